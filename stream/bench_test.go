@@ -1,0 +1,194 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"testing"
+)
+
+var benchSizes = []int{1 << 10, 32 << 10, 1 << 20, 8 << 20}
+
+func sizeName(n int) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%dKiB", n>>10)
+	}
+	return fmt.Sprintf("%dMiB", n>>20)
+}
+
+// BenchmarkLexer lexes one call's arguments: at once, in deltas as providers
+// cut them, and byte by byte. The lexer is used again, so its room for tokens
+// is there.
+func BenchmarkLexer(b *testing.B) {
+	for _, cuts := range []struct {
+		name        string
+		least, most int
+	}{{"whole", 1 << 30, 1 << 30}, {"deltas", 8, 20}, {"bytes", 1, 1}} {
+		for _, size := range benchSizes {
+			b.Run(cuts.name+"/"+sizeName(size), func(b *testing.B) {
+				text := sampleArgs(size)
+				var parts [][]byte
+				for _, d := range sampleDeltas(text, cuts.least, cuts.most) {
+					parts = append(parts, []byte(d))
+				}
+				b.SetBytes(int64(len(text)))
+				b.ReportAllocs()
+				var l Lexer
+				for b.Loop() {
+					l = Lexer{toks: l.toks[:0], object: l.object[:0]}
+					for _, p := range parts {
+						l.Write(p)
+					}
+				}
+				if l.Syntax() != SyntaxObject {
+					b.Fatal(l.Syntax(), l.Err())
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(parts)), "ns/delta")
+			})
+		}
+	}
+}
+
+// sampleSSE is a stream as Anthropic sends it, with one delta an event.
+func sampleSSE(lineEnd string) []byte {
+	var b []byte
+	for i, d := range sampleDeltas(sampleArgs(1<<20), 8, 20) {
+		b = fmt.Appendf(b, "event: content_block_delta%[1]sdata: {\"type\":\"content_block_delta\",\"index\":%[2]d,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%[3]q}}%[1]s%[1]s", lineEnd, i%4, d)
+	}
+	return b
+}
+
+// BenchmarkSSE frames such a stream in network reads of 4 KiB. Newlines is the
+// same bytes merely searched for line feeds: nothing can be faster.
+func BenchmarkSSE(b *testing.B) {
+	const read = 4 << 10
+	inReads := func(wire []byte, use func([]byte)) {
+		for ; len(wire) > read; wire = wire[read:] {
+			use(wire[:read])
+		}
+		use(wire)
+	}
+	for _, end := range []struct{ name, lineEnd string }{{"LF", "\n"}, {"CRLF", "\r\n"}, {"CR", "\r"}} {
+		b.Run(end.name, func(b *testing.B) {
+			wire := sampleSSE(end.lineEnd)
+			b.SetBytes(int64(len(wire)))
+			b.ReportAllocs()
+			var s SSE
+			frames := 0
+			count := func(Frame) { frames++ }
+			for b.Loop() {
+				inReads(wire, func(p []byte) { s.Write(p, count) })
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(frames), "ns/frame")
+		})
+	}
+	b.Run("newlines", func(b *testing.B) {
+		wire := sampleSSE("\n")
+		b.SetBytes(int64(len(wire)))
+		lines := 0
+		for b.Loop() {
+			inReads(wire, func(p []byte) {
+				for i := bytes.IndexByte(p, '\n'); i >= 0; i = bytes.IndexByte(p, '\n') {
+					lines++
+					p = p[i+1:]
+				}
+			})
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(lines), "ns/line")
+	})
+}
+
+// sampleEvents are the events of one call with arguments of size.
+func sampleEvents(size int) []Event {
+	events := []Event{opened(0, "toolu_1", "write_file")}
+	for i, d := range sampleDeltas(sampleArgs(size), 8, 20) {
+		e := args(0, d)
+		e.Frame = int32(i)
+		events = append(events, e)
+	}
+	return append(events, sealed(0))
+}
+
+// BenchmarkApply folds one call from nothing, and asks for its status after
+// every delta, as a screen might.
+func BenchmarkApply(b *testing.B) {
+	for _, size := range benchSizes {
+		b.Run(sizeName(size), func(b *testing.B) {
+			events := sampleEvents(size)
+			b.ReportAllocs()
+			var s *Session
+			for b.Loop() {
+				s = new(Session)
+				for _, e := range events {
+					s.Apply(e)
+					s.Turns[0].Calls[0].Status()
+				}
+			}
+			if st := s.Turns[0].Calls[0].Status(); st != Complete {
+				b.Fatal(st)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(events)), "ns/delta")
+		})
+	}
+}
+
+// BenchmarkTimeline appends the events of one call and reports what stays in
+// memory for each: all of it, and all but two copies of the argument bytes
+// (the events' and the call's).
+func BenchmarkTimeline(b *testing.B) {
+	events := sampleEvents(1 << 20)
+	text := 0
+	for _, e := range events {
+		text += len(e.Text)
+	}
+	var tl *Timeline
+	b.ReportAllocs()
+	for b.Loop() {
+		tl = new(Timeline)
+		tl.Append(events...)
+	}
+	b.StopTimer()
+	with := heap()
+	n := float64(tl.Len())
+	runtime.KeepAlive(tl)
+	tl = nil
+	kept := with - heap()
+	runtime.KeepAlive(events)
+	b.ReportMetric((kept+float64(text))/n, "B/event")
+	b.ReportMetric((kept-float64(text))/n, "B/event-beyond-text")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/(float64(b.N)*n), "ns/event")
+}
+
+// heap is how many bytes are reachable.
+func heap() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// BenchmarkTimelineAt folds a past of 100,000 events again.
+func BenchmarkTimelineAt(b *testing.B) {
+	var tl Timeline
+	for turn := int32(0); tl.Len() < 100_000; turn++ {
+		for _, e := range sampleEvents(16 << 10) {
+			tl.Append(inTurn(turn, e))
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		tl.At(100_000)
+	}
+}
+
+func BenchmarkAppendUnquoted(b *testing.B) {
+	lit := bytes.TrimPrefix(sampleArgs(1<<20), []byte(`{"path":"internal/steps.go","content":"`))
+	lit = lit[:bytes.Index(lit, []byte(`","edits":`))]
+	b.SetBytes(int64(len(lit)))
+	b.ReportAllocs()
+	var dst []byte
+	for b.Loop() {
+		dst = AppendUnquoted(dst[:0], lit)
+	}
+}

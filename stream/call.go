@@ -1,0 +1,174 @@
+package stream
+
+import (
+	"sort"
+	"time"
+)
+
+// A Call is one tool invocation the model proposes, as far as it has arrived.
+// Its fields are the fold's: read them, do not set them.
+type Call struct {
+	Number   int   // within its turn, from 1
+	OpenedBy int32 // number of the event that opened it
+	ClosedBy int32 // number of the event that gave its slot to another call, 0 if none did
+	Turn     int32
+	Slot     int32
+	ID       string // what a tool result must echo
+	Name     string
+	Kind     string // function, custom, mcp, server, …
+	Server   bool   // the provider runs it
+	Answered Code   // AnswerOK or AnswerFailed when a server-run call got its result
+	Choice   int32
+	Parent   string // id of the call whose code made this one
+	Host     string // MCP server
+	Findings []Finding
+
+	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime until it happens or when the source has no times
+
+	phase    Phase
+	freeform bool
+	sealedBy int32 // frame of the seal
+	settled  bool  // findings about the syntax have been made
+	broken   bool  // the first byte that is wrong has been reported
+	repeated int   // event of the first delta that began with all before it, if not 0
+	args     []byte
+	half     string // a high surrogate that waits for its other half
+	deltas   []Delta
+	lex      Lexer
+	double   doubleCheck
+
+	counted   bool // in the session's Counts, as countedAs
+	countedAs Status
+}
+
+// A Delta is one fragment of a call's arguments, named by where it ends: it
+// begins where the one before ended.
+type Delta struct {
+	End   uint32 // in the arguments
+	Event int32  // number of the event that brought it
+}
+
+// doubleCheck remembers whether args[:size] is a string that holds JSON.
+type doubleCheck struct {
+	size int
+	yes  bool
+}
+
+func newCall(number int, turn, slot int32, d *Detail) *Call {
+	return &Call{
+		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.CallKind, Server: d.Server,
+		Choice: d.Choice, Parent: d.Parent, Host: d.Host, freeform: d.Freeform,
+		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime,
+	}
+}
+
+// Args are the exact bytes of the arguments so far. They are only ever
+// appended to.
+func (c *Call) Args() []byte { return c.args }
+
+// Deltas are the fragments so far, empty ones included.
+func (c *Call) Deltas() []Delta { return c.deltas }
+
+// Lexer has read exactly Args(); its tokens are the arguments' tokens.
+func (c *Call) Lexer() *Lexer { return &c.lex }
+
+// Phase is what the provider said.
+func (c *Call) Phase() Phase { return c.phase }
+
+// Arriving reports whether more argument bytes may come. A status does not say
+// it: a call that never was sealed looks done, but its stream has ended, and
+// one that is malformed may go on.
+func (c *Call) Arriving() bool { return c.phase <= PhaseOpen }
+
+// Status joins what the provider said with what the bytes say.
+func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
+
+// Syntax is what the bytes say.
+func (c *Call) Syntax() Syntax {
+	if c.freeform {
+		if len(c.args) == 0 {
+			return SyntaxEmpty
+		}
+		return SyntaxFreeform
+	}
+	s := c.lex.Syntax()
+	if s == SyntaxOther && c.holdsJSON() {
+		return SyntaxDouble
+	}
+	return s
+}
+
+// DeltaAt is the number of the delta that brought the argument byte at off.
+func (c *Call) DeltaAt(off int) int {
+	return sort.Search(len(c.deltas), func(i int) bool { return int(c.deltas[i].End) > off })
+}
+
+// DeltaSpan is the part of the arguments that delta n brought.
+func (c *Call) DeltaSpan(n int) (start, end int) {
+	if n > 0 {
+		start = int(c.deltas[n-1].End)
+	}
+	return start, int(c.deltas[n].End)
+}
+
+// feed appends the text of one delta.
+func (c *Call) feed(text string, event int32) {
+	if c.half != "" && text != "" {
+		if char, ok := joinPair(c.half, text); ok {
+			c.take(char)
+			text = text[3:]
+		} else {
+			c.take(c.half)
+		}
+		c.half = ""
+	}
+	n := len(text) - halfPair(text)
+	c.take(text[:n])
+	c.half += text[n:]
+	c.deltas = append(c.deltas, Delta{uint32(len(c.args)), event})
+}
+
+func (c *Call) take(text string) {
+	if text == "" {
+		return
+	}
+	n := len(c.args)
+	c.args = append(c.args, text...)
+	if !c.freeform {
+		c.lex.Write(c.args[n:])
+	}
+}
+
+// DeltaOf is the number of the delta that an event brought, or -1.
+func (c *Call) DeltaOf(event int32) int {
+	n := sort.Search(len(c.deltas), func(i int) bool { return c.deltas[i].Event >= event })
+	if n < len(c.deltas) && c.deltas[n].Event == event {
+		return n
+	}
+	return -1
+}
+
+// end is called when no more bytes are expected.
+func (c *Call) end() {
+	if c.half != "" {
+		c.take(c.half)
+		c.deltas[len(c.deltas)-1].End = uint32(len(c.args))
+		c.half = ""
+	}
+	c.lex.Close()
+}
+
+// holdsJSON reports whether the arguments are one string whose content is
+// itself an object or array: encoded twice.
+func (c *Call) holdsJSON() bool {
+	if c.lex.first != String {
+		return false
+	}
+	if c.double.size != len(c.args) {
+		var inner Lexer
+		inner.Write(AppendUnquoted(nil, stringContent(c.args)))
+		c.double = doubleCheck{len(c.args), inner.Syntax() == SyntaxObject ||
+			inner.Syntax() == SyntaxOther && inner.first == ArrayOpen}
+	}
+	return c.double.yes
+}

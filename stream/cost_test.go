@@ -1,0 +1,104 @@
+package stream
+
+import (
+	"runtime"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// perDelta is what f costs for each of n deltas: allocations, and bytes of them.
+func perDelta(n int, f func()) (allocs, bytes float64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / float64(n), float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
+}
+
+func TestLexerAllocates(t *testing.T) {
+	var deltas [][]byte
+	for _, d := range sampleDeltas(sampleArgs(1<<20), 8, 20) {
+		deltas = append(deltas, []byte(d))
+	}
+	var l Lexer
+	lex := func() {
+		l = Lexer{toks: l.toks[:0], object: l.object[:0]}
+		for _, d := range deltas {
+			l.Write(d)
+		}
+	}
+	if cold, _ := perDelta(len(deltas), lex); cold > 0.01 {
+		t.Errorf("cold: %.4f allocations a delta", cold)
+	}
+	if warm := testing.AllocsPerRun(3, lex); warm != 0 {
+		t.Errorf("warm: %.0f allocations for %d deltas", warm, len(deltas))
+	}
+}
+
+func TestFramersAllocate(t *testing.T) {
+	wire := sampleSSE("\n")
+	var s SSE
+	frames := 0
+	count := func(Frame) { frames++ }
+	if n := testing.AllocsPerRun(3, func() { s.Write(wire, count) }); n > 1 {
+		t.Errorf("SSE: %.0f allocations for %d frames", n, frames)
+	}
+}
+
+// TestApplyIsLinear: what a delta allocates does not depend on how much came
+// before it.
+func TestApplyIsLinear(t *testing.T) {
+	cost := func(size int) (allocs, bytes float64) {
+		events := sampleEvents(size)
+		return perDelta(len(events), func() { applyAll(events) })
+	}
+	allocs, bytes := cost(32 << 10)
+	manyAllocs, manyBytes := cost(8 << 20)
+	if manyAllocs > 0.01 || manyAllocs > allocs {
+		t.Errorf("8 MiB: %.4f allocations a delta, 32 KiB: %.4f", manyAllocs, allocs)
+	}
+	if manyBytes > 2*bytes || manyBytes > 250 {
+		t.Errorf("8 MiB: %.0f bytes allocated a delta, 32 KiB: %.0f", manyBytes, bytes)
+	}
+}
+
+func applyAll(events []Event) *Session {
+	s := new(Session)
+	for _, e := range events {
+		s.Apply(e)
+		s.Turns[0].Calls[0].Status()
+	}
+	return s
+}
+
+// TestApplyIsFlat is the same in time. The bound is far from what is measured
+// (about 1) and from a fold that touches all bytes again (256 times).
+func TestApplyIsFlat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("folds 8 MiB several times")
+	}
+	small, large := sampleEvents(32<<10), sampleEvents(8<<20)
+	per := func(events []Event, runs int) (best time.Duration) {
+		best = time.Hour
+		for range runs {
+			start := time.Now()
+			applyAll(events)
+			best = min(best, time.Since(start)/time.Duration(len(events)/100))
+		}
+		return best
+	}
+	a, b := per(small, 100), per(large, 4)
+	if b > 4*a {
+		t.Errorf("100 deltas cost %v in 32 KiB and %v in 8 MiB", a, b)
+	}
+}
+
+func TestEventIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(Event{}); size > 48 {
+		t.Errorf("an event takes %d bytes", size)
+	}
+	if size := unsafe.Sizeof(Token{}) + unsafe.Sizeof(Delta{}); size > 16 {
+		t.Errorf("a token and a delta take %d bytes", size)
+	}
+}

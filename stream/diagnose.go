@@ -1,0 +1,158 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
+
+func (c *Call) find(code string, s Severity, event, offset int, message string) {
+	c.Findings = append(c.Findings, Finding{code, s, message, event, offset})
+}
+
+func (c *Call) findOnce(code string, s Severity, event int, message string) {
+	for _, f := range c.Findings {
+		if f.Code == code {
+			return
+		}
+	}
+	c.find(code, s, event, NoOffset, message)
+}
+
+func (t *Turn) find(code string, s Severity, event int, message string) {
+	t.Findings = append(t.Findings, Finding{code, s, message, event, NoOffset})
+}
+
+func faultFinding(e Event, n int) Finding {
+	return Finding{FrameFault, Error, "a frame does not decode: " + e.Text, n, NoOffset}
+}
+
+// repeatedBy reports whether a delta begins with everything sent before it.
+func (c *Call) repeatedBy(text string) bool {
+	n := len(c.args)
+	return n > 0 && c.args[0] == '{' && len(text) > n && text[:n] == string(c.args)
+}
+
+// checkCumulative reports such a delta once what it makes is no object: until
+// then it may be a nested one that begins like the whole.
+func (c *Call) checkCumulative() {
+	if c.repeated > 0 {
+		c.findOnce(ArgsCumulative, Warn, c.repeated, "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")
+	}
+}
+
+// checkBroken reports the first byte that cannot be JSON as soon as it comes.
+func (c *Call) checkBroken(event int) {
+	err := c.lex.Err()
+	if err == nil || c.broken || c.settled {
+		return
+	}
+	c.broken = true
+	c.checkCumulative()
+	switch {
+	case c.lex.Docs() > 0 && c.lex.first == ObjectOpen:
+		c.find(ArgsTrailing, Error, event, err.Offset,
+			fmt.Sprintf("an object is complete at byte %d, then comes %s: code that ran the call when it first parsed ran half of it", err.Offset, err.Found()))
+	case err.Got == '{' && err.Expected == "a comma or }":
+		c.find(ArgsMissingBrace, Error, event, err.Offset,
+			fmt.Sprintf("a second object begins inside the first at byte %d: two calls were merged", err.Offset))
+	default:
+		c.find(ArgsBroken, Error, event, err.Offset,
+			fmt.Sprintf("not JSON from byte %d on: expected %s, got %s", err.Offset, err.Expected, err.Found()))
+	}
+}
+
+// checkSeal compares what was said with the bytes of a call that is sealed.
+func (c *Call) checkSeal(said string, event int) {
+	if c.phase == PhaseSealed && c.Syntax() == SyntaxPrefix {
+		c.findOnce(FinishContradicts, Error, event,
+			fmt.Sprintf("%s, but the arguments stop after %d bytes: a limit cut them, and that was not said", said, len(c.args)))
+	}
+}
+
+// settle makes the findings that need the whole text. The arguments are final.
+func (c *Call) settle(event int) {
+	c.end()
+	if c.settled || c.freeform {
+		return
+	}
+	c.checkBroken(event)
+	c.settled = true
+	if c.Syntax() != SyntaxObject {
+		c.checkCumulative()
+	}
+	if !utf8.Valid(c.args) {
+		c.find(ArgsBadUTF8, Warn, event, firstBadByte(c.args), "the arguments are not UTF-8: each client replaces the bytes in its own way")
+	}
+	switch c.Syntax() {
+	case SyntaxConcat:
+		c.settleConcat(event)
+	case SyntaxDouble:
+		c.find(ArgsDouble, Warn, event, 0, "the arguments are a JSON string that holds JSON: encoded twice")
+	case SyntaxOther:
+		c.find(ArgsNotObject, Warn, event, 0, "valid JSON, but no object: Anthropic and Google refuse it in history")
+	case SyntaxObject:
+		c.settleObject(event)
+	}
+}
+
+func (c *Call) settleConcat(event int) {
+	first, second := c.splitDocs()
+	switch {
+	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
+		c.find(ArgsPlaceholder, Warn, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
+	case bytes.Equal(first, bytes.TrimSpace(second)):
+		c.find(ArgsFinalDup, Warn, event, len(first), "the whole arguments were sent a second time at the end")
+	default:
+		c.find(ArgsConcat, Error, event, len(first), fmt.Sprintf("%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth())))
+	}
+}
+
+// splitDocs cuts the arguments after their first object.
+func (c *Call) splitDocs() (first, rest []byte) {
+	depth := 0
+	for _, t := range c.lex.Tokens() {
+		switch t.Kind {
+		case ObjectOpen, ArrayOpen:
+			depth++
+		case ObjectClose, ArrayClose:
+			if depth--; depth == 0 {
+				return c.args[:t.End], c.args[t.End:]
+			}
+		}
+	}
+	return c.args, nil
+}
+
+func (c *Call) settleObject(event int) {
+	start := uint32(0)
+	for _, t := range c.lex.Tokens() {
+		if t.Kind == Key && t.End-start == 2 {
+			c.find(EmptyKey, Warn, event, int(start), "a key is empty: some models write no-argument calls so, and Bedrock rejects them in history")
+			break
+		}
+		start = t.End
+	}
+	if c.Name == "parallel" || c.Name == "multi_tool_use.parallel" {
+		if n := bytes.Count(c.args, []byte(`"recipient_name"`)); n > 0 {
+			c.find(ParallelWrapper, Warn, event, NoOffset, fmt.Sprintf("one call wraps %d: the model used a tool nobody declared", n))
+		}
+	}
+}
+
+func firstBadByte(p []byte) int {
+	for i := 0; i < len(p); {
+		r, n := utf8.DecodeRune(p[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return NoOffset
+}
+
+// stringContent is the inside of the one string literal in text.
+func stringContent(text []byte) []byte {
+	text = bytes.TrimSpace(text)
+	return bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`"`)), []byte(`"`))
+}

@@ -1,0 +1,144 @@
+package stream
+
+import (
+	"fmt"
+	"time"
+)
+
+// NoTime is the time of bytes whose source cannot tell when they came.
+const NoTime = time.Duration(-1)
+
+// EventKind is what an event says. Which fields it uses is said here; At,
+// Frame and Turn are set on every event.
+type EventKind uint8
+
+const (
+	TurnOpen   EventKind = iota + 1 // a model response begins: More.ID, More.Model, More.Dialect, More.Exchange
+	TurnMeta                        // later news of it: More.ID, More.Model (when not empty)
+	CallOpen                        // Slot: a call begins; More.ID, Name, CallKind, Executor, Choice, Parent, Server
+	CallMeta                        // Slot: news of it; More.ID, More.Name (when not empty)
+	Args                            // Slot: Text is appended to the call's arguments
+	Seal                            // Slot: the arguments are final
+	Answer                          // More.ID: a server-run call got its result; Code is AnswerOK or AnswerFailed
+	TextDelta                       // Text is answer text, as far as it is counted and shown
+	ThinkDelta                      // Text is reasoning text
+	UsageEvent                      // More.Usage
+	Finish                          // Text is the provider's own word; Slot its choice or AllChoices; Code says what it means
+	Failure                         // the provider reports an error: Text is its message, More.ID its code or type
+	TurnClose                       // no more events of this turn; Code is CloseEnd or CloseCut
+	Diagnosis                       // More.Finding about the call in Slot, or about the turn when Slot is NoSlot
+	Fault                           // the frame does not decode: Text says why
+	Unknown                         // an event type this version does not know: Text is its name
+	Heartbeat                       // a frame that says nothing: ping, comment
+)
+
+var eventWords = [...]string{
+	TurnOpen: "turn open", TurnMeta: "turn meta", CallOpen: "call open", CallMeta: "call meta", Args: "args",
+	Seal: "seal", Answer: "answer", TextDelta: "text", ThinkDelta: "thinking", UsageEvent: "usage",
+	Finish: "finish", Failure: "error", TurnClose: "turn close", Diagnosis: "finding", Fault: "fault",
+	Unknown: "unknown", Heartbeat: "heartbeat",
+}
+
+func (k EventKind) String() string {
+	if int(k) < len(eventWords) && eventWords[k] != "" {
+		return eventWords[k]
+	}
+	return fmt.Sprintf("event %d", k)
+}
+
+const (
+	NoSlot     = int32(-1) // a Diagnosis about the turn
+	AllChoices = int32(-1) // a Finish of the whole turn
+)
+
+// Code refines an event; each kind that uses it names its values.
+type Code uint8
+
+// Codes of a Finish.
+const (
+	FinishDone    Code = iota // the model stopped by itself or to have tools run
+	FinishCut                 // a limit or filter cut the response
+	FinishRefused             // the provider refuses: calls of this turn are not to be run
+	FinishFailed              // the response ended in an error
+)
+
+// Codes of a TurnClose.
+const (
+	CloseEnd Code = iota // the protocol's terminator came
+	CloseCut             // the bytes ended without it
+)
+
+// Codes of an Answer.
+const (
+	AnswerOK Code = iota + 1
+	AnswerFailed
+)
+
+// An Event is one provider-neutral fact, in the order of the wire. It is a
+// value: whoever holds it may keep it, nobody changes it.
+type Event struct {
+	At    time.Duration // when its frame was complete, since the source began; or NoTime
+	Text  string        // bytes or words, by kind
+	More  *Detail       // what only some kinds need; nil otherwise
+	Frame int32         // number of its frame within the exchange
+	Turn  int32         // number of its turn within the timeline
+	Slot  int32         // by kind
+	Kind  EventKind
+	Code  Code
+}
+
+// Detail is the part of an event that most events do not have.
+type Detail struct {
+	ID, Name string
+	Model    string
+	Dialect  string
+	Exchange int
+	CallKind string // function, custom, mcp, server, …
+	Server   bool   // the provider runs the call; no result is to be sent
+	Choice   int32  // which of several alternative responses the call is in
+	Parent   string // id of the call whose code made this one
+	Host     string // the MCP server that runs it
+	Freeform bool   // the arguments are not JSON by design
+	Usage    Usage
+	Finding  Finding
+}
+
+// String is the event in one line, for tests and dumps.
+func (e Event) String() string {
+	s := fmt.Sprintf("%s turn=%d", e.Kind, e.Turn)
+	switch e.Kind {
+	case CallOpen, CallMeta, Args, Seal, Diagnosis, Finish:
+		s += fmt.Sprintf(" slot=%d", e.Slot)
+	}
+	if e.Code != 0 {
+		s += fmt.Sprintf(" code=%d", e.Code)
+	}
+	if e.Text != "" {
+		s += fmt.Sprintf(" %q", e.Text)
+	}
+	if e.More != nil {
+		s += e.More.string(e.Kind)
+	}
+	return s
+}
+
+func (d *Detail) string(k EventKind) string {
+	switch k {
+	case UsageEvent:
+		return fmt.Sprintf(" %+v", d.Usage)
+	case Diagnosis:
+		return fmt.Sprintf(" %s (%s)", d.Finding.Code, d.Finding.Severity)
+	}
+	s := ""
+	for _, f := range [...]struct{ name, value string }{
+		{"id", d.ID}, {"name", d.Name}, {"model", d.Model}, {"kind", d.CallKind}, {"parent", d.Parent}, {"host", d.Host},
+	} {
+		if f.value != "" {
+			s += fmt.Sprintf(" %s=%q", f.name, f.value)
+		}
+	}
+	if d.Choice != 0 {
+		s += fmt.Sprintf(" choice=%d", d.Choice)
+	}
+	return s
+}

@@ -1,0 +1,164 @@
+package stream
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sealedWith is a call with these deltas, sealed.
+func sealedWith(deltas ...string) []Event {
+	events := []Event{opened(0, "id", "f")}
+	for _, d := range deltas {
+		events = append(events, args(0, d))
+	}
+	return append(events, sealed(0))
+}
+
+// findingCases are conversations and all that is found in them: where, code,
+// severity, number of the event and offset in the arguments.
+var findingCases = []struct {
+	name   string
+	events []Event
+	want   []string
+}{
+	// Nothing to say: a false alarm is a bug.
+	{"ordinary", append(sealedWith(``, `{"a":`, `"x\u00e9"}`), finish(FinishDone, "tool_use"), closed(CloseEnd)), nil},
+	{"no arguments", append(sealedWith(``), closed(CloseEnd)), nil},
+	{"sealed twice", append(sealedWith(`{}`), sealed(0)), nil},
+	{"ended, never sealed", []Event{opened(0, "id", "f"), args(0, `{}`), closed(CloseEnd)}, nil},
+	{"id repeated by every delta", []Event{opened(0, "id", "f"), named(0, "id", "f"), named(0, "id", "f")}, nil},
+	{"one call after another", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), opened(1, "2", "g"), args(1, `{}`)}, nil},
+	{"emoji in halves", sealedWith("{\"a\":\"\xed\xa0\xbd", "\xed\xb8\x80\"}"), nil},
+	{"a nested object begins like the whole", sealedWith(`{"filter":`, `{"filter":1}`, `}`), nil},
+	{"free text that repeats itself", []Event{custom(0, "f"), args(0, `{`), args(0, `{x`), sealed(0)}, nil},
+
+	{"slot used again after the seal", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), opened(0, "2", "g")}, nil},
+
+	// Order.
+	{"delta of an unknown slot", []Event{args(0, `{`)}, []string{"call 1 PROTOCOL_VIOLATION error #0"}},
+	{"seal of an unknown slot", []Event{sealed(0)}, []string{"call 1 PROTOCOL_VIOLATION error #0"}},
+	{"bytes after the seal", append(sealedWith(`{}`), args(0, `{}`), args(0, `{}`)), []string{"call 1 PROTOCOL_VIOLATION error #3"}},
+	{"slot opened again", []Event{opened(0, "1", "f"), opened(0, "2", "g")}, []string{"call 2 PROTOCOL_VIOLATION error #1"}},
+	{"interleaved", []Event{opened(0, "1", "f"), opened(1, "2", "g"), args(0, `{`), args(1, `{`), args(0, `"`), args(1, `"`), args(0, `a`)},
+		[]string{"call 1 INTERLEAVED info #4", "call 2 INTERLEAVED info #5"}},
+
+	// Names and ids.
+	{"no name", []Event{opened(0, "id", ""), args(0, `{}`), sealed(0), closed(CloseEnd)}, []string{"call 1 NAME_MISSING error #3"}},
+	{"escape in a name", []Event{opened(0, "id", "f\x1b[2J")}, []string{"call 1 HIDDEN_CHARACTERS warn #0"}},
+	{"zero width in an id", []Event{opened(0, "a\u200bb", "f"), named(0, "a\u200bb", "f")}, []string{"call 1 HIDDEN_CHARACTERS warn #0"}},
+	{"bidi in a late name", []Event{opened(0, "id", ""), named(0, "", "\u202ef")}, []string{"call 1 HIDDEN_CHARACTERS warn #1"}},
+	{"same id", []Event{opened(0, "id", "f"), opened(1, "id", "g")}, []string{"call 2 ID_DUP warn #1"}},
+	{"same late id", []Event{opened(0, "id", "f"), opened(1, "", "g"), named(1, "id", "")}, []string{"call 2 ID_DUP warn #2"}},
+	{"same id in the next turn", []Event{opened(0, "call_0", "f"), inTurn(1, opened(0, "call_0", "f"))}, []string{"call 1 ID_DUP_ACROSS_TURNS info #1"}},
+
+	// Bytes, as they come.
+	{"broken", []Event{opened(0, "id", "f"), args(0, `{"a":`), args(0, `1,}`), args(0, `x`)}, []string{"call 1 ARGS_BROKEN error #2 @7"}},
+	{"trailing", sealedWith(`{"a":1}`, `}`), []string{"call 1 ARGS_TRAILING error #2 @7"}},
+	{"trailing half pair", sealedWith("{}\xed\xa0\xbd"), []string{"call 1 ARGS_TRAILING error #2 @2", "call 1 ARGS_BAD_UTF8 warn #2 @2"}},
+	{"missing brace", sealedWith(`{"a":1`, `{"a":2}`), []string{"call 1 ARGS_MISSING_BRACE error #2 @6"}},
+	{"missing comma in a list", sealedWith(`{"a":[{}{}]}`), []string{"call 1 ARGS_BROKEN error #1 @8"}},
+	{"cumulative", sealedWith(`{"a`, `{"a":1`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2", "call 1 ARGS_BROKEN error #2 @5"}},
+	{"cumulative where a value is due", sealedWith(`{"a":`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2"}},
+
+	// Bytes, once they are final.
+	{"concat", sealedWith(`{"a":1}`, `{"b":2}`), []string{"call 1 ARGS_CONCAT error #3 @7"}},
+	{"concat, the second unfinished", sealedWith(`{"a":1}{"b`), []string{"call 1 ARGS_CONCAT error #2 @7"}},
+	{"placeholder", sealedWith(`{}`, `{"a":1}`), []string{"call 1 ARGS_PLACEHOLDER_PREFIX warn #3 @2"}},
+	{"sent twice", sealedWith(`{"a"`, `:1}`, `{"a":1}`), []string{"call 1 ARGS_FINAL_DUP warn #4 @7"}},
+	{"double", sealedWith(`"{\"a\":1}"`), []string{"call 1 ARGS_DOUBLE warn #2 @0"}},
+	{"double, a list", sealedWith(` "[1]"`), []string{"call 1 ARGS_DOUBLE warn #2 @0"}},
+	{"a string that only looks double", sealedWith(`"{\"a\""`), []string{"call 1 ARGS_NOTOBJECT warn #2 @0"}},
+	{"list", sealedWith(`[1]`), []string{"call 1 ARGS_NOTOBJECT warn #2 @0"}},
+	{"number", sealedWith(`12`), []string{"call 1 ARGS_NOTOBJECT warn #2 @0"}},
+	{"not UTF-8", sealedWith("{\"é\":\"\xff\"}"), []string{"call 1 ARGS_BAD_UTF8 warn #2 @7"}},
+	{"lone half pair", sealedWith("{\"a\":\"\xed\xa0\xbd\"}"), []string{"call 1 ARGS_BAD_UTF8 warn #2 @6"}},
+	{"empty key", sealedWith(`{ "":{}}`), []string{"call 1 EMPTY_KEY warn #2 @2"}},
+	{"parallel wrapper", []Event{opened(0, "id", "multi_tool_use.parallel"), args(0, `{"tool_uses":[{"recipient_name":"functions.f","parameters":{}}]}`), sealed(0)},
+		[]string{"call 1 PARALLEL_WRAPPER warn #2"}},
+
+	// Cut.
+	{"cut by a limit", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length")}, []string{"call 1 ARGS_CUT error #2 @3"}},
+	{"cut before the first byte", []Event{opened(0, "id", "f"), finish(FinishCut, "length")}, []string{"call 1 ARGS_CUT error #1 @0"}},
+	{"cut by the end", []Event{opened(0, "id", "f"), args(0, `{"a`), closed(CloseEnd)}, []string{"call 1 ARGS_CUT error #2 @3"}},
+	{"cut by an error", []Event{opened(0, "id", "f"), args(0, `{"a`), failure("overloaded_error", "later")},
+		[]string{"call 1 ARGS_CUT error #2 @3", "turn PROVIDER_ERROR error #2"}},
+	{"cut, but called done", append(sealedWith(`{"a`), finish(FinishDone, "tool_calls"), closed(CloseEnd)), []string{"call 1 FIN_CONTRADICTED error #3"}},
+	{"cut, but sealed", append(sealedWith(`{"a`), closed(CloseEnd)), []string{"call 1 FIN_CONTRADICTED error #3"}},
+
+	// What is not about a call.
+	{"frame fault", []Event{{Kind: Fault, Text: "no JSON"}}, []string{"turn FRAME_UNDECODABLE error #0"}},
+	{"frame fault before any turn", []Event{inTurn(NoTurn, Event{Kind: Fault, Text: "no JSON"})}, []string{"session FRAME_UNDECODABLE error #0"}},
+	{"a dialect's own", []Event{opened(0, "id", "f"),
+		{Kind: Diagnosis, Slot: 0, More: &Detail{Finding: Finding{"A", Warn, "", 99, 5}}},
+		{Kind: Diagnosis, Slot: NoSlot, More: &Detail{Finding: Finding{"B", Info, "", 99, NoOffset}}},
+		{Kind: Diagnosis, Slot: 7, More: &Detail{Finding: Finding{"C", Info, "", 99, NoOffset}}},
+		inTurn(NoTurn, Event{Kind: Diagnosis, More: &Detail{Finding: Finding{"D", Info, "", 99, NoOffset}}}),
+	}, []string{"call 1 A warn #1 @5", "turn B info #2", "turn C info #3", "session D info #4"}},
+}
+
+func TestFindings(t *testing.T) {
+	for _, c := range findingCases {
+		if diff := cmp.Diff(c.want, findingLines(fold(c.events...))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestFindingMessages(t *testing.T) {
+	for _, c := range []struct {
+		events []Event
+		want   string
+	}{
+		{append(sealedWith(`{"a":"x`), finish(FinishCut, "max_tokens")), `the arguments stop after 7 bytes, inside a string: the provider's limit cut the response: max_tokens`},
+		{append(sealedWith(`{"a`), finish(FinishCut, "length")), `the arguments stop after 3 bytes, inside a key: the provider's limit cut the response: length`},
+		{append(sealedWith(`{"a":-`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a number: the provider's limit cut the response: length`},
+		{append(sealedWith(`{"a":t`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a literal: the provider's limit cut the response: length`},
+		{append(sealedWith(`{"a":`), finish(FinishCut, "length")), `the arguments stop after 5 bytes: the provider's limit cut the response: length`},
+		{sealedWith(`{"a":，`), `not JSON from byte 5 on: expected a value, got byte 0xef`},
+		{sealedWith(`{}{}{"a`), `an empty object precedes the real arguments: a placeholder was not replaced`},
+		{sealedWith(`{"a":1}{}{"b`), `3 objects in one call: parallel calls were merged`},
+	} {
+		if got := fold(c.events...).Turn(0).Calls[0].Findings[0].Message; got != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// TestFindingsAreCovered: every code of the fold has a case above.
+func TestFindingsAreCovered(t *testing.T) {
+	var all strings.Builder
+	for _, c := range findingCases {
+		all.WriteString(strings.Join(c.want, " ") + " ")
+	}
+	for _, code := range foldCodes(t) {
+		// A limit is the caller's: no list of events reaches one.
+		if code != LimitReached && !strings.Contains(all.String(), " "+code+" ") {
+			t.Errorf("no case for %s", code)
+		}
+	}
+}
+
+// foldCodes are the string constants of finding.go.
+func foldCodes(t *testing.T) (codes []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), "finding.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && strings.ToUpper(lit.Value) == lit.Value {
+			code, _ := strconv.Unquote(lit.Value)
+			codes = append(codes, code)
+		}
+		return true
+	})
+	if len(codes) < 20 {
+		t.Fatalf("only %d codes in finding.go", len(codes))
+	}
+	return codes
+}

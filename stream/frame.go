@@ -1,0 +1,30 @@
+package stream
+
+// FrameKind says what a frame is to the protocol that carries it.
+type FrameKind uint8
+
+const (
+	FrameData    FrameKind = iota // carries a payload for the dialect
+	FrameComment                  // keep-alive: SSE comments and nothing else
+	FrameNoData                   // SSE fields without data: the standard dispatches nothing
+	FrameResidue                  // bytes that belong to no frame of this framing
+)
+
+// A Frame is one unit of a wire framing. Frames tile the stream: each begins
+// where the one before it ended, so every byte belongs to exactly one frame.
+//
+// Event and Data are borrowed: they are valid until the emit call returns.
+type Frame struct {
+	Kind  FrameKind
+	Event []byte // SSE event type, empty when the wire gave none
+	Data  []byte // payload without framing
+	End   int64  // stream offset just past the frame
+	Cut   bool   // the stream ended inside the frame
+}
+
+// A Framer splits bytes into frames. However the bytes are cut into writes,
+// the frames are the same. Close emits what is left, marked Cut.
+type Framer interface {
+	Write(p []byte, emit func(Frame))
+	Close(emit func(Frame))
+}

@@ -1,0 +1,125 @@
+package stream
+
+import (
+	"testing"
+	"time"
+	"unicode"
+)
+
+// Fuzz inputs beyond this cost time and show nothing new.
+const maxFuzz = 256
+
+func FuzzLexer(f *testing.F) {
+	for _, c := range lexCases {
+		f.Add([]byte(c.text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		checkLexer(t, text[:min(len(text), maxFuzz)])
+	})
+}
+
+func FuzzSSE(f *testing.F) {
+	for _, c := range sseCases {
+		if len(c.wire) < maxFuzz {
+			f.Add([]byte(c.wire))
+		}
+	}
+	for _, c := range sseFrameCases {
+		f.Add([]byte(c.wire))
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		checkFramer(t, newSSE, wire[:min(len(wire), maxFuzz)], lineEnd)
+	})
+}
+
+func FuzzArray(f *testing.F) {
+	for _, c := range arrayCases {
+		f.Add([]byte(c.wire))
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		checkFramer(t, func() Framer { return new(Array) }, wire[:min(len(wire), maxFuzz)], betweenElements)
+	})
+}
+
+func FuzzLines(f *testing.F) {
+	for _, c := range lineCases {
+		f.Add([]byte(c.wire))
+	}
+	f.Fuzz(func(t *testing.T, wire []byte) {
+		checkFramer(t, func() Framer { return new(Lines) }, wire[:min(len(wire), maxFuzz)], unicode.IsSpace)
+	})
+}
+
+func FuzzUnquote(f *testing.F) {
+	for _, c := range unquoteCases {
+		f.Add(c.lit)
+	}
+	f.Fuzz(func(t *testing.T, lit string) {
+		var l Lexer
+		l.Write([]byte(`"` + lit))
+		if l.Err() == nil && l.Open() { // lit is the inside of a string
+			checkUnquote(t, lit)
+		}
+	})
+}
+
+func FuzzApply(f *testing.F) {
+	for kind := range byte(Heartbeat + 2) {
+		f.Add([]byte{byte(CallOpen), 0, 1, byte(Args), 0, 2, kind, 0, 3, byte(TurnClose), 0, 0})
+	}
+	for i := range fuzzTexts {
+		f.Add([]byte{byte(CallOpen), 0, 1, byte(Args), 0, byte(i), byte(Args), 0, byte(i), byte(Seal), 0, 0, byte(Finish), 0, 1})
+	}
+	f.Fuzz(func(t *testing.T, script []byte) {
+		events := fuzzEvents(script[:min(len(script), 90)])
+		checkTimeline(t, events)
+		checkNoSilence(t, events)
+	})
+}
+
+var fuzzTexts = []string{
+	"", "{", "}", `{"a":`, `1`, `{"a":1}`, `{}`, `"`, `"{\"a\":1}"`, `[`, `]`, ` `, `,`, `x`, `\`, `\u12`, `{"":{}}`,
+	"\xed\xa0\xbd", "\xed\xb8\x80", "\xff", "id", "f", "\x1b[0m", "length",
+}
+
+// fuzzEvents reads three bytes an event: its kind, its place and its text.
+func fuzzEvents(script []byte) (events []Event) {
+	for i := 0; i+3 <= len(script); i += 3 {
+		kind, place, what := script[i], script[i+1], script[i+2]
+		text := fuzzTexts[int(what)%len(fuzzTexts)]
+		e := Event{
+			At: time.Duration(i), Frame: int32(i / 6), Kind: EventKind(kind % byte(Heartbeat+2)),
+			Slot: int32(place%4) - 1, Turn: int32(place>>2%4) - 1, Code: Code(place >> 4 % 5), Text: text,
+		}
+		if what&0x80 == 0 || e.Kind != Args {
+			e.More = &Detail{ID: text, Name: text, Choice: int32(what % 3), Freeform: what&0x40 != 0,
+				Finding: Finding{Code: text, Offset: NoOffset}}
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// checkNoSilence: once its turn has ended, a call that is cut or wrong has a
+// finding that says why.
+func checkNoSilence(t *testing.T, events []Event) {
+	s := new(Session)
+	for _, e := range events {
+		s.Apply(e)
+	}
+	for _, turn := range s.Turns {
+		s.Apply(Event{Kind: TurnClose, Turn: turn.Number})
+		for _, c := range turn.Calls {
+			// Whether free text or a whole object was cut only the finish word tells.
+			if c.Syntax() == SyntaxFreeform || c.Phase() == PhaseTruncated && c.Syntax() == SyntaxObject {
+				continue
+			}
+			if st := c.Status(); (st == CutShort || st == Malformed || st == NotObject) && len(c.Findings) == 0 {
+				t.Fatalf("call %d is %v without a finding: %q", c.Number, st, events)
+			}
+		}
+	}
+	if s.Events() != len(events)+len(s.Turns) {
+		t.Fatalf("%d events of %d", s.Events(), len(events))
+	}
+}

@@ -1,0 +1,84 @@
+package stream
+
+import (
+	"fmt"
+	"unicode"
+)
+
+// meta takes what is newly known of the call.
+func (c *Call) meta(d *Detail, n int) {
+	if d.ID != "" {
+		c.ID = d.ID
+	}
+	if d.Name != "" {
+		c.Name = d.Name
+	}
+	if d.CallKind != "" {
+		c.Kind = d.CallKind
+	}
+	if c.Name != "" && c.phase == PhaseAnnounced {
+		c.phase = PhaseOpen
+	}
+	if hidden(c.Name) || hidden(c.ID) {
+		c.findOnce(HiddenCharacters, Warn, n, "the name or id holds characters that a terminal hides or obeys")
+	}
+}
+
+func hidden(s string) bool {
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// seal makes the arguments final. Sealing twice is a confirmation.
+func (c *Call) seal(e Event, n int) {
+	if c.phase > PhaseOpen {
+		return
+	}
+	c.phase, c.sealedBy, c.SealedAt = PhaseSealed, e.Frame, e.At
+	c.settle(n)
+}
+
+// truncate applies "a limit cut the response" to one call. A seal that is
+// nothing but this very finish is no evidence that an empty or free text is whole.
+func (c *Call) truncate(e Event, n int) {
+	syntax := c.Syntax()
+	switch {
+	case c.phase == PhaseSealed && syntax == SyntaxObject,
+		c.phase == PhaseSealed && (syntax == SyntaxEmpty || syntax == SyntaxFreeform) && c.sealedBy != e.Frame,
+		c.phase > PhaseSealed:
+		return
+	}
+	c.conclude(PhaseTruncated, n, "the provider's limit cut the response: "+e.Text)
+}
+
+// conclude ends a call that was not sealed, or whose seal was overruled.
+func (c *Call) conclude(p Phase, event int, why string) {
+	c.phase = p
+	c.settle(event)
+	where := "before the first byte"
+	if n := len(c.args); n > 0 {
+		where = fmt.Sprintf("after %d bytes", n)
+		if c.lex.Open() {
+			where += ", inside a " + openWord(c.lex.Tokens())
+		}
+	}
+	if s := c.Syntax(); p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix {
+		c.find(ArgsCut, Error, event, len(c.args), fmt.Sprintf("the arguments stop %s: %s", where, why))
+	}
+}
+
+func openWord(toks []Token) string {
+	switch toks[len(toks)-1].Kind {
+	case Key:
+		return "key"
+	case String:
+		return "string"
+	case Number:
+		return "number"
+	}
+	return "literal"
+}

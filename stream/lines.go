@@ -1,0 +1,48 @@
+package stream
+
+import "bytes"
+
+// Lines frames newline-delimited JSON: one frame a line, blank lines skipped.
+// A CR before the LF is dropped. The zero value is ready.
+type Lines struct {
+	pos  int64
+	line []byte
+	any  bool
+}
+
+// Write frames p.
+func (l *Lines) Write(p []byte, emit func(Frame)) {
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			l.line = append(l.line, p...)
+			l.pos += int64(len(p))
+			return
+		}
+		line := p[:i]
+		if len(l.line) > 0 {
+			l.line = append(l.line, line...)
+			line = l.line
+		}
+		l.pos += int64(i + 1)
+		l.emit(line, false, emit)
+		l.line = l.line[:0]
+		p = p[i+1:]
+	}
+}
+
+// Close emits the unterminated last line, marked Cut.
+func (l *Lines) Close(emit func(Frame)) {
+	l.emit(l.line, true, emit)
+	l.line = l.line[:0]
+}
+
+func (l *Lines) emit(line []byte, cut bool, emit func(Frame)) {
+	if !l.any {
+		line = bytes.TrimPrefix(line, utf8BOM)
+	}
+	l.any = true
+	if line = bytes.TrimSpace(line); len(line) > 0 {
+		emit(Frame{Data: line, End: l.pos, Cut: cut})
+	}
+}

@@ -1,0 +1,22 @@
+package stream
+
+import "time"
+
+// A Record is bytes as they were received on one exchange, with their time.
+type Record struct {
+	Exchange int           // which exchange (a request and its response) they belong to
+	Request  bool          // sent by the client; otherwise received from the provider
+	At       time.Duration // since the source began; NoTime when it cannot tell
+	Data     []byte
+	Head     *Head  // what is known from outside the bytes; on an exchange's first record of a side
+	End      bool   // no more bytes of this exchange come
+	Note     string // something that happened to the source itself
+}
+
+// A Head is what is known of an exchange from outside its bytes.
+type Head struct {
+	File        string // where it was read from
+	Method, URL string
+	Status      int
+	Header      map[string][]string // canonical names
+}

@@ -1,0 +1,44 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// sampleArgs is about size bytes of arguments such as a model writes them: most
+// of it one string that holds source code, the rest small objects.
+func sampleArgs(size int) []byte {
+	rng := rand.New(rand.NewPCG(7, uint64(size)))
+	var code strings.Builder
+	for code.Len() < size*6/10 { // escapes make it 70 % of the text
+		fmt.Fprintf(&code, "\tif err := step%d(ctx, \"%x\"); err != nil {\n", rng.IntN(1000), rng.Uint32())
+		if rng.IntN(8) == 0 {
+			code.WriteString("\t\t// 読み込みに失敗しました: 再試行する — naïve\n")
+		}
+		fmt.Fprintf(&code, "\t\treturn fmt.Errorf(\"step %d: %%w\", err)\n\t}\n", rng.IntN(1000))
+	}
+	quoted, err := json.Marshal(code.String())
+	if err != nil {
+		panic(err)
+	}
+	b := append([]byte(`{"path":"internal/steps.go","content":`), quoted...)
+	b = append(b, `,"edits":[`...)
+	for sep := ""; len(b) < size; sep = "," {
+		b = fmt.Appendf(b, `%s{"line":%d,"score":%.3f,"keep":%v,"tag":"t%d"}`, sep, rng.IntN(1<<16), rng.Float64(), rng.IntN(2) == 0, rng.IntN(100))
+	}
+	return append(b, `]}`...)
+}
+
+// sampleDeltas cuts text as providers do: into pieces of least to most bytes.
+func sampleDeltas(text []byte, least, most int) (deltas []string) {
+	rng := rand.New(rand.NewPCG(8, uint64(len(text))))
+	all := string(text)
+	for len(all) > 0 {
+		n := min(len(all), least+rng.IntN(most-least+1))
+		deltas = append(deltas, all[:n])
+		all = all[n:]
+	}
+	return deltas
+}

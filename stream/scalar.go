@@ -1,0 +1,152 @@
+package stream
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+func (l *Lexer) inString(p []byte, i int) int {
+	for i < len(p) && l.mode == inString {
+		i += PlainRun(p[i:])
+		switch {
+		case i == len(p):
+		case p[i] == '"':
+			if l.mode = wantColon; l.toks[len(l.toks)-1].Kind != Key {
+				l.endValue()
+			}
+			i++
+		case p[i] == '\\':
+			l.mode = inEscape
+			if i++; i < len(p) {
+				i = l.inEscape(p, i) // not by way of Write: source code is full of them
+			}
+		default:
+			return l.fail(p, i, l.expected())
+		}
+	}
+	return i
+}
+
+func (l *Lexer) inEscape(p []byte, i int) int {
+	switch p[i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		l.mode = inString
+	case 'u':
+		l.mode, l.hex = inHex, 4
+	default:
+		return l.fail(p, i, l.expected())
+	}
+	return i + 1
+}
+
+func (l *Lexer) inHex(p []byte, i int) int {
+	c := p[i]
+	if c-'0' > 9 && c|0x20-'a' > 5 {
+		return l.fail(p, i, l.expected())
+	}
+	if l.hex--; l.hex == 0 {
+		l.mode = inString
+	}
+	return i + 1
+}
+
+func (l *Lexer) inWord(p []byte, i int) int {
+	if p[i] != l.word[0] {
+		return l.fail(p, i, l.expected())
+	}
+	if l.word = l.word[1:]; l.word == "" {
+		l.endValue()
+	}
+	return i + 1
+}
+
+// PlainRun is the length of the prefix of p that a JSON string may hold as is:
+// no quote, backslash or control character. It looks at eight bytes at a time.
+func PlainRun(p []byte) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(p); i += 8 {
+		w := binary.LittleEndian.Uint64(p[i:])
+		quote, slash := w^('"'*ones), w^('\\'*ones)
+		stop := ((w - ' '*ones) &^ w) | ((quote - ones) &^ quote) | ((slash - ones) &^ slash)
+		if stop &= tops; stop != 0 {
+			return i + bits.TrailingZeros64(stop)/8
+		}
+	}
+	for ; i < len(p); i++ {
+		if c := p[i]; c < ' ' || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+// inNumber handles p[i] while a number is open. A number ends at the first
+// byte that cannot belong to it, which is then looked at again.
+func (l *Lexer) inNumber(p []byte, i int) int {
+	for ; i < len(p); i++ {
+		if c := p[i]; '0' <= c && c <= '9' && (l.mode == numInt || l.mode == numFraction) {
+			continue
+		}
+		next := numberStep(l.mode, p[i])
+		if next == inJunk {
+			return l.endNumber(p, i)
+		}
+		l.mode = next
+	}
+	return i
+}
+
+func (l *Lexer) endNumber(p []byte, i int) int {
+	c := p[i]
+	if !l.numberDone() || l.mode == numZero && '0' <= c && c <= '9' {
+		return l.fail(p, i, l.expected())
+	}
+	l.endValue()
+	return i
+}
+
+// numberDone reports whether the open number would be one if it ended here.
+func (l *Lexer) numberDone() bool {
+	switch l.mode {
+	case numZero, numInt, numFraction, numExpDigits:
+		return true
+	}
+	return false
+}
+
+// numberStep is the state after c, or inJunk when c is no part of the number.
+func numberStep(m mode, c byte) mode {
+	digit := '0' <= c && c <= '9'
+	switch m {
+	case numSign:
+		if c == '0' {
+			return numZero
+		}
+		if digit {
+			return numInt
+		}
+	case numInt, numFraction, numExpDigits:
+		if digit {
+			return m
+		}
+	case numPoint:
+		if digit {
+			return numFraction
+		}
+	case numExp, numExpSign:
+		if digit {
+			return numExpDigits
+		}
+		if m == numExp && (c == '+' || c == '-') {
+			return numExpSign
+		}
+	}
+	switch {
+	case c == '.' && (m == numZero || m == numInt):
+		return numPoint
+	case (c == 'e' || c == 'E') && (m == numZero || m == numInt || m == numFraction):
+		return numExp
+	}
+	return inJunk
+}

@@ -1,0 +1,101 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The words tests tell a conversation in. All of it is turn 0 and slot 0
+// unless said otherwise.
+
+func opened(slot int32, id, name string) Event {
+	return Event{Kind: CallOpen, Slot: slot, More: &Detail{ID: id, Name: name}}
+}
+
+func custom(slot int32, name string) Event {
+	return Event{Kind: CallOpen, Slot: slot, More: &Detail{Name: name, CallKind: "custom", Freeform: true}}
+}
+
+func named(slot int32, id, name string) Event {
+	return Event{Kind: CallMeta, Slot: slot, More: &Detail{ID: id, Name: name}}
+}
+
+func args(slot int32, text string) Event { return Event{Kind: Args, Slot: slot, Text: text} }
+
+func sealed(slot int32) Event { return Event{Kind: Seal, Slot: slot} }
+
+func finish(code Code, word string) Event {
+	return Event{Kind: Finish, Slot: AllChoices, Code: code, Text: word}
+}
+
+func failure(id, message string) Event {
+	return Event{Kind: Failure, Text: message, More: &Detail{ID: id}}
+}
+
+func closed(code Code) Event { return Event{Kind: TurnClose, Code: code} }
+
+func inTurn(turn int32, e Event) Event { e.Turn = turn; return e }
+
+func inChoice(choice int32, e Event) Event {
+	d := *e.More
+	d.Choice = choice
+	e.More = &d
+	return e
+}
+
+// withIt says that e is of the same frame as the event before it.
+func withIt(e Event) Event { e.Frame = -1; return e }
+
+// stamped numbers the frames and lets a millisecond pass with each.
+func stamped(events []Event) []Event {
+	frame, out := int32(-1), make([]Event, len(events))
+	for i, e := range events {
+		if e.Frame >= 0 {
+			frame++
+		}
+		e.Frame, e.At = frame, time.Duration(frame)*time.Millisecond
+		out[i] = e
+	}
+	return out
+}
+
+func fold(events ...Event) *Session {
+	s := new(Session)
+	for _, e := range stamped(events) {
+		s.Apply(e)
+	}
+	return s
+}
+
+// callLines tell what became of the calls, one a line.
+func callLines(s *Session) string {
+	var lines []string
+	for _, t := range s.Turns {
+		for _, c := range t.Calls {
+			lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %v %v: %v %s", c.Name, c.Phase(), c.Syntax(), c.Status(), c.Args())))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// findingLines are all findings: of calls, of turns, of none.
+func findingLines(s *Session) (lines []string) {
+	add := func(where string, findings []Finding) {
+		for _, f := range findings {
+			line := fmt.Sprintf("%s %s %v #%d", where, f.Code, f.Severity, f.Event)
+			if f.Offset != NoOffset {
+				line += fmt.Sprintf(" @%d", f.Offset)
+			}
+			lines = append(lines, line)
+		}
+	}
+	for _, t := range s.Turns {
+		for _, c := range t.Calls {
+			add(fmt.Sprintf("call %d", c.Number), c.Findings)
+		}
+		add("turn", t.Findings)
+	}
+	add("session", s.Findings)
+	return lines
+}

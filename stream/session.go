@@ -1,0 +1,145 @@
+package stream
+
+import (
+	"fmt"
+)
+
+// A Session is the fold of a list of events: every turn and every call, in the
+// order they began. The zero value is the fold of none.
+type Session struct {
+	Turns    []*Turn
+	Findings []Finding      // of frames that belong to no turn
+	Counts   [NumStatus]int // how many calls are in each status
+
+	events int
+	turns  map[int32]*Turn
+	ids    map[string]*Call // the latest call of each id
+}
+
+// Events is how many events were applied.
+func (s *Session) Events() int { return s.events }
+
+// Turn is the turn of that number, or nil.
+func (s *Session) Turn(number int32) *Turn { return s.turns[number] }
+
+// NoTurn is the turn of an event that belongs to none.
+const NoTurn = int32(-1)
+
+// Apply adds one fact. It is total: any event in any order gives some session.
+// What no protocol allows is kept and becomes a finding.
+func (s *Session) Apply(e Event) {
+	n := s.events
+	s.events++
+	if e.More == nil {
+		e.More = &noDetail
+	}
+	if e.Turn == NoTurn {
+		s.outside(e, n)
+		return
+	}
+	t := s.open(e)
+	t.Events++
+	t.LastFrame = max(t.LastFrame, e.Frame)
+	switch e.Kind {
+	case CallOpen, CallMeta, Args, Seal, Answer:
+		s.applyToCall(t, e, n)
+	default:
+		t.apply(e, n)
+	}
+	switch e.Kind {
+	case CallOpen, CallMeta, Args, Seal:
+		s.recount(t.slots[e.Slot])
+	case Finish, Failure, TurnClose:
+		for _, c := range t.Calls {
+			s.recount(c)
+		}
+	}
+}
+
+// recount keeps Counts true after something happened to c.
+func (s *Session) recount(c *Call) {
+	st := c.Status()
+	if c.counted && st == c.countedAs {
+		return
+	}
+	if c.counted {
+		s.Counts[c.countedAs]--
+	}
+	s.Counts[st]++
+	c.counted, c.countedAs = true, st
+}
+
+var noDetail Detail
+
+// outside handles an event of no turn.
+func (s *Session) outside(e Event, n int) {
+	switch e.Kind {
+	case Fault:
+		s.Findings = append(s.Findings, faultFinding(e, n))
+	case Diagnosis:
+		f := e.More.Finding
+		f.Event = n
+		s.Findings = append(s.Findings, f)
+	}
+}
+
+// open finds the turn of e, opening it if this is the first that is heard of it.
+func (s *Session) open(e Event) *Turn {
+	if t := s.turns[e.Turn]; t != nil {
+		return t
+	}
+	t := &Turn{
+		Number: e.Turn, Exchange: e.More.Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
+		FirstFrame: e.Frame, LastFrame: e.Frame, slots: map[int32]*Call{},
+	}
+	if s.turns == nil {
+		s.turns, s.ids = map[int32]*Turn{}, map[string]*Call{}
+	}
+	s.turns[e.Turn] = t
+	s.Turns = append(s.Turns, t)
+	return t
+}
+
+func (s *Session) applyToCall(t *Turn, e Event, n int) {
+	if e.Kind == Answer {
+		if c := s.ids[e.More.ID]; c != nil && c.Turn == t.Number {
+			c.Answered = e.Code
+		}
+		return
+	}
+	c := t.slots[e.Slot]
+	switch {
+	case e.Kind == CallOpen:
+		c = t.openCall(e, n)
+	case c == nil:
+		c = t.openCall(e, n)
+		c.find(ProtocolViolation, Error, n, NoOffset,
+			fmt.Sprintf("%s for slot %d, which never opened", e.Kind, e.Slot))
+	}
+	switch e.Kind {
+	case CallOpen, CallMeta:
+		c.meta(e.More, n)
+		s.checkID(c, n)
+	case Args:
+		t.args(c, e, n)
+	case Seal:
+		c.seal(e, n)
+	}
+}
+
+// checkID says when an id was used before: by another call of the turn, which
+// a result could then not tell apart, or in another turn.
+func (s *Session) checkID(c *Call, n int) {
+	if c.ID == "" {
+		return
+	}
+	other := s.ids[c.ID]
+	s.ids[c.ID] = c
+	switch {
+	case other == nil || other == c:
+	case other.Turn == c.Turn:
+		c.findOnce(IDDup, Warn, n, fmt.Sprintf("calls %d and %d of this turn have the same id: a result cannot say which it answers", other.Number, c.Number))
+	default:
+		c.findOnce(IDDupAcrossTurns, Info, n, "this id was used in an earlier turn: Anthropic rejects history with repeated ids")
+	}
+}

@@ -1,0 +1,194 @@
+package stream
+
+import "bytes"
+
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// SSE frames a server-sent event stream by the algorithm of the WHATWG HTML
+// Living Standard, section 9.2.6. It differs in one thing, on purpose: what
+// the standard discards (comments, blocks without data, an unterminated last
+// block) is emitted too, and says so in its Kind and Cut.
+//
+// The zero value is ready. A block is emitted with the first byte of the blank
+// line that ends it; a LF completing a CRLF belongs to the next frame, so that
+// a CRLF split over two writes changes nothing.
+type SSE struct {
+	pos     int64  // stream offset of the next byte
+	line    []byte // an unfinished line carried over from earlier writes
+	afterCR bool   // the last line ended with CR: a LF now is part of it
+	started bool   // the first line has been seen (only it may carry a BOM)
+
+	event  []byte
+	data   []byte // of the open block; borrows the current write while lent is set
+	own    []byte // buffer for data that outlives a write or spans several lines
+	lent   bool
+	fields blockFields
+
+	id      string // what the open block's id field says
+	lastID  string
+	retryMS int
+}
+
+// blockFields counts what the open block holds.
+type blockFields struct{ data, other, comments int }
+
+// LastID is the last event ID, as a reconnecting client would send it.
+func (s *SSE) LastID() string { return s.lastID }
+
+// Retry is the reconnection time in milliseconds the stream asked for, 0 if none.
+func (s *SSE) Retry() int { return s.retryMS }
+
+// Write frames p.
+func (s *SSE) Write(p []byte, emit func(Frame)) {
+	lf, cr := -1, -1 // the next of each in p at or after i, looked for once and not once a line
+	for i := 0; i < len(p); {
+		if s.afterCR {
+			s.afterCR = false
+			if p[i] == '\n' {
+				i++
+				s.pos++
+				continue
+			}
+		}
+		if lf < i {
+			lf = indexFrom(p, i, '\n')
+		}
+		if cr < i {
+			cr = indexFrom(p, i, '\r')
+		}
+		end := min(lf, cr)
+		if end == len(p) {
+			s.line = append(s.line, p[i:]...)
+			s.pos += int64(len(p) - i)
+			break
+		}
+		s.pos += int64(end + 1 - i)
+		s.afterCR = end == cr
+		s.endLine(p[i:end], emit)
+		i = end + 1
+	}
+	s.keepData()
+}
+
+// indexFrom is where c is in p at or after i, or len(p).
+func indexFrom(p []byte, i int, c byte) int {
+	if n := bytes.IndexByte(p[i:], c); n >= 0 {
+		return i + n
+	}
+	return len(p)
+}
+
+// Close emits the unterminated last block, if any, marked Cut. A client would
+// not obey a line that never ended, nor take the id of such a block.
+func (s *SSE) Close(emit func(Frame)) {
+	retry := s.retryMS
+	if len(s.line) > 0 {
+		s.oneLine(s.line)
+		s.line = s.line[:0]
+	}
+	s.id, s.retryMS = s.lastID, retry
+	s.dispatch(emit, true)
+}
+
+// endLine handles one complete line whose last part is tail.
+func (s *SSE) endLine(tail []byte, emit func(Frame)) {
+	line := tail
+	if len(s.line) > 0 {
+		s.line = append(s.line, tail...)
+		line = s.line
+	}
+	if len(line) == 0 {
+		s.started = true
+		s.dispatch(emit, false)
+		return
+	}
+	s.oneLine(line)
+	if len(s.line) > 0 {
+		s.keepData()
+		s.line = s.line[:0]
+	}
+}
+
+func (s *SSE) oneLine(line []byte) {
+	if !s.started {
+		s.started = true
+		line = bytes.TrimPrefix(line, utf8BOM)
+		if len(line) == 0 {
+			return
+		}
+	}
+	if line[0] == ':' {
+		s.fields.comments++
+		return
+	}
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	if len(value) > 0 && value[0] == ' ' {
+		value = value[1:]
+	}
+	s.field(name, value)
+}
+
+func (s *SSE) field(name, value []byte) {
+	switch string(name) {
+	case "data":
+		if s.fields.data++; s.fields.data == 1 {
+			s.data, s.lent = value, true
+			return
+		}
+		s.keepData()
+		s.own = append(append(s.own, '\n'), value...)
+		s.data = s.own
+		return
+	case "event":
+		s.event = append(s.event[:0], value...)
+	case "id":
+		if bytes.IndexByte(value, 0) < 0 {
+			s.id = string(value)
+		}
+	case "retry":
+		if ms, ok := digits(value); ok {
+			s.retryMS = ms
+		}
+	}
+	s.fields.other++
+}
+
+// keepData copies lent data, whose bytes are about to be reused by the caller.
+func (s *SSE) keepData() {
+	if s.lent {
+		s.own = append(s.own[:0], s.data...)
+		s.data, s.lent = s.own, false
+	}
+}
+
+// dispatch ends the open block.
+func (s *SSE) dispatch(emit func(Frame), cut bool) {
+	fields := s.fields
+	s.fields = blockFields{}
+	s.lastID = s.id
+	if fields == (blockFields{}) {
+		return
+	}
+	f := Frame{Event: s.event, Data: s.data, End: s.pos, Cut: cut}
+	switch {
+	case fields.data > 0:
+	case fields.other > 0:
+		f.Kind = FrameNoData
+	default:
+		f.Kind = FrameComment
+	}
+	s.data, s.lent = nil, false
+	emit(f)
+	s.event = s.event[:0]
+}
+
+// digits reads a number made of ASCII digits only.
+func digits(b []byte) (n int, ok bool) {
+	for _, c := range b {
+		if c < '0' || c > '9' || n > 1<<30 {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(b) > 0
+}

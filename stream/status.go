@@ -1,0 +1,56 @@
+package stream
+
+// Phase is what the provider said about a call, whatever its bytes say.
+type Phase uint8
+
+const (
+	PhaseAnnounced Phase = iota // a slot was seen, no name yet
+	PhaseOpen                   // named; arguments may come
+	PhaseSealed                 // strong evidence that the arguments are final
+	PhaseEnded                  // the stream ended cleanly, but the call was never sealed
+	PhaseTruncated              // a limit cut it
+	PhaseAborted                // an error, or the bytes ended without a terminator
+	PhaseRejected               // the provider calls it malformed or refuses it
+)
+
+func (p Phase) String() string {
+	return [...]string{"announced", "open", "sealed", "ended", "truncated", "aborted", "rejected"}[p]
+}
+
+// Status is the verdict on a call: the only thing that is coloured.
+type Status uint8
+
+const (
+	Waiting     Status = iota // nothing to show yet
+	Streaming                 // arguments are coming
+	LooksDone                 // parses, but nobody said it is complete: the trap
+	Complete                  // sealed, and one whole object (or free text)
+	NoArguments               // ended without a single argument byte
+	CutShort                  // stops in the middle
+	Malformed                 // can never be the JSON it should be
+	NotObject                 // JSON, but not an object
+	Aborted                   // the connection or the provider failed
+	Rejected                  // refused by the provider
+
+	NumStatus = iota
+)
+
+func (s Status) String() string {
+	return [...]string{
+		"waiting", "streaming", "looks done", "complete", "no arguments",
+		"cut short", "malformed", "not an object", "aborted", "rejected",
+	}[s]
+}
+
+// statusOf is the one place where completeness is decided: what the provider
+// said (rows) against what the bytes say (columns).
+var statusOf = [...][9]Status{
+	//             empty        prefix     object     nonobject  double     concat     trailing   broken     freeform
+	PhaseAnnounced: {Waiting, Streaming, LooksDone, NotObject, NotObject, Malformed, Malformed, Malformed, Streaming},
+	PhaseOpen:      {Waiting, Streaming, LooksDone, NotObject, NotObject, Malformed, Malformed, Malformed, Streaming},
+	PhaseSealed:    {NoArguments, CutShort, Complete, NotObject, NotObject, Malformed, Malformed, Malformed, Complete},
+	PhaseEnded:     {NoArguments, CutShort, LooksDone, NotObject, NotObject, Malformed, Malformed, Malformed, LooksDone},
+	PhaseTruncated: {CutShort, CutShort, CutShort, CutShort, CutShort, Malformed, Malformed, Malformed, CutShort},
+	PhaseAborted:   {Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted},
+	PhaseRejected:  {Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected},
+}

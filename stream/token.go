@@ -1,0 +1,73 @@
+package stream
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// TokenKind is the lexical class of a span of argument text.
+type TokenKind uint8
+
+const (
+	Space TokenKind = iota
+	ObjectOpen
+	ObjectClose
+	ArrayOpen
+	ArrayClose
+	Colon
+	Comma
+	Key    // a string where an object expects a name
+	String // any other string
+	Number
+	True
+	False
+	Null
+	Junk // everything from the first byte that cannot be JSON
+)
+
+// A Token is a span of the text, named by where it ends: it begins where the
+// token before it ended, so tokens tile the text.
+type Token struct {
+	End  uint32
+	Kind TokenKind
+}
+
+// Syntax is what the bytes of a call's arguments say, whatever the provider says.
+type Syntax uint8
+
+const (
+	SyntaxEmpty    Syntax = iota // no bytes, or only white space
+	SyntaxPrefix                 // valid so far, unfinished
+	SyntaxObject                 // exactly one complete object
+	SyntaxOther                  // one complete array, string, number or literal
+	SyntaxDouble                 // one complete string that itself holds an object or array
+	SyntaxConcat                 // an object followed by more objects
+	SyntaxTrailing               // an object followed by something else
+	SyntaxBroken                 // cannot become JSON, whatever follows
+	SyntaxFreeform               // not JSON by design: a custom tool's input
+)
+
+var syntaxWords = [...]string{
+	"empty", "prefix", "object", "nonobject", "double-encoded", "concat", "trailing", "broken", "freeform",
+}
+
+func (s Syntax) String() string { return syntaxWords[s] }
+
+// A SyntaxError says where a text stopped being JSON and what would have been right.
+type SyntaxError struct {
+	Offset   int    // of the first wrong byte
+	Got      byte   // that byte
+	Expected string // e.g. "a key or }"
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("byte %d: expected %s, got %s", e.Offset, e.Expected, e.Found())
+}
+
+// Found is the wrong byte in print. One of a longer character is no character.
+func (e *SyntaxError) Found() string {
+	if e.Got >= utf8.RuneSelf {
+		return fmt.Sprintf("byte %#x", e.Got)
+	}
+	return fmt.Sprintf("%q", e.Got)
+}

@@ -1,0 +1,216 @@
+package stream
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Turn is one model response. Its fields are the fold's: read them, do not
+// set them.
+type Turn struct {
+	Number   int32 // within the timeline, from 0
+	Exchange int
+	Dialect  string
+	ID       string
+	Model    string
+	Calls    []*Call
+	Text     []byte // answer text
+	Thinking []byte // reasoning text
+	Usage    Usage
+	Finish   string // the provider's own word, unmapped
+	Failure  string // the provider's own error message
+	Findings []Finding
+	Events   int
+	OpenedBy int32 // number of its first event
+
+	OpenedAt, ClosedAt    time.Duration
+	FirstFrame, LastFrame int32
+
+	slots    map[int32]*Call
+	lastArgs *Call
+	finished bool
+	finish   Code
+	failed   bool
+	closed   bool
+	cut      bool // closed without the protocol's terminator
+}
+
+// TurnPhase is what became of a turn.
+type TurnPhase uint8
+
+const (
+	TurnIsOpen    TurnPhase = iota
+	TurnComplete            // ended as the protocol ends a response
+	TurnTruncated           // a limit cut it
+	TurnAborted             // an error, or the bytes ended without a terminator
+	TurnRejected            // the provider refuses
+)
+
+func (p TurnPhase) String() string {
+	return [...]string{"open", "complete", "truncated", "aborted", "rejected"}[p]
+}
+
+// Phase says what became of the turn.
+func (t *Turn) Phase() TurnPhase {
+	switch {
+	case t.failed || t.finished && t.finish == FinishFailed:
+		return TurnAborted
+	case t.finished && t.finish == FinishRefused:
+		return TurnRejected
+	case t.finished && t.finish == FinishCut:
+		return TurnTruncated
+	case t.closed && t.cut:
+		return TurnAborted
+	case t.closed:
+		return TurnComplete
+	}
+	return TurnIsOpen
+}
+
+// Closed reports whether the turn's last event has come.
+func (t *Turn) Closed() bool { return t.closed }
+
+// openCall starts a call in e.Slot.
+func (t *Turn) openCall(e Event, n int) *Call {
+	c := newCall(len(t.Calls)+1, t.Number, e.Slot, e.More)
+	c.OpenedAt, c.OpenedBy = e.At, int32(n)
+	old := t.slots[e.Slot]
+	if old != nil {
+		old.ClosedBy = int32(n)
+	}
+	if old != nil && old.phase <= PhaseOpen {
+		c.find(ProtocolViolation, Error, n, NoOffset,
+			fmt.Sprintf("slot %d was opened again before call %d was sealed", e.Slot, old.Number))
+	}
+	t.slots[e.Slot] = c
+	t.Calls = append(t.Calls, c)
+	return c
+}
+
+// args adds a delta to c.
+func (t *Turn) args(c *Call, e Event, n int) {
+	if c.phase > PhaseOpen {
+		c.findOnce(ProtocolViolation, Error, n, fmt.Sprintf("argument bytes after the call was %s", c.phase))
+	}
+	if e.Text != "" {
+		if c.FirstArgAt == NoTime {
+			c.FirstArgAt = e.At
+		}
+		c.LastArgAt = e.At
+		if t.lastArgs != nil && t.lastArgs != c && len(c.args) > 0 {
+			c.findOnce(Interleaved, Info, n, "deltas of this call alternate with those of another: only the slot tells them apart")
+		}
+		t.lastArgs = c
+		if c.repeated == 0 && c.repeatedBy(e.Text) {
+			c.repeated = n
+		}
+	}
+	c.feed(e.Text, int32(n))
+	c.checkBroken(n)
+}
+
+// apply takes an event about the turn itself.
+func (t *Turn) apply(e Event, n int) {
+	switch e.Kind {
+	case TurnOpen, TurnMeta:
+		t.meta(e.More)
+	case TextDelta:
+		t.Text = append(t.Text, e.Text...)
+	case ThinkDelta:
+		t.Thinking = append(t.Thinking, e.Text...)
+	case UsageEvent:
+		t.Usage = t.Usage.Merge(e.More.Usage)
+	case Finish:
+		t.end(e, n)
+	case Failure:
+		t.fail(e, n)
+	case TurnClose:
+		t.close(e, n)
+	case Diagnosis:
+		t.diagnose(e, n)
+	case Fault:
+		t.Findings = append(t.Findings, faultFinding(e, n))
+	}
+}
+
+func (t *Turn) meta(d *Detail) {
+	if d.ID != "" {
+		t.ID = d.ID
+	}
+	if d.Model != "" {
+		t.Model = d.Model
+	}
+	if d.Dialect != "" {
+		t.Dialect = d.Dialect
+	}
+}
+
+// end takes the provider's word on why the response, or one choice of it, ended.
+func (t *Turn) end(e Event, n int) {
+	if !t.finished || e.Code != FinishDone {
+		t.Finish, t.finish = e.Text, e.Code
+	}
+	t.finished = true
+	for _, c := range t.Calls {
+		if e.Slot != AllChoices && e.Slot != c.Choice {
+			continue
+		}
+		switch e.Code {
+		case FinishDone:
+			c.checkSeal(fmt.Sprintf("the provider says %q", e.Text), n)
+		case FinishCut:
+			c.truncate(e, n)
+		case FinishRefused:
+			if c.Answered == 0 && c.phase <= PhaseTruncated {
+				c.conclude(PhaseRejected, n, "the provider refused: "+e.Text)
+			}
+		case FinishFailed:
+			if c.phase <= PhaseOpen {
+				c.conclude(PhaseAborted, n, "the response ended in "+e.Text)
+			}
+		}
+	}
+}
+
+// fail takes the provider's report of an error.
+func (t *Turn) fail(e Event, n int) {
+	t.failed = true
+	t.Failure = e.Text
+	message := "the provider reports: " + e.Text
+	if e.More.ID != "" {
+		message = fmt.Sprintf("the provider reports %s: %s", e.More.ID, e.Text)
+	}
+	t.find(ProviderError, Error, n, message)
+	for _, c := range t.Calls {
+		if c.phase <= PhaseOpen {
+			c.conclude(PhaseAborted, n, "an error ended the response")
+		}
+	}
+}
+
+func (t *Turn) close(e Event, n int) {
+	t.closed, t.cut, t.ClosedAt = true, e.Code == CloseCut, e.At
+	phase, why := PhaseEnded, "the response ended"
+	if t.cut {
+		phase, why = PhaseAborted, "the bytes ended without the protocol's terminator"
+	}
+	for _, c := range t.Calls {
+		if c.phase <= PhaseOpen {
+			c.conclude(phase, n, why)
+		}
+		c.checkSeal("the call was sealed", n)
+		if c.Name == "" {
+			c.findOnce(NameMissing, Error, n, "no name ever came: nobody can say which tool this is")
+		}
+	}
+}
+
+func (t *Turn) diagnose(e Event, n int) {
+	f := e.More.Finding
+	f.Event = n
+	if c := t.slots[e.Slot]; c != nil && e.Slot != NoSlot {
+		c.Findings = append(c.Findings, f)
+		return
+	}
+	t.Findings = append(t.Findings, f)
+}
