@@ -1,0 +1,72 @@
+// Package anthropic decodes the Anthropic Messages protocol: its event stream
+// and its whole bodies, from Anthropic itself, Vertex, and the many gateways
+// that speak it.
+//
+// Wire facts are from Anthropic's public SDKs and documentation (event flow in
+// message.go and messageutil.go of anthropic-sdk-go; "Streaming Messages" and
+// "Fine-grained tool streaming" at platform.claude.com/docs). A call's slot is
+// the index of its content block, and content_block_stop is its seal.
+package anthropic
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is the Anthropic Messages protocol.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "anthropic",
+		Title: "Anthropic Messages",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return &decoder{number: -1} },
+	}
+}
+
+// eventTypes are the types of the stream's events; a gateway may add others.
+var eventTypes = map[string]bool{
+	"message_start": true, "content_block_start": true, "content_block_delta": true,
+	"content_block_stop": true, "message_delta": true, "message_stop": true,
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	kind := dialect.Raw(e.Data).Get("type")
+	switch {
+	case eventTypes[kind.Text()]:
+		return dialect.Score{Points: dialect.Sure, Why: "event type " + kind.Text()}
+	case kind.Is("message") && dialect.Raw(e.Data).Get("role").Is("assistant"):
+		return dialect.Score{Points: dialect.Sure, Why: "a message body"}
+	case kind.Is("error") && dialect.Raw(e.Data).Get("error").Kind() == '{':
+		return dialect.Score{Points: dialect.Likely, Why: "an error envelope"}
+	case eventTypes[string(e.Event)]:
+		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+	case strings.HasSuffix(e.Path, "/v1/messages"), strings.Contains(e.Path, "publishers/anthropic/"):
+		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	}
+	for name := range e.Header {
+		if strings.HasPrefix(name, "Anthropic-") {
+			return dialect.Score{Points: dialect.Likely, Why: "header " + name}
+		}
+	}
+	if kind.Is("ping") {
+		return dialect.Score{Points: dialect.Weak, Why: "event type ping"}
+	}
+	return dialect.Score{}
+}
+
+// finishCodes are the stop reasons; "sensitive" has been seen in clients only.
+var finishCodes = map[string]stream.Code{
+	"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,
+	"pause_turn": stream.FinishDone, "compaction": stream.FinishDone,
+	"max_tokens": stream.FinishCut, "model_context_window_exceeded": stream.FinishCut,
+	"refusal": stream.FinishRefused, "sensitive": stream.FinishRefused,
+}
+
+// toolBlocks are the block types that propose a call, and what kind of call.
+var toolBlocks = map[string]stream.Detail{
+	"tool_use":        {CallKind: "function"},
+	"server_tool_use": {CallKind: "server", Server: true},
+	"mcp_tool_use":    {CallKind: "mcp", Server: true},
+}

@@ -1,0 +1,114 @@
+package anthropic
+
+import (
+	"fmt"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// messageDelta takes the stop reason and usage; there may be several, each
+// with the totals so far.
+func (d *decoder) messageDelta(ev *wireEvent, emit func(stream.Event)) {
+	d.ensure("message_delta", emit)
+	d.tell(ev.usage, emit)
+	d.finish(ev.delta.stopReason, ev.delta.stopDetails, emit)
+}
+
+// finish takes a stop reason, unless it is null or absent.
+func (d *decoder) finish(stopReason, details dialect.Raw, emit func(stream.Event)) {
+	reason := stopReason.Text()
+	if reason == "" {
+		return
+	}
+	code, known := finishCodes[reason]
+	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: reason, Code: code})
+	switch {
+	case !known:
+		d.diagnose(finUnknown, stream.Info, fmt.Sprintf("stop reason %q is not documented", reason), emit)
+	case reason == "tool_use" && d.calls == 0:
+		d.diagnose(finNoCall, stream.Error, "the stop reason is tool_use, but no call came: it was dropped on the way", emit)
+	case reason == "end_turn" && d.calls > 0:
+		d.diagnose(finStop, stream.Info, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them", emit)
+	case code == stream.FinishRefused:
+		why := details.Get("explanation").Text()
+		if why == "" {
+			why = "no explanation given"
+		}
+		d.diagnose(stream.ProviderError, stream.Error, "refused: "+why, emit)
+	}
+}
+
+func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
+	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
+}
+
+// fail takes an error envelope. The HTTP status was already 200 when it comes
+// inside a stream.
+func (d *decoder) fail(err dialect.Raw, emit func(stream.Event)) {
+	if !d.open {
+		d.begin(nil, emit)
+	}
+	d.failed = true
+	message := err.Get("message").Text()
+	if message == "" {
+		message = string(err)
+	}
+	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: message,
+		More: &stream.Detail{ID: err.Get("type").Text()}})
+}
+
+// body takes a response that was not streamed.
+func (d *decoder) body(message dialect.Raw, emit func(stream.Event)) {
+	d.close(stream.CloseCut, emit)
+	d.begin(message, emit)
+	content := message.Get("content").Scan()
+	for slot, ok := int32(0), content.Array(); ok; slot, ok = slot+1, content.Element() {
+		d.wholeBlock(slot, content.Value(), emit)
+	}
+	d.tell(message.Get("usage"), emit)
+	d.finish(message.Get("stop_reason"), message.Get("stop_details"), emit)
+	d.close(stream.CloseEnd, emit)
+}
+
+// Close says that the bytes have ended: without message_stop that is a cut.
+func (d *decoder) Close(emit func(stream.Event)) {
+	if d.open && !d.failed {
+		d.diagnose(noTerminator, stream.Error, "the stream ended without message_stop: the connection was cut", emit)
+	}
+	d.close(stream.CloseCut, emit)
+}
+
+func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
+	if d.open {
+		emit(stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code})
+		d.open = false
+	}
+}
+
+// tokenCounts are the wire's own counts, which exclude each other: cached
+// tokens are not in input.
+type tokenCounts struct{ input, read, write, output, thinking stream.Count }
+
+// tell emits what is known of usage after u. A field that is absent or null
+// keeps its last value, because gateways omit fields in message_delta.
+func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
+	if u.Kind() != '{' {
+		return
+	}
+	set := func(c *stream.Count, v dialect.Raw) {
+		if n := v.Count(); n.Told {
+			*c = n
+		}
+	}
+	t := &d.usage
+	set(&t.input, u.Get("input_tokens"))
+	set(&t.read, u.Get("cache_read_input_tokens"))
+	set(&t.write, u.Get("cache_creation_input_tokens"))
+	set(&t.output, u.Get("output_tokens"))
+	set(&t.thinking, u.Get("output_tokens_details").Get("thinking_tokens"))
+	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: stream.Usage{
+		Input:     stream.Count{N: t.input.N + t.read.N + t.write.N, Told: t.input.Told},
+		CacheRead: t.read, CacheWrite: t.write, Output: t.output, Reasoning: t.thinking,
+	}}})
+}

@@ -1,0 +1,201 @@
+package providers
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// TestConformance holds every dialect, on each of its fixtures, to what the
+// rest of the program takes for granted.
+func TestConformance(t *testing.T) {
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			whole := inspect(f.wire)
+			checkKept(t, whole, f.wire)
+			checkDetection(t, f, whole)
+			checkCuttings(t, f.wire, everyCut(8<<10), 50)
+			checkEveryEnd(t, f.wire, whole)
+			checkTerminatorTwice(t, f.wire, whole)
+			checkUnknownEvent(t, f.wire, whole)
+			checkUnknownFields(t, f.wire, whole)
+			checkHostile(t, f)
+		})
+	}
+}
+
+// checkDetection: a dialect knows its own streams by their bytes alone, and
+// none of their frames is claimed by another.
+func checkDetection(t *testing.T, f fixture, whole *Inspector) {
+	x := whole.Exchange(0)
+	if x.Dialect == nil || x.Dialect.Name != f.dialect.Name {
+		t.Fatalf("detected as %v", x.Dialect)
+	}
+	frameData(x, func(frame stream.Frame) {
+		best, score := recognise(dialect.Evidence{Event: frame.Event, Data: frame.Data})
+		if best != nil && best.Name != f.dialect.Name {
+			t.Errorf("%s claims %s: %+v", best.Name, frame.Data, score)
+		}
+	})
+}
+
+// frameData frames an exchange's response again.
+func frameData(x *Exchange, emit func(stream.Frame)) {
+	all := x.Response.Bytes(0, x.Response.Size())
+	f, _ := sniffFraming("", all, true)
+	f.framer.Write(all, emit)
+	f.framer.Close(emit)
+}
+
+// checkEveryEnd: wherever the bytes end, a call is complete only if a seal
+// came, and what was complete once stays what it was.
+func checkEveryEnd(t *testing.T, wire []byte, whole *Inspector) {
+	w := &whole.Exchange(0).Response
+	for n := range int32(w.Frames()) {
+		_, end := w.FrameSpan(n)
+		for _, at := range []int64{end, end - 1} {
+			in := inspect(wire[:at])
+			checkKept(t, in, wire[:at])
+			for _, turn := range in.Session().Turns {
+				for _, c := range turn.Calls {
+					if c.Status() == stream.Complete {
+						checkComplete(t, in, whole, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+func checkComplete(t *testing.T, in, whole *Inspector, c *stream.Call) {
+	sealed := false
+	for n := range in.Timeline.Len() {
+		e := in.Timeline.Event(n)
+		sealed = sealed || e.Kind == stream.Seal && e.Turn == c.Turn && e.Slot == c.Slot
+	}
+	if !sealed {
+		t.Errorf("call %d is complete without a seal:\n%s", c.Number, dump(in))
+	}
+	final := whole.Session().Turns[c.Turn].Calls[c.Number-1]
+	if !bytes.Equal(final.Args(), c.Args()) && !strings.Contains(callLines(whole.Session()), stream.ProtocolViolation) {
+		t.Errorf("call %d was complete with %q and became %q", c.Number, c.Args(), final.Args())
+	}
+}
+
+// checkTerminatorTwice: the frame that closed the last turn may come again.
+func checkTerminatorTwice(t *testing.T, wire []byte, whole *Inspector) {
+	in := new(Inspector)
+	in.Write(stream.Record{Data: wire})
+	if in.Timeline.Len() == 0 || in.Exchange(0).Framing != "SSE" {
+		return // a body closes itself
+	}
+	last := in.Timeline.Event(in.Timeline.Len() - 1)
+	if last.Kind != stream.TurnClose {
+		return // only the end of the bytes closed it
+	}
+	w := &in.Exchange(0).Response
+	in.Write(stream.Record{Data: w.Bytes(w.FrameSpan(last.Frame))})
+	in.Close()
+	if diff := cmp.Diff(state(whole.Session()), state(in.Session())); diff != "" {
+		t.Errorf("with its terminator twice (-want +got)\n%s", diff)
+	}
+}
+
+// checkUnknownEvent: an event of a type nobody knows changes no state,
+// wherever it comes.
+func checkUnknownEvent(t *testing.T, wire []byte, whole *Inspector) {
+	x := whole.Exchange(0)
+	event := map[string]string{
+		"SSE":    "event: brand_new\ndata: {\"type\":\"brand_new\",\"list\":[1,{}]}\n\n",
+		"NDJSON": "{\"type\":\"brand_new\",\"list\":[1,{}]}\n",
+	}[x.Framing]
+	for n := int32(0); event != "" && n < int32(x.Response.Frames()); n++ {
+		at, _ := x.Response.FrameSpan(n)
+		if n == 0 && bytes.HasPrefix(wire, []byte("\xef\xbb\xbf")) {
+			continue
+		}
+		in := inspect(wire[:at], []byte(event), wire[at:])
+		if diff := cmp.Diff(state(whole.Session()), state(in.Session())); diff != "" {
+			t.Fatalf("with an unknown event before frame %d (-want +got)\n%s", n, diff)
+		}
+	}
+}
+
+// checkUnknownFields: fields nobody knows, in any object of the protocol,
+// change no state.
+func checkUnknownFields(t *testing.T, wire []byte, whole *Inspector) {
+	const field = `"brand_new":[{"a":null}],`
+	objects := []string{`"message":{`, `"delta":{`, `"content_block":{`, `"choices":[{`, `"tool_calls":[{`, `"function":{`}
+	var pairs []string
+	for _, o := range objects {
+		pairs = append(pairs, o+`}`, o+strings.TrimSuffix(field, ",")+`}`, o, o+field)
+	}
+	inner := strings.NewReplacer(pairs...)
+	var changed []byte
+	w := &whole.Exchange(0).Response
+	for n := range int32(w.Frames()) {
+		raw := string(w.Bytes(w.FrameSpan(n)))
+		head, rest, isObject := strings.Cut(raw, "{")
+		switch {
+		case isObject && strings.HasPrefix(rest, "}"):
+			raw = head + "{" + strings.TrimSuffix(field, ",") + rest
+		case isObject:
+			raw = head + "{" + field + inner.Replace(rest)
+		}
+		changed = append(changed, raw...)
+	}
+	_, end := w.FrameSpan(int32(w.Frames() - 1))
+	in := inspect(append(changed, wire[end:]...))
+	if diff := cmp.Diff(state(whole.Session()), state(in.Session())); diff != "" {
+		t.Errorf("with unknown fields (-want +got)\n%s", diff)
+	}
+}
+
+// hostile are strings that a terminal obeys, that look like something else, or
+// that are no text at all.
+var hostile = []string{
+	"\x1b]8;;http://x\x07y\x1b]8;;\x07", "\x1b[2J", "\x9b2J", "a\u202eb\u2066c", "nul\x00nul", "\xff\xfe\xc0\x80",
+	"half \xe2\x82", "\u200b\ufeff\u2028", "\r\n\r\ndata: [DONE]\n\n", `"}]}\`, "\xed\xa0\xbd", "\U0010ffff",
+}
+
+// checkHostile puts hostile strings where the fixture's wire says HOSTILE: the
+// events hold exactly them.
+func checkHostile(t *testing.T, f fixture) {
+	for _, h := range hostile {
+		if !bytes.Contains(f.wire, []byte("HOSTILE")) {
+			return
+		}
+		wire := bytes.ReplaceAll(f.wire, []byte("HOSTILE"), jsonString(h))
+		quoted := strconv.Quote(h)
+		want := strings.ReplaceAll(f.archive.section("events"), "HOSTILE", quoted[1:len(quoted)-1])
+		in := inspect(wire)
+		checkKept(t, in, wire)
+		if diff := cmp.Diff(want, eventLines(in)); diff != "" {
+			t.Errorf("with %q (-want +got)\n%s", h, diff)
+		}
+	}
+}
+
+// jsonString is the inside of the JSON string that stands for s. It escapes
+// what JSON demands and nothing else, and keeps bytes that are no text.
+func jsonString(s string) (lit []byte) {
+	for _, c := range []byte(s) {
+		switch {
+		case c < ' ':
+			lit = fmt.Appendf(lit, `\u%04x`, c)
+		case c == '"' || c == '\\':
+			lit = append(lit, '\\', c)
+		default:
+			lit = append(lit, c)
+		}
+	}
+	return lit
+}

@@ -1,0 +1,115 @@
+package providers
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// corpusFolders hold captures of dialects that are in All.
+var corpusFolders = []string{"anthropic", "openai-chat", "mistral"}
+
+// corpus is the folder of recorded streams, which are not part of the source.
+func corpus(t *testing.T) string {
+	root := os.Getenv("TOOLSCOPE_CORPUS")
+	if root == "" {
+		t.Skip("set TOOLSCOPE_CORPUS to a folder of recorded streams")
+	}
+	return root
+}
+
+// TestCorpusCuttings: however a recorded stream is cut into chunks, the same
+// comes of it.
+func TestCorpusCuttings(t *testing.T) {
+	root := corpus(t)
+	old := debug.SetGCPercent(3000) // many short lives
+	t.Cleanup(func() { debug.SetGCPercent(old) })
+	random := 1000
+	if testing.Short() || raceEnabled {
+		random = 20
+	}
+	files, err := filepath.Glob(filepath.Join(root, "dev", "*", "*")) // of no known dialect, too
+	if err != nil || len(files) < 150 {
+		t.Fatalf("%d captures: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			wire, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkKept(t, inspect(wire), wire)
+			checkCuttings(t, wire, everyCut(64<<10), random)
+		})
+	}
+}
+
+// hazards are the quirks of a capture that a client can go wrong with.
+var hazards = []string{
+	"args-invalid-json", "truncated-max-tokens", "index-not-dense", "index-reused-by-new-call", "no-finish",
+}
+
+// TestCorpusOrdinary: an ordinary stream that a provider really sent has no
+// finding above info, and one with a hazard in it has. A false alarm is a bug.
+func TestCorpusOrdinary(t *testing.T) {
+	root := corpus(t)
+	list, err := os.ReadFile(filepath.Join(root, "dev", "EXPECTED.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ordinary := 0
+	for line := range bytes.Lines(list) {
+		var capture struct {
+			File, Dialect, Provenance string
+			Quirks                    []string
+		}
+		if err := json.Unmarshal(line, &capture); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(corpusFolders, capture.Dialect) || capture.Provenance != "recorded" {
+			continue
+		}
+		hazard := slices.ContainsFunc(capture.Quirks, func(q string) bool { return slices.Contains(hazards, q) })
+		t.Run(strings.TrimPrefix(capture.File, "dev/"), func(t *testing.T) {
+			wire, err := os.ReadFile(filepath.Join(root, capture.File))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := loud(inspect(wire).Session())
+			if hazard && len(found) == 0 {
+				t.Errorf("nothing above info is said of %v", capture.Quirks)
+			}
+			for _, f := range found {
+				if !hazard {
+					t.Errorf("%s %s: %s", f.Code, f.Severity, f.Message)
+				}
+			}
+		})
+		if !hazard {
+			ordinary++
+		}
+	}
+	if ordinary == 0 {
+		t.Error("the corpus has no ordinary stream")
+	}
+}
+
+// loud are the findings above info.
+func loud(session *stream.Session) []stream.Finding {
+	all := slices.Clone(session.Findings)
+	for _, t := range session.Turns {
+		all = append(all, t.Findings...)
+		for _, c := range t.Calls {
+			all = append(all, c.Findings...)
+		}
+	}
+	return slices.DeleteFunc(all, func(f stream.Finding) bool { return f.Severity == stream.Info })
+}

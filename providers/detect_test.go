@@ -1,0 +1,171 @@
+package providers
+
+import (
+	"net/textproto"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+const (
+	chatBody = `{"object":"chat.completion","choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}`
+	chatText = `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}`
+)
+
+func TestFraming(t *testing.T) {
+	for _, test := range []struct {
+		name, contentType, body string
+		framing, dialect        string
+	}{
+		{"events", "text/event-stream", "data: " + chatText + "\n\n", "SSE", "openai-chat"},
+		{"events without a content type", "", "data: " + chatText + "\n\n", "SSE", "openai-chat"},
+		{"events said to be JSON", "application/json", "data: " + chatText + "\n\n", "SSE", "openai-chat"},
+		{"a comment first", "", ": hello\n\ndata: " + chatText + "\n\n", "SSE", "openai-chat"},
+		{"an id first", "", "id: 1\ndata: " + chatText + "\n\n", "SSE", "openai-chat"},
+		{"a field without a colon first", "", "retry\ndata:" + chatText + "\n\n", "SSE", "openai-chat"},
+		{"white space first", "", "\r\n \n\tdata: x\n\ndata: " + chatText + "\n\n", "SSE", "openai-chat"},
+		{"a byte order mark first", "", "\ufeffdata: " + chatText + "\n\n", "SSE", "openai-chat"},
+		{"one object a line", "", chatText + "\n" + chatText + "\n", "NDJSON", "openai-chat"},
+		{"one object a line, white space first", "", "\n\n  " + chatText + "\n", "NDJSON", "openai-chat"},
+		{"one object a line, byte order mark", "", "\ufeff" + chatText + "\r\n", "NDJSON", "openai-chat"},
+		{"one object a line said to be events", "text/event-stream", chatText + "\n", "NDJSON", "openai-chat"},
+		{"a body", "application/json", chatBody, "NDJSON", "openai-chat"}, // one line is one line
+		{"a body over many lines", "application/json", strings.ReplaceAll(chatBody, ",", ",\n"), "JSON body", "openai-chat"},
+		{"a body said to be events", "text/event-stream", strings.ReplaceAll(chatBody, ",", ",\n"), "JSON body", "openai-chat"},
+		{"a body said to be lines", "application/x-ndjson", strings.ReplaceAll(chatBody, ",", ",\n"), "JSON body", "openai-chat"},
+		{"an array", "", "[" + chatText + "\n,\r\n" + chatText + "]", "JSON array", "openai-chat"},
+		{"an array, byte order mark and white space", "", "\ufeff \n[" + chatText + "]\n", "JSON array", "openai-chat"},
+		{"an error page", "text/html", "<html>\n<h1>502 Bad Gateway</h1>\n</html>\n", "lines", "unknown"},
+		{"an error page said to be events", "text/event-stream", "<html>\n\n502 Bad Gateway", "SSE", "unknown"},
+		{"a word that begins like a field", "text/plain", "database is down", "lines", "unknown"},
+		{"the beginning of a field and no more", "text/plain", "dat", "lines", "unknown"},
+		{"an object of no known dialect", "", `{"candidates":[1]}`, "NDJSON", "unknown"},
+		{"nothing but comments", "", ": ping\n\n: ping\n\n", "SSE", "unknown"},
+		{"no JSON in the events", "", "data: hello\n\n", "SSE", "unknown"},
+		{"nothing", "text/event-stream", "", "", ""},
+		{"nothing but white space", "", " \r\n\t", "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			body := []byte(test.body)
+			cuttings(body, len(body), 5, func(chunks ...[]byte) bool {
+				in := new(Inspector)
+				in.Write(stream.Record{Head: headOf(test.contentType)})
+				for _, c := range chunks {
+					in.Write(stream.Record{Data: c})
+				}
+				in.Close()
+				x := in.Exchange(0)
+				name := ""
+				if x.Dialect != nil {
+					name = x.Dialect.Name
+				}
+				if x.Framing != test.framing || name != test.dialect {
+					t.Errorf("cut into %d: framing %q, dialect %q (%s)", len(chunks), x.Framing, name, x.Why)
+				}
+				if test.framing != "" {
+					checkKept(t, in, body)
+				}
+				said := strings.Contains(dump(in), "DIALECT_UNKNOWN")
+				if said != (test.dialect == "unknown") {
+					t.Errorf("cut into %d: DIALECT_UNKNOWN is said: %v", len(chunks), said)
+				}
+				return !t.Failed()
+			})
+		})
+	}
+}
+
+// headOf is a response head of that content type.
+func headOf(contentType string) *stream.Head {
+	h := &stream.Head{Status: 200}
+	if contentType != "" {
+		h.Header = map[string][]string{"Content-Type": {contentType}}
+	}
+	return h
+}
+
+// TestFramingAtOnce: a live stream is framed as soon as its bytes tell how.
+func TestFramingAtOnce(t *testing.T) {
+	for _, test := range []struct{ undecided, decided, framing string }{
+		{"", ":", "SSE"},
+		{"dat", "a:", "SSE"},
+		{"event", ":", "SSE"},
+		{"\xef\xbb", "\xbfdata:", "SSE"},
+		{"  ", "[", "JSON array"},
+		{chatText, "\n", "NDJSON"},
+		{"{", "\n", "JSON body"},
+		{"dat", "e", "lines"},
+		{"\n", "<", "lines"},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Data: []byte(test.undecided), Head: headOf("")})
+		if got := in.Exchange(0).Framing; got != "" {
+			t.Errorf("%q is taken for %s", test.undecided, got)
+		}
+		in.Write(stream.Record{Data: []byte(test.decided)})
+		if got := in.Exchange(0).Framing; got != test.framing {
+			t.Errorf("%q and %q: %q, want %q", test.undecided, test.decided, got, test.framing)
+		}
+	}
+}
+
+func TestRecognise(t *testing.T) {
+	header := func(name string) map[string][]string {
+		return map[string][]string{textproto.CanonicalMIMEHeaderKey(name): {"1"}}
+	}
+	for _, test := range []struct {
+		name     string
+		evidence dialect.Evidence
+		want     string
+		points   int
+	}{
+		{"an Anthropic event", dialect.Evidence{Data: []byte(`{"type":"message_start","message":{}}`)}, "anthropic", dialect.Sure},
+		{"an Anthropic body", dialect.Evidence{Data: []byte(`{"type":"message","role":"assistant","content":[]}`)}, "anthropic", dialect.Sure},
+		{"an Anthropic error", dialect.Evidence{Data: []byte(`{"type":"error","error":{"type":"api_error"}}`)}, "anthropic", dialect.Likely},
+		{"an Anthropic event name", dialect.Evidence{Event: []byte("message_start"), Data: []byte(`{}`)}, "anthropic", dialect.Strong},
+		{"an Anthropic path", dialect.Evidence{Path: "/v1/messages"}, "anthropic", dialect.Strong},
+		{"Anthropic on Vertex", dialect.Evidence{Path: "/v1/projects/p/locations/r/publishers/anthropic/models/m:streamRawPredict"}, "anthropic", dialect.Strong},
+		{"an Anthropic header", dialect.Evidence{Header: header("anthropic-organization-id")}, "anthropic", dialect.Likely},
+		{"a ping", dialect.Evidence{Data: []byte(`{"type":"ping"}`)}, "anthropic", dialect.Weak},
+		{"a chunk", dialect.Evidence{Data: []byte(`{"object":"chat.completion.chunk"}`)}, "openai-chat", dialect.Sure},
+		{"a chunk without its name", dialect.Evidence{Data: []byte(`{"choices":[]}`)}, "openai-chat", dialect.Strong},
+		{"a chat path", dialect.Evidence{Path: "/openai/deployments/d/chat/completions"}, "openai-chat", dialect.Strong},
+		{"an OpenAI header", dialect.Evidence{Header: header("openai-processing-ms")}, "openai-chat", dialect.Likely},
+		{"an OpenRouter header", dialect.Evidence{Header: header("x-generation-id")}, "openai-chat", dialect.Likely},
+		{"an OpenAI error", dialect.Evidence{Data: []byte(`{"error":{"message":"no","type":"x"}}`)}, "openai-chat", dialect.Weak},
+		{"a Mistral error", dialect.Evidence{Data: []byte(`{"object":"error","message":"no"}`)}, "openai-chat", dialect.Weak},
+		{"an OpenAI error on an Anthropic path", dialect.Evidence{Path: "/v1/messages", Data: []byte(`{"error":{"message":"no"}}`)}, "anthropic", dialect.Strong},
+		{"a chunk on an Anthropic path", dialect.Evidence{Path: "/v1/messages", Data: []byte(chatText)}, "openai-chat", dialect.Sure},
+		{"an Anthropic event on a chat path", dialect.Evidence{Path: "/v1/chat/completions", Data: []byte(`{"type":"message_stop"}`)}, "anthropic", dialect.Sure},
+		{"a Responses event", dialect.Evidence{Event: []byte("response.created"), Data: []byte(`{"type":"response.created","response":{"object":"response"}}`)}, "", 0},
+		{"a Gemini chunk", dialect.Evidence{Data: []byte(`{"candidates":[{"content":{"parts":[]}}]}`)}, "", 0},
+		{"an Ollama line", dialect.Evidence{Data: []byte(`{"model":"m","message":{"role":"assistant"},"done":false}`)}, "", 0},
+		{"a Cohere event", dialect.Evidence{Event: []byte("message-start"), Data: []byte(`{"type":"message-start"}`)}, "", 0},
+		{"no JSON", dialect.Evidence{Data: []byte("<html>")}, "", 0},
+		{"nothing", dialect.Evidence{}, "", 0},
+	} {
+		best, score := recognise(test.evidence)
+		name := ""
+		if best != nil {
+			name = best.Name
+		}
+		if name != test.want || score.Points != test.points || (score.Why == "") != (test.want == "") {
+			t.Errorf("%s: %q with %+v, want %q with %d", test.name, name, score, test.want, test.points)
+		}
+	}
+}
+
+func TestPathOf(t *testing.T) {
+	for _, test := range []struct{ url, want string }{
+		{"https://api.example.com/v1/messages?beta=true", "/v1/messages"},
+		{"/v1/chat/completions", "/v1/chat/completions"},
+		{"https://h/%zz/v1/messages", "https://h/%zz/v1/messages"}, // no URL: better than nothing
+		{"", ""},
+	} {
+		if got := pathOf(test.url); got != test.want {
+			t.Errorf("pathOf(%q) = %q, want %q", test.url, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+// Package dialect is the contract one wire protocol fulfils, and the scanner
+// they all read JSON with.
+//
+// A dialect is data: a struct of functions in a folder of its own. Its wire
+// structs are private to it; only events leave it.
+package dialect
+
+import "toolscope/stream"
+
+// A Dialect is one wire protocol a tool call can arrive by.
+type Dialect struct {
+	Name  string // as in the machine contract: "anthropic", "openai-chat"
+	Title string // as people say it: "Anthropic Messages"
+	Sniff func(Evidence) Score
+	New   func() Decoder
+}
+
+// Evidence is what an exchange shows before it is decoded.
+type Evidence struct {
+	Path   string              // of the request, "" when unknown
+	Header map[string][]string // of the response, canonical names; nil when unknown
+	Event  []byte              // SSE event type of a frame
+	Data   []byte              // payload of that frame; empty when only the outside is known
+}
+
+// HeaderIs reports whether the response has that header (canonical name).
+func (e Evidence) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
+
+// Score is how sure a dialect is, and why. Points above 0 claim the exchange;
+// the highest wins.
+type Score struct {
+	Points int
+	Why    string
+}
+
+// Points for one piece of evidence, from hints to certainty.
+const (
+	Weak   = 10 // common to several protocols
+	Likely = 40
+	Strong = 70 // a path, or a name only this protocol uses
+	Sure   = 100
+)
+
+// A Decoder reads the frames of one exchange. It numbers its turns from 0; At
+// and Frame of its events are stamped by the caller.
+type Decoder interface {
+	// Decode reads a data frame whose Data is one JSON text or a terminator.
+	// An error means that the frame does not decode; nothing was emitted.
+	Decode(f stream.Frame, emit func(stream.Event)) error
+	// Close says that no more frames come.
+	Close(emit func(stream.Event))
+	// Turn is the number of the turn that is open, or stream.NoTurn.
+	Turn() int32
+}
+
+// Diagnose is the event of a finding about the call in slot, or about the turn
+// when slot is stream.NoSlot.
+func Diagnose(turn, slot int32, code string, s stream.Severity, message string) stream.Event {
+	return stream.Event{Kind: stream.Diagnosis, Turn: turn, Slot: slot, More: &stream.Detail{
+		Finding: stream.Finding{Code: code, Severity: s, Message: message, Offset: stream.NoOffset},
+	}}
+}

@@ -1,0 +1,100 @@
+package dialect
+
+import (
+	"bytes"
+	"strconv"
+
+	"toolscope/stream"
+)
+
+// Raw is the exact bytes of one JSON value; nil is a value that was not there.
+type Raw []byte
+
+// Kind is the first byte of the value: one of {["tfn-0…9, or 0 when absent.
+func (r Raw) Kind() byte {
+	if len(r) == 0 {
+		return 0
+	}
+	return r[0]
+}
+
+// Given reports whether the value is there and not null.
+func (r Raw) Given() bool { return len(r) > 0 && r[0] != 'n' }
+
+// IsString reports whether the value is a string, IsNumber a number.
+func (r Raw) IsString() bool { return r.Kind() == '"' }
+
+// Append appends what the value stands for as text: a string's content, the
+// exact bytes of anything else.
+func (r Raw) Append(dst []byte) []byte {
+	if !r.IsString() {
+		return append(dst, r...)
+	}
+	lit := r[1 : len(r)-1]
+	if bytes.IndexByte(lit, '\\') < 0 {
+		return append(dst, lit...)
+	}
+	return stream.AppendUnquoted(dst, lit)
+}
+
+// Text is a string's content, and "" for anything else.
+func (r Raw) Text() string {
+	if !r.IsString() {
+		return ""
+	}
+	if lit := r[1 : len(r)-1]; bytes.IndexByte(lit, '\\') < 0 {
+		return string(lit)
+	}
+	return string(r.Append(nil))
+}
+
+// Is reports whether the value is the string s.
+func (r Raw) Is(s string) bool {
+	if !r.IsString() {
+		return false
+	}
+	lit := r[1 : len(r)-1]
+	return string(lit) == s || bytes.IndexByte(lit, '\\') >= 0 && r.Text() == s
+}
+
+// Empty reports whether the value is the string "".
+func (r Raw) Empty() bool { return len(r) == 2 && r[0] == '"' }
+
+// Int is an integer's value. Numbers like 12.0 count, as some providers write them.
+func (r Raw) Int() (n int64, ok bool) {
+	n, err := strconv.ParseInt(string(r), 10, 64)
+	if err != nil {
+		f, ok := r.Float()
+		return int64(f), ok && f == float64(int64(f))
+	}
+	return n, true
+}
+
+// Float is a number's value.
+func (r Raw) Float() (float64, bool) {
+	if k := r.Kind(); k != '-' && (k < '0' || k > '9') {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(r), 64)
+	return f, err == nil
+}
+
+// Count is a token count.
+func (r Raw) Count() stream.Count {
+	n, ok := r.Int()
+	return stream.Count{N: n, Told: ok}
+}
+
+// Get is the member of that name, or nil when the value has none.
+func (r Raw) Get(name string) (value Raw) {
+	s := Scan(r)
+	for ok := s.Object(); ok; ok = s.Member() {
+		if string(s.Key()) == name {
+			value = s.Value()
+		}
+	}
+	return value
+}
+
+// Scan begins to read the value.
+func (r Raw) Scan() Scanner { return Scan(r) }

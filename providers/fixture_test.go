@@ -1,0 +1,174 @@
+package providers
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+var update = flag.Bool("update", false, "rewrite what the fixtures expect; read the difference before you keep it")
+
+// A fixture is one scenario of one wire protocol, in <protocol>/testdata. Its
+// sections:
+//
+//	wire    the body as received; "wire crlf" and "wire cr" end its lines so,
+//	        "wire cut" lacks the last line end
+//	events  what the dialect makes of it, one line each
+//	turns   number, dialect, phase, finish word; then findings, indented
+//	calls   number, id, name, kind, phase, syntax, status, raw arguments; then,
+//	        indented, what only some calls have, and findings: code, severity,
+//	        byte offset (-1: of no byte)
+type fixture struct {
+	name    string
+	file    string
+	dialect *dialect.Dialect
+	archive archive
+	wire    []byte
+}
+
+// fixtures are all fixtures of all dialects.
+func fixtures(t testing.TB) (all []fixture) {
+	for i := range All {
+		d := &All[i]
+		folder := strings.ReplaceAll(d.Name, "-", "")
+		files, err := filepath.Glob(filepath.Join(folder, "testdata", "*.txtar"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no fixtures in %s/testdata (%v)", d.Name, folder, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := parseArchive(data)
+			name := folder + "/" + strings.TrimSuffix(filepath.Base(file), ".txtar")
+			all = append(all, fixture{name, file, d, a, wireOf(t, name, a)})
+		}
+	}
+	return all
+}
+
+func wireOf(t testing.TB, name string, a archive) []byte {
+	for _, s := range a.sections {
+		switch s.name {
+		case "wire":
+			return []byte(s.text)
+		case "wire crlf":
+			return []byte(strings.ReplaceAll(s.text, "\n", "\r\n"))
+		case "wire cr":
+			return []byte(strings.ReplaceAll(s.text, "\n", "\r"))
+		case "wire cut":
+			return []byte(strings.TrimSuffix(s.text, "\n"))
+		}
+	}
+	t.Fatalf("%s has no wire", name)
+	return nil
+}
+
+func TestFixtures(t *testing.T) {
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			in := inspect(f.wire)
+			got := f.archive
+			got.sections = slices.Clone(got.sections)
+			got.set("events", eventLines(in))
+			got.set("turns", turnLines(in.Session()))
+			got.set("calls", callLines(in.Session()))
+			if *update {
+				if err := os.WriteFile(f.file, got.format(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(f.archive.format()), string(got.format())); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// inspect follows one exchange whose body comes in these chunks and then ends.
+func inspect(chunks ...[]byte) *Inspector {
+	in := new(Inspector)
+	for _, c := range chunks {
+		in.Write(stream.Record{Data: c})
+	}
+	in.Close()
+	return in
+}
+
+func eventLines(in *Inspector) string {
+	var s strings.Builder
+	for n := range in.Timeline.Len() {
+		fmt.Fprintln(&s, in.Timeline.Event(n))
+	}
+	return s.String()
+}
+
+func turnLines(session *stream.Session) string {
+	var s strings.Builder
+	for _, t := range session.Turns {
+		fmt.Fprintln(&s, t.Number, word(t.Dialect), t.Phase(), word(t.Finish))
+		findingLines(&s, t.Findings)
+	}
+	if len(session.Findings) > 0 {
+		fmt.Fprintln(&s, "outside of any turn")
+		findingLines(&s, session.Findings)
+	}
+	return s.String()
+}
+
+func callLines(session *stream.Session) string {
+	var s strings.Builder
+	for _, t := range session.Turns {
+		for _, c := range t.Calls {
+			fmt.Fprintf(&s, "%d %s %s %s %s %s %s %q\n", c.Number, word(c.ID), word(c.Name), word(c.Kind),
+				c.Phase(), c.Syntax(), word(c.Status().String()), c.Args())
+			factLines(&s, c)
+			findingLines(&s, c.Findings)
+		}
+	}
+	return s.String()
+}
+
+// factLines are what only some calls have.
+func factLines(s *strings.Builder, c *stream.Call) {
+	if c.Server {
+		fmt.Fprintln(s, "    run by the provider", [...]string{"unanswered", "answered", "failed"}[c.Answered])
+	}
+	if c.Host != "" {
+		fmt.Fprintln(s, "    host", c.Host)
+	}
+	if c.Parent != "" {
+		fmt.Fprintln(s, "    parent", c.Parent)
+	}
+	if c.Choice != 0 {
+		fmt.Fprintln(s, "    choice", c.Choice)
+	}
+}
+
+func findingLines(s *strings.Builder, findings []stream.Finding) {
+	for _, f := range findings {
+		fmt.Fprintln(s, "   ", f.Code, f.Severity, f.Offset)
+	}
+}
+
+// word makes s one word of a line.
+func word(s string) string {
+	if s == "" {
+		return "-"
+	}
+	if q := fmt.Sprintf("%q", s); strings.Contains(s, " ") || q != `"`+s+`"` {
+		return q
+	}
+	return s
+}

@@ -1,0 +1,151 @@
+package providers
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"toolscope/stream"
+)
+
+var seed = maphash.MakeSeed()
+
+// digest hashes all that the bytes of an exchange came to: every event with
+// its frame, every turn and every call. It is a cheap stand-in for dump.
+func digest(in *Inspector) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	number := func(numbers ...int) {
+		for _, n := range numbers {
+			for ; n > 0x7f; n >>= 7 {
+				h.WriteByte(byte(n) | 0x80)
+			}
+			h.WriteByte(byte(n) & 0x7f)
+		}
+	}
+	text := func(s []byte) { number(len(s)); h.Write(s) }
+	for n := range in.Timeline.Len() {
+		e := in.Timeline.Event(n)
+		number(int(e.Kind), int(e.Code), int(e.Frame), int(e.Turn)+1, int(e.Slot)+1, len(e.Text))
+		h.WriteString(e.Text)
+		if e.More != nil {
+			maphash.WriteComparable(&h, *e.More)
+		}
+	}
+	findings := func(list []stream.Finding) {
+		number(len(list))
+		for _, f := range list {
+			maphash.WriteComparable(&h, f)
+		}
+	}
+	findings(in.Session().Findings)
+	for _, t := range in.Session().Turns {
+		number(int(t.Phase()), len(t.Calls))
+		h.WriteString(t.Finish)
+		text(t.Text)
+		findings(t.Findings)
+		for _, c := range t.Calls {
+			number(int(c.Phase()), int(c.Status()), len(c.Deltas()), len(c.Lexer().Tokens()))
+			text(c.Args())
+			findings(c.Findings)
+		}
+	}
+	return h.Sum64()
+}
+
+// dump is the same for people to read.
+func dump(in *Inspector) string {
+	return eventLines(in) + state(in.Session())
+}
+
+// state is what the turns and calls have come to, without event numbers.
+func state(session *stream.Session) string {
+	var s strings.Builder
+	for _, t := range session.Turns {
+		fmt.Fprintf(&s, "%d %q %q %q %q %q %+v\n", t.Number, t.ID, t.Model, t.Text, t.Thinking, t.Failure, t.Usage)
+	}
+	return turnLines(session) + s.String() + callLines(session)
+}
+
+// everyCut is up to how many bytes a wire is cut in two at every place: limit,
+// or fewer when the test is to be short or the race detector slows it down.
+func everyCut(limit int) int {
+	if testing.Short() || raceEnabled {
+		return min(limit, 256)
+	}
+	return limit
+}
+
+// cuttings yields ways to cut wire into chunks: byte by byte, in two at every
+// place (unless the wire is longer than limit), and at random places.
+func cuttings(wire []byte, limit, random int, yield func(chunks ...[]byte) bool) {
+	if !yield(slices.Collect(slices.Chunk(wire, 1))...) || len(wire) == 0 {
+		return
+	}
+	for i := 1; i < len(wire) && len(wire) <= limit; i++ {
+		if !yield(wire[:i], wire[i:]) {
+			return
+		}
+	}
+	r := rand.New(rand.NewPCG(1, uint64(len(wire))))
+	for range random {
+		var chunks [][]byte
+		for longest, rest := 1+r.IntN(len(wire)), wire; len(rest) > 0; {
+			n := min(1+r.IntN(longest), len(rest))
+			chunks, rest = append(chunks, rest[:n]), rest[n:]
+		}
+		if !yield(chunks...) {
+			return
+		}
+	}
+}
+
+// checkCuttings fails if any way to cut the wire changes what comes of it.
+func checkCuttings(t *testing.T, wire []byte, limit, random int) {
+	t.Helper()
+	whole := inspect(wire)
+	want := digest(whole)
+	cuttings(wire, limit, random, func(chunks ...[]byte) bool {
+		got := inspect(chunks...)
+		if digest(got) == want {
+			return true
+		}
+		sizes := make([]int, len(chunks))
+		for i, c := range chunks {
+			sizes[i] = len(c)
+		}
+		t.Errorf("cut into chunks of %v bytes:\n%s\nwant:\n%s", sizes, dump(got), dump(whole))
+		return false
+	})
+}
+
+// checkKept fails unless the wire holds exactly the bytes received, its frames
+// tile them, and nothing but white space and brackets is left over.
+func checkKept(t *testing.T, in *Inspector, wire []byte) {
+	t.Helper()
+	w := &in.Exchange(0).Response
+	if got := w.Bytes(0, w.Size()); !bytes.Equal(got, wire) {
+		t.Errorf("the wire holds %d bytes of %d, or others", len(got), len(wire))
+	}
+	at := int64(0)
+	for n := range int32(w.Frames()) {
+		start, end := w.FrameSpan(n)
+		if start != at || end <= start || end > w.Size() {
+			t.Fatalf("frame %d is [%d,%d), the one before ended at %d of %d", n, start, end, at, w.Size())
+		}
+		at = end
+	}
+	punctuation := "\ufeff"
+	if in.Exchange(0).Framing == "JSON array" {
+		punctuation += "[],}" // of the array itself; it takes } for ]
+	}
+	says := func(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(punctuation, r) }
+	if rest := wire[at:]; bytes.ContainsFunc(rest, says) {
+		t.Errorf("no frame has the last bytes: %q", rest)
+	}
+}

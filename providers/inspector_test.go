@@ -1,0 +1,150 @@
+package providers
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// data is the frame of an event stream that holds text.
+func data(text string) []byte { return []byte("data: " + text + "\n\n") }
+
+// TestExchanges: exchanges that take turns are followed apart, each with its
+// request, and all in one timeline.
+func TestExchanges(t *testing.T) {
+	in := new(Inspector)
+	url := "https://api.example.com/v1/messages?beta=true"
+	in.Write(stream.Record{Exchange: 7, Request: true, Data: []byte(`{"stream":`), Head: &stream.Head{Method: "POST", URL: url}})
+	in.Write(stream.Record{Exchange: 3, At: time.Second, Data: data(chatText)})
+	in.Write(stream.Record{Exchange: 7, Request: true, Data: []byte(`true}`), Head: &stream.Head{File: "a.jsonl"}})
+	in.Write(stream.Record{Exchange: 7, At: 2 * time.Second, Head: headOf("text/event-stream"), Data: data(`{"type":"message_start","message":{"id":"msg_1"}}`)})
+	in.Write(stream.Record{Exchange: 3, At: 3 * time.Second, Data: data("[DONE]"), End: true})
+	if in.Exchange(7).Ended || !in.Exchange(3).Ended {
+		t.Error("only exchange 3 has ended")
+	}
+	in.Close()
+
+	if got := in.Exchanges(); len(got) != 2 || got[0].Number != 7 || got[1].Number != 3 {
+		t.Fatalf("exchanges %v", got)
+	}
+	x := in.Exchange(7)
+	if got := string(x.Request.Bytes(0, x.Request.Size())); got != `{"stream":true}` {
+		t.Errorf("request %q", got)
+	}
+	if x.Head.URL != url || x.Head.Method != "POST" || x.Head.Status != 200 || x.Head.File != "a.jsonl" || !x.Ended {
+		t.Errorf("head %+v", x.Head)
+	}
+	turns := in.Session().Turns
+	if len(turns) != 2 {
+		t.Fatalf("%d turns", len(turns))
+	}
+	if chat := turns[0]; chat.Exchange != 3 || chat.Dialect != "openai-chat" || chat.Phase() != stream.TurnComplete || chat.OpenedAt != time.Second || chat.ClosedAt != 3*time.Second {
+		t.Errorf("turn of exchange 3: %+v", chat)
+	}
+	if cut := turns[1]; cut.Exchange != 7 || cut.Dialect != "anthropic" || cut.Phase() != stream.TurnAborted || cut.OpenedAt != 2*time.Second {
+		t.Errorf("turn of exchange 7: %+v", cut)
+	}
+}
+
+// TestWaitingFrames: frames that come before the dialect is known keep their
+// times and places.
+func TestWaitingFrames(t *testing.T) {
+	in := new(Inspector)
+	in.Write(stream.Record{At: 1, Data: []byte(": waiting\n\n")})
+	in.Write(stream.Record{At: 2, Data: data(`{"type":"ping"}`)})
+	if in.Timeline.Len() != 0 || in.Exchange(0).Dialect != nil {
+		t.Errorf("a ping decides for %v", in.Exchange(0).Dialect)
+	}
+	in.Write(stream.Record{At: 3, Data: data(`{"type":"message_start","message":{}}`)})
+	want := "heartbeat@1/0 heartbeat@2/1 turn open@3/2 "
+	got := ""
+	for n := range min(in.Timeline.Len(), 3) {
+		e := in.Timeline.Event(n)
+		got += fmt.Sprintf("%s@%d/%d ", e.Kind, e.At, e.Frame)
+	}
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestPatience: a stream of no known dialect is shown while it still runs, and
+// a weak sign is enough by then.
+func TestPatience(t *testing.T) {
+	for _, test := range []struct{ frame, want string }{
+		{`{"type":"brand_new"}`, "unknown"},
+		{`{"type":"ping"}`, "anthropic"},
+	} {
+		in := new(Inspector)
+		for n := range patience {
+			if x := in.Exchange(0); x != nil && x.Dialect != nil {
+				t.Fatalf("decided for %s after %d frames", x.Dialect.Name, n)
+			}
+			in.Write(stream.Record{Data: data(test.frame)})
+		}
+		x := in.Exchange(0)
+		if x.Dialect == nil || x.Dialect.Name != test.want || in.Timeline.Len() < patience {
+			t.Errorf("%s: %v with %d events", test.frame, x.Dialect, in.Timeline.Len())
+		}
+	}
+}
+
+// TestNote: what happened to the source is said, and belongs to no turn.
+func TestNote(t *testing.T) {
+	in := new(Inspector)
+	in.Write(stream.Record{Note: "the file was truncated"})
+	found := in.Session().Findings
+	if len(found) != 1 || found[0].Code != "SOURCE_NOTE" || found[0].Severity != stream.Info || len(in.Exchanges()) != 0 {
+		t.Errorf("findings %+v, exchanges %v", found, in.Exchanges())
+	}
+}
+
+// TestAfterTheEnd: a source that goes on after the end loses no bytes.
+func TestAfterTheEnd(t *testing.T) {
+	for _, first := range []string{"", "{", "[", chatBody + "\n", string(data(chatText))} {
+		in := new(Inspector)
+		in.Write(stream.Record{Data: []byte(first), End: true})
+		in.Write(stream.Record{Data: data(chatText)})
+		in.Close()
+		in.Close()
+		x := in.Exchange(0)
+		if got, want := string(x.Response.Bytes(0, x.Response.Size())), first+string(data(chatText)); got != want {
+			t.Errorf("after %q: the wire holds %q", first, got)
+		}
+	}
+}
+
+// FuzzInspector: any bytes in any chunks give some session, always the same,
+// and none of them is lost.
+func FuzzInspector(f *testing.F) {
+	for _, fixture := range fixtures(f) {
+		f.Add(fixture.wire, uint64(1))
+	}
+	for _, seed := range []string{"", "\xef\xbb", "[[[1]],", "{\n", "data\n\n", "\r\r\r", "event: error\ndata: {\"error\":{}}\n\n", "dat", "\v", "[} "} {
+		f.Add([]byte(seed), uint64(2))
+	}
+	f.Fuzz(func(t *testing.T, wire []byte, seed uint64) {
+		whole := inspect(wire)
+		r := rand.New(rand.NewPCG(seed, 0))
+		var chunks [][]byte
+		for rest := wire; len(rest) > 0; {
+			n := min(1+r.IntN(1+r.IntN(64)), len(rest))
+			chunks, rest = append(chunks, rest[:n]), rest[n:]
+		}
+		in := inspect(chunks...)
+		if digest(in) != digest(whole) {
+			t.Errorf("cut into %d chunks:\n%s\nwant:\n%s", len(chunks), dump(in), dump(whole))
+		}
+		if len(wire) > 0 {
+			checkKept(t, in, wire)
+		}
+		for n := range in.Timeline.Len() {
+			if s := in.Timeline.Event(n).String(); s == "" || strings.Contains(s, "\n") {
+				t.Errorf("event %d is not one line: %q", n, s)
+			}
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package openaichat
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// call is what the decoder must remember of a call to find it again and to
+// judge how it was sent.
+type call struct {
+	slot    int32
+	id      string
+	name    string
+	legacy  bool
+	sealed  bool
+	tail    byte // last argument byte, 0 when none came
+	sawArgs bool // an arguments field was there
+	sawNull bool // and it was null, or is the word
+	said    map[string]bool
+}
+
+// toolCall takes one element of tool_calls.
+func (d *decoder) toolCall(st *choiceState, w *wireCall, emit func(stream.Event)) {
+	id := w.id.Text()
+	if id == "null" { // Mistral's SDK fills a missing id with this word
+		id = ""
+	}
+	k := d.find(st, w, id, emit)
+	if k == nil {
+		if !w.says() && len(st.calls) > 0 {
+			return // metadata only, e.g. a thought signature
+		}
+		k = d.openCall(st, w, id, emit)
+	} else {
+		d.continueCall(k, w, id, emit)
+	}
+	if w.id.Is("null") {
+		d.about(k, "ID_STRING_NULL", stream.Warn, `the id is the word "null": there is no id`, emit)
+	}
+	if w.argsIn {
+		d.arguments(k, w, emit)
+	}
+}
+
+// find is the call that w continues, or nil when w begins one.
+func (d *decoder) find(st *choiceState, w *wireCall, id string, emit func(stream.Event)) *call {
+	if w.legacy {
+		return st.byIndex[legacyIndex]
+	}
+	index, given := w.index.Int()
+	if !given {
+		return d.findWithoutIndex(st, w, id, emit)
+	}
+	if index < 0 {
+		index = 0
+		d.once("IDX_NEG", stream.Info, "the index is negative: read as 0", emit)
+	}
+	k := st.byIndex[index]
+	if k == nil {
+		return nil
+	}
+	name := w.name.Text()
+	other := id != "" && k.id != "" && id != k.id
+	again := id == "" && name != "" && k.tail == '}' && startsObject(w.args)
+	if other || again {
+		d.once("IDX_REUSED", stream.Warn,
+			fmt.Sprintf("several calls share index %d: clients that go by the index glue their arguments together", index), emit)
+		return nil
+	}
+	return k
+}
+
+// legacyIndex is where function_call, of which there is one, keeps its call.
+const legacyIndex = int64(-1) << 40
+
+// findWithoutIndex goes by the id, else takes the latest call unless w names a
+// new one.
+func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string, emit func(stream.Event)) *call {
+	if w.whole {
+		return nil // a body lists its calls: there is nothing to continue
+	}
+	d.once("IDX_MISSING", stream.Info, "tool calls have no index: clients that need one lose or merge calls", emit)
+	if id != "" {
+		for _, k := range st.calls {
+			if k.id == id {
+				return k
+			}
+		}
+		return nil
+	}
+	n := len(st.calls)
+	switch {
+	case n == 0:
+		return nil
+	case w.name.Text() == "":
+		return st.calls[n-1]
+	}
+	d.once("IDX_ID_MISSING", stream.Warn, "several calls have neither index nor id: only a name tells where one begins", emit)
+	return nil
+}
+
+func startsObject(args dialect.Raw) bool {
+	return args.Kind() == '{' || strings.HasPrefix(args.Text(), "{")
+}
+
+func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(stream.Event)) *call {
+	k := &call{slot: d.calls, id: id, name: w.name.Text(), legacy: w.legacy}
+	d.calls++
+	index, given := w.index.Int()
+	switch {
+	case w.legacy:
+		st.byIndex[legacyIndex] = k
+	case given:
+		index = max(index, 0)
+		if index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
+			d.once("IDX_SPARSE", stream.Warn, fmt.Sprintf("call %d of the choice has index %d: clients that size a list by it crash or leave holes", len(st.calls)+1, index), emit)
+		}
+		st.byIndex[index] = k
+	}
+	st.calls = append(st.calls, k)
+	kind := "function"
+	if w.custom {
+		kind = "custom"
+	}
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: k.slot, More: &stream.Detail{
+		ID: id, Name: k.name, CallKind: kind, Freeform: w.custom, Choice: st.index,
+	}})
+	d.checkName(k, emit)
+	if w.legacy {
+		d.about(k, "LEGACY_FUNCTION_CALL", stream.Info, "sent as function_call, which has no id and allows one call", emit)
+	}
+	return k
+}
+
+// continueCall takes what a later element says of a known call.
+func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream.Event)) {
+	name := w.name.Text()
+	switch {
+	case w.id.Empty():
+		d.about(k, "ID_EMPTY", stream.Info, "later fragments carry an empty id: it does not replace the first", emit)
+	case id == "":
+	case k.id == "":
+		k.id = id
+		d.late(k, "id", emit)
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: k.slot, More: &stream.Detail{ID: id}})
+	case id == k.id && !k.legacy:
+		d.about(k, "ID_REPEATED", stream.Info, "the id is repeated on later fragments: it is not to be appended", emit)
+	}
+	switch {
+	case w.name.Empty():
+		d.about(k, "NAME_EMPTY_CONT", stream.Info, "later fragments carry an empty name: it does not replace the first", emit)
+	case name == "":
+	case k.name == "":
+		k.name = name
+		d.late(k, "name", emit)
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: k.slot, More: &stream.Detail{Name: name}})
+		d.checkName(k, emit)
+	case name == k.name:
+		d.about(k, "NAME_REPEATED", stream.Info, "the name is repeated on later fragments: clients that append it call an unknown tool", emit)
+	default:
+		d.about(k, "NAME_FRAGMENTED", stream.Warn,
+			fmt.Sprintf("the name came as %q and then %q: the first is kept, together they would be %q", k.name, name, k.name+name), emit)
+	}
+}
+
+func (d *decoder) late(k *call, what string, emit func(stream.Event)) {
+	if k.tail != 0 {
+		d.about(k, "ID_LATE", stream.Info, "the "+what+" came after the first argument bytes: they had to wait for it", emit)
+	}
+}
+
+// arguments takes the arguments field of a fragment: normally a string.
+func (d *decoder) arguments(k *call, w *wireCall, emit func(stream.Event)) {
+	k.sawArgs = true
+	if !w.args.Given() {
+		k.sawNull = true
+		return
+	}
+	if !w.args.IsString() {
+		d.about(k, "ARGS_OBJECT", stream.Warn, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail", emit)
+	}
+	d.buf = w.args.Append(d.buf[:0])
+	if n := len(d.buf); n > 0 {
+		k.sawNull = k.tail == 0 && string(d.buf) == "null"
+		k.tail = d.buf[n-1]
+	}
+	emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: k.slot, Text: d.text.Hold(d.buf)})
+}
+
+// checkCall judges a call that no more fragments come for. What a limit has cut
+// is not meant to be empty.
+func (d *decoder) checkCall(k *call, cut bool, emit func(stream.Event)) {
+	if k.id == "" && !k.legacy {
+		d.about(k, "ID_MISSING", stream.Warn, "no id came: a result has nothing to refer to, clients invent one", emit)
+	}
+	switch {
+	case cut:
+	case k.sawNull:
+		d.about(k, "ARGS_NULL", stream.Warn, "the arguments are null and were never filled: meant as {}", emit)
+	case k.tail != 0:
+	case k.sawArgs:
+		d.about(k, "ARGS_EMPTY", stream.Info, "the arguments are the empty string: meant as {}", emit)
+	default:
+		d.about(k, "ARGS_MISSING", stream.Info, "no arguments field came at all: meant as {}", emit)
+	}
+}
+
+// checkName looks for names that a client or gateway glued together.
+func (d *decoder) checkName(k *call, emit func(stream.Event)) {
+	if k.name == "" {
+		return
+	}
+	if part := glued(k.name, d.names); part != "" {
+		d.about(k, "NAME_GLUED", stream.Error, fmt.Sprintf("%q is several names glued together, %q among them: calls that shared an index were merged", k.name, part), emit)
+		return
+	}
+	d.names[k.name] = true
+}
+
+// glued returns the first of the names that name is made of, if it is made of
+// two or more that were seen before, or of one repeated.
+func glued(name string, seen map[string]bool) string {
+	if len(name) > longestName || seen[name] {
+		return ""
+	}
+	for n := 3; n <= len(name)/2; n++ {
+		if len(name)%n == 0 && strings.Repeat(name[:n], len(name)/n) == name {
+			return name[:n]
+		}
+	}
+	from := make([]string, len(name)+1) // the first part on a way to here
+	for i := range name {
+		for part := range seen {
+			if i > 0 && from[i] == "" || len(part) < 3 || !strings.HasPrefix(name[i:], part) {
+				continue
+			}
+			if end := i + len(part); i == 0 {
+				from[end] = part
+			} else {
+				from[end] = from[i]
+			}
+		}
+	}
+	return from[len(name)]
+}
+
+const longestName = 256 // no provider allows more than 128
+
+// about makes a finding about a call unless it was made before.
+func (d *decoder) about(k *call, code string, s stream.Severity, message string, emit func(stream.Event)) {
+	if k.said[code] {
+		return
+	}
+	if k.said == nil {
+		k.said = map[string]bool{}
+	}
+	k.said[code] = true
+	emit(dialect.Diagnose(d.number, k.slot, code, s, message))
+}

@@ -1,0 +1,272 @@
+package openaichat
+
+import (
+	"fmt"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// decoder reads one exchange.
+type decoder struct {
+	number int32 // of the open turn, or of the last one
+	open   bool
+	id     string
+	model  string
+	failed bool
+
+	choices []*choiceState
+	calls   int32 // calls of the turn: also the next slot
+	usages  int   // chunks that told usage
+
+	names map[string]bool // of all calls of the exchange
+	said  map[string]bool // turn findings that were made once
+	chunk chunk
+	text  stream.Arena
+	buf   []byte
+	leak  leakDetector
+}
+
+// choiceState is one of the alternative responses of a turn.
+type choiceState struct {
+	index   int32
+	calls   []*call
+	byIndex map[int64]*call
+	finish  string
+	finally bool // a finish reason has come
+}
+
+func (d *decoder) Turn() int32 {
+	if d.open {
+		return d.number
+	}
+	return stream.NoTurn
+}
+
+func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
+	if string(f.Data) == "[DONE]" {
+		d.close(stream.CloseEnd, emit)
+		return nil
+	}
+	c := &d.chunk
+	if err := c.parse(f.Data); err != nil {
+		return err
+	}
+	if c.object.Is("error") && !c.err.Given() {
+		c.err = dialect.Raw(f.Data) // Mistral and vLLM: the error is the whole body
+	}
+	if c.err.Given() && len(c.choices) == 0 {
+		d.fail(c, emit)
+		return nil
+	}
+	if !c.listed && !c.usage.Given() && !c.groqUsage.Given() {
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: "a chunk without choices"})
+		return nil
+	}
+	body, at := !d.open && len(c.choices) == 0 && c.object.Is("chat.completion"), 0
+	d.ensure(c, emit)
+	for i := range c.choices {
+		ch := &c.choices[i]
+		d.choice(ch, c.calls[at:at+ch.calls], emit)
+		at += ch.calls
+		body = body || ch.whole && !c.object.Is("chat.completion.chunk")
+	}
+	d.usage(c, emit)
+	if c.err.Given() {
+		d.fail(c, emit)
+	}
+	if body && !d.failed {
+		d.close(stream.CloseEnd, emit)
+	}
+	return nil
+}
+
+// ensure opens a turn, or takes what a later chunk says of it: Azure's first
+// chunk has neither id nor model.
+func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
+	if d.open && d.isNext(c) {
+		d.diagnose("RESPONSE_RESTARTED", stream.Warn, "another response begins in the same body without a terminator between", emit)
+		d.close(stream.CloseEnd, emit)
+	}
+	if !d.open {
+		d.begin(c, emit)
+		return
+	}
+	if d.id == "" && !c.id.Empty() && c.id.IsString() || d.model == "" && !c.model.Empty() && c.model.IsString() {
+		d.id, d.model = c.id.Text(), c.model.Text()
+		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{ID: d.id, Model: d.model}})
+	}
+}
+
+// isNext reports whether c begins another response: a new id and a role, after
+// every choice has finished.
+func (d *decoder) isNext(c *chunk) bool {
+	if len(d.choices) == 0 || d.id == "" || !c.id.IsString() || c.id.Empty() || c.id.Is(d.id) {
+		return false
+	}
+	for _, ch := range d.choices {
+		if !ch.finally {
+			return false
+		}
+	}
+	return len(c.choices) > 0 && c.choices[0].role.Given() && !c.choices[0].finish.Given()
+}
+
+func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
+	d.number++
+	d.open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
+	d.choices, d.calls, d.usages = nil, 0, 0
+	d.said, d.leak = map[string]bool{}, leakDetector{}
+	if d.names == nil {
+		d.names = map[string]bool{}
+	}
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: d.id, Model: d.model}})
+}
+
+func (d *decoder) choice(ch *choice, calls []wireCall, emit func(stream.Event)) {
+	st := d.state(ch.index)
+	d.answer(ch, emit)
+	for i := range calls {
+		d.toolCall(st, &calls[i], emit)
+	}
+	if ch.finish.IsString() && !ch.finish.Empty() {
+		d.finish(st, ch, emit)
+	}
+}
+
+func (d *decoder) state(index dialect.Raw) *choiceState {
+	n, _ := index.Int()
+	for _, st := range d.choices {
+		if st.index == int32(n) {
+			return st
+		}
+	}
+	st := &choiceState{index: int32(n), byIndex: map[int64]*call{}}
+	d.choices = append(d.choices, st)
+	return st
+}
+
+// finish seals the calls of a choice: finish_reason is the only evidence the
+// protocol has.
+func (d *decoder) finish(st *choiceState, ch *choice, emit func(stream.Event)) {
+	word := ch.finish.Text()
+	code, known := finishCodes[word]
+	if native := ch.native.Text(); code == stream.FinishDone && cutWords[native] {
+		code = stream.FinishCut
+		d.once("FIN_REWRITTEN", stream.Error,
+			fmt.Sprintf("finish_reason is %q, but the upstream said %q: the gateway rewrote it and the response is cut", word, native), emit)
+	}
+	st.finally, st.finish = true, word
+	if code != stream.FinishFailed {
+		for _, k := range st.calls {
+			if !k.sealed {
+				k.sealed = true
+				d.checkCall(k, code == stream.FinishCut, emit)
+				emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: k.slot})
+			}
+		}
+	}
+	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: st.index, Text: word, Code: code})
+	switch {
+	case !known:
+		d.once("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", word), emit)
+	case word == "stop" && len(st.calls) > 0:
+		d.once("FIN_STOP", stream.Info, "finish_reason is stop although calls came: clients that wait for tool_calls never run them", emit)
+	case code == stream.FinishFailed:
+		d.once("FIN_ERROR", stream.Error, "the choice ended in an error", emit)
+	}
+}
+
+// fail takes an error object, inside a stream or as the whole body.
+func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
+	if !d.open {
+		d.begin(c, emit)
+	}
+	d.failed = true
+	err := c.err
+	message := err.Get("message").Text()
+	switch {
+	case err.IsString():
+		message = err.Text()
+	case message == "" && c.message.IsString():
+		message = c.message.Text()
+	case message == "":
+		message = string(err)
+	}
+	id := err.Get("type").Text()
+	if code := err.Get("code"); code.Given() && (id == "" || code.IsString()) {
+		id = string(code.Append(nil))
+	}
+	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: message, More: &stream.Detail{ID: id}})
+	if failed := err.Get("failed_generation").Text(); failed != "" {
+		d.diagnose("GENERATION_REJECTED", stream.Error, "the provider threw away what the model wrote: "+failed, emit)
+	}
+	if raw := err.Get("metadata").Get("raw").Text(); raw != "" {
+		d.diagnose("UPSTREAM_ERROR", stream.Info, "the upstream's own words: "+raw, emit)
+	}
+}
+
+// Close says that the bytes have ended.
+func (d *decoder) Close(emit func(stream.Event)) {
+	if !d.open {
+		return
+	}
+	code := stream.CloseCut
+	switch {
+	case d.failed:
+	case d.finished():
+		code = stream.CloseEnd
+		d.diagnose("NO_TERMINATOR", stream.Info, "a finish reason came, but no [DONE]: usage may be missing", emit)
+	default:
+		d.diagnose("NO_TERMINATOR", stream.Error, "the stream ended without a finish reason and without [DONE]: the connection was cut", emit)
+	}
+	d.close(code, emit)
+}
+
+func (d *decoder) finished() bool {
+	for _, st := range d.choices {
+		if !st.finally {
+			return false
+		}
+	}
+	return len(d.choices) > 0
+}
+
+func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
+	if !d.open {
+		return
+	}
+	if code == stream.CloseEnd && !d.failed {
+		d.checkChoices(emit)
+	}
+	emit(stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code})
+	d.open = false
+}
+
+// checkChoices compares finish reasons with the calls that came.
+func (d *decoder) checkChoices(emit func(stream.Event)) {
+	for _, st := range d.choices {
+		switch {
+		case len(st.calls) == 0 && (st.finish == "tool_calls" || st.finish == "function_call"):
+			d.once("FIN_TOOLCALLS_NO_CALL", stream.Error,
+				fmt.Sprintf("finish_reason is %s, but no call came: it was dropped on the way", st.finish), emit)
+		case len(st.calls) > 0 && !st.finally:
+			d.once("FIN_NULL", stream.Warn, "no finish_reason ever came: nothing says that the calls are complete", emit)
+			for _, k := range st.calls {
+				d.checkCall(k, false, emit)
+			}
+		}
+	}
+}
+
+func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
+	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
+}
+
+// once makes a finding about the turn unless it was made before.
+func (d *decoder) once(code string, s stream.Severity, message string, emit func(stream.Event)) {
+	if !d.said[code] {
+		d.said[code] = true
+		d.diagnose(code, s, message, emit)
+	}
+}

@@ -1,0 +1,72 @@
+// Package openaichat decodes OpenAI's Chat Completions protocol and what the
+// many hosts that call themselves compatible make of it: OpenRouter, Groq,
+// Mistral, DeepSeek, xAI, Qwen, Gemini's and Ollama's compatible endpoints,
+// vLLM, llama.cpp, Azure and gateways. They are one protocol with deviations,
+// and each deviation is a finding.
+//
+// Wire facts are from OpenAI's published API description and SDKs; each
+// deviation is named after what was seen on real wires. The protocol has no
+// per-call end: a choice's finish_reason is the only seal.
+package openaichat
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is the Chat Completions protocol.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "openai-chat",
+		Title: "OpenAI Chat Completions",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return &decoder{number: -1} },
+	}
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	var object, choices, errs dialect.Raw
+	s := dialect.Scan(e.Data)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "object":
+			object = s.Value()
+		case "choices":
+			choices = s.Value()
+		case "error":
+			errs = s.Value()
+		}
+	}
+	switch {
+	case strings.HasPrefix(object.Text(), "chat.completion"):
+		return dialect.Score{Points: dialect.Sure, Why: "object " + object.Text()}
+	case choices.Kind() == '[':
+		return dialect.Score{Points: dialect.Strong, Why: "a list of choices"}
+	case strings.HasSuffix(e.Path, "/chat/completions"):
+		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	case e.HeaderIs("Openai-Processing-Ms"), e.HeaderIs("X-Generation-Id"), e.HeaderIs("Mistral-Correlation-Id"):
+		return dialect.Score{Points: dialect.Likely, Why: "a header of an OpenAI-like host"}
+	case errs.Get("message").IsString():
+		return dialect.Score{Points: dialect.Weak, Why: "an error object"}
+	case object.Is("error"):
+		return dialect.Score{Points: dialect.Weak, Why: "an error object"}
+	}
+	return dialect.Score{}
+}
+
+// finishCodes are the finish reasons seen on real wires. A content filter cuts
+// a response as a limit does.
+var finishCodes = map[string]stream.Code{
+	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "function_call": stream.FinishDone,
+	"length": stream.FinishCut, "model_length": stream.FinishCut, "max_tokens": stream.FinishCut,
+	"content_filter": stream.FinishCut,
+	"error":          stream.FinishFailed,
+}
+
+// cutWords are what an upstream says when a limit cut it, whatever the gateway
+// makes of that in finish_reason.
+var cutWords = map[string]bool{
+	"length": true, "max_tokens": true, "max_output_tokens": true, "model_length": true, "MAX_TOKENS": true,
+}
