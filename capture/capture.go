@@ -1,0 +1,85 @@
+// Package capture is where bytes enter toolscope: from a file, a growing file, standard input or an earlier recording.
+//
+//	file, pipe ─▶ intake (what is this?) ─▶ bare body   ─┐
+//	growing file ─▶ tail ─▶ intake          curl dump   ─┼─▶ Source ─▶ Concat, Merge, Tee, Paced ─▶ whoever decodes
+//	                                        own capture ─┘
+//
+// Words. A [Record] is bytes as they were received. An exchange is one request and its response. A [Source] is a
+// sequence of records. An intake looks at the first bytes of one input and cuts the input into records; a tail is a
+// file that is read while it grows.
+//
+// What always holds:
+//   - The bytes of a body are passed on exactly as received: no re-framing, no decoding, no waiting for a whole line.
+//   - Damaged data is never an error. It is passed on raw or named in a [Record.Note], and reading goes on. An error
+//     means that the environment failed (a file that cannot be read, a format version that is not known).
+//   - A time is only given where somebody measured it. Everything else has [NoTime].
+//   - Nothing here knows what the bodies mean: this package imports no other package of the program.
+package capture
+
+import (
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Source is a sequence of records. An error is always its last element and means that reading cannot go on; a source
+// that ends without one was read to its end or was cancelled. A source is read once.
+type Source = iter.Seq2[Record, error]
+
+// Record is bytes as they were received, on one side of one exchange. A record may carry no bytes: then it brings only
+// a head, an end or a note.
+type Record struct {
+	Exchange int           // which exchange of the source; from 1, never reused
+	Side     Side          // the response, unless it says otherwise
+	At       time.Duration // since the capture began; NoTime when the source cannot tell
+	Data     []byte        // exactly as received; the receiver owns it
+	Head     *Head         // on an exchange's first record of a side: what is known from outside the body
+	End      End           // on the last record of the response side: how it ended
+	Why      string        // with End: the reason in words, may be empty
+	Note     string        // something that happened to the source itself; the exchange it comes with is the latest one
+}
+
+// NoTime is the time of a record whose source cannot tell when it arrived.
+const NoTime = time.Duration(-1)
+
+// Side tells who sent the bytes of a record.
+type Side string
+
+// The two sides of an exchange. The zero value is the response, by far the more frequent one.
+const (
+	Response Side = ""
+	Request  Side = "request"
+)
+
+// End tells how the response side of an exchange ended; empty means that it goes on.
+type End string
+
+// The ways to end.
+const (
+	EndEOF End = "eof" // the input came to its end
+	EndCut End = "cut" // the connection or the file was cut: more may have been meant to come
+)
+
+// Head is what is known about one side of an exchange from outside its body. Every field may be missing.
+type Head struct {
+	File   string      // the path as the user wrote it, or "stdin"
+	Method string      // of the request
+	URL    string      // of the request: as much of it as the source shows, at least the path
+	Status int         // of the response
+	Header http.Header // with canonical names
+	Start  time.Time   // when this side began, by the wall clock
+}
+
+// deliver yields the records and then, if there is one, the error. It reports whether the consumer wants more.
+func deliver(yield func(Record, error) bool, recs []Record, err error) bool {
+	for _, r := range recs {
+		if !yield(r, nil) {
+			return false
+		}
+	}
+	if err != nil {
+		yield(Record{}, err)
+		return false
+	}
+	return true
+}

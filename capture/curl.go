@@ -1,0 +1,283 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	headLimit  = 1 << 20 // a longer head of a dump is no head any more
+	strayLimit = 3       // header lines that may stand, damaged, before the status line
+)
+
+// dump reads what curl -i and curl -v printed: heads, then a body that is passed on as it is. Of several responses
+// (100 Continue, a proxy's reply, redirects) the last one counts, because only that one's body is printed.
+//
+// What does not look like a line of a head begins the body, even if the empty line between them is missing.
+type dump struct {
+	body
+	request *Head  // of -v
+	status  bool   // a status line was seen
+	between bool   // after the empty line that ends a head
+	traced  bool   // printed by -v: lines are marked with "* ", "> " or "< "
+	doubled bool   // -v and -i: each line of the head also comes without its mark
+	size    int    // of the head's lines
+	rest    []byte // an unfinished line: of the head, or of curl's remarks after the body
+	inBody  bool
+}
+
+// headLine is what a line of a dump can be.
+type headLine int
+
+const (
+	otherLine headLine = iota
+	statusLine
+	headerLine
+	emptyLine
+	tracedLine
+)
+
+var (
+	statusPattern = regexp.MustCompile(`^HTTP/\d(?:\.\d)? (\d{3})(?: |$)`)
+	namePattern   = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
+	askPattern    = regexp.MustCompile(`^([A-Z]+) (\S+) HTTP/\d`)
+	curlDataMark  = regexp.MustCompile(`^[{}] \[\d+ bytes data\]$`)
+	sseFields     = map[string]bool{"data": true, "event": true, "id": true, "retry": true}
+)
+
+// classify tells what line is, or, of an unfinished line, what it may become.
+func classify(line []byte, finished bool) headLine {
+	text := strings.TrimSuffix(string(line), "\r")
+	name, _, colon := strings.Cut(text, ":")
+	switch {
+	case text == "":
+		return emptyLine
+	case finished && statusPattern.MatchString(text):
+		return statusLine
+	case !finished && (strings.HasPrefix("HTTP/", text) || strings.HasPrefix(text, "HTTP/")):
+		return statusLine
+	case isTrace(text, finished):
+		return tracedLine
+	case namePattern.MatchString(name) && (colon && !sseFields[name] || !colon && !finished):
+		return headerLine
+	}
+	return otherLine
+}
+
+func isTrace(text string, finished bool) bool {
+	for _, mark := range []string{"* ", "> ", "< "} {
+		if strings.HasPrefix(text, mark) || text == mark[:1] {
+			return true
+		}
+	}
+	if finished {
+		return curlDataMark.MatchString(text)
+	}
+	return text == "{" || text == "}" || strings.HasPrefix(text, "{ [") || strings.HasPrefix(text, "} [")
+}
+
+// sniffDump looks for the status line at the beginning, behind stray headers, or behind the marks of -v.
+func sniffDump(p []byte) kind {
+	strays, traced := 0, false
+	for len(p) > 0 {
+		line, rest, finished := bytes.Cut(p, []byte("\n"))
+		switch classify(line, finished) {
+		case statusLine:
+			if finished {
+				return curlDump
+			}
+		case tracedLine:
+			if finished && bytes.HasPrefix(line, []byte("< HTTP/")) {
+				return curlDump
+			}
+			traced = true
+		case headerLine:
+			strays++
+		default:
+			return bareBody
+		}
+		if strays > strayLimit || strays > 0 && traced {
+			return bareBody
+		}
+		if !finished {
+			break
+		}
+		p = rest
+	}
+	return undecided
+}
+
+func (d *dump) write(p []byte, at time.Duration) ([]Record, error) {
+	if d.inBody {
+		return d.writeBody(p, at)
+	}
+	d.rest = append(d.rest, p...)
+	for len(d.rest) > 0 {
+		line, rest, finished := bytes.Cut(d.rest, []byte("\n"))
+		kind := classify(line, finished)
+		if d.size+len(line) > headLimit || !d.admits(kind) {
+			return d.begin(at)
+		}
+		if !finished {
+			break
+		}
+		d.size += len(line) + 1
+		d.take(kind, strings.TrimSuffix(string(line), "\r"))
+		d.rest = rest
+	}
+	return nil, nil
+}
+
+func (d *dump) admits(k headLine) bool {
+	switch k {
+	case statusLine:
+		return true
+	case headerLine:
+		return !d.between || d.doubled
+	case emptyLine:
+		return !d.between || d.doubled
+	case tracedLine:
+		return d.traced || !d.status
+	}
+	return false
+}
+
+func (d *dump) take(k headLine, line string) {
+	switch {
+	case k == tracedLine:
+		d.traced = true
+		d.takeTraced(line)
+	case k == statusLine && d.traced && !d.doubled && d.status:
+		d.doubled = true
+	case k == emptyLine:
+		d.between, d.doubled = true, false
+	case !d.doubled:
+		d.takeResponse(k, line)
+	}
+}
+
+func (d *dump) takeResponse(k headLine, line string) {
+	switch k {
+	case statusLine:
+		head := &Head{File: d.head.File}
+		if !d.status {
+			head.Header = d.head.Header // stray headers
+		}
+		d.head, d.status, d.between = head, true, false
+		head.Status, _ = strconv.Atoi(statusPattern.FindStringSubmatch(line)[1])
+	case headerLine:
+		addHeader(d.head, line)
+	case emptyLine:
+		d.between = true
+	}
+}
+
+func (d *dump) takeTraced(line string) {
+	mark, text := line[0], strings.TrimPrefix(line[1:], " ")
+	switch ask := askPattern.FindStringSubmatch(text); {
+	case mark == '<':
+		d.takeResponse(classify([]byte(text), true), text)
+	case mark == '>' && ask != nil:
+		d.request = &Head{File: d.head.File, Method: ask[1], URL: ask[2]}
+	case mark == '>' && d.request != nil:
+		addHeader(d.request, text)
+	}
+}
+
+func addHeader(h *Head, line string) {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return
+	}
+	if h.Header == nil {
+		h.Header = http.Header{}
+	}
+	h.Header.Add(name, strings.TrimSpace(value))
+}
+
+// begin starts the body with the bytes that are no line of the head.
+func (d *dump) begin(at time.Duration) ([]Record, error) {
+	p := d.rest
+	d.inBody, d.rest = true, nil
+	asked := d.asked(at)
+	recs, err := d.writeBody(p, at)
+	return append(asked, recs...), err
+}
+
+func (d *dump) asked(at time.Duration) []Record {
+	if d.request == nil {
+		return nil
+	}
+	d.exchange = d.numbers.claim(d.numbers.last + 1)
+	return []Record{{Exchange: d.exchange, Side: Request, At: at, Head: d.request}}
+}
+
+func (d *dump) close(end End, why string, at time.Duration) []Record {
+	var recs []Record
+	var note string
+	switch {
+	case d.inBody || d.between:
+		if !d.inBody {
+			recs = d.asked(at)
+		}
+		last, _ := d.body.write(d.rest, at)
+		recs = append(recs, last...)
+	default:
+		recs = d.asked(at)
+		note = "the dump ends inside its head"
+		if len(d.rest) > 0 {
+			note = fmt.Sprintf("%s: %q", note, d.rest)
+		}
+	}
+	return append(recs, d.next(Record{At: at, Note: note, End: end, Why: why}))
+}
+
+// remark is what curl -v says after a body, sometimes without a line break between.
+var remark = regexp.MustCompile(`\* (?:Connection #\d+ to host \S+ left intact|Closing connection[ #\d]*)\r?\n`)
+
+// writeBody passes a body on. What -v added behind it becomes a note, so that it does not count as part of the body.
+func (d *dump) writeBody(p []byte, at time.Duration) ([]Record, error) {
+	if !d.traced {
+		return d.body.write(p, at)
+	}
+	p = append(d.rest, p...)
+	d.rest = nil
+	var recs []Record
+	for {
+		found := remark.FindIndex(p)
+		if found == nil {
+			break
+		}
+		before, _ := d.body.write(p[:found[0]], at)
+		recs = append(recs, before...)
+		note := "curl: " + strings.TrimSpace(string(p[found[0]+2:found[1]]))
+		recs = append(recs, d.next(Record{At: at, Note: note}))
+		p = p[found[1]:]
+	}
+	if i := possibleRemark(p); i >= 0 {
+		d.rest, p = bytes.Clone(p[i:]), p[:i]
+	}
+	last, err := d.body.write(p, at)
+	return append(recs, last...), err
+}
+
+// possibleRemark is where an unfinished remark may begin in p, or -1.
+func possibleRemark(p []byte) int {
+	line := bytes.LastIndexByte(p, '\n') + 1
+	for _, mark := range []string{"* Connection #", "* Closing connection"} {
+		if i := bytes.Index(p[line:], []byte(mark)); i >= 0 {
+			return line + i
+		}
+		for n := min(len(mark), len(p)-line); n > 0; n-- {
+			if bytes.HasSuffix(p[line:], []byte(mark[:n])) {
+				return len(p) - n
+			}
+		}
+	}
+	return -1
+}

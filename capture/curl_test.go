@@ -1,0 +1,100 @@
+package capture
+
+import (
+	"testing"
+)
+
+const events = "event: ping\ndata: {\"type\":\"ping\"}\n\n"
+
+func TestCurlDumps(t *testing.T) {
+	tests := []struct {
+		name    string
+		content string
+		status  int
+		header  string // X-Kind of the response
+		want    string
+	}{
+		{
+			"CRLF", "HTTP/2 200 \r\ncontent-type: text/event-stream\r\nx-kind: a\r\n\r\n" + events,
+			200, "a", "1 " + quoted(events) + " eof",
+		},
+		{"LF", "HTTP/1.1 429 Too Many Requests\nX-Kind: b\n\n{\"error\":{}}", 429, "b", `1 "{\"error\":{}}" eof`},
+		{"no body", "HTTP/1.1 204 No Content\r\nX-Kind: a\r\n\r\n", 204, "a", `1 "" eof`},
+		{
+			"last head counts",
+			"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" +
+				"HTTP/1.1 307 Temporary Redirect\r\nX-Kind: old\r\nLocation: /x\r\n\r\nHTTP/2 200\r\nX-Kind: a\r\n\r\n" + events,
+			200, "a", "1 " + quoted(events) + " eof",
+		},
+		{"stray header first", "X-Kind: a\r\nHTTP/2 200 \r\nserver: s\r\n\r\n" + events, 200, "a", "1 " + quoted(events) + " eof"},
+		{"no empty line", "HTTP/2 200 \r\nX-Kind: a\r\n" + events, 200, "a", "1 " + quoted(events) + " eof"},
+		{"body begins with id", "HTTP/2 200\r\nX-Kind: a\r\n\r\nid: 1\ndata: x\n\n", 200, "a", `1 "id: 1\ndata: x\n\n" eof`},
+		{"body looks like a header", "HTTP/2 200\n\nX-Kind: body\n", 200, "", `1 "X-Kind: body\n" eof`},
+		{"body begins with HTTP", "HTTP/2 200\n\nHTTP/ is a protocol", 200, "", `1 "HTTP/ is a protocol" eof`},
+		{"body begins with empty line", "HTTP/2 200\n\n\ndata: x\n", 200, "", `1 "\ndata: x\n" eof`},
+		{
+			"cut in its head", "HTTP/2 200\r\nX-Kind: a\r\nserv",
+			200, "a", `1 "" note:the dump ends inside its head: "serv" eof`,
+		},
+		{
+			"verbose",
+			"*   Trying 127.0.0.1:80...\n* Connected to h\n> POST /v1/x HTTP/1.1\n> Host: h\n> \n} [12 bytes data]\n" +
+				"< HTTP/1.1 200 OK\n< X-Kind: v\n< \n{ [5 bytes data]\n{\"a\":1}* Connection #0 to host h left intact\n",
+			200, "v", "1 request \"\"\n" + `1 "{\"a\":1}" note:curl: Connection #0 to host h left intact eof`,
+		},
+		{
+			"verbose with heads doubled",
+			"> GET / HTTP/2\n>\n< HTTP/2 200\nHTTP/2 200\r\n< x-kind: v\nx-kind: v\r\n<\n\r\n" + events,
+			200, "v", "1 request \"\"\n1 " + quoted(events) + " eof",
+		},
+		{
+			"verbose, redirected",
+			"> GET /a HTTP/2\n>\n< HTTP/2 302\n< x-kind: old\n<\n* Issue another request\n> GET /b HTTP/2\n>\n" +
+				"< HTTP/2 200\n< x-kind: v\n<\n" + events,
+			200, "v", "1 request \"\"\n1 " + quoted(events) + " eof",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			recs := openAll(t, tt.content)
+			expect(t, outline(recs), tt.want)
+			head := lastHead(recs)
+			if head.Status != tt.status || head.Header.Get("X-Kind") != tt.header {
+				t.Errorf("status %d, X-Kind %q", head.Status, head.Header.Get("X-Kind"))
+			}
+			if n := len(head.Header["X-Kind"]); n > 1 {
+				t.Errorf("X-Kind %d times", n)
+			}
+		})
+	}
+}
+
+func quoted(s string) string { return outline([]Record{{Exchange: 1, Data: []byte(s)}})[2:] }
+
+func TestCurlRequest(t *testing.T) {
+	recs := openAll(t, "> POST /v1/messages HTTP/2\n> Host: api.example\n> Accept: */*\n>\n< HTTP/2 200\n<\ndata: x\n\n")
+	head := recs[0].Head
+	if recs[0].Side != Request || head.Method != "POST" || head.URL != "/v1/messages" || head.Header.Get("host") != "api.example" {
+		t.Errorf("request %+v", head)
+	}
+}
+
+// Wherever a dump is cut, none of its body is lost and none of its head is in the body.
+func TestCurlDumpCutAnywhere(t *testing.T) {
+	head := "HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200 \r\ncontent-type: text/event-stream\r\n\r\n"
+	dump := head + events
+	for n := len("HTTP/1.1 100 Continue\r\n"); n <= len(dump); n++ {
+		body := ""
+		for _, r := range openAll(t, dump[:n]) {
+			body += string(r.Data)
+		}
+		want := dump[min(n, len(head)):n]
+		// Behind an empty line, what is not yet a whole status line may as well be a body.
+		if second := len("HTTP/1.1 100 Continue\r\n\r\n"); n > second && n < second+len("HTTP/2 200 \r\n") {
+			want = dump[second:n]
+		}
+		if body != want {
+			t.Fatalf("cut at %d: body %q, want %q", n, body, want)
+		}
+	}
+}

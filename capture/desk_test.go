@@ -1,0 +1,131 @@
+package capture
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// desk is a directory with a file that is being followed.
+type desk struct {
+	t    *testing.T
+	path string
+	mu   sync.Mutex
+	recs []Record
+	err  error
+}
+
+const patience = 10 * time.Second // of a test that is about to fail
+
+// followed runs a test body once with the file system's notifications and once without, beside a source that follows.
+func followed(t *testing.T, before string, run func(d *desk)) {
+	for name, o := range map[string]Options{
+		"notified": {Follow: true, stay: 200 * time.Millisecond},
+		"polled":   {Follow: true, stay: 200 * time.Millisecond, poll: 2 * time.Millisecond, blind: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &desk{t: t, path: filepath.Join(t.TempDir(), "live.sse")}
+			d.write(d.path, before)
+			noGoroutineLeft(t, func() { d.follow(o, run) })
+		})
+	}
+}
+
+func (d *desk) follow(o Options, run func(d *desk)) {
+	d.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	src, err := Open(ctx, d.path, o)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for r, err := range src {
+			d.mu.Lock()
+			if d.err = err; err == nil {
+				d.recs = append(d.recs, r)
+			}
+			d.mu.Unlock()
+		}
+	}()
+	run(d)
+	cancel()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		d.t.Error("the source does not end")
+	}
+	if d.err != nil {
+		d.t.Error(d.err)
+	}
+}
+
+// records are the records that came. Those that only tell of a rotation are counted instead.
+func (d *desk) records() []Record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(d.recs), isRotation)
+}
+
+func (d *desk) rotations() (n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range d.recs {
+		if isRotation(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func isRotation(r Record) bool {
+	return strings.HasPrefix(r.Note, "file rotated") && r.Data == nil && r.End == ""
+}
+
+// await waits until the outline of what came is want.
+func (d *desk) await(want string) {
+	d.t.Helper()
+	d.until(want, func() bool { return outline(d.records()) == want })
+}
+
+func (d *desk) until(want string, ok func() bool) {
+	d.t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			d.t.Fatalf("got:\n%.2000s\nwant:\n%.2000s", outline(d.records()), want)
+		}
+	}
+}
+
+// data is what came, of all exchanges, in the order in which it came.
+func (d *desk) data() string {
+	var all strings.Builder
+	for _, r := range d.records() {
+		all.Write(r.Data)
+	}
+	return all.String()
+}
+
+func (d *desk) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) write(path, s string) { d.must(os.WriteFile(path, []byte(s), 0o600)) }
+func (d *desk) move(from, to string) { d.must(os.Rename(from, to)) }
+func (d *desk) append(path, s string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	d.must(err)
+	_, err = f.WriteString(s)
+	d.must(err)
+	d.must(f.Close())
+}

@@ -1,0 +1,160 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A capture is JSON Lines. The first line tells what the file is:
+//
+//	{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"toolscope open"}
+//
+// Every other line is one record, with only the keys that have something to say:
+//
+//	t     milliseconds since the capture began, a decimal with up to three places
+//	x     the exchange, from 1
+//	side  "request" (otherwise the response)
+//	head  file, method, url, status, header, start
+//	d     the bytes, when they are UTF-8
+//	b     the bytes in base64, when they are not
+//	end   "eof" or "cut", and why: the reason
+//	note  something that happened to the source
+//
+// Bytes come back exactly. Times come back in whole microseconds. Text other than the bytes is UTF-8; what is not is
+// replaced by U+FFFD. A reader ignores keys that it does not know. When an old reader would misread a file, the number
+// in the first line goes up.
+const formatVersion = 1
+
+type fileHeader struct {
+	Version int    `json:"toolscope"`
+	Created string `json:"created"`
+	By      string `json:"by,omitempty"`
+}
+
+type recordLine struct {
+	Version json.RawMessage `json:"toolscope,omitempty"` // only read: tells a header from a record
+
+	T    json.Number `json:"t,omitempty"`
+	X    int         `json:"x,omitempty"`
+	Side Side        `json:"side,omitempty"`
+	Head *headJSON   `json:"head,omitempty"`
+	D    string      `json:"d,omitempty"`
+	B    []byte      `json:"b,omitempty"`
+	End  End         `json:"end,omitempty"`
+	Why  string      `json:"why,omitempty"`
+	Note string      `json:"note,omitempty"`
+}
+
+type headJSON struct {
+	File   string      `json:"file,omitempty"`
+	Method string      `json:"method,omitempty"`
+	URL    string      `json:"url,omitempty"`
+	Status int         `json:"status,omitempty"`
+	Header http.Header `json:"header,omitempty"`
+	Start  time.Time   `json:"start,omitzero"`
+}
+
+// encode is v as one line, with its line break.
+func encode(v any) ([]byte, error) {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return line.Bytes(), err
+}
+
+func encodeHeader(created time.Time, by string) ([]byte, error) {
+	return encode(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by})
+}
+
+func encodeRecord(r Record) ([]byte, error) {
+	if r.Exchange < 1 || r.Exchange > exchangeLimit {
+		return nil, fmt.Errorf("record of exchange %d: exchanges count from 1", r.Exchange)
+	}
+	line := recordLine{
+		T: millis(r.At), X: r.Exchange, Side: r.Side,
+		End: r.End, Why: r.Why, Note: r.Note,
+	}
+	if utf8.Valid(r.Data) {
+		line.D = string(r.Data)
+	} else {
+		line.B = r.Data
+	}
+	if r.Head != nil {
+		head := headJSON(*r.Head)
+		if !head.Start.IsZero() {
+			head.Start = head.Start.UTC()
+		}
+		line.Head = &head
+	}
+	return encode(line)
+}
+
+// millis writes d as milliseconds, without a float between.
+func millis(d time.Duration) json.Number {
+	if d < 0 {
+		return ""
+	}
+	us := strconv.FormatInt(d.Microseconds(), 10)
+	if len(us) < 4 {
+		us = strings.Repeat("0", 4-len(us)) + us
+	}
+	whole, places := us[:len(us)-3], strings.TrimRight(us[len(us)-3:], "0")
+	if places == "" {
+		return json.Number(whole)
+	}
+	return json.Number(whole + "." + places)
+}
+
+var errHeader = errors.New("a second header")
+
+// decodeRecord reads a line that is not the first. It returns errHeader for a line that could be the first.
+func decodeRecord(text []byte) (Record, error) {
+	var line recordLine
+	if !utf8.Valid(text) { // Unmarshal would quietly replace what is not
+		return Record{}, errors.New("not UTF-8")
+	}
+	if err := json.Unmarshal(text, &line); err != nil {
+		return Record{}, err
+	}
+	switch {
+	case line.Version != nil:
+		return Record{}, errHeader
+	case line.X < 1 || line.X > exchangeLimit:
+		return Record{}, errors.New("no exchange number")
+	case line.Side != Response && line.Side != Request:
+		return Record{}, fmt.Errorf("unknown side %q", line.Side)
+	case line.D != "" && line.B != nil:
+		return Record{}, errors.New("both d and b")
+	}
+	at, err := parseMillis(line.T)
+	if err != nil {
+		return Record{}, err
+	}
+	r := Record{
+		Exchange: line.X, Side: line.Side, At: at,
+		Data: line.B, Head: (*Head)(line.Head), End: line.End, Why: line.Why, Note: line.Note,
+	}
+	if line.D != "" {
+		r.Data = []byte(line.D)
+	}
+	return r, nil
+}
+
+func parseMillis(t json.Number) (time.Duration, error) {
+	if t == "" {
+		return NoTime, nil
+	}
+	at, err := time.ParseDuration(string(t) + "ms")
+	if err != nil || at < 0 {
+		return 0, fmt.Errorf("%s is no time", t)
+	}
+	return at, nil
+}

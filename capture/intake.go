@@ -1,0 +1,187 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// sniffLimit is how many first bytes may be held back while it is open what they are.
+const sniffLimit = 64 << 10
+
+// intake cuts the bytes of one input into records. It holds the first bytes back only as long as they may still be
+// the beginning of more than one shape.
+type intake struct {
+	file    string
+	numbers *numbers
+	shape   shape   // nil while undecided
+	held    []chunk // what came while undecided
+}
+
+// shape is a way to read an input: as a bare body, a curl dump, or a capture. It keeps nothing of p. The error is
+// for an input that cannot be read at all, and comes after the records that could.
+type shape interface {
+	write(p []byte, at time.Duration) ([]Record, error)
+	close(end End, why string, at time.Duration) []Record
+}
+
+func newIntake(file string, n *numbers) *intake { return &intake{file: file, numbers: n} }
+
+// pass hands the records of c on and reports whether there may be more.
+func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
+	recs, err := in.write(c.data, c.at)
+	switch {
+	case err != nil || c.err == nil:
+	case c.err == io.EOF:
+		recs = append(recs, in.close(EndEOF, "", c.at)...)
+	default:
+		recs = append(recs, in.close(EndCut, reason(c.err).Error(), c.at)...)
+		err = readError(in.file, c.err)
+	}
+	return deliver(yield, recs, err) && c.err == nil
+}
+
+func (in *intake) write(p []byte, at time.Duration) ([]Record, error) {
+	if len(p) == 0 {
+		return nil, nil
+	}
+	if in.shape != nil {
+		return in.shape.write(p, at)
+	}
+	in.held = append(in.held, chunk{data: bytes.Clone(p), at: at})
+	return in.decide(false)
+}
+
+// close ends whatever is open. An input that never had a byte is an exchange only if it came to its proper end.
+func (in *intake) close(end End, why string, at time.Duration) []Record {
+	if in.shape == nil && len(in.held) == 0 && end == EndCut {
+		return nil
+	}
+	var recs []Record
+	if in.shape == nil {
+		recs, _ = in.decide(true) // an error here would end the input, which ends anyway
+	}
+	return append(recs, in.shape.close(end, why, at)...)
+}
+
+// decide picks the shape if the held bytes tell it, and gives it what was held, in the chunks in which it came.
+func (in *intake) decide(whole bool) ([]Record, error) {
+	var first []byte
+	for _, c := range in.held {
+		first = append(first, c.data...)
+	}
+	kind := sniff(first, whole)
+	if kind == undecided {
+		if !whole && len(first) < sniffLimit {
+			return nil, nil
+		}
+		kind = bareBody
+	}
+	body := body{head: &Head{File: in.file}, numbers: in.numbers}
+	switch kind {
+	case ownCapture:
+		in.shape = newCaptureReader(in.file, in.numbers)
+	case curlDump:
+		in.shape = &dump{body: body}
+	default:
+		in.shape = &body
+	}
+	skip := 0
+	if kind != bareBody && bytes.HasPrefix(first, []byte(bom)) {
+		skip = len(bom)
+	}
+	var all []Record
+	for _, c := range in.held {
+		n := min(skip, len(c.data))
+		c.data, skip = c.data[n:], skip-n
+		recs, err := in.shape.write(c.data, c.at)
+		all = append(all, recs...)
+		if err != nil {
+			return all, err
+		}
+	}
+	in.held = nil
+	return all, nil
+}
+
+type kind int
+
+const (
+	undecided kind = iota
+	bareBody
+	ownCapture
+	curlDump
+)
+
+const bom = "\ufeff"
+
+// sniff tells what begins with p; whole means that nothing follows.
+func sniff(p []byte, whole bool) kind {
+	if len(p) < len(bom) && bytes.HasPrefix([]byte(bom), p) {
+		return undecided
+	}
+	p = bytes.TrimPrefix(p, []byte(bom))
+	if bytes.HasPrefix(p, []byte("{")) {
+		return sniffCapture(p, whole)
+	}
+	return sniffDump(p)
+}
+
+// headerKeys are the keys of the first line of a capture, the usual first one first. A tool that rewrites JSON may
+// have sorted them; a line that begins with any other key is no capture, and that shows after a few bytes.
+var headerKeys = [...]string{`"toolscope"`, `"created"`, `"by"`}
+
+func sniffCapture(p []byte, whole bool) kind {
+	line, _, complete := bytes.Cut(p, []byte("\n"))
+	key := bytes.TrimLeft(line[1:], " \t")
+	possible := false
+	for i, k := range headerKeys {
+		switch {
+		case bytes.HasPrefix(key, []byte(k)):
+			if i == 0 {
+				return ownCapture
+			}
+			possible = true
+		case !complete && bytes.HasPrefix([]byte(k), key):
+			possible = true
+		}
+	}
+	if possible && !complete && !whole {
+		return undecided
+	}
+	var header struct {
+		Version json.RawMessage `json:"toolscope"`
+	}
+	if possible && json.Unmarshal(line, &header) == nil && header.Version != nil {
+		return ownCapture
+	}
+	return bareBody
+}
+
+// body passes the bytes of one response on as they are.
+type body struct {
+	exchange int   // 0 until the first record
+	head     *Head // until the first record has taken it along
+	numbers  *numbers
+}
+
+func (b *body) write(p []byte, at time.Duration) ([]Record, error) {
+	if len(p) == 0 {
+		return nil, nil
+	}
+	return []Record{b.next(Record{At: at, Data: bytes.Clone(p)})}, nil
+}
+
+func (b *body) close(end End, why string, at time.Duration) []Record {
+	return []Record{b.next(Record{At: at, End: end, Why: why})}
+}
+
+// next completes a record of the response side.
+func (b *body) next(r Record) Record {
+	if b.exchange == 0 {
+		b.exchange = b.numbers.claim(b.numbers.last + 1)
+	}
+	r.Exchange, r.Head, b.head = b.exchange, b.head, nil
+	return r
+}

@@ -1,0 +1,190 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+const (
+	chunkSize = 64 << 10 // most bytes of one read, and so of one record
+
+	pollEvery   = 100 * time.Millisecond // a followed file is looked at this often, whatever the file system tells
+	oldFileStay = 10 * time.Second       // a rotated file is still read until it was quiet for so long
+)
+
+// Options says how to open a source. The zero value reads a file to its end.
+type Options struct {
+	Follow bool      // keep reading as the file grows, across truncation and rotation; pipes are read to their end
+	Stdin  io.Reader // what "-" stands for; nil is os.Stdin
+
+	poll  time.Duration // 0 is pollEvery
+	stay  time.Duration // 0 is oldFileStay
+	blind bool          // live without the file system's notifications
+}
+
+// Open makes a source of a file, a pipe, or standard input ("-"). A missing or unreadable file and a directory fail
+// here; what the content is shows while it is read: toolscope's own captures, dumps of curl -i and curl -v, and
+// everything else as one bare body. The source ends when ctx is done.
+//
+// A read from standard input or a named pipe that blocks in the operating system may outlive ctx until it returns.
+func Open(ctx context.Context, path string, o Options) (Source, error) {
+	if path == "-" {
+		return openStdin(ctx, o)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	if info.IsDir() {
+		return nil, openError(path, syscall.EISDIR)
+	}
+	open := func() (file, error) { return os.Open(path) }
+	if !info.Mode().IsRegular() { // opening a named pipe waits for its writer, so the source does that
+		return piped(ctx, path, open), nil
+	}
+	// Only a probe: a source that is never read must not keep a file open.
+	probe, err := open()
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	probe.Close()
+	if o.Follow {
+		return follow(ctx, path, path, open, o), nil
+	}
+	return regular(ctx, path, open), nil
+}
+
+// file is what reading needs of an os.File.
+type file interface {
+	io.ReadCloser
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
+	SetReadDeadline(time.Time) error
+}
+
+// borrowed is a file that somebody else will close.
+type borrowed struct{ *os.File }
+
+func (borrowed) Close() error { return nil }
+
+func openStdin(ctx context.Context, o Options) (Source, error) {
+	const name = "stdin"
+	in := o.Stdin
+	if in == nil {
+		in = os.Stdin
+	}
+	f, ok := in.(*os.File)
+	if !ok {
+		return piped(ctx, name, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }), nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, openError(name, err)
+	}
+	open := func() (file, error) { return borrowed{f}, nil }
+	switch {
+	case info.IsDir():
+		return nil, openError(name, syscall.EISDIR)
+	case info.Mode().IsRegular() && o.Follow:
+		return follow(ctx, "", name, open, o), nil
+	case info.Mode().IsRegular():
+		return regular(ctx, name, open), nil
+	}
+	return piped(ctx, name, open), nil
+}
+
+func openError(path string, err error) error { return fmt.Errorf("open %s: %w", path, reason(err)) }
+func readError(path string, err error) error { return fmt.Errorf("read %s: %w", path, reason(err)) }
+
+// reason is an error without the names of the system call and the path, which the callers say in their own words.
+func reason(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// regular reads a file to its end. Nobody measured when its bytes arrived, so they have no time.
+func regular(ctx context.Context, name string, open func() (file, error)) Source {
+	return func(yield func(Record, error) bool) {
+		f, err := open()
+		if err != nil {
+			yield(Record{}, openError(name, err))
+			return
+		}
+		defer f.Close()
+		in := newIntake(name, &numbers{})
+		buf := make([]byte, chunkSize)
+		for ctx.Err() == nil {
+			n, err := f.Read(buf)
+			if !in.pass(yield, chunk{buf[:n], NoTime, err}) {
+				return
+			}
+		}
+	}
+}
+
+// chunk is the result of one read.
+type chunk struct {
+	data []byte
+	at   time.Duration
+	err  error // why there is no more after data
+}
+
+// piped reads what arrives bit by bit, and stamps each bit with the time since the source was opened.
+func piped[R io.ReadCloser](ctx context.Context, name string, open func() (R, error)) Source {
+	began := time.Now()
+	return func(yield func(Record, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		chunks := make(chan chunk)
+		go pump(ctx, open, began, chunks)
+		in := newIntake(name, &numbers{})
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case c := <-chunks:
+				if ctx.Err() != nil || !in.pass(yield, c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pump reads until the input or ctx ends. It exists because a read cannot wait for ctx.
+func pump[R io.ReadCloser](ctx context.Context, open func() (R, error), began time.Time, to chan<- chunk) {
+	send := func(c chunk) bool {
+		select {
+		case to <- c:
+			return c.err == nil
+		case <-ctx.Done():
+			return false
+		}
+	}
+	r, err := open()
+	if err != nil {
+		send(chunk{at: NoTime, err: err})
+		return
+	}
+	defer r.Close()
+	if f, ok := any(r).(interface{ SetReadDeadline(time.Time) error }); ok {
+		// Wakes a read that waits; where the system cannot, the read ends with its input.
+		defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })()
+	}
+	buf := make([]byte, chunkSize)
+	for {
+		n, err := r.Read(buf)
+		if !send(chunk{bytes.Clone(buf[:n]), time.Since(began), err}) {
+			return
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package capture
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+)
+
+// The bounds of a player's speed.
+const (
+	MinSpeed = 0.25
+	MaxSpeed = 16
+)
+
+// Player is a clock whose speed can be changed and which can be paused, at any time and from any goroutine. What
+// waits for it notices at once. It runs from the moment it is made.
+type Player struct {
+	mu      sync.Mutex
+	speed   float64
+	paused  bool
+	played  time.Duration // the player's time at since
+	since   time.Time     // when speed or paused changed last
+	changed chan struct{} // closed at the next change
+}
+
+// NewPlayer makes a player that runs speed times as fast as the clock, within MinSpeed and MaxSpeed.
+func NewPlayer(speed float64) *Player {
+	return &Player{speed: clampSpeed(speed), since: time.Now(), changed: make(chan struct{})}
+}
+
+// SetSpeed changes the speed, within MinSpeed and MaxSpeed.
+func (p *Player) SetSpeed(speed float64) { p.change(func() { p.speed = clampSpeed(speed) }) }
+
+// Pause stops the player, or lets it go on.
+func (p *Player) Pause(paused bool) { p.change(func() { p.paused = paused }) }
+
+// Speed is the speed, also while the player is paused.
+func (p *Player) Speed() float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.speed
+}
+
+// Paused tells whether the player is paused.
+func (p *Player) Paused() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.paused
+}
+
+func clampSpeed(speed float64) float64 {
+	if !(speed > MinSpeed) { // not a number, too
+		return MinSpeed
+	}
+	return min(speed, MaxSpeed)
+}
+
+func (p *Player) change(set func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.played, p.since = p.time(), time.Now()
+	set()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// time is the player's time; the caller holds the lock.
+func (p *Player) time() time.Duration {
+	if p.paused {
+		return p.played
+	}
+	return p.played + time.Duration(float64(time.Since(p.since))*p.speed)
+}
+
+func (p *Player) now() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.time()
+}
+
+// left is how long it takes until the player's time is t, if nothing changes before.
+func (p *Player) left(t time.Duration) (left time.Duration, changed <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	missing := t - p.time()
+	switch {
+	case missing <= 0:
+		return 0, p.changed
+	case p.paused:
+		return math.MaxInt64, p.changed
+	}
+	// Rounded up: waking a nanosecond early would be waking twice.
+	return time.Duration(min(math.Ceil(float64(missing)/p.speed), math.MaxInt64/2)), p.changed
+}
+
+// wait returns when the player's time is t, or false when ctx is done before.
+func (p *Player) wait(ctx context.Context, t time.Duration) bool {
+	for ctx.Err() == nil {
+		left, changed := p.left(t)
+		if left == 0 {
+			return true
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	return false
+}
+
+// Paced passes records on at the times at which they were received, by p's clock, which counts from the first look at
+// the source. Records without a time pass at once. Where time goes back, as it does at the joint of two captures, the
+// later record passes at once too, and the others keep their distance from it. When ctx is done, the source ends.
+func Paced(ctx context.Context, src Source, p *Player) Source {
+	return func(yield func(Record, error) bool) {
+		zero := p.now() // the player's time at which the source began
+		latest := time.Duration(0)
+		for r, err := range src {
+			if err == nil && r.At >= 0 {
+				if r.At < latest {
+					zero += latest - r.At
+				}
+				latest = r.At
+				if !p.wait(ctx, zero+r.At) {
+					return
+				}
+			}
+			if ctx.Err() != nil || !yield(r, err) {
+				return
+			}
+		}
+	}
+}
