@@ -1,0 +1,49 @@
+package themes
+
+import (
+	"math"
+
+	"github.com/alecthomas/chroma/v2"
+)
+
+// The backgrounds that a terminal is taken to have. Of the dark ones it is the least dark: text that can be read on it
+// can be read on black too.
+const (
+	darkGround  = "#1e1e1e"
+	lightGround = "#ffffff"
+)
+
+// The least contrast of an ink that a chroma style brings: what the chrome says must be readable, while a style may
+// want some of its tokens to stand back.
+const (
+	roleContrast  = 4.5
+	tokenContrast = 3.0
+)
+
+// luminance is the relative luminance of c, 0 to 1, as WCAG defines it:
+// https://www.w3.org/TR/WCAG22/#dfn-relative-luminance
+func luminance(c chroma.Colour) float64 {
+	linear := func(v uint8) float64 {
+		s := float64(v) / 255
+		if s <= 0.04045 {
+			return s / 12.92
+		}
+		return math.Pow((s+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(c.Red()) + 0.7152*linear(c.Green()) + 0.0722*linear(c.Blue())
+}
+
+// contrast is the contrast ratio of two colours, 1 to 21, as WCAG defines it.
+func contrast(a, b chroma.Colour) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// legible reports whether c has at least that contrast on the background of a terminal.
+func legible(c chroma.Colour, dark bool, least float64) bool {
+	ground := lightGround
+	if dark {
+		ground = darkGround
+	}
+	return contrast(c, chroma.ParseColour(ground)) >= least
+}

@@ -1,0 +1,102 @@
+package themes
+
+import "github.com/alecthomas/chroma/v2"
+
+// fromStyle makes a theme of a chroma style. What the style does not say, or says in a colour that could not be read,
+// is as in our own theme; live, caution and the selections always are, as no style has them.
+func fromStyle(s *chroma.Style) Theme {
+	t := Default(isDark(s))
+	t.Name, t.Code = s.Name, s
+
+	role := func(least float64, types ...chroma.TokenType) Ink { return pick(s, t.Dark, least, coloured, types) }
+	token := func(types ...chroma.TokenType) Ink { return pick(s, t.Dark, tokenContrast, anyColour, types) }
+
+	good := first(role(roleContrast, chroma.GenericInserted), t.Good)
+	bad := first(role(roleContrast, chroma.GenericError, chroma.Error, chroma.GenericDeleted), t.Bad)
+	if good.FG != bad.FG {
+		t.Good, t.Bad = good, bad
+	}
+	t.Accent = first(role(roleContrast, chroma.Keyword, chroma.NameFunction), t.Accent)
+	t.Muted = first(pick(s, t.Dark, roleContrast, anyColour, []chroma.TokenType{chroma.Comment}), t.Muted)
+	t.Tentative = t.Muted
+
+	var text Ink
+	if e := s.Get(chroma.Text); e.Colour.IsSet() && legible(e.Colour, t.Dark, roleContrast) {
+		text = inkOf(e)
+	}
+	t.Key = first(token(chroma.NameTag, chroma.NameAttribute), text)
+	t.String = first(token(chroma.LiteralStringDouble, chroma.LiteralString), text)
+	t.Escape = first(token(chroma.LiteralStringEscape), t.String)
+	t.Number = first(token(chroma.LiteralNumber), text)
+	t.Literal = first(token(chroma.KeywordConstant), text)
+	t.Punct = first(token(chroma.Punctuation), text)
+	t.Junk = first(role(tokenContrast, chroma.Error, chroma.GenericError), t.Bad)
+	return t
+}
+
+// isDark reports whether a style is for a dark background. One that names none is known by where more of its colours
+// can be read.
+func isDark(s *chroma.Style) bool {
+	if bg := s.Get(chroma.Background).Background; bg.IsSet() {
+		return luminance(bg) < middle
+	}
+	onDark, onLight := 0, 0
+	for _, tt := range s.Types() {
+		if c := s.Get(tt).Colour; c.IsSet() {
+			onDark += count(legible(c, true, roleContrast))
+			onLight += count(legible(c, false, roleContrast))
+		}
+	}
+	return onDark > onLight
+}
+
+// middle is the luminance that has the same contrast to black and to white.
+const middle = 0.179
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// pick returns the ink of the first of the types that the style sets apart from its text, in a colour that is accepted
+// and legible, or no ink.
+func pick(
+	s *chroma.Style, dark bool, least float64, accept func(chroma.Colour) bool, types []chroma.TokenType,
+) Ink {
+	text := s.Get(chroma.Text).Colour
+	for _, tt := range types {
+		e := s.Get(tt)
+		if e.Colour.IsSet() && e.Colour != text && accept(e.Colour) && legible(e.Colour, dark, least) {
+			return inkOf(e)
+		}
+	}
+	return Ink{}
+}
+
+func anyColour(chroma.Colour) bool { return true }
+
+// coloured reports whether c is more than a shade of grey: some styles write an error in black on a coloured ground,
+// which without that ground says nothing.
+func coloured(c chroma.Colour) bool {
+	r, g, b := c.Red(), c.Green(), c.Blue()
+	return max(r, g, b)-min(r, g, b) >= 0x20
+}
+
+// first returns i, or other if i is no ink.
+func first(i, other Ink) Ink {
+	if i == (Ink{}) {
+		return other
+	}
+	return i
+}
+
+// inkOf returns the ink of a style entry without its background.
+func inkOf(e chroma.StyleEntry) Ink {
+	i := Ink{Bold: e.Bold == chroma.Yes, Italic: e.Italic == chroma.Yes, Underline: e.Underline == chroma.Yes}
+	if e.Colour.IsSet() {
+		i.FG = e.Colour.String()
+	}
+	return i
+}

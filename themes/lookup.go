@@ -1,0 +1,92 @@
+package themes
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2/styles"
+)
+
+// Names returns the names that [Lookup] knows, sorted, ours first.
+func Names() []string {
+	return append([]string{darkName, lightName}, slices.Sorted(maps.Keys(styles.Registry))...)
+}
+
+// Lookup returns the theme of that name: one of ours, or that of the chroma style of that name. "" and "auto" stand
+// for [Default]. The error for any other name is an [*UnknownError].
+func Lookup(name string, dark bool) (Theme, error) {
+	key := strings.ToLower(name)
+	switch key {
+	case "", "auto":
+		return Default(dark), nil
+	case darkName, lightName:
+		return Default(key == darkName), nil
+	}
+	if s := styles.Registry[key]; s != nil { // styles.Get would fall back silently
+		return fromStyle(s), nil
+	}
+	return Theme{}, &UnknownError{Name: name, Near: near(key, Names())}
+}
+
+// UnknownError says that there is no theme of a name.
+type UnknownError struct {
+	Name string
+	Near []string // names that were perhaps meant, the nearest first; at most three
+}
+
+func (e *UnknownError) Error() string {
+	meant := ""
+	if len(e.Near) > 0 {
+		meant = ": did you mean " + strings.Join(e.Near, ", ") + "?"
+	}
+	return fmt.Sprintf("no theme %q%s (toolscope themes are auto, %s, %s; all names: toolscope help themes)",
+		e.Name, meant, darkName, lightName)
+}
+
+// near returns those of the names that could be a slip for name.
+func near(name string, names []string) []string {
+	type guess struct {
+		name string
+		off  int
+	}
+	var guesses []guess
+	for _, n := range names {
+		off := distance(name, n)
+		if len(name) >= 3 && strings.Contains(n, name) {
+			off = 1
+		}
+		if off <= max(1, len(name)/3) {
+			guesses = append(guesses, guess{n, off})
+		}
+	}
+	slices.SortStableFunc(guesses, func(a, b guess) int { return cmp.Compare(a.off, b.off) })
+	var out []string
+	for _, g := range guesses[:min(3, len(guesses))] {
+		out = append(out, g.name)
+	}
+	return out
+}
+
+// distance is the number of bytes to insert, delete or replace to make a of b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,171 @@
+package themes
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/charmbracelet/lipgloss"
+)
+
+// TestOwnContrast: everything that our themes write can be read on everything it may stand on.
+func TestOwnContrast(t *testing.T) {
+	for _, th := range []Theme{Default(true), Default(false)} {
+		grounds := []string{lightGround}
+		if th.Dark {
+			grounds = []string{darkGround, "#000000"}
+		}
+		grounds = append(grounds, th.Selection.BG, th.Linked.BG)
+		inks := inksOf(th)
+		for _, tt := range th.Code.Types() {
+			inks["code "+tt.String()] = th.CodeInk(tt)
+		}
+		for name, ink := range inks {
+			if ink.FG == "" && name != "code LineHighlight" {
+				t.Errorf("%s: %s has no colour", th.Name, name)
+				continue
+			}
+			for _, g := range grounds {
+				if c := contrast(chroma.ParseColour(ink.FG), chroma.ParseColour(g)); ink.FG != "" && c < 4.5 {
+					t.Errorf("%s: %s %s on %s has a contrast of %.2f", th.Name, name, ink.FG, g, c)
+				}
+			}
+			if ink.Faint || ink.BG != "" || ink.Reverse {
+				t.Errorf("%s: %s is drawn in another colour than %s", th.Name, name, ink.FG)
+			}
+		}
+	}
+}
+
+// inksOf returns the inks of a theme that write text.
+func inksOf(th Theme) map[string]Ink {
+	return map[string]Ink{
+		"live": th.Live, "good": th.Good, "caution": th.Caution, "bad": th.Bad, "muted": th.Muted, "accent": th.Accent,
+		"key": th.Key, "string": th.String, "escape": th.Escape, "number": th.Number, "literal": th.Literal,
+		"punct": th.Punct, "junk": th.Junk, "tentative": th.Tentative,
+	}
+}
+
+func TestContrast(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want float64
+	}{{"#000000", "#ffffff", 21}, {"#777777", "#ffffff", 4.48}, {"#123456", "#123456", 1}} {
+		got := contrast(chroma.ParseColour(c.a), chroma.ParseColour(c.b))
+		if got < c.want-0.01 || got > c.want+0.01 {
+			t.Errorf("contrast(%s, %s) = %.3f, want %.2f", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// TestEveryTheme: every name is a theme in which everything can be read and nothing is missing.
+func TestEveryTheme(t *testing.T) {
+	roles := []string{"live", "good", "caution", "bad", "muted", "accent"}
+	for _, name := range Names() {
+		th, err := Lookup(name, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if th.Code == nil || !strings.EqualFold(th.Name, name) || th.Selection.BG == "" || !th.Open.Underline {
+			t.Errorf("%s: %+v", name, th)
+		}
+		for what, ink := range inksOf(th) {
+			least := tokenContrast
+			if slices.Contains(roles, what) {
+				least = roleContrast
+			}
+			if ink.FG != "" && !legible(chroma.ParseColour(ink.FG), th.Dark, least) {
+				t.Errorf("%s: %s cannot be read", name, what)
+			}
+			if ink.FG == "" && slices.Contains(roles, what) {
+				t.Errorf("%s: %s has no colour", name, what)
+			}
+		}
+		if th.Good.FG == th.Bad.FG {
+			t.Errorf("%s: good is bad", name)
+		}
+		for _, tt := range th.Code.Types() {
+			ink := th.CodeInk(tt)
+			if ink.BG != "" || ink.FG != "" && !legible(chroma.ParseColour(ink.FG), th.Dark, tokenContrast) {
+				t.Errorf("%s: code %s is %+v", name, tt, ink)
+			}
+		}
+	}
+}
+
+func TestFromStyle(t *testing.T) {
+	for name, want := range map[string]struct {
+		dark                bool
+		key, string, number string
+	}{
+		"monokai":        {true, "#f92672", "#e6db74", "#ae81ff"},
+		"github":         {false, "#0550ae", "#0a3069", "#0550ae"},
+		"dracula":        {true, "#ff79c6", "#f1fa8c", "#bd93f9"},
+		"Solarized-Dark": {true, "#268bd2", "#2aa198", "#2aa198"},
+		"hrdark":         {true, "#58a1dd", "#a6be9d", "#a6be9d"},
+		"swapoff":        {true, "#007f7f", "#00ffff", "#ffff00"},
+	} {
+		th, err := Lookup(name, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if th.Dark != want.dark || th.Key.FG != want.key || th.String.FG != want.string || th.Number.FG != want.number {
+			t.Errorf("%s: dark %t, key %s, string %s, number %s", name, th.Dark, th.Key.FG, th.String.FG, th.Number.FG)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		dark bool
+		want string
+	}{
+		{"", true, darkName}, {"", false, lightName}, {"auto", true, darkName}, {"toolscope-light", true, lightName},
+		{"Toolscope-Dark", false, darkName}, {"monokai", false, "monokai"}, {"DRACULA", false, "dracula"},
+	} {
+		th, err := Lookup(c.name, c.dark)
+		if err != nil || th.Name != c.want {
+			t.Errorf("Lookup(%q, %t) = %s, %v", c.name, c.dark, th.Name, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"monokia": `no theme "monokia": did you mean monokai? (toolscope themes are auto, toolscope-dark, ` +
+			`toolscope-light; all names: toolscope help themes)`,
+		"solarized": `no theme "solarized": did you mean solarized-dark, solarized-dark256, solarized-light? (toolscope ` +
+			`themes are auto, toolscope-dark, toolscope-light; all names: toolscope help themes)`,
+		"\x1b]0;x\a": `no theme "\x1b]0;x\a" (toolscope themes are auto, toolscope-dark, toolscope-light; all names: ` +
+			`toolscope help themes)`,
+	} {
+		_, err := Lookup(name, true)
+		var unknown *UnknownError
+		if !errors.As(err, &unknown) || unknown.Name != name || err.Error() != want {
+			t.Errorf("Lookup(%q): %v", name, err)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"monokia", "monokai", 2}, {"nord", "nordic", 2}, {"vm", "vim", 1}} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestInk(t *testing.T) {
+	got := Ink{FG: "#111111", Bold: true}.With(Ink{BG: "#222222", Underline: true})
+	if want := (Ink{FG: "#111111", BG: "#222222", Bold: true, Underline: true}); got != want {
+		t.Errorf("With: %+v", got)
+	}
+	s := Ink{FG: "#111111", BG: "#222222", Faint: true, Italic: true, Reverse: true}.Style()
+	if s.GetForeground() != lipgloss.Color("#111111") || s.GetBackground() != lipgloss.Color("#222222") ||
+		!s.GetFaint() || !s.GetItalic() || !s.GetReverse() || s.GetBold() || s.GetUnderline() {
+		t.Errorf("Style: %+v", s)
+	}
+}
