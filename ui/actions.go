@@ -1,0 +1,280 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// say shows a word in the status line until the next key.
+func (m *Model) say(text string) { m.notice = m.draw.Clean(text) }
+
+// back closes the top thing: zoom, then the pane, then the program.
+func (m *Model) back(last tea.Cmd) tea.Cmd {
+	switch {
+	case m.search.query != "":
+		m.clearSearch()
+	case m.zoom:
+		m.zoom = false
+	case m.wire.open && m.focus == wirePane:
+		m.wire.open = false
+	case m.focus != listPane && m.chosen.turn != nil:
+		m.focus = listPane
+	default:
+		return last
+	}
+	m.refresh()
+	return nil
+}
+
+func (m *Model) focusOn(p paneID) {
+	m.focus = p
+	if p == wirePane || p == findingsPane {
+		m.lower = p
+	}
+	if c := m.chosen.call; m.follow && c != nil && c.Arriving() {
+		m.doc.stick, m.wire.stick = true, true
+	}
+	m.refresh()
+}
+
+// focusNext moves on to another pane; with one pane on the screen, through all.
+func (m *Model) focusNext(step int) {
+	panes := []paneID{listPane, docPane, m.lower}
+	if m.w >= threeColumns || m.w < twoColumns || m.zoom || m.bodyHeight() < stackHeight {
+		panes = []paneID{listPane, docPane, wirePane, findingsPane}
+	}
+	at := 0
+	for i, p := range panes {
+		if p == m.focus {
+			at = i
+		}
+	}
+	m.focusOn(panes[(at+step+len(panes))%len(panes)])
+}
+
+// movePane gives a movement key to the focused pane.
+func (m *Model) movePane(k tea.KeyMsg) tea.Cmd {
+	km := m.keys
+	if km.is(k, km.Bottom) {
+		m.toEnd()
+		return nil
+	}
+	switch m.focus {
+	case listPane:
+		m.moveList(k)
+	case docPane:
+		return m.moveDocument(k)
+	case wirePane:
+		m.moveWire(k)
+	case findingsPane:
+		if row, ok := km.move(k, m.findings.window); ok {
+			m.setFollow(false)
+			m.findings.moveTo(row)
+		} else if km.is(k, km.Enter) {
+			m.goToFinding()
+		} else if km.is(k, km.Left) {
+			m.focusOn(listPane)
+		}
+	}
+	return nil
+}
+
+func (m *Model) moveList(k tea.KeyMsg) {
+	km := m.keys
+	if row, ok := km.move(k, m.list.window); ok {
+		m.setFollow(false)
+		m.list.moveTo(row)
+		m.choose(m.list.choiceAt(m.in.Session(), m.list.at))
+	} else if km.is(k, km.Enter, km.Right) && m.chosen.turn != nil {
+		m.focusOn(docPane)
+	}
+}
+
+func (m *Model) moveDocument(k tea.KeyMsg) tea.Cmd {
+	km := m.keys
+	if m.chosen.call == nil {
+		if row, ok := km.move(k, m.summary.pages()); ok {
+			m.setFollow(false)
+			m.summary.scroll(row)
+		} else if km.is(k, km.Left) {
+			m.focusOn(listPane)
+		}
+		return nil
+	}
+	if _, ok := km.move(k, m.doc.window); ok {
+		m.setFollow(false)
+		row, _ := km.move(k, m.doc.window) // from where the cursor is now
+		m.doc.moveRow(row)
+		m.linkFromDocument()
+		return nil
+	}
+	switch {
+	case km.is(k, km.Left):
+		if m.setFollow(false); !m.doc.moveToken(-1) {
+			m.focusOn(listPane)
+		}
+	case km.is(k, km.Right):
+		m.setFollow(false)
+		m.doc.moveToken(1)
+	case km.is(k, km.Enter):
+		cmd, ok := m.openString()
+		if !ok {
+			m.say("no string here: enter opens string values")
+		}
+		return cmd
+	}
+	m.linkFromDocument()
+	return nil
+}
+
+func (m *Model) moveWire(k tea.KeyMsg) {
+	km := m.keys
+	if row, ok := km.move(k, m.wire.window); ok {
+		m.setFollow(false)
+		m.wire.moveTo(row)
+	} else if km.is(k, km.Enter, km.Right) {
+		m.wire.open = !m.wire.open
+		m.refresh()
+	} else if km.is(k, km.Left) {
+		m.focusOn(listPane)
+	}
+	m.linkFromWire()
+}
+
+// goToFinding leads to what the selected finding points at: a byte of the
+// arguments, or the frame that showed it.
+func (m *Model) goToFinding() {
+	f, ok := m.findings.chosen()
+	if !ok {
+		return
+	}
+	m.setFollow(false)
+	if f.call != nil && f.Offset >= 0 {
+		m.chosen.call = f.call
+		m.focusOn(docPane)
+		m.doc.goTo(min(f.Offset, max(0, len(f.call.Args())-1)))
+		m.linkFromDocument()
+		return
+	}
+	e := m.in.Timeline.Event(f.Event)
+	t := m.in.Session().Turn(e.Turn)
+	if t == nil {
+		m.say("this finding is about the source, not a frame")
+		return
+	}
+	m.chosen = choice{turn: t}
+	m.focusOn(wirePane)
+	for row, n := range m.wire.events {
+		if int(n) >= f.Event || m.in.Timeline.Event(int(n)).Frame >= e.Frame {
+			m.wire.moveTo(row)
+			m.wire.open = true
+			break
+		}
+	}
+	m.refresh()
+}
+
+// toEnd goes to the end of the focused pane and, where more may come, follows
+// from there.
+func (m *Model) toEnd() {
+	switch m.focus {
+	case docPane:
+		m.doc.end()
+		m.summary.scroll(m.summary.rows)
+	case wirePane:
+		m.wire.end()
+	case findingsPane:
+		m.findings.end()
+		return
+	}
+	if !m.ended || m.focus == listPane {
+		m.setFollow(true)
+	}
+	m.refresh()
+}
+
+// setFollow says whether the selection goes where things happen.
+func (m *Model) setFollow(on bool) {
+	m.follow = on
+	if !on {
+		m.doc.release()
+		m.wire.stick = false
+		return
+	}
+	m.chosen = newest(m.in.Session())
+	m.refresh()
+	m.doc.stick, m.wire.stick = true, true
+	m.refresh()
+}
+
+// pause stops the playback or, where there is none, the screen.
+func (m *Model) pause() tea.Cmd {
+	if p := m.opt.Playback; p != nil && !m.ended {
+		p.Pause(!p.Paused())
+		return nil
+	}
+	if m.ended {
+		m.say("the source has ended")
+		return nil
+	}
+	m.paused = !m.paused
+	if !m.paused && m.opt.Inbox != nil {
+		m.opt.Inbox.ring()
+	}
+	return nil
+}
+
+func (m *Model) changeSpeed(factor float64) {
+	p := m.opt.Playback
+	if p == nil {
+		m.say("only a recording or the demo has a speed")
+		return
+	}
+	p.SetSpeed(p.Speed() * factor)
+}
+
+// canDemo reports whether there is nothing else to look at.
+func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().Turns) == 0 }
+
+// playDemo starts the demo when there is nothing to look at. A source that is
+// still silent goes on: what it brings later comes after.
+func (m *Model) playDemo() (cmd tea.Cmd) {
+	if !m.canDemo() {
+		return nil
+	}
+	if m.opt.Inbox == nil || m.ended {
+		m.opt.Inbox, m.ended, m.failure = NewInbox(0), false, nil
+		cmd = m.opt.Inbox.listen(0)
+	}
+	m.opt.Source = "demo"
+	m.opt.Playback = m.opt.Demo(m.opt.Inbox)
+	m.opt.Demo = nil
+	m.setFollow(true)
+	return cmd
+}
+
+func (m *Model) suspend() tea.Cmd {
+	if m.opt.Suspend == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		m.opt.Suspend()
+		return nil
+	}
+}
+
+func (m *Model) toggleTheme() {
+	next := m.opt.Themes[0]
+	if !m.ink.theme.Dark {
+		next = m.opt.Themes[1]
+	}
+	m.paint(next)
+	m.say("theme " + next.Name)
+}
+
+// statusWord is a status with its glyph.
+func (m *Model) statusWord(s stream.Status) display.Text {
+	return display.Text(m.pen.glyph.status[s] + " " + s.String())
+}

@@ -1,0 +1,302 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// where is the mode, the focused pane and its cursor in words.
+func (s *screen) where() string {
+	at := ""
+	switch s.focus {
+	case listPane:
+		at = "list: " + s.chosenName()
+	case docPane:
+		if s.chosen.call == nil {
+			at = fmt.Sprintf("turn: row %d", s.summary.top)
+			break
+		}
+		c := s.doc.chosen()
+		at = fmt.Sprintf("arguments: %s", s.doc.call.Args()[c.start:c.end])
+	case wirePane:
+		at = fmt.Sprintf("wire: #%d", s.in.Timeline.Event(int(s.wire.events[s.wire.at])).Frame)
+		if s.wire.open {
+			at += ", open"
+		}
+	case findingsPane:
+		f, _ := s.findings.chosen()
+		at = "findings: " + f.Code
+	}
+	switch s.mode.(type) {
+	case *help:
+		at = "help over " + at
+	case *searchBar:
+		at = "search in " + at
+	case *reader:
+		at = "string of " + at
+	}
+	for _, more := range []struct {
+		is   bool
+		what string
+	}{{s.zoom, "zoomed"}, {s.doc.raw, "raw"}, {s.follow, "follows"}, {s.paused, "paused"}} {
+		if more.is {
+			at += ", " + more.what
+		}
+	}
+	return at
+}
+
+func (s *screen) chosenName() string {
+	switch {
+	case s.chosen.call != nil:
+		return s.chosen.call.Name
+	case s.chosen.turn != nil:
+		return fmt.Sprintf("turn %d", s.chosen.turn.Number+1)
+	}
+	return "nothing"
+}
+
+// agent is a screen that has received a whole response and waits for more.
+func agent(t testing.TB, w, h int) *screen {
+	s := newScreen(t, w, h).feed(body("agent.sse")(t)...)
+	if s.where() != "list: run_tests, follows" {
+		t.Fatal(s.where())
+	}
+	return s
+}
+
+func TestMovement(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{"k", "list: edit_file"},
+		{"kk", "list: read_file"},
+		{"kkk", "list: turn 1"},
+		{"kkkkkk", "list: turn 1"},
+		{"<up><up><down>", "list: edit_file"},
+		{"g", "list: turn 1"},
+		{"<home>jj", "list: edit_file"},
+		{"<pgup>", "list: turn 1"},
+		{"g<pgdown>", "list: run_tests"},
+		{"g<c-d><c-u>", "list: turn 1"},
+		{"gG", "list: run_tests, follows"},
+		{"g<end>", "list: run_tests, follows"},
+
+		{"kl", "arguments: {"},
+		{"k<enter>", "arguments: {"},
+		{"k2", "arguments: {"},
+		{"k<tab>", "arguments: {"},
+		{"klj", `arguments: "path"`},
+		{"kljl", `arguments: "cmd/greet/main.go"`},
+		{"kljll", `arguments: "edits"`},
+		{"kljllh", `arguments: "cmd/greet/main.go"`},
+		{"kljjj", "arguments: {"},
+		{"kljjjj", `arguments: "old"`},
+		{"kljjjj<right><left>", `arguments: "old"`},
+		{"kljk", "arguments: {"},
+		{"klh", "list: edit_file"},
+		{"kl<pgdown><pgdown>", "arguments: }"},
+		{"kl<c-d>g", "arguments: {"},
+		{"klr", "arguments: {, raw"},
+		{"kljlr", `arguments: "cmd/greet/main.go", raw`},
+		{"kljlrr", `arguments: "cmd/greet/main.go"`},
+
+		{"k3", "wire: #11"},
+		{"k3jj", "wire: #13"},
+		{"k3jjk", "wire: #12"},
+		{"k3<pgdown>", "wire: #15"},
+		{"k3jg", "wire: #11"},
+		{"k3j<enter>", "wire: #12, open"},
+		{"k3jl", "wire: #12, open"},
+		{"k3j<enter><enter>", "wire: #12"},
+		{"k3jh", "list: edit_file"},
+		{"k<s-tab>", "wire: #11"},
+
+		{"g2", "turn: row 0"},
+		{"g2j", "turn: row 1"},
+		{"g2jj", "turn: row 1"},
+		{"g2jk", "turn: row 0"},
+		{"g2<pgdown>", "turn: row 1"},
+		{"g2jg", "turn: row 0"},
+		{"g2jh", "list: turn 1"},
+		{"g2jj1", "list: turn 1"},
+
+		{"k?", "help over list: edit_file"},
+		{"k?q", "list: edit_file"},
+		{"k??", "list: edit_file"},
+		{"kz", "list: edit_file, zoomed"},
+		{"k2z", "arguments: {, zoomed"},
+		{"k2zz", "arguments: {"},
+		{"k2z<tab>", "wire: #12, zoomed"},
+		{"k2z<tab><tab><tab>", "list: edit_file, zoomed"},
+		{"F", "list: run_tests"},
+		{"FF", "list: run_tests, follows"},
+	} {
+		t.Run(c.keys, func(t *testing.T) {
+			s := agent(t, 80, 24).press(c.keys)
+			if got := s.where(); got != c.want {
+				t.Errorf("got %s, want %s\n%s", got, c.want, s.text())
+			}
+			checkFrame(t, s)
+			if all := agent(t, 80, 24); !strings.Contains(c.keys, "<") {
+				if got := all.burst(c.keys).where(); got != c.want {
+					t.Errorf("typed fast: got %s, want %s", got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestTurnsDiffer: each turn shows its own facts and text.
+func TestTurnsDiffer(t *testing.T) {
+	one := new(anthropic).open("msg_one").text("the first answer").stop("end_turn")
+	two := &anthropic{exchange: 1}
+	two.open("msg_two").text("the second answer").stop("end_turn")
+	s := newScreen(t, 80, 30).feed(append(one.records, two.records...)...)
+	s.shows("turn 2", "msg_two", "the second answer").hides("first answer")
+	s.press("k").shows("turn 1", "msg_one", "the first answer").hides("second answer")
+	s.press("j").shows("the second answer")
+}
+
+// TestBack: esc and q close the top thing, and q at last the program.
+func TestBack(t *testing.T) {
+	s := agent(t, 80, 24).press("k3jl").press("z/args<enter>")
+	for _, want := range []string{
+		"wire: #12, open, zoomed", "wire: #12, open", "wire: #12", "list: edit_file", "list: edit_file", "list: edit_file",
+	} {
+		if s.press("<esc>"); s.where() != want || s.cmd != nil {
+			t.Fatalf("got %s, want %s", s.where(), want)
+		}
+	}
+	if s.press("q"); s.cmd == nil || s.cmd() != tea.Quit() {
+		t.Error("q does not quit from the list")
+	}
+	if s.press("2q"); s.where() != "list: edit_file" || s.cmd != nil {
+		t.Errorf("q in the arguments leads to %s", s.where())
+	}
+	for _, keys := range []string{"<c-c>", "?<c-c>", "/<c-c>", "2jl<enter><c-c>"} {
+		if s.press(keys); s.cmd == nil || s.cmd() != tea.Interrupt() {
+			t.Errorf("^C after %q does not quit", keys)
+		}
+	}
+}
+
+// TestPanesByWidth: what tab goes round depends on what is on the screen.
+func TestPanesByWidth(t *testing.T) {
+	for _, c := range []struct {
+		w, h int
+		want string // the panes that tab leads to
+	}{
+		{40, 10, "2 3 4 1"}, {71, 30, "2 3 4 1"}, {72, 30, "2 3 1"}, {80, 24, "2 3 1"}, {80, 15, "2 3 4 1"}, {159, 30, "2 3 1"},
+		{160, 30, "2 3 4 1"}, {250, 80, "2 3 4 1"},
+	} {
+		s := agent(t, c.w, c.h)
+		var got []string
+		for range strings.Fields(c.want) {
+			s.press("<tab>")
+			got = append(got, fmt.Sprint(s.focus+1))
+			if _, _, shown := place(s.columns(), s.focus); !shown {
+				t.Errorf("at %dx%d the focused pane is not shown", c.w, c.h)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("at %dx%d tab leads to %v, want %s", c.w, c.h, got, c.want)
+		}
+		for range got {
+			s.press("<s-tab>")
+		}
+		if s.focus != listPane {
+			t.Errorf("at %dx%d shift-tab leads to %d", c.w, c.h, s.focus)
+		}
+	}
+	s := agent(t, 80, 24).press("4").shows("FINDINGS").hides("WIRE")
+	s.press("2").shows("FINDINGS").press("3").shows("WIRE").hides("FINDINGS")
+}
+
+// TestHelp lists every key, scrolled where it does not fit.
+func TestHelp(t *testing.T) {
+	for _, look := range [][]func(*Options){nil, {ascii}} {
+		s := newScreen(t, 80, 24, look...).press("?")
+		for _, k := range Keys() {
+			s.shows(k.Does)
+		}
+		s.hides("…", "scroll").shows("esc close")
+		s.resize(40, 12)
+		seen := ""
+		for range 60 {
+			seen += s.text()
+			s.press("j")
+		}
+		for _, k := range Keys() {
+			if does := k.Does; len(does) < 28 && !strings.Contains(seen, does) {
+				t.Errorf("scrolling does not show %q", does)
+			}
+		}
+		s.shows("quit").press("g").shows("Move").press("G").shows("quit").press("<pgup><pgup><pgup><pgup><pgup>").shows("Move")
+	}
+	if text := newScreen(t, 80, 24, ascii).press("?").text(); strings.Contains(text, `\u`) {
+		t.Errorf("the help in ASCII:\n%s", text)
+	}
+}
+
+// TestHints: keys are hinted at wherever there is room, never half of one.
+func TestHints(t *testing.T) {
+	s := agent(t, 80, 24)
+	for _, keys := range []string{"", "2", "3", "4", "1g2"} {
+		s.press(keys)
+		for w := 40; w < 140; w++ {
+			s.resize(w, 24)
+			last := s.rows()[23]
+			if _, hint, ok := strings.Cut(last, "   ? help"); ok {
+				for _, h := range strings.Split(strings.TrimSpace(hint), "   ") {
+					if known := append(hints[s.focus], turnHints...); h != "" && !strings.Contains(strings.Join(known, "\n")+"\n", h+"\n") {
+						t.Errorf("at width %d: %q", w, last)
+					}
+				}
+			} else if w > 50 {
+				t.Errorf("no hint at width %d: %q", w, last)
+			}
+		}
+	}
+}
+
+// TestPlaceIsKept: neither resizing, zooming nor raw text lose the place.
+func TestPlaceIsKept(t *testing.T) {
+	for _, keys := range []string{"k2jjjjjl", "k3jjj", "kk", "g2jj"} {
+		s := agent(t, 120, 30).press(keys)
+		want, token := s.where(), s.doc.chosen()
+		for _, size := range [][2]int{{80, 24}, {40, 10}, {250, 80}, {20, 5}, {5, 2}, {120, 30}} {
+			s.resize(size[0], size[1])
+			checkFrame(t, s)
+		}
+		if got := s.where(); got != want {
+			t.Errorf("resizing leads from %s to %s", want, got)
+		}
+		for _, there := range []string{"zz", "rr", "1z2z", "t"} {
+			if s.press(there); s.doc.chosen() != token && s.focus == docPane {
+				t.Errorf("%q leads from byte %d to %d", there, token.start, s.doc.chosen().start)
+			}
+		}
+	}
+	// The token stays in view as well.
+	s := agent(t, 60, 10).press("k2" + strings.Repeat("j", 12))
+	token := s.doc.chosen()
+	s.press("r").resize(30, 8)
+	if row := s.doc.displayRow(s.doc.rowAt(token.start)); row < s.doc.top || row >= s.doc.top+s.doc.height {
+		t.Errorf("row %d is not among the %d from %d on", row, s.doc.height, s.doc.top)
+	}
+}
+
+func TestThemeToggle(t *testing.T) {
+	s := agent(t, 80, 24)
+	dark := s.View()
+	if s.press("t"); s.ink.theme.Dark || s.View() == dark {
+		t.Error("t does not change to the light theme")
+	}
+	s.shows("theme toolscope-light").press("t").shows("theme toolscope-dark").press("k")
+	light := agent(t, 80, 24).press("kt").press("t").press("k")
+	if light.View() != agent(t, 80, 24).press("kk").View() {
+		t.Error("twice t changes the frame")
+	}
+}

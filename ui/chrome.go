@@ -1,0 +1,174 @@
+package ui
+
+import (
+	"fmt"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// drawTop writes the first row: the way to where we are, as much of its end as
+// fits, and what it is.
+func (m *Model) drawTop(p *pen) {
+	right, crumbs := m.motion(), m.crumbs()
+	need := 0
+	for _, part := range crumbs {
+		need += display.Width(part) + 3
+	}
+	if about := m.about(); about != "" && need+4+display.Width(about)+display.Width(right) < p.left {
+		right = about + "   " + right
+	}
+	width := display.Width(right)
+	keep := p.left
+	p.left = max(0, p.left-width-2)
+	room := p.left
+	for ; len(crumbs) > 1 && need-2 > room; crumbs = crumbs[1:] {
+		need -= display.Width(crumbs[0]) + 3
+	}
+	for i, part := range crumbs {
+		if i > 0 {
+			p.say(muted, " "+p.glyph.sep+" ")
+		} else {
+			p.spaces(bare, 1)
+		}
+		r := plain
+		if i == 0 {
+			r = accent
+		}
+		p.put(r, bare, part)
+	}
+	p.left = keep - (room - p.left)
+	r := muted
+	if !m.ended && m.opt.Inbox != nil {
+		r = live
+	}
+	p.tail(r, bare, right+" ")
+}
+
+// crumbs are the parts of the way, from the program to the token. On a narrow
+// screen only the last ones are shown: they are the way back.
+func (m *Model) crumbs() []display.Text {
+	parts := []display.Text{"toolscope", m.draw.Truncate(m.pen.clean(m.opt.Source), 32)}
+	if t := m.chosen.turn; t != nil {
+		parts = append(parts, display.Text(fmt.Sprintf("turn %d", t.Number+1)))
+	}
+	if c := m.chosen.call; c != nil {
+		name := m.draw.Truncate(m.pen.clean(c.Name), 32)
+		if name == "" {
+			name = display.Text(fmt.Sprintf("call %d", c.Number))
+		}
+		parts = append(parts, name)
+		if m.focus == docPane {
+			if path := m.doc.path(); path != "" {
+				parts = append(parts, m.pen.clean(path))
+			}
+		}
+	}
+	if m.w < twoColumns && len(parts) > 2 {
+		return parts[2:]
+	}
+	return parts
+}
+
+// about is the dialect and model of the chosen turn.
+func (m *Model) about() display.Text {
+	t := m.chosen.turn
+	if t == nil {
+		return ""
+	}
+	text := m.pen.clean(t.Dialect)
+	if t.Model != "" {
+		text += display.Text(" "+m.pen.glyph.dot+" ") + m.draw.Truncate(m.pen.clean(t.Model), 28)
+	}
+	return text
+}
+
+// motion says whether things move: live, playing, paused or ended.
+func (m *Model) motion() display.Text {
+	glyph := func(s stream.Status) string { return m.pen.glyph.status[s] }
+	switch p := m.opt.Playback; {
+	case m.failure != nil:
+		return display.Text(glyph(stream.Aborted) + " FAILED")
+	case m.ended:
+		return display.Text(glyph(stream.NoArguments) + " END")
+	case m.opt.Inbox == nil:
+		return "NO SOURCE"
+	case m.paused:
+		return display.Text(fmt.Sprintf("%s PAUSED +%s new", glyph(stream.LooksDone), commas(m.opt.Inbox.waiting())))
+	case p != nil && p.Paused():
+		return display.Text(fmt.Sprintf("%s PAUSED %gx", glyph(stream.LooksDone), p.Speed()))
+	case p != nil:
+		return display.Text(fmt.Sprintf("%s PLAY %gx", glyph(stream.Complete), p.Speed()))
+	}
+	return display.Text(glyph(stream.Complete) + " LIVE")
+}
+
+// drawCounts writes how much there is, by state, and whether the view follows.
+func (m *Model) drawCounts(p *pen) {
+	s := m.in.Session()
+	calls := 0
+	for _, n := range s.Counts {
+		calls += n
+	}
+	p.say(plain, " "+plural(len(s.Turns), "turn")+"  "+plural(calls, "call")+" ")
+	for st, n := range s.Counts {
+		if n > 0 {
+			p.say(statusRoles[st], fmt.Sprintf(" %s%s", p.glyph.status[st], commas(n)))
+		}
+	}
+	if m.rate.last > 0 && !m.ended {
+		p.put(muted, bare, "  "+bytesText(m.rate.last)+"/s")
+	}
+	if m.follow && !m.ended {
+		p.say(live, "  FOLLOW")
+	}
+	if m.failure != nil {
+		p.say(bad, "  ")
+		p.outside(bad, bare, m.failure.Error())
+	}
+}
+
+// drawEmpty writes row y of the screen that has nothing to show yet: what this
+// is, what it waits for, and how to see something.
+func (m *Model) drawEmpty(p *pen, y, height int) {
+	lines := m.emptyLines()
+	top := max(0, (height-len(lines))/3)
+	if n := y - top; n >= 0 && n < len(lines) {
+		left := max(1, (m.w-emptyWidth)/2)
+		p.spaces(bare, left)
+		p.say(lines[n].role, lines[n].text)
+	}
+}
+
+const emptyWidth = 62 // cells of the widest of these lines
+
+func (m *Model) emptyLines() []fact {
+	lines := []fact{
+		{text: "LLM tool calls, while they stream", role: accent},
+		{},
+	}
+	switch {
+	case m.ended:
+		lines = append(lines, fact{text: "The source ended without a single byte.", role: caution})
+	case m.opt.Inbox != nil:
+		lines = append(lines, fact{text: "Waiting for the first bytes of " + string(m.draw.Truncate(m.pen.clean(m.opt.Source), 28)), role: plain})
+	}
+	for _, way := range [][2]string{
+		{"toolscope agent.sse", "a body as curl -N saved it"},
+		{"toolscope -f proxy.log", "a file that grows"},
+		{"curl -N ... | toolscope", "a stream, live"},
+		{"toolscope demo", "see it at work"},
+	} {
+		text := "  " + way[0]
+		if m.w >= emptyWidth {
+			text = fmt.Sprintf("  %-32s %s", way[0], way[1])
+		}
+		lines = append(lines, fact{text: text})
+	}
+	lines = append(lines, fact{})
+	last := "? help   q quit"
+	if m.canDemo() {
+		last = "d plays the demo   " + last
+	}
+	return append(lines, fact{text: last, role: muted})
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+)
+
+// answerTime is how long a terminal has to say what its background is.
+const answerTime = 150 * time.Millisecond
+
+// darkBackground asks the terminal for its background colour (OSC 11), and
+// then for its kind (DA1), which every terminal answers: so one that does not
+// know the first question costs no waiting. No answer counts as dark. Keys that
+// were typed meanwhile come with the answer.
+func darkBackground() (dark bool, typed []tea.KeyMsg) {
+	if dark, ok := fromEnvironment(os.Getenv("COLORFGBG")); ok {
+		return dark, nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return true, nil
+	}
+	defer tty.Close()
+	if tty.SetReadDeadline(time.Now().Add(answerTime)) != nil {
+		return true, nil // cannot wait for a limited time: do not ask
+	}
+	conn, err := tty.SyscallConn()
+	if err != nil {
+		return true, nil
+	}
+	var answer []byte
+	_ = conn.Control(func(fd uintptr) { // not Fd(), which would make reads wait for ever
+		if state, err := term.MakeRaw(fd); err == nil {
+			defer term.Restore(fd, state) //nolint:errcheck // nothing to be done
+			answer = ask(tty)
+		}
+	})
+	return darkAnswer(answer), typedKeys(answer)
+}
+
+func ask(tty *os.File) (answer []byte) {
+	if _, err := tty.WriteString("\x1b]11;?\x1b\\\x1b[c"); err != nil {
+		return nil
+	}
+	buf := make([]byte, 256)
+	for !bytes.HasSuffix(answer, []byte("c")) || !bytes.Contains(answer, []byte("\x1b[?")) {
+		n, err := tty.Read(buf)
+		answer = append(answer, buf[:n]...)
+		if err != nil || len(answer) > 4096 {
+			break
+		}
+	}
+	return answer
+}
+
+var colourAnswer = regexp.MustCompile(`\]11;rgba?:([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})`)
+
+// darkAnswer reads the colour out of an answer.
+func darkAnswer(answer []byte) bool {
+	parts := colourAnswer.FindSubmatch(answer)
+	if parts == nil {
+		return true
+	}
+	var sum float64
+	for i, weight := range [...]float64{0.299, 0.587, 0.114} {
+		digits := string(parts[i+1])
+		n, _ := strconv.ParseUint(digits, 16, 16)
+		sum += weight * float64(n) / float64(uint64(1)<<(4*len(digits))-1)
+	}
+	return sum < 0.5
+}
+
+// typedKeys are the keys in what was read. Those that come as sequences are
+// lost: they look like answers.
+func typedKeys(answer []byte) (keys []tea.KeyMsg) {
+	for state := byte(0); len(answer) > 0; {
+		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)
+		answer, state = answer[n:], next
+		switch c := seq[0]; {
+		case c == ' ':
+			keys = append(keys, tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
+		case n == 1 && (c < ' ' || c == 0x7f):
+			keys = append(keys, tea.KeyMsg{Type: tea.KeyType(c)})
+		case c > ' ':
+			keys = append(keys, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(string(seq))})
+		}
+	}
+	return keys
+}
+
+// lateAnswer reports whether a key is an answer that came after we stopped
+// waiting for it, which Bubble Tea takes for typing.
+func lateAnswer(k tea.KeyMsg) bool {
+	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
+}
+
+// fromEnvironment reads COLORFGBG, which some terminals set: "15;0" is white
+// on black.
+func fromEnvironment(v string) (dark, ok bool) {
+	i := strings.LastIndexByte(v, ';')
+	n, err := strconv.Atoi(v[i+1:])
+	if i < 0 || err != nil {
+		return false, false
+	}
+	return n < 7 || n == 8, true
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+func TestDarkAnswer(t *testing.T) {
+	for _, c := range []struct {
+		answer string
+		dark   bool
+	}{
+		{"", true},
+		{"\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?62;22c", true},
+		{"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;22c", false},
+		{"\x1b]11;rgb:ffff/ffff/ffff\a", false},
+		{"\x1b]11;rgb:ff/ff/ff\a", false},
+		{"\x1b]11;rgb:f/f/f\a", false},
+		{"\x1b]11;rgb:fdf6/e3e3/d5d5\a", false},
+		{"\x1b]11;rgb:1e1e/1e1e/2e2e\a", true},
+		{"\x1b]11;rgb:0000/ffff/0000\a", false}, // green is bright
+		{"\x1b]11;rgb:0000/0000/ffff\a", true},  // blue is not
+		{"\x1b]11;rgba:ffff/ffff/ffff/8080\a", false},
+		{"j\x1b]11;rgb:ffff/ffff/ffff\akk\x1b[?1c", false}, // between keys
+		{"\x1b]11;rgb:ffff/ffff", true},
+		{"\x1b]11;rgb:ffff/ffff/\a\x1b[?62;22c", true},
+		{"\x1b]11;rgb:no/such/colour\x1b\\\x1b[?62;22c", true},
+		{"\x1b]10;rgb:ffff/ffff/ffff\a", true}, // of the text, not the background
+		{"\x1b[?62;22c", true},
+	} {
+		if got := darkAnswer([]byte(c.answer)); got != c.dark {
+			t.Errorf("%q: dark %v", c.answer, got)
+		}
+	}
+}
+
+func TestFromEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		value    string
+		dark, ok bool
+	}{
+		{"15;0", true, true},
+		{"0;15", false, true},
+		{"0;default;15", false, true},
+		{"7;8", true, true},
+		{"0;7", false, true},
+		{"0;6", true, true},
+		{"", false, false},
+		{"15", false, false},
+		{"15;default", false, false},
+		{"15;", false, false},
+	} {
+		if dark, ok := fromEnvironment(c.value); ok != c.ok || ok && dark != c.dark {
+			t.Errorf("%q: dark %v, %v", c.value, dark, ok)
+		}
+	}
+}
+
+func TestTypedKeys(t *testing.T) {
+	const answer = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"
+	for _, c := range []struct {
+		read string
+		want []string
+	}{
+		{answer + "\x1b[?62;22c", nil},
+		{"2" + answer + "?\x1b[?62;22cj", []string{"2", "?", "j"}},
+		{"\x03\r\t \x7f", []string{"ctrl+c", "enter", "tab", " ", "backspace"}},
+		{"é\x1b[A", []string{"é"}},
+		{"q\x1b]11;rgb:ffff", []string{"q"}}, // cut short
+		{"q\xff", []string{"q", "\ufffd"}},
+	} {
+		var got []string
+		for _, k := range typedKeys([]byte(c.read)) {
+			got = append(got, k.String())
+		}
+		same(t, 0, c.read, got, c.want)
+	}
+}
+
+func TestLateAnswerKey(t *testing.T) {
+	runes := func(s string, paste bool) tea.KeyMsg {
+		return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(s), Paste: paste}
+	}
+	same(t, 0, "an answer", lateAnswer(runes("11;rgb:ffff/ffff/ffff", false)), true)
+	same(t, 0, "pasted text", lateAnswer(runes("11;rgb:ffff/ffff/ffff", true)), false)
+	same(t, 0, "keys", lateAnswer(runes("11", false)), false)
+	same(t, 0, "enter", lateAnswer(tea.KeyMsg{Type: tea.KeyEnter}), false)
+}

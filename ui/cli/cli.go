@@ -1,0 +1,162 @@
+// Package cli is the command line and the composition root: the only room that
+// sees every other. It reads flags, joins sources to the inspector and the
+// screen, and turns outcomes into exit codes. It decides nothing about calls.
+//
+// Exit codes: 0 fine, 1 the work failed, 2 wrong usage, 128+n on signal n.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/themes"
+	"toolscope/ui"
+	"toolscope/ui/display"
+)
+
+// app is one run of the program.
+type app struct {
+	stdin          *os.File
+	stdout, stderr *os.File
+	flags          lookFlags
+	follow         bool
+	speed          float64
+	format         string
+	code           int // exit code of a run that did not fail
+}
+
+// Run runs the command line args and returns the exit code.
+func Run(args []string, stdin, stdout, stderr *os.File) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := a.command()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return a.end(root.ExecuteContext(context.Background()))
+}
+
+// end says what went wrong and returns the exit code.
+func (a *app) end(err error) int {
+	if err == nil {
+		return a.code
+	}
+	a.complain(err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return 2
+	}
+	return max(a.code, 1)
+}
+
+// complain writes an error as at most three clean lines.
+func (a *app) complain(err error) {
+	lines := strings.SplitN(err.Error(), "\n", 3)
+	for i, line := range lines {
+		if i == 0 {
+			line = "toolscope: " + line
+		}
+		fmt.Fprintln(a.stderr, display.Clean(line))
+	}
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "toolscope [FILE…]",
+		Short: "Inspect LLM tool calls while they stream",
+		Long: `toolscope shows LLM tool calls while they stream: each call's arguments as they
+grow, and what state the call is really in.
+
+  toolscope                     play the embedded demo (or read standard input when it is piped)
+  toolscope agent.sse           inspect a capture, a log, a body saved by curl -N or curl -i
+  toolscope -f proxy.log        follow a file that grows
+  curl -N … | toolscope         watch a stream, live
+  toolscope print FILE          the calls, without a screen`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       version(),
+		RunE:          func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
+	}
+	root.SetVersionTemplate("toolscope {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w\n%s --help lists the flags", err, cmd.CommandPath())
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	a.openFlags(root)
+	open := &cobra.Command{
+		Use: "open FILE…", Short: "Inspect captures, logs and saved bodies; - is standard input",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
+	}
+	a.openFlags(open)
+	root.AddCommand(open, a.printCommand(), a.demoCommand(), versionCommand())
+	root.AddCommand(topics()...)
+	return root
+}
+
+func (a *app) openFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
+	cmd.Flags().Float64Var(&a.speed, "speed", 0, "play a capture with its own timing, 0.25 to 16 times as fast")
+	a.flags.add(cmd.Flags())
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "toolscope", version()) },
+	}
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}
+
+// version is what the module was built as.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := strings.Trim(info.Main.Version, "()")
+	return fmt.Sprintf("%s (%s)", v, info.GoVersion)
+}
+
+// topics are pages of help that are not commands.
+func topics() []*cobra.Command {
+	keys := "The keys of the screen:\n"
+	group := ""
+	for _, k := range ui.Keys() {
+		if k.Group != group {
+			group = k.Group
+			keys += "\n" + group + "\n"
+		}
+		keys += fmt.Sprintf("  %-10s %s\n", k.Keys, k.Does)
+	}
+	return []*cobra.Command{
+		{Use: "keys", Short: "The keys of the screen", Long: keys},
+		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
+	}
+}
+
+// isTerminal reports whether f is one.
+func isTerminal(f io.Writer) bool {
+	file, ok := f.(*os.File)
+	return ok && terminal(file)
+}

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// outcome is what a run of the command line left behind.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// command runs the command line with files as its standard streams.
+func command(t *testing.T, stdin []byte, args ...string) outcome {
+	t.Helper()
+	dir := t.TempDir()
+	in, err := os.Open(os.DevNull)
+	if stdin != nil {
+		path := filepath.Join(dir, "in")
+		if err := os.WriteFile(path, stdin, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err = os.Open(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, errs := create(t, dir, "out"), create(t, dir, "err")
+	code := Run(args, in, out, errs)
+	return outcome{code, contents(t, out), contents(t, errs)}
+}
+
+func create(t *testing.T, dir, name string) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func contents(t *testing.T, f *os.File) string {
+	t.Helper()
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// callJSON and turnJSON are the two kinds of lines of the machine contract.
+type callJSON struct {
+	Type, File, Dialect, ID, Name, Kind, Executor, Phase, Syntax, Status string
+	Turn, Call, Deltas                                                   int
+	Raw                                                                  string  `json:"arguments_raw"`
+	RawBase64                                                            *string `json:"arguments_raw_base64"`
+	Arguments                                                            any
+	Opened                                                               *float64 `json:"t_open_ms"`
+	FirstArg                                                             *float64 `json:"t_first_arg_ms"`
+	Sealed                                                               *float64 `json:"t_sealed_ms"`
+	Findings                                                             []findingJSON
+}
+
+type turnJSON struct {
+	Type, File, Dialect, Model, Phase, Finish string
+	Turn, Calls, Events, Frames, Bytes        int
+	TextBytes                                 int `json:"text_bytes"`
+	ThinkingBytes                             int `json:"thinking_bytes"`
+	Usage                                     map[string]int
+	CostUSD                                   *float64 `json:"cost_usd"`
+	Findings                                  []findingJSON
+}
+
+type findingJSON struct {
+	Code, Severity, Message string
+	Event                   int
+	Offset                  *int
+}
+
+// decode reads the lines; one of neither kind, or with an unknown field, is an
+// error.
+func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
+	t.Helper()
+	for line := range strings.Lines(o.stdout) {
+		var kind struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &kind); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		d := json.NewDecoder(strings.NewReader(line))
+		d.DisallowUnknownFields()
+		var err error
+		switch kind.Type {
+		case "call":
+			var c callJSON
+			err = d.Decode(&c)
+			calls = append(calls, c)
+		case "turn":
+			var u turnJSON
+			err = d.Decode(&u)
+			turns = append(turns, u)
+		default:
+			t.Fatalf("a line of type %q", kind.Type)
+		}
+		if err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+	}
+	return calls, turns
+}
+
+// chat makes a Chat Completions stream of data lines.
+func chat(chunks ...string) []byte {
+	var b bytes.Buffer
+	for _, c := range chunks {
+		b.WriteString("data: " + c + "\n\n")
+	}
+	return b.Bytes()
+}
+
+func toolChunk(args string) string {
+	lit, _ := json.Marshal(args)
+	return `{"id":"c1","model":"gpt-x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"f","arguments":` + string(lit) + `}}]}}]}`
+}
+
+const finishChunk = `{"id":"c1","model":"gpt-x","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}}`
+
+func TestContractFields(t *testing.T) {
+	body := chat(toolChunk(`{"city": "Oslo", "n": 12345678901234567890}`), finishChunk, "[DONE]")
+	out := command(t, body, "print", "--format", "jsonl", "-")
+	want := `{"type":"call","file":"stdin","turn":1,"call":1,"dialect":"openai-chat","id":"call_1","name":"f","kind":"function",` +
+		`"executor":"client","phase":"sealed","syntax":"object","status":"complete",` +
+		`"arguments_raw":"{\"city\": \"Oslo\", \"n\": 12345678901234567890}","arguments":{"city":"Oslo","n":12345678901234567890},` +
+		`"deltas":1,"findings":[]}` + "\n" +
+		`{"type":"turn","file":"stdin","turn":1,"dialect":"openai-chat","model":"gpt-x","phase":"complete","finish":"tool_calls",` +
+		`"text_bytes":0,"thinking_bytes":0,"calls":1,"events":7,"frames":3,"bytes":` + "%d" + `,"usage":{"input":10,"output":4},"findings":[]}` + "\n"
+	want = strings.Replace(want, "%d", jsonInt(len(body)), 1)
+	if out.stdout != want || out.stderr != "" || out.code != 0 {
+		t.Errorf("exit code %d, stderr %q, stdout\n%s\nwant\n%s", out.code, out.stderr, out.stdout, want)
+	}
+}
+
+func jsonInt(n int) string {
+	b, _ := json.Marshal(n)
+	return string(b)
+}
+
+func TestContractValues(t *testing.T) {
+	for _, c := range []struct {
+		name, args string
+		status     string
+		value      any
+	}{
+		{"nothing", "", "no arguments", map[string]any{}},
+		{"an array", "[1]", "not an object", nil},
+		{"cut", `{"a":`, "cut short", nil},
+		{"an object", `{"a":1}`, "complete", map[string]any{"a": 1.0}},
+		{"hostile", "{\"a\":\"\u202e\u200b\u009b\"}", "complete", map[string]any{"a": "\u202e\u200b\u009b"}},
+	} {
+		out := command(t, chat(toolChunk(c.args), finishChunk, "[DONE]"), "print", "--format", "jsonl", "-")
+		calls, _ := out.decode(t)
+		same(t, 0, c.name+" status", calls[0].Status, c.status)
+		same(t, 0, c.name+" raw", calls[0].Raw, c.args)
+		same(t, 0, c.name+" value", calls[0].Arguments, c.value)
+		for _, r := range out.stdout {
+			if r > 0x7e || r < ' ' && r != '\n' {
+				t.Errorf("%s: %q on standard output", c.name, r)
+			}
+		}
+	}
+}
+
+func TestContractBytesThatAreNoText(t *testing.T) {
+	body := bytes.Replace(chat(toolChunk("{\"a\":\"XX\"}"), finishChunk, "[DONE]"), []byte("XX"), []byte("\xff\xc2"), 1)
+	calls, _ := command(t, body, "print", "--format", "jsonl", "-").decode(t)
+	same(t, 0, "raw", calls[0].Raw, "{\"a\":\"\ufffd\ufffd\"}")
+	exact := base64.StdEncoding.EncodeToString([]byte("{\"a\":\"\xff\xc2\"}"))
+	if calls[0].RawBase64 == nil || *calls[0].RawBase64 != exact {
+		t.Errorf("base64 %v, want %s", calls[0].RawBase64, exact)
+	}
+}
+
+// TestTimes: a capture's own times come through, in milliseconds.
+func TestTimes(t *testing.T) {
+	calls, turns := command(t, nil, "print", "--format", "jsonl", "demo/parallel.tsc").decode(t)
+	c := calls[0]
+	if c.Opened == nil || c.FirstArg == nil || c.Sealed == nil || *c.Opened >= *c.FirstArg || *c.FirstArg >= *c.Sealed {
+		t.Errorf("times %v %v %v", c.Opened, c.FirstArg, c.Sealed)
+	}
+	same(t, 0, "calls", turns[0].Calls, 2)
+}
+
+func TestExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ok.sse")
+	if err := os.WriteFile(file, chat(toolChunk("{}"), finishChunk, "[DONE]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args   []string
+		code   int
+		stderr string // a part of it
+	}{
+		{[]string{"print", file}, 0, ""},
+		{[]string{"open", file}, 0, ""},
+		{[]string{file}, 0, ""},
+		{[]string{"version"}, 0, ""},
+		{[]string{"demo", "--list"}, 0, ""},
+		{[]string{"demo", "nope"}, 2, "no scenario"},
+		{[]string{"print", filepath.Join(dir, "missing")}, 1, "no such file"},
+		{[]string{"print", filepath.Join(dir, "missing"), file}, 1, "no such file"},
+		{[]string{"print", dir}, 1, "directory"},
+		{[]string{"print", "--format", "xml", file}, 2, "text or jsonl"},
+		{[]string{"print", "--nope"}, 2, "--nope"},
+		{[]string{"print"}, 2, "FILE"},
+		{[]string{"version", "x"}, 2, "no arguments"},
+		{[]string{"open", "--speed", "99", file}, 2, "0.25 to 16"},
+		{[]string{"open", "--theme", "monokia", file}, 2, "did you mean monokai"},
+	} {
+		out := command(t, nil, c.args...)
+		if out.code != c.code || !strings.Contains(out.stderr, c.stderr) || c.stderr == "" && out.stderr != "" {
+			t.Errorf("%v: exit code %d, stderr %q; want %d, %q", c.args, out.code, out.stderr, c.code, c.stderr)
+		}
+		if n := strings.Count(out.stderr, "\n"); n > 3 {
+			t.Errorf("%v: %d lines of error", c.args, n)
+		}
+	}
+}
+
+// TestDemos: each scenario shows what it says it shows.
+func TestDemos(t *testing.T) {
+	for name, wants := range map[string][]string{
+		"parallel":   {"complete      write_file", "complete      run_tests"},
+		"cut":        {"cut short     file_report", "ARGS_CUT"},
+		"index-zero": {"IDX_REUSED", "call_demo_lima", "toolu_demo_lima"},
+		"malformed":  {"malformed     run_shell", "ARGS_BROKEN"},
+	} {
+		out := command(t, nil, "demo", name)
+		for _, want := range wants {
+			if !strings.Contains(out.stdout, want) {
+				t.Errorf("%s does not show %q:\n%s", name, want, out.stdout)
+			}
+		}
+	}
+	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 5 {
+		t.Errorf("the tour shows\n%s", out.stdout)
+	}
+}

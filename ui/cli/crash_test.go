@@ -1,0 +1,115 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/ui"
+)
+
+// bugs are programs that panic somewhere, in their own words.
+var bugs = map[string]struct {
+	keys string // what brings the panic about
+	run  func() (ui.Options, capture.Source)
+}{
+	"the first View": {"", func() (ui.Options, capture.Source) {
+		return ui.Options{Playback: &faulty{view: true}}, endless(nil)
+	}},
+	"a later View": {" ", func() (ui.Options, capture.Source) {
+		return ui.Options{Playback: &faulty{}}, endless(nil)
+	}},
+	"Update": {" ", func() (ui.Options, capture.Source) {
+		return ui.Options{Playback: &faulty{update: true}}, endless(nil)
+	}},
+	"a command": {"\x1a", func() (ui.Options, capture.Source) {
+		return ui.Options{Suspend: func() { panic(hostile) }}, endless(nil)
+	}},
+	"the source": {"", func() (ui.Options, capture.Source) {
+		return ui.Options{}, endless(func() { panic(hostile) })
+	}},
+}
+
+// faulty is a clock that panics: in View when view is set, which update sets,
+// or in Update at once.
+type faulty struct{ view, update bool }
+
+func (f *faulty) Pause(bool) {
+	if f.update {
+		panic(hostile)
+	}
+	f.view = true
+}
+
+func (f *faulty) Paused() bool {
+	if f.view {
+		panic(hostile)
+	}
+	return false
+}
+
+func (f *faulty) SetSpeed(float64) {}
+func (f *faulty) Speed() float64   { return 1 }
+
+// endless is a source with one record, after which comes what then does, or
+// nothing.
+func endless(then func()) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		yield(capture.Record{Exchange: 1, Data: chat(toolChunk(`{"a":1}`))}, nil)
+		if then != nil {
+			then()
+		}
+		select {}
+	}
+}
+
+// runBug is the program with a bug.
+func runBug(name string) int {
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	o, src := bugs[name].run()
+	o.Source, o.Inbox = "a bug", ui.NewInbox(0)
+	return a.end(a.play(o, src, catchSignals(), nil))
+}
+
+// TestPanics: wherever a bug shows, the terminal is as it was, and the stack is
+// in a file that only its owner can read.
+func TestPanics(t *testing.T) {
+	for name, bug := range bugs {
+		t.Run(name, func(t *testing.T) {
+			errs := create(t, t.TempDir(), "err")
+			p := start(t, launch{helper: name, stderr: errs})
+			if bug.keys != "" {
+				p.untilShown("1 call")
+				p.keys(bug.keys)
+			}
+			p.wantExit(1)
+			p.wantRestored()
+			p.wantStack(contents(t, errs))
+		})
+	}
+}
+
+func (p *console) wantStack(said string) {
+	p.t.Helper()
+	if strings.Count(said, "\n") > 3 || !strings.Contains(said, "a bug in toolscope") || strings.Contains(said, "goroutine") {
+		p.t.Errorf("standard error:\n%s", said)
+	}
+	wantClean(p.t, said)
+	files, _ := filepath.Glob(filepath.Join(p.folder, "toolscope-crash-*"))
+	if len(files) != 1 || !strings.Contains(said, files[0]) {
+		p.t.Fatalf("stack files %q; standard error:\n%s", files, said)
+	}
+	info, err := os.Stat(files[0])
+	if err != nil || info.Mode() != 0o600 || time.Since(info.ModTime()) > limit {
+		p.t.Errorf("%v, %v", info, err)
+	}
+	stack, err := os.ReadFile(files[0])
+	if err != nil || !strings.Contains(string(stack), "crash_test.go") {
+		p.t.Errorf("the stack is\n%s\n%v", stack, err)
+	}
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/spf13/cobra"
+
+	"toolscope/capture"
+	"toolscope/ui"
+)
+
+//go:embed demo/*.tsc
+var demos embed.FS
+
+// scenario is one embedded capture, of our own writing, and what it shows.
+type scenario struct{ name, shows string }
+
+var scenarios = []scenario{
+	{"parallel", "two calls of one clean turn, one of them writing a program"},
+	{"cut", "the token limit ends a call in the middle of a string"},
+	{"index-zero", "two parallel calls share index 0, beside the same turn from another provider"},
+	{"malformed", "arguments that stop being JSON at a byte one can point at"},
+}
+
+// tour is the scenario that is all of them, one after the other.
+const tour = "tour"
+
+func (a *app) demoCommand() *cobra.Command {
+	list := false
+	cmd := &cobra.Command{
+		Use: "demo [SCENARIO]", Short: "Play an embedded scenario, with its own timing",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case list:
+				a.listDemos()
+				return nil
+			case len(args) > 1:
+				return usagef("demo: one SCENARIO, got %d", len(args))
+			case len(args) == 1:
+				return a.playDemo(cmd.Context(), args[0])
+			}
+			return a.playDemo(cmd.Context(), tour)
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios")
+	cmd.Flags().Float64Var(&a.speed, "speed", 0, "0.25 to 16 times as fast")
+	a.flags.add(cmd.Flags())
+	return cmd
+}
+
+func (a *app) listDemos() {
+	fmt.Fprintf(a.stdout, "  %-12s %s\n", tour, "all of these, one after the other")
+	for _, s := range scenarios {
+		fmt.Fprintf(a.stdout, "  %-12s %s\n", s.name, s.shows)
+	}
+}
+
+// playDemo plays a scenario on the screen, or prints it where there is none.
+func (a *app) playDemo(ctx context.Context, name string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	src, err := demo(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !isTerminal(a.stdout) {
+		return a.printSource(src, "demo/"+name, &textPrinter{bufio.NewWriter(a.stdout)})
+	}
+	speed := a.speed
+	if speed == 0 {
+		speed = 1
+	}
+	player := capture.NewPlayer(speed)
+	o := ui.Options{Source: "demo " + name, Inbox: ui.NewInbox(0), Playback: player}
+	return a.show(o, capture.Paced(ctx, src, player))
+}
+
+// demo is the source of a scenario.
+func demo(ctx context.Context, name string) (capture.Source, error) {
+	var parts []capture.Source
+	for _, s := range scenarios {
+		if name != tour && name != s.name {
+			continue
+		}
+		data, err := demos.ReadFile("demo/" + s.name + ".tsc")
+		if err != nil {
+			return nil, err
+		}
+		src, err := capture.Open(ctx, "-", capture.Options{Stdin: bytes.NewReader(data)})
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, src)
+	}
+	if len(parts) == 0 {
+		var names []string
+		for _, s := range scenarios {
+			names = append(names, s.name)
+		}
+		return nil, usagef("demo: no scenario %q\nthere are %s, %s", name, tour, strings.Join(names, ", "))
+	}
+	return capture.Concat(parts...), nil
+}
+
+// afterOthers sets the demo's exchanges apart from those of a source that was
+// silent when the demo was asked for.
+const afterOthers = 1 << 20
+
+// startDemo plays the tour into an inbox, which it closes if it is its own.
+func startDemo(to *ui.Inbox, own bool, p *tea.Program) ui.Playback {
+	player := capture.NewPlayer(1)
+	go func() {
+		defer sendCrash(p)
+		src, err := demo(context.Background(), tour)
+		if err != nil {
+			to.End(err)
+			return
+		}
+		for r := range capture.Paced(context.Background(), src, player) {
+			r.Exchange += afterOthers
+			if !to.Put(record(r)) {
+				return
+			}
+		}
+		if own {
+			to.End(nil)
+		}
+	}()
+	return player
+}

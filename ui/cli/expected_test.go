@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+// expectation is one line of a corpus's EXPECTED.jsonl: the calls an
+// independent reader found in a recorded stream.
+type expectation struct {
+	File, Dialect string
+	Finish        any
+	Ended         bool
+	Errors        []any
+	Calls         []struct {
+		ID, Name, Kind *string
+		Raw            string `json:"arguments_raw"`
+		Value          any    `json:"arguments_json"`
+		IsObject       bool   `json:"arguments_object"`
+		Complete       bool
+	}
+}
+
+// dialectOf is the dialect that reads what the corpus sorts by provider.
+var dialectOf = map[string]string{"anthropic": "anthropic", "openai-chat": "openai-chat", "mistral": "openai-chat"}
+
+// TestExpected compares `print --format jsonl` with every expectation of the
+// corpus that a known dialect reads.
+func TestExpected(t *testing.T) {
+	corpus := os.Getenv("TOOLSCOPE_CORPUS")
+	if corpus == "" {
+		t.Skip("TOOLSCOPE_CORPUS is not set")
+	}
+	data, err := os.ReadFile(filepath.Join(corpus, "dev", "EXPECTED.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var e expectation
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		if dialect := dialectOf[e.Dialect]; dialect != "" {
+			compared++
+			t.Run(e.File, func(t *testing.T) { e.compare(t, dialect, filepath.Join(corpus, e.File)) })
+		}
+	}
+	if compared < 80 {
+		t.Errorf("compared %d streams: is the corpus whole?", compared)
+	}
+}
+
+func (e expectation) compare(t *testing.T, dialect, file string) {
+	out := command(t, nil, "print", "--format", "jsonl", file)
+	if out.code != 0 || out.stderr != "" {
+		t.Fatalf("exit code %d, stderr %q", out.code, out.stderr)
+	}
+	calls, turns := out.decode(t)
+	if len(calls) != len(e.Calls) {
+		t.Fatalf("%d calls, want %d", len(calls), len(e.Calls))
+	}
+	for i, want := range e.Calls {
+		got := calls[i]
+		same(t, i, "dialect", got.Dialect, dialect)
+		same(t, i, "id", got.ID, text(want.ID))
+		same(t, i, "name", got.Name, text(want.Name))
+		same(t, i, "kind", got.Kind, text(want.Kind))
+		raw := got.Raw
+		if want.IsObject {
+			raw = compact(t, raw)
+		}
+		same(t, i, "arguments", raw, want.Raw)
+		value, isObject := want.Value.(map[string]any)
+		switch {
+		case want.Raw == "":
+			same(t, i, "no arguments", got.Status == "no arguments", e.Finish != "length" && e.Ended)
+		case isObject:
+			same(t, i, "value", reflect.DeepEqual(got.Arguments, any(value)), true)
+			same(t, i, "complete", got.Status == "complete", e.Finish != nil && e.Ended)
+		default:
+			same(t, i, "complete", got.Status == "complete", text(want.Kind) == "custom")
+			same(t, i, "parsed", got.Arguments, nil)
+		}
+		if want.Complete {
+			same(t, i, "phase", got.Phase, "sealed")
+		}
+	}
+	last := turns[len(turns)-1]
+	finish, _ := e.Finish.(string)
+	same(t, -1, "finish", last.Finish, finish)
+	if len(e.Errors) > 0 || !e.Ended {
+		same(t, -1, "turn phase", last.Phase, "aborted")
+	} else {
+		same(t, -1, "turn open or aborted", last.Phase == "open" || last.Phase == "aborted", false)
+	}
+}
+
+func same(t *testing.T, call int, what string, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("call %d: %s %v, want %v", call+1, what, got, want)
+	}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func compact(t *testing.T, s string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(s)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

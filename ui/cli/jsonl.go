@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// jsonPrinter writes the machine contract: one JSON object a line, a turn's
+// calls and then the turn. What cannot be told is left out.
+type jsonPrinter struct{ w *bufio.Writer }
+
+func (p *jsonPrinter) flush() error { return p.w.Flush() }
+
+func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
+	for _, c := range t.Calls {
+		_, _ = p.w.Write(callLine(file, t, c))
+	}
+	_, _ = p.w.Write(turnLine(file, x, t))
+}
+
+func callLine(file string, t *stream.Turn, c *stream.Call) []byte {
+	var o object
+	o.text("type", "call")
+	o.text("file", file)
+	o.int("turn", int(t.Number)+1)
+	o.int("call", c.Number)
+	o.text("dialect", t.Dialect)
+	o.text("id", c.ID)
+	o.text("name", c.Name)
+	o.text("kind", c.Kind)
+	executor := "client"
+	if c.Server {
+		executor = "server"
+	}
+	o.text("executor", executor)
+	o.text("phase", c.Phase().String())
+	o.text("syntax", c.Syntax().String())
+	o.text("status", c.Status().String())
+	o.text("arguments_raw", string(c.Args()))
+	if !utf8.Valid(c.Args()) {
+		o.text("arguments_raw_base64", base64.StdEncoding.EncodeToString(c.Args()))
+	}
+	o.raw("arguments", parsed(c))
+	o.int("deltas", len(c.Deltas()))
+	o.time("t_open_ms", c.OpenedAt)
+	o.time("t_first_arg_ms", c.FirstArgAt)
+	o.time("t_sealed_ms", c.SealedAt)
+	o.raw("findings", findingList(c.Findings))
+	return o.line()
+}
+
+// parsed is the arguments as a JSON value, null when they are none.
+func parsed(c *stream.Call) []byte {
+	switch {
+	case c.Status() == stream.NoArguments:
+		return []byte("{}")
+	case c.Syntax() != stream.SyntaxObject:
+		return []byte("null")
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, c.Args()) != nil {
+		return []byte("null") // cannot be: the lexer has read it
+	}
+	return compact.Bytes()
+}
+
+func turnLine(file string, x *providers.Exchange, t *stream.Turn) []byte {
+	var o object
+	o.text("type", "turn")
+	o.text("file", file)
+	o.int("turn", int(t.Number)+1)
+	o.text("dialect", t.Dialect)
+	o.text("model", t.Model)
+	o.text("phase", t.Phase().String())
+	o.text("finish", t.Finish)
+	o.int("text_bytes", len(t.Text))
+	o.int("thinking_bytes", len(t.Thinking))
+	o.int("calls", len(t.Calls))
+	o.int("events", t.Events)
+	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
+	o.int("bytes", wireBytes(x, t))
+	o.raw("usage", usage(t.Usage))
+	if t.Usage.CostTold {
+		o.raw("cost_usd", strconv.AppendFloat(nil, t.Usage.CostUSD, 'f', -1, 64))
+	}
+	o.raw("findings", findingList(t.Findings))
+	return o.line()
+}
+
+// wireBytes is how many bytes of the wire the turn's frames are.
+func wireBytes(x *providers.Exchange, t *stream.Turn) int {
+	if x == nil || int(t.LastFrame) >= x.Response.Frames() {
+		return 0
+	}
+	start, _ := x.Response.FrameSpan(t.FirstFrame)
+	_, end := x.Response.FrameSpan(t.LastFrame)
+	return int(end - start)
+}
+
+func usage(u stream.Usage) []byte {
+	var o object
+	o.count("input", u.Input)
+	o.count("cache_read", u.CacheRead)
+	o.count("cache_write", u.CacheWrite)
+	o.count("output", u.Output)
+	o.count("reasoning", u.Reasoning)
+	return o.end()
+}
+
+func findingList(list []stream.Finding) []byte {
+	b := []byte{'['}
+	for i, f := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var o object
+		o.text("code", f.Code)
+		o.text("severity", f.Severity.String())
+		o.text("message", f.Message)
+		o.int("event", f.Event)
+		if f.Offset != stream.NoOffset {
+			o.int("offset", f.Offset)
+		}
+		b = append(b, o.end()...)
+	}
+	return append(b, ']')
+}
+
+// object is a JSON object being written, its members in order. Every string
+// goes through the sanitiser: the values stay exact and a terminal stays safe.
+type object struct{ b []byte }
+
+func (o *object) key(name string) {
+	if len(o.b) == 0 {
+		o.b = append(o.b, '{')
+	} else {
+		o.b = append(o.b, ',')
+	}
+	o.b = strconv.AppendQuote(o.b, name)
+	o.b = append(o.b, ':')
+}
+
+func (o *object) text(name, value string) {
+	o.key(name)
+	o.b = display.AppendJSON(o.b, value)
+}
+
+func (o *object) int(name string, n int) {
+	o.key(name)
+	o.b = strconv.AppendInt(o.b, int64(n), 10)
+}
+
+func (o *object) count(name string, c stream.Count) {
+	if c.Told {
+		o.int(name, int(c.N))
+	}
+}
+
+// time writes milliseconds with up to three places.
+func (o *object) time(name string, d time.Duration) {
+	if d >= 0 {
+		o.key(name)
+		o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
+	}
+}
+
+// raw writes a JSON text.
+func (o *object) raw(name string, text []byte) {
+	o.key(name)
+	o.b = display.AppendJSONText(o.b, text)
+}
+
+func (o *object) end() []byte {
+	if len(o.b) == 0 {
+		return []byte("{}")
+	}
+	return append(o.b, '}')
+}
+
+func (o *object) line() []byte { return append(o.end(), '\n') }

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+
+	"toolscope/capture"
+	"toolscope/ui"
+)
+
+// fileBacklog is how many bytes of a file may wait for the screen. Live
+// sources have no limit: they must never wait.
+const fileBacklog = 16 << 20
+
+// open shows files, standard input, or without either the demo.
+func (a *app) open(ctx context.Context, args []string) error {
+	if a.speed != 0 && (a.speed < capture.MinSpeed || a.speed > capture.MaxSpeed) {
+		return usagef("--speed %g: from %g to %g", a.speed, float64(capture.MinSpeed), float64(capture.MaxSpeed))
+	}
+	if err := a.flags.check(); err != nil {
+		return err
+	}
+	paths := a.paths(args)
+	if len(paths) == 0 {
+		return a.playDemo(ctx, tour)
+	}
+	if !isTerminal(a.stdout) {
+		a.format = "text"
+		return a.print(ctx, paths)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	src, err := a.sources(ctx, paths)
+	if err != nil {
+		return err
+	}
+	o := ui.Options{Source: title(paths), Inbox: ui.NewInbox(fileBacklog)}
+	if a.follow || paths[0] == "-" {
+		o.Inbox = ui.NewInbox(0)
+	}
+	if a.speed != 0 {
+		player := capture.NewPlayer(a.speed)
+		src, o.Playback = capture.Paced(ctx, src, player), player
+	}
+	return a.show(o, src)
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"html"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+
+	"toolscope/capture"
+	"toolscope/themes"
+	"toolscope/ui"
+)
+
+var update = flag.Bool("update", false, "write the picture of the README anew")
+
+const picture = "../../.github/toolscope.svg"
+
+// TestPicture holds the README's picture against the program: it is a frame of
+// the demo, drawn by the program itself. Renew it with -update.
+func TestPicture(t *testing.T) {
+	got := svg(demoFrame(t, 118, 32))
+	if *update {
+		if err := os.WriteFile(picture, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the program looks different now: go test ./ui/cli -run Picture -update")
+	}
+}
+
+// demoFrame is the screen in the middle of a call, after two turns that went wrong.
+func demoFrame(t *testing.T, w, h int) string {
+	inbox := ui.NewInbox(0)
+	exchange := 0
+	for _, part := range []struct {
+		name  string
+		until time.Duration
+	}{{"malformed", time.Minute}, {"cut", time.Minute}, {"parallel", 2300 * time.Millisecond}} {
+		src, err := demo(context.Background(), part.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range src {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.At < part.until || r.At == capture.NoTime {
+				r.Exchange += exchange
+				inbox.Put(record(r))
+			}
+		}
+		exchange++
+	}
+	dark := themes.Default(true)
+	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: inbox, Theme: dark, Depth: termenv.TrueColor})
+	m, _ = m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	m, _ = m.Update(m.Init()())
+	return m.View()
+}
+
+// Sizes of a cell of the picture, in pixels.
+const cellWidth, cellHeight = 8.4, 18.0
+
+// svg draws a frame whose only escape sequences are SGR.
+func svg(frame string) string {
+	lines := strings.Split(frame, "\n")
+	var b strings.Builder
+	width := float64(ansi.StringWidth(lines[0]))*cellWidth + 24
+	height := float64(len(lines))*cellHeight + 24
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", width, height, width, height)
+	b.WriteString(`<rect width="100%" height="100%" rx="8" fill="#16181d"/>` + "\n")
+	b.WriteString(`<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" fill="#d8dee9" xml:space="preserve">` + "\n")
+	for y, line := range lines {
+		drawLine(&b, line, 12, 12+float64(y)*cellHeight)
+	}
+	b.WriteString("</g>\n</svg>\n")
+	return b.String()
+}
+
+// drawLine draws the runs of a line, each at its own place so that the font's
+// width does not matter.
+func drawLine(b *strings.Builder, line string, x, y float64) {
+	style := ""
+	for line != "" {
+		if strings.HasPrefix(line, "\x1b[") {
+			codes, rest, _ := strings.Cut(line[2:], "m")
+			style, line = codes, rest
+			continue
+		}
+		text := line
+		if i := strings.IndexByte(line, '\x1b'); i >= 0 {
+			text = line[:i]
+		}
+		line = line[len(text):]
+		w := float64(ansi.StringWidth(text)) * cellWidth
+		drawRun(b, text, style, x, y, w)
+		x += w
+	}
+}
+
+func drawRun(b *strings.Builder, text, codes string, x, y, w float64) {
+	attrs := ""
+	fields := strings.Split(codes, ";")
+	for i := 0; i < len(fields); i++ {
+		switch fields[i] {
+		case "1":
+			attrs += ` font-weight="bold"`
+		case "3":
+			attrs += ` font-style="italic"`
+		case "4":
+			if !strings.Contains(attrs, "underline") { // lipgloss may say it twice
+				attrs += ` text-decoration="underline"`
+			}
+		case "38", "48":
+			colour := "rgb(" + strings.Join(fields[i+2:i+5], ",") + ")"
+			if fields[i] == "48" {
+				fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", x, y, w, cellHeight, colour)
+			} else {
+				attrs += ` fill="` + colour + `"`
+			}
+			i += 4
+		}
+	}
+	if strings.TrimSpace(text) != "" {
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" textLength="%.1f"%s>%s</text>`+"\n", x, y+13.5, w, attrs, html.EscapeString(text))
+	}
+}

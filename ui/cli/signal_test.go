@@ -1,0 +1,124 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestSignals: each signal that ends the program leaves the terminal as it was.
+func TestSignals(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			p := start(t, launch{args: []string{"demo"}})
+			p.untilShown("PLAY 1x")
+			p.signal(sig)
+			p.wantExit(128 + int(sig))
+			p.wantRestored()
+		})
+	}
+}
+
+// TestSignalWhileAsking: the terminal is raw already while it is asked for its
+// background, before there is a screen.
+func TestSignalWhileAsking(t *testing.T) {
+	p := start(t, launch{args: []string{"demo"}, env: []string{"COLORFGBG="}, asks: true})
+	p.until("a question", func(s *screen) bool { return len(s.queries) > 0 })
+	p.signal(syscall.SIGTERM)
+	p.wantExit(128 + int(syscall.SIGTERM))
+	if got := p.termios(); got != p.before {
+		t.Errorf("the terminal's settings are left\n%+v, were\n%+v", got, p.before)
+	}
+}
+
+func TestInterruptKey(t *testing.T) {
+	p := start(t, launch{args: []string{"demo"}})
+	p.untilShown("PLAY 1x")
+	p.keys("\x03")
+	p.wantExit(130)
+	p.wantRestored()
+}
+
+// TestHangup: the terminal goes away, as when its window is closed.
+func TestHangup(t *testing.T) {
+	p := start(t, launch{args: []string{"demo"}})
+	p.untilShown("PLAY 1x")
+	p.master.Close()
+	p.wantExit(128 + int(syscall.SIGHUP))
+}
+
+// runJob runs a command as a shell with job control does: in a process group
+// of its own, in the foreground. Only such a process can be stopped.
+func runJob() int {
+	signal.Ignore(syscall.SIGTTOU) // or taking the foreground would stop the command
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true}
+	if err := cmd.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	report := os.NewFile(4, "report")
+	fmt.Fprintln(report, cmd.Process.Pid)
+	report.Close()
+	_ = cmd.Wait()
+	return exitCode(cmd.ProcessState)
+}
+
+// TestSuspend: the key and the signal both really stop the program, with the
+// terminal as it was; then it goes on.
+func TestSuspend(t *testing.T) {
+	for name, stop := range map[string]func(*console){
+		"key":    func(p *console) { p.keys("\x1a") },
+		"signal": func(p *console) { p.signal(syscall.SIGTSTP) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, launch{args: []string{"demo"}, helper: "job"})
+			p.untilShown("PLAY 1x")
+			for round := 1; round <= 2; round++ {
+				stop(p)
+				p.until("the normal screen", func(s *screen) bool { return !s.modes[1049] && p.stopped() })
+				p.wantRestored()
+				p.signal(syscall.SIGCONT)
+				p.until("the screen again", func(s *screen) bool {
+					return s.entered == round+1 && s.modes[1049] && !s.modes[25] && s.shows("toolscope")
+				})
+			}
+			p.keys("?")
+			p.untilShown("esc close")
+			p.signal(syscall.SIGTERM)
+			p.wantExit(128 + int(syscall.SIGTERM))
+			p.wantRestored()
+		})
+	}
+}
+
+// stopped reports whether the program is stopped, as ps tells it.
+func (p *console) stopped() bool {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(rest, "T")
+}
+
+// TestSuspendWithoutShell: where nobody could continue the program, as when it
+// is a terminal window's only process, nothing stops it. It must go on by
+// itself, and still end when it is told to.
+func TestSuspendWithoutShell(t *testing.T) {
+	p := start(t, launch{args: []string{"demo"}})
+	p.untilShown("PLAY 1x")
+	p.keys("\x1a")
+	p.until("the screen again", func(s *screen) bool { return s.entered == 2 && s.shows("toolscope") })
+	p.keys("?")
+	p.untilShown("esc close")
+	p.keys("\x1a")
+	p.until("the normal screen", func(s *screen) bool { return !s.modes[1049] })
+	p.signal(syscall.SIGINT)
+	p.wantExit(130)
+	p.wantRestored()
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// signals are those that end or stop the program.
+type signals struct {
+	ch   chan os.Signal
+	last chan os.Signal
+
+	mu        sync.Mutex
+	releasing bool        // the next SIGTSTP is Bubble Tea's
+	goOn      *time.Timer // continues what nothing has stopped; may be nil
+}
+
+// catchSignals keeps signals until somebody watches.
+func catchSignals() *signals {
+	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1)}
+	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP)
+	return s
+}
+
+// watch has the program end on signals with the terminal restored, and stop on
+// SIGTSTP.
+func (s *signals) watch(p *tea.Program) {
+	for sig := range s.ch {
+		if sig == syscall.SIGTSTP {
+			if !s.stop() {
+				go p.Send(tea.SuspendMsg{})
+			}
+			continue
+		}
+		select {
+		case s.last <- sig:
+		default: // the first one counts
+		}
+		p.Kill()
+	}
+}
+
+// stopTime is how long a process that was told to stop may take to do so.
+const stopTime = time.Second / 2
+
+// stop stops the process if Bubble Tea is ready for it: then it has released
+// the terminal, sent SIGTSTP to the process group, which we caught, and waits
+// for SIGCONT. Go cannot uncatch SIGTSTP, but SIGTTIN does the same. Where no
+// shell could continue the process neither of them stops it, and it has to
+// continue by itself.
+func (s *signals) stop() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.releasing {
+		return false
+	}
+	s.releasing = false
+	_ = syscall.Kill(syscall.Getpid(), syscall.SIGTTIN)
+	s.goOn = time.AfterFunc(stopTime, func() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGCONT) })
+	return true
+}
+
+// filter sees messages before the program does.
+func (s *signals) filter(_ tea.Model, msg tea.Msg) tea.Msg {
+	switch msg := msg.(type) {
+	case tea.SuspendMsg:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.releasing = true
+		if s.goOn != nil {
+			s.goOn.Stop()
+		}
+	case tea.KeyMsg:
+		if lateAnswer(msg) {
+			return nil
+		}
+	}
+	return msg
+}
+
+// received is the signal that ended the program, or nil.
+func (s *signals) received() os.Signal {
+	signal.Stop(s.ch)
+	select {
+	case sig := <-s.last:
+		return sig
+	default:
+		return nil
+	}
+}
+
+// quitQuietly has SIGQUIT end a program without a screen as other signals do:
+// Go would print the stack of every goroutine. stop leaves that to Go again.
+func quitQuietly() (stop func()) {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, syscall.SIGQUIT)
+	go func() {
+		if _, quit := <-ch; quit {
+			os.Exit(128 + int(syscall.SIGQUIT))
+		}
+	}()
+	return func() {
+		signal.Stop(ch)
+		close(ch)
+	}
+}

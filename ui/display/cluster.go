@@ -1,0 +1,110 @@
+package display
+
+import "unicode/utf8"
+
+// Limits of one cluster. Written language stays far below them; text made to pile up on its neighbours does not.
+const (
+	maxMarks  = 8   // combining marks on one base
+	maxPoints = 32  // code points
+	maxWindow = 160 // bytes that are searched for the end of a cluster; room for more than maxPoints
+)
+
+const (
+	zwj        = '\u200d'
+	vs16       = '\ufe0f'
+	keycapMark = '\u20e3'
+)
+
+// window is as much of the start of b as a cluster needs. Without a limit, a text that is one long cluster would be
+// searched again at each of its characters.
+func window(b []byte) []byte {
+	if len(b) <= maxWindow {
+		return b
+	}
+	n := maxWindow
+	for n > maxWindow-utf8.UTFMax && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return b[:n]
+}
+
+// wellFormed returns how many bytes of the cluster c may be drawn as they are: all of it, or the part before the first
+// character that has no business there. If what follows is only too much of it, full is true.
+//
+// An emoji sequence is what https://unicode.org/reports/tr51/#def_emoji_sequence says, without its tag sequences.
+func wellFormed(c []byte) (keep int, full bool) {
+	last, keep := utf8.DecodeRune(c)
+	marks := 0
+	if mark(last) {
+		marks = 1
+	}
+	for points := 1; keep < len(c); points++ {
+		r, n := utf8.DecodeRune(c[keep:])
+		ok := r != utf8.RuneError || n > 1
+		switch {
+		case r == zwj:
+			next, _ := utf8.DecodeRune(c[keep+n:])
+			ok = (emoji(last) || modifier(last) || last == vs16) && emoji(next)
+		case r == vs16:
+			next, _ := utf8.DecodeRune(c[keep+n:])
+			ok = emoji(last) || keycap(last) && next == keycapMark
+		case modifier(r):
+			ok = modifiable(last)
+		default:
+			ok = ok && drawable(r)
+		}
+		if !ok {
+			return keep, false
+		}
+		if mark(r) {
+			marks++
+		} else {
+			marks = 0
+		}
+		if marks > maxMarks || points >= maxPoints {
+			return keep, true
+		}
+		last, keep = r, keep+n
+	}
+	return keep, false
+}
+
+// swallow counts the characters from at on that would still be drawn on top of a full cluster, which reaches to end,
+// and returns where they stop.
+func swallow(b []byte, at, end int) (n, lost int) {
+	for at < len(b) {
+		r, size := utf8.DecodeRune(b[at:])
+		if r == utf8.RuneError && size == 1 || !drawable(r) || modifier(r) || at >= end && !joins(r) {
+			break
+		}
+		at += size
+		lost++
+	}
+	return at, lost
+}
+
+// tagRun returns the length of the run of tag characters at the start of b, or of as many as fit one unit.
+func tagRun(b []byte) int {
+	n, cells := 0, Width(tagsOpen+tagsClose)
+	for n < len(b) {
+		r, size := utf8.DecodeRune(b[n:])
+		if !tag(r) {
+			break
+		}
+		var buf [4]byte
+		cells += len(appendTag(buf[:0], r))
+		if cells > MaxCells {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// decodeSurrogate reads the three bytes that a surrogate would have if UTF-8 had a place for it.
+func decodeSurrogate(b []byte) (rune, bool) {
+	if len(b) < 3 || b[0] != 0xed || b[1]&0xe0 != 0xa0 || b[2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return 0xd000 | rune(b[1]&0x3f)<<6 | rune(b[2]&0x3f), true
+}

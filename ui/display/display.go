@@ -1,0 +1,100 @@
+// Package display is the one door between text that came from outside and the screen.
+//
+// A wire, a capture, a file name or an upstream error may hold anything: terminal control sequences, characters that
+// are invisible or reorder their neighbours, bytes that are no text at all. Here each of them is made visible and
+// harmless. Nothing is obeyed, and nothing is left out without saying so:
+//
+//	C0 controls               ␛ ␇ ␍ ␊ ␉            the Unicode control pictures
+//	DEL, C1, stray bytes      \x7f \x9b \xff       a raw C1 byte and its UTF-8 form alike
+//	lone surrogates           \ud83d               three bytes that spell half of a pair
+//	invisible, bidi, unknown  ⟨U+202E⟩             also private use, noncharacters, U+2028 and U+2029
+//	tag characters            ⟨tags:"hello"⟩       a run of them, decoded
+//	a mark with no base       ◌́                    it would land on what is drawn before it
+//	more than 8 marks         á⟨+40⟩               the rest is counted
+//
+// Words: a [Unit] is the smallest piece that is drawn whole. A joiner (zero width joiner, variation selector 16, skin
+// tone) is drawn only inside a well-formed emoji; anywhere else it is one of the invisible characters.
+//
+// Invariants:
+//   - Only the introducer of an escape sequence is changed. What follows is drawn as text, so an unterminated sequence
+//     swallows nothing.
+//   - Clean text, cleaned again, stays as it is.
+//   - Widths are those of x/ansi, which is what Bubble Tea measures with. Every unit is at least one cell wide and at
+//     most [MaxCells].
+//   - The units of a text, one after the other, are the clean text: their cells add up to its width.
+package display
+
+// Text is text that is safe to draw: it holds no control character, no escape sequence, and nothing that is invisible
+// or reorders. Text from outside becomes a Text only in this package; a constant of our own may be converted.
+type Text string
+
+// Drawer fixes the alphabet that is drawn with. The zero value draws Unicode, and the functions of this package are
+// its methods. With ASCII set, nothing above 0x7e is ever produced: é is \u00e9, an escape is \x1b.
+type Drawer struct{ ASCII bool }
+
+// Clean returns s as one line that is safe to draw: line feeds and tabs are shown as marks too.
+func Clean(s string) Text { return Drawer{}.Clean(s) }
+
+// CleanBytes is [Clean] for bytes.
+func CleanBytes(b []byte) Text { return Drawer{}.CleanBytes(b) }
+
+// AppendClean appends the clean form of src to dst. It allocates nothing but what dst needs to grow.
+func AppendClean(dst, src []byte) []byte { return Drawer{}.AppendClean(dst, src) }
+
+// Altered reports whether [Clean] would change s.
+func Altered(s string) bool {
+	if plain(s) {
+		return false
+	}
+	for b := []byte(s); len(b) > 0; {
+		n := PlainLen(b)
+		if n == 0 {
+			p := scan(b)
+			if p.altered() {
+				return true
+			}
+			n = p.n
+		}
+		b = b[n:]
+	}
+	return false
+}
+
+// Clean is the function [Clean] with this drawer's alphabet.
+func (d Drawer) Clean(s string) Text {
+	if plain(s) {
+		return Text(s)
+	}
+	return d.CleanBytes([]byte(s))
+}
+
+// CleanBytes is the function [CleanBytes] with this drawer's alphabet.
+func (d Drawer) CleanBytes(b []byte) Text {
+	return Text(d.AppendClean(make([]byte, 0, len(b)), b))
+}
+
+// AppendClean is the function [AppendClean] with this drawer's alphabet.
+func (d Drawer) AppendClean(dst, src []byte) []byte {
+	for len(src) > 0 {
+		n := PlainLen(src)
+		if n > 0 {
+			dst = append(dst, src[:n]...)
+		} else {
+			p := d.scan(src)
+			dst = d.appendPiece(dst, src, p)
+			n = p.n
+		}
+		src = src[n:]
+	}
+	return dst
+}
+
+// plain reports whether every byte of s is printable ASCII.
+func plain[S ~string](s S) bool {
+	for i := range len(s) {
+		if s[i]-0x20 > 0x7e-0x20 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,169 @@
+package display
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+func TestHostile(t *testing.T) {
+	for _, c := range hostile {
+		t.Run(c.name, func(t *testing.T) {
+			got := Clean(c.in)
+			if string(got) != c.shown {
+				t.Errorf("Clean(%+q)\n got %+q\nwant %+q", c.in, got, c.shown)
+			}
+			if w := Width(got); w != c.cells {
+				t.Errorf("Width(%+q) = %d, want %d", got, w, c.cells)
+			}
+			if got := (Drawer{ASCII: true}).Clean(c.in); string(got) != c.ascii {
+				t.Errorf("ASCII Clean(%+q)\n got %q\nwant %q", c.in, got, c.ascii)
+			}
+			if Altered(c.in) != (c.in != c.shown) {
+				t.Errorf("Altered(%+q) = %t", c.in, Altered(c.in))
+			}
+			checkLaws(t, []byte(c.in))
+		})
+	}
+}
+
+// TestEveryCodePoint holds our tables against the segmenter that widths come from: between a base and a letter, a code
+// point is drawn as we think it is.
+func TestEveryCodePoint(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		s := string(r)
+		if wide(r) && !drawable(r) {
+			t.Errorf("%U is wide, but not drawable", r)
+		}
+		if !utf8Encodes(r) || r < 0x80 || !drawable(r) || modifier(r) {
+			continue
+		}
+		if c, _ := ansi.FirstGraphemeCluster("⟩"+s, ansi.GraphemeWidth); (len(c) > len("⟩")) != joins(r) {
+			t.Errorf("%U: joins is %t", r, joins(r))
+		}
+		if c, _ := ansi.FirstGraphemeCluster(s+"⟨", ansi.GraphemeWidth); (len(c) > len(s)) != leads(r) {
+			t.Errorf("%U: leads is %t", r, leads(r))
+		}
+		u := Next([]byte(s + "x"))
+		if u.Cells != ansi.StringWidth(u.Shown) || u.Cells < 1 || u.Altered == (u.Shown == s) {
+			t.Errorf("%U: %+v", r, u)
+		}
+		if wide(r) && (joins(r) || leads(r) || emoji(r) || u.Cells != 2) {
+			t.Errorf("%U is not wide", r)
+		}
+	}
+}
+
+func utf8Encodes(r rune) bool { return r < 0xd800 || r > 0xdfff }
+
+// TestEmojiTable holds our table against the segmenter: only pictographs are joined by a zero width joiner.
+func TestEmojiTable(t *testing.T) {
+	for r := rune(0x80); r <= unicode.MaxRune; r++ {
+		if !utf8Encodes(r) || !drawable(r) || !emoji(r) {
+			continue
+		}
+		s := string(r) + "\u200d👩"
+		if c, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth); c != s {
+			t.Errorf("%U is not a pictograph", r)
+		}
+	}
+}
+
+func TestPlainLen(t *testing.T) {
+	long := strings.Repeat("x", 20)
+	for _, c := range []struct {
+		in   string
+		want int
+	}{
+		{"", 0}, {"abc", 3}, {long, 20}, {long + "\x7f", 20}, {long + "\x1f" + long, 20}, {long + "中", 20},
+		{"e\u0301", 0}, {"fe\u0301", 1}, {"1️⃣", 0}, {"e\xcc", 1}, {"\x00", 0}, {"abcdefg\x80", 7},
+	} {
+		if got := PlainLen([]byte(c.in)); got != c.want {
+			t.Errorf("PlainLen(%+q) = %d, want %d", c.in, got, c.want)
+		}
+	}
+	for b := range 256 {
+		for at := range 9 {
+			s := []byte("aaaaaaaaaa")
+			s[at] = byte(b)
+			want := at
+			if b >= 0x20 && b < 0x7f {
+				want = len(s)
+			}
+			if got := PlainLen(s); got != want {
+				t.Errorf("PlainLen(%+q) = %d, want %d", s, got, want)
+			}
+		}
+	}
+}
+
+func TestTruncateAndPad(t *testing.T) {
+	for _, c := range []struct {
+		in    Text
+		cells int
+		want  Text
+		ascii Text
+	}{
+		{"hello", 5, "hello", "hello"}, {"hello", 4, "hel…", "h..."}, {"hello", 1, "…", "."}, {"hello", 0, "", ""},
+		{"hello", -1, "", ""}, {"日本語", 6, "日本語", "日本語"}, {"日本語", 5, "日本…", "日..."},
+		{"日本語", 4, "日… ", "... "}, {"e\u0301e\u0301e\u0301", 2, "e\u0301…", ".."}, {"", 2, "  ", "  "},
+		{"👨‍👩‍👧ab", 3, "👨‍👩‍👧…", "..."},
+	} {
+		if got := Pad(c.in, c.cells); got != c.want {
+			t.Errorf("Pad(%+q, %d) = %+q, want %+q", c.in, c.cells, got, c.want)
+		}
+		if got := (Drawer{ASCII: true}).Pad(c.in, c.cells); got != c.ascii {
+			t.Errorf("ASCII Pad(%+q, %d) = %+q, want %+q", c.in, c.cells, got, c.ascii)
+		}
+	}
+}
+
+// TestLongUnits: a text that is one endless cluster is cut into units of bounded width, in linear time.
+func TestLongUnits(t *testing.T) {
+	for _, s := range []string{
+		"\u0301", "\u0301\u200d", "e\u0301\u200d", "\u1100", "👩\u200d", "👩🏽\u200d", "क\u094d", "क\u094d\u200d",
+		"\U000e0041", "\u200d", "\ufe0f", "🇳", "\u0d4e", "\xed", "\u0e33", "\uff9e", "👩\u0301\u200d", "中\U000e0100",
+	} {
+		in := []byte(strings.Repeat(s, 1<<17/len(s)))
+		start := time.Now()
+		out := AppendClean(nil, in)
+		if d := time.Since(start); d > 2*time.Second {
+			t.Errorf("%+q: %v", s, d)
+		}
+		sum := 0
+		for rest := in; len(rest) > 0; {
+			n, cells := Measure(rest)
+			if cells > MaxCells {
+				t.Fatalf("%+q: a unit of %d cells", s, cells)
+			}
+			rest, sum = rest[n:], sum+cells
+		}
+		if w := Width(Text(out)); w != sum {
+			t.Errorf("%+q: width %d, units %d", s, w, sum)
+		}
+	}
+}
+
+func TestTagRunContinues(t *testing.T) {
+	got := Clean(tagged(strings.Repeat("x", 60)))
+	want := `⟨tags:"` + strings.Repeat("x", 55) + `"⟩⟨tags:"xxxxx"⟩`
+	if string(got) != want {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	src := slices.Concat([]byte("plain \x1b[0m é e\u0301 日本語 👩🏽 \u202e \xff "), []byte(tagged("tag")))
+	dst := make([]byte, 0, 4*len(src))
+	if n := testing.AllocsPerRun(100, func() { dst = AppendClean(dst[:0], src) }); n != 0 {
+		t.Errorf("AppendClean allocates %v times", n)
+	}
+	accent := []byte("e\u0301")
+	if n := testing.AllocsPerRun(100, func() { Measure(accent) }); n != 0 {
+		t.Errorf("Measure allocates %v times", n)
+	}
+}

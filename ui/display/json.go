@@ -1,0 +1,121 @@
+package display
+
+import "unicode/utf8"
+
+// AppendJSON appends s as a JSON string that is safe to print: every character that [Clean] would alter is written as
+// an escape, and everything else, as <, > and &, stands for itself. A reader of the JSON gets exactly s back, except
+// that each byte that is not UTF-8 is U+FFFD.
+func AppendJSON(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	dst = appendEscaped(dst, []byte(s), true)
+	return append(dst, '"')
+}
+
+// AppendJSONText appends a JSON text that is safe to print. Inside its strings, characters that [Clean] would alter are
+// escaped as [AppendJSON] does it; escapes that are there stay, and so does everything outside of strings, line breaks
+// included. A text that is not valid JSON is made safe as well, but need not stay what it was.
+func AppendJSONText(dst, json []byte) []byte {
+	for len(json) > 0 {
+		n := 0
+		for n < len(json) && json[n] != '"' && (printableByte(json[n]) || space(json[n])) {
+			n++
+		}
+		dst = append(dst, json[:n]...)
+		json = json[n:]
+		switch {
+		case len(json) == 0:
+		case json[0] == '"':
+			n = stringEnd(json)
+			dst = append(dst, '"')
+			dst = appendEscaped(dst, json[1:n], false)
+			json = json[n:]
+			if len(json) > 0 {
+				dst = append(dst, '"')
+				json = json[1:]
+			}
+		default:
+			p := scan(json)
+			dst = Drawer{}.appendPiece(dst, json, p)
+			json = json[p.n:]
+		}
+	}
+	return dst
+}
+
+// stringEnd returns where the string that starts json has its closing quote, or the length of json.
+func stringEnd(json []byte) int {
+	for i := 1; i < len(json); i++ {
+		switch json[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(json)
+}
+
+// appendEscaped appends the content of a JSON string. With quote set, src is what the string says, and quotes and
+// backslashes are escaped; otherwise it is already how it is written.
+func appendEscaped(dst, src []byte, quote bool) []byte {
+	for len(src) > 0 {
+		n := PlainLen(src)
+		if n > 0 {
+			dst = appendPlain(dst, src[:n], quote)
+		} else {
+			p := scan(src)
+			n = p.n
+			keep := p.keep
+			if p.form != asIs {
+				keep = 0
+			}
+			dst = appendPlain(dst, src[:keep], quote)
+			dst = appendEscapes(dst, src[keep:n])
+		}
+		src = src[n:]
+	}
+	return dst
+}
+
+// appendPlain appends characters that are drawn as they are.
+func appendPlain(dst, src []byte, quote bool) []byte {
+	if !quote {
+		return append(dst, src...)
+	}
+	done := 0
+	for i, c := range src {
+		if c == '"' || c == '\\' {
+			dst = append(dst, src[done:i]...)
+			dst = append(dst, '\\')
+			done = i
+		}
+	}
+	return append(dst, src[done:]...)
+}
+
+// appendEscapes appends every character of src as an escape.
+func appendEscapes(dst, src []byte) []byte {
+	for len(src) > 0 {
+		r, n := utf8.DecodeRune(src)
+		src = src[n:]
+		switch {
+		case r == '\n':
+			dst = append(dst, `\n`...)
+		case r == '\r':
+			dst = append(dst, `\r`...)
+		case r == '\t':
+			dst = append(dst, `\t`...)
+		case r > 0xffff:
+			r -= 0x10000
+			dst = appendHex(append(dst, `\u`...), 0xd800|r>>10, 4)
+			dst = appendHex(append(dst, `\u`...), 0xdc00|r&0x3ff, 4)
+		default:
+			dst = appendHex(append(dst, `\u`...), r, 4)
+		}
+	}
+	return dst
+}
+
+func printableByte(c byte) bool { return c >= 0x20 && c < 0x7f }
+
+func space(c byte) bool { return c == '\n' || c == '\r' || c == '\t' }

@@ -1,0 +1,175 @@
+package display
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// MaxCells is the greatest width of a [Unit]. Only decoded tag characters come near it; a longer run of them continues
+// in further units.
+const MaxCells = 64
+
+// Unit is the smallest piece of a text that is drawn whole: one grapheme cluster, or the mark that stands for what may
+// not be drawn. The last unit of a text that is still arriving may change when more of it is there.
+type Unit struct {
+	Len     int    // bytes of the source; at least 1
+	Cells   int    // cells on the screen; at least 1
+	Shown   string // what is drawn
+	Altered bool   // Shown is not the source itself
+}
+
+// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that is cut off by the end of b is shown
+// as the bytes that are there.
+func Next(b []byte) Unit { return Drawer{}.Next(b) }
+
+// Measure is [Next] for those who lay out but do not draw: the bytes and cells of the first unit of b. For text that
+// is drawn as it is, it allocates nothing.
+func Measure(b []byte) (n, cells int) { return Drawer{}.Measure(b) }
+
+// Next is the function [Next] with this drawer's alphabet.
+func (d Drawer) Next(b []byte) Unit {
+	p := d.scan(b)
+	if !p.altered() {
+		return Unit{Len: p.n, Cells: p.cells, Shown: string(b[:p.n])}
+	}
+	shown := d.shown(b, p)
+	return Unit{Len: p.n, Cells: Width(Text(shown)), Shown: shown, Altered: true}
+}
+
+// Measure is the function [Measure] with this drawer's alphabet.
+func (d Drawer) Measure(b []byte) (n, cells int) {
+	p := d.scan(b)
+	if !p.altered() {
+		return p.n, p.cells
+	}
+	return p.n, Width(Text(d.shown(b, p)))
+}
+
+// PlainLen returns the length of the prefix of b in which every byte is a printable ASCII character of one cell that
+// may be drawn as it is. A last character that carries a combining mark is left out, as the two are one unit.
+func PlainLen(b []byte) int {
+	n := printable(b)
+	if n > 0 && n < len(b) && b[n] >= utf8.RuneSelf {
+		if r, _ := utf8.DecodeRune(b[n:]); joins(r) {
+			n--
+		}
+	}
+	return n
+}
+
+// printable counts the bytes 0x20 to 0x7e at the start of b, eight at a time.
+func printable(b []byte) int {
+	const low, one, high = 0x2020202020202020, 0x0101010101010101, 0x8080808080808080
+	n := 0
+	for len(b)-n >= 8 {
+		w := binary.LittleEndian.Uint64(b[n:])
+		// In the lowest byte that is out of range, one of the three sets the high bit: below 0x20 the difference, 0x7f
+		// the sum, from 0x80 on the byte itself. No byte before it borrows or carries.
+		if ((w-low)|(w+one)|w)&high != 0 {
+			break
+		}
+		n += 8
+	}
+	for n < len(b) && b[n]-0x20 <= 0x7e-0x20 {
+		n++
+	}
+	return n
+}
+
+// piece is a unit before it is drawn.
+type piece struct {
+	n     int  // bytes of the source
+	cells int  // cells, when it is not altered
+	form  form // how it is drawn
+	keep  int  // bytes at its start that are drawn as they are
+	lost  int  // characters after those that are only counted
+	r     rune // the character, byte or surrogate that is replaced
+}
+
+func (p piece) altered() bool { return p.form != asIs || p.lost > 0 }
+
+// form is the way in which a piece is drawn.
+type form uint8
+
+const (
+	asIs      form = iota // the first keep bytes
+	based                 // the same on a dotted circle
+	control               // a C0 control
+	octet                 // one byte, or a C1 control
+	surrogate             // half of a pair
+	point                 // one code point
+	tags                  // a run of tag characters
+)
+
+// scan finds the first piece of b, which must not be empty, for ASCII or Unicode.
+func (d Drawer) scan(b []byte) piece {
+	if d.ASCII && b[0] >= utf8.RuneSelf {
+		r, n := utf8.DecodeRune(b)
+		if p, ok := replaced(b, r, n); ok {
+			return p
+		}
+		return piece{n: n, form: point, r: r}
+	}
+	if d.ASCII && b[0] >= 0x20 && b[0] < 0x7f {
+		return piece{n: 1, cells: 1, keep: 1}
+	}
+	return scan(b)
+}
+
+// scan finds the first piece of b, which must not be empty.
+func scan(b []byte) piece {
+	r, n := utf8.DecodeRune(b)
+	if wide(r) && (len(b) == n || apart(b[n:])) {
+		return piece{n: n, cells: 2, keep: n}
+	}
+	if p, ok := replaced(b, r, n); ok {
+		return p
+	}
+	return cluster(b, r)
+}
+
+// replaced returns the piece at the start of b if its first character, r of n bytes, is never drawn as it is.
+func replaced(b []byte, r rune, n int) (piece, bool) {
+	switch {
+	case r == utf8.RuneError && n == 1:
+		if s, ok := decodeSurrogate(b); ok {
+			return piece{n: 3, form: surrogate, r: s}, true
+		}
+		return piece{n: 1, form: octet, r: rune(b[0])}, true
+	case r < 0x20:
+		return piece{n: n, form: control, r: r}, true
+	case r >= 0x7f && r < 0xa0:
+		return piece{n: n, form: octet, r: r}, true
+	case tag(r):
+		return piece{n: tagRun(b), form: tags}, true
+	case !drawable(r) || modifier(r) || leads(r):
+		return piece{n: n, form: point, r: r}, true
+	}
+	return piece{}, false
+}
+
+// cluster finds the piece at the start of b, whose first character r may be drawn.
+func cluster(b []byte, r rune) piece {
+	bare := joins(r)
+	if bare && !mark(r) {
+		// A letter that leans on the one before it, as Thai sara am: on a dotted circle it would be wider than measured.
+		return piece{n: utf8.RuneLen(r), form: point, r: r}
+	}
+	c, cells := ansi.FirstGraphemeCluster(window(b), ansi.GraphemeWidth)
+	keep, full := utf8.RuneLen(r), false
+	if len(c) > keep {
+		keep, full = wellFormed(c)
+	}
+	p := piece{n: keep, keep: keep, cells: cells}
+	if full {
+		p.n, p.lost = swallow(b, keep, len(c))
+	}
+	if bare {
+		p.form = based
+	} else if keep < len(c) {
+		_, p.cells = ansi.FirstGraphemeCluster(b[:keep], ansi.GraphemeWidth)
+	}
+	return p
+}

@@ -1,0 +1,293 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/layout"
+)
+
+// draw writes display row n of the document into the field.
+func (d *document) draw(p *pen, n int, focused bool) {
+	defer p.fill(bare)
+	if d.call == nil {
+		return
+	}
+	row := d.textRow(n)
+	if row < 0 {
+		d.drawExtra(p, n)
+		return
+	}
+	r := d.rows()[row]
+	p.spaces(bare, int(r.Indent))
+	if d.json != nil {
+		d.drawTokens(p, r, focused)
+	} else {
+		d.drawText(p, r, focused)
+	}
+	if row == len(d.rows())-1 {
+		d.drawEnd(p)
+	}
+}
+
+// drawTokens writes the tokens of a row.
+func (d *document) drawTokens(p *pen, r layout.Row, focused bool) {
+	toks := d.tokens()
+	text, off := d.call.Args(), int(r.Start)
+	for n := int(r.Token); n < len(toks) && off < int(r.End); n++ {
+		end := min(int(toks[n].End), int(r.End))
+		if end <= off {
+			continue
+		}
+		if toks[n].Kind != stream.Space {
+			d.drawSpan(p, tokenRoles[toks[n].Kind], text[off:end], off, n == len(toks)-1 && end == d.settled(), focused)
+		}
+		if toks[n].Kind == stream.Colon {
+			p.spaces(bare, 1)
+		}
+		off = end
+	}
+}
+
+// drawText writes a row of text as it is, with a sign where a delta begins.
+func (d *document) drawText(p *pen, r layout.Row, focused bool) {
+	toks := d.tokens()
+	text := d.call.Args()
+	for off := int(r.Start); off < int(r.End); {
+		if d.text.Marked(off) {
+			p.say(muted, p.glyph.delta)
+		}
+		end := d.text.NextMark(off, int(r.End))
+		role := plain
+		if n := tokenAt(toks, off); n < len(toks) {
+			end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks[n].End))-off)
+			role = tokenRoles[toks[n].Kind]
+		}
+		d.drawSpan(p, role, text[off:end], off, false, focused)
+		off = end
+	}
+}
+
+// drawSpan writes bytes of one token, cut where what they lie on changes.
+func (d *document) drawSpan(p *pen, r role, b []byte, off int, last, focused bool) {
+	for len(b) > 0 && p.left > 0 {
+		g, until := d.groundAt(off, off+len(b), focused)
+		until = off + unitEnd(d.drawer, b, until-off)
+		if g == bare && last && d.call.Lexer().Open() && d.call.Arriving() {
+			g = growing
+		}
+		d.drawEscapes(p, r, g, b[:until-off])
+		b = b[until-off:]
+		off = until
+	}
+}
+
+// groundAt is what the byte at off lies on, and up to where.
+func (d *document) groundAt(off, limit int, focused bool) (ground, int) {
+	g, until := bare, limit
+	consider := func(s span, as ground) {
+		switch {
+		case s.has(off):
+			g, until = as, min(until, s.end)
+		case s.start > off:
+			until = min(until, s.start)
+		}
+	}
+	consider(d.light, linked)
+	if focused {
+		consider(d.chosen(), selected)
+	}
+	for _, at := range d.hits.near(off, limit) {
+		consider(span{at, at + d.hits.length}, match)
+	}
+	return g, until
+}
+
+// near are the hits that touch [off, limit): at most the first two matter.
+func (h *hits) near(off, limit int) []int {
+	if len(h.at) == 0 {
+		return nil
+	}
+	lo, hi := 0, len(h.at)
+	for lo < hi {
+		if mid := (lo + hi) / 2; h.at[mid]+h.length > off {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return h.at[lo:min(lo+2, len(h.at))]
+}
+
+// drawEscapes writes part of a token, with escapes inside strings in their own
+// colour.
+func (d *document) drawEscapes(p *pen, r role, g ground, b []byte) {
+	if r != stringToken && r != keyToken {
+		p.raw(r, g, b)
+		return
+	}
+	for len(b) > 0 && p.left > 0 {
+		n, as := bytes.IndexByte(b, '\\'), r
+		switch {
+		case n < 0:
+			n = len(b)
+		case n == 0:
+			n, as = unitEnd(d.drawer, b, layout.EscapeLen(b)), escapeToken
+		}
+		p.raw(as, g, b[:n])
+		b = b[n:]
+	}
+}
+
+// unitEnd is n, or where the unit ends that reaches over n: what is drawn whole
+// is not cut where its look changes.
+func unitEnd(draw display.Drawer, b []byte, n int) int {
+	if n >= len(b) || b[n] < utf8.RuneSelf {
+		return n
+	}
+	at := n - 1
+	for at > 0 && b[at] >= utf8.RuneSelf {
+		at--
+	}
+	for at < n {
+		k, _ := draw.Measure(b[at:])
+		at += k
+	}
+	return at
+}
+
+// drawEnd writes what follows the last settled byte: half an escape or half a
+// character, and the cursor of a token that is still growing.
+func (d *document) drawEnd(p *pen) {
+	settled := d.settled()
+	if rest := d.call.Args()[settled:]; len(rest) > 0 {
+		p.raw(tentative, growing, rest)
+	}
+	if d.call.Arriving() {
+		p.say(live, p.glyph.cursor)
+	}
+}
+
+func (d *document) settled() int {
+	if d.json != nil {
+		return d.json.Len()
+	}
+	return d.text.Len()
+}
+
+// drawExtra writes a row that shows no text.
+func (d *document) drawExtra(p *pen, n int) {
+	if after := d.caretAfter(); after >= 0 && n > after && n <= after+len(d.caretRows()) {
+		row := d.caretRows()[n-after-1]
+		p.spaces(bare, row.indent)
+		p.put(bad, bare, row.text)
+		return
+	}
+	first := len(d.rows())
+	ghosts := d.ghosts()
+	if n -= first; n < 0 || n >= len(ghosts) {
+		if n == 0 && len(d.call.Args()) == 0 {
+			d.drawNothing(p)
+		}
+		return
+	}
+	depth := d.call.Lexer().Depth() - n - 1
+	p.spaces(bare, max(0, min(depth*2, d.json.Width()-12)))
+	p.say(tentative, p.glyph.ghost+string(ghosts[n]))
+	if n == mostGhosts-1 && depth > 0 {
+		p.say(tentative, fmt.Sprintf(" and %d more", depth))
+	}
+}
+
+// drawNothing says why there is nothing to see.
+func (d *document) drawNothing(p *pen) {
+	text := "no argument bytes yet"
+	if !d.call.Arriving() {
+		text = "no argument bytes came"
+	}
+	p.say(muted, text)
+}
+
+// caret are the rows under the first wrong byte: what was expected there, what
+// came, where, and when. They are made once for a byte and a width.
+type caret struct {
+	of   caretKey
+	rows []caretRow
+}
+
+type caretKey struct {
+	offset, width int
+	row           layout.Row
+}
+
+type caretRow struct {
+	indent int
+	text   display.Text
+}
+
+// caretRows are the rows to show under the first wrong byte, none without one.
+func (d *document) caretRows() []caretRow {
+	err := d.call.Lexer().Err()
+	if err == nil || d.json == nil || len(d.rows()) == 0 {
+		return nil
+	}
+	r := d.rows()[d.rowAt(err.Offset)]
+	r.End = 0 // what follows the byte does not matter
+	if key := (caretKey{err.Offset, d.json.Width(), r}); d.caret.rows == nil || d.caret.of != key {
+		d.caret = caret{key, d.makeCaret(err, r)}
+	}
+	return d.caret.rows
+}
+
+// makeCaret puts the sentence beside the caret where it fits, else below it.
+func (d *document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
+	width := d.json.Width()
+	col := min(int(r.Indent)+d.column(r, err.Offset), width-1)
+	delta := d.call.DeltaAt(err.Offset)
+	where := fmt.Sprintf("byte %s, delta %d", commas(err.Offset), delta+1)
+	if d.when != nil && delta < len(d.call.Deltas()) {
+		if t := d.when(d.call.Deltas()[delta].Event); t != "" {
+			where += ", +" + string(t)
+		}
+	}
+	note := d.drawer.Clean(fmt.Sprintf("expected %s, got %s", err.Expected, err.Found()))
+	place := display.Text(where)
+	whole := note + " (" + place + ")"
+	switch w := display.Width(whole); {
+	case col+2+w <= width:
+		return []caretRow{{col, "^ " + whole}}
+	case w+1 <= col:
+		return []caretRow{{col - w - 1, whole + " ^"}}
+	}
+	rows := []caretRow{{col, "^"}}
+	for _, text := range []display.Text{note, place} {
+		for _, line := range wrapped(text, width) {
+			rows = append(rows, caretRow{max(0, min(col, width-display.Width(text))), line})
+		}
+	}
+	return rows
+}
+
+// column is how many cells of row r are before the byte at off.
+func (d *document) column(r layout.Row, off int) (cells int) {
+	toks := d.tokens()
+	at := int(r.Start)
+	for n := int(r.Token); n < len(toks) && at < off; n++ {
+		end := min(int(toks[n].End), off)
+		if end <= at {
+			continue
+		}
+		switch toks[n].Kind {
+		case stream.Space:
+		case stream.Colon:
+			cells += 2
+		default:
+			cells += display.Width(d.drawer.CleanBytes(d.call.Args()[at:end]))
+		}
+		at = end
+	}
+	return cells
+}

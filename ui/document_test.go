@@ -1,0 +1,197 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// callOf is a call whose arguments come in these deltas.
+func callOf(deltas ...string) *stream.Call {
+	var tl stream.Timeline
+	tl.Append(stream.Event{Kind: stream.CallOpen, More: &stream.Detail{Name: "tool"}})
+	for _, d := range deltas {
+		tl.Append(stream.Event{Kind: stream.Args, Text: d})
+	}
+	return tl.Session().Turns[0].Calls[0]
+}
+
+// TestRowsAreDrawnWhole: what a row shows does not depend on what lies under
+// it, and it is never wider than the pane, so that nothing of it is cut off.
+func TestRowsAreDrawnWhole(t *testing.T) {
+	for _, o := range [][]func(*Options){nil, {ascii}} {
+		s := newScreen(t, 80, 24, o...)
+		for i, text := range hostile {
+			if i%thin() != 0 {
+				continue
+			}
+			args := `{"` + text + `":"` + strings.Repeat("a"+text+`\n`+text, 9) + `"}` + text
+			for _, width := range []int{20, 61} {
+				for _, raw := range []bool{false, true} {
+					d := document{raw: raw}
+					d.show(callOf(chop(args, 5)...), width, s.draw)
+					d.extend(1000)
+					checkRows(t, &s.pen, &d, width)
+				}
+			}
+		}
+	}
+}
+
+func checkRows(t *testing.T, p *pen, d *document, width int) {
+	t.Helper()
+	size := len(d.call.Args())
+	for n := range d.rows() {
+		d.light, d.hits, d.tok = span{}, hits{}, -1
+		want := drawRow(p, d, n, false)
+		if w := ansi.StringWidth(want); n < len(d.rows())-1 && w > width { // the last one holds what is not settled
+			t.Fatalf("%q: row %d has %d cells of %d: %q", d.call.Args(), n, w, width, want)
+		}
+		for k := range 16 {
+			off := (k*size/16 + n) % size
+			d.light, d.hits = span{off, off + 3}, hits{at: []int{off / 2, size - off/2}, length: 2}
+			d.tok = off % (len(d.tokens()) + 1)
+			if got := drawRow(p, d, n, true); got != want {
+				t.Fatalf("%q: row %d with byte %d lit:\n%q\nwithout:\n%q", d.call.Args(), n, off, got, want)
+			}
+		}
+	}
+}
+
+// TestGrounds: what is selected, found, linked or growing is set apart, in that
+// order, and nothing else is.
+func TestGrounds(t *testing.T) {
+	p := &newScreen(t, 80, 24).pen
+	for _, c := range []struct {
+		name, args string
+		tok        int
+		light      span
+		hits       []int // two bytes long
+		want       string
+		unfocused  string
+	}{
+		{name: "nothing", args: `{"ab":"cdef"}`, tok: -1, want: `"ab": "cdef"`, unfocused: `"ab": "cdef"`},
+		{name: "a token", args: `{"ab":"cdef"}`, tok: 1, want: `selected("ab"): "cdef"`, unfocused: `"ab": "cdef"`},
+		{name: "bytes of a delta", args: `{"ab":"cdef"}`, tok: -1, light: span{3, 8}, want: `"alinked(b":) linked("c)def"`, unfocused: `"alinked(b":) linked("c)def"`},
+		{name: "hits", args: `{"ab":"cdef"}`, tok: -1, hits: []int{2, 8}, want: `"match(ab)": "cmatch(de)f"`, unfocused: `"match(ab)": "cmatch(de)f"`},
+		{name: "all of them", args: `{"ab":"cdef"}`, tok: 3, light: span{2, 9}, hits: []int{8}, want: `"linked(ab":) selected("c)match(de)selected(f")`, unfocused: `"linked(ab":) linked("c)match(de)f"`},
+		{name: "an escape", args: `{"a\nb":1}`, tok: -1, light: span{4, 5}, want: `"a\linked(n)b": 1`, unfocused: `"a\linked(n)b": 1`},
+		{name: "what grows", args: `{"ab":"cd`, tok: -1, want: `"ab": growing("cd)█`, unfocused: `"ab": growing("cd)█`},
+	} {
+		var d document
+		d.show(callOf(c.args), 60, p.draw)
+		d.extend(20)
+		d.light, d.hits, d.tok = c.light, hits{c.hits, 2}, c.tok
+		for _, focused := range []bool{true, false} {
+			want := c.want
+			if !focused {
+				want = c.unfocused
+			}
+			drawRow(p, &d, 1, focused)
+			if got := grounds(p); got != want {
+				t.Errorf("%s, focused %t: %s, want %s", c.name, focused, got, want)
+			}
+		}
+	}
+}
+
+// grounds is the row that was drawn last, with what its parts lie on.
+func grounds(p *pen) string {
+	var out strings.Builder
+	under := bare
+	for rest := strings.TrimRight(string(p.b), " "); rest != ""; {
+		text, n := rest, strings.Index(rest, "\x1b[")
+		if n == 0 {
+			n = strings.IndexByte(rest, 'm') + 1
+			seq := rest[:n]
+			rest = rest[n:]
+			if seq == paintOff {
+				continue
+			}
+			text, _, _ = strings.Cut(rest, "\x1b[")
+			rest = rest[len(text):]
+			if g := p.groundOf(seq); g != under {
+				closeGround(&out, under)
+				if under = g; g != bare {
+					out.WriteString([...]string{bare: "", selected: "selected", linked: "linked", match: "match", growing: "growing"}[g] + "(")
+				}
+			}
+			out.WriteString(text)
+			continue
+		}
+		if n > 0 {
+			text = rest[:n]
+		}
+		closeGround(&out, under)
+		under = bare
+		out.WriteString(text)
+		rest = rest[len(text):]
+	}
+	closeGround(&out, under)
+	return strings.TrimSpace(out.String())
+}
+
+func closeGround(out *strings.Builder, g ground) {
+	if g != bare {
+		out.WriteByte(')')
+	}
+}
+
+// groundOf is what an escape sequence paints on.
+func (p *pen) groundOf(seq string) ground {
+	for g := bare; g < numGrounds; g++ {
+		for r := plain; r < numRoles; r++ {
+			if p.ink.on[r][g] == seq {
+				return g
+			}
+		}
+	}
+	return numGrounds
+}
+
+// TestCaret: below the first wrong byte it is said what was expected there, in
+// full at every width.
+func TestCaret(t *testing.T) {
+	all := []string{`{"a":x}`, `{"some key":"and a value" "b":1}`, strings.Repeat(`[`, 40) + `}`, "\xc3\xa9", `{"` + strings.Repeat("long ", 30) + `":tru}`, "{\"日本\":\"x\x01\"}"}
+	for n := range 70 {
+		all = append(all, `{"`+strings.Repeat("x", n)+`":tru}`)
+	}
+	for _, args := range all {
+		for width := 12; width < 130; width++ {
+			d := document{when: func(int32) display.Text { return "1.23 s" }}
+			d.show(callOf(args), width, display.Drawer{})
+			d.extend(1000)
+			said := ""
+			for _, row := range d.caretRows() {
+				if w := row.indent + display.Width(row.text); w > width || row.indent < 0 {
+					t.Fatalf("%q: %q has %d cells of %d", args, row.text, w, width)
+				}
+				said += string(row.text) + " "
+			}
+			err := d.call.Lexer().Err()
+			for _, word := range strings.Fields("^ expected " + err.Expected + " got " + err.Found() + " byte " + commas(err.Offset) + " delta 1, +1.23 s") {
+				if !strings.Contains(said, word) && !strings.Contains(strings.ReplaceAll(said, " ", ""), word) {
+					t.Fatalf("%q at width %d: %q does not say %q", args, width, said, word)
+				}
+			}
+			first := d.caretRows()[0]
+			at := strings.Index(string(first.text), "^")
+			r := d.rows()[d.rowAt(err.Offset)]
+			if col := first.indent + display.Width(first.text[:at]); col != min(int(r.Indent)+d.column(r, err.Offset), width-1) {
+				t.Fatalf("%q at width %d: the caret is in column %d", args, width, col)
+			}
+		}
+	}
+}
+
+// drawRow is a row as it is drawn where there is room for anything.
+func drawRow(p *pen, d *document, n int, focused bool) string {
+	p.reset()
+	p.field(1000)
+	d.draw(p, n, focused)
+	return strings.TrimRight(ansi.Strip(string(p.b)), " ")
+}

@@ -1,0 +1,200 @@
+package ui
+
+import (
+	"fmt"
+	"sort"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// findings is the pane of the diagnoses of the chosen call and its turn, in
+// words, each leading to what it points at.
+type findings struct {
+	window
+	list  []found
+	total int // list has the first of so many
+	lines []findingLine
+	key   findingsKey
+}
+
+// found is a finding and the call it is about, if it is about one.
+type found struct {
+	stream.Finding
+	call *stream.Call
+}
+
+// findingLine is one display row: part of a finding's text.
+type findingLine struct {
+	of    int // in list
+	first bool
+	text  display.Text
+}
+
+// findingsKey says what the lines were made from; while it is the same they stand.
+type findingsKey struct {
+	of     choice
+	counts [3]int
+	width  int
+}
+
+// mostFindings is how many are shown; a broken stream can make one a frame.
+const mostFindings = 500
+
+// extend takes what is new for the choice.
+func (f *findings) extend(tl *stream.Timeline, c choice, width, height int, draw display.Drawer) {
+	s := tl.Session()
+	key := findingsKey{of: c, width: width, counts: [3]int{2: len(s.Findings)}}
+	if c.turn != nil {
+		key.counts[1] = len(c.turn.Findings)
+	}
+	calls := callsOf(c)
+	for _, call := range calls {
+		key.counts[0] += len(call.Findings)
+	}
+	if key != f.key {
+		if key.of != f.key.of {
+			f.window = window{}
+		}
+		kept := f.collect(s, c, calls)
+		if key.of != f.key.of || key.width != f.key.width {
+			kept = 0
+		}
+		f.key = key
+		f.wrap(tl, kept, draw)
+	}
+	f.resize(len(f.lines), height)
+}
+
+// callsOf are the calls whose findings are shown: one, or all of a turn.
+func callsOf(c choice) []*stream.Call {
+	switch {
+	case c.call != nil:
+		return []*stream.Call{c.call}
+	case c.turn != nil:
+		return c.turn.Calls
+	}
+	return nil
+}
+
+// collect makes the list and reports how much of it was there before.
+func (f *findings) collect(s *stream.Session, c choice, calls []*stream.Call) (kept int) {
+	before := f.list
+	f.list, f.total = nil, 0
+	add := func(list []stream.Finding, call *stream.Call) {
+		for _, x := range list[:min(len(list), mostFindings-len(f.list))] {
+			f.list = append(f.list, found{x, call})
+		}
+		f.total += len(list)
+	}
+	for _, call := range calls {
+		add(call.Findings, call)
+	}
+	if c.turn != nil {
+		add(c.turn.Findings, nil)
+	}
+	add(s.Findings, nil)
+	for kept < min(len(before), len(f.list)) && before[kept] == f.list[kept] {
+		kept++
+	}
+	return kept
+}
+
+// wrap makes the lines of the findings from that one on: a head line with code
+// and place, then the sentence.
+func (f *findings) wrap(tl *stream.Timeline, from int, draw display.Drawer) {
+	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from })
+	f.lines = f.lines[:end]
+	for i := from; i < len(f.list); i++ {
+		x := f.list[i]
+		f.lines = append(f.lines, findingLine{of: i, first: true, text: draw.Clean(x.Code) + f.place(tl, x)})
+		for _, line := range wrapped(draw.Clean(x.Message), max(f.key.width-4, 8)) {
+			f.lines = append(f.lines, findingLine{of: i, text: line})
+		}
+	}
+	if n := f.total - len(f.list); n > 0 {
+		f.lines = append(f.lines, findingLine{of: len(f.list), first: true, text: display.Text("and " + commas(n) + " more")})
+	}
+}
+
+// place says where a finding points: the frame has the number that the wire
+// pane gives it.
+func (f *findings) place(tl *stream.Timeline, x found) display.Text {
+	where := ""
+	if e := tl.Event(x.Event); e.Turn != stream.NoTurn {
+		where = fmt.Sprintf("  #%d", e.Frame)
+	}
+	if x.call != nil && x.Offset >= 0 {
+		where = fmt.Sprintf("  byte %s%s", commas(x.Offset), where)
+	}
+	if x.call != nil && f.key.of.call == nil {
+		where = fmt.Sprintf("  call %d%s", x.call.Number, where)
+	}
+	return display.Text(where)
+}
+
+// chosen is the selected finding.
+func (f *findings) chosen() (found, bool) {
+	if f.at >= len(f.lines) {
+		return found{}, false
+	}
+	if i := f.lines[f.at].of; i < len(f.list) {
+		return f.list[i], true
+	}
+	return found{}, false
+}
+
+// draw writes row n of the pane into the field.
+func (f *findings) draw(p *pen, n int, focused bool) {
+	defer p.fill(bare)
+	row := f.top + n
+	if row >= len(f.lines) {
+		if n == 0 && len(f.lines) == 0 {
+			p.say(muted, " nothing unusual")
+		}
+		return
+	}
+	line := f.lines[row]
+	g := bare
+	if focused && line.of == f.lines[min(f.at, len(f.lines)-1)].of {
+		g = selected
+	}
+	if !line.first {
+		p.put(plain, g, "    "+line.text)
+		p.fill(g)
+		return
+	}
+	sev := stream.Info
+	if line.of < len(f.list) {
+		sev = f.list[line.of].Severity
+	}
+	r := severityRoles[sev]
+	p.put(r, g, display.Text(" "+p.glyph.severity[sev]+" "+sev.String()+"  "))
+	p.put(r, g, line.text)
+	p.fill(g)
+}
+
+// alarms are the gravest severities of lists of findings by whose they are.
+// The lists only grow, and a broken stream makes them long: each finding is
+// looked at once.
+type alarms map[any]grade
+
+type grade struct {
+	seen  int
+	worst stream.Severity
+}
+
+// of is the gravest severity in the list of a call or turn, and whether it is
+// above info.
+func (a alarms) of(owner any, list []stream.Finding) (worst stream.Severity, above bool) {
+	if len(list) == 0 {
+		return stream.Info, false
+	}
+	g := a[owner]
+	for _, f := range list[g.seen:] {
+		g.worst = max(g.worst, f.Severity)
+	}
+	g.seen = len(list)
+	a[owner] = g
+	return g.worst, g.worst > stream.Info
+}

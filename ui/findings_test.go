@@ -1,0 +1,61 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+func TestFindingsPane(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(attack("\u202e")["anthropic"]...)
+	for _, c := range []struct{ keys, want string }{
+		{"4", "findings: HIDDEN_CHARACTERS, follows"},
+		{"jj", "findings: HIDDEN_CHARACTERS"}, // its sentence
+		{"j", "findings: PROVIDER_ERROR"},
+		{"k", "findings: HIDDEN_CHARACTERS"},
+		{"G", "findings: SOURCE_NOTE"},
+		{"g", "findings: HIDDEN_CHARACTERS"},
+		{"h", "list: tool\u202eafter"},
+	} {
+		if got := s.press(c.keys).where(); got != c.want {
+			t.Errorf("%q: got %s, want %s\n%s", c.keys, got, c.want, s.text())
+		}
+	}
+}
+
+// TestFindingsGrow: what comes later is listed where it belongs.
+func TestFindingsGrow(t *testing.T) {
+	find := func(code string, slot int32) stream.Event {
+		return stream.Event{Kind: stream.Diagnosis, Slot: slot, More: &stream.Detail{Finding: stream.Finding{Code: code, Message: "so it is", Offset: stream.NoOffset}}}
+	}
+	s, _ := liveScreen(t)
+	s.press("g4").shows("nothing unusual")
+	slot := s.in.Session().Turns[0].Calls[0].Slot
+	for _, c := range []struct {
+		code string
+		slot int32
+		want string
+	}{
+		{"TURN_ONE", stream.NoSlot, "TURN_ONE"}, {"CALL_ONE", slot, "CALL_ONE TURN_ONE"}, {"TURN_TWO", stream.NoSlot, "CALL_ONE TURN_ONE TURN_TWO"},
+		{"CALL_TWO", slot, "CALL_ONE CALL_TWO TURN_ONE TURN_TWO"},
+	} {
+		s.in.Timeline.Append(find(c.code, c.slot))
+		s.feed(ping)
+		var got []string
+		for _, line := range s.findings.lines {
+			if line.first {
+				got = append(got, strings.Fields(string(line.text))[0])
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("after %s: %v", c.code, got)
+		}
+	}
+	for range mostFindings {
+		s.in.Timeline.Append(find("MORE", stream.NoSlot))
+	}
+	if s.feed(ping).press("G").shows("FINDINGS  504", "and 4 more"); s.press("<enter>").focus != findingsPane {
+		t.Error("the line about the rest leads to", s.where())
+	}
+}

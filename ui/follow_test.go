@@ -1,0 +1,240 @@
+package ui
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// liveScreen shows a stream of two calls, the second of which is still coming.
+func liveScreen(t testing.TB) (*screen, *anthropic) {
+	a := new(anthropic).open("msg_1").text("Two things.")
+	a.call("toolu_1", "first", `{"a":1}`).seal().call("toolu_2", "second", `{"b":[`)
+	return newScreen(t, 80, 24).feed(a.records...), a
+}
+
+// more is what a stream has brought since so many records.
+func (a *anthropic) more(since int) []stream.Record { return a.records[since:] }
+
+// TestFollow: whatever moves the cursor stops the following; F and G resume it.
+func TestFollow(t *testing.T) {
+	for _, c := range []struct {
+		keys string
+		want bool
+	}{
+		{"", true}, {"k", false}, {"<up>", false}, {"<pgup>", false}, {"g", false}, {"j", false}, {"kG", true}, {"kF", true}, {"F", false},
+		{"FF", true}, {"2", true}, {"2k", false}, {"2<c-u>", false}, {"2h", false}, {"2l", false}, {"2kG", true}, {"2kF", true},
+		{"3", true}, {"3k", false}, {"3kG", true}, {"4", true}, {"4k", false}, {"4G", true}, {"4kG", false}, {"gF", true}, {"g2j", false},
+		{"<tab>", true}, {"z", true}, {"?<esc>", true}, {"?j<esc>", true}, {"t", true}, {"r", true}, {"/a", false}, {"/a<esc>", false}, {"!", true},
+	} {
+		s, a := liveScreen(t)
+		s.press(c.keys)
+		if s.follow != c.want {
+			t.Errorf("after %q it follows: %t", c.keys, s.follow)
+		}
+		before, n := s.chosen, len(a.records)
+		s.feed(a.args(2, `1,2]}`).seal().call("toolu_3", "third", `{"c":`).more(n)...)
+		if c.want && s.chosenName() != "third" || !c.want && s.chosen != before {
+			t.Errorf("after %q and a new call %s is chosen", c.keys, s.chosenName())
+		}
+	}
+}
+
+// TestFollowLive: a call that still grows comes before one that opened later
+// and is done.
+func TestFollowLive(t *testing.T) {
+	done := &anthropic{exchange: 1}
+	done.open("msg_2").call("toolu_3", "later", "{}").seal().stop("tool_use")
+	s, a := liveScreen(t)
+	if s.feed(done.records...); s.chosenName() != "second" {
+		t.Errorf("it follows %s", s.chosenName())
+	}
+	n := len(a.records)
+	if s.feed(a.args(2, `]}`).seal().more(n)...); s.chosenName() != "later" {
+		t.Errorf("when all are done it shows %s", s.chosenName())
+	}
+}
+
+// TestFollowKeepsTheEnd: what is followed is seen to its end, from any pane.
+func TestFollowKeepsTheEnd(t *testing.T) {
+	for _, keys := range []string{"", "2", "3", "2<tab>1", "31", "kG", "2kG", "3kG1", "2k1F"} {
+		s, a := liveScreen(t)
+		s.press(keys)
+		for range 40 {
+			n := len(a.records)
+			s.feed(a.args(2, `"row",`).more(n)...)
+		}
+		n := len(a.records)
+		s.feed(a.args(2, `"last`).more(n)...)
+		if !s.follow {
+			t.Errorf("after %q it does not follow", keys)
+		}
+		s.shows(`"last█`, `args       "last`)
+	}
+}
+
+// TestFollowOff: what is not followed stands still, until a live call is chosen.
+func TestFollowOff(t *testing.T) {
+	s, a := liveScreen(t)
+	s.press("F")
+	for range 40 {
+		n := len(a.records)
+		s.feed(a.args(2, `"row",`).more(n)...)
+	}
+	n := len(a.records)
+	s.feed(a.args(2, `"last`).more(n)...).hides(`"last`).shows(`"b": [`)
+	if s.press("kj").shows(`"last█`); s.follow {
+		t.Error("choosing a call follows")
+	}
+}
+
+// TestUpFromTheEnd: the first move up is one row from the last that has text.
+func TestUpFromTheEnd(t *testing.T) {
+	for keys, want := range map[string]string{"2": "arguments: [, follows", "2k": "arguments: {", "2h": `arguments: "b"`, "2F": "arguments: ["} {
+		if s, _ := liveScreen(t); s.press(keys).where() != want {
+			t.Errorf("%q leads to %s, want %s", keys, s.where(), want)
+		}
+	}
+}
+
+// TestPause: the screen stands still and says how much waits.
+func TestPause(t *testing.T) {
+	s, a := liveScreen(t)
+	s.press(" ").shows("PAUSED +0 new")
+	before := s.rows()[1:]
+	n := len(a.records)
+	s.feed(a.args(2, `1`, `,2`, `,3`).more(n)...).shows("PAUSED +3 new")
+	for i, row := range s.rows()[1:] {
+		if row != before[i] {
+			t.Errorf("row %d changed to %q", i+1, row)
+		}
+	}
+	s.feed(a.args(2, `,4`).more(n + 3)...).shows("PAUSED +4 new").hides("3,")
+	if s.cmd == nil {
+		t.Error("nobody listens while it is paused")
+	}
+	s.press("2j?").shows("PAUSED +4 new", "Move").press("<esc>")
+	s.press(" ").send(arrived{})
+	s.shows("LIVE", "4█")
+	s.press(" ")
+	s.inbox.End(nil)
+	s.send(arrived{})
+	s.shows("PAUSED").press(" ").send(arrived{})
+	s.shows("END").press(" ").shows("the source has ended", "END")
+}
+
+// player is a clock that can be told what to do.
+type player struct {
+	paused bool
+	speed  float64
+}
+
+func (p *player) Pause(on bool)      { p.paused = on }
+func (p *player) Paused() bool       { return p.paused }
+func (p *player) SetSpeed(f float64) { p.speed = f }
+func (p *player) Speed() float64     { return p.speed }
+
+// TestPlayback: what is played is paused and hurried at its source.
+func TestPlayback(t *testing.T) {
+	p := &player{speed: 1}
+	s := newScreen(t, 80, 24, func(o *Options) { o.Playback = p }).feed(demo(t, "cut")[:9]...)
+	s.shows("PLAY 1x").press("]").shows("PLAY 2x").press("[[").shows("PLAY 0.5x")
+	s.press(" ").shows("PAUSED 0.5x")
+	if !p.paused || s.paused {
+		t.Error("the screen is paused and not the playback")
+	}
+	s.press("]").shows("PAUSED 1x").press(" ").shows("PLAY 1x")
+	s.end().press(" ").shows("END", "the source has ended")
+	plain, _ := liveScreen(t)
+	plain.press("]").shows("only a recording or the demo has a speed").press("k").hides("speed")
+}
+
+// TestDemoKey starts the demo where there is nothing else: without a source,
+// while one is silent, and after one that brought nothing.
+func TestDemoKey(t *testing.T) {
+	for name, prepare := range map[string]func(*Options){
+		"no source": func(o *Options) { o.Inbox = nil },
+		"silent":    func(*Options) {},
+		"ended":     func(o *Options) { o.Inbox.End(nil) },
+	} {
+		p := &player{speed: 1}
+		var inbox *Inbox
+		s := newScreen(t, 80, 24, func(o *Options) {
+			o.Demo = func(to *Inbox) Playback {
+				inbox = to
+				return p
+			}
+			prepare(o)
+		})
+		if name == "ended" {
+			s.send(arrived{})
+		}
+		s.shows("d plays the demo").press("d").shows("demo", "PLAY 1x")
+		for _, r := range demo(t, "malformed") {
+			if !inbox.Put(r) {
+				t.Fatalf("%s: the inbox is closed", name)
+			}
+		}
+		s.send(arrived{})
+		s.shows("run_shell", "malformed").press("d").shows("run_shell")
+	}
+}
+
+// TestEnds: how the source ended is said.
+func TestEnds(t *testing.T) {
+	s, _ := liveScreen(t)
+	s.end().shows("END", "aborted").hides("LIVE", "FOLLOW")
+	if s.Err() != nil || s.cmd != nil {
+		t.Errorf("a clean end is %v; asked for: %t", s.Err(), s.cmd != nil)
+	}
+	s, _ = liveScreen(t)
+	why := errors.New("read agent.sse: it was taken away")
+	s.inbox.End(why)
+	s.send(arrived{})
+	if s.shows("FAILED", "it was taken away"); !errors.Is(s.Err(), why) {
+		t.Errorf("the error is %v", s.Err())
+	}
+	newScreen(t, 80, 24).end().shows("The source ended without a single byte.")
+}
+
+// TestGoToTheEnd: when nothing more can come, G stays with what is looked at.
+func TestGoToTheEnd(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(body("agent.sse")(t)...).end()
+	for _, c := range []struct{ keys, want string }{
+		{"kk2G", "arguments: }"}, {"1k2G", "turn: row 1"}, {"1j3gG", "wire: #27"}, {"1G", "list: run_tests, follows"},
+	} {
+		if got := s.press(c.keys).where(); got != c.want {
+			t.Errorf("after %q: %s, want %s", c.keys, got, c.want)
+		}
+	}
+}
+
+// TestRate: the rate is that of the last second, and falls to nothing.
+func TestRate(t *testing.T) {
+	s, a := liveScreen(t)
+	s.hides("B/s")
+	feed := func() int {
+		n := len(a.records)
+		records := a.args(2, `1,`).more(n)
+		s.feed(records...)
+		return len(records[0].Data)
+	}
+	s.now = s.now.Add(time.Second)
+	size := feed()
+	s.now = s.now.Add(time.Second)
+	feed()
+	s.shows(string(bytesText(size)) + "/s")
+	looks := 0
+	for s.rate.watching {
+		if looks++; looks > 5 {
+			t.Fatal("it never stops to look at the clock")
+		}
+		s.now = s.now.Add(time.Second)
+		s.send(quiet(s.now))
+	}
+	if s.hides("B/s"); s.cmd != nil {
+		t.Error("an idle screen looks at the clock")
+	}
+}

@@ -1,0 +1,197 @@
+package ui
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolscope/stream"
+)
+
+// sizes are windows of every arrangement: too narrow for two panes, two
+// columns, three columns, huge.
+var sizes = [][2]int{{20, 5}, {40, 10}, {72, 16}, {80, 24}, {140, 40}, {160, 45}, {250, 60}, {250, 80}}
+
+// looks are ways to look at the same thing: keys from the browse mode, and the
+// keys that lead back to it.
+var looks = []struct{ keys, back string }{
+	{"", ""}, {"2", ""}, {"2r", "r"}, {"2<enter>", "<esc>"}, {"3", ""}, {"3<enter>", "<enter>"}, {"4", ""}, {"z", "z"},
+	{"2z", "z"}, {"3z<enter>", "<enter>z"}, {"?", "<esc>"}, {"/e", "<esc>"}, {"1g", ""}, {"1g2", ""}, {"1/zz\x00", "<esc>"}, {"1G2", ""},
+}
+
+// checkFrame fails the test unless the frame is exactly as high and wide as the
+// window and holds no control but line ends and SGR.
+func checkFrame(t testing.TB, s *screen) {
+	t.Helper()
+	view := s.View()
+	rows := strings.Split(view, "\n")
+	if len(rows) != s.h {
+		t.Fatalf("%d rows at %dx%d:\n%s", len(rows), s.w, s.h, ansi.Strip(view))
+	}
+	for i, row := range rows {
+		text := checkControls(t, row, s)
+		if w := ansi.StringWidth(text); w != s.w {
+			t.Fatalf("row %d has %d cells at %dx%d: %q\n%s", i, w, s.w, s.h, text, ansi.Strip(view))
+		}
+		if s.opt.ASCII && strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Fatalf("row %d is not ASCII: %q", i, text)
+		}
+	}
+}
+
+// checkControls walks a row as a terminal would and returns its text.
+func checkControls(t testing.TB, row string, s *screen) string {
+	t.Helper()
+	var text strings.Builder
+	parser := s.parser
+	for state := byte(0); row != ""; {
+		seq, width, n, next := ansi.DecodeSequence(row, state, parser)
+		first, _ := utf8.DecodeRuneInString(seq)
+		switch {
+		case width > 0, first >= 0xa0 && first != utf8.RuneError: // marks come after the ASCII they are on
+			text.WriteString(seq)
+		case ansi.HasCsiPrefix(seq) && ansi.Cmd(parser.Command()) == 'm' && strings.HasSuffix(seq, "m"):
+			if s.ink.depth == colourlessDepth && coloured(parser.Params()) {
+				t.Fatalf("a colour where there are none: %q", seq)
+			}
+		default:
+			t.Fatalf("%q is on the screen", seq)
+		}
+		row, state = row[n:], next
+	}
+	return text.String()
+}
+
+// coloured reports whether an SGR sets a colour.
+func coloured(params ansi.Params) bool {
+	for _, p := range params {
+		if n := p.Param(0); n >= 30 && n < 60 || n >= 90 && n < 110 {
+			return true
+		}
+	}
+	return false
+}
+
+// quartet is the same screen in colour, without, and both in ASCII.
+func quartet(t testing.TB) []*screen {
+	return []*screen{
+		newScreen(t, 80, 24), newScreen(t, 80, 24, colourless), newScreen(t, 80, 24, ascii), newScreen(t, 80, 24, ascii, colourless),
+	}
+}
+
+// checkQuartet checks the frames, and that colours change nothing that is read.
+func checkQuartet(t testing.TB, screens []*screen) {
+	t.Helper()
+	for i, s := range screens {
+		checkFrame(t, s)
+		if i%2 == 1 {
+			if colour := screens[i-1]; s.text() != colour.text() {
+				t.Fatalf("without colours:\n%s\nwith:\n%s", s.text(), colour.text())
+			}
+		}
+	}
+}
+
+// tour looks at everything from every size given.
+func tour(t testing.TB, sizes [][2]int, screens ...*screen) {
+	t.Helper()
+	for _, size := range sizes {
+		for _, s := range screens {
+			s.resize(size[0], size[1])
+		}
+		for _, look := range looks {
+			for _, s := range screens {
+				if s.press(look.keys); s.cmd != nil && strings.HasSuffix(look.keys, "<enter>") {
+					s.settle()
+				}
+			}
+			checkQuartet(t, screens)
+			for _, s := range screens {
+				s.press(look.back)
+			}
+		}
+		for _, s := range screens {
+			s.press("1F") // two presses, as looking has stopped the following
+			if !s.follow {
+				s.press("F")
+			}
+		}
+	}
+}
+
+// TestFramesOfDemos looks at every pane and mode while the demos stream.
+func TestFramesOfDemos(t *testing.T) {
+	for _, name := range []string{"parallel", "cut", "index-zero", "malformed"} {
+		screens := quartet(t)
+		for i, r := range demo(t, name) {
+			for _, s := range screens {
+				s.feed(r)
+			}
+			checkQuartet(t, screens)
+			if i%(20*thin()) == 7 {
+				tour(t, sizes[:6], screens...)
+			}
+		}
+		for _, s := range screens {
+			s.end()
+		}
+		tour(t, sizes[thin()-1:], screens...)
+	}
+}
+
+// TestFramesOfFixtures looks at every fixture of every dialect, cut into small
+// records.
+func TestFramesOfFixtures(t *testing.T) {
+	for i, f := range fixtures(t) {
+		if i%thin() != 0 {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			screens := quartet(t)
+			for _, s := range screens {
+				for at := 0; at < len(f.wire); at += 50 {
+					s.feed(stream.Record{Data: f.wire[at:min(at+50, len(f.wire))]})
+				}
+				s.end()
+			}
+			tour(t, sizes[3:4], screens...)
+		})
+	}
+}
+
+// TestFramesOfAnySize resizes at random while a demo streams.
+func TestFramesOfAnySize(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	records := demo(t, "parallel")
+	s := newScreen(t, 80, 24)
+	for i := range 200 {
+		if i < len(records) {
+			s.feed(records[i])
+		}
+		s.resize(1+random.IntN(260), 1+random.IntN(90))
+		if i%3 == 0 {
+			s.press(looks[i/3%len(looks)].keys)
+		}
+		checkFrame(t, s)
+		if small := s.w < leastWidth || s.h < leastHeight; small != strings.HasPrefix("at least 20x5", strings.TrimRight(s.rows()[0], "… ")) {
+			t.Fatalf("at %dx%d:\n%s", s.w, s.h, s.text())
+		}
+		s.press("<esc><esc>")
+	}
+}
+
+// TestTooSmall: below the least size there is a message that fits.
+func TestTooSmall(t *testing.T) {
+	for w := 1; w <= 21; w++ {
+		for h := 1; h <= 6; h++ {
+			s := newScreen(t, w, h).feed(demo(t, "cut")...)
+			checkFrame(t, s)
+			if small := strings.HasPrefix(s.text(), "at"); w > 2 && small != (w < 20 || h < 5) {
+				t.Errorf("at %dx%d:\n%s", w, h, s.text())
+			}
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package ui
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+
+	"toolscope/stream"
+	"toolscope/themes"
+)
+
+// screen is a Model whose source, clock and keyboard are the test: nothing runs
+// beside it and nothing sleeps.
+type screen struct {
+	*Model
+	t     testing.TB
+	inbox *Inbox
+	cmd   tea.Cmd // what the last Update asked for
+	now   time.Time
+
+	parser *ansi.Parser // of the terminal that would draw the frames
+}
+
+// newScreen makes a screen of w × h cells.
+func newScreen(t testing.TB, w, h int, change ...func(*Options)) *screen {
+	s := &screen{t: t, inbox: NewInbox(0), parser: ansi.NewParser(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	o := Options{
+		Source: "agent.sse", Inbox: s.inbox, Theme: themes.Default(true), Depth: termenv.TrueColor,
+		Themes: [2]themes.Theme{themes.Default(false), themes.Default(true)},
+		Now:    func() time.Time { return s.now },
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	s.Model = New(o)
+	s.resize(w, h)
+	return s
+}
+
+// thin is every how many samples are looked at: all, but where time is short.
+func thin() int {
+	if raceEnabled || testing.Short() {
+		return 7
+	}
+	return 1
+}
+
+func ascii(o *Options) { o.ASCII = true }
+
+const colourlessDepth = termenv.Ascii
+
+func colourless(o *Options) { o.Depth = colourlessDepth }
+
+func (s *screen) send(msg tea.Msg) {
+	s.t.Helper()
+	_, s.cmd = s.Update(msg)
+}
+
+func (s *screen) resize(w, h int) *screen {
+	s.send(tea.WindowSizeMsg{Width: w, Height: h})
+	return s
+}
+
+// feed has records arrive, in one batch unless they are too big for one.
+func (s *screen) feed(records ...stream.Record) *screen {
+	for _, r := range records {
+		s.inbox.Put(r)
+	}
+	s.send(arrived{})
+	for s.inbox.waiting() > 0 && !s.paused {
+		s.send(arrived{})
+	}
+	return s
+}
+
+// end says that the source has ended.
+func (s *screen) end() *screen {
+	s.inbox.End(nil)
+	s.send(arrived{})
+	return s
+}
+
+// specialKeys are those that press names in angle brackets.
+var specialKeys = map[string]tea.KeyType{
+	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "s-tab": tea.KeyShiftTab, "bs": tea.KeyBackspace,
+	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
+	"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "c-d": tea.KeyCtrlD, "c-u": tea.KeyCtrlU, "c-c": tea.KeyCtrlC,
+	"c-z": tea.KeyCtrlZ,
+}
+
+// press types keys one by one: "jj/oslo<enter>".
+func (s *screen) press(keys string) *screen {
+	s.t.Helper()
+	for keys != "" {
+		k := tea.KeyMsg{Type: tea.KeyRunes}
+		if name, rest, ok := strings.Cut(keys[1:], ">"); ok && keys[0] == '<' {
+			if k.Type, ok = specialKeys[name]; !ok {
+				s.t.Fatalf("no key <%s>", name)
+			}
+			keys = rest
+		} else {
+			r := []rune(keys)[0]
+			k.Runes = []rune{r}
+			if keys = keys[len(string(r)):]; r == ' ' {
+				k.Type = tea.KeySpace
+			}
+		}
+		s.send(k)
+	}
+	return s
+}
+
+// burst types keys faster than the program reads them.
+func (s *screen) burst(keys string) *screen {
+	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(keys)})
+	return s
+}
+
+// settle does the work that the last key asked for, such as highlighting.
+func (s *screen) settle() *screen {
+	s.t.Helper()
+	if s.cmd == nil {
+		s.t.Fatal("nothing was asked for")
+	}
+	s.send(s.cmd())
+	return s
+}
+
+// text is the frame as one reads it.
+func (s *screen) text() string { return ansi.Strip(s.View()) }
+
+// rows are the rows of the frame, without blanks at their ends.
+func (s *screen) rows() []string {
+	rows := strings.Split(s.text(), "\n")
+	for i := range rows {
+		rows[i] = strings.TrimRight(rows[i], " ")
+	}
+	return rows
+}
+
+// shows fails the test unless each text is on the frame.
+func (s *screen) shows(texts ...string) *screen {
+	s.t.Helper()
+	frame := s.text()
+	for _, text := range texts {
+		if !strings.Contains(frame, text) {
+			s.t.Fatalf("the frame does not show %q:\n%s", text, frame)
+		}
+	}
+	return s
+}
+
+// hides fails the test if one of the texts is on the frame.
+func (s *screen) hides(texts ...string) *screen {
+	s.t.Helper()
+	frame := s.text()
+	for _, text := range texts {
+		if strings.Contains(frame, text) {
+			s.t.Fatalf("the frame shows %q:\n%s", text, frame)
+		}
+	}
+	return s
+}
+
+// keyNamed is the message of a key by its name in a binding.
+func keyNamed(name string) tea.KeyMsg {
+	for k := tea.KeyType(-200); k < 200; k++ {
+		if msg := (tea.KeyMsg{Type: k}); k != tea.KeyRunes && msg.String() == name {
+			return msg
+		}
+	}
+	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+}
+
+// bindings are the fields of a key map.
+func bindings(km keyMap) (all []key.Binding) {
+	fields := reflect.ValueOf(km)
+	for i := range fields.NumField() {
+		all = append(all, fields.Field(i).Interface().(key.Binding))
+	}
+	return all
+}

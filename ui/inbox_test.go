@@ -1,0 +1,212 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/stream"
+)
+
+// program stands in for Bubble Tea: it runs the command that is left and gives
+// what comes of it to the model, and counts.
+type program struct {
+	*Model
+	batches int
+	at      []time.Duration // when each batch came
+	ended   bool
+}
+
+// run listens until the source has ended.
+func (p *program) run() {
+	start := time.Now()
+	for cmd := p.Init(); cmd != nil; {
+		msg := cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			msg = batch[0]() // the other is the look at the clock
+		}
+		p.batches++
+		p.at = append(p.at, time.Since(start))
+		_, cmd = p.Update(msg)
+	}
+	p.ended = true
+}
+
+func newProgram(inbox *Inbox) *program { return &program{Model: New(Options{Inbox: inbox})} }
+
+func numbered(n int) stream.Record {
+	return stream.Record{Data: fmt.Appendf(nil, "data: {\"n\":%d}\n\n", n)}
+}
+
+// TestInboxBatches: the first record comes at once, those after it once a
+// frame, all in order, and who puts them in never waits.
+func TestInboxBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inbox := NewInbox(0)
+		p := newProgram(inbox)
+		go p.run()
+		synctest.Wait()
+		start := time.Now()
+		for n := range 1000 {
+			inbox.Put(numbered(n))
+			time.Sleep(time.Millisecond)
+		}
+		if took := time.Since(start); took != time.Second {
+			t.Errorf("putting took %v", took)
+		}
+		inbox.End(nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if p.at[0] != 0 {
+			t.Errorf("the first record waited %v", p.at[0])
+		}
+		for i := 1; i < len(p.at); i++ {
+			if gap := p.at[i] - p.at[i-1]; gap < frameTime {
+				t.Errorf("batch %d came %v after the one before", i, gap)
+			}
+		}
+		if p.batches < 55 || p.batches > 62 {
+			t.Errorf("%d batches in a second", p.batches)
+		}
+		wire := p.in.Exchange(0).Response
+		if wire.Records() != 1000 || !p.ended {
+			t.Fatalf("%d records, ended: %t", wire.Records(), p.ended)
+		}
+		var want []byte
+		for n := range 1000 {
+			want = append(want, numbered(n).Data...)
+		}
+		if string(wire.Bytes(0, wire.Size())) != string(want) {
+			t.Error("the records are not in order")
+		}
+	})
+}
+
+// TestInboxIdle: nothing is under way while nothing comes but the wait for the
+// bell, and the rate has fallen.
+func TestInboxIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inbox := NewInbox(0)
+		p := newProgram(inbox)
+		go p.run()
+		synctest.Wait()
+		inbox.Put(numbered(1))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if before := p.batches; before != 1 {
+			t.Errorf("%d updates for one record", before)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if p.batches != 1 {
+			t.Errorf("%d updates on an idle screen", p.batches-1)
+		}
+		inbox.End(nil)
+		synctest.Wait()
+	})
+}
+
+// TestInboxLimit: with a limit the source waits for the screen, and no longer
+// than it must.
+func TestInboxLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inbox := NewInbox(100)
+		put := 0
+		go func() {
+			for range 10 {
+				inbox.Put(stream.Record{Data: make([]byte, 60)})
+				put++
+			}
+			inbox.End(nil)
+		}()
+		synctest.Wait()
+		if put != 2 {
+			t.Errorf("%d records of 60 bytes fit into 100", put)
+		}
+		for inbox.waiting() > 0 {
+			inbox.take()
+			synctest.Wait()
+		}
+		if put != 10 {
+			t.Errorf("%d records were put", put)
+		}
+		if _, more, ended, _ := inbox.take(); more || !ended {
+			t.Errorf("at the end: more %t, ended %t", more, ended)
+		}
+	})
+}
+
+// TestInboxBatchSize: one batch is bounded; the rest follows at once.
+func TestInboxBatchSize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inbox := NewInbox(0)
+		for range 5 {
+			inbox.Put(stream.Record{Data: make([]byte, batchBytes/2)})
+		}
+		inbox.End(errors.New("cut"))
+		p := newProgram(inbox)
+		p.run()
+		if p.batches != 3 || p.at[2] != 0 || p.Err() == nil {
+			t.Errorf("%d batches, the last after %v; %v", p.batches, p.at[2], p.Err())
+		}
+	})
+}
+
+// TestInboxEnd: after the end nothing is taken in, and nobody waits.
+func TestInboxEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inbox := NewInbox(10)
+		inbox.Put(numbered(1))
+		var refused bool
+		go func() { refused = !inbox.Put(numbered(2)) }()
+		synctest.Wait()
+		inbox.End(nil)
+		synctest.Wait()
+		if !refused || inbox.Put(numbered(3)) {
+			t.Error("a record was put after the end")
+		}
+		batch, more, ended, err := inbox.take()
+		if len(batch) != 1 || more || !ended || err != nil {
+			t.Errorf("%d records, more %t, ended %t, %v", len(batch), more, ended, err)
+		}
+	})
+}
+
+// TestInboxManySources: nothing is lost or doubled when many put at once.
+func TestInboxManySources(t *testing.T) {
+	inbox := NewInbox(0)
+	p := newProgram(inbox)
+	var all sync.WaitGroup
+	for source := range 8 {
+		all.Go(func() {
+			for n := range 200 {
+				r := numbered(n)
+				r.Exchange = source
+				inbox.Put(r)
+			}
+		})
+	}
+	go func() {
+		all.Wait()
+		inbox.End(nil)
+	}()
+	p.run()
+	for source := range 8 {
+		wire := p.in.Exchange(source).Response
+		if wire.Records() != 200 {
+			t.Errorf("source %d: %d records", source, wire.Records())
+		}
+		var want []byte
+		for n := range 200 {
+			want = append(want, numbered(n).Data...)
+		}
+		if string(wire.Bytes(0, wire.Size())) != string(want) {
+			t.Errorf("source %d: not in order", source)
+		}
+	}
+}

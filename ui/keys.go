@@ -1,0 +1,87 @@
+package ui
+
+import "github.com/charmbracelet/bubbles/key"
+
+// keyMap is every key of the program. The help screen and the README are made
+// from it.
+type keyMap struct {
+	Up, Down, Left, Right            key.Binding
+	PageUp, PageDown, Top, Bottom    key.Binding
+	Next, Back, Enter, Escape        key.Binding
+	List, Document, Wire, Findings   key.Binding
+	Zoom, Raw, Follow, Pause         key.Binding
+	Slower, Faster                   key.Binding
+	Search, Again, Before            key.Binding
+	NextFinding, Theme, Demo         key.Binding
+	Help, Suspend, Quit, Interrupted key.Binding
+}
+
+func bind(help, does string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
+}
+
+func newKeyMap() keyMap {
+	return keyMap{
+		Up:          bind("↑ k", "up", "up", "k"),
+		Down:        bind("↓ j", "down", "down", "j"),
+		Left:        bind("← h", "token before; back to the list", "left", "h"),
+		Right:       bind("→ l", "token after; into the call", "right", "l"),
+		PageUp:      bind("PgUp ^u", "a page up", "pgup", "ctrl+u", "ctrl+b"),
+		PageDown:    bind("PgDn ^d", "a page down", "pgdown", "ctrl+d", "ctrl+f"),
+		Top:         bind("g Home", "to the start", "g", "home"),
+		Bottom:      bind("G End", "to the end, and follow", "G", "end"),
+		Next:        bind("tab", "next pane", "tab"),
+		Back:        bind("⇧tab", "pane before", "shift+tab"),
+		Enter:       bind("enter", "open what is selected", "enter"),
+		Escape:      bind("esc", "close, or step back", "esc"),
+		List:        bind("1", "turns and calls", "1"),
+		Document:    bind("2", "arguments", "2"),
+		Wire:        bind("3", "wire", "3"),
+		Findings:    bind("4", "findings", "4"),
+		Zoom:        bind("z", "zoom the pane", "z"),
+		Raw:         bind("r", "raw text, deltas marked", "r"),
+		Follow:      bind("F", "follow what arrives", "F"),
+		Pause:       bind("space", "pause", " "),
+		Slower:      bind("[", "play slower", "["),
+		Faster:      bind("]", "play faster", "]"),
+		Search:      bind("/", "find in the pane", "/"),
+		Again:       bind("n", "next hit", "n"),
+		Before:      bind("N", "hit before", "N"),
+		NextFinding: bind("!", "next finding", "!"),
+		Theme:       bind("t", "dark or light", "t"),
+		Demo:        bind("d", "play the demo", "d"),
+		Help:        bind("?", "this help", "?"),
+		Suspend:     bind("^Z", "suspend", "ctrl+z"),
+		Quit:        bind("q", "back, then quit", "q"),
+		Interrupted: bind("^C", "quit", "ctrl+c"),
+	}
+}
+
+// keyGroup is a part of the help screen.
+type keyGroup struct {
+	title string
+	keys  []key.Binding
+}
+
+func (k keyMap) groups() []keyGroup {
+	return []keyGroup{
+		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
+		{"Panes", []key.Binding{k.Next, k.Back, k.List, k.Document, k.Wire, k.Findings, k.Zoom, k.Enter, k.Escape}},
+		{"Look", []key.Binding{k.Raw, k.Search, k.Again, k.Before, k.NextFinding, k.Theme}},
+		{"Time", []key.Binding{k.Follow, k.Pause, k.Slower, k.Faster}},
+		{"Program", []key.Binding{k.Demo, k.Help, k.Suspend, k.Quit, k.Interrupted}},
+	}
+}
+
+// Key is one line of the key table.
+type Key struct{ Group, Keys, Does string }
+
+// Keys is the key table, as the help screen shows it.
+func Keys() (table []Key) {
+	for _, g := range newKeyMap().groups() {
+		for _, b := range g.keys {
+			table = append(table, Key{g.title, b.Help().Key, b.Help().Desc})
+		}
+	}
+	return table
+}

@@ -1,0 +1,59 @@
+package layout
+
+import (
+	"testing"
+
+	"toolscope/ui/display"
+)
+
+// longest is how much of an input is looked at: what is checked after every
+// piece takes time.
+const longest = 500
+
+// FuzzJSON holds the invariants of the package against any text, cut anywhere.
+func FuzzJSON(f *testing.F) {
+	for i, text := range texts {
+		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, width, cut, step uint8, ascii bool) {
+		text = text[:min(len(text), longest)]
+		draw := display.Drawer{ASCII: ascii}
+		want := jsonBed(int(width), draw).feed(t, string(text))
+		same(t, "in pieces", jsonBed(int(width), draw).feed(t, chop(text, cut, step)...), want)
+		want.add("", true)
+		if want.check(t, 0); want.len() != len(text) {
+			t.Fatalf("%q is whole, but only %d bytes are laid out", text, want.len())
+		}
+	})
+}
+
+// FuzzText does the same for a text with a mark before every piece.
+func FuzzText(f *testing.F) {
+	for i, text := range texts {
+		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, width, cut, step uint8, ascii bool) {
+		text = text[:min(len(text), longest)]
+		draw := display.Drawer{ASCII: ascii}
+		live := textBed(int(width), draw).feed(t, chop(text, cut, step)...)
+		want := textBed(int(width), draw)
+		want.text, want.plain.marks = text, live.plain.marks
+		want.plain.Extend(text, false)
+		same(t, "in pieces", live, want)
+		live.plain.Extend(text, true)
+		if live.check(t, 0); live.len() != len(text) {
+			t.Fatalf("%q is whole, but only %d bytes are laid out", text, live.len())
+		}
+	})
+}
+
+// chop cuts text into a first piece and then pieces of the same size.
+func chop(text []byte, first, step uint8) (all []string) {
+	n := min(int(first), len(text))
+	all = append(all, string(text[:n]))
+	for text = text[n:]; len(text) > 0; text = text[n:] {
+		n = min(max(int(step%16), 1), len(text))
+		all = append(all, string(text[:n]))
+	}
+	return all
+}

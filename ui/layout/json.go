@@ -1,0 +1,196 @@
+package layout
+
+import (
+	"bytes"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// JSON lays out one JSON text that is still arriving as a reader would indent
+// it: a member or element a row, empty containers closed where they opened,
+// long strings wrapped. White space between tokens is not shown; after a colon
+// one cell is left free. From the first byte that is not JSON on, the text is
+// laid out as it is.
+type JSON struct {
+	flow
+	tok   int // token being laid out
+	off   int // bytes laid out; less than the text while its end is unsettled
+	stack []container
+	fresh bool // the innermost container has no member yet
+	ready bool // a value or closer may follow on the row: after a key's colon, or at the start
+}
+
+// container is one that is open.
+type container struct {
+	row   int32 // where it opened
+	count int32 // members so far
+}
+
+// NewJSON makes a layout of that width, in cells.
+func NewJSON(width int, draw display.Drawer) *JSON {
+	return &JSON{flow: flow{draw: draw, width: max(width, 1)}}
+}
+
+// Width is the width it was made for.
+func (d *JSON) Width() int { return d.width }
+
+// Len is how many bytes of the text are laid out. The rest, a few bytes at
+// most, is half an escape or half a character: what it will be is not settled.
+func (d *JSON) Len() int { return d.off }
+
+// Extend lays out what is new. lex has read exactly text; both only ever grow.
+// What the end of the text cuts waits for its rest unless the text is whole.
+func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
+	toks := lex.Tokens()
+	for d.tok < len(toks) {
+		t := toks[d.tok]
+		start := 0
+		if d.tok > 0 {
+			start = int(toks[d.tok-1].End)
+		}
+		end := int(t.End)
+		if d.off == start {
+			d.begin(t.Kind, start)
+		} else {
+			d.off = d.reopen(text[:end], d.off)
+		}
+		growing := d.tok == len(toks)-1
+		if growing && !whole {
+			end = d.off + settled(t.Kind, text[d.off:end])
+		}
+		d.place(t.Kind, text[d.off:end])
+		d.off = end
+		if growing {
+			return // it may still grow: even white space and junk do
+		}
+		d.tok++
+	}
+}
+
+// begin decides which row a token goes to.
+func (d *JSON) begin(k stream.TokenKind, off int) {
+	d.last = unit{}
+	switch k {
+	case stream.Space:
+		if len(d.rows) == 0 { // hidden, but every byte is on some row
+			d.startRow(off)
+			d.ready = true
+		}
+		return
+	case stream.Colon, stream.Comma:
+		return
+	case stream.ObjectClose, stream.ArrayClose:
+		d.close(off)
+		return
+	case stream.Junk:
+		if len(d.rows) == 0 {
+			d.startRow(off)
+		}
+		return
+	case stream.Key:
+		d.startRow(off)
+	default:
+		if !d.ready {
+			d.startRow(off)
+		}
+	}
+	d.ready = false
+	if k == stream.ObjectOpen || k == stream.ArrayOpen {
+		d.stack = append(d.stack, container{row: int32(len(d.rows) - 1)})
+		d.fresh = true
+		return
+	}
+	d.fresh = false
+}
+
+// startRow begins the row of a member, an element or a whole text.
+func (d *JSON) startRow(off int) {
+	r := Row{Token: int32(d.tok), Parent: -1}
+	if n := len(d.stack); n > 0 {
+		r.Parent, r.Index = d.stack[n-1].row, d.stack[n-1].count
+		d.stack[n-1].count++
+	}
+	d.newRow(off, r, d.indent(len(d.stack)))
+}
+
+func (d *JSON) close(off int) {
+	n := len(d.stack) - 1
+	opener := d.stack[n]
+	d.stack = d.stack[:n]
+	if !d.fresh {
+		d.newRow(off, Row{Token: int32(d.tok), Parent: opener.row, Index: Closer}, d.indent(n))
+	}
+	d.fresh = false
+}
+
+// place puts the bytes of a token, or some of them, on the last row.
+func (d *JSON) place(k stream.TokenKind, b []byte) {
+	switch {
+	case len(b) == 0:
+	case k == stream.Space:
+		d.rows[len(d.rows)-1].End += uint32(len(b))
+	case k == stream.Colon:
+		d.put(1, 2)
+		d.ready = true
+	case k == stream.String || k == stream.Key:
+		d.quoted(b)
+	default:
+		d.text(b)
+	}
+}
+
+// quoted places part of a string: an escape is not split, where there is room.
+func (d *JSON) quoted(b []byte) {
+	for len(b) > 0 {
+		n := bytes.IndexByte(b, '\\')
+		if n < 0 || d.width < leastRoom {
+			n = len(b)
+		}
+		d.text(b[:n])
+		if b = b[n:]; len(b) > 0 {
+			n = EscapeLen(b)
+			k, cells := d.draw.Measure(b[n-1:]) // a mark may sit on its last character
+			if n, cells = n-1+k, n-1+cells; cells <= leastRoom {
+				d.put(n, cells)
+			} else {
+				d.text(b[:n])
+			}
+			b = b[n:]
+		}
+	}
+}
+
+// EscapeLen is the length of the escape that b begins with, as far as it is there.
+func EscapeLen(b []byte) int {
+	if len(b) > 1 && b[1] == 'u' {
+		return min(6, len(b))
+	}
+	return min(2, len(b))
+}
+
+// settled is the length of b, the end of a token that grows, without an escape
+// or character that it cuts.
+func settled(k stream.TokenKind, b []byte) int {
+	if k != stream.String && k != stream.Key {
+		return settledChar(b)
+	}
+	for back := 1; back <= 6 && back <= len(b); back++ {
+		if i := len(b) - back; b[i] == '\\' && !escaped(b, i) {
+			if back == 1 || b[i+1] == 'u' && back < 6 {
+				return i
+			}
+			break
+		}
+	}
+	return settledChar(b)
+}
+
+// escaped reports whether the backslash at i is itself escaped.
+func escaped(b []byte, i int) bool {
+	n := 0
+	for i--; i >= 0 && b[i] == '\\'; i-- {
+		n++
+	}
+	return n%2 == 1
+}

@@ -1,0 +1,168 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestTokenToFrames: selecting a token marks the frames that brought it.
+func TestTokenToFrames(t *testing.T) {
+	for _, c := range []struct{ keys, token, frames string }{
+		{"k2g", "{", "#12"},
+		{"k2gj", `"path"`, "#12"},
+		{"k2gjl", `"cmd/greet/main.go"`, "#12 #13"},
+		{"k2gjjjjl", `"fmt.Println(\"hi\")"`, "#14"},
+		{"k2gjjjjjl", "", "#15 #16 #17 #18 #19"},
+		{"k2<pgdown>", "", "#22"},
+	} {
+		s := agent(t, 140, 60).press(c.keys)
+		if token := s.doc.chosen(); c.token != "" && string(s.doc.call.Args()[token.start:token.end]) != c.token {
+			t.Errorf("%q selects %s", c.keys, s.where())
+		}
+		if got := strings.Join(s.litFrames(), " "); got != c.frames {
+			t.Errorf("%q marks %s, want %s", c.keys, got, c.frames)
+		}
+		s.press("1")
+		if lit := s.litFrames(); lit != nil {
+			t.Errorf("from the list %v are marked", lit)
+		}
+	}
+}
+
+// litFrames are the numbers of the wire rows that are marked on the frame.
+func (s *screen) litFrames() (frames []string) {
+	for _, row := range s.rows() {
+		if _, right, ok := strings.Cut(row, "│▌"); ok {
+			frames = append(frames, strings.Fields(right)[0])
+		}
+	}
+	return frames
+}
+
+// TestFrameToToken: selecting a frame marks the bytes that it brought.
+func TestFrameToToken(t *testing.T) {
+	s := agent(t, 140, 60).press("k3")
+	args := s.doc.call.Args()
+	for _, want := range []string{"", `{"path": "cmd/greet/mai`, `n.go", "edits": [{"old"`, `: "fmt.Println(\"hi\")"`} {
+		if lit := string(args[s.doc.light.start:s.doc.light.end]); lit != want {
+			t.Errorf("%s marks %q, want %q", s.where(), lit, want)
+		}
+		s.press("j")
+	}
+	// What is marked comes into view, and is where the cursor is then.
+	small := agent(t, 60, 10).press("k3jjjjjjjjj")
+	if small.press("2"); small.where() != `arguments: "import \"fmt\""` {
+		t.Error(small.where())
+	}
+	small.shows(`"old": "import \"fmt\"`)
+}
+
+// TestLinkAllTokens: from each token to its first frame, and from that frame
+// back to bytes that hold the token's first.
+func TestLinkAllTokens(t *testing.T) {
+	records := append(body("agent.sse")(t), attack("\u202e")["chat"]...)
+	for i := range records {
+		records[i].Exchange = 1 + i/28
+	}
+	s := newScreen(t, 140, 40).feed(records...)
+	for _, turn := range s.in.Session().Turns {
+		for _, c := range turn.Calls {
+			s.setFollow(false)
+			s.choose(choice{turn, c})
+			for n := range c.Lexer().Tokens() {
+				s.focusOn(docPane)
+				token := tokenSpan(s.doc.tokens(), n)
+				s.doc.goTo(token.start)
+				s.linkFromDocument()
+				if s.doc.tok != n || !s.wire.lit(s.wire.at) {
+					t.Fatalf("%s: token %d is not linked to row %d", c.Name, n, s.wire.at)
+				}
+				s.focusOn(wirePane)
+				if light := s.doc.light; !light.has(token.start) {
+					t.Fatalf("%s: token %d at %d leads to a frame that brought %v", c.Name, n, token.start, light)
+				}
+			}
+		}
+	}
+}
+
+// TestReusedSlot: the wire of a call ends where its slot went to another.
+func TestReusedSlot(t *testing.T) {
+	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"one":1`).call("toolu_2", "second", `{"two":2}`)
+	for _, records := range [][]stream.Record{a.records, demo(t, "index-zero")} {
+		s := newScreen(t, 140, 60).feed(records...).press("gj3")
+		one, two := s.in.Session().Turns[0].Calls[0], s.in.Session().Turns[0].Calls[1]
+		s.shows(one.Name + " " + one.ID).hides(two.Name + " " + two.ID).press("1j3")
+		s.shows(two.Name + " " + two.ID).hides(one.Name + " " + one.ID)
+	}
+}
+
+// TestWireOfTurn has a row for every event but those that are made here.
+func TestWireOfTurn(t *testing.T) {
+	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("g3").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
+	for row, n := range s.wire.events {
+		if e := s.in.Timeline.Event(int(n)); e.Turn != 0 || e.Kind == stream.Diagnosis {
+			t.Errorf("row %d is %v", row, e)
+		}
+	}
+}
+
+// TestFindingLeads to the byte it points at, or to the frame that showed it.
+func TestFindingLeads(t *testing.T) {
+	for _, c := range []struct {
+		demo, keys, want, shows string
+	}{
+		{"malformed", "4<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
+		{"cut", "4<enter>", `arguments: "The cache warmer`, "nger exi"},
+		{"index-zero", "g4<enter>", "wire: #18, open", "call_demo_lima"},
+		{"malformed", "!4<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
+	} {
+		s := newScreen(t, 120, 40).feed(demo(t, c.demo)...).end().press(c.keys)
+		if s.shows(c.shows); !strings.HasPrefix(s.where(), c.want) {
+			t.Errorf("%s: %q leads to %s, want %s\n%s", c.demo, c.keys, s.where(), c.want, s.text())
+		}
+	}
+	s := newScreen(t, 120, 40).feed(stream.Record{Note: "the file was replaced"}).press("4<enter>")
+	s.shows("the file was replaced", "SOURCE_NOTE")
+}
+
+// TestNextFinding goes round what has findings above info.
+func TestNextFinding(t *testing.T) {
+	s := agent(t, 80, 24).press("!").shows("no findings above info")
+	if s.where() != "list: run_tests, follows" {
+		t.Error(s.where())
+	}
+	a := new(anthropic).open("msg_1")
+	for i, args := range []string{`{}`, `{"a":x}`, `{}`, `{"a":1}}`} {
+		a.call(fmt.Sprint("toolu_", i), "tool"+args, args).seal()
+	}
+	s = newScreen(t, 80, 24).feed(a.stop("tool_use").records...)
+	for _, want := range []string{`list: tool{"a":x}`, `list: tool{"a":1}}`, `list: tool{"a":x}`} {
+		if s.press("!").shows("FINDINGS"); s.where() != want {
+			t.Errorf("! leads to %s, want %s", s.where(), want)
+		}
+	}
+}
+
+// TestPath is where the cursor is, as a person would write it.
+func TestPath(t *testing.T) {
+	args := `{"a":{"b":[true,{"c":"x"},[]]},"key \"with\" \u00e9":1,"last`
+	a := new(anthropic).open("msg_1").call("toolu_1", "tool", args)
+	s := newScreen(t, 80, 40).feed(a.records...).press("2g")
+	for row, want := range []string{
+		"", ".a", ".a.b", ".a.b[0]", ".a.b[1]", ".a.b[1].c", ".a.b[1]", ".a.b[2]", ".a.b", ".a", `.key "with" é`, ".last",
+	} {
+		if got := s.doc.path(); got != want {
+			t.Errorf("on row %d: %s, want %s", row, got, want)
+		}
+		s.press("j")
+	}
+	deep := new(anthropic).open("msg_1").call("toolu_1", "tool", strings.Repeat("[", 5000))
+	s = newScreen(t, 80, 24).feed(deep.records...).press("2")
+	if got := s.doc.path(); got != ".."+strings.Repeat("[0]", mostPath) {
+		t.Errorf("deep down it is %s", got)
+	}
+}

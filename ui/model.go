@@ -1,0 +1,249 @@
+package ui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"toolscope/providers"
+	"toolscope/themes"
+	"toolscope/ui/display"
+)
+
+// Options is what the program is started with.
+type Options struct {
+	Source   string                   // what is looked at, in a word or two: a file name, "stdin", "demo"
+	Inbox    *Inbox                   // where records come from; nil when there is no source yet
+	Playback Playback                 // the clock of a source that is played; nil for others
+	Demo     func(to *Inbox) Playback // starts the demo, while nothing else is there to see; may be nil
+	Suspend  func()                   // stops the program until it is continued; may be nil
+	Theme    themes.Theme
+	Themes   [2]themes.Theme  // light and dark, for the key that changes between them
+	Depth    termenv.Profile  // colours the terminal has
+	ASCII    bool             // draw with ASCII only
+	Now      func() time.Time // the clock; time.Now when nil
+}
+
+// Playback is a clock that can be slowed, hurried and stopped.
+type Playback interface {
+	Pause(bool)
+	Paused() bool
+	SetSpeed(float64)
+	Speed() float64
+}
+
+// Model is the program. It is the only tea.Model; Update routes, and what
+// changes is done by the methods it routes to.
+type Model struct {
+	opt   Options
+	keys  keyMap
+	ink   *paints
+	draw  display.Drawer
+	pen   pen
+	in    providers.Inspector
+	w, h  int
+	focus paneID
+	lower paneID // what shares a column with the document
+	zoom  bool
+	mode  mode
+
+	list     turnList
+	doc      document
+	summary  summary
+	wire     wire
+	findings findings
+	chosen   choice
+	search   search
+
+	follow  bool
+	paused  bool // the screen stands still; records wait in the inbox
+	ended   bool // the source has ended
+	failure error
+	notice  display.Text
+	opened  int // strings opened: the id of the latest highlighting
+	rate    meter
+	crash   *Crash
+}
+
+// New makes the program.
+func New(o Options) *Model {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, lower: wirePane, w: 80, h: 24}
+	m.draw = display.Drawer{ASCII: o.ASCII}
+	m.doc.when = m.when
+	m.list.alarms = alarms{}
+	m.paint(o.Theme)
+	return m
+}
+
+func (m *Model) paint(t themes.Theme) {
+	m.ink = newPaints(t, m.opt.Depth)
+	glyph := &unicodeGlyphs
+	if m.draw.ASCII {
+		glyph = &asciiGlyphs
+	}
+	m.pen = pen{ink: m.ink, draw: m.draw, glyph: glyph}
+}
+
+// Err is why the source ended, if that was an error.
+func (m *Model) Err() error { return m.failure }
+
+// Init begins to listen.
+func (m *Model) Init() tea.Cmd {
+	if m.opt.Inbox == nil {
+		return nil
+	}
+	return m.opt.Inbox.listen(0)
+}
+
+// Update routes a message to what it is for.
+func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+	switch msg := msg.(type) {
+	case arrived:
+		cmd = m.take()
+	case tea.KeyMsg:
+		cmd = m.key(msg)
+	case tea.WindowSizeMsg:
+		m.w, m.h = max(msg.Width, 1), max(msg.Height, 1)
+		m.refresh()
+	case highlighted:
+		m.colour(msg)
+	case quiet:
+		cmd = m.rate.settle(time.Time(msg))
+	case Crash:
+		m.crash, cmd = &msg, tea.Quit
+	}
+	return m, guard(cmd)
+}
+
+// key gives a key to the mode. Bubble Tea makes one message of keys that are
+// typed faster than it reads: each counts.
+func (m *Model) key(k tea.KeyMsg) tea.Cmd {
+	if k.Type == tea.KeyRunes && len(k.Runes) > 1 && !k.Paste {
+		var cmds []tea.Cmd
+		for _, r := range k.Runes {
+			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: k.Alt}))
+		}
+		return tea.Batch(cmds...)
+	}
+	m.notice = ""
+	switch {
+	case m.keys.is(k, m.keys.Interrupted):
+		return tea.Interrupt
+	case m.keys.is(k, m.keys.Suspend):
+		return m.suspend()
+	}
+	return m.mode.update(m, k)
+}
+
+// take reads one batch from the inbox.
+func (m *Model) take() tea.Cmd {
+	inbox := m.opt.Inbox
+	if m.paused {
+		return inbox.listen(frameTime) // the status line counts what waits
+	}
+	batch, more, ended, err := inbox.take()
+	size := 0
+	for _, r := range batch {
+		m.in.Write(r)
+		size += len(r.Data)
+	}
+	m.rate.add(size, m.opt.Now())
+	if ended {
+		m.in.Close()
+		m.ended, m.failure = true, err
+	}
+	if m.follow {
+		m.chosen = newest(m.in.Session())
+	}
+	m.refresh()
+	if ended {
+		return nil
+	}
+	if more {
+		inbox.ring()
+		return inbox.listen(0)
+	}
+	return tea.Batch(inbox.listen(frameTime), m.rate.watch())
+}
+
+// refresh brings every pane up to date with the session and the window.
+func (m *Model) refresh() {
+	s := m.in.Session()
+	columns := m.columns()
+	_, h, _ := place(columns, listPane)
+	m.list.extend(s, max(1, h-listTitle))
+	m.list.moveTo(m.list.rowOf(s, m.chosen))
+	w, h, shown := place(columns, docPane)
+	if !shown {
+		w, h = m.w, m.bodyHeight()
+	}
+	m.doc.show(m.chosen.call, max(1, w-docMargin), m.draw)
+	m.doc.extend(max(1, h-docTitle(h)))
+	if m.chosen.call == nil && m.chosen.turn != nil {
+		t := m.chosen.turn
+		m.summary.extend(m.in.Exchange(t.Exchange), t, max(1, w-docMargin), max(1, h-turnTitleRows(h)), &m.pen)
+	}
+	_, h, _ = place(columns, wirePane)
+	m.wire.show(m.chosen)
+	m.wire.extend(&m.in.Timeline, max(1, h-paneTitle))
+	w, h, _ = place(columns, findingsPane)
+	m.findings.extend(&m.in.Timeline, m.chosen, w, max(1, h-paneTitle), m.draw)
+	if m.focus == wirePane {
+		m.linkFromWire()
+	} else {
+		m.linkFromDocument()
+	}
+}
+
+// when is how long into its turn an event came.
+func (m *Model) when(event int32) display.Text {
+	e := m.in.Timeline.Event(int(event))
+	if t := m.in.Session().Turn(e.Turn); t != nil {
+		return timeText(since(t.OpenedAt, e.At))
+	}
+	return ""
+}
+
+// choose makes a turn or call the chosen one.
+func (m *Model) choose(c choice) {
+	if c.turn == nil || c == m.chosen {
+		return
+	}
+	m.chosen = c
+	m.refresh()
+}
+
+// linkFromDocument lights the frames that brought the selected token.
+func (m *Model) linkFromDocument() {
+	m.doc.light = span{}
+	if m.focus != docPane {
+		m.wire.light = span{}
+		return
+	}
+	m.wire.point(m.doc.chosen())
+}
+
+// linkFromWire lights the bytes that the selected frame brought, and selects
+// the first of them.
+func (m *Model) linkFromWire() {
+	m.wire.light = span{}
+	m.doc.light = m.wire.chosen()
+	if s := m.doc.light; s.end > s.start {
+		m.doc.goTo(s.start)
+	}
+}
+
+// colour puts finished highlighting into the reader, if it still waits for it.
+func (m *Model) colour(h highlighted) {
+	r, ok := m.mode.(*reader)
+	if over, isHelp := m.mode.(*help); isHelp {
+		r, ok = over.under.(*reader)
+	}
+	if ok && r.id == h.id {
+		r.kind, r.lines = h.kind, h.lines
+	}
+}

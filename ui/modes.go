@@ -1,0 +1,228 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/ui/display"
+)
+
+// A mode owns the keyboard, the footer and, if it wants, the body, while it lasts.
+type mode interface {
+	update(m *Model, k tea.KeyMsg) tea.Cmd
+	// body draws row y of a body of h rows into the field; false leaves the
+	// body to the panes.
+	body(m *Model, p *pen, y, h int) bool
+	footer(m *Model, p *pen)
+}
+
+// is reports whether k is one of the bindings.
+func (km keyMap) is(k tea.KeyMsg, bindings ...key.Binding) bool { return key.Matches(k, bindings...) }
+
+// move is where a movement key takes a window's cursor.
+func (km keyMap) move(k tea.KeyMsg, w window) (row int, ok bool) {
+	switch {
+	case km.is(k, km.Up):
+		return w.at - 1, true
+	case km.is(k, km.Down):
+		return w.at + 1, true
+	case km.is(k, km.PageUp):
+		return w.at - max(1, w.height-1), true
+	case km.is(k, km.PageDown):
+		return w.at + max(1, w.height-1), true
+	case km.is(k, km.Top):
+		return 0, true
+	case km.is(k, km.Bottom):
+		return w.rows - 1, true
+	}
+	return 0, false
+}
+
+// browse is the mode the program is in when no other is.
+type browse struct{}
+
+func (browse) body(*Model, *pen, int, int) bool { return false }
+
+func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
+	km := m.keys
+	switch {
+	case km.is(k, km.Quit):
+		return m.back(tea.Quit)
+	case km.is(k, km.Escape):
+		return m.back(nil)
+	case km.is(k, km.Help):
+		m.mode = &help{under: browse{}}
+	case km.is(k, km.Search):
+		m.mode = newSearchBar(m)
+	case km.is(k, km.Again):
+		m.hit(1)
+	case km.is(k, km.Before):
+		m.hit(-1)
+	case km.is(k, km.Next):
+		m.focusNext(1)
+	case km.is(k, km.Back):
+		m.focusNext(-1)
+	case km.is(k, km.List):
+		m.focusOn(listPane)
+	case km.is(k, km.Document):
+		m.focusOn(docPane)
+	case km.is(k, km.Wire):
+		m.focusOn(wirePane)
+	case km.is(k, km.Findings):
+		m.focusOn(findingsPane)
+	case km.is(k, km.Zoom):
+		m.zoom = !m.zoom
+		m.refresh()
+	case km.is(k, km.Raw):
+		m.doc.raw = !m.doc.raw
+		m.refresh()
+	case km.is(k, km.Theme):
+		m.toggleTheme()
+	case km.is(k, km.NextFinding):
+		m.nextFinding()
+	case km.is(k, km.Demo):
+		return m.playDemo()
+	case km.is(k, km.Follow):
+		m.setFollow(!m.follow)
+	case km.is(k, km.Pause):
+		return m.pause()
+	case km.is(k, km.Slower):
+		m.changeSpeed(0.5)
+	case km.is(k, km.Faster):
+		m.changeSpeed(2)
+	default:
+		return m.movePane(k)
+	}
+	return nil
+}
+
+// hints are the keys worth knowing in each pane, most useful first: as many
+// are shown as fit.
+var hints = [...][]string{
+	listPane:     {"? help", "enter open", "/ find", "tab pane", "space pause", "q quit"},
+	docPane:      {"? help", "enter open string", "r raw", "/ find", "h l token", "tab pane"},
+	wirePane:     {"? help", "enter frame", "/ find", "tab pane", "z zoom"},
+	findingsPane: {"? help", "enter go there", "tab pane"},
+}
+
+// turnHints are those of the document pane while it is about a turn.
+var turnHints = []string{"? help", "j k scroll", "tab pane", "z zoom"}
+
+func (browse) footer(m *Model, p *pen) {
+	m.drawCounts(p)
+	if m.notice != "" {
+		p.tail(caution, bare, m.draw.Truncate(" "+m.notice+" ", p.left))
+		return
+	}
+	keys := hints[m.focus]
+	if m.focus == docPane && m.chosen.call == nil {
+		keys = turnHints
+	}
+	hint := display.Text("")
+	for _, h := range keys {
+		if display.Width(hint)+3+len(h)+1 > p.left {
+			break
+		}
+		hint += display.Text("   " + h)
+	}
+	p.tail(muted, bare, hint+" ")
+}
+
+// help is the mode that lists every key.
+type help struct {
+	window
+	under mode
+	lines [][]helpPart
+	wide  bool // the lines are for two columns
+}
+
+func (h *help) update(m *Model, k tea.KeyMsg) tea.Cmd {
+	if m.keys.is(k, m.keys.Escape, m.keys.Quit, m.keys.Help) {
+		m.mode = h.under
+		return nil
+	}
+	if row, ok := m.keys.move(k, h.pages()); ok {
+		h.scroll(row)
+	}
+	return nil
+}
+
+func (h *help) body(m *Model, p *pen, y, height int) bool {
+	if wide := m.w >= 80; h.lines == nil || wide != h.wide {
+		h.lines, h.wide = helpLines(m.keys, wide, m.draw.ASCII), wide
+	}
+	h.rows, h.height = len(h.lines), height
+	h.scroll(h.top)
+	if n := h.top + y; n < len(h.lines) {
+		for _, part := range h.lines[n] {
+			p.say(part.role, part.text)
+		}
+	}
+	p.fill(bare)
+	return true
+}
+
+func (h *help) footer(m *Model, p *pen) {
+	p.say(muted, " esc close   ")
+	if h.rows > h.height {
+		p.say(muted, fmt.Sprintf("up/down scroll, %d of %d", min(h.rows, h.top+h.height), h.rows))
+	}
+}
+
+// helpPart is a piece of a help line in one colour.
+type helpPart struct {
+	role role
+	text string
+}
+
+// helpLines are the key groups, in two columns where there is room.
+func helpLines(km keyMap, wide, ascii bool) (lines [][]helpPart) {
+	var columns [2][][]helpPart
+	for i, g := range km.groups() {
+		column := 0
+		if wide && i > 1 {
+			column = 1
+		}
+		columns[column] = append(columns[column], groupLines(g, ascii)...)
+	}
+	for i := range max(len(columns[0]), len(columns[1])) {
+		var line []helpPart
+		if i < len(columns[0]) {
+			line = append(line, columns[0][i]...)
+		}
+		if i < len(columns[1]) {
+			used := 0
+			for _, part := range line {
+				used += display.Width(display.Text(part.text))
+			}
+			line = append(line, helpPart{plain, strings.Repeat(" ", max(1, helpColumn-used))})
+			line = append(line, columns[1][i]...)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+const (
+	helpColumn = 44 // cells before the second column
+	keyColumn  = 13 // cells before what a key does
+)
+
+// arrowWords are the keys that have a sign, in ASCII.
+var arrowWords = strings.NewReplacer("↑", "up", "↓", "down", "←", "left", "→", "right", "⇧", "shift-")
+
+func groupLines(g keyGroup, ascii bool) (lines [][]helpPart) {
+	lines = append(lines, []helpPart{{muted, " " + g.title}})
+	for _, b := range g.keys {
+		key := "   " + b.Help().Key
+		if ascii {
+			key = arrowWords.Replace(key)
+		}
+		pad := max(1, keyColumn-display.Width(display.Text(key)))
+		lines = append(lines, []helpPart{{accent, key}, {plain, strings.Repeat(" ", pad) + b.Help().Desc}})
+	}
+	return append(lines, nil)
+}

@@ -1,0 +1,135 @@
+package ui
+
+import (
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"toolscope/stream"
+	"toolscope/themes"
+)
+
+// role is what a piece of text is, which decides how it looks.
+type role uint8
+
+const (
+	plain role = iota
+	live
+	good
+	caution
+	bad
+	muted
+	accent
+	keyToken
+	stringToken
+	escapeToken
+	numberToken
+	literalToken
+	punctToken
+	junkToken
+	tentative
+	numRoles
+)
+
+// ground is what a piece of text lies on.
+type ground uint8
+
+const (
+	bare     ground = iota
+	selected        // the selection
+	linked          // what the selection points at
+	match           // a search hit
+	growing         // the token that may still grow
+	numGrounds
+)
+
+// paints are the escape sequences of a theme at a colour depth, made once:
+// the only SGR the program writes.
+type paints struct {
+	on    [numRoles][numGrounds]string
+	depth termenv.Profile
+	theme themes.Theme
+}
+
+const paintOff = "\x1b[0m"
+
+func newPaints(t themes.Theme, depth termenv.Profile) *paints {
+	p := &paints{depth: depth, theme: t}
+	inks := [numRoles]themes.Ink{
+		live: t.Live, good: t.Good, caution: t.Caution, bad: t.Bad, muted: t.Muted, accent: t.Accent,
+		keyToken: t.Key, stringToken: t.String, escapeToken: t.Escape, numberToken: t.Number,
+		literalToken: t.Literal, punctToken: t.Punct, junkToken: t.Junk, tentative: t.Tentative,
+	}
+	grounds := [numGrounds]themes.Ink{
+		selected: t.Selection, linked: t.Linked, match: {Reverse: true}, growing: t.Open,
+	}
+	if depth == termenv.Ascii { // without colours, attributes must carry the difference
+		grounds[selected] = themes.Ink{Reverse: true}
+		grounds[linked] = themes.Ink{Underline: true, Bold: true}
+	}
+	for r, ink := range inks {
+		for g, under := range grounds {
+			p.on[r][g] = p.sgr(ink.With(under))
+		}
+	}
+	return p
+}
+
+// sgr is the escape sequence that turns ink on, "" for plain. Without colours
+// the attributes stay: they are what tells a selection then.
+func (p *paints) sgr(i themes.Ink) string {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetColorProfile(p.depth)
+	if p.depth == termenv.Ascii {
+		i.FG, i.BG = "", ""
+		r.SetColorProfile(termenv.ANSI)
+	}
+	on, _, _ := strings.Cut(i.Style().Renderer(r).Render("x"), "x")
+	return on
+}
+
+// tokenRoles is how each kind of token looks.
+var tokenRoles = [...]role{
+	stream.Space: plain, stream.ObjectOpen: punctToken, stream.ObjectClose: punctToken, stream.ArrayOpen: punctToken,
+	stream.ArrayClose: punctToken, stream.Colon: punctToken, stream.Comma: punctToken, stream.Key: keyToken,
+	stream.String: stringToken, stream.Number: numberToken, stream.True: literalToken, stream.False: literalToken,
+	stream.Null: literalToken, stream.Junk: junkToken,
+}
+
+// statusRoles is the colour of each status; the glyph and the word say the same.
+var statusRoles = [stream.NumStatus]role{
+	stream.Waiting: muted, stream.Streaming: live, stream.LooksDone: caution, stream.Complete: good,
+	stream.NoArguments: good, stream.CutShort: bad, stream.Malformed: bad, stream.NotObject: caution,
+	stream.Aborted: bad, stream.Rejected: bad,
+}
+
+var severityRoles = [...]role{stream.Info: muted, stream.Warn: caution, stream.Error: bad}
+
+// glyphs are the signs of one alphabet; each is one cell wide.
+type glyphs struct {
+	status               [stream.NumStatus]string
+	severity             [3]string
+	rule, sep, mark, dot string
+	cursor, ghost, delta string
+	line                 string
+}
+
+var unicodeGlyphs = glyphs{
+	status:   [...]string{"○", "◔", "◐", "●", "◌", "▲", "✗", "◇", "⊘", "⊖"},
+	severity: [...]string{"·", "▲", "✗"},
+	rule:     "│", sep: "›", mark: "▌", dot: "·", cursor: "█", ghost: "┊", delta: "╎", line: "─",
+}
+
+var asciiGlyphs = glyphs{
+	status:   [...]string{".", "~", "?", "=", "-", "!", "x", "#", "/", "%"},
+	severity: [...]string{".", "!", "x"},
+	rule:     "|", sep: ">", mark: ">", dot: "-", cursor: "_", ghost: ":", delta: "|", line: "-",
+}
+
+// turnStatus is the glyph a turn shares with calls.
+var turnStatus = [...]stream.Status{
+	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
+	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
+}

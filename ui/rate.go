@@ -1,0 +1,50 @@
+package ui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// meter is how fast bytes arrive: those of the last full second.
+type meter struct {
+	second   int64 // unix time of the second being counted
+	count    int
+	last     int // bytes in the second before
+	watching bool
+}
+
+// quiet comes a moment after a batch, so that the rate falls to nothing.
+type quiet time.Time
+
+func (r *meter) add(n int, now time.Time) {
+	r.advance(now)
+	r.count += n
+}
+
+func (r *meter) advance(now time.Time) {
+	switch s := now.Unix(); {
+	case s == r.second+1:
+		r.second, r.last, r.count = s, r.count, 0
+	case s != r.second:
+		r.second, r.last, r.count = s, 0, 0
+	}
+}
+
+// watch asks for one look at the clock, so that nothing ticks when nothing comes.
+func (r *meter) watch() tea.Cmd {
+	if r.watching {
+		return nil
+	}
+	r.watching = true
+	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return quiet(t) })
+}
+
+// settle looks at the clock, and again later unless the rate has fallen.
+func (r *meter) settle(now time.Time) tea.Cmd {
+	r.watching = false
+	if r.advance(now); r.last == 0 && r.count == 0 {
+		return nil
+	}
+	return r.watch()
+}

@@ -1,0 +1,162 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/ui/display"
+)
+
+// reader is the mode in which one string of the arguments is read as what it
+// holds: code, a diff, shell, Markdown, or just lines. It is decoded first and
+// drawn at once; colours follow when chroma has made them elsewhere.
+type reader struct {
+	window
+	title display.Text
+	kind  string
+	lines []codeLine
+	left  int    // cells scrolled to the right
+	id    int    // of the highlighting that is awaited
+	note  string // what else is to say of it
+}
+
+// codeLine is a line in pieces of one colour.
+type codeLine []codeSpan
+
+type codeSpan struct {
+	on   string // escape sequence, "" for plain
+	text display.Text
+}
+
+// maxHighlight is how many bytes chroma is asked to read: it does about 2 MB/s.
+const maxHighlight = 256 << 10
+
+// highlighted brings the colours of an opened string.
+type highlighted struct {
+	id    int
+	kind  string
+	lines []codeLine
+}
+
+// openString makes a reader for the selected string, or for the value of the
+// selected key; it reports false when that is no string.
+func (m *Model) openString() (cmd tea.Cmd, ok bool) {
+	d := &m.doc
+	n := d.stringAt(d.tok)
+	if n < 0 {
+		return nil, false
+	}
+	toks := d.tokens()
+	content := unquoted(d.call.Args(), tokenSpan(toks, n))
+	growing := n == len(toks)-1 && d.call.Lexer().Open()
+	m.opened++
+	r := &reader{title: m.draw.Clean(d.path()), kind: "text", id: m.opened}
+	switch {
+	case growing && d.call.Arriving():
+		r.note = ", as far as it had come"
+	case growing:
+		r.note = ", the end is missing"
+	}
+	r.lines = plainLines(content, m.draw)
+	m.mode = r
+	if growing || len(content) > maxHighlight {
+		return nil, true
+	}
+	hint, theme, paint, draw := d.hintFor(n), m.ink.theme, m.ink, m.draw
+	return func() tea.Msg {
+		kind, lines := highlight(content, hint, theme, paint, draw)
+		return highlighted{r.id, kind, lines}
+	}, true
+}
+
+// plainLines cuts content into lines without colours.
+func plainLines(content string, draw display.Drawer) (lines []codeLine) {
+	for line := range strings.SplitSeq(strings.ReplaceAll(content, "\t", "    "), "\n") {
+		lines = append(lines, codeLine{{text: draw.Clean(line)}})
+	}
+	return lines
+}
+
+func (r *reader) update(m *Model, k tea.KeyMsg) tea.Cmd {
+	switch {
+	case m.keys.is(k, m.keys.Escape, m.keys.Quit):
+		m.mode = browse{}
+	case m.keys.is(k, m.keys.Left):
+		r.left = max(0, r.left-sideways)
+	case m.keys.is(k, m.keys.Right):
+		if r.wider(r.left + sideways) {
+			r.left += sideways
+		}
+	case m.keys.is(k, m.keys.Help):
+		m.mode = &help{under: r}
+	default:
+		if row, ok := m.keys.move(k, r.window); ok {
+			r.moveTo(row)
+		}
+	}
+	return nil
+}
+
+const sideways = 8 // cells that a key scrolls to the side
+
+// wider reports whether a visible line has more than so many cells.
+func (r *reader) wider(cells int) bool {
+	for _, line := range r.lines[min(r.top, len(r.lines)):min(r.top+r.height, len(r.lines))] {
+		if display.Width(line.text()) > cells {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) body(m *Model, p *pen, y, h int) bool {
+	if y == 0 {
+		p.say(muted, " OPENED  ")
+		p.put(accent, bare, r.title)
+		p.tail(muted, bare, p.draw.Clean(" "+r.kind+", "+plural(len(r.lines), "line")+r.note+" "))
+		p.fill(bare)
+		return true
+	}
+	r.resize(len(r.lines), h-1)
+	row := r.top + y - 1
+	if row >= len(r.lines) {
+		p.fill(bare)
+		return true
+	}
+	mark := " "
+	if row == r.at {
+		mark = p.glyph.mark
+	}
+	p.say(accent, mark)
+	p.say(muted, fmt.Sprintf("%4d ", row+1))
+	r.lines[row].draw(p, r.left)
+	p.fill(bare)
+	return true
+}
+
+// draw writes the line without its first skip cells.
+func (l codeLine) draw(p *pen, skip int) {
+	for _, s := range l {
+		w := display.Width(s.text)
+		if skip >= w {
+			skip -= w
+			continue
+		}
+		text := []byte(s.text)
+		for skip > 0 {
+			n, cells := p.draw.Measure(text)
+			text, skip = text[n:], skip-cells
+		}
+		t := p.draw.Truncate(display.Text(text), p.left)
+		p.b = append(p.b, s.on...)
+		p.b = append(p.b, t...)
+		p.off(s.on)
+		p.left -= display.Width(t)
+	}
+}
+
+func (r *reader) footer(m *Model, p *pen) {
+	p.say(muted, " esc close   j k scroll   h l sideways")
+}

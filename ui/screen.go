@@ -1,0 +1,276 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// Rows of a pane that are not its list: titles.
+const (
+	listTitle = 1
+	paneTitle = 1
+	docMargin = 2 // cells left free beside the document
+)
+
+// docTitle is how many rows of a document pane of h rows are about the call.
+func docTitle(h int) int {
+	if h < 12 {
+		return 1
+	}
+	return 3
+}
+
+// turnTitleRows is the same where a turn is shown.
+func turnTitleRows(h int) int { return min(docTitle(h), 2) }
+
+// leastWidth and leastHeight are the smallest window that is drawn into.
+const (
+	leastWidth  = 20
+	leastHeight = 5
+)
+
+func (m *Model) bodyHeight() int { return max(1, m.h-2) }
+
+func (m *Model) columns() []column {
+	return arrange(m.w, m.bodyHeight(), m.focus, m.lower, m.zoom)
+}
+
+// View draws one frame: a line with where we are, the body, a line with what
+// is going on. Each row is exactly as wide as the window.
+func (m *Model) View() string {
+	p := &m.pen
+	p.reset()
+	if m.w < leastWidth || m.h < leastHeight {
+		return m.tooSmall()
+	}
+	p.field(m.w)
+	m.drawTop(p)
+	p.fill(bare)
+	body := m.bodyHeight()
+	columns := m.columns()
+	for y := range body {
+		p.newline()
+		m.drawBody(p, columns, y, body)
+	}
+	p.newline()
+	p.field(m.w)
+	m.mode.footer(m, p)
+	p.fill(bare)
+	return string(p.b)
+}
+
+func (m *Model) tooSmall() string {
+	p := &m.pen
+	for y := range m.h {
+		if y > 0 {
+			p.newline()
+		}
+		p.field(m.w)
+		if y == 0 {
+			p.say(caution, fmt.Sprintf("at least %dx%d", leastWidth, leastHeight))
+		}
+		p.fill(bare)
+	}
+	return string(p.b)
+}
+
+func (m *Model) drawBody(p *pen, columns []column, y, height int) {
+	p.field(m.w)
+	if m.mode.body(m, p, y, height) {
+		return
+	}
+	if len(m.in.Session().Turns) == 0 && len(m.in.Session().Findings) == 0 {
+		m.drawEmpty(p, y, height)
+		p.fill(bare)
+		return
+	}
+	for i, c := range columns {
+		if i > 0 {
+			p.field(1)
+			p.say(muted, p.glyph.rule)
+		}
+		p.field(c.width)
+		row := y
+		for _, s := range c.panes {
+			if row < s.height {
+				m.drawPane(p, s.pane, row, s.height)
+				break
+			}
+			row -= s.height
+		}
+	}
+}
+
+func (m *Model) drawPane(p *pen, pane paneID, y, h int) {
+	focused := m.focus == pane
+	switch pane {
+	case listPane:
+		if y == 0 {
+			drawTitle(p, "TURNS AND CALLS", "", focused)
+			return
+		}
+		m.list.draw(p, &m.in, m.list.top+y-listTitle, focused)
+	case docPane:
+		m.drawDocument(p, y, h, focused)
+	case wirePane:
+		if y == 0 {
+			drawTitle(p, "WIRE", plural(len(m.wire.events), "event"), focused)
+			return
+		}
+		m.wire.draw(p, &m.in, y-paneTitle, focused)
+	case findingsPane:
+		if y == 0 {
+			drawTitle(p, "FINDINGS", commas(m.findings.total), focused)
+			return
+		}
+		m.findings.draw(p, y-paneTitle, focused)
+	}
+}
+
+// drawTitle writes the first row of a pane.
+func drawTitle(p *pen, title, note string, focused bool) {
+	r := muted
+	if focused {
+		r = accent
+	}
+	p.say(r, " "+title)
+	if note != "" {
+		p.say(muted, "  "+note)
+	}
+	p.fill(bare)
+}
+
+// drawDocument writes a row of the document pane: title rows about the call,
+// then its arguments; or about a turn, then what is known of it.
+func (m *Model) drawDocument(p *pen, y, h int, focused bool) {
+	title := docTitle(h)
+	switch c := m.chosen.call; {
+	case c != nil && y >= title:
+		p.spaces(bare, 1)
+		m.doc.draw(p, m.doc.top+y-title, focused)
+	case c != nil && y == 0:
+		m.drawCallHead(p, c, focused)
+	case c != nil && y == 1:
+		p.put(muted, bare, m.callFacts(c, p.left))
+	case c != nil:
+		m.drawTabs(p, focused)
+	case m.chosen.turn != nil && y == 0:
+		m.drawTurnHead(p, m.chosen.turn, focused)
+	case m.chosen.turn != nil && y >= turnTitleRows(h):
+		m.summary.draw(p, y-turnTitleRows(h))
+	}
+	p.fill(bare)
+}
+
+func (m *Model) drawCallHead(p *pen, c *stream.Call, focused bool) {
+	name := m.pen.clean(c.Name)
+	if c.Name == "" {
+		name = "(no name)"
+	}
+	st := c.Status()
+	right := " " + m.statusWord(st) + "   " + display.Text(c.Phase().String()) + display.Text(" "+m.pen.glyph.dot+" ") + display.Text(c.Syntax().String()) + " "
+	if display.Width(right) > p.left/2 {
+		right = " " + m.statusWord(st) + " "
+	}
+	p.spaces(bare, 1)
+	room := p.left - display.Width(right)
+	r := plain
+	if focused {
+		r = accent
+	}
+	p.put(r, bare, m.draw.Truncate(name, max(room, 4)))
+	if id := shortID(m.pen.clean(ends(c.ID)), p.left-display.Width(right)-4); id != "" {
+		p.put(muted, bare, "  "+id)
+	}
+	p.tail(statusRoles[st], bare, right)
+}
+
+// ends is a long text without its middle.
+func ends(s string) string {
+	if len(s) <= mostName {
+		return s
+	}
+	return s[:mostName/2] + s[len(s)-mostName/2:]
+}
+
+// shortID is an id that fits into so many cells: its ends matter most.
+func shortID(id display.Text, cells int) display.Text {
+	switch w := display.Width(id); {
+	case cells < 8 || w == 0:
+		return ""
+	case w <= cells:
+		return id
+	case w != len(id): // not plain ASCII: cut at the end
+		return display.Truncate(id, cells)
+	}
+	return id[:cells-6] + ".." + id[len(id)-4:]
+}
+
+// callFacts are the sizes and durations of a call, as many as fit.
+func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
+	start := m.chosen.turn.OpenedAt
+	took := "took "
+	if c.Arriving() {
+		took = "so far "
+	}
+	facts := []display.Text{bytesText(len(c.Args())), display.Text(plural(len(c.Deltas()), "delta"))}
+	for _, f := range []struct {
+		word string
+		time time.Duration
+	}{{took, callTime(c)}, {"named +", since(start, c.OpenedAt)}, {"first byte +", since(start, c.FirstArgAt)}} {
+		if t := timeText(f.time); t != "" {
+			facts = append(facts, display.Text(f.word)+t)
+		}
+	}
+	if c.Kind != "" && c.Kind != "function" {
+		facts = append(facts, m.pen.clean(c.Kind))
+	}
+	sep := display.Text(" ")
+	for _, f := range facts {
+		if display.Width(line)+display.Width(sep)+display.Width(f) >= cells {
+			break
+		}
+		line += sep + f
+		sep = display.Text(" " + m.pen.glyph.dot + " ")
+	}
+	return line
+}
+
+// drawTabs writes what the pane shows, and what there is to see elsewhere.
+func (m *Model) drawTabs(p *pen, focused bool) {
+	r := muted
+	if focused {
+		r = accent
+	}
+	word := " ARGUMENTS"
+	if m.doc.text != nil {
+		word = " RAW TEXT"
+	}
+	p.say(r, word)
+	if focused {
+		p.put(muted, bare, m.draw.Truncate("  "+m.pen.clean(m.doc.path()), p.left/2))
+	}
+	if n := m.findings.total; n > 0 {
+		c, t, r := m.chosen.call, m.chosen.turn, muted
+		_, ofCall := m.list.alarms.of(c, c.Findings)
+		if _, ofTurn := m.list.alarms.of(t, t.Findings); ofCall || ofTurn {
+			r = caution
+		}
+		p.tail(r, bare, display.Text(fmt.Sprintf(" %s ", plural(n, "finding"))))
+	}
+}
+
+func (m *Model) drawTurnHead(p *pen, t *stream.Turn, focused bool) {
+	st := turnStatus[t.Phase()]
+	right := display.Text(" " + p.glyph.status[st] + " " + t.Phase().String() + " ")
+	r := plain
+	if focused {
+		r = accent
+	}
+	p.say(r, fmt.Sprintf(" turn %d  ", t.Number+1))
+	p.put(plain, bare, m.draw.Truncate(m.pen.clean(turnTitle(m.in.Exchange(t.Exchange), t)), max(1, p.left-display.Width(right))))
+	p.tail(statusRoles[st], bare, right)
+}

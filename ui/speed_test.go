@@ -1,0 +1,174 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// measured skips a test of speed where speed means nothing.
+func measured(t *testing.T) {
+	if raceEnabled || testing.Short() {
+		t.Skip("not with the race detector, nor in short tests")
+	}
+}
+
+// ratio is how many times as long big takes as small, by the medians of runs
+// that take turns, so that a busy machine is busy for both.
+func ratio(small, big func()) float64 {
+	var times [2][]time.Duration
+	for range 41 {
+		for i, f := range []func(){small, big} {
+			start := time.Now()
+			for range 4 {
+				f()
+			}
+			times[i] = append(times[i], time.Since(start))
+		}
+	}
+	return float64(median(times[1])) / float64(median(times[0]))
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// flat fails the test unless big takes at most twice as long as small. What
+// depends on the size takes a hundred times as long here.
+func flat(t *testing.T, what string, small, big func()) {
+	t.Helper()
+	var got float64
+	for range 3 {
+		if got = ratio(small, big); got <= 2 {
+			t.Logf("%-40s %.2f", what, got)
+			return
+		}
+	}
+	t.Errorf("%s: %.1f times as long", what, got)
+}
+
+// TestFrameCostIsFlat: a frame costs what the window holds, whatever the length
+// of the document, the list, the wire or the findings.
+func TestFrameCostIsFlat(t *testing.T) {
+	measured(t)
+	for _, c := range []struct {
+		what       string
+		small, big func() *screen
+	}{
+		{"arguments of 16 KiB and 8 MiB", func() *screen { return big(t, 120, 50, `{"s":"`+code(16<<10)) }, func() *screen { return big(t, 120, 50, `{"s":"`+code(8<<20)) }},
+		{"5,000 rows and 50,000", func() *screen { return big(t, 120, 50, members(5_000)) }, func() *screen { return big(t, 120, 50, members(50_000)) }},
+		{"100 turns and 50,000", func() *screen { return manyTurns(t, 100) }, func() *screen { return manyTurns(t, 50_000) }},
+		{"60 live calls and 6,000", func() *screen { return liveCalls(t, 60) }, func() *screen { return liveCalls(t, 6_000) }},
+		{"100 findings and 100,000", func() *screen { return manyFindings(t, 100) }, func() *screen { return manyFindings(t, 100_000) }},
+		{"one delta of 1 KiB and of 8 MiB", func() *screen { return oneDelta(t, 1<<10) }, func() *screen { return oneDelta(t, 8<<20) }},
+		{"an error of 1 KiB and of 4 MiB", func() *screen { return longNames(t, 1<<10) }, func() *screen { return longNames(t, 4<<20) }},
+		{"nesting of 2,000 and of 9,000", func() *screen { return big(t, 120, 50, strings.Repeat(`{"key":[`, 1_000)) }, func() *screen { return big(t, 120, 50, strings.Repeat(`{"key":[`, 4_500)) }},
+	} {
+		small, big := c.small(), c.big()
+		flat(t, c.what, func() { small.View() }, func() { big.View() })
+		for _, s := range []*screen{small, big} {
+			s.press("2")
+			s.doc.goTo(len(s.doc.call.Args()) / 2)
+			s.linkFromDocument()
+		}
+		flat(t, c.what+", in the middle", func() { small.View() }, func() { big.View() })
+		for _, s := range []*screen{small, big} {
+			s.press("1F")
+		}
+		if c.what != "60 live calls and 6,000" { // the sum of a turn's findings is a loop over its calls
+			flat(t, c.what+", one more record", func() { small.feed(ping) }, func() { big.feed(ping) })
+		}
+	}
+}
+
+var ping = stream.Record{Data: []byte(": ping\n\n")}
+
+// liveCalls is a screen with n calls that grow.
+func liveCalls(t testing.TB, n int) *screen {
+	opened, _ := manyCalls(n)
+	return newScreen(t, 120, 50).feed(opened...)
+}
+
+// manyFindings is a screen with n remarks about a turn.
+func manyFindings(t testing.TB, n int) *screen {
+	s := newScreen(t, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", "{").records...)
+	for range n {
+		s.in.Timeline.Append(stream.Event{Kind: stream.Diagnosis, More: &stream.Detail{Finding: stream.Finding{Code: "REMARK", Message: "something was odd"}}})
+	}
+	return s.feed(ping)
+}
+
+// oneDelta is a screen with a call whose arguments come all at once.
+func oneDelta(t testing.TB, size int) *screen {
+	return newScreen(t, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":"`+code(size)).records...)
+}
+
+// longNames is a screen whose names, ids and errors are so long.
+func longNames(t testing.TB, size int) *screen {
+	long := strings.Repeat("name ", size/5)
+	a := new(anthropic).open("msg_"+long).call("toolu_"+long, long, `{"`+long+`":1,"b":[`)
+	a.say(`{"type":"error","error":{"type":"overloaded_error","message":%s}}`, quote(long))
+	a.records[0].Head = &stream.Head{Method: "POST", URL: "http://h/" + long, File: long}
+	return newScreen(t, 160, 50).feed(a.records...)
+}
+
+// TestDocumentPane: the visible part of a document is drawn without garbage,
+// and many times as fast as with a style rendered for each span.
+func TestDocumentPane(t *testing.T) {
+	measured(t)
+	d, p := shown(`{"content":"`+strings.Repeat(`\tif err != nil { return fmt.Errorf(\"step %d: %w\", n, err) }\n`, 500)), &newScreen(t, 200, 52).pen
+	if n := testing.AllocsPerRun(100, func() { drawDocument(p, d) }); n > 2 {
+		t.Errorf("%v allocations", n)
+	}
+	styles := lipglossStyles(p.ink.theme)
+	times := ratio(func() { drawDocument(p, d) }, func() { lipglossDocument(styles, d) })
+	if t.Logf("%.0f times as fast as lipgloss for each span", times); times < 20 {
+		t.Errorf("only %.1f times as fast as lipgloss for each span", times)
+	}
+}
+
+// TestLiveFrames: with 200 calls growing at 10,000 deltas a second, frames are
+// drawn within a millisecond: 99 of 100 on a quiet machine, 9 of 10 on any.
+func TestLiveFrames(t *testing.T) {
+	measured(t)
+	opened, delta := manyCalls(200)
+	s := newScreen(t, 120, 50).feed(opened...)
+	n := 0
+	for range 3 {
+		var views, updates []time.Duration
+		for range 200 {
+			for range 167 {
+				s.inbox.Put(delta(n))
+				n++
+			}
+			start := time.Now()
+			s.send(arrived{})
+			updated := time.Now()
+			s.View()
+			views, updates = append(views, time.Since(updated)), append(updates, updated.Sub(start))
+		}
+		slices.Sort(views)
+		t.Logf("view: median %v, p90 %v, p99 %v; update of a batch: median %v", views[100], views[180], views[198], median(updates))
+		if views[180] <= time.Millisecond {
+			return
+		}
+	}
+	t.Error("the 9th of 10 frames takes more than a millisecond")
+}
+
+// TestDeltaCostIsFlat: taking in one more delta costs the same early and late.
+func TestDeltaCostIsFlat(t *testing.T) {
+	measured(t)
+	more := func(n int) (*screen, func()) {
+		s := big(t, 120, 50, `{"s":"`+code(n))
+		r := new(anthropic).args(0, "some more text").records[0]
+		return s, func() { s.feed(r) }
+	}
+	_, small := more(16 << 10)
+	_, large := more(8 << 20)
+	flat(t, "a delta after 16 KiB and after 8 MiB", small, large)
+}

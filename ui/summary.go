@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/layout"
+)
+
+// summary is what the document pane shows while a turn is chosen: what is
+// known of the response, and its text.
+type summary struct {
+	window
+	turn  *stream.Turn
+	facts []fact
+	head  []headLine // the rows before the text, made from the facts
+	text  *layout.Text
+}
+
+// headLine is a row about the response.
+type headLine struct {
+	word string
+	text display.Text
+	role role
+}
+
+const factColumn = 14 // cells before a fact
+
+// extend takes what is new of the turn.
+func (s *summary) extend(x *providers.Exchange, t *stream.Turn, width, height int, p *pen) {
+	if t != s.turn {
+		*s = summary{turn: t}
+	}
+	facts := turnFacts(x, t, p.glyph.dot)
+	if s.text == nil || s.text.Width() != width {
+		s.text, s.facts = layout.NewText(width, p.draw), nil
+	}
+	s.text.Extend(t.Text, t.Closed())
+	if !slices.Equal(facts, s.facts) {
+		s.facts = facts
+		s.wrap(max(width-factColumn, 8), p.draw)
+	}
+	s.resize(len(s.head)+len(s.text.Rows()), height)
+}
+
+// wrap makes the head.
+func (s *summary) wrap(width int, draw display.Drawer) {
+	s.head = s.head[:0]
+	for _, f := range s.facts {
+		word := f.word
+		for _, line := range wrapped(draw.Clean(f.text), width) {
+			s.head = append(s.head, headLine{word, line, f.role})
+			word = ""
+		}
+	}
+	s.head = append(s.head, headLine{}, headLine{word: "TEXT"})
+}
+
+// wrapped is t in lines of so many cells, broken between words where it can be.
+func wrapped(t display.Text, width int) (lines []display.Text) {
+	for _, line := range strings.Split(ansi.Wrap(string(t), width, ""), "\n") {
+		lines = append(lines, display.Text(line))
+	}
+	return lines
+}
+
+// fact is one thing that is known, in a word and its text.
+type fact struct {
+	word string
+	text string
+	role role
+}
+
+func turnFacts(x *providers.Exchange, t *stream.Turn, dot string) []fact {
+	var facts []fact
+	add := func(word, text string) {
+		if text != "" {
+			facts = append(facts, fact{word, text, plain})
+		}
+	}
+	if x != nil {
+		add("request", strings.TrimSpace(x.Head.Method+" "+x.Head.URL))
+		add("file", x.Head.File)
+		if x.Head.Status != 0 {
+			add("http status", fmt.Sprint(x.Head.Status))
+		}
+		add("dialect", fmt.Sprintf("%s, framed as %s (%s)", t.Dialect, x.Framing, x.Why))
+	}
+	add("model", t.Model)
+	add("response id", t.ID)
+	add("finish", t.Finish)
+	add("usage", usageText(t.Usage, dot))
+	if t.Usage.CostTold {
+		add("cost", fmt.Sprintf("$%.6f, as the provider says", t.Usage.CostUSD))
+	}
+	add("calls", commas(len(t.Calls)))
+	add("events", commas(t.Events))
+	if len(t.Thinking) > 0 {
+		add("reasoning", string(bytesText(len(t.Thinking))))
+	}
+	if t.Failure != "" {
+		facts = append(facts, fact{"error", t.Failure, bad})
+	}
+	return facts
+}
+
+// draw writes row n of the pane into the field.
+func (s *summary) draw(p *pen, n int) {
+	defer p.fill(bare)
+	row := s.top + n
+	switch {
+	case row == len(s.head)-1 && len(s.turn.Text) == 0: // no title without a text
+	case row < len(s.head):
+		p.say(muted, fmt.Sprintf(" %-*s", factColumn-1, s.head[row].word))
+		p.put(s.head[row].role, bare, s.head[row].text)
+	case row-len(s.head) < len(s.text.Rows()):
+		r := s.text.Rows()[row-len(s.head)]
+		p.spaces(bare, 1)
+		p.raw(plain, bare, trimEnd(s.turn.Text[r.Start:r.End]))
+	}
+}

@@ -1,0 +1,70 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// bytesText is a size: exact with separators while that is short.
+func bytesText(n int) display.Text {
+	switch {
+	case n < 100_000:
+		return display.Text(commas(n) + " B")
+	case n < 10_000_000:
+		return display.Text(fmt.Sprintf("%d kB", n/1000))
+	}
+	return display.Text(fmt.Sprintf("%d MB", n/1_000_000))
+}
+
+// commas is n with a separator between thousands.
+func commas(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// timeText is a duration, cut off after three digits at most; "" for no time.
+func timeText(d time.Duration) display.Text {
+	switch {
+	case d < 0:
+		return ""
+	case d < time.Second:
+		return display.Text(fmt.Sprintf("%d ms", d.Milliseconds()))
+	case d < 10*time.Second:
+		return display.Text(fmt.Sprintf("%.2f s", d.Truncate(10*time.Millisecond).Seconds()))
+	case d < time.Minute:
+		return display.Text(fmt.Sprintf("%.1f s", d.Truncate(100*time.Millisecond).Seconds()))
+	}
+	return display.Text(fmt.Sprintf("%d:%02d m", int(d.Minutes()), int(d.Seconds())%60))
+}
+
+// since is the time from one moment to another, or NoTime if either is unknown.
+func since(from, to time.Duration) time.Duration {
+	if from < 0 || to < 0 || to < from {
+		return stream.NoTime
+	}
+	return to - from
+}
+
+// callTime is how long a call took to arrive, so far: NoTime before its first
+// argument.
+func callTime(c *stream.Call) time.Duration {
+	if c.SealedAt >= 0 {
+		return since(c.OpenedAt, c.SealedAt)
+	}
+	return since(c.OpenedAt, c.LastArgAt)
+}
+
+// plural is "1 thing" or "2 things".
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return commas(n) + " " + thing + "s"
+}

@@ -1,0 +1,253 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// wire is the pane of the frames behind the chosen call, or behind the whole
+// turn. Its rows are events, because one frame may bring several.
+type wire struct {
+	window
+	of     choice
+	next   int     // first event of the timeline not looked at
+	events []int32 // events shown, one a row
+	deltas []int32 // for each row: the delta it brought, or -1
+	light  span    // argument bytes the document points at
+	hits   map[int]bool
+	open   bool // the selected frame is shown whole, below its row
+}
+
+// show changes to another call or turn.
+func (w *wire) show(c choice) {
+	if c == w.of {
+		return
+	}
+	*w = wire{of: c}
+	w.stick = c.call != nil && c.call.Arriving()
+	if c.turn != nil {
+		w.next = int(c.turn.OpenedBy)
+	}
+}
+
+// extend takes the events that are new.
+func (w *wire) extend(tl *stream.Timeline, height int) {
+	for ; w.of.turn != nil && w.next < tl.Len(); w.next++ {
+		e := tl.Event(w.next)
+		if e.Turn != w.of.turn.Number || !w.wants(e) {
+			continue
+		}
+		delta := int32(-1)
+		if e.Kind == stream.Args && w.of.call != nil {
+			delta = int32(w.of.call.DeltaOf(int32(w.next)))
+		}
+		w.events = append(w.events, int32(w.next))
+		w.deltas = append(w.deltas, delta)
+	}
+	w.resize(len(w.events), max(1, height-w.detailRows(height)))
+}
+
+// wants reports whether an event of the turn belongs to what is shown.
+func (w *wire) wants(e stream.Event) bool {
+	c := w.of.call
+	if c == nil {
+		return e.Kind != stream.Diagnosis
+	}
+	switch e.Kind {
+	case stream.CallOpen, stream.CallMeta, stream.Args, stream.Seal:
+		return e.Slot == c.Slot && w.next >= int(c.OpenedBy) && (c.ClosedBy == 0 || w.next < int(c.ClosedBy))
+	case stream.Finish, stream.Failure, stream.TurnClose:
+		return true
+	}
+	return false
+}
+
+// frameRows is the most rows the selected frame takes when shown whole.
+const frameRows = 8
+
+func (w *wire) detailRows(height int) int {
+	if !w.open {
+		return 0
+	}
+	return min(frameRows, height/2)
+}
+
+// chosen is the bytes of the arguments that the selected row brought.
+func (w *wire) chosen() span {
+	if w.at >= len(w.deltas) || w.of.call == nil || w.deltas[w.at] < 0 {
+		return span{}
+	}
+	start, end := w.of.call.DeltaSpan(int(w.deltas[w.at]))
+	return span{start, end}
+}
+
+// point lights the rows that brought these argument bytes, and brings the
+// first of them into view.
+func (w *wire) point(s span) {
+	w.light = s
+	if w.of.call == nil || s.end <= s.start {
+		return
+	}
+	deltas := w.of.call.Deltas()
+	if first := w.of.call.DeltaAt(s.start); first < len(deltas) {
+		if row, ok := slices.BinarySearch(w.events, deltas[first].Event); ok {
+			w.moveTo(row)
+		}
+	}
+}
+
+// lit reports whether a row brought some of the bytes that are pointed at.
+func (w *wire) lit(row int) bool {
+	if row >= len(w.deltas) || w.deltas[row] < 0 || w.light.end <= w.light.start {
+		return false
+	}
+	start, end := w.of.call.DeltaSpan(int(w.deltas[row]))
+	return start < w.light.end && w.light.start < end
+}
+
+// draw writes row n of the pane into the field.
+func (w *wire) draw(p *pen, in *providers.Inspector, n int, focused bool) {
+	defer p.fill(bare)
+	if n >= w.height {
+		w.drawFrame(p, in, n-w.height)
+		return
+	}
+	row := w.top + n
+	if row >= len(w.events) {
+		return
+	}
+	e := in.Timeline.Event(int(w.events[row]))
+	g := bare
+	switch {
+	case row == w.at && focused:
+		g = selected
+	case w.lit(row), row == w.at && w.open:
+		g = linked
+	}
+	mark := " "
+	if g != bare || w.hits[row] {
+		mark = p.glyph.mark
+	}
+	p.put(accent, g, display.Text(mark))
+	p.put(muted, g, display.Text(fmt.Sprintf("%5s ", "#"+fmt.Sprint(e.Frame))))
+	if at := timeText(since(w.of.turn.OpenedAt, e.At)); at != "" {
+		p.put(muted, g, display.Text(fmt.Sprintf("%8s ", "+"+string(at))))
+	}
+	drawEvent(p, e, g)
+	p.fill(g)
+}
+
+// drawEvent writes what an event is and what it says.
+func drawEvent(p *pen, e stream.Event, g ground) {
+	r, text := plain, e.Text
+	switch e.Kind {
+	case stream.Args:
+		r = stringToken
+		if text == "" {
+			text = "(empty)"
+			r = muted
+		}
+	case stream.TurnOpen, stream.TurnMeta:
+		text = strings.TrimSpace(short(e.More.Model) + " " + short(e.More.ID))
+	case stream.CallOpen, stream.CallMeta:
+		r, text = accent, strings.TrimSpace(short(e.More.Name)+" "+short(e.More.ID))
+	case stream.Answer:
+		text = "for " + short(e.More.ID)
+	case stream.UsageEvent:
+		text = usageText(e.More.Usage, p.glyph.dot)
+	case stream.Failure, stream.Fault:
+		r = bad
+	case stream.Heartbeat:
+		r = muted
+	}
+	p.put(muted, g, display.Text(fmt.Sprintf("%-10s ", e.Kind)))
+	p.raw(r, g, []byte(text[:min(len(text), max(mostName, 64*p.left))])) // it may be all arguments at once
+}
+
+// drawFrame writes row n of the selected frame's own bytes.
+func (w *wire) drawFrame(p *pen, in *providers.Inspector, n int) {
+	if w.at >= len(w.events) {
+		return
+	}
+	x := in.Exchange(w.of.turn.Exchange)
+	e := in.Timeline.Event(int(w.events[w.at]))
+	start, end := x.Response.FrameSpan(e.Frame)
+	if n == 0 {
+		record, _ := x.Response.RecordAt(start)
+		dot, line := " "+p.glyph.dot+" ", strings.Repeat(p.glyph.line, 2)
+		p.say(muted, fmt.Sprintf("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame, dot, record+1, dot,
+			commas(int(start)), commas(int(end))))
+		return
+	}
+	text := x.Response.Bytes(start, min(end, start+maxFrameShown))
+	width := max(p.left-1, 1)
+	for i := 1; i < n && len(text) > 0; i++ {
+		text = text[lineLen(p.draw, text, width):]
+	}
+	p.spaces(bare, 1)
+	line := text[:lineLen(p.draw, text, width)]
+	p.raw(plain, bare, trimEnd(line))
+}
+
+// maxFrameShown is how many bytes of a frame are looked at for its few rows.
+const maxFrameShown = 16 << 10
+
+// lineLen is how many bytes of text make one line: up to a line end or as
+// much as fits.
+func lineLen(draw display.Drawer, text []byte, width int) (n int) {
+	for cells := 0; n < len(text); {
+		if text[n] == '\n' {
+			return n + 1
+		}
+		k, c := draw.Measure(text[n:])
+		if cells += c; cells > width {
+			break
+		}
+		n += k
+	}
+	return n
+}
+
+// trimEnd drops the line end, which the row shows by ending.
+func trimEnd(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		return line[:n-1]
+	}
+	return line
+}
+
+// usageText is token counts in words, with a sign between them.
+func usageText(u stream.Usage, sign string) string {
+	var parts []string
+	for _, f := range []struct {
+		word  string
+		count stream.Count
+	}{{"in", u.Input}, {"cached", u.CacheRead}, {"written", u.CacheWrite}, {"out", u.Output}, {"reasoning", u.Reasoning}} {
+		if f.count.Told && (f.count.N > 0 || f.word == "in" || f.word == "out") {
+			parts = append(parts, f.word+" "+commas(int(f.count.N)))
+		}
+	}
+	return strings.Join(parts, " "+sign+" ")
+}
+
+// find remembers which rows hold query.
+func (w *wire) find(tl *stream.Timeline, query string) (rows []int) {
+	w.hits = map[int]bool{}
+	for row, n := range w.events {
+		e := tl.Event(int(n))
+		text := e.Kind.String() + " " + e.Text
+		if e.More != nil {
+			text += " " + e.More.Model + " " + e.More.Name + " " + e.More.ID
+		}
+		if len(findAll([]byte(text), query)) > 0 {
+			rows = append(rows, row)
+			w.hits[row] = true
+		}
+	}
+	return rows
+}
