@@ -1,0 +1,14 @@
+// Command toolscope inspects LLM tool calls while they stream.
+package main
+
+import (
+	"os"
+
+	"toolscope/ui/cli"
+	"toolscope/ui/quiet"
+)
+
+func main() {
+	quiet.Restore()
+	os.Exit(cli.Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
