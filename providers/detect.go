@@ -3,6 +3,7 @@ package providers
 import (
 	"bytes"
 	"net/url"
+	"strings"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -17,17 +18,22 @@ type framing struct {
 // sniffFraming decides by the first bytes; the content type only breaks ties,
 // because error bodies come under any. ok is false while more bytes are needed.
 func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bool) {
+	if could, is := stream.IsEventStream(head); is || ended && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream") {
+		return framing{"AWS event stream", new(stream.EventStream)}, true
+	} else if could && !ended {
+		return f, false
+	}
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if len(text) == 0 || !ended && len(head) < 3 && bytes.HasPrefix([]byte("\xef\xbb\xbf"), head) {
 		return f, false
 	}
 	switch text[0] {
-	case '[':
-		return framing{"JSON array", new(stream.Array)}, true
+	case '[', ')':
+		return sniffArray(text, ended)
 	case '{':
 		return sniffObjects(text, ended)
 	}
-	if could, is := looksLikeSSE(text); is || bytes.HasPrefix([]byte(contentType), []byte("text/event-stream")) {
+	if could, is := looksLikeSSE(text); is || strings.HasPrefix(contentType, "text/event-stream") {
 		return framing{"SSE", new(stream.SSE)}, true
 	} else if could && !ended {
 		return f, false
@@ -35,8 +41,57 @@ func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bo
 	return framing{"lines", new(stream.Lines)}, true
 }
 
-// sniffObjects tells one object a line from one object over many lines: the
-// first line is a whole JSON text or it is not.
+// xssi is the line that Google's web services put before a JSON text.
+const xssi = ")]}'"
+
+// sniffArray tells Gemini's array of objects from AI Studio's arrays of arrays,
+// which stand one or two deep: a chunk that has candidates opens six arrays
+// before its first value (chunk, candidates, candidate, content, parts, part).
+func sniffArray(text []byte, ended bool) (f framing, ok bool) {
+	if n := min(len(text), len(xssi)); string(text[:n]) == xssi[:n] {
+		if n < len(xssi) && !ended {
+			return f, false
+		}
+		text = bytes.TrimLeft(text[n:], " \t\r\n")
+	}
+	opened, next := opening(text)
+	switch {
+	case next == 0 && !ended:
+		return f, false
+	case opened == 0:
+		return framing{"lines", new(stream.Lines)}, true
+	case opened == 1:
+		return framing{"JSON array", new(stream.Array)}, true
+	}
+	if next == ']' {
+		opened++ // the list of parts is empty
+	}
+	switch opened {
+	case 6:
+		return framing{"JSON body", new(stream.Values)}, true
+	case 7:
+		return framing{"nested arrays", new(stream.Array)}, true
+	}
+	return framing{"nested arrays", &stream.Array{Within: 1}}, true
+}
+
+// opening counts the brackets that open at the start of text, and tells the
+// byte that comes next; 0 if none does.
+func opening(text []byte) (opened int, next byte) {
+	for _, c := range text {
+		switch c {
+		case '[':
+			opened++
+		case ' ', '\n', '\t', '\r':
+		default:
+			return opened, c
+		}
+	}
+	return opened, 0
+}
+
+// sniffObjects tells one object a line from objects over many lines, or none:
+// the first line is a whole JSON text or it is not.
 func sniffObjects(text []byte, ended bool) (framing, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
 	if !whole && !ended {
@@ -45,7 +100,7 @@ func sniffObjects(text []byte, ended bool) (framing, bool) {
 	if s := dialect.Scan(line); s.Value() != nil && s.End() == nil {
 		return framing{"NDJSON", new(stream.Lines)}, true
 	}
-	return framing{"JSON body", new(stream.Body)}, true
+	return framing{"JSON body", new(stream.Values)}, true
 }
 
 var sseFields = []string{"data", "event", "id", "retry"}

@@ -1,8 +1,11 @@
 package providers
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +24,9 @@ var update = flag.Bool("update", false, "rewrite what the fixtures expect; read 
 // sections:
 //
 //	wire    the body as received; "wire crlf" and "wire cr" end its lines so,
-//	        "wire cut" lacks the last line end
+//	        "wire cut" lacks the last line end; "wire aws" is a binary event
+//	        stream, a line each: message type, event type, payload. A payload
+//	        after "base64 " stands in the envelope of InvokeModel.
 //	events  what the dialect makes of it, one line each
 //	turns   number, dialect, phase, finish word; then findings, indented
 //	calls   number, id, name, kind, phase, syntax, status, raw arguments; then,
@@ -68,10 +73,39 @@ func wireOf(t testing.TB, name string, a archive) []byte {
 			return []byte(strings.ReplaceAll(s.text, "\n", "\r"))
 		case "wire cut":
 			return []byte(strings.TrimSuffix(s.text, "\n"))
+		case "wire aws":
+			return eventStream(s.text)
 		}
 	}
 	t.Fatalf("%s has no wire", name)
 	return nil
+}
+
+// eventStream encodes the messages that the lines of text describe.
+func eventStream(text string) (wire []byte) {
+	for line := range strings.Lines(text) {
+		kind, line, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		name, payload, _ := strings.Cut(line, " ")
+		if inner, ok := strings.CutPrefix(payload, "base64 "); ok {
+			payload = fmt.Sprintf(`{"bytes":%q,"p":"abc"}`, base64.StdEncoding.EncodeToString([]byte(inner)))
+		}
+		header := func(name, value string) []byte {
+			const text = 7
+			h := append([]byte{byte(len(name))}, name...)
+			return append(append(h, text, byte(len(value)>>8), byte(len(value))), value...)
+		}
+		nameHeader := map[string]string{"event": ":event-type", "exception": ":exception-type", "error": ":error-code"}[kind]
+		headers := append(header(":message-type", kind), header(nameHeader, name)...)
+		if kind == "error" {
+			headers, payload = append(headers, header(":error-message", payload)...), ""
+		}
+		m := binary.BigEndian.AppendUint32(nil, uint32(16+len(headers)+len(payload)))
+		m = binary.BigEndian.AppendUint32(m, uint32(len(headers)))
+		m = binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
+		m = append(append(m, headers...), payload...)
+		wire = append(wire, binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))...)
+	}
+	return wire
 }
 
 func TestFixtures(t *testing.T) {

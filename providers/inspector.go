@@ -34,8 +34,9 @@ type Exchange struct {
 	in       *Inspector
 	framer   stream.Framer
 	decoder  dialect.Decoder
-	turns    []int32 // timeline numbers of the decoder's turns
-	frame    int32   // number of the frame being decoded
+	clock    dialect.Clock // the decoder, if its protocol stamps frames
+	turns    []int32       // timeline numbers of the decoder's turns
+	frame    int32         // number of the frame being decoded
 	at       time.Duration
 	wantLine bool   // only a line end can tell how the body is framed
 	pending  []held // frames that wait for a dialect
@@ -192,6 +193,7 @@ func (x *Exchange) closeLast() {
 // take handles one frame as it is completed.
 func (x *Exchange) take(f stream.Frame) {
 	n := x.Response.EndFrame(f.End)
+	f = unwrap(f)
 	if x.decoder == nil {
 		f.Event, f.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
 		x.pending = append(x.pending, held{f, n, x.at})
@@ -227,6 +229,7 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 		return
 	}
 	x.Dialect, x.Why, x.decoder = best, score.Why, best.New()
+	x.clock, _ = x.decoder.(dialect.Clock)
 	pending, at := x.pending, x.at
 	x.pending = nil
 	for _, h := range pending {
@@ -241,10 +244,14 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 	x.frame = number
 	switch {
 	case f.Kind == stream.FrameResidue:
-		x.fault("bytes after the end of the array")
+		x.fault(f.Why)
 		return
 	case f.Kind != stream.FrameData:
 		x.emit(stream.Event{Kind: stream.Heartbeat, Turn: x.decoder.Turn()})
+		return
+	}
+	if f.Failed {
+		x.failure(f)
 		return
 	}
 	switch err := x.decoder.Decode(f, x.onEvent); {
@@ -256,6 +263,23 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 		x.emit(dialect.Diagnose(x.lastTurn(), stream.NoSlot, "UNTERMINATED_FRAME", stream.Info,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
+}
+
+// failure reports a frame that the framing itself marks as an error.
+func (x *Exchange) failure(f stream.Frame) {
+	message := dialect.Raw(f.Data).Get("message").Text()
+	if message == "" {
+		message = string(f.Data)
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, More: &stream.Detail{ID: string(f.Event)}})
+}
+
+// askedModel is the model the request asks for, where the response cannot tell.
+func (x *Exchange) askedModel() string {
+	if x.Dialect.Model == nil {
+		return ""
+	}
+	return x.Dialect.Model(pathOf(x.Head.URL), x.Request.Bytes(0, x.Request.Size()))
 }
 
 // fault says that the frame does not decode.
@@ -275,6 +299,9 @@ func (x *Exchange) lastTurn() int32 {
 // opens it, whatever it is.
 func (x *Exchange) emit(e stream.Event) {
 	e.At, e.Frame = x.at, x.frame
+	if x.clock != nil && e.At == stream.NoTime {
+		e.At = x.clock.Now()
+	}
 	if e.Turn != stream.NoTurn {
 		for int(e.Turn) >= len(x.turns) {
 			x.turns = append(x.turns, x.in.turns)
@@ -287,6 +314,9 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 	if e.Kind == stream.TurnOpen {
 		e.More.Exchange, e.More.Dialect = x.Number, x.Dialect.Name
+		if e.More.Model == "" {
+			e.More.Model = x.askedModel()
+		}
 	}
 	x.in.Timeline.Append(e)
 }

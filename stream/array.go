@@ -2,14 +2,22 @@ package stream
 
 import "bytes"
 
-// Array frames a JSON array that is sent element by element, as Gemini does
-// without alt=sse: one frame an element, whatever spaces, commas and line ends
-// stand between. What follows the closing bracket is residue. The zero value
-// is ready.
+// xssi is what Google's web services put before a JSON text so that a page
+// cannot load it as a script.
+var xssi = []byte(")]}'")
+
+// Array frames a JSON array that is sent element by element: one frame an
+// element, whatever spaces, commas and line ends stand between. What follows
+// the closing bracket is residue. The zero value is ready, for an array whose
+// elements stand directly in it, as Gemini sends without alt=sse.
 type Array struct {
+	Within int // how many arrays stand between the outer one and the elements
+
 	pos   int64
 	elem  []byte // the open element
 	depth int    // brackets open, the outer array included
+	level int    // arrays entered on the way to the elements
+	inner bool   // the array that holds the elements is still open or to come
 	str   bool   // inside a string
 	esc   bool   // after a backslash
 	ended bool   // the outer array has closed
@@ -44,25 +52,32 @@ func (a *Array) inString(c byte) {
 
 // outside handles a byte before the array opens or after it closed.
 func (a *Array) outside(c byte) {
-	if c == '[' && !a.ended && len(bytes.TrimSpace(bytes.TrimPrefix(a.elem, utf8BOM))) == 0 {
-		a.depth, a.elem = 1, a.elem[:0]
+	before := bytes.TrimSpace(bytes.TrimPrefix(a.elem, utf8BOM))
+	if c == '[' && !a.ended && (len(before) == 0 || bytes.Equal(before, xssi)) {
+		a.depth, a.elem, a.inner = 1, a.elem[:0], a.Within > 0
 		return
 	}
 	a.elem = append(a.elem, c)
 }
 
 func (a *Array) inside(c byte, emit func(Frame)) {
+	base := 1 + a.level
 	switch c {
 	case '[', '{':
-		a.depth++
+		if a.depth++; c == '[' && a.inner && a.level < a.Within && a.depth == base+1 {
+			a.level++ // one of the arrays round the elements
+			return
+		}
 	case ']', '}':
-		if a.depth--; a.depth == 0 {
+		if a.depth--; a.depth < base {
 			a.flush(FrameData, false, emit)
-			a.ended = true
+			// what else stands in the outer arrays is an element of its own
+			a.level, a.inner, a.ended = max(0, a.level-1), false, a.depth == 0
 			return
 		}
 	case ',':
-		if a.depth == 1 {
+		if a.depth == base {
+			a.inner = a.inner && a.level == a.Within
 			a.flush(FrameData, false, emit)
 			return
 		}
@@ -70,37 +85,27 @@ func (a *Array) inside(c byte, emit func(Frame)) {
 		a.str = true
 	}
 	a.elem = append(a.elem, c)
-	if a.depth == 1 && (c == ']' || c == '}') {
+	if a.depth == base && (c == ']' || c == '}') {
 		a.flush(FrameData, false, emit) // at once: the comma may be seconds away
 	}
 }
 
 // Close emits an element that never closed, marked Cut, or residue.
 func (a *Array) Close(emit func(Frame)) {
-	kind := FrameData
 	if a.ended || a.depth == 0 {
-		kind = FrameResidue
+		a.flush(FrameResidue, true, emit)
+		return
 	}
-	a.flush(kind, true, emit)
+	a.flush(FrameData, true, emit)
 }
 
 func (a *Array) flush(kind FrameKind, cut bool, emit func(Frame)) {
 	if data := bytes.TrimSpace(a.elem); len(data) > 0 {
-		emit(Frame{Kind: kind, Data: data, End: a.pos, Cut: cut})
+		f := Frame{Kind: kind, Data: data, End: a.pos, Cut: cut}
+		if kind == FrameResidue {
+			f.Why = "bytes after the end of the array"
+		}
+		emit(f)
 	}
 	a.elem = a.elem[:0]
-}
-
-// Body frames a response that is one JSON text: a single frame at the end. The
-// zero value is ready.
-type Body struct{ data []byte }
-
-// Write keeps p.
-func (b *Body) Write(p []byte, _ func(Frame)) { b.data = append(b.data, p...) }
-
-// Close emits the body. Whether it is whole only its syntax can tell.
-func (b *Body) Close(emit func(Frame)) {
-	if data := bytes.TrimSpace(bytes.TrimPrefix(b.data, utf8BOM)); len(data) > 0 {
-		emit(Frame{Data: data, End: int64(len(b.data))})
-	}
 }

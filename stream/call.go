@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"fmt"
 	"sort"
 	"time"
 )
@@ -21,7 +22,11 @@ type Call struct {
 	Choice   int32
 	Parent   string // id of the call whose code made this one
 	Host     string // MCP server
-	Findings []Finding
+	Attempt  bool   // no call of the wire: the provider threw it away, Args are its account of it
+	Rewrites int    // how often Args were replaced: what was derived from them before is void
+
+	Signature string // opaque, must come back with the call when it is replayed
+	Findings  []Finding
 
 	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime until it happens or when the source has no times
 
@@ -57,13 +62,14 @@ type doubleCheck struct {
 func newCall(number int, turn, slot int32, d *Detail) *Call {
 	return &Call{
 		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.CallKind, Server: d.Server,
-		Choice: d.Choice, Parent: d.Parent, Host: d.Host, freeform: d.Freeform,
+		Choice: d.Choice, Parent: d.Parent, Host: d.Host, Attempt: d.Attempt, freeform: d.Freeform,
 		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime,
 	}
 }
 
 // Args are the exact bytes of the arguments so far. They are only ever
-// appended to.
+// appended to, unless a dialect derives them from something else: then Rewrites
+// counts how often it had to begin again.
 func (c *Call) Args() []byte { return c.args }
 
 // Deltas are the fragments so far, empty ones included.
@@ -126,6 +132,24 @@ func (c *Call) feed(text string, event int32) {
 	c.take(text[:n])
 	c.half += text[n:]
 	c.deltas = append(c.deltas, Delta{uint32(len(c.args)), event})
+}
+
+// rewrite replaces the arguments. The deltas so far brought none of the bytes
+// that now stand; they are kept as empty ones, and this one brought all.
+func (c *Call) rewrite(e Event, n int) {
+	if c.phase > PhaseOpen {
+		c.findOnce(ProtocolViolation, Error, n, fmt.Sprintf("argument bytes after the call was %s", c.phase))
+	}
+	c.Rewrites++
+	c.args, c.half, c.lex, c.double, c.repeated = nil, "", Lexer{}, doubleCheck{}, 0
+	for i := range c.deltas {
+		c.deltas[i].End = 0
+	}
+	if c.FirstArgAt == NoTime {
+		c.FirstArgAt = e.At
+	}
+	c.LastArgAt = e.At
+	c.feed(e.Text, int32(n))
 }
 
 func (c *Call) take(text string) {

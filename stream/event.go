@@ -17,7 +17,8 @@ const (
 	TurnMeta                        // later news of it: More.ID, More.Model (when not empty)
 	CallOpen                        // Slot: a call begins; More.ID, Name, CallKind, Executor, Choice, Parent, Server
 	CallMeta                        // Slot: news of it; More.ID, More.Name (when not empty)
-	Args                            // Slot: Text is appended to the call's arguments
+	Args                            // Slot: Text is appended to the call's arguments; More.Source may be set
+	Rewrite                         // Slot: the arguments are Text instead: news changed what was derived before; More.Source
 	Seal                            // Slot: the arguments are final
 	Answer                          // More.ID: a server-run call got its result; Code is AnswerOK or AnswerFailed
 	TextDelta                       // Text is answer text, as far as it is counted and shown
@@ -25,7 +26,7 @@ const (
 	UsageEvent                      // More.Usage
 	Finish                          // Text is the provider's own word; Slot its choice or AllChoices; Code says what it means
 	Failure                         // the provider reports an error: Text is its message, More.ID its code or type
-	TurnClose                       // no more events of this turn; Code is CloseEnd or CloseCut
+	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseCut: Text says what did not come
 	Diagnosis                       // More.Finding about the call in Slot, or about the turn when Slot is NoSlot
 	Fault                           // the frame does not decode: Text says why
 	Unknown                         // an event type this version does not know: Text is its name
@@ -34,7 +35,7 @@ const (
 
 var eventWords = [...]string{
 	TurnOpen: "turn open", TurnMeta: "turn meta", CallOpen: "call open", CallMeta: "call meta", Args: "args",
-	Seal: "seal", Answer: "answer", TextDelta: "text", ThinkDelta: "thinking", UsageEvent: "usage",
+	Rewrite: "rewrite", Seal: "seal", Answer: "answer", TextDelta: "text", ThinkDelta: "thinking", UsageEvent: "usage",
 	Finish: "finish", Failure: "error", TurnClose: "turn close", Diagnosis: "finding", Fault: "fault",
 	Unknown: "unknown", Heartbeat: "heartbeat",
 }
@@ -99,15 +100,19 @@ type Detail struct {
 	Parent   string // id of the call whose code made this one
 	Host     string // the MCP server that runs it
 	Freeform bool   // the arguments are not JSON by design
-	Usage    Usage
-	Finding  Finding
+	Attempt  bool   // no call of the wire: what the model wrote was thrown away, Args are the provider's account of it
+
+	Signature string // opaque text that must come back with the call when it is replayed
+	Source    string // the wire's own form of a delta, where its text is derived: a path and a value, a positional array
+	Usage     Usage
+	Finding   Finding
 }
 
 // String is the event in one line, for tests and dumps.
 func (e Event) String() string {
 	s := fmt.Sprintf("%s turn=%d", e.Kind, e.Turn)
 	switch e.Kind {
-	case CallOpen, CallMeta, Args, Seal, Diagnosis, Finish:
+	case CallOpen, CallMeta, Args, Rewrite, Seal, Diagnosis, Finish:
 		s += fmt.Sprintf(" slot=%d", e.Slot)
 	}
 	if e.Code != 0 {
@@ -125,17 +130,21 @@ func (e Event) String() string {
 func (d *Detail) string(k EventKind) string {
 	switch k {
 	case UsageEvent:
-		return fmt.Sprintf(" %+v", d.Usage)
+		return " " + d.Usage.String()
 	case Diagnosis:
 		return fmt.Sprintf(" %s (%s)", d.Finding.Code, d.Finding.Severity)
 	}
 	s := ""
 	for _, f := range [...]struct{ name, value string }{
 		{"id", d.ID}, {"name", d.Name}, {"model", d.Model}, {"kind", d.CallKind}, {"parent", d.Parent}, {"host", d.Host},
+		{"signature", d.Signature}, {"source", d.Source},
 	} {
 		if f.value != "" {
 			s += fmt.Sprintf(" %s=%q", f.name, f.value)
 		}
+	}
+	if d.Attempt {
+		s += " attempt"
 	}
 	if d.Choice != 0 {
 		s += fmt.Sprintf(" choice=%d", d.Choice)

@@ -45,6 +45,7 @@ const (
 	ParallelWrapper   = "PARALLEL_WRAPPER"
 	FinishContradicts = "FIN_CONTRADICTED" // the finish word says done, the arguments are cut
 	ProviderError     = "PROVIDER_ERROR"
+	NoTerminator      = "NO_TERMINATOR" // the bytes end before the protocol says so
 	FrameFault        = "FRAME_UNDECODABLE"
 	IDDup             = "ID_DUP"
 	IDDupAcrossTurns  = "ID_DUP_ACROSS_TURNS"

@@ -92,6 +92,9 @@ var findingCases = []struct {
 	{"cut, but sealed", append(sealedWith(`{"a`), closed(CloseEnd)), []string{"call 1 FIN_CONTRADICTED error #3"}},
 
 	// What is not about a call.
+	{"no terminator", []Event{{Kind: TurnClose, Code: CloseCut, Text: "the bytes end"}}, []string{"turn NO_TERMINATOR error #0"}},
+	{"no terminator after an error", []Event{{Kind: Failure, Text: "x"}, {Kind: TurnClose, Code: CloseCut, Text: "the bytes end"}},
+		[]string{"turn PROVIDER_ERROR error #0"}},
 	{"frame fault", []Event{{Kind: Fault, Text: "no JSON"}}, []string{"turn FRAME_UNDECODABLE error #0"}},
 	{"frame fault before any turn", []Event{inTurn(NoTurn, Event{Kind: Fault, Text: "no JSON"})}, []string{"session FRAME_UNDECODABLE error #0"}},
 	{"a dialect's own", []Event{opened(0, "id", "f"),

@@ -20,6 +20,9 @@ type Frame struct {
 	Data  []byte // payload without framing
 	End   int64  // stream offset just past the frame
 	Cut   bool   // the stream ended inside the frame
+
+	Failed bool   // the framing itself says that this is an error: Event is its type
+	Why    string // of residue: why the bytes belong to no frame
 }
 
 // A Framer splits bytes into frames. However the bytes are cut into writes,

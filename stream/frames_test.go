@@ -145,13 +145,26 @@ var arrayCases = []frameCase{
 	{`x[{}]`, []framed{residue(`x[{}]`, 5)}},
 }
 
-var bodyCases = []frameCase{
+// nestedCases are of AI Studio's array of arrays, whose elements stand one deeper.
+var nestedCases = []frameCase{
+	{`[[]]`, nil},
+	{"[[[1],[2]\n]\n]", []framed{data("[1]", 5), data("[2]", 9)}},
+	{")]}'\n[[[1]]]", []framed{data("[1]", 10)}},
+	{`[[[1]],[7,"x"]]`, []framed{data("[1]", 5), data(`[7,"x"]`, 14)}},
+	{`[,[7,"x"]]`, []framed{data(`[7,"x"]`, 9)}},
+	{`[[[1],[2`, []framed{data("[1]", 5), cut(data("[2", 8))}},
+	{`[[[1]]]x`, []framed{data("[1]", 5), residue("x", 8)}},
+}
+
+var valuesCases = []frameCase{
 	{"", nil},
 	{" \r\n", nil},
 	{"\ufeff\n", nil},
-	{"{\"a\":\n1}\n", []framed{data("{\"a\":\n1}", 9)}},
-	{"\ufeff {", []framed{data("{", 5)}},
-	{"not json", []framed{data("not json", 8)}},
+	{"{\"a\":\n1}\n", []framed{data("{\"a\":\n1}", 8)}},
+	{"\ufeff {", []framed{cut(data("{", 5))}},
+	{"not json", []framed{cut(data("not json", 8))}},
+	{`{"a":"}{"} {"b":{}}{`, []framed{data(`{"a":"}{"}`, 10), data(`{"b":{}}`, 19), cut(data("{", 20))}},
+	{`{"a":"\"}"}`, []framed{data(`{"a":"\"}"}`, 11)}},
 }
 
 func lineEnd(r rune) bool { return r == '\r' || r == '\n' }
@@ -167,7 +180,8 @@ func TestFramers(t *testing.T) {
 	}{
 		{"Lines", func() Framer { return new(Lines) }, lineCases, unicode.IsSpace},
 		{"Array", func() Framer { return new(Array) }, arrayCases, betweenElements},
-		{"Body", func() Framer { return new(Body) }, bodyCases, unicode.IsSpace},
+		{"Array in array", func() Framer { return &Array{Within: 1} }, nestedCases, betweenElements},
+		{"Values", func() Framer { return new(Values) }, valuesCases, unicode.IsSpace},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			for _, c := range f.cases {

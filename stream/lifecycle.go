@@ -13,6 +13,9 @@ func (c *Call) meta(d *Detail, n int) {
 	if d.Name != "" {
 		c.Name = d.Name
 	}
+	if d.Signature != "" {
+		c.Signature = d.Signature
+	}
 	if d.CallKind != "" {
 		c.Kind = d.CallKind
 	}

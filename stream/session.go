@@ -41,13 +41,13 @@ func (s *Session) Apply(e Event) {
 	t.Events++
 	t.LastFrame = max(t.LastFrame, e.Frame)
 	switch e.Kind {
-	case CallOpen, CallMeta, Args, Seal, Answer:
+	case CallOpen, CallMeta, Args, Rewrite, Seal, Answer:
 		s.applyToCall(t, e, n)
 	default:
 		t.apply(e, n)
 	}
 	switch e.Kind {
-	case CallOpen, CallMeta, Args, Seal:
+	case CallOpen, CallMeta, Args, Rewrite, Seal:
 		s.recount(t.slots[e.Slot])
 	case Finish, Failure, TurnClose:
 		for _, c := range t.Calls {
@@ -122,6 +122,8 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 		s.checkID(c, n)
 	case Args:
 		t.args(c, e, n)
+	case Rewrite:
+		c.rewrite(e, n)
 	case Seal:
 		c.seal(e, n)
 	}

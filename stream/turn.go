@@ -194,12 +194,15 @@ func (t *Turn) close(e Event, n int) {
 	if t.cut {
 		phase, why = PhaseAborted, "the bytes ended without the protocol's terminator"
 	}
+	if t.cut && !t.failed && e.Text != "" {
+		t.find(NoTerminator, Error, n, e.Text)
+	}
 	for _, c := range t.Calls {
 		if c.phase <= PhaseOpen {
 			c.conclude(phase, n, why)
 		}
 		c.checkSeal("the call was sealed", n)
-		if c.Name == "" {
+		if c.Name == "" && !c.Attempt {
 			c.findOnce(NameMissing, Error, n, "no name ever came: nobody can say which tool this is")
 		}
 	}

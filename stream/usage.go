@@ -1,5 +1,10 @@
 package stream
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Count is a number of tokens that the wire may not have told.
 type Count struct {
 	N    int64
@@ -14,20 +19,51 @@ func Tokens(n int64) Count { return Count{n, true} }
 // output token billed, reasoning included; the other counts are parts of those.
 type Usage struct {
 	Input, CacheRead, CacheWrite Count
+	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at another price
 	Output, Reasoning            Count
+	SeenInput, SeenOutput        Count   // tokens processed, where the provider bills a different number (Cohere)
+	Tier                         string  // the service tier that answered: flex, priority, batch, fast …
 	CostUSD                      float64 // the provider's own figure, when CostTold
 	CostTold                     bool
+}
+
+// String is what the wire told, for tests and dumps.
+func (u Usage) String() string {
+	var parts []string
+	for _, c := range [...]struct {
+		name  string
+		count Count
+	}{
+		{"input", u.Input}, {"cache_read", u.CacheRead}, {"cache_write", u.CacheWrite}, {"cache_write_hour", u.CacheWriteHour},
+		{"output", u.Output}, {"reasoning", u.Reasoning}, {"seen_input", u.SeenInput}, {"seen_output", u.SeenOutput},
+	} {
+		if c.count.Told {
+			parts = append(parts, fmt.Sprintf("%s=%d", c.name, c.count.N))
+		}
+	}
+	if u.Tier != "" {
+		parts = append(parts, "tier="+u.Tier)
+	}
+	if u.CostTold {
+		parts = append(parts, fmt.Sprintf("cost=%g", u.CostUSD))
+	}
+	return strings.Join(parts, " ")
 }
 
 // Merge returns u with everything later tells: the last value wins, nothing is summed.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{
 		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},
+		{&u.CacheWriteHour, &later.CacheWriteHour},
 		{&u.Output, &later.Output}, {&u.Reasoning, &later.Reasoning},
+		{&u.SeenInput, &later.SeenInput}, {&u.SeenOutput, &later.SeenOutput},
 	} {
 		if f.from.Told {
 			*f.to = *f.from
 		}
+	}
+	if later.Tier != "" {
+		u.Tier = later.Tier
 	}
 	if later.CostTold {
 		u.CostUSD, u.CostTold = later.CostUSD, true

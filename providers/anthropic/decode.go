@@ -15,7 +15,6 @@ const (
 	eventNameMismatch = "EVENT_NAME_MISMATCH"
 	messageRestarted  = "MESSAGE_RESTARTED"
 	modelFallback     = "MODEL_FALLBACK"
-	noTerminator      = "NO_TERMINATOR"
 	finStop           = "FIN_STOP"
 	finUnknown        = "FIN_UNKNOWN"
 	finNoCall         = "FIN_TOOLCALLS_NO_CALL"
@@ -25,7 +24,6 @@ const (
 type decoder struct {
 	number int32 // of the open turn, or of the last one
 	open   bool
-	failed bool
 	blocks map[int64]string // types of the open content blocks
 	calls  int              // client-side calls of the turn
 	usage  tokenCounts
@@ -124,7 +122,7 @@ func (d *decoder) messageStart(message dialect.Raw, emit func(stream.Event)) {
 // begin opens a turn.
 func (d *decoder) begin(message dialect.Raw, emit func(stream.Event)) {
 	d.number++
-	d.open, d.failed, d.calls = true, false, 0
+	d.open, d.calls = true, 0
 	d.blocks, d.usage = map[int64]string{}, tokenCounts{}
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{
 		ID: message.Get("id").Text(), Model: message.Get("model").Text(),

@@ -49,7 +49,6 @@ func (d *decoder) fail(err dialect.Raw, emit func(stream.Event)) {
 	if !d.open {
 		d.begin(nil, emit)
 	}
-	d.failed = true
 	message := err.Get("message").Text()
 	if message == "" {
 		message = string(err)
@@ -73,17 +72,19 @@ func (d *decoder) body(message dialect.Raw, emit func(stream.Event)) {
 
 // Close says that the bytes have ended: without message_stop that is a cut.
 func (d *decoder) Close(emit func(stream.Event)) {
-	if d.open && !d.failed {
-		d.diagnose(noTerminator, stream.Error, "the stream ended without message_stop: the connection was cut", emit)
-	}
 	d.close(stream.CloseCut, emit)
 }
 
 func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	if d.open {
-		emit(stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code})
-		d.open = false
+	if !d.open {
+		return
 	}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code}
+	if code == stream.CloseCut {
+		e.Text = "the stream ended without message_stop: the connection was cut"
+	}
+	emit(e)
+	d.open = false
 }
 
 // tokenCounts are the wire's own counts, which exclude each other: cached

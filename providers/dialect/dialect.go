@@ -5,7 +5,11 @@
 // structs are private to it; only events leave it.
 package dialect
 
-import "toolscope/stream"
+import (
+	"time"
+
+	"toolscope/stream"
+)
 
 // A Dialect is one wire protocol a tool call can arrive by.
 type Dialect struct {
@@ -13,6 +17,19 @@ type Dialect struct {
 	Title string // as people say it: "Anthropic Messages"
 	Sniff func(Evidence) Score
 	New   func() Decoder
+
+	// Tools are the tools a request declares; nil when the dialect has no requests.
+	Tools func(request []byte) []Tool
+	// Model is the model a request asks for, "" when it does not say; nil when
+	// the response tells it.
+	Model func(path string, request []byte) string
+}
+
+// A Tool is one tool a request declares.
+type Tool struct {
+	Name   string
+	Kind   string // function, custom, server, …: as a call of it would have
+	Schema Raw    // of its arguments, as JSON Schema 2020-12; nil when the request has none
 }
 
 // Evidence is what an exchange shows before it is decoded.
@@ -49,8 +66,17 @@ type Decoder interface {
 	Decode(f stream.Frame, emit func(stream.Event)) error
 	// Close says that no more frames come.
 	Close(emit func(stream.Event))
-	// Turn is the number of the turn that is open, or stream.NoTurn.
+	// Turn is the number of the turn that is open, the latest if several are, or
+	// stream.NoTurn.
 	Turn() int32
+}
+
+// A Clock is a Decoder of a protocol that stamps its frames. Its word counts
+// when the source of the bytes has no times.
+type Clock interface {
+	// Now is when the frame being decoded was made, since the first one; NoTime
+	// if it does not say.
+	Now() time.Duration
 }
 
 // Diagnose is the event of a finding about the call in slot, or about the turn

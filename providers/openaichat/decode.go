@@ -216,9 +216,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	case d.failed:
 	case d.finished():
 		code = stream.CloseEnd
-		d.diagnose("NO_TERMINATOR", stream.Info, "a finish reason came, but no [DONE]: usage may be missing", emit)
-	default:
-		d.diagnose("NO_TERMINATOR", stream.Error, "the stream ended without a finish reason and without [DONE]: the connection was cut", emit)
+		d.diagnose(stream.NoTerminator, stream.Info, "a finish reason came, but no [DONE]: usage may be missing", emit)
 	}
 	d.close(code, emit)
 }
@@ -239,7 +237,11 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	if code == stream.CloseEnd && !d.failed {
 		d.checkChoices(emit)
 	}
-	emit(stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code})
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code}
+	if code == stream.CloseCut {
+		e.Text = "the stream ended without a finish reason and without [DONE]: the connection was cut"
+	}
+	emit(e)
 	d.open = false
 }
 

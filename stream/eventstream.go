@@ -1,0 +1,152 @@
+package stream
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+)
+
+// EventStream frames the binary event stream of AWS: length-prefixed messages
+// with headers, a payload, and two checksums. Event is the event's, exception's
+// or error's type; a Failed frame is one of the latter two, and Data of an error
+// is its message as plain text. The zero value is ready.
+//
+// After bytes that do not check nothing can be trusted, not even where the next
+// message begins: they and all that follow are residue.
+//
+// Layout and limits: "Event stream encoding" in the Smithy and AWS SDK sources
+// (botocore/eventstream.py).
+type EventStream struct {
+	pos int64
+	buf []byte
+	bad string // why nothing more is read
+}
+
+const (
+	preludeLen = 12
+	trailerLen = 4
+	maxHeaders = 128 << 10
+	maxMessage = 24<<20 + maxHeaders + preludeLen + trailerLen
+)
+
+// IsEventStream reports whether head begins a message: the checksum of its
+// first bytes tells. could says that more bytes are needed to know.
+func IsEventStream(head []byte) (could, is bool) {
+	if len(head) < preludeLen {
+		return len(head) == 0 || head[0] <= maxMessage>>24, false
+	}
+	_, _, why := prelude(head)
+	return why == "", why == ""
+}
+
+// prelude reads the first bytes of a message; why says what is wrong with them.
+func prelude(p []byte) (total, headers int, why string) {
+	total, headers = int(binary.BigEndian.Uint32(p)), int(binary.BigEndian.Uint32(p[4:]))
+	switch got := crc32.ChecksumIEEE(p[:8]); {
+	case got != binary.BigEndian.Uint32(p[8:]):
+		why = fmt.Sprintf("the checksum of a message's first 8 bytes is %08x, they say %08x", got, binary.BigEndian.Uint32(p[8:]))
+	case total > maxMessage || headers > maxHeaders || headers+preludeLen+trailerLen > total:
+		why = fmt.Sprintf("a message of %d bytes with %d bytes of headers is not possible", total, headers)
+	}
+	return total, headers, why
+}
+
+// Write frames p.
+func (e *EventStream) Write(p []byte, emit func(Frame)) {
+	e.buf = append(e.buf, p...)
+	at := 0
+	for e.bad == "" && len(e.buf)-at >= preludeLen {
+		total, headers, why := prelude(e.buf[at:])
+		if why != "" {
+			e.bad = why
+			break
+		}
+		if len(e.buf)-at < total {
+			break
+		}
+		f, why := readMessage(e.buf[at:at+total], headers)
+		if why != "" {
+			e.bad = why
+			break
+		}
+		at += total
+		e.pos += int64(total)
+		f.End = e.pos
+		emit(f)
+	}
+	e.buf = e.buf[:copy(e.buf, e.buf[at:])]
+}
+
+// Close emits what does not check, or a message that never ended, marked Cut.
+func (e *EventStream) Close(emit func(Frame)) {
+	if len(e.buf) == 0 {
+		return
+	}
+	f := Frame{Kind: FrameResidue, Data: e.buf, End: e.pos + int64(len(e.buf)), Cut: e.bad == "", Why: e.bad}
+	if f.Cut {
+		f.Why = fmt.Sprintf("the stream was cut %d bytes into a message", len(e.buf))
+	}
+	emit(f)
+	e.buf = nil
+}
+
+// readMessage reads one whole message.
+func readMessage(p []byte, headers int) (f Frame, why string) {
+	body := p[:len(p)-trailerLen]
+	if got, want := crc32.ChecksumIEEE(body), binary.BigEndian.Uint32(p[len(body):]); got != want {
+		return f, fmt.Sprintf("the checksum of a message of %d bytes is %08x, it says %08x", len(p), got, want)
+	}
+	f.Data = body[preludeLen+headers:]
+	var kind, note []byte
+	for h := body[preludeLen : preludeLen+headers]; len(h) > 0; {
+		name, value, rest, ok := header(h)
+		if !ok {
+			return f, fmt.Sprintf("the headers of a message of %d bytes do not fill their space", len(p))
+		}
+		switch h = rest; string(name) {
+		case ":message-type":
+			kind = value
+		case ":event-type", ":exception-type", ":error-code":
+			f.Event = value
+		case ":error-message":
+			note = value
+		}
+	}
+	f.Failed = string(kind) == "exception" || string(kind) == "error"
+	if string(kind) == "error" && len(f.Data) == 0 {
+		f.Data = note
+	}
+	return f, ""
+}
+
+// headerSizes are the lengths of a header's value by its type; those of bytes
+// and text are written before them.
+var headerSizes = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8: 8, 9: 16}
+
+// header reads the first header of h.
+func header(h []byte) (name, value, rest []byte, ok bool) {
+	take := func(n int) (part []byte) {
+		if ok = ok && n <= len(h); ok {
+			part, h = h[:n], h[n:]
+		}
+		return part
+	}
+	ok = true
+	if n := take(1); ok {
+		name = take(int(n[0]))
+	}
+	kind := take(1)
+	if !ok || int(kind[0]) >= len(headerSizes) {
+		return nil, nil, nil, false
+	}
+	size := headerSizes[kind[0]]
+	if size < 0 {
+		n := take(2)
+		if !ok {
+			return nil, nil, nil, false
+		}
+		size = int(binary.BigEndian.Uint16(n))
+	}
+	value = take(size)
+	return name, value, h, ok
+}
