@@ -12,6 +12,7 @@ import (
 	"toolscope/providers/anthropic"
 	"toolscope/providers/dialect"
 	"toolscope/providers/openaichat"
+	"toolscope/providers/openairesponses"
 )
 
 // All is every dialect, one line each. OpenRouter, Groq, Mistral and the like
@@ -19,4 +20,5 @@ import (
 var All = []dialect.Dialect{
 	anthropic.Dialect(),
 	openaichat.Dialect(),
+	openairesponses.Dialect(),
 }

@@ -20,6 +20,7 @@ type Frame struct {
 	Data  []byte // payload without framing
 	End   int64  // stream offset just past the frame
 	Cut   bool   // the stream ended inside the frame
+	Named bool   // the framing has names for events: an empty Event was left out
 
 	Failed bool   // the framing itself says that this is an error: Event is its type
 	Why    string // of residue: why the bytes belong to no frame

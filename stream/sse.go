@@ -169,7 +169,7 @@ func (s *SSE) dispatch(emit func(Frame), cut bool) {
 	if fields == (blockFields{}) {
 		return
 	}
-	f := Frame{Event: s.event, Data: s.data, End: s.pos, Cut: cut}
+	f := Frame{Event: s.event, Data: s.data, End: s.pos, Cut: cut, Named: true}
 	switch {
 	case fields.data > 0:
 	case fields.other > 0:

@@ -1,0 +1,272 @@
+package openairesponses
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/stream"
+)
+
+// item is one output item of a turn.
+type item struct {
+	slot   int32
+	index  int64 // output_index, or noIndex
+	id     string
+	kind   string // type of the item
+	isCall bool
+	call   callKind
+	callID string
+	name   string
+
+	args []byte // as they were emitted
+	from string // the copy they are from, "" before any came
+	grow growing
+	done bool // output_item.done came
+
+	saidObject bool
+
+	parts [2]uint64 // which parts of its content, and of its summary, have come
+}
+
+const (
+	noIndex   = int64(-1)
+	extraSlot = int32(1 << 20) // slots of items that have no index of their own begin here
+)
+
+// find is the item that an event is about, or nil: by output_index, and by item
+// id where the event has no index or several items share it.
+func (d *decoder) find(t *turn, ev *wireEvent) *item {
+	n, indexed := ev.index.Int()
+	var it *item
+	for i := len(t.items) - 1; i >= 0; i-- {
+		this := t.items[i]
+		if indexed && this.index != n {
+			continue
+		}
+		if ev.itemID.Is(this.id) {
+			return this
+		}
+		if it == nil && (indexed || !this.done) {
+			it = this
+		}
+	}
+	if it != nil && it.id != "" && ev.itemID.IsString() && !ev.itemID.Empty() {
+		d.rotated(t)
+	}
+	return it
+}
+
+func (d *decoder) rotated(t *turn) {
+	d.once(t, itemIDRotated, stream.Info,
+		"the id of an item changes from event to event: only output_index says what belongs together, clients that go by item_id lose deltas")
+}
+
+// match is the item that the response as a whole repeats as its i-th, or nil.
+func (t *turn) match(w *wireItem, i int64) *item {
+	var byPlace *item
+	for _, it := range t.items {
+		switch {
+		case !w.kind.Is(it.kind):
+		case it.id != "" && w.id.Is(it.id), it.isCall && it.callID != "" && w.callID.Is(it.callID):
+			return it
+		case it.index == i:
+			byPlace = it
+		}
+	}
+	return byPlace
+}
+
+// added takes response.output_item.added.
+func (d *decoder) added(t *turn, ev *wireEvent) {
+	w := parseItem(ev.item)
+	index, indexed := ev.index.Int()
+	if !indexed {
+		index = noIndex
+		d.once(t, indexMissing, stream.Info, "items have no output_index: they are told apart by their ids")
+	}
+	for _, it := range t.items {
+		if !indexed || it.index != index {
+			continue
+		}
+		if it.kind == "" || it.id == "" && !it.done || w.id.Is(it.id) {
+			d.updateItem(t, it, &w, itemAdded) // a delta was first, or said twice
+			return
+		}
+		d.once(t, indexReused, stream.Warn,
+			fmt.Sprintf("several items share output_index %d: clients that go by it glue them together", index))
+	}
+	d.updateItem(t, d.addItem(t, &w, index), &w, itemAdded)
+}
+
+// addItem begins an item, and a call if it proposes one.
+func (d *decoder) addItem(t *turn, w *wireItem, index int64) *item {
+	it := &item{index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
+	it.call, it.isCall = callKinds[it.kind]
+	for _, other := range t.items {
+		if other.slot == it.slot {
+			it.slot = -1
+		}
+	}
+	if index < 0 || index >= int64(extraSlot) || it.slot < 0 {
+		it.slot = extraSlot + int32(len(t.items))
+	}
+	t.items = append(t.items, it)
+	if !it.isCall {
+		if !otherItems[it.kind] && !strings.HasSuffix(it.kind, "_output") && it.kind != "" {
+			d.emit(stream.Event{Kind: stream.Unknown, Turn: t.number, Text: "item " + it.kind})
+		}
+		return it
+	}
+	d.openCall(t, it, w)
+	return it
+}
+
+func (d *decoder) openCall(t *turn, it *item, w *wireItem) {
+	it.callID, it.name = w.callID.Text(), w.name.Text()
+	if it.name == "" && it.call.word == "server" {
+		it.name = it.kind
+	}
+	d.emit(stream.Event{Kind: stream.CallOpen, Turn: t.number, Slot: it.slot, More: &stream.Detail{
+		ID: it.resultID(), Name: it.name, CallKind: it.call.word, Server: it.server(w), Freeform: it.call.freeform,
+		Parent: w.caller.Text(), Host: w.host.Text(),
+	}})
+}
+
+// resultID is what a result must name: the call_id, and of items that have none
+// the item's own id.
+func (it *item) resultID() string {
+	if it.callID != "" {
+		return it.callID
+	}
+	return it.id
+}
+
+func (it *item) server(w *wireItem) bool {
+	switch it.call.runner {
+	case byEnvironment:
+		return w.environment.Given() && !w.environment.Is("local")
+	case byExecution:
+		return !w.execution.Is("client")
+	}
+	return it.call.runner != byClient
+}
+
+// doneItem takes response.output_item.done, which is the last word on an item.
+func (d *decoder) doneItem(t *turn, ev *wireEvent) {
+	w := parseItem(ev.item)
+	ev.itemID = w.id
+	it := d.find(t, ev)
+	index, indexed := ev.index.Int()
+	if !indexed {
+		index = noIndex
+	}
+	if it != nil && (it.kind != "" && !w.kind.Is(it.kind) || (it.done || !indexed) && it.id != "" && !w.id.Is(it.id)) {
+		it = nil // another item, under an index that is used twice or without one
+	}
+	if it == nil {
+		it = d.addItem(t, &w, index)
+		if it.isCall {
+			d.about(t, it, stream.ProtocolViolation, stream.Warn, "output_item.done came without output_item.added before it")
+		}
+	}
+	d.endItem(t, it, &w, itemDone)
+}
+
+// endItem takes an item as it finally is.
+func (d *decoder) endItem(t *turn, it *item, w *wireItem, from string) {
+	d.updateItem(t, it, w, from)
+	d.restOfText(t, it, w)
+	again := it.done
+	it.done = true
+	switch {
+	case again:
+	case it.isCall:
+		d.emit(stream.Event{Kind: stream.Seal, Turn: t.number, Slot: it.slot})
+		if it.call.word == "function" && it.callID == "" || it.call.word == "custom" && it.callID == "" {
+			d.about(t, it, idMissing, stream.Warn, "the item has no call_id: a result has nothing to refer to; its own id is shown")
+		}
+		d.answer(t, it, w)
+	case strings.HasSuffix(it.kind, "_output"):
+		d.result(t, w)
+	}
+}
+
+// answer says how a call ended that the provider ran within its item.
+func (d *decoder) answer(t *turn, it *item, w *wireItem) {
+	failed := w.err.Given() || w.status.Is("failed")
+	if it.call.runner == byProvider && (failed || w.status.Is("completed") || w.output.Given()) {
+		d.answered(t, it.resultID(), failed)
+	}
+}
+
+// result takes an item that is the result of a call; one of a tool search in
+// the provider does not say of which.
+func (d *decoder) result(t *turn, w *wireItem) {
+	id := w.callID.Text()
+	for i := len(t.items) - 1; i >= 0 && id == "" && w.kind.Is("tool_search_output"); i-- {
+		if it := t.items[i]; it.kind == "tool_search_call" {
+			id = it.resultID()
+		}
+	}
+	d.answered(t, id, w.status.Is("failed") || w.err.Given())
+}
+
+func (d *decoder) answered(t *turn, id string, failed bool) {
+	code := stream.AnswerOK
+	if failed {
+		code = stream.AnswerFailed
+	}
+	d.emit(stream.Event{Kind: stream.Answer, Turn: t.number, Code: code, More: &stream.Detail{ID: id}})
+}
+
+// updateItem takes what a later copy of an item says of it.
+func (d *decoder) updateItem(t *turn, it *item, w *wireItem, from string) {
+	if it.kind == "" && w.kind.Text() != "" {
+		it.kind = w.kind.Text()
+	}
+	before := it.resultID()
+	if id := w.id.Text(); id != "" && id != it.id {
+		if it.id != "" {
+			d.rotated(t)
+		}
+		if !it.done {
+			it.id = id
+		}
+	}
+	if !it.isCall {
+		return
+	}
+	d.callMeta(t, it, w, before, from)
+	if value, wrap := w.arguments(); value.Given() {
+		d.takeCopy(t, it, value, wrap, from)
+	}
+}
+
+// callMeta takes the id and name of a call from a later copy. Once the call is
+// sealed they are only compared.
+func (d *decoder) callMeta(t *turn, it *item, w *wireItem, before, from string) {
+	var more stream.Detail
+	if id := w.callID.Text(); id != "" && id != it.callID {
+		if it.callID != "" {
+			d.about(t, it, callIDChanged, stream.Info,
+				fmt.Sprintf("%s gives the call the id %q, before it was %q: the one of output_item.done counts", from, id, it.callID))
+		}
+		if it.callID == "" || !it.done {
+			it.callID = id
+		}
+	}
+	if name := w.name.Text(); name != "" && name != it.name {
+		if it.name != "" && it.name != it.kind {
+			d.about(t, it, nameChanged, stream.Warn, fmt.Sprintf("%s names the call %q, before it was %q", from, name, it.name))
+		}
+		if it.name == "" || !it.done {
+			it.name, more.Name = name, name
+		}
+	}
+	if id := it.resultID(); id != before {
+		more.ID = id
+	}
+	if more.ID != "" || more.Name != "" {
+		d.emit(stream.Event{Kind: stream.CallMeta, Turn: t.number, Slot: it.slot, More: &more})
+	}
+}

@@ -1,0 +1,129 @@
+// Package openairesponses decodes the OpenAI Responses protocol: its event
+// stream over SSE, the same events as WebSocket messages, and whole bodies, from
+// OpenAI, Azure, Copilot, OpenRouter, xAI, LM Studio and other hosts of it.
+//
+// Wire facts are from OpenAI's published API description and SDKs, and from
+// recorded streams. The output is a list of items. A call is an item; its slot is
+// the item's output_index, because item ids change from event to event on some
+// hosts. response.output_item.done is its seal; what the arguments.done event
+// says before is a copy, and so is what response.completed says after.
+package openairesponses
+
+import (
+	"bytes"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is the Responses protocol.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "openai-responses",
+		Title: "OpenAI Responses",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return new(decoder) },
+		Tools: tools,
+	}
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	var kind, object, err, number, lane, status, message dialect.Raw
+	s := dialect.Scan(e.Data)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "type":
+			kind = s.Value()
+		case "object":
+			object = s.Value()
+		case "error":
+			err = s.Value()
+		case "sequence_number":
+			number = s.Value()
+		case "stream_id":
+			lane = s.Value()
+		case "status":
+			status = s.Value()
+		case "message":
+			message = s.Value()
+		}
+	}
+	_, numbered := number.Int()
+	_, coded := status.Int()
+	word := kind.Text()
+	switch {
+	case strings.HasPrefix(word, "response."):
+		return dialect.Score{Points: dialect.Sure, Why: "event type " + word}
+	case object.Is("response"):
+		return dialect.Score{Points: dialect.Sure, Why: "a response body"}
+	case connectionEvents[word] && (numbered || word != "keepalive"):
+		return dialect.Score{Points: dialect.Strong, Why: "event type " + word}
+	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code") != nil || err.Get("param") != nil):
+		return dialect.Score{Points: dialect.Strong, Why: "an error event"}
+	case bytes.HasPrefix(e.Event, []byte("response.")):
+		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+	case strings.HasSuffix(e.Path, "/responses"), strings.Contains(e.Path, "/responses/"):
+		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	}
+	return dialect.Score{}
+}
+
+// connectionEvents are about the connection, not about a response.
+var connectionEvents = map[string]bool{"keepalive": true, "rate_limits.updated": true, "codex.rate_limits": true}
+
+// finishCodes are the statuses of a response that is over.
+var finishCodes = map[string]stream.Code{
+	"completed": stream.FinishDone, "incomplete": stream.FinishCut,
+	"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
+}
+
+// terminals are the events that end a response, and the status each implies.
+// response.done is how Codex's backend has said it over WebSocket.
+var terminals = map[string]string{
+	"response.completed": "completed", "response.incomplete": "incomplete",
+	"response.failed": "failed", "response.cancelled": "cancelled", "response.done": "completed",
+}
+
+// callKind is what an item type that proposes a call means.
+type callKind struct {
+	word     string // kind of the call
+	member   string // the one that holds its arguments
+	freeform bool   // they are a program or a text, not JSON
+	runner   runner
+}
+
+// runner says who runs the calls of a kind.
+type runner uint8
+
+const (
+	byClient        runner = iota
+	byProvider             // the item also tells how that ended
+	byProviderApart        // the result is an item of its own
+	byEnvironment          // the provider, if in a container of its own
+	byExecution            // whom the item names
+)
+
+// callKinds are the item types that propose a call. Those without a word of
+// their own are tools that the protocol itself knows.
+var callKinds = map[string]callKind{
+	"function_call":         {"function", "arguments", false, byClient},
+	"custom_tool_call":      {"custom", "input", true, byClient},
+	"mcp_call":              {"mcp", "arguments", false, byProvider},
+	"mcp_approval_request":  {"mcp_approval", "arguments", false, byClient},
+	"code_interpreter_call": {"server", "code", true, byProvider},
+	"program":               {"server", "code", true, byProviderApart},
+	"shell_call":            {"server", "action", false, byEnvironment},
+	"local_shell_call":      {"server", "action", false, byClient},
+	"apply_patch_call":      {"server", "operation", false, byClient},
+	"computer_call":         {"server", "action", false, byClient},
+	"tool_search_call":      {"server", "arguments", false, byExecution},
+	"web_search_call":       {"server", "action", false, byProvider},
+	"file_search_call":      {"server", "queries", false, byProvider},
+	"image_generation_call": {"server", "", false, byProvider},
+}
+
+// otherItems are the item types that propose nothing.
+var otherItems = map[string]bool{
+	"message": true, "reasoning": true, "mcp_list_tools": true, "compaction": true, "mcp_approval_response": true,
+}

@@ -1,0 +1,71 @@
+package openairesponses
+
+import (
+	"bytes"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// builtIn are the tools the protocol itself knows, by the type a request
+// declares and the item type of their calls.
+var builtIn = map[string]string{
+	"web_search": "web_search_call", "web_search_preview": "web_search_call", "web_search_2025_08_26": "web_search_call",
+	"web_search_preview_2025_03_11": "web_search_call", "file_search": "file_search_call",
+	"code_interpreter": "code_interpreter_call", "image_generation": "image_generation_call",
+	"shell": "shell_call", "local_shell": "local_shell_call", "apply_patch": "apply_patch_call",
+	"computer": "computer_call", "computer_use_preview": "computer_call",
+	"tool_search": "tool_search_call", "programmatic_tool_calling": "program",
+}
+
+// tools are the tools of a request body, or of the messages a client sent over
+// a WebSocket. What a tool search of the client found counts as declared; the
+// tools of an MCP server come in the response.
+func tools(request []byte) (all []dialect.Tool) {
+	read := func(f stream.Frame) {
+		body := dialect.Raw(bytes.Clone(f.Data)) // schemas are kept
+		if nested := body.Get("response"); nested.Kind() == '{' {
+			body = nested
+		}
+		all = appendTools(all, body.Get("tools"))
+		input := body.Get("input").Scan()
+		for ok := input.Array(); ok; ok = input.Element() {
+			if item := input.Value(); item.Get("type").Is("tool_search_output") {
+				all = appendTools(all, item.Get("tools"))
+			}
+		}
+	}
+	var values stream.Values
+	values.Write(request, read)
+	values.Close(read)
+	return all
+}
+
+func appendTools(all []dialect.Tool, list dialect.Raw) []dialect.Tool {
+	s := list.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		tool := s.Value()
+		name, kind := tool.Get("name").Text(), tool.Get("type").Text()
+		switch {
+		case kind == "function":
+			if nested := tool.Get("function"); nested.Kind() == '{' { // as Chat Completions has it
+				tool, name = nested, nested.Get("name").Text()
+			}
+			all = append(all, dialect.Tool{Name: name, Kind: "function", Schema: schema(tool)})
+		case kind == "custom":
+			all = append(all, dialect.Tool{Name: name, Kind: "custom"})
+		case kind == "namespace":
+			all = appendTools(all, tool.Get("tools"))
+		case builtIn[kind] != "":
+			all = append(all, dialect.Tool{Name: builtIn[kind], Kind: "server"})
+		}
+	}
+	return all
+}
+
+func schema(tool dialect.Raw) dialect.Raw {
+	if s := tool.Get("parameters"); s.Given() {
+		return s
+	}
+	return nil
+}
