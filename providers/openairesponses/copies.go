@@ -3,6 +3,10 @@ package openairesponses
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -24,7 +28,11 @@ func (d *decoder) args(t *turn, it *item, text []byte, source string) {
 
 // takeCopy takes the arguments as an item has them.
 func (d *decoder) takeCopy(t *turn, it *item, value dialect.Raw, wrap, from string) {
-	if !value.IsString() && from == itemAdded {
+	switch {
+	case from != itemAdded:
+	case len(it.args) > 0:
+		return // what was announced is what the deltas were to follow
+	case !value.IsString():
 		it.grow.object = bytes.Clone(value) // to be filled: the item that is done has the rest
 		return
 	}
@@ -105,15 +113,15 @@ func (d *decoder) mismatch(t *turn, it *item, text []byte, from string, equal bo
 // joinHalves joins the surrogate pairs of text that deltas have cut in half: each
 // half stands there as three bytes.
 func joinHalves(text []byte) []byte {
-	out := text
-	for i := 0; i+6 <= len(out); i++ {
-		h := out[i : i+6]
-		if h[0] != 0xed || h[1]&0xf0 != 0xa0 || h[3] != 0xed || h[4]&0xf0 != 0xb0 {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if h := text[i:]; len(h) >= 6 && h[0] == 0xed && h[1]&0xf0 == 0xa0 && h[3] == 0xed && h[4]&0xf0 == 0xb0 {
+			high, low := rune(h[1]&0x0f)<<6|rune(h[2]&0x3f), rune(h[4]&0x0f)<<6|rune(h[5]&0x3f)
+			out = utf8.AppendRune(out, 0x10000+high<<10+low)
+			i += 5
 			continue
 		}
-		high, low := rune(h[1]&0x0f)<<6|rune(h[2]&0x3f), rune(h[4]&0x0f)<<6|rune(h[5]&0x3f)
-		char := string(0x10000 + high<<10 + low)
-		out = append(append(bytes.Clone(out[:i]), char...), out[i+6:]...)
+		out = append(out, text[i])
 	}
 	return out
 }
@@ -121,46 +129,37 @@ func joinHalves(text []byte) []byte {
 // same reports whether two JSON texts stand for one value, in whatever order
 // and spelling.
 func same(a, b dialect.Raw) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-	if a.Kind() != b.Kind() || whole(a) == nil || whole(b) == nil {
-		return false
-	}
-	switch a.Kind() {
+	x, y := a.Scan(), b.Scan()
+	p, q := plain(nil, &x), plain(nil, &y)
+	return x.End() == nil && y.End() == nil && bytes.Equal(p, q)
+}
+
+// plain appends the one spelling of a JSON value that all of the same value share.
+func plain(dst []byte, s *dialect.Scanner) []byte {
+	switch s.Kind() {
 	case '{':
-		return inside(a, b) && inside(b, a)
+		var members []string
+		for ok := s.Object(); ok; ok = s.Member() {
+			members = append(members, string(plain(append(strconv.AppendQuote(nil, string(s.Key())), ':'), s)))
+		}
+		slices.Sort(members)
+		return append(append(append(dst, '{'), strings.Join(members, ",")...), '}')
 	case '[':
-		x, y := a.Scan(), b.Scan()
-		more, other := x.Array(), y.Array()
-		for ; more && other; more, other = x.Element(), y.Element() {
-			if !same(x.Value(), y.Value()) {
-				return false
-			}
+		dst = append(dst, '[')
+		for ok := s.Array(); ok; ok = s.Element() {
+			dst = append(plain(dst, s), ',')
 		}
-		return more == other
-	case '"':
-		return a.Is(b.Text())
+		return append(dst, ']')
 	}
-	return false
-}
-
-// inside reports whether every member of a is in b, the same.
-func inside(a, b dialect.Raw) bool {
-	s := a.Scan()
-	for ok := s.Object(); ok; ok = s.Member() {
-		if v := s.Value(); !same(v, b.Get(string(s.Key()))) {
-			return false
-		}
+	v := s.Value()
+	if v.IsString() {
+		return strconv.AppendQuote(dst, v.Text())
 	}
-	return true
-}
-
-// whole is text if it is one JSON text, else nil.
-func whole(text dialect.Raw) dialect.Raw {
-	s := text.Scan()
-	if v := s.Value(); s.End() == nil {
-		return v
+	if n, ok := v.Int(); ok {
+		return strconv.AppendInt(dst, n, 10)
 	}
-	return nil
+	if f, ok := v.Float(); ok {
+		return strconv.AppendFloat(dst, f, 'g', -1, 64)
+	}
+	return append(dst, v...)
 }

@@ -27,6 +27,7 @@ const (
 	indexReused       = "IDX_REUSED"
 	indexMissing      = "IDX_MISSING"
 	argsObject        = "ARGS_OBJECT"
+	argsNull          = "ARGS_NULL"
 )
 
 // decoder reads one exchange: one response over HTTP, many over a WebSocket,
@@ -132,7 +133,7 @@ func (d *decoder) created(ev *wireEvent) {
 			d.diagnose(t, responseRestarted, stream.Warn,
 				"a second response began before this one ended: a retry was spliced into one body, or its end was lost")
 		}
-		d.close(t, stream.CloseCut)
+		d.close(t, "the response ended without response.completed: another began in its place")
 	}
 	d.begin(ev, r)
 }
@@ -181,7 +182,7 @@ func (d *decoder) terminal(ev *wireEvent, kind, word string) {
 func (d *decoder) body(raw dialect.Raw) {
 	r := parseResponse(raw)
 	if t := d.lane(&d.event); t != nil && t.open {
-		d.close(t, stream.CloseCut)
+		d.close(t, "the stream ended without response.completed: a whole response follows")
 	}
 	t := d.begin(&d.event, r)
 	t.whole = true
@@ -208,7 +209,7 @@ func (d *decoder) sentinel() {
 			d.diagnose(t, finNull, stream.Warn,
 				"[DONE] came, but no response.completed: clients that wait for it never finish, and usage is missing")
 		}
-		d.close(t, stream.CloseEnd)
+		d.close(t, "")
 	}
 }
 
@@ -217,7 +218,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	d.emit = emit
 	for _, t := range d.lanes {
 		if t.open && !t.waiting {
-			d.close(t, stream.CloseCut)
+			d.close(t, "the stream ended without response.completed: the connection was cut")
 		}
 	}
 }

@@ -167,25 +167,28 @@ func (d *decoder) unannounced(t *turn, ev *wireEvent, kind string) *item {
 	return it
 }
 
+// part is a part of an item's content, or of its summary.
+type part struct {
+	summary bool
+	n       int64
+}
+
 // textEvent takes text or reasoning: the deltas, or what repeats them if none came.
 func (d *decoder) textEvent(t *turn, it *item, ev *wireEvent, e itemEvent) {
 	n, _ := ev.part.Int()
-	text := ev.delta
-	group, kind := 0, stream.TextDelta
-	if e.kind != "message" {
-		kind = stream.ThinkDelta
-	}
-	if e.kind == summary {
-		group = 1
-	}
+	text, this := ev.delta, part{e.kind == summary, n}
 	if e.does == textDone {
-		if it.told(group, n) {
+		if it.told[this] {
 			return
 		}
 		text = ev.text
 	}
-	it.tell(group, n)
-	d.write(t, kind, text)
+	it.tell(this)
+	if e.kind == "message" {
+		d.write(t, stream.TextDelta, text)
+	} else {
+		d.write(t, stream.ThinkDelta, text)
+	}
 }
 
 func (d *decoder) write(t *turn, kind stream.EventKind, text dialect.Raw) {
@@ -194,31 +197,33 @@ func (d *decoder) write(t *turn, kind stream.EventKind, text dialect.Raw) {
 	}
 }
 
-// told reports whether part n of the item's content (group 0) or summary (1) came
-// already.
-func (it *item) told(group int, n int64) bool { return it.parts[group]&(1<<(uint64(n)%64)) != 0 }
+func (it *item) tell(p part) {
+	if it.told == nil {
+		it.told = map[part]bool{}
+	}
+	it.told[p] = true
+}
 
-func (it *item) tell(group int, n int64) { it.parts[group] |= 1 << (uint64(n) % 64) }
-
-// restOfText writes what an item holds and no delta brought.
+// restOfText writes what an item holds and no event before brought.
 func (d *decoder) restOfText(t *turn, it *item, w *wireItem) {
-	if it.kind != "message" && it.kind != "reasoning" {
+	kind := stream.TextDelta
+	switch it.kind {
+	case "message":
+	case "reasoning":
+		kind = stream.ThinkDelta
+	default:
 		return
 	}
-	kind := stream.TextDelta
-	if it.kind == "reasoning" {
-		kind = stream.ThinkDelta
-	}
-	for group, list := range [...]dialect.Raw{w.content, w.summary} {
+	for i, list := range [...]dialect.Raw{w.content, w.summary} {
 		parts := list.Scan()
 		for n, ok := int64(0), parts.Array(); ok; n, ok = n+1, parts.Element() {
-			part := parts.Value()
-			if it.told(group, n) {
+			value, this := parts.Value(), part{i == 1, n}
+			if it.told[this] {
 				continue
 			}
-			it.tell(group, n)
-			d.write(t, kind, part.Get("text"))
-			d.write(t, kind, part.Get("refusal"))
+			it.tell(this)
+			d.write(t, kind, value.Get("text"))
+			d.write(t, kind, value.Get("refusal"))
 		}
 	}
 }

@@ -23,9 +23,9 @@ type item struct {
 	grow growing
 	done bool // output_item.done came
 
-	saidObject bool
+	told map[part]bool // which parts of its text have come
 
-	parts [2]uint64 // which parts of its content, and of its summary, have come
+	saidObject bool
 }
 
 const (
@@ -184,6 +184,9 @@ func (d *decoder) endItem(t *turn, it *item, w *wireItem, from string) {
 		d.emit(stream.Event{Kind: stream.Seal, Turn: t.number, Slot: it.slot})
 		if it.call.word == "function" && it.callID == "" || it.call.word == "custom" && it.callID == "" {
 			d.about(t, it, idMissing, stream.Warn, "the item has no call_id: a result has nothing to refer to; its own id is shown")
+		}
+		if len(it.args) == 0 && it.call.member == "arguments" && w.plainArgs.Kind() == 'n' {
+			d.about(t, it, argsNull, stream.Warn, "the arguments are null: meant as {}")
 		}
 		d.answer(t, it, w)
 	case strings.HasSuffix(it.kind, "_output"):

@@ -69,7 +69,7 @@ func (d *decoder) finish(t *turn, r wireResponse, from, word string) {
 			d.diagnose(t, finUnknown, stream.Info, fmt.Sprintf("the status %q is not documented", word))
 		}
 	}
-	d.close(t, stream.CloseEnd)
+	d.close(t, "")
 }
 
 // output compares the items of the response as a whole with those that came. It
@@ -79,7 +79,10 @@ func (d *decoder) output(t *turn, r wireResponse, from string) {
 	list := r.output.Scan()
 	for i, ok := int64(0), list.Array(); ok; i, ok = i+1, list.Element() {
 		w := parseItem(list.Value())
-		it := t.match(&w, i)
+		var it *item
+		if streamed {
+			it = t.match(&w, i)
+		}
 		fresh := it == nil
 		if fresh {
 			it = d.addItem(t, &w, i)
@@ -166,10 +169,11 @@ func words(err, message dialect.Raw) string {
 	return string(err.Append(nil))
 }
 
-func (d *decoder) close(t *turn, code stream.Code) {
-	e := stream.Event{Kind: stream.TurnClose, Turn: t.number, Code: code}
-	if code == stream.CloseCut {
-		e.Text = "the stream ended without response.completed: the connection was cut"
+// close ends a turn; missing is what did not come, "" if everything did.
+func (d *decoder) close(t *turn, missing string) {
+	e := stream.Event{Kind: stream.TurnClose, Turn: t.number, Text: missing}
+	if missing != "" {
+		e.Code = stream.CloseCut
 	}
 	d.emit(e)
 	t.open, t.items, t.said = false, nil, nil
