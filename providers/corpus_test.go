@@ -64,6 +64,7 @@ func TestCorpusCuttings(t *testing.T) {
 // hazards are the quirks of a capture that a client can go wrong with.
 var hazards = []string{
 	"args-invalid-json", "truncated-max-tokens", "index-not-dense", "index-reused-by-new-call", "no-finish",
+	"error-in-body",
 }
 
 // TestCorpusOrdinary: an ordinary stream that a provider really sent has no

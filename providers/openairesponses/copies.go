@@ -104,6 +104,9 @@ func (d *decoder) mismatch(t *turn, it *item, text []byte, from string, equal bo
 	case equal:
 		f.Severity = stream.Info
 		f.Message = fmt.Sprintf("the arguments in %s are those in %s, spelled differently from byte %d on", from, before, at)
+	case it.remote:
+		f.Severity = stream.Info
+		f.Message = fmt.Sprintf("the arguments in %s differ from those in %s at byte %d: what the provider ran is not sure", from, before, at)
 	case len(text) == 0:
 		f.Message = fmt.Sprintf("the arguments in %s are empty, those in %s are not: which a client runs depends on where it reads them", from, before)
 	}

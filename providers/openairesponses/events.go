@@ -118,7 +118,6 @@ func (d *decoder) itemEvent(kind []byte, ev *wireEvent) bool {
 
 // argsEvent takes an event about a call's arguments.
 func (d *decoder) argsEvent(t *turn, it *item, ev *wireEvent, e itemEvent, kind []byte) {
-	n, _ := ev.part.Int()
 	from := func() string { return strings.TrimPrefix(string(kind), "response.") }
 	switch e.does {
 	case argsDelta:
@@ -138,10 +137,19 @@ func (d *decoder) argsEvent(t *turn, it *item, ev *wireEvent, e itemEvent, kind 
 		if e.does == commandBegins {
 			text = ev.whole
 		}
-		d.partDelta(t, it, shellCommands, n, text)
+		d.partDelta(t, it, shellCommands, number(ev.part), text)
 	case commandDone:
-		d.partDone(t, it, shellCommands, n, ev.whole, from())
+		d.partDone(t, it, shellCommands, number(ev.part), ev.whole, from())
 	}
+}
+
+// number is the number of a part; some hosts leave out that of the first.
+func number(part dialect.Raw) int64 {
+	if len(part) == 0 {
+		return 0
+	}
+	n, _ := part.Int()
+	return n
 }
 
 func (d *decoder) doneArgs(t *turn, it *item, value dialect.Raw, from string) {
@@ -175,8 +183,7 @@ type part struct {
 
 // textEvent takes text or reasoning: the deltas, or what repeats them if none came.
 func (d *decoder) textEvent(t *turn, it *item, ev *wireEvent, e itemEvent) {
-	n, _ := ev.part.Int()
-	text, this := ev.delta, part{e.kind == summary, n}
+	text, this := ev.delta, part{e.kind == summary, number(ev.part)}
 	if e.does == textDone {
 		if it.told[this] {
 			return

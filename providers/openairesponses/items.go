@@ -17,6 +17,7 @@ type item struct {
 	call   callKind
 	callID string
 	name   string
+	remote bool // the provider runs it
 
 	args []byte // as they were emitted
 	from string // the copy they are from, "" before any came
@@ -126,8 +127,9 @@ func (d *decoder) openCall(t *turn, it *item, w *wireItem) {
 	if it.name == "" && it.call.word == "server" {
 		it.name = it.kind
 	}
+	it.remote = it.byProvider(w)
 	d.emit(stream.Event{Kind: stream.CallOpen, Turn: t.number, Slot: it.slot, More: &stream.Detail{
-		ID: it.resultID(), Name: it.name, CallKind: it.call.word, Server: it.server(w), Freeform: it.call.freeform,
+		ID: it.resultID(), Name: it.name, CallKind: it.call.word, Server: it.remote, Freeform: it.call.freeform,
 		Parent: w.caller.Text(), Host: w.host.Text(),
 	}})
 }
@@ -141,7 +143,7 @@ func (it *item) resultID() string {
 	return it.id
 }
 
-func (it *item) server(w *wireItem) bool {
+func (it *item) byProvider(w *wireItem) bool {
 	switch it.call.runner {
 	case byEnvironment:
 		return w.environment.Given() && !w.environment.Is("local")

@@ -59,7 +59,7 @@ func sniff(e dialect.Evidence) dialect.Score {
 		return dialect.Score{Points: dialect.Sure, Why: "a response body"}
 	case connectionEvents[word] && (numbered || word != "keepalive"):
 		return dialect.Score{Points: dialect.Strong, Why: "event type " + word}
-	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code") != nil || err.Get("param") != nil):
+	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code").IsString() || err.Get("param") != nil):
 		return dialect.Score{Points: dialect.Strong, Why: "an error event"}
 	case bytes.HasPrefix(e.Event, []byte("response.")):
 		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}

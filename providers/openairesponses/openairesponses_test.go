@@ -1,0 +1,114 @@
+package openairesponses
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+func TestTools(t *testing.T) {
+	for _, test := range []struct{ name, request, want string }{
+		{"functions are flat", `{"input":"x","tools":[{"type":"function","name":"f","parameters":{"type":"object" },"strict":true},{"type":"function","name":"g"},{"type":"function","name":"h","parameters":null}]}`,
+			`f function {"type":"object" }; g function ; h function `},
+		{"but some hosts take them nested", `{"tools":[{"type":"function","function":{"name":"f","parameters":{}}}]}`, `f function {}`},
+		{"custom tools have no schema", `{"tools":[{"type":"custom","name":"sql","format":{"type":"grammar"}}]}`, `sql custom `},
+		{"a namespace holds tools", `{"tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f","parameters":{}}]}]}`, `f function {}`},
+		{"built-in tools go by the type of their calls", `{"tools":[{"type":"web_search_preview"},{"type":"shell"},{"type":"programmatic_tool_calling"}]}`,
+			`web_search_call server ; shell_call server ; program server `},
+		{"an MCP server tells its tools itself", `{"tools":[{"type":"mcp","server_label":"docs"},{"type":"brand_new"}]}`, ``},
+		{"what a tool search found", `{"input":[{"type":"message"},{"type":"tool_search_output","tools":[{"type":"function","name":"f","parameters":{}}]}]}`, `f function {}`},
+		{"messages of a WebSocket", `{"type":"response.create","tools":[{"type":"custom","name":"a"}]}` + "\n" + `{"type":"response.create","response":{"tools":[{"type":"custom","name":"b"}]}}`,
+			`a custom ; b custom `},
+		{"no tools", `{"tools":{}}`, ``},
+		{"no object", `[1]`, ``},
+		{"cut", `{"tools":[{"type":"custom","name":"a"}`, ``},
+		{"nothing", ``, ``},
+	} {
+		var got []string
+		for _, tool := range tools([]byte(test.request)) {
+			got = append(got, fmt.Sprintf("%s %s %s", tool.Name, tool.Kind, tool.Schema))
+		}
+		if got := strings.Join(got, "; "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000)
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{`{"a":1,"b":[true,null]}`, ` { "b" : [ true , null ] , "a" : 1.0 } `, true},
+		{`"\u00e5"`, `"å"`, true},
+		{`{"\u0061":1}`, `{"a":1}`, true},
+		{`[1,2]`, `[2,1]`, false},
+		{`[1]`, `[1,1]`, false},
+		{`[[],[]]`, `[[[]]]`, false},
+		{`{"a":1}`, `{"a":1,"b":2}`, false},
+		{`9007199254740993`, `9007199254740992`, false},
+		{`{"a":1}`, `{"a":1`, false},
+		{`{"a":1`, `{"a":1`, false},
+		{``, ``, false},
+		{deep, deep + " ", true},
+	} {
+		if got := same(dialect.Raw(test.a), dialect.Raw(test.b)); got != test.want {
+			t.Errorf("same(%.40s, %.40s) = %v", test.a, test.b, got)
+		}
+	}
+}
+
+// TestDelta: a delta costs no memory but for its text.
+func TestDelta(t *testing.T) {
+	d := new(decoder)
+	events := 0
+	emit := func(stream.Event) { events++ }
+	decode := func(data string) {
+		t.Helper()
+		if err := d.Decode(stream.Frame{Data: []byte(data)}, emit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decode(`{"type":"response.created","response":{"id":"resp_1"}}`)
+	decode(`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"c","name":"f"}}`)
+	delta := stream.Frame{Data: []byte(`{"type":"response.function_call_arguments.delta","sequence_number":2,"item_id":"fc_1","output_index":0,"delta":"\"ab\"","obfuscation":"x"}`)}
+	before := events
+	n := testing.AllocsPerRun(1000, func() {
+		if err := d.Decode(delta, emit); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 0.1 {
+		t.Errorf("a delta makes %g allocations", n)
+	}
+	if events-before != 1001 {
+		t.Errorf("%d events", events-before)
+	}
+}
+
+// TestAnyJSON: whatever JSON comes, nothing panics.
+func TestAnyJSON(t *testing.T) {
+	values := []string{`null`, `""`, `"0"`, `0`, `-1`, `1e30`, `{}`, `[]`, `[{}]`, `{"type":"function_call","id":1,"arguments":{"a":[]}}`, `{"type":"shell_call","action":{"commands":["a"]}}`}
+	fields := []string{"item", "delta", "output_index", "item_id", "arguments", "response", "error", "stream_id", "command", "command_index", "text"}
+	kinds := []string{"error", "response.created", "response.completed", "response.in_progress", "response.failed"}
+	for kind := range itemEvents {
+		kinds = append(kinds, "response."+kind)
+	}
+	d := new(decoder)
+	emit := func(stream.Event) {}
+	for _, field := range fields {
+		for _, value := range values {
+			for _, kind := range kinds {
+				data := fmt.Sprintf(`{"type":%q,%q:%s}`, kind, field, value)
+				if err := d.Decode(stream.Frame{Data: []byte(data)}, emit); err != nil {
+					t.Fatalf("%s: %v", data, err)
+				}
+			}
+		}
+	}
+	d.Close(emit)
+}
