@@ -22,6 +22,7 @@ var rooms = []struct {
 	{"stream", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"providers/dialect", []string{"stream"}, []string{"os", "net", "net/http"}},
 	{"providers/*", []string{"stream", "providers/dialect"}, []string{"os", "net", "net/http"}},
+	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
 	{"capture", nil, []string{"github.com/charmbracelet/*"}},
 	{"themes", nil, []string{"github.com/charmbracelet/bubbletea"}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"toolscope/providers/coding"
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -25,13 +26,18 @@ type Exchange struct {
 	Number   int
 	Head     stream.Head // of the response; Method and URL also when only the request told
 	Request  stream.Wire
-	Response stream.Wire
+	Response stream.Wire      // the body, decoded
+	Sent     stream.Wire      // the response's bytes as they came, when that is something else
+	Coding   string           // the codings that were undone: "gzip", "chunked, br"
 	Framing  string           // how the response is framed, "" while unknown
 	Dialect  *dialect.Dialect // nil while unknown
 	Why      string           // what gave the dialect away
 	Ended    bool
 
 	in       *Inspector
+	chain    *coding.Chain // nil until there are bytes, and when there is nothing to undo
+	begun    bool          // bytes of the response have come
+	broken   bool          // they cannot be decoded any further
 	framer   stream.Framer
 	decoder  dialect.Decoder
 	clock    dialect.Clock // the decoder, if its protocol stamps frames
@@ -79,8 +85,7 @@ func (in *Inspector) Write(r stream.Record) {
 	}
 	x.at = r.At
 	if len(r.Data) > 0 {
-		x.Response.Append(r.Data, r.At)
-		x.feed(r.Data)
+		x.receive(r.Data)
 	}
 	if r.End {
 		x.end()
@@ -134,6 +139,54 @@ func (x *Exchange) learn(h stream.Head) {
 	}
 }
 
+// receive takes bytes of the response as they came.
+func (x *Exchange) receive(p []byte) {
+	if !x.begun {
+		x.begun = true
+		chain, err := coding.New(x.Head.Header)
+		if x.chain = chain; err != nil {
+			x.badCoding(err)
+		}
+	}
+	if x.chain == nil {
+		x.body(p)
+		return
+	}
+	x.Sent.Append(p, x.at)
+	body, err := x.chain.Write(p)
+	x.body(body)
+	x.decoded(err)
+	if x.chain.Plain() {
+		x.chain, x.Sent = nil, stream.Wire{}
+	}
+}
+
+// decoded notes what the codings did.
+func (x *Exchange) decoded(err error) {
+	x.Coding = x.chain.Name()
+	if err != nil && !x.broken {
+		x.broken = true
+		x.badCoding(err)
+	}
+}
+
+// body takes bytes of the response's body.
+func (x *Exchange) body(p []byte) {
+	if len(p) > 0 {
+		x.Response.Append(p, x.at)
+		x.feed(p)
+	}
+}
+
+// badCoding says that the body cannot be decoded further.
+func (x *Exchange) badCoding(err error) {
+	turn := stream.NoTurn
+	if x.decoder != nil {
+		turn = x.lastTurn()
+	}
+	x.emit(dialect.Diagnose(turn, stream.NoSlot, "CODING_BROKEN", stream.Error, "the body cannot be decoded: "+err.Error()))
+}
+
 // feed frames new bytes of the response, once the framing is known.
 func (x *Exchange) feed(p []byte) {
 	if x.framer == nil {
@@ -165,6 +218,11 @@ func (x *Exchange) end() {
 		return
 	}
 	x.Ended = true
+	if x.chain != nil {
+		rest, err := x.chain.Close()
+		x.body(rest)
+		x.decoded(err)
+	}
 	if x.framer == nil {
 		all := x.Response.Bytes(0, x.Response.Size())
 		if !x.chooseFraming(all, true) {
