@@ -43,7 +43,7 @@ func TestCodedBody(t *testing.T) {
 		}
 	}
 	in := new(Inspector)
-	in.Write(stream.Record{Head: &stream.Head{Header: map[string][]string{"Content-Encoding": {"compress"}}}, Data: []byte("\x1f\x9d")})
+	in.Write(stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Encoding": {"compress"}}}, Data: []byte("\x1f\x9d")})
 	in.Close()
 	if x := in.Exchange(0); x.Response.Size() != 2 || len(in.Session().Findings) == 0 {
 		t.Errorf("a coding nobody knows: %d bytes, findings %v", x.Response.Size(), in.Session().Findings)
