@@ -90,7 +90,12 @@ func turnFacts(x *providers.Exchange, t *stream.Turn, dot string) []fact {
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))
 		}
-		add("dialect", fmt.Sprintf("%s, framed as %s (%s)", t.Dialect, x.Framing, x.Why))
+		add("dialect", fmt.Sprintf("%s: %s", t.Dialect, x.Why))
+		framed := x.Framing
+		if x.Coding != "" {
+			framed += " in " + x.Coding
+		}
+		add("framed as", framed)
 	}
 	add("model", t.Model)
 	add("response id", t.ID)
