@@ -369,6 +369,9 @@ func (x *Exchange) emit(e stream.Event) {
 	if x.clock != nil && e.At == stream.NoTime {
 		e.At = x.clock.Now()
 	}
+	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
+		e.Turn = x.lastTurn() // so that there is a place to see it
+	}
 	if e.Turn != stream.NoTurn {
 		for int(e.Turn) >= len(x.turns) {
 			x.turns = append(x.turns, x.in.turns)

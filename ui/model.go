@@ -13,11 +13,12 @@ import (
 
 // Options is what the program is started with.
 type Options struct {
-	Source   string                   // what is looked at, in a word or two: a file name, "stdin", "demo"
-	Inbox    *Inbox                   // where records come from; nil when there is no source yet
-	Playback Playback                 // the clock of a source that is played; nil for others
-	Demo     func(to *Inbox) Playback // starts the demo, while nothing else is there to see; may be nil
-	Suspend  func()                   // stops the program until it is continued; may be nil
+	Source   string                     // what is looked at, in a word or two: a file name, "stdin", "demo"
+	Inbox    *Inbox                     // where records come from; nil when there is no source yet
+	Playback Playback                   // the clock of a source that is played; nil for others
+	Demo     func(to *Inbox) Playback   // starts the demo, while nothing else is there to see; may be nil
+	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
+	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
 	Themes   [2]themes.Theme  // light and dark, for the key that changes between them
 	Depth    termenv.Profile  // colours the terminal has
@@ -76,6 +77,9 @@ func New(o Options) *Model {
 	m.doc.when = m.when
 	m.list.alarms = alarms{}
 	m.paint(o.Theme)
+	if o.Prepare != nil {
+		o.Prepare(&m.in)
+	}
 	return m
 }
 

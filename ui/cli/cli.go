@@ -26,6 +26,7 @@ type app struct {
 	stdin          *os.File
 	stdout, stderr *os.File
 	flags          lookFlags
+	reading        readFlags
 	follow         bool
 	speed          float64
 	format         string
@@ -111,6 +112,7 @@ grow, and what state the call is really in.
 func (a *app) openFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "play a capture with its own timing, 0.25 to 16 times as fast")
+	a.reading.add(cmd.Flags())
 	a.flags.add(cmd.Flags())
 }
 
@@ -150,6 +152,7 @@ func topics() []*cobra.Command {
 		keys += fmt.Sprintf("  %-10s %s\n", k.Keys, k.Does)
 	}
 	return []*cobra.Command{
+		{Use: "dialects", Short: "The names --dialect takes", Long: "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the\nscreen, overrules them.\n" + dialectTable()},
 		{Use: "keys", Short: "The keys of the screen", Long: keys},
 		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
 	}

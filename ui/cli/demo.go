@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/providers"
 	"toolscope/ui"
 )
 
@@ -70,7 +71,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		return err
 	}
 	if !isTerminal(a.stdout) {
-		return a.printSource(src, "demo/"+name, &textPrinter{bufio.NewWriter(a.stdout)})
+		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{bufio.NewWriter(a.stdout)})
 	}
 	speed := a.speed
 	if speed == 0 {

@@ -19,6 +19,10 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if err := a.flags.check(); err != nil {
 		return err
 	}
+	prepare, err := a.reading.prepare()
+	if err != nil {
+		return err
+	}
 	paths := a.paths(args)
 	if len(paths) == 0 {
 		return a.playDemo(ctx, tour)
@@ -33,7 +37,7 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := ui.Options{Source: title(paths), Inbox: ui.NewInbox(fileBacklog)}
+	o := ui.Options{Source: title(paths), Inbox: ui.NewInbox(fileBacklog), Prepare: prepare}
 	if a.follow || paths[0] == "-" {
 		o.Inbox = ui.NewInbox(0)
 	}

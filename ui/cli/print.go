@@ -27,6 +27,7 @@ func (a *app) printCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.format, "format", "text", "text, or jsonl: one JSON object a call and turn")
 	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
+	a.reading.add(cmd.Flags())
 	return cmd
 }
 
@@ -48,13 +49,19 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	default:
 		return usagef("--format %q: text or jsonl", a.format)
 	}
+	prepare, err := a.reading.prepare()
+	if err != nil {
+		return err
+	}
 	if a.follow && len(paths) > 1 {
 		return usagef("print -f: one FILE at a time, got %d", len(paths))
 	}
 	for _, path := range paths {
+		in := new(providers.Inspector)
+		prepare(in)
 		src, err := a.source(ctx, path)
 		if err == nil {
-			err = a.printSource(src, path, p)
+			err = a.printSource(src, path, in, p)
 		}
 		if err != nil {
 			a.complain(err)
@@ -65,10 +72,9 @@ func (a *app) print(ctx context.Context, paths []string) error {
 }
 
 // printSource writes the turns of one source; they are numbered within it.
-func (a *app) printSource(src capture.Source, path string, p printer) (err error) {
+func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) (err error) {
 	defer quitQuietly()()
-	var in providers.Inspector
-	q := queue{in: &in, path: path, to: p, printed: map[*stream.Turn]bool{}}
+	q := queue{in: in, path: path, to: p, printed: map[*stream.Turn]bool{}}
 	for r, readErr := range src {
 		if readErr != nil {
 			err = readErr
@@ -80,7 +86,7 @@ func (a *app) printSource(src capture.Source, path string, p printer) (err error
 		}
 	}
 	in.Close()
-	a.notes(path, &in)
+	a.notes(path, in)
 	return errors.Join(err, q.print(true))
 }
 
