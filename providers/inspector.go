@@ -230,20 +230,39 @@ func (x *Exchange) end() {
 		x.decoded(err)
 	}
 	if x.framer == nil {
-		all := x.Response.Bytes(0, x.Response.Size())
-		if !x.chooseFraming(all, true) {
-			return
+		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
+			x.framer.Write(all, x.onFrame)
 		}
-		x.framer.Write(all, x.onFrame)
 	}
-	x.framer.Close(x.onFrame)
+	if x.framer != nil {
+		x.framer.Close(x.onFrame)
+	}
 	if x.decoder == nil {
 		x.choose(dialect.Evidence{}, true)
 	}
+	x.checkStatus()
 	if x.decoder != nil {
 		x.decoder.Close(x.onEvent)
 		x.closeLast()
 	}
+}
+
+// checkStatus makes an HTTP error of a response that does not tell one itself:
+// an empty body, a gateway's page.
+func (x *Exchange) checkStatus() {
+	if x.Head.Status < 400 {
+		return
+	}
+	for _, number := range x.turns {
+		if t := x.in.Session().Turn(number); t.Failure != "" {
+			return
+		}
+	}
+	if x.decoder == nil {
+		x.Dialect, x.Why, x.decoder = &unknown, "no body", &unknownDecoder{empty: true}
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status),
+		More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
 }
 
 // closeLast ends a turn of which the decoder knows nothing: one that had

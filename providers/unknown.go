@@ -15,7 +15,10 @@ var unknown = dialect.Dialect{
 	New:   func() dialect.Decoder { return new(unknownDecoder) },
 }
 
-type unknownDecoder struct{ frames int }
+type unknownDecoder struct {
+	frames int
+	empty  bool // there was no body
+}
 
 func (d *unknownDecoder) Turn() int32 { return 0 }
 
@@ -27,6 +30,9 @@ func (d *unknownDecoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 
 // Close leaves the turn open: nobody knows whether it ended.
 func (d *unknownDecoder) Close(emit func(stream.Event)) {
+	if d.empty {
+		return
+	}
 	emit(dialect.Diagnose(0, stream.NoSlot, "DIALECT_UNKNOWN", stream.Warn,
 		fmt.Sprintf("%d frames of no known dialect: shown as they came, not interpreted", d.frames)))
 }
