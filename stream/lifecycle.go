@@ -41,8 +41,9 @@ func (c *Call) seal(e Event, n int) {
 	if c.phase > PhaseOpen {
 		return
 	}
-	c.phase, c.sealedBy, c.SealedAt = PhaseSealed, e.Frame, e.At
+	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	c.settle(n)
+	c.fire(AtSeal, n)
 }
 
 // truncate applies "a limit cut the response" to one call. A seal that is

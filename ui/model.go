@@ -195,7 +195,7 @@ func (m *Model) refresh() {
 	m.wire.show(m.chosen)
 	m.wire.extend(&m.in.Timeline, max(1, h-paneTitle))
 	w, h, _ = place(columns, findingsPane)
-	m.findings.extend(&m.in.Timeline, m.chosen, w, max(1, h-paneTitle), m.draw)
+	m.findings.extend(&m.in.Timeline, m.chosen, w, max(1, h-paneTitle), &m.pen)
 	if m.focus == wirePane {
 		m.linkFromWire()
 	} else {
