@@ -53,45 +53,57 @@ func (in *Inspector) forcedFor(number int) *dialect.Dialect {
 // read again from the wires, which keep their bytes.
 type arrivals struct {
 	list []arrival
-	rest map[int]stream.Record // by place in the list: records that have more than bytes, without these
+	rest map[int]stream.Record // by place in the list: what is more than bytes, without these
 }
 
-// arrival is the bytes of one record.
+// arrival is some records of one side of an exchange in a row.
 type arrival struct {
 	exchange int32
-	size     uint32
+	count    int32
 	request  bool
 }
 
 func (l *arrivals) add(r stream.Record) {
-	if r.Head != nil || r.End || r.Note != "" {
+	n := len(l.list) - 1
+	special := r.Head != nil || r.End || r.Note != ""
+	_, closed := l.rest[n]
+	if n < 0 || special || closed || l.list[n].exchange != int32(r.Exchange) || l.list[n].request != r.Request {
+		l.list = append(l.list, arrival{exchange: int32(r.Exchange), request: r.Request})
+		n++
+	}
+	if len(r.Data) > 0 {
+		l.list[n].count++
+	}
+	if special {
 		if l.rest == nil {
 			l.rest = map[int]stream.Record{}
 		}
-		bare := r
-		bare.Data = nil
-		l.rest[len(l.list)] = bare
+		r.Data = nil
+		l.rest[n] = r
 	}
-	l.list = append(l.list, arrival{int32(r.Exchange), uint32(len(r.Data)), r.Request})
 }
 
 // replay gives the records out again.
 func (l *arrivals) replay(in *Inspector, to func(stream.Record)) {
-	type side struct {
-		exchange int32
-		request  bool
-	}
-	at := map[side]int64{}
+	next := map[*stream.Wire]int{} // record of each wire that comes next
 	for n, a := range l.list {
-		r := l.rest[n]
-		r.Exchange, r.Request = int(a.exchange), a.request
-		if x := in.Exchange(r.Exchange); x != nil && a.size > 0 {
-			w, off := x.received(a.request), at[side{a.exchange, a.request}]
-			r.Data = w.Bytes(off, off+int64(a.size))
-			_, r.At = w.RecordAt(off)
-			at[side{a.exchange, a.request}] = off + int64(a.size)
+		bare := stream.Record{Exchange: int(a.exchange), Request: a.request}
+		if r, ok := l.rest[n]; ok {
+			bare = r
 		}
-		to(r)
+		if x := in.Exchange(bare.Exchange); x != nil && a.count > 0 {
+			w := x.received(a.request)
+			for ; a.count > 0 && next[w] < w.Records(); a.count-- {
+				r := bare
+				bare.Head, bare.Note = nil, ""
+				r.End = r.End && a.count == 1
+				r.Data, r.At = w.Record(next[w])
+				next[w]++
+				to(r)
+			}
+			continue
+		}
+		to(bare)
 	}
 }
 

@@ -85,7 +85,9 @@ func (in *Inspector) Write(r stream.Record) {
 		x.learn(*r.Head)
 	}
 	if r.Request {
-		x.Request.Append(r.Data, r.At)
+		if len(r.Data) > 0 {
+			x.Request.Append(r.Data, r.At)
+		}
 		return
 	}
 	x.at = r.At
