@@ -9,6 +9,7 @@
 package providers
 
 import (
+	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
 	"toolscope/providers/dialect"
 	"toolscope/providers/openaichat"
@@ -19,4 +20,5 @@ import (
 var All = []dialect.Dialect{
 	anthropic.Dialect(),
 	openaichat.Dialect(),
+	aistudio.Dialect(),
 }

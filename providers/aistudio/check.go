@@ -1,0 +1,53 @@
+package aistudio
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// remarks are what is said of a note: how bad it is, and why.
+var remarks = map[string]struct {
+	severity stream.Severity
+	format   string
+}{
+	nonCanonical:  {stream.Warn, "%s is no value as protobuf writes it: clients disagree on what it means, here its length and last element count"},
+	listAmbiguous: {stream.Info, "%s is a list of one element, which may as well be an array round a value: it is read as the list"},
+	numAsFloat:    {stream.Warn, "%s cannot be kept exactly: every number of this protocol is a double"},
+}
+
+// checkReading says what is odd about arguments that were read, and what a
+// decoder that goes by length would have made of them.
+func (d *decoder) checkReading(slot int32, args value, emit func(stream.Event)) {
+	said := map[string]bool{}
+	for _, n := range d.args.notes {
+		if said[n.code] {
+			continue
+		}
+		said[n.code] = true
+		r := remarks[n.code]
+		e := dialect.Diagnose(0, slot, n.code, r.severity, fmt.Sprintf(r.format, clip([]byte(n.value))))
+		e.More.Finding.Offset = n.offset
+		emit(e)
+	}
+	if d.naive = lengthFirst(d.naive[:0], args); !bytes.Equal(d.naive, d.args.text) {
+		emit(dialect.Diagnose(0, slot, lengthFirstDivergence, stream.Warn, fmt.Sprintf(
+			"a client that goes by the length of an array before what is in it passes on %s instead of %s", clip(d.naive), clip(d.args.text))))
+	}
+}
+
+// clip is the first 200 bytes or so of p.
+func clip(p []byte) string {
+	const most = 200
+	if len(p) <= most {
+		return string(p)
+	}
+	n := most
+	for n > most-utf8.UTFMax && !utf8.RuneStart(p[n]) {
+		n--
+	}
+	return string(p[:n]) + "…"
+}
