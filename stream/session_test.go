@@ -209,6 +209,14 @@ func TestAnswered(t *testing.T) {
 	if other := fold(opened(0, "1", "f"), inTurn(1, answer)).Turn(0).Calls[0]; other.Answered != 0 {
 		t.Errorf("answered from another turn: %d", other.Answered)
 	}
+	// Where the wire gives no ids, results come in the order of the calls of a name.
+	byName := Event{Kind: Answer, Code: AnswerOK, More: &Detail{Name: "f"}}
+	calls := fold(opened(0, "", "g"), opened(1, "", "f"), opened(2, "", "f"), opened(3, "1", "f"), byName).Turn(0).Calls
+	for i, want := range []Code{0, AnswerOK, 0, 0} {
+		if calls[i].Answered != want {
+			t.Errorf("answered by name: call %d has %d", i+1, calls[i].Answered)
+		}
+	}
 }
 
 func TestEventString(t *testing.T) {

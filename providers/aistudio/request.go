@@ -60,10 +60,11 @@ func appendSchema(dst []byte, v value) []byte {
 		}
 		dst = append(append(append(dst, '"'), name...), `":`...)
 	}
+	nullable := v.at(3).isTrue()
 	if n, _ := v.at(0).integer(); n > 0 && n < int64(len(schemaTypes)) {
 		member("type")
 		name := `"` + schemaTypes[n] + `"`
-		if v.at(3).isTrue() {
+		if nullable {
 			name = `[` + name + `,"null"]`
 		}
 		dst = append(dst, name...)
@@ -84,6 +85,9 @@ func appendSchema(dst []byte, v value) []byte {
 		if l := v.at(f.index); l.len() > 0 {
 			member(f.name)
 			dst = appendList(dst, l, true, appendLeaf)
+			if f.name == "enum" && nullable {
+				dst = append(dst[:len(dst)-1], ",null]"...)
+			}
 		}
 	}
 	if items := v.at(5); items.isArray() {
