@@ -154,6 +154,7 @@ func checkUnknownFields(t *testing.T, wire []byte, whole *Inspector) {
 	for n := range int32(w.Frames()) {
 		raw := string(w.Bytes(w.FrameSpan(n)))
 		head, rest, isObject := strings.Cut(raw, "{")
+		isObject = isObject && !strings.Contains(head, `"`) // not of something inside another value
 		switch {
 		case isObject && strings.HasPrefix(rest, "}"):
 			raw = head + "{" + strings.TrimSuffix(field, ",") + rest

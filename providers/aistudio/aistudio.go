@@ -37,7 +37,7 @@ func Dialect() dialect.Dialect {
 		Name:  "aistudio",
 		Title: "Google AI Studio",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return new(decoder) },
+		New:   func() dialect.Decoder { return &decoder{calls: map[callKey]*call{}} },
 		Tools: tools,
 		Model: model,
 	}

@@ -31,8 +31,8 @@ var errBadStruct = errors.New("neither a list of members nor one inside other ar
 // A note is something odd about a value.
 type note struct {
 	code   string
-	offset int // in the text
-	value  string
+	offset int    // in the text
+	value  string // as on the wire, cut short
 }
 
 // reading is what positional arguments come to. Its buffers are reused.
@@ -125,7 +125,7 @@ func (r *reading) typed(v value) error {
 	n := v.len()
 	last := v.at(n - 1)
 	if !isCanonical(v) {
-		r.note(nonCanonical, v)
+		r.note(nonCanonical, v, len(r.text))
 		if isListBody(v) {
 			return r.list(v) // the layers of the value and of the list are both missing
 		}
@@ -140,11 +140,13 @@ func (r *reading) typed(v value) error {
 		return r.list(last)
 	}
 	if text := literal(n, last); text != nil {
-		r.checkNumber(text)
+		if isRounded(text) {
+			r.note(numAsFloat, last, len(r.text))
+		}
 		r.text = append(r.text, text...)
 		return nil
 	}
-	r.note(nonCanonical, v)
+	r.note(nonCanonical, v, len(r.text))
 	return r.value(last)
 }
 
@@ -195,7 +197,7 @@ func appendLeaf(dst []byte, v value) []byte {
 func (r *reading) list(v value) error {
 	start := len(r.text)
 	if isMembers(v) { // one object, without any layer of its own
-		r.note(listAmbiguous, v)
+		r.note(listAmbiguous, v, start)
 		r.text = append(r.text, '[')
 		err := r.members(v)
 		r.text = append(r.text, ']')
@@ -218,7 +220,7 @@ func (r *reading) list(v value) error {
 	}
 	r.text = append(r.text, ']')
 	if items.len() == 1 && isAmbiguous(items, v) {
-		r.notes = append(r.notes, note{listAmbiguous, start, string(v.raw())})
+		r.note(listAmbiguous, v, start)
 	}
 	return nil
 }
@@ -231,19 +233,20 @@ func isAmbiguous(items, list value) bool {
 	return item.isArray() && (unwrapped || item.len() == 1 && item.at(0).isArray())
 }
 
-func (r *reading) note(code string, v value) {
-	r.notes = append(r.notes, note{code, len(r.text), string(v.raw())})
+// note says what is odd about v, the first time something is odd in that way.
+func (r *reading) note(code string, v value, offset int) {
+	for _, n := range r.notes {
+		if n.code == code {
+			return
+		}
+	}
+	r.notes = append(r.notes, note{code, offset, clip(v.raw())})
 }
 
-// checkNumber notes an integer that a double cannot hold: all numbers of a
-// Value are doubles.
-func (r *reading) checkNumber(text dialect.Raw) {
+// isRounded reports whether text is an integer that a double cannot hold: all
+// numbers of a Value are doubles.
+func isRounded(text dialect.Raw) bool {
 	const exact = 1 << 53
-	if text.IsString() {
-		return
-	}
 	n, err := strconv.ParseInt(string(text), 10, 64)
-	if errors.Is(err, strconv.ErrRange) || err == nil && (n > exact || n < -exact) {
-		r.notes = append(r.notes, note{numAsFloat, len(r.text), string(text)})
-	}
+	return errors.Is(err, strconv.ErrRange) || err == nil && (n > exact || n < -exact)
 }

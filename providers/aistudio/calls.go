@@ -2,6 +2,7 @@ package aistudio
 
 import (
 	"fmt"
+	"strings"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -9,11 +10,16 @@ import (
 
 // call is what is remembered of a call to know it when it comes again.
 type call struct {
-	id, name, signature string
-	args                string // as on the wire
-	slot                int32
-	chunk               int // that brought it first
-	confirmed           bool
+	slot      int32
+	chunk     int // that brought it first
+	signature string
+	confirmed bool
+}
+
+// callKey is what is the same when a call comes again.
+type callKey struct {
+	id, name string
+	args     string // as on the wire
 }
 
 // part takes one part of a content. Its kind is told by which field is set,
@@ -63,16 +69,24 @@ func either(p value, i, older int) value {
 	return nil
 }
 
-// fieldNames are the indices at which p has something.
-func fieldNames(p value) (names string) {
+// otherFields are the known fields of a part that are neither text nor a call.
+var otherFields = map[int]string{2: "inlineData", 5: "fileData"}
+
+// fieldNames are the first fields that p has.
+func fieldNames(p value) string {
+	var names []string
 	i := 0
 	for e := range p.all() {
-		if !e.isNull() {
-			names += fmt.Sprintf("[%d]", i)
+		if !e.isNull() && len(names) < 5 {
+			name := otherFields[i]
+			if name == "" {
+				name = fmt.Sprintf("field [%d]", i)
+			}
+			names = append(names, name)
 		}
 		i++
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 // emitText emits text that is not shown as arguments, if there is any.
@@ -84,33 +98,36 @@ func (d *decoder) emitText(kind stream.EventKind, text dialect.Raw, emit func(st
 
 // call takes the call in part p.
 func (d *decoder) call(p, fields value, choice int32, emit func(stream.Event)) {
-	args := fields.at(1)
-	c := call{
-		id: fields.at(2).raw().Text(), name: fields.at(0).raw().Text(), args: string(args.raw()),
-		signature: p.at(14).raw().Text(), chunk: d.chunks,
-	}
-	earlier := d.earlier(&c)
-	if earlier != nil && c.id != "" {
-		d.confirm(earlier, &c, emit)
+	args, signature := fields.at(1), p.at(14).raw().Text()
+	key := callKey{fields.at(2).raw().Text(), fields.at(0).raw().Text(), string(args.raw())}
+	first := d.calls[key]
+	repeated := first != nil && first.chunk < d.chunks
+	if repeated && key.id != "" {
+		d.confirm(first, signature, emit)
 		return
 	}
-	c.slot = d.openCall(stream.Detail{ID: c.id, Name: c.name, CallKind: "function", Choice: choice, Signature: c.signature}, emit)
-	d.calls = append(d.calls, c)
-	err := d.arguments(&c, args, emit)
-	emit(stream.Event{Kind: stream.Seal, Slot: c.slot})
+	slot := d.openCall(stream.Detail{ID: key.id, Name: key.name, CallKind: "function", Choice: choice, Signature: signature}, emit)
+	if first == nil {
+		d.calls[key] = &call{slot: slot, chunk: d.chunks, signature: signature}
+	}
+	err := d.arguments(slot, args, key.args, emit)
+	emit(stream.Event{Kind: stream.Seal, Slot: slot})
 	switch {
 	case args.isNull():
-		d.about(c.slot, argsAbsent, "no arguments field came: meant as {}", emit)
+		d.about(slot, argsAbsent, "no arguments field came: meant as {}", emit)
 	case err != nil:
-		emit(dialect.Diagnose(0, c.slot, badStruct, stream.Error, "the arguments are shown as they came: "+err.Error()))
+		emit(dialect.Diagnose(0, slot, badStruct, stream.Error, "the arguments are shown as they came: "+err.Error()))
 	case args.isArray():
-		d.checkReading(c.slot, args, emit)
+		d.checkReading(slot, args, emit)
+	default:
+		emit(dialect.Diagnose(0, slot, argsNotPositional, stream.Warn,
+			"the arguments are JSON, not the positional array of a Struct: clients that expect one get nothing"))
 	}
 	if n := p.len(); n != 11 {
-		d.about(c.slot, signedPartMissed, fmt.Sprintf("the part has %d fields: clients that know a call by its 11 never see it", n), emit)
+		d.about(slot, signedPartMissed, fmt.Sprintf("the part has %d fields: clients that know a call by its 11 never see it", n), emit)
 	}
-	if earlier != nil {
-		d.about(c.slot, dupChunks, "an earlier chunk had the same call, and neither has an id: one call sent twice, or two", emit)
+	if repeated {
+		d.about(slot, dupChunks, "an earlier chunk had the same call, and neither has an id: one call sent twice, or two", emit)
 	}
 }
 
@@ -123,13 +140,13 @@ func (d *decoder) openCall(more stream.Detail, emit func(stream.Event)) (slot in
 
 // arguments emits the object that the arguments mean, and what stands on the
 // wire beside it; what means none as it came.
-func (d *decoder) arguments(c *call, args value, emit func(stream.Event)) error {
+func (d *decoder) arguments(slot int32, args value, wire string, emit func(stream.Event)) error {
 	switch {
 	case args.isNull():
 		return nil
 	case args.isString(), args.raw().Kind() == '{':
 		d.buf = args.raw().Append(d.buf[:0])
-		emit(stream.Event{Kind: stream.Args, Slot: c.slot, Text: d.text.Hold(d.buf)})
+		emit(stream.Event{Kind: stream.Args, Slot: slot, Text: d.text.Hold(d.buf)})
 		return nil
 	}
 	err := errBadStruct
@@ -137,33 +154,22 @@ func (d *decoder) arguments(c *call, args value, emit func(stream.Event)) error 
 		err = d.args.read(args)
 	}
 	if err != nil {
-		emit(stream.Event{Kind: stream.Args, Slot: c.slot, Text: c.args})
+		emit(stream.Event{Kind: stream.Args, Slot: slot, Text: wire})
 		return err
 	}
-	emit(stream.Event{Kind: stream.Args, Slot: c.slot, Text: d.text.Hold(d.args.text), More: &stream.Detail{Source: c.args}})
+	emit(stream.Event{Kind: stream.Args, Slot: slot, Text: d.text.Hold(d.args.text), More: &stream.Detail{Source: wire}})
 	return nil
 }
 
-// earlier is the same call in an earlier chunk.
-func (d *decoder) earlier(c *call) *call {
-	for i := range d.calls {
-		e := &d.calls[i]
-		if e.chunk < c.chunk && e.id == c.id && e.name == c.name && e.args == c.args {
-			return e
-		}
+// confirm takes a call that came in an earlier chunk.
+func (d *decoder) confirm(c *call, signature string, emit func(stream.Event)) {
+	if signature != "" && signature != c.signature {
+		c.signature = signature
+		emit(stream.Event{Kind: stream.CallMeta, Slot: c.slot, More: &stream.Detail{Signature: signature}})
 	}
-	return nil
-}
-
-// confirm takes a call that an earlier chunk had.
-func (d *decoder) confirm(earlier, c *call, emit func(stream.Event)) {
-	if c.signature != "" && c.signature != earlier.signature {
-		earlier.signature = c.signature
-		emit(stream.Event{Kind: stream.CallMeta, Slot: earlier.slot, More: &stream.Detail{Signature: c.signature}})
-	}
-	if !earlier.confirmed {
-		earlier.confirmed = true
-		d.about(earlier.slot, dupChunks, "a later chunk has the same call again, with the same id: it is one call, and clients that count parts run it twice", emit)
+	if !c.confirmed {
+		c.confirmed = true
+		d.about(c.slot, dupChunks, "a later chunk has the same call again, with the same id: it is one call, and clients that count parts run it twice", emit)
 	}
 }
 

@@ -22,14 +22,9 @@ var remarks = map[string]struct {
 // checkReading says what is odd about arguments that were read, and what a
 // decoder that goes by length would have made of them.
 func (d *decoder) checkReading(slot int32, args value, emit func(stream.Event)) {
-	said := map[string]bool{}
 	for _, n := range d.args.notes {
-		if said[n.code] {
-			continue
-		}
-		said[n.code] = true
 		r := remarks[n.code]
-		e := dialect.Diagnose(0, slot, n.code, r.severity, fmt.Sprintf(r.format, clip([]byte(n.value))))
+		e := dialect.Diagnose(0, slot, n.code, r.severity, fmt.Sprintf(r.format, n.value))
 		e.More.Finding.Offset = n.offset
 		emit(e)
 	}

@@ -10,6 +10,7 @@ import (
 // Codes of this protocol's own findings.
 const (
 	argsAbsent            = "ARGS_ABSENT"
+	argsNotPositional     = "ARGS_NOT_POSITIONAL"
 	badStruct             = "BAD_STRUCT"
 	dupChunks             = "DUP_CHUNKS"
 	finNumber             = "FIN_NUMBER" // what the number of a finish reason means
@@ -30,7 +31,7 @@ type decoder struct {
 	usage   stream.Usage
 	chunks  int
 	slots   int32 // calls opened
-	calls   []call
+	calls   map[callKey]*call
 
 	parser parser
 	args   reading

@@ -12,7 +12,7 @@ const (
 	aCandidate // of a chunk that was taken for the outer arrays
 	anError
 	aList   // of chunks, or of such lists
-	nothing // null, or an array of nothing else
+	nothing // null, or an array of nothing else, however deep
 )
 
 // nesting is how many lists may stand round a chunk.
@@ -34,14 +34,19 @@ func shapeOf(v value, lists int) shape {
 	return aStranger
 }
 
-// shapeOfList: chunks and errors, and nothing else, make a list.
+// shapeOfList: chunks and errors, and no strangers, make a list.
 func shapeOfList(v value, lists int) shape {
+	all := nothing
 	for e := range v.all() {
-		if shapeOf(e, lists-1) == aStranger {
+		switch shapeOf(e, lists-1) {
+		case aStranger:
 			return aStranger
+		case nothing:
+		default:
+			all = aList
 		}
 	}
-	return aList
+	return all
 }
 
 // isEmpty: null, [] and [null,null].
