@@ -240,7 +240,7 @@ func (r *reading) note(code string, v value, offset int) {
 			return
 		}
 	}
-	r.notes = append(r.notes, note{code, offset, clip(v.raw())})
+	r.notes = append(r.notes, note{code, offset, clip(v.raw(), 0)})
 }
 
 // isRounded reports whether text is an integer that a double cannot hold: all

@@ -147,6 +147,28 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// TestClip: of long arguments, what is shown is where they differ.
+func TestClip(t *testing.T) {
+	long := strings.Repeat("é", 150)
+	right, wrong := []byte(`{"a":"`+long+`","b":"1"}`), []byte(`{"a":"`+long+`","b":["1"]}`)
+	from := difference(wrong, right)
+	for text, want := range map[string]string{
+		clip(wrong, from):                   "…" + strings.Repeat("é", 17) + `","b":["1"]}`,
+		clip(right, from):                   "…" + strings.Repeat("é", 17) + `","b":"1"}`,
+		clip(right, 0):                      `{"a":"` + strings.Repeat("é", 97) + "…",
+		clip([]byte("short"), 0):            "short",
+		clip(nil, 0):                        "",
+		clip([]byte("\x80\x80\x80\x80"), 3): "…\x80",
+	} {
+		if text != want {
+			t.Errorf("got %q, want %q", text, want)
+		}
+	}
+	if n := difference([]byte("[1,2]"), []byte("[1,3]")); n != 0 {
+		t.Errorf("differs from %d on", n)
+	}
+}
+
 // TestParse: arrays with nulls left out, and texts that are none.
 func TestParse(t *testing.T) {
 	for _, test := range []struct {

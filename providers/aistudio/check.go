@@ -29,20 +29,48 @@ func (d *decoder) checkReading(slot int32, args value, emit func(stream.Event)) 
 		emit(e)
 	}
 	if d.naive = lengthFirst(d.naive[:0], args); !bytes.Equal(d.naive, d.args.text) {
+		from := difference(d.naive, d.args.text)
 		emit(dialect.Diagnose(0, slot, lengthFirstDivergence, stream.Warn, fmt.Sprintf(
-			"a client that goes by the length of an array before what is in it passes on %s instead of %s", clip(d.naive), clip(d.args.text))))
+			"a client that goes by the length of an array before what is in it passes on %s instead of %s",
+			clip(d.naive, from), clip(d.args.text, from))))
 	}
 }
 
-// clip is the first 200 bytes or so of p.
-func clip(p []byte) string {
+// difference is where a and b begin to differ, or a little before it; 0 if that
+// is not far.
+func difference(a, b []byte) int {
+	const near, before = 120, 40
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	if n < near {
+		return 0
+	}
+	return n - before
+}
+
+// clip is 200 bytes or so of p from there on.
+func clip(p []byte, from int) string {
 	const most = 200
-	if len(p) <= most {
-		return string(p)
+	from = boundary(p, from)
+	end := boundary(p, min(from+most, len(p)))
+	text := string(p[from:end])
+	if from > 0 {
+		text = "…" + text
 	}
-	n := most
-	for n > most-utf8.UTFMax && !utf8.RuneStart(p[n]) {
-		n--
+	if end < len(p) {
+		text += "…"
 	}
-	return string(p[:n]) + "…"
+	return text
+}
+
+// boundary is the start of the character at i.
+func boundary(p []byte, i int) int {
+	for n := i; n > 0 && n > i-utf8.UTFMax && n < len(p); n-- {
+		if utf8.RuneStart(p[n]) {
+			return n
+		}
+	}
+	return i
 }
