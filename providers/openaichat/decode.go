@@ -13,6 +13,7 @@ type decoder struct {
 	open   bool
 	id     string
 	model  string
+	tier   string // the service tier that answers
 	failed bool
 
 	choices []*choiceState
@@ -115,6 +116,7 @@ func (d *decoder) isNext(c *chunk) bool {
 func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
 	d.number++
 	d.open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
+	d.tier = ""
 	d.choices, d.calls, d.usages = nil, 0, 0
 	d.said, d.leak = map[string]bool{}, leakDetector{}
 	if d.names == nil {

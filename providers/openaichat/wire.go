@@ -8,7 +8,7 @@ import (
 
 // chunk is one chunk, or one whole body, as it is on the wire.
 type chunk struct {
-	id, model, object, usage, groqUsage, err, message dialect.Raw
+	id, model, object, usage, groqUsage, tier, err, message dialect.Raw
 
 	choices []choice
 	calls   []wireCall // of all choices, in order
@@ -53,6 +53,8 @@ func (c *chunk) parse(data []byte) error {
 			c.usage = s.Value()
 		case "x_groq":
 			c.groqUsage = s.Value().Get("usage")
+		case "service_tier":
+			c.tier = s.Value()
 		case "error":
 			c.err = s.Value()
 		case "message":
