@@ -110,6 +110,9 @@ func (m *Model) motion() display.Text {
 	return display.Text(glyph(stream.Complete) + " LIVE")
 }
 
+// hintRoom is what the hints need of the status line before a cost is shown.
+const hintRoom = 40
+
 // drawCounts writes how much there is, by state, and whether the view follows.
 func (m *Model) drawCounts(p *pen) {
 	s := m.in.Session()
@@ -122,6 +125,9 @@ func (m *Model) drawCounts(p *pen) {
 		if n > 0 {
 			p.say(statusRoles[st], fmt.Sprintf(" %s%s", p.glyph.status[st], commas(n)))
 		}
+	}
+	if cost := display.Text(m.bill.total().String()); cost != "" && m.notice == "" && p.left > hintRoom+display.Width(cost) {
+		p.put(plain, bare, "  "+cost)
 	}
 	if m.rate.last > 0 && !m.ended {
 		p.put(muted, bare, "  "+bytesText(m.rate.last)+"/s")

@@ -112,7 +112,7 @@ func (m *Model) drawPane(p *pen, pane paneID, y, h int) {
 			drawTitle(p, "TURNS AND CALLS", "", focused)
 			return
 		}
-		m.list.draw(p, &m.in, m.list.top+y-listTitle, focused)
+		m.list.draw(p, &m.in, &m.bill, m.list.top+y-listTitle, focused)
 	case docPane:
 		m.drawDocument(p, y, h, focused)
 	case wirePane:
@@ -266,6 +266,10 @@ func (m *Model) drawTabs(p *pen, focused bool) {
 func (m *Model) drawTurnHead(p *pen, t *stream.Turn, focused bool) {
 	st := turnStatus[t.Phase()]
 	right := display.Text(" " + p.glyph.status[st] + " " + t.Phase().String() + " ")
+	cost := display.Text(m.bill.of(t).String())
+	if cost != "" && p.left > longName+display.Width(cost+right) {
+		right = " " + cost + " " + right
+	}
 	r := plain
 	if focused {
 		r = accent

@@ -59,9 +59,9 @@ func (t *Table) Turn(turn *stream.Turn, url string) Figure {
 	}
 	switch {
 	case !turn.Closed():
-		f.doubt("the last usage has not come")
+		f.doubt("so far")
 	case turn.Phase() == stream.TurnAborted:
-		f.doubt("the response broke off, so the last usage may be missing")
+		f.doubt("it broke off: usage may be missing")
 	}
 	return f
 }

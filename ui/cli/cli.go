@@ -30,6 +30,7 @@ type app struct {
 	follow         bool
 	speed          float64
 	format         string
+	pricesFile     string
 	code           int // exit code of a run that did not fail
 }
 
@@ -113,6 +114,7 @@ func (a *app) openFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "play a capture with its own timing, 0.25 to 16 times as fast")
 	a.reading.add(cmd.Flags())
+	a.pricesFlag(cmd)
 	a.flags.add(cmd.Flags())
 }
 

@@ -79,6 +79,9 @@ type turnJSON struct {
 	ThinkingBytes                             int `json:"thinking_bytes"`
 	Usage                                     map[string]int
 	CostUSD                                   *float64 `json:"cost_usd"`
+	CostSource                                string   `json:"cost_source"`
+	CostApproximate                           bool     `json:"cost_approximate"`
+	PricesDate                                string   `json:"prices_date"`
 	Findings                                  []findingJSON
 }
 

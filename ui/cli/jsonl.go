@@ -10,13 +10,17 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
 
 // jsonPrinter writes the machine contract: one JSON object a line, a turn's
 // calls and then the turn. What cannot be told is left out.
-type jsonPrinter struct{ w *bufio.Writer }
+type jsonPrinter struct {
+	w      *bufio.Writer
+	prices *price.Table
+}
 
 func (p *jsonPrinter) flush() error { return p.w.Flush() }
 
@@ -24,7 +28,7 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	for _, c := range t.Calls {
 		_, _ = p.w.Write(callLine(file, t, c))
 	}
-	_, _ = p.w.Write(turnLine(file, x, t))
+	_, _ = p.w.Write(turnLine(file, x, t, costOf(p.prices, x, t)))
 }
 
 func callLine(file string, t *stream.Turn, c *stream.Call) []byte {
@@ -73,7 +77,7 @@ func parsed(c *stream.Call) []byte {
 	return compact.Bytes()
 }
 
-func turnLine(file string, x *providers.Exchange, t *stream.Turn) []byte {
+func turnLine(file string, x *providers.Exchange, t *stream.Turn, cost price.Figure) []byte {
 	var o object
 	o.text("type", "turn")
 	o.text("file", file)
@@ -89,9 +93,7 @@ func turnLine(file string, x *providers.Exchange, t *stream.Turn) []byte {
 	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
 	o.int("bytes", wireBytes(x, t))
 	o.raw("usage", usage(t.Usage))
-	if t.Usage.CostTold {
-		o.raw("cost_usd", strconv.AppendFloat(nil, t.Usage.CostUSD, 'f', -1, 64))
-	}
+	o.cost(cost)
 	o.raw("findings", findingList(t.Findings))
 	return o.line()
 }
@@ -170,6 +172,21 @@ func (o *object) time(name string, d time.Duration) {
 	if d >= 0 {
 		o.key(name)
 		o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
+	}
+}
+
+// cost writes a figure, where there is one, and what it rests on.
+func (o *object) cost(f price.Figure) {
+	if !f.Known() {
+		return
+	}
+	o.raw("cost_usd", strconv.AppendFloat(nil, f.USD, 'f', -1, 64))
+	o.text("cost_source", f.Source.String())
+	if f.Approximate {
+		o.raw("cost_approximate", []byte("true"))
+	}
+	if f.AsOf != "" {
+		o.text("prices_date", f.AsOf)
 	}
 }
 

@@ -26,6 +26,7 @@ func (a *app) printCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&a.format, "format", "text", "text, or jsonl: one JSON object a call and turn")
+	a.pricesFlag(cmd)
 	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
 	a.reading.add(cmd.Flags())
 	return cmd
@@ -39,13 +40,17 @@ type printer interface {
 
 // print writes the turns of every file, each as it ends.
 func (a *app) print(ctx context.Context, paths []string) error {
+	prices, err := a.prices()
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(a.stdout)
 	var p printer
 	switch a.format {
 	case "text":
-		p = &textPrinter{out}
+		p = &textPrinter{out, prices}
 	case "jsonl":
-		p = &jsonPrinter{out}
+		p = &jsonPrinter{out, prices}
 	default:
 		return usagef("--format %q: text or jsonl", a.format)
 	}

@@ -6,18 +6,26 @@ import (
 	"strings"
 
 	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
 
 // textPrinter writes turns for people: a line a turn, a line a call, then the
 // arguments as they came, and findings in words.
-type textPrinter struct{ w *bufio.Writer }
+type textPrinter struct {
+	w      *bufio.Writer
+	prices *price.Table
+}
 
 func (p *textPrinter) flush() error { return p.w.Flush() }
 
 func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
-	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(t.Finish, plural(len(t.Calls), "call")))
+	cost := "cost unknown"
+	if f := costOf(p.prices, x, t); f.Known() {
+		cost = f.String()
+	}
+	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(t.Finish, plural(len(t.Calls), "call"), cost))
 	if t.Failure != "" {
 		p.linef("  error    %s", t.Failure)
 	}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+)
+
+// pricesVariable names the file of prices where there is no flag.
+const pricesVariable = "TOOLSCOPE_PRICES"
+
+func (a *app) pricesFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "a JSON list of prices that go before the built-in ones")
+}
+
+// prices is the built-in table under the user's own prices: those of the flag,
+// or else of the environment, or else of the configuration folder.
+func (a *app) prices() (*price.Table, error) {
+	table := price.Embedded()
+	name, optional := "--prices "+a.pricesFile, false
+	path := a.pricesFile
+	if path == "" {
+		path = os.Getenv(pricesVariable)
+		name = pricesVariable + "=" + path
+	}
+	if path == "" {
+		folder, err := os.UserConfigDir()
+		if err != nil {
+			return table, nil // no home, no configuration
+		}
+		path = filepath.Join(folder, "toolscope", "prices.json")
+		name, optional = path, true
+	}
+	text, err := os.ReadFile(path)
+	switch {
+	case optional && errors.Is(err, fs.ErrNotExist):
+		return table, nil
+	case err != nil:
+		return nil, fmt.Errorf("%s: prices: %w", name, err)
+	}
+	rows, err := price.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return table.With(rows), nil
+}
+
+// costOf is what a turn has cost.
+func costOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Figure {
+	if x == nil {
+		return prices.Turn(t, "")
+	}
+	return prices.Turn(t, x.Head.URL)
+}
