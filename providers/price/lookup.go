@@ -70,16 +70,16 @@ func sellerAt(host string) string {
 	return ""
 }
 
-// hostOf is the host of a URL, with its port if it has one.
+// hostOf is the host of a URL, with its port if it has one. It reads what no
+// parser would: a URL that is broken has a host, too.
 func hostOf(address string) string {
-	if !strings.Contains(address, "://") && !strings.HasPrefix(address, "/") {
-		address = "//" + address
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
 	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
+	if i := strings.IndexAny(address, "/?#"); i >= 0 {
+		address = address[:i]
 	}
-	return u.Host
+	return address[strings.LastIndexByte(address, '@')+1:]
 }
 
 // isLocal reports whether host is this machine, where a proxy may stand.

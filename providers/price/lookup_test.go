@@ -123,7 +123,7 @@ func TestLookup(t *testing.T) {
 func TestHostOf(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://api.openai.com/v1/chat/completions": "api.openai.com", "http://localhost:8080/v1": "localhost:8080",
-		"/v1/messages": "", "": "", "api.x.ai/v1": "api.x.ai", "http://[::1]:80/": "[::1]:80", "http://a b/\x1b": "",
+		"/v1/messages": "", "": "", "api.x.ai/v1": "api.x.ai", "http://[::1]:80/": "[::1]:80", "http://a b/\x1b": "a b", "https://h?q=a://b/": "h",
 		"https://me@openrouter.ai/x": "openrouter.ai",
 	} {
 		if got := hostOf(url); got != want {

@@ -227,6 +227,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"print", "--nope"}, 2, "--nope"},
 		{[]string{"print"}, 2, "FILE"},
 		{[]string{"version", "x"}, 2, "no arguments"},
+		{[]string{"print", "--prices"}, 2, "--prices"},
 		{[]string{"open", "--speed", "99", file}, 2, "0.25 to 16"},
 		{[]string{"open", "--theme", "monokia", file}, 2, "did you mean monokai"},
 	} {
