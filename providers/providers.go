@@ -12,6 +12,7 @@ import (
 	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
 	"toolscope/providers/dialect"
+	"toolscope/providers/gemini"
 	"toolscope/providers/openaichat"
 )
 
@@ -19,6 +20,7 @@ import (
 // are openaichat with other quirks, not dialects of their own.
 var All = []dialect.Dialect{
 	anthropic.Dialect(),
+	gemini.Dialect(),
 	openaichat.Dialect(),
 	aistudio.Dialect(),
 }

@@ -20,7 +20,7 @@ const (
 	Args                            // Slot: Text is appended to the call's arguments; More.Source may be set
 	Rewrite                         // Slot: the arguments are Text instead: news changed what was derived before; More.Source
 	Seal                            // Slot: the arguments are final
-	Answer                          // More.ID, or More.Name when there is no id: a server-run call got its result; Code is AnswerOK or AnswerFailed
+	Answer                          // a server-run call got its result: that of More.ID, or else the first of More.Name, or else the one in Slot; Code is AnswerOK or AnswerFailed
 	TextDelta                       // Text is answer text, as far as it is counted and shown
 	ThinkDelta                      // Text is reasoning text
 	UsageEvent                      // More.Usage

@@ -205,6 +205,12 @@ func TestAnswered(t *testing.T) {
 	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.Answered != AnswerFailed || g.Answered != 0 {
 		t.Errorf("answered: %d and %d", f.Answered, g.Answered)
 	}
+	server := opened(1, "", "g")
+	server.More = &Detail{Name: "g", Server: true}
+	s = fold(opened(0, "", "f"), server, Event{Kind: Answer, Slot: 1, Code: AnswerOK}, Event{Kind: Answer, Code: AnswerOK})
+	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.Answered != 0 || g.Answered != AnswerOK {
+		t.Errorf("answered by slot: %d and %d", f.Answered, g.Answered)
+	}
 	// Another turn's answer to the same id is not this call's.
 	if other := fold(opened(0, "1", "f"), inTurn(1, answer)).Turn(0).Calls[0]; other.Answered != 0 {
 		t.Errorf("answered from another turn: %d", other.Answered)

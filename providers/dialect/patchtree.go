@@ -94,7 +94,12 @@ func (n *node) appendTo(dst []byte, open bool) []byte {
 }
 
 func appendKey(dst []byte, name string) []byte {
-	return append(appendEscaped(append(dst, '"'), []byte(name)), '"', ':')
+	return append(AppendString(dst, []byte(name)), ':')
+}
+
+// AppendString appends the JSON string that stands for text.
+func AppendString(dst, text []byte) []byte {
+	return append(appendEscaped(append(dst, '"'), text), '"')
 }
 
 // appendEscaped appends the inside of the JSON string that stands for text.

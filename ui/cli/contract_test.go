@@ -78,10 +78,11 @@ type turnJSON struct {
 	TextBytes                                 int `json:"text_bytes"`
 	ThinkingBytes                             int `json:"thinking_bytes"`
 	Usage                                     map[string]int
-	CostUSD                                   *float64 `json:"cost_usd"`
-	CostSource                                string   `json:"cost_source"`
-	CostApproximate                           bool     `json:"cost_approximate"`
-	PricesDate                                string   `json:"prices_date"`
+	CostUSD                                   *float64                         `json:"cost_usd"`
+	CostSource                                string                           `json:"cost_source"`
+	CostApproximate                           bool                             `json:"cost_approximate"`
+	PricesDate                                string                           `json:"prices_date"`
+	Rejected                                  []struct{ Name, Message string } `json:"rejected_calls"`
 	Findings                                  []findingJSON
 }
 
@@ -190,6 +191,25 @@ func TestContractBytesThatAreNoText(t *testing.T) {
 	exact := base64.StdEncoding.EncodeToString([]byte("{\"a\":\"\xff\xc2\"}"))
 	if calls[0].RawBase64 == nil || *calls[0].RawBase64 != exact {
 		t.Errorf("base64 %v, want %s", calls[0].RawBase64, exact)
+	}
+}
+
+// TestContractRejectedCalls: what the provider threw away is no call of the
+// wire, and is told on the turn's line.
+func TestContractRejectedCalls(t *testing.T) {
+	body := chat(`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL",` +
+		`"finishMessage":"Malformed function call: print(default_api.get_weather(city='Oslo')"}]}`)
+	calls, turns := command(t, body, "print", "--format", "jsonl", "-").decode(t)
+	if len(calls) != 0 || len(turns) != 1 || turns[0].Calls != 0 || len(turns[0].Rejected) != 1 {
+		t.Fatalf("calls %+v, turns %+v", calls, turns)
+	}
+	same(t, 0, "name", turns[0].Rejected[0].Name, "get_weather")
+	same(t, 0, "message", turns[0].Rejected[0].Message, "Malformed function call: print(default_api.get_weather(city='Oslo')")
+	out := command(t, body, "print", "-")
+	for _, want := range []string{"0 calls", "1 thrown away", "rejected      get_weather"} {
+		if !strings.Contains(out.stdout, want) {
+			t.Errorf("no %q in\n%s", want, out.stdout)
+		}
 	}
 }
 

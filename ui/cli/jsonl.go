@@ -26,7 +26,9 @@ func (p *jsonPrinter) flush() error { return p.w.Flush() }
 
 func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	for _, c := range t.Calls {
-		_, _ = p.w.Write(callLine(file, t, c))
+		if !c.Attempt {
+			_, _ = p.w.Write(callLine(file, t, c))
+		}
 	}
 	_, _ = p.w.Write(turnLine(file, x, t, costOf(p.prices, x, t)))
 }
@@ -88,7 +90,11 @@ func turnLine(file string, x *providers.Exchange, t *stream.Turn, cost price.Fig
 	o.text("finish", t.Finish)
 	o.int("text_bytes", len(t.Text))
 	o.int("thinking_bytes", len(t.Thinking))
-	o.int("calls", len(t.Calls))
+	rejected, n := rejectedCalls(t)
+	o.int("calls", len(t.Calls)-n)
+	if n > 0 {
+		o.raw("rejected_calls", rejected)
+	}
 	o.int("events", t.Events)
 	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
 	o.int("bytes", wireBytes(x, t))
@@ -96,6 +102,24 @@ func turnLine(file string, x *providers.Exchange, t *stream.Turn, cost price.Fig
 	o.cost(cost)
 	o.raw("findings", findingList(t.Findings))
 	return o.line()
+}
+
+// rejectedCalls lists what is no call of the wire: what the model wrote as one
+// and the provider threw away, as the provider tells it.
+func rejectedCalls(t *stream.Turn) (list []byte, n int) {
+	for _, c := range t.Calls {
+		if !c.Attempt {
+			continue
+		}
+		if n++; n > 1 {
+			list = append(list, ',')
+		}
+		var o object
+		o.text("name", c.Name)
+		o.text("message", string(c.Args()))
+		list = append(list, o.end()...)
+	}
+	return append(append([]byte{'['}, list...), ']'), n
 }
 
 // wireBytes is how many bytes of the wire the turn's frames are.

@@ -25,7 +25,7 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	if f := costOf(p.prices, x, t); f.Known() {
 		cost = f.String()
 	}
-	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(t.Finish, plural(len(t.Calls), "call"), cost))
+	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(t.Finish, callCount(t), cost))
 	if t.Failure != "" {
 		p.linef("  error    %s", t.Failure)
 	}
@@ -34,6 +34,17 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	}
 	p.findings(t.Findings)
 	p.linef("")
+}
+
+// callCount is how many calls the turn has, and how many of what the model wrote
+// the provider threw away.
+func callCount(t *stream.Turn) string {
+	_, thrown := rejectedCalls(t)
+	words := plural(len(t.Calls)-thrown, "call")
+	if thrown > 0 {
+		words += fmt.Sprintf(", %d thrown away", thrown)
+	}
+	return words
 }
 
 func (p *textPrinter) call(c *stream.Call) {
