@@ -47,8 +47,10 @@ func (d *decoder) functionCall(ch *choice, p *part, patches []patch, emit func(s
 		waits = waits || patches[i].continues
 	}
 	switch {
+	case !waits && !w.args.Given() && w.patches == 0:
+		d.seal(ch, k, &stream.Detail{Source: "{}"}, emit)
 	case !waits:
-		d.seal(ch, k, emit)
+		d.seal(ch, k, nil, emit)
 	default:
 		ch.active = k
 		if !w.args.Given() && w.patches == 0 && w.name == nil {
@@ -127,16 +129,16 @@ func (d *decoder) emitPatched(k *call, done dialect.Patched, more *stream.Detail
 	emit(e)
 }
 
-// seal ends a call whose arguments are final.
-func (d *decoder) seal(ch *choice, k *call, emit func(stream.Event)) {
+// seal ends a call whose arguments are final; more says how the wire put it.
+func (d *decoder) seal(ch *choice, k *call, more *stream.Detail, emit func(stream.Event)) {
 	ch.active = nil
-	if k.args.Waiting() {
+	if k.whole == nil && k.args.Waiting() {
 		d.say(k, "PATCH_UNCLOSED", stream.Info, "the call ended although more of its last string was announced", emit)
 	}
 	text := k.whole
 	if text == nil {
 		if done := k.args.Close(); done.Rewritten || len(done.Added) > 0 {
-			d.emitPatched(k, done, &stream.Detail{Source: "{}"}, emit)
+			d.emitPatched(k, done, more, emit)
 		}
 		text = k.args.Text()
 	}
@@ -160,7 +162,7 @@ func (d *decoder) implicitEnd(ch *choice, emit func(stream.Event)) {
 		ch.active = nil
 		return
 	}
-	d.seal(ch, k, emit)
+	d.seal(ch, k, nil, emit)
 }
 
 // flush brings out arguments that were held back.
