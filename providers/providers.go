@@ -13,6 +13,7 @@ import (
 	"toolscope/providers/anthropic"
 	"toolscope/providers/dialect"
 	"toolscope/providers/gemini"
+	"toolscope/providers/geminiinteractions"
 	"toolscope/providers/openaichat"
 )
 
@@ -21,6 +22,7 @@ import (
 var All = []dialect.Dialect{
 	anthropic.Dialect(),
 	gemini.Dialect(),
+	geminiinteractions.Dialect(),
 	openaichat.Dialect(),
 	aistudio.Dialect(),
 }
