@@ -36,10 +36,10 @@ type Patched struct {
 
 // node is one value of the tree.
 type node struct {
-	kind  byte   // { [ " or v for a number or word; 0 is a place that nobody has set: null, until somebody does
-	text  []byte // of a string its inside, of a number or word all
-	more  bool   // further pieces of the string are announced
-	kids  []*node
+	kind  byte    // { [ " or v for a number or word; 0 is a place that nobody has set: null, until somebody does
+	text  []byte  // of a string its inside, of a number or word all
+	more  bool    // further pieces of the string are announced
+	kids  []*node // nil is an element that nobody has set: null, until somebody does
 	names []string
 	index map[string]int // of names, once there are many
 }
@@ -59,7 +59,7 @@ func (s step) kind() byte {
 }
 
 const (
-	maxGap    = 1000    // places of an array that one patch may leave out
+	maxGap    = 100     // places of an array that one patch may leave out
 	maxRemade = 1 << 20 // bytes of text made anew; beyond, it is made when asked for
 	manyNames = 16
 )
@@ -152,7 +152,8 @@ func (b *Builder) extend(n *node, piece Raw, more bool) Patched {
 func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
 	rest := b.steps[depth:]
 	over := n.kind != 0 && n.kind != rest[0].kind()
-	appends := !over && !b.stale && (depth < len(b.open) && b.open[depth] == n || n == &b.root && n.kind == 0)
+	hole := rest[0].name == nil && rest[0].index < len(n.kids)
+	appends := !over && !hole && !b.stale && (depth < len(b.open) && b.open[depth] == n || n == &b.root && n.kind == 0)
 	if over {
 		*n = node{}
 	}
@@ -220,8 +221,6 @@ func (b *Builder) replace(n *node, value Raw, more bool) Patched {
 		}
 	case n.kind == was.kind && !was.more && !n.more && string(n.text) == string(was.text) && was.kids == nil:
 		return Patched{} // the same again
-	case was.kind == 0 && n.kind == 'v' && string(n.text) == "null":
-		return Patched{} // as it was filled in
 	default:
 		p.Rewritten = b.remake().Rewritten
 	}

@@ -88,7 +88,7 @@ func TestBuilder(t *testing.T) {
 		{"arrays in arrays", "$.m[0][0] 1\n$.m[0][1] 2\n$.m[1][0] 3", `{"m":[[1,2],[3]]}`, 0},
 		{"a sparse array", "$.a[2] 1\n$.a[5].b 2", `{"a":[null,null,1,null,null,{"b":2}]}`, 0},
 		{"a hole is filled", "$.a[2] 1\n$.a[0] 2\n$.a[1].x 3", `{"a":[2,{"x":3},1]}`, 2},
-		{"a hole is filled with null", "$.a[1] 1\n$.a[0] null", `{"a":[null,1]}`, 0},
+		{"a hole is filled with null", "$.a[1] 1\n$.a[0] null", `{"a":[null,1]}`, 1},
 		{"quoted names", `$['a.b']["c d"]['it\'s'] 1` + "\n" + `$["a.b"]['']  2`, ``, -1},
 		{"text that must be escaped", `$.a "q\"\\\n\t\u0001\u003c\/"…` + "\n" + `$.a "é\u00e9"`, `{"a":"q\"\\\n\t\u0001</éé"}`, 0},
 		{"a character in two halves", `$.a "\ud83d"…` + "\n" + `$.a "\ude00"`, `{"a":"\ud83d\ude00"}`, 0},
@@ -149,7 +149,7 @@ func TestBuilderSaysWhatItOverwrites(t *testing.T) {
 func TestBuilderRefuses(t *testing.T) {
 	for _, path := range []string{
 		"", "$.", "$..a", "$.*", "$[*]", "$[-1]", "$[1:2]", "$[?@.a]", "$['a','b']", "$['a'", "$['a\\'", "$[", "$[1", "$.a[99999999999999999999]",
-		"$.a.", "$['\\x']", "$.a[1001]", strings.Repeat("$", 2), "$" + strings.Repeat(".a", stream.MaxDepth+1),
+		"$.a.", "$['\\x']", "$.a[101]", strings.Repeat("$", 2), "$" + strings.Repeat(".a", stream.MaxDepth+1),
 	} {
 		b := new(Builder)
 		if _, err := b.Apply([]byte("$.k"), Raw("1"), false); err != nil {

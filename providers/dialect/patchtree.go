@@ -30,14 +30,14 @@ func (n *node) kid(s step) *node {
 	return nil
 }
 
-// grow makes the element that s names, and those before it in an array.
+// grow makes the element that s names, and room for those before it.
 func (n *node) grow(s step) *node {
 	kid := new(node)
 	if s.name == nil {
-		for len(n.kids) < s.index {
-			n.kids = append(n.kids, new(node))
+		for len(n.kids) <= s.index {
+			n.kids = append(n.kids, nil)
 		}
-		n.kids = append(n.kids, kid)
+		n.kids[s.index] = kid
 		return kid
 	}
 	n.names, n.kids = append(n.names, string(s.name)), append(n.kids, kid)
@@ -64,9 +64,10 @@ func (n *node) last() *node {
 // appendTo appends the JSON text of n. With open set the last value, and all
 // that it stands in, is not closed.
 func (n *node) appendTo(dst []byte, open bool) []byte {
-	switch n.kind {
-	case 0:
+	if n == nil {
 		return append(dst, "null"...)
+	}
+	switch n.kind {
 	case '"':
 		dst = append(append(dst, '"'), n.text...)
 		if !open || !n.more {
