@@ -156,7 +156,7 @@ func TestRecognise(t *testing.T) {
 		{"an interaction's event", dialect.Evidence{Data: []byte(`{"event_type":"step.start","index":0}`)}, "gemini-interactions", dialect.Sure},
 		{"an interaction's body", dialect.Evidence{Data: []byte(`{"object":"interaction","steps":[]}`)}, "gemini-interactions", dialect.Sure},
 		{"an interaction's path", dialect.Evidence{Path: "/v1beta/interactions"}, "gemini-interactions", dialect.Strong},
-		{"an Ollama line", dialect.Evidence{Data: []byte(`{"model":"m","message":{"role":"assistant"},"done":false}`)}, "", 0},
+		{"an Ollama line", dialect.Evidence{Data: []byte(`{"model":"m","message":{"role":"assistant"},"done":false}`)}, "ollama", dialect.Strong},
 		{"a Cohere event", dialect.Evidence{Event: []byte("message-start"), Data: []byte(`{"type":"message-start"}`)}, "", 0},
 		{"an AI Studio path", dialect.Evidence{Path: "/$rpc/google.internal.alkali.applications.makersuite.v1.MakerSuiteService/GenerateContent"}, "aistudio", dialect.Strong},
 		{"another call of AI Studio's", dialect.Evidence{Path: "/$rpc/google.internal.alkali.applications.makersuite.v1.MakerSuiteService/CountTokens"}, "", 0},

@@ -14,6 +14,7 @@ import (
 	"toolscope/providers/dialect"
 	"toolscope/providers/gemini"
 	"toolscope/providers/geminiinteractions"
+	"toolscope/providers/ollama"
 	"toolscope/providers/openaichat"
 )
 
@@ -25,4 +26,5 @@ var All = []dialect.Dialect{
 	geminiinteractions.Dialect(),
 	openaichat.Dialect(),
 	aistudio.Dialect(),
+	ollama.Dialect(),
 }

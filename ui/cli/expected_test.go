@@ -105,7 +105,7 @@ func (e expectation) compare(t *testing.T, dialect, file string) {
 			same(t, i, "no arguments", got.Status == "no arguments", e.Finish != "length" && e.Ended)
 		case isObject:
 			same(t, i, "value", reflect.DeepEqual(got.Arguments, any(value)), true)
-			whole := want.IsObject // came in one frame, which is its seal
+			whole := want.IsObject // came in one frame: what happens afterwards does not undo it
 			same(t, i, "complete", status == "complete", whole || e.Finish != nil && e.Ended)
 		default:
 			same(t, i, "complete", got.Status == "complete", text(want.Kind) == "custom")
