@@ -11,6 +11,7 @@ package providers
 import (
 	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
+	"toolscope/providers/bedrock"
 	"toolscope/providers/dialect"
 	"toolscope/providers/gemini"
 	"toolscope/providers/geminiinteractions"
@@ -27,4 +28,5 @@ var All = []dialect.Dialect{
 	openaichat.Dialect(),
 	aistudio.Dialect(),
 	ollama.Dialect(),
+	bedrock.Dialect(),
 }

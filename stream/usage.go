@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -43,7 +44,8 @@ func (u Usage) String() string {
 		}
 	}
 	if u.Tier != "" {
-		parts = append(parts, "tier="+u.Tier)
+		quoted := strconv.Quote(u.Tier) // the wire's own word
+		parts = append(parts, "tier="+quoted[1:len(quoted)-1])
 	}
 	if u.CostTold {
 		parts = append(parts, fmt.Sprintf("cost=%g", u.CostUSD))
