@@ -74,6 +74,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	case "message_delta":
 		d.messageDelta(ev, emit)
 	case "message_stop":
+		d.fill(ev.metrics, emit)
 		d.close(stream.CloseEnd, emit)
 	case "ping":
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Turn()})

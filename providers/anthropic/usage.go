@@ -45,15 +45,39 @@ func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
 	set(&t.thinking, u.Get("output_tokens_details").Get("thinking_tokens"))
 	d.service(u)
 	d.iterations(u.Get("iterations"), emit)
-	input := t.total()
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: stream.Usage{
-		Input: input, CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
-		Output: t.output, Reasoning: t.thinking, Tier: t.tier, Doubt: strings.Join(t.doubts, "; "),
-	}}})
-	if input.N < before.N {
+	d.emitUsage(emit)
+	if input := t.total(); input.N < before.N {
 		d.diagnose(usageCorrected, stream.Info,
 			fmt.Sprintf("input was told as %d tokens and is %d now: the last count is what is billed", before.N, input.N), emit)
 	}
+}
+
+// fill takes Bedrock's own counts for those that the message did not tell.
+func (d *decoder) fill(metrics dialect.Raw, emit func(stream.Event)) {
+	if !d.open || metrics.Kind() != '{' {
+		return
+	}
+	told := false
+	set := func(c *stream.Count, name string) {
+		if n := metrics.Get(name).Count(); n.Told && !c.Told {
+			*c, told = n, true
+		}
+	}
+	set(&d.usage.input, "inputTokenCount")
+	set(&d.usage.read, "cacheReadInputTokenCount")
+	set(&d.usage.write, "cacheWriteInputTokenCount")
+	set(&d.usage.output, "outputTokenCount")
+	if told {
+		d.emitUsage(emit)
+	}
+}
+
+func (d *decoder) emitUsage(emit func(stream.Event)) {
+	t := &d.usage
+	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: stream.Usage{
+		Input: t.total(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
+		Output: t.output, Reasoning: t.thinking, Tier: t.tier, Doubt: strings.Join(t.doubts, "; "),
+	}}})
 }
 
 // total is every input token.
