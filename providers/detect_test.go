@@ -14,6 +14,12 @@ const (
 	chatText = `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}`
 )
 
+var (
+	binaryHi     = string(eventStream("event messageStart {}\nevent contentBlockDelta {\"contentBlockIndex\":0,\"delta\":{\"text\":\"hi\"}}"))
+	binaryClaude = string(eventStream(`event chunk base64 {"type":"message_start","message":{}}`))
+	binaryOther  = string(eventStream(`event chunk base64 {"generation":"hi"}`))
+)
+
 func TestFraming(t *testing.T) {
 	for _, test := range []struct {
 		name, contentType, body string
@@ -37,6 +43,13 @@ func TestFraming(t *testing.T) {
 		{"a body said to be lines", "application/x-ndjson", strings.ReplaceAll(chatBody, ",", ",\n"), "JSON body", "openai-chat"},
 		{"an array", "", "[" + chatText + "\n,\r\n" + chatText + "]", "JSON array", "openai-chat"},
 		{"an array, byte order mark and white space", "", "\ufeff \n[" + chatText + "]\n", "JSON array", "openai-chat"},
+		{"binary messages", "", binaryHi, "AWS event stream", "bedrock"},
+		{"binary messages said to be JSON", "application/json", binaryHi, "AWS event stream", "bedrock"},
+		{"binary messages, the first damaged", "application/vnd.amazon.eventstream", "\x00\x00\x00\x01" + binaryHi[4:], "AWS event stream", "bedrock"},
+		{"binary messages, cut in the first", "application/vnd.amazon.eventstream", binaryHi[:9], "AWS event stream", "bedrock"},
+		{"an error said to be binary", "application/vnd.amazon.eventstream", `{"message":"no access"}`, "NDJSON", "bedrock"},
+		{"binary envelopes", "application/vnd.amazon.eventstream", binaryClaude, "AWS event stream", "anthropic"},
+		{"binary envelopes of a model with a protocol of its own", "", binaryOther, "AWS event stream", "unknown"},
 		{"an error page", "text/html", "<html>\n<h1>502 Bad Gateway</h1>\n</html>\n", "lines", "unknown"},
 		{"an error page said to be events", "text/event-stream", "<html>\n\n502 Bad Gateway", "SSE", "unknown"},
 		{"a word that begins like a field", "text/plain", "database is down", "lines", "unknown"},
@@ -157,6 +170,10 @@ func TestRecognise(t *testing.T) {
 		{"an interaction's body", dialect.Evidence{Data: []byte(`{"object":"interaction","steps":[]}`)}, "gemini-interactions", dialect.Sure},
 		{"an interaction's path", dialect.Evidence{Path: "/v1beta/interactions"}, "gemini-interactions", dialect.Strong},
 		{"an Ollama line", dialect.Evidence{Data: []byte(`{"model":"m","message":{"role":"assistant"},"done":false}`)}, "ollama", dialect.Strong},
+		{"a Converse event", dialect.Evidence{Event: []byte("messageStop"), Data: []byte(`{"stopReason":"end_turn"}`)}, "bedrock", dialect.Sure},
+		{"a Converse event of an SDK", dialect.Evidence{Data: []byte(`{"messageStop":{"stopReason":"end_turn"}}`)}, "bedrock", dialect.Sure},
+		{"a Converse path", dialect.Evidence{Path: "/model/m/converse"}, "bedrock", dialect.Strong},
+		{"Claude on an InvokeModel path", dialect.Evidence{Path: "/model/m/invoke", Data: []byte(`{"type":"message","role":"assistant"}`)}, "anthropic", dialect.Sure},
 		{"a Cohere event", dialect.Evidence{Event: []byte("message-start"), Data: []byte(`{"type":"message-start"}`)}, "", 0},
 		{"an AI Studio path", dialect.Evidence{Path: "/$rpc/google.internal.alkali.applications.makersuite.v1.MakerSuiteService/GenerateContent"}, "aistudio", dialect.Strong},
 		{"another call of AI Studio's", dialect.Evidence{Path: "/$rpc/google.internal.alkali.applications.makersuite.v1.MakerSuiteService/CountTokens"}, "", 0},
