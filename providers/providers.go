@@ -12,6 +12,7 @@ import (
 	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
 	"toolscope/providers/bedrock"
+	"toolscope/providers/cohere"
 	"toolscope/providers/dialect"
 	"toolscope/providers/gemini"
 	"toolscope/providers/geminiinteractions"
@@ -29,4 +30,5 @@ var All = []dialect.Dialect{
 	aistudio.Dialect(),
 	ollama.Dialect(),
 	bedrock.Dialect(),
+	cohere.Dialect(),
 }
