@@ -184,7 +184,7 @@ func TestRecognise(t *testing.T) {
 		{"a list of them", dialect.Evidence{Data: []byte(`[[[[[[[[null,"hi"]],"model"]]]],[[[[[[null,""]],"model"],1]]]]]`)}, "aistudio", dialect.Sure},
 		{"an AI Studio chunk without candidates", dialect.Evidence{Data: []byte(`[null,null,[1,2,3],null,null,null,null,"id"]`)}, "aistudio", dialect.Likely},
 		{"an AI Studio error", dialect.Evidence{Data: []byte(`[7,"The caller does not have permission"]`)}, "aistudio", dialect.Likely},
-		{"an array of Gemini chunks", dialect.Evidence{Data: []byte(`[{"candidates":[{"content":{"parts":[]}}]}]`)}, "", 0},
+		{"an array of Gemini chunks", dialect.Evidence{Data: []byte(`[{"candidates":[{"content":{"parts":[]}}]}]`)}, "gemini", dialect.Sure},
 		{"arrays of anything", dialect.Evidence{Data: []byte(`[[[1,2],[3,4]],[["a"]]]`)}, "", 0},
 		{"an array of strings", dialect.Evidence{Data: []byte(`["a","b"]`)}, "", 0},
 		{"an empty array", dialect.Evidence{Data: []byte(`[[]]`)}, "", 0},

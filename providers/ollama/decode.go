@@ -30,7 +30,9 @@ type decoder struct {
 
 	base  time.Time // when the first line was made
 	stamp []byte    // when the line being decoded was made, as it says
-	ended []byte    // stamp of the line that closed the last turn
+
+	lines int    // of the open turn
+	last  []byte // the line that closed a turn of several
 }
 
 func (d *decoder) Turn() int32 {
@@ -55,6 +57,11 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	if err := l.parse(f.Data); err != nil {
 		return err
 	}
+	if !d.open && len(d.last) > 0 && bytes.Equal(f.Data, d.last) {
+		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn}) // the last line again
+		return nil
+	}
+	defer d.count(f.Data)
 	d.clock(l.created)
 	isDone := string(l.done) == "true"
 	switch {
@@ -63,9 +70,6 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 		return nil
 	case !l.messageIn && !l.response.IsString() && len(l.calls) == 0 && !isDone:
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: "a line without an answer"})
-		return nil
-	case !d.open && isDone && !l.says() && len(d.stamp) > 0 && bytes.Equal(d.stamp, d.ended):
-		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn}) // the last line again
 		return nil
 	}
 	d.ensure(l, emit)
@@ -79,6 +83,17 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 		d.done(l, emit)
 	}
 	return nil
+}
+
+// count counts the lines of a turn, and remembers the one that closed it.
+func (d *decoder) count(line []byte) {
+	switch d.lines++; {
+	case d.open:
+		return
+	case d.lines > 1:
+		d.last = append(d.last[:0], line...)
+	}
+	d.lines = 0
 }
 
 func (d *decoder) clock(created dialect.Raw) {
@@ -153,7 +168,6 @@ func (d *decoder) done(l *line, emit func(stream.Event)) {
 	}
 	emit(stream.Event{Kind: stream.TurnClose, Turn: d.number})
 	d.open = false
-	d.ended = append(d.ended[:0], d.stamp...)
 }
 
 // fail takes an error line or body: it ends the response.

@@ -60,15 +60,6 @@ func (l *line) parse(data []byte) error {
 	return s.End()
 }
 
-// says reports whether the line holds text or a call.
-func (l *line) says() bool {
-	said := len(l.calls) > 0
-	for _, text := range [...]dialect.Raw{l.content, l.thinking, l.response} {
-		said = said || text.IsString() && !text.Empty()
-	}
-	return said
-}
-
 func (l *line) message(s *dialect.Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
