@@ -18,7 +18,7 @@ type Call struct {
 	Name     string
 	Kind     string // function, custom, mcp, server, …
 	Server   bool   // the provider runs it
-	Answered Code   // AnswerOK or AnswerFailed when a server-run call got its result
+	Answered Code   // AnswerOK or AnswerFailed when the wire brought its result
 	Choice   int32
 	Parent   string // id of the call whose code made this one
 	Host     string // MCP server

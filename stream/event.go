@@ -19,8 +19,8 @@ const (
 	CallMeta                        // Slot: news of it; More.ID, More.Name (when not empty)
 	Args                            // Slot: Text is appended to the call's arguments; More.Source may be set
 	Rewrite                         // Slot: the arguments are Text instead: news changed what was derived before; More.Source
-	Seal                            // Slot: the arguments are final
-	Answer                          // a server-run call got its result: that of More.ID, or else the first of More.Name, or else the one in Slot; Code is AnswerOK or AnswerFailed
+	Seal                            // Slot: the arguments are final; with SealRejected they are refused: Text says why
+	Answer                          // a call got its result: that of More.ID, or else the first of More.Name, or else the one in Slot; Code is AnswerOK or AnswerFailed
 	TextDelta                       // Text is answer text, as far as it is counted and shown
 	ThinkDelta                      // Text is reasoning text
 	UsageEvent                      // More.Usage
@@ -67,6 +67,12 @@ const (
 const (
 	CloseEnd Code = iota // the protocol's terminator came
 	CloseCut             // the bytes ended without it
+)
+
+// Codes of a Seal.
+const (
+	SealFinal    Code = iota
+	SealRejected      // whoever checks the arguments refuses this call, not the whole response
 )
 
 // Codes of an Answer.

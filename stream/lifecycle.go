@@ -36,8 +36,13 @@ func hidden(s string) bool {
 	return false
 }
 
-// seal makes the arguments final. Sealing twice is a confirmation.
+// seal makes the arguments final. Sealing twice is a confirmation; a refusal
+// overrules a seal.
 func (c *Call) seal(e Event, n int) {
+	if e.Code == SealRejected && c.phase <= PhaseSealed {
+		c.conclude(PhaseRejected, n, "the call was refused: "+e.Text)
+		return
+	}
 	if c.phase > PhaseOpen {
 		return
 	}
