@@ -9,6 +9,7 @@
 package providers
 
 import (
+	"toolscope/providers/aisdk"
 	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
 	"toolscope/providers/bedrock"
@@ -31,4 +32,5 @@ var All = []dialect.Dialect{
 	ollama.Dialect(),
 	bedrock.Dialect(),
 	cohere.Dialect(),
+	aisdk.Dialect(),
 }
