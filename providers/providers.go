@@ -9,6 +9,7 @@
 package providers
 
 import (
+	"toolscope/providers/agui"
 	"toolscope/providers/aisdk"
 	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
@@ -33,4 +34,5 @@ var All = []dialect.Dialect{
 	bedrock.Dialect(),
 	cohere.Dialect(),
 	aisdk.Dialect(),
+	agui.Dialect(),
 }

@@ -105,6 +105,9 @@ func (d *decoder) ensure(emit func(stream.Event)) {
 // say emits text that is not empty.
 func (d *decoder) say(kind stream.EventKind, text dialect.Raw, emit func(stream.Event)) {
 	d.ensure(emit)
+	if !text.IsString() {
+		return
+	}
 	if d.buf = text.Append(d.buf[:0]); len(d.buf) > 0 {
 		emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
 	}

@@ -85,7 +85,9 @@ func (d *decoder) inputDelta(c *chunk, emit func(stream.Event)) {
 		emit(dialect.Diagnose(k.turn, k.slot, stream.ProtocolViolation, stream.Error,
 			"a delta came before tool-input-start: the SDK's client stops here"))
 	}
-	d.buf = c.delta.Append(d.buf[:0])
+	if d.buf = d.buf[:0]; c.delta.Given() {
+		d.buf = c.delta.Append(d.buf)
+	}
 	d.args(k, d.buf, emit)
 }
 

@@ -72,8 +72,8 @@ func (a *Arguments) Add(text string) { a.text = append(a.text, text...) }
 // Empty reports whether nothing came.
 func (a *Arguments) Empty() bool { return len(a.text) == 0 }
 
-// Are reports whether whole is what came: as a JSON value, or as text when whole
-// is a string of it.
+// Are reports whether whole is what came: the JSON value, or a string that holds
+// the text or a JSON text of that value.
 func (a *Arguments) Are(whole Raw) bool {
-	return Same(a.text, whole) || whole.Is(string(a.text))
+	return Same(a.text, whole) || whole.IsString() && Same(a.text, whole.Append(nil))
 }
