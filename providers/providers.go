@@ -14,6 +14,7 @@ import (
 	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
 	"toolscope/providers/bedrock"
+	"toolscope/providers/claudecode"
 	"toolscope/providers/cohere"
 	"toolscope/providers/dialect"
 	"toolscope/providers/gemini"
@@ -35,4 +36,5 @@ var All = []dialect.Dialect{
 	cohere.Dialect(),
 	aisdk.Dialect(),
 	agui.Dialect(),
+	claudecode.Dialect(anthropic.Dialect()),
 }
