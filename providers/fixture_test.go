@@ -203,8 +203,6 @@ func callLines(session *stream.Session) string {
 func factLines(s *strings.Builder, c *stream.Call) {
 	if c.Server {
 		fmt.Fprintln(s, "    run by the provider", [...]string{"unanswered", "answered", "failed"}[c.Answered])
-	} else if c.Answered != 0 {
-		fmt.Fprintln(s, "   ", [...]string{"", "answered", "failed"}[c.Answered])
 	}
 	if c.Host != "" {
 		fmt.Fprintln(s, "    host", c.Host)
