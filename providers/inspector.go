@@ -309,8 +309,14 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	for i := 0; last && best == nil && i < len(x.pending); i++ {
 		best, score = recognise(dialect.Evidence{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
 	}
+	var seen *dialect.Dialect
+	if best == nil {
+		seen = seenIn(e)
+	}
 	switch {
 	case best != nil && (score.Points >= dialect.Likely || last):
+	case seen != nil:
+		best, score = seen, dialect.Score{Why: "the shape of a frame"}
 	case last && len(x.pending) > 0:
 		best, score = &unknown, dialect.Score{Why: "nothing in it is known"}
 	default:

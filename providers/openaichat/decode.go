@@ -33,6 +33,7 @@ type choiceState struct {
 	index   int32
 	calls   []*call
 	byIndex map[int64]*call
+	ran     map[int64]*executed // by index in executed_tools
 	finish  string
 	finally bool // a finish reason has come
 }
@@ -128,6 +129,7 @@ func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
 func (d *decoder) choice(ch *choice, calls []wireCall, emit func(stream.Event)) {
 	st := d.state(ch.index)
 	d.answer(ch, emit)
+	d.executed(st, ch.executed, emit)
 	for i := range calls {
 		d.toolCall(st, &calls[i], emit)
 	}

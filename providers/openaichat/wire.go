@@ -21,7 +21,8 @@ type choice struct {
 	role, content, refusal                     dialect.Raw
 	reasoningContent, reasoning, reasoningText dialect.Raw
 	reasoningDetails                           dialect.Raw
-	calls                                      int // how many of chunk.calls are this choice's
+	executed                                   dialect.Raw // tools that Groq ran itself
+	calls                                      int         // how many of chunk.calls are this choice's
 }
 
 // wireCall is one element of tool_calls, or a function_call.
@@ -112,6 +113,8 @@ func (c *chunk) delta(s *dialect.Scanner, ch *choice) {
 			ch.reasoningText = s.Value()
 		case "reasoning_details":
 			ch.reasoningDetails = s.Value()
+		case "executed_tools":
+			ch.executed = s.Value()
 		case "tool_calls":
 			for ok := s.Array(); ok; ok = s.Element() {
 				c.calls = append(c.calls, parseCall(s))
