@@ -112,7 +112,7 @@ func (d *decoder) result(ev *event, emit func(stream.Event)) {
 		d.diagnose("ORPHAN_RESULT", stream.Info, "a result is for a call of an earlier response", emit)
 		return
 	}
-	emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Code: stream.AnswerOK, More: &stream.Detail{ID: id}})
+	emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Slot: k.slot, Code: stream.AnswerOK, More: &stream.Detail{ID: id}})
 }
 
 // signature takes the opaque text that belongs to a call, among those that

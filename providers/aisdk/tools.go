@@ -158,7 +158,7 @@ func (d *decoder) answer(c *chunk, code stream.Code, emit func(stream.Event)) *c
 		d.orphan("a result is for a call of an earlier response", emit)
 		return nil
 	}
-	emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Code: code, More: &stream.Detail{ID: id}})
+	emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Slot: k.slot, Code: code, More: &stream.Detail{ID: id}})
 	return k
 }
 

@@ -188,7 +188,7 @@ func (d *decoder) user(l *lane, w *line) error {
 			d.emit(dialect.Diagnose(l.last, stream.NoSlot, orphanResult, stream.Info, "a tool's result is for a call that these lines do not have"))
 			continue
 		}
-		d.emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Code: code, More: &stream.Detail{ID: id}})
+		d.emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Slot: k.slot, Code: code, More: &stream.Detail{ID: id}})
 	}
 	return nil
 }

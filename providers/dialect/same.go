@@ -14,25 +14,25 @@ func Same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, xOK := plain(a)
-	y, yOK := plain(b)
+	x, xOK := canonical(a)
+	y, yOK := canonical(b)
 	return xOK && yOK && bytes.Equal(x, y)
 }
 
-// plain is the one spelling of a JSON text that all of its value share.
-func plain(text []byte) (spelled []byte, ok bool) {
+// canonical is the one spelling of a JSON text that all of its value share.
+func canonical(text []byte) (spelled []byte, ok bool) {
 	s := Scan(text)
-	spelled = appendPlain(nil, &s)
+	spelled = appendCanonical(nil, &s)
 	return spelled, s.End() == nil
 }
 
-func appendPlain(dst []byte, s *Scanner) []byte {
+func appendCanonical(dst []byte, s *Scanner) []byte {
 	switch s.Kind() {
 	case '{':
 		members := map[string][]byte{}
 		for ok := s.Object(); ok; ok = s.Member() {
 			name := string(s.Key())
-			members[name] = appendPlain(nil, s)
+			members[name] = appendCanonical(nil, s)
 		}
 		dst = append(dst, '{')
 		for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -42,7 +42,7 @@ func appendPlain(dst []byte, s *Scanner) []byte {
 	case '[':
 		dst = append(dst, '[')
 		for ok := s.Array(); ok; ok = s.Element() {
-			dst = append(appendPlain(dst, s), ',')
+			dst = append(appendCanonical(dst, s), ',')
 		}
 		return append(dst, ']')
 	}

@@ -9,13 +9,11 @@ import (
 // in groq-python). It has no id, and no result is to be sent.
 type executed struct {
 	slot             int32
-	name             string
 	sealed, answered bool
 }
 
 // executed takes a list of them. An entry comes whole: first with its arguments,
-// and again under its index when there is output. Outputs come in the order of
-// the calls.
+// and again under its index when there is output.
 func (d *decoder) executed(st *choiceState, list dialect.Raw, emit func(stream.Event)) {
 	each := list.Scan()
 	for place, ok := int64(0), each.Array(); ok; place, ok = place+1, each.Element() {
@@ -44,19 +42,20 @@ func (d *decoder) executed(st *choiceState, list dialect.Raw, emit func(stream.E
 		}
 		if ran && !x.answered {
 			x.answered = true
-			emit(stream.Event{Kind: stream.Answer, Turn: d.number, Code: stream.AnswerOK, More: &stream.Detail{Name: x.name}})
+			emit(stream.Event{Kind: stream.Answer, Turn: d.number, Slot: x.slot, Code: stream.AnswerOK})
 		}
 	}
 }
 
 func (d *decoder) openExecuted(st *choiceState, entry dialect.Raw, emit func(stream.Event)) *executed {
-	x := &executed{slot: d.calls, name: entry.Get("name").Text()}
-	if x.name == "" {
-		x.name = entry.Get("type").Text() // search, python, browser_automation, …
+	x := &executed{slot: d.calls}
+	name := entry.Get("name").Text()
+	if name == "" {
+		name = entry.Get("type").Text() // search, python, browser_automation, …
 	}
 	d.calls++
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: x.slot, More: &stream.Detail{
-		Name: x.name, CallKind: "server", Server: true, Choice: st.index,
+		Name: name, CallKind: "server", Server: true, Choice: st.index,
 	}})
 	return x
 }
