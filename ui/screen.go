@@ -225,8 +225,8 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 			facts = append(facts, display.Text(f.word)+t)
 		}
 	}
-	if c.Kind != "" && c.Kind != "function" {
-		facts = append(facts, m.pen.clean(c.Kind))
+	for _, f := range kindFacts(c) {
+		facts = append(facts, m.pen.clean(f))
 	}
 	sep := display.Text(" ")
 	for _, f := range facts {
@@ -237,6 +237,35 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 		sep = display.Text(" " + m.pen.glyph.dot + " ")
 	}
 	return line
+}
+
+// kindFacts are what only some calls have, in words.
+func kindFacts(c *stream.Call) (facts []string) {
+	if c.Kind != "" && c.Kind != "function" {
+		facts = append(facts, c.Kind)
+	}
+	if c.Attempt {
+		facts = append(facts, "thrown away by the provider")
+	}
+	switch {
+	case c.Host != "":
+		facts = append(facts, "run by "+c.Host)
+	case c.Server:
+		facts = append(facts, "run by the provider")
+	}
+	switch c.Answered {
+	case stream.AnswerOK:
+		facts = append(facts, "answered")
+	case stream.AnswerFailed:
+		facts = append(facts, "its answer is an error")
+	}
+	if c.Parent != "" {
+		facts = append(facts, "inside "+c.Parent)
+	}
+	if c.Signature != "" {
+		facts = append(facts, "signed")
+	}
+	return facts
 }
 
 // drawTabs writes what the pane shows, and what there is to see elsewhere.

@@ -144,13 +144,16 @@ func (w *wire) draw(p *pen, in *providers.Inspector, n int, focused bool) {
 
 // drawEvent writes what an event is and what it says.
 func drawEvent(p *pen, e stream.Event, g ground) {
-	r, text := plain, e.Text
+	r, text, more := plain, e.Text, e.More
+	if more == nil {
+		more = new(stream.Detail)
+	}
 	switch e.Kind {
 	case stream.Args, stream.Rewrite:
 		r = stringToken
-		if e.More != nil && e.More.Source != "" { // the wire's own form, then what was made of it
+		if more.Source != "" { // the wire's own form, then what was made of it
 			p.put(muted, g, display.Text(fmt.Sprintf("%-10s ", e.Kind)))
-			p.outside(plain, g, e.More.Source)
+			p.outside(plain, g, more.Source)
 			p.put(muted, g, display.Text(" "+p.glyph.sep+" "))
 			p.raw(r, g, []byte(text[:min(len(text), max(mostName, 64*p.left))]))
 			return
@@ -160,13 +163,13 @@ func drawEvent(p *pen, e stream.Event, g ground) {
 			r = muted
 		}
 	case stream.TurnOpen, stream.TurnMeta:
-		text = strings.TrimSpace(short(e.More.Model) + " " + short(e.More.ID))
+		text = strings.TrimSpace(short(more.Model) + " " + short(more.ID))
 	case stream.CallOpen, stream.CallMeta:
-		r, text = accent, strings.TrimSpace(short(e.More.Name)+" "+short(e.More.ID))
+		r, text = accent, strings.TrimSpace(short(more.Name)+" "+short(more.ID))
 	case stream.Answer:
-		text = "for " + short(e.More.ID)
+		text = "for " + short(more.ID+more.Name)
 	case stream.UsageEvent:
-		text = usageText(e.More.Usage, p.glyph.dot)
+		text = usageText(more.Usage, p.glyph.dot)
 	case stream.Failure, stream.Fault:
 		r = bad
 	case stream.Heartbeat:
