@@ -13,7 +13,7 @@ const NoTime = time.Duration(-1)
 type EventKind uint8
 
 const (
-	TurnOpen   EventKind = iota + 1 // a model response begins: More.ID, More.Model, More.Dialect, More.Exchange
+	TurnOpen   EventKind = iota + 1 // a model response begins: More.ID, More.Model, More.Dialect, More.Exchange, More.Parent
 	TurnMeta                        // later news of it: More.ID, More.Model (when not empty)
 	CallOpen                        // Slot: a call begins; More.ID, Name, CallKind, Executor, Choice, Parent, Server
 	CallMeta                        // Slot: news of it; More.ID, More.Name (when not empty)
@@ -103,7 +103,7 @@ type Detail struct {
 	CallKind string // function, custom, mcp, server, …
 	Server   bool   // the provider runs the call; no result is to be sent
 	Choice   int32  // which of several alternative responses the call is in
-	Parent   string // id of the call whose code made this one
+	Parent   string // id of the call whose code made this one, or whose agent this turn is of
 	Host     string // the MCP server that runs it
 	Freeform bool   // the arguments are not JSON by design
 	Attempt  bool   // no call of the wire: what the model wrote was thrown away, Args are the provider's account of it

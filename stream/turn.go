@@ -13,6 +13,7 @@ type Turn struct {
 	Dialect  string
 	ID       string
 	Model    string
+	Parent   string // id of the call whose agent it is of
 	Calls    []*Call
 	Text     []byte // answer text
 	Thinking []byte // reasoning text
@@ -154,6 +155,9 @@ func (t *Turn) meta(d *Detail) {
 	}
 	if d.Model != "" {
 		t.Model = d.Model
+	}
+	if d.Parent != "" {
+		t.Parent = d.Parent
 	}
 	if d.Dialect != "" {
 		t.Dialect = d.Dialect

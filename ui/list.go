@@ -190,6 +190,8 @@ func (l *turnList) drawTurn(p *pen, in *providers.Inspector, cost price.Figure, 
 // turnTitle is a turn in a few words: its request, or its file, or its model.
 func turnTitle(x *providers.Exchange, t *stream.Turn) string {
 	switch {
+	case t.Parent != "":
+		return "inside " + t.Parent
 	case x != nil && x.Head.Method != "" && x.Head.URL != "":
 		return short(x.Head.Method) + " " + short(shortURL(x.Head.URL))
 	case t.Model != "":

@@ -225,7 +225,7 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 			facts = append(facts, display.Text(f.word)+t)
 		}
 	}
-	for _, f := range kindFacts(c) {
+	for _, f := range AboutCall(c) {
 		facts = append(facts, m.pen.clean(f))
 	}
 	sep := display.Text(" ")
@@ -239,8 +239,8 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 	return line
 }
 
-// kindFacts are what only some calls have, in words.
-func kindFacts(c *stream.Call) (facts []string) {
+// AboutCall is what only some calls have, in words: what kind it is, who runs it, whose it is.
+func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
 		facts = append(facts, c.Kind)
 	}

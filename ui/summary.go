@@ -97,6 +97,7 @@ func (m *Model) turnFacts(t *stream.Turn) []fact {
 		add("framed as", framed)
 	}
 	add("model", t.Model)
+	add("agent of call", t.Parent)
 	add("response id", t.ID)
 	add("finish", t.Finish)
 	add("usage", usageText(t.Usage, m.pen.glyph.dot))

@@ -59,11 +59,12 @@ func (l *lane) take(e stream.Event) {
 	}
 	switch e.Kind {
 	case stream.TurnOpen:
-		if e.More.Model == "" {
-			more := *e.More
+		more := *e.More
+		more.Parent = l.parent
+		if more.Model == "" {
 			more.Model = l.of.model
-			e.More = &more
 		}
+		e.More = &more
 	case stream.CallOpen:
 		e.More = l.open(e)
 	case stream.Args:

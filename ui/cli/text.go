@@ -8,6 +8,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui"
 	"toolscope/ui/display"
 )
 
@@ -52,7 +53,8 @@ func (p *textPrinter) call(c *stream.Call) {
 	if name == "" {
 		name = "(no name)"
 	}
-	p.linef("  %-13s %s  %s  %d B in %s  (%s, %s)", c.Status(), name, c.ID, len(c.Args()), plural(len(c.Deltas()), "delta"), c.Phase(), c.Syntax())
+	said := append([]string{c.Phase().String(), c.Syntax().String()}, ui.AboutCall(c)...)
+	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), name, c.ID, len(c.Args()), plural(len(c.Deltas()), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.linef("                %s", c.Args())
 	}
