@@ -18,7 +18,7 @@ type framing struct {
 // sniffFraming decides by the first bytes; the content type only breaks ties,
 // because error bodies come under any. ok is false while more bytes are needed.
 func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bool) {
-	if could, is := stream.IsEventStream(head); is || ended && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream") {
+	if could, is := stream.IsEventStream(head); is {
 		return framing{"AWS event stream", new(stream.EventStream)}, true
 	} else if could && !ended {
 		return f, false
@@ -32,6 +32,9 @@ func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bo
 		return sniffArray(text, ended)
 	case '{':
 		return sniffObjects(text, ended)
+	}
+	if text[0] < ' ' && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream") {
+		return framing{"AWS event stream", new(stream.EventStream)}, true // damaged from its first bytes on
 	}
 	if could, is := looksLikeSSE(text); is || strings.HasPrefix(contentType, "text/event-stream") {
 		return framing{"SSE", new(stream.SSE)}, true

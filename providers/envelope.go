@@ -11,7 +11,8 @@ import (
 // unwrap opens the envelope in which Bedrock's InvokeModelWithResponseStream
 // sends the events of whatever protocol the model speaks: {"bytes":"base64"},
 // in SDK logs {"chunk":{"bytes":…}} (bedrock.go of anthropic-sdk-go). What is no
-// such envelope is returned as it is.
+// such envelope is returned as it is. In SDK logs the exceptions that end a
+// stream have their name for a key; they become the failed frames they were.
 func unwrap(f stream.Frame) stream.Frame {
 	if f.Kind != stream.FrameData || f.Failed {
 		return f
@@ -19,8 +20,10 @@ func unwrap(f stream.Frame) stream.Frame {
 	inner := dialect.Raw(f.Data)
 	switch {
 	case string(f.Event) == "chunk":
-	case len(f.Event) == 0 && bytes.HasPrefix(f.Data, []byte(`{"chunk"`)):
+	case len(f.Event) == 0 && bytes.Contains(f.Data, []byte(`"chunk"`)):
 		inner = inner.Get("chunk")
+	case len(f.Event) == 0 && bytes.Contains(f.Data, []byte(`Exception"`)):
+		return exception(f)
 	default:
 		return f
 	}
@@ -32,4 +35,25 @@ func unwrap(f stream.Frame) stream.Frame {
 	f.Data = data
 	f.Event = []byte(dialect.Raw(data).Get("type").Text())
 	return f
+}
+
+// exceptions are those of Bedrock's streams (ConverseStreamOutput and
+// ResponseStream in the service model).
+var exceptions = map[string]bool{
+	"internalServerException": true, "modelStreamErrorException": true, "modelTimeoutException": true,
+	"serviceUnavailableException": true, "throttlingException": true, "validationException": true,
+}
+
+func exception(f stream.Frame) stream.Frame {
+	s, failed := dialect.Scan(f.Data), f
+	for ok := s.Object(); ok; ok = s.Member() {
+		if s.Kind() == '{' && exceptions[string(s.Key())] {
+			failed.Event, failed.Failed = s.Key(), true
+			failed.Data = s.Value()
+		}
+	}
+	if s.End() != nil {
+		return f
+	}
+	return failed
 }

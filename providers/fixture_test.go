@@ -26,7 +26,8 @@ var update = flag.Bool("update", false, "rewrite what the fixtures expect; read 
 //	wire    the body as received; "wire crlf" and "wire cr" end its lines so,
 //	        "wire cut" lacks the last line end; "wire aws" is a binary event
 //	        stream, a line each: message type, event type, payload. A payload
-//	        after "base64 " stands in the envelope of InvokeModel.
+//	        after "base64 " stands in the envelope of InvokeModel; a line after
+//	        "corrupt " is a message of which one bit has changed on the way.
 //	events  what the dialect makes of it, one line each
 //	turns   number, dialect, phase, finish word; then findings, indented
 //	calls   number, id, name, kind, phase, syntax, status, raw arguments; then,
@@ -84,6 +85,7 @@ func wireOf(t testing.TB, name string, a archive) []byte {
 // eventStream encodes the messages that the lines of text describe.
 func eventStream(text string) (wire []byte) {
 	for line := range strings.Lines(text) {
+		line, corrupt := strings.CutPrefix(line, "corrupt ")
 		kind, line, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		name, payload, _ := strings.Cut(line, " ")
 		if inner, ok := strings.CutPrefix(payload, "base64 "); ok {
@@ -99,13 +101,36 @@ func eventStream(text string) (wire []byte) {
 		if kind == "error" {
 			headers, payload = append(headers, header(":error-message", payload)...), ""
 		}
-		m := binary.BigEndian.AppendUint32(nil, uint32(16+len(headers)+len(payload)))
-		m = binary.BigEndian.AppendUint32(m, uint32(len(headers)))
-		m = binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
-		m = append(append(m, headers...), payload...)
-		wire = append(wire, binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))...)
+		m := awsMessage(headers, []byte(payload))
+		if corrupt {
+			m[len(m)-5] ^= 1
+		}
+		wire = append(wire, m...)
 	}
 	return wire
+}
+
+func awsMessage(headers, payload []byte) []byte {
+	m := binary.BigEndian.AppendUint32(nil, uint32(16+len(headers)+len(payload)))
+	m = binary.BigEndian.AppendUint32(m, uint32(len(headers)))
+	m = binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
+	m = append(append(m, headers...), payload...)
+	return binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
+}
+
+// changePayload changes the text of one frame: of a binary message that is
+// whole its payload.
+func changePayload(frame []byte, change func(string) string) []byte {
+	if _, is := stream.IsEventStream(frame); !is {
+		return []byte(change(string(frame)))
+	}
+	whole := false
+	new(stream.EventStream).Write(frame, func(stream.Frame) { whole = true })
+	if !whole {
+		return frame
+	}
+	payload := 12 + binary.BigEndian.Uint32(frame[4:])
+	return awsMessage(frame[12:payload], []byte(change(string(frame[payload:len(frame)-4]))))
 }
 
 func TestFixtures(t *testing.T) {

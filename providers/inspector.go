@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"toolscope/providers/coding"
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -18,6 +19,10 @@ type Inspector struct {
 	exchanges []*Exchange
 	byNumber  map[int]*Exchange
 	turns     int32 // turns opened
+	log       arrivals
+	forced    *dialect.Dialect
+	rereads   map[int]*dialect.Dialect // by exchange: read as this, or by its bytes
+	closed    bool
 }
 
 // An Exchange is one request and its response, as far as they have come.
@@ -25,13 +30,18 @@ type Exchange struct {
 	Number   int
 	Head     stream.Head // of the response; Method and URL also when only the request told
 	Request  stream.Wire
-	Response stream.Wire
+	Response stream.Wire      // the body, decoded
+	Sent     stream.Wire      // the response's bytes as they came, when that is something else
+	Coding   string           // the codings that were undone: "gzip", "chunked, br"
 	Framing  string           // how the response is framed, "" while unknown
 	Dialect  *dialect.Dialect // nil while unknown
 	Why      string           // what gave the dialect away
 	Ended    bool
 
 	in       *Inspector
+	chain    *coding.Chain // nil until there are bytes, and when there is nothing to undo
+	begun    bool          // bytes of the response have come
+	broken   bool          // they cannot be decoded any further
 	framer   stream.Framer
 	decoder  dialect.Decoder
 	clock    dialect.Clock // the decoder, if its protocol stamps frames
@@ -63,6 +73,7 @@ func (in *Inspector) Session() *stream.Session { return in.Timeline.Session() }
 
 // Write takes one record.
 func (in *Inspector) Write(r stream.Record) {
+	in.log.add(r)
 	if r.Note != "" {
 		in.note(r.Note)
 	}
@@ -74,13 +85,14 @@ func (in *Inspector) Write(r stream.Record) {
 		x.learn(*r.Head)
 	}
 	if r.Request {
-		x.Request.Append(r.Data, r.At)
+		if len(r.Data) > 0 {
+			x.Request.Append(r.Data, r.At)
+		}
 		return
 	}
 	x.at = r.At
 	if len(r.Data) > 0 {
-		x.Response.Append(r.Data, r.At)
-		x.feed(r.Data)
+		x.receive(r.Data)
 	}
 	if r.End {
 		x.end()
@@ -89,6 +101,7 @@ func (in *Inspector) Write(r stream.Record) {
 
 // Close says that no more records come: whatever is still open was cut.
 func (in *Inspector) Close() {
+	in.closed = true
 	for _, x := range in.exchanges {
 		x.end()
 	}
@@ -134,6 +147,54 @@ func (x *Exchange) learn(h stream.Head) {
 	}
 }
 
+// receive takes bytes of the response as they came.
+func (x *Exchange) receive(p []byte) {
+	if !x.begun {
+		x.begun = true
+		chain, err := coding.New(x.Head.Header)
+		if x.chain = chain; err != nil {
+			x.badCoding(err)
+		}
+	}
+	if x.chain == nil {
+		x.body(p)
+		return
+	}
+	x.Sent.Append(p, x.at)
+	body, err := x.chain.Write(p)
+	x.body(body)
+	x.decoded(err)
+	if x.chain.Plain() {
+		x.chain, x.Sent = nil, stream.Wire{}
+	}
+}
+
+// decoded notes what the codings did.
+func (x *Exchange) decoded(err error) {
+	x.Coding = x.chain.Name()
+	if err != nil && !x.broken {
+		x.broken = true
+		x.badCoding(err)
+	}
+}
+
+// body takes bytes of the response's body.
+func (x *Exchange) body(p []byte) {
+	if len(p) > 0 {
+		x.Response.Append(p, x.at)
+		x.feed(p)
+	}
+}
+
+// badCoding says that the body cannot be decoded further.
+func (x *Exchange) badCoding(err error) {
+	turn := stream.NoTurn
+	if x.decoder != nil {
+		turn = x.lastTurn()
+	}
+	x.emit(dialect.Diagnose(turn, stream.NoSlot, "CODING_BROKEN", stream.Error, "the body cannot be decoded: "+err.Error()))
+}
+
 // feed frames new bytes of the response, once the framing is known.
 func (x *Exchange) feed(p []byte) {
 	if x.framer == nil {
@@ -165,21 +226,45 @@ func (x *Exchange) end() {
 		return
 	}
 	x.Ended = true
-	if x.framer == nil {
-		all := x.Response.Bytes(0, x.Response.Size())
-		if !x.chooseFraming(all, true) {
-			return
-		}
-		x.framer.Write(all, x.onFrame)
+	if x.chain != nil {
+		rest, err := x.chain.Close()
+		x.body(rest)
+		x.decoded(err)
 	}
-	x.framer.Close(x.onFrame)
+	if x.framer == nil {
+		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
+			x.framer.Write(all, x.onFrame)
+		}
+	}
+	if x.framer != nil {
+		x.framer.Close(x.onFrame)
+	}
 	if x.decoder == nil {
 		x.choose(dialect.Evidence{}, true)
 	}
+	x.checkStatus()
 	if x.decoder != nil {
 		x.decoder.Close(x.onEvent)
 		x.closeLast()
 	}
+}
+
+// checkStatus makes an HTTP error of a response that does not tell one itself:
+// an empty body, a gateway's page.
+func (x *Exchange) checkStatus() {
+	if x.Head.Status < 400 {
+		return
+	}
+	for _, number := range x.turns {
+		if t := x.in.Session().Turn(number); t.Failure != "" {
+			return
+		}
+	}
+	if x.decoder == nil {
+		x.Dialect, x.Why, x.decoder = &unknown, "no body", &unknownDecoder{empty: true}
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status),
+		More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
 }
 
 // closeLast ends a turn of which the decoder knows nothing: one that had
@@ -214,6 +299,9 @@ const patience = 16
 func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	e.Path, e.Header = pathOf(x.Head.URL), x.Head.Header
 	best, score := recognise(e)
+	if d := x.in.forcedFor(x.Number); d != nil {
+		best, score = d, dialect.Score{Points: dialect.Sure, Why: "as you said"}
+	}
 	if e.Data != nil {
 		x.waiting++
 	}
@@ -221,8 +309,14 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	for i := 0; last && best == nil && i < len(x.pending); i++ {
 		best, score = recognise(dialect.Evidence{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
 	}
+	var seen *dialect.Dialect
+	if best == nil {
+		seen = seenIn(e)
+	}
 	switch {
 	case best != nil && (score.Points >= dialect.Likely || last):
+	case seen != nil:
+		best, score = seen, dialect.Score{Why: "the shape of a frame"}
 	case last && len(x.pending) > 0:
 		best, score = &unknown, dialect.Score{Why: "nothing in it is known"}
 	default:
@@ -301,6 +395,9 @@ func (x *Exchange) emit(e stream.Event) {
 	e.At, e.Frame = x.at, x.frame
 	if x.clock != nil && e.At == stream.NoTime {
 		e.At = x.clock.Now()
+	}
+	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
+		e.Turn = x.lastTurn() // so that there is a place to see it
 	}
 	if e.Turn != stream.NoTurn {
 		for int(e.Turn) >= len(x.turns) {

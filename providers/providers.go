@@ -9,8 +9,17 @@
 package providers
 
 import (
+	"toolscope/providers/agui"
+	"toolscope/providers/aisdk"
+	"toolscope/providers/aistudio"
 	"toolscope/providers/anthropic"
+	"toolscope/providers/bedrock"
+	"toolscope/providers/claudecode"
+	"toolscope/providers/cohere"
 	"toolscope/providers/dialect"
+	"toolscope/providers/gemini"
+	"toolscope/providers/geminiinteractions"
+	"toolscope/providers/ollama"
 	"toolscope/providers/openaichat"
 	"toolscope/providers/openairesponses"
 )
@@ -19,6 +28,15 @@ import (
 // are openaichat with other quirks, not dialects of their own.
 var All = []dialect.Dialect{
 	anthropic.Dialect(),
+	gemini.Dialect(),
+	geminiinteractions.Dialect(),
 	openaichat.Dialect(),
 	openairesponses.Dialect(),
+	aistudio.Dialect(),
+	ollama.Dialect(),
+	bedrock.Dialect(),
+	cohere.Dialect(),
+	aisdk.Dialect(),
+	agui.Dialect(),
+	claudecode.Dialect(anthropic.Dialect()),
 }

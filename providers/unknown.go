@@ -15,18 +15,32 @@ var unknown = dialect.Dialect{
 	New:   func() dialect.Decoder { return new(unknownDecoder) },
 }
 
-type unknownDecoder struct{ frames int }
+type unknownDecoder struct {
+	title  string // of the shape its frames have, if that is known
+	frames int
+	empty  bool // there was no body
+}
 
 func (d *unknownDecoder) Turn() int32 { return 0 }
 
 func (d *unknownDecoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	d.frames++
-	emit(stream.Event{Kind: stream.Unknown, Text: string(f.Event)})
+	name := string(f.Event)
+	if name == "" && d.title != "" {
+		name = dialect.Raw(f.Data).Get("type").Text()
+	}
+	emit(stream.Event{Kind: stream.Unknown, Text: name})
 	return nil
 }
 
 // Close leaves the turn open: nobody knows whether it ended.
 func (d *unknownDecoder) Close(emit func(stream.Event)) {
-	emit(dialect.Diagnose(0, stream.NoSlot, "DIALECT_UNKNOWN", stream.Warn,
-		fmt.Sprintf("%d frames of no known dialect: shown as they came, not interpreted", d.frames)))
+	if d.empty {
+		return
+	}
+	code, message := "DIALECT_UNKNOWN", fmt.Sprintf("%d frames of no known dialect: shown as they came, not interpreted", d.frames)
+	if d.title != "" {
+		code, message = "DIALECT_SEEN", fmt.Sprintf("%s: recognised, not decoded; %d frames shown as they came", d.title, d.frames)
+	}
+	emit(dialect.Diagnose(0, stream.NoSlot, code, stream.Warn, message))
 }

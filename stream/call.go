@@ -18,7 +18,7 @@ type Call struct {
 	Name     string
 	Kind     string // function, custom, mcp, server, …
 	Server   bool   // the provider runs it
-	Answered Code   // AnswerOK or AnswerFailed when a server-run call got its result
+	Answered Code   // AnswerOK or AnswerFailed when the wire brought its result
 	Choice   int32
 	Parent   string // id of the call whose code made this one
 	Host     string // MCP server
@@ -30,17 +30,19 @@ type Call struct {
 
 	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime until it happens or when the source has no times
 
-	phase    Phase
-	freeform bool
-	sealedBy int32 // frame of the seal
-	settled  bool  // findings about the syntax have been made
-	broken   bool  // the first byte that is wrong has been reported
-	repeated int   // event of the first delta that began with all before it, if not 0
-	args     []byte
-	half     string // a high surrogate that waits for its other half
-	deltas   []Delta
-	lex      Lexer
-	double   doubleCheck
+	phase     Phase
+	freeform  bool
+	sealedBy  int32 // frame of the seal
+	runs      [NumExecutors]run
+	sealEvent int32 // number of the event that sealed it, 0 if none did
+	settled   bool  // findings about the syntax have been made
+	broken    bool  // the first byte that is wrong has been reported
+	repeated  int   // event of the first delta that began with all before it, if not 0
+	args      []byte
+	half      string // a high surrogate that waits for its other half
+	deltas    []Delta
+	lex       Lexer
+	double    doubleCheck
 
 	counted   bool // in the session's Counts, as countedAs
 	countedAs Status

@@ -94,6 +94,7 @@ func (c *Call) settle(event int) {
 	case SyntaxObject:
 		c.settleObject(event)
 	}
+	c.checkEarly(event)
 }
 
 func (c *Call) settleConcat(event int) {

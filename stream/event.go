@@ -13,14 +13,14 @@ const NoTime = time.Duration(-1)
 type EventKind uint8
 
 const (
-	TurnOpen   EventKind = iota + 1 // a model response begins: More.ID, More.Model, More.Dialect, More.Exchange
+	TurnOpen   EventKind = iota + 1 // a model response begins: More.ID, More.Model, More.Dialect, More.Exchange, More.Parent
 	TurnMeta                        // later news of it: More.ID, More.Model (when not empty)
 	CallOpen                        // Slot: a call begins; More.ID, Name, CallKind, Executor, Choice, Parent, Server
 	CallMeta                        // Slot: news of it; More.ID, More.Name (when not empty)
 	Args                            // Slot: Text is appended to the call's arguments; More.Source may be set
 	Rewrite                         // Slot: the arguments are Text instead: news changed what was derived before; More.Source
-	Seal                            // Slot: the arguments are final
-	Answer                          // More.ID: a server-run call got its result; Code is AnswerOK or AnswerFailed
+	Seal                            // Slot: the arguments are final; with SealRejected they are refused: Text says why
+	Answer                          // a call got its result: that of More.ID, or else the first of More.Name, or else the one in Slot; Code is AnswerOK or AnswerFailed
 	TextDelta                       // Text is answer text, as far as it is counted and shown
 	ThinkDelta                      // Text is reasoning text
 	UsageEvent                      // More.Usage
@@ -69,6 +69,12 @@ const (
 	CloseCut             // the bytes ended without it
 )
 
+// Codes of a Seal.
+const (
+	SealFinal    Code = iota
+	SealRejected      // whoever checks the arguments refuses this call, not the whole response
+)
+
 // Codes of an Answer.
 const (
 	AnswerOK Code = iota + 1
@@ -97,7 +103,7 @@ type Detail struct {
 	CallKind string // function, custom, mcp, server, …
 	Server   bool   // the provider runs the call; no result is to be sent
 	Choice   int32  // which of several alternative responses the call is in
-	Parent   string // id of the call whose code made this one
+	Parent   string // id of the call whose code made this one, or whose agent this turn is of
 	Host     string // the MCP server that runs it
 	Freeform bool   // the arguments are not JSON by design
 	Attempt  bool   // no call of the wire: what the model wrote was thrown away, Args are the provider's account of it

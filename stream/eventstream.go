@@ -87,7 +87,7 @@ func (e *EventStream) Close(emit func(Frame)) {
 		f.Why = fmt.Sprintf("the stream was cut %d bytes into a message", len(e.buf))
 	}
 	emit(f)
-	e.buf = nil
+	e.pos, e.buf = f.End, nil
 }
 
 // readMessage reads one whole message.

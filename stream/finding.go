@@ -40,6 +40,7 @@ const (
 	ArgsCumulative    = "ARGS_CUMULATIVE"
 	ArgsDouble        = "ARGS_DOUBLE"    // a string that holds the JSON
 	ArgsNotObject     = "ARGS_NOTOBJECT" // JSON, but no object
+	EarlyWrong        = "EARLY_WRONG"    // they parse before they are whole
 	ArgsBadUTF8       = "ARGS_BAD_UTF8"
 	EmptyKey          = "EMPTY_KEY"
 	ParallelWrapper   = "PARALLEL_WRAPPER"

@@ -59,18 +59,18 @@ var findingCases = []struct {
 
 	// Bytes, as they come.
 	{"broken", []Event{opened(0, "id", "f"), args(0, `{"a":`), args(0, `1,}`), args(0, `x`)}, []string{"call 1 ARGS_BROKEN error #2 @7"}},
-	{"trailing", sealedWith(`{"a":1}`, `}`), []string{"call 1 ARGS_TRAILING error #2 @7"}},
-	{"trailing half pair", sealedWith("{}\xed\xa0\xbd"), []string{"call 1 ARGS_TRAILING error #2 @2", "call 1 ARGS_BAD_UTF8 warn #2 @2"}},
+	{"trailing", sealedWith(`{"a":1}`, `}`), []string{"call 1 ARGS_TRAILING error #2 @7", "call 1 EARLY_WRONG warn #3 @7"}},
+	{"trailing half pair", sealedWith("{}\xed\xa0\xbd"), []string{"call 1 ARGS_TRAILING error #2 @2", "call 1 ARGS_BAD_UTF8 warn #2 @2", "call 1 EARLY_WRONG warn #2 @2"}},
 	{"missing brace", sealedWith(`{"a":1`, `{"a":2}`), []string{"call 1 ARGS_MISSING_BRACE error #2 @6"}},
 	{"missing comma in a list", sealedWith(`{"a":[{}{}]}`), []string{"call 1 ARGS_BROKEN error #1 @8"}},
 	{"cumulative", sealedWith(`{"a`, `{"a":1`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2", "call 1 ARGS_BROKEN error #2 @5"}},
 	{"cumulative where a value is due", sealedWith(`{"a":`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2"}},
 
 	// Bytes, once they are final.
-	{"concat", sealedWith(`{"a":1}`, `{"b":2}`), []string{"call 1 ARGS_CONCAT error #3 @7"}},
+	{"concat", sealedWith(`{"a":1}`, `{"b":2}`), []string{"call 1 ARGS_CONCAT error #3 @7", "call 1 EARLY_WRONG warn #3 @7"}},
 	{"concat, the second unfinished", sealedWith(`{"a":1}{"b`), []string{"call 1 ARGS_CONCAT error #2 @7"}},
-	{"placeholder", sealedWith(`{}`, `{"a":1}`), []string{"call 1 ARGS_PLACEHOLDER_PREFIX warn #3 @2"}},
-	{"sent twice", sealedWith(`{"a"`, `:1}`, `{"a":1}`), []string{"call 1 ARGS_FINAL_DUP warn #4 @7"}},
+	{"placeholder", sealedWith(`{}`, `{"a":1}`), []string{"call 1 ARGS_PLACEHOLDER_PREFIX warn #3 @2", "call 1 EARLY_WRONG warn #3 @2"}},
+	{"sent twice", sealedWith(`{"a"`, `:1}`, `{"a":1}`), []string{"call 1 ARGS_FINAL_DUP warn #4 @7", "call 1 EARLY_WRONG warn #4 @7"}},
 	{"double", sealedWith(`"{\"a\":1}"`), []string{"call 1 ARGS_DOUBLE warn #2 @0"}},
 	{"double, a list", sealedWith(` "[1]"`), []string{"call 1 ARGS_DOUBLE warn #2 @0"}},
 	{"a string that only looks double", sealedWith(`"{\"a\""`), []string{"call 1 ARGS_NOTOBJECT warn #2 @0"}},

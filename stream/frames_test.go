@@ -17,13 +17,14 @@ type framed struct {
 	Event, Data string
 	End         int64
 	Cut         bool
+	Failed      bool
 }
 
 // frames runs f over the writes. Emitted bytes are spoiled by what comes next,
 // as the contract of Frame allows.
 func frames(f Framer, writes ...[]byte) (out []framed) {
 	emit := func(fr Frame) {
-		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Cut})
+		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Cut, fr.Failed})
 	}
 	for _, p := range writes {
 		p = bytes.Clone(p)
@@ -67,7 +68,7 @@ func promptFrames(t testing.TB, f Framer, wire []byte) (out []framed) {
 		if open && fr.End != at {
 			t.Fatalf("%.200q: the frame that ends at %d came after byte %d", wire, fr.End, at)
 		}
-		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Cut})
+		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Cut, fr.Failed})
 	}
 	for i := range wire {
 		at++
@@ -182,6 +183,7 @@ func TestFramers(t *testing.T) {
 		{"Array", func() Framer { return new(Array) }, arrayCases, betweenElements},
 		{"Array in array", func() Framer { return &Array{Within: 1} }, nestedCases, betweenElements},
 		{"Values", func() Framer { return new(Values) }, valuesCases, unicode.IsSpace},
+		{"EventStream", func() Framer { return new(EventStream) }, eventStreamCases, never},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			for _, c := range f.cases {

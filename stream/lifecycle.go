@@ -36,13 +36,19 @@ func hidden(s string) bool {
 	return false
 }
 
-// seal makes the arguments final. Sealing twice is a confirmation.
+// seal makes the arguments final. Sealing twice is a confirmation; a refusal
+// overrules a seal.
 func (c *Call) seal(e Event, n int) {
+	if e.Code == SealRejected && c.phase <= PhaseSealed {
+		c.conclude(PhaseRejected, n, "the call was refused: "+e.Text)
+		return
+	}
 	if c.phase > PhaseOpen {
 		return
 	}
-	c.phase, c.sealedBy, c.SealedAt = PhaseSealed, e.Frame, e.At
+	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	c.settle(n)
+	c.fire(AtSeal, n)
 }
 
 // truncate applies "a limit cut the response" to one call. A seal that is

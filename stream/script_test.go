@@ -25,6 +25,8 @@ func args(slot int32, text string) Event { return Event{Kind: Args, Slot: slot, 
 
 func sealed(slot int32) Event { return Event{Kind: Seal, Slot: slot} }
 
+func refused(slot int32) Event { return Event{Kind: Seal, Slot: slot, Code: SealRejected, Text: "no"} }
+
 func finish(code Code, word string) Event {
 	return Event{Kind: Finish, Slot: AllChoices, Code: code, Text: word}
 }

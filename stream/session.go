@@ -102,7 +102,7 @@ func (s *Session) open(e Event) *Turn {
 
 func (s *Session) applyToCall(t *Turn, e Event, n int) {
 	if e.Kind == Answer {
-		if c := s.ids[e.More.ID]; c != nil && c.Turn == t.Number {
+		if c := s.answered(t, e); c != nil {
 			c.Answered = e.Code
 		}
 		return
@@ -127,6 +127,28 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 	case Seal:
 		c.seal(e, n)
 	}
+}
+
+// answered is the call of t that a result is for: by its id, or where the wire
+// gives none, the first of that name that waits for one.
+func (s *Session) answered(t *Turn, e Event) *Call {
+	switch {
+	case e.More.ID != "":
+		if c := s.ids[e.More.ID]; c != nil && c.Turn == t.Number {
+			return c
+		}
+	case e.More.Name != "":
+		for _, c := range t.Calls {
+			if c.ID == "" && c.Name == e.More.Name && c.Answered == 0 {
+				return c
+			}
+		}
+	default:
+		if c := t.slots[e.Slot]; c != nil && c.Server {
+			return c
+		}
+	}
+	return nil
 }
 
 // checkID says when an id was used before: by another call of the turn, which

@@ -62,6 +62,12 @@ var callCases = []struct {
 		"f rejected object: rejected {}\ng rejected empty: rejected"},
 	{"refused, but the provider had run it", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), {Kind: Answer, Code: AnswerOK, More: &Detail{ID: "1"}}, finish(FinishRefused, "refusal")},
 		`f sealed object: complete {}`},
+	{"one call refused", []Event{opened(0, "1", "f"), args(0, `{}`), refused(0), opened(1, "2", "g"), args(1, `{}`), sealed(1)},
+		"f rejected object: rejected {}\ng sealed object: complete {}"},
+	{"refused after its seal", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), refused(0), sealed(0)},
+		`f rejected object: rejected {}`},
+	{"refused after a cut", []Event{opened(0, "1", "f"), args(0, `{"a`), closed(CloseCut), refused(0)},
+		`f aborted prefix: aborted {"a`},
 	{"done says nothing of an open call", []Event{opened(0, "id", "f"), args(0, `{}`), finish(FinishDone, "stop")},
 		`f open object: looks done {}`},
 	{"finish of another choice", []Event{inChoice(0, opened(0, "1", "f")), inChoice(1, opened(1, "2", "g")), args(0, `{"a`), args(1, `{"b`), {Kind: Finish, Slot: 1, Code: FinishCut, Text: "length"}},
@@ -205,9 +211,23 @@ func TestAnswered(t *testing.T) {
 	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.Answered != AnswerFailed || g.Answered != 0 {
 		t.Errorf("answered: %d and %d", f.Answered, g.Answered)
 	}
+	server := opened(1, "", "g")
+	server.More = &Detail{Name: "g", Server: true}
+	s = fold(opened(0, "", "f"), server, Event{Kind: Answer, Slot: 1, Code: AnswerOK}, Event{Kind: Answer, Code: AnswerOK})
+	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.Answered != 0 || g.Answered != AnswerOK {
+		t.Errorf("answered by slot: %d and %d", f.Answered, g.Answered)
+	}
 	// Another turn's answer to the same id is not this call's.
 	if other := fold(opened(0, "1", "f"), inTurn(1, answer)).Turn(0).Calls[0]; other.Answered != 0 {
 		t.Errorf("answered from another turn: %d", other.Answered)
+	}
+	// Where the wire gives no ids, results come in the order of the calls of a name.
+	byName := Event{Kind: Answer, Code: AnswerOK, More: &Detail{Name: "f"}}
+	calls := fold(opened(0, "", "g"), opened(1, "", "f"), opened(2, "", "f"), opened(3, "1", "f"), byName).Turn(0).Calls
+	for i, want := range []Code{0, AnswerOK, 0, 0} {
+		if calls[i].Answered != want {
+			t.Errorf("answered by name: call %d has %d", i+1, calls[i].Answered)
+		}
 	}
 }
 

@@ -7,7 +7,9 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 // SSE frames a server-sent event stream by the algorithm of the WHATWG HTML
 // Living Standard, section 9.2.6. It differs in one thing, on purpose: what
 // the standard discards (comments, blocks without data, an unterminated last
-// block) is emitted too, and says so in its Kind and Cut.
+// block) is emitted too, and says so in its Kind and Cut. And a block without a
+// data field whose text begins with a brace is data: Google reports an error in
+// mid-stream as bare JSON.
 //
 // The zero value is ready. A block is emitted with the first byte of the blank
 // line that ends it; a LF completing a CRLF belongs to the next frame, so that
@@ -22,6 +24,7 @@ type SSE struct {
 	data   []byte // of the open block; borrows the current write while lent is set
 	own    []byte // buffer for data that outlives a write or spans several lines
 	lent   bool
+	bare   bool // the open block is no fields but JSON, collected in own
 	fields blockFields
 
 	id      string // what the open block's id field says
@@ -125,12 +128,13 @@ func (s *SSE) oneLine(line []byte) {
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]
 	}
-	s.field(name, value)
+	s.field(name, value, line)
 }
 
-func (s *SSE) field(name, value []byte) {
+func (s *SSE) field(name, value, line []byte) {
 	switch string(name) {
 	case "data":
+		s.bare = false
 		if s.fields.data++; s.fields.data == 1 {
 			s.data, s.lent = value, true
 			return
@@ -149,8 +153,20 @@ func (s *SSE) field(name, value []byte) {
 		if ms, ok := digits(value); ok {
 			s.retryMS = ms
 		}
+	default:
+		s.noField(line)
 	}
 	s.fields.other++
+}
+
+// noField handles a line of no field that the standard knows.
+func (s *SSE) noField(line []byte) {
+	switch {
+	case s.bare:
+		s.own = append(append(s.own, '\n'), line...)
+	case s.fields.data == 0 && line[0] == '{':
+		s.bare, s.own = true, append(s.own[:0], line...)
+	}
 }
 
 // keepData copies lent data, whose bytes are about to be reused by the caller.
@@ -172,12 +188,14 @@ func (s *SSE) dispatch(emit func(Frame), cut bool) {
 	f := Frame{Event: s.event, Data: s.data, End: s.pos, Cut: cut, Named: true}
 	switch {
 	case fields.data > 0:
+	case s.bare:
+		f.Data = s.own
 	case fields.other > 0:
 		f.Kind = FrameNoData
 	default:
 		f.Kind = FrameComment
 	}
-	s.data, s.lent = nil, false
+	s.data, s.lent, s.bare = nil, false, false
 	emit(f)
 	s.event = s.event[:0]
 }

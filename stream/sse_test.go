@@ -142,7 +142,17 @@ var sseFrameCases = []frameCase{
 	{"data: 1\n\nevent: x\ndata: {\"a", []framed{data("1", 9), cut(framed{Event: "x", Data: `{"a`, End: 27})}},
 	{"data: 1\ndata: 2\nda", []framed{cut(data("1\n2", 18))}},
 	{": ping", []framed{cut(comment(6))}},
-	{"{\"error\":1}", []framed{cut(framed{Kind: FrameNoData, End: 11})}},
+
+	// JSON without data: before it, as Google reports errors.
+	{"{\"error\":1}\n\n", []framed{data(`{"error":1}`, 13)}},
+	{"{\"error\":1}", []framed{cut(data(`{"error":1}`, 11))}},
+	{"data: 1\n\n{\n  \"error\": {\n    \"code\": 503\n  }\n}\n\ndata: 2\n\n",
+		[]framed{data("1", 9), data("{\n  \"error\": {\n    \"code\": 503\n  }\n}", 47), data("2", 56)}},
+	{"{\r\n}\r\n\r\n", []framed{data("{\n}", 7)}},
+	{": late\nevent: error\n{}\n\n", []framed{{Event: "error", Data: "{}", End: 24}}},
+	{"{\"lost\":1}\ndata: 1\n{}\ndata: 2\n\n", []framed{data("1\n2", 31)}},
+	{"{}\n\nfalse\n{}\n\n", []framed{data("{}", 4), data("{}", 14)}},
+	{"falsefield\n\n", []framed{{Kind: FrameNoData, End: 12}}},
 }
 
 func TestSSEFrames(t *testing.T) {

@@ -13,6 +13,7 @@ type Turn struct {
 	Dialect  string
 	ID       string
 	Model    string
+	Parent   string // id of the call whose agent it is of
 	Calls    []*Call
 	Text     []byte // answer text
 	Thinking []byte // reasoning text
@@ -82,9 +83,21 @@ func (t *Turn) openCall(e Event, n int) *Call {
 		c.find(ProtocolViolation, Error, n, NoOffset,
 			fmt.Sprintf("slot %d was opened again before call %d was sealed", e.Slot, old.Number))
 	}
+	t.leave(c, n)
 	t.slots[e.Slot] = c
 	t.Calls = append(t.Calls, c)
 	return c
+}
+
+// leave says that the stream turned from the latest call to another, or to text.
+func (t *Turn) leave(to *Call, n int) {
+	last := t.lastArgs
+	if last == nil && len(t.Calls) > 0 {
+		last = t.Calls[len(t.Calls)-1]
+	}
+	if last != nil && last != to {
+		last.fire(NextSlot, n)
+	}
 }
 
 // args adds a delta to c.
@@ -97,6 +110,7 @@ func (t *Turn) args(c *Call, e Event, n int) {
 			c.FirstArgAt = e.At
 		}
 		c.LastArgAt = e.At
+		t.leave(c, n)
 		if t.lastArgs != nil && t.lastArgs != c && len(c.args) > 0 {
 			c.findOnce(Interleaved, Info, n, "deltas of this call alternate with those of another: only the slot tells them apart")
 		}
@@ -107,6 +121,7 @@ func (t *Turn) args(c *Call, e Event, n int) {
 	}
 	c.feed(e.Text, int32(n))
 	c.checkBroken(n)
+	c.fireOnArgs(n)
 }
 
 // apply takes an event about the turn itself.
@@ -115,6 +130,7 @@ func (t *Turn) apply(e Event, n int) {
 	case TurnOpen, TurnMeta:
 		t.meta(e.More)
 	case TextDelta:
+		t.leave(nil, n)
 		t.Text = append(t.Text, e.Text...)
 	case ThinkDelta:
 		t.Thinking = append(t.Thinking, e.Text...)
@@ -140,6 +156,9 @@ func (t *Turn) meta(d *Detail) {
 	if d.Model != "" {
 		t.Model = d.Model
 	}
+	if d.Parent != "" {
+		t.Parent = d.Parent
+	}
 	if d.Dialect != "" {
 		t.Dialect = d.Dialect
 	}
@@ -157,6 +176,9 @@ func (t *Turn) end(e Event, n int) {
 		}
 		switch e.Code {
 		case FinishDone:
+			if toolWords[e.Text] {
+				c.fire(FinishWord, n)
+			}
 			c.checkSeal(fmt.Sprintf("the provider says %q", e.Text), n)
 		case FinishCut:
 			c.truncate(e, n)
@@ -170,6 +192,11 @@ func (t *Turn) end(e Event, n int) {
 			}
 		}
 	}
+}
+
+// toolWords are the finish words that speak of tools.
+var toolWords = map[string]bool{
+	"tool_calls": true, "function_call": true, "tool_use": true, "TOOL_CALL": true, "requires_action": true, "tool-calls": true,
 }
 
 // fail takes the provider's report of an error.
@@ -202,6 +229,7 @@ func (t *Turn) close(e Event, n int) {
 			c.conclude(phase, n, why)
 		}
 		c.checkSeal("the call was sealed", n)
+		c.fire(AtEnd, n)
 		if c.Name == "" && !c.Attempt {
 			c.findOnce(NameMissing, Error, n, "no name ever came: nobody can say which tool this is")
 		}

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -25,6 +26,7 @@ type Usage struct {
 	Tier                         string  // the service tier that answered: flex, priority, batch, fast …
 	CostUSD                      float64 // the provider's own figure, when CostTold
 	CostTold                     bool
+	Doubt                        string // why a price of these counts is only approximate; "" when it is not
 }
 
 // String is what the wire told, for tests and dumps.
@@ -42,15 +44,20 @@ func (u Usage) String() string {
 		}
 	}
 	if u.Tier != "" {
-		parts = append(parts, "tier="+u.Tier)
+		quoted := strconv.Quote(u.Tier) // the wire's own word
+		parts = append(parts, "tier="+quoted[1:len(quoted)-1])
 	}
 	if u.CostTold {
 		parts = append(parts, fmt.Sprintf("cost=%g", u.CostUSD))
 	}
+	if u.Doubt != "" {
+		parts = append(parts, fmt.Sprintf("doubt=%q", u.Doubt))
+	}
 	return strings.Join(parts, " ")
 }
 
-// Merge returns u with everything later tells: the last value wins, nothing is summed.
+// Merge returns u with everything later tells: the last value wins, nothing is
+// summed. Only the doubt is that of the last, who may have cleared it up.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{
 		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},
@@ -68,5 +75,6 @@ func (u Usage) Merge(later Usage) Usage {
 	if later.CostTold {
 		u.CostUSD, u.CostTold = later.CostUSD, true
 	}
+	u.Doubt = later.Doubt
 	return u
 }

@@ -59,6 +59,16 @@ func (w *Wire) Frames() int { return len(w.frames) }
 // Records is the number of records.
 func (w *Wire) Records() int { return len(w.records) }
 
+// Record returns the bytes of record n, which the caller must not change, and
+// when they came.
+func (w *Wire) Record(n int) (data []byte, at time.Duration) {
+	end := w.size
+	if n+1 < len(w.records) {
+		end = w.records[n+1].off
+	}
+	return w.Bytes(w.records[n].off, end), w.records[n].at
+}
+
 // FrameSpan is where frame n begins and ends.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	if n > 0 {

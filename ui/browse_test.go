@@ -115,9 +115,9 @@ func TestMovement(t *testing.T) {
 
 		{"g2", "turn: row 0"},
 		{"g2j", "turn: row 1"},
-		{"g2jj", "turn: row 1"},
+		{"g2jjjjjj", "turn: row 5"},
 		{"g2jk", "turn: row 0"},
-		{"g2<pgdown>", "turn: row 1"},
+		{"g2<pgdown>", "turn: row 5"},
 		{"g2jg", "turn: row 0"},
 		{"g2jh", "list: turn 1"},
 		{"g2jj1", "list: turn 1"},
@@ -299,4 +299,20 @@ func TestThemeToggle(t *testing.T) {
 	if light.View() != agent(t, 80, 24).press("kk").View() {
 		t.Error("twice t changes the frame")
 	}
+}
+
+// TestDialectKey: the user overrules what the bytes say, and takes it back.
+func TestDialectKey(t *testing.T) {
+	s := newScreen(t, 120, 30).feed(demo(t, "parallel")...).end()
+	calls := func() string { text, _, _ := strings.Cut(s.text(), "WIRE"); return text }
+	before := calls()
+	s.press("D").shows("READ THE RESPONSE AS", "now: event type message_start")
+	s.press("G<enter>").shows("(as you said)").hides("run_tests")
+	s.press("D<esc>").shows("(as you said)")
+	s.press("Dg<enter>").shows("(event type message_start)", "run_tests")
+	s.press("F")
+	if got := calls(); got != before {
+		t.Errorf("after it was taken back:\n%s\nbefore:\n%s", got, before)
+	}
+	newScreen(t, 80, 24).press("D").shows("no response to choose")
 }

@@ -15,8 +15,11 @@ func (m *Model) drawTop(p *pen) {
 	for _, part := range crumbs {
 		need += display.Width(part) + 3
 	}
-	if about := m.about(); about != "" && need+4+display.Width(about)+display.Width(right) < p.left {
-		right = about + "   " + right
+	for _, about := range m.about() {
+		if need+4+display.Width(about)+display.Width(right) < p.left {
+			right = about + "   " + right
+			break
+		}
 	}
 	width := display.Width(right)
 	keep := p.left
@@ -70,17 +73,21 @@ func (m *Model) crumbs() []display.Text {
 	return parts
 }
 
-// about is the dialect and model of the chosen turn.
-func (m *Model) about() display.Text {
+// about is the dialect of the chosen turn, how it is known, and the model; then
+// less of it, for less room.
+func (m *Model) about() []display.Text {
 	t := m.chosen.turn
 	if t == nil {
-		return ""
+		return nil
 	}
-	text := m.pen.clean(t.Dialect)
+	name, model, why := m.pen.clean(t.Dialect), display.Text(""), display.Text("")
 	if t.Model != "" {
-		text += display.Text(" "+m.pen.glyph.dot+" ") + m.draw.Truncate(m.pen.clean(t.Model), 28)
+		model = display.Text(" "+m.pen.glyph.dot+" ") + m.draw.Truncate(m.pen.clean(t.Model), 28)
 	}
-	return text
+	if x := m.in.Exchange(t.Exchange); x != nil && x.Why != "" {
+		why = " (" + m.draw.Truncate(m.pen.clean(x.Why), 40) + ")"
+	}
+	return []display.Text{name + why + model, name + model, name}
 }
 
 // motion says whether things move: live, playing, paused or ended.
@@ -103,6 +110,9 @@ func (m *Model) motion() display.Text {
 	return display.Text(glyph(stream.Complete) + " LIVE")
 }
 
+// hintRoom is what the hints need of the status line before a cost is shown.
+const hintRoom = 40
+
 // drawCounts writes how much there is, by state, and whether the view follows.
 func (m *Model) drawCounts(p *pen) {
 	s := m.in.Session()
@@ -115,6 +125,9 @@ func (m *Model) drawCounts(p *pen) {
 		if n > 0 {
 			p.say(statusRoles[st], fmt.Sprintf(" %s%s", p.glyph.status[st], commas(n)))
 		}
+	}
+	if cost := display.Text(m.bill.total().String()); cost != "" && m.notice == "" && p.left > hintRoom+display.Width(cost) {
+		p.put(plain, bare, "  "+cost)
 	}
 	if m.rate.last > 0 && !m.ended {
 		p.put(muted, bare, "  "+bytesText(m.rate.last)+"/s")

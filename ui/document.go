@@ -16,6 +16,7 @@ type document struct {
 	json   *layout.JSON // one of these is in use
 	text   *layout.Text
 	laid   int  // deltas whose boundaries are marked in text
+	made   int  // the call's Rewrites when the layout was begun
 	tok    int  // selected token, by number
 	light  span // bytes the wire pane points at
 	hits   hits
@@ -45,7 +46,7 @@ func (d *document) show(c *stream.Call, width int, draw display.Drawer) {
 		w = d.text.Width()
 	}
 	plainText := d.raw || c != nil && c.Syntax() == stream.SyntaxFreeform
-	if same && w == width && plainText == (d.text != nil) {
+	if same && w == width && plainText == (d.text != nil) && (c == nil || c.Rewrites == d.made) {
 		return
 	}
 	off := d.offset()
@@ -54,6 +55,9 @@ func (d *document) show(c *stream.Call, width int, draw display.Drawer) {
 		d.text = layout.NewText(width, draw)
 	} else {
 		d.json = layout.NewJSON(width, draw)
+	}
+	if c != nil {
+		d.made = c.Rewrites
 	}
 	if !same {
 		d.call, d.tok, d.light, d.hits, d.caret = c, 0, span{}, hits{}, caret{}
@@ -76,7 +80,7 @@ func (d *document) extend(height int) {
 	} else {
 		deltas := d.call.Deltas()
 		for ; d.laid < len(deltas); d.laid++ {
-			if d.laid > 0 {
+			if d.laid > 0 && deltas[d.laid-1].End > 0 {
 				d.text.Mark(int(deltas[d.laid-1].End))
 			}
 		}

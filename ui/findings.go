@@ -26,27 +26,36 @@ type found struct {
 
 // findingLine is one display row: part of a finding's text.
 type findingLine struct {
-	of    int // in list
+	of    int // in list, or ours
 	first bool
+	role  role // of one of ours
 	text  display.Text
 }
+
+// ours marks a line that is no finding's.
+const ours = -1
 
 // findingsKey says what the lines were made from; while it is the same they stand.
 type findingsKey struct {
 	of     choice
 	counts [3]int
 	width  int
+	size   int // arguments of the call so far
+	phase  stream.Phase
 }
 
 // mostFindings is how many are shown; a broken stream can make one a frame.
 const mostFindings = 500
 
 // extend takes what is new for the choice.
-func (f *findings) extend(tl *stream.Timeline, c choice, width, height int, draw display.Drawer) {
+func (f *findings) extend(tl *stream.Timeline, c choice, width, height int, p *pen) {
 	s := tl.Session()
 	key := findingsKey{of: c, width: width, counts: [3]int{2: len(s.Findings)}}
 	if c.turn != nil {
 		key.counts[1] = len(c.turn.Findings)
+	}
+	if c.call != nil {
+		key.size, key.phase = len(c.call.Args()), c.call.Phase()
 	}
 	calls := callsOf(c)
 	for _, call := range calls {
@@ -61,7 +70,13 @@ func (f *findings) extend(tl *stream.Timeline, c choice, width, height int, draw
 			kept = 0
 		}
 		f.key = key
-		f.wrap(tl, kept, draw)
+		f.wrap(tl, kept, p.draw)
+		if len(f.lines) == 0 {
+			f.lines = append(f.lines, findingLine{of: ours, role: muted, text: " nothing unusual"})
+		}
+		if c.call != nil {
+			f.lines = append(f.lines, executorLines(tl, c.call, p)...)
+		}
 	}
 	f.resize(len(f.lines), height)
 }
@@ -103,7 +118,7 @@ func (f *findings) collect(s *stream.Session, c choice, calls []*stream.Call) (k
 // wrap makes the lines of the findings from that one on: a head line with code
 // and place, then the sentence.
 func (f *findings) wrap(tl *stream.Timeline, from int, draw display.Drawer) {
-	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from })
+	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
 	f.lines = f.lines[:end]
 	for i := from; i < len(f.list); i++ {
 		x := f.list[i]
@@ -138,7 +153,7 @@ func (f *findings) chosen() (found, bool) {
 	if f.at >= len(f.lines) {
 		return found{}, false
 	}
-	if i := f.lines[f.at].of; i < len(f.list) {
+	if i := f.lines[f.at].of; i >= 0 && i < len(f.list) {
 		return f.list[i], true
 	}
 	return found{}, false
@@ -149,12 +164,13 @@ func (f *findings) draw(p *pen, n int, focused bool) {
 	defer p.fill(bare)
 	row := f.top + n
 	if row >= len(f.lines) {
-		if n == 0 && len(f.lines) == 0 {
-			p.say(muted, " nothing unusual")
-		}
 		return
 	}
 	line := f.lines[row]
+	if line.of == ours {
+		p.put(line.role, bare, line.text)
+		return
+	}
 	g := bare
 	if focused && line.of == f.lines[min(f.at, len(f.lines)-1)].of {
 		g = selected

@@ -13,6 +13,7 @@ type keyMap struct {
 	Slower, Faster                   key.Binding
 	Search, Again, Before            key.Binding
 	NextFinding, Theme, Demo         key.Binding
+	Dialect                          key.Binding
 	Help, Suspend, Quit, Interrupted key.Binding
 }
 
@@ -48,6 +49,7 @@ func newKeyMap() keyMap {
 		Again:       bind("n", "next hit", "n"),
 		Before:      bind("N", "hit before", "N"),
 		NextFinding: bind("!", "next finding", "!"),
+		Dialect:     bind("D", "read as another dialect", "D"),
 		Theme:       bind("t", "dark or light", "t"),
 		Demo:        bind("d", "play the demo", "d"),
 		Help:        bind("?", "this help", "?"),
@@ -67,7 +69,7 @@ func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", []key.Binding{k.Next, k.Back, k.List, k.Document, k.Wire, k.Findings, k.Zoom, k.Enter, k.Escape}},
-		{"Look", []key.Binding{k.Raw, k.Search, k.Again, k.Before, k.NextFinding, k.Theme}},
+		{"Look", []key.Binding{k.Raw, k.Search, k.Again, k.Before, k.NextFinding, k.Dialect, k.Theme}},
 		{"Time", []key.Binding{k.Follow, k.Pause, k.Slower, k.Faster}},
 		{"Program", []key.Binding{k.Demo, k.Help, k.Suspend, k.Quit, k.Interrupted}},
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
@@ -93,7 +94,7 @@ func newest(s *stream.Session) (c choice) {
 }
 
 // draw writes one row of the pane into the field.
-func (l *turnList) draw(p *pen, in *providers.Inspector, row int, focused bool) {
+func (l *turnList) draw(p *pen, in *providers.Inspector, b *bill, row int, focused bool) {
 	if row >= l.rows {
 		p.fill(bare)
 		return
@@ -112,7 +113,7 @@ func (l *turnList) draw(p *pen, in *providers.Inspector, row int, focused bool) 
 	if c.call != nil {
 		l.drawCall(p, c.call, g)
 	} else if c.turn != nil {
-		l.drawTurn(p, in, c.turn, g)
+		l.drawTurn(p, in, b.of(c.turn), c.turn, g)
 	}
 	p.fill(g)
 }
@@ -151,6 +152,8 @@ func (l *turnList) drawAlarm(p *pen, g ground, owner any, list []stream.Finding)
 
 const longName = 24 // cells that a call's name has before its size or time is shown
 
+const longTitle = 12 // cells that a turn's title has before its time is shown beside its cost
+
 func sizeOf(c *stream.Call) display.Text {
 	if len(c.Args()) == 0 {
 		return ""
@@ -158,15 +161,25 @@ func sizeOf(c *stream.Call) display.Text {
 	return bytesText(len(c.Args()))
 }
 
-// drawTurn writes a turn: number, glyph, where it came from, its word or time.
-func (l *turnList) drawTurn(p *pen, in *providers.Inspector, t *stream.Turn, g ground) {
+// drawTurn writes a turn: number, glyph, where it came from, its word, time and
+// cost.
+func (l *turnList) drawTurn(p *pen, in *providers.Inspector, cost price.Figure, t *stream.Turn, g ground) {
 	st := turnStatus[t.Phase()]
 	p.put(muted, g, display.Text(fmt.Sprint(t.Number+1)))
 	l.drawAlarm(p, g, t, t.Findings)
 	p.put(statusRoles[st], g, display.Text(p.glyph.status[st]+" "))
 	right := display.Text(" " + t.Phase().String())
-	if d := timeText(since(t.OpenedAt, t.ClosedAt)); d != "" && p.left > 34 {
-		right += "  " + d
+	if p.left > 34 {
+		paid := display.Text("")
+		if cost.Known() {
+			paid = "  " + display.Text(cost.String())
+		} else if t.Closed() {
+			paid = "  " + display.Text(p.glyph.none)
+		}
+		if d := timeText(since(t.OpenedAt, t.ClosedAt)); d != "" && p.left > display.Width(right+"  "+d+paid)+longTitle {
+			right += "  " + d
+		}
+		right += paid
 	}
 	right += " "
 	room := p.left - display.Width(right)
@@ -177,6 +190,8 @@ func (l *turnList) drawTurn(p *pen, in *providers.Inspector, t *stream.Turn, g g
 // turnTitle is a turn in a few words: its request, or its file, or its model.
 func turnTitle(x *providers.Exchange, t *stream.Turn) string {
 	switch {
+	case t.Parent != "":
+		return "inside " + t.Parent
 	case x != nil && x.Head.Method != "" && x.Head.URL != "":
 		return short(x.Head.Method) + " " + short(shortURL(x.Head.URL))
 	case t.Model != "":

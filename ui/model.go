@@ -7,21 +7,24 @@ import (
 	"github.com/muesli/termenv"
 
 	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/themes"
 	"toolscope/ui/display"
 )
 
 // Options is what the program is started with.
 type Options struct {
-	Source   string                   // what is looked at, in a word or two: a file name, "stdin", "demo"
-	Inbox    *Inbox                   // where records come from; nil when there is no source yet
-	Playback Playback                 // the clock of a source that is played; nil for others
-	Demo     func(to *Inbox) Playback // starts the demo, while nothing else is there to see; may be nil
-	Suspend  func()                   // stops the program until it is continued; may be nil
+	Source   string                     // what is looked at, in a word or two: a file name, "stdin", "demo"
+	Inbox    *Inbox                     // where records come from; nil when there is no source yet
+	Playback Playback                   // the clock of a source that is played; nil for others
+	Demo     func(to *Inbox) Playback   // starts the demo, while nothing else is there to see; may be nil
+	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
+	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
 	Themes   [2]themes.Theme  // light and dark, for the key that changes between them
 	Depth    termenv.Profile  // colours the terminal has
 	ASCII    bool             // draw with ASCII only
+	Prices   *price.Table     // what tokens cost; the embedded prices when nil
 	Now      func() time.Time // the clock; time.Now when nil
 }
 
@@ -53,6 +56,7 @@ type Model struct {
 	summary  summary
 	wire     wire
 	findings findings
+	bill     bill
 	chosen   choice
 	search   search
 
@@ -71,11 +75,18 @@ func New(o Options) *Model {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Prices == nil {
+		o.Prices = price.Embedded()
+	}
 	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, lower: wirePane, w: 80, h: 24}
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.doc.when = m.when
 	m.list.alarms = alarms{}
+	m.bill.prices = o.Prices
 	m.paint(o.Theme)
+	if o.Prepare != nil {
+		o.Prepare(&m.in)
+	}
 	return m
 }
 
@@ -175,6 +186,7 @@ func (m *Model) refresh() {
 	s := m.in.Session()
 	columns := m.columns()
 	_, h, _ := place(columns, listPane)
+	m.bill.extend(&m.in)
 	m.list.extend(s, max(1, h-listTitle))
 	m.list.moveTo(m.list.rowOf(s, m.chosen))
 	w, h, shown := place(columns, docPane)
@@ -185,13 +197,13 @@ func (m *Model) refresh() {
 	m.doc.extend(max(1, h-docTitle(h)))
 	if m.chosen.call == nil && m.chosen.turn != nil {
 		t := m.chosen.turn
-		m.summary.extend(m.in.Exchange(t.Exchange), t, max(1, w-docMargin), max(1, h-turnTitleRows(h)), &m.pen)
+		m.summary.extend(m.turnFacts(t), t, max(1, w-docMargin), max(1, h-turnTitleRows(h)), &m.pen)
 	}
 	_, h, _ = place(columns, wirePane)
 	m.wire.show(m.chosen)
 	m.wire.extend(&m.in.Timeline, max(1, h-paneTitle))
 	w, h, _ = place(columns, findingsPane)
-	m.findings.extend(&m.in.Timeline, m.chosen, w, max(1, h-paneTitle), m.draw)
+	m.findings.extend(&m.in.Timeline, m.chosen, w, max(1, h-paneTitle), &m.pen)
 	if m.focus == wirePane {
 		m.linkFromWire()
 	} else {

@@ -79,6 +79,8 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Raw):
 		m.doc.raw = !m.doc.raw
 		m.refresh()
+	case km.is(k, km.Dialect):
+		m.mode = newDialects(m)
 	case km.is(k, km.Theme):
 		m.toggleTheme()
 	case km.is(k, km.NextFinding):

@@ -113,19 +113,19 @@ type glyphs struct {
 	severity             [3]string
 	rule, sep, mark, dot string
 	cursor, ghost, delta string
-	line                 string
+	line, none           string
 }
 
 var unicodeGlyphs = glyphs{
 	status:   [...]string{"○", "◔", "◐", "●", "◌", "▲", "✗", "◇", "⊘", "⊖"},
 	severity: [...]string{"·", "▲", "✗"},
-	rule:     "│", sep: "›", mark: "▌", dot: "·", cursor: "█", ghost: "┊", delta: "╎", line: "─",
+	rule:     "│", sep: "›", mark: "▌", dot: "·", cursor: "█", ghost: "┊", delta: "╎", line: "─", none: "—",
 }
 
 var asciiGlyphs = glyphs{
 	status:   [...]string{".", "~", "?", "=", "-", "!", "x", "#", "/", "%"},
 	severity: [...]string{".", "!", "x"},
-	rule:     "|", sep: ">", mark: ">", dot: "-", cursor: "_", ghost: ":", delta: "|", line: "-",
+	rule:     "|", sep: ">", mark: ">", dot: "-", cursor: "_", ghost: ":", delta: "|", line: "-", none: "-",
 }
 
 // turnStatus is the glyph a turn shares with calls.

@@ -112,7 +112,7 @@ func (m *Model) drawPane(p *pen, pane paneID, y, h int) {
 			drawTitle(p, "TURNS AND CALLS", "", focused)
 			return
 		}
-		m.list.draw(p, &m.in, m.list.top+y-listTitle, focused)
+		m.list.draw(p, &m.in, &m.bill, m.list.top+y-listTitle, focused)
 	case docPane:
 		m.drawDocument(p, y, h, focused)
 	case wirePane:
@@ -225,8 +225,8 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 			facts = append(facts, display.Text(f.word)+t)
 		}
 	}
-	if c.Kind != "" && c.Kind != "function" {
-		facts = append(facts, m.pen.clean(c.Kind))
+	for _, f := range AboutCall(c) {
+		facts = append(facts, m.pen.clean(f))
 	}
 	sep := display.Text(" ")
 	for _, f := range facts {
@@ -237,6 +237,35 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 		sep = display.Text(" " + m.pen.glyph.dot + " ")
 	}
 	return line
+}
+
+// AboutCall is what only some calls have, in words: what kind it is, who runs it, whose it is.
+func AboutCall(c *stream.Call) (facts []string) {
+	if c.Kind != "" && c.Kind != "function" {
+		facts = append(facts, c.Kind)
+	}
+	if c.Attempt {
+		facts = append(facts, "thrown away by the provider")
+	}
+	switch {
+	case c.Host != "":
+		facts = append(facts, "run by "+c.Host)
+	case c.Server:
+		facts = append(facts, "run by the provider")
+	}
+	switch c.Answered {
+	case stream.AnswerOK:
+		facts = append(facts, "answered")
+	case stream.AnswerFailed:
+		facts = append(facts, "its answer is an error")
+	}
+	if c.Parent != "" {
+		facts = append(facts, "inside "+c.Parent)
+	}
+	if c.Signature != "" {
+		facts = append(facts, "signed")
+	}
+	return facts
 }
 
 // drawTabs writes what the pane shows, and what there is to see elsewhere.
@@ -266,6 +295,10 @@ func (m *Model) drawTabs(p *pen, focused bool) {
 func (m *Model) drawTurnHead(p *pen, t *stream.Turn, focused bool) {
 	st := turnStatus[t.Phase()]
 	right := display.Text(" " + p.glyph.status[st] + " " + t.Phase().String() + " ")
+	cost := display.Text(m.bill.of(t).String())
+	if cost != "" && p.left > longName+display.Width(cost+right) {
+		right = " " + cost + " " + right
+	}
 	r := plain
 	if focused {
 		r = accent

@@ -7,7 +7,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
@@ -33,11 +32,10 @@ type headLine struct {
 const factColumn = 14 // cells before a fact
 
 // extend takes what is new of the turn.
-func (s *summary) extend(x *providers.Exchange, t *stream.Turn, width, height int, p *pen) {
+func (s *summary) extend(facts []fact, t *stream.Turn, width, height int, p *pen) {
 	if t != s.turn {
 		*s = summary{turn: t}
 	}
-	facts := turnFacts(x, t, p.glyph.dot)
 	if s.text == nil || s.text.Width() != width {
 		s.text, s.facts = layout.NewText(width, p.draw), nil
 	}
@@ -77,30 +75,36 @@ type fact struct {
 	role role
 }
 
-func turnFacts(x *providers.Exchange, t *stream.Turn, dot string) []fact {
+// turnFacts is what is known of a turn.
+func (m *Model) turnFacts(t *stream.Turn) []fact {
 	var facts []fact
 	add := func(word, text string) {
 		if text != "" {
 			facts = append(facts, fact{word, text, plain})
 		}
 	}
-	if x != nil {
+	if x := m.in.Exchange(t.Exchange); x != nil {
 		add("request", strings.TrimSpace(x.Head.Method+" "+x.Head.URL))
 		add("file", x.Head.File)
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))
 		}
-		add("dialect", fmt.Sprintf("%s, framed as %s (%s)", t.Dialect, x.Framing, x.Why))
+		add("dialect", fmt.Sprintf("%s: %s", t.Dialect, x.Why))
+		framed := x.Framing
+		if x.Coding != "" {
+			framed += " in " + x.Coding
+		}
+		add("framed as", framed)
 	}
 	add("model", t.Model)
+	add("agent of call", t.Parent)
 	add("response id", t.ID)
 	add("finish", t.Finish)
-	add("usage", usageText(t.Usage, dot))
-	if t.Usage.CostTold {
-		add("cost", fmt.Sprintf("$%.6f, as the provider says", t.Usage.CostUSD))
-	}
+	add("usage", usageText(t.Usage, m.pen.glyph.dot))
+	facts = append(facts, m.costFacts(t)...)
 	add("calls", commas(len(t.Calls)))
 	add("events", commas(t.Events))
+	add("took", string(timeText(since(t.OpenedAt, t.ClosedAt))))
 	if len(t.Thinking) > 0 {
 		add("reasoning", string(bytesText(len(t.Thinking))))
 	}

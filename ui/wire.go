@@ -43,7 +43,7 @@ func (w *wire) extend(tl *stream.Timeline, height int) {
 			continue
 		}
 		delta := int32(-1)
-		if e.Kind == stream.Args && w.of.call != nil {
+		if (e.Kind == stream.Args || e.Kind == stream.Rewrite) && w.of.call != nil {
 			delta = int32(w.of.call.DeltaOf(int32(w.next)))
 		}
 		w.events = append(w.events, int32(w.next))
@@ -59,7 +59,7 @@ func (w *wire) wants(e stream.Event) bool {
 		return e.Kind != stream.Diagnosis
 	}
 	switch e.Kind {
-	case stream.CallOpen, stream.CallMeta, stream.Args, stream.Seal:
+	case stream.CallOpen, stream.CallMeta, stream.Args, stream.Rewrite, stream.Seal:
 		return e.Slot == c.Slot && w.next >= int(c.OpenedBy) && (c.ClosedBy == 0 || w.next < int(c.ClosedBy))
 	case stream.Finish, stream.Failure, stream.TurnClose:
 		return true
@@ -144,22 +144,32 @@ func (w *wire) draw(p *pen, in *providers.Inspector, n int, focused bool) {
 
 // drawEvent writes what an event is and what it says.
 func drawEvent(p *pen, e stream.Event, g ground) {
-	r, text := plain, e.Text
+	r, text, more := plain, e.Text, e.More
+	if more == nil {
+		more = new(stream.Detail)
+	}
 	switch e.Kind {
-	case stream.Args:
+	case stream.Args, stream.Rewrite:
 		r = stringToken
+		if more.Source != "" { // the wire's own form, then what was made of it
+			p.put(muted, g, display.Text(fmt.Sprintf("%-10s ", e.Kind)))
+			p.outside(plain, g, more.Source)
+			p.put(muted, g, display.Text(" "+p.glyph.sep+" "))
+			p.raw(r, g, []byte(text[:min(len(text), max(mostName, 64*p.left))]))
+			return
+		}
 		if text == "" {
 			text = "(empty)"
 			r = muted
 		}
 	case stream.TurnOpen, stream.TurnMeta:
-		text = strings.TrimSpace(short(e.More.Model) + " " + short(e.More.ID))
+		text = strings.TrimSpace(short(more.Model) + " " + short(more.ID))
 	case stream.CallOpen, stream.CallMeta:
-		r, text = accent, strings.TrimSpace(short(e.More.Name)+" "+short(e.More.ID))
+		r, text = accent, strings.TrimSpace(short(more.Name)+" "+short(more.ID))
 	case stream.Answer:
-		text = "for " + short(e.More.ID)
+		text = "for " + short(more.ID+more.Name)
 	case stream.UsageEvent:
-		text = usageText(e.More.Usage, p.glyph.dot)
+		text = usageText(more.Usage, p.glyph.dot)
 	case stream.Failure, stream.Fault:
 		r = bad
 	case stream.Heartbeat:
@@ -242,7 +252,7 @@ func (w *wire) find(tl *stream.Timeline, query string) (rows []int) {
 		e := tl.Event(int(n))
 		text := e.Kind.String() + " " + e.Text
 		if e.More != nil {
-			text += " " + e.More.Model + " " + e.More.Name + " " + e.More.ID
+			text += " " + e.More.Model + " " + e.More.Name + " " + e.More.ID + " " + e.More.Source
 		}
 		if len(findAll([]byte(text), query)) > 0 {
 			rows = append(rows, row)

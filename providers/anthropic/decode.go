@@ -27,6 +27,8 @@ type decoder struct {
 	blocks map[int64]string // types of the open content blocks
 	calls  int              // client-side calls of the turn
 	usage  tokenCounts
+	model  string   // of the message
+	served []string // models of usage.iterations, when there are several
 	event  wireEvent
 	kind   []byte // of the event
 	text   stream.Arena
@@ -72,6 +74,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	case "message_delta":
 		d.messageDelta(ev, emit)
 	case "message_stop":
+		d.fill(ev.metrics, emit)
 		d.close(stream.CloseEnd, emit)
 	case "ping":
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Turn()})
@@ -124,8 +127,9 @@ func (d *decoder) begin(message dialect.Raw, emit func(stream.Event)) {
 	d.number++
 	d.open, d.calls = true, 0
 	d.blocks, d.usage = map[int64]string{}, tokenCounts{}
+	d.model, d.served = message.Get("model").Text(), nil
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{
-		ID: message.Get("id").Text(), Model: message.Get("model").Text(),
+		ID: message.Get("id").Text(), Model: d.model,
 	}})
 }
 

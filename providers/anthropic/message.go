@@ -86,30 +86,3 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	emit(e)
 	d.open = false
 }
-
-// tokenCounts are the wire's own counts, which exclude each other: cached
-// tokens are not in input.
-type tokenCounts struct{ input, read, write, output, thinking stream.Count }
-
-// tell emits what is known of usage after u. A field that is absent or null
-// keeps its last value, because gateways omit fields in message_delta.
-func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
-	if u.Kind() != '{' {
-		return
-	}
-	set := func(c *stream.Count, v dialect.Raw) {
-		if n := v.Count(); n.Told {
-			*c = n
-		}
-	}
-	t := &d.usage
-	set(&t.input, u.Get("input_tokens"))
-	set(&t.read, u.Get("cache_read_input_tokens"))
-	set(&t.write, u.Get("cache_creation_input_tokens"))
-	set(&t.output, u.Get("output_tokens"))
-	set(&t.thinking, u.Get("output_tokens_details").Get("thinking_tokens"))
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: stream.Usage{
-		Input:     stream.Count{N: t.input.N + t.read.N + t.write.N, Told: t.input.Told},
-		CacheRead: t.read, CacheWrite: t.write, Output: t.output, Reasoning: t.thinking,
-	}}})
-}

@@ -10,6 +10,8 @@ import (
 type wireEvent struct {
 	kind, index, block, message, usage, err dialect.Raw
 
+	metrics dialect.Raw // Bedrock's own, in message_stop
+
 	delta struct{ kind, text, stopReason, stopDetails dialect.Raw }
 }
 
@@ -36,6 +38,8 @@ func (ev *wireEvent) parse(data []byte) error {
 			ev.usage = s.Value()
 		case "error":
 			ev.err = s.Value()
+		case "amazon-bedrock-invocationMetrics":
+			ev.metrics = s.Value()
 		}
 	}
 	return s.End()

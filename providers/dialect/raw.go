@@ -21,7 +21,7 @@ func (r Raw) Kind() byte {
 // Given reports whether the value is there and not null.
 func (r Raw) Given() bool { return len(r) > 0 && r[0] != 'n' }
 
-// IsString reports whether the value is a string, IsNumber a number.
+// IsString reports whether the value is a string.
 func (r Raw) IsString() bool { return r.Kind() == '"' }
 
 // Append appends what the value stands for as text: a string's content, the

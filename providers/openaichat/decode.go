@@ -13,6 +13,7 @@ type decoder struct {
 	open   bool
 	id     string
 	model  string
+	tier   string // the service tier that answers
 	failed bool
 
 	choices []*choiceState
@@ -32,6 +33,7 @@ type choiceState struct {
 	index   int32
 	calls   []*call
 	byIndex map[int64]*call
+	ran     map[int64]*executed // by index in executed_tools
 	finish  string
 	finally bool // a finish reason has come
 }
@@ -115,6 +117,7 @@ func (d *decoder) isNext(c *chunk) bool {
 func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
 	d.number++
 	d.open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
+	d.tier = ""
 	d.choices, d.calls, d.usages = nil, 0, 0
 	d.said, d.leak = map[string]bool{}, leakDetector{}
 	if d.names == nil {
@@ -126,6 +129,7 @@ func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
 func (d *decoder) choice(ch *choice, calls []wireCall, emit func(stream.Event)) {
 	st := d.state(ch.index)
 	d.answer(ch, emit)
+	d.executed(st, ch.executed, emit)
 	for i := range calls {
 		d.toolCall(st, &calls[i], emit)
 	}

@@ -8,7 +8,7 @@ import (
 
 // chunk is one chunk, or one whole body, as it is on the wire.
 type chunk struct {
-	id, model, object, usage, groqUsage, err, message dialect.Raw
+	id, model, object, usage, groqUsage, tier, err, message dialect.Raw
 
 	choices []choice
 	calls   []wireCall // of all choices, in order
@@ -21,7 +21,8 @@ type choice struct {
 	role, content, refusal                     dialect.Raw
 	reasoningContent, reasoning, reasoningText dialect.Raw
 	reasoningDetails                           dialect.Raw
-	calls                                      int // how many of chunk.calls are this choice's
+	executed                                   dialect.Raw // tools that Groq ran itself
+	calls                                      int         // how many of chunk.calls are this choice's
 }
 
 // wireCall is one element of tool_calls, or a function_call.
@@ -53,6 +54,8 @@ func (c *chunk) parse(data []byte) error {
 			c.usage = s.Value()
 		case "x_groq":
 			c.groqUsage = s.Value().Get("usage")
+		case "service_tier":
+			c.tier = s.Value()
 		case "error":
 			c.err = s.Value()
 		case "message":
@@ -110,6 +113,8 @@ func (c *chunk) delta(s *dialect.Scanner, ch *choice) {
 			ch.reasoningText = s.Value()
 		case "reasoning_details":
 			ch.reasoningDetails = s.Value()
+		case "executed_tools":
+			ch.executed = s.Value()
 		case "tool_calls":
 			for ok := s.Array(); ok; ok = s.Element() {
 				c.calls = append(c.calls, parseCall(s))

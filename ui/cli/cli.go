@@ -26,9 +26,11 @@ type app struct {
 	stdin          *os.File
 	stdout, stderr *os.File
 	flags          lookFlags
+	reading        readFlags
 	follow         bool
 	speed          float64
 	format         string
+	pricesFile     string
 	code           int // exit code of a run that did not fail
 }
 
@@ -111,6 +113,8 @@ grow, and what state the call is really in.
 func (a *app) openFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "play a capture with its own timing, 0.25 to 16 times as fast")
+	a.reading.add(cmd.Flags())
+	a.pricesFlag(cmd)
 	a.flags.add(cmd.Flags())
 }
 
@@ -150,8 +154,10 @@ func topics() []*cobra.Command {
 		keys += fmt.Sprintf("  %-10s %s\n", k.Keys, k.Does)
 	}
 	return []*cobra.Command{
+		{Use: "dialects", Short: "The names --dialect takes", Long: "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the\nscreen, overrules them.\n" + dialectTable()},
 		{Use: "keys", Short: "The keys of the screen", Long: keys},
 		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
+		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
 	}
 }
 

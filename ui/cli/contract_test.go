@@ -78,7 +78,11 @@ type turnJSON struct {
 	TextBytes                                 int `json:"text_bytes"`
 	ThinkingBytes                             int `json:"thinking_bytes"`
 	Usage                                     map[string]int
-	CostUSD                                   *float64 `json:"cost_usd"`
+	CostUSD                                   *float64                         `json:"cost_usd"`
+	CostSource                                string                           `json:"cost_source"`
+	CostApproximate                           bool                             `json:"cost_approximate"`
+	PricesDate                                string                           `json:"prices_date"`
+	Rejected                                  []struct{ Name, Message string } `json:"rejected_calls"`
 	Findings                                  []findingJSON
 }
 
@@ -190,6 +194,25 @@ func TestContractBytesThatAreNoText(t *testing.T) {
 	}
 }
 
+// TestContractRejectedCalls: what the provider threw away is no call of the
+// wire, and is told on the turn's line.
+func TestContractRejectedCalls(t *testing.T) {
+	body := chat(`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL",` +
+		`"finishMessage":"Malformed function call: print(default_api.get_weather(city='Oslo')"}]}`)
+	calls, turns := command(t, body, "print", "--format", "jsonl", "-").decode(t)
+	if len(calls) != 0 || len(turns) != 1 || turns[0].Calls != 0 || len(turns[0].Rejected) != 1 {
+		t.Fatalf("calls %+v, turns %+v", calls, turns)
+	}
+	same(t, 0, "name", turns[0].Rejected[0].Name, "get_weather")
+	same(t, 0, "message", turns[0].Rejected[0].Message, "Malformed function call: print(default_api.get_weather(city='Oslo')")
+	out := command(t, body, "print", "-")
+	for _, want := range []string{"0 calls", "1 thrown away", "rejected      get_weather"} {
+		if !strings.Contains(out.stdout, want) {
+			t.Errorf("no %q in\n%s", want, out.stdout)
+		}
+	}
+}
+
 // TestTimes: a capture's own times come through, in milliseconds.
 func TestTimes(t *testing.T) {
 	calls, turns := command(t, nil, "print", "--format", "jsonl", "demo/parallel.tsc").decode(t)
@@ -224,6 +247,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"print", "--nope"}, 2, "--nope"},
 		{[]string{"print"}, 2, "FILE"},
 		{[]string{"version", "x"}, 2, "no arguments"},
+		{[]string{"print", "--prices"}, 2, "--prices"},
 		{[]string{"open", "--speed", "99", file}, 2, "0.25 to 16"},
 		{[]string{"open", "--theme", "monokia", file}, 2, "did you mean monokai"},
 	} {

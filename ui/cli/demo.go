@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/providers"
 	"toolscope/ui"
 )
 
@@ -65,19 +66,23 @@ func (a *app) listDemos() {
 func (a *app) playDemo(ctx context.Context, name string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	prices, err := a.prices()
+	if err != nil {
+		return err
+	}
 	src, err := demo(ctx, name)
 	if err != nil {
 		return err
 	}
 	if !isTerminal(a.stdout) {
-		return a.printSource(src, "demo/"+name, &textPrinter{bufio.NewWriter(a.stdout)})
+		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{bufio.NewWriter(a.stdout), prices})
 	}
 	speed := a.speed
 	if speed == 0 {
 		speed = 1
 	}
 	player := capture.NewPlayer(speed)
-	o := ui.Options{Source: "demo " + name, Inbox: ui.NewInbox(0), Playback: player}
+	o := ui.Options{Prices: prices, Source: "demo " + name, Inbox: ui.NewInbox(0), Playback: player}
 	return a.show(o, capture.Paced(ctx, src, player))
 }
 

@@ -10,21 +10,27 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
 
 // jsonPrinter writes the machine contract: one JSON object a line, a turn's
 // calls and then the turn. What cannot be told is left out.
-type jsonPrinter struct{ w *bufio.Writer }
+type jsonPrinter struct {
+	w      *bufio.Writer
+	prices *price.Table
+}
 
 func (p *jsonPrinter) flush() error { return p.w.Flush() }
 
 func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	for _, c := range t.Calls {
-		_, _ = p.w.Write(callLine(file, t, c))
+		if !c.Attempt {
+			_, _ = p.w.Write(callLine(file, t, c))
+		}
 	}
-	_, _ = p.w.Write(turnLine(file, x, t))
+	_, _ = p.w.Write(turnLine(file, x, t, costOf(p.prices, x, t)))
 }
 
 func callLine(file string, t *stream.Turn, c *stream.Call) []byte {
@@ -73,7 +79,7 @@ func parsed(c *stream.Call) []byte {
 	return compact.Bytes()
 }
 
-func turnLine(file string, x *providers.Exchange, t *stream.Turn) []byte {
+func turnLine(file string, x *providers.Exchange, t *stream.Turn, cost price.Figure) []byte {
 	var o object
 	o.text("type", "turn")
 	o.text("file", file)
@@ -84,16 +90,36 @@ func turnLine(file string, x *providers.Exchange, t *stream.Turn) []byte {
 	o.text("finish", t.Finish)
 	o.int("text_bytes", len(t.Text))
 	o.int("thinking_bytes", len(t.Thinking))
-	o.int("calls", len(t.Calls))
+	rejected, n := rejectedCalls(t)
+	o.int("calls", len(t.Calls)-n)
+	if n > 0 {
+		o.raw("rejected_calls", rejected)
+	}
 	o.int("events", t.Events)
 	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
 	o.int("bytes", wireBytes(x, t))
 	o.raw("usage", usage(t.Usage))
-	if t.Usage.CostTold {
-		o.raw("cost_usd", strconv.AppendFloat(nil, t.Usage.CostUSD, 'f', -1, 64))
-	}
+	o.cost(cost)
 	o.raw("findings", findingList(t.Findings))
 	return o.line()
+}
+
+// rejectedCalls lists what is no call of the wire: what the model wrote as one
+// and the provider threw away, as the provider tells it.
+func rejectedCalls(t *stream.Turn) (list []byte, n int) {
+	for _, c := range t.Calls {
+		if !c.Attempt {
+			continue
+		}
+		if n++; n > 1 {
+			list = append(list, ',')
+		}
+		var o object
+		o.text("name", c.Name)
+		o.text("message", string(c.Args()))
+		list = append(list, o.end()...)
+	}
+	return append(append([]byte{'['}, list...), ']'), n
 }
 
 // wireBytes is how many bytes of the wire the turn's frames are.
@@ -170,6 +196,21 @@ func (o *object) time(name string, d time.Duration) {
 	if d >= 0 {
 		o.key(name)
 		o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
+	}
+}
+
+// cost writes a figure, where there is one, and what it rests on.
+func (o *object) cost(f price.Figure) {
+	if !f.Known() {
+		return
+	}
+	o.raw("cost_usd", strconv.AppendFloat(nil, f.USD, 'f', -1, 64))
+	o.text("cost_source", f.Source.String())
+	if f.Approximate {
+		o.raw("cost_approximate", []byte("true"))
+	}
+	if f.AsOf != "" {
+		o.text("prices_date", f.AsOf)
 	}
 }
 

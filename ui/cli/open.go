@@ -19,6 +19,10 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if err := a.flags.check(); err != nil {
 		return err
 	}
+	prepare, err := a.reading.prepare()
+	if err != nil {
+		return err
+	}
 	paths := a.paths(args)
 	if len(paths) == 0 {
 		return a.playDemo(ctx, tour)
@@ -29,11 +33,15 @@ func (a *app) open(ctx context.Context, args []string) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	prices, err := a.prices()
+	if err != nil {
+		return err
+	}
 	src, err := a.sources(ctx, paths)
 	if err != nil {
 		return err
 	}
-	o := ui.Options{Source: title(paths), Inbox: ui.NewInbox(fileBacklog)}
+	o := ui.Options{Source: title(paths), Inbox: ui.NewInbox(fileBacklog), Prepare: prepare, Prices: prices}
 	if a.follow || paths[0] == "-" {
 		o.Inbox = ui.NewInbox(0)
 	}

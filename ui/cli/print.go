@@ -26,7 +26,9 @@ func (a *app) printCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&a.format, "format", "text", "text, or jsonl: one JSON object a call and turn")
+	a.pricesFlag(cmd)
 	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
+	a.reading.add(cmd.Flags())
 	return cmd
 }
 
@@ -38,23 +40,33 @@ type printer interface {
 
 // print writes the turns of every file, each as it ends.
 func (a *app) print(ctx context.Context, paths []string) error {
+	prices, err := a.prices()
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(a.stdout)
 	var p printer
 	switch a.format {
 	case "text":
-		p = &textPrinter{out}
+		p = &textPrinter{out, prices}
 	case "jsonl":
-		p = &jsonPrinter{out}
+		p = &jsonPrinter{out, prices}
 	default:
 		return usagef("--format %q: text or jsonl", a.format)
+	}
+	prepare, err := a.reading.prepare()
+	if err != nil {
+		return err
 	}
 	if a.follow && len(paths) > 1 {
 		return usagef("print -f: one FILE at a time, got %d", len(paths))
 	}
 	for _, path := range paths {
+		in := new(providers.Inspector)
+		prepare(in)
 		src, err := a.source(ctx, path)
 		if err == nil {
-			err = a.printSource(src, path, p)
+			err = a.printSource(src, path, in, p)
 		}
 		if err != nil {
 			a.complain(err)
@@ -65,10 +77,9 @@ func (a *app) print(ctx context.Context, paths []string) error {
 }
 
 // printSource writes the turns of one source; they are numbered within it.
-func (a *app) printSource(src capture.Source, path string, p printer) (err error) {
+func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) (err error) {
 	defer quitQuietly()()
-	var in providers.Inspector
-	q := queue{in: &in, path: path, to: p, printed: map[*stream.Turn]bool{}}
+	q := queue{in: in, path: path, to: p, printed: map[*stream.Turn]bool{}}
 	for r, readErr := range src {
 		if readErr != nil {
 			err = readErr
@@ -80,7 +91,7 @@ func (a *app) printSource(src capture.Source, path string, p printer) (err error
 		}
 	}
 	in.Close()
-	a.notes(path, &in)
+	a.notes(path, in)
 	return errors.Join(err, q.print(true))
 }
 

@@ -6,18 +6,27 @@ import (
 	"strings"
 
 	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui"
 	"toolscope/ui/display"
 )
 
 // textPrinter writes turns for people: a line a turn, a line a call, then the
 // arguments as they came, and findings in words.
-type textPrinter struct{ w *bufio.Writer }
+type textPrinter struct {
+	w      *bufio.Writer
+	prices *price.Table
+}
 
 func (p *textPrinter) flush() error { return p.w.Flush() }
 
 func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
-	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(t.Finish, plural(len(t.Calls), "call")))
+	cost := "cost unknown"
+	if f := costOf(p.prices, x, t); f.Known() {
+		cost = f.String()
+	}
+	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(t.Finish, callCount(t), cost))
 	if t.Failure != "" {
 		p.linef("  error    %s", t.Failure)
 	}
@@ -28,12 +37,24 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	p.linef("")
 }
 
+// callCount is how many calls the turn has, and how many of what the model wrote
+// the provider threw away.
+func callCount(t *stream.Turn) string {
+	_, thrown := rejectedCalls(t)
+	words := plural(len(t.Calls)-thrown, "call")
+	if thrown > 0 {
+		words += fmt.Sprintf(", %d thrown away", thrown)
+	}
+	return words
+}
+
 func (p *textPrinter) call(c *stream.Call) {
 	name := c.Name
 	if name == "" {
 		name = "(no name)"
 	}
-	p.linef("  %-13s %s  %s  %d B in %s  (%s, %s)", c.Status(), name, c.ID, len(c.Args()), plural(len(c.Deltas()), "delta"), c.Phase(), c.Syntax())
+	said := append([]string{c.Phase().String(), c.Syntax().String()}, ui.AboutCall(c)...)
+	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), name, c.ID, len(c.Args()), plural(len(c.Deltas()), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.linef("                %s", c.Args())
 	}

@@ -1,0 +1,111 @@
+// Package aistudio decodes what Google AI Studio's own web page receives when
+// it calls MakerSuiteService/GenerateContent. It is capture-only: the protocol
+// is undocumented and its service is for that page alone, so this program never
+// connects to it, and only reads what somebody captured of a session of theirs.
+//
+// The body is Gemini's protobuf messages as positional arrays: field n of a
+// message stands at index n-1, what is not set is null, left out before a comma
+// or, at the end, gone. One outer array holds the list of chunks:
+//
+//	chunk     [candidates, promptFeedback, usage, …, 7: responseId]
+//	candidate [content, finishReason, …, 3: finishMessage]
+//	content   [parts, role]
+//	part      [, 1: text, …, 10: functionCall, 11: functionResponse, 12: thought, …, 14: signature]
+//	call      [name, arguments, id]
+//	usage     [prompt, visible output, total, cached, …, 9: reasoning]
+//
+// A call comes whole in one part: its slot counts the calls of the response,
+// and the chunk that brings it is its seal. How arguments are written is said
+// in args.go. Nothing says that a response is complete but its finish reason.
+//
+// Facts are from people who read such captures, and from the field numbers of
+// the public google.ai.generativelanguage and google.protobuf messages, which
+// agree with them.
+package aistudio
+
+import (
+	"strconv"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is the protocol of AI Studio's web page.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "aistudio",
+		Title: "Google AI Studio",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return &decoder{calls: map[callKey]*call{}} },
+		Tools: tools,
+		Model: model,
+	}
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	var p parser
+	if v, err := p.parse(stripPrefix(e.Data)); err == nil {
+		switch shape := shapeOf(v, nesting); {
+		case shape == aChunk && v.at(0).len() > 0, shape == aCandidate, shape == aList:
+			return dialect.Score{Points: dialect.Sure, Why: "positional candidates"}
+		case shape == aChunk:
+			return dialect.Score{Points: dialect.Likely, Why: "a positional message"}
+		case shape == anError:
+			return dialect.Score{Points: dialect.Likely, Why: "a positional error"}
+		}
+	}
+	if strings.Contains(e.Path, "MakerSuiteService/GenerateContent") {
+		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	}
+	if v := e.Header["Content-Type"]; len(v) > 0 && strings.HasPrefix(v[0], "application/json+protobuf") {
+		return dialect.Score{Points: dialect.Likely, Why: "content type " + v[0]}
+	}
+	return dialect.Score{}
+}
+
+// finishReason is what one number means.
+type finishReason struct {
+	word string // of the public enum
+	code stream.Code
+}
+
+// finishReasons are Candidate.FinishReason. A filter cuts a response as a limit does.
+var finishReasons = []finishReason{
+	{"FINISH_REASON_UNSPECIFIED", stream.FinishDone}, {"STOP", stream.FinishDone}, {"MAX_TOKENS", stream.FinishCut},
+	{"SAFETY", stream.FinishCut}, {"RECITATION", stream.FinishCut}, {"LANGUAGE", stream.FinishCut},
+	{"OTHER", stream.FinishCut}, {"BLOCKLIST", stream.FinishCut}, {"PROHIBITED_CONTENT", stream.FinishCut},
+	{"SPII", stream.FinishCut}, {"MALFORMED_FUNCTION_CALL", stream.FinishRefused}, {"IMAGE_SAFETY", stream.FinishCut},
+	{"UNEXPECTED_TOOL_CALL", stream.FinishRefused}, {"TOO_MANY_TOOL_CALLS", stream.FinishRefused},
+	{"IMAGE_PROHIBITED_CONTENT", stream.FinishCut}, {"NO_IMAGE", stream.FinishCut},
+	{"IMAGE_RECITATION", stream.FinishCut}, {"IMAGE_OTHER", stream.FinishCut},
+}
+
+const malformedCall = 10
+
+func reasonOf(n int64) (r finishReason, known bool) {
+	if n < 0 || n >= int64(len(finishReasons)) {
+		return finishReason{word: "not known"}, false
+	}
+	return finishReasons[n], true
+}
+
+// nameOf is the word for n, or n itself.
+func nameOf(n int64, words []string) string {
+	if n < 0 || n >= int64(len(words)) {
+		return strconv.FormatInt(n, 10)
+	}
+	return words[n]
+}
+
+// blockReasons are PromptFeedback.BlockReason.
+var blockReasons = []string{
+	"BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY",
+}
+
+// errorCodes are google.rpc.Code.
+var errorCodes = []string{
+	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+	"PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
+	"INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+}

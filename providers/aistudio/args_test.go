@@ -1,0 +1,193 @@
+package aistudio
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func parse(t testing.TB, text string) value {
+	t.Helper()
+	var p parser
+	v, err := p.parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+// TestValues: what a VALUE means, canonical or as seen on real wires.
+func TestValues(t *testing.T) {
+	const pair = `["id",[null,null,"1"]],["status",[null,null,"pending"]]`
+	const object = `{"id":"1","status":"pending"}`
+	list := func(of string) string { return `[null,null,null,null,null,` + of + `]` }
+	for _, test := range []struct{ wire, want, notes string }{
+		{`[0]`, `null`, ""},
+		{`[null]`, `null`, ""},
+		{`[]`, `null`, ""},
+		{`null`, `null`, ""},
+		{`[5]`, `null`, nonCanonical},
+		{`["x"]`, `null`, nonCanonical},
+		{`[null,42]`, `42`, ""},
+		{`[0,42]`, `42`, ""},
+		{`[,42]`, `42`, ""},
+		{`[null,-1.50e+3]`, `-1.50e+3`, ""},
+		{`[null,"42"]`, `42`, ""},
+		{`[null,"NaN"]`, `"NaN"`, ""},
+		{`[null,"-Infinity"]`, `"-Infinity"`, ""},
+		{`[null,"4 2"]`, `"4 2"`, nonCanonical},
+		{`[null,"042"]`, `"042"`, nonCanonical},
+		{`[null,9007199254740992]`, `9007199254740992`, ""},
+		{`[null,9007199254740993]`, `9007199254740993`, numAsFloat},
+		{`[null,"-9007199254740993"]`, `-9007199254740993`, numAsFloat},
+		{`[null,123456789012345678901234567890]`, `123456789012345678901234567890`, numAsFloat},
+		{`[null,null,"x"]`, `"x"`, ""},
+		{`[,,"x"]`, `"x"`, ""},
+		{`[,,"x",]`, `"x"`, ""},
+		{`[null,null,"a\u0041\/"]`, `"a\u0041\/"`, ""},
+		{`[null,null,""]`, `""`, ""},
+		{`[null,null,null,1]`, `true`, ""},
+		{`[null,null,null,true]`, `true`, ""},
+		{`[null,null,null,0]`, `false`, ""},
+		{`[null,null,null,false]`, `false`, ""},
+		{`[null,null,null,2]`, `2`, nonCanonical},
+		{`[null,null,null,null,[]]`, `{}`, ""},
+		{`[null,null,null,null,[[]]]`, `{}`, ""},
+		{`[null,null,null,null,[null]]`, `{}`, ""},
+		{`[null,null,null,null,null]`, `{}`, ""},
+		{`[null,null,null,null,[[` + pair + `]]]`, object, ""},
+		{`[null,null,null,null,[` + pair + `]]`, object, ""},
+		{`[null,null,null,null,[[["k"]]]]`, `{"k":null}`, ""},
+		{`[null,null,null,null,[[["k",[null,1],"extra"]]]]`, `{"k":1}`, ""},
+		{`[null,null,null,null,[[["k","plain"]]]]`, `{"k":"plain"}`, ""},
+		{list(`[]`), `[]`, ""},
+		{list(`[[]]`), `[]`, ""},
+		{list(`null`), `[]`, ""},
+		{list(`[[[null,null,"a"],[null,null,"b"]]]`), `["a","b"]`, ""},
+		{list(`[[null,null,"a"],[null,null,"b"]]`), `["a","b"]`, ""},
+		{list(`[[[null,null,"task1"]]]`), `["task1"]`, ""},
+		{list(`[[null,null,"task1"]]`), `["task1"]`, listAmbiguous},
+		{list(`["a","b"]`), `["a","b"]`, ""},
+		{list(`[[null]]`), `[null]`, listAmbiguous},
+		{list(`[[[0],[null,1]]]`), `[null,1]`, ""},
+		{list(`[[` + list(`[[[null,3]]]`) + `]]`), `[[3]]`, ""},
+		{list(`[[` + list(`[[[null,1],[null,2]]]`) + `,` + list(`[[]]`) + `]]`), `[[1,2],[]]`, ""},
+		{list(`[[[null,null,null,null,[[` + pair + `]]]]]`), `[` + object + `]`, ""},
+		{list(`[[null,null,null,null,[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous},
+		{list(`[[` + pair + `]]`), `[` + object + `]`, listAmbiguous}, // the report's second failure
+		{list(`[[[` + pair + `]]]`), `[` + object + `]`, ""},
+		{list(`[[[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous}, // its first
+		{list(`[` + pair + `]`), `[` + object + `]`, listAmbiguous},
+		{list(`[[[["id",[null,null,"1"]]],[["id",[null,null,"2"]]]]]`), `[{"id":"1"},{"id":"2"}]`, ""},
+		{`[` + pair + `]`, object, ""},
+		{`[[` + pair + `]]`, object, ""},
+		{`[null,2,5432]`, `5432`, nonCanonical},
+		{`[1,2,"value1"]`, `"value1"`, nonCanonical},
+		{`[[null,1],[null,2]]`, `[1,2]`, nonCanonical},
+		{`[1,2,3,4,5,6,[null,7]]`, `7`, nonCanonical},
+		{`[null,[null,null,"x"]]`, `"x"`, nonCanonical},
+		{`"plain"`, `"plain"`, ""},
+		{`{"a": 1}`, `{"a": 1}`, ""},
+	} {
+		var r reading
+		if err := r.value(parse(t, test.wire)); err != nil {
+			t.Errorf("%s: %v", test.wire, err)
+		}
+		var codes []string
+		for _, n := range r.notes {
+			codes = append(codes, n.code)
+		}
+		if got := strings.Join(codes, " "); string(r.text) != test.want || got != test.notes {
+			t.Errorf("%s:\ngot  %s %s\nwant %s %s", test.wire, r.text, got, test.want, test.notes)
+		}
+	}
+}
+
+// TestArguments: a STRUCT, and what a decoder that goes by length makes of it.
+func TestArguments(t *testing.T) {
+	const pair = `["id",[null,null,"1"]],["status",[null,null,"pending"]]`
+	const right = `{"todos":[{"id":"1","status":"pending"}]}`
+	todos := func(list string) string { return `[[["todos",[null,null,null,null,null,` + list + `]]]]` }
+	layers := func(n int) string { return strings.Repeat("[", n) + `["a",[null,1]]` + strings.Repeat("]", n) }
+	for _, test := range []struct{ wire, want, lengthFirst string }{
+		{`[]`, `{}`, `{}`},
+		{`[null]`, `{}`, `{}`},
+		{`[[]]`, `{}`, `{}`},
+		{`[[[]]]`, `{}`, `{}`},
+		{layers(1), `{"a":1}`, `{"a":1}`},
+		{layers(2), `{"a":1}`, `{"a":1}`},
+		{layers(3), `{"a":1}`, `{}`},
+		{layers(11), `{"a":1}`, `{}`},
+		{layers(12), "", `{}`},
+		{todos(`[[` + pair + `]]`), right, `{"todos":[{"id":["1"],"status":["pending"]}]}`},
+		{todos(`[[[` + pair + `]]]`), right, `{"todos":[{"id":["1"],"status":["pending"]}]}`},
+		{todos(`[[[[` + pair + `]]]]`), right, `{"todos":[{}]}`},
+		{todos(`[[[[[` + pair + `]]]]]`), right, `{"todos":[{}]}`},
+		{todos(`[[[null,null,null,null,[[` + pair + `]]]]]`), right, right},
+		{todos(`[[null,null,null,null,[` + pair + `]]]`), right, right},
+		{`[[["b",[null,null,null,1]],["a",[0]],["n",[null,"5"]],["l",[null,null,null,null,null,[]]]]]`,
+			`{"b":true,"a":null,"n":5,"l":[]}`, `{"b":true,"a":null,"n":5,"l":[]}`},
+		{`[[["x",[[null,null,"wrapped"]]]]]`, `{"x":"wrapped"}`, `{"x":null}`},
+		{`[[["x",[[null,1],[null,2]]]]]`, `{"x":[1,2]}`, `{"x":[2]}`},
+		{`[[["a",[null,1]],["a",[null,2]]]]`, `{"a":1,"a":2}`, `{"a":1,"a":2}`},
+		{`[1]`, "", `{}`},
+		{`["a"]`, "", `{}`},
+		{`[[["a",[null,1]]],1]`, "", `{"a":1}`},
+		{`[[["a",[null,null,null,null,[1,2]]]]]`, "", `{"a":{}}`},
+	} {
+		v := parse(t, test.wire)
+		var r reading
+		err := r.read(v)
+		if errors.Is(err, errBadStruct) != (test.want == "") || err == nil && string(r.text) != test.want {
+			t.Errorf("%s:\ngot  %s %v\nwant %s", test.wire, r.text, err, test.want)
+		}
+		if got := lengthFirst(nil, v); string(got) != test.lengthFirst {
+			t.Errorf("%s by length:\ngot  %s\nwant %s", test.wire, got, test.lengthFirst)
+		}
+	}
+}
+
+// TestClip: of long arguments, what is shown is where they differ.
+func TestClip(t *testing.T) {
+	long := strings.Repeat("é", 150)
+	right, wrong := []byte(`{"a":"`+long+`","b":"1"}`), []byte(`{"a":"`+long+`","b":["1"]}`)
+	from := difference(wrong, right)
+	for text, want := range map[string]string{
+		clip(wrong, from):                   "…" + strings.Repeat("é", 17) + `","b":["1"]}`,
+		clip(right, from):                   "…" + strings.Repeat("é", 17) + `","b":"1"}`,
+		clip(right, 0):                      `{"a":"` + strings.Repeat("é", 97) + "…",
+		clip([]byte("short"), 0):            "short",
+		clip(nil, 0):                        "",
+		clip([]byte("\x80\x80\x80\x80"), 3): "…\x80",
+	} {
+		if text != want {
+			t.Errorf("got %q, want %q", text, want)
+		}
+	}
+	if n := difference([]byte("[1,2]"), []byte("[1,3]")); n != 0 {
+		t.Errorf("differs from %d on", n)
+	}
+}
+
+// TestParse: arrays with nulls left out, and texts that are none.
+func TestParse(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		elems int // -1: an error
+	}{
+		{`[]`, 0}, {`[1]`, 1}, {`[1,]`, 1}, {`[,]`, 1}, {`[,1]`, 2}, {`[1,,2]`, 3}, {`[,"x",,]`, 3}, {` [ , [7,"a,,b"] ] `, 2},
+		{`null`, 0}, {`{"a":[1]}`, 0}, {`[{"a":",,"},,]`, 2},
+		{``, -1}, {`[`, -1}, {`[1`, -1}, {`[1 2]`, -1}, {`[1]]`, -1}, {`[1}`, -1}, {`["a]`, -1}, {`[nul]`, -1}, {`{,}`, -1},
+		{strings.Repeat("[1,", 9999) + "1" + strings.Repeat("]", 9999), 2},
+		{strings.Repeat("[", 10001) + strings.Repeat("]", 10001), -1},
+	} {
+		var p parser
+		v, err := p.parse([]byte(test.text))
+		if test.elems < 0 != (err != nil) || err == nil && v.len() != test.elems {
+			t.Errorf("%.40s: %d elements, error %v, want %d", test.text, v.len(), err, test.elems)
+		}
+		if err == nil && string(v.raw()) != strings.TrimSpace(test.text) {
+			t.Errorf("%s: the bytes are %s", test.text, v.raw())
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package aistudio
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// remarks are what is said of a note: how bad it is, and why.
+var remarks = map[string]struct {
+	severity stream.Severity
+	format   string
+}{
+	nonCanonical:  {stream.Warn, "%s is no value as protobuf writes it: clients disagree on what it means, here its length and last element count"},
+	listAmbiguous: {stream.Info, "%s is a list of one element, which may as well be an array round a value: it is read as the list"},
+	numAsFloat:    {stream.Warn, "%s cannot be kept exactly: every number of this protocol is a double"},
+}
+
+// checkReading says what is odd about arguments that were read, and what a
+// decoder that goes by length would have made of them.
+func (d *decoder) checkReading(slot int32, args value, emit func(stream.Event)) {
+	for _, n := range d.args.notes {
+		r := remarks[n.code]
+		e := dialect.Diagnose(0, slot, n.code, r.severity, fmt.Sprintf(r.format, n.value))
+		e.More.Finding.Offset = n.offset
+		emit(e)
+	}
+	if d.naive = lengthFirst(d.naive[:0], args); !bytes.Equal(d.naive, d.args.text) {
+		from := difference(d.naive, d.args.text)
+		emit(dialect.Diagnose(0, slot, lengthFirstDivergence, stream.Warn, fmt.Sprintf(
+			"a client that goes by the length of an array before what is in it passes on %s instead of %s",
+			clip(d.naive, from), clip(d.args.text, from))))
+	}
+}
+
+// difference is where a and b begin to differ, or a little before it; 0 if that
+// is not far.
+func difference(a, b []byte) int {
+	const near, before = 120, 40
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	if n < near {
+		return 0
+	}
+	return n - before
+}
+
+// clip is 200 bytes or so of p from there on.
+func clip(p []byte, from int) string {
+	const most = 200
+	from = boundary(p, from)
+	end := boundary(p, min(from+most, len(p)))
+	text := string(p[from:end])
+	if from > 0 {
+		text = "…" + text
+	}
+	if end < len(p) {
+		text += "…"
+	}
+	return text
+}
+
+// boundary is the start of the character at i.
+func boundary(p []byte, i int) int {
+	for n := i; n > 0 && n > i-utf8.UTFMax && n < len(p); n-- {
+		if utf8.RuneStart(p[n]) {
+			return n
+		}
+	}
+	return i
+}

@@ -1,0 +1,95 @@
+package aistudio
+
+// lengthFirst appends the object that a decoder makes of positional arguments
+// when it goes by the length of an array before it looks at what is in it.
+// Published clients did, and what they passed on to tools was wrong in two ways:
+//
+//   - A list item that is an object without a value of its own round it is a
+//     list of [key,VALUE]. Each of these has length 2, which is the length of a
+//     number, [null,n]: so what stands at 1 is taken as it is, and there stands
+//     [null,null,"1"], a list whose nulls go: {"todos":[{"id":["1"]}]}.
+//   - One more array round the item has length 1, the length of null, so the
+//     object comes out without members: {"todos":[{}]}.
+//
+// Of canonical arguments it makes what is right. It is here to be compared with,
+// so that the difference can be shown where it would have happened.
+func lengthFirst(dst []byte, v value) []byte {
+	if !isMembers(v) {
+		v = v.at(0)
+	}
+	if !isMembers(v) {
+		return append(dst, "{}"...)
+	}
+	return appendMembers(dst, v, lengthValue)
+}
+
+func appendMembers(dst []byte, v value, member func([]byte, value) []byte) []byte {
+	sep := byte('{')
+	for e := range v.all() {
+		dst = append(append(append(dst, sep), e.at(0).raw()...), ':')
+		dst = member(dst, e.at(1))
+		sep = ','
+	}
+	return append(dst, '}')
+}
+
+// lengthValue is a value by its length and nothing else.
+func lengthValue(dst []byte, v value) []byte {
+	n := v.len()
+	switch {
+	case !v.isArray():
+		return appendLeaf(dst, v)
+	case n <= 1:
+		return append(dst, "null"...)
+	case n == 5:
+		return lengthFirst(dst, v.at(4))
+	case n == 6:
+		return lengthItems(dst, v.at(5))
+	}
+	last := v.at(n - 1)
+	if text := literal(n, last); text != nil {
+		return append(dst, text...)
+	}
+	if n < 5 {
+		return asItIs(dst, last)
+	}
+	return asItIs(dst, v)
+}
+
+func lengthItems(dst []byte, v value) []byte {
+	if v.len() == 1 && isListBody(v.at(0)) {
+		v = v.at(0)
+	}
+	return appendList(dst, v, false, func(dst []byte, item value) []byte {
+		switch {
+		case isMembers(item):
+			return appendMembers(dst, item, asItIs)
+		case item.len() == 1 && item.at(0).isArray():
+			return append(dst, "{}"...)
+		}
+		return lengthValue(dst, item)
+	})
+}
+
+// asItIs is an array as a list of what is in it, without the nulls.
+func asItIs(dst []byte, v value) []byte {
+	if !v.isArray() {
+		return appendLeaf(dst, v)
+	}
+	return appendList(dst, v, true, asItIs)
+}
+
+func appendList(dst []byte, v value, dropNulls bool, item func([]byte, value) []byte) []byte {
+	dst = append(dst, '[')
+	start := len(dst)
+	for e := range v.all() {
+		if dropNulls && e.isNull() {
+			continue
+		}
+		if len(dst) > start {
+			dst = append(dst, ',')
+		}
+		dst = item(dst, e)
+	}
+	return append(dst, ']')
+}

@@ -1,0 +1,102 @@
+package aistudio
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// A request is [model, contents, …, 6: tools, …]; at 4 stands a secret.
+
+func model(_ string, request []byte) string {
+	var p parser
+	v, err := p.parse(request)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(v.at(0).raw().Text(), "models/")
+}
+
+// builtins are the tools the provider runs, by their index in a Tool.
+var builtins = map[int]string{0: codeTool, 3: "google_search", 7: "url_context"}
+
+const declarations = 1 // index of the functions in a Tool: [name, description, SCHEMA]
+
+func tools(request []byte) (list []dialect.Tool) {
+	var p parser
+	v, err := p.parse(request)
+	if err != nil {
+		return nil
+	}
+	for tool := range v.at(6).all() {
+		i := 0
+		for field := range tool.all() {
+			if name := builtins[i]; name != "" && field.isArray() {
+				list = append(list, dialect.Tool{Name: name, Kind: "server"})
+			}
+			i++
+		}
+		for f := range tool.at(declarations).all() {
+			t := dialect.Tool{Name: f.at(0).raw().Text(), Kind: "function"}
+			if schema := f.at(2); schema.isArray() {
+				t.Schema = appendSchema(nil, schema)
+			}
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// schemaTypes are google.ai.generativelanguage.Type.
+var schemaTypes = []string{"", "string", "number", "integer", "boolean", "array", "object", "null"}
+
+// appendSchema appends the JSON Schema that a positional Schema means.
+func appendSchema(dst []byte, v value) []byte {
+	start := len(dst)
+	dst = append(dst, '{')
+	member := func(name string) {
+		if len(dst) > start+1 {
+			dst = append(dst, ',')
+		}
+		dst = append(append(append(dst, '"'), name...), `":`...)
+	}
+	nullable := v.at(3).isTrue()
+	if n, _ := v.at(0).integer(); n > 0 && n < int64(len(schemaTypes)) {
+		member("type")
+		name := `"` + schemaTypes[n] + `"`
+		if nullable {
+			name = `[` + name + `,"null"]`
+		}
+		dst = append(dst, name...)
+	}
+	for _, f := range [...]struct {
+		index int
+		name  string
+	}{{1, "format"}, {2, "description"}} {
+		if s := v.at(f.index); s.isString() {
+			member(f.name)
+			dst = append(dst, s.raw()...)
+		}
+	}
+	for _, f := range [...]struct {
+		index int
+		name  string
+	}{{4, "enum"}, {7, "required"}} {
+		if l := v.at(f.index); l.len() > 0 {
+			member(f.name)
+			dst = appendList(dst, l, true, appendLeaf)
+			if f.name == "enum" && nullable {
+				dst = append(dst[:len(dst)-1], ",null]"...)
+			}
+		}
+	}
+	if items := v.at(5); items.isArray() {
+		member("items")
+		dst = appendSchema(dst, items)
+	}
+	if properties := v.at(6); isMembers(properties) {
+		member("properties")
+		dst = appendMembers(dst, properties, appendSchema)
+	}
+	return append(dst, '}')
+}

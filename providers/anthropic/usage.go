@@ -1,0 +1,142 @@
+package anthropic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Codes of findings about usage.
+const (
+	usageModels    = "USAGE_SEVERAL_MODELS"
+	usageCorrected = "USAGE_CORRECTED"
+)
+
+// tokenCounts are the wire's own counts, which exclude each other: cached
+// tokens are not in input.
+type tokenCounts struct {
+	input, read, write, hour, output, thinking stream.Count
+
+	tier   string
+	doubts []string // why these counts at one price are only about the cost
+}
+
+// tell emits what is known of usage after u. A field that is absent or null
+// keeps its last value, because gateways omit fields in message_delta.
+func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
+	if u.Kind() != '{' {
+		return
+	}
+	set := func(c *stream.Count, v dialect.Raw) {
+		if n := v.Count(); n.Told {
+			*c = n
+		}
+	}
+	t := &d.usage
+	before := t.total()
+	set(&t.input, u.Get("input_tokens"))
+	set(&t.read, u.Get("cache_read_input_tokens"))
+	set(&t.write, u.Get("cache_creation_input_tokens"))
+	set(&t.hour, u.Get("cache_creation").Get("ephemeral_1h_input_tokens"))
+	set(&t.output, u.Get("output_tokens"))
+	set(&t.thinking, u.Get("output_tokens_details").Get("thinking_tokens"))
+	d.service(u)
+	d.iterations(u.Get("iterations"), emit)
+	d.emitUsage(emit)
+	if input := t.total(); input.N < before.N {
+		d.diagnose(usageCorrected, stream.Info,
+			fmt.Sprintf("input was told as %d tokens and is %d now: the last count is what is billed", before.N, input.N), emit)
+	}
+}
+
+// fill takes Bedrock's own counts for those that the message did not tell.
+func (d *decoder) fill(metrics dialect.Raw, emit func(stream.Event)) {
+	if !d.open || metrics.Kind() != '{' {
+		return
+	}
+	told := false
+	set := func(c *stream.Count, name string) {
+		if n := metrics.Get(name).Count(); n.Told && !c.Told {
+			*c, told = n, true
+		}
+	}
+	set(&d.usage.input, "inputTokenCount")
+	set(&d.usage.read, "cacheReadInputTokenCount")
+	set(&d.usage.write, "cacheWriteInputTokenCount")
+	set(&d.usage.output, "outputTokenCount")
+	if told {
+		d.emitUsage(emit)
+	}
+}
+
+func (d *decoder) emitUsage(emit func(stream.Event)) {
+	t := &d.usage
+	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: stream.Usage{
+		Input: t.total(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
+		Output: t.output, Reasoning: t.thinking, Tier: t.tier, Doubt: strings.Join(t.doubts, "; "),
+	}}})
+}
+
+// total is every input token.
+func (t *tokenCounts) total() stream.Count {
+	return stream.Count{N: t.input.N + t.read.N + t.write.N, Told: t.input.Told}
+}
+
+// doubt keeps a reason once.
+func (t *tokenCounts) doubt(why string) {
+	if !slices.Contains(t.doubts, why) {
+		t.doubts = append(t.doubts, why)
+	}
+}
+
+// service takes what changes the price of tokens, or is billed beside them.
+func (d *decoder) service(u dialect.Raw) {
+	t := &d.usage
+	if tier := u.Get("service_tier").Text(); tier != "" && t.tier != "fast" {
+		t.tier = tier
+	}
+	if u.Get("speed").Is("fast") {
+		t.tier = "fast"
+	}
+	if u.Get("inference_geo").Is("us") {
+		t.doubt("inference in one country costs more")
+	}
+	server := u.Get("server_tool_use").Scan()
+	for ok := server.Object(); ok; ok = server.Member() {
+		if n := server.Value().Count(); n.N > 0 {
+			t.doubt("the provider's own tools are billed beside the tokens")
+		}
+	}
+}
+
+// iterations tells when several models served the turn: an advisor, or another
+// that took over. The totals are of one of them, or of some.
+func (d *decoder) iterations(list dialect.Raw, emit func(stream.Event)) {
+	models := []string{}
+	add := func(m string) {
+		if m != "" && !slices.Contains(models, m) {
+			models = append(models, m)
+		}
+	}
+	each := list.Scan()
+	for ok := each.Array(); ok; ok = each.Element() {
+		one := each.Value()
+		if m := one.Get("model").Text(); m != "" {
+			add(m)
+		} else {
+			add(d.model)
+		}
+	}
+	if len(models) < 2 {
+		return
+	}
+	if !slices.Equal(models, d.served) {
+		d.served = models
+		d.diagnose(usageModels, stream.Info, fmt.Sprintf("%s served this turn, at different prices: usage.iterations has the tokens of each, the totals do not",
+			strings.Join(models, " and ")), emit)
+	}
+	d.usage.doubt("several models served the turn")
+}

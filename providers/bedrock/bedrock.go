@@ -1,0 +1,118 @@
+// Package bedrock decodes AWS Bedrock's Converse and ConverseStream: the events
+// of the binary stream, whose name is in the message's headers; the same as
+// SDKs print them, one JSON object each with the name as its key; and whole
+// bodies.
+//
+// A call's slot is its contentBlockIndex, and contentBlockStop is its seal. The
+// response is over with messageStop, but usage comes in a metadata event that
+// normally follows, so the turn waits for it. What InvokeModel sends is the
+// protocol of the model inside an envelope and never comes here.
+//
+// Wire facts are from AWS's published service model of bedrock-runtime
+// (ConverseStreamOutput, ConverseResponse, TokenUsage) as in botocore.
+package bedrock
+
+import (
+	"net/url"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is the Bedrock Converse protocol.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "bedrock",
+		Title: "Bedrock Converse",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		Tools: tools,
+		Model: model,
+	}
+}
+
+// eventNames are the events of the stream.
+var eventNames = map[string]bool{
+	"messageStart": true, "contentBlockStart": true, "contentBlockDelta": true,
+	"contentBlockStop": true, "messageStop": true, "metadata": true,
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	var ev wireEvent
+	bad := ev.parse(e.Data, e.Event) != nil
+	name := string(ev.name)
+	_, operation := pathParts(e.Path)
+	switch {
+	case !bad && eventNames[name] && (name != "metadata" || ev.usage.Get("inputTokens").Count().Told):
+		return dialect.Score{Points: dialect.Sure, Why: "event " + name}
+	case !bad && ev.output.Get("message").Kind() == '{' && ev.stopReason.IsString():
+		return dialect.Score{Points: dialect.Sure, Why: "a body with output.message and stopReason"}
+	case strings.HasSuffix(name, "Exception"):
+		return dialect.Score{Points: dialect.Likely, Why: "exception " + name}
+	case strings.HasPrefix(operation, "converse"):
+		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	case operation != "":
+		return dialect.Score{Points: dialect.Weak, Why: "path " + e.Path}
+	case e.HeaderIs("X-Amzn-Errortype"), isEventStream(e.Header["Content-Type"]):
+		return dialect.Score{Points: dialect.Weak, Why: "a header of AWS"}
+	}
+	return dialect.Score{}
+}
+
+func isEventStream(contentType []string) bool {
+	return len(contentType) > 0 && strings.HasPrefix(contentType[0], "application/vnd.amazon.eventstream")
+}
+
+// pathParts takes /model/{id}/{operation} apart. An id may be an ARN, which has
+// slashes when it is decoded.
+func pathParts(path string) (id, operation string) {
+	_, rest, ok := strings.Cut(path, "/model/")
+	slash := strings.LastIndexByte(rest, '/')
+	if !ok || slash < 0 {
+		return "", ""
+	}
+	switch operation = rest[slash+1:]; operation {
+	case "converse", "converse-stream", "invoke", "invoke-with-response-stream":
+		return rest[:slash], operation
+	}
+	return "", ""
+}
+
+// model is what the path asks for: the response does not say it.
+func model(path string, _ []byte) string {
+	id, _ := pathParts(path)
+	if plain, err := url.PathUnescape(id); err == nil {
+		return plain
+	}
+	return id
+}
+
+// tools are those of toolConfig; a systemTool is run by the provider.
+func tools(request []byte) (tools []dialect.Tool) {
+	list := dialect.Raw(request).Get("toolConfig").Get("tools").Scan()
+	for ok := list.Array(); ok; ok = list.Element() {
+		tool := list.Value()
+		spec, system := tool.Get("toolSpec"), tool.Get("systemTool")
+		switch {
+		case spec.Get("name").IsString():
+			schema := spec.Get("inputSchema").Get("json")
+			if !schema.Given() {
+				schema = nil
+			}
+			tools = append(tools, dialect.Tool{Name: spec.Get("name").Text(), Kind: "function", Schema: schema})
+		case system.Get("name").IsString():
+			tools = append(tools, dialect.Tool{Name: system.Get("name").Text(), Kind: "server"})
+		}
+	}
+	return tools
+}
+
+// finishCodes are the stop reasons. Malformed output and what a guardrail
+// stopped is not to be run.
+var finishCodes = map[string]stream.Code{
+	"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,
+	"max_tokens": stream.FinishCut, "model_context_window_exceeded": stream.FinishCut,
+	"guardrail_intervened": stream.FinishRefused, "content_filtered": stream.FinishRefused,
+	"malformed_model_output": stream.FinishRefused, "malformed_tool_use": stream.FinishRefused,
+}

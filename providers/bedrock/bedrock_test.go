@@ -1,0 +1,99 @@
+package bedrock
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+func TestSniff(t *testing.T) {
+	for _, test := range []struct {
+		event, data, path string
+		points            int
+	}{
+		{"messageStart", `{"role":"assistant"}`, "", dialect.Sure},
+		{"", `{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"a"}}}`, "", dialect.Sure},
+		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", dialect.Sure},
+		{"metadata", `{"usage":{"inputTokens":1}}`, "", dialect.Sure},
+		{"metadata", `{"run_id":"1"}`, "", 0}, // LangGraph names an event so
+		{"", `{"metadata":{"usage":7}}`, "", 0},
+		{"", `{"output":{"message":{}},"stopReason":"end_turn"}`, "", dialect.Sure},
+		{"", `{"output":{"message":{}}}`, "", 0},
+		{"throttlingException", `{"message":"no"}`, "", dialect.Likely},
+		{"", `{"message":"no"}`, "/model/m/converse-stream", dialect.Strong},
+		{"", ``, "/model/arn:aws:bedrock:eu-west-1:1:inference-profile/eu.m/converse", dialect.Strong},
+		{"", `{"generation":"a"}`, "/model/m/invoke-with-response-stream", dialect.Weak},
+		{"", ``, "/model/m/other", 0},
+		{"", ``, "/models/m/converse", 0},
+		{"", `{"contentBlockDelta":`, "", 0},
+	} {
+		got := sniff(dialect.Evidence{Event: []byte(test.event), Data: []byte(test.data), Path: test.path})
+		if got.Points != test.points || (got.Why == "") != (test.points == 0) {
+			t.Errorf("%+v: %+v", test, got)
+		}
+	}
+	for name, value := range map[string]string{"X-Amzn-Errortype": "AccessDeniedException", "Content-Type": "application/vnd.amazon.eventstream"} {
+		if got := sniff(dialect.Evidence{Header: map[string][]string{name: {value}}}); got.Points != dialect.Weak {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestModel(t *testing.T) {
+	for path, want := range map[string]string{
+		"/model/anthropic.claude-x-v1:0/converse-stream":                                    "anthropic.claude-x-v1:0",
+		"/model/anthropic.claude-x-v1%3A0/converse":                                         "anthropic.claude-x-v1:0",
+		"/proxy/model/arn:aws:bedrock:eu-west-1:1:inference-profile/eu.nova/converse":       "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.nova",
+		"/model/arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Ainference-profile%2Feu.nova/converse": "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.nova",
+		"/model/50%/converse": "50%",
+		"/model/converse":     "",
+		"/v1/messages":        "",
+		"":                    "",
+	} {
+		if got := model(path, nil); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestTools(t *testing.T) {
+	got := tools([]byte(`{"toolConfig":{"toolChoice":{"auto":{}},"tools":[
+		{"toolSpec":{"name":"a","description":"A","inputSchema":{"json":{ "type": "object" }}}},
+		{"toolSpec":{"name":"b"}}, {"systemTool":{"name":"nova_grounding"}}, {"cachePoint":{"type":"default"}}, 7
+	]}}`))
+	want := []dialect.Tool{
+		{Name: "a", Kind: "function", Schema: dialect.Raw(`{ "type": "object" }`)},
+		{Name: "b", Kind: "function"},
+		{Name: "nova_grounding", Kind: "server"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := tools([]byte(`{"toolConfig":[`)); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestErrorBody: an error instead of a response has a message and nothing else
+// that gives the protocol away.
+func TestErrorBody(t *testing.T) {
+	for _, body := range []string{
+		`{"message":"no access","__type":"AccessDeniedException"}`,
+		`{"__type":"AccessDeniedException","Message":"no access"}`,
+	} {
+		var got []stream.Event
+		d := Dialect().New()
+		emit := func(e stream.Event) { got = append(got, e) }
+		if err := d.Decode(stream.Frame{Data: []byte(body)}, emit); err != nil {
+			t.Error(err)
+		}
+		d.Close(emit)
+		if len(got) != 3 || got[1].Kind != stream.Failure || got[1].Text != "no access" || got[1].More.ID != "AccessDeniedException" ||
+			got[2].Code != stream.CloseCut {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package bedrock
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// decoder reads one exchange. Between messages number is that of the last one.
+type decoder struct {
+	number  int32 // of the open turn, or of the last one
+	open    bool
+	stopped bool           // messageStop has come
+	counted bool           // metadata has come
+	blocks  map[int64]bool // the open content blocks that are calls
+	calls   int            // client-side calls of the turn
+	objects bool           // input that is no string was reported
+	event   wireEvent
+	text    stream.Arena
+	buf     []byte
+}
+
+func (d *decoder) Turn() int32 {
+	if d.open {
+		return d.number
+	}
+	return stream.NoTurn
+}
+
+func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
+	ev := &d.event
+	if err := ev.parse(f.Data, f.Event); err != nil {
+		return err
+	}
+	switch string(ev.name) {
+	case "contentBlockDelta":
+		d.blockDelta(ev, emit)
+	case "contentBlockStart":
+		d.blockStart(ev, emit)
+	case "contentBlockStop":
+		d.blockStop(ev, emit)
+	case "messageStart":
+		d.messageStart(emit)
+	case "messageStop":
+		d.messageStop(ev, emit)
+	case "metadata":
+		d.metadata(ev, emit)
+	case "":
+		d.nameless(ev, emit)
+	default:
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(ev.name)})
+	}
+	return nil
+}
+
+// nameless takes what is no event: a whole body, or an error instead of one.
+func (d *decoder) nameless(ev *wireEvent, emit func(stream.Event)) {
+	switch {
+	case ev.output.Kind() == '{':
+		d.body(ev, emit)
+	case ev.message.IsString():
+		if !d.open {
+			d.begin(emit)
+		}
+		emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: ev.message.Text(),
+			More: &stream.Detail{ID: ev.errType.Text()}})
+	default:
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(ev.first)})
+	}
+}
+
+func (d *decoder) messageStart(emit func(stream.Event)) {
+	switch {
+	case d.open && d.stopped:
+		d.close(stream.CloseEnd, emit)
+	case d.open:
+		d.diagnose(messageRestarted, stream.Warn,
+			"a second message began before this one ended: a retry was spliced into one body", emit)
+		d.close(stream.CloseCut, emit)
+	}
+	d.begin(emit)
+}
+
+// begin opens a turn.
+func (d *decoder) begin(emit func(stream.Event)) {
+	d.number++
+	d.open, d.stopped, d.counted, d.objects, d.calls = true, false, false, false, 0
+	d.blocks = map[int64]bool{}
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: new(stream.Detail)})
+}
+
+// ensure opens a turn for an event that came before its messageStart.
+func (d *decoder) ensure(emit func(stream.Event)) {
+	if d.open {
+		return
+	}
+	d.begin(emit)
+	d.diagnose(stream.ProtocolViolation, stream.Error, string(d.event.name)+" came before messageStart", emit)
+}
+
+func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
+	d.ensure(emit)
+	index, _ := ev.index.Int()
+	s := ev.start.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "toolUse":
+			d.blocks[index] = true
+			d.callOpen(int32(index), s.Value(), emit)
+		case "toolResult":
+			d.answer(s.Value(), emit)
+		case "text", "image", "reasoningContent":
+		default:
+			emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "content block " + string(s.Key())})
+		}
+	}
+}
+
+func (d *decoder) callOpen(slot int32, use dialect.Raw, emit func(stream.Event)) {
+	more := stream.Detail{ID: use.Get("toolUseId").Text(), Name: use.Get("name").Text(), CallKind: "function"}
+	if use.Get("type").Is("server_tool_use") {
+		more.CallKind, more.Server = "server", true
+	} else {
+		d.calls++
+	}
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &more})
+}
+
+// answer takes the result of a call that the provider ran.
+func (d *decoder) answer(result dialect.Raw, emit func(stream.Event)) {
+	code := stream.AnswerOK
+	if result.Get("status").Is("error") {
+		code = stream.AnswerFailed
+	}
+	emit(stream.Event{Kind: stream.Answer, Turn: d.number, Code: code,
+		More: &stream.Detail{ID: result.Get("toolUseId").Text()}})
+}
+
+func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
+	d.ensure(emit)
+	delta := &ev.delta
+	if delta.input.Given() {
+		index, _ := ev.index.Int()
+		d.blocks[index] = true
+		d.input(int32(index), delta.input, emit)
+	}
+	d.emitText(stream.TextDelta, delta.text, emit)
+	d.emitText(stream.ThinkDelta, delta.thinking, emit)
+	if !delta.known {
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "delta " + string(delta.other)})
+	}
+}
+
+// input takes a fragment of a call's arguments: a string that is a piece of JSON.
+func (d *decoder) input(slot int32, value dialect.Raw, emit func(stream.Event)) {
+	if !value.IsString() && !d.objects {
+		d.objects = true
+		emit(dialect.Diagnose(d.number, slot, argsObject, stream.Warn,
+			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail"))
+	}
+	d.buf = value.Append(d.buf[:0])
+	emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: slot, Text: d.text.Hold(d.buf)})
+}
+
+func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(stream.Event)) {
+	if !value.IsString() || value.Empty() {
+		return
+	}
+	d.buf = value.Append(d.buf[:0])
+	emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+}
+
+// blockStop seals a call. Text blocks often have no start, so a stop alone is
+// no deviation.
+func (d *decoder) blockStop(ev *wireEvent, emit func(stream.Event)) {
+	d.ensure(emit)
+	index, _ := ev.index.Int()
+	if d.blocks[index] {
+		delete(d.blocks, index)
+		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: int32(index)})
+	}
+}

@@ -1,0 +1,81 @@
+// Package claudecode decodes what Claude Code prints with `claude -p
+// --output-format stream-json`: one JSON object a line, with
+// --include-partial-messages the events of the model's own stream among them.
+//
+// Wire facts are from the public documentation of the Agent SDK (its message
+// types are these lines) and from programs that read them. A turn is one message
+// of the model. The main agent and each sub-agent are lanes, told apart by
+// parent_tool_use_id; their lines alternate, so several turns may be open at
+// once. A stream_event line holds an event of the inner protocol, and every lane
+// has a decoder of it. An assistant line repeats one content block of a message
+// as a whole: it confirms what was streamed, or, where nothing was, it is handed
+// to the inner decoder as the events that would have brought it. So slot and seal
+// are the inner protocol's. A user line brings the tools' results, and a result
+// line ends what was asked.
+package claudecode
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is Claude Code's stream-json around the protocol its model speaks.
+func Dialect(inner dialect.Dialect) dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "claude-code",
+		Title: "Claude Code stream-json",
+		Sniff: sniff,
+		New: func() dialect.Decoder {
+			return &decoder{inner: inner.New, byParent: map[string]*lane{}, calls: map[string]*call{}, streamed: map[string]bool{}}
+		},
+	}
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	var l line
+	if l.parse(e.Data) != nil {
+		return dialect.Score{}
+	}
+	kind := l.kind.Text()
+	ofSession := l.sessionID.IsString() || l.parent != nil
+	switch kind {
+	case "stream_event":
+		if l.event.Kind() == '{' {
+			return dialect.Score{Points: dialect.Sure, Why: "a stream_event line"}
+		}
+	case "assistant", "user":
+		if l.message.Kind() == '{' && ofSession {
+			return dialect.Score{Points: dialect.Sure, Why: "a line with a message of the " + kind}
+		}
+	case "system", "result":
+		if l.subtype.IsString() && ofSession {
+			return dialect.Score{Points: dialect.Sure, Why: "a " + kind + " line"}
+		}
+	case "":
+	default:
+		if l.sessionID.IsString() && l.uuid.IsString() {
+			return dialect.Score{Points: dialect.Likely, Why: "a line of a session"}
+		}
+	}
+	return dialect.Score{}
+}
+
+// Codes of this protocol's own findings.
+const (
+	sessionCost      = "SESSION_COST"
+	usagePartial     = "USAGE_PARTIAL"
+	permissionDenied = "PERMISSION_DENIED"
+	doneMismatch     = "DONE_MISMATCH"
+	orphanResult     = "ORPHAN_RESULT"
+)
+
+// call is what the decoder must remember of a call.
+type call struct {
+	turn, slot int32
+	args       dialect.Arguments
+}
+
+// diagnose makes a finding about the call.
+func (k *call) diagnose(code string, message string, emit func(stream.Event)) {
+	emit(dialect.Diagnose(k.turn, k.slot, code, stream.Info, message))
+}

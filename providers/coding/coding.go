@@ -1,0 +1,148 @@
+// Package coding undoes the codings a body travels in: chunked transfer coding
+// (RFC 9112 §7.1) and gzip, deflate, brotli and zstd content coding (RFC 9110
+// §8.4).
+//
+//	bytes as sent ─▶ stage ─▶ stage ─▶ the body
+//
+// A header says what a body is coded in; the bytes say whether it still is,
+// because dumps keep the headers of bodies that the client has already decoded.
+package coding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxBody is how many bytes a coded body may become: hostile input can expand a
+// thousandfold.
+const MaxBody = 1 << 30
+
+// Chain undoes all codings of one body, the last applied first. However its
+// bytes are cut into writes, the body is the same.
+type Chain struct {
+	stages []stage
+	size   int
+	err    error
+}
+
+// A stage undoes one coding. What it returns is valid until the next call.
+type stage interface {
+	name() string // "" while the bytes have not shown that the coding is there
+	plain() bool  // the bytes have shown that it is not
+	write(p []byte) ([]byte, error)
+	close() ([]byte, error)
+}
+
+// New is the chain for a response with that header (canonical names), or nil
+// with the reason when it names a coding that is not known.
+func New(header map[string][]string) (*Chain, error) {
+	var c Chain
+	for _, coding := range listed(header["Transfer-Encoding"]) {
+		switch coding {
+		case "chunked":
+			c.stages = append(c.stages, new(chunked))
+		case "identity":
+		default:
+			if err := c.add(coding); err != nil {
+				return nil, err
+			}
+		}
+	}
+	content := listed(header["Content-Encoding"])
+	for _, coding := range content {
+		if err := c.add(coding); err != nil {
+			return nil, err
+		}
+	}
+	if len(content) == 0 {
+		// Files are also kept compressed: these begin with bytes no text has.
+		c.stages = append(c.stages, newPacked("gzip"), newPacked("zstd"))
+	}
+	return &c, nil
+}
+
+// listed are the codings of a header, the last applied first.
+func listed(values []string) (codings []string) {
+	for _, v := range values {
+		for word := range strings.SplitSeq(v, ",") {
+			if word = strings.ToLower(strings.TrimSpace(word)); word != "" {
+				codings = append(codings, word)
+			}
+		}
+	}
+	slices.Reverse(codings)
+	return codings
+}
+
+func (c *Chain) add(coding string) error {
+	switch coding {
+	case "identity", "aws-chunked":
+		return nil
+	case "x-gzip":
+		coding = "gzip"
+	}
+	if _, known := packings[coding]; !known {
+		return fmt.Errorf("the body is coded as %q, which is none of gzip, deflate, br and zstd", coding)
+	}
+	c.stages = append(c.stages, newPacked(coding))
+	return nil
+}
+
+// Plain reports whether the bytes have shown that nothing is coded: they are
+// the body.
+func (c *Chain) Plain() bool {
+	for _, s := range c.stages {
+		if !s.plain() {
+			return false
+		}
+	}
+	return true
+}
+
+// Name says which codings were really undone: "chunked, gzip", or "".
+func (c *Chain) Name() string {
+	var names []string
+	for _, s := range c.stages {
+		if n := s.name(); n != "" {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// Write decodes p and returns the body's bytes it completes, which are valid
+// until the next call. After an error nothing more is decoded.
+func (c *Chain) Write(p []byte) ([]byte, error) {
+	for _, s := range c.stages {
+		if c.err != nil || len(p) == 0 {
+			break
+		}
+		p, c.err = s.write(p)
+	}
+	return c.count(p), c.err
+}
+
+// Close says that no more bytes come, and returns what was still held back.
+func (c *Chain) Close() (rest []byte, err error) {
+	for _, s := range c.stages {
+		var moved []byte
+		if len(rest) > 0 && c.err == nil {
+			moved, c.err = s.write(rest)
+			moved = slices.Clone(moved)
+		}
+		last, err := s.close()
+		if c.err == nil {
+			c.err = err
+		}
+		rest = append(moved, last...)
+	}
+	return c.count(rest), c.err
+}
+
+func (c *Chain) count(p []byte) []byte {
+	if c.size += len(p); c.size > MaxBody && c.err == nil {
+		c.err = fmt.Errorf("the body expands to more than %d MiB", MaxBody>>20)
+	}
+	return p
+}

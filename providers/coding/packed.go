@@ -1,0 +1,212 @@
+package coding
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+)
+
+// packing is one way to compress. packed says from the first bytes whether they
+// are; ok is false while that needs more of them.
+type packing struct {
+	packed func(head []byte) (yes, ok bool)
+	open   func(*pushed) (io.Reader, error)
+}
+
+var packings = map[string]packing{
+	"gzip": {magic("\x1f\x8b"), func(r *pushed) (io.Reader, error) { return gzip.NewReader(r) }},
+	"zstd": {magic("\x28\xb5\x2f\xfd"), func(r *pushed) (io.Reader, error) {
+		// One worker decodes on the reader's side: nothing runs in the background.
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+	}},
+	"br":      {noText, func(r *pushed) (io.Reader, error) { return brotli.NewReader(r), nil }},
+	"deflate": {noText, openDeflate},
+}
+
+func magic(want string) func([]byte) (yes, ok bool) {
+	return func(head []byte) (yes, ok bool) {
+		n := min(len(head), len(want))
+		same := string(head[:n]) == want[:n]
+		return same && n == len(want), !same || n == len(want)
+	}
+}
+
+// noText tells bytes of a coding without a mark of its own from text: a run of
+// printable bytes this long is none by chance.
+func noText(head []byte) (yes, ok bool) {
+	const enough = 24
+	for _, c := range head[:min(len(head), enough)] {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f {
+			return true, true
+		}
+	}
+	return false, len(head) >= enough
+}
+
+// openDeflate reads zlib's format, which is what "deflate" means, and the bare
+// one that some servers send instead.
+func openDeflate(r *pushed) (io.Reader, error) {
+	head := make([]byte, 2)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, err
+	}
+	r.in = append(head, r.in...)
+	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+		return zlib.NewReader(r)
+	}
+	return flate.NewReader(r), nil
+}
+
+// packed is the stage for compressed bytes.
+type packed struct {
+	coding string
+	head   []byte // held back until it tells whether the coding is there
+	isText bool   // it is not
+	push   *pusher
+}
+
+func newPacked(coding string) *packed { return &packed{coding: coding} }
+
+func (s *packed) name() string {
+	if s.push == nil {
+		return ""
+	}
+	return s.coding
+}
+
+func (s *packed) plain() bool { return s.isText }
+
+func (s *packed) write(p []byte) ([]byte, error) {
+	switch {
+	case s.isText:
+		return p, nil
+	case s.push != nil:
+		return s.push.write(p)
+	}
+	s.head = append(s.head, p...)
+	yes, ok := packings[s.coding].packed(s.head)
+	if !ok {
+		return nil, nil
+	}
+	p, s.head = s.head, nil
+	if s.isText = !yes; s.isText {
+		return p, nil
+	}
+	s.push = newPusher(packings[s.coding].open)
+	return s.push.write(p)
+}
+
+func (s *packed) close() ([]byte, error) {
+	if s.push == nil {
+		rest := s.head
+		s.head = nil
+		return rest, nil
+	}
+	out, err := s.push.close()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("it ends in the middle")
+	}
+	if err != nil {
+		err = fmt.Errorf("the %s coding: %w", s.coding, err)
+	}
+	return out, err
+}
+
+// pusher turns a decoder that reads into one that is written to: the reader
+// runs as a coroutine that is resumed when there are bytes for it.
+type pusher struct {
+	in    []byte
+	ended bool
+	next  func() ([]byte, bool) // nil: it wants more bytes
+	stop  func()
+	done  bool // the coded bytes have ended
+	out   []byte
+	err   error
+}
+
+func newPusher(open func(*pushed) (io.Reader, error)) *pusher {
+	p := new(pusher)
+	p.next, p.stop = iter.Pull(func(yield func([]byte) bool) {
+		r, err := open(&pushed{p, yield})
+		buf := make([]byte, 32<<10)
+		for err == nil {
+			var n int
+			if n, err = r.Read(buf); n > 0 && !yield(buf[:n]) {
+				return
+			}
+		}
+		if err != io.EOF {
+			p.err = err
+		} else if len(p.in) > 0 {
+			p.err = fmt.Errorf("%d bytes follow its end", len(p.in))
+		}
+	})
+	return p
+}
+
+// pushed is what the decoder reads from. It reads single bytes too, so that
+// nobody buffers what comes after the end.
+type pushed struct {
+	*pusher
+	yield func([]byte) bool
+}
+
+// wait returns when there are bytes, or no more will come.
+func (r *pushed) wait() error {
+	for len(r.in) == 0 {
+		if r.ended || !r.yield(nil) {
+			return io.EOF
+		}
+	}
+	return nil
+}
+
+func (r *pushed) Read(b []byte) (int, error) {
+	if err := r.wait(); err != nil {
+		return 0, err
+	}
+	n := copy(b, r.in)
+	r.in = r.in[n:]
+	return n, nil
+}
+
+func (r *pushed) ReadByte() (byte, error) {
+	if err := r.wait(); err != nil {
+		return 0, err
+	}
+	c := r.in[0]
+	r.in = r.in[1:]
+	return c, nil
+}
+
+func (p *pusher) write(b []byte) ([]byte, error) {
+	if p.done && p.err == nil && len(b) > 0 {
+		p.err = errors.New("more bytes follow its end")
+	}
+	p.in, p.out = b, p.out[:0]
+	p.run()
+	return p.out, p.err
+}
+
+// run resumes the decoder until it wants more bytes.
+func (p *pusher) run() {
+	for wants := false; !wants && !p.done && len(p.out) <= MaxBody; {
+		got, more := p.next()
+		p.out = append(p.out, got...)
+		wants, p.done = got == nil, !more
+	}
+}
+
+func (p *pusher) close() ([]byte, error) {
+	p.ended, p.out = true, p.out[:0]
+	p.run()
+	p.stop()
+	return p.out, p.err
+}

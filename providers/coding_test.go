@@ -1,0 +1,51 @@
+package providers
+
+import (
+	"bytes"
+	"compress/gzip"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestCodedBody: a body that came compressed is inspected as what it is, and
+// its bytes as sent are kept.
+func TestCodedBody(t *testing.T) {
+	var sent bytes.Buffer
+	z := gzip.NewWriter(&sent)
+	_, _ = z.Write([]byte("data: " + chatText + "\n\ndata: [DONE]\n\n"))
+	_ = z.Close()
+	head := &stream.Head{Status: 200, Header: map[string][]string{"Content-Encoding": {"gzip"}}}
+	for _, test := range []struct {
+		what string
+		wire []byte
+		says string
+	}{
+		{"whole", sent.Bytes(), ""},
+		{"cut", sent.Bytes()[:sent.Len()-9], "CODING_BROKEN"},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Head: head})
+		for i := range test.wire {
+			in.Write(stream.Record{Data: test.wire[i : i+1]})
+		}
+		in.Close()
+		x := in.Exchange(0)
+		if x.Coding != "gzip" || x.Framing != "SSE" || x.Dialect == nil || x.Dialect.Name != "openai-chat" {
+			t.Errorf("%s: coding %q, framing %q, dialect %v", test.what, x.Coding, x.Framing, x.Dialect)
+		}
+		if !bytes.Equal(x.Sent.Bytes(0, x.Sent.Size()), test.wire) {
+			t.Errorf("%s: the bytes as sent are not kept", test.what)
+		}
+		if got := strings.Contains(turnLines(in.Session()), "CODING_BROKEN"); got != (test.says != "") {
+			t.Errorf("%s: CODING_BROKEN is found: %v", test.what, got)
+		}
+	}
+	in := new(Inspector)
+	in.Write(stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Encoding": {"compress"}}}, Data: []byte("\x1f\x9d")})
+	in.Close()
+	if x := in.Exchange(0); x.Response.Size() != 2 || len(in.Session().Findings) == 0 {
+		t.Errorf("a coding nobody knows: %d bytes, findings %v", x.Response.Size(), in.Session().Findings)
+	}
+}

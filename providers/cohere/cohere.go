@@ -1,0 +1,70 @@
+// Package cohere decodes Cohere's chat protocol, version 2: its event stream
+// and its whole bodies.
+//
+// A call's slot is the index of its tool-call events, and tool-call-end is its
+// seal. In tool-call events tool_calls is an object; in bodies it is a list. What
+// the model writes before it calls, tool_plan, is reasoning. message-end is the
+// terminator; a [DONE] after it is a gateway's.
+//
+// Wire facts are from Cohere's published SDKs and API reference
+// (V2ChatStreamResponse, ChatMessageEndEventDelta, Usage).
+package cohere
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is version 2 of Cohere's protocol.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "cohere",
+		Title: "Cohere v2",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		Tools: dialect.FunctionTools,
+		Model: model,
+	}
+}
+
+// model is what the request asks for: the response does not say it.
+func model(_ string, request []byte) string {
+	return dialect.Raw(request).Get("model").Text()
+}
+
+// eventTypes are the types of the stream's events.
+var eventTypes = map[string]bool{
+	"message-start": true, "message-end": true, "tool-plan-delta": true,
+	"content-start": true, "content-delta": true, "content-end": true,
+	"tool-call-start": true, "tool-call-delta": true, "tool-call-end": true,
+	"citation-start": true, "citation-end": true,
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	var ev wireEvent
+	bad := ev.parse(e.Data) != nil
+	kind := ev.kind.Text()
+	_, finishes := finishCodes[ev.finish.Text()]
+	switch {
+	case bad:
+	case eventTypes[kind] && (ev.deltaIn || ev.index.Count().Told):
+		return dialect.Score{Points: dialect.Sure, Why: "event type " + kind}
+	case ev.messageIn && finishes:
+		return dialect.Score{Points: dialect.Sure, Why: "a body with message and finish_reason " + ev.finish.Text()}
+	case kind == "" && eventTypes[string(e.Event)]:
+		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}
+	}
+	if strings.HasSuffix(e.Path, "/v2/chat") {
+		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	}
+	return dialect.Score{}
+}
+
+// finishCodes are the finish reasons.
+var finishCodes = map[string]stream.Code{
+	"COMPLETE": stream.FinishDone, "STOP_SEQUENCE": stream.FinishDone, "TOOL_CALL": stream.FinishDone,
+	"MAX_TOKENS": stream.FinishCut,
+	"ERROR":      stream.FinishFailed, "TIMEOUT": stream.FinishFailed,
+}

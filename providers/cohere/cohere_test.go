@@ -1,0 +1,49 @@
+package cohere
+
+import (
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+func TestModel(t *testing.T) {
+	for request, want := range map[string]string{`{"model":"command-a","stream":true}`: "command-a", `{}`: "", "": ""} {
+		if got := Dialect().Model("/v2/chat", []byte(request)); got != want {
+			t.Errorf("%s: %q", request, got)
+		}
+	}
+}
+
+// TestErrorBody: an error instead of a response has a message and no more; only
+// the path gives the protocol away.
+func TestErrorBody(t *testing.T) {
+	body := []byte(`{"id":"e1","message":"invalid api token"}`)
+	if got := sniff(dialect.Evidence{Data: body}); got.Points != 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := sniff(dialect.Evidence{Data: body, Path: "/v2/chat"}); got.Points != dialect.Strong {
+		t.Errorf("%+v", got)
+	}
+	var got []stream.Event
+	d := Dialect().New()
+	emit := func(e stream.Event) { got = append(got, e) }
+	if err := d.Decode(stream.Frame{Data: body}, emit); err != nil {
+		t.Error(err)
+	}
+	d.Close(emit)
+	if len(got) != 3 || got[0].More.ID != "e1" || got[1].Kind != stream.Failure || got[1].Text != "invalid api token" || got[2].Code != stream.CloseCut {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestErrorText: the error beside a finish reason is a text, or an object with one.
+func TestErrorText(t *testing.T) {
+	for _, test := range []struct{ wire, want string }{
+		{`"too long"`, "too long"}, {`{"message":"too long"}`, "too long"}, {`{"code":1}`, `{"code":1}`},
+	} {
+		if got := errorText(dialect.Raw(test.wire)); got != test.want {
+			t.Errorf("%s: %q, want %q", test.wire, got, test.want)
+		}
+	}
+}

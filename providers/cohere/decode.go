@@ -1,0 +1,197 @@
+package cohere
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// decoder reads one exchange. Between messages number is that of the last one.
+type decoder struct {
+	number int32 // of the open turn, or of the last one
+	open   bool
+	ended  bool // message-end has come for the last turn
+	calls  int
+	event  wireEvent
+	kind   []byte // of the event
+	text   stream.Arena
+	buf    []byte
+	said   bool // arguments that are no string were reported
+}
+
+func (d *decoder) Turn() int32 {
+	if d.open {
+		return d.number
+	}
+	return stream.NoTurn
+}
+
+func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
+	if string(f.Data) == "[DONE]" {
+		d.doneWord(emit)
+		return nil
+	}
+	ev := &d.event
+	if err := ev.parse(f.Data); err != nil {
+		return err
+	}
+	kind := f.Event
+	if ev.kind.IsString() && !ev.kind.Empty() {
+		d.kind = ev.kind.Append(d.kind[:0])
+		kind = d.kind
+	}
+	switch string(kind) {
+	case "tool-call-delta":
+		d.callDelta(ev, emit)
+	case "tool-plan-delta", "content-start", "content-delta":
+		d.ensure(string(kind), emit)
+		d.words(&ev.message, emit)
+	case "tool-call-start":
+		d.callStart(ev, emit)
+	case "tool-call-end":
+		d.ensure("tool-call-end", emit)
+		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slotOf(ev)})
+	case "message-start":
+		d.messageStart(ev, emit)
+	case "message-end":
+		d.messageEnd(ev, emit)
+	case "content-end", "citation-start", "citation-end", "debug":
+		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Turn()})
+	default:
+		d.other(ev, kind, emit)
+	}
+	return nil
+}
+
+// other takes what is no event of the stream: a body, an error instead of one,
+// or a type this version does not know.
+func (d *decoder) other(ev *wireEvent, kind []byte, emit func(stream.Event)) {
+	switch {
+	case len(kind) > 0:
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(kind)})
+	case ev.messageIn:
+		d.body(ev, emit)
+	case ev.note.IsString():
+		if !d.open {
+			d.begin(ev, emit)
+		}
+		emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: ev.note.Text(), More: new(stream.Detail)})
+	default:
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: "an object without a type"})
+	}
+}
+
+func slotOf(ev *wireEvent) int32 {
+	index, _ := ev.index.Int()
+	return int32(index)
+}
+
+func (d *decoder) messageStart(ev *wireEvent, emit func(stream.Event)) {
+	if d.open {
+		d.diagnose("MESSAGE_RESTARTED", stream.Warn,
+			"a second message began before this one ended: a retry was spliced into one body", emit)
+		d.close(stream.CloseCut, emit)
+	}
+	d.begin(ev, emit)
+	d.words(&ev.message, emit)
+	d.wholeCalls(ev.message.calls, startSlot, emit)
+}
+
+// startSlot is the slot of the first call that message-start brings whole, if
+// it ever does; those of the stream count from 0.
+const startSlot = 1 << 20
+
+// begin opens a turn.
+func (d *decoder) begin(ev *wireEvent, emit func(stream.Event)) {
+	d.number++
+	d.open, d.ended, d.said, d.calls = true, false, false, 0
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: ev.id.Text()}})
+}
+
+// ensure opens a turn for an event that came before its message-start.
+func (d *decoder) ensure(what string, emit func(stream.Event)) {
+	if d.open {
+		return
+	}
+	d.begin(&d.event, emit)
+	d.diagnose(stream.ProtocolViolation, stream.Error, what+" came before message-start", emit)
+}
+
+// words emits what the message says: its plan and reasoning as reasoning.
+func (d *decoder) words(m *wireMessage, emit func(stream.Event)) {
+	d.emitText(stream.ThinkDelta, m.plan, emit)
+	d.emitText(stream.ThinkDelta, m.thinking, emit)
+	d.emitText(stream.TextDelta, m.text, emit)
+	d.emitText(stream.TextDelta, m.content, emit)
+	parts := m.content.Scan()
+	for ok := parts.Array(); ok; ok = parts.Element() {
+		part := parts.Value()
+		d.emitText(stream.ThinkDelta, part.Get("thinking"), emit)
+		d.emitText(stream.TextDelta, part.Get("text"), emit)
+	}
+}
+
+func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(stream.Event)) {
+	if !value.IsString() || value.Empty() {
+		return
+	}
+	d.buf = value.Append(d.buf[:0])
+	emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+}
+
+func (d *decoder) callStart(ev *wireEvent, emit func(stream.Event)) {
+	d.ensure("tool-call-start", emit)
+	slot, call := slotOf(ev), d.firstCall(&ev.message)
+	d.callOpen(slot, call, emit)
+	if call.args.Given() && !call.args.Empty() { // normally the empty string, which deltas follow
+		d.arguments(slot, call.args, emit)
+	}
+}
+
+// firstCall is the call of a delta: an object, or against the protocol a list of one.
+func (d *decoder) firstCall(m *wireMessage) *wireCall {
+	if s := m.calls.Scan(); s.Array() {
+		m.call.parse(&s)
+	}
+	return &m.call
+}
+
+func (d *decoder) callOpen(slot int32, w *wireCall, emit func(stream.Event)) {
+	d.calls++
+	id := w.id.Text()
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &stream.Detail{
+		ID: id, Name: w.name.Text(), CallKind: "function",
+	}})
+	if id == "" {
+		d.about(slot, "ID_MISSING", stream.Warn, "no id came: a result has nothing to refer to, clients invent one", emit)
+	}
+}
+
+func (d *decoder) callDelta(ev *wireEvent, emit func(stream.Event)) {
+	d.ensure("tool-call-delta", emit)
+	slot, call := slotOf(ev), d.firstCall(&ev.message)
+	if id, name := call.id.Text(), call.name.Text(); id != "" || name != "" {
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: slot, More: &stream.Detail{ID: id, Name: name, CallKind: "function"}})
+	}
+	if call.args.Given() {
+		d.arguments(slot, call.args, emit)
+	}
+}
+
+// arguments takes a fragment of a call's arguments: a string that is a piece of JSON.
+func (d *decoder) arguments(slot int32, value dialect.Raw, emit func(stream.Event)) {
+	if !value.IsString() && !d.said {
+		d.said = true
+		d.about(slot, "ARGS_OBJECT", stream.Warn,
+			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail", emit)
+	}
+	d.buf = value.Append(d.buf[:0])
+	emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: slot, Text: d.text.Hold(d.buf)})
+}
+
+func (d *decoder) about(slot int32, code string, s stream.Severity, message string, emit func(stream.Event)) {
+	emit(dialect.Diagnose(d.number, slot, code, s, message))
+}
+
+func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
+	d.about(stream.NoSlot, code, s, message, emit)
+}

@@ -1,0 +1,132 @@
+package cohere
+
+import (
+	"fmt"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// messageEnd takes the finish reason and usage, and ends the turn.
+func (d *decoder) messageEnd(ev *wireEvent, emit func(stream.Event)) {
+	if !d.open && d.ended {
+		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn}) // once more
+		return
+	}
+	d.ensure("message-end", emit)
+	d.ended = true
+	d.tell(ev.usage, emit)
+	d.finish(ev, emit)
+	d.close(stream.CloseEnd, emit)
+}
+
+// doneWord takes [DONE], which gateways add after message-end.
+func (d *decoder) doneWord(emit func(stream.Event)) {
+	if d.open {
+		d.diagnose("FIN_NULL", stream.Warn, "[DONE] came without message-end: nothing says why the response ended", emit)
+	}
+	d.close(stream.CloseEnd, emit)
+}
+
+// body takes a response that was not streamed.
+func (d *decoder) body(ev *wireEvent, emit func(stream.Event)) {
+	d.close(stream.CloseCut, emit)
+	d.begin(ev, emit)
+	d.ended = true
+	d.words(&ev.message, emit)
+	d.wholeCalls(ev.message.calls, 0, emit)
+	d.tell(ev.usage, emit)
+	d.finish(ev, emit)
+	d.close(stream.CloseEnd, emit)
+}
+
+// wholeCalls takes a list of calls that are complete where they stand. Of tools
+// without parameters the arguments are the word null.
+func (d *decoder) wholeCalls(list dialect.Raw, slot int32, emit func(stream.Event)) {
+	s := list.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		var call wireCall
+		call.parse(&s)
+		d.callOpen(slot, &call, emit)
+		switch {
+		case !call.argsIn:
+			d.about(slot, "ARGS_MISSING", stream.Info, "no arguments field came at all: meant as {}", emit)
+		case !call.args.Given() || call.args.Is("null"):
+			d.about(slot, "ARGS_NULL", stream.Warn, "the arguments are null, as Cohere writes none: meant as {}", emit)
+		case call.args.Empty():
+			d.about(slot, "ARGS_EMPTY", stream.Info, "the arguments are the empty string: meant as {}", emit)
+		}
+		if call.args.Given() {
+			d.arguments(slot, call.args, emit)
+		}
+		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slot})
+		slot++
+	}
+}
+
+// finish takes a finish reason, unless it is null or absent, and an error beside it.
+func (d *decoder) finish(ev *wireEvent, emit func(stream.Event)) {
+	reason := ev.finish.Text()
+	code, known := finishCodes[reason]
+	if reason != "" {
+		emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: reason, Code: code})
+	}
+	if ev.err.Given() && !ev.err.Empty() {
+		emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: errorText(ev.err), More: &stream.Detail{ID: reason}})
+	}
+	switch {
+	case reason == "" && d.calls > 0:
+		d.diagnose("FIN_NULL", stream.Warn, "no finish_reason came: nothing says that the calls are complete", emit)
+	case reason == "":
+	case !known:
+		d.diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", reason), emit)
+	case reason == "TOOL_CALL" && d.calls == 0:
+		d.diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the finish reason is TOOL_CALL, but no call came: it was dropped on the way", emit)
+	case reason == "COMPLETE" && d.calls > 0:
+		d.diagnose("FIN_STOP", stream.Info, "the finish reason is COMPLETE although calls came: clients that wait for TOOL_CALL never run them", emit)
+	case code == stream.FinishFailed:
+		d.diagnose("FIN_ERROR", stream.Error, "the response ended in "+reason, emit)
+	}
+}
+
+func errorText(err dialect.Raw) string {
+	if message := err.Get("message").Text(); message != "" {
+		return message
+	}
+	return string(err.Append(nil))
+}
+
+// Close says that the bytes have ended: without message-end that is a cut.
+func (d *decoder) Close(emit func(stream.Event)) {
+	d.close(stream.CloseCut, emit)
+}
+
+func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
+	if !d.open {
+		return
+	}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code}
+	if code == stream.CloseCut {
+		e.Text = "the stream ended without message-end: the connection was cut"
+	}
+	emit(e)
+	d.open = false
+}
+
+// tell emits usage: what is billed, and beside it what was processed. The
+// cached tokens are part of the latter, so they are told only where nothing says
+// what is billed.
+func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
+	billed, seen := u.Get("billed_units"), u.Get("tokens")
+	n := stream.Usage{
+		Input: billed.Get("input_tokens").Count(), Output: billed.Get("output_tokens").Count(),
+		SeenInput: seen.Get("input_tokens").Count(), SeenOutput: seen.Get("output_tokens").Count(),
+	}
+	if !n.Input.Told && !n.Output.Told {
+		n.Input, n.Output = n.SeenInput, n.SeenOutput
+		n.CacheRead = u.Get("cached_tokens").Count()
+	}
+	if n != (stream.Usage{}) {
+		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: n}})
+	}
+}

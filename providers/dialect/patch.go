@@ -1,0 +1,286 @@
+package dialect
+
+import (
+	"fmt"
+
+	"toolscope/stream"
+)
+
+// A Builder makes a JSON text of patches, each of which sets the value at one
+// path or a further piece of the string there.
+//
+// The text so far is always one that JSON can go on from: what the last value
+// stands in is still open. So a patch that goes on where the one before was
+// only appends; one that goes back changes what stands already, and the text is
+// another. The zero value is ready.
+type Builder struct {
+	root  node
+	text  []byte
+	open  []*node // containers that are not closed in text, the outer one first
+	str   *node   // the string that is not closed in text, nil if none
+	path  []byte  // of the last patch
+	last  *node   // what it set
+	steps []step
+	buf   []byte
+
+	rewritten int  // bytes of text made anew, in all
+	stale     bool // text is not what the tree says
+}
+
+// Patched is what a patch did to the text.
+type Patched struct {
+	Added       []byte // what it appended; valid until the next call
+	Rewritten   bool   // the text is another than before: see Text
+	Overwritten bool   // what was there was a value, and complete
+}
+
+// node is one value of the tree.
+type node struct {
+	kind  byte    // { [ " or v for a number or word; 0 is a place that nobody has set: null, until somebody does
+	text  []byte  // of a string its inside, of a number or word all
+	more  bool    // further pieces of the string are announced
+	kids  []*node // nil is an element that nobody has set: null, until somebody does
+	names []string
+	index map[string]int // of names, once there are many
+}
+
+// step is one segment of a path: a name, or an index when name is nil.
+type step struct {
+	name  []byte
+	index int
+}
+
+// kind is the kind of container that the step leads into.
+func (s step) kind() byte {
+	if s.name != nil {
+		return '{'
+	}
+	return '['
+}
+
+const (
+	maxGap    = 100     // places of an array that one patch may leave out
+	maxRemade = 1 << 20 // bytes of text made anew; beyond, it is made when asked for
+	manyNames = 16
+)
+
+// Text is the text so far.
+func (b *Builder) Text() []byte { return b.text }
+
+// Waiting reports whether the last string's next piece is announced.
+func (b *Builder) Waiting() bool {
+	n := &b.root
+	for kid := n; kid != nil; kid = kid.last() {
+		n = kid
+	}
+	return n.more
+}
+
+// Apply takes one patch: its path as RFC 9535 writes the path of one place, and
+// a value; more says that this is a piece of a string and not the last. An error
+// means that the path cannot be followed: nothing has changed.
+func (b *Builder) Apply(path []byte, value Raw, more bool) (Patched, error) {
+	more = more && value.IsString()
+	if !value.Given() {
+		value = Raw("null")
+	}
+	if b.last != nil && b.last.more && value.IsString() && string(path) == string(b.path) {
+		return b.extend(b.last, value, more), nil // the common case
+	}
+	steps, err := parsePath(path, b.steps[:0])
+	if err != nil {
+		return Patched{}, err
+	}
+	n, depth := &b.root, 0
+	for depth < len(steps) {
+		kid := n.kid(steps[depth])
+		if kid == nil {
+			break
+		}
+		n, depth = kid, depth+1
+	}
+	if err := n.room(depth, steps); err != nil {
+		return Patched{}, err
+	}
+	b.path, b.last, b.steps = append(b.path[:0], path...), n, steps
+	switch {
+	case depth < len(steps):
+		return b.add(n, depth, value, more), nil
+	case n.more && value.IsString():
+		return b.extend(n, value, more), nil
+	}
+	return b.replace(n, value, more), nil
+}
+
+// room checks that what is left of a path after depth steps can be made below n.
+func (n *node) room(depth int, steps []step) error {
+	if len(steps) > stream.MaxDepth {
+		return fmt.Errorf("at most %d levels of nesting", stream.MaxDepth)
+	}
+	have := len(n.kids)
+	for _, s := range steps[depth:] {
+		if s.name == nil && s.index > have+maxGap {
+			return fmt.Errorf("index %d of an array that has %d elements", s.index, have)
+		}
+		have = 0
+	}
+	return nil
+}
+
+// extend adds a piece to a string that waits for it.
+func (b *Builder) extend(n *node, piece Raw, more bool) Patched {
+	from, before := len(b.text), len(n.text)
+	b.buf = piece.Append(b.buf[:0])
+	n.text = appendEscaped(n.text, b.buf)
+	n.more = more
+	switch {
+	case b.stale:
+		return Patched{}
+	case n != b.str && len(n.text) == before:
+		return Patched{} // it was closed in the text when another patch came
+	case n != b.str:
+		return b.remake()
+	}
+	b.text = append(b.text, n.text[before:]...)
+	if !more {
+		b.text, b.str = append(b.text, '"'), nil
+	}
+	return Patched{Added: b.text[from:]}
+}
+
+// add makes the place that the path names from steps[depth] on, below n.
+func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
+	rest := b.steps[depth:]
+	over := n.kind != 0 && n.kind != rest[0].kind()
+	hole := rest[0].name == nil && rest[0].index < len(n.kids)
+	appends := !over && !hole && !b.stale && (depth < len(b.open) && b.open[depth] == n || n == &b.root && n.kind == 0)
+	if over {
+		*n = node{}
+	}
+	from := len(b.text)
+	if appends {
+		b.closeTo(depth + 1)
+	}
+	for _, s := range rest {
+		before := len(n.kids)
+		n.kind = s.kind()
+		kid := n.grow(s)
+		if appends {
+			b.enter(n, before, s)
+		}
+		n = kid
+	}
+	b.setValue(n, value, more)
+	b.last = n
+	switch {
+	case b.stale:
+		return Patched{Overwritten: over}
+	case !appends:
+		p := b.remake()
+		p.Overwritten = over
+		return p
+	}
+	b.text = n.appendTo(b.text, true)
+	if n.more {
+		b.str = n
+	}
+	return Patched{Added: b.text[from:]}
+}
+
+// enter writes what stands before the new element of n that s leads to: n had
+// before of them.
+func (b *Builder) enter(n *node, before int, s step) {
+	if before == 0 {
+		b.text = append(b.text, n.kind)
+		b.open = append(b.open, n)
+	} else {
+		b.text = append(b.text, ',')
+	}
+	for range len(n.kids) - 1 - before {
+		b.text = append(b.text, "null,"...)
+	}
+	if s.name != nil {
+		b.text = appendKey(b.text, n.names[len(n.kids)-1])
+	}
+}
+
+// replace sets a place that exists.
+func (b *Builder) replace(n *node, value Raw, more bool) Patched {
+	fresh := n == &b.root && n.kind == 0
+	p := Patched{Overwritten: n.kind != 0}
+	was := *n
+	*n = node{}
+	b.setValue(n, value, more)
+	switch {
+	case b.stale:
+	case fresh:
+		b.text = n.appendTo(b.text, true)
+		p.Added = b.text
+		if n.more {
+			b.str = n
+		}
+	case n.kind == was.kind && !was.more && !n.more && string(n.text) == string(was.text) && was.kids == nil:
+		return Patched{} // the same again
+	default:
+		p.Rewritten = b.remake().Rewritten
+	}
+	return p
+}
+
+func (b *Builder) setValue(n *node, value Raw, more bool) {
+	if value.IsString() {
+		b.buf = value.Append(b.buf[:0])
+		n.kind, n.text, n.more = '"', appendEscaped(nil, b.buf), more
+		return
+	}
+	n.kind, n.text = 'v', append([]byte(nil), value...)
+}
+
+// closeTo closes what is open in the text, but not the outer keep containers.
+func (b *Builder) closeTo(keep int) {
+	if b.str != nil {
+		b.text, b.str = append(b.text, '"'), nil
+	}
+	for i := len(b.open) - 1; i >= keep; i-- {
+		b.text = append(b.text, b.open[i].kind+2) // in ASCII } is 2 after {, and ] after [
+		b.open = b.open[:i]
+	}
+}
+
+// remake writes the text anew from the tree, unless that was done too often.
+func (b *Builder) remake() Patched {
+	if b.rewritten > maxRemade {
+		b.stale = true
+		return Patched{}
+	}
+	b.text = b.root.appendTo(b.text[:0], true)
+	b.rewritten += len(b.text)
+	b.open, b.str, b.stale = b.open[:0], nil, false
+	for n := &b.root; n != nil; n = n.last() {
+		switch {
+		case n.kids != nil:
+			b.open = append(b.open, n)
+		case n.more:
+			b.str = n
+		}
+	}
+	return Patched{Rewritten: true}
+}
+
+// Flush brings the text up to date if that was put off.
+func (b *Builder) Flush() Patched {
+	if !b.stale {
+		return Patched{}
+	}
+	b.rewritten = 0
+	return b.remake()
+}
+
+// Close closes all that is open: no more patches come.
+func (b *Builder) Close() Patched {
+	p := b.Flush()
+	from := len(b.text)
+	b.closeTo(0)
+	p.Added = b.text[from:]
+	return p
+}

@@ -1,0 +1,119 @@
+package providers
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Find is the dialect of that name; the error lists the names there are.
+func Find(name string) (*dialect.Dialect, error) {
+	var names []string
+	for i := range All {
+		if All[i].Name == name {
+			return &All[i], nil
+		}
+		names = append(names, All[i].Name)
+	}
+	return nil, fmt.Errorf("no dialect %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Force has every response that comes read as dialect d; nil lets the bytes tell.
+func (in *Inspector) Force(d *dialect.Dialect) { in.forced = d }
+
+// Reread reads an exchange again, as dialect d; nil lets the bytes tell. The
+// timeline is made anew: turns and calls that were taken from it are void.
+func (in *Inspector) Reread(number int, d *dialect.Dialect) {
+	fresh := Inspector{forced: in.forced, rereads: in.rereads}
+	if fresh.rereads == nil {
+		fresh.rereads = map[int]*dialect.Dialect{}
+	}
+	fresh.rereads[number] = d
+	in.log.replay(in, fresh.Write)
+	if in.closed {
+		fresh.Close()
+	}
+	*in = fresh
+	for _, x := range in.exchanges {
+		x.in = in
+	}
+}
+
+// forcedFor is the dialect an exchange is to be read as, or nil.
+func (in *Inspector) forcedFor(number int) *dialect.Dialect {
+	if d, ok := in.rereads[number]; ok {
+		return d
+	}
+	return in.forced
+}
+
+// arrivals remember the order in which the records came, so that they can be
+// read again from the wires, which keep their bytes.
+type arrivals struct {
+	list []arrival
+	rest map[int]stream.Record // by place in the list: what is more than bytes, without these
+}
+
+// arrival is some records of one side of an exchange in a row.
+type arrival struct {
+	exchange int32
+	count    int32
+	request  bool
+}
+
+func (l *arrivals) add(r stream.Record) {
+	n := len(l.list) - 1
+	special := r.Head != nil || r.End || r.Note != ""
+	_, closed := l.rest[n]
+	if n < 0 || special || closed || l.list[n].exchange != int32(r.Exchange) || l.list[n].request != r.Request {
+		l.list = append(l.list, arrival{exchange: int32(r.Exchange), request: r.Request})
+		n++
+	}
+	if len(r.Data) > 0 {
+		l.list[n].count++
+	}
+	if special {
+		if l.rest == nil {
+			l.rest = map[int]stream.Record{}
+		}
+		r.Data = nil
+		l.rest[n] = r
+	}
+}
+
+// replay gives the records out again.
+func (l *arrivals) replay(in *Inspector, to func(stream.Record)) {
+	next := map[*stream.Wire]int{} // record of each wire that comes next
+	for n, a := range l.list {
+		bare := stream.Record{Exchange: int(a.exchange), Request: a.request}
+		if r, ok := l.rest[n]; ok {
+			bare = r
+		}
+		if x := in.Exchange(bare.Exchange); x != nil && a.count > 0 {
+			w := x.received(a.request)
+			for ; a.count > 0 && next[w] < w.Records(); a.count-- {
+				r := bare
+				bare.Head, bare.Note = nil, ""
+				r.End = r.End && a.count == 1
+				r.Data, r.At = w.Record(next[w])
+				next[w]++
+				to(r)
+			}
+			continue
+		}
+		to(bare)
+	}
+}
+
+// received are the bytes of one side as they came.
+func (x *Exchange) received(request bool) *stream.Wire {
+	switch {
+	case request:
+		return &x.Request
+	case x.Sent.Size() > 0:
+		return &x.Sent
+	}
+	return &x.Response
+}

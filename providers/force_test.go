@@ -1,0 +1,74 @@
+package providers
+
+import (
+	"bytes"
+	"compress/gzip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/stream"
+)
+
+// TestReread: a wrong guess loses no byte, and reading again as what the bytes
+// say gives what it gave at first.
+func TestReread(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write([]byte("data: " + chatText + "\n\ndata: [DONE]\n\n"))
+	_ = z.Close()
+	in := new(Inspector)
+	for _, r := range []stream.Record{
+		{Exchange: 1, Request: true, Data: []byte(`{"model":"m"}`), At: 1, Head: &stream.Head{Method: "POST", URL: "http://x/v1/chat"}},
+		{Exchange: 1, At: 2, Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Encoding": {"gzip"}}}},
+		{Exchange: 2, At: 3, Data: []byte("data: {\"object\":\"chat.comple")},
+		{Exchange: 1, At: 4, Data: packed.Bytes()[:5]},
+		{Exchange: 2, At: 5, Data: []byte("tion.chunk\",\"choices\":[]}\n\n")},
+		{Note: "something happened"},
+		{Exchange: 1, At: 6, Data: packed.Bytes()[5:], End: true},
+	} {
+		in.Write(r)
+	}
+	in.Close()
+	before := dump(in)
+	other, err := Find("anthropic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Reread(1, other)
+	if x := in.Exchange(1); x.Dialect.Name != "anthropic" || x.Why != "as you said" || dump(in) == before {
+		t.Errorf("exchange 1 is read as %s: %s\n%s", x.Dialect.Name, x.Why, dump(in))
+	}
+	if x := in.Exchange(2); x.Dialect.Name != "openai-chat" {
+		t.Errorf("exchange 2 is read as %s", x.Dialect.Name)
+	}
+	if got := in.Exchange(1).Sent; !bytes.Equal(got.Bytes(0, got.Size()), packed.Bytes()) {
+		t.Error("the bytes as sent are not kept")
+	}
+	in.Reread(1, nil)
+	if diff := cmp.Diff(before, dump(in)); diff != "" {
+		t.Errorf("read again by its bytes (-before +after)\n%s", diff)
+	}
+	in.Reread(1, nil)
+	if diff := cmp.Diff(before, dump(in)); diff != "" {
+		t.Errorf("read a third time (-before +after)\n%s", diff)
+	}
+	if _, err := Find("klingon"); err == nil {
+		t.Error("there is a dialect nobody wrote")
+	}
+}
+
+// TestForce: every response is read as the dialect that is asked for.
+func TestForce(t *testing.T) {
+	d, err := Find("openai-chat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in Inspector
+	in.Force(d)
+	in.Write(stream.Record{Data: []byte("data: {\"type\":\"message_start\"}\n\n")})
+	in.Close()
+	if x := in.Exchange(0); x.Dialect != d || x.Why != "as you said" {
+		t.Errorf("read as %v: %s", x.Dialect, x.Why)
+	}
+}

@@ -1,0 +1,235 @@
+package gemini
+
+import (
+	"errors"
+	"fmt"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// decoder reads one exchange.
+type decoder struct {
+	number int32 // of the open turn, or of the last one
+	open   bool
+	id     string
+	model  string
+	failed bool
+	barred bool // the prompt was refused
+	signed bool // a thought signature came
+
+	choices []*choice
+	slots   int32 // calls of the turn: also the next slot
+	tokens  tokenCounts
+	usage   stream.Usage // last told
+
+	said  map[string]bool // turn findings that were made once
+	chunk chunk
+	text  stream.Arena
+	buf   []byte
+}
+
+// choice is one of the alternative responses of a turn, a candidate.
+type choice struct {
+	index    int32
+	first    int32 // slot of its first call
+	calls    int
+	active   *call // the call whose arguments are being streamed
+	server   int32 // slot of the last call that the provider runs
+	finished bool
+}
+
+func (d *decoder) Turn() int32 {
+	if d.open {
+		return d.number
+	}
+	return stream.NoTurn
+}
+
+func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
+	data := dialect.Raw(f.Data)
+	switch {
+	case string(data) == "[DONE]": // not of this protocol, but gateways add it
+		d.Close(emit)
+		return nil
+	case data.Kind() == '[':
+		return d.list(data, emit)
+	}
+	return d.response(data, emit)
+}
+
+// list takes an array of responses that came as one frame.
+func (d *decoder) list(data dialect.Raw, emit func(stream.Event)) error {
+	var elements []dialect.Raw
+	s := data.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		if s.Kind() != '{' {
+			return errors.New("an array of something else than objects")
+		}
+		elements = append(elements, s.Value())
+	}
+	if err := s.End(); err != nil {
+		return err
+	}
+	for _, e := range elements {
+		if err := d.response(e, emit); err != nil {
+			return err // cannot be: it was scanned above
+		}
+	}
+	return nil
+}
+
+func (d *decoder) response(data dialect.Raw, emit func(stream.Event)) error {
+	c := &d.chunk
+	if err := c.parse(data); err != nil {
+		return err
+	}
+	if !c.listed && !c.err.Given() && !c.usage.Given() && !c.feedback.Given() && !c.model.Given() && !c.id.Given() {
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: "an object without candidates"})
+		return nil
+	}
+	d.ensure(c, emit)
+	parts, patches := c.parts, c.patches
+	for i := range c.candidates {
+		k := &c.candidates[i]
+		ch := d.choice(k.index)
+		for j := range parts[:k.parts] {
+			p := &parts[j]
+			d.part(ch, p, patches[:p.call.patches], emit)
+			patches = patches[p.call.patches:]
+		}
+		parts = parts[k.parts:]
+		d.finish(ch, k, emit)
+	}
+	d.promptFeedback(c.feedback, emit)
+	d.tell(c.usage, emit)
+	if c.err.Given() {
+		d.fail(c.err, emit)
+	}
+	return nil
+}
+
+// ensure opens a turn, or takes what a later chunk says of it.
+func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
+	if d.open && d.isNext(c) {
+		d.diagnose("RESPONSE_RESTARTED", stream.Warn, "another response begins in the same body", emit)
+		d.Close(emit)
+	}
+	if d.open {
+		if d.id == "" && c.id.Text() != "" || d.model == "" && c.model.Text() != "" {
+			d.id, d.model = c.id.Text(), c.model.Text()
+			emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{ID: d.id, Model: d.model}})
+		}
+		return
+	}
+	d.number++
+	d.open, d.failed, d.barred, d.signed = true, false, false, false
+	d.id, d.model = c.id.Text(), c.model.Text()
+	d.choices, d.slots, d.said = nil, 0, map[string]bool{}
+	d.tokens, d.usage = tokenCounts{}, stream.Usage{}
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: d.id, Model: d.model}})
+}
+
+// isNext reports whether c begins another response: one with candidates and a
+// new id, after all there was has finished.
+func (d *decoder) isNext(c *chunk) bool {
+	return d.finished() && d.id != "" && c.id.Text() != "" && !c.id.Is(d.id) && len(c.candidates) > 0
+}
+
+func (d *decoder) choice(index dialect.Raw) *choice {
+	n, _ := index.Int()
+	for _, ch := range d.choices {
+		if ch.index == int32(n) {
+			return ch
+		}
+	}
+	ch := &choice{index: int32(n), first: stream.NoSlot, server: stream.NoSlot}
+	d.choices = append(d.choices, ch)
+	return ch
+}
+
+func (d *decoder) part(ch *choice, p *part, patches []patch, emit func(stream.Event)) {
+	d.signed = d.signed || p.signature.IsString() && !p.signature.Empty()
+	kind := stream.TextDelta
+	if p.thought {
+		kind = stream.ThinkDelta
+	}
+	if d.buf = p.text.Append(d.buf[:0]); p.text.IsString() && len(d.buf) > 0 {
+		emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+	}
+	switch p.kind {
+	case partCall:
+		d.functionCall(ch, p, patches, emit)
+	case partCode:
+		d.serverCall(ch, p, "code_execution", p.value, emit)
+	case partTool:
+		name := p.value.Get("toolType")
+		if !name.Given() {
+			name = p.value.Get("tool_type")
+		}
+		d.serverCall(ch, p, string(name.Append(nil)), p.value.Get("args"), emit)
+	case partResult, partAnswer:
+		d.answer(ch, p, emit)
+	case partNew:
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "part " + p.key})
+	}
+}
+
+// Close says that the bytes have ended, which is all that ends this protocol.
+func (d *decoder) Close(emit func(stream.Event)) {
+	if !d.open {
+		return
+	}
+	for _, ch := range d.choices {
+		d.flush(ch, emit)
+	}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.number}
+	if d.failed || !d.finished() {
+		e.Code, e.Text = stream.CloseCut, "the stream ended without a finishReason: the connection was cut"
+	}
+	emit(e)
+	d.open = false
+}
+
+// finished reports whether every candidate has finished, or none will come.
+func (d *decoder) finished() bool {
+	for _, ch := range d.choices {
+		if !ch.finished {
+			return false
+		}
+	}
+	return len(d.choices) > 0 || d.barred
+}
+
+func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
+	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
+}
+
+// once makes a finding about the turn unless it was made before.
+func (d *decoder) once(code string, s stream.Severity, message string, emit func(stream.Event)) {
+	if !d.said[code] {
+		d.said[code] = true
+		d.diagnose(code, s, message, emit)
+	}
+}
+
+// about makes a finding about the call in slot.
+func (d *decoder) about(slot int32, code string, s stream.Severity, message string, emit func(stream.Event)) {
+	emit(dialect.Diagnose(d.number, slot, code, s, message))
+}
+
+// word is an enum's value, by name or by number.
+func word(r dialect.Raw) string {
+	if _, isNumber := r.Int(); isNumber {
+		return string(r)
+	}
+	return r.Text()
+}
+
+// quoted is what follows a colon in a message, if anything.
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(": %s", text)
+}

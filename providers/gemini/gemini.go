@@ -1,0 +1,97 @@
+// Package gemini decodes Google's generateContent protocol: as an event stream
+// (alt=sse), as a JSON array sent element by element, and as a whole body; from
+// the Gemini API, from Vertex, and from Cloud Code Assist, which puts each
+// response into another object.
+//
+// Wire facts are from Google's public SDKs and API reference (types.go and
+// api_client.go of go-genai; "Function calling" and "GenerateContentResponse" at
+// ai.google.dev and cloud.google.com/vertex-ai). A functionCall part is a whole
+// call, opened and sealed by one chunk; only Vertex streams arguments, as values
+// at paths, and then a part that says nothing seals the call. Calls have neither
+// index nor, often, id: a call's slot is its place in the turn. Nothing ends the
+// stream but its last byte; a finishReason says that it was meant.
+package gemini
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is the generateContent protocol.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "gemini",
+		Title: "Google Gemini",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		Tools: tools,
+		Model: model,
+	}
+}
+
+// ownKeys are members that only this protocol's responses have.
+var ownKeys = map[string]bool{
+	"candidates": true, "usageMetadata": true, "usage_metadata": true, "promptFeedback": true, "prompt_feedback": true,
+	"modelVersion": true, "model_version": true,
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	data := dialect.Raw(e.Data)
+	if s := data.Scan(); s.Array() {
+		data = s.Value()
+	}
+	var wrapped, err dialect.Raw
+	s := data.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch key := string(s.Key()); {
+		case ownKeys[key] && (s.Kind() == '[' || s.Kind() == '{' || s.Kind() == '"'):
+			return dialect.Score{Points: dialect.Sure, Why: "a response with " + key}
+		case key == "response":
+			wrapped = s.Value()
+		case key == "error":
+			err = s.Value()
+		}
+	}
+	s = wrapped.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		if key := string(s.Key()); ownKeys[key] {
+			return dialect.Score{Points: dialect.Sure, Why: "Cloud Code's wrapper round a response with " + key}
+		}
+	}
+	_, isNumber := err.Get("code").Int()
+	switch {
+	case isNumber && err.Get("status").IsString():
+		return dialect.Score{Points: dialect.Likely, Why: "an error of a Google API"}
+	case strings.Contains(e.Path, ":streamGenerateContent"), strings.Contains(e.Path, ":generateContent"):
+		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	}
+	return dialect.Score{}
+}
+
+// finishCodes are the finish reasons. Filters cut a response as a limit does.
+// Numbers are the same reasons where a client asked for enums as numbers: those
+// up to 5 are the same everywhere, from there on the Gemini API and Vertex
+// differ, but all are filters until the one that calls a call malformed.
+var finishCodes = map[string]stream.Code{
+	"STOP": stream.FinishDone, "1": stream.FinishDone,
+	"MAX_TOKENS": stream.FinishCut, "2": stream.FinishCut,
+
+	"SAFETY": stream.FinishCut, "RECITATION": stream.FinishCut, "LANGUAGE": stream.FinishCut, "OTHER": stream.FinishCut,
+	"BLOCKLIST": stream.FinishCut, "PROHIBITED_CONTENT": stream.FinishCut, "SPII": stream.FinishCut, "MODEL_ARMOR": stream.FinishCut,
+	"IMAGE_SAFETY": stream.FinishCut, "IMAGE_PROHIBITED_CONTENT": stream.FinishCut, "IMAGE_RECITATION": stream.FinishCut,
+	"IMAGE_OTHER": stream.FinishCut, "NO_IMAGE": stream.FinishCut,
+	"3": stream.FinishCut, "4": stream.FinishCut, "5": stream.FinishCut, "6": stream.FinishCut, "7": stream.FinishCut, "8": stream.FinishCut,
+
+	malformedCall: stream.FinishRefused, "MALFORMED_RESPONSE": stream.FinishRefused, "10": stream.FinishRefused,
+	unexpectedCall: stream.FinishRefused, "TOO_MANY_TOOL_CALLS": stream.FinishRefused, "MISSING_THOUGHT_SIGNATURE": stream.FinishRefused,
+}
+
+const (
+	malformedCall  = "MALFORMED_FUNCTION_CALL"
+	unexpectedCall = "UNEXPECTED_TOOL_CALL"
+)
+
+// tiers are the kinds of traffic that have a price of their own.
+var tiers = map[string]string{"ON_DEMAND_PRIORITY": "priority", "ON_DEMAND_FLEX": "flex"}

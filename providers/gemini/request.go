@@ -1,0 +1,69 @@
+package gemini
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// model is the model of a request: in its path, models/NAME:generateContent, or
+// where Cloud Code names it.
+func model(path string, request []byte) string {
+	if _, rest, ok := strings.Cut(path, "odels/"); ok { // models/ or tunedModels/
+		name, _, _ := strings.Cut(rest, ":")
+		return name
+	}
+	return dialect.Raw(request).Get("model").Text()
+}
+
+// builtins are the tools that the provider runs, by the member that asks for
+// them, and the name their calls have.
+var builtins = map[string]string{
+	"codeExecution": "code_execution", "code_execution": "code_execution",
+	"googleSearch": "google_search", "google_search": "google_search",
+	"urlContext": "url_context", "url_context": "url_context",
+	"googleMaps": "google_maps", "google_maps": "google_maps",
+	"fileSearch": "file_search", "file_search": "file_search",
+}
+
+// tools are the tools that a request declares.
+func tools(request []byte) (list []dialect.Tool) {
+	body := dialect.Raw(request)
+	if inner := body.Get("request"); inner.Kind() == '{' {
+		body = inner // Cloud Code
+	}
+	declared := body.Get("tools").Scan()
+	for ok := declared.Array(); ok; ok = declared.Element() {
+		for ok := declared.Object(); ok; ok = declared.Member() {
+			switch key := string(declared.Key()); key {
+			case "functionDeclarations", "function_declarations":
+				for ok := declared.Array(); ok; ok = declared.Element() {
+					list = append(list, declaration(declared.Value()))
+				}
+			default:
+				if name := builtins[key]; name != "" {
+					list = append(list, dialect.Tool{Name: name, Kind: "server"})
+				}
+			}
+		}
+	}
+	return list
+}
+
+func declaration(f dialect.Raw) dialect.Tool {
+	t := dialect.Tool{Kind: "function"}
+	s := f.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "name":
+			t.Name = s.Value().Text()
+		case "parametersJsonSchema", "parameters_json_schema":
+			t.Schema = s.Value()
+		case "parameters":
+			if v := s.Value(); v.Kind() == '{' && t.Schema == nil {
+				t.Schema = appendSchema(nil, v, 0)
+			}
+		}
+	}
+	return t
+}

@@ -1,0 +1,115 @@
+// Package geminiinteractions decodes Google's Interactions API: its event
+// stream and its whole bodies.
+//
+// Wire facts are from Google's reference and SDKs ("Interactions API" and
+// "Streaming interactions" at ai.google.dev; interactions in js-genai). An
+// interaction is a list of steps. A call is a step and its slot the step's
+// index; its arguments are {} where the step starts and a JSON text in the
+// deltas, or, of a call that the provider runs, an object in one delta;
+// step.stop is its seal. An older form of the stream says content where this
+// one says step.
+package geminiinteractions
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is the Interactions API.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "gemini-interactions",
+		Title: "Gemini Interactions",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		Tools: tools,
+		Model: model,
+	}
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	var kind, object, status, steps dialect.Raw
+	s := dialect.Scan(e.Data)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "event_type":
+			kind = s.Value()
+		case "object":
+			object = s.Value()
+		case "status":
+			status = s.Value()
+		case "steps", "outputs":
+			steps = s.Value()
+		}
+	}
+	name, event := kind.Text(), string(e.Event)
+	switch {
+	case strings.HasPrefix(name, "interaction."), strings.HasPrefix(name, "step."):
+		return dialect.Score{Points: dialect.Sure, Why: "event type " + name}
+	case object.Is("interaction"):
+		return dialect.Score{Points: dialect.Sure, Why: "an interaction"}
+	case steps.Kind() == '[' && status.IsString():
+		return dialect.Score{Points: dialect.Strong, Why: "steps and a status"}
+	case name != "":
+		return dialect.Score{Points: dialect.Strong, Why: "event type " + name}
+	case strings.HasPrefix(event, "interaction."), strings.HasPrefix(event, "step."):
+		return dialect.Score{Points: dialect.Strong, Why: "event name " + event}
+	case strings.HasSuffix(e.Path, "/interactions"), strings.Contains(e.Path, "/interactions/"):
+		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	}
+	return dialect.Score{}
+}
+
+// finishCodes are the states an interaction can end in.
+var finishCodes = map[string]stream.Code{
+	"completed": stream.FinishDone, "requires_action": stream.FinishDone,
+	"incomplete": stream.FinishCut, "budget_exceeded": stream.FinishCut,
+	"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
+}
+
+// silent are the kinds of steps, contents and deltas that are no matter here.
+var silent = map[string]bool{
+	"thought": true, "model_output": true, "user_input": true, "image": true, "audio": true, "video": true, "document": true,
+	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,
+}
+
+// callOf is what a step, content or delta of that kind proposes as a call; ok
+// says that it does.
+func callOf(kind string) (more stream.Detail, ok bool) {
+	name, isCall := strings.CutSuffix(kind, "_call")
+	switch {
+	case kind == "function_call":
+		return stream.Detail{CallKind: "function"}, true
+	case kind == "mcp_server_tool_call":
+		return stream.Detail{CallKind: "mcp", Server: true}, true
+	}
+	return stream.Detail{CallKind: "server", Server: true, Name: name}, isCall
+}
+
+// model is the model, or the agent, that a request asks for.
+func model(_ string, request []byte) string {
+	if m := dialect.Raw(request).Get("model").Text(); m != "" {
+		return m
+	}
+	return dialect.Raw(request).Get("agent").Text()
+}
+
+// tools are the tools a request declares, flat, with parameters as JSON Schema;
+// those the provider runs are called after their type.
+func tools(request []byte) (list []dialect.Tool) {
+	s := dialect.Raw(request).Get("tools").Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		tool := s.Value()
+		switch kind := tool.Get("type").Text(); kind {
+		case "":
+		case "function":
+			list = append(list, dialect.Tool{Name: tool.Get("name").Text(), Kind: "function", Schema: tool.Get("parameters")})
+		case "mcp_server": // its tools are not told
+		default:
+			list = append(list, dialect.Tool{Name: kind, Kind: "server"})
+		}
+	}
+	return list
+}

@@ -1,0 +1,66 @@
+// Package ollama decodes Ollama's own protocol, /api/chat and /api/generate:
+// one JSON object a line, the last with "done":true. What is not streamed is
+// one such object.
+//
+// Calls arrive whole in message.tool_calls, their arguments an object whose own
+// bytes are kept, so a line opens and seals its calls; a call's slot is its
+// place among the calls of the response, because old versions send neither id
+// nor index. There is no finish word of its own for calls: they end in "stop".
+// A line with a string "error" ends the response.
+//
+// Wire facts are from Ollama's sources and docs/api.md (api/types.go,
+// server/routes.go).
+package ollama
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Dialect is Ollama's protocol.
+func Dialect() dialect.Dialect {
+	return dialect.Dialect{
+		Name:  "ollama",
+		Title: "Ollama",
+		Sniff: sniff,
+		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		Tools: dialect.FunctionTools,
+	}
+}
+
+func sniff(e dialect.Evidence) dialect.Score {
+	var l line
+	bad := l.parse(e.Data) != nil
+	isAnswer := !bad && l.model.IsString() && l.done.Kind() != 0 && (l.messageIn || l.response.IsString())
+	path := ""
+	if strings.HasSuffix(e.Path, "/api/chat") || strings.HasSuffix(e.Path, "/api/generate") {
+		path = e.Path
+	}
+	switch {
+	case isAnswer && l.created.IsString():
+		return dialect.Score{Points: dialect.Sure, Why: "a line with model, created_at and done"}
+	case isAnswer:
+		return dialect.Score{Points: dialect.Strong, Why: "a line with model and done"}
+	case path != "" && l.err.IsString():
+		return dialect.Score{Points: dialect.Strong, Why: "an error on path " + path}
+	case path != "":
+		// Weak with a frame of another shape: web frameworks use the same path.
+		points := dialect.Weak
+		if len(e.Data) == 0 {
+			points = dialect.Likely
+		}
+		return dialect.Score{Points: points, Why: "path " + path}
+	case len(e.Header["Content-Type"]) > 0 && strings.HasPrefix(e.Header["Content-Type"][0], "application/x-ndjson"):
+		return dialect.Score{Points: dialect.Weak, Why: "content type application/x-ndjson"}
+	}
+	return dialect.Score{}
+}
+
+// finishCodes are the done reasons; load and unload answer requests that only
+// move a model in or out of memory.
+var finishCodes = map[string]stream.Code{
+	"stop": stream.FinishDone, "load": stream.FinishDone, "unload": stream.FinishDone,
+	"length": stream.FinishCut,
+}

@@ -1,0 +1,120 @@
+package openaichat
+
+import (
+	"fmt"
+	"math"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// usage takes token counts from wherever hosts put them. The last value wins;
+// summing would count hosts that repeat totals several times.
+func (d *decoder) usage(c *chunk, emit func(stream.Event)) {
+	if c.tier.IsString() && !c.tier.Is(d.tier) {
+		d.tier = c.tier.Text()
+	}
+	told := c.usage
+	if !told.Given() {
+		told = c.groqUsage
+	}
+	for i := range c.choices {
+		if u := c.choices[i].usage; u.Given() && !told.Given() {
+			told = u
+			d.once("USAGE_IN_CHOICE", stream.Info, "usage is inside a choice instead of the chunk", emit)
+		}
+	}
+	if told.Kind() != '{' {
+		return
+	}
+	if d.usages++; d.usages == 3 {
+		d.once("USAGE_CUMULATIVE", stream.Info, "usage is repeated on many chunks: the last one counts, summing over-counts", emit)
+	}
+	t := readTotals(told)
+	n := t.normal()
+	n.Tier = d.tier
+	n.CostUSD, n.CostTold = ownCost(told)
+	why := t.unclear()
+	if why == "" && c.groqUsage.Kind() == '{' && !t.same(readTotals(c.groqUsage)) {
+		why = "usage and x_groq.usage are not the same"
+	}
+	if why != "" {
+		n.Doubt = why
+		d.once("USAGE_UNCLEAR", stream.Info, why+": what is billed is not certain", emit)
+	}
+	if string(told.Get("is_byok")) == "true" {
+		d.once("COST_BYOK", stream.Info, "the cost is what the gateway asks: the model's own provider is paid with another key", emit)
+	}
+	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: n}})
+}
+
+// totals are the wire's own counts.
+type totals struct{ prompt, completion, total, read, write, reasoning stream.Count }
+
+func readTotals(u dialect.Raw) totals {
+	in, out := u.Get("prompt_tokens_details"), u.Get("completion_tokens_details")
+	return totals{
+		prompt: u.Get("prompt_tokens").Count(), completion: u.Get("completion_tokens").Count(), total: u.Get("total_tokens").Count(),
+		read:      first(in.Get("cached_tokens"), u.Get("prompt_cache_hit_tokens"), u.Get("cached_tokens")),
+		write:     first(in.Get("cache_write_tokens"), u.Get("cache_creation_input_tokens")),
+		reasoning: first(out.Get("reasoning_tokens"), u.Get("reasoning_tokens")),
+	}
+}
+
+// outside reports whether reasoning is beside completion_tokens, as at xAI,
+// and not inside, as at most hosts: the total tells. Without one, reasoning
+// that is more than the completion cannot be inside it.
+func (t totals) outside() bool {
+	if t.total.Told {
+		return t.reasoning.N > 0 && t.prompt.N+t.completion.N+t.reasoning.N == t.total.N
+	}
+	return t.reasoning.N > t.completion.N
+}
+
+// normal is the counts in normal form. Cached tokens are inside prompt_tokens,
+// those written to the cache too.
+func (t totals) normal() stream.Usage {
+	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning}
+	if t.outside() {
+		n.Output = stream.Tokens(t.completion.N + t.reasoning.N)
+	}
+	return n
+}
+
+// unclear says how the counts contradict each other, "" if they do not.
+func (t totals) unclear() string {
+	switch {
+	case t.prompt.Told && t.read.N+t.write.N > t.prompt.N:
+		return fmt.Sprintf("%d tokens read from and written to the cache are more than the prompt, %d", t.read.N+t.write.N, t.prompt.N)
+	case !t.total.Told && t.reasoning.N > t.completion.N:
+		return fmt.Sprintf("%d reasoning tokens are more than the completion, %d, and no total says whether they are beside it", t.reasoning.N, t.completion.N)
+	case !t.total.Told || !t.prompt.Told || !t.completion.Told || t.prompt.N+t.completion.N == t.total.N || t.outside():
+		return ""
+	case t.reasoning.N > 0:
+		return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d, with reasoning %d", t.total.N, t.prompt.N+t.completion.N, t.prompt.N+t.completion.N+t.reasoning.N)
+	}
+	return fmt.Sprintf("total_tokens is %d, but prompt and completion are %d", t.total.N, t.prompt.N+t.completion.N)
+}
+
+func (t totals) same(other totals) bool {
+	return t.prompt == other.prompt && t.completion == other.completion && t.total == other.total
+}
+
+// ownCost is what the host says the response costs: OpenRouter and gateways
+// like it in dollars, xAI in ten-billionths of them.
+func ownCost(u dialect.Raw) (usd float64, told bool) {
+	if usd, told = u.Get("cost").Float(); told {
+		return usd, true
+	}
+	ticks, told := u.Get("cost_in_usd_ticks").Float()
+	return math.Round(ticks) / 1e10, told
+}
+
+func first(fields ...dialect.Raw) stream.Count {
+	for _, f := range fields {
+		if n := f.Count(); n.Told {
+			return n
+		}
+	}
+	return stream.Count{}
+}

@@ -1,0 +1,148 @@
+package price
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"toolscope/stream"
+)
+
+// Source is where a figure comes from.
+type Source uint8
+
+const (
+	Unknown      Source = iota // there is no figure
+	FromTable                  // computed from a price
+	FromProvider               // the provider says so itself
+	Free                       // nobody asks money for it
+)
+
+func (s Source) String() string { return [...]string{"unknown", "table", "provider", "free"}[s] }
+
+// Figure is what a turn cost. USD means something unless Source is Unknown.
+type Figure struct {
+	USD         float64
+	Source      Source
+	Approximate bool
+	AsOf        string // the date of the price, when Source is FromTable
+	Why         string // why there is no figure, or why it is approximate
+}
+
+// Known reports whether there is a figure.
+func (f Figure) Known() bool { return f.Source != Unknown }
+
+// String is the figure in a word: $0.0028, ~$0.0028, free, or "" when unknown.
+func (f Figure) String() string {
+	switch {
+	case f.Source == Unknown:
+		return ""
+	case f.Source == Free:
+		return "free"
+	case f.Approximate:
+		return "~" + USD(f.USD)
+	}
+	return USD(f.USD)
+}
+
+// Turn is what a turn has cost so far. Its request went to url, "" when that
+// is not known. Until the turn has ended the figure is approximate: counts
+// before the last are placeholders and parts.
+func (t *Table) Turn(turn *stream.Turn, url string) Figure {
+	var p Price
+	if !turn.Usage.CostTold {
+		p = t.Lookup(turn.Dialect, hostOf(url), turn.Model)
+	}
+	f := Cost(turn.Usage, p)
+	if f.Source != FromTable && f.Source != FromProvider {
+		return f
+	}
+	switch {
+	case !turn.Closed():
+		f.doubt("so far")
+	case turn.Phase() == stream.TurnAborted:
+		f.doubt("it broke off: usage may be missing")
+	}
+	return f
+}
+
+// Cost is what the tokens of a turn cost at a price.
+func Cost(u stream.Usage, p Price) Figure {
+	switch {
+	case u.CostTold:
+		return Figure{USD: u.CostUSD, Source: FromProvider}
+	case p.Free:
+		return Figure{Source: Free}
+	case p.Why != "":
+		return Figure{Why: p.Why}
+	case !u.Input.Told && !u.Output.Told:
+		return Figure{Why: "the wire told no usage"}
+	case u.Input.N == 0 && u.Output.N == 0:
+		return Figure{Why: "the usage told is no tokens at all"}
+	}
+	r, factor, ok := p.rates(u.Input.N, strings.ToLower(u.Tier))
+	if !ok {
+		return Figure{Why: fmt.Sprintf("nothing says what service tier %q costs", u.Tier)}
+	}
+	f := Figure{Source: FromTable, AsOf: p.AsOf}
+	f.USD = micro(f.sum(u, r) * factor)
+	f.doubt(p.Doubt)
+	f.doubt(u.Doubt)
+	switch {
+	case !u.Input.Told:
+		f.doubt("the wire told no input tokens")
+	case !u.Output.Told:
+		f.doubt("the wire told no output tokens")
+	}
+	return f
+}
+
+// micro is dollars from millionths of them, without the noise of the last bits.
+func micro(sum float64) float64 { return math.Round(sum*1e6) / 1e12 }
+
+// sum is the tokens at their rates, in millionths of a dollar.
+func (f *Figure) sum(u stream.Usage, r Rates) float64 {
+	count := func(c stream.Count) float64 { return float64(max(0, c.N)) }
+	read, write := count(u.CacheRead), count(u.CacheWrite)
+	if u.SeenInput.Told {
+		read, write = 0, 0 // parts of what was processed, not of what is billed
+	}
+	hour := min(count(u.CacheWriteHour), write)
+	plain := count(u.Input) - read - write
+	if plain < 0 {
+		f.doubt(fmt.Sprintf("%.0f tokens read from and written to the cache are more than the input, %.0f", read+write, count(u.Input)))
+		plain = 0
+	}
+	return plain*r.Input.USD +
+		read*f.rate(read, "reading the cache", r.CacheRead, r.Input) +
+		(write-hour)*f.rate(write-hour, "writing the cache", r.CacheWrite, r.Input) +
+		hour*f.rate(hour, "writing the cache for an hour", r.CacheWriteHour, r.CacheWrite, r.Input) +
+		count(u.Output)*r.Output.USD
+}
+
+// rate is the first of the rates that is known. If that is not the first of
+// all, the figure is approximate; of no tokens it does not matter.
+func (f *Figure) rate(tokens float64, what string, rates ...Rate) float64 {
+	for i, r := range rates {
+		if !r.Known {
+			continue
+		}
+		if i > 0 && tokens > 0 {
+			f.doubt("the price of " + what + " is not known: another is used")
+		}
+		return r.USD
+	}
+	return 0
+}
+
+// doubt makes the figure approximate, unless why is "".
+func (f *Figure) doubt(why string) {
+	if why == "" {
+		return
+	}
+	f.Approximate = true
+	if f.Why != "" {
+		why = f.Why + "; " + why
+	}
+	f.Why = why
+}

@@ -1,0 +1,198 @@
+package price
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// vendors are who made each wire protocol, and sells by it.
+var vendors = map[string]string{
+	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google",
+	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock",
+}
+
+// resellers run models of other makers.
+var resellers = map[string]bool{
+	"amazon-bedrock": true, "cerebras": true, "groq": true, "openrouter": true, "togetherai": true,
+}
+
+// passing are sellers that ask the maker's price for models nobody else runs.
+// azure and vertex have no rows of their own.
+var passing = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
+
+// A place is who sells at a host: the host itself, or any name under it, or
+// any that ends so where the pattern begins with a dash.
+type place struct{ host, provider string }
+
+var places = []place{
+	{"api.anthropic.com", "anthropic"},
+	{"api.openai.com", "openai"},
+	{"openai.azure.com", "azure"},
+	{"cognitiveservices.azure.com", "azure"},
+	{"services.ai.azure.com", "azure"},
+	{"generativelanguage.googleapis.com", "google"},
+	{"aiplatform.googleapis.com", "vertex"},
+	{"-aiplatform.googleapis.com", "vertex"},
+	{"clients6.google.com", "google"},
+	{"openrouter.ai", "openrouter"},
+	{"api.groq.com", "groq"},
+	{"api.x.ai", "xai"},
+	{"api.deepseek.com", "deepseek"},
+	{"api.mistral.ai", "mistral"},
+	{"codestral.mistral.ai", "mistral"},
+	{"api.cohere.com", "cohere"},
+	{"api.cohere.ai", "cohere"},
+	{"api.together.xyz", "togetherai"},
+	{"api.together.ai", "togetherai"},
+	{"api.cerebras.ai", "cerebras"},
+	{"api.z.ai", "zai"},
+	{"api.moonshot.ai", "moonshotai"},
+	{"dashscope-intl.aliyuncs.com", "alibaba"},
+	{"ollama.com", "ollama.com"},
+	{"githubcopilot.com", subscription},
+	{"chatgpt.com", subscription},
+}
+
+// subscription is the seller where tokens are not what is paid for.
+const subscription = "subscription"
+
+// sellerAt is who sells at a host, "" if that is not known.
+func sellerAt(host string) string {
+	if strings.HasPrefix(host, "bedrock-runtime") && strings.Contains(host, ".amazonaws.com") {
+		return "amazon-bedrock"
+	}
+	for _, p := range places {
+		if host == p.host || strings.HasSuffix(host, "."+p.host) || p.host[0] == '-' && strings.HasSuffix(host, p.host) {
+			return p.provider
+		}
+	}
+	return ""
+}
+
+// hostOf is the host of a URL, with its port if it has one. It reads what no
+// parser would: a URL that is broken has a host, too.
+func hostOf(address string) string {
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
+	}
+	if i := strings.IndexAny(address, "/?#"); i >= 0 {
+		address = address[:i]
+	}
+	return address[strings.LastIndexByte(address, '@')+1:]
+}
+
+// isLocal reports whether host is this machine, where a proxy may stand.
+func isLocal(host string) bool {
+	switch host {
+	case "localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal":
+		return true
+	}
+	return false
+}
+
+const ollamaPort = "11434"
+
+// Lookup finds the price of a model: a dialect's name, the host that answered
+// with or without its port, "" when that is not known, and the model as the
+// wire names it. Where several sellers could be meant there is no price.
+func (t *Table) Lookup(dialect, host, model string) Price {
+	u := url.URL{Host: strings.ToLower(host)}
+	host = u.Hostname()
+	seller := sellerAt(host)
+	names := names(model)
+	switch {
+	case t.hosts[u.Host]:
+		return t.at(u.Host, names, model)
+	case t.hosts[host]:
+		return t.at(host, names, model)
+	case seller == "" && (dialect == "ollama" || u.Port() == ollamaPort):
+		return t.ollama(names, model)
+	case model == "":
+		return Price{Why: "the wire does not tell the model"}
+	case seller == subscription:
+		return Price{Why: host + " is paid by subscription, not by the token"}
+	case seller != "":
+		return t.at(seller, names, model)
+	}
+	p := t.anywhere(vendors[dialect], names, model, isLocal(host))
+	if host != "" && !isLocal(host) && p.Why == "" {
+		return p.lent(host)
+	}
+	return p
+}
+
+// at is the price of a model where the seller is known.
+func (t *Table) at(seller string, names []string, model string) Price {
+	if p, ok := t.row(seller, names); ok {
+		return p
+	}
+	if passing[seller] {
+		if p, ok := t.passed(model); ok {
+			return p.lent(seller)
+		}
+		for _, maker := range closedMakers { // named without its maker, it still has only one
+			if p, ok := t.row(maker, names); ok {
+				return p.lent(seller)
+			}
+		}
+	}
+	return Price{Why: fmt.Sprintf("no price is known for %s of %s", model, seller)}
+}
+
+// closedMakers make models that nobody else runs on their own account, so that
+// resellers pass on the maker's price.
+var closedMakers = []string{"anthropic", "openai", "google", "xai", "cohere"}
+
+// passed is the maker's own price of a model that is named with its maker.
+func (t *Table) passed(model string) (Price, bool) {
+	maker, names := madeBy(model)
+	return t.row(maker, names)
+}
+
+// anywhere is the price of a model where the seller is not known: that of the
+// protocol's vendor, or else of the only seller that has it. What answers on
+// this machine is no such seller, but a proxy before one, or a model of its own.
+func (t *Table) anywhere(vendor string, names []string, model string, local bool) Price {
+	if p, ok := t.row(vendor, names); ok {
+		return p
+	}
+	p, sellers := t.only(names)
+	if len(sellers) == 1 && !local {
+		if resellers[p.Provider] {
+			return p.lent("who answered")
+		}
+		return p
+	}
+	if p, ok := t.passed(model); ok {
+		return p.lent("who answered")
+	}
+	switch {
+	case len(sellers) > 1:
+		return Price{Why: fmt.Sprintf("%s is sold by %s: nothing says who answered", model, strings.Join(sellers, " and "))}
+	case local && len(sellers) == 1:
+		return Price{Why: fmt.Sprintf("%s answered on this machine: nothing says that %s is behind it", model, p.Provider)}
+	}
+	return Price{Why: "no price is known for " + model}
+}
+
+// lent is the price where another sells. Google asks the same at both its doors.
+func (p Price) lent(to string) Price {
+	if p.Provider == "google" && to == "vertex" {
+		return p
+	}
+	p.Doubt = fmt.Sprintf("this is the price of %s: %s may ask another", p.Provider, to)
+	return p
+}
+
+// ollama is the price of a model that Ollama runs: none, unless it runs in its
+// maker's cloud.
+func (t *Table) ollama(names []string, model string) Price {
+	if p, ok := t.row("ollama", names); ok {
+		return p
+	}
+	if strings.HasSuffix(model, "-cloud") || strings.HasSuffix(model, ":cloud") {
+		return Price{Why: "no price is known for " + model + ", which does not run locally"}
+	}
+	return Price{Provider: "ollama", ID: model, Free: true}
+}

@@ -1,0 +1,129 @@
+package price
+
+import (
+	"slices"
+	"strings"
+)
+
+// names are the ids a model may have in the table, the exact one first. Only
+// what is known not to change the price is left out: a resource path, a date, a
+// region, a version of the host's. A variant such as ":free" or ":thinking" is
+// another model, and a name that merely begins alike is another, too.
+func names(model string) (ids []string) {
+	id := bare(model)
+	for _, stem := range [...]string{id, withoutRegion(id)} {
+		for _, s := range [...]string{stem, withoutVersion(stem)} {
+			for _, name := range [...]string{s, withoutDate(s)} {
+				if !slices.Contains(ids, name) {
+					ids = append(ids, name)
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// bare is a model without the path of its resource: "models/x" of Gemini,
+// "publishers/anthropic/models/x" of Vertex, a Bedrock ARN.
+func bare(model string) string {
+	id := strings.ToLower(strings.TrimSpace(model))
+	if strings.HasPrefix(id, "arn:") {
+		return id[strings.LastIndexByte(id, '/')+1:]
+	}
+	if i := strings.LastIndex(id, "/models/"); i >= 0 {
+		return id[i+len("/models/"):]
+	}
+	return strings.TrimPrefix(id, "models/")
+}
+
+// regions are where Bedrock's inference profiles run.
+var regions = []string{"us.", "eu.", "apac.", "jp.", "au.", "ca.", "us-gov.", "global."}
+
+func withoutRegion(id string) string {
+	for _, r := range regions {
+		if rest, ok := strings.CutPrefix(id, r); ok && strings.Contains(rest, ".") {
+			return rest
+		}
+	}
+	return id
+}
+
+// withoutVersion cuts Bedrock's "-v1:0".
+func withoutVersion(id string) string {
+	i := strings.LastIndex(id, "-v")
+	if i < 0 {
+		return id
+	}
+	major, minor, ok := strings.Cut(id[i+2:], ":")
+	if !ok || !digits(major) || !digits(minor) {
+		return id
+	}
+	return id[:i]
+}
+
+// ownPrice are dated models that cost something else than their undated name.
+var ownPrice = map[string]bool{"gpt-4o-2024-05-13": true}
+
+// withoutDate cuts "-2026-03-17", "-20251001", and Vertex's "@20251001" and
+// "@default".
+func withoutDate(id string) string {
+	if ownPrice[id[strings.LastIndexByte(id, '/')+1:]] {
+		return id
+	}
+	if rest, ok := strings.CutSuffix(id, "@default"); ok {
+		return rest
+	}
+	for _, form := range [...]string{"-2006-01-02", "-20060102", "@20060102"} {
+		if i := len(id) - len(form); i > 0 && isDate(id[i:], form) {
+			return id[:i]
+		}
+	}
+	return id
+}
+
+// isDate reports whether s is a day of this century in the form.
+func isDate(s, form string) bool {
+	var day []byte
+	for i := range len(s) {
+		switch isDigit := '0' <= s[i] && s[i] <= '9'; {
+		case isDigit && '0' <= form[i] && form[i] <= '9':
+			day = append(day, s[i])
+		case isDigit || s[i] != form[i]:
+			return false
+		}
+	}
+	month, date := string(day[4:6]), string(day[6:])
+	return string(day[:2]) == "20" && "01" <= month && month <= "12" && "01" <= date && date <= "31"
+}
+
+func digits(s string) bool {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// makers are the names that resellers put before a model, of those makers
+// whose models nobody else runs.
+var makers = map[string]string{
+	"anthropic": "anthropic", "openai": "openai", "google": "google", "x-ai": "xai", "xai": "xai", "cohere": "cohere",
+}
+
+// madeBy takes the maker from a name such as "anthropic/claude-opus-4.8" of
+// OpenRouter or "us.anthropic.claude-opus-4-8-v1:0" of Bedrock; "" if it has none.
+func madeBy(model string) (maker string, ids []string) {
+	id := withoutRegion(bare(model))
+	prefix := id[:max(0, strings.IndexAny(id, "/."))]
+	if maker = makers[prefix]; maker == "" {
+		return "", nil
+	}
+	ids = names(id[len(prefix)+1:])
+	if maker == "anthropic" {
+		for _, name := range ids { // OpenRouter writes 4.8 where Anthropic writes 4-8
+			ids = append(ids, strings.ReplaceAll(name, ".", "-"))
+		}
+	}
+	return maker, ids
+}

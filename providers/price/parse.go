@@ -1,0 +1,267 @@
+package price
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// A ParseError is what is wrong with a price list, where, and what would be
+// right. Its text has two lines.
+type ParseError struct {
+	Line    int    // of the text, from 1
+	Field   string // "" when it is not about one
+	Problem string
+	Right   string
+}
+
+func (e *ParseError) Error() string {
+	field := ""
+	if e.Field != "" {
+		field = e.Field + ": "
+	}
+	return fmt.Sprintf("line %d: %s%s\n%s", e.Line, field, e.Problem, e.Right)
+}
+
+const rightList = `a list of prices in USD per million tokens: [{"provider":"openai","id":"gpt-x","input":2.5,"output":10,"as_of":"2026-08-21"}]`
+
+// Parse reads a price list: a JSON list of objects like the rows of
+// prices.json. Prices are US dollars for a million tokens. provider, id, input,
+// output and as_of must be there; a price that is absent or null is not known.
+// A tier gives other prices "over" so many input tokens, or for a "service"
+// tier. Names that are not of this shape are errors: a misspelt price would be
+// no price.
+func Parse(text []byte) ([]Price, error) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	var list []json.RawMessage
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, syntaxError(text, err)
+	}
+	if list == nil {
+		return nil, &ParseError{Line: 1, Problem: "null is no list", Right: rightList}
+	}
+	r := reader{text: text, in: json.NewDecoder(bytes.NewReader(text))}
+	_, _ = r.in.Token() // the bracket; what follows is known to be JSON
+	var rows []Price
+	at := map[key]int{}
+	for r.in.More() {
+		p, line, err := r.row()
+		if err != nil {
+			return nil, err
+		}
+		k := key{strings.ToLower(p.Provider), strings.ToLower(p.ID)}
+		if first, again := at[k]; again {
+			return nil, &ParseError{line, "id", fmt.Sprintf("%s of %s is on line %d already", p.ID, p.Provider, first), "each model of a provider once"}
+		}
+		at[k] = line
+		rows = append(rows, p)
+	}
+	return rows, nil
+}
+
+func syntaxError(text []byte, err error) error {
+	e := &ParseError{Line: 1, Problem: err.Error(), Right: rightList}
+	var syntax *json.SyntaxError
+	var mistyped *json.UnmarshalTypeError
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		e.Problem = "nothing is there"
+	case errors.As(err, &syntax):
+		e.Line, e.Problem = lineAt(text, syntax.Offset), "not JSON: "+syntax.Error()
+	case errors.As(err, &mistyped):
+		e.Problem = "a JSON " + mistyped.Value + " is no list"
+	}
+	return e
+}
+
+// lineAt is the line of a byte, from 1.
+func lineAt(text []byte, offset int64) int {
+	return 1 + bytes.Count(text[:min(max(0, offset), int64(len(text)))], []byte("\n"))
+}
+
+// reader walks over a text that is known to be JSON.
+type reader struct {
+	text []byte
+	in   *json.Decoder
+}
+
+// line is the line of the next value or name.
+func (r *reader) line() int {
+	at := r.in.InputOffset()
+	for at < int64(len(r.text)) && strings.IndexByte(" \t\r\n,:", r.text[at]) >= 0 {
+		at++
+	}
+	return lineAt(r.text, at)
+}
+
+// object reads an object and has set take each member by name.
+func (r *reader) object(field, right string, set func(name string, line int) error) error {
+	line := r.line()
+	if t, _ := r.in.Token(); t != json.Delim('{') {
+		return &ParseError{line, field, "not an object", right}
+	}
+	seen := map[string]bool{}
+	for r.in.More() {
+		line := r.line()
+		t, _ := r.in.Token()
+		name, _ := t.(string)
+		if seen[name] {
+			return &ParseError{line, name, "is there twice", "each field once"}
+		}
+		seen[name] = true
+		if err := set(name, line); err != nil {
+			return err
+		}
+	}
+	_, _ = r.in.Token()
+	return nil
+}
+
+// value reads a value whole.
+func (r *reader) value() (raw json.RawMessage) {
+	_ = r.in.Decode(&raw)
+	return raw
+}
+
+const rowFields = "provider, id, input, output, cache_read, cache_write, cache_write_hour, tiers, disputed, as_of"
+
+// row reads one price.
+func (r *reader) row() (p Price, line int, err error) {
+	line = r.line()
+	err = r.object("", rightList, func(name string, line int) error {
+		switch name {
+		case "provider":
+			return text(&p.Provider, name, r.value(), line, `who sells, like "openai", or a host`)
+		case "id":
+			return text(&p.ID, name, r.value(), line, `the model as the wire names it, like "gpt-x"`)
+		case "as_of":
+			return day(&p.AsOf, name, r.value(), line)
+		case "disputed":
+			return disputed(&p.Doubt, name, r.value(), line)
+		case "tiers":
+			return r.tiers(&p.Tiers, name, line)
+		}
+		return p.Rates.set(name, r.value(), line, rowFields)
+	})
+	missing := ""
+	switch {
+	case err != nil:
+		return p, line, err
+	case p.Provider == "":
+		missing = "provider"
+	case p.ID == "":
+		missing = "id"
+	case !p.Input.Known:
+		missing = "input"
+	case !p.Output.Known:
+		missing = "output"
+	case p.AsOf == "":
+		missing = "as_of"
+	default:
+		return p, line, nil
+	}
+	return p, line, &ParseError{line, missing, "is missing", "a price has at least provider, id, input, output and as_of"}
+}
+
+const (
+	tierFields = "over, service, input, output, cache_read, cache_write, cache_write_hour"
+	rightTier  = `other prices from so many input tokens on, or of a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
+)
+
+func (r *reader) tiers(to *[]Tier, field string, line int) error {
+	if t, _ := r.in.Token(); t != json.Delim('[') {
+		return &ParseError{line, field, "not a list", rightTier}
+	}
+	for r.in.More() {
+		var t Tier
+		line := r.line()
+		err := r.object(field, rightTier, func(name string, line int) error {
+			switch name {
+			case "over":
+				return whole(&t.Over, name, r.value(), line)
+			case "service":
+				err := text(&t.Service, name, r.value(), line, `a service tier, like "fast"`)
+				t.Service = strings.ToLower(t.Service)
+				return err
+			}
+			return t.Rates.set(name, r.value(), line, tierFields)
+		})
+		switch {
+		case err != nil:
+			return err
+		case (t.Over == 0) == (t.Service == ""):
+			return &ParseError{line, field, "a tier needs over or service, one of them", rightTier}
+		case t.Rates == Rates{}:
+			return &ParseError{line, field, "a tier without prices", rightTier}
+		}
+		*to = append(*to, t)
+	}
+	_, _ = r.in.Token()
+	return nil
+}
+
+// set takes a price by the name of its field.
+func (r *Rates) set(name string, value json.RawMessage, line int, fields string) error {
+	to := map[string]*Rate{
+		"input": &r.Input, "output": &r.Output, "cache_read": &r.CacheRead,
+		"cache_write": &r.CacheWrite, "cache_write_hour": &r.CacheWriteHour,
+	}[name]
+	if to == nil {
+		return &ParseError{line, name, "no such field", "there are " + fields}
+	}
+	if string(value) == "null" {
+		return nil
+	}
+	var usd float64
+	if err := json.Unmarshal(value, &usd); err != nil || usd < 0 || math.IsInf(usd, 0) {
+		return &ParseError{line, name, short(value) + " is no price", "US dollars for a million tokens, 0 or more, like 2.5; null when it is not known"}
+	}
+	*to = Rate{usd, true}
+	return nil
+}
+
+func text(to *string, name string, value json.RawMessage, line int, right string) error {
+	if err := json.Unmarshal(value, to); err != nil || strings.TrimSpace(*to) == "" {
+		return &ParseError{line, name, short(value) + " is no name", right}
+	}
+	*to = strings.TrimSpace(*to)
+	return nil
+}
+
+func day(to *string, name string, value json.RawMessage, line int) error {
+	err := json.Unmarshal(value, to)
+	if _, notADay := time.Parse(time.DateOnly, *to); err != nil || notADay != nil {
+		return &ParseError{line, name, short(value) + " is no day", "the day the price was true, like \"2026-08-21\""}
+	}
+	return nil
+}
+
+func disputed(to *string, name string, value json.RawMessage, line int) error {
+	var yes bool
+	if err := json.Unmarshal(value, &yes); err != nil {
+		return &ParseError{line, name, short(value) + " is neither true nor false", "true when sources disagree about the price"}
+	}
+	if yes {
+		*to = "sources disagree about this price"
+	}
+	return nil
+}
+
+func whole(to *int64, name string, value json.RawMessage, line int) error {
+	if err := json.Unmarshal(value, to); err != nil || *to <= 0 {
+		return &ParseError{line, name, short(value) + " is no number of tokens", "a whole number above 0, like 200000"}
+	}
+	return nil
+}
+
+// short is a value for an error.
+func short(value json.RawMessage) string {
+	if len(value) > 40 {
+		return string(value[:37]) + "…"
+	}
+	return string(value)
+}

@@ -1,0 +1,80 @@
+package price
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Total is the sum of figures. What is not known is counted, not skipped.
+type Total struct {
+	USD         float64
+	Paid        int // figures in the sum
+	Free        int
+	Unknown     int
+	Approximate bool
+	AsOf        string // the oldest date of a price in it, "" when it has none
+}
+
+// Add adds a figure.
+func (t *Total) Add(f Figure) {
+	switch f.Source {
+	case Unknown:
+		t.Unknown++
+	case Free:
+		t.Free++
+	default:
+		t.USD += f.USD
+		t.Paid++
+		t.Approximate = t.Approximate || f.Approximate
+		if f.AsOf != "" && (t.AsOf == "" || f.AsOf < t.AsOf) {
+			t.AsOf = f.AsOf
+		}
+	}
+}
+
+// String is the sum in words: "$0.0123 + 2 unknown", "free", "" when there is
+// nothing to say.
+func (t Total) String() string {
+	s := ""
+	switch {
+	case t.Paid > 0:
+		s = Figure{USD: t.USD, Source: FromTable, Approximate: t.Approximate}.String()
+	case t.Free > 0:
+		s = "free"
+	}
+	if t.Unknown > 0 && s != "" {
+		s += fmt.Sprintf(" + %d unknown", t.Unknown)
+	}
+	return s
+}
+
+// USD is an amount as people write it: cents from ten dollars, four decimals
+// below, and four digits that count below a cent.
+func USD(amount float64) string {
+	size := math.Abs(amount)
+	sign := ""
+	if amount < 0 {
+		sign = "-"
+	}
+	decimals := 2
+	switch {
+	case size == 0:
+	case size < 1e-9:
+		return sign + "<$0.000000001"
+	case size < 0.01:
+		decimals = 3 - int(math.Floor(math.Log10(size)))
+	case size < 10:
+		decimals = 4
+	}
+	s := strconv.FormatFloat(size, 'f', decimals, 64)
+	whole, cents, _ := strings.Cut(s, ".")
+	for len(cents) > 2 && cents[len(cents)-1] == '0' {
+		cents = cents[:len(cents)-1]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return sign + "$" + whole + "." + cents
+}

@@ -1,0 +1,88 @@
+package providers
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// A shape is a protocol that is known and not decoded. Its frames are shown as
+// they came, like those of an unknown one, but under its name.
+type shape struct {
+	name, title string
+	known       func(signs) bool // by one frame
+}
+
+// signs are what shapes are known by.
+type signs struct {
+	event string // SSE event type
+	kind  string // member type
+	data  dialect.Raw
+}
+
+func (s signs) has(members ...string) bool {
+	return slices.ContainsFunc(members, func(m string) bool { return s.data.Get(m) != nil })
+}
+
+// startsWith reports whether text begins with one of the prefixes.
+func startsWith(text string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
+}
+
+// shapes are tried in this order when no dialect claims a frame. Where they are
+// from: the event lists of OpenAI's and Anthropic's SDKs, the references of the
+// Realtime and the Live API, `codex exec --json`, the AI SDK's guide to version
+// 4, OpenAI's description of gpt-oss's own format, and JSON-RPC 2.0.
+var shapes = []shape{
+	{"openai-assistants", "OpenAI Assistants events", func(s signs) bool {
+		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")
+	}},
+	{"openai-realtime", "OpenAI Realtime events", func(s signs) bool {
+		return s.has("event_id") &&
+			startsWith(s.kind, "session.", "conversation.", "response.", "input_audio_buffer.", "output_audio_buffer.", "rate_limits.")
+	}},
+	{"codex-exec", "codex exec --json events", func(s signs) bool {
+		return s.kind == "thread.started" && s.has("thread_id") || startsWith(s.kind, "item.") && s.has("item") || startsWith(s.kind, "turn.")
+	}},
+	{"anthropic-agents", "Anthropic managed-agents events", func(s signs) bool {
+		return startsWith(s.kind, "agent.", "span.", "session.status", "session.error", "session.deleted", "session.thread",
+			"user.message", "user.interrupt", "user.tool_", "user.custom_tool_")
+	}},
+	{"gemini-live", "Gemini Live messages", func(s signs) bool {
+		return s.has("setupComplete", "serverContent", "toolCallCancellation", "sessionResumptionUpdate") ||
+			s.data.Get("toolCall").Get("functionCalls") != nil
+	}},
+	{"ai-sdk-data", "AI SDK data stream lines (version 4)", func(s signs) bool {
+		if len(s.data) < 4 || s.data[1] != ':' || !strings.ContainsRune("0123456789abcdefghijk", rune(s.data[0])) {
+			return false
+		}
+		value := dialect.Scan(s.data[2:])
+		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
+	}},
+	{"harmony", "Harmony text (gpt-oss)", func(s signs) bool {
+		return s.data.Kind() != '{' && (bytes.Contains(s.data, []byte("<|start|>")) || bytes.Contains(s.data, []byte("<|channel|>")))
+	}},
+	{"json-rpc", "JSON-RPC messages (MCP, ACP)", func(s signs) bool {
+		return s.data.Get("jsonrpc").Is("2.0")
+	}},
+}
+
+// seenIn is the shape that a frame shows, as a dialect, or nil.
+func seenIn(e dialect.Evidence) *dialect.Dialect {
+	if len(e.Data) == 0 {
+		return nil
+	}
+	s := signs{string(e.Event), dialect.Raw(e.Data).Get("type").Text(), e.Data}
+	for i := range shapes {
+		if known := &shapes[i]; known.known(s) {
+			return &dialect.Dialect{
+				Name:  known.name,
+				Title: known.title + ", not decoded",
+				New:   func() dialect.Decoder { return &unknownDecoder{title: known.title} },
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package providers
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestSeen: protocols that are known and not decoded are named at once, shown
+// as they came, and said to be so; other streams are not taken for them.
+func TestSeen(t *testing.T) {
+	for _, test := range []struct{ name, wire, want string }{
+		{"assistants by event", "event: thread.run.created\ndata: {\"id\":\"run_1\",\"object\":\"thread.run\"}\n\n", "openai-assistants"},
+		{"assistants by object", `{"id":"msg_1","object":"thread.message.delta","delta":{"content":[]}}` + "\n", "openai-assistants"},
+		{"realtime", `{"type":"session.created","event_id":"event_1","session":{}}` + "\n", "openai-realtime"},
+		{"codex exec", `{"type":"thread.started","thread_id":"t1"}` + "\n" + `{"type":"turn.started"}` + "\n", "codex-exec"},
+		{"codex exec, from the middle", `{"type":"item.completed","item":{"id":"item_0","type":"agent_message"}}` + "\n", "codex-exec"},
+		{"managed agents", "event: message\ndata: {\"type\":\"agent.custom_tool_use\",\"id\":\"sevt_1\",\"name\":\"f\",\"input\":{}}\n\n", "anthropic-agents"},
+		{"managed agents, a status", "data: {\"type\":\"session.status_idle\",\"id\":\"sevt_1\"}\n\n", "anthropic-agents"},
+		{"managed agents, a result", "data: {\"type\":\"user.tool_result\",\"id\":\"sevt_1\"}\n\n", "anthropic-agents"},
+		{"live", `{"setupComplete":{}}` + "\n", "gemini-live"},
+		{"live call", `{"toolCall":{"functionCalls":[{"id":"1","name":"f","args":{}}]}}` + "\n", "gemini-live"},
+		{"data stream", "f:{\"messageId\":\"m\"}\n0:\"Hi\"\n9:{\"toolCallId\":\"c\",\"toolName\":\"f\",\"args\":{}}\n", "ai-sdk-data"},
+		{"data stream, text first", "0:\"Hi\"\nd:{\"finishReason\":\"stop\"}\n", "ai-sdk-data"},
+		{"data stream, data first", "2:[{\"a\":1}]\n", "ai-sdk-data"},
+		{"harmony", "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>", "harmony"},
+		{"harmony, the start was left out", "<|channel|>analysis<|message|>Weather.<|end|>\n", "harmony"},
+		{"JSON-RPC", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}` + "\n", "json-rpc"},
+
+		{"a clock", "0:15\n", "unknown"},
+		{"a list", "a: \"b\" c\n", "unknown"},
+		{"a session of something else", `{"type":"session.created"}` + "\n", "unknown"},
+		{"an object of nothing", `{"toolCall":{}}` + "\n", "unknown"},
+		{"text that speaks of harmony", `{"text":"<|start|>"}` + "\n", "unknown"},
+		{"a chunk with it in it", `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"<|start|>"},"finish_reason":"stop"}]}` + "\n", "openai-chat"},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Data: []byte(test.wire)})
+		if x := in.Exchange(0); x.Dialect == nil && test.want != "unknown" && strings.HasSuffix(test.wire, "\n") {
+			t.Errorf("%s: not known at once", test.name)
+		}
+		in.Close()
+		x := in.Exchange(0)
+		if x.Dialect.Name != test.want {
+			t.Errorf("%s: %s (%s), want %s", test.name, x.Dialect.Name, x.Why, test.want)
+		}
+		checkKept(t, in, []byte(test.wire))
+		text := dump(in)
+		seen := test.want != "unknown" && test.want != "openai-chat"
+		if strings.Contains(text, "DIALECT_SEEN warn") != seen || strings.Contains(text, "DIALECT_UNKNOWN") != (test.want == "unknown") {
+			t.Errorf("%s:\n%s", test.name, text)
+		}
+		if seen && (!strings.Contains(x.Dialect.Title, "not decoded") || in.Session().Turns[0].Dialect != test.want || x.Why == "") {
+			t.Errorf("%s: title %q, turn of %q, because %q", test.name, x.Dialect.Title, in.Session().Turns[0].Dialect, x.Why)
+		}
+	}
+}
+
+// TestSeenEvents: the frames of such a protocol keep their names.
+func TestSeenEvents(t *testing.T) {
+	in := inspect([]byte("event: thread.created\ndata: {\"id\":\"t\",\"object\":\"thread\"}\n\nevent: done\ndata: [DONE]\n\n"))
+	want := "turn open turn=0\nunknown turn=0 \"thread.created\"\nunknown turn=0 \"done\"\nfinding turn=0 slot=-1 DIALECT_SEEN (warn)\n"
+	if got := eventLines(in); got != want {
+		t.Errorf("got:\n%s", got)
+	}
+	in = inspect([]byte(`{"type":"agent.tool_use"}` + "\n"))
+	if got := eventLines(in); !strings.Contains(got, `unknown turn=0 "agent.tool_use"`) {
+		t.Errorf("got:\n%s", got)
+	}
+}

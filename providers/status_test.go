@@ -1,0 +1,25 @@
+package providers
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestStatus: an HTTP error is a failed turn whatever its body is.
+func TestStatus(t *testing.T) {
+	for _, test := range []struct{ what, body, want string }{
+		{"no body", "", "HTTP status 503"},
+		{"a page", "<html>\n<title>502 Bad Gateway</title>\n", "HTTP status 503"},
+		{"the provider's own words", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "Overloaded"},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Head: &stream.Head{Status: 503}})
+		in.Write(stream.Record{Data: []byte(test.body), End: true})
+		turns := in.Session().Turns
+		if len(turns) != 1 || !strings.HasPrefix(turns[0].Failure, test.want) || turns[0].Phase() != stream.TurnAborted {
+			t.Errorf("%s: %s", test.what, dump(in))
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// An Executor is a rule by which some agents decide that a call may be run. All
+// but the last two infer what the provider never said; the fold notes when each
+// would have run every call, and the screen shows with what.
+type Executor uint8
+
+const (
+	AnyArgs        Executor = iota // it has a name and a byte of arguments
+	Parsable                       // the arguments parse as JSON
+	ParsableObject                 // they parse as an object
+	Repaired                       // a forgiving parser finds a value for every key
+	NextSlot                       // another call, or text, comes
+	FinishWord                     // the finish word speaks of tools
+	AtSeal                         // the protocol says that the arguments are final
+	AtEnd                          // the response has ended
+
+	NumExecutors = iota
+)
+
+var executorWords = [NumExecutors]string{
+	"any arguments", "parsable", "parsable object", "repaired", "next call", "finish word", "seal", "end of stream",
+}
+
+func (x Executor) String() string { return executorWords[x] }
+
+// Verdict is what comes of running a call when an executor would have.
+type Verdict uint8
+
+const (
+	NotYet        Verdict = iota // nothing has made it run, but more may come
+	Never                        // nothing ever makes it run
+	RunSafely                    // when nothing could change any more
+	RunEarly                     // too soon, but the arguments were what they became
+	RunWrong                     // with arguments that are not those of the call
+	RunTwice                     // once for each object in the arguments
+	RunIncomplete                // a call that was cut, failed or was refused
+)
+
+func (v Verdict) String() string {
+	return [...]string{
+		"not yet", "never", "safe", "early", "early and wrong", "twice", "runs a cut call",
+	}[v]
+}
+
+// A Run is what one executor does with a call.
+type Run struct {
+	Verdict Verdict
+	Event   int  // number of the event that made it run
+	Bytes   int  // of arguments that were there
+	Gone    bool // those are not the first of the arguments any more: a Rewrite replaced them
+}
+
+// run is when an executor would have run a call.
+type run struct {
+	event int32 // 0 until then: event 0 opens a turn
+	bytes uint32
+	docs  uint16
+	made  uint16 // the call's Rewrites then
+}
+
+// fire notes that an executor would run the call now, if it has not before.
+func (c *Call) fire(x Executor, event int) {
+	if r := &c.runs[x]; r.event == 0 && c.Name != "" {
+		*r = run{int32(event), uint32(len(c.args)), uint16(min(c.lex.Docs(), 1<<15)), uint16(c.Rewrites)}
+	}
+}
+
+// fireOnArgs asks those that look at the arguments.
+func (c *Call) fireOnArgs(event int) {
+	if len(c.args) == 0 {
+		return
+	}
+	c.fire(AnyArgs, event)
+	switch c.lex.Syntax() {
+	case SyntaxObject:
+		c.fire(ParsableObject, event)
+		c.fire(Parsable, event)
+	case SyntaxOther:
+		c.fire(Parsable, event)
+	}
+}
+
+// Run is what executor x does with the call, as far as is known.
+func (c *Call) Run(x Executor) Run {
+	r := c.runs[x]
+	if x == Repaired {
+		r = c.repairedRun()
+	}
+	out := Run{Event: int(r.event), Bytes: int(r.bytes), Gone: r.event > 0 && int(r.made) != c.Rewrites}
+	switch {
+	case r.event == 0 && c.Arriving():
+		out.Verdict = NotYet
+	case r.event == 0:
+		out.Verdict = Never
+	case c.phase > PhaseEnded:
+		out.Verdict = RunIncomplete
+	case (x == Parsable || x == ParsableObject) && c.lex.Docs() > int(r.docs):
+		out.Verdict = RunTwice
+	case out.Gone, len(bytes.TrimSpace(c.args[r.bytes:])) > 0 && (x != Repaired || !onlyCloses(c.args[r.bytes:])):
+		out.Verdict = RunWrong
+	case c.Arriving():
+		out.Verdict = NotYet // so far it is what it was
+	case x >= AtSeal, c.sealEvent > 0 && r.event >= c.sealEvent:
+		out.Verdict = RunSafely
+	default:
+		out.Verdict = RunEarly
+	}
+	return out
+}
+
+// checkEarly reports arguments that were an object before they were whole.
+func (c *Call) checkEarly(event int) {
+	r := c.Run(ParsableObject)
+	if r.Verdict != RunWrong && r.Verdict != RunTwice {
+		return
+	}
+	with := c.args[:r.Bytes]
+	if len(with) > 64 {
+		with = append(bytes.Clone(with[:64]), "…"...)
+	}
+	c.find(EarlyWrong, Warn, event, r.Bytes, fmt.Sprintf(
+		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %d bytes were still to come",
+		c.DeltaAt(r.Bytes-1)+1, with, len(c.args)-r.Bytes))
+}
+
+// repairedRun is when the last key of the object got the start of a value. The
+// keys a schema requires are not known here: those that came stand for them.
+func (c *Call) repairedRun() (r run) {
+	if c.lex.first != ObjectOpen || c.freeform {
+		return r
+	}
+	depth, colon := 0, -1
+	for i, t := range c.lex.Tokens() {
+		switch t.Kind {
+		case ObjectOpen, ArrayOpen:
+			depth++
+		case ObjectClose, ArrayClose:
+			depth--
+		}
+		if depth == 0 && t.Kind != Space {
+			break // what follows the object is not of it
+		}
+		if t.Kind == Colon && depth == 1 {
+			colon = i
+		}
+	}
+	for i := colon + 1; colon >= 0 && i < len(c.lex.Tokens()); i++ {
+		if toks := c.lex.Tokens(); toks[i].Kind != Space {
+			d := c.DeltaAt(int(toks[i-1].End))
+			_, end := c.DeltaSpan(d)
+			return run{event: c.deltas[d].Event, bytes: uint32(end), made: uint16(c.Rewrites)}
+		}
+	}
+	return r
+}
+
+// onlyCloses reports whether text does nothing but close what is open: a parser
+// that repairs adds the same.
+func onlyCloses(text []byte) bool {
+	return len(bytes.Trim(text, "}] \t\r\n\"")) == 0
+}

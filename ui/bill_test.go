@@ -1,0 +1,76 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/providers/price"
+	"toolscope/stream"
+)
+
+// answer is a whole response of a model, with usage.
+func answer(exchange int, url, model, usage string) []stream.Record {
+	body := fmt.Sprintf(`data: {"id":"c%d","object":"chat.completion.chunk","model":%q,"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]%s}`+
+		"\n\ndata: [DONE]\n\n", exchange, model, usage)
+	return []stream.Record{{Exchange: exchange, Data: []byte(body), Head: &stream.Head{Method: "POST", URL: url, Status: 200}, End: true}}
+}
+
+const someUsage = `,"usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100}`
+
+// TestCosts: what each turn cost is beside it, and what all cost below; what is
+// not known is said, not left out.
+func TestCosts(t *testing.T) {
+	s := newScreen(t, 140, 40)
+	s.feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", someUsage)...)
+	s.press("1k").shows("complete  $0.00225", "cost         $0.00225", "prices of    2026-08-21").hides("all turns", "unknown")
+	s.feed(answer(2, "http://localhost:11434/v1/chat/completions", "llama3.2", someUsage)...)
+	s.press("j").shows("complete  0 ms  free", "cost         free, it runs locally", "all turns    $0.00225", "prices of    2026-08-21")
+	s.feed(answer(3, "https://api.openai.com/v1/chat/completions", "gpt-nobody", someUsage)...)
+	s.press("j").shows("complete  0 ms  —", "cost         — no price is known for gpt-nobody of openai", "all turns    $0.00225 + 1 unknown", "  $0.00225 + 1 unknown")
+	s.feed(answer(4, "https://openrouter.ai/api/v1/chat/completions", "x/y", strings.Replace(someUsage, "}", `,"cost":0.5}`, 1))...)
+	s.press("j").shows("cost         $0.50, as the provider says", "all turns    $0.5022 + 1 unknown")
+	s.feed(answer(5, "https://api.mistral.ai/v1/chat/completions", "mistral-large-latest", someUsage)...)
+	s.press("j").shows("complete  ~$0.00065", "cost         ~$0.00065, sources disagree about this price", "prices of    2026-07-02", "  ~$0.5029 + 1 unknown")
+	s.press("gg").shows("prices of    2026-08-21, of all turns 2026-07-02")
+}
+
+// TestCostWhileItComes: the figure is marked until the last usage has come.
+func TestCostWhileItComes(t *testing.T) {
+	records := new(anthropic).open("msg_1").text("Hi").stop("end_turn").records
+	s := newScreen(t, 140, 40, ascii)
+	for i, r := range records {
+		last := i == len(records)-1
+		s.feed(r).press("g")
+		if frame := s.text(); strings.Contains(frame, "~$") == last || !strings.Contains(frame, "$0.00") {
+			t.Fatalf("after record %d of %d:\n%s", i+1, len(records), frame)
+		}
+	}
+	s.shows("$0.001371").hides("so far") // 12 tokens at 3 dollars and 89 at 15
+}
+
+// TestCostsOfOnesOwn: the table is that of the options.
+func TestCostsOfOnesOwn(t *testing.T) {
+	rows, err := price.Parse([]byte(`[{"provider":"openai","id":"gpt-5","input":1000,"output":0,"as_of":"2030-01-01"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t, 140, 40, func(o *Options) { o.Prices = price.Embedded().With(rows) })
+	s.feed(answer(1, "", "gpt-5", someUsage)...).press("gk").shows("$1.00", "2030-01-01")
+}
+
+// TestBillIsKept: what a frame adds up is what all turns add up to, and turns
+// that have ended are not computed again.
+func TestBillIsKept(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	for i := range 300 {
+		s.feed(answer(i, "https://api.openai.com/v1", "gpt-5", someUsage)...)
+	}
+	if n := len(s.bill.open); n != 0 || len(s.bill.figures) != 300 {
+		t.Errorf("%d open, %d figures", n, len(s.bill.figures))
+	}
+	s.shows("$0.675")
+	if n := testing.AllocsPerRun(20, func() { s.bill.extend(&s.in) }); n > 0 {
+		t.Errorf("%v allocations when nothing is new", n)
+	}
+}

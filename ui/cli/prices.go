@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+)
+
+// pricesVariable names the file of prices where there is no flag.
+const pricesVariable = "TOOLSCOPE_PRICES"
+
+const pricesHelp = `A turn costs what the provider says, or else its tokens at the prices of a
+built-in, dated table. ~ marks a figure that is approximate, or not final yet. A
+model that is not in the table has no cost: unknown is not zero.
+
+Prices of your own go before the built-in ones. They are read from --prices FILE,
+or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the folder
+of configuration, and are US dollars for a million tokens:
+
+  [
+  {"provider":"openai","id":"gpt-x","input":2.5,"output":10,"cache_read":0.25,"as_of":"2026-08-21"},
+  {"provider":"llm.example.com","id":"gpt-x","input":3,"output":12,"as_of":"2026-08-21"}
+  ]
+
+  provider, id                  who sells, as the built-in table has it, or a host; the model
+  input, output, as_of          what must be there, and the day it was true
+  cache_read, cache_write,
+  cache_write_hour              of tokens read from and written to the cache
+  tiers                         [{"over":200000,"input":5}, {"service":"fast","input":30}]: other prices
+                                for the whole of a request of more input, or of a service tier`
+
+func (a *app) pricesFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "JSON list of prices that go before the built-in ones; see toolscope help prices")
+}
+
+// prices is the built-in table under the user's own prices: those of the flag,
+// or else of the environment, or else of the configuration folder.
+func (a *app) prices() (*price.Table, error) {
+	table := price.Embedded()
+	name, optional := "--prices "+a.pricesFile, false
+	path := a.pricesFile
+	if path == "" {
+		path = os.Getenv(pricesVariable)
+		name = pricesVariable + "=" + path
+	}
+	if path == "" {
+		folder, err := os.UserConfigDir()
+		if err != nil {
+			return table, nil // no home, no configuration
+		}
+		path = filepath.Join(folder, "toolscope", "prices.json")
+		name, optional = path, true
+	}
+	text, err := os.ReadFile(path)
+	switch {
+	case optional && errors.Is(err, fs.ErrNotExist):
+		return table, nil
+	case err != nil:
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // the path is named already
+		}
+		return nil, fmt.Errorf("%s: %w\na JSON list of prices is read from there: toolscope help prices", name, err)
+	}
+	rows, err := price.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return table.With(rows), nil
+}
+
+// costOf is what a turn has cost.
+func costOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Figure {
+	if x == nil {
+		return prices.Turn(t, "")
+	}
+	return prices.Turn(t, x.Head.URL)
+}

@@ -1,0 +1,55 @@
+package ui
+
+import (
+	"fmt"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// verdictRoles colour what comes of running a call too soon.
+var verdictRoles = [...]role{
+	stream.NotYet: muted, stream.Never: muted, stream.RunSafely: plain, stream.RunEarly: plain,
+	stream.RunWrong: caution, stream.RunTwice: bad, stream.RunIncomplete: bad,
+}
+
+// verdictStatus is the state whose sign a verdict has.
+var verdictStatus = [...]stream.Status{
+	stream.NotYet: stream.Waiting, stream.Never: stream.NoArguments, stream.RunSafely: stream.Complete, stream.RunEarly: stream.LooksDone,
+	stream.RunWrong: stream.CutShort, stream.RunTwice: stream.Malformed, stream.RunIncomplete: stream.Aborted,
+}
+
+// mostExecuted is how many tokens a call may have for its executors to be shown
+// while it grows: one of them looks at all.
+const mostExecuted = 4000
+
+// executorLines say when code that decides in one way or another would have run
+// the call, and with what.
+func executorLines(tl *stream.Timeline, c *stream.Call, p *pen) (lines []findingLine) {
+	if c.Server || c.Attempt || c.Arriving() && len(c.Lexer().Tokens()) > mostExecuted {
+		return nil
+	}
+	add := func(r role, text display.Text) { lines = append(lines, findingLine{of: ours, role: r, text: text}) }
+	add(muted, "")
+	add(muted, " WHEN CODE WOULD RUN IT, BY HOW IT DECIDES")
+	for x := range stream.Executor(stream.NumExecutors) {
+		run := c.Run(x)
+		text := fmt.Sprintf(" %s %-15s  %s", p.glyph.status[verdictStatus[run.Verdict]], x, run.Verdict)
+		if run.Event > 0 {
+			if at := timeText(since(c.OpenedAt, tl.Event(run.Event).At)); at != "" {
+				text += ", +" + string(at)
+			}
+			text += fmt.Sprintf(", %s", bytesText(run.Bytes))
+		}
+		line := display.Text(text)
+		if run.Verdict >= stream.RunWrong && !run.Gone {
+			line += "  " + p.clean(string(c.Args()[:min(run.Bytes, mostName)]))
+		}
+		r := verdictRoles[run.Verdict]
+		if run.Verdict == stream.RunWrong && (x == stream.AnyArgs || x == stream.Repaired) {
+			r = plain // so it is with every call that streams
+		}
+		add(r, line)
+	}
+	return lines
+}
