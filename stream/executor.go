@@ -114,10 +114,11 @@ func (c *Call) Run(x Executor) Run {
 	return out
 }
 
-// checkEarly reports arguments that were an object before they were whole.
+// checkEarly reports arguments that were an object before they were whole. Those
+// that a Rewrite replaced are not there to be shown: whoever replaced them says why.
 func (c *Call) checkEarly(event int) {
 	r := c.Run(ParsableObject)
-	if r.Verdict != RunWrong && r.Verdict != RunTwice {
+	if r.Gone || r.Verdict != RunWrong && r.Verdict != RunTwice {
 		return
 	}
 	with := c.args[:r.Bytes]

@@ -61,6 +61,7 @@ var findingCases = []struct {
 	{"broken", []Event{opened(0, "id", "f"), args(0, `{"a":`), args(0, `1,}`), args(0, `x`)}, []string{"call 1 ARGS_BROKEN error #2 @7"}},
 	{"trailing", sealedWith(`{"a":1}`, `}`), []string{"call 1 ARGS_TRAILING error #2 @7", "call 1 EARLY_WRONG warn #3 @7"}},
 	{"trailing half pair", sealedWith("{}\xed\xa0\xbd"), []string{"call 1 ARGS_TRAILING error #2 @2", "call 1 ARGS_BAD_UTF8 warn #2 @2", "call 1 EARLY_WRONG warn #2 @2"}},
+	{"replaced by something shorter", []Event{opened(0, "id", "f"), args(0, `{"a":100}`), {Kind: Rewrite, Text: `{}`}, sealed(0)}, nil},
 	{"missing brace", sealedWith(`{"a":1`, `{"a":2}`), []string{"call 1 ARGS_MISSING_BRACE error #2 @6"}},
 	{"missing comma in a list", sealedWith(`{"a":[{}{}]}`), []string{"call 1 ARGS_BROKEN error #1 @8"}},
 	{"cumulative", sealedWith(`{"a`, `{"a":1`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2", "call 1 ARGS_BROKEN error #2 @5"}},
