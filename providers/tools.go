@@ -18,6 +18,16 @@ type toolCheck struct {
 // callKey names the call that a slot belongs to at the time.
 type callKey struct{ turn, slot int32 }
 
+// DeclaresTools reports whether some dialect finds tools in a request.
+func DeclaresTools(request []byte) bool {
+	for _, d := range All {
+		if d.Tools != nil && len(d.Tools(request)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // request is the body of the exchange's request, or the one that stands in for
 // it where none was captured.
 func (x *Exchange) request() []byte {
@@ -39,6 +49,15 @@ func (x *Exchange) tools() *schema.Set {
 		x.check.set = x.in.toolSet(x.Dialect.Tools(body))
 	}
 	return x.check.set
+}
+
+// Wanted is what the tool of a call wants as arguments, in a few words; "" when
+// that is not known.
+func (x *Exchange) Wanted(c *stream.Call) string {
+	if x.check.set == nil || c.Server || c.Freeform() {
+		return ""
+	}
+	return x.check.set.Outline(c.Name)
 }
 
 // recentSets is how many lists of tools are remembered: an agent sends the same

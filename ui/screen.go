@@ -236,7 +236,21 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 		line += sep + f
 		sep = display.Text(" " + m.pen.glyph.dot + " ")
 	}
-	return line
+	return line + m.wanted(c, sep, cells-display.Width(line))
+}
+
+// wanted is what the tool's schema wants, as much as fits.
+func (m *Model) wanted(c *stream.Call, sep display.Text, cells int) display.Text {
+	const least = 24
+	x := m.in.Exchange(m.chosen.turn.Exchange)
+	if x == nil || cells < least {
+		return ""
+	}
+	wants := x.Wanted(c)
+	if wants == "" {
+		return ""
+	}
+	return m.draw.Truncate(sep+"schema: "+m.pen.clean(wants), cells-1)
 }
 
 // AboutCall is what only some calls have, in words: what kind it is, who runs it, whose it is.

@@ -33,6 +33,8 @@ func tools(request []byte) (all []dialect.Tool) {
 			tool.Kind = "function"
 		case tool.Kind == "mcp_toolset":
 			tool.Kind = "mcp"
+		case tool.Kind == "function":
+			continue // OpenAI's
 		}
 		all = append(all, tool)
 	}

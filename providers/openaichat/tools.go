@@ -10,7 +10,9 @@ func tools(request []byte) (all []dialect.Tool) {
 		switch string(s.Key()) {
 		case "tools":
 			for ok := s.Array(); ok; ok = s.Element() {
-				all = append(all, tool(s.Value()))
+				if t := tool(s.Value()); t.Kind != "" {
+					all = append(all, t)
+				}
 			}
 		case "functions":
 			for ok := s.Array(); ok; ok = s.Element() {
@@ -21,13 +23,15 @@ func tools(request []byte) (all []dialect.Tool) {
 	return all
 }
 
+// tool reads one tool; one without type and function is of another protocol.
 func tool(t dialect.Raw) dialect.Tool {
-	kind := t.Get("type").Text()
-	if custom := t.Get("custom"); kind == "custom" || kind == "" && custom.Given() {
+	kind, inner := t.Get("type").Text(), t.Get("function")
+	switch custom := t.Get("custom"); {
+	case kind == "custom", kind == "" && custom.Given():
 		return dialect.Tool{Name: custom.Get("name").Text(), Kind: "custom"}
-	}
-	inner := t.Get("function")
-	if !inner.Given() {
+	case kind == "" && !inner.Given():
+		return dialect.Tool{}
+	case !inner.Given():
 		inner = t // flat, as the Responses protocol has it
 	}
 	f := function(inner)

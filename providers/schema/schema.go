@@ -47,8 +47,9 @@ type Set struct {
 
 // tool is a declared tool; check is made when it is first called.
 type tool struct {
-	schema dialect.Raw
-	check  *checker
+	schema  dialect.Raw
+	check   *checker
+	outline string
 }
 
 // Compile makes a Set; nil when there are no tools. A schema that cannot be

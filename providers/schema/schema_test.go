@@ -272,3 +272,22 @@ func TestCutByLimit(t *testing.T) {
 		t.Error(tr.lines())
 	}
 }
+
+func TestOutline(t *testing.T) {
+	for _, test := range []struct{ schema, want string }{
+		{weather, "city string, days integer?, tags array?, unit celsius|fahrenheit|kelvin?, where object|null?"},
+		{`{"allOf":[{"required":["x"]},{"properties":{"y":{}}}]}`, "x, y?"},
+		{`{}`, "anything"},
+		{`{"type":"object"}`, "object"},
+		{`{"$ref":"https://example.com"}`, ""},
+	} {
+		set := one(test.schema)
+		if before := set.Outline("f"); before != "" {
+			t.Errorf("before it was called: %q", before)
+		}
+		begin(set, stream.Detail{Name: "f"})
+		if got := set.Outline("f"); got != test.want || set.Outline("g") != "" {
+			t.Errorf("%s: got %q, want %q", test.schema, got, test.want)
+		}
+	}
+}

@@ -120,9 +120,12 @@ func (n *node) choose(group []*node) {
 	}
 }
 
-// expects says in words which types a value may have.
+// String says in words which types a value may have.
 func (k kinds) String() string {
 	var words []string
+	if k == any7 {
+		return "anything"
+	}
 	if k&aNumber == aNumber {
 		words = append(words, "number")
 		k &^= aNumber
