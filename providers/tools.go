@@ -10,8 +10,8 @@ import (
 // declares. An exchange that has no request, or none with tools, costs nothing.
 type toolCheck struct {
 	set     *schema.Set
-	asked   int // bytes of the request that set is of
-	told    bool
+	asked   int64 // bytes of the request that set is of
+	told    bool  // that the request given is of no use
 	watches map[callKey]*schema.Watch
 }
 
@@ -40,13 +40,13 @@ func (x *Exchange) request() []byte {
 // tools are what the request declares, nil if nothing. They are looked for when
 // a call opens: text costs nothing, and by then the request is whole.
 func (x *Exchange) tools() *schema.Set {
-	if x.Dialect.Tools == nil || x.Request.Size() == 0 && len(x.in.Request) == 0 {
-		return nil
+	size := x.Request.Size()
+	if size == 0 {
+		size = int64(len(x.in.Request))
 	}
-	body := x.request()
-	if len(body) != x.check.asked {
-		x.check.asked = len(body)
-		x.check.set = x.in.toolSet(x.Dialect.Tools(body))
+	if x.Dialect.Tools != nil && size != x.check.asked {
+		x.check.asked = size
+		x.check.set = x.in.toolSet(x.Dialect.Tools(x.request()))
 	}
 	return x.check.set
 }

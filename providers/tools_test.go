@@ -143,6 +143,7 @@ func TestTools(t *testing.T) {
 			`a function {"type":"object"}|b function |web_search server |bash function | mcp |box box_2099 |`},
 		{"anthropic", `{"tools":[{"type":"function","function":{"name":"a"}}]}`, ""},
 		{"anthropic", `{"tools":{"a":1}}`, ""},
+		{"anthropic", `{"tools":[{"functionDeclarations":[{"name":"a"}]}]}`, ""},
 		{"openai-chat", `{"tools":[{"type":"function","function":{"name":"a","parameters":{"type":"object"}}},{"type":"custom","custom":{"name":"b"}},{"function":{"name":"c"}},
 			{"type":"function","name":"d","parameters":{}},{"type":"web_search"}],"functions":[{"name":"e","parameters":null}]}`,
 			`a function {"type":"object"}|b custom |c function |d function {}| web_search |e function |`},

@@ -33,8 +33,9 @@ func tools(request []byte) (all []dialect.Tool) {
 			tool.Kind = "function"
 		case tool.Kind == "mcp_toolset":
 			tool.Kind = "mcp"
-		case tool.Kind == "function":
-			continue // OpenAI's
+		}
+		if name == "" && (tool.Kind == "function" || tool.Kind == "") {
+			continue // of another protocol
 		}
 		all = append(all, tool)
 	}
