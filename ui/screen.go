@@ -271,7 +271,6 @@ func AboutCall(c *stream.Call) (facts []string) {
 	return facts
 }
 
-// drawTabs writes what the pane shows, and what there is to see elsewhere.
 // drawTabs writes what the pane shows, what the tool wants of it, and what
 // there is to see elsewhere.
 func (m *Model) drawTabs(p *pen, focused bool) {
