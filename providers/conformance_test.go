@@ -19,14 +19,14 @@ func TestConformance(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			whole := inspect(f.wire)
+			whole := f.inspect(f.wire)
 			checkKept(t, whole, f.wire)
 			checkDetection(t, f, whole)
-			checkCuttings(t, f.wire, everyCut(8<<10), 50)
-			checkEveryEnd(t, f.wire, whole)
-			checkTerminatorTwice(t, f.wire, whole)
-			checkUnknownEvent(t, f.wire, whole)
-			checkUnknownFields(t, f.wire, whole)
+			checkCuttings(t, f, f.wire, everyCut(8<<10), 50)
+			checkEveryEnd(t, f, whole)
+			checkTerminatorTwice(t, f, whole)
+			checkUnknownEvent(t, f, whole)
+			checkUnknownFields(t, f, whole)
 			checkHostile(t, f)
 		})
 	}
@@ -60,13 +60,13 @@ func frameData(x *Exchange, emit func(stream.Frame)) {
 
 // checkEveryEnd: wherever the bytes end, a call is complete only if a seal
 // came, and what was complete once stays what it was.
-func checkEveryEnd(t *testing.T, wire []byte, whole *Inspector) {
+func checkEveryEnd(t *testing.T, f fixture, whole *Inspector) {
 	w := &whole.Exchange(0).Response
 	for n := range int32(w.Frames()) {
 		_, end := w.FrameSpan(n)
 		for _, at := range []int64{end, end - 1} {
-			in := inspect(wire[:at])
-			checkKept(t, in, wire[:at])
+			in := f.inspect(f.wire[:at])
+			checkKept(t, in, f.wire[:at])
 			for _, turn := range in.Session().Turns {
 				for _, c := range turn.Calls {
 					if c.Status() == stream.Complete {
@@ -94,9 +94,10 @@ func checkComplete(t *testing.T, in, whole *Inspector, c *stream.Call) {
 }
 
 // checkTerminatorTwice: the frame that closed the last turn may come again.
-func checkTerminatorTwice(t *testing.T, wire []byte, whole *Inspector) {
+func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	in := new(Inspector)
-	in.Write(stream.Record{Data: wire})
+	in.Write(stream.Record{Request: true, Data: []byte(f.archive.section("request"))})
+	in.Write(stream.Record{Data: f.wire})
 	switch in.Exchange(0).Framing {
 	case "SSE", "NDJSON", "AWS event stream":
 	default:
@@ -122,7 +123,7 @@ func checkTerminatorTwice(t *testing.T, wire []byte, whole *Inspector) {
 
 // checkUnknownEvent: an event of a type nobody knows changes no state,
 // wherever it comes.
-func checkUnknownEvent(t *testing.T, wire []byte, whole *Inspector) {
+func checkUnknownEvent(t *testing.T, f fixture, whole *Inspector) {
 	x := whole.Exchange(0)
 	event := map[string]string{
 		"SSE":              "event: brand_new\ndata: {\"type\":\"brand_new\",\"list\":[1,{}]}\n\n",
@@ -132,10 +133,10 @@ func checkUnknownEvent(t *testing.T, wire []byte, whole *Inspector) {
 	}[x.Framing]
 	for n := int32(0); event != "" && n < int32(x.Response.Frames()); n++ {
 		at, _ := x.Response.FrameSpan(n)
-		if n == 0 && (bytes.HasPrefix(wire, []byte("\xef\xbb\xbf")) || x.Framing == "JSON array") {
+		if n == 0 && (bytes.HasPrefix(f.wire, []byte("\xef\xbb\xbf")) || x.Framing == "JSON array") {
 			continue // the event would come before what the framing is known by
 		}
-		in := inspect(wire[:at], []byte(event), wire[at:])
+		in := f.inspect(f.wire[:at], []byte(event), f.wire[at:])
 		if diff := cmp.Diff(state(whole.Session()), state(in.Session())); diff != "" {
 			t.Fatalf("with an unknown event before frame %d (-want +got)\n%s", n, diff)
 		}
@@ -144,7 +145,7 @@ func checkUnknownEvent(t *testing.T, wire []byte, whole *Inspector) {
 
 // checkUnknownFields: fields nobody knows, in any object of the protocol,
 // change no state.
-func checkUnknownFields(t *testing.T, wire []byte, whole *Inspector) {
+func checkUnknownFields(t *testing.T, f fixture, whole *Inspector) {
 	const field = `"brand_new":[{"a":null}],`
 	objects := []string{`"message":{`, `"delta":{`, `"content_block":{`, `"choices":[{`, `"tool_calls":[{`, `"function":{`}
 	var pairs []string
@@ -169,7 +170,7 @@ func checkUnknownFields(t *testing.T, wire []byte, whole *Inspector) {
 		changed = append(changed, changePayload(w.Bytes(w.FrameSpan(n)), change)...)
 	}
 	_, end := w.FrameSpan(int32(w.Frames() - 1))
-	in := inspect(append(changed, wire[end:]...))
+	in := f.inspect(append(changed, f.wire[end:]...))
 	if diff := cmp.Diff(state(whole.Session()), state(in.Session())); diff != "" {
 		t.Errorf("with unknown fields (-want +got)\n%s", diff)
 	}
@@ -192,7 +193,7 @@ func checkHostile(t *testing.T, f fixture) {
 		wire := hostileWire(f, string(jsonString(h)))
 		quoted := strconv.Quote(h)
 		want := strings.ReplaceAll(f.archive.section("events"), "HOSTILE", quoted[1:len(quoted)-1])
-		in := inspect(wire)
+		in := f.inspect(wire)
 		checkKept(t, in, wire)
 		if diff := cmp.Diff(want, eventLines(in)); diff != "" {
 			t.Errorf("with %q (-want +got)\n%s", h, diff)

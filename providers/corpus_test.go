@@ -56,7 +56,7 @@ func TestCorpusCuttings(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkKept(t, inspect(wire), wire)
-			checkCuttings(t, wire, everyCut(64<<10), random)
+			checkCuttings(t, fixture{}, wire, everyCut(64<<10), random)
 		})
 	}
 }

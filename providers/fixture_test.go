@@ -23,6 +23,7 @@ var update = flag.Bool("update", false, "rewrite what the fixtures expect; read 
 // A fixture is one scenario of one wire protocol, in <protocol>/testdata. Its
 // sections:
 //
+//	request the body of the request, if the exchange has one
 //	wire    the body as received; "wire crlf" and "wire cr" end its lines so,
 //	        "wire cut" lacks the last line end; "wire aws" is a binary event
 //	        stream, a line each: message type, event type, payload. A payload
@@ -136,7 +137,7 @@ func changePayload(frame []byte, change func(string) string) []byte {
 func TestFixtures(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
-			in := inspect(f.wire)
+			in := f.inspect(f.wire)
 			got := f.archive
 			got.sections = slices.Clone(got.sections)
 			got.set("events", eventLines(in))
@@ -156,8 +157,14 @@ func TestFixtures(t *testing.T) {
 }
 
 // inspect follows one exchange whose body comes in these chunks and then ends.
-func inspect(chunks ...[]byte) *Inspector {
+func inspect(chunks ...[]byte) *Inspector { return fixture{}.inspect(chunks...) }
+
+// inspect does so behind the fixture's request.
+func (f fixture) inspect(chunks ...[]byte) *Inspector {
 	in := new(Inspector)
+	if r := f.archive.section("request"); r != "" {
+		in.Write(stream.Record{Request: true, Data: []byte(r)})
+	}
 	for _, c := range chunks {
 		in.Write(stream.Record{Data: c})
 	}

@@ -106,12 +106,12 @@ func cuttings(wire []byte, limit, random int, yield func(chunks ...[]byte) bool)
 }
 
 // checkCuttings fails if any way to cut the wire changes what comes of it.
-func checkCuttings(t *testing.T, wire []byte, limit, random int) {
+func checkCuttings(t *testing.T, f fixture, wire []byte, limit, random int) {
 	t.Helper()
-	whole := inspect(wire)
+	whole := f.inspect(wire)
 	want := digest(whole)
 	cuttings(wire, limit, random, func(chunks ...[]byte) bool {
-		got := inspect(chunks...)
+		got := f.inspect(chunks...)
 		if digest(got) == want {
 			return true
 		}

@@ -26,7 +26,7 @@ func (in *Inspector) Force(d *dialect.Dialect) { in.forced = d }
 // Reread reads an exchange again, as dialect d; nil lets the bytes tell. The
 // timeline is made anew: turns and calls that were taken from it are void.
 func (in *Inspector) Reread(number int, d *dialect.Dialect) {
-	fresh := Inspector{forced: in.forced, rereads: in.rereads}
+	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
 	if fresh.rereads == nil {
 		fresh.rereads = map[int]*dialect.Dialect{}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/coding"
 	"toolscope/providers/dialect"
+	"toolscope/providers/schema"
 	"toolscope/stream"
 )
 
@@ -15,6 +16,7 @@ import (
 // one goroutine.
 type Inspector struct {
 	Timeline stream.Timeline
+	Request  []byte // body of a request that stands in for those that were not captured
 
 	exchanges []*Exchange
 	byNumber  map[int]*Exchange
@@ -23,6 +25,7 @@ type Inspector struct {
 	forced    *dialect.Dialect
 	rereads   map[int]*dialect.Dialect // by exchange: read as this, or by its bytes
 	closed    bool
+	sets      []*schema.Set
 }
 
 // An Exchange is one request and its response, as far as they have come.
@@ -51,6 +54,7 @@ type Exchange struct {
 	wantLine bool   // only a line end can tell how the body is framed
 	pending  []held // frames that wait for a dialect
 	waiting  int    // how many of them hold data
+	check    toolCheck
 	onFrame  func(stream.Frame)
 	onEvent  func(stream.Event)
 }
@@ -373,7 +377,7 @@ func (x *Exchange) askedModel() string {
 	if x.Dialect.Model == nil {
 		return ""
 	}
-	return x.Dialect.Model(pathOf(x.Head.URL), x.Request.Bytes(0, x.Request.Size()))
+	return x.Dialect.Model(pathOf(x.Head.URL), x.request())
 }
 
 // fault says that the frame does not decode.
@@ -416,4 +420,7 @@ func (x *Exchange) emit(e stream.Event) {
 		}
 	}
 	x.in.Timeline.Append(e)
+	if e.Kind == stream.CallOpen || len(x.check.watches) > 0 {
+		x.watch(e)
+	}
 }

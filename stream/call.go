@@ -91,6 +91,9 @@ func (c *Call) Arriving() bool { return c.phase <= PhaseOpen }
 // Status joins what the provider said with what the bytes say.
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
 
+// Freeform reports whether the arguments are not JSON by design.
+func (c *Call) Freeform() bool { return c.freeform }
+
 // Syntax is what the bytes say.
 func (c *Call) Syntax() Syntax {
 	if c.freeform {

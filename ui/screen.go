@@ -239,6 +239,9 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 	return line
 }
 
+// findingsNote is what is kept free for how many findings there are.
+const findingsNote = 16
+
 // AboutCall is what only some calls have, in words: what kind it is, who runs it, whose it is.
 func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
@@ -268,7 +271,8 @@ func AboutCall(c *stream.Call) (facts []string) {
 	return facts
 }
 
-// drawTabs writes what the pane shows, and what there is to see elsewhere.
+// drawTabs writes what the pane shows, what the tool wants of it, and what
+// there is to see elsewhere.
 func (m *Model) drawTabs(p *pen, focused bool) {
 	r := muted
 	if focused {
@@ -279,8 +283,12 @@ func (m *Model) drawTabs(p *pen, focused bool) {
 		word = " RAW TEXT"
 	}
 	p.say(r, word)
-	if focused {
-		p.put(muted, bare, m.draw.Truncate("  "+m.pen.clean(m.doc.path()), p.left/2))
+	if path := m.doc.path(); focused && path != "" {
+		p.put(muted, bare, m.draw.Truncate("  "+m.pen.clean(path), p.left/2))
+	} else if x := m.in.Exchange(m.chosen.turn.Exchange); x != nil {
+		if wants := x.Wanted(m.chosen.call); wants != "" {
+			p.put(muted, bare, m.draw.Truncate("  schema: "+m.pen.clean(wants), p.left-findingsNote))
+		}
 	}
 	if n := m.findings.total; n > 0 {
 		c, t, r := m.chosen.call, m.chosen.turn, muted

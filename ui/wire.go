@@ -237,10 +237,14 @@ func usageText(u stream.Usage, sign string) string {
 	for _, f := range []struct {
 		word  string
 		count stream.Count
-	}{{"in", u.Input}, {"cached", u.CacheRead}, {"written", u.CacheWrite}, {"out", u.Output}, {"reasoning", u.Reasoning}} {
+	}{{"in", u.Input}, {"cached", u.CacheRead}, {"written", u.CacheWrite}, {"out", u.Output}, {"reasoning", u.Reasoning},
+		{"processed in", u.SeenInput}, {"processed out", u.SeenOutput}} {
 		if f.count.Told && (f.count.N > 0 || f.word == "in" || f.word == "out") {
 			parts = append(parts, f.word+" "+commas(int(f.count.N)))
 		}
+	}
+	if u.Tier != "" {
+		parts = append(parts, "tier "+u.Tier)
 	}
 	return strings.Join(parts, " "+sign+" ")
 }

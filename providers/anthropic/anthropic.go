@@ -22,6 +22,7 @@ func Dialect() dialect.Dialect {
 		Title: "Anthropic Messages",
 		Sniff: sniff,
 		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		Tools: tools,
 	}
 }
 

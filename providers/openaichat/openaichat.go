@@ -23,6 +23,7 @@ func Dialect() dialect.Dialect {
 		Title: "OpenAI Chat Completions",
 		Sniff: sniff,
 		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		Tools: tools,
 	}
 }
 

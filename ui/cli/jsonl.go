@@ -139,6 +139,11 @@ func usage(u stream.Usage) []byte {
 	o.count("cache_write", u.CacheWrite)
 	o.count("output", u.Output)
 	o.count("reasoning", u.Reasoning)
+	o.count("processed_input", u.SeenInput)
+	o.count("processed_output", u.SeenOutput)
+	if u.Tier != "" {
+		o.text("service_tier", u.Tier)
+	}
 	return o.end()
 }
 

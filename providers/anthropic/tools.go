@@ -1,0 +1,52 @@
+package anthropic
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// providerTools are beginnings of the types of tools that the provider runs:
+// their calls are server_tool_use blocks.
+var providerTools = []string{"web_search_", "web_fetch_", "code_execution_", "tool_search_tool_", "advisor_"}
+
+// clientTools are those of tools that Anthropic defines and the client runs:
+// they have a name, and a schema that the request does not show.
+var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
+
+// tools are what a request declares.
+func tools(request []byte) (all []dialect.Tool) {
+	list := dialect.Raw(request).Get("tools").Scan()
+	for ok := list.Array(); ok; ok = list.Element() {
+		t := list.Value()
+		kind, name, schema := t.Get("type"), t.Get("name").Text(), t.Get("input_schema")
+		tool := dialect.Tool{Name: name, Kind: kind.Text()}
+		switch {
+		case !kind.Given(), kind.Is("custom"), schema.Given():
+			tool.Kind = "function"
+			if schema.Given() {
+				tool.Schema = schema
+			}
+		case begins(tool.Kind, providerTools):
+			tool.Kind = "server"
+		case begins(tool.Kind, clientTools):
+			tool.Kind = "function"
+		case tool.Kind == "mcp_toolset":
+			tool.Kind = "mcp"
+		}
+		if name == "" && (tool.Kind == "function" || tool.Kind == "") {
+			continue // of another protocol
+		}
+		all = append(all, tool)
+	}
+	return all
+}
+
+func begins(word string, with []string) bool {
+	for _, w := range with {
+		if strings.HasPrefix(word, w) {
+			return true
+		}
+	}
+	return false
+}

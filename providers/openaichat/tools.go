@@ -1,0 +1,50 @@
+package openaichat
+
+import "toolscope/providers/dialect"
+
+// tools are what a request declares: tools, or the legacy functions. Hosts have
+// kinds of their own beside function and custom, which keep the host's word.
+func tools(request []byte) (all []dialect.Tool) {
+	s := dialect.Scan(request)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "tools":
+			for ok := s.Array(); ok; ok = s.Element() {
+				if t := tool(s.Value()); t.Kind != "" {
+					all = append(all, t)
+				}
+			}
+		case "functions":
+			for ok := s.Array(); ok; ok = s.Element() {
+				all = append(all, function(s.Value()))
+			}
+		}
+	}
+	return all
+}
+
+// tool reads one tool; one without type and function is of another protocol.
+func tool(t dialect.Raw) dialect.Tool {
+	kind, inner := t.Get("type").Text(), t.Get("function")
+	switch custom := t.Get("custom"); {
+	case kind == "custom", kind == "" && custom.Given():
+		return dialect.Tool{Name: custom.Get("name").Text(), Kind: "custom"}
+	case kind == "" && !inner.Given():
+		return dialect.Tool{}
+	case !inner.Given():
+		inner = t // flat, as the Responses protocol has it
+	}
+	f := function(inner)
+	if kind != "" {
+		f.Kind = kind
+	}
+	return f
+}
+
+func function(f dialect.Raw) dialect.Tool {
+	t := dialect.Tool{Name: f.Get("name").Text(), Kind: "function"}
+	if p := f.Get("parameters"); p.Given() {
+		t.Schema = p
+	}
+	return t
+}

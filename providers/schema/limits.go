@@ -1,0 +1,241 @@
+package schema
+
+import (
+	"encoding/json"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// What is compiled and validated is bounded, so that neither takes 250 ms even
+// where this is slow (TestLimits measures the worst that is let through).
+//
+// Compiling is the library's own work and cannot be stopped; it grows with the
+// number of schemas, with how deep they nest, and with references to places
+// where no schema is expected, so those are counted first. Validating can take
+// exponential time (alternatives of alternatives), so every schema that is
+// evaluated pays for itself out of a budget, and in advance for those it calls
+// that fail at once; so does every regular expression. When the budget is spent
+// the evaluation is unwound.
+const (
+	mostBytes   = 256 << 10 // of a schema
+	mostSchemas = 2_000     // objects in a schema
+	mostNesting = 64        // of objects and arrays in a schema
+	mostRefs    = 100       // references to places where no schema is expected
+	mostSame    = 48        // schemas inside each other that hold for one value
+	mostProgram = 2_000     // instructions of a regular expression
+	mostDepth   = 200       // of arguments
+	mostNumber  = 400       // bytes of a number, and its exponent
+	mostSteps   = 2_000_000 // from the top to each token of arguments, together
+	mostArgs    = 8 << 20   // bytes of arguments
+
+	budget     = 4_000_000 // units of work of one validation, about 10 ns each
+	evaluation = 30        // units an evaluation takes, whatever it finds
+	longNumber = 1_000     // units a calculation with a number takes that is not short
+)
+
+// measure is what a JSON text would cost.
+type measure struct {
+	objects, depth int
+	steps          int  // from the top to each token, together
+	long           int  // numbers that take long to calculate with
+	number         bool // it has one too large for that
+}
+
+func measured(text []byte, toks []stream.Token) (m measure) {
+	depth, start := 0, uint32(0)
+	for _, t := range toks {
+		m.steps += depth + 1
+		switch t.Kind {
+		case stream.ObjectOpen, stream.ArrayOpen:
+			depth++
+			m.depth = max(m.depth, depth)
+			if t.Kind == stream.ObjectOpen {
+				m.objects++
+			}
+		case stream.ObjectClose, stream.ArrayClose:
+			depth--
+		case stream.Number:
+			number := text[start:t.End]
+			m.number = m.number || monstrous(number)
+			if isLong(number) {
+				m.long++
+			}
+		}
+		start = t.End
+	}
+	return m
+}
+
+// monstrous reports whether a number takes long to calculate with.
+func monstrous(number []byte) bool {
+	if len(number) > mostNumber {
+		return true
+	}
+	i := strings.IndexAny(string(number), "eE")
+	if i < 0 {
+		return false
+	}
+	n, err := strconv.Atoi(string(number[i+1:]))
+	return err != nil || n > mostNumber || n < -mostNumber
+}
+
+// isLong reports whether a number takes some time to calculate with.
+func isLong[text ~string | ~[]byte](number text) bool {
+	return len(number) > 20 || strings.ContainsAny(string(number), "eE")
+}
+
+// refused says why a schema is not even compiled, or "".
+func refused(text dialect.Raw) string {
+	if len(text) > mostBytes {
+		return "it is larger than 256 KiB"
+	}
+	var lex stream.Lexer
+	lex.Write(text)
+	lex.Close()
+	switch m := measured(text, lex.Tokens()); {
+	case m.objects > mostSchemas:
+		return "it has more than 2,000 objects"
+	case m.depth > mostNesting:
+		return "it is nested more than 64 deep"
+	case m.number:
+		return "it has a number too large to calculate with"
+	case oddRefs(text, lex.Tokens()) > mostRefs:
+		return "it refers to more than 100 places outside $defs and definitions"
+	}
+	return ""
+}
+
+// oddRefs counts the strings that may be references to places where a schema
+// is not expected: each costs the library a copy of all it knows.
+func oddRefs(text []byte, toks []stream.Token) (n int) {
+	start := uint32(0)
+	for _, t := range toks {
+		if t.Kind == stream.String && t.End-start > 3 && text[start+1] == '#' {
+			parts := strings.Split(string(text[start+1:t.End-1]), "/")
+			if len(parts) != 3 || parts[1] != "$defs" && parts[1] != "definitions" {
+				n++
+			}
+		}
+		start = t.End
+	}
+	return n
+}
+
+// meter is the budget of the validation that is going on.
+type meter struct{ left int }
+
+// spent is the panic that unwinds a validation.
+type spent struct{}
+
+func (m *meter) spend(units int) {
+	if m.left -= units; m.left < 0 {
+		panic(spent{})
+	}
+}
+
+// toll has a schema pay, each time it is evaluated, for itself and for what it
+// calls to evaluate. It is what the library asks first of a value of the right
+// type: whether it has the right format.
+type toll struct {
+	meter  *meter
+	format *jsonschema.Format // the schema's own, or nil
+	once   int                // for any value
+	each   int                // for each key or element
+	unique bool               // elements are compared with each other
+}
+
+func (t *toll) pay(v any) error {
+	units := t.once
+	switch v := v.(type) {
+	case map[string]any:
+		units += len(v) * t.each
+	case []any:
+		units += len(v) * t.each
+		if t.unique {
+			units += 20 * weight(v) // so many at once, or by a hash
+		}
+	case string:
+		units += len(v) / 16
+	case json.Number:
+		if isLong(v) {
+			units += longNumber
+		}
+	}
+	t.meter.spend(units)
+	if t.format == nil {
+		return nil
+	}
+	return t.format.Validate(v)
+}
+
+// weight is what it costs to compare with a value.
+func weight(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			n += 1 + weight(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += weight(e)
+		}
+	case string:
+		n += len(v) / 64
+	case bool, nil:
+	default:
+		n = evaluation // numbers are compared as fractions of big integers
+	}
+	return n
+}
+
+// pattern is a regular expression that pays. Go's need linear time, but cannot
+// look ahead or back: one that does is taken to match everything, and so is
+// one that is too large.
+type pattern struct {
+	text    string
+	re      *regexp.Regexp // nil when it cannot be told
+	program int            // instructions
+	meter   *meter
+}
+
+func newPattern(text string, m *meter) *pattern {
+	p := &pattern{text: text, meter: m}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return p
+	}
+	if p.program = instructions(tree); p.program > mostProgram {
+		return p
+	}
+	p.re, _ = regexp.Compile(text)
+	return p
+}
+
+// instructions is about how many a regular expression compiles to.
+func instructions(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)
+	for _, sub := range re.Sub {
+		n += instructions(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(1, re.Min, re.Max)
+	}
+	return min(n, 1<<30)
+}
+
+func (p *pattern) String() string { return p.text }
+
+func (p *pattern) cost(s string) int { return (len(s) + 16) * (p.program + 4) / 4 }
+
+func (p *pattern) MatchString(s string) bool {
+	p.meter.spend(p.cost(s))
+	return p.re == nil || p.re.MatchString(s)
+}

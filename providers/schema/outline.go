@@ -1,0 +1,57 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// Outline is what the schema of a tool wants, in a few words: keys with their
+// types, the required ones first, others with a question mark. It is "" for a
+// tool that has none or was not called yet.
+func (s *Set) Outline(name string) string {
+	t := s.tools[name]
+	if t == nil || t.check == nil || t.check.root == nil || t.check.note != "" {
+		return ""
+	}
+	if t.outline == "" {
+		t.outline = outline(t.check.root)
+	}
+	return t.outline
+}
+
+// mostOutlined is how many keys an outline has.
+const mostOutlined = 16
+
+func outline(root *node) string {
+	var words, optional []string
+	for _, n := range root.all {
+		for _, name := range n.of.Required {
+			words = append(words, strings.TrimSpace(clip(name)+" "+n.typeOf(name)))
+		}
+		for _, name := range n.names {
+			if !slices.Contains(n.of.Required, name) {
+				optional = append(optional, strings.TrimSpace(clip(name)+" "+n.typeOf(name))+"?")
+			}
+		}
+	}
+	words = append(words, optional...)
+	switch {
+	case len(words) == 0:
+		return root.types.String()
+	case len(words) > mostOutlined:
+		words = append(words[:mostOutlined], "…")
+	}
+	return strings.Join(words, ", ")
+}
+
+// typeOf is the type of a key's value, "" for any.
+func (n *node) typeOf(name string) string {
+	p := n.props[name]
+	switch {
+	case p == nil || p.kinds == any7:
+		return ""
+	case p.listed && p.kinds == aString && len(p.words) <= 4:
+		return strings.Join(clipped(p.words), "|")
+	}
+	return strings.ReplaceAll(p.kinds.String(), " or ", "|")
+}

@@ -1,0 +1,95 @@
+package schema
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// problem says what is wrong with a value.
+func problem(e *jsonschema.ValidationError) string {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		return fmt.Sprintf("a value of type %s, the schema wants %s", k.Got, strings.Join(k.Want, " or "))
+	case *kind.FalseSchema:
+		return "no value is allowed here"
+	case *kind.Enum:
+		return fmt.Sprintf("%s is not listed, only %s", literal(k.Got), listOf(k.Want))
+	case *kind.Const:
+		return fmt.Sprintf("%s is not %s", literal(k.Got), literal(k.Want))
+	case *kind.Required:
+		return "without " + list(clipped(k.Missing), len(k.Missing)) + ", which the schema requires"
+	case *kind.DependentRequired:
+		return fmt.Sprintf("without %s, which goes with %s", list(clipped(k.Missing), len(k.Missing)), clip(k.Prop))
+	case *kind.Dependency:
+		return fmt.Sprintf("without %s, which goes with %s", list(clipped(k.Missing), len(k.Missing)), clip(k.Prop))
+	case *kind.PropertyNames:
+		return fmt.Sprintf("the key %q is not allowed", clip(k.Property))
+	case *kind.AnyOf:
+		return fmt.Sprintf("none of the %d alternatives fits", len(e.Causes))
+	case *kind.OneOf:
+		if len(k.Subschemas) == 2 {
+			return fmt.Sprintf("alternatives %d and %d both fit, one may", k.Subschemas[0]+1, k.Subschemas[1]+1)
+		}
+		return fmt.Sprintf("none of the %d alternatives fits", len(e.Causes))
+	}
+	return measureProblem(e.ErrorKind)
+}
+
+// measureProblem says which limit a value misses.
+func measureProblem(e jsonschema.ErrorKind) string {
+	switch k := e.(type) {
+	case *kind.MinLength:
+		return fmt.Sprintf("%s, the schema wants at least %d", plural(k.Got, "character"), k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("%s, the schema allows %d", plural(k.Got, "character"), k.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("%s, the schema wants at least %d", plural(k.Got, "element"), k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("%s, the schema allows %d", plural(k.Got, "element"), k.Want)
+	case *kind.MinProperties:
+		return fmt.Sprintf("%s, the schema wants at least %d", plural(k.Got, "key"), k.Want)
+	case *kind.MaxProperties:
+		return fmt.Sprintf("%s, the schema allows %d", plural(k.Got, "key"), k.Want)
+	case *kind.AdditionalItems:
+		return fmt.Sprintf("%s more than the schema allows", plural(k.Count, "element"))
+	case *kind.UniqueItems:
+		return fmt.Sprintf("elements %d and %d are equal", k.Duplicates[0], k.Duplicates[1])
+	case *kind.Minimum:
+		return fmt.Sprintf("%s, the schema wants at least %s", decimal(k.Got), decimal(k.Want))
+	case *kind.Maximum:
+		return fmt.Sprintf("%s, the schema allows at most %s", decimal(k.Got), decimal(k.Want))
+	case *kind.ExclusiveMinimum:
+		return fmt.Sprintf("%s, the schema wants more than %s", decimal(k.Got), decimal(k.Want))
+	case *kind.ExclusiveMaximum:
+		return fmt.Sprintf("%s, the schema wants less than %s", decimal(k.Got), decimal(k.Want))
+	case *kind.MultipleOf:
+		return fmt.Sprintf("%s is no multiple of %s", decimal(k.Got), decimal(k.Want))
+	case *kind.Pattern:
+		return fmt.Sprintf("%s does not match %s", literal(k.Got), clip(k.Want))
+	case *kind.Format:
+		return fmt.Sprintf("%s is no %s", literal(k.Got), clip(k.Want))
+	case *kind.Contains, *kind.MinContains:
+		return "too few elements are what the schema wants some to be"
+	case *kind.MaxContains:
+		return "too many elements are what the schema wants some to be"
+	case *kind.Not:
+		return "it is what the schema says it must not be"
+	}
+	return strings.Join(append(e.KeywordPath(), "does not hold"), " ")
+}
+
+// decimal is a number as it was most likely written.
+func decimal(n *big.Rat) string {
+	if n == nil {
+		return "a number"
+	}
+	if n.IsInt() {
+		return clip(n.Num().String())
+	}
+	f, _ := n.Float64()
+	return fmt.Sprint(f)
+}

@@ -1,0 +1,193 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toolscope/stream"
+)
+
+// Sentences are made here. What comes from outside is cut short; the door to
+// the screen cleans it.
+
+const (
+	mostNamed = 8  // names in a list
+	mostText  = 60 // bytes of one
+)
+
+func clip(s string) string {
+	if len(s) <= mostText {
+		return s
+	}
+	cut := mostText
+	for cut > 0 && s[cut]&0xc0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "…"
+}
+
+// list is the first of total names.
+func list(names []string, total int) string {
+	if total == 0 {
+		return "nothing"
+	}
+	if n := len(names); n > mostNamed {
+		names = names[:mostNamed]
+	}
+	s := strings.Join(names, ", ")
+	if more := total - len(names); more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// article is one kind with its article.
+func article(k kinds) string {
+	switch word := k.String(); {
+	case k == aNull:
+		return word
+	case strings.IndexByte("aeiou", word[0]) >= 0:
+		return "an " + word
+	default:
+		return "a " + word
+	}
+}
+
+// allowed is what a list of keys or values has.
+func (n *node) allowed(code string) string {
+	if code == UnknownKey {
+		return n.keyList()
+	}
+	return n.listing()
+}
+
+// keyList is which keys an object may have.
+func (n *node) keyList() string {
+	names := clipped(n.names)
+	for _, p := range n.patterns[:min(len(n.patterns), mostNamed)] {
+		names = append(names, "what matches "+clip(p.text))
+	}
+	if len(names) == 0 {
+		return "{}"
+	}
+	return list(names, len(n.names)+len(n.patterns))
+}
+
+func clipped(names []string) []string {
+	out := make([]string, 0, mostNamed+1)
+	for _, s := range names[:min(len(names), mostNamed+1)] {
+		out = append(out, clip(s))
+	}
+	return out
+}
+
+// listing is what values a schema lists, its own or those of its alternatives.
+func (n *node) listing() string {
+	switch {
+	case n.of.Const != nil:
+		return listOf([]any{*n.of.Const})
+	case n.of.Enum != nil:
+		return listOf(n.of.Enum.Values)
+	case n.listed && n.kinds&aString != 0:
+		var values []any
+		for _, w := range n.words {
+			values = append(values, w)
+		}
+		return listOf(values)
+	}
+	return n.kinds.String()
+}
+
+func listOf(values []any) string {
+	var words []string
+	for _, v := range values[:min(len(values), mostNamed+1)] {
+		words = append(words, literal(v))
+	}
+	return list(words, len(values))
+}
+
+// literal is a value in print.
+func literal(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(clip(s))
+	}
+	text, _ := json.Marshal(v)
+	return clip(string(text))
+}
+
+// A step is one part of the way to a value.
+type step struct {
+	array bool
+	index int
+	key   []byte // literal, nil between keys
+}
+
+// pointerAt is the JSON pointer of the value at a byte, and of the object for a
+// key.
+func pointerAt(args []byte, toks []stream.Token, at int) string {
+	var way []step
+	start := 0
+	for _, t := range toks {
+		if start >= at {
+			break
+		}
+		way = follow(way, t.Kind, args[start:t.End])
+		start = int(t.End)
+	}
+	var names []string
+	for _, s := range way {
+		switch {
+		case s.array:
+			names = append(names, strconv.Itoa(s.index))
+		case s.key != nil:
+			names = append(names, content(s.key))
+		}
+	}
+	return pointer("", names, top)
+}
+
+// follow goes one token further.
+func follow(way []step, kind stream.TokenKind, text []byte) []step {
+	n := len(way)
+	switch kind {
+	case stream.ObjectOpen, stream.ArrayOpen:
+		return append(way, step{array: kind == stream.ArrayOpen})
+	case stream.ObjectClose, stream.ArrayClose:
+		return way[:n-1]
+	case stream.Comma:
+		way[n-1].index++
+		way[n-1].key = nil
+	case stream.Key:
+		way[n-1].key = text
+	}
+	return way
+}
+
+// top is the value that everything is in.
+const top = "the arguments"
+
+// pointer is a JSON pointer to show, of long ones the end; of the top, its name.
+func pointer(before string, names []string, top string) string {
+	if len(names) == 0 {
+		return top
+	}
+	const longest = 8
+	s := before
+	if n := len(names); n > longest {
+		s, names = s+"…", names[n-longest:]
+	}
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	for _, name := range names {
+		s += "/" + escape.Replace(clip(name))
+	}
+	return s
+}

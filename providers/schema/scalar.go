@@ -1,0 +1,179 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"toolscope/stream"
+)
+
+// key looks at a key as far as it has come, and when it is whole finds what its
+// value must fulfil.
+func (w *Watch) key(end int, growing bool) bool {
+	o := &w.stack[len(w.stack)-1]
+	if !w.inside {
+		w.inside = true
+		w.text.begin(w.start, noLimit)
+		for _, n := range w.active[o.from:] {
+			if n.shut && len(n.patterns) == 0 {
+				w.text.lists = append(w.text.lists, words{of: n, left: n.names})
+			}
+		}
+	}
+	w.read(end, growing, UnknownKey)
+	if growing {
+		return false
+	}
+	w.want = w.want[:0]
+	if o.from == len(w.active) {
+		return true // nothing is asked of this object
+	}
+	name := content(w.call.Args()[w.start:end])
+	for _, n := range w.active[o.from:] {
+		w.property(n, name)
+	}
+	if o.most < noLimit && !o.keys[name] {
+		if o.keys == nil {
+			o.keys = map[string]bool{}
+		}
+		o.keys[name] = true
+		if o.count++; o.count > o.most {
+			w.report(TooMany, o.start, w.start, fmt.Sprintf("key %d begins, the schema allows %s", o.count, plural(o.most, "key")))
+		}
+	}
+	return true
+}
+
+// property adds what a schema wants of the value of a key.
+func (w *Watch) property(n *node, name string) {
+	known := false
+	if p := n.props[name]; p != nil {
+		known = true
+		w.want = append(w.want, p)
+	}
+	for _, p := range n.patterns {
+		if w.patience -= p.cost(name); w.patience < 0 {
+			w.over = true
+			return
+		}
+		if p.re == nil || p.re.MatchString(name) {
+			known = true
+			w.want = append(w.want, p.node)
+		}
+	}
+	switch {
+	case known:
+	case n.rest != nil:
+		w.want = append(w.want, n.rest)
+	case n.shut:
+		w.report(UnknownKey, w.start, w.start, fmt.Sprintf("the key %q is not allowed, only %s", clip(name), n.keyList()))
+	}
+}
+
+// str looks at a string as far as it has come.
+func (w *Watch) str(end int, growing bool) bool {
+	if !w.inside {
+		w.value(aString)
+		w.inside = true
+		most := noLimit
+		w.text.begin(w.start, most)
+		for _, n := range w.want {
+			if n.listed {
+				w.text.lists = append(w.text.lists, words{of: n, left: n.words})
+			}
+			most = min(most, n.maxLength)
+		}
+		w.text.most = most
+	}
+	w.read(end, growing, NotListed)
+	if !growing {
+		w.ended()
+	}
+	return !growing
+}
+
+// read reads what has come of a key or string.
+func (w *Watch) read(end int, growing bool, code string) {
+	r := &w.text
+	if !growing {
+		end-- // the quote
+	}
+	args := w.call.Args()
+	what := "value"
+	if code == UnknownKey {
+		what = "key"
+	}
+	text := func(end int) string { return clip(string(stream.AppendUnquoted(nil, args[w.start+1:end]))) }
+	fail := func(l *words) {
+		w.report(code, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowed(code)))
+	}
+	long := func() {
+		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", plural(r.most, "character")))
+	}
+	for !r.idle() && !w.over && r.next(args, end, growing, fail, long) {
+	}
+	for i := range r.lists {
+		if l := &r.lists[i]; !growing && !l.is() {
+			w.report(code, w.start, end, fmt.Sprintf("no %s is %q, only %s", what, text(end), l.of.allowed(code)))
+		}
+	}
+}
+
+// scalar looks at a number or literal that is whole.
+func (w *Watch) scalar(kind stream.TokenKind, end int) {
+	text := w.call.Args()[w.start:end]
+	if kind == stream.Number {
+		if monstrous(text) {
+			w.ended()
+			return
+		}
+		k := numberKind(text)
+		for _, n := range w.want {
+			if n.types&k == 0 {
+				w.report(WrongType, w.start, w.start, fmt.Sprintf("%s is %s, the schema wants %s", clip(string(text)), article(k), n.types))
+			}
+		}
+	}
+	for _, n := range w.want {
+		for _, m := range n.all {
+			if m.of.Enum == nil && m.of.Const == nil {
+				continue
+			}
+			if w.patience -= m.leaf(); w.patience < 0 {
+				w.over = true
+				return
+			}
+			if !m.lists(kind, text) {
+				w.report(NotListed, w.start, w.start, fmt.Sprintf("%s is not listed, only %s", clip(string(text)), m.listing()))
+			}
+		}
+	}
+	w.ended()
+}
+
+// numberKind says whether a number is an integer.
+func numberKind(text []byte) kinds {
+	if bytes.ContainsAny(text, ".eE") {
+		if n, ok := new(big.Rat).SetString(string(text)); !ok || !n.IsInt() {
+			return aFraction
+		}
+	}
+	return anInteger
+}
+
+// lists reports whether a scalar that is no string is one of those listed.
+func (n *node) lists(kind stream.TokenKind, text []byte) bool {
+	var v any
+	switch kind {
+	case stream.Number:
+		v = json.Number(text)
+	case stream.True, stream.False:
+		v = kind == stream.True
+	}
+	only := jsonschema.Schema{DraftVersion: n.of.DraftVersion, Enum: n.of.Enum, Const: n.of.Const}
+	return only.Validate(v) == nil
+}

@@ -1,0 +1,173 @@
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"toolscope/stream"
+)
+
+// Seal validates the arguments, which are final now, and returns what was not
+// found before. Arguments that are no whole JSON text are another finding's
+// matter. None at all may have been cut by a limit: they are judged by Finish.
+func (w *Watch) Seal() []stream.Finding {
+	w.Extend()
+	if w.check == nil {
+		return w.found
+	}
+	switch w.call.Syntax() {
+	case stream.SyntaxObject, stream.SyntaxOther, stream.SyntaxDouble:
+		w.validate(w.call.Args(), w.call.Lexer().Tokens())
+	case stream.SyntaxEmpty:
+		w.waiting = true
+		return w.found
+	}
+	w.check = nil
+	return w.found
+}
+
+// Finish is called when the provider has said why the response ended: of a call
+// sealed without arguments it says whether {} would do.
+func (w *Watch) Finish() []stream.Finding {
+	w.found = w.found[:0]
+	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
+		w.validate([]byte("{}"), nil)
+		w.check = nil
+	}
+	return w.found
+}
+
+// Call is the call that is followed.
+func (w *Watch) Call() *stream.Call { return w.call }
+
+func (w *Watch) validate(args []byte, toks []stream.Token) {
+	all, why := w.check.validate(args, toks)
+	if why != "" {
+		w.unchecked(why)
+		return
+	}
+	where := newSpans(args, toks, all)
+	var left []complaint
+	for _, e := range all {
+		for _, c := range complaintsOf(e, where) {
+			if !w.toldOf(c) {
+				left = append(left, c)
+			}
+		}
+	}
+	slices.SortFunc(left, func(a, b complaint) int {
+		if a.off != b.off {
+			return a.off - b.off
+		}
+		return compare(a.message(), b.message())
+	})
+	left = slices.CompactFunc(left, func(a, b complaint) bool { return a.off == b.off && a.message() == b.message() })
+	for i, c := range left[:min(len(left), most)] {
+		f := stream.Finding{Code: Invalid, Severity: stream.Warn, Message: c.message(), Offset: c.off}
+		if more := len(left) - most; i == most-1 && more > 0 {
+			f.Message += fmt.Sprintf("; and %d more", more)
+		}
+		if toks == nil {
+			f.Offset = stream.NoOffset
+		}
+		w.found = append(w.found, f)
+	}
+}
+
+// toldOf reports whether the early look has told of the same. A value of the
+// wrong type, or not listed, needs no second complaint.
+func (w *Watch) toldOf(c complaint) bool {
+	return c.code != "" && w.spoken(c.code, c.off) || w.spoken(WrongType, c.off) || w.spoken(NotListed, c.off)
+}
+
+// validate holds arguments against the schema.
+func (c *checker) validate(args []byte, toks []stream.Token) (all []*jsonschema.ValidationError, why string) {
+	m := measured(args, toks)
+	switch {
+	case len(args) > mostArgs || m.steps > mostSteps:
+		return nil, "the arguments are too large to be validated"
+	case m.depth > mostDepth:
+		return nil, "the arguments are nested too deep to be validated"
+	case m.number:
+		return nil, "a number is too large to be validated"
+	}
+	defer func() {
+		switch p := recover(); p.(type) {
+		case nil:
+		case spent:
+			all, why = nil, "validating takes too long: the schema has too many ways to hold"
+		default:
+			all, why = nil, fmt.Sprintf("the validator failed: %v", p)
+		}
+	}()
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
+	if err != nil {
+		return nil, "" // the lexer has its own word on it
+	}
+	c.meter.left = budget - m.long*longNumber
+	if err = c.schema.Validate(v); err == nil {
+		return nil, ""
+	}
+	return flatten(err.(*jsonschema.ValidationError)), ""
+}
+
+// flatten lists the errors that stand for themselves.
+func flatten(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
+	switch e.ErrorKind.(type) {
+	case *kind.AnyOf, *kind.OneOf:
+		if meant := meantOf(e); meant != nil {
+			return flatten(meant)
+		}
+		return append(all, e)
+	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
+		for _, c := range e.Causes {
+			all = append(all, flatten(c)...)
+		}
+		return all
+	}
+	return append(all, e)
+}
+
+// meantOf is the one of several alternatives that the value was meant to be: the
+// only one for its type, or with the mark that tells it from the others.
+func meantOf(e *jsonschema.ValidationError) (meant *jsonschema.ValidationError) {
+	depth := len(e.InstanceLocation)
+	left := slices.DeleteFunc(slices.Clone(e.Causes), func(c *jsonschema.ValidationError) bool { return wrongKind(c, depth) })
+	if len(left) > 1 {
+		left = slices.DeleteFunc(left, func(c *jsonschema.ValidationError) bool { return wrongMark(c, depth+1) })
+	}
+	if len(left) != 1 {
+		return nil
+	}
+	return left[0]
+}
+
+// wrongMark reports whether a key of the value has not the one value that an
+// alternative wants there.
+func wrongMark(e *jsonschema.ValidationError, depth int) bool {
+	if _, ok := e.ErrorKind.(*kind.Const); ok && len(e.InstanceLocation) == depth {
+		return true
+	}
+	return slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return wrongMark(c, depth) })
+}
+
+// wrongKind reports whether an alternative was not even meant: it failed by the
+// type of the value itself, which is so many steps from the top, or by a list.
+func wrongKind(e *jsonschema.ValidationError, depth int) bool {
+	if len(e.InstanceLocation) != depth {
+		return false
+	}
+	switch e.ErrorKind.(type) {
+	case *kind.Type, *kind.FalseSchema, *kind.Enum, *kind.Const:
+		return true
+	case *kind.AnyOf, *kind.OneOf:
+		return len(e.Causes) > 0 && !slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return !wrongKind(c, depth) })
+	case *kind.Group, *kind.AllOf, *kind.Reference:
+		return slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return wrongKind(c, depth) })
+	}
+	return false
+}

@@ -1,0 +1,148 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// settle joins what a schema says of a value with what the schemas in it say.
+func (n *node) settle() {
+	if n.settled {
+		return
+	}
+	n.settled = true
+	n.own()
+	for _, m := range n.same {
+		m.settle()
+		for _, a := range m.all {
+			if !slices.Contains(n.all, a) {
+				n.all = append(n.all, a)
+			}
+		}
+		n.choices = append(n.choices, m.choices...)
+		n.types &= m.types
+		n.kinds &= m.kinds
+		n.maxLength = min(n.maxLength, m.maxLength)
+		if m.listed {
+			n.keep(m.words)
+		}
+	}
+	for _, group := range n.any {
+		n.choose(group)
+	}
+	if n.listed && len(n.words) == 0 {
+		n.kinds &^= aString
+	}
+}
+
+// own is what the schema itself says.
+func (n *node) own() {
+	s := n.of
+	n.all = []*node{n}
+	n.types, n.maxLength = any7, limit(s.MaxLength)
+	if s.Bool != nil && !*s.Bool {
+		n.types = 0
+	}
+	if s.Types != nil && !s.Types.IsEmpty() {
+		n.types = 0
+		for _, t := range s.Types.ToStrings() {
+			n.types |= kindOf[t]
+		}
+	}
+	n.kinds = n.types
+	if s.Enum != nil {
+		n.restrict(s.Enum.Values)
+	}
+	if s.Const != nil {
+		n.restrict([]any{*s.Const})
+	}
+}
+
+// restrict leaves only listed values.
+func (n *node) restrict(values []any) {
+	var left kinds
+	var words []string
+	for _, v := range values {
+		switch v := v.(type) {
+		case nil:
+			left |= aNull
+		case bool:
+			left |= aBool
+		case json.Number:
+			left |= aNumber
+		case string:
+			left |= aString
+			words = append(words, v)
+		case []any:
+			left |= anArray
+		case map[string]any:
+			left |= anObject
+		}
+	}
+	n.kinds &= left
+	slices.Sort(words)
+	n.keep(slices.Compact(words))
+}
+
+// keep leaves only strings that are listed here, too.
+func (n *node) keep(words []string) {
+	if !n.listed {
+		n.listed, n.words = true, words
+		return
+	}
+	n.words = slices.DeleteFunc(slices.Clone(n.words), func(w string) bool {
+		_, found := slices.BinarySearch(words, w)
+		return !found
+	})
+}
+
+// choose leaves what one of the alternatives at least allows.
+func (n *node) choose(group []*node) {
+	var types, left kinds
+	var words []string
+	listed := true
+	for _, m := range group {
+		m.settle()
+		types |= m.types
+		left |= m.kinds
+		if m.kinds&aString != 0 {
+			listed = listed && m.listed
+			words = append(words, m.words...)
+		}
+	}
+	n.choices = append(n.choices, group)
+	n.types &= types
+	n.kinds &= left
+	if listed {
+		slices.Sort(words)
+		n.keep(slices.Compact(words))
+	}
+}
+
+// String says in words which types a value may have.
+func (k kinds) String() string {
+	var words []string
+	if k == any7 {
+		return "anything"
+	}
+	if k&aNumber == aNumber {
+		words = append(words, "number")
+		k &^= aNumber
+	}
+	for _, w := range [...]struct {
+		kind kinds
+		word string
+	}{
+		{anInteger, "integer"}, {aFraction, "number that is no integer"}, {aString, "string"}, {aBool, "boolean"},
+		{anArray, "array"}, {anObject, "object"}, {aNull, "null"},
+	} {
+		if k&w.kind != 0 {
+			words = append(words, w.word)
+		}
+	}
+	if len(words) == 0 {
+		return "nothing"
+	}
+	return strings.Join(words, " or ")
+}

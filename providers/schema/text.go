@@ -1,0 +1,142 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// reading follows the content of one string literal as it grows: which words
+// it can still become, and how long it is. Characters are what encoding/json
+// makes of them, because the validator gets its strings from there.
+type reading struct {
+	at    int // of the first byte that was not read
+	size  int // bytes of the character that is read
+	runes int
+	lists []words
+	most  int // runes allowed
+	long  bool
+}
+
+// words are those of a list, sorted, that begin with what was read.
+type words struct {
+	of   *node
+	left []string
+	read int // bytes
+}
+
+// goOn leaves only words that go on with s.
+func (w *words) goOn(s string) {
+	lo := sort.Search(len(w.left), func(i int) bool { return w.left[i][w.read:] >= s })
+	n := sort.Search(len(w.left)-lo, func(i int) bool { return !strings.HasPrefix(w.left[lo+i][w.read:], s) })
+	w.left = w.left[lo : lo+n]
+	w.read += len(s)
+}
+
+// is reports whether one of the words is what was read.
+func (w *words) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
+
+// begin starts to read the literal at start.
+func (r *reading) begin(start, most int) {
+	*r = reading{at: start + 1, lists: r.lists[:0], most: most}
+}
+
+// idle reports whether there is nothing to find out.
+func (r *reading) idle() bool { return len(r.lists) == 0 && (r.most == noLimit || r.long) }
+
+// next reads one character of args[:end]. It calls fail when a list has no
+// word left, and long when there are too many characters.
+func (r *reading) next(args []byte, end int, more bool, fail func(*words), long func()) bool {
+	c, size := character(args[r.at:end], more)
+	if size == 0 {
+		return false
+	}
+	r.size = size
+	var buf [utf8.UTFMax]byte
+	s := string(buf[:utf8.EncodeRune(buf[:], c)])
+	kept := r.lists[:0]
+	for i := range r.lists {
+		w := r.lists[i]
+		if w.goOn(s); len(w.left) == 0 {
+			fail(&w)
+			continue
+		}
+		kept = append(kept, w)
+	}
+	r.lists = kept
+	if r.runes++; r.runes > r.most && !r.long {
+		r.long = true
+		long()
+	}
+	r.at += size
+	return true
+}
+
+// character is the first character of p, the inside of a literal, and how many
+// bytes it has there; none when more is to come that decides what it is.
+func character(p []byte, more bool) (c rune, size int) {
+	switch {
+	case len(p) == 0:
+		return 0, 0
+	case p[0] == '\\':
+		return escape(p, more)
+	case more && !utf8.FullRune(p):
+		return 0, 0
+	}
+	return utf8.DecodeRune(p)
+}
+
+var escapes = [256]rune{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', '"': '"', '\\': '\\', '/': '/'}
+
+func escape(p []byte, more bool) (c rune, size int) {
+	if len(p) < 2 {
+		return 0, 0
+	}
+	if p[1] != 'u' {
+		return escapes[p[1]], 2
+	}
+	c, ok := unit(p)
+	switch {
+	case !ok:
+		return 0, 0
+	case c < 0xd800 || c >= 0xe000:
+		return c, 6
+	case c >= 0xdc00: // the second half of nothing
+		return utf8.RuneError, 6
+	}
+	if low, ok := unit(p[6:]); ok {
+		if 0xdc00 <= low && low < 0xe000 {
+			return (c-0xd800)<<10 + low - 0xdc00 + 0x10000, 12
+		}
+	} else if more && strings.HasPrefix(`\u`, string(p[6:min(len(p), 8)])) {
+		return 0, 0
+	}
+	return utf8.RuneError, 6
+}
+
+// unit reads \uXXXX.
+func unit(p []byte) (c rune, ok bool) {
+	if len(p) < 6 || p[0] != '\\' || p[1] != 'u' {
+		return 0, false
+	}
+	for _, d := range p[2:6] {
+		if d -= '0'; d > 9 {
+			d = (d + '0') | 0x20 - 'a' + 10
+		}
+		c = c<<4 | rune(d)
+	}
+	return c, true
+}
+
+// content is what a whole literal stands for.
+func content(literal []byte) string {
+	inside := literal[1 : len(literal)-1]
+	if utf8.Valid(inside) && bytes.IndexByte(inside, '\\') < 0 {
+		return string(inside)
+	}
+	var s string
+	_ = json.Unmarshal(literal, &s)
+	return s
+}

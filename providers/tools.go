@@ -1,0 +1,152 @@
+package providers
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/providers/schema"
+	"toolscope/stream"
+)
+
+// toolCheck holds the calls of one exchange against the tools its request
+// declares. An exchange that has no request, or none with tools, costs nothing.
+type toolCheck struct {
+	set     *schema.Set
+	asked   int64 // bytes of the request that set is of
+	told    bool  // that the request given is of no use
+	watches map[callKey]*schema.Watch
+}
+
+// callKey names the call that a slot belongs to at the time.
+type callKey struct{ turn, slot int32 }
+
+// DeclaresTools reports whether some dialect finds tools in a request.
+func DeclaresTools(request []byte) bool {
+	for _, d := range All {
+		if d.Tools != nil && len(d.Tools(request)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// request is the body of the exchange's request, or the one that stands in for
+// it where none was captured.
+func (x *Exchange) request() []byte {
+	if x.Request.Size() == 0 {
+		return x.in.Request
+	}
+	return x.Request.Bytes(0, x.Request.Size())
+}
+
+// tools are what the request declares, nil if nothing. They are looked for when
+// a call opens: text costs nothing, and by then the request is whole.
+func (x *Exchange) tools() *schema.Set {
+	size := x.Request.Size()
+	if size == 0 {
+		size = int64(len(x.in.Request))
+	}
+	if x.Dialect.Tools != nil && size != x.check.asked {
+		x.check.asked = size
+		x.check.set = x.in.toolSet(x.Dialect.Tools(x.request()))
+	}
+	return x.check.set
+}
+
+// Wanted is what the tool of a call wants as arguments, in a few words; "" when
+// that is not known.
+func (x *Exchange) Wanted(c *stream.Call) string {
+	if x.check.set == nil || c.Server || c.Freeform() {
+		return ""
+	}
+	return x.check.set.Outline(c.Name)
+}
+
+// recentSets is how many lists of tools are remembered: an agent sends the same
+// with every request, and its helpers send theirs.
+const recentSets = 8
+
+// toolSet is the Set of these tools, if possible one that is known: its schemas
+// are compiled.
+func (in *Inspector) toolSet(tools []dialect.Tool) *schema.Set {
+	for _, s := range in.sets {
+		if s.Is(tools) {
+			return s
+		}
+	}
+	s := schema.Compile(tools)
+	if s != nil {
+		in.sets = append(in.sets[max(0, len(in.sets)+1-recentSets):], s)
+	}
+	return s
+}
+
+// watch looks at an event of the timeline, which is the last one, and adds what
+// is found by it.
+func (x *Exchange) watch(e stream.Event) {
+	key := callKey{e.Turn, e.Slot}
+	switch e.Kind {
+	case stream.CallOpen:
+		delete(x.check.watches, key)
+		x.follow(e)
+	case stream.CallMeta, stream.Args, stream.Rewrite:
+		if w := x.check.watches[key]; w != nil {
+			x.find(e, e.Slot, w.Extend())
+		}
+	case stream.Seal:
+		if w := x.check.watches[key]; w != nil {
+			x.find(e, e.Slot, w.Seal())
+		}
+	case stream.Finish:
+		for _, c := range x.in.Session().Turn(e.Turn).Calls {
+			if w := x.check.watches[callKey{e.Turn, c.Slot}]; w != nil && w.Call() == c && (e.Slot == stream.AllChoices || e.Slot == c.Choice) {
+				x.find(e, c.Slot, w.Finish())
+			}
+		}
+	case stream.TurnClose:
+		for k := range x.check.watches {
+			if k.turn == e.Turn {
+				delete(x.check.watches, k)
+			}
+		}
+	}
+}
+
+// follow begins to watch the call that the event opened.
+func (x *Exchange) follow(e stream.Event) {
+	set := x.tools()
+	if set == nil {
+		x.tellUnused(e)
+		return
+	}
+	calls := x.in.Session().Turn(e.Turn).Calls
+	w := set.Follow(calls[len(calls)-1])
+	if w == nil {
+		return
+	}
+	if x.check.watches == nil {
+		x.check.watches = map[callKey]*schema.Watch{}
+	}
+	x.check.watches[callKey{e.Turn, e.Slot}] = w
+	x.find(e, e.Slot, w.Extend())
+}
+
+// tellUnused says, once, that the request that was given is of no use here.
+func (x *Exchange) tellUnused(e stream.Event) {
+	if x.check.told || len(x.in.Request) == 0 || x.Request.Size() > 0 {
+		return
+	}
+	x.check.told = true
+	x.find(e, stream.NoSlot, []stream.Finding{{
+		Code: schema.Unchecked, Severity: stream.Info, Offset: stream.NoOffset,
+		Message: "the request given declares no tools of this protocol: calls are not checked",
+	}})
+}
+
+// find adds findings behind the event that caused them.
+func (x *Exchange) find(cause stream.Event, slot int32, found []stream.Finding) {
+	for _, f := range found {
+		x.in.Timeline.Append(stream.Event{
+			Kind: stream.Diagnosis, At: cause.At, Frame: cause.Frame, Turn: cause.Turn, Slot: slot,
+			More: &stream.Detail{Finding: f},
+		})
+	}
+}
