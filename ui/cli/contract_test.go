@@ -78,6 +78,7 @@ type turnJSON struct {
 	TextBytes                                 int `json:"text_bytes"`
 	ThinkingBytes                             int `json:"thinking_bytes"`
 	Usage                                     map[string]int
+	ServiceTier                               string                           `json:"service_tier"`
 	CostUSD                                   *float64                         `json:"cost_usd"`
 	CostSource                                string                           `json:"cost_source"`
 	CostApproximate                           bool                             `json:"cost_approximate"`

@@ -99,6 +99,9 @@ func turnLine(file string, x *providers.Exchange, t *stream.Turn, cost price.Fig
 	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
 	o.int("bytes", wireBytes(x, t))
 	o.raw("usage", usage(t.Usage))
+	if t.Usage.Tier != "" {
+		o.text("service_tier", t.Usage.Tier)
+	}
 	o.cost(cost)
 	o.raw("findings", findingList(t.Findings))
 	return o.line()
@@ -141,9 +144,6 @@ func usage(u stream.Usage) []byte {
 	o.count("reasoning", u.Reasoning)
 	o.count("processed_input", u.SeenInput)
 	o.count("processed_output", u.SeenOutput)
-	if u.Tier != "" {
-		o.text("service_tier", u.Tier)
-	}
 	return o.end()
 }
 
