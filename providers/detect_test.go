@@ -62,7 +62,7 @@ func TestFraming(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			body := []byte(test.body)
-			cuttings(body, len(body), 5, func(chunks ...[]byte) bool {
+			cuttings(body, effort(), 5, func(chunks ...[]byte) bool {
 				in := new(Inspector)
 				in.Write(stream.Record{Head: headOf(test.contentType)})
 				for _, c := range chunks {

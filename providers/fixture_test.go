@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/schema"
 	"toolscope/stream"
 )
 
@@ -40,6 +41,7 @@ type fixture struct {
 	dialect *dialect.Dialect
 	archive archive
 	wire    []byte
+	sets    []*schema.Set // of its tools, once compiled
 }
 
 // fixtures are all fixtures of all dialects.
@@ -58,7 +60,7 @@ func fixtures(t testing.TB) (all []fixture) {
 			}
 			a := parseArchive(data)
 			name := folder + "/" + strings.TrimSuffix(filepath.Base(file), ".txtar")
-			all = append(all, fixture{name, file, d, a, wireOf(t, name, a)})
+			all = append(all, fixture{name: name, file: file, dialect: d, archive: a, wire: wireOf(t, name, a)})
 		}
 	}
 	return all
@@ -161,7 +163,7 @@ func inspect(chunks ...[]byte) *Inspector { return fixture{}.inspect(chunks...) 
 
 // inspect does so behind the fixture's request.
 func (f fixture) inspect(chunks ...[]byte) *Inspector {
-	in := new(Inspector)
+	in := &Inspector{sets: slices.Clip(f.sets)}
 	if r := f.archive.section("request"); r != "" {
 		in.Write(stream.Record{Request: true, Data: []byte(r)})
 	}

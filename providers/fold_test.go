@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -72,28 +73,34 @@ func state(session *stream.Session) string {
 	return turnLines(session) + s.String() + callLines(session)
 }
 
-// everyCut is up to how many bytes a wire is cut in two at every place: limit,
-// or fewer when the test is to be short or the race detector slows it down.
-func everyCut(limit int) int {
+// effort is how many bytes a wire may be read again for to try one kind of
+// cuttings: every place of up to 8 KiB, fewer places of more.
+func effort() int {
 	if testing.Short() || raceEnabled {
-		return min(limit, 256)
+		return 256 * 256
 	}
-	return limit
+	return 8192 * 8192
 }
 
 // cuttings yields ways to cut wire into chunks: byte by byte, in two at every
-// place (unless the wire is longer than limit), and at random places.
-func cuttings(wire []byte, limit, random int, yield func(chunks ...[]byte) bool) {
+// place, and at random places. Of a wire that is too long for that effort, the
+// places are those of its beginning, which decides on framing and dialect, and
+// some of the rest.
+func cuttings(wire []byte, effort, random int, yield func(chunks ...[]byte) bool) {
 	if !yield(slices.Collect(slices.Chunk(wire, 1))...) || len(wire) == 0 {
 		return
 	}
-	for i := 1; i < len(wire) && len(wire) <= limit; i++ {
+	r := rand.New(rand.NewPCG(1, uint64(len(wire))))
+	places := effort / len(wire)
+	for i := 1; i < len(wire); i++ {
+		if places < len(wire) && i > places/4 && r.IntN(len(wire)) >= places {
+			continue
+		}
 		if !yield(wire[:i], wire[i:]) {
 			return
 		}
 	}
-	r := rand.New(rand.NewPCG(1, uint64(len(wire))))
-	for range random {
+	for range min(random, places/4) {
 		var chunks [][]byte
 		for longest, rest := 1+r.IntN(len(wire)), wire; len(rest) > 0; {
 			n := min(1+r.IntN(longest), len(rest))
@@ -105,12 +112,20 @@ func cuttings(wire []byte, limit, random int, yield func(chunks ...[]byte) bool)
 	}
 }
 
+// rarely has the garbage collected rarely while the test runs: inspectors are
+// many here and live short.
+func rarely(t *testing.T) {
+	old := debug.SetGCPercent(1000)
+	t.Cleanup(func() { debug.SetGCPercent(old) })
+}
+
 // checkCuttings fails if any way to cut the wire changes what comes of it.
-func checkCuttings(t *testing.T, f fixture, wire []byte, limit, random int) {
+func checkCuttings(t *testing.T, f fixture, wire []byte, random int) {
 	t.Helper()
 	whole := f.inspect(wire)
 	want := digest(whole)
-	cuttings(wire, limit, random, func(chunks ...[]byte) bool {
+	f.sets = whole.sets
+	cuttings(wire, effort(), random, func(chunks ...[]byte) bool {
 		got := f.inspect(chunks...)
 		if digest(got) == want {
 			return true

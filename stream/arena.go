@@ -5,7 +5,12 @@ import "strings"
 // Arena holds many short strings in few allocations. The zero value is ready.
 type Arena struct{ b *strings.Builder }
 
-const arenaBlock = 64 << 10
+// A block is twice the one before, within these bounds: a session may have
+// thousands of short exchanges, each with an arena.
+const (
+	smallestBlock = 1 << 10
+	largestBlock  = 64 << 10
+)
 
 // Hold returns p as a string.
 func (a *Arena) Hold(p []byte) string {
@@ -13,8 +18,12 @@ func (a *Arena) Hold(p []byte) string {
 		return ""
 	}
 	if a.b == nil || a.b.Cap()-a.b.Len() < len(p) {
+		size := smallestBlock
+		if a.b != nil {
+			size = min(max(2*a.b.Cap(), size), largestBlock)
+		}
 		a.b = new(strings.Builder)
-		a.b.Grow(max(arenaBlock, len(p)))
+		a.b.Grow(max(size, len(p)))
 	}
 	n := a.b.Len()
 	a.b.Write(p)

@@ -9,14 +9,14 @@ type Timeline struct {
 	session Session
 }
 
-const timelineBlock = 1024 // events allocated at a time: no copying, little slack
+const timelineBlock = 1024 // events of a block: no copying, little slack
 
 // Append adds events and folds them into the current session.
 func (t *Timeline) Append(events ...Event) {
 	for _, e := range events {
 		b := len(t.blocks) - 1
 		if t.n%timelineBlock == 0 {
-			t.blocks = append(t.blocks, make([]Event, 0, timelineBlock))
+			t.blocks = append(t.blocks, make([]Event, 0, min(max(t.n, 32), timelineBlock))) // the first one grows
 			b++
 		}
 		t.blocks[b] = append(t.blocks[b], e)

@@ -98,7 +98,7 @@ func TestWireFrames(t *testing.T) {
 func TestArena(t *testing.T) {
 	var a Arena
 	var held, want []string
-	p := []byte(strings.Repeat("abcdefghij", 2*arenaBlock/10))
+	p := []byte(strings.Repeat("abcdefghij", 2*largestBlock/10))
 	for i := range 3000 {
 		n := i * 7 % 90
 		if i%1000 == 999 {
@@ -118,11 +118,11 @@ func TestArenaAllocates(t *testing.T) {
 	var a Arena
 	p := []byte("0123456789abcdef")
 	perBlock := testing.AllocsPerRun(10, func() {
-		for range arenaBlock / len(p) {
+		for range largestBlock / len(p) {
 			a.Hold(p)
 		}
 	})
-	if perBlock > 3 || a.b.Cap() > arenaBlock {
-		t.Errorf("%.0f allocations for %d strings, the block holds %d", perBlock, arenaBlock/len(p), a.b.Cap())
+	if perBlock > 3 || a.b.Cap() > largestBlock {
+		t.Errorf("%.0f allocations for %d strings, the block holds %d", perBlock, largestBlock/len(p), a.b.Cap())
 	}
 }
