@@ -34,7 +34,9 @@ type Call struct {
 	freeform  bool
 	sealedBy  int32 // frame of the seal
 	runs      [NumExecutors]run
-	sealEvent int32 // number of the event that sealed it, 0 if none did
+	sealEvent int32 // from which event on nothing could change any more, 0 if it was not sealed
+	argsFrame int32 // frame of the latest delta
+	argsFrom  int32 // number of the first event with a delta of that frame
 	settled   bool  // findings about the syntax have been made
 	broken    bool  // the first byte that is wrong has been reported
 	repeated  int   // event of the first delta that began with all before it, if not 0
@@ -140,13 +142,14 @@ func (c *Call) feed(text string, event int32) {
 }
 
 // rewrite replaces the arguments. The deltas so far brought none of the bytes
-// that now stand; they are kept as empty ones, and this one brought all.
+// that now stand; they are kept as empty ones, and this one brought all. What
+// was found stays found, but points at no byte that is not there any more.
 func (c *Call) rewrite(e Event, n int) {
 	if c.phase > PhaseOpen {
 		c.findOnce(ProtocolViolation, Error, n, fmt.Sprintf("argument bytes after the call was %s", c.phase))
 	}
 	c.Rewrites++
-	c.args, c.half, c.lex, c.double, c.repeated = nil, "", Lexer{}, doubleCheck{}, 0
+	c.args, c.half, c.lex, c.double, c.repeated, c.broken = nil, "", Lexer{}, doubleCheck{}, 0, false
 	for i := range c.deltas {
 		c.deltas[i].End = 0
 	}
@@ -155,6 +158,13 @@ func (c *Call) rewrite(e Event, n int) {
 	}
 	c.LastArgAt = e.At
 	c.feed(e.Text, int32(n))
+	for i := range c.Findings {
+		if c.Findings[i].Offset > len(c.args) {
+			c.Findings[i].Offset = NoOffset
+		}
+	}
+	c.checkBroken(n)
+	c.fireOnArgs(n)
 }
 
 func (c *Call) take(text string) {

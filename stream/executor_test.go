@@ -55,6 +55,14 @@ func TestExecutors(t *testing.T) {
 			`any arguments: runs a cut call "{\"a\":1}"`, `parsable: runs a cut call "{\"a\":1}"`, `parsable object: runs a cut call "{\"a\":1}"`,
 			`repaired: runs a cut call "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: never`, `end of stream: runs a cut call "{\"a\":1}"`,
 		}},
+		{"a call in one frame with its seal", []Event{opened(0, "1", "f"), args(0, ``), args(0, `{"a":1}`), withIt(sealed(0))}, []string{
+			`any arguments: safe "{\"a\":1}"`, `parsable: safe "{\"a\":1}"`, `parsable object: safe "{\"a\":1}"`,
+			`repaired: safe "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":1}"`, `end of stream: never`,
+		}},
+		{"nothing, replaced by everything", []Event{opened(0, "1", "f"), args(0, ``), {Kind: Rewrite, Text: `{"a":2}`}, sealed(0)}, []string{
+			`any arguments: early "{\"a\":2}"`, `parsable: early "{\"a\":2}"`, `parsable object: early "{\"a\":2}"`,
+			`repaired: early "{\"a\":2}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,
+		}},
 		{"derived arguments that changed", []Event{opened(0, "1", "f"), args(0, `{"a":1}`), {Kind: Rewrite, Text: `{"a":2}`}, sealed(0)}, []string{
 			`any arguments: early and wrong gone`, `parsable: early and wrong gone`, `parsable object: early and wrong gone`,
 			`repaired: early "{\"a\":2}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,

@@ -47,6 +47,9 @@ func (c *Call) seal(e Event, n int) {
 		return
 	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
+	if c.argsFrom > 0 && c.argsFrame == e.Frame {
+		c.sealEvent = c.argsFrom // who has the frame has the seal
+	}
 	c.settle(n)
 	c.fire(AtSeal, n)
 }

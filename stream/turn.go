@@ -118,6 +118,9 @@ func (t *Turn) args(c *Call, e Event, n int) {
 		if c.repeated == 0 && c.repeatedBy(e.Text) {
 			c.repeated = n
 		}
+		if e.Frame != c.argsFrame || c.argsFrom == 0 {
+			c.argsFrame, c.argsFrom = e.Frame, int32(n)
+		}
 	}
 	c.feed(e.Text, int32(n))
 	c.checkBroken(n)
