@@ -50,5 +50,4 @@ const (
 	FrameFault        = "FRAME_UNDECODABLE"
 	IDDup             = "ID_DUP"
 	IDDupAcrossTurns  = "ID_DUP_ACROSS_TURNS"
-	LimitReached      = "LIMIT_REACHED"
 )

@@ -102,10 +102,10 @@ func (t *Turn) leave(to *Call, n int) {
 
 // args adds a delta to c.
 func (t *Turn) args(c *Call, e Event, n int) {
-	if c.phase > PhaseOpen {
-		c.findOnce(ProtocolViolation, Error, n, fmt.Sprintf("argument bytes after the call was %s", c.phase))
-	}
 	if e.Text != "" {
+		if c.phase > PhaseOpen {
+			c.findOnce(ProtocolViolation, Error, n, fmt.Sprintf("argument bytes after the call was %s", c.phase))
+		}
 		if c.FirstArgAt == NoTime {
 			c.FirstArgAt = e.At
 		}

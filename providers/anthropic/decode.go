@@ -14,6 +14,8 @@ const (
 	eventNameMissing  = "EVENT_NAME_MISSING"
 	eventNameMismatch = "EVENT_NAME_MISMATCH"
 	messageRestarted  = "MESSAGE_RESTARTED"
+	indexReused       = "IDX_REUSED"
+	idMissing         = "ID_MISSING"
 	modelFallback     = "MODEL_FALLBACK"
 	finStop           = "FIN_STOP"
 	finUnknown        = "FIN_UNKNOWN"
@@ -24,7 +26,7 @@ const (
 type decoder struct {
 	number int32 // of the open turn, or of the last one
 	open   bool
-	blocks map[int64]string // types of the open content blocks
+	blocks map[int64]block
 	calls  int              // client-side calls of the turn
 	usage  tokenCounts
 	model  string   // of the message
@@ -34,7 +36,13 @@ type decoder struct {
 	text   stream.Arena
 	buf    []byte
 
-	saidMissing, saidMismatch bool
+	saidMissing, saidMismatch, saidReused bool
+}
+
+// block is a content block that began.
+type block struct {
+	kind string
+	open bool
 }
 
 // startSlot is the slot of the first call that message_start brings whole; the
@@ -109,7 +117,7 @@ func (d *decoder) messageStart(message dialect.Raw, emit func(stream.Event)) {
 	if d.open {
 		emit(dialect.Diagnose(d.number, stream.NoSlot, messageRestarted, stream.Warn,
 			"a second message began before this one ended: a retry was spliced into one body"))
-		d.close(stream.CloseCut, emit)
+		d.closeAs(stream.CloseCut, "another message began before message_stop", emit)
 	}
 	d.begin(message, emit)
 	slot := int32(startSlot)
@@ -126,7 +134,7 @@ func (d *decoder) messageStart(message dialect.Raw, emit func(stream.Event)) {
 func (d *decoder) begin(message dialect.Raw, emit func(stream.Event)) {
 	d.number++
 	d.open, d.calls = true, 0
-	d.blocks, d.usage = map[int64]string{}, tokenCounts{}
+	d.blocks, d.usage = map[int64]block{}, tokenCounts{}
 	d.model, d.served = message.Get("model").Text(), nil
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{
 		ID: message.Get("id").Text(), Model: d.model,
@@ -166,7 +174,12 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure("content_block_start", emit)
 	index, _ := ev.index.Int()
 	kind := ev.block.Get("type").Text()
-	d.blocks[index] = kind
+	if before, ok := d.blocks[index]; ok && !before.open && !d.saidReused {
+		d.saidReused = true
+		emit(dialect.Diagnose(d.number, stream.NoSlot, indexReused, stream.Warn,
+			fmt.Sprintf("block %d begins again after it was stopped: clients that keep blocks by their index lose the first", index)))
+	}
+	d.blocks[index] = block{kind, true}
 	switch {
 	case d.callOpen(int32(index), kind, ev.block, emit):
 		// {} is a placeholder that the first fragment replaces; anything else is
@@ -202,6 +215,9 @@ func (d *decoder) callOpen(slot int32, kind string, block dialect.Raw, emit func
 	more.Parent = block.Get("caller").Get("tool_id").Text()
 	more.Host = block.Get("server_name").Text()
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &more})
+	if more.ID == "" && !more.Server {
+		emit(dialect.Diagnose(d.number, slot, idMissing, stream.Warn, "no id came: a result has nothing to refer to"))
+	}
 	return true
 }
 
@@ -232,6 +248,9 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 	switch {
 	case kind.Is("input_json_delta"):
 		index, _ := ev.index.Int()
+		if !text.Given() {
+			text = nil // null is nothing
+		}
 		d.emitText(stream.Args, int32(index), text, emit)
 	case kind.Is("text_delta"):
 		d.emitText(stream.TextDelta, 0, text, emit)
@@ -255,13 +274,13 @@ func (d *decoder) emitText(kind stream.EventKind, slot int32, value dialect.Raw,
 func (d *decoder) blockStop(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure("content_block_stop", emit)
 	index, _ := ev.index.Int()
-	kind, open := d.blocks[index]
-	delete(d.blocks, index)
-	if !open {
+	was := d.blocks[index]
+	d.blocks[index] = block{kind: was.kind}
+	if !was.open {
 		emit(dialect.Diagnose(d.number, stream.NoSlot, stream.ProtocolViolation, stream.Error,
 			fmt.Sprintf("content_block_stop for block %d, which is not open", index)))
 	}
-	if _, isTool := toolBlocks[kind]; isTool {
+	if _, isTool := toolBlocks[was.kind]; isTool {
 		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: int32(index)})
 	}
 }

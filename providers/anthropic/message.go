@@ -76,13 +76,16 @@ func (d *decoder) Close(emit func(stream.Event)) {
 }
 
 func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	if !d.open {
-		return
-	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code}
+	why := ""
 	if code == stream.CloseCut {
-		e.Text = "the stream ended without message_stop: the connection was cut"
+		why = "the stream ended without message_stop: the connection was cut"
 	}
-	emit(e)
-	d.open = false
+	d.closeAs(code, why, emit)
+}
+
+func (d *decoder) closeAs(code stream.Code, why string, emit func(stream.Event)) {
+	if d.open {
+		d.open = false
+		emit(stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code, Text: why})
+	}
 }
