@@ -38,9 +38,16 @@ func (d *unknownDecoder) Close(emit func(stream.Event)) {
 	if d.empty {
 		return
 	}
-	code, message := "DIALECT_UNKNOWN", fmt.Sprintf("%d frames of no known dialect: shown as they came, not interpreted", d.frames)
-	if d.title != "" {
-		code, message = "DIALECT_SEEN", fmt.Sprintf("%s: recognised, not decoded; %d frames shown as they came", d.title, d.frames)
+	frames := fmt.Sprintf("%d frames", d.frames)
+	if d.frames == 1 {
+		frames = "1 frame"
+	}
+	code, message := "DIALECT_UNKNOWN", frames+" of no known dialect: shown as they came, not interpreted"
+	switch {
+	case d.title != "":
+		code, message = "DIALECT_SEEN", fmt.Sprintf("%s: recognised, not decoded; %s shown as they came", d.title, frames)
+	case d.frames == 0:
+		message = "comments came and nothing else"
 	}
 	emit(dialect.Diagnose(0, stream.NoSlot, code, stream.Warn, message))
 }

@@ -27,7 +27,7 @@ type decoder struct {
 	number int32 // of the open turn, or of the last one
 	open   bool
 	blocks map[int64]block
-	calls  int              // client-side calls of the turn
+	calls  int // client-side calls of the turn
 	usage  tokenCounts
 	model  string   // of the message
 	served []string // models of usage.iterations, when there are several

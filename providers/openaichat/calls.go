@@ -15,6 +15,7 @@ type call struct {
 	id      string
 	name    string
 	legacy  bool
+	custom  bool
 	sealed  bool
 	tail    byte // last argument byte, 0 when none came
 	sawArgs bool // an arguments field was there
@@ -59,18 +60,53 @@ func (d *decoder) find(st *choiceState, w *wireCall, id string, emit func(stream
 		d.once("IDX_NEG", stream.Info, "the index is negative: read as 0", emit)
 	}
 	k := st.byIndex[index]
-	if k == nil {
+	switch name := w.name.Text(); {
+	case k == nil && id != "" && name == "":
+		if k = st.withID(id); k != nil {
+			st.byIndex[index] = k
+			d.about(k, "IDX_CHANGED", stream.Warn, "later fragments have another index: only the id says whose they are", emit)
+		}
+	case k == nil:
+	case id != "" && k.id != "" && id != k.id:
+		if other := st.withID(id); other != nil {
+			st.byIndex[index] = other
+			return other
+		}
+		if k.goesOn(w, name) {
+			d.about(k, "CALL_ID_CHANGED", stream.Warn, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none", emit)
+			return k
+		}
+		d.reused(index, emit)
 		return nil
-	}
-	name := w.name.Text()
-	other := id != "" && k.id != "" && id != k.id
-	again := id == "" && name != "" && k.tail == '}' && startsObject(w.args)
-	if other || again {
-		d.once("IDX_REUSED", stream.Warn,
-			fmt.Sprintf("several calls share index %d: clients that go by the index glue their arguments together", index), emit)
+	case id == "" && name != "" && k.tail == '}' && startsObject(w.args):
+		d.reused(index, emit)
 		return nil
 	}
 	return k
+}
+
+func (d *decoder) reused(index int64, emit func(stream.Event)) {
+	d.once("IDX_REUSED", stream.Warn,
+		fmt.Sprintf("several calls share index %d: clients that go by the index glue their arguments together", index), emit)
+}
+
+// goesOn reports whether w continues call k in spite of another id: the
+// arguments are in the middle of an object, and w does not begin one.
+func (k *call) goesOn(w *wireCall, name string) bool {
+	if k.tail == 0 || k.tail == '}' || k.custom {
+		return false
+	}
+	return name == "" || name == k.name && w.argsIn && !w.args.Empty() && !startsObject(w.args)
+}
+
+// withID is the call of that id, or nil.
+func (st *choiceState) withID(id string) *call {
+	for _, k := range st.calls {
+		if k.id == id {
+			return k
+		}
+	}
+	return nil
 }
 
 // legacyIndex is where function_call, of which there is one, keeps its call.
@@ -84,12 +120,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string, emit
 	}
 	d.once("IDX_MISSING", stream.Info, "tool calls have no index: clients that need one lose or merge calls", emit)
 	if id != "" {
-		for _, k := range st.calls {
-			if k.id == id {
-				return k
-			}
-		}
-		return nil
+		return st.withID(id)
 	}
 	n := len(st.calls)
 	switch {
@@ -107,7 +138,7 @@ func startsObject(args dialect.Raw) bool {
 }
 
 func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(stream.Event)) *call {
-	k := &call{slot: d.calls, id: id, name: w.name.Text(), legacy: w.legacy}
+	k := &call{slot: d.calls, id: id, name: w.name.Text(), legacy: w.legacy, custom: w.custom}
 	d.calls++
 	index, given := w.index.Int()
 	switch {
@@ -129,6 +160,9 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(st
 		ID: id, Name: k.name, CallKind: kind, Freeform: w.custom, Choice: st.index,
 	}})
 	d.checkName(k, emit)
+	if st.finally {
+		d.about(k, stream.ProtocolViolation, stream.Error, "the call came after the finish reason: clients that stop there never see it", emit)
+	}
 	if w.legacy {
 		d.about(k, "LEGACY_FUNCTION_CALL", stream.Info, "sent as function_call, which has no id and allows one call", emit)
 	}

@@ -117,7 +117,9 @@ func (c *chunk) delta(s *dialect.Scanner, ch *choice) {
 			ch.executed = s.Value()
 		case "tool_calls":
 			for ok := s.Array(); ok; ok = s.Element() {
-				c.calls = append(c.calls, parseCall(s))
+				if s.Kind() == '{' {
+					c.calls = append(c.calls, parseCall(s))
+				}
 			}
 		case "function_call":
 			if s.Kind() == '{' {

@@ -1,0 +1,47 @@
+package providers
+
+import (
+	"bytes"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// isGlued reports whether a frame of an event stream is several: without blank
+// lines between them, as in logs that somebody filtered for data, the lines of
+// many events are one event. Its first line is then a whole object, after which
+// no JSON text goes on.
+func isGlued(f stream.Frame) bool {
+	if f.Kind != stream.FrameData || f.Failed {
+		return false
+	}
+	line, _, more := bytes.Cut(f.Data, []byte("\n"))
+	if !more {
+		return false
+	}
+	s := dialect.Scan(line)
+	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
+}
+
+// takeGlued takes each line as the frame it was meant to be. Of the events'
+// names only the last has survived.
+func (x *Exchange) takeGlued(f stream.Frame, number int32) {
+	x.glued = true
+	for rest := f.Data; len(rest) > 0; {
+		part := f
+		part.Event = nil
+		part.Data, rest, _ = bytes.Cut(rest, []byte("\n"))
+		part.Cut = f.Cut && len(rest) == 0
+		if len(bytes.TrimSpace(part.Data)) > 0 {
+			x.takeOne(part, number)
+		}
+	}
+}
+
+// tellGlued says so, once, when all has come.
+func (x *Exchange) tellGlued() {
+	if x.glued && x.decoder != nil {
+		x.emit(dialect.Diagnose(x.lastTurn(), stream.NoSlot, "BLANK_LINES_MISSING", stream.Warn,
+			"no blank line stands between the events: clients take them for one and cannot read it; here each line is read as one"))
+	}
+}
