@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -11,12 +12,13 @@ func (c *Call) find(code string, s Severity, event, offset int, message string) 
 }
 
 func (c *Call) findOnce(code string, s Severity, event int, message string) {
-	for _, f := range c.Findings {
-		if f.Code == code {
-			return
-		}
+	if !c.found(code) {
+		c.find(code, s, event, NoOffset, message)
 	}
-	c.find(code, s, event, NoOffset, message)
+}
+
+func (c *Call) found(code string) bool {
+	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Code == code })
 }
 
 func (t *Turn) find(code string, s Severity, event int, message string) {

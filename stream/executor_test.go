@@ -63,6 +63,10 @@ func TestExecutors(t *testing.T) {
 			`any arguments: early "{\"a\":2}"`, `parsable: early "{\"a\":2}"`, `parsable object: early "{\"a\":2}"`,
 			`repaired: early "{\"a\":2}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,
 		}},
+		{"a name behind the arguments", []Event{opened(0, "1", ""), args(0, `{"a":1}`), named(0, "", "f"), sealed(0)}, []string{
+			`any arguments: early "{\"a\":1}"`, `parsable: early "{\"a\":1}"`, `parsable object: early "{\"a\":1}"`,
+			`repaired: early "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":1}"`, `end of stream: never`,
+		}},
 		{"derived arguments that changed", []Event{opened(0, "1", "f"), args(0, `{"a":1}`), {Kind: Rewrite, Text: `{"a":2}`}, sealed(0)}, []string{
 			`any arguments: early and wrong gone`, `parsable: early and wrong gone`, `parsable object: early and wrong gone`,
 			`repaired: early "{\"a\":2}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,

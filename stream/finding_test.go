@@ -90,6 +90,7 @@ var findingCases = []struct {
 	// Cut.
 	{"cut by a limit", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length")}, []string{"call 1 ARGS_CUT error #2 @3"}},
 	{"cut before the first byte", []Event{opened(0, "id", "f"), finish(FinishCut, "length")}, []string{"call 1 ARGS_CUT error #1 @0"}},
+	{"cut by a limit and refused", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length"), finish(FinishRefused, "refusal")}, []string{"call 1 ARGS_CUT error #2 @3"}},
 	{"cut by the end", []Event{opened(0, "id", "f"), args(0, `{"a`), closed(CloseEnd)}, []string{"call 1 ARGS_CUT error #2 @3"}},
 	{"cut by an error", []Event{opened(0, "id", "f"), args(0, `{"a`), failure("overloaded_error", "later")},
 		[]string{"call 1 ARGS_CUT error #2 @3", "turn PROVIDER_ERROR error #2"}},

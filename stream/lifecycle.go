@@ -21,6 +21,7 @@ func (c *Call) meta(d *Detail, n int) {
 	}
 	if c.Name != "" && c.phase == PhaseAnnounced {
 		c.phase = PhaseOpen
+		c.fireOnArgs(n)
 	}
 	if hidden(c.Name) || hidden(c.ID) {
 		c.findOnce(HiddenCharacters, Warn, n, "the name or id holds characters that a terminal hides or obeys")
@@ -78,7 +79,8 @@ func (c *Call) conclude(p Phase, event int, why string) {
 			where += ", inside a " + openWord(c.lex.Tokens())
 		}
 	}
-	if s := c.Syntax(); p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix {
+	s := c.Syntax()
+	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.found(ArgsCut) {
 		c.find(ArgsCut, Error, event, len(c.args), fmt.Sprintf("the arguments stop %s: %s", where, why))
 	}
 }

@@ -33,7 +33,7 @@ func TestContractCost(t *testing.T) {
 		}
 		out.decode(t)
 	}
-	for model, want := range map[string]string{"gpt-5": "stop · 0 calls · $0.0000525\n", "gpt-x": "stop · 0 calls · cost unknown\n", "deepseek-chat": "· ~$0.00000252\n"} {
+	for model, want := range map[string]string{"gpt-5": "stop · 0 calls · $0.0000525\n  usage    input=10 output=4\n", "gpt-x": "stop · 0 calls · cost unknown\n", "deepseek-chat": "· ~$0.00000252\n"} {
 		if out := command(t, pricedChat(model, tenAndFour), "print", "-"); !strings.Contains(out.stdout, want) {
 			t.Errorf("%s: %q, want %q", model, out.stdout, want)
 		}

@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// textPrinter writes turns for people: a line a turn, a line a call, then the
-// arguments as they came, and findings in words.
+// textPrinter writes turns for people: a line a turn and one of its usage, a
+// line a call, then the arguments as they came, and findings in words.
 type textPrinter struct {
 	w      *bufio.Writer
 	prices *price.Table
@@ -29,6 +29,9 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(t.Finish, callCount(t), cost))
 	if t.Failure != "" {
 		p.linef("  error    %s", t.Failure)
+	}
+	if told := t.Usage.String(); told != "" {
+		p.linef("  usage    %s", told)
 	}
 	for _, c := range t.Calls {
 		p.call(c)
