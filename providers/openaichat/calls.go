@@ -1,6 +1,7 @@
 package openaichat
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -267,14 +268,12 @@ func glued(name string, seen map[string]bool) string {
 	}
 	from := make([]string, len(name)+1) // the first part on a way to here
 	for i := range name {
-		for part := range seen {
-			if i > 0 && from[i] == "" || len(part) < 3 || !strings.HasPrefix(name[i:], part) {
-				continue
-			}
-			if end := i + len(part); i == 0 {
-				from[end] = part
-			} else {
-				from[end] = from[i]
+		if i > 0 && from[i] == "" {
+			continue
+		}
+		for end := i + 3; end <= len(name); end++ {
+			if part := name[i:end]; seen[part] && from[end] == "" {
+				from[end] = cmp.Or(from[i], part)
 			}
 		}
 	}
