@@ -8,7 +8,7 @@ import (
 
 // vendors are who made each wire protocol, and sells by it.
 var vendors = map[string]string{
-	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google",
+	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "gemini-interactions": "google",
 	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock",
 }
 
