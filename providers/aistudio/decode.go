@@ -69,7 +69,9 @@ func (d *decoder) take(v value, lists int, emit func(stream.Event)) {
 		d.candidate(v, 0, emit)
 	case aList:
 		for e := range v.all() {
-			d.take(e, lists-1, emit)
+			if !isEmpty(e) {
+				d.take(e, lists-1, emit)
+			}
 		}
 	case nothing:
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Turn()})

@@ -1,0 +1,203 @@
+package providers
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"toolscope/providers/coding"
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// An Exchange is one request and its response, as far as they have come.
+type Exchange struct {
+	Number   int
+	Head     stream.Head // of the response; Method and URL also when only the request told
+	Request  stream.Wire
+	Response stream.Wire      // the body, decoded
+	Sent     stream.Wire      // the response's bytes as they came, when that is something else
+	Coding   string           // the codings that were undone: "gzip", "chunked, br"
+	Framing  string           // how the response is framed, "" while unknown
+	Dialect  *dialect.Dialect // nil while unknown
+	Why      string           // what gave the dialect away
+	Ended    bool
+
+	in       *Inspector
+	chain    *coding.Chain // nil until there are bytes, and when there is nothing to undo
+	begun    bool          // bytes of the response have come
+	broken   bool          // they cannot be decoded any further
+	framer   stream.Framer
+	decoder  dialect.Decoder
+	clock    dialect.Clock // the decoder, if its protocol stamps frames
+	turns    []int32       // timeline numbers of the decoder's turns
+	frame    int32         // number of the frame being decoded
+	at       time.Duration
+	wantLine bool   // only a line end can tell how the body is framed
+	sniffAt  int64  // so many bytes must have come before it is tried again
+	pending  []held // frames that wait for a dialect
+	waiting  int    // how many of them hold data
+	check    toolCheck
+	onFrame  func(stream.Frame)
+	onEvent  func(stream.Event)
+}
+
+// held is a frame kept until the dialect is known.
+type held struct {
+	frame  stream.Frame
+	number int32
+	at     time.Duration
+}
+
+// learn merges what is newly known from outside the bytes.
+func (x *Exchange) learn(h stream.Head) {
+	if h.File != "" {
+		x.Head.File = h.File
+	}
+	if h.Method != "" {
+		x.Head.Method = h.Method
+	}
+	if h.URL != "" {
+		x.Head.URL = h.URL
+	}
+	if h.Status != 0 {
+		x.Head.Status, x.Head.Header = h.Status, h.Header
+	}
+}
+
+// receive takes bytes of the response as they came.
+func (x *Exchange) receive(p []byte) {
+	if !x.begun {
+		x.begun = true
+		chain, err := coding.New(x.Head.Header)
+		if x.chain = chain; err != nil {
+			x.badCoding(err)
+		}
+	}
+	if x.chain == nil {
+		x.body(p)
+		return
+	}
+	x.Sent.Append(p, x.at)
+	body, err := x.chain.Write(p)
+	x.body(body)
+	x.decoded(err)
+	if x.chain.Plain() {
+		x.chain, x.Sent = nil, stream.Wire{}
+	}
+}
+
+// decoded notes what the codings did.
+func (x *Exchange) decoded(err error) {
+	x.Coding = x.chain.Name()
+	if err != nil && !x.broken {
+		x.broken = true
+		x.badCoding(err)
+	}
+}
+
+// body takes bytes of the response's body.
+func (x *Exchange) body(p []byte) {
+	if len(p) > 0 {
+		x.Response.Append(p, x.at)
+		x.feed(p)
+	}
+}
+
+// badCoding says that the body cannot be decoded further.
+func (x *Exchange) badCoding(err error) {
+	turn := stream.NoTurn
+	if x.decoder != nil {
+		turn = x.lastTurn()
+	}
+	x.emit(dialect.Diagnose(turn, stream.NoSlot, "CODING_BROKEN", stream.Error, "the body cannot be decoded: "+err.Error()))
+}
+
+// sniffAlways is how much of a body is read again with each record while that
+// does not tell its framing; a longer head has to grow by a quarter first, so
+// that the time it takes stays in proportion.
+const sniffAlways = 4096
+
+// feed frames new bytes of the response, once the framing is known.
+func (x *Exchange) feed(p []byte) {
+	if x.framer == nil {
+		size := x.Response.Size()
+		if x.wantLine && bytes.IndexByte(p, '\n') < 0 || size < x.sniffAt {
+			return
+		}
+		p = x.Response.Bytes(0, size)
+		if !x.chooseFraming(p, false) {
+			x.wantLine = bytes.HasPrefix(textOf(p), []byte("{"))
+			if size > sniffAlways && !x.wantLine {
+				x.sniffAt = size + size/4
+			}
+			return
+		}
+	}
+	x.framer.Write(p, x.onFrame)
+}
+
+func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
+	contentType := ""
+	if v := x.Head.Header["Content-Type"]; len(v) > 0 {
+		contentType = v[0]
+	}
+	f, ok := sniffFraming(contentType, head, ended)
+	x.Framing, x.framer = f.name, f.framer
+	return ok
+}
+
+// end closes the exchange: nothing more comes.
+func (x *Exchange) end() {
+	if x.Ended {
+		return
+	}
+	x.Ended = true
+	if x.chain != nil {
+		rest, err := x.chain.Close()
+		x.body(rest)
+		x.decoded(err)
+	}
+	if x.framer == nil {
+		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
+			x.framer.Write(all, x.onFrame)
+		}
+	}
+	if x.framer != nil {
+		x.framer.Close(x.onFrame)
+	}
+	if x.decoder == nil {
+		x.choose(dialect.Evidence{}, true)
+	}
+	x.checkStatus()
+	if x.decoder != nil {
+		x.decoder.Close(x.onEvent)
+		x.closeLast()
+	}
+}
+
+// checkStatus makes an HTTP error of a response that does not tell one itself:
+// an empty body, a gateway's page.
+func (x *Exchange) checkStatus() {
+	if x.Head.Status < 400 {
+		return
+	}
+	for _, number := range x.turns {
+		if t := x.in.Session().Turn(number); t.Failure != "" {
+			return
+		}
+	}
+	if x.decoder == nil {
+		x.Dialect, x.Why, x.decoder = &unknown, "no body", &unknownDecoder{empty: true}
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status),
+		More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
+}
+
+// closeLast ends a turn of which the decoder knows nothing: one that had
+// nothing but frames that do not decode.
+func (x *Exchange) closeLast() {
+	if n := len(x.turns); n > 0 && x.decoder.Turn() == stream.NoTurn && !x.in.Session().Turn(x.turns[n-1]).Closed() {
+		x.emit(stream.Event{Kind: stream.TurnClose, Turn: int32(n - 1), Code: stream.CloseCut})
+	}
+}

@@ -1,0 +1,155 @@
+package providers
+
+import (
+	"bytes"
+	"fmt"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// take handles one frame as it is completed.
+func (x *Exchange) take(f stream.Frame) {
+	n := x.Response.EndFrame(f.End)
+	f = unwrap(f)
+	if x.decoder == nil {
+		f.Event, f.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
+		x.pending = append(x.pending, held{f, n, x.at})
+		if f.Kind == stream.FrameData {
+			x.choose(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
+		}
+		return
+	}
+	x.decode(f, n)
+}
+
+// patience is how many data frames may pass before a weak sign of a dialect is
+// enough, or the stream is shown as of no known dialect.
+const patience = 16
+
+// choose decides on a dialect if the evidence suffices, and has it decode the
+// frames that waited.
+func (x *Exchange) choose(e dialect.Evidence, last bool) {
+	e.Path, e.Header = pathOf(x.Head.URL), x.Head.Header
+	best, score := recognise(e)
+	if d := x.in.forcedFor(x.Number); d != nil {
+		best, score = d, dialect.Score{Points: dialect.Sure, Why: "as you said"}
+	}
+	if e.Data != nil {
+		x.waiting++
+	}
+	last = last || x.waiting >= patience
+	for i := 0; last && best == nil && i < len(x.pending); i++ {
+		best, score = recognise(dialect.Evidence{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
+	}
+	var seen *dialect.Dialect
+	if best == nil {
+		seen = seenIn(e)
+	}
+	switch {
+	case best != nil && (score.Points >= dialect.Likely || last):
+	case seen != nil:
+		best, score = seen, dialect.Score{Why: "the shape of a frame"}
+	case last && len(x.pending) > 0:
+		best, score = &unknown, dialect.Score{Why: "nothing in it is known"}
+	default:
+		return
+	}
+	x.Dialect, x.Why, x.decoder = best, score.Why, best.New()
+	x.clock, _ = x.decoder.(dialect.Clock)
+	pending, at := x.pending, x.at
+	x.pending = nil
+	for _, h := range pending {
+		x.at = h.at
+		x.decode(h.frame, h.number)
+	}
+	x.at = at
+}
+
+// decode has the dialect read one frame.
+func (x *Exchange) decode(f stream.Frame, number int32) {
+	x.frame = number
+	switch {
+	case f.Kind == stream.FrameResidue:
+		x.fault(f.Why)
+		return
+	case f.Kind != stream.FrameData:
+		x.emit(stream.Event{Kind: stream.Heartbeat, Turn: x.decoder.Turn()})
+		return
+	}
+	if f.Failed {
+		x.failure(f)
+		return
+	}
+	switch err := x.decoder.Decode(f, x.onEvent); {
+	case err != nil && f.Cut:
+		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
+	case err != nil:
+		x.fault(err.Error())
+	case f.Cut && x.Framing == "SSE":
+		x.emit(dialect.Diagnose(x.lastTurn(), stream.NoSlot, "UNTERMINATED_FRAME", stream.Info,
+			"the last event has no blank line after it: browsers and some SDKs drop it"))
+	}
+}
+
+// failure reports a frame that the framing itself marks as an error.
+func (x *Exchange) failure(f stream.Frame) {
+	message := dialect.Raw(f.Data).Get("message").Text()
+	if message == "" {
+		message = string(f.Data)
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, More: &stream.Detail{ID: string(f.Event)}})
+}
+
+// askedModel is the model the request asks for, where the response cannot tell.
+func (x *Exchange) askedModel() string {
+	if x.Dialect.Model == nil {
+		return ""
+	}
+	return x.Dialect.Model(pathOf(x.Head.URL), x.request())
+}
+
+// fault says that the frame does not decode.
+func (x *Exchange) fault(why string) {
+	x.emit(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why})
+}
+
+// lastTurn is the open turn, or else the last one; the first before there is any.
+func (x *Exchange) lastTurn() int32 {
+	if t := x.decoder.Turn(); t != stream.NoTurn {
+		return t
+	}
+	return int32(max(0, len(x.turns)-1))
+}
+
+// emit stamps an event and adds it to the timeline. The first event of a turn
+// opens it, whatever it is.
+func (x *Exchange) emit(e stream.Event) {
+	e.At, e.Frame = x.at, x.frame
+	if x.clock != nil && e.At == stream.NoTime {
+		e.At = x.clock.Now()
+	}
+	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
+		e.Turn = x.lastTurn() // so that there is a place to see it
+	}
+	if e.Turn != stream.NoTurn {
+		for int(e.Turn) >= len(x.turns) {
+			x.turns = append(x.turns, x.in.turns)
+			x.in.turns++
+			if e.Kind != stream.TurnOpen {
+				x.emit(stream.Event{Kind: stream.TurnOpen, Turn: int32(len(x.turns) - 1), More: new(stream.Detail)})
+			}
+		}
+		e.Turn = x.turns[e.Turn]
+	}
+	if e.Kind == stream.TurnOpen {
+		e.More.Exchange, e.More.Dialect = x.Number, x.Dialect.Name
+		if e.More.Model == "" {
+			e.More.Model = x.askedModel()
+		}
+	}
+	x.in.Timeline.Append(e)
+	if e.Kind == stream.CallOpen || len(x.check.watches) > 0 {
+		x.watch(e)
+	}
+}
