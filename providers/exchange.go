@@ -27,6 +27,7 @@ type Exchange struct {
 	chain    *coding.Chain // nil until there are bytes, and when there is nothing to undo
 	begun    bool          // bytes of the response have come
 	broken   bool          // they cannot be decoded any further
+	trouble  error         // why, until it is told
 	framer   stream.Framer
 	decoder  dialect.Decoder
 	clock    dialect.Clock // the decoder, if its protocol stamps frames
@@ -70,8 +71,8 @@ func (x *Exchange) receive(p []byte) {
 	if !x.begun {
 		x.begun = true
 		chain, err := coding.New(x.Head.Header)
-		if x.chain = chain; err != nil {
-			x.badCoding(err)
+		if x.chain = chain; err != nil && !coding.IsText(p) {
+			x.trouble = err
 		}
 	}
 	if x.chain == nil {
@@ -91,8 +92,8 @@ func (x *Exchange) receive(p []byte) {
 func (x *Exchange) decoded(err error) {
 	x.Coding = x.chain.Name()
 	if err != nil && !x.broken {
-		x.broken = true
-		x.badCoding(err)
+		x.broken, x.trouble = true, err
+		x.tellTrouble()
 	}
 }
 
@@ -104,13 +105,18 @@ func (x *Exchange) body(p []byte) {
 	}
 }
 
-// badCoding says that the body cannot be decoded further.
-func (x *Exchange) badCoding(err error) {
+// tellTrouble says that the body cannot be decoded further, once there is a turn
+// to say it of.
+func (x *Exchange) tellTrouble() {
 	turn := stream.NoTurn
-	if x.decoder != nil {
+	switch {
+	case x.trouble == nil, len(x.turns) == 0 && !x.Ended:
+		return
+	case len(x.turns) > 0:
 		turn = x.lastTurn()
 	}
-	x.emit(dialect.Diagnose(turn, stream.NoSlot, "CODING_BROKEN", stream.Error, "the body cannot be decoded: "+err.Error()))
+	x.emit(dialect.Diagnose(turn, stream.NoSlot, "CODING_BROKEN", stream.Error, "the body cannot be decoded: "+x.trouble.Error()))
+	x.trouble = nil
 }
 
 // sniffAlways is how much of a body is read again with each record while that
@@ -152,12 +158,12 @@ func (x *Exchange) end() {
 	if x.Ended {
 		return
 	}
-	x.Ended = true
 	if x.chain != nil {
 		rest, err := x.chain.Close()
 		x.body(rest)
 		x.decoded(err)
 	}
+	x.Ended = true
 	if x.framer == nil {
 		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
 			x.framer.Write(all, x.onFrame)
@@ -170,6 +176,7 @@ func (x *Exchange) end() {
 		x.choose(dialect.Evidence{}, true)
 	}
 	x.checkStatus()
+	x.tellTrouble()
 	if x.decoder != nil {
 		x.decoder.Close(x.onEvent)
 		x.closeLast()
@@ -190,8 +197,11 @@ func (x *Exchange) checkStatus() {
 	if x.decoder == nil {
 		x.Dialect, x.Why, x.decoder = &unknown, "no body", &unknownDecoder{empty: true}
 	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status),
-		More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
+	why := errorWords(x.Response.Bytes(0, x.Response.Size()))
+	if why == "" {
+		why = fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status)
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
 }
 
 // closeLast ends a turn of which the decoder knows nothing: one that had

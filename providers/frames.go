@@ -18,9 +18,10 @@ func (x *Exchange) take(f stream.Frame) {
 		if f.Kind == stream.FrameData {
 			x.choose(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
 		}
-		return
+	} else {
+		x.decode(f, n)
 	}
-	x.decode(f, n)
+	x.tellTrouble()
 }
 
 // patience is how many data frames may pass before a weak sign of a dialect is

@@ -29,8 +29,29 @@ func (d *unknownDecoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	if name == "" && d.title != "" {
 		name = dialect.Raw(f.Data).Get("type").Text()
 	}
+	if err := dialect.Raw(f.Data).Get("error"); d.title == "" && err.Given() {
+		if text := errorWords(f.Data); text != "" {
+			emit(stream.Event{Kind: stream.Failure, Text: text, More: new(stream.Detail)})
+			return nil
+		}
+	}
 	emit(stream.Event{Kind: stream.Unknown, Text: name})
 	return nil
+}
+
+// errorWords is what the body of an error says, wherever web services put it; ""
+// if it is none of their JSON.
+func errorWords(body []byte) string {
+	all := dialect.Raw(body)
+	err := all.Get("error")
+	for _, text := range []dialect.Raw{
+		err.Get("message"), err, all.Get("message"), all.Get("Message"), all.Get("detail"), all.Get("error_description"),
+	} {
+		if text.IsString() && !text.Empty() {
+			return text.Text()
+		}
+	}
+	return ""
 }
 
 // Close leaves the turn open: nobody knows whether it ended.
@@ -39,8 +60,11 @@ func (d *unknownDecoder) Close(emit func(stream.Event)) {
 		return
 	}
 	code, message := "DIALECT_UNKNOWN", fmt.Sprintf("%d frames of no known dialect: shown as they came, not interpreted", d.frames)
-	if d.title != "" {
+	switch {
+	case d.title != "":
 		code, message = "DIALECT_SEEN", fmt.Sprintf("%s: recognised, not decoded; %d frames shown as they came", d.title, d.frames)
+	case d.frames == 0:
+		message = "nothing came that a dialect could be known by"
 	}
 	emit(dialect.Diagnose(0, stream.NoSlot, code, stream.Warn, message))
 }

@@ -203,9 +203,12 @@ var toolWords = map[string]bool{
 func (t *Turn) fail(e Event, n int) {
 	t.failed = true
 	t.Failure = e.Text
-	message := "the provider reports: " + e.Text
+	message := "the provider reports"
 	if e.More.ID != "" {
-		message = fmt.Sprintf("the provider reports %s: %s", e.More.ID, e.Text)
+		message += " " + e.More.ID
+	}
+	if e.Text != "" || e.More.ID == "" {
+		message += ": " + e.Text
 	}
 	t.find(ProviderError, Error, n, message)
 	for _, c := range t.Calls {
