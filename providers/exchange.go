@@ -34,10 +34,11 @@ type Exchange struct {
 	turns    []int32       // timeline numbers of the decoder's turns
 	frame    int32         // number of the frame being decoded
 	at       time.Duration
-	wantLine bool   // only a line end can tell how the body is framed
-	sniffAt  int64  // so many bytes must have come before it is tried again
-	pending  []held // frames that wait for a dialect
-	waiting  int    // how many of them hold data
+	wantLine bool             // only a line end can tell how the body is framed
+	sniffAt  int64            // so many bytes must have come before it is tried again
+	pending  []held           // frames that wait for a dialect
+	waiting  int              // how many of them hold data
+	suspect  *dialect.Dialect // that the last of them speaks for, against what stands round it
 	check    toolCheck
 	onFrame  func(stream.Frame)
 	onEvent  func(stream.Event)
