@@ -206,9 +206,19 @@ func (x *Exchange) checkStatus() {
 }
 
 // closeLast ends a turn of which the decoder knows nothing: one that had
-// nothing but frames that do not decode.
+// nothing but frames that do not decode or that it does not know.
 func (x *Exchange) closeLast() {
-	if n := len(x.turns); n > 0 && x.decoder.Turn() == stream.NoTurn && !x.in.Session().Turn(x.turns[n-1]).Closed() {
-		x.emit(stream.Event{Kind: stream.TurnClose, Turn: int32(n - 1), Code: stream.CloseCut})
+	n := int32(len(x.turns) - 1)
+	if n < 0 || x.decoder.Turn() != stream.NoTurn {
+		return
 	}
+	turn := x.in.Session().Turn(x.turns[n])
+	if turn.Closed() {
+		return
+	}
+	if len(turn.Findings) == 0 {
+		x.emit(dialect.Diagnose(n, stream.NoSlot, "DIALECT_UNKNOWN", stream.Warn,
+			"no frame says anything in "+x.Dialect.Title+": shown as they came, not interpreted"))
+	}
+	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }
