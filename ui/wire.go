@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -194,7 +195,8 @@ func (w *wire) drawFrame(p *pen, in *providers.Inspector, n int) {
 			commas(int(start)), commas(int(end))))
 		return
 	}
-	text := x.Response.Bytes(start, min(end, start+maxFrameShown))
+	// A frame that ended with a CR left its LF to this one.
+	text := bytes.TrimLeft(x.Response.Bytes(start, min(end, start+maxFrameShown)), "\r\n")
 	width := max(p.left-1, 1)
 	for i := 1; i < n && len(text) > 0; i++ {
 		text = text[lineLen(p.draw, text, width):]
