@@ -60,6 +60,12 @@ func (r Raw) Is(s string) bool {
 // Empty reports whether the value is the string "".
 func (r Raw) Empty() bool { return len(r) == 2 && r[0] == '"' }
 
+// EmptyObject reports whether the value is an object without members.
+func (r Raw) EmptyObject() bool {
+	s := r.Scan()
+	return s.Kind() == '{' && !s.Object() && s.End() == nil
+}
+
 // Int is an integer's value. Numbers like 12.0 count, as some providers write them.
 func (r Raw) Int() (n int64, ok bool) {
 	n, err := strconv.ParseInt(string(r), 10, 64)

@@ -113,3 +113,13 @@ func TestRawGet(t *testing.T) {
 		}
 	}
 }
+
+func TestEmptyObject(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: true, ` { } `: true, "": false, `null`: false, `[]`: false, `""`: false, `{"a":1}`: false, `{`: false, `{}}`: false,
+	} {
+		if got := Raw(text).EmptyObject(); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

@@ -148,7 +148,7 @@ func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool, emit fu
 	case isCall:
 		d.openCall(st, slot, s, emit)
 		// {} is a placeholder that the deltas replace.
-		if args := s.Get("arguments"); args.Given() && !(starts && isPlaceholder(args)) {
+		if args := s.Get("arguments"); args.Given() && !(starts && args.EmptyObject()) {
 			d.emitText(stream.Args, slot, args, emit)
 		}
 	case strings.HasSuffix(st.kind, "_result"):
@@ -168,12 +168,6 @@ func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool, emit fu
 			d.emitText(list.kind, 0, items.Value().Get("text"), emit)
 		}
 	}
-}
-
-// isPlaceholder reports whether args is an object without members.
-func isPlaceholder(args dialect.Raw) bool {
-	s := args.Scan()
-	return args.Kind() == '{' && !s.Object()
 }
 
 func (d *decoder) openCall(st *step, slot int32, s dialect.Raw, emit func(stream.Event)) {
