@@ -142,7 +142,7 @@ func (d *decoder) confirm(k *call, input dialect.Raw) {
 	if k.args.Empty() && input.EmptyObject() || k.args.Are(input) {
 		return
 	}
-	k.diagnose(doneMismatch, "Claude Code runs the call with another input than the model wrote, which is shown: "+string(input), d.emit)
+	k.diagnose(doneMismatch, "Claude Code runs the call with another input than the model wrote, which is shown: "+input.Clip(), d.emit)
 }
 
 // textOf is the text of a message's content.

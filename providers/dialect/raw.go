@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"strconv"
+	"unicode/utf8"
 
 	"toolscope/stream"
 )
@@ -89,6 +90,19 @@ func (r Raw) Float() (float64, bool) {
 func (r Raw) Count() stream.Count {
 	n, ok := r.Int()
 	return stream.Count{N: n, Told: ok}
+}
+
+// Clip is the value's bytes for a message: of a long one its beginning.
+func (r Raw) Clip() string {
+	const most = 200
+	if len(r) <= most {
+		return string(r)
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(r[end]) {
+		end--
+	}
+	return string(r[:end]) + "…"
 }
 
 // Get is the member of that name, or nil when the value has none.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"strings"
 	"math"
 	"testing"
 )
@@ -120,6 +121,17 @@ func TestEmptyObject(t *testing.T) {
 	} {
 		if got := Raw(text).EmptyObject(); got != want {
 			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestClip(t *testing.T) {
+	long := strings.Repeat("å", 200)
+	for text, want := range map[string]string{
+		"": "", `{"a":1}`: `{"a":1}`, long: long[:200] + "…", "x" + long: "x" + long[:198] + "…",
+	} {
+		if got := Raw(text).Clip(); got != want {
+			t.Errorf("%.20q: %q", text, got)
 		}
 	}
 }
