@@ -1,8 +1,8 @@
 package dialect
 
 import (
-	"strings"
 	"math"
+	"strings"
 	"testing"
 )
 
