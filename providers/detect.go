@@ -51,17 +51,56 @@ func textOf(head []byte) []byte {
 	return trimSpace(bytes.TrimPrefix(head, []byte(bom)))
 }
 
+func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byte("{")) }
+
 // sniffObjects tells one object a line from objects over many lines, or none:
-// the first line is a whole JSON text or it is not.
+// the first line is a whole JSON text or it is not. Objects that follow each
+// other with no line between are the messages of a WebSocket, as a rule.
 func sniffObjects(text []byte, ended bool) (framing, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
-	if !whole && !ended {
+	s := dialect.Scan(line)
+	switch first := s.Value() != nil; {
+	case first && s.Kind() != 0:
+		return framing{"JSON objects", new(stream.Values)}, true
+	case !whole && !ended:
 		return framing{}, false
-	}
-	if s := dialect.Scan(line); s.Value() != nil && s.End() == nil {
+	case first:
 		return framing{"NDJSON", new(stream.Lines)}, true
 	}
 	return framing{"JSON body", new(stream.Values)}, true
+}
+
+// isWebSocket reports whether a response is the messages of a WebSocket.
+func isWebSocket(h stream.Head) bool {
+	return h.Status == 101 || strings.HasPrefix(h.URL, "wss:") || strings.HasPrefix(h.URL, "ws:")
+}
+
+// firstObject follows the object that a body begins with until it is clear what
+// stands behind it.
+type firstObject struct {
+	values    stream.Values
+	size, end int64
+}
+
+// told reports whether p brings the end of a line, or the first byte behind the
+// object: only that can tell how the body is framed.
+func (o *firstObject) told(p []byte) bool {
+	line := bytes.IndexByte(p, '\n') >= 0
+	if o.end < 0 {
+		return line
+	}
+	o.values.Write(p, func(f stream.Frame) {
+		if o.end == 0 {
+			o.end = f.End
+		}
+	})
+	start := o.size
+	o.size += int64(len(p))
+	if o.end == 0 || len(bytes.TrimSpace(p[max(0, o.end-start):])) == 0 {
+		return line
+	}
+	*o = firstObject{end: -1} // once is enough
+	return true
 }
 
 var sseFields = []string{"data", "event", "id", "retry"}

@@ -1,7 +1,6 @@
 package providers
 
 import (
-	"bytes"
 	"fmt"
 	"time"
 
@@ -23,25 +22,25 @@ type Exchange struct {
 	Why      string           // what gave the dialect away
 	Ended    bool
 
-	in       *Inspector
-	chain    *coding.Chain // nil until there are bytes, and when there is nothing to undo
-	begun    bool          // bytes of the response have come
-	broken   bool          // they cannot be decoded any further
-	trouble  error         // why, until it is told
-	framer   stream.Framer
-	decoder  dialect.Decoder
-	clock    dialect.Clock // the decoder, if its protocol stamps frames
-	turns    []int32       // timeline numbers of the decoder's turns
-	frame    int32         // number of the frame being decoded
-	at       time.Duration
-	wantLine bool             // only a line end can tell how the body is framed
-	sniffAt  int64            // so many bytes must have come before it is tried again
-	pending  []held           // frames that wait for a dialect
-	waiting  int              // how many of them hold data
-	suspect  *dialect.Dialect // that the last of them speaks for, against what stands round it
-	check    toolCheck
-	onFrame  func(stream.Frame)
-	onEvent  func(stream.Event)
+	in      *Inspector
+	chain   *coding.Chain // nil until there are bytes, and when there is nothing to undo
+	begun   bool          // bytes of the response have come
+	broken  bool          // they cannot be decoded any further
+	trouble error         // why, until it is told
+	framer  stream.Framer
+	decoder dialect.Decoder
+	clock   dialect.Clock // the decoder, if its protocol stamps frames
+	turns   []int32       // timeline numbers of the decoder's turns
+	frame   int32         // number of the frame being decoded
+	at      time.Duration
+	first   *firstObject     // the body began with one, which does not tell how it is framed
+	sniffAt int64            // so many bytes must have come before it is tried again
+	pending []held           // frames that wait for a dialect
+	waiting int              // how many of them hold data
+	suspect *dialect.Dialect // that the last of them speaks for, against what stands round it
+	check   toolCheck
+	onFrame func(stream.Frame)
+	onEvent func(stream.Event)
 }
 
 // held is a frame kept until the dialect is known.
@@ -129,19 +128,35 @@ const sniffAlways = 4096
 func (x *Exchange) feed(p []byte) {
 	if x.framer == nil {
 		size := x.Response.Size()
-		if x.wantLine && bytes.IndexByte(p, '\n') < 0 || size < x.sniffAt {
+		if x.first != nil && !x.first.told(p) || size < x.sniffAt {
 			return
 		}
-		p = x.Response.Bytes(0, size)
-		if !x.chooseFraming(p, false) {
-			x.wantLine = bytes.HasPrefix(textOf(p), []byte("{"))
-			if size > sniffAlways && !x.wantLine {
-				x.sniffAt = size + size/4
-			}
-			return
+		all := x.Response.Bytes(0, size)
+		switch {
+		case x.chooseFraming(all, false):
+			x.first = nil
+			x.frameAll()
+		case x.first != nil:
+		case beginsObject(all):
+			x.first = new(firstObject)
+			x.first.told(all)
+		case size > sniffAlways:
+			x.sniffAt = size + size/4
 		}
+		return
 	}
 	x.framer.Write(p, x.onFrame)
+}
+
+// frameAll frames the bytes that waited for a framing, as of when they came.
+func (x *Exchange) frameAll() {
+	now := x.at
+	for n := range x.Response.Records() {
+		var p []byte
+		p, x.at = x.Response.Record(n)
+		x.framer.Write(p, x.onFrame)
+	}
+	x.at = now
 }
 
 func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
@@ -150,6 +165,9 @@ func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
 		contentType = v[0]
 	}
 	f, ok := sniffFraming(contentType, head, ended)
+	if isWebSocket(x.Head) && beginsObject(head) {
+		f, ok = framing{"WebSocket messages", new(stream.Values)}, true
+	}
 	x.Framing, x.framer = f.name, f.framer
 	return ok
 }
@@ -167,7 +185,7 @@ func (x *Exchange) end() {
 	x.Ended = true
 	if x.framer == nil {
 		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
-			x.framer.Write(all, x.onFrame)
+			x.frameAll()
 		}
 	}
 	if x.framer != nil {

@@ -59,30 +59,33 @@ type Run struct {
 // run is when an executor would have run a call.
 type run struct {
 	event int32 // 0 until then: event 0 opens a turn
+	frame int32
 	bytes uint32
 	docs  uint16
 	made  uint16 // the call's Rewrites then
 }
 
+const noFrame = -1 // of an event that is known by its number alone
+
 // fire notes that an executor would run the call now, if it has not before.
-func (c *Call) fire(x Executor, event int) {
+func (c *Call) fire(x Executor, e Event, n int) {
 	if r := &c.runs[x]; r.event == 0 && c.Name != "" {
-		*r = run{int32(event), uint32(len(c.args)), uint16(min(c.lex.Docs(), 1<<15)), uint16(c.Rewrites)}
+		*r = run{int32(n), e.Frame, uint32(len(c.args)), uint16(min(c.lex.Docs(), 1<<15)), uint16(c.Rewrites)}
 	}
 }
 
 // fireOnArgs asks those that look at the arguments.
-func (c *Call) fireOnArgs(event int) {
+func (c *Call) fireOnArgs(e Event, n int) {
 	if len(c.args) == 0 {
 		return
 	}
-	c.fire(AnyArgs, event)
+	c.fire(AnyArgs, e, n)
 	switch c.lex.Syntax() {
 	case SyntaxObject:
-		c.fire(ParsableObject, event)
-		c.fire(Parsable, event)
+		c.fire(ParsableObject, e, n)
+		c.fire(Parsable, e, n)
 	case SyntaxOther:
-		c.fire(Parsable, event)
+		c.fire(Parsable, e, n)
 	}
 }
 
@@ -106,7 +109,7 @@ func (c *Call) Run(x Executor) Run {
 		out.Verdict = RunWrong
 	case c.Arriving():
 		out.Verdict = NotYet // so far it is what it was
-	case x >= AtSeal, c.sealEvent > 0 && r.event >= c.sealEvent:
+	case x >= AtSeal, c.sealEvent > 0 && (r.event >= c.sealEvent || r.frame == c.sealedBy):
 		out.Verdict = RunSafely
 	default:
 		out.Verdict = RunEarly
@@ -155,7 +158,11 @@ func (c *Call) repairedRun() (r run) {
 		if toks := c.lex.Tokens(); toks[i].Kind != Space {
 			d := c.DeltaAt(int(toks[i-1].End))
 			_, end := c.DeltaSpan(d)
-			return run{event: c.deltas[d].Event, bytes: uint32(end), made: uint16(c.Rewrites)}
+			r = run{event: c.deltas[d].Event, frame: noFrame, bytes: uint32(end), made: uint16(c.Rewrites)}
+			if any := c.runs[AnyArgs]; any.event == r.event {
+				r.frame = any.frame
+			}
+			return r
 		}
 	}
 	return r

@@ -48,7 +48,7 @@ func (c *Call) seal(e Event, n int) {
 	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	c.settle(n)
-	c.fire(AtSeal, n)
+	c.fire(AtSeal, e, n)
 }
 
 // truncate applies "a limit cut the response" to one call. A seal that is

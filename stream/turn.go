@@ -19,6 +19,7 @@ type Turn struct {
 	Thinking []byte // reasoning text
 	Usage    Usage
 	Finish   string // the provider's own word, unmapped
+	Means    string // what Finish stands for, where that is a number
 	Failure  string // the provider's own error message
 	Findings []Finding
 	Events   int
@@ -83,20 +84,20 @@ func (t *Turn) openCall(e Event, n int) *Call {
 		c.find(ProtocolViolation, Error, n, NoOffset,
 			fmt.Sprintf("slot %d was opened again before call %d was sealed", e.Slot, old.Number))
 	}
-	t.leave(c, n)
+	t.leave(c, e, n)
 	t.slots[e.Slot] = c
 	t.Calls = append(t.Calls, c)
 	return c
 }
 
 // leave says that the stream turned from the latest call to another, or to text.
-func (t *Turn) leave(to *Call, n int) {
+func (t *Turn) leave(to *Call, e Event, n int) {
 	last := t.lastArgs
 	if last == nil && len(t.Calls) > 0 {
 		last = t.Calls[len(t.Calls)-1]
 	}
 	if last != nil && last != to {
-		last.fire(NextSlot, n)
+		last.fire(NextSlot, e, n)
 	}
 }
 
@@ -110,7 +111,7 @@ func (t *Turn) args(c *Call, e Event, n int) {
 			c.FirstArgAt = e.At
 		}
 		c.LastArgAt = e.At
-		t.leave(c, n)
+		t.leave(c, e, n)
 		if t.lastArgs != nil && t.lastArgs != c && len(c.args) > 0 {
 			c.findOnce(Interleaved, Info, n, "deltas of this call alternate with those of another: only the slot tells them apart")
 		}
@@ -121,7 +122,7 @@ func (t *Turn) args(c *Call, e Event, n int) {
 	}
 	c.feed(e.Text, int32(n))
 	c.checkBroken(n)
-	c.fireOnArgs(n)
+	c.fireOnArgs(e, n)
 }
 
 // apply takes an event about the turn itself.
@@ -130,7 +131,7 @@ func (t *Turn) apply(e Event, n int) {
 	case TurnOpen, TurnMeta:
 		t.meta(e.More)
 	case TextDelta:
-		t.leave(nil, n)
+		t.leave(nil, e, n)
 		t.Text = append(t.Text, e.Text...)
 	case ThinkDelta:
 		t.Thinking = append(t.Thinking, e.Text...)
@@ -167,7 +168,7 @@ func (t *Turn) meta(d *Detail) {
 // end takes the provider's word on why the response, or one choice of it, ended.
 func (t *Turn) end(e Event, n int) {
 	if !t.finished || e.Code != FinishDone {
-		t.Finish, t.finish = e.Text, e.Code
+		t.Finish, t.Means, t.finish = e.Text, e.More.Name, e.Code
 	}
 	t.finished = true
 	for _, c := range t.Calls {
@@ -177,7 +178,7 @@ func (t *Turn) end(e Event, n int) {
 		switch e.Code {
 		case FinishDone:
 			if toolWords[e.Text] {
-				c.fire(FinishWord, n)
+				c.fire(FinishWord, e, n)
 			}
 			c.checkSeal(fmt.Sprintf("the provider says %q", e.Text), n)
 		case FinishCut:
@@ -232,7 +233,7 @@ func (t *Turn) close(e Event, n int) {
 			c.conclude(phase, n, why)
 		}
 		c.checkSeal("the call was sealed", n)
-		c.fire(AtEnd, n)
+		c.fire(AtEnd, e, n)
 		if c.Name == "" && !c.Attempt {
 			c.findOnce(NameMissing, Error, n, "no name ever came: nobody can say which tool this is")
 		}
