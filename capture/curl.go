@@ -12,7 +12,7 @@ import (
 
 const (
 	headLimit  = 1 << 20 // a longer head of a dump is no head any more
-	strayLimit = 3       // header lines that may stand, damaged, before the status line
+	strayLimit = 3       // header lines that may stand, damaged, before the status line, or blank ones
 )
 
 // dump reads what curl -i and curl -v printed: heads, then a body that is passed on as it is. Of several responses
@@ -83,7 +83,7 @@ func isTrace(text string, finished bool) bool {
 
 // sniffDump looks for the status line at the beginning, behind stray headers, or behind the marks of -v.
 func sniffDump(p []byte) kind {
-	strays, traced := 0, false
+	strays, blanks, traced := 0, 0, false
 	for len(p) > 0 {
 		line, rest, finished := bytes.Cut(p, []byte("\n"))
 		switch classify(line, finished) {
@@ -98,10 +98,15 @@ func sniffDump(p []byte) kind {
 			traced = true
 		case headerLine:
 			strays++
+		case emptyLine:
+			if !finished {
+				return undecided
+			}
+			blanks++
 		default:
 			return bareBody
 		}
-		if strays > strayLimit || strays > 0 && traced {
+		if max(strays, blanks) > strayLimit || strays > 0 && (traced || blanks > 0) {
 			return bareBody
 		}
 		if !finished {
@@ -140,7 +145,7 @@ func (d *dump) admits(k headLine) bool {
 	case headerLine:
 		return !d.between || d.doubled
 	case emptyLine:
-		return !d.between || d.doubled
+		return !d.between || d.doubled || !d.status
 	case tracedLine:
 		return d.traced || !d.status
 	}

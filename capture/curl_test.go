@@ -27,6 +27,7 @@ func TestCurlDumps(t *testing.T) {
 			200, "a", "1 " + quoted(events) + " eof",
 		},
 		{"stray header first", "X-Kind: a\r\nHTTP/2 200 \r\nserver: s\r\n\r\n" + events, 200, "a", "1 " + quoted(events) + " eof"},
+		{"blank lines first", "\r\n\nHTTP/2 200 \r\nX-Kind: a\r\n\r\n" + events, 200, "a", "1 " + quoted(events) + " eof"},
 		{"no empty line", "HTTP/2 200 \r\nX-Kind: a\r\n" + events, 200, "a", "1 " + quoted(events) + " eof"},
 		{"body begins with id", "HTTP/2 200\r\nX-Kind: a\r\n\r\nid: 1\ndata: x\n\n", 200, "a", `1 "id: 1\ndata: x\n\n" eof`},
 		{"body looks like a header", "HTTP/2 200\n\nX-Kind: body\n", 200, "", `1 "X-Kind: body\n" eof`},

@@ -66,6 +66,7 @@ func TestOneByteReads(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nX-A: 1\r\n\r\ndata: x\n\n",
 		"\ufeffHTTP/1.1 200 OK\r\nX-A: 1\r\n\r\ndata: x\n\n",
 		"HTTP/1.1 200 OK\n\nHTTP/2 but a body",
+		"\r\n\nHTTP/1.1 200 OK\r\nX-A: 1\r\n\r\ndata: x\n\n", "\n\n", "\n{}",
 		"> GET /x HTTP/1.1\n> Host: h\n>\n< HTTP/1.1 200 OK\n<\n{\"a\": \"* C\"}* Connection #0 to host h left intact\n",
 		`{"toolscope":1}` + "\n" + `{"x":1,"d":"héllo"}` + "\n" + `{"x":1,"end":"eof"}` + "\n",
 	} {

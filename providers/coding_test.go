@@ -3,6 +3,7 @@ package providers
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -47,5 +48,22 @@ func TestCodedBody(t *testing.T) {
 	in.Close()
 	if x := in.Exchange(0); x.Response.Size() != 2 || len(in.Session().Findings) == 0 {
 		t.Errorf("a coding nobody knows: %d bytes, findings %v", x.Response.Size(), in.Session().Findings)
+	}
+	in = new(Inspector)
+	in.Write(stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Encoding": {"compress"}}}, Data: []byte("data: " + chatText + "\n\n")})
+	in.Close()
+	if strings.Contains(dump(in), "CODING_BROKEN") || len(in.Session().Turns) != 1 {
+		t.Errorf("a coding nobody knows that the client has undone: %s", dump(in))
+	}
+}
+
+// TestCodingCutAtFirst: a coding that broke before there was a turn is told of
+// the turn that comes of what could be decoded.
+func TestCodingCutAtFirst(t *testing.T) {
+	in := new(Inspector)
+	in.Write(stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Transfer-Encoding": {"chunked"}}}})
+	in.Write(stream.Record{Data: []byte(fmt.Sprintf("%x\r\n%s\r\n", len(chatBody), chatBody)), End: true})
+	if got := in.Session(); len(got.Findings) > 0 || !strings.Contains(turnLines(got), "CODING_BROKEN error") {
+		t.Error(dump(in))
 	}
 }

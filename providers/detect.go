@@ -23,8 +23,8 @@ func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bo
 	} else if could && !ended {
 		return f, false
 	}
-	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-	if len(text) == 0 || !ended && len(head) < 3 && bytes.HasPrefix([]byte("\xef\xbb\xbf"), head) {
+	text := textOf(head)
+	if len(text) == 0 || !ended && len(head) < len(bom) && string(head) == bom[:len(head)] {
 		return f, false
 	}
 	switch text[0] {
@@ -44,66 +44,63 @@ func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bo
 	return framing{"lines", new(stream.Lines)}, true
 }
 
-// xssi is the line that Google's web services put before a JSON text.
-const xssi = ")]}'"
+const bom = "\xef\xbb\xbf"
 
-// sniffArray tells Gemini's array of objects from AI Studio's arrays of arrays,
-// which stand one or two deep: a chunk that has candidates opens six arrays
-// before its first value (chunk, candidates, candidate, content, parts, part).
-func sniffArray(text []byte, ended bool) (f framing, ok bool) {
-	if n := min(len(text), len(xssi)); string(text[:n]) == xssi[:n] {
-		if n < len(xssi) && !ended {
-			return f, false
-		}
-		text = bytes.TrimLeft(text[n:], " \t\r\n")
-	}
-	opened, next := opening(text)
-	switch {
-	case next == 0 && !ended:
-		return f, false
-	case opened == 0:
-		return framing{"lines", new(stream.Lines)}, true
-	case opened == 1:
-		return framing{"JSON array", new(stream.Array)}, true
-	}
-	if next == ']' {
-		opened++ // the list of parts is empty
-	}
-	switch opened {
-	case 6:
-		return framing{"JSON body", new(stream.Values)}, true
-	case 7:
-		return framing{"nested arrays", new(stream.Array)}, true
-	}
-	return framing{"nested arrays", &stream.Array{Within: 1}}, true
+// textOf is what follows a byte order mark and white space.
+func textOf(head []byte) []byte {
+	return trimSpace(bytes.TrimPrefix(head, []byte(bom)))
 }
 
-// opening counts the brackets that open at the start of text, and tells the
-// byte that comes next; 0 if none does.
-func opening(text []byte) (opened int, next byte) {
-	for _, c := range text {
-		switch c {
-		case '[':
-			opened++
-		case ' ', '\n', '\t', '\r':
-		default:
-			return opened, c
-		}
-	}
-	return opened, 0
-}
+func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byte("{")) }
 
 // sniffObjects tells one object a line from objects over many lines, or none:
-// the first line is a whole JSON text or it is not.
+// the first line is a whole JSON text or it is not. Objects that follow each
+// other with no line between are the messages of a WebSocket, as a rule.
 func sniffObjects(text []byte, ended bool) (framing, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
-	if !whole && !ended {
+	s := dialect.Scan(line)
+	switch first := s.Value() != nil; {
+	case first && s.Kind() != 0:
+		return framing{"JSON objects", new(stream.Values)}, true
+	case !whole && !ended:
 		return framing{}, false
-	}
-	if s := dialect.Scan(line); s.Value() != nil && s.End() == nil {
+	case first:
 		return framing{"NDJSON", new(stream.Lines)}, true
 	}
 	return framing{"JSON body", new(stream.Values)}, true
+}
+
+// isWebSocket reports whether a response is the messages of a WebSocket.
+func isWebSocket(h stream.Head) bool {
+	return h.Status == 101 || strings.HasPrefix(h.URL, "wss:") || strings.HasPrefix(h.URL, "ws:")
+}
+
+// firstObject follows the object that a body begins with until it is clear what
+// stands behind it.
+type firstObject struct {
+	values    stream.Values
+	size, end int64
+}
+
+// told reports whether p brings the end of a line, or the first byte behind the
+// object: only that can tell how the body is framed.
+func (o *firstObject) told(p []byte) bool {
+	line := bytes.IndexByte(p, '\n') >= 0
+	if o.end < 0 {
+		return line
+	}
+	o.values.Write(p, func(f stream.Frame) {
+		if o.end == 0 {
+			o.end = f.End
+		}
+	})
+	start := o.size
+	o.size += int64(len(p))
+	if o.end == 0 || len(bytes.TrimSpace(p[max(0, o.end-start):])) == 0 {
+		return line
+	}
+	*o = firstObject{end: -1} // once is enough
+	return true
 }
 
 var sseFields = []string{"data", "event", "id", "retry"}

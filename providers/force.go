@@ -35,6 +35,11 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) {
 	if in.closed {
 		fresh.Close()
 	}
+	for _, x := range in.exchanges {
+		if x.chain != nil {
+			_, _ = x.chain.Close() // nobody else would stop its decoders
+		}
+	}
 	*in = fresh
 	for _, x := range in.exchanges {
 		x.in = in

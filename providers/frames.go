@@ -25,9 +25,10 @@ func (x *Exchange) takeOne(f stream.Frame, n int32) {
 		if f.Kind == stream.FrameData {
 			x.choose(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
 		}
-		return
+	} else {
+		x.decode(f, n)
 	}
-	x.decode(f, n)
+	x.tellTrouble()
 }
 
 // patience is how many data frames may pass before a weak sign of a dialect is
@@ -46,6 +47,9 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 		x.waiting++
 	}
 	last = last || x.waiting >= patience
+	if !last && score.Points < dialect.Sure {
+		best, score = x.weigh(e, best, score)
+	}
 	for i := 0; last && best == nil && i < len(x.pending); i++ {
 		best, score = recognise(dialect.Evidence{Event: x.pending[i].frame.Event, Data: x.pending[i].frame.Data})
 	}
@@ -71,6 +75,23 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 		x.decode(h.frame, h.number)
 	}
 	x.at = at
+}
+
+// weigh decides between what stands round a response and a frame that speaks for
+// another dialect: two such frames outweigh the path, one does not, as errors are
+// much the same everywhere.
+func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialect.Score) (*dialect.Dialect, dialect.Score) {
+	own, ownScore := recognise(dialect.Evidence{Event: e.Event, Data: e.Data})
+	switch {
+	case own == best, own == nil && x.suspect == nil:
+		return best, score
+	case own == nil:
+		return nil, score
+	case own == x.suspect && ownScore.Points >= dialect.Likely:
+		return own, ownScore
+	}
+	x.suspect = own
+	return nil, score
 }
 
 // decode has the dialect read one frame.

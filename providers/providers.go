@@ -28,14 +28,14 @@ import (
 // are openaichat with other quirks, not dialects of their own.
 var All = []dialect.Dialect{
 	anthropic.Dialect(),
-	gemini.Dialect(),
-	geminiinteractions.Dialect(),
 	openaichat.Dialect(),
 	openairesponses.Dialect(),
-	aistudio.Dialect(),
-	ollama.Dialect(),
+	gemini.Dialect(),
+	geminiinteractions.Dialect(),
 	bedrock.Dialect(),
+	ollama.Dialect(),
 	cohere.Dialect(),
+	aistudio.Dialect(),
 	aisdk.Dialect(),
 	agui.Dialect(),
 	claudecode.Dialect(anthropic.Dialect()),

@@ -61,6 +61,9 @@ var shapes = []shape{
 		value := dialect.Scan(s.data[2:])
 		return strings.ContainsRune(`"[{`, rune(value.Kind())) && value.Value() != nil && value.End() == nil
 	}},
+	{"cohere-v1", "Cohere v1 events", func(s signs) bool {
+		return s.has("is_finished") && s.data.Get("event_type").IsString()
+	}},
 	{"harmony", "Harmony text (gpt-oss)", func(s signs) bool {
 		return s.data.Kind() != '{' && (bytes.Contains(s.data, []byte("<|start|>")) || bytes.Contains(s.data, []byte("<|channel|>")))
 	}},

@@ -26,6 +26,7 @@ func TestSeen(t *testing.T) {
 		{"data stream, data first", "2:[{\"a\":1}]\n", "ai-sdk-data"},
 		{"harmony", "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>", "harmony"},
 		{"harmony, the start was left out", "<|channel|>analysis<|message|>Weather.<|end|>\n", "harmony"},
+		{"Cohere's first version", `{"is_finished":false,"event_type":"stream-start","generation_id":"g"}` + "\n", "cohere-v1"},
 		{"JSON-RPC", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}` + "\n", "json-rpc"},
 
 		{"a clock", "0:15\n", "unknown"},

@@ -12,6 +12,10 @@ func TestStatus(t *testing.T) {
 	for _, test := range []struct{ what, body, want string }{
 		{"no body", "", "HTTP status 503"},
 		{"a page", "<html>\n<title>502 Bad Gateway</title>\n", "HTTP status 503"},
+		{"words of no known dialect", `{"id":"1","message":"invalid token"}`, "invalid token"},
+		{"an error that is a text", `{"error":"model not found"}` + "\n", "model not found"},
+		{"an error in detail", `{"detail":"Not Found"}`, "Not Found"},
+		{"an error of nothing", `{"error":null,"detail":[]}`, "HTTP status 503"},
 		{"the provider's own words", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "Overloaded"},
 	} {
 		in := new(Inspector)

@@ -29,8 +29,29 @@ func (d *unknownDecoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	if name == "" && d.title != "" {
 		name = dialect.Raw(f.Data).Get("type").Text()
 	}
+	if err := dialect.Raw(f.Data).Get("error"); d.title == "" && err.Given() {
+		if text := errorWords(f.Data); text != "" {
+			emit(stream.Event{Kind: stream.Failure, Text: text, More: new(stream.Detail)})
+			return nil
+		}
+	}
 	emit(stream.Event{Kind: stream.Unknown, Text: name})
 	return nil
+}
+
+// errorWords is what the body of an error says, wherever web services put it; ""
+// if it is none of their JSON.
+func errorWords(body []byte) string {
+	all := dialect.Raw(body)
+	err := all.Get("error")
+	for _, text := range []dialect.Raw{
+		err.Get("message"), err, all.Get("message"), all.Get("Message"), all.Get("detail"), all.Get("error_description"),
+	} {
+		if text.IsString() && !text.Empty() {
+			return text.Text()
+		}
+	}
+	return ""
 }
 
 // Close leaves the turn open: nobody knows whether it ended.

@@ -52,10 +52,12 @@ func (a *Array) inString(c byte) {
 
 // outside handles a byte before the array opens or after it closed.
 func (a *Array) outside(c byte) {
-	before := bytes.TrimSpace(bytes.TrimPrefix(a.elem, utf8BOM))
-	if c == '[' && !a.ended && (len(before) == 0 || bytes.Equal(before, xssi)) {
-		a.depth, a.elem, a.inner = 1, a.elem[:0], a.Within > 0
-		return
+	if c == '[' && !a.ended {
+		before := bytes.TrimSpace(bytes.TrimPrefix(a.elem, utf8BOM))
+		if len(before) == 0 || bytes.Equal(before, xssi) {
+			a.depth, a.elem, a.inner = 1, a.elem[:0], a.Within > 0
+			return
+		}
 	}
 	a.elem = append(a.elem, c)
 }
@@ -69,6 +71,9 @@ func (a *Array) inside(c byte, emit func(Frame)) {
 			return
 		}
 	case ']', '}':
+		if a.depth == base && c == '}' {
+			break // closes nothing that is open: a part of the element, which will not decode
+		}
 		if a.depth--; a.depth < base {
 			a.flush(FrameData, false, emit)
 			// what else stands in the outer arrays is an element of its own

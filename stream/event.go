@@ -24,7 +24,7 @@ const (
 	TextDelta                       // Text is answer text, as far as it is counted and shown
 	ThinkDelta                      // Text is reasoning text
 	UsageEvent                      // More.Usage
-	Finish                          // Text is the provider's own word; Slot its choice or AllChoices; Code says what it means
+	Finish                          // Text is the provider's own word, More.Name what it stands for if that is a number; Slot its choice or AllChoices; Code says what it means
 	Failure                         // the provider reports an error: Text is its message, More.ID its code or type
 	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseCut: Text says what did not come
 	Diagnosis                       // More.Finding about the call in Slot, or about the turn when Slot is NoSlot

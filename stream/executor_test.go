@@ -51,6 +51,10 @@ func TestExecutors(t *testing.T) {
 			`any arguments: early and wrong "{"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: never`,
 			`next call: early and wrong "{"`, `finish word: never`, `seal: safe "{}"`, `end of stream: never`,
 		}},
+		{"a call that came whole in one frame", []Event{opened(0, "1", "f"), withIt(args(0, `{"a":1}`)), withIt(sealed(0))}, []string{
+			`any arguments: safe "{\"a\":1}"`, `parsable: safe "{\"a\":1}"`, `parsable object: safe "{\"a\":1}"`,
+			`repaired: safe "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":1}"`, `end of stream: never`,
+		}},
 		{"cut", []Event{opened(0, "1", "f"), args(0, `{"a":1}`), closed(CloseCut)}, []string{
 			`any arguments: runs a cut call "{\"a\":1}"`, `parsable: runs a cut call "{\"a\":1}"`, `parsable object: runs a cut call "{\"a\":1}"`,
 			`repaired: runs a cut call "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: never`, `end of stream: runs a cut call "{\"a\":1}"`,

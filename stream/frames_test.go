@@ -143,6 +143,8 @@ var arrayCases = []frameCase{
 	{`[12`, []framed{cut(data(`12`, 3))}},
 	{"[{}]\n[{}]", []framed{data(`{}`, 3), residue(`[{}]`, 9)}},
 	{`{"error":{"code":500}}`, []framed{residue(`{"error":{"code":500}}`, 22)}},
+	{`[{"a":1}},{"b":2}]`, []framed{data(`{"a":1}`, 8), data(`}`, 9), data(`{"b":2}`, 17)}},
+	{`[{"a":1],{"b":2}]`, []framed{data(`{"a":1]`, 8), data(`{"b":2}`, 16)}},
 	{`x[{}]`, []framed{residue(`x[{}]`, 5)}},
 }
 
@@ -154,6 +156,7 @@ var nestedCases = []frameCase{
 	{`[[[1]],[7,"x"]]`, []framed{data("[1]", 5), data(`[7,"x"]`, 14)}},
 	{`[,[7,"x"]]`, []framed{data(`[7,"x"]`, 9)}},
 	{`[[[1],[2`, []framed{data("[1]", 5), cut(data("[2", 8))}},
+	{`[[[1]},[2]]]`, []framed{data("[1]", 5), data("}", 6), data("[2]", 10)}},
 	{`[[[1]]]x`, []framed{data("[1]", 5), residue("x", 8)}},
 }
 
@@ -163,14 +166,16 @@ var valuesCases = []frameCase{
 	{"\ufeff\n", nil},
 	{"{\"a\":\n1}\n", []framed{data("{\"a\":\n1}", 8)}},
 	{"\ufeff {", []framed{cut(data("{", 5))}},
-	{"not json", []framed{cut(data("not json", 8))}},
+	{"not json", []framed{residue("not json", 8)}},
+	{"{} ,\n[1]\n12", []framed{data("{}", 2), data("[1]", 8), residue("12", 11)}},
+	{"{} x {\"a\":1}", []framed{data("{}", 2), data("x {\"a\":1}", 12)}},
 	{`{"a":"}{"} {"b":{}}{`, []framed{data(`{"a":"}{"}`, 10), data(`{"b":{}}`, 19), cut(data("{", 20))}},
 	{`{"a":"\"}"}`, []framed{data(`{"a":"\"}"}`, 11)}},
 }
 
 func lineEnd(r rune) bool { return r == '\r' || r == '\n' }
 
-func betweenElements(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("[],}", r) }
+func betweenElements(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("[],", r) }
 
 func TestFramers(t *testing.T) {
 	for _, f := range []struct {

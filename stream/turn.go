@@ -19,6 +19,7 @@ type Turn struct {
 	Thinking []byte // reasoning text
 	Usage    Usage
 	Finish   string // the provider's own word, unmapped
+	Means    string // what Finish stands for, where that is a number
 	Failure  string // the provider's own error message
 	Findings []Finding
 	Events   int
@@ -170,7 +171,7 @@ func (t *Turn) meta(d *Detail) {
 // end takes the provider's word on why the response, or one choice of it, ended.
 func (t *Turn) end(e Event, n int) {
 	if !t.finished || e.Code != FinishDone {
-		t.Finish, t.finish = e.Text, e.Code
+		t.Finish, t.Means, t.finish = e.Text, e.More.Name, e.Code
 	}
 	t.finished = true
 	for _, c := range t.Calls {
@@ -206,9 +207,12 @@ var toolWords = map[string]bool{
 func (t *Turn) fail(e Event, n int) {
 	t.failed = true
 	t.Failure = e.Text
-	message := "the provider reports: " + e.Text
+	message := "the provider reports"
 	if e.More.ID != "" {
-		message = fmt.Sprintf("the provider reports %s: %s", e.More.ID, e.Text)
+		message += " " + e.More.ID
+	}
+	if e.Text != "" || e.More.ID == "" {
+		message += ": " + e.Text
 	}
 	t.find(ProviderError, Error, n, message)
 	for _, c := range t.Calls {

@@ -2,8 +2,9 @@ package stream
 
 import "bytes"
 
-// Values frames JSON objects that follow one another with nothing but spaces
-// between, and so also a body that is one object. The zero value is ready.
+// Values frames JSON objects and arrays that follow one another with nothing but
+// spaces or a comma between, and so also a body that is one object. What follows
+// the last one is residue. The zero value is ready.
 type Values struct {
 	pos   int64
 	text  []byte // the open value, or what is none
@@ -28,18 +29,32 @@ func (v *Values) Write(p []byte, emit func(Frame)) {
 			v.depth++
 		case (c == '}' || c == ']') && v.depth > 0:
 			if v.depth--; v.depth == 0 {
-				v.flush(false, emit)
+				v.flush(FrameData, false, emit)
 			}
 		}
 	}
 }
 
-// Close emits a value that never closed, marked Cut.
-func (v *Values) Close(emit func(Frame)) { v.flush(true, emit) }
-
-func (v *Values) flush(cut bool, emit func(Frame)) {
-	if data := bytes.TrimSpace(bytes.TrimPrefix(v.text, utf8BOM)); len(data) > 0 {
-		emit(Frame{Data: data, End: v.pos, Cut: cut})
-		v.text = v.text[:0]
+// Close emits a value that never closed, marked Cut, or residue.
+func (v *Values) Close(emit func(Frame)) {
+	if v.depth == 0 {
+		v.flush(FrameResidue, true, emit)
+		return
 	}
+	v.flush(FrameData, true, emit)
+}
+
+func (v *Values) flush(kind FrameKind, cut bool, emit func(Frame)) {
+	data := bytes.TrimSpace(bytes.TrimPrefix(v.text, utf8BOM))
+	if kind == FrameData {
+		data = bytes.TrimLeft(data, ", \t\r\n")
+	}
+	if len(data) > 0 {
+		f := Frame{Kind: kind, Data: data, End: v.pos, Cut: cut}
+		if kind == FrameResidue {
+			f.Why = "bytes after the last JSON object"
+		}
+		emit(f)
+	}
+	v.text = v.text[:0]
 }

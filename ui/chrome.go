@@ -128,6 +128,9 @@ func (m *Model) drawCounts(p *pen) {
 	}
 	if cost := display.Text(m.bill.total().String()); cost != "" && m.notice == "" && p.left > hintRoom+display.Width(cost) {
 		p.put(plain, bare, "  "+cost)
+		if month := m.bill.total().AsOf; len(month) >= 7 && p.left > hintRoom+30 {
+			p.put(muted, bare, " "+display.Text(p.glyph.dot)+" prices "+m.draw.Clean(month[:7]))
+		}
 	}
 	if m.rate.last > 0 && !m.ended {
 		p.put(muted, bare, "  "+bytesText(m.rate.last)+"/s")

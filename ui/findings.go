@@ -137,7 +137,7 @@ func (f *findings) wrap(tl *stream.Timeline, from int, draw display.Drawer) {
 func (f *findings) place(tl *stream.Timeline, x found) display.Text {
 	where := ""
 	if e := tl.Event(x.Event); e.Turn != stream.NoTurn {
-		where = fmt.Sprintf("  #%d", e.Frame)
+		where = fmt.Sprintf("  #%d", e.Frame+1)
 	}
 	if x.call != nil && x.Offset >= 0 {
 		where = fmt.Sprintf("  byte %s%s", commas(x.Offset), where)

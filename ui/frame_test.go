@@ -124,7 +124,7 @@ func tour(t testing.TB, sizes [][2]int, screens ...*screen) {
 
 // TestFramesOfDemos looks at every pane and mode while the demos stream.
 func TestFramesOfDemos(t *testing.T) {
-	for _, name := range []string{"parallel", "cut", "index-zero", "malformed"} {
+	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "schema", "protocols", "aistudio"} {
 		screens := quartet(t)
 		for i, r := range demo(t, name) {
 			for _, s := range screens {

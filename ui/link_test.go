@@ -11,12 +11,12 @@ import (
 // TestTokenToFrames: selecting a token marks the frames that brought it.
 func TestTokenToFrames(t *testing.T) {
 	for _, c := range []struct{ keys, token, frames string }{
-		{"k2g", "{", "#12"},
-		{"k2gj", `"path"`, "#12"},
-		{"k2gjl", `"cmd/greet/main.go"`, "#12 #13"},
-		{"k2gjjjjl", `"fmt.Println(\"hi\")"`, "#14"},
-		{"k2gjjjjjl", "", "#15 #16 #17 #18 #19"},
-		{"k2<pgdown>", "", "#22"},
+		{"k2g", "{", "#13"},
+		{"k2gj", `"path"`, "#13"},
+		{"k2gjl", `"cmd/greet/main.go"`, "#13 #14"},
+		{"k2gjjjjl", `"fmt.Println(\"hi\")"`, "#15"},
+		{"k2gjjjjjl", "", "#16 #17 #18 #19 #20"},
+		{"k2<pgdown>", "", "#23"},
 	} {
 		s := agent(t, 140, 60).press(c.keys)
 		if token := s.doc.chosen(); c.token != "" && string(s.doc.call.Args()[token.start:token.end]) != c.token {

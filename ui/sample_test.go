@@ -33,6 +33,7 @@ func demo(t testing.TB, name string) (records []stream.Record) {
 				Header      map[string][]string
 			}
 			D   string
+			B   []byte
 			End string
 		}
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
@@ -43,7 +44,7 @@ func demo(t testing.TB, name string) (records []stream.Record) {
 		}
 		record := stream.Record{
 			Exchange: r.X, Request: r.Side == "request", At: time.Duration(r.T * float64(time.Millisecond)),
-			Data: []byte(r.D), End: r.End != "",
+			Data: append([]byte(r.D), r.B...), End: r.End != "",
 		}
 		if r.Head != nil {
 			record.Head = &stream.Head{Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header}

@@ -99,7 +99,7 @@ func (m *Model) turnFacts(t *stream.Turn) []fact {
 	add("model", t.Model)
 	add("agent of call", t.Parent)
 	add("response id", t.ID)
-	add("finish", t.Finish)
+	add("finish", FinishText(t))
 	add("usage", usageText(t.Usage, m.pen.glyph.dot))
 	facts = append(facts, m.costFacts(t)...)
 	add("calls", commas(len(t.Calls)))
@@ -112,6 +112,15 @@ func (m *Model) turnFacts(t *stream.Turn) []fact {
 		facts = append(facts, fact{"error", t.Failure, bad})
 	}
 	return facts
+}
+
+// FinishText is the provider's own word on why the response ended, with what it
+// stands for where that is a number.
+func FinishText(t *stream.Turn) string {
+	if t.Means == "" {
+		return t.Finish
+	}
+	return t.Finish + " (" + t.Means + ")"
 }
 
 // draw writes row n of the pane into the field.

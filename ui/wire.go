@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -134,7 +135,7 @@ func (w *wire) draw(p *pen, in *providers.Inspector, n int, focused bool) {
 		mark = p.glyph.mark
 	}
 	p.put(accent, g, display.Text(mark))
-	p.put(muted, g, display.Text(fmt.Sprintf("%5s ", "#"+fmt.Sprint(e.Frame))))
+	p.put(muted, g, display.Text(fmt.Sprintf("%5s ", "#"+fmt.Sprint(e.Frame+1))))
 	if at := timeText(since(w.of.turn.OpenedAt, e.At)); at != "" {
 		p.put(muted, g, display.Text(fmt.Sprintf("%8s ", "+"+string(at))))
 	}
@@ -190,11 +191,12 @@ func (w *wire) drawFrame(p *pen, in *providers.Inspector, n int) {
 	if n == 0 {
 		record, _ := x.Response.RecordAt(start)
 		dot, line := " "+p.glyph.dot+" ", strings.Repeat(p.glyph.line, 2)
-		p.say(muted, fmt.Sprintf("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame, dot, record+1, dot,
+		p.say(muted, fmt.Sprintf("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
 			commas(int(start)), commas(int(end))))
 		return
 	}
-	text := x.Response.Bytes(start, min(end, start+maxFrameShown))
+	// A frame that ended with a CR left its LF to this one.
+	text := bytes.TrimLeft(x.Response.Bytes(start, min(end, start+maxFrameShown)), "\r\n")
 	width := max(p.left-1, 1)
 	for i := 1; i < n && len(text) > 0; i++ {
 		text = text[lineLen(p.draw, text, width):]

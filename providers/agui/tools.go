@@ -91,6 +91,10 @@ func (d *decoder) callChunk(ev *event, emit func(stream.Event)) {
 				"the first chunk of a call has no id or no name: clients stop here"))
 		}
 	}
+	if name := ev.name.Text(); !k.named && name != "" {
+		k.named = true
+		emit(stream.Event{Kind: stream.CallMeta, Turn: k.turn, Slot: k.slot, More: &stream.Detail{Name: name}})
+	}
 	if ev.delta.IsString() {
 		d.args(k, ev.delta, emit)
 	}
@@ -156,7 +160,7 @@ func (d *decoder) snapshot(messages dialect.Raw, emit func(stream.Event)) {
 
 func (d *decoder) mismatch(k *call, whole dialect.Raw, emit func(stream.Event)) {
 	emit(dialect.Diagnose(k.turn, k.slot, "DONE_MISMATCH", stream.Warn,
-		"the arguments as a whole are others than those that were streamed, which are shown: the whole is "+string(whole)))
+		"the arguments as a whole are others than those that were streamed, which are shown: the whole is "+whole.Clip()))
 }
 
 // checkCalls judges the calls of a run that finished as if all were well.

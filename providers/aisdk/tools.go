@@ -115,7 +115,7 @@ func (d *decoder) whole(c *chunk, bytes []byte, emit func(stream.Event)) *call {
 		d.args(k, bytes, emit)
 	case !k.input.Are(c.input):
 		emit(dialect.Diagnose(k.turn, k.slot, "DONE_MISMATCH", stream.Warn,
-			"the input as a whole is another than the one that was streamed, which is shown: the whole is "+string(c.input)))
+			"the input as a whole is another than the one that was streamed, which is shown: the whole is "+c.input.Clip()))
 	}
 	return k
 }

@@ -69,7 +69,9 @@ func (d *decoder) take(v value, lists int, emit func(stream.Event)) {
 		d.candidate(v, 0, emit)
 	case aList:
 		for e := range v.all() {
-			d.take(e, lists-1, emit)
+			if !isEmpty(e) {
+				d.take(e, lists-1, emit)
+			}
 		}
 	case nothing:
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Turn()})
@@ -137,7 +139,8 @@ func (d *decoder) tellFinish(choice int32, reason dialect.Raw, message value, em
 		d.attempt(choice, message, emit)
 	}
 	r, known := reasonOf(n)
-	emit(stream.Event{Kind: stream.Finish, Slot: choice, Text: string(reason), Code: r.code})
+	emit(stream.Event{Kind: stream.Finish, Slot: choice, Text: string(reason), Code: r.code,
+		More: &stream.Detail{Name: r.word}})
 	why := fmt.Sprintf("finish reason %s is %s", reason, r.word)
 	if text := message.raw().Text(); text != "" {
 		why += ": " + text

@@ -96,7 +96,7 @@ func isCandidate(v value) bool {
 	switch {
 	case !v.isArray() || !v.at(1).isNull() && !v.at(1).isNumber():
 		return false
-	case content.isNull():
+	case isEmpty(content):
 		return v.at(1).isNumber()
 	}
 	return isContent(content)

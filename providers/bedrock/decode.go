@@ -105,7 +105,11 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 		switch string(s.Key()) {
 		case "toolUse":
 			d.blocks[index] = true
-			d.callOpen(int32(index), s.Value(), emit)
+			use := s.Value()
+			d.callOpen(int32(index), use, emit)
+			if input := use.Get("input"); input.Given() && !input.Empty() && !isEmptyObject(input) {
+				d.input(int32(index), input, emit) // no version sends it, and none is to be lost
+			}
 		case "toolResult":
 			d.answer(s.Value(), emit)
 		case "text", "image", "reasoningContent":
@@ -125,6 +129,12 @@ func (d *decoder) callOpen(slot int32, use dialect.Raw, emit func(stream.Event))
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &more})
 }
 
+// isEmptyObject reports whether value is {}, where deltas are to follow.
+func isEmptyObject(value dialect.Raw) bool {
+	s := value.Scan()
+	return s.Kind() == '{' && !s.Object()
+}
+
 // answer takes the result of a call that the provider ran.
 func (d *decoder) answer(result dialect.Raw, emit func(stream.Event)) {
 	code := stream.AnswerOK
@@ -140,7 +150,10 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 	delta := &ev.delta
 	if delta.input.Given() {
 		index, _ := ev.index.Int()
-		d.blocks[index] = true
+		if !d.blocks[index] {
+			d.blocks[index] = true
+			d.calls++ // its start is missing
+		}
 		d.input(int32(index), delta.input, emit)
 	}
 	d.emitText(stream.TextDelta, delta.text, emit)

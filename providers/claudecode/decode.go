@@ -139,10 +139,10 @@ func (d *decoder) assistant(l *lane, w *line) error {
 // confirm compares a call's input as Claude Code runs it with what the model
 // wrote. It corrects some tools' inputs in between.
 func (d *decoder) confirm(k *call, input dialect.Raw) {
-	if k.args.Empty() && dialect.Same(input, []byte("{}")) || k.args.Are(input) {
+	if k.args.Empty() && input.EmptyObject() || k.args.Are(input) {
 		return
 	}
-	k.diagnose(doneMismatch, "Claude Code runs the call with another input than the model wrote, which is shown: "+string(input), d.emit)
+	k.diagnose(doneMismatch, "Claude Code runs the call with another input than the model wrote, which is shown: "+input.Clip(), d.emit)
 }
 
 // textOf is the text of a message's content.

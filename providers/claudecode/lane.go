@@ -130,7 +130,7 @@ func (l *lane) addBlock(block dialect.Raw) error {
 	}
 	// An input without members is a placeholder where a block starts, and a value
 	// where it is whole.
-	if input := block.Get("input"); input.Kind() == '{' && dialect.Same(input, []byte("{}")) {
+	if input := block.Get("input"); input.EmptyObject() {
 		delta := object(appendMember(appendMember(nil, "type", []byte(`"input_json_delta"`)), "partial_json", strconv.AppendQuote(nil, string(input))))
 		if err := l.event("content_block_delta", appendMember(at, "delta", delta)); err != nil {
 			return err

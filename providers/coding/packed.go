@@ -38,6 +38,12 @@ func magic(want string) func([]byte) (yes, ok bool) {
 	}
 }
 
+// IsText reports whether a body that begins so cannot be in any coding.
+func IsText(head []byte) bool {
+	packed, _ := noText(head)
+	return !packed
+}
+
 // noText tells bytes of a coding without a mark of its own from text: a run of
 // printable bytes this long is none by chance.
 func noText(head []byte) (yes, ok bool) {

@@ -47,3 +47,18 @@ func TestErrorText(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorEvent: gateways end a stream with an event of type error.
+func TestErrorEvent(t *testing.T) {
+	var got []stream.Event
+	d := Dialect().New()
+	emit := func(e stream.Event) { got = append(got, e) }
+	for _, data := range []string{`{"type":"message-start","id":"g1","delta":{"message":{}}}`, `{"type":"error","message":"timed out"}`} {
+		if err := d.Decode(stream.Frame{Data: []byte(data)}, emit); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(got) != 2 || got[1].Kind != stream.Failure || got[1].Text != "timed out" {
+		t.Errorf("%v", got)
+	}
+}

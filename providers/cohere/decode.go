@@ -66,7 +66,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 // or a type this version does not know.
 func (d *decoder) other(ev *wireEvent, kind []byte, emit func(stream.Event)) {
 	switch {
-	case len(kind) > 0:
+	case len(kind) > 0 && !(string(kind) == "error" && ev.note.IsString()):
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(kind)})
 	case ev.messageIn:
 		d.body(ev, emit)

@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"strconv"
+	"unicode/utf8"
 
 	"toolscope/stream"
 )
@@ -60,6 +61,12 @@ func (r Raw) Is(s string) bool {
 // Empty reports whether the value is the string "".
 func (r Raw) Empty() bool { return len(r) == 2 && r[0] == '"' }
 
+// EmptyObject reports whether the value is an object without members.
+func (r Raw) EmptyObject() bool {
+	s := r.Scan()
+	return s.Kind() == '{' && !s.Object() && s.End() == nil
+}
+
 // Int is an integer's value. Numbers like 12.0 count, as some providers write them.
 func (r Raw) Int() (n int64, ok bool) {
 	n, err := strconv.ParseInt(string(r), 10, 64)
@@ -83,6 +90,19 @@ func (r Raw) Float() (float64, bool) {
 func (r Raw) Count() stream.Count {
 	n, ok := r.Int()
 	return stream.Count{N: n, Told: ok}
+}
+
+// Clip is the value's bytes for a message: of a long one its beginning.
+func (r Raw) Clip() string {
+	const most = 200
+	if len(r) <= most {
+		return string(r)
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(r[end]) {
+		end--
+	}
+	return string(r[:end]) + "…"
 }
 
 // Get is the member of that name, or nil when the value has none.

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -110,6 +111,27 @@ func TestRawGet(t *testing.T) {
 	} {
 		if string(test.got) != string(test.want) || (test.got == nil) != (test.want == nil) {
 			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}
+
+func TestEmptyObject(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: true, ` { } `: true, "": false, `null`: false, `[]`: false, `""`: false, `{"a":1}`: false, `{`: false, `{}}`: false,
+	} {
+		if got := Raw(text).EmptyObject(); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestClip(t *testing.T) {
+	long := strings.Repeat("å", 200)
+	for text, want := range map[string]string{
+		"": "", `{"a":1}`: `{"a":1}`, long: long[:200] + "…", "x" + long: "x" + long[:198] + "…",
+	} {
+		if got := Raw(text).Clip(); got != want {
+			t.Errorf("%.20q: %q", text, got)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Same reports whether two JSON texts stand for one value: whatever the space,
@@ -50,8 +51,11 @@ func appendCanonical(dst []byte, s *Scanner) []byte {
 	if v.IsString() {
 		return strconv.AppendQuote(dst, v.Text())
 	}
-	if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-		return strconv.AppendInt(dst, n, 10)
+	if isInteger(v) {
+		if string(v) == "-0" {
+			v = v[1:]
+		}
+		return append(dst, v...)
 	}
 	if f, ok := v.Float(); ok {
 		if n := int64(f); float64(n) == f && n > -1<<53 && n < 1<<53 {
@@ -60,6 +64,34 @@ func appendCanonical(dst []byte, s *Scanner) []byte {
 		return strconv.AppendFloat(dst, f, 'g', -1, 64)
 	}
 	return append(dst, v...)
+}
+
+func isInteger(v Raw) bool {
+	for _, c := range bytes.TrimPrefix(v, []byte("-")) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// JoinHalves joins the surrogate pairs of text that deltas have cut in half: each
+// half stands there as three bytes.
+func JoinHalves(text []byte) []byte {
+	if bytes.IndexByte(text, 0xed) < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if h := text[i:]; len(h) >= 6 && h[0] == 0xed && h[1]&0xf0 == 0xa0 && h[3] == 0xed && h[4]&0xf0 == 0xb0 {
+			high, low := rune(h[1]&0x0f)<<6|rune(h[2]&0x3f), rune(h[4]&0x0f)<<6|rune(h[5]&0x3f)
+			out = utf8.AppendRune(out, 0x10000+high<<10+low)
+			i += 5
+			continue
+		}
+		out = append(out, text[i])
+	}
+	return out
 }
 
 // Arguments remember what came of a call's arguments, for a later message that
@@ -75,5 +107,6 @@ func (a *Arguments) Empty() bool { return len(a.text) == 0 }
 // Are reports whether whole is what came: the JSON value, or a string that holds
 // the text or a JSON text of that value.
 func (a *Arguments) Are(whole Raw) bool {
-	return Same(a.text, whole) || whole.IsString() && Same(a.text, whole.Append(nil))
+	came := JoinHalves(a.text)
+	return Same(came, whole) || whole.IsString() && Same(came, whole.Append(nil))
 }

@@ -28,6 +28,9 @@ func TestSame(t *testing.T) {
 		{`"1"`, `1`, false},
 		{`null`, `"null"`, false},
 		{`9007199254740993`, `9007199254740992`, false}, // went through a float
+		{`18446744073709551615`, `18446744073709551616`, false},
+		{`-18446744073709551616`, `-18446744073709551616 `, true},
+		{`1.50`, `15e-1`, true},
 		{`{"a":1}`, `{"a":1,"b":2}`, false},
 		{`{"a":1}`, `{"a":1}}`, false},
 		{`{"a":1`, `{"a":1}`, false},
@@ -65,5 +68,17 @@ func TestArguments(t *testing.T) {
 		if a.Empty() || a.Are(Raw(test.whole)) != test.want {
 			t.Errorf("%s: want %v", test.whole, test.want)
 		}
+	}
+}
+
+// TestArgumentsHalves: two deltas that cut a surrogate pair bring what the
+// whole has.
+func TestArgumentsHalves(t *testing.T) {
+	var a Arguments
+	for _, delta := range []Raw{Raw(`"{\"a\":\"\ud83d"`), Raw(`"\ude00\"}"`)} {
+		a.Add(delta.Text())
+	}
+	if !a.Are(Raw(`{"a": "😀"}`)) || !a.Are(Raw(`"{\"a\":\"\ud83d\ude00\"}"`)) || a.Are(Raw(`{"a":"😁"}`)) {
+		t.Error("halves are not joined")
 	}
 }

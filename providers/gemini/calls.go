@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"bytes"
 	"fmt"
 
 	"toolscope/providers/dialect"
@@ -13,6 +14,7 @@ type call struct {
 	id      string
 	args    dialect.Builder
 	whole   []byte // arguments that came at once, although the call goes on
+	empty   []byte // an object without members, which counts if nothing else comes
 	started bool   // some argument came
 	said    map[string]bool
 }
@@ -39,7 +41,10 @@ func (d *decoder) functionCall(ch *choice, p *part, patches []patch, emit func(s
 		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: k.slot, More: &stream.Detail{ID: id}})
 	}
 	waits := w.continues
-	if w.args.Given() {
+	switch {
+	case w.args.EmptyObject() && (waits || k.started || w.patches > 0):
+		k.empty = bytes.Clone(w.args)
+	case w.args.Given():
 		d.wholeArgs(k, w.args, emit)
 	}
 	for i := range patches {
@@ -134,6 +139,9 @@ func (d *decoder) seal(ch *choice, k *call, more *stream.Detail, emit func(strea
 	ch.active = nil
 	if k.whole == nil && k.args.Waiting() {
 		d.say(k, "PATCH_UNCLOSED", stream.Info, "the call ended although more of its last string was announced", emit)
+	}
+	if k.empty != nil && !k.started {
+		d.wholeArgs(k, k.empty, emit)
 	}
 	text := k.whole
 	if text == nil {

@@ -16,6 +16,7 @@ type decoder struct {
 	steps    map[int64]*step // those that are open
 	calls    int             // client-side calls of the turn
 	headless bool            // its beginning did not come
+	streamed bool            // steps came
 	finished string          // the status that ended the interaction, "" before
 	event    wireEvent
 	text     stream.Arena
@@ -97,6 +98,7 @@ func (d *decoder) progress(ev *wireEvent, kind string, emit func(stream.Event)) 
 		d.status(ev.status, emit)
 		return
 	}
+	d.notStreamed(ev.interaction, emit)
 	d.completed(ev.interaction, emit)
 	d.close(emit)
 }
@@ -111,7 +113,7 @@ func (d *decoder) created(interaction dialect.Raw, emit func(stream.Event)) {
 
 func (d *decoder) begin(interaction dialect.Raw, emit func(stream.Event)) {
 	d.number++
-	d.open, d.headless, d.calls, d.finished, d.steps = true, false, 0, "", map[int64]*step{}
+	d.open, d.headless, d.streamed, d.calls, d.finished, d.steps = true, false, false, 0, "", map[int64]*step{}
 	d.model = modelOf(interaction)
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: interaction.Get("id").Text(), Model: d.model}})
 }
@@ -136,6 +138,7 @@ func (d *decoder) ensure(what string, emit func(stream.Event)) {
 
 func (d *decoder) stepStart(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure("step.start", emit)
+	d.streamed = true
 	index, _ := ev.index.Int()
 	st := &step{kind: ev.step.Get("type").Text()}
 	d.steps[index] = st
@@ -148,7 +151,7 @@ func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool, emit fu
 	case isCall:
 		d.openCall(st, slot, s, emit)
 		// {} is a placeholder that the deltas replace.
-		if args := s.Get("arguments"); args.Given() && !(starts && isPlaceholder(args)) {
+		if args := s.Get("arguments"); args.Given() && !(starts && args.EmptyObject()) {
 			d.emitText(stream.Args, slot, args, emit)
 		}
 	case strings.HasSuffix(st.kind, "_result"):
@@ -168,12 +171,6 @@ func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool, emit fu
 			d.emitText(list.kind, 0, items.Value().Get("text"), emit)
 		}
 	}
-}
-
-// isPlaceholder reports whether args is an object without members.
-func isPlaceholder(args dialect.Raw) bool {
-	s := args.Scan()
-	return args.Kind() == '{' && !s.Object()
 }
 
 func (d *decoder) openCall(st *step, slot int32, s dialect.Raw, emit func(stream.Event)) {
@@ -200,6 +197,7 @@ func (d *decoder) answer(st *step, s dialect.Raw, emit func(stream.Event)) {
 
 func (d *decoder) stepDelta(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure("step.delta", emit)
+	d.streamed = true
 	index, _ := ev.index.Int()
 	delta, slot := &ev.delta, int32(index)
 	st := d.steps[index]

@@ -2,6 +2,8 @@ package geminiinteractions
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -14,7 +16,11 @@ func (d *decoder) completed(interaction dialect.Raw, emit func(stream.Event)) {
 		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{ID: interaction.Get("id").Text(), Model: m}})
 	}
 	d.tell(interaction.Get("usage"), interaction.Get("service_tier").Text(), emit)
-	d.status(interaction.Get("status"), emit)
+	status := interaction.Get("status")
+	if code, known := finishCodes[status.Text()]; known && code == stream.FinishDone {
+		d.sealRest(emit)
+	}
+	d.status(status, emit)
 }
 
 // status takes the state of the interaction; what ends it is the nearest this
@@ -42,7 +48,18 @@ func (d *decoder) status(status dialect.Raw, emit func(stream.Event)) {
 func (d *decoder) body(ev *wireEvent, data dialect.Raw, emit func(stream.Event)) {
 	d.close(emit)
 	d.begin(data, emit)
-	steps := ev.steps.Scan()
+	d.whole(ev.steps, emit)
+	d.completed(data, emit)
+	if d.finished == "" {
+		d.finished = "none"
+		d.diagnose("RESPONSE_UNFINISHED", stream.Info, "the interaction is still running: this is what there was of it", emit)
+	}
+	d.close(emit)
+}
+
+// whole takes the steps of an interaction that come at once.
+func (d *decoder) whole(list dialect.Raw, emit func(stream.Event)) {
+	steps := list.Scan()
 	for slot, ok := int32(0), steps.Array(); ok; slot, ok = slot+1, steps.Element() {
 		s := steps.Value()
 		st := &step{kind: s.Get("type").Text()}
@@ -51,12 +68,34 @@ func (d *decoder) body(ev *wireEvent, data dialect.Raw, emit func(stream.Event))
 			emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slot})
 		}
 	}
-	d.completed(data, emit)
-	if d.finished == "" {
-		d.finished = "none"
-		d.diagnose("RESPONSE_UNFINISHED", stream.Info, "the interaction is still running: this is what there was of it", emit)
+}
+
+// notStreamed takes the steps of an interaction that has ended when none came
+// before it.
+func (d *decoder) notStreamed(interaction dialect.Raw, emit func(stream.Event)) {
+	list := interaction.Get("steps")
+	if list == nil {
+		list = interaction.Get("outputs")
 	}
-	d.close(emit)
+	if d.streamed {
+		return
+	}
+	if d.whole(list, emit); d.calls > 0 {
+		d.diagnose("ITEM_NOT_STREAMED", stream.Warn,
+			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them", emit)
+	}
+}
+
+// sealRest seals the calls that no step.stop came for.
+func (d *decoder) sealRest(emit func(stream.Event)) {
+	for _, index := range slices.Sorted(maps.Keys(d.steps)) {
+		if st := d.steps[index]; st.called {
+			emit(dialect.Diagnose(d.number, int32(index), "ITEM_DONE_MISSING", stream.Info,
+				"no step.stop came for the call: only the end of the interaction says that it is complete"))
+			emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: int32(index)})
+		}
+		delete(d.steps, index)
+	}
 }
 
 // fail takes an error event, or an error that is the whole body.

@@ -31,11 +31,14 @@ func Dialect() dialect.Dialect {
 
 func sniff(e dialect.Evidence) dialect.Score {
 	var kind, object, status, steps dialect.Raw
+	other := false // version 1 of Cohere's protocol has event types too
 	s := dialect.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "event_type":
 			kind = s.Value()
+		case "is_finished":
+			other = true
 		case "object":
 			object = s.Value()
 		case "status":
@@ -46,18 +49,20 @@ func sniff(e dialect.Evidence) dialect.Score {
 	}
 	name, event := kind.Text(), string(e.Event)
 	switch {
-	case strings.HasPrefix(name, "interaction."), strings.HasPrefix(name, "step."):
+	case strings.HasPrefix(name, "interaction."), strings.HasPrefix(name, "step."), strings.HasPrefix(name, "content."):
 		return dialect.Score{Points: dialect.Sure, Why: "event type " + name}
 	case object.Is("interaction"):
 		return dialect.Score{Points: dialect.Sure, Why: "an interaction"}
 	case steps.Kind() == '[' && status.IsString():
 		return dialect.Score{Points: dialect.Strong, Why: "steps and a status"}
-	case name != "":
-		return dialect.Score{Points: dialect.Strong, Why: "event type " + name}
+	case name == "error":
+		return dialect.Score{Points: dialect.Likely, Why: "event type " + name}
 	case strings.HasPrefix(event, "interaction."), strings.HasPrefix(event, "step."):
 		return dialect.Score{Points: dialect.Strong, Why: "event name " + event}
 	case strings.HasSuffix(e.Path, "/interactions"), strings.Contains(e.Path, "/interactions/"):
 		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
+	case name != "" && !other:
+		return dialect.Score{Points: dialect.Weak, Why: "event type " + name}
 	}
 	return dialect.Score{}
 }

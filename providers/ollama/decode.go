@@ -26,6 +26,7 @@ type decoder struct {
 	calls  int32 // calls of the turn: also the next slot
 	line   line
 	text   stream.Arena
+	leak   dialect.Leak
 	buf    []byte
 
 	base  time.Time // when the first line was made
@@ -112,7 +113,7 @@ func (d *decoder) ensure(l *line, emit func(stream.Event)) {
 		return
 	}
 	d.number++
-	d.open, d.calls = true, 0
+	d.open, d.calls, d.leak = true, 0, dialect.Leak{}
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{Model: l.model.Text()}})
 }
 
@@ -121,6 +122,9 @@ func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(s
 		return
 	}
 	d.buf = value.Append(d.buf[:0])
+	if kind == stream.TextDelta {
+		d.leak.Look(d.buf, d.number, emit)
+	}
 	emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
 }
 

@@ -43,6 +43,8 @@ func sniff(e dialect.Evidence) dialect.Score {
 		return dialect.Score{Points: dialect.Sure, Why: "a line with model, created_at and done"}
 	case isAnswer:
 		return dialect.Score{Points: dialect.Strong, Why: "a line with model and done"}
+	case bad && l.model.IsString() && l.created.IsString() && (l.messageIn || l.response != nil):
+		return dialect.Score{Points: dialect.Likely, Why: "the beginning of a line with model, created_at and an answer"}
 	case path != "" && l.err.IsString():
 		return dialect.Score{Points: dialect.Strong, Why: "an error on path " + path}
 	case path != "":

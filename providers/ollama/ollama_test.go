@@ -48,6 +48,8 @@ func TestSniff(t *testing.T) {
 		{dialect.Evidence{Path: "/api/chats"}, 0},
 		{dialect.Evidence{Header: ndjson, Data: []byte(`{"error":"no"}`)}, dialect.Weak},
 		{dialect.Evidence{Data: []byte(`{"error":"no"}`)}, 0},
+		{dialect.Evidence{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","message":{"tool_ca`)}, dialect.Likely},
+		{dialect.Evidence{Data: []byte(`{"model":"m","created_at":"2026-01-01T00:00:00Z","mess`)}, 0},
 		{dialect.Evidence{Data: []byte(`{"model":"m","message":{},"done":false`)}, 0},
 	} {
 		if got := sniff(test.evidence); got.Points != test.points || (got.Why == "") != (test.points == 0) {

@@ -25,7 +25,7 @@ type decoder struct {
 	chunk chunk
 	text  stream.Arena
 	buf   []byte
-	leak  leakDetector
+	leak  dialect.Leak
 }
 
 // choiceState is one of the alternative responses of a turn.
@@ -119,7 +119,7 @@ func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
 	d.open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
 	d.tier = ""
 	d.choices, d.calls, d.usages = nil, 0, 0
-	d.said, d.leak = map[string]bool{}, leakDetector{}
+	d.said, d.leak = map[string]bool{}, dialect.Leak{}
 	if d.names == nil {
 		d.names = map[string]bool{}
 	}

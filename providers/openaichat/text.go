@@ -1,8 +1,6 @@
 package openaichat
 
 import (
-	"bytes"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -51,8 +49,8 @@ func (d *decoder) content(kind stream.EventKind, value dialect.Raw, emit func(st
 		if d.buf = value.Append(d.buf[:0]); len(d.buf) == 0 {
 			return
 		}
-		if kind == stream.TextDelta && d.leak.sees(d.buf) {
-			d.once("TEXT_TOOLCALL", stream.Warn, "a tool call leaked into the text: the host's parser missed it", emit)
+		if kind == stream.TextDelta {
+			d.leak.Look(d.buf, d.number, emit)
 		}
 		emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
 	case '[':
@@ -63,29 +61,4 @@ func (d *decoder) content(kind stream.EventKind, value dialect.Raw, emit func(st
 			d.content(stream.ThinkDelta, part.Get("thinking"), emit)
 		}
 	}
-}
-
-// leakDetector finds the markers models use for calls in their own text, also
-// when they are split over deltas.
-type leakDetector struct {
-	window []byte // the last bytes seen
-}
-
-var leakMarkers = [][]byte{
-	[]byte("<tool_call>"), []byte("[TOOL_CALLS]"), []byte("<|tool_call"), []byte("<function="),
-	[]byte("<|channel|>commentary to=functions."),
-}
-
-const longestMarker = 40
-
-func (l *leakDetector) sees(text []byte) bool {
-	l.window = append(l.window, text...)
-	found := false
-	for _, m := range leakMarkers {
-		found = found || bytes.Contains(l.window, m)
-	}
-	if n := len(l.window); n > longestMarker {
-		l.window = append(l.window[:0], l.window[n-longestMarker:]...)
-	}
-	return found
 }

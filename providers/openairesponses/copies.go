@@ -3,10 +3,6 @@ package openairesponses
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -63,7 +59,7 @@ func (d *decoder) compare(t *turn, it *item, text []byte, from, source string) {
 		}
 		return
 	}
-	if bytes.Equal(text, it.args) || bytes.Equal(text, joinHalves(it.args)) {
+	if bytes.Equal(text, it.args) || bytes.Equal(text, dialect.JoinHalves(it.args)) {
 		return
 	}
 	if it.grow.begun && !it.done && bytes.HasPrefix(text, it.args) {
@@ -74,7 +70,7 @@ func (d *decoder) compare(t *turn, it *item, text []byte, from, source string) {
 	if it.grow.begun && !it.done {
 		came = it.grow.closed(it.args)
 	}
-	equal := !it.call.freeform && same(came, text)
+	equal := !it.call.freeform && dialect.Same(dialect.JoinHalves(came), text)
 	if !equal || !it.grow.begun && it.call.word != "server" {
 		d.mismatch(t, it, text, from, equal)
 	}
@@ -111,58 +107,4 @@ func (d *decoder) mismatch(t *turn, it *item, text []byte, from string, equal bo
 		f.Message = fmt.Sprintf("the arguments in %s are empty, those in %s are not: which a client runs depends on where it reads them", from, before)
 	}
 	d.emit(stream.Event{Kind: stream.Diagnosis, Turn: t.number, Slot: it.slot, More: &stream.Detail{Finding: f}})
-}
-
-// joinHalves joins the surrogate pairs of text that deltas have cut in half: each
-// half stands there as three bytes.
-func joinHalves(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		if h := text[i:]; len(h) >= 6 && h[0] == 0xed && h[1]&0xf0 == 0xa0 && h[3] == 0xed && h[4]&0xf0 == 0xb0 {
-			high, low := rune(h[1]&0x0f)<<6|rune(h[2]&0x3f), rune(h[4]&0x0f)<<6|rune(h[5]&0x3f)
-			out = utf8.AppendRune(out, 0x10000+high<<10+low)
-			i += 5
-			continue
-		}
-		out = append(out, text[i])
-	}
-	return out
-}
-
-// same reports whether two JSON texts stand for one value, in whatever order
-// and spelling.
-func same(a, b dialect.Raw) bool {
-	x, y := a.Scan(), b.Scan()
-	p, q := plain(nil, &x), plain(nil, &y)
-	return x.End() == nil && y.End() == nil && bytes.Equal(p, q)
-}
-
-// plain appends the one spelling of a JSON value that all of the same value share.
-func plain(dst []byte, s *dialect.Scanner) []byte {
-	switch s.Kind() {
-	case '{':
-		var members []string
-		for ok := s.Object(); ok; ok = s.Member() {
-			members = append(members, string(plain(append(strconv.AppendQuote(nil, string(s.Key())), ':'), s)))
-		}
-		slices.Sort(members)
-		return append(append(append(dst, '{'), strings.Join(members, ",")...), '}')
-	case '[':
-		dst = append(dst, '[')
-		for ok := s.Array(); ok; ok = s.Element() {
-			dst = append(plain(dst, s), ',')
-		}
-		return append(dst, ']')
-	}
-	v := s.Value()
-	if v.IsString() {
-		return strconv.AppendQuote(dst, v.Text())
-	}
-	if n, ok := v.Int(); ok {
-		return strconv.AppendInt(dst, n, 10)
-	}
-	if f, ok := v.Float(); ok {
-		return strconv.AppendFloat(dst, f, 'g', -1, 64)
-	}
-	return append(dst, v...)
 }

@@ -26,6 +26,7 @@ const (
 	idMissing         = "ID_MISSING"
 	indexReused       = "IDX_REUSED"
 	indexMissing      = "IDX_MISSING"
+	indexWrong        = "IDX_WRONG" // an event has one item's id and another's index
 	argsObject        = "ARGS_OBJECT"
 	argsNull          = "ARGS_NULL"
 )
@@ -75,9 +76,9 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	}
 	switch {
 	case d.itemEvent(kind, ev), d.responseEvent(kind, ev):
-	case len(kind) == 0 && ev.object.Is("response"):
+	case len(kind) == 0 && (ev.object.Is("response") || ev.output.Kind() == '['):
 		d.body(dialect.Raw(f.Data))
-	case string(kind) == "error", len(kind) == 0 && ev.err.Given():
+	case string(kind) == "error", len(kind) == 0 && (ev.err.Given() || ev.message.IsString()):
 		d.failEvent(ev, dialect.Raw(f.Data))
 	case string(kind) == "keepalive":
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Turn()})

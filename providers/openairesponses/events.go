@@ -84,18 +84,18 @@ var itemEvents = map[string]itemEvent{
 const summary = "summary"
 
 // itemEvent takes an event about an item; false if it is none.
-func (d *decoder) itemEvent(kind []byte, ev *wireEvent) bool {
-	if len(kind) < len("response.") {
+func (d *decoder) itemEvent(name []byte, ev *wireEvent) bool {
+	if len(name) < len("response.") {
 		return false
 	}
-	e, ok := itemEvents[string(kind[len("response."):])]
-	if !ok || string(kind[:len("response.")]) != "response." {
+	e, ok := itemEvents[string(name[len("response."):])]
+	if !ok || string(name[:len("response.")]) != "response." {
 		return false
 	}
 	if e.does == nothing {
 		return true
 	}
-	t := d.ensure(ev, kind)
+	t := d.ensure(ev, name)
 	switch e.does {
 	case adds:
 		d.added(t, ev)
@@ -104,14 +104,18 @@ func (d *decoder) itemEvent(kind []byte, ev *wireEvent) bool {
 		d.doneItem(t, ev)
 		return true
 	}
-	it := d.find(t, ev)
+	kind := e.kind
+	if kind == summary {
+		kind = "reasoning"
+	}
+	it := d.find(t, ev, kind)
 	if it == nil {
-		it = d.unannounced(t, ev, e.kind)
+		it = d.unannounced(t, ev, kind)
 	}
 	if e.does == textDelta || e.does == textDone {
 		d.textEvent(t, it, ev, e)
 	} else {
-		d.argsEvent(t, it, ev, e, kind)
+		d.argsEvent(t, it, ev, e, name)
 	}
 	return true
 }
@@ -121,7 +125,9 @@ func (d *decoder) argsEvent(t *turn, it *item, ev *wireEvent, e itemEvent, kind 
 	from := func() string { return strings.TrimPrefix(string(kind), "response.") }
 	switch e.does {
 	case argsDelta:
-		d.buf = ev.delta.Append(d.buf[:0])
+		if d.buf = d.buf[:0]; ev.delta.Given() {
+			d.buf = ev.delta.Append(d.buf)
+		}
 		d.args(t, it, d.buf, "")
 		it.from = theDeltas
 	case argsDone:

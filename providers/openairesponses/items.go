@@ -34,49 +34,6 @@ const (
 	extraSlot = int32(1 << 20) // slots of items that have no index of their own begin here
 )
 
-// find is the item that an event is about, or nil: by output_index, and by item
-// id where the event has no index or several items share it.
-func (d *decoder) find(t *turn, ev *wireEvent) *item {
-	n, indexed := ev.index.Int()
-	var it *item
-	for i := len(t.items) - 1; i >= 0; i-- {
-		this := t.items[i]
-		if indexed && this.index != n {
-			continue
-		}
-		if ev.itemID.Is(this.id) {
-			return this
-		}
-		if it == nil && (indexed || !this.done) {
-			it = this
-		}
-	}
-	if it != nil && it.id != "" && ev.itemID.IsString() && !ev.itemID.Empty() {
-		d.rotated(t)
-	}
-	return it
-}
-
-func (d *decoder) rotated(t *turn) {
-	d.once(t, itemIDRotated, stream.Info,
-		"the id of an item changes from event to event: only output_index says what belongs together, clients that go by item_id lose deltas")
-}
-
-// match is the item that the response as a whole repeats as its i-th, or nil.
-func (t *turn) match(w *wireItem, i int64) *item {
-	var byPlace *item
-	for _, it := range t.items {
-		switch {
-		case !w.kind.Is(it.kind):
-		case it.id != "" && w.id.Is(it.id), it.isCall && it.callID != "" && w.callID.Is(it.callID):
-			return it
-		case it.index == i:
-			byPlace = it
-		}
-	}
-	return byPlace
-}
-
 // added takes response.output_item.added.
 func (d *decoder) added(t *turn, ev *wireEvent) {
 	w := parseItem(ev.item)
@@ -102,7 +59,7 @@ func (d *decoder) added(t *turn, ev *wireEvent) {
 // addItem begins an item, and a call if it proposes one.
 func (d *decoder) addItem(t *turn, w *wireItem, index int64) *item {
 	it := &item{index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
-	it.call, it.isCall = callKinds[it.kind]
+	it.call, it.isCall = callOf(it.kind, w)
 	for _, other := range t.items {
 		if other.slot == it.slot {
 			it.slot = -1
@@ -112,13 +69,12 @@ func (d *decoder) addItem(t *turn, w *wireItem, index int64) *item {
 		it.slot = extraSlot + int32(len(t.items))
 	}
 	t.items = append(t.items, it)
-	if !it.isCall {
-		if !otherItems[it.kind] && !strings.HasSuffix(it.kind, "_output") && it.kind != "" {
-			d.emit(stream.Event{Kind: stream.Unknown, Turn: t.number, Text: "item " + it.kind})
-		}
-		return it
+	if _, known := callKinds[it.kind]; !known && !otherItems[it.kind] && !strings.HasSuffix(it.kind, "_output") && it.kind != "" {
+		d.emit(stream.Event{Kind: stream.Unknown, Turn: t.number, Text: "item " + it.kind})
 	}
-	d.openCall(t, it, w)
+	if it.isCall {
+		d.openCall(t, it, w)
+	}
 	return it
 }
 
@@ -157,7 +113,7 @@ func (it *item) byProvider(w *wireItem) bool {
 func (d *decoder) doneItem(t *turn, ev *wireEvent) {
 	w := parseItem(ev.item)
 	ev.itemID = w.id
-	it := d.find(t, ev)
+	it := d.find(t, ev, w.kind.Text())
 	index, indexed := ev.index.Int()
 	if !indexed {
 		index = noIndex

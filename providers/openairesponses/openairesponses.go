@@ -29,7 +29,7 @@ func Dialect() dialect.Dialect {
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	var kind, object, err, number, lane, status, message dialect.Raw
+	var kind, object, err, number, lane, status, message, id, output dialect.Raw
 	s := dialect.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -47,6 +47,10 @@ func sniff(e dialect.Evidence) dialect.Score {
 			status = s.Value()
 		case "message":
 			message = s.Value()
+		case "id":
+			id = s.Value()
+		case "output":
+			output = s.Value()
 		}
 	}
 	_, numbered := number.Int()
@@ -57,6 +61,8 @@ func sniff(e dialect.Evidence) dialect.Score {
 		return dialect.Score{Points: dialect.Sure, Why: "event type " + word}
 	case object.Is("response"):
 		return dialect.Score{Points: dialect.Sure, Why: "a response body"}
+	case output.Kind() == '[' && strings.HasPrefix(id.Text(), "resp_"):
+		return dialect.Score{Points: dialect.Strong, Why: "the output of a response"}
 	case connectionEvents[word] && (numbered || word != "keepalive"):
 		return dialect.Score{Points: dialect.Strong, Why: "event type " + word}
 	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code").IsString() || err.Get("param") != nil):
@@ -121,6 +127,20 @@ var callKinds = map[string]callKind{
 	"web_search_call":       {"server", "action", false, byProvider},
 	"file_search_call":      {"server", "queries", false, byProvider},
 	"image_generation_call": {"server", "", false, byProvider},
+}
+
+// callOf is what an item of that type proposes; ok says that it does. A type
+// that is not known is taken for a call by its name, and for the client's to run
+// when it has an id that a result is to name.
+func callOf(kind string, w *wireItem) (c callKind, ok bool) {
+	if c, ok = callKinds[kind]; ok || !strings.HasSuffix(kind, "_call") {
+		return c, ok
+	}
+	c = callKind{"server", "action", false, byProvider}
+	if w != nil && w.callID.Given() {
+		c.runner = byClient
+	}
+	return c, true
 }
 
 // otherItems are the item types that propose nothing.

@@ -49,10 +49,17 @@ func (d *decoder) meta(t *turn, r wireResponse) {
 func (d *decoder) finish(t *turn, r wireResponse, from, word string) {
 	d.meta(t, r)
 	d.output(t, r, from)
-	if status := r.status.Text(); status != "" && status != "in_progress" && status != "queued" {
+	status := r.status.Text()
+	code, known := finishCodes[status]
+	switch {
+	case status == "", status == "in_progress", status == "queued", code == stream.FinishDone && known:
+		code, known = finishCodes[word] // the event says no less
+	default:
+		if !known {
+			code = finishCodes[word]
+		}
 		word = status
 	}
-	code, known := finishCodes[word]
 	if code == stream.FinishDone {
 		d.sealRest(t, from)
 	}
@@ -126,6 +133,9 @@ func (d *decoder) usage(t *turn, r wireResponse) {
 		Input: u.Get("input_tokens").Count(), Output: u.Get("output_tokens").Count(),
 		CacheRead: in.Get("cached_tokens").Count(), CacheWrite: in.Get("cache_write_tokens").Count(),
 		Reasoning: out.Get("reasoning_tokens").Count(), Tier: r.tier.Text(),
+	}
+	if total := u.Get("total_tokens").Count(); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
+		n.Output.N = total.N - n.Input.N // a host that counts reasoning apart
 	}
 	n.CostUSD, n.CostTold = u.Get("cost").Float()
 	d.emit(stream.Event{Kind: stream.UsageEvent, Turn: t.number, More: &stream.Detail{Usage: n}})

@@ -9,6 +9,7 @@ import (
 // wireEvent is one event, or one whole body, as it is on the wire.
 type wireEvent struct {
 	kind, object, lane, response dialect.Raw
+	output                       dialect.Raw // of a body
 	index, itemID, part, item    dialect.Raw // part: content_index, summary_index or command_index
 	delta, whole                 dialect.Raw // whole is what a .done event repeats: arguments, input, code, diff, command
 	text                         dialect.Raw // what one of text or refusal repeats
@@ -46,9 +47,11 @@ func (ev *wireEvent) parse(data []byte) error {
 			ev.response = s.Value()
 		case "object":
 			ev.object = s.Value()
+		case "output":
+			ev.output = s.Value()
 		case "error":
 			ev.err = s.Value()
-		case "message":
+		case "message", "detail": // ChatGPT's own back end has details
 			ev.message = s.Value()
 		case "code": // of an error, or the code of a code interpreter call
 			ev.code = s.Value()
@@ -71,7 +74,8 @@ type wireItem struct {
 // parseItem reads the members that matter.
 func parseItem(raw dialect.Raw) (w wireItem) {
 	w.raw, w.kind = raw, raw.Get("type")
-	args := callKinds[w.kind.Text()].member
+	call, _ := callOf(w.kind.Text(), nil)
+	args := call.member
 	s := raw.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		key, value := string(s.Key()), s.Value()

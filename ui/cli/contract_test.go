@@ -269,6 +269,11 @@ func TestDemos(t *testing.T) {
 		"cut":        {"cut short     file_report", "ARGS_CUT"},
 		"index-zero": {"IDX_REUSED", "call_demo_lima", "toolu_demo_lima"},
 		"malformed":  {"malformed     run_shell", "ARGS_BROKEN"},
+		"early":      {"malformed     search_orders", "EARLY_WRONG", "$0.0000312"},
+		"schema":     {"complete      create_ticket", "SCHEMA_ENUM", "SCHEMA_WRONG_TYPE", "SCHEMA_UNKNOWN_KEY"},
+		"protocols": {"  anthropic ·", "  openai-responses ·", "  gemini ·", "  bedrock ·", "  ollama ·", "  cohere ·",
+			`{"restaurant":"Hvelv","guests":4,"when":"2026-12-05T19:00","notes":"a table by the window"}`},
+		"aistudio": {`{"todos":[{"id":["1"]`, `{"todos":[{}]}`, "LENGTH_FIRST_DIVERGENCE", "1 (STOP)"},
 	} {
 		out := command(t, nil, "demo", name)
 		for _, want := range wants {
@@ -277,7 +282,7 @@ func TestDemos(t *testing.T) {
 			}
 		}
 	}
-	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 5 {
+	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 14 {
 		t.Errorf("the tour shows\n%s", out.stdout)
 	}
 }

@@ -27,6 +27,10 @@ var scenarios = []scenario{
 	{"cut", "the token limit ends a call in the middle of a string"},
 	{"index-zero", "two parallel calls share index 0, beside the same turn from another provider"},
 	{"malformed", "arguments that stop being JSON at a byte one can point at"},
+	{"early", "arguments that parse as an object long before they are whole"},
+	{"schema", "arguments that can no longer become what their tool declares"},
+	{"protocols", "one call as six protocols send it: text, patches, binary, all at once"},
+	{"aistudio", "arrays in arrays, and what a decoder makes of them that goes by their length"},
 }
 
 // tour is the scenario that is all of them, one after the other.

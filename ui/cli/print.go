@@ -134,6 +134,12 @@ func (a *app) notes(path string, in *providers.Inspector) {
 		fmt.Fprintf(a.stderr, "toolscope: %s: %s\n", display.Clean(path), display.Clean(f.Message))
 	}
 	if len(in.Session().Turns) == 0 {
-		fmt.Fprintf(a.stderr, "toolscope: %s: nothing to show: no bytes came\n", display.Clean(path))
+		why := "no bytes came"
+		for _, x := range in.Exchanges() {
+			if n := x.Response.Size(); n > 0 {
+				why = fmt.Sprintf("%d bytes came, and no response is in them", n)
+			}
+		}
+		fmt.Fprintf(a.stderr, "toolscope: %s: nothing to show: %s\n", display.Clean(path), why)
 	}
 }

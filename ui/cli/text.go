@@ -26,7 +26,7 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	if f := costOf(p.prices, x, t); f.Known() {
 		cost = f.String()
 	}
-	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(t.Finish, callCount(t), cost))
+	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(ui.FinishText(t), callCount(t), cost))
 	if t.Failure != "" {
 		p.linef("  error    %s", t.Failure)
 	}

@@ -1,0 +1,41 @@
+package dialect
+
+import (
+	"bytes"
+
+	"toolscope/stream"
+)
+
+// Leak finds a call in the text of an answer: hosts of open models parse calls
+// out of text, and what their parser misses stays there. The zero value is
+// ready, for the text of one turn.
+type Leak struct {
+	window []byte // the last bytes seen: a marker may be split over deltas
+	found  bool
+}
+
+// leakMarkers begin a call in the formats of Hermes and Qwen, Mistral, Kimi and
+// Phi, DeepSeek, Llama, and gpt-oss.
+var leakMarkers = [][]byte{
+	[]byte("<tool_call>"), []byte("[TOOL_CALLS]"), []byte("<|tool_call"), []byte("<｜tool▁call"),
+	[]byte("<function="), []byte("<|python_tag|>"), []byte("<|channel|>commentary to=functions."),
+}
+
+const longestMarker = 40
+
+// Look emits a finding about the turn when text shows a call, the first time.
+func (l *Leak) Look(text []byte, turn int32, emit func(stream.Event)) {
+	if l.found {
+		return
+	}
+	l.window = append(l.window, text...)
+	for _, m := range leakMarkers {
+		l.found = l.found || bytes.Contains(l.window, m)
+	}
+	if n := len(l.window); n > longestMarker {
+		l.window = append(l.window[:0], l.window[n-longestMarker:]...)
+	}
+	if l.found {
+		emit(Diagnose(turn, stream.NoSlot, "TEXT_TOOLCALL", stream.Warn, "a tool call leaked into the text: the host's parser missed it"))
+	}
+}

@@ -1,0 +1,244 @@
+package providers
+
+import (
+	"fmt"
+	"time"
+
+	"toolscope/providers/coding"
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// An Exchange is one request and its response, as far as they have come.
+type Exchange struct {
+	Number   int
+	Head     stream.Head // of the response; Method and URL also when only the request told
+	Request  stream.Wire
+	Response stream.Wire      // the body, decoded
+	Sent     stream.Wire      // the response's bytes as they came, when that is something else
+	Coding   string           // the codings that were undone: "gzip", "chunked, br"
+	Framing  string           // how the response is framed, "" while unknown
+	Dialect  *dialect.Dialect // nil while unknown
+	Why      string           // what gave the dialect away
+	Ended    bool
+
+	in      *Inspector
+	chain   *coding.Chain // nil until there are bytes, and when there is nothing to undo
+	begun   bool          // bytes of the response have come
+	broken  bool          // they cannot be decoded any further
+	trouble error         // why, until it is told
+	glued   bool          // events stand in it without blank lines between them
+	framer  stream.Framer
+	decoder dialect.Decoder
+	clock   dialect.Clock // the decoder, if its protocol stamps frames
+	turns   []int32       // timeline numbers of the decoder's turns
+	frame   int32         // number of the frame being decoded
+	at      time.Duration
+	first   *firstObject     // the body began with one, which does not tell how it is framed
+	sniffAt int64            // so many bytes must have come before it is tried again
+	pending []held           // frames that wait for a dialect
+	waiting int              // how many of them hold data
+	suspect *dialect.Dialect // that the last of them speaks for, against what stands round it
+	check   toolCheck
+	onFrame func(stream.Frame)
+	onEvent func(stream.Event)
+}
+
+// held is a frame kept until the dialect is known.
+type held struct {
+	frame  stream.Frame
+	number int32
+	at     time.Duration
+}
+
+// learn merges what is newly known from outside the bytes.
+func (x *Exchange) learn(h stream.Head) {
+	if h.File != "" {
+		x.Head.File = h.File
+	}
+	if h.Method != "" {
+		x.Head.Method = h.Method
+	}
+	if h.URL != "" {
+		x.Head.URL = h.URL
+	}
+	if h.Status != 0 {
+		x.Head.Status, x.Head.Header = h.Status, h.Header
+	}
+}
+
+// receive takes bytes of the response as they came.
+func (x *Exchange) receive(p []byte) {
+	if !x.begun {
+		x.begun = true
+		chain, err := coding.New(x.Head.Header)
+		if x.chain = chain; err != nil && !coding.IsText(p) {
+			x.trouble = err
+		}
+	}
+	if x.chain == nil {
+		x.body(p)
+		return
+	}
+	x.Sent.Append(p, x.at)
+	body, err := x.chain.Write(p)
+	x.body(body)
+	x.decoded(err)
+	if x.chain.Plain() {
+		x.chain, x.Sent = nil, stream.Wire{}
+	}
+}
+
+// decoded notes what the codings did.
+func (x *Exchange) decoded(err error) {
+	x.Coding = x.chain.Name()
+	if err != nil && !x.broken {
+		x.broken, x.trouble = true, err
+		x.tellTrouble()
+	}
+}
+
+// body takes bytes of the response's body.
+func (x *Exchange) body(p []byte) {
+	if len(p) > 0 {
+		x.Response.Append(p, x.at)
+		x.feed(p)
+	}
+}
+
+// tellTrouble says that the body cannot be decoded further, once there is a turn
+// to say it of.
+func (x *Exchange) tellTrouble() {
+	turn := stream.NoTurn
+	switch {
+	case x.trouble == nil, len(x.turns) == 0 && !x.Ended:
+		return
+	case len(x.turns) > 0:
+		turn = x.lastTurn()
+	}
+	x.emit(dialect.Diagnose(turn, stream.NoSlot, "CODING_BROKEN", stream.Error, "the body cannot be decoded: "+x.trouble.Error()))
+	x.trouble = nil
+}
+
+// sniffAlways is how much of a body is read again with each record while that
+// does not tell its framing; a longer head has to grow by a quarter first, so
+// that the time it takes stays in proportion.
+const sniffAlways = 4096
+
+// feed frames new bytes of the response, once the framing is known.
+func (x *Exchange) feed(p []byte) {
+	if x.framer == nil {
+		size := x.Response.Size()
+		if x.first != nil && !x.first.told(p) || size < x.sniffAt {
+			return
+		}
+		all := x.Response.Bytes(0, size)
+		switch {
+		case x.chooseFraming(all, false):
+			x.first = nil
+			x.frameAll()
+		case x.first != nil:
+		case beginsObject(all):
+			x.first = new(firstObject)
+			x.first.told(all)
+		case size > sniffAlways:
+			x.sniffAt = size + size/4
+		}
+		return
+	}
+	x.framer.Write(p, x.onFrame)
+}
+
+// frameAll frames the bytes that waited for a framing, as of when they came.
+func (x *Exchange) frameAll() {
+	now := x.at
+	for n := range x.Response.Records() {
+		var p []byte
+		p, x.at = x.Response.Record(n)
+		x.framer.Write(p, x.onFrame)
+	}
+	x.at = now
+}
+
+func (x *Exchange) chooseFraming(head []byte, ended bool) bool {
+	contentType := ""
+	if v := x.Head.Header["Content-Type"]; len(v) > 0 {
+		contentType = v[0]
+	}
+	f, ok := sniffFraming(contentType, head, ended)
+	if isWebSocket(x.Head) && beginsObject(head) {
+		f, ok = framing{"WebSocket messages", new(stream.Values)}, true
+	}
+	x.Framing, x.framer = f.name, f.framer
+	return ok
+}
+
+// end closes the exchange: nothing more comes.
+func (x *Exchange) end() {
+	if x.Ended {
+		return
+	}
+	if x.chain != nil {
+		rest, err := x.chain.Close()
+		x.body(rest)
+		x.decoded(err)
+	}
+	x.Ended = true
+	if x.framer == nil {
+		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
+			x.frameAll()
+		}
+	}
+	if x.framer != nil {
+		x.framer.Close(x.onFrame)
+	}
+	if x.decoder == nil {
+		x.choose(dialect.Evidence{}, true)
+	}
+	x.checkStatus()
+	x.tellTrouble()
+	x.tellGlued()
+	if x.decoder != nil {
+		x.decoder.Close(x.onEvent)
+		x.closeLast()
+	}
+}
+
+// checkStatus makes an HTTP error of a response that does not tell one itself:
+// an empty body, a gateway's page.
+func (x *Exchange) checkStatus() {
+	if x.Head.Status < 400 {
+		return
+	}
+	for _, number := range x.turns {
+		if t := x.in.Session().Turn(number); t.Failure != "" {
+			return
+		}
+	}
+	if x.decoder == nil {
+		x.Dialect, x.Why, x.decoder = &unknown, "no body", &unknownDecoder{empty: true}
+	}
+	why := errorWords(x.Response.Bytes(0, x.Response.Size()))
+	if why == "" {
+		why = fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status)
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
+}
+
+// closeLast ends a turn of which the decoder knows nothing: one that had
+// nothing but frames that do not decode or that it does not know.
+func (x *Exchange) closeLast() {
+	n := int32(len(x.turns) - 1)
+	if n < 0 || x.decoder.Turn() != stream.NoTurn {
+		return
+	}
+	turn := x.in.Session().Turn(x.turns[n])
+	if turn.Closed() {
+		return
+	}
+	if len(turn.Findings) == 0 {
+		x.emit(dialect.Diagnose(n, stream.NoSlot, "DIALECT_UNKNOWN", stream.Warn,
+			"no frame says anything in "+x.Dialect.Title+": shown as they came, not interpreted"))
+	}
+	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
+}

@@ -1,0 +1,97 @@
+package providers
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// outsides are what stands round a response of each dialect.
+var outsides = []struct {
+	dialect, path string
+	header        map[string][]string
+}{
+	{"anthropic", "/v1/messages", map[string][]string{"Anthropic-Organization-Id": {"o"}, "Content-Type": {"text/event-stream"}}},
+	{"gemini", "/v1beta/models/m:streamGenerateContent", map[string][]string{"Content-Type": {"application/json; charset=UTF-8"}}},
+	{"gemini-interactions", "/v1beta/interactions", map[string][]string{"Content-Type": {"text/event-stream"}}},
+	{"openai-chat", "/v1/chat/completions", map[string][]string{"Openai-Processing-Ms": {"1"}, "Content-Type": {"text/event-stream"}}},
+	{"openai-responses", "/v1/responses", map[string][]string{"Openai-Processing-Ms": {"1"}, "Content-Type": {"application/json"}}},
+	{"aistudio", "/$rpc/google.internal.alkali.applications.makersuite.v1.MakerSuiteService/GenerateContent", map[string][]string{"Content-Type": {"application/json+protobuf"}}},
+	{"ollama", "/api/chat", map[string][]string{"Content-Type": {"application/x-ndjson"}}},
+	{"bedrock", "/model/m/converse-stream", map[string][]string{"Content-Type": {"application/vnd.amazon.eventstream"}, "X-Amzn-Requestid": {"1"}}},
+	{"cohere", "/v2/chat", map[string][]string{"Content-Type": {"text/event-stream"}}},
+	{"ai-sdk", "/api/chat", map[string][]string{"X-Vercel-Ai-Ui-Message-Stream": {"v1"}, "Content-Type": {"text/event-stream"}}},
+	{"ag-ui", "/", map[string][]string{"Content-Type": {"text/event-stream"}}},
+	{"claude-code", "", map[string][]string{"Content-Type": {"text/plain"}}},
+}
+
+// TestMatrix: whatever path and headers say, the bytes decide, if one frame is
+// of one dialect for sure or two of them speak for it.
+func TestMatrix(t *testing.T) {
+	for _, f := range fixtures(t) {
+		whole := f.inspect(f.wire)
+		if !isPlain(whole.Exchange(0)) {
+			continue
+		}
+		want := turnLines(whole.Session()) + callLines(whole.Session())
+		for _, o := range outsides {
+			for _, head := range []stream.Head{
+				{Status: 200, Header: o.header}, {Status: 200, Header: o.header, URL: "https://h" + o.path},
+			} {
+				in := new(Inspector)
+				if r := f.archive.section("request"); r != "" {
+					in.Write(stream.Record{Request: true, Data: []byte(r)})
+				}
+				in.Write(stream.Record{Head: &head, Data: f.wire})
+				in.Close()
+				x := in.Exchange(0)
+				if x.Dialect == nil || x.Dialect.Name != f.dialect.Name {
+					t.Errorf("%s under %s %v: %v %s", f.name, head.URL, head.Header, x.Dialect, x.Why)
+				} else if diff := cmp.Diff(want, turnLines(in.Session())+callLines(in.Session())); diff != "" {
+					t.Errorf("%s under %s %v: %s\n%s", f.name, head.URL, head.Header, x.Framing, diff)
+				}
+			}
+		}
+	}
+}
+
+// isPlain reports whether the frames tell their dialect whatever stands round them.
+func isPlain(x *Exchange) bool {
+	sure, likely := 0, 0
+	frameData(x, func(f stream.Frame) {
+		f = unwrap(f)
+		_, score := recognise(dialect.Evidence{Event: f.Event, Data: f.Data})
+		if score.Points >= dialect.Sure {
+			sure++
+		}
+		if score.Points >= dialect.Likely {
+			likely++
+		}
+	})
+	return sure > 0 || likely > 1
+}
+
+// TestOutside: before a frame came, or when no frame tells, what stands round
+// the response does.
+func TestOutside(t *testing.T) {
+	for _, o := range outsides {
+		best, _ := recognise(dialect.Evidence{Path: o.path, Header: o.header})
+		if best == nil && o.dialect != "ag-ui" && o.dialect != "claude-code" || best != nil && best.Name != o.dialect && o.dialect != "openai-responses" {
+			t.Errorf("%+v: %v", o, best)
+		}
+		in := new(Inspector)
+		in.Write(stream.Record{Head: &stream.Head{URL: "https://h" + o.path, Status: 200, Header: o.header}})
+		in.Write(stream.Record{Data: []byte("data: {\"brand_new\":1}\n\n"), End: true})
+		want := o.dialect
+		switch want {
+		case "ag-ui", "claude-code":
+			want = "unknown"
+		}
+		if x := in.Exchange(0); x.Dialect.Name != want {
+			t.Errorf("%+v: read as %s: %s", o, x.Dialect.Name, x.Why)
+		}
+	}
+}

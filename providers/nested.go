@@ -1,0 +1,135 @@
+package providers
+
+import (
+	"bytes"
+
+	"toolscope/stream"
+)
+
+// xssi is the line that Google's web services put before a JSON text.
+const xssi = ")]}'"
+
+// sniffArray tells Gemini's array of objects from AI Studio's chunks, which are
+// arrays of arrays: bare, in a list, or in a list in an outer array.
+func sniffArray(text []byte, ended bool) (f framing, ok bool) {
+	if n := min(len(text), len(xssi)); string(text[:n]) == xssi[:n] {
+		if n < len(xssi) && !ended {
+			return f, false
+		}
+		text = text[n:]
+	}
+	b, known := begin(text)
+	switch depth := b.chunk(); {
+	case !known && !ended:
+		return f, false
+	case b.opened == 0:
+		return framing{"lines", new(stream.Lines)}, true
+	case b.opened == 1 && b.first != 'n' && b.first != '0':
+		return framing{"JSON array", new(stream.Array)}, true
+	case depth <= 1:
+		return framing{"JSON body", new(stream.Values)}, true
+	case depth == 2:
+		return framing{"nested arrays", new(stream.Array)}, true
+	}
+	return framing{"nested arrays", &stream.Array{Within: 1}}, true
+}
+
+// beginning is how nested arrays begin: the brackets before the first value
+// that is no array, that value, and the one after it. A value is shown by its
+// first byte; null is n also where it is left out, any digit is 0, the role of a
+// content is m. An array that has nothing in it shows its closing bracket.
+type beginning struct {
+	opened      int
+	first, next byte
+}
+
+// begin reads the beginning of text; known is false when more of text can tell more.
+func begin(text []byte) (b beginning, known bool) {
+	for text = trimSpace(text); len(text) > 0 && text[0] == '['; text = trimSpace(text[1:]) {
+		b.opened++
+	}
+	b.first, text = valueKind(text)
+	switch b.first {
+	case 0:
+		return b, false
+	case 'n':
+		if b.opened == 0 || b.opened > 6 {
+			return b, true // whatever follows
+		}
+	case ']':
+		if b.opened <= 1 {
+			return b, true
+		}
+	default:
+		return b, true
+	}
+	if b.first == ']' {
+		text = trimSpace(text[1:])
+	}
+	switch {
+	case len(text) == 0:
+		return b, false
+	case text[0] == ',':
+		text = trimSpace(text[1:])
+		if b.next, _ = valueKind(text); b.next == '"' {
+			b.next = roleKind(text)
+		}
+	default:
+		b.next = text[0]
+	}
+	return b, b.next != 0
+}
+
+// chunk is how deep the first chunk stands, in brackets, its own included:
+//
+//	[chunk [candidates [candidate [content [parts [part
+func (b beginning) chunk() int {
+	depth := b.opened
+	switch {
+	case b.first == 'n' && b.next == '0': // a candidate without content
+		return depth - 2
+	case b.first == 'n' && b.next == 'm': // a content without parts
+		return depth - 3
+	case b.first == 'n' && depth > 5: // a part
+		return depth - 5
+	case b.first == 'n' && depth > 3:
+		return depth - 2
+	case b.first == ']' && b.next == '0': // an empty content
+		return depth - 3
+	case b.first == ']' && depth > 4: // no parts
+		return depth - 4
+	case b.first == ']': // no candidates
+		return depth - 1
+	}
+	return depth // a chunk without candidates, or an error
+}
+
+// valueKind is the first byte of the value that text begins with, as beginning
+// has it, and what follows a null; 0 when more bytes are needed.
+func valueKind(text []byte) (kind byte, rest []byte) {
+	switch {
+	case len(text) == 0:
+		return 0, nil
+	case text[0] == ',':
+		return 'n', text
+	case text[0] == '-' || '0' <= text[0] && text[0] <= '9':
+		return '0', nil
+	case text[0] == 'n':
+		return 'n', trimSpace(text[min(len(text), len("null")):])
+	}
+	return text[0], text
+}
+
+// roleKind is the kind of a string that may be a role.
+func roleKind(text []byte) byte {
+	const role = `"model"`
+	switch n := min(len(text), len(role)); {
+	case string(text[:n]) != role[:n]:
+		return '"'
+	case n < len(role):
+		return 0
+	}
+	return 'm'
+}
+
+func trimSpace(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }

@@ -1,0 +1,81 @@
+package providers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// TestWebSocket: the messages of a WebSocket are one object each and come with
+// nothing between. Each is decoded when it arrives, those of the client are its
+// requests.
+func TestWebSocket(t *testing.T) {
+	request := `{"type":"response.create","tools":[{"type":"function","name":"f","parameters":{"type":"object","required":["b"]}}],"input":"go"}`
+	messages := []string{
+		`{"type":"response.created","response":{"id":"resp_1"}}`,
+		`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":""}}`,
+		`{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"fc_1","delta":"{\"a\":\"}{\""}`,
+		`{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"fc_1","delta":"}"}`,
+		`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":"{\"a\":\"}{\"}"}}`,
+		`{"type":"response.completed","response":{"id":"resp_1","status":"completed"}}`,
+	}
+	for _, test := range []struct {
+		name    string
+		head    *stream.Head
+		between string
+		late    int // messages that are decoded only with the next
+	}{
+		{"upgraded", &stream.Head{Status: 101, Header: map[string][]string{"Upgrade": {"websocket"}}}, "", 0},
+		{"by its URL", &stream.Head{URL: "wss://api.example.com/v1/responses"}, "", 0},
+		{"nothing known", nil, "", 1},
+		{"a line each", nil, "\n", 0},
+		{"a line each, upgraded", &stream.Head{Status: 101}, "\r\n", 0},
+		{"a space between", nil, " ", 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in := new(Inspector)
+			if test.head != nil {
+				in.Write(stream.Record{Exchange: 1, At: stream.NoTime, Head: test.head})
+			}
+			for turn := range 3 {
+				in.Write(stream.Record{Exchange: 1, Request: true, At: time.Duration(turn*10) * time.Second, Data: []byte(request + test.between)})
+				for n, message := range messages {
+					message = strings.ReplaceAll(message, "_1", fmt.Sprint("_", turn))
+					at := time.Duration(turn*10+n) * time.Second
+					in.Write(stream.Record{Exchange: 1, At: at, Data: []byte(message + test.between)})
+					checkDecoded(t, in, turn*len(messages)+n+1, test.late, at)
+				}
+				last := in.Session().Turns[turn]
+				if began := time.Duration(turn*10) * time.Second; last.OpenedAt != began || last.Calls[0].OpenedAt != began+time.Second {
+					t.Errorf("turn %d opened at %s, its call at %s", turn, last.OpenedAt, last.Calls[0].OpenedAt)
+				}
+				if last.Phase() != stream.TurnComplete || last.Calls[0].Status() != stream.Complete || len(last.Calls[0].Findings) == 0 {
+					t.Errorf("turn %d: %s, %s, %v", turn, last.Phase(), last.Calls[0].Status(), last.Calls[0].Findings)
+				}
+			}
+			in.Close()
+			if len(in.Session().Turns) != 3 || strings.Contains(dump(in), stream.NoTerminator) {
+				t.Errorf("%s", dump(in))
+			}
+		})
+	}
+}
+
+// checkDecoded checks that all messages are frames by now, but for the first
+// while nothing tells what it is.
+func checkDecoded(t *testing.T, in *Inspector, messages, late int, at time.Duration) {
+	t.Helper()
+	want := messages
+	if messages == 1 {
+		want -= late
+	}
+	if got := in.Exchange(1).Response.Frames(); got != want {
+		t.Fatalf("after %d messages: %d frames", messages, got)
+	}
+	if n := in.Timeline.Len(); n > 0 && in.Timeline.Event(n-1).At != at {
+		t.Errorf("after message %d: the last event is of %s, not %s", messages, in.Timeline.Event(n-1).At, at)
+	}
+}
