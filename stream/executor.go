@@ -121,13 +121,9 @@ func (c *Call) checkEarly(event int) {
 	if r.Gone || r.Verdict != RunWrong && r.Verdict != RunTwice {
 		return
 	}
-	with := c.args[:r.Bytes]
-	if len(with) > 64 {
-		with = append(bytes.Clone(with[:64]), "…"...)
-	}
 	c.find(EarlyWrong, Warn, event, r.Bytes, fmt.Sprintf(
 		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %d bytes were still to come",
-		c.DeltaAt(r.Bytes-1)+1, with, len(c.args)-r.Bytes))
+		c.DeltaAt(r.Bytes-1)+1, Clip(c.args[:r.Bytes], 0, 64), len(c.args)-r.Bytes))
 }
 
 // repairedRun is when the last key of the object got the start of a value. The

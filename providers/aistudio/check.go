@@ -3,7 +3,6 @@ package aistudio
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -50,27 +49,5 @@ func difference(a, b []byte) int {
 	return n - before
 }
 
-// clip is 200 bytes or so of p from there on.
-func clip(p []byte, from int) string {
-	const most = 200
-	from = boundary(p, from)
-	end := boundary(p, min(from+most, len(p)))
-	text := string(p[from:end])
-	if from > 0 {
-		text = "…" + text
-	}
-	if end < len(p) {
-		text += "…"
-	}
-	return text
-}
-
-// boundary is the start of the character at i.
-func boundary(p []byte, i int) int {
-	for n := i; n > 0 && n > i-utf8.UTFMax && n < len(p); n-- {
-		if utf8.RuneStart(p[n]) {
-			return n
-		}
-	}
-	return i
-}
+// clip is as much of p from there on as a sentence may quote.
+func clip(p []byte, from int) string { return stream.Clip(p, from, 200) }

@@ -184,7 +184,7 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 	case d.callOpen(int32(index), kind, ev.block, emit):
 		// {} is a placeholder that the first fragment replaces; anything else is
 		// the whole input, sent without deltas.
-		if input := ev.block.Get("input"); input.Given() && !isPlaceholder(input) {
+		if input := ev.block.Get("input"); input.Given() && !input.EmptyObject() {
 			d.emitText(stream.Args, int32(index), input, emit)
 		}
 	case kind == "text":
@@ -194,12 +194,6 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 	default:
 		d.otherBlock(kind, ev.block, emit)
 	}
-}
-
-// isPlaceholder reports whether input is an object without members.
-func isPlaceholder(input dialect.Raw) bool {
-	s := input.Scan()
-	return input.Kind() == '{' && !s.Object()
 }
 
 // callOpen opens a call if the block proposes one.

@@ -3,7 +3,6 @@ package dialect
 import (
 	"bytes"
 	"strconv"
-	"unicode/utf8"
 
 	"toolscope/stream"
 )
@@ -94,15 +93,7 @@ func (r Raw) Count() stream.Count {
 
 // Clip is the value's bytes for a message: of a long one its beginning.
 func (r Raw) Clip() string {
-	const most = 200
-	if len(r) <= most {
-		return string(r)
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(r[end]) {
-		end--
-	}
-	return string(r[:end]) + "…"
+	return stream.Clip(r, 0, 200)
 }
 
 // Get is the member of that name, or nil when the value has none.

@@ -17,16 +17,7 @@ const (
 	mostText  = 60 // bytes of one
 )
 
-func clip(s string) string {
-	if len(s) <= mostText {
-		return s
-	}
-	cut := mostText
-	for cut > 0 && s[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func clip(s string) string { return stream.Clip([]byte(s), 0, mostText) }
 
 // list is the first of total names.
 func list(names []string, total int) string {

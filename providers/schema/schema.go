@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -110,43 +111,24 @@ func (s *Set) names() (names []string) {
 	return names
 }
 
-// closest is the tool that a wrong name most likely stands for, or "".
-func (s *Set) closest(name string) (best string) {
-	if len(name) > 128 { // as long as a name may be with any provider
-		return ""
-	}
-	least := min(2, len(name)/3) + 1
+// closest is the tool that a wrong name most likely stands for, or "": models
+// change the case and the punctuation of names, and put a namespace before them.
+func (s *Set) closest(name string) string {
+	whole, last := letters(name), letters(name[strings.LastIndexAny(name, ".:/")+1:])
 	for _, t := range s.declared {
-		switch {
-		case t.Name == "" || len(t.Name) > 128:
-		case strings.EqualFold(t.Name, name), strings.HasSuffix(name, "."+t.Name):
+		if l := letters(t.Name); l != "" && (l == whole || l == last) {
 			return t.Name
-		default:
-			if d := distance(t.Name, name); d < least {
-				best, least = t.Name, d
-			}
 		}
 	}
-	return best
+	return ""
 }
 
-// distance is how many bytes must be changed, added or removed to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
+// letters are the letters and digits of a name, in lower case.
+func letters(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
 		}
-	}
-	return row[len(b)]
+		return -1
+	}, name)
 }

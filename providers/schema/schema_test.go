@@ -195,7 +195,8 @@ func TestNames(t *testing.T) {
 		{"get_weather", ""},
 		{"web_search", ""},
 		{"Read", `the request declares no tool "Read": did the model mean "read"?`},
-		{"get_weathr", `the request declares no tool "get_weathr": did the model mean "get_weather"?`},
+		{"getWeather", `the request declares no tool "getWeather": did the model mean "get_weather"?`},
+		{"spread", `the request declares no tool "spread", only get_weather, read, web_search`},
 		{"functions.get_weather", `the request declares no tool "functions.get_weather": did the model mean "get_weather"?`},
 		{"delete_everything", `the request declares no tool "delete_everything", only get_weather, read, web_search`},
 	} {

@@ -1,0 +1,28 @@
+package stream
+
+import "unicode/utf8"
+
+// Clip is at most so many bytes of text from an offset on, whole characters,
+// with a sign where something was left out: for sentences that quote.
+func Clip(text []byte, from, most int) string {
+	from = charStart(text, from)
+	end := charStart(text, min(from+most, len(text)))
+	out := string(text[from:end])
+	if from > 0 {
+		out = "…" + out
+	}
+	if end < len(text) {
+		out += "…"
+	}
+	return out
+}
+
+// charStart is where the character at i begins; i where there is none.
+func charStart(text []byte, i int) int {
+	for n := i; n > 0 && n > i-utf8.UTFMax && n < len(text); n-- {
+		if utf8.RuneStart(text[n]) {
+			return n
+		}
+	}
+	return i
+}
