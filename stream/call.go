@@ -25,6 +25,7 @@ type Call struct {
 	Attempt  bool   // no call of the wire: the provider threw it away, Args are its account of it
 	Rewrites int    // how often Args were replaced: what was derived from them before is void
 
+	Copies    int    // how often the arguments were said, and were the same, where that is more than once
 	Signature string // opaque, must come back with the call when it is replayed
 	Findings  []Finding
 

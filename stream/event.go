@@ -16,7 +16,7 @@ const (
 	TurnOpen   EventKind = iota + 1 // a model response begins: More.ID, More.Model, More.Dialect, More.Exchange, More.Parent
 	TurnMeta                        // later news of it: More.ID, More.Model (when not empty)
 	CallOpen                        // Slot: a call begins; More.ID, Name, CallKind, Executor, Choice, Parent, Server
-	CallMeta                        // Slot: news of it; More.ID, More.Name (when not empty)
+	CallMeta                        // Slot: news of it; More.ID, More.Name, More.Copies (when not empty)
 	Args                            // Slot: Text is appended to the call's arguments; More.Source may be set
 	Rewrite                         // Slot: the arguments are Text instead: news changed what was derived before; More.Source
 	Seal                            // Slot: the arguments are final; with SealRejected they are refused: Text says why
@@ -108,6 +108,7 @@ type Detail struct {
 	Freeform bool   // the arguments are not JSON by design
 	Attempt  bool   // no call of the wire: what the model wrote was thrown away, Args are the provider's account of it
 
+	Copies    int    // how many copies of the arguments have come, all the same, where a protocol sends several
 	Signature string // opaque text that must come back with the call when it is replayed
 	Source    string // the wire's own form of a delta, where its text is derived: a path and a value, a positional array
 	Usage     Usage
@@ -151,6 +152,9 @@ func (d *Detail) string(k EventKind) string {
 	}
 	if d.Attempt {
 		s += " attempt"
+	}
+	if d.Copies != 0 {
+		s += fmt.Sprintf(" copies=%d", d.Copies)
 	}
 	if d.Choice != 0 {
 		s += fmt.Sprintf(" choice=%d", d.Choice)

@@ -16,6 +16,9 @@ func (c *Call) meta(d *Detail, n int) {
 	if d.Signature != "" {
 		c.Signature = d.Signature
 	}
+	if d.Copies > 0 {
+		c.Copies = d.Copies
+	}
 	if d.CallKind != "" {
 		c.Kind = d.CallKind
 	}

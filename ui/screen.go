@@ -265,6 +265,9 @@ func AboutCall(c *stream.Call) (facts []string) {
 	if c.Parent != "" {
 		facts = append(facts, "inside "+c.Parent)
 	}
+	if c.Copies > 1 {
+		facts = append(facts, fmt.Sprintf("%d equal copies", c.Copies))
+	}
 	if c.Signature != "" {
 		facts = append(facts, "signed")
 	}

@@ -167,6 +167,9 @@ func drawEvent(p *pen, e stream.Event, g ground) {
 		text = strings.TrimSpace(short(more.Model) + " " + short(more.ID))
 	case stream.CallOpen, stream.CallMeta:
 		r, text = accent, strings.TrimSpace(short(more.Name)+" "+short(more.ID))
+		if more.Copies > 0 {
+			text = fmt.Sprintf("said %d times, the same", more.Copies)
+		}
 	case stream.Answer:
 		text = "for " + short(more.ID+more.Name)
 	case stream.UsageEvent:

@@ -60,6 +60,10 @@ func (d *decoder) compare(t *turn, it *item, text []byte, from, source string) {
 		return
 	}
 	if bytes.Equal(text, it.args) || bytes.Equal(text, dialect.JoinHalves(it.args)) {
+		if len(text) > 0 {
+			it.same++
+			d.emit(stream.Event{Kind: stream.CallMeta, Turn: t.number, Slot: it.slot, More: &stream.Detail{Copies: it.same + 1}})
+		}
 		return
 	}
 	if it.grow.begun && !it.done && bytes.HasPrefix(text, it.args) {
@@ -75,7 +79,7 @@ func (d *decoder) compare(t *turn, it *item, text []byte, from, source string) {
 		d.mismatch(t, it, text, from, equal)
 	}
 	if len(text) > 0 && !it.done {
-		it.args, it.from = append(it.args[:0], text...), from
+		it.args, it.from, it.same = append(it.args[:0], text...), from, 0
 		e := stream.Event{Kind: stream.Rewrite, Turn: t.number, Slot: it.slot, Text: d.text.Hold(text)}
 		if source != "" {
 			e.More = &stream.Detail{Source: source}

@@ -20,6 +20,7 @@ type item struct {
 	remote bool // the provider runs it
 
 	args []byte // as they were emitted
+	same int    // copies that said the same after the first
 	from string // the copy they are from, "" before any came
 	grow growing
 	done bool // output_item.done came
