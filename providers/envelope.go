@@ -20,9 +20,11 @@ func unwrap(f stream.Frame) stream.Frame {
 	inner := dialect.Raw(f.Data)
 	switch {
 	case string(f.Event) == "chunk":
-	case len(f.Event) == 0 && bytes.Contains(f.Data, []byte(`"chunk"`)):
+	case len(f.Event) > 0 || f.Named: // no line of an SDK's log
+		return f
+	case bytes.Contains(f.Data, []byte(`"chunk"`)):
 		inner = inner.Get("chunk")
-	case len(f.Event) == 0 && bytes.Contains(f.Data, []byte(`Exception"`)):
+	case bytes.Contains(f.Data, []byte(`Exception"`)):
 		return exception(f)
 	default:
 		return f
