@@ -128,6 +128,7 @@ func (c *Call) splitDocs() (first, rest []byte) {
 }
 
 func (c *Call) settleObject(event int) {
+	c.checkKeys(event)
 	start := uint32(0)
 	for _, t := range c.lex.Tokens() {
 		if t.Kind == Key && t.End-start == 2 {

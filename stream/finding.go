@@ -43,6 +43,7 @@ const (
 	EarlyWrong        = "EARLY_WRONG"    // they parse before they are whole
 	ArgsBadUTF8       = "ARGS_BAD_UTF8"
 	EmptyKey          = "EMPTY_KEY"
+	DupKeys           = "DUP_KEYS" // an object has a key twice
 	ParallelWrapper   = "PARALLEL_WRAPPER"
 	FinishContradicts = "FIN_CONTRADICTED" // the finish word says done, the arguments are cut
 	ProviderError     = "PROVIDER_ERROR"

@@ -98,6 +98,7 @@ var findingCases = []struct {
 	{"cut, but sealed", append(sealedWith(`{"a`), closed(CloseEnd)), []string{"call 1 FIN_CONTRADICTED error #3"}},
 
 	// What is not about a call.
+	{"a key twice", sealedWith(`{"a":1,"b":{"a":2},"c":[{"a":1},{"a":1}],"\u0061":3}`), []string{"call 1 DUP_KEYS warn #2 @41"}},
 	{"no terminator", []Event{{Kind: TurnClose, Code: CloseCut, Text: "the bytes end"}}, []string{"turn NO_TERMINATOR error #0"}},
 	{"no terminator after an error", []Event{{Kind: Failure, Text: "x"}, {Kind: TurnClose, Code: CloseCut, Text: "the bytes end"}},
 		[]string{"turn PROVIDER_ERROR error #0"}},

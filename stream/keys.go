@@ -1,0 +1,49 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// keySet are the keys of the open containers, by depth: where the key of each
+// hash begins and ends in the arguments. The sets of closed ones are used again.
+type keySet []map[uint64][2]int
+
+// checkKeys reports a key that an object has twice: parsers keep the last
+// value, or the first, and what is replayed has only one of them.
+func (c *Call) checkKeys(event int) {
+	var sets keySet
+	var buf []byte
+	depth, start := 0, 0
+	for _, t := range c.lex.Tokens() {
+		switch t.Kind {
+		case ObjectOpen, ArrayOpen:
+			if depth++; depth > len(sets) {
+				sets = append(sets, map[uint64][2]int{})
+			}
+			clear(sets[depth-1])
+		case ObjectClose, ArrayClose:
+			depth--
+		case Key:
+			from, to := start+1, int(t.End)-1
+			buf = AppendUnquoted(buf[:0], c.args[from:to])
+			hash := hashOf(buf)
+			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(AppendUnquoted(nil, c.args[old[0]:old[1]]), buf) {
+				c.find(DupKeys, Warn, event, start, fmt.Sprintf(
+					"the key %q comes twice in one object: most parsers keep the last value, some the first", Clip(buf, 0, 64)))
+				return
+			}
+			sets[depth-1][hash] = [2]int{from, to}
+		}
+		start = int(t.End)
+	}
+}
+
+// hashOf is FNV-1a.
+func hashOf(p []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range p {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h
+}
