@@ -132,8 +132,7 @@ func TestDocumentPane(t *testing.T) {
 }
 
 // TestLiveFrames: with 200 calls growing at 10,000 deltas a second, frames are
-// drawn within a millisecond, 99 of 100 on a quiet machine: the log tells. What
-// fails the test is what no machine is too busy for: drawing everything.
+// drawn within a millisecond: 99 of 100 on a quiet machine, 9 of 10 on any.
 func TestLiveFrames(t *testing.T) {
 	measured(t)
 	opened, delta := manyCalls(200)
@@ -154,11 +153,11 @@ func TestLiveFrames(t *testing.T) {
 		}
 		slices.Sort(views)
 		t.Logf("view: median %v, p90 %v, p99 %v; update of a batch: median %v", views[100], views[180], views[198], median(updates))
-		if views[100] <= 10*time.Millisecond {
+		if views[180] <= time.Millisecond {
 			return
 		}
 	}
-	t.Error("half of the frames take more than ten milliseconds")
+	t.Error("the 9th of 10 frames takes more than a millisecond")
 }
 
 // TestDeltaCostIsFlat: taking in one more delta costs the same early and late.
