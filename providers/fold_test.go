@@ -74,12 +74,12 @@ func state(session *stream.Session) string {
 }
 
 // effort is how many bytes a wire may be read again for to try one kind of
-// cuttings: every place of up to 8 KiB, fewer places of more.
+// cuttings: every place of up to 32 KiB, fewer places of more.
 func effort() int {
 	if testing.Short() || raceEnabled {
 		return 256 * 256
 	}
-	return 8192 * 8192
+	return 32768 * 32768
 }
 
 // cuttings yields ways to cut wire into chunks: byte by byte, in two at every
