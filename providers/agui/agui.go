@@ -21,7 +21,9 @@ func Dialect() dialect.Dialect {
 		Name:  "ag-ui",
 		Title: "AG-UI",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1, calls: map[string]*call{}, now: stream.NoTime} },
+		New: func() dialect.Decoder {
+			return &decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}, now: stream.NoTime}
+		},
 	}
 }
 

@@ -8,10 +8,9 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between runs number is that of the last one.
+// decoder reads one exchange. Between runs Number is that of the last one.
 type decoder struct {
-	number int32
-	open   bool
+	dialect.OneTurn
 	failed bool // the last run ended in RUN_ERROR
 	slots  int32
 
@@ -26,13 +25,6 @@ type decoder struct {
 	kind  []byte // of the event
 	text  stream.Arena
 	buf   []byte
-}
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
 }
 
 // Now makes the decoder a dialect.Clock.
@@ -112,31 +104,31 @@ func (d *decoder) stamp(ev *event) {
 }
 
 func (d *decoder) start(ev *event, emit func(stream.Event)) {
-	if d.open {
-		d.diagnose("MESSAGE_RESTARTED", stream.Warn, "a second run began before this one ended: clients stop here", emit)
+	if d.Open {
+		d.Diagnose("MESSAGE_RESTARTED", stream.Warn, "a second run began before this one ended: clients stop here", emit)
 		d.close(stream.CloseCut, "", emit)
 	}
 	d.begin(ev, emit)
 }
 
 func (d *decoder) begin(ev *event, emit func(stream.Event)) {
-	d.number++
-	d.open, d.failed, d.slots, d.order, d.chunked = true, false, 0, nil, nil
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: ev.runID.Text(), Model: ev.model.Text()}})
+	d.Number++
+	d.Open, d.failed, d.slots, d.order, d.chunked = true, false, 0, nil, nil
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: ev.runID.Text(), Model: ev.model.Text()}})
 }
 
 // ensure opens a turn for an event outside of any run.
 func (d *decoder) ensure(emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		return
 	}
 	d.begin(&event{}, emit)
-	d.diagnose(stream.ProtocolViolation, stream.Error, string(d.kind)+" came outside of a run: clients stop here", emit)
+	d.Diagnose(stream.ProtocolViolation, stream.Error, string(d.kind)+" came outside of a run: clients stop here", emit)
 }
 
 func (d *decoder) finish(ev *event, emit func(stream.Event)) {
-	if !d.open {
-		if d.number >= 0 {
+	if !d.Open {
+		if d.Number >= 0 {
 			return // said before
 		}
 		d.ensure(emit)
@@ -154,9 +146,9 @@ func (d *decoder) finish(ev *event, emit func(stream.Event)) {
 		d.checkCalls(emit)
 	}
 	if word != "" {
-		emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: word, Code: code})
+		emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
 		if !known {
-			d.diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("%q is no end of a run that is documented", word), emit)
+			d.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("%q is no end of a run that is documented", word), emit)
 		}
 	}
 	d.close(stream.CloseEnd, "", emit)
@@ -165,7 +157,7 @@ func (d *decoder) finish(ev *event, emit func(stream.Event)) {
 // fail ends the run, and with it everything: clients take nothing after it but
 // another run.
 func (d *decoder) fail(ev *event, emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		if d.failed {
 			return // said before
 		}
@@ -175,7 +167,7 @@ func (d *decoder) fail(ev *event, emit func(stream.Event)) {
 	if message == "" {
 		message, code = ev.err.Get("message").Text(), ev.err.Get("code")
 	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: message, More: &stream.Detail{ID: code.Text()}})
+	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: code.Text()}})
 	d.close(stream.CloseEnd, "", emit)
 	d.failed = true
 }
@@ -201,7 +193,7 @@ func (d *decoder) say(kind stream.EventKind, text dialect.Raw, emit func(stream.
 		return
 	}
 	if d.buf = text.Append(d.buf[:0]); len(d.buf) > 0 {
-		emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+		emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
 	}
 }
 
@@ -209,22 +201,18 @@ func (d *decoder) say(kind stream.EventKind, text dialect.Raw, emit func(stream.
 func (d *decoder) usage(u dialect.Raw, emit func(stream.Event)) {
 	in, out := u.Get("promptTokens").Count(), u.Get("completionTokens").Count()
 	if in.Told || out.Told {
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: stream.Usage{Input: in, Output: out}}})
+		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: stream.Usage{Input: in, Output: out}}})
 	}
-}
-
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
 }
 
 // Close says that the bytes have ended: without RUN_FINISHED that is a cut.
 func (d *decoder) Close(emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		d.close(stream.CloseCut, "the stream ended without RUN_FINISHED: the connection was cut", emit)
 	}
 }
 
 func (d *decoder) close(code stream.Code, missing string, emit func(stream.Event)) {
-	emit(stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code, Text: missing})
-	d.open = false
+	emit(stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code, Text: missing})
+	d.Open = false
 }

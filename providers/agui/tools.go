@@ -18,7 +18,7 @@ type call struct {
 
 // openCall begins a call, in a slot of its own even when its id was used before.
 func (d *decoder) openCall(ev *event, emit func(stream.Event)) *call {
-	k := &call{turn: d.number, slot: d.slots, id: ev.callID.Text(), named: ev.name.IsString() && !ev.name.Empty()}
+	k := &call{turn: d.Number, slot: d.slots, id: ev.callID.Text(), named: ev.name.IsString() && !ev.name.Empty()}
 	d.slots++
 	d.calls[k.id] = k
 	d.order = append(d.order, k)
@@ -31,7 +31,7 @@ func (d *decoder) openCall(ev *event, emit func(stream.Event)) *call {
 // find is the run's call of that id. One that never started is opened, so that
 // nothing is lost.
 func (d *decoder) find(ev *event, emit func(stream.Event)) *call {
-	if k := d.calls[ev.callID.Text()]; k != nil && k.turn == d.number {
+	if k := d.calls[ev.callID.Text()]; k != nil && k.turn == d.Number {
 		return k
 	}
 	k := d.openCall(ev, emit)
@@ -113,7 +113,7 @@ func (d *decoder) result(ev *event, emit func(stream.Event)) {
 	id := ev.callID.Text()
 	k := d.calls[id]
 	if k == nil {
-		d.diagnose("ORPHAN_RESULT", stream.Info, "a result is for a call of an earlier response", emit)
+		d.Diagnose("ORPHAN_RESULT", stream.Info, "a result is for a call of an earlier response", emit)
 		return
 	}
 	emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Slot: k.slot, Code: stream.AnswerOK, More: &stream.Detail{ID: id}})
@@ -153,7 +153,7 @@ func (d *decoder) snapshot(messages dialect.Raw, emit func(stream.Event)) {
 		}
 	}
 	if others > 0 {
-		d.diagnose("SNAPSHOT_ONLY", stream.Info,
+		d.Diagnose("SNAPSHOT_ONLY", stream.Info,
 			fmt.Sprintf("calls that stand in MESSAGES_SNAPSHOT and were not streamed: %d, of earlier runs as a rule", others), emit)
 	}
 }

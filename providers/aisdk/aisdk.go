@@ -22,7 +22,7 @@ func Dialect() dialect.Dialect {
 		Name:  "ai-sdk",
 		Title: "AI SDK UI message stream",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1, calls: map[string]*call{}} },
+		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}} },
 	}
 }
 

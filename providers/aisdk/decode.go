@@ -7,10 +7,9 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages number is that of the last one.
+// decoder reads one exchange. Between messages Number is that of the last one.
 type decoder struct {
-	number   int32
-	open     bool
+	dialect.OneTurn
 	finished bool // finish came; only [DONE] or another start may follow
 	ended    bool // that, an abort or an error: no call is left open by mistake
 	slots    int32
@@ -21,13 +20,6 @@ type decoder struct {
 	kind      []byte // of the chunk
 	text      stream.Arena
 	buf       []byte
-}
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
@@ -77,12 +69,12 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 func (d *decoder) start(c *chunk, emit func(stream.Event)) {
 	id := c.messageID.Text()
 	switch {
-	case d.open && d.finished:
+	case d.Open && d.finished:
 		d.close(stream.CloseEnd, emit)
 		d.begin(id, emit)
-	case d.open:
-		d.diagnose("MESSAGE_RESTARTED", stream.Info, "a second start in one message: streams were merged, clients keep the last id", emit)
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{ID: id}})
+	case d.Open:
+		d.Diagnose("MESSAGE_RESTARTED", stream.Info, "a second start in one message: streams were merged, clients keep the last id", emit)
+		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: id}})
 	default:
 		d.begin(id, emit)
 	}
@@ -90,14 +82,14 @@ func (d *decoder) start(c *chunk, emit func(stream.Event)) {
 }
 
 func (d *decoder) begin(id string, emit func(stream.Event)) {
-	d.number++
-	d.open, d.finished, d.ended, d.slots = true, false, false, 0
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: id}})
+	d.Number++
+	d.Open, d.finished, d.ended, d.slots = true, false, false, 0
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: id}})
 }
 
 // ensure opens a turn for a message whose start was left out.
 func (d *decoder) ensure(emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		d.begin("", emit)
 	}
 }
@@ -109,12 +101,12 @@ func (d *decoder) say(kind stream.EventKind, text dialect.Raw, emit func(stream.
 		return
 	}
 	if d.buf = text.Append(d.buf[:0]); len(d.buf) > 0 {
-		emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+		emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
 	}
 }
 
 func (d *decoder) finish(c *chunk, emit func(stream.Event)) {
-	if d.finished || !d.open && d.number >= 0 {
+	if d.finished || !d.Open && d.Number >= 0 {
 		return // said before
 	}
 	d.ensure(emit)
@@ -128,38 +120,38 @@ func (d *decoder) finish(c *chunk, emit func(stream.Event)) {
 	if word == "" {
 		return // version 5 does not say why
 	}
-	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: word, Code: code})
+	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
 	if !known {
-		d.diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", word), emit)
+		d.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", word), emit)
 	}
 }
 
 // abort says that whoever runs the stream stopped it.
 func (d *decoder) abort(c *chunk, emit func(stream.Event)) {
-	if d.ended && !d.open {
+	if d.ended && !d.Open {
 		return
 	}
 	d.ensure(emit)
 	d.ended = true
-	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: "abort", Code: stream.FinishFailed})
+	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: "abort", Code: stream.FinishFailed})
 	why := c.reason.Text()
 	if why == "" {
 		why = "no reason given"
 	}
-	d.diagnose("ABORTED", stream.Info, "the application stopped the response: "+why, emit)
+	d.Diagnose("ABORTED", stream.Info, "the application stopped the response: "+why, emit)
 }
 
 func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
 	d.ensure(emit)
 	d.ended = true
-	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: c.errorText.Text(), More: new(stream.Detail)})
+	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: c.errorText.Text(), More: new(stream.Detail)})
 }
 
 // metadata takes model and usage from an application's own metadata, where they
 // have the names the SDK's guides give them.
 func (d *decoder) metadata(m dialect.Raw, emit func(stream.Event)) {
 	if model := m.Get("model").Text(); model != "" {
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{Model: model}})
+		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{Model: model}})
 	}
 	u := m.Get("totalUsage")
 	if u.Kind() != '{' {
@@ -169,7 +161,7 @@ func (d *decoder) metadata(m dialect.Raw, emit func(stream.Event)) {
 		return
 	}
 	in, out := u.Get("inputTokenDetails"), u.Get("outputTokenDetails")
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: stream.Usage{
+	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: stream.Usage{
 		Input:      u.Get("inputTokens").Count(),
 		CacheRead:  first(in.Get("cacheReadTokens"), u.Get("cachedInputTokens")),
 		CacheWrite: in.Get("cacheWriteTokens").Count(),
@@ -185,28 +177,24 @@ func first(a, b dialect.Raw) stream.Count {
 	return b.Count()
 }
 
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
-}
-
 // Close says that the bytes have ended.
 func (d *decoder) Close(emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		return
 	}
 	if !d.finished {
 		d.close(stream.CloseCut, emit)
 		return
 	}
-	d.diagnose(stream.NoTerminator, stream.Info, "the message finished, but no [DONE] came", emit)
+	d.Diagnose(stream.NoTerminator, stream.Info, "the message finished, but no [DONE] came", emit)
 	d.close(stream.CloseEnd, emit)
 }
 
 func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		return
 	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
 	switch {
 	case code == stream.CloseCut && !d.ended:
 		e.Text = "the stream ended without finish and without [DONE]: the connection was cut"
@@ -214,5 +202,5 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 		d.checkCalls(emit)
 	}
 	emit(e)
-	d.open = false
+	d.Open = false
 }

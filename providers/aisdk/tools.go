@@ -58,7 +58,7 @@ func (d *decoder) tool(c *chunk, emit func(stream.Event)) bool {
 // openCall begins a call, in a slot of its own even when its id was used before.
 func (d *decoder) openCall(c *chunk, emit func(stream.Event)) *call {
 	id := c.callID.Text()
-	k := &call{turn: d.number, slot: d.slots, named: c.name.IsString() && !c.name.Empty()}
+	k := &call{turn: d.Number, slot: d.slots, named: c.name.IsString() && !c.name.Empty()}
 	d.slots++
 	d.calls[id] = k
 	more := &stream.Detail{ID: id, Name: c.name.Text(), CallKind: "function"}
@@ -71,7 +71,7 @@ func (d *decoder) openCall(c *chunk, emit func(stream.Event)) *call {
 
 // find is the call of the open message that c is about, or nil.
 func (d *decoder) find(c *chunk) *call {
-	if k := d.calls[c.callID.Text()]; k != nil && d.open && k.turn == d.number {
+	if k := d.calls[c.callID.Text()]; k != nil && d.Open && k.turn == d.Number {
 		return k
 	}
 	return nil
@@ -166,14 +166,14 @@ func (d *decoder) answer(c *chunk, code stream.Code, emit func(stream.Event)) *c
 // that waited for approval gets its result a response later.
 func (d *decoder) orphan(message string, emit func(stream.Event)) {
 	d.ensure(emit)
-	d.diagnose("ORPHAN_RESULT", stream.Info, message, emit)
+	d.Diagnose("ORPHAN_RESULT", stream.Info, message, emit)
 }
 
 // checkCalls judges the calls of a message that ended as if all were well.
 func (d *decoder) checkCalls(emit func(stream.Event)) {
 	var open []*call
 	for _, k := range d.calls {
-		if k.turn == d.number && !k.sealed {
+		if k.turn == d.Number && !k.sealed {
 			open = append(open, k)
 		}
 	}

@@ -24,7 +24,7 @@ const (
 
 // decoder reads one exchange, which is one turn, number 0.
 type decoder struct {
-	open    bool
+	dialect.OneTurn
 	id      string
 	finish  []string // of each choice, "" until it comes
 	blocked bool     // the prompt was: no candidate will come
@@ -38,13 +38,6 @@ type decoder struct {
 	naive  []byte
 	text   stream.Arena
 	buf    []byte
-}
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return 0
-	}
-	return stream.NoTurn
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
@@ -95,12 +88,12 @@ func (d *decoder) stranger(raw dialect.Raw, emit func(stream.Event)) {
 // ensure opens the turn, or takes the id that a later chunk tells.
 func (d *decoder) ensure(id dialect.Raw, emit func(stream.Event)) {
 	kind := stream.TurnMeta
-	if !d.open {
+	if !d.Open {
 		kind = stream.TurnOpen
 	} else if !id.IsString() || id.Empty() || id.Is(d.id) {
 		return
 	}
-	d.open, d.id = true, id.Text()
+	d.Open, d.id = true, id.Text()
 	emit(stream.Event{Kind: kind, More: &stream.Detail{ID: d.id}})
 }
 
@@ -147,11 +140,11 @@ func (d *decoder) tellFinish(choice int32, reason dialect.Raw, message value, em
 	}
 	switch {
 	case !known:
-		d.diagnose(finUnknown, stream.Info, why, emit)
+		d.Diagnose(finUnknown, stream.Info, why, emit)
 	case r.code == stream.FinishRefused:
-		d.diagnose(stream.ProviderError, stream.Error, why, emit)
+		d.Diagnose(stream.ProviderError, stream.Error, why, emit)
 	case r.code == stream.FinishCut:
-		d.diagnose(finNumber, stream.Info, why, emit)
+		d.Diagnose(finNumber, stream.Info, why, emit)
 	}
 }
 
@@ -164,7 +157,7 @@ func (d *decoder) tellBlocked(feedback value, emit func(stream.Event)) {
 	}
 	d.blocked = true
 	emit(stream.Event{Kind: stream.Finish, Slot: stream.AllChoices, Text: string(reason.raw()), Code: stream.FinishRefused})
-	d.diagnose(stream.ProviderError, stream.Error, "the prompt was blocked: "+nameOf(n, blockReasons), emit)
+	d.Diagnose(stream.ProviderError, stream.Error, "the prompt was blocked: "+nameOf(n, blockReasons), emit)
 }
 
 // tellUsage brings usage to the normal form: reasoning is not in the visible output.
@@ -188,17 +181,13 @@ func (d *decoder) fail(v value, emit func(stream.Event)) {
 	emit(stream.Event{Kind: stream.Failure, Text: v.at(1).raw().Text(), More: &stream.Detail{ID: nameOf(code, errorCodes)}})
 }
 
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(0, stream.NoSlot, code, s, message))
-}
-
 // Close says that the bytes have ended. Whether the outer arrays were closed is
 // the framing's to know; a response without a finish reason was cut in any case.
 func (d *decoder) Close(emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		return
 	}
-	d.open = false
+	d.Open = false
 	e := stream.Event{Kind: stream.TurnClose, Code: stream.CloseEnd}
 	if !d.finished() {
 		e.Code, e.Text = stream.CloseCut, "the bytes ended before a finish reason: the connection was cut"

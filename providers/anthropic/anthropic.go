@@ -21,7 +21,7 @@ func Dialect() dialect.Dialect {
 		Name:  "anthropic",
 		Title: "Anthropic Messages",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: tools,
 	}
 }

@@ -17,15 +17,11 @@ const (
 	indexReused       = "IDX_REUSED"
 	idMissing         = "ID_MISSING"
 	modelFallback     = "MODEL_FALLBACK"
-	finStop           = "FIN_STOP"
-	finUnknown        = "FIN_UNKNOWN"
-	finNoCall         = "FIN_TOOLCALLS_NO_CALL"
 )
 
-// decoder reads one exchange. Between messages number is that of the last one.
+// decoder reads one exchange. Between messages Number is that of the last one.
 type decoder struct {
-	number int32 // of the open turn, or of the last one
-	open   bool
+	dialect.OneTurn
 	blocks map[int64]block
 	calls  int // client-side calls of the turn
 	usage  tokenCounts
@@ -48,13 +44,6 @@ type block struct {
 // startSlot is the slot of the first call that message_start brings whole; the
 // blocks of the stream count from 0 regardless.
 const startSlot = 1 << 20
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
-}
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	if string(f.Data) == "[DONE]" { // not of this protocol, but gateways add it
@@ -104,18 +93,18 @@ func (d *decoder) checkEventName(name, kind []byte, emit func(stream.Event)) {
 	case bytes.Equal(name, kind) || string(kind) == "message":
 	case len(name) == 0 && eventTypes[string(kind)] && !d.saidMissing:
 		d.saidMissing = true
-		emit(dialect.Diagnose(d.number, stream.NoSlot, eventNameMissing, stream.Info,
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, eventNameMissing, stream.Info,
 			"events have no event: line; clients that dispatch on the name see nothing"))
 	case len(name) > 0 && !d.saidMismatch:
 		d.saidMismatch = true
-		emit(dialect.Diagnose(d.number, stream.NoSlot, eventNameMismatch, stream.Warn,
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, eventNameMismatch, stream.Warn,
 			fmt.Sprintf("the event is named %q, its body says %q", name, kind)))
 	}
 }
 
 func (d *decoder) messageStart(message dialect.Raw, emit func(stream.Event)) {
-	if d.open {
-		emit(dialect.Diagnose(d.number, stream.NoSlot, messageRestarted, stream.Warn,
+	if d.Open {
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, messageRestarted, stream.Warn,
 			"a second message began before this one ended: a retry was spliced into one body"))
 		d.closeAs(stream.CloseCut, "another message began before message_stop", emit)
 	}
@@ -132,22 +121,22 @@ func (d *decoder) messageStart(message dialect.Raw, emit func(stream.Event)) {
 
 // begin opens a turn.
 func (d *decoder) begin(message dialect.Raw, emit func(stream.Event)) {
-	d.number++
-	d.open, d.calls = true, 0
+	d.Number++
+	d.Open, d.calls = true, 0
 	d.blocks, d.usage = map[int64]block{}, tokenCounts{}
 	d.model, d.served = message.Get("model").Text(), nil
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{
 		ID: message.Get("id").Text(), Model: d.model,
 	}})
 }
 
 // ensure opens a turn for an event that came before its message_start.
 func (d *decoder) ensure(what string, emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		return
 	}
 	d.begin(nil, emit)
-	emit(dialect.Diagnose(d.number, stream.NoSlot, stream.ProtocolViolation, stream.Error,
+	emit(dialect.Diagnose(d.Number, stream.NoSlot, stream.ProtocolViolation, stream.Error,
 		what+" came before message_start"))
 }
 
@@ -160,7 +149,7 @@ func (d *decoder) wholeBlock(slot int32, block dialect.Raw, emit func(stream.Eve
 		if input := block.Get("input"); input.Given() {
 			d.emitText(stream.Args, slot, input, emit)
 		}
-		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slot})
+		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
 	case kind == "text":
 		d.emitText(stream.TextDelta, 0, block.Get("text"), emit)
 	case kind == "thinking":
@@ -176,7 +165,7 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 	kind := ev.block.Get("type").Text()
 	if before, ok := d.blocks[index]; ok && !before.open && !d.saidReused {
 		d.saidReused = true
-		emit(dialect.Diagnose(d.number, stream.NoSlot, indexReused, stream.Warn,
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, indexReused, stream.Warn,
 			fmt.Sprintf("block %d begins again after it was stopped: clients that keep blocks by their index lose the first", index)))
 	}
 	d.blocks[index] = block{kind, true}
@@ -208,9 +197,9 @@ func (d *decoder) callOpen(slot int32, kind string, block dialect.Raw, emit func
 	more.ID, more.Name = block.Get("id").Text(), block.Get("name").Text()
 	more.Parent = block.Get("caller").Get("tool_id").Text()
 	more.Host = block.Get("server_name").Text()
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &more})
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &more})
 	if more.ID == "" && !more.Server {
-		emit(dialect.Diagnose(d.number, slot, idMissing, stream.Warn, "no id came: a result has nothing to refer to"))
+		emit(dialect.Diagnose(d.Number, slot, idMissing, stream.Warn, "no id came: a result has nothing to refer to"))
 	}
 	return true
 }
@@ -223,16 +212,16 @@ func (d *decoder) otherBlock(kind string, block dialect.Raw, emit func(stream.Ev
 		if string(block.Get("is_error")) == "true" || strings.HasSuffix(block.Get("content").Get("type").Text(), "_error") {
 			code = stream.AnswerFailed
 		}
-		emit(stream.Event{Kind: stream.Answer, Turn: d.number, Code: code,
+		emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Code: code,
 			More: &stream.Detail{ID: block.Get("tool_use_id").Text()}})
 	case kind == "fallback":
 		from, to := block.Get("from").Get("model").Text(), block.Get("to").Get("model").Text()
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{Model: to}})
-		emit(dialect.Diagnose(d.number, stream.NoSlot, modelFallback, stream.Info,
+		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{Model: to}})
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, modelFallback, stream.Info,
 			fmt.Sprintf("%s declined and %s continues: calls before this came from the first", from, to)))
 	case kind == "redacted_thinking", kind == "container_upload", kind == "compaction":
 	default:
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "content block " + kind})
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "content block " + kind})
 	}
 }
 
@@ -252,7 +241,7 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 		d.emitText(stream.ThinkDelta, 0, text, emit)
 	case kind.Is("signature_delta"), kind.Is("citations_delta"), kind.Is("compaction_delta"):
 	default:
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "delta " + kind.Text()})
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "delta " + kind.Text()})
 	}
 }
 
@@ -261,7 +250,7 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 func (d *decoder) emitText(kind stream.EventKind, slot int32, value dialect.Raw, emit func(stream.Event)) {
 	d.buf = value.Append(d.buf[:0])
 	if len(d.buf) > 0 || kind == stream.Args {
-		emit(stream.Event{Kind: kind, Turn: d.number, Slot: slot, Text: d.text.Hold(d.buf)})
+		emit(stream.Event{Kind: kind, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 	}
 }
 
@@ -271,10 +260,10 @@ func (d *decoder) blockStop(ev *wireEvent, emit func(stream.Event)) {
 	was := d.blocks[index]
 	d.blocks[index] = block{kind: was.kind}
 	if !was.open {
-		emit(dialect.Diagnose(d.number, stream.NoSlot, stream.ProtocolViolation, stream.Error,
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, stream.ProtocolViolation, stream.Error,
 			fmt.Sprintf("content_block_stop for block %d, which is not open", index)))
 	}
 	if _, isTool := toolBlocks[was.kind]; isTool {
-		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: int32(index)})
+		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})
 	}
 }

@@ -1,8 +1,6 @@
 package anthropic
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -18,42 +16,27 @@ func (d *decoder) messageDelta(ev *wireEvent, emit func(stream.Event)) {
 // finish takes a stop reason, unless it is null or absent.
 func (d *decoder) finish(stopReason, details dialect.Raw, emit func(stream.Event)) {
 	reason := stopReason.Text()
-	if reason == "" {
+	if reason == "" || d.Stop(reason, finishCodes, d.calls, emit) != stream.FinishRefused {
 		return
 	}
-	code, known := finishCodes[reason]
-	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: reason, Code: code})
-	switch {
-	case !known:
-		d.diagnose(finUnknown, stream.Info, fmt.Sprintf("stop reason %q is not documented", reason), emit)
-	case reason == "tool_use" && d.calls == 0:
-		d.diagnose(finNoCall, stream.Error, "the stop reason is tool_use, but no call came: it was dropped on the way", emit)
-	case reason == "end_turn" && d.calls > 0:
-		d.diagnose(finStop, stream.Info, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them", emit)
-	case code == stream.FinishRefused:
-		why := details.Get("explanation").Text()
-		if why == "" {
-			why = "no explanation given"
-		}
-		d.diagnose(stream.ProviderError, stream.Error, "refused: "+why, emit)
+	why := details.Get("explanation").Text()
+	if why == "" {
+		why = "no explanation given"
 	}
-}
-
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
+	d.Diagnose(stream.ProviderError, stream.Error, "refused: "+why, emit)
 }
 
 // fail takes an error envelope. The HTTP status was already 200 when it comes
 // inside a stream.
 func (d *decoder) fail(err dialect.Raw, emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		d.begin(nil, emit)
 	}
 	message := err.Get("message").Text()
 	if message == "" {
 		message = string(err)
 	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: message,
+	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message,
 		More: &stream.Detail{ID: err.Get("type").Text()}})
 }
 
@@ -84,8 +67,8 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 }
 
 func (d *decoder) closeAs(code stream.Code, why string, emit func(stream.Event)) {
-	if d.open {
-		d.open = false
-		emit(stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code, Text: why})
+	if d.Open {
+		d.Open = false
+		emit(stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code, Text: why})
 	}
 }

@@ -47,14 +47,14 @@ func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
 	d.iterations(u.Get("iterations"), emit)
 	d.emitUsage(emit)
 	if input := t.total(); input.N < before.N {
-		d.diagnose(usageCorrected, stream.Info,
+		d.Diagnose(usageCorrected, stream.Info,
 			fmt.Sprintf("input was told as %d tokens and is %d now: the last count is what is billed", before.N, input.N), emit)
 	}
 }
 
 // fill takes Bedrock's own counts for those that the message did not tell.
 func (d *decoder) fill(metrics dialect.Raw, emit func(stream.Event)) {
-	if !d.open || metrics.Kind() != '{' {
+	if !d.Open || metrics.Kind() != '{' {
 		return
 	}
 	told := false
@@ -74,7 +74,7 @@ func (d *decoder) fill(metrics dialect.Raw, emit func(stream.Event)) {
 
 func (d *decoder) emitUsage(emit func(stream.Event)) {
 	t := &d.usage
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: stream.Usage{
+	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: stream.Usage{
 		Input: t.total(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
 		Output: t.output, Reasoning: t.thinking, Tier: t.tier, Doubt: strings.Join(t.doubts, "; "),
 	}}})
@@ -135,7 +135,7 @@ func (d *decoder) iterations(list dialect.Raw, emit func(stream.Event)) {
 	}
 	if !slices.Equal(models, d.served) {
 		d.served = models
-		d.diagnose(usageModels, stream.Info, fmt.Sprintf("%s served this turn, at different prices: usage.iterations has the tokens of each, the totals do not",
+		d.Diagnose(usageModels, stream.Info, fmt.Sprintf("%s served this turn, at different prices: usage.iterations has the tokens of each, the totals do not",
 			strings.Join(models, " and ")), emit)
 	}
 	d.usage.doubt("several models served the turn")

@@ -26,7 +26,7 @@ func Dialect() dialect.Dialect {
 		Name:  "bedrock",
 		Title: "Bedrock Converse",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: tools,
 		Model: model,
 	}

@@ -5,10 +5,9 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages number is that of the last one.
+// decoder reads one exchange. Between messages Number is that of the last one.
 type decoder struct {
-	number  int32 // of the open turn, or of the last one
-	open    bool
+	dialect.OneTurn
 	stopped bool           // messageStop has come
 	counted bool           // metadata has come
 	blocks  map[int64]bool // the open content blocks that are calls
@@ -17,13 +16,6 @@ type decoder struct {
 	event   wireEvent
 	text    stream.Arena
 	buf     []byte
-}
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
@@ -58,10 +50,10 @@ func (d *decoder) nameless(ev *wireEvent, emit func(stream.Event)) {
 	case ev.output.Kind() == '{':
 		d.body(ev, emit)
 	case ev.message.IsString():
-		if !d.open {
+		if !d.Open {
 			d.begin(emit)
 		}
-		emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: ev.message.Text(),
+		emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: ev.message.Text(),
 			More: &stream.Detail{ID: ev.errType.Text()}})
 	default:
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(ev.first)})
@@ -70,10 +62,10 @@ func (d *decoder) nameless(ev *wireEvent, emit func(stream.Event)) {
 
 func (d *decoder) messageStart(emit func(stream.Event)) {
 	switch {
-	case d.open && d.stopped:
+	case d.Open && d.stopped:
 		d.close(stream.CloseEnd, emit)
-	case d.open:
-		d.diagnose(messageRestarted, stream.Warn,
+	case d.Open:
+		d.Diagnose(messageRestarted, stream.Warn,
 			"a second message began before this one ended: a retry was spliced into one body", emit)
 		d.close(stream.CloseCut, emit)
 	}
@@ -82,19 +74,19 @@ func (d *decoder) messageStart(emit func(stream.Event)) {
 
 // begin opens a turn.
 func (d *decoder) begin(emit func(stream.Event)) {
-	d.number++
-	d.open, d.stopped, d.counted, d.objects, d.calls = true, false, false, false, 0
+	d.Number++
+	d.Open, d.stopped, d.counted, d.objects, d.calls = true, false, false, false, 0
 	d.blocks = map[int64]bool{}
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: new(stream.Detail)})
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: new(stream.Detail)})
 }
 
 // ensure opens a turn for an event that came before its messageStart.
 func (d *decoder) ensure(emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		return
 	}
 	d.begin(emit)
-	d.diagnose(stream.ProtocolViolation, stream.Error, string(d.event.name)+" came before messageStart", emit)
+	d.Diagnose(stream.ProtocolViolation, stream.Error, string(d.event.name)+" came before messageStart", emit)
 }
 
 func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
@@ -114,7 +106,7 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 			d.answer(s.Value(), emit)
 		case "text", "image", "reasoningContent":
 		default:
-			emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "content block " + string(s.Key())})
+			emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "content block " + string(s.Key())})
 		}
 	}
 }
@@ -126,7 +118,7 @@ func (d *decoder) callOpen(slot int32, use dialect.Raw, emit func(stream.Event))
 	} else {
 		d.calls++
 	}
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &more})
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &more})
 }
 
 // isEmptyObject reports whether value is {}, where deltas are to follow.
@@ -141,7 +133,7 @@ func (d *decoder) answer(result dialect.Raw, emit func(stream.Event)) {
 	if result.Get("status").Is("error") {
 		code = stream.AnswerFailed
 	}
-	emit(stream.Event{Kind: stream.Answer, Turn: d.number, Code: code,
+	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Code: code,
 		More: &stream.Detail{ID: result.Get("toolUseId").Text()}})
 }
 
@@ -159,7 +151,7 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 	d.emitText(stream.TextDelta, delta.text, emit)
 	d.emitText(stream.ThinkDelta, delta.thinking, emit)
 	if !delta.known {
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "delta " + string(delta.other)})
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "delta " + string(delta.other)})
 	}
 }
 
@@ -167,11 +159,11 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 func (d *decoder) input(slot int32, value dialect.Raw, emit func(stream.Event)) {
 	if !value.IsString() && !d.objects {
 		d.objects = true
-		emit(dialect.Diagnose(d.number, slot, argsObject, stream.Warn,
+		emit(dialect.Diagnose(d.Number, slot, argsObject, stream.Warn,
 			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail"))
 	}
 	d.buf = value.Append(d.buf[:0])
-	emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: slot, Text: d.text.Hold(d.buf)})
+	emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 }
 
 func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(stream.Event)) {
@@ -179,7 +171,7 @@ func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(s
 		return
 	}
 	d.buf = value.Append(d.buf[:0])
-	emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+	emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
 }
 
 // blockStop seals a call. Text blocks often have no start, so a stop alone is
@@ -189,6 +181,6 @@ func (d *decoder) blockStop(ev *wireEvent, emit func(stream.Event)) {
 	index, _ := ev.index.Int()
 	if d.blocks[index] {
 		delete(d.blocks, index)
-		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: int32(index)})
+		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})
 	}
 }

@@ -1,8 +1,6 @@
 package bedrock
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -12,15 +10,12 @@ const (
 	messageRestarted = "MESSAGE_RESTARTED"
 	argsObject       = "ARGS_OBJECT"
 	argsString       = "ARGS_STRING"
-	finStop          = "FIN_STOP"
-	finUnknown       = "FIN_UNKNOWN"
-	finNoCall        = "FIN_TOOLCALLS_NO_CALL"
 )
 
 // messageStop takes the stop reason. The turn stays open for the metadata,
 // unless that came first.
 func (d *decoder) messageStop(ev *wireEvent, emit func(stream.Event)) {
-	if !d.open && d.stopped {
+	if !d.Open && d.stopped {
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn}) // once more
 		return
 	}
@@ -34,7 +29,7 @@ func (d *decoder) messageStop(ev *wireEvent, emit func(stream.Event)) {
 
 // metadata takes usage. It is normally the last event.
 func (d *decoder) metadata(ev *wireEvent, emit func(stream.Event)) {
-	if !d.open && d.stopped {
+	if !d.Open && d.stopped {
 		d.tell(ev, emit) // once more
 		return
 	}
@@ -49,20 +44,8 @@ func (d *decoder) metadata(ev *wireEvent, emit func(stream.Event)) {
 // finish takes a stop reason, unless it is null or absent.
 func (d *decoder) finish(stopReason dialect.Raw, emit func(stream.Event)) {
 	reason := stopReason.Text()
-	if reason == "" {
-		return
-	}
-	code, known := finishCodes[reason]
-	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: reason, Code: code})
-	switch {
-	case !known:
-		d.diagnose(finUnknown, stream.Info, fmt.Sprintf("stop reason %q is not documented", reason), emit)
-	case reason == "tool_use" && d.calls == 0:
-		d.diagnose(finNoCall, stream.Error, "the stop reason is tool_use, but no call came: it was dropped on the way", emit)
-	case reason == "end_turn" && d.calls > 0:
-		d.diagnose(finStop, stream.Info, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them", emit)
-	case code == stream.FinishRefused:
-		d.diagnose(stream.ProviderError, stream.Error, refusals[reason], emit)
+	if reason != "" && d.Stop(reason, finishCodes, d.calls, emit) == stream.FinishRefused {
+		d.Diagnose(stream.ProviderError, stream.Error, refusals[reason], emit)
 	}
 }
 
@@ -76,7 +59,7 @@ var refusals = map[string]string{
 
 // body takes a response that was not streamed.
 func (d *decoder) body(ev *wireEvent, emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		d.close(stream.CloseCut, emit)
 	}
 	d.begin(emit)
@@ -110,7 +93,7 @@ func (d *decoder) wholeBlock(slot int32, block dialect.Raw, emit func(stream.Eve
 			}
 		case "type", "image", "document", "video", "audio", "guardContent", "cachePoint", "searchResult":
 		default:
-			emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "content block " + string(s.Key())})
+			emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "content block " + string(s.Key())})
 		}
 	}
 }
@@ -120,17 +103,13 @@ func (d *decoder) wholeCall(slot int32, use dialect.Raw, emit func(stream.Event)
 	d.callOpen(slot, use, emit)
 	if input := use.Get("input"); input.Given() {
 		if input.IsString() {
-			emit(dialect.Diagnose(d.number, slot, argsString, stream.Warn,
+			emit(dialect.Diagnose(d.Number, slot, argsString, stream.Warn,
 				"the arguments are a string, not an object: in history Bedrock refuses it"))
 		}
 		d.buf = input.Append(d.buf[:0])
-		emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: slot, Text: d.text.Hold(d.buf)})
+		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 	}
-	emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slot})
-}
-
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
+	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
 }
 
 // Close says that the bytes have ended: without messageStop that is a cut.
@@ -139,21 +118,21 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	if d.stopped {
 		code = stream.CloseEnd
 	}
-	if d.open {
+	if d.Open {
 		d.close(code, emit)
 	}
 }
 
 func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
 	switch {
 	case code == stream.CloseCut:
 		e.Text = "the stream ended without messageStop: the connection was cut"
 	case !d.counted:
-		d.diagnose(stream.NoTerminator, stream.Info, "messageStop came, but no metadata after it: usage is missing", emit)
+		d.Diagnose(stream.NoTerminator, stream.Info, "messageStop came, but no metadata after it: usage is missing", emit)
 	}
 	emit(e)
-	d.open = false
+	d.Open = false
 }
 
 // tell emits what a body or a metadata event says of the cost.
@@ -163,10 +142,10 @@ func (d *decoder) tell(ev *wireEvent, emit func(stream.Event)) {
 		u.Tier = ev.tier.Text()
 	}
 	if u != (stream.Usage{}) {
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: u}})
+		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: u}})
 	}
 	if invoked := ev.trace.Get("promptRouter").Get("invokedModelId").Text(); invoked != "" {
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{Model: invoked}})
+		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{Model: invoked}})
 	}
 }
 

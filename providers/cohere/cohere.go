@@ -23,7 +23,7 @@ func Dialect() dialect.Dialect {
 		Name:  "cohere",
 		Title: "Cohere v2",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: dialect.FunctionTools,
 		Model: model,
 	}

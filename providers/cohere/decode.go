@@ -5,24 +5,16 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages number is that of the last one.
+// decoder reads one exchange. Between messages Number is that of the last one.
 type decoder struct {
-	number int32 // of the open turn, or of the last one
-	open   bool
-	ended  bool // message-end has come for the last turn
-	calls  int
-	event  wireEvent
-	kind   []byte // of the event
-	text   stream.Arena
-	buf    []byte
-	said   bool // arguments that are no string were reported
-}
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
+	dialect.OneTurn
+	ended bool // message-end has come for the last turn
+	calls int
+	event wireEvent
+	kind  []byte // of the event
+	text  stream.Arena
+	buf   []byte
+	said  bool // arguments that are no string were reported
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
@@ -49,7 +41,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 		d.callStart(ev, emit)
 	case "tool-call-end":
 		d.ensure("tool-call-end", emit)
-		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slotOf(ev)})
+		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slotOf(ev)})
 	case "message-start":
 		d.messageStart(ev, emit)
 	case "message-end":
@@ -71,10 +63,10 @@ func (d *decoder) other(ev *wireEvent, kind []byte, emit func(stream.Event)) {
 	case ev.messageIn:
 		d.body(ev, emit)
 	case ev.note.IsString():
-		if !d.open {
+		if !d.Open {
 			d.begin(ev, emit)
 		}
-		emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: ev.note.Text(), More: new(stream.Detail)})
+		emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: ev.note.Text(), More: new(stream.Detail)})
 	default:
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: "an object without a type"})
 	}
@@ -86,8 +78,8 @@ func slotOf(ev *wireEvent) int32 {
 }
 
 func (d *decoder) messageStart(ev *wireEvent, emit func(stream.Event)) {
-	if d.open {
-		d.diagnose("MESSAGE_RESTARTED", stream.Warn,
+	if d.Open {
+		d.Diagnose("MESSAGE_RESTARTED", stream.Warn,
 			"a second message began before this one ended: a retry was spliced into one body", emit)
 		d.close(stream.CloseCut, emit)
 	}
@@ -102,18 +94,18 @@ const startSlot = 1 << 20
 
 // begin opens a turn.
 func (d *decoder) begin(ev *wireEvent, emit func(stream.Event)) {
-	d.number++
-	d.open, d.ended, d.said, d.calls = true, false, false, 0
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: ev.id.Text()}})
+	d.Number++
+	d.Open, d.ended, d.said, d.calls = true, false, false, 0
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: ev.id.Text()}})
 }
 
 // ensure opens a turn for an event that came before its message-start.
 func (d *decoder) ensure(what string, emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		return
 	}
 	d.begin(&d.event, emit)
-	d.diagnose(stream.ProtocolViolation, stream.Error, what+" came before message-start", emit)
+	d.Diagnose(stream.ProtocolViolation, stream.Error, what+" came before message-start", emit)
 }
 
 // words emits what the message says: its plan and reasoning as reasoning.
@@ -135,31 +127,31 @@ func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(s
 		return
 	}
 	d.buf = value.Append(d.buf[:0])
-	emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+	emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
 }
 
 func (d *decoder) callStart(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure("tool-call-start", emit)
 	slot, call := slotOf(ev), d.firstCall(&ev.message)
 	d.callOpen(slot, call, emit)
-	if call.args.Given() && !call.args.Empty() { // normally the empty string, which deltas follow
-		d.arguments(slot, call.args, emit)
+	if call.Args.Given() && !call.Args.Empty() { // normally the empty string, which deltas follow
+		d.arguments(slot, call.Args, emit)
 	}
 }
 
 // firstCall is the call of a delta: an object, or against the protocol a list of one.
-func (d *decoder) firstCall(m *wireMessage) *wireCall {
+func (d *decoder) firstCall(m *wireMessage) *dialect.FunctionCall {
 	if s := m.calls.Scan(); s.Array() {
-		m.call.parse(&s)
+		m.call.Read(&s)
 	}
 	return &m.call
 }
 
-func (d *decoder) callOpen(slot int32, w *wireCall, emit func(stream.Event)) {
+func (d *decoder) callOpen(slot int32, w *dialect.FunctionCall, emit func(stream.Event)) {
 	d.calls++
-	id := w.id.Text()
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &stream.Detail{
-		ID: id, Name: w.name.Text(), CallKind: "function",
+	id := w.ID.Text()
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &stream.Detail{
+		ID: id, Name: w.Name.Text(), CallKind: "function",
 	}})
 	if id == "" {
 		d.about(slot, "ID_MISSING", stream.Warn, "no id came: a result has nothing to refer to, clients invent one", emit)
@@ -169,11 +161,11 @@ func (d *decoder) callOpen(slot int32, w *wireCall, emit func(stream.Event)) {
 func (d *decoder) callDelta(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure("tool-call-delta", emit)
 	slot, call := slotOf(ev), d.firstCall(&ev.message)
-	if id, name := call.id.Text(), call.name.Text(); id != "" || name != "" {
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: slot, More: &stream.Detail{ID: id, Name: name, CallKind: "function"}})
+	if id, name := call.ID.Text(), call.Name.Text(); id != "" || name != "" {
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: slot, More: &stream.Detail{ID: id, Name: name, CallKind: "function"}})
 	}
-	if call.args.Given() {
-		d.arguments(slot, call.args, emit)
+	if call.Args.Given() {
+		d.arguments(slot, call.Args, emit)
 	}
 }
 
@@ -185,13 +177,9 @@ func (d *decoder) arguments(slot int32, value dialect.Raw, emit func(stream.Even
 			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail", emit)
 	}
 	d.buf = value.Append(d.buf[:0])
-	emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: slot, Text: d.text.Hold(d.buf)})
+	emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 }
 
 func (d *decoder) about(slot int32, code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, slot, code, s, message))
-}
-
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	d.about(stream.NoSlot, code, s, message, emit)
+	emit(dialect.Diagnose(d.Number, slot, code, s, message))
 }

@@ -9,7 +9,7 @@ import (
 
 // messageEnd takes the finish reason and usage, and ends the turn.
 func (d *decoder) messageEnd(ev *wireEvent, emit func(stream.Event)) {
-	if !d.open && d.ended {
+	if !d.Open && d.ended {
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn}) // once more
 		return
 	}
@@ -22,8 +22,8 @@ func (d *decoder) messageEnd(ev *wireEvent, emit func(stream.Event)) {
 
 // doneWord takes [DONE], which gateways add after message-end.
 func (d *decoder) doneWord(emit func(stream.Event)) {
-	if d.open {
-		d.diagnose("FIN_NULL", stream.Warn, "[DONE] came without message-end: nothing says why the response ended", emit)
+	if d.Open {
+		d.Diagnose("FIN_NULL", stream.Warn, "[DONE] came without message-end: nothing says why the response ended", emit)
 	}
 	d.close(stream.CloseEnd, emit)
 }
@@ -45,21 +45,21 @@ func (d *decoder) body(ev *wireEvent, emit func(stream.Event)) {
 func (d *decoder) wholeCalls(list dialect.Raw, slot int32, emit func(stream.Event)) {
 	s := list.Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
-		var call wireCall
-		call.parse(&s)
+		var call dialect.FunctionCall
+		call.Read(&s)
 		d.callOpen(slot, &call, emit)
 		switch {
-		case !call.argsIn:
+		case !call.ArgsIn:
 			d.about(slot, "ARGS_MISSING", stream.Info, "no arguments field came at all: meant as {}", emit)
-		case !call.args.Given() || call.args.Is("null"):
+		case !call.Args.Given() || call.Args.Is("null"):
 			d.about(slot, "ARGS_NULL", stream.Warn, "the arguments are null, as Cohere writes none: meant as {}", emit)
-		case call.args.Empty():
+		case call.Args.Empty():
 			d.about(slot, "ARGS_EMPTY", stream.Info, "the arguments are the empty string: meant as {}", emit)
 		}
-		if call.args.Given() {
-			d.arguments(slot, call.args, emit)
+		if call.Args.Given() {
+			d.arguments(slot, call.Args, emit)
 		}
-		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slot})
+		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
 		slot++
 	}
 }
@@ -69,23 +69,23 @@ func (d *decoder) finish(ev *wireEvent, emit func(stream.Event)) {
 	reason := ev.finish.Text()
 	code, known := finishCodes[reason]
 	if reason != "" {
-		emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: reason, Code: code})
+		emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: reason, Code: code})
 	}
 	if ev.err.Given() && !ev.err.Empty() {
-		emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: errorText(ev.err), More: &stream.Detail{ID: reason}})
+		emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: errorText(ev.err), More: &stream.Detail{ID: reason}})
 	}
 	switch {
 	case reason == "" && d.calls > 0:
-		d.diagnose("FIN_NULL", stream.Warn, "no finish_reason came: nothing says that the calls are complete", emit)
+		d.Diagnose("FIN_NULL", stream.Warn, "no finish_reason came: nothing says that the calls are complete", emit)
 	case reason == "":
 	case !known:
-		d.diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", reason), emit)
+		d.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", reason), emit)
 	case reason == "TOOL_CALL" && d.calls == 0:
-		d.diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the finish reason is TOOL_CALL, but no call came: it was dropped on the way", emit)
+		d.Diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the finish reason is TOOL_CALL, but no call came: it was dropped on the way", emit)
 	case reason == "COMPLETE" && d.calls > 0:
-		d.diagnose("FIN_STOP", stream.Info, "the finish reason is COMPLETE although calls came: clients that wait for TOOL_CALL never run them", emit)
+		d.Diagnose("FIN_STOP", stream.Info, "the finish reason is COMPLETE although calls came: clients that wait for TOOL_CALL never run them", emit)
 	case code == stream.FinishFailed:
-		d.diagnose("FIN_ERROR", stream.Error, "the response ended in "+reason, emit)
+		d.Diagnose("FIN_ERROR", stream.Error, "the response ended in "+reason, emit)
 	}
 }
 
@@ -102,15 +102,15 @@ func (d *decoder) Close(emit func(stream.Event)) {
 }
 
 func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		return
 	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
 	if code == stream.CloseCut {
 		e.Text = "the stream ended without message-end: the connection was cut"
 	}
 	emit(e)
-	d.open = false
+	d.Open = false
 }
 
 // tell emits usage: what is billed, and beside it what was processed. The
@@ -127,6 +127,6 @@ func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
 		n.CacheRead = u.Get("cached_tokens").Count()
 	}
 	if n != (stream.Usage{}) {
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: n}})
+		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: n}})
 	}
 }

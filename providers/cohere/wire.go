@@ -22,13 +22,8 @@ type wireMessage struct {
 	text     dialect.Raw // of a content object, in a delta
 	thinking dialect.Raw
 	plan     dialect.Raw
-	calls    dialect.Raw // a list, in bodies and message-start
-	call     wireCall    // an object, in a delta
-}
-
-type wireCall struct {
-	id, name, args dialect.Raw
-	argsIn         bool // the arguments field was there, null or not
+	calls    dialect.Raw          // a list, in bodies and message-start
+	call     dialect.FunctionCall // an object, in a delta
 }
 
 // parse reads data into ev.
@@ -101,25 +96,7 @@ func (m *wireMessage) parse(s *dialect.Scanner) {
 				m.calls = s.Value()
 				continue
 			}
-			m.call.parse(s)
-		}
-	}
-}
-
-func (w *wireCall) parse(s *dialect.Scanner) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "id":
-			w.id = s.Value()
-		case "function":
-			for ok := s.Object(); ok; ok = s.Member() {
-				switch string(s.Key()) {
-				case "name":
-					w.name = s.Value()
-				case "arguments":
-					w.args, w.argsIn = s.Value(), true
-				}
-			}
+			m.call.Read(s)
 		}
 	}
 }

@@ -32,13 +32,13 @@ func (d *decoder) functionCall(ch *choice, p *part, patches []patch, emit func(s
 	if k == nil {
 		if name == "" && id == "" && !w.args.Given() && w.patches == 0 {
 			// An end or a heartbeat of no call: what it belongs to has ended.
-			emit(stream.Event{Kind: stream.Heartbeat, Turn: d.number})
+			emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Number})
 			return
 		}
 		k = d.openCall(ch, p, emit)
 	} else if id != "" && k.id == "" {
 		k.id = id
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: k.slot, More: &stream.Detail{ID: id}})
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{ID: id}})
 	}
 	waits := w.continues
 	switch {
@@ -59,7 +59,7 @@ func (d *decoder) functionCall(ch *choice, p *part, patches []patch, emit func(s
 	default:
 		ch.active = k
 		if !w.args.Given() && w.patches == 0 && w.name == nil {
-			emit(stream.Event{Kind: stream.Heartbeat, Turn: d.number})
+			emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Number})
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (d *decoder) openCall(ch *choice, p *part, emit func(stream.Event)) *call {
 	if ch.calls++; ch.calls == 1 {
 		ch.first = k.slot
 	}
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: k.slot, More: &stream.Detail{
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: k.slot, More: &stream.Detail{
 		ID: k.id, Name: p.call.name.Text(), CallKind: "function", Choice: ch.index, Signature: p.signature.Text(),
 	}})
 	if ch.finished {
@@ -82,7 +82,7 @@ func (d *decoder) openCall(ch *choice, p *part, emit func(stream.Event)) *call {
 // wholeArgs takes arguments that stand as an object in the part, as the bytes
 // they are.
 func (d *decoder) wholeArgs(k *call, args dialect.Raw, emit func(stream.Event)) {
-	e := stream.Event{Kind: stream.Args, Turn: d.number, Slot: k.slot, Text: d.text.Hold(args)}
+	e := stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(args)}
 	if k.started {
 		e.Kind = stream.Rewrite
 		d.about(k.slot, "PATCH_OVERWRITES", stream.Warn, "arguments came in pieces and then as a whole object: the object is taken", emit)
@@ -97,7 +97,7 @@ func (d *decoder) patch(k *call, p *patch, emit func(stream.Event)) {
 	path := d.buf
 	more := &stream.Detail{Source: source(path, p)}
 	if k.whole != nil {
-		emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: k.slot, More: more})
+		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, More: more})
 		d.say(k, "PATCH_OVERWRITES", stream.Warn, "arguments came as a whole object and then in pieces: the pieces are not taken", emit)
 		return
 	}
@@ -127,7 +127,7 @@ func source(path []byte, p *patch) string {
 }
 
 func (d *decoder) emitPatched(k *call, done dialect.Patched, more *stream.Detail, emit func(stream.Event)) {
-	e := stream.Event{Kind: stream.Args, Turn: d.number, Slot: k.slot, Text: d.text.Hold(done.Added), More: more}
+	e := stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(done.Added), More: more}
 	if done.Rewritten {
 		e.Kind, e.Text = stream.Rewrite, d.text.Hold(k.args.Text())
 	}
@@ -151,12 +151,12 @@ func (d *decoder) seal(ch *choice, k *call, more *stream.Detail, emit func(strea
 		text = k.args.Text()
 	}
 	if at, number := bigInteger(text); number != "" {
-		e := dialect.Diagnose(d.number, k.slot, "INT_PRECISION", stream.Info,
+		e := dialect.Diagnose(d.Number, k.slot, "INT_PRECISION", stream.Info,
 			fmt.Sprintf("%s has more digits than a double holds: Google passes arguments on as doubles, and so do most clients", number))
 		e.More.Finding.Offset = at
 		emit(e)
 	}
-	emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: k.slot})
+	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
 }
 
 // implicitEnd ends the call that is being streamed because another begins. Its
@@ -166,7 +166,7 @@ func (d *decoder) implicitEnd(ch *choice, emit func(stream.Event)) {
 	d.about(k.slot, "IMPLICIT_END", stream.Warn, "another call began before this one was ended: nothing says that it is whole", emit)
 	if k.whole == nil && k.args.Waiting() {
 		d.flush(ch, emit)
-		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: k.slot})
+		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
 		ch.active = nil
 		return
 	}
@@ -186,13 +186,13 @@ func (d *decoder) flush(ch *choice, emit func(stream.Event)) {
 func (d *decoder) serverCall(ch *choice, p *part, name string, args dialect.Raw, emit func(stream.Event)) {
 	ch.server = d.slots
 	d.slots++
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: ch.server, More: &stream.Detail{
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: ch.server, More: &stream.Detail{
 		ID: p.value.Get("id").Text(), Name: name, CallKind: "server", Server: true, Choice: ch.index, Signature: p.signature.Text(),
 	}})
 	if args.Given() {
-		emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: ch.server, Text: d.text.Hold(args)})
+		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: ch.server, Text: d.text.Hold(args)})
 	}
-	emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: ch.server})
+	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: ch.server})
 }
 
 // answer takes the result of such a call, which has no id in older responses:
@@ -204,7 +204,7 @@ func (d *decoder) answer(ch *choice, p *part, emit func(stream.Event)) {
 		p.kind == partAnswer && p.value.Get("response").Get("error").Given():
 		code = stream.AnswerFailed
 	}
-	emit(stream.Event{Kind: stream.Answer, Turn: d.number, Slot: ch.server, Code: code,
+	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Slot: ch.server, Code: code,
 		More: &stream.Detail{ID: p.value.Get("id").Text()}})
 }
 

@@ -10,8 +10,7 @@ import (
 
 // decoder reads one exchange.
 type decoder struct {
-	number int32 // of the open turn, or of the last one
-	open   bool
+	dialect.OneTurn
 	id     string
 	model  string
 	failed bool
@@ -37,13 +36,6 @@ type choice struct {
 	active   *call // the call whose arguments are being streamed
 	server   int32 // slot of the last call that the provider runs
 	finished bool
-}
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
@@ -111,23 +103,23 @@ func (d *decoder) response(data dialect.Raw, emit func(stream.Event)) error {
 
 // ensure opens a turn, or takes what a later chunk says of it.
 func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
-	if d.open && d.isNext(c) {
-		d.diagnose("RESPONSE_RESTARTED", stream.Warn, "another response begins in the same body", emit)
+	if d.Open && d.isNext(c) {
+		d.Diagnose("RESPONSE_RESTARTED", stream.Warn, "another response begins in the same body", emit)
 		d.Close(emit)
 	}
-	if d.open {
+	if d.Open {
 		if d.id == "" && c.id.Text() != "" || d.model == "" && c.model.Text() != "" {
 			d.id, d.model = c.id.Text(), c.model.Text()
-			emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{ID: d.id, Model: d.model}})
+			emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
 		}
 		return
 	}
-	d.number++
-	d.open, d.failed, d.barred, d.signed = true, false, false, false
+	d.Number++
+	d.Open, d.failed, d.barred, d.signed = true, false, false, false
 	d.id, d.model = c.id.Text(), c.model.Text()
 	d.choices, d.slots, d.said = nil, 0, map[string]bool{}
 	d.tokens, d.usage = tokenCounts{}, stream.Usage{}
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: d.id, Model: d.model}})
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
 }
 
 // isNext reports whether c begins another response: one with candidates and a
@@ -155,7 +147,7 @@ func (d *decoder) part(ch *choice, p *part, patches []patch, emit func(stream.Ev
 		kind = stream.ThinkDelta
 	}
 	if d.buf = p.text.Append(d.buf[:0]); p.text.IsString() && len(d.buf) > 0 {
-		emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+		emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
 	}
 	switch p.kind {
 	case partCall:
@@ -171,24 +163,24 @@ func (d *decoder) part(ch *choice, p *part, patches []patch, emit func(stream.Ev
 	case partResult, partAnswer:
 		d.answer(ch, p, emit)
 	case partNew:
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "part " + p.key})
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "part " + p.key})
 	}
 }
 
 // Close says that the bytes have ended, which is all that ends this protocol.
 func (d *decoder) Close(emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		return
 	}
 	for _, ch := range d.choices {
 		d.flush(ch, emit)
 	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.number}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number}
 	if d.failed || !d.finished() {
 		e.Code, e.Text = stream.CloseCut, "the stream ended without a finishReason: the connection was cut"
 	}
 	emit(e)
-	d.open = false
+	d.Open = false
 }
 
 // finished reports whether every candidate has finished, or none will come.
@@ -201,21 +193,17 @@ func (d *decoder) finished() bool {
 	return len(d.choices) > 0 || d.barred
 }
 
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
-}
-
 // once makes a finding about the turn unless it was made before.
 func (d *decoder) once(code string, s stream.Severity, message string, emit func(stream.Event)) {
 	if !d.said[code] {
 		d.said[code] = true
-		d.diagnose(code, s, message, emit)
+		d.Diagnose(code, s, message, emit)
 	}
 }
 
 // about makes a finding about the call in slot.
 func (d *decoder) about(slot int32, code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, slot, code, s, message))
+	emit(dialect.Diagnose(d.Number, slot, code, s, message))
 }
 
 // word is an enum's value, by name or by number.

@@ -25,7 +25,7 @@ func (d *decoder) finish(ch *choice, k *candidate, emit func(stream.Event)) {
 		d.about(ch.active.slot, stream.FinishContradicts, stream.Error,
 			fmt.Sprintf("the finish reason is %s, but more of this call was announced: it is cut", reason), emit)
 	}
-	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: ch.index, Text: reason, Code: code})
+	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: ch.index, Text: reason, Code: code})
 	switch {
 	case !known:
 		d.once("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", reason), emit)
@@ -48,11 +48,11 @@ func (d *decoder) refused(ch *choice, reason, message string, emit func(stream.E
 	}
 	slot := d.slots
 	d.slots++
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &stream.Detail{
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &stream.Detail{
 		Name: attemptName(message), CallKind: "function", Choice: ch.index, Freeform: true, Attempt: true,
 	}})
 	if message != "" {
-		emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: slot, Text: message})
+		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: message})
 	}
 	d.once("GENERATION_REJECTED", stream.Error,
 		fmt.Sprintf("%s: the provider threw away a call that the model wrote, and gives this account of it in its place", reason), emit)
@@ -105,8 +105,8 @@ func (d *decoder) promptFeedback(feedback dialect.Raw, emit func(stream.Event)) 
 		return
 	}
 	d.barred = true
-	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: why, Code: stream.FinishRefused})
-	d.diagnose(stream.ProviderError, stream.Error, fmt.Sprintf("the prompt was refused: %s%s", why, quoted(message.Text())), emit)
+	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: why, Code: stream.FinishRefused})
+	d.Diagnose(stream.ProviderError, stream.Error, fmt.Sprintf("the prompt was refused: %s%s", why, quoted(message.Text())), emit)
 }
 
 // fail takes an error: as a whole body, as an element of the array, or as a
@@ -127,7 +127,7 @@ func (d *decoder) fail(err dialect.Raw, emit func(stream.Event)) {
 	if code := err.Get("code"); id == "" && code.Given() {
 		id = string(code.Append(nil))
 	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: message, More: &stream.Detail{ID: id}})
+	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: id}})
 }
 
 // tokenCounts are the wire's own counts. Cached tokens are part of the prompt;
@@ -178,6 +178,6 @@ func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
 	}
 	if told && usage != d.usage {
 		d.usage = usage
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: usage}})
+		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: usage}})
 	}
 }

@@ -25,7 +25,7 @@ func Dialect() dialect.Dialect {
 		Name:  "gemini",
 		Title: "Google Gemini",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: tools,
 		Model: model,
 	}

@@ -10,8 +10,7 @@ import (
 
 // decoder reads one exchange.
 type decoder struct {
-	number   int32 // of the open turn, or of the last one
-	open     bool
+	dialect.OneTurn
 	model    string
 	steps    map[int64]*step // those that are open
 	calls    int             // client-side calls of the turn
@@ -28,13 +27,6 @@ type step struct {
 	kind   string
 	called bool   // a call was opened
 	answer string // id of the call whose result it is
-}
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
@@ -89,7 +81,7 @@ func (d *decoder) other(ev *wireEvent, data dialect.Raw, kind string, emit func(
 // progress takes an event about the interaction as a whole. One about an
 // interaction that has ended already says nothing new.
 func (d *decoder) progress(ev *wireEvent, kind string, emit func(stream.Event)) {
-	if !d.open && d.number >= 0 {
+	if !d.Open && d.Number >= 0 {
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn})
 		return
 	}
@@ -104,18 +96,18 @@ func (d *decoder) progress(ev *wireEvent, kind string, emit func(stream.Event)) 
 }
 
 func (d *decoder) created(interaction dialect.Raw, emit func(stream.Event)) {
-	if d.open {
-		d.diagnose("RESPONSE_RESTARTED", stream.Warn, "another interaction began before this one ended", emit)
+	if d.Open {
+		d.Diagnose("RESPONSE_RESTARTED", stream.Warn, "another interaction began before this one ended", emit)
 		d.close(emit)
 	}
 	d.begin(interaction, emit)
 }
 
 func (d *decoder) begin(interaction dialect.Raw, emit func(stream.Event)) {
-	d.number++
-	d.open, d.headless, d.streamed, d.calls, d.finished, d.steps = true, false, false, 0, "", map[int64]*step{}
+	d.Number++
+	d.Open, d.headless, d.streamed, d.calls, d.finished, d.steps = true, false, false, 0, "", map[int64]*step{}
 	d.model = modelOf(interaction)
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: interaction.Get("id").Text(), Model: d.model}})
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: interaction.Get("id").Text(), Model: d.model}})
 }
 
 func modelOf(interaction dialect.Raw) string {
@@ -128,12 +120,12 @@ func modelOf(interaction dialect.Raw) string {
 // ensure opens a turn for an event that came before the interaction: a stream
 // that was resumed begins in the middle.
 func (d *decoder) ensure(what string, emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		return
 	}
 	d.begin(nil, emit)
 	d.headless = true
-	d.diagnose(stream.ProtocolViolation, stream.Warn, what+" came before interaction.created: the stream was resumed, or its beginning is lost", emit)
+	d.Diagnose(stream.ProtocolViolation, stream.Warn, what+" came before interaction.created: the stream was resumed, or its beginning is lost", emit)
 }
 
 func (d *decoder) stepStart(ev *wireEvent, emit func(stream.Event)) {
@@ -160,7 +152,7 @@ func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool, emit fu
 	case st.kind == "text":
 		d.emitText(stream.TextDelta, 0, s.Get("text"), emit)
 	case !silent[st.kind]:
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "step " + st.kind})
+		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "step " + st.kind})
 	}
 	for _, list := range [...]struct {
 		kind  stream.EventKind
@@ -183,7 +175,7 @@ func (d *decoder) openCall(st *step, slot int32, s dialect.Raw, emit func(stream
 		more.Name = name
 	}
 	more.ID, more.Host, more.Signature = s.Get("id").Text(), s.Get("server_name").Text(), s.Get("signature").Text()
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &more})
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &more})
 }
 
 // answer takes the result of a call that the provider ran.
@@ -192,7 +184,7 @@ func (d *decoder) answer(st *step, s dialect.Raw, emit func(stream.Event)) {
 	if string(s.Get("is_error")) == "true" {
 		code = stream.AnswerFailed
 	}
-	emit(stream.Event{Kind: stream.Answer, Turn: d.number, Slot: stream.NoSlot, Code: code, More: &stream.Detail{ID: st.answer}})
+	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Slot: stream.NoSlot, Code: code, More: &stream.Detail{ID: st.answer}})
 }
 
 func (d *decoder) stepDelta(ev *wireEvent, emit func(stream.Event)) {
@@ -213,7 +205,7 @@ func (d *decoder) stepDelta(ev *wireEvent, emit func(stream.Event)) {
 	case kind.Is("thought_summary"):
 		d.emitText(stream.ThinkDelta, 0, delta.whole.Get("content").Get("text"), emit)
 	case kind.Is("thought_signature") && st != nil && st.called:
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: slot,
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: slot,
 			More: &stream.Detail{Signature: delta.whole.Get("signature").Text()}})
 	default:
 		d.wholeDelta(st, index, delta.whole, kind.Text(), emit)
@@ -227,7 +219,7 @@ func (d *decoder) wholeDelta(st *step, index int64, delta dialect.Raw, kind stri
 	switch isResult := strings.HasSuffix(kind, "_result"); {
 	case !isCall && !isResult:
 		if !silent[kind] {
-			emit(stream.Event{Kind: stream.Unknown, Turn: d.number, Text: "delta " + kind})
+			emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "delta " + kind})
 		}
 		return
 	case st == nil:
@@ -243,7 +235,7 @@ func (d *decoder) wholeDelta(st *step, index int64, delta dialect.Raw, kind stri
 	}
 	if st.called {
 		if id, name := delta.Get("id").Text(), delta.Get("name").Text(); id != "" || name != "" {
-			emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: int32(index), More: &stream.Detail{ID: id, Name: name}})
+			emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: int32(index), More: &stream.Detail{ID: id, Name: name}})
 		}
 		d.emitText(stream.Args, int32(index), delta.Get("arguments"), emit)
 		return
@@ -260,7 +252,7 @@ func (d *decoder) emitText(kind stream.EventKind, slot int32, value dialect.Raw,
 	}
 	d.buf = value.Append(d.buf[:0])
 	if len(d.buf) > 0 || kind == stream.Args {
-		emit(stream.Event{Kind: kind, Turn: d.number, Slot: slot, Text: d.text.Hold(d.buf)})
+		emit(stream.Event{Kind: kind, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 	}
 }
 
@@ -269,15 +261,11 @@ func (d *decoder) stepStop(ev *wireEvent, emit func(stream.Event)) {
 	index, _ := ev.index.Int()
 	st := d.steps[index]
 	if st == nil {
-		d.diagnose(stream.ProtocolViolation, stream.Error, fmt.Sprintf("step.stop for step %d, which is not open", index), emit)
+		d.Diagnose(stream.ProtocolViolation, stream.Error, fmt.Sprintf("step.stop for step %d, which is not open", index), emit)
 		return
 	}
 	delete(d.steps, index)
 	if st.called {
-		emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: int32(index)})
+		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})
 	}
-}
-
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
 }

@@ -13,7 +13,7 @@ import (
 func (d *decoder) completed(interaction dialect.Raw, emit func(stream.Event)) {
 	if m := modelOf(interaction); m != "" && m != d.model {
 		d.model = m
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{ID: interaction.Get("id").Text(), Model: m}})
+		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: interaction.Get("id").Text(), Model: m}})
 	}
 	d.tell(interaction.Get("usage"), interaction.Get("service_tier").Text(), emit)
 	status := interaction.Get("status")
@@ -28,19 +28,19 @@ func (d *decoder) completed(interaction dialect.Raw, emit func(stream.Event)) {
 func (d *decoder) status(status dialect.Raw, emit func(stream.Event)) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
-		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.number})
+		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Number})
 		return
 	}
 	d.finished = word
 	code, known := finishCodes[word]
-	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: word, Code: code})
+	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
 	switch {
 	case !known:
-		d.diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("status %q is not documented", word), emit)
+		d.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("status %q is not documented", word), emit)
 	case word == "requires_action" && d.calls == 0 && !d.headless:
-		d.diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the status is requires_action, but no call came: it was dropped on the way", emit)
+		d.Diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the status is requires_action, but no call came: it was dropped on the way", emit)
 	case word == "completed" && d.calls > 0:
-		d.diagnose("FIN_STOP", stream.Info, "the status is completed although calls came: clients that wait for requires_action never run them", emit)
+		d.Diagnose("FIN_STOP", stream.Info, "the status is completed although calls came: clients that wait for requires_action never run them", emit)
 	}
 }
 
@@ -52,7 +52,7 @@ func (d *decoder) body(ev *wireEvent, data dialect.Raw, emit func(stream.Event))
 	d.completed(data, emit)
 	if d.finished == "" {
 		d.finished = "none"
-		d.diagnose("RESPONSE_UNFINISHED", stream.Info, "the interaction is still running: this is what there was of it", emit)
+		d.Diagnose("RESPONSE_UNFINISHED", stream.Info, "the interaction is still running: this is what there was of it", emit)
 	}
 	d.close(emit)
 }
@@ -65,7 +65,7 @@ func (d *decoder) whole(list dialect.Raw, emit func(stream.Event)) {
 		st := &step{kind: s.Get("type").Text()}
 		d.take(st, slot, s, false, emit)
 		if st.called {
-			emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slot})
+			emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
 		}
 	}
 }
@@ -81,7 +81,7 @@ func (d *decoder) notStreamed(interaction dialect.Raw, emit func(stream.Event)) 
 		return
 	}
 	if d.whole(list, emit); d.calls > 0 {
-		d.diagnose("ITEM_NOT_STREAMED", stream.Warn,
+		d.Diagnose("ITEM_NOT_STREAMED", stream.Warn,
 			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them", emit)
 	}
 }
@@ -90,9 +90,9 @@ func (d *decoder) notStreamed(interaction dialect.Raw, emit func(stream.Event)) 
 func (d *decoder) sealRest(emit func(stream.Event)) {
 	for _, index := range slices.Sorted(maps.Keys(d.steps)) {
 		if st := d.steps[index]; st.called {
-			emit(dialect.Diagnose(d.number, int32(index), "ITEM_DONE_MISSING", stream.Info,
+			emit(dialect.Diagnose(d.Number, int32(index), "ITEM_DONE_MISSING", stream.Info,
 				"no step.stop came for the call: only the end of the interaction says that it is complete"))
-			emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: int32(index)})
+			emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})
 		}
 		delete(d.steps, index)
 	}
@@ -100,7 +100,7 @@ func (d *decoder) sealRest(emit func(stream.Event)) {
 
 // fail takes an error event, or an error that is the whole body.
 func (d *decoder) fail(err dialect.Raw, emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		d.begin(nil, emit)
 	}
 	message := err.Get("message").Text()
@@ -111,22 +111,22 @@ func (d *decoder) fail(err dialect.Raw, emit func(stream.Event)) {
 	if code := err.Get("code"); code.Given() && id == "" {
 		id = string(code.Append(nil))
 	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: message, More: &stream.Detail{ID: id}})
+	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: id}})
 }
 
 // Close says that the bytes have ended: unless the interaction has, that is a cut.
 func (d *decoder) Close(emit func(stream.Event)) { d.close(emit) }
 
 func (d *decoder) close(emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		return
 	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.number}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number}
 	if d.finished == "" {
 		e.Code, e.Text = stream.CloseCut, "the stream ended without interaction.completed: the connection was cut"
 	}
 	emit(e)
-	d.open = false
+	d.Open = false
 }
 
 // tell emits usage. Thoughts and the tokens of tool use are outside of output
@@ -147,5 +147,5 @@ func (d *decoder) tell(u dialect.Raw, tier string, emit func(stream.Event)) {
 	if total := u.Get("total_tokens").Count(); total.Told && total.N == usage.Input.N+output.N {
 		usage.Output.N = output.N
 	}
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: usage}})
+	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: usage}})
 }

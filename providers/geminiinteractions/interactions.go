@@ -23,7 +23,7 @@ func Dialect() dialect.Dialect {
 		Name:  "gemini-interactions",
 		Title: "Gemini Interactions",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: tools,
 		Model: model,
 	}

@@ -21,26 +21,18 @@ const (
 
 // decoder reads one exchange, which may hold several responses.
 type decoder struct {
-	number int32 // of the open turn, or of the last one
-	open   bool
-	calls  int32 // calls of the turn: also the next slot
-	line   line
-	text   stream.Arena
-	leak   dialect.Leak
-	buf    []byte
+	dialect.OneTurn
+	calls int32 // calls of the turn: also the next slot
+	line  line
+	text  stream.Arena
+	leak  dialect.Leak
+	buf   []byte
 
 	base  time.Time // when the first line was made
 	stamp []byte    // when the line being decoded was made, as it says
 
 	lines int    // of the open turn
 	last  []byte // the line that closed a turn of several
-}
-
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
 }
 
 // Now is when the line was made, since the first one that said so.
@@ -58,7 +50,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	if err := l.parse(f.Data); err != nil {
 		return err
 	}
-	if !d.open && len(d.last) > 0 && bytes.Equal(f.Data, d.last) {
+	if !d.Open && len(d.last) > 0 && bytes.Equal(f.Data, d.last) {
 		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn}) // the last line again
 		return nil
 	}
@@ -89,7 +81,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 // count counts the lines of a turn, and remembers the one that closed it.
 func (d *decoder) count(line []byte) {
 	switch d.lines++; {
-	case d.open:
+	case d.Open:
 		return
 	case d.lines > 1:
 		d.last = append(d.last[:0], line...)
@@ -109,12 +101,12 @@ func (d *decoder) clock(created dialect.Raw) {
 
 // ensure opens a turn if none is.
 func (d *decoder) ensure(l *line, emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		return
 	}
-	d.number++
-	d.open, d.calls, d.leak = true, 0, dialect.Leak{}
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{Model: l.model.Text()}})
+	d.Number++
+	d.Open, d.calls, d.leak = true, 0, dialect.Leak{}
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{Model: l.model.Text()}})
 }
 
 func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(stream.Event)) {
@@ -123,55 +115,55 @@ func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(s
 	}
 	d.buf = value.Append(d.buf[:0])
 	if kind == stream.TextDelta {
-		d.leak.Look(d.buf, d.number, emit)
+		d.leak.Look(d.buf, d.Number, emit)
 	}
-	emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+	emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
 }
 
 // call takes a call, which is complete where it stands.
-func (d *decoder) call(w *wireCall, emit func(stream.Event)) {
-	slot, id := d.calls, w.id.Text()
+func (d *decoder) call(w *dialect.FunctionCall, emit func(stream.Event)) {
+	slot, id := d.calls, w.ID.Text()
 	d.calls++
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: slot, More: &stream.Detail{
-		ID: id, Name: w.name.Text(), CallKind: "function",
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &stream.Detail{
+		ID: id, Name: w.Name.Text(), CallKind: "function",
 	}})
 	about := func(code string, s stream.Severity, message string) {
-		emit(dialect.Diagnose(d.number, slot, code, s, message))
+		emit(dialect.Diagnose(d.Number, slot, code, s, message))
 	}
 	if id == "" {
 		about(idMissing, stream.Info, "no id came, as from old versions: a result is matched by the tool's name or by its place")
 	}
 	switch {
-	case !w.argsIn:
+	case !w.ArgsIn:
 		about(argsMissing, stream.Info, "no arguments field came at all: meant as {}")
-	case !w.args.Given():
+	case !w.Args.Given():
 		about(argsNull, stream.Warn, "the arguments are null: meant as {}")
 	default:
-		if w.args.IsString() {
+		if w.Args.IsString() {
 			about(argsString, stream.Warn, "the arguments are a string, not an object: Ollama's own clients fail on it")
 		}
-		d.buf = w.args.Append(d.buf[:0])
-		emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: slot, Text: d.text.Hold(d.buf)})
+		d.buf = w.Args.Append(d.buf[:0])
+		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 	}
-	emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: slot})
+	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
 }
 
 // done takes the last line of a response. Cached tokens are in prompt_eval_count.
 func (d *decoder) done(l *line, emit func(stream.Event)) {
 	u := stream.Usage{Input: l.promptCount.Count(), CacheRead: l.cachedCount.Count(), Output: l.outCount.Count()}
 	if u != (stream.Usage{}) {
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: u}})
+		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: u}})
 	}
 	if reason := l.doneReason.Text(); reason != "" { // old versions give none
 		code, known := finishCodes[reason]
-		emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: stream.AllChoices, Text: reason, Code: code})
+		emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: reason, Code: code})
 		if !known {
-			emit(dialect.Diagnose(d.number, stream.NoSlot, finUnknown, stream.Info,
+			emit(dialect.Diagnose(d.Number, stream.NoSlot, finUnknown, stream.Info,
 				fmt.Sprintf("done reason %q is not documented", reason)))
 		}
 	}
-	emit(stream.Event{Kind: stream.TurnClose, Turn: d.number})
-	d.open = false
+	emit(stream.Event{Kind: stream.TurnClose, Turn: d.Number})
+	d.Open = false
 }
 
 // fail takes an error line or body: it ends the response.
@@ -184,18 +176,18 @@ func (d *decoder) fail(l *line, emit func(stream.Event)) {
 	if message == "" {
 		message = string(l.err)
 	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: message, More: new(stream.Detail)})
+	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: new(stream.Detail)})
 	d.cut("an error ended the response", emit)
 }
 
 // Close says that the bytes have ended: without "done":true that is a cut.
 func (d *decoder) Close(emit func(stream.Event)) {
-	if d.open {
+	if d.Open {
 		d.cut(`the lines ended without "done":true: the connection was cut`, emit)
 	}
 }
 
 func (d *decoder) cut(why string, emit func(stream.Event)) {
-	emit(stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: stream.CloseCut, Text: why})
-	d.open = false
+	emit(stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: stream.CloseCut, Text: why})
+	d.Open = false
 }

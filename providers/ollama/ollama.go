@@ -25,7 +25,7 @@ func Dialect() dialect.Dialect {
 		Name:  "ollama",
 		Title: "Ollama",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: dialect.FunctionTools,
 	}
 }

@@ -13,12 +13,7 @@ type line struct {
 	promptCount, cachedCount, outCount dialect.Raw
 
 	messageIn bool // there was a message, of /api/chat
-	calls     []wireCall
-}
-
-type wireCall struct {
-	id, name, args dialect.Raw
-	argsIn         bool // the arguments field was there, null or not
+	calls     []dialect.FunctionCall
 }
 
 // parse reads data into l, whose slice is reused.
@@ -75,25 +70,7 @@ func (l *line) message(s *dialect.Scanner) {
 
 func (l *line) toolCalls(s *dialect.Scanner) {
 	for ok := s.Array(); ok; ok = s.Element() {
-		l.calls = append(l.calls, parseCall(s))
+		l.calls = append(l.calls, dialect.FunctionCall{})
+		l.calls[len(l.calls)-1].Read(s)
 	}
-}
-
-func parseCall(s *dialect.Scanner) (w wireCall) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "id":
-			w.id = s.Value()
-		case "function":
-			for ok := s.Object(); ok; ok = s.Member() {
-				switch string(s.Key()) {
-				case "name":
-					w.name = s.Value()
-				case "arguments":
-					w.args, w.argsIn = s.Value(), true
-				}
-			}
-		}
-	}
-	return w
 }

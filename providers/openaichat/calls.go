@@ -157,7 +157,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(st
 	if w.custom {
 		kind = "custom"
 	}
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: k.slot, More: &stream.Detail{
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: k.slot, More: &stream.Detail{
 		ID: id, Name: k.name, CallKind: kind, Freeform: w.custom, Choice: st.index,
 	}})
 	d.checkName(k, emit)
@@ -180,7 +180,7 @@ func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream
 	case k.id == "":
 		k.id = id
 		d.late(k, "id", emit)
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: k.slot, More: &stream.Detail{ID: id}})
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{ID: id}})
 	case id == k.id && !k.legacy:
 		d.about(k, "ID_REPEATED", stream.Info, "the id is repeated on later fragments: it is not to be appended", emit)
 	}
@@ -191,7 +191,7 @@ func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream
 	case k.name == "":
 		k.name = name
 		d.late(k, "name", emit)
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.number, Slot: k.slot, More: &stream.Detail{Name: name}})
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{Name: name}})
 		d.checkName(k, emit)
 	case name == k.name:
 		d.about(k, "NAME_REPEATED", stream.Info, "the name is repeated on later fragments: clients that append it call an unknown tool", emit)
@@ -222,7 +222,7 @@ func (d *decoder) arguments(k *call, w *wireCall, emit func(stream.Event)) {
 		k.sawNull = k.tail == 0 && string(d.buf) == "null"
 		k.tail = d.buf[n-1]
 	}
-	emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: k.slot, Text: d.text.Hold(d.buf)})
+	emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(d.buf)})
 }
 
 // checkCall judges a call that no more fragments come for. What a limit has cut
@@ -291,5 +291,5 @@ func (d *decoder) about(k *call, code string, s stream.Severity, message string,
 		k.said = map[string]bool{}
 	}
 	k.said[code] = true
-	emit(dialect.Diagnose(d.number, k.slot, code, s, message))
+	emit(dialect.Diagnose(d.Number, k.slot, code, s, message))
 }

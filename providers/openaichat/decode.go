@@ -9,8 +9,7 @@ import (
 
 // decoder reads one exchange.
 type decoder struct {
-	number int32 // of the open turn, or of the last one
-	open   bool
+	dialect.OneTurn
 	id     string
 	model  string
 	tier   string // the service tier that answers
@@ -38,13 +37,6 @@ type choiceState struct {
 	finally bool // a finish reason has come
 }
 
-func (d *decoder) Turn() int32 {
-	if d.open {
-		return d.number
-	}
-	return stream.NoTurn
-}
-
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	if string(f.Data) == "[DONE]" {
 		d.close(stream.CloseEnd, emit)
@@ -65,7 +57,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: "a chunk without choices"})
 		return nil
 	}
-	body, at := !d.open && len(c.choices) == 0 && c.object.Is("chat.completion"), 0
+	body, at := !d.Open && len(c.choices) == 0 && c.object.Is("chat.completion"), 0
 	d.ensure(c, emit)
 	for i := range c.choices {
 		ch := &c.choices[i]
@@ -86,17 +78,17 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 // ensure opens a turn, or takes what a later chunk says of it: Azure's first
 // chunk has neither id nor model.
 func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
-	if d.open && d.isNext(c) {
-		d.diagnose("RESPONSE_RESTARTED", stream.Warn, "another response begins in the same body without a terminator between", emit)
+	if d.Open && d.isNext(c) {
+		d.Diagnose("RESPONSE_RESTARTED", stream.Warn, "another response begins in the same body without a terminator between", emit)
 		d.close(stream.CloseEnd, emit)
 	}
-	if !d.open {
+	if !d.Open {
 		d.begin(c, emit)
 		return
 	}
 	if d.id == "" && !c.id.Empty() && c.id.IsString() || d.model == "" && !c.model.Empty() && c.model.IsString() {
 		d.id, d.model = c.id.Text(), c.model.Text()
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.number, More: &stream.Detail{ID: d.id, Model: d.model}})
+		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
 	}
 }
 
@@ -115,15 +107,15 @@ func (d *decoder) isNext(c *chunk) bool {
 }
 
 func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
-	d.number++
-	d.open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
+	d.Number++
+	d.Open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
 	d.tier = ""
 	d.choices, d.calls, d.usages = nil, 0, 0
 	d.said, d.leak = map[string]bool{}, dialect.Leak{}
 	if d.names == nil {
 		d.names = map[string]bool{}
 	}
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.number, More: &stream.Detail{ID: d.id, Model: d.model}})
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
 }
 
 func (d *decoder) choice(ch *choice, calls []wireCall, emit func(stream.Event)) {
@@ -166,11 +158,11 @@ func (d *decoder) finish(st *choiceState, ch *choice, emit func(stream.Event)) {
 			if !k.sealed {
 				k.sealed = true
 				d.checkCall(k, code == stream.FinishCut, emit)
-				emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: k.slot})
+				emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
 			}
 		}
 	}
-	emit(stream.Event{Kind: stream.Finish, Turn: d.number, Slot: st.index, Text: word, Code: code})
+	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: st.index, Text: word, Code: code})
 	switch {
 	case !known:
 		d.once("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", word), emit)
@@ -183,7 +175,7 @@ func (d *decoder) finish(st *choiceState, ch *choice, emit func(stream.Event)) {
 
 // fail takes an error object, inside a stream or as the whole body.
 func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		d.begin(c, emit)
 	}
 	d.failed = true
@@ -201,18 +193,18 @@ func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
 	if code := err.Get("code"); code.Given() && (id == "" || code.IsString()) {
 		id = string(code.Append(nil))
 	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.number, Text: message, More: &stream.Detail{ID: id}})
+	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: id}})
 	if failed := err.Get("failed_generation").Text(); failed != "" {
-		d.diagnose("GENERATION_REJECTED", stream.Error, "the provider threw away what the model wrote: "+failed, emit)
+		d.Diagnose("GENERATION_REJECTED", stream.Error, "the provider threw away what the model wrote: "+failed, emit)
 	}
 	if raw := err.Get("metadata").Get("raw").Text(); raw != "" {
-		d.diagnose("UPSTREAM_ERROR", stream.Info, "the upstream's own words: "+raw, emit)
+		d.Diagnose("UPSTREAM_ERROR", stream.Info, "the upstream's own words: "+raw, emit)
 	}
 }
 
 // Close says that the bytes have ended.
 func (d *decoder) Close(emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		return
 	}
 	code := stream.CloseCut
@@ -220,7 +212,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	case d.failed:
 	case d.finished():
 		code = stream.CloseEnd
-		d.diagnose(stream.NoTerminator, stream.Info, "a finish reason came, but no [DONE]: usage may be missing", emit)
+		d.Diagnose(stream.NoTerminator, stream.Info, "a finish reason came, but no [DONE]: usage may be missing", emit)
 	}
 	d.close(code, emit)
 }
@@ -235,18 +227,18 @@ func (d *decoder) finished() bool {
 }
 
 func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	if !d.open {
+	if !d.Open {
 		return
 	}
 	if code == stream.CloseEnd && !d.failed {
 		d.checkChoices(emit)
 	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.number, Code: code}
+	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
 	if code == stream.CloseCut {
 		e.Text = "the stream ended without a finish reason and without [DONE]: the connection was cut"
 	}
 	emit(e)
-	d.open = false
+	d.Open = false
 }
 
 // checkChoices compares finish reasons with the calls that came.
@@ -265,14 +257,10 @@ func (d *decoder) checkChoices(emit func(stream.Event)) {
 	}
 }
 
-func (d *decoder) diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.number, stream.NoSlot, code, s, message))
-}
-
 // once makes a finding about the turn unless it was made before.
 func (d *decoder) once(code string, s stream.Severity, message string, emit func(stream.Event)) {
 	if !d.said[code] {
 		d.said[code] = true
-		d.diagnose(code, s, message, emit)
+		d.Diagnose(code, s, message, emit)
 	}
 }

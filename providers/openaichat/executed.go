@@ -36,13 +36,13 @@ func (d *decoder) executed(st *choiceState, list dialect.Raw, emit func(stream.E
 			x.sealed = true
 			if args.Given() {
 				d.buf = args.Append(d.buf[:0])
-				emit(stream.Event{Kind: stream.Args, Turn: d.number, Slot: x.slot, Text: d.text.Hold(d.buf)})
+				emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: x.slot, Text: d.text.Hold(d.buf)})
 			}
-			emit(stream.Event{Kind: stream.Seal, Turn: d.number, Slot: x.slot})
+			emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: x.slot})
 		}
 		if ran && !x.answered {
 			x.answered = true
-			emit(stream.Event{Kind: stream.Answer, Turn: d.number, Slot: x.slot, Code: stream.AnswerOK})
+			emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Slot: x.slot, Code: stream.AnswerOK})
 		}
 	}
 }
@@ -54,7 +54,7 @@ func (d *decoder) openExecuted(st *choiceState, entry dialect.Raw, emit func(str
 		name = entry.Get("type").Text() // search, python, browser_automation, …
 	}
 	d.calls++
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.number, Slot: x.slot, More: &stream.Detail{
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: x.slot, More: &stream.Detail{
 		Name: name, CallKind: "server", Server: true, Choice: st.index,
 	}})
 	return x

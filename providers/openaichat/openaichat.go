@@ -22,7 +22,7 @@ func Dialect() dialect.Dialect {
 		Name:  "openai-chat",
 		Title: "OpenAI Chat Completions",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{number: -1} },
+		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: tools,
 	}
 }

@@ -50,9 +50,9 @@ func (d *decoder) content(kind stream.EventKind, value dialect.Raw, emit func(st
 			return
 		}
 		if kind == stream.TextDelta {
-			d.leak.Look(d.buf, d.number, emit)
+			d.leak.Look(d.buf, d.Number, emit)
 		}
-		emit(stream.Event{Kind: kind, Turn: d.number, Text: d.text.Hold(d.buf)})
+		emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
 	case '[':
 		parts := value.Scan()
 		for ok := parts.Array(); ok; ok = parts.Element() {

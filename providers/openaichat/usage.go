@@ -45,7 +45,7 @@ func (d *decoder) usage(c *chunk, emit func(stream.Event)) {
 	if string(told.Get("is_byok")) == "true" {
 		d.once("COST_BYOK", stream.Info, "the cost is what the gateway asks: the model's own provider is paid with another key", emit)
 	}
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.number, More: &stream.Detail{Usage: n}})
+	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: n}})
 }
 
 // totals are the wire's own counts.

@@ -1,0 +1,46 @@
+package dialect
+
+import (
+	"fmt"
+
+	"toolscope/stream"
+)
+
+// OneTurn is what a Decoder embeds that has at most one turn open at a time: its
+// number, and the findings about it.
+type OneTurn struct {
+	Number int32 // of the open turn, or of the last one
+	Open   bool
+}
+
+// BeforeTurns is the state before the first turn.
+var BeforeTurns = OneTurn{Number: -1}
+
+// Turn is the number of the turn that is open, or stream.NoTurn.
+func (t *OneTurn) Turn() int32 {
+	if t.Open {
+		return t.Number
+	}
+	return stream.NoTurn
+}
+
+// Diagnose makes a finding about the turn.
+func (t *OneTurn) Diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
+	emit(Diagnose(t.Number, stream.NoSlot, code, s, message))
+}
+
+// Stop takes the word on why the turn ended, in the protocols that have
+// Anthropic's words, and returns what it means; calls are those of the client.
+func (t *OneTurn) Stop(reason string, codes map[string]stream.Code, calls int, emit func(stream.Event)) stream.Code {
+	code, known := codes[reason]
+	emit(stream.Event{Kind: stream.Finish, Turn: t.Number, Slot: stream.AllChoices, Text: reason, Code: code})
+	switch {
+	case !known:
+		t.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("stop reason %q is not documented", reason), emit)
+	case reason == "tool_use" && calls == 0:
+		t.Diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the stop reason is tool_use, but no call came: it was dropped on the way", emit)
+	case reason == "end_turn" && calls > 0:
+		t.Diagnose("FIN_STOP", stream.Info, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them", emit)
+	}
+	return code
+}
