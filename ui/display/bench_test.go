@@ -16,11 +16,11 @@ func BenchmarkAppendClean(b *testing.B) {
 	for _, c := range benchTexts {
 		b.Run(c.name, func(b *testing.B) {
 			src := []byte(strings.Repeat(c.text, 1<<16/len(c.text)))
-			dst := AppendClean(nil, src)
+			dst := Drawer{}.AppendClean(nil, src)
 			b.SetBytes(int64(len(src)))
 			b.ReportAllocs()
 			for b.Loop() {
-				dst = AppendClean(dst[:0], src)
+				dst = Drawer{}.AppendClean(dst[:0], src)
 			}
 		})
 	}

@@ -35,31 +35,6 @@ type Drawer struct{ ASCII bool }
 // Clean returns s as one line that is safe to draw: line feeds and tabs are shown as marks too.
 func Clean(s string) Text { return Drawer{}.Clean(s) }
 
-// CleanBytes is [Clean] for bytes.
-func CleanBytes(b []byte) Text { return Drawer{}.CleanBytes(b) }
-
-// AppendClean appends the clean form of src to dst. It allocates nothing but what dst needs to grow.
-func AppendClean(dst, src []byte) []byte { return Drawer{}.AppendClean(dst, src) }
-
-// Altered reports whether [Clean] would change s.
-func Altered(s string) bool {
-	if plain(s) {
-		return false
-	}
-	for b := []byte(s); len(b) > 0; {
-		n := PlainLen(b)
-		if n == 0 {
-			p := scan(b)
-			if p.altered() {
-				return true
-			}
-			n = p.n
-		}
-		b = b[n:]
-	}
-	return false
-}
-
 // Clean is the function [Clean] with this drawer's alphabet.
 func (d Drawer) Clean(s string) Text {
 	if plain(s) {
@@ -68,12 +43,12 @@ func (d Drawer) Clean(s string) Text {
 	return d.CleanBytes([]byte(s))
 }
 
-// CleanBytes is the function [CleanBytes] with this drawer's alphabet.
+// CleanBytes is [Drawer.Clean] for bytes.
 func (d Drawer) CleanBytes(b []byte) Text {
 	return Text(d.AppendClean(make([]byte, 0, len(b)), b))
 }
 
-// AppendClean is the function [AppendClean] with this drawer's alphabet.
+// AppendClean appends the clean form of src to dst. It allocates nothing but what dst needs to grow.
 func (d Drawer) AppendClean(dst, src []byte) []byte {
 	for len(src) > 0 {
 		n := PlainLen(src)

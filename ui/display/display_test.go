@@ -23,8 +23,8 @@ func TestHostile(t *testing.T) {
 			if got := (Drawer{ASCII: true}).Clean(c.in); string(got) != c.ascii {
 				t.Errorf("ASCII Clean(%+q)\n got %q\nwant %q", c.in, got, c.ascii)
 			}
-			if Altered(c.in) != (c.in != c.shown) {
-				t.Errorf("Altered(%+q) = %t", c.in, Altered(c.in))
+			if altered(c.in) != (c.in != c.shown) {
+				t.Errorf("Altered(%+q) = %t", c.in, altered(c.in))
 			}
 			checkLaws(t, []byte(c.in))
 		})
@@ -48,7 +48,7 @@ func TestEveryCodePoint(t *testing.T) {
 		if c, _ := ansi.FirstGraphemeCluster(s+"⟨", ansi.GraphemeWidth); (len(c) > len(s)) != leads(r) {
 			t.Errorf("%U: leads is %t", r, leads(r))
 		}
-		u := Next([]byte(s + "x"))
+		u := Drawer{}.Next([]byte(s + "x"))
 		if u.Cells != ansi.StringWidth(u.Shown) || u.Cells < 1 || u.Altered == (u.Shown == s) {
 			t.Errorf("%U: %+v", r, u)
 		}
@@ -113,7 +113,7 @@ func TestTruncateAndPad(t *testing.T) {
 		{"日本語", 4, "日… ", "... "}, {"e\u0301e\u0301e\u0301", 2, "e\u0301…", ".."}, {"", 2, "  ", "  "},
 		{"👨‍👩‍👧ab", 3, "👨‍👩‍👧…", "..."},
 	} {
-		if got := Pad(c.in, c.cells); got != c.want {
+		if got := (Drawer{}).Pad(c.in, c.cells); got != c.want {
 			t.Errorf("Pad(%+q, %d) = %+q, want %+q", c.in, c.cells, got, c.want)
 		}
 		if got := (Drawer{ASCII: true}).Pad(c.in, c.cells); got != c.ascii {
@@ -130,7 +130,7 @@ func TestLongUnits(t *testing.T) {
 	} {
 		in := []byte(strings.Repeat(s, 1<<17/len(s)))
 		start := time.Now()
-		out := AppendClean(nil, in)
+		out := Drawer{}.AppendClean(nil, in)
 		if d := time.Since(start); d > 2*time.Second {
 			t.Errorf("%+q: %v", s, d)
 		}
@@ -159,11 +159,30 @@ func TestTagRunContinues(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	src := slices.Concat([]byte("plain \x1b[0m é e\u0301 日本語 👩🏽 \u202e \xff "), []byte(tagged("tag")))
 	dst := make([]byte, 0, 4*len(src))
-	if n := testing.AllocsPerRun(100, func() { dst = AppendClean(dst[:0], src) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { dst = (Drawer{}).AppendClean(dst[:0], src) }); n != 0 {
 		t.Errorf("AppendClean allocates %v times", n)
 	}
 	accent := []byte("e\u0301")
 	if n := testing.AllocsPerRun(100, func() { Measure(accent) }); n != 0 {
 		t.Errorf("Measure allocates %v times", n)
 	}
+}
+
+// altered reports whether [Clean] would change s.
+func altered(s string) bool {
+	if plain(s) {
+		return false
+	}
+	for b := []byte(s); len(b) > 0; {
+		n := PlainLen(b)
+		if n == 0 {
+			p := scan(b)
+			if p.altered() {
+				return true
+			}
+			n = p.n
+		}
+		b = b[n:]
+	}
+	return false
 }

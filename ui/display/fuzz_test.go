@@ -64,11 +64,11 @@ func checkLaws(t *testing.T, b []byte) {
 			}
 		}
 	}
-	if Altered(string(b)) != (string(CleanBytes(b)) != string(b)) {
-		t.Fatalf("Altered(%+q) = %t", b, Altered(string(b)))
+	if altered(string(b)) != (string(Drawer{}.CleanBytes(b)) != string(b)) {
+		t.Fatalf("Altered(%+q) = %t", b, altered(string(b)))
 	}
 	// What follows an unterminated sequence stays visible.
-	if open := CleanBytes(append(b[:len(b):len(b)], "\x1b]0;visible"...)); !strings.HasSuffix(string(open), "␛]0;visible") {
+	if open := (Drawer{}).CleanBytes(append(b[:len(b):len(b)], "\x1b]0;visible"...)); !strings.HasSuffix(string(open), "␛]0;visible") {
 		t.Fatalf("Clean swallows: %+q", open)
 	}
 }
@@ -186,12 +186,12 @@ func checkJSON(t *testing.T, s string) {
 	if back != string([]rune(s)) {
 		t.Fatalf("AppendJSON(%+q) = %q reads back as %+q", s, got, back)
 	}
-	if Altered(string(got)) {
+	if altered(string(got)) {
 		t.Fatalf("AppendJSON(%+q) = %+q is not safe", s, got)
 	}
 	line := func(b []byte) string { return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(string(b)) }
 	text := AppendJSONText(nil, []byte(s))
-	if Altered(line(text)) && !strings.ContainsAny(string(text), "\n\r\t") {
+	if altered(line(text)) && !strings.ContainsAny(string(text), "\n\r\t") {
 		t.Fatalf("AppendJSONText(%+q) = %+q is not safe", s, text)
 	}
 	if r, ok := unsafeRune(line(text), false); ok {

@@ -17,9 +17,6 @@ func Width(t Text) int {
 // Truncate returns t if it is at most so many cells wide, and else as much of it as fits with an ellipsis behind it.
 func Truncate(t Text, cells int) Text { return Drawer{}.Truncate(t, cells) }
 
-// Pad returns t cut, or filled with spaces, to exactly so many cells.
-func Pad(t Text, cells int) Text { return Drawer{}.Pad(t, cells) }
-
 // Truncate is the function [Truncate] with this drawer's ellipsis.
 func (d Drawer) Truncate(t Text, cells int) Text {
 	if cells <= 0 {
@@ -46,7 +43,7 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	return t[:at] + end
 }
 
-// Pad is the function [Pad] with this drawer's ellipsis.
+// Pad returns t cut, or filled with spaces, to exactly so many cells.
 func (d Drawer) Pad(t Text, cells int) Text {
 	t = d.Truncate(t, cells)
 	if n := cells - Width(t); n > 0 {

@@ -20,15 +20,12 @@ type Unit struct {
 	Altered bool   // Shown is not the source itself
 }
 
-// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that is cut off by the end of b is shown
-// as the bytes that are there.
-func Next(b []byte) Unit { return Drawer{}.Next(b) }
-
-// Measure is [Next] for those who lay out but do not draw: the bytes and cells of the first unit of b. For text that
+// Measure is [Drawer.Next] for those who lay out but do not draw: the bytes and cells of the first unit of b. For text that
 // is drawn as it is, it allocates nothing.
 func Measure(b []byte) (n, cells int) { return Drawer{}.Measure(b) }
 
-// Next is the function [Next] with this drawer's alphabet.
+// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that is cut off by the end of b is shown
+// as the bytes that are there.
 func (d Drawer) Next(b []byte) Unit {
 	p := d.scan(b)
 	if !p.altered() {
