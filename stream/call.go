@@ -22,11 +22,14 @@ type Call struct {
 	Choice   int32
 	Parent   string // id of the call whose code made this one
 	Host     string // MCP server
+	Item     string // id of its item, where that has one besides ID
+	Space    string // namespace of the tool, where that is not part of Name
 	Attempt  bool   // no call of the wire: the provider threw it away, Args are its account of it
 	Rewrites int    // how often Args were replaced: what was derived from them before is void
 
-	Copies    int    // how often the arguments were said, and were the same, where that is more than once
-	Signature string // opaque, must come back with the call when it is replayed
+	Copies    int      // how often the arguments were said, and were the same, where that is more than once
+	Signature string   // opaque, must come back with the call when it is replayed
+	SentBack  []Return // what later requests made of it
 	Findings  []Finding
 
 	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime until it happens or when the source has no times
@@ -51,6 +54,15 @@ type Call struct {
 	countedAs Status
 }
 
+// A Return is how a later request carries a call in its history.
+type Return struct {
+	Exchange int    // of the request
+	As       string // what became of the call there, in a word
+	Policies string // the replay policies that do so, separated by commas
+	Result   Code   // AnswerOK, AnswerFailed, or 0 when the request has no result for it
+	Event    int    // number of the event that tells
+}
+
 // A Delta is one fragment of a call's arguments, named by where it ends: it
 // begins where the one before ended.
 type Delta struct {
@@ -67,7 +79,7 @@ type doubleCheck struct {
 func newCall(number int, turn, slot int32, d *Detail) *Call {
 	return &Call{
 		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.CallKind, Server: d.Server,
-		Choice: d.Choice, Parent: d.Parent, Host: d.Host, Attempt: d.Attempt, freeform: d.Freeform,
+		Choice: d.Choice, Parent: d.Parent, Host: d.Host, Item: d.Item, Space: d.Space, Attempt: d.Attempt, freeform: d.Freeform,
 		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime,
 	}
 }

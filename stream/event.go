@@ -23,10 +23,12 @@ const (
 	Answer                          // a call got its result: that of More.ID, or else the first of More.Name, or else the one in Slot; Code is AnswerOK or AnswerFailed
 	TextDelta                       // Text is answer text, as far as it is counted and shown
 	ThinkDelta                      // Text is reasoning text
+	Signed                          // the text or reasoning that came last is signed: Text must come back with it as it is; More.ID is its item's; with SignedHidden Text is all there is of the reasoning
 	UsageEvent                      // More.Usage
 	Finish                          // Text is the provider's own word, More.Name what it stands for if that is a number; Slot its choice or AllChoices; Code says what it means
 	Failure                         // the provider reports an error: Text is its message, More.ID its code or type
 	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseCut: Text says what did not come
+	SentBack                        // a later request has the call in its history: Slot is the call's Number, Text what became of it, Code its result, More.Exchange the request's, More.Name the policies that do so, More.Finding if that lost something
 	Diagnosis                       // More.Finding about the call in Slot, or about the turn when Slot is NoSlot
 	Fault                           // the frame does not decode: Text says why
 	Unknown                         // an event type this version does not know: Text is its name
@@ -35,7 +37,7 @@ const (
 
 var eventWords = [...]string{
 	TurnOpen: "turn open", TurnMeta: "turn meta", CallOpen: "call open", CallMeta: "call meta", Args: "args",
-	Rewrite: "rewrite", Seal: "seal", Answer: "answer", TextDelta: "text", ThinkDelta: "thinking", UsageEvent: "usage",
+	Rewrite: "rewrite", Seal: "seal", Answer: "answer", TextDelta: "text", ThinkDelta: "thinking", Signed: "signed", SentBack: "sent back", UsageEvent: "usage",
 	Finish: "finish", Failure: "error", TurnClose: "turn close", Diagnosis: "finding", Fault: "fault",
 	Unknown: "unknown", Heartbeat: "heartbeat",
 }
@@ -75,7 +77,13 @@ const (
 	SealRejected      // whoever checks the arguments refuses this call, not the whole response
 )
 
-// Codes of an Answer.
+// Codes of a Signed.
+const (
+	SignedShown  Code = iota
+	SignedHidden      // redacted: nobody but the provider can read it
+)
+
+// Codes of an Answer, and of a SentBack: 0 when the request has no result.
 const (
 	AnswerOK Code = iota + 1
 	AnswerFailed
@@ -105,6 +113,8 @@ type Detail struct {
 	Choice   int32  // which of several alternative responses the call is in
 	Parent   string // id of the call whose code made this one, or whose agent this turn is of
 	Host     string // the MCP server that runs it
+	Item     string // id of the item the call is in, where that has one besides the call's
+	Space    string // namespace of the tool, where the protocol keeps it apart from the name
 	Freeform bool   // the arguments are not JSON by design
 	Attempt  bool   // no call of the wire: what the model wrote was thrown away, Args are the provider's account of it
 
@@ -119,7 +129,7 @@ type Detail struct {
 func (e Event) String() string {
 	s := fmt.Sprintf("%s turn=%d", e.Kind, e.Turn)
 	switch e.Kind {
-	case CallOpen, CallMeta, Args, Rewrite, Seal, Diagnosis, Finish:
+	case CallOpen, CallMeta, Args, Rewrite, Seal, Diagnosis, Finish, SentBack:
 		s += fmt.Sprintf(" slot=%d", e.Slot)
 	}
 	if e.Code != 0 {
@@ -144,11 +154,15 @@ func (d *Detail) string(k EventKind) string {
 	s := ""
 	for _, f := range [...]struct{ name, value string }{
 		{"id", d.ID}, {"name", d.Name}, {"model", d.Model}, {"kind", d.CallKind}, {"parent", d.Parent}, {"host", d.Host},
+		{"item", d.Item}, {"space", d.Space},
 		{"signature", d.Signature}, {"source", d.Source},
 	} {
 		if f.value != "" {
 			s += fmt.Sprintf(" %s=%q", f.name, f.value)
 		}
+	}
+	if k == SentBack && d.Finding.Code != "" {
+		s += fmt.Sprintf(" %s (%s)", d.Finding.Code, d.Finding.Severity)
 	}
 	if d.Attempt {
 		s += " attempt"

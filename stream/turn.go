@@ -17,6 +17,9 @@ type Turn struct {
 	Calls    []*Call
 	Text     []byte // answer text
 	Thinking []byte // reasoning text
+	Parts    []Part // text, reasoning and calls, in the order they came
+	Next     int    // the exchange whose request first brought one of the calls back, when Returned
+	Returned bool
 	Usage    Usage
 	Finish   string // the provider's own word, unmapped
 	Means    string // what Finish stands for, where that is a number
@@ -87,6 +90,7 @@ func (t *Turn) openCall(e Event, n int) *Call {
 	t.leave(c, n)
 	t.slots[e.Slot] = c
 	t.Calls = append(t.Calls, c)
+	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 	return c
 }
 
@@ -136,8 +140,12 @@ func (t *Turn) apply(e Event, n int) {
 	case TextDelta:
 		t.leave(nil, n)
 		t.Text = append(t.Text, e.Text...)
+		t.grow(PartText, len(t.Text))
 	case ThinkDelta:
 		t.Thinking = append(t.Thinking, e.Text...)
+		t.grow(PartThinking, len(t.Thinking))
+	case Signed:
+		t.sign(e)
 	case UsageEvent:
 		t.Usage = t.Usage.Merge(e.More.Usage)
 	case Finish:
@@ -146,6 +154,8 @@ func (t *Turn) apply(e Event, n int) {
 		t.fail(e, n)
 	case TurnClose:
 		t.close(e, n)
+	case SentBack:
+		t.sentBack(e, n)
 	case Diagnosis:
 		t.diagnose(e, n)
 	case Fault:

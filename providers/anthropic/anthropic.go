@@ -23,6 +23,8 @@ func Dialect() dialect.Dialect {
 		Sniff: sniff,
 		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: tools,
+
+		Targets: []dialect.Target{target},
 	}
 }
 

@@ -23,6 +23,9 @@ type Dialect struct {
 	// Model is the model a request asks for, "" when it does not say; nil when
 	// the response tells it.
 	Model func(path string, request []byte) string
+	// Targets are where history can be sent to by this protocol, the provider it
+	// is named after first; none when the dialect has no requests.
+	Targets []Target
 }
 
 // A Tool is one tool a request declares.

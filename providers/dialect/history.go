@@ -1,0 +1,88 @@
+package dialect
+
+// A Message is one message of a conversation, as a request carries it: in the
+// one form all dialects are brought to. A list of them is a history.
+type Message struct {
+	Role  Role
+	Parts []Part
+}
+
+// Role is who speaks.
+type Role uint8
+
+const (
+	System Role = iota
+	User        // results of tools are the user's, whatever role the wire gives them
+	Assistant
+)
+
+func (r Role) String() string { return [...]string{"system", "user", "assistant"}[r] }
+
+// PartKind is what a Part is.
+type PartKind uint8
+
+const (
+	TextPart PartKind = iota
+	ReasoningPart
+	CallPart
+	ResultPart
+	OtherPart // media, documents, what this version does not know: only Raw tells
+)
+
+// A Part is one piece of a message. Which fields it uses depends on its kind;
+// what a protocol has no field for is empty.
+type Part struct {
+	Kind PartKind
+	Text []byte // of text and reasoning; of a result, its text
+
+	ID        string // of a call, what its result names
+	Item      string // id of the item it is in, where that has one besides ID
+	Name      string // of the tool
+	Space     string // namespace of the tool, where that is not part of Name
+	Tool      string // what kind of call: "function", "custom", "server", … as in stream.Call
+	Parent    string // id of the call whose code made this one
+	Args      []byte // of a call: the text, or the exact bytes of the value
+	Form      Form   // how Args stand on the wire
+	Server    bool   // the provider runs it
+	Failed    bool   // the result is an error
+	Media     int    // pieces of a result that are no text
+	Signature string // must come back with the part, unchanged
+	Hidden    bool   // reasoning of which nothing is there but the signature
+
+	// Raw is the JSON value the part stands in on the wire, where it has one to
+	// itself: a content block, a call, an item, a message of one result. It is nil
+	// when the part was not read from there, or is not what was read any more.
+	Raw Raw
+}
+
+// Form is how a protocol carries the arguments of a call in its history.
+type Form uint8
+
+const (
+	TextForm       Form = iota // a JSON string that holds JSON
+	ObjectForm                 // an object
+	PositionalForm             // protocol buffers as arrays (AI Studio)
+)
+
+func (f Form) String() string { return [...]string{"string", "object", "arrays"}[f] }
+
+// ResultText is the text of a result's content, which is a string or a list of
+// blocks, and how many of the blocks are no text.
+func ResultText(content Raw) (text []byte, media int) {
+	if content.Kind() != '[' {
+		return content.Append(nil), 0
+	}
+	s := content.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		block := s.Value()
+		switch t := block.Get("text"); {
+		case t.IsString():
+			text = t.Append(text)
+		case block.IsString():
+			text = block.Append(text)
+		default:
+			media++
+		}
+	}
+	return text, media
+}

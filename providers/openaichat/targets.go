@@ -1,0 +1,57 @@
+package openaichat
+
+import "toolscope/providers/dialect"
+
+// openAI is where the history of Chat Completions goes. It takes arguments as
+// the text they are, whole JSON or not. Rules are OpenAI's published API
+// description's (FunctionObject) and its own error messages'.
+var openAI = dialect.Target{
+	Name: "openai-chat", Title: "OpenAI Chat Completions", Dialect: "openai-chat",
+	Form:      dialect.TextForm,
+	IDs:       dialect.IDRule{Most: 40, Required: true, Unique: true},
+	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
+	Freeform:  true,
+	Reasoning: dialect.NoReasoning,
+	Together:  true,
+	Refusal: dialect.Refusal{
+		LongID:     "Invalid 'messages[N].tool_calls[M].id': string too long. Expected a string with maximum length 40, but got a string with length {n} instead.",
+		Name:       "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+		LoneCall:   "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}",
+		LoneResult: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+	},
+	Encode: encode,
+	Decode: decode,
+}
+
+// mistral is Mistral's own host, which wants ids of nine letters and digits
+// (error 3280) and as many results as calls (error 3230).
+var mistral = dialect.Target{
+	Name: "mistral", Title: "Mistral", Dialect: "openai-chat",
+	Form:      dialect.TextForm,
+	IDs:       dialect.IDRule{Class: "a-zA-Z0-9", Least: 9, Most: 9, Required: true, Unique: true},
+	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
+	Reasoning: dialect.NoReasoning,
+	Together:  true,
+	Refusal: dialect.Refusal{
+		ID:         "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
+		LoneCall:   "Not the same number of function calls and responses",
+		LoneResult: "Not the same number of function calls and responses",
+	},
+	Encode: encodeMistral,
+	Decode: decode,
+}
+
+// llamaCPP is llama.cpp's server: its chat templates parse the arguments, so a
+// text that is no JSON is refused with status 500.
+var llamaCPP = dialect.Target{
+	Name: "llama.cpp", Title: "llama.cpp", Dialect: "openai-chat",
+	Form:      dialect.TextForm,
+	JSONOnly:  true,
+	Reasoning: dialect.PlainReasoning,
+	Unpaired:  true,
+	Refusal: dialect.Refusal{
+		Args: "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] ...",
+	},
+	Encode: encode,
+	Decode: decode,
+}

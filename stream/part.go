@@ -1,0 +1,60 @@
+package stream
+
+// PartKind is what a Part of a turn is.
+type PartKind uint8
+
+const (
+	PartText PartKind = iota
+	PartThinking
+	PartCall
+)
+
+// A Part is a run of a turn's text or reasoning, or one of its calls. Runs of
+// one kind tile the turn's Text or Thinking: each begins where the one before
+// ended.
+type Part struct {
+	Kind      PartKind
+	End       int    // offset in Text or Thinking; of a call, its Number
+	ID        string // of the item it came in, where that has one
+	Signature string // must come back with it, unchanged
+	Hidden    bool   // reasoning of which nothing is there but the signature
+}
+
+// grow says that the text or reasoning now ends at end.
+func (t *Turn) grow(kind PartKind, end int) {
+	if n := len(t.Parts) - 1; n >= 0 && t.Parts[n].Kind == kind && t.Parts[n].Signature == "" {
+		t.Parts[n].End = end
+		return
+	}
+	t.Parts = append(t.Parts, Part{Kind: kind, End: end})
+}
+
+// sign takes the signature of the run that came last. One without a run is of
+// reasoning that was not shown.
+func (t *Turn) sign(e Event) {
+	n := len(t.Parts) - 1
+	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {
+		t.Parts = append(t.Parts, Part{Kind: PartThinking, End: len(t.Thinking), Hidden: e.Code == SignedHidden})
+		n++
+	}
+	t.Parts[n].Signature, t.Parts[n].ID = e.Text, e.More.ID
+}
+
+// sentBack notes what a later request made of one of the turn's calls.
+func (t *Turn) sentBack(e Event, n int) {
+	if !t.Returned {
+		t.Next, t.Returned = e.More.Exchange, true
+	}
+	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
+		return
+	}
+	c := t.Calls[e.Slot-1]
+	c.SentBack = append(c.SentBack, Return{e.More.Exchange, e.Text, e.More.Name, e.Code, n})
+	if e.Code != 0 {
+		c.Answered = e.Code
+	}
+	if f := e.More.Finding; f.Code != "" {
+		f.Event = n
+		c.Findings = append(c.Findings, f)
+	}
+}
