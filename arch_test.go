@@ -29,7 +29,7 @@ var rooms = []struct {
 	{"ui/display", nil, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "ui/display"}, []string{"os", "net", "github.com/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
-	{"ui", []string{"stream", "providers", "providers/dialect", "providers/price", "themes", "ui/display", "ui/layout"}, []string{"os", "net", "net/http"}},
+	{"ui", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout"}, []string{"os", "net", "net/http"}},
 	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }

@@ -1,0 +1,103 @@
+package replay
+
+import (
+	"bytes"
+
+	"toolscope/stream"
+)
+
+// An Edit is one place where what is sent is not what the model wrote: the
+// bytes Start to End of the original became To.
+type Edit struct {
+	Start, End int
+	To         []byte
+}
+
+// mostCells bounds the work of finding which tokens two texts share: beyond it
+// the middle that differs is one edit.
+const mostCells = 1 << 20
+
+// Diff is how sent differs from the original, token by token, in order.
+func Diff(original, sent []byte) (edits []Edit) {
+	if bytes.Equal(original, sent) {
+		return nil
+	}
+	a, b := pieces(original), pieces(sent)
+	head := 0
+	for head < min(len(a), len(b)) && bytes.Equal(a[head], b[head]) {
+		head++
+	}
+	tail := 0
+	for tail < min(len(a), len(b))-head && bytes.Equal(a[len(a)-1-tail], b[len(b)-1-tail]) {
+		tail++
+	}
+	at := size(a[:head])
+	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
+	if len(a)*len(b) > mostCells {
+		return []Edit{{at, at + size(a), bytes.Join(b, nil)}}
+	}
+	return align(a, b, at)
+}
+
+// pieces are the tokens of a text. Where it is no JSON, that is its last piece.
+func pieces(text []byte) (all [][]byte) {
+	var lex stream.Lexer
+	lex.Write(text)
+	lex.Close()
+	start := 0
+	for _, t := range lex.Tokens() {
+		all = append(all, text[start:t.End])
+		start = int(t.End)
+	}
+	if start < len(text) {
+		all = append(all, text[start:])
+	}
+	return all
+}
+
+func size(pieces [][]byte) (n int) {
+	for _, p := range pieces {
+		n += len(p)
+	}
+	return n
+}
+
+// align finds the longest sequence of pieces that a and b share; what stands
+// between them is the edits. at is the offset of a in the original.
+func align(a, b [][]byte, at int) (edits []Edit) {
+	width := len(b) + 1
+	best := make([]int32, (len(a)+1)*width) // pieces shared from i, j on
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if bytes.Equal(a[i], b[j]) {
+				best[i*width+j] = best[(i+1)*width+j+1] + 1
+			} else {
+				best[i*width+j] = max(best[(i+1)*width+j], best[i*width+j+1])
+			}
+		}
+	}
+	now := Edit{Start: at, End: at}
+	flush := func() {
+		if now.End > now.Start || len(now.To) > 0 {
+			edits = append(edits, now)
+		}
+	}
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		switch {
+		case i < len(a) && j < len(b) && bytes.Equal(a[i], b[j]):
+			flush()
+			at += len(a[i])
+			now = Edit{Start: at, End: at}
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && best[(i+1)*width+j] >= best[i*width+j+1]:
+			at += len(a[i])
+			now.End = at
+			i++
+		default:
+			now.To = append(now.To, b[j]...)
+			j++
+		}
+	}
+	flush()
+	return edits
+}

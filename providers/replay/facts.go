@@ -1,0 +1,234 @@
+package replay
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// facts are what the arguments of one call are, found once for all previews.
+// Spans are of the first place where a thing is, empty when it is nowhere.
+type facts struct {
+	raw      []byte
+	freeform bool
+	syntax   stream.Syntax
+	docs     int // complete texts in it
+	wrong    int // offset of the first byte that is no JSON, or the length
+
+	tokens   []stream.Token
+	null     bool
+	space    span // between tokens
+	respell  span // a number that JavaScript writes in another way
+	integer  span // an integer that no double holds
+	fraction span // a fraction with more digits than a double
+	huge     span // a number beyond every double
+	escapes  span // a string that JavaScript writes in another way
+	half     span // half a surrogate pair
+	invalid  span // bytes that are not UTF-8
+	twice    span // a key that its object has before
+	unsorted span // a key that is less than the one before
+	numeric  span // a key that is an array index: JavaScript puts these first
+	depth    int  // of containers
+}
+
+type span struct{ start, end int }
+
+func (s span) is() bool { return s.end > s.start }
+
+// note takes the first place only.
+func (s *span) note(start, end int) {
+	if !s.is() {
+		*s = span{start, end}
+	}
+}
+
+// look finds the facts of arguments.
+func look(raw []byte, freeform bool) *facts {
+	f := &facts{raw: raw, freeform: freeform, wrong: len(raw)}
+	f.findInvalid()
+	if freeform {
+		f.syntax = stream.SyntaxFreeform
+		return f
+	}
+	var lex stream.Lexer
+	lex.Write(raw)
+	lex.Close()
+	f.syntax, f.tokens, f.docs = lex.Syntax(), lex.Tokens(), lex.Docs()
+	if err := lex.Err(); err != nil {
+		f.wrong = err.Offset
+	}
+	if f.syntax == stream.SyntaxOther {
+		trimmed := dialect.Raw(bytes.TrimSpace(raw))
+		f.null = string(trimmed) == "null"
+		if inner := trimmed.Append(nil); trimmed.IsString() && isObject(inner) {
+			f.syntax = stream.SyntaxDouble
+		}
+	}
+	if f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxOther {
+		f.walk()
+	}
+	return f
+}
+
+func isObject(text []byte) bool {
+	var lex stream.Lexer
+	lex.Write(text)
+	lex.Close()
+	return lex.Syntax() == stream.SyntaxObject
+}
+
+// findInvalid looks for bytes that are not UTF-8. Half a surrogate pair, which
+// stands there as the three bytes it would be, is text that JSON can say.
+func (f *facts) findInvalid() {
+	if utf8.Valid(f.raw) {
+		return
+	}
+	for i := 0; i < len(f.raw); {
+		r, n := utf8.DecodeRune(f.raw[i:])
+		switch {
+		case r != utf8.RuneError || n > 1:
+			i += n
+		case isHalf(f.raw[i:]):
+			f.half.note(i, i+3)
+			i += 3
+		default:
+			f.invalid.note(i, i+1)
+			i++
+		}
+	}
+}
+
+// isHalf reports whether text begins with a surrogate as three bytes.
+func isHalf(text []byte) bool {
+	return len(text) >= 3 && text[0] == 0xed && text[1] >= 0xa0 && text[1] <= 0xbf && text[2]&0xc0 == 0x80
+}
+
+// walk looks at every token of a text that parses.
+func (f *facts) walk() {
+	var open []*members
+	start := 0
+	for _, t := range f.tokens {
+		end := int(t.End)
+		lit := f.raw[start:end]
+		switch t.Kind {
+		case stream.Space:
+			f.space.note(start, end)
+		case stream.ObjectOpen:
+			open = append(open, new(members))
+			f.depth = max(f.depth, len(open))
+		case stream.ArrayOpen:
+			open = append(open, nil)
+			f.depth = max(f.depth, len(open))
+		case stream.ObjectClose, stream.ArrayClose:
+			open = open[:len(open)-1]
+		case stream.Key:
+			f.lookAtString(lit, start)
+			f.lookAtKey(open[len(open)-1], lit, start)
+		case stream.String:
+			f.lookAtString(lit, start)
+		case stream.Number:
+			f.lookAtNumber(lit, start)
+		}
+		start = end
+	}
+}
+
+// members are the keys of an object so far.
+type members struct {
+	last string
+	all  map[string]bool
+}
+
+func (f *facts) lookAtKey(m *members, lit []byte, start int) {
+	key := dialect.Raw(lit).Text()
+	end := start + len(lit)
+	switch {
+	case m.all == nil:
+		m.all = map[string]bool{key: true}
+	case m.all[key]:
+		f.twice.note(start, end)
+	default:
+		m.all[key] = true
+		if key < m.last {
+			f.unsorted.note(start, end)
+		}
+	}
+	if isIndex(key) {
+		f.numeric.note(start, end)
+	}
+	m.last = key
+}
+
+// isIndex reports whether JavaScript takes a key for the index of an array.
+func isIndex(key string) bool {
+	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
+		return false
+	}
+	for i := range len(key) {
+		if key[i] < '0' || key[i] > '9' {
+			return false
+		}
+	}
+	return len(key) < 10 || key < "4294967295"
+}
+
+func (f *facts) lookAtString(lit []byte, start int) {
+	if bytes.IndexByte(lit, '\\') < 0 {
+		return
+	}
+	text := dialect.Raw(lit).Append(nil)
+	for i := 0; i < len(text); i++ {
+		if isHalf(text[i:]) {
+			f.half.note(start, start+len(lit))
+			break
+		}
+	}
+	if !bytes.Equal(dialect.AppendString(nil, text), lit) {
+		f.escapes.note(start, start+len(lit))
+	}
+}
+
+func (f *facts) lookAtNumber(lit []byte, start int) {
+	end := start + len(lit)
+	switch _, how := respelled(lit); how {
+	case spelledOther:
+		f.respell.note(start, end)
+	case roundedInteger:
+		f.integer.note(start, end)
+	case roundedFraction:
+		f.fraction.note(start, end)
+	case beyond:
+		f.huge.note(start, end)
+	}
+}
+
+// levels is how many levels of a rule the text takes.
+func (f *facts) levels(rule dialect.DepthRule) (most int) {
+	now, cost := rule.Base, []int(nil)
+	for _, t := range f.tokens {
+		switch t.Kind {
+		case stream.ObjectOpen, stream.ArrayOpen:
+			c := rule.Object
+			if t.Kind == stream.ArrayOpen {
+				c = rule.Array
+			}
+			cost = append(cost, c)
+			now += c
+			most = max(most, now)
+		case stream.ObjectClose, stream.ArrayClose:
+			now -= cost[len(cost)-1]
+			cost = cost[:len(cost)-1]
+		}
+	}
+	return most
+}
+
+// tooDeep reports whether the text nests deeper than a rule allows.
+func (f *facts) tooDeep(rule dialect.DepthRule) bool {
+	if rule.Limit == 0 || rule.Base+f.depth*max(rule.Object, rule.Array) <= rule.Limit {
+		return false
+	}
+	return f.levels(rule) > rule.Limit
+}

@@ -1,0 +1,108 @@
+package replay
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+)
+
+// spelling is what becomes of a number that goes through a double.
+type spelling uint8
+
+const (
+	spelledSame     spelling = iota
+	spelledOther             // the same value, in other characters
+	roundedInteger           // an integer that no double holds
+	roundedFraction          // a fraction with more digits than a double
+	beyond                   // larger than every double
+)
+
+// respelled is a JSON number after it was a double, as JavaScript and most JSON
+// libraries write it: the shortest digits that give the same double again.
+func respelled(lit []byte) (text []byte, how spelling) {
+	if plainInteger(lit) {
+		return lit, spelledSame
+	}
+	v, err := strconv.ParseFloat(string(lit), 64)
+	if err != nil && math.IsInf(v, 0) {
+		return lit, beyond
+	}
+	text = appendDouble(nil, v)
+	switch {
+	case bytes.Equal(text, lit):
+		return text, spelledSame
+	case sameDecimal(text, lit):
+		return text, spelledOther
+	case isIntegral(lit):
+		return text, roundedInteger
+	}
+	return text, roundedFraction
+}
+
+// plainInteger reports whether lit is an integer so small that nothing happens to it.
+func plainInteger(lit []byte) bool {
+	if len(lit) > 15 || string(lit) == "-0" {
+		return false
+	}
+	for i, c := range lit {
+		if (c < '0' || c > '9') && (c != '-' || i > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendDouble writes v as ECMAScript does (Number::toString).
+func appendDouble(dst []byte, v float64) []byte {
+	if a := math.Abs(v); v != 0 && (a < 1e-6 || a >= 1e21) {
+		dst = strconv.AppendFloat(dst, v, 'e', -1, 64)
+		// e-07 is e-7 there.
+		if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' {
+			dst[n-2] = dst[n-1]
+			dst = dst[:n-1]
+		}
+		return dst
+	}
+	if v == 0 {
+		return append(dst, '0')
+	}
+	return strconv.AppendFloat(dst, v, 'f', -1, 64)
+}
+
+// decimal is a number as its digits, without zeros at either end, and the power
+// of ten of the first: what does not depend on how it is spelled.
+type decimal struct {
+	negative bool
+	digits   string
+	exponent int
+}
+
+func parseDecimal(lit []byte) (d decimal) {
+	if len(lit) > 0 && lit[0] == '-' {
+		d.negative, lit = true, lit[1:]
+	}
+	mantissa, exponent := lit, 0
+	if i := bytes.IndexAny(lit, "eE"); i >= 0 {
+		mantissa = lit[:i]
+		exponent, _ = strconv.Atoi(string(lit[i+1:]))
+	}
+	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
+	digits := append(append([]byte(nil), whole...), fraction...)
+	exponent += len(whole)
+	trimmed := bytes.TrimLeft(digits, "0")
+	exponent -= len(digits) - len(trimmed)
+	d.digits = string(bytes.TrimRight(trimmed, "0"))
+	if d.digits == "" {
+		return decimal{} // zero has no sign that counts
+	}
+	d.exponent = exponent
+	return d
+}
+
+func sameDecimal(a, b []byte) bool { return parseDecimal(a) == parseDecimal(b) }
+
+// isIntegral reports whether a number has no fraction.
+func isIntegral(lit []byte) bool {
+	d := parseDecimal(lit)
+	return d.exponent >= len(d.digits)
+}

@@ -1,0 +1,98 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Policy is how a client treats a call when it sends it back. Each has been
+// seen in the wild; its words say where.
+type Policy struct {
+	Name string
+	Does string // what it does with arguments that are no object
+	Seen string // in which clients
+
+	text, object    action // with arguments that are no object, toward targets that take text and objects
+	key             string // of the object that wraps them
+	reserialises    bool   // it parses what parses, and sends what its JSON library writes: JavaScript's
+	again           bool   // it encodes the text once more, whatever it is
+	refuses         bool   // it sends nothing that is not by the rules
+	reasoningAsText bool   // reasoning that cannot travel is sent as text
+	fillsIn         bool   // calls without a result get one, and results are moved to their calls
+	firstOfID       bool   // ids are made fit by their first characters alone
+}
+
+// action is what a policy does with arguments that are no object.
+type action uint8
+
+const (
+	keep    action = iota // send the text as it is
+	unwrap                // the object in a string that holds one; {} for all others
+	empty                 // send {}
+	wrap                  // put them into an object, as text
+	wrapAny               // put them into an object, as the value they are if they are one
+	drop                  // leave the call out
+	repair                // send what a forgiving parser makes of them
+	refuse                // send nothing
+)
+
+// Policies are all policies, the recommended one first.
+var Policies = []Policy{
+	{
+		Name: "preserve", text: keep, object: unwrap, reasoningAsText: true, fillsIn: true,
+		Does: "the raw text goes to providers that take text; the object it holds to those that take objects, {} when it holds none",
+		Seen: "OpenClaw since #61956",
+	},
+	{
+		Name: "wrap", text: wrap, object: wrap, key: "INVALID_JSON",
+		Does: `what does not parse is sent as {"INVALID_JSON": "…"}, to every provider`,
+		Seen: "pydantic-ai",
+	},
+	{
+		Name: "wrap-raw", text: wrapAny, object: wrapAny, key: "rawInvalidInput", reserialises: true, firstOfID: true,
+		Does: `what is no object is sent as {"rawInvalidInput": …}; ids are cut to their first letters and digits`,
+		Seen: "Vercel AI SDK, toward Anthropic and Bedrock",
+	},
+	{
+		Name: "empty", text: empty, object: empty, reserialises: true,
+		Does: "what does not parse is silently sent as {}",
+		Seen: "OpenClaw before #61956, google/adk-python#6867, kagent#2230, kimi-cli#2196",
+	},
+	{
+		Name: "empty-warn", text: keep, object: empty,
+		Does: "the raw text goes to providers that take text; to others {}, and the program that asked is warned",
+		Seen: "charmbracelet/fantasy (Crush) toward Anthropic",
+	},
+	{
+		Name: "drop", text: drop, object: drop,
+		Does: "a call that does not parse is left out; its result stays, without a call",
+		Seen: "charmbracelet/fantasy toward Google, gcli2api#406, clients that filter what does not decode",
+	},
+	{
+		Name: "repair", text: repair, object: repair, reserialises: true, reasoningAsText: true, fillsIn: true,
+		Does: "what a forgiving parser makes of it is sent as if the model had written that",
+		Seen: "pi (partial-json), LangChain (parse_partial_json)",
+	},
+	{
+		Name: "double-encode", again: true,
+		Does: "the text is encoded as a JSON string once more",
+		Seen: "OpenClaw before #61956 when it kept the text, litellm#12554",
+	},
+	{
+		Name: "strict", text: refuse, object: refuse, refuses: true,
+		Does: "nothing is sent that is not one JSON object, with an id and a name the provider takes",
+		Seen: "providers themselves; a client that prefers an error to a changed history",
+	},
+}
+
+// FindPolicy is the policy of that name; the error lists the names there are.
+func FindPolicy(name string) (*Policy, error) {
+	var names []string
+	for i := range Policies {
+		if Policies[i].Name == name {
+			return &Policies[i], nil
+		}
+		names = append(names, Policies[i].Name)
+	}
+	return nil, fmt.Errorf("no policy %q; there are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,135 @@
+package replay
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// repaired is what a forgiving parser makes of arguments that are no object,
+// as partial-json does: what came before the first wrong byte, with everything
+// closed that is open, and without a member that has no value yet. ok is false
+// when that is no object with anything in it.
+func repaired(f *facts) (object []byte, ok bool) {
+	tokens := f.tokens
+	if len(tokens) > 0 && tokens[len(tokens)-1].Kind == stream.Junk {
+		tokens = tokens[:len(tokens)-1]
+	}
+	var b builder
+	start := 0
+	for n, t := range tokens {
+		if !b.add(t.Kind, f.raw[start:t.End], n == len(tokens)-1) {
+			break
+		}
+		start = int(t.End)
+	}
+	return b.finish()
+}
+
+// builder closes a prefix of a JSON text.
+type builder struct {
+	out     []byte
+	closers []byte
+	keep    int  // out up to here is fine once the closers follow
+	began   bool // the object has begun
+}
+
+// add takes a token; false ends the text.
+func (b *builder) add(kind stream.TokenKind, lit []byte, last bool) bool {
+	switch kind {
+	case stream.Space:
+		return true
+	case stream.ObjectOpen, stream.ArrayOpen:
+		if !b.began && kind == stream.ArrayOpen {
+			return false
+		}
+		b.began = true
+		b.out = append(b.out, lit...)
+		b.closers = append(b.closers, lit[0]+2) // } is two after {, ] two after [
+		b.keep = len(b.out)
+		return true
+	case stream.ObjectClose, stream.ArrayClose:
+		b.out = append(b.out[:b.keep], lit...)
+		b.closers = b.closers[:len(b.closers)-1]
+		b.keep = len(b.out)
+		return len(b.closers) > 0
+	}
+	if !b.began {
+		return false
+	}
+	switch kind {
+	case stream.Comma, stream.Colon:
+		b.out = append(b.out, lit...)
+	case stream.Key:
+		if !whole(lit) {
+			return false
+		}
+		b.out = append(b.out, lit...)
+	case stream.String:
+		b.out = append(b.out, closedString(lit)...)
+		b.keep = len(b.out)
+	case stream.Number:
+		lit = bytes.TrimRight(lit, "-+.eE")
+		if len(lit) == 0 {
+			return false
+		}
+		b.out = append(b.out, lit...)
+		b.keep = len(b.out)
+	default:
+		b.out = append(b.out, literalOf(lit)...)
+		b.keep = len(b.out)
+	}
+	return !last
+}
+
+func (b *builder) finish() (object []byte, ok bool) {
+	if !b.began {
+		return nil, false
+	}
+	out := b.out[:b.keep]
+	for i := len(b.closers) - 1; i >= 0; i-- {
+		out = append(out, b.closers[i])
+	}
+	return out, len(bytes.TrimSpace(out)) > len("{}")
+}
+
+// whole reports whether a string literal has its closing quote.
+func whole(lit []byte) bool {
+	if len(lit) < 2 || lit[len(lit)-1] != '"' {
+		return false
+	}
+	slashes := 0
+	for i := len(lit) - 2; i > 0 && lit[i] == '\\'; i-- {
+		slashes++
+	}
+	return slashes%2 == 0
+}
+
+// closedString is a string literal that may have been cut, without the escape
+// or the half character it was cut in.
+func closedString(lit []byte) []byte {
+	if whole(lit) {
+		return lit
+	}
+	text := stream.AppendUnquoted(nil, lit[1:])
+	for n := 1; n <= min(3, len(text)); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) && !utf8.FullRune(tail) {
+			text = text[:len(text)-n]
+			break
+		}
+	}
+	return dialect.AppendString(nil, text)
+}
+
+// literalOf is the literal that a cut one began.
+func literalOf(lit []byte) string {
+	for _, word := range []string{"true", "false", "null"} {
+		if strings.HasPrefix(word, string(lit)) {
+			return word
+		}
+	}
+	return string(lit)
+}

@@ -1,0 +1,208 @@
+// Package replay shows how tool calls go back into history: what a request to
+// some provider would carry, what gets lost on the way, and what a client has
+// really sent.
+//
+//	turn, calls, history ─▶ Source ─▶ Preview(target, policy) ─▶ messages, outcome, losses
+//	request's history ─▶ Observe ─▶ what became of each earlier call
+//
+// Words: a target is where the history goes, a dialect.Target; a policy is how
+// a client treats arguments on the way; an outcome says in a word what became of
+// a call's arguments; a loss is one named thing that is not there any more, or
+// not the same.
+//
+// Everything here is a pure function of its arguments, safe to run on any
+// goroutine. A Source never changes.
+package replay
+
+import (
+	"toolscope/providers/dialect"
+)
+
+// Outcome is what becomes of a call's arguments, from best to worst.
+type Outcome uint8
+
+const (
+	Verbatim     Outcome = iota // every byte as it was
+	AssumedEmpty                // nothing, or null, became {}
+	Parsed                      // a text became the object it holds, byte for byte
+	Reformatted                 // the same value, written in another way, or nearly the same: see the losses
+	Wrapped                     // put into a value of another shape, which holds it all
+	Repaired                    // what a forgiving parser makes of it
+	Emptied                     // replaced by {}
+	Dropped                     // the call is left out
+	Rejected                    // the provider, or the client, refuses to take it
+)
+
+var outcomeWords = [...]string{
+	"verbatim", "assumed empty", "parsed", "reformatted", "wrapped", "repaired", "emptied", "dropped", "rejected",
+}
+
+func (o Outcome) String() string { return outcomeWords[o] }
+
+// A Preview is what a request would carry.
+type Preview struct {
+	To      *dialect.Target
+	Policy  *Policy
+	Outcome Outcome // the worst of the calls'
+	Calls   []Sent
+	Losses  []Loss // of the calls, and of what is about none
+
+	Body    [][]byte // messages or items, each a JSON text; of a conversation, all of it
+	Results [][]byte // what must follow the Body: the results of its calls
+	Refused string   // the words of whoever would refuse it, as far as they are known; "" when nobody would
+}
+
+// Sent is one call in a Preview.
+type Sent struct {
+	Call     int // in the Source, from 1
+	ID, Name string
+	Form     dialect.Form
+	Original []byte // the arguments as the model wrote them
+	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
+	Outcome  Outcome
+	Refused  string // why the call alone would be refused
+}
+
+// Preview is what a request to a provider would carry of a source, by a client
+// with this policy. It is a pure function.
+func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
+	c := &coercion{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
+	c.same = s.From != nil && s.From.Dialect == to.Dialect
+	messages := c.messages()
+	messages = c.pair(messages)
+	for i := range c.Calls {
+		c.Outcome = max(c.Outcome, c.Calls[i].Outcome)
+		if c.Refused == "" {
+			c.Refused = c.Calls[i].Refused
+		}
+	}
+	if p.refuses && c.Refused != "" {
+		return c.Preview // nothing is sent
+	}
+	n := len(messages)
+	if s.results && n > 0 && messages[n-1].Role == dialect.User {
+		n--
+		c.Results = to.Encode(messages[n:])
+	}
+	c.Body = to.Encode(messages[:n])
+	return c.Preview
+}
+
+// coercion makes a Preview.
+type coercion struct {
+	Preview
+	src  *Source
+	same bool // the target speaks the protocol the source came by
+	ids  ids
+	call int // of the source, being made
+}
+
+func (c *coercion) lose(l Loss) {
+	l.Severity = severities[l.Code]
+	l.Call = c.call
+	c.Losses = append(c.Losses, l)
+}
+
+// messages brings every message into what the target takes, before they are
+// checked against each other.
+func (c *coercion) messages() (out []dialect.Message) {
+	number := 0
+	for _, m := range c.src.Messages {
+		made := dialect.Message{Role: m.Role}
+		first := true // no call of the message was made yet
+		for i := range m.Parts {
+			p := m.Parts[i]
+			c.call = 0
+			if !c.same {
+				p.Raw = nil
+			}
+			keep := true
+			switch p.Kind {
+			case dialect.CallPart:
+				number++
+				c.call = number
+				keep = c.makeCall(&p, c.src.facts[number-1], first)
+				first = first && !keep
+			case dialect.ResultPart:
+				keep = c.makeResult(&p)
+			case dialect.ReasoningPart:
+				keep = c.makeReasoning(&p)
+			case dialect.TextPart:
+				keep = c.makeText(&p)
+			case dialect.OtherPart:
+				if keep = c.same; !keep {
+					c.lose(Loss{Code: PartDropped, Message: "a part that is neither text nor a call has no translation"})
+				}
+			}
+			if keep {
+				made.Parts = append(made.Parts, p)
+			}
+		}
+		c.call = 0
+		if len(made.Parts) > 0 {
+			out = append(out, made)
+		}
+	}
+	return out
+}
+
+func (c *coercion) makeText(p *dialect.Part) bool {
+	if p.Signature != "" && !c.same {
+		c.lose(Loss{Code: SignatureDropped, Message: "the signature of a text is this provider's own"})
+		p.Signature = ""
+	}
+	return len(p.Text) > 0 || p.Raw != nil
+}
+
+// makeReasoning decides whether reasoning can travel: with its signature only
+// to who gave it, else as text or not at all.
+func (c *coercion) makeReasoning(p *dialect.Part) bool {
+	rule := c.To.Reasoning
+	switch {
+	case c.same && (rule != dialect.SignedReasoning || p.Signature != ""):
+		return true
+	case p.Hidden, len(p.Text) == 0:
+		c.lose(Loss{Code: ReasoningDropped, Message: "reasoning that only its own provider can read is left out"})
+		return false
+	}
+	p.Raw = nil
+	if p.Signature != "" {
+		c.lose(Loss{Code: SignatureDropped, Message: "the signature of reasoning is good with its own provider only"})
+		p.Signature, p.ID = "", ""
+	}
+	if rule == dialect.PlainReasoning {
+		return true
+	}
+	if !c.Policy.reasoningAsText {
+		c.lose(Loss{Code: ReasoningDropped, Message: "reasoning is left out"})
+		return false
+	}
+	c.lose(Loss{Code: ReasoningToText, Message: "reasoning becomes text that the model takes for its answer"})
+	p.Kind = dialect.TextPart
+	return true
+}
+
+func (c *coercion) makeResult(p *dialect.Part) bool {
+	if p.Server {
+		if !c.same {
+			c.lose(Loss{Code: ServerToolDropped, Message: "the result of a tool that the provider ran has no equivalent"})
+		}
+		return c.same
+	}
+	old, was := p.ID, p.Name
+	p.ID = c.ids.result(p.ID, p.Name)
+	if p.Name == "" {
+		p.Name = c.ids.names[old]
+	}
+	if p.ID != old || p.Name != was {
+		p.Raw = nil
+	}
+	if p.Failed && !c.To.ErrorFlag {
+		c.lose(Loss{Code: ErrorFlagLoss, Message: "the result is an error, and there is no field that says so"})
+		p.Failed, p.Raw = false, nil
+	}
+	if p.Media > 0 && p.Raw == nil {
+		c.lose(Loss{Code: MediaResultLoss, Message: "what the result holds beside text is left out"})
+	}
+	return true
+}

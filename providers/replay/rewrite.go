@@ -1,0 +1,196 @@
+package replay
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// rewriting says how a JSON text is to be written again.
+type rewriting struct {
+	doubles    bool // numbers are doubles
+	spell      bool // and written in their shortest way, also where that is only another spelling
+	sanitize   bool // what is no Unicode text becomes U+FFFD
+	sort       bool // members by their keys
+	javaScript bool // strings with the fewest escapes, members whose key is an index first, null for infinity
+}
+
+// tree reads a JSON text that parses by its tokens, white space left out.
+type tree struct {
+	raw    []byte
+	starts []int
+	tokens []stream.Token
+	close  []int32 // for each bracket that opens: the token that closes it
+}
+
+func newTree(raw []byte, tokens []stream.Token) *tree {
+	t := &tree{raw: raw}
+	var open []int32
+	start := 0
+	for _, tok := range tokens {
+		if tok.Kind != stream.Space {
+			n := int32(len(t.tokens))
+			t.starts, t.tokens, t.close = append(t.starts, start), append(t.tokens, tok), append(t.close, n)
+			switch tok.Kind {
+			case stream.ObjectOpen, stream.ArrayOpen:
+				open = append(open, n)
+			case stream.ObjectClose, stream.ArrayClose:
+				t.close[open[len(open)-1]] = n
+				open = open[:len(open)-1]
+			}
+		}
+		start = int(tok.End)
+	}
+	return t
+}
+
+func (t *tree) literal(n int) []byte { return t.raw[t.starts[n]:t.tokens[n].End] }
+
+// member is one member of an object: its key, and where its value begins.
+type member struct {
+	key   string
+	token int
+	value int
+}
+
+// membersOf are the members of the object that opens at token n: of those with
+// one key the last value, in the place of the first.
+func (t *tree) membersOf(n int) (all []member) {
+	at := map[string]int{}
+	for i := n + 1; t.tokens[i].Kind != stream.ObjectClose; {
+		if t.tokens[i].Kind != stream.Key {
+			i++ // a comma
+			continue
+		}
+		m := member{key: dialect.Raw(t.literal(i)).Text(), token: i, value: i + 2}
+		if first, twice := at[m.key]; twice {
+			all[first].value = m.value
+		} else {
+			at[m.key] = len(all)
+			all = append(all, m)
+		}
+		i = int(t.close[m.value]) + 1
+	}
+	return all
+}
+
+// write appends the value at token n.
+func (t *tree) write(dst []byte, n int, how rewriting) []byte {
+	switch t.tokens[n].Kind {
+	case stream.ObjectOpen:
+		members := t.membersOf(n)
+		if how.sort {
+			slices.SortStableFunc(members, func(a, b member) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
+		} else if how.javaScript {
+			slices.SortStableFunc(members, indexesFirst)
+		}
+		dst = append(dst, '{')
+		for i, m := range members {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(t.writeString(dst, m.token, how), ':')
+			dst = t.write(dst, m.value, how)
+		}
+		return append(dst, '}')
+	case stream.ArrayOpen:
+		dst = append(dst, '[')
+		for i := n + 1; t.tokens[i].Kind != stream.ArrayClose; i = int(t.close[i]) + 1 {
+			if t.tokens[i].Kind == stream.Comma {
+				dst = append(dst, ',')
+				continue
+			}
+			dst = t.write(dst, i, how)
+		}
+		return append(dst, ']')
+	case stream.String:
+		return t.writeString(dst, n, how)
+	case stream.Number:
+		if how.doubles {
+			return appendNumber(dst, t.literal(n), how)
+		}
+	}
+	return append(dst, t.literal(n)...)
+}
+
+func appendNumber(dst, lit []byte, how rewriting) []byte {
+	text, what := respelled(lit)
+	switch {
+	case what == spelledOther && !how.spell:
+		return append(dst, lit...)
+	case what == beyond && how.javaScript:
+		return append(dst, "null"...)
+	}
+	return append(dst, text...)
+}
+
+func indexesFirst(a, b member) int {
+	x, y := isIndex(a.key), isIndex(b.key)
+	switch {
+	case x && y:
+		i, _ := strconv.Atoi(a.key)
+		j, _ := strconv.Atoi(b.key)
+		return i - j
+	case x:
+		return -1
+	case y:
+		return 1
+	}
+	return 0
+}
+
+func (t *tree) writeString(dst []byte, n int, how rewriting) []byte {
+	lit := dialect.Raw(t.literal(n))
+	if how.sanitize {
+		text := lit.Append(nil)
+		if clean := sanitized(text); !bytes.Equal(clean, text) {
+			return dialect.AppendString(dst, clean)
+		}
+	}
+	if how.javaScript {
+		return dialect.AppendString(dst, lit.Append(nil))
+	}
+	return append(dst, lit...)
+}
+
+// sanitized is text with U+FFFD for what is no Unicode text: other bytes, and
+// half a surrogate pair.
+func sanitized(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	out := make([]byte, 0, len(text)+8)
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		if isHalf(text[i:]) {
+			n = 3
+		}
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+	return out
+}
+
+// valid is text with U+FFFD for bytes that are not UTF-8. Half a surrogate pair
+// stays: JSON can say it.
+func valid(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	out := make([]byte, 0, len(text)+8)
+	for i := 0; i < len(text); {
+		if isHalf(text[i:]) {
+			out = append(out, text[i:i+3]...)
+			i += 3
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		out = utf8.AppendRune(out, r)
+		i += n
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package replay
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// A Source is what is to be replayed: a call, a turn, or a conversation. It
+// never changes, so that previews of it can be made anywhere.
+type Source struct {
+	Messages []dialect.Message
+	From     *dialect.Target // where the protocol it came by sends its own history; nil when that is not known
+
+	facts   []*facts // of each call, in order
+	results bool     // the last message holds results that were made up: they are told apart from the rest
+	split   bool     // calls of one turn were put into several messages
+}
+
+// Conversation is the source of a whole history.
+func Conversation(messages []dialect.Message, from *dialect.Target) *Source {
+	s := &Source{Messages: messages, From: from}
+	for _, m := range messages {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == dialect.CallPart {
+				s.facts = append(s.facts, look(p.Args, isFreeform(p)))
+			}
+		}
+	}
+	return s
+}
+
+// isFreeform reports whether the arguments of a part of a history are no JSON by
+// design.
+func isFreeform(p *dialect.Part) bool { return p.Tool == "custom" && p.Form == dialect.TextForm }
+
+// Pending is the text of results that have not come yet.
+const Pending = "(the tool's result)"
+
+// Calls is the source of some calls of a turn, all if none is given, with
+// results to come: the arguments are those that are there now.
+func Calls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) *Source {
+	if len(calls) == 0 {
+		calls = t.Calls
+	}
+	model := dialect.Message{Role: dialect.Assistant}
+	for _, c := range calls {
+		model.Parts = append(model.Parts, part(c, from))
+	}
+	return fromModel(model, from, calls)
+}
+
+// Turn is the source of a whole turn: its text, its reasoning and its calls, in
+// their order, with results to come.
+func Turn(t *stream.Turn, from *dialect.Target) *Source {
+	return fromModel(Message(t, from), from, t.Calls)
+}
+
+// Message is a turn as a message of a history.
+func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
+	model := dialect.Message{Role: dialect.Assistant}
+	text, thinking := 0, 0
+	for _, p := range t.Parts {
+		switch p.Kind {
+		case stream.PartCall:
+			if c := t.Calls[p.End-1]; !c.Attempt {
+				model.Parts = append(model.Parts, part(c, from))
+			}
+		case stream.PartText:
+			model.Parts = append(model.Parts, dialect.Part{Kind: dialect.TextPart, Text: t.Text[text:p.End:p.End], Signature: p.Signature})
+			text = p.End
+		case stream.PartThinking:
+			model.Parts = append(model.Parts, dialect.Part{
+				Kind: dialect.ReasoningPart, Text: t.Thinking[thinking:p.End:p.End], Signature: p.Signature, ID: p.ID, Hidden: p.Hidden,
+			})
+			thinking = p.End
+		}
+	}
+	return model
+}
+
+func part(c *stream.Call, from *dialect.Target) dialect.Part {
+	n := len(c.Args())
+	p := dialect.Part{
+		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Space: c.Space, Tool: c.Kind, Parent: c.Parent,
+		Args: c.Args()[:n:n], Server: c.Server, Signature: c.Signature,
+	}
+	if p.Tool == "" {
+		p.Tool = "function"
+	}
+	if from != nil {
+		p.Form = from.Form
+	}
+	if c.Freeform() {
+		p.Form = dialect.TextForm
+	}
+	return p
+}
+
+// fromModel is the source of one message of the model and the results it waits for.
+func fromModel(model dialect.Message, from *dialect.Target, calls []*stream.Call) *Source {
+	s := &Source{Messages: []dialect.Message{model}, From: from}
+	results := dialect.Message{Role: dialect.User}
+	for _, c := range calls {
+		if c.Attempt {
+			continue
+		}
+		s.facts = append(s.facts, look(c.Args(), c.Freeform()))
+		if !c.Server {
+			results.Parts = append(results.Parts, dialect.Part{
+				Kind: dialect.ResultPart, ID: c.ID, Name: c.Name, Tool: c.Kind, Text: []byte(Pending), Failed: c.Answered == stream.AnswerFailed,
+			})
+		}
+	}
+	if len(results.Parts) > 0 {
+		s.Messages, s.results = append(s.Messages, results), true
+	}
+	return s
+}
+
+// Split is the source with each call in a message of its own, followed by its
+// result: how clients that run one call at a time write history.
+func (s *Source) Split() *Source {
+	out := &Source{From: s.From, facts: s.facts, split: true}
+	for i, m := range s.Messages {
+		if m.Role != dialect.Assistant {
+			if !followsCalls(s.Messages, i) {
+				out.Messages = append(out.Messages, m)
+			}
+			continue
+		}
+		var results []dialect.Part
+		if i+1 < len(s.Messages) && s.Messages[i+1].Role == dialect.User {
+			results = s.Messages[i+1].Parts
+		}
+		out.Messages = append(out.Messages, splitCalls(m, results)...)
+	}
+	return out
+}
+
+func followsCalls(messages []dialect.Message, i int) bool {
+	return i > 0 && messages[i-1].Role == dialect.Assistant && countCalls(messages[i-1]) > 0
+}
+
+func countCalls(m dialect.Message) (n int) {
+	for i := range m.Parts {
+		if m.Parts[i].Kind == dialect.CallPart {
+			n++
+		}
+	}
+	return n
+}
+
+// splitCalls are the messages that m and the user's parts after it become.
+func splitCalls(m dialect.Message, after []dialect.Part) (out []dialect.Message) {
+	taken := make([]bool, len(after))
+	now := dialect.Message{Role: dialect.Assistant}
+	for _, p := range m.Parts {
+		now.Parts = append(now.Parts, p)
+		if p.Kind != dialect.CallPart {
+			continue
+		}
+		out = append(out, now)
+		now = dialect.Message{Role: dialect.Assistant}
+		for i, r := range after {
+			if !taken[i] && r.Kind == dialect.ResultPart && r.ID == p.ID && (p.ID != "" || r.Name == p.Name) {
+				taken[i] = true
+				out = append(out, dialect.Message{Role: dialect.User, Parts: []dialect.Part{r}})
+				break
+			}
+		}
+	}
+	if len(now.Parts) > 0 {
+		out = append(out, now)
+	}
+	rest := dialect.Message{Role: dialect.User}
+	for i, r := range after {
+		if !taken[i] {
+			rest.Parts = append(rest.Parts, r)
+		}
+	}
+	if len(rest.Parts) > 0 && len(out) > 0 && (countCalls(m) > 0) {
+		out = append(out, rest)
+	}
+	return out
+}
