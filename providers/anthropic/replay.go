@@ -93,7 +93,6 @@ func decode(request []byte) (messages []dialect.Message, err error) {
 	return messages, s.End()
 }
 
-
 func readMessage(v dialect.Raw) (m dialect.Message) {
 	m.Role = dialect.User
 	s := v.Scan()
