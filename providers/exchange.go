@@ -40,6 +40,8 @@ type Exchange struct {
 	waiting int              // how many of them hold data
 	suspect *dialect.Dialect // that the last of them speaks for, against what stands round it
 	check   toolCheck
+	past    history
+	begin   uint64 // hash of how the request's conversation begins, 0 while unknown
 	onFrame func(stream.Frame)
 	onEvent func(stream.Event)
 }
@@ -195,6 +197,7 @@ func (x *Exchange) end() {
 	if x.decoder == nil {
 		x.choose(dialect.Evidence{}, true)
 	}
+	x.observe()
 	x.checkStatus()
 	x.tellTrouble()
 	x.tellGlued()

@@ -68,6 +68,7 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	}
 	x.Dialect, x.Why, x.decoder = best, score.Why, best.New()
 	x.clock, _ = x.decoder.(dialect.Clock)
+	x.observe()
 	pending, at := x.pending, x.at
 	x.pending = nil
 	for _, h := range pending {

@@ -43,6 +43,8 @@ const (
 	ArgsRepaired      = "ARGS_REPAIRED"          // a parser's guess is sent as what the model wrote
 	ConcatFirstOnly   = "CONCAT_FIRST_ONLY"      // of several objects the first is sent
 	DoubleEncoded     = "DOUBLE_ENCODED"         // the text is encoded once more
+	ArgsAltered       = "ARGS_ALTERED"           // other arguments, in an observed request
+	CallsReordered    = "CALLS_REORDERED"        // calls change places, in an observed request
 	CallDropped       = "CALL_DROPPED"           // the call is not in the history
 	FreeformToJSON    = "FREEFORM_TO_JSON"       // free text is put into an object
 	KindLost          = "KIND_LOST"              // a call of a special kind is sent as one of a function
@@ -80,7 +82,7 @@ const (
 // severities are how bad each loss is.
 var severities = map[string]Severity{
 	ImpliedEmpty: Info, ArgsEmptied: Critical, ArgsWrapped: Medium, ArgsRepaired: High, ConcatFirstOnly: Critical,
-	DoubleEncoded: Critical, CallDropped: Critical, FreeformToJSON: High, KindLost: Medium, IntPrecision: High,
+	DoubleEncoded: Critical, ArgsAltered: Critical, CallsReordered: Medium, CallDropped: Critical, FreeformToJSON: High, KindLost: Medium, IntPrecision: High,
 	NumPrecision: Low, NumRange: High, NumSpelling: Low, StrSpelling: Info, KeyOrder: Low, DupKeys: Medium,
 	Whitespace: Info, UnicodeSanitized: Low, DepthLimit: High, IDRewritten: Low, IDTruncated: Medium, IDCollision: Critical,
 	ItemIDDropped: Info, NameIllegal: High, SignatureDropped: High, SignatureSentinel: Medium, ReasoningToText: Medium,

@@ -1,0 +1,152 @@
+package providers
+
+import (
+	"hash/fnv"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// history is what is known of an exchange's request as a history.
+type history struct {
+	read     int64 // bytes of the request that messages are of
+	messages []dialect.Message
+	target   *dialect.Target
+	observed bool // what it brings back has been told
+}
+
+// History is the conversation that the request carries, and where its protocol
+// sends such; nothing when there is no request, or none that can be read.
+func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
+	size := x.Request.Size()
+	if size == 0 || size == x.past.read {
+		return x.past.messages, x.past.target
+	}
+	body := x.Request.Bytes(0, size)
+	x.past.read = size
+	if x.Dialect != nil && TargetOf(x.Dialect.Name) != nil {
+		x.past.target = TargetOf(x.Dialect.Name)
+		x.past.messages, _ = x.past.target.Decode(body)
+	} else {
+		x.past.messages, x.past.target = guessHistory(body)
+	}
+	return x.past.messages, x.past.target
+}
+
+// guessHistory reads a request of which no response tells the protocol: as the
+// one that finds the most calls and results in it.
+func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target) {
+	most := 0
+	for i := range All {
+		if len(All[i].Targets) == 0 {
+			continue
+		}
+		t := &All[i].Targets[0]
+		messages, _ := t.Decode(body)
+		n := len(messages)
+		for _, m := range messages {
+			for _, p := range m.Parts {
+				if p.Name != "" || p.ID != "" {
+					n += len(messages)
+				}
+			}
+		}
+		if n > most {
+			best, target, most = messages, t, n
+		}
+	}
+	return best, target
+}
+
+// forget lets go of the request's history, which can be read again.
+func (x *Exchange) forget() { x.past.read, x.past.messages = 0, nil }
+
+// observe tells, once, what the request made of the calls of earlier turns. It
+// is called when the protocol is known, or when nothing more will tell it.
+func (x *Exchange) observe() {
+	if x.past.observed || x.Request.Size() == 0 {
+		return
+	}
+	x.past.observed = true
+	turns := x.earlier()
+	messages, target := x.History()
+	if target == nil || len(messages) == 0 || len(turns) == 0 {
+		x.begin = opening(messages)
+		x.forget()
+		return
+	}
+	x.begin = opening(messages)
+	turns = x.sameConversation(turns)
+	for _, o := range replay.Observe(messages, target, turns) {
+		x.tellReturn(o)
+	}
+	x.forget()
+}
+
+// earlier are the turns with calls that have ended in other exchanges.
+func (x *Exchange) earlier() (turns []replay.Candidate) {
+	for _, t := range x.in.Session().Turns {
+		if t.Closed() && t.Exchange != x.Number && len(t.Calls) > 0 {
+			turns = append(turns, replay.Candidate{Turn: t, From: TargetOf(t.Dialect)})
+		}
+	}
+	return turns
+}
+
+// opening is a hash of how a conversation begins: what the user says first.
+func opening(messages []dialect.Message) uint64 {
+	for _, m := range messages {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; m.Role == dialect.User && p.Kind == dialect.TextPart && len(p.Text) > 0 {
+				sum := fnv.New64a()
+				_, _ = sum.Write(p.Text)
+				return sum.Sum64()
+			}
+		}
+	}
+	return 0
+}
+
+// sameConversation leaves out turns without ids whose own request began in
+// another way: tools of several agents have the same names.
+func (x *Exchange) sameConversation(turns []replay.Candidate) (same []replay.Candidate) {
+	for _, t := range turns {
+		of := x.in.Exchange(t.Turn.Exchange)
+		named := false
+		for _, c := range t.Turn.Calls {
+			named = named || c.ID != ""
+		}
+		if named || of == nil || of.begin == 0 || x.begin == 0 || of.begin == x.begin {
+			same = append(same, t)
+		}
+	}
+	return same
+}
+
+// tellReturn emits what became of a call, unless a request before this one
+// brought it back in the same way.
+func (x *Exchange) tellReturn(o replay.Observation) {
+	c := o.Call
+	if n := len(c.SentBack); n > 0 && c.SentBack[n-1].As == string(o.Fate) && c.SentBack[n-1].Result == o.Result {
+		return
+	}
+	more := &stream.Detail{Exchange: x.Number, Name: o.Behaves()}
+	if f, ok := o.Finding(x.Number); ok && !hasFinding(c, f) {
+		more.Finding = f
+	}
+	x.in.Timeline.Append(stream.Event{
+		Kind: stream.SentBack, At: x.at, Turn: c.Turn, Slot: int32(c.Number), Frame: x.in.Session().Turn(c.Turn).LastFrame,
+		Text: string(o.Fate), Code: o.Result, More: more,
+	})
+}
+
+// hasFinding reports whether an earlier request has told the same of a call.
+func hasFinding(c *stream.Call, f stream.Finding) bool {
+	for _, old := range c.Findings {
+		if old.Code == f.Code {
+			return true
+		}
+	}
+	return false
+}
