@@ -81,6 +81,10 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 		m.refresh()
 	case km.is(k, km.Dialect):
 		m.mode = newDialects(m)
+	case km.is(k, km.Replay):
+		m.openReplay()
+	case km.is(k, km.Onward):
+		m.goOnward()
 	case km.is(k, km.Theme):
 		m.toggleTheme()
 	case km.is(k, km.NextFinding):
@@ -104,8 +108,8 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 // hints are the keys worth knowing in each pane, most useful first: as many
 // are shown as fit.
 var hints = [...][]string{
-	listPane:     {"? help", "enter open", "/ find", "tab pane", "space pause", "q quit"},
-	docPane:      {"? help", "enter open string", "r raw", "/ find", "h l token", "tab pane"},
+	listPane:     {"? help", "enter open", "p replay", "/ find", "tab pane", "space pause", "q quit"},
+	docPane:      {"? help", "enter open string", "p replay", "r raw", "/ find", "h l token", "tab pane"},
 	wirePane:     {"? help", "enter frame", "/ find", "tab pane", "z zoom"},
 	findingsPane: {"? help", "enter go there", "tab pane"},
 }
@@ -185,7 +189,7 @@ func helpLines(km keyMap, wide, ascii bool) (lines [][]helpPart) {
 	var columns [2][][]helpPart
 	for i, g := range km.groups() {
 		column := 0
-		if wide && i > 1 {
+		if wide && i > 2 {
 			column = 1
 		}
 		columns[column] = append(columns[column], groupLines(g, ascii)...)
