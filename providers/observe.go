@@ -132,7 +132,7 @@ func (x *Exchange) tellReturn(o replay.Observation) {
 		return
 	}
 	more := &stream.Detail{Exchange: x.Number, Name: o.Behaves()}
-	if f, ok := o.Finding(x.Number); ok && !hasFinding(c, f) {
+	if f, ok := o.Finding(); ok && !hasFinding(c, f) {
 		more.Finding = f
 	}
 	x.in.Timeline.Append(stream.Event{
