@@ -139,11 +139,12 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	if f.invalid.is() {
 		c.loseAt(UnicodeSanitized, f.invalid, "bytes that are not UTF-8 become U+FFFD")
 		sent.Outcome = Reformatted
+		f = look(valid(f.raw), f.freeform)
 	}
 	switch {
 	case f.freeform && (p.Tool == "custom" && c.To.Freeform || p.Tool != "custom" && c.same):
 		sent.Form = dialect.TextForm
-		return valid(f.raw)
+		return f.raw
 	case f.freeform:
 		c.loseAt(FreeformToJSON, span{0, len(f.raw)}, `free text has no place here: it is sent as {"input": …}`)
 		p.Tool, sent.Outcome = "function", Wrapped
@@ -172,7 +173,7 @@ func (c *coercion) encodedAgain(f *facts, sent *Sent) []byte {
 	if c.To.Form != dialect.TextForm {
 		sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are a string, and must be an object")
 	}
-	return dialect.AppendString(nil, valid(f.raw))
+	return dialect.AppendString(nil, f.raw)
 }
 
 // malformed is what the policy makes of arguments that are no object.
@@ -187,7 +188,7 @@ func (c *coercion) malformed(f *facts, sent *Sent) []byte {
 		if c.To.JSONOnly && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
 			sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
 		}
-		return valid(f.raw)
+		return f.raw
 	case wrap, wrapAny:
 		c.loseAt(ArgsWrapped, all, fmt.Sprintf("what the model wrote is put into {%q: …}", c.Policy.key))
 		sent.Outcome = Wrapped

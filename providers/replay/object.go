@@ -40,7 +40,11 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 		c.tell(f, KeyOrder, f.numeric, "JavaScript puts keys that are numbers first: %s moves")
 	}
 	changes := len(c.Losses) > before || c.To.Form == dialect.PositionalForm || again
-	if changes && f.space.is() {
+	value := f.raw
+	if c.To.Form != dialect.TextForm {
+		value = bytes.TrimSpace(f.raw) // what stands around a value is no part of it
+	}
+	if f.space.is() && (changes || len(value) < len(f.raw)) {
 		c.tell(f, Whitespace, f.space, "the space between values, as in %s, is gone")
 	}
 	if f.tooDeep(c.To.Depth) {
@@ -49,7 +53,7 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 	if len(c.Losses) == before {
 		return f.raw
 	}
-	out := f.raw
+	out := value
 	if changes {
 		t := newTree(f.raw, f.tokens)
 		out = t.write(make([]byte, 0, len(f.raw)), 0, how)

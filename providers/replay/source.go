@@ -44,7 +44,9 @@ func Calls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) *Source 
 	}
 	model := dialect.Message{Role: dialect.Assistant}
 	for _, c := range calls {
-		model.Parts = append(model.Parts, part(c, from))
+		if !c.Attempt {
+			model.Parts = append(model.Parts, part(c, from))
+		}
 	}
 	return fromModel(model, from, calls)
 }

@@ -1,0 +1,298 @@
+package providers
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// TestRoundTrip: what a preview writes, its own protocol reads back as the call,
+// except for exactly the losses that it reports. What is lost is found out here
+// in another way than the preview does, with encoding/json.
+func TestRoundTrip(t *testing.T) {
+	for _, f := range fixtures(t) {
+		in := f.inspect(f.wire)
+		t.Run(f.name, func(t *testing.T) { roundTripAll(t, in.Session()) })
+	}
+}
+
+// TestCorpusRoundTrip is the same with calls that providers really sent.
+func TestCorpusRoundTrip(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(corpus(t), "dev", "*", "*.*"))
+	if err != nil || len(files) < 150 {
+		t.Fatalf("%d captures: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			wire, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			roundTripAll(t, inspect(wire).Session())
+		})
+	}
+}
+
+// TestRoundTripHard is the same with arguments that lose something nearly everywhere.
+func TestRoundTripHard(t *testing.T) {
+	for _, args := range hardArguments {
+		for _, from := range append(Targets(), nil) {
+			p := dialect.Part{Kind: dialect.CallPart, ID: "call_1", Name: "f", Tool: "function", Args: []byte(args)}
+			if from != nil {
+				p.Form = from.Form
+			}
+			src := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{p}}}, from)
+			t.Run(args[:min(len(args), 40)], func(t *testing.T) { roundTrip(t, src, p) })
+		}
+	}
+}
+
+// hardArguments are arguments that few clients bring back as they were.
+var hardArguments = []string{
+	``, ` `, `null`, `{}`, `{ }`, `[]`, `[1]`, `"x"`, `""`, `7`, `true`, `{"a":1`, `{"a":"b`, `{"a":[1,{"b":`, `{"a":1}{"b":2}`, `{"a":1} {"b":2} {`,
+	`{"a":1}x`, `{"a":1}}`, `{a:1}`, `x`, `{"a":1,}`, `{'a':1}`, `"{\"a\":1}"`, `"{\"b\":1.0,\"a\":9007199254740993}"`, `"[1]"`, "\"\\\"{}\\\"\"",
+	`{"n":9007199254740993}`, `{"n":-9007199254740993,"m":[9007199254740992]}`, `{"n":1.0,"e":1e3,"z":-0,"f":0.1}`, `{"n":1e21,"m":1E-7,"k":123456789012345678901234567890}`,
+	`{"n":0.1000000000000000055}`, `{"n":1e400}`, `{"n":36028797018963968}`, `{"b":1,"a":2}`, `{"a":{"z":1,"y":[{"b":0,"a":0}]}}`, `{"a":1,"a":2}`,
+	`{"a":1,"b":{"c":1,"c":{"d":1}},"a":3}`, "{\n  \"a\": [1, 2],\t\"b\" : {}\r\n}", `{"s":"\ud83d\ude00"}`, `{"s":"\ud83d"}`, `{"\udc00":"\ud800x"}`, `{"s":"\u00e9\/\u0041"}`,
+	"{\"s\":\"\xff\xfe\"}", "{\"s\":\"\xed\xa0\x80\"}", "\xff", `{"10":1,"9":2,"x":3,"0":4}`, `{"":{"":[]}}`, `{"a":{},"b":[],"c":[[]],"d":[{}],"e":[null],"f":[[null]]}`,
+	`{"INVALID_JSON":"x"}`, strings.Repeat(`{"a":`, 40) + `1` + strings.Repeat(`}`, 40), `{"a":` + strings.Repeat(`[`, 60) + strings.Repeat(`]`, 60) + `}`,
+	`{"a":tru`, `{"a":-`, `{"a":12.`, `{"a":"x\`, `{"a":"\u12`, `{"a":"` + "\xe2\x82", `{"a" `, `{"a":{}`, `{"a":[]`, `{"a":1,"b"`,
+}
+
+func roundTripAll(t *testing.T, s *stream.Session) {
+	t.Helper()
+	for _, turn := range s.Turns {
+		from := TargetOf(turn.Dialect)
+		for _, c := range turn.Calls {
+			src := replay.Calls(turn, from, c)
+			if len(src.Messages) == 0 || len(src.Messages[0].Parts) != 1 {
+				continue
+			}
+			roundTrip(t, src, src.Messages[0].Parts[0])
+		}
+	}
+}
+
+// roundTrip sends a call to every target under every policy, and reads it back.
+func roundTrip(t *testing.T, src *replay.Source, call dialect.Part) {
+	t.Helper()
+	for _, to := range Targets() {
+		for i := range replay.Policies {
+			p := src.Preview(to, &replay.Policies[i])
+			if err := checkTrip(src, call, p); err != nil {
+				t.Errorf("%s under %s: %v\n  arguments %q\n  body %s\n  losses %v", to.Name, p.Policy.Name, err, call.Args, bytes.Join(p.Body, []byte("\n")), codesOf(p))
+			}
+		}
+	}
+}
+
+func codesOf(p replay.Preview) (all []string) {
+	for _, l := range p.Losses {
+		all = append(all, l.Code)
+	}
+	return all
+}
+
+func checkTrip(src *replay.Source, call dialect.Part, p replay.Preview) error {
+	lost := codesOf(p)
+	has := func(codes ...string) bool {
+		return slices.ContainsFunc(codes, func(c string) bool { return slices.Contains(lost, c) })
+	}
+	if p.Policy.Name == "strict" && p.Refused != "" {
+		if len(p.Body) > 0 {
+			return fmt.Errorf("a refused call has a body")
+		}
+		return nil
+	}
+	back, err := readBack(p)
+	switch {
+	case err != nil:
+		return err
+	case (back == nil) != has(replay.CallDropped, replay.ServerToolDropped):
+		return fmt.Errorf("the call is there: %v", back != nil)
+	case back == nil:
+		return nil
+	case back.Name != call.Name:
+		return fmt.Errorf("the name is %q", back.Name)
+	case (back.ID != call.ID) != has(replay.IDRewritten, replay.IDTruncated):
+		return fmt.Errorf("the id is %q", back.ID)
+	case call.Signature != "" && (back.Signature != call.Signature) != has(replay.SignatureDropped):
+		return fmt.Errorf("the signature is %q", back.Signature)
+	case call.Item != "" && p.To.Dialect != dialectOf(src) && !has(replay.ItemIDDropped):
+		return fmt.Errorf("the item's id is gone")
+	}
+	return checkArguments(src, call, back, p, lost)
+}
+
+func dialectOf(src *replay.Source) string {
+	if src.From == nil {
+		return ""
+	}
+	return src.From.Dialect
+}
+
+// argumentLosses are those that say that the arguments are other bytes.
+var argumentLosses = []string{
+	replay.ImpliedEmpty, replay.ArgsEmptied, replay.ArgsWrapped, replay.ArgsRepaired, replay.ConcatFirstOnly, replay.DoubleEncoded,
+	replay.FreeformToJSON, replay.IntPrecision, replay.NumPrecision, replay.NumSpelling, replay.StrSpelling, replay.KeyOrder, replay.DupKeys,
+	replay.Whitespace, replay.UnicodeSanitized,
+}
+
+func checkArguments(src *replay.Source, call dialect.Part, back *dialect.Part, p replay.Preview, lost []string) error {
+	want := call.Args
+	if p.To.Form != dialect.TextForm && back.Form == dialect.TextForm && back.Tool != "custom" {
+		back.Args = dialect.AppendString(nil, back.Args) // a string where an object must be
+	}
+	changed := slices.DeleteFunc(slices.Clone(lost), func(c string) bool { return !slices.Contains(argumentLosses, c) })
+	if slices.Contains(lost, replay.NumRange) && !bytes.Equal(want, back.Args) {
+		changed = append(changed, replay.NumRange)
+	}
+	if same := bytes.Equal(want, back.Args); same != (len(changed) == 0) {
+		return fmt.Errorf("sent %q: the same is %v, reported %v", back.Args, same, changed)
+	}
+	if (p.Outcome == replay.Verbatim || p.Outcome == replay.Parsed) && len(changed) > 0 {
+		return fmt.Errorf("outcome %s, and %v", p.Outcome, changed)
+	}
+	if !json.Valid(want) || len(changed) == 0 || !slices.Contains([]replay.Outcome{replay.Reformatted, replay.Parsed}, p.Outcome) {
+		return nil
+	}
+	for code, really := range differences(want, back.Args) {
+		if really != slices.Contains(lost, code) {
+			return fmt.Errorf("sent %q: %s is %v", back.Args, code, really)
+		}
+	}
+	return nil
+}
+
+// differences says which losses there are between two JSON texts.
+func differences(a, b []byte) map[string]bool {
+	x, y := treeOf(a), treeOf(b)
+	d := map[string]bool{
+		replay.DupKeys: x.twice, replay.Whitespace: spaced(a) && !spaced(b), replay.KeyOrder: !slices.Equal(x.keys, y.keys) && !x.twice,
+		replay.IntPrecision: false, replay.NumSpelling: false,
+	}
+	if x.twice {
+		delete(d, replay.KeyOrder)
+		delete(d, replay.IntPrecision) // of values that are gone
+		delete(d, replay.NumSpelling)
+		return d
+	}
+	for path, was := range x.numbers {
+		now, ok := y.numbers[path]
+		r, s := rat(was), rat(now)
+		switch {
+		case !ok || r == nil || s == nil || was == now:
+		case r.Cmp(s) != 0 && r.IsInt():
+			d[replay.IntPrecision] = true
+		case r.Cmp(s) == 0:
+			d[replay.NumSpelling] = true
+		}
+	}
+	return d
+}
+
+func rat(s string) *big.Rat {
+	if f, err := strconv.ParseFloat(s, 64); err != nil || f > 1e100 {
+		return nil
+	}
+	r, _ := new(big.Rat).SetString(s)
+	return r
+}
+
+func spaced(text []byte) bool {
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, text)
+	return compact.Len() < len(text)
+}
+
+// flat is a JSON value taken apart.
+type flat struct {
+	keys    []string // paths of the members, in order
+	numbers map[string]string
+	twice   bool
+}
+
+func treeOf(text []byte) flat {
+	f := flat{numbers: map[string]string{}}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	f.value(d, "")
+	return f
+}
+
+func (f *flat) value(d *json.Decoder, path string) {
+	tok, err := d.Token()
+	if err != nil {
+		return
+	}
+	switch v := tok.(type) {
+	case json.Number:
+		f.numbers[path] = v.String()
+	case json.Delim:
+		seen := map[string]bool{}
+		for n := 0; d.More(); n++ {
+			at := fmt.Sprintf("%s[%d]", path, n)
+			if v == '{' {
+				key, _ := d.Token()
+				name := fmt.Sprint(key)
+				at = path + "." + strconv.Quote(name)
+				f.twice = f.twice || seen[name]
+				seen[name] = true
+				f.keys = append(f.keys, at)
+			}
+			f.value(d, at)
+		}
+		_, _ = d.Token()
+	}
+}
+
+// readBack is the call that a preview's body holds, read by its own protocol.
+func readBack(p replay.Preview) (call *dialect.Part, err error) {
+	request := requestOf(p.To.Dialect, p.Body)
+	if !json.Valid(request) || !utf8.Valid(request) {
+		return nil, fmt.Errorf("the body is no JSON")
+	}
+	messages, err := p.To.Decode(request)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range messages {
+		for i := range m.Parts {
+			if m.Parts[i].Kind != dialect.CallPart {
+				continue
+			}
+			if call != nil || m.Role != dialect.Assistant {
+				return nil, fmt.Errorf("a second call, or one of the user's")
+			}
+			call = &m.Parts[i]
+		}
+	}
+	return call, nil
+}
+
+// requestOf is a request that has these messages for its history.
+func requestOf(dialect string, messages [][]byte) []byte {
+	list := "[" + string(bytes.Join(messages, []byte(","))) + "]"
+	switch dialect {
+	case "openai-responses":
+		return []byte(`{"input":` + list + `}`)
+	case "gemini":
+		return []byte(`{"contents":` + list + `}`)
+	case "aistudio":
+		return []byte(`["models/x",` + list + `]`)
+	}
+	return []byte(`{"messages":` + list + `}`)
+}
