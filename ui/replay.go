@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers"
@@ -22,11 +20,13 @@ type replayView struct {
 	targets  []*dialect.Target
 	follow   bool // what the program does when it comes back
 
-	src      source
-	table    *table
-	page     *page
-	pageLast bool // the latest job made a page
-	made     int  // how often something was made
+	rowsWanted tableKey
+	cellWanted pageKey
+	src        source
+	table      *table
+	page       *page
+	pageLast   bool // the latest job made a page
+	made       int  // how often something was made
 
 	raw   bool // the body is shown byte by byte
 	full  bool // one face is shown alone
@@ -99,7 +99,11 @@ func (r *replayView) can(s scope) bool {
 	case callScope:
 		return r.of.call != nil
 	case conversationScope:
-		return requestTarget(r.exchange) != nil
+		if r.exchange == nil {
+			return false
+		}
+		before, from := r.exchange.History()
+		return from != nil && len(before) > 0
 	}
 	return true
 }
@@ -203,65 +207,6 @@ func (r *replayView) moveFace(m *Model, k tea.KeyMsg) {
 	case km.is(k, km.Back, km.Left):
 		r.face = (r.face + numFaces - 1) % numFaces
 	}
-}
-
-// delivered says what became of a body that was copied or saved.
-type delivered struct{ text string }
-
-func (r *replayView) copy(m *Model) tea.Cmd {
-	body, what, ok := r.ready(m)
-	if !ok || m.opt.Copy == nil {
-		return nil
-	}
-	put := m.opt.Copy
-	return func() tea.Msg {
-		how, err := put(body)
-		if err != nil {
-			return delivered{"not copied: " + err.Error()}
-		}
-		return delivered{"copied " + what + " by " + how}
-	}
-}
-
-func (r *replayView) save(m *Model) tea.Cmd {
-	body, what, ok := r.ready(m)
-	if !ok || m.opt.Save == nil {
-		return nil
-	}
-	name, save := r.fileName(), m.opt.Save
-	return func() tea.Msg {
-		path, err := save(name, body)
-		if err != nil {
-			return delivered{"not saved: " + err.Error()}
-		}
-		return delivered{"saved " + what + " as " + path}
-	}
-}
-
-// ready is the body of the cell that is asked for, and what it is in words.
-func (r *replayView) ready(m *Model) (body []byte, what string, ok bool) {
-	if _, cell := r.wanted(m); r.page == nil || !r.page.key.answers(cell) {
-		m.say("not there yet")
-		return nil, "", false
-	}
-	if r.page.body == nil {
-		m.say("nothing is sent")
-		return nil, "", false
-	}
-	what = fmt.Sprintf("%s, %s for %s,", bytesText(len(r.page.body)), plural(r.page.messages, "message"), r.targets[r.to].Name)
-	return r.page.body, what, true
-}
-
-// fileName is what a saved body is called.
-func (r *replayView) fileName() string {
-	which := "turn"
-	switch {
-	case r.scope == conversationScope:
-		which = "conversation"
-	case r.scope == callScope:
-		which = fmt.Sprint(r.of.call.Number)
-	}
-	return fmt.Sprintf("replay-%d-%s-%s.json", r.of.turn.Number+1, which, r.targets[r.to].Name)
 }
 
 func (r *replayView) policyName() string { return replay.Policies[r.policy].Name }

@@ -87,11 +87,11 @@ func (v *version) size() int { return v.bytes + v.words + int(v.request) }
 // material is what a source is made of. Nothing of it changes any more, so that
 // a job may read it while the stream goes on.
 type material struct {
-	scope   scope
-	turn    *stream.Turn
-	call    *stream.Call
-	reader  *dialect.Target // reads the request
-	request []byte
+	scope  scope
+	turn   *stream.Turn
+	call   *stream.Call
+	before []dialect.Message // what the request of the turn carries
+	from   *dialect.Target   // in which form
 }
 
 // materialOf copies what may change. The bytes themselves are only appended to.
@@ -112,19 +112,9 @@ func materialOf(c choice, s scope, x *providers.Exchange) material {
 		turn.Calls[i] = &copied
 	}
 	if s == conversationScope {
-		m.reader = requestTarget(x)
-		m.request = x.Request.Bytes(0, x.Request.Size())
+		m.before, m.from = x.History()
 	}
 	return m
-}
-
-// requestTarget is what reads the history in the request of an exchange, nil if
-// there is none to read.
-func requestTarget(x *providers.Exchange) *dialect.Target {
-	if x == nil || x.Dialect == nil || x.Request.Size() == 0 {
-		return nil
-	}
-	return providers.TargetOf(x.Dialect.Name)
 }
 
 // source makes the source, and says which of its calls is the chosen one, from
@@ -138,16 +128,14 @@ func (m *material) source() (src *replay.Source, own int) {
 	if m.scope == turnScope {
 		return replay.Turn(m.turn, from), own
 	}
-	// What breaks off is read as far as it goes.
-	messages, _ := m.reader.Decode(m.request)
-	for i := range messages {
-		for j := range messages[i].Parts {
-			if messages[i].Parts[j].Kind == dialect.CallPart && own > 0 {
+	for i := range m.before {
+		for j := range m.before[i].Parts {
+			if m.before[i].Parts[j].Kind == dialect.CallPart && own > 0 {
 				own++
 			}
 		}
 	}
-	return replay.Conversation(append(messages, replay.Message(m.turn, from)), m.reader), own
+	return replay.Conversation(append(slices.Clip(m.before), replay.Message(m.turn, from)), m.from), own
 }
 
 // place is which of the turn's calls the chosen one is, among those that count.

@@ -21,7 +21,7 @@ type replayPlan struct {
 
 const (
 	sideBySide  = 160 // cells from which the panes are beside the table
-	replayHigh  = 14  // rows from which the table has a title, and panes below
+	replayHigh  = 16  // rows from which the table has a title, and panes below
 	noteCaption = 3   // rows from which notes have a caption
 )
 
@@ -63,20 +63,17 @@ func (p *replayPlan) split(w int) {
 
 func (r *replayView) plan(m *Model) replayPlan { return planReplay(m.w, m.bodyHeight(), r.rows) }
 
-// wanted are the table and the page that are to be shown.
-func (r *replayView) wanted(m *Model) (tableKey, pageKey) {
+// want notes which table and which page are to be shown.
+func (r *replayView) want(m *Model) {
 	v := versionOf(r.of, r.scope, r.exchange)
-	rows := tableKey{version: v, policies: r.policies, fixed: r.policy}
+	r.rowsWanted = tableKey{version: v, policies: r.policies, fixed: r.policy}
 	if r.policies {
-		rows.fixed = r.to
+		r.rowsWanted.fixed = r.to
 	}
-	cell := pageKey{version: v, to: r.to, policy: r.policy, raw: r.raw}
-	if p := r.plan(m); r.full {
-		cell.sent, cell.wrote, cell.notes = m.w-1, m.w-1, m.w-1
-	} else {
-		cell.sent, cell.wrote, cell.notes = max(p.sentW-1, 1), max(p.wroteW-1, 1), p.tableW-1
+	r.cellWanted = pageKey{version: v, to: r.to, policy: r.policy, raw: r.raw, sent: m.w - 1, wrote: m.w - 1, notes: m.w - 1}
+	if p := r.plan(m); !r.full {
+		r.cellWanted.sent, r.cellWanted.wrote, r.cellWanted.notes = max(p.sentW-1, 1), max(p.wroteW-1, 1), p.tableW-1
 	}
-	return rows, cell
 }
 
 func (r *replayView) body(m *Model, p *pen, y, h int) bool {
@@ -85,14 +82,14 @@ func (r *replayView) body(m *Model, p *pen, y, h int) bool {
 		return true
 	}
 	if r.full {
-		r.drawFull(m, p, y, h)
+		r.drawFull(p, y, h)
 		return true
 	}
 	plan := r.plan(m)
 	r.resize(r.rows, plan.table)
 	switch {
 	case y == 0:
-		r.drawTitle(m, p)
+		r.drawTitle(p)
 		return true
 	case y < plan.head:
 		r.drawPolicy(p)
@@ -101,63 +98,68 @@ func (r *replayView) body(m *Model, p *pen, y, h int) bool {
 	y -= plan.head
 	if plan.side {
 		p.field(plan.tableW)
-		r.drawLeft(m, p, plan, y, 0)
+		r.drawLeft(p, plan, y, 0)
 		p.fill(bare)
 		p.field(1)
 		p.say(muted, p.glyph.rule)
 		p.field(m.w - plan.tableW - 1)
-		r.drawPanes(m, p, plan, y)
+		r.drawPanes(p, plan, y)
 		return true
 	}
-	r.drawLeft(m, p, plan, y, plan.panes)
+	r.drawLeft(p, plan, y, plan.panes)
 	return true
 }
 
 // drawLeft writes row y of the table, of so many rows of panes, and of the notes.
-func (r *replayView) drawLeft(m *Model, p *pen, plan replayPlan, y, panes int) {
+func (r *replayView) drawLeft(p *pen, plan replayPlan, y, panes int) {
 	title := plan.head - 1 // the table has one where the policy has a row
 	switch n := y - title - plan.table; {
 	case y < title:
 		r.drawHeads(p, plan)
 	case n < 0:
-		r.drawRow(m, p, r.top+y-title)
+		r.drawRow(p, r.top+y-title)
 	case n < panes:
-		r.drawPanes(m, p, plan, n)
+		r.drawPanes(p, plan, n)
 	default:
-		r.drawNote(m, p, plan, n-panes)
+		r.drawNote(p, plan, n-panes)
 	}
 }
 
 // drawTitle writes what is replayed, to whom or how, and how much of it.
-func (r *replayView) drawTitle(m *Model, p *pen) {
-	name, what := "", p.clean("")
-	switch {
-	case r.scope == callScope && r.of.call.Name == "":
-		what = "(no name)"
-	case r.scope == callScope:
-		what = p.clean(r.of.call.Name)
-	default:
-		what = display.Text(r.scope.String())
-	}
-	if name = fmt.Sprintf("  policy %s %d/%d", r.policyName(), r.policy+1, len(replay.Policies)); r.policies {
-		name = fmt.Sprintf("  to %s %d/%d", r.targets[r.to].Name, r.to+1, len(r.targets))
-	}
-	so := display.Text("")
-	if r.growing() {
-		st := p.glyph.status[stream.Streaming]
-		if so = display.Text(st + " if the stream stopped now "); p.left < 14+display.Width(what)+len(name)+display.Width(so) {
-			so = display.Text(st + " so far ")
+func (r *replayView) drawTitle(p *pen) {
+	what := display.Text(r.scope.String())
+	if r.scope == callScope {
+		if what = p.clean(r.of.call.Name); what == "" {
+			what = "(no name)"
 		}
 	}
-	lead := " REPLAY of "
-	room := p.left - len(name) - display.Width(so) - 1
-	if room < len(lead)+min(display.Width(what), 16) {
-		lead = " REPLAY "
+	name, kind, at, of := r.policyName(), "policy ", r.policy, len(replay.Policies)
+	if r.policies {
+		name, kind, at, of = r.targets[r.to].Name, "to ", r.to, len(r.targets)
 	}
+	so := []display.Text{""}
+	if r.growing() {
+		sign := display.Text(p.glyph.status[stream.Streaming])
+		so = []display.Text{sign + " if the stream stopped now ", sign + " so far "}
+	}
+	lead, how, last := titleFor(p.left-min(display.Width(what), 16), so, kind, name, fmt.Sprintf(" %d/%d", at+1, of))
 	p.say(muted, lead)
-	p.put(plain, bare, p.draw.Truncate(what, max(room-len(lead), 4)))
-	p.put(accent, bare, p.draw.Truncate(display.Text(name), max(p.left-display.Width(so)-1, 0)))
-	p.tail(live, bare, so)
+	p.put(plain, bare, p.draw.Truncate(what, max(p.left-display.Width(how+last), 4)))
+	p.put(accent, bare, p.draw.Truncate(how, max(p.left-display.Width(last), 0)))
+	p.tail(live, bare, last)
+}
+
+// titleFor are the words around a name, as many as so many cells have room for.
+func titleFor(room int, so []display.Text, kind, name, count string) (lead string, how, last display.Text) {
+	for _, last = range so {
+		for _, form := range [][2]string{{" REPLAY of ", "  " + kind + name + count}, {" REPLAY ", "  " + kind + name}, {" ", "  " + name}} {
+			lead, how = form[0], display.Text(form[1])
+			if len(lead)+display.Width(how+last) < room {
+				return lead, how, last
+			}
+		}
+	}
+	return lead, how, last
 }
 
 // growing reports whether more may come of what is sent back.

@@ -7,7 +7,7 @@ import (
 )
 
 // drawPanes writes row y of what would be sent, beside what the model wrote.
-func (r *replayView) drawPanes(m *Model, p *pen, plan replayPlan, y int) {
+func (r *replayView) drawPanes(p *pen, plan replayPlan, y int) {
 	for i, f := range []face{sentFace, wroteFace} {
 		if i > 0 {
 			p.field(1)
@@ -16,44 +16,40 @@ func (r *replayView) drawPanes(m *Model, p *pen, plan replayPlan, y int) {
 		width := [...]int{plan.sentW, plan.wroteW}[i]
 		p.field(width)
 		if y == 0 {
-			drawCaption(p, accent, display.Text(f.String()), r.size(m, f))
+			drawCaption(p, accent, display.Text(f.String()), r.sizes(f)...)
 			continue
 		}
-		r.drawSheet(m, p, f, y-1, plan.panes-1)
+		r.drawSheet(p, f, y-1, plan.panes-1)
 		p.fill(bare)
 	}
 }
 
-// size is how much there is of a face.
-func (r *replayView) size(m *Model, f face) display.Text {
-	page := r.current(m)
-	if page == nil {
-		return ""
+// sizes is how much there is of a face, in words and in fewer.
+func (r *replayView) sizes(f face) []display.Text {
+	page := r.current()
+	if page == nil || f == lostFace {
+		return nil
 	}
-	switch f {
-	case sentFace:
-		if page.body == nil {
-			return "nothing"
-		}
-		text := bytesText(len(page.body)) + display.Text(" in "+plural(page.messages, "message"))
-		if page.added > 0 {
-			text += ", " + bytesText(page.added) + " marked: not the model's"
-		}
-		return text
-	case wroteFace:
-		text := bytesText(page.size)
-		if page.gone > 0 {
-			text += ", " + bytesText(page.gone) + " marked: no place"
-		}
-		return text
+	if f == sentFace && page.body == nil {
+		return []display.Text{"nothing"}
 	}
-	return ""
+	all, marked, short := bytesText(len(page.body)), bytesText(page.added), display.Text("added")
+	long := all + display.Text(" in "+plural(page.messages, "message"))
+	about := display.Text(" marked: not the model's")
+	if f == wroteFace {
+		all, marked, short = bytesText(page.size), bytesText(page.gone), "gone"
+		long, about = all, " marked: not sent"
+	}
+	if marked == bytesText(0) {
+		return []display.Text{long, all}
+	}
+	return []display.Text{long + ", " + marked + about, all + ", " + marked + " " + short, marked + " " + short}
 }
 
 // drawSheet writes row y of h of the body or of the arguments. Where it is not
 // scrolled, it begins a bit before what differs. What is not to be seen is told.
-func (r *replayView) drawSheet(m *Model, p *pen, f face, y, h int) {
-	page := r.current(m)
+func (r *replayView) drawSheet(p *pen, f face, y, h int) {
+	page := r.current()
 	p.spaces(bare, 1)
 	if page == nil {
 		if y == 0 {
@@ -86,17 +82,17 @@ func (r *replayView) drawSheet(m *Model, p *pen, f face, y, h int) {
 }
 
 // drawFull writes row y of h of the one face that is shown.
-func (r *replayView) drawFull(m *Model, p *pen, y, h int) {
+func (r *replayView) drawFull(p *pen, y, h int) {
 	const titles = 2
 	switch {
 	case y == 0:
 		r.drawFaces(p)
 	case y == 1:
-		r.drawWhat(m, p)
+		r.drawWhat(p)
 	case r.face == lostFace:
-		r.drawNotes(m, p, y-titles, h-titles)
+		r.drawNotes(p, y-titles, h-titles)
 	default:
-		r.drawSheet(m, p, r.face, y-titles, h-titles)
+		r.drawSheet(p, r.face, y-titles, h-titles)
 	}
 }
 
@@ -118,16 +114,19 @@ func (r *replayView) drawFaces(p *pen) {
 }
 
 // drawWhat writes what the face is about.
-func (r *replayView) drawWhat(m *Model, p *pen) {
+func (r *replayView) drawWhat(p *pen) {
 	p.put(plain, bare, p.draw.Truncate(display.Text(fmt.Sprintf("  to %s, policy %s", r.targets[r.to].Name, r.policyName())), p.left))
-	if size := r.size(m, r.face); size != "" && display.Width(size)+3 < p.left {
-		p.put(muted, bare, "   "+size)
+	for _, size := range r.sizes(r.face) {
+		if display.Width(size)+3 < p.left {
+			p.put(muted, bare, "   "+size)
+			break
+		}
 	}
 }
 
 // drawNotes writes row y of h of all that is lost.
-func (r *replayView) drawNotes(m *Model, p *pen, y, h int) {
-	page := r.current(m)
+func (r *replayView) drawNotes(p *pen, y, h int) {
+	page := r.current()
 	if page == nil {
 		return
 	}

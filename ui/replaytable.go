@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"toolscope/providers/replay"
+	"toolscope/stream"
 	"toolscope/ui/display"
 )
 
@@ -19,6 +20,7 @@ const (
 	formColumn     = 9
 	severityColumn = 10
 	mostNameColumn = 22
+	countWidth     = 4  // a sign and a number of losses
 	leastLosses    = 24 // cells for losses that a column in front of them leaves free
 )
 
@@ -33,8 +35,8 @@ func (r *replayView) columns(width int) (c tableColumns) {
 	}
 	c.name = min(c.name, mostNameColumn)
 	left := width - 2 - c.name - outcomeColumn
-	if left < 2 {
-		c.name = max(8, c.name+left-2)
+	if left < countWidth {
+		c.name = max(8, c.name+left-countWidth)
 	}
 	if left -= formColumn; left >= leastLosses && !r.policies {
 		c.form = formColumn
@@ -74,7 +76,7 @@ func (r *replayView) drawHeads(p *pen, plan replayPlan) {
 }
 
 // drawRow writes row n of the table.
-func (r *replayView) drawRow(m *Model, p *pen, n int) {
+func (r *replayView) drawRow(p *pen, n int) {
 	if n >= r.rows {
 		return
 	}
@@ -88,20 +90,20 @@ func (r *replayView) drawRow(m *Model, p *pen, n int) {
 	if c.form > 0 {
 		p.put(muted, g, display.Text(fmt.Sprintf("%-*s", c.form, r.targets[n].Form)))
 	}
-	if v := r.verdict(m, n); v == nil {
+	if v := r.verdict(n); v == nil {
 		p.put(muted, g, "...")
 	} else {
 		word := display.Text(p.glyph.outcome[v.outcome] + " " + v.outcome.String())
-		p.put(outcomeRoles[v.outcome], g, p.draw.Pad(word, outcomeColumn-1)+" ")
+		p.put(outcomeRoles[v.outcome], g, p.draw.Pad(word, min(outcomeColumn-1, p.left)))
+		p.spaces(g, 1)
 		drawLosses(p, g, v, c.severity)
 	}
 	p.fill(g)
 }
 
 // verdict is what is known for row n, nil while it is being made.
-func (r *replayView) verdict(m *Model, n int) *verdict {
-	rows, _ := r.wanted(m)
-	if r.table == nil || !r.table.key.answers(rows) || n >= len(r.table.rows) {
+func (r *replayView) verdict(n int) *verdict {
+	if r.table == nil || !r.table.key.answers(r.rowsWanted) || n >= len(r.table.rows) {
 		return nil
 	}
 	return &r.table.rows[n]
@@ -151,30 +153,30 @@ func drawLosses(p *pen, g ground, v *verdict, severity int) {
 
 // drawCount writes how many losses there are where codes have no place.
 func drawCount(p *pen, g ground, n int, worst replay.Severity) {
-	word := " losses"
-	if n == 1 {
-		word = " loss"
+	sign := display.Text(p.glyph.severity[lossFindings[worst]]) + display.Text(fmt.Sprint(" ", n))
+	if word := sign + display.Text(" "+worst.String()); display.Width(word) <= p.left {
+		sign = word
 	}
-	for _, text := range []string{fmt.Sprint(n, word, ", ", worst), fmt.Sprint(n, word), fmt.Sprint(n)} {
-		if len(text) <= p.left {
-			p.put(lossRoles[worst], g, display.Text(text))
-			return
-		}
-	}
+	p.put(lossRoles[worst], g, sign)
+}
+
+// lossFindings is the severity of findings whose sign a loss has.
+var lossFindings = [...]stream.Severity{
+	replay.Info: stream.Info, replay.Low: stream.Info, replay.Medium: stream.Warn, replay.High: stream.Error, replay.Critical: stream.Error,
 }
 
 // drawNote writes row y of what is known to be lost.
-func (r *replayView) drawNote(m *Model, p *pen, plan replayPlan, y int) {
+func (r *replayView) drawNote(p *pen, plan replayPlan, y int) {
 	room := plan.notes
 	if room >= noteCaption {
 		if y == 0 {
 			p.field(plan.tableW)
-			drawCaption(p, muted, display.Text(lostFace.String()), "")
+			drawCaption(p, muted, display.Text(lostFace.String()))
 			return
 		}
 		y, room = y-1, room-1
 	}
-	page := r.current(m)
+	page := r.current()
 	switch {
 	case page == nil || y >= len(page.notes) || y >= room:
 	case y == room-1 && len(page.notes) > room:
@@ -186,8 +188,8 @@ func (r *replayView) drawNote(m *Model, p *pen, plan replayPlan, y int) {
 }
 
 // current is the page to show, nil while it is being made.
-func (r *replayView) current(m *Model) *page {
-	if _, cell := r.wanted(m); r.page != nil && r.page.key.answers(cell) {
+func (r *replayView) current() *page {
+	if r.page != nil && r.page.key.answers(r.cellWanted) {
 		return r.page
 	}
 	return nil

@@ -122,12 +122,13 @@ type source struct {
 // there yet. Small ones are there when it returns.
 func (m *Model) rehearse() tea.Cmd {
 	r, ok := m.mode.(*replayView)
-	if !ok || m.working {
+	if !ok {
 		return nil
 	}
-	rows, cell := r.wanted(m)
+	r.want(m)
+	rows, cell := r.rowsWanted, r.cellWanted
 	lacksTable, lacksPage := r.table == nil || r.table.key != rows, r.page == nil || r.page.key != cell
-	if !lacksTable && !lacksPage {
+	if m.working || !lacksTable && !lacksPage {
 		return nil
 	}
 	var made material
@@ -151,7 +152,7 @@ func (m *Model) rehearse() tea.Cmd {
 		return out
 	}
 	if cell.version.size() < atOnce {
-		r.take(job(lacksTable, lacksPage), rows, cell)
+		r.take(job(lacksTable, lacksPage))
 		return nil
 	}
 	// The page and the table take turns, so that both keep up with a stream.
@@ -168,17 +169,16 @@ func (m *Model) rehearsed(p prepared) {
 		mode = over.under
 	}
 	if r, ok := mode.(*replayView); ok && r == p.view {
-		rows, cell := r.wanted(m)
-		r.take(p, rows, cell)
+		r.take(p)
 	}
 }
 
 // take keeps what was made, unless something else was asked for meanwhile.
-func (r *replayView) take(p prepared, rows tableKey, cell pageKey) {
-	if r.src = p.src; p.table != nil && p.table.key.answers(rows) {
+func (r *replayView) take(p prepared) {
+	if r.src = p.src; p.table != nil && p.table.key.answers(r.rowsWanted) {
 		r.table = p.table
 	}
-	if p.page != nil && p.page.key.answers(cell) {
+	if p.page != nil && p.page.key.answers(r.cellWanted) {
 		r.page = p.page
 	}
 	r.made++

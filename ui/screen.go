@@ -217,17 +217,17 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 		took = "so far "
 	}
 	facts := []display.Text{bytesText(len(c.Args())), display.Text(plural(len(c.Deltas()), "delta"))}
-	for _, f := range []struct {
-		word string
-		time time.Duration
-	}{{took, callTime(c)}, {"named +", since(start, c.OpenedAt)}, {"first byte +", since(start, c.FirstArgAt)}} {
-		if t := timeText(f.time); t != "" {
-			facts = append(facts, display.Text(f.word)+t)
+	timed := func(word string, d time.Duration) {
+		if t := timeText(d); t != "" {
+			facts = append(facts, display.Text(word)+t)
 		}
 	}
+	timed(took, callTime(c))
 	for _, f := range AboutCall(c) {
 		facts = append(facts, m.pen.clean(f))
 	}
+	timed("named +", since(start, c.OpenedAt))
+	timed("first byte +", since(start, c.FirstArgAt))
 	sep := display.Text(" ")
 	for _, f := range facts {
 		if display.Width(line)+display.Width(sep)+display.Width(f) >= cells {
@@ -242,7 +242,8 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 // findingsNote is what is kept free for how many findings there are.
 const findingsNote = 16
 
-// AboutCall is what only some calls have, in words: what kind it is, who runs it, whose it is.
+// AboutCall is what only some calls have, in words: what kind it is, who runs it,
+// what became of it, whose it is.
 func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
 		facts = append(facts, c.Kind)
@@ -255,6 +256,9 @@ func AboutCall(c *stream.Call) (facts []string) {
 		facts = append(facts, "run by "+c.Host)
 	case c.Server:
 		facts = append(facts, "run by the provider")
+	}
+	if len(c.SentBack) > 0 {
+		facts = append(facts, aboutReturns(c))
 	}
 	switch c.Answered {
 	case stream.AnswerOK:

@@ -85,7 +85,7 @@ func (s *sheet) draw(p *pen, row int, marked ground) {
 	b := &s.blocks[n]
 	row -= b.first
 	if row < b.captionRows() {
-		drawCaption(p, muted, b.caption, "")
+		drawCaption(p, muted, b.caption)
 		return
 	}
 	b.draw(p, b.rows[row-b.captionRows()], marked)
@@ -154,12 +154,16 @@ func drawEscapes(p *pen, r role, g ground, b []byte) {
 	}
 }
 
-// drawCaption writes a line with a title on it, and a note if there is room.
-func drawCaption(p *pen, r role, title, note display.Text) {
+// drawCaption writes a line with a title on it, and the first of some notes that
+// there is room for.
+func drawCaption(p *pen, r role, title display.Text, notes ...display.Text) {
 	p.say(muted, p.glyph.line+p.glyph.line+" ")
 	p.put(r, bare, p.draw.Truncate(title, p.left-1))
-	if note != "" && display.Width(note)+3 <= p.left {
-		p.put(muted, bare, "  "+note)
+	for _, note := range notes {
+		if display.Width(note)+3 <= p.left {
+			p.put(muted, bare, "  "+note)
+			break
+		}
 	}
 	p.spaces(bare, 1)
 	p.say(muted, strings.Repeat(p.glyph.line, max(p.left, 0)))
