@@ -215,13 +215,34 @@ func (d *decoder) serverCall(ch *choice, p *part, name string, args dialect.Raw,
 // then it answers the last one.
 func (d *decoder) answer(ch *choice, p *part, emit func(stream.Event)) {
 	code := stream.AnswerOK
-	switch outcome := word(p.value.Get("outcome")); {
-	case p.kind == partResult && outcome != "OUTCOME_OK" && outcome != "1",
-		p.kind == partAnswer && p.value.Get("response").Get("error").Given():
+	if failed(p) {
 		code = stream.AnswerFailed
 	}
 	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Slot: ch.server, Code: code,
 		More: &stream.Detail{ID: p.value.Get("id").Text()}})
+}
+
+// codeTool is the name of the tool that runs code, which the wire does not name.
+const codeTool = "code_execution"
+
+// toolType is the name of another tool that the provider runs.
+func toolType(value dialect.Raw) string {
+	name := value.Get("toolType")
+	if !name.Given() {
+		name = value.Get("tool_type")
+	}
+	return string(name.Append(nil))
+}
+
+const outcomeOK = "OUTCOME_OK"
+
+// failed reports whether the result of a call that the provider ran is an error.
+func failed(p *part) bool {
+	if p.kind == partAnswer {
+		return p.value.Get("response").Get("error").Given()
+	}
+	outcome := word(p.value.Get("outcome"))
+	return outcome != outcomeOK && outcome != "1"
 }
 
 // say makes a finding about a call unless it was made before.

@@ -153,13 +153,9 @@ func (d *decoder) part(ch *choice, p *part, patches []patch, emit func(stream.Ev
 	case partCall:
 		d.functionCall(ch, p, patches, emit)
 	case partCode:
-		d.serverCall(ch, p, "code_execution", p.value, emit)
+		d.serverCall(ch, p, codeTool, p.value, emit)
 	case partTool:
-		name := p.value.Get("toolType")
-		if !name.Given() {
-			name = p.value.Get("tool_type")
-		}
-		d.serverCall(ch, p, string(name.Append(nil)), p.value.Get("args"), emit)
+		d.serverCall(ch, p, toolType(p.value), p.value.Get("args"), emit)
 	case partResult, partAnswer:
 		d.answer(ch, p, emit)
 	case partNew:
