@@ -227,7 +227,6 @@ func (d *decoder) execution(v value, choice int32, emit func(stream.Event)) {
 
 // executed takes [outcome, output] of it.
 func (d *decoder) executed(v value, emit func(stream.Event)) {
-	const outcomeOK = 1
 	code := stream.AnswerFailed
 	if n, _ := v.at(0).integer(); n == outcomeOK {
 		code = stream.AnswerOK
