@@ -86,7 +86,7 @@ func (d *decoder) openCall(t *turn, it *item, w *wireItem) {
 	if it.name == "" && it.call.word == "server" {
 		it.name = it.kind
 	}
-	it.remote = it.byProvider(w)
+	it.remote = it.call.byProvider(w)
 	more := &stream.Detail{
 		ID: it.resultID(), Name: it.name, CallKind: it.call.word, Server: it.remote, Freeform: it.call.freeform,
 		Parent: w.caller.Text(), Host: w.host.Text(),
@@ -105,14 +105,14 @@ func (it *item) resultID() string {
 	return it.id
 }
 
-func (it *item) byProvider(w *wireItem) bool {
-	switch it.call.runner {
+func (c callKind) byProvider(w *wireItem) bool {
+	switch c.runner {
 	case byEnvironment:
 		return w.environment.Given() && !w.environment.Is("local")
 	case byExecution:
 		return !w.execution.Is("client")
 	}
-	return it.call.runner != byClient
+	return c.runner != byClient
 }
 
 // doneItem takes response.output_item.done, which is the last word on an item.
