@@ -41,7 +41,7 @@ func update(kept *string, value string, said *string) bool {
 
 // sign takes the encrypted reasoning of an item that is done: it stands for the
 // item's text, if that came last, or for reasoning of which nothing was shown.
-// What output_item.added has of it is not the whole.
+// Its copies differ from event to event: that of output_item.done counts.
 func (d *decoder) sign(t *turn, it *item, w *wireItem) {
 	if it.kind != "reasoning" || it.signed || !w.encrypted.IsString() || w.encrypted.Empty() {
 		return
