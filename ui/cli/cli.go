@@ -47,15 +47,20 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 
 // end says what went wrong and returns the exit code.
 func (a *app) end(err error) int {
-	if err == nil {
-		return a.code
+	if err != nil {
+		a.fail(err)
 	}
+	return a.code
+}
+
+// fail says what went wrong and has the run end with the exit code of that.
+func (a *app) fail(err error) {
 	a.complain(err)
+	a.code = max(a.code, 1)
 	var usage *usageError
 	if errors.As(err, &usage) {
-		return 2
+		a.code = max(a.code, 2)
 	}
-	return max(a.code, 1)
 }
 
 // complain writes an error as at most three clean lines.
