@@ -28,7 +28,7 @@ const (
 	Finish                          // Text is the provider's own word, More.Name what it stands for if that is a number; Slot its choice or AllChoices; Code says what it means
 	Failure                         // the provider reports an error: Text is its message, More.ID its code or type
 	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseCut: Text says what did not come
-	SentBack                        // a later request has the call in its history: Slot is the call's Number, Text what became of it, Code its result, More.Exchange the request's, More.Name the policies that do so, More.Finding if that lost something
+	SentBack                        // a later request has the call in its history: Slot is the call's Number, Text what became of it, Code its result, More.Exchange the request's, More.ID its id there, More.Name the policies that do so, More.Finding if that lost something
 	Diagnosis                       // More.Finding about the call in Slot, or about the turn when Slot is NoSlot
 	Fault                           // the frame does not decode: Text says why
 	Unknown                         // an event type this version does not know: Text is its name

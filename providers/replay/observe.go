@@ -227,7 +227,7 @@ func (m *matching) order(t *stream.Turn, seen []Observation) {
 }
 
 // Finding is what is to be said of the worst loss, if it is worth saying.
-func (o *Observation) Finding(request int) (f stream.Finding, ok bool) {
+func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	worst := -1
 	for i, l := range o.Losses {
 		if l.Severity >= Medium && (worst < 0 || l.Severity > o.Losses[worst].Severity) {
@@ -242,9 +242,9 @@ func (o *Observation) Finding(request int) (f stream.Finding, ok bool) {
 	if l.Severity == Critical {
 		f.Severity = stream.Error
 	}
-	f.Message = fmt.Sprintf("request %d sent it back %s: %s", request, o.Fate, l.Message)
+	f.Message = fmt.Sprintf("a later request sent it back %s: %s", o.Fate, l.Message)
 	if len(o.Policies) > 0 {
-		f.Message += ", as the policies do that are called " + o.Behaves()
+		f.Message += fmt.Sprintf(" (policy %s)", o.Behaves())
 	}
 	return f, true
 }

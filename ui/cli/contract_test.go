@@ -284,7 +284,7 @@ func TestDemos(t *testing.T) {
 			}
 		}
 	}
-	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 14 {
+	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 18 {
 		t.Errorf("the tour shows\n%s", out.stdout)
 	}
 }

@@ -31,6 +31,7 @@ var scenarios = []scenario{
 	{"schema", "arguments that can no longer become what their tool declares"},
 	{"protocols", "one call as six protocols send it: text, patches, binary, all at once"},
 	{"aistudio", "arrays in arrays, and what a decoder makes of them that goes by their length"},
+	{"history", "an agent that sends its own calls back changed, and what came of it"},
 }
 
 // tour is the scenario that is all of them, one after the other.

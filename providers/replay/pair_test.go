@@ -1,0 +1,105 @@
+package replay_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+func result(id, text string) dialect.Part {
+	return dialect.Part{Kind: dialect.ResultPart, ID: id, Text: []byte(text)}
+}
+
+func user(parts ...dialect.Part) dialect.Message {
+	return dialect.Message{Role: dialect.User, Parts: parts}
+}
+
+func says(text string) dialect.Part { return dialect.Part{Kind: dialect.TextPart, Text: []byte(text)} }
+
+// TestPairing: a history in which calls and results do not meet is told, and
+// mended by policies that do so.
+func TestPairing(t *testing.T) {
+	from := target(t, "anthropic")
+	two := calls(from, `{}`, `{}`)
+	for _, test := range []struct {
+		name, policy string
+		history      []dialect.Message
+		losses       string
+		refused      string // part of the words
+		body         string // part of the body
+	}{
+		{"in order", "wrap", append(two[:1:1], user(result("call_1", "a"), result("call_2", "b"))), "", "", ""},
+		{"nothing follows yet", "wrap", two, "", "", ""},
+		{"one result is missing", "wrap", append(two[:1:1], user(result("call_1", "a"))), "ORPHAN_CALL", "were found without `tool_result` blocks immediately after: call_2", ""},
+		{"one result is missing, and is made up", "preserve", append(two[:1:1], user(result("call_1", "a"))), "ADJACENCY_FIX", "", "No result provided"},
+		{"a result comes later", "preserve",
+			append(two[:1:1], user(result("call_1", "a")), dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("hm")}}, user(result("call_2", "late"))),
+			"ADJACENCY_FIX", "", "late"},
+		{"a result without a call", "wrap", []dialect.Message{user(says("hi"), result("call_9", "x"))}, "ORPHAN_RESULT", "unexpected `tool_use_id`", ""},
+	} {
+		p := replay.Conversation(test.history, from).Preview(from, policy(t, test.policy))
+		if got := codes(p.Losses); got != test.losses {
+			t.Errorf("%s: loses %q, want %q", test.name, got, test.losses)
+		}
+		if (p.Refused == "") != (test.refused == "") || !strings.Contains(p.Refused, test.refused) {
+			t.Errorf("%s: refused %q", test.name, p.Refused)
+		}
+		if body := string(bytes.Join(p.Body, nil)); strings.Count(body, test.body) != 1 && test.body != "" {
+			t.Errorf("%s: %q is not once in %s", test.name, test.body, body)
+		}
+	}
+}
+
+// TestDropLeavesOrphan: who leaves a call out leaves its result alone.
+func TestDropLeavesOrphan(t *testing.T) {
+	from := target(t, "openai-chat")
+	history := append(calls(from, `{"a":`), user(result("call_1", "error")))
+	p := replay.Conversation(history, from).Preview(target(t, "anthropic"), policy(t, "drop"))
+	if got := codes(p.Losses); got != "CALL_DROPPED ORPHAN_RESULT" || p.Refused == "" || p.Outcome != replay.Dropped {
+		t.Errorf("%s, %q, refused %q", p.Outcome, got, p.Refused)
+	}
+}
+
+// TestSplit: calls of one turn sent one after another are told where the provider
+// minds.
+func TestSplit(t *testing.T) {
+	from := target(t, "anthropic")
+	history := append(calls(from, `{"a":1}`, `{"a":2}`), user(result("call_1", "a"), result("call_2", "b")))
+	p := replay.Conversation(history, from).Split().Preview(from, policy(t, "wrap"))
+	if got := codes(p.Losses); got != "PARALLEL_SPLIT" || len(p.Body) != 4 {
+		t.Errorf("%q, %d messages: %s", got, len(p.Body), bytes.Join(p.Body, []byte("\n")))
+	}
+}
+
+// TestReasoning: reasoning goes back to who signed it, and to others as text or
+// not at all.
+func TestReasoning(t *testing.T) {
+	from := target(t, "anthropic")
+	thought := dialect.Part{Kind: dialect.ReasoningPart, Text: []byte("hm"), Signature: "sig"}
+	hidden := dialect.Part{Kind: dialect.ReasoningPart, Signature: "blob", Hidden: true}
+	unsigned := dialect.Part{Kind: dialect.ReasoningPart, Text: []byte("hm")}
+	for _, test := range []struct {
+		name, to, policy string
+		part             dialect.Part
+		losses, body     string
+	}{
+		{"signed", "anthropic", "wrap", thought, "", `{"type":"thinking","thinking":"hm","signature":"sig"}`},
+		{"hidden", "anthropic", "wrap", hidden, "", `{"type":"redacted_thinking","data":"blob"}`},
+		{"unsigned", "anthropic", "preserve", unsigned, "REASONING_TO_TEXT", `{"type":"text","text":"hm"}`},
+		{"unsigned, dropped", "anthropic", "wrap", unsigned, "REASONING_DROPPED", ""},
+		{"to another", "openai-chat", "preserve", thought, "SIGNATURE_DROPPED REASONING_TO_TEXT", `"content":"hm"`},
+		{"to another, dropped", "openai-chat", "wrap", thought, "SIGNATURE_DROPPED REASONING_DROPPED", ""},
+		{"hidden, to another", "openai-chat", "preserve", hidden, "REASONING_DROPPED", ""},
+		{"to one that takes any", "llama.cpp", "wrap", thought, "SIGNATURE_DROPPED", `"reasoning_content":"hm"`},
+	} {
+		history := []dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part, says("so")}}}
+		p := replay.Conversation(history, from).Preview(target(t, test.to), policy(t, test.policy))
+		body := string(bytes.Join(p.Body, nil))
+		if codes(p.Losses) != test.losses || !strings.Contains(body, strings.TrimSuffix(test.body, `"`)) || strings.Contains(body, "sig") != (test.name == "signed") {
+			t.Errorf("%s: %s: %s", test.name, codes(p.Losses), body)
+		}
+	}
+}

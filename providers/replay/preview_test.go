@@ -1,0 +1,222 @@
+package replay_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+// target is the target of that name.
+func target(t *testing.T, name string) *dialect.Target {
+	t.Helper()
+	to, err := providers.FindTarget(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func policy(t *testing.T, name string) *replay.Policy {
+	t.Helper()
+	p, err := replay.FindPolicy(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// calls is a history of one message with calls of these arguments, sent by from.
+func calls(from *dialect.Target, args ...string) []dialect.Message {
+	m := dialect.Message{Role: dialect.Assistant}
+	for i, a := range args {
+		m.Parts = append(m.Parts, dialect.Part{
+			Kind: dialect.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", Tool: "function", Form: from.Form, Args: []byte(a),
+		})
+	}
+	return []dialect.Message{m}
+}
+
+func codes(losses []replay.Loss) string {
+	var all []string
+	for _, l := range losses {
+		all = append(all, l.Code)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestPolicies: what each policy makes of each kind of arguments, toward a target
+// that takes text and one that takes objects.
+func TestPolicies(t *testing.T) {
+	for _, test := range []struct {
+		policy, args                 string
+		text, textLoss               string // toward openai-chat: outcome and what is sent
+		object, objectLoss           string // toward anthropic
+		textRefused, objectIsRefused bool
+	}{
+		{policy: "preserve", args: `{"a":1}`, text: `verbatim {"a":1}`, object: `parsed {"a":1}`},
+		{policy: "preserve", args: `{"a":1`, text: `verbatim {"a":1`, object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
+		{policy: "preserve", args: `[1]`, text: `verbatim [1]`, object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
+		{policy: "preserve", args: ``, text: `assumed empty {}`, textLoss: "IMPLIED_EMPTY", object: `assumed empty {}`, objectLoss: "IMPLIED_EMPTY"},
+		{policy: "preserve", args: `null`, text: `verbatim null`, object: `assumed empty {}`, objectLoss: "IMPLIED_EMPTY"},
+		{policy: "preserve", args: `"{\"a\":1}"`, text: `verbatim "{\"a\":1}"`, object: `repaired {"a":1}`, objectLoss: "ARGS_REPAIRED"},
+		{policy: "preserve", args: `{"a":1}{"b":2}`, text: `verbatim {"a":1}{"b":2}`, object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
+		{policy: "wrap", args: `{"a":1`, text: `wrapped {"INVALID_JSON":"{\"a\":1"}`, textLoss: "ARGS_WRAPPED",
+			object: `wrapped {"INVALID_JSON":"{\"a\":1"}`, objectLoss: "ARGS_WRAPPED"},
+		{policy: "wrap-raw", args: `{"a":1`, text: `wrapped {"rawInvalidInput":"{\"a\":1"}`, textLoss: "ARGS_WRAPPED",
+			object: `wrapped {"rawInvalidInput":"{\"a\":1"}`, objectLoss: "ARGS_WRAPPED"},
+		{policy: "wrap-raw", args: `[1, 2]`, text: `wrapped {"rawInvalidInput":[1,2]}`, textLoss: "ARGS_WRAPPED WHITESPACE",
+			object: `wrapped {"rawInvalidInput":[1,2]}`, objectLoss: "ARGS_WRAPPED WHITESPACE"},
+		{policy: "empty", args: `{"a":1`, text: `emptied {}`, textLoss: "ARGS_REPLACED_BY_EMPTY", object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
+		{policy: "empty", args: `{"a": 1.0}`, text: `reformatted {"a":1}`, textLoss: "NUM_SPELLING WHITESPACE",
+			object: `reformatted {"a":1}`, objectLoss: "NUM_SPELLING WHITESPACE"},
+		{policy: "empty-warn", args: `{"a":1`, text: `verbatim {"a":1`, object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
+		{policy: "drop", args: `{"a":1`, text: `dropped `, textLoss: "CALL_DROPPED", object: `dropped `, objectLoss: "CALL_DROPPED"},
+		{policy: "repair", args: `{"a":"x`, text: `repaired {"a":"x"}`, textLoss: "ARGS_REPAIRED", object: `repaired {"a":"x"}`, objectLoss: "ARGS_REPAIRED"},
+		{policy: "repair", args: `{"a":1}{"b":2}`, text: `repaired {"a":1}`, textLoss: "CONCAT_FIRST_ONLY", object: `repaired {"a":1}`, objectLoss: "CONCAT_FIRST_ONLY"},
+		{policy: "repair", args: `{a:1}`, text: `emptied {}`, textLoss: "ARGS_REPLACED_BY_EMPTY", object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
+		{policy: "double-encode", args: `{"a":1`, text: `wrapped "{\"a\":1"`, textLoss: "DOUBLE_ENCODED",
+			object: `rejected "{\"a\":1"`, objectLoss: "DOUBLE_ENCODED", objectIsRefused: true},
+		{policy: "strict", args: `{"a":1}`, text: `verbatim {"a":1}`, object: `parsed {"a":1}`},
+		{policy: "strict", args: `{"a":1`, text: `rejected `, object: `rejected `, textRefused: true, objectIsRefused: true},
+	} {
+		from := target(t, "openai-chat")
+		src := replay.Conversation(calls(from, test.args), from)
+		for _, side := range []struct {
+			to, want, loss string
+			refused        bool
+		}{{"openai-chat", test.text, test.textLoss, test.textRefused}, {"anthropic", test.object, test.objectLoss, test.objectIsRefused}} {
+			p := src.Preview(target(t, side.to), policy(t, test.policy))
+			if got := p.Outcome.String() + " " + string(p.Calls[0].Args); got != side.want {
+				t.Errorf("%s of %s to %s: %s, want %s", test.policy, test.args, side.to, got, side.want)
+			}
+			if got := codes(p.Losses); got != side.loss {
+				t.Errorf("%s of %s to %s loses %q, want %q", test.policy, test.args, side.to, got, side.loss)
+			}
+			if (p.Refused != "") != side.refused {
+				t.Errorf("%s of %s to %s: refused %q", test.policy, test.args, side.to, p.Refused)
+			}
+		}
+	}
+}
+
+// TestNeverTwice: toward a target that takes text, decoding the body once gives
+// back the text, whatever it is. Only the policy that encodes twice does so.
+func TestNeverTwice(t *testing.T) {
+	from := target(t, "openai-chat")
+	for _, args := range []string{`{"a":1}`, `{"a":1`, `"{\"a\":1}"`, `"x"`, `\`, `"`, "\u2028\x00", `{"a":"\""}`} {
+		src := replay.Conversation(calls(from, args), from)
+		for i := range replay.Policies {
+			p := src.Preview(from, &replay.Policies[i])
+			twice := strings.Contains(codes(p.Losses), replay.DoubleEncoded)
+			if twice != (p.Policy.Name == "double-encode") {
+				t.Errorf("%s: %s says that it encodes twice: %v", args, p.Policy.Name, twice)
+			}
+			if p.Outcome != replay.Verbatim {
+				continue
+			}
+			messages, err := from.Decode([]byte(`{"messages":[` + string(bytes.Join(p.Body, []byte(","))) + `]}`))
+			if err != nil || string(messages[0].Parts[0].Args) != args {
+				t.Errorf("%s under %s: decoded once it is %q (%v)", args, p.Policy.Name, messages[0].Parts[0].Args, err)
+			}
+		}
+	}
+}
+
+// TestLossesPointAtBytes: a loss of arguments says which bytes it is about.
+func TestLossesPointAtBytes(t *testing.T) {
+	from := target(t, "openai-chat")
+	args := `{"b": 9007199254740993, "a":1.0, "b":2}`
+	src := replay.Conversation(calls(from, args), from)
+	want := map[string]string{
+		replay.DupKeys: `"b"`, replay.IntPrecision: "9007199254740993", replay.NumSpelling: "1.0", replay.Whitespace: " ",
+	}
+	for _, l := range src.Preview(from, policy(t, "empty")).Losses {
+		if got := args[l.Start:l.End]; got != want[l.Code] || l.Call != 1 {
+			t.Errorf("%s is about %q of call %d", l.Code, got, l.Call)
+		}
+		delete(want, l.Code)
+	}
+	if len(want) > 0 {
+		t.Errorf("not told: %v", want)
+	}
+}
+
+// TestIDs: ids that a target does not take are made fit, and results follow.
+func TestIDs(t *testing.T) {
+	long := strings.Repeat("x", 41)
+	for _, test := range []struct {
+		to, policy string
+		ids, want  []string
+		losses     string
+	}{
+		{"anthropic", "preserve", []string{"call_a|fc_b"}, []string{"call_a_fc_b"}, "ID_REWRITTEN"},
+		{"anthropic", "preserve", []string{"functions.search:0"}, []string{"functions_search_0"}, "ID_REWRITTEN"},
+		{"anthropic", "preserve", []string{"a.b", "a:b"}, []string{"a_b", "a_b"}, "ID_REWRITTEN ID_REWRITTEN ID_COLLISION"},
+		{"anthropic", "preserve", []string{"a", "a"}, []string{"a", "a"}, "ID_COLLISION"},
+		{"anthropic", "preserve", []string{""}, []string{"call_1"}, "ID_REWRITTEN"},
+		{"openai-chat", "preserve", []string{long[:40]}, []string{long[:40]}, ""},
+		{"openai-chat", "preserve", []string{long}, []string{long[:40]}, "ID_TRUNCATED"},
+		{"mistral", "wrap-raw", []string{"tooluse_ABx", "tooluse_ABy"}, []string{"tooluseAB", "tooluseAB"}, "ID_REWRITTEN ID_REWRITTEN ID_COLLISION"},
+		{"mistral", "preserve", []string{"abcDEF123"}, []string{"abcDEF123"}, ""},
+	} {
+		m := calls(target(t, "openai-chat"), make([]string, len(test.ids))...)
+		results := dialect.Message{Role: dialect.User}
+		for i, id := range test.ids {
+			m[0].Parts[i].ID, m[0].Parts[i].Args = id, []byte("{}")
+			results.Parts = append(results.Parts, dialect.Part{Kind: dialect.ResultPart, ID: id, Name: "write_file", Text: []byte("ok")})
+		}
+		p := replay.Conversation(append(m, results), target(t, "openai-chat")).Preview(target(t, test.to), policy(t, test.policy))
+		var got []string
+		for _, c := range p.Calls {
+			got = append(got, c.ID)
+		}
+		if !slices.Equal(got, test.want) || codes(p.Losses) != test.losses {
+			t.Errorf("%v to %s: %v, %s", test.ids, test.to, got, codes(p.Losses))
+		}
+		body := string(bytes.Join(p.Body[1:], nil))
+		for _, id := range test.want {
+			if !strings.Contains(body, `"`+id+`"`) {
+				t.Errorf("no result names %s: %s", id, body)
+			}
+		}
+	}
+}
+
+// TestDigestTellsApart: an id of a fixed length made from a whole id is another
+// for another id.
+func TestDigestTellsApart(t *testing.T) {
+	from, to := target(t, "openai-chat"), target(t, "mistral")
+	m := calls(from, slices.Repeat([]string{"{}"}, 300)...)
+	for i := range m[0].Parts {
+		m[0].Parts[i].ID = fmt.Sprintf("tooluse_AB%d", i)
+	}
+	p := replay.Conversation(m, from).Preview(to, policy(t, "preserve"))
+	seen := map[string]bool{}
+	for _, c := range p.Calls {
+		if seen[c.ID] || !to.IDs.Takes(c.ID) {
+			t.Fatalf("%s: taken twice, or not at all", c.ID)
+		}
+		seen[c.ID] = true
+	}
+}
+
+// TestNames: a name that a target does not take is told, not changed.
+func TestNames(t *testing.T) {
+	from := target(t, "openai-chat")
+	for name, ok := range map[string]bool{
+		"f": true, strings.Repeat("n", 128): true, strings.Repeat("n", 129): false, "a.b": false, "a b": false, "": false, "é": false,
+	} {
+		m := calls(from, "{}")
+		m[0].Parts[0].Name = name
+		p := replay.Conversation(m, from).Preview(target(t, "anthropic"), policy(t, "preserve"))
+		if (p.Refused == "") != ok || (codes(p.Losses) == "") != ok || (p.Outcome == replay.Rejected) == ok {
+			t.Errorf("%q: %s, refused %q, %s", name, p.Outcome, p.Refused, codes(p.Losses))
+		}
+	}
+}
