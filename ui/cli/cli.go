@@ -27,6 +27,7 @@ type app struct {
 	stdout, stderr *os.File
 	flags          lookFlags
 	reading        readFlags
+	replaying      replayFlags
 	follow         bool
 	speed          float64
 	format         string
@@ -92,7 +93,8 @@ grow, and what state the call is really in.
   toolscope agent.sse           inspect a capture, a log, a body saved by curl -N or curl -i
   toolscope -f proxy.log        follow a file that grows
   curl -N … | toolscope         watch a stream, live
-  toolscope print FILE          the calls, without a screen`,
+  toolscope print FILE          the calls, without a screen
+  toolscope replay FILE         what becomes of the calls when they are sent back`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -110,7 +112,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.printCommand(), a.demoCommand(), versionCommand())
+	root.AddCommand(open, a.printCommand(), a.replayCommand(), a.demoCommand(), versionCommand())
 	root.AddCommand(topics()...)
 	return root
 }
@@ -163,6 +165,9 @@ func topics() []*cobra.Command {
 		{Use: "keys", Short: "The keys of the screen", Long: keys},
 		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
 		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
+		{Use: "targets", Short: "The names replay --to takes, and what each provider wants", Long: targetsHelp()},
+		{Use: "policies", Short: "The names replay --policy takes, and who does so", Long: policiesHelp()},
+		{Use: "losses", Short: "What replay can lose, by severity", Long: lossesHelp()},
 	}
 }
 
