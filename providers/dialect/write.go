@@ -72,3 +72,11 @@ func (w *Writer) next() {
 	}
 	w.comma = true
 }
+
+// Value writes a text as the JSON value it is, or as a string if it is none.
+func (w *Writer) Value(text []byte) *Writer {
+	if s := Scan(text); s.Value() == nil || s.End() != nil {
+		return w.Bytes(text)
+	}
+	return w.Raw(text)
+}
