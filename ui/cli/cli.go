@@ -2,7 +2,8 @@
 // sees every other. It reads flags, joins sources to the inspector and the
 // screen, and turns outcomes into exit codes. It decides nothing about calls.
 //
-// Exit codes: 0 fine, 1 the work failed, 2 wrong usage, 128+n on signal n.
+// Exit codes: 0 fine, 1 the work failed or there is a loss it was to fail on, 2
+// wrong usage, 128+n on signal n.
 package cli
 
 import (

@@ -11,13 +11,14 @@ import (
 )
 
 // previewText writes previews for people: a line a preview, or where there is
-// only one of each subject, all of it.
+// one target and one policy, all of it.
 type previewText struct {
 	lines
 	targets  int // width of their names, 0 when there is only one
 	policies int
 	to       string // what all previews have in common
 	turn     *stream.Turn
+	under    *dialect.Target // whose name stands above the lines
 }
 
 func newPreviewText(w *bufio.Writer, targets []*dialect.Target, policies []*replay.Policy) *previewText {
@@ -48,6 +49,7 @@ func (p *previewText) begin(s *subject) {
 		p.turn = s.turn
 		p.linef("%s  turn %d  %s", s.file, s.turn.Number+1, joined(s.turn.Dialect, s.turn.Model))
 	}
+	p.under = nil
 	messages, calls := s.size()
 	what := ""
 	switch c := s.calls; s.scope {
@@ -69,14 +71,18 @@ func (p *previewText) preview(s *subject, v *replay.Preview) {
 		p.whole(s, v)
 		return
 	}
-	lead := "    "
-	if p.targets > 0 {
-		lead += fmt.Sprintf("%-*s  ", p.targets, v.To.Name)
-	}
+	name, width, indent := v.To.Name, p.targets, "    "
 	if p.policies > 0 {
-		lead += fmt.Sprintf("%-*s  ", p.policies, v.Policy.Name)
+		name, width = v.Policy.Name, p.policies
 	}
-	p.wrapped(lead+fmt.Sprintf("%-13s  ", v.Outcome), lossWords(v))
+	if p.policies > 0 && p.targets > 0 {
+		if v.To != p.under {
+			p.under = v.To
+			p.linef("    %s", v.To.Name)
+		}
+		indent += "  "
+	}
+	p.wrapped(fmt.Sprintf("%s%-*s  %-13s  ", indent, width, name, v.Outcome), lossWords(v))
 }
 
 // lossWords are the losses of a preview, the worst first: "high A,", "B ·",
