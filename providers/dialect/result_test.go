@@ -37,8 +37,8 @@ func TestOneAnswer(t *testing.T) {
 	read, text := result("r"), Part{Text: []byte("x")}
 	read.Raw = Raw("{}")
 	in := []Message{
-		{User, []Part{text}}, {User, []Part{result("a")}}, {User, []Part{result("b"), result("c")}}, {User, []Part{result("d"), text}},
-		{Assistant, []Part{text}}, {User, []Part{result("e")}}, {User, []Part{read}}, {User, []Part{result("f")}}, {User, nil},
+		{Role: User, Parts: []Part{text}}, {Role: User, Parts: []Part{result("a")}}, {Role: User, Parts: []Part{result("b"), result("c")}}, {Role: User, Parts: []Part{result("d"), text}},
+		{Role: Assistant, Parts: []Part{text}}, {Role: User, Parts: []Part{result("e")}}, {Role: User, Parts: []Part{read}}, {Role: User, Parts: []Part{result("f")}}, {Role: User},
 	}
 	got := ""
 	for _, m := range OneAnswer(in) {

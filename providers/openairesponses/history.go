@@ -162,16 +162,13 @@ func readReasoning(w *wireItem) dialect.Part {
 func readCall(w *wireItem, c callKind) dialect.Part {
 	p := dialect.Part{
 		Kind: dialect.CallPart, Tool: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
-		Space: w.space.Text(), Parent: w.caller.Text(), Signature: w.fingerprint.Text(), Server: c.byProvider(w), Raw: w.raw,
+		Space: w.space.Text(), Host: w.host.Text(), Parent: w.caller.Text(), Signature: w.fingerprint.Text(), Server: c.byProvider(w), Raw: w.raw,
 	}
 	if p.ID == "" || p.ID == p.Item {
 		p.ID, p.Item = w.id.Text(), ""
 	}
 	if p.Name == "" && c.word == "server" {
 		p.Name = w.kind.Text()
-	}
-	if p.Space == "" {
-		p.Space = w.host.Text()
 	}
 	value, wrap := w.arguments()
 	if !value.Given() {

@@ -18,7 +18,7 @@ func say(messages []dialect.Message) string {
 		for _, p := range m.Parts {
 			fmt.Fprintf(&s, "  %s", [...]string{"text", "reasoning", "call", "result", "other"}[p.Kind])
 			for _, f := range []struct{ name, value string }{
-				{"id", p.ID}, {"item", p.Item}, {"name", p.Name}, {"space", p.Space}, {"tool", p.Tool}, {"parent", p.Parent},
+				{"id", p.ID}, {"item", p.Item}, {"name", p.Name}, {"space", p.Space}, {"host", p.Host}, {"tool", p.Tool}, {"parent", p.Parent},
 				{"signature", p.Signature}, {"args", string(p.Args)}, {"text", string(p.Text)},
 			} {
 				if f.value != "" {

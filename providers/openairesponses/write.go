@@ -51,7 +51,7 @@ func encodeCall(p *dialect.Part) []byte {
 	writeArgs(&w, kind, c, p)
 	switch {
 	case c.word == "mcp", c.word == "mcp_approval":
-		w.Member("server_label", p.Space)
+		w.Member("server_label", p.Host)
 	default:
 		w.Some("namespace", p.Space)
 	}
