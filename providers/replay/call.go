@@ -99,7 +99,10 @@ func nameWords(r dialect.NameRule) string {
 	if r.Class == "" {
 		return "it must not be empty"
 	}
-	return fmt.Sprintf("1 to %d of [%s]", r.Most, r.Class)
+	if r.Most == 0 {
+		return fmt.Sprintf("it must be of [%s]", r.Class)
+	}
+	return fmt.Sprintf("it must be 1 to %d of [%s]", r.Most, r.Class)
 }
 
 // sign keeps the call's signature where it is good, and puts a sentinel where

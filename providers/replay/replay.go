@@ -192,12 +192,12 @@ func (c *coercion) makeResult(p *dialect.Part) bool {
 		}
 		return c.same
 	}
-	old, was := p.ID, p.Name
+	old := p.ID
 	p.ID = c.ids.result(p.ID, p.Name)
 	if p.Name == "" {
 		p.Name = c.ids.names[old]
 	}
-	if p.ID != old || p.Name != was {
+	if p.ID != old {
 		p.Raw = nil
 	}
 	if p.Failed && !c.To.ErrorFlag {
