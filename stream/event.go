@@ -16,7 +16,7 @@ const (
 	TurnOpen   EventKind = iota + 1 // a model response begins: More.ID, More.Model, More.Dialect, More.Exchange, More.Parent
 	TurnMeta                        // later news of it: More.ID, More.Model (when not empty)
 	CallOpen                        // Slot: a call begins; More.ID, Name, CallKind, Executor, Choice, Parent, Server
-	CallMeta                        // Slot: news of it; More.ID, More.Name, More.Copies (when not empty)
+	CallMeta                        // Slot: news of it; More.ID, Name, Item, Space, Signature, Copies (when not empty)
 	Args                            // Slot: Text is appended to the call's arguments; More.Source may be set
 	Rewrite                         // Slot: the arguments are Text instead: news changed what was derived before; More.Source
 	Seal                            // Slot: the arguments are final; with SealRejected they are refused: Text says why
