@@ -140,10 +140,10 @@ func (r *replayView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 		}
 	case km.is(k, km.Help):
 		m.mode = &help{under: r}
+	case km.is(k, km.Replay) && k.String() == "P":
+		r.step(true, -1)
 	case km.is(k, km.Replay):
 		r.step(true, 1)
-	case km.is(k, km.ReplayBack):
-		r.step(true, -1)
 	case km.is(k, km.Scope):
 		r.widen(m)
 	case km.is(k, km.Raw):
@@ -167,8 +167,8 @@ func (r *replayView) widen(m *Model) {
 	before := r.scope
 	for r.scope = (r.scope + 1) % numScopes; !r.can(r.scope); r.scope = (r.scope + 1) % numScopes {
 	}
-	if r.faces = [numFaces]window{}; r.scope == callScope && before == turnScope {
-		m.say("this call alone; no request is there that tells the conversation")
+	if r.faces = [numFaces]window{}; before == turnScope && !r.can(conversationScope) {
+		m.say("no request is there that tells the conversation")
 	}
 }
 
@@ -221,7 +221,7 @@ func (r *replayView) footer(m *Model, p *pen) {
 	if r.policies {
 		other, across = "tab all targets", "h l target"
 	}
-	keys := []string{"esc close", "p policy", other, "enter body", "s scope", "y copy", "w save", across, "? help"}
+	keys := []string{"esc close", "enter body", "p policy", other, "s scope", "y copy", "w save", across, "? help"}
 	if r.full {
 		keys = []string{"esc back", "j k scroll", "h l next", "p policy", "r raw", "y copy", "w save", "? help"}
 	}

@@ -47,7 +47,7 @@ func planReplay(w, h, rows int) replayPlan {
 		p.table = min(rows, rest/2)
 		p.notes = rest - p.table
 	default:
-		p.notes = min(max(rest/5, noteCaption), 9)
+		p.notes = min(max(rest/6, noteCaption), 9)
 		p.table = min(rows, max(5, (rest-p.notes)*2/5))
 		p.panes = rest - p.notes - p.table
 		p.split(w)

@@ -34,9 +34,10 @@ type noteLine struct {
 // makePage previews a source for one target under one policy.
 func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *page {
 	preview := src.Preview(to, &replay.Policies[k.policy])
+	raw := k.raw != (to.Form == dialect.PositionalForm) // arrays in arrays say more in a line
 	p := &page{key: k, body: joined(preview.Body), messages: len(preview.Body)}
 	p.notes = notesOf(&preview, k.version.scope, k.notes, draw)
-	p.showSent(&preview, src.own, draw)
+	p.showSent(&preview, src.own, raw, draw)
 	p.showWrote(&preview, src.own, draw)
 	return p
 }
@@ -54,15 +55,12 @@ func joined(messages [][]byte) []byte {
 
 // showSent lays out the body, with the bytes marked that the model did not
 // write.
-func (p *page) showSent(preview *replay.Preview, own int, draw display.Drawer) {
+func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display.Drawer) {
 	marks := make([][]span, len(preview.Body))
 	at, unfound := argsPlace{}, 0
 	for i := range preview.Calls {
 		c := &preview.Calls[i]
 		added := addedTo(c)
-		for _, s := range added {
-			p.added += s.end - s.start
-		}
 		if c.Args == nil || unfound == mostUnfound {
 			continue
 		}
@@ -73,6 +71,9 @@ func (p *page) showSent(preview *replay.Preview, own int, draw display.Drawer) {
 		}
 		at = found
 		spans := written(c, added)
+		for _, s := range added {
+			p.added += s.end - s.start
+		}
 		for _, s := range spans {
 			marks[found.message] = append(marks[found.message], span{found.offset + s.start, found.offset + s.end})
 		}
@@ -84,14 +85,14 @@ func (p *page) showSent(preview *replay.Preview, own int, draw display.Drawer) {
 		}
 	}
 	for i, m := range preview.Body {
-		p.sent.add(newBlock("", m, p.key.raw, marks[i], p.key.sent, draw))
+		p.sent.add(newBlock("", m, raw, marks[i], p.key.sent, draw))
 	}
 	for i, m := range preview.Results {
 		caption := display.Text("")
 		if i == 0 {
 			caption = "then must follow"
 		}
-		p.sent.add(newBlock(caption, m, p.key.raw, nil, p.key.sent, draw))
+		p.sent.add(newBlock(caption, m, raw, nil, p.key.sent, draw))
 	}
 }
 
@@ -121,105 +122,6 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 		}
 		p.wrote.add(newBlock(caption, c.Original, true, gone, p.key.wrote, draw))
 	}
-}
-
-// goneFrom are the bytes of a call's arguments that have no place in what is
-// sent.
-func goneFrom(c *replay.Sent) (gone []span) {
-	if len(c.Original) > 0 && (c.Args == nil || c.Outcome == replay.Emptied) {
-		return []span{{0, len(c.Original)}}
-	}
-	if _, held := wrapping(c); held || c.Args == nil {
-		return nil
-	}
-	for _, e := range replay.Diff(c.Original, c.Args) {
-		if e.End > e.Start {
-			gone = append(gone, span{e.Start, e.End})
-		}
-	}
-	return gone
-}
-
-// addedTo are the bytes of what is sent of a call's arguments that the model
-// did not write.
-func addedTo(c *replay.Sent) (added []span) {
-	if c.Args == nil {
-		return nil
-	}
-	if c.Outcome == replay.Emptied {
-		return []span{{0, len(c.Args)}}
-	}
-	if inner, held := wrapping(c); held {
-		return []span{{0, inner.start}, {inner.end, len(c.Args)}}
-	}
-	moved := 0
-	for _, e := range replay.Diff(c.Original, c.Args) {
-		start := e.Start + moved
-		if len(e.To) > 0 {
-			added = append(added, span{start, start + len(e.To)})
-		}
-		moved += len(e.To) - (e.End - e.Start)
-	}
-	return added
-}
-
-// wrapping is where in what is sent all that the model wrote stands, as the
-// text of a string.
-func wrapping(c *replay.Sent) (inner span, held bool) {
-	if c.Outcome != replay.Wrapped || len(c.Original) == 0 {
-		return span{}, false
-	}
-	text := dialect.AppendString(nil, c.Original)
-	at := bytes.Index(c.Args, text)
-	return span{at + 1, at + len(text) - 1}, at >= 0
-}
-
-// written is where spans of a call's arguments are in the form they are
-// written in.
-func written(c *replay.Sent, spans []span) (out []span) {
-	if c.Form != dialect.TextForm {
-		return spans
-	}
-	from, at := 0, 1 // after the quote
-	var buf []byte
-	until := func(n int) int {
-		buf = dialect.AppendString(buf[:0], c.Args[from:n])
-		from, at = n, at+len(buf)-2
-		return at
-	}
-	for _, s := range spans {
-		start := until(s.start)
-		out = append(out, span{start, until(s.end)})
-	}
-	return out
-}
-
-// argsPlace is where a call's arguments are in a body.
-type argsPlace struct{ message, offset, length int }
-
-// next looks for a call's arguments after another's: what protocols differ in is
-// how they name them, not that they stand after the tool's name.
-func (from argsPlace) next(body [][]byte, c *replay.Sent) (argsPlace, bool) {
-	args := c.Args
-	if c.Form == dialect.TextForm {
-		args = dialect.AppendString(nil, args)
-	}
-	name := dialect.AppendString(nil, []byte(c.Name))
-	for i := from.message; i < len(body); i++ {
-		start := 0
-		if i == from.message {
-			start = from.offset + from.length
-		}
-		n := bytes.Index(body[i][start:], name)
-		if n < 0 {
-			continue
-		}
-		start += n + len(name)
-		if n = bytes.Index(body[i][start:], args); n >= 0 {
-			return argsPlace{i, start + n, len(args)}, true
-		}
-	}
-	return argsPlace{}, false
 }
 
 // mostNotes is how many losses are told: a long conversation may have one a call.

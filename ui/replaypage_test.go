@@ -56,7 +56,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	_, held := wrapping(c)
 	kept, sent := without(t, c.Original, gone), without(t, c.Args, added)
 	switch {
-	case c.Args == nil || c.Outcome == replay.Emptied:
+	case c.Args == nil || emptied(c):
 		if kept != "" || sent != "" {
 			t.Errorf("%s: %q and %q are not marked", what, kept, sent)
 		}
@@ -203,6 +203,31 @@ func TestJoined(t *testing.T) {
 		}
 		if got := string(joined(all)); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestEdits: of tokens that differ only what differs is marked, and no
+// character or escape is split.
+func TestEdits(t *testing.T) {
+	for _, c := range []struct{ old, sent, want string }{
+		{`{"a":"in the mid`, `{"a":"in the mid"}`, `16-16 "}`},
+		{`{"a":"half\u00`, `{"a":"half"}`, `10-14 "}`},
+		{`{"n":9007199254740993}`, `{"n":9007199254740992}`, `20-21 2`},
+		{`{"n":1.0}`, `{"n":1}`, `6-8 `},
+		{`{"s":"\u00e9t"}`, `{"s":"ét"}`, `6-12 é`},
+		{`{"s":"x日y"}`, `{"s":"x本y"}`, `7-10 本`},
+		{`{"s":"a\n"}`, `{"s":"a\t"}`, `7-9 \t`},
+		{`{"s":"a\\"}`, `{"s":"b\\"}`, `6-7 b`},
+		{`{"a":1}`, `{"a":1}`, ``},
+		{`{ "a":1}`, `{"a":1}`, `1-2 `},
+	} {
+		var got []string
+		for _, e := range editsOf(&replay.Sent{Original: []byte(c.old), Args: []byte(c.sent)}) {
+			got = append(got, fmt.Sprintf("%d-%d %s", e.Start, e.End, e.To))
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%s to %s: %s, want %s", c.old, c.sent, strings.Join(got, "|"), c.want)
 		}
 	}
 }

@@ -121,13 +121,16 @@ func drawLosses(p *pen, g ground, v *verdict, severity int) {
 		p.put(muted, g, display.Text(p.glyph.none))
 		return
 	}
-	worst := losses[0].severity
+	worst, word, sign := lossRoles[losses[0].severity], losses[0].severity.String(), p.glyph.severity[lossFindings[losses[0].severity]]
+	if v.refused != "" && v.outcome != replay.Rejected { // the calls are fine, the request is not
+		worst, word, sign = bad, "refused", p.glyph.outcome[replay.Rejected]
+	}
 	if p.left < leastLosses {
-		drawCount(p, g, len(losses), worst)
+		drawCount(p, g, len(losses), worst, sign, word)
 		return
 	}
 	if severity > 0 {
-		p.put(lossRoles[worst], g, display.Text(fmt.Sprintf("%-*s", severity, worst)))
+		p.put(worst, g, display.Text(fmt.Sprintf("%-*s", severity, word)))
 	}
 	for i, l := range losses {
 		text, after := display.Text(l.code), display.Text("")
@@ -152,12 +155,12 @@ func drawLosses(p *pen, g ground, v *verdict, severity int) {
 }
 
 // drawCount writes how many losses there are where codes have no place.
-func drawCount(p *pen, g ground, n int, worst replay.Severity) {
-	sign := display.Text(p.glyph.severity[lossFindings[worst]]) + display.Text(fmt.Sprint(" ", n))
-	if word := sign + display.Text(" "+worst.String()); display.Width(word) <= p.left {
-		sign = word
+func drawCount(p *pen, g ground, n int, r role, sign, word string) {
+	text := display.Text(fmt.Sprint(sign, " ", n))
+	if whole := text + display.Text(" "+word); display.Width(whole) <= p.left {
+		text = whole
 	}
-	p.put(lossRoles[worst], g, sign)
+	p.put(r, g, text)
 }
 
 // lossFindings is the severity of findings whose sign a loss has.

@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
 )
@@ -44,11 +46,16 @@ func TestPlanReplay(t *testing.T) {
 func TestReplayRows(t *testing.T) {
 	s := newScreen(t, 120, 30).feed(brokenCall().records...).press("pg")
 	r := s.replaying()
+	r.targets = slices.DeleteFunc(slices.Clone(r.targets), func(t *dialect.Target) bool { return len(t.Name) > len("openai-chat") })
+	if r.rows = len(r.targets); r.targets[0].Name != "anthropic" {
+		t.Fatal(r.targets[0].Name)
+	}
 	worst := verdict{outcome: replay.Emptied, losses: []lost{
 		{"ARGS_REPLACED_BY_EMPTY", replay.Critical, 1}, {"SIGNATURE_DROPPED", replay.High, 3}, {"ID_REWRITTEN", replay.Low, 1},
 	}}
 	none := verdict{outcome: replay.Verbatim}
 	refused := verdict{outcome: replay.Rejected, refused: "no, because of \x1b this"}
+	dropped := verdict{outcome: replay.Dropped, refused: "no", losses: []lost{{"CALL_DROPPED", replay.Critical, 1}, {"ORPHAN_RESULT", replay.Critical, 1}}}
 	for _, c := range []struct {
 		width int
 		v     *verdict
@@ -68,6 +75,9 @@ func TestReplayRows(t *testing.T) {
 		{40, &none, "▌ anthropic    ● verbatim       —"},
 		{100, &refused, "▌ anthropic    object   ⊖ rejected       no, because of ␛ this"},
 		{40, &refused, "▌ anthropic    ⊖ rejected       —"},
+		{100, &dropped, "▌ anthropic    object   ✗ dropped        refused   CALL_DROPPED · ORPHAN_RESULT"},
+		{48, &dropped, "▌ anthropic    ✗ dropped        ⊖ 2 refused"},
+		{40, &dropped, "▌ anthropic    ✗ dropped        ⊖ 2"},
 		{60, nil, "▌ anthropic    ..."},
 	} {
 		r.table.rows = make([]verdict, len(r.table.rows))
@@ -76,8 +86,6 @@ func TestReplayRows(t *testing.T) {
 		} else {
 			r.table.rows[0] = *c.v
 		}
-		r.targets = r.targets[:4]
-		r.rows = 4
 		p := s.pen
 		p.reset()
 		p.field(c.width)
@@ -116,7 +124,7 @@ func TestVerdict(t *testing.T) {
 		{Code: "A", Severity: replay.Low}, {Code: "B", Severity: replay.High}, {Code: "A", Severity: replay.Low}, {Code: "C", Severity: replay.Low},
 	}})
 	want := []lost{{"B", replay.High, 1}, {"A", replay.Low, 2}, {"C", replay.Low, 1}}
-	if v.outcome != replay.Rejected || v.refused != "no" || len(v.losses) != 3 || v.losses[0] != want[0] || v.losses[1] != want[1] || v.losses[2] != want[2] {
+	if v.outcome != replay.Verbatim || v.refused != "no" || len(v.losses) != 3 || v.losses[0] != want[0] || v.losses[1] != want[1] || v.losses[2] != want[2] {
 		t.Errorf("%+v", v)
 	}
 }

@@ -52,7 +52,7 @@ type table struct {
 type verdict struct {
 	outcome replay.Outcome
 	losses  []lost // worst first
-	refused string // in whose words
+	refused string // why the request would be
 }
 
 // lost is the losses of one code.
@@ -62,13 +62,9 @@ type lost struct {
 	times    int
 }
 
-// verdictOf is what a row says of a preview. What is refused as a whole is
-// refused, however well its calls fared.
+// verdictOf is what a row says of a preview.
 func verdictOf(p *replay.Preview) verdict {
-	v := verdict{outcome: p.Outcome}
-	if p.Refused != "" {
-		v.outcome, v.refused = replay.Rejected, p.Refused
-	}
+	v := verdict{outcome: p.Outcome, refused: p.Refused}
 	at := map[string]int{}
 	for _, l := range p.Losses {
 		i, seen := at[l.Code]

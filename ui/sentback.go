@@ -35,6 +35,15 @@ func turnOf(s *stream.Session, exchange int) *stream.Turn {
 	return nil
 }
 
+// onwardText says where a turn's calls were sent back first.
+func onwardText(s *stream.Session, t *stream.Turn) string {
+	text := "in " + requestName(s, t.Next)
+	if turnOf(s, t.Next) != nil {
+		text += ": o goes there"
+	}
+	return text
+}
+
 // requestName is an exchange's request, as the list of turns counts.
 func requestName(s *stream.Session, exchange int) string {
 	if t := turnOf(s, exchange); t != nil {

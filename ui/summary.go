@@ -104,7 +104,7 @@ func (m *Model) turnFacts(t *stream.Turn) []fact {
 	facts = append(facts, m.costFacts(t)...)
 	add("calls", commas(len(t.Calls)))
 	if t.Returned {
-		add("sent back", "in "+requestName(m.in.Session(), t.Next))
+		add("sent back", onwardText(m.in.Session(), t))
 	}
 	add("events", commas(t.Events))
 	add("took", string(timeText(since(t.OpenedAt, t.ClosedAt))))
