@@ -45,7 +45,7 @@ type kind struct {
 var kinds = []kind{
 	{
 		name: "status", arg: "=CODE[xN]", example: "status=429x2",
-		does: "answers CODE and an error in the provider's own form, the first N times or always", read: readStatus,
+		does: "answers CODE in the provider's own words, the first N times or always", read: readStatus,
 	},
 	{name: "empty-args", does: "leaves out all arguments of calls", bend: emptyArgs},
 	{name: "merge-index", does: "gives all tool calls of OpenAI chat streams index 0", bend: mergeIndex},
@@ -54,7 +54,7 @@ var kinds = []kind{
 	{name: "repeat", does: "sends every event twice", bend: repeat},
 	{
 		name: "cut", arg: "@N", example: "cut@3",
-		does: "breaks the connection after N events, or chunks where the body has no events", read: readCount, bend: cutAfter,
+		does: "breaks the connection after N events, or N chunks of a body without any", read: readCount, bend: cutAfter,
 	},
 	{
 		name: "cut-inside", arg: "@N", example: "cut-inside@3",

@@ -87,7 +87,8 @@ grow, and what state the call is really in.
   toolscope agent.sse           inspect a capture, a log, a body saved by curl -N or curl -i
   toolscope -f proxy.log        follow a file that grows
   curl -N … | toolscope         watch a stream, live
-  toolscope print FILE          the calls, without a screen`,
+  toolscope print FILE          the calls, without a screen
+  toolscope serve FILE          answer like the provider that was recorded`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -105,7 +106,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.printCommand(), a.demoCommand(), versionCommand())
+	root.AddCommand(open, a.printCommand(), a.serveCommand(), a.demoCommand(), versionCommand())
 	root.AddCommand(topics()...)
 	return root
 }
