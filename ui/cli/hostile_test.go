@@ -247,6 +247,7 @@ func TestHostileErrors(t *testing.T) {
 		{"--theme", bad, "demo"}, {"demo", "--theme", bad}, {"demo", bad}, {"open", "--speed", bad, "x"},
 		{"version", bad}, {"demo", "--list=" + bad}, {"completion", bad}, {"completion", "bash", bad}, {"help", bad},
 		{"__complete", bad}, {"__complete", "open", "--theme", bad}, {"__complete", "--" + bad},
+		{"serve", bad}, {"serve", "--fault", bad, "x"}, {"serve", "--listen", bad, "x"}, {"serve", "--speed", bad, "x"},
 	} {
 		p := start(t, launch{args: args, asks: true})
 		p.exit()
