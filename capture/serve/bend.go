@@ -9,6 +9,14 @@ import (
 
 const noStream = "its body is no stream of events"
 
+// unfit is why a fault that looks into events changes nothing.
+func (s *script) unfit(why string) string {
+	if s.packed {
+		return "its body is compressed"
+	}
+	return why
+}
+
 // cutAfter breaks the connection behind event n.
 func cutAfter(s *script, f Fault) string {
 	seen := 0
@@ -63,7 +71,7 @@ func (s *script) end(n int) {
 
 func repeat(s *script, _ Fault) string {
 	if !s.streams() {
-		return noStream
+		return s.unfit(noStream)
 	}
 	var twice []event
 	for _, e := range s.events {
@@ -80,7 +88,7 @@ func repeat(s *script, _ Fault) string {
 // OpenAI response.completed, a Gemini chunk with the finish reason, an Ollama line with done.
 func noTerminator(s *script, _ Fault) string {
 	if !s.streams() {
-		return noStream
+		return s.unfit(noStream)
 	}
 	before := len(s.events)
 	if s.framing == eventStream {
@@ -92,7 +100,7 @@ func noTerminator(s *script, _ Fault) string {
 		}
 	}
 	if before == len(s.events) {
-		return "it has no event"
+		return s.unfit("it has no event")
 	}
 	return ""
 }
@@ -116,7 +124,7 @@ func mergeIndex(s *script, _ Fault) string {
 		}
 		return nil
 	}) {
-		return "no tool call of an OpenAI chat stream in it has an index above 0"
+		return s.unfit("no tool call of an OpenAI chat stream in it has an index above 0")
 	}
 	return ""
 }
@@ -137,7 +145,7 @@ func emptyArgs(s *script, _ Fault) string {
 		}
 		return nil
 	}) {
-		return "no arguments of calls were found in it"
+		return s.unfit("no arguments of calls were found in it")
 	}
 	return ""
 }
@@ -161,7 +169,7 @@ func badUTF8(s *script, _ Fault) string {
 		bad[i] = 0xff
 		return bad
 	}) {
-		return "no string of a model was found in it"
+		return s.unfit("no string of a model was found in it")
 	}
 	return ""
 }

@@ -127,6 +127,20 @@ func TestUnfitOnce(t *testing.T) {
 	}
 }
 
+// TestUnfitCompressed: a fault that needs events says that it cannot see any; the others count chunks.
+func TestUnfitCompressed(t *testing.T) {
+	x := Exchange{Header: http.Header{"Content-Encoding": {"gzip"}}, Chunks: []Chunk{{0, []byte("\x1f\x8b1")}, {0, []byte("2")}}}
+	var said []string
+	o := Options{
+		Exchanges: []Exchange{x}, Unfit: func(f Fault, _ *Exchange, why string) { said = append(said, why) },
+		Faults: faults(t, "repeat", "no-terminator", "merge-index", "empty-args", "bad-utf8", "cut@1"),
+	}
+	s, _, broken := played(o, t.Context())
+	if len(said) != 5 || said[0] != "its body is compressed" || said[4] != said[0] || !broken || s.Body.String() != "\x1f\x8b1" {
+		t.Error(said, broken, s.Body)
+	}
+}
+
 // TestStatus: errors have the provider's shape, by path or, for a bare body, by what it holds. They use up nothing.
 func TestStatus(t *testing.T) {
 	body := func(s string) []Chunk { return []Chunk{{0, []byte(s)}} }

@@ -41,11 +41,18 @@ func copyHeader(to http.Header, x *Exchange) {
 // encoded reports whether the bytes are still in the content encoding that the header names. What recorded them may
 // have decoded them: curl --compressed does, and leaves the header.
 func (x *Exchange) encoded() bool {
-	coding := x.Header.Get("Content-Encoding")
-	return coding != "" && !strings.EqualFold(coding, "identity") && !isText(x.start())
+	switch coding := strings.ToLower(x.Header.Get("Content-Encoding")); coding {
+	case "", "identity":
+		return false
+	case "gzip", "x-gzip": // RFC 1952, section 2.3.1
+		return bytes.HasPrefix(x.start(), []byte("\x1f\x8b"))
+	case "zstd": // RFC 8878, section 3.1.1
+		return bytes.HasPrefix(x.start(), []byte("\x28\xb5\x2f\xfd"))
+	}
+	return !isText(x.start()) // others have no mark
 }
 
-// isText reports whether p can be read: none of the encodings leaves text without controls.
+// isText reports whether p can be read. No encoding leaves text without controls, unless by chance a very short one.
 func isText(p []byte) bool {
 	for len(p) > 0 {
 		r, n := utf8.DecodeRune(p)

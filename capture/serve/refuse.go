@@ -164,6 +164,9 @@ func (x *Exchange) request() string {
 
 // About tells what the response is, in a few words.
 func (x *Exchange) About() string {
+	if x.silent() {
+		return "no answer"
+	}
 	words := fmt.Sprintf("%d, %d chunks", x.status(), len(x.Chunks))
 	if len(x.Chunks) == 1 {
 		words = strings.TrimSuffix(words, "s")

@@ -8,6 +8,7 @@ import (
 // script is what is going to be sent as the body: a response cut into events. Every byte is in exactly one of them.
 type script struct {
 	framing framing
+	packed  bool // the bytes are compressed
 	events  []event
 	whole   bool          // nothing is cut off
 	broken  bool          // the connection breaks at the end
@@ -36,7 +37,7 @@ type write struct {
 }
 
 func newScript(x *Exchange) *script {
-	s := &script{framing: x.framing(), whole: true, broken: x.Cut}
+	s := &script{framing: x.framing(), packed: x.encoded(), whole: true, broken: x.Cut}
 	var ends []int
 	switch s.framing {
 	case eventStream:

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -92,6 +93,10 @@ func TestSources(t *testing.T) {
 		{"text", "hällo", "/any", "hällo", "text/plain; charset=utf-8", "", 200},
 		{"bytes", "\x00\x01", "/any", "\x00\x01", "application/octet-stream", "", 200},
 		{"encoded", "HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Type: text/x\n\n" + gzipped, "/any", gzipped, "text/x", "gzip", 200},
+		{"encoded, with a control", "HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Type: text/x\n\ndata: \x01\n\n", "/any", "data: \x01\n\n", "text/x", "", 200},
+		{"brotli", "HTTP/1.1 200 OK\nContent-Encoding: br\nContent-Type: text/x\n\n\x0b\x02\x80", "/any", "\x0b\x02\x80", "text/x", "br", 200},
+		{"zstd", "HTTP/1.1 200 OK\nContent-Encoding: zstd\nContent-Type: text/x\n\n\x28\xb5\x2f\xfd", "/any", "\x28\xb5\x2f\xfd", "text/x", "zstd", 200},
+		{"identity", "HTTP/1.1 200 OK\nContent-Encoding: identity\nContent-Type: text/x\n\n\x01", "/any", "\x01", "text/x", "", 200},
 		{"encoded once", "HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Type: text/x\n\n" + chatStream, "/any", chatStream, "text/x", "", 200},
 		{"chunks of curl --raw", "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n8\r\ndata: 1\n\r\n1\r\n\n\r\n0\r\n\r\n", "/any", "data: 1\n\n", "text/event-stream; charset=utf-8", "", 200},
 		{"chunks undone", "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\ndata: 1\n\n", "/any", "data: 1\n\n", "text/event-stream; charset=utf-8", "", 200},
@@ -171,11 +176,43 @@ func TestChoice(t *testing.T) {
 	}
 }
 
+// TestConcurrentRequests: each exchange is used once, by whichever request comes.
+func TestConcurrentRequests(t *testing.T) {
+	var list []Exchange
+	for i := range 50 {
+		list = append(list, Exchange{URL: "/x", Chunks: []Chunk{{0, fmt.Appendf(nil, "%d", i)}}})
+	}
+	server := httptest.NewServer(New(Options{Exchanges: list, Faults: faults(t, "repeat", "cut@9"), Unfit: func(Fault, *Exchange, string) {}}))
+	defer server.Close()
+	got := make(chan string, len(list))
+	for range list {
+		go func() {
+			resp, err := server.Client().Post(server.URL+"/x", "", nil)
+			if err != nil {
+				got <- err.Error()
+				return
+			}
+			defer resp.Body.Close()
+			body, _ := io.ReadAll(resp.Body)
+			got <- string(body)
+		}()
+	}
+	seen := map[string]bool{}
+	for range list {
+		seen[<-got] = true
+	}
+	for i := range list {
+		if !seen[fmt.Sprint(i)] {
+			t.Errorf("%d of %v", i, seen)
+		}
+	}
+}
+
 // TestNothingFits: the answer names what there is, in JSON; GET / tells it in words.
 func TestNothingFits(t *testing.T) {
 	list := []Exchange{
 		{Method: "POST", URL: "/v1/\x1b[31m", File: "a\x1b.tsc", Chunks: []Chunk{{0, []byte("{}")}}},
-		{Method: "P\x1bT", URL: "/v1/b", EndAfter: 1500 * time.Millisecond, Cut: true},
+		{Method: "P\x1bT", URL: "/v1/b", Status: 200, EndAfter: 1500 * time.Millisecond, Cut: true},
 	}
 	var seen []Answer
 	server := httptest.NewServer(New(Options{Exchanges: list, Answering: func(a Answer) { seen = append(seen, a) }}))
