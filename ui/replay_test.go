@@ -173,8 +173,8 @@ func TestReplayConversation(t *testing.T) {
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
 	s.shows("REPLAY of write_file  policy preserve 1/", "emptied", "critical  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
-	s.shows("2 B marked: not the model's", fmt.Sprintf("%d B, %d B marked: not sent", len(broken), len(broken)), "then must follow")
-	s.press("p").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B marked: not the model's").hides("marked: not sent")
+	s.shows("2 B marked: new or moved", fmt.Sprintf("%d B, %d B marked: not sent", len(broken), len(broken)), "then must follow")
+	s.press("p").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B marked: new or moved").hides("marked: not sent")
 	s.press("r").shows(`{"role":"assistant","content":[{"type":"tool_use"`)
 	s.press("r<tab>").shows("to anthropic 1/", "wrap: what does not parse", "double-encode").press("G").shows("nothing is sent", "refused: ")
 }

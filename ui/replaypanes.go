@@ -33,12 +33,15 @@ func (r *replayView) sizes(f face) []display.Text {
 	if f == sentFace && page.body == nil {
 		return []display.Text{"nothing"}
 	}
-	all, marked, short := bytesText(len(page.body)), bytesText(page.added), display.Text("added")
+	all, marked, short := bytesText(len(page.body)), bytesText(page.added), display.Text("new")
 	long := all + display.Text(" in "+plural(page.messages, "message"))
-	about := display.Text(" marked: not the model's")
+	about := display.Text(" marked: new or moved")
 	if f == wroteFace {
 		all, marked, short = bytesText(page.size), bytesText(page.gone), "gone"
 		long, about = all, " marked: not sent"
+		if page.gone < page.size {
+			short, about = "changed", " marked: changed or not sent"
+		}
 	}
 	if marked == bytesText(0) {
 		return []display.Text{long, all}
