@@ -26,7 +26,7 @@ const (
 func newTransport(o Options, l Limits) *http.Transport {
 	dial := o.dial
 	if dial == nil {
-		dial = guardedDial
+		dial = guard{}.dial
 	}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -45,10 +45,12 @@ func newTransport(o Options, l Limits) *http.Transport {
 	}
 }
 
-// guardedDial looks at each address that a name resolved to, when it is dialled: a name that resolves to something else
-// the second time gains nothing by it. An address that the upstream's URL names itself is what the user wants.
-func guardedDial(ctx context.Context, network, address string) (net.Conn, error) {
-	d := net.Dialer{Timeout: dialTime}
+// guard looks at each address that a name resolved to, when it is dialled: a name that resolves to something else the
+// second time gains nothing by it. An address that the upstream's URL names itself is what the user wants.
+type guard struct{ resolver *net.Resolver } // nil is the system's
+
+func (g guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTime, Resolver: g.resolver}
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		if _, err := netip.ParseAddr(host); err != nil {
 			d.Control = func(_, resolved string, _ syscall.RawConn) error { return checkAddress(host, resolved) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -21,6 +22,9 @@ var (
 	errClosed     = errors.New("the proxy was closed")
 	errIdle       = errors.New("nothing came for too long")
 )
+
+// quiet drops what ReverseProxy would log: the records tell it.
+var quiet = log.New(io.Discard, "", 0)
 
 const clientGone = "the client went away"
 
@@ -87,7 +91,7 @@ func (x *exchange) forward(r *http.Request) {
 		BufferPool:     &x.p.buffers,
 		ModifyResponse: x.respond,
 		ErrorHandler:   x.failed,
-		ErrorLog:       x.p.log,
+		ErrorLog:       quiet,
 	}
 	forwarder.ServeHTTP(x.w, r.WithContext(x.ctx))
 }
@@ -149,12 +153,14 @@ func (x *exchange) respond(res *http.Response) error {
 func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
 	x.failure = err
 	cause := context.Cause(x.ctx)
-	switch _, why := capture.EndOf(x.sentError()); {
+	sent := x.sentError()
+	switch {
 	case cause == errIdle:
 		x.answer = refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.Host, x.idleWords())
 	case cause != nil:
 		panic(http.ErrAbortHandler)
-	case x.sentError() != nil:
+	case sent != nil:
+		_, why := capture.EndOf(sent)
 		x.answer = refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
 	default:
 		x.answer = refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.Host, capture.Trouble(err))

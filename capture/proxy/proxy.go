@@ -23,7 +23,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"io"
 	"log"
 	"net"
 	"net/http"
@@ -150,7 +149,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, log: o.Log}
 	if p.log == nil {
-		p.log = log.New(io.Discard, "", 0)
+		p.log = quiet
 	}
 	p.transport = newTransport(o, p.limits)
 	p.queue = newQueue(p.limits.QueueBytes, o.Record)
