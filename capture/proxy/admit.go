@@ -39,7 +39,7 @@ func (no *refusal) write(w http.ResponseWriter) {
 //
 // A page in a browser can make its visitor's browser send requests to the loopback. The Host check is against pages
 // whose name was made to resolve there (DNS rebinding), the Origin and Sec-Fetch-Site checks are against all others.
-func (p *Proxy) admit(r *http.Request) (*url.URL, *refusal) {
+func (p *Proxy) admit(r *http.Request) (*target, *refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
 		return nil, refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy goes only to the upstreams it was given")
@@ -56,16 +56,16 @@ func (p *Proxy) admit(r *http.Request) (*url.URL, *refusal) {
 	if no != nil {
 		return nil, no
 	}
-	target := find(p.routes, r.URL, path)
-	if target == nil {
+	to := find(p.routes, r.URL, path)
+	if to == nil {
 		return nil, refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, prefixes(p.routes))
 	}
-	return target, nil
+	return to, nil
 }
 
 // checkToken returns the request's path without the token.
 func (p *Proxy) checkToken(r *http.Request) (string, *refusal) {
-	path := r.URL.EscapedPath()
+	path := written(r)
 	if p.options.Token == "" {
 		return path, nil
 	}

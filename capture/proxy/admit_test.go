@@ -224,14 +224,19 @@ func TestRoutes(t *testing.T) {
 		{"/", "https://default.example/"},
 		{"//double//slash/", "https://default.example//double//slash/"},
 		{"/model/a%3Ab%2Fc:converse?a=%20;b&c=%zz", "https://default.example/model/a%3Ab%2Fc:converse?a=%20;b&c=%zz"},
+		{"/a%2Fb/{c}?{d}", "https://default.example/a%2Fb/{c}?{d}"},
 		{"/x?", "https://default.example/x?"},
 	} {
 		u, err := url.ParseRequestURI(test.in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := find(routes, u, u.EscapedPath()); got == nil || got.String() != test.want {
+		path, query, _ := strings.Cut(test.want[strings.Index(test.want, ".example")+len(".example"):], "?")
+		got := find(routes, u, written(&http.Request{RequestURI: test.in, URL: u}))
+		if got == nil || got.text != test.want {
 			t.Errorf("%s: %v, want %s", test.in, got, test.want)
+		} else if sent := got.url.RequestURI(); strings.TrimPrefix(path, ":8080") != strings.TrimSuffix(sent, "?"+query) {
+			t.Errorf("%s: sent as %s", test.in, sent)
 		}
 	}
 	if got := find(routes[:1], &url.URL{}, "*"); got != nil {

@@ -8,7 +8,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +32,7 @@ type exchange struct {
 	p      *Proxy
 	number int
 	w      http.ResponseWriter
-	target *url.URL
+	target *target
 
 	ctx      context.Context // cancelled with the reason for which the exchange is cut
 	cancel   context.CancelCauseFunc
@@ -50,13 +49,13 @@ type exchange struct {
 }
 
 // begin records the request's head.
-func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, target *url.URL) *exchange {
-	x := &exchange{p: p, number: int(p.requests.Add(1)), w: w, target: target}
+func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *exchange {
+	x := &exchange{p: p, number: int(p.requests.Add(1)), w: w, target: to}
 	p.live.Add(1)
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
 	x.idle = time.AfterFunc(p.limits.Idle, func() { x.cancel(errIdle) })
-	head := capture.Head{Method: r.Method, URL: target.String(), Header: r.Header.Clone(), Start: p.options.Now()}
+	head := capture.Head{Method: r.Method, URL: to.text, Header: r.Header.Clone(), Start: p.options.Now()}
 	if p.options.Token != "" {
 		head.Header.Del("Proxy-Authorization")
 	}
@@ -102,7 +101,7 @@ var forwardedFields = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-H
 // rewrite turns the client's request into the upstream's.
 func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
 	out := pr.Out
-	out.URL, out.Host = x.target, ""
+	out.URL, out.Host = x.target.url, ""
 	out.Trailer = pr.In.Trailer // the same map: it is filled when the body has ended
 	for _, name := range forwardedFields {
 		if v, ok := pr.In.Header[name]; ok {
@@ -156,14 +155,14 @@ func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
 	sent := x.sentError()
 	switch {
 	case cause == errIdle:
-		x.answer = refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.Host, x.idleWords())
+		x.answer = refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
 	case cause != nil:
 		panic(http.ErrAbortHandler)
 	case sent != nil:
 		_, why := capture.EndOf(sent)
 		x.answer = refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
 	default:
-		x.answer = refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.Host, capture.Trouble(err))
+		x.answer = refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.Trouble(err))
 	}
 	clear(w.Header())
 	x.answer.write(w)

@@ -194,14 +194,14 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.exchanges.Done()
-	target, no := p.admit(r)
+	to, no := p.admit(r)
 	if no != nil {
 		p.refused.Add(1)
 		p.refusal.Store(no.why)
 		no.write(w)
 		return
 	}
-	x := p.begin(w, r, target)
+	x := p.begin(w, r, to)
 	defer x.finish()
 	x.forward(r)
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -51,9 +52,25 @@ func checkUpstream(u *url.URL) error {
 	return nil
 }
 
+// target is where a request goes.
+type target struct {
+	url  *url.URL
+	text string // of the URL, as it is sent
+}
+
+// written is the path of a request as its client wrote it. A url.URL may have lost that: one character that should
+// have been escaped, and all of the path is escaped anew, so that %2F becomes a slash.
+func written(r *http.Request) string {
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	if r.URL.Host != "" || path == "" { // absolute, or a request that no server read
+		return r.URL.EscapedPath()
+	}
+	return path
+}
+
 // find is where a request for in goes, or nil when no route takes it. The path is matched and passed on as it was
-// written, escapes and all.
-func find(routes []route, in *url.URL, path string) *url.URL {
+// written, escapes and all; so is the query.
+func find(routes []route, in *url.URL, path string) *target {
 	for _, r := range routes {
 		rest, ok := strings.CutPrefix(path, r.prefix)
 		if !ok || rest != "" && rest[0] != '/' {
@@ -67,11 +84,19 @@ func find(routes []route, in *url.URL, path string) *url.URL {
 		if err != nil {
 			return nil
 		}
-		return &url.URL{
+		to := &url.URL{
 			Scheme: r.upstream.Scheme, Host: r.upstream.Host,
 			Path: plain, RawPath: whole,
 			RawQuery: in.RawQuery, ForceQuery: in.ForceQuery,
 		}
+		if to.EscapedPath() != whole && !strings.HasPrefix(whole, "//") { // behind Opaque, // would be another host
+			to.Opaque = whole
+		}
+		text := to.Scheme + "://" + to.Host + whole
+		if to.ForceQuery || to.RawQuery != "" {
+			text += "?" + to.RawQuery
+		}
+		return &target{to, text}
 	}
 	return nil
 }
