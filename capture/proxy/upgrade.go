@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,8 +45,8 @@ type upgraded struct {
 	heldAt   time.Duration
 	upstream direction
 	client   direction
-	readErr  error // what reading from the upstream ended with
 	left     bool  // the client closed its side
+	readErr  error // what reading from the upstream ended with, before the client had left
 }
 
 // direction is one direction of a WebSocket.
@@ -72,7 +71,7 @@ func (u *upgraded) Read(p []byte) (int, error) {
 	n, err := u.conn.Read(p)
 	u.mu.Lock()
 	u.held, u.heldAt = append(u.held[:0], p[:n]...), u.x.touch()
-	if err != nil {
+	if !u.left {
 		u.readErr = err
 	}
 	u.mu.Unlock()
@@ -149,7 +148,7 @@ func (u *upgraded) finish(end capture.End, why string) (capture.End, string) {
 		return capture.EndEOF, u.upstream.closeWords()
 	case u.client.closed:
 		return capture.EndEOF, u.client.closeWords()
-	case context.Cause(u.x.ctx) != nil || u.left || u.readErr == nil || errors.Is(u.readErr, net.ErrClosed):
+	case u.readErr == nil || errors.Is(u.readErr, net.ErrClosed): // it was us who closed it
 		return end, why
 	case u.readErr == io.EOF:
 		return capture.EndCut, "the upstream closed the WebSocket without saying so"
