@@ -25,8 +25,9 @@ var target = dialect.Target{
 		LoneCall:   "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: {id}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
 		LoneResult: "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }
 
 func encode(messages []dialect.Message) (out [][]byte) {
