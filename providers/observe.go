@@ -131,7 +131,7 @@ func (x *Exchange) tellReturn(o replay.Observation) {
 	if n := len(c.SentBack); n > 0 && c.SentBack[n-1].As == string(o.Fate) && c.SentBack[n-1].Result == o.Result {
 		return
 	}
-	more := &stream.Detail{Exchange: x.Number, Name: o.Behaves()}
+	more := &stream.Detail{Exchange: x.Number, ID: o.ID, Name: o.Behaves()}
 	if f, ok := o.Finding(); ok && !hasFinding(c, f) {
 		more.Finding = f
 	}
@@ -149,4 +149,25 @@ func hasFinding(c *stream.Call, f stream.Finding) bool {
 		}
 	}
 	return false
+}
+
+// Result is what a later request has as the result of a call; ok is false when
+// none has any.
+func (in *Inspector) Result(c *stream.Call) (result dialect.Part, ok bool) {
+	for i := len(c.SentBack) - 1; i >= 0; i-- {
+		r := c.SentBack[i]
+		x := in.Exchange(r.Exchange)
+		if r.Result == 0 || x == nil {
+			continue
+		}
+		messages, _ := x.History()
+		for _, m := range messages {
+			for _, p := range m.Parts {
+				if p.Kind == dialect.ResultPart && p.ID == r.ID && (r.ID != "" || p.Name == c.Name) {
+					return p, true
+				}
+			}
+		}
+	}
+	return result, false
 }

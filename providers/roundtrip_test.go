@@ -153,7 +153,7 @@ var argumentLosses = []string{
 
 func checkArguments(src *replay.Source, call dialect.Part, back *dialect.Part, p replay.Preview, lost []string) error {
 	want := call.Args
-	if p.To.Form != dialect.TextForm && back.Form == dialect.TextForm && back.Tool != "custom" {
+	if p.To.Form != dialect.TextForm && back.Form == dialect.TextForm && back.Tool == "function" {
 		back.Args = dialect.AppendString(nil, back.Args) // a string where an object must be
 	}
 	changed := slices.DeleteFunc(slices.Clone(lost), func(c string) bool { return !slices.Contains(argumentLosses, c) })

@@ -57,6 +57,7 @@ type Call struct {
 // A Return is how a later request carries a call in its history.
 type Return struct {
 	Exchange int    // of the request
+	ID       string // the call's there
 	As       string // what became of the call there, in a word
 	Policies string // the replay policies that do so, separated by commas
 	Result   Code   // AnswerOK, AnswerFailed, or 0 when the request has no result for it

@@ -16,7 +16,7 @@ const (
 	TurnOpen   EventKind = iota + 1 // a model response begins: More.ID, More.Model, More.Dialect, More.Exchange, More.Parent
 	TurnMeta                        // later news of it: More.ID, More.Model (when not empty)
 	CallOpen                        // Slot: a call begins; More.ID, Name, CallKind, Executor, Choice, Parent, Server
-	CallMeta                        // Slot: news of it; More.ID, More.Name, More.Copies (when not empty)
+	CallMeta                        // Slot: news of it; More.ID, Name, Item, Space, Signature, Copies (when not empty)
 	Args                            // Slot: Text is appended to the call's arguments; More.Source may be set
 	Rewrite                         // Slot: the arguments are Text instead: news changed what was derived before; More.Source
 	Seal                            // Slot: the arguments are final; with SealRejected they are refused: Text says why
@@ -28,7 +28,7 @@ const (
 	Finish                          // Text is the provider's own word, More.Name what it stands for if that is a number; Slot its choice or AllChoices; Code says what it means
 	Failure                         // the provider reports an error: Text is its message, More.ID its code or type
 	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseCut: Text says what did not come
-	SentBack                        // a later request has the call in its history: Slot is the call's Number, Text what became of it, Code its result, More.Exchange the request's, More.Name the policies that do so, More.Finding if that lost something
+	SentBack                        // a later request has the call in its history: Slot is the call's Number, Text what became of it, Code its result, More.Exchange the request's, More.ID its id there, More.Name the policies that do so, More.Finding if that lost something
 	Diagnosis                       // More.Finding about the call in Slot, or about the turn when Slot is NoSlot
 	Fault                           // the frame does not decode: Text says why
 	Unknown                         // an event type this version does not know: Text is its name

@@ -13,6 +13,12 @@ func (c *Call) meta(d *Detail, n int) {
 	if d.Name != "" {
 		c.Name = d.Name
 	}
+	if d.Item != "" {
+		c.Item = d.Item
+	}
+	if d.Space != "" {
+		c.Space = d.Space
+	}
 	if d.Signature != "" {
 		c.Signature = d.Signature
 	}

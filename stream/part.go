@@ -49,7 +49,7 @@ func (t *Turn) sentBack(e Event, n int) {
 		return
 	}
 	c := t.Calls[e.Slot-1]
-	c.SentBack = append(c.SentBack, Return{e.More.Exchange, e.Text, e.More.Name, e.Code, n})
+	c.SentBack = append(c.SentBack, Return{e.More.Exchange, e.More.ID, e.Text, e.More.Name, e.Code, n})
 	if e.Code != 0 {
 		c.Answered = e.Code
 	}

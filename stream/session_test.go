@@ -171,6 +171,27 @@ func TestCallEvents(t *testing.T) {
 	}
 }
 
+// TestCallMeta: what has to come back with a call may be told with it or later.
+func TestCallMeta(t *testing.T) {
+	open := opened(0, "1", "f")
+	open.More.Item, open.More.Space, open.More.Signature = "fc_1", "n", "s"
+	meta := Event{Kind: CallMeta, More: &Detail{Item: "fc_2", Space: "m", Signature: "t"}}
+	for _, test := range []struct {
+		events []Event
+		want   [3]string
+	}{
+		{[]Event{open}, [3]string{"fc_1", "n", "s"}},
+		{[]Event{open, {Kind: CallMeta, More: &Detail{Copies: 2}}}, [3]string{"fc_1", "n", "s"}},
+		{[]Event{open, meta}, [3]string{"fc_2", "m", "t"}},
+		{[]Event{opened(0, "1", "f"), meta}, [3]string{"fc_2", "m", "t"}},
+	} {
+		c := fold(test.events...).Turn(0).Calls[0]
+		if got := [3]string{c.Item, c.Space, c.Signature}; got != test.want {
+			t.Errorf("%v, want %v", got, test.want)
+		}
+	}
+}
+
 func TestCallTimes(t *testing.T) {
 	c := fold(opened(0, "id", "f"), args(0, ``), args(0, `{`), args(0, `}`), sealed(0)).Turn(0).Calls[0]
 	got := [...]time.Duration{c.OpenedAt, c.FirstArgAt, c.LastArgAt, c.SealedAt}

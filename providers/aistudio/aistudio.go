@@ -40,6 +40,8 @@ func Dialect() dialect.Dialect {
 		New:   func() dialect.Decoder { return &decoder{calls: map[callKey]*call{}} },
 		Tools: tools,
 		Model: model,
+
+		Targets: []dialect.Target{target},
 	}
 }
 

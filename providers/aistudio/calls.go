@@ -25,15 +25,7 @@ type callKey struct {
 // part takes one part of a content. Its kind is told by which field is set,
 // never by how many there are.
 func (d *decoder) part(p value, choice int32, emit func(stream.Event)) {
-	text, known := p.at(1), false
-	if text.isString() {
-		kind := stream.TextDelta
-		if p.at(12).isTrue() {
-			kind = stream.ThinkDelta
-		}
-		d.emitText(kind, text.raw(), emit)
-		known = true
-	}
+	known := d.content(p, emit)
 	if fields := either(p, 10, 3); fields != nil {
 		d.call(p, fields, choice, emit)
 		known = true
@@ -55,6 +47,47 @@ func (d *decoder) part(p value, choice int32, emit func(stream.Event)) {
 	if !known && !isEmpty(p) && !p.at(14).isString() {
 		emit(stream.Event{Kind: stream.Unknown, Text: "part with " + fieldNames(p)})
 	}
+}
+
+// content takes the text of a part, and the signature of one that is text or
+// nothing else; false if it has no text. As in Gemini's own protocol an empty
+// part signs the thought before it, but behind a text it stands for itself.
+func (d *decoder) content(p value, emit func(stream.Event)) bool {
+	text, signature, thought := p.at(1), p.at(14).raw(), p.at(12).isTrue()
+	said := text.isString() && !text.raw().Empty()
+	if said {
+		kind := stream.TextDelta
+		if thought {
+			kind = stream.ThinkDelta
+		}
+		d.emitText(kind, text.raw(), emit)
+	}
+	switch {
+	case !text.isString() && !onlySigned(p):
+		d.mused = false
+	case signature.IsString() && !signature.Empty():
+		d.buf = signature.Append(d.buf[:0])
+		e := stream.Event{Kind: stream.Signed, Text: d.text.Hold(d.buf)}
+		if !said && !(thought && d.mused) {
+			e.Code = stream.SignedHidden
+		}
+		d.mused = false
+		emit(e)
+	case said:
+		d.mused = thought
+	}
+	return text.isString()
+}
+
+// onlySigned reports whether a part has a signature, is perhaps a thought, and
+// holds nothing else.
+func onlySigned(p value) bool {
+	i, only := 0, p.at(14).isString()
+	for e := range p.all() {
+		only = only && (e.isNull() || i == 12 || i == 14)
+		i++
+	}
+	return only
 }
 
 // either is the message at index i, or at the index where older notes saw it,
@@ -194,7 +227,6 @@ func (d *decoder) execution(v value, choice int32, emit func(stream.Event)) {
 
 // executed takes [outcome, output] of it.
 func (d *decoder) executed(v value, emit func(stream.Event)) {
-	const outcomeOK = 1
 	code := stream.AnswerFailed
 	if n, _ := v.at(0).integer(); n == outcomeOK {
 		code = stream.AnswerOK

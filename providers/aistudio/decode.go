@@ -28,6 +28,7 @@ type decoder struct {
 	id      string
 	finish  []string // of each choice, "" until it comes
 	blocked bool     // the prompt was: no candidate will come
+	mused   bool     // the last thing that came is a thought without a signature
 	usage   stream.Usage
 	chunks  int
 	slots   int32 // calls opened

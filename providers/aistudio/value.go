@@ -31,6 +31,9 @@ func (v value) isArray() bool  { return v.raw().Kind() == '[' }
 func (v value) isString() bool { return v.raw().IsString() }
 func (v value) isNull() bool   { return !v.raw().Given() }
 
+// isCut reports whether an array breaks off.
+func (v value) isCut() bool { return string(v.raw()) == "[" }
+
 // isNumber reports whether the value is a number, not a string that holds one.
 func (v value) isNumber() bool {
 	k := v.raw().Kind()
@@ -91,7 +94,8 @@ type parser struct {
 	nodes []node
 }
 
-// parse reads one text, which the value borrows.
+// parse reads one text, which the value borrows. After an error nodes holds what
+// came before it: an array that breaks off has nothing but its bracket as raw.
 func (p *parser) parse(data []byte) (value, error) {
 	p.data, p.i, p.nodes = data, 0, p.nodes[:0]
 	p.space()
@@ -111,26 +115,42 @@ func (p *parser) value(depth int) error {
 	if depth > stream.MaxDepth {
 		return errors.New("nested too deeply")
 	}
-	at, start, elems := len(p.nodes), p.i, 0
-	p.nodes = append(p.nodes, node{})
+	at, start := len(p.nodes), p.i
+	p.nodes = append(p.nodes, node{raw: p.data[start : start+1]})
 	p.i++
+	elems, err := p.elements(depth)
+	if err == nil {
+		p.nodes[at].raw = p.data[start:p.i]
+	}
+	p.nodes[at].size, p.nodes[at].elems = len(p.nodes)-at, elems
+	return err
+}
+
+// elements reads what is in an array, and its end.
+func (p *parser) elements(depth int) (n int, err error) {
 	for p.space(); p.peek() != ']'; p.space() {
-		if elems++; p.peek() == ',' {
+		before := len(p.nodes)
+		if p.peek() == ',' {
 			p.nodes = append(p.nodes, node{size: 1})
-		} else if err := p.value(depth + 1); err != nil {
-			return err
+		} else {
+			err = p.value(depth + 1)
+		}
+		if len(p.nodes) > before {
+			n++
+		}
+		if err != nil {
+			return n, err
 		}
 		switch p.space(); p.peek() {
 		case ',':
 			p.i++
 		case ']':
 		default:
-			return fmt.Errorf("byte %d: expected a comma or ]", p.i)
+			return n, fmt.Errorf("byte %d: expected a comma or ]", p.i)
 		}
 	}
 	p.i++
-	p.nodes[at] = node{p.data[start:p.i], len(p.nodes) - at, elems}
-	return nil
+	return n, nil
 }
 
 // leaf reads what is no array: an object is one, its members are nobody's fields.

@@ -32,6 +32,9 @@ type decoder struct {
 	text   stream.Arena
 	buf    []byte
 
+	thinking bool  // what came last is reasoning that is not signed yet
+	thought  int64 // the block it is in
+
 	saidMissing, saidMismatch, saidReused bool
 }
 
@@ -122,7 +125,7 @@ func (d *decoder) messageStart(message dialect.Raw, emit func(stream.Event)) {
 // begin opens a turn.
 func (d *decoder) begin(message dialect.Raw, emit func(stream.Event)) {
 	d.Number++
-	d.Open, d.calls = true, 0
+	d.Open, d.calls, d.thinking = true, 0, false
 	d.blocks, d.usage = map[int64]block{}, tokenCounts{}
 	d.model, d.served = message.Get("model").Text(), nil
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{
@@ -153,7 +156,7 @@ func (d *decoder) wholeBlock(slot int32, block dialect.Raw, emit func(stream.Eve
 	case kind == "text":
 		d.emitText(stream.TextDelta, 0, block.Get("text"), emit)
 	case kind == "thinking":
-		d.emitText(stream.ThinkDelta, 0, block.Get("thinking"), emit)
+		d.think(int64(slot), block.Get("thinking"), block.Get("signature"), emit)
 	default:
 		d.otherBlock(kind, block, emit)
 	}
@@ -179,7 +182,7 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 	case kind == "text":
 		d.emitText(stream.TextDelta, 0, ev.block.Get("text"), emit)
 	case kind == "thinking":
-		d.emitText(stream.ThinkDelta, 0, ev.block.Get("thinking"), emit)
+		d.think(index, ev.block.Get("thinking"), ev.block.Get("signature"), emit)
 	default:
 		d.otherBlock(kind, ev.block, emit)
 	}
@@ -219,7 +222,11 @@ func (d *decoder) otherBlock(kind string, block dialect.Raw, emit func(stream.Ev
 		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{Model: to}})
 		emit(dialect.Diagnose(d.Number, stream.NoSlot, modelFallback, stream.Info,
 			fmt.Sprintf("%s declined and %s continues: calls before this came from the first", from, to)))
-	case kind == "redacted_thinking", kind == "container_upload", kind == "compaction":
+	case kind == "redacted_thinking":
+		if data := block.Get("data"); data.IsString() && !data.Empty() {
+			d.sign(data, stream.SignedHidden, emit)
+		}
+	case kind == "container_upload", kind == "compaction":
 	default:
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "content block " + kind})
 	}
@@ -237,9 +244,10 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 		d.emitText(stream.Args, int32(index), text, emit)
 	case kind.Is("text_delta"):
 		d.emitText(stream.TextDelta, 0, text, emit)
-	case kind.Is("thinking_delta"):
-		d.emitText(stream.ThinkDelta, 0, text, emit)
-	case kind.Is("signature_delta"), kind.Is("citations_delta"), kind.Is("compaction_delta"):
+	case kind.Is("thinking_delta"), kind.Is("signature_delta"):
+		index, _ := ev.index.Int()
+		d.think(index, text, ev.delta.signature, emit)
+	case kind.Is("citations_delta"), kind.Is("compaction_delta"):
 	default:
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "delta " + kind.Text()})
 	}
@@ -251,6 +259,7 @@ func (d *decoder) emitText(kind stream.EventKind, slot int32, value dialect.Raw,
 	d.buf = value.Append(d.buf[:0])
 	if len(d.buf) > 0 || kind == stream.Args {
 		emit(stream.Event{Kind: kind, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
+		d.thinking = false
 	}
 }
 

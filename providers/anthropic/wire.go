@@ -12,7 +12,7 @@ type wireEvent struct {
 
 	metrics dialect.Raw // Bedrock's own, in message_stop
 
-	delta struct{ kind, text, stopReason, stopDetails dialect.Raw }
+	delta struct{ kind, text, signature, stopReason, stopDetails dialect.Raw }
 }
 
 // parse reads data into ev.
@@ -52,6 +52,8 @@ func (ev *wireEvent) parseDelta(s *dialect.Scanner) {
 			ev.delta.kind = s.Value()
 		case "partial_json", "text", "thinking":
 			ev.delta.text = s.Value()
+		case "signature":
+			ev.delta.signature = s.Value()
 		case "stop_reason":
 			ev.delta.stopReason = s.Value()
 		case "stop_details":

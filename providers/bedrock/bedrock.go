@@ -29,8 +29,13 @@ func Dialect() dialect.Dialect {
 		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: tools,
 		Model: model,
+
+		Targets: []dialect.Target{target},
 	}
 }
+
+// serverToolUse is the type of a call that the provider runs.
+const serverToolUse = "server_tool_use"
 
 // eventNames are the events of the stream.
 var eventNames = map[string]bool{

@@ -16,6 +16,9 @@ type decoder struct {
 	event   wireEvent
 	text    stream.Arena
 	buf     []byte
+
+	thinking bool  // what came last is reasoning that is not signed yet
+	thought  int64 // the block it is in
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
@@ -75,7 +78,7 @@ func (d *decoder) messageStart(emit func(stream.Event)) {
 // begin opens a turn.
 func (d *decoder) begin(emit func(stream.Event)) {
 	d.Number++
-	d.Open, d.stopped, d.counted, d.objects, d.calls = true, false, false, false, 0
+	d.Open, d.stopped, d.counted, d.objects, d.calls, d.thinking = true, false, false, false, 0, false
 	d.blocks = map[int64]bool{}
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: new(stream.Detail)})
 }
@@ -113,7 +116,7 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 
 func (d *decoder) callOpen(slot int32, use dialect.Raw, emit func(stream.Event)) {
 	more := stream.Detail{ID: use.Get("toolUseId").Text(), Name: use.Get("name").Text(), CallKind: "function"}
-	if use.Get("type").Is("server_tool_use") {
+	if use.Get("type").Is(serverToolUse) {
 		more.CallKind, more.Server = "server", true
 	} else {
 		d.calls++
@@ -140,8 +143,8 @@ func (d *decoder) answer(result dialect.Raw, emit func(stream.Event)) {
 func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure(emit)
 	delta := &ev.delta
+	index, _ := ev.index.Int()
 	if delta.input.Given() {
-		index, _ := ev.index.Int()
 		if !d.blocks[index] {
 			d.blocks[index] = true
 			d.calls++ // its start is missing
@@ -149,7 +152,7 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 		d.input(int32(index), delta.input, emit)
 	}
 	d.emitText(stream.TextDelta, delta.text, emit)
-	d.emitText(stream.ThinkDelta, delta.thinking, emit)
+	d.think(index, delta.thinking, delta.signature, delta.redacted, emit)
 	if !delta.known {
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "delta " + string(delta.other)})
 	}
@@ -172,6 +175,32 @@ func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(s
 	}
 	d.buf = value.Append(d.buf[:0])
 	emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
+	d.thinking = kind == stream.ThinkDelta
+}
+
+// think takes reasoning, its signature, and what of it only the provider can
+// read, as far as they are there. The signature may be of a text that is not
+// shown.
+func (d *decoder) think(index int64, text, signature, redacted dialect.Raw, emit func(stream.Event)) {
+	if text.IsString() && !text.Empty() {
+		d.emitText(stream.ThinkDelta, text, emit)
+		d.thought = index
+	}
+	if signature.IsString() && !signature.Empty() {
+		if !d.thinking || d.thought != index {
+			emit(stream.Event{Kind: stream.ThinkDelta, Turn: d.Number})
+		}
+		d.sign(signature, stream.SignedShown, emit)
+	}
+	if redacted.IsString() && !redacted.Empty() {
+		d.sign(redacted, stream.SignedHidden, emit)
+	}
+}
+
+func (d *decoder) sign(signature dialect.Raw, code stream.Code, emit func(stream.Event)) {
+	d.thinking = false
+	d.buf = signature.Append(d.buf[:0])
+	emit(stream.Event{Kind: stream.Signed, Turn: d.Number, Code: code, Text: d.text.Hold(d.buf)})
 }
 
 // blockStop seals a call. Text blocks often have no start, so a stop alone is

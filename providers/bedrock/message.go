@@ -85,7 +85,9 @@ func (d *decoder) wholeBlock(slot int32, block dialect.Raw, emit func(stream.Eve
 		case "toolResult":
 			d.answer(s.Value(), emit)
 		case "reasoningContent":
-			d.emitText(stream.ThinkDelta, s.Value().Get("reasoningText").Get("text"), emit)
+			reasoning := s.Value()
+			shown := reasoning.Get("reasoningText")
+			d.think(int64(slot), shown.Get("text"), shown.Get("signature"), reasoning.Get("redactedContent"), emit)
 		case "citationsContent":
 			parts := s.Value().Get("content").Scan()
 			for ok := parts.Array(); ok; ok = parts.Element() {

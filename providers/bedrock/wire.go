@@ -20,6 +20,7 @@ type wireEvent struct {
 // wireDelta is a union: one of its fields is there.
 type wireDelta struct {
 	text, thinking, input dialect.Raw
+	signature, redacted   dialect.Raw
 	known                 bool   // a field this version knows was there
 	other                 []byte // a field it does not know
 }
@@ -86,8 +87,13 @@ func (d *wireDelta) parse(s *dialect.Scanner) {
 			d.known = true
 		case "reasoningContent": // the signature is of the reasoning, not of a call
 			for ok := s.Object(); ok; ok = s.Member() {
-				if string(s.Key()) == "text" {
+				switch string(s.Key()) {
+				case "text":
 					d.thinking = s.Value()
+				case "signature":
+					d.signature = s.Value()
+				case "redactedContent":
+					d.redacted = s.Value()
 				}
 			}
 			d.known = true

@@ -26,6 +26,8 @@ func Dialect() dialect.Dialect {
 		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: dialect.FunctionTools,
 		Model: model,
+
+		Targets: []dialect.Target{target},
 	}
 }
 

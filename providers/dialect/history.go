@@ -5,6 +5,22 @@ package dialect
 type Message struct {
 	Role  Role
 	Parts []Part
+
+	// Raw is the JSON object the message was read from, nil when it was not, or
+	// when one of its parts has it. What it holds besides the parts is written
+	// back from there: a name, citations, whether its content was a string, a
+	// list or null. It is of no use to another protocol.
+	Raw Raw
+}
+
+// RoleMember is the role of a message to write: the word it was read with, of
+// which a protocol may have several.
+func (m *Message) RoleMember() Member {
+	value := AppendString(nil, []byte(m.Role.String()))
+	if was := m.Raw.Get("role"); was != nil {
+		value = was
+	}
+	return Member{"role", value}
 }
 
 // Role is who speaks.
@@ -35,12 +51,13 @@ type Part struct {
 	Kind PartKind
 	Text []byte // of text and reasoning; of a result, its text
 
-	ID        string // of a call, what its result names
+	ID        string // of a call, what its result names; of reasoning, the id of its piece
 	Item      string // id of the item it is in, where that has one besides ID
 	Name      string // of the tool
 	Space     string // namespace of the tool, where that is not part of Name
-	Tool      string // what kind of call: "function", "custom", "server", … as in stream.Call
+	Tool      string // what kind of call: "function", "custom", "server", … as in stream.Call; of a Server's result, its kind on the wire
 	Parent    string // id of the call whose code made this one
+	Host      string // the MCP server that runs it
 	Args      []byte // of a call: the text, or the exact bytes of the value
 	Form      Form   // how Args stand on the wire
 	Server    bool   // the provider runs it
@@ -50,8 +67,9 @@ type Part struct {
 	Hidden    bool   // reasoning of which nothing is there but the signature
 
 	// Raw is the JSON value the part stands in on the wire, where it has one to
-	// itself: a content block, a call, an item, a message of one result. It is nil
-	// when the part was not read from there, or is not what was read any more.
+	// itself: a content block, a call, an item, a message of one result, a string
+	// that is all reasoning of its message. It is nil when the part was not read
+	// from there, or is not what was read any more.
 	Raw Raw
 }
 
@@ -69,7 +87,10 @@ func (f Form) String() string { return [...]string{"string", "object", "arrays"}
 // ResultText is the text of a result's content, which is a string or a list of
 // blocks, and how many of the blocks are no text.
 func ResultText(content Raw) (text []byte, media int) {
-	if content.Kind() != '[' {
+	switch {
+	case !content.Given():
+		return nil, 0
+	case content.Kind() != '[':
 		return content.Append(nil), 0
 	}
 	s := content.Scan()

@@ -48,6 +48,14 @@ func (r Raw) Text() string {
 	return string(r.Append(nil))
 }
 
+// Unquoted is a string's content as bytes, and nil for anything else.
+func (r Raw) Unquoted() []byte {
+	if !r.IsString() {
+		return nil
+	}
+	return r.Append(nil)
+}
+
 // Is reports whether the value is the string s.
 func (r Raw) Is(s string) bool {
 	if !r.IsString() {

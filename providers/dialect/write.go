@@ -1,6 +1,9 @@
 package dialect
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // A Writer writes one JSON text, without spaces. The zero value is ready.
 type Writer struct {
@@ -66,9 +69,82 @@ func (w *Writer) Some(name, value string) *Writer {
 	return w
 }
 
+// Args writes the arguments of a call in the form they have: a text as a string,
+// anything else as the JSON it is, and {} if there are none.
+func (w *Writer) Args(p *Part) *Writer {
+	switch {
+	case p.Form == TextForm:
+		return w.Bytes(p.Args)
+	case len(p.Args) == 0:
+		return w.Open('{').Close('}')
+	}
+	return w.Raw(p.Args)
+}
+
+// A Member is one member of an object to write; without a Value it is left out.
+type Member struct {
+	Name  string
+	Value []byte // JSON
+}
+
+// Update is a member of an object that is written again: its new value, or where
+// that is nil, what was there before if that says nothing too: null, "" or [].
+func Update(before Raw, name string, value []byte) Member {
+	was := before.Get(name)
+	if value == nil && (!was.Given() || was.Empty() || string(was) == "[]") {
+		value = was
+	}
+	return Member{name, value}
+}
+
+// List is the array of these elements, which a Writer wrote one after another;
+// nil of none.
+func List(elements *Writer) []byte {
+	if len(elements.Text) == 0 {
+		return nil
+	}
+	return append(append([]byte{'['}, elements.Text...), ']')
+}
+
+// Rewrite writes an object again, with these members as they are given now:
+// in the place of those that had their names, or at its end. What else it holds
+// stays. before may be nil.
+func Rewrite(before Raw, members ...Member) []byte {
+	var w Writer
+	w.Open('{')
+	done := make([]bool, len(members))
+	put := func(n int) {
+		if m := members[n]; !done[n] && m.Value != nil {
+			w.Key(m.Name).Raw(m.Value)
+		}
+		done[n] = true
+	}
+	s := before.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		key := string(s.Key())
+		if n := slices.IndexFunc(members, func(m Member) bool { return m.Name == key }); n >= 0 {
+			put(n)
+		} else {
+			w.Key(key).Raw(s.Value())
+		}
+	}
+	for n := range members {
+		put(n)
+	}
+	return w.Close('}').Text
+}
+
 func (w *Writer) next() {
 	if w.comma {
 		w.Text = append(w.Text, ',')
 	}
 	w.comma = true
+}
+
+// Value writes a text as the JSON value it is, or as a string if it is none.
+func (w *Writer) Value(text []byte) *Writer {
+	if s := Scan(text); s.Value() == nil || s.End() != nil {
+		return w.Bytes(text)
+	}
+	return w.Raw(text)
 }

@@ -10,8 +10,11 @@ import (
 
 // call is a call whose arguments are being streamed.
 type call struct {
-	slot    int32
-	id      string
+	slot int32
+	id   string
+
+	signature string
+
 	args    dialect.Builder
 	whole   []byte // arguments that came at once, although the call goes on
 	empty   []byte // an object without members, which counts if nothing else comes
@@ -36,9 +39,8 @@ func (d *decoder) functionCall(ch *choice, p *part, patches []patch, emit func(s
 			return
 		}
 		k = d.openCall(ch, p, emit)
-	} else if id != "" && k.id == "" {
-		k.id = id
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{ID: id}})
+	} else {
+		d.news(k, id, p.signature.Text(), emit)
 	}
 	waits := w.continues
 	switch {
@@ -65,18 +67,32 @@ func (d *decoder) functionCall(ch *choice, p *part, patches []patch, emit func(s
 }
 
 func (d *decoder) openCall(ch *choice, p *part, emit func(stream.Event)) *call {
-	k := &call{slot: d.slots, id: p.call.id.Text()}
+	k := &call{slot: d.slots, id: p.call.id.Text(), signature: p.signature.Text()}
 	d.slots++
 	if ch.calls++; ch.calls == 1 {
 		ch.first = k.slot
 	}
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: k.slot, More: &stream.Detail{
-		ID: k.id, Name: p.call.name.Text(), CallKind: "function", Choice: ch.index, Signature: p.signature.Text(),
+		ID: k.id, Name: p.call.name.Text(), CallKind: "function", Choice: ch.index, Signature: k.signature,
 	}})
 	if ch.finished {
 		d.about(k.slot, stream.ProtocolViolation, stream.Error, "the call came after the finishReason: clients that stop there never see it", emit)
 	}
 	return k
+}
+
+// news takes what a later part of a call has to say of it.
+func (d *decoder) news(k *call, id, signature string, emit func(stream.Event)) {
+	var more stream.Detail
+	if id != "" && k.id == "" {
+		k.id, more.ID = id, id
+	}
+	if signature != "" && signature != k.signature {
+		k.signature, more.Signature = signature, signature
+	}
+	if more.ID != "" || more.Signature != "" {
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &more})
+	}
 }
 
 // wholeArgs takes arguments that stand as an object in the part, as the bytes
@@ -199,13 +215,34 @@ func (d *decoder) serverCall(ch *choice, p *part, name string, args dialect.Raw,
 // then it answers the last one.
 func (d *decoder) answer(ch *choice, p *part, emit func(stream.Event)) {
 	code := stream.AnswerOK
-	switch outcome := word(p.value.Get("outcome")); {
-	case p.kind == partResult && outcome != "OUTCOME_OK" && outcome != "1",
-		p.kind == partAnswer && p.value.Get("response").Get("error").Given():
+	if failed(p) {
 		code = stream.AnswerFailed
 	}
 	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Slot: ch.server, Code: code,
 		More: &stream.Detail{ID: p.value.Get("id").Text()}})
+}
+
+// codeTool is the name of the tool that runs code, which the wire does not name.
+const codeTool = "code_execution"
+
+// toolType is the name of another tool that the provider runs.
+func toolType(value dialect.Raw) string {
+	name := value.Get("toolType")
+	if !name.Given() {
+		name = value.Get("tool_type")
+	}
+	return string(name.Append(nil))
+}
+
+const outcomeOK = "OUTCOME_OK"
+
+// failed reports whether the result of a call that the provider ran is an error.
+func failed(p *part) bool {
+	if p.kind == partAnswer {
+		return p.value.Get("response").Get("error").Given()
+	}
+	outcome := word(p.value.Get("outcome"))
+	return outcome != outcomeOK && outcome != "1"
 }
 
 // say makes a finding about a call unless it was made before.

@@ -16,6 +16,7 @@ type decoder struct {
 	failed bool
 	barred bool // the prompt was refused
 	signed bool // a thought signature came
+	mused  bool // the last thing that came is a thought without a signature
 
 	choices []*choice
 	slots   int32 // calls of the turn: also the next slot
@@ -115,7 +116,7 @@ func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
 		return
 	}
 	d.Number++
-	d.Open, d.failed, d.barred, d.signed = true, false, false, false
+	d.Open, d.failed, d.barred, d.signed, d.mused = true, false, false, false, false
 	d.id, d.model = c.id.Text(), c.model.Text()
 	d.choices, d.slots, d.said = nil, 0, map[string]bool{}
 	d.tokens, d.usage = tokenCounts{}, stream.Usage{}
@@ -141,30 +142,52 @@ func (d *decoder) choice(index dialect.Raw) *choice {
 }
 
 func (d *decoder) part(ch *choice, p *part, patches []patch, emit func(stream.Event)) {
-	d.signed = d.signed || p.signature.IsString() && !p.signature.Empty()
-	kind := stream.TextDelta
-	if p.thought {
-		kind = stream.ThinkDelta
+	signed := p.signature.IsString() && !p.signature.Empty()
+	d.signed = d.signed || signed
+	d.write(p, emit)
+	if signed && p.kind == partText {
+		d.sign(p, emit)
 	}
-	if d.buf = p.text.Append(d.buf[:0]); p.text.IsString() && len(d.buf) > 0 {
-		emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
-	}
+	d.mused = d.mused && p.kind == partText
 	switch p.kind {
 	case partCall:
 		d.functionCall(ch, p, patches, emit)
 	case partCode:
-		d.serverCall(ch, p, "code_execution", p.value, emit)
+		d.serverCall(ch, p, codeTool, p.value, emit)
 	case partTool:
-		name := p.value.Get("toolType")
-		if !name.Given() {
-			name = p.value.Get("tool_type")
-		}
-		d.serverCall(ch, p, string(name.Append(nil)), p.value.Get("args"), emit)
+		d.serverCall(ch, p, toolType(p.value), p.value.Get("args"), emit)
 	case partResult, partAnswer:
 		d.answer(ch, p, emit)
 	case partNew:
 		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "part " + p.key})
 	}
+}
+
+// write takes the text of a part, if it has any.
+func (d *decoder) write(p *part, emit func(stream.Event)) {
+	if d.buf = p.text.Append(d.buf[:0]); !p.text.IsString() || len(d.buf) == 0 {
+		return
+	}
+	kind := stream.TextDelta
+	if p.thought {
+		kind = stream.ThinkDelta
+	}
+	d.mused = p.thought
+	emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
+}
+
+// sign takes the signature of a text or a thought. Of a thought it may come in
+// an empty part behind it. Behind a text such a part stands for itself: Google
+// wants signed parts back as they were, not merged with others ("Thought
+// signatures" at ai.google.dev).
+func (d *decoder) sign(p *part, emit func(stream.Event)) {
+	d.buf = p.signature.Append(d.buf[:0])
+	e := stream.Event{Kind: stream.Signed, Turn: d.Number, Text: d.text.Hold(d.buf)}
+	if (!p.text.IsString() || p.text.Empty()) && !(p.thought && d.mused) {
+		e.Code = stream.SignedHidden
+	}
+	d.mused = false
+	emit(e)
 }
 
 // Close says that the bytes have ended, which is all that ends this protocol.

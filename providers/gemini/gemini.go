@@ -28,6 +28,8 @@ func Dialect() dialect.Dialect {
 		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: tools,
 		Model: model,
+
+		Targets: []dialect.Target{target},
 	}
 }
 

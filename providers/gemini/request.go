@@ -19,7 +19,7 @@ func model(path string, request []byte) string {
 // builtins are the tools that the provider runs, by the member that asks for
 // them, and the name their calls have.
 var builtins = map[string]string{
-	"codeExecution": "code_execution", "code_execution": "code_execution",
+	"codeExecution": codeTool, "code_execution": codeTool,
 	"googleSearch": "google_search", "google_search": "google_search",
 	"urlContext": "url_context", "url_context": "url_context",
 	"googleMaps": "google_maps", "google_maps": "google_maps",

@@ -27,6 +27,8 @@ func Dialect() dialect.Dialect {
 		Sniff: sniff,
 		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
 		Tools: dialect.FunctionTools,
+
+		Targets: []dialect.Target{target},
 	}
 }
 

@@ -158,7 +158,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(st
 		kind = "custom"
 	}
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: k.slot, More: &stream.Detail{
-		ID: id, Name: k.name, CallKind: kind, Freeform: w.custom, Choice: st.index,
+		ID: id, Name: k.name, CallKind: kind, Freeform: w.custom, Choice: st.index, Signature: w.signature.Text(),
 	}})
 	d.checkName(k, emit)
 	if st.finally {
@@ -173,6 +173,9 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(st
 // continueCall takes what a later element says of a known call.
 func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream.Event)) {
 	name := w.name.Text()
+	if signature := w.signature.Text(); signature != "" {
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{Signature: signature}})
+	}
 	switch {
 	case w.id.Empty():
 		d.about(k, "ID_EMPTY", stream.Info, "later fragments carry an empty id: it does not replace the first", emit)

@@ -25,6 +25,8 @@ type decoder struct {
 	text  stream.Arena
 	buf   []byte
 	leak  dialect.Leak
+
+	thinking bool // what came last is reasoning that is not signed yet
 }
 
 // choiceState is one of the alternative responses of a turn.
@@ -111,7 +113,7 @@ func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
 	d.Open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
 	d.tier = ""
 	d.choices, d.calls, d.usages = nil, 0, 0
-	d.said, d.leak = map[string]bool{}, dialect.Leak{}
+	d.said, d.leak, d.thinking = map[string]bool{}, dialect.Leak{}, false
 	if d.names == nil {
 		d.names = map[string]bool{}
 	}

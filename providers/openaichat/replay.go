@@ -1,218 +1,142 @@
 package openaichat
 
 import (
+	"bytes"
+	"slices"
+
 	"toolscope/providers/dialect"
 )
 
-func encode(messages []dialect.Message) [][]byte { return encodeAll(messages, false) }
-
-// encodeMistral names the tool in its result, as Mistral's own clients do.
-func encodeMistral(messages []dialect.Message) [][]byte { return encodeAll(messages, true) }
-
-func encodeAll(messages []dialect.Message, named bool) (out [][]byte) {
-	for i := range messages {
-		m := &messages[i]
-		if m.Role == dialect.Assistant {
-			out = append(out, encodeAssistant(m))
-			continue
-		}
-		var rest []dialect.Part
-		for j := range m.Parts {
-			if p := &m.Parts[j]; p.Kind == dialect.ResultPart {
-				out = append(out, encodeResult(p, named))
-			} else {
-				rest = append(rest, *p)
-			}
-		}
-		if len(rest) > 0 || len(m.Parts) == 0 {
-			var w dialect.Writer
-			w.Open('{').Member("role", m.Role.String()).Key("content")
-			writeContent(&w, rest)
-			out = append(out, w.Close('}').Text)
-		}
-	}
-	return out
+func encode(messages []dialect.Message) [][]byte {
+	return dialect.WriteMessages(messages,
+		func(p *dialect.Part) []byte { return encodeResult(p, false) },
+		func(m *dialect.Message, parts []dialect.Part) []byte { return encodeMessage(m, parts, false) })
 }
 
-// encodeAssistant writes a message of the model. What it said is one text here,
-// whatever stood between its pieces.
-func encodeAssistant(m *dialect.Message) []byte {
-	var content, calls []dialect.Part
-	var reasoning []byte
-	for _, p := range m.Parts {
-		switch p.Kind {
-		case dialect.CallPart:
+// encodeMistral names the tool in its result, as Mistral's own clients do, and
+// has reasoning in the content (ThinkChunk in mistralai/client-python).
+func encodeMistral(messages []dialect.Message) [][]byte {
+	return dialect.WriteMessages(messages,
+		func(p *dialect.Part) []byte { return encodeResult(p, true) },
+		func(m *dialect.Message, parts []dialect.Part) []byte { return encodeMessage(m, parts, true) })
+}
+
+func encodeMessage(m *dialect.Message, parts []dialect.Part, mistral bool) []byte {
+	if m.Role == dialect.Assistant {
+		return encodeAssistant(m, parts, mistral)
+	}
+	return dialect.Rewrite(m.Raw, m.RoleMember(), content(m, parts, `""`))
+}
+
+// content is that of a message; what the model said is one text here, whatever
+// stood between its pieces. none is what there is when there was content and
+// nothing of it is left.
+func content(m *dialect.Message, parts []dialect.Part, none string) dialect.Member {
+	value := dialect.Content(m.Raw.Get("content"), parts, m.Role == dialect.Assistant)
+	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
+		value = []byte(none)
+	}
+	return dialect.Member{Name: "content", Value: value}
+}
+
+// encodeAssistant writes a message of the model.
+func encodeAssistant(m *dialect.Message, parts []dialect.Part, mistral bool) []byte {
+	var said, thought, calls []dialect.Part
+	for _, p := range parts {
+		switch {
+		case p.Kind == dialect.CallPart:
 			calls = append(calls, p)
-		case dialect.ReasoningPart:
-			reasoning = append(reasoning, p.Text...)
+		case p.Kind != dialect.ReasoningPart, p.Raw.Get("type").Is("thinking"):
+			said = append(said, p)
+		case mistral:
+			if p.Raw = thinkChunk(p.Text); p.Raw != nil {
+				said = append(said, p)
+			}
 		default:
-			content = append(content, p)
+			thought = append(thought, p)
 		}
+	}
+	members := []dialect.Member{m.RoleMember(), content(m, said, "null")}
+	members = append(members, reasoning(m.Raw, thought)...)
+	members = append(members, callMembers(m.Raw, calls)...)
+	if n := len(said); n > 0 && said[n-1].Kind == dialect.TextPart && said[n-1].Signature != "" && m.Raw.Get("extra_content") == nil {
+		var w dialect.Writer
+		writeSignature(&w, said[n-1].Signature)
+		members = append(members, dialect.Member{Name: "extra_content", Value: w.Text})
+	}
+	return dialect.Rewrite(m.Raw, members...)
+}
+
+// thinkChunk is reasoning as a part of content.
+func thinkChunk(text []byte) dialect.Raw {
+	if len(text) == 0 {
+		return nil
 	}
 	var w dialect.Writer
-	w.Open('{').Member("role", "assistant").Key("content")
-	if len(content) == 0 {
-		w.Raw([]byte("null"))
-	} else {
-		writeContent(&w, content)
-	}
-	if len(reasoning) > 0 {
-		w.Key("reasoning_content").Bytes(reasoning)
-	}
-	if len(calls) > 0 {
-		w.Key("tool_calls").Open('[')
-		for i := range calls {
-			writeCall(&w, &calls[i])
-		}
-		w.Close(']')
-	}
-	return w.Close('}').Text
+	w.Open('{').Member("type", "thinking").Key("thinking").Open('[')
+	w.Open('{').Member("type", "text").Key("text").Bytes(text).Close('}')
+	return w.Close(']').Close('}').Text
 }
 
-// writeContent writes parts as one string, unless one of them is no text.
-func writeContent(w *dialect.Writer, parts []dialect.Part) {
-	text, plain := []byte(nil), true
+// reasoning is what the model thought: a text in the field it was in, or pieces
+// in reasoning_details when any of them has more than a text.
+func reasoning(before dialect.Raw, parts []dialect.Part) []dialect.Member {
+	detailed := false
 	for _, p := range parts {
-		plain = plain && p.Raw == nil
-		text = append(text, p.Text...)
+		detailed = detailed || p.Raw.Kind() == '{' || p.Raw == nil && (p.Signature != "" || p.Hidden || p.ID != "")
 	}
-	if plain {
-		w.Bytes(text)
-		return
-	}
-	w.Open('[')
+	var texts [][]byte
+	var details dialect.Writer
 	for _, p := range parts {
-		if p.Raw != nil {
-			w.Raw(p.Raw)
-		} else {
-			w.Open('{').Member("type", "text").Key("text").Bytes(p.Text).Close('}')
+		switch {
+		case p.Raw.IsString(), p.Raw == nil && !detailed:
+			texts = append(texts, p.Text)
+		default:
+			writeDetail(&details, &p)
 		}
 	}
-	w.Close(']')
+	list := dialect.Update(before, "reasoning_details", dialect.List(&details))
+	return append(reasoningTexts(before, texts, detailed), list)
 }
 
-func writeCall(w *dialect.Writer, p *dialect.Part) {
+// reasoningTexts are the fields with one text each. They stay while they say
+// what the parts do, and when they repeat reasoning_details; and DeepSeek's when
+// it is empty, because that is told apart from none.
+func reasoningTexts(before dialect.Raw, texts [][]byte, detailed bool) (members []dialect.Member) {
+	found := make([]bool, len(texts))
+	same := true
+	for _, name := range reasoningFields {
+		was := before.Get(name)
+		if !was.IsString() || was.Empty() {
+			continue
+		}
+		members = append(members, dialect.Member{Name: name})
+		n := slices.IndexFunc(texts, func(text []byte) bool { return bytes.Equal(text, was.Append(nil)) })
+		if n >= 0 {
+			found[n] = true
+		}
+		same = same && (n >= 0 || len(texts) == 0 && detailed)
+	}
+	if same && !slices.Contains(found, false) {
+		return nil
+	}
+	if all := bytes.Join(texts, nil); len(all) > 0 {
+		if len(members) == 0 {
+			members = []dialect.Member{{Name: reasoningFields[0]}}
+		}
+		members[0].Value = dialect.AppendString(nil, all)
+	}
+	return members
+}
+
+// writeDetail writes a piece of reasoning_details.
+func writeDetail(w *dialect.Writer, p *dialect.Part) {
 	switch {
 	case p.Raw != nil:
 		w.Raw(p.Raw)
-	case p.Tool == "custom":
-		w.Open('{').Member("id", p.ID).Member("type", "custom").Key("custom").Open('{').
-			Member("name", p.Name).Key("input").Bytes(p.Args).Close('}').Close('}')
+	case p.Hidden:
+		w.Open('{').Member("type", "reasoning.encrypted").Member("data", p.Signature).Some("id", p.ID).Close('}')
 	default:
-		w.Open('{').Member("id", p.ID).Member("type", "function").Key("function").Open('{').
-			Member("name", p.Name).Key("arguments").Bytes(p.Args).Close('}').Close('}')
+		w.Open('{').Member("type", "reasoning.text").Key("text").Bytes(p.Text).Some("signature", p.Signature).Some("id", p.ID).Close('}')
 	}
-}
-
-func encodeResult(p *dialect.Part, named bool) []byte {
-	if p.Raw != nil {
-		return p.Raw
-	}
-	var w dialect.Writer
-	w.Open('{').Member("role", "tool").Member("tool_call_id", p.ID)
-	if named {
-		w.Some("name", p.Name)
-	}
-	return w.Key("content").Bytes(p.Text).Close('}').Text
-}
-
-func decode(request []byte) (messages []dialect.Message, err error) {
-	s := dialect.Scan(request)
-	for ok := s.Object(); ok; ok = s.Member() {
-		if string(s.Key()) == "messages" {
-			for ok := s.Array(); ok; ok = s.Element() {
-				messages = append(messages, readMessage(s.Value()))
-			}
-		}
-	}
-	return messages, s.End()
-}
-
-// readMessage reads one message. That of a tool is the user's: a part with the
-// message as its Raw.
-func readMessage(v dialect.Raw) (m dialect.Message) {
-	var role, content, id, name dialect.Raw
-	var calls []dialect.Part
-	s := v.Scan()
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch key := string(s.Key()); key {
-		case "role":
-			role = s.Value()
-		case "content":
-			content = s.Value()
-		case "tool_call_id":
-			id = s.Value()
-		case "name":
-			name = s.Value()
-		case "reasoning_content", "reasoning":
-			if text := s.Value(); text.IsString() {
-				m.Parts = append(m.Parts, dialect.Part{Kind: dialect.ReasoningPart, Text: text.Append(nil)})
-			}
-		case "tool_calls":
-			for ok := s.Array(); ok; ok = s.Element() {
-				calls = append(calls, readCall(s.Value()))
-			}
-		case "function_call":
-			if call := s.Value(); call.Given() {
-				w := wireCall{legacy: true}
-				inner := call.Scan()
-				w.function(&inner)
-				calls = append(calls, callPart(&w, nil))
-			}
-		}
-	}
-	switch {
-	case role.Is("assistant"):
-		m.Role = dialect.Assistant
-	case role.Is("system"), role.Is("developer"):
-		m.Role = dialect.System
-	case role.Is("tool"), role.Is("function"):
-		text, media := dialect.ResultText(content)
-		m.Role = dialect.User
-		m.Parts = []dialect.Part{{Kind: dialect.ResultPart, ID: id.Text(), Name: name.Text(), Text: text, Media: media, Raw: v}}
-		return m
-	default:
-		m.Role = dialect.User
-	}
-	m.Parts = append(append(m.Parts, readContent(content)...), calls...)
-	return m
-}
-
-func readCall(v dialect.Raw) dialect.Part {
-	s := v.Scan()
-	w := parseCall(&s)
-	return callPart(&w, v)
-}
-
-func callPart(w *wireCall, raw dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.CallPart, ID: w.id.Text(), Name: w.name.Text(), Tool: "function", Raw: raw}
-	if w.custom {
-		p.Tool = "custom"
-	}
-	if p.Args = w.args.Append(nil); !w.args.IsString() && w.args.Given() {
-		p.Form = dialect.ObjectForm // Mistral takes both
-	}
-	return p
-}
-
-func readContent(content dialect.Raw) (parts []dialect.Part) {
-	if content.IsString() {
-		if !content.Empty() {
-			parts = append(parts, dialect.Part{Kind: dialect.TextPart, Text: content.Append(nil)})
-		}
-		return parts
-	}
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		v := s.Value()
-		p := dialect.Part{Kind: dialect.OtherPart, Raw: v}
-		switch kind := v.Get("type"); {
-		case kind.Is("text"):
-			p.Kind, p.Text = dialect.TextPart, v.Get("text").Append(nil)
-		case kind.Is("thinking"):
-			p.Kind, p.Text = dialect.ReasoningPart, v.Get("thinking").Append(nil)
-		}
-		parts = append(parts, p)
-	}
-	return parts
 }

@@ -25,13 +25,14 @@ var openAI = dialect.Target{
 }
 
 // mistral is Mistral's own host, which wants ids of nine letters and digits
-// (error 3280) and as many results as calls (error 3230).
+// (error 3280) and as many results as calls (error 3230), and takes reasoning as
+// a part of the content.
 var mistral = dialect.Target{
 	Name: "mistral", Title: "Mistral", Dialect: "openai-chat",
 	Form:      dialect.TextForm,
 	IDs:       dialect.IDRule{Class: "a-zA-Z0-9", Least: 9, Most: 9, Required: true, Unique: true},
 	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
-	Reasoning: dialect.NoReasoning,
+	Reasoning: dialect.PlainReasoning,
 	Together:  true,
 	Refusal: dialect.Refusal{
 		ID:         "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",

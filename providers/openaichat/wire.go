@@ -21,13 +21,14 @@ type choice struct {
 	role, content, refusal                     dialect.Raw
 	reasoningContent, reasoning, reasoningText dialect.Raw
 	reasoningDetails                           dialect.Raw
+	signature                                  dialect.Raw // of what the delta says
 	executed                                   dialect.Raw // tools that Groq ran itself
 	calls                                      int         // how many of chunk.calls are this choice's
 }
 
 // wireCall is one element of tool_calls, or a function_call.
 type wireCall struct {
-	index, id, kind, name, args dialect.Raw
+	index, id, kind, name, args, signature dialect.Raw
 
 	custom bool // the arguments are free text
 	legacy bool // from function_call
@@ -113,6 +114,8 @@ func (c *chunk) delta(s *dialect.Scanner, ch *choice) {
 			ch.reasoningText = s.Value()
 		case "reasoning_details":
 			ch.reasoningDetails = s.Value()
+		case "extra_content":
+			ch.signature = thoughtSignature(s.Value())
 		case "executed_tools":
 			ch.executed = s.Value()
 		case "tool_calls":
@@ -145,6 +148,8 @@ func parseCall(s *dialect.Scanner) (w wireCall) {
 		case "custom":
 			w.custom = s.Kind() == '{'
 			w.function(s)
+		case "extra_content":
+			w.signature = thoughtSignature(s.Value())
 		}
 	}
 	w.custom = w.custom || w.kind.Is("custom")
@@ -166,4 +171,10 @@ func (w *wireCall) function(s *dialect.Scanner) {
 // says reports whether the element carries anything but metadata.
 func (w *wireCall) says() bool {
 	return w.id.Given() || w.name.Given() || w.argsIn || w.kind.Given()
+}
+
+// thoughtSignature is the signature in an extra_content, where Gemini's
+// compatible endpoint has it: of a call, or of what a message says.
+func thoughtSignature(extra dialect.Raw) dialect.Raw {
+	return extra.Get("google").Get("thought_signature")
 }

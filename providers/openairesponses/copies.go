@@ -80,6 +80,7 @@ func (d *decoder) compare(t *turn, it *item, text []byte, from, source string) {
 	}
 	if len(text) > 0 && !it.done {
 		it.args, it.from, it.same = append(it.args[:0], text...), from, 0
+		it.grow.off, it.grow.inside = true, false // there is no open part in it any more
 		e := stream.Event{Kind: stream.Rewrite, Turn: t.number, Slot: it.slot, Text: d.text.Hold(text)}
 		if source != "" {
 			e.More = &stream.Detail{Source: source}

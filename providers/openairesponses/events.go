@@ -198,14 +198,15 @@ func (d *decoder) textEvent(t *turn, it *item, ev *wireEvent, e itemEvent) {
 	}
 	it.tell(this)
 	if e.kind == "message" {
-		d.write(t, stream.TextDelta, text)
+		d.write(t, it, stream.TextDelta, text)
 	} else {
-		d.write(t, stream.ThinkDelta, text)
+		d.write(t, it, stream.ThinkDelta, text)
 	}
 }
 
-func (d *decoder) write(t *turn, kind stream.EventKind, text dialect.Raw) {
+func (d *decoder) write(t *turn, it *item, kind stream.EventKind, text dialect.Raw) {
 	if d.buf = text.Append(d.buf[:0]); len(d.buf) > 0 && text.IsString() {
+		t.last = it
 		d.emit(stream.Event{Kind: kind, Turn: t.number, Text: d.text.Hold(d.buf)})
 	}
 }
@@ -235,8 +236,8 @@ func (d *decoder) restOfText(t *turn, it *item, w *wireItem) {
 				continue
 			}
 			it.tell(this)
-			d.write(t, kind, value.Get("text"))
-			d.write(t, kind, value.Get("refusal"))
+			d.write(t, it, kind, value.Get("text"))
+			d.write(t, it, kind, value.Get("refusal"))
 		}
 	}
 }

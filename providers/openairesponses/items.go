@@ -18,6 +18,7 @@ type item struct {
 	callID string
 	name   string
 	remote bool // the provider runs it
+	kept   kept
 
 	args []byte // as they were emitted
 	same int    // copies that said the same after the first
@@ -28,6 +29,7 @@ type item struct {
 	told map[part]bool // which parts of its text have come
 
 	saidObject bool
+	signed     bool // its signature was emitted
 }
 
 const (
@@ -84,11 +86,14 @@ func (d *decoder) openCall(t *turn, it *item, w *wireItem) {
 	if it.name == "" && it.call.word == "server" {
 		it.name = it.kind
 	}
-	it.remote = it.byProvider(w)
-	d.emit(stream.Event{Kind: stream.CallOpen, Turn: t.number, Slot: it.slot, More: &stream.Detail{
+	it.remote = it.call.byProvider(w)
+	more := &stream.Detail{
 		ID: it.resultID(), Name: it.name, CallKind: it.call.word, Server: it.remote, Freeform: it.call.freeform,
 		Parent: w.caller.Text(), Host: w.host.Text(),
-	}})
+	}
+	it.keep(w, itemAdded, more)
+	t.last = nil
+	d.emit(stream.Event{Kind: stream.CallOpen, Turn: t.number, Slot: it.slot, More: more})
 }
 
 // resultID is what a result must name: the call_id, and of items that have none
@@ -100,14 +105,14 @@ func (it *item) resultID() string {
 	return it.id
 }
 
-func (it *item) byProvider(w *wireItem) bool {
-	switch it.call.runner {
+func (c callKind) byProvider(w *wireItem) bool {
+	switch c.runner {
 	case byEnvironment:
 		return w.environment.Given() && !w.environment.Is("local")
 	case byExecution:
 		return !w.execution.Is("client")
 	}
-	return it.call.runner != byClient
+	return c.runner != byClient
 }
 
 // doneItem takes response.output_item.done, which is the last word on an item.
@@ -135,6 +140,7 @@ func (d *decoder) doneItem(t *turn, ev *wireEvent) {
 func (d *decoder) endItem(t *turn, it *item, w *wireItem, from string) {
 	d.updateItem(t, it, w, from)
 	d.restOfText(t, it, w)
+	d.sign(t, it, w)
 	again := it.done
 	it.done = true
 	switch {
@@ -228,7 +234,7 @@ func (d *decoder) callMeta(t *turn, it *item, w *wireItem, before, from string) 
 	if id := it.resultID(); id != before {
 		more.ID = id
 	}
-	if more.ID != "" || more.Name != "" {
+	if it.keep(w, from, &more) || more.ID != "" || more.Name != "" {
 		d.emit(stream.Event{Kind: stream.CallMeta, Turn: t.number, Slot: it.slot, More: &more})
 	}
 }

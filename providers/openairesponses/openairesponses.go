@@ -25,6 +25,8 @@ func Dialect() dialect.Dialect {
 		Sniff: sniff,
 		New:   func() dialect.Decoder { return new(decoder) },
 		Tools: tools,
+
+		Targets: []dialect.Target{target},
 	}
 }
 

@@ -64,6 +64,32 @@ func TestDelta(t *testing.T) {
 	}
 }
 
+// TestPartAfterItem: a command that is said to be done when its item was already
+// adds nothing.
+func TestPartAfterItem(t *testing.T) {
+	d := new(decoder)
+	got := ""
+	emit := func(e stream.Event) {
+		if e.Kind == stream.Args || e.Kind == stream.Rewrite {
+			got += e.Text + "|"
+		}
+	}
+	for _, data := range []string{
+		`{"type":"response.created","response":{"id":"resp_1"}}`,
+		`{"type":"response.output_item.added","output_index":0,"item":{"type":"shell_call","id":"sh_1","call_id":"c","action":{"commands":[]}}}`,
+		`{"type":"response.shell_call_command.delta","output_index":0,"command_index":0,"delta":"ls"}`,
+		`{"type":"response.output_item.done","output_index":0,"item":{"type":"shell_call","id":"sh_1","call_id":"c","action":{}}}`,
+		`{"type":"response.shell_call_command.done","output_index":0,"command_index":0,"command":"ls -a"}`,
+	} {
+		if err := d.Decode(stream.Frame{Data: []byte(data)}, emit); err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+	}
+	if want := `{"commands":["ls|{}|`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestAnyJSON: whatever JSON comes, nothing panics.
 func TestAnyJSON(t *testing.T) {
 	values := []string{`null`, `""`, `"0"`, `0`, `-1`, `1e30`, `{}`, `[]`, `[{}]`, `{"type":"function_call","id":1,"arguments":{"a":[]}}`, `{"type":"shell_call","action":{"commands":["a"]}}`}

@@ -13,6 +13,7 @@ type turn struct {
 	lane      string // stream_id, "" for the one lane that needs none
 	id, model string
 	items     []*item
+	last      *item // whose text came last, nil if a call did
 
 	open    bool
 	failed  bool // an error was reported
@@ -103,6 +104,9 @@ func (d *decoder) output(t *turn, r wireResponse, from string) {
 		} else {
 			d.updateItem(t, it, &w, from)
 		}
+		if !fresh {
+			d.sign(t, it, &w)
+		}
 	}
 }
 
@@ -186,7 +190,7 @@ func (d *decoder) close(t *turn, missing string) {
 		e.Code = stream.CloseCut
 	}
 	d.emit(e)
-	t.open, t.items, t.said = false, nil, nil
+	t.open, t.items, t.last, t.said = false, nil, nil, nil
 }
 
 // once makes a finding about the turn unless it was made before.

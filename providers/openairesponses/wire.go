@@ -69,6 +69,7 @@ type wireItem struct {
 	args, plainArgs, actions             dialect.Raw // args is the member its kind names
 	caller, host, environment, execution dialect.Raw
 	content, summary, err, output        dialect.Raw
+	space, fingerprint, encrypted        dialect.Raw
 }
 
 // parseItem reads the members that matter.
@@ -108,6 +109,12 @@ func parseItem(raw dialect.Raw) (w wireItem) {
 			w.err = value
 		case "output":
 			w.output = value
+		case "namespace":
+			w.space = value
+		case "fingerprint":
+			w.fingerprint = value
+		case "encrypted_content":
+			w.encrypted = value
 		}
 		if key == args && args != "" {
 			w.args = value

@@ -141,6 +141,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 		sent.Outcome = Reformatted
 		f = look(valid(f.raw), f.freeform)
 	}
+	own := c.same && p.Tool != "function" && p.Tool != "custom"
 	switch {
 	case f.freeform && (p.Tool == "custom" && c.To.Freeform || p.Tool != "custom" && c.same):
 		sent.Form = dialect.TextForm
@@ -149,7 +150,9 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 		c.loseAt(FreeformToJSON, span{0, len(f.raw)}, `free text has no place here: it is sent as {"input": …}`)
 		p.Tool, sent.Outcome = "function", Wrapped
 		return wrapped("input", dialect.AppendString(nil, sanitized(f.raw)))
-	case c.Policy.again && f.syntax != stream.SyntaxEmpty:
+	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty):
+		return f.raw // an item of the protocol's own: no client takes its arguments apart
+	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
 		return c.encodedAgain(f, sent)
 	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != dialect.TextForm || c.Policy.text != keep):
 		c.loseAt(ImpliedEmpty, span{0, len(f.raw)}, "no arguments are sent as {}")

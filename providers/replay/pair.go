@@ -16,24 +16,26 @@ func (c *coercion) pair(messages []dialect.Message) (out []dialect.Message) {
 		c.tellSplit()
 	}
 	moved := map[*dialect.Part]bool{}
-	for i := range messages {
-		m := messages[i]
-		calls := clientCalls(m)
+	var made []dialect.Part // results that wait for the message they belong into
+	for i, m := range messages {
 		if m.Role == dialect.User {
 			m = c.withoutLone(m, messages, i, moved)
+			m.Parts = append(made, m.Parts...)
+			made = nil
 			if len(m.Parts) > 0 {
 				out = append(out, m)
 			}
 			continue
 		}
+		if len(made) > 0 {
+			out, made = append(out, dialect.Message{Role: dialect.User, Parts: made}), nil
+		}
 		out = append(out, m)
-		if missing := c.missing(calls, messages, i); len(missing) > 0 {
-			if made := c.mend(missing, messages, i, moved); len(made.Parts) > 0 {
-				out = append(out, made)
-			}
+		if missing := c.missing(clientCalls(m), messages, i); len(missing) > 0 {
+			made = c.mend(missing, messages, i, moved)
 		}
 	}
-	return joinResults(out)
+	return dialect.OneAnswer(out)
 }
 
 func clientCalls(m dialect.Message) (calls []*dialect.Part) {
@@ -81,8 +83,7 @@ func (c *coercion) missing(calls []*dialect.Part, messages []dialect.Message, i 
 }
 
 // mend makes up for missing results, or says what comes of it.
-func (c *coercion) mend(missing []*dialect.Part, messages []dialect.Message, i int, moved map[*dialect.Part]bool) (made dialect.Message) {
-	made.Role = dialect.User
+func (c *coercion) mend(missing []*dialect.Part, messages []dialect.Message, i int, moved map[*dialect.Part]bool) (made []dialect.Part) {
 	for _, call := range missing {
 		if !c.Policy.fillsIn {
 			c.lose(Loss{Code: OrphanCall, Message: fmt.Sprintf("no result of call %s follows it", quote(call.ID+call.Name))})
@@ -92,14 +93,14 @@ func (c *coercion) mend(missing []*dialect.Part, messages []dialect.Message, i i
 		later := findLater(call, messages, i+1)
 		if later == nil {
 			c.lose(Loss{Code: AdjacencyFix, Message: fmt.Sprintf("call %s has no result: one is made up that says so", quote(call.ID+call.Name))})
-			made.Parts = append(made.Parts, dialect.Part{
+			made = append(made, dialect.Part{
 				Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, Tool: call.Tool, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 			})
 			continue
 		}
 		c.lose(Loss{Code: AdjacencyFix, Message: fmt.Sprintf("the result of call %s is moved to where it must be", quote(call.ID+call.Name))})
 		moved[later] = true
-		made.Parts = append(made.Parts, *later)
+		made = append(made, *later)
 	}
 	return made
 }
@@ -126,7 +127,8 @@ func (c *coercion) withoutLone(m dialect.Message, messages []dialect.Message, i 
 	if before >= 0 {
 		calls = clientCalls(messages[before])
 	}
-	kept := dialect.Message{Role: m.Role}
+	kept := m
+	kept.Parts = nil
 	for k := range m.Parts {
 		p := &messages[i].Parts[k]
 		if moved[p] {
@@ -172,26 +174,4 @@ func (c *coercion) tellSplit() {
 	if c.Refused == "" {
 		c.Refused = c.To.Refusal.Split
 	}
-}
-
-// joinResults joins messages of results in a row into one, as those of the user
-// that follow each other are one turn.
-func joinResults(messages []dialect.Message) (out []dialect.Message) {
-	for _, m := range messages {
-		if n := len(out) - 1; n >= 0 && m.Role == dialect.User && out[n].Role == dialect.User && onlyResults(m) && onlyResults(out[n]) {
-			out[n].Parts = append(out[n].Parts[:len(out[n].Parts):len(out[n].Parts)], m.Parts...)
-			continue
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
-func onlyResults(m dialect.Message) bool {
-	for i := range m.Parts {
-		if m.Parts[i].Kind != dialect.ResultPart {
-			return false
-		}
-	}
-	return true
 }

@@ -74,7 +74,7 @@ var Policies = []Policy{
 		Seen: "pi (partial-json), LangChain (parse_partial_json)",
 	},
 	{
-		Name: "double-encode", again: true,
+		Name: "double-encode", again: true, object: empty,
 		Does: "the text is encoded as a JSON string once more",
 		Seen: "OpenClaw before #61956 when it kept the text, litellm#12554",
 	},

@@ -109,6 +109,9 @@ func (c *coercion) messages() (out []dialect.Message) {
 	number := 0
 	for _, m := range c.src.Messages {
 		made := dialect.Message{Role: m.Role}
+		if c.same {
+			made.Raw = m.Raw
+		}
 		first := true // no call of the message was made yet
 		for i := range m.Parts {
 			p := m.Parts[i]

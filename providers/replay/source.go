@@ -83,7 +83,7 @@ func Message(t *stream.Turn, from *dialect.Target) dialect.Message {
 func part(c *stream.Call, from *dialect.Target) dialect.Part {
 	n := len(c.Args())
 	p := dialect.Part{
-		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Space: c.Space, Tool: c.Kind, Parent: c.Parent,
+		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Space: c.Space, Tool: c.Kind, Parent: c.Parent, Host: c.Host,
 		Args: c.Args()[:n:n], Server: c.Server, Signature: c.Signature,
 	}
 	if p.Tool == "" {

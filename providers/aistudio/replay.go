@@ -1,0 +1,105 @@
+package aistudio
+
+import "toolscope/providers/dialect"
+
+// target is where the history of AI Studio's page goes. The models behind it are
+// Gemini's and so are the messages, so what those demand is assumed here: names
+// as in FunctionDeclaration of Google's API reference, numbers that are doubles,
+// a Struct that nests no deeper than protobuf's parsers go, signatures and the
+// value that stands for one. What its service answers to what it refuses is not
+// known.
+var target = dialect.Target{
+	Name: "aistudio", Title: "Google AI Studio", Dialect: "aistudio",
+	Form:    dialect.PositionalForm,
+	Names:   dialect.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Most: 128},
+	Doubles: true,
+	Maps:    true,
+	// Messages in messages: 3 are the content, the part and the call, an object
+	// is a Struct of entries of Values, a list a ListValue of Values (struct.proto);
+	// 100 is what protobuf's parsers take by default.
+	Depth:     dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2},
+	Reasoning: dialect.PlainReasoning,
+	Signed:    true,
+	Sentinel:  "skip_thought_signature_validator",
+	ErrorFlag: true, Together: true,
+	Encode: encode,
+	Decode: decode,
+}
+
+func encode(messages []dialect.Message) (out [][]byte) {
+	names := dialect.CallNames(messages)
+	for _, m := range dialect.OneAnswer(messages) {
+		if m.Role == dialect.System {
+			continue // it stands beside the contents
+		}
+		role := "user"
+		if m.Role == dialect.Assistant {
+			role = "model"
+		}
+		var parts positional
+		for i := range m.Parts {
+			p := m.Parts[i]
+			if p.Kind == dialect.ResultPart && p.Name == "" {
+				p.Name = names[p.ID]
+			}
+			if raw := partOf(&p); raw != nil {
+				parts = append(parts, raw)
+			}
+		}
+		if len(parts) > 0 || len(m.Parts) == 0 {
+			out = append(out, positional{parts.raw(), quoted(role)}.raw())
+		}
+	}
+	return out
+}
+
+// partOf is a part as it is written; nil if there is nothing to write, as of an
+// image that another protocol had.
+func partOf(p *dialect.Part) dialect.Raw {
+	if p.Raw != nil {
+		return p.Raw
+	}
+	fields := make(positional, 15) // by the indices in the package's doc
+	fields[14] = quoted(p.Signature)
+	switch {
+	case p.Kind == dialect.CallPart && p.Server && p.Name == codeTool:
+		fields[8] = positional{dialect.Raw("1"), dialect.AppendString(nil, p.Args)}.raw()
+	case p.Kind == dialect.CallPart:
+		fields[10] = positional{dialect.AppendString(nil, []byte(p.Name)), argsOf(p), quoted(p.ID)}.raw()
+	case p.Kind == dialect.ResultPart && p.Server && p.Name == codeTool:
+		fields[9] = positional{outcome(p.Failed), dialect.AppendString(nil, p.Text)}.raw()
+	case p.Kind == dialect.ResultPart:
+		object, _ := appendStruct(nil, dialect.Response(p))
+		fields[11] = positional{dialect.AppendString(nil, []byte(p.Name)), object, quoted(p.ID)}.raw()
+	case p.Kind == dialect.TextPart, p.Kind == dialect.ReasoningPart && (len(p.Text) > 0 || p.Signature != ""):
+		fields[1] = dialect.AppendString(nil, p.Text)
+		if p.Kind == dialect.ReasoningPart && len(p.Text) > 0 {
+			fields[12] = dialect.Raw("1")
+		}
+	default:
+		return nil
+	}
+	return fields.raw()
+}
+
+// argsOf are the arguments of a call, nil if it has none; what is no object goes
+// as the string it is.
+func argsOf(p *dialect.Part) dialect.Raw {
+	if len(p.Args) == 0 {
+		return nil
+	}
+	if object, ok := appendStruct(nil, p.Args); ok {
+		return object
+	}
+	return dialect.AppendString(nil, p.Args)
+}
+
+const outcomeOK = 1
+
+// outcome is how running code ended, by its number.
+func outcome(failed bool) dialect.Raw {
+	if failed {
+		return dialect.Raw("2")
+	}
+	return dialect.Raw("1")
+}

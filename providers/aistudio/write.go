@@ -1,0 +1,157 @@
+package aistudio
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// structWriter writes a JSON text as the STRUCT that protobuf makes of it: the
+// way back of what args.go reads.
+type structWriter struct {
+	dst  []byte
+	open []level
+}
+
+// level is an object or array that is open.
+type level struct {
+	list  bool
+	elems int
+}
+
+// appendStruct appends the STRUCT of an object; ok is false, and nothing is
+// appended, if args are none. Keys, strings and numbers keep their spelling, and
+// members their order. What is empty has no field, so that its message is [].
+func appendStruct(dst, args []byte) (_ []byte, ok bool) {
+	var l stream.Lexer
+	l.Write(args)
+	l.Close()
+	if l.Syntax() != stream.SyntaxObject {
+		return dst, false
+	}
+	w := structWriter{dst: dst}
+	start := 0
+	for _, t := range l.Tokens() {
+		w.token(t.Kind, args[start:t.End])
+		start = int(t.End)
+	}
+	return w.dst, true
+}
+
+// nulls stand before the field of a VALUE that a kind of token begins.
+var nulls = map[stream.TokenKind]string{
+	stream.Number: "null,", stream.String: "null,null,", stream.True: "null,null,null,", stream.False: "null,null,null,",
+	stream.ObjectOpen: "null,null,null,null,", stream.ArrayOpen: "null,null,null,null,null,",
+}
+
+// leaves are the fields of literals; the enum of null has one value.
+var leaves = map[stream.TokenKind]string{stream.Null: "0", stream.True: "1", stream.False: "0"}
+
+func (w *structWriter) token(kind stream.TokenKind, text []byte) {
+	switch kind {
+	case stream.Key:
+		w.element()
+		w.dst = append(append(append(w.dst, '['), text...), ',')
+	case stream.ObjectOpen, stream.ArrayOpen:
+		w.begin(kind)
+		w.dst = append(w.dst, '[')
+		w.open = append(w.open, level{list: kind == stream.ArrayOpen})
+	case stream.ObjectClose, stream.ArrayClose:
+		if w.open[len(w.open)-1].elems > 0 {
+			w.dst = append(w.dst, ']')
+		}
+		w.dst = append(w.dst, ']')
+		w.open = w.open[:len(w.open)-1]
+		w.end()
+	case stream.String, stream.Number, stream.True, stream.False, stream.Null:
+		w.begin(kind)
+		if leaf := leaves[kind]; leaf != "" {
+			w.dst = append(w.dst, leaf...)
+		} else {
+			w.dst = append(w.dst, text...)
+		}
+		w.end()
+	}
+}
+
+// element begins a member or an item: the first one begins the field they are in.
+func (w *structWriter) element() {
+	in := &w.open[len(w.open)-1]
+	if in.elems++; in.elems == 1 {
+		w.dst = append(w.dst, '[')
+	} else {
+		w.dst = append(w.dst, ',')
+	}
+}
+
+// begin begins a VALUE, unless it is the STRUCT that all is in.
+func (w *structWriter) begin(kind stream.TokenKind) {
+	if len(w.open) == 0 {
+		return
+	}
+	if w.open[len(w.open)-1].list {
+		w.element()
+	}
+	w.dst = append(append(w.dst, '['), nulls[kind]...)
+}
+
+// end ends a VALUE, and the member it is in.
+func (w *structWriter) end() {
+	switch n := len(w.open); {
+	case n == 0:
+	case w.open[n-1].list:
+		w.dst = append(w.dst, ']')
+	default:
+		w.dst = append(w.dst, "]]"...)
+	}
+}
+
+// positional is a message to be written: its fields, of which those behind the
+// last that is set are left out.
+type positional []dialect.Raw
+
+func (p positional) appendTo(dst []byte) []byte {
+	for len(p) > 0 && p[len(p)-1] == nil {
+		p = p[:len(p)-1]
+	}
+	dst = append(dst, '[')
+	for i, field := range p {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if field == nil {
+			field = dialect.Raw("null")
+		}
+		dst = append(dst, field...)
+	}
+	return append(dst, ']')
+}
+
+func (p positional) raw() dialect.Raw { return p.appendTo(nil) }
+
+// quoted is the string of s, nil if s is empty.
+func quoted(s string) dialect.Raw {
+	if s == "" {
+		return nil
+	}
+	return dialect.AppendString(nil, []byte(s))
+}
+
+// whole is the exact text of an array that is JSON, and of one that leaves nulls
+// out the text with them.
+func whole(v value) dialect.Raw {
+	if s := v.raw().Scan(); s.Value() != nil && s.End() == nil {
+		return v.raw()
+	}
+	return filled(v).raw()
+}
+
+func filled(v value) (fields positional) {
+	for e := range v.all() {
+		if e.isArray() {
+			fields = append(fields, filled(e).raw())
+		} else {
+			fields = append(fields, e.raw())
+		}
+	}
+	return fields
+}

@@ -1,0 +1,93 @@
+package bedrock
+
+import "toolscope/providers/dialect"
+
+// target is where Bedrock's history goes: Converse. Rules are those of AWS's
+// service model (ToolUseBlock in botocore's bedrock-runtime); refusals are what it
+// answers: strands-agents/harness-sdk#1435, genkit-ai/aws-bedrock-js-plugin#664,
+// vercel/ai#19023, double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008.
+// Which models take signed reasoning, and that Mistral's want other ids, is not
+// the protocol's.
+var target = dialect.Target{
+	Name: "bedrock", Title: "Bedrock Converse", Dialect: "bedrock",
+	Form:      dialect.ObjectForm,
+	IDs:       dialect.IDRule{Class: "a-zA-Z0-9_.:-", Most: 64, Required: true, Unique: true},
+	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
+	Reasoning: dialect.SignedReasoning,
+	ErrorFlag: true, Media: true, Together: true,
+	Refusal: dialect.Refusal{
+		Args:       "The format of the value at messages.N.content.M.toolUse.input is invalid. Provide a json object for the field and try again.",
+		SameID:     "The toolUse blocks at messages.N.content contain duplicate Ids: {id}",
+		Name:       "1 validation error detected: Value at 'messages.N.member.content.M.member.toolUse.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+",
+		LoneCall:   "Expected toolResult blocks at messages.N.content for the following Ids: {id}",
+		LoneResult: "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
+		Split:      "Expected toolResult blocks at messages.N.content for the following Ids: {id}",
+	},
+	Encode: encode,
+	Decode: decode,
+}
+
+// encode writes messages. Those of one speaker that follow each other are one,
+// because user and assistant must take turns; the system prompt stands elsewhere.
+func encode(messages []dialect.Message) (out [][]byte) {
+	for i := 0; i < len(messages); i++ {
+		m := messages[i]
+		if m.Role == dialect.System {
+			continue
+		}
+		for m.Raw == nil && i+1 < len(messages) && messages[i+1].Role == m.Role && messages[i+1].Raw == nil {
+			i++
+			m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], messages[i].Parts...)
+		}
+		var w dialect.Writer
+		w.Open('[')
+		for j := range m.Parts {
+			writeBlock(&w, &m.Parts[j])
+		}
+		w.Close(']')
+		out = append(out, dialect.Rewrite(m.Raw, m.RoleMember(), dialect.Member{Name: "content", Value: w.Text}))
+	}
+	return out
+}
+
+// writeBlock writes a content block: a union, one field says what it is.
+func writeBlock(w *dialect.Writer, p *dialect.Part) {
+	if p.Raw != nil {
+		w.Raw(p.Raw)
+		return
+	}
+	switch p.Kind {
+	case dialect.TextPart:
+		w.Open('{').Key("text").Bytes(p.Text).Close('}')
+	case dialect.ReasoningPart:
+		w.Open('{').Key("reasoningContent").Open('{')
+		if p.Hidden {
+			w.Member("redactedContent", p.Signature)
+		} else {
+			w.Key("reasoningText").Open('{').Key("text").Bytes(p.Text).Some("signature", p.Signature).Close('}')
+		}
+		w.Close('}').Close('}')
+	case dialect.CallPart:
+		w.Open('{').Key("toolUse").Open('{').Member("toolUseId", p.ID).Member("name", p.Name).Key("input").Args(p)
+		if p.Server {
+			w.Member("type", serverToolUse)
+		}
+		w.Close('}').Close('}')
+	case dialect.ResultPart:
+		writeResult(w, p)
+	}
+}
+
+// writeResult writes a result. That it is no error needs no word, and not every
+// model takes one.
+func writeResult(w *dialect.Writer, p *dialect.Part) {
+	w.Open('{').Key("toolResult").Open('{').Member("toolUseId", p.ID)
+	w.Key("content").Open('[').Open('{').Key("text").Bytes(p.Text).Close('}').Close(']')
+	if p.Failed {
+		w.Member("status", "error")
+	}
+	if p.Server {
+		w.Some("type", p.Tool)
+	}
+	w.Close('}').Close('}')
+}

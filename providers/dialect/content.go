@@ -1,0 +1,96 @@
+package dialect
+
+// What the protocols share that write messages as Chat Completions does.
+
+// ReadMessages reads the list of messages a request has. Of a request that
+// breaks off it returns the messages that are whole, and the error.
+func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, err error) {
+	s := Scan(request)
+	for ok := s.Object(); ok; ok = s.Member() {
+		if string(s.Key()) != "messages" {
+			continue
+		}
+		for ok := s.Array(); ok; ok = s.Element() {
+			if v := s.Value(); v.Kind() == '{' {
+				messages = append(messages, read(v))
+			}
+		}
+	}
+	return messages, s.End()
+}
+
+// WriteMessages writes messages, each by write, without their results, which
+// are messages of their own before it.
+func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {
+	for i := range messages {
+		m := &messages[i]
+		var rest []Part
+		for j := range m.Parts {
+			if p := &m.Parts[j]; p.Kind == ResultPart {
+				out = append(out, result(p))
+			} else {
+				rest = append(rest, *p)
+			}
+		}
+		if len(rest) > 0 || len(m.Parts) == 0 {
+			out = append(out, write(m, rest))
+		}
+	}
+	return out
+}
+
+// ReadContent reads a message's content: a string, or a list of parts each of
+// which has a type.
+func ReadContent(content Raw) (parts []Part) {
+	if content.IsString() {
+		if !content.Empty() {
+			parts = []Part{{Kind: TextPart, Text: content.Unquoted()}}
+		}
+		return parts
+	}
+	s := content.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		v := s.Value()
+		p := Part{Kind: OtherPart, Raw: v}
+		switch kind := v.Get("type"); {
+		case kind.Is("text"):
+			p.Kind, p.Text = TextPart, v.Get("text").Unquoted()
+		case kind.Is("thinking"): // a string, or again a list of texts
+			p.Kind = ReasoningPart
+			p.Text, _ = ResultText(v.Get("thinking"))
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// Content is the content that parts make, which before had that of was: a string
+// if they can be one, else a list. Several texts are one string only if joined.
+// Without parts it is what was, if that holds none, and nil if it held some.
+func Content(was Raw, parts []Part, joined bool) []byte {
+	if len(parts) == 0 {
+		if len(ReadContent(was)) > 0 {
+			return nil
+		}
+		return was
+	}
+	list := was.Kind() == '[' || len(parts) > 1 && !joined
+	var text []byte
+	for i := range parts {
+		list = list || parts[i].Raw != nil
+		text = append(text, parts[i].Text...)
+	}
+	var w Writer
+	if !list {
+		return w.Bytes(text).Text
+	}
+	w.Open('[')
+	for i := range parts {
+		if p := &parts[i]; p.Raw != nil {
+			w.Raw(p.Raw)
+		} else {
+			w.Open('{').Member("type", "text").Key("text").Bytes(p.Text).Close('}')
+		}
+	}
+	return w.Close(']').Text
+}

@@ -1,0 +1,162 @@
+// Package historytest checks that a target reads the history of a request and
+// writes it back.
+package historytest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/providers/dialect"
+)
+
+// Check reads a request's messages, compares what Lines say of them with want,
+// and writes them: as they were read, which must give the request's own JSON
+// again; and without Raw, which must mean the same when it is read.
+func Check(t *testing.T, to *dialect.Target, request, want string) {
+	t.Helper()
+	messages, err := to.Decode([]byte(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, Lines(messages)); diff != "" {
+		t.Errorf("read (-want +got)\n%s", diff)
+	}
+	if dialect.Raw(request).Get("system") != nil {
+		messages = messages[1:] // it stands beside them
+	}
+	written := to.Encode(messages)
+	if diff := cmp.Diff(spell(elements(dialect.Raw(request).Get("messages"))), spell(written)); diff != "" {
+		t.Errorf("written (-want +got)\n%s", diff)
+	}
+	bare := Bare(messages)
+	if diff := cmp.Diff(Lines(bare), Lines(Bare(read(t, to, to.Encode(bare))))); diff != "" {
+		t.Errorf("written without Raw (-want +got)\n%s", diff)
+	}
+}
+
+// read reads written messages as those of a request.
+func read(t *testing.T, to *dialect.Target, written [][]byte) []dialect.Message {
+	t.Helper()
+	var w dialect.Writer
+	w.Open('{').Key("messages").Open('[')
+	for _, m := range written {
+		w.Raw(m)
+	}
+	messages, err := to.Decode(w.Close(']').Close('}').Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages
+}
+
+// Bare are messages without Raw, and what only Raw tells: that a call has no
+// arguments field is among it.
+func Bare(messages []dialect.Message) (bare []dialect.Message) {
+	for _, m := range messages {
+		b := dialect.Message{Role: m.Role}
+		for _, p := range m.Parts {
+			if p.Kind == dialect.CallPart && p.Form != dialect.TextForm && len(p.Args) == 0 {
+				p.Args = []byte("{}")
+			}
+			if p.Raw, p.Media = nil, 0; p.Kind != dialect.OtherPart {
+				b.Parts = append(b.Parts, p)
+			}
+		}
+		bare = append(bare, b)
+	}
+	return bare
+}
+
+// Lines are what messages are, for people: a line for each and for each part.
+func Lines(messages []dialect.Message) string {
+	var s strings.Builder
+	for _, m := range messages {
+		fmt.Fprintln(&s, m.Role)
+		for i := range m.Parts {
+			fmt.Fprintln(&s, "  "+line(&m.Parts[i]))
+		}
+	}
+	return s.String()
+}
+
+func line(p *dialect.Part) string {
+	s := [...]string{"text", "reasoning", "call", "result", "other"}[p.Kind]
+	for _, f := range [...]struct{ name, value string }{
+		{"id", p.ID}, {"item", p.Item}, {"name", p.Name}, {"space", p.Space}, {"tool", p.Tool}, {"parent", p.Parent}, {"host", p.Host},
+	} {
+		if f.value != "" {
+			s += fmt.Sprintf(" %s=%s", f.name, f.value)
+		}
+	}
+	for _, f := range [...]struct {
+		name string
+		is   bool
+	}{{"server", p.Server}, {"failed", p.Failed}, {"hidden", p.Hidden}} {
+		if f.is {
+			s += " " + f.name
+		}
+	}
+	if p.Media > 0 {
+		s += fmt.Sprintf(" media=%d", p.Media)
+	}
+	if len(p.Text) > 0 {
+		s += fmt.Sprintf(" %q", p.Text)
+	}
+	if p.Kind == dialect.CallPart {
+		s += " " + p.Form.String()
+		if len(p.Args) > 0 {
+			s += " " + string(p.Args)
+		}
+	}
+	if p.Signature != "" {
+		s += " signature=" + p.Signature
+	}
+	return s
+}
+
+// spell are JSON texts as lines in one spelling: the order of members, and space,
+// are those of the text.
+func spell(texts [][]byte) string {
+	var w dialect.Writer
+	for _, text := range texts {
+		s := dialect.Scan(text)
+		spellValue(&w, &s)
+		w.Text = append(w.Text, '\n')
+	}
+	return string(w.Text)
+}
+
+func spellValue(w *dialect.Writer, s *dialect.Scanner) {
+	switch s.Kind() {
+	case '{':
+		w.Open('{')
+		for ok := s.Object(); ok; ok = s.Member() {
+			w.Key(string(s.Key()))
+			spellValue(w, s)
+		}
+		w.Close('}')
+	case '[':
+		w.Open('[')
+		for ok := s.Array(); ok; ok = s.Element() {
+			spellValue(w, s)
+		}
+		w.Close(']')
+	default:
+		if v := s.Value(); v.IsString() {
+			w.Bytes(v.Append(nil))
+		} else {
+			w.Raw(v)
+		}
+	}
+}
+
+func elements(list dialect.Raw) (all [][]byte) {
+	s := list.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		all = append(all, s.Value())
+	}
+	return all
+}

@@ -1,0 +1,135 @@
+package gemini
+
+import "toolscope/providers/dialect"
+
+// decode reads the contents of a request, and its system instruction.
+func decode(request []byte) (messages []dialect.Message, err error) {
+	s := dialect.Scan(request)
+	messages = readRequest(&s, nil)
+	return messages, s.End()
+}
+
+func readRequest(s *dialect.Scanner, messages []dialect.Message) []dialect.Message {
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "request": // Cloud Code
+			messages = readRequest(s, messages)
+		case "systemInstruction", "system_instruction":
+			if m := readContent(s.Value()); len(m.Parts) > 0 {
+				m.Role = dialect.System
+				messages = append([]dialect.Message{m}, messages...)
+			}
+		case "contents":
+			each(s, func(content dialect.Raw) { messages = append(messages, readContent(content)) })
+		}
+	}
+	return messages
+}
+
+// each calls take with the elements of the next value. An object stands for a
+// list of one, as in Google's own examples.
+func each(s *dialect.Scanner, take func(dialect.Raw)) {
+	if s.Kind() == '{' {
+		if v := s.Value(); v != nil {
+			take(v)
+		}
+		return
+	}
+	for ok := s.Array(); ok; ok = s.Element() {
+		if v := s.Value(); v != nil { // of one that breaks off nothing is left
+			take(v)
+		}
+	}
+}
+
+func readContent(v dialect.Raw) dialect.Message {
+	m := dialect.Message{Role: dialect.User}
+	s := v.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "role":
+			if s.Value().Is("model") {
+				m.Role = dialect.Assistant
+			}
+		case "parts":
+			each(&s, func(part dialect.Raw) { m.Parts = append(m.Parts, readPart(part)) })
+		}
+	}
+	return m
+}
+
+// readPart reads a part as the decoder does, and those that only requests have.
+func readPart(v dialect.Raw) dialect.Part {
+	var c chunk
+	s := v.Scan()
+	c.part(&s)
+	in := &c.parts[0]
+	p := dialect.Part{Kind: dialect.OtherPart, Signature: in.signature.Text(), Raw: v}
+	switch in.kind {
+	case partCall:
+		p.Kind, p.Tool = dialect.CallPart, "function"
+		p.ID, p.Name = in.call.id.Text(), in.call.name.Text()
+		setArgs(&p, in.call.args)
+	case partCode:
+		p.Kind, p.Tool, p.Server, p.Name = dialect.CallPart, "server", true, codeTool
+		p.ID = in.value.Get("id").Text()
+		setArgs(&p, in.value)
+	case partTool:
+		p.Kind, p.Tool, p.Server = dialect.CallPart, "server", true
+		p.ID, p.Name = in.value.Get("id").Text(), toolType(in.value)
+		setArgs(&p, in.value.Get("args"))
+	case partResult, partAnswer:
+		readAnswer(&p, in)
+	case partText, partNew:
+		readText(&p, in, v)
+	}
+	return p
+}
+
+// setArgs takes the arguments of a call; some clients send them as a string,
+// which is refused.
+func setArgs(p *dialect.Part, args dialect.Raw) {
+	p.Form = dialect.ObjectForm
+	if p.Args = nil; args.Given() {
+		p.Args = args
+	}
+	if args.IsString() {
+		p.Form, p.Args = dialect.TextForm, args.Append(nil)
+	}
+}
+
+// readAnswer takes the result of a call that the provider ran.
+func readAnswer(p *dialect.Part, in *part) {
+	p.Kind, p.Server, p.ID = dialect.ResultPart, true, in.value.Get("id").Text()
+	p.Failed = failed(in)
+	if in.kind == partResult {
+		p.Name, p.Text = codeTool, in.value.Get("output").Append(nil)
+		return
+	}
+	p.Name = toolType(in.value)
+	p.Text, _ = dialect.ResponseText(in.value.Get("response"))
+}
+
+// readText takes a text, a thought, a result, or none of them.
+func readText(p *dialect.Part, in *part, v dialect.Raw) {
+	response := v.Get("functionResponse")
+	if response == nil {
+		response = v.Get("function_response")
+	}
+	switch {
+	case response.Kind() == '{':
+		p.Kind, p.ID, p.Name = dialect.ResultPart, response.Get("id").Text(), response.Get("name").Text()
+		p.Text, p.Failed = dialect.ResponseText(response.Get("response"))
+		s := response.Get("parts").Scan()
+		for ok := s.Array(); ok; ok = s.Element() {
+			p.Media++
+		}
+	case p.Signature != "" && (!in.text.IsString() || in.text.Empty()):
+		p.Kind, p.Hidden = dialect.ReasoningPart, true
+	case in.text.IsString():
+		p.Text = in.text.Append(nil)
+		if p.Kind = dialect.TextPart; in.thought {
+			p.Kind = dialect.ReasoningPart
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package gemini
+
+import "toolscope/providers/dialect"
+
+// target is where the history of generateContent goes, at the Gemini API and at
+// Vertex. Rules of names are those of Google's API reference
+// (FunctionDeclaration); refusals are the service's own words
+// (google-gemini/gemini-cli#4504, googleapis/nodejs-vertexai's tests, and for
+// signatures lbjlaq/Antigravity-Manager#3202). The sentinel is documented for
+// calls that another model made ("Thought signatures" at ai.google.dev).
+var target = dialect.Target{
+	Name: "gemini", Title: "Google Gemini", Dialect: "gemini",
+	Form:      dialect.ObjectForm,
+	Names:     dialect.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Most: 128},
+	Doubles:   true,
+	Maps:      true,
+	Depth:     structDepth,
+	Reasoning: dialect.PlainReasoning,
+	Signed:    true,
+	Sentinel:  "skip_thought_signature_validator",
+	ErrorFlag: true, Media: true, Together: true,
+	Refusal: dialect.Refusal{
+		Args:       "Invalid value at 'contents[N].parts[M].function_call.args' (type.googleapis.com/google.protobuf.Struct), \"...\"",
+		Name:       "GenerateContentRequest.tools[N].function_declarations[M].name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
+		LoneCall:   wrongCount,
+		LoneResult: "Please ensure that function response turn comes immediately after a function call turn.",
+		Unsigned:   "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}`, position N.",
+		Split:      wrongCount,
+	},
+	Encode: encode,
+	Decode: decode,
+}
+
+const wrongCount = "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
+
+// structDepth is how deep a google.protobuf.Struct may nest. Protobuf's parsers
+// take messages inside messages up to 100 levels by default, the outermost not
+// counted (default_recursion_limit_ in coded_stream.cc, DEFAULT_RECURSION_LIMIT
+// in CodedInputStream.java). Three are the content, the part and the call. By
+// struct.proto an object is a Struct, whose members are map entries, each a
+// message that holds a Value: 3 levels. A list is a ListValue of Values: 2. That
+// makes 32 objects in one another; others have met it a little above 30
+// (crossplane/function-sdk-python#129).
+var structDepth = dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
+
+func encode(messages []dialect.Message) (out [][]byte) {
+	names := dialect.CallNames(messages)
+	for _, m := range dialect.OneAnswer(messages) {
+		if m.Role == dialect.System {
+			continue // it stands beside the contents
+		}
+		role := "user"
+		if m.Role == dialect.Assistant {
+			role = "model"
+		}
+		var w dialect.Writer
+		w.Open('{').Member("role", role).Key("parts").Open('[')
+		written := len(m.Parts) == 0
+		for i := range m.Parts {
+			p := m.Parts[i]
+			if p.Kind == dialect.ResultPart && p.Name == "" {
+				p.Name = names[p.ID]
+			}
+			written = writePart(&w, &p) || written
+		}
+		if w.Close(']').Close('}'); written {
+			out = append(out, w.Text)
+		}
+	}
+	return out
+}
+
+// writePart writes a part; false if there is nothing to write, as of an image
+// that another protocol had, or of reasoning that only its provider can read.
+func writePart(w *dialect.Writer, p *dialect.Part) bool {
+	switch {
+	case p.Raw != nil:
+		w.Raw(p.Raw)
+		return true
+	case p.Kind == dialect.OtherPart, p.Kind == dialect.ReasoningPart && len(p.Text) == 0 && p.Signature == "":
+		return false
+	}
+	w.Open('{')
+	switch p.Kind {
+	case dialect.CallPart:
+		writeCall(w, p)
+	case dialect.ResultPart:
+		writeResult(w, p)
+	case dialect.ReasoningPart:
+		w.Key("text").Bytes(p.Text)
+		if len(p.Text) > 0 {
+			w.Key("thought").Raw([]byte("true"))
+		}
+	default:
+		w.Key("text").Bytes(p.Text)
+	}
+	w.Some("thoughtSignature", p.Signature).Close('}')
+	return true
+}
+
+func writeCall(w *dialect.Writer, p *dialect.Part) {
+	switch {
+	case p.Server && p.Name == codeTool:
+		w.Key("executableCode").Value(p.Args)
+		return
+	case p.Server:
+		w.Key("toolCall").Open('{').Some("id", p.ID).Member("toolType", p.Name)
+	default:
+		w.Key("functionCall").Open('{').Some("id", p.ID).Member("name", p.Name)
+	}
+	if len(p.Args) > 0 {
+		w.Key("args").Value(p.Args)
+	}
+	w.Close('}')
+}
+
+func writeResult(w *dialect.Writer, p *dialect.Part) {
+	switch {
+	case p.Server && p.Name == codeTool:
+		outcome := outcomeOK
+		if p.Failed {
+			outcome = "OUTCOME_FAILED"
+		}
+		w.Key("codeExecutionResult").Open('{').Some("id", p.ID).Member("outcome", outcome).Key("output").Bytes(p.Text).Close('}')
+		return
+	case p.Server:
+		w.Key("toolResponse").Open('{').Some("id", p.ID).Member("toolType", p.Name)
+	default:
+		w.Key("functionResponse").Open('{').Some("id", p.ID).Member("name", p.Name)
+	}
+	w.Key("response").Raw(dialect.Response(p)).Close('}')
+}

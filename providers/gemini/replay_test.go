@@ -1,0 +1,196 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+)
+
+// say is a history in lines: a message and its parts.
+func say(messages []dialect.Message) string {
+	var s strings.Builder
+	for _, m := range messages {
+		fmt.Fprintln(&s, m.Role)
+		for _, p := range m.Parts {
+			kind := [...]string{"text", "reasoning", "call", "result", "other"}[p.Kind]
+			fmt.Fprintf(&s, "  %s", kind)
+			for _, f := range []struct{ name, value string }{
+				{"id", p.ID}, {"name", p.Name}, {"tool", p.Tool}, {"signature", p.Signature}, {"args", string(p.Args)}, {"text", string(p.Text)},
+			} {
+				if f.value != "" {
+					fmt.Fprintf(&s, " %s=%s", f.name, f.value)
+				}
+			}
+			for _, f := range []struct {
+				name string
+				set  bool
+			}{{"as text", p.Kind == dialect.CallPart && p.Form == dialect.TextForm}, {"server", p.Server}, {"failed", p.Failed}, {"hidden", p.Hidden}, {"media", p.Media > 0}} {
+				if f.set {
+					fmt.Fprintf(&s, " (%s)", f.name)
+				}
+			}
+			fmt.Fprintln(&s)
+		}
+	}
+	return s.String()
+}
+
+// stripped is the history as if it had come from elsewhere.
+func stripped(messages []dialect.Message) (bare []dialect.Message) {
+	for _, m := range messages {
+		parts := append([]dialect.Part(nil), m.Parts...)
+		for i := range parts {
+			parts[i].Raw = nil
+		}
+		bare = append(bare, dialect.Message{Role: m.Role, Parts: parts})
+	}
+	return bare
+}
+
+// request is a request with these contents.
+func request(contents [][]byte) []byte {
+	var w dialect.Writer
+	w.Open('{').Key("contents").Open('[')
+	for _, c := range contents {
+		w.Raw(c)
+	}
+	return w.Close(']').Close('}').Text
+}
+
+func jsonEqual(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+const history = `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"contents":[
+{"role":"user","parts":[{"text":"Weather in Oslo and Rome?"}]},
+{"role":"model","parts":[
+	{"text":"Two places.","thought":true,"thoughtSignature":"QUE="},
+	{"text":"","thoughtSignature":"QkI="},
+	{"text":"I look.","thoughtSignature":"Q0M="},
+	{"functionCall":{"id":"c1","name":"get_weather","args":{"city" : "Oslo","n":1.0}},"thoughtSignature":"REQ="},
+	{"functionCall":{"name":"now"}},
+	{"executableCode":{"language":"PYTHON","code":"1+1"}},
+	{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"2"}},
+	{"toolCall":{"id":"s1","toolType":"GOOGLE_SEARCH_WEB","args":{"q":"x"}}},
+	{"toolResponse":{"id":"s1","toolType":"GOOGLE_SEARCH_WEB","response":{"hits":[]}}}]},
+{"role":"user","parts":[
+	{"functionResponse":{"id":"c1","name":"get_weather","response":{"output":"4 \"C\""}}},
+	{"functionResponse":{"name":"now","response":{"error":"no clock"}}}]},
+{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},
+{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"a":1,"error":"e"}}}]}]}`
+
+const said = `user
+  text text=Weather in Oslo and Rome?
+assistant
+  reasoning signature=QUE= text=Two places.
+  reasoning signature=QkI= (hidden)
+  text signature=Q0M= text=I look.
+  call id=c1 name=get_weather tool=function signature=REQ= args={"city" : "Oslo","n":1.0}
+  call name=now tool=function
+  call name=code_execution tool=server args={"language":"PYTHON","code":"1+1"} (server)
+  result name=code_execution text=2 (server)
+  call id=s1 name=GOOGLE_SEARCH_WEB tool=server args={"q":"x"} (server)
+  result id=s1 name=GOOGLE_SEARCH_WEB text={"hits":[]} (server)
+user
+  result id=c1 name=get_weather text=4 "C"
+  result name=now text=no clock (failed)
+assistant
+  call name=f tool=function args={}
+user
+  result name=f text={"a":1,"error":"e"} (failed)
+`
+
+// TestHistory: a history is read, written as it was, and written anew so that
+// it reads the same.
+func TestHistory(t *testing.T) {
+	messages, err := decode([]byte(history))
+	if got := say(messages); err != nil || got != "system\n  text text=Be brief.\n"+said {
+		t.Fatalf("%v\ngot  %s\nwant %s", err, got, said)
+	}
+	contents := dialect.Raw(history).Get("contents")
+	if got := request(encode(messages)); !jsonEqual(dialect.Raw(got).Get("contents"), contents) {
+		t.Errorf("not written as it was:\n%s", got)
+	}
+	bare := request(encode(stripped(messages)))
+	again, err := decode(bare)
+	if got := say(again); err != nil || got != said {
+		t.Errorf("written anew: %v\n%s\ngot  %s\nwant %s", err, bare, got, said)
+	}
+}
+
+// TestDecode: other spellings, and what is odd.
+func TestDecode(t *testing.T) {
+	for _, test := range []struct{ name, request, want string }{
+		{"snake case", `{"system_instruction":{"parts":{"text":"S"}},"contents":{"role":"model","parts":[{"thought_signature":"QQ==","function_call":{"name":"f","args":{"a":1}}},{"tool_call":{"tool_type":"URL_CONTEXT"}},{"function_response":{"name":"f","response":{"output":{"a":1}}}}]}}`,
+			"system\n  text text=S\nassistant\n  call name=f tool=function signature=QQ== args={\"a\":1}\n  call name=URL_CONTEXT tool=server (server)\n  result name=f text={\"a\":1}\n"},
+		{"Cloud Code", `{"model":"m","request":{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}}`, "user\n  text text=hi\n"},
+		{"arguments as a string", `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a\":1}"}}]}]}`,
+			"assistant\n  call name=f tool=function args={\"a\":1} (as text)\n"},
+		{"media", `{"contents":[{"parts":[{"inlineData":{"mimeType":"image/png","data":"aGk="}},{"functionResponse":{"name":"f","parts":[{"inlineData":{}}],"response":{"output":null}}},{"brandNew":1},{}]}]}`,
+			"user\n  other\n  result name=f text={\"output\":null} (media)\n  other\n  other\n"},
+		{"no parts", `{"contents":[{"role":"model"},{"role":"function","parts":[]}]}`, "assistant\nuser\n"},
+		{"no contents", `{"contents":"hi"}`, ""},
+		{"nothing", ``, ""},
+	} {
+		messages, _ := decode([]byte(test.request))
+		if got := say(messages); got != test.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestDecodeCut: of a request that breaks off what is whole is read, wherever it
+// does.
+func TestDecodeCut(t *testing.T) {
+	for at := 1; at < len(history); at++ {
+		messages, err := decode([]byte(history)[:at])
+		if err == nil {
+			t.Errorf("cut at %d: no error", at)
+		}
+		got := strings.TrimPrefix(say(messages), "system\n  text text=Be brief.\n")
+		if !strings.HasPrefix(said, got) {
+			t.Errorf("cut at %d: %s", at, got)
+		}
+	}
+}
+
+// TestEncode: what other protocols' histories need.
+func TestEncode(t *testing.T) {
+	user, model, system := dialect.User, dialect.Assistant, dialect.System
+	call := func(id, name, args string) dialect.Part {
+		return dialect.Part{Kind: dialect.CallPart, ID: id, Name: name, Tool: "function", Args: []byte(args)}
+	}
+	result := func(id, text string) dialect.Part {
+		return dialect.Part{Kind: dialect.ResultPart, ID: id, Text: []byte(text)}
+	}
+	for _, test := range []struct {
+		name string
+		in   []dialect.Message
+		want string
+	}{
+		{"results of one turn in one content, with the names of their calls", []dialect.Message{
+			{Role: model, Parts: []dialect.Part{call("a", "f", `{}`), call("b", "g", `{"x":1}`)}},
+			{Role: user, Parts: []dialect.Part{result("a", "1")}}, {Role: user, Parts: []dialect.Part{result("b", "2")}},
+		}, `[{"role":"model","parts":[{"functionCall":{"id":"a","name":"f","args":{}}},{"functionCall":{"id":"b","name":"g","args":{"x":1}}}]},` +
+			`{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"1"}}},{"functionResponse":{"id":"b","name":"g","response":{"output":"2"}}}]}]`},
+		{"but not together with what else the user says", []dialect.Message{
+			{Role: user, Parts: []dialect.Part{result("a", "1")}}, {Role: user, Parts: []dialect.Part{{Text: []byte("go on")}}},
+		}, `[{"role":"user","parts":[{"functionResponse":{"id":"a","name":"","response":{"output":"1"}}}]},{"role":"user","parts":[{"text":"go on"}]}]`},
+		{"nothing of what cannot be written", []dialect.Message{
+			{Role: system, Parts: []dialect.Part{{Text: []byte("S")}}},
+			{Role: user, Parts: []dialect.Part{{Kind: dialect.OtherPart}}},
+			{Role: model, Parts: []dialect.Part{{Kind: dialect.ReasoningPart, Hidden: true}, {Text: []byte("x")}}},
+		}, `[{"role":"model","parts":[{"text":"x"}]}]`},
+		{"arguments that are no JSON as a string", []dialect.Message{{Role: model, Parts: []dialect.Part{call("", "f", `{"a":`)}}},
+			`[{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a\":"}}]}]`},
+	} {
+		if got := dialect.Raw(request(encode(test.in))).Get("contents"); string(got) != test.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
+		}
+	}
+}

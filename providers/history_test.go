@@ -1,0 +1,135 @@
+package providers
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// historyOf says where a request of each dialect has its messages.
+var historyOf = map[string]string{
+	"anthropic": "messages", "bedrock": "messages", "cohere": "messages", "ollama": "messages", "openai-chat": "messages",
+	"openai-responses": "input", "gemini": "contents",
+}
+
+// TestCorpusHistory: the history of a request that a client really sent is read,
+// and written back as it was.
+func TestCorpusHistory(t *testing.T) {
+	root := corpus(t)
+	list, err := os.ReadFile(filepath.Join(root, "requests", "SOURCES.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{}
+	for line := range strings.Lines(string(list)) {
+		file, rest, _ := strings.Cut(line, "\t")
+		name, _, _ := strings.Cut(rest, "\t")
+		to, err := FindTarget(strings.TrimPrefix(name, "bedrock-"))
+		if err != nil {
+			continue // the list's head, or a dialect without a history of its own
+		}
+		read[to.Dialect] = true
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			request, err := os.ReadFile(filepath.Join(root, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			messages, err := to.Decode(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkCalls(t, messages)
+			checkResults(t, messages)
+			checkWrittenBack(t, to, request, messages)
+		})
+	}
+	for i := range All {
+		if d := &All[i]; len(d.Targets) > 0 && historyOf[d.Name] != "" && !read[d.Name] {
+			t.Errorf("no request of %s", d.Name)
+		}
+	}
+}
+
+// checkCalls: each call has a name, and arguments that parse. A client may have
+// sent back a text that never was meant as JSON, but none that breaks off.
+func checkCalls(t *testing.T, messages []dialect.Message) {
+	n := 0
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.Kind != dialect.CallPart {
+				continue
+			}
+			n++
+			if p.Name == "" || m.Role != dialect.Assistant {
+				t.Errorf("%s has a call of %q", m.Role, p.Name)
+			}
+			var lex stream.Lexer
+			lex.Write(p.Args)
+			lex.Close()
+			isJSON := p.Form != dialect.TextForm || strings.HasPrefix(string(p.Args), "{")
+			if isJSON && lex.Syntax() != stream.SyntaxObject || len(p.Args) == 0 {
+				t.Errorf("arguments of %s are %s: %q", p.Name, lex.Syntax(), p.Args)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no call in it")
+	}
+}
+
+// checkResults: each result finds a call before it, by its id, or where it has
+// none by the tool's name; and says something.
+func checkResults(t *testing.T, messages []dialect.Message) {
+	ids, names, results := map[string]bool{}, map[string]bool{}, 0
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			switch p.Kind {
+			case dialect.CallPart:
+				ids[p.ID], names[p.Name] = true, true
+			case dialect.ResultPart:
+				results++
+				if p.ID != "" && !ids[p.ID] || p.ID == "" && !names[p.Name] {
+					t.Errorf("the result for %q of %q has no call", p.ID, p.Name)
+				}
+				if len(p.Text) == 0 && p.Media == 0 {
+					t.Errorf("the result for %q is empty", p.ID)
+				}
+			}
+		}
+	}
+	if results == 0 {
+		t.Error("no result in it")
+	}
+}
+
+// checkWrittenBack: written again, the messages are those of the request.
+func checkWrittenBack(t *testing.T, to *dialect.Target, request []byte, messages []dialect.Message) {
+	want := elements(dialect.Raw(request).Get(historyOf[to.Dialect]))
+	got := to.Encode(messages)
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || !json.Valid(got[i]) || !dialect.Same(want[i], got[i]) {
+			t.Fatalf("message %d of %d: want %s\ngot %s", i, len(want), at(want, i), at(got, i))
+		}
+	}
+}
+
+func at(list [][]byte, i int) string {
+	if i < len(list) {
+		return string(list[i])
+	}
+	return "none"
+}
+
+func elements(list dialect.Raw) (all [][]byte) {
+	s := list.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		all = append(all, slices.Clone(s.Value()))
+	}
+	return all
+}

@@ -1,0 +1,82 @@
+package providers
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// talk is an inspector that has seen some chat turns, each after a request with
+// these messages.
+func talk(exchanges ...[2]string) *Inspector {
+	in := new(Inspector)
+	for i, x := range exchanges {
+		in.Write(stream.Record{Exchange: i + 1, Request: true, Data: []byte(`{"messages":[` + x[0] + `]}`)})
+		in.Write(stream.Record{Exchange: i + 1, Data: []byte(x[1])})
+		in.Write(stream.Record{Exchange: i + 1, End: true})
+	}
+	in.Close()
+	return in
+}
+
+// says is a response that makes one call.
+func says(id, name, args string) string {
+	return `{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[` +
+		made(id, name, args) + `]},"finish_reason":"tool_calls"}]}`
+}
+
+func made(id, name, args string) string {
+	return `{"id":"` + id + `","type":"function","function":{"name":"` + name + `","arguments":"` + strings.ReplaceAll(args, `"`, `\"`) + `"}}`
+}
+
+const (
+	asks  = `{"role":"user","content":"go"}`
+	first = `{"role":"assistant","content":null,"tool_calls":[`
+)
+
+func tool(id, text string) string {
+	return `{"role":"tool","tool_call_id":"` + id + `","content":"` + text + `"}`
+}
+
+// TestReturnIsToldOnce: the same history comes with every later request; what
+// became of a call is told once, and again when it changes.
+func TestReturnIsToldOnce(t *testing.T) {
+	good := asks + `,` + first + made("a", "f", `{"n":1}`) + `]},` + tool("a", "ok")
+	lost := asks + `,` + first + made("a", "f", `{}`) + `]},` + tool("a", "ok")
+	in := talk([2]string{asks, says("a", "f", `{"n":1}`)}, [2]string{good, says("b", "f", `{}`)}, [2]string{good, says("c", "f", `{}`)}, [2]string{lost, says("d", "f", `{}`)})
+	c := in.Session().Turns[0].Calls[0]
+	if len(c.SentBack) != 2 || c.SentBack[0].As != "intact" || c.SentBack[0].Exchange != 2 || c.SentBack[1].As != "emptied" || c.SentBack[1].Exchange != 4 {
+		t.Errorf("%+v", c.SentBack)
+	}
+	if turn := in.Session().Turns[0]; !turn.Returned || turn.Next != 2 {
+		t.Errorf("answered by request %d", turn.Next)
+	}
+	if r, ok := in.Result(c); !ok || string(r.Text) != "ok" {
+		t.Errorf("its result is %q", r.Text)
+	}
+}
+
+// TestOtherConversation: a request that has nothing of a turn says nothing of it.
+func TestOtherConversation(t *testing.T) {
+	in := talk([2]string{asks, says("a", "f", `{"n":1}`)},
+		[2]string{`{"role":"user","content":"something else"},` + first + made("z", "g", `{}`) + `]},` + tool("z", "ok"), says("b", "f", `{}`)})
+	if c := in.Session().Turns[0].Calls[0]; len(c.SentBack) != 0 || len(c.Findings) != 0 {
+		t.Errorf("%+v %+v", c.SentBack, c.Findings)
+	}
+}
+
+// TestReturnAcrossProtocols: a conversation that goes on at another provider is
+// one conversation.
+func TestReturnAcrossProtocols(t *testing.T) {
+	in := new(Inspector)
+	in.Write(stream.Record{Exchange: 1, Data: []byte(says("call_1", "f", `{"n": 1`))})
+	in.Write(stream.Record{Exchange: 1, End: true})
+	in.Write(stream.Record{Exchange: 2, Request: true, Data: []byte(`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"f","input":{"INVALID_JSON":"{\"n\": 1"}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"no","is_error":true}]}]}`)})
+	in.Close()
+	c := in.Session().Turns[0].Calls[0]
+	if len(c.SentBack) != 1 || c.SentBack[0].As != "wrapped" || c.SentBack[0].Policies != "wrap" || c.Answered != stream.AnswerFailed {
+		t.Errorf("%+v, answered %d", c.SentBack, c.Answered)
+	}
+}

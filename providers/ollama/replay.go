@@ -1,0 +1,142 @@
+package ollama
+
+import "toolscope/providers/dialect"
+
+// target is where Ollama's history goes: /api/chat. Arguments are an object,
+// whose order it keeps and whose numbers it reads as float64
+// (ToolCallFunctionArguments in api/types.go); what fits them together is up to
+// the model's template, so nothing is refused. The refusal is that of
+// neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
+var target = dialect.Target{
+	Name: "ollama", Title: "Ollama", Dialect: "ollama",
+	Form:      dialect.ObjectForm,
+	Doubles:   true,
+	Reasoning: dialect.PlainReasoning,
+	Unpaired:  true,
+	Refusal: dialect.Refusal{
+		Args: "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments",
+	},
+	Encode: encode,
+	Decode: decode,
+}
+
+func encode(messages []dialect.Message) [][]byte {
+	return dialect.WriteMessages(messages, encodeResult, encodeMessage)
+}
+
+// encodeMessage writes one message: each kind of part has a member to itself,
+// so what stood between pieces of text is not told.
+func encodeMessage(m *dialect.Message, parts []dialect.Part) []byte {
+	var text, thinking []byte
+	var images, calls dialect.Writer
+	number := 0
+	for i := range parts {
+		switch p := &parts[i]; p.Kind {
+		case dialect.TextPart:
+			text = append(text, p.Text...)
+		case dialect.ReasoningPart:
+			thinking = append(thinking, p.Text...)
+		case dialect.CallPart:
+			writeCall(&calls, p, number)
+			number++
+		case dialect.OtherPart:
+			if p.Raw.IsString() {
+				images.Raw(p.Raw)
+			}
+		}
+	}
+	content := dialect.Member{Name: "content", Value: dialect.AppendString(nil, text)}
+	if len(text) == 0 && m.Raw != nil && len(m.Raw.Get("content").Unquoted()) == 0 {
+		content.Value = m.Raw.Get("content")
+	}
+	var thought dialect.Writer
+	if len(thinking) > 0 {
+		thought.Bytes(thinking)
+	}
+	return dialect.Rewrite(m.Raw, m.RoleMember(), content,
+		dialect.Update(m.Raw, "thinking", thought.Text),
+		dialect.Update(m.Raw, "images", dialect.List(&images)),
+		dialect.Update(m.Raw, "tool_calls", dialect.List(&calls)))
+}
+
+func writeCall(w *dialect.Writer, p *dialect.Part, index int) {
+	if p.Raw != nil {
+		w.Raw(p.Raw)
+		return
+	}
+	w.Open('{').Some("id", p.ID).Key("function").Open('{').Key("index").Int(index)
+	w.Member("name", p.Name).Key("arguments").Args(p).Close('}').Close('}')
+}
+
+// encodeResult writes a result, which is found by its tool's name, or by the id
+// where the template knows ids.
+func encodeResult(p *dialect.Part) []byte {
+	if p.Raw != nil {
+		return p.Raw
+	}
+	var w dialect.Writer
+	w.Open('{').Member("role", "tool").Key("content").Bytes(p.Text)
+	return w.Some("tool_name", p.Name).Some("tool_call_id", p.ID).Close('}').Text
+}
+
+func decode(request []byte) ([]dialect.Message, error) {
+	return dialect.ReadMessages(request, readMessage)
+}
+
+// readMessage reads one message. That of a tool is the user's: a part with the
+// message as its Raw. Images are parts of which only Raw tells.
+func readMessage(v dialect.Raw) dialect.Message {
+	m := dialect.Message{Role: dialect.User, Raw: v}
+	switch role := v.Get("role"); {
+	case role.Is("assistant"):
+		m.Role = dialect.Assistant
+	case role.Is("system"):
+		m.Role = dialect.System
+	case role.Is("tool"):
+		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{readResult(v)}}
+	}
+	if thinking := v.Get("thinking").Unquoted(); len(thinking) > 0 {
+		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.ReasoningPart, Text: thinking})
+	}
+	if text := v.Get("content").Unquoted(); len(text) > 0 {
+		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.TextPart, Text: text})
+	}
+	images := v.Get("images").Scan()
+	for ok := images.Array(); ok; ok = images.Element() {
+		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.OtherPart, Raw: images.Value()})
+	}
+	calls := v.Get("tool_calls").Scan()
+	for ok := calls.Array(); ok; ok = calls.Element() {
+		m.Parts = append(m.Parts, readCall(calls.Value()))
+	}
+	return m
+}
+
+func readCall(v dialect.Raw) dialect.Part {
+	var call dialect.FunctionCall
+	s := v.Scan()
+	call.Read(&s)
+	p := dialect.Part{
+		Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), Tool: "function",
+		Args: call.Args, Form: dialect.ObjectForm, Raw: v,
+	}
+	if call.Args.IsString() { // it would be refused
+		p.Form, p.Args = dialect.TextForm, call.Args.Unquoted()
+	}
+	return p
+}
+
+func readResult(v dialect.Raw) dialect.Part {
+	p := dialect.Part{
+		Kind: dialect.ResultPart, ID: v.Get("tool_call_id").Text(), Name: v.Get("tool_name").Text(),
+		Text: v.Get("content").Unquoted(), Raw: v,
+	}
+	if p.Name == "" {
+		p.Name = v.Get("name").Text() // of clients of the first versions with tools
+	}
+	images := v.Get("images").Scan()
+	for ok := images.Array(); ok; ok = images.Element() {
+		p.Media++
+	}
+	return p
+}

@@ -1,0 +1,151 @@
+package openaichat
+
+import (
+	"bytes"
+
+	"toolscope/providers/dialect"
+)
+
+// reasoningFields are the members that hosts put reasoning in as one text:
+// DeepSeek and those after it, OpenRouter and vLLM, and others.
+var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
+
+func decode(request []byte) ([]dialect.Message, error) {
+	return dialect.ReadMessages(request, readMessage)
+}
+
+// wireMessage is a message of a history as it is on the wire.
+type wireMessage struct {
+	role, content, id, name, details, signature dialect.Raw
+
+	reasoning [len(reasoningFields)]dialect.Raw
+	calls     []dialect.Part
+}
+
+func (w *wireMessage) parse(v dialect.Raw) {
+	s := v.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch key := string(s.Key()); key {
+		case "role":
+			w.role = s.Value()
+		case "content":
+			w.content = s.Value()
+		case "tool_call_id":
+			w.id = s.Value()
+		case "name":
+			w.name = s.Value()
+		case "reasoning_details":
+			w.details = s.Value()
+		case "extra_content":
+			w.signature = thoughtSignature(s.Value())
+		case "tool_calls":
+			for ok := s.Array(); ok; ok = s.Element() {
+				w.calls = append(w.calls, readCall(s.Value()))
+			}
+		case "function_call":
+			if call := s.Value(); call.Given() {
+				w.calls = append(w.calls, readFunctionCall(call))
+			}
+		default:
+			for i, name := range reasoningFields {
+				if key == name {
+					w.reasoning[i] = s.Value()
+				}
+			}
+		}
+	}
+}
+
+// readMessage reads one message. That of a tool is the user's: a part with the
+// message as its Raw.
+func readMessage(v dialect.Raw) dialect.Message {
+	var w wireMessage
+	w.parse(v)
+	m := dialect.Message{Role: dialect.User, Raw: v}
+	switch {
+	case w.role.Is("assistant"):
+		m.Role = dialect.Assistant
+	case w.role.Is("system"), w.role.Is("developer"):
+		m.Role = dialect.System
+	case w.role.Is("tool"), w.role.Is("function"):
+		text, media := dialect.ResultText(w.content)
+		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{{
+			Kind: dialect.ResultPart, ID: w.id.Text(), Name: w.name.Text(), Text: text, Media: media, Raw: v,
+		}}}
+	}
+	content := dialect.ReadContent(w.content)
+	if n := len(content); n > 0 && content[n-1].Kind == dialect.TextPart {
+		content[n-1].Signature = w.signature.Text()
+	}
+	m.Parts = append(append(w.readReasoning(), content...), w.calls...)
+	return m
+}
+
+// readReasoning reads what the model thought: the fields of which each is one
+// text, and OpenRouter's list. Of what stands there twice it takes one.
+func (w *wireMessage) readReasoning() (parts []dialect.Part) {
+	var details []dialect.Part
+	said := false
+	s := w.details.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		p := readDetail(s.Value())
+		details = append(details, p)
+		said = said || len(p.Text) > 0
+	}
+	if said {
+		return details // the fields repeat it
+	}
+	for _, field := range w.reasoning {
+		if field.IsString() && !field.Empty() {
+			p := dialect.Part{Kind: dialect.ReasoningPart, Text: field.Append(nil), Raw: field}
+			if len(parts) == 0 || !bytes.Equal(parts[0].Text, p.Text) {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return append(parts, details...)
+}
+
+// readDetail reads a piece of reasoning_details: reasoning.text with its
+// signature, reasoning.summary, or reasoning.encrypted, which is data only.
+func readDetail(v dialect.Raw) dialect.Part {
+	p := dialect.Part{Kind: dialect.ReasoningPart, Raw: v, ID: v.Get("id").Text(), Signature: v.Get("signature").Text()}
+	for _, name := range [...]string{"text", "summary"} {
+		if text := v.Get(name); text.IsString() {
+			p.Text = text.Append(p.Text)
+		}
+	}
+	if data := v.Get("data").Text(); data != "" {
+		p.Signature, p.Hidden = data, true
+	}
+	return p
+}
+
+func readCall(v dialect.Raw) dialect.Part {
+	s := v.Scan()
+	w := parseCall(&s)
+	return callPart(&w, v)
+}
+
+// readFunctionCall reads the call of a history from before there were tools.
+func readFunctionCall(v dialect.Raw) dialect.Part {
+	w := wireCall{legacy: true}
+	s := v.Scan()
+	w.function(&s)
+	return callPart(&w, v)
+}
+
+func callPart(w *wireCall, raw dialect.Raw) dialect.Part {
+	p := dialect.Part{Kind: dialect.CallPart, ID: w.id.Text(), Name: w.name.Text(), Tool: "function", Raw: raw}
+	if w.custom {
+		p.Tool = "custom"
+	}
+	if w.args.Given() {
+		p.Args = w.args.Append(nil)
+	}
+	if w.args.Given() && !w.args.IsString() {
+		p.Form = dialect.ObjectForm // Mistral takes both
+	}
+	p.Signature = w.signature.Text()
+	return p
+}

@@ -1,0 +1,185 @@
+package openairesponses
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// decode reads the input of a request, and its instructions. Over a WebSocket a
+// client sends many requests: one that names the response before it goes on
+// where the others ended.
+func decode(request []byte) (messages []dialect.Message, err error) {
+	read := func(f stream.Frame) {
+		if f.Kind == stream.FrameResidue {
+			err = errors.New(f.Why)
+			return
+		}
+		var h history
+		s := dialect.Scan(bytes.Clone(f.Data)) // parts keep what they were read from
+		h.request(&s)
+		err = s.End()
+		switch {
+		case h.goesOn:
+			messages = append(messages, h.messages...)
+		case len(h.messages) > 0: // others ask for something else
+			messages = h.messages
+		}
+	}
+	var values stream.Values
+	values.Write(request, read)
+	values.Close(read)
+	return messages, err
+}
+
+// history is the history of one request, as far as it is read.
+type history struct {
+	messages []dialect.Message
+	calls    []dialect.Part
+	open     bool // what comes next may belong to the last message
+	goesOn   bool // the request names the response before it
+}
+
+func (h *history) request(s *dialect.Scanner) {
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "response": // some clients put the request into it
+			h.request(s)
+		case "previous_response_id":
+			h.goesOn = s.Value().IsString()
+		case "instructions":
+			if v := s.Value(); v.IsString() {
+				system := dialect.Part{Text: v.Append(nil), Raw: v}
+				h.messages = append([]dialect.Message{{Role: dialect.System, Parts: []dialect.Part{system}}}, h.messages...)
+			}
+		case "input":
+			if s.Kind() == '"' {
+				h.add(dialect.User, false, dialect.Part{Text: s.Value().Append(nil)})
+			}
+			for ok := s.Array(); ok; ok = s.Element() {
+				if v := s.Value(); v != nil { // of one that breaks off nothing is left
+					h.item(v)
+				}
+			}
+		}
+	}
+}
+
+// add adds parts to the last message if they may stand there: items of the model
+// follow each other in one message, and so do results.
+func (h *history) add(role dialect.Role, joins bool, parts ...dialect.Part) {
+	n := len(h.messages) - 1
+	if n >= 0 && joins && h.open && h.messages[n].Role == role {
+		h.messages[n].Parts = append(h.messages[n].Parts, parts...)
+		return
+	}
+	h.messages = append(h.messages, dialect.Message{Role: role, Parts: parts})
+	h.open = joins
+}
+
+func (h *history) item(v dialect.Raw) {
+	w := parseItem(v)
+	switch kind := w.kind.Text(); {
+	case kind == "message", kind == "" && v.Get("role") != nil:
+		role, parts := readMessage(v, &w)
+		h.add(role, role == dialect.Assistant, parts...)
+	case kind == "reasoning":
+		h.add(dialect.Assistant, true, readReasoning(&w))
+	case strings.HasSuffix(kind, "_output"), kind == "mcp_approval_response":
+		p := h.readResult(&w)
+		role := dialect.User
+		if p.Server {
+			role = dialect.Assistant
+		}
+		h.add(role, true, p)
+	default:
+		p := dialect.Part{Kind: dialect.OtherPart, Raw: v}
+		if c, ok := callOf(kind, &w); ok {
+			p = readCall(&w, c)
+			h.calls = append(h.calls, p)
+		}
+		h.add(dialect.Assistant, true, p)
+	}
+}
+
+// readMessage reads a message: a part for each block of it. That of a message of
+// one block has the item as its Raw. One with blocks that this version does not
+// know stays whole.
+func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect.Part) {
+	switch name := v.Get("role"); {
+	case name.Is("assistant"):
+		role = dialect.Assistant
+	case name.Is("system"), name.Is("developer"):
+		role = dialect.System
+	default:
+		role = dialect.User
+	}
+	whole := dialect.Part{Item: w.id.Text(), Raw: v}
+	s := w.content.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		block := s.Value()
+		member := blocks[block.Get("type").Text()]
+		if member == "" {
+			whole.Kind = dialect.OtherPart
+			return role, []dialect.Part{whole}
+		}
+		p := dialect.Part{Kind: dialect.OtherPart, Item: whole.Item, Raw: block}
+		if member == "text" || member == "refusal" {
+			p.Kind, p.Text = dialect.TextPart, block.Get(member).Append(nil)
+		}
+		parts = append(parts, p)
+	}
+	switch len(parts) {
+	case 0:
+		if w.content.IsString() {
+			whole.Text = w.content.Append(nil)
+		}
+		parts = []dialect.Part{whole}
+	case 1:
+		parts[0].Raw = v
+	}
+	return role, parts
+}
+
+// readReasoning reads the text of a reasoning item: the summary, and what some
+// models show of the reasoning itself.
+func readReasoning(w *wireItem) dialect.Part {
+	p := dialect.Part{Kind: dialect.ReasoningPart, Item: w.id.Text(), Signature: w.encrypted.Text(), Raw: w.raw}
+	for _, list := range [...]dialect.Raw{w.summary, w.content} {
+		s := list.Scan()
+		for ok := s.Array(); ok; ok = s.Element() {
+			p.Text = s.Value().Get("text").Append(p.Text)
+		}
+	}
+	p.Hidden = len(p.Text) == 0 && p.Signature != ""
+	return p
+}
+
+// readCall reads the item of a call as the decoder does.
+func readCall(w *wireItem, c callKind) dialect.Part {
+	p := dialect.Part{
+		Kind: dialect.CallPart, Tool: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
+		Space: w.space.Text(), Host: w.host.Text(), Parent: w.caller.Text(), Signature: w.fingerprint.Text(), Server: c.byProvider(w), Raw: w.raw,
+	}
+	if p.ID == "" || p.ID == p.Item {
+		p.ID, p.Item = w.id.Text(), ""
+	}
+	if p.Name == "" && c.word == "server" {
+		p.Name = w.kind.Text()
+	}
+	value, wrap := w.arguments()
+	if !value.Given() {
+		return p
+	}
+	if p.Args = value.Append(nil); !value.IsString() {
+		p.Form = dialect.ObjectForm
+	}
+	if wrap != "" {
+		var list dialect.Writer
+		p.Args = list.Open('{').Key(wrap).Raw(value).Close('}').Text
+	}
+	return p
+}

@@ -1,0 +1,167 @@
+package openairesponses
+
+import "toolscope/providers/dialect"
+
+// finished are the types of call items that must have a status.
+var finished = map[string]bool{
+	"local_shell_call": true, "apply_patch_call": true, "computer_call": true, "code_interpreter_call": true,
+	"web_search_call": true, "file_search_call": true, "image_generation_call": true,
+}
+
+// nameless are the types of call items that have no call_id: results, if any,
+// name the item.
+var nameless = map[string]bool{
+	"mcp_call": true, "mcp_approval_request": true, "code_interpreter_call": true, "web_search_call": true,
+	"file_search_call": true, "image_generation_call": true,
+}
+
+// itemType is the type of the item a call stands in.
+func itemType(p *dialect.Part) string {
+	switch p.Tool {
+	case "custom":
+		return "custom_tool_call"
+	case "mcp":
+		return "mcp_call"
+	case "mcp_approval":
+		return "mcp_approval_request"
+	case "server":
+		if c, ok := callOf(p.Name, nil); ok && c.word == "server" {
+			return p.Name
+		}
+	}
+	return "function_call"
+}
+
+// encodeCall writes the item of a call. Of one that the provider runs it has
+// what a call has: what else its item held, like the id of a container, only the
+// item as it was can bring back.
+func encodeCall(p *dialect.Part) []byte {
+	kind := itemType(p)
+	c, _ := callOf(kind, nil)
+	var w dialect.Writer
+	w.Open('{').Member("type", kind)
+	if nameless[kind] || searchedInside(p) {
+		w.Some("id", p.ID)
+	} else {
+		w.Some("id", itemID(kind, p.Item)).Member("call_id", p.ID)
+	}
+	if c.word != "server" {
+		w.Member("name", p.Name)
+	}
+	writeArgs(&w, kind, c, p)
+	switch {
+	case c.word == "mcp", c.word == "mcp_approval":
+		w.Member("server_label", p.Host)
+	default:
+		w.Some("namespace", p.Space)
+	}
+	if p.Parent != "" {
+		w.Key("caller").Open('{').Member("type", "program").Member("caller_id", p.Parent).Close('}')
+	}
+	switch kind {
+	case "program":
+		w.Member("fingerprint", p.Signature)
+	case "computer_call":
+		w.Key("pending_safety_checks").Open('[').Close(']')
+	case "tool_search_call":
+		w.Member("execution", execution(p))
+	}
+	if finished[kind] {
+		w.Member("status", "completed")
+	}
+	return w.Close('}').Text
+}
+
+// searchedInside reports whether a call is a tool search of the provider's, whose
+// id is the item's: it has no other.
+func searchedInside(p *dialect.Part) bool {
+	return p.Name == "tool_search_call" && p.Server && p.Item == ""
+}
+
+func execution(p *dialect.Part) string {
+	if p.Server {
+		return "server"
+	}
+	return "client"
+}
+
+// writeArgs writes the member that holds the arguments: the way back of
+// wireItem.arguments.
+func writeArgs(w *dialect.Writer, kind string, c callKind, p *dialect.Part) {
+	for _, list := range [...]struct{ kind, member string }{{"computer_call", "actions"}, {"file_search_call", "queries"}} {
+		if value := dialect.Raw(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
+			w.Key(list.member).Raw(value)
+			return
+		}
+	}
+	switch {
+	case c.word != "server", c.freeform:
+		w.Key(c.member).Bytes(p.Args)
+	case c.member != "" && len(p.Args) > 0:
+		w.Key(c.member).Value(p.Args)
+	}
+}
+
+// encodeResult writes the item of a result, whose type follows that of its call:
+// nil if that is not known.
+func encodeResult(p, call *dialect.Part) []byte {
+	kind := "function_call"
+	if call != nil {
+		kind = itemType(call)
+	}
+	var w dialect.Writer
+	switch w.Open('{'); kind {
+	case "local_shell_call": // id is what all others call call_id
+		w.Member("type", "local_shell_call_output").Member("id", p.ID).Key("output").Bytes(p.Text)
+	case "shell_call":
+		code := 0
+		if p.Failed {
+			code = 1
+		}
+		w.Member("type", "shell_call_output").Member("call_id", p.ID).Key("output").Open('[').Open('{').
+			Key("stdout").Bytes(p.Text).Member("stderr", "").
+			Key("outcome").Open('{').Member("type", "exit").Key("exit_code").Int(code).Close('}').Close('}').Close(']')
+	case "apply_patch_call":
+		w.Member("type", "apply_patch_call_output").Member("call_id", p.ID).Member("status", status(p, "failed")).
+			Key("output").Bytes(p.Text)
+	case "computer_call":
+		w.Member("type", "computer_call_output").Member("call_id", p.ID).
+			Key("output").Open('{').Member("type", "computer_screenshot").Close('}')
+	case "tool_search_call":
+		writeFound(&w, p, call)
+	case "program":
+		w.Member("type", "program_output").Some("id", p.Item).Member("call_id", p.ID).Key("result").Bytes(p.Text).
+			Member("status", status(p, "incomplete"))
+	case "mcp_approval_request":
+		approve := "true"
+		if p.Failed {
+			approve = "false"
+		}
+		w.Member("type", "mcp_approval_response").Member("approval_request_id", p.ID).Key("approve").Raw([]byte(approve)).
+			Some("reason", string(p.Text))
+	default:
+		w.Member("type", kind+"_output").Member("call_id", p.ID).Key("output").Bytes(p.Text)
+	}
+	return w.Close('}').Text
+}
+
+func status(p *dialect.Part, failed string) string {
+	if p.Failed {
+		return failed
+	}
+	return "completed"
+}
+
+// writeFound writes the tools that a tool search found, which are its result.
+func writeFound(w *dialect.Writer, p, call *dialect.Part) {
+	w.Member("type", "tool_search_output")
+	if !searchedInside(call) {
+		w.Member("call_id", p.ID)
+	}
+	w.Member("execution", execution(call)).Member("status", "completed").Key("tools")
+	if tools := dialect.Raw(p.Text); tools.Kind() == '[' {
+		w.Value(tools)
+	} else {
+		w.Open('[').Close(']')
+	}
+}
