@@ -45,6 +45,9 @@ func checked(name, address string) (string, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return "", fmt.Errorf("%s: not the URL of a host\nwanted is one like https://api.example.com/v1", name)
 	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("%s: paths are put behind the URL, so there can be no ? or # in it", name)
+	}
 	if u.User != nil {
 		return "", fmt.Errorf("%s: a URL with a name or password in it\nkeys are read from the environment, or --header", name)
 	}
