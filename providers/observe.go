@@ -16,14 +16,18 @@ type history struct {
 	observed bool // what it brings back has been told
 }
 
-// History is the conversation that the request carries, and where its protocol
-// sends such; nothing when there is no request, or none that can be read.
+// History is the conversation that the request carries, or the one that stands
+// in for it, and where its protocol sends such; nothing when there is no request,
+// or none that can be read.
 func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	size := x.Request.Size()
+	if size == 0 {
+		size = int64(len(x.in.Request))
+	}
 	if size == 0 || size == x.past.read {
 		return x.past.messages, x.past.target
 	}
-	body := x.Request.Bytes(0, size)
+	body := x.request()
 	x.past.read = size
 	if x.Dialect != nil && TargetOf(x.Dialect.Name) != nil {
 		x.past.target = TargetOf(x.Dialect.Name)

@@ -21,7 +21,6 @@ var target = dialect.Target{
 		Name:       "1 validation error detected: Value at 'messages.N.member.content.M.member.toolUse.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+",
 		LoneCall:   "Expected toolResult blocks at messages.N.content for the following Ids: {id}",
 		LoneResult: "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
-		Split:      "Expected toolResult blocks at messages.N.content for the following Ids: {id}",
 	},
 	Encode:  encode,
 	Request: ask,

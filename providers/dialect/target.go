@@ -136,7 +136,6 @@ type Refusal struct {
 	LoneCall    string // a call without a result right after it
 	LoneResult  string // a result without a call
 	Unsigned    string // a call without its signature
-	Split       string // calls of one turn, or their results, in several messages
 	NoReasoning string // reasoning that had to come back
 }
 

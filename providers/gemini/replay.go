@@ -25,7 +25,6 @@ var target = dialect.Target{
 		LoneCall:   wrongCount,
 		LoneResult: "Please ensure that function response turn comes immediately after a function call turn.",
 		Unsigned:   "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}`, position N.",
-		Split:      wrongCount,
 	},
 	Encode:  encode,
 	Request: ask,

@@ -68,7 +68,7 @@ user
   call id=c4 item=cu_1 name=computer_call tool=server args={"type":"wait"} (object)
   call id=c5 item=cu_2 name=computer_call tool=server args={"actions":[{"type":"wait"}]} (object)
   call id=c6 item=tsc_1 name=tool_search_call tool=server args={"goal":"x"} (object)
-  call id=mcpr_1 name=search space=docs tool=mcp_approval args={}
+  call id=mcpr_1 name=search host=docs tool=mcp_approval args={}
 user
   result id=c1 text=ab (failed)
   result id=c2 text={"output":"a"}
@@ -100,7 +100,7 @@ assistant
   result id=call_p item=cmo_1 text=1 (server)
   call id=tsc_1 name=tool_search_call tool=server args={"paths":["a"]} (object) (server)
   result id=tsc_1 item=tso_1 text=[] (server)
-  call id=mcp_1 name=search space=docs tool=mcp args={"q":1} (server)
+  call id=mcp_1 name=search host=docs tool=mcp args={"q":1} (server)
   call id=ws_1 name=web_search_call tool=server args={"type":"search","query":"x"} (object) (server)
   call id=fs_1 name=file_search_call tool=server args={"queries":["a"]} (object) (server)
   call id=ci_1 name=code_interpreter_call tool=server args=1+1 (server)

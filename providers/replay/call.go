@@ -99,7 +99,10 @@ func nameWords(r dialect.NameRule) string {
 	if r.Class == "" {
 		return "it must not be empty"
 	}
-	return fmt.Sprintf("1 to %d of [%s]", r.Most, r.Class)
+	if r.Most == 0 {
+		return fmt.Sprintf("it must be of [%s]", r.Class)
+	}
+	return fmt.Sprintf("it must be 1 to %d of [%s]", r.Most, r.Class)
 }
 
 // sign keeps the call's signature where it is good, and puts a sentinel where
@@ -150,7 +153,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 		c.loseAt(FreeformToJSON, span{0, len(f.raw)}, `free text has no place here: it is sent as {"input": …}`)
 		p.Tool, sent.Outcome = "function", Wrapped
 		return wrapped("input", dialect.AppendString(nil, sanitized(f.raw)))
-	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty):
+	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
 		return f.raw // an item of the protocol's own: no client takes its arguments apart
 	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
 		return c.encodedAgain(f, sent)

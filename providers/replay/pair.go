@@ -171,7 +171,4 @@ func (c *coercion) tellSplit() {
 	}
 	c.call = 0
 	c.lose(Loss{Code: ParallelSplit, Message: "calls the model made together are sent as if it had made them one after another"})
-	if c.Refused == "" {
-		c.Refused = c.To.Refusal.Split
-	}
 }

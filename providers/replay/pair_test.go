@@ -103,3 +103,21 @@ func TestReasoning(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnReasoningMustComeBack: who thought before it called a tool refuses the
+// call without the thought.
+func TestOwnReasoningMustComeBack(t *testing.T) {
+	from := target(t, "anthropic")
+	history := calls(from, `{}`)
+	history[0].Parts = append([]dialect.Part{{Kind: dialect.ReasoningPart, Text: []byte("hm")}}, history[0].Parts...)
+	for _, name := range []string{"preserve", "wrap"} {
+		p := replay.Conversation(history, from).Preview(from, policy(t, name))
+		if !strings.Contains(p.Refused, "must start with a thinking block") || p.Outcome != replay.Verbatim {
+			t.Errorf("%s: %s, refused %q", name, p.Outcome, p.Refused)
+		}
+	}
+	history[0].Parts[0].Signature = "sig"
+	if p := replay.Conversation(history, from).Preview(from, policy(t, "wrap")); p.Refused != "" || len(p.Losses) > 0 {
+		t.Errorf("signed: %s, refused %q", codes(p.Losses), p.Refused)
+	}
+}

@@ -95,6 +95,8 @@ type coercion struct {
 	same bool // the target speaks the protocol the source came by
 	ids  ids
 	call int // of the source, being made
+
+	unthought bool // the message being made loses reasoning that is the target's own
 }
 
 func (c *coercion) lose(l Loss) {
@@ -142,6 +144,10 @@ func (c *coercion) messages() (out []dialect.Message) {
 			}
 		}
 		c.call = 0
+		if c.unthought && countCalls(made) > 0 && c.Refused == "" {
+			c.Refused = c.To.Refusal.NoReasoning
+		}
+		c.unthought = false
 		if len(made.Parts) > 0 {
 			out = append(out, made)
 		}
@@ -165,10 +171,11 @@ func (c *coercion) makeReasoning(p *dialect.Part) bool {
 	case c.same && (rule != dialect.SignedReasoning || p.Signature != ""):
 		return true
 	case p.Hidden, len(p.Text) == 0:
+		c.unthought = c.same
 		c.lose(Loss{Code: ReasoningDropped, Message: "reasoning that only its own provider can read is left out"})
 		return false
 	}
-	p.Raw = nil
+	p.Raw, c.unthought = nil, c.same
 	if p.Signature != "" {
 		c.lose(Loss{Code: SignatureDropped, Message: "the signature of reasoning is good with its own provider only"})
 		p.Signature, p.ID = "", ""
@@ -192,12 +199,12 @@ func (c *coercion) makeResult(p *dialect.Part) bool {
 		}
 		return c.same
 	}
-	old, was := p.ID, p.Name
+	old := p.ID
 	p.ID = c.ids.result(p.ID, p.Name)
 	if p.Name == "" {
 		p.Name = c.ids.names[old]
 	}
-	if p.ID != old || p.Name != was {
+	if p.ID != old {
 		p.Raw = nil
 	}
 	if p.Failed && !c.To.ErrorFlag {

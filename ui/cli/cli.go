@@ -2,7 +2,8 @@
 // sees every other. It reads flags, joins sources to the inspector and the
 // screen, and turns outcomes into exit codes. It decides nothing about calls.
 //
-// Exit codes: 0 fine, 1 the work failed, 2 wrong usage, 128+n on signal n.
+// Exit codes: 0 fine, 1 the work failed or there is a loss it was to fail on, 2
+// wrong usage, 128+n on signal n.
 package cli
 
 import (
@@ -27,6 +28,7 @@ type app struct {
 	stdout, stderr *os.File
 	flags          lookFlags
 	reading        readFlags
+	replaying      replayFlags
 	follow         bool
 	speed          float64
 	format         string
@@ -47,15 +49,20 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 
 // end says what went wrong and returns the exit code.
 func (a *app) end(err error) int {
-	if err == nil {
-		return a.code
+	if err != nil {
+		a.fail(err)
 	}
+	return a.code
+}
+
+// fail says what went wrong and has the run end with the exit code of that.
+func (a *app) fail(err error) {
 	a.complain(err)
+	a.code = max(a.code, 1)
 	var usage *usageError
 	if errors.As(err, &usage) {
-		return 2
+		a.code = max(a.code, 2)
 	}
-	return max(a.code, 1)
 }
 
 // complain writes an error as at most three clean lines.
@@ -88,7 +95,8 @@ grow, and what state the call is really in.
   toolscope -f proxy.log        follow a file that grows
   curl -N … | toolscope         watch a stream, live
   toolscope connect PROVIDER …  send a request and watch the answer
-  toolscope print FILE          the calls, without a screen`,
+  toolscope print FILE          the calls, without a screen
+  toolscope replay FILE         what becomes of the calls when they are sent back`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -106,7 +114,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.connectCommand(), a.printCommand(), a.demoCommand(), versionCommand())
+	root.AddCommand(open, a.connectCommand(), a.printCommand(), a.replayCommand(), a.demoCommand(), versionCommand())
 	root.AddCommand(topics()...)
 	return root
 }
@@ -160,6 +168,9 @@ func topics() []*cobra.Command {
 		{Use: "keys", Short: "The keys of the screen", Long: keys},
 		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
 		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
+		{Use: "targets", Short: "The names replay --to takes, and what each provider wants", Long: targetsHelp()},
+		{Use: "policies", Short: "The names replay --policy takes, and who does so", Long: policiesHelp()},
+		{Use: "losses", Short: "What replay can lose, by severity", Long: lossesHelp()},
 	}
 }
 

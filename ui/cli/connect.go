@@ -107,7 +107,7 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 		return err
 	}
 	out := bufio.NewWriter(a.stdout)
-	var p printer = &textPrinter{out, prices}
+	var p printer = &textPrinter{lines{out}, prices}
 	if a.format == "jsonl" {
 		p = &jsonPrinter{out, prices}
 	}

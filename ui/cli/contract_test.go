@@ -93,7 +93,7 @@ type findingJSON struct {
 	Offset                  *int
 }
 
-// decode reads the lines; one of neither kind, or with an unknown field, is an
+// decode reads the lines; one of no known kind, or with an unknown field, is an
 // error.
 func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 	t.Helper()
@@ -114,6 +114,8 @@ func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 			var u turnJSON
 			err = d.Decode(&u)
 			turns = append(turns, u)
+		case "sent_back":
+			err = d.Decode(new(sentBackJSON))
 		default:
 			t.Fatalf("a line of type %q", kind.Type)
 		}

@@ -80,7 +80,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		return err
 	}
 	if !isTerminal(a.stdout) {
-		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{bufio.NewWriter(a.stdout), prices})
+		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{lines{bufio.NewWriter(a.stdout)}, prices})
 	}
 	speed := a.speed
 	if speed == 0 {

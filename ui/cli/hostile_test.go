@@ -233,6 +233,38 @@ func TestHostileValues(t *testing.T) {
 	same(t, 2, "finish", turns[1].Finish, named("finish"))
 }
 
+// TestHostileReplay: everything from outside is there and harmless, in every
+// format, and a machine reads the exact bytes.
+func TestHostileReplay(t *testing.T) {
+	files := hostileFiles(t)[:2]
+	for _, args := range [][]string{
+		{"--format", "text"}, {"--format", "text", "--to", "anthropic"}, {"--format", "text", "--to", "openai-chat", "--policy", "repair"},
+		{"--whole", "--to", "openai-chat", "--policy", "wrap"}, {"--policy", "all", "--format", "json"}, {"--whole", "--format", "json"},
+	} {
+		out := command(t, nil, append(append([]string{"replay"}, args...), files...)...)
+		wantClean(t, out.stdout)
+		wantClean(t, out.stderr)
+		if !strings.Contains(out.stdout, "call_name>") && !strings.Contains(out.stdout, "chat_name>") {
+			t.Errorf("%v: no name in\n%s", args, out.stdout)
+		}
+		if args[len(args)-1] == "json" {
+			readPreviews(t, out.stdout)
+		}
+	}
+	chat := previews(t, "--to", "openai-chat", files[1])[0]
+	var body struct {
+		Calls []struct {
+			ID       string
+			Function struct{ Name, Arguments string }
+		} `json:"tool_calls"`
+	}
+	if err := json.Unmarshal(chat.Body, &body); err != nil || len(body.Calls) != 1 {
+		t.Fatalf("%v: body %s", err, chat.Body)
+	}
+	same(t, 0, "name", body.Calls[0].Function.Name, named("chat_name"))
+	same(t, 0, "arguments", body.Calls[0].Function.Arguments, `{"`+named("chat_key")+`":"`+named("chat_value")+`"}`)
+}
+
 // fffd is s with each byte that is not UTF-8 replaced, as JSON does.
 func fffd(s string) string { return string([]rune(s)) }
 
@@ -245,6 +277,8 @@ func TestHostileErrors(t *testing.T) {
 		{"open", bad}, {"print", bad}, {"print", bad + "\n\n\n\nmore"},
 		{"print", "--format", bad, "x"}, {"print", "--" + bad}, {"print", "-" + bad},
 		{"--theme", bad, "demo"}, {"demo", "--theme", bad}, {"demo", bad}, {"open", "--speed", bad, "x"},
+		{"replay", bad}, {"replay", "--to", bad, "x"}, {"replay", "--policy", bad, "x"}, {"replay", "--fail-on-loss", bad, "x"},
+		{"replay", "--format", bad, "x"}, {"replay", "--turn", bad, "x"}, {"replay", "--turn", "9", "demo/cut.tsc" + bad},
 		{"version", bad}, {"demo", "--list=" + bad}, {"completion", bad}, {"completion", "bash", bad}, {"help", bad},
 		{"__complete", bad}, {"__complete", "open", "--theme", bad}, {"__complete", "--" + bad},
 	} {

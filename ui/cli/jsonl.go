@@ -33,6 +33,25 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	_, _ = p.w.Write(turnLine(file, x, t, costOf(p.prices, x, t)))
 }
 
+// sentBack writes a line a call that a later request has in its history.
+func (p *jsonPrinter) sentBack(calls []returned) {
+	for _, r := range calls {
+		var o object
+		o.text("type", "sent_back")
+		o.text("file", r.file)
+		o.int("turn", int(r.turn.Number)+1)
+		o.int("call", r.call.Number)
+		o.text("id", r.call.ID)
+		o.text("name", r.call.Name)
+		o.int("exchange", r.Exchange)
+		o.text("as", r.As)
+		o.texts("policies", r.policies())
+		o.text("result", r.result())
+		o.raw("findings", findingList(r.findings))
+		_, _ = p.w.Write(o.line())
+	}
+}
+
 func callLine(file string, t *stream.Turn, c *stream.Call) []byte {
 	var o object
 	o.text("type", "call")
@@ -185,6 +204,18 @@ func (o *object) text(name, value string) {
 	o.b = display.AppendJSON(o.b, value)
 }
 
+func (o *object) texts(name string, values []string) {
+	o.key(name)
+	o.b = append(o.b, '[')
+	for i, v := range values {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = display.AppendJSON(o.b, v)
+	}
+	o.b = append(o.b, ']')
+}
+
 func (o *object) int(name string, n int) {
 	o.key(name)
 	o.b = strconv.AppendInt(o.b, int64(n), 10)
@@ -219,10 +250,17 @@ func (o *object) cost(f price.Figure) {
 	}
 }
 
-// raw writes a JSON text.
+// raw writes a JSON text, on one line: line breaks that are left are between
+// tokens.
 func (o *object) raw(name string, text []byte) {
 	o.key(name)
+	start := len(o.b)
 	o.b = display.AppendJSONText(o.b, text)
+	for i, c := range o.b[start:] {
+		if c == '\n' || c == '\r' {
+			o.b[start+i] = ' '
+		}
+	}
 }
 
 func (o *object) end() []byte {

@@ -41,7 +41,7 @@ func TestReaderGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"print", big}, {"print", "--format", "jsonl", big}, {"open", big}, {big},
+		{"print", big}, {"print", "--format", "jsonl", big}, {"replay", big}, {"open", big}, {big},
 		{"demo", "--list"}, {"demo"}, {}, {"version"}, {"--help"}, {"help", "keys"}, {"completion", "bash"},
 	} {
 		for _, lines := range []int{0, 1} { // as read by: true, head -1
@@ -81,7 +81,7 @@ func TestStreamsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, redirection := range []string{">&-", "<&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"} {
-		for _, args := range []string{"print " + capturedDemo, "print --format jsonl " + capturedDemo, "demo --list", "demo"} {
+		for _, args := range []string{"print " + capturedDemo, "print --format jsonl " + capturedDemo, "replay " + capturedDemo, "demo --list", "demo"} {
 			out, err := exec.Command("sh", "-c", program+" "+args+" "+redirection).CombinedOutput()
 			if err != nil || bytes.Contains(out, []byte("toolscope:")) {
 				t.Errorf("%s %s: %v\n%s", args, redirection, err, out)

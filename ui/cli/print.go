@@ -32,9 +32,11 @@ func (a *app) printCommand() *cobra.Command {
 	return cmd
 }
 
-// A printer writes one turn that has ended.
+// A printer writes turns that have ended, and what later requests made of their
+// calls.
 type printer interface {
 	turn(file string, x *providers.Exchange, t *stream.Turn)
+	sentBack(calls []returned)
 	flush() error
 }
 
@@ -48,7 +50,7 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	var p printer
 	switch a.format {
 	case "text":
-		p = &textPrinter{out, prices}
+		p = &textPrinter{lines{out}, prices}
 	case "jsonl":
 		p = &jsonPrinter{out, prices}
 	default:
@@ -69,55 +71,42 @@ func (a *app) print(ctx context.Context, paths []string) error {
 			err = a.printSource(src, path, in, p)
 		}
 		if err != nil {
-			a.complain(err)
-			a.code = 1
+			a.fail(err)
 		}
 	}
 	return nil
 }
 
 // printSource writes the turns of one source; they are numbered within it.
-func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) (err error) {
+func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
 	q := queue{in: in, path: path, to: p, printed: map[*stream.Turn]bool{}}
-	for r, readErr := range src {
-		if readErr != nil {
-			err = readErr
-			break
-		}
-		in.Write(record(r))
-		if err := q.print(false); err != nil {
-			return err
-		}
+	var failed error
+	err := inspect(src, in, func() bool {
+		failed = q.print(false)
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
 	}
-	in.Close()
 	a.notes(path, in)
 	return errors.Join(err, q.print(true))
 }
 
-// queue prints turns in the order they end.
-type queue struct {
-	in      *providers.Inspector
-	path    string
-	to      printer
-	first   int                   // first turn that was not printed
-	printed map[*stream.Turn]bool // those after it that were
-}
-
-func (q *queue) print(all bool) error {
-	turns := q.in.Session().Turns
-	for _, t := range turns[q.first:] {
-		if (t.Closed() || all) && !q.printed[t] {
-			q.printed[t] = true
-			x := q.in.Exchange(t.Exchange)
-			q.to.turn(fileOf(q.path, x), x, t)
+// inspect has an inspector take a source, and goes on after each record as long
+// as more says so. The error is the source's.
+func inspect(src capture.Source, in *providers.Inspector, more func() bool) error {
+	defer in.Close()
+	for r, err := range src {
+		if err != nil {
+			return err
+		}
+		in.Write(record(r))
+		if !more() {
+			break
 		}
 	}
-	for q.first < len(turns) && q.printed[turns[q.first]] {
-		delete(q.printed, turns[q.first])
-		q.first++
-	}
-	return q.to.flush()
+	return nil
 }
 
 // fileOf is the file a turn came from, as the user wrote it.

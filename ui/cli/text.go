@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"strings"
 
@@ -9,17 +8,14 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui"
-	"toolscope/ui/display"
 )
 
 // textPrinter writes turns for people: a line a turn and one of its usage, a
 // line a call, then the arguments as they came, and findings in words.
 type textPrinter struct {
-	w      *bufio.Writer
+	lines
 	prices *price.Table
 }
-
-func (p *textPrinter) flush() error { return p.w.Flush() }
 
 func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	cost := "cost unknown"
@@ -52,12 +48,8 @@ func callCount(t *stream.Turn) string {
 }
 
 func (p *textPrinter) call(c *stream.Call) {
-	name := c.Name
-	if name == "" {
-		name = "(no name)"
-	}
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, ui.AboutCall(c)...)
-	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), name, c.ID, len(c.Args()), plural(len(c.Deltas()), "delta"), strings.Join(said, ", "))
+	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), plural(len(c.Deltas()), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.linef("                %s", c.Args())
 	}
@@ -70,26 +62,19 @@ func (p *textPrinter) findings(list []stream.Finding) {
 	}
 }
 
-// linef writes one clean line.
-func (p *textPrinter) linef(format string, args ...any) {
-	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	_, _ = p.w.WriteString(string(display.Clean(text)) + "\n")
+// sentBack writes a line a call that a later request has in its history.
+func (p *textPrinter) sentBack(calls []returned) {
+	for _, r := range calls {
+		p.linef("  %-13s %s  %s  %s  (of turn %d, in request %d)", "sent back", callName(r.call.Name), r.call.ID, r.words(), r.turn.Number+1, r.Exchange)
+		p.findings(r.findings)
+	}
+	p.linef("")
 }
 
-// joined is the words that are not empty, with a dot between.
-func joined(words ...string) string {
-	var out []string
-	for _, w := range words {
-		if w != "" {
-			out = append(out, w)
-		}
+// callName is a call's name, or that it has none.
+func callName(name string) string {
+	if name == "" {
+		return "(no name)"
 	}
-	return strings.Join(out, " · ")
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return name
 }

@@ -1,0 +1,192 @@
+package replay_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// answered is a history of calls with results that name them.
+func answered(from *dialect.Target, ids ...string) []dialect.Message {
+	m := calls(from, make([]string, len(ids))...)
+	results := user()
+	for i, id := range ids {
+		m[0].Parts[i].ID, m[0].Parts[i].Args = id, []byte(`{"a":1}`)
+		results.Parts = append(results.Parts, result(id, "ok"))
+	}
+	return append(m, results)
+}
+
+func body(p replay.Preview) string {
+	return string(bytes.Join(append(p.Body, p.Results...), []byte("\n")))
+}
+
+// TestVectors: the cases of replay that the protocol reference lists, by their
+// numbers there.
+func TestVectors(t *testing.T) {
+	chat, anthropic := target(t, "openai-chat"), target(t, "anthropic")
+	t.Run("54 malformed arguments to Anthropic", func(t *testing.T) {
+		src := replay.Conversation(calls(chat, `{"a":1`), chat)
+		if p := src.Preview(anthropic, policy(t, "preserve")); string(p.Calls[0].Args) != `{}` || codes(p.Losses) != replay.ArgsEmptied {
+			t.Errorf("%s, %s", p.Calls[0].Args, codes(p.Losses))
+		}
+		if p := src.Preview(anthropic, policy(t, "wrap")); string(p.Calls[0].Args) != `{"INVALID_JSON":"{\"a\":1"}` {
+			t.Errorf("%s", p.Calls[0].Args)
+		}
+	})
+	t.Run("55 an id of two to Anthropic", func(t *testing.T) {
+		p := replay.Conversation(answered(chat, "call_a|fc_b"), chat).Preview(anthropic, policy(t, "preserve"))
+		if codes(p.Losses) != replay.IDRewritten || strings.Count(body(p), `"call_a_fc_b"`) != 2 {
+			t.Errorf("%s: %s", codes(p.Losses), body(p))
+		}
+	})
+	t.Run("56 ids cut to nine characters for Mistral", func(t *testing.T) {
+		p := replay.Conversation(answered(chat, "tooluse_ABx", "tooluse_ABy"), chat).Preview(target(t, "mistral"), policy(t, "wrap-raw"))
+		if !strings.HasSuffix(codes(p.Losses), replay.IDCollision) {
+			t.Errorf("%s: %s", codes(p.Losses), body(p))
+		}
+	})
+	t.Run("57 an id with a dot and a colon", func(t *testing.T) {
+		src := replay.Conversation(answered(chat, "functions.search:0"), chat)
+		if p := src.Preview(anthropic, policy(t, "preserve")); codes(p.Losses) != replay.IDRewritten {
+			t.Errorf("to Anthropic: %s", codes(p.Losses))
+		}
+		if p := src.Preview(target(t, "bedrock"), policy(t, "preserve")); codes(p.Losses) != "" || p.Calls[0].ID != "functions.search:0" {
+			t.Errorf("to Bedrock: %s, %s", codes(p.Losses), p.Calls[0].ID)
+		}
+	})
+	t.Run("58 a batch of which the first call is signed", func(t *testing.T) {
+		gemini := target(t, "gemini")
+		batch := answered(gemini, "", "")
+		batch[0].Parts[0].Signature = "c2ln"
+		batch[0].Parts[1].Name, batch[1].Parts[0].Name, batch[1].Parts[1].Name = "other", batch[0].Parts[0].Name, "other"
+		src := replay.Conversation(batch, gemini)
+		if p := src.Preview(gemini, policy(t, "preserve")); p.Refused != "" || len(p.Losses) > 0 || len(p.Body) != 2 {
+			t.Errorf("together: %s, refused %q: %s", codes(p.Losses), p.Refused, body(p))
+		}
+		p := src.Split().Preview(gemini, policy(t, "preserve"))
+		if codes(p.Losses) != replay.ParallelSplit || !strings.Contains(p.Refused, "thought_signature") || p.Outcome != replay.Rejected {
+			t.Errorf("split: %s, %s, refused %q", p.Outcome, codes(p.Losses), p.Refused)
+		}
+	})
+}
+
+// turnOf is the first turn of a response.
+func turnOf(t *testing.T, wire string) *stream.Turn {
+	t.Helper()
+	in := new(providers.Inspector)
+	in.Write(stream.Record{Exchange: 1, Data: []byte(wire)})
+	in.Close()
+	if len(in.Session().Turns) == 0 || len(in.Session().Turns[0].Calls) == 0 {
+		t.Fatal("no call")
+	}
+	return in.Session().Turns[0]
+}
+
+// sentArguments is the value of the arguments that a preview's own protocol
+// reads back from its body.
+func sentArguments(t *testing.T, p replay.Preview) (args []byte, form dialect.Form) {
+	t.Helper()
+	list := "[" + string(bytes.Join(p.Body, []byte(","))) + "]"
+	request := map[string]string{"openai-responses": `{"input":` + list + `}`, "gemini": `{"contents":` + list + `}`, "aistudio": `["models/x",` + list + `]`}[p.To.Dialect]
+	if request == "" {
+		request = `{"messages":` + list + `}`
+	}
+	messages, err := p.To.Decode([]byte(request))
+	if err != nil {
+		t.Fatalf("%s: %v in %s", p.To.Name, err, request)
+	}
+	for _, m := range messages {
+		for _, part := range m.Parts {
+			if part.Kind == dialect.CallPart {
+				return part.Args, part.Form
+			}
+		}
+	}
+	return nil, 0
+}
+
+// TestArraysTravel: arguments that are arrays in arrays on AI Studio's wire are
+// the same value at every target, and AI Studio's again on the way back.
+func TestArraysTravel(t *testing.T) {
+	wire := `[[[[[[null,null,null,null,null,null,null,null,null,null,["todo_write",[[["todos",[null,null,null,null,null,[[[null,null,null,null,` +
+		`[[["id",[null,null,"1"]],["done",[null,null,null,0]],["n",[null,9007199254740991]]]]]]]]]]],"c1"]]],"model"],1]],null,[1,2,3]]]`
+	const want = `{"todos":[{"id":"1","done":false,"n":9007199254740991}]}`
+	turn := turnOf(t, wire)
+	from := target(t, "aistudio")
+	for _, to := range providers.Targets() {
+		p := replay.Calls(turn, from).Preview(to, policy(t, "preserve"))
+		args, _ := sentArguments(t, p)
+		if !dialect.Same(args, []byte(want)) || p.Refused != "" {
+			t.Errorf("%s: %s, %s, refused %q", to.Name, args, codes(p.Losses), p.Refused)
+		}
+		back := replay.Conversation(calls(to, string(args)), to).Preview(from, policy(t, "preserve"))
+		if args, _ := sentArguments(t, back); string(args) != want && !dialect.Same(args, []byte(want)) {
+			t.Errorf("from %s and back: %s", to.Name, args)
+		}
+	}
+}
+
+// TestNestedFunction: a body whose call stands in "function" with arguments that
+// are a string, beside content that is null, is not lost by any target. A client
+// that filters what it cannot decode loses a malformed one, and its result's call.
+func TestNestedFunction(t *testing.T) {
+	wire := `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_abc123","type":"function","function":{"name":"get_weather",` +
+		`"arguments":"{\"location\":\"NYC\", \"units\":\"metric\"}"}}]},"finish_reason":"tool_calls"}]}`
+	turn := turnOf(t, wire)
+	for _, to := range providers.Targets() {
+		p := replay.Calls(turn, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
+		args, form := sentArguments(t, p)
+		if !dialect.Same(args, []byte(`{"location":"NYC","units":"metric"}`)) || form == dialect.TextForm != (to.Form == dialect.TextForm) {
+			t.Errorf("%s: %s", to.Name, body(p))
+		}
+	}
+	broken := turnOf(t, strings.Replace(wire, `metric\"}`, `metric`, 1))
+	for _, to := range providers.Targets() {
+		p := replay.Calls(broken, target(t, "openai-chat")).Preview(to, policy(t, "drop"))
+		if args, _ := sentArguments(t, p); args != nil || codes(p.Losses) != "CALL_DROPPED ORPHAN_RESULT" || (p.Refused == "") != to.Unpaired {
+			t.Errorf("%s: %s, refused %q: %s", to.Name, codes(p.Losses), p.Refused, body(p))
+		}
+	}
+}
+
+// TestMalformedEverywhere: arguments that do not parse, under each policy at
+// every target: what was lost before, what is kept since, and what still is lost.
+func TestMalformedEverywhere(t *testing.T) {
+	const raw = `{"path":"/etc/hosts","content":"line1`
+	from := target(t, "openai-chat")
+	src := replay.Conversation(calls(from, raw), from)
+	for _, to := range providers.Targets() {
+		takesText := to.Form == dialect.TextForm
+		for name, want := range map[string]struct{ text, object string }{
+			"empty":    {`{}`, `{}`},                     // as it was
+			"preserve": {raw, `{}`},                      // as it is mended: text survives where text is taken
+			"wrap":     {`INVALID_JSON`, `INVALID_JSON`}, // nothing is lost anywhere
+		} {
+			p := src.Preview(to, policy(t, name))
+			args, _ := sentArguments(t, p)
+			expect := want.object
+			if takesText {
+				expect = want.text
+			}
+			if !bytes.Contains(args, []byte(expect)) {
+				t.Errorf("%s under %s: %s", to.Name, name, args)
+			}
+			emptied := strings.Contains(codes(p.Losses), replay.ArgsEmptied)
+			if emptied != (string(args) == "{}") {
+				t.Errorf("%s under %s: sends %s and tells %s", to.Name, name, args, codes(p.Losses))
+			}
+			for _, message := range append(p.Body, p.Results...) {
+				if !json.Valid(message) {
+					t.Errorf("%s under %s: %s", to.Name, name, message)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"toolscope/ui/display"
+)
+
+// columns is the width that prose is wrapped to.
+const columns = 80
+
+// lines writes text for people, every line of it clean.
+type lines struct{ w *bufio.Writer }
+
+func (l lines) flush() error { return l.w.Flush() }
+
+// linef writes one clean line.
+func (l lines) linef(format string, args ...any) {
+	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
+	_, _ = l.w.WriteString(string(display.Clean(text)) + "\n")
+}
+
+// prose writes text behind a lead, which must be clean and is what the lines
+// that follow are indented by.
+func (l lines) prose(lead, text string) {
+	l.wrapped(lead, strings.FieldsFunc(string(display.Clean(text)), func(c rune) bool { return c == ' ' }))
+}
+
+// wrapped is prose of words that stay whole, whatever is in them.
+func (l lines) wrapped(lead string, words []string) {
+	indent := display.Width(display.Text(lead))
+	line, used := lead, indent
+	for i, word := range words {
+		cells := display.Width(display.Clean(word))
+		switch {
+		case i == 0:
+		case used+1+cells <= columns:
+			line, used = line+" ", used+1
+		default:
+			l.linef("%s", line)
+			line, used = strings.Repeat(" ", indent), indent
+		}
+		line, used = line+word, used+cells
+	}
+	l.linef("%s", line)
+}
+
+// joined is the words that are not empty, with a dot between.
+func joined(words ...string) string {
+	var out []string
+	for _, w := range words {
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, " · ")
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+const replayHelp = `Preview what a later request would carry of the calls, and what gets lost on the
+way: the exact JSON, an outcome in a word, and the losses by name. A target is
+where the history goes; a policy is how a client treats arguments that are not
+one JSON object.
+
+Each call is previewed by itself, unless --whole or --conversation is given.
+With one target and one policy, the body, the results that must follow it and a
+diff of the arguments are shown too.
+
+  toolscope replay agent.sse                       every call, to every target
+  toolscope replay agent.sse --to anthropic --call 2
+  toolscope replay agent.sse --policy all          as every known kind of client
+  toolscope replay run.tsc --turn 3 --conversation --to gemini --format json
+  toolscope replay run.tsc --fail-on-loss high     for scripts: exit code 1
+
+'toolscope help targets', 'help policies' and 'help losses' list what there is.`
+
+// replayFlags say what is replayed, where to and how.
+type replayFlags struct {
+	to, policy   string
+	turn, call   int // 0 for all
+	whole        bool
+	conversation bool
+	oneByOne     bool
+	failOn       string
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "replay FILE…", Short: "Preview what becomes of calls when they are sent back", Long: replayHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths := a.paths(args)
+			if len(paths) == 0 {
+				return usagef("replay: no FILE and nothing on standard input\ntoolscope replay FILE…, or - for standard input")
+			}
+			for _, flag := range []string{"turn", "call"} {
+				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
+					return usagef("--%s %d: they are counted from 1", flag, n)
+				}
+			}
+			return a.replay(cmd.Context(), paths)
+		},
+	}
+	f, r := cmd.Flags(), &a.replaying
+	f.StringVar(&r.to, "to", "all", "where the history goes: all, or a name from 'toolscope help targets'")
+	f.StringVar(&r.policy, "policy", "preserve", "how the client treats arguments: all, or a name from 'toolscope help policies'")
+	f.IntVar(&r.turn, "turn", 0, "only turn `N`")
+	f.IntVar(&r.call, "call", 0, "only call `N` of its turn")
+	f.BoolVar(&r.whole, "whole", false, "turns as a whole: text, reasoning and all calls in one message")
+	f.BoolVar(&r.conversation, "conversation", false, "the history that a turn's request carried, and then the turn")
+	f.BoolVar(&r.oneByOne, "one-by-one", false, "each call in a message of its own, followed by its result; implies --whole")
+	f.StringVar(&a.format, "format", "text", "text, or json: one JSON object a line, for each call, target and policy")
+	f.StringVar(&r.failOn, "fail-on-loss", "", "exit with 1 when a preview has a loss of this `SEVERITY` or worse, or would be refused: "+severities())
+	a.reading.add(f)
+	f.Lookup("request").Usage = "the request body in this `FILE` stands in where none was captured: its history, and its tools"
+	return cmd
+}
+
+func severities() string {
+	var names []string
+	for _, s := range replay.Severities {
+		names = append(names, s.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// A replayer previews what the flags choose.
+type replayer struct {
+	replayFlags
+	targets  []*dialect.Target
+	policies []*replay.Policy
+	limit    replay.Severity // of failOn
+	out      previewPrinter
+	shown    int // previews
+	bad      int // those that reach the limit
+}
+
+// A previewPrinter writes previews.
+type previewPrinter interface {
+	begin(s *subject) // what the previews that follow are of
+	preview(s *subject, v *replay.Preview)
+	flush() error
+}
+
+// replayer is the flags, understood.
+func (a *app) replayer() (*replayer, error) {
+	r := &replayer{replayFlags: a.replaying}
+	switch {
+	case r.call != 0 && (r.whole || r.conversation || r.oneByOne):
+		return nil, usagef("--call %d: --whole, --conversation and --one-by-one are about all calls of a turn", r.call)
+	case r.whole && r.conversation:
+		return nil, usagef("--whole and --conversation: only one of them")
+	}
+	r.whole = r.whole || r.oneByOne && !r.conversation
+	if r.targets = providers.Targets(); r.to != "all" {
+		t, err := providers.FindTarget(r.to)
+		if err != nil {
+			return nil, usagef("--to: %w, and all", err)
+		}
+		r.targets = []*dialect.Target{t}
+	}
+	for i := range replay.Policies {
+		r.policies = append(r.policies, &replay.Policies[i])
+	}
+	if r.policy != "all" {
+		p, err := replay.FindPolicy(r.policy)
+		if err != nil {
+			return nil, usagef("--policy: %w, and all", err)
+		}
+		r.policies = []*replay.Policy{p}
+	}
+	if r.failOn != "" {
+		limit, ok := replay.FindSeverity(r.failOn)
+		if !ok {
+			return nil, usagef("--fail-on-loss: no severity %q; there are %s", r.failOn, severities())
+		}
+		r.limit = limit
+	}
+	out := bufio.NewWriter(a.stdout)
+	switch a.format {
+	case "text":
+		r.out = newPreviewText(out, r.targets, r.policies)
+	case "json":
+		r.out = previewJSON{out}
+	default:
+		return nil, usagef("--format %q: text or json", a.format)
+	}
+	return r, nil
+}
+
+// replay writes the previews of every file.
+func (a *app) replay(ctx context.Context, paths []string) error {
+	r, err := a.replayer()
+	if err != nil {
+		return err
+	}
+	prepare, err := a.reading.prepare()
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		in := new(providers.Inspector)
+		prepare(in)
+		if err := a.replayFile(ctx, path, in, r); err != nil {
+			a.fail(err)
+		}
+	}
+	if r.bad > 0 {
+		a.fail(fmt.Errorf("%d of %s lose something of severity %s or worse, or would be refused", r.bad, plural(r.shown, "preview"), r.limit))
+	}
+	return nil
+}
+
+// replayFile reads a whole source and writes the previews of what is chosen
+// from it. Turns are numbered within it.
+func (a *app) replayFile(ctx context.Context, path string, in *providers.Inspector, r *replayer) error {
+	defer quitQuietly()()
+	src, err := a.source(ctx, path)
+	if err != nil {
+		return err
+	}
+	err = inspect(src, in, func() bool { return true })
+	a.notes(path, in)
+	if len(in.Session().Turns) == 0 {
+		a.code = max(a.code, 1) // the notes say why
+		return err
+	}
+	return errors.Join(err, r.replay(path, in), r.out.flush())
+}
+
+// replay previews what is chosen of a source.
+func (r *replayer) replay(path string, in *providers.Inspector) error {
+	chosen, err := r.choose(path, in.Session().Turns)
+	if err != nil {
+		return err
+	}
+	shown := r.shown
+	var unknown []int // turns without a history
+	for _, c := range chosen {
+		for _, s := range r.subjects(path, in, c) {
+			if s.src == nil {
+				unknown = append(unknown, int(c.turn.Number)+1)
+			} else if _, calls := s.size(); calls > 0 {
+				r.preview(s)
+			}
+		}
+	}
+	switch {
+	case len(unknown) > 0:
+		return fmt.Errorf("%s: no request body was captured of %s: without it there is no history\n--request FILE gives the body that was sent", path, spans("turn", unknown))
+	case shown == r.shown:
+		return noCalls(path, chosen)
+	}
+	return nil
+}
+
+// preview writes the previews of one subject.
+func (r *replayer) preview(s *subject) {
+	r.out.begin(s)
+	for _, to := range r.targets {
+		for _, p := range r.policies {
+			v := s.src.Preview(to, p)
+			r.out.preview(s, &v)
+			if r.shown++; r.failOn != "" && r.fails(&v) {
+				r.bad++
+			}
+		}
+	}
+}
+
+// fails reports whether a preview reaches the limit. To be refused is as bad as
+// can be.
+func (r *replayer) fails(v *replay.Preview) bool {
+	if v.Refused != "" || v.Outcome == replay.Rejected {
+		return true
+	}
+	for _, l := range v.Losses {
+		if l.Severity >= r.limit {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// previewLine is a line of replay's JSON.
+type previewLine struct {
+	Type, File, Scope, From, To, Policy, Outcome, Refused string
+	Turn, Call                                            int
+	OneByOne                                              bool `json:"one_by_one"`
+	Losses                                                []lossJSON
+	Body                                                  json.RawMessage
+	Results                                               []json.RawMessage
+	Sent                                                  json.RawMessage `json:"arguments_sent"`
+	Diff                                                  []editJSON
+	Calls                                                 []sentJSON
+}
+
+type lossJSON struct {
+	Code, Severity, Message string
+	Call                    int
+	Start, End              *int
+}
+
+type editJSON struct {
+	Start, End int
+	From, To   string
+}
+
+type sentJSON struct {
+	Call                       int
+	ID, Name, Outcome, Refused string
+	Sent                       json.RawMessage `json:"arguments_sent"`
+	Diff                       []editJSON
+}
+
+var outcomeWords = []string{
+	"verbatim", "assumed empty", "parsed", "reformatted", "wrapped", "repaired", "emptied", "dropped", "rejected",
+}
+
+// previews runs replay with --format json and reads its lines, strictly.
+func previews(t *testing.T, args ...string) (list []previewLine) {
+	t.Helper()
+	out := command(t, nil, append([]string{"replay", "--format", "json"}, args...)...)
+	if out.code != 0 || out.stderr != "" {
+		t.Fatalf("%v: exit code %d, stderr %q", args, out.code, out.stderr)
+	}
+	return readPreviews(t, out.stdout)
+}
+
+func readPreviews(t *testing.T, text string) (list []previewLine) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		d := json.NewDecoder(strings.NewReader(line))
+		d.DisallowUnknownFields()
+		var p previewLine
+		if err := d.Decode(&p); err != nil || d.More() {
+			t.Fatalf("%v in %q", err, line)
+		}
+		if p.Type != "replay" || !slices.Contains(outcomeWords, p.Outcome) || len(p.Body) == 0 || p.Losses == nil {
+			t.Fatalf("a line without what it must have: %q", line)
+		}
+		for _, l := range p.Losses {
+			if s, ok := replay.FindSeverity(l.Severity); !ok || s != replay.SeverityOf(l.Code) || l.Message == "" {
+				t.Errorf("loss %+v", l)
+			}
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func (p *previewLine) codes() (codes []string) {
+	for _, l := range p.Losses {
+		codes = append(codes, l.Code)
+	}
+	return codes
+}
+
+// sentText is what arguments_sent stands for: the text, or the object as it is.
+func sentText(t *testing.T, to *dialect.Target, sent json.RawMessage) (text string) {
+	t.Helper()
+	if to.Form != dialect.TextForm {
+		return string(sent)
+	}
+	if err := json.Unmarshal(sent, &text); err != nil {
+		t.Fatalf("%v in %q", err, sent)
+	}
+	return text
+}
+
+// applied is a text with the edits of a diff.
+func applied(t *testing.T, text string, diff []editJSON) (out string) {
+	t.Helper()
+	at := 0
+	for _, e := range diff {
+		if e.Start < at || e.End < e.Start || text[e.Start:e.End] != e.From {
+			t.Fatalf("edit %+v of %q, behind byte %d", e, text, at)
+		}
+		out += text[at:e.Start] + e.To
+		at = e.End
+	}
+	return out + text[at:]
+}
+
+// TestReplayOneLine: an object that was written on several lines is one line of
+// JSON, and as many bytes.
+func TestReplayOneLine(t *testing.T) {
+	args := "{\n\t\"a\" : [1,\r\n 2], \"b\": \"x\\ny\"}"
+	file := filepath.Join(t.TempDir(), "a.sse")
+	if err := os.WriteFile(file, chat(toolChunk(args), finishChunk, "[DONE]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := previews(t, "--to", "anthropic", file)[0]
+	same(t, 0, "outcome", p.Outcome, "parsed")
+	same(t, 0, "arguments", string(p.Sent), strings.NewReplacer("\n", " ", "\r", " ").Replace(args))
+	same(t, 0, "diff", len(p.Diff), 0)
+}
+
+// TestSubjectNumber: a call keeps its number of the turn, though what the
+// provider threw away is no call of the source.
+func TestSubjectNumber(t *testing.T) {
+	s := subject{scope: wholeTurn, calls: []*stream.Call{{Number: 1}, {Number: 3}}}
+	same(t, 0, "number", []int{s.number(1), s.number(2)}, []int{1, 3})
+	s.scope = conversation
+	same(t, 0, "number", s.number(2), 2)
+}

@@ -1,0 +1,194 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"slices"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// previewText writes previews for people: a line a preview, or where there is
+// one target and one policy, all of it.
+type previewText struct {
+	lines
+	targets  int // width of their names, 0 when there is only one
+	policies int
+	to       string // what all previews have in common
+	turn     *stream.Turn
+	under    *dialect.Target // whose name stands above the lines
+}
+
+func newPreviewText(w *bufio.Writer, targets []*dialect.Target, policies []*replay.Policy) *previewText {
+	p := &previewText{lines: lines{w}}
+	if len(targets) == 1 {
+		p.to = "  to " + targets[0].Name
+	} else {
+		for _, t := range targets {
+			p.targets = max(p.targets, len(t.Name))
+		}
+	}
+	if len(policies) == 1 {
+		p.to += "  policy " + policies[0].Name
+	} else {
+		for _, policy := range policies {
+			p.policies = max(p.policies, len(policy.Name))
+		}
+	}
+	return p
+}
+
+// begin writes a line of the turn, unless that was there, and one of the subject.
+func (p *previewText) begin(s *subject) {
+	if s.turn != p.turn {
+		if p.turn != nil {
+			p.linef("")
+		}
+		p.turn = s.turn
+		p.linef("%s  turn %d  %s", s.file, s.turn.Number+1, joined(s.turn.Dialect, s.turn.Model))
+	}
+	p.under = nil
+	messages, calls := s.size()
+	what := ""
+	switch c := s.calls; s.scope {
+	case oneCall:
+		what = fmt.Sprintf("call %d  %s  %s  %d B", c[0].Number, callName(c[0].Name), c[0].Status(), len(c[0].Args()))
+	case wholeTurn:
+		what = "whole turn  " + plural(calls, "call")
+	case conversation:
+		what = "conversation  " + plural(messages, "message") + ", " + plural(calls, "call")
+	}
+	if s.oneByOne {
+		what += "  one by one"
+	}
+	p.linef("  %s%s", what, p.to)
+}
+
+func (p *previewText) preview(s *subject, v *replay.Preview) {
+	if p.targets == 0 && p.policies == 0 {
+		p.whole(s, v)
+		return
+	}
+	name, width, indent := v.To.Name, p.targets, "    "
+	if p.policies > 0 {
+		name, width = v.Policy.Name, p.policies
+	}
+	if p.policies > 0 && p.targets > 0 {
+		if v.To != p.under {
+			p.under = v.To
+			p.linef("    %s", v.To.Name)
+		}
+		indent += "  "
+	}
+	p.wrapped(fmt.Sprintf("%s%-*s  %-13s  ", indent, width, name, v.Outcome), lossWords(v))
+}
+
+// lossWords are the losses of a preview, the worst first: "high A,", "B ·",
+// "low C×2".
+func lossWords(v *replay.Preview) (words []string) {
+	follows := func(sign string) {
+		if n := len(words) - 1; n >= 0 {
+			words[n] += sign
+		}
+	}
+	if v.Refused != "" && v.Outcome != replay.Rejected {
+		words = append(words, "refused")
+	}
+	for _, severity := range slices.Backward(replay.Severities) {
+		for i, code := range codesOf(v.Losses, severity) {
+			if i == 0 {
+				follows(" ·")
+				code = severity.String() + " " + code
+			} else {
+				follows(",")
+			}
+			words = append(words, code)
+		}
+	}
+	return words
+}
+
+// codesOf are the codes of the losses of one severity, each with how often it
+// occurs where that is more than once.
+func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
+	times := map[string]int{}
+	for _, l := range losses {
+		if l.Severity != severity {
+			continue
+		}
+		if times[l.Code]++; times[l.Code] == 1 {
+			codes = append(codes, l.Code)
+		}
+	}
+	for i, code := range codes {
+		if times[code] > 1 {
+			codes[i] += fmt.Sprintf("×%d", times[code])
+		}
+	}
+	return codes
+}
+
+// whole writes all of a preview: what became of it first, then what is sent.
+func (p *previewText) whole(s *subject, v *replay.Preview) {
+	p.linef("    outcome    %s", v.Outcome)
+	if v.Refused != "" {
+		p.prose("    refused    ", v.Refused)
+	}
+	for _, l := range v.Losses {
+		p.linef("    loss       %s  %s%s", l.Code, l.Severity, where(s, l))
+		p.prose("               ", l.Message)
+	}
+	for i := range v.Calls {
+		p.call(s, v, &v.Calls[i])
+	}
+	if len(v.Body) == 0 {
+		p.linef("    body       nothing is sent")
+	} else {
+		p.texts("body", v.Body)
+	}
+	p.texts("results", v.Results)
+}
+
+// where says what a loss is about.
+func where(s *subject, l replay.Loss) (words string) {
+	if l.Call > 0 && s.scope != oneCall {
+		words = fmt.Sprintf("  call %d", s.number(l.Call))
+	}
+	switch {
+	case l.End == l.Start+1:
+		words += fmt.Sprintf("  byte %d", l.Start)
+	case l.End > 0:
+		words += fmt.Sprintf("  bytes %d to %d", l.Start, l.End-1)
+	}
+	return words
+}
+
+// call writes what became of one call, unless its subject has only that.
+func (p *previewText) call(s *subject, v *replay.Preview, c *replay.Sent) {
+	if s.scope != oneCall {
+		p.linef("    call %-5d %s  %s  %s", s.number(c.Call), c.Outcome, callName(c.Name), c.ID)
+	}
+	if !isSent(v, c) {
+		return
+	}
+	if diff := argumentsDiff(c.Original, c.Args); len(diff) > 0 {
+		p.linef("    arguments")
+		for _, line := range diff {
+			p.linef("      %s", line)
+		}
+	}
+}
+
+// texts writes JSON texts as a reader would indent them.
+func (p *previewText) texts(name string, texts [][]byte) {
+	if len(texts) > 0 {
+		p.linef("    %s", name)
+	}
+	for _, text := range texts {
+		for _, line := range indented(text) {
+			p.linef("      %s", line)
+		}
+	}
+}

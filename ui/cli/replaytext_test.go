@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"toolscope/providers"
+	"toolscope/providers/replay"
+)
+
+// TestReplayText: one target and one policy show all there is to see.
+func TestReplayText(t *testing.T) {
+	out := command(t, nil, "replay", "--to", "anthropic", "testdata/malformed.sse")
+	want, err := os.ReadFile("testdata/replay.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.stdout != string(want) {
+		t.Errorf("replay --to anthropic testdata/malformed.sse shows\n%swant\n%s", out.stdout, want)
+	}
+	out = command(t, nil, "replay", "--to", "anthropic", "--policy", "strict", "testdata/malformed.sse")
+	for _, line := range []string{"    outcome    rejected\n", "    refused    messages.N.content.M.tool_use.input: ", "    body       nothing is sent\n"} {
+		if !strings.Contains(out.stdout, line) {
+			t.Errorf("no %q in\n%s", line, out.stdout)
+		}
+	}
+}
+
+// TestReplayTable: a line for each target and policy, the worst loss first.
+func TestReplayTable(t *testing.T) {
+	out := command(t, nil, "replay", "--policy", "all", "--to", "mistral", "testdata/malformed.sse").stdout
+	want := `testdata/malformed.sse  turn 1  openai-chat · gpt-x
+  call 1  save_note  malformed  47 B  to mistral
+    preserve       verbatim       low ID_REWRITTEN
+    wrap           wrapped        medium ARGS_WRAPPED · low ID_REWRITTEN
+    wrap-raw       wrapped        medium ARGS_WRAPPED · low ID_REWRITTEN
+    empty          emptied        critical ARGS_REPLACED_BY_EMPTY ·
+                                  low ID_REWRITTEN
+    empty-warn     verbatim       low ID_REWRITTEN
+    drop           dropped        refused · critical CALL_DROPPED, ORPHAN_RESULT
+    repair         repaired       high ARGS_REPAIRED · low ID_REWRITTEN
+    double-encode  wrapped        critical DOUBLE_ENCODED · low ID_REWRITTEN
+    strict         rejected
+`
+	if out != want {
+		t.Errorf("shows\n%swant\n%s", out, want)
+	}
+	whole := command(t, nil, "replay", "--whole", "testdata/nested.json").stdout
+	if !strings.Contains(whole, "  whole turn  2 calls  policy preserve\n") || !strings.Contains(whole, "low ID_REWRITTEN×2\n") {
+		t.Errorf("shows\n%s", whole)
+	}
+	all := command(t, nil, "replay", "--policy", "all", "testdata/malformed.sse", "demo/parallel.tsc").stdout
+	if n, want := strings.Count(all, "\n"), len(providers.Targets())*len(replay.Policies); n < 3*want {
+		t.Errorf("%d lines, want %d for each of three calls:\n%s", n, want, all)
+	}
+	wantNarrow(t, all)
+}
+
+// wantNarrow checks that text fits a terminal of 80 columns.
+func wantNarrow(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+// TestReplayHelp: the pages list everything there is, and fit a terminal.
+func TestReplayHelp(t *testing.T) {
+	pages := map[string][]string{}
+	for _, to := range providers.Targets() {
+		pages["targets"] = append(pages["targets"], to.Name, to.Title, to.IDs.Class, to.Names.Class)
+	}
+	for _, p := range replay.Policies {
+		pages["policies"] = append(pages["policies"], p.Name, strings.Fields(p.Does)[0], strings.Fields(p.Seen)[0])
+	}
+	for _, c := range replay.Codes {
+		pages["losses"] = append(pages["losses"], c.Code, replay.SeverityOf(c.Code).String())
+	}
+	for name, words := range pages {
+		out := command(t, nil, "help", name).stdout
+		wantNarrow(t, out)
+		for _, word := range words {
+			if !strings.Contains(out, word) {
+				t.Errorf("help %s: no %q in\n%s", name, word, out)
+			}
+		}
+	}
+	losses := command(t, nil, "help", "losses").stdout
+	for i, code := range []string{"\ncritical\n", "  CALL_DROPPED ", "\nmedium\n", "\ninfo\n", "  WHITESPACE "} {
+		at := strings.Index(losses, code)
+		if at < 0 {
+			t.Fatalf("%d: no %q behind the one before in\n%s", i, code, losses)
+		}
+		losses = losses[at:]
+	}
+}
+
+func TestIndented(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                               ``,
+		`{}`:                             `{}`,
+		`{"a":[1,{"b":null}],"c":"\n"}`:  "{|  \"a\": [|    1,|    {|      \"b\": null|    }|  ],|  \"c\": \"\\n\"|}",
+		"{\n \"a\" : 1 }":                "{|  \"a\": 1|}",
+		`{"a":1,"b":[2`:                  "{|  \"a\": 1,|  \"b\": [|    2",
+		`{"a":1}{"b":2}`:                 "{|  \"a\": 1|}|{|  \"b\": 2|}",
+		`{"a":"b"c", "d"}`:               "{|  \"a\": \"b\"c\", \"d\"}",
+		"*** Begin\n+\tx\x1b":            "*** Begin|+␉x␛",
+		"{\"a\":\"\u202e\x7f\xff\"}":     `{|  "a": "\u202e\u007f\ufffd"|}`,
+		strings.Repeat("[", 30) + "null": deep(30) + "null",
+	} {
+		if got := strings.Join(indented([]byte(text)), "|"); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// deep is n arrays that open, each on a line of its own, and the indent of what
+// they hold.
+func deep(n int) (text string) {
+	for i := range n {
+		text += strings.Repeat(" ", min(2*i, deepest)) + "[|"
+	}
+	return text + strings.Repeat(" ", min(2*n, deepest))
+}
+
+func TestProse(t *testing.T) {
+	var text strings.Builder
+	w := bufio.NewWriter(&text)
+	l := lines{w}
+	long := strings.Repeat("x", 90)
+	l.prose("  lead  ", "one "+strings.Repeat("words ", 14)+long+" two\u2028three\x1b")
+	l.prose("  none  ", "")
+	w.Flush()
+	want := "  lead  one" + strings.Repeat(" words", 11) + "\n        words words words\n        " + long + "\n        two⟨U+2028⟩three␛\n  none\n"
+	if text.String() != want {
+		t.Errorf("got\n%swant\n%s", text.String(), want)
+	}
+}
+
+func TestSpans(t *testing.T) {
+	for want, numbers := range map[string][]int{
+		"turn 3": {3}, "turns 1 to 2": {1, 2}, "turns 1, 3 to 5, 9": {1, 3, 4, 5, 9}, "turns ": nil,
+	} {
+		same(t, 0, fmt.Sprint(numbers), spans("turn", numbers), want)
+	}
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+)
+
+// sentBackJSON is the line of a call that a later request brought back.
+type sentBackJSON struct {
+	Type, File, ID, Name, As, Result string
+	Turn, Call, Exchange             int
+	Policies                         []string
+	Findings                         []findingJSON
+}
+
+// TestSentBack: what a request made of an earlier call is told before the turn
+// that the request led to.
+func TestSentBack(t *testing.T) {
+	out := command(t, nil, "print", "--format", "jsonl", "testdata/emptied.tsc")
+	var types []string
+	var back sentBackJSON
+	for line := range strings.Lines(out.stdout) {
+		var l struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		if types = append(types, l.Type); l.Type == "sent_back" {
+			d := json.NewDecoder(strings.NewReader(line))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&back); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	same(t, 0, "lines", types, []string{"call", "turn", "sent_back", "turn"})
+	found := back.Findings
+	back.Findings = nil
+	same(t, 0, "line", back, sentBackJSON{
+		Type: "sent_back", File: "testdata/emptied.tsc", ID: "call_7", Name: "save_note", As: "emptied", Result: "ok",
+		Turn: 1, Call: 1, Exchange: 2, Policies: []string{"empty"},
+	})
+	if len(found) != 1 || found[0].Code != "ARGS_REPLACED_BY_EMPTY" || found[0].Severity != "error" {
+		t.Errorf("findings %+v", found)
+	}
+	text := command(t, nil, "print", "testdata/emptied.tsc").stdout
+	line := "  sent back     save_note  call_7  emptied as empty does, result ok  (of turn 1, in request 2)\n    error ARGS_REPLACED_BY_EMPTY  "
+	before, after, ok := strings.Cut(text, line)
+	if !ok || !strings.Contains(before, "  turn 1  ") || strings.Contains(before, "  turn 2  ") || !strings.Contains(after, "  turn 2  ") {
+		t.Errorf("no %q between the turns of\n%s", line, text)
+	}
+}
+
+// TestSentBackOnce: each return is printed once, and not before its turn.
+func TestSentBackOnce(t *testing.T) {
+	in := new(providers.Inspector)
+	var out bytes.Buffer
+	q := queue{in: in, path: "f", to: &jsonPrinter{bufio.NewWriter(&out), price.Embedded()}, printed: map[*stream.Turn]bool{}}
+	step := func(all bool, wants ...string) {
+		t.Helper()
+		out.Reset()
+		if err := q.print(all); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if out.Len() == 0 {
+			got = nil
+		}
+		for i := range max(len(got), len(wants)) {
+			if i >= len(got) || i >= len(wants) || !strings.Contains(got[i], wants[i]) {
+				t.Fatalf("printed\n%s\nwant %q", strings.Join(got, "\n"), wants)
+			}
+		}
+	}
+	back := func(turn int32, as string, code stream.Code) stream.Event {
+		return stream.Event{Kind: stream.SentBack, Turn: turn, Slot: 1, Text: as, Code: code, More: &stream.Detail{Exchange: 5}}
+	}
+	in.Timeline.Append(
+		stream.Event{Kind: stream.TurnOpen},
+		stream.Event{Kind: stream.CallOpen, More: &stream.Detail{ID: "a", Name: "f"}},
+		back(0, "intact", 0),
+		stream.Event{Kind: stream.SentBack, Slot: 9, Text: "of no call"},
+	)
+	step(false)
+	in.Timeline.Append(stream.Event{Kind: stream.TurnClose})
+	step(false, `"type":"call"`, `"type":"turn"`, `"as":"intact","policies":[],"result":"none","findings":[]`)
+	step(false)
+	in.Timeline.Append(back(0, "dropped", stream.AnswerFailed), stream.Event{Kind: stream.TurnOpen, Turn: 1})
+	step(false, `"as":"dropped","policies":[],"result":"failed"`)
+	in.Timeline.Append(stream.Event{Kind: stream.CallOpen, Turn: 1, More: &stream.Detail{Name: "g"}}, back(1, "intact", stream.AnswerOK))
+	step(false)
+	step(true, `"name":"g"`, `"type":"turn"`, `"turn":2,"call":1,"id":"","name":"g","exchange":5,"as":"intact","policies":[],"result":"ok"`)
+	step(true)
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// A subject is what is previewed at once: a call, a whole turn, or a
+// conversation.
+type subject struct {
+	file     string
+	scope    scope
+	turn     *stream.Turn
+	calls    []*stream.Call // of the turn, those that it is about
+	oneByOne bool
+	src      *replay.Source // nil when it is not known
+}
+
+// scope is how much a subject is.
+type scope string
+
+const (
+	oneCall      scope = "call"
+	wholeTurn    scope = "turn"
+	conversation scope = "conversation"
+)
+
+// number is what the call is called that is number n of the source: its number
+// in the turn, or where there are more turns, in the conversation.
+func (s *subject) number(n int) int {
+	if s.scope == conversation || n < 1 || n > len(s.calls) {
+		return n
+	}
+	return s.calls[n-1].Number
+}
+
+// size is how many messages and calls the source has.
+func (s *subject) size() (messages, calls int) {
+	for _, m := range s.src.Messages {
+		for i := range m.Parts {
+			if m.Parts[i].Kind == dialect.CallPart {
+				calls++
+			}
+		}
+	}
+	return len(s.src.Messages), calls
+}
+
+// from is the dialect that the subject came by.
+func (s *subject) from() string {
+	if s.src.From != nil {
+		return s.src.From.Dialect
+	}
+	return s.turn.Dialect
+}
+
+// chosen is a turn, and those of its calls that are to be previewed.
+type chosen struct {
+	turn  *stream.Turn
+	calls []*stream.Call
+}
+
+// choose finds what the flags name. Where a conversation is to be shown, its
+// calls may be in earlier turns.
+func (r *replayer) choose(path string, turns []*stream.Turn) (list []chosen, err error) {
+	var all []chosen
+	var numbers []int
+	for _, t := range turns {
+		if c := (chosen{t, wireCalls(t)}); len(c.calls) > 0 || r.conversation {
+			all = append(all, c)
+			numbers = append(numbers, int(t.Number)+1)
+		}
+	}
+	if len(all) == 0 {
+		return nil, noCalls(path, nil)
+	}
+	for _, c := range all {
+		if r.turn == 0 || r.turn == int(c.turn.Number)+1 {
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 {
+		return nil, usagef("--turn %d: %s has %s", r.turn, path, spans(r.unit(), numbers))
+	}
+	return list, r.chooseCalls(path, list)
+}
+
+func (r *replayer) unit() string {
+	if r.conversation {
+		return "turn"
+	}
+	return "calls in turn"
+}
+
+// chooseCalls keeps only the calls that have the number of the flag.
+func (r *replayer) chooseCalls(path string, list []chosen) error {
+	if r.call == 0 {
+		return nil
+	}
+	found, most := false, list[0]
+	for i := range list {
+		if len(list[i].calls) > len(most.calls) {
+			most = list[i]
+		}
+		var kept []*stream.Call
+		for _, c := range list[i].calls {
+			if c.Number == r.call {
+				kept = append(kept, c)
+			}
+		}
+		list[i].calls = kept
+		found = found || len(kept) > 0
+	}
+	if found {
+		return nil
+	}
+	var numbers []int
+	for _, c := range most.calls {
+		numbers = append(numbers, c.Number)
+	}
+	return usagef("--call %d: turn %d of %s has %s", r.call, most.turn.Number+1, path, spans("call", numbers))
+}
+
+// subjects are what is to be previewed of a turn.
+func (r *replayer) subjects(path string, in *providers.Inspector, c chosen) (list []*subject) {
+	x, from := in.Exchange(c.turn.Exchange), providers.TargetOf(c.turn.Dialect)
+	base := subject{file: fileOf(path, x), scope: wholeTurn, turn: c.turn, calls: c.calls, oneByOne: r.oneByOne}
+	switch {
+	case r.conversation:
+		base.scope = conversation
+		base.src = conversationOf(x, c.turn)
+	case r.whole:
+		base.src = replay.Turn(c.turn, from)
+	default:
+		for i, call := range c.calls {
+			s := base
+			s.scope, s.calls, s.src = oneCall, c.calls[i:i+1], replay.Calls(c.turn, from, call)
+			list = append(list, &s)
+		}
+		return list
+	}
+	if r.oneByOne && base.src != nil {
+		base.src = base.src.Split()
+	}
+	return []*subject{&base}
+}
+
+// conversationOf is the history that a turn's request carried and then the
+// turn; nil when there is no request.
+func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
+	if x == nil {
+		return nil
+	}
+	messages, from := x.History()
+	if len(messages) == 0 {
+		return nil
+	}
+	return replay.Conversation(append(messages[:len(messages):len(messages)], replay.Message(t, from)), from)
+}
+
+// wireCalls are the turn's calls, without what the provider threw away.
+func wireCalls(t *stream.Turn) (calls []*stream.Call) {
+	for _, c := range t.Calls {
+		if !c.Attempt {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// noCalls says that there is nothing to preview.
+func noCalls(path string, of []chosen) error {
+	if len(of) == 1 {
+		return fmt.Errorf("%s: turn %d calls no tool, and nor does the conversation before it", path, of[0].turn.Number+1)
+	}
+	return fmt.Errorf("%s: no turn calls a tool: there is nothing to send back", path)
+}
+
+// spans are numbers in words: "turn 1", "turns 1 to 3, 5".
+func spans(thing string, numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		end := i
+		for end+1 < len(numbers) && numbers[end+1] == numbers[end]+1 {
+			end++
+		}
+		part := fmt.Sprint(numbers[i])
+		if end > i {
+			part += fmt.Sprintf(" to %d", numbers[end])
+		}
+		parts = append(parts, part)
+		i = end + 1
+	}
+	if len(numbers) != 1 {
+		thing += "s"
+	}
+	return thing + " " + strings.Join(parts, ", ")
+}
