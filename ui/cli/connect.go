@@ -22,7 +22,7 @@ import (
 type connectFlags struct {
 	model, system, baseURL string
 	tools, request, record string // files
-	session                string
+	session, format        string
 	keep                   bool
 	maxTokens              int
 	headers                []string
@@ -62,7 +62,7 @@ func (a *app) connectCommand() *cobra.Command {
 	to.StringVar(&f.session, "session", "", "`NAME` of the conversation: has the prompt cache used, where writing it costs too")
 	to.BoolVar(&f.keep, "keep", false, "with --session: have the cache keep the prompt for longer")
 	to.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait for the first byte of the answer")
-	to.StringVar(&a.format, "format", "", "print, screen or not: text, or jsonl")
+	to.StringVar(&f.format, "format", "", "print, screen or not: text, or jsonl")
 	a.pricesFlag(cmd)
 	a.flags.add(to)
 	return cmd
@@ -70,10 +70,10 @@ func (a *app) connectCommand() *cobra.Command {
 
 // connect sends what the command line asks for and shows what comes.
 func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error {
-	switch a.format {
+	switch f.format {
 	case "", "text", "jsonl":
 	default:
-		return usagef("--format %q: text or jsonl", a.format)
+		return usagef("--format %q: text or jsonl", f.format)
 	}
 	if err := a.flags.check(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 		defer w.Close()
 		src = capture.Tee(src, w)
 	}
-	if a.format == "" && isTerminal(a.stdout) {
+	if f.format == "" && isTerminal(a.stdout) {
 		seen := new(witness)
 		o := ui.Options{Source: labels(queries), Inbox: ui.NewInbox(0), Prices: prices}
 		err := a.show(o, seen.watch(src))
@@ -108,7 +108,7 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	}
 	out := bufio.NewWriter(a.stdout)
 	var p printer = &textPrinter{lines{out}, prices}
-	if a.format == "jsonl" {
+	if f.format == "jsonl" {
 		p = &jsonPrinter{out, prices}
 	}
 	return a.printAnswers(src, cancel, p)

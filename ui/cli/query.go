@@ -162,8 +162,8 @@ func (q *query) address(f *connectFlags) error {
 			return usagef("--header: not a header\nwanted is NAME=VALUE")
 		}
 		q.header.Set(name, value)
+		given = given || q.isKey(name)
 		if isCredential(name) {
-			given = true
 			q.hide(value)
 		}
 	}
@@ -182,13 +182,29 @@ func (q *query) address(f *connectFlags) error {
 	return nil
 }
 
+// isKey reports whether a header is where the host's key goes.
+func (q *query) isKey(name string) bool {
+	for _, k := range q.host.Keys {
+		if strings.EqualFold(k.Header, name) {
+			return true
+		}
+	}
+	return strings.EqualFold(name, "Authorization")
+}
+
 // hide keeps a value, without the word of its scheme, from being seen.
 func (q *query) hide(value string) {
 	if _, secret, ok := strings.Cut(value, " "); ok {
 		value = secret
 	}
-	q.secret = append(q.secret, value)
+	if len(value) >= leastSecret {
+		q.secret = append(q.secret, value)
+	}
 }
+
+// leastSecret is how long a value must be to be looked for in answers: a shorter
+// one may be any word.
+const leastSecret = 8
 
 // isHeader reports whether a request can carry a header.
 func isHeader(name, value string) bool {
