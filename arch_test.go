@@ -25,13 +25,14 @@ var rooms = []struct {
 	{"providers/*", []string{"stream", "providers/dialect"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
+	{"capture/*", []string{"capture", "capture/*"}, []string{"github.com/charmbracelet/*"}},
 	{"capture", nil, []string{"github.com/charmbracelet/*"}},
 	{"themes", nil, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", nil, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "ui/display"}, []string{"os", "net", "github.com/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
 	{"ui", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout"}, []string{"os", "net", "net/http"}},
-	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "themes", "ui", "ui/*"}, nil},
+	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }
 

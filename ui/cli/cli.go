@@ -96,7 +96,8 @@ grow, and what state the call is really in.
   curl -N … | toolscope         watch a stream, live
   toolscope connect PROVIDER …  send a request and watch the answer
   toolscope print FILE          the calls, without a screen
-  toolscope replay FILE         what becomes of the calls when they are sent back`,
+  toolscope replay FILE         what becomes of the calls when they are sent back
+  toolscope serve FILE          answer like the provider that was recorded`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -114,7 +115,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.connectCommand(), a.printCommand(), a.replayCommand(), a.demoCommand(), versionCommand())
+	root.AddCommand(open, a.connectCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), versionCommand())
 	root.AddCommand(topics()...)
 	return root
 }

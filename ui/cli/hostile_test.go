@@ -281,6 +281,7 @@ func TestHostileErrors(t *testing.T) {
 		{"replay", "--format", bad, "x"}, {"replay", "--turn", bad, "x"}, {"replay", "--turn", "9", "demo/cut.tsc" + bad},
 		{"version", bad}, {"demo", "--list=" + bad}, {"completion", bad}, {"completion", "bash", bad}, {"help", bad},
 		{"__complete", bad}, {"__complete", "open", "--theme", bad}, {"__complete", "--" + bad},
+		{"serve", bad}, {"serve", "--fault", bad, "x"}, {"serve", "--listen", bad, "x"}, {"serve", "--speed", bad, "x"},
 	} {
 		p := start(t, launch{args: args, asks: true})
 		p.exit()

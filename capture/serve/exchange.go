@@ -1,0 +1,186 @@
+package serve
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+)
+
+// Exchange is one recorded request and its response. What the source did not show is zero.
+type Exchange struct {
+	File      string // as the user wrote it
+	Number    int    // of the exchange in its source
+	Method    string
+	URL       string // at least the path; empty for a bare body
+	Status    int
+	Header    http.Header   // of the response
+	HeadAfter time.Duration // when the response began, since the request
+	Chunks    []Chunk
+	EndAfter  time.Duration // when it ended
+	Cut       bool          // it did not end properly
+}
+
+// Chunk is bytes of a response as they were received at once, so long after the request.
+type Chunk struct {
+	After time.Duration
+	Data  []byte
+}
+
+// Read groups the records of a source into exchanges, in the order in which they began. Exchanges of which there is
+// nothing to serve are left out. notes is what happened to the source itself. On an error, what came before is returned
+// with it.
+func Read(src capture.Source) (list []Exchange, notes []string, err error) {
+	var order []*grouping
+	byNumber := map[int]*grouping{}
+	for r, readErr := range src {
+		if readErr != nil {
+			err = readErr
+			break
+		}
+		if r.Note != "" {
+			notes = append(notes, r.Note)
+		}
+		g := byNumber[r.Exchange]
+		if g == nil {
+			g = &grouping{base: capture.NoTime}
+			g.Number, byNumber[r.Exchange] = r.Exchange, g
+			order = append(order, g)
+		}
+		g.add(r)
+	}
+	for _, g := range order {
+		if g.URL == "" && g.Method == "" && g.Status == 0 && len(g.Chunks) == 0 {
+			continue
+		}
+		g.Cut = g.Cut || !g.ended
+		g.unchunk()
+		list = append(list, g.Exchange)
+	}
+	return list, notes, err
+}
+
+// grouping is an exchange whose records are being read.
+type grouping struct {
+	Exchange
+	base    time.Duration // when the request was sent or, if nobody knows, when the response began
+	last    time.Duration // since then, of the latest record
+	started bool          // the response has begun
+	ended   bool
+}
+
+func (g *grouping) add(r capture.Record) {
+	g.head(r)
+	if r.Side == capture.Request {
+		if !g.started && r.At >= 0 {
+			g.base = r.At
+		}
+		return
+	}
+	if r.At >= 0 {
+		if g.base < 0 {
+			g.base = r.At
+		}
+		g.last = max(g.last, r.At-g.base)
+	}
+	if r.Head == nil && len(r.Data) == 0 && r.End == "" {
+		return
+	}
+	if !g.started {
+		g.started, g.HeadAfter = true, g.last
+	}
+	if len(r.Data) > 0 {
+		g.Chunks = append(g.Chunks, Chunk{g.last, r.Data})
+	}
+	if r.End != "" {
+		g.ended, g.EndAfter, g.Cut = true, g.last, r.End == capture.EndCut
+	}
+}
+
+func (g *grouping) head(r capture.Record) {
+	h := r.Head
+	if h == nil {
+		return
+	}
+	keep := func(to *string, s string) {
+		if *to == "" {
+			*to = s
+		}
+	}
+	keep(&g.File, h.File)
+	keep(&g.Method, h.Method)
+	keep(&g.URL, h.URL)
+	if r.Side == capture.Response {
+		g.Status, g.Header = h.Status, h.Header
+	}
+}
+
+// unchunk undoes chunked transfer coding that is still on the bytes, as curl --raw leaves it: the server does its own.
+func (g *grouping) unchunk() {
+	if !strings.EqualFold(g.Header.Get("Transfer-Encoding"), "chunked") || len(g.Chunks) == 0 {
+		return
+	}
+	plain, err := io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(g.Body())))
+	if err == nil {
+		g.Chunks = []Chunk{{g.Chunks[0].After, plain}}
+	}
+}
+
+// Body is all bytes of the response.
+func (x *Exchange) Body() []byte {
+	var all []byte
+	for _, c := range x.Chunks {
+		all = append(all, c.Data...)
+	}
+	return all
+}
+
+// Path is the path of the URL, without what makes no difference to a server; empty for a bare body.
+func (x *Exchange) Path() string {
+	if x.URL == "" {
+		return ""
+	}
+	u, err := url.Parse(x.URL)
+	if err != nil { // whoever sent it, somebody answered
+		text, _, _ := strings.Cut(x.URL, "?")
+		u = &url.URL{Path: text}
+	}
+	return cleanPath(u.Path)
+}
+
+// Query is what follows the question mark of the URL.
+func (x *Exchange) Query() string {
+	_, query, _ := strings.Cut(x.URL, "?")
+	query, _, _ = strings.Cut(query, "#")
+	return query
+}
+
+func cleanPath(p string) string { return path.Clean("/" + p) }
+
+// fits is 2 when the exchange answers a request by its path, 1 when it is bare and answers any POST, and otherwise 0.
+func (x *Exchange) fits(method string, u *url.URL) int {
+	switch {
+	case x.URL == "" && method == http.MethodPost:
+		return 1
+	case x.URL != "" && (x.Method == "" || x.Method == method) && x.Path() == cleanPath(u.Path):
+		return 2
+	}
+	return 0
+}
+
+// status is what the answer begins with.
+func (x *Exchange) status() int {
+	if x.Status < 100 || x.Status > 999 { // what net/http can send
+		return http.StatusOK
+	}
+	return x.Status
+}
+
+// silent reports whether the provider never answered.
+func (x *Exchange) silent() bool { return x.Cut && x.Status == 0 && len(x.Chunks) == 0 }

@@ -1,0 +1,175 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+)
+
+// An edit is asked for another value in place of one in a JSON text, and returns nil to leave it. where is the keys that
+// lead to it, "#" for an element of an array; it is never empty. An edit keeps neither where nor value.
+type edit func(where []string, value, text []byte) []byte
+
+// rewrite changes values in the JSON texts of the script and leaves every other byte as it is. Texts that are not valid
+// or spread over several data lines are passed over. It reports whether anything changed.
+func (s *script) rewrite(change edit) bool {
+	switch s.framing {
+	case jsonText:
+		s.join()
+	case jsonLines, eventStream:
+	default:
+		return false
+	}
+	changed := false
+	for i, e := range s.events {
+		if p, ok := s.rewriteEvent(e.data(), change); ok {
+			s.events[i], changed = e.with(p), true
+		}
+	}
+	return changed
+}
+
+// join makes one event of all.
+func (s *script) join() {
+	var all event
+	for _, e := range s.events {
+		all.parts, all.told = append(all.parts, e.parts...), true
+	}
+	if all.told {
+		s.events = []event{all}
+	}
+}
+
+func (s *script) rewriteEvent(p []byte, change edit) ([]byte, bool) {
+	if s.framing != eventStream {
+		return rewriteText(p, change)
+	}
+	changed := false
+	var out []byte
+	at := 0
+	for line, end := range lines(p) {
+		if text, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			if text, ok = rewriteText(text, change); ok {
+				out = append(append(out, "data:"...), text...)
+				at += len(line)
+				changed = true
+			}
+		}
+		out = append(out, p[at:end]...)
+		at = end
+	}
+	return out, changed
+}
+
+func rewriteText(text []byte, change edit) ([]byte, bool) {
+	if !json.Valid(text) {
+		return text, false
+	}
+	w := walker{text: text, change: change}
+	w.value()
+	if w.done == 0 {
+		return text, false
+	}
+	return append(w.out, text[w.done:]...), true
+}
+
+// maxDepth is deeper than anything that is edited; every level costs a look at all that is in it.
+const maxDepth = 32
+
+// walker visits every value of a valid JSON text, an outer one before what is in it. A value that is replaced is not
+// looked into.
+type walker struct {
+	text   []byte
+	at     int
+	where  []string
+	change edit
+	out    []byte // the new text
+	done   int    // of text, is in out already
+}
+
+func (w *walker) value() {
+	w.space()
+	start := w.at
+	if len(w.where) > 0 {
+		end := start + skip(w.text[start:])
+		if other := w.change(w.where, w.text[start:end], w.text); other != nil {
+			w.out = append(append(w.out, w.text[w.done:start]...), other...)
+			w.at, w.done = end, end
+			return
+		}
+	}
+	switch c := w.text[start]; {
+	case (c == '{' || c == '[') && len(w.where) < maxDepth:
+		w.members(c == '{')
+	default:
+		w.at += skip(w.text[start:])
+	}
+}
+
+// members visits what is in an object or an array.
+func (w *walker) members(object bool) {
+	for w.at++; ; {
+		w.space()
+		switch w.text[w.at] {
+		case '}', ']':
+			w.at++
+			return
+		case ',':
+			w.at++
+			continue
+		}
+		key := "#"
+		if object {
+			n := skip(w.text[w.at:])
+			key = string(w.text[w.at+1 : w.at+n-1])
+			if name, err := strconv.Unquote(`"` + key + `"`); err == nil {
+				key = name
+			}
+			w.at += n
+			w.space()
+			w.at++ // the colon
+		}
+		w.where = append(w.where, key)
+		w.value()
+		w.where = slices.Delete(w.where, len(w.where)-1, len(w.where))
+	}
+}
+
+func (w *walker) space() {
+	for bytes.IndexByte([]byte(" \t\r\n"), w.text[w.at]) >= 0 {
+		w.at++
+	}
+}
+
+// skip is the length of the value or key that valid JSON begins with.
+func skip(p []byte) int {
+	depth := 0
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '"':
+			for i++; p[i] != '"'; i++ {
+				if p[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 { // the end of what holds a number or a word
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(p)
+}

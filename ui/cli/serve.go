@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture/serve"
+	"toolscope/ui/display"
+)
+
+// serveFlags are those of the mock provider.
+type serveFlags struct {
+	listen string
+	public bool
+	speed  string
+	faults []string
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use: "serve CAPTURE…", Short: "Answer like the provider that was recorded",
+		Long: `Answers HTTP requests with recorded responses, for a client to be tested against.
+Prints the URL to give to the client as its base, and serves until it is told to end.
+
+A request gets the first unused response whose method and path are its own, the last
+one again when all were used; bodies without a path, as curl -N saves them, answer
+any POST. GET / tells what there is. Chunks come with their recorded timing.
+
+Faults, in the order in which those that are combined take effect:
+` + faultTable() + `
+An event is a server-sent event with data, a line of JSON, or a binary message.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), a.paths(args), f) },
+	}
+	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 picks a free one")
+	cmd.Flags().BoolVar(&f.public, "public", false, "listen where other machines reach it: they can read the captures")
+	cmd.Flags().StringVar(&f.speed, "speed", "1", "`N` times as fast as recorded, or max: all at once")
+	cmd.Flags().StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen, as in cut@3; may be given several times")
+	return cmd
+}
+
+func faultTable() (text string) {
+	for _, f := range serve.Faults() {
+		text += fmt.Sprintf("\n  %-16s %s", f[0], f[1])
+	}
+	return text + "\n"
+}
+
+// serve answers requests from captures until a signal.
+func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
+	if len(paths) == 0 {
+		return usagef("serve: no CAPTURE and nothing on standard input\ntoolscope serve CAPTURE…, or - for standard input")
+	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	addr, err := f.address()
+	if err != nil {
+		return err
+	}
+	defer quitQuietly()()
+	for _, path := range paths {
+		list, err := a.recorded(ctx, path)
+		if err != nil {
+			return err
+		}
+		o.Exchanges = append(o.Exchanges, list...)
+	}
+	if len(o.Exchanges) == 0 {
+		return fmt.Errorf("serve: there is no response in %s", strings.Join(paths, ", "))
+	}
+	o.Answering = func(answer serve.Answer) { a.say(answered(answer)) }
+	o.Unfit = func(fault serve.Fault, x *serve.Exchange, why string) {
+		a.say(fmt.Sprintf("toolscope: --fault %s does nothing to %s: %s", fault, exchangeName(x), why))
+	}
+	listener, err := net.ListenTCP("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if f.public {
+		a.say("toolscope: whoever reaches this machine can read what is served")
+	}
+	return a.untilSignal(listener, serve.New(o))
+}
+
+// untilSignal serves and returns when a signal has ended it; connections that are open then are broken.
+func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
+	ended := make(chan os.Signal, 1)
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // as under nohup
+			signal.Notify(ended, sig)
+		}
+	}
+	defer signal.Stop(ended)
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20,
+		ErrorLog: log.New(firstLine{a}, "", 0),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	fmt.Fprintf(a.stdout, "http://%s\n", listener.Addr())
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case sig := <-ended:
+		if n, ok := sig.(syscall.Signal); ok {
+			a.code = 128 + int(n)
+		}
+		server.Close()
+		return nil
+	}
+}
+
+// recorded is the exchanges of one source.
+func (a *app) recorded(ctx context.Context, path string) ([]serve.Exchange, error) {
+	src, err := a.source(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	list, notes, err := serve.Read(src)
+	for _, note := range notes {
+		a.say(fmt.Sprintf("toolscope: %s: %s", path, note))
+	}
+	return list, err
+}
+
+// say writes one clean line for people.
+func (a *app) say(line string) { _, _ = io.WriteString(a.stderr, string(display.Clean(line))+"\n") }
+
+func answered(answer serve.Answer) string {
+	what := "nothing that was recorded fits: " + strconv.Itoa(answer.Status)
+	switch {
+	case answer.Exchange == nil && answer.Status == http.StatusOK:
+		what = "the list of what is served"
+	case answer.Fault != "":
+		what = fmt.Sprintf("%d, --fault %s", answer.Status, answer.Fault)
+	case answer.Exchange != nil:
+		what = exchangeName(answer.Exchange) + ": " + answer.Exchange.About()
+		if answer.Status == http.StatusNotImplemented {
+			what += ", which is not HTTP"
+		}
+		if answer.Again {
+			what += ", again"
+		}
+	}
+	return fmt.Sprintf("%s %s: %s", answer.Method, answer.Path, what)
+}
+
+func exchangeName(x *serve.Exchange) string { return fmt.Sprintf("%s, exchange %d", x.File, x.Number) }
+
+func (f *serveFlags) options() (o serve.Options, err error) {
+	if o.Faults, err = serve.ParseFaults(f.faults...); err != nil {
+		return o, usagef("--fault: %w", err)
+	}
+	if f.speed == "max" {
+		return o, nil
+	}
+	o.Speed, err = strconv.ParseFloat(f.speed, 64)
+	if err != nil || !(o.Speed >= 0) || math.IsInf(o.Speed, 1) {
+		return o, usagef("--speed %q: a number, as 2 for twice as fast, or max", f.speed)
+	}
+	return o, nil
+}
+
+// address is where to listen: without --public, where only this machine can connect.
+func (f *serveFlags) address() (*net.TCPAddr, error) {
+	addr, err := net.ResolveTCPAddr("tcp", f.listen)
+	if err != nil {
+		return nil, usagef("--listen %q: %w\nwanted is HOST:PORT, as in 127.0.0.1:8080", f.listen, err)
+	}
+	if !f.public && !addr.IP.IsLoopback() {
+		return nil, usagef("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", f.listen, addr.Port)
+	}
+	return addr, nil
+}
+
+// firstLine passes on what net/http complains of, without stacks.
+type firstLine struct{ app *app }
+
+func (f firstLine) Write(p []byte) (int, error) {
+	line, _, _ := strings.Cut(string(p), "\n")
+	f.app.say("toolscope: " + line)
+	return len(p), nil
+}

@@ -1,0 +1,156 @@
+//go:build linux
+
+package cli
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// served is the program serving, and where.
+func served(t *testing.T, args ...string) (p *console, url string) {
+	t.Helper()
+	out, w := pipe(t)
+	p = start(t, launch{w: 200, args: append([]string{"serve"}, args...), stdout: w})
+	w.Close()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "http://127.0.0.1:") {
+		t.Fatalf("%q, %v\n%s", line, err, p.describe())
+	}
+	return p, strings.TrimSpace(line)
+}
+
+func post(t *testing.T, url string) (status int, body string, err error) {
+	t.Helper()
+	resp, err := http.Post(url, "application/json", strings.NewReader("{}"))
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	read, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(read), err
+}
+
+func saved(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestServe: captures of several kinds answer together, each request is told of, and all that is said is clean.
+func TestServe(t *testing.T) {
+	body := string(turnOf("first"))
+	bare := saved(t, "a\x1b[2J.sse", body)
+	p, url := served(t, "--speed", "max", "--fault", "repeat", "--fault", "cut-inside@9999", bare, capturedDemo)
+	status, got, err := post(t, url+"/any/%1b%5b2J")
+	if err != nil || status != 200 || strings.Count(got, "[DONE]") != 2 || len(got) != 2*len(body) {
+		t.Errorf("%d %q %v", status, got, err)
+	}
+	p.untilShown("POST /any/␛[2J: " + filepath.Dir(bare))
+	p.untilShown("a␛[2J.sse, exchange 1: 200, 1 chunk")
+	p.untilShown("toolscope: --fault cut-inside@9999 does nothing to ")
+	status, got, err = post(t, url+"/v1/messages")
+	if err != nil || status != 200 || strings.Count(got, "event: message_start") != 2 {
+		t.Errorf("%d, %d bytes, %v", status, len(got), err)
+	}
+	if _, again, _ := post(t, url+"/v1/messages"); again != got {
+		t.Errorf("another answer of %d bytes", len(again))
+	}
+	p.untilShown(", again")
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	p.untilShown("GET /: the list of what is served")
+	if resp, err = http.Get(url + "/none"); err != nil || resp.StatusCode != 404 {
+		t.Errorf("%v %v", resp, err)
+	}
+	resp.Body.Close()
+	p.untilShown("GET /none: nothing that was recorded fits: 404")
+	p.signal(syscall.SIGTERM)
+	p.wantExit(128 + int(syscall.SIGTERM))
+}
+
+// TestServeSignals: each signal ends it at once, in the middle of a stream that would go on for hours.
+func TestServeSignals(t *testing.T) {
+	slow := saved(t, "slow.tsc", `{"toolscope":1}`+"\n"+`{"t":0,"x":1,"head":{"status":200},"d":"data: 1\n\n"}`+"\n"+`{"t":9999999,"x":1,"d":"data: 2\n\n","end":"eof"}`+"\n")
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			p, url := served(t, slow)
+			resp, err := http.Post(url, "application/json", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			first := make([]byte, len("data: 1\n\n"))
+			if _, err := io.ReadFull(resp.Body, first); err != nil || string(first) != "data: 1\n\n" {
+				t.Fatalf("%q %v", first, err)
+			}
+			began := time.Now()
+			p.signal(sig)
+			p.wantExit(128 + int(sig))
+			t.Logf("ended after %v", time.Since(began))
+			if _, err := io.ReadAll(resp.Body); err == nil {
+				t.Error("the stream seems to have ended properly")
+			}
+		})
+	}
+}
+
+// TestServeRefused: what cannot be served is said in at most three lines, with what would be right.
+func TestServeRefused(t *testing.T) {
+	body := saved(t, "a.sse", "data: 1\n\n")
+	empty := saved(t, "empty.sse", "")
+	damaged := saved(t, "damaged.tsc", `{"toolscope":1}`+"\n\x1b{\n")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{nil, 2, "toolscope: serve: no CAPTURE"},
+		{[]string{filepath.Join(t.TempDir(), "none")}, 1, "no such file"},
+		{[]string{empty}, 1, "toolscope: serve: there is no response in " + empty},
+		{[]string{damaged}, 1, ": damaged line 2 at byte 16 ("},
+		{[]string{body, "--fault", "cat"}, 2, "toolscope: --fault: no fault \"cat\"\nthere are status=CODE[xN], "},
+		{[]string{body, "--fault", "cut"}, 2, "\nwanted is cut@N, as in cut@3\n"},
+		{[]string{body, "--speed", "fast"}, 2, `toolscope: --speed "fast": a number`},
+		{[]string{body, "--speed", "-1"}, 2, `toolscope: --speed "-1"`},
+		{[]string{body, "--speed", "NaN"}, 2, `toolscope: --speed "NaN"`},
+		{[]string{body, "--listen", "8080"}, 2, "\nwanted is HOST:PORT, as in 127.0.0.1:8080\n"},
+		{[]string{body, "--listen", ":8080"}, 2, "\n--public allows that; 127.0.0.1:8080 is this machine only\n"},
+		{[]string{body, "--listen", "0.0.0.0:0"}, 2, "other machines could connect there"},
+		{[]string{body, "--listen", "[::]:0"}, 2, "other machines could connect there"},
+		{[]string{body, "--listen", "192.0.2.1:0"}, 2, "other machines could connect there"},
+		{[]string{body, "--listen", "192.0.2.1:0", "--public"}, 1, "--listen: listen tcp 192.0.2.1:0"},
+	} {
+		out := command(t, nil, append([]string{"serve"}, c.args...)...)
+		if out.code != c.code || out.stdout != "" || !strings.Contains(out.stderr, c.want) || strings.Count(out.stderr, "\n") > 3 || strings.Contains(out.stderr, "\x1b") {
+			t.Errorf("%q: code %d, stdout %q, stderr\n%s\nwant %q", c.args, out.code, out.stdout, out.stderr, c.want)
+		}
+	}
+}
+
+// TestServePublic: with --public it listens everywhere, and says what that means.
+func TestServePublic(t *testing.T) {
+	out, w := pipe(t)
+	p := start(t, launch{args: []string{"serve", "--public", "--listen", "0.0.0.0:0", saved(t, "a.sse", "data: 1\n\n")}, stdout: w})
+	w.Close()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || strings.HasPrefix(line, "http://127") {
+		t.Errorf("%q %v", line, err)
+	}
+	p.untilShown("toolscope: whoever reaches this machine can read what is served")
+	p.signal(syscall.SIGINT)
+	p.wantExit(130)
+}
