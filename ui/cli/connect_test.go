@@ -443,7 +443,7 @@ func TestFirstByte(t *testing.T) {
 			}
 			last = r
 		}
-		if last.End != capture.EndCut || !strings.Contains(last.Note, "within 1m0s") || time.Since(began) != time.Minute {
+		if last.End != capture.EndCut || !strings.Contains(last.Why, "within 1m0s") || time.Since(began) != time.Minute {
 			t.Errorf("%+v after %s", last, time.Since(began))
 		}
 	})

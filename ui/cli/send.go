@@ -57,7 +57,7 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 			return
 		}
 		req.Header = q.header
-		cover := cover{secrets: q.secret}
+		cover, came := cover{secrets: q.secret}, false
 		for r, err := range capture.Fetch(ctx, client, req, 1, began) {
 			if err != nil {
 				yield(q.failed(err), nil)
@@ -69,8 +69,9 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 			if r.End == capture.EndCut && late.Load() {
 				r.Why = fmt.Sprintf("no byte of an answer came within %s", limit)
 			}
-			if r.End == capture.EndCut && r.Why != "" && r.Note == "" {
-				r.Note = q.label + ": " + r.Why
+			came = came || r.Side == capture.Response && len(r.Data) > 0
+			if r.End == capture.EndCut && r.Why != "" && came {
+				r.Note = q.label + ": " + r.Why // the answer that is cut shows no reason
 			}
 			if !yield(cover.record(q.named(r)), nil) {
 				return
@@ -95,6 +96,6 @@ func (q *query) failed(err error) capture.Record {
 	}
 	return capture.Record{
 		Exchange: 1, At: capture.NoTime, Head: &capture.Head{File: q.label, Method: http.MethodPost, URL: q.url},
-		End: capture.EndCut, Why: text, Note: q.label + ": " + text,
+		End: capture.EndCut, Why: text,
 	}
 }
