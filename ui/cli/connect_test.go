@@ -2,9 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,10 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"toolscope/capture"
 	"toolscope/providers"
 	"toolscope/providers/host"
 )
@@ -202,116 +197,6 @@ data: [DONE]
 `
 }
 
-// TestConnectErrors: what providers say when they refuse, or break off, in their
-// own words.
-func TestConnectErrors(t *testing.T) {
-	keyless(t)
-	status := func(code int, kind, body string, header ...string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", kind)
-			for i := 0; i < len(header); i += 2 {
-				w.Header().Set(header[i], header[i+1])
-			}
-			w.WriteHeader(code)
-			_, _ = io.WriteString(w, body)
-		}
-	}
-	const failed = `{"type":"error","error":{"type":"%s","message":"%s"}}`
-	for name, test := range map[string]struct {
-		answer http.HandlerFunc
-		says   []string
-	}{
-		"401":                {status(401, "application/json", fmt.Sprintf(failed, "authentication_error", "invalid x-api-key "+canary)), []string{"HTTP 401", "invalid x-api-key [redacted]"}},
-		"429":                {status(429, "application/json", fmt.Sprintf(failed, "rate_limit_error", "slow down"), "Retry-After", "12"), []string{"HTTP 429", "slow down", "retry after 12 s"}},
-		"529":                {status(529, "application/json", fmt.Sprintf(failed, "overloaded_error", "Overloaded"), "Retry-After", "Fri, 01 Jan 2027 00:00:00 GMT"), []string{"HTTP 529", "Overloaded", "retry after Fri"}},
-		"502":                {status(502, "text/html", "<html><body>Bad \x1b[31mgateway</body></html>"), []string{"502"}},
-		"500 without a word": {status(500, "", ""), []string{"500"}},
-		"redirect":           {status(307, "", "", "Location", "http://169.254.169.254/latest"), []string{"HTTP 307", "another host"}},
-		"error in the stream": {answers(events, anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_delta")]+
-			"event: error\ndata: "+fmt.Sprintf(failed, "overloaded_error", "Overloaded in the middle")+"\n\n"), []string{"Overloaded in the middle"}},
-		"cut":     {answers(events, anthropicAnswer[:400]), []string{"broke off"}},
-		"nothing": {answers(events, ""), []string{"broke off"}},
-		"garbage": {answers("text/plain", "\x00\x01 hello \x1b]0;title\a\n{{{"), []string{"none of a known protocol"}},
-		"broken connection": {func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, anthropicAnswer[:400])
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}, []string{"anthropic: "}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			url, requests := provider(t, test.answer)
-			t.Setenv("ANTHROPIC_API_KEY", canary)
-			for _, format := range []string{"text", "jsonl"} {
-				recording := filepath.Join(t.TempDir(), "a.tsc")
-				got := command(t, nil, "connect", "anthropic", "--base-url", url, "--format", format, "--record", recording, "hi")
-				if got.code != 1 {
-					t.Errorf("exit code %d: %+v", got.code, got)
-				}
-				for _, word := range test.says {
-					if !strings.Contains(got.stderr, word) {
-						t.Errorf("stderr does not say %q: %q", word, got.stderr)
-					}
-				}
-				recorded, err := os.ReadFile(recording)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for what, text := range map[string]string{"stdout": got.stdout, "stderr": got.stderr, "the recording": string(recorded)} {
-					if strings.Contains(text, canary) {
-						t.Errorf("the key is in %s: %s", what, text)
-					}
-					if what != "the recording" && strings.ContainsAny(text, "\x1b\a\x00") {
-						t.Errorf("%s commands the terminal: %q", what, text)
-					}
-				}
-			}
-			if n := len(requests()); n != 2 {
-				t.Errorf("asked %d times for two runs", n)
-			}
-		})
-	}
-}
-
-// TestConnectRecord: the recording holds the exchange, the request too, and opens
-// as one; the key is not in it, split or whole.
-func TestConnectRecord(t *testing.T) {
-	keyless(t)
-	url, _ := provider(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", events)
-		w.Header().Set("Set-Cookie", "session="+canary)
-		for _, piece := range []string{anthropicAnswer, ": " + canary[:9], canary[9:] + " " + canary[:4]} {
-			_, _ = io.WriteString(w, piece)
-			_ = http.NewResponseController(w).Flush()
-		}
-	})
-	t.Setenv("ANTHROPIC_AUTH_TOKEN", canary)
-	recording := filepath.Join(t.TempDir(), "a.tsc")
-	args := []string{"connect", "anthropic", "--base-url", url, "--tools", toolsFile(t), "--record", recording, "--header", "Cookie=" + canary[3:], "--header", "X-My-Secret=" + canary, "hi"}
-	if got := command(t, nil, args...); got.code != 0 || strings.Contains(got.stdout, canary) {
-		t.Fatalf("%+v", got)
-	}
-	recorded, err := os.ReadFile(recording)
-	if err != nil || bytes.Contains(recorded, []byte(canary[9:])) || bytes.Contains(recorded, []byte(canary[:9]+`"`)) {
-		t.Fatalf("%v: %s", err, recorded)
-	}
-	if info, _ := os.Stat(recording); info.Mode().Perm() != 0o600 {
-		t.Errorf("its mode is %v", info.Mode())
-	}
-	for _, want := range []string{`"side":"request"`, `"X-My-Secret":["[redacted]"]`, `"Authorization":["[redacted]"]`, `"method":"POST"`, "get_weather"} {
-		if !bytes.Contains(recorded, []byte(want)) {
-			t.Errorf("no %s in %s", want, recorded)
-		}
-	}
-	again := command(t, nil, "print", "--format", "jsonl", recording)
-	calls, turns := again.decode(t)
-	if len(calls) != 1 || len(turns) != 1 || len(calls[0].Findings) == 0 {
-		t.Errorf("opened again: %+v", again)
-	}
-	if got := command(t, nil, args...); got.code != 1 || !strings.Contains(got.stderr, "--record") {
-		t.Errorf("into a file that exists: %+v", got)
-	}
-}
-
 // TestConnectRequest: a body is sent as it is, byte for byte, to whom it is for.
 func TestConnectRequest(t *testing.T) {
 	keyless(t)
@@ -391,123 +276,6 @@ func TestConnectKeys(t *testing.T) {
 		if sent := requests(); got.code != 0 || len(sent) != i+1 || (sent[i].header.Get("X-Api-Key") == canary) != (i == 1) {
 			t.Errorf("%q: %+v %v", args, got, sent)
 		}
-	}
-}
-
-// TestRedirects: one is followed on the same host, never to another, and the key
-// goes to no other.
-func TestRedirects(t *testing.T) {
-	keyless(t)
-	other, others := provider(t, answers(events, anthropicAnswer))
-	var to string
-	url, requests := provider(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/moved" {
-			answers(events, anthropicAnswer)(w, r)
-			return
-		}
-		http.Redirect(w, r, to, http.StatusTemporaryRedirect)
-	})
-	t.Setenv("ANTHROPIC_API_KEY", canary)
-	for i, test := range []struct {
-		to   string
-		code int
-	}{{"/moved", 0}, {other + "/v1/messages", 1}, {"/v1/messages", 1}} {
-		to = test.to
-		got := command(t, nil, "connect", "anthropic", "--base-url", url, "--format", "text", "hi")
-		if got.code != test.code {
-			t.Errorf("to %s: %+v", test.to, got)
-		}
-		if i == 0 && len(requests()) != 2 {
-			t.Errorf("asked %d times", len(requests()))
-		}
-	}
-	if len(others()) > 0 {
-		t.Error("another host was asked")
-	}
-}
-
-// TestFirstByte: who is silent for too long is given up, and the next one is
-// not kept from answering.
-func TestFirstByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := query{label: "slow", host: &host.All[0], url: "http://slow.test/"}
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			<-r.Context().Done()
-			return nil, r.Context().Err()
-		})}
-		began := time.Now()
-		var last capture.Record
-		for r, err := range q.source(context.Background(), client, began, time.Minute) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			last = r
-		}
-		if last.End != capture.EndCut || !strings.Contains(last.Why, "within 1m0s") || time.Since(began) != time.Minute {
-			t.Errorf("%+v after %s", last, time.Since(began))
-		}
-	})
-}
-
-// TestFirstByteCame: the limit is on the first byte, not on the last.
-func TestFirstByteCame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := query{label: "long", host: &host.All[0], url: "http://long.test/"}
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			out, in := io.Pipe()
-			go func() {
-				_, _ = io.WriteString(in, anthropicAnswer[:100])
-				time.Sleep(time.Hour)
-				_, _ = io.WriteString(in, anthropicAnswer[100:])
-				in.Close()
-			}()
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: out}, nil
-		})}
-		size := 0
-		var last capture.Record
-		for r, err := range q.source(context.Background(), client, time.Now(), time.Minute) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Side == capture.Response {
-				size += len(r.Data)
-			}
-			last = r
-		}
-		if last.End != capture.EndEOF || size != len(anthropicAnswer) {
-			t.Errorf("%+v, %d bytes", last, size)
-		}
-	})
-}
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// TestCover: a secret is found however the body is cut, and nothing else
-// changes.
-func TestCover(t *testing.T) {
-	body := "before " + canary + " between " + canary[:7] + " " + canary + canary + " after " + canary[:3]
-	want := strings.ReplaceAll(body, canary, hidden)
-	for cut := range len(body) {
-		for second := cut; second < len(body); second += 7 {
-			c := cover{secrets: []string{canary, ""}}
-			got := ""
-			for i, piece := range []string{body[:cut], body[cut:second], body[second:]} {
-				r := capture.Record{Exchange: 1, Data: []byte(piece)}
-				if i == 2 {
-					r.End = capture.EndEOF
-				}
-				got += string(c.record(r).Data)
-			}
-			if got != want {
-				t.Fatalf("cut at %d and %d: %s", cut, second, got)
-			}
-		}
-	}
-	c := cover{secrets: []string{canary}}
-	if r := c.record(capture.Record{Data: []byte("data: {}\n\n")}); string(r.Data) != "data: {}\n\n" {
-		t.Errorf("kept waiting: %q", r.Data)
 	}
 }
 
