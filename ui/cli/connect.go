@@ -86,6 +86,11 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	if err != nil {
 		return err
 	}
+	for _, q := range queries {
+		if q.exposed {
+			a.complain(fmt.Errorf("%s: the key goes to another machine unencrypted: https:// would hide it", q.label))
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	began := time.Now()

@@ -263,22 +263,6 @@ func TestConnectWrong(t *testing.T) {
 	}
 }
 
-// TestConnectKeys: no key goes where none is needed, and one given by hand is
-// enough.
-func TestConnectKeys(t *testing.T) {
-	keyless(t)
-	url, requests := provider(t, answers(events, anthropicAnswer))
-	for i, args := range [][]string{
-		{"anthropic", "--base-url", url, "hi"}, // on this machine
-		{"anthropic", "--base-url", url, "--header", "X-Api-Key=" + canary, "hi"},
-	} {
-		got := command(t, nil, append([]string{"connect", "--format", "text"}, args...)...)
-		if sent := requests(); got.code != 0 || len(sent) != i+1 || (sent[i].header.Get("X-Api-Key") == canary) != (i == 1) {
-			t.Errorf("%q: %+v %v", args, got, sent)
-		}
-	}
-}
-
 // TestHostsPage: the page names every host, its variables, and no secret.
 func TestHostsPage(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", canary)

@@ -120,3 +120,32 @@ func TestConnectRecord(t *testing.T) {
 		t.Errorf("into a file that exists: %+v", got)
 	}
 }
+
+// TestConnectKeys: no key goes where none is needed, and one given by hand is
+// enough.
+func TestConnectKeys(t *testing.T) {
+	keyless(t)
+	url, requests := provider(t, answers(events, anthropicAnswer))
+	for i, args := range [][]string{
+		{"anthropic", "--base-url", url, "hi"}, // on this machine
+		{"anthropic", "--base-url", url, "--header", "X-Api-Key=" + canary, "hi"},
+	} {
+		got := command(t, nil, append([]string{"connect", "--format", "text"}, args...)...)
+		if sent := requests(); got.code != 0 || len(sent) != i+1 || (sent[i].header.Get("X-Api-Key") == canary) != (i == 1) {
+			t.Errorf("%q: %+v %v", args, got, sent)
+		}
+	}
+}
+
+// TestExposed: a key that others can read on its way is worth a word.
+func TestExposed(t *testing.T) {
+	keyless(t)
+	t.Setenv("ANTHROPIC_API_KEY", canary)
+	for url, want := range map[string]bool{"http://box.test": true, "https://box.test": false, "http://127.0.0.1:1": false} {
+		a := app{stdin: os.Stdin, stderr: os.Stderr}
+		list, err := a.queries([]string{"anthropic", "hi"}, &connectFlags{baseURL: url})
+		if err != nil || list[0].exposed != want {
+			t.Errorf("%s: %v, %v", url, list, err)
+		}
+	}
+}

@@ -22,6 +22,8 @@ type query struct {
 	header http.Header
 	secret []string // values of headers that nobody may see
 	body   []byte
+
+	exposed bool // the key goes over a connection that others can read
 }
 
 func labels(list []query) string {
@@ -178,6 +180,7 @@ func (q *query) address(f *connectFlags) error {
 	case key.Name != "":
 		q.header.Set(key.Name, key.Value)
 		q.hide(key.Value)
+		q.exposed = strings.HasPrefix(q.url, "http://") && !host.Loopback(q.url)
 	}
 	return nil
 }
@@ -192,13 +195,13 @@ func (q *query) isKey(name string) bool {
 	return strings.EqualFold(name, "Authorization")
 }
 
-// hide keeps a value, without the word of its scheme, from being seen.
+// hide keeps a value from being seen, with and without the word of its scheme.
 func (q *query) hide(value string) {
-	if _, secret, ok := strings.Cut(value, " "); ok {
-		value = secret
-	}
-	if len(value) >= leastSecret {
-		q.secret = append(q.secret, value)
+	_, rest, _ := strings.Cut(value, " ")
+	for _, secret := range []string{value, rest} {
+		if len(secret) >= leastSecret {
+			q.secret = append(q.secret, secret)
+		}
 	}
 }
 
