@@ -21,7 +21,7 @@ var rooms = []struct {
 }{
 	{"stream", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"providers/dialect", []string{"stream"}, []string{"os", "net", "net/http"}},
-	{"providers/host", []string{"providers", "providers/dialect", "providers/replay"}, []string{"os", "net", "net/http"}},
+	{"providers/host", []string{"stream", "providers", "providers/dialect", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/*", []string{"stream", "providers/dialect"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
@@ -31,7 +31,7 @@ var rooms = []struct {
 	{"ui/display", nil, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "ui/display"}, []string{"os", "net", "github.com/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
-	{"ui", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout"}, []string{"os", "net", "net/http"}},
+	{"ui", []string{"stream", "providers", "providers/dialect", "providers/host", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout"}, []string{"os", "net", "net/http"}},
 	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }

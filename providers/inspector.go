@@ -69,6 +69,13 @@ func (in *Inspector) Close() {
 	}
 }
 
+// End says that no more of one exchange comes: what is still open was cut.
+func (in *Inspector) End(number int) {
+	if x := in.byNumber[number]; x != nil && !x.Ended {
+		in.Write(stream.Record{Exchange: number, At: x.at, End: true})
+	}
+}
+
 // note records something that happened to the source.
 func (in *Inspector) note(text string) {
 	in.Timeline.Append(stampless(dialect.Diagnose(stream.NoTurn, stream.NoSlot, "SOURCE_NOTE", stream.Info, text)))

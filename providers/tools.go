@@ -28,8 +28,10 @@ func DeclaresTools(request []byte) bool {
 	return false
 }
 
-// request is the body of the exchange's request, or the one that stands in for
-// it where none was captured.
+// RequestBody is the body of the exchange's request, or the one that stands in
+// for it where none was captured; nil when there is neither.
+func (x *Exchange) RequestBody() []byte { return x.request() }
+
 func (x *Exchange) request() []byte {
 	if x.Request.Size() == 0 {
 		return x.in.Request

@@ -22,6 +22,9 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 		}
 	}
 	timed(took, callTime(c))
+	if r, ok := m.results[c]; ok {
+		facts = append(facts, "your result "+bytesText(len(r.text)))
+	}
 	for _, f := range AboutCall(c) {
 		facts = append(facts, m.pen.clean(f))
 	}

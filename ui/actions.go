@@ -193,7 +193,7 @@ func (m *Model) toEnd() {
 		m.findings.end()
 		return
 	}
-	if !m.ended || m.focus == listPane {
+	if m.moving() || m.focus == listPane {
 		m.setFollow(true)
 	}
 	m.refresh()
@@ -201,7 +201,7 @@ func (m *Model) toEnd() {
 
 // setFollow says whether the selection goes where things happen.
 func (m *Model) setFollow(on bool) {
-	m.follow = on
+	m.follow, m.post.awaited = on, 0
 	if !on {
 		m.doc.release()
 		m.wire.stick = false
@@ -219,13 +219,15 @@ func (m *Model) pause() tea.Cmd {
 		p.Pause(!p.Paused())
 		return nil
 	}
-	if m.ended {
+	if !m.moving() {
 		m.say("the source has ended")
 		return nil
 	}
-	m.paused = !m.paused
-	if !m.paused && m.opt.Inbox != nil {
-		m.opt.Inbox.ring()
+	if m.paused = !m.paused; !m.paused {
+		m.post.inbox.ring()
+		if m.opt.Inbox != nil {
+			m.opt.Inbox.ring()
+		}
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (m *Model) drawTop(p *pen) {
 	}
 	p.left = keep - (room - p.left)
 	r := muted
-	if !m.ended && m.opt.Inbox != nil {
+	if m.moving() {
 		r = live
 	}
 	p.tail(r, bare, right+" ")
@@ -94,14 +94,16 @@ func (m *Model) about() []display.Text {
 func (m *Model) motion() display.Text {
 	glyph := func(s stream.Status) string { return m.pen.glyph.status[s] }
 	switch p := m.opt.Playback; {
+	case m.moving() && m.settled() && !m.paused:
+		return display.Text(glyph(stream.Complete) + " LIVE")
 	case m.failure != nil:
 		return display.Text(glyph(stream.Aborted) + " FAILED")
-	case m.ended:
+	case m.ended && !m.paused:
 		return display.Text(glyph(stream.NoArguments) + " END")
 	case m.opt.Inbox == nil:
 		return "NO SOURCE"
 	case m.paused:
-		return display.Text(fmt.Sprintf("%s PAUSED +%s new", glyph(stream.LooksDone), commas(m.opt.Inbox.waiting())))
+		return display.Text(fmt.Sprintf("%s PAUSED +%s new", glyph(stream.LooksDone), commas(m.waiting())))
 	case p != nil && p.Paused():
 		return display.Text(fmt.Sprintf("%s PAUSED %gx", glyph(stream.LooksDone), p.Speed()))
 	case p != nil:
@@ -132,10 +134,10 @@ func (m *Model) drawCounts(p *pen) {
 			p.put(muted, bare, " "+display.Text(p.glyph.dot)+" prices "+m.draw.Clean(month[:7]))
 		}
 	}
-	if m.rate.last > 0 && !m.ended {
+	if m.rate.last > 0 && m.moving() {
 		p.put(muted, bare, "  "+bytesText(m.rate.last)+"/s")
 	}
-	if m.follow && !m.ended {
+	if m.follow && m.moving() {
 		p.say(live, "  FOLLOW")
 	}
 	if m.failure != nil {

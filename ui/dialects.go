@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers"
+	"toolscope/stream"
 	"toolscope/ui/display"
 )
 
@@ -55,6 +56,7 @@ func (m *Model) reread(exchange, n int) {
 	}
 	m.list, m.doc, m.summary = turnList{alarms: alarms{}}, document{raw: m.doc.raw, when: m.when}, summary{}
 	m.wire, m.findings, m.chosen = wire{}, findings{}, choice{}
+	m.marks, m.results = nil, map[*stream.Call]typedResult{}
 	m.clearSearch()
 	for _, t := range m.in.Session().Turns {
 		if t.Exchange == exchange {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"sort"
 	"unicode/utf8"
 
 	"toolscope/stream"
@@ -94,6 +95,9 @@ func (d *document) groundAt(off, limit int, focused bool) (ground, int) {
 		case s.start > off:
 			until = min(until, s.start)
 		}
+	}
+	if i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].end > off }); i < len(d.marks) {
+		consider(d.marks[i], added)
 	}
 	consider(d.light, linked)
 	if focused {

@@ -20,6 +20,7 @@ type document struct {
 	tok    int  // selected token, by number
 	light  span // bytes the wire pane points at
 	hits   hits
+	marks  []span // values that are not the same elsewhere, in order
 	caret  caret
 	when   func(event int32) display.Text // time of an event within its turn; "" when unknown
 }

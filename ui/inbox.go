@@ -94,8 +94,8 @@ func (b *Inbox) waiting() int {
 	return len(b.queue)
 }
 
-// arrived says that the bell rang.
-type arrived struct{}
+// arrived says that the bell of an inbox rang; of the source's, if it names none.
+type arrived struct{ in *Inbox }
 
 // frameTime is how long the program lets records gather after it took some.
 const frameTime = time.Second / 60
@@ -106,6 +106,40 @@ func (b *Inbox) listen(pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		time.Sleep(pause)
 		<-b.bell
-		return arrived{}
+		return arrived{b}
 	}
+}
+
+// take reads one batch from an inbox.
+func (m *Model) take(inbox *Inbox) tea.Cmd {
+	if inbox == nil {
+		inbox = m.opt.Inbox
+	}
+	if m.paused {
+		return inbox.listen(frameTime) // the status line counts what waits
+	}
+	batch, more, ended, err := inbox.take()
+	size := 0
+	for _, r := range batch {
+		m.in.Write(r)
+		size += len(r.Data)
+	}
+	m.rate.add(size, m.opt.Now())
+	if inbox == m.post.inbox {
+		m.landed(batch)
+	} else if ended {
+		m.endSource(err)
+	}
+	if m.follow {
+		m.chosen = newest(m.in.Session())
+	}
+	m.refresh()
+	if ended {
+		return nil
+	}
+	if more {
+		inbox.ring()
+		return inbox.listen(0)
+	}
+	return tea.Batch(inbox.listen(frameTime), m.rate.watch())
 }

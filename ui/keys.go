@@ -8,14 +8,14 @@ type keyMap struct {
 	Up, Down, Left, Right            key.Binding
 	PageUp, PageDown, Top, Bottom    key.Binding
 	Next, Back, Enter, Escape        key.Binding
-	List, Document, Wire, Findings   key.Binding
-	Zoom, Raw, Follow, Pause         key.Binding
-	Slower, Faster                   key.Binding
-	Search, Again, Before            key.Binding
+	Pane                             key.Binding
+	Zoom, Raw, Follow, Pause, Speed  key.Binding
+	Search, Again                    key.Binding
 	NextFinding, Theme, Demo         key.Binding
 	Dialect                          key.Binding
 	Replay, Scope, Copy, Save        key.Binding
 	Onward                           key.Binding
+	Mark, Compare, Resend, Result    key.Binding
 	Help, Suspend, Quit, Interrupted key.Binding
 }
 
@@ -37,19 +37,14 @@ func newKeyMap() keyMap {
 		Back:        bind("⇧tab", "pane before", "shift+tab"),
 		Enter:       bind("enter", "open what is selected", "enter"),
 		Escape:      bind("esc", "close, or step back", "esc"),
-		List:        bind("1", "turns and calls", "1"),
-		Document:    bind("2", "arguments", "2"),
-		Wire:        bind("3", "wire", "3"),
-		Findings:    bind("4", "findings", "4"),
+		Pane:        bind("1 2 3 4", "a pane by its number", "1", "2", "3", "4"),
 		Zoom:        bind("z", "zoom the pane", "z"),
 		Raw:         bind("r", "raw text, deltas marked", "r"),
 		Follow:      bind("F", "follow what arrives", "F"),
 		Pause:       bind("space", "pause", " "),
-		Slower:      bind("[", "play slower", "["),
-		Faster:      bind("]", "play faster", "]"),
+		Speed:       bind("[ ]", "play slower, faster", "[", "]"),
 		Search:      bind("/", "find in the pane", "/"),
-		Again:       bind("n", "next hit", "n"),
-		Before:      bind("N", "hit before", "N"),
+		Again:       bind("n N", "next hit, hit before", "n", "N"),
 		NextFinding: bind("!", "next finding", "!"),
 		Dialect:     bind("D", "read as another dialect", "D"),
 		Replay:      bind("p P", "replay; then policies", "p", "P"),
@@ -57,6 +52,10 @@ func newKeyMap() keyMap {
 		Copy:        bind("y", "copy what would be sent", "y"),
 		Save:        bind("w", "save it in a new file", "w"),
 		Onward:      bind("o", "where it was sent back", "o"),
+		Mark:        bind("m", "mark a turn; in R, the model", "m"),
+		Compare:     bind("=", "marked turns side by side", "="),
+		Resend:      bind("R", "send the request again", "R"),
+		Result:      bind("a", "type a result, to go on", "a"),
 		Theme:       bind("t", "dark or light", "t"),
 		Demo:        bind("d", "play the demo", "d"),
 		Help:        bind("?", "this help", "?"),
@@ -76,10 +75,11 @@ type keyGroup struct {
 func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", false, []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
-		{"Panes", true, []key.Binding{k.Next, k.Back, k.List, k.Document, k.Wire, k.Findings, k.Zoom, k.Enter, k.Escape}},
-		{"Look", false, []key.Binding{k.Raw, k.Search, k.Again, k.Before, k.NextFinding, k.Dialect, k.Theme}},
+		{"Panes", true, []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
+		{"Look", false, []key.Binding{k.Raw, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Dialect, k.Theme}},
 		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Copy, k.Save, k.Onward}},
-		{"Time", false, []key.Binding{k.Follow, k.Pause, k.Slower, k.Faster}},
+		{"Send", true, []key.Binding{k.Resend, k.Result}},
+		{"Time", false, []key.Binding{k.Follow, k.Pause, k.Speed}},
 		{"Program", true, []key.Binding{k.Demo, k.Help, k.Suspend, k.Quit, k.Interrupted}},
 	}
 }

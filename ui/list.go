@@ -19,6 +19,7 @@ type turnList struct {
 	starts []int // row of each turn
 	calls  int   // how many there were when the rows were counted
 	alarms alarms
+	marks  []*stream.Turn // to be compared
 }
 
 // choice is what is selected: a turn, or one of its calls. Either may be nil.
@@ -101,15 +102,17 @@ func (l *turnList) draw(p *pen, in *providers.Inspector, b *bill, row int, focus
 	}
 	c := l.choiceAt(in.Session(), row)
 	g := bare
+	sign := " "
 	if row == l.at {
-		g = linked
+		g, sign = linked, p.glyph.mark
 		if focused {
 			g = selected
 		}
-		p.put(accent, g, display.Text(p.glyph.mark))
-	} else {
-		p.put(plain, g, " ")
 	}
+	if c.call == nil && c.turn != nil && slices.Contains(l.marks, c.turn) {
+		sign = "="
+	}
+	p.put(accent, g, display.Text(sign))
 	if c.call != nil {
 		l.drawCall(p, c.call, g)
 	} else if c.turn != nil {

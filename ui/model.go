@@ -8,6 +8,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/price"
+	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/display"
 )
@@ -21,6 +22,8 @@ type Options struct {
 	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
 	Copy     Copy                       // puts a text into the clipboard; may be nil
 	Save     Save                       // writes a new file; may be nil
+	Send     Send                       // sends a request; may be nil
+	Places   []Place                    // where to
 	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
 	Themes   [2]themes.Theme  // light and dark, for the key that changes between them
@@ -70,6 +73,9 @@ type Model struct {
 	search   search
 	asked    ask  // what the replay view was asked last
 	working  bool // a job makes previews
+	post     post // what was sent from here
+	marks    []*stream.Turn
+	results  map[*stream.Call]typedResult
 
 	follow  bool
 	paused  bool // the screen stands still; records wait in the inbox
@@ -91,6 +97,8 @@ func New(o Options) *Model {
 	}
 	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
 	m.draw = display.Drawer{ASCII: o.ASCII}
+	m.post = post{inbox: NewInbox(0), flying: map[int]bool{}}
+	m.results = map[*stream.Call]typedResult{}
 	m.doc.when = m.when
 	m.list.alarms = alarms{}
 	m.bill.prices = o.Prices
@@ -115,17 +123,21 @@ func (m *Model) Err() error { return m.failure }
 
 // Init begins to listen.
 func (m *Model) Init() tea.Cmd {
-	if m.opt.Inbox == nil {
-		return nil
+	var cmds []tea.Cmd
+	if m.opt.Inbox != nil {
+		cmds = append(cmds, m.opt.Inbox.listen(0))
 	}
-	return m.opt.Inbox.listen(0)
+	if m.opt.Send != nil {
+		cmds = append(cmds, m.post.inbox.listen(0))
+	}
+	return tea.Batch(cmds...)
 }
 
 // Update routes a message to what it is for.
 func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case arrived:
-		cmd = m.take()
+		cmd = m.take(msg.in)
 	case tea.KeyMsg:
 		cmd = m.key(msg)
 	case tea.WindowSizeMsg:
@@ -135,6 +147,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		m.colour(msg)
 	case prepared:
 		m.rehearsed(msg)
+	case composed:
+		m.written(msg)
 	case delivered:
 		m.say(msg.text)
 	case quiet:
@@ -142,7 +156,7 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
-	return m, guard(tea.Batch(cmd, m.rehearse()))
+	return m, guard(tea.Batch(cmd, m.prepare()))
 }
 
 // key gives a key to the mode. Bubble Tea makes one message of keys that are
@@ -165,35 +179,13 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 	return m.mode.update(m, k)
 }
 
-// take reads one batch from the inbox.
-func (m *Model) take() tea.Cmd {
-	inbox := m.opt.Inbox
-	if m.paused {
-		return inbox.listen(frameTime) // the status line counts what waits
+// prepare has the mode make what it is to show next, off the screen's goroutine
+// where that takes long.
+func (m *Model) prepare() tea.Cmd {
+	if w, ok := m.mode.(interface{ work(*Model) tea.Cmd }); ok {
+		return w.work(m)
 	}
-	batch, more, ended, err := inbox.take()
-	size := 0
-	for _, r := range batch {
-		m.in.Write(r)
-		size += len(r.Data)
-	}
-	m.rate.add(size, m.opt.Now())
-	if ended {
-		m.in.Close()
-		m.ended, m.failure = true, err
-	}
-	if m.follow {
-		m.chosen = newest(m.in.Session())
-	}
-	m.refresh()
-	if ended {
-		return nil
-	}
-	if more {
-		inbox.ring()
-		return inbox.listen(0)
-	}
-	return tea.Batch(inbox.listen(frameTime), m.rate.watch())
+	return nil
 }
 
 // refresh brings every pane up to date with the session and the window.
@@ -202,6 +194,7 @@ func (m *Model) refresh() {
 	columns := m.columns()
 	_, h, _ := place(columns, listPane)
 	m.bill.extend(&m.in)
+	m.list.marks = m.marks
 	m.list.extend(s, max(1, h-listTitle))
 	m.list.moveTo(m.list.rowOf(s, m.chosen))
 	w, h, shown := place(columns, docPane)

@@ -57,22 +57,16 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 		m.mode = &help{under: browse{}}
 	case km.is(k, km.Search):
 		m.mode = newSearchBar(m)
+	case km.is(k, km.Again) && k.String() == "N":
+		m.hit(-1)
 	case km.is(k, km.Again):
 		m.hit(1)
-	case km.is(k, km.Before):
-		m.hit(-1)
 	case km.is(k, km.Next):
 		m.focusNext(1)
 	case km.is(k, km.Back):
 		m.focusNext(-1)
-	case km.is(k, km.List):
-		m.focusOn(listPane)
-	case km.is(k, km.Document):
-		m.focusOn(docPane)
-	case km.is(k, km.Wire):
-		m.focusOn(wirePane)
-	case km.is(k, km.Findings):
-		m.focusOn(findingsPane)
+	case km.is(k, km.Pane):
+		m.focusOn(listPane + paneID(k.String()[0]-'1'))
 	case km.is(k, km.Zoom):
 		m.zoom = !m.zoom
 		m.refresh()
@@ -85,6 +79,14 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 		m.openReplay()
 	case km.is(k, km.Onward):
 		m.goOnward()
+	case km.is(k, km.Resend):
+		m.openResend()
+	case km.is(k, km.Result):
+		m.openResult()
+	case km.is(k, km.Mark):
+		m.markTurn()
+	case km.is(k, km.Compare):
+		m.openCompare()
 	case km.is(k, km.Theme):
 		m.toggleTheme()
 	case km.is(k, km.NextFinding):
@@ -95,9 +97,9 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 		m.setFollow(!m.follow)
 	case km.is(k, km.Pause):
 		return m.pause()
-	case km.is(k, km.Slower):
+	case km.is(k, km.Speed) && k.String() == "[":
 		m.changeSpeed(0.5)
-	case km.is(k, km.Faster):
+	case km.is(k, km.Speed):
 		m.changeSpeed(2)
 	default:
 		return m.movePane(k)
@@ -108,8 +110,8 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 // hints are the keys worth knowing in each pane, most useful first: as many
 // are shown as fit.
 var hints = [...][]string{
-	listPane:     {"? help", "enter open", "p replay", "/ find", "tab pane", "space pause", "q quit"},
-	docPane:      {"? help", "enter open string", "p replay", "r raw", "/ find", "h l token", "tab pane"},
+	listPane:     {"? help", "enter open", "p replay", "/ find", "tab pane", "space pause", "R send again", "q quit"},
+	docPane:      {"? help", "enter open string", "p replay", "r raw", "/ find", "h l token", "tab pane", "a result"},
 	wirePane:     {"? help", "enter frame", "/ find", "tab pane", "z zoom"},
 	findingsPane: {"? help", "enter go there", "tab pane"},
 }

@@ -6,7 +6,6 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
-	"toolscope/ui/display"
 )
 
 // replayView is the mode that shows what requests to other providers, by
@@ -149,10 +148,10 @@ func (r *replayView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Raw):
 		r.raw = !r.raw
 	case km.is(k, km.Copy):
-		return r.copy(m)
+		return m.copyBody(r)
 	case km.is(k, km.Save):
-		return r.save(m)
-	case km.is(k, km.Pause, km.Slower, km.Faster, km.Theme):
+		return m.saveBody(r)
+	case km.is(k, km.Pause, km.Speed, km.Theme):
 		return browse{}.update(m, k)
 	case r.full:
 		r.moveFace(m, k)
@@ -225,14 +224,5 @@ func (r *replayView) footer(m *Model, p *pen) {
 	if r.full {
 		keys = []string{"esc back", "j k scroll", "h l next", "p policy", "r raw", "y copy", "w save", "? help"}
 	}
-	line := display.Text("")
-	for _, key := range keys {
-		if display.Width(line)+3+len(key) > p.left {
-			break
-		}
-		line += "   " + display.Text(key)
-	}
-	if line != "" {
-		p.put(muted, bare, line[2:])
-	}
+	drawKeys(p, keys)
 }

@@ -9,23 +9,28 @@ import (
 // delivered says what became of a body that was copied or saved.
 type delivered struct{ text string }
 
-// copy puts the body of the cell that is asked for into the clipboard.
-func (r *replayView) copy(m *Model) tea.Cmd {
+// outgoing is a mode that shows a body which would be sent.
+type outgoing interface {
+	ready(m *Model) (body []byte, what string)
+	fileName() string
+}
+
+// copyBody puts the body that is shown into the clipboard.
+func (m *Model) copyBody(of outgoing) tea.Cmd {
 	put := m.opt.Copy
-	return r.deliver(m, put != nil, "copied", " by ", put)
+	return m.deliver(of, put != nil, "copied", " by ", put)
 }
 
-// save writes it to a new file.
-func (r *replayView) save(m *Model) tea.Cmd {
-	save, name := m.opt.Save, r.fileName()
-	return r.deliver(m, save != nil, "saved", " as ", func(body []byte) (string, error) { return save(name, body) })
+// saveBody writes it to a new file.
+func (m *Model) saveBody(of outgoing) tea.Cmd {
+	save, name := m.opt.Save, of.fileName()
+	return m.deliver(of, save != nil, "saved", " as ", func(body []byte) (string, error) { return save(name, body) })
 }
 
-// deliver has the body of the cell that is asked for taken somewhere, and says
-// where it is then.
-func (r *replayView) deliver(m *Model, can bool, done, where string, take func([]byte) (string, error)) tea.Cmd {
-	job := m.rehearse() // other keys may have come with this one
-	body, what := r.ready(m)
+// deliver has the body that is shown taken somewhere, and says where it is then.
+func (m *Model) deliver(of outgoing, can bool, done, where string, take func([]byte) (string, error)) tea.Cmd {
+	job := m.prepare() // other keys may have come with this one
+	body, what := of.ready(m)
 	if body == nil || !can {
 		return job
 	}

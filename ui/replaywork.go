@@ -114,13 +114,9 @@ type source struct {
 	own     int
 }
 
-// rehearse has those previews made that the screen is to show and that are not
-// there yet. Small ones are there when it returns.
-func (m *Model) rehearse() tea.Cmd {
-	r, ok := m.mode.(*replayView)
-	if !ok {
-		return nil
-	}
+// work has those previews made that the screen is to show and that are not there
+// yet. Small ones are there when it returns.
+func (r *replayView) work(m *Model) tea.Cmd {
 	r.want(m)
 	rows, cell := r.rowsWanted, r.cellWanted
 	lacksTable, lacksPage := r.table == nil || r.table.key != rows, r.page == nil || r.page.key != cell

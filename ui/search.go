@@ -59,12 +59,8 @@ func (s *searchBar) update(m *Model, k tea.KeyMsg) tea.Cmd {
 func (*searchBar) body(*Model, *pen, int, int) bool { return false }
 
 func (s *searchBar) footer(m *Model, p *pen) {
-	typed, at := []rune(s.input.Value()), s.input.Position()
 	p.say(accent, " /")
-	p.outside(plain, bare, string(typed[:at]))
-	p.say(live, p.glyph.cursor)
-	p.outside(plain, bare, string(typed[at:]))
-	p.tail(muted, bare, display.Text(" "+m.search.count()+"   enter keep   esc cancel "))
+	drawTyped(p, &s.input, display.Text(" "+m.search.count()+"   enter keep   esc cancel "))
 }
 
 func (s search) count() string {

@@ -49,6 +49,9 @@ func requestName(s *stream.Session, exchange int) string {
 	if t := turnOf(s, exchange); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
 	}
+	if exchange < 0 {
+		return "a request sent from here"
+	}
 	return fmt.Sprintf("request %d (without a response)", exchange)
 }
 

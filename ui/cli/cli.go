@@ -33,7 +33,8 @@ type app struct {
 	speed          float64
 	format         string
 	pricesFile     string
-	code           int // exit code of a run that did not fail
+	said           map[string]*connectFlags // of hosts, by name
+	code           int                      // exit code of a run that did not fail
 }
 
 // Run runs the command line args and returns the exit code.

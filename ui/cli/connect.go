@@ -106,6 +106,10 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	if f.format == "" && isTerminal(a.stdout) {
 		seen := new(witness)
 		o := ui.Options{Source: labels(queries), Inbox: ui.NewInbox(0), Prices: prices}
+		a.said = map[string]*connectFlags{}
+		for _, q := range queries {
+			a.said[q.host.Name] = f
+		}
 		err := a.show(o, seen.watch(src))
 		cancel()
 		a.tellFailures(seen.end())

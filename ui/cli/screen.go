@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -22,6 +23,7 @@ func (a *app) show(o ui.Options, src capture.Source) error {
 	}
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
+	o.Places = sendPlaces(a.said)
 	o.Copy, o.Save = newClipboard(a.stdout).copy, saveNew
 	o.Suspend = func() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGTSTP) }
 	return a.play(o, src, sig, typed)
@@ -31,11 +33,16 @@ func (a *app) show(o ui.Options, src capture.Source) error {
 func (a *app) play(o ui.Options, src capture.Source, sig *signals, typed []tea.KeyMsg) error {
 	var p *tea.Program
 	o.Demo = func(to *ui.Inbox) ui.Playback { return startDemo(to, to != o.Inbox, p) }
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	post := sender{ctx: ctx, client: client(), said: a.said}
+	o.Send = post.send
 	m := ui.New(o)
 	// Signals and panics are handled here: Bubble Tea restores the terminal on
 	// some signals only, and prints stacks.
 	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
 		tea.WithOutput(a.stdout), tea.WithFilter(sig.filter))
+	post.program = p
 	go pump(src, o.Inbox, p)
 	go sig.watch(p)
 	go func() {

@@ -1,0 +1,41 @@
+package providers
+
+import (
+	"hash/fnv"
+
+	"toolscope/providers/dialect"
+)
+
+// Asks is a hash of all that the user's side says in the exchange's request: the
+// texts and the results of tools. Requests of any protocols that ask for the same
+// thing have the same; it is 0 when nothing is said, or the request cannot be
+// read.
+func (x *Exchange) Asks() uint64 {
+	kept := x.past.messages != nil
+	messages, _ := x.History()
+	if !kept {
+		x.forget()
+	}
+	sum, said := fnv.New64a(), false
+	for i := range messages {
+		for j := range messages[i].Parts {
+			p := &messages[i].Parts[j]
+			if messages[i].Role != dialect.User || p.Server || len(p.Text) == 0 {
+				continue
+			}
+			said = true
+			_, _ = sum.Write(p.Text)
+			_, _ = sum.Write([]byte{0, byte(p.Kind)})
+		}
+	}
+	if !said {
+		return 0
+	}
+	return sum.Sum64()
+}
+
+// MayAsk reports, at once, whether two requests may ask for the same thing: as
+// far as it is known, their conversations begin alike.
+func (x *Exchange) MayAsk(other *Exchange) bool {
+	return x.begin == 0 || other.begin == 0 || x.begin == other.begin
+}

@@ -1,0 +1,229 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/fnv"
+	rational "math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/stream"
+)
+
+// verdictOfCalls is how the arguments of the same call differ between turns.
+type verdictOfCalls struct {
+	sealed  int                 // how many have all their arguments
+	differs int                 // values that are not the same in all of these
+	marks   [mostColumns][]span // where
+}
+
+// mostCompared is how many tokens arguments may have whose values are compared
+// one by one.
+const mostCompared = 200_000
+
+// judge says what differs, for calls of which nothing more comes.
+func (v *compareView) judge() {
+	for i := range v.groups {
+		g := &v.groups[i]
+		set, n := g.sealed()
+		if g.kind != callGroup || n < 2 {
+			continue
+		}
+		verdict, known := v.judged[set]
+		if !known {
+			verdict = differences(set)
+			v.judged[set] = verdict
+		}
+		for i := range v.columns {
+			if c := g.calls[i]; c != nil {
+				v.columns[i].cells[c].marks = verdict.marks[i]
+			}
+		}
+	}
+}
+
+// sealed are the calls of a group that have all their arguments.
+func (g *group) sealed() (set callSet, n int) {
+	for i, c := range g.calls {
+		if c != nil && !c.Arriving() {
+			set[i] = c
+			n++
+		}
+	}
+	return set, n
+}
+
+// differences compares arguments by their values: the order of members and the
+// way a value is written make no difference.
+func differences(set callSet) (v verdictOfCalls) {
+	var values [mostColumns]map[spot]leaf
+	first, same, whole := -1, true, true
+	for i, c := range set {
+		if c == nil {
+			continue
+		}
+		v.sealed++
+		if first < 0 {
+			first = i
+		}
+		same = same && bytes.Equal(c.Args(), set[first].Args())
+		if c.Syntax() != stream.SyntaxObject && c.Syntax() != stream.SyntaxEmpty || len(c.Lexer().Tokens()) > mostCompared {
+			whole = false
+		}
+	}
+	switch {
+	case same:
+		return v
+	case !whole:
+		v.differs = 1
+		return v
+	}
+	spots := map[spot]bool{}
+	for i, c := range set {
+		if c != nil {
+			values[i] = leaves(c.Args(), c.Lexer().Tokens())
+			for at := range values[i] {
+				spots[at] = true
+			}
+		}
+	}
+	for at := range spots {
+		if agree(set, values, at) {
+			continue
+		}
+		v.differs++
+		for i := range values {
+			if l, ok := values[i][at]; ok {
+				v.marks[i] = append(v.marks[i], l.span)
+			}
+		}
+	}
+	for i := range v.marks {
+		slices.SortFunc(v.marks[i], func(a, b span) int { return a.start - b.start })
+	}
+	return v
+}
+
+// agree reports whether a spot has the same value everywhere.
+func agree(set callSet, values [mostColumns]map[spot]leaf, at spot) bool {
+	var first *leaf
+	for i, c := range set {
+		if c == nil {
+			continue
+		}
+		l, ok := values[i][at]
+		if !ok || first != nil && l.value != first.value {
+			return false
+		}
+		if first == nil {
+			first = &l
+		}
+	}
+	return true
+}
+
+// leaf is a value that holds no other.
+type leaf struct {
+	span
+	value string // its kind, and what it is however it is written
+}
+
+// A spot is where a value stands in a JSON text: the hash of its path. Paths
+// themselves would be as long together as the text is deep.
+type spot uint64
+
+// at is the spot of a member or an element inside of p.
+func (p spot) at(name string) spot {
+	sum := fnv.New64a()
+	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(p)))
+	_, _ = sum.Write([]byte(name))
+	return spot(sum.Sum64())
+}
+
+// container is an object or array that is open.
+type container struct {
+	spot
+	array bool
+	next  int // number of the element
+}
+
+// walk goes through a JSON text and gathers its values.
+type walk struct {
+	text []byte
+	open []container
+	key  string // of the value that comes
+	out  map[spot]leaf
+}
+
+// leaves are the values of a JSON text, by their spots.
+func leaves(text []byte, toks []stream.Token) map[spot]leaf {
+	w := walk{text: text, out: map[spot]leaf{}}
+	for n, t := range toks {
+		at := tokenSpan(toks, n)
+		switch t.Kind {
+		case stream.Key:
+			w.key = unquoted(text, at)
+		case stream.Comma:
+			if n := len(w.open); n > 0 {
+				w.open[n-1].next++
+			}
+		case stream.ObjectOpen, stream.ArrayOpen:
+			if end, ok := closedAtOnce(toks, n); ok {
+				w.add(span{at.start, end}, string(text[at.start]))
+			}
+			w.open = append(w.open, container{spot: w.here(), array: t.Kind == stream.ArrayOpen})
+		case stream.ObjectClose, stream.ArrayClose:
+			w.open = w.open[:max(0, len(w.open)-1)]
+		case stream.String:
+			w.add(at, `"`+unquoted(text, at))
+		case stream.Number:
+			w.add(at, "0"+number(string(text[at.start:at.end])))
+		case stream.True, stream.False, stream.Null:
+			w.add(at, string(text[at.start:at.end]))
+		}
+	}
+	return w.out
+}
+
+// here is the spot of the value that comes.
+func (w *walk) here() spot {
+	n := len(w.open)
+	if n == 0 {
+		return 0
+	}
+	in := &w.open[n-1]
+	if in.array {
+		return in.at(strconv.Itoa(in.next))
+	}
+	return in.at("." + w.key)
+}
+
+func (w *walk) add(s span, value string) { w.out[w.here()] = leaf{s, value} }
+
+// closedAtOnce is where an empty container ends that token n opens.
+func closedAtOnce(toks []stream.Token, n int) (end int, ok bool) {
+	for n++; n < len(toks) && toks[n].Kind == stream.Space; n++ {
+	}
+	if n == len(toks) || toks[n].Kind != stream.ObjectClose && toks[n].Kind != stream.ArrayClose {
+		return 0, false
+	}
+	return int(toks[n].End), true
+}
+
+// number is a number in one way of writing: 1.0 is 1. One that is very long, or
+// very large, stays as it is.
+func number(text string) string {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || len(text) > 40 || f > 1e60 || f < -1e60 || f != 0 && f < 1e-60 && f > -1e-60 {
+		return text
+	}
+	if f == 0 && strings.ContainsAny(text, "eE") {
+		return text // 0e999999999, or too small for a double
+	}
+	if r, ok := new(rational.Rat).SetString(text); ok {
+		return r.RatString()
+	}
+	return text
+}

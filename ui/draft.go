@@ -1,0 +1,168 @@
+package ui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers/host"
+	"toolscope/providers/replay"
+	"toolscope/ui/display"
+)
+
+// draftKey is what a draft was made from.
+type draftKey struct {
+	host         *host.Host
+	address      string
+	policy       int
+	model        string
+	raw          bool
+	width, notes int
+}
+
+// draft is a request as it is shown before it is sent. It does not change once
+// made.
+type draft struct {
+	key     draftKey
+	url     string
+	body    []byte
+	trouble string // why it cannot be sent
+	sheet   sheet
+	added   int // bytes of arguments that the model did not write
+	notes   []noteLine
+}
+
+// composed is what a job brings.
+type composed struct {
+	view  *resendView
+	draft *draft
+}
+
+// want notes which draft is to be shown.
+func (r *resendView) want(m *Model) {
+	p, plan := r.place(), r.plan(m)
+	r.wanted = draftKey{
+		host: p.Host, address: p.Address, policy: max(r.policy, 0), model: r.models[p.Host], raw: r.raw,
+		width: max(plan.bodyW-1, 1), notes: max(plan.listW-1, 1),
+	}
+	if r.isUnchanged() {
+		r.wanted.policy = unchanged
+	}
+	if r.full {
+		r.wanted.width = max(m.w-1, 1)
+	}
+}
+
+// work has the draft made that is to be shown. A small one is there when it
+// returns.
+func (r *resendView) work(m *Model) tea.Cmd {
+	r.want(m)
+	if m.working || r.draft != nil && r.draft.key == r.wanted {
+		return nil
+	}
+	k, c, draw := r.wanted, r.captured, m.draw
+	if len(c.Body) < atOnce {
+		r.draft = compose(k, c, draw)
+		r.made++
+		return nil
+	}
+	m.working = true
+	return func() tea.Msg { return composed{r, compose(k, c, draw)} }
+}
+
+// written takes what a job brings, if its view is still there.
+func (m *Model) written(c composed) {
+	m.working = false
+	mode := m.mode
+	if over, isHelp := mode.(*help); isHelp {
+		mode = over.under
+	}
+	if r, ok := mode.(*resendView); ok && r == c.view {
+		r.draft = c.draft
+		r.made++
+	}
+}
+
+// current is the draft to show or to send, nil while it is being made.
+func (r *resendView) current() *draft {
+	if r.draft == nil {
+		return nil
+	}
+	k := r.draft.key
+	k.width, k.notes, k.raw = r.wanted.width, r.wanted.notes, r.wanted.raw
+	if k != r.wanted {
+		return nil
+	}
+	return r.draft
+}
+
+// compose makes a request for a host and lays it out.
+func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
+	d := &draft{key: k}
+	var marks []span
+	if k.policy == unchanged {
+		d.url, _ = k.host.RawRequest(c.Body, k.model, k.address)
+		d.body = c.Body
+		d.note(draw, good, "byte for byte as it was captured")
+	} else {
+		marks = d.resend(c, draw)
+	}
+	if d.body != nil {
+		d.sheet.add(newBlock("", d.body, k.raw, marks, k.width, draw))
+		if len(marks) > 0 {
+			d.sheet.lookAt = marks[0].start
+		}
+	}
+	return d
+}
+
+// resend makes the request from the captured one, and says what that loses. The
+// spans are those of arguments that the model did not write so.
+func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []span) {
+	k := d.key
+	out, err := k.host.Resend(c, k.model, &replay.Policies[k.policy])
+	if err != nil {
+		d.trouble = err.Error()
+		d.note(draw, bad, "cannot be sent: "+short(d.trouble))
+		return nil
+	}
+	d.url, d.body = k.host.Build(out.Request, k.address)
+	if len(out.Left) > 0 {
+		d.note(draw, caution, "tools that cannot be declared there: "+short(strings.Join(out.Left, ", ")))
+	}
+	if out.Moved > 0 {
+		d.note(draw, caution, plural(out.Moved, "instruction")+" from inside the conversation: before it now")
+	}
+	d.notes = append(d.notes, notesOf(&out.Preview, conversationScope, k.notes, draw)...)
+	at, unfound := argsPlace{}, 0
+	for i := range out.Preview.Calls {
+		call := &out.Preview.Calls[i]
+		if call.Args == nil || unfound == mostUnfound {
+			continue
+		}
+		found, ok := at.next([][]byte{d.body}, call)
+		if !ok {
+			unfound++
+			continue
+		}
+		at = found
+		added := addedTo(call)
+		for _, s := range added {
+			d.added += s.end - s.start
+		}
+		for _, s := range written(call, added) {
+			marks = append(marks, span{at.offset + s.start, at.offset + s.end})
+		}
+	}
+	return marks
+}
+
+// note adds a note of ours.
+func (d *draft) note(draw display.Drawer, r role, text string) {
+	for i, line := range wrapped(draw.Clean(text), max(d.key.notes-4, 8)) {
+		if i > 0 {
+			line = "  " + line
+		}
+		d.notes = append(d.notes, noteLine{r, line})
+	}
+}
