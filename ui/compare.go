@@ -49,9 +49,9 @@ type comparison struct {
 
 // compareVersion says what the rows were made from.
 type compareVersion struct {
-	w, h, shown, turns int
-	raw                bool
-	events             [mostColumns]int
+	w, h, shown, first, turns int
+	raw                       bool
+	events                    [mostColumns]int
 }
 
 // markTurn marks the chosen turn to be compared, or takes the mark away.

@@ -53,7 +53,7 @@ func (v *compareView) body(m *Model, p *pen, y, h int) bool {
 func (v *compareView) drawTitle(p *pen, shown int) {
 	title := " SIDE BY SIDE"
 	if shown < len(v.columns) {
-		title += fmt.Sprintf("  %d of %d", v.col+1, len(v.columns))
+		title += fmt.Sprintf("  column %d of %d", v.col+1, len(v.columns))
 	} else {
 		title += fmt.Sprintf("  %s", plural(len(v.columns), "turn"))
 	}
@@ -157,7 +157,7 @@ func (c *comparison) drawTimes(p *pen) {
 		word display.Text
 		at   time.Duration
 	}{{"arg ", arg}, {"sealed ", sealed}, {"end ", c.turn.ClosedAt}} {
-		if took := timeText(since(from, f.at)); took != "" && display.Width(f.word+took) <= p.left {
+		if took := timeText(since(from, f.at)); took != "" && display.Width(f.word+took)+2 <= p.left {
 			p.put(plain, bare, f.word+took+"  ")
 		}
 	}
@@ -190,6 +190,8 @@ func (c *comparison) drawGroup(p *pen, g *group, n, col int, judged map[callSet]
 func (c *comparison) drawCall(p *pen, g *group, n, col int, judged map[callSet]verdictOfCalls) {
 	call := g.calls[col]
 	switch {
+	case call == nil && n == 0 && (c.turn == nil || !c.turn.Closed()):
+		p.put(muted, bare, display.Text(" "+p.glyph.status[stream.Waiting]))
 	case call == nil && n == 0:
 		p.put(muted, bare, display.Text(" "+p.glyph.none+" no such call"))
 	case call == nil || n > c.cells[call].fullHeight():

@@ -47,6 +47,8 @@ func (v *compareView) widthOf(m *Model, n, shown int) int {
 // version is what the columns are now.
 func (v *compareView) version(m *Model) compareVersion {
 	now := compareVersion{w: m.w, h: m.h, shown: v.shown(m), raw: v.raw}
+	v.inView(now.shown)
+	now.first = v.first
 	for i := range v.columns {
 		c := &v.columns[i]
 		if c.turn == nil {
@@ -68,7 +70,6 @@ func (v *compareView) work(m *Model) tea.Cmd {
 	}
 	v.seen = now
 	v.made++
-	v.inView(now.shown)
 	width := v.widthOf(m, now.shown-1, now.shown) // the narrowest: a column looks the same wherever it is
 	for i := range v.columns {
 		v.columns[i].extend(m, width, v.raw)
@@ -84,6 +85,9 @@ func (v *compareView) work(m *Model) tea.Cmd {
 	}
 	return nil
 }
+
+// mostFailure is how many rows an error may have: the other turns go on.
+const mostFailure = 4
 
 // extend lays out what is new in a column.
 func (c *comparison) extend(m *Model, width int, raw bool) {
@@ -107,7 +111,9 @@ func (c *comparison) extend(m *Model, width int, raw bool) {
 	c.text.Extend(c.turn.Text, c.turn.Closed())
 	c.failure = nil
 	if c.turn.Failure != "" {
-		c.failure = wrapped(m.pen.clean(c.turn.Failure), inner)
+		if c.failure = wrapped(m.pen.clean(c.turn.Failure), inner); len(c.failure) > mostFailure {
+			c.failure = append(c.failure[:mostFailure-1:mostFailure-1], "... enter shows all of it")
+		}
 	}
 }
 
@@ -133,8 +139,11 @@ func (v *compareView) group() {
 			name := callName{c.Name, nth[c.Name]}
 			nth[c.Name]++
 			n, known := at[name]
-			if !known { // behind the one it follows in its own turn
+			if !known { // behind the one it follows in its own turn, or else behind all
 				n = after + 1
+				if after < 0 {
+					n = len(sets)
+				}
 				sets = append(sets, callSet{})
 				copy(sets[n+1:], sets[n:])
 				sets[n] = callSet{}
@@ -159,7 +168,9 @@ func (v *compareView) group() {
 func (v *compareView) add(kind groupKind, calls callSet) {
 	g := group{kind: kind, calls: calls, first: v.count()}
 	for i := range v.columns {
-		g.rows = max(g.rows, v.columns[i].rowsOf(kind, calls[i]))
+		if kind == callGroup || i >= v.first && i < v.first+v.seen.shown { // calls stay where they are
+			g.rows = max(g.rows, v.columns[i].rowsOf(kind, calls[i]))
+		}
 	}
 	if g.rows > 0 {
 		g.rows++ // a blank one

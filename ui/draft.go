@@ -14,6 +14,7 @@ import (
 type draftKey struct {
 	host         *host.Host
 	address      string
+	trouble      string // why nothing can be sent there
 	policy       int
 	model        string
 	raw          bool
@@ -42,7 +43,7 @@ type composed struct {
 func (r *resendView) want(m *Model) {
 	p, plan := r.place(), r.plan(m)
 	r.wanted = draftKey{
-		host: p.Host, address: p.Address, policy: max(r.policy, 0), model: r.models[p.Host], raw: r.raw,
+		host: p.Host, address: p.Address, trouble: p.Trouble, policy: max(r.policy, 0), model: r.models[p.Host], raw: r.raw,
 		width: max(plan.bodyW-1, 1), notes: max(plan.listW-1, 1),
 	}
 	if r.isUnchanged() {
@@ -100,6 +101,9 @@ func (r *resendView) current() *draft {
 func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 	d := &draft{key: k}
 	var marks []span
+	if k.trouble != "" {
+		d.note(draw, bad, "cannot be sent: "+k.trouble)
+	}
 	if k.policy == unchanged {
 		d.url, _ = k.host.RawRequest(c.Body, k.model, k.address)
 		d.body = c.Body

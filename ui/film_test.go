@@ -22,6 +22,7 @@ type film struct {
 	name    string
 	records func(testing.TB) []stream.Record
 	shots   []shot
+	answer  func(SendRequest) []stream.Record // what comes when something is sent
 }
 
 // shot feeds records up to a number, -1 for all and the end, and then presses keys.
@@ -31,24 +32,33 @@ type shot struct {
 }
 
 var films = []film{
-	{"agent", body("agent.sse"), []shot{
+	{name: "agent", records: body("agent.sse"), shots: []shot{
 		{0, ""}, {3, ""}, {8, ""}, {17, ""}, {23, ""}, {25, ""}, {-1, ""}, {-1, "k2"}, {-1, "gjjjl"}, {-1, "r"}, {-1, "r3"}, {-1, "<enter>"},
 	}},
-	{"parallel", demoRecords("parallel"), []shot{{22, ""}, {60, ""}, {70, "1kk"}, {-1, "G"}}},
-	{"cut", demoRecords("cut"), []shot{{30, ""}, {-1, ""}, {-1, "4<enter>"}, {-1, "<enter>"}}},
-	{"index-zero", demoRecords("index-zero"), []shot{{30, ""}, {60, "1kkk"}, {-1, "g4"}, {-1, "1j3"}}},
-	{"malformed", demoRecords("malformed"), []shot{{20, ""}, {-1, ""}, {-1, "4"}}},
-	{"replay", demoRecords("malformed"), []shot{
+	{name: "parallel", records: demoRecords("parallel"), shots: []shot{{22, ""}, {60, ""}, {70, "1kk"}, {-1, "G"}}},
+	{name: "cut", records: demoRecords("cut"), shots: []shot{{30, ""}, {-1, ""}, {-1, "4<enter>"}, {-1, "<enter>"}}},
+	{name: "index-zero", records: demoRecords("index-zero"), shots: []shot{{30, ""}, {60, "1kkk"}, {-1, "g4"}, {-1, "1j3"}}},
+	{name: "malformed", records: demoRecords("malformed"), shots: []shot{{20, ""}, {-1, ""}, {-1, "4"}}},
+	{name: "replay", records: demoRecords("malformed"), shots: []shot{
 		{9, "p"}, {14, ""}, {-1, ""}, {-1, "p"}, {-1, "PjP"}, {-1, "<tab>"}, {-1, "l"}, {-1, "<enter>"}, {-1, "l"}, {-1, "l"}, {-1, "<esc>r"}, {-1, "?"}, {-1, "<esc><esc>"},
 	}},
-	{"sent-back", demoRecords("history"), []shot{{-1, "gjjjj4"}, {-1, "jjj"}, {-1, "<enter>"}, {-1, "1gjj3G"}, {-1, "<enter>"}, {-1, "o"}, {-1, "1jpss"}, {-1, "G<enter>"}}},
-	{"schema", demoRecords("schema"), []shot{{9, ""}, {-1, "4"}}},
-	{"protocols", demoRecords("protocols"), []shot{{60, ""}, {-1, "ggjjjjj3"}, {-1, "1gD"}}},
-	{"aistudio", demoRecords("aistudio"), []shot{{5, ""}, {-1, "34"}, {-1, "3G<enter>"}}},
-	{"chat", body("chat.sse"), []shot{{8, ""}, {14, " "}, {20, ""}, {20, " "}, {-1, "1g/oslo"}, {-1, "<enter>n"}}},
-	{"keys", body("agent.sse"), []shot{{-1, "?"}, {-1, "<pgdown>"}, {-1, "<esc>k2jjjjl<enter>"}, {-1, "<esc>z"}, {-1, "z/log"}, {-1, "<enter>n"}}},
-	{"empty", func(testing.TB) []stream.Record { return nil }, []shot{{0, ""}, {-1, ""}}},
-	{"hostile", func(testing.TB) []stream.Record { return hostileExample() }, []shot{{-1, "k"}, {-1, "4"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
+	{name: "sent-back", records: demoRecords("history"), shots: []shot{{-1, "gjjjj4"}, {-1, "jjj"}, {-1, "<enter>"}, {-1, "1gjj3G"}, {-1, "<enter>"}, {-1, "o"}, {-1, "1jpss"}, {-1, "G<enter>"}}},
+	{name: "schema", records: demoRecords("schema"), shots: []shot{{9, ""}, {-1, "4"}}},
+	{name: "protocols", records: demoRecords("protocols"), shots: []shot{{60, ""}, {-1, "ggjjjjj3"}, {-1, "1gD"}}},
+	{name: "aistudio", records: demoRecords("aistudio"), shots: []shot{{5, ""}, {-1, "34"}, {-1, "3G<enter>"}}},
+	{name: "chat", records: body("chat.sse"), shots: []shot{{8, ""}, {14, " "}, {20, ""}, {20, " "}, {-1, "1g/oslo"}, {-1, "<enter>n"}}},
+	{name: "keys", records: body("agent.sse"), shots: []shot{{-1, "?"}, {-1, "<pgdown>"}, {-1, "<esc>k2jjjjl<enter>"}, {-1, "<esc>z"}, {-1, "z/log"}, {-1, "<enter>n"}}},
+	{name: "resend", records: demoRecords("history"), answer: secondAnswer, shots: []shot{
+		{-1, "gR"}, {-1, "jp"}, {-1, "G"}, {-1, "m"}, {-1, "qwen3<enter>"}, {-1, "<tab>"}, {-1, "<tab><enter>"}, {-1, "1gm="}, {-1, "<tab>G"},
+	}},
+	{name: "results", records: func(testing.TB) []stream.Record { return twoCalls(1) }, answer: secondAnswer, shots: []shot{
+		{-1, "gja"}, {-1, "written"}, {-1, "<enter>"}, {-1, "a<tab>no space left<enter>"}, {-1, "jj"}, {-1, "<enter>"}, {-1, "1gj2"},
+	}},
+	{name: "compare", records: threeAnswers, shots: []shot{
+		{4, "="}, {9, ""}, {13, ""}, {19, ""}, {24, ""}, {-1, ""}, {-1, "l"}, {-1, "r"}, {-1, "G"}, {-1, "<enter>"}, {-1, "m1gm"}, {-1, "="},
+	}},
+	{name: "empty", records: func(testing.TB) []stream.Record { return nil }, shots: []shot{{0, ""}, {-1, ""}}},
+	{name: "hostile", records: func(testing.TB) []stream.Record { return hostileExample() }, shots: []shot{{-1, "k"}, {-1, "4"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
 }
 
 func demoRecords(name string) func(testing.TB) []stream.Record {
@@ -105,6 +115,7 @@ func TestFilms(t *testing.T) {
 func (f film) play(s *screen) string {
 	var out strings.Builder
 	records := f.records(s.t)
+	s.answer = f.answer
 	fed := 0
 	for _, shot := range f.shots {
 		upTo := shot.upTo
@@ -117,7 +128,7 @@ func (f film) play(s *screen) string {
 		if shot.upTo < 0 && !s.ended {
 			s.end()
 		}
-		if s.press(shot.keys); s.cmd != nil && strings.HasSuffix(shot.keys, "<enter>") {
+		if s.press(shot.keys).arrive(); s.cmd != nil && strings.HasSuffix(shot.keys, "<enter>") {
 			s.settle()
 		}
 		fmt.Fprintf(&out, "== %d of %d records", fed, len(records))

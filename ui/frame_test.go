@@ -20,6 +20,7 @@ var sizes = [][2]int{{20, 5}, {40, 10}, {72, 16}, {80, 24}, {140, 40}, {160, 45}
 var looks = []struct{ keys, back string }{
 	{"", ""}, {"2", ""}, {"2r", "r"}, {"2<enter>", "<esc>"}, {"3", ""}, {"3<enter>", "<enter>"}, {"4", ""}, {"z", "z"},
 	{"2z", "z"}, {"3z<enter>", "<enter>z"}, {"?", "<esc>"}, {"/e", "<esc>"}, {"1g", ""}, {"1g2", ""}, {"1/zz\x00", "<esc>"}, {"1G2", ""},
+	{"R", "<esc>"}, {"Rj<tab>jr", "<esc><esc>"}, {"RGpmx", "<esc><esc>"}, {"a", "<esc>"}, {"aeb<tab>", "<esc>"}, {"=", "<esc>"}, {"1gm1Gm=lG", "<esc>1gm1Gm"},
 	{"p", "<esc>"}, {"pj<tab>p", "<esc>"}, {"pss", "<esc>"}, {"pPsr<enter>", "<esc><esc>"}, {"pl<enter>l", "<esc><esc>"}, {"p<enter>h", "<esc><esc>"},
 }
 

@@ -26,6 +26,10 @@ type screen struct {
 	now   time.Time
 
 	parser *ansi.Parser // of the terminal that would draw the frames
+
+	sent    []SendRequest
+	refuses error                                   // what sending fails with
+	answer  func(SendRequest) (all []stream.Record) // comes at once, when something is sent
 }
 
 // newScreen makes a screen of w × h cells.
@@ -35,6 +39,7 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *screen {
 		Source: "agent.sse", Inbox: s.inbox, Theme: themes.Default(true), Depth: termenv.TrueColor,
 		Themes: [2]themes.Theme{themes.Default(false), themes.Default(true)},
 		Now:    func() time.Time { return s.now },
+		Send:   s.deliverRequest, Places: testPlaces(),
 	}
 	for _, f := range change {
 		f(&o)
@@ -62,7 +67,8 @@ func (s *screen) send(msg tea.Msg) {
 	s.t.Helper()
 	before := s.working
 	_, s.cmd = s.Update(msg)
-	if _, done := msg.(prepared); s.working && (done || !before) {
+	_, done := msg.(prepared)
+	if _, too := msg.(composed); s.working && (done || too || !before) {
 		s.job = s.cmd
 	}
 }

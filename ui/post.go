@@ -64,7 +64,7 @@ func (m *Model) landed(batch []stream.Record) {
 		return
 	}
 	if t := turnOf(m.in.Session(), m.post.awaited); t != nil {
-		m.chosen = choice{turn: t}
+		m.notice = ""
 		m.setFollow(true)
 	}
 }

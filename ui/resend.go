@@ -65,7 +65,7 @@ func (m *Model) openSending(t *stream.Turn, results []host.Result) {
 		return
 	}
 	r := &resendView{turn: t, answered: len(results), follow: m.follow, policy: unchanged, models: map[*host.Host]string{}, asItIs: map[*host.Host]bool{}}
-	r.places = slices.Clone(m.opt.Places)
+	r.places, r.rows = slices.Clone(m.opt.Places), len(m.opt.Places)
 	r.findOrigin(c, x)
 	for _, p := range r.places {
 		r.models[p.Host] = p.Host.ModelOf(c, "")

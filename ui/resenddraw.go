@@ -149,6 +149,8 @@ func (r *resendView) drawPlace(p *pen, n int) {
 		p.put(look, g, p.draw.Truncate(p.clean(place.Trouble), p.left-1))
 	case place.Warning != "":
 		p.put(caution, g, p.draw.Truncate(p.clean(place.Warning), p.left-1))
+	case model == "":
+		p.put(caution, g, "no model is known: m")
 	default:
 		p.put(muted, g, p.draw.Truncate(model, p.left-1))
 		if at := "  " + p.clean(place.Address); display.Width(at) < p.left {

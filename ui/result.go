@@ -191,6 +191,9 @@ func (b *resultBar) body(m *Model, p *pen, y, h int) bool {
 func (b *resultBar) drawTitle(m *Model, p *pen) {
 	all, missing := m.resultsOf(b.turn)
 	count := display.Text(fmt.Sprintf(" %d of %s there ", len(all), plural(len(all)+len(missing), "result")))
+	if p.left < 50 {
+		count = ""
+	}
 	name := p.clean(b.call.Name)
 	if name == "" {
 		name = "(no name)"

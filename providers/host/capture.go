@@ -28,6 +28,9 @@ func Capture(x *providers.Exchange) (Captured, error) {
 		}
 		c.Dialect = d
 	}
+	c.model = modelOf(c.Dialect, c.Path, c.Body)
+	s := dialect.Scan(c.Body)
+	c.single = s.Value().Kind() == '{' && s.End() == nil
 	return c, nil
 }
 
@@ -64,11 +67,7 @@ func (c *Captured) Answer(turn dialect.Message, results []Result) {
 // its protocol, and the body is one request.
 func (h *Host) AsItIs(c Captured) bool {
 	to := h.To()
-	if to == nil || c.Dialect == nil || to.Dialect != c.Dialect.Name {
-		return false
-	}
-	s := dialect.Scan(c.Body)
-	return s.Value().Kind() == '{' && s.End() == nil
+	return to != nil && c.Dialect != nil && to.Dialect == c.Dialect.Name && c.single
 }
 
 // ModelOf is the model a host would be asked for: model, or if that is "" the

@@ -19,6 +19,17 @@ type Captured struct {
 	// providers.Exchange.History.
 	History []dialect.Message
 	From    *dialect.Target
+
+	model  string // it asks for, "" if that is still to be looked for
+	single bool   // the body is known to be one JSON object
+}
+
+// asks is the model that the request asks for.
+func (c *Captured) asks() string {
+	if c.model != "" {
+		return c.model
+	}
+	return modelOf(c.Dialect, c.Path, c.Body)
 }
 
 // Resent is a captured request as another host is asked it.
@@ -41,7 +52,7 @@ func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, 
 	var out Resent
 	r := &out.Request
 	if r.Model = h.choose(model, c); r.Model == "" {
-		return Resent{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, modelOf(c.Dialect, c.Path, c.Body))
+		return Resent{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.asks())
 	}
 	var history []dialect.Message
 	r.System, history, out.Moved = instructions(c.History, to)
@@ -63,7 +74,7 @@ func (h *Host) choose(model string, c Captured) string {
 	if model != "" {
 		return model
 	}
-	own := modelOf(c.Dialect, c.Path, c.Body)
+	own := c.asks()
 	to := h.To()
 	switch {
 	case own != "" && h.Has(own):

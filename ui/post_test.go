@@ -1,0 +1,231 @@
+package ui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"toolscope/providers/host"
+	"toolscope/stream"
+)
+
+// testPlaces are hosts of which one cannot be reached and one has no model.
+func testPlaces() (all []Place) {
+	for _, p := range []struct{ name, address, trouble string }{
+		{"anthropic", "http://a.test", ""}, {"openai", "https://o.test/v1", "no key in the environment: looked for OPENAI_API_KEY"},
+		{"openai-chat", "https://o.test/v1", ""}, {"gemini", "http://g.test", ""}, {"ollama", "http://127.0.0.1:11434", ""},
+	} {
+		h, err := host.Find(p.name)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, Place{Host: h, Address: p.address, Trouble: p.trouble})
+	}
+	return all
+}
+
+// deliverRequest is what sends for the screen: it keeps the request, and brings
+// the answer the test has for it.
+func (s *screen) deliverRequest(r SendRequest, to *Inbox) error {
+	if s.refuses != nil {
+		return s.refuses
+	}
+	s.sent = append(s.sent, r)
+	to.Put(stream.Record{Exchange: r.Exchange, Request: true, Data: r.Body, Head: &stream.Head{File: r.Host.Name, Method: "POST", URL: r.URL}})
+	if s.answer != nil {
+		for _, rec := range s.answer(r) {
+			to.Put(rec)
+		}
+	}
+	return nil
+}
+
+// arrive has what was sent and answered arrive.
+func (s *screen) arrive(records ...stream.Record) *screen {
+	for _, r := range records {
+		s.post.inbox.Put(r)
+	}
+	for s.post.inbox.waiting() > 0 && !s.paused {
+		s.send(arrived{s.post.inbox})
+	}
+	return s
+}
+
+// lastSent is the latest request.
+func (s *screen) lastSent() SendRequest {
+	s.t.Helper()
+	if len(s.sent) == 0 {
+		s.t.Fatalf("nothing was sent\n%s", s.text())
+	}
+	return s.sent[len(s.sent)-1]
+}
+
+const askedBody = `{"model":"claude-sonnet-4-5","max_tokens":100,"temperature":0.5,"stream":true,"messages":[{"role":"user","content":"Fix it."}],` +
+	`"tools":[{"name":"write_file","description":"W","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}]}`
+
+// withRequest puts a request before a response.
+func withRequest(body string, records []stream.Record) []stream.Record {
+	request := stream.Record{
+		Exchange: records[0].Exchange, Request: true, Data: []byte(body),
+		Head: &stream.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"},
+	}
+	records[0].Head = &stream.Head{Status: 200}
+	return append([]stream.Record{request}, records...)
+}
+
+// twoCalls is a turn that waits for two results.
+func twoCalls(exchange int) []stream.Record {
+	a := (&anthropic{exchange: exchange}).open("msg_1").text("Let me see.")
+	a.call("toolu_1", "write_file", `{"path":"a.go"}`).seal().call("toolu_2", "write_file", `{"path":"b.go","n":1}`).seal()
+	return withRequest(askedBody, a.stop("tool_use").records)
+}
+
+// TestResend: the request goes as it was to where it came from, its answer is a
+// new turn that is looked at, and the source's own turns stay what they are.
+func TestResend(t *testing.T) {
+	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
+	s.shows("◌ END").press("gR").shows("SEND AGAIN the request of turn 1", "to anthropic", "unchanged", "byte for byte", "it came from here", `"temperature": 0.5`)
+	if len(s.sent) != 0 {
+		t.Fatal("sent without being asked")
+	}
+	r := s.press("<enter>").lastSent()
+	if string(r.Body) != askedBody || r.URL != "http://a.test/v1/messages" || r.Host.Name != "anthropic" || r.Exchange != -1 {
+		t.Errorf("%d to %s: %s", r.Exchange, r.URL, r.Body)
+	}
+	s.shows("sent to anthropic", "● LIVE").arrive()
+	answer := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "write_file", `{"pa`)
+	s.arrive(answer.records...).shows("2 turns", "FOLLOW", "streaming")
+	if c := s.chosen.call; c == nil || c.ID != "toolu_9" || !s.follow {
+		t.Errorf("looks at %+v", s.chosen)
+	}
+	answer.records = nil
+	s.arrive(answer.args(0, `th":"c.go"}`).seal().stop("tool_use").records...).shows("◌ END", "complete")
+	if turns := s.in.Session().Turns; len(turns) != 2 || turns[0].Exchange != 1 || turns[1].Exchange != -1 || len(s.post.flying) != 0 {
+		t.Errorf("%d turns", len(turns))
+	}
+	if s.press("Rjj<enter>"); len(s.sent) != 2 || s.lastSent().Exchange != -2 {
+		t.Error("sent again:", len(s.sent))
+	}
+}
+
+// TestResendElsewhere: other hosts get the conversation in their own form.
+func TestResendElsewhere(t *testing.T) {
+	s := newScreen(t, 100, 40).feed(twoCalls(1)...).press("gRjj").shows("to openai-chat", "policy preserve", "gpt-5.4-mini")
+	r := s.press("<enter>").lastSent()
+	for _, piece := range []string{`"model":"gpt-5.4-mini"`, `"Fix it."`, `"parameters"`} {
+		if !strings.Contains(string(r.Body), piece) {
+			t.Errorf("no %s in %s", piece, r.Body)
+		}
+	}
+	if r.URL != "https://o.test/v1/chat/completions" || r.Model != "gpt-5.4-mini" {
+		t.Error(r.URL, r.Model)
+	}
+	s.press("R").shows("to anthropic").press("mxyz<enter>").shows("claude-sonnet-4-5xyz").hides("unchanged")
+	if r := s.press("<enter>").lastSent(); !strings.Contains(string(r.Body), `"model":"claude-sonnet-4-5xyz"`) || strings.Contains(string(r.Body), "temperature") {
+		t.Errorf("%s", r.Body)
+	}
+	s.press("RjjpP").shows("policy preserve").press("p").shows("policy wrap").press("<esc>")
+	s.press("Rp").shows("policy preserve").press("P").shows("unchanged").press("P").shows("policy strict").press("p").shows("unchanged").press("<esc>")
+	s.press("Rmabc<esc>").shows("unchanged").press("<tab>j<tab>?<esc><esc>")
+	if _, ok := s.mode.(browse); !ok {
+		t.Errorf("in %T", s.mode)
+	}
+}
+
+// TestResendRefused: what keeps from sending is said, and nothing is sent.
+func TestResendRefused(t *testing.T) {
+	s := newScreen(t, 100, 40).feed(twoCalls(1)...)
+	s.press("gRj").shows("looked for OPENAI_API_KEY").press("<enter>").shows("no key in the environment")
+	s.press("G").shows("no model is known: m").press("<enter>").shows("no model is named")
+	if len(s.sent) != 0 {
+		t.Errorf("sent %v", s.sent)
+	}
+	s.press("mqwen3<enter><enter>")
+	if r := s.lastSent(); r.Model != "qwen3" || r.Host.Name != "ollama" {
+		t.Errorf("%+v", r)
+	}
+	s.refuses = errors.New("no \x1b[31mroute")
+	s.press("R<enter>").shows("not sent: no ␛[31mroute")
+	if s.post.awaited != 0 || s.post.sent != 1 || len(s.post.flying) != 1 {
+		t.Errorf("waits for %+v", s.post)
+	}
+	bare := newScreen(t, 100, 30).feed(brokenCall().records...).press("R").shows("the capture has no request of this turn")
+	bare.opt.Send = nil
+	bare.press("R").shows("nothing can be sent from here").press("a").shows("nothing can be sent")
+	newScreen(t, 80, 24).press("R").shows("no request to send again").press("=").shows("nothing else").press("m").shows("no turn to mark")
+}
+
+// TestResendKeepsTheSource: numbers never meet those of the source, the end of the
+// source cuts nothing that was sent from here, and it is cut itself.
+func TestResendKeepsTheSource(t *testing.T) {
+	s := newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR<enter>").arrive()
+	open := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "later", `{"a`)
+	s.arrive(open.records...)
+	s.feed((&anthropic{exchange: 2}).open("msg_3").call("toolu_3", "cut_off", `{"b`).records...).end()
+	turns := s.in.Session().Turns
+	if len(turns) != 3 || turns[1].Exchange != -1 || turns[1].Closed() || !turns[2].Closed() || turns[2].Phase() != stream.TurnAborted {
+		t.Fatalf("%+v", turns)
+	}
+	s.shows("● LIVE")
+	open.records = nil
+	s.arrive(open.args(0, `":1}`).seal().stop("tool_use").records...).shows("◌ END")
+	if c := turns[1].Calls[0]; c.Status() != stream.Complete {
+		t.Error(c.Status())
+	}
+}
+
+// TestResendIsAwaited: the answer is looked at when it comes, unless the user went
+// elsewhere; a pause holds it back.
+func TestResendIsAwaited(t *testing.T) {
+	answer := func() []stream.Record { return (&anthropic{exchange: -1}).open("msg_2").text("Hi").records }
+	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter>").press("j").arrive(answer()...)
+	if s.chosen.turn.Exchange != 1 || s.follow {
+		t.Error("it was taken from where it went:", s.where())
+	}
+	s = newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter> ").arrive(answer()...).shows("PAUSED")
+	if len(s.in.Session().Turns) != 1 {
+		t.Error("read while paused")
+	}
+	if s.press(" ").arrive(); s.chosen.turn.Exchange != -1 {
+		t.Error("looks at", s.where())
+	}
+}
+
+// TestResendBig: a big request is made beside the screen, once.
+func TestResendBig(t *testing.T) {
+	body := strings.Replace(askedBody, "Fix it.", strings.Repeat("Fix it. ", 10_000), 1)
+	records := twoCalls(1)
+	records[0].Data = []byte(body)
+	s := newScreen(t, 100, 30).feed(records...).press("gR").shows("...")
+	if !s.working {
+		t.Fatal("no job")
+	}
+	s.press("<enter>").shows("not there yet")
+	s.send(s.job())
+	s.shows("byte for byte", `"temperature": 0.5`)
+	r := s.mode.(*resendView)
+	made := r.made
+	for range 20 {
+		s.press("<tab>")
+		s.finish()
+	}
+	if s.feed(stream.Record{Exchange: 1, At: 1}); r.made > made+40 || s.working {
+		t.Errorf("made %d times", r.made)
+	}
+	made = r.made
+	for range 50 {
+		s.press("jk")
+		s.finish()
+	}
+	before := r.made
+	for range 50 {
+		s.feed((&anthropic{exchange: 7}).open("m").records[:1]...)
+		s.finish()
+	}
+	if r.made != before {
+		t.Errorf("made %d times where nothing changed", r.made-before)
+	}
+	if s.press("<enter>"); string(s.lastSent().Body) != body {
+		t.Error("another body was sent")
+	}
+}

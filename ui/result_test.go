@@ -1,0 +1,109 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// paste pastes text, as a terminal does it.
+func (s *screen) paste(text string) *screen {
+	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
+	return s
+}
+
+// TestResults: with a result for each call, the next request carries the
+// conversation, the turn and the results, and goes where the user says.
+func TestResults(t *testing.T) {
+	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gja").shows("RESULT of write_file", "0 of 2 results there", "the tool gave this back")
+	s.paste("line one\r\nline\ttwo \"quoted\"").shows("line one", "line␉two").press("<enter>")
+	if c := s.chosen.call; c == nil || c.ID != "toolu_2" {
+		t.Fatalf("goes on to %+v", s.chosen)
+	}
+	s.shows("1 of 2 results").press("a<tab>").shows("failed with this").press("no disk<enter>")
+	s.shows("SEND turn 1 and 2 results of it", "to anthropic", "policy preserve")
+	body := s.press("<enter>").lastSent().Body
+	history, err := providers.TargetOf("anthropic").Decode(body)
+	if err != nil || len(history) != 3 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	calls, results := history[1].Parts, history[2].Parts
+	if len(calls) != 3 || calls[1].ID != "toolu_1" || string(calls[2].Args) != `{"path":"b.go","n":1}` {
+		t.Errorf("the turn is %+v", calls)
+	}
+	if len(results) != 2 || string(results[0].Text) != "line one\nline\ttwo \"quoted\"" || results[0].ID != "toolu_1" || results[0].Failed ||
+		string(results[1].Text) != "no disk" || !results[1].Failed || results[1].Kind != dialect.ResultPart {
+		t.Errorf("the results are %+v", results)
+	}
+	if !strings.Contains(string(body), `"input_schema"`) {
+		t.Errorf("no tools: %s", body)
+	}
+	s.arrive((&anthropic{exchange: -1}).open("msg_2").text("Done.").stop("end_turn").records...)
+	if turns := s.in.Session().Turns; len(turns) != 2 || !turns[0].Returned || turns[0].Calls[1].SentBack[0].Result != stream.AnswerFailed {
+		t.Error("the session does not see that the results went back")
+	}
+	s.press("1gja").shows("it was sent back in the request of turn 2")
+}
+
+// TestResultElsewhere: another host gets the results in its own form.
+func TestResultElsewhere(t *testing.T) {
+	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gjaone<enter>atwo<enter>jj").shows("to openai-chat")
+	body := string(s.press("<enter>").lastSent().Body)
+	for _, piece := range []string{`"role":"tool"`, `"tool_call_id":"toolu_1"`, `"content":"two"`} {
+		if !strings.Contains(body, piece) {
+			t.Errorf("no %s in %s", piece, body)
+		}
+	}
+}
+
+// TestResultKeys: what is typed can be edited, given up, and typed again.
+func TestResultKeys(t *testing.T) {
+	s := newScreen(t, 60, 12).feed(twoCalls(1)...).end().press("gjaabc<esc>")
+	if len(s.results) != 0 {
+		t.Error("kept what was given up")
+	}
+	s.press("aab<left>x<bs>q")
+	s.send(tea.KeyMsg{Type: tea.KeyCtrlJ})
+	s.shows("aq", "█b")
+	checkFrame(t, s)
+	s.press("<enter>ka").shows("aq", "b█").press("<tab>!<enter>")
+	for c, r := range s.results {
+		if c.ID != "toolu_1" || r.text != "aq\nb!" || !r.failed {
+			t.Errorf("%s: %+v", c.ID, r)
+		}
+	}
+	s.resize(120, 30).press("kk1gj2").shows("your result 5 B")
+	long := newScreen(t, 40, 10).feed(twoCalls(1)...).end().press("gja")
+	for range 30 {
+		long.paste("日本語 \u202e text\n")
+		checkFrame(t, long)
+	}
+	for range 40 {
+		long.press("<left>")
+		checkFrame(t, long)
+	}
+}
+
+// TestResultRefused: calls that wait for nothing, and turns that cannot go on.
+func TestResultRefused(t *testing.T) {
+	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
+	s.press("ga").shows("no call")
+	open := newScreen(t, 100, 30).feed(twoCalls(1)[:8]...)
+	open.press("a").shows("the turn is still coming")
+	newScreen(t, 100, 30).feed(brokenCall().stop("tool_use").records...).press("a").shows("no request of this turn")
+}
+
+// TestResultIsLaidOutOnce: what others bring does not lay out anew what is typed.
+func TestResultIsLaidOutOnce(t *testing.T) {
+	s := newScreen(t, 100, 30).feed(twoCalls(1)...).press("gja").paste(strings.Repeat("x\n", 5000))
+	rows := &s.mode.(*resultBar).rows[0]
+	s.feed((&anthropic{exchange: 7}).open("m").records...)
+	if &s.mode.(*resultBar).rows[0] != rows {
+		t.Error("laid out anew")
+	}
+}
