@@ -180,6 +180,20 @@ func BenchmarkLive(b *testing.B) {
 	b.Run("view", func(b *testing.B) { benchmarkView(b, s) })
 }
 
+// BenchmarkViews draws the modes that cover the screen, and has them look for what
+// is new when nothing is.
+func BenchmarkViews(b *testing.B) {
+	for _, keys := range []string{"1gR", "1gja", "1g="} {
+		b.Run(keys[2:], func(b *testing.B) {
+			s := newScreen(b, 140, 40).feed(threeAnswers(b)...).press(keys)
+			for b.Loop() {
+				s.prepare()
+				s.View()
+			}
+		})
+	}
+}
+
 // manyTurns is a screen with n responses of a call each.
 func manyTurns(t testing.TB, n int) *screen {
 	s := newScreen(t, 120, 50)

@@ -100,14 +100,20 @@ func (r *resendView) place() *Place { return &r.places[r.at] }
 
 // isUnchanged reports whether the captured body goes as it is.
 func (r *resendView) isUnchanged() bool {
+	return r.policy == unchanged && r.mayBeUnchanged()
+}
+
+// mayBeUnchanged reports whether the captured body may go there as it is, and asks
+// for the model that is wanted.
+func (r *resendView) mayBeUnchanged() bool {
 	h := r.place().Host
-	return r.policy == unchanged && r.asItIs[h] && r.models[h] == h.ModelOf(r.captured, "")
+	return r.asItIs[h] && r.models[h] == r.captured.Asks()
 }
 
 // step goes on by so many policies, from the last to the first.
 func (r *resendView) step(by int) {
 	first := 0
-	if r.asItIs[r.place().Host] {
+	if r.mayBeUnchanged() {
 		first = unchanged
 	}
 	n := len(replay.Policies) - first

@@ -24,8 +24,8 @@ type Captured struct {
 	single bool   // the body is known to be one JSON object
 }
 
-// asks is the model that the request asks for.
-func (c *Captured) asks() string {
+// Asks is the model that the request asks for.
+func (c *Captured) Asks() string {
 	if c.model != "" {
 		return c.model
 	}
@@ -52,7 +52,7 @@ func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, 
 	var out Resent
 	r := &out.Request
 	if r.Model = h.choose(model, c); r.Model == "" {
-		return Resent{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.asks())
+		return Resent{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.Asks())
 	}
 	var history []dialect.Message
 	r.System, history, out.Moved = instructions(c.History, to)
@@ -74,7 +74,7 @@ func (h *Host) choose(model string, c Captured) string {
 	if model != "" {
 		return model
 	}
-	own := c.asks()
+	own := c.Asks()
 	to := h.To()
 	switch {
 	case own != "" && h.Has(own):

@@ -1,0 +1,211 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+	"toolscope/capture/serve"
+)
+
+// mock answers from demos, all at once.
+func mock(t *testing.T, names ...string) http.HandlerFunc {
+	t.Helper()
+	var o serve.Options
+	for _, name := range names {
+		a := app{stdin: os.Stdin, stderr: os.Stderr}
+		list, err := a.recorded(context.Background(), filepath.Join("demo", name+".tsc"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Exchanges = append(o.Exchanges, list...)
+	}
+	return serve.New(o).ServeHTTP
+}
+
+// requestOf is the body of the first request in a demo.
+func requestOf(t *testing.T, name string) (body []byte) {
+	t.Helper()
+	src, err := demo(context.Background(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Exchange == 1 && r.Side == capture.Request {
+			body = append(body, r.Data...)
+		}
+	}
+	return body
+}
+
+// TestSendAgain: a captured request goes out again as it was, with the key of the
+// environment, and its answer is one more turn.
+func TestSendAgain(t *testing.T) {
+	url, requests := provider(t, mock(t, "history"))
+	p := start(t, launch{
+		args: []string{filepath.Join("demo", "history.tsc")}, w: 120, h: 30,
+		env:    []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=" + canary, "ANTHROPIC_BASE_URL=" + url},
+		folder: ".",
+	})
+	p.untilShown("4 turns")
+	p.untilShown("END")
+	p.keys("gR")
+	p.untilShown("SEND AGAIN the request of turn 1")
+	p.untilShown("byte for byte")
+	p.keys("\r")
+	p.untilShown("5 turns")
+	p.untilShown("END")
+	sent := requests()
+	if len(sent) != 1 || string(sent[0].body) != string(requestOf(t, "history")) || sent[0].path != "/v1/chat/completions" || sent[0].header.Get("Authorization") != "Bearer "+canary {
+		t.Fatalf("%+v", sent)
+	}
+	p.keys("gRjjjj")
+	p.untilShown("no model: m")
+	p.keys("\r")
+	p.untilShown("no model is named")
+	p.keys("g\r")
+	p.untilShown("6 turns")
+	if p.screen.shows(canary) || len(requests()) != 2 {
+		t.Error(p.describe())
+	}
+	p.keys("q")
+	p.keys("q")
+	p.wantExit(0)
+	p.wantRestored()
+}
+
+// TestSendNoKey: without a key nothing is sent, and the screen says which variable
+// was looked for; so it is with the demo.
+func TestSendNoKey(t *testing.T) {
+	p := start(t, launch{args: []string{"demo", "history", "--speed", "16"}, w: 120, h: 30})
+	p.untilShown("END")
+	p.keys("gR")
+	p.untilShown("looked for OPENAI_API_KEY")
+	p.keys("\r")
+	p.untilShown("SEND AGAIN")
+	p.keys("q")
+	p.until("the list", func(s *screen) bool { return s.shows("TURNS AND CALLS") })
+	p.keys("q")
+	p.wantExit(0)
+}
+
+// TestSendResults: the results that the user types go back with the turn, to the
+// address of the command line.
+func TestSendResults(t *testing.T) {
+	first := true
+	url, requests := provider(t, func(w http.ResponseWriter, r *http.Request) {
+		body := anthropicAnswer
+		if !first {
+			body = strings.NewReplacer("get_weather", "say_so", "toolu_1", "toolu_2").Replace(body)
+		}
+		first = false
+		answers(events, body)(w, r)
+	})
+	p := start(t, launch{
+		args: []string{"connect", "anthropic", "--base-url", url, "--header", "X-Mine=1", "hi"}, env: []string{"ANTHROPIC_API_KEY=" + canary}, w: 120, h: 30,
+	})
+	p.untilShown("END")
+	p.keys("a")
+	p.untilShown("RESULT of get_weather")
+	p.keys("\x1b[200~4 C\nand \x1b]0;owned\x07rain\x1b[201~")
+	p.untilShown("rain")
+	p.keys("\r")
+	p.untilShown("SEND turn 1 and 1 result of it")
+	p.keys("\r")
+	p.untilShown("say_so")
+	sent := requests()
+	if len(sent) != 2 || sent[1].header.Get("X-Api-Key") != canary || sent[1].header.Get("X-Mine") != "1" {
+		t.Fatalf("%+v", sent)
+	}
+	var body struct {
+		Messages []struct {
+			Role    string
+			Content []struct {
+				Type, Text, Content string
+				ToolUseID           string `json:"tool_use_id"`
+			}
+		}
+	}
+	if err := json.Unmarshal(sent[1].body, &body); err != nil || len(body.Messages) != 3 {
+		t.Fatalf("%v: %s", err, sent[1].body)
+	}
+	last := body.Messages[2].Content
+	if len(last) != 1 || last[0].Type != "tool_result" || last[0].ToolUseID != "toolu_1" || !strings.HasPrefix(last[0].Content, "4 C\nand ") {
+		t.Errorf("%s", sent[1].body)
+	}
+	p.keys("q")
+	p.wantExit(0)
+}
+
+// TestSendLeaves: who leaves takes the request back.
+func TestSendLeaves(t *testing.T) {
+	left := make(chan struct{}, 1)
+	url, _ := provider(t, hanging(turnOfChat("look_up"), left))
+	p := start(t, launch{args: []string{filepath.Join("demo", "history.tsc")}, env: []string{"OPENAI_BASE_URL=" + url}, w: 120, h: 30, folder: "."})
+	p.untilShown("END")
+	p.keys("gR")
+	p.untilShown("byte for byte")
+	p.keys("\r")
+	p.untilShown("look_up")
+	p.untilShown("LIVE")
+	p.keys("qq")
+	p.wantExit(0)
+	waitFor(t, left)
+}
+
+// TestSendRefused: what the provider says of a request that was sent again is a
+// turn that failed.
+func TestSendRefused(t *testing.T) {
+	url, _ := provider(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"error":{"message":"Incorrect API key provided: ` + canary + `","type":"invalid_request_error"}}`))
+	})
+	p := start(t, launch{
+		args: []string{filepath.Join("demo", "history.tsc")}, env: []string{"OPENAI_BASE_URL=" + url, "OPENAI_API_KEY=" + canary}, w: 140, h: 30, folder: ".",
+	})
+	p.untilShown("END")
+	p.keys("gR")
+	p.untilShown("byte for byte")
+	p.keys("\r")
+	p.untilShown("Incorrect API key provided: [redacted]")
+	if p.screen.shows(canary) {
+		t.Error(p.describe())
+	}
+	p.keys("qq")
+	p.wantExit(0)
+}
+
+// TestSideBySide: several providers that are asked at once stand beside each other
+// while they answer.
+func TestSideBySide(t *testing.T) {
+	first, _ := provider(t, answers(events, anthropicAnswer))
+	second, _ := provider(t, answers(events, strings.Replace(turnOfChat("get_weather"), "Oslo", "Bergen", 1)))
+	p := start(t, launch{
+		args: []string{"connect", "anthropic,openai-chat", "hi"}, env: []string{"ANTHROPIC_BASE_URL=" + first, "OPENAI_BASE_URL=" + second}, w: 120, h: 30,
+	})
+	p.untilShown("2 turns")
+	p.untilShown("END")
+	p.keys("=")
+	p.untilShown("SIDE BY SIDE  2 turns")
+	p.untilShown("1 differ")
+	for _, text := range []string{"Oslo", "Bergen", "claude-x", "gpt-4.1", "openai-chat"} {
+		if !p.screen.shows(text) {
+			t.Errorf("no %s:\n%s", text, p.describe())
+		}
+	}
+	p.keys("q")
+	p.untilShown("TURNS AND CALLS")
+	p.keys("qq")
+	p.wantExit(0)
+}
