@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"toolscope/providers/dialect"
@@ -84,7 +85,7 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 	case stream.ObjectOpen:
 		members := t.membersOf(n)
 		if how.sort {
-			slices.SortStableFunc(members, func(a, b member) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
+			slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
 		} else if how.javaScript {
 			slices.SortStableFunc(members, indexesFirst)
 		}
