@@ -161,10 +161,11 @@ func (s *Sent) refuse(c *coercion, words, id, name, ours string) {
 
 // arguments are the call's arguments as they would be sent.
 func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
-	if f.invalid.is() {
+	if c.cleaned = nil; f.invalid.is() {
 		c.loseAt(UnicodeSanitized, f.invalid, "bytes that are not UTF-8 become U+FFFD")
 		sent.Outcome = Reformatted
 		f = look(valid(f.raw), f.freeform)
+		c.cleaned = f
 	}
 	own := c.same && p.Tool != "function" && p.Tool != "custom"
 	switch {
@@ -189,7 +190,13 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	return c.malformed(f, sent)
 }
 
+// loseAt tells a loss of bytes of the arguments, as the source has them or as
+// they were cleaned.
 func (c *coercion) loseAt(code string, at span, message string) {
+	if c.cleaned != nil {
+		raw := c.src.facts[c.call-1].raw
+		at = span{uncleaned(raw, at.start), uncleaned(raw, at.end)}
+	}
 	c.lose(Loss{Code: code, Message: message, Start: at.start, End: at.end})
 }
 

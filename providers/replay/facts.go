@@ -88,17 +88,14 @@ func (f *facts) findInvalid() {
 		return
 	}
 	for i := 0; i < len(f.raw); {
-		r, n := utf8.DecodeRune(f.raw[i:])
+		n, ok := charLen(f.raw[i:])
 		switch {
-		case r != utf8.RuneError || n > 1:
-			i += n
-		case isHalf(f.raw[i:]):
-			f.half.note(i, i+3)
-			i += 3
-		default:
+		case !ok:
 			f.invalid.note(i, i+1)
-			i++
+		case isHalf(f.raw[i:]):
+			f.half.note(i, i+n)
 		}
+		i += n
 	}
 }
 

@@ -107,7 +107,7 @@ func (c *coercion) tell(f *facts, code string, at span, message string) {
 		return
 	}
 	message = fmt.Sprintf(message, quote(string(f.raw[at.start:at.end])))
-	if f != c.src.facts[c.call-1] {
+	if f != c.src.facts[c.call-1] && f != c.cleaned {
 		at = span{}
 	}
 	c.loseAt(code, at, message)

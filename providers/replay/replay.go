@@ -97,6 +97,8 @@ type coercion struct {
 	call int   // of the source, being made
 	sent []int // numbers of the calls that are not left out
 
+	cleaned *facts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
+
 	unthought bool // the message being made loses reasoning that is the target's own
 }
 

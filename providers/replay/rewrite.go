@@ -184,14 +184,36 @@ func valid(text []byte) []byte {
 	}
 	out := make([]byte, 0, len(text)+8)
 	for i := 0; i < len(text); {
-		if isHalf(text[i:]) {
-			out = append(out, text[i:i+3]...)
-			i += 3
-			continue
+		n, ok := charLen(text[i:])
+		if ok {
+			out = append(out, text[i:i+n]...)
+		} else {
+			out = utf8.AppendRune(out, utf8.RuneError)
 		}
-		r, n := utf8.DecodeRune(text[i:])
-		out = utf8.AppendRune(out, r)
 		i += n
 	}
 	return out
+}
+
+// charLen is how many bytes the first character of text has, or half of one
+// that stands there; ok is false of a byte that is neither.
+func charLen(text []byte) (n int, ok bool) {
+	if isHalf(text) {
+		return 3, true
+	}
+	r, n := utf8.DecodeRune(text)
+	return n, r != utf8.RuneError || n > 1
+}
+
+// uncleaned is where in text that stands which is at offset n of valid(text).
+func uncleaned(text []byte, n int) (offset int) {
+	for offset < len(text) && n > 0 {
+		size, ok := charLen(text[offset:])
+		if offset += size; ok {
+			n -= size
+		} else {
+			n -= utf8.RuneLen(utf8.RuneError)
+		}
+	}
+	return offset
 }
