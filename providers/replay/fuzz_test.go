@@ -13,6 +13,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
 	"toolscope/providers/replay"
 )
 
@@ -28,7 +29,7 @@ func FuzzPreview(f *testing.F) {
 		from := append(providers.Targets(), nil)[g.below(len(providers.Targets())+1)]
 		history := g.history(from)
 		if from != nil && g.below(2) == 0 { // as its own protocol reads it: with Raw
-			history, _ = from.Decode(requestOf(from, from.Encode(history)))
+			history, _ = from.Decode(historytest.Request(from, from.Encode(history)))
 		}
 		before := deepCopy(history)
 		src := replay.Conversation(history, from)
@@ -114,21 +115,8 @@ func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error
 
 // read is what a target reads in messages it wrote.
 func read(to *dialect.Target, written [][]byte) []dialect.Message {
-	messages, _ := to.Decode(requestOf(to, written))
+	messages, _ := to.Decode(historytest.Request(to, written))
 	return messages
-}
-
-func requestOf(to *dialect.Target, messages [][]byte) []byte {
-	list := "[" + string(bytes.Join(messages, []byte(","))) + "]"
-	switch to.Dialect {
-	case "openai-responses":
-		return []byte(`{"input":` + list + `}`)
-	case "gemini":
-		return []byte(`{"contents":` + list + `}`)
-	case "aistudio":
-		return []byte(`["models/x",` + list + `]`)
-	}
-	return []byte(`{"messages":` + list + `}`)
 }
 
 func deepCopy(messages []dialect.Message) (out []dialect.Message) {

@@ -148,15 +148,7 @@ func TestOneResultEach(t *testing.T) {
 			if got := codes(p.Losses); got != strings.ReplaceAll(want, "IDCOLLISION", replay.IDCollision) {
 				t.Errorf("%s under %s: %s, want %s", name, policyName, got, want)
 			}
-			var results []string
-			for _, m := range read(from, p.Body) {
-				for _, part := range m.Parts {
-					if part.Kind == dialect.ResultPart {
-						results = append(results, string(part.Text))
-					}
-				}
-			}
-			if got := strings.Join(results, ", "); policyName == "preserve" && got != test.results {
+			if got := strings.Join(resultsIn(p), ", "); policyName == "preserve" && got != test.results {
 				t.Errorf("%s: %s, want %s", name, got, test.results)
 			}
 			for _, l := range p.Losses {
@@ -166,6 +158,18 @@ func TestOneResultEach(t *testing.T) {
 			}
 		}
 	}
+}
+
+// resultsIn are the texts of a preview's results, in order.
+func resultsIn(p replay.Preview) (texts []string) {
+	for _, m := range read(p.To, p.Body) {
+		for _, part := range m.Parts {
+			if part.Kind == dialect.ResultPart {
+				texts = append(texts, string(part.Text))
+			}
+		}
+	}
+	return texts
 }
 
 // TestSplitOnlyWhatWasTogether: calls of turns that made one each are not told
