@@ -147,7 +147,7 @@ func (c *coercion) repaired(f *facts, sent *Sent) ([]byte, bool) {
 	if f.syntax == stream.SyntaxDouble {
 		return c.unwrapped(f, sent), true
 	}
-	object, used, ok := repaired(f)
+	object, ok := repaired(f)
 	if !ok {
 		return nil, false
 	}
@@ -157,9 +157,9 @@ func (c *coercion) repaired(f *facts, sent *Sent) ([]byte, bool) {
 	}
 	switch {
 	case f.syntax == stream.SyntaxConcat, f.docs > 1:
-		c.loseAt(ConcatFirstOnly, span{used, len(f.raw)}, "of several objects written one after another the first is sent")
+		c.loseAt(ConcatFirstOnly, span{f.first(), len(f.raw)}, "of several objects written one after another the first is sent")
 	case f.syntax == stream.SyntaxTrailing:
-		c.loseAt(ArgsRepaired, span{used, len(f.raw)}, "what stands behind the object is left out")
+		c.loseAt(ArgsRepaired, span{f.first(), len(f.raw)}, "what stands behind the object is left out")
 	default:
 		c.loseAt(ArgsRepaired, span{min(f.wrong, len(f.raw)-1), len(f.raw)}, "a parser's guess is sent as if the model had written it")
 	}

@@ -12,22 +12,21 @@ import (
 // repaired is what a forgiving parser makes of arguments that are no object,
 // as partial-json does: what came before the first wrong byte, with everything
 // closed that is open, and without a member that has no value yet. ok is false
-// when that is no object with anything in it. used is where it stopped reading.
-func repaired(f *facts) (object []byte, used int, ok bool) {
+// when that is no object with anything in it.
+func repaired(f *facts) (object []byte, ok bool) {
 	tokens := f.tokens
 	if len(tokens) > 0 && tokens[len(tokens)-1].Kind == stream.Junk {
 		tokens = tokens[:len(tokens)-1]
 	}
 	var b builder
+	start := 0
 	for n, t := range tokens {
-		lit := f.raw[used:t.End]
-		used = int(t.End)
-		if !b.add(t.Kind, lit, n == len(tokens)-1) {
+		if !b.add(t.Kind, f.raw[start:t.End], n == len(tokens)-1) {
 			break
 		}
+		start = int(t.End)
 	}
-	object, ok = b.finish()
-	return object, used, ok
+	return b.finish()
 }
 
 // builder closes a prefix of a JSON text.
