@@ -1,7 +1,7 @@
 package providers
 
 import (
-	"hash/fnv"
+	"slices"
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
@@ -13,7 +13,9 @@ type history struct {
 	read     int64 // bytes of the request that messages are of
 	messages []dialect.Message
 	target   *dialect.Target
-	observed bool // what it brings back has been told
+	partial  bool         // the conversation has more: the request breaks off, or the provider keeps the rest
+	asked    replay.Asked // where it stands in its conversation, once observed
+	observed bool         // what it brings back has been told
 }
 
 // History is the conversation that the request carries, and where its protocol
@@ -25,25 +27,42 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	}
 	body := x.Request.Bytes(0, size)
 	x.past.read = size
+	var err error
 	if x.Dialect != nil && TargetOf(x.Dialect.Name) != nil {
 		x.past.target = TargetOf(x.Dialect.Name)
-		x.past.messages, _ = x.past.target.Decode(body)
+		x.past.messages, err = x.past.target.Decode(body)
 	} else {
-		x.past.messages, x.past.target = guessHistory(body)
+		x.past.messages, x.past.target, err = guessHistory(body)
 	}
+	x.past.partial = err != nil || goesOn(body)
 	return x.past.messages, x.past.target
+}
+
+// before are the members by which a request names what the provider keeps of its
+// conversation: OpenAI's Responses, Gemini's context caching.
+var before = []string{"previous_response_id", "conversation", "cachedContent", "cached_content"}
+
+// goesOn reports whether the conversation begins before the request.
+func goesOn(body []byte) bool {
+	s := dialect.Scan(body)
+	for ok := s.Object(); ok; ok = s.Member() {
+		if slices.Contains(before, string(s.Key())) && s.Value().Given() {
+			return true
+		}
+	}
+	return false
 }
 
 // guessHistory reads a request of which no response tells the protocol: as the
 // one that finds the most calls and results in it.
-func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target) {
+func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, why error) {
 	most := 0
 	for i := range All {
 		if len(All[i].Targets) == 0 {
 			continue
 		}
 		t := &All[i].Targets[0]
-		messages, _ := t.Decode(body)
+		messages, err := t.Decode(body)
 		n := len(messages)
 		for _, m := range messages {
 			for _, p := range m.Parts {
@@ -53,10 +72,10 @@ func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target) 
 			}
 		}
 		if n > most {
-			best, target, most = messages, t, n
+			best, target, most, why = messages, t, n, err
 		}
 	}
-	return best, target
+	return best, target, why
 }
 
 // forget lets go of the request's history, which can be read again.
@@ -69,17 +88,14 @@ func (x *Exchange) observe() {
 		return
 	}
 	x.past.observed = true
-	turns := x.earlier()
 	messages, target := x.History()
-	if target == nil || len(messages) == 0 || len(turns) == 0 {
-		x.begin = opening(messages)
-		x.forget()
-		return
-	}
-	x.begin = opening(messages)
-	turns = x.sameConversation(turns)
-	for _, o := range replay.Observe(messages, target, turns) {
-		x.tellReturn(o)
+	x.past.asked = replay.AskedBy(messages)
+	if turns := x.earlier(); target != nil && len(messages) > 0 && len(turns) > 0 {
+		for _, o := range replay.Observe(messages, target, turns) {
+			if o.Fate != replay.WasDropped || !x.past.partial {
+				x.tellReturn(&o)
+			}
+		}
 	}
 	x.forget()
 }
@@ -88,45 +104,19 @@ func (x *Exchange) observe() {
 func (x *Exchange) earlier() (turns []replay.Candidate) {
 	for _, t := range x.in.Session().Turns {
 		if t.Closed() && t.Exchange != x.Number && len(t.Calls) > 0 {
-			turns = append(turns, replay.Candidate{Turn: t, From: TargetOf(t.Dialect)})
+			c := replay.Candidate{Turn: t, From: TargetOf(t.Dialect)}
+			if of := x.in.Exchange(t.Exchange); of != nil {
+				c.Asked = of.past.asked
+			}
+			turns = append(turns, c)
 		}
 	}
 	return turns
 }
 
-// opening is a hash of how a conversation begins: what the user says first.
-func opening(messages []dialect.Message) uint64 {
-	for _, m := range messages {
-		for i := range m.Parts {
-			if p := &m.Parts[i]; m.Role == dialect.User && p.Kind == dialect.TextPart && len(p.Text) > 0 {
-				sum := fnv.New64a()
-				_, _ = sum.Write(p.Text)
-				return sum.Sum64()
-			}
-		}
-	}
-	return 0
-}
-
-// sameConversation leaves out turns without ids whose own request began in
-// another way: tools of several agents have the same names.
-func (x *Exchange) sameConversation(turns []replay.Candidate) (same []replay.Candidate) {
-	for _, t := range turns {
-		of := x.in.Exchange(t.Turn.Exchange)
-		named := false
-		for _, c := range t.Turn.Calls {
-			named = named || c.ID != ""
-		}
-		if named || of == nil || of.begin == 0 || x.begin == 0 || of.begin == x.begin {
-			same = append(same, t)
-		}
-	}
-	return same
-}
-
 // tellReturn emits what became of a call, unless a request before this one
 // brought it back in the same way.
-func (x *Exchange) tellReturn(o replay.Observation) {
+func (x *Exchange) tellReturn(o *replay.Observation) {
 	c := o.Call
 	if n := len(c.SentBack); n > 0 && c.SentBack[n-1].As == string(o.Fate) && c.SentBack[n-1].Result == o.Result {
 		return

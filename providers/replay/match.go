@@ -7,210 +7,255 @@ import (
 	"toolscope/stream"
 )
 
-// place is where a part stands in a history.
-type place struct{ message, part int }
-
-// matching is which calls of earlier turns are where in a history.
+// matching is which calls of earlier turns are which of a history. What it rests
+// on, from strong to weak: an id that nobody else has; where in the conversation
+// the turn stands; what the arguments are. A call that none of them leads to is
+// not found, and nothing is said of it: the same tools are called in other
+// conversations, and in turns that were thrown away.
 type matching struct {
-	history []dialect.Message
-	to      *dialect.Target
-	calls   map[*stream.Call]place
-	used    map[place]bool
-	linked  map[*stream.Turn]bool // something of the turn is in the history
+	*past
+	to    *dialect.Target
+	turns []Candidate
+	known map[string]int          // how many calls of the turns have an id
+	found map[*stream.Call]int    // numbers of calls in held
+	whole map[*stream.Call]bool   // named by an item that the provider keeps
+	sure  map[*stream.Turn]bool   // the turn is in the history, as sure as can be
+	place map[*stream.Turn]window // only of turns that are known to have one
+	keeps bool                    // the client keeps ids as they are
+	texts map[string][]int        // messages of the model by their text, once needed
+	items map[string]place        // parts that only name an item, by its id
 }
 
-func (m *matching) part(p place) *dialect.Part { return &m.history[p.message].Parts[p.part] }
+// window is which calls of a history stand where those of a turn must: those
+// with the numbers first to before end.
+type window struct{ first, end int }
 
-// match finds the calls: by their ids, by what clients make of ids, and where
-// that says nothing by the names and the order in which a turn has them.
+// match finds the calls of turns in a history.
 func match(history []dialect.Message, to *dialect.Target, turns []Candidate) *matching {
-	m := &matching{history: history, to: to, calls: map[*stream.Call]place{}, used: map[place]bool{}, linked: map[*stream.Turn]bool{}}
-	byID := map[string][]place{}
-	results := map[string]bool{}
-	for i := range history {
-		for j := range history[i].Parts {
-			switch p := &history[i].Parts[j]; {
-			case p.Kind == dialect.CallPart && history[i].Role == dialect.Assistant:
-				byID[p.ID] = append(byID[p.ID], place{i, j})
-			case p.Kind == dialect.ResultPart:
-				results[p.ID] = true
-			}
-		}
+	m := &matching{
+		past: read(history, to), to: to, turns: turns, known: map[string]int{}, found: map[*stream.Call]int{},
+		whole: map[*stream.Call]bool{}, sure: map[*stream.Turn]bool{}, place: map[*stream.Turn]window{},
 	}
 	for _, t := range turns {
+		calls := 0
 		for _, c := range t.Turn.Calls {
-			for _, id := range spellings(c, to) {
-				m.take(c, t.Turn, byID[id])
-				m.linked[t.Turn] = m.linked[t.Turn] || results[id]
+			m.known[c.ID]++
+			if !c.Server && !c.Attempt {
+				calls++
 			}
-			if c.ID == "" && m.answeredAlone(c.Name) {
-				m.linked[t.Turn] = true
+		}
+		if n, ok := m.at[t.Asked.Calls]; ok && kinOf(t.Asked, m.asked) == kin {
+			m.place[t.Turn] = window{n, n + calls}
+		}
+	}
+	m.each(m.byIDs)
+	m.each(m.byItem)
+	m.each(m.byContent)
+	m.each(m.anywhere)
+	for i := range turns { // of attempts at one turn the last is the one that stayed
+		t := &turns[len(turns)-1-i]
+		for _, c := range t.Turn.Calls {
+			if m.misses(c) {
+				m.byPlace(t, c)
 			}
 		}
 	}
-	for _, t := range turns {
-		m.byText(t.Turn)
-	}
-	for _, t := range turns {
-		m.byName(t.Turn)
+	for i := range turns {
+		m.bySigns(&turns[i])
 	}
 	return m
 }
 
-// take gives a call the first of some places that is free and of its tool.
-func (m *matching) take(c *stream.Call, t *stream.Turn, at []place) {
-	if _, has := m.calls[c]; has {
-		return
+// each calls find with the calls that are not found yet.
+func (m *matching) each(find func(t *Candidate, c *stream.Call)) {
+	for i := range m.turns {
+		for _, c := range m.turns[i].Turn.Calls {
+			if m.misses(c) {
+				find(&m.turns[i], c)
+			}
+		}
 	}
-	for _, p := range at {
-		if !m.used[p] && m.part(p).Name == c.Name {
-			m.calls[c], m.used[p], m.linked[t] = p, true, true
+}
+
+// misses reports whether a call should be there and is not found yet.
+func (m *matching) misses(c *stream.Call) bool {
+	_, found := m.found[c]
+	return !found && !m.whole[c] && !c.Server && !c.Attempt
+}
+
+// take says that a call of the history is c. It is a sure sign of the turn, or
+// one that other conversations may have too.
+func (m *matching) take(t *Candidate, c *stream.Call, n int, sure bool) {
+	m.found[c], m.held[n].call, m.held[n].turn = n, c, t.Turn
+	m.sure[t.Turn] = m.sure[t.Turn] || sure
+}
+
+// inPlace reports whether call n stands where the calls of a turn must.
+func (m *matching) inPlace(t *Candidate, n int) bool {
+	first, end := m.inWindow(t)
+	return n >= first && n < end
+}
+
+// byIDs finds a call by its id, or what clients make of that. An id that is no
+// more than a number is told apart by its place or by what it holds.
+func (m *matching) byIDs(t *Candidate, c *stream.Call) {
+	for spelled := range spellings(c, m.to) {
+		best, points := -1, 0
+		for _, n := range m.byID[spelled] {
+			if p := m.pointsOf(t, c, n); m.held[n].call == nil && p > points {
+				best, points = n, p
+			}
+		}
+		if best >= 0 {
+			m.take(t, c, best, true)
+			m.keeps = m.keeps || spelled == c.ID && !isCounter(c.ID, c.Name)
 			return
 		}
 	}
 }
 
-// spellings are the forms in which clients send a call's id to a target: as it
-// is, joined with that of its item, and either made to fit.
-func spellings(c *stream.Call, to *dialect.Target) (all []string) {
-	ids := []string{c.ID}
-	if c.Item != "" {
-		ids = append(ids, c.ID+"|"+c.Item)
+// pointsOf is how much speaks for call n of the history being c, of which it has
+// the id; 0 if that is not enough.
+func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
+	h := &m.held[n]
+	counter := isCounter(c.ID, c.Name)
+	switch {
+	case counter && (h.part.Name != c.Name || kinOf(t.Asked, m.asked) == stranger):
+		return 0
+	case m.inPlace(t, n):
+		return 4
+	case !counter && len(m.byID[h.part.ID]) == 1:
+		return 3
+	case holds(c, h.part, m.to):
+		return 2
+	case !counter, kinOf(t.Asked, m.asked) == unknownKin && m.known[c.ID] == 1 && len(m.byID[h.part.ID]) == 1:
+		return 1
 	}
-	for _, id := range ids {
-		if id == "" {
-			continue
-		}
-		all = append(all, id)
-		for _, first := range []bool{false, true} {
-			x := newIDs(to, &Policy{firstOfID: first})
-			if made, _ := x.fit(0, id); made != id {
-				all = append(all, made)
-			}
-		}
-	}
-	return all
+	return 0
 }
 
-// answeredAlone reports whether there is a result of a tool, without an id,
-// that no call of that tool comes before.
-func (m *matching) answeredAlone(name string) bool {
-	called := false
-	for i := range m.history {
-		for j := range m.history[i].Parts {
-			p := &m.history[i].Parts[j]
-			called = called || p.Kind == dialect.CallPart && p.Name == name
-			if p.Kind == dialect.ResultPart && p.ID == "" && p.Name == name {
-				return !called
+// byItem finds a call of which the request names nothing but the item: the
+// provider has kept the rest.
+func (m *matching) byItem(t *Candidate, c *stream.Call) {
+	if c.Item == "" {
+		return
+	}
+	if m.items == nil {
+		m.items = map[string]place{}
+		for i := range m.messages {
+			for j := range m.messages[i].Parts {
+				if p := &m.messages[i].Parts[j]; p.Kind == dialect.OtherPart && p.Raw.Kind() == '{' {
+					m.items[p.Raw.Get("id").Text()] = place{i, j}
+				}
 			}
+		}
+	}
+	if _, ok := m.items[c.Item]; ok {
+		m.whole[c], m.sure[t.Turn] = true, true
+	}
+}
+
+// inWindow are the numbers of the calls that stand where a turn's must.
+func (m *matching) inWindow(t *Candidate) (first, end int) {
+	w, placed := m.place[t.Turn]
+	if !placed {
+		return 0, 0
+	}
+	return w.first, min(w.end, len(m.held))
+}
+
+// byContent finds a call that no id leads to by its tool and its arguments,
+// where its turn stands.
+func (m *matching) byContent(t *Candidate, c *stream.Call) {
+	for n, end := m.inWindow(t); n < end; n++ {
+		if m.mayBe(c, n) && holds(c, m.held[n].part, m.to) {
+			m.take(t, c, n, true)
+			return
+		}
+	}
+}
+
+// anywhere finds a call by its tool and its arguments when it is not known where
+// its turn stands, because calls before it are missing or were never seen.
+func (m *matching) anywhere(t *Candidate, c *stream.Call) {
+	related := kinOf(t.Asked, m.asked)
+	if _, placed := m.place[t.Turn]; placed || related == stranger {
+		return
+	}
+	for n := range m.held {
+		if m.mayBe(c, n) && holds(c, m.held[n].part, m.to) {
+			m.take(t, c, n, related == kin)
+			return
+		}
+	}
+}
+
+// mayBe reports whether call n of the history is free, of c's tool, and no id
+// speaks against its being c.
+func (m *matching) mayBe(c *stream.Call, n int) bool {
+	h := &m.held[n]
+	return h.call == nil && h.part.Name == c.Name && (!otherID(c, h.part) || !m.keeps && m.known[h.part.ID] == 0)
+}
+
+// otherID reports whether a call of the history has an id that is not c's.
+func otherID(c *stream.Call, p *dialect.Part) bool {
+	return c.ID != "" && p.ID != "" && !isCounter(c.ID, c.Name)
+}
+
+// byPlace finds a call whose arguments are others now. It stands where its turn
+// stands, and either something else of the turn stands beside it, or it could
+// not be sent as it was: it is no object, and of a response that was whole.
+func (m *matching) byPlace(t *Candidate, c *stream.Call) {
+	unfit := c.Syntax() != stream.SyntaxObject && c.Phase() != stream.PhaseAborted
+	for n, end := m.inWindow(t); n < end; n++ {
+		if m.mayBe(c, n) && (unfit && !otherID(c, m.held[n].part) || m.vouched(t.Turn, n)) {
+			m.take(t, c, n, true)
+			return
+		}
+	}
+}
+
+// vouched reports whether the message of call n has something of a turn: its
+// text, a signature, another of its calls.
+func (m *matching) vouched(t *stream.Turn, n int) bool {
+	message := &m.messages[m.held[n].message]
+	if text := bytes.TrimSpace(t.Text); len(text) > 0 && bytes.Equal(text, said(message)) {
+		return true
+	}
+	for i := range message.Parts {
+		if message.Parts[i].Signature != "" && hasSignature(t, message.Parts[i].Signature) {
+			return true
+		}
+	}
+	for _, c := range t.Calls {
+		if at, ok := m.found[c]; ok && m.held[at].message == m.held[n].message {
+			return true
 		}
 	}
 	return false
 }
 
-// leastText is how long a text must be to tell a turn from others.
-const leastText = 24
-
-// byText links a turn whose text is in the history as the model's.
-func (m *matching) byText(t *stream.Turn) {
-	text := bytes.TrimSpace(t.Text)
-	if m.linked[t] || len(text) < leastText {
-		return
-	}
-	for i := range m.history {
-		if m.history[i].Role != dialect.Assistant {
-			continue
-		}
-		var said []byte
-		for j := range m.history[i].Parts {
-			if p := &m.history[i].Parts[j]; p.Kind == dialect.TextPart {
-				said = append(said, p.Text...)
-			}
-		}
-		if bytes.Equal(bytes.TrimSpace(said), text) {
-			m.linked[t] = true
-			return
+func hasSignature(t *stream.Turn, signature string) bool {
+	for _, p := range t.Parts {
+		if p.Signature == signature {
+			return true
 		}
 	}
-}
-
-// byName finds calls that no id leads to: in the first message, or run of calls,
-// that has the turn's tools in their order; of several the one with its arguments.
-func (m *matching) byName(t *stream.Turn) {
-	var left []*stream.Call
 	for _, c := range t.Calls {
-		if _, has := m.calls[c]; !has && !c.Server && !c.Attempt {
-			left = append(left, c)
+		if c.Signature == signature {
+			return true
 		}
 	}
-	if len(left) == 0 {
-		return
-	}
-	var best map[*stream.Call]place
-	points := -1
-	for i := range m.history {
-		if m.history[i].Role != dialect.Assistant {
-			continue
-		}
-		if at, p := m.fits(left, i); at != nil && p > points {
-			best, points = at, p
-		}
-	}
-	for c, p := range best {
-		m.take(c, t, []place{p})
-	}
+	return false
 }
 
-// fits are the places of calls in a message, if all the message's calls are
-// among them, in order, and no id speaks against it. points says how many have
-// the arguments too: at least one must, if a call is not there.
-func (m *matching) fits(calls []*stream.Call, message int) (at map[*stream.Call]place, points int) {
-	n := 0
-	for j := range m.history[message].Parts {
-		p := &m.history[message].Parts[j]
-		if p.Kind != dialect.CallPart || p.Server || m.used[place{message, j}] {
-			continue
-		}
-		for n < len(calls) && p.Name != calls[n].Name {
-			n++
-		}
-		if n == len(calls) {
-			return nil, 0
-		}
-		if bytes.Equal(p.Args, calls[n].Args()) || dialect.Same(p.Args, calls[n].Args()) {
-			points++
-		} else if p.ID != "" && calls[n].ID != "" && !m.rewritesAll() {
-			return nil, 0
-		}
-		if at == nil {
-			at = map[*stream.Call]place{}
-		}
-		at[calls[n]] = place{message, j}
-		n++
-	}
-	if len(at) < len(calls) && points == 0 {
-		return nil, 0
-	}
-	return at, points
-}
-
-// rewritesAll reports whether no id of the turns is in the history: the client
-// makes its own.
-func (m *matching) rewritesAll() bool { return len(m.calls) == 0 }
-
-// resultOf is what the history has as the result of a call.
-func (m *matching) resultOf(id, name string) stream.Code {
-	for i := range m.history {
-		for j := range m.history[i].Parts {
-			p := &m.history[i].Parts[j]
-			if p.Kind != dialect.ResultPart || p.Server || p.ID != id || id == "" && p.Name != name {
-				continue
-			}
-			if p.Failed {
-				return stream.AnswerFailed
-			}
-			return stream.AnswerOK
+// said is the text of a message.
+func said(m *dialect.Message) []byte {
+	var text []byte
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == dialect.TextPart {
+			text = append(text, p.Text...)
 		}
 	}
-	return 0
+	return bytes.TrimSpace(text)
 }
