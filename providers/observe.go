@@ -54,7 +54,7 @@ func goesOn(body []byte) bool {
 }
 
 // guessHistory reads a request of which no response tells the protocol: as the
-// one that finds the most calls and results in it.
+// one that finds the most in it.
 func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, why error) {
 	most := 0
 	for i := range All {
@@ -65,10 +65,8 @@ func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, 
 		messages, err := t.Decode(body)
 		n := len(messages)
 		for _, m := range messages {
-			for _, p := range m.Parts {
-				if p.Name != "" || p.ID != "" {
-					n += len(messages)
-				}
+			for i := range m.Parts {
+				n += speaks(&m.Parts[i], t, len(messages))
 			}
 		}
 		if n > most {
@@ -76,6 +74,18 @@ func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, 
 		}
 	}
 	return best, target, why
+}
+
+// speaks is how much a part speaks for the protocol it was read by: a call or a
+// result more than all texts.
+func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
+	if p.Name != "" || p.ID != "" {
+		points += messages
+	}
+	if len(p.Text) > 0 || p.Kind == dialect.CallPart && p.Form == by.Form {
+		points++
+	}
+	return points
 }
 
 // forget lets go of the request's history, which can be read again.

@@ -44,6 +44,8 @@ func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 	switch {
 	case !asText && bytes.Equal(raw, text), !asText && saysNothing(raw) && saysNothing(text):
 		return verdict{fate: Intact}
+	case asText && dialect.Same(raw, dialect.AppendString(nil, text)):
+		return verdict{fate: Intact} // the model's was a string too
 	case asText, encodes(text, raw):
 		return judgeString(raw, text)
 	case dialect.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
@@ -141,9 +143,11 @@ func wraps(text, raw []byte) bool {
 	return n == 1 && held
 }
 
-// Behaves is the names of the policies that do the same, separated by commas.
+// Behaves is the names of the policies that do the same to arguments, separated
+// by commas; "" where nothing was done to them, or what most do.
 func (o *Observation) Behaves() string {
-	if o.Fate == Intact {
+	switch o.Fate {
+	case Intact, WasOrphaned, WasMoved:
 		return ""
 	}
 	var same []string
@@ -153,6 +157,9 @@ func (o *Observation) Behaves() string {
 		if len(p.Calls) == 1 && o.isLike(&p.Calls[0], &Policies[i]) {
 			same = append(same, Policies[i].Name)
 		}
+	}
+	if len(same) > len(Policies)/2 {
+		return ""
 	}
 	return strings.Join(same, ", ")
 }

@@ -202,13 +202,17 @@ func otherID(c *stream.Call, p *dialect.Part) bool {
 	return c.ID != "" && p.ID != "" && !isCounter(c.ID, c.Name)
 }
 
-// byPlace finds a call whose arguments are others now. It stands where its turn
-// stands, and either something else of the turn stands beside it, or it could
-// not be sent as it was: it is no object, and of a response that was whole.
+// byPlace finds a call whose arguments are others now: it stands where its turn
+// stands, and something else of the turn stands beside it. Without that it is
+// found only where clients are known to send something else: the arguments are
+// no object, or {} is what was sent. Responses that broke off are asked for
+// again, so that another may stand in their place.
 func (m *matching) byPlace(t *Candidate, c *stream.Call) {
-	unfit := c.Syntax() != stream.SyntaxObject && c.Phase() != stream.PhaseAborted
+	whole := t.Turn.Phase() != stream.TurnAborted && c.Phase() != stream.PhaseAborted
 	for n, end := m.inWindow(t); n < end; n++ {
-		if m.mayBe(c, n) && (unfit && !otherID(c, m.held[n].part) || m.vouched(t.Turn, n)) {
+		p := m.held[n].part
+		likely := whole && !otherID(c, p) && (c.Syntax() != stream.SyntaxObject || saysNothing(p.Args))
+		if m.mayBe(c, n) && (likely || m.vouched(t.Turn, n)) {
 			m.take(t, c, n, true)
 			return
 		}

@@ -107,8 +107,8 @@ func (m *matching) missing(o Observation) (Observation, bool) {
 	o.Fate = WasDropped
 	if l != nil {
 		o.Result = resultCode(l.part)
-	} else if c.Phase() >= stream.PhaseAborted {
-		return o, true // that it broke off, or was refused, is a reason to leave it out
+	} else if c.Phase() >= stream.PhaseAborted || t.Turn.Phase() == stream.TurnAborted {
+		return o, true // that the response broke off, or was refused, is a reason to leave it out
 	}
 	o.lose(CallDropped, 0, "the call is not in the history: the model sees that it never asked")
 	if l != nil {
