@@ -118,9 +118,15 @@ func (m *matching) byIDs(t *Candidate, c *stream.Call) {
 // the id; 0 if that is not enough.
 func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
 	h := &m.held[n]
-	counter := isCounter(c.ID, c.Name)
+	counter, related := isCounter(c.ID, c.Name), kinOf(t.Asked, m.asked)
+	doubts := 0 // captures that hide ids give the same ones to different calls
+	for _, doubt := range [...]bool{counter, related == stranger, h.part.Name != c.Name} {
+		if doubt {
+			doubts++
+		}
+	}
 	switch {
-	case counter && (h.part.Name != c.Name || kinOf(t.Asked, m.asked) == stranger):
+	case doubts > 1:
 		return 0
 	case m.inPlace(t, n):
 		return 4
@@ -128,7 +134,7 @@ func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
 		return 3
 	case holds(c, h.part, m.to):
 		return 2
-	case !counter, kinOf(t.Asked, m.asked) == unknownKin && m.known[c.ID] == 1 && len(m.byID[h.part.ID]) == 1:
+	case !counter, related == unknownKin && m.known[c.ID] == 1 && len(m.byID[h.part.ID]) == 1:
 		return 1
 	}
 	return 0

@@ -35,17 +35,42 @@ func spellings(c *stream.Call, to *dialect.Target) func(yield func(string) bool)
 }
 
 // isCounter reports whether an id is no more than a number, or a word of the
-// protocol and one: other turns have the same. A piece of six characters that
-// are not all small letters is taken for a random one.
+// protocol and one: other turns have the same.
 func isCounter(id, tool string) bool {
 	if tool != "" {
 		id = strings.ReplaceAll(id, tool, "_")
 	}
-	pieces := strings.FieldsFunc(id, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	})
-	for _, piece := range pieces {
-		if len(piece) >= 6 && strings.ContainsAny(piece, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+	for piece := range strings.FieldsFuncSeq(id, func(r rune) bool { return !isDigit(r) && !isSmall(r) && !isCapital(r) }) {
+		if isRandom(piece) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDigit(r rune) bool   { return r >= '0' && r <= '9' }
+func isSmall(r rune) bool   { return r >= 'a' && r <= 'z' }
+func isCapital(r rune) bool { return r >= 'A' && r <= 'Z' }
+
+// isRandom reports whether letters and digits are neither words, nor a number,
+// nor a word and a number.
+func isRandom(piece string) bool {
+	word := strings.TrimRightFunc(piece, isDigit)
+	number := len(piece) - len(word)
+	switch {
+	case len(piece) < 6:
+		return false
+	case strings.ContainsFunc(word, isDigit), word == "" && number >= 10, word != "" && number >= 6:
+		return true
+	}
+	return strings.ContainsFunc(word, isSmall) && !isWords(word)
+}
+
+// isWords reports whether letters are words in camel case: every capital has
+// small letters behind it.
+func isWords(s string) bool {
+	for i := range len(s) {
+		if isCapital(rune(s[i])) && (i+1 == len(s) || isCapital(rune(s[i+1]))) {
 			return false
 		}
 	}
