@@ -1,7 +1,8 @@
 package providers
 
 import (
-	"slices"
+	"bytes"
+	"strings"
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
@@ -40,13 +41,12 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 
 // before are the members by which a request names what the provider keeps of its
 // conversation: OpenAI's Responses, Gemini's context caching.
-var before = []string{"previous_response_id", "conversation", "cachedContent", "cached_content"}
+var before = []string{`"previous_response_id"`, `"conversation"`, `"cachedContent"`, `"cached_content"`}
 
 // goesOn reports whether the conversation begins before the request.
 func goesOn(body []byte) bool {
-	s := dialect.Scan(body)
-	for ok := s.Object(); ok; ok = s.Member() {
-		if slices.Contains(before, string(s.Key())) && s.Value().Given() {
+	for _, name := range before {
+		if bytes.Contains(body, []byte(name)) && dialect.Raw(body).Get(strings.Trim(name, `"`)).Given() {
 			return true
 		}
 	}
@@ -101,7 +101,7 @@ func (x *Exchange) observe() {
 	messages, target := x.History()
 	x.past.asked = replay.AskedBy(messages)
 	if turns := x.earlier(); target != nil && len(messages) > 0 && len(turns) > 0 {
-		for _, o := range replay.Observe(messages, target, turns) {
+		for _, o := range x.in.observer.Observe(messages, target, turns) {
 			if o.Fate != replay.WasDropped || !x.past.partial {
 				x.tellReturn(&o)
 			}

@@ -14,6 +14,7 @@ import (
 // conversations, and in turns that were thrown away.
 type matching struct {
 	*past
+	by    *Observer
 	to    *dialect.Target
 	turns []Candidate
 	known map[string]int          // how many calls of the turns have an id
@@ -31,9 +32,9 @@ type matching struct {
 type window struct{ first, end int }
 
 // match finds the calls of turns in a history.
-func match(history []dialect.Message, to *dialect.Target, turns []Candidate) *matching {
+func match(by *Observer, history []dialect.Message, to *dialect.Target, turns []Candidate) *matching {
 	m := &matching{
-		past: read(history, to), to: to, turns: turns, known: map[string]int{}, found: map[*stream.Call]int{},
+		past: read(history, to), by: by, to: to, turns: turns, known: map[string]int{}, found: map[*stream.Call]int{},
 		whole: map[*stream.Call]bool{}, sure: map[*stream.Turn]bool{}, place: map[*stream.Turn]window{},
 	}
 	for _, t := range turns {
@@ -132,7 +133,7 @@ func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
 		return 4
 	case !counter && len(m.byID[h.part.ID]) == 1:
 		return 3
-	case holds(c, h.part, m.to):
+	case m.by.holds(c, h.part, m.to):
 		return 2
 	case !counter, related == unknownKin && m.known[c.ID] == 1 && len(m.byID[h.part.ID]) == 1:
 		return 1
@@ -174,7 +175,7 @@ func (m *matching) inWindow(t *Candidate) (first, end int) {
 // where its turn stands.
 func (m *matching) byContent(t *Candidate, c *stream.Call) {
 	for n, end := m.inWindow(t); n < end; n++ {
-		if m.mayBe(c, n) && holds(c, m.held[n].part, m.to) {
+		if m.mayBe(c, n) && m.by.holds(c, m.held[n].part, m.to) {
 			m.take(t, c, n, true)
 			return
 		}
@@ -189,7 +190,7 @@ func (m *matching) anywhere(t *Candidate, c *stream.Call) {
 		return
 	}
 	for n := range m.held {
-		if m.mayBe(c, n) && holds(c, m.held[n].part, m.to) {
+		if m.mayBe(c, n) && m.by.holds(c, m.held[n].part, m.to) {
 			m.take(t, c, n, related == kin)
 			return
 		}

@@ -43,11 +43,18 @@ type Observation struct {
 	sent *dialect.Part // nil when the call is not in the history
 }
 
+// An Observer says what became of calls. Each request of a conversation brings
+// the same calls again, so it remembers what it has judged. The zero value is
+// ready; it belongs to one goroutine.
+type Observer struct {
+	judged map[*stream.Call]judgement
+}
+
 // Observe finds the calls of earlier turns in a request's history and says what
 // became of each. It is silent about turns that are not in the history at all:
 // they belong to another conversation, or were left behind on purpose.
-func Observe(history []dialect.Message, to *dialect.Target, turns []Candidate) (all []Observation) {
-	m := match(history, to, turns)
+func (by *Observer) Observe(history []dialect.Message, to *dialect.Target, turns []Candidate) (all []Observation) {
+	m := match(by, history, to, turns)
 	for i := range turns {
 		t := &turns[i]
 		first := len(all)
@@ -81,7 +88,7 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 	}
 	h := &m.held[n]
 	o.ID, o.sent = h.part.ID, h.part
-	o.compare()
+	o.compare(m.by.judge(c, o.sent, m.to))
 	if o.ID != c.ID && c.ID != "" {
 		o.lose(IDRewritten, 0, fmt.Sprintf("its id is %s here", quote(o.ID)))
 	}
