@@ -1,9 +1,6 @@
 package providers
 
 import (
-	"bytes"
-	"strings"
-
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
@@ -14,7 +11,7 @@ type history struct {
 	read     int64 // bytes of the request that messages are of
 	messages []dialect.Message
 	target   *dialect.Target
-	partial  bool         // the conversation has more: the request breaks off, or the provider keeps the rest
+	broken   bool         // the request breaks off
 	asked    replay.Asked // where it stands in its conversation, once observed
 	observed bool         // what it brings back has been told
 }
@@ -35,19 +32,24 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	} else {
 		x.past.messages, x.past.target, err = guessHistory(body)
 	}
-	x.past.partial = err != nil || goesOn(body)
+	x.past.broken = err != nil
 	return x.past.messages, x.past.target
 }
 
-// before are the members by which a request names what the provider keeps of its
-// conversation: OpenAI's Responses, Gemini's context caching.
-var before = []string{`"previous_response_id"`, `"conversation"`, `"cachedContent"`, `"cached_content"`}
-
-// goesOn reports whether the conversation begins before the request.
-func goesOn(body []byte) bool {
-	for _, name := range before {
-		if bytes.Contains(body, []byte(name)) && dialect.Raw(body).Get(strings.Trim(name, `"`)).Given() {
-			return true
+// partial reports whether the conversation has more than the request: that breaks
+// off, or the provider keeps what was before. So OpenAI's Responses and Gemini's
+// context caching do.
+func (x *Exchange) partial() bool {
+	if x.past.broken {
+		return true
+	}
+	s := dialect.Scan(x.Request.Bytes(0, x.Request.Size()))
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "previous_response_id", "conversation", "cachedContent", "cached_content":
+			if s.Value().Given() {
+				return true
+			}
 		}
 	}
 	return false
@@ -102,7 +104,7 @@ func (x *Exchange) observe() {
 	x.past.asked = replay.AskedBy(messages)
 	if turns := x.earlier(); target != nil && len(messages) > 0 && len(turns) > 0 {
 		for _, o := range x.in.observer.Observe(messages, target, turns) {
-			if o.Fate != replay.WasDropped || !x.past.partial {
+			if o.Fate != replay.WasDropped || !x.partial() {
 				x.tellReturn(&o)
 			}
 		}

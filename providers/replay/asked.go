@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"hash"
 	"hash/fnv"
 
 	"toolscope/providers/dialect"
@@ -19,15 +18,15 @@ func AskedBy(history []dialect.Message) (a Asked) {
 	if len(history) == 0 {
 		return a
 	}
-	names := newNames()
+	calls := noNames
 	for i := range history {
 		for j := range history[i].Parts {
 			if isCall(&history[i], j) {
-				names.add(history[i].Parts[j].Name)
+				calls.add(history[i].Parts[j].Name)
 			}
 		}
 	}
-	return Asked{Begin: opening(history), Calls: names.sum()}
+	return Asked{Begin: opening(history), Calls: uint64(calls)}
 }
 
 // isCall reports whether a part of a message is a call the client has to answer.
@@ -59,14 +58,20 @@ func opening(history []dialect.Message) uint64 {
 	return sum.Sum64()
 }
 
-// names is a hash of names, one after another.
-type names struct{ hash hash.Hash64 }
+// names is a hash of names, one after another: FNV-1a with a zero behind each.
+type names uint64
 
-func newNames() names { return names{fnv.New64a()} }
+const (
+	noNames  names = 14695981039346656037
+	fnvPrime       = 1099511628211
+)
 
-func (n names) add(name string) { _, _ = n.hash.Write(append([]byte(name), 0)) }
-
-func (n names) sum() uint64 { return n.hash.Sum64() }
+func (n *names) add(name string) {
+	for i := range len(name) {
+		*n = (*n ^ names(name[i])) * fnvPrime
+	}
+	*n *= fnvPrime
+}
 
 // kinship is whether two requests belong to one conversation.
 type kinship uint8

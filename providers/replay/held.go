@@ -30,17 +30,17 @@ type past struct {
 	asked    Asked
 	held     []held
 	byID     map[string][]int // numbers of calls in held
-	at       map[uint64]int   // how many calls have names with this hash
+	at       map[names]int    // how many calls have names with this hash
 	calls    []int            // by message: how many calls stand before it
 	alone    []lone
 }
 
 // read finds the calls of a history and the result of each.
 func read(history []dialect.Message, to *dialect.Target) *past {
-	h := &past{messages: history, byID: map[string][]int{}, at: map[uint64]int{}, calls: make([]int, len(history))}
+	h := &past{messages: history, byID: map[string][]int{}, at: map[names]int{}, calls: make([]int, len(history))}
 	h.asked.Begin = opening(history)
-	sum := newNames()
-	h.at[sum.sum()] = 0
+	sum := noNames
+	h.at[sum] = 0
 	waiting := waiting{}
 	end := answersEnd(history, to.Merges)
 	for i := range history {
@@ -54,7 +54,7 @@ func read(history []dialect.Message, to *dialect.Target) *past {
 				h.byID[p.ID] = append(h.byID[p.ID], n)
 				waiting.add(p, n)
 				sum.add(p.Name)
-				h.at[sum.sum()] = n + 1
+				h.at[sum] = n + 1
 			case p.Kind == dialect.ResultPart && !p.Server:
 				n, ok := waiting.take(p, h.held)
 				if !ok {
@@ -65,7 +65,7 @@ func read(history []dialect.Message, to *dialect.Target) *past {
 			}
 		}
 	}
-	h.asked.Calls = sum.sum()
+	h.asked.Calls = uint64(sum)
 	return h
 }
 

@@ -22,6 +22,7 @@ type matching struct {
 	whole map[*stream.Call]bool   // named by an item that the provider keeps
 	sure  map[*stream.Turn]bool   // the turn is in the history, as sure as can be
 	place map[*stream.Turn]window // only of turns that are known to have one
+	looks int                     // how often arguments were held against each other
 	keeps bool                    // the client keeps ids as they are
 	texts map[string][]int        // messages of the model by their text, once needed
 	items map[string]place        // parts that only name an item, by its id
@@ -45,7 +46,7 @@ func match(by *Observer, history []dialect.Message, to *dialect.Target, turns []
 				calls++
 			}
 		}
-		if n, ok := m.at[t.Asked.Calls]; ok && kinOf(t.Asked, m.asked) == kin {
+		if n, ok := m.at[names(t.Asked.Calls)]; ok && kinOf(t.Asked, m.asked) == kin {
 			m.place[t.Turn] = window{n, n + calls}
 		}
 	}
@@ -133,7 +134,7 @@ func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
 		return 4
 	case !counter && len(m.byID[h.part.ID]) == 1:
 		return 3
-	case m.by.holds(c, h.part, m.to):
+	case m.holds(c, n):
 		return 2
 	case !counter, related == unknownKin && m.known[c.ID] == 1 && len(m.byID[h.part.ID]) == 1:
 		return 1
@@ -171,11 +172,24 @@ func (m *matching) inWindow(t *Candidate) (first, end int) {
 	return w.first, min(w.end, len(m.held))
 }
 
+// holds reports whether call n of the history has what c has. To look closely
+// takes time, so in a history where nothing fits it is done only so often.
+func (m *matching) holds(c *stream.Call, n int) bool {
+	if bytes.Equal(c.Args(), m.held[n].part.Args) {
+		return true
+	}
+	m.looks++
+	return m.looks <= mostLooks+len(m.held) && m.by.holds(c, m.held[n].part, m.to)
+}
+
+// mostLooks is how often a request's calls are looked at closely, beside once each.
+const mostLooks = 256
+
 // byContent finds a call that no id leads to by its tool and its arguments,
 // where its turn stands.
 func (m *matching) byContent(t *Candidate, c *stream.Call) {
 	for n, end := m.inWindow(t); n < end; n++ {
-		if m.mayBe(c, n) && m.by.holds(c, m.held[n].part, m.to) {
+		if m.mayBe(c, n) && m.holds(c, n) {
 			m.take(t, c, n, true)
 			return
 		}
@@ -190,7 +204,7 @@ func (m *matching) anywhere(t *Candidate, c *stream.Call) {
 		return
 	}
 	for n := range m.held {
-		if m.mayBe(c, n) && m.by.holds(c, m.held[n].part, m.to) {
+		if m.mayBe(c, n) && m.holds(c, n) {
 			m.take(t, c, n, related == kin)
 			return
 		}
