@@ -77,6 +77,8 @@ func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 		return verdict{fate: WasReformatted}
 	case saysNothing(text):
 		return verdict{WasEmptied, ArgsEmptied, fmt.Sprintf("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
+	case wraps(text, raw) && c.Freeform():
+		return verdict{WasWrapped, FreeformToJSON, "free text was put into an object"}
 	case wraps(text, raw):
 		return verdict{WasWrapped, ArgsWrapped, "what the model wrote was put into an object"}
 	}
@@ -101,10 +103,18 @@ func judgeOther(f *facts, text []byte) verdict {
 		return verdict{WasReformatted, UnicodeSanitized, "what is no Unicode text became U+FFFD"}
 	case f.syntax == stream.SyntaxDouble && dialect.Same(decoded(f), text):
 		return verdict{WasRepaired, ArgsRepaired, "the model wrote a string: the object in it was sent"}
+	case f.syntax == stream.SyntaxConcat && isFirst(f, text):
+		return verdict{WasRepaired, ConcatFirstOnly, fmt.Sprintf("of %d objects written one after another the first was sent", f.docs)}
 	case !object && isObject(text):
 		return verdict{WasRepaired, ArgsRepaired, "a parser's guess was sent as if the model had written it"}
 	}
 	return verdict{WasAltered, ArgsAltered, "other arguments were sent than the model wrote"}
+}
+
+// isFirst reports whether text is the first of several objects.
+func isFirst(f *facts, text []byte) bool {
+	first, ok := repaired(f)
+	return ok && dialect.Same(first, text)
 }
 
 // cleaned reports whether text is what f is without what is no Unicode text.

@@ -18,6 +18,7 @@ type matching struct {
 	to    *dialect.Target
 	turns []Candidate
 	known map[string]int          // how many calls of the turns have an id
+	twice map[*stream.Call]bool   // another call of the turn has the id too
 	found map[*stream.Call]int    // numbers of calls in held
 	whole map[*stream.Call]bool   // named by an item that the provider keeps
 	sure  map[*stream.Turn]bool   // the turn is in the history, as sure as can be
@@ -35,21 +36,10 @@ type window struct{ first, end int }
 // match finds the calls of turns in a history.
 func match(by *Observer, history []dialect.Message, to *dialect.Target, turns []Candidate) *matching {
 	m := &matching{
-		past: read(history, to), by: by, to: to, turns: turns, known: map[string]int{}, found: map[*stream.Call]int{},
+		past: read(history, to), by: by, to: to, turns: turns, known: map[string]int{}, twice: map[*stream.Call]bool{}, found: map[*stream.Call]int{},
 		whole: map[*stream.Call]bool{}, sure: map[*stream.Turn]bool{}, place: map[*stream.Turn]window{},
 	}
-	for _, t := range turns {
-		calls := 0
-		for _, c := range t.Turn.Calls {
-			m.known[c.ID]++
-			if !c.Server && !c.Attempt {
-				calls++
-			}
-		}
-		if n, ok := m.at[names(t.Asked.Calls)]; ok && kinOf(t.Asked, m.asked) == kin {
-			m.place[t.Turn] = window{n, n + calls}
-		}
-	}
+	m.readTurns()
 	m.each(m.byIDs)
 	m.each(m.byItem)
 	m.each(m.byContent)
@@ -66,6 +56,27 @@ func match(by *Observer, history []dialect.Message, to *dialect.Target, turns []
 		m.bySigns(&turns[i])
 	}
 	return m
+}
+
+// readTurns learns which ids the turns have, and where each must stand.
+func (m *matching) readTurns() {
+	for _, t := range m.turns {
+		own := 0
+		first := map[string]*stream.Call{}
+		for _, c := range t.Turn.Calls {
+			m.known[c.ID]++
+			if other := first[c.ID]; other != nil {
+				m.twice[c], m.twice[other] = true, true
+			}
+			first[c.ID] = c
+			if !c.Server && !c.Attempt {
+				own++
+			}
+		}
+		if n, ok := m.at[names(t.Asked.Calls)]; ok && kinOf(t.Asked, m.asked) == kin {
+			m.place[t.Turn] = window{n, n + own}
+		}
+	}
 }
 
 // each calls find with the calls that are not found yet.
@@ -215,12 +226,13 @@ func (m *matching) anywhere(t *Candidate, c *stream.Call) {
 // speaks against its being c.
 func (m *matching) mayBe(c *stream.Call, n int) bool {
 	h := &m.held[n]
-	return h.call == nil && h.part.Name == c.Name && (!otherID(c, h.part) || !m.keeps && m.known[h.part.ID] == 0)
+	return h.call == nil && h.part.Name == c.Name && (!m.otherID(c, h.part) || !m.keeps && m.known[h.part.ID] == 0)
 }
 
-// otherID reports whether a call of the history has an id that is not c's.
-func otherID(c *stream.Call, p *dialect.Part) bool {
-	return c.ID != "" && p.ID != "" && !isCounter(c.ID, c.Name)
+// otherID reports whether a call of the history has an id that is not c's. One
+// that the model gave to two calls of a turn is nobody's: clients change it.
+func (m *matching) otherID(c *stream.Call, p *dialect.Part) bool {
+	return c.ID != "" && p.ID != "" && !isCounter(c.ID, c.Name) && !m.twice[c]
 }
 
 // byPlace finds a call whose arguments are others now: it stands where its turn
@@ -232,55 +244,10 @@ func (m *matching) byPlace(t *Candidate, c *stream.Call) {
 	whole := t.Turn.Phase() != stream.TurnAborted && c.Phase() != stream.PhaseAborted
 	for n, end := m.inWindow(t); n < end; n++ {
 		p := m.held[n].part
-		likely := whole && !otherID(c, p) && (c.Syntax() != stream.SyntaxObject || saysNothing(p.Args))
+		likely := whole && !m.otherID(c, p) && (c.Syntax() != stream.SyntaxObject || saysNothing(p.Args))
 		if m.mayBe(c, n) && (likely || m.vouched(t.Turn, n)) {
 			m.take(t, c, n, true)
 			return
 		}
 	}
-}
-
-// vouched reports whether the message of call n has something of a turn: its
-// text, a signature, another of its calls.
-func (m *matching) vouched(t *stream.Turn, n int) bool {
-	message := &m.messages[m.held[n].message]
-	if text := bytes.TrimSpace(t.Text); len(text) > 0 && bytes.Equal(text, said(message)) {
-		return true
-	}
-	for i := range message.Parts {
-		if message.Parts[i].Signature != "" && hasSignature(t, message.Parts[i].Signature) {
-			return true
-		}
-	}
-	for _, c := range t.Calls {
-		if at, ok := m.found[c]; ok && m.held[at].message == m.held[n].message {
-			return true
-		}
-	}
-	return false
-}
-
-func hasSignature(t *stream.Turn, signature string) bool {
-	for _, p := range t.Parts {
-		if p.Signature == signature {
-			return true
-		}
-	}
-	for _, c := range t.Calls {
-		if c.Signature == signature {
-			return true
-		}
-	}
-	return false
-}
-
-// said is the text of a message.
-func said(m *dialect.Message) []byte {
-	var text []byte
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == dialect.TextPart {
-			text = append(text, p.Text...)
-		}
-	}
-	return bytes.TrimSpace(text)
 }

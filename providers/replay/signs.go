@@ -7,6 +7,51 @@ import (
 	"toolscope/stream"
 )
 
+// vouched reports whether the message of call n has something of a turn: its
+// text, a signature, another of its calls.
+func (m *matching) vouched(t *stream.Turn, n int) bool {
+	message := &m.messages[m.held[n].message]
+	if text := bytes.TrimSpace(t.Text); len(text) > 0 && bytes.Equal(text, said(message)) {
+		return true
+	}
+	for i := range message.Parts {
+		if message.Parts[i].Signature != "" && hasSignature(t, message.Parts[i].Signature) {
+			return true
+		}
+	}
+	for _, c := range t.Calls {
+		if at, ok := m.found[c]; ok && m.held[at].message == m.held[n].message {
+			return true
+		}
+	}
+	return false
+}
+
+func hasSignature(t *stream.Turn, signature string) bool {
+	for _, p := range t.Parts {
+		if p.Signature == signature {
+			return true
+		}
+	}
+	for _, c := range t.Calls {
+		if c.Signature == signature {
+			return true
+		}
+	}
+	return false
+}
+
+// said is the text of a message.
+func said(m *dialect.Message) []byte {
+	var text []byte
+	for i := range m.Parts {
+		if p := &m.Parts[i]; p.Kind == dialect.TextPart {
+			text = append(text, p.Text...)
+		}
+	}
+	return bytes.TrimSpace(text)
+}
+
 // bySigns looks for signs of a turn of which no call is found: the results of
 // its calls, or its text.
 func (m *matching) bySigns(t *Candidate) {
