@@ -3,15 +3,15 @@
 // really sent.
 //
 //	turn, calls, history ─▶ Source ─▶ Preview(target, policy) ─▶ messages, outcome, losses
-//	request's history ─▶ Observe ─▶ what became of each earlier call
+//	request's history ─▶ Observer ─▶ what became of each earlier call
 //
 // Words: a target is where the history goes, a dialect.Target; a policy is how
 // a client treats arguments on the way; an outcome says in a word what became of
 // a call's arguments; a loss is one named thing that is not there any more, or
 // not the same.
 //
-// Everything here is a pure function of its arguments, safe to run on any
-// goroutine. A Source never changes.
+// What comes out depends on the arguments alone. A Source never changes, and may
+// be previewed on any goroutine; an Observer belongs to one.
 package replay
 
 import (
