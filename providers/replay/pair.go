@@ -118,10 +118,7 @@ func (p *pairing) mend(l loneCall) {
 	c, call := p.c, l.call
 	c.call = p.numbers[call]
 	defer func() { c.call = 0 }()
-	what := quote(call.ID)
-	if what == "" {
-		what = quote(call.Name)
-	}
+	what := title(call)
 	if !c.Policy.fillsIn {
 		c.lose(Loss{Code: OrphanCall, Message: fmt.Sprintf("no result of call %s follows it", what)})
 		c.refuse(c.To.Refusal.LoneCall, call, "a call has no result right after it")
@@ -178,9 +175,17 @@ func (p *pairing) tellLone(i int) {
 		if !isResult(r) || p.taken[at] || p.moved[at] {
 			continue
 		}
-		p.c.lose(Loss{Code: OrphanResult, Message: fmt.Sprintf("the result %s has no call right before it", quote(r.ID+r.Name))})
+		p.c.lose(Loss{Code: OrphanResult, Message: fmt.Sprintf("the result of %s has no call right before it", title(r))})
 		p.c.refuse(p.c.To.Refusal.LoneResult, r, "a result has no call right before it")
 	}
+}
+
+// title is what a call, or the call that a result is for, is told by.
+func title(p *dialect.Part) string {
+	if p.ID != "" {
+		return quote(p.ID)
+	}
+	return quote(p.Name)
 }
 
 // refuse notes that the provider would not take the history.
