@@ -24,7 +24,7 @@ var rooms = []struct {
 	{"providers/*", []string{"stream", "providers/dialect"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
-	{"capture/*", []string{"capture", "capture/*"}, []string{"github.com/charmbracelet/*"}},
+	{"capture/*", []string{"capture", "capture/*"}, []string{"github.com/*"}},
 	{"capture", nil, []string{"github.com/charmbracelet/*"}},
 	{"themes", nil, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", nil, []string{"os", "net"}},

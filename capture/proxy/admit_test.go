@@ -1,0 +1,341 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+)
+
+const chunkedBody = "2\r\nhi\r\n0\r\n\r\n"
+
+// Each request is written as it stands; ADDR is the proxy's address, PORT its port.
+var admissions = []struct {
+	name    string
+	request string
+	status  int
+	says    string
+}{
+	{"ordinary", "GET /x HTTP/1.1\r\nHost: ADDR\r\n\r\n", 200, ""},
+	{"by name", "GET /x HTTP/1.1\r\nHost: LocalHost.:99\r\n\r\n", 200, ""},
+	{"by a name below it", "GET /x HTTP/1.1\r\nHost: anthropic.localhost\r\n\r\n", 200, ""},
+	{"IPv6", "GET /x HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", 200, ""},
+	{"absolute to itself", "GET http://localhost:PORT/x HTTP/1.1\r\nHost: ADDR\r\n\r\n", 200, ""},
+	{"a page of this machine", "GET /x HTTP/1.1\r\nHost: ADDR\r\nOrigin: http://localhost:3000\r\nSec-Fetch-Site: cross-site\r\n\r\n", 200, ""},
+	{"an allowed page", "GET /x HTTP/1.1\r\nHost: ADDR\r\nOrigin: app://editor\r\n\r\n", 200, ""},
+	{"chunked", "POST /x HTTP/1.1\r\nHost: ADDR\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, 200, ""},
+
+	{"CONNECT", "CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com:443\r\n\r\n", 405, "CONNECT is refused"},
+	{"CONNECT to itself", "CONNECT ADDR HTTP/1.1\r\nHost: ADDR\r\n\r\n", 405, "CONNECT is refused"},
+	{"absolute elsewhere", "GET http://api.example.com/x HTTP/1.1\r\nHost: ADDR\r\n\r\n", 421, `"api.example.com" is refused`},
+	{"absolute to another service", "GET http://127.0.0.1:1/x HTTP/1.1\r\nHost: ADDR\r\n\r\n", 421, `other host "127.0.0.1:1"`},
+	{"rebound name", "GET /x HTTP/1.1\r\nHost: evil.example:PORT\r\n\r\n", 421, `Host "evil.example`},
+	{"other address", "GET /x HTTP/1.1\r\nHost: 192.168.0.1\r\n\r\n", 421, `Host "192.168.0.1"`},
+	{"a name that only looks like it", "GET /x HTTP/1.1\r\nHost: localhost.evil.example\r\n\r\n", 421, "Host"},
+	{"no name", "GET /x HTTP/1.0\r\n\r\n", 421, `Host ""`},
+	{"foreign page", "POST /x HTTP/1.1\r\nHost: ADDR\r\nOrigin: https://evil.example\r\nContent-Length: 0\r\n\r\n", 403, `Origin "https://evil.example"`},
+	{"page without an origin", "GET /x HTTP/1.1\r\nHost: ADDR\r\nOrigin: null\r\n\r\n", 403, `Origin "null"`},
+	{"a second origin", "GET /x HTTP/1.1\r\nHost: ADDR\r\nOrigin: http://localhost\r\nOrigin: https://evil.example\r\n\r\n", 403, "evil.example"},
+	{"foreign page's image", "GET /x HTTP/1.1\r\nHost: ADDR\r\nSec-Fetch-Site: cross-site\r\n\r\n", 403, "Sec-Fetch-Site"},
+	{"two lengths of a kind", "POST /x HTTP/1.1\r\nHost: ADDR\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody, 400, "Content-Length and Transfer-Encoding"},
+	{"the other way round", "POST /x HTTP/1.1\r\nHost: ADDR\r\ntransfer-encoding: chunked\r\ncONTENT-lENGTH: 12\r\n\r\n" + chunkedBody, 400, "Content-Length and Transfer-Encoding"},
+	{"two lengths", "POST /x HTTP/1.1\r\nHost: ADDR\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400, ""},
+	{"another coding", "POST /x HTTP/1.1\r\nHost: ADDR\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunkedBody, 501, ""},
+	{"a long head", "GET /x HTTP/1.1\r\nHost: ADDR\r\nX: " + strings.Repeat("x", headerBytes+8<<10) + "\r\n\r\n", 431, ""},
+	{"no upstream", "GET /other HTTP/1.1\r\nHost: ADDR\r\n\r\n", 404, "there are /x/"},
+}
+
+func TestAdmit(t *testing.T) {
+	for _, test := range admissions {
+		t.Run(test.name, func(t *testing.T) {
+			up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) })
+			d := stand(t, up, func(o *Options) {
+				o.Routes[0].Prefix = "/x"
+				o.Origins = []string{"app://editor"}
+			})
+			_, port, _ := net.SplitHostPort(d.addr)
+			_, r := d.raw(strings.NewReplacer("ADDR", d.addr, "PORT", port).Replace(test.request))
+			resp, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(resp.Body)
+			if resp.StatusCode != test.status || !strings.Contains(string(body), test.says) {
+				t.Errorf("%s, %q; want %d, %q", resp.Status, body, test.status, test.says)
+			}
+			d.checkAdmitted(test.status == 200, test.says)
+		})
+	}
+}
+
+func (d *desk) checkAdmitted(admitted bool, says string) {
+	d.t.Helper()
+	s := d.proxy.Stats()
+	if admitted {
+		if d.ended(1); d.dials.Load() != 1 || s.Requests != 1 || s.Refused != 0 {
+			d.t.Errorf("admitted: %d dials, %+v", d.dials.Load(), s)
+		}
+		return
+	}
+	if d.dials.Load() != 0 || s.Requests != 0 || len(d.records(1)) != 0 {
+		d.t.Errorf("refused: %d dials, %+v, %s", d.dials.Load(), s, describe(d.records(1)))
+	}
+	if says != "" && (s.Refused != 1 || !strings.Contains(s.Refusal, says)) {
+		d.t.Errorf("refused: %+v, not %q", s, says)
+	}
+}
+
+// What is said of one request must not be held against the next on the same connection.
+func TestLengthsOfSeveralRequests(t *testing.T) {
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
+	d := stand(t, up, nil)
+	c, r := d.raw("")
+	for n, request := range []string{
+		"Content-Length: 40\r\n\r\n\r\nTransfer-Encoding: chunked\r\n\r\n12345678",
+		"Transfer-Encoding: chunked\r\n\r\n13\r\nContent-Length: 9\r\n\r\n0\r\n\r\n",
+		"Content-Length: 2\r\n\r\nhi",
+		"X: Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n" + chunkedBody,
+	} {
+		for _, b := range []byte("POST / HTTP/1.1\r\nHost: localhost\r\n" + request) {
+			c.Write([]byte{b})
+		}
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(n, err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		if resp.StatusCode != 200 || len(body) < 2 {
+			t.Errorf("%d: %s, %q", n, resp.Status, body)
+		}
+	}
+	io.WriteString(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"+chunkedBody)
+	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 400 {
+		t.Error(resp, err)
+	}
+}
+
+func TestSlowHead(t *testing.T) {
+	d := stand(t, "http://127.0.0.1:1", func(o *Options) { o.Limits.HeaderTime = 20 * time.Millisecond })
+	_, r := d.raw("GET / HTTP/1.1\r\nHost: localhost\r\nX: y")
+	if _, err := io.ReadAll(r); err != nil {
+		t.Error("not closed:", err)
+	}
+	if d.dials.Load() != 0 {
+		t.Error("dialled")
+	}
+}
+
+func TestRedirectIsNotFollowed(t *testing.T) {
+	const metadata = "http://169.254.169.254/latest/meta-data/"
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, metadata, http.StatusTemporaryRedirect)
+	})
+	d := stand(t, up, nil)
+	resp := d.get("/")
+	if resp.StatusCode != 307 || resp.Header.Get("Location") != metadata || d.dials.Load() != 1 {
+		t.Errorf("%s to %q, %d dials", resp.Status, resp.Header.Get("Location"), d.dials.Load())
+	}
+}
+
+func TestPublic(t *testing.T) {
+	everywhere, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Routes: []Route{{"/", upstreamAt(t, "http://127.0.0.1:1")}}, Record: func(capture.Record) {}}
+	p, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context())
+	if err := p.Serve(t.Context(), everywhere); err == nil || !strings.Contains(err.Error(), "other machines") {
+		t.Error("serves on every address:", err)
+	}
+	if _, err := everywhere.Accept(); err == nil {
+		t.Error("the listener is still open")
+	}
+	o.Public = true
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "token") {
+		t.Error("public without a token:", err)
+	}
+
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.RequestURI, r.Header["Proxy-Authorization"])
+	})
+	d := stand(t, up, func(o *Options) { o.Public, o.Token, o.Routes[0].Prefix = true, "s3cret", "/x" })
+	for _, test := range []struct {
+		path, header, body string
+		status             int
+	}{
+		{"/s3cret/x/a%2Fb?q", "", "/a%2Fb?q[]", 200},
+		{"/x/a", "Bearer s3cret", "/a[]", 200},
+		{"/x/a", "", "the token is missing", 401},
+		{"/wrong/x/a", "Bearer wrong", "the token is missing", 401},
+		{"/s3cret", "", "no upstream", 404},
+	} {
+		req, _ := http.NewRequest("GET", "http://"+d.addr+test.path, nil)
+		req.Host = "box.example"
+		if test.header != "" {
+			req.Header.Set("Proxy-Authorization", test.header)
+		}
+		resp, err := d.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != test.status || !strings.Contains(string(body), test.body) {
+			t.Errorf("%s %q: %s %q", test.path, test.header, resp.Status, body)
+		}
+	}
+	for exchange := range 2 {
+		head := headOf(d.ended(exchange+1), capture.Request)
+		if text := fmt.Sprint(head); strings.Contains(text, "s3cret") {
+			t.Errorf("the token is recorded: %s", text)
+		}
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	routes, err := newRoutes([]Route{
+		{"/", upstreamAt(t, "https://default.example/")},
+		{"/openai", upstreamAt(t, "https://api.example/v1/")},
+		{"/openai/azure/", upstreamAt(t, "http://azure.example:8080")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ in, want string }{
+		{"/openai/chat", "https://api.example/v1/chat"},
+		{"/openai", "https://api.example/v1"},
+		{"/openai/", "https://api.example/v1/"},
+		{"/openairesponses", "https://default.example/openairesponses"},
+		{"/openai/azure/x?api-version=1", "http://azure.example:8080/x?api-version=1"},
+		{"/openai/azure", "http://azure.example:8080/"},
+		{"/openai/../x", "https://api.example/v1/../x"},
+		{"/", "https://default.example/"},
+		{"//double//slash/", "https://default.example//double//slash/"},
+		{"/model/a%3Ab%2Fc:converse?a=%20;b&c=%zz", "https://default.example/model/a%3Ab%2Fc:converse?a=%20;b&c=%zz"},
+		{"/a%2Fb/{c}?{d}", "https://default.example/a%2Fb/{c}?{d}"},
+		{"/x?", "https://default.example/x?"},
+	} {
+		u, err := url.ParseRequestURI(test.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, query, _ := strings.Cut(test.want[strings.Index(test.want, ".example")+len(".example"):], "?")
+		got := find(routes, u, written(&http.Request{RequestURI: test.in, URL: u}))
+		if got == nil || got.text != test.want {
+			t.Errorf("%s: %v, want %s", test.in, got, test.want)
+		} else if sent := got.url.RequestURI(); strings.TrimPrefix(path, ":8080") != strings.TrimSuffix(sent, "?"+query) {
+			t.Errorf("%s: sent as %s", test.in, sent)
+		}
+	}
+	if got := find(routes[:1], &url.URL{}, "*"); got != nil {
+		t.Error("* goes to", got)
+	}
+	for _, bad := range [][]Route{
+		nil,
+		{{"openai", upstreamAt(t, "https://a.example")}},
+		{{"/a b?", upstreamAt(t, "https://a.example")}},
+		{{"/a", upstreamAt(t, "https://a.example")}, {"/a/", upstreamAt(t, "https://b.example")}},
+		{{"/", nil}},
+		{{"/", upstreamAt(t, "a.example")}},
+		{{"/", upstreamAt(t, "ftp://a.example")}},
+		{{"/", upstreamAt(t, "https://key@a.example")}},
+		{{"/", upstreamAt(t, "https://a.example?key=1")}},
+		{{"/", upstreamAt(t, "https://:443")}},
+	} {
+		if _, err := newRoutes(bad); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
+// A name server says that a harmless name is the metadata service: the dial must fail, whatever it said before.
+func TestNameOfForbiddenAddress(t *testing.T) {
+	for _, addr := range []string{"169.254.169.254", "100.100.100.200", "127.0.0.1"} {
+		resolver := &net.Resolver{PreferGo: true, Dial: nameServer(t, net.ParseIP(addr).To4())}
+		var connected bool
+		spy := func(ctx context.Context, network, address string) (net.Conn, error) {
+			ctx, stop := context.WithTimeout(ctx, patience)
+			defer stop()
+			c, err := guard{resolver}.dial(ctx, network, address)
+			connected = err == nil
+			return c, err
+		}
+		up := upstreamAt(t, serve(t, func(http.ResponseWriter, *http.Request) {}))
+		d := stand(t, "http://harmless.example:"+up.Port(), func(o *Options) { o.dial = spy })
+		resp := d.get("/")
+		body, _ := io.ReadAll(resp.Body)
+		if allowed := addr == "127.0.0.1"; connected != allowed || (resp.StatusCode == 200) != allowed {
+			t.Errorf("%s: %s %q, connected %v", addr, resp.Status, body, connected)
+		} else if !allowed && !strings.Contains(string(body), "harmless.example resolves to "+addr) {
+			t.Errorf("%s: %s %q", addr, resp.Status, body)
+		}
+	}
+}
+
+func TestForbiddenAddresses(t *testing.T) {
+	for address, forbidden := range map[string]bool{
+		"169.254.0.1:80": true, "[::ffff:169.254.169.254]:80": true, "[fe80::1%eth0]:443": true, "[fd00:ec2::254]:80": true,
+		"[fd20:ce::254]:80": true, "100.100.100.200:80": true, "224.0.0.1:80": true, "garbage": true,
+		"127.0.0.1:80": false, "10.0.0.1:80": false, "[::1]:80": false, "[fd00::1]:80": false, "8.8.8.8:443": false,
+	} {
+		if err := checkAddress("x.example", address); (err != nil) != forbidden {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// nameServer answers each question for an IPv4 address with addr and every other with nothing (RFC 1035 §4.1).
+func nameServer(t *testing.T, addr net.IP) func(context.Context, string, string) (net.Conn, error) {
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	go func() {
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := server.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			end := 12
+			for end < n && buf[end] != 0 {
+				end += 1 + int(buf[end])
+			}
+			end += 5
+			reply := append([]byte{buf[0], buf[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, buf[12:end]...)
+			if buf[end-3] == 1 {
+				reply[7] = 1
+				reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+				reply = append(reply, addr...)
+			}
+			server.WriteTo(reply, from)
+		}
+	}()
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
+	}
+}
+
+func TestUpstreamsAreVerified(t *testing.T) {
+	p, err := New(Options{Routes: []Route{{"/", upstreamAt(t, "https://a.example")}}, Record: func(capture.Record) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context())
+	if c := p.transport.TLSClientConfig; c.InsecureSkipVerify || c.MinVersion < tls.VersionTLS12 {
+		t.Errorf("%+v", c)
+	}
+}
