@@ -21,6 +21,7 @@ var rooms = []struct {
 }{
 	{"stream", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"providers/dialect", []string{"stream"}, []string{"os", "net", "net/http"}},
+	{"providers/host", []string{"providers", "providers/dialect", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/*", []string{"stream", "providers/dialect"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},

@@ -56,6 +56,7 @@ func (in *Inspector) Write(r stream.Record) {
 		x.receive(r.Data)
 	}
 	if r.End {
+		x.why = r.Why
 		x.end()
 	}
 }
