@@ -15,6 +15,7 @@ type lexer struct {
 
 	inString bool
 	isKey    bool
+	noted    bool   // its hash is wanted
 	joined   bool   // the string goes on in the next document
 	escape   int    // characters of an escape that have come
 	escAt    int64  // where it begins
@@ -60,6 +61,13 @@ var fieldNames = func() map[uint64]string {
 	return names
 }()
 
+var fieldBits = func() (bits uint64) {
+	for h := range fieldNames {
+		bits |= 1 << (h % 64)
+	}
+	return bits
+}()
+
 // structure tells which bytes outside of strings mean something.
 var structure = func() (s [256]bool) {
 	for _, c := range []byte("{}[],:\"\n") {
@@ -91,7 +99,10 @@ func (l *lexer) read(p []byte, at int64) {
 	}
 }
 
-func (l *lexer) finish() { l.unprefix(l.s.pos) }
+func (l *lexer) finish() {
+	l.escape = 0
+	l.unprefix(l.s.pos)
+}
 
 // outside reads a stretch of what is in no string.
 func (l *lexer) outside(p []byte, at int64) int {
@@ -125,7 +136,11 @@ func (l *lexer) outside(p []byte, at int64) int {
 		}
 		return 1
 	}
-	l.s.scan(out, p[:1], at)
+	if out.idle() && !l.s.r.scan.first[c] {
+		out.prev = c
+	} else {
+		l.s.scan(out, p[:1], at)
+	}
 	l.take(c)
 	l.before = c
 	return 1
@@ -222,6 +237,7 @@ func (l *lexer) open() {
 	default:
 		l.joined = !top.array || len(l.stack) > 1
 	}
+	l.noted = l.isKey || top != nil && top.isIndex
 	m := l.s.inside
 	if l.joined {
 		var channel uint64
@@ -242,17 +258,7 @@ func (l *lexer) string(p []byte, at int64) int {
 		l.escaped(p[0], at)
 		return 1
 	}
-	n := bytes.IndexByte(p, '"')
-	if n < 0 {
-		n = len(p)
-	}
-	if i := bytes.IndexByte(p[:n], '\\'); i >= 0 {
-		n = i
-	}
-	if i := bytes.IndexByte(p[:n], '\n'); i >= 0 {
-		n = i
-	}
-	if n > 0 {
+	if n := plainRun(p); n > 0 {
 		l.note(p[:n])
 		l.s.scan(l.s.inside, p[:n], at)
 		return n
@@ -275,12 +281,26 @@ func (l *lexer) string(p []byte, at int64) int {
 	return 1
 }
 
+// plainRun is how many bytes of a string stand for themselves. Most strings are short.
+func plainRun(p []byte) int {
+	for n := range min(len(p), 48) {
+		if c := p[n]; c == '"' || c == '\\' || c == '\n' {
+			return n
+		}
+	}
+	n := len(p)
+	for _, c := range []byte("\"\\\n") {
+		if i := bytes.IndexByte(p[:n], c); i >= 0 {
+			n = i
+		}
+	}
+	return n
+}
+
 // note remembers what a key is called, and what an index is.
 func (l *lexer) note(p []byte) {
-	if !l.isKey {
-		if top := l.top(); top == nil || !top.isIndex {
-			return
-		}
+	if !l.noted {
+		return
 	}
 	l.hash = hashed(l.hash, p)
 	for _, c := range p[max(0, len(p)-8):] {
@@ -296,7 +316,9 @@ func (l *lexer) close() {
 	case l.isKey:
 		top.wantKey, top.key = false, l.hash
 		top.isIndex = isIndex(l.tail)
-		top.secret = fieldNames[l.hash]
+		if fieldBits>>(l.hash%64)&1 == 1 {
+			top.secret = fieldNames[l.hash]
+		}
 	case top != nil && top.isIndex:
 		top.index = top.index*hashPrime ^ l.hash
 	}

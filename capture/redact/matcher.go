@@ -82,6 +82,10 @@ func (m *matcher) judge(r *Redactor) (v verdict, n int) {
 	}
 	switch {
 	case m.lead != nil && m.lead.kind == field:
+	case n == 1:
+		return open, n // only what may begin a secret comes here
+	case n == 2 && !r.scan.pairs[pair(m.text[0], m.text[1])], n == 3 && !r.scan.behind[pair(m.text[1], m.text[2])]:
+		return clean, 0
 	case m.lead == nil || n <= len("github_pat_"):
 		v = m.anchor(r)
 	case m.maybeKnown(r):

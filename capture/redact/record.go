@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"iter"
@@ -33,7 +34,7 @@ type side struct {
 
 // text is a body that is redacted as it comes; places are counted from its beginning.
 type text interface {
-	write(p []byte)
+	write(p []byte) // which it owns then
 	yield()         // decide what can be decided without waiting
 	finish()        // no more comes
 	end() int64     // place behind what has come
@@ -193,7 +194,7 @@ func (s *side) receive(r *Redactor, p []byte) {
 		s.withheld += len(p)
 	case s.decoder != nil:
 		plain, err := s.decoder.Write(p)
-		s.text.write(plain)
+		s.text.write(bytes.Clone(plain))
 		if err != nil {
 			s.broken, s.withheld = err, len(p)
 		}
@@ -211,7 +212,7 @@ func packed(p []byte) bool {
 func (s *side) undecoded() string {
 	if s.decoder != nil && s.broken == nil && s.begun {
 		rest, err := s.decoder.Close()
-		s.text.write(rest)
+		s.text.write(bytes.Clone(rest))
 		s.broken = err
 		if err != nil {
 			return "the body in " + s.coding + " ends too early: " + err.Error()

@@ -43,10 +43,14 @@ func newStream(r *Redactor) *stream {
 	return s
 }
 
-// write takes a piece of the input. It looks at it in parts that end at multiples of a fixed size, so that what is
+// write takes a piece of the input, and owns it. It looks at it in parts that end at multiples of a fixed size, so that what is
 // decided there does not depend on the pieces.
 func (s *stream) write(p []byte) {
-	s.buf = append(s.buf, p...)
+	if len(s.buf) == 0 {
+		s.buf = p[:len(p):len(p)]
+	} else {
+		s.buf = append(s.buf, p...)
+	}
 	s.read(p)
 }
 
@@ -285,6 +289,12 @@ func (s *stream) take(to int64) []byte {
 	if to <= s.base { // the last edit went beyond the record that it began in
 		return nil
 	}
+	if len(s.edits) == 0 {
+		n := to - s.base
+		out := s.buf[:n:n]
+		s.skip(to)
+		return out
+	}
 	out := make([]byte, 0, to-s.base)
 	n := 0
 	for _, e := range s.edits {
@@ -348,7 +358,11 @@ func (s *stream) evict() {
 // document, if it can: one or two characters, and the public first part of a token, are passed on meanwhile.
 func (s *stream) pause(joined bool) {
 	m := s.inside
-	if !joined || m.idle() {
+	if m.idle() {
+		m.prev = 0
+		return
+	}
+	if !joined {
 		s.conclude(m)
 		return
 	}
