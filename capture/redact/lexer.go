@@ -1,0 +1,395 @@
+package redact
+
+import "bytes"
+
+const depthLimit = 128 // of containers that are told apart
+
+// lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or no JSON at all, and
+// hands out their characters unescaped, each string to the channel of its place. What is in no string is a text of its
+// own. It holds nothing back but escapes and, after a line break inside a secret, the beginning of an event stream's
+// line.
+type lexer struct {
+	s      *stream
+	stack  []container
+	beyond int // depth beyond the stack
+
+	inString bool
+	isKey    bool
+	noted    bool   // its hash is wanted
+	joined   bool   // the string goes on in the next document
+	escape   int    // characters of an escape that have come
+	escAt    int64  // where it begins
+	code     uint16 // of \uXXXX
+	digits   [4]byte
+	before   byte // the latest byte outside strings
+	bol      bool // a line begins here
+	prefix   int  // so many characters of an event stream's "data: " have come, inside a secret
+
+	hash uint64 // of the string, or the number, if somebody wants to know
+	tail uint64 // the latest eight bytes of a key
+}
+
+// container is an object or an array that is not closed.
+type container struct {
+	array   bool
+	wantKey bool
+	n       uint64 // element of an array
+	key     uint64 // hash of the current key
+	place   uint64 // hash of the keys and numbers that lead here
+	index   uint64 // hash of the indexes seen so far: which of several parallel texts this is
+	isIndex bool   // the current value is one
+	secret  string // the current value is a credential: its key
+}
+
+const (
+	hashSeed  = 14695981039346656037
+	hashPrime = 1099511628211
+)
+
+func hashed(h uint64, p []byte) uint64 {
+	for _, c := range p {
+		h = (h ^ uint64(c)) * hashPrime
+	}
+	return h
+}
+
+var fieldNames = func() map[uint64]string {
+	names := map[uint64]string{}
+	for _, f := range secretFields {
+		names[hashed(hashSeed, []byte(f))] = f
+	}
+	return names
+}()
+
+var fieldBits = func() (bits uint64) {
+	for h := range fieldNames {
+		bits |= 1 << (h % 64)
+	}
+	return bits
+}()
+
+// structure tells which bytes outside of strings mean something.
+var structure = func() (s [256]bool) {
+	for _, c := range []byte("{}[],:\"\n") {
+		s[c] = true
+	}
+	return s
+}()
+
+func (l *lexer) start(s *stream) { l.s, l.bol = s, true }
+
+// held is the place of what the lexer has not handed out.
+func (l *lexer) held(pos int64) int64 {
+	switch {
+	case l.escape > 0:
+		return l.escAt
+	case l.prefix > 0:
+		return pos - int64(l.prefix)
+	}
+	return pos
+}
+
+func (l *lexer) read(p []byte, at int64) {
+	for i := 0; i < len(p); {
+		if l.inString {
+			i += l.string(p[i:], at+int64(i))
+		} else {
+			i += l.outside(p[i:], at+int64(i))
+		}
+	}
+}
+
+func (l *lexer) finish() {
+	l.escape = 0
+	l.unprefix(l.s.pos)
+}
+
+// outside reads a stretch of what is in no string.
+func (l *lexer) outside(p []byte, at int64) int {
+	out := l.s.outside
+	if l.bol {
+		if l.prefix > 0 || !out.idle() {
+			return l.lineStart(p[0], at)
+		}
+		l.bol = false
+		if bytes.IndexByte([]byte("deir:"), p[0]) >= 0 { // a line of an event stream: whatever was before has ended
+			l.stack, l.beyond = l.stack[:0], 0
+		}
+	}
+	n := 0
+	for n < len(p) && !structure[p[n]] {
+		n++
+	}
+	if n > 0 {
+		if top := l.top(); top != nil && top.isIndex {
+			top.index = hashed(top.index, p[:n])
+		}
+		l.s.scan(out, p[:n], at)
+		l.before = p[n-1]
+		return n
+	}
+	c := p[0]
+	if c == '\n' {
+		l.bol = true
+		if !out.idle() {
+			l.s.feed(out, c, passed)
+		}
+		return 1
+	}
+	if out.idle() && !l.s.r.scan.first[c] {
+		out.prev = c
+	} else {
+		l.s.scan(out, p[:1], at)
+	}
+	l.take(c)
+	l.before = c
+	return 1
+}
+
+// lineStart passes over the field name of an event stream's line, so that a secret may have line breaks there.
+func (l *lexer) lineStart(c byte, at int64) int {
+	const prefix = "data: "
+	if l.prefix < len(prefix) && c == prefix[l.prefix] {
+		if l.prefix++; l.prefix == len(prefix) {
+			l.prefix, l.bol = 0, false
+		}
+		return 1
+	}
+	if l.prefix == len("data:") {
+		l.prefix = 0
+	}
+	l.unprefix(at)
+	l.bol = false
+	return 0
+}
+
+// unprefix takes what looked like the beginning of a line, and ends before at, as text.
+func (l *lexer) unprefix(at int64) {
+	n := l.prefix
+	l.prefix = 0
+	l.s.scan(l.s.outside, []byte("data: ")[:n], at-int64(n))
+}
+
+func (l *lexer) top() *container {
+	if len(l.stack) == 0 || l.beyond > 0 {
+		return nil
+	}
+	return &l.stack[len(l.stack)-1]
+}
+
+// take follows the structure.
+func (l *lexer) take(c byte) {
+	top := l.top()
+	switch c {
+	case '{', '[':
+		l.push(c == '[')
+	case '}', ']':
+		switch {
+		case l.beyond > 0:
+			l.beyond--
+		case top != nil:
+			l.stack = l.stack[:len(l.stack)-1]
+		}
+	case ',':
+		if top != nil {
+			top.n++
+			top.wantKey, top.isIndex, top.secret = !top.array, false, ""
+		}
+	case '"':
+		l.open()
+	}
+}
+
+func (l *lexer) push(array bool) {
+	if len(l.stack) == depthLimit {
+		l.beyond++
+		return
+	}
+	c := container{array: array, wantKey: !array}
+	if top := l.top(); top != nil {
+		c.place, c.index = l.place(top), top.index
+		if top.array && len(l.stack) == 1 {
+			c.place = 1 // each element of the outermost array is a document of its own
+		}
+	}
+	l.stack = append(l.stack, c)
+}
+
+// place is the hash of the way to the current value.
+func (l *lexer) place(c *container) uint64 {
+	step := c.key
+	if c.array {
+		step = c.n
+	}
+	return (c.place*hashPrime ^ step) * hashPrime
+}
+
+// open begins a string.
+func (l *lexer) open() {
+	l.inString, l.isKey, l.joined = true, false, false
+	l.hash, l.tail = hashSeed, 0
+	top := l.top()
+	switch {
+	case top == nil:
+		l.joined = l.beyond == 0 && l.before == ':' // 0:"text": a line of the AI SDK's first stream
+	case top.wantKey:
+		l.isKey = true
+	default:
+		l.joined = !top.array || len(l.stack) > 1
+	}
+	l.noted = l.isKey || top != nil && top.isIndex
+	m := l.s.inside
+	if l.joined {
+		var channel uint64
+		if top != nil {
+			channel = l.place(top) ^ top.index*hashPrime
+		}
+		m = l.s.resume(channel)
+	}
+	if top != nil && top.secret != "" && !l.isKey && m.idle() {
+		m.lead, m.where = fieldRule, top.secret
+		l.joined = false
+	}
+}
+
+// string reads a stretch of a string.
+func (l *lexer) string(p []byte, at int64) int {
+	if l.escape > 0 {
+		l.escaped(p[0], at)
+		return 1
+	}
+	if n := plainRun(p); n > 0 {
+		l.note(p[:n])
+		l.s.scan(l.s.inside, p[:n], at)
+		return n
+	}
+	switch p[0] {
+	case '\\':
+		l.escape, l.escAt = 1, at
+	case '"':
+		l.close()
+	default: // a line break: this is no JSON
+		if m := l.s.inside; !m.idle() {
+			l.s.feed(m, '\n', passed)
+		}
+		if m := l.s.inside; m.idle() {
+			l.inString, l.bol = false, true
+			l.s.conclude(m)
+			l.stack, l.beyond = l.stack[:0], 0
+		}
+	}
+	return 1
+}
+
+// plainRun is how many bytes of a string stand for themselves. Most strings are short.
+func plainRun(p []byte) int {
+	for n := range min(len(p), 48) {
+		if c := p[n]; c == '"' || c == '\\' || c == '\n' {
+			return n
+		}
+	}
+	n := len(p)
+	for _, c := range []byte("\"\\\n") {
+		if i := bytes.IndexByte(p[:n], c); i >= 0 {
+			n = i
+		}
+	}
+	return n
+}
+
+// note remembers what a key is called, and what an index is.
+func (l *lexer) note(p []byte) {
+	if !l.noted {
+		return
+	}
+	l.hash = hashed(l.hash, p)
+	for _, c := range p[max(0, len(p)-8):] {
+		l.tail = l.tail<<8 | uint64(c)
+	}
+}
+
+// close ends a string.
+func (l *lexer) close() {
+	l.inString, l.before = false, '"'
+	top := l.top()
+	switch {
+	case l.isKey:
+		top.wantKey, top.key = false, l.hash
+		top.isIndex = isIndex(l.tail)
+		if fieldBits>>(l.hash%64)&1 == 1 {
+			top.secret = fieldNames[l.hash]
+		}
+	case top != nil && top.isIndex:
+		top.index = top.index*hashPrime ^ l.hash
+	}
+	l.s.pause(l.joined)
+}
+
+// isIndex tells by the end of a key whether its value says which of several parallel texts an event belongs to:
+// index, output_index, contentBlockIndex, item_id, toolCallId.
+func isIndex(tail uint64) bool {
+	const ndex, itemID, callID = 0x6e646578, 0x6974656d5f6964, 0x6c43616c6c4964
+	return tail&0xffffffff == ndex || tail&0xffffffffffffff == itemID || tail&0xffffffffffffff == callID
+}
+
+// escaped reads a character of an escape.
+func (l *lexer) escaped(c byte, at int64) {
+	if l.escape > 1 {
+		digit := bytes.IndexByte([]byte("0123456789abcdefABCDEF"), c)
+		if digit < 0 {
+			l.broken(c, at)
+			return
+		}
+		if digit > 15 {
+			digit -= 6
+		}
+		l.digits[l.escape-2] = c
+		l.code = l.code<<4 | uint16(digit)
+		if l.escape++; l.escape == 6 {
+			meant := byte(0xff)
+			if l.code < 0x80 {
+				meant = byte(l.code)
+			}
+			l.unescape(meant, at+1)
+		}
+		return
+	}
+	switch c {
+	case 'u':
+		l.escape, l.code = 2, 0
+		return
+	case 'n':
+		c = '\n'
+	case 'r':
+		c = '\r'
+	case 't':
+		c = '\t'
+	case 'b', 'f':
+		c = ' '
+	}
+	l.unescape(c, at+1)
+}
+
+// broken reads what looked like an escape, and ends with c, as the characters that it is.
+func (l *lexer) broken(c byte, at int64) {
+	n := l.escape - 2
+	digits := l.digits
+	l.unescape(0xff, at-int64(n))
+	for i := range n {
+		l.string(digits[i:i+1], at-int64(n-i))
+	}
+	l.string([]byte{c}, at)
+}
+
+// unescape hands out the character that an escape means, which ends before to.
+func (l *lexer) unescape(c byte, to int64) {
+	l.escape = 0
+	l.note([]byte{c})
+	m := l.s.inside
+	switch {
+	case m.idle() && !l.s.r.scan.first[c]:
+		m.pass([]byte{c})
+	default:
+		l.s.feed(m, c, span{l.escAt, to})
+	}
+}
