@@ -146,6 +146,10 @@ func (m *Model) moveWire(k tea.KeyMsg) {
 // goToFinding leads to what the selected finding points at: a byte of the
 // arguments, or the frame that showed it.
 func (m *Model) goToFinding() {
+	if r := m.findings.request(); r != nil {
+		m.goToRequest(r.Exchange)
+		return
+	}
 	f, ok := m.findings.chosen()
 	if !ok {
 		return
@@ -167,7 +171,7 @@ func (m *Model) goToFinding() {
 	m.chosen = choice{turn: t}
 	m.focusOn(wirePane)
 	for row, n := range m.wire.events {
-		if int(n) >= f.Event || m.in.Timeline.Event(int(n)).Frame >= e.Frame {
+		if int(n) >= f.Event || e.Kind != stream.SentBack && m.in.Timeline.Event(int(n)).Frame >= e.Frame {
 			m.wire.moveTo(row)
 			m.wire.open = true
 			break

@@ -6,8 +6,8 @@
 //
 // Only Model is a tea.Model; its Update routes and is short. Panes are plain
 // structs that keep a cursor and a window and draw one row at a time through a
-// pen. Modes (browse, search, help, an opened string) own the keyboard and the
-// footer while they last.
+// pen. Modes (browse, search, help, an opened string, replay) own the keyboard
+// and the footer while they last.
 //
 // Invariants:
 //   - A frame is exactly as high and as wide as the window.

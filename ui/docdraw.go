@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"fmt"
 	"unicode/utf8"
 
@@ -79,7 +78,7 @@ func (d *document) drawSpan(p *pen, r role, b []byte, off int, last, focused boo
 		if g == bare && last && d.call.Lexer().Open() && d.call.Arriving() {
 			g = growing
 		}
-		d.drawEscapes(p, r, g, b[:until-off])
+		drawEscapes(p, r, g, b[:until-off])
 		b = b[until-off:]
 		off = until
 	}
@@ -120,26 +119,6 @@ func (h *hits) near(off, limit int) []int {
 		}
 	}
 	return h.at[lo:min(lo+2, len(h.at))]
-}
-
-// drawEscapes writes part of a token, with escapes inside strings in their own
-// colour.
-func (d *document) drawEscapes(p *pen, r role, g ground, b []byte) {
-	if r != stringToken && r != keyToken {
-		p.raw(r, g, b)
-		return
-	}
-	for len(b) > 0 && p.left > 0 {
-		n, as := bytes.IndexByte(b, '\\'), r
-		switch {
-		case n < 0:
-			n = len(b)
-		case n == 0:
-			n, as = unitEnd(d.drawer, b, layout.EscapeLen(b)), escapeToken
-		}
-		p.raw(as, g, b[:n])
-		b = b[n:]
-	}
 }
 
 // unitEnd is n, or where the unit ends that reaches over n: what is drawn whole

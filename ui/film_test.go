@@ -38,6 +38,10 @@ var films = []film{
 	{"cut", demoRecords("cut"), []shot{{30, ""}, {-1, ""}, {-1, "4<enter>"}, {-1, "<enter>"}}},
 	{"index-zero", demoRecords("index-zero"), []shot{{30, ""}, {60, "1kkk"}, {-1, "g4"}, {-1, "1j3"}}},
 	{"malformed", demoRecords("malformed"), []shot{{20, ""}, {-1, ""}, {-1, "4"}}},
+	{"replay", demoRecords("malformed"), []shot{
+		{9, "p"}, {14, ""}, {-1, ""}, {-1, "p"}, {-1, "PjP"}, {-1, "<tab>"}, {-1, "l"}, {-1, "<enter>"}, {-1, "l"}, {-1, "l"}, {-1, "<esc>r"}, {-1, "?"}, {-1, "<esc><esc>"},
+	}},
+	{"sent-back", demoRecords("history"), []shot{{-1, "gjjjj4"}, {-1, "jjj"}, {-1, "<enter>"}, {-1, "1gjj3G"}, {-1, "<enter>"}, {-1, "o"}, {-1, "1jpss"}, {-1, "G<enter>"}}},
 	{"schema", demoRecords("schema"), []shot{{9, ""}, {-1, "4"}}},
 	{"protocols", demoRecords("protocols"), []shot{{60, ""}, {-1, "ggjjjjj3"}, {-1, "1gD"}}},
 	{"aistudio", demoRecords("aistudio"), []shot{{5, ""}, {-1, "34"}, {-1, "3G<enter>"}}},

@@ -30,6 +30,7 @@ type findingLine struct {
 	first bool
 	role  role // of one of ours
 	text  display.Text
+	to    *stream.Return // of one of ours: the request it leads to
 }
 
 // ours marks a line that is no finding's.
@@ -41,6 +42,7 @@ type findingsKey struct {
 	counts [3]int
 	width  int
 	size   int // arguments of the call so far
+	back   int // how often it was sent back
 	phase  stream.Phase
 }
 
@@ -55,7 +57,7 @@ func (f *findings) extend(tl *stream.Timeline, c choice, width, height int, p *p
 		key.counts[1] = len(c.turn.Findings)
 	}
 	if c.call != nil {
-		key.size, key.phase = len(c.call.Args()), c.call.Phase()
+		key.size, key.phase, key.back = len(c.call.Args()), c.call.Phase(), len(c.call.SentBack)
 	}
 	calls := callsOf(c)
 	for _, call := range calls {
@@ -75,6 +77,7 @@ func (f *findings) extend(tl *stream.Timeline, c choice, width, height int, p *p
 			f.lines = append(f.lines, findingLine{of: ours, role: muted, text: " nothing unusual"})
 		}
 		if c.call != nil {
+			f.lines = append(f.lines, returnLines(s, c.call, width, p)...)
 			f.lines = append(f.lines, executorLines(tl, c.call, p)...)
 		}
 	}
@@ -136,7 +139,10 @@ func (f *findings) wrap(tl *stream.Timeline, from int, draw display.Drawer) {
 // pane gives it.
 func (f *findings) place(tl *stream.Timeline, x found) display.Text {
 	where := ""
-	if e := tl.Event(x.Event); e.Turn != stream.NoTurn {
+	switch e := tl.Event(x.Event); {
+	case e.Kind == stream.SentBack:
+		where = "  " + requestName(tl.Session(), e.More.Exchange)
+	case e.Turn != stream.NoTurn:
 		where = fmt.Sprintf("  #%d", e.Frame+1)
 	}
 	if x.call != nil && x.Offset >= 0 {
@@ -159,6 +165,14 @@ func (f *findings) chosen() (found, bool) {
 	return found{}, false
 }
 
+// request is the one that the selected line leads to, nil if none.
+func (f *findings) request() *stream.Return {
+	if f.at >= len(f.lines) {
+		return nil
+	}
+	return f.lines[f.at].to
+}
+
 // draw writes row n of the pane into the field.
 func (f *findings) draw(p *pen, n int, focused bool) {
 	defer p.fill(bare)
@@ -167,11 +181,15 @@ func (f *findings) draw(p *pen, n int, focused bool) {
 		return
 	}
 	line := f.lines[row]
+	g := bare
 	if line.of == ours {
-		p.put(line.role, bare, line.text)
+		if focused && line.to != nil && line.to == f.lines[min(f.at, len(f.lines)-1)].to {
+			g = selected
+		}
+		p.put(line.role, g, line.text)
+		p.fill(g)
 		return
 	}
-	g := bare
 	if focused && line.of == f.lines[min(f.at, len(f.lines)-1)].of {
 		g = selected
 	}

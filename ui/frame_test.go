@@ -20,6 +20,7 @@ var sizes = [][2]int{{20, 5}, {40, 10}, {72, 16}, {80, 24}, {140, 40}, {160, 45}
 var looks = []struct{ keys, back string }{
 	{"", ""}, {"2", ""}, {"2r", "r"}, {"2<enter>", "<esc>"}, {"3", ""}, {"3<enter>", "<enter>"}, {"4", ""}, {"z", "z"},
 	{"2z", "z"}, {"3z<enter>", "<enter>z"}, {"?", "<esc>"}, {"/e", "<esc>"}, {"1g", ""}, {"1g2", ""}, {"1/zz\x00", "<esc>"}, {"1G2", ""},
+	{"p", "<esc>"}, {"pj<tab>p", "<esc>"}, {"pss", "<esc>"}, {"pPsr<enter>", "<esc><esc>"}, {"pl<enter>l", "<esc><esc>"}, {"p<enter>h", "<esc><esc>"},
 }
 
 // checkFrame fails the test unless the frame is exactly as high and wide as the
@@ -124,7 +125,7 @@ func tour(t testing.TB, sizes [][2]int, screens ...*screen) {
 
 // TestFramesOfDemos looks at every pane and mode while the demos stream.
 func TestFramesOfDemos(t *testing.T) {
-	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "schema", "protocols", "aistudio"} {
+	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "schema", "protocols", "aistudio", "history"} {
 		screens := quartet(t)
 		for i, r := range demo(t, name) {
 			for _, s := range screens {

@@ -22,6 +22,7 @@ type screen struct {
 	t     testing.TB
 	inbox *Inbox
 	cmd   tea.Cmd // what the last Update asked for
+	job   tea.Cmd // what brings the previews that are awaited
 	now   time.Time
 
 	parser *ansi.Parser // of the terminal that would draw the frames
@@ -59,7 +60,11 @@ func colourless(o *Options) { o.Depth = colourlessDepth }
 
 func (s *screen) send(msg tea.Msg) {
 	s.t.Helper()
+	before := s.working
 	_, s.cmd = s.Update(msg)
+	if _, done := msg.(prepared); s.working && (done || !before) {
+		s.job = s.cmd
+	}
 }
 
 func (s *screen) resize(w, h int) *screen {

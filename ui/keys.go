@@ -14,6 +14,8 @@ type keyMap struct {
 	Search, Again, Before            key.Binding
 	NextFinding, Theme, Demo         key.Binding
 	Dialect                          key.Binding
+	Replay, Scope, Copy, Save        key.Binding
+	Onward                           key.Binding
 	Help, Suspend, Quit, Interrupted key.Binding
 }
 
@@ -50,6 +52,11 @@ func newKeyMap() keyMap {
 		Before:      bind("N", "hit before", "N"),
 		NextFinding: bind("!", "next finding", "!"),
 		Dialect:     bind("D", "read as another dialect", "D"),
+		Replay:      bind("p P", "replay; then policies", "p", "P"),
+		Scope:       bind("s", "call, turn or all of it", "s"),
+		Copy:        bind("y", "copy what would be sent", "y"),
+		Save:        bind("w", "save it in a new file", "w"),
+		Onward:      bind("o", "where it was sent back", "o"),
 		Theme:       bind("t", "dark or light", "t"),
 		Demo:        bind("d", "play the demo", "d"),
 		Help:        bind("?", "this help", "?"),
@@ -62,16 +69,18 @@ func newKeyMap() keyMap {
 // keyGroup is a part of the help screen.
 type keyGroup struct {
 	title string
+	right bool // in the second column, where there are two
 	keys  []key.Binding
 }
 
 func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
-		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
-		{"Panes", []key.Binding{k.Next, k.Back, k.List, k.Document, k.Wire, k.Findings, k.Zoom, k.Enter, k.Escape}},
-		{"Look", []key.Binding{k.Raw, k.Search, k.Again, k.Before, k.NextFinding, k.Dialect, k.Theme}},
-		{"Time", []key.Binding{k.Follow, k.Pause, k.Slower, k.Faster}},
-		{"Program", []key.Binding{k.Demo, k.Help, k.Suspend, k.Quit, k.Interrupted}},
+		{"Move", false, []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
+		{"Panes", true, []key.Binding{k.Next, k.Back, k.List, k.Document, k.Wire, k.Findings, k.Zoom, k.Enter, k.Escape}},
+		{"Look", false, []key.Binding{k.Raw, k.Search, k.Again, k.Before, k.NextFinding, k.Dialect, k.Theme}},
+		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Copy, k.Save, k.Onward}},
+		{"Time", false, []key.Binding{k.Follow, k.Pause, k.Slower, k.Faster}},
+		{"Program", true, []key.Binding{k.Demo, k.Help, k.Suspend, k.Quit, k.Interrupted}},
 	}
 }
 

@@ -19,6 +19,8 @@ type Options struct {
 	Playback Playback                   // the clock of a source that is played; nil for others
 	Demo     func(to *Inbox) Playback   // starts the demo, while nothing else is there to see; may be nil
 	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
+	Copy     Copy                       // puts a text into the clipboard; may be nil
+	Save     Save                       // writes a new file; may be nil
 	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
 	Themes   [2]themes.Theme  // light and dark, for the key that changes between them
@@ -27,6 +29,13 @@ type Options struct {
 	Prices   *price.Table     // what tokens cost; the embedded prices when nil
 	Now      func() time.Time // the clock; time.Now when nil
 }
+
+// Copy puts a text into the clipboard and says by which ways.
+type Copy func(text []byte) (ways string, err error)
+
+// Save writes a new file of about that name, and says which it became. It never
+// writes over one that is there.
+type Save func(name string, data []byte) (path string, err error)
 
 // Playback is a clock that can be slowed, hurried and stopped.
 type Playback interface {
@@ -59,6 +68,8 @@ type Model struct {
 	bill     bill
 	chosen   choice
 	search   search
+	asked    ask  // what the replay view was asked last
+	working  bool // a job makes previews
 
 	follow  bool
 	paused  bool // the screen stands still; records wait in the inbox
@@ -78,7 +89,7 @@ func New(o Options) *Model {
 	if o.Prices == nil {
 		o.Prices = price.Embedded()
 	}
-	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, lower: wirePane, w: 80, h: 24}
+	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.doc.when = m.when
 	m.list.alarms = alarms{}
@@ -122,12 +133,16 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		m.refresh()
 	case highlighted:
 		m.colour(msg)
+	case prepared:
+		m.rehearsed(msg)
+	case delivered:
+		m.say(msg.text)
 	case quiet:
 		cmd = m.rate.settle(time.Time(msg))
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
-	return m, guard(cmd)
+	return m, guard(tea.Batch(cmd, m.rehearse()))
 }
 
 // key gives a key to the mode. Bubble Tea makes one message of keys that are

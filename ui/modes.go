@@ -81,6 +81,10 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 		m.refresh()
 	case km.is(k, km.Dialect):
 		m.mode = newDialects(m)
+	case km.is(k, km.Replay):
+		m.openReplay()
+	case km.is(k, km.Onward):
+		m.goOnward()
 	case km.is(k, km.Theme):
 		m.toggleTheme()
 	case km.is(k, km.NextFinding):
@@ -104,8 +108,8 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 // hints are the keys worth knowing in each pane, most useful first: as many
 // are shown as fit.
 var hints = [...][]string{
-	listPane:     {"? help", "enter open", "/ find", "tab pane", "space pause", "q quit"},
-	docPane:      {"? help", "enter open string", "r raw", "/ find", "h l token", "tab pane"},
+	listPane:     {"? help", "enter open", "p replay", "/ find", "tab pane", "space pause", "q quit"},
+	docPane:      {"? help", "enter open string", "p replay", "r raw", "/ find", "h l token", "tab pane"},
 	wirePane:     {"? help", "enter frame", "/ find", "tab pane", "z zoom"},
 	findingsPane: {"? help", "enter go there", "tab pane"},
 }
@@ -153,8 +157,11 @@ func (h *help) update(m *Model, k tea.KeyMsg) tea.Cmd {
 }
 
 func (h *help) body(m *Model, p *pen, y, height int) bool {
-	if wide := m.w >= 80; h.lines == nil || wide != h.wide {
-		h.lines, h.wide = helpLines(m.keys, wide, m.draw.ASCII), wide
+	if wide := m.w >= 80; h.lines == nil || wide != h.wide || height != h.height {
+		h.wide = wide
+		if h.lines = helpLines(m.keys, wide, true, m.draw.ASCII); wide && len(h.lines) > height {
+			h.lines = helpLines(m.keys, wide, false, m.draw.ASCII)
+		}
 	}
 	h.rows, h.height = len(h.lines), height
 	h.scroll(h.top)
@@ -180,15 +187,19 @@ type helpPart struct {
 	text string
 }
 
-// helpLines are the key groups, in two columns where there is room.
-func helpLines(km keyMap, wide, ascii bool) (lines [][]helpPart) {
+// helpLines are the key groups, in two columns where there is room, with blank
+// lines between them if there is room for these too.
+func helpLines(km keyMap, wide, blanks, ascii bool) (lines [][]helpPart) {
 	var columns [2][][]helpPart
-	for i, g := range km.groups() {
-		column := 0
-		if wide && i > 1 {
-			column = 1
+	for _, g := range km.groups() {
+		c := &columns[0]
+		if wide && g.right {
+			c = &columns[1]
 		}
-		columns[column] = append(columns[column], groupLines(g, ascii)...)
+		if blanks && len(*c) > 0 {
+			*c = append(*c, nil)
+		}
+		*c = append(*c, groupLines(g, ascii)...)
 	}
 	for i := range max(len(columns[0]), len(columns[1])) {
 		var line []helpPart
@@ -226,5 +237,5 @@ func groupLines(g keyGroup, ascii bool) (lines [][]helpPart) {
 		pad := max(1, keyColumn-display.Width(display.Text(key)))
 		lines = append(lines, []helpPart{{accent, key}, {plain, strings.Repeat(" ", pad) + b.Help().Desc}})
 	}
-	return append(lines, nil)
+	return lines
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
+	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/themes"
 )
@@ -42,6 +43,8 @@ const (
 	linked          // what the selection points at
 	match           // a search hit
 	growing         // the token that may still grow
+	gone            // what the model wrote and is not sent
+	added           // what is sent and the model did not write
 	numGrounds
 )
 
@@ -64,10 +67,14 @@ func newPaints(t themes.Theme, depth termenv.Profile) *paints {
 	}
 	grounds := [numGrounds]themes.Ink{
 		selected: t.Selection, linked: t.Linked, match: {Reverse: true}, growing: t.Open,
+		gone:  {FG: t.Bad.FG, Bold: t.Bad.Bold, Underline: true},
+		added: {FG: t.Good.FG, Bold: t.Good.Bold, Underline: true},
 	}
 	if depth == termenv.Ascii { // without colours, attributes must carry the difference
 		grounds[selected] = themes.Ink{Reverse: true}
 		grounds[linked] = themes.Ink{Underline: true, Bold: true}
+		grounds[gone] = themes.Ink{Reverse: true}
+		grounds[added] = themes.Ink{Underline: true, Bold: true}
 	}
 	for r, ink := range inks {
 		for g, under := range grounds {
@@ -107,10 +114,14 @@ var statusRoles = [stream.NumStatus]role{
 
 var severityRoles = [...]role{stream.Info: muted, stream.Warn: caution, stream.Error: bad}
 
+// numOutcomes is how many outcomes a replay may have.
+const numOutcomes = replay.Rejected + 1
+
 // glyphs are the signs of one alphabet; each is one cell wide.
 type glyphs struct {
 	status               [stream.NumStatus]string
 	severity             [3]string
+	outcome              [numOutcomes]string
 	rule, sep, mark, dot string
 	cursor, ghost, delta string
 	line, none           string
@@ -119,12 +130,14 @@ type glyphs struct {
 var unicodeGlyphs = glyphs{
 	status:   [...]string{"○", "◔", "◐", "●", "◌", "▲", "✗", "◇", "⊘", "⊖"},
 	severity: [...]string{"·", "▲", "✗"},
+	outcome:  [...]string{"●", "◌", "◉", "≈", "▣", "◑", "∅", "✗", "⊖"},
 	rule:     "│", sep: "›", mark: "▌", dot: "·", cursor: "█", ghost: "┊", delta: "╎", line: "─", none: "—",
 }
 
 var asciiGlyphs = glyphs{
 	status:   [...]string{".", "~", "?", "=", "-", "!", "x", "#", "/", "%"},
 	severity: [...]string{".", "!", "x"},
+	outcome:  [...]string{"=", "-", "o", "*", "[", "+", "0", "x", "%"},
 	rule:     "|", sep: ">", mark: ">", dot: "-", cursor: "_", ghost: ":", delta: "|", line: "-", none: "-",
 }
 

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"time"
 
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -209,70 +208,8 @@ func shortID(id display.Text, cells int) display.Text {
 	return id[:cells-6] + ".." + id[len(id)-4:]
 }
 
-// callFacts are the sizes and durations of a call, as many as fit.
-func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
-	start := m.chosen.turn.OpenedAt
-	took := "took "
-	if c.Arriving() {
-		took = "so far "
-	}
-	facts := []display.Text{bytesText(len(c.Args())), display.Text(plural(len(c.Deltas()), "delta"))}
-	for _, f := range []struct {
-		word string
-		time time.Duration
-	}{{took, callTime(c)}, {"named +", since(start, c.OpenedAt)}, {"first byte +", since(start, c.FirstArgAt)}} {
-		if t := timeText(f.time); t != "" {
-			facts = append(facts, display.Text(f.word)+t)
-		}
-	}
-	for _, f := range AboutCall(c) {
-		facts = append(facts, m.pen.clean(f))
-	}
-	sep := display.Text(" ")
-	for _, f := range facts {
-		if display.Width(line)+display.Width(sep)+display.Width(f) >= cells {
-			break
-		}
-		line += sep + f
-		sep = display.Text(" " + m.pen.glyph.dot + " ")
-	}
-	return line
-}
-
 // findingsNote is what is kept free for how many findings there are.
 const findingsNote = 16
-
-// AboutCall is what only some calls have, in words: what kind it is, who runs it, whose it is.
-func AboutCall(c *stream.Call) (facts []string) {
-	if c.Kind != "" && c.Kind != "function" {
-		facts = append(facts, c.Kind)
-	}
-	if c.Attempt {
-		facts = append(facts, "thrown away by the provider")
-	}
-	switch {
-	case c.Host != "":
-		facts = append(facts, "run by "+c.Host)
-	case c.Server:
-		facts = append(facts, "run by the provider")
-	}
-	switch c.Answered {
-	case stream.AnswerOK:
-		facts = append(facts, "answered")
-	case stream.AnswerFailed:
-		facts = append(facts, "its answer is an error")
-	}
-	if c.Parent != "" {
-		facts = append(facts, "inside "+c.Parent)
-	}
-	if c.Copies > 1 {
-		facts = append(facts, fmt.Sprintf("%d equal copies", c.Copies))
-	}
-	if c.Signature != "" {
-		facts = append(facts, "signed")
-	}
-	return facts
-}
 
 // drawTabs writes what the pane shows, what the tool wants of it, and what
 // there is to see elsewhere.

@@ -103,6 +103,9 @@ func (m *Model) turnFacts(t *stream.Turn) []fact {
 	add("usage", usageText(t.Usage, m.pen.glyph.dot))
 	facts = append(facts, m.costFacts(t)...)
 	add("calls", commas(len(t.Calls)))
+	if t.Returned {
+		add("sent back", onwardText(m.in.Session(), t))
+	}
 	add("events", commas(t.Events))
 	add("took", string(timeText(since(t.OpenedAt, t.ClosedAt))))
 	if len(t.Thinking) > 0 {

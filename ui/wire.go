@@ -64,6 +64,8 @@ func (w *wire) wants(e stream.Event) bool {
 		return e.Slot == c.Slot && w.next >= int(c.OpenedBy) && (c.ClosedBy == 0 || w.next < int(c.ClosedBy))
 	case stream.Finish, stream.Failure, stream.TurnClose:
 		return true
+	case stream.SentBack:
+		return int(e.Slot) == c.Number
 	}
 	return false
 }
@@ -135,11 +137,19 @@ func (w *wire) draw(p *pen, in *providers.Inspector, n int, focused bool) {
 		mark = p.glyph.mark
 	}
 	p.put(accent, g, display.Text(mark))
-	p.put(muted, g, display.Text(fmt.Sprintf("%5s ", "#"+fmt.Sprint(e.Frame+1))))
+	number := "#" + fmt.Sprint(e.Frame+1)
+	if e.Kind == stream.SentBack {
+		number = "" // it is no frame of this response
+	}
+	p.put(muted, g, display.Text(fmt.Sprintf("%5s ", number)))
 	if at := timeText(since(w.of.turn.OpenedAt, e.At)); at != "" {
 		p.put(muted, g, display.Text(fmt.Sprintf("%8s ", "+"+string(at))))
 	}
-	drawEvent(p, e, g)
+	if e.Kind == stream.SentBack {
+		drawReturn(p, in.Session(), e, g, w.of.call == nil)
+	} else {
+		drawEvent(p, e, g)
+	}
 	p.fill(g)
 }
 
@@ -190,6 +200,12 @@ func (w *wire) drawFrame(p *pen, in *providers.Inspector, n int) {
 	}
 	x := in.Exchange(w.of.turn.Exchange)
 	e := in.Timeline.Event(int(w.events[w.at]))
+	if e.Kind == stream.SentBack {
+		if n == 0 {
+			p.say(muted, fmt.Sprintf("%s no frame here: %s has it", strings.Repeat(p.glyph.line, 2), requestName(in.Session(), e.More.Exchange)))
+		}
+		return
+	}
 	start, end := x.Response.FrameSpan(e.Frame)
 	if n == 0 {
 		record, _ := x.Response.RecordAt(start)

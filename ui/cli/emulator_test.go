@@ -22,6 +22,7 @@ type screen struct {
 	entered  int          // times the alternate screen was entered
 	colours  int          // SGR that set a colour
 	queries  []string     // questions to the terminal
+	copied   []string     // what was put into the clipboard, in base64
 	bad      []string
 	parser   *ansi.Parser
 }
@@ -49,9 +50,12 @@ func newScreen(w, h int) *screen {
 			}
 		},
 		HandleOsc: func(_ int, data []byte) {
-			if string(data) == "11;?" {
+			switch text, isCopy := strings.CutPrefix(string(data), "52;c;"); {
+			case string(data) == "11;?":
 				s.queries = append(s.queries, "background")
-			} else {
+			case isCopy:
+				s.copied = append(s.copied, text)
+			default:
 				s.illegal("OSC %s", data)
 			}
 		},

@@ -63,6 +63,8 @@ type launch struct {
 	stdin, stdout, stderr *os.File
 	helper                string // run this helper, not the program
 	asks                  bool   // it may ask the terminal
+	copies                bool   // it may write to the terminal's clipboard
+	folder                string // it runs in
 	answer                func(p *console, query string)
 	typed                 string // before the program has even begun
 }
@@ -101,6 +103,7 @@ func start(t *testing.T, l launch) *console {
 		self, _ := os.Executable()
 		p.cmd = exec.Command(self, append([]string{program}, l.args...)...)
 	}
+	p.cmd.Dir = l.folder
 	p.cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.folder, "TMPDIR=" + p.folder, asHelper + "=" + l.helper,
 		"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "COLORFGBG=15;0",

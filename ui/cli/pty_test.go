@@ -83,6 +83,9 @@ func (p *console) end() {
 	if len(p.screen.queries) > 0 && !p.launch.asks {
 		p.t.Errorf("the terminal was asked for %v", p.screen.queries)
 	}
+	if len(p.screen.copied) > 0 && !p.launch.copies {
+		p.t.Errorf("the clipboard was sent %q", p.screen.copied)
+	}
 	if !utf8.Valid(p.out) {
 		p.t.Error("the terminal was sent what is not UTF-8")
 	}

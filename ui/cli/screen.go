@@ -22,6 +22,7 @@ func (a *app) show(o ui.Options, src capture.Source) error {
 	}
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
+	o.Copy, o.Save = newClipboard(a.stdout).copy, saveNew
 	o.Suspend = func() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGTSTP) }
 	return a.play(o, src, sig, typed)
 }

@@ -1,0 +1,75 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// callFacts are the sizes and durations of a call, as many as fit.
+func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
+	start := m.chosen.turn.OpenedAt
+	took := "took "
+	if c.Arriving() {
+		took = "so far "
+	}
+	facts := []display.Text{bytesText(len(c.Args())), display.Text(plural(len(c.Deltas()), "delta"))}
+	timed := func(word string, d time.Duration) {
+		if t := timeText(d); t != "" {
+			facts = append(facts, display.Text(word)+t)
+		}
+	}
+	timed(took, callTime(c))
+	for _, f := range AboutCall(c) {
+		facts = append(facts, m.pen.clean(f))
+	}
+	timed("named +", since(start, c.OpenedAt))
+	timed("first byte +", since(start, c.FirstArgAt))
+	sep := display.Text(" ")
+	for _, f := range facts {
+		if display.Width(line)+display.Width(sep)+display.Width(f) >= cells {
+			break
+		}
+		line += sep + f
+		sep = display.Text(" " + m.pen.glyph.dot + " ")
+	}
+	return line
+}
+
+// AboutCall is what only some calls have, in words: what kind it is, who runs it,
+// what became of it, whose it is.
+func AboutCall(c *stream.Call) (facts []string) {
+	if c.Kind != "" && c.Kind != "function" {
+		facts = append(facts, c.Kind)
+	}
+	if c.Attempt {
+		facts = append(facts, "thrown away by the provider")
+	}
+	switch {
+	case c.Host != "":
+		facts = append(facts, "run by "+c.Host)
+	case c.Server:
+		facts = append(facts, "run by the provider")
+	}
+	if len(c.SentBack) > 0 {
+		facts = append(facts, aboutReturns(c))
+	}
+	switch c.Answered {
+	case stream.AnswerOK:
+		facts = append(facts, "answered")
+	case stream.AnswerFailed:
+		facts = append(facts, "its answer is an error")
+	}
+	if c.Parent != "" {
+		facts = append(facts, "inside "+c.Parent)
+	}
+	if c.Copies > 1 {
+		facts = append(facts, fmt.Sprintf("%d equal copies", c.Copies))
+	}
+	if c.Signature != "" {
+		facts = append(facts, "signed")
+	}
+	return facts
+}

@@ -1,0 +1,238 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/ui/display"
+)
+
+// replayView is the mode that shows what requests to other providers, by
+// clients of other habits, would carry of a call: a table of them, and one of
+// them in full. It follows its call while that arrives.
+type replayView struct {
+	window // of the table: its cursor is the target or the policy that is asked for
+	ask
+	of       choice
+	exchange *providers.Exchange
+	targets  []*dialect.Target
+	follow   bool // what the program does when it comes back
+
+	rowsWanted tableKey
+	cellWanted pageKey
+	src        source
+	table      *table
+	page       *page
+	pageLast   bool // the latest job made a page
+	made       int  // how often something was made
+
+	raw   bool // the body is shown byte by byte
+	full  bool // one face is shown alone
+	face  face
+	faces [numFaces]window
+}
+
+// face is a part of what there is to see of one cell.
+type face uint8
+
+const (
+	sentFace face = iota
+	wroteFace
+	lostFace
+	numFaces
+)
+
+func (f face) String() string {
+	return [numFaces]string{"would be sent", "what the model wrote", "what is lost"}[f]
+}
+
+// openReplay shows what would be sent back of what is chosen.
+func (m *Model) openReplay() {
+	c := m.chosen
+	switch {
+	case c.turn == nil || len(c.turn.Calls) == 0:
+		m.say("no call to replay")
+		return
+	case c.call != nil && c.call.Attempt:
+		m.say("the provider threw this call away: there is nothing to send back")
+		return
+	}
+	r := &replayView{
+		of: c, ask: m.asked, exchange: m.in.Exchange(c.turn.Exchange), targets: providers.Targets(), follow: m.follow,
+	}
+	if len(r.targets) == 0 {
+		m.say("nowhere to replay to")
+		return
+	}
+	if r.to == unasked { // at first to where it came from
+		r.to = 0
+		for i, t := range r.targets {
+			if t == providers.TargetOf(c.turn.Dialect) {
+				r.to = i
+			}
+		}
+	}
+	if !r.can(r.scope) {
+		r.scope = callScope
+		if c.call == nil {
+			r.scope = turnScope
+		}
+	}
+	m.setFollow(false)
+	r.point()
+	m.mode = r
+}
+
+// close goes back to where the view was opened from.
+func (r *replayView) close(m *Model) {
+	m.asked, m.mode = r.ask, browse{}
+	if r.follow {
+		m.setFollow(true)
+	}
+}
+
+// can reports whether there is as much to send back.
+func (r *replayView) can(s scope) bool {
+	switch s {
+	case callScope:
+		return r.of.call != nil
+	case conversationScope:
+		if r.exchange == nil {
+			return false
+		}
+		before, from := r.exchange.History()
+		return from != nil && len(before) > 0
+	}
+	return true
+}
+
+// point puts the cursor of the table on what is asked for.
+func (r *replayView) point() {
+	r.rows = len(r.targets)
+	at := r.to
+	if r.policies {
+		r.rows, at = len(replay.Policies), r.policy
+	}
+	r.moveTo(at)
+}
+
+// step goes on by so many targets or policies, from the last to the first.
+func (r *replayView) step(policy bool, by int) {
+	at, n := &r.to, len(r.targets)
+	if policy {
+		at, n = &r.policy, len(replay.Policies)
+	}
+	*at = (*at + by + n) % n
+	r.point()
+	r.faces = [numFaces]window{}
+}
+
+func (r *replayView) update(m *Model, k tea.KeyMsg) tea.Cmd {
+	km := m.keys
+	switch {
+	case km.is(k, km.Escape, km.Quit):
+		if r.full {
+			r.full = false
+		} else {
+			r.close(m)
+		}
+	case km.is(k, km.Help):
+		m.mode = &help{under: r}
+	case km.is(k, km.Replay) && k.String() == "P":
+		r.step(true, -1)
+	case km.is(k, km.Replay):
+		r.step(true, 1)
+	case km.is(k, km.Scope):
+		r.widen(m)
+	case km.is(k, km.Raw):
+		r.raw = !r.raw
+	case km.is(k, km.Copy):
+		return r.copy(m)
+	case km.is(k, km.Save):
+		return r.save(m)
+	case km.is(k, km.Pause, km.Slower, km.Faster, km.Theme):
+		return browse{}.update(m, k)
+	case r.full:
+		r.moveFace(m, k)
+	default:
+		r.moveTable(m, k)
+	}
+	return nil
+}
+
+// widen goes on to the next scope that there is something to send of.
+func (r *replayView) widen(m *Model) {
+	before := r.scope
+	for r.scope = (r.scope + 1) % numScopes; !r.can(r.scope); r.scope = (r.scope + 1) % numScopes {
+	}
+	if r.faces = [numFaces]window{}; before == turnScope && !r.can(conversationScope) {
+		m.say("no request is there that tells the conversation")
+	}
+}
+
+func (r *replayView) moveTable(m *Model, k tea.KeyMsg) {
+	km := m.keys
+	if row, ok := km.move(k, r.window); ok {
+		if r.moveTo(row); r.policies {
+			r.policy = r.at
+		} else {
+			r.to = r.at
+		}
+		r.faces = [numFaces]window{}
+		return
+	}
+	switch {
+	case km.is(k, km.Next, km.Back):
+		r.policies = !r.policies
+		r.point()
+	case km.is(k, km.Right):
+		r.step(!r.policies, 1)
+	case km.is(k, km.Left):
+		r.step(!r.policies, -1)
+	case km.is(k, km.Enter):
+		r.full = true
+	}
+}
+
+func (r *replayView) moveFace(m *Model, k tea.KeyMsg) {
+	km := m.keys
+	w := &r.faces[r.face]
+	switch row, ok := km.move(k, w.pages()); {
+	case ok:
+		w.scroll(row)
+	case km.is(k, km.Next, km.Right):
+		r.face = (r.face + 1) % numFaces
+	case km.is(k, km.Back, km.Left):
+		r.face = (r.face + numFaces - 1) % numFaces
+	}
+}
+
+func (r *replayView) policyName() string { return replay.Policies[r.policy].Name }
+
+// footer shows the keys worth knowing, as many as fit.
+func (r *replayView) footer(m *Model, p *pen) {
+	if m.notice != "" {
+		p.put(caution, bare, m.draw.Truncate(" "+m.notice, p.left))
+		return
+	}
+	other, across := "tab all policies", "h l policy"
+	if r.policies {
+		other, across = "tab all targets", "h l target"
+	}
+	keys := []string{"esc close", "enter body", "p policy", other, "s scope", "y copy", "w save", across, "? help"}
+	if r.full {
+		keys = []string{"esc back", "j k scroll", "h l next", "p policy", "r raw", "y copy", "w save", "? help"}
+	}
+	line := display.Text("")
+	for _, key := range keys {
+		if display.Width(line)+3+len(key) > p.left {
+			break
+		}
+		line += "   " + display.Text(key)
+	}
+	if line != "" {
+		p.put(muted, bare, line[2:])
+	}
+}

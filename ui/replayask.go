@@ -1,0 +1,152 @@
+package ui
+
+import (
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// scope is how much of what was said is sent back.
+type scope uint8
+
+const (
+	callScope scope = iota
+	turnScope
+	conversationScope
+	numScopes
+)
+
+func (s scope) String() string {
+	return [numScopes]string{"this call", "the whole turn", "the conversation"}[s]
+}
+
+// ask is what is previewed: one cell of a table of targets and policies, of
+// which the screen shows a row or a column.
+type ask struct {
+	scope    scope
+	to       int  // in providers.Targets
+	policy   int  // in replay.Policies
+	policies bool // the rows are policies, for one target
+}
+
+// unasked is the target until one is asked for.
+const unasked = -1
+
+// version says which state of a call, a turn or a conversation something was
+// made from: while it is the same, nothing that is sent back has changed.
+type version struct {
+	of       choice
+	scope    scope
+	bytes    int // of arguments, text and reasoning
+	rewrites int
+	parts    int
+	words    int // bytes of ids, names and signatures
+	answers  int // calls that are known to have failed
+	request  int64
+}
+
+// add counts a call in.
+func (v *version) add(c *stream.Call) {
+	v.parts++
+	v.bytes += len(c.Args())
+	v.rewrites += c.Rewrites
+	v.words += len(c.ID) + len(c.Name) + len(c.Item) + len(c.Space) + len(c.Kind) + len(c.Parent) + len(c.Signature)
+	if c.Answered == stream.AnswerFailed {
+		v.answers++
+	}
+}
+
+// versionOf is the state things are in now.
+func versionOf(c choice, s scope, x *providers.Exchange) version {
+	v := version{of: c, scope: s}
+	if s == callScope {
+		v.add(c.call)
+		return v
+	}
+	t := c.turn
+	v.bytes = len(t.Text) + len(t.Thinking)
+	v.parts = len(t.Parts)
+	for _, p := range t.Parts {
+		v.words += len(p.ID) + len(p.Signature)
+	}
+	for _, call := range t.Calls {
+		v.add(call)
+	}
+	if s == conversationScope {
+		v.request = x.Request.Size()
+	}
+	return v
+}
+
+// size is how many bytes are to be read and written for one preview.
+func (v *version) size() int { return v.bytes + v.words + int(v.request) }
+
+// material is what a source is made of. Nothing of it changes any more, so that
+// a job may read it while the stream goes on.
+type material struct {
+	scope  scope
+	turn   *stream.Turn
+	call   *stream.Call
+	before []dialect.Message // what the request of the turn carries
+	from   *dialect.Target   // in which form
+}
+
+// materialOf copies what may change. The bytes themselves are only appended to.
+func materialOf(c choice, s scope, x *providers.Exchange) material {
+	turn := *c.turn
+	m := material{scope: s, turn: &turn}
+	if c.call != nil {
+		call := *c.call
+		m.call = &call
+	}
+	if s == callScope {
+		return m
+	}
+	turn.Parts = slices.Clone(turn.Parts)
+	turn.Calls = make([]*stream.Call, len(c.turn.Calls))
+	for i, call := range c.turn.Calls {
+		copied := *call
+		turn.Calls[i] = &copied
+	}
+	if s == conversationScope {
+		m.before, m.from = x.History()
+	}
+	return m
+}
+
+// source makes the source, and says which of its calls is the chosen one, from
+// 1; 0 if none is.
+func (m *material) source() (src *replay.Source, own int) {
+	from := providers.TargetOf(m.turn.Dialect)
+	if m.scope == callScope {
+		return replay.Calls(m.turn, from, m.call), 1
+	}
+	own = m.place()
+	if m.scope == turnScope {
+		return replay.Turn(m.turn, from), own
+	}
+	for i := range m.before {
+		for j := range m.before[i].Parts {
+			if m.before[i].Parts[j].Kind == dialect.CallPart && own > 0 {
+				own++
+			}
+		}
+	}
+	return replay.Conversation(append(slices.Clip(m.before), replay.Message(m.turn, from)), m.from), own
+}
+
+// place is which of the turn's calls the chosen one is, among those that count.
+func (m *material) place() (n int) {
+	if m.call == nil {
+		return 0
+	}
+	for _, c := range m.turn.Calls[:m.call.Number] {
+		if !c.Attempt {
+			n++
+		}
+	}
+	return n
+}

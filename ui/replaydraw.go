@@ -1,0 +1,186 @@
+package ui
+
+import (
+	"fmt"
+
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// replayPlan is how the view divides a body of the screen.
+type replayPlan struct {
+	head  int // rows of titles, over the whole width
+	table int // rows of the table, its own title not counted
+	panes int // rows of what would be sent and what was written, with their captions
+	notes int // rows about what is lost, with their caption
+	side  bool
+	// Widths. The panes have none where they are not shown.
+	tableW, sentW, wroteW int
+}
+
+const (
+	sideBySide  = 160 // cells from which the panes are beside the table
+	replayHigh  = 16  // rows from which the table has a title, and panes below
+	noteCaption = 3   // rows from which notes have a caption
+)
+
+// planReplay divides a body of w × h cells for a table of so many rows.
+func planReplay(w, h, rows int) replayPlan {
+	p := replayPlan{head: 1, tableW: w}
+	if h < replayHigh {
+		p.notes = max(0, min(2, h-p.head-3))
+		p.table = h - p.head - p.notes
+		return p
+	}
+	p.head = 2
+	rest := h - p.head - 1
+	switch {
+	case w >= sideBySide:
+		p.side = true
+		p.tableW = min(max(w*2/5, 72), 100)
+		p.table = min(rows, rest*2/3)
+		p.notes = rest - p.table
+		p.panes = h - p.head
+		p.split(w - p.tableW - 1)
+	case w < twoColumns:
+		p.table = min(rows, rest/2)
+		p.notes = rest - p.table
+	default:
+		p.notes = min(max(rest/6, noteCaption), 9)
+		p.table = min(rows, max(5, (rest-p.notes)*2/5))
+		p.panes = rest - p.notes - p.table
+		p.split(w)
+	}
+	return p
+}
+
+// split divides a width into the two panes and the rule between them.
+func (p *replayPlan) split(w int) {
+	p.sentW = (w - 1) / 2
+	p.wroteW = w - 1 - p.sentW
+}
+
+func (r *replayView) plan(m *Model) replayPlan { return planReplay(m.w, m.bodyHeight(), r.rows) }
+
+// want notes which table and which page are to be shown.
+func (r *replayView) want(m *Model) {
+	v := versionOf(r.of, r.scope, r.exchange)
+	r.rowsWanted = tableKey{version: v, policies: r.policies, fixed: r.policy}
+	if r.policies {
+		r.rowsWanted.fixed = r.to
+	}
+	r.cellWanted = pageKey{version: v, to: r.to, policy: r.policy, raw: r.raw, sent: m.w - 1, wrote: m.w - 1, notes: m.w - 1}
+	if p := r.plan(m); !r.full {
+		r.cellWanted.sent, r.cellWanted.wrote, r.cellWanted.notes = max(p.sentW-1, 1), max(p.wroteW-1, 1), p.tableW-1
+	}
+}
+
+func (r *replayView) body(m *Model, p *pen, y, h int) bool {
+	defer func() { p.fill(bare) }()
+	if y >= h {
+		return true
+	}
+	if r.full {
+		r.drawFull(p, y, h)
+		return true
+	}
+	plan := r.plan(m)
+	r.resize(r.rows, plan.table)
+	switch {
+	case y == 0:
+		r.drawTitle(p)
+		return true
+	case y < plan.head:
+		r.drawPolicy(p)
+		return true
+	}
+	y -= plan.head
+	if plan.side {
+		p.field(plan.tableW)
+		r.drawLeft(p, plan, y, 0)
+		p.fill(bare)
+		p.field(1)
+		p.say(muted, p.glyph.rule)
+		p.field(m.w - plan.tableW - 1)
+		r.drawPanes(p, plan, y)
+		return true
+	}
+	r.drawLeft(p, plan, y, plan.panes)
+	return true
+}
+
+// drawLeft writes row y of the table, of so many rows of panes, and of the notes.
+func (r *replayView) drawLeft(p *pen, plan replayPlan, y, panes int) {
+	title := plan.head - 1 // the table has one where the policy has a row
+	switch n := y - title - plan.table; {
+	case y < title:
+		r.drawHeads(p, plan)
+	case n < 0:
+		r.drawRow(p, r.top+y-title)
+	case n < panes:
+		r.drawPanes(p, plan, n)
+	default:
+		r.drawNote(p, plan, n-panes)
+	}
+}
+
+// drawTitle writes what is replayed, to whom or how, and how much of it.
+func (r *replayView) drawTitle(p *pen) {
+	what := display.Text(r.scope.String())
+	if r.scope == callScope {
+		if what = p.clean(r.of.call.Name); what == "" {
+			what = "(no name)"
+		}
+	}
+	name, kind, at, of := r.policyName(), "policy ", r.policy, len(replay.Policies)
+	if r.policies {
+		name, kind, at, of = r.targets[r.to].Name, "to ", r.to, len(r.targets)
+	}
+	so := []display.Text{""}
+	if r.growing() {
+		sign := display.Text(p.glyph.status[stream.Streaming])
+		so = []display.Text{sign + " if the stream stopped now ", sign + " so far "}
+	}
+	lead, how, last := titleFor(p.left-min(display.Width(what), 16), so, kind, name, fmt.Sprintf(" %d/%d", at+1, of))
+	p.say(muted, lead)
+	p.put(plain, bare, p.draw.Truncate(what, max(p.left-display.Width(how+last), 4)))
+	p.put(accent, bare, p.draw.Truncate(how, max(p.left-display.Width(last), 0)))
+	p.tail(live, bare, last)
+}
+
+// titleFor are the words around a name, as many as so many cells have room for.
+func titleFor(room int, so []display.Text, kind, name, count string) (lead string, how, last display.Text) {
+	for _, last = range so {
+		for _, form := range [][2]string{{" REPLAY of ", "  " + kind + name + count}, {" REPLAY ", "  " + kind + name}, {" ", "  " + name}} {
+			lead, how = form[0], display.Text(form[1])
+			if len(lead)+display.Width(how+last) < room {
+				return lead, how, last
+			}
+		}
+	}
+	return lead, how, last
+}
+
+// growing reports whether more may come of what is sent back.
+func (r *replayView) growing() bool {
+	if r.scope == callScope {
+		return r.of.call.Arriving()
+	}
+	return !r.of.turn.Closed()
+}
+
+// drawPolicy writes what clients of the policy do, and which have been seen to.
+func (r *replayView) drawPolicy(p *pen) {
+	policy := &replay.Policies[r.policy]
+	if r.policies {
+		p.put(accent, bare, display.Text(" "+policy.Name+": "))
+	} else {
+		p.spaces(bare, 1)
+	}
+	does := p.draw.Clean(policy.Does)
+	p.put(plain, bare, p.draw.Truncate(does, p.left-1))
+	if seen := "   seen in " + p.draw.Clean(policy.Seen); display.Width(seen) < p.left {
+		p.put(muted, bare, seen)
+	}
+}

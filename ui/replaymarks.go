@@ -1,0 +1,154 @@
+package ui
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/ui/layout"
+)
+
+// goneFrom are the bytes of a call's arguments that have no place in what is
+// sent.
+func goneFrom(c *replay.Sent) (gone []span) {
+	if len(c.Original) > 0 && (c.Args == nil || emptied(c)) {
+		return []span{{0, len(c.Original)}}
+	}
+	if _, held := wrapping(c); held || c.Args == nil {
+		return nil
+	}
+	for _, e := range editsOf(c) {
+		if e.End > e.Start {
+			gone = append(gone, span{e.Start, e.End})
+		}
+	}
+	return gone
+}
+
+// addedTo are the bytes of what is sent of a call's arguments that the model
+// did not write.
+func addedTo(c *replay.Sent) (added []span) {
+	if c.Args == nil {
+		return nil
+	}
+	if emptied(c) {
+		return []span{{0, len(c.Args)}}
+	}
+	if inner, held := wrapping(c); held {
+		return []span{{0, inner.start}, {inner.end, len(c.Args)}}
+	}
+	moved := 0
+	for _, e := range editsOf(c) {
+		start := e.Start + moved
+		if len(e.To) > 0 {
+			added = append(added, span{start, start + len(e.To)})
+		}
+		moved += len(e.To) - (e.End - e.Start)
+	}
+	return added
+}
+
+// emptied reports whether {} stands in place of what the model wrote. That both
+// begin with a brace is then no likeness.
+func emptied(c *replay.Sent) bool {
+	return dialect.Raw(c.Args).EmptyObject() && !dialect.Raw(bytes.TrimSpace(c.Original)).EmptyObject()
+}
+
+// editsOf is what differs between what the model wrote and what is sent, without
+// what tokens that differ begin and end with alike: a string that was cut and is
+// closed is the same but for its quote.
+func editsOf(c *replay.Sent) []replay.Edit {
+	edits := replay.Diff(c.Original, c.Args)
+	for i := range edits {
+		e := &edits[i]
+		old := c.Original[e.Start:e.End]
+		n := 0
+		for n < min(len(old), len(e.To)) && old[n] == e.To[n] {
+			n++
+		}
+		n = wholeUnits(old, n)
+		e.Start, e.To, old = e.Start+n, e.To[n:], old[n:]
+		n = 0
+		for n < min(len(old), len(e.To)) && old[len(old)-1-n] == e.To[len(e.To)-1-n] && old[len(old)-1-n] < utf8.RuneSelf {
+			n++
+		}
+		for n > 0 && slashes(old[:len(old)-n]) > 0 { // an escape is not split
+			n--
+		}
+		e.End, e.To = e.End-n, e.To[:len(e.To)-n]
+	}
+	return edits
+}
+
+// wholeUnits is n, or less where that would split a character or an escape.
+func wholeUnits(b []byte, n int) int {
+	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	for back := 1; back < 6 && back <= n; back++ {
+		if at := n - back; b[at] == '\\' && slashes(b[:at])%2 == 0 && layout.EscapeLen(b[at:]) > back {
+			return at
+		}
+	}
+	return n
+}
+
+// wrapping is where in what is sent all that the model wrote stands, as the
+// text of a string.
+func wrapping(c *replay.Sent) (inner span, held bool) {
+	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
+		return span{}, false
+	}
+	text := dialect.AppendString(nil, c.Original)
+	at := bytes.Index(c.Args, text)
+	return span{at + 1, at + len(text) - 1}, at >= 0
+}
+
+// written is where spans of a call's arguments are in the form they are
+// written in.
+func written(c *replay.Sent, spans []span) (out []span) {
+	if c.Form != dialect.TextForm {
+		return spans
+	}
+	from, at := 0, 1 // after the quote
+	var buf []byte
+	until := func(n int) int {
+		buf = dialect.AppendString(buf[:0], c.Args[from:n])
+		from, at = n, at+len(buf)-2
+		return at
+	}
+	for _, s := range spans {
+		start := until(s.start)
+		out = append(out, span{start, until(s.end)})
+	}
+	return out
+}
+
+// argsPlace is where a call's arguments are in a body.
+type argsPlace struct{ message, offset, length int }
+
+// next looks for a call's arguments after another's: what protocols differ in is
+// how they name them, not that they stand after the tool's name.
+func (from argsPlace) next(body [][]byte, c *replay.Sent) (argsPlace, bool) {
+	args := c.Args
+	if c.Form == dialect.TextForm {
+		args = dialect.AppendString(nil, args)
+	}
+	name := dialect.AppendString(nil, []byte(c.Name))
+	for i := from.message; i < len(body); i++ {
+		start := 0
+		if i == from.message {
+			start = from.offset + from.length
+		}
+		n := bytes.Index(body[i][start:], name)
+		if n < 0 {
+			continue
+		}
+		start += n + len(name)
+		if n = bytes.Index(body[i][start:], args); n >= 0 {
+			return argsPlace{i, start + n, len(args)}, true
+		}
+	}
+	return argsPlace{}, false
+}

@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// fateOutcomes is the outcome whose sign and colour a fate has.
+var fateOutcomes = map[replay.Fate]replay.Outcome{
+	replay.Intact: replay.Verbatim, replay.WasReformatted: replay.Reformatted, replay.WasMoved: replay.Reformatted,
+	replay.WasRepaired: replay.Repaired, replay.WasWrapped: replay.Wrapped, replay.WasEncoded: replay.Wrapped,
+	replay.WasEmptied: replay.Emptied, replay.WasAltered: replay.Dropped, replay.WasDropped: replay.Dropped,
+	replay.WasOrphaned: replay.Rejected,
+}
+
+// fateLook is how a fate is shown.
+func fateLook(p *pen, fate string) (role, string) {
+	if o, ok := fateOutcomes[replay.Fate(fate)]; ok {
+		return outcomeRoles[o], p.glyph.outcome[o]
+	}
+	return plain, p.glyph.dot
+}
+
+// turnOf is the first turn of an exchange, nil if it has none.
+func turnOf(s *stream.Session, exchange int) *stream.Turn {
+	for _, t := range s.Turns {
+		if t.Exchange == exchange {
+			return t
+		}
+	}
+	return nil
+}
+
+// onwardText says where a turn's calls were sent back first.
+func onwardText(s *stream.Session, t *stream.Turn) string {
+	text := "in " + requestName(s, t.Next)
+	if turnOf(s, t.Next) != nil {
+		text += ": o goes there"
+	}
+	return text
+}
+
+// requestName is an exchange's request, as the list of turns counts.
+func requestName(s *stream.Session, exchange int) string {
+	if t := turnOf(s, exchange); t != nil {
+		return fmt.Sprintf("the request of turn %d", t.Number+1)
+	}
+	return fmt.Sprintf("request %d (without a response)", exchange)
+}
+
+// returnWords is what a request made of a call, beside its fate.
+func returnWords(s *stream.Session, r stream.Return) string {
+	words := "in " + requestName(s, r.Exchange)
+	switch names := strings.Split(r.Policies, ","); {
+	case r.Policies == "":
+	case len(names) == 1:
+		words += ", as policy " + names[0] + " does"
+	default:
+		words += ", as policies " + strings.Join(names, ", ") + " do"
+	}
+	switch r.Result {
+	case stream.AnswerOK:
+		words += "; with its result"
+	case stream.AnswerFailed:
+		words += "; its result is an error"
+	default:
+		words += "; without a result"
+	}
+	return words
+}
+
+// returnLines say what later requests made of a call.
+func returnLines(s *stream.Session, c *stream.Call, width int, p *pen) (lines []findingLine) {
+	for i := range c.SentBack {
+		r := &c.SentBack[i]
+		if i == 0 {
+			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: muted, text: " WHEN IT WAS SENT BACK"})
+		}
+		look, sign := fateLook(p, r.As)
+		text := display.Text(sign+" ") + p.clean(r.As) + "  " + p.clean(returnWords(s, *r))
+		for j, line := range wrapped(text, max(width-4, 8)) {
+			if j > 0 {
+				line = "  " + line
+			}
+			lines = append(lines, findingLine{of: ours, role: look, text: " " + line, to: r})
+		}
+	}
+	return lines
+}
+
+// aboutReturns is what became of a call in later requests, in a few words.
+func aboutReturns(c *stream.Call) string {
+	var fates []string
+	for _, r := range c.SentBack {
+		fates = append(fates, r.As)
+	}
+	return "sent back " + strings.Join(fates, ", then ")
+}
+
+// goOnward goes to the turn whose request first had the chosen call, or a call
+// of the chosen turn, in its history.
+func (m *Model) goOnward() {
+	switch c := m.chosen; {
+	case c.call != nil && len(c.call.SentBack) > 0:
+		m.goToRequest(c.call.SentBack[0].Exchange)
+	case c.call == nil && c.turn != nil && c.turn.Returned:
+		m.goToRequest(c.turn.Next)
+	default:
+		m.say("no request that is known sent it back")
+	}
+}
+
+// goToRequest chooses the turn of an exchange.
+func (m *Model) goToRequest(exchange int) {
+	t := turnOf(m.in.Session(), exchange)
+	if t == nil {
+		m.say(requestName(m.in.Session(), exchange))
+		return
+	}
+	m.setFollow(false)
+	m.focus = listPane
+	m.choose(choice{turn: t})
+	m.say(fmt.Sprintf("turn %d: its request has it", t.Number+1))
+}
+
+// drawReturn writes what a later request made of a call: no frame of this
+// response tells it. Which call it was, it says where that is not known.
+func drawReturn(p *pen, s *stream.Session, e stream.Event, g ground, which bool) {
+	look, sign := fateLook(p, e.Text)
+	p.put(muted, g, display.Text(fmt.Sprintf("%-10s ", e.Kind)))
+	r := stream.Return{Exchange: e.More.Exchange, Policies: e.More.Name, Result: e.Code}
+	if which {
+		p.put(plain, g, display.Text(fmt.Sprintf("call %d ", e.Slot)))
+	}
+	p.put(look, g, display.Text(sign+" ")+p.clean(e.Text))
+	p.put(plain, g, " "+p.clean(returnWords(s, r)))
+}

@@ -1,0 +1,170 @@
+package ui
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/layout"
+)
+
+// sheet is texts one below the other as display rows. It is laid out once, and
+// drawn a row at a time.
+type sheet struct {
+	blocks []block
+	rows   int
+	look   int // the block worth seeing first, and the byte in it
+	lookAt int
+}
+
+// block is one text of a sheet.
+type block struct {
+	caption display.Text // above it, "" for none
+	text    []byte
+	toks    []stream.Token
+	rows    []layout.Row
+	pretty  bool   // indented by structure: white space between tokens is not shown
+	marks   []span // in order
+	first   int    // display row of the caption or the first row
+}
+
+// newBlock lays a text out, by its structure or as it is.
+func newBlock(caption display.Text, text []byte, raw bool, marks []span, width int, draw display.Drawer) block {
+	b := block{caption: caption, text: text, pretty: !raw, marks: marks}
+	var lex stream.Lexer
+	lex.Write(text)
+	lex.Close()
+	if b.toks = lex.Tokens(); len(b.toks) > 0 && b.toks[0].Kind == stream.Junk {
+		b.toks = nil // free text
+	}
+	if b.pretty {
+		l := layout.NewJSON(width, draw)
+		l.Extend(text, &lex, true)
+		b.rows = l.Rows()
+		return b
+	}
+	l := layout.NewText(width, draw)
+	l.Extend(text, true)
+	b.rows = l.Rows()
+	return b
+}
+
+// captionRows is how many rows the caption takes.
+func (b *block) captionRows() int {
+	if b.caption == "" {
+		return 0
+	}
+	return 1
+}
+
+func (s *sheet) add(b block) {
+	b.first = s.rows
+	s.rows += b.captionRows() + len(b.rows)
+	s.blocks = append(s.blocks, b)
+}
+
+// lookRow is the row worth seeing first.
+func (s *sheet) lookRow() int {
+	if s.look >= len(s.blocks) {
+		return 0
+	}
+	b := &s.blocks[s.look]
+	n := sort.Search(len(b.rows), func(i int) bool { return int(b.rows[i].End) > s.lookAt })
+	return b.first + b.captionRows() + min(n, max(0, len(b.rows)-1))
+}
+
+// draw writes a row of the sheet into the field; what is marked lies on a
+// ground of its own.
+func (s *sheet) draw(p *pen, row int, marked ground) {
+	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
+	if n < 0 || row >= s.rows {
+		return
+	}
+	b := &s.blocks[n]
+	row -= b.first
+	if row < b.captionRows() {
+		drawCaption(p, muted, b.caption)
+		return
+	}
+	b.draw(p, b.rows[row-b.captionRows()], marked)
+}
+
+// draw writes a row of the text, token by token.
+func (b *block) draw(p *pen, r layout.Row, marked ground) {
+	p.spaces(bare, int(r.Indent))
+	end := int(r.End)
+	for off := int(r.Start); off < end && p.left > 0; {
+		until, role := end, plain
+		n := tokenAt(b.toks, off)
+		if n < len(b.toks) && int(b.toks[n].End) > off {
+			until, role = min(end, int(b.toks[n].End)), tokenRoles[b.toks[n].Kind]
+			if b.pretty && b.toks[n].Kind == stream.Space {
+				off = until
+				continue
+			}
+		}
+		if !b.pretty {
+			until = off + unitEnd(p.draw, b.text[off:end], until-off)
+		}
+		b.drawMarked(p, role, off, until, marked)
+		if b.pretty && n < len(b.toks) && b.toks[n].Kind == stream.Colon {
+			p.spaces(bare, 1)
+		}
+		off = until
+	}
+}
+
+// drawMarked writes bytes of one token, cut where marks begin and end.
+func (b *block) drawMarked(p *pen, r role, off, end int, marked ground) {
+	for off < end && p.left > 0 {
+		g, until := bare, end
+		n := sort.Search(len(b.marks), func(i int) bool { return b.marks[i].end > off })
+		if n < len(b.marks) {
+			if m := b.marks[n]; m.start <= off {
+				g, until = marked, min(end, m.end)
+			} else {
+				until = min(end, m.start)
+			}
+		}
+		until = off + unitEnd(p.draw, b.text[off:end], until-off)
+		drawEscapes(p, r, g, b.text[off:until])
+		off = until
+	}
+}
+
+// drawEscapes writes part of a token, with escapes inside strings in their own
+// colour.
+func drawEscapes(p *pen, r role, g ground, b []byte) {
+	if r != stringToken && r != keyToken {
+		p.raw(r, g, b)
+		return
+	}
+	for len(b) > 0 && p.left > 0 {
+		n, as := bytes.IndexByte(b, '\\'), r
+		switch {
+		case n < 0:
+			n = len(b)
+		case n == 0:
+			n, as = unitEnd(p.draw, b, layout.EscapeLen(b)), escapeToken
+		}
+		p.raw(as, g, b[:n])
+		b = b[n:]
+	}
+}
+
+// drawCaption writes a line with a title on it, and the first of some notes that
+// there is room for.
+func drawCaption(p *pen, r role, title display.Text, notes ...display.Text) {
+	p.say(muted, p.glyph.line+p.glyph.line+" ")
+	p.put(r, bare, p.draw.Truncate(title, p.left-1))
+	for _, note := range notes {
+		if display.Width(note)+3 <= p.left {
+			p.put(muted, bare, "  "+note)
+			break
+		}
+	}
+	p.spaces(bare, 1)
+	p.say(muted, strings.Repeat(p.glyph.line, max(p.left, 0)))
+}
