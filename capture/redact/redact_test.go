@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,5 +152,106 @@ func TestKnownByValue(t *testing.T) {
 		if strings.Contains(got, "canary") || !strings.HasPrefix(got, want) || !strings.HasSuffix(got, ` no-pattern-cat"}`) {
 			t.Errorf("records of %d: %s", n, got)
 		}
+	}
+}
+
+// Equal secrets look equal wherever they stand, and only within one run.
+func TestTags(t *testing.T) {
+	key := canaries["anthropic-key"]
+	r := redactor()
+	h := r.Header(http.Header{"X-Api-Key": {key}, "Authorization": {"Bearer " + key}, "Idempotency-Key": {"one-two-three"}})
+	tag := strings.TrimPrefix(h.Get("X-Api-Key"), "[redacted:x-api-key:")
+	first := strings.TrimPrefix(h.Get("Authorization"), "Bearer [redacted:")
+	for _, got := range []string{first, r.Text(key), r.Text("Bearer " + key), through(r, `{"a":"`+key+`"}`, 3)} {
+		if !strings.Contains(got, tag) {
+			t.Errorf("%s has another tag than %s", got, tag)
+		}
+	}
+	if h.Get("Idempotency-Key") != "one-two-three" {
+		t.Error("an idempotency key is no secret")
+	}
+	other := New([]byte("other"), Options{}).Text(key)
+	if other == redactor().Text(key) || redactor().Text(key) == redactor().Text(canaries["openai-key"]) {
+		t.Errorf("%s says too much", other)
+	}
+}
+
+// What looks nearly like a secret is none.
+func TestNearMisses(t *testing.T) {
+	for _, s := range []string{
+		"task-management-for-the-whole-team-of-2026", "sk-short", "risk-ant-colony", "AIzaShort", "eyJhbGciOiJIUzI1NiJ9",
+		"eyJhbGciOiJIUzI1NiJ9.and.more", "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----", "-----|-----|-----",
+		"Bearer tokens are short-lived", "the Bearer ", "xAKIACANARY0123456789", "ghp_", "key=sk-ant-", `{"authorization":"none"}`,
+		`{"api_key":{"type":"string"}}`, "anthropic-ratelimit-tokens-limit: 40000", strings.Repeat("-", 300), strings.Repeat("sk-", 6),
+	} {
+		for n := 1; n <= len(s); n++ {
+			if got := through(redactor(), s, n); got != s {
+				t.Errorf("%q in pieces of %d became %q", s, n, got)
+				break
+			}
+		}
+	}
+}
+
+func TestURL(t *testing.T) {
+	for in, want := range map[string]string{
+		"/v1/messages?beta=true":                   "/v1/messages?beta=true",
+		"https://h.example/a%2Fb?x=%20&&y#z":       "https://h.example/a%2Fb?x=%20&&y#z",
+		"https://h.example/v1:gen?alt=sse&key=abc": "https://h.example/v1:gen?alt=sse&key=[redacted:key:TAG]",
+		"//u:p@h/":                            "//%5Bredacted:userinfo:TAG%5D@h/",
+		"?X-Amz-Signature=00ff&X-Amz-Date=1":  "?X-Amz-Signature=[redacted:x-amz-signature:TAG]&X-Amz-Date=[redacted:x-amz-date:TAG]",
+		"https://h/#access_token=abc&state=1": "https://h/#access_token=[redacted:access_token:TAG]&state=1",
+	} {
+		got := tagPattern.ReplaceAllString(redactor().URL(in), "${1}TAG")
+		if _, err := url.Parse(got); got != want || err != nil {
+			t.Errorf("%s became %s, want %s (%v)", in, got, want, err)
+		}
+	}
+}
+
+var tagPattern = regexp.MustCompile(`(redacted:[a-z_-]+:)[0-9a-f]{4}`)
+
+// A WebSocket's record is a message, and stays one.
+func TestMessagesStayWhole(t *testing.T) {
+	r := redactor()
+	r.Redact(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "GET"}})
+	r.Redact(capture.Record{Exchange: 1, Head: &capture.Head{Status: 101}})
+	key := canaries["openai-key"]
+	var got []string
+	for _, message := range []string{
+		`{"type":"d","delta":"is ` + key[:9] + `"}`, `{"type":"d","delta":"` + key[9:] + `"}`, `{"type":"d","delta":" now"}`, `{"type":"done"}`,
+	} {
+		for _, rec := range r.Redact(capture.Record{Exchange: 1, Data: []byte(message)}) {
+			got = append(got, tagPattern.ReplaceAllString(string(rec.Data), "${1}TAG"))
+		}
+	}
+	want := []string{`{"type":"d","delta":"is [redacted:openai-key:TAG]"}`, `{"type":"d","delta":""}`, `{"type":"d","delta":" now"}`, `{"type":"done"}`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A record that is held back in part comes with its own time, after its head and before its end.
+func TestTimesAndOrder(t *testing.T) {
+	src := func(yield func(capture.Record, error) bool) {
+		_ = yield(capture.Record{Exchange: 1, Side: capture.Request, At: 1, Head: &capture.Head{Method: "POST"}, Data: []byte("ask sk-")}, nil) &&
+			yield(capture.Record{Exchange: 1, At: 2, Head: &capture.Head{Status: 200}, Data: []byte("a sk-")}, nil) &&
+			yield(capture.Record{Exchange: 1, At: 3, Note: "slow"}, nil) &&
+			yield(capture.Record{Exchange: 1, At: 4, Data: []byte("b c")}, nil) &&
+			yield(capture.Record{Exchange: 1, At: 5, End: capture.EndEOF}, nil)
+	}
+	var got []string
+	for r, err := range Source(src, redactor()) {
+		got = append(got, fmt.Sprintf("%v%s %s%s head:%v %v", r.At, r.Side, r.Data, r.Note, r.Head != nil, r.End))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"1ns" + "request ask  head:true ", "1nsrequest sk- head:false ", "2ns a  head:true ", "3ns slow head:false ",
+		"2ns sk- head:false ", "4ns b c head:false ", "5ns  head:false eof",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want\n%q", got, want)
 	}
 }

@@ -1,12 +1,5 @@
 package redact
 
-import (
-	"bytes"
-	"slices"
-	"sort"
-	"strings"
-)
-
 // edit replaces a part of the input.
 type edit struct {
 	from, to int64
@@ -43,8 +36,7 @@ func newStream(r *Redactor) *stream {
 	return s
 }
 
-// write takes a piece of the input, and owns it. It looks at it in parts that end at multiples of a fixed size, so that what is
-// decided there does not depend on the pieces.
+// write takes a piece of the input, and owns it.
 func (s *stream) write(p []byte) {
 	if len(s.buf) == 0 {
 		s.buf = p[:len(p):len(p)]
@@ -54,6 +46,8 @@ func (s *stream) write(p []byte) {
 	s.read(p)
 }
 
+// read looks at a piece in parts that end at multiples of a fixed size, so that what is decided there does not depend
+// on how the input is cut.
 func (s *stream) read(p []byte) {
 	const step = 1 << 10
 	for len(p) > 0 {
@@ -222,58 +216,6 @@ func (s *stream) again(m *matcher, n int) {
 	m.reset()
 }
 
-// cover replaces the first n characters, which are a secret.
-func (s *stream) cover(m *matcher, n int) {
-	where, keep := "secret", 0
-	if m.sure {
-		where, keep = m.lead.name, m.lead.keep
-	}
-	if m.where != "" {
-		where = m.where
-	}
-	s.replace(m.spans[keep:n], string(m.text[keep:n]), where)
-	m.prev = ']'
-}
-
-// replace puts the replacement of a secret where the first character stands that is not passed on.
-func (s *stream) replace(spans []span, secret, where string) {
-	with := s.r.replacement(secret, where)
-	if s.fixed {
-		room := 0
-		for _, at := range spans {
-			room += int(at.to - at.from)
-		}
-		if room < len(with) {
-			with = ""
-		}
-	}
-	for _, at := range spans {
-		if at.from < 0 {
-			continue
-		}
-		part := with
-		if size := int(at.to - at.from); s.fixed {
-			part = (with + strings.Repeat("*", size))[:size]
-			with = with[min(size, len(with)):]
-		} else {
-			with = ""
-		}
-		s.edits = append(s.edits, edit{at.from, at.to, part})
-	}
-}
-
-// replaceOne removes a character of a secret that is replaced already.
-func (s *stream) replaceOne(at span) {
-	if at.from < 0 {
-		return
-	}
-	with := ""
-	if s.fixed {
-		with = strings.Repeat("*", int(at.to-at.from))
-	}
-	s.edits = append(s.edits, edit{at.from, at.to, with})
-}
-
 // decided is the place up to which the output is known.
 func (s *stream) decided() int64 {
 	limit := min(s.lex.held(s.pos), s.inside.held(s.pos), s.outside.held(s.pos))
@@ -281,103 +223,6 @@ func (s *stream) decided() int64 {
 		limit = m.held(limit)
 	}
 	return limit
-}
-
-// take is the output of the input up to a place that is decided.
-func (s *stream) take(to int64) []byte {
-	sort.Slice(s.edits, func(i, j int) bool { return s.edits[i].from < s.edits[j].from })
-	if to <= s.base { // the last edit went beyond the record that it began in
-		return nil
-	}
-	if len(s.edits) == 0 {
-		n := to - s.base
-		out := s.buf[:n:n]
-		s.skip(to)
-		return out
-	}
-	out := make([]byte, 0, to-s.base)
-	n := 0
-	for _, e := range s.edits {
-		if e.from >= to {
-			break
-		}
-		out = append(out, s.buf[:e.from-s.base]...)
-		out = append(out, e.with...)
-		s.skip(e.to)
-		n++
-	}
-	s.edits = s.edits[:copy(s.edits, s.edits[n:])]
-	if to > s.base {
-		out = append(out, s.buf[:to-s.base]...)
-		s.skip(to)
-	}
-	return out
-}
-
-func (s *stream) skip(to int64) {
-	s.buf = s.buf[to-s.base:]
-	s.base = to
-}
-
-// resume makes the matcher of a channel the current one.
-func (s *stream) resume(channel uint64) *matcher {
-	s.inside.channel = channel
-	if s.channels&(1<<(channel%64)) == 0 {
-		return s.inside
-	}
-	for i, m := range s.waiting {
-		if m.channel == channel {
-			s.waiting = slices.Delete(s.waiting, i, i+1)
-			s.spare = append(s.spare, s.inside)
-			s.inside, m.mark = m, len(m.text)
-			break
-		}
-	}
-	s.recount()
-	return s.inside
-}
-
-func (s *stream) recount() {
-	s.channels = 0
-	for _, m := range s.waiting {
-		s.channels |= 1 << (m.channel % 64)
-	}
-}
-
-// evict gives the channel up that matters least: the oldest of which nothing is held back, or else the oldest.
-func (s *stream) evict() {
-	i := max(0, slices.IndexFunc(s.waiting, func(m *matcher) bool { return m.drop == nil && m.held(s.pos) == s.pos }))
-	m := s.waiting[i]
-	s.conclude(m)
-	s.spare = append(s.spare, m)
-	s.waiting = slices.Delete(s.waiting, i, i+1)
-	s.recount()
-}
-
-// pause ends the current string. What may be the beginning of a secret waits for the string to go on in the next
-// document, if it can: one or two characters, and the public first part of a token, are passed on meanwhile.
-func (s *stream) pause(joined bool) {
-	m := s.inside
-	if m.idle() {
-		m.prev = 0
-		return
-	}
-	if !joined {
-		s.conclude(m)
-		return
-	}
-	if len(m.text) < 3 || m.lead != nil && m.lead.kind == token && bytes.IndexByte(m.text, '.') < 0 {
-		m.release()
-	}
-	s.waiting = append(s.waiting, m)
-	s.channels |= 1 << (m.channel % 64)
-	if len(s.waiting) > waitingLimit {
-		s.evict()
-	}
-	s.inside = new(matcher)
-	if n := len(s.spare); n > 0 {
-		s.inside, s.spare = s.spare[n-1], s.spare[:n-1]
-	}
 }
 
 func (s *stream) end() int64 { return s.pos }

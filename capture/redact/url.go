@@ -25,9 +25,9 @@ func (r *Redactor) url(s string) string {
 		if j := strings.LastIndexByte(authority, '@'); j >= 0 {
 			authority = r.userinfo(authority[:j]) + authority[j:]
 		}
-		place = place[:i+2] + authority + r.escaped(path, url.PathUnescape, url.PathEscape)
+		place = place[:i+2] + authority + r.path(path)
 	} else {
-		place = r.escaped(place, url.PathUnescape, url.PathEscape)
+		place = r.path(place)
 	}
 	if hasQuery {
 		place += "?" + r.query(query)
@@ -48,6 +48,14 @@ func (r *Redactor) userinfo(s string) string {
 	r.learn(s, "userinfo")
 	tag := strings.Trim(r.replacement(s, "userinfo"), "[]")
 	return "%5B" + tag + "%5D"
+}
+
+func (r *Redactor) path(s string) string {
+	segments := strings.Split(s, "/")
+	for i, segment := range segments {
+		segments[i] = r.escaped(segment, url.PathUnescape, url.PathEscape)
+	}
+	return strings.Join(segments, "/")
 }
 
 func (r *Redactor) query(s string) string {
