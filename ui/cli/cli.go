@@ -95,6 +95,7 @@ grow, and what state the call is really in.
   toolscope -f proxy.log        follow a file that grows
   curl -N … | toolscope         watch a stream, live
   toolscope connect PROVIDER …  send a request and watch the answer
+  toolscope proxy               stand in front of providers, watch and record
   toolscope print FILE          the calls, without a screen
   toolscope replay FILE         what becomes of the calls when they are sent back
   toolscope serve FILE          answer like the provider that was recorded`,
@@ -115,7 +116,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.connectCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), versionCommand())
+	root.AddCommand(open, a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), versionCommand())
 	root.AddCommand(topics()...)
 	return root
 }
