@@ -104,7 +104,7 @@ func (l *lexer) finish() {
 	l.unprefix(l.s.pos)
 }
 
-// outside reads a stretch of what is in no string.
+// outside reads up to the next string, or the next line.
 func (l *lexer) outside(p []byte, at int64) int {
 	out := l.s.outside
 	if l.bol {
@@ -117,33 +117,43 @@ func (l *lexer) outside(p []byte, at int64) int {
 		}
 	}
 	n := 0
+	for n < len(p) && !l.inString && !l.bol {
+		c := p[n]
+		if !structure[c] {
+			n += l.loose(p[n:], at+int64(n))
+			continue
+		}
+		switch {
+		case c == '\n':
+			l.bol = true
+			if !out.idle() {
+				l.s.feed(out, c, passed)
+			}
+			out.prev = c
+		case out.idle() && !l.s.r.scan.first[c]:
+			out.prev = c
+		default:
+			l.s.scan(out, p[n:n+1], at+int64(n))
+		}
+		l.take(c)
+		l.before = c
+		n++
+	}
+	return n
+}
+
+// loose reads what stands between the structure: numbers, and all of a text that is no JSON.
+func (l *lexer) loose(p []byte, at int64) int {
+	n := 1
 	for n < len(p) && !structure[p[n]] {
 		n++
 	}
-	if n > 0 {
-		if top := l.top(); top != nil && top.isIndex {
-			top.index = hashed(top.index, p[:n])
-		}
-		l.s.scan(out, p[:n], at)
-		l.before = p[n-1]
-		return n
+	if top := l.top(); top != nil && top.isIndex {
+		top.index = hashed(top.index, p[:n])
 	}
-	c := p[0]
-	if c == '\n' {
-		l.bol = true
-		if !out.idle() {
-			l.s.feed(out, c, passed)
-		}
-		return 1
-	}
-	if out.idle() && !l.s.r.scan.first[c] {
-		out.prev = c
-	} else {
-		l.s.scan(out, p[:1], at)
-	}
-	l.take(c)
-	l.before = c
-	return 1
+	l.s.scan(l.s.outside, p[:n], at)
+	l.before = p[n-1]
+	return n
 }
 
 // lineStart passes over the field name of an event stream's line, so that a secret may have line breaks there.

@@ -30,6 +30,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -138,9 +139,9 @@ func (r *Redactor) header(h http.Header) http.Header {
 	if h == nil {
 		return nil
 	}
-	for name, values := range h { // first of all: another header may repeat it
+	for _, name := range slices.Sorted(maps.Keys(h)) { // first of all: another header may repeat it
 		if _, sought := secretHeader(strings.ToLower(name)); sought {
-			for _, v := range values {
+			for _, v := range h[name] {
 				r.credential(strings.ToLower(name), v, func(secret string) string {
 					r.learn(secret, strings.ToLower(name))
 					return secret

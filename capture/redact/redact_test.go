@@ -79,7 +79,7 @@ func unquoted(t *testing.T, s string) (text string) {
 func TestText(t *testing.T) {
 	r := redactor()
 	for kind, canary := range canaries {
-		for _, around := range []string{"%s", "error: bad key %s.", "<%s>", "curl -H 'x: %s' http://h", `{"a":"%s"}`, "a\\n%s", "\n%s\n"} {
+		for _, around := range []string{"%s", "error: bad key %s.", "<%s>", "curl -H 'x: %s' http://h", `{"a":"%s"}`, "a\\n%s", "\n%s\n", "error\n%s", "{\"a\":\"error\\n%s\"}", "[\"a\n%s"} {
 			got := r.Text(fmt.Sprintf(around, canary))
 			if strings.Contains(got, core(kind, canary)) || !strings.Contains(got, "[redacted:"+kind+":") {
 				t.Errorf("%s: %s", kind, got)
@@ -160,12 +160,18 @@ func TestTags(t *testing.T) {
 	key := canaries["anthropic-key"]
 	r := redactor()
 	h := r.Header(http.Header{"X-Api-Key": {key}, "Authorization": {"Bearer " + key}, "Idempotency-Key": {"one-two-three"}})
-	tag := strings.TrimPrefix(h.Get("X-Api-Key"), "[redacted:x-api-key:")
-	first := strings.TrimPrefix(h.Get("Authorization"), "Bearer [redacted:")
-	for _, got := range []string{first, r.Text(key), r.Text("Bearer " + key), through(r, `{"a":"`+key+`"}`, 3)} {
-		if !strings.Contains(got, tag) {
-			t.Errorf("%s has another tag than %s", got, tag)
+	want := strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
+	for _, got := range []string{h.Get("X-Api-Key"), r.Text(key), strings.TrimPrefix(r.Text("Bearer "+key), "Bearer "), r.Text(key + ".")} {
+		if strings.TrimSuffix(got, ".") != want {
+			t.Errorf("%s is not %s", got, want)
 		}
+	}
+	if got := through(r, `{"a":"`+key+`"}`, 3); got != `{"a":"`+want+`"}` {
+		t.Errorf("%s in %s", want, got)
+	}
+	pattern := redactor().Text(key)
+	if pattern[len(pattern)-6:] != want[len(want)-6:] {
+		t.Errorf("%s has another tag than %s", pattern, want)
 	}
 	if h.Get("Idempotency-Key") != "one-two-three" {
 		t.Error("an idempotency key is no secret")

@@ -10,7 +10,10 @@ func (l *lexer) string(p []byte, at int64) int {
 	}
 	if n := plainRun(p); n > 0 {
 		l.note(p[:n])
-		l.s.scan(l.s.inside, p[:n], at)
+		ends := n < len(p) && p[n] == '"' && !l.joined
+		if m := l.s.inside; !ends || !m.idle() || l.s.r.scan.next(p[:n], 0)+3 <= n { // two characters are no secret
+			l.s.scan(m, p[:n], at)
+		}
 		return n
 	}
 	switch p[0] {
