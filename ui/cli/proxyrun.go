@@ -70,13 +70,6 @@ func (r *running) run(ctx context.Context, o proxy.Options, listener net.Listene
 // announce says where the proxy listens, and how to send clients there.
 func (r *running) announce(f *proxyFlags) {
 	a := r.app
-	url := r.url
-	if f.token != "" {
-		r.url += "/TOKEN" // the screen and the log are no place for it
-		if f.printEnv {
-			url += "/" + f.token
-		}
-	}
 	out := io.Writer(a.stdout)
 	if f.format == "jsonl" {
 		var o object
@@ -87,8 +80,13 @@ func (r *running) announce(f *proxyFlags) {
 	} else {
 		fmt.Fprintln(a.stdout, r.url)
 	}
+	base := r.url
+	if f.token != "" {
+		base += "/" + f.token
+		r.url += "/TOKEN" // the screen is no place for it
+	}
 	if f.printEnv {
-		fmt.Fprintln(out, strings.Join(environment(r.ways, url), "\n"))
+		fmt.Fprintln(out, strings.Join(environment(r.ways, base), "\n"))
 	}
 	if f.public {
 		a.say("toolscope: other machines can reach this proxy; what they send, keys too, can be read on the way")
