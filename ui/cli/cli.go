@@ -166,7 +166,7 @@ func topics() []*cobra.Command {
 	}
 	return []*cobra.Command{
 		{Use: "dialects", Short: "The names --dialect takes", Long: "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the\nscreen, overrules them.\n" + dialectTable()},
-		{Use: "hosts", Short: "The providers that connect knows", Long: hostsHelp()},
+		{Use: "hosts", Short: "The providers that connect and proxy know", Long: hostsHelp()},
 		{Use: "keys", Short: "The keys of the screen", Long: keys},
 		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
 		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
