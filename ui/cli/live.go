@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	recordUsage = "record into a new file: `FILE`, or one named by the time in the directory FILE"
+	recordUsage = "record into this new `FILE`.tsc, or into a new one in this directory"
 	keepUsage   = "show and record keys and other secrets as they are"
 )
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // standIn is the program as a proxy without a screen.
@@ -177,6 +178,34 @@ func TestProxyRefuses(t *testing.T) {
 	}
 	if got := p.ended(syscall.SIGINT, 0); strings.Contains(got.stderr, canary) {
 		t.Error(got.stderr)
+	}
+}
+
+// TestRecordFolder: a run never writes into the file of another one, also within
+// the same second.
+func TestRecordFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "captures")
+	a := &app{stderr: os.Stderr}
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for _, want := range []string{"2026-11-21T12-00-00.tsc", "2026-11-21T12-00-00-2.tsc", "2026-11-21T12-00-00-3.tsc"} {
+		r, err := a.record(dir, noon, "test")
+		if err != nil || r.name != want {
+			t.Fatalf("%+v, %v; want %s", r, err, want)
+		}
+		defer a.endRecording(r)
+		if _, err := os.Stat(filepath.Join(dir, want)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, path := range []string{filepath.Join(dir, "a.tsc"), filepath.Join(dir, "new", "folder") + "/"} {
+		r, err := a.record(path, noon, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.endRecording(r)
+		if _, err := a.record(filepath.Join(dir, "a.tsc"), noon, "test"); err == nil || !strings.Contains(err.Error(), "file exists") {
+			t.Error(err)
+		}
 	}
 }
 

@@ -28,9 +28,8 @@ type recording struct {
 	over    chan struct{} // closed when no more is
 }
 
-// record begins the recording that --record asks for: in a directory, one that
-// exists or is written with a slash at its end, a new file; otherwise the file
-// itself, which must be new.
+// record begins the recording that --record asks for: in a directory a new file,
+// otherwise the file itself, which must be new.
 func (a *app) record(to string, began time.Time, by string) (*recording, error) {
 	if to == "" {
 		return nil, nil
@@ -38,7 +37,7 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 	var w *capture.Writer
 	var err error
 	name := filepath.Base(to)
-	if info, failed := os.Stat(to); strings.HasSuffix(to, string(filepath.Separator)) || failed == nil && info.IsDir() {
+	if isFolder(to) {
 		var warning string
 		if w, name, warning, err = createIn(to, began, by); warning != "" {
 			a.say("toolscope: --record: " + warning)
@@ -50,6 +49,15 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 		return nil, fmt.Errorf("--record: %w", err)
 	}
 	return newRecording(w, name), nil
+}
+
+// isFolder reports whether a path is that of a directory. One that is not there
+// yet is, when it has a slash at its end or no extension.
+func isFolder(path string) bool {
+	if info, err := os.Stat(path); err == nil {
+		return info.IsDir()
+	}
+	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
 func newRecording(w *capture.Writer, name string) *recording {
