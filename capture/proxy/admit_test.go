@@ -133,6 +133,28 @@ func TestSlowHead(t *testing.T) {
 	}
 }
 
+func TestUpstreamIsTheProxy(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	p, err := New(Options{Routes: []Route{{"/", upstreamAt(t, "http://localhost:"+port)}}, Record: func(capture.Record) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context())
+	go p.Serve(t.Context(), l)
+	resp, err := http.Get("http://127.0.0.1:" + port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if s := p.Stats(); resp.StatusCode != http.StatusLoopDetected || s.Requests != 0 || s.Refused != 1 {
+		t.Errorf("%s, %+v", resp.Status, s)
+	}
+}
+
 func TestRedirectIsNotFollowed(t *testing.T) {
 	const metadata = "http://169.254.169.254/latest/meta-data/"
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {

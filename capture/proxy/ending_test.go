@@ -153,11 +153,7 @@ func TestClientBreaksOffItsBody(t *testing.T) {
 }
 
 func TestNoAnswer(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed.Close()
+	const closed = "127.0.0.1:1" // tcpmux, which nobody runs
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 	encrypted := httptest.NewUnstartedServer(nil)
 	encrypted.Config.ErrorLog = quiet
@@ -170,7 +166,7 @@ func TestNoAnswer(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")
 	})
 	for _, test := range []struct{ name, upstream, says string }{
-		{"refused", "http://" + closed.Addr().String(), "connection refused by " + closed.Addr().String()},
+		{"refused", "http://" + closed, "connection refused by " + closed},
 		{"unknown name", "http://nobody.invalid", "nobody.invalid"},
 		{"unknown authority", encrypted.URL, "an authority that is not known"},
 		{"no TLS", strings.Replace(plain, "http:", "https:", 1), "TLS: the server does not speak it"},

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -187,46 +189,58 @@ func TestCloseDoesNotWaitForEver(t *testing.T) {
 }
 
 // BenchmarkLatency measures what the proxy adds, against the same upstream without it, by turns in one run: to the
-// first byte, and to each of 1,000 events that are sent a millisecond apart.
+// first byte, to each of 1,000 events that one stream brings a millisecond apart, and to each of 100 events that 200
+// streams bring at the same time, 50 milliseconds apart.
 func BenchmarkLatency(b *testing.B) {
-	const events = 1000
 	epoch := time.Now()
 	up := serve(b, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		if r.URL.Path == "/first" {
-			io.WriteString(w, "data: 0\n\n")
-			return
-		}
-		for range events {
-			time.Sleep(time.Millisecond)
+		events, every := 1, 0
+		fmt.Sscanf(r.URL.Path, "/%d/%d", &events, &every)
+		for i := range events {
+			wait := time.Duration(every) * time.Millisecond
+			if i == 0 { // the streams do not keep step
+				wait = time.Duration(rand.Int64N(int64(4*wait + 1)))
+			}
+			time.Sleep(wait)
 			fmt.Fprintf(w, "data: %d\n\n", time.Since(epoch))
 			w.(http.Flusher).Flush()
 		}
 	})
-	d := stand(b, up, nil)
+	d := stand(b, up, func(o *Options) { o.Record = func(capture.Record) {} })
 	bases := [2]string{up, "http://" + d.addr}
-	var first, each [2][]time.Duration
-	for b.Loop() {
-		for range 200 {
+	b.Run("first byte", func(b *testing.B) {
+		var took [2][]time.Duration
+		for b.Loop() {
 			for i, base := range bases {
-				first[i] = append(first[i], timeToFirstByte(b, d.client, base))
+				took[i] = append(took[i], timeToFirstByte(b, d.client, base+"/1/0"))
 			}
 		}
-		for i, base := range bases {
-			each[i] = append(each[i], eventLatencies(b, d.client, base, epoch)...)
-		}
+		reportAdded(b, took)
+	})
+	for _, test := range []struct {
+		streams int
+		path    string
+	}{{1, "/1000/1"}, {200, "/100/50"}} {
+		b.Run(fmt.Sprintf("event of %d streams", test.streams), func(b *testing.B) {
+			var took [2][]time.Duration
+			for b.Loop() {
+				for i, base := range bases {
+					took[i] = append(took[i], eventLatencies(b, d.client, base+test.path, test.streams, epoch)...)
+				}
+			}
+			reportAdded(b, took)
+		})
 	}
+}
+
+func reportAdded(b *testing.B, took [2][]time.Duration) {
 	b.ReportMetric(0, "ns/op")
-	for _, m := range []struct {
-		name string
-		took [2][]time.Duration
-	}{{"first", first}, {"event", each}} {
-		for _, p := range []int{50, 99} {
-			direct, proxied := percentile(m.took[0], p), percentile(m.took[1], p)
-			b.ReportMetric(micros(direct), fmt.Sprintf("µs-%s-p%d-direct", m.name, p))
-			b.ReportMetric(micros(proxied-direct), fmt.Sprintf("µs-%s-p%d-added", m.name, p))
-		}
+	for _, p := range []int{50, 99} {
+		direct, proxied := percentile(took[0], p), percentile(took[1], p)
+		b.ReportMetric(micros(direct), fmt.Sprintf("p%d-direct-µs", p))
+		b.ReportMetric(micros(proxied-direct), fmt.Sprintf("p%d-added-µs", p))
 	}
 }
 
@@ -237,9 +251,9 @@ func percentile(took []time.Duration, p int) time.Duration {
 	return took[len(took)*p/100]
 }
 
-func timeToFirstByte(b *testing.B, client *http.Client, base string) time.Duration {
+func timeToFirstByte(b *testing.B, client *http.Client, to string) time.Duration {
 	began := time.Now()
-	resp, err := client.Post(base+"/first", "application/json", strings.NewReader("{}"))
+	resp, err := client.Post(to, "application/json", strings.NewReader("{}"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -252,30 +266,39 @@ func timeToFirstByte(b *testing.B, client *http.Client, base string) time.Durati
 	return took
 }
 
-// eventLatencies reads events that tell when they were sent.
-func eventLatencies(b *testing.B, client *http.Client, base string, epoch time.Time) []time.Duration {
-	resp, err := client.Post(base+"/events", "application/json", strings.NewReader("{}"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var took []time.Duration
-	for buf := make([]byte, 4096); ; {
-		n, err := resp.Body.Read(buf)
-		now := time.Since(epoch)
-		for line := range strings.FieldsSeq(string(buf[:n])) {
-			var sent time.Duration
-			if _, err := fmt.Sscan(line, (*int64)(&sent)); err == nil {
-				took = append(took, now-sent)
+// eventLatencies reads events that tell when they were sent, from several streams at the same time.
+func eventLatencies(b *testing.B, client *http.Client, to string, streams int, epoch time.Time) (all []time.Duration) {
+	var mu sync.Mutex
+	var reading sync.WaitGroup
+	for range streams {
+		reading.Go(func() {
+			resp, err := client.Post(to, "application/json", strings.NewReader("{}"))
+			if err != nil {
+				b.Error(err)
+				return
 			}
-		}
-		if err == io.EOF {
-			return took
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
+			defer resp.Body.Close()
+			var took []time.Duration
+			for buf := make([]byte, 4096); err == nil; {
+				var n int
+				n, err = resp.Body.Read(buf)
+				now := time.Since(epoch)
+				for line := range strings.FieldsSeq(string(buf[:n])) {
+					if sent, err := strconv.ParseInt(line, 10, 64); err == nil {
+						took = append(took, now-time.Duration(sent))
+					}
+				}
+			}
+			if err != io.EOF {
+				b.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, took...)
+		})
 	}
+	reading.Wait()
+	return all
 }
 
 // BenchmarkCancel measures how long the upstream goes on for a client that has left.
