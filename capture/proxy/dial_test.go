@@ -3,11 +3,13 @@ package proxy
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"toolscope/capture"
 )
@@ -45,6 +47,19 @@ func TestForbiddenAddresses(t *testing.T) {
 		if err := checkAddress("x.example", address); (err != nil) != forbidden {
 			t.Errorf("%s: %v", address, err)
 		}
+	}
+}
+
+// An address that the upstream's URL names is dialled, whatever it is; nobody listens at this one.
+func TestNamedAddress(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Second)
+	defer stop()
+	c, err := guard{}.dial(ctx, "tcp", "[fe80::1%lo]:1")
+	if err == nil {
+		c.Close()
+	}
+	if errors.As(err, new(*forbiddenAddress)) {
+		t.Error(err)
 	}
 }
 

@@ -89,19 +89,25 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
+// serveHTTP2 stands a proxy in front of an upstream that speaks HTTP/2 over TLS.
+func serveHTTP2(t *testing.T, h http.HandlerFunc) *desk {
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ErrorLog = quiet
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return stand(t, s.URL, func(o *Options) { o.Roots = roots })
+}
+
 func TestHTTP2(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d := serveHTTP2(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "%s %s", r.Proto, body)
 		w.(http.Flusher).Flush()
 		w.Header().Set(http.TrailerPrefix+"X-Late", "1")
-	}))
-	s.EnableHTTP2 = true
-	s.StartTLS()
-	defer s.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(s.Certificate())
-	d := stand(t, s.URL, func(o *Options) { o.Roots = roots })
+	})
 	for n := range 2 {
 		resp, err := d.client.Post("http://"+d.addr, "text/plain", strings.NewReader("hi"))
 		if err != nil {
@@ -119,6 +125,28 @@ func TestHTTP2(t *testing.T) {
 	if n := d.dials.Load(); n != 1 {
 		t.Errorf("%d dials", n)
 	}
+}
+
+func TestHTTP2BreaksOff(t *testing.T) {
+	left := make(chan bool)
+	d := serveHTTP2(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "data: 1\n\n")
+		w.(http.Flusher).Flush()
+		if r.URL.Path == "/reset" {
+			panic(http.ErrAbortHandler)
+		}
+		<-r.Context().Done()
+		close(left)
+	})
+	if body, err := io.ReadAll(d.get("/reset").Body); string(body) != "data: 1\n\n" || err == nil {
+		t.Errorf("%q, %v", body, err)
+	}
+	d.endsWith(1, capture.EndCut, "stream error")
+	resp := d.get("/stay")
+	io.ReadFull(resp.Body, make([]byte, 9))
+	resp.Body.Close()
+	<-left
+	d.endsWith(2, capture.EndCut, clientGone)
 }
 
 // Only a WebSocket may be switched to.
