@@ -67,7 +67,7 @@ type Route struct {
 type Limits struct {
 	HeaderBytes int           // of a request's or a response's head: 1 MiB
 	HeaderTime  time.Duration // in which a request's head must have come: 10 s
-	Idle        time.Duration // in which nothing passes, after which an exchange is cut: 10 min
+	Idle        time.Duration // in which nothing passes, in either direction, after which an exchange is cut: 10 min
 	QueueBytes  int           // of records that wait to be taken, before there are gaps: 64 MiB
 }
 
