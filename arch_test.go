@@ -21,10 +21,12 @@ var rooms = []struct {
 }{
 	{"stream", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"providers/dialect", []string{"stream"}, []string{"os", "net", "net/http"}},
+	{"providers/host", []string{"providers", "providers/dialect", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/*", []string{"stream", "providers/dialect"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
-	{"capture/*", []string{"capture", "capture/*"}, []string{"github.com/charmbracelet/*"}},
+	{"capture/redact", []string{"capture"}, []string{"os", "net", "github.com/*"}},
+	{"capture/*", []string{"capture", "capture/*"}, []string{"github.com/*"}},
 	{"capture", nil, []string{"github.com/charmbracelet/*"}},
 	{"themes", nil, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", nil, []string{"os", "net"}},

@@ -27,6 +27,7 @@ type Exchange struct {
 	begun   bool          // bytes of the response have come
 	broken  bool          // they cannot be decoded any further
 	trouble error         // why, until it is told
+	why     string        // it ended, where that was not as it should be
 	glued   bool          // events stand in it without blank lines between them
 	framer  stream.Framer
 	decoder dialect.Decoder
@@ -198,6 +199,7 @@ func (x *Exchange) end() {
 	}
 	x.observe()
 	x.checkStatus()
+	x.tellUnanswered()
 	x.tellTrouble()
 	x.tellGlued()
 	if x.decoder != nil {
@@ -225,6 +227,18 @@ func (x *Exchange) checkStatus() {
 		why = fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status)
 	}
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
+}
+
+// tellUnanswered makes a failure of an exchange that ended before there was
+// anything to show, if it is known why.
+func (x *Exchange) tellUnanswered() {
+	if x.why == "" || len(x.turns) > 0 {
+		return
+	}
+	if x.decoder == nil {
+		x.Dialect, x.Why, x.decoder = &unknown, "no answer", &unknownDecoder{empty: true}
+	}
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: x.why, More: new(stream.Detail)})
 }
 
 // closeLast ends a turn of which the decoder knows nothing: one that had

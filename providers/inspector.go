@@ -58,6 +58,7 @@ func (in *Inspector) Write(r stream.Record) {
 		x.receive(r.Data)
 	}
 	if r.End {
+		x.why = r.Why
 		x.end()
 	}
 }

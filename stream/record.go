@@ -10,6 +10,7 @@ type Record struct {
 	Data     []byte
 	Head     *Head  // what is known from outside the bytes; on an exchange's first record of a side
 	End      bool   // no more bytes of this exchange come
+	Why      string // with End: the reason, in words, where it was not as it should be
 	Note     string // something that happened to the source itself
 }
 

@@ -37,7 +37,7 @@ func tools(request []byte) (list []dialect.Tool) {
 			i++
 		}
 		for f := range tool.at(declarations).all() {
-			t := dialect.Tool{Name: f.at(0).raw().Text(), Kind: "function"}
+			t := dialect.Tool{Name: f.at(0).raw().Text(), Kind: "function", Description: f.at(1).raw().Text()}
 			if schema := f.at(2); schema.isArray() {
 				t.Schema = appendSchema(nil, schema)
 			}

@@ -23,8 +23,9 @@ var target = dialect.Target{
 		NoReasoning: "messages.N.content.M.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
 		LoneResult:  "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }
 
 // encode writes messages. A system message that comes first stands beside them,

@@ -20,7 +20,7 @@ func tools(request []byte) (all []dialect.Tool) {
 	for ok := list.Array(); ok; ok = list.Element() {
 		t := list.Value()
 		kind, name, schema := t.Get("type"), t.Get("name").Text(), t.Get("input_schema")
-		tool := dialect.Tool{Name: name, Kind: kind.Text()}
+		tool := dialect.Tool{Name: name, Kind: kind.Text(), Description: t.Get("description").Text()}
 		switch {
 		case !kind.Given(), kind.Is("custom"), schema.Given():
 			tool.Kind = "function"

@@ -105,7 +105,9 @@ func tools(request []byte) (tools []dialect.Tool) {
 			if !schema.Given() {
 				schema = nil
 			}
-			tools = append(tools, dialect.Tool{Name: spec.Get("name").Text(), Kind: "function", Schema: schema})
+			tools = append(tools, dialect.Tool{
+				Name: spec.Get("name").Text(), Kind: "function", Description: spec.Get("description").Text(), Schema: schema,
+			})
 		case system.Get("name").IsString():
 			tools = append(tools, dialect.Tool{Name: system.Get("name").Text(), Kind: "server"})
 		}

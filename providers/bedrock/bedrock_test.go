@@ -65,7 +65,7 @@ func TestTools(t *testing.T) {
 		{"toolSpec":{"name":"b"}}, {"systemTool":{"name":"nova_grounding"}}, {"cachePoint":{"type":"default"}}, 7
 	]}}`))
 	want := []dialect.Tool{
-		{Name: "a", Kind: "function", Schema: dialect.Raw(`{ "type": "object" }`)},
+		{Name: "a", Kind: "function", Description: "A", Schema: dialect.Raw(`{ "type": "object" }`)},
 		{Name: "b", Kind: "function"},
 		{Name: "nova_grounding", Kind: "server"},
 	}

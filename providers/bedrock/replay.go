@@ -26,8 +26,9 @@ var target = dialect.Target{
 		LoneCall:   "Expected toolResult blocks at messages.N.content for the following Ids: {id}",
 		LoneResult: "The number of toolResult blocks at messages.N.content exceeds the number of toolUse blocks of previous turn.",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }
 
 // encode writes messages. Those of one speaker that follow each other are one,

@@ -22,8 +22,9 @@ var target = dialect.Target{
 		Name:       "invalid request: tool names can only contain certain characters (A-Za-z0-9_) and can't begin with a digit (provided name: '{name}').",
 		LoneResult: "tool call id not found in previous tool calls",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }
 
 func encode(messages []dialect.Message) [][]byte {

@@ -30,9 +30,10 @@ type Dialect struct {
 
 // A Tool is one tool a request declares.
 type Tool struct {
-	Name   string
-	Kind   string // function, custom, server, …: as a call of it would have
-	Schema Raw    // of its arguments, as JSON Schema 2020-12; nil when the request has none
+	Name        string
+	Kind        string // function, custom, server, …: as a call of it would have
+	Description string // what the model is told of it
+	Schema      Raw    // of its arguments, as JSON Schema 2020-12; nil when the request has none
 }
 
 // Evidence is what an exchange shows before it is decoded.

@@ -38,6 +38,11 @@ type Target struct {
 	// has Raw as that. System messages that stand elsewhere in a request are left
 	// out.
 	Encode func([]Message) [][]byte
+	// Request writes a request that asks for a stream and for its usage: where it
+	// goes, relative to a host's address, and its body. Of the conversation it
+	// writes what is Encoded: Ask has all of it. It is nil where requests are never
+	// made.
+	Request func(Request, Quirks) (path string, body []byte)
 	// Decode reads the history of a request. Of a request that breaks off or holds
 	// what it does not know it reads what there is.
 	Decode func(request []byte) ([]Message, error)

@@ -11,7 +11,9 @@ func FunctionTools(request []byte) (tools []Tool) {
 		}
 		function := tool.Get("function")
 		if name := function.Get("name").Text(); name != "" {
-			tools = append(tools, Tool{Name: name, Kind: "function", Schema: schemaOf(function.Get("parameters"))})
+			tools = append(tools, Tool{
+				Name: name, Kind: "function", Description: function.Get("description").Text(), Schema: schemaOf(function.Get("parameters")),
+			})
 		}
 	}
 	return tools

@@ -14,7 +14,7 @@ func TestFunctionTools(t *testing.T) {
 		{"type":"custom","custom":{"name":"d"}}, {"type":"function","function":{}}, 7
 	]}`))
 	want := []Tool{
-		{Name: "a", Kind: "function", Schema: Raw(`{ "type": "object" }`)},
+		{Name: "a", Kind: "function", Description: "A", Schema: Raw(`{ "type": "object" }`)},
 		{Name: "b", Kind: "function"},
 		{Name: "c", Kind: "function"},
 	}

@@ -26,8 +26,9 @@ var target = dialect.Target{
 		LoneResult: "Please ensure that function response turn comes immediately after a function call turn.",
 		Unsigned:   "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}`, position N.",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }
 
 const wrongCount = "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."

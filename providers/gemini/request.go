@@ -57,6 +57,8 @@ func declaration(f dialect.Raw) dialect.Tool {
 		switch string(s.Key()) {
 		case "name":
 			t.Name = s.Value().Text()
+		case "description":
+			t.Description = s.Value().Text()
 		case "parametersJsonSchema", "parameters_json_schema":
 			t.Schema = s.Value()
 		case "parameters":

@@ -110,7 +110,9 @@ func tools(request []byte) (list []dialect.Tool) {
 		switch kind := tool.Get("type").Text(); kind {
 		case "":
 		case "function":
-			list = append(list, dialect.Tool{Name: tool.Get("name").Text(), Kind: "function", Schema: tool.Get("parameters")})
+			list = append(list, dialect.Tool{
+				Name: tool.Get("name").Text(), Kind: "function", Description: tool.Get("description").Text(), Schema: tool.Get("parameters"),
+			})
 		case "mcp_server": // its tools are not told
 		default:
 			list = append(list, dialect.Tool{Name: kind, Kind: "server"})

@@ -16,8 +16,9 @@ var target = dialect.Target{
 	Refusal: dialect.Refusal{
 		Args: "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }
 
 func encode(messages []dialect.Message) [][]byte {

@@ -19,8 +19,9 @@ var openAI = dialect.Target{
 		LoneCall:   "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}",
 		LoneResult: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }
 
 // mistral is Mistral's own host, which wants ids of nine letters and digits
@@ -38,8 +39,9 @@ var mistral = dialect.Target{
 		LoneCall:   "Not the same number of function calls and responses",
 		LoneResult: "Not the same number of function calls and responses",
 	},
-	Encode: encodeMistral,
-	Decode: decode,
+	Encode:  encodeMistral,
+	Request: ask,
+	Decode:  decode,
 }
 
 // llamaCPP is llama.cpp's server: its chat templates parse the arguments, so a
@@ -53,6 +55,7 @@ var llamaCPP = dialect.Target{
 	Refusal: dialect.Refusal{
 		Args: "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] ...",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }

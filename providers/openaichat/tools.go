@@ -28,7 +28,7 @@ func tool(t dialect.Raw) dialect.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
 	switch custom := t.Get("custom"); {
 	case kind == "custom", kind == "" && custom.Given():
-		return dialect.Tool{Name: custom.Get("name").Text(), Kind: "custom"}
+		return dialect.Tool{Name: custom.Get("name").Text(), Kind: "custom", Description: custom.Get("description").Text()}
 	case kind == "" && !inner.Given():
 		return dialect.Tool{}
 	case !inner.Given():
@@ -42,7 +42,7 @@ func tool(t dialect.Raw) dialect.Tool {
 }
 
 func function(f dialect.Raw) dialect.Tool {
-	t := dialect.Tool{Name: f.Get("name").Text(), Kind: "function"}
+	t := dialect.Tool{Name: f.Get("name").Text(), Kind: "function", Description: f.Get("description").Text()}
 	if p := f.Get("parameters"); p.Given() {
 		t.Schema = p
 	}

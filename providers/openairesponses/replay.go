@@ -28,8 +28,9 @@ var target = dialect.Target{
 		LoneResult:  "No tool call found for function call output with call_id {id}.",
 		NoReasoning: "Item 'fc_...' of type 'function_call' was provided without its required 'reasoning' item: 'rs_...'.",
 	},
-	Encode: encode,
-	Decode: decode,
+	Encode:  encode,
+	Request: ask,
+	Decode:  decode,
 }
 
 // encode writes the items of a history.

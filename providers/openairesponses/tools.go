@@ -51,9 +51,9 @@ func appendTools(all []dialect.Tool, list dialect.Raw) []dialect.Tool {
 			if nested := tool.Get("function"); nested.Kind() == '{' { // as Chat Completions has it
 				tool, name = nested, nested.Get("name").Text()
 			}
-			all = append(all, dialect.Tool{Name: name, Kind: "function", Schema: schema(tool)})
+			all = append(all, dialect.Tool{Name: name, Kind: "function", Description: tool.Get("description").Text(), Schema: schema(tool)})
 		case kind == "custom":
-			all = append(all, dialect.Tool{Name: name, Kind: "custom"})
+			all = append(all, dialect.Tool{Name: name, Kind: "custom", Description: tool.Get("description").Text()})
 		case kind == "namespace":
 			all = appendTools(all, tool.Get("tools"))
 		case builtIn[kind] != "":

@@ -1,0 +1,114 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Fetch sends a request when it is read and yields the records of that exchange: the request's head and body, the
+// response's head, each piece of its body as it was read, and its end. Times count from began. The request's body is
+// read whole before it is sent.
+//
+// What keeps a request from being answered (the name, the connection, TLS) is the source's error. A response that
+// breaks off ends with EndCut and the reason; so does one that ctx cancels, with or without a head.
+//
+// Redirects, time limits and the undoing of a content coding are the client's.
+func Fetch(ctx context.Context, client *http.Client, req *http.Request, exchange int, began time.Time) Source {
+	return func(yield func(Record, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		f := fetch{exchange: exchange, began: began, yield: yield}
+		if req = f.send(req.WithContext(ctx)); req == nil {
+			return
+		}
+		resp, err := client.Do(req)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			f.pass(f.ended(ctx.Err()))
+			return
+		case err != nil:
+			yield(Record{}, &unanswered{req.URL.Host, err})
+			return
+		}
+		defer resp.Body.Close()
+		f.receive(ctx, resp)
+	}
+}
+
+// fetch is one exchange of our own.
+type fetch struct {
+	exchange int
+	began    time.Time
+	yield    func(Record, error) bool
+}
+
+func (f *fetch) pass(r Record) bool {
+	r.Exchange = f.exchange
+	return f.yield(r, nil)
+}
+
+func (f *fetch) now() time.Duration { return max(0, time.Since(f.began)) }
+
+func (f *fetch) ended(err error) Record {
+	end, why := EndOf(err)
+	return Record{At: f.now(), End: end, Why: why}
+}
+
+// send yields the request's side. It returns the request to send, or nil if it must not be sent.
+func (f *fetch) send(req *http.Request) *http.Request {
+	head := Head{Method: req.Method, URL: req.URL.String(), Header: req.Header.Clone(), Start: time.Now()}
+	if head.Method == "" {
+		head.Method = http.MethodGet
+	}
+	var body []byte
+	if req.Body != nil {
+		var err error
+		body, err = io.ReadAll(req.Body)
+		req.Body.Close()
+		if err != nil {
+			f.yield(Record{}, fmt.Errorf("read the request's body: %w", err))
+			return nil
+		}
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
+		req.ContentLength = int64(len(body))
+	}
+	if !f.pass(Record{Side: Request, At: f.now(), Head: &head, Data: bytes.Clone(body)}) {
+		return nil
+	}
+	return req
+}
+
+// receive yields the response's side.
+func (f *fetch) receive(ctx context.Context, resp *http.Response) {
+	head := Head{Status: resp.StatusCode, Header: resp.Header.Clone(), Start: time.Now()}
+	if !f.pass(Record{At: f.now(), Head: &head}) {
+		return
+	}
+	for buf := make([]byte, chunkSize); ; {
+		n, err := resp.Body.Read(buf)
+		if n > 0 && !f.pass(Record{At: f.now(), Data: bytes.Clone(buf[:n])}) {
+			return
+		}
+		if err != nil {
+			if ctx.Err() != nil && err != io.EOF {
+				err = ctx.Err()
+			}
+			f.pass(f.ended(err))
+			return
+		}
+	}
+}
+
+// unanswered is the error of a request that got no answer.
+type unanswered struct {
+	host string
+	err  error
+}
+
+func (u *unanswered) Error() string { return "no answer from " + u.host + ": " + Trouble(u.err) }
+func (u *unanswered) Unwrap() error { return u.err }

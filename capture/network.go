@@ -1,0 +1,105 @@
+package capture
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+)
+
+// Trouble says in words why a request got no answer. Unlike the error's own text it never holds the request's URL, in
+// which there may be a key.
+func Trouble(err error) string {
+	if ue := (*url.Error)(nil); errors.As(err, &ue) {
+		err = ue.Err
+	}
+	if dns := (*net.DNSError)(nil); errors.As(err, &dns) {
+		return nameTrouble(dns)
+	}
+	if words := tlsTrouble(err); words != "" {
+		return words
+	}
+	switch where := peer(err); {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused" + where
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "no route to the host" + where
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "the connection was reset before an answer came"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was closed before an answer came"
+	case isTimeout(err):
+		return "no answer in time: " + err.Error()
+	}
+	return err.Error()
+}
+
+func nameTrouble(err *net.DNSError) string {
+	switch {
+	case err.IsNotFound:
+		return fmt.Sprintf("the host name %q is not known", err.Name)
+	case err.IsTimeout:
+		return fmt.Sprintf("the host name %q could not be looked up in time", err.Name)
+	}
+	return fmt.Sprintf("the host name %q could not be looked up: %s", err.Name, err.Err)
+}
+
+// tlsTrouble is empty for an error that has nothing to do with TLS.
+func tlsTrouble(err error) string {
+	var (
+		record    tls.RecordHeaderError
+		alert     tls.AlertError
+		unknown   x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		unchecked *tls.CertificateVerificationError
+	)
+	switch {
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
+		return "TLS: the server does not speak it; is its URL http and not https?"
+	case errors.As(err, &unknown):
+		return "TLS: the certificate is signed by an authority that is not known here"
+	case errors.As(err, &name), errors.As(err, &invalid), errors.As(err, &unchecked):
+		return "TLS: the certificate does not hold: " + err.Error()
+	case errors.As(err, &alert):
+		return "TLS: refused by the server: " + alert.Error()
+	}
+	return ""
+}
+
+// peer is " by ADDRESS" when the error knows who did it.
+func peer(err error) string {
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
+		return " by " + op.Addr.String()
+	}
+	return ""
+}
+
+func isTimeout(err error) bool {
+	var t net.Error
+	return errors.As(err, &t) && t.Timeout()
+}
+
+// EndOf tells how a body ended that was read until err, and why, in words. The error of a body that was read to its
+// end is io.EOF.
+func EndOf(err error) (End, string) {
+	switch {
+	case err == io.EOF:
+		return EndEOF, ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return EndCut, "the time for it was over"
+	case errors.Is(err, context.Canceled):
+		return EndCut, "cancelled"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return EndCut, "the connection was closed before the body was complete"
+	case errors.Is(err, syscall.ECONNRESET):
+		return EndCut, "the connection was reset"
+	}
+	return EndCut, err.Error()
+}

@@ -1,0 +1,279 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+)
+
+// patience is how long a test waits for what must come. Nothing depends on how long it takes.
+const patience = 20 * time.Second
+
+// desk is a proxy that listens, with what it recorded and how often it dialled.
+type desk struct {
+	t      testing.TB
+	proxy  *Proxy
+	addr   string // of the proxy
+	client *http.Client
+	dials  atomic.Int64
+
+	mu   sync.Mutex
+	recs []capture.Record
+	came chan struct{} // a doorbell
+}
+
+// upstreamAt makes a route's URL.
+func upstreamAt(t testing.TB, raw string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// serve starts an upstream.
+func serve(t testing.TB, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s.URL
+}
+
+// stand starts a proxy in front of the upstream. change may say more about it.
+func stand(t testing.TB, upstream string, change func(*Options)) *desk {
+	t.Helper()
+	d := &desk{t: t, came: make(chan struct{}, 1)}
+	before := runtime.NumGoroutine()
+	o := Options{Routes: []Route{{"/", upstreamAt(t, upstream)}}, Record: d.record, Log: log.New(logged{t}, "", 0)}
+	o.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		d.dials.Add(1)
+		return guard{}.dial(ctx, network, address)
+	}
+	if change != nil {
+		change(&o)
+	}
+	p, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.proxy, d.addr = p, l.Addr().String()
+	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 300}
+	d.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- p.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		stop()
+		if err := <-served; err != nil {
+			t.Error("Serve:", err)
+		}
+		ctx, stop := context.WithTimeout(context.Background(), patience)
+		defer stop()
+		if err := p.Close(ctx); err != nil {
+			t.Error("Close:", err)
+		}
+		if live := p.Stats().Live; live != 0 {
+			t.Errorf("%d exchanges live on", live)
+		}
+		awaitGoroutines(t, before)
+	})
+	return d
+}
+
+// awaitGoroutines waits until there are no more goroutines than before.
+func awaitGoroutines(t testing.TB, before int) {
+	t.Helper()
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(end) {
+			var stacks [1 << 16]byte
+			t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks[:], true)])
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (d *desk) record(r capture.Record) {
+	d.mu.Lock()
+	d.recs = append(d.recs, r)
+	d.mu.Unlock()
+	select {
+	case d.came <- struct{}{}:
+	default:
+	}
+}
+
+// records are those of an exchange so far.
+func (d *desk) records(exchange int) []capture.Record {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var recs []capture.Record
+	for _, r := range d.recs {
+		if r.Exchange == exchange {
+			recs = append(recs, r)
+		}
+	}
+	return recs
+}
+
+// await waits until the exchange's records are as they should be, and returns them.
+func (d *desk) await(exchange int, enough func([]capture.Record) bool) []capture.Record {
+	d.t.Helper()
+	deadline := time.After(patience)
+	for {
+		recs := d.records(exchange)
+		if enough(recs) {
+			return recs
+		}
+		select {
+		case <-d.came:
+		case <-deadline:
+			d.t.Fatalf("exchange %d: waited in vain, with %s", exchange, describe(recs))
+		}
+	}
+}
+
+// ended waits for the end of an exchange.
+func (d *desk) ended(exchange int) []capture.Record {
+	d.t.Helper()
+	recs := d.await(exchange, func(recs []capture.Record) bool {
+		return len(recs) > 0 && recs[len(recs)-1].End != ""
+	})
+	for i, r := range recs {
+		if r.End != "" && (i < len(recs)-1 || r.Side != capture.Response) {
+			d.t.Errorf("exchange %d ends before its end: %s", exchange, describe(recs))
+		}
+	}
+	return recs
+}
+
+// endsWith checks how an exchange ended.
+func (d *desk) endsWith(exchange int, end capture.End, why string) []capture.Record {
+	d.t.Helper()
+	recs := d.ended(exchange)
+	if last := recs[len(recs)-1]; last.End != end || !strings.Contains(last.Why, why) {
+		d.t.Errorf("exchange %d: ended %q, %q; want %q, %q", exchange, last.End, last.Why, end, why)
+	}
+	return recs
+}
+
+func (d *desk) get(path string) *http.Response {
+	d.t.Helper()
+	resp, err := d.client.Get("http://" + d.addr + path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+// raw sends bytes to the proxy and returns the connection.
+func (d *desk) raw(text string) (net.Conn, *bufio.Reader) {
+	d.t.Helper()
+	c, err := net.Dial("tcp", d.addr)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(patience))
+	if _, err := io.WriteString(c, text); err != nil {
+		d.t.Logf("the proxy did not take everything: %v", err)
+	}
+	return c, bufio.NewReader(c)
+}
+
+// data is what was recorded of a side, and its pieces.
+func data(recs []capture.Record, side capture.Side) (whole []byte, pieces []string) {
+	for _, r := range recs {
+		if r.Side == side && len(r.Data) > 0 {
+			whole = append(whole, r.Data...)
+			pieces = append(pieces, string(r.Data))
+		}
+	}
+	return whole, pieces
+}
+
+func headOf(recs []capture.Record, side capture.Side) *capture.Head {
+	for _, r := range recs {
+		if r.Side == side && r.Head != nil {
+			return r.Head
+		}
+	}
+	return nil
+}
+
+func notes(recs []capture.Record) string {
+	var all []string
+	for _, r := range recs {
+		if r.Note != "" {
+			all = append(all, r.Note)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func describe(recs []capture.Record) string {
+	var b bytes.Buffer
+	for _, r := range recs {
+		fmt.Fprintf(&b, "\n%v %q %d bytes", r.At, r.Side, len(r.Data))
+		if r.Head != nil {
+			fmt.Fprintf(&b, " head %s %s %d", r.Head.Method, r.Head.URL, r.Head.Status)
+		}
+		fmt.Fprintf(&b, " %s %s %s", r.End, r.Why, r.Note)
+	}
+	return b.String()
+}
+
+// upstreamTCP starts an upstream that is spoken to byte by byte.
+func upstreamTCP(t testing.TB, talk func(c *net.TCPConn, r *bufio.Reader)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var talking sync.WaitGroup
+	talking.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			talking.Go(func() {
+				defer c.Close()
+				c.SetDeadline(time.Now().Add(patience))
+				talk(c.(*net.TCPConn), bufio.NewReader(c))
+			})
+		}
+	})
+	t.Cleanup(func() { l.Close(); talking.Wait() })
+	return "http://" + l.Addr().String()
+}
+
+// logged makes net/http's log the test's, in which nothing may stand.
+type logged struct{ testing.TB }
+
+func (l logged) Write(p []byte) (int, error) {
+	l.Errorf("logged: %s", p)
+	return len(p), nil
+}

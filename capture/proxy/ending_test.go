@@ -1,0 +1,297 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+)
+
+func quietTimer() *time.Timer { return time.AfterFunc(time.Hour, func() {}) }
+
+const chunkedHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+// TestEndings: how a response of the upstream ends, for the client and in the records.
+func TestEndings(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		wire   string
+		reset  bool // instead of closing
+		body   string
+		broken bool // for the client
+		end    capture.End
+		why    string
+	}{
+		{"whole", chunkedHead + "3\r\nabc\r\n0\r\n\r\n", false, "abc", false, capture.EndEOF, ""},
+		{"early end of chunks", chunkedHead + "3\r\nabc\r\n", false, "abc", true, capture.EndCut, "closed before the body was complete"},
+		{"early end in a chunk", chunkedHead + "9\r\nabc", false, "abc", true, capture.EndCut, "closed before the body was complete"},
+		{"early end of a length", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", false, "abc", true, capture.EndCut, "closed before the body was complete"},
+		{"reset", chunkedHead + "3\r\nabc\r\n", true, "abc", true, capture.EndCut, "reset"},
+		{"no chunk", chunkedHead + "3\r\nabc\r\nfoo\r\n", false, "abc", true, capture.EndCut, "chunk"},
+		{"empty chunks", chunkedHead + "0\r\n\r\n", false, "", false, capture.EndEOF, ""},
+		{"HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nabc", false, "abc", false, capture.EndEOF, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			taken := make(chan bool)
+			up := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
+				http.ReadRequest(r)
+				io.WriteString(c, test.wire)
+				if test.reset {
+					<-taken // a reset overtakes what is still on its way
+					c.SetLinger(0)
+				}
+			})
+			d := stand(t, up, nil)
+			resp := d.get("/")
+			got := make([]byte, len(test.body))
+			if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != test.body {
+				t.Errorf("%q, %v", got, err)
+			}
+			close(taken)
+			if rest, err := io.ReadAll(resp.Body); len(rest) != 0 || (err != nil) != test.broken {
+				t.Errorf("then %q, %v", rest, err)
+			}
+			recs := d.endsWith(1, test.end, test.why)
+			if whole, _ := data(recs, capture.Response); string(whole) != test.body {
+				t.Errorf("recorded %q", whole)
+			}
+		})
+	}
+}
+
+// The upstream says that it will send no more, and goes on reading.
+func TestUpstreamClosesItsHalf(t *testing.T) {
+	var late string
+	done := make(chan bool)
+	up := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
+		defer close(done)
+		http.ReadRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall there is")
+		c.CloseWrite()
+		rest, _ := io.ReadAll(r)
+		late = string(rest)
+	})
+	d := stand(t, up, nil)
+	body, err := io.ReadAll(d.get("/").Body)
+	if err != nil || string(body) != "all there is" {
+		t.Errorf("%q, %v", body, err)
+	}
+	d.endsWith(1, capture.EndEOF, "")
+	if <-done; late != "" {
+		t.Errorf("the upstream was sent %q", late)
+	}
+}
+
+func TestClientGoesAway(t *testing.T) {
+	for _, when := range []string{"before the head", "in the body"} {
+		t.Run(when, func(t *testing.T) {
+			asked, cancelled := make(chan bool), make(chan bool)
+			up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				io.Copy(io.Discard, r.Body)
+				if when == "in the body" {
+					io.WriteString(w, "data: 1\n\n")
+					w.(http.Flusher).Flush()
+				}
+				asked <- true
+				<-r.Context().Done()
+				close(cancelled)
+			})
+			d := stand(t, up, nil)
+			ctx, leave := context.WithCancel(t.Context())
+			req, _ := http.NewRequestWithContext(ctx, "POST", "http://"+d.addr, strings.NewReader("hi"))
+			gone := make(chan error)
+			go func() {
+				resp, err := d.client.Do(req)
+				if err == nil {
+					_, err = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				gone <- err
+			}()
+			<-asked
+			if when == "in the body" {
+				d.await(1, func(recs []capture.Record) bool { whole, _ := data(recs, capture.Response); return len(whole) > 0 })
+			}
+			leave()
+			if err := <-gone; err == nil {
+				t.Error("the client saw no end")
+			}
+			select {
+			case <-cancelled:
+			case <-time.After(patience):
+				t.Fatal("the upstream goes on")
+			}
+			recs := d.endsWith(1, capture.EndCut, clientGone)
+			if whole, _ := data(recs, capture.Response); (string(whole) == "data: 1\n\n") != (when == "in the body") {
+				t.Errorf("recorded %q", whole)
+			}
+		})
+	}
+}
+
+func TestClientBreaksOffItsBody(t *testing.T) {
+	const head = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe"
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) })
+	d := stand(t, up, nil)
+	c, r := d.raw(head)
+	c.(*net.TCPConn).CloseWrite()
+	if rest, _ := io.ReadAll(r); len(rest) > 0 {
+		t.Errorf("an answer: %q", rest)
+	}
+	recs := d.endsWith(1, capture.EndCut, clientGone)
+	if whole, _ := data(recs, capture.Request); string(whole) != "he" {
+		t.Errorf("recorded %q", whole)
+	}
+
+	_, r = d.raw(head + "llo\r\nzz\r\n")
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 400 || !strings.Contains(string(body), "the request's body broke off: invalid byte in chunk length") {
+		t.Errorf("%s %q", resp.Status, body)
+	}
+	d.endsWith(2, capture.EndEOF, "")
+}
+
+func TestNoAnswer(t *testing.T) {
+	const closed = "127.0.0.1:1" // tcpmux, which nobody runs
+	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
+	encrypted := httptest.NewUnstartedServer(nil)
+	encrypted.Config.ErrorLog = quiet
+	encrypted.StartTLS()
+	defer encrypted.Close()
+	silent := upstreamTCP(t, func(_ *net.TCPConn, r *bufio.Reader) { http.ReadRequest(r) })
+	noise := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) { http.ReadRequest(r); io.WriteString(c, "SSH-2.0\r\n\r\n") })
+	switched := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
+		http.ReadRequest(r)
+		io.WriteString(c, "HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")
+	})
+	for _, test := range []struct{ name, upstream, says string }{
+		{"refused", "http://" + closed, "connection refused by " + closed},
+		{"unknown name", "http://nobody.invalid", "nobody.invalid"},
+		{"unknown authority", encrypted.URL, "an authority that is not known"},
+		{"no TLS", strings.Replace(plain, "http:", "https:", 1), "TLS: the server does not speak it"},
+		{"silence", silent, "closed before an answer came"},
+		{"another protocol", noise, "malformed HTTP"},
+		{"a switch nobody asked for", switched, `switched to the protocol "other"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := stand(t, test.upstream, nil)
+			resp := d.get("/")
+			body, _ := io.ReadAll(resp.Body)
+			if resp.StatusCode != 502 || !strings.Contains(string(body), test.says) || strings.Count(string(body), "\n") != 1 {
+				t.Errorf("%s %q", resp.Status, body)
+			}
+			recs := d.endsWith(1, capture.EndEOF, "")
+			whole, _ := data(recs, capture.Response)
+			if headOf(recs, capture.Response).Status != 502 || !strings.Contains(notes(recs), test.says) || string(whole) != string(body) {
+				t.Error(describe(recs))
+			}
+		})
+	}
+}
+
+func TestNothingComes(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if begun {
+				io.WriteString(w, "data: 1\n\n")
+				w.(http.Flusher).Flush()
+			}
+			<-r.Context().Done()
+		})
+		d := stand(t, up, func(o *Options) { o.Limits.Idle = 200 * time.Millisecond })
+		resp := d.get("/")
+		_, err := io.ReadAll(resp.Body)
+		const words = "nothing passed for 200ms, the limit"
+		if begun {
+			if err == nil {
+				t.Error("ended cleanly")
+			}
+			d.endsWith(1, capture.EndCut, words)
+		} else if recs := d.ended(1); resp.StatusCode != 504 || !strings.Contains(notes(recs), words) {
+			t.Error(resp.Status, describe(recs))
+		}
+	}
+}
+
+// The client has stopped reading, so the proxy is stuck writing to it when the exchange is to end.
+func TestCutWhileTheClientDoesNotRead(t *testing.T) {
+	flood := func(c net.Conn, p []byte) {
+		for {
+			if _, err := c.Write(p); err != nil {
+				return
+			}
+		}
+	}
+	t.Run("body", func(t *testing.T) {
+		up := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
+			http.ReadRequest(r)
+			io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+			flood(c, make([]byte, 64<<10))
+		})
+		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
+		d.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		d.endsWith(1, capture.EndCut, "nothing passed for 300ms")
+	})
+	t.Run("WebSocket", func(t *testing.T) {
+		up := socketServer(t, func(s *socket, _ *http.Request) { flood(s.conn, frame(fin|opText, strings.Repeat("x", 1000), false)) })
+		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
+		d.dialSocket()
+		d.endsWith(1, capture.EndCut, "nothing passed for 300ms")
+	})
+}
+
+func TestClosedInTheMiddle(t *testing.T) {
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "data: 1\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	for _, by := range []string{"Close", "Serve's context"} {
+		var recs []capture.Record
+		p, err := New(Options{Routes: []Route{{"/", upstreamAt(t, up)}}, Record: func(r capture.Record) { recs = append(recs, r) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, _ := net.Listen("tcp", "127.0.0.1:0")
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- p.Serve(ctx, l) }()
+		resp, err := http.Get(fmt.Sprint("http://", l.Addr()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if by != "Close" {
+			stop()
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := p.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if _, err := io.ReadAll(resp.Body); err == nil {
+			t.Error("the client saw a clean end")
+		}
+		resp.Body.Close()
+		last := recs[len(recs)-1]
+		if whole, _ := data(recs, capture.Response); last.End != capture.EndCut || last.Why != errClosed.Error() || string(whole) != "data: 1\n\n" {
+			t.Errorf("%s: %s", by, describe(recs))
+		}
+		w := httptest.NewRecorder()
+		if p.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/", nil)); w.Code != 503 {
+			t.Errorf("closed, and yet %d", w.Code)
+		}
+		stop()
+	}
+}

@@ -1,0 +1,253 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+	"sync"
+	"time"
+
+	"toolscope/capture"
+)
+
+// The reasons to cut an exchange that are not the upstream's. The first is net/http's own.
+var (
+	errClientGone = context.Canceled
+	errClosed     = errors.New("the proxy was closed")
+	errIdle       = errors.New("nothing passed for too long")
+)
+
+// quiet drops what ReverseProxy would log: the records tell it.
+var quiet = log.New(io.Discard, "", 0)
+
+// farewell is how long a client has, when its exchange is cut, to take what it still gets.
+const farewell = 250 * time.Millisecond
+
+const clientGone = "the client went away"
+
+// exchange is one request on its way, and its response.
+type exchange struct {
+	p      *Proxy
+	number int
+	w      http.ResponseWriter
+	target *target
+
+	ctx      context.Context // cancelled with the reason for which the exchange is cut
+	cancel   context.CancelCauseFunc
+	detach   func() bool // from the proxy's closing
+	hurry    func() bool // stops what a cut does to writing
+	idle     *time.Timer
+	sent     *upload   // nil without a body
+	received *tap      // nil before there is a response
+	upgraded *upgraded // after the protocol was switched
+	failure  error     // why there is no response
+	answer   *refusal  // that the proxy gave in place of one
+
+	mu   sync.Mutex // records come from both sides
+	over bool
+}
+
+// begin records the request's head.
+func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *exchange {
+	x := &exchange{p: p, number: int(p.requests.Add(1)), w: w, target: to}
+	p.live.Add(1)
+	x.ctx, x.cancel = context.WithCancelCause(r.Context())
+	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
+	x.hurry = context.AfterFunc(x.ctx, func() { // a client that does not read holds up nobody
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(farewell))
+	})
+	x.idle = time.AfterFunc(p.limits.Idle, func() { x.cancel(errIdle) })
+	head := capture.Head{Method: r.Method, URL: to.text, Header: r.Header.Clone(), Start: p.options.Now()}
+	if p.options.Token != "" {
+		head.Header.Del("Proxy-Authorization")
+	}
+	x.put(capture.Record{Side: capture.Request, At: p.now(), Head: &head, Note: extensionNote(r)})
+	return x
+}
+
+// put hands a record over, with the number of its exchange, unless that has ended.
+func (x *exchange) put(r capture.Record) {
+	r.Exchange = x.number
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.over {
+		x.p.queue.put(r)
+	}
+	x.over = x.over || r.End != ""
+}
+
+// touch says that something passes, and when.
+func (x *exchange) touch() time.Duration {
+	x.idle.Reset(x.p.limits.Idle)
+	return x.p.now()
+}
+
+func (x *exchange) forward(r *http.Request) {
+	// An upstream may answer before it has read the request, and an answer must not wait for the rest.
+	_ = http.NewResponseController(x.w).EnableFullDuplex()
+	forwarder := httputil.ReverseProxy{
+		Rewrite:        x.rewrite,
+		Transport:      x.p.transport,
+		FlushInterval:  -1,
+		BufferPool:     &x.p.buffers,
+		ModifyResponse: x.respond,
+		ErrorHandler:   x.failed,
+		ErrorLog:       quiet,
+	}
+	w := x.w
+	if r.Header.Get("Expect") != "" {
+		w = oneContinue{w}
+	}
+	forwarder.ServeHTTP(w, r.WithContext(x.ctx))
+}
+
+// oneContinue drops the upstream's "100 Continue": net/http sends one of its own when the upstream's lets the transport
+// begin to read the body.
+type oneContinue struct{ http.ResponseWriter }
+
+func (w oneContinue) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w oneContinue) WriteHeader(status int) {
+	if status != http.StatusContinue {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// forwardedFields are what ReverseProxy takes out of a request. Who sent them wants them to arrive.
+var forwardedFields = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
+
+// rewrite turns the client's request into the upstream's.
+func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
+	out := pr.Out
+	out.URL, out.Host = x.target.url, ""
+	out.Trailer = pr.In.Trailer // the same map: it is filled when the body has ended
+	for _, name := range forwardedFields {
+		if v, ok := pr.In.Header[name]; ok {
+			out.Header[name] = v
+		}
+	}
+	if isWebSocketRequest(out) {
+		out.Header.Del(extensionsField)
+	} else {
+		out.Header.Del("Connection")
+		out.Header.Del("Upgrade")
+	}
+	if out.Body != nil {
+		x.sent = &upload{tap: &tap{x: x, side: capture.Request, body: pr.In.Body}}
+		out.Body, _ = x.sent.reader()
+		out.GetBody = x.sent.reader
+	}
+}
+
+// respond records the response's head and puts a tap on its body.
+func (x *exchange) respond(res *http.Response) error {
+	at := x.touch()
+	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), webSocket) {
+		return fmt.Errorf("the upstream switched to the protocol %q", res.Header.Get("Upgrade"))
+	}
+	// A name without values keeps net/http from adding what the upstream did not send.
+	for _, name := range []string{"Date", "Content-Type"} {
+		if _, ok := res.Header[name]; !ok {
+			x.w.Header()[name] = nil
+		}
+	}
+	if x.sent != nil {
+		x.sent.handOver() // what was answered had come before
+	}
+	head := capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}
+	x.put(capture.Record{At: at, Head: &head})
+	if conn, ok := res.Body.(io.ReadWriteCloser); ok && res.StatusCode == http.StatusSwitchingProtocols {
+		x.upgraded = newUpgraded(x, conn)
+		res.Body = x.upgraded
+		return nil
+	}
+	x.received = &tap{x: x, body: res.Body}
+	res.Body = responseBody{x.received, res.Body}
+	return nil
+}
+
+// failed answers in the upstream's place, if there is still somebody to answer.
+func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
+	x.failure = err
+	cause := context.Cause(x.ctx)
+	sent := x.sentError()
+	switch {
+	case cause == errIdle:
+		x.answer = refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
+	case cause != nil:
+		panic(http.ErrAbortHandler)
+	case sent != nil:
+		_, why := capture.EndOf(sent)
+		x.answer = refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
+	default:
+		x.answer = refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.Trouble(err))
+	}
+	clear(w.Header())
+	x.answer.write(w)
+	at, text := x.p.now(), x.answer.text()
+	head := capture.Head{Status: x.answer.status, Header: w.Header().Clone(), Start: x.p.options.Now()}
+	x.put(capture.Record{At: at, Head: &head, Note: "the proxy itself gave this answer: " + x.answer.why})
+	x.put(capture.Record{At: at, Data: []byte(text)})
+}
+
+// sentError is what the reading of the request's body failed with, nil when it did not.
+func (x *exchange) sentError() error {
+	if x.sent == nil {
+		return nil
+	}
+	if err := x.sent.ended(); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+func (x *exchange) idleWords() string {
+	return fmt.Sprintf("nothing passed for %v, the limit", x.p.limits.Idle)
+}
+
+// finish ends the exchange, whether it was answered or is being aborted by a panic of http.ErrAbortHandler.
+func (x *exchange) finish() {
+	if x.sent != nil {
+		x.sent.over.Store(true)
+		x.sent.handOver()
+	}
+	if x.received != nil {
+		x.received.handOver()
+	}
+	end, why := x.ending()
+	if x.upgraded != nil {
+		end, why = x.upgraded.finish(end, why)
+	}
+	x.put(capture.Record{At: x.p.now(), End: end, Why: why})
+	x.idle.Stop()
+	x.detach()
+	x.hurry()
+	x.cancel(nil)
+	x.p.live.Add(-1)
+}
+
+// ending tells how the exchange ended.
+func (x *exchange) ending() (capture.End, string) {
+	cause := context.Cause(x.ctx)
+	err := x.failure
+	if x.received != nil {
+		err = x.received.ended()
+	}
+	ours := err == nil || cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled))
+	switch {
+	case x.answer != nil || err == io.EOF:
+		return capture.EndEOF, ""
+	case !ours && x.sentError() == nil:
+		return capture.EndOf(err)
+	case cause == errIdle:
+		return capture.EndCut, x.idleWords()
+	case cause != nil && cause != errClientGone:
+		return capture.EndCut, cause.Error()
+	}
+	return capture.EndCut, clientGone
+}

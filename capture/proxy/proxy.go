@@ -1,0 +1,225 @@
+// Package proxy is a reverse proxy that records what passes: it stands between a client and the providers it was told
+// of, and whoever runs it gets every exchange as capture.Records.
+//
+//	client ─▶ admit ─▶ route ─▶ httputil.ReverseProxy ─▶ upstream
+//	          (may it?)              │ taps: what was read, and when
+//	                                 ▼
+//	                          queue (bounded) ─▶ Options.Record, from one goroutine
+//
+// Words. A route sends the requests under a path prefix to one upstream; there are no others. A tap reads a body for
+// somebody and hands over what that one has passed on. A gap is what could not be queued.
+//
+// What always holds:
+//   - What is not allowed is refused before anything is dialled, with a status code and a line that says why.
+//   - Bodies pass byte by byte as they came, and at once. So do header fields, but for those that RFC 9110 §7.6.1 makes
+//     the business of one connection, for Host, which becomes the upstream's, and for the order and the case of the
+//     names, which net/http does not keep. Nothing is added.
+//   - Recording never holds up the traffic. When the queue is full, a note tells how much of which exchange is missing.
+//   - A side that breaks off is broken off on the other side too, never ended cleanly.
+//   - Records hold secrets as they were sent. Whoever takes them redacts before they reach a disk or a screen.
+package proxy
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"toolscope/capture"
+)
+
+// Options says what a proxy is to do. Routes and Record are required.
+type Options struct {
+	Routes []Route
+	Record func(capture.Record) // called from one goroutine; may take its time
+
+	// Refused is told of each request that is not admitted: the status it is answered with, and why. It is called from
+	// the request's own goroutine. It may be nil.
+	Refused func(status int, why string)
+
+	Began  time.Time        // what the records' times count from; zero is when the proxy was made
+	Now    func() time.Time // nil is time.Now
+	Limits Limits
+
+	Public  bool     // listen on any address, not only on the loopback; wants a Token
+	Token   string   // when set, every request has to show it: see [Proxy]
+	Origins []string // what a browser may say its page's origin is, besides those of the loopback
+
+	Roots *x509.CertPool // the authorities that upstreams' certificates are checked by; nil is the system's
+	Log   *log.Logger    // what net/http has to say of clients and of bugs; nil drops it
+
+	dial func(ctx context.Context, network, address string) (net.Conn, error) // nil is a net.Dialer
+}
+
+// Route sends the requests whose path begins with Prefix, which is cut off, to Upstream. "/" takes what no other does.
+type Route struct {
+	Prefix   string   // "/anthropic": whole segments
+	Upstream *url.URL // http or https, and a host; the path, if any, goes before what is left of the request's
+}
+
+// Limits bounds what may happen. Zero values are the defaults.
+type Limits struct {
+	HeaderBytes int           // of a request's or a response's head: 1 MiB
+	HeaderTime  time.Duration // in which a request's head must have come: 10 s
+	Idle        time.Duration // in which nothing passes, in either direction, after which an exchange is cut: 10 min
+	QueueBytes  int           // of records that wait to be taken, before there are gaps: 64 MiB
+}
+
+const (
+	headerBytes = 1 << 20
+	headerTime  = 10 * time.Second
+	idleTime    = 10 * time.Minute
+	queueBytes  = 64 << 20
+
+	keepAlive = 2 * time.Minute // a client's connection may be without a request for so long
+)
+
+func (l Limits) orDefaults() Limits {
+	if l.HeaderBytes == 0 {
+		l.HeaderBytes = headerBytes
+	}
+	if l.HeaderTime == 0 {
+		l.HeaderTime = headerTime
+	}
+	if l.Idle == 0 {
+		l.Idle = idleTime
+	}
+	if l.QueueBytes == 0 {
+		l.QueueBytes = queueBytes
+	}
+	return l
+}
+
+// Stats is what a proxy has done so far.
+type Stats struct {
+	Requests int64  // admitted: each is an exchange
+	Live     int64  // of those, still going on
+	Refused  int64  // requests that were not admitted
+	Refusal  string // why the last of them was not
+
+	QueuedBytes int64 // of records that wait to be taken, with what keeping them costs
+	Gaps        int64 // how often recording stopped for an exchange because the queue was full
+	LostBytes   int64 // that passed without being recorded
+}
+
+// Proxy is the http.Handler that forwards and records. It is used with [Proxy.Serve], or in a server of one's own; that
+// one then has to see to the limits of a request's head and to its time.
+//
+// With a token, a request shows it as the first segment of its path ("/TOKEN/anthropic/v1/messages"), which any client
+// that takes a base URL can do, or as "Proxy-Authorization: Bearer TOKEN". Neither is passed on or recorded.
+type Proxy struct {
+	options   Options
+	limits    Limits
+	routes    []route
+	transport *http.Transport
+	queue     *queue
+	buffers   buffers
+	log       *log.Logger
+
+	closing context.Context // done when Close begins
+	close   context.CancelCauseFunc
+
+	mu        sync.Mutex // protects closed, so that nobody enters while Close waits
+	closed    bool
+	exchanges sync.WaitGroup
+
+	requests, live, refused atomic.Int64
+	refusal                 atomic.Value // string
+}
+
+// New makes a proxy. It does not look whether the upstreams are there.
+func New(o Options) (*Proxy, error) {
+	if o.Record == nil {
+		return nil, errors.New("proxy: nobody takes the records")
+	}
+	if o.Public && o.Token == "" {
+		return nil, errors.New("proxy: to listen on other addresses than the loopback's needs a token")
+	}
+	routes, err := newRoutes(o.Routes)
+	if err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Began.IsZero() {
+		o.Began = o.Now()
+	}
+	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, log: o.Log}
+	if p.log == nil {
+		p.log = quiet
+	}
+	p.transport = newTransport(o, p.limits)
+	p.queue = newQueue(p.limits.QueueBytes, o.Record)
+	p.closing, p.close = context.WithCancelCause(context.Background())
+	return p, nil
+}
+
+// Stats is what the proxy has done so far.
+func (p *Proxy) Stats() Stats {
+	s := Stats{Requests: p.requests.Load(), Live: p.live.Load(), Refused: p.refused.Load()}
+	s.Refusal, _ = p.refusal.Load().(string)
+	s.QueuedBytes, s.Gaps, s.LostBytes = p.queue.stats()
+	return s
+}
+
+// Close cuts what is going on, and returns when all of it has ended and every record was taken. The error is ctx's,
+// when it is done before: a Record that does not return cannot be stopped.
+func (p *Proxy) Close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.close(errClosed)
+	ended := make(chan struct{})
+	go func() {
+		p.exchanges.Wait()
+		p.transport.CloseIdleConnections()
+		p.queue.close()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ServeHTTP refuses a request, or forwards it and records the exchange.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !p.enter() {
+		(&refusal{http.StatusServiceUnavailable, "the proxy is closed"}).write(w)
+		return
+	}
+	defer p.exchanges.Done()
+	to, no := p.admit(r)
+	if no != nil {
+		p.refused.Add(1)
+		p.refusal.Store(no.why)
+		if p.options.Refused != nil {
+			p.options.Refused(no.status, no.why)
+		}
+		no.write(w)
+		return
+	}
+	x := p.begin(w, r, to)
+	defer x.finish()
+	x.forward(r)
+}
+
+func (p *Proxy) enter() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.exchanges.Add(1)
+	}
+	return !p.closed
+}
+
+func (p *Proxy) now() time.Duration { return max(0, p.options.Now().Sub(p.options.Began)) }

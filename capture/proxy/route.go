@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// route is a Route made ready: the prefix without its slash at the end, so that the default's is empty.
+type route struct {
+	prefix   string
+	upstream *url.URL
+}
+
+// newRoutes checks the routes and puts the longest prefix first.
+func newRoutes(given []Route) ([]route, error) {
+	if len(given) == 0 {
+		return nil, errors.New("proxy: no route, so there is nowhere to go")
+	}
+	var routes []route
+	for _, g := range given {
+		r := route{strings.TrimSuffix(g.Prefix, "/"), g.Upstream}
+		if !strings.HasPrefix(g.Prefix, "/") || strings.ContainsAny(g.Prefix, "?#%") {
+			return nil, fmt.Errorf("proxy: route %q: a prefix is a path like /openai", g.Prefix)
+		}
+		if slices.ContainsFunc(routes, func(o route) bool { return o.prefix == r.prefix }) {
+			return nil, fmt.Errorf("proxy: route %q is there twice", g.Prefix)
+		}
+		if err := checkUpstream(g.Upstream); err != nil {
+			return nil, fmt.Errorf("proxy: route %q: %w", g.Prefix, err)
+		}
+		routes = append(routes, r)
+	}
+	slices.SortStableFunc(routes, func(a, b route) int { return len(b.prefix) - len(a.prefix) })
+	return routes, nil
+}
+
+func checkUpstream(u *url.URL) error {
+	switch {
+	case u == nil || u.Host == "" || u.Hostname() == "":
+		return errors.New("the upstream has no host; it is a URL like https://api.example.com")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("the upstream's scheme is %q, not http or https", u.Scheme)
+	case u.User != nil:
+		return errors.New("the upstream's URL holds a user name; the client's own headers say who it is")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return errors.New("the upstream's URL goes on behind its path; a query is the client's")
+	}
+	return nil
+}
+
+// target is where a request goes.
+type target struct {
+	url  *url.URL
+	text string // of the URL, as it is sent
+}
+
+// written is the path of a request as its client wrote it. A url.URL may have lost that: one character that should
+// have been escaped, and all of the path is escaped anew, so that %2F becomes a slash.
+func written(r *http.Request) string {
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	if r.URL.Host != "" || path == "" { // absolute, or a request that no server read
+		return r.URL.EscapedPath()
+	}
+	return path
+}
+
+// find is where a request for in goes, or nil when no route takes it. The path is matched and passed on as it was
+// written, escapes and all; so is the query.
+func find(routes []route, in *url.URL, path string) *target {
+	for _, r := range routes {
+		rest, ok := strings.CutPrefix(path, r.prefix)
+		if !ok || rest != "" && rest[0] != '/' {
+			continue
+		}
+		whole := strings.TrimSuffix(r.upstream.EscapedPath(), "/") + rest
+		if whole == "" {
+			whole = "/"
+		}
+		plain, err := url.PathUnescape(whole)
+		if err != nil {
+			return nil
+		}
+		to := &url.URL{
+			Scheme: r.upstream.Scheme, Host: r.upstream.Host,
+			Path: plain, RawPath: whole,
+			RawQuery: in.RawQuery, ForceQuery: in.ForceQuery,
+		}
+		if to.EscapedPath() != whole && !strings.HasPrefix(whole, "//") { // behind Opaque, // would be another host
+			to.Opaque = whole
+		}
+		text := to.Scheme + "://" + to.Host + whole
+		if to.ForceQuery || to.RawQuery != "" {
+			text += "?" + to.RawQuery
+		}
+		return &target{to, text}
+	}
+	return nil
+}
+
+// prefixes names the routes there are, but for those that are inside another one.
+func prefixes(routes []route) string {
+	var names []string
+	for _, r := range routes {
+		inside := slices.ContainsFunc(routes, func(o route) bool { return strings.HasPrefix(r.prefix, o.prefix+"/") })
+		if !inside {
+			names = append(names, r.prefix+"/")
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"toolscope/capture"
+)
+
+// A tap reads a body for somebody who passes on what he gets before he reads again. So the next read, or the end, is
+// the time to hand the bytes over to be recorded: they have been forwarded. Their time is that of the read.
+type tap struct {
+	x    *exchange
+	side capture.Side
+	body io.Reader
+
+	mu   sync.Mutex // the exchange may end while a request is still being read
+	held []byte
+	at   time.Duration
+	err  error // what the body ended with
+}
+
+func (t *tap) Read(p []byte) (int, error) {
+	t.handOver()
+	n, err := t.body.Read(p)
+	t.mu.Lock()
+	t.at = t.x.touch()
+	t.held = bytes.Clone(p[:n])
+	if err != nil {
+		t.err = err
+	}
+	t.mu.Unlock()
+	if err != nil && n == 0 {
+		t.handOver()
+	}
+	return n, err
+}
+
+func (t *tap) handOver() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.held) > 0 {
+		t.x.put(capture.Record{Side: t.side, At: t.at, Data: t.held})
+	}
+	t.held = nil
+}
+
+// ended is what the body ended with, nil when it was not read to an end. A tap may be nil: then there was no body.
+func (t *tap) ended() error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
+}
+
+// responseBody is a response's body with a tap.
+type responseBody struct {
+	*tap
+	io.Closer
+}
+
+// keptBytes is how much of a request's body is kept to send it once more. A connection that the upstream had closed
+// already, unnoticed, fails before more than a buffer or two was sent.
+const keptBytes = 4 * copyBytes
+
+var (
+	errUploadOver = errors.New("the exchange is over")
+	errUploadGone = errors.New("too much of the request was sent to send it once more")
+)
+
+// An upload is a request's body on its way. It streams; its beginning is kept, because net/http sends a request once
+// more when it finds that the connection it took from its pool was dead.
+type upload struct {
+	*tap
+	over atomic.Bool // the handler returns: the body must not be read any more
+
+	mu   sync.Mutex // one reader at a time, also when an older one has not noticed yet
+	kept []byte     // what was read so far, as long as that is little
+	size int        // of what was read so far
+}
+
+// reader reads the body from its beginning.
+func (u *upload) reader() (io.ReadCloser, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.size > len(u.kept) {
+		return nil, errUploadGone
+	}
+	return &uploadReader{upload: u}, nil
+}
+
+type uploadReader struct {
+	*upload
+	at     int
+	closed atomic.Bool
+}
+
+func (r *uploadReader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.over.Load() || r.closed.Load():
+		return 0, errUploadOver
+	case r.at < r.size && r.size > len(r.kept):
+		return 0, errUploadGone
+	case r.at < r.size:
+		n := copy(p, r.kept[r.at:])
+		r.at += n
+		return n, nil
+	}
+	n, err := r.tap.Read(p)
+	if r.size+n <= keptBytes && r.size == len(r.kept) {
+		r.kept = append(r.kept, p[:n]...)
+	} else {
+		r.kept = nil
+	}
+	r.size += n
+	r.at += n
+	return n, err
+}
+
+// Close leaves the client's body open: the handler's server sees to that.
+func (r *uploadReader) Close() error {
+	r.closed.Store(true)
+	r.tap.handOver()
+	return nil
+}

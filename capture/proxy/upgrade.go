@@ -1,0 +1,165 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"toolscope/capture"
+)
+
+const (
+	webSocket       = "websocket"
+	extensionsField = "Sec-Websocket-Extensions"
+)
+
+// isWebSocketRequest reports whether a request wants a WebSocket. That is the one protocol to which a client may switch
+// here: any other (h2c, say) would hide what passes, and a server may always ignore the wish.
+func isWebSocketRequest(r *http.Request) bool {
+	return strings.EqualFold(r.Header.Get("Upgrade"), webSocket)
+}
+
+// extensionNote tells which extensions of the WebSocket protocol the proxy takes out of a request, so that messages
+// pass as they are meant, not compressed by a state that both ends share.
+func extensionNote(r *http.Request) string {
+	offered := strings.Join(r.Header.Values(extensionsField), ", ")
+	if offered == "" || !isWebSocketRequest(r) {
+		return ""
+	}
+	return "taken out of the request, so that the messages can be recorded: the WebSocket extension " + offered
+}
+
+// upgraded is the upstream's end of a WebSocket. ReverseProxy copies from it to the client and from the client to it.
+type upgraded struct {
+	x    *exchange
+	conn io.ReadWriteCloser
+
+	mu       sync.Mutex // protects all below: finish may come while the copying still ends
+	held     []byte     // read from the upstream, handed over when it was passed on: see tap
+	heldAt   time.Duration
+	upstream direction
+	client   direction
+	left     bool  // the client closed its side
+	readErr  error // what reading from the upstream ended with, before the client had left
+}
+
+// direction is one direction of a WebSocket.
+type direction struct {
+	messages
+	side capture.Side
+	who  string
+	at   time.Duration // when the latest bytes of it came
+	told bool          // that it is broken
+}
+
+func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
+	return &upgraded{
+		x: x, conn: conn,
+		upstream: direction{side: capture.Response, who: "the upstream"},
+		client:   direction{side: capture.Request, who: "the client"},
+	}
+}
+
+func (u *upgraded) Read(p []byte) (int, error) {
+	u.handOver()
+	n, err := u.conn.Read(p)
+	u.mu.Lock()
+	u.held, u.heldAt = append(u.held[:0], p[:n]...), u.x.touch()
+	if !u.left {
+		u.readErr = err
+	}
+	u.mu.Unlock()
+	return n, err
+}
+
+func (u *upgraded) handOver() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.take(&u.upstream, u.held, u.heldAt)
+	u.held = u.held[:0]
+}
+
+func (u *upgraded) Write(p []byte) (int, error) {
+	at := u.x.touch()
+	n, err := u.conn.Write(p)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.take(&u.client, p[:n], at)
+	return n, err
+}
+
+func (u *upgraded) Close() error { return u.conn.Close() }
+
+// CloseWrite passes on that the client has closed its side, when it had said so before. Otherwise it has vanished: the
+// error ends the copying, and with it the upstream's connection.
+func (u *upgraded) CloseWrite() error {
+	u.mu.Lock()
+	said := u.client.closed || u.upstream.closed
+	u.left = true
+	u.mu.Unlock()
+	half, ok := u.conn.(interface{ CloseWrite() error })
+	if !said || !ok {
+		return errClientGone
+	}
+	return half.CloseWrite()
+}
+
+// take records the messages that p completes.
+func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
+	if len(p) == 0 {
+		return
+	}
+	d.at = at
+	d.write(p, func(message []byte, length uint64) {
+		r := capture.Record{Side: d.side, At: at, Data: message}
+		if message == nil {
+			r.Note = fmt.Sprintf("gap: a WebSocket message of %d bytes was not recorded: it is too long", length)
+		}
+		u.x.put(r)
+	})
+	if d.broken != "" && !d.told {
+		d.told = true
+		u.x.put(capture.Record{Side: d.side, At: at, Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.broken})
+	}
+}
+
+// finish records what is left, and tells how the WebSocket ended: as end and why say, unless one of its ends knows
+// better.
+func (u *upgraded) finish(end capture.End, why string) (capture.End, string) {
+	u.handOver()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, d := range []*direction{&u.client, &u.upstream} {
+		if d.open && d.broken == "" {
+			u.x.put(capture.Record{
+				Side: d.side, At: d.at, Data: bytes.Clone(d.message),
+				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %d bytes of which came", d.who, d.length),
+			})
+		}
+	}
+	switch {
+	case u.upstream.closed:
+		return capture.EndEOF, u.upstream.closeWords()
+	case u.client.closed:
+		return capture.EndEOF, u.client.closeWords()
+	case u.readErr == nil || errors.Is(u.readErr, net.ErrClosed): // it was us who closed it
+		return end, why
+	case u.readErr == io.EOF:
+		return capture.EndCut, "the upstream closed the WebSocket without saying so"
+	}
+	return capture.EndOf(u.readErr)
+}
+
+// closeWords is empty for an ordinary end: 1000, 1001 (going away) and no code (RFC 6455 §7.4.1).
+func (d *direction) closeWords() string {
+	if d.code == 1000 || d.code == 1001 || d.code == 1005 {
+		return ""
+	}
+	return strings.TrimRight(fmt.Sprintf("%s closed the WebSocket: %d %s", d.who, d.code, d.reason), " ")
+}

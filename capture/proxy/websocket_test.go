@@ -1,0 +1,224 @@
+package proxy
+
+import (
+	"bufio"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+func closing(code int, reason string) string {
+	return string(binary.BigEndian.AppendUint16(nil, uint16(code))) + reason
+}
+
+// socket is one end of a WebSocket, as the other end's test needs it.
+type socket struct {
+	t      testing.TB
+	conn   net.Conn
+	r      *bufio.Reader
+	client bool
+}
+
+func (s *socket) send(first byte, payload string) { s.conn.Write(frame(first, payload, s.client)) }
+
+// receive reads one frame; masks are undone.
+func (s *socket) receive() (first byte, payload string, err error) {
+	var m messages
+	for !m.inFrame && m.broken == "" {
+		b, err := s.r.ReadByte()
+		if err != nil {
+			return 0, "", err
+		}
+		m.takeHeader([]byte{b})
+	}
+	p := make([]byte, m.size)
+	if _, err := io.ReadFull(s.r, p); err != nil {
+		return 0, "", err
+	}
+	for i := range p {
+		p[i] ^= m.mask[i%4]
+	}
+	return m.header[0], string(p), nil
+}
+
+func (s *socket) expect(first byte, payload string) {
+	s.t.Helper()
+	if f, p, err := s.receive(); f != first || p != payload || err != nil {
+		s.t.Fatalf("got %#x %.80q, %v; want %#x %.80q", f, p, err, first, payload)
+	}
+}
+
+// accept answers a handshake (RFC 6455 §4.2.2).
+func accept(key string) string {
+	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// socketServer is an upstream with which talk has a WebSocket.
+func socketServer(t testing.TB, talk func(s *socket, r *http.Request)) string {
+	return upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
+		req, err := http.ReadRequest(r)
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nX-Request-Id: 7\r\nSec-WebSocket-Accept: %s\r\n\r\n", accept(req.Header.Get("Sec-WebSocket-Key")))
+		talk(&socket{t: t, conn: c, r: r}, req)
+	})
+}
+
+// dialSocket opens a WebSocket through the proxy.
+func (d *desk) dialSocket() *socket {
+	d.t.Helper()
+	const key = "dGhlIHNhbXBsZSBub25jZQ=="
+	c, r := d.raw("GET /v1/responses HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+		"Sec-WebSocket-Key: " + key + "\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\nAuthorization: Bearer k\r\n\r\n")
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if resp.StatusCode != 101 || resp.Header.Get("Sec-WebSocket-Accept") != accept(key) || resp.Header.Get("X-Request-Id") != "7" {
+		d.t.Fatalf("%s, %v", resp.Status, resp.Header)
+	}
+	return &socket{d.t, c, r, true}
+}
+
+// echo sends back each frame, and closes after a Close.
+func echo(s *socket, _ *http.Request) {
+	for {
+		first, payload, err := s.receive()
+		if err != nil {
+			return
+		}
+		s.send(first, payload)
+		if first&0xf == opClose {
+			return
+		}
+	}
+}
+
+func TestWebSocketEcho(t *testing.T) {
+	var asked *http.Request
+	up := socketServer(t, func(s *socket, r *http.Request) {
+		asked = r
+		echo(s, r)
+	})
+	d := stand(t, up, nil)
+	s := d.dialSocket()
+	long := strings.Repeat("long ", 30000)
+	for _, f := range []struct {
+		first   byte
+		payload string
+	}{
+		{fin | opText, `{"type":"response.create"}`},
+		{opText, "in "},
+		{opContinuation, ""},
+		{fin | opPing, "are you there?"},
+		{opContinuation, "three "},
+		{fin | opContinuation, "pieces"},
+		{fin | opPong, ""},
+		{fin | opText, ""},
+		{fin | opBinary, "\x00\xff"},
+		{fin | opText, long},
+		{fin | opText, strings.Repeat("x", 126)},
+		{fin | opClose, closing(1000, "bye")},
+	} {
+		s.send(f.first, f.payload)
+		s.expect(f.first, f.payload)
+	}
+	if rest, err := io.ReadAll(s.r); len(rest) > 0 || err != nil {
+		t.Errorf("then %q, %v", rest, err)
+	}
+	s.conn.Close()
+	recs := d.endsWith(1, capture.EndEOF, "")
+	if last := recs[len(recs)-1]; last.Why != "" {
+		t.Errorf("an ordinary end because %s", last.Why)
+	}
+	want := []string{`{"type":"response.create"}`, "in three pieces", "\x00\xff", long, strings.Repeat("x", 126)}
+	for _, side := range []capture.Side{capture.Request, capture.Response} {
+		if _, got := data(recs, side); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+			t.Errorf("side %q: %.300q", side, got)
+		}
+	}
+	if asked.Header.Get("Sec-WebSocket-Extensions") != "" || asked.Header.Get("Authorization") != "Bearer k" || asked.URL.Path != "/v1/responses" {
+		t.Errorf("asked for %s with %v", asked.URL, asked.Header)
+	}
+	if n := notes(recs); !strings.Contains(n, "permessage-deflate") || strings.Contains(n, "\n") {
+		t.Errorf("notes: %s", n)
+	}
+	if head := headOf(recs, capture.Response); head.Status != 101 {
+		t.Errorf("%+v", head)
+	}
+}
+
+func TestWebSocketEndings(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		server func(s *socket)
+		client func(s *socket)
+		end    capture.End
+		why    string
+		left   string // recorded of the upstream
+	}{
+		{"closed by the upstream", func(s *socket) { s.send(fin|opClose, closing(1011, "overloaded")) },
+			func(s *socket) { s.expect(fin|opClose, closing(1011, "overloaded")) },
+			capture.EndEOF, "the upstream closed the WebSocket: 1011 overloaded", ""},
+		{"without a code", func(s *socket) { s.send(fin|opClose, "") },
+			func(s *socket) { s.expect(fin|opClose, "") }, capture.EndEOF, "", ""},
+		{"the upstream vanishes", func(s *socket) { s.send(fin|opText, "{}") },
+			func(s *socket) { s.expect(fin|opText, "{}") },
+			capture.EndCut, "the upstream closed the WebSocket without saying so", "{}"},
+		{"in a message", func(s *socket) { s.send(opText, "{"); s.conn.Write(frame(fin|opContinuation, "abcdef", false)[:4]) },
+			func(s *socket) { s.expect(opText, "{") },
+			capture.EndCut, "the upstream closed the WebSocket without saying so", "{ab"},
+		{"reset", func(s *socket) { s.receive(); s.conn.(*net.TCPConn).SetLinger(0) },
+			func(s *socket) { s.send(fin|opText, "x") }, capture.EndCut, "reset", ""},
+		{"the client closes", func(s *socket) { s.receive() },
+			func(s *socket) { s.send(fin|opClose, closing(4000, "enough")) },
+			capture.EndEOF, "the client closed the WebSocket: 4000 enough", ""},
+		{"the client vanishes", func(s *socket) { s.receive() },
+			func(s *socket) { s.conn.Close() }, capture.EndCut, clientGone, ""},
+		{"the client closes its half", func(s *socket) { s.receive() },
+			func(s *socket) { s.conn.(*net.TCPConn).CloseWrite() }, capture.EndCut, clientGone, ""},
+		{"an extension nobody agreed on", func(s *socket) { s.send(fin|0x40|opText, "zzz"); s.send(fin|opText, "{}") },
+			func(s *socket) { s.expect(fin|0x40|opText, "zzz"); s.expect(fin|opText, "{}") },
+			capture.EndCut, "without saying so", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			up := socketServer(t, func(s *socket, _ *http.Request) { test.server(s) })
+			d := stand(t, up, nil)
+			s := d.dialSocket()
+			test.client(s)
+			io.Copy(io.Discard, s.r)
+			s.conn.Close()
+			recs := d.endsWith(1, test.end, test.why)
+			if whole, _ := data(recs, capture.Response); string(whole) != test.left {
+				t.Errorf("recorded %q", whole)
+			}
+			if said := strings.Contains(notes(recs), "cannot be read as WebSocket messages: a frame uses an extension"); said != (test.name == "an extension nobody agreed on") {
+				t.Errorf("notes: %s", notes(recs))
+			}
+		})
+	}
+}
+
+func TestWebSocketRefused(t *testing.T) {
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no socket here", http.StatusUnauthorized) })
+	d := stand(t, up, nil)
+	_, r := d.raw("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 401 || string(body) != "no socket here\n" {
+		t.Errorf("%s %q", resp.Status, body)
+	}
+	d.endsWith(1, capture.EndEOF, "")
+}

@@ -1,0 +1,159 @@
+package dialect
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Request is what is asked of a model, in the one form all dialects are
+// brought to.
+type Request struct {
+	Model     string
+	System    string    // instructions
+	Encoded   [][]byte  // messages as the target has them already, which go before Messages
+	Messages  []Message // what its Encode takes
+	Tools     []Tool
+	Declared  Raw    // tools as the protocol itself declares them, in place of Tools
+	MaxTokens int    // of the answer; 0 for what the protocol has for it
+	Session   string // names the conversation: later requests of it may find their beginning in the prompt cache
+	Keep      bool   // have the prompt cache keep it longer than its few minutes, which may cost
+}
+
+// Quirks are what a host of a protocol takes besides the least that all hosts
+// of it do. The zero value is for a host of which nothing is known.
+type Quirks struct {
+	Store        bool // knows store: false keeps the request from being stored
+	Completion   bool // has the limit of tokens as max_completion_tokens, and may refuse max_tokens
+	TellsUsage   bool // tells usage unasked, and refuses stream_options
+	CacheKey     bool // knows prompt_cache_key
+	Retention    bool // knows prompt_cache_retention and prompt_cache_options
+	CacheControl bool // knows cache_control as a member of the request
+	Custom       bool // knows tools whose argument is free text
+	Encrypted    bool // gives reasoning back encrypted when asked
+}
+
+// Ask is the request to a target: where it goes, relative to a host's address,
+// and its body.
+func (t *Target) Ask(r Request, q Quirks) (path string, body []byte) {
+	r.Encoded = append(slices.Clip(r.Encoded), t.Encode(r.Messages)...)
+	return t.Request(r, q)
+}
+
+// Instructions is all that the system says, for protocols that have it in one
+// place.
+func (r *Request) Instructions() string {
+	var all []string
+	if r.System != "" {
+		all = append(all, r.System)
+	}
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if m.Role == System && p.Kind == TextPart && len(p.Text) > 0 {
+				all = append(all, string(p.Text))
+			}
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// WriteList writes a member that is a list of JSON texts.
+func (w *Writer) WriteList(name string, items [][]byte) *Writer {
+	w.Key(name).Open('[')
+	for _, item := range items {
+		w.Raw(item)
+	}
+	return w.Close(']')
+}
+
+// WriteCacheKey writes what has OpenAI's hosts find the request's beginning in
+// their prompt cache. How long that stays is asked for in one of two ways:
+// models from 5.6 on have prompt_cache_options, which took the place of
+// prompt_cache_retention (OpenAI's published API description).
+func (r *Request) WriteCacheKey(w *Writer, q Quirks) {
+	if r.Session == "" || !q.CacheKey {
+		return
+	}
+	w.Member("prompt_cache_key", r.Session)
+	switch {
+	case !r.Keep || !q.Retention:
+	case since56(r.Model):
+		w.Key("prompt_cache_options").Open('{').Member("mode", "implicit").Member("ttl", "30m").Close('}')
+	default:
+		w.Member("prompt_cache_retention", "24h")
+	}
+}
+
+// since56 reports whether a model is GPT-5.6 or later.
+func since56(model string) bool {
+	version, ok := strings.CutPrefix(model[strings.LastIndexByte(model, '/')+1:], "gpt-")
+	if !ok {
+		return false
+	}
+	major, minor := number(version), 0
+	if _, rest, ok := strings.Cut(version, "."); ok {
+		minor = number(rest)
+	}
+	return major >= 6 && major < 100 || major == 5 && minor >= 6
+}
+
+// number is the one a text begins with, 0 if it does not.
+func number(text string) (n int) {
+	for i := 0; i < len(text) && i < 6 && '0' <= text[i] && text[i] <= '9'; i++ {
+		n = n*10 + int(text[i]-'0')
+	}
+	return n
+}
+
+// AnyArguments is the schema of a tool whose request has none.
+var AnyArguments = Raw(`{"type":"object","properties":{}}`)
+
+// TextArgument is the schema of a tool that takes free text, where tools take
+// objects only. It fits what replay makes of such calls.
+var TextArgument = Raw(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
+
+// Arguments is the JSON Schema to declare a tool with: one of an object.
+func (t *Tool) Arguments() Raw {
+	switch {
+	case t.Kind == "custom":
+		return TextArgument
+	case t.Schema.Kind() != '{':
+		return AnyArguments
+	}
+	return t.Schema
+}
+
+// Declarable reports whether a tool is one that a request to another protocol
+// can declare: one that the client runs, with arguments of its own.
+func (t *Tool) Declarable() bool {
+	return t.Name != "" && (t.Kind == "function" || t.Kind == "custom")
+}
+
+// WriteFunctionTools writes the member tools as OpenAI's Chat Completions has
+// it; custom says that tools of free text are known there.
+func WriteFunctionTools(w *Writer, r *Request, custom bool) {
+	if r.Declared != nil {
+		w.Key("tools").Raw(r.Declared)
+		return
+	}
+	open := false
+	for i := range r.Tools {
+		t := &r.Tools[i]
+		if !t.Declarable() {
+			continue
+		}
+		if !open {
+			w.Key("tools").Open('[')
+			open = true
+		}
+		if custom && t.Kind == "custom" {
+			w.Open('{').Member("type", "custom").Key("custom").Open('{').
+				Member("name", t.Name).Some("description", t.Description).Close('}').Close('}')
+			continue
+		}
+		w.Open('{').Member("type", "function").Key("function").Open('{').Member("name", t.Name).
+			Some("description", t.Description).Key("parameters").Raw(t.Arguments()).Close('}').Close('}')
+	}
+	if open {
+		w.Close(']')
+	}
+}

@@ -1,0 +1,51 @@
+package gemini
+
+import (
+	"net/url"
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// ask writes a request of streamGenerateContent, as an event stream. The model
+// stands in its path; the usage comes with every chunk unasked.
+func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
+	var w dialect.Writer
+	w.Open('{').WriteList("contents", r.Encoded)
+	if system := r.Instructions(); system != "" {
+		w.Key("systemInstruction").Open('{').Key("parts").Open('[').Open('{').Member("text", system).Close('}').Close(']').Close('}')
+	}
+	if r.MaxTokens > 0 {
+		w.Key("generationConfig").Open('{').Key("maxOutputTokens").Int(r.MaxTokens).Close('}')
+	}
+	declare(&w, &r)
+	name := strings.TrimPrefix(r.Model, "models/")
+	kind := "models/"
+	if tuned, ok := strings.CutPrefix(name, "tunedModels/"); ok {
+		name, kind = tuned, "tunedModels/"
+	}
+	return "/v1beta/" + kind + url.PathEscape(name) + ":streamGenerateContent?alt=sse", w.Close('}').Text
+}
+
+func declare(w *dialect.Writer, r *dialect.Request) {
+	if r.Declared != nil {
+		w.Key("tools").Raw(r.Declared)
+		return
+	}
+	var list [][]byte
+	for i := range r.Tools {
+		t := &r.Tools[i]
+		if !t.Declarable() {
+			continue
+		}
+		var f dialect.Writer
+		f.Open('{').Member("name", t.Name).Some("description", t.Description)
+		if schema := googleSchema(t.Arguments()); schema != nil {
+			f.Key("parameters").Raw(schema)
+		}
+		list = append(list, f.Close('}').Text)
+	}
+	if len(list) > 0 {
+		w.Key("tools").Open('[').Open('{').WriteList("functionDeclarations", list).Close('}').Close(']')
+	}
+}

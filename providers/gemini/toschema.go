@@ -1,0 +1,271 @@
+package gemini
+
+import (
+	"slices"
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// googleSchema is a JSON Schema as Google's Schema object, a subset of OpenAPI
+// 3.0's; nil if it declares no properties, which the API takes for no parameters
+// at all and else refuses. What the subset has no words for is left out: the
+// model is told less, and nothing wrong.
+func googleSchema(schema dialect.Raw) dialect.Raw {
+	s := schema.Get("properties").Scan()
+	if !s.Object() {
+		return nil
+	}
+	c := converter{root: schema}
+	return c.schema(schema, 0, false, nil)
+}
+
+// converter writes Schema objects. References are resolved against root: the
+// Gemini API has none.
+type converter struct {
+	root dialect.Raw
+	made int // schemas written
+}
+
+// mostSchemas is how many schemas one may become: references to references can
+// stand for more than anybody has room for.
+const mostSchemas = 10000
+
+// A node is what is known of one schema, its references followed.
+type node struct {
+	members  map[string]dialect.Raw
+	kind     string // in lower case, "" if it is not said or there are several
+	kinds    []string
+	nullable bool
+}
+
+// copied are the members that both have, by the kind of schema they are for.
+var copied = []struct{ name, kind string }{
+	{"title", ""}, {"description", ""}, {"default", ""},
+	{"minLength", "string"}, {"maxLength", "string"}, {"pattern", "string"},
+	{"minimum", "number"}, {"maximum", "number"}, {"minimum", "integer"}, {"maximum", "integer"},
+	{"minItems", "array"}, {"maxItems", "array"},
+	{"minProperties", "object"}, {"maxProperties", "object"},
+}
+
+// schema writes one schema. seen are the references it stands in: one of them
+// again would never end.
+func (c *converter) schema(v dialect.Raw, depth int, nullable bool, seen []string) dialect.Raw {
+	n := node{members: map[string]dialect.Raw{}, nullable: nullable}
+	var w dialect.Writer
+	w.Open('{')
+	if c.made++; depth <= deepest && c.made <= mostSchemas {
+		seen = c.absorb(&n, v, seen)
+		n.types()
+		c.write(&w, &n, depth, seen)
+	}
+	return w.Close('}').Text
+}
+
+// write writes the members of a schema. Beside anyOf nothing else may stand.
+func (c *converter) write(w *dialect.Writer, n *node, depth int, seen []string) {
+	switch union := n.union(); {
+	case n.kind == "" && len(n.kinds) > 1 && len(union) == 0:
+		w.Key("anyOf").Open('[')
+		for _, kind := range n.kinds {
+			w.Open('{')
+			one := node{members: n.members, kind: kind, nullable: n.nullable}
+			c.writeKind(w, &one, depth, seen)
+			w.Close('}')
+		}
+		w.Close(']')
+	case len(union) > 1 && n.members["properties"] == nil:
+		w.Key("anyOf").Open('[')
+		for _, v := range union {
+			w.Raw(c.schema(v, depth+1, n.nullable, seen))
+		}
+		w.Close(']')
+	default:
+		c.writeKind(w, n, depth, seen)
+	}
+}
+
+// writeKind writes a schema of at most one kind of value.
+func (c *converter) writeKind(w *dialect.Writer, n *node, depth int, seen []string) {
+	w.Some("type", strings.ToUpper(n.kind))
+	if n.nullable {
+		w.Key("nullable").Raw([]byte("true"))
+	}
+	for _, m := range copied {
+		if v := n.members[m.name]; v.Given() && (m.kind == "" || m.kind == n.kind) {
+			w.Key(m.name).Raw(v)
+		}
+	}
+	n.writeEnum(w)
+	switch n.kind {
+	case "array":
+		c.writeItems(w, n, depth, seen)
+	case "object":
+		c.writeProperties(w, n, depth, seen)
+	}
+}
+
+// writeItems writes what an array holds: it must be said.
+func (c *converter) writeItems(w *dialect.Writer, n *node, depth int, seen []string) {
+	items := dialect.Raw(`{"type":"STRING"}`) // of anything: most of it can be written as text
+	if v := n.members["items"]; v.Kind() == '{' {
+		items = c.schema(v, depth+1, false, seen)
+	}
+	w.Key("items").Raw(items)
+}
+
+func (c *converter) writeProperties(w *dialect.Writer, n *node, depth int, seen []string) {
+	known := map[string]bool{}
+	s := n.members["properties"].Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		key := string(s.Key())
+		if len(known) == 0 {
+			w.Key("properties").Open('{')
+		}
+		known[key] = true
+		w.Key(key).Raw(c.schema(s.Value(), depth+1, false, seen))
+	}
+	if len(known) == 0 {
+		return // an empty list of properties is refused
+	}
+	w.Close('}')
+	open := false
+	s = n.members["required"].Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		if name := s.Value(); known[name.Text()] {
+			if !open {
+				w.Key("required").Open('[')
+				open = true
+			}
+			w.Raw(name)
+		}
+	}
+	if open {
+		w.Close(']')
+	}
+}
+
+// writeEnum writes the values that are allowed, and the format. The API takes
+// values of strings only (decolua/9router#380), and of formats of strings two
+// (google-gemini/gemini-cli#3178).
+func (n *node) writeEnum(w *dialect.Writer) {
+	format := n.members["format"].Text()
+	var values []dialect.Raw
+	if v := n.members["const"]; v.IsString() {
+		values = append(values, v)
+	}
+	s := n.members["enum"].Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		if v := s.Value(); v.IsString() && !v.Empty() { // "" is refused
+			values = append(values, v)
+		}
+	}
+	switch {
+	case n.kind == "string" && len(values) > 0:
+		w.Member("format", "enum").Key("enum").Open('[')
+		for _, v := range values {
+			w.Raw(v)
+		}
+		w.Close(']')
+	case n.kind == "string" && format == "date-time",
+		n.kind == "integer" && (format == "int32" || format == "int64"),
+		n.kind == "number" && (format == "float" || format == "double"):
+		w.Member("format", format)
+	}
+}
+
+// absorb takes what a schema says into a node, as far as that does not say it
+// itself: its members, what it refers to, and what all of it must be.
+func (c *converter) absorb(n *node, v dialect.Raw, seen []string) []string {
+	s := v.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		if key := string(s.Key()); n.members[key] == nil {
+			n.members[key] = s.Value()
+		}
+	}
+	if ref := v.Get("$ref").Text(); ref != "" && !slices.Contains(seen, ref) {
+		seen = c.absorb(n, c.find(ref), append(slices.Clip(seen), ref))
+	}
+	s = v.Get("allOf").Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		seen = c.absorb(n, s.Value(), seen)
+	}
+	for _, name := range [...]string{"anyOf", "oneOf"} {
+		if list, null := alternatives(v.Get(name)); len(list) == 1 {
+			n.nullable = n.nullable || null
+			seen = c.absorb(n, list[0], seen)
+		}
+	}
+	return seen
+}
+
+// find is the schema a reference into the same document names.
+func (c *converter) find(ref string) dialect.Raw {
+	path, ok := strings.CutPrefix(ref, "#/")
+	if !ok {
+		return nil
+	}
+	v := c.root
+	for _, step := range strings.Split(path, "/") {
+		v = v.Get(strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
+	}
+	return v
+}
+
+// types reads which kinds of value a schema is for, or guesses from what else it
+// says.
+func (n *node) types() {
+	add := func(word string) {
+		switch word = strings.ToLower(word); word {
+		case "null":
+			n.nullable = true
+		case "string", "number", "integer", "boolean", "array", "object":
+			if !slices.Contains(n.kinds, word) {
+				n.kinds = append(n.kinds, word)
+			}
+		}
+	}
+	kind := n.members["type"]
+	add(kind.Text())
+	s := kind.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		add(s.Value().Text())
+	}
+	n.nullable = n.nullable || string(n.members["nullable"]) == "true"
+	if len(n.kinds) == 0 {
+		enum := n.members["enum"].Scan()
+		switch {
+		case n.members["properties"].Kind() == '{':
+			add("object")
+		case n.members["items"].Kind() == '{':
+			add("array")
+		case n.members["const"].IsString(), enum.Array() && enum.Value().IsString():
+			add("string")
+		}
+	}
+	if len(n.kinds) == 1 {
+		n.kind = n.kinds[0]
+	}
+}
+
+// union is the alternatives of a schema.
+func (n *node) union() []dialect.Raw {
+	list, null := alternatives(n.members["anyOf"])
+	more, also := alternatives(n.members["oneOf"])
+	n.nullable = n.nullable || null || also
+	return append(list, more...)
+}
+
+// alternatives are the schemas of a list, without that of null, which is no type
+// here.
+func alternatives(list dialect.Raw) (all []dialect.Raw, null bool) {
+	s := list.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		if v := s.Value(); v.Get("type").Is("null") {
+			null = true
+		} else {
+			all = append(all, v)
+		}
+	}
+	return all, null
+}

@@ -1,0 +1,100 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/providers/dialect"
+)
+
+// TestGoogleSchema: what JSON Schema says in Google's words, or does not say.
+func TestGoogleSchema(t *testing.T) {
+	for _, test := range []struct{ schema, want string }{ // of the property p
+		{`{"type":"string","minLength":1,"maxLength":5,"pattern":"a*","format":"uri","description":"D","title":"T","default":"a"}`,
+			`{"type":"STRING","minLength":1,"maxLength":5,"pattern":"a*","description":"D","title":"T","default":"a"}`},
+		{`{"type":"string","format":"date-time"}`, `{"type":"STRING","format":"date-time"}`},
+		{`{"type":"integer","format":"int64","minimum":0,"exclusiveMaximum":9,"multipleOf":3}`, `{"type":"INTEGER","format":"int64","minimum":0}`},
+		{`{"type":"number","format":"int32"}`, `{"type":"NUMBER"}`},
+		{`{"type":"boolean","minLength":3}`, `{"type":"BOOLEAN"}`},
+		{`{"enum":["a","b"]}`, `{"type":"STRING","format":"enum","enum":["a","b"]}`},
+		{`{"type":"string","enum":["a","",7]}`, `{"type":"STRING","format":"enum","enum":["a"]}`},
+		{`{"type":"integer","enum":[1,2]}`, `{"type":"INTEGER"}`},
+		{`{"const":"only"}`, `{"type":"STRING","format":"enum","enum":["only"]}`},
+		{`{"type":["string","null"]}`, `{"type":"STRING","nullable":true}`},
+		{`{"type":["string","integer"]}`, `{"anyOf":[{"type":"STRING"},{"type":"INTEGER"}]}`},
+		{`{"type":["array","null","integer"],"items":{"type":"string"},"description":"D"}`,
+			`{"anyOf":[{"type":"ARRAY","nullable":true,"items":{"type":"STRING"},"description":"D"},{"type":"INTEGER","nullable":true,"description":"D"}]}`},
+		{`{"type":"array","items":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a","gone"],"additionalProperties":false}}`,
+			`{"type":"ARRAY","items":{"type":"OBJECT","properties":{"a":{"type":"INTEGER"}},"required":["a"]}}`},
+		{`{"type":"array","minItems":1,"uniqueItems":true}`, `{"type":"ARRAY","minItems":1,"items":{"type":"STRING"}}`},
+		{`{"type":"object"}`, `{"type":"OBJECT"}`},
+		{`{"type":"object","properties":{},"additionalProperties":{"type":"string"}}`, `{"type":"OBJECT"}`},
+		{`{"anyOf":[{"type":"string"},{"type":"null"}],"description":"D"}`, `{"type":"STRING","nullable":true,"description":"D"}`},
+		{`{"description":"D","oneOf":[{"type":"string"},{"type":"null"},{"type":"integer"}]}`,
+			`{"anyOf":[{"type":"STRING","nullable":true},{"type":"INTEGER","nullable":true}]}`},
+		{`{"allOf":[{"type":"string"},{"description":"D"}]}`, `{"type":"STRING","description":"D"}`},
+		{`{"$ref":"#/$defs/point","description":"mine"}`, `{"type":"OBJECT","description":"mine","properties":{"x":{"type":"NUMBER"}}}`},
+		{`{"$ref":"#/$defs/a~1b"}`, `{"type":"BOOLEAN"}`},
+		{`{"$ref":"#/$defs/tree"}`, `{"type":"OBJECT","properties":{"next":{}}}`},
+		{`{"$ref":"#/nowhere"}`, `{}`},
+		{`{"$ref":"https://example.com/schema"}`, `{}`},
+		{`true`, `{}`}, {`{}`, `{}`}, {`7`, `{}`},
+	} {
+		schema := `{"type":"object","properties":{"p":` + test.schema + `},
+			"$defs":{"point":{"type":"object","description":"theirs","properties":{"x":{"type":"number"}}},"a/b":{"type":"boolean"},
+			"tree":{"type":"object","properties":{"next":{"$ref":"#/$defs/tree"}}}}}`
+		got := googleSchema(dialect.Raw(schema))
+		var whole, want any
+		if err := json.Unmarshal(got, &whole); err != nil {
+			t.Fatalf("%s: %v in %s", test.schema, err, got)
+		}
+		if err := json.Unmarshal([]byte(`{"type":"OBJECT","properties":{"p":`+test.want+`}}`), &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, whole); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", test.schema, diff)
+		}
+	}
+	for _, none := range []string{`{"type":"object","properties":{}}`, `{"type":"object"}`, `{}`} {
+		if got := googleSchema(dialect.Raw(none)); got != nil {
+			t.Errorf("no parameters: %s", got)
+		}
+	}
+}
+
+// TestGoogleSchemaOfMuch: references that stand for more than there is room for,
+// and nesting without end, become something small.
+func TestGoogleSchemaOfMuch(t *testing.T) {
+	var defs strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&defs, `"d%d":{"type":"object","properties":{"a":{"$ref":"#/$defs/d%d"},"b":{"$ref":"#/$defs/d%d"}}},`, i, i+1, i+1)
+	}
+	bomb := `{"properties":{"p":{"$ref":"#/$defs/d0"}},"$defs":{` + defs.String() + `"d40":{"type":"string"}}}`
+	deep := `{"properties":{"p":` + strings.Repeat(`{"type":"array","items":`, 5000) + `{}` + strings.Repeat(`}`, 5000) + `}}`
+	for name, schema := range map[string]string{"bomb": bomb, "deep": deep} {
+		got := googleSchema(dialect.Raw(schema))
+		if !json.Valid(got) || len(got) > 1<<20 {
+			t.Errorf("%s: %d bytes, JSON: %v", name, len(got), json.Valid(got))
+		}
+	}
+}
+
+// TestGoogleSchemaReadsBack: what was translated means the same to the reader of
+// requests.
+func TestGoogleSchemaReadsBack(t *testing.T) {
+	const schema = `{"type":"object","properties":{"n":{"type":["integer","null"]},"l":{"type":"array","items":{"type":"string"}}},"required":["l"]}`
+	var got, want any
+	if err := json.Unmarshal(appendSchema(nil, googleSchema(dialect.Raw(schema)), 0), &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(schema), &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -1,0 +1,99 @@
+package host
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// regionVariables are where AWS's own clients look for the region.
+var regionVariables = []string{"AWS_REGION", "AWS_DEFAULT_REGION"}
+
+// Where is the address of the host: the one given, or else where the
+// environment says, or else the one of the table.
+func (h *Host) Where(given string, getenv func(string) string) (address string, err error) {
+	switch named := getenv(h.Variable); {
+	case given != "":
+		return checked("--base-url", given)
+	case h.Variable != "" && named != "" && h.Name == "ollama":
+		return checked(h.Variable, ollamaAddress(named))
+	case h.Variable != "" && named != "":
+		address, err = checked(h.Variable, named)
+		return address + h.Behind, err
+	case h.Address == "":
+		return "", fmt.Errorf("%s: every customer has an address of their own\n--base-url URL, or %s in the environment", h.Name, h.Variable)
+	case !strings.Contains(h.Address, regionMark):
+		return h.Address, nil
+	}
+	for _, name := range regionVariables {
+		if region := getenv(name); region != "" {
+			if strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+				return "", fmt.Errorf("%s: %s is no region: %q", h.Name, name, region)
+			}
+			return strings.ReplaceAll(h.Address, regionMark, region), nil
+		}
+	}
+	return "", fmt.Errorf("%s: no region in the environment\nlooked for %s; or --base-url URL", h.Name, strings.Join(regionVariables, ", then "))
+}
+
+// regionMark stands for a region in an address.
+const regionMark = "{region}"
+
+// checked is an address without a slash at its end, if it is one.
+func checked(name, address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return "", fmt.Errorf("%s: not the URL of a host\nwanted is one like https://api.example.com/v1", name)
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("%s: paths are put behind the URL, so there can be no ? or # in it", name)
+	}
+	if u.User != nil {
+		return "", fmt.Errorf("%s: a URL with a name or password in it\nkeys are read from the environment, or --header", name)
+	}
+	return strings.TrimRight(address, "/"), nil
+}
+
+// ollamaAddress is what OLLAMA_HOST means, which may be a host, a port, or both
+// (envconfig.Host of ollama/ollama). The address that a server listens on
+// everywhere by is no address to call.
+func ollamaAddress(value string) string {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(value), "://")
+	port := map[string]string{"http": "80", "https": "443"}[scheme]
+	if !ok {
+		scheme, rest, port = "http", scheme, "11434"
+	}
+	rest, path, _ := strings.Cut(rest, "/")
+	u := url.URL{Scheme: scheme, Host: rest}
+	name := u.Hostname()
+	if name == "" || name == "0.0.0.0" || name == "::" {
+		name = "127.0.0.1"
+	}
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	if p := u.Port(); p != "" {
+		port = p
+	}
+	return strings.TrimRight(scheme+"://"+name+":"+port+"/"+path, "/")
+}
+
+// Join puts a path behind an address. A version that both have is there once:
+// https://api.anthropic.com/v1 and /v1/messages are meant so.
+func Join(address, path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if u, err := url.Parse(address); err == nil && first != "" && strings.HasSuffix(u.Path, "/"+first) {
+		address = strings.TrimSuffix(address, "/"+first)
+	}
+	return address + path
+}
+
+// Loopback reports whether an address is on this machine.
+func Loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	name := u.Hostname()
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || name == "::1" || strings.HasPrefix(name, "127.")
+}

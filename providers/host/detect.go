@@ -1,0 +1,109 @@
+package host
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// Recognise is the host that a request is for by its body alone, the best guess
+// there is: nil if its shape is that of no protocol.
+func Recognise(body []byte) *Host {
+	r := dialect.Raw(body)
+	name := dialectOf(r)
+	if name == "" {
+		return nil
+	}
+	model := r.Get("model").Text()
+	for i := range All {
+		if t := All[i].To(); t != nil && t.Dialect == name && All[i].Has(model) {
+			return &All[i]
+		}
+	}
+	return For(name)
+}
+
+// signs are members that only one protocol's requests have.
+var signs = []struct {
+	dialect string
+	members []string
+}{
+	{"gemini", []string{"contents", "generationConfig", "systemInstruction", "system_instruction"}},
+	{"bedrock", []string{"toolConfig", "inferenceConfig", "additionalModelRequestFields"}},
+	{"openai-responses", []string{"input", "instructions", "previous_response_id", "max_output_tokens"}},
+	{"ollama", []string{"keep_alive", "options", "think"}},
+	{"anthropic", []string{"anthropic_version", "system", "stop_sequences", "thinking"}},
+	{"openai-chat", []string{"stream_options", "max_completion_tokens", "functions", "n", "parallel_tool_calls"}},
+	{"cohere", []string{"documents", "citation_options", "safety_mode", "strict_tools"}},
+}
+
+// dialectOf is the dialect of a request by the shape of its body, "" if it has
+// none.
+func dialectOf(body dialect.Raw) string {
+	if body.Kind() != '{' {
+		return ""
+	}
+	for _, s := range signs {
+		for _, member := range s.members {
+			if body.Get(member).Given() {
+				return s.dialect
+			}
+		}
+	}
+	if body.Get("messages").Kind() != '[' {
+		return ""
+	}
+	switch shape := shapeOf(body.Get("tools")); {
+	case shape == "anthropic":
+		return shape
+	case strings.HasPrefix(body.Get("model").Text(), "claude-"):
+		return "anthropic"
+	case strings.HasPrefix(body.Get("model").Text(), "command-"):
+		return "cohere"
+	}
+	if blocksOfAnthropic(body) {
+		return "anthropic"
+	}
+	return "openai-chat"
+}
+
+// blocksOfAnthropic reports whether a message has a block that only Anthropic's
+// do.
+func blocksOfAnthropic(body dialect.Raw) bool {
+	messages := body.Get("messages").Scan()
+	found := false
+	for ok := messages.Array(); ok; ok = messages.Element() {
+		content := messages.Value().Get("content").Scan()
+		for ok := content.Array(); ok; ok = content.Element() {
+			switch content.Value().Get("type").Text() {
+			case "tool_use", "tool_result", "thinking", "redacted_thinking":
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+// modelOf is the model a request asks for, "" if it does not say.
+func modelOf(d *dialect.Dialect, path string, body []byte) string {
+	if d != nil && d.Model != nil {
+		if name := d.Model(path, body); name != "" {
+			return name
+		}
+	}
+	return dialect.Raw(body).Get("model").Text()
+}
+
+// RawRequest is where a body that somebody else wrote goes at an address, and
+// the model it is for: the one given, or else its own. The body is sent as it
+// is.
+func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
+	if asked = model; asked == "" {
+		asked = dialect.Raw(body).Get("model").Text()
+	}
+	if asked == "" {
+		asked = h.Model
+	}
+	path, _ := h.To().Ask(dialect.Request{Model: asked}, h.Quirks)
+	return Join(address, path), asked
+}

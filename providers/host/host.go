@@ -1,0 +1,156 @@
+// Package host knows where models are served: the addresses of known hosts, the
+// protocol each speaks, its key, and what it wants otherwise than its protocol
+// says. It makes requests to them.
+//
+//	tools, history, prompt ─▶ dialect.Request ─▶ Build(host) ─▶ URL, body
+//	captured request ─▶ Resend(host) ─▶ dialect.Request, and what it loses on the way
+//
+// Words: a host is who answers; its target is the dialect.Target that its
+// protocol's history goes to; its address is the URL that paths are put behind,
+// the one its own clients call base URL.
+//
+// Nothing here does I/O: the environment comes in as a function, and what is
+// made is sent by others. Keys are looked up in the environment and nowhere
+// else. Google AI Studio is read where it was captured and never asked.
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+)
+
+// A Host is one place that answers requests.
+type Host struct {
+	Name, Title string
+	Target      string // name of the dialect.Target
+	Quirks      dialect.Quirks
+
+	Address  string // https://api.example.com/v1, as its own clients have it; {region} stands for a region; "" when it has to be given
+	Variable string // of the environment, which names another address; "" for none
+	Behind   string // what is put behind the address that Variable names
+
+	Keys   []Key // the first that the environment has is used
+	Open   bool  // answers without a key
+	Header []Pair
+	Extra  []Pair // headers whose value is in the environment: the name of the variable, where it is set
+	Sticky string // header that has the requests of a session answered where their beginning is cached; "" for none
+
+	Model  string   // asked for where none is named; "" when it has to be given
+	Models []string // how names of its models begin, as far as that tells
+}
+
+// A Pair is a header with its value.
+type Pair struct{ Name, Value string }
+
+// A Key is a variable of the environment that holds a secret, and the header it
+// goes into.
+type Key struct {
+	Variable string
+	Header   string
+	Scheme   string // word before it: "Bearer", or ""
+}
+
+// Pair is the header with the secret.
+func (k Key) Pair(secret string) Pair {
+	if k.Scheme != "" {
+		secret = k.Scheme + " " + secret
+	}
+	return Pair{k.Header, secret}
+}
+
+// Find is the host of that name; the error lists the names there are.
+func Find(name string) (*Host, error) {
+	for i := range All {
+		if All[i].Name == name {
+			return &All[i], nil
+		}
+	}
+	if name == "aistudio" {
+		return nil, fmt.Errorf("Google AI Studio is read from captures, never asked; gemini is Google's public API")
+	}
+	return nil, fmt.Errorf("no provider %q; there are %s", name, strings.Join(names(), ", "))
+}
+
+func names() (all []string) {
+	for _, h := range All {
+		all = append(all, h.Name)
+	}
+	return all
+}
+
+// For is the host that a dialect is named after, the first of the table that
+// speaks it; nil if it has none.
+func For(dialectName string) *Host {
+	for i := range All {
+		if t := All[i].To(); t != nil && t.Dialect == dialectName {
+			return &All[i]
+		}
+	}
+	return nil
+}
+
+// To is the target of the host's protocol.
+func (h *Host) To() *dialect.Target {
+	t, err := providers.FindTarget(h.Target)
+	if err != nil {
+		return nil // cannot be: a test looks for all of them
+	}
+	return t
+}
+
+// Has reports whether a model's name is one of this host's, by how it begins.
+func (h *Host) Has(model string) bool {
+	for _, prefix := range h.Models {
+		if strings.HasPrefix(strings.ToLower(model), prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Build is the request as it is sent to the host at an address.
+func (h *Host) Build(r dialect.Request, address string) (url string, body []byte) {
+	path, body := h.To().Ask(r, h.Quirks)
+	return Join(address, path), body
+}
+
+// Headers are those of a request, but for its key.
+func (h *Host) Headers(session string, getenv func(string) string) []Pair {
+	all := append([]Pair{{"Content-Type", "application/json"}}, h.Header...)
+	for _, p := range h.Extra {
+		if value := getenv(p.Value); value != "" {
+			all = append(all, Pair{p.Name, value})
+		}
+	}
+	if h.Sticky != "" && session != "" {
+		all = append(all, Pair{h.Sticky, session})
+	}
+	return all
+}
+
+// Key is the first of the host's keys that the environment has, as a header. The
+// error names the variables; there is none where a key is not needed, and then
+// the header has no name.
+func (h *Host) Key(getenv func(string) string) (Pair, error) {
+	var looked []string
+	for _, k := range h.Keys {
+		looked = append(looked, k.Variable)
+		secret := strings.TrimSpace(getenv(k.Variable))
+		if secret == "" {
+			continue
+		}
+		for _, c := range []byte(secret) {
+			if c < ' ' || c > '~' {
+				return Pair{}, fmt.Errorf("%s: the value of %s has a character that no header can carry", h.Name, k.Variable)
+			}
+		}
+		return k.Pair(secret), nil
+	}
+	if h.Open {
+		return Pair{}, nil
+	}
+	return Pair{}, fmt.Errorf("%s: no key in the environment\nlooked for %s", h.Name, strings.Join(looked, ", then "))
+}

@@ -1,0 +1,133 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+// Captured is a request that was seen, to be sent again.
+type Captured struct {
+	Dialect *dialect.Dialect // of the request
+	Path    string           // of its URL, which may name the model
+	Body    []byte
+
+	// History is the conversation it carries, and what was added to it since: a
+	// turn, results. From is where its protocol sends such. See
+	// providers.Exchange.History.
+	History []dialect.Message
+	From    *dialect.Target
+}
+
+// Resent is a captured request as another host is asked it.
+type Resent struct {
+	Request dialect.Request
+	Preview replay.Preview // of its history: what it loses
+	Left    []string       // tools that cannot be declared there, by name
+	Moved   int            // instructions in the middle of the history that stand before it now
+}
+
+// Resend translates a captured request for a host: its instructions, its
+// history under a policy, its tools, the limit of its answer. model is asked, or
+// if it is "" the request's own where the host has it, and else the host's. It is
+// a pure function; nothing is sent.
+func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, error) {
+	to := h.To()
+	if to == nil || to.Request == nil {
+		return Resent{}, fmt.Errorf("%s: requests are never made to it", h.Name)
+	}
+	var out Resent
+	r := &out.Request
+	if r.Model = h.choose(model, c); r.Model == "" {
+		return Resent{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, modelOf(c.Dialect, c.Path, c.Body))
+	}
+	var history []dialect.Message
+	r.System, history, out.Moved = instructions(c.History, to)
+	out.Preview = replay.Conversation(history, c.From).Preview(to, policy)
+	if out.Preview.Refused != "" && len(out.Preview.Body) == 0 {
+		return out, fmt.Errorf("%s: the policy %s sends nothing: %s", h.Name, policy.Name, out.Preview.Refused)
+	}
+	r.Encoded = append(out.Preview.Body, out.Preview.Results...)
+	if c.Dialect != nil && c.Dialect.Tools != nil {
+		tools := Tools{Dialect: c.Dialect.Name, List: c.Dialect.Tools(c.Body), Declared: declaredIn(c.Dialect.Name, c.Body)}
+		out.Left = tools.Declare(r, to)
+	}
+	r.MaxTokens = limitOf(c.Body)
+	return out, nil
+}
+
+// choose is the model to ask.
+func (h *Host) choose(model string, c Captured) string {
+	if model != "" {
+		return model
+	}
+	own := modelOf(c.Dialect, c.Path, c.Body)
+	to := h.To()
+	switch {
+	case own != "" && h.Has(own):
+		return own
+	case h.Model == "" && len(h.Models) == 0 && c.Dialect != nil && to.Dialect == c.Dialect.Name:
+		return own // a host that has any name, as a server of one's own
+	}
+	return h.Model
+}
+
+// instructions takes what the system says out of a history: what stands before
+// all else, and where the target has no place for it between messages, the rest.
+func instructions(history []dialect.Message, to *dialect.Target) (system string, rest []dialect.Message, moved int) {
+	var said []string
+	inline := len(to.Encode([]dialect.Message{{Role: dialect.System, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte("x")}}}})) > 0
+	for _, m := range history {
+		switch {
+		case m.Role != dialect.System, len(rest) > 0 && inline:
+			rest = append(rest, m)
+			continue
+		case len(rest) > 0:
+			moved++
+		}
+		var text strings.Builder
+		for _, p := range m.Parts {
+			if p.Kind == dialect.TextPart {
+				text.Write(p.Text)
+			}
+		}
+		if text.Len() > 0 {
+			said = append(said, text.String())
+		}
+	}
+	return strings.Join(said, "\n\n"), rest, moved
+}
+
+// declaredIn is the value that a request declares its tools with.
+func declaredIn(dialectName string, body []byte) dialect.Raw {
+	name := "tools"
+	if dialectName == "bedrock" {
+		name = "toolConfig"
+	}
+	if v := dialect.Raw(body).Get(name); v.Kind() == '[' || v.Kind() == '{' {
+		return v
+	}
+	return nil
+}
+
+// limits are where requests say how long the answer may be.
+var limits = [][]string{
+	{"max_tokens"}, {"max_completion_tokens"}, {"max_output_tokens"},
+	{"generationConfig", "maxOutputTokens"}, {"generation_config", "max_output_tokens"},
+	{"inferenceConfig", "maxTokens"}, {"options", "num_predict"},
+}
+
+func limitOf(body []byte) int {
+	for _, path := range limits {
+		v := dialect.Raw(body)
+		for _, name := range path {
+			v = v.Get(name)
+		}
+		if n, ok := v.Int(); ok && n > 0 {
+			return int(n)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture"
+	"toolscope/providers"
+	"toolscope/providers/host"
+	"toolscope/stream"
+	"toolscope/ui"
+)
+
+// connectFlags are those of a request that is made here.
+type connectFlags struct {
+	model, system, baseURL string
+	tools, request, record string // files
+	session, format        string
+	keep, secrets          bool
+	maxTokens              int
+	headers                []string
+	timeout                time.Duration
+}
+
+const connectHelp = `Sends a request and watches the answer, on the screen or, where standard output is
+no terminal or with --format, printed.
+
+  toolscope connect anthropic "What is the weather in Oslo?" --tools tools.json
+  toolscope connect openai/gpt-5.4,gemini,mistral --tools tools.json --system @system.md - < prompt.txt
+  toolscope connect ollama --model qwen3 --base-url http://box:11434 hello
+  toolscope connect --request body.json
+
+Several providers get the same prompt and tools, each in its own form: tools may be
+declared as any protocol does it, or as MCP servers list them. No tool is ever run.
+PROVIDER is a name from 'toolscope help hosts', PROVIDER/MODEL one with its model.
+
+Keys are read from the environment and go to the provider, nowhere else. An error is
+shown in the provider's own words; the exit code is 1 then.`
+
+func (a *app) connectCommand() *cobra.Command {
+	var f connectFlags
+	cmd := &cobra.Command{
+		Use: "connect PROVIDER[,PROVIDER…] [PROMPT…|-]", Short: "Send a request and watch the answer", Long: connectHelp,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.connect(cmd.Context(), args, &f) },
+	}
+	to := cmd.Flags()
+	to.StringVar(&f.model, "model", "", "the model to ask, where PROVIDER does not say")
+	to.StringVar(&f.tools, "tools", "", "declare the tools in this `FILE`")
+	to.StringVar(&f.system, "system", "", "instructions, or @`FILE` that holds them")
+	to.IntVar(&f.maxTokens, "max-tokens", 0, "limit of the answer; without it the provider's, or where it wants one a third of what the model can")
+	to.StringVar(&f.baseURL, "base-url", "", "another address: `URL` of a host that speaks PROVIDER's protocol")
+	to.StringVar(&f.request, "request", "", "send the body in this `FILE` as it is; PROVIDER may be left out then")
+	to.StringArrayVar(&f.headers, "header", nil, "one more header, `NAME=VALUE`; may be given several times")
+	to.StringVar(&f.record, "record", "", recordUsage)
+	to.BoolVar(&f.secrets, "keep-secrets", false, keepUsage)
+	to.StringVar(&f.session, "session", "", "`NAME` of the conversation: has the prompt cache used, where writing it costs too")
+	to.BoolVar(&f.keep, "keep", false, "with --session: have the cache keep the prompt for longer")
+	to.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait for the first byte of the answer")
+	to.StringVar(&f.format, "format", "", "print, screen or not: text, or jsonl")
+	a.pricesFlag(cmd)
+	a.flags.add(to)
+	return cmd
+}
+
+// connect sends what the command line asks for and shows what comes.
+func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error {
+	switch f.format {
+	case "", "text", "jsonl":
+	default:
+		return usagef("--format %q: text or jsonl", f.format)
+	}
+	if err := a.flags.check(); err != nil {
+		return err
+	}
+	prices, err := a.prices()
+	if err != nil {
+		return err
+	}
+	queries, err := a.queries(args, f)
+	if err != nil {
+		return err
+	}
+	for _, q := range queries {
+		if q.exposed {
+			a.complain(fmt.Errorf("%s: the key goes to another machine unencrypted: https:// would hide it", q.label))
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	began := time.Now()
+	l, err := a.live(f.record, began, "toolscope connect", f.secrets)
+	if err != nil {
+		return err
+	}
+	defer a.endRecording(l.rec)
+	for _, q := range queries {
+		l.learn(q.header)
+	}
+	src := l.source(send(ctx, queries, began, f.timeout))
+	if f.format == "" && isTerminal(a.stdout) {
+		seen := new(witness)
+		o := ui.Options{Source: labels(queries), Inbox: ui.NewInbox(0), Prices: prices, Status: l.words}
+		go l.ring(ctx, o.Inbox)
+		err := a.show(o, seen.watch(src))
+		cancel()
+		a.tellFailures(seen.end())
+		return err
+	}
+	out := bufio.NewWriter(a.stdout)
+	var p printer = &textPrinter{lines{out}, prices}
+	if f.format == "jsonl" {
+		p = &jsonPrinter{out, prices}
+	}
+	return a.printAnswers(src, cancel, p)
+}
+
+// printAnswers prints the turns of each provider as they end. The first signal
+// cancels the requests: what came until then is printed.
+func (a *app) printAnswers(src capture.Source, cancel func(), p printer) error {
+	defer quitQuietly()()
+	caught := make(chan os.Signal, 1)
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(caught, sig)
+		}
+	}
+	defer signal.Stop(caught)
+	ended := make(chan struct{})
+	watched := make(chan os.Signal, 1)
+	go func() {
+		defer close(watched)
+		select {
+		case sig := <-caught:
+			watched <- sig
+			signal.Stop(caught) // the next one ends the program
+			cancel()
+		case <-ended:
+		}
+	}()
+	in := new(providers.Inspector)
+	q := queue{in: in, path: "-", to: p, printed: map[*stream.Turn]bool{}}
+	var failed error
+	for r, err := range src {
+		if err != nil {
+			failed = err
+			break
+		}
+		in.Write(record(r))
+		if failed = q.print(false); failed != nil {
+			break
+		}
+	}
+	close(ended)
+	cancel()
+	in.Close()
+	if failed == nil {
+		failed = q.print(true)
+	}
+	if sig, ok := <-watched; ok {
+		a.code = 128 + int(sig.(syscall.Signal))
+		return nil
+	}
+	a.tellFailures(failures(in))
+	return failed
+}
+
+// tellFailures says what went wrong with each provider, in its own words.
+func (a *app) tellFailures(list []string) {
+	for _, what := range list {
+		a.complain(fmt.Errorf("%s", what))
+		a.code = max(a.code, 1)
+	}
+}
+
+// hostsHelp is a page of all known hosts.
+func hostsHelp() string {
+	text := "Providers that connect and proxy know. The first key the environment has is used; a\nhost of one's own needs none. --base-url, or the variable, names another address.\n"
+	for i := range host.All {
+		h := &host.All[i]
+		text += "\n  " + h.Name + ": " + h.Title + "\n"
+		line := func(what, value string) {
+			if value != "" {
+				text += fmt.Sprintf("    %-9s %s\n", what, value)
+			}
+		}
+		line("address", h.Address)
+		line("variable", h.Variable)
+		line("speaks", h.To().Title)
+		keys := ""
+		for n, k := range h.Keys {
+			if n > 0 {
+				keys += ", or "
+			}
+			keys += k.Variable + " as " + k.Header
+		}
+		if h.Open && keys != "" {
+			keys += ", if set"
+		}
+		line("key", keys)
+		line("model", h.Model)
+	}
+	return text
+}

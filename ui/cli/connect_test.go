@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/host"
+)
+
+const canary = "sk-ant-canary-0123456789abcdef"
+
+// asked is what a provider was asked.
+type asked struct {
+	path   string
+	header http.Header
+	body   []byte
+}
+
+// provider answers every request alike, and remembers them.
+func provider(t *testing.T, answer http.HandlerFunc) (url string, requests func() []asked) {
+	t.Helper()
+	var mu sync.Mutex
+	var all []asked
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		all = append(all, asked{r.URL.String(), r.Header, body})
+		mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		answer(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, func() []asked {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+}
+
+func answers(kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+const events = "text/event-stream"
+
+const anthropicAnswer = `event: message_start
+data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[],"stop_reason":null,"usage":{"input_tokens":9,"output_tokens":1}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"get_weather","input":{}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"city\":\"Oslo\"}"}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":12}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`
+
+// keyless has the environment name no key and no address.
+func keyless(t *testing.T) {
+	for i := range host.All {
+		h := &host.All[i]
+		for _, k := range h.Keys {
+			t.Setenv(k.Variable, "")
+		}
+		for _, p := range h.Extra {
+			t.Setenv(p.Value, "")
+		}
+		if h.Variable != "" {
+			t.Setenv(h.Variable, "")
+		}
+	}
+	t.Setenv("AWS_REGION", "")
+	t.Setenv("AWS_DEFAULT_REGION", "")
+}
+
+func toolsFile(t *testing.T) string {
+	t.Helper()
+	return file(t, "tools.json", `[{"name":"get_weather","description":"W","input_schema":{"type":"object","properties":{"city":{"type":"integer"}}}}]`)
+}
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestConnect: one provider is asked, and its answer is printed and held against
+// the tools that it was told of.
+func TestConnect(t *testing.T) {
+	keyless(t)
+	url, requests := provider(t, answers(events, anthropicAnswer))
+	t.Setenv("ANTHROPIC_API_KEY", canary)
+	t.Setenv("ANTHROPIC_BASE_URL", url)
+	got := command(t, nil, "connect", "anthropic", "--model", "claude-opus-4-5", "--tools", toolsFile(t), "--system", "Be brief.",
+		"--header", "anthropic-beta=x-1", "--header", "X-Other: y", "--format", "jsonl", "Weather", "in", "Oslo?")
+	if got.code != 0 || got.stderr != "" {
+		t.Fatalf("%+v", got)
+	}
+	calls, turns := got.decode(t)
+	if len(calls) != 1 || calls[0].Name != "get_weather" || calls[0].Status != "complete" || calls[0].File != "anthropic" ||
+		len(turns) != 1 || turns[0].Phase != "complete" || turns[0].File != "anthropic" {
+		t.Errorf("%+v %+v", calls, turns)
+	}
+	if len(calls[0].Findings) == 0 || !strings.Contains(calls[0].Findings[0].Code, "SCHEMA") {
+		t.Errorf("not held against its schema: %+v", calls[0].Findings)
+	}
+	sent := requests()
+	if len(sent) != 1 {
+		t.Fatalf("asked %d times", len(sent))
+	}
+	h, body := sent[0].header, map[string]any{}
+	if err := json.Unmarshal(sent[0].body, &body); err != nil {
+		t.Fatal(err)
+	}
+	if sent[0].path != "/v1/messages" || h.Get("X-Api-Key") != canary || h.Get("Anthropic-Version") == "" || h.Get("Anthropic-Beta") != "x-1" || h.Get("X-Other") != "y" || h.Get("Authorization") != "" {
+		t.Errorf("%s %v", sent[0].path, h)
+	}
+	if body["model"] != "claude-opus-4-5" || body["max_tokens"] != 21333.0 || body["system"] != "Be brief." || body["stream"] != true ||
+		!strings.Contains(string(sent[0].body), `"text":"Weather in Oslo?"`) || !strings.Contains(string(sent[0].body), `"input_schema"`) {
+		t.Errorf("%s", sent[0].body)
+	}
+}
+
+// TestConnectSeveral: the same prompt and tools go to each provider in its form,
+// and one that does not answer keeps nobody else from it.
+func TestConnectSeveral(t *testing.T) {
+	keyless(t)
+	first, askedFirst := provider(t, answers(events, anthropicAnswer))
+	second, askedSecond := provider(t, answers(events, string(turnOfChat("get_weather"))))
+	third, askedThird := provider(t, answers("application/x-ndjson",
+		`{"model":"q","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","tool_calls":[{"id":"c","function":{"index":0,"name":"get_weather","arguments":{"city":"Oslo"}}}]},"done":false}`+"\n"+
+			`{"model":"q","created_at":"2026-01-01T00:00:01Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":5,"eval_count":6}`+"\n"))
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	t.Setenv("ANTHROPIC_BASE_URL", first)
+	t.Setenv("OPENAI_BASE_URL", second)
+	t.Setenv("OLLAMA_HOST", third)
+	t.Setenv("GOOGLE_GEMINI_BASE_URL", gone.URL)
+	got := command(t, []byte("Weather in Oslo?\n"), "connect", "anthropic,openai-chat/gpt-4.1, ollama/q ,gemini", "--tools", toolsFile(t), "--format", "jsonl", "-")
+	calls, _ := got.decode(t)
+	var from []string
+	for _, c := range calls {
+		from = append(from, c.File+" "+c.Dialect+" "+c.Name)
+	}
+	slices.Sort(from)
+	if want := []string{"anthropic anthropic get_weather", "ollama/q ollama get_weather", "openai-chat/gpt-4.1 openai-chat get_weather"}; !slices.Equal(from, want) {
+		t.Errorf("%q", from)
+	}
+	if got.code != 1 || !strings.Contains(got.stderr, "gemini: ") || !strings.Contains(got.stderr, "connection refused") || strings.Count(got.stderr, "\n") != 1 {
+		t.Errorf("%d, %s", got.code, got.stderr)
+	}
+	for name, requests := range map[string]func() []asked{"anthropic": askedFirst, "openai-chat": askedSecond, "ollama": askedThird} {
+		d, err := providers.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := requests()
+		if len(sent) != 1 || !bytes.Contains(sent[0].body, []byte("Weather in Oslo?")) {
+			t.Fatalf("%s: %v", name, sent)
+		}
+		if tools := d.Tools(sent[0].body); len(tools) != 1 || tools[0].Description != "W" {
+			t.Errorf("%s: %s", name, sent[0].body)
+		}
+	}
+}
+
+func turnOfChat(name string) string {
+	return `data: {"id":"1","object":"chat.completion.chunk","model":"gpt-4.1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"` + name + `","arguments":"{\"city\":\"Oslo\"}"}}]},"finish_reason":null}]}
+
+data: {"id":"1","object":"chat.completion.chunk","model":"gpt-4.1","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+
+data: [DONE]
+
+`
+}
+
+// TestConnectRequest: a body is sent as it is, byte for byte, to whom it is for.
+func TestConnectRequest(t *testing.T) {
+	keyless(t)
+	url, requests := provider(t, answers(events, anthropicAnswer))
+	t.Setenv("ANTHROPIC_BASE_URL", url)
+	t.Setenv("GOOGLE_GEMINI_BASE_URL", url)
+	body := "{ \"model\":\"claude-x\", \"max_tokens\": 5,\n \"messages\": [] , \"x\":1e400}\n"
+	path := file(t, "body.json", body)
+	for i, args := range [][]string{{"--request", path}, {"anthropic", "--request", path}, {"gemini", "--request", path, "--model", "gemini-x"}} {
+		got := command(t, nil, append([]string{"connect", "--format", "text"}, args...)...)
+		sent := requests()
+		if got.code != 0 || len(sent) != i+1 || string(sent[i].body) != body {
+			t.Fatalf("%v: %+v", args, got)
+		}
+		want := "/v1/messages"
+		if i == 2 {
+			want = "/v1beta/models/gemini-x:streamGenerateContent?alt=sse"
+		}
+		if sent[i].path != want {
+			t.Errorf("%v: sent to %s", args, sent[i].path)
+		}
+	}
+	if got := command(t, []byte(body), "connect", "--format", "text", "--request", "-"); got.code != 0 || string(requests()[3].body) != body {
+		t.Errorf("from standard input: %+v", got)
+	}
+}
+
+// TestConnectWrong: command lines that ask nobody.
+func TestConnectWrong(t *testing.T) {
+	keyless(t)
+	body := file(t, "body.json", `{"model":"claude-x","messages":[]}`)
+	odd := file(t, "odd.json", `{"hello":1}`)
+	for _, test := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{}, 2, "no PROVIDER"},
+		{[]string{"nobody", "hi"}, 2, "there are anthropic"},
+		{[]string{"aistudio", "hi"}, 2, "never asked"},
+		{[]string{"anthropic"}, 2, "no PROMPT"},
+		{[]string{"anthropic", " "}, 2, "no PROMPT"},
+		{[]string{"anthropic", "hi"}, 1, "ANTHROPIC_API_KEY, then ANTHROPIC_AUTH_TOKEN"},
+		{[]string{"openai,gemini", "hi", "--base-url", "http://x"}, 2, "2 providers"},
+		{[]string{"ollama", "hi"}, 2, "which model"},
+		{[]string{"bedrock", "hi"}, 1, "AWS_REGION"},
+		{[]string{"azure/d", "hi"}, 1, "AZURE_OPENAI_ENDPOINT"},
+		{[]string{"anthropic", "hi", "--base-url", "x"}, 1, "https://"},
+		{[]string{"anthropic", "hi", "--tools", "missing.json"}, 1, "missing.json"},
+		{[]string{"anthropic", "hi", "--tools", odd}, 1, "declares no tools"},
+		{[]string{"anthropic", "hi", "--system", "@missing.md"}, 1, "missing.md"},
+		{[]string{"ollama/x", "hi", "--header", "nonsense"}, 2, "NAME=VALUE"},
+		{[]string{"ollama/x", "hi", "--header", "A=b\nC: d"}, 2, "NAME=VALUE"},
+		{[]string{"anthropic", "hi", "--format", "xml"}, 2, "text or jsonl"},
+		{[]string{"anthropic", "hi", "--request", body}, 2, "as it is"},
+		{[]string{"--request", body, "--tools", odd}, 2, "as it is"},
+		{[]string{"--request", odd}, 2, "no known protocol"},
+		{[]string{"--request", "missing.json"}, 1, "missing.json"},
+	} {
+		got := command(t, nil, append([]string{"connect"}, test.args...)...)
+		if got.code != test.code || !strings.Contains(got.stderr, test.says) || got.stdout != "" {
+			t.Errorf("%q: %+v, wanted %d and %q", test.args, got, test.code, test.says)
+		}
+	}
+}
+
+// TestHostsPage: the page names every host, its variables, and no secret.
+func TestHostsPage(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", canary)
+	got := command(t, nil, "help", "hosts")
+	if got.code != 0 || strings.Contains(got.stdout, canary) {
+		t.Fatalf("%+v", got)
+	}
+	for i := range host.All {
+		h := &host.All[i]
+		if !strings.Contains(got.stdout, "\n  "+h.Name+": "+h.Title+"\n") {
+			t.Errorf("no %s", h.Name)
+		}
+		for _, k := range h.Keys {
+			if !strings.Contains(got.stdout, k.Variable) {
+				t.Errorf("no %s", k.Variable)
+			}
+		}
+	}
+	for line := range strings.Lines(got.stdout) {
+		if len([]rune(line)) > 100 {
+			t.Errorf("a line of %d: %s", len([]rune(line)), line)
+		}
+	}
+}

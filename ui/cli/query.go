@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/host"
+)
+
+// A query is a request that is ready to be sent.
+type query struct {
+	label  string // the provider, as the user wrote it
+	host   *host.Host
+	model  string
+	url    string
+	header http.Header
+	body   []byte
+
+	exposed bool // the key goes over a connection that others can read
+}
+
+func labels(list []query) string {
+	var all []string
+	for _, a := range list {
+		all = append(all, a.label)
+	}
+	return strings.Join(all, ", ")
+}
+
+// queries are the requests that the command line is for, one a provider.
+func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
+	if f.request != "" {
+		return a.rawQueries(args, f)
+	}
+	if len(args) == 0 {
+		return nil, usagef("connect: no PROVIDER\ntoolscope connect PROVIDER PROMPT; 'toolscope help hosts' lists the names")
+	}
+	list, err := f.hosts(args[0])
+	if err != nil {
+		return nil, err
+	}
+	r := dialect.Request{MaxTokens: f.maxTokens, Session: f.session, Keep: f.keep}
+	if r.System, err = textOrFile(f.system); err != nil {
+		return nil, fmt.Errorf("--system: %w", err)
+	}
+	var tools host.Tools
+	if f.tools != "" {
+		if tools, err = readTools(f.tools); err != nil {
+			return nil, fmt.Errorf("--tools %s: %w", f.tools, err)
+		}
+	}
+	prompt, err := a.prompt(args[1:])
+	if err != nil {
+		return nil, err
+	}
+	r.Messages = []dialect.Message{{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: prompt}}}}
+	for i := range list {
+		q := &list[i]
+		if q.model == "" {
+			return nil, usagef("%s: which model?\n--model MODEL, or %s/MODEL", q.label, q.host.Name)
+		}
+		mine := r
+		mine.Model = q.model
+		if left := tools.Declare(&mine, q.host.To()); len(left) > 0 {
+			a.complain(fmt.Errorf("%s: not declared, because another provider runs it: %s", q.label, strings.Join(left, ", ")))
+		}
+		address, err := q.host.Where(f.baseURL, os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		q.url, q.body = q.host.Build(mine, address)
+		if err := q.address(f); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// rawQueries are requests whose body the user wrote.
+func (a *app) rawQueries(args []string, f *connectFlags) ([]query, error) {
+	if len(args) > 1 || f.tools != "" || f.system != "" || f.maxTokens != 0 || f.session != "" || f.keep {
+		return nil, usagef("--request: the body is sent as it is\nno PROMPT, --tools, --system, --max-tokens, --session or --keep can go with it")
+	}
+	var body []byte
+	var err error
+	if f.request == "-" {
+		body, err = io.ReadAll(a.stdin)
+	} else {
+		body, err = os.ReadFile(f.request)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--request: %w", err)
+	}
+	var list []query
+	if len(args) == 1 {
+		if list, err = f.hosts(args[0]); err != nil {
+			return nil, err
+		}
+	} else if h := host.Recognise(body); h != nil {
+		list = []query{{label: h.Name, host: h, model: f.model}}
+	} else {
+		return nil, usagef("--request %s: the shape of the body is that of no known protocol\ntoolscope connect PROVIDER --request FILE", f.request)
+	}
+	for i := range list {
+		q := &list[i]
+		address, err := q.host.Where(f.baseURL, os.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		q.body = body
+		q.url, q.model = q.host.RawRequest(body, f.model, address)
+		if err := q.address(f); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// hosts reads PROVIDER[/MODEL],….
+func (f *connectFlags) hosts(names string) (list []query, err error) {
+	for _, word := range strings.Split(names, ",") {
+		name, model, _ := strings.Cut(strings.TrimSpace(word), "/")
+		h, err := host.Find(name)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		if model == "" {
+			model = f.model
+		}
+		if model == "" {
+			model = h.Model
+		}
+		list = append(list, query{label: strings.TrimSpace(word), host: h, model: model})
+	}
+	if f.baseURL != "" && len(list) > 1 {
+		return nil, usagef("--base-url: one address, and %d providers", len(list))
+	}
+	return list, nil
+}
+
+// address puts the headers on the request, the key among them. A host on this
+// machine is asked without a key where there is none, and so is one that the
+// user gives a credential of their own.
+func (q *query) address(f *connectFlags) error {
+	q.header = http.Header{"User-Agent": {"toolscope"}}
+	for _, p := range q.host.Headers(f.session, os.Getenv) {
+		q.header.Set(p.Name, p.Value)
+	}
+	given := false
+	for _, text := range f.headers {
+		name, value, ok := strings.Cut(text, "=")
+		if colon := strings.IndexByte(name, ':'); colon >= 0 || !ok {
+			name, value, ok = strings.Cut(text, ":") // as curl has it
+		}
+		name = strings.TrimSpace(name)
+		if value = strings.TrimSpace(value); !ok || !isHeader(name, value) {
+			return usagef("--header: not a header\nwanted is NAME=VALUE")
+		}
+		q.header.Set(name, value)
+		given = given || q.isKey(name)
+	}
+	if given {
+		return nil
+	}
+	key, err := q.host.Key(os.Getenv)
+	switch {
+	case err != nil && host.Loopback(q.url):
+	case err != nil:
+		return err
+	case key.Name != "":
+		q.header.Set(key.Name, key.Value)
+		q.exposed = strings.HasPrefix(q.url, "http://") && !host.Loopback(q.url)
+	}
+	return nil
+}
+
+// isKey reports whether a header is where the host's key goes.
+func (q *query) isKey(name string) bool {
+	for _, k := range q.host.Keys {
+		if strings.EqualFold(k.Header, name) {
+			return true
+		}
+	}
+	return strings.EqualFold(name, "Authorization")
+}
+
+// isHeader reports whether a request can carry a header.
+func isHeader(name, value string) bool {
+	for _, c := range []byte(name) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`()<>@,;:\"/[]?={}`, c) >= 0 {
+			return false
+		}
+	}
+	for _, c := range []byte(value) {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// prompt is what the model is asked.
+func (a *app) prompt(args []string) ([]byte, error) {
+	text := []byte(strings.Join(args, " "))
+	if len(args) == 0 && piped(a.stdin) || len(args) == 1 && args[0] == "-" {
+		var err error
+		if text, err = io.ReadAll(a.stdin); err != nil {
+			return nil, fmt.Errorf("the prompt: %w", err)
+		}
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, usagef("connect: no PROMPT\ntoolscope connect PROVIDER PROMPT, or - for standard input")
+	}
+	return bytes.ToValidUTF8(text, []byte("\uFFFD")), nil
+}
+
+// textOrFile is a text, or what is in the file that it names behind an @.
+func textOrFile(text string) (string, error) {
+	path, ok := strings.CutPrefix(text, "@")
+	if !ok {
+		return text, nil
+	}
+	content, err := os.ReadFile(path)
+	return strings.ToValidUTF8(string(content), "\uFFFD"), err
+}
+
+func readTools(path string) (host.Tools, error) {
+	text, err := os.ReadFile(path)
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return host.Tools{}, at.Err // the path is named already
+	}
+	return host.ReadTools(text)
+}

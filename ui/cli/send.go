@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"toolscope/capture"
+)
+
+// send is the answers to all requests, as they come. A provider that does not
+// answer is a note and an end, so that the others go on.
+func send(ctx context.Context, list []query, began time.Time, limit time.Duration) capture.Source {
+	var all []capture.Source
+	client := client()
+	for i := range list {
+		all = append(all, list[i].source(ctx, client, began, limit))
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return capture.Merge(ctx, all...)
+}
+
+// client sends requests as they are: what comes back is not decoded, no request
+// is sent twice, and none goes where it was not addressed to. HTTP/2 is spoken
+// where the host does.
+func client() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true
+	return &http.Client{
+		Transport: transport,
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if first := via[0].URL; req.URL.Scheme != first.Scheme || req.URL.Host != first.Host || len(via) > 5 {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}
+}
+
+// source is one exchange.
+func (q *query) source(ctx context.Context, client *http.Client, began time.Time, limit time.Duration) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		var late atomic.Bool
+		timer := time.AfterFunc(limit, func() { late.Store(true); cancel() })
+		defer timer.Stop()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, q.url, bytes.NewReader(q.body))
+		if err != nil {
+			yield(q.failed(fmt.Errorf("not a URL that can be asked: %s", q.host.Name)), nil)
+			return
+		}
+		req.Header = q.header
+		came := false
+		for r, err := range capture.Fetch(ctx, client, req, 1, began) {
+			if err != nil {
+				yield(q.failed(err), nil)
+				return
+			}
+			if r.Side == capture.Response && (len(r.Data) > 0 || r.End != "") {
+				timer.Stop()
+			}
+			if r.End == capture.EndCut && late.Load() {
+				r.Why = fmt.Sprintf("no byte of an answer came within %s", limit)
+			}
+			came = came || r.Side == capture.Response && len(r.Data) > 0
+			if r.End == capture.EndCut && r.Why != "" && came {
+				r.Note = q.label + ": " + r.Why // the answer that is cut shows no reason
+			}
+			if !yield(q.named(r), nil) {
+				return
+			}
+		}
+	}
+}
+
+// named is a record that says which provider it is of.
+func (q *query) named(r capture.Record) capture.Record {
+	if r.Head != nil {
+		r.Head.File = q.label
+	}
+	return r
+}
+
+// failed is the record of an exchange that never was.
+func (q *query) failed(err error) capture.Record {
+	return capture.Record{
+		Exchange: 1, At: capture.NoTime, Head: &capture.Head{File: q.label, Method: http.MethodPost, URL: q.url},
+		End: capture.EndCut, Why: err.Error(),
+	}
+}
