@@ -4,6 +4,8 @@
 //	growing file ─▶ tail ─▶ intake          curl dump   ─┼─▶ Source ─▶ Concat, Merge, Tee, Paced ─▶ whoever decodes
 //	                                        own capture ─┘
 //
+//	records of live traffic ─▶ Recorder ─▶ Writer ─▶ own capture
+//
 // Words. A [Record] is bytes as they were received. An exchange is one request and its response. A [Source] is a
 // sequence of records. An intake looks at the first bytes of one input and cuts the input into records; a tail is a
 // file that is read while it grows.

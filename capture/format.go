@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,10 +27,12 @@ import (
 //	b     the bytes in base64, when they are not
 //	end   "eof" or "cut", and why: the reason
 //	note  something that happened to the source
+//	c     always the last: CRC-32C of the line before it, in eight hexadecimal digits
 //
 // Bytes come back exactly. Times come back in whole microseconds. Text other than the bytes is UTF-8; what is not is
 // replaced by U+FFFD. A reader ignores keys that it does not know. When an old reader would misread a file, the number
-// in the first line goes up.
+// in the first line goes up. A file whose first line has a checksum has one on every line; one without is read
+// unchecked, as the first programs wrote it.
 const formatVersion = 1
 
 type fileHeader struct {
@@ -61,13 +64,31 @@ type headJSON struct {
 	Start  time.Time   `json:"start,omitzero"`
 }
 
-// encode is v as one line, with its line break.
+// encode is v, which is an object that is not empty, as one line with its checksum and its line break.
 func encode(v any) ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return line.Bytes(), err
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	line.Truncate(line.Len() - len("}\n"))
+	fmt.Fprintf(&line, checksumFormat+"\n", crc32.Checksum(line.Bytes(), castagnoli))
+	return line.Bytes(), nil
+}
+
+const checksumFormat = `,"c":"%08x"}`
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksum tells whether a line ends with a checksum, and whether that is its own.
+func checksum(line []byte) (there, right bool) {
+	line = bytes.TrimRight(line, " \t\r")
+	n := len(line) - len(`,"c":"00000000"}`)
+	if n < 0 || !bytes.HasPrefix(line[n:], []byte(`,"c":"`)) || !bytes.HasSuffix(line, []byte(`"}`)) {
+		return false, false
+	}
+	return true, string(line[n:]) == fmt.Sprintf(checksumFormat, crc32.Checksum(line[:n], castagnoli))
 }
 
 func encodeHeader(created time.Time, by string) ([]byte, error) {

@@ -61,9 +61,9 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("got:\n%+v\nwant:\n%+v", got, session)
 	}
 	for _, want := range []string{
-		`{"toolscope":1,"created":"2026-03-01T12:00:00Z","by":"test"}`,
-		`{"t":1.5,"x":2,"side":"request","head":{"file":"b"}}`,
-		`{"t":3600000,"x":1,"end":"cut","why":"connection reset by peer"}`,
+		`{"toolscope":1,"created":"2026-03-01T12:00:00Z","by":"test","c":"cc741be8"}`,
+		`{"t":1.5,"x":2,"side":"request","head":{"file":"b"},"c":"84bf6119"}`,
+		`{"t":3600000,"x":1,"end":"cut","why":"connection reset by peer","c":"faa4173a"}`,
 	} {
 		if !strings.Contains(file, want+"\n") {
 			t.Errorf("no line %s in\n%s", want, file)

@@ -122,10 +122,28 @@ func sniff(p []byte, whole bool) kind {
 		return undecided
 	}
 	p = bytes.TrimPrefix(p, []byte(bom))
+	if damagedBegin(p) {
+		return ownCapture
+	}
 	if bytes.HasPrefix(p, []byte("{")) {
 		return sniffCapture(p, whole)
 	}
 	return sniffDump(p)
+}
+
+// damagedBegin tells whether p begins as a capture does, but for one byte.
+func damagedBegin(p []byte) bool {
+	const begin = `{"toolscope":`
+	if len(p) < len(begin) {
+		return false
+	}
+	wrong := 0
+	for i := range len(begin) {
+		if p[i] != begin[i] {
+			wrong++
+		}
+	}
+	return wrong == 1
 }
 
 // headerKeys are the keys of the first line of a capture, the usual first one first. A tool that rewrites JSON may

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"syscall"
 )
@@ -60,7 +61,7 @@ func tlsTrouble(err error) string {
 		unchecked *tls.CertificateVerificationError
 	)
 	switch {
-	case errors.As(err, &record):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return "TLS: the server does not speak it; is its URL http and not https?"
 	case errors.As(err, &unknown):
 		return "TLS: the certificate is signed by an authority that is not known here"

@@ -112,19 +112,25 @@ func (p *Player) wait(ctx context.Context, t time.Duration) bool {
 	return false
 }
 
+// jitter is how far the times of records may go back where nothing is wrong: who reads several connections stamps what
+// comes, and passes it on a moment later.
+const jitter = 10 * time.Millisecond
+
 // Paced passes records on at the times at which they were received, by p's clock, which counts from the first look at
 // the source. Records without a time pass at once. Where time goes back, as it does at the joint of two captures, the
-// later record passes at once too, and the others keep their distance from it. When ctx is done, the source ends.
+// later record passes at once too, and the others keep their distance from it; a step of less than jitter is none, but
+// records of exchanges that went on side by side. When ctx is done, the source ends.
 func Paced(ctx context.Context, src Source, p *Player) Source {
 	return func(yield func(Record, error) bool) {
 		zero := p.now() // the player's time at which the source began
 		latest := time.Duration(0)
 		for r, err := range src {
 			if err == nil && r.At >= 0 {
-				if r.At < latest {
+				if r.At < latest-jitter {
 					zero += latest - r.At
+					latest = r.At
 				}
-				latest = r.At
+				latest = max(latest, r.At)
 				if !p.wait(ctx, zero+r.At) {
 					return
 				}

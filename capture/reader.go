@@ -24,8 +24,16 @@ type captureReader struct {
 	cut     int64        // bytes of it that are not in line, being over lineLimit
 	number  int          // lines finished
 	offset  int64        // bytes finished
+	summed  bool         // the lines have checksums
+	header  place        // of the line that told so
 	open    map[int]bool // exchanges that have begun and not ended
 	current int          // exchange of the latest record
+}
+
+// place is where a line begins: its number, from 1, and its offset in bytes.
+type place struct {
+	line   int
+	offset int64
 }
 
 func newCaptureReader(file string, n *numbers) *captureReader {
@@ -100,6 +108,9 @@ func (c *captureReader) finish(lineBreak int) ([]Record, error) {
 	if bad := (*versionError)(nil); errors.As(err, &bad) {
 		return nil, fmt.Errorf("read %s: line %d: %w", c.file, c.number, err)
 	}
+	if lineBreak == 0 && !errors.Is(err, errChecksum) {
+		err = fmt.Errorf("the file ends inside it: %w", err)
+	}
 	shown := text[:min(len(text), damagedLimit)]
 	note := fmt.Sprintf("damaged line %d at byte %d (%v): %s", c.number, offset, err, shown)
 	if int64(len(shown)) < size {
@@ -108,8 +119,19 @@ func (c *captureReader) finish(lineBreak int) ([]Record, error) {
 	return []Record{c.note(note)}, nil
 }
 
+var (
+	errChecksum = errors.New("its checksum is wrong")
+	errUnsummed = errors.New("its checksum is missing")
+)
+
 func (c *captureReader) read(text []byte) ([]Record, error) {
+	there, right := checksum(text)
+	if there && !right {
+		c.summed = true // a line that is not right says that much
+		return nil, errChecksum
+	}
 	if c.number == 1 {
+		c.summed, c.header = there, place{1, 0}
 		return nil, checkHeader(text)
 	}
 	r, err := decodeRecord(text)
@@ -117,17 +139,25 @@ func (c *captureReader) read(text []byte) ([]Record, error) {
 		if err := checkHeader(text); err != nil {
 			return nil, err
 		}
+		c.summed, c.header = there, place{c.number, c.offset - int64(len(text)) - 1}
 		c.names = c.names.numbers.names()
 		return c.closeAll("another capture begins"), nil
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case c.summed && !there:
+		return nil, errUnsummed
 	}
 	r.Exchange = c.names.of(r.Exchange)
 	if r.Head != nil && r.Head.File == "" {
 		r.Head.File = c.file
 	}
-	c.current = r.Exchange
+	var recs []Record
+	if c.current = r.Exchange; there && !c.summed { // and a program that writes one writes the other
+		c.summed = true
+		recs = append(recs, c.note(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))
+	}
 	if r.End == "" {
 		if r.Data != nil || r.Head != nil {
 			c.open[r.Exchange] = true
@@ -135,7 +165,7 @@ func (c *captureReader) read(text []byte) ([]Record, error) {
 	} else {
 		delete(c.open, r.Exchange)
 	}
-	return []Record{r}, nil
+	return append(recs, r), nil
 }
 
 func (c *captureReader) note(text string) Record {
@@ -158,6 +188,9 @@ func checkHeader(text []byte) error {
 	}
 	if err := json.Unmarshal(text, &header); err != nil {
 		return err
+	}
+	if header.Version == nil {
+		return errors.New("no version")
 	}
 	if version := string(header.Version); version != fmt.Sprint(formatVersion) {
 		return &versionError{version}

@@ -2,10 +2,12 @@ package capture
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -14,7 +16,9 @@ import (
 type Writer struct {
 	mu   sync.Mutex
 	w    io.Writer
-	torn bool // a write failed in the middle of a line
+	file bool  // w is a file that holds nothing else, so that it can be cut
+	size int64 // bytes of whole lines
+	torn bool  // a write failed in the middle of a line
 }
 
 // NewWriter begins a capture on w. created is the wall clock time that the records' times count from; by says what
@@ -29,22 +33,6 @@ func NewWriter(w io.Writer, created time.Time, by string) (*Writer, error) {
 		return nil, fmt.Errorf("begin capture: %w", err)
 	}
 	return cw, nil
-}
-
-// Create begins a capture in a new file that only its owner may read. It never writes to something that exists
-// already, a symbolic link included: O_EXCL follows none.
-func Create(path string, created time.Time, by string) (*Writer, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", path, reason(err))
-	}
-	w, err := NewWriter(f, created, by)
-	if err != nil {
-		f.Close()
-		os.Remove(path)
-		return nil, fmt.Errorf("create %s: %w", path, err)
-	}
-	return w, nil
 }
 
 // Write appends one record. After an error the capture is still sound up to the record before, and Write may be tried
@@ -70,18 +58,44 @@ func (w *Writer) write(line []byte) error {
 	if err == nil && n < len(line) {
 		err = io.ErrShortWrite
 	}
-	if n > 0 {
-		w.torn = err != nil && !bytes.HasSuffix(line[:n], []byte("\n"))
+	switch {
+	case err == nil:
+		w.size += int64(n)
+		w.torn = false
+	case n > 0:
+		w.torn = !w.untorn() && !bytes.HasSuffix(line[:n], []byte("\n"))
 	}
 	return err
 }
 
-// Close closes the file, or whatever the capture is written to, if that can be closed.
+// untorn takes the part of a line that was written back. Where that cannot be done, a reader will name it.
+func (w *Writer) untorn() bool {
+	f, ok := w.w.(interface {
+		io.Seeker
+		Truncate(size int64) error
+	})
+	if !w.file || !ok || f.Truncate(w.size) != nil {
+		return false
+	}
+	_, err := f.Seek(w.size, io.SeekStart)
+	return err == nil
+}
+
+// Close forces a file to the disk and closes it, or closes whatever the capture is written to, if that can be closed.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	var err error
+	if f, ok := w.w.(interface{ Sync() error }); ok {
+		if err = f.Sync(); errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+			err = nil // a pipe, or a device
+		}
+	}
 	if c, ok := w.w.(io.Closer); ok {
-		return c.Close()
+		err = cmp.Or(c.Close(), err)
+	}
+	if err != nil {
+		return fmt.Errorf("close capture: %w", reason(err))
 	}
 	return nil
 }

@@ -37,5 +37,6 @@ func (x *Exchange) Asks() uint64 {
 // MayAsk reports, at once, whether two requests may ask for the same thing: as
 // far as it is known, their conversations begin alike.
 func (x *Exchange) MayAsk(other *Exchange) bool {
-	return x.begin == 0 || other.begin == 0 || x.begin == other.begin
+	begin, others := x.past.asked.Begin, other.past.asked.Begin
+	return begin == 0 || others == 0 || begin == others
 }

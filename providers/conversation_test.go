@@ -12,13 +12,17 @@ import (
 	"toolscope/stream"
 )
 
-// TestConversations: what a client made of the calls of one turn in its next
-// request. A fixture in <protocol>/testdata/conversations has, beside the
+// TestConversations: what a client made of the calls of earlier turns in its
+// next request. A fixture in <protocol>/testdata/conversations has, beside the
 // sections of others,
 //
-//	next     the body of the next request
-//	returns  for each call: number, id, name; what became of it, its result, the
-//	         policies that do so; then, indented, the findings that makes
+//	request  begins an exchange, which the wire after it ends; there may be
+//	         several, one after another
+//	next     the body of the next request, the last
+//	answer   the wire of its response, where that is another protocol
+//	returns  for each call: number (behind that of the turn, if there are more),
+//	         id, name; what became of it, its result, the policies that do so;
+//	         then, indented, the findings that makes
 //
 // The next exchange is read without a response, when only the request can tell
 // its protocol, and with one.
@@ -79,39 +83,55 @@ func sectionText(a archive, name string) string {
 	return ""
 }
 
-// conversation reads a turn and the request after it, and is what became of the
-// turn's calls.
+// conversation reads some turns and the request after them, and is what became
+// of their calls.
 func conversation(t *testing.T, name string, a archive, answered bool) string {
 	in := new(Inspector)
-	for i, part := range []string{"request", "next"} {
-		if body := sectionText(a, part); body != "" {
-			in.Write(stream.Record{Exchange: i, Request: true, Data: []byte(body)})
+	exchange, open, answer := 0, false, section{}
+	for _, s := range a.sections {
+		kind, _, _ := strings.Cut(s.name, " ")
+		switch kind {
+		case "request", "next":
+			in.Write(stream.Record{Exchange: exchange, Request: true, Data: []byte(s.text)})
+			open = true
+		case "wire":
+			in.Write(stream.Record{Exchange: exchange, Data: wireOf(t, name, archive{sections: []section{s}})})
+			in.Write(stream.Record{Exchange: exchange, End: true})
+			exchange, open, answer = exchange+1, false, s
+		case "answer":
+			answer = section{"wire", s.text}
 		}
-		if i == 0 || answered {
-			in.Write(stream.Record{Exchange: i, Data: wireOf(t, name, a)})
-			in.Write(stream.Record{Exchange: i, End: true})
-		}
+	}
+	if !open {
+		t.Errorf("%s has no next request", name)
+	}
+	if answered {
+		in.Write(stream.Record{Exchange: exchange, Data: wireOf(t, name, archive{sections: []section{answer}})})
+		in.Write(stream.Record{Exchange: exchange, End: true})
 	}
 	in.Close()
 	var b strings.Builder
 	for _, turn := range in.Session().Turns {
 		for _, c := range turn.Calls {
-			if turn.Exchange == 0 {
-				writeReturns(&b, c)
+			switch {
+			case turn.Exchange < exchange && exchange > 1:
+				writeReturns(&b, fmt.Sprintf("%d.%d", turn.Number+1, c.Number), c)
+			case turn.Exchange < exchange:
+				writeReturns(&b, fmt.Sprint(c.Number), c)
 			}
 		}
 	}
 	return b.String()
 }
 
-func writeReturns(b *strings.Builder, c *stream.Call) {
+func writeReturns(b *strings.Builder, number string, c *stream.Call) {
 	id := c.ID
 	if id == "" {
 		id = "-"
 	}
 	for _, r := range c.SentBack {
 		result := map[stream.Code]string{0: "no result", stream.AnswerOK: "ok", stream.AnswerFailed: "failed"}[r.Result]
-		fmt.Fprintf(b, "%d %s %s: %s, %s", c.Number, id, c.Name, r.As, result)
+		fmt.Fprintf(b, "%s %s %s: %s, %s", number, id, c.Name, r.As, result)
 		if r.Policies != "" {
 			fmt.Fprintf(b, "; like %s", r.Policies)
 		}

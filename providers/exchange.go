@@ -42,7 +42,6 @@ type Exchange struct {
 	suspect *dialect.Dialect // that the last of them speaks for, against what stands round it
 	check   toolCheck
 	past    history
-	begin   uint64 // hash of how the request's conversation begins, 0 while unknown
 	onFrame func(stream.Frame)
 	onEvent func(stream.Event)
 }

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
 	"toolscope/stream"
 )
 
@@ -47,12 +49,36 @@ func TestCorpusHistory(t *testing.T) {
 			checkCalls(t, messages)
 			checkResults(t, messages)
 			checkWrittenBack(t, to, request, messages)
+			checkOwn(t, to, messages)
 		})
 	}
 	for i := range All {
 		if d := &All[i]; len(d.Targets) > 0 && historyOf[d.Name] != "" && !read[d.Name] {
 			t.Errorf("no request of %s", d.Name)
 		}
+	}
+}
+
+// checkOwn: previewed for its own protocol, a history that a client really sent is
+// what it was, and is not refused. Of what the recording has made of its ids a
+// host may take others.
+func checkOwn(t *testing.T, to *dialect.Target, messages []dialect.Message) {
+	t.Helper()
+	preserve, err := replay.FindPolicy("preserve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := replay.Conversation(messages, to).Preview(to, preserve)
+	for _, l := range p.Losses {
+		if l.Code != replay.IDRewritten {
+			t.Errorf("%s of call %d: %s", l.Code, l.Call, l.Message)
+		}
+	}
+	if p.Refused != "" {
+		t.Errorf("refused: %s", p.Refused)
+	}
+	if want, got := bytes.Join(to.Encode(messages), nil), bytes.Join(p.Body, nil); len(p.Losses) == 0 && !bytes.Equal(got, want) {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 

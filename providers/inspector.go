@@ -2,6 +2,7 @@ package providers
 
 import (
 	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
 	"toolscope/providers/schema"
 	"toolscope/stream"
 )
@@ -21,6 +22,7 @@ type Inspector struct {
 	rereads   map[int]*dialect.Dialect // by exchange: read as this, or by its bytes
 	closed    bool
 	sets      []*schema.Set
+	observer  replay.Observer
 }
 
 // Exchanges are all exchanges, in the order they began.

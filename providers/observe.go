@@ -1,8 +1,6 @@
 package providers
 
 import (
-	"hash/fnv"
-
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
@@ -13,7 +11,9 @@ type history struct {
 	read     int64 // bytes of the request that messages are of
 	messages []dialect.Message
 	target   *dialect.Target
-	observed bool // what it brings back has been told
+	broken   bool         // the request breaks off
+	asked    replay.Asked // where it stands in its conversation, once observed
+	observed bool         // what it brings back has been told
 }
 
 // History is the conversation that the request carries, or the one that stands
@@ -29,38 +29,69 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	}
 	body := x.request()
 	x.past.read = size
+	var err error
 	if x.Dialect != nil && TargetOf(x.Dialect.Name) != nil {
 		x.past.target = TargetOf(x.Dialect.Name)
-		x.past.messages, _ = x.past.target.Decode(body)
+		x.past.messages, err = x.past.target.Decode(body)
 	} else {
-		x.past.messages, x.past.target = guessHistory(body)
+		x.past.messages, x.past.target, err = guessHistory(body)
 	}
+	x.past.broken = err != nil
 	return x.past.messages, x.past.target
 }
 
+// partial reports whether the conversation has more than the request: that breaks
+// off, or the provider keeps what was before. So OpenAI's Responses and Gemini's
+// context caching do.
+func (x *Exchange) partial() bool {
+	if x.past.broken {
+		return true
+	}
+	s := dialect.Scan(x.Request.Bytes(0, x.Request.Size()))
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "previous_response_id", "conversation", "cachedContent", "cached_content":
+			if s.Value().Given() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // guessHistory reads a request of which no response tells the protocol: as the
-// one that finds the most calls and results in it.
-func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target) {
+// one that finds the most in it.
+func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, why error) {
 	most := 0
 	for i := range All {
 		if len(All[i].Targets) == 0 {
 			continue
 		}
 		t := &All[i].Targets[0]
-		messages, _ := t.Decode(body)
+		messages, err := t.Decode(body)
 		n := len(messages)
 		for _, m := range messages {
-			for _, p := range m.Parts {
-				if p.Name != "" || p.ID != "" {
-					n += len(messages)
-				}
+			for i := range m.Parts {
+				n += speaks(&m.Parts[i], t, len(messages))
 			}
 		}
 		if n > most {
-			best, target, most = messages, t, n
+			best, target, most, why = messages, t, n, err
 		}
 	}
-	return best, target
+	return best, target, why
+}
+
+// speaks is how much a part speaks for the protocol it was read by: a call or a
+// result more than all texts.
+func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
+	if p.Name != "" || p.ID != "" {
+		points += messages
+	}
+	if len(p.Text) > 0 || p.Kind == dialect.CallPart && p.Form == by.Form {
+		points++
+	}
+	return points
 }
 
 // forget lets go of the request's history, which can be read again.
@@ -73,17 +104,14 @@ func (x *Exchange) observe() {
 		return
 	}
 	x.past.observed = true
-	turns := x.earlier()
 	messages, target := x.History()
-	if target == nil || len(messages) == 0 || len(turns) == 0 {
-		x.begin = opening(messages)
-		x.forget()
-		return
-	}
-	x.begin = opening(messages)
-	turns = x.sameConversation(turns)
-	for _, o := range replay.Observe(messages, target, turns) {
-		x.tellReturn(o)
+	x.past.asked = replay.AskedBy(messages)
+	if turns := x.earlier(); target != nil && len(messages) > 0 && len(turns) > 0 {
+		for _, o := range x.in.observer.Observe(messages, target, turns) {
+			if o.Fate != replay.WasDropped || !x.partial() {
+				x.tellReturn(&o)
+			}
+		}
 	}
 	x.forget()
 }
@@ -92,45 +120,19 @@ func (x *Exchange) observe() {
 func (x *Exchange) earlier() (turns []replay.Candidate) {
 	for _, t := range x.in.Session().Turns {
 		if t.Closed() && t.Exchange != x.Number && len(t.Calls) > 0 {
-			turns = append(turns, replay.Candidate{Turn: t, From: TargetOf(t.Dialect)})
+			c := replay.Candidate{Turn: t, From: TargetOf(t.Dialect)}
+			if of := x.in.Exchange(t.Exchange); of != nil {
+				c.Asked = of.past.asked
+			}
+			turns = append(turns, c)
 		}
 	}
 	return turns
 }
 
-// opening is a hash of how a conversation begins: what the user says first.
-func opening(messages []dialect.Message) uint64 {
-	for _, m := range messages {
-		for i := range m.Parts {
-			if p := &m.Parts[i]; m.Role == dialect.User && p.Kind == dialect.TextPart && len(p.Text) > 0 {
-				sum := fnv.New64a()
-				_, _ = sum.Write(p.Text)
-				return sum.Sum64()
-			}
-		}
-	}
-	return 0
-}
-
-// sameConversation leaves out turns without ids whose own request began in
-// another way: tools of several agents have the same names.
-func (x *Exchange) sameConversation(turns []replay.Candidate) (same []replay.Candidate) {
-	for _, t := range turns {
-		of := x.in.Exchange(t.Turn.Exchange)
-		named := false
-		for _, c := range t.Turn.Calls {
-			named = named || c.ID != ""
-		}
-		if named || of == nil || of.begin == 0 || x.begin == 0 || of.begin == x.begin {
-			same = append(same, t)
-		}
-	}
-	return same
-}
-
 // tellReturn emits what became of a call, unless a request before this one
 // brought it back in the same way.
-func (x *Exchange) tellReturn(o replay.Observation) {
+func (x *Exchange) tellReturn(o *replay.Observation) {
 	c := o.Call
 	if n := len(c.SentBack); n > 0 && c.SentBack[n-1].As == string(o.Fate) && c.SentBack[n-1].Result == o.Result {
 		return

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -261,7 +262,7 @@ func (f *flat) value(d *json.Decoder, path string) {
 
 // readBack is the call that a preview's body holds, read by its own protocol.
 func readBack(p replay.Preview) (call *dialect.Part, err error) {
-	request := requestOf(p.To.Dialect, p.Body)
+	request := historytest.Request(p.To, p.Body)
 	if !json.Valid(request) || !utf8.Valid(request) {
 		return nil, fmt.Errorf("the body is no JSON")
 	}
@@ -281,18 +282,4 @@ func readBack(p replay.Preview) (call *dialect.Part, err error) {
 		}
 	}
 	return call, nil
-}
-
-// requestOf is a request that has these messages for its history.
-func requestOf(dialect string, messages [][]byte) []byte {
-	list := "[" + string(bytes.Join(messages, []byte(","))) + "]"
-	switch dialect {
-	case "openai-responses":
-		return []byte(`{"input":` + list + `}`)
-	case "gemini":
-		return []byte(`{"contents":` + list + `}`)
-	case "aistudio":
-		return []byte(`["models/x",` + list + `]`)
-	}
-	return []byte(`{"messages":` + list + `}`)
 }

@@ -31,9 +31,11 @@ func FindTarget(name string) (*dialect.Target, error) {
 
 // TargetOf is where a dialect's own history goes, nil if it has no requests.
 func TargetOf(name string) *dialect.Target {
-	for _, t := range Targets() {
-		if t.Dialect == name {
-			return t
+	for i := range All {
+		for j := range All[i].Targets {
+			if t := &All[i].Targets[j]; t.Dialect == name {
+				return t
+			}
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -110,6 +111,9 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 		d.note(draw, good, "byte for byte as it was captured")
 	} else {
 		marks = d.resend(c, draw)
+	}
+	if bytes.Contains(d.body, []byte("[redacted:")) {
+		d.note(draw, caution, "secrets were taken out of what was captured: [redacted:...] is sent in their place")
 	}
 	if d.body != nil {
 		d.sheet.add(newBlock("", d.body, k.raw, marks, k.width, draw))

@@ -58,6 +58,10 @@ func (b *Inbox) End(err error) {
 	b.ring()
 }
 
+// Ring has the program draw another frame although no record has come: what its
+// Options' Status says has changed.
+func (b *Inbox) Ring() { b.ring() }
+
 func (b *Inbox) ring() {
 	select {
 	case b.bell <- struct{}{}:

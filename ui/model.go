@@ -18,6 +18,8 @@ type Options struct {
 	Source   string                     // what is looked at, in a word or two: a file name, "stdin", "demo"
 	Inbox    *Inbox                     // where records come from; nil when there is no source yet
 	Playback Playback                   // the clock of a source that is played; nil for others
+	Await    *Await                     // what a live source waits for, shown while nothing has come; may be nil
+	Status   func() []Word              // what whoever feeds the inbox has to say; asked at each frame; may be nil
 	Demo     func(to *Inbox) Playback   // starts the demo, while nothing else is there to see; may be nil
 	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
 	Copy     Copy                       // puts a text into the clipboard; may be nil

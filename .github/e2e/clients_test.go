@@ -21,6 +21,9 @@ type protocol struct {
 	wire        string // file in testdata
 	path        string
 	contentType string
+	host        string // the proxy's name of the provider
+	version     string // what its address ends in
+	keyed       bool   // the library sends a key
 
 	// stream asks the provider at base and returns the calls the library makes of the stream.
 	stream func(ctx context.Context, base string, retries int) ([]call, error)
@@ -29,14 +32,15 @@ type protocol struct {
 }
 
 var protocols = []protocol{
-	{"anthropic", "anthropic.sse", "/v1/messages", "text/event-stream; charset=utf-8", anthropicCalls, anthropicFailure},
-	{"openai-chat", "openai-chat.sse", "/v1/chat/completions", "text/event-stream; charset=utf-8", chatCalls, openAIFailure},
-	{"openai-responses", "openai-responses.sse", "/v1/responses", "text/event-stream; charset=utf-8", responsesCalls, openAIFailure},
-	{"gemini", "gemini.sse", "/v1beta/models/gemini-e2e:streamGenerateContent?alt=sse", "text/event-stream", geminiCalls, geminiFailure},
-	{"ollama", "ollama.ndjson", "/api/chat", "application/x-ndjson", ollamaCalls, ollamaFailure},
+	{"anthropic", "anthropic.sse", "/v1/messages", "text/event-stream; charset=utf-8", "anthropic", "", true, anthropicCalls, anthropicFailure},
+	{"openai-chat", "openai-chat.sse", "/v1/chat/completions", "text/event-stream; charset=utf-8", "openai", "/v1", true, chatCalls, openAIFailure},
+	{"openai-responses", "openai-responses.sse", "/v1/responses", "text/event-stream; charset=utf-8", "openai", "/v1", true, responsesCalls, openAIFailure},
+	{"gemini", "gemini.sse", "/v1beta/models/gemini-e2e:streamGenerateContent?alt=sse", "text/event-stream", "gemini", "", true, geminiCalls, geminiFailure},
+	{"ollama", "ollama.ndjson", "/api/chat", "application/x-ndjson", "ollama", "", false, ollamaCalls, ollamaFailure},
 }
 
-const key = "no-key-at-all"
+// key is one that nothing must show or record.
+const key = "e2e-CANARY-0123456789abcdef"
 
 func anthropicCalls(ctx context.Context, base string, retries int) (calls []call, err error) {
 	client := anthropic.NewClient(anthropicoption.WithBaseURL(base), anthropicoption.WithAPIKey(key), anthropicoption.WithMaxRetries(retries))

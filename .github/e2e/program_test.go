@@ -36,34 +36,64 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// served starts toolscope serve and returns the URL it prints. When the test ends, the program has to end as it should.
-func served(t *testing.T, args ...string) string {
-	t.Helper()
-	cmd := exec.Command(program, append([]string{"serve"}, args...)...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 128+int(syscall.SIGTERM) || t.Failed() {
-			t.Errorf("%v: %v\n%s", args, cmd.ProcessState, &said)
-		}
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("serve %v: %v", args, err)
-	}
-	return strings.TrimSpace(line)
+// running is a toolscope that listens.
+type running struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	url  string
+	out  *bufio.Reader // behind the line that holds the URL
+	said bytes.Buffer
+	over bool
 }
 
-// through is the URL a client is given in place of the upstream's.
-func through(_ *testing.T, upstream string) string { return upstream }
+// started starts a toolscope that prints the URL it listens on. When the test ends, the program has to end as it should.
+func started(t *testing.T, code int, args ...string) *running {
+	t.Helper()
+	r := &running{t: t, cmd: exec.Command(program, args...)}
+	r.cmd.Stderr = &r.said
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.end(code) })
+	r.out = bufio.NewReader(out)
+	line, err := r.out.ReadString('\n')
+	at := strings.Index(line, "http://")
+	if err != nil || at < 0 {
+		t.Fatalf("%v: %q, %v", args, line, err)
+	}
+	r.url = strings.TrimRight(line[at:], "\"}\n")
+	return r
+}
+
+// end ends the program and returns what else it printed.
+func (r *running) end(code int) (printed []byte) {
+	if r.over {
+		return nil
+	}
+	r.over = true
+	_ = r.cmd.Process.Signal(syscall.SIGTERM)
+	printed, err := io.ReadAll(r.out)
+	if _ = r.cmd.Wait(); err != nil || r.cmd.ProcessState.ExitCode() != code || r.t.Failed() {
+		r.t.Errorf("%v: %v, %v\n%s", r.cmd.Args, r.cmd.ProcessState, err, &r.said)
+	}
+	return printed
+}
+
+// served starts toolscope serve and returns its URL.
+func served(t *testing.T, args ...string) string {
+	t.Helper()
+	return started(t, 128+int(syscall.SIGTERM), append([]string{"serve"}, args...)...).url
+}
+
+// through is the URL a client is given in place of the upstream's: a proxy stands between.
+func through(t *testing.T, upstream string) string {
+	t.Helper()
+	return started(t, 0, "proxy", "--to", upstream, "--headless", "--format", "jsonl").url
+}
 
 // call is a tool call as a client library or toolscope tells it.
 type call struct{ ID, Name, Args string }
@@ -78,6 +108,12 @@ func printed(t *testing.T, file string, body []byte) (calls []call, findings []s
 	if err != nil {
 		t.Fatalf("print %s: %v", file, err)
 	}
+	return told(t, out)
+}
+
+// told is the calls in what toolscope printed, and those findings.
+func told(t *testing.T, out []byte) (calls []call, findings []string) {
+	t.Helper()
 	lines := json.NewDecoder(bytes.NewReader(out))
 	for {
 		var line struct {
@@ -88,7 +124,7 @@ func printed(t *testing.T, file string, body []byte) (calls []call, findings []s
 		if err := lines.Decode(&line); err == io.EOF {
 			return calls, findings
 		} else if err != nil {
-			t.Fatalf("print %s: %v\n%s", file, err, out)
+			t.Fatalf("%v\n%s", err, out)
 		}
 		if line.Type == "call" {
 			calls = append(calls, call{line.ID, line.Name, line.Raw})

@@ -60,7 +60,21 @@ func (p *Proxy) admit(r *http.Request) (*target, *refusal) {
 	if to == nil {
 		return nil, refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, prefixes(p.routes))
 	}
+	if isOwn(r, to.url) {
+		return nil, refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
+	}
 	return to, nil
+}
+
+// isOwn reports whether u is where the request came in, as it may be after a base URL was set twice. It would come in
+// again and again.
+func isOwn(r *http.Request, u *url.URL) bool {
+	host, port := localAddress(r)
+	to := u.Port()
+	if to == "" {
+		to = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return port != "" && port == to && (u.Hostname() == host || isLoopback(host) && isLoopback(u.Hostname()))
 }
 
 // checkToken returns the request's path without the token.

@@ -138,26 +138,32 @@ func TestClientGoesAway(t *testing.T) {
 }
 
 func TestClientBreaksOffItsBody(t *testing.T) {
-	for rest, why := range map[string]string{"5\r\nhe": clientGone, "5\r\nhello\r\nzz\r\n": ""} {
-		up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
-		d := stand(t, up, nil)
-		c, r := d.raw("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
-		io.WriteString(c, rest)
-		c.(*net.TCPConn).CloseWrite()
-		io.ReadAll(r)
-		recs := d.ended(1)
-		if last := recs[len(recs)-1]; last.End == capture.EndCut && last.Why == "" {
-			t.Errorf("%q: %s, want %q", rest, describe(recs), why)
-		}
+	const head = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe"
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) })
+	d := stand(t, up, nil)
+	c, r := d.raw(head)
+	c.(*net.TCPConn).CloseWrite()
+	if rest, _ := io.ReadAll(r); len(rest) > 0 {
+		t.Errorf("an answer: %q", rest)
 	}
-}
+	recs := d.endsWith(1, capture.EndCut, clientGone)
+	if whole, _ := data(recs, capture.Request); string(whole) != "he" {
+		t.Errorf("recorded %q", whole)
+	}
 
-func TestNoAnswer(t *testing.T) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	_, r = d.raw(head + "llo\r\nzz\r\n")
+	resp, err := http.ReadResponse(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed.Close()
+	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 400 || !strings.Contains(string(body), "the request's body broke off: invalid byte in chunk length") {
+		t.Errorf("%s %q", resp.Status, body)
+	}
+	d.endsWith(2, capture.EndEOF, "")
+}
+
+func TestNoAnswer(t *testing.T) {
+	const closed = "127.0.0.1:1" // tcpmux, which nobody runs
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 	encrypted := httptest.NewUnstartedServer(nil)
 	encrypted.Config.ErrorLog = quiet
@@ -170,7 +176,7 @@ func TestNoAnswer(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")
 	})
 	for _, test := range []struct{ name, upstream, says string }{
-		{"refused", "http://" + closed.Addr().String(), "connection refused by " + closed.Addr().String()},
+		{"refused", "http://" + closed, "connection refused by " + closed},
 		{"unknown name", "http://nobody.invalid", "nobody.invalid"},
 		{"unknown authority", encrypted.URL, "an authority that is not known"},
 		{"no TLS", strings.Replace(plain, "http:", "https:", 1), "TLS: the server does not speak it"},
@@ -206,7 +212,7 @@ func TestNothingComes(t *testing.T) {
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 200 * time.Millisecond })
 		resp := d.get("/")
 		_, err := io.ReadAll(resp.Body)
-		const words = "nothing came for 200ms, the limit"
+		const words = "nothing passed for 200ms, the limit"
 		if begun {
 			if err == nil {
 				t.Error("ended cleanly")
@@ -216,6 +222,33 @@ func TestNothingComes(t *testing.T) {
 			t.Error(resp.Status, describe(recs))
 		}
 	}
+}
+
+// The client has stopped reading, so the proxy is stuck writing to it when the exchange is to end.
+func TestCutWhileTheClientDoesNotRead(t *testing.T) {
+	flood := func(c net.Conn, p []byte) {
+		for {
+			if _, err := c.Write(p); err != nil {
+				return
+			}
+		}
+	}
+	t.Run("body", func(t *testing.T) {
+		up := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
+			http.ReadRequest(r)
+			io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+			flood(c, make([]byte, 64<<10))
+		})
+		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
+		d.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		d.endsWith(1, capture.EndCut, "nothing passed for 300ms")
+	})
+	t.Run("WebSocket", func(t *testing.T) {
+		up := socketServer(t, func(s *socket, _ *http.Request) { flood(s.conn, frame(fin|opText, strings.Repeat("x", 1000), false)) })
+		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
+		d.dialSocket()
+		d.endsWith(1, capture.EndCut, "nothing passed for 300ms")
+	})
 }
 
 func TestClosedInTheMiddle(t *testing.T) {

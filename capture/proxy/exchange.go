@@ -19,11 +19,14 @@ import (
 var (
 	errClientGone = context.Canceled
 	errClosed     = errors.New("the proxy was closed")
-	errIdle       = errors.New("nothing came for too long")
+	errIdle       = errors.New("nothing passed for too long")
 )
 
 // quiet drops what ReverseProxy would log: the records tell it.
 var quiet = log.New(io.Discard, "", 0)
+
+// farewell is how long a client has, when its exchange is cut, to take what it still gets.
+const farewell = 250 * time.Millisecond
 
 const clientGone = "the client went away"
 
@@ -37,6 +40,7 @@ type exchange struct {
 	ctx      context.Context // cancelled with the reason for which the exchange is cut
 	cancel   context.CancelCauseFunc
 	detach   func() bool // from the proxy's closing
+	hurry    func() bool // stops what a cut does to writing
 	idle     *time.Timer
 	sent     *upload   // nil without a body
 	received *tap      // nil before there is a response
@@ -54,6 +58,9 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *excha
 	p.live.Add(1)
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
+	x.hurry = context.AfterFunc(x.ctx, func() { // a client that does not read holds up nobody
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(farewell))
+	})
 	x.idle = time.AfterFunc(p.limits.Idle, func() { x.cancel(errIdle) })
 	head := capture.Head{Method: r.Method, URL: to.text, Header: r.Header.Clone(), Start: p.options.Now()}
 	if p.options.Token != "" {
@@ -92,7 +99,23 @@ func (x *exchange) forward(r *http.Request) {
 		ErrorHandler:   x.failed,
 		ErrorLog:       quiet,
 	}
-	forwarder.ServeHTTP(x.w, r.WithContext(x.ctx))
+	w := x.w
+	if r.Header.Get("Expect") != "" {
+		w = oneContinue{w}
+	}
+	forwarder.ServeHTTP(w, r.WithContext(x.ctx))
+}
+
+// oneContinue drops the upstream's "100 Continue": net/http sends one of its own when the upstream's lets the transport
+// begin to read the body.
+type oneContinue struct{ http.ResponseWriter }
+
+func (w oneContinue) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w oneContinue) WriteHeader(status int) {
+	if status != http.StatusContinue {
+		w.ResponseWriter.WriteHeader(status)
+	}
 }
 
 // forwardedFields are what ReverseProxy takes out of a request. Who sent them wants them to arrive.
@@ -184,7 +207,7 @@ func (x *exchange) sentError() error {
 }
 
 func (x *exchange) idleWords() string {
-	return fmt.Sprintf("nothing came for %v, the limit", x.p.limits.Idle)
+	return fmt.Sprintf("nothing passed for %v, the limit", x.p.limits.Idle)
 }
 
 // finish ends the exchange, whether it was answered or is being aborted by a panic of http.ErrAbortHandler.
@@ -203,6 +226,7 @@ func (x *exchange) finish() {
 	x.put(capture.Record{At: x.p.now(), End: end, Why: why})
 	x.idle.Stop()
 	x.detach()
+	x.hurry()
 	x.cancel(nil)
 	x.p.live.Add(-1)
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"crypto/x509"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -12,9 +11,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httptrace"
-	"net/textproto"
 	"reflect"
 	"slices"
 	"strings"
@@ -214,160 +210,5 @@ func TestHeadHasNoBody(t *testing.T) {
 	}
 	if whole, _ := data(d.endsWith(1, capture.EndEOF, ""), capture.Response); len(whole) != 0 {
 		t.Errorf("%q", whole)
-	}
-}
-
-func TestTrailers(t *testing.T) {
-	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(w, r.Body)
-		w.(http.Flusher).Flush() // trailers want chunks
-		w.Header().Set(http.TrailerPrefix+"X-Late", "unannounced")
-		w.Header().Set(http.TrailerPrefix+"X-Sent", r.Trailer.Get("X-Sum"))
-	})
-	d := stand(t, up, nil)
-	_, r := d.raw("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nhi\r\n0\r\nX-Sum: 42\r\n\r\n")
-	resp, err := http.ReadResponse(r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || string(body) != "hi" || resp.Trailer.Get("X-Late") != "unannounced" || resp.Trailer.Get("X-Sent") != "42" {
-		t.Errorf("%q, %v, %v", body, resp.Trailer, err)
-	}
-}
-
-func TestEarlyHints(t *testing.T) {
-	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Link", "</a>")
-		w.WriteHeader(http.StatusEarlyHints)
-		w.Header().Del("Link")
-		w.Header()["Content-Type"] = nil
-		io.WriteString(w, "done")
-	})
-	d := stand(t, up, nil)
-	var hints []string
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got1xxResponse: func(code int, h textproto.MIMEHeader) error {
-		hints = append(hints, fmt.Sprint(code, h.Get("Link")))
-		return nil
-	}})
-	req, _ := http.NewRequestWithContext(ctx, "GET", "http://"+d.addr, nil)
-	resp, err := d.client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(resp.Body)
-	if _, typed := resp.Header["Content-Type"]; typed || string(body) != "done" || !slices.Equal(hints, []string{"103</a>"}) {
-		t.Errorf("%v, %v, %q", hints, resp.Header, body)
-	}
-}
-
-// The upstream decides whether the body is to be sent.
-func TestExpectContinue(t *testing.T) {
-	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/no" {
-			w.WriteHeader(http.StatusExpectationFailed)
-			return
-		}
-		io.Copy(w, r.Body)
-	})
-	d := stand(t, up, nil)
-	c, r := d.raw("POST /yes HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
-	if line, err := r.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 100 ") {
-		t.Fatalf("%q, %v", line, err)
-	}
-	r.ReadString('\n')
-	io.WriteString(c, "hi")
-	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 200 {
-		t.Error(resp, err)
-	}
-	d.endsWith(1, capture.EndEOF, "")
-	_, r = d.raw("POST /no HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
-	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != http.StatusExpectationFailed {
-		t.Error(resp, err)
-	}
-	if whole, _ := data(d.ended(2), capture.Request); len(whole) != 0 {
-		t.Errorf("%q was sent", whole)
-	}
-}
-
-func TestHTTP2(t *testing.T) {
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		fmt.Fprintf(w, "%s %s", r.Proto, body)
-		w.(http.Flusher).Flush()
-		w.Header().Set(http.TrailerPrefix+"X-Late", "1")
-	}))
-	s.EnableHTTP2 = true
-	s.StartTLS()
-	defer s.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(s.Certificate())
-	d := stand(t, s.URL, func(o *Options) { o.Roots = roots })
-	for n := range 2 {
-		resp, err := d.client.Post("http://"+d.addr, "text/plain", strings.NewReader("hi"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || string(body) != "HTTP/2.0 hi" || resp.Trailer.Get("X-Late") != "1" {
-			t.Errorf("%s %q, %v", resp.Status, body, err)
-		}
-		if whole, _ := data(d.endsWith(n+1, capture.EndEOF, ""), capture.Response); string(whole) != "HTTP/2.0 hi" {
-			t.Errorf("recorded %q", whole)
-		}
-	}
-	if n := d.dials.Load(); n != 1 {
-		t.Errorf("%d dials", n)
-	}
-}
-
-// Only a WebSocket may be switched to.
-func TestOtherUpgradesAreNotPassedOn(t *testing.T) {
-	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, r.Header["Upgrade"], r.Header["Connection"])
-	})
-	d := stand(t, up, nil)
-	_, r := d.raw("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n\r\n")
-	resp, err := http.ReadResponse(r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 200 || string(body) != "[] []" {
-		t.Errorf("%s %q", resp.Status, body)
-	}
-}
-
-// A request is sent once more on another connection only as far as it is still there.
-func TestUploadIsReadAgain(t *testing.T) {
-	d := stand(t, "http://127.0.0.1:1", nil)
-	x := &exchange{p: d.proxy, number: 1}
-	x.idle = quietTimer()
-	text := strings.Repeat("0123456789", keptBytes/10+10)
-	u := &upload{tap: &tap{x: x, side: capture.Request, body: strings.NewReader(text)}}
-	first, _ := u.reader()
-	io.CopyN(io.Discard, first, 1000)
-	first.Close()
-	if _, err := first.Read(make([]byte, 1)); err == nil {
-		t.Error("a closed body is read")
-	}
-	second, err := u.reader()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := io.ReadAll(second); string(got) != text || err != nil {
-		t.Errorf("%d bytes of %d, %v", len(got), len(text), err)
-	}
-	if _, err := u.reader(); err == nil {
-		t.Error("what was not kept can be sent again")
-	}
-	u.handOver()
-	recs := d.await(1, func(recs []capture.Record) bool {
-		whole, _ := data(recs, capture.Request)
-		return len(whole) >= len(text)
-	})
-	if whole, _ := data(recs, capture.Request); string(whole) != text {
-		t.Errorf("recorded %d bytes of %d", len(whole), len(text))
 	}
 }

@@ -39,6 +39,10 @@ type Options struct {
 	Routes []Route
 	Record func(capture.Record) // called from one goroutine; may take its time
 
+	// Refused is told of each request that is not admitted: the status it is answered with, and why. It is called from
+	// the request's own goroutine. It may be nil.
+	Refused func(status int, why string)
+
 	Began  time.Time        // what the records' times count from; zero is when the proxy was made
 	Now    func() time.Time // nil is time.Now
 	Limits Limits
@@ -63,7 +67,7 @@ type Route struct {
 type Limits struct {
 	HeaderBytes int           // of a request's or a response's head: 1 MiB
 	HeaderTime  time.Duration // in which a request's head must have come: 10 s
-	Idle        time.Duration // in which nothing passes, after which an exchange is cut: 10 min
+	Idle        time.Duration // in which nothing passes, in either direction, after which an exchange is cut: 10 min
 	QueueBytes  int           // of records that wait to be taken, before there are gaps: 64 MiB
 }
 
@@ -198,6 +202,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if no != nil {
 		p.refused.Add(1)
 		p.refusal.Store(no.why)
+		if p.options.Refused != nil {
+			p.options.Refused(no.status, no.why)
+		}
 		no.write(w)
 		return
 	}

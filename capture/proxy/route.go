@@ -101,11 +101,14 @@ func find(routes []route, in *url.URL, path string) *target {
 	return nil
 }
 
-// prefixes names the routes there are.
+// prefixes names the routes there are, but for those that are inside another one.
 func prefixes(routes []route) string {
 	var names []string
 	for _, r := range routes {
-		names = append(names, r.prefix+"/")
+		inside := slices.ContainsFunc(routes, func(o route) bool { return strings.HasPrefix(r.prefix, o.prefix+"/") })
+		if !inside {
+			names = append(names, r.prefix+"/")
+		}
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")

@@ -13,6 +13,7 @@ var target = dialect.Target{
 	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 128},
 	Reasoning: dialect.SignedReasoning,
 	ErrorFlag: true, Media: true, Together: true,
+	Merges: true, // "consecutive user or assistant turns in your request will be combined", says the API reference
 	Refusal: dialect.Refusal{
 		Args:        "messages.N.content.M.tool_use.input: Input should be a valid dictionary",
 		ID:          "messages.N.content.M.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",

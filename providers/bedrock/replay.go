@@ -1,6 +1,10 @@
 package bedrock
 
-import "toolscope/providers/dialect"
+import (
+	"slices"
+
+	"toolscope/providers/dialect"
+)
 
 // target is where Bedrock's history goes: Converse. Rules are those of AWS's
 // service model (ToolUseBlock in botocore's bedrock-runtime); refusals are what it
@@ -35,9 +39,10 @@ func encode(messages []dialect.Message) (out [][]byte) {
 		if m.Role == dialect.System {
 			continue
 		}
+		m.Parts = slices.Clip(m.Parts) // what is joined to them is not put behind the caller's
 		for m.Raw == nil && i+1 < len(messages) && messages[i+1].Role == m.Role && messages[i+1].Raw == nil {
 			i++
-			m.Parts = append(m.Parts[:len(m.Parts):len(m.Parts)], messages[i].Parts...)
+			m.Parts = append(m.Parts, messages[i].Parts...)
 		}
 		var w dialect.Writer
 		w.Open('[')

@@ -1,5 +1,7 @@
 package dialect
 
+import "slices"
+
 // ResponseText is the text of a result as Google's protocols carry it: an object
 // whose member output holds it, or error that of one that failed. One with other
 // members is all of it text (FunctionResponse in go-genai's types.go).
@@ -56,13 +58,15 @@ func CallNames(messages []Message) map[string]string {
 // one message, for protocols that want all results of a turn there. Results that
 // still are what was read stay where they were.
 func OneAnswer(messages []Message) (joined []Message) {
+	before := false // the last of joined may take more
 	for _, m := range messages {
-		if n := len(joined) - 1; n >= 0 && onlyResults(m) && onlyResults(joined[n]) {
-			before := joined[n].Parts
-			joined[n].Parts = append(before[:len(before):len(before)], m.Parts...)
+		results := onlyResults(m)
+		if n := len(joined) - 1; before && results {
+			joined[n].Parts = append(joined[n].Parts, m.Parts...)
 			continue
 		}
-		joined = append(joined, m)
+		m.Parts = slices.Clip(m.Parts) // what is joined to them is not put behind the caller's
+		joined, before = append(joined, m), results
 	}
 	return joined
 }

@@ -29,6 +29,7 @@ type Target struct {
 	Media     bool          // a result can hold images
 	Unpaired  bool          // calls without results, and results without calls, are taken
 	Together  bool          // all results of a turn must follow it at once, and its calls stay in one message
+	Merges    bool          // messages of one speaker that follow each other are read as one
 	Refusal   Refusal
 
 	// Encode writes messages as they stand in the request, each a JSON text: a

@@ -8,7 +8,7 @@ import "toolscope/providers/dialect"
 var openAI = dialect.Target{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Dialect: "openai-chat",
 	Form:      dialect.TextForm,
-	IDs:       dialect.IDRule{Most: 40, Required: true, Unique: true},
+	IDs:       dialect.IDRule{Most: 40, Required: true},
 	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
 	Freeform:  true,
 	Reasoning: dialect.NoReasoning,
@@ -30,7 +30,7 @@ var openAI = dialect.Target{
 var mistral = dialect.Target{
 	Name: "mistral", Title: "Mistral", Dialect: "openai-chat",
 	Form:      dialect.TextForm,
-	IDs:       dialect.IDRule{Class: "a-zA-Z0-9", Least: 9, Most: 9, Required: true, Unique: true},
+	IDs:       dialect.IDRule{Class: "a-zA-Z0-9", Least: 9, Most: 9, Required: true},
 	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 64},
 	Reasoning: dialect.PlainReasoning,
 	Together:  true,

@@ -15,7 +15,7 @@ import (
 var target = dialect.Target{
 	Name: "openai-responses", Title: "OpenAI Responses", Dialect: "openai-responses",
 	Form:      dialect.TextForm,
-	IDs:       dialect.IDRule{Least: 1, Most: 64, Required: true, Unique: true, Trim: "_"},
+	IDs:       dialect.IDRule{Least: 1, Most: 64, Required: true, Trim: "_"},
 	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 128},
 	Freeform:  true,
 	Reasoning: dialect.SignedReasoning,

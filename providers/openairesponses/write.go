@@ -103,12 +103,12 @@ func writeArgs(w *dialect.Writer, kind string, c callKind, p *dialect.Part) {
 }
 
 // encodeResult writes the item of a result, whose type follows that of its call:
-// nil if that is not known.
+// nil if that is not among the messages, when the result says what it is of.
 func encodeResult(p, call *dialect.Part) []byte {
-	kind := "function_call"
-	if call != nil {
-		kind = itemType(call)
+	if call == nil {
+		call = p
 	}
+	kind := itemType(call)
 	var w dialect.Writer
 	switch w.Open('{'); kind {
 	case "local_shell_call": // id is what all others call call_id

@@ -6,26 +6,22 @@ import (
 	"strconv"
 
 	"toolscope/providers/dialect"
-	"toolscope/stream"
 )
 
 // makeCall makes a call fit the target; false leaves it out. first says that no
 // call of the message came before it.
-func (c *coercion) makeCall(p *dialect.Part, f *facts, first bool) bool {
+func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
-	if p.Server && !c.same {
-		c.lose(Loss{Code: ServerToolDropped, Message: "a tool that the provider runs has no equivalent: the call is left out"})
-		sent.Outcome = Dropped
-		c.Calls = append(c.Calls, sent)
-		return false
+	switch {
+	case p.Server && !c.same:
+		return c.leaveOut(sent, Loss{Code: ServerToolDropped, Message: "a tool that the provider runs has no equivalent: the call is left out"})
+	case role != dialect.Assistant:
+		return c.leaveOut(sent, Loss{Code: CallDropped, Message: "a call that the model did not make has no place: it is left out"})
 	}
-	was, before := *p, len(c.Losses)
+	was := *p
 	args := c.arguments(p, f, &sent)
 	if sent.Outcome == Dropped {
-		c.Losses = c.Losses[:before]
-		c.loseAt(CallDropped, span{0, len(f.raw)}, "the call is not in the history: the model sees that it never asked")
-		c.Calls = append(c.Calls, sent)
-		return false
+		return c.leaveOut(sent, Loss{Code: CallDropped, Message: "the call is not in the history: the model sees that it never asked"})
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
 	c.kind(p)
@@ -39,7 +35,28 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, first bool) bool {
 		sent.Outcome = Rejected
 	}
 	c.Calls = append(c.Calls, sent)
+	c.sent = append(c.sent, c.call)
 	return true
+}
+
+// leaveOut tells that the call being made is not sent: of what is not there
+// nothing else is lost.
+func (c *coercion) leaveOut(sent Sent, why Loss) bool {
+	c.forget(func(Loss) bool { return true })
+	sent.Outcome = Dropped
+	why.End = len(sent.Original)
+	c.lose(why)
+	c.Calls = append(c.Calls, sent)
+	return false
+}
+
+// forget takes back losses that were told of the call being made.
+func (c *coercion) forget(which func(Loss) bool) {
+	n := len(c.Losses)
+	for n > 0 && c.Losses[n-1].Call == c.call {
+		n--
+	}
+	c.Losses = c.Losses[:n+len(slices.DeleteFunc(c.Losses[n:], which))]
 }
 
 func sameCall(a, b *dialect.Part) bool {
@@ -73,8 +90,11 @@ func (c *coercion) kind(p *dialect.Part) {
 // identify gives the call an id and a name that the target takes, or says why
 // it would be refused.
 func (c *coercion) identify(p *dialect.Part, sent *Sent) {
+	if p.Server {
+		return // the provider gave it both, by rules of its own
+	}
 	old := p.ID
-	made, losses := c.ids.call(c.call, p.ID, p.Name)
+	made, losses := c.ids.call(c.call, p)
 	for _, l := range losses {
 		c.lose(l)
 		if l.Code == IDCollision && c.To.IDs.Unique {
@@ -108,7 +128,7 @@ func nameWords(r dialect.NameRule) string {
 // sign keeps the call's signature where it is good, and puts a sentinel where
 // one is needed and there is none.
 func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
-	if p.Signature != "" && (!c.same || !c.To.Signed) {
+	if p.Signature != "" && (!c.same || !c.To.Signed && c.To != c.src.From) {
 		c.lose(Loss{Code: SignatureDropped, Message: "the call's signature is good with its own provider only"})
 		p.Signature = ""
 	}
@@ -116,7 +136,7 @@ func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 		return
 	}
 	switch {
-	case c.same && c.src.split && c.call > 1:
+	case c.same && c.src.split && c.src.behind[c.call-1]:
 		sent.refuse(c, c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: alone, the others are not")
 	case !c.same && c.To.Sentinel != "":
 		c.lose(Loss{Code: SignatureSentinel, Message: "the call is not signed: a word that switches the check off stands in its place"})
@@ -135,146 +155,4 @@ func (s *Sent) refuse(c *coercion, words, id, name, ours string) {
 		return
 	}
 	s.Refused = dialect.Say(words, id, name, strconv.Itoa(len(id)))
-}
-
-// arguments are the call's arguments as they would be sent.
-func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
-	if f.invalid.is() {
-		c.loseAt(UnicodeSanitized, f.invalid, "bytes that are not UTF-8 become U+FFFD")
-		sent.Outcome = Reformatted
-		f = look(valid(f.raw), f.freeform)
-	}
-	own := c.same && p.Tool != "function" && p.Tool != "custom"
-	switch {
-	case f.freeform && (p.Tool == "custom" && c.To.Freeform || p.Tool != "custom" && c.same):
-		sent.Form = dialect.TextForm
-		return f.raw
-	case f.freeform:
-		c.loseAt(FreeformToJSON, span{0, len(f.raw)}, `free text has no place here: it is sent as {"input": …}`)
-		p.Tool, sent.Outcome = "function", Wrapped
-		return wrapped("input", dialect.AppendString(nil, sanitized(f.raw)))
-	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
-		return f.raw // an item of the protocol's own: no client takes its arguments apart
-	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
-		return c.encodedAgain(f, sent)
-	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != dialect.TextForm || c.Policy.text != keep):
-		c.loseAt(ImpliedEmpty, span{0, len(f.raw)}, "no arguments are sent as {}")
-		sent.Outcome = max(sent.Outcome, AssumedEmpty)
-		return []byte("{}")
-	case f.syntax == stream.SyntaxObject:
-		return c.object(p.Form, f, sent)
-	}
-	return c.malformed(f, sent)
-}
-
-func (c *coercion) loseAt(code string, at span, message string) {
-	c.lose(Loss{Code: code, Message: message, Start: at.start, End: at.end})
-}
-
-// encodedAgain is the text as a JSON string: where a text is wanted, one that
-// holds it; where an object is wanted, no object.
-func (c *coercion) encodedAgain(f *facts, sent *Sent) []byte {
-	c.loseAt(DoubleEncoded, span{0, len(f.raw)}, "the text is encoded once more: who decodes it once has a string")
-	sent.Outcome = Wrapped
-	if c.To.Form != dialect.TextForm {
-		sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are a string, and must be an object")
-	}
-	return dialect.AppendString(nil, f.raw)
-}
-
-// malformed is what the policy makes of arguments that are no object.
-func (c *coercion) malformed(f *facts, sent *Sent) []byte {
-	act := c.Policy.object
-	if c.To.Form == dialect.TextForm {
-		act = c.Policy.text
-	}
-	all := span{0, len(f.raw)}
-	switch act {
-	case keep:
-		if c.To.JSONOnly && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
-			sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
-		}
-		return f.raw
-	case wrap, wrapAny:
-		c.loseAt(ArgsWrapped, all, fmt.Sprintf("what the model wrote is put into {%q: …}", c.Policy.key))
-		sent.Outcome = Wrapped
-		return c.wrapped(f, act, sent)
-	case drop:
-		sent.Outcome = Dropped
-		return nil
-	case unwrap:
-		if f.syntax == stream.SyntaxDouble {
-			return c.unwrapped(f, sent)
-		}
-	case repair:
-		if object, ok := c.repaired(f, sent); ok {
-			return object
-		}
-	case refuse:
-		words := c.To.Refusal.Args
-		if c.To.Form == dialect.TextForm {
-			words = ""
-		}
-		sent.refuse(c, words, sent.ID, sent.Name, "the client refuses: the arguments are not one JSON object")
-		return nil
-	}
-	c.Losses = slices.DeleteFunc(c.Losses, func(l Loss) bool { return l.Call == c.call && l.Code == UnicodeSanitized })
-	c.loseAt(ArgsEmptied, all, fmt.Sprintf("%s the model wrote are gone: {} is sent", bytesWord(len(f.raw))))
-	sent.Outcome = Emptied
-	return []byte("{}")
-}
-
-func bytesWord(n int) string {
-	if n == 1 {
-		return "the byte"
-	}
-	return fmt.Sprintf("the %d bytes", n)
-}
-
-// wrapped is an object that holds the arguments under the policy's key.
-func (c *coercion) wrapped(f *facts, act action, sent *Sent) []byte {
-	value := dialect.AppendString(nil, sanitized(f.raw))
-	if act == wrapAny && (f.syntax == stream.SyntaxOther || f.syntax == stream.SyntaxDouble) {
-		value = c.fit(f, sent)
-	}
-	return wrapped(c.Policy.key, value)
-}
-
-func wrapped(key string, value []byte) []byte {
-	var w dialect.Writer
-	return w.Open('{').Key(key).Raw(value).Close('}').Text
-}
-
-// unwrapped is the object in a string that holds one.
-func (c *coercion) unwrapped(f *facts, sent *Sent) []byte {
-	c.loseAt(ArgsRepaired, span{0, len(f.raw)}, "the model wrote a string: the object in it is sent")
-	sent.Outcome = Repaired
-	return c.inner(f, sent)
-}
-
-// inner is the object that a string holds, fit for the target.
-func (c *coercion) inner(f *facts, sent *Sent) []byte {
-	return c.fit(look(decoded(f), false), sent)
-}
-
-func (c *coercion) repaired(f *facts, sent *Sent) ([]byte, bool) {
-	if f.syntax == stream.SyntaxDouble {
-		return c.unwrapped(f, sent), true
-	}
-	object, ok := repaired(f)
-	if !ok {
-		return nil, false
-	}
-	made := look(object, false)
-	if made.syntax != stream.SyntaxObject {
-		return nil, false
-	}
-	at := span{min(f.wrong, len(f.raw)-1), len(f.raw)}
-	if f.syntax == stream.SyntaxConcat {
-		c.loseAt(ConcatFirstOnly, at, fmt.Sprintf("of %d objects written one after another the first is sent", f.docs))
-	} else {
-		c.loseAt(ArgsRepaired, at, "a parser's guess is sent as if the model had written it")
-	}
-	sent.Outcome = Repaired
-	return c.fit(made, sent), true
 }

@@ -65,11 +65,12 @@ func size(pieces [][]byte) (n int) {
 // align finds the longest sequence of pieces that a and b share; what stands
 // between them is the edits. at is the offset of a in the original.
 func align(a, b [][]byte, at int) (edits []Edit) {
+	x, y := numbered(a, b)
 	width := len(b) + 1
 	best := make([]int32, (len(a)+1)*width) // pieces shared from i, j on
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
-			if bytes.Equal(a[i], b[j]) {
+			if x[i] == y[j] {
 				best[i*width+j] = best[(i+1)*width+j+1] + 1
 			} else {
 				best[i*width+j] = max(best[(i+1)*width+j], best[i*width+j+1])
@@ -84,7 +85,7 @@ func align(a, b [][]byte, at int) (edits []Edit) {
 	}
 	for i, j := 0, 0; i < len(a) || j < len(b); {
 		switch {
-		case i < len(a) && j < len(b) && bytes.Equal(a[i], b[j]):
+		case i < len(a) && j < len(b) && x[i] == y[j]:
 			flush()
 			at += len(a[i])
 			now = Edit{Start: at, End: at}
@@ -100,4 +101,22 @@ func align(a, b [][]byte, at int) (edits []Edit) {
 	}
 	flush()
 	return edits
+}
+
+// numbered gives pieces that are the same the same number, so that comparing
+// any two is cheap.
+func numbered(a, b [][]byte) (x, y []int) {
+	numbers := map[string]int{}
+	number := func(pieces [][]byte) (all []int) {
+		for _, p := range pieces {
+			n, ok := numbers[string(p)]
+			if !ok {
+				n = len(numbers)
+				numbers[string(p)] = n
+			}
+			all = append(all, n)
+		}
+		return all
+	}
+	return number(a), number(b)
 }

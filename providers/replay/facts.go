@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"strconv"
 	"unicode/utf8"
 
 	"toolscope/providers/dialect"
@@ -25,11 +26,12 @@ type facts struct {
 	fraction span // a fraction with more digits than a double
 	huge     span // a number beyond every double
 	escapes  span // a string that JavaScript writes in another way
+	halves   span // one of those that have half a surrogate pair
 	half     span // half a surrogate pair
 	invalid  span // bytes that are not UTF-8
 	twice    span // a key that its object has before
 	unsorted span // a key that is less than the one before
-	numeric  span // a key that is an array index: JavaScript puts these first
+	numeric  span // a key that is an array index and not in its place: JavaScript puts these first
 	depth    int  // of containers
 }
 
@@ -86,17 +88,14 @@ func (f *facts) findInvalid() {
 		return
 	}
 	for i := 0; i < len(f.raw); {
-		r, n := utf8.DecodeRune(f.raw[i:])
+		n, ok := charLen(f.raw[i:])
 		switch {
-		case r != utf8.RuneError || n > 1:
-			i += n
-		case isHalf(f.raw[i:]):
-			f.half.note(i, i+3)
-			i += 3
-		default:
+		case !ok:
 			f.invalid.note(i, i+1)
-			i++
+		case isHalf(f.raw[i:]):
+			f.half.note(i, i+n)
 		}
+		i += n
 	}
 }
 
@@ -137,28 +136,34 @@ func (f *facts) walk() {
 
 // members are the keys of an object so far.
 type members struct {
-	last string
-	all  map[string]bool
+	last  string
+	index int  // the last key that is an array index
+	named bool // a key that is none has come
+	all   map[string]bool
 }
 
 func (f *facts) lookAtKey(m *members, lit []byte, start int) {
 	key := dialect.Raw(lit).Text()
 	end := start + len(lit)
-	switch {
-	case m.all == nil:
-		m.all = map[string]bool{key: true}
-	case m.all[key]:
+	if m.all[key] {
 		f.twice.note(start, end)
-	default:
-		m.all[key] = true
-		if key < m.last {
-			f.unsorted.note(start, end)
-		}
+		return // it has the place of the first
 	}
-	if isIndex(key) {
+	if m.all == nil {
+		m.all = map[string]bool{}
+	} else if key < m.last {
+		f.unsorted.note(start, end)
+	}
+	m.all[key], m.last = true, key
+	if !isIndex(key) {
+		m.named = true
+		return
+	}
+	n, _ := strconv.Atoi(key)
+	if m.named || n < m.index {
 		f.numeric.note(start, end)
 	}
-	m.last = key
+	m.index = n
 }
 
 // isIndex reports whether JavaScript takes a key for the index of an array.
@@ -179,15 +184,26 @@ func (f *facts) lookAtString(lit []byte, start int) {
 		return
 	}
 	text := dialect.Raw(lit).Append(nil)
+	end, where := start+len(lit), &f.escapes
 	for i := 0; i < len(text); i++ {
 		if isHalf(text[i:]) {
-			f.half.note(start, start+len(lit))
+			f.half.note(start, end)
+			where = &f.halves
 			break
 		}
 	}
 	if !bytes.Equal(dialect.AppendString(nil, text), lit) {
-		f.escapes.note(start, start+len(lit))
+		where.note(start, end)
 	}
+}
+
+// respelled is a string that JavaScript writes in another way. Where halves of
+// characters are replaced, theirs is another loss.
+func (f *facts) respelled(how rewriting) span {
+	if !f.escapes.is() && !how.sanitize {
+		return f.halves
+	}
+	return f.escapes
 }
 
 func (f *facts) lookAtNumber(lit []byte, start int) {
@@ -223,6 +239,22 @@ func (f *facts) levels(rule dialect.DepthRule) (most int) {
 		}
 	}
 	return most
+}
+
+// first is where the first object of several, or before junk, ends.
+func (f *facts) first() (end int) {
+	depth := 0
+	for _, t := range f.tokens {
+		switch t.Kind {
+		case stream.ObjectOpen, stream.ArrayOpen:
+			depth++
+		case stream.ObjectClose, stream.ArrayClose:
+			if depth--; depth == 0 {
+				return int(t.End)
+			}
+		}
+	}
+	return len(f.raw)
 }
 
 // tooDeep reports whether the text nests deeper than a rule allows.

@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"toolscope/providers/dialect"
 )
@@ -16,26 +16,32 @@ type ids struct {
 	rule   dialect.IDRule
 	first  bool
 	strict bool
-	made   map[string]string // by the id of the source
-	names  map[string]string // tools, by the id of the source
-	taken  map[string]string // by the id made: the id of the source
-	lone   []loneID          // ids made for calls that have none, until their results have taken them
-	unique bool
+	made   map[string]madeCall // by the id of the source
+	taken  map[string]string   // by the id made: the id of the source
+	lone   []madeCall          // calls that have no id, in order
+	done   []bool              // the result of this one of lone has come
+	next   map[string][]int    // those of lone whose results may come, by name, and all by ""
 }
 
-// loneID is an id made for a call without one.
-type loneID struct{ made, name string }
+// madeCall is what a result has to know of its call, as it is sent.
+type madeCall struct{ id, name, tool string }
 
 func newIDs(to *dialect.Target, p *Policy) ids {
 	return ids{
-		rule: to.IDs, first: p.firstOfID, strict: p.refuses, unique: to.IDs.Unique,
-		made: map[string]string{}, names: map[string]string{}, taken: map[string]string{},
+		rule: to.IDs, first: p.firstOfID, strict: p.refuses,
+		made: map[string]madeCall{}, taken: map[string]string{}, next: map[string][]int{},
 	}
 }
 
 // call is the id that call number n is sent with, and what that loses.
-func (x *ids) call(n int, id, name string) (made string, losses []Loss) {
-	if made, losses = x.fit(n, id); made == "" {
+func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
+	id := p.ID
+	made, losses = x.fit(n, id)
+	call := madeCall{made, p.Name, p.Tool}
+	if id != "" {
+		x.made[id] = call
+	}
+	if made == "" {
 		return made, losses
 	}
 	before, used := x.taken[made]
@@ -47,9 +53,11 @@ func (x *ids) call(n int, id, name string) (made string, losses []Loss) {
 	}
 	x.taken[made] = id
 	if id == "" {
-		x.lone = append(x.lone, loneID{made, name})
-	} else {
-		x.made[id], x.names[id] = made, name
+		x.next[p.Name] = append(x.next[p.Name], len(x.lone))
+		if p.Name != "" {
+			x.next[""] = append(x.next[""], len(x.lone))
+		}
+		x.lone, x.done = append(x.lone, call), append(x.done, false)
 	}
 	return made, losses
 }
@@ -81,11 +89,14 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 	if x.rule.Class == "" {
 		made = id
 	}
-	if len(made) < len(id) || made != id {
+	if made != id {
 		losses = append(losses, Loss{Code: IDRewritten, Message: fmt.Sprintf("%s becomes %s: it has characters that ids must not have here", quote(id), quote(made))})
 	}
 	if most := x.rule.Most; most > 0 && len(made) > most {
-		losses = append(losses, Loss{Code: IDTruncated, Message: fmt.Sprintf("the id is cut from %d to %d characters", len(made), most)})
+		for !utf8.RuneStart(made[most]) {
+			most-- // half a character is none
+		}
+		losses = append(losses, Loss{Code: IDTruncated, Message: fmt.Sprintf("the id is cut from %d to %d bytes", len(made), most)})
 		made = made[:most]
 	}
 	if x.rule.Trim != "" {
@@ -94,20 +105,23 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 	return made, losses
 }
 
-// result is the id that a result for the call with that id of the source is
-// sent with; where the source has none, for the first call of that tool.
-func (x *ids) result(id, name string) string {
-	for i, l := range x.lone {
-		if id == "" && (l.name == name || name == "") {
-			x.lone = slices.Delete(x.lone, i, i+1)
-			return l.made
+// result is the call that a result is of, which has that id in the source; where
+// it has none there, the first call of that tool.
+func (x *ids) result(id, name string) madeCall {
+	if id == "" {
+		for list := x.next[name]; len(list) > 0; list = x.next[name] {
+			n := list[0]
+			if x.next[name] = list[1:]; !x.done[n] {
+				x.done[n] = true
+				return x.lone[n]
+			}
 		}
 	}
-	if made, ok := x.made[id]; ok {
-		return made
+	if call, ok := x.made[id]; ok {
+		return call
 	}
 	made, _ := x.fit(0, id)
-	return made
+	return madeCall{id: made}
 }
 
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -31,21 +31,23 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 	if how.doubles {
 		c.tellNumbers(f, how, sent)
 	}
-	if how.javaScript && f.escapes.is() && !(how.sanitize && f.escapes == f.half) {
-		c.tell(f, StrSpelling, f.escapes, "%s is written with other escapes")
+	if how.javaScript {
+		c.tell(f, StrSpelling, f.respelled(how), "%s is written with other escapes")
 	}
 	if how.sort {
 		c.tell(f, KeyOrder, f.unsorted, "members have no order here: %s moves")
-	} else if how.javaScript && c.moves(f) {
+	} else if how.javaScript {
 		c.tell(f, KeyOrder, f.numeric, "JavaScript puts keys that are numbers first: %s moves")
 	}
 	changes := len(c.Losses) > before || c.To.Form == dialect.PositionalForm || again
 	value := f.raw
 	if c.To.Form != dialect.TextForm {
-		value = bytes.TrimSpace(f.raw) // what stands around a value is no part of it
+		value = bytes.Trim(f.raw, whitespace) // what stands around a value is no part of it
 	}
-	if f.space.is() && (changes || len(value) < len(f.raw)) {
+	if changes {
 		c.tell(f, Whitespace, f.space, "the space between values, as in %s, is gone")
+	} else if len(value) < len(f.raw) {
+		c.tell(f, Whitespace, around(f.raw), "the space around the value, as in %s, is gone")
 	}
 	if f.tooDeep(c.To.Depth) {
 		c.lose(Loss{Code: DepthLimit, Message: fmt.Sprintf("nests to level %d of a limit of %d messages", f.levels(c.To.Depth), c.To.Depth.Limit)})
@@ -98,15 +100,6 @@ func (c *coercion) tellNumbers(f *facts, how rewriting, sent *Sent) {
 	sent.refuse(c, "", sent.ID, sent.Name, "a number is beyond every double")
 }
 
-// moves reports whether JavaScript's order of members is another than the text's.
-func (c *coercion) moves(f *facts) bool {
-	if !f.numeric.is() {
-		return false
-	}
-	t := newTree(f.raw, f.tokens)
-	return !bytes.Equal(t.write(nil, 0, rewriting{javaScript: true}), t.write(nil, 0, rewriting{}))
-}
-
 // tell reports a loss at a span of the facts, if there is one; the message has
 // its text. Bytes of a value made on the way are no bytes of the call.
 func (c *coercion) tell(f *facts, code string, at span, message string) {
@@ -114,14 +107,25 @@ func (c *coercion) tell(f *facts, code string, at span, message string) {
 		return
 	}
 	message = fmt.Sprintf(message, quote(string(f.raw[at.start:at.end])))
-	if f != c.src.facts[c.call-1] {
+	if f != c.src.facts[c.call-1] && f != c.cleaned {
 		at = span{}
 	}
 	c.loseAt(code, at, message)
 }
 
-// quote is a text in quotation marks, cut when it is long.
-func quote(s string) string { return stream.Clip([]byte(s), 0, 48) }
+// around is the space before a value, or where there is none, behind it.
+func around(text []byte) span {
+	if n := len(text) - len(bytes.TrimLeft(text, whitespace)); n > 0 {
+		return span{0, n}
+	}
+	return span{len(bytes.TrimRight(text, whitespace)), len(text)}
+}
+
+// whitespace is what JSON takes for space.
+const whitespace = " \t\r\n"
+
+// quote is a text as messages show it: cut when it is long.
+func quote(s string) string { return string(sanitized([]byte(stream.Clip([]byte(s), 0, 48)))) }
 
 // decoded is the text in a string.
 func decoded(f *facts) []byte { return dialect.Raw(bytes.TrimSpace(f.raw)).Append(nil) }

@@ -9,147 +9,183 @@ import (
 // noResult is what clients send for a call whose result they do not have.
 const noResult = "No result provided"
 
+// pairing finds the result of every call, and the call of every result. Each
+// answers one only.
+type pairing struct {
+	c        *coercion
+	messages []dialect.Message
+	waiting  map[answer][]place      // results that answer no call yet, in order
+	taken    map[place]bool          // results that answer a call where they stand
+	made     map[int][]*dialect.Part // by the message of the calls: results to put behind it
+	moved    map[place]bool          // those that are put there from elsewhere
+	lone     []loneCall              // calls without a result where it must be
+	numbers  map[*dialect.Part]int   // of calls, in the source
+}
+
+// answer is by what a result and its call know each other: the id, or where
+// there is none the name of the tool.
+type answer struct{ id, name string }
+
+func answerOf(p *dialect.Part) answer {
+	if p.ID != "" {
+		return answer{id: p.ID}
+	}
+	return answer{name: p.Name}
+}
+
+type loneCall struct {
+	call    *dialect.Part
+	message int
+}
+
 // pair checks that every call is followed by its result, and every result
 // follows its call: what providers insist on. A policy that fills in mends it.
-func (c *coercion) pair(messages []dialect.Message) (out []dialect.Message) {
+func (c *coercion) pair(messages []dialect.Message) []dialect.Message {
 	if c.src.split {
 		c.tellSplit()
 	}
-	moved := map[*dialect.Part]bool{}
-	var made []dialect.Part // results that wait for the message they belong into
-	for i, m := range messages {
-		if m.Role == dialect.User {
-			m = c.withoutLone(m, messages, i, moved)
-			m.Parts = append(made, m.Parts...)
-			made = nil
-			if len(m.Parts) > 0 {
-				out = append(out, m)
+	p := &pairing{
+		c: c, messages: messages, waiting: map[answer][]place{}, taken: map[place]bool{},
+		made: map[int][]*dialect.Part{}, moved: map[place]bool{}, numbers: map[*dialect.Part]int{},
+	}
+	p.collect()
+	p.match()
+	for _, l := range p.lone {
+		p.mend(l)
+	}
+	return dialect.OneAnswer(p.write())
+}
+
+func isResult(p *dialect.Part) bool { return p.Kind == dialect.ResultPart && !p.Server }
+
+// collect finds all results that the user brings, and the numbers of the calls.
+func (p *pairing) collect() {
+	calls := 0
+	for i, m := range p.messages {
+		for k := range m.Parts {
+			switch part := &m.Parts[k]; {
+			case part.Kind == dialect.CallPart:
+				p.numbers[part] = p.c.sent[calls]
+				calls++
+			case isResult(part) && m.Role == dialect.User:
+				key := answerOf(part)
+				p.waiting[key] = append(p.waiting[key], place{i, k})
 			}
+		}
+	}
+}
+
+// match gives each call the first result right behind its message. A history
+// that ends with calls waits for their results.
+func (p *pairing) match() {
+	late := map[answer][]place{} // results that no call right before them asked for
+	for i, m := range p.messages {
+		if m.Role != dialect.Assistant || i+1 == len(p.messages) {
 			continue
 		}
-		if len(made) > 0 {
+		end := p.behind(i)
+		for k := range m.Parts {
+			call := &m.Parts[k]
+			if !isClientCall(call) {
+				continue
+			}
+			key := answerOf(call)
+			for len(p.waiting[key]) > 0 && p.waiting[key][0].message <= i {
+				late[key], p.waiting[key] = append(late[key], p.waiting[key][0]), p.waiting[key][1:]
+			}
+			if list := p.waiting[key]; len(list) > 0 && list[0].message < end {
+				p.taken[list[0]], p.waiting[key] = true, list[1:]
+			} else {
+				p.lone = append(p.lone, loneCall{call, i})
+			}
+		}
+	}
+	for key, list := range late {
+		p.waiting[key] = append(list, p.waiting[key]...)
+	}
+}
+
+// behind is where the messages end that may have the results of message i: the
+// user's that follow it.
+func (p *pairing) behind(i int) (end int) {
+	for end = i + 1; end < len(p.messages) && p.messages[end].Role == dialect.User; end++ {
+	}
+	return end
+}
+
+// mend makes up for a missing result, or says what comes of it.
+func (p *pairing) mend(l loneCall) {
+	c, call := p.c, l.call
+	c.call = p.numbers[call]
+	defer func() { c.call = 0 }()
+	what := title(call)
+	if !c.Policy.fillsIn {
+		c.lose(Loss{Code: OrphanCall, Message: fmt.Sprintf("no result of call %s follows it", what)})
+		c.refuse(c.To.Refusal.LoneCall, call, "a call has no result right after it")
+		return
+	}
+	key := answerOf(call)
+	for len(p.waiting[key]) > 0 {
+		later := p.waiting[key][0]
+		if p.waiting[key] = p.waiting[key][1:]; later.message > l.message {
+			c.lose(Loss{Code: AdjacencyFix, Message: fmt.Sprintf("the result of call %s is moved to where it must be", what)})
+			p.moved[later] = true
+			p.made[l.message] = append(p.made[l.message], &p.messages[later.message].Parts[later.part])
+			return
+		}
+	}
+	c.lose(Loss{Code: AdjacencyFix, Message: fmt.Sprintf("call %s has no result: one is made up that says so", what)})
+	p.made[l.message] = append(p.made[l.message], &dialect.Part{
+		Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, Tool: call.Tool, Text: []byte(noResult), Failed: c.To.ErrorFlag,
+	})
+}
+
+// write are the messages with the results that were made up or moved, each
+// behind its call. Results without a call stay, and are told.
+func (p *pairing) write() (out []dialect.Message) {
+	var made []dialect.Part // results that wait for the message they belong into
+	for i, m := range p.messages {
+		if m.Role != dialect.User && len(made) > 0 {
 			out, made = append(out, dialect.Message{Role: dialect.User, Parts: made}), nil
 		}
-		out = append(out, m)
-		if missing := c.missing(clientCalls(m), messages, i); len(missing) > 0 {
-			made = c.mend(missing, messages, i, moved)
-		}
-	}
-	return dialect.OneAnswer(out)
-}
-
-func clientCalls(m dialect.Message) (calls []*dialect.Part) {
-	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == dialect.CallPart && !p.Server && m.Role == dialect.Assistant {
-			calls = append(calls, p)
-		}
-	}
-	return calls
-}
-
-// answers reports whether a result is that of a call.
-func answers(r, call *dialect.Part) bool {
-	if r.Kind != dialect.ResultPart || r.Server {
-		return false
-	}
-	if r.ID != "" || call.ID != "" {
-		return r.ID == call.ID
-	}
-	return r.Name == call.Name
-}
-
-// missing are the calls of message i that the next one has no result for. A
-// history that ends with calls waits for their results.
-func (c *coercion) missing(calls []*dialect.Part, messages []dialect.Message, i int) (missing []*dialect.Part) {
-	if i+1 >= len(messages) {
-		return nil
-	}
-	taken := map[*dialect.Part]bool{}
-	for _, call := range calls {
-		found := false
-		for j := i + 1; j < len(messages) && messages[j].Role == dialect.User && !found; j++ {
-			for k := range messages[j].Parts {
-				if r := &messages[j].Parts[k]; !taken[r] && answers(r, call) {
-					taken[r], found = true, true
-					break
+		kept := m
+		if m.Role == dialect.User {
+			kept.Parts, made = made, nil
+			for k := range m.Parts {
+				if !p.moved[place{i, k}] {
+					kept.Parts = append(kept.Parts, m.Parts[k])
 				}
 			}
 		}
-		if !found {
-			missing = append(missing, call)
+		p.tellLone(i)
+		if len(kept.Parts) > 0 || len(m.Parts) == 0 {
+			out = append(out, kept)
+		}
+		for _, result := range p.made[i] {
+			made = append(made, *result)
 		}
 	}
-	return missing
+	return out
 }
 
-// mend makes up for missing results, or says what comes of it.
-func (c *coercion) mend(missing []*dialect.Part, messages []dialect.Message, i int, moved map[*dialect.Part]bool) (made []dialect.Part) {
-	for _, call := range missing {
-		if !c.Policy.fillsIn {
-			c.lose(Loss{Code: OrphanCall, Message: fmt.Sprintf("no result of call %s follows it", quote(call.ID+call.Name))})
-			c.refuse(c.To.Refusal.LoneCall, call, "a call has no result right after it")
+// tellLone tells the results of message i that answer no call before it.
+func (p *pairing) tellLone(i int) {
+	for k := range p.messages[i].Parts {
+		r, at := &p.messages[i].Parts[k], place{i, k}
+		if !isResult(r) || p.taken[at] || p.moved[at] {
 			continue
 		}
-		later := findLater(call, messages, i+1)
-		if later == nil {
-			c.lose(Loss{Code: AdjacencyFix, Message: fmt.Sprintf("call %s has no result: one is made up that says so", quote(call.ID+call.Name))})
-			made = append(made, dialect.Part{
-				Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, Tool: call.Tool, Text: []byte(noResult), Failed: c.To.ErrorFlag,
-			})
-			continue
-		}
-		c.lose(Loss{Code: AdjacencyFix, Message: fmt.Sprintf("the result of call %s is moved to where it must be", quote(call.ID+call.Name))})
-		moved[later] = true
-		made = append(made, *later)
+		p.c.lose(Loss{Code: OrphanResult, Message: fmt.Sprintf("the result of %s has no call right before it", title(r))})
+		p.c.refuse(p.c.To.Refusal.LoneResult, r, "a result has no call right before it")
 	}
-	return made
 }
 
-func findLater(call *dialect.Part, messages []dialect.Message, from int) *dialect.Part {
-	for i := from; i < len(messages); i++ {
-		for k := range messages[i].Parts {
-			if r := &messages[i].Parts[k]; messages[i].Role == dialect.User && answers(r, call) {
-				return r
-			}
-		}
+// title is what a call, or the call that a result is for, is told by.
+func title(p *dialect.Part) string {
+	if p.ID != "" {
+		return quote(p.ID)
 	}
-	return nil
-}
-
-// withoutLone is a message of the user's without the results that were moved.
-// Results without a call before them stay, and are told.
-func (c *coercion) withoutLone(m dialect.Message, messages []dialect.Message, i int, moved map[*dialect.Part]bool) dialect.Message {
-	before := i - 1
-	for before >= 0 && messages[before].Role == dialect.User {
-		before--
-	}
-	var calls []*dialect.Part
-	if before >= 0 {
-		calls = clientCalls(messages[before])
-	}
-	kept := m
-	kept.Parts = nil
-	for k := range m.Parts {
-		p := &messages[i].Parts[k]
-		if moved[p] {
-			continue
-		}
-		if p.Kind == dialect.ResultPart && !p.Server && !answersAny(p, calls) {
-			c.lose(Loss{Code: OrphanResult, Message: fmt.Sprintf("the result %s has no call right before it", quote(p.ID+p.Name))})
-			c.refuse(c.To.Refusal.LoneResult, p, "a result has no call right before it")
-		}
-		kept.Parts = append(kept.Parts, *p)
-	}
-	return kept
-}
-
-func answersAny(r *dialect.Part, calls []*dialect.Part) bool {
-	for _, call := range calls {
-		if answers(r, call) {
-			return true
-		}
-	}
-	return false
+	return quote(p.Name)
 }
 
 // refuse notes that the provider would not take the history.
@@ -166,9 +202,7 @@ func (c *coercion) refuse(words string, p *dialect.Part, ours string) {
 
 // tellSplit says what comes of the calls of one turn in several messages.
 func (c *coercion) tellSplit() {
-	if len(c.src.facts) < 2 || !c.To.Together {
-		return
+	if c.To.Together {
+		c.lose(Loss{Code: ParallelSplit, Message: "calls the model made together are sent as if it had made them one after another"})
 	}
-	c.call = 0
-	c.lose(Loss{Code: ParallelSplit, Message: "calls the model made together are sent as if it had made them one after another"})
 }

@@ -3,15 +3,15 @@
 // really sent.
 //
 //	turn, calls, history ─▶ Source ─▶ Preview(target, policy) ─▶ messages, outcome, losses
-//	request's history ─▶ Observe ─▶ what became of each earlier call
+//	request's history ─▶ Observer ─▶ what became of each earlier call
 //
 // Words: a target is where the history goes, a dialect.Target; a policy is how
 // a client treats arguments on the way; an outcome says in a word what became of
 // a call's arguments; a loss is one named thing that is not there any more, or
 // not the same.
 //
-// Everything here is a pure function of its arguments, safe to run on any
-// goroutine. A Source never changes.
+// What comes out depends on the arguments alone. A Source never changes, and may
+// be previewed on any goroutine; an Observer belongs to one.
 package replay
 
 import (
@@ -94,7 +94,10 @@ type coercion struct {
 	src  *Source
 	same bool // the target speaks the protocol the source came by
 	ids  ids
-	call int // of the source, being made
+	call int   // of the source, being made
+	sent []int // numbers of the calls that are not left out
+
+	cleaned *facts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
 
 	unthought bool // the message being made loses reasoning that is the target's own
 }
@@ -112,7 +115,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 	for _, m := range c.src.Messages {
 		made := dialect.Message{Role: m.Role}
 		if c.same {
-			made.Raw = m.Raw
+			made.Raw = cleanRaw(m.Raw)
 		}
 		first := true // no call of the message was made yet
 		for i := range m.Parts {
@@ -121,15 +124,18 @@ func (c *coercion) messages() (out []dialect.Message) {
 			if !c.same {
 				p.Raw = nil
 			}
+			if p.Kind == dialect.CallPart {
+				number++
+				c.call = number
+			}
+			c.clean(&p)
 			keep := true
 			switch p.Kind {
 			case dialect.CallPart:
-				number++
-				c.call = number
-				keep = c.makeCall(&p, c.src.facts[number-1], first)
+				keep = c.makeCall(&p, c.src.facts[number-1], m.Role, first)
 				first = first && !keep
 			case dialect.ResultPart:
-				keep = c.makeResult(&p)
+				keep = c.makeResult(&p, m.Role)
 			case dialect.ReasoningPart:
 				keep = c.makeReasoning(&p)
 			case dialect.TextPart:
@@ -148,7 +154,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 			c.Refused = c.To.Refusal.NoReasoning
 		}
 		c.unthought = false
-		if len(made.Parts) > 0 {
+		if len(made.Parts) > 0 || len(m.Parts) == 0 && made.Raw != nil {
 			out = append(out, made)
 		}
 	}
@@ -192,17 +198,25 @@ func (c *coercion) makeReasoning(p *dialect.Part) bool {
 	return true
 }
 
-func (c *coercion) makeResult(p *dialect.Part) bool {
-	if p.Server {
+func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
+	switch {
+	case role == dialect.System:
+		c.lose(Loss{Code: OrphanResult, Message: "a result among the instructions has no place: it is left out"})
+		return false
+	case p.Server:
 		if !c.same {
 			c.lose(Loss{Code: ServerToolDropped, Message: "the result of a tool that the provider ran has no equivalent"})
 		}
 		return c.same
 	}
 	old := p.ID
-	p.ID = c.ids.result(p.ID, p.Name)
+	call := c.ids.result(p.ID, p.Name)
+	p.ID = call.id
 	if p.Name == "" {
-		p.Name = c.ids.names[old]
+		p.Name = call.name
+	}
+	if call.tool != "" || !c.same {
+		p.Tool = call.tool
 	}
 	if p.ID != old {
 		p.Raw = nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"toolscope/providers/dialect"
@@ -84,7 +85,7 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 	case stream.ObjectOpen:
 		members := t.membersOf(n)
 		if how.sort {
-			slices.SortStableFunc(members, func(a, b member) int { return bytes.Compare([]byte(a.key), []byte(b.key)) })
+			slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
 		} else if how.javaScript {
 			slices.SortStableFunc(members, indexesFirst)
 		}
@@ -183,14 +184,36 @@ func valid(text []byte) []byte {
 	}
 	out := make([]byte, 0, len(text)+8)
 	for i := 0; i < len(text); {
-		if isHalf(text[i:]) {
-			out = append(out, text[i:i+3]...)
-			i += 3
-			continue
+		n, ok := charLen(text[i:])
+		if ok {
+			out = append(out, text[i:i+n]...)
+		} else {
+			out = utf8.AppendRune(out, utf8.RuneError)
 		}
-		r, n := utf8.DecodeRune(text[i:])
-		out = utf8.AppendRune(out, r)
 		i += n
 	}
 	return out
+}
+
+// charLen is how many bytes the first character of text has, or half of one
+// that stands there; ok is false of a byte that is neither.
+func charLen(text []byte) (n int, ok bool) {
+	if isHalf(text) {
+		return 3, true
+	}
+	r, n := utf8.DecodeRune(text)
+	return n, r != utf8.RuneError || n > 1
+}
+
+// uncleaned is where in text that stands which is at offset n of valid(text).
+func uncleaned(text []byte, n int) (offset int) {
+	for offset < len(text) && n > 0 {
+		size, ok := charLen(text[offset:])
+		if offset += size; ok {
+			n -= size
+		} else {
+			n -= utf8.RuneLen(utf8.RuneError)
+		}
+	}
+	return offset
 }

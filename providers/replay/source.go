@@ -14,6 +14,7 @@ type Source struct {
 	facts   []*facts // of each call, in order
 	results bool     // the last message holds results that were made up: they are told apart from the rest
 	split   bool     // calls of one turn were put into several messages
+	behind  []bool   // of a split source: the call stood behind a signed one in its message
 }
 
 // Conversation is the source of a whole history.
@@ -117,71 +118,4 @@ func fromModel(model dialect.Message, from *dialect.Target, calls []*stream.Call
 		s.Messages, s.results = append(s.Messages, results), true
 	}
 	return s
-}
-
-// Split is the source with each call in a message of its own, followed by its
-// result: how clients that run one call at a time write history.
-func (s *Source) Split() *Source {
-	out := &Source{From: s.From, facts: s.facts, split: true}
-	for i, m := range s.Messages {
-		if m.Role != dialect.Assistant {
-			if !followsCalls(s.Messages, i) {
-				out.Messages = append(out.Messages, m)
-			}
-			continue
-		}
-		var results []dialect.Part
-		if i+1 < len(s.Messages) && s.Messages[i+1].Role == dialect.User {
-			results = s.Messages[i+1].Parts
-		}
-		out.Messages = append(out.Messages, splitCalls(m, results)...)
-	}
-	return out
-}
-
-func followsCalls(messages []dialect.Message, i int) bool {
-	return i > 0 && messages[i-1].Role == dialect.Assistant && countCalls(messages[i-1]) > 0
-}
-
-func countCalls(m dialect.Message) (n int) {
-	for i := range m.Parts {
-		if m.Parts[i].Kind == dialect.CallPart {
-			n++
-		}
-	}
-	return n
-}
-
-// splitCalls are the messages that m and the user's parts after it become.
-func splitCalls(m dialect.Message, after []dialect.Part) (out []dialect.Message) {
-	taken := make([]bool, len(after))
-	now := dialect.Message{Role: dialect.Assistant}
-	for _, p := range m.Parts {
-		now.Parts = append(now.Parts, p)
-		if p.Kind != dialect.CallPart {
-			continue
-		}
-		out = append(out, now)
-		now = dialect.Message{Role: dialect.Assistant}
-		for i, r := range after {
-			if !taken[i] && r.Kind == dialect.ResultPart && r.ID == p.ID && (p.ID != "" || r.Name == p.Name) {
-				taken[i] = true
-				out = append(out, dialect.Message{Role: dialect.User, Parts: []dialect.Part{r}})
-				break
-			}
-		}
-	}
-	if len(now.Parts) > 0 {
-		out = append(out, now)
-	}
-	rest := dialect.Message{Role: dialect.User}
-	for i, r := range after {
-		if !taken[i] {
-			rest.Parts = append(rest.Parts, r)
-		}
-	}
-	if len(rest.Parts) > 0 && len(out) > 0 && (countCalls(m) > 0) {
-		out = append(out, rest)
-	}
-	return out
 }

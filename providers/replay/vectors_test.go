@@ -8,6 +8,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -93,12 +94,8 @@ func turnOf(t *testing.T, wire string) *stream.Turn {
 // reads back from its body.
 func sentArguments(t *testing.T, p replay.Preview) (args []byte, form dialect.Form) {
 	t.Helper()
-	list := "[" + string(bytes.Join(p.Body, []byte(","))) + "]"
-	request := map[string]string{"openai-responses": `{"input":` + list + `}`, "gemini": `{"contents":` + list + `}`, "aistudio": `["models/x",` + list + `]`}[p.To.Dialect]
-	if request == "" {
-		request = `{"messages":` + list + `}`
-	}
-	messages, err := p.To.Decode([]byte(request))
+	request := historytest.Request(p.To, p.Body)
+	messages, err := p.To.Decode(request)
 	if err != nil {
 		t.Fatalf("%s: %v in %s", p.To.Name, err, request)
 	}

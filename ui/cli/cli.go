@@ -3,7 +3,7 @@
 // screen, and turns outcomes into exit codes. It decides nothing about calls.
 //
 // Exit codes: 0 fine, 1 the work failed or there is a loss it was to fail on, 2
-// wrong usage, 128+n on signal n.
+// wrong usage, 3 a recording has gaps, 128+n on signal n.
 package cli
 
 import (
@@ -34,6 +34,7 @@ type app struct {
 	format         string
 	pricesFile     string
 	said           map[string]*connectFlags // of hosts, by name
+	network        *live                    // what records of the network pass; nil where there are none
 	code           int                      // exit code of a run that did not fail
 }
 
@@ -96,6 +97,7 @@ grow, and what state the call is really in.
   toolscope -f proxy.log        follow a file that grows
   curl -N … | toolscope         watch a stream, live
   toolscope connect PROVIDER …  send a request and watch the answer
+  toolscope proxy               stand in front of providers, watch and record
   toolscope print FILE          the calls, without a screen
   toolscope replay FILE         what becomes of the calls when they are sent back
   toolscope serve FILE          answer like the provider that was recorded`,
@@ -116,7 +118,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.connectCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), versionCommand())
+	root.AddCommand(open, a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), versionCommand())
 	root.AddCommand(topics()...)
 	return root
 }
@@ -166,7 +168,7 @@ func topics() []*cobra.Command {
 	}
 	return []*cobra.Command{
 		{Use: "dialects", Short: "The names --dialect takes", Long: "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the\nscreen, overrules them.\n" + dialectTable()},
-		{Use: "hosts", Short: "The providers that connect knows", Long: hostsHelp()},
+		{Use: "hosts", Short: "The providers that connect and proxy know", Long: hostsHelp()},
 		{Use: "keys", Short: "The keys of the screen", Long: keys},
 		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
 		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},

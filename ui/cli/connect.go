@@ -23,7 +23,7 @@ type connectFlags struct {
 	model, system, baseURL string
 	tools, request, record string // files
 	session, format        string
-	keep                   bool
+	keep, secrets          bool
 	maxTokens              int
 	headers                []string
 	timeout                time.Duration
@@ -58,7 +58,8 @@ func (a *app) connectCommand() *cobra.Command {
 	to.StringVar(&f.baseURL, "base-url", "", "another address: `URL` of a host that speaks PROVIDER's protocol")
 	to.StringVar(&f.request, "request", "", "send the body in this `FILE` as it is; PROVIDER may be left out then")
 	to.StringArrayVar(&f.headers, "header", nil, "one more header, `NAME=VALUE`; may be given several times")
-	to.StringVar(&f.record, "record", "", "record into this new `FILE`, without the key")
+	to.StringVar(&f.record, "record", "", recordUsage)
+	to.BoolVar(&f.secrets, "keep-secrets", false, keepUsage)
 	to.StringVar(&f.session, "session", "", "`NAME` of the conversation: has the prompt cache used, where writing it costs too")
 	to.BoolVar(&f.keep, "keep", false, "with --session: have the cache keep the prompt for longer")
 	to.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait for the first byte of the answer")
@@ -94,22 +95,23 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	began := time.Now()
-	src := send(ctx, queries, began, f.timeout)
-	if f.record != "" {
-		w, err := capture.Create(f.record, began, "toolscope connect")
-		if err != nil {
-			return fmt.Errorf("--record: %w", err)
-		}
-		defer w.Close()
-		src = capture.Tee(src, w)
+	l, err := a.live(f.record, began, "toolscope connect", f.secrets)
+	if err != nil {
+		return err
 	}
+	defer a.endRecording(l.rec)
+	for _, q := range queries {
+		l.learn(q.header)
+	}
+	src := l.source(send(ctx, queries, began, f.timeout))
 	if f.format == "" && isTerminal(a.stdout) {
 		seen := new(witness)
-		o := ui.Options{Source: labels(queries), Inbox: ui.NewInbox(0), Prices: prices}
+		o := ui.Options{Source: labels(queries), Inbox: ui.NewInbox(0), Prices: prices, Status: l.words}
 		a.said = map[string]*connectFlags{}
 		for _, q := range queries {
 			a.said[q.host.Name] = f
 		}
+		go l.ring(ctx, o.Inbox)
 		err := a.show(o, seen.watch(src))
 		cancel()
 		a.tellFailures(seen.end())

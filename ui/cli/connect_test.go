@@ -36,6 +36,7 @@ func provider(t *testing.T, answer http.HandlerFunc) (url string, requests func(
 		mu.Lock()
 		all = append(all, asked{r.URL.String(), r.Header, body})
 		mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		answer(w, r)
 	}))
 	t.Cleanup(server.Close)

@@ -30,7 +30,7 @@ func TestConnectErrors(t *testing.T) {
 		answer http.HandlerFunc
 		says   []string
 	}{
-		"401":                {status(401, "application/json", fmt.Sprintf(failed, "authentication_error", "invalid x-api-key "+canary)), []string{"HTTP 401", "invalid x-api-key [redacted]"}},
+		"401":                {status(401, "application/json", fmt.Sprintf(failed, "authentication_error", "invalid x-api-key "+canary)), []string{"HTTP 401", "invalid x-api-key [redacted:x-api-key:"}},
 		"429":                {status(429, "application/json", fmt.Sprintf(failed, "rate_limit_error", "slow down"), "Retry-After", "12"), []string{"HTTP 429", "slow down", "retry after 12 s"}},
 		"529":                {status(529, "application/json", fmt.Sprintf(failed, "overloaded_error", "Overloaded"), "Retry-After", "Fri, 01 Jan 2027 00:00:00 GMT"), []string{"HTTP 529", "Overloaded", "retry after Fri"}},
 		"502":                {status(502, "text/html", "<html><body>Bad \x1b[31mgateway</body></html>"), []string{"502"}},
@@ -106,7 +106,7 @@ func TestConnectRecord(t *testing.T) {
 	if info, _ := os.Stat(recording); info.Mode().Perm() != 0o600 {
 		t.Errorf("its mode is %v", info.Mode())
 	}
-	for _, want := range []string{`"side":"request"`, `"X-My-Secret":["[redacted]"]`, `"Authorization":["[redacted]"]`, `"method":"POST"`, "get_weather"} {
+	for _, want := range []string{`"side":"request"`, `"X-My-Secret":["[redacted:authorization:`, `"Authorization":["Bearer [redacted:authorization:`, `"method":"POST"`, "get_weather"} {
 		if !bytes.Contains(recorded, []byte(want)) {
 			t.Errorf("no %s in %s", want, recorded)
 		}

@@ -282,6 +282,7 @@ func TestHostileErrors(t *testing.T) {
 		{"version", bad}, {"demo", "--list=" + bad}, {"completion", bad}, {"completion", "bash", bad}, {"help", bad},
 		{"__complete", bad}, {"__complete", "open", "--theme", bad}, {"__complete", "--" + bad},
 		{"serve", bad}, {"serve", "--fault", bad, "x"}, {"serve", "--listen", bad, "x"}, {"serve", "--speed", bad, "x"},
+		{"proxy", bad}, {"proxy", "--to", bad}, {"proxy", "--to", "http://x/" + bad}, {"proxy", "--listen", bad}, {"proxy", "--token", bad}, {"proxy", "--format", bad},
 	} {
 		p := start(t, launch{args: args, asks: true})
 		p.exit()

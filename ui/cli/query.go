@@ -20,7 +20,6 @@ type query struct {
 	model  string
 	url    string
 	header http.Header
-	secret []string // values of headers that nobody may see
 	body   []byte
 
 	exposed bool // the key goes over a connection that others can read
@@ -165,9 +164,6 @@ func (q *query) address(f *connectFlags) error {
 		}
 		q.header.Set(name, value)
 		given = given || q.isKey(name)
-		if isCredential(name) {
-			q.hide(value)
-		}
 	}
 	if given {
 		return nil
@@ -179,7 +175,6 @@ func (q *query) address(f *connectFlags) error {
 		return err
 	case key.Name != "":
 		q.header.Set(key.Name, key.Value)
-		q.hide(key.Value)
 		q.exposed = strings.HasPrefix(q.url, "http://") && !host.Loopback(q.url)
 	}
 	return nil
@@ -194,20 +189,6 @@ func (q *query) isKey(name string) bool {
 	}
 	return strings.EqualFold(name, "Authorization")
 }
-
-// hide keeps a value from being seen, with and without the word of its scheme.
-func (q *query) hide(value string) {
-	_, rest, _ := strings.Cut(value, " ")
-	for _, secret := range []string{value, rest} {
-		if len(secret) >= leastSecret {
-			q.secret = append(q.secret, secret)
-		}
-	}
-}
-
-// leastSecret is how long a value must be to be looked for in answers: a shorter
-// one may be any word.
-const leastSecret = 8
 
 // isHeader reports whether a request can carry a header.
 func isHeader(name, value string) bool {

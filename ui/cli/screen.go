@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
@@ -34,8 +35,12 @@ func (a *app) play(o ui.Options, src capture.Source, sig *signals, typed []tea.K
 	var p *tea.Program
 	o.Demo = func(to *ui.Inbox) ui.Playback { return startDemo(to, to != o.Inbox, p) }
 	ctx, leave := context.WithCancel(context.Background())
+	post := sender{ctx: ctx, client: client(), said: a.said, live: a.network}
+	if post.live == nil {
+		post.live = &live{redactor: newRedactor(), began: time.Now()}
+	}
+	defer post.flights.Wait()
 	defer leave()
-	post := sender{ctx: ctx, client: client(), said: a.said}
 	o.Send = post.send
 	m := ui.New(o)
 	// Signals and panics are handled here: Bubble Tea restores the terminal on

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -57,7 +56,7 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 			return
 		}
 		req.Header = q.header
-		cover, came := cover{secrets: q.secret}, false
+		came := false
 		for r, err := range capture.Fetch(ctx, client, req, 1, began) {
 			if err != nil {
 				yield(q.failed(err), nil)
@@ -73,7 +72,7 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 			if r.End == capture.EndCut && r.Why != "" && came {
 				r.Note = q.label + ": " + r.Why // the answer that is cut shows no reason
 			}
-			if !yield(cover.record(q.named(r)), nil) {
+			if !yield(q.named(r), nil) {
 				return
 			}
 		}
@@ -90,12 +89,8 @@ func (q *query) named(r capture.Record) capture.Record {
 
 // failed is the record of an exchange that never was.
 func (q *query) failed(err error) capture.Record {
-	text := err.Error()
-	for _, secret := range q.secret {
-		text = strings.ReplaceAll(text, secret, hidden)
-	}
 	return capture.Record{
 		Exchange: 1, At: capture.NoTime, Head: &capture.Head{File: q.label, Method: http.MethodPost, URL: q.url},
-		End: capture.EndCut, Why: text,
+		End: capture.EndCut, Why: err.Error(),
 	}
 }

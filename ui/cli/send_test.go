@@ -102,30 +102,3 @@ func TestFirstByteCame(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// TestCover: a secret is found however the body is cut, and nothing else
-// changes.
-func TestCover(t *testing.T) {
-	body := "before " + canary + " between " + canary[:7] + " " + canary + canary + " after " + canary[:3]
-	want := strings.ReplaceAll(body, canary, hidden)
-	for cut := range len(body) {
-		for second := cut; second < len(body); second += 7 {
-			c := cover{secrets: []string{canary, ""}}
-			got := ""
-			for i, piece := range []string{body[:cut], body[cut:second], body[second:]} {
-				r := capture.Record{Exchange: 1, Data: []byte(piece)}
-				if i == 2 {
-					r.End = capture.EndEOF
-				}
-				got += string(c.record(r).Data)
-			}
-			if got != want {
-				t.Fatalf("cut at %d and %d: %s", cut, second, got)
-			}
-		}
-	}
-	c := cover{secrets: []string{canary}}
-	if r := c.record(capture.Record{Data: []byte("data: {}\n\n")}); string(r.Data) != "data: {}\n\n" {
-		t.Errorf("kept waiting: %q", r.Data)
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -24,7 +25,13 @@ type sender struct {
 	client  *http.Client
 	program *tea.Program
 	said    map[string]*connectFlags // by name of the host
+	live    *live                    // what comes of it passes, as all that comes from the network
+	flights sync.WaitGroup
 }
+
+// sentFrom is above the numbers of all exchanges of a source. The screen counts
+// what it sends downwards from -1, and captures know no such numbers.
+const sentFrom = 1 << 29
 
 // flags are what was said of a host.
 func (s *sender) flags(h *host.Host) *connectFlags {
@@ -69,17 +76,21 @@ func (s *sender) send(r ui.SendRequest, to *ui.Inbox) error {
 	if err := q.address(f); err != nil {
 		return err
 	}
-	go func() {
+	s.live.learn(q.header)
+	s.flights.Go(func() {
 		defer sendCrash(s.program)
-		for rec, err := range q.source(s.ctx, s.client, time.Now(), f.timeout) {
+		for rec, err := range q.source(s.ctx, s.client, s.live.began, f.timeout) {
 			if err != nil {
 				rec = q.failed(err)
 			}
-			rec.Exchange = r.Exchange
-			if !to.Put(record(rec)) {
-				return
+			rec.Exchange = sentFrom - r.Exchange
+			for _, rec := range s.live.pass(rec) {
+				rec.Exchange = r.Exchange
+				if !to.Put(record(rec)) {
+					return
+				}
 			}
 		}
-	}()
+	})
 	return nil
 }

@@ -100,9 +100,9 @@ func TestSendNoKey(t *testing.T) {
 }
 
 // TestSendResults: the results that the user types go back with the turn, to the
-// address of the command line.
+// address of the command line, and are recorded like the rest.
 func TestSendResults(t *testing.T) {
-	first := true
+	first, recording := true, filepath.Join(t.TempDir(), "a.tsc")
 	url, requests := provider(t, func(w http.ResponseWriter, r *http.Request) {
 		body := anthropicAnswer
 		if !first {
@@ -112,7 +112,7 @@ func TestSendResults(t *testing.T) {
 		answers(events, body)(w, r)
 	})
 	p := start(t, launch{
-		args: []string{"connect", "anthropic", "--base-url", url, "--header", "X-Mine=1", "hi"}, env: []string{"ANTHROPIC_API_KEY=" + canary}, w: 120, h: 30,
+		args: []string{"connect", "anthropic", "--base-url", url, "--header", "X-Mine=1", "--record", recording, "hi"}, env: []string{"ANTHROPIC_API_KEY=" + canary}, w: 120, h: 30,
 	})
 	p.untilShown("END")
 	p.keys("a")
@@ -143,8 +143,15 @@ func TestSendResults(t *testing.T) {
 	if len(last) != 1 || last[0].Type != "tool_result" || last[0].ToolUseID != "toolu_1" || !strings.HasPrefix(last[0].Content, "4 C\nand ") {
 		t.Errorf("%s", sent[1].body)
 	}
-	p.keys("q")
+	p.keys("qq")
 	p.wantExit(0)
+	calls, turns := command(t, nil, "print", "--format", "jsonl", recording).decode(t)
+	if len(turns) != 2 || len(calls) != 2 || calls[1].Name != "say_so" {
+		t.Errorf("recorded are %+v", calls)
+	}
+	if recorded, err := os.ReadFile(recording); err != nil || strings.Contains(string(recorded), canary) || !strings.Contains(string(recorded), "tool_result") {
+		t.Errorf("%v: %s", err, recorded)
+	}
 }
 
 // TestSendLeaves: who leaves takes the request back.
@@ -178,7 +185,7 @@ func TestSendRefused(t *testing.T) {
 	p.keys("gR")
 	p.untilShown("byte for byte")
 	p.keys("\r")
-	p.untilShown("Incorrect API key provided: [redacted]")
+	p.untilShown("Incorrect API key provided: [redacted:")
 	if p.screen.shows(canary) {
 		t.Error(p.describe())
 	}

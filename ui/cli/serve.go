@@ -68,7 +68,7 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	addr, err := f.address()
+	addr, err := listenAddress(f.listen, f.public)
 	if err != nil {
 		return err
 	}
@@ -176,14 +176,15 @@ func (f *serveFlags) options() (o serve.Options, err error) {
 	return o, nil
 }
 
-// address is where to listen: without --public, where only this machine can connect.
-func (f *serveFlags) address() (*net.TCPAddr, error) {
-	addr, err := net.ResolveTCPAddr("tcp", f.listen)
+// listenAddress is where to listen: without --public, where only this machine
+// can connect.
+func listenAddress(listen string, public bool) (*net.TCPAddr, error) {
+	addr, err := net.ResolveTCPAddr("tcp", listen)
 	if err != nil {
-		return nil, usagef("--listen %q: %w\nwanted is HOST:PORT, as in 127.0.0.1:8080", f.listen, err)
+		return nil, usagef("--listen %q: %w\nwanted is HOST:PORT, as in 127.0.0.1:8080", listen, err)
 	}
-	if !f.public && !addr.IP.IsLoopback() {
-		return nil, usagef("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", f.listen, addr.Port)
+	if !public && !addr.IP.IsLoopback() {
+		return nil, usagef("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", listen, addr.Port)
 	}
 	return addr, nil
 }

@@ -3,6 +3,7 @@
 package historytest
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,16 +41,25 @@ func Check(t *testing.T, to *dialect.Target, request, want string) {
 // read reads written messages as those of a request.
 func read(t *testing.T, to *dialect.Target, written [][]byte) []dialect.Message {
 	t.Helper()
-	var w dialect.Writer
-	w.Open('{').Key("messages").Open('[')
-	for _, m := range written {
-		w.Raw(m)
-	}
-	messages, err := to.Decode(w.Close(']').Close('}').Text)
+	messages, err := to.Decode(Request(to, written))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return messages
+}
+
+// Request is a request to a target that has these messages for its history.
+func Request(to *dialect.Target, messages [][]byte) []byte {
+	before, after := `{"messages":[`, `]}`
+	switch to.Dialect {
+	case "openai-responses":
+		before = `{"input":[`
+	case "gemini":
+		before = `{"contents":[`
+	case "aistudio":
+		before, after = `["models/x",[`, `]]`
+	}
+	return []byte(before + string(bytes.Join(messages, []byte(","))) + after)
 }
 
 // Bare are messages without Raw, and what only Raw tells: that a call has no

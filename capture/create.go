@@ -1,0 +1,96 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Create begins a capture in a new file that only its owner may read, whatever the umask. It never writes to
+// something that exists already, a symbolic link included. While it is being written the file is locked, so that
+// a second writer is told that somebody records to it.
+//
+// What is written is in the hands of the operating system at once, and survives the end of the program, however that
+// comes. It is forced to the disk when the capture is closed, and not before: a power failure may cost what the
+// system had not written yet, and what is there then is as sound as its checksums say.
+func Create(path string, created time.Time, by string) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if errors.Is(err, fs.ErrExist) && isLocked(path) {
+		return nil, fmt.Errorf("create %s: another program is recording to it: %w", path, fs.ErrExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create %s: %w", path, reason(err))
+	}
+	w, err := begin(f, created, by)
+	if err != nil {
+		f.Close()
+		os.Remove(path)
+		return nil, fmt.Errorf("create %s: %w", path, reason(err))
+	}
+	return w, nil
+}
+
+func begin(f *os.File, created time.Time, by string) (*Writer, error) {
+	if err := f.Chmod(0o600); err != nil { // a umask may have taken even the owner's rights
+		return nil, err
+	}
+	if err := lock(f); err != nil {
+		return nil, err
+	}
+	w, err := NewWriter(f, created, by)
+	if err != nil {
+		return nil, err
+	}
+	w.file = true
+	return w, nil
+}
+
+// CreateIn begins a capture of that name in a directory, as Create does. It makes the directory if it is missing, for
+// its owner only. Of a directory that exists already it changes nothing: when others may look into it, or it belongs
+// to somebody else, warning says so.
+func CreateIn(dir, name string, created time.Time, by string) (w *Writer, warning string, err error) {
+	if name != filepath.Base(name) {
+		return nil, "", fmt.Errorf("create %s in %s: not the name of a file", name, dir)
+	}
+	warning, err = makeDir(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	w, err = Create(filepath.Join(dir, name), created, by)
+	return w, warning, err
+}
+
+func makeDir(dir string) (warning string, err error) {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if parent := filepath.Dir(dir); parent != dir {
+			if _, err := makeDir(parent); err != nil {
+				return "", err
+			}
+		}
+		switch err = os.Mkdir(dir, 0o700); {
+		case err == nil:
+			if err := os.Chmod(dir, 0o700); err != nil {
+				return "", fmt.Errorf("create %s: %w", dir, reason(err))
+			}
+			return "", nil
+		case !errors.Is(err, fs.ErrExist): // somebody else may have been faster
+			return "", fmt.Errorf("create %s: %w", dir, reason(err))
+		}
+		info, err = os.Stat(dir)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("create %s: %w", dir, reason(err))
+	case !info.IsDir():
+		return "", fmt.Errorf("create %s: it exists and is no directory", dir)
+	case isForeign(info):
+		return fmt.Sprintf("%s belongs to somebody else", dir), nil
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Sprintf("%s is open to others (mode %04o); chmod 700 closes it", dir, info.Mode().Perm()), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,86 @@
+package capture
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Whichever byte of a capture is changed: it opens, every record before the damage comes back, every record behind
+// the damaged line does too, and the damage is named with its place.
+func TestFlipAnyByte(t *testing.T) {
+	file := written(t, session...)
+	lines := strings.SplitAfter(file, "\n")
+	for _, mask := range []byte{0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff} {
+		for at := range len(file) {
+			damaged := []byte(file)
+			damaged[at] ^= mask
+			line := strings.Count(file[:at], "\n")
+			if file[at] == '\n' && line < len(lines)-2 {
+				checkDamage(t, damaged, line, line+1, strings.LastIndex(file[:at], "\n")+1)
+				continue
+			}
+			checkDamage(t, damaged, line, line, strings.LastIndex(file[:at], "\n")+1)
+		}
+	}
+}
+
+// checkDamage reads a capture of the session of which the lines first to last, from 0, are damaged.
+func checkDamage(t *testing.T, damaged []byte, first, last, offset int) {
+	t.Helper()
+	recs := readBack(t, string(damaged))
+	before, after := max(0, first-1), len(session)-last
+	if len(recs) < before || !reflect.DeepEqual(recs[:before], session[:before]) {
+		t.Fatalf("records before line %d lost: %q", first+1, damaged)
+	}
+	place := fmt.Sprintf("damaged line %d at byte %d (", first+1, offset)
+	named, behind := false, 0
+	for _, r := range recs[before:] {
+		named = named || strings.HasPrefix(r.Note, place)
+		for _, s := range session[last:] {
+			s.Head, r.Head = nil, nil
+			if reflect.DeepEqual(r, s) {
+				behind++
+				break
+			}
+		}
+	}
+	if !named || behind < after {
+		t.Fatalf("line %d: named %v, %d of %d records behind it: %q\n%+v", first+1, named, behind, after, damaged, recs)
+	}
+}
+
+// A capture without checksums is read as before.
+func TestWithoutChecksums(t *testing.T) {
+	file := `{"toolscope":1}` + "\n" + `{"x":1,"d":"a"}` + "\n" + `{"x":1,"d":"b","end":"eof"}` + "\n"
+	expect(t, outline(readBack(t, file)), `1 "ab" eof`)
+	for at := range len(file) {
+		damaged := []byte(file)
+		damaged[at] ^= 0xff
+		readBack(t, string(damaged))
+	}
+}
+
+func TestTornLastLine(t *testing.T) {
+	file := written(t, session...)
+	last := strings.LastIndex(file[:len(file)-1], "\n") + 1
+	recs := readBack(t, file[:len(file)-9])
+	want := fmt.Sprintf("damaged line %d at byte %d (the file ends inside it: ", len(session)+1, last)
+	for _, r := range recs {
+		if strings.HasPrefix(r.Note, want) {
+			return
+		}
+	}
+	t.Errorf("no note %s… in %+v", want, recs)
+}
+
+func BenchmarkEncodeRecord(b *testing.B) {
+	r := Record{Exchange: 1, At: 1, Data: []byte(strings.Repeat("data: {\"x\":1}\n\n", 20))}
+	b.SetBytes(int64(len(r.Data)))
+	for b.Loop() {
+		if _, err := encodeRecord(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package capture
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// fetched reads a source to its end. seen is told each record as it comes.
+func fetched(src Source, seen func(Record)) (recs []Record, err error) {
+	for r, e := range src {
+		if e != nil {
+			return recs, e
+		}
+		recs = append(recs, r)
+		if seen != nil {
+			seen(r)
+		}
+	}
+	return recs, nil
+}
+
+func ask(t *testing.T, method, to string, body io.Reader) *http.Request {
+	t.Helper()
+	req, err := http.NewRequest(method, to, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", "k")
+	return req
+}
+
+func TestFetch(t *testing.T) {
+	taken := make(chan bool)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i := range 3 {
+			fmt.Fprintf(w, "data: %d %s\n\n", i, body)
+			w.(http.Flusher).Flush()
+			<-taken // so each is one record
+		}
+	}))
+	defer s.Close()
+	req := ask(t, "POST", s.URL+"/v1/x?key=k", io.MultiReader(strings.NewReader("{}")))
+	began := time.Now().Add(-time.Hour)
+	recs, err := fetched(Fetch(t.Context(), s.Client(), req, 7, began), func(r Record) {
+		if len(r.Data) > 0 && r.Side == Response {
+			taken <- true
+		}
+	})
+	if err != nil || len(recs) != 6 {
+		t.Fatalf("%+v, %v", recs, err)
+	}
+	asked, answered, last := recs[0], recs[1], recs[5]
+	if asked.Side != Request || string(asked.Data) != "{}" || asked.Head.Method != "POST" || asked.Head.URL != s.URL+"/v1/x?key=k" ||
+		asked.Head.Header.Get("X-Api-Key") != "k" || asked.Head.Start.IsZero() {
+		t.Errorf("request %+v %+v", asked, asked.Head)
+	}
+	if answered.Side != Response || answered.Head.Status != 200 || answered.Head.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("response %+v %+v", answered, answered.Head)
+	}
+	at := time.Hour
+	for i, r := range recs {
+		if r.Exchange != 7 || r.At < at {
+			t.Errorf("record %d: exchange %d at %v", i, r.Exchange, r.At)
+		}
+		at = r.At
+		if i > 1 && i < 5 && string(r.Data) != fmt.Sprintf("data: %d {}\n\n", i-2) {
+			t.Errorf("record %d: %q", i, r.Data)
+		}
+	}
+	if last.End != EndEOF || last.Why != "" || last.Data != nil {
+		t.Errorf("end %+v", last)
+	}
+}
+
+// An answer that says no is an answer.
+func TestFetchRefused(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "{}", 401) }))
+	defer s.Close()
+	recs, err := fetched(Fetch(t.Context(), s.Client(), ask(t, "", s.URL, nil), 1, time.Now()), nil)
+	if err != nil || len(recs) != 4 || recs[0].Head.Method != "GET" || recs[1].Head.Status != 401 || string(recs[2].Data) != "{}\n" || recs[3].End != EndEOF {
+		t.Errorf("%+v, %v", recs, err)
+	}
+}
+
+func TestFetchNoAnswer(t *testing.T) {
+	encrypted := httptest.NewUnstartedServer(nil)
+	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	encrypted.StartTLS()
+	defer encrypted.Close()
+	plain := httptest.NewServer(nil)
+	defer plain.Close()
+	silent := talkingServer(t, "")
+	for to, want := range map[string]string{
+		"http://127.0.0.1:1/?key=s3cret":                                "no answer from 127.0.0.1:1: connection refused by 127.0.0.1:1",
+		"https" + strings.TrimPrefix(plain.URL, "http") + "?key=s3cret": "TLS: the server does not speak it",
+		encrypted.URL + "?key=s3cret":                                   "TLS: the certificate is signed by an authority",
+		silent + "?key=s3cret":                                          "closed before an answer came",
+		"gopher://x/?key=s3cret":                                        "unsupported protocol",
+	} {
+		recs, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", to, nil), 1, time.Now()), nil)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", to, err)
+		}
+		if len(recs) != 1 || recs[0].Side != Request {
+			t.Errorf("%s: %+v", to, recs)
+		}
+	}
+	_, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", "http://127.0.0.1:1", nil), 1, time.Now()), nil)
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("%v does not wrap its cause", err)
+	}
+	broken := io.MultiReader(strings.NewReader("{"), brokenReader{})
+	if recs, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "POST", "http://127.0.0.1:1", broken), 1, time.Now()), nil); err == nil || len(recs) > 0 || !strings.Contains(err.Error(), "read the request's body: broken") {
+		t.Errorf("%+v, %v", recs, err)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, errors.New("broken") }
+
+// talkingServer says text to whoever asks, and closes.
+func talkingServer(t *testing.T, text string) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			http.ReadRequest(bufio.NewReader(c))
+			io.WriteString(c, text)
+			c.Close()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+func TestFetchBreaksOff(t *testing.T) {
+	to := talkingServer(t, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
+	recs, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", to, nil), 1, time.Now()), nil)
+	if err != nil || len(recs) != 4 || string(recs[2].Data) != "abc" {
+		t.Fatalf("%+v, %v", recs, err)
+	}
+	if last := recs[3]; last.End != EndCut || !strings.Contains(last.Why, "closed before the body was complete") {
+		t.Errorf("%+v", last)
+	}
+}
+
+func TestFetchCancelled(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		asked, left := make(chan bool), make(chan bool)
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if answered {
+				io.WriteString(w, "data: 1\n\n")
+				w.(http.Flusher).Flush()
+			}
+			close(asked)
+			<-r.Context().Done()
+			close(left)
+		}))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			if <-asked; !answered {
+				cancel()
+			}
+		}()
+		recs, err := fetched(Fetch(ctx, s.Client(), ask(t, "GET", s.URL, nil), 1, time.Now()), func(r Record) {
+			if r.Side == Response && len(r.Data) > 0 {
+				cancel()
+			}
+		})
+		last := recs[len(recs)-1]
+		if err != nil || last.End != EndCut || last.Why != "cancelled" || (len(recs) == 4) != answered {
+			t.Errorf("answered %v: %+v, %v", answered, recs, err)
+		}
+		<-left
+		s.Close()
+	}
+}
+
+// A consumer that has seen enough ends the exchange.
+func TestFetchLeft(t *testing.T) {
+	for enough := 1; enough <= 3; enough++ {
+		left := make(chan bool)
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, "data: 1\n\n")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			close(left)
+		}))
+		n := 0
+		for range Fetch(t.Context(), s.Client(), ask(t, "GET", s.URL, nil), 1, time.Now()) {
+			if n++; n == enough {
+				break
+			}
+		}
+		if enough > 1 {
+			<-left
+		}
+		s.Close()
+	}
+}
+
+// TestTrouble: the words, and never the URL.
+func TestTrouble(t *testing.T) {
+	in := func(err error) error { return &url.Error{Op: "Get", URL: "http://x/?key=s3cret", Err: err} }
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{in(&net.DNSError{Name: "a.example", IsNotFound: true}), `the host name "a.example" is not known`},
+		{in(&net.DNSError{Name: "a.example", IsTimeout: true}), `the host name "a.example" could not be looked up in time`},
+		{in(&net.DNSError{Name: "a.example", Err: "misbehaving"}), `the host name "a.example" could not be looked up: misbehaving`},
+		{in(&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}), "no route to the host"},
+		{in(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), "the connection was reset before an answer came"},
+		{in(io.EOF), "the connection was closed before an answer came"},
+		{in(&net.OpError{Op: "remote error", Err: tls.AlertError(40)}), "TLS: refused by the server: tls: handshake failure"},
+		{in(context.DeadlineExceeded), "no answer in time: context deadline exceeded"},
+		{in(errors.New("something else")), "something else"},
+	} {
+		if got := Trouble(test.err); got != test.want {
+			t.Errorf("%v: %q, want %q", test.err, got, test.want)
+		}
+	}
+}
+
+func TestEndOf(t *testing.T) {
+	for _, test := range []struct {
+		err error
+		end End
+		why string
+	}{
+		{io.EOF, EndEOF, ""},
+		{io.ErrUnexpectedEOF, EndCut, "the connection was closed before the body was complete"},
+		{&net.OpError{Err: syscall.ECONNRESET}, EndCut, "the connection was reset"},
+		{context.Canceled, EndCut, "cancelled"},
+		{context.DeadlineExceeded, EndCut, "the time for it was over"},
+		{errors.New("another"), EndCut, "another"},
+	} {
+		if end, why := EndOf(test.err); end != test.end || why != test.why {
+			t.Errorf("%v: %q, %q", test.err, end, why)
+		}
+	}
+}

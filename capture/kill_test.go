@@ -1,0 +1,135 @@
+//go:build linux
+
+package capture
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	killEnv  = "TOOLSCOPE_TEST_RECORD" // the path that the child records to
+	killsEnv = "TOOLSCOPE_KILLS"       // how often the test kills one
+)
+
+// TestKilled kills a recording child at random moments. Its capture opens, it is whole but for its last line, and of
+// the records that the child says it has handed over none older than 100 ms is missing.
+func TestKilled(t *testing.T) {
+	kills := 25
+	if testing.Short() {
+		kills = 5
+	}
+	if n, err := strconv.Atoi(os.Getenv(killsEnv)); err == nil {
+		kills = n
+	}
+	dir := t.TempDir()
+	var worst time.Duration
+	late, torn, most := 0, 0, 0
+	for i := range kills {
+		path := filepath.Join(dir, fmt.Sprint(i))
+		handed, killed := killOne(t, path)
+		written, cut := survived(t, path)
+		torn += cut
+		if lost := len(handed) - written; lost > 0 {
+			age := killed.Sub(handed[written])
+			worst, most = max(worst, age), max(most, lost)
+			if age > 100*time.Millisecond {
+				late++
+			}
+		}
+	}
+	t.Logf("%d kills: at most %d records lost, the oldest %v old; %d torn lines", kills, most, worst, torn)
+	// The kernel may leave the one thread that writes without a processor, so one kill in twenty may be late.
+	if late > kills/20 {
+		t.Errorf("%d of %d kills cost more than the last 100 ms", late, kills)
+	}
+}
+
+// killOne returns when the child said that it handed each record over, and when it was killed.
+func killOne(t *testing.T, path string) (handed []time.Time, killed time.Time) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
+	child.Env = append(os.Environ(), killEnv+"="+path)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	at := make(chan time.Time, 1)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if lines.Text() != strconv.Itoa(len(handed)) {
+			t.Fatalf("child: %s", lines.Text())
+		}
+		if len(handed) == 0 {
+			go func() {
+				time.Sleep(rand.N(40 * time.Millisecond))
+				at <- time.Now()
+				_ = child.Process.Kill()
+			}()
+		}
+		handed = append(handed, time.Now())
+	}
+	_ = child.Wait() // killed
+	if len(handed) == 0 {
+		t.Fatal("the child has recorded nothing")
+	}
+	return handed, <-at
+}
+
+// survived counts the records of a capture, which must be the first ones, and its torn lines.
+func survived(t *testing.T, path string) (n, torn int) {
+	t.Helper()
+	src, err := Open(context.Background(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range collect(t, src) {
+		switch {
+		case strings.Contains(r.Note, "the file ends inside it"):
+			torn++
+		case r.Note != "":
+			t.Error(r.Note)
+		case r.End != "": // of the reader
+		case !strings.HasPrefix(string(r.Data), fmt.Sprintf("%d ", n)):
+			t.Fatalf("record %d: %.20q", n, r.Data)
+		default:
+			n++
+		}
+	}
+	return n, torn
+}
+
+func TestKilledChild(t *testing.T) {
+	path := os.Getenv(killEnv)
+	if path == "" {
+		t.Skip("runs as a child")
+	}
+	began := time.Now()
+	w, err := Create(path, began, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewRecorder(w)
+	for i := range 1_000_000 {
+		r.Record(Record{
+			Exchange: 1, At: time.Since(began),
+			Data: fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", rand.N(2000))),
+		})
+		fmt.Println(i)
+		if i%8 == 0 {
+			time.Sleep(rand.N(time.Millisecond))
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package proxy
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestRoutes(t *testing.T) {
+	routes, err := newRoutes([]Route{
+		{"/", upstreamAt(t, "https://default.example/")},
+		{"/openai", upstreamAt(t, "https://api.example/v1/")},
+		{"/openai/azure/", upstreamAt(t, "http://azure.example:8080")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ in, want string }{
+		{"/openai/chat", "https://api.example/v1/chat"},
+		{"/openai", "https://api.example/v1"},
+		{"/openai/", "https://api.example/v1/"},
+		{"/openairesponses", "https://default.example/openairesponses"},
+		{"/openai/azure/x?api-version=1", "http://azure.example:8080/x?api-version=1"},
+		{"/openai/azure", "http://azure.example:8080/"},
+		{"/openai/../x", "https://api.example/v1/../x"},
+		{"/", "https://default.example/"},
+		{"//double//slash/", "https://default.example//double//slash/"},
+		{"/model/a%3Ab%2Fc:converse?a=%20;b&c=%zz", "https://default.example/model/a%3Ab%2Fc:converse?a=%20;b&c=%zz"},
+		{"/a%2Fb/{c}?{d}", "https://default.example/a%2Fb/{c}?{d}"},
+		{"/x?", "https://default.example/x?"},
+	} {
+		u, err := url.ParseRequestURI(test.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, query, _ := strings.Cut(test.want[strings.Index(test.want, ".example")+len(".example"):], "?")
+		got := find(routes, u, written(&http.Request{RequestURI: test.in, URL: u}))
+		if got == nil || got.text != test.want {
+			t.Errorf("%s: %v, want %s", test.in, got, test.want)
+		} else if sent := got.url.RequestURI(); strings.TrimPrefix(path, ":8080") != strings.TrimSuffix(sent, "?"+query) {
+			t.Errorf("%s: sent as %s", test.in, sent)
+		}
+	}
+	if got := find(routes[:1], &url.URL{}, "*"); got != nil {
+		t.Error("* goes to", got)
+	}
+	for _, bad := range [][]Route{
+		nil,
+		{{"openai", upstreamAt(t, "https://a.example")}},
+		{{"/a b?", upstreamAt(t, "https://a.example")}},
+		{{"/a", upstreamAt(t, "https://a.example")}, {"/a/", upstreamAt(t, "https://b.example")}},
+		{{"/", nil}},
+		{{"/", upstreamAt(t, "a.example")}},
+		{{"/", upstreamAt(t, "ftp://a.example")}},
+		{{"/", upstreamAt(t, "https://key@a.example")}},
+		{{"/", upstreamAt(t, "https://a.example?key=1")}},
+		{{"/", upstreamAt(t, "https://:443")}},
+	} {
+		if _, err := newRoutes(bad); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}

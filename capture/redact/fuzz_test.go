@@ -1,0 +1,151 @@
+package redact
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+// kinds are the names of the canaries, in order.
+var kinds = slices.Sorted(maps.Keys(canaries))
+
+// FuzzCuts: wherever a canary stands in whatever text, and however that is cut into records, what comes out is the
+// same and holds no canary.
+func FuzzCuts(f *testing.F) {
+	f.Add(`{"a":"x `, ` y"}`, uint8(0), uint8(3))
+	f.Add("data: {\"a\":\"", "\"}\n\ndata: {\"a\":\"sk-\"}\n\n", uint8(9), uint8(1))
+	f.Add(`\u00`, `\`, uint8(2), uint8(5))
+	f.Add("\"", "\n\n", uint8(10), uint8(2))
+	f.Add("", "sk-ant-", uint8(4), uint8(1))
+	f.Fuzz(func(t *testing.T, before, after string, which, step uint8) {
+		kind := kinds[int(which)%len(kinds)]
+		body := before + " " + canaries[kind] + " " + after
+		want := through(redactor(), body, len(body))
+		for _, n := range []int{1, int(step)%64 + 1} {
+			if got := through(redactor(), body, n); got != want {
+				t.Fatalf("records of %d:\n%q\nwhole:\n%q", n, got, want)
+			}
+		}
+		if strings.Contains(want, core(kind, canaries[kind])) {
+			t.Fatalf("%s in %q", kind, want)
+		}
+	})
+}
+
+// plain takes from a text what every secret needs.
+var plain = strings.NewReplacer("-", ".", "_", ".", "J", "j", "K", "k", "I", "i", "er ", "er.", "uthor", "", `\u`, `\\`)
+
+// FuzzPlain: text without secrets is passed on byte for byte, and without holding back more than its last line.
+func FuzzPlain(f *testing.F) {
+	f.Add("data: {\"index\":0,\"delta\":{\"t\":\"as\"}}\n\ndata: {\"index\":0,\"delta\":{\"t\":\"k me\"}}\n\n", uint8(7))
+	f.Add(`{"a":["x",{"b":"\\\"\n"}],"b":"\ud83d"}`, uint8(1))
+	f.Add("[[[\"\x00\xff", uint8(2))
+	f.Fuzz(func(t *testing.T, body string, step uint8) {
+		for body != plain.Replace(body) {
+			body = plain.Replace(body)
+		}
+		if got := through(redactor(), body, int(step)+1); got != body {
+			t.Fatalf("%q became %q", body, got)
+		}
+	})
+}
+
+// FuzzDeltas: a canary in the arguments of one of two calls that arrive by turns, cut anywhere.
+func FuzzDeltas(f *testing.F) {
+	f.Add("say ", " now", uint8(0), uint64(0x5555), uint8(3))
+	f.Add("a\n\"", "sk-", uint8(9), uint64(1<<40-1), uint8(1))
+	f.Add("", "", uint8(10), uint64(0), uint8(200))
+	f.Fuzz(func(t *testing.T, before, after string, which uint8, cuts uint64, step uint8) {
+		kind := kinds[int(which)%len(kinds)]
+		text := before + " " + canaries[kind] + " " + after
+		var sse strings.Builder
+		for i, from := 0, 0; i < len(text); i++ {
+			if cuts>>(i%64)&1 == 0 && i < len(text)-1 {
+				continue
+			}
+			fmt.Fprintf(&sse, "data: {\"index\":0,\"delta\":{\"partial_json\":%s}}\n\n", quoted(text[from:i+1]))
+			fmt.Fprintf(&sse, "data: {\"index\":1,\"delta\":{\"partial_json\":\"x%d\"}}\n\n", i)
+			from = i + 1
+		}
+		want := through(redactor(), sse.String(), sse.Len())
+		if got := through(redactor(), sse.String(), int(step)+1); got != want {
+			t.Fatalf("records of %d:\n%s\nwhole:\n%s", int(step)+1, got, want)
+		}
+		if strings.Count(want, "\n") != strings.Count(sse.String(), "\n") {
+			t.Fatalf("lines lost:\n%s", want)
+		}
+		if joined := joinIndex0(t, want); strings.Contains(joined, core(kind, canaries[kind])) {
+			t.Fatalf("%s in %s", kind, joined)
+		}
+	})
+}
+
+func joinIndex0(t *testing.T, sse string) string {
+	var all strings.Builder
+	for _, line := range strings.Split(sse, "\n") {
+		if data, ok := strings.CutPrefix(line, `data: {"index":0,"delta":{"partial_json":`); ok {
+			all.WriteString(unquoted(t, strings.TrimSuffix(data, "}}")))
+		}
+	}
+	return all.String()
+}
+
+// What is held back is little, and no view waits for it.
+func TestHeldBack(t *testing.T) {
+	delta := func(s string) string {
+		return "data: {\"index\":0,\"delta\":{\"text\":" + quoted(s) + "}}\n\n"
+	}
+	for _, test := range []struct {
+		name, body string
+		held       int // bytes at most
+	}{
+		{"text", delta("as") + delta("k the") + delta("risk"), 0},
+		{"one character of a key", delta("s"), 0},
+		{"the beginning of a key", delta("is sk-"), len("sk-\"}}\n\n")},
+		{"the first part of a token", delta("eyJhbGciOiJIUzI1NiJ9"), 0},
+		{"a key, then the end of its call", delta("sk-"+strings.Repeat("k", 30)) + strings.Repeat("data: {\"ping\":1}\n\n", 400), 0},
+		{"a beginning, then other things", delta("is sk-ant-") + strings.Repeat("data: {\"ping\":1}\n\n", 400), 0},
+	} {
+		r := redactor()
+		out := 0
+		for _, rec := range r.Redact(capture.Record{Exchange: 1, Data: []byte(test.body)}) {
+			out += len(rec.Data)
+		}
+		rest := 0
+		for _, rec := range r.Flush() {
+			rest += len(rec.Data)
+		}
+		if rest > test.held {
+			t.Errorf("%s: %d bytes held back, %d allowed", test.name, rest, test.held)
+		}
+	}
+}
+
+func BenchmarkClean(b *testing.B) {
+	var sse strings.Builder
+	for i := 0; sse.Len() < 1<<20; i++ {
+		fmt.Fprintf(&sse, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"some tokens of the %d answers \"}}\n\n", i)
+	}
+	prose := strings.Repeat("The quick brown fox asks whether they have enough tokens, e.g. for high risk tasks. ", 1<<20/84)
+	for _, test := range []struct{ name, body string }{
+		{"sse", sse.String()},
+		{"string", `{"text":"` + prose + `"}`},
+		{"text", prose},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			const size = 4096
+			b.SetBytes(int64(len(test.body) / size * size))
+			r := redactor()
+			for b.Loop() {
+				for at := 0; at+size <= len(test.body); at += size {
+					r.Redact(capture.Record{Exchange: 1, Data: []byte(test.body[at : at+size])})
+				}
+				r.Redact(capture.Record{Exchange: 1, End: capture.EndEOF})
+			}
+		})
+	}
+}

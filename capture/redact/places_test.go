@@ -1,0 +1,240 @@
+package redact
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/providers/coding"
+)
+
+// withCodings decodes bodies as the program does.
+func withCodings() *Redactor {
+	return New([]byte("salt"), Options{Decode: func(h http.Header) (Decoder, error) { return coding.New(h) }})
+}
+
+func gzipped(s string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(s))
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// places are sessions with a secret somewhere.
+func places(secret string) map[string][]capture.Record {
+	header := func(name, value string) http.Header { return http.Header{name: {value}} }
+	asked := func(h capture.Head, body string) []capture.Record {
+		return []capture.Record{{Exchange: 1, Side: capture.Request, Head: &h, Data: []byte(body)}}
+	}
+	answered := func(h http.Header, body []byte) []capture.Record {
+		return []capture.Record{{Exchange: 1, Head: &capture.Head{Status: 200, Header: h}, Data: body}}
+	}
+	echo := []capture.Record{
+		{Exchange: 2, Side: capture.Request, Head: &capture.Head{URL: "/v1/again"}, Data: []byte(`{"q":` + quoted(secret) + `}`)},
+		{Exchange: 2, Head: &capture.Head{Status: 401}, Data: []byte(`{"error":` + quoted("bad key "+secret) + "}\n" + secret)},
+		{Exchange: 2, Note: "refused " + secret},
+		{Exchange: 2, End: capture.EndCut, Why: "upstream said " + secret},
+	}
+	oneLine := strings.ReplaceAll(secret, "\n", "")
+	return map[string][]capture.Record{
+		"header, then echoed":  append(asked(capture.Head{Header: header("X-Api-Key", oneLine)}, ""), echo...),
+		"authorization":        append(asked(capture.Head{Header: header("Authorization", "Bearer "+oneLine)}, ""), echo...),
+		"basic":                asked(capture.Head{Header: header("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("u:"+secret)))}, secret),
+		"cookie":               append(asked(capture.Head{Header: header("Cookie", "a=b; session="+oneLine)}, ""), echo...),
+		"another header":       asked(capture.Head{Header: header("Sec-Websocket-Protocol", "realtime, openai-insecure-api-key."+oneLine)}, ""),
+		"query":                asked(capture.Head{URL: "https://h.example/v1?x=1&key=" + url.QueryEscape(secret) + "&y=2"}, ""),
+		"another query value":  asked(capture.Head{URL: "https://h.example/v1?q=" + url.QueryEscape(secret)}, ""),
+		"userinfo":             append(asked(capture.Head{URL: "https://u:" + url.PathEscape(secret) + "@h.example/v1"}, ""), echo...),
+		"path":                 asked(capture.Head{URL: "https://h.example/" + url.PathEscape(secret) + "/x"}, ""),
+		"request body":         asked(capture.Head{URL: "/v1"}, `{"messages":[{"content":`+quoted("it is "+secret)+`}]}`),
+		"text body":            answered(nil, []byte("oops: "+secret+"\n")),
+		"escaped body":         answered(nil, []byte(`{"e":"`+escaped(secret)+`"}`)),
+		"gzip body":            answered(header("Content-Encoding", "gzip"), gzipped(`{"e":`+quoted(secret)+`}`)),
+		"gzip body, no header": answered(nil, gzipped(`{"e":`+quoted(secret)+`}`)),
+		"event stream":         answered(header("Content-Type", "application/vnd.amazon.eventstream"), awsStream(secret, false)),
+		"event stream, base64": answered(header("Content-Type", "application/vnd.amazon.eventstream"), awsStream(secret, true)),
+		"location":             answered(header("Location", "https://h.example/?token="+url.QueryEscape(secret)), nil),
+		"a note and a reason":  {{Exchange: 1, Note: "saw " + secret}, {Exchange: 1, End: capture.EndCut, Why: "proxy: " + secret}},
+		"copied curl":          asked(capture.Head{}, "curl https://h.example -H 'x: "+secret+"' -d '{\"a\":\"b\"}'"),
+		"private field":        asked(capture.Head{URL: "/v1"}, `{"mcp_servers":[{"authorization_token":`+quoted(secret)+`}]}`),
+	}
+}
+
+// escaped writes every character as JSON can but need not.
+func escaped(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		fmt.Fprintf(&b, `\u%04x`, c)
+	}
+	return b.String()
+}
+
+// awsStream has a secret in the text of its messages, cut in the middle.
+func awsStream(secret string, coded bool) []byte {
+	var all []byte
+	for _, part := range []string{"the key is " + secret[:len(secret)/2], secret[len(secret)/2:], " indeed"} {
+		payload := `{"delta":{"text":` + quoted(part) + `}}`
+		if coded {
+			payload = `{"bytes":"` + base64.StdEncoding.EncodeToString([]byte(payload)) + `","p":"ab"}`
+		}
+		all = append(all, awsMessage(payload)...)
+	}
+	return all
+}
+
+func awsMessage(payload string) []byte {
+	headers := "\x0b:event-type\x07\x00\x05chunk"
+	m := binary.BigEndian.AppendUint32(nil, uint32(preludeSize+len(headers)+len(payload)+4))
+	m = binary.BigEndian.AppendUint32(m, uint32(len(headers)))
+	m = binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
+	m = append(append(m, headers...), payload...)
+	return binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
+}
+
+// No secret of any kind reaches the disk from anywhere.
+func TestNoCanaryOnDisk(t *testing.T) {
+	for kind, canary := range canaries {
+		for place, recs := range places(canary) {
+			if kind == "private-key" && (place == "basic" || place == "another header") {
+				continue // a header has no line breaks
+			}
+			path := filepath.Join(t.TempDir(), "x.tsc")
+			w, err := capture.Create(path, time.Unix(0, 0), "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			src := func(yield func(capture.Record, error) bool) {
+				for _, r := range recs {
+					if !yield(r, nil) {
+						return
+					}
+				}
+			}
+			for range capture.Tee(Source(src, withCodings()), w) {
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			checkFile(t, kind+", "+place, path, core(kind, canary))
+		}
+	}
+}
+
+// checkFile looks for a secret in a capture: in its bytes, and in what they say.
+func checkFile(t *testing.T, name, path, secret string) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := capture.Open(context.Background(), path, capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := string(file)
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		said += string(r.Data) + fmt.Sprintf("%+v", r.Head)
+		for _, field := range strings.FieldsFunc(string(r.Data), func(c rune) bool { return c == '"' }) {
+			if plain, err := base64.StdEncoding.DecodeString(field); err == nil {
+				said += string(plain)
+			}
+		}
+	}
+	for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), quoted(secret)[1:], escaped(secret)} {
+		if strings.Contains(said, form) {
+			t.Errorf("%s: %s in\n%s", name, form, said)
+		}
+	}
+	if !strings.Contains(said, "[redacted:") && !strings.Contains(said, "%5Bredacted") && !strings.Contains(said, "*****") {
+		t.Errorf("%s: nothing was replaced in\n%s", name, said)
+	}
+}
+
+// What is replaced in a binary event stream leaves its framing and its checksums right.
+func TestEventStreamStaysSound(t *testing.T) {
+	for _, coded := range []bool{false, true} {
+		for kind, canary := range canaries {
+			sent := awsStream(canary, coded)
+			want := ""
+			for _, n := range []int{len(sent), 1, 13} {
+				r := redactor()
+				head := &capture.Head{Header: http.Header{"Content-Type": {"application/vnd.amazon.eventstream"}}}
+				var got []byte
+				for _, rec := range r.Redact(capture.Record{Exchange: 1, Head: head}) {
+					got = append(got, rec.Data...)
+				}
+				for at := 0; at < len(sent); at += n {
+					for _, rec := range r.Redact(capture.Record{Exchange: 1, Data: bytes.Clone(sent[at:min(at+n, len(sent))])}) {
+						got = append(got, rec.Data...)
+					}
+				}
+				for _, rec := range r.Redact(capture.Record{Exchange: 1, End: capture.EndEOF}) {
+					got = append(got, rec.Data...)
+				}
+				if want == "" {
+					want = string(got)
+				}
+				if string(got) != want || len(got) != len(sent) {
+					t.Fatalf("%s in pieces of %d: %q, want %q", kind, n, got, want)
+				}
+				for p := got; len(p) > 0; {
+					size := binary.BigEndian.Uint32(p)
+					if crc32.ChecksumIEEE(p[:size-4]) != binary.BigEndian.Uint32(p[size-4:size]) {
+						t.Fatalf("%s: wrong checksum: %q", kind, p[:size])
+					}
+					p = p[size:]
+				}
+			}
+		}
+	}
+}
+
+// Bodies that nobody can look into are not passed on, and that is said.
+func TestWithheld(t *testing.T) {
+	body := gzipped("secret")
+	for name, r := range map[string]*Redactor{
+		"no decoder": redactor(),
+		"unknown":    New(nil, Options{Decode: func(http.Header) (Decoder, error) { return nil, errors.New("unknown") }}),
+	} {
+		recs := r.Redact(capture.Record{Exchange: 1, Head: &capture.Head{Header: http.Header{"Content-Encoding": {"gzip"}}}, Data: body})
+		recs = append(recs, r.Redact(capture.Record{Exchange: 1, End: capture.EndEOF})...)
+		last := recs[len(recs)-1]
+		want := fmt.Sprintf("gap: %d bytes of the body in gzip were not recorded: they cannot be searched for secrets (", len(body))
+		if !strings.HasPrefix(last.Note, want) || last.End != capture.EndEOF || len(recs[0].Data)+len(last.Data) > 0 {
+			t.Errorf("%s: %+v", name, recs)
+		}
+	}
+}
+
+func TestDecodedBodySaysSo(t *testing.T) {
+	r := withCodings()
+	h := http.Header{"Content-Encoding": {"gzip"}, "Content-Length": {"40"}, "X": {"y"}}
+	recs := r.Redact(capture.Record{Exchange: 1, Head: &capture.Head{Header: h}, Data: gzipped("hello")})
+	recs = append(recs, r.Redact(capture.Record{Exchange: 1, End: capture.EndEOF})...)
+	var body strings.Builder
+	for _, rec := range recs {
+		body.Write(rec.Data)
+	}
+	got := recs[0]
+	if body.String() != "hello" || got.Head.Header.Get("Content-Encoding")+got.Head.Header.Get("Content-Length") != "" ||
+		!strings.HasPrefix(got.Note, "the body came in gzip and is kept decoded") || h.Get("Content-Encoding") != "gzip" {
+		t.Errorf("%q %+v", body.String(), got)
+	}
+}

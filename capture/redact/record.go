@@ -1,0 +1,269 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+)
+
+type sideKey struct {
+	exchange int
+	side     capture.Side
+}
+
+// side is one side of an exchange that has not ended.
+type side struct {
+	text     text
+	decoder  Decoder
+	coding   string        // what the body is coded in, "" when it is not
+	broken   error         // why it cannot be decoded
+	withheld int           // bytes that are not passed on for that
+	begun    bool          // bytes of the body have come
+	whole    bool          // each record is a message and stays one
+	at       time.Duration // of the latest record
+	marks    []mark        // records of which bytes are held back
+}
+
+// text is a body that is redacted as it comes; places are counted from its beginning.
+type text interface {
+	write(p []byte) // which it owns then
+	yield()         // decide what can be decided without waiting
+	finish()        // no more comes
+	end() int64     // place behind what has come
+	decided() int64 // place up to which it can be taken
+	take(to int64) []byte
+}
+
+// mark is a record that ends at a place of a body.
+type mark struct {
+	record capture.Record // without its data
+	to     int64
+}
+
+// Source is src without its secrets.
+func Source(src capture.Source, r *Redactor) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		next, stop := iter.Pull2(src)
+		defer stop()
+		for {
+			rec, err, more := next()
+			var recs []capture.Record
+			if more && err == nil {
+				recs = r.Redact(rec)
+			} else {
+				recs = r.Flush()
+			}
+			for _, clean := range recs {
+				if !yield(clean, nil) {
+					return
+				}
+			}
+			switch {
+			case more && err != nil:
+				yield(capture.Record{}, err)
+				return
+			case !more:
+				return
+			}
+		}
+	}
+}
+
+// Redact is what can be passed on after rec has come: usually rec without its secrets. Bytes that are held back
+// follow later in a record of their own, with the time at which they came, and before anything else of their side.
+// It owns rec and its data.
+func (r *Redactor) Redact(rec capture.Record) []capture.Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []capture.Record
+	if rec.Side == capture.Response {
+		if asked := r.sides[sideKey{rec.Exchange, capture.Request}]; asked != nil { // the server does not wait for more
+			asked.text.yield()
+			out = asked.emit(out)
+		}
+	}
+	key := sideKey{rec.Exchange, rec.Side}
+	s := r.sides[key]
+	if s == nil {
+		s = &side{text: newStream(r)}
+		r.sides[key] = s
+	}
+	rec.Note, rec.Why = r.text(rec.Note), r.text(rec.Why)
+	if rec.Head != nil {
+		r.head(s, &rec)
+	}
+	data := rec.Data
+	rec.Data, s.at = nil, rec.At
+	if len(data) == 0 && rec.End == "" {
+		return append(out, rec)
+	}
+	s.receive(r, data)
+	if rec.End != "" {
+		request := sideKey{rec.Exchange, capture.Request}
+		if asked := r.sides[request]; asked != nil && rec.Side == capture.Response {
+			out = asked.close(out, request)
+		}
+		rec.Note = joined(rec.Note, s.undecoded())
+		s.text.finish()
+		delete(r.sides, key)
+		delete(r.sides, request)
+	}
+	s.marks = append(s.marks, mark{rec, s.text.end()})
+	return s.emit(out)
+}
+
+// Flush passes on what is held back, because nothing more comes.
+func (r *Redactor) Flush() []capture.Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []capture.Record
+	for _, key := range slices.SortedFunc(maps.Keys(r.sides), func(a, b sideKey) int {
+		return cmp.Or(cmp.Compare(a.exchange, b.exchange), cmp.Compare(b.side, a.side))
+	}) {
+		out = r.sides[key].close(out, key)
+	}
+	clear(r.sides)
+	return out
+}
+
+// head redacts what is known from outside the body, and decides how the body is read.
+func (r *Redactor) head(s *side, rec *capture.Record) {
+	h := *rec.Head
+	original := h.Header
+	h.Header, h.URL, h.File = r.header(h.Header), r.url(h.URL), r.text(h.File)
+	rec.Head = &h
+	if h.Status == http.StatusSwitchingProtocols {
+		s.whole = true
+		if asked := r.sides[sideKey{rec.Exchange, capture.Request}]; asked != nil {
+			asked.whole = true
+		}
+		return
+	}
+	if strings.Contains(original.Get("Content-Type"), "vnd.amazon.eventstream") && !s.begun {
+		s.text = newMessages(r)
+	}
+	coding := strings.Join(original.Values("Content-Encoding"), ", ")
+	if coding == "" || strings.EqualFold(coding, "identity") {
+		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // of a dump; Go's own client keeps it out
+		if r.options.Decode == nil || !strings.Contains(strings.ToLower(coding), "chunked") {
+			return
+		}
+	}
+	if s.begun {
+		return
+	}
+	r.decode(s, original, coding)
+	if s.decoder != nil && h.Header.Get("Content-Encoding") != "" {
+		h.Header.Del("Content-Encoding")
+		h.Header.Del("Content-Length")
+		rec.Note = joined(rec.Note, "the body came in "+r.text(coding)+" and is kept decoded, because secrets in it could not be found otherwise")
+	}
+}
+
+func (r *Redactor) decode(s *side, header http.Header, coding string) {
+	s.coding = r.text(coding)
+	if r.options.Decode == nil {
+		s.broken = fmt.Errorf("no decoder")
+		return
+	}
+	s.decoder, s.broken = r.options.Decode(header)
+	if s.broken != nil {
+		s.decoder = nil
+	}
+}
+
+// receive takes bytes of the body as they came.
+func (s *side) receive(r *Redactor, p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	if !s.begun && s.coding == "" && !s.whole && packed(p) {
+		r.decode(s, nil, "a compressed form that no header names")
+	}
+	s.begun = true
+	switch {
+	case s.broken != nil:
+		s.withheld += len(p)
+	case s.decoder != nil:
+		plain, err := s.decoder.Write(p)
+		s.text.write(bytes.Clone(plain))
+		if err != nil {
+			s.broken, s.withheld = err, len(p)
+		}
+	default:
+		s.text.write(p)
+	}
+}
+
+// packed tells whether bytes begin as gzip and zstd do.
+func packed(p []byte) bool {
+	return len(p) > 1 && (p[0] == 0x1f && p[1] == 0x8b || p[0] == 0x28 && p[1] == 0xb5)
+}
+
+// undecoded takes what the decoder holds, and says what was withheld.
+func (s *side) undecoded() string {
+	if s.decoder != nil && s.broken == nil && s.begun {
+		rest, err := s.decoder.Close()
+		s.text.write(bytes.Clone(rest))
+		s.broken = err
+		if err != nil {
+			return "the body in " + s.coding + " ends too early: " + err.Error()
+		}
+	}
+	if s.withheld == 0 {
+		return ""
+	}
+	return fmt.Sprintf("gap: %d bytes of the body in %s were not recorded: they cannot be searched for secrets (%v)", s.withheld, s.coding, s.broken)
+}
+
+// close ends a side and passes on what is left of it.
+func (s *side) close(out []capture.Record, key sideKey) []capture.Record {
+	last := capture.Record{Exchange: key.exchange, Side: key.side, At: s.at, Note: s.undecoded()}
+	s.text.finish()
+	s.marks = append(s.marks, mark{last, s.text.end()})
+	return s.emit(out)
+}
+
+// emit passes on what is decided, each byte in a record like the one it came in.
+func (s *side) emit(out []capture.Record) []capture.Record {
+	limit := s.text.decided()
+	for len(s.marks) > 0 {
+		m := &s.marks[0]
+		to := min(m.to, limit)
+		if to < m.to && s.whole {
+			break
+		}
+		rec := m.record
+		data := s.text.take(to)
+		if len(data) > 0 {
+			rec.Data = data
+		}
+		if to < m.to { // the rest comes later, and so does the end
+			rec.End, rec.Why = "", ""
+			m.record = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: m.record.End, Why: m.record.Why}
+		}
+		if rec.Data != nil || rec.Head != nil || rec.End != "" || rec.Note != "" {
+			out = append(out, rec)
+		}
+		if to < m.to {
+			break
+		}
+		s.marks = s.marks[1:]
+	}
+	return out
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

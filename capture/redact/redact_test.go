@@ -1,0 +1,263 @@
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+// canaries are secrets of every kind, none of them real.
+var canaries = map[string]string{
+	"anthropic-key":     "sk-ant-api03-" + strings.Repeat("Ca9_", 20) + "-QAA",
+	"openai-key":        "sk-proj-" + strings.Repeat("cAn4-rY_", 12),
+	"openrouter-key":    "sk-or-v1-" + strings.Repeat("0c4a", 16),
+	"google-key":        "AIza" + "SyCanary0123456789-canary_canary000",
+	"xai-key":           "xai-" + strings.Repeat("C4nary", 12),
+	"groq-key":          "gsk_" + strings.Repeat("C4nary", 8),
+	"huggingface-token": "hf_" + strings.Repeat("cAnarY", 6),
+	"aws-key-id":        "AKIACANARY0123456789",
+	"github-token":      "github_pat_" + strings.Repeat("1CANARY_", 8),
+	"jwt":               "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ",
+	"private-key":       "-----BEGIN RSA PRIVATE KEY-----\nMIICANARY+canary/canary==\nCANARYcanary\n-----END RSA PRIVATE KEY-----",
+	"bearer":            "Bearer canary.canary~canary+canary/0123=",
+}
+
+func redactor() *Redactor { return New([]byte("salt"), Options{}) }
+
+// through sends a body through a redactor in pieces of n bytes.
+func through(r *Redactor, body string, n int) string {
+	var out strings.Builder
+	for _, rec := range records(r, body, n) {
+		out.Write(rec.Data)
+	}
+	return out.String()
+}
+
+func records(r *Redactor, body string, n int) []capture.Record {
+	out := r.Redact(capture.Record{Exchange: 1, Head: &capture.Head{Status: 200}})
+	for len(body) > 0 {
+		m := min(n, len(body))
+		out = append(out, r.Redact(capture.Record{Exchange: 1, Data: []byte(body[:m])})...)
+		body = body[m:]
+	}
+	return append(out, r.Redact(capture.Record{Exchange: 1, End: capture.EndEOF})...)
+}
+
+// core is the part of a canary that nobody may see.
+func core(kind, canary string) string {
+	switch kind {
+	case "bearer":
+		return canary[len("Bearer "):]
+	case "jwt":
+		return canary[strings.IndexByte(canary, '.')+1:]
+	case "private-key":
+		return "CANARY"
+	}
+	return canary[3:]
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+func unquoted(t *testing.T, s string) (text string) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(s), &text); err != nil {
+		t.Fatalf("%v: %s", err, s)
+	}
+	return text
+}
+
+func TestText(t *testing.T) {
+	r := redactor()
+	for kind, canary := range canaries {
+		for _, around := range []string{"%s", "error: bad key %s.", "<%s>", "curl -H 'x: %s' http://h", `{"a":"%s"}`, "a\\n%s", "\n%s\n", "error\n%s", "{\"a\":\"error\\n%s\"}", "[\"a\n%s"} {
+			got := r.Text(fmt.Sprintf(around, canary))
+			if strings.Contains(got, core(kind, canary)) || !strings.Contains(got, "[redacted:"+kind+":") {
+				t.Errorf("%s: %s", kind, got)
+			}
+			before, after, _ := strings.Cut(around, "%s")
+			if !strings.HasPrefix(got, before) || !strings.HasSuffix(got, after) {
+				t.Errorf("%s: %s changed to %s", kind, around, got)
+			}
+		}
+	}
+}
+
+// A secret is found wherever its text is cut into deltas, and whatever the records are.
+func TestSplitOverDeltas(t *testing.T) {
+	for kind, canary := range canaries {
+		args := `{"key": ` + quoted(canary) + `, "n": 1}`
+		for cut := 1; cut < len(args); cut++ {
+			var sse strings.Builder
+			for _, part := range []string{args[:cut], args[cut:]} {
+				fmt.Fprintf(&sse, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%s}}\n\n", quoted(part))
+			}
+			sse.WriteString("event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")
+			for _, n := range []int{1, 7, 1 << 20} {
+				got := through(redactor(), sse.String(), n)
+				joined := joinDeltas(t, got)
+				if strings.Contains(joined, core(kind, canary)) || !strings.Contains(joined, "[redacted:"+kind+":") {
+					t.Fatalf("%s cut at %d, records of %d: %s", kind, cut, n, joined)
+				}
+			}
+		}
+	}
+}
+
+// joinDeltas is the joined arguments of a stream, which must still be one.
+func joinDeltas(t *testing.T, sse string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, line := range strings.Split(sse, "\n") {
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		var doc struct {
+			Delta struct {
+				JSON string `json:"partial_json"`
+			}
+		}
+		if err := json.Unmarshal([]byte(data), &doc); err != nil {
+			t.Fatalf("%v: %s", err, data)
+		}
+		all.WriteString(doc.Delta.JSON)
+	}
+	var args map[string]any
+	if err := json.Unmarshal([]byte(all.String()), &args); err != nil {
+		t.Fatalf("%v: %s", err, all.String())
+	}
+	return all.String()
+}
+
+func TestKnownByValue(t *testing.T) {
+	r := redactor()
+	r.Redact(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{
+		URL:    "https://user:pa55w0rd-canary@h.example/v1?key=query-canary-1&x=1",
+		Header: http.Header{"X-Api-Key": {"no-pattern-canary"}, "Cookie": {"a=cookie-canary; b=2"}, "Accept": {"x"}},
+	}})
+	body := `{"error":"no-pattern-canary pa55w0rd-canary query-canary-1 cookie-canary no-pattern-cat"}`
+	want := `{"error":"[redacted:x-api-key:`
+	for n := 1; n < len(body); n++ {
+		got := through(r, body, n)
+		if strings.Contains(got, "canary") || !strings.HasPrefix(got, want) || !strings.HasSuffix(got, ` no-pattern-cat"}`) {
+			t.Errorf("records of %d: %s", n, got)
+		}
+	}
+}
+
+// Equal secrets look equal wherever they stand, and only within one run.
+func TestTags(t *testing.T) {
+	key := canaries["anthropic-key"]
+	r := redactor()
+	h := r.Header(http.Header{"X-Api-Key": {key}, "Authorization": {"Bearer " + key}, "Idempotency-Key": {"one-two-three"}})
+	want := strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
+	for _, got := range []string{h.Get("X-Api-Key"), r.Text(key), strings.TrimPrefix(r.Text("Bearer "+key), "Bearer "), r.Text(key + ".")} {
+		if strings.TrimSuffix(got, ".") != want {
+			t.Errorf("%s is not %s", got, want)
+		}
+	}
+	if got := through(r, `{"a":"`+key+`"}`, 3); got != `{"a":"`+want+`"}` {
+		t.Errorf("%s in %s", want, got)
+	}
+	pattern := redactor().Text(key)
+	if pattern[len(pattern)-6:] != want[len(want)-6:] {
+		t.Errorf("%s has another tag than %s", pattern, want)
+	}
+	if h.Get("Idempotency-Key") != "one-two-three" {
+		t.Error("an idempotency key is no secret")
+	}
+	other := New([]byte("other"), Options{}).Text(key)
+	if other == redactor().Text(key) || redactor().Text(key) == redactor().Text(canaries["openai-key"]) {
+		t.Errorf("%s says too much", other)
+	}
+}
+
+// What looks nearly like a secret is none.
+func TestNearMisses(t *testing.T) {
+	for _, s := range []string{
+		"task-management-for-the-whole-team-of-2026", "sk-short", "risk-ant-colony", "AIzaShort", "eyJhbGciOiJIUzI1NiJ9",
+		"eyJhbGciOiJIUzI1NiJ9.and.more", "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----", "-----|-----|-----",
+		"Bearer tokens are short-lived", "the Bearer ", "xAKIACANARY0123456789", "ghp_", "key=sk-ant-", `{"authorization":"none"}`,
+		`{"api_key":{"type":"string"}}`, "anthropic-ratelimit-tokens-limit: 40000", strings.Repeat("-", 300), strings.Repeat("sk-", 6),
+	} {
+		for n := 1; n <= len(s); n++ {
+			if got := through(redactor(), s, n); got != s {
+				t.Errorf("%q in pieces of %d became %q", s, n, got)
+				break
+			}
+		}
+	}
+}
+
+func TestURL(t *testing.T) {
+	for in, want := range map[string]string{
+		"/v1/messages?beta=true":                   "/v1/messages?beta=true",
+		"https://h.example/a%2Fb?x=%20&&y#z":       "https://h.example/a%2Fb?x=%20&&y#z",
+		"https://h.example/v1:gen?alt=sse&key=abc": "https://h.example/v1:gen?alt=sse&key=[redacted:key:TAG]",
+		"//u:p@h/":                            "//%5Bredacted:userinfo:TAG%5D@h/",
+		"?X-Amz-Signature=00ff&X-Amz-Date=1":  "?X-Amz-Signature=[redacted:x-amz-signature:TAG]&X-Amz-Date=[redacted:x-amz-date:TAG]",
+		"https://h/#access_token=abc&state=1": "https://h/#access_token=[redacted:access_token:TAG]&state=1",
+	} {
+		got := tagPattern.ReplaceAllString(redactor().URL(in), "${1}TAG")
+		if _, err := url.Parse(got); got != want || err != nil {
+			t.Errorf("%s became %s, want %s (%v)", in, got, want, err)
+		}
+	}
+}
+
+var tagPattern = regexp.MustCompile(`(redacted:[a-z_-]+:)[0-9a-f]{4}`)
+
+// A WebSocket's record is a message, and stays one.
+func TestMessagesStayWhole(t *testing.T) {
+	r := redactor()
+	r.Redact(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "GET"}})
+	r.Redact(capture.Record{Exchange: 1, Head: &capture.Head{Status: 101}})
+	key := canaries["openai-key"]
+	var got []string
+	for _, message := range []string{
+		`{"type":"d","delta":"is ` + key[:9] + `"}`, `{"type":"d","delta":"` + key[9:] + `"}`, `{"type":"d","delta":" now"}`, `{"type":"done"}`,
+	} {
+		for _, rec := range r.Redact(capture.Record{Exchange: 1, Data: []byte(message)}) {
+			got = append(got, tagPattern.ReplaceAllString(string(rec.Data), "${1}TAG"))
+		}
+	}
+	want := []string{`{"type":"d","delta":"is [redacted:openai-key:TAG]"}`, `{"type":"d","delta":""}`, `{"type":"d","delta":" now"}`, `{"type":"done"}`}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A record that is held back in part comes with its own time, after its head and before its end.
+func TestTimesAndOrder(t *testing.T) {
+	src := func(yield func(capture.Record, error) bool) {
+		_ = yield(capture.Record{Exchange: 1, Side: capture.Request, At: 1, Head: &capture.Head{Method: "POST"}, Data: []byte("ask sk-")}, nil) &&
+			yield(capture.Record{Exchange: 1, At: 2, Head: &capture.Head{Status: 200}, Data: []byte("a sk-")}, nil) &&
+			yield(capture.Record{Exchange: 1, At: 3, Note: "slow"}, nil) &&
+			yield(capture.Record{Exchange: 1, At: 4, Data: []byte("b c")}, nil) &&
+			yield(capture.Record{Exchange: 1, At: 5, End: capture.EndEOF}, nil)
+	}
+	var got []string
+	for r, err := range Source(src, redactor()) {
+		got = append(got, fmt.Sprintf("%v%s %s%s head:%v %v", r.At, r.Side, r.Data, r.Note, r.Head != nil, r.End))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		"1ns" + "request ask  head:true ", "1nsrequest sk- head:false ", "2ns a  head:true ", "3ns slow head:false ",
+		"2ns sk- head:false ", "4ns b c head:false ", "5ns  head:false eof",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want\n%q", got, want)
+	}
+}

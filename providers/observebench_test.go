@@ -1,0 +1,124 @@
+package providers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// An agentLog is the requests and responses of an agent, each request with all
+// of the history before it.
+type agentLog struct {
+	requests, responses [][]byte
+	size                int64 // of the requests
+}
+
+const agentTurns = 200
+
+// newAgentLog makes a log in which each turn makes a call with about a kilobyte
+// of arguments, and gets a result of two. A client that writes arguments again
+// leaves out the spaces.
+func newAgentLog(protocol string, rewritten bool) (l agentLog) {
+	type shape struct{ head, tail, ask, call, result, response string }
+	s := map[string]shape{
+		"openai-chat": {
+			`{"model":"m","messages":[`, `]}`, `{"role":"user","content":"go on"}`,
+			`,{"role":"assistant","content":null,"tool_calls":[{"id":%[1]q,"type":"function","function":{"name":"edit","arguments":%[2]q}}]}`,
+			`,{"role":"tool","tool_call_id":%[1]q,"content":%[2]q}`,
+			`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[{"id":%[1]q,"type":"function","function":{"name":"edit","arguments":%[2]q}}]},"finish_reason":"tool_calls"}]}`,
+		},
+		"gemini": {
+			`{"contents":[`, `]}`, `{"role":"user","parts":[{"text":"go on"}]}`,
+			`,{"role":"model","parts":[{"functionCall":{"name":"edit","args":%[3]s}}]}`,
+			`,{"role":"user","parts":[{"functionResponse":{"name":"edit","response":{"output":%[2]q}}}]}`,
+			`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"edit","args":%[3]s}}]},"finishReason":"STOP","index":0}],"modelVersion":"m","responseId":"r"}`,
+		},
+	}[protocol]
+	history := s.ask
+	output := strings.Repeat("ok: all tests pass; ", 100)
+	for n := range agentTurns {
+		id := fmt.Sprintf("call_%024x", n*7919+1<<40)
+		args := fmt.Sprintf(`{"path": "cmd/main_%d.go", "lines": [%d, %d], "text": "%s"}`, n, n, n+9, strings.Repeat("x = f(y) ", 110))
+		request := []byte(s.head + history + s.tail)
+		l.requests = append(l.requests, request)
+		l.responses = append(l.responses, fmt.Appendf(nil, s.response+"%.0[1]s%.0[2]s%.0[3]s", id, args, args))
+		l.size += int64(len(request))
+		if rewritten {
+			args = strings.NewReplacer(`": `, `":`, `, "`, `,"`).Replace(args)
+		}
+		history += fmt.Sprintf(s.call+"%.0[1]s%.0[2]s%.0[3]s", id, args, args) + fmt.Sprintf(s.result+"%.0[1]s%.0[2]s", id, output)
+	}
+	return l
+}
+
+// inspect reads the log, with its requests or without.
+func (l agentLog) inspect(requests bool) *Inspector {
+	in := new(Inspector)
+	for n := range l.requests {
+		if requests {
+			in.Write(stream.Record{Exchange: n + 1, Request: true, Data: l.requests[n]})
+		}
+		in.Write(stream.Record{Exchange: n + 1, Data: l.responses[n]})
+		in.Write(stream.Record{Exchange: n + 1, End: true})
+	}
+	in.Close()
+	return in
+}
+
+// BenchmarkAgentLog is what it takes to observe: "read" only decodes the
+// histories, "observe" reads all and says what became of each call.
+func BenchmarkAgentLog(b *testing.B) {
+	for _, protocol := range []string{"openai-chat", "gemini"} {
+		for _, rewritten := range []bool{false, true} {
+			l := newAgentLog(protocol, rewritten)
+			name := protocol + map[bool]string{true: " rewritten"}[rewritten]
+			b.Run(name+"/read", func(b *testing.B) {
+				b.SetBytes(l.size)
+				b.ReportAllocs()
+				to := TargetOf(protocol)
+				var kept []dialect.Message
+				for b.Loop() {
+					for _, r := range l.requests {
+						kept, _ = to.Decode(r)
+					}
+				}
+				_ = kept
+			})
+			b.Run(name+"/observe", func(b *testing.B) {
+				b.SetBytes(l.size)
+				b.ReportAllocs()
+				for b.Loop() {
+					l.inspect(true)
+				}
+			})
+			b.Run(name+"/responses alone", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					l.inspect(false)
+				}
+			})
+		}
+	}
+}
+
+// TestAgentLog: in a long log each call is told once, as what it is.
+func TestAgentLog(t *testing.T) {
+	for _, protocol := range []string{"openai-chat", "gemini"} {
+		for _, rewritten := range []bool{false, true} {
+			want := map[bool]string{false: "intact", true: "reformatted"}[rewritten]
+			turns := newAgentLog(protocol, rewritten).inspect(true).Session().Turns
+			if len(turns) != agentTurns {
+				t.Fatalf("%d turns", len(turns))
+			}
+			for i, turn := range turns[:agentTurns-1] {
+				c := turn.Calls[0]
+				if len(c.SentBack) != 1 || c.SentBack[0].As != want || c.SentBack[0].Exchange != i+2 || c.SentBack[0].Result != stream.AnswerOK || len(c.Findings) > 0 {
+					t.Fatalf("%s, turn %d: %+v %+v", protocol, i, c.SentBack, c.Findings)
+				}
+			}
+		}
+	}
+}

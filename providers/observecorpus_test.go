@@ -1,0 +1,148 @@
+package providers
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// A recorded is the history of a request that a client really sent.
+type recorded struct {
+	file     string
+	to       *dialect.Target
+	messages []dialect.Message
+}
+
+func recordedHistories(t *testing.T) (all []recorded) {
+	root := corpus(t)
+	list, err := os.ReadFile(filepath.Join(root, "requests", "SOURCES.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(list)) {
+		file, rest, _ := strings.Cut(line, "\t")
+		name, _, _ := strings.Cut(rest, "\t")
+		to, err := FindTarget(strings.TrimPrefix(name, "bedrock-"))
+		if err != nil {
+			continue // the list's head, or a dialect without a history of its own
+		}
+		request, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages, err := to.Decode(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, recorded{filepath.Base(file), to, messages})
+	}
+	if len(all) == 0 {
+		t.Fatal("no requests")
+	}
+	return all
+}
+
+// turnsOf are the turns that a history says there were: each message of the
+// model's, answering what stands before it.
+func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
+	s := new(stream.Session)
+	for i, m := range r.messages {
+		if m.Role != dialect.Assistant {
+			continue
+		}
+		n := int32(i)
+		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, More: &stream.Detail{Dialect: r.to.Dialect}})
+		for slot, p := range m.Parts {
+			switch p.Kind {
+			case dialect.TextPart:
+				s.Apply(stream.Event{Kind: stream.TextDelta, Turn: n, Text: string(p.Text)})
+			case dialect.CallPart:
+				d := &stream.Detail{ID: p.ID, Item: p.Item, Name: p.Name, CallKind: p.Tool, Server: p.Server, Signature: p.Signature, Freeform: p.Tool == "custom"}
+				s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: int32(slot), More: d})
+				s.Apply(stream.Event{Kind: stream.Args, Turn: n, Slot: int32(slot), Text: string(p.Args)})
+				s.Apply(stream.Event{Kind: stream.Seal, Turn: n, Slot: int32(slot)})
+			}
+		}
+		s.Apply(stream.Event{Kind: stream.Finish, Turn: n, Slot: stream.AllChoices})
+		s.Apply(stream.Event{Kind: stream.TurnClose, Turn: n})
+		c := replay.Candidate{Turn: s.Turn(n), From: r.to}
+		if asked {
+			c.Asked = replay.AskedBy(r.messages[:i])
+		}
+		turns = append(turns, c)
+	}
+	return turns
+}
+
+// respelled is the history as a client sends it that parses arguments and writes
+// them again as a map, with its keys in order.
+func (r recorded) respelled(t *testing.T) []dialect.Message {
+	out := slices.Clone(r.messages)
+	for i := range out {
+		out[i].Parts = slices.Clone(out[i].Parts)
+		for j := range out[i].Parts {
+			p := &out[i].Parts[j]
+			var value map[string]json.RawMessage
+			if p.Kind != dialect.CallPart || p.Server || p.Tool != "function" || json.Unmarshal(p.Args, &value) != nil {
+				continue
+			}
+			text, err := json.MarshalIndent(value, "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Args = text
+		}
+	}
+	return out
+}
+
+// TestCorpusObserved: what normal clients have sent is intact, whether or not it
+// is known which requests their turns answered, and also when the arguments are
+// written again; and turns of other conversations are not missed in it.
+func TestCorpusObserved(t *testing.T) {
+	all := recordedHistories(t)
+	for _, r := range all {
+		calls := 0
+		for _, m := range r.messages {
+			for _, p := range m.Parts {
+				if p.Kind == dialect.CallPart && !p.Server {
+					calls++
+				}
+			}
+		}
+		for _, asked := range []bool{true, false} {
+			r.check(t, r.messages, asked, calls)
+			r.check(t, r.respelled(t), asked, calls)
+		}
+		for _, other := range all {
+			if other.file == r.file {
+				continue
+			}
+			for _, o := range new(replay.Observer).Observe(r.messages, r.to, other.turnsOf(true)) {
+				if f, told := o.Finding(); told || o.Fate == replay.WasDropped {
+					t.Errorf("%s of %s in %s: %s %s", o.Call.Name, other.file, r.file, o.Fate, f.Message)
+				}
+			}
+		}
+	}
+}
+
+func (r recorded) check(t *testing.T, messages []dialect.Message, asked bool, calls int) {
+	t.Helper()
+	found := new(replay.Observer).Observe(messages, r.to, r.turnsOf(asked))
+	if len(found) != calls {
+		t.Errorf("%s: %d of %d calls found", r.file, len(found), calls)
+	}
+	for _, o := range found {
+		if f, told := o.Finding(); told || o.Fate != replay.Intact && o.Fate != replay.WasReformatted || o.Result == 0 {
+			t.Errorf("%s: %s %s is %s, result %d: %s", r.file, o.Call.ID, o.Call.Name, o.Fate, o.Result, f.Message)
+		}
+	}
+}

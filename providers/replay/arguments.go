@@ -1,0 +1,168 @@
+package replay
+
+import (
+	"bytes"
+	"fmt"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// arguments are the call's arguments as they would be sent.
+func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
+	if c.cleaned = nil; f.invalid.is() {
+		c.loseAt(UnicodeSanitized, f.invalid, "bytes that are not UTF-8 become U+FFFD")
+		sent.Outcome = Reformatted
+		f = look(valid(f.raw), f.freeform)
+		c.cleaned = f
+	}
+	own := c.same && p.Tool != "function" && p.Tool != "custom"
+	switch {
+	case f.freeform && (p.Tool == "custom" && c.To.Freeform || p.Tool != "custom" && c.same):
+		sent.Form = dialect.TextForm
+		return f.raw
+	case f.freeform:
+		c.loseAt(FreeformToJSON, span{0, len(f.raw)}, `free text has no place here: it is sent as {"input": …}`)
+		p.Tool, sent.Outcome = "function", Wrapped
+		return wrapped("input", c.quoted(f))
+	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
+		return f.raw // an item of the protocol's own: no client takes its arguments apart
+	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
+		return c.encodedAgain(f, sent)
+	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != dialect.TextForm || c.Policy.text != keep):
+		c.loseAt(ImpliedEmpty, span{0, len(f.raw)}, "no arguments are sent as {}")
+		sent.Outcome = max(sent.Outcome, AssumedEmpty)
+		return []byte("{}")
+	case f.syntax == stream.SyntaxObject:
+		return c.object(p.Form, f, sent)
+	}
+	return c.malformed(f, sent)
+}
+
+// loseAt tells a loss of bytes of the arguments, as the source has them or as
+// they were cleaned.
+func (c *coercion) loseAt(code string, at span, message string) {
+	if c.cleaned != nil {
+		raw := c.src.facts[c.call-1].raw
+		at = span{uncleaned(raw, at.start), uncleaned(raw, at.end)}
+	}
+	c.lose(Loss{Code: code, Message: message, Start: at.start, End: at.end})
+}
+
+// encodedAgain is the text as a JSON string: where a text is wanted, one that
+// holds it; where an object is wanted, no object.
+func (c *coercion) encodedAgain(f *facts, sent *Sent) []byte {
+	c.loseAt(DoubleEncoded, span{0, len(f.raw)}, "the text is encoded once more: who decodes it once has a string")
+	sent.Outcome = Wrapped
+	if c.To.Form != dialect.TextForm {
+		sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are a string, and must be an object")
+	}
+	return dialect.AppendString(nil, f.raw)
+}
+
+// malformed is what the policy makes of arguments that are no object.
+func (c *coercion) malformed(f *facts, sent *Sent) []byte {
+	act := c.Policy.object
+	if c.To.Form == dialect.TextForm {
+		act = c.Policy.text
+	}
+	all := span{0, len(f.raw)}
+	switch act {
+	case keep:
+		if c.To.JSONOnly && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
+			sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
+		}
+		return f.raw
+	case wrap, wrapAny:
+		c.loseAt(ArgsWrapped, all, fmt.Sprintf("what the model wrote is put into {%q: …}", c.Policy.key))
+		sent.Outcome = Wrapped
+		return c.wrapped(f, act, sent)
+	case drop:
+		sent.Outcome = Dropped
+		return nil
+	case unwrap:
+		if f.syntax == stream.SyntaxDouble {
+			return c.unwrapped(f, sent)
+		}
+	case repair:
+		if object, ok := c.repaired(f, sent); ok {
+			return object
+		}
+	case refuse:
+		words := c.To.Refusal.Args
+		if c.To.Form == dialect.TextForm {
+			words = ""
+		}
+		sent.refuse(c, words, sent.ID, sent.Name, "the client refuses: the arguments are not one JSON object")
+		return nil
+	}
+	c.forget(func(l Loss) bool { return l.Code == UnicodeSanitized && l.End > 0 })
+	c.loseAt(ArgsEmptied, all, fmt.Sprintf("%s the model wrote are gone: {} is sent", bytesWord(len(f.raw))))
+	sent.Outcome = Emptied
+	return []byte("{}")
+}
+
+func bytesWord(n int) string {
+	if n == 1 {
+		return "the byte"
+	}
+	return fmt.Sprintf("the %d bytes", n)
+}
+
+// wrapped is an object that holds the arguments under the policy's key.
+func (c *coercion) wrapped(f *facts, act action, sent *Sent) []byte {
+	if act == wrapAny && (f.syntax == stream.SyntaxOther || f.syntax == stream.SyntaxDouble) {
+		return wrapped(c.Policy.key, c.fit(f, sent))
+	}
+	return wrapped(c.Policy.key, c.quoted(f))
+}
+
+// quoted is what the model wrote as one string.
+func (c *coercion) quoted(f *facts) []byte {
+	text := sanitized(f.raw)
+	if len(f.raw) > 0 && !bytes.Equal(text, f.raw) {
+		c.tell(f, UnicodeSanitized, f.half, "half a character in %s becomes U+FFFD")
+	}
+	return dialect.AppendString(nil, text)
+}
+
+func wrapped(key string, value []byte) []byte {
+	var w dialect.Writer
+	return w.Open('{').Key(key).Raw(value).Close('}').Text
+}
+
+// unwrapped is the object in a string that holds one.
+func (c *coercion) unwrapped(f *facts, sent *Sent) []byte {
+	c.loseAt(ArgsRepaired, span{0, len(f.raw)}, "the model wrote a string: the object in it is sent")
+	sent.Outcome = Repaired
+	return c.inner(f, sent)
+}
+
+// inner is the object that a string holds, fit for the target.
+func (c *coercion) inner(f *facts, sent *Sent) []byte {
+	return c.fit(look(decoded(f), false), sent)
+}
+
+func (c *coercion) repaired(f *facts, sent *Sent) ([]byte, bool) {
+	if f.syntax == stream.SyntaxDouble {
+		return c.unwrapped(f, sent), true
+	}
+	object, ok := repaired(f)
+	if !ok {
+		return nil, false
+	}
+	made := look(object, false)
+	if made.syntax != stream.SyntaxObject {
+		return nil, false
+	}
+	switch {
+	case f.syntax == stream.SyntaxConcat, f.docs > 1:
+		c.loseAt(ConcatFirstOnly, span{f.first(), len(f.raw)}, "of several objects written one after another the first is sent")
+	case f.syntax == stream.SyntaxTrailing:
+		c.loseAt(ArgsRepaired, span{f.first(), len(f.raw)}, "what stands behind the object is left out")
+	default:
+		c.loseAt(ArgsRepaired, span{min(f.wrong, len(f.raw)-1), len(f.raw)}, "a parser's guess is sent as if the model had written it")
+	}
+	sent.Outcome = Repaired
+	return c.fit(made, sent), true
+}

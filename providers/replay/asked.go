@@ -1,0 +1,94 @@
+package replay
+
+import (
+	"hash/fnv"
+
+	"toolscope/providers/dialect"
+)
+
+// Asked is where in its conversation a request stands: what its answer is the
+// next word of. The zero value is that of a request nobody has seen.
+type Asked struct {
+	Begin uint64 // hash of what the user says first, 0 while unknown
+	Calls uint64 // hash of the names of the calls so far
+}
+
+// AskedBy is where the request with that history stands.
+func AskedBy(history []dialect.Message) (a Asked) {
+	if len(history) == 0 {
+		return a
+	}
+	calls := noNames
+	for i := range history {
+		for j := range history[i].Parts {
+			if isCall(&history[i], j) {
+				calls.add(history[i].Parts[j].Name)
+			}
+		}
+	}
+	return Asked{Begin: opening(history), Calls: uint64(calls)}
+}
+
+// isCall reports whether a part of a message is a call the client has to answer.
+func isCall(m *dialect.Message, part int) bool {
+	p := &m.Parts[part]
+	return p.Kind == dialect.CallPart && !p.Server && m.Role == dialect.Assistant
+}
+
+// opening is a hash of how a conversation begins: all the text of what the user
+// says first. Agents put notes that are the same in all conversations before it.
+func opening(history []dialect.Message) uint64 {
+	sum := fnv.New64a()
+	said := false
+	for i := range history {
+		m := &history[i]
+		if said && m.Role != dialect.System {
+			break
+		}
+		for j := range m.Parts {
+			if p := &m.Parts[j]; m.Role == dialect.User && p.Kind == dialect.TextPart && len(p.Text) > 0 {
+				_, _ = sum.Write(p.Text)
+				said = true
+			}
+		}
+	}
+	if !said {
+		return 0
+	}
+	return sum.Sum64()
+}
+
+// names is a hash of names, one after another: FNV-1a with a zero behind each.
+type names uint64
+
+const (
+	noNames  names = 14695981039346656037
+	fnvPrime       = 1099511628211
+)
+
+func (n *names) add(name string) {
+	for i := range len(name) {
+		*n = (*n ^ names(name[i])) * fnvPrime
+	}
+	*n *= fnvPrime
+}
+
+// kinship is whether two requests belong to one conversation.
+type kinship uint8
+
+const (
+	unknownKin kinship = iota
+	stranger
+	kin
+)
+
+// kinOf compares how two conversations begin.
+func kinOf(a, b Asked) kinship {
+	switch {
+	case a.Begin == 0 || b.Begin == 0:
+		return unknownKin
+	case a.Begin == b.Begin:
+		return kin
+	}
+	return stranger
+}

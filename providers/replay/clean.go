@@ -1,0 +1,48 @@
+package replay
+
+import (
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+)
+
+// clean replaces what is not UTF-8 in a part, because a request must be. The
+// arguments of a call are looked at for themselves.
+func (c *coercion) clean(p *dialect.Part) {
+	if p.Kind != dialect.CallPart && !utf8.Valid(p.Text) {
+		if text := valid(p.Text); string(text) != string(p.Text) {
+			c.lose(Loss{Code: UnicodeSanitized, Message: "bytes of " + partWords[p.Kind] + " that are not UTF-8 become U+FFFD"})
+			p.Text = text
+		}
+	}
+	lost := ""
+	for _, field := range [...]struct {
+		word string
+		text *string
+	}{
+		{"id", &p.ID}, {"item's id", &p.Item}, {"tool's name", &p.Name}, {"namespace", &p.Space}, {"kind", &p.Tool},
+		{"caller's id", &p.Parent}, {"server's name", &p.Host}, {"signature", &p.Signature},
+	} {
+		if utf8.ValidString(*field.text) {
+			continue
+		}
+		if text := string(valid([]byte(*field.text))); text != *field.text {
+			*field.text, lost = text, field.word
+		}
+	}
+	if lost != "" {
+		c.lose(Loss{Code: UnicodeSanitized, Message: "bytes of the " + lost + " that are not UTF-8 become U+FFFD"})
+	}
+	p.Raw = cleanRaw(p.Raw)
+}
+
+var partWords = [...]string{"a text", "reasoning", "a call", "a result", "a part"}
+
+// cleanRaw is a JSON text as one in UTF-8: what is none can only stand in its
+// strings.
+func cleanRaw(raw dialect.Raw) dialect.Raw {
+	if utf8.Valid(raw) {
+		return raw
+	}
+	return sanitized(raw)
+}

@@ -1,0 +1,214 @@
+package replay
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// verdict is what became of a call's arguments, and what that loses.
+type verdict struct {
+	fate    Fate
+	code    string // of a loss, "" when there is none
+	message string
+}
+
+// judgement is the last verdict on a call, and what it was about.
+type judgement struct {
+	verdict
+	text [sha256.Size]byte
+	form dialect.Form
+	to   *dialect.Target
+}
+
+// judge names what became of a call's arguments.
+func (by *Observer) judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
+	if bytes.Equal(c.Args(), sent.Args) {
+		return judge(c, sent, to)
+	}
+	sum := sha256.Sum256(sent.Args)
+	if j, ok := by.judged[c]; ok && j.text == sum && j.form == sent.Form && j.to == to {
+		return j.verdict
+	}
+	v := judge(c, sent, to)
+	if by.judged == nil {
+		by.judged = map[*stream.Call]judgement{}
+	}
+	by.judged[c] = judgement{v, sum, sent.Form, to}
+	return v
+}
+
+// holds reports whether what was sent has all that the model wrote.
+func (by *Observer) holds(c *stream.Call, sent *dialect.Part, to *dialect.Target) bool {
+	switch by.judge(c, sent, to).fate {
+	case Intact, WasReformatted, WasEncoded, WasWrapped:
+		return true
+	}
+	return false
+}
+
+// compare takes what is said of the arguments.
+func (o *Observation) compare(v verdict) {
+	if o.Fate = v.fate; v.code != "" {
+		end := len(o.Call.Args())
+		if v.fate == WasReformatted {
+			end = 0
+		}
+		o.lose(v.code, end, v.message)
+	}
+}
+
+// judge does so without a memory.
+func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
+	raw, text := c.Args(), sent.Args
+	asText := sent.Form == dialect.TextForm && to.Form != dialect.TextForm && !c.Freeform()
+	switch {
+	case !asText && bytes.Equal(raw, text), !asText && saysNothing(raw) && saysNothing(text):
+		return verdict{fate: Intact}
+	case asText && dialect.Same(raw, dialect.AppendString(nil, text)):
+		return verdict{fate: Intact} // the model's was a string too
+	case asText, encodes(text, raw):
+		return judgeString(raw, text)
+	case dialect.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
+		return verdict{fate: WasReformatted}
+	case saysNothing(text):
+		return verdict{WasEmptied, ArgsEmptied, fmt.Sprintf("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
+	case wraps(text, raw) && c.Freeform():
+		return verdict{WasWrapped, FreeformToJSON, "free text was put into an object"}
+	case wraps(text, raw):
+		return verdict{WasWrapped, ArgsWrapped, "what the model wrote was put into an object"}
+	}
+	return judgeOther(look(raw, c.Freeform()), text)
+}
+
+// judgeString judges a string where an object must be, or a string in a string.
+func judgeString(raw, text []byte) verdict {
+	if bytes.Equal(raw, text) || dialect.Same(raw, text) || encodes(text, raw) {
+		return verdict{WasEncoded, DoubleEncoded, "the arguments are a string that holds the text, not what the text says"}
+	}
+	return verdict{WasAltered, ArgsAltered, "a string was sent that does not hold what the model wrote"}
+}
+
+// judgeOther judges arguments that are others now.
+func judgeOther(f *facts, text []byte) verdict {
+	object := f.syntax == stream.SyntaxObject
+	switch {
+	case object && rounded(f, text):
+		return verdict{WasReformatted, IntPrecision, "numbers that no double holds were rounded"}
+	case cleaned(f, text):
+		return verdict{WasReformatted, UnicodeSanitized, "what is no Unicode text became U+FFFD"}
+	case f.syntax == stream.SyntaxDouble && dialect.Same(decoded(f), text):
+		return verdict{WasRepaired, ArgsRepaired, "the model wrote a string: the object in it was sent"}
+	case f.syntax == stream.SyntaxConcat && isFirst(f, text):
+		return verdict{WasRepaired, ConcatFirstOnly, fmt.Sprintf("of %d objects written one after another the first was sent", f.docs)}
+	case !object && isObject(text):
+		return verdict{WasRepaired, ArgsRepaired, "a parser's guess was sent as if the model had written it"}
+	}
+	return verdict{WasAltered, ArgsAltered, "other arguments were sent than the model wrote"}
+}
+
+// isFirst reports whether text is the first of several objects.
+func isFirst(f *facts, text []byte) bool {
+	first, ok := repaired(f)
+	return ok && dialect.Same(first, text)
+}
+
+// cleaned reports whether text is what f is without what is no Unicode text.
+func cleaned(f *facts, text []byte) bool {
+	switch {
+	case !f.half.is() && !f.invalid.is():
+		return false
+	case f.syntax != stream.SyntaxObject:
+		return bytes.Equal(sanitized(f.raw), sanitized(text))
+	}
+	how := rewriting{sanitize: true}
+	t := look(sanitized(text), false)
+	return t.syntax == stream.SyntaxObject &&
+		dialect.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
+}
+
+// saysNothing reports whether arguments are none: nothing, null, {}. JSON
+// libraries leave out the one where another stands.
+func saysNothing(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) == 0 || string(text) == "null" || dialect.Raw(text).EmptyObject()
+}
+
+// rounded reports whether text is what f is after its numbers were doubles.
+func rounded(f *facts, text []byte) bool {
+	if !f.integer.is() && !f.fraction.is() && !f.huge.is() {
+		return false
+	}
+	t := newTree(f.raw, f.tokens)
+	return dialect.Same(t.write(nil, 0, rewriting{doubles: true, spell: true}), text) ||
+		f.huge.is() && dialect.Same(t.write(nil, 0, rewriting{doubles: true, spell: true, javaScript: true}), text)
+}
+
+// encodes reports whether text is a JSON string, or a string in one, that holds raw.
+func encodes(text, raw []byte) bool {
+	for range 3 {
+		v := dialect.Raw(bytes.TrimSpace(text))
+		s := v.Scan()
+		if s.Value(); !v.IsString() || s.End() != nil {
+			return false
+		}
+		if text = v.Append(nil); bytes.Equal(text, raw) || dialect.Same(text, raw) {
+			return true
+		}
+	}
+	return false
+}
+
+// wraps reports whether text is an object whose one member holds raw.
+func wraps(text, raw []byte) bool {
+	if !isObject(text) {
+		return false
+	}
+	s := dialect.Scan(text)
+	n, held := 0, false
+	for ok := s.Object(); ok; ok = s.Member() {
+		v := s.Value()
+		held = v.IsString() && bytes.Equal(v.Append(nil), raw) || dialect.Same(v, raw)
+		n++
+	}
+	return n == 1 && held
+}
+
+// Behaves is the names of the policies that do the same to arguments, separated
+// by commas; "" where nothing was done to them, or what most do.
+func (o *Observation) Behaves() string {
+	switch o.Fate {
+	case Intact, WasOrphaned, WasMoved:
+		return ""
+	}
+	var same []string
+	src := Calls(o.turn.Turn, o.turn.From, o.Call)
+	for i := range Policies {
+		p := src.Preview(o.to, &Policies[i])
+		if len(p.Calls) == 1 && o.isLike(&p.Calls[0], &Policies[i]) {
+			same = append(same, Policies[i].Name)
+		}
+	}
+	if len(same) > len(Policies)/2 {
+		return ""
+	}
+	return strings.Join(same, ", ")
+}
+
+// isLike reports whether a policy sends what was sent.
+func (o *Observation) isLike(s *Sent, p *Policy) bool {
+	objects := o.to.Form != dialect.TextForm
+	switch {
+	case o.sent == nil:
+		return s.Outcome == Dropped
+	case s.Args == nil:
+		return false
+	case objects && o.sent.Form == dialect.TextForm:
+		return p.again && o.Fate == WasEncoded
+	}
+	return bytes.Equal(s.Args, o.sent.Args) || objects && dialect.Same(s.Args, o.sent.Args)
+}

@@ -1,0 +1,173 @@
+package replay_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+// long are histories of n pieces, each in a way that makes one part of a preview
+// look for something among all the others.
+var long = map[string]func(from *dialect.Target, n int) []dialect.Message{
+	"results in one message": func(from *dialect.Target, n int) []dialect.Message {
+		return append(many(from, n, `{}`), user(resultsOf(n)...))
+	},
+	"results in messages of their own": func(from *dialect.Target, n int) []dialect.Message {
+		m := many(from, n, `{}`)
+		for _, r := range resultsOf(n) {
+			m = append(m, user(r))
+		}
+		return m
+	},
+	"results in another order": func(from *dialect.Target, n int) []dialect.Message {
+		m, all := many(from, n, `{}`), resultsOf(n)
+		for i := range all {
+			m = append(m, user(all[n-1-i]))
+		}
+		return m
+	},
+	"no ids": func(from *dialect.Target, n int) []dialect.Message {
+		m, all := many(from, n, `{}`), resultsOf(n)
+		for i := range all {
+			m[0].Parts[i].ID, all[i].ID = "", ""
+			all[i].Name = "write_file"
+		}
+		return append(m, user(all...))
+	},
+	"one id": func(from *dialect.Target, n int) []dialect.Message {
+		m, all := many(from, n, `{}`), resultsOf(n)
+		for i := range all {
+			m[0].Parts[i].ID, all[i].ID = "a", "a"
+		}
+		return append(m, user(all...))
+	},
+	"malformed": func(from *dialect.Target, n int) []dialect.Message { return many(from, n, `{"a":1`) },
+	"no results": func(from *dialect.Target, n int) []dialect.Message {
+		return append(many(from, n, `{}`), user(says("hm")))
+	},
+	"late results": func(from *dialect.Target, n int) []dialect.Message {
+		return append(many(from, n, `{}`), dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("hm")}}, user(resultsOf(n)...))
+	},
+	"results without calls": func(_ *dialect.Target, n int) (m []dialect.Message) {
+		for _, r := range resultsOf(n) {
+			m = append(m, user(r))
+		}
+		return m
+	},
+	"turns": func(from *dialect.Target, n int) (m []dialect.Message) {
+		call := many(from, 1, `{"a": 1.0}`)[0]
+		for range n {
+			m = append(m, call, user(result("call_1", "ok")))
+		}
+		return m
+	},
+	"texts": func(_ *dialect.Target, n int) (m []dialect.Message) {
+		for range n {
+			m = append(m, user(says("hm")))
+		}
+		return m
+	},
+	"levels": func(from *dialect.Target, n int) []dialect.Message {
+		return many(from, 1, strings.Repeat(`{"a":`, n)+" 1.0"+strings.Repeat("}", n))
+	},
+	"members": func(from *dialect.Target, n int) []dialect.Message {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"%d":%d`, n-i, i)
+		}
+		return many(from, 1, "{"+b.String()[1:]+"}")
+	},
+	"brackets": func(from *dialect.Target, n int) []dialect.Message { return many(from, 1, strings.Repeat("[", 50*n)) },
+	"strings": func(from *dialect.Target, n int) []dialect.Message {
+		return many(from, 1, `"{`+strings.Repeat(`\"`, 20*n))
+	},
+}
+
+// many is a message with n calls of these arguments.
+func many(from *dialect.Target, n int, args string) []dialect.Message {
+	m := dialect.Message{Role: dialect.Assistant}
+	for i := range n {
+		m.Parts = append(m.Parts, dialect.Part{
+			Kind: dialect.CallPart, ID: fmt.Sprintf("call_%d", i+1), Name: "write_file", Tool: "function", Form: from.Form, Args: []byte(args),
+		})
+	}
+	return []dialect.Message{m}
+}
+
+func resultsOf(n int) (parts []dialect.Part) {
+	for i := range n {
+		parts = append(parts, result(fmt.Sprintf("call_%d", i+1), "ok"))
+	}
+	return parts
+}
+
+// TestGrowth: a history of sixteen times the length takes about sixteen times as
+// long, and not the square of that.
+func TestGrowth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const few, more, most = 1000, 16, 110
+	from := target(t, "openai-chat")
+	for name, history := range long {
+		for _, policyName := range []string{"preserve", "empty"} {
+			short, whole := replay.Conversation(history(from, few), from), replay.Conversation(history(from, few*more), from)
+			for _, to := range []string{"openai-chat", "gemini", "bedrock"} {
+				to, p := target(t, to), policy(t, policyName)
+				a, b, ok := grows(most, func() { short.Split().Preview(to, p) }, func() { whole.Split().Preview(to, p) })
+				if !ok {
+					t.Errorf("%s to %s under %s: %v for %d, %v for %d", name, to.Name, p.Name, a, few, b, few*more)
+				}
+			}
+		}
+	}
+}
+
+// grows reports whether large takes at most so many times as long as small, each
+// at its best. A machine that has other things to do makes it try again.
+func grows(most time.Duration, small, large func()) (a, b time.Duration, ok bool) {
+	best := func(now time.Duration, f func()) time.Duration {
+		start := time.Now()
+		f()
+		if took := time.Since(start); now == 0 || took < now {
+			return took
+		}
+		return now
+	}
+	for range 20 {
+		a, b = best(a, small), best(b, large)
+		if b <= most*a {
+			return a, b, true
+		}
+	}
+	return a, b, false
+}
+
+// TestDiffGrowth is the same of the difference between two texts.
+func TestDiffGrowth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const few, more, most = 1 << 14, 64, 640
+	for name, text := range map[string]func(n int, c string) []byte{
+		"long strings": func(n int, c string) []byte {
+			return []byte("[" + strings.Repeat(`"`+strings.Repeat("x", n/500)+c+`",`, 500) + "1]")
+		},
+		"short tokens": func(n int, c string) []byte { return []byte("[" + strings.Repeat(c+",", n/2) + "1]") },
+		"members":      func(n int, c string) []byte { return []byte("{" + strings.Repeat(`"`+c+`":1,`, n/6) + `"a":1}`) },
+		"junk":         func(n int, c string) []byte { return []byte(strings.Repeat(c, n)) },
+		"brackets":     func(n int, c string) []byte { return []byte(strings.Repeat("[", n) + c) },
+	} {
+		diff := func(n int) func() {
+			x, y := text(n, "2"), text(n, "3")
+			return func() { replay.Diff(x, y) }
+		}
+		if a, b, ok := grows(most, diff(few), diff(few*more)); !ok {
+			t.Errorf("%s: %v for %d bytes, %v for %d", name, a, few, b, few*more)
+		}
+	}
+}

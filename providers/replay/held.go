@@ -1,0 +1,149 @@
+package replay
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// place is where a part stands in a history.
+type place struct{ message, part int }
+
+// held is a call that a history holds.
+type held struct {
+	place
+	part   *dialect.Part
+	call   *stream.Call  // which it is, once that is found
+	turn   *stream.Turn  // and its turn
+	result *dialect.Part // nil when there is none
+	late   bool          // the result does not follow at once
+}
+
+// lone is a result of which the call is not in the history.
+type lone struct {
+	part  *dialect.Part
+	calls int // before it
+}
+
+// past is a history, read for what calls it holds.
+type past struct {
+	messages []dialect.Message
+	asked    Asked
+	held     []held
+	byID     map[string][]int // numbers of calls in held
+	at       map[names]int    // how many calls have names with this hash
+	calls    []int            // by message: how many calls stand before it
+	alone    []lone
+}
+
+// read finds the calls of a history and the result of each.
+func read(history []dialect.Message, to *dialect.Target) *past {
+	h := &past{messages: history, byID: map[string][]int{}, at: map[names]int{}, calls: make([]int, len(history))}
+	h.asked.Begin = opening(history)
+	sum := noNames
+	h.at[sum] = 0
+	waiting := waiting{}
+	end := answersEnd(history, to.Merges)
+	for i := range history {
+		h.calls[i] = len(h.held)
+		for j := range history[i].Parts {
+			p := &history[i].Parts[j]
+			switch {
+			case isCall(&history[i], j):
+				n := len(h.held)
+				h.held = append(h.held, held{place: place{i, j}, part: p})
+				h.byID[p.ID] = append(h.byID[p.ID], n)
+				waiting.add(p, n)
+				sum.add(p.Name)
+				h.at[sum] = n + 1
+			case p.Kind == dialect.ResultPart && !p.Server:
+				n, ok := waiting.take(p, h.held)
+				if !ok {
+					h.alone = append(h.alone, lone{p, len(h.held)})
+					continue
+				}
+				h.held[n].result, h.held[n].late = p, i > end[h.held[n].message]
+			}
+		}
+	}
+	h.asked.Calls = uint64(sum)
+	return h
+}
+
+// answersEnd is, for each message, the last of those at once after it that hold
+// results. Where the messages of one speaker become one, it is so for all of
+// the model's.
+func answersEnd(history []dialect.Message, merges bool) []int {
+	end := make([]int, len(history))
+	last, answers := len(history)-1, false // the run of messages after the one that is looked at
+	for i := len(history) - 1; i >= 0; i-- {
+		m := &history[i]
+		end[i] = i
+		switch {
+		case m.Role == dialect.System, m.Role == dialect.User && hasResult(m):
+			if !answers {
+				last, answers = i, true
+			}
+			continue
+		case m.Role == dialect.Assistant && answers:
+			end[i] = last
+		case m.Role == dialect.Assistant && merges && i+1 < len(history) && history[i+1].Role == dialect.Assistant:
+			end[i] = end[i+1]
+		}
+		answers = false
+	}
+	return end
+}
+
+func hasResult(m *dialect.Message) bool {
+	for i := range m.Parts {
+		if m.Parts[i].Kind == dialect.ResultPart {
+			return true
+		}
+	}
+	return false
+}
+
+// waiting are the calls that have no result yet: by the ids that results name,
+// by tools, and all.
+type waiting map[waitKey][]int
+
+type waitKey struct{ id, name string }
+
+func (w waiting) add(p *dialect.Part, n int) {
+	keys := []waitKey{{name: p.Name}, {}}
+	if p.ID != "" {
+		keys = append(keys, waitKey{id: p.ID})
+	}
+	for _, k := range keys {
+		w[k] = append(w[k], n)
+	}
+}
+
+// take is the call that a result is for: the first that waits in the latest
+// message with one that does. A result without an id is for a call of its tool,
+// and where it names none for any; one with an id that no call has may be for a
+// call without.
+func (w waiting) take(r *dialect.Part, all []held) (n int, ok bool) {
+	if r.ID == "" {
+		return w.next(waitKey{name: r.Name}, all)
+	}
+	if n, ok = w.next(waitKey{id: r.ID}, all); !ok && r.Name != "" {
+		n, ok = w.next(waitKey{name: r.Name}, all)
+		ok = ok && all[n].part.ID == ""
+	}
+	return n, ok
+}
+
+func (w waiting) next(key waitKey, all []held) (n int, ok bool) {
+	list := w[key]
+	for len(list) > 0 && all[list[len(list)-1]].result != nil {
+		list = list[:len(list)-1]
+	}
+	w[key] = list
+	for i := len(list) - 1; i >= 0 && all[list[i]].message == all[list[len(list)-1]].message; i-- {
+		if all[list[i]].result == nil {
+			n, ok = list[i], true
+		}
+	}
+	return n, ok
+}

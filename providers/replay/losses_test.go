@@ -1,0 +1,252 @@
+package replay_test
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+// told are the losses of arguments as words: each code, and the bytes it names.
+func told(p replay.Preview) string {
+	var all []string
+	for _, l := range p.Losses {
+		if l.Code == replay.SignatureSentinel {
+			continue
+		}
+		word := l.Code
+		if l.End > 0 {
+			word += "=" + string(p.Calls[l.Call-1].Original[l.Start:l.End])
+		}
+		all = append(all, word)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestLossesAreTrue: a loss is told exactly when it happens, and names the bytes
+// that it happens to.
+func TestLossesAreTrue(t *testing.T) {
+	for _, test := range []struct{ args, to, policy, sent, losses string }{
+		// Keys that are numbers, where they are and where JavaScript puts them.
+		{`{"1":"\u00e9","a":1}`, "openai-chat", "empty", `{"1":"é","a":1}`, `STR_SPELLING="\u00e9"`},
+		{`{"1":1,"2":2,"a":3}`, "openai-chat", "empty", `{"1":1,"2":2,"a":3}`, ``},
+		{`{"2":1,"1":2}`, "openai-chat", "empty", `{"1":2,"2":1}`, `KEY_ORDER="1"`},
+		{`{"a":1,"1":2}`, "openai-chat", "empty", `{"1":2,"a":1}`, `KEY_ORDER="1"`},
+		{`{"a":1,"4294967295":2}`, "openai-chat", "empty", `{"a":1,"4294967295":2}`, ``},
+		{`{"a":1,"4294967294":2}`, "openai-chat", "empty", `{"4294967294":2,"a":1}`, `KEY_ORDER="4294967294"`},
+		// A key that comes twice has the place of its first.
+		{`{"a":1,"c":2,"a":3,"b":4}`, "gemini", "preserve", `{"a":3,"b":4,"c":2}`, `DUP_KEYS="a" KEY_ORDER="b"`},
+		{`{"a":1,"b":2,"a":3,"c":4}`, "gemini", "preserve", `{"a":3,"b":2,"c":4}`, `DUP_KEYS="a"`},
+		// One string that loses half a character, and another that is only respelled.
+		{`{"a":"\ud800","b":"\u0041"}`, "anthropic", "empty", `{"a":"` + "\uFFFD" + `","b":"A"}`, `UNICODE_SANITIZED="\ud800" STR_SPELLING="\u0041"`},
+		{`{"a":"\uD800"}`, "openai-chat", "empty", `{"a":"\ud800"}`, `STR_SPELLING="\uD800"`},
+		{`{"a":"\ud800"}`, "openai-chat", "empty", `{"a":"\ud800"}`, ``},
+		// Only the space that goes is named.
+		{`{"a": 1} `, "anthropic", "preserve", `{"a": 1}`, `WHITESPACE= `},
+		{"\n" + `{"a": 1}`, "anthropic", "preserve", `{"a": 1}`, "WHITESPACE=\n"},
+		{`{"a": 1}`, "anthropic", "preserve", `{"a": 1}`, ``},
+		{`{"a": 1}`, "anthropic", "empty", `{"a":1}`, `WHITESPACE= `},
+		// What stands behind the first object is what goes.
+		{`{"a":1}{"b":2}`, "anthropic", "repair", `{"a":1}`, `CONCAT_FIRST_ONLY={"b":2}`},
+		{`{"a":1}{"b":`, "anthropic", "repair", `{"a":1}`, `CONCAT_FIRST_ONLY={"b":`},
+		{`{"a":1}{"b":2}x`, "anthropic", "repair", `{"a":1}`, `CONCAT_FIRST_ONLY={"b":2}x`},
+		{`{"a":1} x`, "anthropic", "repair", `{"a":1}`, `ARGS_REPAIRED= x`},
+		// Bytes that are no text, in the original and in the words for them.
+		{"{\"a\":\"\xff\"}{", "anthropic", "repair", `{"a":"` + "\uFFFD" + `"}`, "UNICODE_SANITIZED=\xff CONCAT_FIRST_ONLY={"},
+		{"{\"\xff\":1.0}", "ollama", "empty", `{"` + "\uFFFD" + `":1}`, "UNICODE_SANITIZED=\xff NUM_SPELLING=1.0"},
+		{"{\"a\":\"\xed\xa0\x80", "anthropic", "wrap", `{"INVALID_JSON":"{\"a\":\"` + "\uFFFD" + `"}`, "ARGS_WRAPPED={\"a\":\"\xed\xa0\x80 UNICODE_SANITIZED=\xed\xa0\x80"},
+		// Integers on both sides of what a double holds.
+		{`{"n":9007199254740991}`, "gemini", "preserve", `{"n":9007199254740991}`, ``},
+		{`{"n":9007199254740992}`, "gemini", "preserve", `{"n":9007199254740992}`, ``},
+		{`{"n":9007199254740993}`, "gemini", "preserve", `{"n":9007199254740992}`, `INT_PRECISION=9007199254740993`},
+		{`{"n":9007199254740993}`, "anthropic", "preserve", `{"n":9007199254740993}`, ``},
+		{`{"n":1e308}`, "ollama", "preserve", `{"n":1e+308}`, `NUM_SPELLING=1e308`},
+		{`{"n":1e309}`, "ollama", "preserve", `{"n":1e309}`, `NUM_RANGE=1e309`},
+		{`{"n":1e309}`, "ollama", "empty", `{"n":null}`, `NUM_RANGE=1e309`},
+	} {
+		from := target(t, "openai-chat")
+		p := replay.Conversation(calls(from, test.args), from).Preview(target(t, test.to), policy(t, test.policy))
+		if string(p.Calls[0].Args) != test.sent || told(p) != test.losses {
+			t.Errorf("%q to %s under %s: %s, %s\nwant %s, %s", test.args, test.to, test.policy, p.Calls[0].Args, told(p), test.sent, test.losses)
+		}
+	}
+}
+
+// TestDepth: the deepest arguments that a target reads, and one level more.
+func TestDepth(t *testing.T) {
+	objects := func(n int) string { return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n) }
+	lists := func(n int) string { return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}" }
+	from := target(t, "openai-chat")
+	for _, test := range []struct {
+		to, args, losses string
+	}{
+		{"gemini", objects(32), ""},
+		{"gemini", objects(33), "DEPTH_LIMIT"},
+		{"gemini", lists(47), ""},
+		{"gemini", lists(48), "DEPTH_LIMIT"},
+		{"aistudio", objects(32), ""},
+		{"aistudio", objects(33), "DEPTH_LIMIT"},
+		{"anthropic", objects(5000), ""},
+	} {
+		p := replay.Conversation(calls(from, test.args), from).Preview(target(t, test.to), policy(t, "preserve"))
+		if told(p) != test.losses {
+			t.Errorf("%.20s of %d bytes to %s: %s", test.args, len(test.args), test.to, codes(p.Losses))
+		}
+	}
+}
+
+// TestLongIDsStayText: an id is not cut in the middle of a character, and what
+// is cut is at most what is allowed.
+func TestLongIDsStayText(t *testing.T) {
+	from, to := target(t, "openai-chat"), target(t, "openai-responses")
+	for id, want := range map[string]string{
+		strings.Repeat("x", 64):            strings.Repeat("x", 64),
+		strings.Repeat("x", 65):            strings.Repeat("x", 64),
+		"x" + strings.Repeat("é", 32):      "x" + strings.Repeat("é", 31),
+		strings.Repeat("x", 60) + "_____x": strings.Repeat("x", 60),
+	} {
+		p := replay.Conversation(answered(from, id), from).Preview(to, policy(t, "preserve"))
+		if p.Calls[0].ID != want || strings.Count(body(p), `"`+want+`"`) != 2 || (codes(p.Losses) == "") != (id == want) {
+			t.Errorf("%s becomes %s: %s", id, p.Calls[0].ID, codes(p.Losses))
+		}
+	}
+}
+
+// TestOneResultEach: a result answers one call. Of calls with one id the second
+// is not answered by the result of the first, nor by that of a later turn.
+func TestOneResultEach(t *testing.T) {
+	from := target(t, "openai-chat")
+	turn := func(results ...dialect.Part) []dialect.Message {
+		m := calls(from, `{}`)
+		if len(results) > 0 {
+			m = append(m, user(results...))
+		}
+		return m
+	}
+	says1 := user(says("hm"))
+	two := calls(from, `{}`, `{}`)
+	two[0].Parts[1].ID = "call_1"
+	for name, test := range map[string]struct {
+		history  []dialect.Message
+		wrap     string // losses where nothing is mended
+		preserve string // and where it is
+		results  string // in order, mended
+	}{
+		"one result of two calls with one id": {append(two, user(result("call_1", "a"))),
+			"IDCOLLISION ORPHAN_CALL", "IDCOLLISION ADJACENCY_FIX", "No result provided, a"},
+		"two results of one call": {turn(result("call_1", "a"), result("call_1", "b")), "ORPHAN_RESULT", "ORPHAN_RESULT", "a, b"},
+		"a later turn's result": {append(append(turn(), says1), turn(result("call_1", "b"))...),
+			"IDCOLLISION ORPHAN_CALL", "IDCOLLISION ADJACENCY_FIX", "No result provided, b"},
+		"a result that comes late": {append(turn(), says1, dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("so")}}, user(result("call_1", "a"))),
+			"ORPHAN_CALL ORPHAN_RESULT", "ADJACENCY_FIX", "a"},
+		"a result before its call": {append([]dialect.Message{user(result("call_1", "a"))}, append(turn(), says1)...),
+			"ORPHAN_CALL ORPHAN_RESULT", "ADJACENCY_FIX ORPHAN_RESULT", "a, No result provided"},
+	} {
+		for policyName, want := range map[string]string{"wrap": test.wrap, "preserve": test.preserve} {
+			p := replay.Conversation(test.history, from).Preview(from, policy(t, policyName))
+			if got := codes(p.Losses); got != strings.ReplaceAll(want, "IDCOLLISION", replay.IDCollision) {
+				t.Errorf("%s under %s: %s, want %s", name, policyName, got, want)
+			}
+			if got := strings.Join(resultsIn(p), ", "); policyName == "preserve" && got != test.results {
+				t.Errorf("%s: %s, want %s", name, got, test.results)
+			}
+			for _, l := range p.Losses {
+				if (l.Code == replay.OrphanCall || l.Code == replay.AdjacencyFix) && l.Call != 1 && (l.Call != 2 || name != "one result of two calls with one id") {
+					t.Errorf("%s: %s is about call %d", name, l.Code, l.Call)
+				}
+			}
+		}
+	}
+}
+
+// resultsIn are the texts of a preview's results, in order.
+func resultsIn(p replay.Preview) (texts []string) {
+	for _, m := range read(p.To, p.Body) {
+		for _, part := range m.Parts {
+			if part.Kind == dialect.ResultPart {
+				texts = append(texts, string(part.Text))
+			}
+		}
+	}
+	return texts
+}
+
+// TestSplitOnlyWhatWasTogether: calls of turns that made one each are not told
+// to be split, nor to lack the signature of another turn's.
+func TestSplitOnlyWhatWasTogether(t *testing.T) {
+	gemini := target(t, "gemini")
+	first, second := answered(gemini, "a"), answered(gemini, "b")
+	first[0].Parts[0].Signature = "c2ln"
+	p := replay.Conversation(append(first, second...), gemini).Split().Preview(gemini, policy(t, "preserve"))
+	if len(p.Losses) > 0 || p.Refused != "" {
+		t.Errorf("turns of one call: %s, refused %q", codes(p.Losses), p.Refused)
+	}
+	p = replay.Conversation(answered(gemini, "a", "b"), gemini).Split().Preview(gemini, policy(t, "preserve"))
+	if codes(p.Losses) != replay.ParallelSplit || p.Refused != "" {
+		t.Errorf("a model that signs nothing: %s, refused %q", codes(p.Losses), p.Refused)
+	}
+}
+
+// TestSplitFindsResults: each call is followed by its own result also where each
+// result is a message, and what was not split stays as it was read.
+func TestSplitFindsResults(t *testing.T) {
+	chat := target(t, "openai-chat")
+	request := `{"messages":[{"role":"assistant","content":"","refusal":"no"},{"role":"assistant","tool_calls":[` +
+		`{"id":"a","function":{"name":"f","arguments":"{}"}},{"id":"b","function":{"name":"f","arguments":"{}"}},{"id":"c","function":{"name":"f","arguments":"{}"}}]},` +
+		`{"role":"tool","tool_call_id":"c","content":"3"},{"role":"tool","tool_call_id":"a","content":"1"},{"role":"tool","tool_call_id":"b","content":"2"},{"role":"user","content":"go on","name":"me"}]}`
+	history, err := chat.Decode([]byte(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := replay.Conversation(history, chat).Split().Preview(chat, policy(t, "wrap"))
+	var order []string
+	for _, m := range read(chat, p.Body) {
+		for _, part := range m.Parts {
+			order = append(order, part.ID+string(part.Text))
+		}
+	}
+	if got := strings.Join(order, " "); got != "a a1 b b2 c c3 go on" || p.Refused != "" {
+		t.Errorf("%s, refused %q", got, p.Refused)
+	}
+	if !strings.Contains(body(p), `{"role":"assistant","content":"","refusal":"no"}`) || !strings.Contains(body(p), `"name":"me"`) {
+		t.Errorf("not as it was: %s", body(p))
+	}
+}
+
+// TestOwnThings: what a protocol alone has goes back to it as it came, as read
+// and as a turn that was just made.
+func TestOwnThings(t *testing.T) {
+	responses, chat := target(t, "openai-responses"), target(t, "openai-chat")
+	for name, test := range map[string]struct {
+		to   *dialect.Target
+		part dialect.Part
+		want string
+	}{
+		"the fingerprint of a program": {responses,
+			dialect.Part{Kind: dialect.CallPart, Tool: "server", Name: "program", ID: "p1", Item: "cm_1", Args: []byte("print()"), Signature: "fp", Server: true}, `"fingerprint":"fp"`},
+		"a name with a dot of an MCP server": {responses,
+			dialect.Part{Kind: dialect.CallPart, Tool: "mcp", Name: "repo.search", ID: "mcp_1", Host: "h", Args: []byte("{}"), Server: true}, `"name":"repo.search"`},
+		"a signature beside a call": {chat,
+			dialect.Part{Kind: dialect.CallPart, Tool: "function", Name: "f", ID: "a", Args: []byte("{}"), Signature: "c2ln"}, `"thought_signature":"c2ln"`},
+	} {
+		p := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part}}}, test.to).Preview(test.to, policy(t, "preserve"))
+		if len(p.Losses) > 0 || p.Refused != "" || !strings.Contains(body(p), test.want) {
+			t.Errorf("%s: %s, refused %q: %s", name, codes(p.Losses), p.Refused, body(p))
+		}
+	}
+}
+
+// TestResultOfCustomTool: the result to come of a custom tool is one of a custom
+// tool, and where that became a function, one of a function.
+func TestResultOfCustomTool(t *testing.T) {
+	const wire = `{"object":"response","status":"completed","output":[{"type":"custom_tool_call","id":"ctc_1","call_id":"c1","name":"patch","input":"*** Begin"}]}`
+	responses := target(t, "openai-responses")
+	turn := turnOf(t, wire)
+	for to, want := range map[string]string{"openai-responses": `"type":"custom_tool_call_output"`, "openai-chat": `"role":"tool"`, "anthropic": `"type":"tool_result"`} {
+		p := replay.Calls(turn, responses).Preview(target(t, to), policy(t, "preserve"))
+		if len(p.Results) != 1 || !strings.Contains(string(p.Results[0]), want) {
+			t.Errorf("to %s: %s", to, p.Results)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package replay_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// anyOf picks one of a few, so that things meet by chance.
+func anyOf[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+
+func anyHistory(r *rand.Rand) (history []dialect.Message) {
+	for range r.IntN(9) {
+		m := dialect.Message{Role: anyOf(r, dialect.System, dialect.User, dialect.Assistant)}
+		for range r.IntN(4) {
+			m.Parts = append(m.Parts, dialect.Part{
+				Kind: anyOf(r, dialect.TextPart, dialect.CallPart, dialect.CallPart, dialect.ResultPart, dialect.OtherPart),
+				ID:   anyOf(r, "", "call_0", "toolu_01T1x1fJ34q", "toolu_01Hxq7kYp3W"), Name: anyOf(r, "", "f", "g"),
+				Args: []byte(anyOf(r, "", "{}", `{"a":1}`, `{"a": 1}`, `{"a":`, `"{}"`)), Form: anyOf(r, dialect.TextForm, dialect.ObjectForm),
+				Text: []byte(anyOf(r, "", "go", "I look that up for you right away.")), Server: r.IntN(9) == 0,
+				Signature: anyOf(r, "", "s1"), Raw: dialect.Raw(anyOf(r, "", `{"id":"fc_1"}`)),
+			})
+		}
+		history = append(history, m)
+	}
+	return history
+}
+
+func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
+	s := new(stream.Session)
+	for n := range int32(r.IntN(5)) {
+		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, More: &stream.Detail{Dialect: "openai-chat"}})
+		s.Apply(stream.Event{Kind: stream.TextDelta, Turn: n, Text: anyOf(r, "", "I look that up for you right away.")})
+		for slot := range int32(r.IntN(4)) {
+			s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: slot, More: &stream.Detail{
+				ID: anyOf(r, "", "call_0", "toolu_01T1x1fJ34q", "toolu_01Hxq7kYp3W"), Name: anyOf(r, "f", "g"), Item: anyOf(r, "", "fc_1"),
+				Signature: anyOf(r, "", "s1"), Choice: int32(r.IntN(2)),
+			}})
+			s.Apply(stream.Event{Kind: stream.Args, Turn: n, Slot: slot, Text: anyOf(r, "", "{}", `{"a":1}`, `{"a":`, `{"a":1}{}`)})
+		}
+		s.Apply(stream.Event{Kind: stream.TurnClose, Turn: n, Code: anyOf(r, stream.CloseCut, stream.Code(0))})
+		turns = append(turns, replay.Candidate{Turn: s.Turn(n), From: providers.TargetOf("openai-chat"), Asked: replay.AskedBy(anyHistory(r))})
+	}
+	return turns
+}
+
+// TestObserveAnything: whatever a request holds, each call is told at most once,
+// and no two share a call of the history; who remembers says the same as who
+// does not.
+func TestObserveAnything(t *testing.T) {
+	targets := providers.Targets()
+	var remembers replay.Observer
+	told := map[replay.Fate]int{}
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		history, to, turns := anyHistory(r), targets[r.IntN(len(targets))], anyTurns(r)
+		for i := range turns {
+			if r.IntN(2) == 0 {
+				turns[i].Asked = replay.AskedBy(history[:r.IntN(len(history)+1)])
+			}
+		}
+		calls, seen := 0, map[*stream.Call]bool{}
+		for _, m := range history {
+			for _, p := range m.Parts {
+				if p.Kind == dialect.CallPart && m.Role == dialect.Assistant {
+					calls++
+				}
+			}
+		}
+		first := new(replay.Observer).Observe(history, to, turns)
+		for i, again := range remembers.Observe(history, to, turns) {
+			o := &first[i]
+			told[o.Fate]++
+			if fmt.Sprint(o.Fate, o.ID, o.Result, o.Losses) != fmt.Sprint(again.Fate, again.ID, again.Result, again.Losses) || seen[o.Call] {
+				t.Fatalf("seed %d: %+v, then %+v", seed, o, again)
+			}
+			seen[o.Call] = true
+			if o.Fate != replay.WasDropped && o.Call.Item == "" {
+				calls--
+			}
+			_, _ = o.Finding()
+		}
+		if calls < 0 {
+			t.Fatalf("seed %d: more calls are told than the history has", seed)
+		}
+	}
+	for _, f := range []replay.Fate{
+		replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasRepaired, replay.WasEncoded,
+		replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved,
+	} {
+		if told[f] == 0 {
+			t.Errorf("none was %s", f)
+		}
+	}
+}

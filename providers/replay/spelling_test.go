@@ -1,0 +1,18 @@
+package replay
+
+import "testing"
+
+// TestIsCounter: ids as providers and gateways make them.
+func TestIsCounter(t *testing.T) {
+	for id, want := range map[string]bool{
+		"": true, "0": true, "call_1": true, "call_12345": true, "call12": true, "get_weather": true, "get_weather:0": true, "functions.get_weather:0": true,
+		"call_REDACTED_3": true, "functionCall_2": true, "toolCall-get_weather-4": true, "000001": true,
+		"toolu_01T1x1fJ34qAmk2tNTrN7Up6": false, "call_62136354Xrqpnmkjd8yTzLsA": false, "D681PevKs": false, "NtnhQKIbo": false,
+		"tooluse_yxJZhtpzR5S9xqzZMV0kfA": false, "call_ab12cd34": false, "get_weather_nsz5zm3w56q3": false, "call_1718000000000": false,
+		"chatcmpl-tool-8d9a4e2b1c0f4f6e9b3a7d5c2e1f0a9b": false, "1b7e2f3c-58a0-4d11-9c02-aa51e5d0a001": false, "call_function_0jfkwe8sd_1": false,
+	} {
+		if got := isCounter(id, "get_weather"); got != want {
+			t.Errorf("%q: %t", id, got)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package replay
+
+import (
+	"toolscope/providers/dialect"
+)
+
+// Split is the source with each call in a message of its own, followed by its
+// result: how clients that run one call at a time write history. What the
+// provider runs stays where it is.
+func (s *Source) Split() *Source {
+	out := &Source{From: s.From, facts: s.facts}
+	for _, m := range s.Messages {
+		out.behind = append(out.behind, behindSigned(m)...)
+	}
+	for i := 0; i < len(s.Messages); i++ {
+		m := s.Messages[i]
+		if m.Role != dialect.Assistant || countCalls(m) < 2 {
+			out.Messages = append(out.Messages, m)
+			continue
+		}
+		end := i + 1
+		for end < len(s.Messages) && s.Messages[end].Role == dialect.User {
+			end++
+		}
+		out.split = true
+		out.Messages = append(out.Messages, splitCalls(m, s.Messages[i+1:end])...)
+		i = end - 1
+	}
+	if !out.split {
+		out.results = s.results
+	}
+	return out
+}
+
+// countCalls is how many calls of a message wait for a result.
+func countCalls(m dialect.Message) (n int) {
+	for i := range m.Parts {
+		if isClientCall(&m.Parts[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func isClientCall(p *dialect.Part) bool { return p.Kind == dialect.CallPart && !p.Server }
+
+// behindSigned says of each call of a message whether it has its proof from a
+// signed one before it.
+func behindSigned(m dialect.Message) (behind []bool) {
+	signed := false
+	for _, p := range m.Parts {
+		if p.Kind == dialect.CallPart {
+			behind = append(behind, signed && p.Signature == "")
+			signed = signed || p.Signature != ""
+		}
+	}
+	return behind
+}
+
+// splitCalls are the messages that m and the user's messages after it become.
+func splitCalls(m dialect.Message, after []dialect.Message) (out []dialect.Message) {
+	results := map[answer][]place{}
+	for i, a := range after {
+		for k := range a.Parts {
+			if isResult(&a.Parts[k]) {
+				key := answerOf(&a.Parts[k])
+				results[key] = append(results[key], place{i, k})
+			}
+		}
+	}
+	taken := map[place]bool{}
+	now := dialect.Message{Role: dialect.Assistant}
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if now.Parts = append(now.Parts, *p); !isClientCall(p) {
+			continue
+		}
+		out = append(out, now)
+		now = dialect.Message{Role: dialect.Assistant}
+		if list := results[answerOf(p)]; len(list) > 0 {
+			at := list[0]
+			results[answerOf(p)], taken[at] = list[1:], true
+			out = append(out, dialect.Message{Role: dialect.User, Parts: after[at.message].Parts[at.part : at.part+1 : at.part+1]})
+		}
+	}
+	if len(now.Parts) > 0 {
+		out = append(out, now)
+	}
+	return append(out, without(after, taken)...)
+}
+
+// without are messages without the parts that were taken from them.
+func without(messages []dialect.Message, taken map[place]bool) (out []dialect.Message) {
+	for i, m := range messages {
+		rest := m
+		rest.Parts = nil
+		for k, p := range m.Parts {
+			if !taken[place{i, k}] {
+				rest.Parts = append(rest.Parts, p)
+			}
+		}
+		if len(rest.Parts) > 0 || len(m.Parts) == 0 {
+			out = append(out, rest)
+		}
+	}
+	return out
+}

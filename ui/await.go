@@ -1,0 +1,79 @@
+package ui
+
+import (
+	"fmt"
+
+	"toolscope/ui/display"
+)
+
+// Await is what a live source waits for: clients that have to be sent to it.
+type Await struct {
+	URL  string      // where it listens
+	Ways [][2]string // how a client is sent there: a variable of its environment, and what its value has behind URL
+	More string      // a line for those that have no such variable; may be empty
+}
+
+// awaitLines say how to have something arrive. Where a variable with its whole
+// value is too wide, the URL stands once, above.
+func (m *Model) awaitLines() []fact {
+	a, widest, names := m.opt.Await, 0, 0
+	for _, way := range a.Ways {
+		widest = max(widest, len("  =")+len(way[0])+len(a.URL)+len(way[1]))
+		names = max(names, len(way[0]))
+	}
+	url := string(m.pen.clean(a.URL))
+	lines := []fact{{text: "Waiting for requests at " + url, role: accent}}
+	whole := max(widest, len(lines[0].text)) < m.w
+	if !whole {
+		lines[0].text = "Waiting at " + url
+	}
+	for _, way := range a.Ways {
+		text := fmt.Sprintf("%-*s  ...%s", names, m.pen.clean(way[0]), m.pen.clean(way[1]))
+		if whole {
+			text = fmt.Sprintf("  %s=%s%s", m.pen.clean(way[0]), url, m.pen.clean(way[1]))
+		}
+		lines = append(lines, fact{text: text})
+	}
+	if a.More != "" && whole {
+		lines = append(lines, fact{text: string(m.pen.clean(a.More)), role: muted}, fact{})
+	}
+	for _, w := range m.words() {
+		if w.Why != "" {
+			lines = append(lines, fact{text: string(m.pen.clean(w.Text + ": " + w.Why)), role: caution})
+		}
+	}
+	return append(lines, fact{text: "? help   q quit", role: muted})
+}
+
+// A Word is something to know about the source besides what it brings.
+type Word struct {
+	Text  string
+	Why   string // for the screen that has nothing else to show; may be empty
+	Alarm bool   // something is wrong
+}
+
+// drawStatus writes the words of the source, those that are alarms first, as
+// many as there is room for.
+func (m *Model) drawStatus(p *pen) {
+	words := m.words()
+	for _, alarm := range []bool{true, false} {
+		for _, w := range words {
+			text := "  " + m.pen.clean(w.Text)
+			if w.Alarm != alarm || !alarm && display.Width(text) >= p.left {
+				continue
+			}
+			r := muted
+			if alarm {
+				r = bad
+			}
+			p.put(r, bare, text)
+		}
+	}
+}
+
+func (m *Model) words() []Word {
+	if m.opt.Status == nil {
+		return nil
+	}
+	return m.opt.Status()
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/proxy"
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui"
+)
+
+// running is a proxy that listens, and what becomes of its records.
+type running struct {
+	*live
+	app     *app
+	format  string
+	ways    []way
+	url     string
+	prices  *price.Table
+	records chan capture.Record // to the screen or the printer
+	left    chan struct{}       // closed when nobody takes them any more
+	leave   func()              // closes it
+}
+
+// recordsWaiting is how many records may wait for the printer before the proxy's
+// own queue fills.
+const recordsWaiting = 1 << 10
+
+// running makes what takes the records of a proxy.
+func (a *app) running(l *live, all []way, prices *price.Table, format string) *running {
+	r := &running{
+		live: l, app: a, format: format, ways: all, prices: prices,
+		records: make(chan capture.Record, recordsWaiting), left: make(chan struct{}),
+	}
+	r.leave = sync.OnceFunc(func() { close(r.left) })
+	return r
+}
+
+// run serves on a listener until it is over.
+func (r *running) run(ctx context.Context, o proxy.Options, listener net.Listener, screen bool) (err error) {
+	o.Record = r.take
+	if !screen {
+		o.Log = log.New(firstLine{r.app}, "", 0)
+		o.Refused = r.refused
+	}
+	if r.proxy, err = proxy.New(o); err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	go func() { served <- r.proxy.Serve(ctx, listener) }()
+	if screen {
+		return r.show(ctx)
+	}
+	return r.print(served)
+}
+
+// announce says where the proxy listens, and how to send clients there.
+func (r *running) announce(f *proxyFlags) {
+	a := r.app
+	out := io.Writer(a.stdout)
+	if f.format == "jsonl" {
+		var o object
+		o.text("type", "proxy")
+		o.text("url", r.url)
+		_, _ = a.stdout.Write(o.line())
+		out = a.stderr
+	} else {
+		fmt.Fprintln(a.stdout, r.url)
+	}
+	base := r.url
+	if f.token != "" {
+		base += "/" + f.token
+		r.url += "/TOKEN" // the screen is no place for it
+	}
+	if f.printEnv {
+		fmt.Fprintln(out, strings.Join(environment(r.ways, base), "\n"))
+	}
+	if f.public {
+		a.say("toolscope: other machines can reach this proxy; what they send, keys too, can be read on the way")
+	}
+}
+
+// take is what the proxy's records go through, one after the other.
+func (r *running) take(rec capture.Record) {
+	recs := []capture.Record{rec}
+	if r.redactor != nil {
+		recs = r.redactor.Redact(rec)
+	}
+	r.pass(recs)
+}
+
+func (r *running) pass(recs []capture.Record) {
+	for _, rec := range recs {
+		if r.rec != nil {
+			r.rec.Record(rec)
+		}
+		select {
+		case r.records <- rec:
+		case <-r.left:
+		}
+	}
+}
+
+// taken is the records as the screen or the printer takes them.
+func (r *running) taken(yield func(capture.Record, error) bool) {
+	for rec := range r.records {
+		if !yield(rec, nil) {
+			return
+		}
+	}
+}
+
+// close cuts what is going on; what that makes known is passed on. Whoever does
+// not take it in time gets no more, so that it can be recorded.
+func (r *running) close() {
+	if err := r.end(readTime); err != nil {
+		r.leave()
+		if err := r.end(closeTime); err != nil {
+			r.app.complain(fmt.Errorf("the proxy did not end: %w", err))
+			return
+		}
+	}
+	if r.redactor != nil {
+		r.pass(r.redactor.Flush())
+	}
+	close(r.records)
+	if s := r.proxy.Stats(); r.rec != nil && s.Gaps > 0 {
+		r.app.complain(fmt.Errorf("--record: the capture has gaps: %s were not recorded", sizeText(s.LostBytes)))
+		r.app.code = max(r.app.code, exitGaps)
+	}
+}
+
+// readTime is how long a reader of what is printed may take for the rest of it.
+const readTime = 2 * time.Second
+
+func (r *running) end(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	return r.proxy.Close(ctx)
+}
+
+// refused tells of a request that was not admitted.
+func (r *running) refused(status int, why string) {
+	r.app.say(fmt.Sprintf("toolscope: refused with %d: %s", status, r.clean(why)))
+}
+
+// show runs the screen until the user leaves it, which ends the proxy.
+func (r *running) show(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	o := ui.Options{
+		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: ui.NewInbox(0), Prices: r.prices,
+		Status: r.words, Await: await(r.ways, r.url),
+	}
+	go r.ring(ctx, o.Inbox)
+	err := r.app.show(o, r.taken)
+	r.leave()
+	r.close()
+	return err
+}
+
+// print prints turns as they end until a signal; the next one ends the program
+// whatever is going on.
+func (r *running) print(served <-chan error) error {
+	defer quitQuietly()()
+	caught := make(chan os.Signal, 1)
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // as under nohup
+			signal.Notify(caught, sig)
+		}
+	}
+	printed := make(chan error, 1)
+	go func() { printed <- r.printTurns() }()
+	var failed error
+	select {
+	case failed = <-served:
+	case <-caught:
+	}
+	signal.Stop(caught)
+	r.close()
+	select {
+	case err := <-printed:
+		if failed == nil {
+			failed = err
+		}
+	case <-time.After(readTime): // nobody reads
+	}
+	return failed
+}
+
+// printTurns prints until there are no more records. When that fails, the proxy
+// goes on.
+func (r *running) printTurns() error {
+	out := bufio.NewWriter(r.app.stdout)
+	var to printer = &textPrinter{lines{out}, r.prices}
+	if r.format == "jsonl" {
+		to = &jsonPrinter{out, r.prices}
+	}
+	in := new(providers.Inspector)
+	q := queue{in: in, path: "proxy", to: to, printed: map[*stream.Turn]bool{}}
+	var failed error
+	for rec := range r.records {
+		if strings.HasPrefix(rec.Note, "gap:") {
+			r.app.say("toolscope: " + rec.Note)
+		}
+		if in.Write(record(rec)); failed == nil {
+			if failed = q.print(false); failed != nil {
+				r.app.complain(fmt.Errorf("printing stopped: %w", failed))
+			}
+		}
+	}
+	in.Close()
+	if failed == nil {
+		failed = q.print(true)
+	}
+	return failed
+}

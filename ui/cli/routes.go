@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"toolscope/capture/proxy"
+	"toolscope/providers/host"
+)
+
+// A way is where a client is sent, and where that leads.
+type way struct {
+	prefix   string // "/openai"; "" for what no other way takes
+	host     *host.Host
+	upstream *url.URL
+}
+
+// ways are the upstreams of a proxy: every known host by its name, and what --to
+// names beside or in place of one. One --to without a name leaves only those that
+// --to names.
+func ways(to []string, getenv func(string) string) ([]way, error) {
+	given, only, err := givenWays(to)
+	if err != nil {
+		return nil, err
+	}
+	all := given
+	for i := range host.All {
+		h := &host.All[i]
+		if only || wayTo(given, "/"+h.Name) != nil {
+			continue
+		}
+		address, err := h.Where("", foreign(h, getenv))
+		if err != nil {
+			continue // it has no address without what the environment says
+		}
+		u, err := url.Parse(strings.TrimSuffix(address, h.Behind))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", h.Name, err)
+		}
+		all = append(all, way{"/" + h.Name, h, u})
+	}
+	return all, nil
+}
+
+// givenWays reads [NAME=]URL.
+func givenWays(to []string) (all []way, only bool, err error) {
+	for _, text := range to {
+		name, address, ok := strings.Cut(text, "=")
+		if scheme := strings.Index(text, "://"); !ok || scheme >= 0 && scheme < len(name) {
+			name, address, only = "", text, true
+		} else {
+			name = "/" + strings.Trim(name, "/")
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || name == "/" {
+			return nil, false, usagef("--to: not the URL of an upstream\nwanted is one like https://api.example.com/v1, or NAME=URL")
+		}
+		if wayTo(all, name) != nil {
+			return nil, false, usagef("--to: %s is there twice", shown(name))
+		}
+		h, _ := host.Find(strings.TrimPrefix(name, "/"))
+		all = append(all, way{name, h, u})
+	}
+	return all, only, nil
+}
+
+func wayTo(all []way, prefix string) *way {
+	for i := range all {
+		if all[i].prefix == prefix {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+func shown(prefix string) string {
+	if prefix == "" {
+		return "/"
+	}
+	return prefix
+}
+
+// foreign is the environment without what sends a host's clients to a proxy like
+// this one: who pasted that is not to be sent round in circles.
+func foreign(h *host.Host, getenv func(string) string) func(string) string {
+	return func(name string) string {
+		value := getenv(name)
+		if u, err := url.Parse(value); name == h.Variable && err == nil && host.Loopback(value) && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/"+h.Name) {
+			return ""
+		}
+		return value
+	}
+}
+
+// routes are those of the ways. What a client puts behind the base URL that it
+// comes with goes behind the upstream's; and as some clients want a base URL with
+// the version in it and some without, an upstream's own path, and its version,
+// may be there once more: /openai/v1/responses is /openai/responses.
+func routes(all []way) (list []proxy.Route) {
+	taken := map[string]bool{}
+	for _, w := range all {
+		taken[w.prefix] = true
+	}
+	for _, w := range all {
+		prefix := shown(w.prefix)
+		list = append(list, proxy.Route{Prefix: prefix, Upstream: w.upstream})
+		own := strings.TrimRight(w.upstream.Path, "/")
+		for _, again := range []string{own, "/" + path.Base(own)} {
+			if own != "" && isVersion(path.Base(own)) && !taken[w.prefix+again] {
+				taken[w.prefix+again] = true
+				list = append(list, proxy.Route{Prefix: w.prefix + again, Upstream: w.upstream})
+			}
+		}
+	}
+	return list
+}
+
+// isVersion reports whether the last part of a path is a version: "v1", "v4".
+func isVersion(part string) bool {
+	return len(part) > 1 && part[0] == 'v' && part[1] >= '0' && part[1] <= '9'
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+	"toolscope/capture/proxy"
+	"toolscope/providers/host"
+)
+
+// standing is a proxy of those ways, and what its upstreams were asked: the path
+// as it arrived.
+func standing(t *testing.T, to []string) (base string, all []way) {
+	t.Helper()
+	all, err := ways(to, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := proxy.New(proxy.Options{Routes: routes(all), Record: func(capture.Record) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(p)
+	t.Cleanup(func() {
+		server.Close()
+		if err := p.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return server.URL, all
+}
+
+// TestRoutes: what a client puts behind the base URL it is given arrives where it
+// would have without the proxy, whether the base URL has the version in it or not.
+func TestRoutes(t *testing.T) {
+	upstream, requests := provider(t, answers("text/plain", "ok"))
+	for i := range host.All {
+		h := &host.All[i]
+		at, err := url.Parse(h.Address)
+		if err != nil || h.Address == "" {
+			continue // azure
+		}
+		base, _ := standing(t, []string{h.Name + "=" + upstream + at.Path})
+		asked := func(path, want string) {
+			t.Helper()
+			resp, err := http.Get(base + "/" + h.Name + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			all := requests()
+			if got := all[len(all)-1].path; got != want {
+				t.Errorf("%s: %s arrives as %s, want %s", h.Name, path, got, want)
+			}
+		}
+		asked("/models?a=%2F", at.Path+"/models?a=%2F")
+		if last := at.Path[strings.LastIndex(at.Path, "/")+1:]; isVersion(last) {
+			asked("/"+last+"/models", at.Path+"/models")
+			asked(at.Path+"/models", at.Path+"/models")
+			asked("/"+last+"1/models", at.Path+"/"+last+"1/models")
+		}
+	}
+}
+
+// TestWays: which upstreams there are, by the flags and the environment.
+func TestWays(t *testing.T) {
+	env := map[string]string{
+		"ANTHROPIC_BASE_URL": "https://gateway.test/claude", "OPENAI_BASE_URL": "http://127.0.0.1:5/openai", "OLLAMA_HOST": "box",
+		"AWS_REGION": "eu-north-1", "AZURE_OPENAI_ENDPOINT": "https://mine.azure.test",
+	}
+	for _, c := range []struct {
+		to   []string
+		env  map[string]string
+		want []string
+	}{
+		{nil, nil, []string{"/anthropic https://api.anthropic.com", "/openai https://api.openai.com/v1", "/ollama http://127.0.0.1:11434", "-/bedrock", "-/azure", "-"}},
+		{nil, env, []string{
+			"/anthropic https://gateway.test/claude", "/openai https://api.openai.com/v1", "/ollama http://box:11434",
+			"/bedrock https://bedrock-runtime.eu-north-1.amazonaws.com", "/azure https://mine.azure.test",
+		}},
+		{[]string{"ollama=http://box:1", "mine=https://x.test/v1"}, nil, []string{"/ollama http://box:1", "/mine https://x.test/v1", "/openai https://api.openai.com/v1"}},
+		{[]string{"https://x.test/v1"}, env, []string{" https://x.test/v1", "-/anthropic", "-/openai"}},
+		{[]string{"http://x.test/a=b", "a=http://y.test"}, nil, []string{" http://x.test/a=b", "/a http://y.test", "-/openai"}},
+	} {
+		all, err := ways(c.to, func(name string) string { return c.env[name] })
+		var got []string
+		for _, w := range all {
+			got = append(got, w.prefix+" "+w.upstream.String())
+		}
+		for _, want := range c.want {
+			prefix, none := strings.CutPrefix(want, "-")
+			there := slices.Contains(got, want) || none && wayTo(all, prefix) != nil
+			if err != nil || there == none {
+				t.Errorf("%q: %q, %v; want %q", c.to, got, err, want)
+			}
+		}
+		if _, err := proxy.New(proxy.Options{Routes: routes(all), Record: func(capture.Record) {}}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestEnvironment: the lines name what each client reads, each variable once, and
+// lead to a way there is.
+func TestEnvironment(t *testing.T) {
+	_, all := standing(t, nil)
+	text := strings.Join(environment(all, "http://h:1"), "\n") + "\n"
+	for _, want := range []string{
+		"export ANTHROPIC_BASE_URL=http://h:1/anthropic\n", "export OPENAI_BASE_URL=http://h:1/openai\n",
+		"export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini\n", "export OLLAMA_HOST=http://h:1/ollama\n",
+		`codex -c 'openai_base_url="http://h:1/openai"'` + "\n", `"anthropic": {"options": {"baseURL": "http://h:1/anthropic/v1"}}`, " /openrouter ",
+	} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%q is not there once in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "BEDROCK") {
+		t.Errorf("without a region:\n%s", text)
+	}
+	_, all = standing(t, []string{"https://api.anthropic.com"})
+	if got := environment(all, "http://h:1"); got[0] != "export ANTHROPIC_BASE_URL=http://h:1" {
+		t.Errorf("%q", got)
+	}
+}

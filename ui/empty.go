@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"fmt"
+
+	"toolscope/ui/display"
+)
+
+// drawEmpty writes row y of the screen that has nothing to show yet: what this
+// is, what it waits for, and how to see something.
+func (m *Model) drawEmpty(p *pen, y, height int) {
+	lines := m.emptyLines()
+	widest := emptyWidth
+	for _, line := range lines {
+		if m.opt.Await != nil {
+			widest = max(widest, display.Width(display.Text(line.text)))
+		}
+	}
+	top := max(0, (height-len(lines))/3)
+	if n := y - top; n >= 0 && n < len(lines) {
+		left := max(1, (m.w-widest)/2)
+		p.spaces(bare, left)
+		p.say(lines[n].role, lines[n].text)
+	}
+}
+
+const emptyWidth = 62 // cells of the widest line, where nothing in particular is waited for
+
+func (m *Model) emptyLines() []fact {
+	lines := []fact{
+		{text: "LLM tool calls, while they stream", role: accent},
+		{},
+	}
+	switch {
+	case m.ended:
+		lines = append(lines, fact{text: "The source ended without a single byte.", role: caution})
+	case m.opt.Await != nil:
+		return m.awaitLines()
+	case m.opt.Inbox != nil:
+		lines = append(lines, fact{text: "Waiting for the first bytes of " + string(m.draw.Truncate(m.pen.clean(m.opt.Source), 28)), role: plain})
+	}
+	for _, way := range [][2]string{
+		{"toolscope agent.sse", "a body as curl -N saved it"},
+		{"toolscope -f proxy.log", "a file that grows"},
+		{"curl -N ... | toolscope", "a stream, live"},
+		{"toolscope demo", "see it at work"},
+	} {
+		text := "  " + way[0]
+		if m.w >= emptyWidth {
+			text = fmt.Sprintf("  %-32s %s", way[0], way[1])
+		}
+		lines = append(lines, fact{text: text})
+	}
+	lines = append(lines, fact{})
+	last := "? help   q quit"
+	if m.canDemo() {
+		last = "d plays the demo   " + last
+	}
+	return append(lines, fact{text: last, role: muted})
+}
