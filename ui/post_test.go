@@ -149,7 +149,7 @@ func TestResendRefused(t *testing.T) {
 	if s.post.awaited != 0 || s.post.sent != 1 || len(s.post.flying) != 1 {
 		t.Errorf("waits for %+v", s.post)
 	}
-	bare := newScreen(t, 100, 30).feed(brokenCall().records...).press("R").shows("the capture has no request of this turn")
+	bare := newScreen(t, 100, 30).feed(brokenCall().records...).press("R").shows("what this turn was asked was not captured")
 	bare.opt.Send = nil
 	bare.press("R").shows("nothing can be sent from here").press("a").shows("nothing can be sent")
 	newScreen(t, 80, 24).press("R").shows("no request to send again").press("=").shows("nothing else").press("m").shows("no turn to mark")
@@ -264,6 +264,33 @@ func TestFramesOfHostileRequests(t *testing.T) {
 					checkFrame(t, s)
 				}
 			}
+		}
+	}
+}
+
+// TestResendAIStudio: what AI Studio was asked goes to others, never to it, and so
+// do the results of its calls.
+func TestResendAIStudio(t *testing.T) {
+	const question = `["models/gemini-2.5-pro",[[[[null,"Weather in Oslo?"]],"user"]]]`
+	records := demo(t, "aistudio")
+	for i := range records {
+		if records[i].Request {
+			records[i].Data = []byte(question)
+		}
+	}
+	for _, keys := range []string{"gR", "gja4 C<enter>a5 C<enter>"} {
+		s := newScreen(t, 120, 30).feed(records...).end().press(keys).hides("it came from here", "unchanged")
+		r := s.press("<enter>").lastSent()
+		if r.Host.Name != "anthropic" || !strings.Contains(string(r.Body), "Weather in Oslo?") || strings.Contains(r.URL, "google") {
+			t.Errorf("%q, to %s: %s", keys, r.URL, r.Body)
+		}
+		if keys != "gR" && (strings.Count(string(r.Body), `"tool_use"`) != 2 || !strings.Contains(string(r.Body), `"5 C"`)) {
+			t.Errorf("without the results: %s", r.Body)
+		}
+	}
+	for _, p := range newScreen(t, 80, 24).opt.Places {
+		if p.Host.To().Dialect == "aistudio" {
+			t.Error("AI Studio can be asked")
 		}
 	}
 }

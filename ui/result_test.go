@@ -95,7 +95,7 @@ func TestResultRefused(t *testing.T) {
 	s.press("ga").shows("no call")
 	open := newScreen(t, 100, 30).feed(twoCalls(1)[:8]...)
 	open.press("a").shows("the turn is still coming")
-	newScreen(t, 100, 30).feed(brokenCall().stop("tool_use").records...).press("a").shows("no request of this turn")
+	newScreen(t, 100, 30).feed(brokenCall().stop("tool_use").records...).press("a").shows("was not captured")
 }
 
 // TestResultIsLaidOutOnce: what others bring does not lay out anew what is typed.

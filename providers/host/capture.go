@@ -14,7 +14,7 @@ import (
 // missing.
 func Capture(x *providers.Exchange) (Captured, error) {
 	if x == nil || len(x.RequestBody()) == 0 {
-		return Captured{}, errors.New("the capture has no request of this turn")
+		return Captured{}, errors.New("what this turn was asked was not captured")
 	}
 	history, from := x.History()
 	if from == nil || len(history) == 0 {

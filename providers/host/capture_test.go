@@ -1,0 +1,133 @@
+package host
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// seen is an exchange as an inspector has it.
+func seen(t *testing.T, url, request, response string) *providers.Exchange {
+	t.Helper()
+	var in providers.Inspector
+	if request != "" {
+		in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(request), Head: &stream.Head{Method: "POST", URL: url}})
+	}
+	in.Write(stream.Record{Exchange: 1, Data: []byte(response), Head: &stream.Head{Method: "POST", URL: url, Status: 200}, End: true})
+	return in.Exchange(1)
+}
+
+// TestCapture: what an exchange's request is, or why it cannot be sent again.
+func TestCapture(t *testing.T) {
+	const chat = "https://api.openai.com/v1/chat/completions"
+	answer := `{"id":"1","object":"chat.completion","model":"gpt-4.1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`
+	c, err := Capture(seen(t, chat, chatRequest, answer))
+	if err != nil || c.Dialect.Name != "openai-chat" || c.From.Dialect != "openai-chat" || c.Path != "/v1/chat/completions" || string(c.Body) != chatRequest ||
+		len(c.History) == 0 || c.Asks() != "gpt-4.1" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for request, says := range map[string]string{
+		"": "was not captured", "{}": "no conversation", "nonsense": "no conversation", `{"messages":[]}`: "no conversation",
+	} {
+		if _, err := Capture(seen(t, chat, request, answer)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", request, err)
+		}
+	}
+	if _, err := Capture(nil); err == nil {
+		t.Error("of nothing")
+	}
+	unanswered, err := Capture(seen(t, "", chatRequest, ""))
+	if err != nil || unanswered.Dialect.Name != "openai-chat" {
+		t.Errorf("without an answer: %+v, %v", unanswered.Dialect, err)
+	}
+}
+
+// TestAsItIs: a body goes unchanged to hosts of its own protocol, if it is one.
+func TestAsItIs(t *testing.T) {
+	c, err := Capture(seen(t, "", chatRequest, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range All {
+		h := &All[i]
+		if got, want := h.AsItIs(c), h.To().Dialect == "openai-chat"; got != want {
+			t.Errorf("%s: %t", h.Name, got)
+		}
+	}
+	two, err := Capture(seen(t, "", chatRequest+"\n"+chatRequest, ""))
+	if err == nil && All[2].AsItIs(two) {
+		t.Error("two requests are one")
+	}
+}
+
+// TestOrigin: the host is known by its address, else by its protocol.
+func TestOrigin(t *testing.T) {
+	for _, test := range []struct{ dialect, url, want string }{
+		{"openai-chat", "https://api.openai.com/v1/chat/completions", "openai-chat"},
+		{"openai-responses", "https://api.openai.com/v1/responses", "openai"},
+		{"openai-chat", "https://api.groq.com/openai/v1/chat/completions", "groq"},
+		{"openai-chat", "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions", "gemini-chat"},
+		{"gemini", "https://generativelanguage.googleapis.com/v1beta/models/x:streamGenerateContent", "gemini"},
+		{"bedrock", "https://bedrock-runtime.eu-west-1.amazonaws.com/model/x/converse-stream", "bedrock"},
+		{"openai-chat", "http://127.0.0.1:8080/v1/chat/completions", "llama.cpp"},
+		{"openai-chat", "https://api.openai.com.evil.example/v1/chat/completions", "openai-chat"},
+		{"anthropic", "http://127.0.0.1:5000/v1/messages", "anthropic"},
+		{"anthropic", "", "anthropic"},
+		{"anthropic", "::", "anthropic"},
+		{"aistudio", "https://alkalimakersuite-pa.clients6.google.com/$rpc/x", ""},
+	} {
+		d, err := providers.Find(test.dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if h := Origin(Captured{Dialect: d}, test.url); h != nil {
+			got = h.Name
+		}
+		if got != test.want {
+			t.Errorf("%s at %s: %q, want %q", test.dialect, test.url, got, test.want)
+		}
+	}
+	if Origin(Captured{}, "https://api.openai.com/v1") != nil {
+		t.Error("of no protocol")
+	}
+}
+
+// TestAnswer: a turn and its results go on from a captured request, to every host
+// in its form; what was captured stays as it was.
+func TestAnswer(t *testing.T) {
+	c, err := Capture(seen(t, "", chatRequest, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(c.History)
+	again := c
+	turn := dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{
+		{Kind: dialect.CallPart, ID: "call_9", Name: "get_weather", Tool: "function", Args: []byte(`{"city":"Lima"}`)},
+	}}
+	c.Answer(turn, []Result{{Call: &stream.Call{ID: "call_9", Name: "get_weather"}, Text: "no \"such\" city", Failed: true}})
+	if len(c.History) != before+2 || len(again.History) != before {
+		t.Fatalf("%d and %d messages of %d", len(c.History), len(again.History), before)
+	}
+	for i := range All {
+		h := &All[i]
+		out, err := h.Resend(c, "m-1", &replay.Policies[0])
+		if err != nil {
+			t.Errorf("%s: %v", h.Name, err)
+			continue
+		}
+		_, body := h.Build(out.Request, "http://host.test")
+		history, err := h.To().Decode(body)
+		if err != nil {
+			t.Fatalf("%s: %v", h.Name, err)
+		}
+		last := history[len(history)-1]
+		if len(last.Parts) != 1 || last.Parts[0].Kind != dialect.ResultPart || !strings.Contains(string(last.Parts[0].Text), `such`) || strings.Contains(string(body), replay.Pending) {
+			t.Errorf("%s ends with %+v", h.Name, last)
+		}
+	}
+}
