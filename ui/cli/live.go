@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"toolscope/capture"
@@ -23,12 +24,15 @@ const (
 type live struct {
 	redactor *redact.Redactor // nil when secrets are kept
 	rec      *recording
-	proxy    *proxy.Proxy // nil where records do not come from one
+	proxy    *proxy.Proxy           // nil where records do not come from one
+	refusal  atomic.Pointer[string] // why the last request was not admitted
 }
 
 func (a *app) live(to string, began time.Time, by string, keepSecrets bool) (l *live, err error) {
 	l = new(live)
-	if !keepSecrets {
+	if keepSecrets {
+		a.say("toolscope: --keep-secrets: keys are shown and recorded as they are")
+	} else {
 		l.redactor = newRedactor()
 	}
 	l.rec, err = a.record(to, began, by)
@@ -68,8 +72,8 @@ func (l *live) words() (words []ui.Word) {
 	if l.proxy != nil {
 		stats = l.proxy.Stats()
 	}
-	if stats.Refused > 0 {
-		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused), Why: l.clean(stats.Refusal)})
+	if why := l.refusal.Load(); why != nil {
+		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused), Why: *why})
 	}
 	if l.rec != nil {
 		state := l.rec.State()

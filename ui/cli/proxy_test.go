@@ -222,8 +222,8 @@ func TestProxyWrong(t *testing.T) {
 		{[]string{"--to", "ftp://api.test"}, 2, "NAME=URL"},
 		{[]string{"--to", "=http://api.test"}, 2, "NAME=URL"},
 		{[]string{"--to", "a=http://x.test", "--to", "a=http://y.test"}, 2, "/a is there twice"},
-		{[]string{"--to", "http://user:" + canary + "@x.test"}, 1, "user name"},
-		{[]string{"--to", "http://x.test/?k=" + canary}, 1, "query"},
+		{[]string{"--to", "http://user:" + canary + "@x.test"}, 2, "user name"},
+		{[]string{"--to", "http://x.test/?k=" + canary}, 2, "query"},
 		{[]string{"--listen", "0.0.0.0:0"}, 2, "other machines"},
 		{[]string{"--listen", "8080"}, 2, "HOST:PORT"},
 		{[]string{"--public"}, 2, "--token"},
@@ -235,7 +235,7 @@ func TestProxyWrong(t *testing.T) {
 		{[]string{"--record", filepath.Join(there, "x")}, 1, "--record: create"},
 	} {
 		out := command(t, nil, append([]string{"proxy"}, c.args...)...)
-		if out.code != c.code || !strings.Contains(out.stderr, c.says) || strings.Count(out.stderr, "\n") > 3 || strings.Contains(out.stderr, canary) {
+		if out.code != c.code || out.stdout != "" || !strings.Contains(out.stderr, c.says) || strings.Count(out.stderr, "\n") > 3 || strings.Contains(out.stderr, canary) {
 			t.Errorf("%q: %+v, want %d and %q", c.args, out, c.code, c.says)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"toolscope/capture"
@@ -31,6 +30,7 @@ type running struct {
 	url     string
 	prices  *price.Table
 	records chan capture.Record // to the screen or the printer
+	caught  chan os.Signal      // signals that end it, where there is no screen
 	left    chan struct{}       // closed when nobody takes them any more
 	leave   func()              // closes it
 }
@@ -49,16 +49,26 @@ func (a *app) running(l *live, all []way, prices *price.Table, format string) *r
 	return r
 }
 
-// run serves on a listener until it is over.
-func (r *running) run(ctx context.Context, o proxy.Options, listener net.Listener, screen bool) (err error) {
+// stand makes the proxy, which nobody can reach yet.
+func (r *running) stand(o proxy.Options, screen bool) (err error) {
 	o.Record = r.take
+	o.Refused = func(status int, why string) {
+		why = r.clean(why)
+		r.refusal.Store(&why)
+		if !screen {
+			r.app.say(fmt.Sprintf("toolscope: refused with %d: %s", status, why))
+		}
+	}
 	if !screen {
 		o.Log = log.New(firstLine{r.app}, "", 0)
-		o.Refused = r.refused
+		r.caught = catchEnd() // before anybody can know that it listens
 	}
-	if r.proxy, err = proxy.New(o); err != nil {
-		return err
-	}
+	r.proxy, err = proxy.New(o)
+	return err
+}
+
+// run serves on a listener until it is over.
+func (r *running) run(ctx context.Context, listener net.Listener, screen bool) error {
 	served := make(chan error, 1)
 	go func() { served <- r.proxy.Serve(ctx, listener) }()
 	if screen {
@@ -152,11 +162,6 @@ func (r *running) end(limit time.Duration) error {
 	return r.proxy.Close(ctx)
 }
 
-// refused tells of a request that was not admitted.
-func (r *running) refused(status int, why string) {
-	r.app.say(fmt.Sprintf("toolscope: refused with %d: %s", status, r.clean(why)))
-}
-
 // show runs the screen until the user leaves it, which ends the proxy.
 func (r *running) show(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -176,20 +181,14 @@ func (r *running) show(ctx context.Context) error {
 // whatever is going on.
 func (r *running) print(served <-chan error) error {
 	defer quitQuietly()()
-	caught := make(chan os.Signal, 1)
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) { // as under nohup
-			signal.Notify(caught, sig)
-		}
-	}
 	printed := make(chan error, 1)
 	go func() { printed <- r.printTurns() }()
 	var failed error
 	select {
 	case failed = <-served:
-	case <-caught:
+	case <-r.caught:
 	}
-	signal.Stop(caught)
+	signal.Stop(r.caught)
 	r.close()
 	select {
 	case err := <-printed:
