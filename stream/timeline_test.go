@@ -34,11 +34,13 @@ func view(s *Session) sessionView {
 		turn := *t
 		turn.Text, turn.Thinking = []byte(string(t.Text)), []byte(string(t.Thinking))
 		turn.Findings = append([]Finding(nil), t.Findings...)
+		turn.Parts = append([]Part(nil), t.Parts...)
 		turn.Calls = nil
 		v.Turns, v.Phases = append(v.Turns, turn), append(v.Phases, t.Phase())
 		for _, c := range t.Calls {
 			call := *c
 			call.Findings = append([]Finding(nil), c.Findings...)
+			call.SentBack = append([]Return(nil), c.SentBack...)
 			v.Calls = append(v.Calls, callView{
 				Call: call, Args: string(c.Args()), Deltas: append([]Delta(nil), c.Deltas()...),
 				Tokens: append([]Token(nil), c.Lexer().Tokens()...),
