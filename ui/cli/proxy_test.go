@@ -134,6 +134,26 @@ func TestProxyEndsStreams(t *testing.T) {
 	}
 }
 
+// TestProxyUnread: when nobody reads what is printed, traffic and recording go on,
+// and a signal ends it all the same.
+func TestProxyUnread(t *testing.T) {
+	const requests = 200 // more than a pipe has room for
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	recording := filepath.Join(t.TempDir(), "a.tsc")
+	p := proxied(t, "--to", upstream, "--record", recording, "--format", "jsonl")
+	for range requests {
+		if status, body, err := post(t, p.url+"/v1/messages"); err != nil || status != 200 || body != anthropicAnswer {
+			t.Fatalf("%d %q %v", status, body, err)
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	p.wantExit(0)
+	again := command(t, nil, "print", "--format", "jsonl", recording)
+	if calls, turns := again.decode(t); again.code != 0 || len(calls) != requests || len(turns) != requests {
+		t.Errorf("%d calls and %d turns are recorded: %s", len(calls), len(turns), again.stderr)
+	}
+}
+
 // TestProxyRefuses: what is not for it is refused with a code and a word, and
 // nobody is asked.
 func TestProxyRefuses(t *testing.T) {
