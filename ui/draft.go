@@ -105,15 +105,15 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 	if k.trouble != "" {
 		d.note(draw, bad, "cannot be sent: "+k.trouble)
 	}
+	if bytes.Contains(c.Body, []byte("[redacted:")) {
+		d.note(draw, caution, "secrets were taken out of what was captured: [redacted:...] is sent in their place")
+	}
 	if k.policy == unchanged {
 		d.url, _ = k.host.RawRequest(c.Body, k.model, k.address)
 		d.body = c.Body
 		d.note(draw, good, "byte for byte as it was captured")
 	} else {
 		marks = d.resend(c, draw)
-	}
-	if bytes.Contains(d.body, []byte("[redacted:")) {
-		d.note(draw, caution, "secrets were taken out of what was captured: [redacted:...] is sent in their place")
 	}
 	if d.body != nil {
 		d.sheet.add(newBlock("", d.body, k.raw, marks, k.width, draw))

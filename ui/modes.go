@@ -73,20 +73,6 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Raw):
 		m.doc.raw = !m.doc.raw
 		m.refresh()
-	case km.is(k, km.Dialect):
-		m.mode = newDialects(m)
-	case km.is(k, km.Replay):
-		m.openReplay()
-	case km.is(k, km.Onward):
-		m.goOnward()
-	case km.is(k, km.Resend):
-		m.openResend()
-	case km.is(k, km.Result):
-		m.openResult()
-	case km.is(k, km.Mark):
-		m.markTurn()
-	case km.is(k, km.Compare):
-		m.openCompare()
 	case km.is(k, km.Theme):
 		m.toggleTheme()
 	case km.is(k, km.NextFinding):
@@ -102,9 +88,36 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Speed):
 		m.changeSpeed(2)
 	default:
-		return m.movePane(k)
+		if !m.openMode(k) {
+			return m.movePane(k)
+		}
 	}
 	return nil
+}
+
+// openMode opens what a key has a mode for, or says why not; it reports false for
+// other keys.
+func (m *Model) openMode(k tea.KeyMsg) bool {
+	km := m.keys
+	switch {
+	case km.is(k, km.Dialect):
+		m.mode = newDialects(m)
+	case km.is(k, km.Replay):
+		m.openReplay()
+	case km.is(k, km.Onward):
+		m.goOnward()
+	case km.is(k, km.Resend):
+		m.openResend()
+	case km.is(k, km.Result):
+		m.openResult()
+	case km.is(k, km.Mark):
+		m.markTurn()
+	case km.is(k, km.Compare):
+		m.openCompare()
+	default:
+		return false
+	}
+	return true
 }
 
 // hints are the keys worth knowing in each pane, most useful first: as many

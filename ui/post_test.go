@@ -174,6 +174,15 @@ func TestResendKeepsTheSource(t *testing.T) {
 	}
 }
 
+// TestResendRedacted: that secrets are missing from what is sent is said.
+func TestResendRedacted(t *testing.T) {
+	records := twoCalls(1)
+	records[0].Data = []byte(strings.Replace(askedBody, "Fix it.", "Use [redacted:x-api-key:8f3a].", 1))
+	s := newScreen(t, 100, 30).feed(records...).press("gR").shows("secrets were taken out", "unchanged")
+	s.press("jj").shows("secrets were taken out")
+	newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR").hides("secrets were taken out")
+}
+
 // TestResendIsAwaited: the answer is looked at when it comes, unless the user went
 // elsewhere; a pause holds it back.
 func TestResendIsAwaited(t *testing.T) {

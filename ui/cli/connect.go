@@ -129,12 +129,7 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 // cancels the requests: what came until then is printed.
 func (a *app) printAnswers(src capture.Source, cancel func(), p printer) error {
 	defer quitQuietly()()
-	caught := make(chan os.Signal, 1)
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) {
-			signal.Notify(caught, sig)
-		}
-	}
+	caught := catchEnd()
 	defer signal.Stop(caught)
 	ended := make(chan struct{})
 	watched := make(chan os.Signal, 1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"toolscope/capture"
@@ -23,14 +24,17 @@ const (
 type live struct {
 	redactor *redact.Redactor // nil when secrets are kept
 	rec      *recording
-	proxy    *proxy.Proxy // nil where records do not come from one
-	began    time.Time    // what their times count from
+	proxy    *proxy.Proxy           // nil where records do not come from one
+	refusal  atomic.Pointer[string] // why the last request was not admitted
+	began    time.Time              // what the times of records count from
 }
 
 func (a *app) live(to string, began time.Time, by string, keepSecrets bool) (l *live, err error) {
 	l = &live{began: began}
 	a.network = l
-	if !keepSecrets {
+	if keepSecrets {
+		a.say("toolscope: --keep-secrets: keys are shown and recorded as they are")
+	} else {
 		l.redactor = newRedactor()
 	}
 	l.rec, err = a.record(to, began, by)
@@ -85,8 +89,8 @@ func (l *live) words() (words []ui.Word) {
 	if l.proxy != nil {
 		stats = l.proxy.Stats()
 	}
-	if stats.Refused > 0 {
-		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused), Why: l.clean(stats.Refusal)})
+	if why := l.refusal.Load(); why != nil {
+		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused), Why: *why})
 	}
 	if l.rec != nil {
 		state := l.rec.State()

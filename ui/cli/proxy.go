@@ -95,8 +95,12 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	}
 	r := a.running(l, all, prices, f.format)
 	r.url = "http://" + listener.Addr().String()
+	screen := !f.headless && f.format == "" && isTerminal(a.stdout)
+	if err := r.stand(o, screen); err != nil {
+		return err
+	}
 	r.announce(f)
-	return r.run(ctx, o, listener, !f.headless && f.format == "" && isTerminal(a.stdout))
+	return r.run(ctx, listener, screen)
 }
 
 // proxyOptions reads what the proxy needs to know from the flags.

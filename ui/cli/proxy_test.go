@@ -134,6 +134,26 @@ func TestProxyEndsStreams(t *testing.T) {
 	}
 }
 
+// TestProxyUnread: when nobody reads what is printed, traffic and recording go on,
+// and a signal ends it all the same.
+func TestProxyUnread(t *testing.T) {
+	const requests = 200 // more than a pipe has room for
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	recording := filepath.Join(t.TempDir(), "a.tsc")
+	p := proxied(t, "--to", upstream, "--record", recording, "--format", "jsonl")
+	for range requests {
+		if status, body, err := post(t, p.url+"/v1/messages"); err != nil || status != 200 || body != anthropicAnswer {
+			t.Fatalf("%d %q %v", status, body, err)
+		}
+	}
+	p.signal(syscall.SIGTERM)
+	p.wantExit(0)
+	again := command(t, nil, "print", "--format", "jsonl", recording)
+	if calls, turns := again.decode(t); again.code != 0 || len(calls) != requests || len(turns) != requests {
+		t.Errorf("%d calls and %d turns are recorded: %s", len(calls), len(turns), again.stderr)
+	}
+}
+
 // TestProxyRefuses: what is not for it is refused with a code and a word, and
 // nobody is asked.
 func TestProxyRefuses(t *testing.T) {
@@ -222,8 +242,8 @@ func TestProxyWrong(t *testing.T) {
 		{[]string{"--to", "ftp://api.test"}, 2, "NAME=URL"},
 		{[]string{"--to", "=http://api.test"}, 2, "NAME=URL"},
 		{[]string{"--to", "a=http://x.test", "--to", "a=http://y.test"}, 2, "/a is there twice"},
-		{[]string{"--to", "http://user:" + canary + "@x.test"}, 1, "user name"},
-		{[]string{"--to", "http://x.test/?k=" + canary}, 1, "query"},
+		{[]string{"--to", "http://user:" + canary + "@x.test"}, 2, "user name"},
+		{[]string{"--to", "http://x.test/?k=" + canary}, 2, "query"},
 		{[]string{"--listen", "0.0.0.0:0"}, 2, "other machines"},
 		{[]string{"--listen", "8080"}, 2, "HOST:PORT"},
 		{[]string{"--public"}, 2, "--token"},
@@ -235,7 +255,7 @@ func TestProxyWrong(t *testing.T) {
 		{[]string{"--record", filepath.Join(there, "x")}, 1, "--record: create"},
 	} {
 		out := command(t, nil, append([]string{"proxy"}, c.args...)...)
-		if out.code != c.code || !strings.Contains(out.stderr, c.says) || strings.Count(out.stderr, "\n") > 3 || strings.Contains(out.stderr, canary) {
+		if out.code != c.code || out.stdout != "" || !strings.Contains(out.stderr, c.says) || strings.Count(out.stderr, "\n") > 3 || strings.Contains(out.stderr, canary) {
 			t.Errorf("%q: %+v, want %d and %q", c.args, out, c.code, c.says)
 		}
 	}

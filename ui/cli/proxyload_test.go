@@ -38,11 +38,15 @@ func inside(t *testing.T, l *live, upstream string) (url string, end func() outc
 	dir := t.TempDir()
 	out, errs := create(t, dir, "out"), create(t, dir, "err")
 	a := &app{stdout: out, stderr: errs}
+	r := a.running(l, all, price.Embedded(), "jsonl")
+	if err := r.stand(proxy.Options{Routes: routes(all)}, false); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		a.end(a.running(l, all, price.Embedded(), "jsonl").run(ctx, proxy.Options{Routes: routes(all)}, listener, false))
+		a.end(r.run(ctx, listener, false))
 		a.endRecording(l.rec)
 	}()
 	return "http://" + listener.Addr().String(), func() outcome {

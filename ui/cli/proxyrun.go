@@ -10,8 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"toolscope/capture"
@@ -30,35 +28,35 @@ type running struct {
 	ways    []way
 	url     string
 	prices  *price.Table
-	records chan capture.Record // to the screen or the printer
-	left    chan struct{}       // closed when nobody takes them any more
-	leave   func()              // closes it
+	waiting *backlog       // records for the screen or the printer
+	caught  chan os.Signal // signals that end it, where there is no screen
 }
-
-// recordsWaiting is how many records may wait for the printer before the proxy's
-// own queue fills.
-const recordsWaiting = 1 << 10
 
 // running makes what takes the records of a proxy.
 func (a *app) running(l *live, all []way, prices *price.Table, format string) *running {
-	r := &running{
-		live: l, app: a, format: format, ways: all, prices: prices,
-		records: make(chan capture.Record, recordsWaiting), left: make(chan struct{}),
+	return &running{live: l, app: a, format: format, ways: all, prices: prices, waiting: newBacklog(backlogLimit)}
+}
+
+// stand makes the proxy, which nobody can reach yet.
+func (r *running) stand(o proxy.Options, screen bool) (err error) {
+	o.Record = r.take
+	o.Refused = func(status int, why string) {
+		why = r.clean(why)
+		r.refusal.Store(&why)
+		if !screen {
+			r.app.say(fmt.Sprintf("toolscope: refused with %d: %s", status, why))
+		}
 	}
-	r.leave = sync.OnceFunc(func() { close(r.left) })
-	return r
+	if !screen {
+		o.Log = log.New(firstLine{r.app}, "", 0)
+		r.caught = catchEnd() // before anybody can know that it listens
+	}
+	r.proxy, err = proxy.New(o)
+	return err
 }
 
 // run serves on a listener until it is over.
-func (r *running) run(ctx context.Context, o proxy.Options, listener net.Listener, screen bool) (err error) {
-	o.Record = r.take
-	if !screen {
-		o.Log = log.New(firstLine{r.app}, "", 0)
-		o.Refused = r.refused
-	}
-	if r.proxy, err = proxy.New(o); err != nil {
-		return err
-	}
+func (r *running) run(ctx context.Context, listener net.Listener, screen bool) error {
 	served := make(chan error, 1)
 	go func() { served <- r.proxy.Serve(ctx, listener) }()
 	if screen {
@@ -107,54 +105,26 @@ func (r *running) pass(recs []capture.Record) {
 		if r.rec != nil {
 			r.rec.Record(rec)
 		}
-		select {
-		case r.records <- rec:
-		case <-r.left:
-		}
+		r.waiting.put(rec)
 	}
 }
 
-// taken is the records as the screen or the printer takes them.
-func (r *running) taken(yield func(capture.Record, error) bool) {
-	for rec := range r.records {
-		if !yield(rec, nil) {
-			return
-		}
-	}
-}
-
-// close cuts what is going on; what that makes known is passed on. Whoever does
-// not take it in time gets no more, so that it can be recorded.
+// close cuts what is going on; what that makes known is passed on.
 func (r *running) close() {
-	if err := r.end(readTime); err != nil {
-		r.leave()
-		if err := r.end(closeTime); err != nil {
-			r.app.complain(fmt.Errorf("the proxy did not end: %w", err))
-			return
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	defer r.waiting.end()
+	if err := r.proxy.Close(ctx); err != nil {
+		r.app.complain(fmt.Errorf("the proxy did not end: %w", err))
+		return
 	}
 	if r.redactor != nil {
 		r.pass(r.redactor.Flush())
 	}
-	close(r.records)
 	if s := r.proxy.Stats(); r.rec != nil && s.Gaps > 0 {
 		r.app.complain(fmt.Errorf("--record: the capture has gaps: %s were not recorded", sizeText(s.LostBytes)))
 		r.app.code = max(r.app.code, exitGaps)
 	}
-}
-
-// readTime is how long a reader of what is printed may take for the rest of it.
-const readTime = 2 * time.Second
-
-func (r *running) end(limit time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	return r.proxy.Close(ctx)
-}
-
-// refused tells of a request that was not admitted.
-func (r *running) refused(status int, why string) {
-	r.app.say(fmt.Sprintf("toolscope: refused with %d: %s", status, r.clean(why)))
 }
 
 // show runs the screen until the user leaves it, which ends the proxy.
@@ -166,37 +136,33 @@ func (r *running) show(ctx context.Context) error {
 		Status: r.words, Await: await(r.ways, r.url),
 	}
 	go r.ring(ctx, o.Inbox)
-	err := r.app.show(o, r.taken)
-	r.leave()
+	err := r.app.show(o, r.waiting.source)
 	r.close()
 	return err
 }
+
+// readTime is how long a reader of what is printed may take for the rest of it.
+const readTime = 2 * time.Second
 
 // print prints turns as they end until a signal; the next one ends the program
 // whatever is going on.
 func (r *running) print(served <-chan error) error {
 	defer quitQuietly()()
-	caught := make(chan os.Signal, 1)
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) { // as under nohup
-			signal.Notify(caught, sig)
-		}
-	}
 	printed := make(chan error, 1)
 	go func() { printed <- r.printTurns() }()
 	var failed error
 	select {
 	case failed = <-served:
-	case <-caught:
+	case <-r.caught:
 	}
-	signal.Stop(caught)
+	signal.Stop(r.caught)
 	r.close()
 	select {
 	case err := <-printed:
 		if failed == nil {
 			failed = err
 		}
-	case <-time.After(readTime): // nobody reads
+	case <-time.After(readTime): // nobody reads it
 	}
 	return failed
 }
@@ -212,7 +178,7 @@ func (r *running) printTurns() error {
 	in := new(providers.Inspector)
 	q := queue{in: in, path: "proxy", to: to, printed: map[*stream.Turn]bool{}}
 	var failed error
-	for rec := range r.records {
+	for rec := range r.waiting.source {
 		if strings.HasPrefix(rec.Note, "gap:") {
 			r.app.say("toolscope: " + rec.Note)
 		}

@@ -57,6 +57,9 @@ func givenWays(to []string) (all []way, only bool, err error) {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || name == "/" {
 			return nil, false, usagef("--to: not the URL of an upstream\nwanted is one like https://api.example.com/v1, or NAME=URL")
 		}
+		if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+			return nil, false, usagef("--to: no user name, query or fragment can be in it\nclients say who they are, and what they ask for")
+		}
 		if wayTo(all, name) != nil {
 			return nil, false, usagef("--to: %s is there twice", shown(name))
 		}

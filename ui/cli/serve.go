@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"os"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -99,12 +98,7 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 
 // untilSignal serves and returns when a signal has ended it; connections that are open then are broken.
 func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
-	ended := make(chan os.Signal, 1)
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) { // as under nohup
-			signal.Notify(ended, sig)
-		}
-	}
+	ended := catchEnd()
 	defer signal.Stop(ended)
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20,

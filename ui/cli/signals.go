@@ -94,6 +94,18 @@ func (s *signals) received() os.Signal {
 	}
 }
 
+// catchEnd catches the signals that end a program without a screen, but for those
+// that whoever started it wants ignored, as nohup does.
+func catchEnd() chan os.Signal {
+	caught := make(chan os.Signal, 1)
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(caught, sig)
+		}
+	}
+	return caught
+}
+
 // quitQuietly has SIGQUIT end a program without a screen as other signals do:
 // Go would print the stack of every goroutine. stop leaves that to Go again.
 func quitQuietly() (stop func()) {
