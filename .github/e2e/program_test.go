@@ -92,7 +92,7 @@ func served(t *testing.T, args ...string) string {
 // through is the URL a client is given in place of the upstream's: a proxy stands between.
 func through(t *testing.T, upstream string) string {
 	t.Helper()
-	return started(t, 0, "proxy", "--to", upstream, "--headless", "--format", "jsonl").url
+	return started(t, 128+int(syscall.SIGTERM), "proxy", "--to", upstream, "--headless", "--format", "jsonl").url
 }
 
 // call is a tool call as a client library or toolscope tells it.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -17,12 +18,12 @@ func TestProxy(t *testing.T) {
 				file, _ := recorded(t, p, 100)
 				dir := filepath.Join(t.TempDir(), "captures")
 				to := p.host + "=" + served(t, append(args, file)...) + p.version
-				between := started(t, 0, "proxy", "--to", to, "--headless", "--format", "jsonl", "--record", dir+"/")
+				between := started(t, 128+int(syscall.SIGTERM), "proxy", "--to", to, "--headless", "--format", "jsonl", "--record", dir+"/")
 				got, err := p.stream(t.Context(), between.url+"/"+p.host, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
-				shown, findings := told(t, between.end(0))
+				shown, findings := told(t, between.end(128 + int(syscall.SIGTERM)))
 				captures, _ := filepath.Glob(filepath.Join(dir, "*.tsc"))
 				if len(captures) != 1 || len(findings) > 0 {
 					t.Fatalf("recorded %q; findings %q", captures, findings)

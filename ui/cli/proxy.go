@@ -41,7 +41,7 @@ Keys, and what else looks like a secret, are replaced before anything is shown o
 recorded. Only this machine can connect, unless --public, which wants a --token: clients
 show it as the first part of the path.
 
-Exit codes: 0 when a signal ends it, 3 when the recording has gaps.`
+Exit codes: 3 when the recording has gaps, otherwise 128+n when signal n ends it.`
 
 func (a *app) proxyCommand() *cobra.Command {
 	var f proxyFlags

@@ -39,13 +39,14 @@ func proxied(t *testing.T, args ...string) *standIn {
 }
 
 // ended is all that was printed, after a signal has ended the program.
-func (p *standIn) ended(sig syscall.Signal, code int) outcome {
+func (p *standIn) ended(sig syscall.Signal) outcome {
 	p.t.Helper()
 	p.signal(sig)
 	printed, err := io.ReadAll(p.out)
 	if err != nil {
 		p.t.Error(err)
 	}
+	code := 128 + int(sig)
 	p.wantExit(code)
 	return outcome{code, string(printed), string(p.console.out)}
 }
@@ -63,7 +64,7 @@ func TestProxyPrints(t *testing.T) {
 				t.Errorf("%d %q %v", status, body, err)
 			}
 		}
-		got := p.ended(sig, 0)
+		got := p.ended(sig)
 		calls, turns := got.decode(t)
 		if len(calls) != 2 || len(turns) != 2 || calls[0].Name != "get_weather" || calls[0].Raw != `{"city":"Oslo"}` || turns[1].Phase != "complete" || got.stderr != "" {
 			t.Errorf("%+v", got)
@@ -100,7 +101,7 @@ func TestProxyText(t *testing.T) {
 	if _, _, err := post(t, p.url+"/v1/messages"); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.ended(syscall.SIGHUP, 0); !strings.Contains(got.stdout, "get_weather") || !strings.HasPrefix(got.stdout, "proxy  turn 1") {
+	if got := p.ended(syscall.SIGHUP); !strings.Contains(got.stdout, "get_weather") || !strings.HasPrefix(got.stdout, "proxy  turn 1") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -121,7 +122,7 @@ func TestProxyEndsStreams(t *testing.T) {
 	if _, err := io.ReadFull(resp.Body, make([]byte, len(begin))); err != nil {
 		t.Fatal(err)
 	}
-	got := p.ended(syscall.SIGTERM, 0)
+	got := p.ended(syscall.SIGTERM)
 	if rest, err := io.ReadAll(resp.Body); err == nil {
 		t.Errorf("the stream seems to have ended properly: %q", rest)
 	}
@@ -147,7 +148,7 @@ func TestProxyUnread(t *testing.T) {
 		}
 	}
 	p.signal(syscall.SIGTERM)
-	p.wantExit(0)
+	p.wantExit(128 + int(syscall.SIGTERM))
 	again := command(t, nil, "print", "--format", "jsonl", recording)
 	if calls, turns := again.decode(t); again.code != 0 || len(calls) != requests || len(turns) != requests {
 		t.Errorf("%d calls and %d turns are recorded: %s", len(calls), len(turns), again.stderr)
@@ -196,7 +197,7 @@ func TestProxyRefuses(t *testing.T) {
 	if resp, err := http.DefaultClient.Do(req); err != nil || resp.StatusCode != 200 {
 		t.Errorf("an allowed origin: %v %v", resp, err)
 	}
-	if got := p.ended(syscall.SIGINT, 0); strings.Contains(got.stderr, canary) {
+	if got := p.ended(syscall.SIGINT); strings.Contains(got.stderr, canary) {
 		t.Error(got.stderr)
 	}
 }
@@ -280,7 +281,7 @@ func TestProxyToken(t *testing.T) {
 	if all := requests(); len(all) != 1 || all[0].path != "/v1/messages" {
 		t.Errorf("%+v", all)
 	}
-	got := p.ended(syscall.SIGINT, 0)
+	got := p.ended(syscall.SIGINT)
 	recorded, err := os.ReadFile(recording)
 	if err != nil || bytes.Contains(recorded, []byte(token)) || strings.Contains(got.stdout+got.stderr, token) || !strings.Contains(got.stderr, "other machines") {
 		t.Errorf("%v, %+v\n%s", err, got, recorded)

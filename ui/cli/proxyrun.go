@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"toolscope/capture"
@@ -153,7 +154,10 @@ func (r *running) print(served <-chan error) error {
 	var failed error
 	select {
 	case failed = <-served:
-	case <-r.caught:
+	case sig := <-r.caught:
+		if n, ok := sig.(syscall.Signal); ok {
+			r.app.code = 128 + int(n)
+		}
 	}
 	signal.Stop(r.caught)
 	r.close()

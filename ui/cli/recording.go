@@ -119,6 +119,6 @@ func (a *app) endRecording(r *recording) {
 	close(r.over)
 	if err := r.Close(ctx); err != nil {
 		a.complain(fmt.Errorf("--record: %w", err))
-		a.code = max(a.code, exitGaps)
+		a.code = exitGaps // whatever else ended it
 	}
 }

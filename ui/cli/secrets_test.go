@@ -138,7 +138,7 @@ func TestProxySecrets(t *testing.T) {
 		recording := filepath.Join(t.TempDir(), "a.tsc")
 		p := proxied(t, "--to", "anthropic="+upstream, "--record", recording, "--format", format)
 		askLeaky(t, p.url)
-		got := p.ended(syscall.SIGTERM, 0)
+		got := p.ended(syscall.SIGTERM)
 		if strings.Count(got.stdout, "get_weather") < 2 || format == "jsonl" && !strings.Contains(got.stdout, "[redacted:xai-key:") {
 			t.Errorf("%+v", got)
 		}
