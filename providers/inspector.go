@@ -78,6 +78,18 @@ func (in *Inspector) End(number int) {
 	}
 }
 
+// Release lets go of the bytes of an exchange that has ended: for who shows only
+// what was made of them, and goes on for days. They cannot be read again.
+func (in *Inspector) Release(number int) {
+	x := in.byNumber[number]
+	if x == nil || !x.Ended {
+		return
+	}
+	x.Request, x.Response, x.Sent = stream.Wire{}, stream.Wire{}, stream.Wire{}
+	x.chain, x.framer, x.decoder, x.clock, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
+	x.forget()
+}
+
 // note records something that happened to the source.
 func (in *Inspector) note(text string) {
 	in.Timeline.Append(stampless(dialect.Diagnose(stream.NoTurn, stream.NoSlot, "SOURCE_NOTE", stream.Info, text)))

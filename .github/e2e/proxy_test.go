@@ -23,7 +23,7 @@ func TestProxy(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				shown, findings := told(t, between.end(128 + int(syscall.SIGTERM)))
+				shown, findings := told(t, between.end(128+int(syscall.SIGTERM)))
 				captures, _ := filepath.Glob(filepath.Join(dir, "*.tsc"))
 				if len(captures) != 1 || len(findings) > 0 {
 					t.Fatalf("recorded %q; findings %q", captures, findings)

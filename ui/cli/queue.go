@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"toolscope/providers"
@@ -15,8 +16,11 @@ type queue struct {
 	to      printer
 	first   int // first turn that was not printed
 	printed map[*stream.Turn]bool
-	events  int        // that were looked at
-	waiting []returned // calls sent back, of turns that were not printed
+	events  int          // that were looked at
+	waiting []returned   // calls sent back, of turns that were not printed
+	begun   int          // exchanges that were looked at
+	held    []int        // of those, the ones whose bytes are still held
+	shown   map[int]bool // of those, the ones of which a turn was printed
 }
 
 // returned is a call that a later request has in its history.
@@ -35,6 +39,7 @@ func (q *queue) print(all bool) error {
 	for _, t := range turns[q.first:] {
 		if (t.Closed() || all) && !q.printed[t] {
 			q.printed[t] = true
+			q.show(t.Exchange)
 			q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
 		}
 	}
@@ -42,7 +47,41 @@ func (q *queue) print(all bool) error {
 		q.first++
 	}
 	q.printReturns()
+	q.release()
 	return q.to.flush()
+}
+
+func (q *queue) show(exchange int) {
+	if q.shown == nil {
+		q.shown = map[int]bool{}
+	}
+	q.shown[exchange] = true
+}
+
+// release lets go of the bytes of exchanges of which everything was printed: a
+// proxy runs for days, and each request has all the history.
+func (q *queue) release() {
+	exchanges := q.in.Exchanges()
+	for ; q.begun < len(exchanges); q.begun++ {
+		q.held = append(q.held, exchanges[q.begun].Number)
+	}
+	if len(q.held) == 0 {
+		return
+	}
+	unprinted := map[int]bool{}
+	for _, t := range q.in.Session().Turns[q.first:] {
+		if !q.printed[t] {
+			unprinted[t.Exchange] = true
+		}
+	}
+	q.held = slices.DeleteFunc(q.held, func(number int) bool {
+		done := q.in.Exchange(number).Ended && q.shown[number] && !unprinted[number]
+		if done {
+			q.in.Release(number)
+			delete(q.shown, number)
+		}
+		return done
+	})
 }
 
 // file is where a turn came from.

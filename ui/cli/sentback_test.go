@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -97,4 +98,33 @@ func TestSentBackOnce(t *testing.T) {
 	step(false)
 	step(true, `"name":"g"`, `"type":"turn"`, `"turn":2,"call":1,"id":"","name":"g","exchange":5,"as":"intact","policies":[],"result":"ok"`)
 	step(true)
+}
+
+// TestPrintedIsReleased: what was printed is not held any longer, what was not
+// is, and so is what nothing came of.
+func TestPrintedIsReleased(t *testing.T) {
+	in := new(providers.Inspector)
+	q := queue{in: in, path: "a", to: &jsonPrinter{bufio.NewWriter(io.Discard), price.Embedded()}, printed: map[*stream.Turn]bool{}}
+	body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
+	in.Write(stream.Record{Exchange: 1, Data: body})
+	in.Write(stream.Record{Exchange: 2, Data: body})
+	in.Write(stream.Record{Exchange: 3, End: true})
+	held := func() (numbers []int) {
+		if err := q.print(false); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range in.Exchanges() {
+			if x.Response.Size() > 0 {
+				numbers = append(numbers, x.Number)
+			}
+		}
+		return numbers
+	}
+	if got := held(); len(got) != 2 {
+		t.Errorf("while both go on, %v are held", got)
+	}
+	in.Write(stream.Record{Exchange: 1, End: true})
+	if got := held(); len(got) != 1 || got[0] != 2 {
+		t.Errorf("when the first has ended, %v are held", got)
+	}
 }
