@@ -130,7 +130,7 @@ func (l *lexer) outside(p []byte, at int64) int {
 				l.s.feed(out, c, passed)
 			}
 			out.prev = c
-		case out.idle() && !l.s.r.scan.first[c]:
+		case out.idle() && (!l.s.r.scan.first[c] || n+1 < len(p) && !l.s.r.scan.pairs[pair(c, p[n+1])]):
 			out.prev = c
 		default:
 			l.s.scan(out, p[n:n+1], at+int64(n))

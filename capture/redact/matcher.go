@@ -175,6 +175,8 @@ func (m *matcher) follow() (verdict, int) {
 		if n > 64 && !m.sure {
 			return clean, 0
 		}
+	case m.lead.kind == userinfo:
+		m.sure = m.sure || c == '@' && bytes.IndexByte(m.text[l:], ':') >= 0
 	default:
 		m.sure = n-l >= m.lead.min
 	}
@@ -193,7 +195,7 @@ func (m *matcher) follow() (verdict, int) {
 // the same kind, as it does when each document repeats one.
 func (m *matcher) another() bool {
 	before, piece := m.text[:m.mark], m.text[m.mark:]
-	return m.sure && m.mark > 0 && m.lead.kind != field && string(piece) == m.lead.anchor &&
+	return m.sure && m.mark > 0 && m.lead.kind != field && m.lead.kind != userinfo && string(piece) == m.lead.anchor &&
 		(m.lead.kind != token || bytes.Count(before, []byte(".")) > 1)
 }
 
@@ -211,8 +213,11 @@ func (m *matcher) armoured() bool {
 	return m.sure && m.ended > len("-----") && m.last&0xffffffffff == dashes
 }
 
-// trimmed leaves the full stop behind a secret to the sentence.
+// trimmed leaves the full stop behind a secret to the sentence, and the host behind userinfo to the URL.
 func (m *matcher) trimmed(n int) int {
+	if m.lead.kind == userinfo {
+		return bytes.LastIndexByte(m.text[:n], '@')
+	}
 	for n > len(m.lead.anchor) && m.text[n-1] == '.' {
 		n--
 	}

@@ -2,8 +2,8 @@
 //
 //	record ─▶ decode (gzip …) ─▶ lexer ─▶ matcher of each channel ─▶ hold back, replace ─▶ record
 //
-// Words. A secret is known by how it looks (a pattern), by where it stands (a header, a query parameter, a JSON key),
-// or by value: what stood in a credential header is looked for in everything that follows, because servers repeat it
+// Words. A secret is known by how it looks (a pattern), by where it stands (a header, a query parameter, the userinfo of
+// a URL, also where those are part of a text, a JSON key), or by value: what stood in a credential header is looked for in everything that follows, because servers repeat it
 // in their errors. A channel is a text that comes in pieces: one JSON string of one document, continued by the string
 // in the same place of the next document. That is how a stream sends arguments, so a secret that is spread over many
 // deltas is one text here. A secret becomes [redacted:x-api-key:8f3a]: what it is and a salted 16 bit tag, so that
@@ -188,6 +188,7 @@ func (r *Redactor) credential(name, v string, change func(string) string) string
 		return strings.Join(pairs, ";")
 	case strings.HasSuffix(name, "authorization"):
 		scheme, secret, ok := strings.Cut(v, " ")
+		secret = strings.TrimSpace(secret) // what repeats it repeats no spaces
 		if !ok {
 			return change(v)
 		}

@@ -27,6 +27,10 @@ var canaries = map[string]string{
 	"jwt":               "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.c2lnbmF0dXJlLWNhbmFyeQ",
 	"private-key":       "-----BEGIN RSA PRIVATE KEY-----\nMIICANARY+canary/canary==\nCANARYcanary\n-----END RSA PRIVATE KEY-----",
 	"bearer":            "Bearer canary.canary~canary+canary/0123=",
+	"userinfo":          "postgres://canary:CANARY@canary,0@db.example:5432/x",
+	"key":               "https://api.example/v1?key=CANARY-canary-01",
+	"x-amz-signature":   "https://s3.example/x?X-Amz-Date=1&X-Amz-Signature=0c4a0c4a0c4a",
+	"x-api-key":         "curl -H 'x-api-key: canary-CANARY' https://api.example",
 }
 
 func redactor() *Redactor { return New([]byte("salt"), Options{}) }
@@ -55,6 +59,12 @@ func core(kind, canary string) string {
 	switch kind {
 	case "bearer":
 		return canary[len("Bearer "):]
+	case "userinfo":
+		return "canary:CANARY@canary,0"
+	case "key", "x-amz-signature":
+		return canary[strings.LastIndexByte(canary, '=')+1:]
+	case "x-api-key":
+		return "canary-CANARY"
 	case "jwt":
 		return canary[strings.IndexByte(canary, '.')+1:]
 	case "private-key":
@@ -259,5 +269,33 @@ func TestTimesAndOrder(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want\n%q", got, want)
+	}
+}
+
+// A link, a template and a program that reads its key from elsewhere hold no secret.
+func TestNoSecretInURL(t *testing.T) {
+	r := redactor()
+	for _, text := range []string{
+		"https://example.com:8080/a@b:c", "mailto:a:b@c", "https://git@host/x and a:b@c", "ssh://host:22 a@b",
+		"https://h/?key=${API_KEY}", "https://h/?key={key}&token=<token>", "https://h/?key=1&sig=2", "https://h/?monkey=CANARY0123456789",
+		"OpenAI(api_key=os.environ[0])", "x-api-key: $KEY_OF_MINE", "my-x-api-key: ",
+	} {
+		if got := r.Text(text); got != text {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+	if got, again := r.Text("amqp://u:CANARY@h/?key=CANARY0123"), ""; strings.Contains(got, "CANARY") {
+		t.Error(got)
+	} else if again = r.Text(got); again != got {
+		t.Errorf("%s became %s", got, again)
+	}
+}
+
+// A credential that stands two spaces behind its scheme is known without them.
+func TestSpacesBeforeCredential(t *testing.T) {
+	r := redactor()
+	r.Header(http.Header{"Authorization": {"Token  CANARY-no-pattern "}})
+	if got := r.Text(`"CANARY-no-pattern"`); strings.Contains(got, "CANARY") {
+		t.Error(got)
 	}
 }

@@ -6,11 +6,12 @@ import "strings"
 type kind int
 
 const (
-	run   kind = iota // the anchor and then at least min characters of the class
-	token             // a JSON web token: the second part must have begun
-	pem               // a private key, up to its last line
-	exact             // a secret that is known by value: its text
-	field             // the whole string, because the JSON key before it says what it is
+	run      kind = iota // the anchor and then at least min characters of the class
+	token                // a JSON web token: the second part must have begun
+	pem                  // a private key, up to its last line
+	exact                // a secret that is known by value: its text
+	field                // the whole string, because the JSON key before it says what it is
+	userinfo             // a name and a password between the anchor and the last @ before the host ends
 )
 
 // rule describes one sort of secret: a text that always stands at its beginning, and what may follow.
@@ -32,6 +33,8 @@ var (
 	dotted  = classOf("_-.", "az", "AZ", "09")
 	bearing = classOf("_-.~+/=", "az", "AZ", "09")
 	armour  = classOf("+/=-:,\\ \t\r\n", "az", "AZ", "09")
+	urlUser = except("\"'`\\<>[]/?#")
+	urlPart = except("\"'`\\<>[]/?#(){}&$|^")
 	any256  = func() *[256]bool {
 		var c [256]bool
 		for i := range c {
@@ -40,6 +43,15 @@ var (
 		return &c
 	}()
 )
+
+// except is all that is printed but spaces and the characters of single.
+func except(single string) *[256]bool {
+	c := classOf("", "!~")
+	for i := range len(single) {
+		c[single[i]] = false
+	}
+	return c
+}
 
 func classOf(single string, ranges ...string) *[256]bool {
 	var c [256]bool
@@ -56,7 +68,7 @@ func classOf(single string, ranges ...string) *[256]bool {
 
 // patterns are the secrets that are known by how they look. The lengths are the shortest that the makers hand out,
 // or shorter; a pattern whose anchor is also the end of an English word needs a boundary before it.
-var patterns = []*rule{
+var patterns = append([]*rule{
 	{name: "anthropic-key", anchor: "sk-ant-", class: wordish, min: 20},
 	{name: "openai-key", anchor: "sk-proj-", class: wordish, min: 20},
 	{name: "openai-key", anchor: "sk-svcacct-", class: wordish, min: 20},
@@ -78,6 +90,26 @@ var patterns = []*rule{
 	{name: "private-key", anchor: "-----BEGIN ", kind: pem, class: armour},
 	{name: "bearer", anchor: "Bearer ", class: bearing, min: 16, bound: true, keep: len("Bearer ")},
 	{name: "bearer", anchor: "bearer ", class: bearing, min: 16, bound: true, keep: len("bearer ")},
+	{name: "userinfo", anchor: "://", kind: userinfo, class: urlUser, keep: len("://")},
+	{name: "x-amz-signature", anchor: "X-Amz-Signature=", class: urlPart, min: 8, keep: len("X-Amz-Signature=")},
+	{name: "x-amz-credential", anchor: "X-Amz-Credential=", class: urlPart, min: 8, keep: len("X-Amz-Credential=")},
+	{name: "x-amz-security-token", anchor: "X-Amz-Security-Token=", class: urlPart, min: 8, keep: len("X-Amz-Security-Token=")},
+}, placed()...)
+
+// placed are the secrets that are known, in any text, by what stands before them: the name of a query parameter in a URL,
+// or that of a header in a command line.
+func placed() (list []*rule) {
+	add := func(name, anchor string) {
+		list = append(list, &rule{name: name, anchor: anchor, class: urlPart, min: knownMin, bound: alnum[anchor[0]], keep: len(anchor)})
+	}
+	for _, name := range []string{"key", "api_key", "apikey", "api-key", "access_token", "refresh_token", "token", "client_secret", "sig", "signature"} {
+		add(name, "?"+name+"=")
+		add(name, "&"+name+"=")
+	}
+	for _, name := range []string{"x-api-key", "X-Api-Key", "X-API-Key", "api-key", "Api-Key", "x-goog-api-key", "X-Goog-Api-Key"} {
+		add(strings.ToLower(name), name+": ")
+	}
+	return list
 }
 
 // fieldRule takes a whole string. What is shorter than its min is a placeholder.
@@ -90,7 +122,8 @@ var exactRule = &rule{name: "secret", kind: exact}
 // authorization_token of Anthropic's MCP connector, the authorization and the headers of an MCP tool of OpenAI's
 // Responses, and what such servers call the same thing.
 var secretFields = []string{
-	"authorization_token", "authorization", "Authorization", "api_key", "apiKey", "x-api-key", "access_token",
+	"authorization_token", "authorization", "Authorization", "Proxy-Authorization", "api_key", "apiKey", "access_token",
+	"x-api-key", "X-Api-Key", "X-API-Key", "api-key", "Api-Key", "x-goog-api-key", "X-Goog-Api-Key",
 	"refresh_token", "client_secret", "secret_access_key", "aws_secret_access_key", "session_token", "private_key",
 }
 
