@@ -1,7 +1,7 @@
 // Package capture is where bytes enter toolscope: from a file, a growing file, standard input or an earlier recording.
 //
 //	file, pipe ─▶ intake (what is this?) ─▶ bare body   ─┐
-//	growing file ─▶ tail ─▶ intake          curl dump   ─┼─▶ Source ─▶ Concat, Merge, Tee, Paced ─▶ whoever decodes
+//	growing file ─▶ tail ─▶ intake          curl dump   ─┼─▶ Source ─▶ Concat, Merge, Paced ─▶ whoever decodes
 //	                                        own capture ─┘
 //
 //	records of live traffic ─▶ Recorder ─▶ Writer ─▶ own capture

@@ -99,29 +99,3 @@ func (w *Writer) Close() error {
 	}
 	return nil
 }
-
-// Tee records what passes. When that fails, recording stops, the record that could not be written says so in its
-// note, and the records go on.
-func Tee(src Source, w *Writer) Source {
-	return func(yield func(Record, error) bool) {
-		recording := true
-		for r, err := range src {
-			if recording && err == nil {
-				if failed := w.Write(r); failed != nil {
-					recording = false
-					r.Note = joinNotes(r.Note, "recording stopped: "+failed.Error())
-				}
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
-
-func joinNotes(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
-}

@@ -56,25 +56,6 @@ func (f *flaky) Write(p []byte) (int, error) {
 	return f.Buffer.Write(p)
 }
 
-func TestTeeGoesOnWhenRecordingFails(t *testing.T) {
-	disk := &flaky{fails: func(n int) bool { return n > 2 }}
-	w, err := NewWriter(disk, noon, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	recs := collect(t, Tee(of(
-		Record{Exchange: 1, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b"), Note: "n"},
-		Record{Exchange: 1, Data: []byte("c")}, Record{Exchange: 1, End: EndEOF},
-	), w))
-	expect(t, outline(recs), `1 "abc" note:n; recording stopped: write capture: short write eof`)
-	if disk.writes != 3 {
-		t.Errorf("%d writes, want 3: it must not go on trying", disk.writes)
-	}
-	if got := readBack(t, disk.String()); string(got[0].Data) != "a" {
-		t.Errorf("recorded %+v", got)
-	}
-}
-
 // A record that follows a torn one is not torn with it.
 func TestWriterAfterTornLine(t *testing.T) {
 	disk := &flaky{fails: func(n int) bool { return n == 2 }}

@@ -124,7 +124,10 @@ func TestNoCanaryOnDisk(t *testing.T) {
 					}
 				}
 			}
-			for range capture.Tee(Source(src, withCodings()), w) {
+			for r := range Source(src, withCodings()) {
+				if err := w.Write(r); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
