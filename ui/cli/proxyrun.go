@@ -182,7 +182,14 @@ func (r *running) printTurns() error {
 	in := new(providers.Inspector)
 	q := queue{in: in, path: "proxy", to: to, printed: map[*stream.Turn]bool{}}
 	var failed error
+	told := r.rec == nil // that the recording has gaps
 	for rec := range r.waiting.source {
+		if !told {
+			if trouble := r.rec.State().Trouble; trouble != "" {
+				told = true
+				r.app.say("toolscope: --record: the capture has gaps from here on: " + r.clean(trouble))
+			}
+		}
 		if strings.HasPrefix(rec.Note, "gap:") {
 			r.app.say("toolscope: " + rec.Note)
 		}
