@@ -48,7 +48,7 @@ func TestConnectInterrupted(t *testing.T) {
 		p.wantExit(128 + int(sig))
 		waitFor(t, left)
 		waitFor(t, left)
-		if p.screen.shows(canary) {
+		if p.shows(canary) {
 			t.Error(p.describe())
 		}
 	}
@@ -83,7 +83,7 @@ func TestConnectScreenError(t *testing.T) {
 		args: []string{"connect", "anthropic", "--base-url", url, "hi"}, env: []string{"ANTHROPIC_API_KEY=" + canary}, w: 160, stderr: errs,
 	})
 	p.untilShown("invalid x-api-key")
-	if p.screen.shows(canary) {
+	if p.shows(canary) {
 		t.Error(p.describe())
 	}
 	p.keys("q")

@@ -104,7 +104,7 @@ func TestEmptyPipe(t *testing.T) {
 	w.Close()
 	p = start(t, launch{args: []string{"print"}, stdin: r})
 	p.wantExit(0)
-	if !p.screen.shows("no bytes came") {
+	if !p.shows("no bytes came") {
 		t.Error(p.describe())
 	}
 }

@@ -64,7 +64,7 @@ func TestProxyScreenRefuses(t *testing.T) {
 	resp.Body.Close()
 	p.untilShown("1 refused")
 	p.untilShown(`1 refused: no upstream for the path "/v1/messages"`)
-	if p.screen.shows(canary) {
+	if p.shows(canary) {
 		t.Error(p.describe())
 	}
 	p.keys("q")

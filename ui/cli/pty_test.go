@@ -150,6 +150,11 @@ func now[T any](p *console, f func(*screen) T) T {
 	return f(p.screen)
 }
 
+// shows reports whether a text is on the screen as it is.
+func (p *console) shows(text string) bool {
+	return now(p, func(s *screen) bool { return s.shows(text) })
+}
+
 func (p *console) describe() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

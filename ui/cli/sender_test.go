@@ -75,7 +75,7 @@ func TestSendAgain(t *testing.T) {
 	p.untilShown("no model is named")
 	p.keys("g\r")
 	p.untilShown("6 turns")
-	if p.screen.shows(canary) || len(requests()) != 2 {
+	if p.shows(canary) || len(requests()) != 2 {
 		t.Error(p.describe())
 	}
 	p.keys("q")
@@ -186,7 +186,7 @@ func TestSendRefused(t *testing.T) {
 	p.untilShown("byte for byte")
 	p.keys("\r")
 	p.untilShown("Incorrect API key provided: [redacted:")
-	if p.screen.shows(canary) {
+	if p.shows(canary) {
 		t.Error(p.describe())
 	}
 	p.keys("qq")
@@ -207,7 +207,7 @@ func TestSideBySide(t *testing.T) {
 	p.untilShown("SIDE BY SIDE  2 turns")
 	p.untilShown("1 differ")
 	for _, text := range []string{"Oslo", "Bergen", "claude-x", "gpt-4.1", "openai-chat"} {
-		if !p.screen.shows(text) {
+		if !p.shows(text) {
 			t.Errorf("no %s:\n%s", text, p.describe())
 		}
 	}
