@@ -9,15 +9,11 @@ func decode(request []byte) ([]dialect.Message, error) {
 // readMessage reads one message. That of a tool is the user's: a part with the
 // message as its Raw. The plan of the model is its reasoning.
 func readMessage(v dialect.Raw) dialect.Message {
-	m := dialect.Message{Role: dialect.User, Raw: v}
-	switch role := v.Get("role"); {
-	case role.Is("assistant"):
-		m.Role = dialect.Assistant
-	case role.Is("system"):
-		m.Role = dialect.System
-	case role.Is("tool"):
-		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{readResult(v)}}
+	role, tool := dialect.RoleOf(v)
+	if tool {
+		return dialect.Message{Role: role, Parts: []dialect.Part{readResult(v)}}
 	}
+	m := dialect.Message{Role: role, Raw: v}
 	if plan := v.Get("tool_plan"); plan.IsString() && !plan.Empty() {
 		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
 	}

@@ -34,6 +34,19 @@ const (
 
 func (r Role) String() string { return [...]string{"system", "user", "assistant"}[r] }
 
+// RoleOf is who speaks in a message whose role is one of "system", "assistant",
+// "user" and "tool"; tool says that it is the result of one.
+func RoleOf(message Raw) (role Role, tool bool) {
+	switch word := message.Get("role"); {
+	case word.Is("assistant"):
+		return Assistant, false
+	case word.Is("system"):
+		return System, false
+	default:
+		return User, word.Is("tool")
+	}
+}
+
 // PartKind is what a Part is.
 type PartKind uint8
 
