@@ -38,6 +38,8 @@ type Record struct {
 	Head     *Head         // on an exchange's first record of a side: what is known from outside the body
 	End      End           // on the last record of the response side: how it ended
 	Why      string        // with End: the reason in words, may be empty
+	By       Party         // with End: who ended it; with Head: who answered, where that was not the provider
+	Lost     int64         // bytes of this side, before Data, that passed and were not recorded: toolscope's own gap
 	Note     string        // something that happened to the source itself; the exchange it comes with is the latest one
 }
 
@@ -60,6 +62,17 @@ type End string
 const (
 	EndEOF End = "eof" // the input came to its end
 	EndCut End = "cut" // the connection or the file was cut: more may have been meant to come
+)
+
+// Party is who did what a record tells of.
+type Party string
+
+// The parties of an exchange. The zero value is nobody that is known by name: of an end the provider, or whoever
+// passed on what it sent.
+const (
+	Client    Party = "client"    // who sent the request
+	Network   Party = "network"   // a reset, a connection that was lost
+	Toolscope Party = "toolscope" // this program: a limit of its own, its end, an answer in the provider's place
 )
 
 // Head is what is known about one side of an exchange from outside its body. Every field may be missing.

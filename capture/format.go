@@ -26,6 +26,8 @@ import (
 //	d     the bytes, when they are UTF-8
 //	b     the bytes in base64, when they are not
 //	end   "eof" or "cut", and why: the reason
+//	by    who ended it, or answered, if not the provider: "client", "network", "toolscope"
+//	lost  bytes of this side, before those of the record, that passed and were not recorded
 //	note  something that happened to the source
 //	c     always the last: CRC-32C of the line before it, in eight hexadecimal digits
 //
@@ -52,6 +54,8 @@ type recordLine struct {
 	B    []byte      `json:"b,omitempty"`
 	End  End         `json:"end,omitempty"`
 	Why  string      `json:"why,omitempty"`
+	By   Party       `json:"by,omitempty"`
+	Lost int64       `json:"lost,omitempty"`
 	Note string      `json:"note,omitempty"`
 }
 
@@ -101,7 +105,7 @@ func encodeRecord(r Record) ([]byte, error) {
 	}
 	line := recordLine{
 		T: millis(r.At), X: r.Exchange, Side: r.Side,
-		End: r.End, Why: r.Why, Note: r.Note,
+		End: r.End, Why: r.Why, By: r.By, Lost: r.Lost, Note: r.Note,
 	}
 	if utf8.Valid(r.Data) {
 		line.D = string(r.Data)
@@ -161,7 +165,7 @@ func decodeRecord(text []byte) (Record, error) {
 	}
 	r := Record{
 		Exchange: line.X, Side: line.Side, At: at,
-		Data: line.B, Head: (*Head)(line.Head), End: line.End, Why: line.Why, Note: line.Note,
+		Data: line.B, Head: (*Head)(line.Head), End: line.End, Why: line.Why, By: line.By, Lost: max(0, line.Lost), Note: line.Note,
 	}
 	if line.D != "" {
 		r.Data = []byte(line.D)

@@ -13,7 +13,8 @@ import (
 // record is a capture's record as the core knows it.
 func record(r capture.Record) stream.Record {
 	out := stream.Record{
-		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data, End: r.End != "", Why: r.Why, Note: r.Note,
+		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
+		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note,
 	}
 	if r.Head != nil {
 		out.Head = &stream.Head{
