@@ -112,11 +112,11 @@ func TestHeldBack(t *testing.T) {
 	} {
 		r := redactor()
 		out := 0
-		for _, rec := range r.Redact(capture.Record{Exchange: 1, Data: []byte(test.body)}) {
+		for _, rec := range take(r, capture.Record{Exchange: 1, Data: []byte(test.body)}) {
 			out += len(rec.Data)
 		}
 		rest := 0
-		for _, rec := range r.Flush() {
+		for _, rec := range flushed(r) {
 			rest += len(rec.Data)
 		}
 		if rest > test.held {
@@ -142,9 +142,9 @@ func BenchmarkClean(b *testing.B) {
 			r := redactor()
 			for b.Loop() {
 				for at := 0; at+size <= len(test.body); at += size {
-					r.Redact(capture.Record{Exchange: 1, Data: []byte(test.body[at : at+size])})
+					take(r, capture.Record{Exchange: 1, Data: []byte(test.body[at : at+size])})
 				}
-				r.Redact(capture.Record{Exchange: 1, End: capture.EndEOF})
+				take(r, capture.Record{Exchange: 1, End: capture.EndEOF})
 			}
 		})
 	}

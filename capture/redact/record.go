@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"net/http"
 	"slices"
@@ -48,42 +47,16 @@ type mark struct {
 	to     int64
 }
 
-// Source is src without its secrets.
-func Source(src capture.Source, r *Redactor) capture.Source {
-	return func(yield func(capture.Record, error) bool) {
-		next, stop := iter.Pull2(src)
-		defer stop()
-		for {
-			rec, err, more := next()
-			var recs []capture.Record
-			if more && err == nil {
-				recs = r.Redact(rec)
-			} else {
-				recs = r.Flush()
-			}
-			for _, clean := range recs {
-				if !yield(clean, nil) {
-					return
-				}
-			}
-			switch {
-			case more && err != nil:
-				yield(capture.Record{}, err)
-				return
-			case !more:
-				return
-			}
-		}
-	}
-}
-
-// Redact is what can be passed on after rec has come: usually rec without its secrets. Bytes that are held back
+// Take is what can be passed on after rec has come: usually rec without its secrets. Bytes that are held back
 // follow later in a record of their own, with the time at which they came, and before anything else of their side.
 // It owns rec and its data.
-func (r *Redactor) Redact(rec capture.Record) []capture.Record {
+func (r *Redactor) Take(rec capture.Record) []Clean {
+	if r.keep {
+		return []Clean{{rec}}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []capture.Record
+	var out []Clean
 	if rec.Side == capture.Response {
 		if asked := r.sides[sideKey{rec.Exchange, capture.Request}]; asked != nil { // the server does not wait for more
 			asked.text.yield()
@@ -102,8 +75,8 @@ func (r *Redactor) Redact(rec capture.Record) []capture.Record {
 	}
 	data := rec.Data
 	rec.Data, s.at = nil, rec.At
-	if len(data) == 0 && rec.End == "" {
-		return append(out, rec)
+	if len(data) == 0 && rec.End == "" && rec.Lost == 0 {
+		return append(out, Clean{rec})
 	}
 	s.receive(r, data)
 	if rec.End != "" {
@@ -121,10 +94,10 @@ func (r *Redactor) Redact(rec capture.Record) []capture.Record {
 }
 
 // Flush passes on what is held back, because nothing more comes.
-func (r *Redactor) Flush() []capture.Record {
+func (r *Redactor) Flush() []Clean {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []capture.Record
+	var out []Clean
 	for _, key := range slices.SortedFunc(maps.Keys(r.sides), func(a, b sideKey) int {
 		return cmp.Or(cmp.Compare(a.exchange, b.exchange), cmp.Compare(b.side, a.side))
 	}) {
@@ -225,7 +198,7 @@ func (s *side) undecoded() string {
 }
 
 // close ends a side and passes on what is left of it.
-func (s *side) close(out []capture.Record, key sideKey) []capture.Record {
+func (s *side) close(out []Clean, key sideKey) []Clean {
 	last := capture.Record{Exchange: key.exchange, Side: key.side, At: s.at, Note: s.undecoded()}
 	s.text.finish()
 	s.marks = append(s.marks, mark{last, s.text.end()})
@@ -233,7 +206,7 @@ func (s *side) close(out []capture.Record, key sideKey) []capture.Record {
 }
 
 // emit passes on what is decided, each byte in a record like the one it came in.
-func (s *side) emit(out []capture.Record) []capture.Record {
+func (s *side) emit(out []Clean) []Clean {
 	limit := s.text.decided()
 	for len(s.marks) > 0 {
 		m := &s.marks[0]
@@ -246,12 +219,11 @@ func (s *side) emit(out []capture.Record) []capture.Record {
 		if len(data) > 0 {
 			rec.Data = data
 		}
-		if to < m.to { // the rest comes later, and so does the end
-			rec.End, rec.Why = "", ""
-			m.record = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: m.record.End, Why: m.record.Why}
+		if to < m.to {
+			rec, m.record = divided(rec)
 		}
-		if rec.Data != nil || rec.Head != nil || rec.End != "" || rec.Note != "" {
-			out = append(out, rec)
+		if rec.Data != nil || rec.Head != nil || rec.End != "" || rec.Note != "" || rec.Lost > 0 {
+			out = append(out, Clean{rec})
 		}
 		if to < m.to {
 			break
@@ -259,6 +231,22 @@ func (s *side) emit(out []capture.Record) []capture.Record {
 		s.marks = s.marks[1:]
 	}
 	return out
+}
+
+// divided is a record of which a part of the bytes must wait, and the record in which they come. The end, why it came
+// and who brought it wait with them; what was lost was lost before the bytes that go first. By also says who answered,
+// so it stays with a head.
+func divided(rec capture.Record) (first, rest capture.Record) {
+	rest = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: rec.End, Why: rec.Why}
+	if rec.End != "" {
+		rest.By = rec.By
+	}
+	first = rec
+	first.End, first.Why = "", ""
+	if first.Head == nil {
+		first.By = ""
+	}
+	return first, rest
 }
 
 func joined(a, b string) string {

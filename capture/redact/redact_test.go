@@ -45,13 +45,13 @@ func through(r *Redactor, body string, n int) string {
 }
 
 func records(r *Redactor, body string, n int) []capture.Record {
-	out := r.Redact(capture.Record{Exchange: 1, Head: &capture.Head{Status: 200}})
+	out := take(r, capture.Record{Exchange: 1, Head: &capture.Head{Status: 200}})
 	for len(body) > 0 {
 		m := min(n, len(body))
-		out = append(out, r.Redact(capture.Record{Exchange: 1, Data: []byte(body[:m])})...)
+		out = append(out, take(r, capture.Record{Exchange: 1, Data: []byte(body[:m])})...)
 		body = body[m:]
 	}
-	return append(out, r.Redact(capture.Record{Exchange: 1, End: capture.EndEOF})...)
+	return append(out, take(r, capture.Record{Exchange: 1, End: capture.EndEOF})...)
 }
 
 // core is the part of a canary that nobody may see.
@@ -151,7 +151,7 @@ func joinDeltas(t *testing.T, sse string) string {
 
 func TestKnownByValue(t *testing.T) {
 	r := redactor()
-	r.Redact(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{
+	take(r, capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{
 		URL:    "https://user:pa55w0rd-canary@h.example/v1?key=query-canary-1&x=1",
 		Header: http.Header{"X-Api-Key": {"no-pattern-canary"}, "Cookie": {"a=cookie-canary; b=2"}, "Accept": {"x"}},
 	}})
@@ -230,14 +230,14 @@ var tagPattern = regexp.MustCompile(`(redacted:[a-z_-]+:)[0-9a-f]{4}`)
 // A WebSocket's record is a message, and stays one.
 func TestMessagesStayWhole(t *testing.T) {
 	r := redactor()
-	r.Redact(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "GET"}})
-	r.Redact(capture.Record{Exchange: 1, Head: &capture.Head{Status: 101}})
+	take(r, capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "GET"}})
+	take(r, capture.Record{Exchange: 1, Head: &capture.Head{Status: 101}})
 	key := canaries["openai-key"]
 	var got []string
 	for _, message := range []string{
 		`{"type":"d","delta":"is ` + key[:9] + `"}`, `{"type":"d","delta":"` + key[9:] + `"}`, `{"type":"d","delta":" now"}`, `{"type":"done"}`,
 	} {
-		for _, rec := range r.Redact(capture.Record{Exchange: 1, Data: []byte(message)}) {
+		for _, rec := range take(r, capture.Record{Exchange: 1, Data: []byte(message)}) {
 			got = append(got, tagPattern.ReplaceAllString(string(rec.Data), "${1}TAG"))
 		}
 	}
@@ -257,7 +257,8 @@ func TestTimesAndOrder(t *testing.T) {
 			yield(capture.Record{Exchange: 1, At: 5, End: capture.EndEOF}, nil)
 	}
 	var got []string
-	for r, err := range Source(src, redactor()) {
+	for clean, err := range Source(src, redactor()) {
+		r := clean.Record()
 		got = append(got, fmt.Sprintf("%v%s %s%s head:%v %v", r.At, r.Side, r.Data, r.Note, r.Head != nil, r.End))
 		if err != nil {
 			t.Fatal(err)

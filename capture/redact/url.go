@@ -9,6 +9,9 @@ import (
 // credentials, and whatever else looks like a secret. What it does not replace stays byte for byte, and what can be
 // parsed can still be parsed.
 func (r *Redactor) URL(s string) string {
+	if r.keep {
+		return s
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.url(s)

@@ -22,7 +22,7 @@ const (
 // live is what becomes of records that come from the network before they are
 // shown: their secrets are replaced, and they are recorded.
 type live struct {
-	redactor *redact.Redactor // nil when secrets are kept
+	redactor *redact.Redactor
 	rec      *recording
 	proxy    *proxy.Proxy           // nil where records do not come from one
 	refusal  atomic.Pointer[string] // why the last request was not admitted
@@ -34,6 +34,7 @@ func (a *app) live(to string, began time.Time, by string, keepSecrets bool) (l *
 	a.network = l
 	if keepSecrets {
 		a.say("toolscope: --keep-secrets: keys are shown and recorded as they are")
+		l.redactor = redact.KeepAll()
 	} else {
 		l.redactor = newRedactor()
 	}
@@ -43,46 +44,38 @@ func (a *app) live(to string, began time.Time, by string, keepSecrets bool) (l *
 
 // learn has the credentials of a request be sought in everything, also where no
 // request is seen.
-func (l *live) learn(h http.Header) {
-	if l.redactor != nil {
-		l.redactor.Header(h)
-	}
-}
+func (l *live) learn(h http.Header) { l.redactor.Header(h) }
 
 // clean is a text without secrets.
-func (l *live) clean(text string) string {
-	if l.redactor == nil {
-		return text
-	}
-	return l.redactor.Text(text)
-}
+func (l *live) clean(text string) string { return l.redactor.Text(text) }
 
 // source is src as it may be seen, and is being recorded.
 func (l *live) source(src capture.Source) capture.Source {
-	if l.redactor != nil {
-		src = redact.Source(src, l.redactor)
-	}
-	return l.rec.source(src)
+	return l.rec.source(func(yield func(capture.Record, error) bool) {
+		for clean, err := range redact.Source(src, l.redactor) {
+			if !yield(clean.Record(), err) {
+				return
+			}
+		}
+	})
 }
 
 // pass is a record as it may be seen, which is recorded too; of what waits for
 // more of its exchange nothing, and then all at once.
 func (l *live) pass(rec capture.Record) []capture.Record {
-	all := []capture.Record{rec}
-	if l.redactor != nil {
-		all = l.redactor.Redact(rec)
-	}
-	if l.rec != nil {
-		for _, r := range all {
-			l.rec.Record(r)
+	var all []capture.Record
+	for _, clean := range l.redactor.Take(rec) {
+		if l.rec != nil {
+			l.rec.Record(clean.Record())
 		}
+		all = append(all, clean.Record())
 	}
 	return all
 }
 
 // words are what there is to know besides the records.
 func (l *live) words() (words []ui.Word) {
-	if l.redactor == nil {
+	if l.redactor.Keeps() {
 		words = append(words, ui.Word{Text: "SECRETS KEPT", Alarm: true})
 	}
 	var stats proxy.Stats

@@ -90,7 +90,7 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 		return err
 	}
 	defer a.endRecording(l.rec)
-	if l.redactor != nil && f.token != "" {
+	if f.token != "" {
 		l.redactor.Learn(f.token, "token")
 	}
 	r := a.running(l, all, prices, f.format)

@@ -15,6 +15,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/proxy"
+	"toolscope/capture/redact"
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
@@ -94,15 +95,12 @@ func (r *running) announce(f *proxyFlags) {
 
 // take is what the proxy's records go through, one after the other.
 func (r *running) take(rec capture.Record) {
-	recs := []capture.Record{rec}
-	if r.redactor != nil {
-		recs = r.redactor.Redact(rec)
-	}
-	r.pass(recs)
+	r.pass(r.redactor.Take(rec))
 }
 
-func (r *running) pass(recs []capture.Record) {
-	for _, rec := range recs {
+func (r *running) pass(recs []redact.Clean) {
+	for _, clean := range recs {
+		rec := clean.Record()
 		if r.rec != nil {
 			r.rec.Record(rec)
 		}
@@ -119,9 +117,7 @@ func (r *running) close() {
 		r.app.complain(fmt.Errorf("the proxy did not end: %w", err))
 		return
 	}
-	if r.redactor != nil {
-		r.pass(r.redactor.Flush())
-	}
+	r.pass(r.redactor.Flush())
 	if s := r.proxy.Stats(); r.rec != nil && s.Gaps > 0 {
 		r.app.complain(fmt.Errorf("--record: the capture has gaps: %s were not recorded", sizeText(s.LostBytes)))
 		r.app.code = max(r.app.code, exitGaps)
