@@ -32,12 +32,12 @@ var vectors = []vector{
 	{9, "a whole object, nothing, and then more: code that ran what parsed ran something else", "openaichat/trailing", []string{
 		"complete tool_calls", `  sealed trailing malformed: {"query": "test"}, "limit": 10}  ARGS_TRAILING!!  EARLY_WRONG!`,
 	}, []string{
-		`parsable object: early and wrong with {"query": "test"}`,
+		`parsable object: early wrong with {"query": "test"}`,
 	}},
 	{10, "code that takes what does not parse for a string runs the first fragment", "openaichat/first_fragment_looks_like_a_value", []string{
 		"complete tool_calls", `  sealed object complete: {"urls": ["a"]}`,
 	}, []string{
-		`any arguments: early and wrong with {"ur`,
+		`any arguments: early wrong with {"ur`,
 	}},
 	{11, "two whole calls at index 0, each with an id", "openaichat/index_reused_new_ids", []string{
 		"complete tool_calls  IDX_REUSED!", `  sealed object complete: {"city":"Oslo"}`, `  sealed object complete: {"city":"Bergen"}`,

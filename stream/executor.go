@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"fmt"
+	"sort"
 )
 
 // An Executor is a rule by which some agents decide that a call may be run. All
@@ -15,7 +16,7 @@ const (
 	Parsable                       // the arguments parse as JSON
 	ParsableObject                 // they parse as an object
 	Repaired                       // a forgiving parser finds a value for every key
-	NextSlot                       // another call, or text, comes
+	NextSlot                       // another call, or text, comes; the finish flushes the last
 	FinishWord                     // the finish word speaks of tools
 	AtSeal                         // the protocol says that the arguments are final
 	AtEnd                          // the response has ended
@@ -35,16 +36,18 @@ type Verdict uint8
 const (
 	NotYet        Verdict = iota // nothing has made it run, but more may come
 	Never                        // nothing ever makes it run
-	RunSafely                    // when nothing could change any more
+	RunSafely                    // when nothing could change any more; only a call that is complete, or has no arguments
 	RunEarly                     // too soon, but the arguments were what they became
 	RunWrong                     // with arguments that are not those of the call
 	RunTwice                     // once for each object in the arguments
 	RunIncomplete                // a call that was cut, failed or was refused
+	RunBroken                    // with final arguments that are not the object they should be
+	Refuses                      // parses first, and those final arguments never parse
 )
 
 func (v Verdict) String() string {
 	return [...]string{
-		"not yet", "never", "safe", "early", "early and wrong", "twice", "runs a cut call",
+		"not yet", "never", "safe", "early", "early wrong", "twice", "cut call", "broken call", "refuses",
 	}[v]
 }
 
@@ -96,22 +99,59 @@ func (c *Call) Run(x Executor) Run {
 	switch {
 	case r.event == 0 && c.Arriving():
 		out.Verdict = NotYet
+	case r.event == 0 && (x == Parsable || x == ParsableObject) && c.brokenFor(x):
+		out.Verdict = Refuses
 	case r.event == 0:
 		out.Verdict = Never
 	case c.phase > PhaseEnded:
 		out.Verdict = RunIncomplete
 	case (x == Parsable || x == ParsableObject) && c.lex.Docs() > int(r.docs):
 		out.Verdict = RunTwice
-	case out.Gone, len(bytes.TrimSpace(c.args[r.bytes:])) > 0 && (x != Repaired || !onlyCloses(c.args[r.bytes:])):
+	case out.Gone, c.changedAfter(r, x):
 		out.Verdict = RunWrong
 	case c.Arriving():
 		out.Verdict = NotYet // so far it is what it was
-	case x >= AtSeal, c.sealEvent > 0 && r.event >= c.sealEvent:
-		out.Verdict = RunSafely
 	default:
-		out.Verdict = RunEarly
+		out.Verdict = c.runWhole(r, x)
 	}
 	return out
+}
+
+// brokenFor reports whether the arguments are final and not what a rule that
+// parses them wants.
+func (c *Call) brokenFor(x Executor) bool {
+	switch c.Status() {
+	case Malformed:
+		return true
+	case NotObject:
+		return x == ParsableObject
+	}
+	return false
+}
+
+// changedAfter reports whether the call had other arguments, as executor x sees
+// them, when it ran than it has now.
+func (c *Call) changedAfter(r run, x Executor) bool {
+	rest := c.args[r.bytes:]
+	if x == Repaired {
+		return !onlyCloses(rest[c.literalRest(int(r.bytes)):])
+	}
+	return len(bytes.TrimSpace(rest)) > 0
+}
+
+// runWhole is the verdict on a run with all the arguments that ever came.
+func (c *Call) runWhole(r run, x Executor) Verdict {
+	switch c.Status() {
+	case Malformed, NotObject:
+		return RunBroken
+	case CutShort:
+		return RunIncomplete
+	case Complete, NoArguments:
+		if x >= AtSeal || c.sealEvent > 0 && r.event >= c.sealEvent {
+			return RunSafely
+		}
+	}
+	return RunEarly
 }
 
 // checkEarly reports arguments that were an object before they were whole. Those
@@ -155,6 +195,17 @@ func (c *Call) repairedRun() (r run) {
 		}
 	}
 	return r
+}
+
+// literalRest is how many bytes of true, false or null follow off, where it is
+// inside one: forgiving parsers take its beginning for all of it.
+func (c *Call) literalRest(off int) int {
+	toks := c.lex.Tokens()
+	i := sort.Search(len(toks), func(i int) bool { return int(toks[i].End) > off })
+	if i == len(toks) || i == 0 || int(toks[i-1].End) == off || toks[i].Kind < True || toks[i].Kind > Null {
+		return 0
+	}
+	return int(toks[i].End) - off
 }
 
 // onlyCloses reports whether text does nothing but close what is open: a parser

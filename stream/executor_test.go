@@ -29,35 +29,35 @@ func TestExecutors(t *testing.T) {
 		want   []string
 	}{
 		{"an ordinary call", append(sealedWith(`{"ur`, `ls":["a"]}`), finish(FinishDone, "tool_calls"), closed(CloseEnd)), []string{
-			`any arguments: early and wrong "{\"ur"`, `parsable: early "{\"urls\":[\"a\"]}"`, `parsable object: early "{\"urls\":[\"a\"]}"`,
-			`repaired: early "{\"urls\":[\"a\"]}"`, `next call: never`, `finish word: safe "{\"urls\":[\"a\"]}"`,
+			`any arguments: early wrong "{\"ur"`, `parsable: early "{\"urls\":[\"a\"]}"`, `parsable object: early "{\"urls\":[\"a\"]}"`,
+			`repaired: early "{\"urls\":[\"a\"]}"`, `next call: safe "{\"urls\":[\"a\"]}"`, `finish word: safe "{\"urls\":[\"a\"]}"`,
 			`seal: safe "{\"urls\":[\"a\"]}"`, `end of stream: safe "{\"urls\":[\"a\"]}"`,
 		}},
 		{"an object, then more", append(sealedWith(`{"query": "test"}`, ``, `, "limit": 10}`), finish(FinishDone, "stop"), closed(CloseEnd)), []string{
-			`any arguments: early and wrong "{\"query\": \"test\"}"`, `parsable: early and wrong "{\"query\": \"test\"}"`,
-			`parsable object: early and wrong "{\"query\": \"test\"}"`, `repaired: early and wrong "{\"query\": \"test\"}"`, `next call: never`, `finish word: never`,
-			`seal: safe "{\"query\": \"test\"}, \"limit\": 10}"`, `end of stream: safe "{\"query\": \"test\"}, \"limit\": 10}"`,
+			`any arguments: early wrong "{\"query\": \"test\"}"`, `parsable: early wrong "{\"query\": \"test\"}"`,
+			`parsable object: early wrong "{\"query\": \"test\"}"`, `repaired: early wrong "{\"query\": \"test\"}"`, `next call: broken call "{\"query\": \"test\"}, \"limit\": 10}"`, `finish word: never`,
+			`seal: broken call "{\"query\": \"test\"}, \"limit\": 10}"`, `end of stream: broken call "{\"query\": \"test\"}, \"limit\": 10}"`,
 		}},
 		{"two objects", append(sealedWith(`{"a":1}`, `{"b":2}`), closed(CloseEnd)), []string{
-			`any arguments: early and wrong "{\"a\":1}"`, `parsable: twice "{\"a\":1}"`, `parsable object: twice "{\"a\":1}"`,
-			`repaired: early and wrong "{\"a\":1}"`, `next call: never`, `finish word: never`,
-			`seal: safe "{\"a\":1}{\"b\":2}"`, `end of stream: safe "{\"a\":1}{\"b\":2}"`,
+			`any arguments: early wrong "{\"a\":1}"`, `parsable: twice "{\"a\":1}"`, `parsable object: twice "{\"a\":1}"`,
+			`repaired: early wrong "{\"a\":1}"`, `next call: never`, `finish word: never`,
+			`seal: broken call "{\"a\":1}{\"b\":2}"`, `end of stream: broken call "{\"a\":1}{\"b\":2}"`,
 		}},
 		{"a value cut short by a forgiving parser", []Event{opened(0, "1", "f"), args(0, `{"path":"/etc`), args(0, `/hosts"}`), {Kind: TextDelta, Text: "so"}}, []string{
-			`any arguments: early and wrong "{\"path\":\"/etc"`, `parsable: not yet "{\"path\":\"/etc/hosts\"}"`, `parsable object: not yet "{\"path\":\"/etc/hosts\"}"`,
-			`repaired: early and wrong "{\"path\":\"/etc"`, `next call: not yet "{\"path\":\"/etc/hosts\"}"`, `finish word: not yet`, `seal: not yet`, `end of stream: not yet`,
+			`any arguments: early wrong "{\"path\":\"/etc"`, `parsable: not yet "{\"path\":\"/etc/hosts\"}"`, `parsable object: not yet "{\"path\":\"/etc/hosts\"}"`,
+			`repaired: early wrong "{\"path\":\"/etc"`, `next call: not yet "{\"path\":\"/etc/hosts\"}"`, `finish word: not yet`, `seal: not yet`, `end of stream: not yet`,
 		}},
 		{"calls that take turns", []Event{opened(0, "1", "f"), args(0, `{`), opened(1, "2", "g"), args(1, `{}`), args(0, `}`), sealed(0), sealed(1)}, []string{
-			`any arguments: early and wrong "{"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: never`,
-			`next call: early and wrong "{"`, `finish word: never`, `seal: safe "{}"`, `end of stream: never`,
+			`any arguments: early wrong "{"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: never`,
+			`next call: early wrong "{"`, `finish word: never`, `seal: safe "{}"`, `end of stream: never`,
 		}},
 		{"a call that came whole in one frame", []Event{opened(0, "1", "f"), withIt(args(0, `{"a":1}`)), withIt(sealed(0))}, []string{
 			`any arguments: safe "{\"a\":1}"`, `parsable: safe "{\"a\":1}"`, `parsable object: safe "{\"a\":1}"`,
 			`repaired: safe "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":1}"`, `end of stream: never`,
 		}},
 		{"cut", []Event{opened(0, "1", "f"), args(0, `{"a":1}`), closed(CloseCut)}, []string{
-			`any arguments: runs a cut call "{\"a\":1}"`, `parsable: runs a cut call "{\"a\":1}"`, `parsable object: runs a cut call "{\"a\":1}"`,
-			`repaired: runs a cut call "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: never`, `end of stream: runs a cut call "{\"a\":1}"`,
+			`any arguments: cut call "{\"a\":1}"`, `parsable: cut call "{\"a\":1}"`, `parsable object: cut call "{\"a\":1}"`,
+			`repaired: cut call "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: never`, `end of stream: cut call "{\"a\":1}"`,
 		}},
 		{"a call in one frame with its seal", []Event{opened(0, "1", "f"), args(0, ``), args(0, `{"a":1}`), withIt(sealed(0))}, []string{
 			`any arguments: safe "{\"a\":1}"`, `parsable: safe "{\"a\":1}"`, `parsable object: safe "{\"a\":1}"`,
@@ -72,14 +72,72 @@ func TestExecutors(t *testing.T) {
 			`repaired: early "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":1}"`, `end of stream: never`,
 		}},
 		{"derived arguments that changed", []Event{opened(0, "1", "f"), args(0, `{"a":1}`), {Kind: Rewrite, Text: `{"a":2}`}, sealed(0)}, []string{
-			`any arguments: early and wrong gone`, `parsable: early and wrong gone`, `parsable object: early and wrong gone`,
+			`any arguments: early wrong gone`, `parsable: early wrong gone`, `parsable object: early wrong gone`,
 			`repaired: early "{\"a\":2}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,
+		}},
+		{"arguments that never parse", append(sealedWith(`{"a":`, `x}`), finish(FinishDone, "tool_calls"), closed(CloseEnd)), []string{
+			`any arguments: early wrong "{\"a\":"`, `parsable: refuses`, `parsable object: refuses`, `repaired: broken call "{\"a\":x}"`,
+			`next call: broken call "{\"a\":x}"`, `finish word: broken call "{\"a\":x}"`,
+			`seal: broken call "{\"a\":x}"`, `end of stream: broken call "{\"a\":x}"`,
+		}},
+		{"arguments that cannot parse, so far", []Event{opened(0, "1", "f"), args(0, `x`)}, []string{
+			`any arguments: not yet "x"`, `parsable: not yet`, `parsable object: not yet`, `repaired: not yet`,
+			`next call: not yet`, `finish word: not yet`, `seal: not yet`, `end of stream: not yet`,
+		}},
+		{"JSON that is no object", append(sealedWith(`"{\"a\":1}"`), closed(CloseEnd)), []string{
+			`any arguments: broken call "\"{\\\"a\\\":1}\""`, `parsable: broken call "\"{\\\"a\\\":1}\""`, `parsable object: refuses`, `repaired: never`,
+			`next call: never`, `finish word: never`, `seal: broken call "\"{\\\"a\\\":1}\""`, `end of stream: broken call "\"{\\\"a\\\":1}\""`,
+		}},
+		{"half a literal, which forgiving parsers take for all of it", append(sealedWith(`{"deep":{"all":tr`, `ue}}`), finish(FinishCut, "length"), closed(CloseEnd)), []string{
+			`any arguments: early wrong "{\"deep\":{\"all\":tr"`, `parsable: early "{\"deep\":{\"all\":true}}"`,
+			`parsable object: early "{\"deep\":{\"all\":true}}"`, `repaired: early "{\"deep\":{\"all\":tr"`,
+			`next call: safe "{\"deep\":{\"all\":true}}"`, `finish word: never`,
+			`seal: safe "{\"deep\":{\"all\":true}}"`, `end of stream: safe "{\"deep\":{\"all\":true}}"`,
+		}},
+		{"half a number, which they cannot complete", append(sealedWith(`{"n":1`, `2}`)), []string{
+			`any arguments: early wrong "{\"n\":1"`, `parsable: early "{\"n\":12}"`, `parsable object: early "{\"n\":12}"`,
+			`repaired: early wrong "{\"n\":1"`, `next call: never`, `finish word: never`, `seal: safe "{\"n\":12}"`, `end of stream: never`,
+		}},
+		{"a literal, then more of its object", append(sealedWith(`{"a":[nu`, `ll,1]}`)), []string{
+			`any arguments: early wrong "{\"a\":[nu"`, `parsable: early "{\"a\":[null,1]}"`, `parsable object: early "{\"a\":[null,1]}"`,
+			`repaired: early wrong "{\"a\":[nu"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":[null,1]}"`, `end of stream: never`,
+		}},
+		{"a limit that nobody told of", append(sealedWith(`{"a":1,`), finish(FinishDone, "tool_calls")), []string{
+			`any arguments: cut call "{\"a\":1,"`, `parsable: never`, `parsable object: never`, `repaired: cut call "{\"a\":1,"`,
+			`next call: cut call "{\"a\":1,"`, `finish word: cut call "{\"a\":1,"`, `seal: cut call "{\"a\":1,"`, `end of stream: never`,
+		}},
+		{"a call that nobody said is complete", []Event{opened(0, "1", "f"), args(0, `{}`), closed(CloseEnd)}, []string{
+			`any arguments: early "{}"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: never`,
+			`next call: never`, `finish word: never`, `seal: never`, `end of stream: early "{}"`,
+		}},
+		{"no arguments", append(sealedWith(``), finish(FinishDone, "tool_use")), []string{
+			`any arguments: never`, `parsable: never`, `parsable object: never`, `repaired: never`,
+			`next call: safe ""`, `finish word: safe ""`, `seal: safe ""`, `end of stream: never`,
 		}},
 	} {
 		// An event before all, as every stream has: the turn that opens.
 		all := append([]Event{{Kind: TurnOpen, More: &Detail{}}}, test.events...)
 		if diff := cmp.Diff(test.want, runsOf(fold(all...).Turn(0).Calls[0])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.what, diff)
+		}
+	}
+}
+
+// TestSafeIsComplete: whatever comes in whatever order, only a call that is
+// complete, or has no arguments, is ever run safely.
+func TestSafeIsComplete(t *testing.T) {
+	for _, c := range statusCases {
+		for _, end := range endings {
+			open := opened(0, "id", end.name)
+			if c.syntax == "freeform" {
+				open = custom(0, end.name)
+			}
+			call := fold(append([]Event{{Kind: TurnOpen}, open, args(0, c.args)}, append(end.events, finish(FinishDone, "tool_use"), closed(CloseEnd))...)...).Turn(0).Calls[0]
+			for x := range Executor(NumExecutors) {
+				if s := call.Status(); call.Run(x).Verdict == RunSafely && s != Complete && s != NoArguments {
+					t.Errorf("%s: running a call that is %s is safe by the rule %q", c.args, s, x)
+				}
+			}
 		}
 	}
 }

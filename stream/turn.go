@@ -188,6 +188,7 @@ func (t *Turn) end(e Event, n int) {
 		if e.Slot != AllChoices && e.Slot != c.Choice {
 			continue
 		}
+		c.fire(NextSlot, n) // no other comes: who waits for the next flushes the last
 		switch e.Code {
 		case FinishDone:
 			if toolWords[e.Text] {

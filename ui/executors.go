@@ -10,13 +10,14 @@ import (
 // verdictRoles colour what comes of running a call too soon.
 var verdictRoles = [...]role{
 	stream.NotYet: muted, stream.Never: muted, stream.RunSafely: plain, stream.RunEarly: plain,
-	stream.RunWrong: caution, stream.RunTwice: bad, stream.RunIncomplete: bad,
+	stream.RunWrong: caution, stream.RunTwice: bad, stream.RunIncomplete: bad, stream.RunBroken: bad, stream.Refuses: muted,
 }
 
 // verdictStatus is the state whose sign a verdict has.
 var verdictStatus = [...]stream.Status{
 	stream.NotYet: stream.Waiting, stream.Never: stream.NoArguments, stream.RunSafely: stream.Complete, stream.RunEarly: stream.LooksDone,
 	stream.RunWrong: stream.CutShort, stream.RunTwice: stream.Malformed, stream.RunIncomplete: stream.Aborted,
+	stream.RunBroken: stream.Malformed, stream.Refuses: stream.NoArguments,
 }
 
 // mostExecuted is how many tokens a call may have for its executors to be shown
@@ -42,7 +43,7 @@ func executorLines(tl *stream.Timeline, c *stream.Call, p *pen) (lines []finding
 			text += fmt.Sprintf(", %s", bytesText(run.Bytes))
 		}
 		line := display.Text(text)
-		if run.Verdict >= stream.RunWrong && !run.Gone {
+		if run.Verdict >= stream.RunWrong && run.Event > 0 && !run.Gone {
 			line += "  " + p.clean(string(c.Args()[:min(run.Bytes, mostName)]))
 		}
 		r := verdictRoles[run.Verdict]
