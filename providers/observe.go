@@ -1,6 +1,9 @@
 package providers
 
 import (
+	"bytes"
+	"slices"
+
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
@@ -37,7 +40,41 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 		x.past.messages, x.past.target, err = guessHistory(body)
 	}
 	x.past.broken = err != nil
+	x.nameAuthors()
 	return x.past.messages, x.past.target
+}
+
+// nameAuthors says of calls whose arguments are a string whether the model wrote
+// them so: it did if the call that it made, which has the same id, has the same.
+func (x *Exchange) nameAuthors() {
+	for _, m := range x.past.messages {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == dialect.CallPart && p.ID != "" && dialect.Raw(bytes.TrimSpace(p.Args)).IsString() {
+				p.Author = x.in.authorOf(p)
+			}
+		}
+	}
+}
+
+// authorOf is who wrote the arguments of a call of a history.
+func (in *Inspector) authorOf(p *dialect.Part) (author dialect.Author) {
+	for _, t := range in.Session().Turns {
+		for _, c := range t.Calls {
+			if !isOfID(c, p.ID) || c.Name != p.Name {
+				continue
+			}
+			if dialect.Same(c.Args(), p.Args) {
+				return dialect.ModelAuthor
+			}
+			author = dialect.ClientAuthor
+		}
+	}
+	return author
+}
+
+// isOfID reports whether a call has an id, or had it in a request.
+func isOfID(c *stream.Call, id string) bool {
+	return c.ID == id || slices.ContainsFunc(c.SentBack, func(r stream.Return) bool { return r.ID == id })
 }
 
 // partial reports whether the conversation has more than the request: that breaks

@@ -143,6 +143,17 @@ func notesOf(p *replay.Preview, s scope, width int, draw display.Drawer) (notes 
 	if p.Body == nil && p.Results == nil {
 		add(plain, "nothing is sent")
 	}
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		if c.Encoded == "" || i == mostNotes {
+			continue
+		}
+		text := display.Text("")
+		if s != callScope {
+			text = display.Text(fmt.Sprintf("call %d: ", c.Call))
+		}
+		add(caution, text+draw.Clean(c.Encoded))
+	}
 	losses := slices.Clone(p.Losses)
 	slices.SortStableFunc(losses, func(a, b replay.Loss) int { return cmp.Compare(b.Severity, a.Severity) })
 	for i, l := range losses {

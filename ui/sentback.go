@@ -85,6 +85,9 @@ func returnLines(s *stream.Session, c *stream.Call, width int, p *pen) (lines []
 		}
 		look, sign := fateLook(p, r.As)
 		text := display.Text(sign+" ") + p.clean(r.As) + "  " + p.clean(returnWords(s, *r))
+		if c.Syntax() == stream.SyntaxDouble && r.As == string(replay.Intact) {
+			text += "; it was the model that encoded it twice"
+		}
 		for j, line := range wrapped(text, max(width-4, 8)) {
 			if j > 0 {
 				line = "  " + line

@@ -73,6 +73,7 @@ type Part struct {
 	Host      string // the MCP server that runs it
 	Args      []byte // of a call: the text, or the exact bytes of the value
 	Form      Form   // how Args stand on the wire
+	Author    Author // of a call: who wrote Args as they stand
 	Server    bool   // the provider runs it
 	Failed    bool   // the result is an error
 	Media     int    // pieces of a result that are no text
@@ -85,6 +86,16 @@ type Part struct {
 	// from there, or is not what was read any more.
 	Raw Raw
 }
+
+// Author is who wrote the arguments of a call as they stand. A client that sends
+// a call back may have written them anew.
+type Author uint8
+
+const (
+	SomeAuthor   Author = iota // a history does not tell, and the response it came in is not known
+	ModelAuthor                // they are what the model wrote
+	ClientAuthor               // the model wrote something else
+)
 
 // Form is how a protocol carries the arguments of a call in its history.
 type Form uint8

@@ -28,7 +28,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
 		return f.raw // an item of the protocol's own: no client takes its arguments apart
 	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
-		return c.encodedAgain(f, sent)
+		return c.encodedAgain(p, f, sent)
 	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != dialect.TextForm || c.Policy.text != keep):
 		c.loseAt(ImpliedEmpty, span{0, len(f.raw)}, "no arguments are sent as {}")
 		sent.Outcome = max(sent.Outcome, AssumedEmpty)
@@ -36,7 +36,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	case f.syntax == stream.SyntaxObject:
 		return c.object(p.Form, f, sent)
 	}
-	return c.malformed(f, sent)
+	return c.malformed(p, f, sent)
 }
 
 // loseAt tells a loss of bytes of the arguments, as the source has them or as
@@ -49,10 +49,25 @@ func (c *coercion) loseAt(code string, at span, message string) {
 	c.lose(Loss{Code: code, Message: message, Start: at.start, End: at.end})
 }
 
+// encoder is who made a string of arguments that are one and hold JSON.
+func encoder(a dialect.Author) string {
+	switch a {
+	case dialect.ModelAuthor:
+		return "the model"
+	case dialect.ClientAuthor:
+		return "a client before this one, not the model,"
+	}
+	return "the model or a client before this one"
+}
+
 // encodedAgain is the text as a JSON string: where a text is wanted, one that
 // holds it; where an object is wanted, no object.
-func (c *coercion) encodedAgain(f *facts, sent *Sent) []byte {
-	c.loseAt(DoubleEncoded, span{0, len(f.raw)}, "the text is encoded once more: who decodes it once has a string")
+func (c *coercion) encodedAgain(p *dialect.Part, f *facts, sent *Sent) []byte {
+	words := "the client encodes the text once more: who decodes it once has a string"
+	if f.syntax == stream.SyntaxDouble {
+		words = encoder(p.Author) + " encoded the arguments twice, and the client encodes that string once more"
+	}
+	c.loseAt(DoubleEncoded, span{0, len(f.raw)}, words)
 	sent.Outcome = Wrapped
 	if c.To.Form != dialect.TextForm {
 		sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are a string, and must be an object")
@@ -61,7 +76,7 @@ func (c *coercion) encodedAgain(f *facts, sent *Sent) []byte {
 }
 
 // malformed is what the policy makes of arguments that are no object.
-func (c *coercion) malformed(f *facts, sent *Sent) []byte {
+func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
 	act := c.Policy.object
 	if c.To.Form == dialect.TextForm {
 		act = c.Policy.text
@@ -82,10 +97,10 @@ func (c *coercion) malformed(f *facts, sent *Sent) []byte {
 		return nil
 	case unwrap:
 		if f.syntax == stream.SyntaxDouble {
-			return c.unwrapped(f, sent)
+			return c.unwrapped(p, f, sent)
 		}
 	case repair:
-		if object, ok := c.repaired(f, sent); ok {
+		if object, ok := c.repaired(p, f, sent); ok {
 			return object
 		}
 	case refuse:
@@ -132,8 +147,12 @@ func wrapped(key string, value []byte) []byte {
 }
 
 // unwrapped is the object in a string that holds one.
-func (c *coercion) unwrapped(f *facts, sent *Sent) []byte {
-	c.loseAt(ArgsRepaired, span{0, len(f.raw)}, "the model wrote a string: the object in it is sent")
+func (c *coercion) unwrapped(p *dialect.Part, f *facts, sent *Sent) []byte {
+	words := "the model wrote a string: the object in it is sent"
+	if p.Author != dialect.ModelAuthor {
+		words = encoder(p.Author) + " made a string of the object: the object in it is sent"
+	}
+	c.loseAt(ArgsRepaired, span{0, len(f.raw)}, words)
 	sent.Outcome = Repaired
 	return c.inner(f, sent)
 }
@@ -143,9 +162,9 @@ func (c *coercion) inner(f *facts, sent *Sent) []byte {
 	return c.fit(look(decoded(f), false), sent)
 }
 
-func (c *coercion) repaired(f *facts, sent *Sent) ([]byte, bool) {
+func (c *coercion) repaired(p *dialect.Part, f *facts, sent *Sent) ([]byte, bool) {
 	if f.syntax == stream.SyntaxDouble {
-		return c.unwrapped(f, sent), true
+		return c.unwrapped(p, f, sent), true
 	}
 	object, ok := repaired(f)
 	if !ok {

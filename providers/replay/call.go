@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"toolscope/providers/dialect"
+	"toolscope/stream"
 )
 
 // makeCall makes a call fit the target; false leaves it out. first says that no
@@ -24,6 +26,9 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 		return c.leaveOut(sent, Loss{Code: CallDropped, Message: "the call is not in the history: the model sees that it never asked"})
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
+	if f.syntax == stream.SyntaxDouble && !c.Policy.again && dialect.Raw(bytes.TrimSpace(args)).IsString() {
+		sent.Encoded = encoder(p.Author) + " encoded the arguments twice: they are sent as that string"
+	}
 	c.kind(p)
 	c.identify(p, &sent)
 	c.sign(p, &sent, first)

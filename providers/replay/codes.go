@@ -8,7 +8,7 @@ var Codes = []struct{ Code, Says string }{
 	{ArgsWrapped, "arguments are put into an object that holds them"},
 	{ArgsRepaired, "a parser's guess is sent as what the model wrote"},
 	{ConcatFirstOnly, "of several objects written one after another the first is sent"},
-	{DoubleEncoded, "the text is encoded once more"},
+	{DoubleEncoded, "the client encodes the text once more"},
 	{ArgsAltered, "a client sent other arguments"},
 	{FreeformToJSON, "free text is put into an object"},
 	{IntPrecision, "an integer that no double holds is rounded"},

@@ -88,7 +88,11 @@ func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 // judgeString judges a string where an object must be, or a string in a string.
 func judgeString(raw, text []byte) verdict {
 	if bytes.Equal(raw, text) || dialect.Same(raw, text) || encodes(text, raw) {
-		return verdict{WasEncoded, DoubleEncoded, "the arguments are a string that holds the text, not what the text says"}
+		words := "the client encoded the arguments once more: they are a string that holds the text"
+		if look(raw, false).syntax == stream.SyntaxDouble {
+			words = "the model encoded the arguments twice, and the client encoded that string once more"
+		}
+		return verdict{WasEncoded, DoubleEncoded, words}
 	}
 	return verdict{WasAltered, ArgsAltered, "a string was sent that does not hold what the model wrote"}
 }

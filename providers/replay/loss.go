@@ -42,7 +42,7 @@ const (
 	ArgsWrapped       = "ARGS_WRAPPED"           // put into an object that holds them as text
 	ArgsRepaired      = "ARGS_REPAIRED"          // a parser's guess is sent as what the model wrote
 	ConcatFirstOnly   = "CONCAT_FIRST_ONLY"      // of several objects the first is sent
-	DoubleEncoded     = "DOUBLE_ENCODED"         // the text is encoded once more
+	DoubleEncoded     = "DOUBLE_ENCODED"         // the client encodes the text once more
 	ArgsAltered       = "ARGS_ALTERED"           // other arguments, in an observed request
 	CallsReordered    = "CALLS_REORDERED"        // calls change places, in an observed request
 	CallDropped       = "CALL_DROPPED"           // the call is not in the history

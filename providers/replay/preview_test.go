@@ -79,6 +79,12 @@ func TestPolicies(t *testing.T) {
 		{policy: "drop", args: `{"a":1`, text: `dropped `, textLoss: "CALL_DROPPED", object: `dropped `, objectLoss: "CALL_DROPPED"},
 		{policy: "repair", args: `{"a":"x`, text: `repaired {"a":"x"}`, textLoss: "ARGS_REPAIRED", object: `repaired {"a":"x"}`, objectLoss: "ARGS_REPAIRED"},
 		{policy: "repair", args: `{"a":1}{"b":2}`, text: `repaired {"a":1}`, textLoss: "CONCAT_FIRST_ONLY", object: `repaired {"a":1}`, objectLoss: "CONCAT_FIRST_ONLY"},
+		{policy: "repair", args: `{"a":1E`, text: `repaired {"a":1}`, textLoss: "ARGS_REPAIRED", object: `repaired {"a":1}`, objectLoss: "ARGS_REPAIRED"},
+		{policy: "repair", args: `{"a":[2e+`, text: `repaired {"a":[2]}`, textLoss: "ARGS_REPAIRED", object: `repaired {"a":[2]}`, objectLoss: "ARGS_REPAIRED"},
+		{policy: "repair", args: `{"a":"x\\","b":1`, text: `repaired {"a":"x\\","b":1}`, textLoss: "ARGS_REPAIRED",
+			object: `repaired {"a":"x\\","b":1}`, objectLoss: "ARGS_REPAIRED"},
+		{policy: "repair", args: `{"a\\":"x\"`, text: `repaired {"a\\":"x\""}`, textLoss: "ARGS_REPAIRED",
+			object: `repaired {"a\\":"x\""}`, objectLoss: "ARGS_REPAIRED"},
 		{policy: "repair", args: `{a:1}`, text: `emptied {}`, textLoss: "ARGS_REPLACED_BY_EMPTY", object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
 		{policy: "double-encode", args: `{"a":1`, text: `wrapped "{\"a\":1"`, textLoss: "DOUBLE_ENCODED",
 			object: `rejected "{\"a\":1"`, objectLoss: "DOUBLE_ENCODED", objectIsRefused: true},
@@ -101,6 +107,20 @@ func TestPolicies(t *testing.T) {
 			if (p.Refused != "") != side.refused {
 				t.Errorf("%s of %s to %s: refused %q", test.policy, test.args, side.to, p.Refused)
 			}
+		}
+	}
+}
+
+// TestJSONOnly: a target that parses a text refuses what is no JSON, and only that.
+func TestJSONOnly(t *testing.T) {
+	from, to := target(t, "openai-chat"), target(t, "llama.cpp")
+	for args, refused := range map[string]bool{
+		`{"a":1`: true, `x`: true, `{"a":1}{"b":2}`: true, `{"a":1} x`: true,
+		`{"a":1}`: false, `[1]`: false, `12`: false, `"x"`: false, `"{\"a\":1}"`: false,
+	} {
+		p := replay.Conversation(calls(from, args), from).Preview(to, policy(t, "preserve"))
+		if (p.Refused != "") != refused || (p.Outcome == replay.Rejected) != refused || string(p.Calls[0].Args) != args {
+			t.Errorf("%s: %s, refused %q", args, p.Outcome, p.Refused)
 		}
 	}
 }

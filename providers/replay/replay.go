@@ -61,6 +61,7 @@ type Sent struct {
 	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
 	Outcome  Outcome
 	Refused  string // why the call alone would be refused
+	Encoded  string // that its arguments are a string that holds JSON, and who made them one; "" when they are none
 }
 
 // Preview is what a request to a provider would carry of a source, by a client

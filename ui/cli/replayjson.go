@@ -111,6 +111,7 @@ func (o *object) sent(v *replay.Preview, c *replay.Sent) {
 	} else {
 		o.raw("arguments_sent", c.Args)
 	}
+	o.some("encoded", c.Encoded)
 	var edits [][]byte
 	for _, e := range replay.Diff(c.Original, c.Args) {
 		var o object

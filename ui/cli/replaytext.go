@@ -173,6 +173,9 @@ func (p *previewText) call(s *subject, v *replay.Preview, c *replay.Sent) {
 	if !isSent(v, c) {
 		return
 	}
+	if c.Encoded != "" {
+		p.prose("    encoded    ", c.Encoded)
+	}
 	if diff := argumentsDiff(c.Original, c.Args); len(diff) > 0 {
 		p.linef("    arguments")
 		for _, line := range diff {

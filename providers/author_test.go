@@ -1,0 +1,83 @@
+package providers
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers/replay"
+)
+
+// TestWhoEncodedTwice: of arguments that are a string in a history, it is said
+// whether the model wrote them so or a client made them one.
+func TestWhoEncodedTwice(t *testing.T) {
+	const object, twice = `{"n":1}`, `\"{\\\"n\\\":1}\"`
+	history := func(id, args string) string {
+		return asks + `,` + first + `{"id":"` + id + `","type":"function","function":{"name":"f","arguments":"` + args + `"}}]},` + tool(id, "ok")
+	}
+	wrote := func(args string) string {
+		return strings.Replace(says("a", "f", ""), `"arguments":""`, `"arguments":"`+args+`"`, 1)
+	}
+	plain := strings.ReplaceAll(object, `"`, `\"`)
+	for _, test := range []struct{ what, wrote, sent, kept, undone, again string }{
+		{"the model did", twice, twice, "the model encoded the arguments twice", "the model wrote a string", "the model encoded the arguments twice, and the client"},
+		{"a client did", plain, twice, "a client before this one, not the model, encoded", "a client before this one, not the model,", "a client before this one, not the model, encoded"},
+		{"nobody knows", "", twice, "the model or a client before this one encoded", "the model or a client before this one", "the model or a client before this one encoded"},
+		{"nobody did", plain, plain, "", "", "the client encodes the text once more"},
+	} {
+		all := [][2]string{{asks, wrote(test.wrote)}, {history("a", test.sent), says("b", "f", `{}`)}}
+		if test.wrote == "" {
+			all = all[1:] // the response was not seen
+		}
+		in := talk(all...)
+		messages, from := in.Exchange(len(all)).History()
+		preview := func(to, policy string) (p replay.Preview, losses string) {
+			target, err := FindTarget(to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			how, err := replay.FindPolicy(policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = replay.Conversation(messages, from).Preview(target, how)
+			for _, l := range p.Losses {
+				losses += l.Message + "\n"
+			}
+			return p, losses
+		}
+		if p, _ := preview("openai-chat", "preserve"); !strings.HasPrefix(p.Calls[0].Encoded, test.kept) || (p.Calls[0].Encoded == "") != (test.kept == "") {
+			t.Errorf("%s: kept, it says %q", test.what, p.Calls[0].Encoded)
+		}
+		if p, losses := preview("anthropic", "preserve"); !strings.HasPrefix(losses, test.undone) || (losses == "") != (test.undone == "") || p.Calls[0].Encoded != "" {
+			t.Errorf("%s: undone, it says %q", test.what, losses)
+		}
+		if p, losses := preview("openai-chat", "double-encode"); !strings.HasPrefix(losses, test.again) || p.Calls[0].Encoded != "" {
+			t.Errorf("%s: encoded again, it says %q", test.what, losses)
+		}
+	}
+}
+
+// TestWhoEncodedAsObserved: what a later request made of a call says the same.
+func TestWhoEncodedAsObserved(t *testing.T) {
+	for _, test := range []struct{ wrote, sent, as, says string }{
+		{`{\"n\":1}`, `\"{\\\"n\\\":1}\"`, "double-encoded", "the client encoded the arguments once more"},
+		{`\"{\\\"n\\\":1}\"`, `\"{\\\"n\\\":1}\"`, "intact", ""},
+		{`\"{\\\"n\\\":1}\"`, `\"\\\"{\\\\\\\"n\\\\\\\":1}\\\"\"`, "double-encoded", "the model encoded the arguments twice, and the client"},
+	} {
+		call := func(args string) string {
+			return `{"id":"a","type":"function","function":{"name":"f","arguments":"` + args + `"}}`
+		}
+		response := strings.Replace(says("a", "f", ""), made("a", "f", ""), call(test.wrote), 1)
+		in := talk([2]string{asks, response}, [2]string{asks + `,` + first + call(test.sent) + `]},` + tool("a", "ok"), says("b", "f", `{}`)})
+		c := in.Session().Turns[0].Calls[0]
+		said := ""
+		for _, f := range c.Findings {
+			if f.Code == replay.DoubleEncoded {
+				said = f.Message
+			}
+		}
+		if len(c.SentBack) != 1 || c.SentBack[0].As != test.as || !strings.Contains(said, test.says) || (said == "") != (test.says == "") {
+			t.Errorf("%s sent as %s: %+v, %q", test.wrote, test.sent, c.SentBack, said)
+		}
+	}
+}
