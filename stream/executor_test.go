@@ -94,11 +94,11 @@ func TestExecutors(t *testing.T) {
 			`next call: safe "{\"deep\":{\"all\":true}}"`, `finish word: never`,
 			`seal: safe "{\"deep\":{\"all\":true}}"`, `end of stream: safe "{\"deep\":{\"all\":true}}"`,
 		}},
-		{"half a number, which they cannot complete", append(sealedWith(`{"n":1`, `2}`)), []string{
+		{"half a number, which they cannot complete", sealedWith(`{"n":1`, `2}`), []string{
 			`any arguments: early wrong "{\"n\":1"`, `parsable: early "{\"n\":12}"`, `parsable object: early "{\"n\":12}"`,
 			`repaired: early wrong "{\"n\":1"`, `next call: never`, `finish word: never`, `seal: safe "{\"n\":12}"`, `end of stream: never`,
 		}},
-		{"a literal, then more of its object", append(sealedWith(`{"a":[nu`, `ll,1]}`)), []string{
+		{"a literal, then more of its object", sealedWith(`{"a":[nu`, `ll,1]}`), []string{
 			`any arguments: early wrong "{\"a\":[nu"`, `parsable: early "{\"a\":[null,1]}"`, `parsable object: early "{\"a\":[null,1]}"`,
 			`repaired: early wrong "{\"a\":[nu"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":[null,1]}"`, `end of stream: never`,
 		}},

@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,6 +45,16 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: sent as %s", test.in, sent)
 		}
 	}
+	// A path that begins as a URL without a scheme does must never name the host.
+	for _, in := range []string{"//evil.example/{a}", "//evil.example/a%2Fb", "//evil.example:80/\"", "///evil.example/{a}"} {
+		u := &url.URL{Path: in}
+		got := find(routes, u, in)
+		if got == nil || got.url.Host != "default.example" {
+			t.Errorf("%s: %v", in, got)
+		} else if sent := got.url.RequestURI(); !strings.HasPrefix(sent, "//evil.example") && !strings.HasPrefix(sent, "///") {
+			t.Errorf("%s: sent as %s", in, sent)
+		}
+	}
 	if got := find(routes[:1], &url.URL{}, "*"); got != nil {
 		t.Error("* goes to", got)
 	}
@@ -60,5 +73,24 @@ func TestRoutes(t *testing.T) {
 		if _, err := newRoutes(bad); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
+	}
+}
+
+// TestHostStays: whatever the path looks like, it is the upstream that gets the request, under its own name.
+func TestHostStays(t *testing.T) {
+	lines := make(chan string, 1)
+	up := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
+		line, _ := r.ReadString('\n')
+		host, _ := r.ReadString('\n')
+		lines <- line + host
+		io.WriteString(c, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+	})
+	d := stand(t, up, nil)
+	_, r := d.raw("GET //evil.example/{a} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+	if _, err := io.ReadAll(r); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-lines; !strings.HasPrefix(got, "GET //evil.example/") || !strings.Contains(got, "Host: "+strings.TrimPrefix(up, "http://")) {
+		t.Errorf("the upstream was sent %q", got)
 	}
 }
