@@ -34,7 +34,7 @@ func Create(path string, created time.Time, by string) (*Writer, error) {
 }
 
 func begin(f *os.File, created time.Time, by string) (*Writer, error) {
-	if err := f.Chmod(0o600); err != nil { // a umask may have taken even the owner's rights
+	if err := own(f); err != nil {
 		return nil, err
 	}
 	if err := lock(f); err != nil {
@@ -89,7 +89,7 @@ func makeDir(dir string) (warning string, err error) {
 		return "", fmt.Errorf("create %s: it exists and is no directory", dir)
 	case isForeign(info):
 		return fmt.Sprintf("%s belongs to somebody else", dir), nil
-	case info.Mode().Perm()&0o077 != 0:
+	case isOpen(info):
 		return fmt.Sprintf("%s is open to others (mode %04o); chmod 700 closes it", dir, info.Mode().Perm()), nil
 	}
 	return "", nil

@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -89,7 +88,7 @@ func TestFetch(t *testing.T) {
 
 // An answer that says no is an answer.
 func TestFetchRefused(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "{}", 401) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "{}", http.StatusUnauthorized) }))
 	defer s.Close()
 	recs, err := fetched(Fetch(t.Context(), s.Client(), ask(t, "", s.URL, nil), 1, time.Now()), nil)
 	if err != nil || len(recs) != 4 || recs[0].Head.Method != "GET" || recs[1].Head.Status != 401 || string(recs[2].Data) != "{}\n" || recs[3].End != EndEOF {
@@ -121,7 +120,7 @@ func TestFetchNoAnswer(t *testing.T) {
 		}
 	}
 	_, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", "http://127.0.0.1:1", nil), 1, time.Now()), nil)
-	if !errors.Is(err, syscall.ECONNREFUSED) {
+	if !errors.Is(err, errRefused) {
 		t.Errorf("%v does not wrap its cause", err)
 	}
 	broken := io.MultiReader(strings.NewReader("{"), brokenReader{})
@@ -231,8 +230,8 @@ func TestTrouble(t *testing.T) {
 		{in(&net.DNSError{Name: "a.example", IsNotFound: true}), `the host name "a.example" is not known`},
 		{in(&net.DNSError{Name: "a.example", IsTimeout: true}), `the host name "a.example" could not be looked up in time`},
 		{in(&net.DNSError{Name: "a.example", Err: "misbehaving"}), `the host name "a.example" could not be looked up: misbehaving`},
-		{in(&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}), "no route to the host"},
-		{in(&net.OpError{Op: "read", Err: syscall.ECONNRESET}), "the connection was reset before an answer came"},
+		{in(&net.OpError{Op: "dial", Err: errNoHost}), "no route to the host"},
+		{in(&net.OpError{Op: "read", Err: errReset}), "the connection was reset before an answer came"},
 		{in(io.EOF), "the connection was closed before an answer came"},
 		{in(&net.OpError{Op: "remote error", Err: tls.AlertError(40)}), "TLS: refused by the server: tls: handshake failure"},
 		{in(context.DeadlineExceeded), "no answer in time: context deadline exceeded"},
@@ -252,7 +251,7 @@ func TestEndOf(t *testing.T) {
 	}{
 		{io.EOF, EndEOF, ""},
 		{io.ErrUnexpectedEOF, EndCut, "the connection was closed before the body was complete"},
-		{&net.OpError{Err: syscall.ECONNRESET}, EndCut, "the connection was reset"},
+		{&net.OpError{Err: errReset}, EndCut, "the connection was reset"},
 		{context.Canceled, EndCut, "cancelled"},
 		{context.DeadlineExceeded, EndCut, "the time for it was over"},
 		{errors.New("another"), EndCut, "another"},

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"syscall"
 )
 
 // Trouble says in words why a request got no answer. Unlike the error's own text it never holds the request's URL, in
@@ -26,11 +25,11 @@ func Trouble(err error) string {
 		return words
 	}
 	switch where := peer(err); {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case errors.Is(err, errRefused):
 		return "connection refused" + where
-	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+	case errors.Is(err, errNoHost), errors.Is(err, errNoNetwork):
 		return "no route to the host" + where
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, errReset), errors.Is(err, errGone):
 		return "the connection was reset before an answer came"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection was closed before an answer came"
@@ -98,7 +97,7 @@ func EndOf(err error) (End, string) {
 		return EndCut, "cancelled"
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return EndCut, "the connection was closed before the body was complete"
-	case errors.Is(err, syscall.ECONNRESET):
+	case errors.Is(err, errReset):
 		return EndCut, "the connection was reset"
 	}
 	return EndCut, err.Error()

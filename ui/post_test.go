@@ -221,7 +221,6 @@ func TestResendBig(t *testing.T) {
 	if s.feed(stream.Record{Exchange: 1, At: 1}); r.made > made+40 || s.working {
 		t.Errorf("made %d times", r.made)
 	}
-	made = r.made
 	for range 50 {
 		s.press("jk")
 		s.finish()

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -35,7 +34,8 @@ type kind struct {
 	arg     string // what may follow the name, in words
 	example string
 	does    string
-	read    func(f *Fault) error // of f.arg; nil when the fault takes none
+	// read takes f.arg, or says what is wrong with it; nil when the fault takes none
+	read func(f *Fault) (why string)
 
 	// bend changes a script, or says why there is nothing to change.
 	bend func(s *script, f Fault) (why string)
@@ -116,48 +116,48 @@ func parseFault(word string) (Fault, error) {
 		}
 		return f, nil
 	}
-	if err := f.kind.read(&f); err != nil {
-		return f, fmt.Errorf("%q: %w\nwanted is %s%s, as in %s", word, err, name, f.kind.arg, f.kind.example)
+	if why := f.kind.read(&f); why != "" {
+		return f, fmt.Errorf("%q: %s\nwanted is %s%s, as in %s", word, why, name, f.kind.arg, f.kind.example)
 	}
 	return f, nil
 }
 
-func readCount(f *Fault) error {
+func readCount(f *Fault) (why string) {
 	n, err := strconv.Atoi(strings.TrimPrefix(f.arg, "@"))
 	if err != nil || n < 0 || f.arg[0] != '@' {
-		return errors.New("N is a number from 0")
+		return "N is a number from 0"
 	}
 	f.n = n
-	return nil
+	return ""
 }
 
-func readPlace(f *Fault) error {
-	if readCount(f) != nil || f.n == 0 {
-		return errors.New("N is a number from 1")
+func readPlace(f *Fault) (why string) {
+	if readCount(f) != "" || f.n == 0 {
+		return "N is a number from 1"
 	}
-	return nil
+	return ""
 }
 
-func readPause(f *Fault) error {
+func readPause(f *Fault) (why string) {
 	d, err := time.ParseDuration(strings.TrimPrefix(f.arg, "="))
 	if err != nil || d <= 0 {
-		return errors.New("TIME is a number and its unit: ms, s, m")
+		return "TIME is a number and its unit: ms, s, m"
 	}
 	f.pause = d
-	return nil
+	return ""
 }
 
-func readStatus(f *Fault) error {
+func readStatus(f *Fault) (why string) {
 	code, times, limited := strings.Cut(strings.TrimPrefix(f.arg, "="), "x")
 	n, err := strconv.Atoi(code)
 	if err != nil || n < http.StatusBadRequest || n > 599 {
-		return errors.New("CODE is a status from 400 to 599")
+		return "CODE is a status from 400 to 599"
 	}
 	f.n = n
 	if limited {
 		if f.times, err = strconv.Atoi(times); err != nil || f.times < 1 {
-			return errors.New("N is a number from 1")
+			return "N is a number from 1"
 		}
 	}
-	return nil
+	return ""
 }

@@ -69,6 +69,7 @@ func Find(name string) (*Host, error) {
 		}
 	}
 	if name == "aistudio" {
+		//lint:ignore ST1005 it begins with a name
 		return nil, fmt.Errorf("Google AI Studio is read from captures, never asked; gemini is Google's public API")
 	}
 	return nil, fmt.Errorf("no provider %q; there are %s", name, strings.Join(names(), ", "))

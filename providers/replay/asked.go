@@ -63,7 +63,7 @@ type names uint64
 
 const (
 	noNames  names = 14695981039346656037
-	fnvPrime       = 1099511628211
+	fnvPrime names = 1099511628211
 )
 
 func (n *names) add(name string) {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/aymanbagabas/go-osc52/v2"
 )
@@ -33,12 +34,23 @@ func newClipboard(terminal io.Writer) *clipboard {
 var clipboardTools = []struct {
 	env, name string
 	args      []string
+	encode    func(text []byte) []byte // nil when it takes UTF-8
 }{
-	{"WAYLAND_DISPLAY", "wl-copy", nil},
-	{"DISPLAY", "xclip", []string{"-selection", "clipboard"}},
-	{"DISPLAY", "xsel", []string{"--clipboard", "--input"}},
-	{"", "pbcopy", nil},
-	{"TMUX", "tmux", []string{"load-buffer", "-w", "-"}},
+	{"WAYLAND_DISPLAY", "wl-copy", nil, nil},
+	{"DISPLAY", "xclip", []string{"-selection", "clipboard"}, nil},
+	{"DISPLAY", "xsel", []string{"--clipboard", "--input"}, nil},
+	{"", "pbcopy", nil, nil},
+	{"", "clip.exe", nil, toUTF16},
+	{"TMUX", "tmux", []string{"load-buffer", "-w", "-"}, nil},
+}
+
+// toUTF16 is a text as programs of Windows take it whatever their code page is.
+func toUTF16(text []byte) []byte {
+	out := []byte{0xff, 0xfe} // the mark that says which byte comes first
+	for _, unit := range utf16.Encode([]rune(string(text))) {
+		out = append(out, byte(unit), byte(unit>>8))
+	}
+	return out
 }
 
 const (
@@ -87,6 +99,9 @@ func (c *clipboard) useTool(text []byte) (name string, err error) {
 		path, err := c.find(t.name)
 		if err != nil {
 			continue
+		}
+		if t.encode != nil {
+			text = t.encode(text)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), toolTime)
 		defer cancel()

@@ -56,6 +56,7 @@ func TestClipboard(t *testing.T) {
 		{"xsel", "DISPLAY", 5, nil, "/bin/xsel [--clipboard --input] 5", "xsel and the terminal (OSC 52)", true, ""},
 		{"xsel", "", 5, nil, "", "the terminal (OSC 52)", true, ""},
 		{"pbcopy", "", big, nil, fmt.Sprintf("/bin/pbcopy [] %d", big), "pbcopy alone: OSC 52 takes 75 kB at most", false, ""},
+		{"clip.exe", "", 5, nil, "/bin/clip.exe [] 12", "clip.exe and the terminal (OSC 52)", true, ""},
 		{"tmux", "TMUX", 5, nil, "/bin/tmux [load-buffer -w -] 5", "tmux and the terminal (OSC 52)", true, ""},
 		{"xclip", "DISPLAY", 5, failure, "/bin/xclip [-selection clipboard] 5", "the terminal (OSC 52)", true, ""},
 		{"xclip", "DISPLAY", big, failure, fmt.Sprintf("/bin/xclip [-selection clipboard] %d", big), "", false, "xclip: no display"},
@@ -130,5 +131,12 @@ func TestSaveNew(t *testing.T) {
 	}
 	if _, err := saveNew(filepath.Join("no", "folder.json"), nil); err == nil {
 		t.Error("saved nowhere")
+	}
+}
+
+// TestUTF16: what Windows takes, with its mark in front.
+func TestUTF16(t *testing.T) {
+	if got := string(toUTF16([]byte("aé😀"))); got != "\xff\xfea\x00\xe9\x00\x3d\xd8\x00\xde" {
+		t.Errorf("% x", got)
 	}
 }

@@ -26,7 +26,9 @@ func (a *app) show(o ui.Options, src capture.Source) error {
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
 	o.Places = sendPlaces(a.said)
 	o.Copy, o.Save = newClipboard(a.stdout).copy, saveNew
-	o.Suspend = func() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGTSTP) }
+	if canStop {
+		o.Suspend = suspend
+	}
 	return a.play(o, src, sig, typed)
 }
 
@@ -55,7 +57,7 @@ func (a *app) play(o ui.Options, src capture.Source, sig *signals, typed []tea.K
 			p.Send(k)
 		}
 	}()
-	err, crash := run(p)
+	crash, err := run(p)
 	if crash == nil {
 		crash = m.Crashed()
 	}
@@ -75,14 +77,14 @@ func (a *app) play(o ui.Options, src capture.Source, sig *signals, typed []tea.K
 }
 
 // run runs the program; a panic in it ends with the terminal restored.
-func run(p *tea.Program) (err error, crash *ui.Crash) {
+func run(p *tea.Program) (crash *ui.Crash, err error) {
 	defer func() {
 		if crash = ui.Recovered(recover()); crash != nil {
 			_ = p.ReleaseTerminal()
 		}
 	}()
 	_, err = p.Run()
-	return err, nil
+	return nil, err
 }
 
 // pump moves records from a source to the program.

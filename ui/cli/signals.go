@@ -23,15 +23,15 @@ type signals struct {
 // catchSignals keeps signals until somebody watches.
 func catchSignals() *signals {
 	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1)}
-	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTSTP)
+	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, stopSignal)
 	return s
 }
 
 // watch has the program end on signals with the terminal restored, and stop on
-// SIGTSTP.
+// the one that asks for that.
 func (s *signals) watch(p *tea.Program) {
 	for sig := range s.ch {
-		if sig == syscall.SIGTSTP {
+		if sig == stopSignal {
 			if !s.stop() {
 				go p.Send(tea.SuspendMsg{})
 			}
@@ -50,9 +50,8 @@ const stopTime = time.Second / 2
 
 // stop stops the process if Bubble Tea is ready for it: then it has released
 // the terminal, sent SIGTSTP to the process group, which we caught, and waits
-// for SIGCONT. Go cannot uncatch SIGTSTP, but SIGTTIN does the same. Where no
-// shell could continue the process neither of them stops it, and it has to
-// continue by itself.
+// for SIGCONT. Where no shell could continue the process it is not stopped, and
+// has to continue by itself.
 func (s *signals) stop() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,8 +59,8 @@ func (s *signals) stop() bool {
 		return false
 	}
 	s.releasing = false
-	_ = syscall.Kill(syscall.Getpid(), syscall.SIGTTIN)
-	s.goOn = time.AfterFunc(stopTime, func() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGCONT) })
+	stopSelf()
+	s.goOn = time.AfterFunc(stopTime, continueSelf)
 	return true
 }
 

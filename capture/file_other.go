@@ -1,0 +1,22 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package capture
+
+import (
+	"io/fs"
+	"os"
+)
+
+// Where there are no such locks, a second writer is still kept out by the file's existence.
+const (
+	noFollow  = 0
+	noWait    = 0
+	exclusive = 0
+	shared    = 0
+)
+
+func isHeld(*os.File, int) bool  { return false }
+func own(f *os.File) error       { return f.Chmod(0o600) }
+func isForeign(fs.FileInfo) bool { return false }
+
+func isOpen(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }

@@ -1,0 +1,53 @@
+package capture
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// A new file is never made through a link, and opening does not wait: neither needs a flag.
+const (
+	noFollow = 0
+	noWait   = 0
+)
+
+// Kinds of lock.
+const (
+	exclusive = windows.LOCKFILE_EXCLUSIVE_LOCK
+	shared    = 0
+)
+
+// isHeld takes a lock of a file, unless somebody else has one that excludes it. Nobody can read what is locked, so
+// that is one byte far behind everything a file can hold.
+func isHeld(f *os.File, kind uint32) bool {
+	const far = 1<<31 - 1
+	err := windows.LockFileEx(windows.Handle(f.Fd()), kind|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: far})
+	return errors.Is(err, windows.ERROR_LOCK_VIOLATION)
+}
+
+// own leaves a file to its owner and the system alone, whatever its directory would have it inherit. A file system that
+// knows no owners is no reason not to record.
+func own(f *os.File) error {
+	rights, err := windows.SecurityDescriptorFromString("D:P(A;;FA;;;OW)(A;;FA;;;SY)")
+	if err != nil {
+		return err
+	}
+	list, _, err := rights.DACL()
+	if err != nil {
+		return err
+	}
+	const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
+	err = windows.SetNamedSecurityInfo(f.Name(), windows.SE_FILE_OBJECT, what, nil, nil, list, nil)
+	if errors.Is(err, windows.ERROR_NOT_SUPPORTED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION) {
+		return nil
+	}
+	return err
+}
+
+// Whose a directory is and who may look into it does not show in its mode.
+
+func isForeign(fs.FileInfo) bool { return false }
+func isOpen(fs.FileInfo) bool    { return false }

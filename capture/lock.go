@@ -1,0 +1,29 @@
+package capture
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// lock keeps other writers out until f is closed, or its program has ended. A file system that has no locks is no
+// reason not to record.
+func lock(f *os.File) error {
+	for tries := 0; isHeld(f, exclusive); tries++ {
+		if tries == 50 {
+			return errors.New("another program is recording to it")
+		}
+		time.Sleep(time.Millisecond) // isLocked of somebody who wanted the same name
+	}
+	return nil
+}
+
+// isLocked tells whether somebody is writing to a capture.
+func isLocked(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|noWait, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return isHeld(f, shared)
+}

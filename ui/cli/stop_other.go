@@ -1,0 +1,15 @@
+//go:build !unix
+
+package cli
+
+import "syscall"
+
+// Programs cannot be stopped and continued.
+const (
+	canStop    = false
+	stopSignal = syscall.Signal(-1) // none
+)
+
+func suspend()      {}
+func stopSelf()     {}
+func continueSelf() {}
