@@ -38,10 +38,13 @@ type Record struct {
 	Head     *Head         // on an exchange's first record of a side: what is known from outside the body
 	End      End           // on the last record of the response side: how it ended
 	Why      string        // with End: the reason in words, may be empty
-	By       Party         // with End: who ended it; with Head: who answered, where that was not the provider
+	By       Party         // with End: who ended it; with a response's Head: who answered, where that was not the provider
 	Lost     int64         // bytes of this side, before Data, that passed and were not recorded: toolscope's own gap
-	Note     string        // something that happened to the source itself; the exchange it comes with is the latest one
+	Note     string        // what is to be known beside the bytes: see below
 }
+
+// A note that comes with a head, bytes, a loss or an end is about that exchange, and about no other. One that comes
+// alone is about the source itself, such as a damaged line; the exchange it names is only the latest one.
 
 // NoTime is the time of a record whose source cannot tell when it arrived.
 const NoTime = time.Duration(-1)
@@ -67,9 +70,10 @@ const (
 // Party is who did what a record tells of.
 type Party string
 
-// The parties of an exchange. The zero value is nobody that is known by name: of an end the provider, or whoever
-// passed on what it sent.
+// The parties of an exchange. The zero value is nobody that is known: a file that ends was ended by whoever saved it,
+// and does not tell who ended what is in it.
 const (
+	Provider  Party = "provider"  // or a gateway of its, which cannot be told apart
 	Client    Party = "client"    // who sent the request
 	Network   Party = "network"   // a reset, a connection that was lost
 	Toolscope Party = "toolscope" // this program: a limit of its own, its end, an answer in the provider's place

@@ -54,8 +54,8 @@ func (f *fetch) pass(r Record) bool {
 func (f *fetch) now() time.Duration { return max(0, time.Since(f.began)) }
 
 func (f *fetch) ended(err error) Record {
-	end, why := EndOf(err)
-	return Record{At: f.now(), End: end, Why: why}
+	end, why, by := EndOf(err)
+	return Record{At: f.now(), End: end, Why: why, By: by}
 }
 
 // send yields the request's side. It returns the request to send, or nil if it must not be sent.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -248,16 +249,18 @@ func TestEndOf(t *testing.T) {
 		err error
 		end End
 		why string
+		by  Party
 	}{
-		{io.EOF, EndEOF, ""},
-		{io.ErrUnexpectedEOF, EndCut, "the connection was closed before the body was complete"},
-		{&net.OpError{Err: errReset}, EndCut, "the connection was reset"},
-		{context.Canceled, EndCut, "cancelled"},
-		{context.DeadlineExceeded, EndCut, "the time for it was over"},
-		{errors.New("another"), EndCut, "another"},
+		{io.EOF, EndEOF, "", Provider},
+		{io.ErrUnexpectedEOF, EndCut, "the connection was closed before the body was complete", Network},
+		{&net.OpError{Err: errReset}, EndCut, "the connection was reset", Network},
+		{context.Canceled, EndCut, "cancelled", Toolscope},
+		{context.DeadlineExceeded, EndCut, "the time for it was over", Toolscope},
+		{os.ErrDeadlineExceeded, EndCut, "the time for it was over", Toolscope},
+		{errors.New("another"), EndCut, "another", Network},
 	} {
-		if end, why := EndOf(test.err); end != test.end || why != test.why {
-			t.Errorf("%v: %q, %q", test.err, end, why)
+		if end, why, by := EndOf(test.err); end != test.end || why != test.why || by != test.by {
+			t.Errorf("%v: %q, %q, by %q", test.err, end, why, by)
 		}
 	}
 }

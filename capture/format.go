@@ -26,7 +26,7 @@ import (
 //	d     the bytes, when they are UTF-8
 //	b     the bytes in base64, when they are not
 //	end   "eof" or "cut", and why: the reason
-//	by    who ended it, or answered, if not the provider: "client", "network", "toolscope"
+//	by    who ended it: "provider", "client", "network", "toolscope"; or answered, if not the provider
 //	lost  bytes of this side, before those of the record, that passed and were not recorded
 //	note  something that happened to the source
 //	c     always the last: CRC-32C of the line before it, in eight hexadecimal digits
@@ -170,8 +170,25 @@ func decodeRecord(text []byte) (Record, error) {
 	if line.D != "" {
 		r.Data = []byte(line.D)
 	}
+	readNote(&r)
 	return r, nil
 }
+
+// readNote understands what the first programs could say in a note only: that they missed bytes, and that they
+// answered in the provider's place.
+func readNote(r *Record) {
+	if r.Lost == 0 {
+		if n, _ := fmt.Sscanf(r.Note, "gap: %d bytes", &r.Lost); n != 1 {
+			r.Lost = 0
+		}
+	}
+	if r.Head != nil && r.By == "" && strings.HasPrefix(r.Note, OwnAnswer) {
+		r.By = Toolscope
+	}
+}
+
+// OwnAnswer begins the note of an answer that the proxy gave in the provider's place; the reason follows.
+const OwnAnswer = "the proxy itself gave this answer: "
 
 func parseMillis(t json.Number) (time.Duration, error) {
 	if t == "" {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 )
 
 // Trouble says in words why a request got no answer. Unlike the error's own text it never holds the request's URL, in
@@ -85,20 +86,20 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// EndOf tells how a body ended that was read until err, and why, in words. The error of a body that was read to its
-// end is io.EOF.
-func EndOf(err error) (End, string) {
+// EndOf tells how a body of the network ended that was read until err, why, in words, and by whom. The error of a body
+// that was read to its end is io.EOF. Deadlines and cancelling are our own.
+func EndOf(err error) (end End, why string, by Party) {
 	switch {
 	case err == io.EOF:
-		return EndEOF, ""
-	case errors.Is(err, context.DeadlineExceeded):
-		return EndCut, "the time for it was over"
+		return EndEOF, "", Provider
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return EndCut, "the time for it was over", Toolscope
 	case errors.Is(err, context.Canceled):
-		return EndCut, "cancelled"
+		return EndCut, "cancelled", Toolscope
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return EndCut, "the connection was closed before the body was complete"
+		return EndCut, "the connection was closed before the body was complete", Network
 	case errors.Is(err, errReset):
-		return EndCut, "the connection was reset"
+		return EndCut, "the connection was reset", Network
 	}
-	return EndCut, err.Error()
+	return EndCut, err.Error(), Network
 }

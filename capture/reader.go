@@ -61,7 +61,8 @@ func (c *captureReader) write(p []byte, _ time.Duration) ([]Record, error) {
 	return recs, nil
 }
 
-// close ends the exchanges that the capture leaves open: it was cut itself, so more may have been meant to come.
+// close ends the exchanges that the capture leaves open: it was cut itself, so more may have been meant to come. That
+// was toolscope's doing, which wrote it, or whoever cut its file; never the provider's.
 func (c *captureReader) close(end End, why string, _ time.Duration) []Record {
 	var recs []Record
 	if len(c.line) > 0 {
@@ -79,7 +80,7 @@ func (c *captureReader) close(end End, why string, _ time.Duration) []Record {
 func (c *captureReader) closeAll(why string) []Record {
 	var recs []Record
 	for _, x := range slices.Sorted(maps.Keys(c.open)) {
-		recs = append(recs, Record{Exchange: x, At: NoTime, End: EndCut, Why: why})
+		recs = append(recs, Record{Exchange: x, At: NoTime, End: EndCut, Why: why, By: Toolscope})
 	}
 	clear(c.open)
 	return recs

@@ -168,12 +168,12 @@ func (d *desk) ended(exchange int) []capture.Record {
 	return recs
 }
 
-// endsWith checks how an exchange ended.
-func (d *desk) endsWith(exchange int, end capture.End, why string) []capture.Record {
+// endsWith checks how an exchange ended, and by whom.
+func (d *desk) endsWith(exchange int, end capture.End, by capture.Party, why string) []capture.Record {
 	d.t.Helper()
 	recs := d.ended(exchange)
-	if last := recs[len(recs)-1]; last.End != end || !strings.Contains(last.Why, why) {
-		d.t.Errorf("exchange %d: ended %q, %q; want %q, %q", exchange, last.End, last.Why, end, why)
+	if last := recs[len(recs)-1]; last.End != end || last.By != by || !strings.Contains(last.Why, why) {
+		d.t.Errorf("exchange %d: ended %q by %q, %q; want %q by %q, %q", exchange, last.End, last.By, last.Why, end, by, why)
 	}
 	return recs
 }

@@ -28,16 +28,17 @@ func TestEndings(t *testing.T) {
 		body   string
 		broken bool // for the client
 		end    capture.End
+		by     capture.Party
 		why    string
 	}{
-		{"whole", chunkedHead + "3\r\nabc\r\n0\r\n\r\n", false, "abc", false, capture.EndEOF, ""},
-		{"early end of chunks", chunkedHead + "3\r\nabc\r\n", false, "abc", true, capture.EndCut, "closed before the body was complete"},
-		{"early end in a chunk", chunkedHead + "9\r\nabc", false, "abc", true, capture.EndCut, "closed before the body was complete"},
-		{"early end of a length", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", false, "abc", true, capture.EndCut, "closed before the body was complete"},
-		{"reset", chunkedHead + "3\r\nabc\r\n", true, "abc", true, capture.EndCut, "reset"},
-		{"no chunk", chunkedHead + "3\r\nabc\r\nfoo\r\n", false, "abc", true, capture.EndCut, "chunk"},
-		{"empty chunks", chunkedHead + "0\r\n\r\n", false, "", false, capture.EndEOF, ""},
-		{"HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nabc", false, "abc", false, capture.EndEOF, ""},
+		{"whole", chunkedHead + "3\r\nabc\r\n0\r\n\r\n", false, "abc", false, capture.EndEOF, capture.Provider, ""},
+		{"early end of chunks", chunkedHead + "3\r\nabc\r\n", false, "abc", true, capture.EndCut, capture.Network, "closed before the body was complete"},
+		{"early end in a chunk", chunkedHead + "9\r\nabc", false, "abc", true, capture.EndCut, capture.Network, "closed before the body was complete"},
+		{"early end of a length", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", false, "abc", true, capture.EndCut, capture.Network, "closed before the body was complete"},
+		{"reset", chunkedHead + "3\r\nabc\r\n", true, "abc", true, capture.EndCut, capture.Network, "reset"},
+		{"no chunk", chunkedHead + "3\r\nabc\r\nfoo\r\n", false, "abc", true, capture.EndCut, capture.Network, "chunk"},
+		{"empty chunks", chunkedHead + "0\r\n\r\n", false, "", false, capture.EndEOF, capture.Provider, ""},
+		{"HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nabc", false, "abc", false, capture.EndEOF, capture.Provider, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			taken := make(chan bool)
@@ -59,7 +60,7 @@ func TestEndings(t *testing.T) {
 			if rest, err := io.ReadAll(resp.Body); len(rest) != 0 || (err != nil) != test.broken {
 				t.Errorf("then %q, %v", rest, err)
 			}
-			recs := d.endsWith(1, test.end, test.why)
+			recs := d.endsWith(1, test.end, test.by, test.why)
 			if whole, _ := data(recs, capture.Response); string(whole) != test.body {
 				t.Errorf("recorded %q", whole)
 			}
@@ -84,7 +85,7 @@ func TestUpstreamClosesItsHalf(t *testing.T) {
 	if err != nil || string(body) != "all there is" {
 		t.Errorf("%q, %v", body, err)
 	}
-	d.endsWith(1, capture.EndEOF, "")
+	d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	if <-done; late != "" {
 		t.Errorf("the upstream was sent %q", late)
 	}
@@ -129,7 +130,8 @@ func TestClientGoesAway(t *testing.T) {
 			case <-time.After(patience):
 				t.Fatal("the upstream goes on")
 			}
-			recs := d.endsWith(1, capture.EndCut, clientGone)
+			came := map[string]int64{"before the head": 0, "in the body": int64(len("data: 1\n\n"))}[when]
+			recs := d.endsWith(1, capture.EndCut, capture.Client, clientGone(came))
 			if whole, _ := data(recs, capture.Response); (string(whole) == "data: 1\n\n") != (when == "in the body") {
 				t.Errorf("recorded %q", whole)
 			}
@@ -146,7 +148,7 @@ func TestClientBreaksOffItsBody(t *testing.T) {
 	if rest, _ := io.ReadAll(r); len(rest) > 0 {
 		t.Errorf("an answer: %q", rest)
 	}
-	recs := d.endsWith(1, capture.EndCut, clientGone)
+	recs := d.endsWith(1, capture.EndCut, capture.Client, clientGone(0))
 	if whole, _ := data(recs, capture.Request); string(whole) != "he" {
 		t.Errorf("recorded %q", whole)
 	}
@@ -159,7 +161,20 @@ func TestClientBreaksOffItsBody(t *testing.T) {
 	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 400 || !strings.Contains(string(body), "the request's body broke off: invalid byte in chunk length") {
 		t.Errorf("%s %q", resp.Status, body)
 	}
-	d.endsWith(2, capture.EndEOF, "")
+	recs = d.endsWith(2, capture.EndEOF, capture.Client, "")
+	if r := recordOfHead(recs); r.By != capture.Toolscope || r.Head.Status != 400 {
+		t.Errorf("%d answered by %q", r.Head.Status, r.By)
+	}
+}
+
+// recordOfHead is the record that brought the response's head.
+func recordOfHead(recs []capture.Record) capture.Record {
+	for _, r := range recs {
+		if r.Side == capture.Response && r.Head != nil {
+			return r
+		}
+	}
+	return capture.Record{Head: new(capture.Head)}
 }
 
 func TestNoAnswer(t *testing.T) {
@@ -191,7 +206,10 @@ func TestNoAnswer(t *testing.T) {
 			if resp.StatusCode != 502 || !strings.Contains(string(body), test.says) || strings.Count(string(body), "\n") != 1 {
 				t.Errorf("%s %q", resp.Status, body)
 			}
-			recs := d.endsWith(1, capture.EndEOF, "")
+			recs := d.endsWith(1, capture.EndEOF, capture.Network, "")
+			if by := recordOfHead(recs).By; by != capture.Toolscope {
+				t.Errorf("answered by %q", by)
+			}
 			whole, _ := data(recs, capture.Response)
 			if headOf(recs, capture.Response).Status != 502 || !strings.Contains(notes(recs), test.says) || string(whole) != string(body) {
 				t.Error(describe(recs))
@@ -217,8 +235,9 @@ func TestNothingComes(t *testing.T) {
 			if err == nil {
 				t.Error("ended cleanly")
 			}
-			d.endsWith(1, capture.EndCut, words)
-		} else if recs := d.ended(1); resp.StatusCode != 504 || !strings.Contains(notes(recs), words) {
+			d.endsWith(1, capture.EndCut, capture.Toolscope, words)
+		} else if recs := d.endsWith(1, capture.EndEOF, capture.Toolscope, ""); resp.StatusCode != 504 || !strings.Contains(notes(recs), words) ||
+			recordOfHead(recs).By != capture.Toolscope {
 			t.Error(resp.Status, describe(recs))
 		}
 	}
@@ -241,13 +260,13 @@ func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 		})
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
 		d.raw("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		d.endsWith(1, capture.EndCut, "nothing passed for 300ms")
+		d.endsWith(1, capture.EndCut, capture.Toolscope, "nothing passed for 300ms")
 	})
 	t.Run("WebSocket", func(t *testing.T) {
 		up := socketServer(t, func(s *socket, _ *http.Request) { flood(s.conn, frame(fin|opText, strings.Repeat("x", 1000), false)) })
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
 		d.dialSocket()
-		d.endsWith(1, capture.EndCut, "nothing passed for 300ms")
+		d.endsWith(1, capture.EndCut, capture.Toolscope, "nothing passed for 300ms")
 	})
 }
 
@@ -285,7 +304,7 @@ func TestClosedInTheMiddle(t *testing.T) {
 		}
 		resp.Body.Close()
 		last := recs[len(recs)-1]
-		if whole, _ := data(recs, capture.Response); last.End != capture.EndCut || last.Why != errClosed.Error() || string(whole) != "data: 1\n\n" {
+		if whole, _ := data(recs, capture.Response); last.End != capture.EndCut || last.Why != errClosed.Error() || last.By != capture.Toolscope || string(whole) != "data: 1\n\n" {
 			t.Errorf("%s: %s", by, describe(recs))
 		}
 		w := httptest.NewRecorder()

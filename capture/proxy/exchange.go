@@ -28,7 +28,8 @@ var quiet = log.New(io.Discard, "", 0)
 // farewell is how long a client has, when its exchange is cut, to take what it still gets.
 const farewell = 250 * time.Millisecond
 
-const clientGone = "the client went away"
+// clientGone is how the client left an exchange of which so many bytes of an answer had come for it.
+func clientGone(n int64) string { return fmt.Sprintf("the client went away after %d bytes", n) }
 
 // exchange is one request on its way, and its response.
 type exchange struct {
@@ -42,11 +43,12 @@ type exchange struct {
 	detach   func() bool // from the proxy's closing
 	hurry    func() bool // stops what a cut does to writing
 	idle     *time.Timer
-	sent     *upload   // nil without a body
-	received *tap      // nil before there is a response
-	upgraded *upgraded // after the protocol was switched
-	failure  error     // why there is no response
-	answer   *refusal  // that the proxy gave in place of one
+	sent     *upload       // nil without a body
+	received *tap          // nil before there is a response
+	upgraded *upgraded     // after the protocol was switched
+	failure  error         // why there is no response
+	answer   *refusal      // that the proxy gave in place of one
+	cause    capture.Party // of that answer
 
 	mu   sync.Mutex // records come from both sides
 	over bool
@@ -178,20 +180,23 @@ func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
 	sent := x.sentError()
 	switch {
 	case cause == errIdle:
+		x.cause = capture.Toolscope
 		x.answer = refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
 	case cause != nil:
 		panic(http.ErrAbortHandler)
 	case sent != nil:
-		_, why := capture.EndOf(sent)
+		_, why, _ := capture.EndOf(sent)
+		x.cause = capture.Client
 		x.answer = refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
 	default:
+		x.cause = capture.Network
 		x.answer = refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.Trouble(err))
 	}
 	clear(w.Header())
 	x.answer.write(w)
 	at, text := x.p.now(), x.answer.text()
 	head := capture.Head{Status: x.answer.status, Header: w.Header().Clone(), Start: x.p.options.Now()}
-	x.put(capture.Record{At: at, Head: &head, Note: "the proxy itself gave this answer: " + x.answer.why})
+	x.put(capture.Record{At: at, Head: &head, By: capture.Toolscope, Note: capture.OwnAnswer + x.answer.why})
 	x.put(capture.Record{At: at, Data: []byte(text)})
 }
 
@@ -219,11 +224,12 @@ func (x *exchange) finish() {
 	if x.received != nil {
 		x.received.handOver()
 	}
-	end, why := x.ending()
+	last := x.ending()
 	if x.upgraded != nil {
-		end, why = x.upgraded.finish(end, why)
+		last = x.upgraded.finish(last)
 	}
-	x.put(capture.Record{At: x.p.now(), End: end, Why: why})
+	last.At = x.p.now()
+	x.put(last)
 	x.idle.Stop()
 	x.detach()
 	x.hurry()
@@ -231,8 +237,8 @@ func (x *exchange) finish() {
 	x.p.live.Add(-1)
 }
 
-// ending tells how the exchange ended.
-func (x *exchange) ending() (capture.End, string) {
+// ending tells how the exchange ended, and by whom. Of an answer of its own the proxy tells who made it necessary.
+func (x *exchange) ending() capture.Record {
 	cause := context.Cause(x.ctx)
 	err := x.failure
 	if x.received != nil {
@@ -240,14 +246,28 @@ func (x *exchange) ending() (capture.End, string) {
 	}
 	ours := err == nil || cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled))
 	switch {
-	case x.answer != nil || err == io.EOF:
-		return capture.EndEOF, ""
+	case x.answer != nil:
+		return capture.Record{End: capture.EndEOF, By: x.cause}
+	case err == io.EOF:
+		return capture.Record{End: capture.EndEOF, By: capture.Provider}
 	case !ours && x.sentError() == nil:
-		return capture.EndOf(err)
+		end, why, by := capture.EndOf(err)
+		return capture.Record{End: end, Why: why, By: by}
 	case cause == errIdle:
-		return capture.EndCut, x.idleWords()
+		return capture.Record{End: capture.EndCut, Why: x.idleWords(), By: capture.Toolscope}
 	case cause != nil && cause != errClientGone:
-		return capture.EndCut, cause.Error()
+		return capture.Record{End: capture.EndCut, Why: cause.Error(), By: capture.Toolscope}
 	}
-	return capture.EndCut, clientGone
+	return capture.Record{End: capture.EndCut, Why: clientGone(x.passed()), By: capture.Client}
+}
+
+// passed is how many bytes of the answer came.
+func (x *exchange) passed() int64 {
+	switch {
+	case x.upgraded != nil:
+		return x.upgraded.passed()
+	case x.received != nil:
+		return x.received.passed()
+	}
+	return 0
 }

@@ -79,7 +79,7 @@ func TestExpectContinue(t *testing.T) {
 	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 200 {
 		t.Error(resp, err)
 	}
-	d.endsWith(1, capture.EndEOF, "")
+	d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	_, r = d.raw("POST /no HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
 	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != http.StatusExpectationFailed {
 		t.Error(resp, err)
@@ -118,7 +118,7 @@ func TestHTTP2(t *testing.T) {
 		if err != nil || string(body) != "HTTP/2.0 hi" || resp.Trailer.Get("X-Late") != "1" {
 			t.Errorf("%s %q, %v", resp.Status, body, err)
 		}
-		if whole, _ := data(d.endsWith(n+1, capture.EndEOF, ""), capture.Response); string(whole) != "HTTP/2.0 hi" {
+		if whole, _ := data(d.endsWith(n+1, capture.EndEOF, capture.Provider, ""), capture.Response); string(whole) != "HTTP/2.0 hi" {
 			t.Errorf("recorded %q", whole)
 		}
 	}
@@ -141,12 +141,12 @@ func TestHTTP2BreaksOff(t *testing.T) {
 	if body, err := io.ReadAll(d.get("/reset").Body); string(body) != "data: 1\n\n" || err == nil {
 		t.Errorf("%q, %v", body, err)
 	}
-	d.endsWith(1, capture.EndCut, "stream error")
+	d.endsWith(1, capture.EndCut, capture.Network, "stream error")
 	resp := d.get("/stay")
 	io.ReadFull(resp.Body, make([]byte, 9))
 	resp.Body.Close()
 	<-left
-	d.endsWith(2, capture.EndCut, clientGone)
+	d.endsWith(2, capture.EndCut, capture.Client, clientGone(9))
 }
 
 // Only a WebSocket may be switched to.

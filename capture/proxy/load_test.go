@@ -51,7 +51,7 @@ func TestManyStreams(t *testing.T) {
 	}
 	clients.Wait()
 	for n := range streams {
-		recs := d.endsWith(n+1, capture.EndEOF, "")
+		recs := d.endsWith(n+1, capture.EndEOF, capture.Provider, "")
 		path := strings.TrimPrefix(headOf(recs, capture.Request).URL, up)
 		if whole, _ := data(recs, capture.Response); string(whole) != wanted(path, events, event) {
 			t.Errorf("exchange %d: %d bytes recorded", n+1, len(whole))
@@ -165,7 +165,7 @@ func TestSlowReader(t *testing.T) {
 	if got, err := io.ReadAll(slow.Body); !bytes.Equal(got, body) || err != nil {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if whole, _ := data(d.endsWith(1, capture.EndEOF, ""), capture.Response); !bytes.Equal(whole, body) {
+	if whole, _ := data(d.endsWith(1, capture.EndEOF, capture.Provider, ""), capture.Response); !bytes.Equal(whole, body) {
 		t.Errorf("%d bytes recorded", len(whole))
 	}
 }

@@ -92,7 +92,7 @@ func passes(t *testing.T, body [3]string, sized bool, random *rand.Rand) {
 	if resp.Header.Get("Content-Encoding") != body[2] || sized != (resp.ContentLength > 0) {
 		t.Errorf("header %v, length %d", resp.Header, resp.ContentLength)
 	}
-	recs := d.endsWith(1, capture.EndEOF, "")
+	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	for _, side := range []capture.Side{capture.Request, capture.Response} {
 		if whole, _ := data(recs, side); string(whole) != body[0] {
 			t.Errorf("recorded of the side %q: %d bytes", side, len(whole))
@@ -144,7 +144,7 @@ func TestPiecesPassAtOnce(t *testing.T) {
 	if n, err := resp.Body.Read(buf); err != io.EOF {
 		t.Errorf("%q, %v", buf[:n], err)
 	}
-	recs := d.endsWith(1, capture.EndEOF, "")
+	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	for _, side := range []capture.Side{capture.Request, capture.Response} {
 		if _, pieces := data(recs, side); len(pieces) != 50 {
 			t.Errorf("side %q: %d pieces recorded", side, len(pieces))
@@ -197,7 +197,7 @@ func TestHeadsPassAsTheyAre(t *testing.T) {
 		if got.Host != strings.TrimPrefix(up, "http://") || got.RequestURI != "/v1/x%2Fy/{z}?a=1;b=%zz" {
 			t.Errorf("%s of %s", got.RequestURI, got.Host)
 		}
-		d.endsWith(1, capture.EndEOF, "")
+		d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	}
 }
 
@@ -208,7 +208,7 @@ func TestHeadHasNoBody(t *testing.T) {
 	if err != nil || resp.ContentLength != 1000 {
 		t.Errorf("%+v, %v", resp, err)
 	}
-	if whole, _ := data(d.endsWith(1, capture.EndEOF, ""), capture.Response); len(whole) != 0 {
+	if whole, _ := data(d.endsWith(1, capture.EndEOF, capture.Provider, ""), capture.Response); len(whole) != 0 {
 		t.Errorf("%q", whole)
 	}
 }

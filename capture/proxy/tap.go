@@ -21,6 +21,7 @@ type tap struct {
 	mu   sync.Mutex // the exchange may end while a request is still being read
 	held []byte
 	at   time.Duration
+	size int64 // of what came
 	err  error // what the body ended with
 }
 
@@ -30,6 +31,7 @@ func (t *tap) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	t.at = t.x.touch()
 	t.held = bytes.Clone(p[:n])
+	t.size += int64(n)
 	if err != nil {
 		t.err = err
 	}
@@ -47,6 +49,13 @@ func (t *tap) handOver() {
 		t.x.put(capture.Record{Side: t.side, At: t.at, Data: t.held})
 	}
 	t.held = nil
+}
+
+// passed is how many bytes of the body came.
+func (t *tap) passed() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.size
 }
 
 // ended is what the body ended with, nil when it was not read to an end. A tap may be nil: then there was no body.

@@ -45,24 +45,28 @@ type upgraded struct {
 	heldAt   time.Duration
 	upstream direction
 	client   direction
-	left     bool  // the client closed its side
-	readErr  error // what reading from the upstream ended with, before the client had left
+	closer   *direction // that sent a Close first: the other one's only confirms it
+	left     bool       // the client closed its side
+	readErr  error      // what reading from the upstream ended with, before the client had left
 }
 
 // direction is one direction of a WebSocket.
 type direction struct {
 	messages
-	side capture.Side
-	who  string
-	at   time.Duration // when the latest bytes of it came
-	told bool          // that it is broken
+	side   capture.Side
+	who    string
+	party  capture.Party
+	at     time.Duration // when the latest bytes of it came
+	passed int64         // bytes of it
+	lost   int64         // of those, bytes that cannot be read, being behind what broke it
+	told   bool          // that it is broken
 }
 
 func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
 	return &upgraded{
 		x: x, conn: conn,
-		upstream: direction{side: capture.Response, who: "the upstream"},
-		client:   direction{side: capture.Request, who: "the client"},
+		upstream: direction{side: capture.Response, who: "the upstream", party: capture.Provider},
+		client:   direction{side: capture.Request, who: "the client", party: capture.Client},
 	}
 }
 
@@ -116,22 +120,37 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 		return
 	}
 	d.at = at
+	d.passed += int64(len(p))
+	wasBroken := d.broken != ""
 	d.write(p, func(message []byte, length uint64) {
 		r := capture.Record{Side: d.side, At: at, Data: message}
 		if message == nil {
+			r.Lost = int64(length)
 			r.Note = fmt.Sprintf("gap: a WebSocket message of %d bytes was not recorded: it is too long", length)
 		}
 		u.x.put(r)
 	})
+	if d.closed && u.closer == nil {
+		u.closer = d
+	}
+	if wasBroken {
+		d.lost += int64(len(p))
+	}
 	if d.broken != "" && !d.told {
 		d.told = true
-		u.x.put(capture.Record{Side: d.side, At: at, Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.broken})
+		u.x.put(capture.Record{Side: d.side, At: at, Lost: int64(len(p)), Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.broken})
 	}
 }
 
-// finish records what is left, and tells how the WebSocket ended: as end and why say, unless one of its ends knows
-// better.
-func (u *upgraded) finish(end capture.End, why string) (capture.End, string) {
+// passed is how many bytes of the upstream came.
+func (u *upgraded) passed() int64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.upstream.passed
+}
+
+// finish records what is left, and tells how the WebSocket ended: as last says, unless one of its ends knows better.
+func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -142,18 +161,20 @@ func (u *upgraded) finish(end capture.End, why string) (capture.End, string) {
 				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %d bytes of which came", d.who, d.length),
 			})
 		}
+		if d.lost > 0 {
+			u.x.put(capture.Record{Side: d.side, At: d.at, Lost: d.lost})
+		}
 	}
 	switch {
-	case u.upstream.closed:
-		return capture.EndEOF, u.upstream.closeWords()
-	case u.client.closed:
-		return capture.EndEOF, u.client.closeWords()
+	case u.closer != nil:
+		last = capture.Record{End: capture.EndEOF, Why: u.closer.closeWords(), By: u.closer.party}
 	case u.readErr == nil || errors.Is(u.readErr, net.ErrClosed): // it was us who closed it
-		return end, why
 	case u.readErr == io.EOF:
-		return capture.EndCut, "the upstream closed the WebSocket without saying so"
+		last = capture.Record{End: capture.EndCut, Why: "the upstream closed the WebSocket without saying so", By: capture.Network}
+	default:
+		last.End, last.Why, last.By = capture.EndOf(u.readErr)
 	}
-	return capture.EndOf(u.readErr)
+	return last
 }
 
 // closeWords is empty for an ordinary end: 1000, 1001 (going away) and no code (RFC 6455 §7.4.1).

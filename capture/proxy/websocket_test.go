@@ -137,7 +137,7 @@ func TestWebSocketEcho(t *testing.T) {
 		t.Errorf("then %q, %v", rest, err)
 	}
 	s.conn.Close()
-	recs := d.endsWith(1, capture.EndEOF, "")
+	recs := d.endsWith(1, capture.EndEOF, capture.Client, "")
 	if last := recs[len(recs)-1]; last.Why != "" {
 		t.Errorf("an ordinary end because %s", last.Why)
 	}
@@ -164,32 +164,39 @@ func TestWebSocketEndings(t *testing.T) {
 		server func(s *socket)
 		client func(s *socket)
 		end    capture.End
+		by     capture.Party
 		why    string
 		left   string // recorded of the upstream
 	}{
 		{"closed by the upstream", func(s *socket) { s.send(fin|opClose, closing(1011, "overloaded")) },
 			func(s *socket) { s.expect(fin|opClose, closing(1011, "overloaded")) },
-			capture.EndEOF, "the upstream closed the WebSocket: 1011 overloaded", ""},
+			capture.EndEOF, capture.Provider, "the upstream closed the WebSocket: 1011 overloaded", ""},
 		{"without a code", func(s *socket) { s.send(fin|opClose, "") },
-			func(s *socket) { s.expect(fin|opClose, "") }, capture.EndEOF, "", ""},
+			func(s *socket) { s.expect(fin|opClose, "") }, capture.EndEOF, capture.Provider, "", ""},
 		{"the upstream vanishes", func(s *socket) { s.send(fin|opText, "{}") },
 			func(s *socket) { s.expect(fin|opText, "{}") },
-			capture.EndCut, "the upstream closed the WebSocket without saying so", "{}"},
+			capture.EndCut, capture.Network, "the upstream closed the WebSocket without saying so", "{}"},
 		{"in a message", func(s *socket) { s.send(opText, "{"); s.conn.Write(frame(fin|opContinuation, "abcdef", false)[:4]) },
 			func(s *socket) { s.expect(opText, "{") },
-			capture.EndCut, "the upstream closed the WebSocket without saying so", "{ab"},
+			capture.EndCut, capture.Network, "the upstream closed the WebSocket without saying so", "{ab"},
 		{"reset", func(s *socket) { s.receive(); s.conn.(*net.TCPConn).SetLinger(0) },
-			func(s *socket) { s.send(fin|opText, "x") }, capture.EndCut, "reset", ""},
+			func(s *socket) { s.send(fin|opText, "x") }, capture.EndCut, capture.Network, "reset", ""},
 		{"the client closes", func(s *socket) { s.receive() },
 			func(s *socket) { s.send(fin|opClose, closing(4000, "enough")) },
-			capture.EndEOF, "the client closed the WebSocket: 4000 enough", ""},
+			capture.EndEOF, capture.Client, "the client closed the WebSocket: 4000 enough", ""},
+		{"the upstream confirms what the client closed", func(s *socket) { s.receive(); s.send(fin|opClose, closing(4000, "enough")) },
+			func(s *socket) {
+				s.send(fin|opClose, closing(4000, "enough"))
+				s.expect(fin|opClose, closing(4000, "enough"))
+			},
+			capture.EndEOF, capture.Client, "the client closed the WebSocket: 4000 enough", ""},
 		{"the client vanishes", func(s *socket) { s.receive() },
-			func(s *socket) { s.conn.Close() }, capture.EndCut, clientGone, ""},
+			func(s *socket) { s.conn.Close() }, capture.EndCut, capture.Client, clientGone(0), ""},
 		{"the client closes its half", func(s *socket) { s.receive() },
-			func(s *socket) { s.conn.(*net.TCPConn).CloseWrite() }, capture.EndCut, clientGone, ""},
+			func(s *socket) { s.conn.(*net.TCPConn).CloseWrite() }, capture.EndCut, capture.Client, clientGone(0), ""},
 		{"an extension nobody agreed on", func(s *socket) { s.send(fin|0x40|opText, "zzz"); s.send(fin|opText, "{}") },
 			func(s *socket) { s.expect(fin|0x40|opText, "zzz"); s.expect(fin|opText, "{}") },
-			capture.EndCut, "without saying so", ""},
+			capture.EndCut, capture.Network, "without saying so", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			up := socketServer(t, func(s *socket, _ *http.Request) { test.server(s) })
@@ -198,7 +205,7 @@ func TestWebSocketEndings(t *testing.T) {
 			test.client(s)
 			io.Copy(io.Discard, s.r)
 			s.conn.Close()
-			recs := d.endsWith(1, test.end, test.why)
+			recs := d.endsWith(1, test.end, test.by, test.why)
 			if whole, _ := data(recs, capture.Response); string(whole) != test.left {
 				t.Errorf("recorded %q", whole)
 			}
@@ -220,5 +227,5 @@ func TestWebSocketRefused(t *testing.T) {
 	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 401 || string(body) != "no socket here\n" {
 		t.Errorf("%s %q", resp.Status, body)
 	}
-	d.endsWith(1, capture.EndEOF, "")
+	d.endsWith(1, capture.EndEOF, capture.Provider, "")
 }

@@ -66,7 +66,7 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 				timer.Stop()
 			}
 			if r.End == capture.EndCut && late.Load() {
-				r.Why = fmt.Sprintf("no byte of an answer came within %s", limit)
+				r.Why, r.By = fmt.Sprintf("no byte of an answer came within %s", limit), capture.Toolscope
 			}
 			came = came || r.Side == capture.Response && len(r.Data) > 0
 			if r.End == capture.EndCut && r.Why != "" && came {
@@ -91,6 +91,6 @@ func (q *query) named(r capture.Record) capture.Record {
 func (q *query) failed(err error) capture.Record {
 	return capture.Record{
 		Exchange: 1, At: capture.NoTime, Head: &capture.Head{File: q.label, Method: http.MethodPost, URL: q.url},
-		End: capture.EndCut, Why: err.Error(),
+		End: capture.EndCut, Why: err.Error(), By: capture.Network,
 	}
 }
