@@ -72,7 +72,7 @@ func TestWhoEncodedAsObserved(t *testing.T) {
 		c := in.Session().Turns[0].Calls[0]
 		said := ""
 		for _, f := range c.Findings {
-			if f.Code == replay.DoubleEncoded {
+			if f.Code == replay.DoubleEncoded.Code {
 				said = f.Message
 			}
 		}

@@ -118,7 +118,7 @@ func (x *Exchange) tellTrouble() {
 	case len(x.turns) > 0:
 		turn = x.lastTurn()
 	}
-	x.emit(dialect.Diagnose(turn, stream.NoSlot, "CODING_BROKEN", stream.Error, "the body cannot be decoded: "+x.trouble.Error()))
+	x.emit(dialect.Diagnose(turn, stream.NoSlot, codingBroken, "the body cannot be decoded: %s", x.trouble))
 	x.trouble = nil
 }
 
@@ -253,8 +253,8 @@ func (x *Exchange) closeLast() {
 		return
 	}
 	if len(turn.Findings) == 0 {
-		x.emit(dialect.Diagnose(n, stream.NoSlot, "DIALECT_UNKNOWN", stream.Warn,
-			"no frame says anything in "+x.Dialect.Title+": shown as they came, not interpreted"))
+		x.emit(dialect.Diagnose(n, stream.NoSlot, dialectUnknown,
+			"no frame says anything in %s: shown as they came, not interpreted", x.Dialect.Title))
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }

@@ -145,6 +145,7 @@ func TestFixtures(t *testing.T) {
 			got.set("events", eventLines(in))
 			got.set("turns", turnLines(in.Session()))
 			got.set("calls", callLines(in.Session()))
+			checkFindings(t, in.Session())
 			if *update {
 				if err := os.WriteFile(f.file, got.format(), 0o644); err != nil {
 					t.Fatal(err)

@@ -116,7 +116,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 	case err != nil:
 		x.fault(err.Error())
 	case f.Cut && x.Framing == "SSE":
-		x.emit(dialect.Diagnose(x.lastTurn(), stream.NoSlot, "UNTERMINATED_FRAME", stream.Info,
+		x.emit(dialect.Diagnose(x.lastTurn(), stream.NoSlot, unterminatedFrame,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
 }

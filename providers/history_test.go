@@ -70,7 +70,7 @@ func checkOwn(t *testing.T, to *dialect.Target, messages []dialect.Message) {
 	}
 	p := replay.Conversation(messages, to).Preview(to, preserve)
 	for _, l := range p.Losses {
-		if l.Code != replay.IDRewritten {
+		if l.Kind != replay.IDRewritten {
 			t.Errorf("%s of call %d: %s", l.Code, l.Call, l.Message)
 		}
 	}

@@ -92,7 +92,7 @@ func (in *Inspector) Release(number int) {
 
 // note records something that happened to the source.
 func (in *Inspector) note(text string) {
-	in.Timeline.Append(stampless(dialect.Diagnose(stream.NoTurn, stream.NoSlot, "SOURCE_NOTE", stream.Info, text)))
+	in.Timeline.Append(stampless(dialect.Diagnose(stream.NoTurn, stream.NoSlot, sourceNote, "%s", text)))
 }
 
 func stampless(e stream.Event) stream.Event {

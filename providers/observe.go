@@ -187,7 +187,7 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 // hasFinding reports whether an earlier request has told the same of a call.
 func hasFinding(c *stream.Call, f stream.Finding) bool {
 	for _, old := range c.Findings {
-		if old.Code == f.Code {
+		if old.Diagnosis == f.Diagnosis {
 			return true
 		}
 	}

@@ -94,23 +94,30 @@ func roundTrip(t *testing.T, src *replay.Source, call dialect.Part) {
 		for i := range replay.Policies {
 			p := src.Preview(to, &replay.Policies[i])
 			if err := checkTrip(src, call, p); err != nil {
-				t.Errorf("%s under %s: %v\n  arguments %q\n  body %s\n  losses %v", to.Name, p.Policy.Name, err, call.Args, bytes.Join(p.Body, []byte("\n")), codesOf(p))
+				t.Errorf("%s under %s: %v\n  arguments %q\n  body %s\n  losses %v", to.Name, p.Policy.Name, err, call.Args, bytes.Join(p.Body, []byte("\n")), codesOf(p.Losses))
 			}
 		}
 	}
 }
 
-func codesOf(p replay.Preview) (all []string) {
-	for _, l := range p.Losses {
+func codesOf(losses []replay.Loss) (all []string) {
+	for _, l := range losses {
 		all = append(all, l.Code)
 	}
 	return all
 }
 
+func kindsOf(p replay.Preview) (all []*replay.Kind) {
+	for _, l := range p.Losses {
+		all = append(all, l.Kind)
+	}
+	return all
+}
+
 func checkTrip(src *replay.Source, call dialect.Part, p replay.Preview) error {
-	lost := codesOf(p)
-	has := func(codes ...string) bool {
-		return slices.ContainsFunc(codes, func(c string) bool { return slices.Contains(lost, c) })
+	lost := kindsOf(p)
+	has := func(kinds ...*replay.Kind) bool {
+		return slices.ContainsFunc(kinds, func(k *replay.Kind) bool { return slices.Contains(lost, k) })
 	}
 	if p.Policy.Name == "strict" && p.Refused != "" {
 		if len(p.Body) > 0 {
@@ -146,42 +153,42 @@ func dialectOf(src *replay.Source) string {
 }
 
 // argumentLosses are those that say that the arguments are other bytes.
-var argumentLosses = []string{
+var argumentLosses = []*replay.Kind{
 	replay.ImpliedEmpty, replay.ArgsEmptied, replay.ArgsWrapped, replay.ArgsRepaired, replay.ConcatFirstOnly, replay.DoubleEncoded,
 	replay.FreeformToJSON, replay.IntPrecision, replay.NumPrecision, replay.NumSpelling, replay.StrSpelling, replay.KeyOrder, replay.DupKeys,
 	replay.Whitespace, replay.UnicodeSanitized,
 }
 
-func checkArguments(src *replay.Source, call dialect.Part, back *dialect.Part, p replay.Preview, lost []string) error {
+func checkArguments(src *replay.Source, call dialect.Part, back *dialect.Part, p replay.Preview, lost []*replay.Kind) error {
 	want := call.Args
 	if p.To.Form != dialect.TextForm && back.Form == dialect.TextForm && back.Tool == "function" {
 		back.Args = dialect.AppendString(nil, back.Args) // a string where an object must be
 	}
-	changed := slices.DeleteFunc(slices.Clone(lost), func(c string) bool { return !slices.Contains(argumentLosses, c) })
+	changed := slices.DeleteFunc(slices.Clone(lost), func(k *replay.Kind) bool { return !slices.Contains(argumentLosses, k) })
 	if slices.Contains(lost, replay.NumRange) && !bytes.Equal(want, back.Args) {
 		changed = append(changed, replay.NumRange)
 	}
 	if same := bytes.Equal(want, back.Args); same != (len(changed) == 0) {
-		return fmt.Errorf("sent %q: the same is %v, reported %v", back.Args, same, changed)
+		return fmt.Errorf("sent %q: the same is %v, reported %v", back.Args, same, codesOf(p.Losses))
 	}
 	if (p.Outcome == replay.Verbatim || p.Outcome == replay.Parsed) && len(changed) > 0 {
-		return fmt.Errorf("outcome %s, and %v", p.Outcome, changed)
+		return fmt.Errorf("outcome %s, and %v", p.Outcome, codesOf(p.Losses))
 	}
 	if !json.Valid(want) || len(changed) == 0 || !slices.Contains([]replay.Outcome{replay.Reformatted, replay.Parsed}, p.Outcome) {
 		return nil
 	}
-	for code, really := range differences(want, back.Args) {
-		if really != slices.Contains(lost, code) {
-			return fmt.Errorf("sent %q: %s is %v", back.Args, code, really)
+	for kind, really := range differences(want, back.Args) {
+		if really != slices.Contains(lost, kind) {
+			return fmt.Errorf("sent %q: %s is %v", back.Args, kind.Code, really)
 		}
 	}
 	return nil
 }
 
 // differences says which losses there are between two JSON texts.
-func differences(a, b []byte) map[string]bool {
+func differences(a, b []byte) map[*replay.Kind]bool {
 	x, y := treeOf(a), treeOf(b)
-	d := map[string]bool{
+	d := map[*replay.Kind]bool{
 		replay.DupKeys: x.twice, replay.Whitespace: spaced(a) && !spaced(b), replay.KeyOrder: !slices.Equal(x.keys, y.keys) && !x.twice,
 		replay.IntPrecision: false, replay.NumSpelling: false,
 	}

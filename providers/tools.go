@@ -137,17 +137,16 @@ func (x *Exchange) tellUnused(e stream.Event) {
 		return
 	}
 	x.check.told = true
-	x.find(e, stream.NoSlot, []stream.Finding{{
-		Code: schema.Unchecked, Severity: stream.Info, Offset: stream.NoOffset,
-		Message: "the request given declares no tools of this protocol: calls are not checked",
-	}})
+	x.find(e, stream.NoSlot, []stream.Finding{
+		schema.Unchecked.Finding("the request given declares no tools of this protocol: calls are not checked"),
+	})
 }
 
 // find adds findings behind the event that caused them.
 func (x *Exchange) find(cause stream.Event, slot int32, found []stream.Finding) {
 	for _, f := range found {
 		x.in.Timeline.Append(stream.Event{
-			Kind: stream.Diagnosis, At: cause.At, Frame: cause.Frame, Turn: cause.Turn, Slot: slot,
+			Kind: stream.Found, At: cause.At, Frame: cause.Frame, Turn: cause.Turn, Slot: slot,
 			More: &stream.Detail{Finding: f},
 		})
 	}

@@ -104,7 +104,7 @@ func TestFindingsInPlace(t *testing.T) {
 	in.Write(stream.Record{At: 7, Data: messages(`{"town":1}`)})
 	for n := range in.Timeline.Len() {
 		e := in.Timeline.Event(n)
-		if e.Kind != stream.Diagnosis || e.Slot == stream.NoSlot {
+		if e.Kind != stream.Found || e.Slot == stream.NoSlot {
 			continue
 		}
 		cause := in.Timeline.Event(n - 1)

@@ -63,12 +63,12 @@ func (d *unknownDecoder) Close(emit func(stream.Event)) {
 	if d.frames == 1 {
 		frames = "1 frame"
 	}
-	code, message := "DIALECT_UNKNOWN", frames+" of no known dialect: shown as they came, not interpreted"
+	of, message := dialectUnknown, frames+" of no known dialect: shown as they came, not interpreted"
 	switch {
 	case d.title != "":
-		code, message = "DIALECT_SEEN", fmt.Sprintf("%s: recognised, not decoded; %s shown as they came", d.title, frames)
+		of, message = dialectSeen, fmt.Sprintf("%s: recognised, not decoded; %s shown as they came", d.title, frames)
 	case d.frames == 0:
 		message = "comments came and nothing else"
 	}
-	emit(dialect.Diagnose(0, stream.NoSlot, code, stream.Warn, message))
+	emit(dialect.Diagnose(0, stream.NoSlot, of, "%s", message))
 }

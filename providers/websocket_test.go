@@ -57,7 +57,7 @@ func TestWebSocket(t *testing.T) {
 				}
 			}
 			in.Close()
-			if len(in.Session().Turns) != 3 || strings.Contains(dump(in), stream.NoTerminator) {
+			if len(in.Session().Turns) != 3 || strings.Contains(dump(in), stream.NoTerminator.Code) {
 				t.Errorf("%s", dump(in))
 			}
 		})

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"fmt"
 	"sort"
 	"time"
 )
@@ -160,7 +159,7 @@ func (c *Call) feed(text string, event int32) {
 // was found stays found, but points at no byte that is not there any more.
 func (c *Call) rewrite(e Event, n int) {
 	if c.phase > PhaseOpen {
-		c.findOnce(ProtocolViolation, Error, n, fmt.Sprintf("argument bytes after the call was %s", c.phase))
+		c.findOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
 	}
 	c.Rewrites++
 	c.args, c.half, c.lex, c.double, c.repeated, c.broken = nil, "", Lexer{}, doubleCheck{}, 0, false

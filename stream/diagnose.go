@@ -2,31 +2,39 @@ package stream
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 )
 
-func (c *Call) find(code string, s Severity, event, offset int, message string) {
-	c.Findings = append(c.Findings, Finding{code, s, message, event, offset})
+func (c *Call) find(d *Diagnosis, event, offset int, format string, args ...any) {
+	c.Findings = append(c.Findings, d.Finding(format, args...).at(event, offset))
 }
 
-func (c *Call) findOnce(code string, s Severity, event int, message string) {
-	if !c.found(code) {
-		c.find(code, s, event, NoOffset, message)
+func (c *Call) findOnce(d *Diagnosis, event int, format string, args ...any) {
+	if !c.found(d) {
+		c.find(d, event, NoOffset, format, args...)
 	}
 }
 
-func (c *Call) found(code string) bool {
-	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Code == code })
+// found reports whether it was found before, in whatever grade.
+func (c *Call) found(d *Diagnosis) bool {
+	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Diagnosis == d })
 }
 
-func (t *Turn) find(code string, s Severity, event int, message string) {
-	t.Findings = append(t.Findings, Finding{code, s, message, event, NoOffset})
+func (t *Turn) find(d *Diagnosis, event int, format string, args ...any) {
+	t.Findings = append(t.Findings, d.Finding(format, args...).at(event, NoOffset))
 }
 
 func faultFinding(e Event, n int) Finding {
-	return Finding{FrameFault, Error, "a frame does not decode: " + e.Text, n, NoOffset}
+	return FrameFault.Finding("a frame does not decode: %s", e.Text).at(n, NoOffset)
+}
+
+// took is the finding of a Found event; there is none without a Diagnosis.
+func took(list []Finding, f Finding, n int) []Finding {
+	if f.Diagnosis == nil {
+		return list
+	}
+	return append(list, f.at(n, f.Offset))
 }
 
 // repeatedBy reports whether a delta begins with everything sent before it.
@@ -39,7 +47,7 @@ func (c *Call) repeatedBy(text string) bool {
 // then it may be a nested one that begins like the whole.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
-		c.findOnce(ArgsCumulative, Warn, c.repeated, "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")
+		c.findOnce(ArgsCumulative, c.repeated, "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")
 	}
 }
 
@@ -53,22 +61,22 @@ func (c *Call) checkBroken(event int) {
 	c.checkCumulative()
 	switch {
 	case c.lex.Docs() > 0 && c.lex.first == ObjectOpen:
-		c.find(ArgsTrailing, Error, event, err.Offset,
-			fmt.Sprintf("an object is complete at byte %d, then comes %s: code that ran the call when it first parsed ran half of it", err.Offset, err.Found()))
+		c.find(ArgsTrailing, event, err.Offset,
+			"an object is complete at byte %d, then comes %s: code that ran the call when it first parsed ran half of it", err.Offset, err.Found())
 	case err.Got == '{' && err.Expected == "a comma or }":
-		c.find(ArgsMissingBrace, Error, event, err.Offset,
-			fmt.Sprintf("a second object begins inside the first at byte %d: two calls were merged", err.Offset))
+		c.find(ArgsMissingBrace, event, err.Offset,
+			"a second object begins inside the first at byte %d: two calls were merged", err.Offset)
 	default:
-		c.find(ArgsBroken, Error, event, err.Offset,
-			fmt.Sprintf("not JSON from byte %d on: expected %s, got %s", err.Offset, err.Expected, err.Found()))
+		c.find(ArgsBroken, event, err.Offset,
+			"not JSON from byte %d on: expected %s, got %s", err.Offset, err.Expected, err.Found())
 	}
 }
 
 // checkSeal compares what was said with the bytes of a call that is sealed.
 func (c *Call) checkSeal(said string, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == SyntaxPrefix {
-		c.findOnce(FinishContradicts, Error, event,
-			fmt.Sprintf("%s, but the arguments stop after %d bytes: a limit cut them, and that was not said", said, len(c.args)))
+		c.findOnce(FinishContradicts, event,
+			"%s, but the arguments stop after %d bytes: a limit cut them, and that was not said", said, len(c.args))
 	}
 }
 
@@ -84,15 +92,15 @@ func (c *Call) settle(event int) {
 		c.checkCumulative()
 	}
 	if !utf8.Valid(c.args) {
-		c.find(ArgsBadUTF8, Warn, event, firstBadByte(c.args), "the arguments are not UTF-8: each client replaces the bytes in its own way")
+		c.find(ArgsBadUTF8, event, firstBadByte(c.args), "the arguments are not UTF-8: each client replaces the bytes in its own way")
 	}
 	switch c.Syntax() {
 	case SyntaxConcat:
 		c.settleConcat(event)
 	case SyntaxDouble:
-		c.find(ArgsDouble, Warn, event, 0, "the arguments are a JSON string that holds JSON: encoded twice")
+		c.find(ArgsDouble, event, 0, "the arguments are a JSON string that holds JSON: encoded twice")
 	case SyntaxOther:
-		c.find(ArgsNotObject, Warn, event, 0, "valid JSON, but no object: Anthropic and Google refuse it in history")
+		c.find(ArgsNotObject, event, 0, "valid JSON, but no object: Anthropic and Google refuse it in history")
 	case SyntaxObject:
 		c.settleObject(event)
 	}
@@ -103,11 +111,11 @@ func (c *Call) settleConcat(event int) {
 	first, second := c.splitDocs()
 	switch {
 	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
-		c.find(ArgsPlaceholder, Warn, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
+		c.find(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
 	case bytes.Equal(first, bytes.TrimSpace(second)):
-		c.find(ArgsFinalDup, Warn, event, len(first), "the whole arguments were sent a second time at the end")
+		c.find(ArgsFinalDup, event, len(first), "the whole arguments were sent a second time at the end")
 	default:
-		c.find(ArgsConcat, Error, event, len(first), fmt.Sprintf("%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth())))
+		c.find(ArgsConcat, event, len(first), "%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth()))
 	}
 }
 
@@ -132,14 +140,14 @@ func (c *Call) settleObject(event int) {
 	start := uint32(0)
 	for _, t := range c.lex.Tokens() {
 		if t.Kind == Key && t.End-start == 2 {
-			c.find(EmptyKey, Warn, event, int(start), "a key is empty: some models write no-argument calls so, and Bedrock rejects them in history")
+			c.find(EmptyKey, event, int(start), "a key is empty: some models write no-argument calls so, and Bedrock rejects them in history")
 			break
 		}
 		start = t.End
 	}
 	if c.Name == "parallel" || c.Name == "multi_tool_use.parallel" {
 		if n := bytes.Count(c.args, []byte(`"recipient_name"`)); n > 0 {
-			c.find(ParallelWrapper, Warn, event, NoOffset, fmt.Sprintf("one call wraps %d: the model used a tool nobody declared", n))
+			c.find(ParallelWrapper, event, NoOffset, "one call wraps %d: the model used a tool nobody declared", n)
 		}
 	}
 }

@@ -29,7 +29,7 @@ const (
 	Failure                         // the provider reports an error: Text is its message, More.ID its code or type
 	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseCut: Text says what did not come
 	SentBack                        // a later request has the call in its history: Slot is the call's Number, Text what became of it, Code its result, More.Exchange the request's, More.ID its id there, More.Name the policies that do so, More.Finding if that lost something
-	Diagnosis                       // More.Finding about the call in Slot, or about the turn when Slot is NoSlot
+	Found                           // More.Finding about the call in Slot, or about the turn when Slot is NoSlot
 	Fault                           // the frame does not decode: Text says why
 	Unknown                         // an event type this version does not know: Text is its name
 	Heartbeat                       // a frame that says nothing: ping, comment
@@ -38,7 +38,7 @@ const (
 var eventWords = [...]string{
 	TurnOpen: "turn open", TurnMeta: "turn meta", CallOpen: "call open", CallMeta: "call meta", Args: "args",
 	Rewrite: "rewrite", Seal: "seal", Answer: "answer", TextDelta: "text", ThinkDelta: "thinking", Signed: "signed", SentBack: "sent back", UsageEvent: "usage",
-	Finish: "finish", Failure: "error", TurnClose: "turn close", Diagnosis: "finding", Fault: "fault",
+	Finish: "finish", Failure: "error", TurnClose: "turn close", Found: "finding", Fault: "fault",
 	Unknown: "unknown", Heartbeat: "heartbeat",
 }
 
@@ -50,7 +50,7 @@ func (k EventKind) String() string {
 }
 
 const (
-	NoSlot     = int32(-1) // a Diagnosis about the turn
+	NoSlot     = int32(-1) // a Found about the turn
 	AllChoices = int32(-1) // a Finish of the whole turn
 )
 
@@ -129,7 +129,7 @@ type Detail struct {
 func (e Event) String() string {
 	s := fmt.Sprintf("%s turn=%d", e.Kind, e.Turn)
 	switch e.Kind {
-	case CallOpen, CallMeta, Args, Rewrite, Seal, Diagnosis, Finish, SentBack:
+	case CallOpen, CallMeta, Args, Rewrite, Seal, Found, Finish, SentBack:
 		s += fmt.Sprintf(" slot=%d", e.Slot)
 	}
 	if e.Code != 0 {
@@ -148,8 +148,8 @@ func (d *Detail) string(k EventKind) string {
 	switch k {
 	case UsageEvent:
 		return " " + d.Usage.String()
-	case Diagnosis:
-		return fmt.Sprintf(" %s (%s)", d.Finding.Code, d.Finding.Severity)
+	case Found:
+		return d.Finding.word()
 	}
 	s := ""
 	for _, f := range [...]struct{ name, value string }{
@@ -161,8 +161,8 @@ func (d *Detail) string(k EventKind) string {
 			s += fmt.Sprintf(" %s=%q", f.name, f.value)
 		}
 	}
-	if k == SentBack && d.Finding.Code != "" {
-		s += fmt.Sprintf(" %s (%s)", d.Finding.Code, d.Finding.Severity)
+	if k == SentBack {
+		s += d.Finding.word()
 	}
 	if d.Attempt {
 		s += " attempt"

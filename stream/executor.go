@@ -2,7 +2,6 @@ package stream
 
 import (
 	"bytes"
-	"fmt"
 	"sort"
 )
 
@@ -161,9 +160,9 @@ func (c *Call) checkEarly(event int) {
 	if r.Gone || r.Verdict != RunWrong && r.Verdict != RunTwice {
 		return
 	}
-	c.find(EarlyWrong, Warn, event, r.Bytes, fmt.Sprintf(
+	c.find(EarlyWrong, event, r.Bytes,
 		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %d bytes were still to come",
-		c.DeltaAt(r.Bytes-1)+1, Clip(c.args[:r.Bytes], 0, 64), len(c.args)-r.Bytes))
+		c.DeltaAt(r.Bytes-1)+1, Clip(c.args[:r.Bytes], 0, 64), len(c.args)-r.Bytes)
 }
 
 // repairedRun is when the last key of the object got the start of a value. The

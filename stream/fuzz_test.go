@@ -93,7 +93,10 @@ func fuzzEvents(script []byte) (events []Event) {
 		}
 		if what&0x80 == 0 || e.Kind != Args {
 			e.More = &Detail{ID: text, Name: text, Choice: int32(what % 3), Freeform: what&0x40 != 0,
-				Finding: Finding{Code: text, Offset: NoOffset}}
+				Finding: Finding{Offset: NoOffset}}
+			if place&0x40 != 0 {
+				e.More.Finding.Diagnosis = &Diagnosis{Code: text}
+			}
 		}
 		events = append(events, e)
 	}

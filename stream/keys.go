@@ -2,7 +2,6 @@ package stream
 
 import (
 	"bytes"
-	"fmt"
 )
 
 // keySet are the keys of the open containers, by depth: where the key of each
@@ -29,8 +28,8 @@ func (c *Call) checkKeys(event int) {
 			buf = AppendUnquoted(buf[:0], c.args[from:to])
 			hash := hashOf(buf)
 			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(AppendUnquoted(nil, c.args[old[0]:old[1]]), buf) {
-				c.find(DupKeys, Warn, event, start, fmt.Sprintf(
-					"the key %q comes twice in one object: most parsers keep the last value, some the first", Clip(buf, 0, 64)))
+				c.find(DupKeys, event, start,
+					"the key %q comes twice in one object: most parsers keep the last value, some the first", Clip(buf, 0, 64))
 				return
 			}
 			sets[depth-1][hash] = [2]int{from, to}

@@ -33,7 +33,7 @@ func (c *Call) meta(d *Detail, n int) {
 		c.fireOnArgs(n)
 	}
 	if hidden(c.Name) || hidden(c.ID) {
-		c.findOnce(HiddenCharacters, Warn, n, "the name or id holds characters that a terminal hides or obeys")
+		c.findOnce(HiddenCharacters, n, "the name or id holds characters that a terminal hides or obeys")
 	}
 }
 
@@ -90,7 +90,7 @@ func (c *Call) conclude(p Phase, event int, why string) {
 	}
 	s := c.Syntax()
 	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.found(ArgsCut) {
-		c.find(ArgsCut, Error, event, len(c.args), fmt.Sprintf("the arguments stop %s: %s", where, why))
+		c.find(ArgsCut, event, len(c.args), "the arguments stop %s: %s", where, why)
 	}
 }
 

@@ -53,8 +53,5 @@ func (t *Turn) sentBack(e Event, n int) {
 	if e.Code != 0 {
 		c.Answered = e.Code
 	}
-	if f := e.More.Finding; f.Code != "" {
-		f.Event = n
-		c.Findings = append(c.Findings, f)
-	}
+	c.Findings = took(c.Findings, e.More.Finding, n)
 }

@@ -1,9 +1,5 @@
 package stream
 
-import (
-	"fmt"
-)
-
 // A Session is the fold of a list of events: every turn and every call, in the
 // order they began. The zero value is the fold of none.
 type Session struct {
@@ -76,10 +72,8 @@ func (s *Session) outside(e Event, n int) {
 	switch e.Kind {
 	case Fault:
 		s.Findings = append(s.Findings, faultFinding(e, n))
-	case Diagnosis:
-		f := e.More.Finding
-		f.Event = n
-		s.Findings = append(s.Findings, f)
+	case Found:
+		s.Findings = took(s.Findings, e.More.Finding, n)
 	}
 }
 
@@ -113,8 +107,8 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 		c = t.openCall(e, n)
 	case c == nil:
 		c = t.openCall(e, n)
-		c.find(ProtocolViolation, Error, n, NoOffset,
-			fmt.Sprintf("%s for slot %d, which never opened", e.Kind, e.Slot))
+		c.find(ProtocolViolation, n, NoOffset,
+			"%s for slot %d, which never opened", e.Kind, e.Slot)
 	}
 	switch e.Kind {
 	case CallOpen, CallMeta:
@@ -162,8 +156,8 @@ func (s *Session) checkID(c *Call, n int) {
 	switch {
 	case other == nil || other == c:
 	case other.Turn == c.Turn:
-		c.findOnce(IDDup, Warn, n, fmt.Sprintf("calls %d and %d of this turn have the same id: a result cannot say which it answers", other.Number, c.Number))
+		c.findOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result cannot say which it answers", other.Number, c.Number)
 	default:
-		c.findOnce(IDDupAcrossTurns, Info, n, "this id was used in an earlier turn: Anthropic rejects history with repeated ids")
+		c.findOnce(IDDupAcrossTurns, n, "this id was used in an earlier turn: Anthropic rejects history with repeated ids")
 	}
 }

@@ -260,7 +260,7 @@ func TestEventString(t *testing.T) {
 		{args(2, "{\x1b"), `args turn=0 slot=2 "{\x1b"`},
 		{inTurn(3, inChoice(1, opened(0, "id", "f"))), `call open turn=3 slot=0 id="id" name="f" choice=1`},
 		{closed(CloseCut), `turn close turn=0 code=1`},
-		{Event{Kind: Diagnosis, Slot: NoSlot, More: &Detail{Finding: Finding{Code: "X", Severity: Warn}}}, `finding turn=0 slot=-1 X (warn)`},
+		{Event{Kind: Found, Slot: NoSlot, More: &Detail{Finding: (&Diagnosis{Code: "X", Severity: Warn}).Finding("")}}, `finding turn=0 slot=-1 X (warn)`},
 		{Event{Kind: 99}, `event 99 turn=0`},
 	} {
 		if got := c.event.String(); got != c.want {

@@ -84,8 +84,8 @@ func (t *Turn) openCall(e Event, n int) *Call {
 		old.ClosedBy = int32(n)
 	}
 	if old != nil && old.phase <= PhaseOpen {
-		c.find(ProtocolViolation, Error, n, NoOffset,
-			fmt.Sprintf("slot %d was opened again before call %d was sealed", e.Slot, old.Number))
+		c.find(ProtocolViolation, n, NoOffset,
+			"slot %d was opened again before call %d was sealed", e.Slot, old.Number)
 	}
 	t.leave(c, n)
 	t.slots[e.Slot] = c
@@ -109,7 +109,7 @@ func (t *Turn) leave(to *Call, n int) {
 func (t *Turn) args(c *Call, e Event, n int) {
 	if e.Text != "" {
 		if c.phase > PhaseOpen {
-			c.findOnce(ProtocolViolation, Error, n, fmt.Sprintf("argument bytes after the call was %s", c.phase))
+			c.findOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
 		}
 		if c.FirstArgAt == NoTime {
 			c.FirstArgAt = e.At
@@ -117,7 +117,7 @@ func (t *Turn) args(c *Call, e Event, n int) {
 		c.LastArgAt = e.At
 		t.leave(c, n)
 		if t.lastArgs != nil && t.lastArgs != c && len(c.args) > 0 {
-			c.findOnce(Interleaved, Info, n, "deltas of this call alternate with those of another: only the slot tells them apart")
+			c.findOnce(Interleaved, n, "deltas of this call alternate with those of another: only the slot tells them apart")
 		}
 		t.lastArgs = c
 		if c.repeated == 0 && c.repeatedBy(e.Text) {
@@ -156,7 +156,7 @@ func (t *Turn) apply(e Event, n int) {
 		t.close(e, n)
 	case SentBack:
 		t.sentBack(e, n)
-	case Diagnosis:
+	case Found:
 		t.diagnose(e, n)
 	case Fault:
 		t.Findings = append(t.Findings, faultFinding(e, n))
@@ -225,7 +225,7 @@ func (t *Turn) fail(e Event, n int) {
 	if e.Text != "" || e.More.ID == "" {
 		message += ": " + e.Text
 	}
-	t.find(ProviderError, Error, n, message)
+	t.find(ProviderError, n, "%s", message)
 	for _, c := range t.Calls {
 		if c.phase <= PhaseOpen {
 			c.conclude(PhaseAborted, n, "an error ended the response")
@@ -240,7 +240,7 @@ func (t *Turn) close(e Event, n int) {
 		phase, why = PhaseAborted, "the bytes ended without the protocol's terminator"
 	}
 	if t.cut && !t.failed && e.Text != "" {
-		t.find(NoTerminator, Error, n, e.Text)
+		t.find(NoTerminator, n, "%s", e.Text)
 	}
 	for _, c := range t.Calls {
 		if c.phase <= PhaseOpen {
@@ -249,17 +249,15 @@ func (t *Turn) close(e Event, n int) {
 		c.checkSeal("the call was sealed", n)
 		c.fire(AtEnd, n)
 		if c.Name == "" && !c.Attempt {
-			c.findOnce(NameMissing, Error, n, "no name ever came: nobody can say which tool this is")
+			c.findOnce(NameMissing, n, "no name ever came: nobody can say which tool this is")
 		}
 	}
 }
 
 func (t *Turn) diagnose(e Event, n int) {
-	f := e.More.Finding
-	f.Event = n
 	if c := t.slots[e.Slot]; c != nil && e.Slot != NoSlot {
-		c.Findings = append(c.Findings, f)
+		c.Findings = took(c.Findings, e.More.Finding, n)
 		return
 	}
-	t.Findings = append(t.Findings, f)
+	t.Findings = took(t.Findings, e.More.Finding, n)
 }

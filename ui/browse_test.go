@@ -27,8 +27,10 @@ func (s *screen) where() string {
 			at += ", open"
 		}
 	case findingsPane:
-		f, _ := s.findings.chosen()
-		at = "findings: " + f.Code
+		at = "findings: "
+		if f, ok := s.findings.chosen(); ok {
+			at += f.Code
+		}
 	}
 	switch s.mode.(type) {
 	case *help:

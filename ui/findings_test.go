@@ -27,7 +27,7 @@ func TestFindingsPane(t *testing.T) {
 // TestFindingsGrow: what comes later is listed where it belongs.
 func TestFindingsGrow(t *testing.T) {
 	find := func(code string, slot int32) stream.Event {
-		return stream.Event{Kind: stream.Diagnosis, Slot: slot, More: &stream.Detail{Finding: stream.Finding{Code: code, Message: "so it is", Offset: stream.NoOffset}}}
+		return stream.Event{Kind: stream.Found, Slot: slot, More: &stream.Detail{Finding: (&stream.Diagnosis{Code: code}).Finding("so it is")}}
 	}
 	s, _ := liveScreen(t)
 	s.press("g4").shows("nothing unusual")

@@ -104,7 +104,7 @@ func TestReusedSlot(t *testing.T) {
 func TestWireOfTurn(t *testing.T) {
 	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("g3").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
 	for row, n := range s.wire.events {
-		if e := s.in.Timeline.Event(int(n)); e.Turn != 0 || e.Kind == stream.Diagnosis {
+		if e := s.in.Timeline.Event(int(n)); e.Turn != 0 || e.Kind == stream.Found {
 			t.Errorf("row %d is %v", row, e)
 		}
 	}

@@ -164,7 +164,7 @@ func TestLookRow(t *testing.T) {
 // TestNotes: what would be refused comes first, then losses, the worst first.
 func TestNotes(t *testing.T) {
 	p := &replay.Preview{Refused: "no \x1b such id", Body: [][]byte{nil}, Losses: []replay.Loss{
-		{Code: "A", Severity: replay.Low, Message: "low"}, {Code: "B", Severity: replay.Critical, Message: "worst\u202e", Call: 2}, {Code: "C", Severity: replay.Low, Message: "low too"},
+		{Kind: lossKind("A", replay.Low), Message: "low"}, {Kind: lossKind("B", replay.Critical), Message: "worst\u202e", Call: 2}, {Kind: lossKind("C", replay.Low), Message: "low too"},
 	}}
 	for _, c := range []struct {
 		scope scope
@@ -184,7 +184,7 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	for range 2 * mostNotes {
-		p.Losses = append(p.Losses, replay.Loss{Code: "D"})
+		p.Losses = append(p.Losses, replay.Loss{Kind: lossKind("D", replay.Info)})
 	}
 	notes := notesOf(p, callScope, 60, display.Drawer{})
 	if last := notes[len(notes)-1].text; len(notes) != mostNotes+2 || last != "and 203 more" {

@@ -9,6 +9,7 @@ import (
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
+	"toolscope/stream"
 	"toolscope/ui/display"
 )
 
@@ -121,10 +122,14 @@ func TestOutcomes(t *testing.T) {
 // TestVerdict: losses of one code are one, and the worst is first.
 func TestVerdict(t *testing.T) {
 	v := verdictOf(&replay.Preview{Outcome: replay.Verbatim, Refused: "no", Losses: []replay.Loss{
-		{Code: "A", Severity: replay.Low}, {Code: "B", Severity: replay.High}, {Code: "A", Severity: replay.Low}, {Code: "C", Severity: replay.Low},
+		{Kind: lossKind("A", replay.Low)}, {Kind: lossKind("B", replay.High)}, {Kind: lossKind("A", replay.Low)}, {Kind: lossKind("C", replay.Low)},
 	}})
 	want := []lost{{"B", replay.High, 1}, {"A", replay.Low, 2}, {"C", replay.Low, 1}}
 	if v.outcome != replay.Verbatim || v.refused != "no" || len(v.losses) != 3 || v.losses[0] != want[0] || v.losses[1] != want[1] || v.losses[2] != want[2] {
 		t.Errorf("%+v", v)
 	}
+}
+
+func lossKind(code string, s replay.Severity) *replay.Kind {
+	return &replay.Kind{Diagnosis: &stream.Diagnosis{Code: code}, Severity: s}
 }

@@ -16,7 +16,7 @@ func returned(t *testing.T, w, h int, change ...func(*Options)) *screen {
 	back := func(slot int32, exchange int, as, policies string, result stream.Code, code string) stream.Event {
 		more := &stream.Detail{Exchange: exchange, Name: policies}
 		if code != "" {
-			more.Finding = stream.Finding{Code: code, Severity: stream.Error, Message: "it is gone", Offset: stream.NoOffset}
+			more.Finding = (&stream.Diagnosis{Code: code, Severity: stream.Error}).Finding("it is gone")
 		}
 		return stream.Event{Kind: stream.SentBack, Turn: 0, Slot: slot, Frame: 3, At: 900e6, Text: as, Code: result, More: more}
 	}

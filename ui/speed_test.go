@@ -93,11 +93,13 @@ func liveCalls(t testing.TB, n int) *screen {
 	return newScreen(t, 120, 50).feed(opened...)
 }
 
+var remark = &stream.Diagnosis{Code: "REMARK", By: stream.Provider}
+
 // manyFindings is a screen with n remarks about a turn.
 func manyFindings(t testing.TB, n int) *screen {
 	s := newScreen(t, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", "{").records...)
 	for range n {
-		s.in.Timeline.Append(stream.Event{Kind: stream.Diagnosis, More: &stream.Detail{Finding: stream.Finding{Code: "REMARK", Message: "something was odd"}}})
+		s.in.Timeline.Append(stream.Event{Kind: stream.Found, More: &stream.Detail{Finding: remark.Finding("something was odd")}})
 	}
 	return s.feed(ping)
 }

@@ -57,7 +57,7 @@ func (w *wire) extend(tl *stream.Timeline, height int) {
 func (w *wire) wants(e stream.Event) bool {
 	c := w.of.call
 	if c == nil {
-		return e.Kind != stream.Diagnosis
+		return e.Kind != stream.Found
 	}
 	switch e.Kind {
 	case stream.CallOpen, stream.CallMeta, stream.Args, stream.Rewrite, stream.Seal:

@@ -18,9 +18,10 @@ import (
 // Dialect is AG-UI.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "ag-ui",
-		Title: "AG-UI",
-		Sniff: sniff,
+		Name:     "ag-ui",
+		Title:    "AG-UI",
+		Sniff:    sniff,
+		Findings: findings,
 		New: func() dialect.Decoder {
 			return &decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}, now: stream.NoTime}
 		},

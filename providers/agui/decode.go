@@ -1,7 +1,6 @@
 package agui
 
 import (
-	"fmt"
 	"time"
 
 	"toolscope/providers/dialect"
@@ -105,7 +104,7 @@ func (d *decoder) stamp(ev *event) {
 
 func (d *decoder) start(ev *event, emit func(stream.Event)) {
 	if d.Open {
-		d.Diagnose("MESSAGE_RESTARTED", stream.Warn, "a second run began before this one ended: clients stop here", emit)
+		d.Diagnose(emit, dialect.MessageRestarted, "a second run began before this one ended: clients stop here")
 		d.close(stream.CloseCut, "", emit)
 	}
 	d.begin(ev, emit)
@@ -123,7 +122,7 @@ func (d *decoder) ensure(emit func(stream.Event)) {
 		return
 	}
 	d.begin(&event{}, emit)
-	d.Diagnose(stream.ProtocolViolation, stream.Error, string(d.kind)+" came outside of a run: clients stop here", emit)
+	d.Diagnose(emit, stream.ProtocolViolation, "%s came outside of a run: clients stop here", string(d.kind))
 }
 
 func (d *decoder) finish(ev *event, emit func(stream.Event)) {
@@ -148,7 +147,7 @@ func (d *decoder) finish(ev *event, emit func(stream.Event)) {
 	if word != "" {
 		emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
 		if !known {
-			d.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("%q is no end of a run that is documented", word), emit)
+			d.Diagnose(emit, dialect.FinishUnknown, "%q is no end of a run that is documented", word)
 		}
 	}
 	d.close(stream.CloseEnd, "", emit)

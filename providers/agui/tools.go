@@ -1,8 +1,6 @@
 package agui
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -35,8 +33,8 @@ func (d *decoder) find(ev *event, emit func(stream.Event)) *call {
 		return k
 	}
 	k := d.openCall(ev, emit)
-	emit(dialect.Diagnose(k.turn, k.slot, stream.ProtocolViolation, stream.Error,
-		string(d.kind)+" came without TOOL_CALL_START: clients stop here"))
+	emit(dialect.Diagnose(k.turn, k.slot, stream.ProtocolViolation,
+		"%s came without TOOL_CALL_START: clients stop here", string(d.kind)))
 	return k
 }
 
@@ -87,7 +85,7 @@ func (d *decoder) callChunk(ev *event, emit func(stream.Event)) {
 		k = d.openCall(ev, emit)
 		d.chunked = k
 		if !k.named || !ev.callID.IsString() {
-			emit(dialect.Diagnose(k.turn, k.slot, stream.ProtocolViolation, stream.Error,
+			emit(dialect.Diagnose(k.turn, k.slot, stream.ProtocolViolation,
 				"the first chunk of a call has no id or no name: clients stop here"))
 		}
 	}
@@ -113,7 +111,7 @@ func (d *decoder) result(ev *event, emit func(stream.Event)) {
 	id := ev.callID.Text()
 	k := d.calls[id]
 	if k == nil {
-		d.Diagnose("ORPHAN_RESULT", stream.Info, "a result is for a call of an earlier response", emit)
+		d.Diagnose(emit, dialect.OrphanResult, "a result is for a call of an earlier response")
 		return
 	}
 	emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Slot: k.slot, Code: stream.AnswerOK, More: &stream.Detail{ID: id}})
@@ -153,21 +151,21 @@ func (d *decoder) snapshot(messages dialect.Raw, emit func(stream.Event)) {
 		}
 	}
 	if others > 0 {
-		d.Diagnose("SNAPSHOT_ONLY", stream.Info,
-			fmt.Sprintf("calls that stand in MESSAGES_SNAPSHOT and were not streamed: %d, of earlier runs as a rule", others), emit)
+		d.Diagnose(emit, snapshotOnly,
+			"calls that stand in MESSAGES_SNAPSHOT and were not streamed: %d, of earlier runs as a rule", others)
 	}
 }
 
 func (d *decoder) mismatch(k *call, whole dialect.Raw, emit func(stream.Event)) {
-	emit(dialect.Diagnose(k.turn, k.slot, "DONE_MISMATCH", stream.Warn,
-		"the arguments as a whole are others than those that were streamed, which are shown: the whole is "+whole.Clip()))
+	emit(dialect.Diagnose(k.turn, k.slot, dialect.DoneMismatch,
+		"the arguments as a whole are others than those that were streamed, which are shown: the whole is %s", whole.Clip()))
 }
 
 // checkCalls judges the calls of a run that finished as if all were well.
 func (d *decoder) checkCalls(emit func(stream.Event)) {
 	for _, k := range d.order {
 		if !k.sealed {
-			emit(dialect.Diagnose(k.turn, k.slot, "NOT_SEALED", stream.Warn,
+			emit(dialect.Diagnose(k.turn, k.slot, dialect.NotSealed,
 				"the run finished without TOOL_CALL_END: nothing says that the arguments are whole, clients stop here"))
 		}
 	}

@@ -19,10 +19,11 @@ import (
 // Dialect is the AI SDK's UI message stream.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "ai-sdk",
-		Title: "AI SDK UI message stream",
-		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}} },
+		Name:     "ai-sdk",
+		Title:    "AI SDK UI message stream",
+		Sniff:    sniff,
+		Findings: findings,
+		New:      func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}} },
 	}
 }
 

@@ -1,8 +1,6 @@
 package aisdk
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -73,7 +71,7 @@ func (d *decoder) start(c *chunk, emit func(stream.Event)) {
 		d.close(stream.CloseEnd, emit)
 		d.begin(id, emit)
 	case d.Open:
-		d.Diagnose("MESSAGE_RESTARTED", stream.Info, "a second start in one message: streams were merged, clients keep the last id", emit)
+		d.Diagnose(emit, dialect.MessageRestarted.As(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
 		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: id}})
 	default:
 		d.begin(id, emit)
@@ -122,7 +120,7 @@ func (d *decoder) finish(c *chunk, emit func(stream.Event)) {
 	}
 	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
 	if !known {
-		d.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", word), emit)
+		d.Diagnose(emit, dialect.FinishUnknown, "finish reason %q is not documented", word)
 	}
 }
 
@@ -138,7 +136,7 @@ func (d *decoder) abort(c *chunk, emit func(stream.Event)) {
 	if why == "" {
 		why = "no reason given"
 	}
-	d.Diagnose("ABORTED", stream.Info, "the application stopped the response: "+why, emit)
+	d.Diagnose(emit, aborted, "the application stopped the response: %s", why)
 }
 
 func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
@@ -186,7 +184,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 		d.close(stream.CloseCut, emit)
 		return
 	}
-	d.Diagnose(stream.NoTerminator, stream.Info, "the message finished, but no [DONE] came", emit)
+	d.Diagnose(emit, stream.NoTerminator.As(stream.Info), "the message finished, but no [DONE] came")
 	d.close(stream.CloseEnd, emit)
 }
 

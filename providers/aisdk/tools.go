@@ -34,7 +34,7 @@ func (d *decoder) tool(c *chunk, emit func(stream.Event)) bool {
 		k.sealed = true
 		why := c.errorText.Text()
 		emit(stream.Event{Kind: stream.Seal, Turn: k.turn, Slot: k.slot, Code: stream.SealRejected, Text: why})
-		emit(dialect.Diagnose(k.turn, k.slot, "INPUT_REJECTED", stream.Error, "the SDK does not run this call: "+why))
+		emit(dialect.Diagnose(k.turn, k.slot, inputRejected, "the SDK does not run this call: %s", why))
 	case "tool-approval-request":
 		d.askApproval(c, emit)
 	case "tool-approval-response":
@@ -47,7 +47,7 @@ func (d *decoder) tool(c *chunk, emit func(stream.Event)) bool {
 		d.answer(c, stream.AnswerFailed, emit)
 	case "tool-output-denied":
 		if k := d.answer(c, stream.AnswerFailed, emit); k != nil && !k.denied {
-			emit(dialect.Diagnose(k.turn, k.slot, "CALL_DENIED", stream.Info, "the call was not approved and did not run"))
+			emit(dialect.Diagnose(k.turn, k.slot, callDenied, "the call was not approved and did not run"))
 		}
 	default:
 		return false
@@ -82,7 +82,7 @@ func (d *decoder) inputDelta(c *chunk, emit func(stream.Event)) {
 	k := d.find(c)
 	if k == nil {
 		k = d.openCall(c, emit)
-		emit(dialect.Diagnose(k.turn, k.slot, stream.ProtocolViolation, stream.Error,
+		emit(dialect.Diagnose(k.turn, k.slot, stream.ProtocolViolation,
 			"a delta came before tool-input-start: the SDK's client stops here"))
 	}
 	if d.buf = d.buf[:0]; c.delta.Given() {
@@ -114,8 +114,8 @@ func (d *decoder) whole(c *chunk, bytes []byte, emit func(stream.Event)) *call {
 	case k.input.Empty() && !k.sealed:
 		d.args(k, bytes, emit)
 	case !k.input.Are(c.input):
-		emit(dialect.Diagnose(k.turn, k.slot, "DONE_MISMATCH", stream.Warn,
-			"the input as a whole is another than the one that was streamed, which is shown: the whole is "+c.input.Clip()))
+		emit(dialect.Diagnose(k.turn, k.slot, dialect.DoneMismatch,
+			"the input as a whole is another than the one that was streamed, which is shown: the whole is %s", c.input.Clip()))
 	}
 	return k
 }
@@ -130,7 +130,7 @@ func (d *decoder) askApproval(c *chunk, emit func(stream.Event)) {
 		d.approvals = map[string]*call{}
 	}
 	d.approvals[c.approvalID.Text()] = k
-	emit(dialect.Diagnose(k.turn, k.slot, "APPROVAL_REQUESTED", stream.Info, "the call waits for somebody's approval"))
+	emit(dialect.Diagnose(k.turn, k.slot, approvalRequested, "the call waits for somebody's approval"))
 }
 
 func (d *decoder) approval(c *chunk, emit func(stream.Event)) {
@@ -139,15 +139,15 @@ func (d *decoder) approval(c *chunk, emit func(stream.Event)) {
 		d.orphan("an approval is answered that an earlier response asked for", emit)
 		return
 	}
-	code, message := "CALL_APPROVED", "the call was approved"
+	of, message := callApproved, "the call was approved"
 	if string(c.approved) != "true" {
 		k.denied = true
-		code, message = "CALL_DENIED", "the call was not approved"
+		of, message = callDenied, "the call was not approved"
 	}
 	if why := c.reason.Text(); why != "" {
 		message += ": " + why
 	}
-	emit(dialect.Diagnose(k.turn, k.slot, code, stream.Info, message))
+	emit(dialect.Diagnose(k.turn, k.slot, of, "%s", message))
 }
 
 // answer takes a tool's output, on the turn of its call.
@@ -166,7 +166,7 @@ func (d *decoder) answer(c *chunk, code stream.Code, emit func(stream.Event)) *c
 // that waited for approval gets its result a response later.
 func (d *decoder) orphan(message string, emit func(stream.Event)) {
 	d.ensure(emit)
-	d.Diagnose("ORPHAN_RESULT", stream.Info, message, emit)
+	d.Diagnose(emit, dialect.OrphanResult, "%s", message)
 }
 
 // checkCalls judges the calls of a message that ended as if all were well.
@@ -179,7 +179,7 @@ func (d *decoder) checkCalls(emit func(stream.Event)) {
 	}
 	slices.SortFunc(open, func(a, b *call) int { return cmp.Compare(a.slot, b.slot) })
 	for _, k := range open {
-		emit(dialect.Diagnose(k.turn, k.slot, "NOT_SEALED", stream.Warn,
+		emit(dialect.Diagnose(k.turn, k.slot, dialect.NotSealed,
 			"the message ended without tool-input-available: nothing says that the arguments are whole"))
 	}
 }

@@ -34,12 +34,13 @@ import (
 // Dialect is the protocol of AI Studio's web page.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "aistudio",
-		Title: "Google AI Studio",
-		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{calls: map[callKey]*call{}} },
-		Tools: tools,
-		Model: model,
+		Name:     "aistudio",
+		Title:    "Google AI Studio",
+		Sniff:    sniff,
+		Findings: findings,
+		New:      func() dialect.Decoder { return &decoder{calls: map[callKey]*call{}} },
+		Tools:    tools,
+		Model:    model,
 
 		Targets: []dialect.Target{target},
 	}

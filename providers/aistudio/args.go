@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"toolscope/providers/dialect"
+	"toolscope/stream"
 )
 
 // Arguments are a google.protobuf.Struct, and every value in them is a
@@ -30,7 +31,7 @@ var errBadStruct = errors.New("neither a list of members nor one inside other ar
 
 // A note is something odd about a value.
 type note struct {
-	code   string
+	of     *stream.Diagnosis
 	offset int    // in the text
 	value  string // as on the wire, cut short
 }
@@ -234,13 +235,13 @@ func isAmbiguous(items, list value) bool {
 }
 
 // note says what is odd about v, the first time something is odd in that way.
-func (r *reading) note(code string, v value, offset int) {
+func (r *reading) note(of *stream.Diagnosis, v value, offset int) {
 	for _, n := range r.notes {
-		if n.code == code {
+		if n.of == of {
 			return
 		}
 	}
-	r.notes = append(r.notes, note{code, offset, clip(v.raw(), 0)})
+	r.notes = append(r.notes, note{of, offset, clip(v.raw(), 0)})
 }
 
 // isRounded reports whether text is an integer that a double cannot hold: all

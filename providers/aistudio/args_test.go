@@ -2,8 +2,11 @@ package aistudio
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"toolscope/stream"
 )
 
 func parse(t testing.TB, text string) value {
@@ -21,84 +24,87 @@ func TestValues(t *testing.T) {
 	const pair = `["id",[null,null,"1"]],["status",[null,null,"pending"]]`
 	const object = `{"id":"1","status":"pending"}`
 	list := func(of string) string { return `[null,null,null,null,null,` + of + `]` }
-	for _, test := range []struct{ wire, want, notes string }{
-		{`[0]`, `null`, ""},
-		{`[null]`, `null`, ""},
-		{`[]`, `null`, ""},
-		{`null`, `null`, ""},
+	for _, test := range []struct {
+		wire, want string
+		note       *stream.Diagnosis
+	}{
+		{`[0]`, `null`, nil},
+		{`[null]`, `null`, nil},
+		{`[]`, `null`, nil},
+		{`null`, `null`, nil},
 		{`[5]`, `null`, nonCanonical},
 		{`["x"]`, `null`, nonCanonical},
-		{`[null,42]`, `42`, ""},
-		{`[0,42]`, `42`, ""},
-		{`[,42]`, `42`, ""},
-		{`[null,-1.50e+3]`, `-1.50e+3`, ""},
-		{`[null,"42"]`, `42`, ""},
-		{`[null,"NaN"]`, `"NaN"`, ""},
-		{`[null,"-Infinity"]`, `"-Infinity"`, ""},
+		{`[null,42]`, `42`, nil},
+		{`[0,42]`, `42`, nil},
+		{`[,42]`, `42`, nil},
+		{`[null,-1.50e+3]`, `-1.50e+3`, nil},
+		{`[null,"42"]`, `42`, nil},
+		{`[null,"NaN"]`, `"NaN"`, nil},
+		{`[null,"-Infinity"]`, `"-Infinity"`, nil},
 		{`[null,"4 2"]`, `"4 2"`, nonCanonical},
 		{`[null,"042"]`, `"042"`, nonCanonical},
-		{`[null,9007199254740992]`, `9007199254740992`, ""},
+		{`[null,9007199254740992]`, `9007199254740992`, nil},
 		{`[null,9007199254740993]`, `9007199254740993`, numAsFloat},
 		{`[null,"-9007199254740993"]`, `-9007199254740993`, numAsFloat},
 		{`[null,123456789012345678901234567890]`, `123456789012345678901234567890`, numAsFloat},
-		{`[null,null,"x"]`, `"x"`, ""},
-		{`[,,"x"]`, `"x"`, ""},
-		{`[,,"x",]`, `"x"`, ""},
-		{`[null,null,"a\u0041\/"]`, `"a\u0041\/"`, ""},
-		{`[null,null,""]`, `""`, ""},
-		{`[null,null,null,1]`, `true`, ""},
-		{`[null,null,null,true]`, `true`, ""},
-		{`[null,null,null,0]`, `false`, ""},
-		{`[null,null,null,false]`, `false`, ""},
+		{`[null,null,"x"]`, `"x"`, nil},
+		{`[,,"x"]`, `"x"`, nil},
+		{`[,,"x",]`, `"x"`, nil},
+		{`[null,null,"a\u0041\/"]`, `"a\u0041\/"`, nil},
+		{`[null,null,""]`, `""`, nil},
+		{`[null,null,null,1]`, `true`, nil},
+		{`[null,null,null,true]`, `true`, nil},
+		{`[null,null,null,0]`, `false`, nil},
+		{`[null,null,null,false]`, `false`, nil},
 		{`[null,null,null,2]`, `2`, nonCanonical},
-		{`[null,null,null,null,[]]`, `{}`, ""},
-		{`[null,null,null,null,[[]]]`, `{}`, ""},
-		{`[null,null,null,null,[null]]`, `{}`, ""},
-		{`[null,null,null,null,null]`, `{}`, ""},
-		{`[null,null,null,null,[[` + pair + `]]]`, object, ""},
-		{`[null,null,null,null,[` + pair + `]]`, object, ""},
-		{`[null,null,null,null,[[["k"]]]]`, `{"k":null}`, ""},
-		{`[null,null,null,null,[[["k",[null,1],"extra"]]]]`, `{"k":1}`, ""},
-		{`[null,null,null,null,[[["k","plain"]]]]`, `{"k":"plain"}`, ""},
-		{list(`[]`), `[]`, ""},
-		{list(`[[]]`), `[]`, ""},
-		{list(`null`), `[]`, ""},
-		{list(`[[[null,null,"a"],[null,null,"b"]]]`), `["a","b"]`, ""},
-		{list(`[[null,null,"a"],[null,null,"b"]]`), `["a","b"]`, ""},
-		{list(`[[[null,null,"task1"]]]`), `["task1"]`, ""},
+		{`[null,null,null,null,[]]`, `{}`, nil},
+		{`[null,null,null,null,[[]]]`, `{}`, nil},
+		{`[null,null,null,null,[null]]`, `{}`, nil},
+		{`[null,null,null,null,null]`, `{}`, nil},
+		{`[null,null,null,null,[[` + pair + `]]]`, object, nil},
+		{`[null,null,null,null,[` + pair + `]]`, object, nil},
+		{`[null,null,null,null,[[["k"]]]]`, `{"k":null}`, nil},
+		{`[null,null,null,null,[[["k",[null,1],"extra"]]]]`, `{"k":1}`, nil},
+		{`[null,null,null,null,[[["k","plain"]]]]`, `{"k":"plain"}`, nil},
+		{list(`[]`), `[]`, nil},
+		{list(`[[]]`), `[]`, nil},
+		{list(`null`), `[]`, nil},
+		{list(`[[[null,null,"a"],[null,null,"b"]]]`), `["a","b"]`, nil},
+		{list(`[[null,null,"a"],[null,null,"b"]]`), `["a","b"]`, nil},
+		{list(`[[[null,null,"task1"]]]`), `["task1"]`, nil},
 		{list(`[[null,null,"task1"]]`), `["task1"]`, listAmbiguous},
-		{list(`["a","b"]`), `["a","b"]`, ""},
+		{list(`["a","b"]`), `["a","b"]`, nil},
 		{list(`[[null]]`), `[null]`, listAmbiguous},
-		{list(`[[[0],[null,1]]]`), `[null,1]`, ""},
-		{list(`[[` + list(`[[[null,3]]]`) + `]]`), `[[3]]`, ""},
-		{list(`[[` + list(`[[[null,1],[null,2]]]`) + `,` + list(`[[]]`) + `]]`), `[[1,2],[]]`, ""},
-		{list(`[[[null,null,null,null,[[` + pair + `]]]]]`), `[` + object + `]`, ""},
+		{list(`[[[0],[null,1]]]`), `[null,1]`, nil},
+		{list(`[[` + list(`[[[null,3]]]`) + `]]`), `[[3]]`, nil},
+		{list(`[[` + list(`[[[null,1],[null,2]]]`) + `,` + list(`[[]]`) + `]]`), `[[1,2],[]]`, nil},
+		{list(`[[[null,null,null,null,[[` + pair + `]]]]]`), `[` + object + `]`, nil},
 		{list(`[[null,null,null,null,[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous},
 		{list(`[[` + pair + `]]`), `[` + object + `]`, listAmbiguous}, // the report's second failure
-		{list(`[[[` + pair + `]]]`), `[` + object + `]`, ""},
+		{list(`[[[` + pair + `]]]`), `[` + object + `]`, nil},
 		{list(`[[[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous}, // its first
 		{list(`[` + pair + `]`), `[` + object + `]`, listAmbiguous},
-		{list(`[[[["id",[null,null,"1"]]],[["id",[null,null,"2"]]]]]`), `[{"id":"1"},{"id":"2"}]`, ""},
-		{`[` + pair + `]`, object, ""},
-		{`[[` + pair + `]]`, object, ""},
+		{list(`[[[["id",[null,null,"1"]]],[["id",[null,null,"2"]]]]]`), `[{"id":"1"},{"id":"2"}]`, nil},
+		{`[` + pair + `]`, object, nil},
+		{`[[` + pair + `]]`, object, nil},
 		{`[null,2,5432]`, `5432`, nonCanonical},
 		{`[1,2,"value1"]`, `"value1"`, nonCanonical},
 		{`[[null,1],[null,2]]`, `[1,2]`, nonCanonical},
 		{`[1,2,3,4,5,6,[null,7]]`, `7`, nonCanonical},
 		{`[null,[null,null,"x"]]`, `"x"`, nonCanonical},
-		{`"plain"`, `"plain"`, ""},
-		{`{"a": 1}`, `{"a": 1}`, ""},
+		{`"plain"`, `"plain"`, nil},
+		{`{"a": 1}`, `{"a": 1}`, nil},
 	} {
 		var r reading
 		if err := r.value(parse(t, test.wire)); err != nil {
 			t.Errorf("%s: %v", test.wire, err)
 		}
-		var codes []string
+		var got []*stream.Diagnosis
 		for _, n := range r.notes {
-			codes = append(codes, n.code)
+			got = append(got, n.of)
 		}
-		if got := strings.Join(codes, " "); string(r.text) != test.want || got != test.notes {
-			t.Errorf("%s:\ngot  %s %s\nwant %s %s", test.wire, r.text, got, test.want, test.notes)
+		if string(r.text) != test.want || test.note == nil && got != nil || test.note != nil && !slices.Equal(got, []*stream.Diagnosis{test.note}) {
+			t.Errorf("%s:\ngot  %s %v\nwant %s %v", test.wire, r.text, got, test.want, test.note)
 		}
 	}
 }

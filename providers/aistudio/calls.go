@@ -147,20 +147,20 @@ func (d *decoder) call(p, fields value, choice int32, emit func(stream.Event)) {
 	emit(stream.Event{Kind: stream.Seal, Slot: slot})
 	switch {
 	case args.isNull():
-		d.about(slot, argsAbsent, "no arguments field came: meant as {}", emit)
+		d.about(emit, slot, argsAbsent, "no arguments field came: meant as {}")
 	case err != nil:
-		emit(dialect.Diagnose(0, slot, badStruct, stream.Error, "the arguments are shown as they came: "+err.Error()))
+		emit(dialect.Diagnose(0, slot, badStruct, "the arguments are shown as they came: %s", err))
 	case args.isArray():
 		d.checkReading(slot, args, emit)
 	default:
-		emit(dialect.Diagnose(0, slot, argsNotPositional, stream.Warn,
+		emit(dialect.Diagnose(0, slot, argsNotPositional,
 			"the arguments are JSON, not the positional array of a Struct: clients that expect one get nothing"))
 	}
 	if n := p.len(); n != 11 {
-		d.about(slot, signedPartMissed, fmt.Sprintf("the part has %d fields: clients that know a call by its 11 never see it", n), emit)
+		d.about(emit, slot, signedPartMissed, "the part has %d fields: clients that know a call by its 11 never see it", n)
 	}
 	if repeated {
-		d.about(slot, dupChunks, "an earlier chunk had the same call, and neither has an id: one call sent twice, or two", emit)
+		d.about(emit, slot, dupChunks, "an earlier chunk had the same call, and neither has an id: one call sent twice, or two")
 	}
 }
 
@@ -202,7 +202,7 @@ func (d *decoder) confirm(c *call, signature string, emit func(stream.Event)) {
 	}
 	if !c.confirmed {
 		c.confirmed = true
-		d.about(c.slot, dupChunks, "a later chunk has the same call again, with the same id: it is one call, and clients that count parts run it twice", emit)
+		d.about(emit, c.slot, dupChunks, "a later chunk has the same call again, with the same id: it is one call, and clients that count parts run it twice")
 	}
 }
 
@@ -234,7 +234,7 @@ func (d *decoder) executed(v value, emit func(stream.Event)) {
 	emit(stream.Event{Kind: stream.Answer, Code: code, More: &stream.Detail{Name: codeTool}})
 }
 
-// about makes an info finding about the call in slot.
-func (d *decoder) about(slot int32, code, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(0, slot, code, stream.Info, message))
+// about makes a finding about the call in slot.
+func (d *decoder) about(emit func(stream.Event), slot int32, of *stream.Diagnosis, format string, args ...any) {
+	emit(dialect.Diagnose(0, slot, of, format, args...))
 }

@@ -2,36 +2,30 @@ package aistudio
 
 import (
 	"bytes"
-	"fmt"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
-// remarks are what is said of a note: how bad it is, and why.
-var remarks = map[string]struct {
-	severity stream.Severity
-	format   string
-}{
-	nonCanonical:  {stream.Warn, "%s is no value as protobuf writes it: clients disagree on what it means, here its length and last element count"},
-	listAmbiguous: {stream.Info, "%s is a list of one element, which may as well be an array round a value: it is read as the list"},
-	numAsFloat:    {stream.Warn, "%s cannot be kept exactly: every number of this protocol is a double"},
+// remarks are what is said of a note: why it matters.
+var remarks = map[*stream.Diagnosis]string{
+	nonCanonical:  "%s is no value as protobuf writes it: clients disagree on what it means, here its length and last element count",
+	listAmbiguous: "%s is a list of one element, which may as well be an array round a value: it is read as the list",
+	numAsFloat:    "%s cannot be kept exactly: every number of this protocol is a double",
 }
 
 // checkReading says what is odd about arguments that were read, and what a
 // decoder that goes by length would have made of them.
 func (d *decoder) checkReading(slot int32, args value, emit func(stream.Event)) {
 	for _, n := range d.args.notes {
-		r := remarks[n.code]
-		e := dialect.Diagnose(0, slot, n.code, r.severity, fmt.Sprintf(r.format, n.value))
+		e := dialect.Diagnose(0, slot, n.of, remarks[n.of], n.value)
 		e.More.Finding.Offset = n.offset
 		emit(e)
 	}
 	if d.naive = lengthFirst(d.naive[:0], args); !bytes.Equal(d.naive, d.args.text) {
 		from := difference(d.naive, d.args.text)
-		emit(dialect.Diagnose(0, slot, lengthFirstDivergence, stream.Warn, fmt.Sprintf(
-			"a client that goes by the length of an array before what is in it passes on %s instead of %s",
-			clip(d.naive, from), clip(d.args.text, from))))
+		emit(dialect.Diagnose(0, slot, lengthFirstDivergence,
+			"a client that goes by the length of an array before what is in it passes on %s instead of %s", clip(d.naive, from), clip(d.args.text, from)))
 	}
 }
 

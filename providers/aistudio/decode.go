@@ -7,21 +7,6 @@ import (
 	"toolscope/stream"
 )
 
-// Codes of this protocol's own findings.
-const (
-	argsAbsent            = "ARGS_ABSENT"
-	argsNotPositional     = "ARGS_NOT_POSITIONAL"
-	badStruct             = "BAD_STRUCT"
-	dupChunks             = "DUP_CHUNKS"
-	finNumber             = "FIN_NUMBER" // what the number of a finish reason means
-	finUnknown            = "FIN_UNKNOWN"
-	lengthFirstDivergence = "LENGTH_FIRST_DIVERGENCE"
-	listAmbiguous         = "LIST_AMBIGUOUS"
-	nonCanonical          = "NON_CANONICAL_VALUE"
-	numAsFloat            = "NUM_AS_FLOAT"
-	signedPartMissed      = "SIGNED_PART_MISSED"
-)
-
 // decoder reads one exchange, which is one turn, number 0.
 type decoder struct {
 	dialect.OneTurn
@@ -141,11 +126,11 @@ func (d *decoder) tellFinish(choice int32, reason dialect.Raw, message value, em
 	}
 	switch {
 	case !known:
-		d.Diagnose(finUnknown, stream.Info, why, emit)
+		d.Diagnose(emit, dialect.FinishUnknown, "%s", why)
 	case r.code == stream.FinishRefused:
-		d.Diagnose(stream.ProviderError, stream.Error, why, emit)
+		d.Diagnose(emit, stream.ProviderError, "%s", why)
 	case r.code == stream.FinishCut:
-		d.Diagnose(finNumber, stream.Info, why, emit)
+		d.Diagnose(emit, finishNumber, "%s", why)
 	}
 }
 
@@ -158,7 +143,7 @@ func (d *decoder) tellBlocked(feedback value, emit func(stream.Event)) {
 	}
 	d.blocked = true
 	emit(stream.Event{Kind: stream.Finish, Slot: stream.AllChoices, Text: string(reason.raw()), Code: stream.FinishRefused})
-	d.Diagnose(stream.ProviderError, stream.Error, "the prompt was blocked: "+nameOf(n, blockReasons), emit)
+	d.Diagnose(emit, stream.ProviderError, "the prompt was blocked: %s", nameOf(n, blockReasons))
 }
 
 // tellUsage brings usage to the normal form: reasoning is not in the visible output.

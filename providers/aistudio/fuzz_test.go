@@ -102,7 +102,7 @@ func checkRoundTrip(t *testing.T, seed uint64) {
 			}
 		}
 		for _, n := range r.notes {
-			t.Errorf("%s: %s", wire, n.code)
+			t.Errorf("%s: %s", wire, n.of.Code)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func FuzzArguments(f *testing.F) {
 			t.Errorf("%s by length: %s", wire, got)
 		}
 		for _, n := range r.notes {
-			if n.offset > len(r.text) || remarks[n.code].format == "" {
+			if n.offset > len(r.text) || remarks[n.of] == "" {
 				t.Errorf("%s: note %+v", wire, n)
 			}
 		}

@@ -62,8 +62,8 @@ func checkIdentity(t *testing.T, object string) {
 		t.Errorf("%s\nbecame %s\nand then %s %v", object, wire, r.text, err)
 	}
 	for _, n := range r.notes {
-		if n.code != numAsFloat {
-			t.Errorf("%s: %s: %s", object, wire, n.code)
+		if n.of != numAsFloat {
+			t.Errorf("%s: %s: %s", object, wire, n.of.Code)
 		}
 	}
 	if got := lengthFirst(nil, v); string(got) != object {

@@ -18,11 +18,12 @@ import (
 // Dialect is the Anthropic Messages protocol.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "anthropic",
-		Title: "Anthropic Messages",
-		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
-		Tools: tools,
+		Name:     "anthropic",
+		Title:    "Anthropic Messages",
+		Sniff:    sniff,
+		Findings: findings,
+		New:      func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		Tools:    tools,
 
 		Targets: []dialect.Target{target},
 	}

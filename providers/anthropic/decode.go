@@ -2,21 +2,10 @@ package anthropic
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
-)
-
-// Codes of this protocol's own findings.
-const (
-	eventNameMissing  = "EVENT_NAME_MISSING"
-	eventNameMismatch = "EVENT_NAME_MISMATCH"
-	messageRestarted  = "MESSAGE_RESTARTED"
-	indexReused       = "IDX_REUSED"
-	idMissing         = "ID_MISSING"
-	modelFallback     = "MODEL_FALLBACK"
 )
 
 // decoder reads one exchange. Between messages Number is that of the last one.
@@ -96,18 +85,18 @@ func (d *decoder) checkEventName(name, kind []byte, emit func(stream.Event)) {
 	case bytes.Equal(name, kind) || string(kind) == "message":
 	case len(name) == 0 && eventTypes[string(kind)] && !d.saidMissing:
 		d.saidMissing = true
-		emit(dialect.Diagnose(d.Number, stream.NoSlot, eventNameMissing, stream.Info,
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, dialect.EventNameMissing,
 			"events have no event: line; clients that dispatch on the name see nothing"))
 	case len(name) > 0 && !d.saidMismatch:
 		d.saidMismatch = true
-		emit(dialect.Diagnose(d.Number, stream.NoSlot, eventNameMismatch, stream.Warn,
-			fmt.Sprintf("the event is named %q, its body says %q", name, kind)))
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, dialect.EventNameMismatch,
+			"the event is named %q, its body says %q", name, kind))
 	}
 }
 
 func (d *decoder) messageStart(message dialect.Raw, emit func(stream.Event)) {
 	if d.Open {
-		emit(dialect.Diagnose(d.Number, stream.NoSlot, messageRestarted, stream.Warn,
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, dialect.MessageRestarted,
 			"a second message began before this one ended: a retry was spliced into one body"))
 		d.closeAs(stream.CloseCut, "another message began before message_stop", emit)
 	}
@@ -139,8 +128,8 @@ func (d *decoder) ensure(what string, emit func(stream.Event)) {
 		return
 	}
 	d.begin(nil, emit)
-	emit(dialect.Diagnose(d.Number, stream.NoSlot, stream.ProtocolViolation, stream.Error,
-		what+" came before message_start"))
+	emit(dialect.Diagnose(d.Number, stream.NoSlot, stream.ProtocolViolation,
+		"%s came before message_start", what))
 }
 
 // wholeBlock takes a block that is complete where it stands: in message_start,
@@ -168,8 +157,8 @@ func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
 	kind := ev.block.Get("type").Text()
 	if before, ok := d.blocks[index]; ok && !before.open && !d.saidReused {
 		d.saidReused = true
-		emit(dialect.Diagnose(d.Number, stream.NoSlot, indexReused, stream.Warn,
-			fmt.Sprintf("block %d begins again after it was stopped: clients that keep blocks by their index lose the first", index)))
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, dialect.IndexReused,
+			"block %d begins again after it was stopped: clients that keep blocks by their index lose the first", index))
 	}
 	d.blocks[index] = block{kind, true}
 	switch {
@@ -202,7 +191,7 @@ func (d *decoder) callOpen(slot int32, kind string, block dialect.Raw, emit func
 	more.Host = block.Get("server_name").Text()
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &more})
 	if more.ID == "" && !more.Server {
-		emit(dialect.Diagnose(d.Number, slot, idMissing, stream.Warn, "no id came: a result has nothing to refer to"))
+		emit(dialect.Diagnose(d.Number, slot, dialect.IDMissing, "no id came: a result has nothing to refer to"))
 	}
 	return true
 }
@@ -220,8 +209,8 @@ func (d *decoder) otherBlock(kind string, block dialect.Raw, emit func(stream.Ev
 	case kind == "fallback":
 		from, to := block.Get("from").Get("model").Text(), block.Get("to").Get("model").Text()
 		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{Model: to}})
-		emit(dialect.Diagnose(d.Number, stream.NoSlot, modelFallback, stream.Info,
-			fmt.Sprintf("%s declined and %s continues: calls before this came from the first", from, to)))
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, modelFallback,
+			"%s declined and %s continues: calls before this came from the first", from, to))
 	case kind == "redacted_thinking":
 		if data := block.Get("data"); data.IsString() && !data.Empty() {
 			d.sign(data, stream.SignedHidden, emit)
@@ -269,8 +258,8 @@ func (d *decoder) blockStop(ev *wireEvent, emit func(stream.Event)) {
 	was := d.blocks[index]
 	d.blocks[index] = block{kind: was.kind}
 	if !was.open {
-		emit(dialect.Diagnose(d.Number, stream.NoSlot, stream.ProtocolViolation, stream.Error,
-			fmt.Sprintf("content_block_stop for block %d, which is not open", index)))
+		emit(dialect.Diagnose(d.Number, stream.NoSlot, stream.ProtocolViolation,
+			"content_block_stop for block %d, which is not open", index))
 	}
 	if _, isTool := toolBlocks[was.kind]; isTool {
 		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})

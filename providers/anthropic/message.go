@@ -23,7 +23,7 @@ func (d *decoder) finish(stopReason, details dialect.Raw, emit func(stream.Event
 	if why == "" {
 		why = "no explanation given"
 	}
-	d.Diagnose(stream.ProviderError, stream.Error, "refused: "+why, emit)
+	d.Diagnose(emit, stream.ProviderError, "refused: %s", why)
 }
 
 // fail takes an error envelope. The HTTP status was already 200 when it comes

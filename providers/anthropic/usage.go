@@ -1,18 +1,11 @@
 package anthropic
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
-)
-
-// Codes of findings about usage.
-const (
-	usageModels    = "USAGE_SEVERAL_MODELS"
-	usageCorrected = "USAGE_CORRECTED"
 )
 
 // tokenCounts are the wire's own counts, which exclude each other: cached
@@ -47,8 +40,8 @@ func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
 	d.iterations(u.Get("iterations"), emit)
 	d.emitUsage(emit)
 	if input := t.total(); input.N < before.N {
-		d.Diagnose(usageCorrected, stream.Info,
-			fmt.Sprintf("input was told as %d tokens and is %d now: the last count is what is billed", before.N, input.N), emit)
+		d.Diagnose(emit, usageCorrected,
+			"input was told as %d tokens and is %d now: the last count is what is billed", before.N, input.N)
 	}
 }
 
@@ -135,8 +128,8 @@ func (d *decoder) iterations(list dialect.Raw, emit func(stream.Event)) {
 	}
 	if !slices.Equal(models, d.served) {
 		d.served = models
-		d.Diagnose(usageModels, stream.Info, fmt.Sprintf("%s served this turn, at different prices: usage.iterations has the tokens of each, the totals do not",
-			strings.Join(models, " and ")), emit)
+		d.Diagnose(emit, usageModels,
+			"%s served this turn, at different prices: usage.iterations has the tokens of each, the totals do not", strings.Join(models, " and "))
 	}
 	d.usage.doubt("several models served the turn")
 }

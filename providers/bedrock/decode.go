@@ -68,8 +68,8 @@ func (d *decoder) messageStart(emit func(stream.Event)) {
 	case d.Open && d.stopped:
 		d.close(stream.CloseEnd, emit)
 	case d.Open:
-		d.Diagnose(messageRestarted, stream.Warn,
-			"a second message began before this one ended: a retry was spliced into one body", emit)
+		d.Diagnose(emit, dialect.MessageRestarted,
+			"a second message began before this one ended: a retry was spliced into one body")
 		d.close(stream.CloseCut, emit)
 	}
 	d.begin(emit)
@@ -89,7 +89,7 @@ func (d *decoder) ensure(emit func(stream.Event)) {
 		return
 	}
 	d.begin(emit)
-	d.Diagnose(stream.ProtocolViolation, stream.Error, string(d.event.name)+" came before messageStart", emit)
+	d.Diagnose(emit, stream.ProtocolViolation, "%s came before messageStart", string(d.event.name))
 }
 
 func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
@@ -162,7 +162,7 @@ func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
 func (d *decoder) input(slot int32, value dialect.Raw, emit func(stream.Event)) {
 	if !value.IsString() && !d.objects {
 		d.objects = true
-		emit(dialect.Diagnose(d.Number, slot, argsObject, stream.Warn,
+		emit(dialect.Diagnose(d.Number, slot, dialect.ArgsObject,
 			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail"))
 	}
 	d.buf = value.Append(d.buf[:0])

@@ -5,13 +5,6 @@ import (
 	"toolscope/stream"
 )
 
-// Codes of this protocol's findings, shared with the others.
-const (
-	messageRestarted = "MESSAGE_RESTARTED"
-	argsObject       = "ARGS_OBJECT"
-	argsString       = "ARGS_STRING"
-)
-
 // messageStop takes the stop reason. The turn stays open for the metadata,
 // unless that came first.
 func (d *decoder) messageStop(ev *wireEvent, emit func(stream.Event)) {
@@ -45,7 +38,7 @@ func (d *decoder) metadata(ev *wireEvent, emit func(stream.Event)) {
 func (d *decoder) finish(stopReason dialect.Raw, emit func(stream.Event)) {
 	reason := stopReason.Text()
 	if reason != "" && d.Stop(reason, finishCodes, d.calls, emit) == stream.FinishRefused {
-		d.Diagnose(stream.ProviderError, stream.Error, refusals[reason], emit)
+		d.Diagnose(emit, stream.ProviderError, "%s", refusals[reason])
 	}
 }
 
@@ -105,7 +98,7 @@ func (d *decoder) wholeCall(slot int32, use dialect.Raw, emit func(stream.Event)
 	d.callOpen(slot, use, emit)
 	if input := use.Get("input"); input.Given() {
 		if input.IsString() {
-			emit(dialect.Diagnose(d.Number, slot, argsString, stream.Warn,
+			emit(dialect.Diagnose(d.Number, slot, dialect.ArgsString,
 				"the arguments are a string, not an object: in history Bedrock refuses it"))
 		}
 		d.buf = input.Append(d.buf[:0])
@@ -131,7 +124,7 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	case code == stream.CloseCut:
 		e.Text = "the stream ended without messageStop: the connection was cut"
 	case !d.counted:
-		d.Diagnose(stream.NoTerminator, stream.Info, "messageStop came, but no metadata after it: usage is missing", emit)
+		d.Diagnose(emit, stream.NoTerminator.As(stream.Info), "messageStop came, but no metadata after it: usage is missing")
 	}
 	emit(e)
 	d.Open = false

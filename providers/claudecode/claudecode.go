@@ -22,9 +22,10 @@ import (
 // Dialect is Claude Code's stream-json around the protocol its model speaks.
 func Dialect(inner dialect.Dialect) dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "claude-code",
-		Title: "Claude Code stream-json",
-		Sniff: sniff,
+		Name:     "claude-code",
+		Title:    "Claude Code stream-json",
+		Sniff:    sniff,
+		Findings: findings,
 		New: func() dialect.Decoder {
 			return &decoder{inner: inner.New, byParent: map[string]*lane{}, calls: map[string]*call{}, streamed: map[string]bool{}}
 		},
@@ -60,15 +61,6 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// Codes of this protocol's own findings.
-const (
-	sessionCost      = "SESSION_COST"
-	usagePartial     = "USAGE_PARTIAL"
-	permissionDenied = "PERMISSION_DENIED"
-	doneMismatch     = "DONE_MISMATCH"
-	orphanResult     = "ORPHAN_RESULT"
-)
-
 // call is what the decoder must remember of a call.
 type call struct {
 	turn, slot int32
@@ -76,6 +68,6 @@ type call struct {
 }
 
 // diagnose makes a finding about the call.
-func (k *call) diagnose(code string, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(k.turn, k.slot, code, stream.Info, message))
+func (k *call) diagnose(emit func(stream.Event), of *stream.Diagnosis, format string, args ...any) {
+	emit(dialect.Diagnose(k.turn, k.slot, of, format, args...))
 }

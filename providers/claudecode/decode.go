@@ -18,7 +18,7 @@ type decoder struct {
 	streamed map[string]bool  // ids of messages that came as events
 	model    string           // that the session began with
 	begun    bool             // lines came after the last result
-	said     map[string]bool
+	said     dialect.Told
 
 	emit func(stream.Event) // of the line being decoded
 	line line
@@ -142,7 +142,7 @@ func (d *decoder) confirm(k *call, input dialect.Raw) {
 	if k.args.Empty() && input.EmptyObject() || k.args.Are(input) {
 		return
 	}
-	k.diagnose(doneMismatch, "Claude Code runs the call with another input than the model wrote, which is shown: "+input.Clip(), d.emit)
+	k.diagnose(d.emit, dialect.DoneMismatch.As(stream.Info).Blames(stream.Client), "Claude Code runs the call with another input than the model wrote, which is shown: %s", input.Clip())
 }
 
 // textOf is the text of a message's content.
@@ -185,7 +185,7 @@ func (d *decoder) user(l *lane, w *line) error {
 		}
 		k := d.calls[id]
 		if k == nil {
-			d.emit(dialect.Diagnose(l.last, stream.NoSlot, orphanResult, stream.Info, "a tool's result is for a call that these lines do not have"))
+			d.emit(dialect.Diagnose(l.last, stream.NoSlot, dialect.OrphanResult, "a tool's result is for a call that these lines do not have"))
 			continue
 		}
 		d.emit(stream.Event{Kind: stream.Answer, Turn: k.turn, Slot: k.slot, Code: code, More: &stream.Detail{ID: id}})
@@ -203,15 +203,10 @@ func (d *decoder) fail(turn int32, id, message string) {
 }
 
 // once makes a finding about the latest turn unless it was made before.
-func (d *decoder) once(code, message string) {
-	if d.said[code] {
-		return
+func (d *decoder) once(of *stream.Diagnosis, message string) {
+	if d.said.First(of) {
+		d.emit(dialect.Diagnose(d.turns-1, stream.NoSlot, of, "%s", message))
 	}
-	if d.said == nil {
-		d.said = map[string]bool{}
-	}
-	d.said[code] = true
-	d.emit(dialect.Diagnose(d.turns-1, stream.NoSlot, code, stream.Info, message))
 }
 
 // Close says that the lines have ended: without a result that is a cut.
@@ -230,7 +225,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 		emit(stream.Event{Kind: stream.TurnOpen, More: &stream.Detail{Model: d.model}})
 		emit(stream.Event{Kind: stream.TurnClose, Code: stream.CloseCut, Text: "the lines ended before the first message"})
 	default:
-		emit(dialect.Diagnose(d.turns-1, stream.NoSlot, stream.NoTerminator, stream.Warn,
+		emit(dialect.Diagnose(d.turns-1, stream.NoSlot, stream.NoTerminator.As(stream.Warn).Blames(stream.Client),
 			"the lines ended without a result: Claude Code was stopped between two messages"))
 	}
 	d.begun = false

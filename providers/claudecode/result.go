@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"fmt"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -29,8 +28,8 @@ func (d *decoder) result(w *line) error {
 		l.reset()
 	}
 	if cost, ok := w.cost.Float(); ok {
-		d.emit(dialect.Diagnose(d.turns-1, stream.NoSlot, sessionCost, stream.Info,
-			fmt.Sprintf("the session has cost $%.4f so far, says Claude Code", cost)))
+		d.emit(dialect.Diagnose(d.turns-1, stream.NoSlot, sessionCost,
+			"the session has cost $%.4f so far, says Claude Code", cost))
 	}
 	return nil
 }
@@ -40,7 +39,7 @@ func (d *decoder) denials(list dialect.Raw) {
 	each := list.Scan()
 	for ok := each.Array(); ok; ok = each.Element() {
 		if k := d.calls[each.Value().Get("tool_use_id").Text()]; k != nil {
-			k.diagnose(permissionDenied, "Claude Code had no permission to run the call", d.emit)
+			k.diagnose(d.emit, permissionDenied, "Claude Code had no permission to run the call")
 		}
 	}
 }

@@ -79,8 +79,8 @@ func slotOf(ev *wireEvent) int32 {
 
 func (d *decoder) messageStart(ev *wireEvent, emit func(stream.Event)) {
 	if d.Open {
-		d.Diagnose("MESSAGE_RESTARTED", stream.Warn,
-			"a second message began before this one ended: a retry was spliced into one body", emit)
+		d.Diagnose(emit, dialect.MessageRestarted,
+			"a second message began before this one ended: a retry was spliced into one body")
 		d.close(stream.CloseCut, emit)
 	}
 	d.begin(ev, emit)
@@ -105,7 +105,7 @@ func (d *decoder) ensure(what string, emit func(stream.Event)) {
 		return
 	}
 	d.begin(&d.event, emit)
-	d.Diagnose(stream.ProtocolViolation, stream.Error, what+" came before message-start", emit)
+	d.Diagnose(emit, stream.ProtocolViolation, "%s came before message-start", what)
 }
 
 // words emits what the message says: its plan and reasoning as reasoning.
@@ -154,7 +154,7 @@ func (d *decoder) callOpen(slot int32, w *dialect.FunctionCall, emit func(stream
 		ID: id, Name: w.Name.Text(), CallKind: "function",
 	}})
 	if id == "" {
-		d.about(slot, "ID_MISSING", stream.Warn, "no id came: a result has nothing to refer to, clients invent one", emit)
+		d.about(emit, slot, dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
 	}
 }
 
@@ -173,13 +173,13 @@ func (d *decoder) callDelta(ev *wireEvent, emit func(stream.Event)) {
 func (d *decoder) arguments(slot int32, value dialect.Raw, emit func(stream.Event)) {
 	if !value.IsString() && !d.said {
 		d.said = true
-		d.about(slot, "ARGS_OBJECT", stream.Warn,
-			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail", emit)
+		d.about(emit, slot, dialect.ArgsObject,
+			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	d.buf = value.Append(d.buf[:0])
 	emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 }
 
-func (d *decoder) about(slot int32, code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.Number, slot, code, s, message))
+func (d *decoder) about(emit func(stream.Event), slot int32, of *stream.Diagnosis, format string, args ...any) {
+	emit(dialect.Diagnose(d.Number, slot, of, format, args...))
 }

@@ -1,8 +1,6 @@
 package cohere
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -23,7 +21,7 @@ func (d *decoder) messageEnd(ev *wireEvent, emit func(stream.Event)) {
 // doneWord takes [DONE], which gateways add after message-end.
 func (d *decoder) doneWord(emit func(stream.Event)) {
 	if d.Open {
-		d.Diagnose("FIN_NULL", stream.Warn, "[DONE] came without message-end: nothing says why the response ended", emit)
+		d.Diagnose(emit, dialect.FinishMissing, "[DONE] came without message-end: nothing says why the response ended")
 	}
 	d.close(stream.CloseEnd, emit)
 }
@@ -50,11 +48,11 @@ func (d *decoder) wholeCalls(list dialect.Raw, slot int32, emit func(stream.Even
 		d.callOpen(slot, &call, emit)
 		switch {
 		case !call.ArgsIn:
-			d.about(slot, "ARGS_MISSING", stream.Info, "no arguments field came at all: meant as {}", emit)
+			d.about(emit, slot, dialect.ArgsMissing, "no arguments field came at all: meant as {}")
 		case !call.Args.Given() || call.Args.Is("null"):
-			d.about(slot, "ARGS_NULL", stream.Warn, "the arguments are null, as Cohere writes none: meant as {}", emit)
+			d.about(emit, slot, dialect.ArgsNull, "the arguments are null, as Cohere writes none: meant as {}")
 		case call.Args.Empty():
-			d.about(slot, "ARGS_EMPTY", stream.Info, "the arguments are the empty string: meant as {}", emit)
+			d.about(emit, slot, dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
 		}
 		if call.Args.Given() {
 			d.arguments(slot, call.Args, emit)
@@ -76,16 +74,16 @@ func (d *decoder) finish(ev *wireEvent, emit func(stream.Event)) {
 	}
 	switch {
 	case reason == "" && d.calls > 0:
-		d.Diagnose("FIN_NULL", stream.Warn, "no finish_reason came: nothing says that the calls are complete", emit)
+		d.Diagnose(emit, dialect.FinishMissing, "no finish_reason came: nothing says that the calls are complete")
 	case reason == "":
 	case !known:
-		d.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", reason), emit)
+		d.Diagnose(emit, dialect.FinishUnknown, "finish reason %q is not documented", reason)
 	case reason == "TOOL_CALL" && d.calls == 0:
-		d.Diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the finish reason is TOOL_CALL, but no call came: it was dropped on the way", emit)
+		d.Diagnose(emit, dialect.FinishWithoutCall, "the finish reason is TOOL_CALL, but no call came: it was dropped on the way")
 	case reason == "COMPLETE" && d.calls > 0:
-		d.Diagnose("FIN_STOP", stream.Info, "the finish reason is COMPLETE although calls came: clients that wait for TOOL_CALL never run them", emit)
+		d.Diagnose(emit, dialect.FinishStop, "the finish reason is COMPLETE although calls came: clients that wait for TOOL_CALL never run them")
 	case code == stream.FinishFailed:
-		d.Diagnose("FIN_ERROR", stream.Error, "the response ended in "+reason, emit)
+		d.Diagnose(emit, dialect.FinishError, "the response ended in %s", reason)
 	}
 }
 

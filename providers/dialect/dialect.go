@@ -23,6 +23,8 @@ type Dialect struct {
 	// Model is the model a request asks for, "" when it does not say; nil when
 	// the response tells it.
 	Model func(path string, request []byte) string
+	// Findings are those only this dialect makes.
+	Findings []*stream.Diagnosis
 	// Targets are where history can be sent to by this protocol, the provider it
 	// is named after first; none when the dialect has no requests.
 	Targets []Target
@@ -85,8 +87,6 @@ type Clock interface {
 
 // Diagnose is the event of a finding about the call in slot, or about the turn
 // when slot is stream.NoSlot.
-func Diagnose(turn, slot int32, code string, s stream.Severity, message string) stream.Event {
-	return stream.Event{Kind: stream.Diagnosis, Turn: turn, Slot: slot, More: &stream.Detail{
-		Finding: stream.Finding{Code: code, Severity: s, Message: message, Offset: stream.NoOffset},
-	}}
+func Diagnose(turn, slot int32, d *stream.Diagnosis, format string, args ...any) stream.Event {
+	return stream.Event{Kind: stream.Found, Turn: turn, Slot: slot, More: &stream.Detail{Finding: d.Finding(format, args...)}}
 }

@@ -36,6 +36,6 @@ func (l *Leak) Look(text []byte, turn int32, emit func(stream.Event)) {
 		l.window = append(l.window[:0], l.window[n-longestMarker:]...)
 	}
 	if l.found {
-		emit(Diagnose(turn, stream.NoSlot, "TEXT_TOOLCALL", stream.Warn, "a tool call leaked into the text: the host's parser missed it"))
+		emit(Diagnose(turn, stream.NoSlot, TextToolCall, "a tool call leaked into the text: the host's parser missed it"))
 	}
 }

@@ -1,8 +1,6 @@
 package dialect
 
 import (
-	"fmt"
-
 	"toolscope/stream"
 )
 
@@ -25,8 +23,8 @@ func (t *OneTurn) Turn() int32 {
 }
 
 // Diagnose makes a finding about the turn.
-func (t *OneTurn) Diagnose(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(Diagnose(t.Number, stream.NoSlot, code, s, message))
+func (t *OneTurn) Diagnose(emit func(stream.Event), d *stream.Diagnosis, format string, args ...any) {
+	emit(Diagnose(t.Number, stream.NoSlot, d, format, args...))
 }
 
 // Stop takes the word on why the turn ended, in the protocols that have
@@ -36,11 +34,11 @@ func (t *OneTurn) Stop(reason string, codes map[string]stream.Code, calls int, e
 	emit(stream.Event{Kind: stream.Finish, Turn: t.Number, Slot: stream.AllChoices, Text: reason, Code: code})
 	switch {
 	case !known:
-		t.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("stop reason %q is not documented", reason), emit)
+		t.Diagnose(emit, FinishUnknown, "stop reason %q is not documented", reason)
 	case reason == "tool_use" && calls == 0:
-		t.Diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the stop reason is tool_use, but no call came: it was dropped on the way", emit)
+		t.Diagnose(emit, FinishWithoutCall, "the stop reason is tool_use, but no call came: it was dropped on the way")
 	case reason == "end_turn" && calls > 0:
-		t.Diagnose("FIN_STOP", stream.Info, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them", emit)
+		t.Diagnose(emit, FinishStop, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them")
 	}
 	return code
 }

@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"bytes"
-	"fmt"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -19,7 +18,7 @@ type call struct {
 	whole   []byte // arguments that came at once, although the call goes on
 	empty   []byte // an object without members, which counts if nothing else comes
 	started bool   // some argument came
-	said    map[string]bool
+	said    dialect.Told
 }
 
 // functionCall takes a functionCall part. One without a name continues the
@@ -76,7 +75,7 @@ func (d *decoder) openCall(ch *choice, p *part, emit func(stream.Event)) *call {
 		ID: k.id, Name: p.call.name.Text(), CallKind: "function", Choice: ch.index, Signature: k.signature,
 	}})
 	if ch.finished {
-		d.about(k.slot, stream.ProtocolViolation, stream.Error, "the call came after the finishReason: clients that stop there never see it", emit)
+		d.about(emit, k.slot, stream.ProtocolViolation, "the call came after the finishReason: clients that stop there never see it")
 	}
 	return k
 }
@@ -101,7 +100,7 @@ func (d *decoder) wholeArgs(k *call, args dialect.Raw, emit func(stream.Event)) 
 	e := stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(args)}
 	if k.started {
 		e.Kind = stream.Rewrite
-		d.about(k.slot, "PATCH_OVERWRITES", stream.Warn, "arguments came in pieces and then as a whole object: the object is taken", emit)
+		d.about(emit, k.slot, patchOverwrites, "arguments came in pieces and then as a whole object: the object is taken")
 	}
 	k.started, k.whole = true, append(k.whole[:0], args...)
 	emit(e)
@@ -114,7 +113,7 @@ func (d *decoder) patch(k *call, p *patch, emit func(stream.Event)) {
 	more := &stream.Detail{Source: source(path, p)}
 	if k.whole != nil {
 		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, More: more})
-		d.say(k, "PATCH_OVERWRITES", stream.Warn, "arguments came as a whole object and then in pieces: the pieces are not taken", emit)
+		d.say(emit, k, patchOverwrites, "arguments came as a whole object and then in pieces: the pieces are not taken")
 		return
 	}
 	k.started = true
@@ -122,13 +121,13 @@ func (d *decoder) patch(k *call, p *patch, emit func(stream.Event)) {
 	d.emitPatched(k, done, more, emit)
 	switch {
 	case err != nil:
-		d.about(k.slot, "PATCH_UNREADABLE", stream.Error, fmt.Sprintf("a value is lost: %v", err), emit)
+		d.about(emit, k.slot, patchUnreadable, "a value is lost: %v", err)
 	case done.Overwritten:
-		d.say(k, "PATCH_OVERWRITES", stream.Warn,
-			fmt.Sprintf("the value at %s was complete and is given again: clients that append differ from those that replace", path), emit)
+		d.say(emit, k, patchOverwrites,
+			"the value at %s was complete and is given again: clients that append differ from those that replace", path)
 	case done.Rewritten:
-		d.say(k, "PATCH_GOES_BACK", stream.Info,
-			fmt.Sprintf("%s goes back to what stood already: the text so far is void", path), emit)
+		d.say(emit, k, patchGoesBack,
+			"%s goes back to what stood already: the text so far is void", path)
 	}
 }
 
@@ -154,7 +153,7 @@ func (d *decoder) emitPatched(k *call, done dialect.Patched, more *stream.Detail
 func (d *decoder) seal(ch *choice, k *call, more *stream.Detail, emit func(stream.Event)) {
 	ch.active = nil
 	if k.whole == nil && k.args.Waiting() {
-		d.say(k, "PATCH_UNCLOSED", stream.Info, "the call ended although more of its last string was announced", emit)
+		d.say(emit, k, patchUnclosed, "the call ended although more of its last string was announced")
 	}
 	if k.empty != nil && !k.started {
 		d.wholeArgs(k, k.empty, emit)
@@ -167,8 +166,8 @@ func (d *decoder) seal(ch *choice, k *call, more *stream.Detail, emit func(strea
 		text = k.args.Text()
 	}
 	if at, number := bigInteger(text); number != "" {
-		e := dialect.Diagnose(d.Number, k.slot, "INT_PRECISION", stream.Info,
-			fmt.Sprintf("%s has more digits than a double holds: Google passes arguments on as doubles, and so do most clients", number))
+		e := dialect.Diagnose(d.Number, k.slot, dialect.IntPrecision,
+			"%s has more digits than a double holds: Google passes arguments on as doubles, and so do most clients", number)
 		e.More.Finding.Offset = at
 		emit(e)
 	}
@@ -179,7 +178,7 @@ func (d *decoder) seal(ch *choice, k *call, more *stream.Detail, emit func(strea
 // arguments are whole only if no string waits for more.
 func (d *decoder) implicitEnd(ch *choice, emit func(stream.Event)) {
 	k := ch.active
-	d.about(k.slot, "IMPLICIT_END", stream.Warn, "another call began before this one was ended: nothing says that it is whole", emit)
+	d.about(emit, k.slot, implicitEnd, "another call began before this one was ended: nothing says that it is whole")
 	if k.whole == nil && k.args.Waiting() {
 		d.flush(ch, emit)
 		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
@@ -246,15 +245,10 @@ func failed(p *part) bool {
 }
 
 // say makes a finding about a call unless it was made before.
-func (d *decoder) say(k *call, code string, s stream.Severity, message string, emit func(stream.Event)) {
-	if k.said[code] {
-		return
+func (d *decoder) say(emit func(stream.Event), k *call, of *stream.Diagnosis, format string, args ...any) {
+	if k.said.First(of) {
+		d.about(emit, k.slot, of, format, args...)
 	}
-	if k.said == nil {
-		k.said = map[string]bool{}
-	}
-	k.said[code] = true
-	d.about(k.slot, code, s, message, emit)
 }
 
 // bigInteger finds the first integer in a JSON text that is beyond 2^53, from

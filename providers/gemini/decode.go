@@ -23,7 +23,7 @@ type decoder struct {
 	tokens  tokenCounts
 	usage   stream.Usage // last told
 
-	said  map[string]bool // turn findings that were made once
+	said  dialect.Told // turn findings that were made once
 	chunk chunk
 	text  stream.Arena
 	buf   []byte
@@ -105,7 +105,7 @@ func (d *decoder) response(data dialect.Raw, emit func(stream.Event)) error {
 // ensure opens a turn, or takes what a later chunk says of it.
 func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
 	if d.Open && d.isNext(c) {
-		d.Diagnose("RESPONSE_RESTARTED", stream.Warn, "another response begins in the same body", emit)
+		d.Diagnose(emit, dialect.ResponseRestarted, "another response begins in the same body")
 		d.Close(emit)
 	}
 	if d.Open {
@@ -118,7 +118,7 @@ func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
 	d.Number++
 	d.Open, d.failed, d.barred, d.signed, d.mused = true, false, false, false, false
 	d.id, d.model = c.id.Text(), c.model.Text()
-	d.choices, d.slots, d.said = nil, 0, map[string]bool{}
+	d.choices, d.slots, d.said = nil, 0, nil
 	d.tokens, d.usage = tokenCounts{}, stream.Usage{}
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
 }
@@ -217,16 +217,15 @@ func (d *decoder) finished() bool {
 }
 
 // once makes a finding about the turn unless it was made before.
-func (d *decoder) once(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	if !d.said[code] {
-		d.said[code] = true
-		d.Diagnose(code, s, message, emit)
+func (d *decoder) once(emit func(stream.Event), of *stream.Diagnosis, format string, args ...any) {
+	if d.said.First(of) {
+		d.Diagnose(emit, of, format, args...)
 	}
 }
 
 // about makes a finding about the call in slot.
-func (d *decoder) about(slot int32, code string, s stream.Severity, message string, emit func(stream.Event)) {
-	emit(dialect.Diagnose(d.Number, slot, code, s, message))
+func (d *decoder) about(emit func(stream.Event), slot int32, of *stream.Diagnosis, format string, args ...any) {
+	emit(dialect.Diagnose(d.Number, slot, of, format, args...))
 }
 
 // word is an enum's value, by name or by number.

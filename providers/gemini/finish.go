@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"fmt"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -22,18 +21,18 @@ func (d *decoder) finish(ch *choice, k *candidate, emit func(stream.Event)) {
 		d.refused(ch, reason, message, emit)
 	case ch.active != nil && code == stream.FinishDone:
 		code = stream.FinishCut
-		d.about(ch.active.slot, stream.FinishContradicts, stream.Error,
-			fmt.Sprintf("the finish reason is %s, but more of this call was announced: it is cut", reason), emit)
+		d.about(emit, ch.active.slot, stream.FinishContradicts,
+			"the finish reason is %s, but more of this call was announced: it is cut", reason)
 	}
 	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: ch.index, Text: reason, Code: code})
 	switch {
 	case !known:
-		d.once("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", reason), emit)
+		d.once(emit, dialect.FinishUnknown, "finish reason %q is not documented", reason)
 	case code == stream.FinishCut && finishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
-		d.once(stream.ProviderError, stream.Error, fmt.Sprintf("a filter stopped the response: %s%s", reason, quoted(message)), emit)
+		d.once(emit, stream.ProviderError, "a filter stopped the response: %s%s", reason, quoted(message))
 	case code == stream.FinishDone && ch.calls > 0 && !d.signed && strings.Contains(d.model, "gemini-3"):
-		d.about(ch.first, "SIGNATURE_MISSING", stream.Info,
-			"the first call has no thoughtSignature: Gemini 3 refuses history without it", emit)
+		d.about(emit, ch.first, signatureMissing,
+			"the first call has no thoughtSignature: Gemini 3 refuses history without it")
 	}
 	ch.active, ch.finished = nil, true
 }
@@ -43,7 +42,7 @@ func (d *decoder) finish(ch *choice, k *candidate, emit func(stream.Event)) {
 func (d *decoder) refused(ch *choice, reason, message string, emit func(stream.Event)) {
 	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message != ""
 	if !attempt || ch.active != nil || reason == unexpectedCall && ch.calls > 0 {
-		d.once(stream.ProviderError, stream.Error, fmt.Sprintf("refused: %s%s", reason, quoted(message)), emit)
+		d.once(emit, stream.ProviderError, "refused: %s%s", reason, quoted(message))
 		return
 	}
 	slot := d.slots
@@ -54,8 +53,8 @@ func (d *decoder) refused(ch *choice, reason, message string, emit func(stream.E
 	if message != "" {
 		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: message})
 	}
-	d.once("GENERATION_REJECTED", stream.Error,
-		fmt.Sprintf("%s: the provider threw away a call that the model wrote, and gives this account of it in its place", reason), emit)
+	d.once(emit, dialect.GenerationRejected,
+		"%s: the provider threw away a call that the model wrote, and gives this account of it in its place", reason)
 }
 
 // attemptName is the name of the call in a finishMessage, which quotes what the
@@ -106,7 +105,7 @@ func (d *decoder) promptFeedback(feedback dialect.Raw, emit func(stream.Event)) 
 	}
 	d.barred = true
 	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: why, Code: stream.FinishRefused})
-	d.Diagnose(stream.ProviderError, stream.Error, fmt.Sprintf("the prompt was refused: %s%s", why, quoted(message.Text())), emit)
+	d.Diagnose(emit, stream.ProviderError, "the prompt was refused: %s%s", why, quoted(message.Text()))
 }
 
 // fail takes an error: as a whole body, as an element of the array, or as a

@@ -22,12 +22,13 @@ import (
 // Dialect is the generateContent protocol.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "gemini",
-		Title: "Google Gemini",
-		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
-		Tools: tools,
-		Model: model,
+		Name:     "gemini",
+		Title:    "Google Gemini",
+		Sniff:    sniff,
+		Findings: findings,
+		New:      func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		Tools:    tools,
+		Model:    model,
 
 		Targets: []dialect.Target{target},
 	}

@@ -1,7 +1,6 @@
 package geminiinteractions
 
 import (
-	"fmt"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -97,7 +96,7 @@ func (d *decoder) progress(ev *wireEvent, kind string, emit func(stream.Event)) 
 
 func (d *decoder) created(interaction dialect.Raw, emit func(stream.Event)) {
 	if d.Open {
-		d.Diagnose("RESPONSE_RESTARTED", stream.Warn, "another interaction began before this one ended", emit)
+		d.Diagnose(emit, dialect.ResponseRestarted, "another interaction began before this one ended")
 		d.close(emit)
 	}
 	d.begin(interaction, emit)
@@ -125,7 +124,7 @@ func (d *decoder) ensure(what string, emit func(stream.Event)) {
 	}
 	d.begin(nil, emit)
 	d.headless = true
-	d.Diagnose(stream.ProtocolViolation, stream.Warn, what+" came before interaction.created: the stream was resumed, or its beginning is lost", emit)
+	d.Diagnose(emit, stream.ProtocolViolation.As(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", what)
 }
 
 func (d *decoder) stepStart(ev *wireEvent, emit func(stream.Event)) {
@@ -261,7 +260,7 @@ func (d *decoder) stepStop(ev *wireEvent, emit func(stream.Event)) {
 	index, _ := ev.index.Int()
 	st := d.steps[index]
 	if st == nil {
-		d.Diagnose(stream.ProtocolViolation, stream.Error, fmt.Sprintf("step.stop for step %d, which is not open", index), emit)
+		d.Diagnose(emit, stream.ProtocolViolation, "step.stop for step %d, which is not open", index)
 		return
 	}
 	delete(d.steps, index)

@@ -1,7 +1,6 @@
 package geminiinteractions
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -36,11 +35,11 @@ func (d *decoder) status(status dialect.Raw, emit func(stream.Event)) {
 	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
 	switch {
 	case !known:
-		d.Diagnose("FIN_UNKNOWN", stream.Info, fmt.Sprintf("status %q is not documented", word), emit)
+		d.Diagnose(emit, dialect.FinishUnknown, "status %q is not documented", word)
 	case word == "requires_action" && d.calls == 0 && !d.headless:
-		d.Diagnose("FIN_TOOLCALLS_NO_CALL", stream.Error, "the status is requires_action, but no call came: it was dropped on the way", emit)
+		d.Diagnose(emit, dialect.FinishWithoutCall, "the status is requires_action, but no call came: it was dropped on the way")
 	case word == "completed" && d.calls > 0:
-		d.Diagnose("FIN_STOP", stream.Info, "the status is completed although calls came: clients that wait for requires_action never run them", emit)
+		d.Diagnose(emit, dialect.FinishStop, "the status is completed although calls came: clients that wait for requires_action never run them")
 	}
 }
 
@@ -52,7 +51,7 @@ func (d *decoder) body(ev *wireEvent, data dialect.Raw, emit func(stream.Event))
 	d.completed(data, emit)
 	if d.finished == "" {
 		d.finished = "none"
-		d.Diagnose("RESPONSE_UNFINISHED", stream.Info, "the interaction is still running: this is what there was of it", emit)
+		d.Diagnose(emit, responseUnfinished, "the interaction is still running: this is what there was of it")
 	}
 	d.close(emit)
 }
@@ -81,8 +80,8 @@ func (d *decoder) notStreamed(interaction dialect.Raw, emit func(stream.Event)) 
 		return
 	}
 	if d.whole(list, emit); d.calls > 0 {
-		d.Diagnose("ITEM_NOT_STREAMED", stream.Warn,
-			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them", emit)
+		d.Diagnose(emit, dialect.ItemNotStreamed,
+			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them")
 	}
 }
 
@@ -90,7 +89,7 @@ func (d *decoder) notStreamed(interaction dialect.Raw, emit func(stream.Event)) 
 func (d *decoder) sealRest(emit func(stream.Event)) {
 	for _, index := range slices.Sorted(maps.Keys(d.steps)) {
 		if st := d.steps[index]; st.called {
-			emit(dialect.Diagnose(d.Number, int32(index), "ITEM_DONE_MISSING", stream.Info,
+			emit(dialect.Diagnose(d.Number, int32(index), dialect.ItemDoneMissing,
 				"no step.stop came for the call: only the end of the interaction says that it is complete"))
 			emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})
 		}

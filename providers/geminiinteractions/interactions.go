@@ -20,12 +20,13 @@ import (
 // Dialect is the Interactions API.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "gemini-interactions",
-		Title: "Gemini Interactions",
-		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
-		Tools: tools,
-		Model: model,
+		Name:     "gemini-interactions",
+		Title:    "Gemini Interactions",
+		Sniff:    sniff,
+		Findings: findings,
+		New:      func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		Tools:    tools,
+		Model:    model,
 	}
 }
 

@@ -2,21 +2,10 @@ package ollama
 
 import (
 	"bytes"
-	"fmt"
 	"time"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
-)
-
-// Codes of findings about calls. The first is this protocol's own; the others
-// are those of Chat Completions, here harmless where old versions do so.
-const (
-	argsString  = "ARGS_STRING"
-	argsNull    = "ARGS_NULL"
-	argsMissing = "ARGS_MISSING"
-	idMissing   = "ID_MISSING"
-	finUnknown  = "FIN_UNKNOWN"
 )
 
 // decoder reads one exchange, which may hold several responses.
@@ -127,20 +116,20 @@ func (d *decoder) call(w *dialect.FunctionCall, emit func(stream.Event)) {
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &stream.Detail{
 		ID: id, Name: w.Name.Text(), CallKind: "function",
 	}})
-	about := func(code string, s stream.Severity, message string) {
-		emit(dialect.Diagnose(d.Number, slot, code, s, message))
+	about := func(of *stream.Diagnosis, message string) {
+		emit(dialect.Diagnose(d.Number, slot, of, "%s", message))
 	}
 	if id == "" {
-		about(idMissing, stream.Info, "no id came, as from old versions: a result is matched by the tool's name or by its place")
+		about(dialect.IDMissing.As(stream.Info).Blames(stream.Provider), "no id came, as from old versions: a result is matched by the tool's name or by its place")
 	}
 	switch {
 	case !w.ArgsIn:
-		about(argsMissing, stream.Info, "no arguments field came at all: meant as {}")
+		about(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
 	case !w.Args.Given():
-		about(argsNull, stream.Warn, "the arguments are null: meant as {}")
+		about(dialect.ArgsNull, "the arguments are null: meant as {}")
 	default:
 		if w.Args.IsString() {
-			about(argsString, stream.Warn, "the arguments are a string, not an object: Ollama's own clients fail on it")
+			about(dialect.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on it")
 		}
 		d.buf = w.Args.Append(d.buf[:0])
 		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
@@ -158,8 +147,8 @@ func (d *decoder) done(l *line, emit func(stream.Event)) {
 		code, known := finishCodes[reason]
 		emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: reason, Code: code})
 		if !known {
-			emit(dialect.Diagnose(d.Number, stream.NoSlot, finUnknown, stream.Info,
-				fmt.Sprintf("done reason %q is not documented", reason)))
+			emit(dialect.Diagnose(d.Number, stream.NoSlot, dialect.FinishUnknown,
+				"done reason %q is not documented", reason))
 		}
 	}
 	emit(stream.Event{Kind: stream.TurnClose, Turn: d.Number})

@@ -2,7 +2,6 @@ package openaichat
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -21,7 +20,7 @@ type call struct {
 	tail    byte // last argument byte, 0 when none came
 	sawArgs bool // an arguments field was there
 	sawNull bool // and it was null, or is the word
-	said    map[string]bool
+	said    dialect.Told
 }
 
 // toolCall takes one element of tool_calls.
@@ -40,7 +39,7 @@ func (d *decoder) toolCall(st *choiceState, w *wireCall, emit func(stream.Event)
 		d.continueCall(k, w, id, emit)
 	}
 	if w.id.Is("null") {
-		d.about(k, "ID_STRING_NULL", stream.Warn, `the id is the word "null": there is no id`, emit)
+		d.about(emit, k, idIsNull, `the id is the word "null": there is no id`)
 	}
 	if w.argsIn {
 		d.arguments(k, w, emit)
@@ -58,14 +57,14 @@ func (d *decoder) find(st *choiceState, w *wireCall, id string, emit func(stream
 	}
 	if index < 0 {
 		index = 0
-		d.once("IDX_NEG", stream.Info, "the index is negative: read as 0", emit)
+		d.once(emit, indexNegative, "the index is negative: read as 0")
 	}
 	k := st.byIndex[index]
 	switch name := w.name.Text(); {
 	case k == nil && id != "" && name == "":
 		if k = st.withID(id); k != nil {
 			st.byIndex[index] = k
-			d.about(k, "IDX_CHANGED", stream.Warn, "later fragments have another index: only the id says whose they are", emit)
+			d.about(emit, k, indexChanged, "later fragments have another index: only the id says whose they are")
 		}
 	case k == nil:
 	case id != "" && k.id != "" && id != k.id:
@@ -74,7 +73,7 @@ func (d *decoder) find(st *choiceState, w *wireCall, id string, emit func(stream
 			return other
 		}
 		if k.goesOn(w, name) {
-			d.about(k, "CALL_ID_CHANGED", stream.Warn, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none", emit)
+			d.about(emit, k, dialect.CallIDChanged, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none")
 			return k
 		}
 		d.reused(index, emit)
@@ -87,8 +86,8 @@ func (d *decoder) find(st *choiceState, w *wireCall, id string, emit func(stream
 }
 
 func (d *decoder) reused(index int64, emit func(stream.Event)) {
-	d.once("IDX_REUSED", stream.Warn,
-		fmt.Sprintf("several calls share index %d: clients that go by the index glue their arguments together", index), emit)
+	d.once(emit, dialect.IndexReused,
+		"several calls share index %d: clients that go by the index glue their arguments together", index)
 }
 
 // goesOn reports whether w continues call k in spite of another id: the
@@ -119,7 +118,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string, emit
 	if w.whole {
 		return nil // a body lists its calls: there is nothing to continue
 	}
-	d.once("IDX_MISSING", stream.Info, "tool calls have no index: clients that need one lose or merge calls", emit)
+	d.once(emit, dialect.IndexMissing, "tool calls have no index: clients that need one lose or merge calls")
 	if id != "" {
 		return st.withID(id)
 	}
@@ -130,7 +129,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string, emit
 	case w.name.Text() == "":
 		return st.calls[n-1]
 	}
-	d.once("IDX_ID_MISSING", stream.Warn, "several calls have neither index nor id: only a name tells where one begins", emit)
+	d.once(emit, indexAndIDMissing, "several calls have neither index nor id: only a name tells where one begins")
 	return nil
 }
 
@@ -148,7 +147,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(st
 	case given:
 		index = max(index, 0)
 		if index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
-			d.once("IDX_SPARSE", stream.Warn, fmt.Sprintf("call %d of the choice has index %d: clients that size a list by it crash or leave holes", len(st.calls)+1, index), emit)
+			d.once(emit, indexSparse, "call %d of the choice has index %d: clients that size a list by it crash or leave holes", len(st.calls)+1, index)
 		}
 		st.byIndex[index] = k
 	}
@@ -162,10 +161,10 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(st
 	}})
 	d.checkName(k, emit)
 	if st.finally {
-		d.about(k, stream.ProtocolViolation, stream.Error, "the call came after the finish reason: clients that stop there never see it", emit)
+		d.about(emit, k, stream.ProtocolViolation, "the call came after the finish reason: clients that stop there never see it")
 	}
 	if w.legacy {
-		d.about(k, "LEGACY_FUNCTION_CALL", stream.Info, "sent as function_call, which has no id and allows one call", emit)
+		d.about(emit, k, legacyCall, "sent as function_call, which has no id and allows one call")
 	}
 	return k
 }
@@ -178,18 +177,18 @@ func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream
 	}
 	switch {
 	case w.id.Empty():
-		d.about(k, "ID_EMPTY", stream.Info, "later fragments carry an empty id: it does not replace the first", emit)
+		d.about(emit, k, idEmpty, "later fragments carry an empty id: it does not replace the first")
 	case id == "":
 	case k.id == "":
 		k.id = id
 		d.late(k, "id", emit)
 		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{ID: id}})
 	case id == k.id && !k.legacy:
-		d.about(k, "ID_REPEATED", stream.Info, "the id is repeated on later fragments: it is not to be appended", emit)
+		d.about(emit, k, idRepeated, "the id is repeated on later fragments: it is not to be appended")
 	}
 	switch {
 	case w.name.Empty():
-		d.about(k, "NAME_EMPTY_CONT", stream.Info, "later fragments carry an empty name: it does not replace the first", emit)
+		d.about(emit, k, nameEmptied, "later fragments carry an empty name: it does not replace the first")
 	case name == "":
 	case k.name == "":
 		k.name = name
@@ -197,16 +196,16 @@ func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream
 		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{Name: name}})
 		d.checkName(k, emit)
 	case name == k.name:
-		d.about(k, "NAME_REPEATED", stream.Info, "the name is repeated on later fragments: clients that append it call an unknown tool", emit)
+		d.about(emit, k, nameRepeated, "the name is repeated on later fragments: clients that append it call an unknown tool")
 	default:
-		d.about(k, "NAME_FRAGMENTED", stream.Warn,
-			fmt.Sprintf("the name came as %q and then %q: the first is kept, together they would be %q", k.name, name, k.name+name), emit)
+		d.about(emit, k, nameFragmented,
+			"the name came as %q and then %q: the first is kept, together they would be %q", k.name, name, k.name+name)
 	}
 }
 
 func (d *decoder) late(k *call, what string, emit func(stream.Event)) {
 	if k.tail != 0 {
-		d.about(k, "ID_LATE", stream.Info, "the "+what+" came after the first argument bytes: they had to wait for it", emit)
+		d.about(emit, k, idLate, "the %s came after the first argument bytes: they had to wait for it", what)
 	}
 }
 
@@ -218,7 +217,7 @@ func (d *decoder) arguments(k *call, w *wireCall, emit func(stream.Event)) {
 		return
 	}
 	if !w.args.IsString() {
-		d.about(k, "ARGS_OBJECT", stream.Warn, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail", emit)
+		d.about(emit, k, dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	d.buf = w.args.Append(d.buf[:0])
 	if n := len(d.buf); n > 0 {
@@ -232,17 +231,17 @@ func (d *decoder) arguments(k *call, w *wireCall, emit func(stream.Event)) {
 // is not meant to be empty.
 func (d *decoder) checkCall(k *call, cut bool, emit func(stream.Event)) {
 	if k.id == "" && !k.legacy {
-		d.about(k, "ID_MISSING", stream.Warn, "no id came: a result has nothing to refer to, clients invent one", emit)
+		d.about(emit, k, dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
 	}
 	switch {
 	case cut:
 	case k.sawNull:
-		d.about(k, "ARGS_NULL", stream.Warn, "the arguments are null and were never filled: meant as {}", emit)
+		d.about(emit, k, dialect.ArgsNull, "the arguments are null and were never filled: meant as {}")
 	case k.tail != 0:
 	case k.sawArgs:
-		d.about(k, "ARGS_EMPTY", stream.Info, "the arguments are the empty string: meant as {}", emit)
+		d.about(emit, k, dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
 	default:
-		d.about(k, "ARGS_MISSING", stream.Info, "no arguments field came at all: meant as {}", emit)
+		d.about(emit, k, dialect.ArgsMissing, "no arguments field came at all: meant as {}")
 	}
 }
 
@@ -252,7 +251,7 @@ func (d *decoder) checkName(k *call, emit func(stream.Event)) {
 		return
 	}
 	if part := glued(k.name, d.names); part != "" {
-		d.about(k, "NAME_GLUED", stream.Error, fmt.Sprintf("%q is several names glued together, %q among them: calls that shared an index were merged", k.name, part), emit)
+		d.about(emit, k, nameGlued, "%q is several names glued together, %q among them: calls that shared an index were merged", k.name, part)
 		return
 	}
 	d.names[k.name] = true
@@ -286,13 +285,8 @@ func glued(name string, seen map[string]bool) string {
 const longestName = 256 // no provider allows more than 128
 
 // about makes a finding about a call unless it was made before.
-func (d *decoder) about(k *call, code string, s stream.Severity, message string, emit func(stream.Event)) {
-	if k.said[code] {
-		return
+func (d *decoder) about(emit func(stream.Event), k *call, of *stream.Diagnosis, format string, args ...any) {
+	if k.said.First(of) {
+		emit(dialect.Diagnose(d.Number, k.slot, of, format, args...))
 	}
-	if k.said == nil {
-		k.said = map[string]bool{}
-	}
-	k.said[code] = true
-	emit(dialect.Diagnose(d.Number, k.slot, code, s, message))
 }

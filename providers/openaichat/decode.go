@@ -1,8 +1,6 @@
 package openaichat
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -20,7 +18,7 @@ type decoder struct {
 	usages  int   // chunks that told usage
 
 	names map[string]bool // of all calls of the exchange
-	said  map[string]bool // turn findings that were made once
+	said  dialect.Told    // turn findings that were made once
 	chunk chunk
 	text  stream.Arena
 	buf   []byte
@@ -81,7 +79,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 // chunk has neither id nor model.
 func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
 	if d.Open && d.isNext(c) {
-		d.Diagnose("RESPONSE_RESTARTED", stream.Warn, "another response begins in the same body without a terminator between", emit)
+		d.Diagnose(emit, dialect.ResponseRestarted, "another response begins in the same body without a terminator between")
 		d.close(stream.CloseEnd, emit)
 	}
 	if !d.Open {
@@ -113,7 +111,7 @@ func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
 	d.Open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
 	d.tier = ""
 	d.choices, d.calls, d.usages = nil, 0, 0
-	d.said, d.leak, d.thinking = map[string]bool{}, dialect.Leak{}, false
+	d.said, d.leak, d.thinking = nil, dialect.Leak{}, false
 	if d.names == nil {
 		d.names = map[string]bool{}
 	}
@@ -151,8 +149,8 @@ func (d *decoder) finish(st *choiceState, ch *choice, emit func(stream.Event)) {
 	code, known := finishCodes[word]
 	if native := ch.native.Text(); code == stream.FinishDone && cutWords[native] {
 		code = stream.FinishCut
-		d.once("FIN_REWRITTEN", stream.Error,
-			fmt.Sprintf("finish_reason is %q, but the upstream said %q: the gateway rewrote it and the response is cut", word, native), emit)
+		d.once(emit, finishRewritten,
+			"finish_reason is %q, but the upstream said %q: the gateway rewrote it and the response is cut", word, native)
 	}
 	st.finally, st.finish = true, word
 	if code != stream.FinishFailed {
@@ -167,11 +165,11 @@ func (d *decoder) finish(st *choiceState, ch *choice, emit func(stream.Event)) {
 	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: st.index, Text: word, Code: code})
 	switch {
 	case !known:
-		d.once("FIN_UNKNOWN", stream.Info, fmt.Sprintf("finish reason %q is not documented", word), emit)
+		d.once(emit, dialect.FinishUnknown, "finish reason %q is not documented", word)
 	case word == "stop" && len(st.calls) > 0:
-		d.once("FIN_STOP", stream.Info, "finish_reason is stop although calls came: clients that wait for tool_calls never run them", emit)
+		d.once(emit, dialect.FinishStop, "finish_reason is stop although calls came: clients that wait for tool_calls never run them")
 	case code == stream.FinishFailed:
-		d.once("FIN_ERROR", stream.Error, "the choice ended in an error", emit)
+		d.once(emit, dialect.FinishError, "the choice ended in an error")
 	}
 }
 
@@ -197,10 +195,10 @@ func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
 	}
 	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: id}})
 	if failed := err.Get("failed_generation").Text(); failed != "" {
-		d.Diagnose("GENERATION_REJECTED", stream.Error, "the provider threw away what the model wrote: "+failed, emit)
+		d.Diagnose(emit, dialect.GenerationRejected, "the provider threw away what the model wrote: %s", failed)
 	}
 	if raw := err.Get("metadata").Get("raw").Text(); raw != "" {
-		d.Diagnose("UPSTREAM_ERROR", stream.Info, "the upstream's own words: "+raw, emit)
+		d.Diagnose(emit, upstreamError, "the upstream's own words: %s", raw)
 	}
 }
 
@@ -214,7 +212,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	case d.failed:
 	case d.finished():
 		code = stream.CloseEnd
-		d.Diagnose(stream.NoTerminator, stream.Info, "a finish reason came, but no [DONE]: usage may be missing", emit)
+		d.Diagnose(emit, stream.NoTerminator.As(stream.Info), "a finish reason came, but no [DONE]: usage may be missing")
 	}
 	d.close(code, emit)
 }
@@ -248,10 +246,10 @@ func (d *decoder) checkChoices(emit func(stream.Event)) {
 	for _, st := range d.choices {
 		switch {
 		case len(st.calls) == 0 && (st.finish == "tool_calls" || st.finish == "function_call"):
-			d.once("FIN_TOOLCALLS_NO_CALL", stream.Error,
-				fmt.Sprintf("finish_reason is %s, but no call came: it was dropped on the way", st.finish), emit)
+			d.once(emit, dialect.FinishWithoutCall,
+				"finish_reason is %s, but no call came: it was dropped on the way", st.finish)
 		case len(st.calls) > 0 && !st.finally:
-			d.once("FIN_NULL", stream.Warn, "no finish_reason ever came: nothing says that the calls are complete", emit)
+			d.once(emit, dialect.FinishMissing, "no finish_reason ever came: nothing says that the calls are complete")
 			for _, k := range st.calls {
 				d.checkCall(k, false, emit)
 			}
@@ -260,9 +258,8 @@ func (d *decoder) checkChoices(emit func(stream.Event)) {
 }
 
 // once makes a finding about the turn unless it was made before.
-func (d *decoder) once(code string, s stream.Severity, message string, emit func(stream.Event)) {
-	if !d.said[code] {
-		d.said[code] = true
-		d.Diagnose(code, s, message, emit)
+func (d *decoder) once(emit func(stream.Event), of *stream.Diagnosis, format string, args ...any) {
+	if d.said.First(of) {
+		d.Diagnose(emit, of, format, args...)
 	}
 }

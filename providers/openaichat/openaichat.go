@@ -19,11 +19,12 @@ import (
 // Dialect is the Chat Completions protocol.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "openai-chat",
-		Title: "OpenAI Chat Completions",
-		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
-		Tools: tools,
+		Name:     "openai-chat",
+		Title:    "OpenAI Chat Completions",
+		Sniff:    sniff,
+		Findings: findings,
+		New:      func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		Tools:    tools,
 
 		Targets: []dialect.Target{openAI, mistral, llamaCPP},
 	}

@@ -32,7 +32,7 @@ func (d *decoder) reasoning(ch *choice, emit func(stream.Event)) {
 		}
 	}
 	if told > 1 {
-		d.once("REASONING_FIELDS", stream.Info, "reasoning comes in two fields at once: one is shown", emit)
+		d.once(emit, reasoningTwice, "reasoning comes in two fields at once: one is shown")
 	}
 	if ch.reasoningDetails.Kind() != '[' {
 		return
@@ -45,7 +45,7 @@ func (d *decoder) reasoning(ch *choice, emit func(stream.Event)) {
 			d.content(stream.ThinkDelta, item.Get("summary"), emit)
 		}
 		if item.Get("data").Given() || item.Get("signature").Given() {
-			d.once("REASONING_DETAILS", stream.Info, "encrypted or signed reasoning came: it must be sent back unmodified", emit)
+			d.once(emit, reasoningDetails, "encrypted or signed reasoning came: it must be sent back unmodified")
 		}
 		d.signDetail(item, emit)
 	}

@@ -21,14 +21,14 @@ func (d *decoder) usage(c *chunk, emit func(stream.Event)) {
 	for i := range c.choices {
 		if u := c.choices[i].usage; u.Given() && !told.Given() {
 			told = u
-			d.once("USAGE_IN_CHOICE", stream.Info, "usage is inside a choice instead of the chunk", emit)
+			d.once(emit, usageInChoice, "usage is inside a choice instead of the chunk")
 		}
 	}
 	if told.Kind() != '{' {
 		return
 	}
 	if d.usages++; d.usages == 3 {
-		d.once("USAGE_CUMULATIVE", stream.Info, "usage is repeated on many chunks: the last one counts, summing over-counts", emit)
+		d.once(emit, usageCumulative, "usage is repeated on many chunks: the last one counts, summing over-counts")
 	}
 	t := readTotals(told)
 	n := t.normal()
@@ -40,10 +40,10 @@ func (d *decoder) usage(c *chunk, emit func(stream.Event)) {
 	}
 	if why != "" {
 		n.Doubt = why
-		d.once("USAGE_UNCLEAR", stream.Info, why+": what is billed is not certain", emit)
+		d.once(emit, usageUnclear, "%s: what is billed is not certain", why)
 	}
 	if string(told.Get("is_byok")) == "true" {
-		d.once("COST_BYOK", stream.Info, "the cost is what the gateway asks: the model's own provider is paid with another key", emit)
+		d.once(emit, costByok, "the cost is what the gateway asks: the model's own provider is paid with another key")
 	}
 	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: n}})
 }

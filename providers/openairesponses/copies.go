@@ -2,7 +2,6 @@ package openairesponses
 
 import (
 	"bytes"
-	"fmt"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -44,7 +43,7 @@ func (d *decoder) takeCopy(t *turn, it *item, value dialect.Raw, wrap, from stri
 	}
 	if !value.IsString() && it.call.word != "server" && !it.saidObject {
 		it.saidObject = true
-		d.about(t, it, argsObject, stream.Warn, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+		d.about(t, it, dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	d.compare(t, it, d.buf, from, source)
 }
@@ -99,17 +98,18 @@ func (d *decoder) mismatch(t *turn, it *item, text []byte, from string, equal bo
 	for at < len(text) && at < len(it.args) && text[at] == it.args[at] {
 		at++
 	}
-	f := stream.Finding{Code: doneMismatch, Severity: stream.Error, Offset: at, Message: fmt.Sprintf(
-		"the arguments in %s differ from those in %s at byte %d: which a client runs depends on where it reads them", from, before, at)}
+	var f stream.Finding
+	bad, odd := dialect.DoneMismatch.As(stream.Error), dialect.DoneMismatch.As(stream.Info)
 	switch {
 	case equal:
-		f.Severity = stream.Info
-		f.Message = fmt.Sprintf("the arguments in %s are those in %s, spelled differently from byte %d on", from, before, at)
+		f = odd.Finding("the arguments in %s are those in %s, spelled differently from byte %d on", from, before, at)
 	case it.remote:
-		f.Severity = stream.Info
-		f.Message = fmt.Sprintf("the arguments in %s differ from those in %s at byte %d: what the provider ran is not sure", from, before, at)
+		f = odd.Finding("the arguments in %s differ from those in %s at byte %d: what the provider ran is not sure", from, before, at)
 	case len(text) == 0:
-		f.Message = fmt.Sprintf("the arguments in %s are empty, those in %s are not: which a client runs depends on where it reads them", from, before)
+		f = bad.Finding("the arguments in %s are empty, those in %s are not: which a client runs depends on where it reads them", from, before)
+	default:
+		f = bad.Finding("the arguments in %s differ from those in %s at byte %d: which a client runs depends on where it reads them", from, before, at)
 	}
-	d.emit(stream.Event{Kind: stream.Diagnosis, Turn: t.number, Slot: it.slot, More: &stream.Detail{Finding: f}})
+	f.Offset = at
+	d.emit(stream.Event{Kind: stream.Found, Turn: t.number, Slot: it.slot, More: &stream.Detail{Finding: f}})
 }

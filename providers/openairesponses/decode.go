@@ -2,33 +2,9 @@ package openairesponses
 
 import (
 	"bytes"
-	"fmt"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
-)
-
-// Codes of this protocol's own findings.
-const (
-	eventNameMissing  = "EVENT_NAME_MISSING"
-	eventNameMismatch = "EVENT_NAME_MISMATCH"
-	responseRestarted = "RESPONSE_RESTARTED"
-	responseNotOver   = "RESPONSE_NOT_OVER" // a body of a response that is still being made
-	finIncomplete     = "FIN_INCOMPLETE"    // why the response is incomplete
-	finUnknown        = "FIN_UNKNOWN"
-	finNull           = "FIN_NULL"
-	doneMismatch      = "DONE_MISMATCH"     // two copies of the arguments differ
-	itemDoneMissing   = "ITEM_DONE_MISSING" // only the end of the response sealed the call
-	itemNotStreamed   = "ITEM_NOT_STREAMED" // a call stands only in the response as a whole
-	itemIDRotated     = "ITEM_ID_ROTATED"
-	callIDChanged     = "CALL_ID_CHANGED"
-	nameChanged       = "NAME_CHANGED"
-	idMissing         = "ID_MISSING"
-	indexReused       = "IDX_REUSED"
-	indexMissing      = "IDX_MISSING"
-	indexWrong        = "IDX_WRONG" // an event has one item's id and another's index
-	argsObject        = "ARGS_OBJECT"
-	argsNull          = "ARGS_NULL"
 )
 
 // decoder reads one exchange: one response over HTTP, many over a WebSocket,
@@ -131,7 +107,7 @@ func (d *decoder) created(ev *wireEvent) {
 		return
 	case t != nil && t.open:
 		if !t.failed {
-			d.diagnose(t, responseRestarted, stream.Warn,
+			d.diagnose(t, dialect.ResponseRestarted,
 				"a second response began before this one ended: a retry was spliced into one body, or its end was lost")
 		}
 		d.close(t, "the response ended without response.completed: another began in its place")
@@ -164,8 +140,8 @@ func (d *decoder) ensure(ev *wireEvent, kind []byte) *turn {
 		return t
 	}
 	t := d.begin(ev, parseResponse(ev.response))
-	d.diagnose(t, stream.ProtocolViolation, stream.Warn,
-		fmt.Sprintf("%s came without a response.created before it: the beginning is missing", kind))
+	d.diagnose(t, stream.ProtocolViolation.As(stream.Warn),
+		"%s came without a response.created before it: the beginning is missing", kind)
 	return t
 }
 
@@ -190,8 +166,8 @@ func (d *decoder) body(raw dialect.Raw) {
 	if r.status.Is("queued") || r.status.Is("in_progress") {
 		t.waiting = true
 		d.output(t, r, bodyCopy)
-		d.diagnose(t, responseNotOver, stream.Info,
-			fmt.Sprintf("the response is %s: the body is a snapshot, more is to be fetched", r.status.Text()))
+		d.diagnose(t, responseNotOver,
+			"the response is %s: the body is a snapshot, more is to be fetched", r.status.Text())
 		return
 	}
 	d.finish(t, r, bodyCopy, r.status.Text())
@@ -207,7 +183,7 @@ func (d *decoder) sentinel() {
 			continue
 		}
 		if !t.failed {
-			d.diagnose(t, finNull, stream.Warn,
+			d.diagnose(t, dialect.FinishMissing,
 				"[DONE] came, but no response.completed: clients that wait for it never finish, and usage is missing")
 		}
 		d.close(t, "")
@@ -233,15 +209,15 @@ func (d *decoder) checkEventName(f stream.Frame, kind []byte) {
 	switch {
 	case len(f.Event) == 0 && f.Named && !d.saidMissing && bytes.HasPrefix(kind, []byte("response.")):
 		d.saidMissing = true
-		d.diagnose(d.latest, eventNameMissing, stream.Info,
+		d.diagnose(d.latest, dialect.EventNameMissing,
 			"events have no event: line; clients that dispatch on the name see nothing")
 	case len(f.Event) > 0 && !d.saidMismatch:
 		d.saidMismatch = true
-		d.diagnose(d.latest, eventNameMismatch, stream.Warn,
-			fmt.Sprintf("the event is named %q, its body says %q", f.Event, kind))
+		d.diagnose(d.latest, dialect.EventNameMismatch,
+			"the event is named %q, its body says %q", f.Event, kind)
 	}
 }
 
-func (d *decoder) diagnose(t *turn, code string, s stream.Severity, message string) {
-	d.emit(dialect.Diagnose(t.number, stream.NoSlot, code, s, message))
+func (d *decoder) diagnose(t *turn, of *stream.Diagnosis, format string, args ...any) {
+	d.emit(dialect.Diagnose(t.number, stream.NoSlot, of, format, args...))
 }

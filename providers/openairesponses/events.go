@@ -177,7 +177,7 @@ func (d *decoder) unannounced(t *turn, ev *wireEvent, kind string) *item {
 	}
 	it.kind, it.call, it.isCall = kind, call, true
 	d.openCall(t, it, &wireItem{})
-	d.about(t, it, stream.ProtocolViolation, stream.Error, "arguments came before output_item.added")
+	d.about(t, it, stream.ProtocolViolation, "arguments came before output_item.added")
 	return it
 }
 

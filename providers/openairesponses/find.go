@@ -1,6 +1,6 @@
 package openairesponses
 
-import "toolscope/stream"
+import ()
 
 // find is the item of that kind that an event is about, or nil: the one that
 // has both its output_index and its item id, or else the one that has its id, as
@@ -29,7 +29,7 @@ func (d *decoder) find(t *turn, ev *wireEvent, kind string) *item {
 	}
 	switch {
 	case byID != nil:
-		d.once(t, indexWrong, stream.Warn, "an event has the id of one item and the output_index of another: clients that go by the index glue items together")
+		d.once(t, indexWrong, "an event has the id of one item and the output_index of another: clients that go by the index glue items together")
 		return byID
 	case byIndex == nil:
 		byIndex = open
@@ -41,7 +41,7 @@ func (d *decoder) find(t *turn, ev *wireEvent, kind string) *item {
 }
 
 func (d *decoder) rotated(t *turn) {
-	d.once(t, itemIDRotated, stream.Info,
+	d.once(t, itemIDRotated,
 		"the id of an item changes from event to event: only output_index says what belongs together, clients that go by item_id lose deltas")
 }
 

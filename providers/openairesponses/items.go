@@ -1,9 +1,9 @@
 package openairesponses
 
 import (
-	"fmt"
 	"strings"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -43,7 +43,7 @@ func (d *decoder) added(t *turn, ev *wireEvent) {
 	index, indexed := ev.index.Int()
 	if !indexed {
 		index = noIndex
-		d.once(t, indexMissing, stream.Info, "items have no output_index: they are told apart by their ids")
+		d.once(t, dialect.IndexMissing, "items have no output_index: they are told apart by their ids")
 	}
 	for _, it := range t.items {
 		if !indexed || it.index != index {
@@ -53,8 +53,8 @@ func (d *decoder) added(t *turn, ev *wireEvent) {
 			d.updateItem(t, it, &w, itemAdded) // a delta was first, or said twice
 			return
 		}
-		d.once(t, indexReused, stream.Warn,
-			fmt.Sprintf("several items share output_index %d: clients that go by it glue them together", index))
+		d.once(t, dialect.IndexReused,
+			"several items share output_index %d: clients that go by it glue them together", index)
 	}
 	d.updateItem(t, d.addItem(t, &w, index), &w, itemAdded)
 }
@@ -130,7 +130,7 @@ func (d *decoder) doneItem(t *turn, ev *wireEvent) {
 	if it == nil {
 		it = d.addItem(t, &w, index)
 		if it.isCall {
-			d.about(t, it, stream.ProtocolViolation, stream.Warn, "output_item.done came without output_item.added before it")
+			d.about(t, it, stream.ProtocolViolation.As(stream.Warn), "output_item.done came without output_item.added before it")
 		}
 	}
 	d.endItem(t, it, &w, itemDone)
@@ -148,10 +148,10 @@ func (d *decoder) endItem(t *turn, it *item, w *wireItem, from string) {
 	case it.isCall:
 		d.emit(stream.Event{Kind: stream.Seal, Turn: t.number, Slot: it.slot})
 		if it.call.word == "function" && it.callID == "" || it.call.word == "custom" && it.callID == "" {
-			d.about(t, it, idMissing, stream.Warn, "the item has no call_id: a result has nothing to refer to; its own id is shown")
+			d.about(t, it, dialect.IDMissing, "the item has no call_id: a result has nothing to refer to; its own id is shown")
 		}
 		if len(it.args) == 0 && it.call.member == "arguments" && w.plainArgs.Kind() == 'n' {
-			d.about(t, it, argsNull, stream.Warn, "the arguments are null: meant as {}")
+			d.about(t, it, dialect.ArgsNull, "the arguments are null: meant as {}")
 		}
 		d.answer(t, it, w)
 	case strings.HasSuffix(it.kind, "_output"):
@@ -216,8 +216,8 @@ func (d *decoder) callMeta(t *turn, it *item, w *wireItem, before, from string) 
 	var more stream.Detail
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		if it.callID != "" {
-			d.about(t, it, callIDChanged, stream.Info,
-				fmt.Sprintf("%s gives the call the id %q, before it was %q: the one of output_item.done counts", from, id, it.callID))
+			d.about(t, it, dialect.CallIDChanged.As(stream.Info),
+				"%s gives the call the id %q, before it was %q: the one of output_item.done counts", from, id, it.callID)
 		}
 		if it.callID == "" || !it.done {
 			it.callID = id
@@ -225,7 +225,7 @@ func (d *decoder) callMeta(t *turn, it *item, w *wireItem, before, from string) 
 	}
 	if name := w.name.Text(); name != "" && name != it.name {
 		if it.name != "" && it.name != it.kind {
-			d.about(t, it, nameChanged, stream.Warn, fmt.Sprintf("%s names the call %q, before it was %q", from, name, it.name))
+			d.about(t, it, nameChanged, "%s names the call %q, before it was %q", from, name, it.name)
 		}
 		if it.name == "" || !it.done {
 			it.name, more.Name = name, name

@@ -20,11 +20,12 @@ import (
 // Dialect is the Responses protocol.
 func Dialect() dialect.Dialect {
 	return dialect.Dialect{
-		Name:  "openai-responses",
-		Title: "OpenAI Responses",
-		Sniff: sniff,
-		New:   func() dialect.Decoder { return new(decoder) },
-		Tools: tools,
+		Name:     "openai-responses",
+		Title:    "OpenAI Responses",
+		Sniff:    sniff,
+		Findings: findings,
+		New:      func() dialect.Decoder { return new(decoder) },
+		Tools:    tools,
 
 		Targets: []dialect.Target{target},
 	}

@@ -1,8 +1,6 @@
 package openairesponses
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -21,7 +19,7 @@ type turn struct {
 	waiting bool // a snapshot: the end of the bytes is no cut
 
 	failure string
-	said    map[string]bool // findings that are made once
+	said    dialect.Told // findings that are made once
 }
 
 // is reports whether r is this turn's response.
@@ -69,12 +67,12 @@ func (d *decoder) finish(t *turn, r wireResponse, from, word string) {
 		d.fail(t, r.err, r.err.Get("message"), r.err.Get("code"))
 	}
 	if reason := r.incomplete.Get("reason").Text(); reason != "" {
-		d.diagnose(t, finIncomplete, stream.Info, "the response is incomplete: "+reason)
+		d.diagnose(t, finishIncomplete, "the response is incomplete: %s", reason)
 	}
 	if word != "" {
 		d.emit(stream.Event{Kind: stream.Finish, Turn: t.number, Slot: stream.AllChoices, Text: word, Code: code})
 		if !known {
-			d.diagnose(t, finUnknown, stream.Info, fmt.Sprintf("the status %q is not documented", word))
+			d.diagnose(t, dialect.FinishUnknown, "the status %q is not documented", word)
 		}
 	}
 	d.close(t, "")
@@ -96,7 +94,7 @@ func (d *decoder) output(t *turn, r wireResponse, from string) {
 			it = d.addItem(t, &w, i)
 		}
 		if fresh && streamed && it.isCall {
-			d.about(t, it, itemNotStreamed, stream.Warn,
+			d.about(t, it, dialect.ItemNotStreamed,
 				"the call stands only in the response as a whole: clients that go by the items of the stream miss it")
 		}
 		if fresh && !(t.waiting && w.status.Is("in_progress")) {
@@ -118,8 +116,8 @@ func (d *decoder) sealRest(t *turn, from string) {
 		}
 		it.done = true
 		if !t.whole {
-			d.about(t, it, itemDoneMissing, stream.Info,
-				"no response.output_item.done came for the call: only "+from+" says that it is complete")
+			d.about(t, it, dialect.ItemDoneMissing,
+				"no response.output_item.done came for the call: only %s says that it is complete", from)
 		}
 		d.emit(stream.Event{Kind: stream.Seal, Turn: t.number, Slot: it.slot})
 	}
@@ -194,17 +192,12 @@ func (d *decoder) close(t *turn, missing string) {
 }
 
 // once makes a finding about the turn unless it was made before.
-func (d *decoder) once(t *turn, code string, s stream.Severity, message string) {
-	if t.said[code] {
-		return
+func (d *decoder) once(t *turn, of *stream.Diagnosis, format string, args ...any) {
+	if t.said.First(of) {
+		d.diagnose(t, of, format, args...)
 	}
-	if t.said == nil {
-		t.said = map[string]bool{}
-	}
-	t.said[code] = true
-	d.diagnose(t, code, s, message)
 }
 
-func (d *decoder) about(t *turn, it *item, code string, s stream.Severity, message string) {
-	d.emit(dialect.Diagnose(t.number, it.slot, code, s, message))
+func (d *decoder) about(t *turn, it *item, of *stream.Diagnosis, format string, args ...any) {
+	d.emit(dialect.Diagnose(t.number, it.slot, of, format, args...))
 }

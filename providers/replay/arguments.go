@@ -41,12 +41,12 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 
 // loseAt tells a loss of bytes of the arguments, as the source has them or as
 // they were cleaned.
-func (c *coercion) loseAt(code string, at span, message string) {
+func (c *coercion) loseAt(kind *Kind, at span, message string) {
 	if c.cleaned != nil {
 		raw := c.src.facts[c.call-1].raw
 		at = span{uncleaned(raw, at.start), uncleaned(raw, at.end)}
 	}
-	c.lose(Loss{Code: code, Message: message, Start: at.start, End: at.end})
+	c.lose(Loss{Kind: kind, Message: message, Start: at.start, End: at.end})
 }
 
 // encoder is who made a string of arguments that are one and hold JSON.
@@ -111,7 +111,7 @@ func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
 		sent.refuse(c, words, sent.ID, sent.Name, "the client refuses: the arguments are not one JSON object")
 		return nil
 	}
-	c.forget(func(l Loss) bool { return l.Code == UnicodeSanitized && l.End > 0 })
+	c.forget(func(l Loss) bool { return l.Kind == UnicodeSanitized && l.End > 0 })
 	c.loseAt(ArgsEmptied, all, fmt.Sprintf("%s the model wrote are gone: {} is sent", bytesWord(len(f.raw))))
 	sent.Outcome = Emptied
 	return []byte("{}")

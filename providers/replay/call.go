@@ -16,14 +16,14 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
 	case p.Server && !c.same:
-		return c.leaveOut(sent, Loss{Code: ServerToolDropped, Message: "a tool that the provider runs has no equivalent: the call is left out"})
+		return c.leaveOut(sent, Loss{Kind: ServerToolDropped, Message: "a tool that the provider runs has no equivalent: the call is left out"})
 	case role != dialect.Assistant:
-		return c.leaveOut(sent, Loss{Code: CallDropped, Message: "a call that the model did not make has no place: it is left out"})
+		return c.leaveOut(sent, Loss{Kind: CallDropped, Message: "a call that the model did not make has no place: it is left out"})
 	}
 	was := *p
 	args := c.arguments(p, f, &sent)
 	if sent.Outcome == Dropped {
-		return c.leaveOut(sent, Loss{Code: CallDropped, Message: "the call is not in the history: the model sees that it never asked"})
+		return c.leaveOut(sent, Loss{Kind: CallDropped, Message: "the call is not in the history: the model sees that it never asked"})
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
 	if f.syntax == stream.SyntaxDouble && !c.Policy.again && dialect.Raw(bytes.TrimSpace(args)).IsString() {
@@ -75,19 +75,19 @@ func (c *coercion) kind(p *dialect.Part) {
 		return
 	}
 	if p.Tool != "function" && p.Tool != "custom" {
-		c.lose(Loss{Code: KindLost, Message: fmt.Sprintf("a call of kind %s is sent as one of a function", p.Tool)})
+		c.lose(Loss{Kind: KindLost, Message: fmt.Sprintf("a call of kind %s is sent as one of a function", p.Tool)})
 		p.Tool = "function"
 	}
 	if p.Parent != "" {
-		c.lose(Loss{Code: CallerDropped, Message: "which code made the call is not said"})
+		c.lose(Loss{Kind: CallerDropped, Message: "which code made the call is not said"})
 		p.Parent = ""
 	}
 	if p.Space != "" {
-		c.lose(Loss{Code: NamespaceDropped, Message: fmt.Sprintf("the tool's namespace %s is not said", quote(p.Space))})
+		c.lose(Loss{Kind: NamespaceDropped, Message: fmt.Sprintf("the tool's namespace %s is not said", quote(p.Space))})
 		p.Space = ""
 	}
 	if p.Item != "" {
-		c.lose(Loss{Code: ItemIDDropped, Message: fmt.Sprintf("the id of the item, %s, is not said", quote(p.Item))})
+		c.lose(Loss{Kind: ItemIDDropped, Message: fmt.Sprintf("the id of the item, %s, is not said", quote(p.Item))})
 		p.Item = ""
 	}
 }
@@ -102,7 +102,7 @@ func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 	made, losses := c.ids.call(c.call, p)
 	for _, l := range losses {
 		c.lose(l)
-		if l.Code == IDCollision && c.To.IDs.Unique {
+		if l.Kind == IDCollision && c.To.IDs.Unique {
 			sent.refuse(c, c.To.Refusal.SameID, made, p.Name, "two calls have one id")
 		}
 	}
@@ -115,7 +115,7 @@ func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 		sent.refuse(c, words, old, p.Name, "the id is not one that is taken here")
 	}
 	if !c.To.Names.Takes(p.Name) {
-		c.lose(Loss{Code: NameIllegal, Message: fmt.Sprintf("%s is no name for a tool here: %s", quote(p.Name), nameWords(c.To.Names))})
+		c.lose(Loss{Kind: NameIllegal, Message: fmt.Sprintf("%s is no name for a tool here: %s", quote(p.Name), nameWords(c.To.Names))})
 		sent.refuse(c, c.To.Refusal.Name, made, p.Name, "the name is not one that is taken here")
 	}
 }
@@ -134,7 +134,7 @@ func nameWords(r dialect.NameRule) string {
 // one is needed and there is none.
 func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 	if p.Signature != "" && (!c.same || !c.To.Signed && c.To != c.src.From) {
-		c.lose(Loss{Code: SignatureDropped, Message: "the call's signature is good with its own provider only"})
+		c.lose(Loss{Kind: SignatureDropped, Message: "the call's signature is good with its own provider only"})
 		p.Signature = ""
 	}
 	if !c.To.Signed || p.Signature != "" || !first {
@@ -144,7 +144,7 @@ func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 	case c.same && c.src.split && c.src.behind[c.call-1]:
 		sent.refuse(c, c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: alone, the others are not")
 	case !c.same && c.To.Sentinel != "":
-		c.lose(Loss{Code: SignatureSentinel, Message: "the call is not signed: a word that switches the check off stands in its place"})
+		c.lose(Loss{Kind: SignatureSentinel, Message: "the call is not signed: a word that switches the check off stands in its place"})
 		p.Signature = c.To.Sentinel
 	}
 }

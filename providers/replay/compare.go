@@ -13,7 +13,7 @@ import (
 // verdict is what became of a call's arguments, and what that loses.
 type verdict struct {
 	fate    Fate
-	code    string // of a loss, "" when there is none
+	kind    *Kind // of the loss, nil when there is none
 	message string
 }
 
@@ -53,12 +53,12 @@ func (by *Observer) holds(c *stream.Call, sent *dialect.Part, to *dialect.Target
 
 // compare takes what is said of the arguments.
 func (o *Observation) compare(v verdict) {
-	if o.Fate = v.fate; v.code != "" {
+	if o.Fate = v.fate; v.kind != nil {
 		end := len(o.Call.Args())
 		if v.fate == WasReformatted {
 			end = 0
 		}
-		o.lose(v.code, end, v.message)
+		o.lose(v.kind, end, v.message)
 	}
 }
 

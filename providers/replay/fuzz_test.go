@@ -55,7 +55,7 @@ func checkPreview(src *replay.Source, p replay.Preview) error {
 		return fmt.Errorf("another time it is another: %+v, %+v", p, again)
 	}
 	for _, l := range p.Losses {
-		if l.Call < 0 || l.Call > len(p.Calls) || l.Start < 0 || l.End < l.Start || l.Severity != replay.SeverityOf(l.Code) ||
+		if l.Call < 0 || l.Call > len(p.Calls) || l.Start < 0 || l.End < l.Start || l.Kind == nil ||
 			l.Call > 0 && l.End > len(p.Calls[l.Call-1].Original) {
 			return fmt.Errorf("a loss that cannot be: %+v", l)
 		}
@@ -90,7 +90,7 @@ func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error
 	wantCalls, wantResults := 0, strings.Count(fmt.Sprint(p.Losses), "one is made up")
 	for _, c := range p.Calls {
 		gone := slices.ContainsFunc(p.Losses, func(l replay.Loss) bool {
-			return l.Call == c.Call && (l.Code == replay.CallDropped || l.Code == replay.ServerToolDropped)
+			return l.Call == c.Call && (l.Kind == replay.CallDropped || l.Kind == replay.ServerToolDropped)
 		})
 		if gone != (c.Outcome == replay.Dropped) {
 			return fmt.Errorf("call %d is %s, told to be dropped: %v", c.Call, c.Outcome, gone)

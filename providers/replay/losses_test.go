@@ -12,7 +12,7 @@ import (
 func told(p replay.Preview) string {
 	var all []string
 	for _, l := range p.Losses {
-		if l.Code == replay.SignatureSentinel {
+		if l.Kind == replay.SignatureSentinel {
 			continue
 		}
 		word := l.Code
@@ -145,14 +145,14 @@ func TestOneResultEach(t *testing.T) {
 	} {
 		for policyName, want := range map[string]string{"wrap": test.wrap, "preserve": test.preserve} {
 			p := replay.Conversation(test.history, from).Preview(from, policy(t, policyName))
-			if got := codes(p.Losses); got != strings.ReplaceAll(want, "IDCOLLISION", replay.IDCollision) {
+			if got := codes(p.Losses); got != strings.ReplaceAll(want, "IDCOLLISION", replay.IDCollision.Code) {
 				t.Errorf("%s under %s: %s, want %s", name, policyName, got, want)
 			}
 			if got := strings.Join(resultsIn(p), ", "); policyName == "preserve" && got != test.results {
 				t.Errorf("%s: %s, want %s", name, got, test.results)
 			}
 			for _, l := range p.Losses {
-				if (l.Code == replay.OrphanCall || l.Code == replay.AdjacencyFix) && l.Call != 1 && (l.Call != 2 || name != "one result of two calls with one id") {
+				if (l.Kind == replay.OrphanCall || l.Kind == replay.AdjacencyFix) && l.Call != 1 && (l.Call != 2 || name != "one result of two calls with one id") {
 					t.Errorf("%s: %s is about call %d", name, l.Code, l.Call)
 				}
 			}
@@ -183,7 +183,7 @@ func TestSplitOnlyWhatWasTogether(t *testing.T) {
 		t.Errorf("turns of one call: %s, refused %q", codes(p.Losses), p.Refused)
 	}
 	p = replay.Conversation(answered(gemini, "a", "b"), gemini).Split().Preview(gemini, policy(t, "preserve"))
-	if codes(p.Losses) != replay.ParallelSplit || p.Refused != "" {
+	if codes(p.Losses) != replay.ParallelSplit.Code || p.Refused != "" {
 		t.Errorf("a model that signs nothing: %s, refused %q", codes(p.Losses), p.Refused)
 	}
 }

@@ -50,7 +50,7 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 		c.tell(f, Whitespace, around(f.raw), "the space around the value, as in %s, is gone")
 	}
 	if f.tooDeep(c.To.Depth) {
-		c.lose(Loss{Code: DepthLimit, Message: fmt.Sprintf("nests to level %d of a limit of %d messages", f.levels(c.To.Depth), c.To.Depth.Limit)})
+		c.lose(Loss{Kind: DepthLimit, Message: fmt.Sprintf("nests to level %d of a limit of %d messages", f.levels(c.To.Depth), c.To.Depth.Limit)})
 	}
 	if len(c.Losses) == before {
 		return f.raw
@@ -102,7 +102,7 @@ func (c *coercion) tellNumbers(f *facts, how rewriting, sent *Sent) {
 
 // tell reports a loss at a span of the facts, if there is one; the message has
 // its text. Bytes of a value made on the way are no bytes of the call.
-func (c *coercion) tell(f *facts, code string, at span, message string) {
+func (c *coercion) tell(f *facts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return
 	}
@@ -110,7 +110,7 @@ func (c *coercion) tell(f *facts, code string, at span, message string) {
 	if f != c.src.facts[c.call-1] && f != c.cleaned {
 		at = span{}
 	}
-	c.loseAt(code, at, message)
+	c.loseAt(kind, at, message)
 }
 
 // around is the space before a value, or where there is none, behind it.

@@ -170,8 +170,8 @@ func (m *matching) goesOn(after int) bool {
 	return false
 }
 
-func (o *Observation) lose(code string, end int, message string) {
-	o.Losses = append(o.Losses, Loss{Code: code, Severity: severities[code], Message: message, End: end})
+func (o *Observation) lose(kind *Kind, end int, message string) {
+	o.Losses = append(o.Losses, Loss{Kind: kind, Message: message, End: end})
 }
 
 // order says which calls of a turn are not where the model put them.
@@ -220,13 +220,14 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 		return f, false
 	}
 	l := o.Losses[worst]
-	f = stream.Finding{Code: l.Code, Severity: stream.Warn, Offset: stream.NoOffset}
+	severity := stream.Warn
 	if l.Severity == Critical {
-		f.Severity = stream.Error
+		severity = stream.Error
 	}
-	f.Message = fmt.Sprintf("a later request sent it back %s: %s", o.Fate, l.Message)
+	found := l.Diagnosis.As(severity).Blames(stream.Client)
+	f = found.Finding("a later request sent it back %s: %s", o.Fate, l.Message)
 	if o.Fate == WasDropped {
-		f.Message = "a later request left it out: " + l.Message
+		f = found.Finding("a later request left it out: %s", l.Message)
 	}
 	if names := o.Behaves(); names != "" {
 		f.Message += fmt.Sprintf(" (policy %s)", names)

@@ -120,7 +120,7 @@ func (p *pairing) mend(l loneCall) {
 	defer func() { c.call = 0 }()
 	what := title(call)
 	if !c.Policy.fillsIn {
-		c.lose(Loss{Code: OrphanCall, Message: fmt.Sprintf("no result of call %s follows it", what)})
+		c.lose(Loss{Kind: OrphanCall, Message: fmt.Sprintf("no result of call %s follows it", what)})
 		c.refuse(c.To.Refusal.LoneCall, call, "a call has no result right after it")
 		return
 	}
@@ -128,13 +128,13 @@ func (p *pairing) mend(l loneCall) {
 	for len(p.waiting[key]) > 0 {
 		later := p.waiting[key][0]
 		if p.waiting[key] = p.waiting[key][1:]; later.message > l.message {
-			c.lose(Loss{Code: AdjacencyFix, Message: fmt.Sprintf("the result of call %s is moved to where it must be", what)})
+			c.lose(Loss{Kind: AdjacencyFix, Message: fmt.Sprintf("the result of call %s is moved to where it must be", what)})
 			p.moved[later] = true
 			p.made[l.message] = append(p.made[l.message], &p.messages[later.message].Parts[later.part])
 			return
 		}
 	}
-	c.lose(Loss{Code: AdjacencyFix, Message: fmt.Sprintf("call %s has no result: one is made up that says so", what)})
+	c.lose(Loss{Kind: AdjacencyFix, Message: fmt.Sprintf("call %s has no result: one is made up that says so", what)})
 	p.made[l.message] = append(p.made[l.message], &dialect.Part{
 		Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, Tool: call.Tool, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 	})
@@ -175,7 +175,7 @@ func (p *pairing) tellLone(i int) {
 		if !isResult(r) || p.taken[at] || p.moved[at] {
 			continue
 		}
-		p.c.lose(Loss{Code: OrphanResult, Message: fmt.Sprintf("the result of %s has no call right before it", title(r))})
+		p.c.lose(Loss{Kind: OrphanResult, Message: fmt.Sprintf("the result of %s has no call right before it", title(r))})
 		p.c.refuse(p.c.To.Refusal.LoneResult, r, "a result has no call right before it")
 	}
 }
@@ -203,6 +203,6 @@ func (c *coercion) refuse(words string, p *dialect.Part, ours string) {
 // tellSplit says what comes of the calls of one turn in several messages.
 func (c *coercion) tellSplit() {
 	if c.To.Together {
-		c.lose(Loss{Code: ParallelSplit, Message: "calls the model made together are sent as if it had made them one after another"})
+		c.lose(Loss{Kind: ParallelSplit, Message: "calls the model made together are sent as if it had made them one after another"})
 	}
 }

@@ -133,7 +133,7 @@ func TestNeverTwice(t *testing.T) {
 		src := replay.Conversation(calls(from, args), from)
 		for i := range replay.Policies {
 			p := src.Preview(from, &replay.Policies[i])
-			twice := strings.Contains(codes(p.Losses), replay.DoubleEncoded)
+			twice := strings.Contains(codes(p.Losses), replay.DoubleEncoded.Code)
 			if twice != (p.Policy.Name == "double-encode") {
 				t.Errorf("%s: %s says that it encodes twice: %v", args, p.Policy.Name, twice)
 			}
@@ -154,7 +154,7 @@ func TestLossesPointAtBytes(t *testing.T) {
 	args := `{"b": 9007199254740993, "a":1.0, "b":2}`
 	src := replay.Conversation(calls(from, args), from)
 	want := map[string]string{
-		replay.DupKeys: `"b"`, replay.IntPrecision: "9007199254740993", replay.NumSpelling: "1.0", replay.Whitespace: " ",
+		replay.DupKeys.Code: `"b"`, replay.IntPrecision.Code: "9007199254740993", replay.NumSpelling.Code: "1.0", replay.Whitespace.Code: " ",
 	}
 	for _, l := range src.Preview(from, policy(t, "empty")).Losses {
 		if got := args[l.Start:l.End]; got != want[l.Code] || l.Call != 1 {

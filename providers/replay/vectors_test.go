@@ -34,7 +34,7 @@ func TestVectors(t *testing.T) {
 	chat, anthropic := target(t, "openai-chat"), target(t, "anthropic")
 	t.Run("54 malformed arguments to Anthropic", func(t *testing.T) {
 		src := replay.Conversation(calls(chat, `{"a":1`), chat)
-		if p := src.Preview(anthropic, policy(t, "preserve")); string(p.Calls[0].Args) != `{}` || codes(p.Losses) != replay.ArgsEmptied {
+		if p := src.Preview(anthropic, policy(t, "preserve")); string(p.Calls[0].Args) != `{}` || codes(p.Losses) != replay.ArgsEmptied.Code {
 			t.Errorf("%s, %s", p.Calls[0].Args, codes(p.Losses))
 		}
 		if p := src.Preview(anthropic, policy(t, "wrap")); string(p.Calls[0].Args) != `{"INVALID_JSON":"{\"a\":1"}` {
@@ -43,19 +43,19 @@ func TestVectors(t *testing.T) {
 	})
 	t.Run("55 an id of two to Anthropic", func(t *testing.T) {
 		p := replay.Conversation(answered(chat, "call_a|fc_b"), chat).Preview(anthropic, policy(t, "preserve"))
-		if codes(p.Losses) != replay.IDRewritten || strings.Count(body(p), `"call_a_fc_b"`) != 2 {
+		if codes(p.Losses) != replay.IDRewritten.Code || strings.Count(body(p), `"call_a_fc_b"`) != 2 {
 			t.Errorf("%s: %s", codes(p.Losses), body(p))
 		}
 	})
 	t.Run("56 ids cut to nine characters for Mistral", func(t *testing.T) {
 		p := replay.Conversation(answered(chat, "tooluse_ABx", "tooluse_ABy"), chat).Preview(target(t, "mistral"), policy(t, "wrap-raw"))
-		if !strings.HasSuffix(codes(p.Losses), replay.IDCollision) {
+		if !strings.HasSuffix(codes(p.Losses), replay.IDCollision.Code) {
 			t.Errorf("%s: %s", codes(p.Losses), body(p))
 		}
 	})
 	t.Run("57 an id with a dot and a colon", func(t *testing.T) {
 		src := replay.Conversation(answered(chat, "functions.search:0"), chat)
-		if p := src.Preview(anthropic, policy(t, "preserve")); codes(p.Losses) != replay.IDRewritten {
+		if p := src.Preview(anthropic, policy(t, "preserve")); codes(p.Losses) != replay.IDRewritten.Code {
 			t.Errorf("to Anthropic: %s", codes(p.Losses))
 		}
 		if p := src.Preview(target(t, "bedrock"), policy(t, "preserve")); codes(p.Losses) != "" || p.Calls[0].ID != "functions.search:0" {
@@ -72,7 +72,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("together: %s, refused %q: %s", codes(p.Losses), p.Refused, body(p))
 		}
 		p := src.Split().Preview(gemini, policy(t, "preserve"))
-		if codes(p.Losses) != replay.ParallelSplit || !strings.Contains(p.Refused, "thought_signature") || p.Outcome != replay.Rejected {
+		if codes(p.Losses) != replay.ParallelSplit.Code || !strings.Contains(p.Refused, "thought_signature") || p.Outcome != replay.Rejected {
 			t.Errorf("split: %s, %s, refused %q", p.Outcome, codes(p.Losses), p.Refused)
 		}
 	})
@@ -175,7 +175,7 @@ func TestMalformedEverywhere(t *testing.T) {
 			if !bytes.Contains(args, []byte(expect)) {
 				t.Errorf("%s under %s: %s", to.Name, name, args)
 			}
-			emptied := strings.Contains(codes(p.Losses), replay.ArgsEmptied)
+			emptied := strings.Contains(codes(p.Losses), replay.ArgsEmptied.Code)
 			if emptied != (string(args) == "{}") {
 				t.Errorf("%s under %s: sends %s and tells %s", to.Name, name, args, codes(p.Losses))
 			}

@@ -97,25 +97,25 @@ func (f *finder) token(k stream.TokenKind, text []byte, start int) {
 
 // complaint is one thing that is wrong with sealed arguments.
 type complaint struct {
-	err  *jsonschema.ValidationError
-	name string // of the key, of one that is not allowed
-	code string // that the early look has for it, "" when it has none
-	off  int
+	err   *jsonschema.ValidationError
+	name  string            // of the key, of one that is not allowed
+	early *stream.Diagnosis // that the early look has for it, nil when it has none
+	off   int
 }
 
 func complaintsOf(e *jsonschema.ValidationError, where spans) (all []complaint) {
 	k, ok := e.ErrorKind.(*kind.AdditionalProperties)
 	if !ok {
-		return []complaint{{err: e, code: earlyCode(e), off: where[at(e.InstanceLocation)].value}}
+		return []complaint{{err: e, early: earlyOf(e), off: where[at(e.InstanceLocation)].value}}
 	}
 	for _, name := range k.Properties {
 		key := where[at(append(slices.Clone(e.InstanceLocation), name))].key
-		all = append(all, complaint{err: e, name: name, code: UnknownKey, off: key})
+		all = append(all, complaint{err: e, name: name, early: UnknownKey, off: key})
 	}
 	return all
 }
 
-func earlyCode(e *jsonschema.ValidationError) string {
+func earlyOf(e *jsonschema.ValidationError) *stream.Diagnosis {
 	switch e.ErrorKind.(type) {
 	case *kind.Type, *kind.FalseSchema:
 		return WrongType
@@ -124,12 +124,12 @@ func earlyCode(e *jsonschema.ValidationError) string {
 	case *kind.MaxLength, *kind.MaxItems, *kind.MaxProperties, *kind.AdditionalItems:
 		return TooMany
 	}
-	return ""
+	return nil
 }
 
 func (c complaint) message() string {
 	path := pointer("", c.err.InstanceLocation, top)
-	if c.code == UnknownKey {
+	if c.early == UnknownKey {
 		return fmt.Sprintf("%s: the key %q is not allowed", path, clip(c.name))
 	}
 	return path + ": " + problem(c.err)

@@ -212,7 +212,7 @@ func TestNothingLate(t *testing.T) {
 			judged++
 			{
 				for i, f := range tr.found {
-					if f.Code == Invalid && strings.Contains(f.Message, problemWord(e)) && !enclosed(f, tr.found[:i]) {
+					if f.Diagnosis == Invalid && strings.Contains(f.Message, problemWord(e)) && !enclosed(f, tr.found[:i]) {
 						t.Fatalf("seed %d: late %d: %s\nschema %s\nargs %s", seed, i, tr.lines(), text, args)
 					}
 				}
@@ -220,7 +220,7 @@ func TestNothingLate(t *testing.T) {
 		}
 		for i, f := range tr.found {
 			if late := tr.cut[i] - f.Offset - 1; tr.cut[i] >= 0 && late > 0 && !strings.ContainsAny(args[f.Offset:tr.cut[i]], `\.eE`) &&
-				args[f.Offset:tr.cut[i]-1] != "é" && !isWord(args[f.Offset:]) && args[f.Offset] < 0x80 && f.Code != NotListed && f.Code != TooMany {
+				args[f.Offset:tr.cut[i]-1] != "é" && !isWord(args[f.Offset:]) && args[f.Offset] < 0x80 && f.Diagnosis != NotListed && f.Diagnosis != TooMany {
 				t.Fatalf("seed %d: %d bytes late: %s\nschema %s\nargs %s", seed, late, tr.lines(), text, args)
 			}
 		}
@@ -236,7 +236,7 @@ func enclosed(f stream.Finding, before []stream.Finding) bool {
 	path, _, _ := strings.Cut(f.Message, ": ")
 	for _, b := range before {
 		outer, _, _ := strings.Cut(b.Message, ": ")
-		if (b.Code == WrongType || b.Code == NotListed) && (outer == top || path == outer || strings.HasPrefix(path, outer+"/")) {
+		if (b.Diagnosis == WrongType || b.Diagnosis == NotListed) && (outer == top || path == outer || strings.HasPrefix(path, outer+"/")) {
 			return true
 		}
 	}

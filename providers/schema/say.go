@@ -54,8 +54,8 @@ func article(k kinds) string {
 }
 
 // allowed is what a list of keys or values has.
-func (n *node) allowed(code string) string {
-	if code == UnknownKey {
+func (n *node) allowed(of *stream.Diagnosis) string {
+	if of == UnknownKey {
 		return n.keyList()
 	}
 	return n.listing()

@@ -97,19 +97,19 @@ func (w *Watch) str(end int, growing bool) bool {
 }
 
 // read reads what has come of a key or string.
-func (w *Watch) read(end int, growing bool, code string) {
+func (w *Watch) read(end int, growing bool, of *stream.Diagnosis) {
 	r := &w.text
 	if !growing {
 		end-- // the quote
 	}
 	args := w.call.Args()
 	what := "value"
-	if code == UnknownKey {
+	if of == UnknownKey {
 		what = "key"
 	}
 	text := func(end int) string { return clip(string(stream.AppendUnquoted(nil, args[w.start+1:end]))) }
 	fail := func(l *words) {
-		w.report(code, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowed(code)))
+		w.report(of, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowed(of)))
 	}
 	long := func() {
 		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", plural(r.most, "character")))
@@ -118,7 +118,7 @@ func (w *Watch) read(end int, growing bool, code string) {
 	}
 	for i := range r.lists {
 		if l := &r.lists[i]; !growing && !l.is() {
-			w.report(code, w.start, end, fmt.Sprintf("no %s is %q, only %s", what, text(end), l.of.allowed(code)))
+			w.report(of, w.start, end, fmt.Sprintf("no %s is %q, only %s", what, text(end), l.of.allowed(of)))
 		}
 	}
 }

@@ -28,17 +28,6 @@ import (
 	"toolscope/stream"
 )
 
-// Codes of the findings.
-const (
-	NoSuchTool = "NO_SUCH_TOOL"       // the request declares no tool of that name
-	UnknownKey = "SCHEMA_UNKNOWN_KEY" // a key that the schema forbids
-	WrongType  = "SCHEMA_WRONG_TYPE"  // a value of a type that the schema forbids
-	NotListed  = "SCHEMA_ENUM"        // a value that is none of those the schema lists
-	TooMany    = "SCHEMA_TOO_MANY"    // more characters, elements or keys than the schema allows
-	Invalid    = "SCHEMA_INVALID"     // sealed, and the validator refuses it
-	Unchecked  = "SCHEMA_UNCHECKED"   // nothing can be said, and why
-)
-
 // A Set is the tools of one request. It belongs to one goroutine.
 type Set struct {
 	declared []dialect.Tool
@@ -99,7 +88,7 @@ func (s *Set) missing(name string) stream.Finding {
 	} else {
 		message += ", only " + list(s.names(), len(s.tools))
 	}
-	return stream.Finding{Code: NoSuchTool, Severity: stream.Warn, Message: message, Offset: stream.NoOffset}
+	return NoSuchTool.Finding("%s", message)
 }
 
 func (s *Set) names() (names []string) {

@@ -67,7 +67,8 @@ func (w *Watch) validate(args []byte, toks []stream.Token) {
 	})
 	left = slices.CompactFunc(left, func(a, b complaint) bool { return a.off == b.off && a.message() == b.message() })
 	for i, c := range left[:min(len(left), most)] {
-		f := stream.Finding{Code: Invalid, Severity: stream.Warn, Message: c.message(), Offset: c.off}
+		f := Invalid.Finding("%s", c.message())
+		f.Offset = c.off
 		if more := len(left) - most; i == most-1 && more > 0 {
 			f.Message += fmt.Sprintf("; and %d more", more)
 		}
@@ -81,7 +82,7 @@ func (w *Watch) validate(args []byte, toks []stream.Token) {
 // toldOf reports whether the early look has told of the same. A value of the
 // wrong type, or not listed, needs no second complaint.
 func (w *Watch) toldOf(c complaint) bool {
-	return c.code != "" && w.spoken(c.code, c.off) || w.spoken(WrongType, c.off) || w.spoken(NotListed, c.off)
+	return c.early != nil && w.spoken(c.early, c.off) || w.spoken(WrongType, c.off) || w.spoken(NotListed, c.off)
 }
 
 // validate holds arguments against the schema.

@@ -47,8 +47,8 @@ type open struct {
 
 // said is what a finding was about: it is said once.
 type said struct {
-	code string
-	at   int // first byte of the value or key
+	of *stream.Diagnosis
+	at int // first byte of the value or key
 }
 
 // Extend looks at what has come of the call since it was last called, and
@@ -130,7 +130,7 @@ func (w *Watch) name() {
 // unchecked says why nothing will be said.
 func (w *Watch) unchecked(why string) {
 	w.check = nil
-	w.found = append(w.found, stream.Finding{Code: Unchecked, Severity: stream.Info, Message: why, Offset: stream.NoOffset})
+	w.found = append(w.found, Unchecked.Finding("%s", why))
 }
 
 // restart looks at everything again: the arguments were replaced.
@@ -276,20 +276,20 @@ func (w *Watch) element(o *open) {
 
 // report makes a finding about the value or key at start, once. The byte at off
 // is the one that made it certain.
-func (w *Watch) report(code string, start, off int, message string) {
-	if w.over || w.spoken(code, start) {
+func (w *Watch) report(of *stream.Diagnosis, start, off int, message string) {
+	if w.over || w.spoken(of, start) {
 		return
 	}
-	w.said = append(w.said, said{code, start})
+	w.said = append(w.said, said{of, start})
 	path := pointerAt(w.call.Args(), w.call.Lexer().Tokens(), start)
-	w.found = append(w.found, stream.Finding{
-		Code: code, Severity: stream.Warn, Message: path + ": " + message, Offset: off,
-	})
+	f := of.Finding("%s: %s", path, message)
+	f.Offset = off
+	w.found = append(w.found, f)
 	if len(w.said) == most {
 		w.over = true
 	}
 }
 
-func (w *Watch) spoken(code string, start int) bool {
-	return slices.Contains(w.said, said{code, start})
+func (w *Watch) spoken(of *stream.Diagnosis, start int) bool {
+	return slices.Contains(w.said, said{of, start})
 }

@@ -19,15 +19,15 @@ const malformedArgs = `{"path": "notes.md", "text": "a "quoted" word"}`
 // arguments and on what the client makes of them, and on nothing else.
 func TestReplayMalformed(t *testing.T) {
 	type fate struct{ outcome, loss, sent string }
-	emptied := fate{"emptied", replay.ArgsEmptied, "{}"}
+	emptied := fate{"emptied", replay.ArgsEmptied.Code, "{}"}
 	kept := fate{"verbatim", "", malformedArgs}
 	rejected := fate{"rejected", "", ""}
 	lit, _ := json.Marshal(malformedArgs)
-	wrapped := fate{"wrapped", replay.ArgsWrapped, `{"INVALID_JSON":` + string(lit) + `}`}
-	wrappedRaw := fate{"wrapped", replay.ArgsWrapped, `{"rawInvalidInput":` + string(lit) + `}`}
-	repaired := fate{"repaired", replay.ArgsRepaired, `{"path":"notes.md","text":"a "}`}
-	dropped := fate{"dropped", replay.CallDropped, ""}
-	encoded := fate{"wrapped", replay.DoubleEncoded, string(lit)}
+	wrapped := fate{"wrapped", replay.ArgsWrapped.Code, `{"INVALID_JSON":` + string(lit) + `}`}
+	wrappedRaw := fate{"wrapped", replay.ArgsWrapped.Code, `{"rawInvalidInput":` + string(lit) + `}`}
+	repaired := fate{"repaired", replay.ArgsRepaired.Code, `{"path":"notes.md","text":"a "}`}
+	dropped := fate{"dropped", replay.CallDropped.Code, ""}
+	encoded := fate{"wrapped", replay.DoubleEncoded.Code, string(lit)}
 	wants := map[string]struct{ text, json, object fate }{ // where a text is taken, one that is JSON, an object
 		"preserve":      {kept, rejected, emptied},
 		"wrap":          {wrapped, wrapped, wrapped},
@@ -36,7 +36,7 @@ func TestReplayMalformed(t *testing.T) {
 		"empty-warn":    {kept, rejected, emptied},
 		"drop":          {dropped, dropped, dropped},
 		"repair":        {repaired, repaired, repaired},
-		"double-encode": {encoded, encoded, fate{"rejected", replay.DoubleEncoded, ""}},
+		"double-encode": {encoded, encoded, fate{"rejected", replay.DoubleEncoded.Code, ""}},
 		"strict":        {rejected, rejected, rejected},
 	}
 	list := previews(t, "--policy", "all", "testdata/malformed.sse")
@@ -56,7 +56,7 @@ func TestReplayMalformed(t *testing.T) {
 		what := p.Policy + " to " + p.To + ": "
 		same(t, 0, what+"outcome", p.Outcome, want.outcome)
 		same(t, 0, what+"refused", p.Refused != "", want.outcome == "rejected" || want.outcome == "dropped" && !to.Unpaired)
-		if want.loss != "" && !slices.Contains(p.codes(), want.loss) || want.loss == "" && slices.Contains(p.codes(), replay.ArgsEmptied) {
+		if want.loss != "" && !slices.Contains(p.codes(), want.loss) || want.loss == "" && slices.Contains(p.codes(), replay.ArgsEmptied.Code) {
 			t.Errorf("%slosses %v, want %q", what, p.codes(), want.loss)
 		}
 		if want.sent != "" {
@@ -96,7 +96,7 @@ func TestReplayNested(t *testing.T) {
 	whole := previews(t, "--to", "anthropic", "--policy", "drop", "--whole", "testdata/nested.json")[0]
 	same(t, 0, "outcome", whole.Outcome, "dropped")
 	same(t, 0, "calls", whole.Calls[0].Outcome+", "+whole.Calls[1].Outcome, "parsed, dropped")
-	if i := slices.Index(whole.codes(), replay.CallDropped); i < 0 || whole.Losses[i].Call != 2 || whole.Refused == "" {
+	if i := slices.Index(whole.codes(), replay.CallDropped.Code); i < 0 || whole.Losses[i].Call != 2 || whole.Refused == "" {
 		t.Errorf("losses %+v, refused %q", whole.Losses, whole.Refused)
 	}
 }
@@ -117,7 +117,7 @@ func TestReplayWhole(t *testing.T) {
 	same(t, 0, "scope", split[0].Scope, "turn")
 	same(t, 0, "one by one", split[0].OneByOne, true)
 	same(t, 0, "messages", strings.Count(string(split[0].Body), `"role":"assistant"`), 2)
-	same(t, 0, "losses", split[0].codes(), []string{replay.ParallelSplit})
+	same(t, 0, "losses", split[0].codes(), []string{replay.ParallelSplit.Code})
 	each := previews(t, "--to", "anthropic", "--turn", "1", "demo/parallel.tsc")
 	same(t, 0, "calls by themselves", len(each), 2)
 	same(t, 1, "number", each[1].Call, 2)
@@ -146,7 +146,7 @@ func TestReplayConversation(t *testing.T) {
 	given := previews(t, "--conversation", "--to", "anthropic", "--request", "testdata/request.json", "testdata/malformed.sse")[0]
 	same(t, 0, "calls", len(given.Calls), 2)
 	same(t, 0, "outcomes", given.Calls[0].Outcome+", "+given.Calls[1].Outcome, "parsed, emptied")
-	if i := slices.Index(given.codes(), replay.ArgsEmptied); i < 0 || given.Losses[i].Call != 2 {
+	if i := slices.Index(given.codes(), replay.ArgsEmptied.Code); i < 0 || given.Losses[i].Call != 2 {
 		t.Errorf("losses %+v", given.Losses)
 	}
 }

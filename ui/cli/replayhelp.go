@@ -163,8 +163,8 @@ func lossesHelp() string {
 		for _, severity := range slices.Backward(replay.Severities) {
 			l.linef("")
 			l.linef("%s", severity)
-			for _, c := range replay.Codes {
-				if replay.SeverityOf(c.Code) == severity {
+			for _, c := range replay.Kinds {
+				if c.Severity == severity {
 					l.prose(fmt.Sprintf("  %-24s", c.Code), c.Says)
 				}
 			}

@@ -80,8 +80,8 @@ func TestReplayHelp(t *testing.T) {
 	for _, p := range replay.Policies {
 		pages["policies"] = append(pages["policies"], p.Name, strings.Fields(p.Does)[0], strings.Fields(p.Seen)[0])
 	}
-	for _, c := range replay.Codes {
-		pages["losses"] = append(pages["losses"], c.Code, replay.SeverityOf(c.Code).String())
+	for _, c := range replay.Kinds {
+		pages["losses"] = append(pages["losses"], c.Code, c.Severity.String())
 	}
 	for name, words := range pages {
 		out := command(t, nil, "help", name).stdout

@@ -1,0 +1,65 @@
+package providers
+
+import (
+	"slices"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/providers/schema"
+	"toolscope/stream"
+)
+
+// Findings are all there are, each once: those of the fold, of what stands
+// between bytes and frames, of the protocols, of the schemas, and the losses of
+// replay.
+func Findings() []*stream.Diagnosis {
+	all := slices.Concat(stream.Findings, findings, dialect.Findings)
+	for _, d := range All {
+		all = append(all, d.Findings...)
+	}
+	all = append(all, schema.Findings...)
+	for _, k := range replay.Kinds {
+		if !slices.Contains(all, k.Diagnosis) {
+			all = append(all, k.Diagnosis)
+		}
+	}
+	return all
+}
+
+// findings are those of this room: what is seen before a dialect reads a frame.
+var findings = []*stream.Diagnosis{
+	sourceNote, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken,
+}
+
+var (
+	sourceNote = &stream.Diagnosis{
+		Code: "SOURCE_NOTE", Severity: stream.Info, By: stream.Toolscope,
+		Means: "The source of the bytes cannot tell everything, or says something about itself: a log without deltas, a proxy that answered itself.",
+		Do:    "Read the note before you judge what is shown.",
+	}
+	dialectUnknown = &stream.Diagnosis{
+		Code: "DIALECT_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
+		Means: "What came is of no protocol that this version knows: it is shown as it came, not interpreted.",
+		Do:    "Name the protocol with --dialect if you know it.",
+	}
+	dialectSeen = &stream.Diagnosis{
+		Code: "DIALECT_SEEN", Severity: stream.Warn, By: stream.Toolscope,
+		Means: "The protocol is recognised, but this version does not decode it: the frames are shown as they came.",
+		Do:    "Look at the wire pane; nothing is known of its calls.",
+	}
+	unterminatedFrame = &stream.Diagnosis{
+		Code: "UNTERMINATED_FRAME", Severity: stream.Info, By: stream.Gateway,
+		Means: "The last event has no blank line after it: browsers and some SDKs drop it.",
+		Do:    "Nothing, if your client reads it; otherwise have the host end its events.",
+	}
+	blankLinesMissing = &stream.Diagnosis{
+		Code: "BLANK_LINES_MISSING", Severity: stream.Warn, By: stream.Gateway,
+		Means: "No blank line stands between the events: clients take them for one and cannot read it.",
+		Do:    "Have the gateway send an empty line after each event.",
+	}
+	codingBroken = &stream.Diagnosis{
+		Code: "CODING_BROKEN", Severity: stream.Error, By: stream.Gateway,
+		Means: "The body cannot be unpacked: it is not the coding its headers say, it is damaged, or it is too large.",
+		Do:    "Ask for it uncompressed, with Accept-Encoding: identity.",
+	}
+)

@@ -1,0 +1,16 @@
+package geminiinteractions
+
+import "toolscope/stream"
+
+// findings are those only this protocol makes.
+var findings = []*stream.Diagnosis{
+	responseUnfinished,
+}
+
+var (
+	responseUnfinished = &stream.Diagnosis{
+		Code: "RESPONSE_UNFINISHED", Severity: stream.Info, By: stream.Provider,
+		Means: "The interaction is still running: what is shown is what there was of it.",
+		Do:    "Fetch it again when it has ended.",
+	}
+)

@@ -1,0 +1,29 @@
+package replay
+
+import (
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestKinds: every kind has words, once, and what a later request can be found to
+// have done has a grade as a finding.
+func TestKinds(t *testing.T) {
+	told := map[string]bool{}
+	for _, k := range Kinds {
+		if told[k.Code] || k.Says == "" {
+			t.Errorf("%s: %q, told before: %v", k.Code, k.Says, told[k.Code])
+		}
+		told[k.Code] = true
+		o := Observation{Fate: Intact, Losses: []Loss{{Kind: k}}}
+		f, ok := o.Finding()
+		if ok != (k.Severity >= Medium) || ok && (f.Code != k.Code || f.By != stream.Client || (f.Severity == stream.Error) != (k.Severity == Critical)) {
+			t.Errorf("%s, a loss of severity %s: %v %+v", k.Code, k.Severity, ok, f)
+		}
+	}
+	for i, s := range Severities {
+		if found, ok := FindSeverity(s.String()); !ok || found != s || int(s) != i || len(Severities) != len(severityWords) {
+			t.Errorf("severity %d of %d is %s", i, len(Severities), s)
+		}
+	}
+}
