@@ -57,7 +57,7 @@ var (
 	}
 	ArgsBroken = &Diagnosis{
 		Code: "ARGS_BROKEN", Severity: Error, By: Model,
-		Means: "The arguments stop being JSON at the byte it points at, and nothing that follows can mend that.",
+		Means: "The arguments stop being JSON at the byte that is marked, and nothing that follows can mend them.",
 		Do:    "Tell the model in a tool result what is wrong; a client that sends {} back instead hides the mistake from it.",
 	}
 	ArgsTrailing = &Diagnosis{

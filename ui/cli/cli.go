@@ -100,7 +100,8 @@ grow, and what state the call is really in.
   toolscope proxy               stand in front of providers, watch and record
   toolscope print FILE          the calls, without a screen
   toolscope replay FILE         what becomes of the calls when they are sent back
-  toolscope serve FILE          answer like the provider that was recorded`,
+  toolscope serve FILE          answer like the provider that was recorded
+  toolscope explain CODE        what a finding means, and what to do`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -118,7 +119,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), versionCommand())
+	root.AddCommand(open, a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), explainCommand(), versionCommand())
 	root.AddCommand(topics()...)
 	return root
 }
@@ -174,6 +175,7 @@ func topics() []*cobra.Command {
 		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
 		{Use: "targets", Short: "The names replay --to takes, and what each provider wants", Long: targetsHelp()},
 		{Use: "policies", Short: "The names replay --policy takes, and who does so", Long: policiesHelp()},
+		{Use: "findings", Short: "What can be found, and who did it", Long: findingsHelp()},
 		{Use: "losses", Short: "What replay can lose, by severity", Long: lossesHelp()},
 	}
 }

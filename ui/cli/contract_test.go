@@ -88,9 +88,9 @@ type turnJSON struct {
 }
 
 type findingJSON struct {
-	Code, Severity, Message string
-	Event                   int
-	Offset                  *int
+	Code, Severity, By, Message string
+	Event                       int
+	Offset                      *int
 }
 
 // decode reads the lines; one of no known kind, or with an unknown field, is an

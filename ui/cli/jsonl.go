@@ -175,6 +175,7 @@ func findingList(list []stream.Finding) []byte {
 		var o object
 		o.text("code", f.Code)
 		o.text("severity", f.Severity.String())
+		o.text("by", f.By.String())
 		o.text("message", f.Message)
 		o.int("event", f.Event)
 		if f.Offset != stream.NoOffset {

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/providers"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// findingsHelp is every code there is.
+func findingsHelp() string {
+	return page(func(l lines) {
+		l.prose("", "Findings: what can be found, how bad it is, who did it, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
+		for _, d := range byCode(providers.Findings()) {
+			l.linef("")
+			l.linef("  %-26s %-18s %s", d.Code, grades(d), d.By)
+			l.prose("    ", d.Means)
+		}
+	})
+}
+
+func byCode(all []*stream.Diagnosis) []*stream.Diagnosis {
+	slices.SortFunc(all, func(a, b *stream.Diagnosis) int { return cmp.Compare(a.Code, b.Code) })
+	return all
+}
+
+// grades are the severities a finding may have, the usual one first.
+func grades(d *stream.Diagnosis) string {
+	words := []string{d.Severity.String()}
+	for _, s := range d.Also {
+		words = append(words, s.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+func explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "explain CODE", Short: "What a finding means, who did it, and what to do",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("explain takes one code\n'toolscope help findings' lists them")
+			}
+			text, err := explained(args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+}
+
+// explained is all there is to say about a code.
+func explained(code string) (string, error) {
+	all := byCode(providers.Findings())
+	i := slices.IndexFunc(all, func(d *stream.Diagnosis) bool { return strings.EqualFold(d.Code, code) })
+	if i < 0 {
+		return "", usagef("no finding has the code %q%s\n'toolscope help findings' lists them", code, near(all, strings.ToUpper(code)))
+	}
+	d := all[i]
+	return page(func(l lines) {
+		l.linef("%s", d.Code)
+		l.linef("  severity  %s", grades(d))
+		l.linef("  by        %s", d.By)
+		l.prose("  means     ", d.Means)
+		l.prose("  do        ", d.Do)
+		for _, k := range replay.Kinds {
+			if k.Diagnosis == d {
+				l.prose("  replay    ", fmt.Sprintf("a loss of severity %s: %s", k.Severity, k.Says))
+			}
+		}
+	}), nil
+}
+
+// near names the codes that are spelled like this one, or begin so.
+func near(all []*stream.Diagnosis, code string) string {
+	type candidate struct {
+		code string
+		far  int
+	}
+	var list []candidate
+	for _, d := range all {
+		far := edits(d.Code, code)
+		if len(code) > 2 && strings.HasPrefix(d.Code, code) {
+			far = 0
+		}
+		if far <= max(2, len(code)/4) {
+			list = append(list, candidate{d.Code, far})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return a.far - b.far })
+	var words []string
+	for _, c := range list[:min(len(list), 5)] {
+		words = append(words, c.code)
+	}
+	if words == nil {
+		return ""
+	}
+	return "; near it: " + strings.Join(words, ", ")
+}
+
+// edits is how many letters must be put in, left out or changed to make a of b.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+)
+
+// TestFindingsHelp: the page has every code with its grades and its culprit, and
+// fits a terminal.
+func TestFindingsHelp(t *testing.T) {
+	out := command(t, nil, "help", "findings").stdout
+	wantNarrow(t, out)
+	lines := strings.Split(out, "\n")
+	for _, d := range providers.Findings() {
+		found := false
+		for _, line := range lines {
+			words := strings.Fields(line)
+			found = found || len(words) > 2 && words[0] == d.Code && strings.Contains(line, grades(d)) && words[len(words)-1] == d.By.String()
+		}
+		if !found {
+			t.Errorf("no line for %s", d.Code)
+		}
+	}
+}
+
+// TestExplain: each code is told in full, however it is written.
+func TestExplain(t *testing.T) {
+	for _, d := range providers.Findings() {
+		got := command(t, nil, "explain", strings.ToLower(d.Code))
+		same(t, 0, "exit code", got.code, 0)
+		wantNarrow(t, got.stdout)
+		flat := strings.Join(strings.Fields(got.stdout), " ")
+		want := d.Code + " severity " + grades(d) + " by " + d.By.String() + " means " + d.Means + " do " + d.Do
+		if !strings.HasPrefix(flat, want) {
+			t.Errorf("%s\nwant %s", flat, want)
+		}
+	}
+	if out := command(t, nil, "explain", "DUP_KEYS").stdout; !strings.Contains(out, "replay    a loss of severity medium") {
+		t.Errorf("not told as a loss: %s", out)
+	}
+	for args, want := range map[string]string{
+		"":                `explain takes one code`,
+		"A B":             `explain takes one code`,
+		"ARGS_BROKE":      `no finding has the code "ARGS_BROKE"; near it: ARGS_BROKEN`,
+		"no_terminatro":   `no finding has the code "no_terminatro"; near it: NO_TERMINATOR`,
+		"zzz":             `no finding has the code "zzz"` + "\n",
+		"PROVIDER_ERRORS": `near it: PROVIDER_ERROR` + "\n",
+	} {
+		got := command(t, nil, append([]string{"explain"}, strings.Fields(args)...)...)
+		same(t, 0, args+": exit code", got.code, 2)
+		if !strings.Contains(got.stderr, want) || strings.Count(got.stderr, "\n") > 3 || got.stdout != "" {
+			t.Errorf("explain %s: %q", args, got.stderr)
+		}
+	}
+}
+
+// TestCulprits: a finding names who did it.
+func TestCulprits(t *testing.T) {
+	calls, turns := command(t, nil, "print", "--format", "jsonl", "testdata/malformed.sse").decode(t)
+	got := map[string]string{}
+	for _, f := range append(calls[0].Findings, turns[0].Findings...) {
+		got[f.Code] = f.By
+	}
+	same(t, 0, "by", got["ARGS_BROKEN"], "model")
+	calls, _ = command(t, []byte(chunkWithoutIndex), "print", "--format", "jsonl", "-").decode(t)
+	for _, f := range calls[0].Findings {
+		got[f.Code] = f.By
+	}
+	same(t, 0, "by", got["ID_MISSING"], "gateway")
+}
+
+const chunkWithoutIndex = `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}}]}
+
+data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+
+data: [DONE]
+
+`
