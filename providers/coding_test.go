@@ -67,3 +67,26 @@ func TestCodingCutAtFirst(t *testing.T) {
 		t.Error(dump(in))
 	}
 }
+
+// TestBomb: what unpacks to too much is read up to there, the finding says so, and
+// what was sent is all there.
+func TestBomb(t *testing.T) {
+	var sent bytes.Buffer
+	z := gzip.NewWriter(&sent)
+	_, _ = z.Write([]byte("data: " + chatText + "\n\n"))
+	for range 12 {
+		_, _ = z.Write(bytes.Repeat([]byte(": no event\n"), 1<<20/11))
+	}
+	_ = z.Close()
+	in := new(Inspector)
+	in.Write(stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Encoding": {"gzip"}}}})
+	in.Write(stream.Record{Data: sent.Bytes(), End: true})
+	in.Close()
+	x := in.Exchange(0)
+	if got := turnLines(in.Session()); !strings.Contains(got, "CODING_BOMB error") || strings.Contains(got, "CODING_BROKEN") {
+		t.Error(got)
+	}
+	if x.Response.Size() != 10<<20 || !bytes.Equal(x.Sent.Bytes(0, x.Sent.Size()), sent.Bytes()) {
+		t.Errorf("%d bytes were read, %d of %d kept", x.Response.Size(), x.Sent.Size(), sent.Len())
+	}
+}

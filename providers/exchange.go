@@ -1,7 +1,9 @@
 package providers
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"toolscope/providers/coding"
@@ -83,13 +85,19 @@ func (x *Exchange) receive(p []byte) {
 		return
 	}
 	x.Sent.Append(p, x.at)
-	body, err := x.chain.Write(p)
-	x.body(body)
-	x.decoded(err)
+	for piece := range slices.Chunk(p, sentAtOnce) {
+		body, err := x.chain.Write(piece)
+		x.body(body)
+		x.decoded(err)
+	}
 	if x.chain.Plain() {
 		x.chain, x.Sent = nil, stream.Wire{}
 	}
 }
+
+// sentAtOnce is how many bytes as sent are decoded before what they become is
+// read: a few can become many.
+const sentAtOnce = 64 << 10
 
 // decoded notes what the codings did.
 func (x *Exchange) decoded(err error) {
@@ -118,7 +126,11 @@ func (x *Exchange) tellTrouble() {
 	case len(x.turns) > 0:
 		turn = x.lastTurn()
 	}
-	x.emit(dialect.Diagnose(turn, stream.NoSlot, codingBroken, "the body cannot be decoded: %s", x.trouble))
+	found := codingBroken
+	if errors.Is(x.trouble, coding.ErrExpands) {
+		found = codingBomb
+	}
+	x.emit(dialect.Diagnose(turn, stream.NoSlot, found, "the body cannot be decoded: %s", x.trouble))
 	x.trouble = nil
 }
 

@@ -28,7 +28,7 @@ func Findings() []*stream.Diagnosis {
 
 // findings are those of this room: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
-	sourceNote, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken,
+	sourceNote, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,
 }
 
 var (
@@ -59,7 +59,12 @@ var (
 	}
 	codingBroken = &stream.Diagnosis{
 		Code: "CODING_BROKEN", Severity: stream.Error, By: stream.Gateway,
-		Means: "The body cannot be unpacked: it is not the coding its headers say, it is damaged, or it is too large.",
+		Means: "The body cannot be unpacked: it is not the coding its headers say, or it is damaged.",
 		Do:    "Ask for it uncompressed, with Accept-Encoding: identity.",
+	}
+	codingBomb = &stream.Diagnosis{
+		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,
+		Means: "The body unpacks to 100 times what was sent, beyond 10 MiB, or to more than 256 MiB: it is read no further, and its bytes are kept as they were sent.",
+		Do:    "Find out who sends that: no answer of a model is so big or so empty.",
 	}
 )

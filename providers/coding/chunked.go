@@ -46,7 +46,7 @@ func (c *chunked) write(p []byte) ([]byte, error) {
 		p = append(c.line, p...)
 		c.line = nil
 		end := bytes.IndexByte(p, '\n')
-		if end < 0 && isSizeStart(p) {
+		if end < 0 && isSizeStart(p) && len(p) <= maxChunkLine {
 			c.line = p
 			return nil, nil
 		}

@@ -6,6 +6,10 @@
 //
 // A header says what a body is coded in; the bytes say whether it still is,
 // because dumps keep the headers of bodies that the client has already decoded.
+//
+// Hostile bytes can expand a thousandfold, and a thousandfold again in the next
+// coding. So no stage may make more of the bytes as sent than a [budget] allows:
+// then decoding ends with [ErrExpands], and what came until then is the body.
 package coding
 
 import (
@@ -14,15 +18,16 @@ import (
 	"strings"
 )
 
-// MaxBody is how many bytes a coded body may become: hostile input can expand a
-// thousandfold.
-const MaxBody = 1 << 30
+// maxCodings is how many codings may be applied to one body. Nobody applies more
+// than two, and each of them needs memory.
+const maxCodings = 5
 
 // Chain undoes all codings of one body, the last applied first. However its
 // bytes are cut into writes, the body is the same.
 type Chain struct {
 	stages []stage
-	size   int
+	budget *budget
+	out    []byte
 	err    error
 }
 
@@ -37,7 +42,7 @@ type stage interface {
 // New is the chain for a response with that header (canonical names), or nil
 // with the reason when it names a coding that is not known.
 func New(header map[string][]string) (*Chain, error) {
-	var c Chain
+	c := Chain{budget: new(budget)}
 	for _, coding := range listed(header["Transfer-Encoding"]) {
 		switch coding {
 		case "chunked":
@@ -57,7 +62,10 @@ func New(header map[string][]string) (*Chain, error) {
 	}
 	if len(content) == 0 {
 		// Files are also kept compressed: these begin with bytes no text has.
-		c.stages = append(c.stages, newPacked("gzip"), newPacked("zstd"))
+		c.stages = append(c.stages, newPacked("gzip", c.budget), newPacked("zstd", c.budget))
+	}
+	if len(c.stages) > maxCodings {
+		return nil, fmt.Errorf("the body is coded %d times over: %d is the most that is undone", len(c.stages), maxCodings)
 	}
 	return &c, nil
 }
@@ -85,7 +93,7 @@ func (c *Chain) add(coding string) error {
 	if _, known := packings[coding]; !known {
 		return fmt.Errorf("the body is coded as %q, which is none of gzip, deflate, br and zstd", coding)
 	}
-	c.stages = append(c.stages, newPacked(coding))
+	c.stages = append(c.stages, newPacked(coding, c.budget))
 	return nil
 }
 
@@ -114,13 +122,24 @@ func (c *Chain) Name() string {
 // Write decodes p and returns the body's bytes it completes, which are valid
 // until the next call. After an error nothing more is decoded.
 func (c *Chain) Write(p []byte) ([]byte, error) {
+	c.out = emptied(c.out)
+	for len(p) > 0 && c.err == nil {
+		n := c.budget.receive(len(p))
+		c.out = append(c.out, c.decode(p[:n])...)
+		p = p[n:]
+	}
+	return c.out, c.err
+}
+
+// decode takes bytes through all stages.
+func (c *Chain) decode(p []byte) []byte {
 	for _, s := range c.stages {
 		if c.err != nil || len(p) == 0 {
 			break
 		}
 		p, c.err = s.write(p)
 	}
-	return c.count(p), c.err
+	return p
 }
 
 // Close says that no more bytes come, and returns what was still held back.
@@ -137,12 +156,13 @@ func (c *Chain) Close() (rest []byte, err error) {
 		}
 		rest = append(moved, last...)
 	}
-	return c.count(rest), c.err
+	return rest, c.err
 }
 
-func (c *Chain) count(p []byte) []byte {
-	if c.size += len(p); c.size > MaxBody && c.err == nil {
-		c.err = fmt.Errorf("the body expands to more than %d MiB", MaxBody>>20)
+// emptied is a buffer to be filled again, or none where a burst has left a big one.
+func emptied(p []byte) []byte {
+	if cap(p) > 1<<20 {
+		return nil
 	}
-	return p
+	return p[:0]
 }

@@ -24,7 +24,8 @@ var packings = map[string]packing{
 	"gzip": {magic("\x1f\x8b"), func(r *pushed) (io.Reader, error) { return gzip.NewReader(r) }},
 	"zstd": {magic("\x28\xb5\x2f\xfd"), func(r *pushed) (io.Reader, error) {
 		// One worker decodes on the reader's side: nothing runs in the background.
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		// The window is as big as a content coding's may be (RFC 9659).
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 	}},
 	"br":      {noText, func(r *pushed) (io.Reader, error) { return brotli.NewReader(r), nil }},
 	"deflate": {noText, openDeflate},
@@ -73,12 +74,13 @@ func openDeflate(r *pushed) (io.Reader, error) {
 // packed is the stage for compressed bytes.
 type packed struct {
 	coding string
+	budget *budget
 	head   []byte // held back until it tells whether the coding is there
 	isText bool   // it is not
 	push   *pusher
 }
 
-func newPacked(coding string) *packed { return &packed{coding: coding} }
+func newPacked(coding string, b *budget) *packed { return &packed{coding: coding, budget: b} }
 
 func (s *packed) name() string {
 	if s.push == nil {
@@ -105,7 +107,7 @@ func (s *packed) write(p []byte) ([]byte, error) {
 	if s.isText = !yes; s.isText {
 		return p, nil
 	}
-	s.push = newPusher(packings[s.coding].open)
+	s.push = newPusher(packings[s.coding].open, s.budget)
 	return s.push.write(p)
 }
 
@@ -134,11 +136,14 @@ type pusher struct {
 	stop  func()
 	done  bool // the coded bytes have ended
 	out   []byte
+	made  int // bytes of all that came out
 	err   error
+
+	budget *budget
 }
 
-func newPusher(open func(*pushed) (io.Reader, error)) *pusher {
-	p := new(pusher)
+func newPusher(open func(*pushed) (io.Reader, error), b *budget) *pusher {
+	p := &pusher{budget: b}
 	p.next, p.stop = iter.Pull(func(yield func([]byte) bool) {
 		r, err := open(&pushed{p, yield})
 		buf := make([]byte, 32<<10)
@@ -196,22 +201,27 @@ func (p *pusher) write(b []byte) ([]byte, error) {
 	if p.done && p.err == nil && len(b) > 0 {
 		p.err = errors.New("more bytes follow its end")
 	}
-	p.in, p.out = b, p.out[:0]
+	p.in, p.out = b, emptied(p.out)
 	p.run()
 	return p.out, p.err
 }
 
-// run resumes the decoder until it wants more bytes.
+// run resumes the decoder until it wants more bytes, or has made too many.
 func (p *pusher) run() {
-	for wants := false; !wants && !p.done && len(p.out) <= MaxBody; {
+	for wants := false; !wants && !p.done; {
 		got, more := p.next()
-		p.out = append(p.out, got...)
 		wants, p.done = got == nil, !more
+		if room := p.budget.most() - p.made; len(got) > room {
+			got, p.err, p.done = got[:room], p.budget.spent(), true
+			p.stop()
+		}
+		p.made += len(got)
+		p.out = append(p.out, got...)
 	}
 }
 
 func (p *pusher) close() ([]byte, error) {
-	p.ended, p.out = true, p.out[:0]
+	p.ended, p.out = true, emptied(p.out)
 	p.run()
 	p.stop()
 	return p.out, p.err
