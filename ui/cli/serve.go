@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolscope/capture/admit"
 	"toolscope/capture/serve"
 	"toolscope/ui/display"
 )
@@ -93,7 +94,10 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 	if f.public {
 		a.say("toolscope: whoever reaches this machine can read what is served")
 	}
-	return a.untilSignal(listener, serve.New(o))
+	rules := admit.Rules{Public: f.public, Only: "this server answers for itself alone"}
+	return a.untilSignal(listener, rules.Handler(serve.New(o), "toolscope serve", func(no *admit.Refusal) {
+		a.say(fmt.Sprintf("toolscope: refused with %d: %s", no.Status, no.Why))
+	}))
 }
 
 // untilSignal serves and returns when a signal has ended it; connections that are open then are broken.

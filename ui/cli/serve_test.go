@@ -154,3 +154,38 @@ func TestServePublic(t *testing.T) {
 	p.signal(syscall.SIGINT)
 	p.wantExit(130)
 }
+
+// TestServeAdmits: a page that made its visitor's browser come here is not answered; the operator is told.
+func TestServeAdmits(t *testing.T) {
+	out, w := pipe(t)
+	p := start(t, launch{args: []string{"serve", saved(t, "a.sse", "data: 1\n\n")}, stdout: w})
+	w.Close()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		host, origin string
+		status       int
+	}{{"", "", 200}, {"evil.example", "", 421}, {"", "https://evil.example", 403}, {"", "http://localhost:3000", 200}} {
+		r, err := http.NewRequest("POST", strings.TrimSpace(line)+"/v1/messages", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Host = c.host; c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != c.status {
+			t.Errorf("%q: %s", c, resp.Status)
+		}
+	}
+	p.untilShown("toolscope: refused with 421: the Host \"evil.example\"")
+	p.untilShown("toolscope: refused with 403: the Origin \"https://evil.example\"")
+	p.signal(syscall.SIGINT)
+	p.wantExit(130)
+}
