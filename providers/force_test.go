@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -70,5 +71,28 @@ func TestForce(t *testing.T) {
 	in.Close()
 	if x := in.Exchange(0); x.Dialect != d || x.Why != "as you said" {
 		t.Errorf("read as %v: %s", x.Dialect, x.Why)
+	}
+}
+
+// terse is a decoder that opens a turn a frame and says nothing of it.
+type terse struct{ dialect.OneTurn }
+
+func (d *terse) Decode(_ stream.Frame, emit func(stream.Event)) error {
+	d.Number++
+	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number})
+	return nil
+}
+
+func (d *terse) Close(func(stream.Event)) {}
+
+// TestTurnOpenWithoutDetails: what only the exchange knows of a turn is there also
+// when the decoder knows nothing.
+func TestTurnOpenWithoutDetails(t *testing.T) {
+	in := new(Inspector)
+	in.Write(stream.Record{Exchange: 4, Data: data("{}"), End: true})
+	in.Close()
+	in.Reread(4, &dialect.Dialect{Name: "terse", New: func() dialect.Decoder { return &terse{dialect.BeforeTurns} }})
+	if turns := in.Session().Turns; len(turns) != 1 || turns[0].Exchange != 4 || turns[0].Dialect != "terse" {
+		t.Errorf("%d turns: %s", len(turns), dump(in))
 	}
 }

@@ -151,6 +151,19 @@ func (x *Exchange) lastTurn() int32 {
 	return int32(max(0, len(x.turns)-1))
 }
 
+// opening is what the decoder says of a turn, with what only the exchange knows.
+func (x *Exchange) opening(said *stream.Detail) *stream.Detail {
+	var more stream.Detail
+	if said != nil {
+		more = *said
+	}
+	more.Exchange, more.Dialect = x.Number, x.Dialect.Name
+	if more.Model == "" {
+		more.Model = x.askedModel()
+	}
+	return &more
+}
+
 // emit stamps an event and adds it to the timeline. The first event of a turn
 // opens it, whatever it is.
 func (x *Exchange) emit(e stream.Event) {
@@ -166,16 +179,13 @@ func (x *Exchange) emit(e stream.Event) {
 			x.turns = append(x.turns, x.in.turns)
 			x.in.turns++
 			if e.Kind != stream.TurnOpen {
-				x.emit(stream.Event{Kind: stream.TurnOpen, Turn: int32(len(x.turns) - 1), More: new(stream.Detail)})
+				x.emit(stream.Event{Kind: stream.TurnOpen, Turn: int32(len(x.turns) - 1)})
 			}
 		}
 		e.Turn = x.turns[e.Turn]
 	}
 	if e.Kind == stream.TurnOpen {
-		e.More.Exchange, e.More.Dialect = x.Number, x.Dialect.Name
-		if e.More.Model == "" {
-			e.More.Model = x.askedModel()
-		}
+		e.More = x.opening(e.More)
 	}
 	x.in.Timeline.Append(e)
 	if e.Kind == stream.CallOpen || len(x.check.watches) > 0 {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"sort"
 	"time"
 )
@@ -35,6 +36,7 @@ type Call struct {
 
 	phase     Phase
 	freeform  bool
+	nullNone  bool  // null stands for no arguments
 	sealedBy  int32 // frame of the seal
 	runs      [NumExecutors]run
 	sealEvent int32 // from which event on nothing could change any more, 0 if it was not sealed
@@ -79,7 +81,7 @@ type doubleCheck struct {
 func newCall(number int, turn, slot int32, d *Detail) *Call {
 	return &Call{
 		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.CallKind, Server: d.Server,
-		Choice: d.Choice, Parent: d.Parent, Host: d.Host, Item: d.Item, Space: d.Space, Attempt: d.Attempt, freeform: d.Freeform,
+		Choice: d.Choice, Parent: d.Parent, Host: d.Host, Item: d.Item, Space: d.Space, Attempt: d.Attempt, freeform: d.Freeform, nullNone: d.NullIsNone,
 		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime,
 	}
 }
@@ -118,7 +120,11 @@ func (c *Call) Syntax() Syntax {
 		return SyntaxFreeform
 	}
 	s := c.lex.Syntax()
-	if s == SyntaxOther && c.holdsJSON() {
+	switch {
+	case s != SyntaxOther:
+	case c.nullNone && string(bytes.TrimSpace(c.args)) == "null":
+		return SyntaxEmpty
+	case c.holdsJSON():
 		return SyntaxDouble
 	}
 	return s

@@ -104,19 +104,20 @@ type Event struct {
 
 // Detail is the part of an event that most events do not have.
 type Detail struct {
-	ID, Name string
-	Model    string
-	Dialect  string
-	Exchange int
-	CallKind string // function, custom, mcp, server, …
-	Server   bool   // the provider runs the call; no result is to be sent
-	Choice   int32  // which of several alternative responses the call is in
-	Parent   string // id of the call whose code made this one, or whose agent this turn is of
-	Host     string // the MCP server that runs it
-	Item     string // id of the item the call is in, where that has one besides the call's
-	Space    string // namespace of the tool, where the protocol keeps it apart from the name
-	Freeform bool   // the arguments are not JSON by design
-	Attempt  bool   // no call of the wire: what the model wrote was thrown away, Args are the provider's account of it
+	ID, Name   string
+	Model      string
+	Dialect    string
+	Exchange   int
+	CallKind   string // function, custom, mcp, server, …
+	Server     bool   // the provider runs the call; no result is to be sent
+	Choice     int32  // which of several alternative responses the call is in
+	Parent     string // id of the call whose code made this one, or whose agent this turn is of
+	Host       string // the MCP server that runs it
+	Item       string // id of the item the call is in, where that has one besides the call's
+	Space      string // namespace of the tool, where the protocol keeps it apart from the name
+	Freeform   bool   // the arguments are not JSON by design
+	NullIsNone bool   // the arguments null stand for none
+	Attempt    bool   // no call of the wire: what the model wrote was thrown away, Args are the provider's account of it
 
 	Copies    int    // how many copies of the arguments have come, all the same, where a protocol sends several
 	Signature string // opaque text that must come back with the call when it is replayed

@@ -91,7 +91,7 @@ func fuzzEvents(script []byte) (events []Event) {
 			At: time.Duration(i), Frame: int32(i / 6), Kind: EventKind(kind % byte(Heartbeat+2)),
 			Slot: int32(place%4) - 1, Turn: int32(place>>2%4) - 1, Code: Code(place >> 4 % 5), Text: text,
 		}
-		if what&0x80 == 0 || e.Kind != Args {
+		if what&0x80 == 0 {
 			e.More = &Detail{ID: text, Name: text, Choice: int32(what % 3), Freeform: what&0x40 != 0,
 				Finding: Finding{Offset: NoOffset}}
 			if place&0x40 != 0 {

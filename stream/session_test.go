@@ -273,3 +273,20 @@ func TestEventString(t *testing.T) {
 		}
 	}
 }
+
+// TestNoDetails: an event may come without details, whatever it is.
+func TestNoDetails(t *testing.T) {
+	var s Session
+	for kind := EventKind(0); kind <= Heartbeat+1; kind++ {
+		for turn := NoTurn; turn < 2; turn++ {
+			e := Event{Kind: kind, Turn: turn}
+			s.Apply(e)
+			if e.String() == "" {
+				t.Errorf("event %d has no words", kind)
+			}
+		}
+	}
+	if len(s.Turns) != 2 || s.Turns[0].Exchange != 0 || s.Turns[0].Dialect != "" {
+		t.Errorf("%d turns, the first %+v", len(s.Turns), s.Turns[0])
+	}
+}

@@ -30,7 +30,7 @@ type decoder struct {
 func (d *decoder) Now() time.Duration { return d.now }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	if string(f.Data) == "[DONE]" { // TanStack AI adds it
+	if dialect.IsDone(f.Data) { // TanStack AI adds it
 		return nil
 	}
 	ev := &d.event

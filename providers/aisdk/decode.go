@@ -21,7 +21,7 @@ type decoder struct {
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	if string(f.Data) == "[DONE]" {
+	if dialect.IsDone(f.Data) {
 		d.close(stream.CloseEnd, emit)
 		return nil
 	}

@@ -38,7 +38,7 @@ type block struct {
 const startSlot = 1 << 20
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	if string(f.Data) == "[DONE]" { // not of this protocol, but gateways add it
+	if dialect.IsDone(f.Data) { // not of this protocol, but gateways add it
 		d.close(stream.CloseEnd, emit)
 		return nil
 	}

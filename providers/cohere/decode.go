@@ -18,7 +18,7 @@ type decoder struct {
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	if string(f.Data) == "[DONE]" {
+	if dialect.IsDone(f.Data) {
 		d.doneWord(emit)
 		return nil
 	}
@@ -133,7 +133,7 @@ func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(s
 func (d *decoder) callStart(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure("tool-call-start", emit)
 	slot, call := slotOf(ev), d.firstCall(&ev.message)
-	d.callOpen(slot, call, emit)
+	d.callOpen(slot, call, false, emit)
 	if call.Args.Given() && !call.Args.Empty() { // normally the empty string, which deltas follow
 		d.arguments(slot, call.Args, emit)
 	}
@@ -147,11 +147,11 @@ func (d *decoder) firstCall(m *wireMessage) *dialect.FunctionCall {
 	return &m.call
 }
 
-func (d *decoder) callOpen(slot int32, w *dialect.FunctionCall, emit func(stream.Event)) {
+func (d *decoder) callOpen(slot int32, w *dialect.FunctionCall, whole bool, emit func(stream.Event)) {
 	d.calls++
 	id := w.ID.Text()
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &stream.Detail{
-		ID: id, Name: w.Name.Text(), CallKind: "function",
+		ID: id, Name: w.Name.Text(), CallKind: "function", NullIsNone: whole,
 	}})
 	if id == "" {
 		d.about(emit, slot, dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")

@@ -6,6 +6,7 @@
 package dialect
 
 import (
+	"bytes"
 	"time"
 
 	"toolscope/stream"
@@ -83,6 +84,22 @@ type Clock interface {
 	// Now is when the frame being decoded was made, since the first one; NoTime
 	// if it does not say.
 	Now() time.Duration
+}
+
+// IsDone reports whether data is [DONE], the word that ends a stream of Chat
+// Completions and that gateways add to others. Some hosts put spaces round it.
+func IsDone(data []byte) bool {
+	return len(data) < 100 && string(bytes.TrimSpace(data)) == "[DONE]"
+}
+
+// Learn keeps what a frame says of a turn, unless it was known already or "",
+// which says nothing. It reports whether that is news.
+func Learn(kept *string, said Raw) bool {
+	if *kept == "" {
+		*kept = said.Text()
+		return *kept != ""
+	}
+	return false
 }
 
 // Diagnose is the event of a finding about the call in slot, or about the turn

@@ -126,7 +126,7 @@ var (
 		Do:    "Parse the string before the call is run or sent back, or have the host send the object.",
 	}
 	ArgsNull = &stream.Diagnosis{
-		Code: "ARGS_NULL", Severity: stream.Warn, By: stream.Gateway,
+		Code: "ARGS_NULL", Severity: stream.Warn, Also: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Means: "The arguments are null, which is meant as {}.",
 		Do:    "Run the call with {}, and send {} back: providers refuse null.",
 	}

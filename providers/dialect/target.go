@@ -115,6 +115,9 @@ type DepthRule struct {
 	Limit, Base, Object, Array int
 }
 
+// Objects is how many objects may stand in one another.
+func (r DepthRule) Objects() int { return (r.Limit - r.Base) / r.Object }
+
 // ReasoningRule says what a protocol does with reasoning that comes back.
 type ReasoningRule uint8
 
@@ -136,6 +139,7 @@ type Refusal struct {
 	Name        string
 	LoneCall    string // a call without a result right after it
 	LoneResult  string // a result without a call
+	Depth       string // arguments that nest too deep
 	Unsigned    string // a call without its signature
 	NoReasoning string // reasoning that had to come back
 }

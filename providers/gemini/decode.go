@@ -42,7 +42,7 @@ type choice struct {
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	data := dialect.Raw(f.Data)
 	switch {
-	case string(data) == "[DONE]": // not of this protocol, but gateways add it
+	case dialect.IsDone(data): // not of this protocol, but gateways add it
 		d.Close(emit)
 		return nil
 	case data.Kind() == '[':
@@ -109,8 +109,7 @@ func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
 		d.Close(emit)
 	}
 	if d.Open {
-		if d.id == "" && c.id.Text() != "" || d.model == "" && c.model.Text() != "" {
-			d.id, d.model = c.id.Text(), c.model.Text()
+		if id, model := dialect.Learn(&d.id, c.id), dialect.Learn(&d.model, c.model); id || model {
 			emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
 		}
 		return

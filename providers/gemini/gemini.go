@@ -34,10 +34,32 @@ func Dialect() dialect.Dialect {
 	}
 }
 
-// ownKeys are members that only this protocol's responses have.
-var ownKeys = map[string]bool{
-	"candidates": true, "usageMetadata": true, "usage_metadata": true, "promptFeedback": true, "prompt_feedback": true,
-	"modelVersion": true, "model_version": true,
+// ownKeys are members that only this protocol's responses have, and what their
+// values begin with.
+var ownKeys = map[string]byte{
+	"candidates": '[', "usageMetadata": '{', "usage_metadata": '{', "promptFeedback": '{', "prompt_feedback": '{',
+	"modelVersion": '"', "model_version": '"',
+}
+
+// candidateKeys are members of a candidate: it has one of them at least.
+var candidateKeys = map[string]bool{
+	"content": true, "index": true, "finishReason": true, "finish_reason": true, "finishMessage": true, "finish_message": true,
+	"safetyRatings": true, "safety_ratings": true, "citationMetadata": true, "citation_metadata": true, "tokenCount": true,
+	"token_count": true, "groundingMetadata": true, "grounding_metadata": true, "avgLogprobs": true, "logprobsResult": true,
+	"urlContextMetadata": true,
+}
+
+// ownKey is the member of an object that only this protocol's responses have, ""
+// when there is none.
+func ownKey(object dialect.Raw) string {
+	s := object.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		key := string(s.Key())
+		if kind := ownKeys[key]; kind != 0 && s.Kind() == kind && (key != "candidates" || dialect.ListOf(s, candidateKeys)) {
+			return key
+		}
+	}
+	return ""
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
@@ -46,22 +68,20 @@ func sniff(e dialect.Evidence) dialect.Score {
 		data = s.Value()
 	}
 	var wrapped, err dialect.Raw
+	if key := ownKey(data); key != "" {
+		return dialect.Score{Points: dialect.Sure, Why: "a response with " + key}
+	}
 	s := data.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
-		switch key := string(s.Key()); {
-		case ownKeys[key] && (s.Kind() == '[' || s.Kind() == '{' || s.Kind() == '"'):
-			return dialect.Score{Points: dialect.Sure, Why: "a response with " + key}
-		case key == "response":
+		switch string(s.Key()) {
+		case "response":
 			wrapped = s.Value()
-		case key == "error":
+		case "error":
 			err = s.Value()
 		}
 	}
-	s = wrapped.Scan()
-	for ok := s.Object(); ok; ok = s.Member() {
-		if key := string(s.Key()); ownKeys[key] {
-			return dialect.Score{Points: dialect.Sure, Why: "Cloud Code's wrapper round a response with " + key}
-		}
+	if key := ownKey(wrapped); key != "" {
+		return dialect.Score{Points: dialect.Sure, Why: "Cloud Code's wrapper round a response with " + key}
 	}
 	_, isNumber := err.Get("code").Int()
 	switch {

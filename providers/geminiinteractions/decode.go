@@ -29,7 +29,7 @@ type step struct {
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	if string(f.Data) == "[DONE]" {
+	if dialect.IsDone(f.Data) {
 		d.Close(emit)
 		return nil
 	}

@@ -176,7 +176,7 @@ func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream
 		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{Signature: signature}})
 	}
 	switch {
-	case w.id.Empty():
+	case w.id.Empty() && k.id != "":
 		d.about(emit, k, idEmpty, "later fragments carry an empty id: it does not replace the first")
 	case id == "":
 	case k.id == "":

@@ -38,7 +38,7 @@ type choiceState struct {
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	if string(f.Data) == "[DONE]" {
+	if dialect.IsDone(f.Data) {
 		d.close(stream.CloseEnd, emit)
 		return nil
 	}
@@ -86,8 +86,7 @@ func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
 		d.begin(c, emit)
 		return
 	}
-	if d.id == "" && !c.id.Empty() && c.id.IsString() || d.model == "" && !c.model.Empty() && c.model.IsString() {
-		d.id, d.model = c.id.Text(), c.model.Text()
+	if id, model := dialect.Learn(&d.id, c.id), dialect.Learn(&d.model, c.model); id || model {
 		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
 	}
 }

@@ -31,14 +31,15 @@ func Dialect() dialect.Dialect {
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	var object, choices, errs dialect.Raw
+	var object, errs dialect.Raw
+	choices := false
 	s := dialect.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "object":
 			object = s.Value()
 		case "choices":
-			choices = s.Value()
+			choices = dialect.ListOf(s, choiceKeys)
 		case "error":
 			errs = s.Value()
 		}
@@ -46,7 +47,7 @@ func sniff(e dialect.Evidence) dialect.Score {
 	switch {
 	case strings.HasPrefix(object.Text(), "chat.completion"):
 		return dialect.Score{Points: dialect.Sure, Why: "object " + object.Text()}
-	case choices.Kind() == '[':
+	case choices:
 		return dialect.Score{Points: dialect.Strong, Why: "a list of choices"}
 	case strings.HasSuffix(e.Path, "/chat/completions"):
 		return dialect.Score{Points: dialect.Strong, Why: "path " + e.Path}
@@ -58,6 +59,11 @@ func sniff(e dialect.Evidence) dialect.Score {
 		return dialect.Score{Points: dialect.Weak, Why: "an error object"}
 	}
 	return dialect.Score{}
+}
+
+// choiceKeys are members of a choice: it has one of them at least.
+var choiceKeys = map[string]bool{
+	"delta": true, "message": true, "index": true, "finish_reason": true, "text": true, "content_filter_results": true, "usage": true,
 }
 
 // finishCodes are the finish reasons seen on real wires. A content filter cuts

@@ -72,8 +72,10 @@ func (c *chunk) parse(data []byte) error {
 	return s.End()
 }
 
+// choice reads a choice. What it says stands in delta, or in message in a body;
+// a message beside a delta repeats it, as Writer's does.
 func (c *chunk) choice(s *dialect.Scanner, ch *choice) {
-	before := len(c.calls)
+	before, delta, message := len(c.calls), false, dialect.Raw(nil)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "index":
@@ -85,11 +87,15 @@ func (c *chunk) choice(s *dialect.Scanner, ch *choice) {
 		case "usage":
 			ch.usage = s.Value()
 		case "message":
-			ch.whole = s.Kind() == '{'
-			c.delta(s, ch)
+			message = s.Value()
 		case "delta":
+			delta = delta || s.Kind() == '{'
 			c.delta(s, ch)
 		}
+	}
+	if inside := message.Scan(); !delta && message != nil {
+		ch.whole = inside.Kind() == '{'
+		c.delta(&inside, ch)
 	}
 	ch.calls = len(c.calls) - before
 	for i := before; i < len(c.calls); i++ {

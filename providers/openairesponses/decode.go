@@ -37,7 +37,7 @@ func (d *decoder) Turn() int32 {
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	d.emit = emit
-	if string(f.Data) == "[DONE]" { // not of this protocol, but hosts add it
+	if dialect.IsDone(f.Data) { // not of this protocol, but hosts add it
 		d.sentinel()
 		return nil
 	}

@@ -93,6 +93,15 @@ func TestDepth(t *testing.T) {
 		if told(p) != test.losses {
 			t.Errorf("%.20s of %d bytes to %s: %s", test.args, len(test.args), test.to, codes(p.Losses))
 		}
+		// Whose words nobody knows, of that nobody knows that it refuses.
+		if refused := strings.Contains(p.Refused, "too deep"); refused != (test.losses != "" && test.to == "gemini") || refused != (p.Outcome == replay.Rejected) {
+			t.Errorf("%.20s of %d bytes to %s: %s, %q", test.args, len(test.args), test.to, p.Outcome, p.Refused)
+		}
+	}
+	p := replay.Conversation(calls(from, objects(40)), from).Preview(target(t, "gemini"), policy(t, "preserve"))
+	const want = "nests 40 deep, which takes 123 messages in one another: 100 are read, as many as 32 objects take"
+	if p.Losses[0].Message != want {
+		t.Errorf("%q, want %q", p.Losses[0].Message, want)
 	}
 }
 

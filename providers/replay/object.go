@@ -49,8 +49,12 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 	} else if len(value) < len(f.raw) {
 		c.tell(f, Whitespace, around(f.raw), "the space around the value, as in %s, is gone")
 	}
-	if f.tooDeep(c.To.Depth) {
-		c.lose(Loss{Kind: DepthLimit, Message: fmt.Sprintf("nests to level %d of a limit of %d messages", f.levels(c.To.Depth), c.To.Depth.Limit)})
+	if rule := c.To.Depth; f.tooDeep(rule) {
+		c.lose(Loss{Kind: DepthLimit, Message: fmt.Sprintf("nests %d deep, which takes %d messages in one another: %d are read, as many as %d objects take",
+			f.depth, f.levels(rule), rule.Limit, rule.Objects())})
+		if words := c.To.Refusal.Depth; words != "" {
+			sent.refuse(c, words, sent.ID, sent.Name, "")
+		}
 	}
 	if len(c.Losses) == before {
 		return f.raw

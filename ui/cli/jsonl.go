@@ -86,7 +86,7 @@ func callLine(file string, t *stream.Turn, c *stream.Call) []byte {
 // parsed is the arguments as a JSON value, null when they are none.
 func parsed(c *stream.Call) []byte {
 	switch {
-	case c.Status() == stream.NoArguments:
+	case c.Status() == stream.NoArguments && len(c.Args()) == 0:
 		return []byte("{}")
 	case c.Syntax() != stream.SyntaxObject:
 		return []byte("null")
@@ -104,7 +104,9 @@ func turnLine(file string, x *providers.Exchange, t *stream.Turn, cost price.Fig
 	o.text("file", file)
 	o.int("turn", int(t.Number)+1)
 	o.text("dialect", t.Dialect)
-	o.text("model", t.Model)
+	if t.Model != "" {
+		o.text("model", t.Model)
+	}
 	o.text("phase", t.Phase().String())
 	o.text("finish", t.Finish)
 	o.int("text_bytes", len(t.Text))

@@ -64,7 +64,7 @@ func argumentsRule(t *dialect.Target) string {
 		words = append(words, "members in no order")
 	}
 	if t.Depth.Limit > 0 {
-		words = append(words, fmt.Sprintf("nested at most %d deep", t.Depth.Limit))
+		words = append(words, fmt.Sprintf("at most %d objects in one another", t.Depth.Objects()))
 	}
 	return strings.Join(words, ", ")
 }

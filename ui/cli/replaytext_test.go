@@ -92,6 +92,9 @@ func TestReplayHelp(t *testing.T) {
 			}
 		}
 	}
+	if out := command(t, nil, "help", "targets").stdout; strings.Count(strings.Join(strings.Fields(out), " "), "at most 32 objects in one another") != 2 {
+		t.Errorf("help targets: not how deep arguments may nest in\n%s", out)
+	}
 	losses := command(t, nil, "help", "losses").stdout
 	for i, code := range []string{"\ncritical\n", "  CALL_DROPPED ", "\nmedium\n", "\ninfo\n", "  WHITESPACE "} {
 		at := strings.Index(losses, code)
