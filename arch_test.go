@@ -25,6 +25,7 @@ var rooms = []struct {
 	{"providers/*", []string{"stream", "providers/dialect"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
+	{"capture/mailbox", nil, []string{"os", "net", "net/*", "time", "github.com/*"}},
 	{"capture/redact", []string{"capture"}, []string{"os", "net", "github.com/*"}},
 	{"capture/*", []string{"capture", "capture/*"}, []string{"github.com/*"}},
 	{"capture", nil, []string{"github.com/charmbracelet/*"}},

@@ -1,0 +1,119 @@
+package mailbox
+
+// exchange is one that has begun and has not come to its end.
+type exchange struct {
+	out   bool     // nothing of it is let in
+	holes [2]*hole // of its response and its request: the latest, as long as nothing of that side stands behind it
+}
+
+// hole is where bytes are missing: at something that waits, and has none itself.
+type hole struct {
+	at     int64 // its number among all that ever waited
+	stream Stream
+	lost   int64
+}
+
+// endRoom is kept free for each exchange that was let in, so that it can come to its end: for a hole on each side, and
+// for the last thing of it.
+const endRoom = 1 << 10
+
+// offer takes something in, as it is or without its bytes, or counts it.
+func (b *Box[T]) offer(v T) {
+	part := b.rules.Of(v)
+	x := b.exchange(v, part)
+	switch cost := b.rules.Cost(v); {
+	case x.out:
+		b.state.Lost += part.Bytes
+		b.state.Left++
+	case part.Bytes > 0 && b.fits(cost), part.Bytes == 0 && (part.Last || b.spares(cost)):
+		b.stand(x, part, v)
+	case part.Bytes == 0:
+		b.state.Left++
+	default:
+		b.leave(x, part, v)
+	}
+}
+
+// exchange is the exchange of something, which may be the first thing of it, or the last.
+func (b *Box[T]) exchange(v T, part Part) *exchange {
+	x := b.begun[part.Exchange]
+	if x == nil {
+		if part.Bytes > 0 {
+			v, _ = b.rules.Spare(v)
+		}
+		x = &exchange{out: b.reserved+endRoom > b.rules.Limit/4 || !b.spares(b.rules.Cost(v))}
+		b.begun[part.Exchange] = x
+		if !x.out {
+			b.reserved += endRoom
+		}
+	}
+	if part.Last {
+		delete(b.begun, part.Exchange)
+		if !x.out {
+			b.reserved -= endRoom
+		}
+	}
+	return x
+}
+
+// fits reports whether there is room for bytes. What was full has none until a quarter of it is free: otherwise there
+// would be a hole before each piece that finds room.
+func (b *Box[T]) fits(cost int) bool {
+	limit := b.rules.Limit
+	if b.full {
+		limit -= limit / 4
+	}
+	b.full = b.state.Cost+cost > limit
+	return !b.full
+}
+
+// spares reports whether the reserve has room for what has no bytes.
+func (b *Box[T]) spares(cost int) bool { return b.state.Cost+cost <= b.rules.Limit+b.rules.Limit/4 }
+
+// stand has something wait. A hole of its stream is complete then.
+func (b *Box[T]) stand(x *exchange, part Part, v T) {
+	*x.hole(part.Stream) = nil
+	b.add(v)
+}
+
+func (x *exchange) hole(s Stream) **hole {
+	if s.Request {
+		return &x.holes[1]
+	}
+	return &x.holes[0]
+}
+
+// leave makes a hole of the bytes of something, or makes the hole larger behind which it would stand.
+func (b *Box[T]) leave(x *exchange, part Part, v T) {
+	b.state.Lost += part.Bytes
+	kept, worth := b.rules.Spare(v)
+	h := x.hole(part.Stream)
+	switch {
+	case *h == nil: // what is left of it is where the hole is, whatever that is
+		b.state.Gaps++
+		*h = &hole{at: b.taken + int64(b.waiting()), stream: part.Stream, lost: part.Bytes}
+		b.holes = append(b.holes, *h)
+		b.add(kept)
+		return
+	case worth && !part.Last && !b.spares(b.rules.Cost(kept)):
+		b.state.Left++
+		worth = false
+	}
+	(*h).lost += part.Bytes
+	if worth {
+		b.stand(x, part, kept)
+	}
+}
+
+// tell has the holes among the first n that wait say what is missing.
+func (b *Box[T]) tell(n int) {
+	for len(b.holes) > 0 && b.holes[0].at < b.taken+int64(n) {
+		h := b.holes[0]
+		b.holes[0], b.holes = nil, b.holes[1:]
+		if x := b.begun[h.stream.Exchange]; x != nil && *x.hole(h.stream) == h {
+			*x.hole(h.stream) = nil // it is on its way, and grows no more
+		}
+		at := &b.queue[b.first+int(h.at-b.taken)]
+		*at = b.rules.Gap(h.lost, *at)
+	}
+}
