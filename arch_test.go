@@ -1,11 +1,13 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,6 +29,7 @@ var rooms = []struct {
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
 	{"capture/mailbox", nil, []string{"os", "net", "net/*", "time", "github.com/*"}},
 	{"capture/redact", []string{"capture"}, []string{"os", "net", "github.com/*"}},
+	{"capture/record", []string{"capture", "capture/redact", "capture/mailbox"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/*", []string{"capture", "capture/*"}, []string{"github.com/*"}},
 	{"capture", nil, []string{"github.com/charmbracelet/*"}},
 	{"themes", nil, []string{"github.com/charmbracelet/bubbletea"}},
@@ -39,6 +42,11 @@ var rooms = []struct {
 }
 
 func TestArchitecture(t *testing.T) {
+	eachFile(t, func(file string) { checkImports(t, file) })
+}
+
+// eachFile calls do for each file of the program that is no test.
+func eachFile(t *testing.T, do func(file string)) {
 	files := 0
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -50,7 +58,7 @@ func TestArchitecture(t *testing.T) {
 			return nil
 		}
 		files++
-		checkImports(t, file)
+		do(file)
 		return nil
 	})
 	if err != nil || files < 20 {
@@ -81,6 +89,60 @@ func checkImports(t *testing.T, file string) {
 		return
 	}
 	t.Errorf("%s: the room %s is not in the table", file, room)
+}
+
+// writers are the files that may create, change or move what is on the disk; a
+// folder stands for every file in it.
+var writers = []string{
+	"capture/record",       // captures: the one way on which secrets are left behind
+	"ui/cli/save.go",       // what the user saves from the screen
+	"ui/cli/crash.go",      // the stack of a bug
+	"ui/cli/background.go", // the terminal, to ask for its colours
+}
+
+// writing is how package os does so. OpenFile is taken to write; to read there is
+// Open.
+var writing = []string{
+	"Chmod", "Chown", "Chtimes", "CopyFS", "Create", "CreateTemp", "Lchown", "Link", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile",
+	"OpenRoot", "Remove", "RemoveAll", "Rename", "Root", "Symlink", "Truncate", "WriteFile",
+}
+
+// TestWriters: nothing writes files but what may.
+func TestWriters(t *testing.T) {
+	found := map[string]bool{}
+	eachFile(t, func(file string) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			if name := spec.Path.Value; spec.Name != nil && (name == `"os"` || name == `"io/ioutil"`) {
+				t.Errorf("%s calls %s %s", file, name, spec.Name.Name)
+			}
+		}
+		file = filepath.ToSlash(file)
+		may := slices.IndexFunc(writers, func(w string) bool { return file == w || path.Dir(file) == w })
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			of, ok := s.X.(*ast.Ident)
+			switch {
+			case !ok || of.Name != "os" && of.Name != "ioutil" || !slices.Contains(writing, s.Sel.Name):
+			case may < 0:
+				t.Errorf("%s: os.%s writes, which only %v may", file, s.Sel.Name, writers)
+			default:
+				found[writers[may]] = true
+			}
+			return true
+		})
+	})
+	for _, w := range writers {
+		if !found[w] {
+			t.Errorf("%s does not write any more", w)
+		}
+	}
 }
 
 func anyInside(patterns []string, name string) bool {

@@ -4,7 +4,7 @@
 //	growing file ─▶ tail ─▶ intake          curl dump   ─┼─▶ Source ─▶ Concat, Merge, Paced ─▶ whoever decodes
 //	                                        own capture ─┘
 //
-//	records of live traffic ─▶ Recorder ─▶ Writer ─▶ own capture
+// Captures are written by package record.
 //
 // Words. A [Record] is bytes as they were received. An exchange is one request and its response. A [Source] is a
 // sequence of records. An intake looks at the first bytes of one input and cuts the input into records; a tail is a

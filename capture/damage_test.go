@@ -79,7 +79,7 @@ func BenchmarkEncodeRecord(b *testing.B) {
 	r := Record{Exchange: 1, At: 1, Data: []byte(strings.Repeat("data: {\"x\":1}\n\n", 20))}
 	b.SetBytes(int64(len(r.Data)))
 	for b.Loop() {
-		if _, err := encodeRecord(r); err != nil {
+		if _, err := EncodeRecord(r); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -116,7 +116,7 @@ func (f *follower) drain(t *tail) {
 			f.pass(t.intake.close(EndCut, "file truncated", at), nil)
 			t.restart(f.intake())
 		default:
-			f.pass(t.intake.close(EndCut, reason(err).Error(), at), readError(f.name, err))
+			f.pass(t.intake.close(EndCut, Reason(err).Error(), at), readError(f.name, err))
 		}
 	}
 }

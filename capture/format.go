@@ -95,11 +95,14 @@ func checksum(line []byte) (there, right bool) {
 	return true, string(line[n:]) == fmt.Sprintf(checksumFormat, crc32.Checksum(line[:n], castagnoli))
 }
 
-func encodeHeader(created time.Time, by string) ([]byte, error) {
+// EncodeHeader is the first line of a capture. created is the wall clock time that the records' times count from; by
+// says what made the capture.
+func EncodeHeader(created time.Time, by string) ([]byte, error) {
 	return encode(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by})
 }
 
-func encodeRecord(r Record) ([]byte, error) {
+// EncodeRecord is a record as one line, with its line break. The error is for a record that no capture can hold.
+func EncodeRecord(r Record) ([]byte, error) {
 	if r.Exchange < 1 || r.Exchange > exchangeLimit {
 		return nil, fmt.Errorf("record of exchange %d: exchanges count from 1", r.Exchange)
 	}

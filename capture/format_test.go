@@ -1,8 +1,8 @@
 package capture
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -17,17 +17,15 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // written is a capture of the records, as it lies in a file.
 func written(t testing.TB, recs ...Record) string {
 	t.Helper()
-	var file bytes.Buffer
-	w, err := NewWriter(&file, noon, "test")
+	file, err := EncodeHeader(noon, "test")
+	for _, r := range recs {
+		line, unfit := EncodeRecord(r)
+		file, err = append(file, line...), errors.Join(err, unfit)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range recs {
-		if err := w.Write(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return file.String()
+	return string(file)
 }
 
 // readBack reads a capture without opening a file.
@@ -51,6 +49,9 @@ var session = []Record{
 	{Exchange: 1, At: 900 * time.Millisecond, Data: []byte("half a rune \xe2\x82")},
 	{Exchange: 1, At: 900 * time.Millisecond, Data: []byte("\xac and the rest")},
 	{Exchange: 1, At: time.Hour, End: EndCut, Why: "connection reset by peer"},
+	{Exchange: 3, At: time.Hour, Head: &Head{File: "c", Status: 502}, By: Toolscope},
+	{Exchange: 3, At: time.Hour, Lost: 1234567, Note: "gap"},
+	{Exchange: 3, At: time.Hour, Lost: 5, Data: []byte("x"), End: EndCut, By: Client},
 	{Exchange: 2, At: NoTime, Note: "file truncated", End: EndEOF},
 }
 

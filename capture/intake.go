@@ -36,7 +36,7 @@ func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
 	case c.err == io.EOF:
 		recs = append(recs, in.close(EndEOF, "", c.at)...)
 	default:
-		recs = append(recs, in.close(EndCut, reason(c.err).Error(), c.at)...)
+		recs = append(recs, in.close(EndCut, Reason(c.err).Error(), c.at)...)
 		err = readError(in.file, c.err)
 	}
 	return deliver(yield, recs, err) && c.err == nil

@@ -100,11 +100,11 @@ func openStdin(ctx context.Context, o Options) (Source, error) {
 	return piped(ctx, name, open), nil
 }
 
-func openError(path string, err error) error { return fmt.Errorf("open %s: %w", path, reason(err)) }
-func readError(path string, err error) error { return fmt.Errorf("read %s: %w", path, reason(err)) }
+func openError(path string, err error) error { return fmt.Errorf("open %s: %w", path, Reason(err)) }
+func readError(path string, err error) error { return fmt.Errorf("read %s: %w", path, Reason(err)) }
 
-// reason is an error without the names of the system call and the path, which the callers say in their own words.
-func reason(err error) error {
+// Reason is an error without the names of the system call and the path, which the callers say in their own words.
+func Reason(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
 	}

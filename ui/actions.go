@@ -224,9 +224,8 @@ func (m *Model) pause() tea.Cmd {
 		return nil
 	}
 	if m.paused = !m.paused; !m.paused {
-		m.post.inbox.ring()
-		if m.opt.Inbox != nil {
-			m.opt.Inbox.ring()
+		for _, inbox := range m.inboxes() {
+			inbox.Ring()
 		}
 	}
 	return nil
@@ -250,13 +249,13 @@ func (m *Model) playDemo() (cmd tea.Cmd) {
 	if !m.canDemo() {
 		return nil
 	}
-	if m.opt.Inbox == nil || m.ended {
-		m.opt.Inbox, m.ended, m.failure = NewInbox(0), false, nil
-		cmd = m.opt.Inbox.listen(0)
+	own := m.settled()
+	inbox, playback := m.opt.Demo(own)
+	if own {
+		m.opt.Inbox, m.ended, m.failure = inbox, false, nil
+		cmd = listen(inbox, 0)
 	}
-	m.opt.Source = "demo"
-	m.opt.Playback = m.opt.Demo(m.opt.Inbox)
-	m.opt.Demo = nil
+	m.opt.Source, m.opt.Playback, m.opt.Demo = "demo", playback, nil
 	m.setFollow(true)
 	return cmd
 }

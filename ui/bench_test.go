@@ -204,7 +204,7 @@ func manyTurns(t testing.TB, n int) *screen {
 	for i := range n {
 		s.inbox.Put(stream.Record{Exchange: i, Data: all, End: true})
 	}
-	for s.inbox.waiting() > 0 {
+	for s.inbox.Waiting() > 0 {
 		s.send(arrived{})
 	}
 	return s
@@ -242,7 +242,7 @@ func BenchmarkFindings(b *testing.B) {
 		for range n {
 			s.inbox.Put(bad)
 		}
-		for s.inbox.waiting() > 0 {
+		for s.inbox.Waiting() > 0 {
 			s.send(arrived{})
 		}
 		b.Run(fmt.Sprintf("%d/view", n), func(b *testing.B) { benchmarkView(b, s) })

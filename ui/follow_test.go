@@ -119,7 +119,7 @@ func TestPause(t *testing.T) {
 	s.press(" ").send(arrived{})
 	s.shows("LIVE", "4█")
 	s.press(" ")
-	s.inbox.End(nil)
+	s.inbox.Close(nil)
 	s.send(arrived{})
 	s.shows("PAUSED").press(" ").send(arrived{})
 	s.shows("END").press(" ").shows("the source has ended", "END")
@@ -157,14 +157,19 @@ func TestDemoKey(t *testing.T) {
 	for name, prepare := range map[string]func(*Options){
 		"no source": func(o *Options) { o.Inbox = nil },
 		"silent":    func(*Options) {},
-		"ended":     func(o *Options) { o.Inbox.End(nil) },
+		"ended":     func(o *Options) { o.Inbox.(*box).Close(nil) },
 	} {
 		p := &player{speed: 1}
-		var inbox *Inbox
+		inbox := newBox()
 		s := newScreen(t, 80, 24, func(o *Options) {
-			o.Demo = func(to *Inbox) Playback {
-				inbox = to
-				return p
+			o.Demo = func(own bool) (Inbox, Playback) {
+				if own == (name == "silent") {
+					t.Errorf("%s: in an inbox of its own: %t", name, own)
+				}
+				if !own {
+					inbox = o.Inbox.(*box)
+				}
+				return inbox, p
 			}
 			prepare(o)
 		})
@@ -191,7 +196,7 @@ func TestEnds(t *testing.T) {
 	}
 	s, _ = liveScreen(t)
 	why := errors.New("read agent.sse: it was taken away")
-	s.inbox.End(why)
+	s.inbox.Close(why)
 	s.send(arrived{})
 	if s.shows("FAILED", "it was taken away"); !errors.Is(s.Err(), why) {
 		t.Errorf("the error is %v", s.Err())

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,16 +12,24 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
+	"toolscope/capture/mailbox"
 	"toolscope/stream"
 	"toolscope/themes"
 )
+
+// box is an inbox as the program is given, without a limit.
+type box = mailbox.Box[stream.Record]
+
+func newBox() *box {
+	return mailbox.New(mailbox.Rules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})
+}
 
 // screen is a Model whose source, clock and keyboard are the test: nothing runs
 // beside it and nothing sleeps.
 type screen struct {
 	*Model
 	t     testing.TB
-	inbox *Inbox
+	inbox *box
 	cmd   tea.Cmd // what the last Update asked for
 	job   tea.Cmd // what brings the previews that are awaited
 	now   time.Time
@@ -34,12 +43,12 @@ type screen struct {
 
 // newScreen makes a screen of w × h cells.
 func newScreen(t testing.TB, w, h int, change ...func(*Options)) *screen {
-	s := &screen{t: t, inbox: NewInbox(0), parser: ansi.NewParser(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+	s := &screen{t: t, inbox: newBox(), parser: ansi.NewParser(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	o := Options{
 		Source: "agent.sse", Inbox: s.inbox, Theme: themes.Default(true), Depth: termenv.TrueColor,
 		Themes: [2]themes.Theme{themes.Default(false), themes.Default(true)},
 		Now:    func() time.Time { return s.now },
-		Send:   s.deliverRequest, Places: testPlaces(),
+		Send:   s.deliverRequest, Places: testPlaces(), Answers: newBox(),
 	}
 	for _, f := range change {
 		f(&o)
@@ -84,7 +93,7 @@ func (s *screen) feed(records ...stream.Record) *screen {
 		s.inbox.Put(r)
 	}
 	s.send(arrived{})
-	for s.inbox.waiting() > 0 && !s.paused {
+	for s.inbox.Waiting() > 0 && !s.paused {
 		s.send(arrived{})
 	}
 	return s
@@ -92,7 +101,7 @@ func (s *screen) feed(records ...stream.Record) *screen {
 
 // end says that the source has ended.
 func (s *screen) end() *screen {
-	s.inbox.End(nil)
+	s.inbox.Close(nil)
 	s.send(arrived{})
 	return s
 }

@@ -70,7 +70,7 @@ func TestFramesOfHostileStreams(t *testing.T) {
 						s.feed(r)
 						checkFrame(t, s)
 					}
-					s.inbox.End(fmt.Errorf("read %s: it failed", text))
+					s.inbox.Close(fmt.Errorf("read %s: it failed", text))
 					s.send(arrived{})
 					tour(t, [][2]int{{72, 20}, {160, 30}}[i%2:i%2+1], s)
 				}

@@ -37,7 +37,7 @@ func (p *program) run() {
 	p.ended = true
 }
 
-func newProgram(inbox *Inbox) *program { return &program{Model: New(Options{Inbox: inbox})} }
+func newProgram(inbox Inbox) *program { return &program{Model: New(Options{Inbox: inbox})} }
 
 func numbered(n int) stream.Record {
 	return stream.Record{Data: fmt.Appendf(nil, "data: {\"n\":%d}\n\n", n)}
@@ -47,7 +47,7 @@ func numbered(n int) stream.Record {
 // frame, all in order, and who puts them in never waits.
 func TestInboxBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inbox := NewInbox(0)
+		inbox := newBox()
 		p := newProgram(inbox)
 		go p.run()
 		synctest.Wait()
@@ -59,7 +59,7 @@ func TestInboxBatches(t *testing.T) {
 		if took := time.Since(start); took != time.Second {
 			t.Errorf("putting took %v", took)
 		}
-		inbox.End(nil)
+		inbox.Close(nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if p.at[0] != 0 {
@@ -91,7 +91,7 @@ func TestInboxBatches(t *testing.T) {
 // bell, and the rate has fallen.
 func TestInboxIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inbox := NewInbox(0)
+		inbox := newBox()
 		p := newProgram(inbox)
 		go p.run()
 		synctest.Wait()
@@ -106,49 +106,19 @@ func TestInboxIdle(t *testing.T) {
 		if p.batches != 1 {
 			t.Errorf("%d updates on an idle screen", p.batches-1)
 		}
-		inbox.End(nil)
+		inbox.Close(nil)
 		synctest.Wait()
-	})
-}
-
-// TestInboxLimit: with a limit the source waits for the screen, and no longer
-// than it must.
-func TestInboxLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		inbox := NewInbox(100)
-		put := 0
-		go func() {
-			for range 10 {
-				inbox.Put(stream.Record{Data: make([]byte, 60)})
-				put++
-			}
-			inbox.End(nil)
-		}()
-		synctest.Wait()
-		if put != 2 {
-			t.Errorf("%d records of 60 bytes fit into 100", put)
-		}
-		for inbox.waiting() > 0 {
-			inbox.take()
-			synctest.Wait()
-		}
-		if put != 10 {
-			t.Errorf("%d records were put", put)
-		}
-		if _, more, ended, _ := inbox.take(); more || !ended {
-			t.Errorf("at the end: more %t, ended %t", more, ended)
-		}
 	})
 }
 
 // TestInboxBatchSize: one batch is bounded; the rest follows at once.
 func TestInboxBatchSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inbox := NewInbox(0)
+		inbox := newBox()
 		for range 5 {
 			inbox.Put(stream.Record{Data: make([]byte, batchBytes/2)})
 		}
-		inbox.End(errors.New("cut"))
+		inbox.Close(errors.New("cut"))
 		p := newProgram(inbox)
 		p.run()
 		if p.batches != 3 || p.at[2] != 0 || p.Err() == nil {
@@ -157,29 +127,9 @@ func TestInboxBatchSize(t *testing.T) {
 	})
 }
 
-// TestInboxEnd: after the end nothing is taken in, and nobody waits.
-func TestInboxEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		inbox := NewInbox(10)
-		inbox.Put(numbered(1))
-		var refused bool
-		go func() { refused = !inbox.Put(numbered(2)) }()
-		synctest.Wait()
-		inbox.End(nil)
-		synctest.Wait()
-		if !refused || inbox.Put(numbered(3)) {
-			t.Error("a record was put after the end")
-		}
-		batch, more, ended, err := inbox.take()
-		if len(batch) != 1 || more || !ended || err != nil {
-			t.Errorf("%d records, more %t, ended %t, %v", len(batch), more, ended, err)
-		}
-	})
-}
-
 // TestInboxManySources: nothing is lost or doubled when many put at once.
 func TestInboxManySources(t *testing.T) {
-	inbox := NewInbox(0)
+	inbox := newBox()
 	p := newProgram(inbox)
 	var all sync.WaitGroup
 	for source := range 8 {
@@ -193,7 +143,7 @@ func TestInboxManySources(t *testing.T) {
 	}
 	go func() {
 		all.Wait()
-		inbox.End(nil)
+		inbox.Close(nil)
 	}()
 	p.run()
 	for source := range 8 {

@@ -16,15 +16,16 @@ import (
 // Options is what the program is started with.
 type Options struct {
 	Source   string                     // what is looked at, in a word or two: a file name, "stdin", "demo"
-	Inbox    *Inbox                     // where records come from; nil when there is no source yet
+	Inbox    Inbox                      // where records come from; nil when there is no source yet
 	Playback Playback                   // the clock of a source that is played; nil for others
 	Await    *Await                     // what a live source waits for, shown while nothing has come; may be nil
 	Status   func() []Word              // what whoever feeds the inbox has to say; asked at each frame; may be nil
-	Demo     func(to *Inbox) Playback   // starts the demo, while nothing else is there to see; may be nil
+	Demo     Demo                       // plays when there is nothing else to see; may be nil
 	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
 	Copy     Copy                       // puts a text into the clipboard; may be nil
 	Save     Save                       // writes a new file; may be nil
 	Send     Send                       // sends a request; may be nil
+	Answers  Inbox                      // where what was sent arrives, and what comes back; never nil with Send
 	Places   []Place                    // where to
 	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
@@ -41,6 +42,10 @@ type Copy func(text []byte) (ways string, err error)
 // Save writes a new file of about that name, and says which it became. It never
 // writes over one that is there.
 type Save func(name string, data []byte) (path string, err error)
+
+// Demo starts the demo: in an inbox of its own, or else among what the source
+// brings.
+type Demo func(ownInbox bool) (Inbox, Playback)
 
 // Playback is a clock that can be slowed, hurried and stopped.
 type Playback interface {
@@ -99,7 +104,7 @@ func New(o Options) *Model {
 	}
 	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
 	m.draw = display.Drawer{ASCII: o.ASCII}
-	m.post = post{inbox: NewInbox(0), flying: map[int]bool{}}
+	m.post = post{flying: map[int]bool{}}
 	m.results = map[*stream.Call]typedResult{}
 	m.doc.when = m.when
 	m.list.alarms = alarms{}
@@ -127,10 +132,10 @@ func (m *Model) Err() error { return m.failure }
 func (m *Model) Init() tea.Cmd {
 	var cmds []tea.Cmd
 	if m.opt.Inbox != nil {
-		cmds = append(cmds, m.opt.Inbox.listen(0))
+		cmds = append(cmds, listen(m.opt.Inbox, 0))
 	}
 	if m.opt.Send != nil {
-		cmds = append(cmds, m.post.inbox.listen(0))
+		cmds = append(cmds, listen(m.opt.Answers, 0))
 	}
 	return tea.Batch(cmds...)
 }

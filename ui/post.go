@@ -22,15 +22,14 @@ type SendRequest struct {
 	Exchange int // its number, which the records have to carry
 }
 
-// Send sends a request. What is sent and what comes back is put into the inbox
-// as records of its exchange, the last of them with End; that takes its time, and
-// Send does not wait for it. The error says why it cannot be sent at all.
-type Send func(r SendRequest, to *Inbox) error
+// Send sends a request. What is sent and what comes back arrives in the inbox of
+// answers, as records of its exchange, the last of them with End; that takes its
+// time, and Send does not wait for it. The error says why it cannot be sent at all.
+type Send func(SendRequest) error
 
 // post is what was sent from here. Its exchanges are numbered -1, -2, …: sources
 // count from 1, so none is ever named twice.
 type post struct {
-	inbox   *Inbox // of what comes of it
 	sent    int
 	flying  map[int]bool // exchanges that have not ended
 	awaited int          // the exchange to look at once its turn opens, 0 for none
@@ -41,7 +40,7 @@ type post struct {
 func (m *Model) send(r SendRequest) bool {
 	p := &m.post
 	r.Exchange = -(p.sent + 1)
-	if err := m.opt.Send(r, p.inbox); err != nil {
+	if err := m.opt.Send(r); err != nil {
 		m.say("not sent: " + err.Error())
 		return false
 	}
@@ -93,9 +92,19 @@ func (m *Model) moving() bool { return !m.settled() || len(m.post.flying) > 0 }
 
 // waiting is how many records wait to be read.
 func (m *Model) waiting() int {
-	n := m.post.inbox.waiting()
-	if m.opt.Inbox != nil {
-		n += m.opt.Inbox.waiting()
+	n := 0
+	for _, inbox := range m.inboxes() {
+		n += inbox.Waiting()
 	}
 	return n
+}
+
+// inboxes are those that records come from.
+func (m *Model) inboxes() (all []Inbox) {
+	for _, inbox := range []Inbox{m.opt.Inbox, m.opt.Answers} {
+		if inbox != nil {
+			all = append(all, inbox)
+		}
+	}
+	return all
 }

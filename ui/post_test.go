@@ -26,11 +26,12 @@ func testPlaces() (all []Place) {
 
 // deliverRequest is what sends for the screen: it keeps the request, and brings
 // the answer the test has for it.
-func (s *screen) deliverRequest(r SendRequest, to *Inbox) error {
+func (s *screen) deliverRequest(r SendRequest) error {
 	if s.refuses != nil {
 		return s.refuses
 	}
 	s.sent = append(s.sent, r)
+	to := s.opt.Answers.(*box)
 	to.Put(stream.Record{Exchange: r.Exchange, Request: true, Data: r.Body, Head: &stream.Head{File: r.Host.Name, Method: "POST", URL: r.URL}})
 	if s.answer != nil {
 		for _, rec := range s.answer(r) {
@@ -43,10 +44,10 @@ func (s *screen) deliverRequest(r SendRequest, to *Inbox) error {
 // arrive has what was sent and answered arrive.
 func (s *screen) arrive(records ...stream.Record) *screen {
 	for _, r := range records {
-		s.post.inbox.Put(r)
+		s.opt.Answers.(*box).Put(r)
 	}
-	for s.post.inbox.waiting() > 0 && !s.paused {
-		s.send(arrived{s.post.inbox})
+	for s.opt.Answers.Waiting() > 0 && !s.paused {
+		s.send(arrived{s.opt.Answers})
 	}
 	return s
 }

@@ -61,11 +61,14 @@ func (b *Box[T]) exchange(v T, part Part) *exchange {
 func (b *Box[T]) fits(cost int) bool {
 	limit := b.rules.Limit
 	if b.full {
-		limit -= limit / 4
+		limit = b.again()
 	}
 	b.full = b.state.Cost+cost > limit
 	return !b.full
 }
+
+// again is where a box that was full has room for bytes again.
+func (b *Box[T]) again() int { return b.rules.Limit / 4 * 3 }
 
 // spares reports whether the reserve has room for what has no bytes.
 func (b *Box[T]) spares(cost int) bool { return b.state.Cost+cost <= b.rules.Limit+b.rules.Limit/4 }

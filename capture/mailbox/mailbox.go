@@ -51,6 +51,7 @@ type State struct {
 	Lost    int64 // bytes that were left out
 	Gaps    int64 // places where they are missing
 	Left    int64 // things that were left out and are told of nowhere
+	Full    bool  // bytes are being left out just now
 }
 
 // A Box holds what waits. Any number of goroutines may put things in; one takes them out.
@@ -147,25 +148,21 @@ func (b *Box[T]) drop(n int) {
 	}
 }
 
-// all is what one batch of All costs at most.
-const allCost = 1 << 20
-
 // All takes everything out, one after the other, until the box is closed and empty. It waits.
 func (b *Box[T]) All(yield func(T) bool) {
 	for {
-		batch, _ := b.Take(allCost)
+		batch, _ := b.Take(1)
 		for _, v := range batch {
 			if !yield(v) {
 				return
 			}
 		}
-		if len(batch) > 0 {
-			continue
+		if len(batch) == 0 {
+			if ended, _ := b.Ended(); ended {
+				return
+			}
+			<-b.bell
 		}
-		if ended, _ := b.Ended(); ended {
-			return
-		}
-		<-b.bell
 	}
 }
 
@@ -208,5 +205,6 @@ func (b *Box[T]) State() State {
 	defer b.mu.Unlock()
 	s := b.state
 	s.Waiting = b.waiting()
+	s.Full = b.full && s.Cost > b.again()
 	return s
 }

@@ -78,7 +78,7 @@ func (x *exchange) put(r capture.Record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.over {
-		x.p.queue.put(r)
+		x.p.options.Record(r)
 	}
 	x.over = x.over || r.End != ""
 }

@@ -4,17 +4,17 @@
 //	client ─▶ admit ─▶ route ─▶ httputil.ReverseProxy ─▶ upstream
 //	          (may it?)              │ taps: what was read, and when
 //	                                 ▼
-//	                          queue (bounded) ─▶ Options.Record, from one goroutine
+//	                          Options.Record
 //
 // Words. A route sends the requests under a path prefix to one upstream; there are no others. A tap reads a body for
-// somebody and hands over what that one has passed on. A gap is what could not be queued.
+// somebody and hands over what that one has passed on.
 //
 // What always holds:
 //   - What is not allowed is refused before anything is dialled, with a status code and a line that says why.
 //   - Bodies pass byte by byte as they came, and at once. So do header fields, but for those that RFC 9110 §7.6.1 makes
 //     the business of one connection, for Host, which becomes the upstream's, and for the order and the case of the
 //     names, which net/http does not keep. Nothing is added.
-//   - Recording never holds up the traffic. When the queue is full, a note tells how much of which exchange is missing.
+//   - Recording never holds up the traffic: whoever is given the records has a box for them that nobody waits for.
 //   - A side that breaks off is broken off on the other side too, never ended cleanly.
 //   - Records hold secrets as they were sent. Whoever takes them redacts before they reach a disk or a screen.
 package proxy
@@ -37,7 +37,7 @@ import (
 // Options says what a proxy is to do. Routes and Record are required.
 type Options struct {
 	Routes []Route
-	Record func(capture.Record) // called from one goroutine; may take its time
+	Record func(capture.Record) // called from many goroutines, of one exchange in order; must not wait
 
 	// Refused is told of each request that is not admitted: the status it is answered with, and why. It is called from
 	// the request's own goroutine. It may be nil.
@@ -68,14 +68,12 @@ type Limits struct {
 	HeaderBytes int           // of a request's or a response's head: 1 MiB
 	HeaderTime  time.Duration // in which a request's head must have come: 10 s
 	Idle        time.Duration // in which nothing passes, in either direction, after which an exchange is cut: 10 min
-	QueueBytes  int           // of records that wait to be taken, before there are gaps: 64 MiB
 }
 
 const (
 	headerBytes = 1 << 20
 	headerTime  = 10 * time.Second
 	idleTime    = 10 * time.Minute
-	queueBytes  = 64 << 20
 
 	keepAlive = 2 * time.Minute // a client's connection may be without a request for so long
 )
@@ -90,9 +88,6 @@ func (l Limits) orDefaults() Limits {
 	if l.Idle == 0 {
 		l.Idle = idleTime
 	}
-	if l.QueueBytes == 0 {
-		l.QueueBytes = queueBytes
-	}
 	return l
 }
 
@@ -102,10 +97,6 @@ type Stats struct {
 	Live     int64  // of those, still going on
 	Refused  int64  // requests that were not admitted
 	Refusal  string // why the last of them was not
-
-	QueuedBytes int64 // of records that wait to be taken, with what keeping them costs
-	Gaps        int64 // how often recording stopped for an exchange because the queue was full
-	LostBytes   int64 // that passed without being recorded
 }
 
 // Proxy is the http.Handler that forwards and records. It is used with [Proxy.Serve], or in a server of one's own; that
@@ -118,7 +109,6 @@ type Proxy struct {
 	limits    Limits
 	routes    []route
 	transport *http.Transport
-	queue     *queue
 	buffers   buffers
 	log       *log.Logger
 
@@ -156,7 +146,6 @@ func New(o Options) (*Proxy, error) {
 		p.log = quiet
 	}
 	p.transport = newTransport(o, p.limits)
-	p.queue = newQueue(p.limits.QueueBytes, o.Record)
 	p.closing, p.close = context.WithCancelCause(context.Background())
 	return p, nil
 }
@@ -165,12 +154,11 @@ func New(o Options) (*Proxy, error) {
 func (p *Proxy) Stats() Stats {
 	s := Stats{Requests: p.requests.Load(), Live: p.live.Load(), Refused: p.refused.Load()}
 	s.Refusal, _ = p.refusal.Load().(string)
-	s.QueuedBytes, s.Gaps, s.LostBytes = p.queue.stats()
 	return s
 }
 
-// Close cuts what is going on, and returns when all of it has ended and every record was taken. The error is ctx's,
-// when it is done before: a Record that does not return cannot be stopped.
+// Close cuts what is going on, and returns when all of it has ended and every record was handed over. The error is
+// ctx's, when it is done before.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -180,7 +168,6 @@ func (p *Proxy) Close(ctx context.Context) error {
 	go func() {
 		p.exchanges.Wait()
 		p.transport.CloseIdleConnections()
-		p.queue.close()
 		close(ended)
 	}()
 	select {

@@ -1,20 +1,16 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"toolscope/capture"
 	"toolscope/providers"
 	"toolscope/providers/host"
-	"toolscope/stream"
 	"toolscope/ui"
 )
 
@@ -48,7 +44,12 @@ func (a *app) connectCommand() *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
 		Use: "connect PROVIDER[,PROVIDER…] [PROMPT…|-]", Short: "Send a request and watch the answer", Long: connectHelp,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.connect(cmd.Context(), args, &f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkRecord(cmd); err != nil {
+				return err
+			}
+			return a.connect(cmd.Context(), args, &f)
+		},
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.model, "model", "", "the model to ask, where PROVIDER does not say")
@@ -99,75 +100,55 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	if err != nil {
 		return err
 	}
-	defer a.endRecording(l.rec)
+	defer a.endLive(l)
 	for _, q := range queries {
 		l.learn(q.header)
 	}
-	src := l.source(send(ctx, queries, began, f.timeout))
-	if f.format == "" && isTerminal(a.stdout) {
-		seen := new(witness)
-		o := ui.Options{Source: labels(queries), Inbox: ui.NewInbox(0), Prices: prices, Status: l.words}
-		a.said = map[string]*connectFlags{}
-		for _, q := range queries {
-			a.said[q.host.Name] = f
-		}
-		go l.ring(ctx, o.Inbox)
-		err := a.show(o, seen.watch(src))
-		cancel()
-		a.tellFailures(seen.end())
-		return err
+	ask := func() { l.fill(send(ctx, queries, began, f.timeout)) }
+	if f.format != "" || !isTerminal(a.stdout) {
+		go ask()
+		return a.printAnswers(l, cancel, a.printerOf(f.format, prices))
 	}
-	out := bufio.NewWriter(a.stdout)
-	var p printer = &textPrinter{lines{out}, prices}
-	if f.format == "jsonl" {
-		p = &jsonPrinter{out, prices}
+	seen := new(witness)
+	l.seen = seen.see
+	o := ui.Options{Source: labels(queries), Inbox: l.shown, Prices: prices, Status: l.words}
+	a.said = map[string]*connectFlags{}
+	for _, q := range queries {
+		a.said[q.host.Name] = f
 	}
-	return a.printAnswers(src, cancel, p)
+	go l.ring(ctx)
+	err = a.show(o, ask)
+	cancel()
+	a.tellFailures(seen.end())
+	return err
 }
 
 // printAnswers prints the turns of each provider as they end. The first signal
 // cancels the requests: what came until then is printed.
-func (a *app) printAnswers(src capture.Source, cancel func(), p printer) error {
+func (a *app) printAnswers(l *live, cancel func(), p printer) error {
 	defer quitQuietly()()
 	caught := catchEnd()
 	defer signal.Stop(caught)
-	ended := make(chan struct{})
-	watched := make(chan os.Signal, 1)
-	go func() {
-		defer close(watched)
-		select {
-		case sig := <-caught:
-			watched <- sig
-			signal.Stop(caught) // the next one ends the program
-			cancel()
-		case <-ended:
-		}
-	}()
 	in := new(providers.Inspector)
-	q := queue{in: in, path: "-", to: p, printed: map[*stream.Turn]bool{}}
-	var failed error
-	for r, err := range src {
-		if err != nil {
-			failed = err
-			break
+	printed := make(chan error, 1)
+	l.start(here)
+	go func() { printed <- l.printTurns(a, in, "-", p, func(error) { cancel() }) }()
+	select {
+	case err := <-printed:
+		if err == nil {
+			a.tellFailures(failures(in))
 		}
-		in.Write(record(r))
-		if failed = q.print(false); failed != nil {
-			break
-		}
-	}
-	close(ended)
-	cancel()
-	in.Close()
-	if failed == nil {
-		failed = q.print(true)
-	}
-	if sig, ok := <-watched; ok {
+		return err
+	case sig := <-caught:
+		signal.Stop(caught) // the next one ends the program
 		a.code = 128 + int(sig.(syscall.Signal))
-		return nil
 	}
-	a.tellFailures(failures(in))
-	return failed
+	cancel()
+	select {
+	case <-printed:
+	case <-time.After(readTime): // nobody reads it
+	}
+	return nil
 }
 
 // tellFailures says what went wrong with each provider, in its own words.

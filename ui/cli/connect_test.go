@@ -252,6 +252,7 @@ func TestConnectWrong(t *testing.T) {
 		{[]string{"ollama/x", "hi", "--header", "nonsense"}, 2, "NAME=VALUE"},
 		{[]string{"ollama/x", "hi", "--header", "A=b\nC: d"}, 2, "NAME=VALUE"},
 		{[]string{"anthropic", "hi", "--format", "xml"}, 2, "text or jsonl"},
+		{[]string{"anthropic", "hi", "--record", ""}, 2, "--record: the name is empty"},
 		{[]string{"anthropic", "hi", "--request", body}, 2, "as it is"},
 		{[]string{"--request", body, "--tools", odd}, 2, "as it is"},
 		{[]string{"--request", odd}, 2, "no known protocol"},

@@ -72,8 +72,9 @@ func endless(then func()) capture.Source {
 func runBug(name string) int {
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	o, src := bugs[name].run()
-	o.Source, o.Inbox = "a bug", ui.NewInbox(0)
-	return a.end(a.play(o, src, catchSignals(), nil))
+	in := fileInbox()
+	o.Source, o.Inbox = "a bug", in
+	return a.end(a.play(o, func() { in.fill(src) }, catchSignals(), nil))
 }
 
 // TestPanics: wherever a bug shows, the terminal is as it was, and the stack is

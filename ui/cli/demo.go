@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
@@ -87,8 +86,9 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		speed = 1
 	}
 	player := capture.NewPlayer(speed)
-	o := ui.Options{Prices: prices, Source: "demo " + name, Inbox: ui.NewInbox(0), Playback: player}
-	return a.show(o, capture.Paced(ctx, src, player))
+	in := fileInbox()
+	o := ui.Options{Prices: prices, Source: "demo " + name, Inbox: in, Playback: player}
+	return a.show(o, func() { in.fill(capture.Paced(ctx, src, player)) })
 }
 
 // demo is the source of a scenario.
@@ -122,25 +122,20 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 // silent when the demo was asked for.
 const afterOthers = 1 << 20
 
-// startDemo plays the tour into an inbox, which it closes if it is its own.
-func startDemo(to *ui.Inbox, own bool, p *tea.Program) ui.Playback {
-	player := capture.NewPlayer(1)
-	go func() {
-		defer sendCrash(p)
-		src, err := demo(context.Background(), tour)
-		if err != nil {
-			to.End(err)
+// playTour plays the tour into an inbox, which it closes if it is its own.
+func playTour(player *capture.Player, to *inbox, own bool) {
+	src, err := demo(context.Background(), tour)
+	if err != nil {
+		to.Close(err)
+		return
+	}
+	for r := range capture.Paced(context.Background(), src, player) {
+		r.Exchange += afterOthers
+		if !to.Put(r) {
 			return
 		}
-		for r := range capture.Paced(context.Background(), src, player) {
-			r.Exchange += afterOthers
-			if !to.Put(record(r)) {
-				return
-			}
-		}
-		if own {
-			to.End(nil)
-		}
-	}()
-	return player
+	}
+	if own {
+		to.Close(nil)
+	}
 }

@@ -17,19 +17,10 @@ type witness struct {
 	in providers.Inspector
 }
 
-func (w *witness) watch(src capture.Source) capture.Source {
-	return func(yield func(capture.Record, error) bool) {
-		for r, err := range src {
-			if err == nil {
-				w.mu.Lock()
-				w.in.Write(record(r))
-				w.mu.Unlock()
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
+func (w *witness) see(r capture.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.in.Write(coreRecord(r))
 }
 
 // end is what failed until now. Answers that have not ended yet have not failed:

@@ -2,16 +2,18 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/mailbox"
 	"toolscope/capture/proxy"
+	"toolscope/capture/record"
 	"toolscope/capture/redact"
-	"toolscope/ui"
 )
 
 const (
@@ -19,25 +21,51 @@ const (
 	keepUsage   = "show and record keys and other secrets as they are"
 )
 
-// live is what becomes of records that come from the network before they are
-// shown: their secrets are replaced, and they are recorded.
+// live is the one way of all that comes from the network, be it through a proxy,
+// in answer to connect or to what was sent from the screen:
+//
+//	network ─▶ arrived ─▶ redactor ─▶ the recorder's box ─▶ disk
+//	                              ├─▶ shown ─▶ screen, or printer
+//	                              └─▶ answers ─▶ screen
+//
+// Each arrow out of a box is a goroutine of its own. Nobody who puts something in
+// waits for who takes it out: what a box has no room for is missing, and the
+// records say so where it is.
 type live struct {
+	arrived  *mailbox.Box[capture.Record]
 	redactor *redact.Redactor
-	rec      *recording
-	proxy    *proxy.Proxy           // nil where records do not come from one
-	refusal  atomic.Pointer[string] // why the last request was not admitted
-	began    time.Time              // what the times of records count from
+	rec      *recording                // nil when nothing is recorded
+	seen     func(capture.Record)      // sees what is shown, if it is not nil
+	shown    *inbox                    // of the source
+	answers  *inbox                    // to what was sent from the screen
+	over     atomic.Pointer[sourceEnd] // nil as long as the source may bring more
+	begun    sync.Once
+	done     chan struct{} // closed when everything has passed
+
+	proxy   *proxy.Proxy           // nil where records do not come from one
+	refusal atomic.Pointer[string] // why the last request was not admitted
+	began   time.Time              // what the times of records count from
 }
 
+// sourceEnd is why a source has ended.
+type sourceEnd struct{ err error }
+
+func newLive(r *redact.Redactor, began time.Time) *live {
+	return &live{
+		arrived: mailbox.New(record.Rules(liveLimit, "were not recorded: the queue is full")), redactor: r,
+		shown: liveInbox(), answers: liveInbox(), done: make(chan struct{}), began: began,
+	}
+}
+
+// live is what a command makes of the network that it looks at.
 func (a *app) live(to string, began time.Time, by string, keepSecrets bool) (l *live, err error) {
-	l = &live{began: began}
-	a.network = l
+	r := newRedactor()
 	if keepSecrets {
 		a.say("toolscope: --keep-secrets: keys are shown and recorded as they are")
-		l.redactor = redact.KeepAll()
-	} else {
-		l.redactor = newRedactor()
+		r = redact.KeepAll()
 	}
+	l = newLive(r, began)
+	a.network = l
 	l.rec, err = a.record(to, began, by)
 	return l, err
 }
@@ -49,83 +77,117 @@ func (l *live) learn(h http.Header) { l.redactor.Header(h) }
 // clean is a text without secrets.
 func (l *live) clean(text string) string { return l.redactor.Text(text) }
 
-// source is src as it may be seen, and is being recorded.
-func (l *live) source(src capture.Source) capture.Source {
-	return l.rec.source(func(yield func(capture.Record, error) bool) {
-		for clean, err := range redact.Source(src, l.redactor) {
-			if !yield(clean.Record(), err) {
-				return
-			}
-		}
-	})
-}
+// take takes a record as it came. It never waits.
+func (l *live) take(r capture.Record) { l.arrived.Put(r) }
 
-// pass is a record as it may be seen, which is recorded too; of what waits for
-// more of its exchange nothing, and then all at once.
-func (l *live) pass(rec capture.Record) []capture.Record {
-	var all []capture.Record
-	for _, clean := range l.redactor.Take(rec) {
-		if l.rec != nil {
-			l.rec.Record(clean.Record())
-		}
-		all = append(all, clean.Record())
-	}
-	return all
-}
-
-// words are what there is to know besides the records.
-func (l *live) words() (words []ui.Word) {
-	if l.redactor.Keeps() {
-		words = append(words, ui.Word{Text: "SECRETS KEPT", Alarm: true})
-	}
-	var stats proxy.Stats
-	if l.proxy != nil {
-		stats = l.proxy.Stats()
-	}
-	if why := l.refusal.Load(); why != nil {
-		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused), Why: *why})
-	}
-	if l.rec != nil {
-		state := l.rec.State()
-		if state.Trouble != "" {
-			words = append(words, ui.Word{Text: "NOT RECORDED: " + state.Trouble, Alarm: true})
-		}
-		if lost := state.Lost + stats.LostBytes; lost > 0 || stats.Gaps > 0 {
-			words = append(words, ui.Word{Text: "GAP " + sizeText(lost), Alarm: true})
-		}
-		words = append(words, ui.Word{Text: "rec " + l.rec.name + " " + sizeText(state.Bytes)})
-	}
-	return words
-}
-
-// lookTime is how often the words are looked at while nothing arrives.
-const lookTime = time.Second / 4
-
-// ring has the screen show words that have changed without a record.
-func (l *live) ring(ctx context.Context, inbox *ui.Inbox) {
-	tick := time.NewTicker(lookTime)
-	defer tick.Stop()
-	var last []ui.Word
-	for {
-		select {
-		case <-ctx.Done():
+// fill takes what a source brings.
+func (l *live) fill(src capture.Source) {
+	for r, err := range src {
+		if err != nil {
+			l.endSource(err)
 			return
-		case <-tick.C:
 		}
-		if words := l.words(); !slices.Equal(words, last) {
-			last = words
-			inbox.Ring()
+		l.take(r)
+	}
+	l.endSource(nil)
+}
+
+// endSource says that the source brings no more. Who looks at it is told when
+// everything has passed; answers may still come.
+func (l *live) endSource(err error) {
+	l.over.CompareAndSwap(nil, &sourceEnd{err})
+	l.arrived.Ring()
+}
+
+// start has what arrives pass, in a goroutine; run runs its function.
+func (l *live) start(run func(pass func())) {
+	l.begun.Do(func() { go run(l.run) })
+}
+
+// here runs a function.
+func here(f func()) { f() }
+
+// mostAtOnce is how much is passed on before it is looked whether the source has
+// ended.
+const mostAtOnce = 1 << 16
+
+func (l *live) run() {
+	defer close(l.done)
+	for {
+		over := l.over.Load() // before the last look: what the source brought is in the box then
+		batch, more := l.arrived.Take(mostAtOnce)
+		for _, r := range batch {
+			l.pass(l.redactor.Take(r))
 		}
+		if more || len(batch) > 0 {
+			continue
+		}
+		if over != nil {
+			l.shown.Close(over.err)
+		}
+		if ended, _ := l.arrived.Ended(); ended {
+			break
+		}
+		<-l.arrived.Bell()
+	}
+	l.pass(l.redactor.Flush())
+	l.shown.Close(nil)
+	l.answers.Close(nil)
+}
+
+// sentFrom is above the numbers of all exchanges of a source. The screen counts
+// what it sends downwards from -1, and captures know no such numbers.
+const sentFrom = 1 << 29
+
+// pass hands on what holds no secrets any more.
+func (l *live) pass(all []redact.Clean) {
+	for _, c := range all {
+		if l.rec != nil {
+			l.rec.Put(c)
+		}
+		r := c.Record()
+		if r.Exchange > sentFrom {
+			r.Exchange = sentFrom - r.Exchange
+			l.answers.Put(r)
+			continue
+		}
+		if l.seen != nil {
+			l.seen(r)
+		}
+		l.shown.Put(r)
 	}
 }
 
-// sizeText is a size in the unit that suits it.
-func sizeText(n int64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprintf("%d B", n)
-	case n < 10_000_000:
-		return fmt.Sprintf("%d kB", n/1000)
+// finish has nothing more be taken, and waits until the rest has passed.
+func (l *live) finish(ctx context.Context) error {
+	l.arrived.Close(nil)
+	l.start(here)
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%d bytes wait for the redactor: %w", l.arrived.State().Cost, ctx.Err())
 	}
-	return fmt.Sprintf("%d MB", n/1_000_000)
+}
+
+// endLive lets pass what has come and closes the recording. A recording that
+// lacks something, and a redactor that came to a limit, have an exit code of
+// their own, whatever else ended the program.
+func (a *app) endLive(l *live) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	err := l.finish(ctx)
+	if l.rec != nil {
+		err = errors.Join(err, l.rec.Close(ctx))
+		if s := l.arrived.State(); s.Gaps+s.Left > 0 {
+			err = errors.Join(fmt.Errorf("the capture has gaps: %s were not recorded", sizeText(s.Lost)), err)
+		}
+		if err != nil {
+			err = fmt.Errorf("--record: %w", err)
+		}
+	}
+	if err != nil {
+		a.complain(err)
+		a.code = exitGaps
+	}
 }

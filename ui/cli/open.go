@@ -7,10 +7,6 @@ import (
 	"toolscope/ui"
 )
 
-// fileBacklog is how many bytes of a file may wait for the screen. Live
-// sources have no limit: they must never wait.
-const fileBacklog = 16 << 20
-
 // open shows files, standard input, or without either the demo.
 func (a *app) open(ctx context.Context, args []string) error {
 	if a.speed != 0 && (a.speed < capture.MinSpeed || a.speed > capture.MaxSpeed) {
@@ -44,13 +40,11 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := ui.Options{Source: title(paths), Inbox: ui.NewInbox(fileBacklog), Prepare: prepare, Prices: prices}
-	if a.follow || paths[0] == "-" {
-		o.Inbox = ui.NewInbox(0)
-	}
+	in := fileInbox()
+	o := ui.Options{Source: title(paths), Inbox: in, Prepare: prepare, Prices: prices}
 	if a.speed != 0 {
 		player := capture.NewPlayer(a.speed)
 		src, o.Playback = capture.Paced(ctx, src, player), player
 	}
-	return a.show(o, src)
+	return a.show(o, func() { in.fill(src) })
 }

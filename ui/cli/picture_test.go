@@ -43,7 +43,7 @@ func TestPicture(t *testing.T) {
 
 // demoFrame is the screen in the middle of a call, after two turns that went wrong.
 func demoFrame(t *testing.T, w, h int) string {
-	inbox := ui.NewInbox(0)
+	in := fileInbox()
 	exchange := 0
 	for _, part := range []struct {
 		name  string
@@ -59,13 +59,13 @@ func demoFrame(t *testing.T, w, h int) string {
 			}
 			if r.At < part.until || r.At == capture.NoTime {
 				r.Exchange += exchange
-				inbox.Put(record(r))
+				in.Put(r)
 			}
 		}
 		exchange++
 	}
 	dark := themes.Default(true)
-	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: inbox, Theme: dark, Depth: termenv.TrueColor})
+	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: in, Theme: dark, Depth: termenv.TrueColor})
 	m, _ = m.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	m, _ = m.Update(m.Init()())
 	return m.View()

@@ -101,7 +101,7 @@ func inspect(src capture.Source, in *providers.Inspector, more func() bool) erro
 		if err != nil {
 			return err
 		}
-		in.Write(record(r))
+		in.Write(coreRecord(r))
 		if !more() {
 			break
 		}

@@ -47,7 +47,12 @@ func (a *app) proxyCommand() *cobra.Command {
 	var f proxyFlags
 	cmd := &cobra.Command{
 		Use: "proxy", Short: "Stand in front of providers: watch and record what passes", Long: proxyHelp, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.proxy(cmd.Context(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkRecord(cmd); err != nil {
+				return err
+			}
+			return a.proxy(cmd.Context(), &f)
+		},
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 picks a free one")
@@ -89,12 +94,11 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	defer a.endRecording(l.rec)
+	defer a.endLive(l)
 	if f.token != "" {
 		l.redactor.Learn(f.token, "token")
 	}
-	r := a.running(l, all, prices, f.format)
-	r.url = "http://" + listener.Addr().String()
+	r := &running{live: l, app: a, format: f.format, ways: all, url: "http://" + listener.Addr().String(), prices: prices}
 	screen := !f.headless && f.format == "" && isTerminal(a.stdout)
 	if err := r.stand(o, screen); err != nil {
 		return err

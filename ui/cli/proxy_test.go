@@ -5,6 +5,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -213,7 +214,7 @@ func TestRecordFolder(t *testing.T) {
 		if err != nil || r.name != want {
 			t.Fatalf("%+v, %v; want %s", r, err, want)
 		}
-		defer a.endRecording(r)
+		defer r.Close(context.Background())
 		if _, err := os.Stat(filepath.Join(dir, want)); err != nil {
 			t.Error(err)
 		}
@@ -223,7 +224,9 @@ func TestRecordFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.endRecording(r)
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
 		if _, err := a.record(filepath.Join(dir, "a.tsc"), noon, "test"); err == nil || !strings.Contains(err.Error(), "file exists") {
 			t.Error(err)
 		}
@@ -252,6 +255,7 @@ func TestProxyWrong(t *testing.T) {
 		{[]string{"--token", "with/a/slash"}, 2, "no token"},
 		{[]string{"--token", "@missing"}, 1, "missing"},
 		{[]string{"--format", "xml"}, 2, "text or jsonl"},
+		{[]string{"--record", ""}, 2, "--record: the name is empty"},
 		{[]string{"--record", there}, 1, "--record: create " + there + ": file exists"},
 		{[]string{"--record", filepath.Join(there, "x")}, 1, "--record: create"},
 	} {

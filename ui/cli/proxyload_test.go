@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"toolscope/capture"
 	"toolscope/capture/proxy"
+	"toolscope/capture/record"
 	"toolscope/providers/price"
 )
 
@@ -38,7 +38,7 @@ func inside(t *testing.T, l *live, upstream string) (url string, end func() outc
 	dir := t.TempDir()
 	out, errs := create(t, dir, "out"), create(t, dir, "err")
 	a := &app{stdout: out, stderr: errs}
-	r := a.running(l, all, price.Embedded(), "jsonl")
+	r := &running{live: l, app: a, format: "jsonl", ways: all, prices: price.Embedded()}
 	if err := r.stand(proxy.Options{Routes: routes(all)}, false); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func inside(t *testing.T, l *live, upstream string) (url string, end func() outc
 	go func() {
 		defer close(ended)
 		a.end(r.run(ctx, listener, false))
-		a.endRecording(l.rec)
+		a.endLive(l)
 	}()
 	return "http://" + listener.Addr().String(), func() outcome {
 		cancel()
@@ -81,11 +81,12 @@ func TestProxyDiskFull(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	for _, room := range []int{1 << 20, 2000, 200} {
 		disk := &full{room: room}
-		w, err := capture.NewWriter(disk, time.Now(), "test")
+		recorder, err := record.New(disk, time.Now(), "test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &live{redactor: newRedactor(), rec: newRecording(w, "a.tsc")}
+		l := newLive(newRedactor(), time.Now())
+		l.rec = &recording{recorder, "a.tsc"}
 		url, end := inside(t, l, upstream)
 		for range 3 {
 			if status, body, err := post(t, url+"/v1/messages"); err != nil || status != 200 || body != anthropicAnswer {

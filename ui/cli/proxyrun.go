@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -13,30 +12,21 @@ import (
 	"syscall"
 	"time"
 
-	"toolscope/capture"
 	"toolscope/capture/proxy"
-	"toolscope/capture/redact"
 	"toolscope/providers"
 	"toolscope/providers/price"
-	"toolscope/stream"
 	"toolscope/ui"
 )
 
 // running is a proxy that listens, and what becomes of its records.
 type running struct {
 	*live
-	app     *app
-	format  string
-	ways    []way
-	url     string
-	prices  *price.Table
-	waiting *backlog       // records for the screen or the printer
-	caught  chan os.Signal // signals that end it, where there is no screen
-}
-
-// running makes what takes the records of a proxy.
-func (a *app) running(l *live, all []way, prices *price.Table, format string) *running {
-	return &running{live: l, app: a, format: format, ways: all, prices: prices, waiting: newBacklog(backlogLimit)}
+	app    *app
+	format string
+	ways   []way
+	url    string
+	prices *price.Table
+	caught chan os.Signal // signals that end it, where there is no screen
 }
 
 // stand makes the proxy, which nobody can reach yet.
@@ -93,35 +83,14 @@ func (r *running) announce(f *proxyFlags) {
 	}
 }
 
-// take is what the proxy's records go through, one after the other.
-func (r *running) take(rec capture.Record) {
-	r.pass(r.redactor.Take(rec))
-}
-
-func (r *running) pass(recs []redact.Clean) {
-	for _, clean := range recs {
-		rec := clean.Record()
-		if r.rec != nil {
-			r.rec.Record(rec)
-		}
-		r.waiting.put(rec)
-	}
-}
-
 // close cuts what is going on; what that makes known is passed on.
 func (r *running) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	defer r.waiting.end()
 	if err := r.proxy.Close(ctx); err != nil {
 		r.app.complain(fmt.Errorf("the proxy did not end: %w", err))
-		return
 	}
-	r.pass(r.redactor.Flush())
-	if s := r.proxy.Stats(); r.rec != nil && s.Gaps > 0 {
-		r.app.complain(fmt.Errorf("--record: the capture has gaps: %s were not recorded", sizeText(s.LostBytes)))
-		r.app.code = max(r.app.code, exitGaps)
-	}
+	_ = r.finish(ctx) // endLive says what is missing
 }
 
 // show runs the screen until the user leaves it, which ends the proxy.
@@ -129,24 +98,26 @@ func (r *running) show(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := ui.Options{
-		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: ui.NewInbox(0), Prices: r.prices,
+		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: r.prices,
 		Status: r.words, Await: await(r.ways, r.url),
 	}
-	go r.ring(ctx, o.Inbox)
-	err := r.app.show(o, r.waiting.source)
+	go r.ring(ctx)
+	err := r.app.show(o, nil)
 	r.close()
 	return err
 }
-
-// readTime is how long a reader of what is printed may take for the rest of it.
-const readTime = 2 * time.Second
 
 // print prints turns as they end until a signal; the next one ends the program
 // whatever is going on.
 func (r *running) print(served <-chan error) error {
 	defer quitQuietly()()
 	printed := make(chan error, 1)
-	go func() { printed <- r.printTurns() }()
+	r.start(here)
+	go func() {
+		printed <- r.printTurns(r.app, new(providers.Inspector), "proxy", r.app.printerOf(r.format, r.prices), func(err error) {
+			r.app.complain(fmt.Errorf("printing stopped: %w", err))
+		})
+	}()
 	var failed error
 	select {
 	case failed = <-served:
@@ -163,41 +134,6 @@ func (r *running) print(served <-chan error) error {
 			failed = err
 		}
 	case <-time.After(readTime): // nobody reads it
-	}
-	return failed
-}
-
-// printTurns prints until there are no more records. When that fails, the proxy
-// goes on.
-func (r *running) printTurns() error {
-	out := bufio.NewWriter(r.app.stdout)
-	var to printer = &textPrinter{lines{out}, r.prices}
-	if r.format == "jsonl" {
-		to = &jsonPrinter{out, r.prices}
-	}
-	in := new(providers.Inspector)
-	q := queue{in: in, path: "proxy", to: to, printed: map[*stream.Turn]bool{}}
-	var failed error
-	told := r.rec == nil // that the recording has gaps
-	for rec := range r.waiting.source {
-		if !told {
-			if trouble := r.rec.State().Trouble; trouble != "" {
-				told = true
-				r.app.say("toolscope: --record: the capture has gaps from here on: " + r.clean(trouble))
-			}
-		}
-		if strings.HasPrefix(rec.Note, "gap:") {
-			r.app.say("toolscope: " + rec.Note)
-		}
-		if in.Write(record(rec)); failed == nil {
-			if failed = q.print(false); failed != nil {
-				r.app.complain(fmt.Errorf("printing stopped: %w", failed))
-			}
-		}
-	}
-	in.Close()
-	if failed == nil {
-		failed = q.print(true)
 	}
 	return failed
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"toolscope/capture"
+	"github.com/spf13/cobra"
+
+	"toolscope/capture/record"
 )
 
 // exitGaps is the exit code of a run whose recording lacks something.
@@ -19,13 +20,19 @@ const exitGaps = 3
 // else is over.
 const closeTime = 10 * time.Second
 
-// A recording is a capture that is being written. It may be nil: then nothing
-// is recorded.
+// A recording is a capture that is being written.
 type recording struct {
-	*capture.Recorder
-	name    string
-	reading chan struct{} // holds one while a source is recorded
-	over    chan struct{} // closed when no more is
+	*record.Recorder
+	name string
+}
+
+// checkRecord refuses a --record that names nothing: what was to be recorded, a
+// variable that is not set perhaps, would be lost.
+func checkRecord(cmd *cobra.Command) error {
+	if f := cmd.Flags().Lookup("record"); f.Changed && f.Value.String() == "" {
+		return usagef("--record: the name is empty\nwanted is the name of a new file, or of a directory for new files")
+	}
+	return nil
 }
 
 // record begins the recording that --record asks for: in a directory a new file,
@@ -34,21 +41,21 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 	if to == "" {
 		return nil, nil
 	}
-	var w *capture.Writer
+	var r *record.Recorder
 	var err error
 	name := filepath.Base(to)
 	if isFolder(to) {
 		var warning string
-		if w, name, warning, err = createIn(to, began, by); warning != "" {
+		if r, name, warning, err = createIn(to, began, by); warning != "" {
 			a.say("toolscope: --record: " + warning)
 		}
 	} else {
-		w, err = capture.Create(to, began, by)
+		r, err = record.Create(to, began, by)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
-	return newRecording(w, name), nil
+	return &recording{r, name}, nil
 }
 
 // isFolder reports whether a path is that of a directory. One that is not there
@@ -60,65 +67,18 @@ func isFolder(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
-func newRecording(w *capture.Writer, name string) *recording {
-	return &recording{capture.NewRecorder(w), name, make(chan struct{}, 1), make(chan struct{})}
-}
-
 // createIn makes a file that is named by date and time; where several begin
 // within a second, they are numbered.
-func createIn(dir string, began time.Time, by string) (w *capture.Writer, name, warning string, err error) {
+func createIn(dir string, began time.Time, by string) (r *record.Recorder, name, warning string, err error) {
 	stamp := began.Format("2006-01-02T15-04-05")
 	for n := 1; ; n++ {
 		name = stamp + ".tsc"
 		if n > 1 {
 			name = fmt.Sprintf("%s-%d.tsc", stamp, n)
 		}
-		w, warning, err = capture.CreateIn(dir, name, began, by)
+		r, warning, err = record.CreateIn(dir, name, began, by)
 		if !errors.Is(err, os.ErrExist) || n == 100 {
-			return w, name, warning, err
+			return r, name, warning, err
 		}
-	}
-}
-
-// source records what passes.
-func (r *recording) source(src capture.Source) capture.Source {
-	if r == nil {
-		return src
-	}
-	return func(yield func(capture.Record, error) bool) {
-		select {
-		case r.reading <- struct{}{}:
-			defer func() { <-r.reading }()
-		case <-r.over:
-			return
-		}
-		for rec, err := range src {
-			if err == nil {
-				r.Record(rec)
-			}
-			if !yield(rec, err) {
-				return
-			}
-		}
-	}
-}
-
-// endRecording waits for what is being recorded, which has to be cancelled
-// before, and until it is written. A recording that lacks something has an exit
-// code of its own.
-func (a *app) endRecording(r *recording) {
-	if r == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
-	select {
-	case r.reading <- struct{}{}:
-	case <-ctx.Done():
-	}
-	close(r.over)
-	if err := r.Close(ctx); err != nil {
-		a.complain(fmt.Errorf("--record: %w", err))
-		a.code = exitGaps // whatever else ended it
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"time"
 
@@ -15,8 +14,9 @@ import (
 	"toolscope/ui"
 )
 
-// show runs the screen on a source until the user leaves.
-func (a *app) show(o ui.Options, src capture.Source) error {
+// show runs the screen until the user leaves. feed, if it is not nil, is what
+// fills the inbox, beside it.
+func (a *app) show(o ui.Options, feed func()) error {
 	sig := catchSignals() // before the terminal is made raw to ask it
 	typed, err := a.flags.apply(&o)
 	if err != nil {
@@ -29,28 +29,43 @@ func (a *app) show(o ui.Options, src capture.Source) error {
 	if canStop {
 		o.Suspend = suspend
 	}
-	return a.play(o, src, sig, typed)
+	return a.play(o, feed, sig, typed)
 }
 
 // play runs the screen with everything set.
-func (a *app) play(o ui.Options, src capture.Source, sig *signals, typed []tea.KeyMsg) error {
-	var p *tea.Program
-	o.Demo = func(to *ui.Inbox) ui.Playback { return startDemo(to, to != o.Inbox, p) }
+func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) error {
+	if a.network == nil { // nothing but what is sent from here
+		a.network = newLive(newRedactor(), time.Now())
+	}
 	ctx, leave := context.WithCancel(context.Background())
 	post := sender{ctx: ctx, client: client(), said: a.said, live: a.network}
-	if post.live == nil {
-		post.live = &live{redactor: newRedactor(), began: time.Now()}
-	}
 	defer post.flights.Wait()
 	defer leave()
-	o.Send = post.send
+	o.Send, o.Answers = post.send, post.live.answers
+	var p *tea.Program
+	guarded := func(work func()) {
+		defer sendCrash(p)
+		work()
+	}
+	among, _ := o.Inbox.(*inbox)
+	o.Demo = func(own bool) (ui.Inbox, ui.Playback) {
+		if own {
+			among = fileInbox()
+		}
+		player := capture.NewPlayer(1)
+		go guarded(func() { playTour(player, among, own) })
+		return among, player
+	}
 	m := ui.New(o)
 	// Signals and panics are handled here: Bubble Tea restores the terminal on
 	// some signals only, and prints stacks.
 	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
 		tea.WithOutput(a.stdout), tea.WithFilter(sig.filter))
 	post.program = p
-	go pump(src, o.Inbox, p)
+	post.live.start(guarded)
+	if feed != nil {
+		go guarded(feed)
+	}
 	go sig.watch(p)
 	go func() {
 		for _, k := range typed {
@@ -87,35 +102,9 @@ func run(p *tea.Program) (crash *ui.Crash, err error) {
 	return nil, err
 }
 
-// pump moves records from a source to the program.
-func pump(src capture.Source, to *ui.Inbox, p *tea.Program) {
-	defer sendCrash(p)
-	for r, err := range src {
-		if err != nil {
-			to.End(err)
-			return
-		}
-		if !to.Put(record(r)) {
-			return
-		}
-	}
-	to.End(nil)
-}
-
 // sendCrash, deferred, has the program end on a panic of its goroutine.
 func sendCrash(p *tea.Program) {
 	if c := ui.Recovered(recover()); c != nil {
 		p.Send(*c)
 	}
-}
-
-// reportCrash keeps the stack out of the terminal and in a file.
-func reportCrash(c *ui.Crash) error {
-	f, err := os.CreateTemp("", "toolscope-crash-*.txt")
-	if err != nil {
-		return c
-	}
-	defer f.Close()
-	fmt.Fprintf(f, "%s\n\n%s", c.What, c.Stack)
-	return fmt.Errorf("%w\nthe stack is in %s: please report it", c, f.Name())
 }

@@ -25,13 +25,9 @@ type sender struct {
 	client  *http.Client
 	program *tea.Program
 	said    map[string]*connectFlags // by name of the host
-	live    *live                    // what comes of it passes, as all that comes from the network
+	live    *live                    // where what comes of it passes
 	flights sync.WaitGroup
 }
-
-// sentFrom is above the numbers of all exchanges of a source. The screen counts
-// what it sends downwards from -1, and captures know no such numbers.
-const sentFrom = 1 << 29
 
 // flags are what was said of a host.
 func (s *sender) flags(h *host.Host) *connectFlags {
@@ -69,8 +65,8 @@ func trouble(h *host.Host, err error) string {
 	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), h.Name+": "), "\n", ": ")
 }
 
-// send sends a request; its records go to the screen as they come.
-func (s *sender) send(r ui.SendRequest, to *ui.Inbox) error {
+// send sends a request; its records pass as they come.
+func (s *sender) send(r ui.SendRequest) error {
 	f := s.flags(r.Host)
 	q := query{label: r.Host.Name, host: r.Host, model: r.Model, url: r.URL, body: r.Body}
 	if err := q.address(f); err != nil {
@@ -84,12 +80,7 @@ func (s *sender) send(r ui.SendRequest, to *ui.Inbox) error {
 				rec = q.failed(err)
 			}
 			rec.Exchange = sentFrom - r.Exchange
-			for _, rec := range s.live.pass(rec) {
-				rec.Exchange = r.Exchange
-				if !to.Put(record(rec)) {
-					return
-				}
-			}
+			s.live.take(rec)
 		}
 	})
 	return nil

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// record is a capture's record as the core knows it.
-func record(r capture.Record) stream.Record {
+// coreRecord is a capture's record as the core knows it.
+func coreRecord(r capture.Record) stream.Record {
 	out := stream.Record{
 		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
 		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note,

@@ -1,6 +1,6 @@
 //go:build linux
 
-package capture
+package record
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"toolscope/capture"
 )
 
 // The modes do not depend on the umask, which is the whole process's: these tests must not run beside others.
@@ -24,12 +26,12 @@ func TestModes(t *testing.T) {
 			dir = filepath.Dir(filepath.Dir(dir)) // of which nobody could make the parents
 			dir = filepath.Join(dir, "c")
 		}
-		w, warning, err := CreateIn(dir, "x.tsc", noon, "test")
+		r, warning, err := CreateIn(dir, "x.tsc", noon, "test")
 		syscall.Umask(old)
 		if err != nil || warning != "" {
 			t.Fatalf("umask %o: %q, %v", umask, warning, err)
 		}
-		w.Close()
+		r.Close(context.Background())
 		for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "x.tsc"): 0o600} {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 				t.Errorf("umask %o: %s has mode %v, want %v (%v)", umask, path, info.Mode(), want, err)
@@ -43,11 +45,11 @@ func TestLooseDirectory(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w, warning, err := CreateIn(dir, "x.tsc", noon, "test")
+	r, warning, err := CreateIn(dir, "x.tsc", noon, "test")
 	if err != nil || warning != dir+" is open to others (mode 0755); chmod 700 closes it" {
 		t.Fatalf("%q, %v", warning, err)
 	}
-	w.Close()
+	r.Close(context.Background())
 	if info, _ := os.Stat(dir); info.Mode().Perm() != 0o755 {
 		t.Errorf("the mode was changed to %v", info.Mode())
 	}
@@ -95,20 +97,18 @@ func TestTwoWriters(t *testing.T) {
 	if err == nil || err.Error() != want || !errors.Is(err, fs.ErrExist) {
 		t.Errorf("second writer: %v", err)
 	}
-	if err := first.Write(Record{Exchange: 1, Data: []byte("a"), End: EndEOF}); err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Close(); err != nil {
+	put(first, capture.Record{Exchange: 1, Data: []byte("a"), End: capture.EndEOF})
+	if err := first.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = Create(path, noon, "test"); err == nil || strings.Contains(err.Error(), "another program") {
 		t.Errorf("after the first writer: %v", err)
 	}
-	src, err := Open(context.Background(), path, Options{})
+	src, err := capture.Open(context.Background(), path, capture.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, outline(collect(t, src)), `1 "a" eof`)
+	expect(t, outline(collect(t, src)), `1 1 bytes eof`)
 }
 
 const fullEnv = "TOOLSCOPE_TEST_FULL"
@@ -152,15 +152,14 @@ func TestSmallFileSystem(t *testing.T) {
 // overfill records 400 chunks of 1 KB.
 func overfill(t *testing.T, path string) {
 	t.Helper()
-	w, err := Create(path, noon, "test")
+	r, err := Create(path, noon, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := NewRecorder(w)
 	for range 400 {
-		r.Record(chunkOf(1, 1000))
+		put(r, chunkOf(1, 1000))
 	}
-	r.Record(Record{Exchange: 1, End: EndEOF})
+	put(r, capture.Record{Exchange: 1, End: capture.EndEOF})
 	if err := r.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "the capture has gaps") {
 		t.Errorf("close: %v", err)
 	}
@@ -172,7 +171,7 @@ func overfill(t *testing.T, path string) {
 // checkFull reads what could be recorded: whole lines, and as many as there was room for.
 func checkFull(t *testing.T, path, why string) {
 	t.Helper()
-	src, err := Open(context.Background(), path, Options{})
+	src, err := capture.Open(context.Background(), path, capture.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package capture
+package record
 
 import (
 	"bytes"
@@ -6,51 +6,35 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"syscall"
 	"time"
+
+	"toolscope/capture"
 )
 
-// Writer writes a capture, each record as one line in one Write, so that what was written survives whatever happens to
-// the program next. It may be used from several goroutines.
-type Writer struct {
-	mu   sync.Mutex
+// writer writes a capture, each line in one Write, so that what was written survives whatever happens to the program
+// next.
+type writer struct {
 	w    io.Writer
 	file bool  // w is a file that holds nothing else, so that it can be cut
 	size int64 // bytes of whole lines
 	torn bool  // a write failed in the middle of a line
 }
 
-// NewWriter begins a capture on w. created is the wall clock time that the records' times count from; by says what
-// made the capture.
-func NewWriter(w io.Writer, created time.Time, by string) (*Writer, error) {
-	line, err := encodeHeader(created, by)
+func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
+	line, err := capture.EncodeHeader(created, by)
 	if err != nil {
 		return nil, fmt.Errorf("begin capture: %w", err)
 	}
-	cw := &Writer{w: w}
+	cw := &writer{w: w}
 	if err := cw.write(line); err != nil {
 		return nil, fmt.Errorf("begin capture: %w", err)
 	}
 	return cw, nil
 }
 
-// Write appends one record. After an error the capture is still sound up to the record before, and Write may be tried
-// again.
-func (w *Writer) Write(r Record) error {
-	line, err := encodeRecord(r)
-	if err == nil {
-		err = w.write(line)
-	}
-	if err != nil {
-		return fmt.Errorf("write capture: %w", reason(err))
-	}
-	return nil
-}
-
-func (w *Writer) write(line []byte) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// write appends whole lines. After an error the capture is still sound up to them, and write may be tried again.
+func (w *writer) write(line []byte) error {
 	if w.torn {
 		line = append([]byte("\n"), line...)
 	}
@@ -69,7 +53,7 @@ func (w *Writer) write(line []byte) error {
 }
 
 // untorn takes the part of a line that was written back. Where that cannot be done, a reader will name it.
-func (w *Writer) untorn() bool {
+func (w *writer) untorn() bool {
 	f, ok := w.w.(interface {
 		io.Seeker
 		Truncate(size int64) error
@@ -81,10 +65,8 @@ func (w *Writer) untorn() bool {
 	return err == nil
 }
 
-// Close forces a file to the disk and closes it, or closes whatever the capture is written to, if that can be closed.
-func (w *Writer) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// close forces a file to the disk and closes it, or closes whatever the capture is written to, if that can be closed.
+func (w *writer) close() error {
 	var err error
 	if f, ok := w.w.(interface{ Sync() error }); ok {
 		if err = f.Sync(); errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
@@ -95,7 +77,7 @@ func (w *Writer) Close() error {
 		err = cmp.Or(c.Close(), err)
 	}
 	if err != nil {
-		return fmt.Errorf("close capture: %w", reason(err))
+		return fmt.Errorf("close capture: %w", capture.Reason(err))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package capture
+package record
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"toolscope/capture"
 )
 
 // Create begins a capture in a new file that only its owner may read, whatever the umask. It never writes to
@@ -16,31 +18,31 @@ import (
 // What is written is in the hands of the operating system at once, and survives the end of the program, however that
 // comes. It is forced to the disk when the capture is closed, and not before: a power failure may cost what the
 // system had not written yet, and what is there then is as sound as its checksums say.
-func Create(path string, created time.Time, by string) (*Writer, error) {
+func Create(path string, created time.Time, by string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if errors.Is(err, fs.ErrExist) && isLocked(path) {
 		return nil, fmt.Errorf("create %s: another program is recording to it: %w", path, fs.ErrExist)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("create %s: %w", path, reason(err))
+		return nil, fmt.Errorf("create %s: %w", path, capture.Reason(err))
 	}
 	w, err := begin(f, created, by)
 	if err != nil {
 		f.Close()
 		os.Remove(path)
-		return nil, fmt.Errorf("create %s: %w", path, reason(err))
+		return nil, fmt.Errorf("create %s: %w", path, capture.Reason(err))
 	}
-	return w, nil
+	return start(w, boxLimit), nil
 }
 
-func begin(f *os.File, created time.Time, by string) (*Writer, error) {
+func begin(f *os.File, created time.Time, by string) (*writer, error) {
 	if err := own(f); err != nil {
 		return nil, err
 	}
 	if err := lock(f); err != nil {
 		return nil, err
 	}
-	w, err := NewWriter(f, created, by)
+	w, err := newWriter(f, created, by)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func begin(f *os.File, created time.Time, by string) (*Writer, error) {
 // CreateIn begins a capture of that name in a directory, as Create does. It makes the directory if it is missing, for
 // its owner only. Of a directory that exists already it changes nothing: when others may look into it, or it belongs
 // to somebody else, warning says so.
-func CreateIn(dir, name string, created time.Time, by string) (w *Writer, warning string, err error) {
+func CreateIn(dir, name string, created time.Time, by string) (r *Recorder, warning string, err error) {
 	if name != filepath.Base(name) {
 		return nil, "", fmt.Errorf("create %s in %s: not the name of a file", name, dir)
 	}
@@ -59,8 +61,8 @@ func CreateIn(dir, name string, created time.Time, by string) (w *Writer, warnin
 	if err != nil {
 		return nil, "", err
 	}
-	w, err = Create(filepath.Join(dir, name), created, by)
-	return w, warning, err
+	r, err = Create(filepath.Join(dir, name), created, by)
+	return r, warning, err
 }
 
 func makeDir(dir string) (warning string, err error) {
@@ -74,17 +76,17 @@ func makeDir(dir string) (warning string, err error) {
 		switch err = os.Mkdir(dir, 0o700); {
 		case err == nil:
 			if err := os.Chmod(dir, 0o700); err != nil {
-				return "", fmt.Errorf("create %s: %w", dir, reason(err))
+				return "", fmt.Errorf("create %s: %w", dir, capture.Reason(err))
 			}
 			return "", nil
 		case !errors.Is(err, fs.ErrExist): // somebody else may have been faster
-			return "", fmt.Errorf("create %s: %w", dir, reason(err))
+			return "", fmt.Errorf("create %s: %w", dir, capture.Reason(err))
 		}
 		info, err = os.Stat(dir)
 	}
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("create %s: %w", dir, reason(err))
+		return "", fmt.Errorf("create %s: %w", dir, capture.Reason(err))
 	case !info.IsDir():
 		return "", fmt.Errorf("create %s: it exists and is no directory", dir)
 	case isForeign(info):

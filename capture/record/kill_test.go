@@ -1,6 +1,6 @@
 //go:build linux
 
-package capture
+package record
 
 import (
 	"bufio"
@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolscope/capture"
 )
 
 const (
@@ -91,7 +93,7 @@ func killOne(t *testing.T, path string) (handed []time.Time, killed time.Time) {
 // survived counts the records of a capture, which must be the first ones, and its torn lines.
 func survived(t *testing.T, path string) (n, torn int) {
 	t.Helper()
-	src, err := Open(context.Background(), path, Options{})
+	src, err := capture.Open(context.Background(), path, capture.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +119,12 @@ func TestKilledChild(t *testing.T) {
 		t.Skip("runs as a child")
 	}
 	began := time.Now()
-	w, err := Create(path, began, "test")
+	r, err := Create(path, began, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := NewRecorder(w)
 	for i := range 1_000_000 {
-		r.Record(Record{
+		put(r, capture.Record{
 			Exchange: 1, At: time.Since(began),
 			Data: fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", rand.N(2000))),
 		})

@@ -1,0 +1,94 @@
+package record
+
+import (
+	"fmt"
+	"time"
+
+	"toolscope/capture"
+)
+
+// What a gap remembers of what the disk did not take.
+const (
+	keptLimit = 4 << 20 // bytes of heads, ends and notes
+	lossLimit = 1 << 16 // sides of exchanges
+)
+
+// gap is what the disk did not take. The zero value is none.
+type gap struct {
+	why   string
+	at    time.Duration
+	lost  []loss           // of each side that lost something
+	sides map[side]int     // where it is in lost
+	kept  []capture.Record // records without their data: heads, ends and notes, as many as there is room for
+	size  int              // of kept
+}
+
+type side struct {
+	exchange int
+	side     capture.Side
+}
+
+type loss struct {
+	side
+	bytes int64
+	told  bool
+}
+
+func (g *gap) open() bool { return g.why != "" }
+
+// add makes a record part of the gap, and returns how many bytes are missing with it.
+func (g *gap) add(rec capture.Record, why string) int64 {
+	if !g.open() {
+		g.at, g.sides = rec.At, map[side]int{}
+	}
+	g.why = why
+	n := lostWith(rec)
+	if n > 0 {
+		g.count(side{rec.Exchange, rec.Side}, n)
+	}
+	if kept, worth := spare(rec); worth && g.size+Cost(kept) <= keptLimit {
+		g.kept = append(g.kept, kept)
+		g.size += Cost(kept)
+	}
+	return n
+}
+
+func (g *gap) count(s side, n int64) {
+	i, known := g.sides[s]
+	switch {
+	case known:
+		g.lost[i].bytes += n
+	case len(g.lost) < lossLimit:
+		g.sides[s] = len(g.lost)
+		g.lost = append(g.lost, loss{side: s, bytes: n})
+	}
+}
+
+// records tell of the gap: what was kept, and of each side, before its exchange ends, how much is missing.
+func (g *gap) records() (recs []capture.Record) {
+	for i := range g.lost {
+		g.lost[i].told = false
+	}
+	tell := func(l *loss) {
+		if l.told {
+			return
+		}
+		l.told = true
+		recs = append(recs, capture.Record{
+			Exchange: l.exchange, Side: l.side.side, At: g.at, Lost: l.bytes,
+			Note: fmt.Sprintf("gap: %d bytes of exchange %d were not recorded: %s", l.bytes, l.exchange, g.why),
+		})
+	}
+	for _, rec := range g.kept {
+		for _, s := range []capture.Side{capture.Request, capture.Response} {
+			if i, known := g.sides[side{rec.Exchange, s}]; known && rec.End != "" {
+				tell(&g.lost[i])
+			}
+		}
+		recs = append(recs, rec)
+	}
+	for i := range g.lost {
+		tell(&g.lost[i])
+	}
+	return recs
+}

@@ -1,0 +1,207 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"toolscope/capture"
+)
+
+// A record is in the hands of the operating system without any time passing: nothing waits on purpose, so that the
+// window of a kill is what the disk itself is behind.
+func TestRecorderWaitsForNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{room: -1}
+		r := start(writerOn(t, d), boxLimit)
+		began := time.Now()
+		for i := range 100 {
+			put(r, capture.Record{Exchange: 1, Data: []byte(fmt.Sprint("n", i, "."))})
+			synctest.Wait()
+			if !strings.Contains(d.content(), fmt.Sprint("n", i, ".")) || d.writes != i+2 {
+				t.Fatalf("record %d is not written; %d writes", i, d.writes)
+			}
+		}
+		if passed := time.Since(began); passed != 0 {
+			t.Errorf("%v passed", passed)
+		}
+		if err := r.Close(context.Background()); err != nil || !d.closed {
+			t.Errorf("close: %v", err)
+		}
+	})
+}
+
+// The disk is full for a while: the capture is whole, says what is missing and where, and the traffic never waits.
+func TestRecorderDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{room: -1}
+		r := start(writerOn(t, d), boxLimit)
+		put(r, chunkOf(1, 5))
+		synctest.Wait()
+		d.make(10)
+		put(r, chunkOf(1, 7))
+		put(r, capture.Record{Exchange: 2, Side: capture.Request, At: 2 * time.Second, Head: &capture.Head{Method: "POST"}, Data: []byte("asked")})
+		put(r, capture.Record{Exchange: 1, At: 2 * time.Second, Data: []byte("abc"), End: capture.EndEOF})
+		synctest.Wait()
+		if s := r.State(); s.Lost != 15 || s.Trouble != "no space left on device" || s.Queued != 0 {
+			t.Errorf("state %+v", s)
+		}
+		if got := readBack(t, d.content()); len(got) != 2 || got[0].Note != "" || string(got[0].Data) != "xxxxx" {
+			t.Errorf("while it is full: %+v", got)
+		}
+		d.make(-1)
+		put(r, capture.Record{Exchange: 2, Data: []byte("answer"), End: capture.EndEOF})
+		synctest.Wait()
+		if s := r.State(); s.Trouble != "" || s.Records != 2 || s.Bytes != 11 {
+			t.Errorf("state %+v", s)
+		}
+		err := r.Close(context.Background())
+		if err == nil || err.Error() != "the capture has gaps: 15 bytes were not recorded" {
+			t.Errorf("close: %v", err)
+		}
+		expect(t, outline(readBack(t, d.content())), `1 5 bytes
+2request head POST0
+1 lost 10 note gap: 10 bytes of exchange 1 were not recorded: no space left on device
+1 eof
+2request lost 5 note gap: 5 bytes of exchange 2 were not recorded: no space left on device
+2 6 bytes eof`)
+	})
+}
+
+// The disk stays full to the end.
+func TestRecorderDiskStaysFull(t *testing.T) {
+	d := &disk{room: -1}
+	r := start(writerOn(t, d), boxLimit)
+	d.make(0)
+	put(r, chunkOf(1, 9))
+	err := r.Close(context.Background())
+	if err == nil || err.Error() != "the capture has gaps: 9 bytes were not recorded\nno space left on device" {
+		t.Errorf("close: %v", err)
+	}
+	if got := readBack(t, d.content()); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What a full disk costs is remembered, but not without end: all of it is counted.
+func TestGapIsBounded(t *testing.T) {
+	var g gap
+	lost := int64(0)
+	for x := range 2 * lossLimit {
+		lost += g.add(capture.Record{Exchange: x + 1, Lost: 2, Data: []byte("abc"), Head: &capture.Head{URL: strings.Repeat("u", 1000)}}, "full")
+	}
+	if g.size > keptLimit || len(g.kept) < keptLimit/2000 || len(g.lost) != lossLimit || lost != 5*2*lossLimit {
+		t.Errorf("%d bytes in %d records, %d losses, %d bytes lost", g.size, len(g.kept), len(g.lost), lost)
+	}
+	if got := g.records(); len(got) != len(g.kept)+len(g.lost) || len(g.records()) != len(got) {
+		t.Errorf("%d records tell of it", len(got))
+	}
+}
+
+// The disk is too slow: the box fills, and what does not fit is missing where it was.
+func TestRecorderBoxFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{room: -1}
+		w := writerOn(t, d)
+		d.gate = make(chan struct{})
+		r := start(w, 100_000)
+		for range 12 {
+			put(r, chunkOf(1, 10_000-recordCost))
+			synctest.Wait() // the first is being written, and waits in the box no more
+		}
+		head := &capture.Head{Status: 200}
+		put(r, capture.Record{Exchange: 2, Head: head, Data: make([]byte, 4000), End: capture.EndCut, Why: "reset"})
+		if s := r.State(); s.Lost != 9744+4000 || s.Queued < 110_000 || s.Queued > 111_000 || s.Trouble != boxFull {
+			t.Errorf("state %+v", s)
+		}
+		close(d.gate)
+		synctest.Wait()
+		put(r, capture.Record{Exchange: 1, Data: []byte("on"), End: capture.EndEOF})
+		if err := r.Close(context.Background()); err == nil || err.Error() != "the capture has gaps: 13744 bytes were not recorded" {
+			t.Errorf("close: %v", err)
+		}
+		expect(t, outline(readBack(t, d.content())), strings.Repeat("1 9744 bytes\n", 11)+
+			`1 lost 9744 note gap: 9744 bytes of exchange 1 were not recorded: the queue is full
+2 head 200 lost 4000 note gap: 4000 bytes of exchange 2 were not recorded: the queue is full cut reset
+1 2 bytes eof`)
+	})
+}
+
+// What was missing before it came here is told as it came, and once where it is left out too.
+func TestGapOfGaps(t *testing.T) {
+	rules := Rules(1<<20, "are missing")
+	told := rules.Gap(5, capture.Record{Exchange: 3, At: 7, Note: "a note"})
+	if told.Lost != 5 || told.Note != "a note; gap: 5 bytes of exchange 3 are missing" || told.At != 7 {
+		t.Errorf("%+v", told)
+	}
+	if p := rules.Of(told); p.Bytes != 5 || p.Exchange != 3 || p.Request || p.Last {
+		t.Errorf("%+v", p)
+	}
+	if kept, worth := rules.Spare(told); worth || kept.Lost != 0 || kept.Note != "" {
+		t.Errorf("%+v", kept)
+	}
+	last := capture.Record{Exchange: 3, Side: capture.Request, Data: []byte("abc"), End: capture.EndEOF, Note: "a note"}
+	if p := rules.Of(last); p.Bytes != 3 || !p.Request || !p.Last {
+		t.Errorf("%+v", p)
+	}
+	if kept, worth := rules.Spare(last); !worth || kept.Data != nil || kept.Note == "" || kept.End == "" {
+		t.Errorf("%+v", kept)
+	}
+}
+
+// Close gives up when it is told to, and what waits is written all the same.
+func TestRecorderCloseGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{room: -1}
+		w := writerOn(t, d)
+		d.gate = make(chan struct{})
+		r := start(w, boxLimit)
+		put(r, chunkOf(1, 5))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := r.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "261 bytes wait") {
+			t.Errorf("close: %v", err)
+		}
+		put(r, chunkOf(1, 7)) // too late, and counted
+		close(d.gate)
+		synctest.Wait()
+		if got := readBack(t, d.content()); string(got[0].Data) != "xxxxx" || r.State().Lost != 7 {
+			t.Errorf("%+v, %+v", got, r.State())
+		}
+	})
+}
+
+func TestRecorderRefusesNumberless(t *testing.T) {
+	d := &disk{room: -1}
+	r := start(writerOn(t, d), boxLimit)
+	put(r, capture.Record{Data: []byte("abc")})
+	put(r, capture.Record{Exchange: 1, Data: []byte("d"), End: capture.EndEOF})
+	if err := r.Close(context.Background()); err == nil {
+		t.Error("no error")
+	}
+	expect(t, outline(readBack(t, d.content())), `1 1 bytes eof`)
+}
+
+// A capture is written to anything.
+func TestNew(t *testing.T) {
+	var file bytes.Buffer
+	r, err := New(&file, noon, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(r, chunkOf(1, 3))
+	if err := r.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if !strings.HasPrefix(file.String(), `{"toolscope":1,"created":"2026-03-01T12:00:00Z","by":"test"`) || !strings.Contains(file.String(), `"d":"xxx"`) {
+		t.Error(file.String())
+	}
+	if _, err := New(&disk{}, noon, "test"); err == nil || err.Error() != "begin capture: no space left on device" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,65 @@
+package record
+
+import (
+	"fmt"
+
+	"toolscope/capture"
+	"toolscope/capture/mailbox"
+)
+
+// recordCost is what a record is counted as beyond its data.
+const recordCost = 256
+
+// Rules are those of a box of records that come from the network: nobody who puts one in waits, and what is left out is
+// told in its place. why says what became of it: "were not recorded: …".
+func Rules(limit int, why string) mailbox.Rules[capture.Record] {
+	return mailbox.Rules[capture.Record]{
+		Limit: limit, Cost: Cost, Of: partOf, Spare: spare,
+		Gap: func(lost int64, near capture.Record) capture.Record {
+			near.Lost = lost
+			near.Note = joined(near.Note, fmt.Sprintf("gap: %d bytes of exchange %d %s", lost, near.Exchange, why))
+			return near
+		},
+	}
+}
+
+// Cost is about what a record takes in memory.
+func Cost(r capture.Record) int {
+	n := recordCost + len(r.Data) + len(r.Why) + len(r.Note)
+	if r.Head != nil {
+		n += len(r.Head.URL)
+		for name, values := range r.Head.Header {
+			n += len(name)
+			for _, v := range values {
+				n += len(v) + 16
+			}
+		}
+	}
+	return n
+}
+
+// lostWith is how many bytes are missing without a record.
+func lostWith(r capture.Record) int64 { return int64(len(r.Data)) + r.Lost }
+
+func partOf(r capture.Record) mailbox.Part {
+	return mailbox.Part{
+		Stream: mailbox.Stream{Exchange: r.Exchange, Request: r.Side == capture.Request},
+		Bytes:  lostWith(r), Last: r.End != "",
+	}
+}
+
+// spare is a record without its bytes, and without the note of a gap, which becomes a part of a larger one.
+func spare(r capture.Record) (capture.Record, bool) {
+	if r.Lost > 0 {
+		r.Note = ""
+	}
+	r.Data, r.Lost = nil, 0
+	return r, r.Head != nil || r.End != "" || r.Note != ""
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}

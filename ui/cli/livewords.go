@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"toolscope/capture/proxy"
+	"toolscope/ui"
+)
+
+// words are what there is to know besides the records.
+func (l *live) words() (words []ui.Word) {
+	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
+	if l.redactor.Keeps() {
+		alarm("SECRETS KEPT")
+	}
+	var stats proxy.Stats
+	if l.proxy != nil {
+		stats = l.proxy.Stats()
+	}
+	if why := l.refusal.Load(); why != nil {
+		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused), Why: *why})
+	}
+	missed, unseen := l.arrived.State(), l.shown.State()
+	if l.rec != nil {
+		state := l.rec.State()
+		if state.Trouble != "" {
+			alarm("NOT RECORDED: " + state.Trouble)
+		}
+		missed.Lost += state.Lost
+	}
+	if missed.Lost > 0 || missed.Gaps+missed.Left > 0 {
+		alarm("GAP " + sizeText(missed.Lost))
+	}
+	if unseen.Lost > 0 {
+		alarm("NOT SHOWN " + sizeText(unseen.Lost))
+	}
+	if l.rec != nil {
+		words = append(words, ui.Word{Text: "rec " + l.rec.name + " " + sizeText(l.rec.State().Bytes)})
+	}
+	return words
+}
+
+// lookTime is how often the words are looked at while nothing arrives.
+const lookTime = time.Second / 4
+
+// ring has the screen show words that have changed without a record.
+func (l *live) ring(ctx context.Context) {
+	tick := time.NewTicker(lookTime)
+	defer tick.Stop()
+	var last []ui.Word
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if words := l.words(); !slices.Equal(words, last) {
+			last = words
+			l.shown.Ring()
+		}
+	}
+}
+
+// sizeText is a size in the unit that suits it.
+func sizeText(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d B", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%d kB", n/1000)
+	}
+	return fmt.Sprintf("%d MB", n/1_000_000)
+}
