@@ -104,10 +104,11 @@ func TestHeldBack(t *testing.T) {
 		held       int // bytes at most
 	}{
 		{"text", delta("as") + delta("k the") + delta("risk"), 0},
-		{"one character of a key", delta("s"), 0},
+		{"one character of a key", delta("s"), len("s\"}}\n\n")},
+		{"the last character of a word", delta("tokens"), 0},
 		{"the beginning of a key", delta("is sk-"), len("sk-\"}}\n\n")},
-		{"the first part of a token", delta("eyJhbGciOiJIUzI1NiJ9"), 0},
-		{"a key, then the end of its call", delta("sk-"+strings.Repeat("k", 30)) + strings.Repeat("data: {\"ping\":1}\n\n", 400), 0},
+		{"what a key is behind", delta("API_KEY: "), 0},
+		{"a key, then the end of its call", delta("sk-ant-"+strings.Repeat("k", 30)) + strings.Repeat("data: {\"ping\":1}\n\n", 400), 0},
 		{"a beginning, then other things", delta("is sk-ant-") + strings.Repeat("data: {\"ping\":1}\n\n", 400), 0},
 	} {
 		r := redactor()

@@ -5,9 +5,8 @@ import "bytes"
 const depthLimit = 128 // of containers that are told apart
 
 // lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or no JSON at all, and
-// hands out their characters unescaped, each string to the channel of its place. What is in no string is a text of its
-// own. It holds nothing back but escapes and, after a line break inside a secret, the beginning of an event stream's
-// line.
+// hands out their characters as they are written, each string to the text of its place. What is in no string is a text of
+// its own. It holds nothing back but, after a line break inside a secret, the beginning of an event stream's line.
 type lexer struct {
 	s      *stream
 	stack  []container
@@ -15,30 +14,27 @@ type lexer struct {
 
 	inString bool
 	isKey    bool
-	noted    bool   // its hash is wanted
-	joined   bool   // the string goes on in the next document
-	escape   int    // characters of an escape that have come
-	escAt    int64  // where it begins
-	code     uint16 // of \uXXXX
-	digits   [4]byte
+	noted    bool // its hash is wanted
+	joined   bool // the string goes on in the next document
+	escaped  bool // a backslash has come
 	before   byte // the latest byte outside strings
+	keyed    bool // a key has just ended
 	bol      bool // a line begins here
 	prefix   int  // so many characters of an event stream's "data: " have come, inside a secret
 
 	hash uint64 // of the string, or the number, if somebody wants to know
-	tail uint64 // the latest eight bytes of a key
 }
 
 // container is an object or an array that is not closed.
 type container struct {
 	array   bool
 	wantKey bool
+	fixed   bool   // its strings come whole: arguments that are an object, and results
 	n       uint64 // element of an array
 	key     uint64 // hash of the current key
 	place   uint64 // hash of the keys and numbers that lead here
 	index   uint64 // hash of the indexes seen so far: which of several parallel texts this is
-	isIndex bool   // the current value is one
-	secret  string // the current value is a credential: its key
+	field   field  // the current value
 }
 
 const (
@@ -53,24 +49,9 @@ func hashed(h uint64, p []byte) uint64 {
 	return h
 }
 
-var fieldNames = func() map[uint64]string {
-	names := map[uint64]string{}
-	for _, f := range secretFields {
-		names[hashed(hashSeed, []byte(f))] = f
-	}
-	return names
-}()
-
-var fieldBits = func() (bits uint64) {
-	for h := range fieldNames {
-		bits |= 1 << (h % 64)
-	}
-	return bits
-}()
-
 // structure tells which bytes outside of strings mean something.
 var structure = func() (s [256]bool) {
-	for _, c := range []byte("{}[],:\"\n") {
+	for _, c := range []byte("{}[],") {
 		s[c] = true
 	}
 	return s
@@ -79,15 +60,7 @@ var structure = func() (s [256]bool) {
 func (l *lexer) start(s *stream) { l.s, l.bol = s, true }
 
 // held is the place of what the lexer has not handed out.
-func (l *lexer) held(pos int64) int64 {
-	switch {
-	case l.escape > 0:
-		return l.escAt
-	case l.prefix > 0:
-		return pos - int64(l.prefix)
-	}
-	return pos
-}
+func (l *lexer) held(pos int64) int64 { return pos - int64(l.prefix) }
 
 func (l *lexer) read(p []byte, at int64) {
 	for i := 0; i < len(p); {
@@ -99,10 +72,7 @@ func (l *lexer) read(p []byte, at int64) {
 	}
 }
 
-func (l *lexer) finish() {
-	l.escape = 0
-	l.unprefix(l.s.pos)
-}
+func (l *lexer) finish() { l.unprefix(l.s.pos) }
 
 // outside reads up to the next string, or the next line.
 func (l *lexer) outside(p []byte, at int64) int {
@@ -116,44 +86,45 @@ func (l *lexer) outside(p []byte, at int64) int {
 			l.stack, l.beyond = l.stack[:0], 0
 		}
 	}
-	n := 0
-	for n < len(p) && !l.inString && !l.bol {
-		c := p[n]
-		if !structure[c] {
-			n += l.loose(p[n:], at+int64(n))
-			continue
-		}
-		switch {
-		case c == '\n':
-			l.bol = true
-			if !out.idle() {
-				l.s.feed(out, c, passed)
-			}
-			out.prev = c
-		case out.idle() && (!l.s.r.scan.first[c] || n+1 < len(p) && !l.s.r.scan.pairs[pair(c, p[n+1])]):
-			out.prev = c
-		default:
-			l.s.scan(out, p[n:n+1], at+int64(n))
-		}
-		l.take(c)
-		l.before = c
-		n++
+	n := l.loose(p)
+	text, from := p[:min(n+1, len(p))], 0
+	if n == len(p) || p[n] == '\n' {
+		text = p[:n]
 	}
-	return n
+	if l.keyed && out.idle() && len(text) > 0 { // the colon behind a key assigns nothing here: the value has a text of its own
+		out.pass(text[:1])
+		from = 1
+	}
+	l.keyed = false
+	l.s.written(out, text[from:], at+int64(from))
+	if n == len(p) {
+		return n
+	}
+	if l.bol = p[n] == '\n'; l.bol {
+		l.s.feed(out, '\n', passed)
+	} else {
+		l.open()
+	}
+	l.before = p[n]
+	return n + 1
 }
 
-// loose reads what stands between the structure: numbers, and all of a text that is no JSON.
-func (l *lexer) loose(p []byte, at int64) int {
-	n := 1
-	for n < len(p) && !structure[p[n]] {
-		n++
+// loose follows the structure up to the next quote or line break, and notes the numbers that are an index.
+func (l *lexer) loose(p []byte) int {
+	for n, c := range p {
+		switch {
+		case c == '"' || c == '\n':
+			return n
+		case structure[c]:
+			l.take(c)
+		default:
+			if top := l.top(); top != nil && top.field.index {
+				top.index = hashed(top.index, p[n:n+1])
+			}
+		}
+		l.before = c
 	}
-	if top := l.top(); top != nil && top.isIndex {
-		top.index = hashed(top.index, p[:n])
-	}
-	l.s.scan(l.s.outside, p[:n], at)
-	l.before = p[n-1]
-	return n
+	return len(p)
 }
 
 // lineStart passes over the field name of an event stream's line, so that a secret may have line breaks there.
@@ -177,7 +148,7 @@ func (l *lexer) lineStart(c byte, at int64) int {
 func (l *lexer) unprefix(at int64) {
 	n := l.prefix
 	l.prefix = 0
-	l.s.scan(l.s.outside, []byte("data: ")[:n], at-int64(n))
+	l.s.written(l.s.outside, []byte("data: ")[:n], at-int64(n))
 }
 
 func (l *lexer) top() *container {
@@ -203,10 +174,11 @@ func (l *lexer) take(c byte) {
 	case ',':
 		if top != nil {
 			top.n++
-			top.wantKey, top.isIndex, top.secret = !top.array, false, ""
+			top.wantKey = !top.array
+			if !top.array {
+				top.field = field{}
+			}
 		}
-	case '"':
-		l.open()
 	}
 }
 
@@ -215,9 +187,13 @@ func (l *lexer) push(array bool) {
 		l.beyond++
 		return
 	}
-	c := container{array: array, wantKey: !array}
+	c := container{array: array, wantKey: !array, field: field{text: array}}
 	if top := l.top(); top != nil {
 		c.place, c.index = l.place(top), top.index
+		c.fixed = top.fixed || top.field.whole
+		if array && !top.array {
+			c.field = field{text: top.field.text}
+		}
 		if top.array && len(l.stack) == 1 {
 			c.place = 1 // each element of the outermost array is a document of its own
 		}
@@ -236,28 +212,36 @@ func (l *lexer) place(c *container) uint64 {
 
 // open begins a string.
 func (l *lexer) open() {
-	l.inString, l.isKey, l.joined = true, false, false
-	l.hash, l.tail = hashSeed, 0
+	l.inString, l.isKey, l.joined, l.escaped = true, false, false, false
+	l.hash = hashSeed
 	top := l.top()
 	switch {
 	case top == nil:
-		l.joined = l.beyond == 0 && l.before == ':' // 0:"text": a line of the AI SDK's first stream
+		l.joined = l.beyond == 0 && l.before == ':' && l.s.outside.want.rule == nil // 0:"text": a line of the AI SDK's first stream
 	case top.wantKey:
 		l.isKey = true
 	default:
-		l.joined = !top.array || len(l.stack) > 1
+		l.joined = top.field.text && !top.fixed && (!top.array || len(l.stack) > 1)
 	}
-	l.noted = l.isKey || top != nil && top.isIndex
-	m := l.s.inside
+	l.noted = l.isKey || top != nil && top.field.index
 	if l.joined {
 		var channel uint64
 		if top != nil {
 			channel = l.place(top) ^ top.index*hashPrime
 		}
-		m = l.s.resume(channel)
+		l.s.inside = l.s.resume(channel)
 	}
-	if top != nil && top.secret != "" && !l.isKey && m.idle() {
-		m.lead, m.where = fieldRule, top.secret
-		l.joined = false
+	l.expect(top)
+}
+
+// expect tells the text of a string that a key, or what stands before the quote, says that it is a credential.
+func (l *lexer) expect(top *container) {
+	m, out := l.s.inside, l.s.outside
+	switch {
+	case l.isKey || len(m.text) > 0 || m.dropping():
+	case top != nil && top.field.secret:
+		m.want = want{rule: top.field.name.quoted(), name: top.field.name}
+	case out.want.rule != nil:
+		m.want, out.want = out.want, want{}
 	}
 }

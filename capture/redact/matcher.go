@@ -1,68 +1,226 @@
 package redact
 
-import (
-	"bytes"
-	"strings"
-)
+import "math"
 
 // span is where in the input a character stands. Its from is negative when it was passed on already, or must be.
 type span struct{ from, to int64 }
 
 var passed = span{-1, -1}
 
-// matcher looks for secrets in one channel, one character after the other. It is idle while nothing may be the
-// beginning of one.
+// matcher looks for secrets in one text, one decoded character after the other. What it does depends on these characters
+// only, and not on how they come.
+//
+// A candidate begins where a word does, and is held back until it is a secret or none. What cannot be told by the beginning
+// of a word is found without holding text back: behind a context, which is public; and glued to a letter or a digit, where
+// the first three characters are passed on before anybody knows.
 type matcher struct {
 	channel uint64
-	text    []byte // what may be the beginning of a secret
-	spans   []span // of the text's characters
-	prev    byte   // the character before text, ' ' where that is the letter of an escape
-	mark    int    // where in text the latest piece begins
-	grew    int64  // place in the input when the latest character came
-	bound   bool   // text begins at a boundary
+	spell   spelling
+	tail    []byte // what was passed on latest
+	gram    uint32 // its last four characters
 
-	lead  *rule // its anchor is matched
-	known int   // so many characters are a known secret
-	sure  bool  // what there is of text is a secret of lead's kind already
-	last  uint64
-	ended int // characters since the last line of a private key began
+	text  []byte // what may be the beginning of a secret
+	units []unit // its characters
+	grew  int64  // place in the input when the latest character came
 
-	where string // what a field is called
-	drop  *rule  // the secret is replaced, and this is how it goes on
-	rest  string // of a known one
+	candidates []candidate // of the text, the most particular first
+	known      known
+	led        bool // the first characters were passed on before the text began
+	unglued    bool // it is known that nothing glued begins with the next character
+
+	want   want   // a secret is expected
+	called string // what it is called if the text is one
+	drop   drop   // a secret is replaced, and this is how it goes on
 }
 
-func (m *matcher) idle() bool { return len(m.text) == 0 && m.drop == nil && m.lead == nil }
+// known is how far the text may be a known value.
+type known struct {
+	alive bool
+	value *knownValue // the longest that the text begins with
+}
 
-func (m *matcher) reset() {
-	m.text, m.spans, m.mark = m.text[:0], m.spans[:0], 0
-	m.lead, m.known, m.sure, m.last, m.ended, m.where, m.rest = nil, 0, false, 0, 0, "", ""
+// drop is how a secret goes on of which the beginning is replaced.
+type drop struct {
+	rule *rule  // by its last class
+	rest string // by value
+	run  int    // characters of the current line of a private key
+}
+
+const (
+	tailSize = 96 // characters before a secret that say what it is
+	lead     = 3  // characters of a glued secret that are passed on
+)
+
+func (m *matcher) idle() bool {
+	return len(m.text) == 0 && m.want.rule == nil && !m.dropping() && m.spell.idle()
+}
+
+func (m *matcher) dropping() bool { return m.drop.rule != nil || m.drop.rest != "" }
+
+// clear makes the text one that has just begun.
+func (m *matcher) clear() {
+	m.forget()
+	m.tail, m.gram, m.want, m.drop, m.spell.state = m.tail[:0], 0, want{}, drop{}, spellNone
+}
+
+func (m *matcher) forget() {
+	m.text, m.units, m.candidates, m.known = m.text[:0], m.units[:0], m.candidates[:0], known{}
+	m.led, m.unglued = false, false
 }
 
 // pass notes characters that belong to no secret.
 func (m *matcher) pass(p []byte) {
-	for _, c := range p[max(0, len(p)-2):] {
-		if m.prev == '\\' {
-			c = ' '
-		}
-		m.prev = c
+	m.unglued = false
+	if len(p) > tailSize {
+		p = p[len(p)-tailSize:]
+	}
+	if len(m.tail)+len(p) > 4*tailSize {
+		m.tail = m.tail[:copy(m.tail, m.before())]
+	}
+	m.tail = append(m.tail, p...)
+	for _, c := range p[max(0, len(p)-4):] {
+		m.gram = m.gram<<8 | uint32(c)
 	}
 }
 
+// before is what was passed on latest, as far as anybody looks back.
+func (m *matcher) before() []byte { return m.tail[max(0, len(m.tail)-tailSize):] }
+
+func (m *matcher) last() byte { return byte(m.gram) }
+
 // held is where the first character stands that is not passed on, or limit.
 func (m *matcher) held(limit int64) int64 {
-	for _, s := range m.spans {
-		if s.from >= 0 {
-			return min(limit, s.from)
+	limit = m.spell.held(limit)
+	for i := range m.units {
+		if at := m.units[i].held(limit); at < limit {
+			return at
 		}
 	}
 	return limit
 }
 
-func (m *matcher) release() {
-	for i := range m.spans {
-		m.spans[i] = passed
+// holding tells whether there is such a character.
+func (m *matcher) holding() bool { return m.held(math.MaxInt64) < math.MaxInt64 }
+
+// passOne notes a character, and looks whether a secret is expected behind it.
+func (m *matcher) passOne(c byte) {
+	m.pass([]byte{c})
+	if triggers[c] {
+		m.expect()
 	}
+}
+
+// covered notes that what was held back is replaced.
+func (m *matcher) covered(d drop) {
+	m.forget()
+	m.pass([]byte{']'})
+	m.want, m.drop = want{}, d
+}
+
+func (m *matcher) release() {
+	for i := range m.units {
+		m.units[i].at, m.units[i].more = passed, nil
+	}
+}
+
+// begin looks whether a character is the beginning of something, and holds it back then.
+func (m *matcher) begin(r *Redactor, u unit) bool {
+	if m.want.rule == nil && !m.unglued && alnum[byte(m.gram>>24)] && m.beginGlued(r, u) {
+		return true
+	}
+	if !alnum[m.last()] {
+		for _, rule := range beginsWith[u.c] {
+			m.nominate(rule, u)
+		}
+		m.known.alive = r.known.first[u.c]
+	}
+	if m.want.rule != nil {
+		m.called = m.want.name.called
+		if expected := m.want.next(u.c); expected != nil {
+			m.nominate(expected, u)
+		}
+	}
+	if len(m.candidates) == 0 && !m.known.alive {
+		return false
+	}
+	m.text, m.units = append(m.text, u.c), append(m.units, u)
+	return true
+}
+
+func (m *matcher) nominate(rule *rule, u unit) {
+	c := candidate{rule: rule}
+	if c.next(u.c); c.state == alive {
+		m.candidates = append(m.candidates, c)
+	}
+}
+
+// beginGlued looks whether four characters begin something in the middle of a word.
+func (m *matcher) beginGlued(r *Redactor, u unit) bool {
+	gram := m.gram<<8 | uint32(u.c)
+	rules := gluedRules[gram]
+	known := r.known.begins(gram)
+	if rules == nil && !known {
+		return false
+	}
+	for shift := 24; shift > 0; shift -= 8 {
+		m.text, m.units = append(m.text, byte(gram>>shift)), append(m.units, unit{c: byte(gram >> shift), at: passed})
+	}
+	m.text, m.units, m.led = append(m.text, u.c), append(m.units, u), true
+	for _, rule := range rules {
+		c := candidate{rule: rule}
+		for _, b := range m.text {
+			c.next(b)
+		}
+		m.candidates = append(m.candidates, c)
+	}
+	if known {
+		m.known.look(r, m.text)
+	}
+	return true
+}
+
+func (k *known) look(r *Redactor, text []byte) {
+	exact, longer := r.known.look(text)
+	if exact != nil {
+		k.value = exact
+	}
+	k.alive = longer
+}
+
+// grow takes one more character of what is held back.
+func (m *matcher) grow(r *Redactor, u unit) {
+	m.text, m.units = append(m.text, u.c), append(m.units, u)
+	for i := range m.candidates {
+		if c := &m.candidates[i]; c.state == alive {
+			c.next(u.c)
+		}
+	}
+	if m.known.alive {
+		m.known.look(r, m.text)
+	}
+}
+
+// swallow tells whether c goes on with the secret that is replaced already, and whether it goes with it. The line breaks
+// of a private key stay.
+func (d *drop) swallow(c byte) (gone, more bool) {
+	if d.rule == nil {
+		if d.rest[0] != c {
+			return false, false
+		}
+		d.rest = d.rest[1:]
+		return true, true
+	}
+	if d.rule == armorRule {
+		switch {
+		case c == ' ':
+			return false, d.run == 0 || d.run >= armorWord
+		case c < ' ':
+			d.run = 0
+		default:
+			d.run++
+		}
+	}
+	return d.rule != armorRule || c > ' ', d.rule.parts[len(d.rule.parts)-1].class[c]
 }
 
 type verdict int
@@ -74,171 +232,30 @@ const (
 	begun                 // as many as are held back are one, and it goes on
 )
 
-// judge says what the text is, given that all but its last character was open.
-func (m *matcher) judge(r *Redactor) (v verdict, n int) {
-	n = len(m.text)
-	if n == 1 {
-		m.bound = !alnum[m.prev]
-	}
+// judge says what the text is. Who is known by value comes first, then the candidates in their order.
+func (m *matcher) judge() (v verdict, n int, by *rule) {
 	switch {
-	case m.lead != nil && m.lead.kind == field:
-	case n == 1:
-		return open, n // only what may begin a secret comes here
-	case n == 2 && !r.scan.pairs[pair(m.text[0], m.text[1])], n == 3 && !r.scan.behind[pair(m.text[1], m.text[2])]:
-		return clean, 0
-	case m.lead == nil || n <= len("github_pat_"):
-		v = m.anchor(r)
-	case m.maybeKnown(r):
-		v = open
+	case m.known.alive:
+		return open, 0, nil
+	case m.known.value != nil:
+		return secret, len(m.known.value.text), nil
 	}
-	if m.lead != nil {
-		if more, size := m.follow(); more != clean {
-			return more, size
-		}
-		m.lead = nil
-	}
-	switch {
-	case v != clean:
-		return v, n
-	case m.known > 0:
-		return secret, m.known
-	}
-	return clean, 0
-}
-
-// anchor compares the text with the beginnings of all secrets.
-func (m *matcher) anchor(r *Redactor) (v verdict) {
-	n := len(m.text)
-	for _, rule := range r.rules {
+	for i := range m.candidates {
+		c := &m.candidates[i]
 		switch {
-		case rule.kind == exact || n > len(rule.anchor) || rule.bound && !m.bound:
-		case rule.anchor[:n] != string(m.text):
-		case n < len(rule.anchor):
-			v = open
-		case m.lead == nil || len(rule.anchor) > len(m.lead.anchor):
-			m.lead, v = rule, open
+		case c.state == alive && len(m.text) < window:
+			return open, 0, nil
+		case c.state == alive && c.whole():
+			if n = c.fits(m.text); n > 0 && n == sentence(m.text) {
+				return begun, len(m.text), c.rule
+			}
+		case c.state == ended:
+			n = c.fits(m.text)
 		}
-	}
-	if m.maybeKnown(r) {
-		return open
-	}
-	return v
-}
-
-// maybeKnown compares the text with the secrets that are known by value.
-func (m *matcher) maybeKnown(r *Redactor) (more bool) {
-	n := len(m.text)
-	for _, rule := range r.rules[len(patterns):] {
-		switch {
-		case n > len(rule.anchor) || rule.anchor[n-1] != m.text[n-1] || rule.anchor[:n] != string(m.text):
-		case n == len(rule.anchor):
-			m.known = n
-			more = more || r.longer(rule.anchor)
-		case n == window:
-			m.known, m.rest = n, rule.anchor[n:]
-		default:
-			more = true
+		if n > 0 {
+			return secret, n, c.rule
 		}
+		c.state = dead
 	}
-	return more
-}
-
-// longer tells whether a known secret begins with another one.
-func (r *Redactor) longer(known string) bool {
-	for _, rule := range r.rules[len(patterns):] {
-		if len(rule.anchor) > len(known) && strings.HasPrefix(rule.anchor, known) {
-			return true
-		}
-	}
-	return false
-}
-
-// follow looks at the last character by the rule whose anchor is matched.
-func (m *matcher) follow() (verdict, int) {
-	n, l := len(m.text), len(m.lead.anchor)
-	c := m.text[n-1]
-	m.last = m.last<<8 | uint64(c)
-	switch {
-	case n == l:
-		return open, n
-	case !m.lead.class[c]:
-		if m.sure {
-			return secret, m.trimmed(n - 1)
-		}
-		return clean, 0
-	case m.lead.kind == token:
-		m.sure = m.sure || c == 'J' && m.last&0xffffffff == 0x2e65794a // .eyJ
-	case m.lead.kind == pem:
-		if m.armoured() {
-			return secret, n
-		}
-		if n > 64 && !m.sure {
-			return clean, 0
-		}
-	case m.lead.kind == userinfo:
-		m.sure = m.sure || c == '@' && bytes.IndexByte(m.text[l:], ':') >= 0
-	default:
-		m.sure = n-l >= m.lead.min
-	}
-	switch {
-	case m.another(): // the piece is another secret and does not go on with the one before
-		return secret, m.mark
-	case n < window:
-		return open, n
-	case m.sure:
-		return begun, n
-	}
-	return clean, 0
-}
-
-// another tells whether the latest piece begins a second secret of
-// the same kind, as it does when each document repeats one.
-func (m *matcher) another() bool {
-	before, piece := m.text[:m.mark], m.text[m.mark:]
-	return m.sure && m.mark > 0 && m.lead.kind != field && m.lead.kind != userinfo && string(piece) == m.lead.anchor &&
-		(m.lead.kind != token || bytes.Count(before, []byte(".")) > 1)
-}
-
-// armoured watches the lines of a private key and reports its end.
-func (m *matcher) armoured() bool {
-	const end, dashes, key = 0x2d2d2d2d2d454e44, 0x2d2d2d2d2d, 0x4b45592d2d2d2d2d // -----END, -----, KEY-----
-	switch {
-	case m.last == key && !m.sure && m.ended == 0:
-		m.sure = true
-	case m.last == end:
-		m.ended = 1
-	case m.ended > 0:
-		m.ended++
-	}
-	return m.sure && m.ended > len("-----") && m.last&0xffffffffff == dashes
-}
-
-// trimmed leaves the full stop behind a secret to the sentence, and the host behind userinfo to the URL.
-func (m *matcher) trimmed(n int) int {
-	if m.lead.kind == userinfo {
-		return bytes.LastIndexByte(m.text[:n], '@')
-	}
-	for n > len(m.lead.anchor) && m.text[n-1] == '.' {
-		n--
-	}
-	return n
-}
-
-// swallow tells whether c goes on with the secret that is replaced already.
-func (m *matcher) swallow(c byte) bool {
-	switch m.drop.kind {
-	case exact:
-		if m.rest == "" || m.rest[0] != c {
-			return false
-		}
-		m.rest = m.rest[1:]
-		return true
-	case pem:
-		if m.ended > 0 && m.last&0xffffffffff == 0x2d2d2d2d2d && m.ended > len("-----") {
-			return false
-		}
-		m.last = m.last<<8 | uint64(c)
-		m.armoured()
-	}
-	return m.drop.class[c]
+	return clean, 0, nil
 }

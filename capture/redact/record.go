@@ -111,7 +111,7 @@ func (r *Redactor) Flush() []Clean {
 func (r *Redactor) head(s *side, rec *capture.Record) {
 	h := *rec.Head
 	original := h.Header
-	h.Header, h.URL, h.File = r.header(h.Header), r.url(h.URL), r.text(h.File)
+	h.Header, h.URL, h.File = r.header(h.Header, rec.Side == capture.Response), r.url(h.URL), r.text(h.File)
 	rec.Head = &h
 	if h.Status == http.StatusSwitchingProtocols {
 		s.whole = true

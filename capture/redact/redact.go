@@ -1,50 +1,50 @@
 // Package redact finds secrets in what was received and replaces them, before it reaches a disk or a screen.
 //
-//	record ─▶ decode (gzip …) ─▶ lexer ─▶ matcher of each channel ─▶ hold back, replace ─▶ record
+//	record ─▶ decode (gzip …) ─▶ lexer ─▶ spelling ─▶ matcher of each text ─▶ hold back, replace ─▶ Clean
 //
-// Words. A secret is known by how it looks (a pattern), by where it stands (a header, a query parameter, the userinfo of
-// a URL, also where those are part of a text, a JSON key), or by value: what stood in a credential header is looked for in everything that follows, because servers repeat it
-// in their errors. A channel is a text that comes in pieces: one JSON string of one document, continued by the string
-// in the same place of the next document. That is how a stream sends arguments, so a secret that is spread over many
-// deltas is one text here. A secret becomes [redacted:x-api-key:8f3a]: what it is and a salted 16 bit tag, so that
-// equal secrets look equal within a run and tell nothing outside of it.
+// Words. A secret is known by how it looks (a shape), by what stands before it (a context, or the name that it is assigned
+// to), by its JSON key, or by value: what stood in the credential's place of a request, and is too random to be there by
+// chance, is looked for in everything that follows, because servers repeat it in their errors. The kinds are data: rules.go,
+// contexts.go and names.go, one line each. A text is what a stream sends in pieces: one JSON string of one document,
+// continued by the string in the same place of the next document, if its key is one of those that texts have. That is how
+// arguments come, so a secret that is spread over many deltas is in one text here. A secret becomes
+// [redacted:x-api-key:8f3a]: what it is and a salted 16 bit tag, so that equal secrets look equal within a run and tell
+// nothing outside of it.
 //
 // What always holds:
-//   - What comes out does not depend on how the input is cut into records.
-//   - Text without secrets is passed on byte for byte. JSON stays JSON and an event stream keeps its lines, since a
-//     replacement needs no quotes, no backslashes and no line breaks.
-//   - Only what may be the beginning of a secret is held back: at most 256 characters of the text in question, with
-//     what stands between them. It is let go when it cannot be a secret any more, when its side ends, or when
-//     4 KiB of other things have followed: then a secret that has begun is replaced as far as it has come and its
-//     continuation is dropped.
-//   - At the end of a piece of text, one or two characters are never worth waiting for: they are passed on, and the
-//     secret is replaced from its third character.
+//   - What comes out does not depend on how the input is cut, neither into records nor into deltas: the deltas of a text
+//     say what the text in one piece would say.
+//   - JSON is JSON of the same tokens as before, and what is no JSON fails where it failed, at every depth of JSON in JSON:
+//     what is replaced is whole characters inside of a string, never a quote, and the replacement is letters, digits and
+//     :_[]- only. The line breaks of a private key stay, and so do the lines around it.
+//   - Text without secrets is passed on byte for byte.
+//   - It does not matter how a secret is spelled: escaped by JSON, once or often, or percent-encoded.
+//   - Only what may be the beginning of a secret is held back: at most 512 characters of the text in question, with what
+//     stands between them. It is let go when it cannot be a secret any more, when its side ends, or when 4 KiB of other
+//     things have followed: then a secret that has begun is replaced as far as it has come and its continuation is dropped.
+//     What stands in the middle of a word is replaced from its fourth character on, so that nothing waits for each letter
+//     that a secret begins with.
 //   - A body that is compressed and cannot be decoded is not passed on at all.
+//   - What may be remembered is bounded. Limit says when a bound was reached, so that a secret may have been passed on.
 //
-// It does not find a secret that is written in numbers (the byte lists of log probabilities), escaped twice, encrypted,
-// or encoded in base64, except where a protocol does that (Bedrock's event stream) and in basic authorization.
+// It does not find a secret that is written in numbers (the byte lists of log probabilities), encrypted, or encoded in
+// base64, except a value that it knows, in basic authorization, and where a protocol does that (Bedrock's event stream); a
+// password that is made of words; and a key without a shape behind a name that says nothing.
 package redact
 
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
-	"maps"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"sync"
 )
 
 const (
-	window       = 256     // characters of one secret that are held back
-	tagged       = 240     // characters of it that its tag is made of
-	idleLimit    = 4 << 10 // bytes that may follow what is held back before it must be decided
-	waitingLimit = 64      // channels with what may be the beginning of a secret
-	knownLimit   = 512     // secrets known by value
-	knownMin     = 8       // shorter ones are words that occur anyway
+	window    = 512     // characters of one secret that are held back
+	tagged    = 240     // characters of it that its tag is made of
+	idleLimit = 4 << 10 // bytes that may follow what is held back before it must be decided
 )
 
 // Decoder undoes the codings of one body. What it returns is valid until the next call.
@@ -67,49 +67,88 @@ type Redactor struct {
 	salt    []byte
 	options Options
 
-	mu    sync.Mutex
-	known map[string]string // secrets by value: where each was seen first
-	rules []*rule           // patterns, and one rule for each known value
-	scan  *scanner
-	sides map[sideKey]*side
+	mu     sync.Mutex
+	known  knownValues
+	scan   *scanner
+	fields fields
+	sides  map[sideKey]*side
+	limit  string
 }
 
 // New makes a redactor. The salt makes its tags useless to others: it should be random and made for one run.
 func New(salt []byte, o Options) *Redactor {
-	r := &Redactor{salt: salt, options: o, known: map[string]string{}, rules: slices.Clone(patterns), sides: map[sideKey]*side{}}
-	r.scan = newScanner(r.rules)
-	return r
+	return &Redactor{salt: salt, options: o, scan: scanRules, sides: map[sideKey]*side{}}
 }
 
-// Learn makes value a secret wherever it is seen from now on; where says what it is, "x-api-key". Values shorter than
-// eight characters are not learned.
+// Limit says which limit was reached first, so that a secret may have been passed on. It is "" while none was.
+func (r *Redactor) Limit() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.limit
+}
+
+func (r *Redactor) reached(limit string) {
+	if r.limit == "" {
+		r.limit = limit
+	}
+}
+
+// Learn makes value a secret wherever it is seen from now on; where says what it is, "x-api-key". A value that somebody
+// could write by chance, a word or something short, is not learned.
 func (r *Redactor) Learn(value, where string) {
 	if r.keep {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.learn(value, where)
+	r.learn(value, where, false)
 }
 
-func (r *Redactor) learn(value, where string) {
-	if _, old := r.known[value]; old || len(value) < knownMin || len(r.known) >= knownLimit {
-		return
-	}
-	for _, form := range []string{value, url.QueryEscape(value)} {
-		if _, old := r.known[form]; !old {
-			r.known[form] = where
-			r.rules = append(r.rules, &rule{name: where, anchor: form, kind: exact})
+func (r *Redactor) learn(value, where string, answered bool) {
+	for _, part := range strings.Split(strings.Trim(normal(value), " \\"), `"`) { // nothing is replaced across a quote
+		if random([]byte(part)) == 0 || r.known.of(part) != nil {
+			continue
 		}
+		if !r.known.add(part, plainName(where), answered) {
+			r.reached(r.known.limit())
+			return
+		}
+		r.seek(part)
 	}
-	r.scan = newScanner(r.rules)
 }
 
-// replacement is what stands in place of a secret.
-func (r *Redactor) replacement(secret, where string) string {
-	if first, ok := r.known[secret]; ok {
-		where = first
+// seek has the scanner look for a secret.
+func (r *Redactor) seek(secret string) {
+	if r.scan == scanRules {
+		own := *scanRules
+		r.scan = &own
 	}
+	for _, text := range forms(secret) {
+		r.scan.begins(text[:4])
+		r.scan.pairs[pair(text[2], text[3])] |= mayGlue
+	}
+}
+
+// plainName is a name in letters that any text may hold.
+func plainName(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c < 256 && (alnum[c] || c == '_' || c == '-') {
+			return c
+		}
+		return '-'
+	}, name)
+}
+
+// replacement is what stands in place of a secret as it is written.
+func (r *Redactor) replacement(secret, where string) string {
+	secret = normal(secret)
+	if v := r.known.of(secret); v != nil {
+		where = v.where
+	}
+	return r.tag(secret, plainName(where))
+}
+
+func (r *Redactor) tag(secret, where string) string {
 	mac := hmac.New(sha256.New, r.salt)
 	mac.Write([]byte(secret[:min(len(secret), tagged)]))
 	return "[redacted:" + where + ":" + hex.EncodeToString(mac.Sum(nil)[:2]) + "]"
@@ -133,82 +172,4 @@ func (r *Redactor) text(s string) string {
 	t.write([]byte(s))
 	t.finish()
 	return string(t.take(t.pos))
-}
-
-// Header is a copy of a header without its secrets. What was in credential headers is looked for from then on.
-func (r *Redactor) Header(h http.Header) http.Header {
-	if r.keep {
-		return h.Clone()
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.header(h)
-}
-
-func (r *Redactor) header(h http.Header) http.Header {
-	if h == nil {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(h)) { // first of all: another header may repeat it
-		if _, sought := secretHeader(strings.ToLower(name)); sought {
-			for _, v := range h[name] {
-				r.credential(strings.ToLower(name), v, func(secret string) string {
-					r.learn(secret, strings.ToLower(name))
-					return secret
-				})
-			}
-		}
-	}
-	clean := make(http.Header, len(h))
-	for name, values := range h {
-		lower := strings.ToLower(name)
-		replaced, _ := secretHeader(lower)
-		copied := make([]string, len(values))
-		for i, v := range values {
-			switch {
-			case replaced:
-				copied[i] = r.credential(lower, v, func(secret string) string { return r.replacement(secret, lower) })
-			case lower == "location" || lower == "referer" || lower == "content-location":
-				copied[i] = r.url(v)
-			default:
-				copied[i] = r.text(v)
-			}
-		}
-		clean[name] = copied
-	}
-	return clean
-}
-
-// credential passes each secret in the value of a credential header through change: the part behind the scheme of an
-// authorization, the values of cookies, and otherwise all of it.
-func (r *Redactor) credential(name, v string, change func(string) string) string {
-	switch {
-	case strings.TrimSpace(v) == "":
-		return v
-	case name == "cookie" || name == "set-cookie":
-		pairs := strings.Split(v, ";")
-		for i, pair := range pairs {
-			if k, secret, ok := strings.Cut(pair, "="); ok && secret != "" && (i == 0 || name == "cookie") {
-				pairs[i] = k + "=" + change(secret)
-			}
-		}
-		if name == "cookie" && !strings.Contains(v, "=") {
-			return change(v)
-		}
-		return strings.Join(pairs, ";")
-	case strings.HasSuffix(name, "authorization"):
-		scheme, secret, ok := strings.Cut(v, " ")
-		secret = strings.TrimSpace(secret) // what repeats it repeats no spaces
-		if !ok {
-			return change(v)
-		}
-		if plain, err := base64.StdEncoding.DecodeString(secret); err == nil && strings.EqualFold(scheme, "basic") {
-			if _, password, ok := strings.Cut(string(plain), ":"); ok {
-				change(password)
-			}
-			change(string(plain))
-		}
-		return scheme + " " + change(secret)
-	}
-	return change(v)
 }

@@ -1,39 +1,49 @@
 package redact
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
 
-// cover replaces the first n characters, which are a secret.
-func (s *stream) cover(m *matcher, n int) {
-	where, keep := "secret", 0
-	if m.sure {
-		where, keep = m.lead.name, m.lead.keep
+// cover replaces the first n characters, which are a secret by a rule, or by value.
+func (s *stream) cover(m *matcher, n int, by *rule) {
+	secret, where := string(m.text[:n]), ""
+	switch v := s.r.known.of(secret); {
+	case by == nil:
+		secret, where = m.known.value.secret, m.known.value.where
+	case v != nil:
+		where = v.where
+	case by.name == "value":
+		where = m.called
+	default:
+		where = by.name
 	}
-	if m.where != "" {
-		where = m.where
+	units := m.units[:n]
+	if by == armorRule { // its line breaks stay
+		units = slices.DeleteFunc(slices.Clone(units), func(u unit) bool { return u.c <= ' ' })
+		secret = strings.Join(strings.Fields(secret), "")
 	}
-	s.replace(m.spans[keep:n], string(m.text[keep:n]), where)
-	m.prev = ']'
+	s.replace(units, secret, where)
 }
 
 // replace puts the replacement of a secret where the first character stands that is not passed on.
-func (s *stream) replace(spans []span, secret, where string) {
-	with := s.r.replacement(secret, where)
-	if s.fixed {
-		room := 0
-		for _, at := range spans {
-			room += int(at.to - at.from)
-		}
-		if room < len(with) {
-			with = ""
+func (s *stream) replace(units []unit, secret, where string) {
+	with := s.r.tag(secret, where)
+	var places []span
+	room := 0
+	for _, u := range units {
+		for _, at := range append([]span{u.at}, u.more...) {
+			if at.from >= 0 {
+				places = append(places, at)
+				room += int(at.to - at.from)
+			}
 		}
 	}
-	for _, at := range spans {
-		if at.from < 0 {
-			continue
-		}
+	if s.fixed && room < len(with) {
+		with = ""
+	}
+	for _, at := range places {
 		part := with
 		if size := int(at.to - at.from); s.fixed {
 			part = (with + strings.Repeat("*", size))[:size]
@@ -45,16 +55,18 @@ func (s *stream) replace(spans []span, secret, where string) {
 	}
 }
 
-// replaceOne removes a character of a secret that is replaced already.
-func (s *stream) replaceOne(at span) {
-	if at.from < 0 {
-		return
+// remove removes a character of a secret that is replaced already.
+func (s *stream) remove(u unit) {
+	for _, at := range append([]span{u.at}, u.more...) {
+		if at.from < 0 {
+			continue
+		}
+		with := ""
+		if s.fixed {
+			with = strings.Repeat("*", int(at.to-at.from))
+		}
+		s.edits = append(s.edits, edit{at.from, at.to, with})
 	}
-	with := ""
-	if s.fixed {
-		with = strings.Repeat("*", int(at.to-at.from))
-	}
-	s.edits = append(s.edits, edit{at.from, at.to, with})
 }
 
 // take is the output of the input up to a place that is decided.

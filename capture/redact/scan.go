@@ -1,41 +1,173 @@
 package redact
 
-// scanner finds where a secret may begin, fast: no place whose first two, or second and third, characters do not
-// occur in an anchor.
+import "bytes"
+
+// flags tell by two characters, one behind the other, whether something may be there.
+const (
+	mayBegin      = 1 << iota // a word begins with the second, as a shape does
+	mayFollow                 // a context ends with both
+	mayFollowMore             // and with the two before them, if grams says so
+	mayGlue                   // they are the third and fourth of what is found in the middle of a word, if grams says so
+)
+
+// beginsWith are the shapes by their first character, gluedRules by their first four, contextsBy the contexts by their last.
+var (
+	beginsWith = func() (list [256][]*rule) {
+		for c := range list {
+			for _, rule := range shapes {
+				if rule.begins(byte(c)) {
+					list[c] = append(list[c], rule)
+				}
+			}
+		}
+		return list
+	}()
+	gluedRules = func() map[uint32][]*rule {
+		list := map[uint32][]*rule{}
+		for _, rule := range shapes {
+			for _, head := range rule.heads {
+				if rule.glued() {
+					list[gramOf(head)] = append(list[gramOf(head)], rule)
+				}
+			}
+		}
+		return list
+	}()
+	contextsBy = func() (list [256][]*rule) {
+		for _, rule := range contexts {
+			last := rule.after[len(rule.after)-1]
+			list[last] = append(list[last], rule)
+		}
+		return list
+	}()
+	triggers = func() (c [256]bool) {
+		for _, rule := range contexts {
+			c[rule.after[len(rule.after)-1]] = true
+		}
+		c['-'], c['='], c[':'] = true, true, true
+		return c
+	}()
+)
+
+// scanner finds where a secret may begin, fast.
 type scanner struct {
-	first  [256]bool
-	pairs  [1 << 16]bool // first and second characters
-	behind [1 << 16]bool // second and third characters
+	pairs [1 << 16]uint8
+	grams [gramBits / 64]uint64 // a bit for the first three or four characters of what begins a word, and the last of a context
 }
 
-func newScanner(rules []*rule) *scanner {
+// scanRules is the scanner of a Redactor that knows no values.
+var scanRules = func() *scanner {
 	s := new(scanner)
-	for _, r := range rules {
-		a := r.anchor
-		s.first[a[0]] = true
-		s.pairs[pair(a[0], a[1])] = true
-		s.behind[pair(a[1], a[2])] = true
+	for _, rule := range shapes {
+		for _, head := range rule.heads {
+			s.begins(head)
+			if rule.glued() {
+				s.pairs[pair(head[2], head[3])] |= mayGlue
+			}
+		}
 	}
+	for _, rule := range contexts {
+		switch n := len(rule.after); n {
+		case 1:
+			s.follow(rule.after[0], classOf("", "09", "af"))
+		case 2, 3:
+			s.pairs[pair(rule.after[n-2], rule.after[n-1])] |= mayFollow
+		default:
+			s.pairs[pair(rule.after[n-2], rule.after[n-1])] |= mayFollowMore
+			s.set(gramHash(gramOf(rule.after[n-4:])))
+		}
+	}
+	names := classOf(" \t\"'`]")
+	for _, end := range nameEnds() {
+		names[end[len(end)-1]], names[end[len(end)-1]-'a'+'A'] = true, true
+	}
+	s.follow('=', names)
+	s.follow(':', names)
+	s.pairs[pair('-', '-')] |= mayFollow
 	return s
+}()
+
+// nameEnds are the ends of all names of credentials.
+func nameEnds() (list []string) {
+	for _, name := range secretNames {
+		list = append(list, name.end)
+	}
+	for name := range queryNames {
+		list = append(list, name)
+	}
+	return list
+}
+
+func (s *scanner) follow(c byte, before *[256]bool) {
+	for b := range 256 {
+		if before[b] {
+			s.pairs[pair(byte(b), c)] |= mayFollow
+		}
+	}
+}
+
+// begins notes what a word may begin with.
+func (s *scanner) begins(head string) {
+	for b := range 256 {
+		if !alnum[b] {
+			s.pairs[pair(byte(b), head[0])] |= mayBegin
+		}
+	}
+	if len(head) == 2 {
+		for c := range 256 {
+			s.begins(head + string([]byte{byte(c)}))
+		}
+		return
+	}
+	s.set(headHash(head[:3]))
+	if len(head) == 3 {
+		s.set(headHash(head[:3]) ^ 1) // any character may follow
+	} else {
+		s.set(gramHash(gramOf(head)))
+	}
+}
+
+func (s *scanner) set(h uint32)      { s.grams[h/64] |= 1 << (h % 64) }
+func (s *scanner) has(h uint32) bool { return s.grams[h/64]>>(h%64)&1 == 1 }
+
+func headHash(head string) uint32 {
+	return gramHash(uint32(head[0])<<24|uint32(head[1])<<16|uint32(head[2])<<8) &^ 1
 }
 
 func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
-// next is where in p, from i on, a secret may begin, or len(p).
-func (s *scanner) next(p []byte, i int) int {
-	for ; i+2 < len(p); i++ {
-		if s.pairs[pair(p[i], p[i+1])] && s.behind[pair(p[i+1], p[i+2])] {
+// mayBeginWith tells whether a text that goes on with p may be a secret from there on.
+func (s *scanner) mayBeginWith(p []byte) bool {
+	if len(p) < 3 {
+		return true
+	}
+	three := gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8) &^ 1
+	if !s.has(three) {
+		return false
+	}
+	return len(p) < 4 || s.has(three^1) || s.has(gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8|uint32(p[3])))
+}
+
+// next is where in p, from i on, something may be that the text m must be asked about, or len(p).
+func (r *Redactor) next(m *matcher, p []byte, i int) int {
+	s, gram := r.scan, m.gram
+	for ; i < len(p); i++ {
+		gram = gram<<8 | uint32(p[i])
+		f := s.pairs[uint16(gram)]
+		if f == 0 {
+			continue
+		}
+		switch {
+		case f&mayFollow != 0, f&mayBegin != 0 && s.mayBeginWith(p[i:]):
+			return i
+		case f&(mayGlue|mayFollowMore) != 0 && s.has(gramHash(gram)):
 			return i
 		}
 	}
-	if i+1 < len(p) && s.pairs[pair(p[i], p[i+1])] {
-		return i
-	}
-	if i+1 < len(p) {
-		i++
-	}
-	if i < len(p) && s.first[p[i]] {
-		return i
-	}
-	return len(p)
+	return i
+}
+
+// quiet tells whether nothing can be in a short string that stands for itself.
+func (r *Redactor) quiet(m *matcher, p []byte) bool {
+	return m.idle() && bytes.IndexByte(p, '%') < 0 && r.next(m, p, 0)+3 > len(p)
 }

@@ -6,11 +6,6 @@ type edit struct {
 	with     string
 }
 
-type char struct {
-	c  byte
-	at span
-}
-
 // stream redacts one text that comes in pieces. Places are counted from its beginning.
 type stream struct {
 	r     *Redactor
@@ -22,16 +17,19 @@ type stream struct {
 	pos   int64  // place behind the input
 	edits []edit
 
-	outside  *matcher   // text that is in no JSON string
-	inside   *matcher   // of the current JSON string
-	channels uint64     // of those that wait: a bit for each
-	waiting  []*matcher // of strings that have ended and may go on in the next document
-	spare    []*matcher
-	todo     []char
+	outside *matcher // text that is in no JSON string
+	inside  *matcher // of the current JSON string
+	single  *matcher // of one that stands for itself
+	texts   texts
+	todo    []unit
+	now     *matcher   // that is fed just now
+	decode  func(unit) // has it step
 }
 
 func newStream(r *Redactor) *stream {
-	s := &stream{r: r, outside: new(matcher), inside: new(matcher)}
+	s := &stream{r: r, outside: new(matcher), single: new(matcher)}
+	s.inside = s.single
+	s.decode = s.decoded
 	s.lex.start(s)
 	return s
 }
@@ -63,7 +61,7 @@ func (s *stream) read(p []byte) {
 
 // expire decides what has not grown for so many bytes.
 func (s *stream) expire(limit int64) {
-	for _, m := range append(s.waiting, s.outside, s.inside) {
+	for _, m := range append(s.texts.waiting, s.outside, s.inside) {
 		if m.held(s.pos) < s.pos && s.pos-m.grew >= limit {
 			s.settle(m)
 		}
@@ -73,82 +71,106 @@ func (s *stream) expire(limit int64) {
 // settle decides with what there is: a secret that has begun is replaced as far as it has come, and what goes on with
 // it later is dropped.
 func (s *stream) settle(m *matcher) {
-	n := len(m.text)
-	if m.drop != nil || n == 0 {
+	if len(m.text) == 0 {
 		return
 	}
-	if rest, where, ok := s.r.unfinished(m); ok && !m.sure {
-		s.replace(m.spans, string(m.text)+rest, where)
-		m.reset()
-		m.drop, m.rest = exactRule, rest
+	if rest, v := s.r.unfinished(m); v != nil {
+		s.replace(m.units, v.secret, v.where)
+		m.covered(drop{rest: rest})
 		return
 	}
-	if lead := m.lead; m.sure || lead != nil && lead.kind == run && n-len(lead.anchor) >= knownMin {
-		last, ended := m.last, m.ended
-		s.cover(m, n)
-		m.reset()
-		m.drop, m.last, m.ended = lead, last, ended
-		return
+	for i := range m.candidates {
+		c := &m.candidates[i]
+		if n := c.size; c.state == alive && c.whole() && c.fits(m.text) == n && n == len(m.text) {
+			s.cover(m, n, c.rule)
+			m.covered(drop{rule: c.rule, run: armorWord})
+			return
+		}
 	}
 	m.release()
 }
 
 // unfinished is how a known secret goes on of which the text is a large part: more than what every key begins with.
-func (r *Redactor) unfinished(m *matcher) (rest, where string, ok bool) {
-	text, public := m.text, 0
-	if m.lead != nil {
-		public = len(m.lead.anchor)
+func (r *Redactor) unfinished(m *matcher) (rest string, v *knownValue) {
+	if !m.known.alive || len(m.text) < public(m.text)+plausibleMin {
+		return "", nil
 	}
-	if len(text) < public+knownMin {
-		return "", "", false
-	}
-	for _, rule := range r.rules[len(patterns):] {
-		if len(text) <= len(rule.anchor) && rule.anchor[:len(text)] == string(text) {
-			return rule.anchor[len(text):], rule.name, true
+	at, _ := r.known.find(string(m.text))
+	v = r.known.sorted[at]
+	return v.text[len(m.text):] + v.rest, v
+}
+
+// public is how many characters of a text every key of its sort begins with.
+func public(text []byte) (n int) {
+	for _, rule := range beginsWith[text[0]] {
+		fixed := 0
+		for fixed < min(len(rule.parts), len(text)) && rule.parts[fixed].max == 1 && rule.parts[fixed].class[text[fixed]] {
+			fixed++
 		}
+		n = max(n, fixed)
 	}
-	return "", "", false
+	return n
 }
 
 // finish says that no more input comes.
 func (s *stream) finish() {
 	s.lex.finish()
-	for _, m := range append(s.waiting, s.inside, s.outside) {
+	for _, m := range append(s.texts.waiting, s.inside, s.outside) {
 		s.conclude(m)
 	}
-	s.waiting = nil
+	s.texts = texts{}
 }
 
-// conclude says that a channel does not go on.
+// conclude says that a text does not go on.
 func (s *stream) conclude(m *matcher) {
+	s.now = m
+	m.spell.finish(s.decode)
 	for len(m.text) > 0 {
-		n := 1
-		rest, where, unfinished := s.r.unfinished(m)
-		switch {
-		case m.sure:
-			n = m.trimmed(len(m.text))
-			s.cover(m, n)
-		case m.known > 0:
-			n = m.known
-			s.cover(m, n)
-		case unfinished:
+		n := 0
+		var by *rule
+		for i := range m.candidates {
+			if c := &m.candidates[i]; n == 0 && (c.state == ended || c.state == alive && c.whole()) {
+				n, by = c.fits(m.text), c.rule
+			}
+		}
+		switch _, v := s.r.unfinished(m); {
+		case m.known.value != nil:
+			n = len(m.known.value.text)
+			s.cover(m, n, nil)
+		case v != nil:
 			n = len(m.text)
-			s.replace(m.spans, string(m.text)+rest, where)
-		default:
-			m.pass(m.text[:1])
+			s.replace(m.units, v.secret, v.where)
+		case n > 0:
+			s.cover(m, n, by)
 		}
 		s.again(m, n)
 		s.drain(m)
 	}
-	m.reset()
-	m.drop, m.prev = nil, 0
+	m.clear()
 }
 
-// scan takes characters of a channel as they stand in the input from place at on.
+// written takes a stretch of a text as it is written: with escapes and percent signs.
+func (s *stream) written(m *matcher, p []byte, at int64) {
+	for len(p) > 0 {
+		n := 0
+		for n < len(p) && p[n] != '\\' && p[n] != '%' {
+			n++
+		}
+		if n == 0 || !m.spell.idle() {
+			s.feed(m, p[0], span{at, at + 1})
+			n = 1
+		} else {
+			s.scan(m, p[:n], at)
+		}
+		p, at = p[n:], at+int64(n)
+	}
+}
+
+// scan takes characters of a text that stand for themselves, from place at on.
 func (s *stream) scan(m *matcher, p []byte, at int64) {
 	for i := 0; i < len(p); {
 		if m.idle() {
-			j := s.r.scan.next(p, i)
+			j := s.r.next(m, p, i)
 			if m.pass(p[i:j]); j == len(p) {
 				return
 			}
@@ -159,11 +181,16 @@ func (s *stream) scan(m *matcher, p []byte, at int64) {
 	}
 }
 
-// feed takes one character of a channel.
+// feed takes one character of a text as it is written.
 func (s *stream) feed(m *matcher, c byte, at span) {
 	m.grew = max(m.grew, at.to)
-	s.todo = append(s.todo[:0], char{c, at})
-	s.drain(m)
+	s.now = m
+	m.spell.read(unit{c: c, at: at}, s.decode)
+}
+
+func (s *stream) decoded(u unit) {
+	s.todo = append(s.todo[:0], u)
+	s.drain(s.now)
 }
 
 // drain steps through what is to be done, of which the last comes first.
@@ -175,51 +202,70 @@ func (s *stream) drain(m *matcher) {
 	}
 }
 
-func (s *stream) step(m *matcher, next char) {
-	if m.drop != nil {
-		if m.swallow(next.c) {
-			s.replaceOne(next.at)
+func (s *stream) step(m *matcher, u unit) {
+	if m.dropping() {
+		if gone, more := m.drop.swallow(u.c); more {
+			if gone {
+				s.remove(u)
+			}
 			return
 		}
-		m.drop, m.rest, m.last, m.ended = nil, "", 0, 0
+		m.drop = drop{}
 	}
-	if len(m.text) == 0 && m.lead == nil && !s.r.scan.first[next.c] {
-		m.pass([]byte{next.c})
+	if len(m.text) > 0 {
+		m.grow(s.r, u)
+	} else if !m.begin(s.r, u) {
+		m.passOne(u.c)
 		return
 	}
-	m.text, m.spans = append(m.text, next.c), append(m.spans, next.at)
-	v, n := m.judge(s.r)
+	v, n, by := m.judge()
 	switch v {
 	case clean:
-		m.pass(m.text[:1])
-		s.again(m, 1)
+		s.again(m, 0)
 	case secret:
-		rest := m.rest
-		s.cover(m, n)
-		s.again(m, n)
-		if rest != "" && n == window {
-			m.drop, m.rest = exactRule, rest
+		rest := ""
+		if by == nil {
+			rest = m.known.value.rest
 		}
+		s.cover(m, n, by)
+		s.again(m, n)
+		m.drop.rest = rest
 	case begun:
-		lead, last, ended := m.lead, m.last, m.ended
-		s.cover(m, n)
-		m.reset()
-		m.drop, m.last, m.ended = lead, last, ended
+		s.cover(m, n, by)
+		m.covered(drop{rule: by, run: armorWord})
 	}
 }
 
-// again forgets the first n characters of what is held back, and has the others looked at once more.
+// again forgets the first n characters of what is held back, which are replaced, and has the others looked at once more.
+// When none are, the first one begins no secret.
 func (s *stream) again(m *matcher, n int) {
-	for i := len(m.text) - 1; i >= n; i-- {
-		s.todo = append(s.todo, char{m.text[i], m.spans[i]})
+	from, first := n, m.text[0]
+	switch {
+	case n == 0 && m.led: // they have been passed on
+		from = lead
+	case n == 0:
+		from = 1
 	}
-	m.reset()
+	for i := len(m.units) - 1; i >= from; i-- {
+		s.todo = append(s.todo, m.units[i])
+	}
+	led := m.led
+	switch {
+	case n > 0:
+		m.covered(drop{})
+	case led:
+		m.forget()
+		m.unglued = true
+	default:
+		m.forget()
+		m.passOne(first)
+	}
 }
 
 // decided is the place up to which the output is known.
 func (s *stream) decided() int64 {
 	limit := min(s.lex.held(s.pos), s.inside.held(s.pos), s.outside.held(s.pos))
-	for _, m := range s.waiting {
+	for _, m := range s.texts.waiting {
 		limit = m.held(limit)
 	}
 	return limit

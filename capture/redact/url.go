@@ -45,10 +45,10 @@ func (r *Redactor) url(s string) string {
 func (r *Redactor) userinfo(s string) string {
 	if _, password, ok := strings.Cut(s, ":"); ok {
 		if plain, err := url.PathUnescape(password); err == nil {
-			r.learn(plain, "userinfo")
+			r.learn(plain, "userinfo", false)
 		}
 	}
-	r.learn(s, "userinfo")
+	r.learn(s, "userinfo", false)
 	tag := strings.Trim(r.replacement(s, "userinfo"), "[]")
 	return "%5B" + tag + "%5D"
 }
@@ -74,7 +74,7 @@ func (r *Redactor) query(s string) string {
 				secret = plain
 			}
 			lower := strings.ToLower(name)
-			r.learn(secret, lower)
+			r.learn(secret, lower, false)
 			pairs[i] = name + "=" + r.replacement(secret, lower)
 			continue
 		}

@@ -1,0 +1,109 @@
+package redact
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// texts that are cut everywhere: near misses, words, secrets in several spellings.
+var cutTexts = []string{
+	"whisk-deployment-configuration of 2026", "ask task-{x32} and disk-{32}", "risk-ant-{24} whisk-ant-api03-{24}",
+	"is sk-ant-api03-{24}.", "a\nAKIA{u16}\nb", "xAKIA{u16}", "key sk-{36}!", "Bearer {24}, Bearer token-based-authentication",
+	`{"a":"sk-ant-{24}","b":"\"gh` + `p_{24}\""}`, `{\"client_secret\":\"{24}\",\"n\":1}`, `API_KEY=\u0041\u0042{20}`, `p=%73k-ant-{24}%2e`,
+	`%2525%41 100%5C%22sk-ant-{24}`, "-----BEGIN PRIVATE KEY-----\n{64}\n{20}\n-----END PRIVATE KEY-----\nok", `x = "-----BEGIN PRIVATE KEY-----"; y = 1`,
+	"https://u:{12}@h.example:80/p?key={20}&x=1", "машина sk-ant-{24}é \U0001f511gh" + "p_{24}", `\\\\nsk-ant-{24}\\\\" \ud83d\udd11\u00e9`, "bot123456789:A{34}",
+}
+
+// Whatever a text is cut into, its deltas say the same without their secrets as the text in one piece.
+func TestCutsOfDeltas(t *testing.T) {
+	for _, text := range cutTexts {
+		text = sample(text)
+		for _, asked := range []string{text, `{"x":` + quoted(text) + `}`} {
+			want := rejoined(t, through(redactor(), deltas("input_json_delta", "partial_json", []string{asked}), 1<<20))
+			if whole := redactor().Text(asked); whole != want && asked == text {
+				t.Errorf("in a delta %q, as it is %q", want, whole)
+			}
+			try := func(pieces ...string) {
+				if got := rejoined(t, through(redactor(), deltas("input_json_delta", "partial_json", pieces), 1<<20)); got != want {
+					t.Fatalf("%q\nbecame %q,\nwant   %q", pieces, got, want)
+				}
+			}
+			pieces := bytesOf(asked)
+			try(pieces...)
+			join := func(from, to int) string { return strings.Join(pieces[from:to], "") }
+			for i := 1; i < len(pieces); i++ {
+				try(join(0, i), join(i, len(pieces)))
+				for j := i + 1; j < len(pieces) && len(pieces) < 80; j++ {
+					try(join(0, i), join(i, j), join(j, len(pieces)))
+				}
+			}
+		}
+	}
+}
+
+// bytesOf is a text in the smallest pieces that a delta can be.
+func bytesOf(s string) (list []string) {
+	for _, c := range s {
+		list = append(list, string(c))
+	}
+	return list
+}
+
+// Whatever a body is cut into, what comes out is the same: at every place, at every two, and byte by byte.
+func TestCutsOfRecords(t *testing.T) {
+	for _, text := range cutTexts {
+		text = sample(text)
+		for _, body := range []string{text, "data: {\"index\":0,\"delta\":{\"text\":" + quoted(text) + "}}\n\ndata: [DONE]\n\n"} {
+			want := through(redactor(), body, len(body))
+			for n := 1; n < len(body); n++ {
+				if got := through(redactor(), body, n); got != want {
+					t.Fatalf("records of %d: %q, want %q", n, got, want)
+				}
+			}
+		}
+	}
+}
+
+// FuzzCutsOfDeltas: any text, with any secret in it, cut at any two places, in one of two calls that arrive by turns.
+func FuzzCutsOfDeltas(f *testing.F) {
+	for i, text := range cutTexts {
+		f.Add(sample(text), uint16(i), uint16(3*i), uint8(i))
+	}
+	f.Add("whi", uint16(3), uint16(3), uint8(0))
+	rules := allRules()
+	f.Fuzz(func(t *testing.T, text string, a, b uint16, which uint8) {
+		text = strings.ToValidUTF8(text, "") + sample(rules[int(which)%len(rules)].hit)
+		i, j := atRune(text, int(a)), atRune(text, int(b))
+		i, j = min(i, j), max(i, j)
+		want := rejoined(t, through(redactor(), deltas("text_delta", "text", []string{text}), 1<<20))
+		got := rejoined(t, through(redactor(), deltas("text_delta", "text", []string{text[:i], text[i:j], text[j:]}), int(which)+1))
+		if got != want {
+			t.Fatalf("%q %q %q became\n%q, want\n%q", text[:i], text[i:j], text[j:], got, want)
+		}
+	})
+}
+
+// atRune is the place of a character not before n, or thereabouts.
+func atRune(s string, n int) int {
+	n %= len(s) + 1
+	for n < len(s) && s[n]&0xc0 == 0x80 {
+		n++
+	}
+	return n
+}
+
+// The same secret, repeated whole by each document, is found each time, whatever the field is called.
+func TestRepeatedByDocuments(t *testing.T) {
+	for _, field := range []string{"text", "content", "id", "note"} {
+		for _, kind := range []string{"sk-ant-{24}", "AKIA{u16}", "hf_{34}", "glpat-{20}"} {
+			key, body := sample(kind), ""
+			for range 5 {
+				body += fmt.Sprintf("data: {%q:%q}\n\n", field, "use "+key)
+			}
+			if got := through(redactor(), body, 9); strings.Contains(got, key[8:]) || strings.Count(got, "[redacted:") != 5 {
+				t.Errorf("%s: %s", field, got)
+			}
+		}
+	}
+}

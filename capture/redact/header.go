@@ -1,0 +1,129 @@
+package redact
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Header is a copy of a header without its secrets. What was in credential headers is looked for from then on.
+func (r *Redactor) Header(h http.Header) http.Header {
+	if r.keep {
+		return h.Clone()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.header(h, false)
+}
+
+func (r *Redactor) header(h http.Header, answered bool) http.Header {
+	if h == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(h)) { // first of all: another header may repeat it
+		if _, sought := secretHeader(strings.ToLower(name)); sought {
+			for _, v := range h[name] {
+				r.credential(strings.ToLower(name), v, func(secret string) string {
+					r.learn(secret, strings.ToLower(name), answered)
+					return secret
+				})
+			}
+		}
+	}
+	clean := make(http.Header, len(h))
+	for name, values := range h {
+		lower := strings.ToLower(name)
+		replaced, _ := secretHeader(lower)
+		copied := make([]string, len(values))
+		for i, v := range values {
+			switch {
+			case replaced:
+				copied[i] = r.credential(lower, v, func(secret string) string { return r.replacement(secret, lower) })
+			case lower == "location" || lower == "referer" || lower == "content-location":
+				copied[i] = r.url(v)
+			default:
+				copied[i] = r.text(v)
+			}
+		}
+		clean[name] = copied
+	}
+	return clean
+}
+
+// credential passes each secret in the value of a credential header through change: the part behind the scheme of an
+// authorization, the values of cookies, and otherwise all of it.
+func (r *Redactor) credential(name, v string, change func(string) string) string {
+	switch {
+	case strings.TrimSpace(v) == "":
+		return v
+	case name == "cookie" || name == "set-cookie":
+		pairs := strings.Split(v, ";")
+		for i, pair := range pairs {
+			if k, secret, ok := strings.Cut(pair, "="); ok && secret != "" && (i == 0 || name == "cookie") {
+				pairs[i] = k + "=" + change(secret)
+			}
+		}
+		if name == "cookie" && !strings.Contains(v, "=") {
+			return change(v)
+		}
+		return strings.Join(pairs, ";")
+	case strings.HasSuffix(name, "authorization"):
+		scheme, secret, ok := strings.Cut(v, " ")
+		secret = strings.TrimSpace(secret) // what repeats it repeats no spaces
+		if !ok {
+			return change(v)
+		}
+		if plain, err := base64.StdEncoding.DecodeString(secret); err == nil && strings.EqualFold(scheme, "basic") {
+			if _, password, ok := strings.Cut(string(plain), ":"); ok {
+				change(password)
+			}
+			change(string(plain))
+		}
+		return scheme + " " + change(secret)
+	}
+	return change(v)
+}
+
+// secretHeaders are the headers whose value is a credential; true means that the value is looked for in bodies too.
+var secretHeaders = map[string]bool{
+	"authorization": true, "proxy-authorization": true, "x-api-key": true, "api-key": true, "x-goog-api-key": true,
+	"ocp-apim-subscription-key": true, "cookie": true, "set-cookie": true, "x-amz-security-token": true,
+	"x-amz-signature": true, "openai-organization": false, "openai-project": false,
+}
+
+// plainHeaders end as a credential's name does and are none.
+var plainHeaders = map[string]bool{"idempotency-key": true, "sec-websocket-key": true, "surrogate-key": true}
+
+// secretHeader tells whether the value of a header (lower case name) is replaced, and whether it is looked for later.
+func secretHeader(name string) (replaced, sought bool) {
+	if sought, ok := secretHeaders[name]; ok {
+		return true, sought
+	}
+	if plainHeaders[name] {
+		return false, false
+	}
+	for _, end := range []string{"-token", "-secret", "-key", "_token", "_secret", "_key", "-password"} {
+		if strings.HasSuffix(name, end) {
+			return true, true
+		}
+	}
+	return false, false
+}
+
+// secretQuery tells whether the value of a query parameter is a credential.
+func secretQuery(name string) bool {
+	name = strings.ToLower(name)
+	switch name {
+	case "key", "api_key", "apikey", "api-key", "token", "sig", "signature", "secret", "password", "auth",
+		"subscription-key", "code_verifier":
+		return true
+	}
+	for _, end := range []string{"_token", "_secret", "_key", "-token", "-secret", "-key"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") && strings.Contains(name, "sig")
+}

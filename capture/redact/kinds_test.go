@@ -1,0 +1,171 @@
+package redact
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+var blank = regexp.MustCompile(`\{([xud]?)(\d+)\}`)
+
+// sample is a text of a rule with its blanks filled in, always the same way.
+func sample(text string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text))
+	random := rand.New(rand.NewPCG(h.Sum64(), 1))
+	return blank.ReplaceAllStringFunc(text, func(s string) string {
+		m := blank.FindStringSubmatch(s)
+		alphabet := map[string]string{
+			"": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "x": "0123456789abcdef",
+			"u": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "d": "123456789",
+		}[m[1]]
+		n, _ := strconv.Atoi(m[2])
+		out := make([]byte, n)
+		for i := range out {
+			out[i] = alphabet[random.IntN(len(alphabet))]
+		}
+		return string(out)
+	})
+}
+
+// written are texts in which a program or a person writes a secret, in place of %s.
+var written = []rule{
+	{name: "secret", hit: "export STRIPE_WEBHOOK_SECRET={32}", miss: "export STRIPE_WEBHOOK_SECRET=$OTHER_SECRET_2"},
+	{name: "token", hit: "GH_TOKEN: {40}", miss: "max_token: 200000000"},
+	{name: "password", hit: "DB_PASSWORD=hunter2{12}", miss: "DB_PASSWORD=changeme123456"},
+	{name: "key", hit: "COHERE_KEY={40}", miss: "PUBLIC_KEY={40}"},
+	{name: "api_key", hit: "CO_API_KEY={40}", miss: "CO_API_KEY=${CO_API_KEY_2026}"},
+	{name: "api_key", hit: `{"mistral_api_key": "{32}"}`, miss: `{"mistral_api_key": "YOUR_API_KEY_0123456"}`},
+	{name: "client_secret", hit: "client_secret: {40}", miss: "client_secret: required-for-all"},
+	{name: "client_secret", hit: "grant_type=client_credentials&client_secret={40}&scope=a", miss: "client_secret=undefined"},
+	{name: "client_secret", hit: "a=b&client_secret={20}%2B{20}%3D&c=d", miss: "a=b&client_secret=%24%7BSECRET%7D&c=d"},
+	{name: "aws_secret_access_key", hit: "aws_secret_access_key = {20}/{19}", miss: "aws_secret_access_key = os.environ(1)"},
+	{name: "refresh_token", hit: "refresh_token={50}&grant_type=refresh_token", miss: "grant_type=refresh_token&refresh_token="},
+	{name: "account_key", hit: "DefaultEndpointsProtocol=https;AccountName=a;AccountKey={86}==;EndpointSuffix=core", miss: "AccountKey=<yours0123456789>"},
+	{name: "access_key", hit: "Endpoint=sb://a.example/;SharedAccessKeyName=Root;SharedAccessKey={43}=", miss: "SharedAccessKeyName=RootManageSharedAccessKey2"},
+	{name: "password", hit: "Server=db;User=sa;Password={16};Encrypt=true", miss: "Server=db;User=sa;Password=;Encrypt=true"},
+	{name: "auth_token", hit: "//registry.example/:_authToken={36}", miss: "//registry.example/:_authToken=${NPM_TOKEN}"},
+	{name: "sig", hit: "https://a.example/x?sv=2024-01-01&sig={43}%3D", miss: "https://a.example/x?sig=up"},
+	{name: "key", hit: "https://a.example/x?key={39}", miss: "https://a.example/x?key=created_at_desc"},
+	{name: "token", hit: "token: '{30}'", miss: "token: 'internationalization'"},
+	{name: "password", hit: "password := \"{20}\"", miss: "password := readPassword2(prompt)"},
+	{name: "x-api-key", hit: "curl -H 'X-Api-Key: {32}' https://a.example", miss: "curl -H 'X-Api-Key: anything' https://a.example"},
+	{name: "private-key", hit: "-----BEGIN PRIVATE KEY-----\n{64}\n{64}\n{20}==\n-----END PRIVATE KEY-----", miss: "x = \"-----BEGIN PRIVATE KEY-----\"; y = 1"},
+	{name: "private-key", hit: "-----BEGIN RSA PRIVATE KEY-----\r\nProc-Type: 4,ENCRYPTED\r\nDEK-Info: AES-128-CBC,{u8}\r\n\r\n{64}\r\n{30}\r\n-----END RSA PRIVATE KEY-----", miss: "-----BEGIN CERTIFICATE-----\n{64}\n-----END CERTIFICATE-----"},
+	{name: "private-key", hit: "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{64}\n{64}\n=abcd\n-----END PGP PRIVATE KEY BLOCK-----", miss: "-----BEGIN PRIVATE KEY----- is how the file begins"},
+	{name: "private-key", hit: "KEY=\"-----BEGIN PRIVATE KEY----- {64} {64} {64} {64} {64} {64} {64} {64} {64} {20}= -----END PRIVATE KEY-----\"", miss: "grep -r 'BEGIN PRIVATE KEY-----' ."},
+}
+
+// allRules are all kinds of secrets, with their samples.
+func allRules() []rule {
+	var list []rule
+	for _, r := range slices.Concat(shapes, contexts) {
+		list = append(list, *r)
+	}
+	return append(list, written...)
+}
+
+// deltas is a stream whose argument deltas, or text deltas, are these pieces.
+func deltas(kind, field string, pieces []string) string {
+	var sse strings.Builder
+	for _, piece := range pieces {
+		fmt.Fprintf(&sse, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":%q,%q:%s}}\n\n", kind, field, quoted(piece))
+	}
+	return sse.String() + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+}
+
+// cutAt is a text in two pieces, or one.
+func cutAt(text string, at int) []string {
+	if at <= 0 || at >= len(text) {
+		return []string{text}
+	}
+	return []string{text[:at], text[at:]}
+}
+
+var pieceOf = regexp.MustCompile(`"(?:partial_json|text)":("(?:[^"\\]|\\.)*")\}\}`)
+
+// rejoined is the text that the deltas of a stream say.
+func rejoined(t *testing.T, sse string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, m := range pieceOf.FindAllStringSubmatch(sse, -1) {
+		all.WriteString(unquoted(t, m[1]))
+	}
+	return all.String()
+}
+
+// kindsIn redacts a text in all the places where it can stand, and shows what becomes of it there.
+func kindsIn(t *testing.T, text string, cut int) map[string]string {
+	t.Helper()
+	r := redactor
+	ask := `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":` + quoted(text) + `}]}]}`
+	args := `{"command":` + quoted(text) + `}`
+	deep := `{"command":` + quoted(`{"stdout":`+quoted(text)+`}`) + `}`
+	from := strings.Index(args, strings.Trim(quoted(text), `"`))
+	return map[string]string{
+		"text":            r().Text(text),
+		"tool result":     body(r(), ask),
+		"text deltas":     rejoined(t, through(r(), deltas("text_delta", "text", cutAt(text, cut)), 7)),
+		"arguments":       rejoined(t, through(r(), deltas("input_json_delta", "partial_json", cutAt(args, from+cut)), 1<<20)),
+		"deep arguments":  rejoined(t, through(r(), deltas("input_json_delta", "partial_json", cutAt(deep, from+cut)), 11)),
+		"object argument": through(r(), `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"x":`+quoted(text)+`}}}]}}]}`, 1<<20),
+	}
+}
+
+// body is a request body without its secrets.
+func body(r *Redactor, s string) string {
+	var out strings.Builder
+	for _, rec := range append(take(r, capture.Record{Exchange: 1, Side: capture.Request, Data: []byte(s)}), flushed(r)...) {
+		out.Write(rec.Data)
+	}
+	return out.String()
+}
+
+// Every kind of secret is found in every place, also when it is cut in the middle, and what looks nearly like one stays.
+func TestKinds(t *testing.T) {
+	names := map[string]bool{}
+	for _, rule := range allRules() {
+		hit, miss := sample(rule.hit), sample(rule.miss)
+		names[rule.name] = true
+		secret := secretIn(rule.hit)
+		for place, got := range kindsIn(t, hit, strings.Index(hit, secret)+len(secret)/2) {
+			if strings.Contains(got, secret) || !strings.Contains(got, "[redacted:"+rule.name+":") {
+				t.Errorf("%s, %s in %s: %s", rule.name, hit, place, got)
+			}
+		}
+		plain := kindsIn(t, "a", 0)
+		for place, got := range kindsIn(t, miss, len(miss)/2) {
+			if strings.Contains(got, "[redacted") || !strings.Contains(got, strings.Trim(quoted(miss), `"`)) && place != "deep arguments" && strings.Trim(got, `"`) != miss {
+				t.Errorf("%s, %s in %s: %s (%s)", rule.name, miss, place, got, plain[place])
+			}
+		}
+	}
+	if len(names) < 60 {
+		t.Errorf("%d kinds", len(names))
+	}
+	t.Logf("%d rules, %d kinds", len(allRules()), len(names))
+}
+
+// secretIn is the part of a sample that nobody may see: what stands in its last blank.
+func secretIn(text string) string {
+	all := blank.FindAllStringIndex(text, -1)
+	if len(all) == 0 {
+		return text[strings.LastIndexByte(text, ' ')+1:]
+	}
+	last := all[len(all)-1]
+	filled := sample(text)
+	return filled[len(sample(text))-len(text[last[1]:])-fills(text[last[0]:last[1]]):][:fills(text[last[0]:last[1]])]
+}
+
+// fills is how many characters a blank stands for.
+func fills(s string) int {
+	n, _ := strconv.Atoi(blank.FindStringSubmatch(s)[2])
+	return n
+}

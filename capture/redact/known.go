@@ -1,0 +1,146 @@
+package redact
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	requestLimit = 16 << 10 // secrets known by value that stood in requests
+	answerLimit  = 4 << 10  // and that servers have set: they cannot crowd out those of requests
+	knownMax     = window   // characters of one that are compared
+)
+
+// knownValues are the secrets that are known by value, in the form in which texts are compared, each once as it is and
+// once for each way in which base64 writes it. They are never forgotten. Finding one takes the same time however many
+// there are: four characters tell whether to look, and what is looked at is a sorted list.
+type knownValues struct {
+	sorted  []*knownValue
+	first   [256]bool
+	grams   []uint64 // a bit for each four characters that one begins with
+	held    [2]int   // secrets of requests and of answers
+	limited bool
+}
+
+// knownValue is one spelling of one secret.
+type knownValue struct {
+	text   string // what is compared
+	rest   string // what follows, of a long one
+	secret string // what it spells
+	where  string // where the secret was seen first
+}
+
+// gramBits is how many bits there are for four characters: much more than are ever set.
+const gramBits = 1 << 20
+
+func (k *knownValues) find(text string) (at int, found bool) {
+	return slices.BinarySearchFunc(k.sorted, text, func(v *knownValue, text string) int { return strings.Compare(v.text, text) })
+}
+
+// look tells whether a text is a known value, and whether one begins with it and goes on.
+func (k *knownValues) look(text []byte) (exact *knownValue, longer bool) {
+	at, found := k.find(string(text))
+	if found {
+		exact = k.sorted[at]
+		at++
+	}
+	return exact, at < len(k.sorted) && strings.HasPrefix(k.sorted[at].text, string(text))
+}
+
+// of is the known value that is a secret, as it is.
+func (k *knownValues) of(secret string) *knownValue {
+	at, found := k.find(cut(secret))
+	if !found || k.sorted[at].secret != secret {
+		return nil
+	}
+	return k.sorted[at]
+}
+
+// add makes a secret known. It tells whether there was room.
+func (k *knownValues) add(secret, where string, answered bool) bool {
+	if k.of(secret) != nil {
+		return true
+	}
+	party, limit := 0, requestLimit
+	if answered {
+		party, limit = 1, answerLimit
+	}
+	if k.held[party] == limit {
+		k.limited = true
+		return false
+	}
+	k.held[party]++
+	for _, text := range forms(secret) {
+		k.insert(&knownValue{text: cut(text), rest: text[len(cut(text)):], secret: secret, where: where})
+	}
+	return true
+}
+
+func (k *knownValues) insert(v *knownValue) {
+	at, found := k.find(v.text)
+	switch {
+	case !found:
+		k.sorted = slices.Insert(k.sorted, at, v)
+	case v.text == cut(v.secret): // itself, rather than what another one is coded as
+		k.sorted[at] = v
+	}
+	k.first[v.text[0]] = true
+	if k.grams == nil {
+		k.grams = make([]uint64, gramBits/64)
+	}
+	h := gramHash(gramOf(v.text))
+	k.grams[h/64] |= 1 << (h % 64)
+}
+
+// begins tells whether a known value may begin with four characters.
+func (k *knownValues) begins(gram uint32) bool {
+	if k.grams == nil {
+		return false
+	}
+	h := gramHash(gram)
+	return k.grams[h/64]>>(h%64)&1 == 1
+}
+
+func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
+
+func gramOf(text string) uint32 {
+	return uint32(text[0])<<24 | uint32(text[1])<<16 | uint32(text[2])<<8 | uint32(text[3])
+}
+
+func cut(text string) string { return text[:min(len(text), knownMax)] }
+
+// forms are the texts that a secret is compared with: itself, as a form has it, and in base64.
+func forms(secret string) []string {
+	list := append(phases(secret), secret)
+	if strings.Contains(secret, " ") {
+		list = append(list, strings.ReplaceAll(secret, " ", "+"))
+	}
+	return list
+}
+
+// phases are the characters that base64, in either alphabet, has for a secret whatever stands before and behind it. Three
+// bytes are four characters, so there are three ways.
+func phases(secret string) (list []string) {
+	for before := range 3 {
+		padded := make([]byte, before, before+len(secret))
+		coded := base64.RawStdEncoding.EncodeToString(append(padded, secret...))
+		from := (before*8 + 5) / 6
+		to := (before + len(secret)) * 8 / 6
+		coded = coded[from:to]
+		list = append(list, coded)
+		if strings.ContainsAny(coded, "+/") {
+			list = append(list, strings.NewReplacer("+", "-", "/", "_").Replace(coded))
+		}
+	}
+	return list
+}
+
+// limit says what was reached.
+func (k *knownValues) limit() string {
+	if !k.limited {
+		return ""
+	}
+	return fmt.Sprintf("too many secrets: %d of requests and %d of answers are looked for by value, and no more", k.held[0], k.held[1])
+}

@@ -1,0 +1,234 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"math"
+	"strings"
+)
+
+const (
+	plausibleMin = 8  // characters of what may be a credential
+	randomBits   = 32 // of one that is looked for elsewhere, by Shannon's measure
+	randomMin    = 8  // characters of it that are in no word
+	wordMax      = 23 // letters of the longest word
+	lineMax      = 96 // characters of a secret with spaces
+	numberMax    = 8  // digits of the longest number: a date
+)
+
+// plausible is a text that may be a credential where one is expected: it is not short, no placeholder, no number, and not
+// made of words and numbers only.
+func plausible(text []byte) int {
+	if len(text) < plausibleMin || odd(text) == 0 || !has(text, 'a', 'z') && !has(text, 'A', 'Z') || placeholder(text) {
+		return 0
+	}
+	return len(text)
+}
+
+// random is a text that nobody writes by chance. Only such a text is looked for elsewhere, and taken for a secret because
+// of a name before it.
+func random(text []byte) int {
+	if plausible(text) == 0 || odd(text) < randomMin || identifier(text) || entropy(text)*float64(len(text)) < randomBits {
+		return 0
+	}
+	return len(text)
+}
+
+// varied wants a digit, or letters of both cases.
+func varied(text []byte) int {
+	if !has(text, '0', '9') && (!has(text, 'a', 'z') || !has(text, 'A', 'Z')) {
+		return 0
+	}
+	return len(text)
+}
+
+// mixed wants letters and digits, in no words, and so many bits a character.
+func mixed(bits float64) fit {
+	return func(text []byte) int {
+		if odd(text) < randomMin || !has(text, '0', '9') || !has(text, 'a', 'z') && !has(text, 'A', 'Z') || entropy(text) < bits || placeholder(text) {
+			return 0
+		}
+		return len(text)
+	}
+}
+
+// mixedCase wants a digit, and letters of both cases.
+func mixedCase(text []byte) int {
+	if !has(text, 'a', 'z') || !has(text, 'A', 'Z') {
+		return 0
+	}
+	return mixed(3)(text)
+}
+
+func has(text []byte, from, to byte) bool {
+	return bytes.ContainsFunc(text, func(c rune) bool { return rune(from) <= c && c <= rune(to) })
+}
+
+// odd is how many characters of a text are in no word and no number. What stands between signs is one of these when it is
+// letters with a capital at most at the beginning of each word, or capitals, or digits.
+func odd(text []byte) (n int) {
+	for len(text) > 0 {
+		size := trailing(text, alnum)
+		if segment := text[len(text)-size:]; size > 0 && !word(segment) {
+			n += size
+		}
+		text = text[:len(text)-max(size, 1)]
+	}
+	return n
+}
+
+func word(segment []byte) bool {
+	var lower, upper, digits, turns int
+	for i, c := range segment {
+		switch {
+		case c <= '9':
+			digits++
+		case c <= 'Z':
+			upper++
+			if i > 0 && segment[i-1] >= 'a' {
+				turns++
+			}
+		default:
+			lower++
+		}
+	}
+	switch {
+	case digits > 0:
+		return digits == len(segment) && digits <= numberMax
+	case lower == 0 || upper == 0:
+		return len(segment) <= wordMax
+	}
+	return turns*4 <= len(segment) && upper <= turns+3
+}
+
+// identifier tells whether a text is a name as programs have them: testRSA2048Key.
+func identifier(text []byte) bool {
+	return trailing(text, &inWord) == len(text) && has(text, 'a', 'z') && has(text, 'A', 'Z') && changes(text)*3 <= len(text)
+}
+
+var inWord = *classOf("_", "az", "AZ", "09")
+
+// changes is how often a text changes between capitals, other letters and digits.
+func changes(text []byte) (n int) {
+	for i := 1; i < len(text); i++ {
+		if sortOf(text[i]) != sortOf(text[i-1]) {
+			n++
+		}
+	}
+	return n
+}
+
+func sortOf(c byte) int {
+	switch {
+	case c <= '9':
+		return 0
+	case c <= 'Z':
+		return 1
+	}
+	return 2
+}
+
+// scattered wants letters of both cases and digits, as only chance puts them.
+func scattered(text []byte) int {
+	if changes(text)*5 < len(text)*2 {
+		return 0
+	}
+	return mixedCase(text)
+}
+
+// entropy is how many bits a character of the text says, as far as its own characters tell.
+func entropy(text []byte) (bits float64) {
+	var count [256]int
+	for _, c := range text {
+		count[c]++
+	}
+	for _, n := range count {
+		if n > 0 {
+			share := float64(n) / float64(len(text))
+			bits -= share * math.Log2(share)
+		}
+	}
+	return bits
+}
+
+// placeholders are what people write where a credential belongs.
+var placeholders = []string{
+	"xxxx", "****", "....", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "yourapikey", "my_api_key", "my-api-key",
+	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
+}
+
+// placeholder tells whether a text stands for a credential that is elsewhere.
+func placeholder(text []byte) bool {
+	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
+		return true
+	}
+	lower := bytes.ToLower(text)
+	for _, p := range placeholders {
+		if bytes.Contains(lower, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// noExample leaves the keys of Amazon's manuals alone.
+func noExample(text []byte) int {
+	if bytes.HasSuffix(text, []byte("EXAMPLE")) {
+		return 0
+	}
+	return len(text)
+}
+
+// sentence leaves the full stop behind a secret to its sentence.
+func sentence(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
+
+// inSentence is a fit for what a full stop may follow.
+func inSentence(f fit) fit {
+	return func(text []byte) int { return f(text[:sentence(text)]) }
+}
+
+// inLine is a fit for what stands in quotes. Something long with spaces in it is a text.
+func inLine(f fit) fit {
+	return func(text []byte) int {
+		if len(text) > lineMax && bytes.IndexByte(text, ' ') >= 0 {
+			return 0
+		}
+		return f(text)
+	}
+}
+
+// basic is what a name and a password are coded as.
+func basic(text []byte) int {
+	plain, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil || bytes.IndexByte(plain, ':') < 1 || bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return 0
+	}
+	return len(text)
+}
+
+// userinfo is a name and a password up to the last @ before the host.
+func userinfo(text []byte) int {
+	n := bytes.LastIndexByte(text, '@')
+	if n < 0 {
+		return 0
+	}
+	_, password, ok := bytes.Cut(text[:n], []byte(":"))
+	if lower := string(bytes.ToLower(password)); !ok || placeholder(password) || len(password) < 3 || commonPasswords[lower] {
+		return 0
+	}
+	return n
+}
+
+// commonPasswords are those of examples.
+var commonPasswords = map[string]bool{
+	"pass": true, "password": true, "passwd": true, "passw0rd": true, "pwd": true, "secret": true, "user": true, "test": true, "guest": true, "token": true,
+	"example": true, "foo": true, "bar": true, "abc": true, "xxx": true, "key": true, "pw": true,
+}
+
+// afterColon wants a random password behind a name.
+func afterColon(text []byte) int {
+	if _, password, ok := bytes.Cut(text, []byte(":")); !ok || random(password) == 0 && len(password) < 12 || plausible(password) == 0 {
+		return 0
+	}
+	return len(text)
+}

@@ -1,0 +1,170 @@
+package redact
+
+import (
+	"fmt"
+	"regexp/syntax"
+)
+
+// part is so many characters of a class.
+type part struct {
+	class    *[256]bool
+	min, max int // max -1: without end
+}
+
+// shaped is a regular expression as parts. It knows literals, classes and repeats, and each part takes as much as it can:
+// what a class may repeat must not begin with what follows it. The tables are checked for that by a test.
+func shaped(shape string) []part {
+	re, err := syntax.Parse(shape, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	return parts(nil, re)
+}
+
+func parts(list []part, re *syntax.Regexp) []part {
+	switch re.Op {
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			list = parts(list, sub)
+		}
+	case syntax.OpLiteral:
+		for _, c := range re.Rune {
+			list = append(list, part{classOf(string(c)), 1, 1})
+		}
+	case syntax.OpCharClass:
+		class := new([256]bool)
+		for i := 0; i < len(re.Rune); i += 2 {
+			for c := re.Rune[i]; c <= min(re.Rune[i+1], 255); c++ {
+				class[c] = true
+			}
+		}
+		list = append(list, part{class, 1, 1})
+	case syntax.OpRepeat, syntax.OpPlus, syntax.OpStar, syntax.OpQuest:
+		repeated := parts(nil, re.Sub[0])
+		if len(repeated) != 1 {
+			panic(fmt.Sprintf("%v repeats more than a class", re))
+		}
+		repeated[0].min, repeated[0].max = bounds(re)
+		list = append(list, repeated[0])
+	case syntax.OpEmptyMatch:
+	default:
+		panic(fmt.Sprintf("a shape is no %v", re.Op))
+	}
+	return list
+}
+
+func bounds(re *syntax.Regexp) (least, most int) {
+	switch re.Op {
+	case syntax.OpPlus:
+		return 1, -1
+	case syntax.OpStar:
+		return 0, -1
+	case syntax.OpQuest:
+		return 0, 1
+	}
+	return re.Min, re.Max
+}
+
+// heads are the first characters of all that has a shape: up to n, and fewer where the parts that follow are no few
+// characters.
+func heads(shape []part, n int) []string {
+	list := []string{""}
+	for _, p := range shape[:min(n, len(shape))] {
+		var one []byte
+		for c := range 256 {
+			if p.class[c] {
+				one = append(one, byte(c))
+			}
+		}
+		if p.min != 1 || p.max != 1 || len(one)*len(list) > 16 {
+			break
+		}
+		var longer []string
+		for _, head := range list {
+			for _, c := range one {
+				longer = append(longer, head+string(c))
+			}
+		}
+		list = longer
+	}
+	return list
+}
+
+// candidate is a text that has had the shape of a rule so far.
+type candidate struct {
+	rule  *rule
+	part  int
+	count int // characters of the part
+	size  int // and of all
+	state candidateState
+}
+
+type candidateState uint8
+
+const (
+	alive candidateState = iota // it has, and may go on
+	ended                       // it had, and does not go on with the latest character
+	dead                        // it has not
+)
+
+// next takes the character behind what the candidate has.
+func (c *candidate) next(b byte) {
+	for {
+		p := &c.rule.parts[c.part]
+		switch {
+		case p.class[b] && c.count != p.max:
+			c.count++
+			c.size++
+			return
+		case c.count < p.min:
+			c.state = dead
+			return
+		case c.part < len(c.rule.parts)-1:
+			c.part++
+			c.count = 0
+			continue
+		case !c.rule.endsBefore(b):
+			c.state = dead
+			return
+		}
+		c.state = ended
+		return
+	}
+}
+
+// whole tells whether what the candidate has is all that the shape asks for.
+func (c *candidate) whole() bool {
+	if c.count < c.rule.parts[c.part].min {
+		return false
+	}
+	for _, p := range c.rule.parts[c.part+1:] {
+		if p.min > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// fits is how much of the text that the candidate has is a secret.
+func (c *candidate) fits(text []byte) int {
+	if c.rule.fit == nil {
+		return c.size
+	}
+	return c.rule.fit(text[:c.size])
+}
+
+// classOf is the characters of single, and those in ranges.
+func classOf(single string, ranges ...string) *[256]bool {
+	var c [256]bool
+	for i := range len(single) {
+		c[single[i]] = true
+	}
+	for _, r := range ranges {
+		for b := r[0]; b <= r[1]; b++ {
+			c[b] = true
+		}
+	}
+	return &c
+}
+
+var alnum = classOf("", "az", "AZ", "09")

@@ -1,0 +1,64 @@
+package redact
+
+import (
+	"fmt"
+	"slices"
+)
+
+const (
+	waitingLimit = 64   // texts with what may be the beginning of a secret
+	textLimit    = 1024 // texts that are remembered
+)
+
+// texts are the texts of a stream that go on from one document to the next.
+type texts struct {
+	all     map[uint64]*matcher // by channel
+	order   []uint64            // oldest first
+	waiting []*matcher          // between two strings, with something that is held back
+}
+
+// resume makes the text of a channel the current one.
+func (s *stream) resume(channel uint64) *matcher {
+	t := &s.texts
+	m := t.all[channel]
+	if m == nil {
+		if t.all == nil {
+			t.all = map[uint64]*matcher{}
+		}
+		if len(t.order) == textLimit {
+			s.abandon(t.order[0])
+		}
+		m = &matcher{channel: channel}
+		t.all[channel], t.order = m, append(t.order, channel)
+	}
+	if i := slices.Index(t.waiting, m); i >= 0 {
+		t.waiting = slices.Delete(t.waiting, i, i+1)
+	}
+	return m
+}
+
+// pause ends the current string. Its text waits for the next document if it goes on there.
+func (s *stream) pause(joined bool) {
+	m := s.inside
+	s.inside = s.single
+	switch {
+	case !joined:
+		s.conclude(m)
+	case m.holding():
+		s.texts.waiting = append(s.texts.waiting, m)
+		if len(s.texts.waiting) > waitingLimit {
+			s.r.reached(fmt.Sprintf("more than %d texts at once may be cut in the middle of a secret", waitingLimit))
+			s.abandon(s.texts.waiting[0].channel)
+		}
+	}
+}
+
+// abandon says that a text does not go on.
+func (s *stream) abandon(channel uint64) {
+	t := &s.texts
+	m := t.all[channel]
+	s.conclude(m)
+	delete(t.all, channel)
+	t.order = slices.DeleteFunc(t.order, func(c uint64) bool { return c == channel })
+	t.waiting = slices.DeleteFunc(t.waiting, func(w *matcher) bool { return w == m })
+}

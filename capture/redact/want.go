@@ -1,0 +1,111 @@
+package redact
+
+import "bytes"
+
+// want says that a secret is expected because of what stands before it.
+type want struct {
+	rule   *rule      // nil: none is
+	name   secretName // of an assignment
+	sign   byte       // of one whose value has not begun
+	quoted bool       // as in JSON, where a value without quotes is no text
+	gap    int        // characters since
+}
+
+const (
+	gapLimit   = 16   // spaces before a value
+	armorLimit = 1024 // characters before the body of a private key
+	armorWord  = 16   // characters of one that stands in one line with others
+)
+
+// armorRule is the body of a private key. Its line breaks stay, and so do the lines around it.
+var armorRule = compiled([]*rule{{name: "private-key", after: "KEY-----", shape: `[A-Za-z0-9+/=]{20,}[A-Za-z0-9+/= \t\r\n]*`, fit: armored}})[0]
+
+// expect looks whether what was passed on ends as something that a secret stands behind.
+func (m *matcher) expect() {
+	before := m.before()
+	if len(before) == 0 {
+		return
+	}
+	last := before[len(before)-1]
+	for _, rule := range contextsBy[last] {
+		if bytes.HasSuffix(before, []byte(rule.after)) && (rule.where == nil || rule.where(before)) {
+			m.want = want{rule: rule}
+			return
+		}
+	}
+	switch last {
+	case '-':
+		if line := before[bytes.LastIndexByte(before, '\n')+1:]; bytes.Contains(line, []byte("-----BEGIN ")) &&
+			(bytes.HasSuffix(line, []byte(" PRIVATE KEY-----")) || bytes.HasSuffix(line, []byte(" PRIVATE KEY BLOCK-----"))) {
+			m.want = want{rule: armorRule}
+		}
+	case '=', ':':
+		if name, ok := assigned(before); ok {
+			m.want = want{rule: name.bare(), name: name, sign: last, quoted: quotedName(before)}
+		}
+	}
+}
+
+// next is the rule by which a secret may begin with c, or nil. It knows what else may stand before the secret. What is not
+// as expected ends the expectation.
+func (w *want) next(c byte) *rule {
+	rule := w.rule
+	w.gap++
+	switch {
+	case rule == armorRule:
+		switch {
+		case rule.parts[0].class[c]:
+			return rule
+		case w.gap > armorLimit || bytes.IndexByte([]byte(" \t\r\n:-,."), c) < 0:
+			*w = want{}
+		}
+		return nil
+	case w.sign == 0: // what is behind a context begins at once
+	case (c == ' ' || c == '\t') && w.gap <= gapLimit:
+		return nil
+	case c == '=' && w.sign == ':', c == '>' && w.sign == '=' && w.gap == 1:
+		w.sign = c
+		return nil
+	case c == '"':
+		w.rule, w.sign = w.name.quoted(), 0
+		return nil
+	case c == '\'' || c == '`':
+		w.rule, w.sign = w.name.single(), 0
+		return nil
+	}
+	quoted := w.quoted && w.sign != 0
+	*w = want{}
+	if quoted {
+		return nil
+	}
+	return rule
+}
+
+// quotedName tells whether a text ends with a name in quotes, and the sign of an assignment.
+func quotedName(text []byte) bool {
+	text = bytes.TrimRight(text[:len(text)-1], " \t")
+	return bytes.HasSuffix(text, []byte(`"`))
+}
+
+// armored is the body of a private key as far as it is one: lines, or long words in a line.
+func armored(text []byte) int {
+	words := bytes.FieldsFunc(text, func(c rune) bool { return c <= ' ' })
+	if kinds := words[0]; !has(kinds, 'A', 'Z') || !has(kinds, 'a', 'z') && !has(kinds, '0', '9') {
+		return 0
+	}
+	line, to := 0, 0 // where the latest line begins, and where its latest word ends
+	for i, word := range words {
+		from := to + bytes.Index(text[to:], word)
+		switch newLine := bytes.ContainsAny(text[to:from], "\r\n"); {
+		case i > 0 && newLine:
+			line = to
+		case i > 0 && len(word) < armorWord && from+len(word) < len(text): // prose
+			if len(words[i-1]) < armorWord {
+				return line
+			}
+			return to
+		}
+		to = from + len(word)
+	}
+	return len(text)
+}
