@@ -196,7 +196,7 @@ func TestTake(t *testing.T) {
 	if fmt.Sprint(sizes) != "[2 2 1]" {
 		t.Error(sizes)
 	}
-	if batch, more := b.Take(100); batch != nil && len(batch) > 0 || more {
+	if batch, more := b.Take(100); len(batch) > 0 || more {
 		t.Error(batch, more)
 	}
 }

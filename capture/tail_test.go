@@ -1,0 +1,145 @@
+package capture
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+// shifty is a file whose content changes between two reads: the nth read, from 1, is the first that sees the change.
+type shifty struct {
+	content []byte
+	reads   int
+	at      int
+	change  func(*shifty)
+	err     error // of every read
+}
+
+func (f *shifty) ReadAt(p []byte, offset int64) (int, error) {
+	if f.reads++; f.reads == f.at {
+		f.change(f)
+	}
+	if f.err != nil {
+		return 0, f.err
+	}
+	return bytes.NewReader(f.content).ReadAt(p, offset)
+}
+
+func (f *shifty) Read([]byte) (int, error)        { return 0, io.EOF }
+func (f *shifty) Close() error                    { return nil }
+func (f *shifty) SetReadDeadline(time.Time) error { return nil }
+func (f *shifty) Stat() (fs.FileInfo, error) {
+	return fs.Stat(fstest.MapFS{"f": {Data: f.content}}, "f")
+}
+
+// tailed is a tail of a file that was read to its end once, with so many bytes more since.
+func tailed(t *testing.T, old, grown string) (*tail, *shifty) {
+	t.Helper()
+	f := &shifty{content: []byte(old)}
+	tail, err := newTail(f, newIntake("", &numbers{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 10)
+	for {
+		if _, err := tail.read(buf); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.content, f.reads = append(f.content, grown...), 0
+	return tail, f
+}
+
+// becomes is a change to another content.
+func becomes(content string) func(*shifty) {
+	return func(f *shifty) { f.content = []byte(content) }
+}
+
+// A file that another content is written to, at any moment around a read: bytes of the old content are passed on, and
+// those of the new one are not taken for a continuation.
+func TestTailReplaced(t *testing.T) {
+	old := strings.Repeat("old content. ", 200)
+	other := strings.Repeat("another one! ", 300)
+	sameHead := old[:headPrint] + other[headPrint:]
+	sameEnd := other[:len(old)-lastPrint] + old[len(old)-lastPrint:] + "grown more"
+	for _, c := range []struct {
+		name  string
+		at    int // the read that is the first to see it; the third one is that of what is new
+		now   string
+		first string // what the first read passes on; empty is nothing, because it was replaced
+	}{
+		{"never", 0, "", "grown"},
+		{"before", 1, other, ""},
+		{"before, with the same beginning", 1, sameHead, ""},
+		{"before, with the same end", 1, sameEnd, ""},
+		{"before, by less", 1, old[:50], ""},
+		{"before, by nothing", 1, "", ""},
+		{"as what is new is read", 3, other, ""},
+		{"as what is new is read, with the same beginning", 3, sameHead, ""},
+		{"behind what is new", 4, other, "grown"},
+		{"behind what is new, by less", 4, old[:50], "grown"},
+	} {
+		tail, f := tailed(t, old, "grown")
+		f.at, f.change = c.at, becomes(c.now)
+		p, err := tail.read(make([]byte, 5))
+		if string(p) != c.first || (c.first == "") != errors.Is(err, errReplaced) {
+			t.Errorf("%s: %q, %v", c.name, p, err)
+		}
+		if c.first == "" || c.at == 0 {
+			continue
+		}
+		if p, err := tail.read(make([]byte, 5)); !errors.Is(err, errReplaced) {
+			t.Errorf("%s: the second read brings %q, %v", c.name, p, err)
+		}
+	}
+}
+
+// A read that fails says nothing about the content: its own error is what there is to say.
+func TestTailFails(t *testing.T) {
+	tail, f := tailed(t, "data: x\n\n", "data: y\n\n")
+	f.err = fs.ErrPermission
+	if p, err := tail.read(make([]byte, 10)); !errors.Is(err, fs.ErrPermission) || len(p) > 0 {
+		t.Errorf("%q, %v", p, err)
+	}
+	f.err = nil
+	if p, err := tail.read(make([]byte, 10)); string(p) != "data: y\n\n" || err != nil {
+		t.Errorf("%q, %v", p, err)
+	}
+}
+
+// What a tail remembers is bounded, and forgotten when it starts again.
+func TestTailRemembers(t *testing.T) {
+	content := strings.Repeat("0123456789abcdef", 200)
+	tail, f := tailed(t, content, "")
+	if string(tail.first) != content[:headPrint] || string(tail.last) != content[len(content)-lastPrint:] {
+		t.Errorf("it remembers %d bytes and %d", len(tail.first), len(tail.last))
+	}
+	tail.known, tail.begin = 5, 3
+	tail.restart(newIntake("", &numbers{}))
+	f.content = []byte("fresh")
+	if p, err := tail.read(make([]byte, 10)); string(p) != "fresh" || err != nil || tail.begin != 0 || tail.known != 0 {
+		t.Errorf("%q, %v, %+v", p, err, tail)
+	}
+}
+
+// What was there when following began is not mixed with what came later: a read ends where that begins.
+func TestTailKnown(t *testing.T) {
+	f := &shifty{content: []byte("old and new")}
+	tail, err := newTail(f, newIntake("", &numbers{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tail.known = 4
+	for _, want := range []string{"old ", "and new"} {
+		if p, err := tail.read(make([]byte, 100)); string(p) != want || err != nil {
+			t.Errorf("%q, %v, want %q", p, err, want)
+		}
+	}
+}
