@@ -62,6 +62,36 @@ func TestWithoutChecksums(t *testing.T) {
 	}
 }
 
+// One line with a checksum says that every line has one: of one without it, it is not known whether it is as it was.
+func TestChecksumMissing(t *testing.T) {
+	file := written(t, Record{Exchange: 1, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b")}, Record{Exchange: 1, End: EndEOF})
+	lines := strings.SplitAfter(file, "\n")
+	bare := `{"x":1,"d":"c"}` + "\n"
+	flipped := strings.Replace(lines[0], "test", "text", 1)
+	for name, c := range map[string]struct{ file, note string }{
+		"behind a sound header":   {lines[0] + bare + lines[3], "damaged line 2 at byte 76 (its checksum is missing): " + bare},
+		"behind a sound line":     {`{"toolscope":1}` + "\n" + lines[1] + bare + lines[3], "damaged line 3 at byte 53 (its checksum is missing): " + bare},
+		"behind a damaged header": {flipped + bare + lines[3], "damaged line 2 at byte 76 (its checksum is missing): " + bare},
+		"behind a damaged line": {
+			`{"toolscope":1}` + "\n" + strings.Replace(lines[1], "a", "x", 1) + bare + lines[3], "damaged line 3 at byte 53 (its checksum is missing): " + bare,
+		},
+		"of the header":       {`{"toolscope":1}` + "\n" + lines[1] + lines[3], "damaged line 1 at byte 0 (its checksum is missing)"},
+		"of a second header":  {file + `{"toolscope":1}` + "\n" + lines[1] + lines[3], fmt.Sprintf("damaged line 5 at byte %d (its checksum is missing)", len(file))},
+		"of nothing":          {file, ""},
+		"wrong, and no break": {file[:len(file)-4] + `0"}`, fmt.Sprintf("damaged line 4 at byte %d (its checksum is wrong): %s", len(file)-len(lines[3]), lines[3][:len(lines[3])-4]+`0"}`)},
+	} {
+		var notes []string
+		for _, r := range readBack(t, c.file) {
+			if r.Note != "" {
+				notes = append(notes, r.Note)
+			}
+		}
+		if got := strings.Join(notes, "\n"); !strings.HasSuffix(got, strings.TrimSuffix(c.note, "\n")) || c.note == "" && got != "" {
+			t.Errorf("%s: %s\nwant %s", name, got, c.note)
+		}
+	}
+}
+
 func TestTornLastLine(t *testing.T) {
 	file := written(t, session...)
 	last := strings.LastIndex(file[:len(file)-1], "\n") + 1

@@ -142,7 +142,7 @@ func TestDamagedLines(t *testing.T) {
 			continue
 		}
 		place := fmt.Sprintf("damaged line 3 at byte %d (", len(header)+len(good)+1)
-		if note := recs[1].Note; !strings.HasPrefix(note, place) || !strings.HasSuffix(note, ": "+bad) {
+		if note := recs[1].Note; !strings.HasPrefix(note, place) || !strings.HasSuffix(note, ": "+bad) || strings.Contains(note, "the file ends") {
 			t.Errorf("%q: note %q", bad, note)
 		}
 	}

@@ -58,6 +58,18 @@ func TestSniff(t *testing.T) {
 	}
 }
 
+// A capture is known again when one byte of its beginning is damaged, and not when two are: then it is JSON of anybody.
+func TestSniffDamaged(t *testing.T) {
+	for content, want := range map[string]kind{
+		`{"toolscope":`: ownCapture, `{"toolsc0pe":`: ownCapture, `x"toolscope":1`: ownCapture, `{"toolscope"=1`: ownCapture,
+		"\ufeff" + `{"toolsc0pe":1`: ownCapture, `{"t00lscope":`: bareBody, `["toolscope";1`: bareBody, `{"toolsc0pe"`: bareBody,
+	} {
+		if got := sniff([]byte(content), false); got != want {
+			t.Errorf("%s: kind %d, want %d", content, got, want)
+		}
+	}
+}
+
 // However small the reads are, the bytes and heads are the same.
 func TestOneByteReads(t *testing.T) {
 	for _, content := range []string{
