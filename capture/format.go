@@ -173,21 +173,36 @@ func decodeRecord(text []byte) (Record, error) {
 	if line.D != "" {
 		r.Data = []byte(line.D)
 	}
-	readNote(&r)
+	readWords(&r)
 	return r, nil
 }
 
-// readNote understands what the first programs could say in a note only: that they missed bytes, and that they
-// answered in the provider's place.
-func readNote(r *Record) {
+// readWords understands what the first programs said in words only: that they missed bytes, that they answered in the
+// provider's place, and who ended an exchange.
+func readWords(r *Record) {
 	if r.Lost == 0 {
 		if n, _ := fmt.Sscanf(r.Note, "gap: %d bytes", &r.Lost); n != 1 {
 			r.Lost = 0
 		}
 	}
+	for _, w := range oldEndings {
+		if r.End == EndCut && r.By == "" && strings.HasPrefix(r.Why, w.words) {
+			r.By = w.by
+		}
+	}
 	if r.Head != nil && r.By == "" && strings.HasPrefix(r.Note, OwnAnswer) {
 		r.By = Toolscope
 	}
+}
+
+// oldEndings are who ended an exchange, by how the first programs said why.
+var oldEndings = [...]struct {
+	words string
+	by    Party
+}{
+	{"the client went away", Client},
+	{"the proxy was closed", Toolscope}, {"nothing passed for ", Toolscope}, {"cancelled", Toolscope}, {"the time for it was over", Toolscope},
+	{"the connection was ", Network}, {"the upstream closed the WebSocket ", Network},
 }
 
 // OwnAnswer begins the note of an answer that the proxy gave in the provider's place; the reason follows.

@@ -231,3 +231,28 @@ func FuzzReader(f *testing.F) {
 		other.close(EndEOF, "", NoTime)
 	})
 }
+
+// TestReadOldWords: what the first programs said in words only is understood.
+func TestReadOldWords(t *testing.T) {
+	const head = `{"toolscope":1,"created":"2026-03-01T12:00:00Z"}` + "\n"
+	for line, want := range map[string]Record{
+		`{"x":1,"note":"gap: 4096 bytes were not recorded: the disk is full"}`:              {Lost: 4096},
+		`{"x":1,"side":"request","note":"gap: 12 bytes of exchange 1 were not recorded"}`:   {Side: Request, Lost: 12},
+		`{"x":1,"lost":7,"note":"gap: 4096 bytes were not recorded"}`:                       {Lost: 7},
+		`{"x":1,"note":"gap: what the upstream sends from here on passes"}`:                 {},
+		`{"x":1,"note":"damaged line 12"}`:                                                  {},
+		`{"x":1,"end":"cut","why":"the client went away"}`:                                  {By: Client},
+		`{"x":1,"end":"cut","why":"the proxy was closed"}`:                                  {By: Toolscope},
+		`{"x":1,"end":"cut","why":"the connection was reset"}`:                              {By: Network},
+		`{"x":1,"end":"cut","why":"the client went away","by":"network"}`:                   {By: Network},
+		`{"x":1,"end":"cut","why":"another"}`:                                               {},
+		`{"x":1,"end":"eof"}`:                                                               {},
+		`{"x":1,"head":{"status":502},"note":"the proxy itself gave this answer: refused"}`: {By: Toolscope},
+		`{"x":1,"head":{"status":502},"note":"another"}`:                                    {},
+	} {
+		got := readBack(t, head+line)[0]
+		if got.Lost != want.Lost || got.By != want.By || got.Side != want.Side {
+			t.Errorf("%s: %d lost, by %q", line, got.Lost, got.By)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package providers
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -25,12 +24,17 @@ type Exchange struct {
 	Ended    bool
 
 	in      *Inspector
-	chain   *coding.Chain // nil until there are bytes, and when there is nothing to undo
-	begun   bool          // bytes of the response have come
-	broken  bool          // they cannot be decoded any further
-	trouble error         // why, until it is told
-	why     string        // it ended, where that was not as it should be
-	glued   bool          // events stand in it without blank lines between them
+	chain   *coding.Chain  // nil until there are bytes, and when there is nothing to undo
+	begun   bool           // bytes of the response have come
+	broken  bool           // they cannot be decoded any further
+	trouble error          // why, until it is told
+	gap     gaps           // bytes that were not seen
+	own     bool           // toolscope answered, not a provider
+	closing bool           // nothing more comes
+	why     string         // it ended, where that was not as it should be
+	by      stream.Culprit // who ended it, 0 if that is not known
+	notes   []string       // about the exchange, until there is a turn to tell them of
+	glued   bool           // events stand in it without blank lines between them
 	framer  stream.Framer
 	decoder dialect.Decoder
 	clock   dialect.Clock // the decoder, if its protocol stamps frames
@@ -48,11 +52,12 @@ type Exchange struct {
 	onEvent func(stream.Event)
 }
 
-// held is a frame kept until the dialect is known.
+// held is a frame kept until the dialect is known, or a gap between two.
 type held struct {
 	frame  stream.Frame
 	number int32
 	at     time.Duration
+	missed int64 // bytes of a gap
 }
 
 // learn merges what is newly known from outside the bytes.
@@ -82,6 +87,10 @@ func (x *Exchange) receive(p []byte) {
 	}
 	if x.chain == nil {
 		x.body(p)
+		return
+	}
+	if x.gap.undecoded {
+		x.Sent.Append(p, x.at)
 		return
 	}
 	x.Sent.Append(p, x.at)
@@ -141,6 +150,13 @@ const sniffAlways = 4096
 
 // feed frames new bytes of the response, once the framing is known.
 func (x *Exchange) feed(p []byte) {
+	switch {
+	case x.own:
+		return // it is no provider's
+	case x.gap.seeking:
+		x.seek(false)
+		return
+	}
 	if x.framer == nil {
 		size := x.Response.Size()
 		if x.first != nil && !x.first.told(p) || size < x.sniffAt {
@@ -192,13 +208,17 @@ func (x *Exchange) end() {
 	if x.Ended {
 		return
 	}
-	if x.chain != nil {
+	if x.chain != nil && !x.gap.undecoded {
 		rest, err := x.chain.Close()
 		x.body(rest)
 		x.decoded(err)
 	}
-	x.Ended = true
-	if x.framer == nil {
+	x.Ended, x.closing = true, true
+	switch {
+	case x.own, x.gap.undecoded:
+	case x.gap.seeking:
+		x.seek(true)
+	case x.framer == nil:
 		if all := x.Response.Bytes(0, x.Response.Size()); x.chooseFraming(all, true) {
 			x.frameAll()
 		}
@@ -206,10 +226,14 @@ func (x *Exchange) end() {
 	if x.framer != nil {
 		x.framer.Close(x.onFrame)
 	}
+	if x.own || x.gap.missed > 0 {
+		x.endFrame(x.Response.Size())
+	}
 	if x.decoder == nil {
 		x.choose(dialect.Evidence{}, true)
 	}
 	x.observe()
+	x.tellOwn()
 	x.checkStatus()
 	x.tellUnanswered()
 	x.tellTrouble()
@@ -217,40 +241,9 @@ func (x *Exchange) end() {
 	if x.decoder != nil {
 		x.decoder.Close(x.onEvent)
 		x.closeLast()
+		x.closeUnseen()
 	}
-}
-
-// checkStatus makes an HTTP error of a response that does not tell one itself:
-// an empty body, a gateway's page.
-func (x *Exchange) checkStatus() {
-	if x.Head.Status < 400 {
-		return
-	}
-	for _, number := range x.turns {
-		if t := x.in.Session().Turn(number); t.Failure != "" {
-			return
-		}
-	}
-	if x.decoder == nil {
-		x.Dialect, x.Why, x.decoder = &unknown, "no body", &unknownDecoder{empty: true}
-	}
-	why := errorWords(x.Response.Bytes(0, x.Response.Size()))
-	if why == "" {
-		why = fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status)
-	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
-}
-
-// tellUnanswered makes a failure of an exchange that ended before there was
-// anything to show, if it is known why.
-func (x *Exchange) tellUnanswered() {
-	if x.why == "" || len(x.turns) > 0 {
-		return
-	}
-	if x.decoder == nil {
-		x.Dialect, x.Why, x.decoder = &unknown, "no answer", &unknownDecoder{empty: true}
-	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: x.why, More: new(stream.Detail)})
+	x.tellNotes()
 }
 
 // closeLast ends a turn of which the decoder knows nothing: one that had
@@ -264,7 +257,7 @@ func (x *Exchange) closeLast() {
 	if turn.Closed() {
 		return
 	}
-	if len(turn.Findings) == 0 {
+	if len(turn.Findings) == 0 && !turn.Unseen() {
 		x.emit(dialect.Diagnose(n, stream.NoSlot, dialectUnknown,
 			"no frame says anything in %s: shown as they came, not interpreted", x.Dialect.Title))
 	}

@@ -164,14 +164,20 @@ func inspect(chunks ...[]byte) *Inspector { return fixture{}.inspect(chunks...) 
 
 // inspect does so behind the fixture's request.
 func (f fixture) inspect(chunks ...[]byte) *Inspector {
-	in := &Inspector{sets: slices.Clip(f.sets)}
-	if r := f.archive.section("request"); r != "" {
-		in.Write(stream.Record{Request: true, Data: []byte(r)})
-	}
+	in := f.asked()
 	for _, c := range chunks {
 		in.Write(stream.Record{Data: c})
 	}
 	in.Close()
+	return in
+}
+
+// asked is an inspector that has seen the fixture's request.
+func (f fixture) asked() *Inspector {
+	in := &Inspector{sets: slices.Clip(f.sets)}
+	if r := f.archive.section("request"); r != "" {
+		in.Write(stream.Record{Request: true, Data: []byte(r)})
+	}
 	return in
 }
 

@@ -70,7 +70,7 @@ type arrival struct {
 
 func (l *arrivals) add(r stream.Record) {
 	n := len(l.list) - 1
-	special := r.Head != nil || r.End || r.Note != ""
+	special := r.Head != nil || r.End || r.Note != "" || r.Lost > 0
 	_, closed := l.rest[n]
 	if n < 0 || special || closed || l.list[n].exchange != int32(r.Exchange) || l.list[n].request != r.Request {
 		l.list = append(l.list, arrival{exchange: int32(r.Exchange), request: r.Request})
@@ -100,7 +100,7 @@ func (l *arrivals) replay(in *Inspector, to func(stream.Record)) {
 			w := x.received(a.request)
 			for ; a.count > 0 && next[w] < w.Records(); a.count-- {
 				r := bare
-				bare.Head, bare.Note = nil, ""
+				bare.Head, bare.Note, bare.Lost = nil, "", 0
 				r.End = r.End && a.count == 1
 				r.Data, r.At = w.Record(next[w])
 				next[w]++

@@ -10,7 +10,7 @@ import (
 
 // take handles one frame as it is completed.
 func (x *Exchange) take(f stream.Frame) {
-	n := x.Response.EndFrame(f.End)
+	n := x.Response.EndFrame(x.gap.base + f.End)
 	if x.Framing == "SSE" && isGlued(f) {
 		x.takeGlued(f, n)
 		return
@@ -21,7 +21,7 @@ func (x *Exchange) take(f stream.Frame) {
 func (x *Exchange) takeOne(f stream.Frame, n int32) {
 	if x.decoder == nil {
 		f.Event, f.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
-		x.pending = append(x.pending, held{f, n, x.at})
+		x.pending = append(x.pending, held{frame: f, number: n, at: x.at})
 		if f.Kind == stream.FrameData {
 			x.choose(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
 		}
@@ -73,6 +73,10 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	x.pending = nil
 	for _, h := range pending {
 		x.at = h.at
+		if h.missed > 0 {
+			x.tellGap(h.missed)
+			continue
+		}
 		x.decode(h.frame, h.number)
 	}
 	x.at = at
@@ -99,6 +103,8 @@ func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialec
 func (x *Exchange) decode(f stream.Frame, number int32) {
 	x.frame = number
 	switch {
+	case f.Kind == stream.FrameResidue && f.Cut && x.by > stream.Provider:
+		return
 	case f.Kind == stream.FrameResidue:
 		x.fault(f.Why)
 		return
@@ -111,12 +117,13 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 		return
 	}
 	switch err := x.decoder.Decode(f, x.onEvent); {
+	case f.Cut && x.by > stream.Provider: // whoever ended the response cut the frame too
 	case err != nil && f.Cut:
 		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
 	case err != nil:
 		x.fault(err.Error())
 	case f.Cut && x.Framing == "SSE":
-		x.emit(dialect.Diagnose(x.lastTurn(), stream.NoSlot, unterminatedFrame,
+		x.decodes(dialect.Diagnose(x.lastTurn(), stream.NoSlot, unterminatedFrame,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
 }
@@ -140,7 +147,7 @@ func (x *Exchange) askedModel() string {
 
 // fault says that the frame does not decode.
 func (x *Exchange) fault(why string) {
-	x.emit(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why})
+	x.decodes(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why})
 }
 
 // lastTurn is the open turn, or else the last one; the first before there is any.
@@ -164,6 +171,13 @@ func (x *Exchange) opening(said *stream.Detail) *stream.Detail {
 	return &more
 }
 
+// decodes takes an event of the decoder, unless a gap may be all there is to it.
+func (x *Exchange) decodes(e stream.Event) {
+	if x.gap.missed == 0 || !x.blinded(e) {
+		x.emit(e)
+	}
+}
+
 // emit stamps an event and adds it to the timeline. The first event of a turn
 // opens it, whatever it is.
 func (x *Exchange) emit(e stream.Event) {
@@ -174,6 +188,7 @@ func (x *Exchange) emit(e stream.Event) {
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
 		e.Turn = x.lastTurn() // so that there is a place to see it
 	}
+	turn := e.Turn
 	if e.Turn != stream.NoTurn {
 		for int(e.Turn) >= len(x.turns) {
 			x.turns = append(x.turns, x.in.turns)
@@ -187,8 +202,29 @@ func (x *Exchange) emit(e stream.Event) {
 	if e.Kind == stream.TurnOpen {
 		e.More = x.opening(e.More)
 	}
+	if e.Kind == stream.TurnClose && e.Code == stream.CloseCut {
+		e = x.cut(e)
+	}
 	x.in.Timeline.Append(e)
+	if x.gap.missed > 0 {
+		x.afterGap(e, turn)
+	}
 	if e.Kind == stream.CallOpen || len(x.check.watches) > 0 {
 		x.watch(e)
 	}
+}
+
+// cut says of a turn that ended without its terminator who ended it, if that is
+// known: when nothing more of the response comes, who ended that.
+func (x *Exchange) cut(e stream.Event) stream.Event {
+	switch {
+	case x.in.Session().Turn(e.Turn).Unseen():
+		e.Code, e.Text = stream.CloseUnseen, ""
+	case x.closing && x.by != 0:
+		e.More = &stream.Detail{By: x.by}
+		if x.by > stream.Provider {
+			e.Text = x.why
+		}
+	}
+	return e
 }

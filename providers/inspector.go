@@ -37,30 +37,52 @@ func (in *Inspector) Session() *stream.Session { return in.Timeline.Session() }
 // Write takes one record.
 func (in *Inspector) Write(r stream.Record) {
 	in.log.add(r)
-	if r.Note != "" {
-		in.note(r.Note)
-	}
-	if len(r.Data) == 0 && r.Head == nil && !r.End {
+	if len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 {
+		if r.Note != "" {
+			in.note(r.Note)
+		}
 		return
 	}
 	x := in.exchange(r.Exchange)
 	if r.Head != nil {
 		x.learn(*r.Head)
+		x.own = x.own || !r.Request && r.Head.Status != 0 && r.By == stream.Toolscope.String()
+	}
+	x.note(r)
+	if len(x.turns) > 0 {
+		x.tellNotes()
 	}
 	if r.Request {
+		x.gap.asked += r.Lost
 		if len(r.Data) > 0 {
 			x.Request.Append(r.Data, r.At)
 		}
 		return
 	}
 	x.at = r.At
+	if r.Lost > 0 {
+		x.miss(r.Lost)
+	}
 	if len(r.Data) > 0 {
 		x.receive(r.Data)
 	}
+	if len(x.turns) > 0 {
+		x.tellNotes()
+	}
 	if r.End {
-		x.why = r.Why
+		x.why, x.by = r.Why, party(r.By)
 		x.end()
 	}
+}
+
+// party is who a record names, 0 if nobody.
+func party(name string) stream.Culprit {
+	for _, c := range stream.Culprits {
+		if c.String() == name {
+			return c
+		}
+	}
+	return 0
 }
 
 // Close says that no more records come: whatever is still open was cut.
@@ -90,6 +112,28 @@ func (in *Inspector) Release(number int) {
 	x.forget()
 }
 
+// note keeps what a record says beside the bytes of its exchange, until there is
+// a turn to tell it of. Of an answer of toolscope's own a finding says the same.
+func (x *Exchange) note(r stream.Record) {
+	if r.Note != "" && !(x.own && r.Head != nil) {
+		x.notes = append(x.notes, r.Note)
+	}
+}
+
+// tellNotes tells them of the exchange's first turn, or of the source if there
+// is none.
+func (x *Exchange) tellNotes() {
+	notes := x.notes
+	x.notes = nil
+	for _, text := range notes {
+		if len(x.turns) == 0 {
+			x.in.note(text)
+			continue
+		}
+		x.in.Timeline.Append(stampless(dialect.Diagnose(x.turns[0], stream.NoSlot, sourceNote, "%s", text)))
+	}
+}
+
 // note records something that happened to the source.
 func (in *Inspector) note(text string) {
 	in.Timeline.Append(stampless(dialect.Diagnose(stream.NoTurn, stream.NoSlot, sourceNote, "%s", text)))
@@ -105,7 +149,7 @@ func (in *Inspector) exchange(number int) *Exchange {
 		return x
 	}
 	x := &Exchange{Number: number, in: in}
-	x.onFrame, x.onEvent = x.take, x.emit
+	x.onFrame, x.onEvent = x.take, x.decodes
 	if in.byNumber == nil {
 		in.byNumber = map[int]*Exchange{}
 	}

@@ -27,6 +27,9 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	if size == 0 {
 		size = int64(len(x.in.Request))
 	}
+	if x.gap.asked > 0 {
+		return nil, nil
+	}
 	if size == 0 || size == x.past.read {
 		return x.past.messages, x.past.target
 	}
@@ -137,7 +140,7 @@ func (x *Exchange) forget() { x.past.read, x.past.messages = 0, nil }
 // observe tells, once, what the request made of the calls of earlier turns. It
 // is called when the protocol is known, or when nothing more will tell it.
 func (x *Exchange) observe() {
-	if x.past.observed || x.Request.Size() == 0 {
+	if x.past.observed || x.Request.Size() == 0 || x.gap.asked > 0 {
 		return
 	}
 	x.past.observed = true

@@ -29,11 +29,15 @@ func DeclaresTools(request []byte) bool {
 }
 
 // RequestBody is the body of the exchange's request, or the one that stands in
-// for it where none was captured; nil when there is neither.
+// for it where none was captured; nil when there is neither, or bytes of it were
+// not seen.
 func (x *Exchange) RequestBody() []byte { return x.request() }
 
 func (x *Exchange) request() []byte {
-	if x.Request.Size() == 0 {
+	switch {
+	case x.gap.asked > 0:
+		return nil // what stands on two sides of a gap is no body
+	case x.Request.Size() == 0:
 		return x.in.Request
 	}
 	return x.Request.Bytes(0, x.Request.Size())
@@ -42,6 +46,9 @@ func (x *Exchange) request() []byte {
 // tools are what the request declares, nil if nothing. They are looked for when
 // a call opens: text costs nothing, and by then the request is whole.
 func (x *Exchange) tools() *schema.Set {
+	if x.gap.asked > 0 {
+		return nil
+	}
 	size := x.Request.Size()
 	if size == 0 {
 		size = int64(len(x.in.Request))
@@ -85,6 +92,9 @@ func (in *Inspector) toolSet(tools []dialect.Tool) *schema.Set {
 // is found by it.
 func (x *Exchange) watch(e stream.Event) {
 	key := callKey{e.Turn, e.Slot}
+	if e.Turn != stream.NoTurn && x.in.Session().Turn(e.Turn).Unseen() {
+		return // a call that lacks bytes is not what its tool was sent
+	}
 	switch e.Kind {
 	case stream.CallOpen:
 		delete(x.check.watches, key)

@@ -35,6 +35,8 @@ type Call struct {
 	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime until it happens or when the source has no times
 
 	phase     Phase
+	stopped   bool // aborted by the client
+	frozen    bool // it takes nothing more: a gap is between it and what comes
 	freeform  bool
 	nullNone  bool  // null stands for no arguments
 	sealedBy  int32 // frame of the seal
@@ -107,6 +109,10 @@ func (c *Call) Arriving() bool { return c.phase <= PhaseOpen }
 
 // Status joins what the provider said with what the bytes say.
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
+
+// Stopped reports whether the client ended the response while the call was open:
+// its user stopped it, and nobody did wrong.
+func (c *Call) Stopped() bool { return c.stopped }
 
 // Freeform reports whether the arguments are not JSON by design.
 func (c *Call) Freeform() bool { return c.freeform }

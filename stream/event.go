@@ -26,8 +26,9 @@ const (
 	Signed                          // the text or reasoning that came last is signed: Text must come back with it as it is; More.ID is its item's; with SignedHidden Text is all there is of the reasoning
 	UsageEvent                      // More.Usage
 	Finish                          // Text is the provider's own word, More.Name what it stands for if that is a number; Slot its choice or AllChoices; Code says what it means
-	Failure                         // the provider reports an error: Text is its message, More.ID its code or type
-	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseCut: Text says what did not come
+	Failure                         // the provider reports an error: Text is its message, More.ID its code or type; with More.By there is no answer of a provider: Text says why, More.ID is the status that toolscope answered
+	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseUnseen, or CloseCut: Text says what did not come, or how, More.By who ended it where that is known
+	Gap                             // More.Missed bytes of the response passed unseen: Text says so
 	SentBack                        // a later request has the call in its history: Slot is the call's Number, Text what became of it, Code its result, More.Exchange the request's, More.ID its id there, More.Name the policies that do so, More.Finding if that lost something
 	Found                           // More.Finding about the call in Slot, or about the turn when Slot is NoSlot
 	Fault                           // the frame does not decode: Text says why
@@ -38,7 +39,7 @@ const (
 var eventWords = [...]string{
 	TurnOpen: "turn open", TurnMeta: "turn meta", CallOpen: "call open", CallMeta: "call meta", Args: "args",
 	Rewrite: "rewrite", Seal: "seal", Answer: "answer", TextDelta: "text", ThinkDelta: "thinking", Signed: "signed", SentBack: "sent back", UsageEvent: "usage",
-	Finish: "finish", Failure: "error", TurnClose: "turn close", Found: "finding", Fault: "fault",
+	Finish: "finish", Failure: "error", TurnClose: "turn close", Gap: "gap", Found: "finding", Fault: "fault",
 	Unknown: "unknown", Heartbeat: "heartbeat",
 }
 
@@ -67,8 +68,9 @@ const (
 
 // Codes of a TurnClose.
 const (
-	CloseEnd Code = iota // the protocol's terminator came
-	CloseCut             // the bytes ended without it
+	CloseEnd    Code = iota // the protocol's terminator came
+	CloseCut                // the bytes ended without it
+	CloseUnseen             // it may be among bytes that were not seen
 )
 
 // Codes of a Seal.
@@ -124,6 +126,8 @@ type Detail struct {
 	Source    string // the wire's own form of a delta, where its text is derived: a path and a value, a positional array
 	Usage     Usage
 	Finding   Finding
+	By        Culprit // who ended the turn
+	Missed    int64   // bytes
 }
 
 // String is the event in one line, for tests and dumps.
@@ -167,6 +171,12 @@ func (d *Detail) string(k EventKind) string {
 	}
 	if d.Attempt {
 		s += " attempt"
+	}
+	if d.By != 0 {
+		s += fmt.Sprintf(" by=%s", d.By)
+	}
+	if d.Missed != 0 {
+		s += fmt.Sprintf(" missed=%d", d.Missed)
 	}
 	if d.Copies != 0 {
 		s += fmt.Sprintf(" copies=%d", d.Copies)

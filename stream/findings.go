@@ -3,7 +3,7 @@ package stream
 // Findings are those the fold itself can make: what can be seen without knowing
 // the protocol.
 var Findings = []*Diagnosis{
-	ProtocolViolation, FrameFault, NoTerminator, ProviderError, FinishContradicts, Interleaved, EarlyWrong,
+	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap, ProviderError, FinishContradicts, Interleaved, EarlyWrong,
 	ArgsCut, ArgsBroken, ArgsTrailing, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
 	ArgsDouble, ArgsNotObject, ArgsBadUTF8, EmptyKey, DupKeys,
 	NameMissing, HiddenCharacters, ParallelWrapper, IDDup, IDDupAcrossTurns,
@@ -51,7 +51,7 @@ var (
 // Of a call's arguments.
 var (
 	ArgsCut = &Diagnosis{
-		Code: "ARGS_CUT", Severity: Error, By: Provider,
+		Code: "ARGS_CUT", Severity: Error, Also: []Severity{Info, Warn}, By: Provider,
 		Means: "The arguments stop before they are whole: a limit, an error or a broken connection cut the response.",
 		Do:    "Do not run the call and do not close its braces by guessing: raise the limit or ask again.",
 	}

@@ -50,7 +50,7 @@ func hidden(s string) bool {
 // overrules a seal.
 func (c *Call) seal(e Event, n int) {
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
-		c.conclude(PhaseRejected, n, "the call was refused: "+e.Text)
+		c.conclude(PhaseRejected, n, ArgsCut, "the call was refused: "+e.Text)
 		return
 	}
 	if c.phase > PhaseOpen {
@@ -74,11 +74,12 @@ func (c *Call) truncate(e Event, n int) {
 		c.phase > PhaseSealed:
 		return
 	}
-	c.conclude(PhaseTruncated, n, "the provider's limit cut the response: "+e.Text)
+	c.conclude(PhaseTruncated, n, ArgsCut, "the provider's limit cut the response: "+e.Text)
 }
 
-// conclude ends a call that was not sealed, or whose seal was overruled.
-func (c *Call) conclude(p Phase, event int, why string) {
+// conclude ends a call that was not sealed, or whose seal was overruled; found is
+// what that is if it cut the arguments.
+func (c *Call) conclude(p Phase, event int, found *Diagnosis, why string) {
 	c.phase = p
 	c.settle(event)
 	where := "before the first byte"
@@ -90,7 +91,7 @@ func (c *Call) conclude(p Phase, event int, why string) {
 	}
 	s := c.Syntax()
 	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.found(ArgsCut) {
-		c.find(ArgsCut, event, len(c.args), "the arguments stop %s: %s", where, why)
+		c.find(found, event, len(c.args), "the arguments stop %s: %s", where, why)
 	}
 }
 

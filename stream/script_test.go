@@ -37,6 +37,14 @@ func failure(id, message string) Event {
 
 func closed(code Code) Event { return Event{Kind: TurnClose, Code: code} }
 
+func closedBy(by Culprit) Event {
+	return Event{Kind: TurnClose, Code: CloseCut, Text: "so it ended", More: &Detail{By: by}}
+}
+
+func gap(missed int64) Event {
+	return Event{Kind: Gap, Text: "bytes were not seen", More: &Detail{Missed: missed}}
+}
+
 func inTurn(turn int32, e Event) Event { e.Turn = turn; return e }
 
 func inChoice(choice int32, e Event) Event {

@@ -6,6 +6,7 @@ type Session struct {
 	Turns    []*Turn
 	Findings []Finding      // of frames that belong to no turn
 	Counts   [NumStatus]int // how many calls are in each status
+	Stopped  int            // how many of those that are aborted the client stopped
 
 	events int
 	turns  map[int32]*Turn
@@ -44,8 +45,10 @@ func (s *Session) Apply(e Event) {
 	}
 	switch e.Kind {
 	case CallOpen, CallMeta, Args, Rewrite, Seal:
-		s.recount(t.slots[e.Slot])
-	case Finish, Failure, TurnClose:
+		if c := t.slots[e.Slot]; c != nil {
+			s.recount(c)
+		}
+	case Finish, Failure, TurnClose, Gap:
 		for _, c := range t.Calls {
 			s.recount(c)
 		}
@@ -62,6 +65,9 @@ func (s *Session) recount(c *Call) {
 		s.Counts[c.countedAs]--
 	}
 	s.Counts[st]++
+	if c.stopped {
+		s.Stopped++
+	}
 	c.counted, c.countedAs = true, st
 }
 
@@ -99,6 +105,10 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 		if c := s.answered(t, e); c != nil {
 			c.Answered = e.Code
 		}
+		return
+	}
+	if t.Unseen() {
+		s.applyBehindGap(t, e, n)
 		return
 	}
 	c := t.slots[e.Slot]

@@ -11,10 +11,11 @@ const (
 	PhaseTruncated              // a limit cut it
 	PhaseAborted                // an error, or the bytes ended without a terminator
 	PhaseRejected               // the provider calls it malformed or refuses it
+	PhaseUnseen                 // bytes of the response passed unseen before it was sealed: nobody knows
 )
 
 func (p Phase) String() string {
-	return [...]string{"announced", "open", "sealed", "ended", "truncated", "aborted", "rejected"}[p]
+	return [...]string{"announced", "open", "sealed", "ended", "truncated", "aborted", "rejected", "unseen"}[p]
 }
 
 // Status is the verdict on a call: the only thing that is coloured.
@@ -31,6 +32,7 @@ const (
 	NotObject                 // JSON, but not an object
 	Aborted                   // the connection or the provider failed
 	Rejected                  // refused by the provider
+	Unseen                    // toolscope missed bytes of it: never bad, never good
 
 	NumStatus = iota
 )
@@ -38,7 +40,7 @@ const (
 func (s Status) String() string {
 	return [...]string{
 		"waiting", "streaming", "looks done", "complete", "no arguments",
-		"cut short", "malformed", "not an object", "aborted", "rejected",
+		"cut short", "malformed", "not an object", "aborted", "rejected", "unseen",
 	}[s]
 }
 
@@ -53,4 +55,5 @@ var statusOf = [...][9]Status{
 	PhaseTruncated: {CutShort, CutShort, CutShort, CutShort, CutShort, Malformed, Malformed, Malformed, CutShort},
 	PhaseAborted:   {Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted},
 	PhaseRejected:  {Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected},
+	PhaseUnseen:    {Unseen, Unseen, Unseen, Unseen, Unseen, Unseen, Unseen, Unseen, Unseen},
 }

@@ -18,6 +18,7 @@ var endings = []struct {
 	{"truncated", "f", []Event{finish(FinishCut, "length")}},
 	{"aborted", "f", []Event{failure("", "overloaded")}},
 	{"rejected", "f", []Event{finish(FinishRefused, "refusal")}},
+	{"unseen", "f", []Event{gap(12), sealed(0), closed(CloseEnd)}},
 }
 
 // statusCases are arguments of each syntax and the verdict on them in each of
@@ -26,15 +27,15 @@ var statusCases = []struct {
 	syntax, args string
 	verdicts     string
 }{
-	{"empty", "", "waiting, waiting, no arguments, no arguments, cut short, aborted, rejected"},
-	{"prefix", `{"a`, "streaming, streaming, cut short, cut short, cut short, aborted, rejected"},
-	{"object", `{"a":1}`, "looks done, looks done, complete, looks done, cut short, aborted, rejected"},
-	{"nonobject", `[1]`, "not an object, not an object, not an object, not an object, cut short, aborted, rejected"},
-	{"double-encoded", `"{\"a\":1}"`, "not an object, not an object, not an object, not an object, cut short, aborted, rejected"},
-	{"concat", `{"a":1}{"b":2}`, "malformed, malformed, malformed, malformed, malformed, aborted, rejected"},
-	{"trailing", `{"a":1}}`, "malformed, malformed, malformed, malformed, malformed, aborted, rejected"},
-	{"broken", `{"a":x`, "malformed, malformed, malformed, malformed, malformed, aborted, rejected"},
-	{"freeform", `SELECT 1`, "streaming, streaming, complete, looks done, cut short, aborted, rejected"},
+	{"empty", "", "waiting, waiting, no arguments, no arguments, cut short, aborted, rejected, unseen"},
+	{"prefix", `{"a`, "streaming, streaming, cut short, cut short, cut short, aborted, rejected, unseen"},
+	{"object", `{"a":1}`, "looks done, looks done, complete, looks done, cut short, aborted, rejected, unseen"},
+	{"nonobject", `[1]`, "not an object, not an object, not an object, not an object, cut short, aborted, rejected, unseen"},
+	{"double-encoded", `"{\"a\":1}"`, "not an object, not an object, not an object, not an object, cut short, aborted, rejected, unseen"},
+	{"concat", `{"a":1}{"b":2}`, "malformed, malformed, malformed, malformed, malformed, aborted, rejected, unseen"},
+	{"trailing", `{"a":1}}`, "malformed, malformed, malformed, malformed, malformed, aborted, rejected, unseen"},
+	{"broken", `{"a":x`, "malformed, malformed, malformed, malformed, malformed, aborted, rejected, unseen"},
+	{"freeform", `SELECT 1`, "streaming, streaming, complete, looks done, cut short, aborted, rejected, unseen"},
 }
 
 func TestStatus(t *testing.T) {
@@ -70,7 +71,7 @@ func TestOnlySealedIsComplete(t *testing.T) {
 			if (s == Waiting || s == Streaming) && phase > PhaseOpen {
 				t.Errorf("%v and %v is %v, but nothing can follow", phase, syntax, s)
 			}
-			if (phase == PhaseAborted) != (s == Aborted) || (phase == PhaseRejected) != (s == Rejected) {
+			if (phase == PhaseAborted) != (s == Aborted) || (phase == PhaseRejected) != (s == Rejected) || (phase == PhaseUnseen) != (s == Unseen) {
 				t.Errorf("%v and %v is %v", phase, syntax, s)
 			}
 		}

@@ -26,7 +26,9 @@ type Turn struct {
 	Failure  string // the provider's own error message
 	Findings []Finding
 	Events   int
-	OpenedBy int32 // number of its first event
+	OpenedBy int32   // number of its first event
+	EndedBy  Culprit // who ended it, 0 while that is not known
+	Missed   int64   // bytes of it that passed and were not seen, at most: toolscope's own gap
 
 	OpenedAt, ClosedAt    time.Duration
 	FirstFrame, LastFrame int32
@@ -38,17 +40,19 @@ type Turn struct {
 	failed   bool
 	closed   bool
 	cut      bool // closed without the protocol's terminator
+	gapped   bool // bytes of it were not seen
+	blind    bool // they were missed while it was open: they may have ended it
 }
 
 // TurnPhase is what became of a turn.
 type TurnPhase uint8
 
 const (
-	TurnIsOpen    TurnPhase = iota
-	TurnComplete            // ended as the protocol ends a response
-	TurnTruncated           // a limit cut it
-	TurnAborted             // an error, or the bytes ended without a terminator
-	TurnRejected            // the provider refuses
+	TurnIsOpen    TurnPhase = iota // or bytes of it were not seen, and what they said of its end is not known
+	TurnComplete                   // ended as the protocol ends a response
+	TurnTruncated                  // a limit cut it
+	TurnAborted                    // an error, or the bytes ended without a terminator
+	TurnRejected                   // the provider refuses
 )
 
 func (p TurnPhase) String() string {
@@ -60,6 +64,8 @@ func (t *Turn) Phase() TurnPhase {
 	switch {
 	case t.failed || t.finished && t.finish == FinishFailed:
 		return TurnAborted
+	case t.blind:
+		return TurnIsOpen
 	case t.finished && t.finish == FinishRefused:
 		return TurnRejected
 	case t.finished && t.finish == FinishCut:
@@ -88,10 +94,15 @@ func (t *Turn) openCall(e Event, n int) *Call {
 			"slot %d was opened again before call %d was sealed", e.Slot, old.Number)
 	}
 	t.leave(c, n)
-	t.slots[e.Slot] = c
+	t.place(c)
+	return c
+}
+
+// place gives a new call its slot and its place among the parts.
+func (t *Turn) place(c *Call) {
+	t.slots[c.Slot] = c
 	t.Calls = append(t.Calls, c)
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
-	return c
 }
 
 // leave says that the stream turned from the latest call to another, or to text.
@@ -154,6 +165,8 @@ func (t *Turn) apply(e Event, n int) {
 		t.fail(e, n)
 	case TurnClose:
 		t.close(e, n)
+	case Gap:
+		t.gap(e, n)
 	case SentBack:
 		t.sentBack(e, n)
 	case Found:
@@ -184,6 +197,9 @@ func (t *Turn) end(e Event, n int) {
 		t.Finish, t.Means, t.finish = e.Text, e.More.Name, e.Code
 	}
 	t.finished = true
+	if t.blind {
+		return // what was sealed stays so: what it is about may be among the missing bytes
+	}
 	for _, c := range t.Calls {
 		if e.Slot != AllChoices && e.Slot != c.Choice {
 			continue
@@ -199,11 +215,11 @@ func (t *Turn) end(e Event, n int) {
 			c.truncate(e, n)
 		case FinishRefused:
 			if c.Answered == 0 && c.phase <= PhaseTruncated {
-				c.conclude(PhaseRejected, n, "the provider refused: "+e.Text)
+				c.conclude(PhaseRejected, n, ArgsCut, "the provider refused: "+e.Text)
 			}
 		case FinishFailed:
 			if c.phase <= PhaseOpen {
-				c.conclude(PhaseAborted, n, "the response ended in "+e.Text)
+				c.conclude(PhaseAborted, n, ArgsCut, "the response ended in "+e.Text)
 			}
 		}
 	}
@@ -212,46 +228,6 @@ func (t *Turn) end(e Event, n int) {
 // toolWords are the finish words that speak of tools.
 var toolWords = map[string]bool{
 	"tool_calls": true, "function_call": true, "tool_use": true, "TOOL_CALL": true, "requires_action": true, "tool-calls": true,
-}
-
-// fail takes the provider's report of an error.
-func (t *Turn) fail(e Event, n int) {
-	t.failed = true
-	t.Failure = e.Text
-	message := "the provider reports"
-	if e.More.ID != "" {
-		message += " " + e.More.ID
-	}
-	if e.Text != "" || e.More.ID == "" {
-		message += ": " + e.Text
-	}
-	t.find(ProviderError, n, "%s", message)
-	for _, c := range t.Calls {
-		if c.phase <= PhaseOpen {
-			c.conclude(PhaseAborted, n, "an error ended the response")
-		}
-	}
-}
-
-func (t *Turn) close(e Event, n int) {
-	t.closed, t.cut, t.ClosedAt = true, e.Code == CloseCut, e.At
-	phase, why := PhaseEnded, "the response ended"
-	if t.cut {
-		phase, why = PhaseAborted, "the bytes ended without the protocol's terminator"
-	}
-	if t.cut && !t.failed && e.Text != "" {
-		t.find(NoTerminator, n, "%s", e.Text)
-	}
-	for _, c := range t.Calls {
-		if c.phase <= PhaseOpen {
-			c.conclude(phase, n, why)
-		}
-		c.checkSeal("the call was sealed", n)
-		c.fire(AtEnd, n)
-		if c.Name == "" && !c.Attempt {
-			c.findOnce(NameMissing, n, "no name ever came: nobody can say which tool this is")
-		}
-	}
 }
 
 func (t *Turn) diagnose(e Event, n int) {

@@ -247,7 +247,7 @@ func (x *exchange) ending() capture.Record {
 	ours := err == nil || cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled))
 	switch {
 	case x.answer != nil:
-		return capture.Record{End: capture.EndEOF, By: x.cause}
+		return capture.Record{End: capture.EndEOF, Why: x.answer.why, By: x.cause}
 	case err == io.EOF:
 		return capture.Record{End: capture.EndEOF, By: capture.Provider}
 	case !ours && x.sentError() == nil:

@@ -207,7 +207,7 @@ func (d *decoder) usage(u dialect.Raw, emit func(stream.Event)) {
 // Close says that the bytes have ended: without RUN_FINISHED that is a cut.
 func (d *decoder) Close(emit func(stream.Event)) {
 	if d.Open {
-		d.close(stream.CloseCut, "the stream ended without RUN_FINISHED: the connection was cut", emit)
+		d.close(stream.CloseCut, "the stream ended without RUN_FINISHED", emit)
 	}
 }
 

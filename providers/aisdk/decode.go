@@ -195,7 +195,7 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
 	switch {
 	case code == stream.CloseCut && !d.ended:
-		e.Text = "the stream ended without finish and without [DONE]: the connection was cut"
+		e.Text = "the stream ended without finish and without [DONE]"
 	case code == stream.CloseEnd && !d.ended:
 		d.checkCalls(emit)
 	}

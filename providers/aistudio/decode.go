@@ -176,7 +176,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	d.Open = false
 	e := stream.Event{Kind: stream.TurnClose, Code: stream.CloseEnd}
 	if !d.finished() {
-		e.Code, e.Text = stream.CloseCut, "the bytes ended before a finish reason: the connection was cut"
+		e.Code, e.Text = stream.CloseCut, "the bytes ended before a finish reason"
 	}
 	emit(e)
 }

@@ -61,7 +61,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	why := ""
 	if code == stream.CloseCut {
-		why = "the stream ended without message_stop: the connection was cut"
+		why = "the stream ended without message_stop"
 	}
 	d.closeAs(code, why, emit)
 }

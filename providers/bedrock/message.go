@@ -122,7 +122,7 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
 	switch {
 	case code == stream.CloseCut:
-		e.Text = "the stream ended without messageStop: the connection was cut"
+		e.Text = "the stream ended without messageStop"
 	case !d.counted:
 		d.Diagnose(emit, stream.NoTerminator.As(stream.Info), "messageStop came, but no metadata after it: usage is missing")
 	}

@@ -26,6 +26,7 @@ func Dialect(inner dialect.Dialect) dialect.Dialect {
 		Title:    "Claude Code stream-json",
 		Sniff:    sniff,
 		Findings: findings,
+		Lanes:    true,
 		New: func() dialect.Decoder {
 			return &decoder{inner: inner.New, byParent: map[string]*lane{}, calls: map[string]*call{}, streamed: map[string]bool{}}
 		},

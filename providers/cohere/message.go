@@ -105,7 +105,7 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	}
 	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
 	if code == stream.CloseCut {
-		e.Text = "the stream ended without message-end: the connection was cut"
+		e.Text = "the stream ended without message-end"
 	}
 	emit(e)
 	d.Open = false

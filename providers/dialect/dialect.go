@@ -18,6 +18,7 @@ type Dialect struct {
 	Title string // as people say it: "Anthropic Messages"
 	Sniff func(Evidence) Score
 	New   func() Decoder
+	Lanes bool // several turns may be open at a time
 
 	// Tools are the tools a request declares; nil when the dialect has no requests.
 	Tools func(request []byte) []Tool

@@ -74,6 +74,7 @@ type Part struct {
 	Args      []byte // of a call: the text, or the exact bytes of the value
 	Form      Form   // how Args stand on the wire
 	Author    Author // of a call: who wrote Args as they stand
+	Unseen    bool   // of a call: bytes of it were not seen, so Args are not all of it
 	Server    bool   // the provider runs it
 	Failed    bool   // the result is an error
 	Media     int    // pieces of a result that are no text

@@ -199,7 +199,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	}
 	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number}
 	if d.failed || !d.finished() {
-		e.Code, e.Text = stream.CloseCut, "the stream ended without a finishReason: the connection was cut"
+		e.Code, e.Text = stream.CloseCut, "the stream ended without a finishReason"
 	}
 	emit(e)
 	d.Open = false

@@ -122,7 +122,7 @@ func (d *decoder) close(emit func(stream.Event)) {
 	}
 	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number}
 	if d.finished == "" {
-		e.Code, e.Text = stream.CloseCut, "the stream ended without interaction.completed: the connection was cut"
+		e.Code, e.Text = stream.CloseCut, "the stream ended without interaction.completed"
 	}
 	emit(e)
 	d.Open = false

@@ -172,7 +172,7 @@ func (d *decoder) fail(l *line, emit func(stream.Event)) {
 // Close says that the bytes have ended: without "done":true that is a cut.
 func (d *decoder) Close(emit func(stream.Event)) {
 	if d.Open {
-		d.cut(`the lines ended without "done":true: the connection was cut`, emit)
+		d.cut(`the lines ended without "done":true`, emit)
 	}
 }
 

@@ -234,7 +234,7 @@ func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	}
 	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
 	if code == stream.CloseCut {
-		e.Text = "the stream ended without a finish reason and without [DONE]: the connection was cut"
+		e.Text = "the stream ended without a finish reason and without [DONE]"
 	}
 	emit(e)
 	d.Open = false

@@ -195,7 +195,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	d.emit = emit
 	for _, t := range d.lanes {
 		if t.open && !t.waiting {
-			d.close(t, "the stream ended without response.completed: the connection was cut")
+			d.close(t, "the stream ended without response.completed")
 		}
 	}
 }

@@ -19,6 +19,8 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 		return c.leaveOut(sent, Loss{Kind: ServerToolDropped, Message: "a tool that the provider runs has no equivalent: the call is left out"})
 	case role != dialect.Assistant:
 		return c.leaveOut(sent, Loss{Kind: CallDropped, Message: "a call that the model did not make has no place: it is left out"})
+	case p.Unseen:
+		return c.unknown(sent)
 	}
 	was := *p
 	args := c.arguments(p, f, &sent)
@@ -51,6 +53,15 @@ func (c *coercion) leaveOut(sent Sent, why Loss) bool {
 	sent.Outcome = Dropped
 	why.End = len(sent.Original)
 	c.lose(why)
+	c.Calls = append(c.Calls, sent)
+	return false
+}
+
+// unknown tells that nobody knows what the call is: bytes of it were not seen.
+func (c *coercion) unknown(sent Sent) bool {
+	c.unseen = true
+	sent.Outcome = Rejected
+	c.lose(Loss{Kind: ArgsUnseen, Message: "bytes of the call were not seen: what would be sent is not known", End: len(sent.Original)})
 	c.Calls = append(c.Calls, sent)
 	return false
 }

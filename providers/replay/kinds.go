@@ -9,7 +9,7 @@ import (
 // then those about what stands around them.
 var Kinds = []*Kind{
 	ImpliedEmpty, ArgsEmptied, ArgsWrapped, ArgsRepaired, ConcatFirstOnly, DoubleEncoded, ArgsAltered,
-	FreeformToJSON, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,
+	FreeformToJSON, ArgsUnseen, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,
 	UnicodeSanitized, DepthLimit,
 	CallDropped, CallsReordered, KindLost, IDRewritten, IDTruncated, IDCollision, ItemIDDropped, NameIllegal,
 	SignatureDropped, SignatureSentinel, ServerToolDropped, CallerDropped, NamespaceDropped,
@@ -53,6 +53,11 @@ var (
 		Means: "A client sent other arguments back than the model wrote.",
 		Do:    "Find what rewrites the history between the response and the next request.",
 	}, Critical, "a client sent other arguments"}
+	ArgsUnseen = &Kind{&stream.Diagnosis{
+		Code: "ARGS_UNSEEN", Severity: stream.Warn, By: stream.Toolscope,
+		Means: "Toolscope missed bytes of the call: what a client would send back of it cannot be known.",
+		Do:    "Record the response again; nothing is said of the model, the provider or the client.",
+	}, High, "bytes of the call were not seen"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Severity: stream.Warn, By: stream.Client,
 		Means: "Free text, which this kind of tool takes, is put into an object.",

@@ -75,7 +75,7 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 	o = Observation{Call: c, turn: t, to: m.to}
 	n, found := m.found[c]
 	switch {
-	case c.Server, c.Attempt:
+	case c.Server, c.Attempt, c.Phase() == stream.PhaseUnseen:
 		return o, false
 	case m.whole[c]:
 		o.Fate, o.ID = Intact, c.ID

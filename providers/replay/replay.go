@@ -70,6 +70,10 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 	c := &coercion{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
 	c.same = s.From != nil && s.From.Dialect == to.Dialect
 	messages := c.messages()
+	if c.unseen {
+		c.Outcome, c.Refused = Rejected, "not known: toolscope missed bytes of the call"
+		return c.Preview
+	}
 	messages = c.pair(messages)
 	for i := range c.Calls {
 		c.Outcome = max(c.Outcome, c.Calls[i].Outcome)
@@ -100,6 +104,7 @@ type coercion struct {
 
 	cleaned *facts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
 
+	unseen    bool // bytes of one of the calls were not seen
 	unthought bool // the message being made loses reasoning that is the target's own
 }
 

@@ -86,7 +86,7 @@ func part(c *stream.Call, from *dialect.Target) dialect.Part {
 	p := dialect.Part{
 		Kind: dialect.CallPart, ID: c.ID, Item: c.Item, Name: c.Name, Space: c.Space, Tool: c.Kind, Parent: c.Parent, Host: c.Host,
 		Args: c.Args()[:n:n], Server: c.Server, Signature: c.Signature,
-		Author: dialect.ModelAuthor,
+		Author: dialect.ModelAuthor, Unseen: c.Phase() == stream.PhaseUnseen,
 	}
 	if p.Tool == "" {
 		p.Tool = "function"

@@ -1,0 +1,230 @@
+package providers
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"toolscope/stream"
+)
+
+// A gap is bytes of a response that passed and were not seen: toolscope's own
+// doing. What always holds:
+//
+//   - What stands on its two sides is never read as one. The frame that was open
+//     belongs to none, and reading goes on with the next that surely begins.
+//   - Of the turns that were open, and of those that begin before one has surely
+//     ended, only what was sealed before it is known: stream.Gap says so.
+//   - What a decoder finds wrong behind it is not told: it may be the gap.
+type gaps struct {
+	missed    int64 // bytes of the response, in all
+	hidden    bool  // a turn may have begun unseen, and not ended
+	first     int32 // number of the decoder's first turn behind the gap
+	undecoded bool  // the codings cannot be undone behind the gap
+	base      int64 // where in the response the framer began
+	seeking   bool  // for where frames begin again
+	asked     int64 // bytes of the request that were not seen
+	lookedAt  int64 // size of the response when that was last looked for
+}
+
+// Missed is how many bytes of the response, and of the request, were not seen.
+func (x *Exchange) Missed() (response, request int64) { return x.gap.missed, x.gap.asked }
+
+// miss says that n bytes of the response passed unseen.
+func (x *Exchange) miss(n int64) {
+	x.gap.missed += n
+	if !x.Ended {
+		x.leaveCodings()
+		x.leaveFrame()
+	}
+	if x.decoder == nil && !x.Ended {
+		x.pending = append(x.pending, held{at: x.at, missed: n})
+		return
+	}
+	x.tellGap(n)
+}
+
+// leaveCodings gives out what was decoded. A coding cannot be undone from its
+// middle.
+func (x *Exchange) leaveCodings() {
+	if x.gap.undecoded {
+		return
+	}
+	coded := len(x.Head.Header["Content-Encoding"]) > 0
+	if x.chain != nil {
+		rest, _ := x.chain.Close()
+		x.Coding = x.chain.Name()
+		x.body(rest)
+		coded = coded || x.Coding != ""
+	}
+	x.begun, x.gap.undecoded = true, coded
+	if x.trouble = nil; !coded {
+		x.chain, x.Sent = nil, stream.Wire{}
+	}
+}
+
+// leaveFrame ends the frame that is open.
+func (x *Exchange) leaveFrame() {
+	x.endFrame(x.Response.Size())
+	x.gap.base, x.gap.seeking, x.gap.lookedAt = x.Response.Size(), true, 0
+	x.framer, x.first = nil, nil
+}
+
+// endFrame makes what is left before end a frame of its own, which nobody decodes.
+func (x *Exchange) endFrame(end int64) {
+	last := int64(0)
+	if n := x.Response.Frames(); n > 0 {
+		_, last = x.Response.FrameSpan(int32(n - 1))
+	}
+	if end > last {
+		x.frame = x.Response.EndFrame(end)
+	}
+}
+
+// seek looks for the next place where a frame surely begins, and reads on there.
+func (x *Exchange) seek(ended bool) {
+	size := x.Response.Size()
+	if !ended && size < x.gap.lookedAt {
+		return
+	}
+	x.gap.lookedAt = size + (size-x.gap.base)/4
+	tail := x.Response.Bytes(x.gap.base, size)
+	f, at := x.resumption(tail)
+	if f.framer == nil {
+		return
+	}
+	x.endFrame(x.gap.base + int64(at))
+	x.gap.base += int64(at)
+	x.gap.seeking, x.Framing, x.framer = false, f.name, f.framer
+	x.framer.Write(tail[at:], x.onFrame)
+}
+
+// resumption is where in tail frames begin again, and how they are framed; no
+// framer while that is not known. A body that is one JSON text never goes on.
+func (x *Exchange) resumption(tail []byte) (f framing, at int) {
+	contentType := ""
+	if v := x.Head.Header["Content-Type"]; len(v) > 0 {
+		contentType = v[0]
+	}
+	switch {
+	case isWebSocket(x.Head):
+		return framing{"WebSocket messages", new(stream.Values)}, 0 // a record is a message
+	case x.Framing == "SSE", x.Framing == "" && strings.HasPrefix(contentType, "text/event-stream"):
+		if at = blankLine(tail); at > 0 {
+			return framing{"SSE", new(stream.SSE)}, at
+		}
+	case x.Framing == "AWS event stream", x.Framing == "" && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream"):
+		if at, found := messageIn(tail); found {
+			return framing{"AWS event stream", new(stream.EventStream)}, at
+		}
+	case x.Framing == "lines", x.Framing == "NDJSON":
+		if at = bytes.IndexByte(tail, '\n') + 1; at > 0 {
+			return framing{x.Framing, new(stream.Lines)}, at
+		}
+	case x.Framing == "":
+		if at = blankLine(tail); at > 0 && at < len(tail) {
+			if _, is := looksLikeSSE(tail[at:]); is {
+				return framing{"SSE", new(stream.SSE)}, at
+			}
+		}
+	}
+	return framing{}, 0
+}
+
+// blankLine is where the line behind the first blank one begins, 0 while there
+// is none.
+func blankLine(text []byte) int {
+	best := 0
+	for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {
+		if i := bytes.Index(text, []byte(blank)); i >= 0 && (best == 0 || i+len(blank) < best) {
+			best = i + len(blank)
+		}
+	}
+	return best
+}
+
+// messageIn is where a message of an AWS event stream begins: its checksum tells.
+func messageIn(p []byte) (at int, found bool) {
+	for ; len(p)-at >= 12; at++ {
+		if _, is := stream.IsEventStream(p[at:]); is {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// tellGap says of every turn that is open, or else of the last one, that bytes of
+// it were not seen.
+func (x *Exchange) tellGap(n int64) {
+	words := fmt.Sprintf("%s of the response passed and were not recorded: of what was not sealed before them nothing is known", bytesOf(n))
+	open := x.openTurns()
+	if len(open) == 0 {
+		open = append(open, x.lastTurn())
+	}
+	for _, turn := range open {
+		x.emitGap(turn, n, words)
+	}
+	x.gap.hidden, x.gap.first = true, int32(len(x.turns))
+}
+
+func (x *Exchange) emitGap(turn int32, n int64, words string) {
+	x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, More: &stream.Detail{Missed: n}})
+}
+
+// openTurns are the decoder's turns that have not been closed.
+func (x *Exchange) openTurns() (open []int32) {
+	for n, number := range x.turns {
+		if t := x.in.Session().Turn(number); t != nil && !t.Closed() {
+			open = append(open, int32(n))
+		}
+	}
+	return open
+}
+
+// closeUnseen ends the turns that are still open when nothing more of a response
+// with a gap comes: how they ended was not seen.
+func (x *Exchange) closeUnseen() {
+	if x.gap.missed == 0 {
+		return
+	}
+	for _, turn := range x.openTurns() {
+		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
+	}
+}
+
+// bytesOf is a number of bytes in words.
+func bytesOf(n int64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// blinded reports whether an event of the decoder is a conclusion that a gap may
+// have led to. What it finds rests on all it has read; that a frame does not
+// decode, and a signature, are of one turn.
+func (x *Exchange) blinded(e stream.Event) bool {
+	switch e.Kind {
+	case stream.Found:
+		return true
+	case stream.Fault, stream.Signed:
+		if e.Turn < 0 || int(e.Turn) >= len(x.turns) {
+			return x.gap.hidden
+		}
+		return x.in.Session().Turn(x.turns[e.Turn]).Unseen()
+	}
+	return false
+}
+
+// afterGap follows what has been emitted: a turn that begins where one may have
+// begun unseen may be its rest, until one has surely ended.
+func (x *Exchange) afterGap(e stream.Event, turn int32) {
+	switch {
+	case !x.gap.hidden:
+	case e.Kind == stream.TurnOpen:
+		x.emitGap(turn, x.gap.missed, fmt.Sprintf("%s of the response passed and were not recorded before this turn: it may have begun in them", bytesOf(x.gap.missed)))
+	case e.Kind == stream.TurnClose && e.Code == stream.CloseEnd && !x.Dialect.Lanes:
+		open := x.openTurns()
+		x.gap.hidden = len(open) > 0 && open[len(open)-1] >= x.gap.first
+	}
+}

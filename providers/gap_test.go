@@ -1,0 +1,158 @@
+package providers
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// holed is an inspector of a fixture of which the bytes from first to end passed
+// unseen.
+func (f fixture) holed(first, end int) *Inspector {
+	in := f.asked()
+	if first > 0 {
+		in.Write(stream.Record{Data: f.wire[:first]})
+	}
+	in.Write(stream.Record{Lost: int64(end - first), Data: f.wire[end:]})
+	in.Write(stream.Record{End: true})
+	in.Close()
+	return in
+}
+
+// TestGaps: whatever bytes of whatever stream are missed, what is said of it is
+// so, or that it is not known.
+func TestGaps(t *testing.T) {
+	rarely(t)
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			whole := f.inspect(f.wire)
+			truth := truthOf(whole)
+			random := rand.New(rand.NewPCG(uint64(len(f.wire)), 9))
+			for _, hole := range f.holes(whole, random) {
+				if wrong := truth.contradicts(f.holed(hole[0], hole[1])); wrong != "" {
+					t.Fatalf("without the bytes %d to %d of %d: %s", hole[0], hole[1], len(f.wire), wrong)
+				}
+			}
+		})
+	}
+}
+
+// holes are whole frames, from each to each as far as there are not too many, and
+// any others.
+func (f fixture) holes(whole *Inspector, random *rand.Rand) (list [][2]int) {
+	w := &whole.Exchange(0).Response
+	ends := []int{0}
+	for n := range int32(w.Frames()) {
+		_, end := w.FrameSpan(n)
+		ends = append(ends, int(end))
+	}
+	for i, first := range ends {
+		for _, end := range ends[i+1:] {
+			if len(ends) < 12 || random.IntN(len(ends)*len(ends)) < 100 {
+				list = append(list, [2]int{first, end})
+			}
+		}
+	}
+	for range 60 {
+		first := random.IntN(len(f.wire))
+		list = append(list, [2]int{first, first + 1 + random.IntN(min(len(f.wire)-first, 1+random.IntN(600)))})
+	}
+	return list
+}
+
+// truth is what is so of a stream.
+type truth struct {
+	calls     map[string]bool
+	overruled map[string]bool // a seal was, which may be among the missing bytes
+	codes     map[string]bool
+	turns     int
+	ends      map[string]bool
+}
+
+func truthOf(in *Inspector) *truth {
+	known := &truth{calls: map[string]bool{}, overruled: map[string]bool{}, codes: map[string]bool{stream.RecordGap.Code: true}, ends: map[string]bool{}}
+	for _, turn := range in.Session().Turns {
+		known.turns++
+		known.ends[turn.Phase().String()] = true
+		for _, found := range turn.Findings {
+			known.codes[found.Code] = true
+		}
+		for _, c := range turn.Calls {
+			known.calls[account(c)] = true
+			known.overrule(c)
+			for _, found := range c.Findings {
+				known.codes[found.Code] = true
+			}
+		}
+	}
+	return known
+}
+
+// overrule notes as what a call may be seen if what overruled its seal is not:
+// a refusal, or argument bytes that had no right to come.
+func (known *truth) overrule(c *stream.Call) {
+	if c.Phase() > stream.PhaseEnded {
+		known.overruled[identity(c, c.Args())] = true
+	}
+	for _, found := range c.Findings {
+		if found.Code == stream.ProtocolViolation.Code && strings.HasPrefix(found.Message, "argument bytes after") {
+			end := 0
+			for _, d := range c.Deltas() {
+				if int(d.Event) < found.Event {
+					end = int(d.End)
+				}
+			}
+			known.overruled[identity(c, c.Args()[:end])] = true
+		}
+	}
+}
+
+func identity(c *stream.Call, args []byte) string { return fmt.Sprintf("%s %s %q", c.ID, c.Name, args) }
+
+func account(c *stream.Call) string {
+	return fmt.Sprintf("%s %s %q %s", c.ID, c.Name, c.Args(), c.Status())
+}
+
+// contradicts is what a session that lacks bytes says that is not so.
+func (known *truth) contradicts(in *Inspector) string {
+	turns := in.Session().Turns
+	if len(turns) == 0 {
+		return "no turn"
+	}
+	gapped := false
+	for _, turn := range turns {
+		gapped = gapped || turn.Unseen()
+		if !turn.Closed() {
+			return fmt.Sprintf("turn %d never ends", turn.Number)
+		}
+		if p := turn.Phase(); p != stream.TurnIsOpen && !known.ends[p.String()] {
+			return fmt.Sprintf("turn %d is %s", turn.Number, p)
+		}
+		for _, c := range turn.Calls {
+			if c.Status() != stream.Unseen && !known.calls[account(c)] && !known.overruled[identity(c, c.Args())] {
+				return "no such call: " + account(c)
+			}
+			if c.Arriving() {
+				return "it still arrives: " + account(c)
+			}
+			for _, found := range c.Findings {
+				if !known.codes[found.Code] {
+					return fmt.Sprintf("%s: %s %s", account(c), found.Code, found.Message)
+				}
+			}
+		}
+		for _, found := range turn.Findings {
+			if !known.codes[found.Code] {
+				return fmt.Sprintf("turn %d: %s %s", turn.Number, found.Code, found.Message)
+			}
+		}
+	}
+	if !gapped {
+		return "that bytes are missing is not said"
+	}
+	return ""
+}

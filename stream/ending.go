@@ -1,0 +1,138 @@
+package stream
+
+// Who ended a response is not what it lacks. A provider that ends one before its
+// terminator did wrong; a client that goes away, a connection that is lost and
+// toolscope's own stop cut what the provider would have sent.
+
+// Of who ended a response, where that was not the provider.
+var (
+	ClientGone = &Diagnosis{
+		Code: "CLIENT_GONE", Severity: Info, By: Client,
+		Means: "The client went away, or closed its side, before the response was over: its user stopped it, or a limit of its own was reached.",
+		Do:    "Nothing: calls that were open are not to be run; if nobody stopped it, look at the client's time limit.",
+	}
+	ConnectionLost = &Diagnosis{
+		Code: "CONNECTION_LOST", Severity: Error, By: Network,
+		Means: "The connection to the provider was reset or closed in the middle of the response: what it would have sent is not known.",
+		Do:    "Ask again, and run no call of this response that was not sealed.",
+	}
+	StoppedHere = &Diagnosis{
+		Code: "STOPPED_HERE", Severity: Warn, By: Toolscope,
+		Means: "Toolscope ended the response, or its recording, before the provider did: by a limit, by a key, by its own end.",
+		Do:    "Raise the limit, or record again, if the rest matters; nothing is said of the provider.",
+	}
+	NoAnswer = &Diagnosis{
+		Code: "NO_ANSWER", Severity: Error, By: Network,
+		Means: "No answer of a provider came: toolscope gave one in its place, or none.",
+		Do:    "Read the reason in the message: an address, a name, a certificate or a limit; the provider has said nothing.",
+	}
+)
+
+// cutBy are what is found of a response that somebody ended before its
+// terminator, and why its open calls stop.
+var cutBy = map[Culprit]struct {
+	found, cut *Diagnosis
+	why        string
+}{
+	0:         {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator"},
+	Provider:  {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator"},
+	Client:    {ClientGone, ArgsCut.As(Info).Blames(Client), "the client went away"},
+	Network:   {ConnectionLost, ArgsCut.Blames(Network), "the connection was lost"},
+	Toolscope: {StoppedHere, ArgsCut.As(Warn).Blames(Toolscope), "toolscope did not see more of it"},
+}
+
+// party is a culprit if that is one who can end a response, and otherwise nobody.
+func party(by Culprit) Culprit {
+	if _, ok := cutBy[by]; !ok {
+		return 0
+	}
+	return by
+}
+
+func (t *Turn) close(e Event, n int) {
+	t.closed, t.ClosedAt = true, e.At
+	switch e.Code {
+	case CloseEnd:
+		t.endedBy(Provider)
+		t.endCalls(PhaseEnded, n, ArgsCut, "the response ended")
+	case CloseUnseen:
+		t.blind = true
+		t.endCalls(PhaseUnseen, n, ArgsCut, "")
+	default:
+		t.cut = true
+		by := party(e.More.By)
+		how := cutBy[by]
+		t.endedBy(by)
+		if !t.failed && e.Text != "" {
+			t.find(how.found, n, "%s", e.Text)
+		}
+		t.endCalls(PhaseAborted, n, how.cut, how.why)
+	}
+}
+
+// endedBy notes who ended the turn, unless that is known.
+func (t *Turn) endedBy(by Culprit) {
+	if t.EndedBy == 0 {
+		t.EndedBy = by
+	}
+}
+
+// endCalls ends the calls that are open.
+func (t *Turn) endCalls(phase Phase, n int, cut *Diagnosis, why string) {
+	for _, c := range t.Calls {
+		switch {
+		case c.phase > PhaseOpen:
+		case phase == PhaseUnseen:
+			c.miss(n, t.Missed)
+		default:
+			c.stopped = phase == PhaseAborted && t.EndedBy == Client
+			c.conclude(phase, n, cut, why)
+		}
+		if !t.blind {
+			c.checkSeal("the call was sealed", n)
+		}
+		c.fire(AtEnd, n)
+		if c.Name == "" && !c.Attempt && c.phase != PhaseUnseen && !c.stopped && t.EndedBy != Network && t.EndedBy != Toolscope {
+			c.findOnce(NameMissing, n, "no name ever came: nobody can say which tool this is")
+		}
+	}
+}
+
+// fail takes the report of an error: the provider's, or where More.By names
+// somebody else, that there is no answer of a provider.
+func (t *Turn) fail(e Event, n int) {
+	t.failed = true
+	t.Failure = e.Text
+	by := party(e.More.By)
+	if by == 0 || by == Provider {
+		t.endedBy(Provider)
+		t.find(ProviderError, n, "the provider reports%s", failureWords(e))
+	} else {
+		t.endedBy(by)
+		t.find(NoAnswer.Blames(by), n, "%s", noAnswerWords(e))
+	}
+	for _, c := range t.Calls {
+		if c.phase <= PhaseOpen {
+			c.conclude(PhaseAborted, n, cutBy[by].cut, "an error ended the response")
+		}
+	}
+}
+
+// failureWords are " CODE: MESSAGE", as much of it as there is.
+func failureWords(e Event) (words string) {
+	if e.More.ID != "" {
+		words = " " + e.More.ID
+	}
+	if e.Text != "" || e.More.ID == "" {
+		words += ": " + e.Text
+	}
+	return words
+}
+
+// noAnswerWords say that toolscope answered, if it did, and why.
+func noAnswerWords(e Event) string {
+	if e.More.ID == "" {
+		return e.Text
+	}
+	return "toolscope answered " + e.More.ID + " in the provider's place: " + e.Text
+}

@@ -1,0 +1,69 @@
+package stream
+
+import "fmt"
+
+// RecordGap is made of a turn, and of each of its calls that is not known any
+// more. A warning, not an error: the response may be as it should be.
+var RecordGap = &Diagnosis{
+	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
+	Means: "Toolscope could not keep up, or a recording lacks bytes: they passed unseen, and what was not sealed before them is not known.",
+	Do:    "Record again if this call matters, and see what held toolscope up; nothing is said of the model or the provider.",
+}
+
+// gap takes the news that bytes of the turn were not seen. What was sealed before
+// them stays as it is; of all else nothing can be said any more.
+func (t *Turn) gap(e Event, n int) {
+	t.Missed += max(0, e.More.Missed)
+	t.gapped = true
+	t.blind = t.blind || !t.closed
+	t.find(RecordGap, n, "%s", e.Text)
+	for _, c := range t.Calls {
+		if c.phase <= PhaseOpen {
+			c.miss(n, e.More.Missed)
+		}
+		c.frozen = true
+	}
+}
+
+// Unseen reports whether bytes of the turn were not seen.
+func (t *Turn) Unseen() bool { return t.gapped }
+
+// miss makes the call one of which nothing can be said.
+func (c *Call) miss(event int, bytes int64) {
+	c.phase, c.settled, c.frozen = PhaseUnseen, true, true
+	c.lex.Close()
+	where := "before the first byte of its arguments"
+	if len(c.args) > 0 {
+		where = fmt.Sprintf("after %d bytes of its arguments", len(c.args))
+	}
+	c.findOnce(RecordGap, event, "%d bytes of the response were not seen, %s: whether it is whole is not known", bytes, where)
+}
+
+// openUnseen makes a call that begins behind a gap: what it seems to begin with
+// may be its middle.
+func (c *Call) openUnseen(event int, bytes int64) {
+	c.phase, c.settled = PhaseUnseen, true
+	c.findOnce(RecordGap, event, "it begins behind %d bytes of the response that were not seen: it may have begun in them", bytes)
+}
+
+// applyBehindGap handles an event about a call in a turn of which bytes were not
+// seen. A slot may be another call's by now, so only calls that began behind the
+// gap take anything, and they only keep it.
+func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
+	c := t.slots[e.Slot]
+	switch {
+	case e.Kind == CallOpen, c == nil && e.Kind == Args && e.Text != "", c == nil && e.Kind == CallMeta && e.More.Name != "":
+		c = newCall(len(t.Calls)+1, t.Number, e.Slot, e.More)
+		c.OpenedAt, c.OpenedBy = e.At, int32(n)
+		c.openUnseen(n, t.Missed)
+		t.place(c)
+	case c == nil || c.frozen:
+		return
+	}
+	switch e.Kind {
+	case CallOpen, CallMeta:
+		c.meta(e.More, n)
+	case Args:
+		c.feed(e.Text, int32(n))
+	}
+}
