@@ -124,8 +124,15 @@ func (m *Model) drawCounts(p *pen) {
 	}
 	p.say(plain, " "+plural(len(s.Turns), "turn")+"  "+plural(calls, "call")+" ")
 	for st, n := range s.Counts {
-		if n > 0 {
-			p.say(statusRoles[st], fmt.Sprintf(" %s%s", p.glyph.status[st], commas(n)))
+		stopped := 0
+		if stream.Status(st) == stream.Aborted {
+			stopped = s.Stopped
+		}
+		if n > stopped {
+			p.say(statusRoles[st], fmt.Sprintf(" %s%s", p.glyph.status[st], commas(n-stopped)))
+		}
+		if stopped > 0 {
+			p.say(muted, fmt.Sprintf(" %s%s", p.glyph.status[st], commas(stopped)))
 		}
 	}
 	m.drawStatus(p)

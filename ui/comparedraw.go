@@ -119,8 +119,8 @@ func (c *comparison) drawState(p *pen) {
 		p.say(muted, p.glyph.status[stream.Waiting]+" waiting for the first byte")
 		return
 	}
-	st := turnStatus[t.Phase()]
-	p.put(statusRoles[st], bare, display.Text(p.glyph.status[st]+" "+t.Phase().String()))
+	st, look, word := turnLook(t)
+	p.put(look, bare, display.Text(p.glyph.status[st]+" "+word))
 	if status := c.exchange.Head.Status; status >= 300 {
 		p.put(bad, bare, display.Text(fmt.Sprintf("  HTTP %d", status)))
 	}
@@ -211,8 +211,8 @@ func (c *comparison) drawCall(p *pen, g *group, n, col int, judged map[callSet]v
 		if name == "" {
 			name = "(no name)"
 		}
-		p.put(statusRoles[st], bare, display.Text(" "+p.glyph.status[st]+" "))
+		p.put(callRole(call), bare, display.Text(" "+p.glyph.status[st]+" "))
 		p.put(accent, bare, p.draw.Truncate(name, max(p.left-display.Width(right), 4)))
-		p.tail(statusRoles[st], bare, right)
+		p.tail(callRole(call), bare, right)
 	}
 }

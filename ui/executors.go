@@ -33,6 +33,10 @@ func executorLines(tl *stream.Timeline, c *stream.Call, p *pen) (lines []finding
 	add := func(r role, text display.Text) { lines = append(lines, findingLine{of: ours, role: r, text: text}) }
 	add(muted, "")
 	add(muted, " WHEN CODE WOULD RUN IT, BY HOW IT DECIDES")
+	if c.Status() == stream.Unseen {
+		add(muted, " not known: bytes of it were not seen")
+		return lines
+	}
 	for x := range stream.Executor(stream.NumExecutors) {
 		run := c.Run(x)
 		text := fmt.Sprintf(" %s %-15s  %s", p.glyph.status[verdictStatus[run.Verdict]], x, run.Verdict)
@@ -47,6 +51,9 @@ func executorLines(tl *stream.Timeline, c *stream.Call, p *pen) (lines []finding
 			line += "  " + p.clean(string(c.Args()[:min(run.Bytes, mostName)]))
 		}
 		r := verdictRoles[run.Verdict]
+		if c.Stopped() {
+			r = muted
+		}
 		if run.Verdict == stream.RunWrong && (x == stream.AnyArgs || x == stream.Repaired) {
 			r = plain // so it is with every call that streams
 		}

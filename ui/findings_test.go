@@ -12,7 +12,7 @@ func TestFindingsPane(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"4", "findings: HIDDEN_CHARACTERS, follows"},
 		{"jj", "findings: HIDDEN_CHARACTERS"}, // its sentence
-		{"j", "findings: PROVIDER_ERROR"},
+		{"j", "findings: SOURCE_NOTE"},        // of the turn, before its error
 		{"k", "findings: HIDDEN_CHARACTERS"},
 		{"G", "findings: "}, // past them: when code would run it,
 		{"g", "findings: HIDDEN_CHARACTERS"},

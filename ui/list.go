@@ -127,7 +127,8 @@ func (l *turnList) drawCall(p *pen, c *stream.Call, g ground) {
 	st := c.Status()
 	p.put(plain, g, " ")
 	l.drawAlarm(p, g, c, c.Findings)
-	p.put(statusRoles[st], g, display.Text(p.glyph.status[st]+" "))
+	look := callRole(c)
+	p.put(look, g, display.Text(p.glyph.status[st]+" "))
 	name := p.clean(c.Name)
 	if name == "" {
 		name = "(no name)"
@@ -141,7 +142,7 @@ func (l *turnList) drawCall(p *pen, c *stream.Call, g ground) {
 	right += " "
 	room := p.left - display.Width(right)
 	p.put(plain, g, p.draw.Truncate(name, max(room, 1)))
-	p.tail(statusRoles[st], g, right)
+	p.tail(look, g, right)
 }
 
 // drawAlarm writes a sign where findings are above info.
@@ -167,11 +168,11 @@ func sizeOf(c *stream.Call) display.Text {
 // drawTurn writes a turn: number, glyph, where it came from, its word, time and
 // cost.
 func (l *turnList) drawTurn(p *pen, in *providers.Inspector, cost price.Figure, t *stream.Turn, g ground) {
-	st := turnStatus[t.Phase()]
+	st, look, word := turnLook(t)
 	p.put(muted, g, display.Text(fmt.Sprint(t.Number+1)))
 	l.drawAlarm(p, g, t, t.Findings)
-	p.put(statusRoles[st], g, display.Text(p.glyph.status[st]+" "))
-	right := display.Text(" " + t.Phase().String())
+	p.put(look, g, display.Text(p.glyph.status[st]+" "))
+	right := display.Text(" " + word)
 	if p.left > 34 {
 		paid := display.Text("")
 		if cost.Known() {
@@ -187,7 +188,7 @@ func (l *turnList) drawTurn(p *pen, in *providers.Inspector, cost price.Figure, 
 	right += " "
 	room := p.left - display.Width(right)
 	p.put(accent, g, p.draw.Truncate(p.clean(turnTitle(in.Exchange(t.Exchange), t)), max(room, 1)))
-	p.tail(statusRoles[st], g, right)
+	p.tail(look, g, right)
 }
 
 // turnTitle is a turn in a few words: its request, or its file, or its model.

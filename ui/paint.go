@@ -109,7 +109,28 @@ var tokenRoles = [...]role{
 var statusRoles = [stream.NumStatus]role{
 	stream.Waiting: muted, stream.Streaming: live, stream.LooksDone: caution, stream.Complete: good,
 	stream.NoArguments: good, stream.CutShort: bad, stream.Malformed: bad, stream.NotObject: caution,
-	stream.Aborted: bad, stream.Rejected: bad,
+	stream.Aborted: bad, stream.Rejected: bad, stream.Unseen: caution,
+}
+
+// callRole is the colour of a call's status. That the client stopped it is not bad.
+func callRole(c *stream.Call) role {
+	if c.Stopped() {
+		return muted
+	}
+	return statusRoles[c.Status()]
+}
+
+// turnLook is the status whose glyph a turn shares with calls, its colour and its
+// word.
+func turnLook(t *stream.Turn) (stream.Status, role, string) {
+	st := turnStatus[t.Phase()]
+	switch {
+	case t.Closed() && t.Phase() == stream.TurnIsOpen:
+		return stream.Unseen, statusRoles[stream.Unseen], stream.Unseen.String()
+	case st == stream.Aborted && t.EndedBy == stream.Client:
+		return st, muted, t.Phase().String()
+	}
+	return st, statusRoles[st], t.Phase().String()
 }
 
 var severityRoles = [...]role{stream.Info: muted, stream.Warn: caution, stream.Error: bad}
@@ -128,14 +149,14 @@ type glyphs struct {
 }
 
 var unicodeGlyphs = glyphs{
-	status:   [...]string{"○", "◔", "◐", "●", "◌", "▲", "✗", "◇", "⊘", "⊖"},
+	status:   [...]string{"○", "◔", "◐", "●", "◌", "▲", "✗", "◇", "⊘", "⊖", "◍"},
 	severity: [...]string{"·", "▲", "✗"},
 	outcome:  [...]string{"●", "◌", "◉", "≈", "▣", "◑", "∅", "✗", "⊖"},
 	rule:     "│", sep: "›", mark: "▌", dot: "·", cursor: "█", ghost: "┊", delta: "╎", line: "─", none: "—",
 }
 
 var asciiGlyphs = glyphs{
-	status:   [...]string{".", "~", "?", "=", "-", "!", "x", "#", "/", "%"},
+	status:   [...]string{".", "~", "?", "=", "-", "!", "x", "#", "/", "%", "u"},
 	severity: [...]string{".", "!", "x"},
 	outcome:  [...]string{"=", "-", "o", "*", "[", "+", "0", "x", "%"},
 	rule:     "|", sep: ">", mark: ">", dot: "-", cursor: "_", ghost: ":", delta: "|", line: "-", none: "-",

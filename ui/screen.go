@@ -184,7 +184,7 @@ func (m *Model) drawCallHead(p *pen, c *stream.Call, focused bool) {
 	if id := shortID(m.pen.clean(ends(c.ID)), p.left-display.Width(right)-4); id != "" {
 		p.put(muted, bare, "  "+id)
 	}
-	p.tail(statusRoles[st], bare, right)
+	p.tail(callRole(c), bare, right)
 }
 
 // ends is a long text without its middle.
@@ -241,8 +241,8 @@ func (m *Model) drawTabs(p *pen, focused bool) {
 }
 
 func (m *Model) drawTurnHead(p *pen, t *stream.Turn, focused bool) {
-	st := turnStatus[t.Phase()]
-	right := display.Text(" " + p.glyph.status[st] + " " + t.Phase().String() + " ")
+	st, look, word := turnLook(t)
+	right := display.Text(" " + p.glyph.status[st] + " " + word + " ")
 	cost := display.Text(m.bill.of(t).String())
 	if cost != "" && p.left > longName+display.Width(cost+right) {
 		right = " " + cost + " " + right
@@ -253,5 +253,5 @@ func (m *Model) drawTurnHead(p *pen, t *stream.Turn, focused bool) {
 	}
 	p.say(r, fmt.Sprintf(" turn %d  ", t.Number+1))
 	p.put(plain, bare, m.draw.Truncate(m.pen.clean(turnTitle(m.in.Exchange(t.Exchange), t)), max(1, p.left-display.Width(right))))
-	p.tail(statusRoles[st], bare, right)
+	p.tail(look, bare, right)
 }

@@ -114,6 +114,9 @@ func (m *Model) turnFacts(t *stream.Turn) []fact {
 	if t.Failure != "" {
 		facts = append(facts, fact{"error", t.Failure, bad})
 	}
+	if t.EndedBy != 0 && t.EndedBy != stream.Provider {
+		add("ended by", t.EndedBy.String())
+	}
 	return facts
 }
 

@@ -69,6 +69,9 @@ type callJSON struct {
 	Opened                                                               *float64 `json:"t_open_ms"`
 	FirstArg                                                             *float64 `json:"t_first_arg_ms"`
 	Sealed                                                               *float64 `json:"t_sealed_ms"`
+	Exchange                                                             int
+	HTTPStatus                                                           int    `json:"http_status"`
+	EndedBy                                                              string `json:"ended_by"`
 	Findings                                                             []findingJSON
 }
 
@@ -78,11 +81,14 @@ type turnJSON struct {
 	TextBytes                                 int `json:"text_bytes"`
 	ThinkingBytes                             int `json:"thinking_bytes"`
 	Usage                                     map[string]int
-	ServiceTier                               string                           `json:"service_tier"`
-	CostUSD                                   *float64                         `json:"cost_usd"`
-	CostSource                                string                           `json:"cost_source"`
-	CostApproximate                           bool                             `json:"cost_approximate"`
-	PricesDate                                string                           `json:"prices_date"`
+	ServiceTier                               string   `json:"service_tier"`
+	CostUSD                                   *float64 `json:"cost_usd"`
+	CostSource                                string   `json:"cost_source"`
+	CostApproximate                           bool     `json:"cost_approximate"`
+	PricesDate                                string   `json:"prices_date"`
+	Exchange                                  int
+	HTTPStatus                                int                              `json:"http_status"`
+	EndedBy                                   string                           `json:"ended_by"`
 	Rejected                                  []struct{ Name, Message string } `json:"rejected_calls"`
 	Findings                                  []findingJSON
 }
@@ -148,9 +154,9 @@ func TestContractFields(t *testing.T) {
 	want := `{"type":"call","file":"stdin","turn":1,"call":1,"dialect":"openai-chat","id":"call_1","name":"f","kind":"function",` +
 		`"executor":"client","phase":"sealed","syntax":"object","status":"complete",` +
 		`"arguments_raw":"{\"city\": \"Oslo\", \"n\": 12345678901234567890}","arguments":{"city":"Oslo","n":12345678901234567890},` +
-		`"deltas":1,"findings":[]}` + "\n" +
+		`"deltas":1,"exchange":1,"ended_by":"provider","findings":[]}` + "\n" +
 		`{"type":"turn","file":"stdin","turn":1,"dialect":"openai-chat","model":"gpt-x","phase":"complete","finish":"tool_calls",` +
-		`"text_bytes":0,"thinking_bytes":0,"calls":1,"events":7,"frames":3,"bytes":` + "%d" + `,"usage":{"input":10,"output":4},"findings":[]}` + "\n"
+		`"text_bytes":0,"thinking_bytes":0,"calls":1,"events":7,"frames":3,"bytes":` + "%d" + `,"exchange":1,"ended_by":"provider","usage":{"input":10,"output":4},"findings":[]}` + "\n"
 	want = strings.Replace(want, "%d", jsonInt(len(body)), 1)
 	if out.stdout != want || out.stderr != "" || out.code != 0 {
 		t.Errorf("exit code %d, stderr %q, stdout\n%s\nwant\n%s", out.code, out.stderr, out.stdout, want)

@@ -27,7 +27,7 @@ func (p *jsonPrinter) flush() error { return p.w.Flush() }
 func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	for _, c := range t.Calls {
 		if !c.Attempt {
-			_, _ = p.w.Write(callLine(file, t, c))
+			_, _ = p.w.Write(callLine(file, x, t, c))
 		}
 	}
 	_, _ = p.w.Write(turnLine(file, x, t, costOf(p.prices, x, t)))
@@ -52,7 +52,7 @@ func (p *jsonPrinter) sentBack(calls []returned) {
 	}
 }
 
-func callLine(file string, t *stream.Turn, c *stream.Call) []byte {
+func callLine(file string, x *providers.Exchange, t *stream.Turn, c *stream.Call) []byte {
 	var o object
 	o.text("type", "call")
 	o.text("file", file)
@@ -79,6 +79,7 @@ func callLine(file string, t *stream.Turn, c *stream.Call) []byte {
 	o.time("t_open_ms", c.OpenedAt)
 	o.time("t_first_arg_ms", c.FirstArgAt)
 	o.time("t_sealed_ms", c.SealedAt)
+	o.exchange(x, t)
 	o.raw("findings", findingList(c.Findings))
 	return o.line()
 }
@@ -88,7 +89,7 @@ func parsed(c *stream.Call) []byte {
 	switch {
 	case c.Status() == stream.NoArguments && len(c.Args()) == 0:
 		return []byte("{}")
-	case c.Syntax() != stream.SyntaxObject:
+	case c.Syntax() != stream.SyntaxObject, c.Status() == stream.Unseen:
 		return []byte("null")
 	}
 	var compact bytes.Buffer
@@ -119,6 +120,7 @@ func turnLine(file string, x *providers.Exchange, t *stream.Turn, cost price.Fig
 	o.int("events", t.Events)
 	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
 	o.int("bytes", wireBytes(x, t))
+	o.exchange(x, t)
 	o.raw("usage", usage(t.Usage))
 	if t.Usage.Tier != "" {
 		o.text("service_tier", t.Usage.Tier)
@@ -126,6 +128,18 @@ func turnLine(file string, x *providers.Exchange, t *stream.Turn, cost price.Fig
 	o.cost(cost)
 	o.raw("findings", findingList(t.Findings))
 	return o.line()
+}
+
+// exchange writes which exchange a turn came in, what its server said, and who
+// ended the turn, as far as that is known.
+func (o *object) exchange(x *providers.Exchange, t *stream.Turn) {
+	o.int("exchange", t.Exchange)
+	if x != nil && x.Head.Status != 0 {
+		o.int("http_status", x.Head.Status)
+	}
+	if t.EndedBy != 0 {
+		o.text("ended_by", t.EndedBy.String())
+	}
 }
 
 // rejectedCalls lists what is no call of the wire: what the model wrote as one

@@ -1,0 +1,63 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// openCallStream is a stream with a whole call and one that is still open.
+func openCallStream() []stream.Record {
+	a := new(anthropic).open("msg_1")
+	a.call("toolu_1", "first", `{"a":1}`).seal()
+	a.call("toolu_2", "second", `{"b":`)
+	return a.records
+}
+
+// looks are how a call and the count of its status are drawn.
+func (s *screen) looks(call string) (line, counts string) {
+	for _, row := range strings.Split(s.text(), "\n")[2:] { // below the way to where we are
+		if line == "" && strings.Contains(row, call) {
+			line = row
+		}
+		if strings.Contains(row, "calls ") {
+			counts = row
+		}
+	}
+	return line, counts
+}
+
+// TestStoppedAndUnseen: a call that the client stopped is muted, one that bytes
+// are missing of is a caution; neither is counted as bad.
+func TestStoppedAndUnseen(t *testing.T) {
+	for _, test := range []struct {
+		what        string
+		end         []stream.Record
+		sign, count string
+		role        role
+		turn        string
+	}{
+		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘ second", "●1 ⊘1", muted, "aborted"},
+		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘ second", "●1 ⊘1", bad, "aborted"},
+		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍ second", "●1 ◍1", caution, "unseen"},
+	} {
+		s := newScreen(t, 140, 40).feed(append(openCallStream(), test.end...)...)
+		line, counts := s.looks("second")
+		if !strings.Contains(line, test.sign) || !strings.Contains(counts, test.count) || !strings.Contains(s.text(), test.turn) {
+			t.Errorf("%s: %q and %q\n%s", test.what, line, counts, s.text())
+		}
+		turn := s.in.Session().Turns[0]
+		if got := callRole(turn.Calls[1]); got != test.role {
+			t.Errorf("%s: role %d, want %d", test.what, got, test.role)
+		}
+		if _, got, _ := turnLook(turn); got != test.role {
+			t.Errorf("%s: the turn's role %d, want %d", test.what, got, test.role)
+		}
+	}
+	plain := newScreen(t, 80, 24, ascii).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
+	if line, counts := plain.looks("second"); !strings.Contains(line, "u second") || !strings.Contains(counts, " u1") {
+		t.Errorf("%q and %q\n%s", line, counts, plain.text())
+	}
+	plain.press("G4").shows("RECORD_GAP").press("G").shows("not known: bytes of it were not seen")
+}

@@ -1,0 +1,142 @@
+//go:build linux
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// blamed are the findings of a machine-readable output: code, severity, culprit.
+func blamed(calls []callJSON, turns []turnJSON) (all []string) {
+	add := func(list []findingJSON) {
+		for _, f := range list {
+			all = append(all, f.Code+" "+f.Severity+" "+f.By)
+		}
+	}
+	for _, c := range calls {
+		add(c.Findings)
+	}
+	for _, u := range turns {
+		add(u.Findings)
+	}
+	return all
+}
+
+// TestProxyClientGoesAway: that a client leaves in the middle is told as that, live
+// and from the recording, and nobody else is blamed.
+func TestProxyClientGoesAway(t *testing.T) {
+	begin := anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
+	left := make(chan struct{}, 1)
+	upstream, _ := provider(t, hanging(begin, left))
+	recording := filepath.Join(t.TempDir(), "a.tsc")
+	p := proxied(t, "--to", upstream, "--record", recording, "--format", "jsonl")
+	resp, err := http.Post(p.url+"/v1/messages", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(resp.Body, make([]byte, len(begin))); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	waitFor(t, left)
+	line, err := p.out.ReadString('\n') // the call: before the proxy is ended
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.ended(syscall.SIGTERM)
+	got.stdout = line + got.stdout
+	for _, out := range []outcome{got, command(t, nil, "print", "--format", "jsonl", recording)} {
+		calls, turns := out.decode(t)
+		if len(calls) != 1 || len(turns) != 1 {
+			t.Fatalf("%+v", out)
+		}
+		c, u := calls[0], turns[0]
+		if c.Status != "aborted" || c.EndedBy != "client" || u.EndedBy != "client" || u.HTTPStatus != 200 || u.Exchange != 1 || c.Exchange != 1 {
+			t.Errorf("%+v", out)
+		}
+		if want := []string{"CLIENT_GONE info client"}; !slices.Equal(blamed(calls, turns), want) {
+			t.Errorf("%v, want %v", blamed(calls, turns), want)
+		}
+		if want := fmt.Sprintf("the client went away after %d bytes", len(begin)); u.Findings[0].Message != want {
+			t.Errorf("%q, want %q", u.Findings[0].Message, want)
+		}
+	}
+	if text := command(t, nil, "print", recording).stdout; !strings.Contains(text, "info  CLIENT_GONE  the client went away after ") || strings.Contains(text, "error ") {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestProxyRefusedUpstream: the proxy's own answer is no provider's, and no other
+// turn hears of it.
+func TestProxyRefusedUpstream(t *testing.T) {
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	const nobody = "127.0.0.1:1" // tcpmux, which nobody runs
+	recording := filepath.Join(t.TempDir(), "a.tsc")
+	p := proxied(t, "--to", "gone=http://"+nobody, "--to", "there="+upstream, "--record", recording, "--format", "jsonl")
+	for path, status := range map[string]int{"/gone/v1/messages": 502, "/there/v1/messages": 200} {
+		if got, _, err := post(t, p.url+path); err != nil || got != status {
+			t.Errorf("%s: %d, %v", path, got, err)
+		}
+	}
+	got := p.ended(syscall.SIGTERM)
+	for _, out := range []outcome{got, command(t, nil, "print", "--format", "jsonl", recording)} {
+		calls, turns := out.decode(t)
+		if want := []string{"NO_ANSWER error network"}; len(turns) != 2 || !slices.Equal(blamed(calls, turns), want) {
+			t.Fatalf("%v, want %v: %s", blamed(calls, turns), want, out.stdout)
+		}
+		for _, u := range turns {
+			own := u.HTTPStatus == 502
+			if own && (u.Phase != "aborted" || u.EndedBy != "network" || u.Findings[0].Message != "toolscope answered 502 in the provider's place: no answer from "+nobody+": connection refused by "+nobody) {
+				t.Errorf("%+v", u)
+			}
+			if !own && (u.Phase != "complete" || u.EndedBy != "provider" || len(u.Findings) > 0) {
+				t.Errorf("%+v", u)
+			}
+		}
+		if strings.Contains(out.stdout, "provider reports") || strings.Contains(out.stderr, "gave this answer") {
+			t.Errorf("%+v", out)
+		}
+	}
+	if text := command(t, nil, "print", recording); !strings.Contains(text.stdout, "NO_ANSWER  toolscope answered 502") || text.stderr != "" {
+		t.Errorf("%+v", text)
+	}
+}
+
+// TestPrintGap: a recording that lacks bytes says so of the calls it cannot know,
+// in text and for machines; so does one of the first programs, which had notes.
+func TestPrintGap(t *testing.T) {
+	half := strings.Index(anthropicAnswer, `\":\"Oslo`)
+	quoted := func(s string) string {
+		return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
+	}
+	for _, gap := range []string{`"lost":9,"d":"` + quoted(anthropicAnswer[half+9:]) + `"}`,
+		`"note":"gap: 9 bytes were not recorded: the disk is full"}` + "\n" + `{"x":1,"d":"` + quoted(anthropicAnswer[half+9:]) + `"}`} {
+		capture := `{"toolscope":1,"created":"2026-03-01T12:00:00Z"}` + "\n" +
+			`{"x":1,"d":"` + quoted(anthropicAnswer[:half]) + `"}` + "\n" + `{"x":1,` + gap + "\n" + `{"x":1,"end":"eof","by":"provider"}` + "\n"
+		out := command(t, []byte(capture), "print", "--format", "jsonl", "-")
+		calls, turns := out.decode(t)
+		if len(calls) != 1 || calls[0].Status != "unseen" || calls[0].Phase != "unseen" || calls[0].Arguments != nil || turns[0].Phase != "open" {
+			t.Fatalf("%+v", out)
+		}
+		for _, f := range blamed(calls, turns) {
+			if f != "RECORD_GAP warn toolscope" && f != "SOURCE_NOTE info toolscope" {
+				t.Error(f)
+			}
+		}
+		text := command(t, []byte(capture), "print", "-").stdout
+		if !strings.Contains(text, "  unseen        get_weather") || !strings.Contains(text, "warn  RECORD_GAP  9 bytes of the response were not seen, before the first byte of its arguments") {
+			t.Errorf("%s", text)
+		}
+		replayed := command(t, []byte(capture), "replay", "-", "--to", "anthropic")
+		if !strings.Contains(replayed.stdout, "not known: toolscope missed bytes of the call") || !strings.Contains(replayed.stdout, "nothing is sent") {
+			t.Errorf("%+v", replayed)
+		}
+	}
+}
