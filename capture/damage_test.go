@@ -92,6 +92,44 @@ func TestChecksumMissing(t *testing.T) {
 	}
 }
 
+// How the reading of a capture ends is said of what it leaves open; where it leaves nothing open, it is a note.
+func TestReadingBreaksOff(t *testing.T) {
+	header := `{"toolscope":1}` + "\n"
+	ended := `{"x":1,"d":"a","end":"eof"}` + "\n"
+	for file, want := range map[string]string{
+		header:                                   "",
+		header + ended:                           `1 "a" eof note:broke`,
+		header + ended + `{"x":2,"d":"b"}`:       "1 \"a\" eof\n2 \"b\" cut:broke",
+		header + `{"x":1,"head":{"status":200}}`: `1 "" cut:broke`,
+		header + `{"x":1,"note":"of nothing"}`:   `1 "" note:of nothing note:broke`,
+	} {
+		in := newIntake("", &numbers{})
+		recs, err := in.write([]byte(file), NoTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, outline(append(recs, in.close(EndCut, "broke", NoTime)...)), want)
+	}
+}
+
+// What others do to a file on its way is no damage: other line breaks, blanks behind lines, blank lines.
+func TestHarmlessChanges(t *testing.T) {
+	file := written(t, session...)
+	for _, lineBreak := range []string{"\r\n", " \t\n", "\n\n"} {
+		if got := readBack(t, strings.ReplaceAll(file, "\n", lineBreak)); !reflect.DeepEqual(got, session) {
+			t.Errorf("%q: %+v", lineBreak, got)
+		}
+	}
+}
+
+// A first line that is none is damaged, and a loss that is less than nothing is none.
+func TestOddLines(t *testing.T) {
+	recs := readBack(t, "\n"+`"toolscope":1}`+"\n"+`{"x":1,"lost":-5,"d":"a"}`+"\n")
+	if !strings.HasPrefix(recs[0].Note, "damaged line 1 at byte 0 (") || !strings.HasPrefix(recs[1].Note, "damaged line 2 at byte 1 (") || recs[2].Lost != 0 {
+		t.Errorf("%+v", recs)
+	}
+}
+
 func TestTornLastLine(t *testing.T) {
 	file := written(t, session...)
 	last := strings.LastIndex(file[:len(file)-1], "\n") + 1

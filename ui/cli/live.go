@@ -42,6 +42,7 @@ type live struct {
 	begun    sync.Once
 	done     chan struct{} // closed when everything has passed
 
+	limited atomic.Bool            // it was said that the redactor came to a limit
 	proxy   *proxy.Proxy           // nil where records do not come from one
 	refusal atomic.Pointer[string] // why the last request was not admitted
 	began   time.Time              // what the times of records count from
@@ -170,6 +171,15 @@ func (l *live) finish(ctx context.Context) error {
 	}
 }
 
+// tellLimit says once that the redactor came to a limit, if it did.
+func (l *live) tellLimit(a *app) (reached bool) {
+	limit := l.redactor.Limit()
+	if limit != "" && l.limited.CompareAndSwap(false, true) {
+		a.say("toolscope: from here on secrets may pass: " + limit)
+	}
+	return limit != ""
+}
+
 // endLive lets pass what has come and closes the recording. A recording that
 // lacks something, and a redactor that came to a limit, have an exit code of
 // their own, whatever else ended the program.
@@ -188,6 +198,8 @@ func (a *app) endLive(l *live) {
 	}
 	if err != nil {
 		a.complain(err)
+	}
+	if l.tellLimit(a) || err != nil {
 		a.code = exitGaps
 	}
 }

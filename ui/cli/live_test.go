@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"toolscope/capture"
 	"toolscope/capture/mailbox"
 	"toolscope/capture/record"
+	"toolscope/providers"
+	"toolscope/providers/price"
 )
 
 // gatedDisk is a file whose writes wait for its gate, once it is shut.
@@ -142,6 +145,32 @@ func TestLiveKeepsNothingBack(t *testing.T) {
 	a.endLive(l)
 	if got := wordsOf(again(t, disk.file.String()), 1); got != "is sk- cut" || a.code != 0 {
 		t.Errorf("%q, exit %d", got, a.code)
+	}
+}
+
+// TestLiveLimit: a redactor that can remember no more says so in red, on standard
+// error once, and with the exit code.
+func TestLiveLimit(t *testing.T) {
+	l := newLive(newRedactor(), time.Now())
+	l.take(capture.Record{Exchange: 1, Data: []byte("x"), End: capture.EndEOF})
+	if words := l.words(); len(words) != 0 {
+		t.Error(words)
+	}
+	for n := 0; l.redactor.Limit() == ""; n++ {
+		l.learn(http.Header{"X-Api-Key": {fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(n))))}})
+	}
+	if words := l.words(); len(words) != 1 || !words[0].Alarm || words[0].Text != "SECRETS MAY PASS: "+l.redactor.Limit() {
+		t.Error(words)
+	}
+	dir := t.TempDir()
+	a := &app{stdout: create(t, dir, "out"), stderr: create(t, dir, "err")}
+	if err := l.finish(t.Context()); err != nil {
+		t.Error(err)
+	}
+	_ = l.printTurns(a, new(providers.Inspector), "proxy", a.printerOf("text", price.Embedded()), func(err error) { t.Error(err) })
+	a.endLive(l)
+	if said := contents(t, a.stderr); a.code != exitGaps || said != "toolscope: from here on secrets may pass: "+l.redactor.Limit()+"\n" {
+		t.Errorf("exit %d: %s", a.code, said)
 	}
 }
 

@@ -32,6 +32,7 @@ func (l *live) printTurns(a *app, in *providers.Inspector, path string, to print
 			told = true
 			a.say("toolscope: --record: the capture has gaps from here on: " + l.clean(trouble))
 		}
+		l.tellLimit(a)
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
 			a.say("toolscope: " + r.Note[i:])
 		}

@@ -16,6 +16,9 @@ func (l *live) words() (words []ui.Word) {
 	if l.redactor.Keeps() {
 		alarm("SECRETS KEPT")
 	}
+	if limit := l.redactor.Limit(); limit != "" {
+		alarm("SECRETS MAY PASS: " + limit)
+	}
 	var stats proxy.Stats
 	if l.proxy != nil {
 		stats = l.proxy.Stats()

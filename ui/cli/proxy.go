@@ -41,7 +41,8 @@ Keys, and what else looks like a secret, are replaced before anything is shown o
 recorded. Only this machine can connect, unless --public, which wants a --token: clients
 show it as the first part of the path.
 
-Exit codes: 3 when the recording has gaps, otherwise 128+n when signal n ends it.`
+Exit codes: 3 when the recording has gaps or secrets may have passed, because there were
+too many to look for; otherwise 128+n when signal n ends it.`
 
 func (a *app) proxyCommand() *cobra.Command {
 	var f proxyFlags
