@@ -70,6 +70,33 @@ func TestSniffDamaged(t *testing.T) {
 	}
 }
 
+// What a whole line says, and an input that has ended in it.
+func TestSniffWhole(t *testing.T) {
+	for content, want := range map[string]kind{
+		`{"created":"now","toolscope":1}`: ownCapture, `{"created":"now"}`: bareBody,
+		`{"id":"x","toolscope":1}` + "\n": bareBody, `{"created":` + "\n": bareBody,
+	} {
+		if got := sniff([]byte(content), true); got != want {
+			t.Errorf("%s: kind %d, want %d", content, got, want)
+		}
+	}
+}
+
+// What was held back until it is known what it is comes when the input breaks off; a mark of the byte order is a part
+// of a body.
+func TestHeldBack(t *testing.T) {
+	in := newIntake("", &numbers{})
+	recs, err := in.write([]byte("da"), NoTime)
+	if len(recs) > 0 || err != nil {
+		t.Errorf("%+v, %v", recs, err)
+	}
+	expect(t, outline(in.close(EndCut, "broke", NoTime)), `1 "da" cut:broke`)
+	if got := newIntake("", &numbers{}).close(EndCut, "broke", NoTime); len(got) > 0 {
+		t.Errorf("of nothing: %+v", got)
+	}
+	expect(t, outline(openAll(t, "\ufeffdata: x\n\n")), `1 "\ufeffdata: x\n\n" eof`)
+}
+
 // However small the reads are, the bytes and heads are the same.
 func TestOneByteReads(t *testing.T) {
 	for _, content := range []string{

@@ -57,6 +57,68 @@ func TestGapGrows(t *testing.T) {
 	expect(t, all(b), fmt.Sprintf("2 -%d\n2 x", endless))
 }
 
+// TestGapAfterGap: what is told grows no more, and what is not told does.
+func TestGapAfterGap(t *testing.T) {
+	b := New(gaps(endless))
+	one := Stream{Exchange: 1}
+	b.Put(data(2, endless-100))
+	b.Put(data(1, 200))
+	b.Put(letter{stream: one, head: true})
+	b.Put(data(1, 300))
+	b.Take(1)
+	batch, _ := b.Take(1)
+	expect(t, batch, "1 -200")
+	b.Put(data(1, endless))
+	expect(t, all(b), fmt.Sprintf("1 head\n1 -%d", 300+endless))
+	if s := b.State(); s.Gaps != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestRoomAgain: what was full has room for bytes when a quarter of it is free, and not before; what goes into the
+// reserve does not make it full.
+func TestRoomAgain(t *testing.T) {
+	const unit = endless / 8
+	b := New(gaps(endless))
+	for range 7 {
+		b.Put(data(1, unit-letterCost))
+	}
+	b.Put(letter{stream: Stream{Exchange: 1}, head: true})
+	for range unit / letterCost {
+		b.Put(letter{stream: Stream{Exchange: 2}, head: true})
+	}
+	b.Take(1)
+	b.Put(data(3, unit-2*letterCost))
+	if s := b.State(); s.Lost > 0 || s.Full {
+		t.Errorf("%+v", s)
+	}
+	b.Put(data(3, unit))
+	b.Take(1)
+	b.Put(data(3, 1))
+	if s := b.State(); s.Lost != unit+1 || !s.Full {
+		t.Errorf("%+v", s)
+	}
+	b.Take(1)
+	if s := b.State(); !s.Full || s.Cost != 6*unit+letterCost {
+		t.Errorf("%+v", s)
+	}
+	b.Take(1)
+	if s := b.State(); s.Full {
+		t.Errorf("%+v", s)
+	}
+	b.Put(data(3, 2))
+	if s := b.State(); s.Lost != unit+1 || s.Full {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestBeginsWithTooMuch: an exchange is let in when there is room for its head, however much comes with that.
+func TestBeginsWithTooMuch(t *testing.T) {
+	b := New(gaps(endless))
+	b.Put(letter{stream: Stream{1, true}, head: true, data: strings.Repeat("x", 2*endless)})
+	expect(t, all(b), fmt.Sprintf("1< head -%d", 2*endless))
+}
+
 // TestKeptOut: an exchange that begins when there is no reserve leaves no trace, also not of what comes of it later;
 // one that was let in before comes to its end.
 func TestKeptOut(t *testing.T) {
@@ -81,18 +143,22 @@ func TestReserve(t *testing.T) {
 	const limit = 4 * 10 * endRoom
 	b := New(gaps(limit))
 	one := Stream{Exchange: 1}
-	for range 2 * limit / letterCost {
+	b.Put(letter{stream: Stream{Exchange: 3}, head: true})
+	for range 2*limit/letterCost - 1 {
 		b.Put(letter{stream: one, head: true})
 	}
+	b.Put(letter{stream: Stream{Exchange: 3}, end: true})
 	b.Put(data(1, 7))
-	b.Put(data(1, 7))
+	b.Put(letter{stream: one, head: true, data: "1234567"})
 	b.Put(letter{stream: one, data: "abc", end: true})
+	b.Put(letter{stream: Stream{Exchange: 2}, head: true}) // begins too late
+	b.Put(letter{stream: Stream{Exchange: 2}, end: true})
 	heads := limit * 5 / 4 / letterCost
 	s := b.State()
-	if s.Cost != limit*5/4+2*letterCost || s.Left != int64(2*limit/letterCost-heads) || s.Lost != 17 || s.Gaps != 1 {
+	if s.Cost != limit*5/4+3*letterCost || s.Left != int64(2*limit/letterCost-heads+3) || s.Lost != 17 || s.Gaps != 1 {
 		t.Errorf("%+v", s)
 	}
-	expect(t, all(b)[heads:], "1 -17\n1 end")
+	expect(t, all(b)[heads:], "3 end\n1 -17\n1 end")
 }
 
 // FuzzGaps: whatever comes and however it is taken, what was let in is complete but for its holes, which stand where

@@ -183,41 +183,56 @@ func TestBell(t *testing.T) {
 
 // TestTake takes as much as is wanted, at least one.
 func TestTake(t *testing.T) {
-	b := New(waits(1 << 20))
-	for n := range 5 {
-		b.Put(data(n, 10))
-	}
-	var sizes []int
-	for more := true; more; {
-		var batch []letter
-		batch, more = b.Take(21)
-		sizes = append(sizes, len(batch))
-	}
-	if fmt.Sprint(sizes) != "[2 2 1]" {
-		t.Error(sizes)
-	}
-	if batch, more := b.Take(100); len(batch) > 0 || more {
-		t.Error(batch, more)
+	for most, want := range map[int]string{0: "[1 1 1 1 1]", 20: "[1 1 1 1 1]", 21: "[2 2 1]", 1000: "[5]"} {
+		b := New(waits(1 << 20))
+		for n := range 5 {
+			b.Put(data(n, 10))
+		}
+		var sizes []int
+		for more := true; more; {
+			var batch []letter
+			batch, more = b.Take(most)
+			sizes = append(sizes, len(batch))
+		}
+		if fmt.Sprint(sizes) != want {
+			t.Errorf("%d: %v", most, sizes)
+		}
+		if batch, more := b.Take(100); len(batch) > 0 || more {
+			t.Error(batch, more)
+		}
 	}
 }
 
-// TestFlood leaves nothing behind in memory: neither what was taken nor the room for it.
-func TestFlood(t *testing.T) {
+// TestForgets: what was taken is not held any more, and a flood leaves no room behind that is never needed again.
+func TestForgets(t *testing.T) {
 	b := New(waits(1 << 20))
+	for n := range 7 {
+		b.Put(data(n, 10))
+	}
+	for left := 6; left >= 0; left-- {
+		b.Take(1)
+		held := 0
+		for _, l := range b.queue[:cap(b.queue)] {
+			if l.data != "" {
+				held++
+			}
+		}
+		if held != left {
+			t.Errorf("%d are held of %d that wait", held, left)
+		}
+	}
+	b.Take(1)
+	for _, l := range b.batch[:cap(b.batch)] {
+		if l.data != "" {
+			t.Error("the latest batch is held")
+		}
+	}
 	for n := range 10_000 {
 		b.Put(data(n, 10))
 	}
-	all(b)
+	b.Take(1 << 20)
 	if b.Take(1); cap(b.queue) > idleSlots || cap(b.batch) > idleSlots {
 		t.Errorf("room for %d and %d", cap(b.queue), cap(b.batch))
-	}
-	b.Put(data(1, 10))
-	all(b)
-	b.Take(1)
-	for _, l := range b.queue[:cap(b.queue)] {
-		if l.data != "" {
-			t.Fatal("what was taken is held")
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -71,6 +72,40 @@ func TestRecorderDiskFull(t *testing.T) {
 2request lost 5 note gap: 5 bytes of exchange 2 were not recorded: no space left on device
 2 6 bytes eof`)
 	})
+}
+
+// The disk has room again when nothing more comes: what is missing is told at the end.
+func TestRecorderTellsAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{room: -1}
+		r := start(writerOn(t, d), boxLimit)
+		d.make(0)
+		put(r, capture.Record{Exchange: 1, At: 3 * time.Second, Data: []byte("abc")})
+		put(r, capture.Record{Exchange: 1, At: 5 * time.Second, Data: []byte("de"), Lost: 7})
+		synctest.Wait()
+		d.make(-1)
+		if err := r.Close(context.Background()); err == nil || err.Error() != "the capture has gaps: 12 bytes were not recorded" {
+			t.Errorf("close: %v", err)
+		}
+		got := readBack(t, d.content())
+		expect(t, outline(got), `1 lost 12 note gap: 12 bytes of exchange 1 were not recorded: no space left on device`)
+		if got[0].At != 3*time.Second {
+			t.Errorf("at %v", got[0].At)
+		}
+	})
+}
+
+// What a record costs is at least what is in it.
+func TestCost(t *testing.T) {
+	bare, long := Cost(capture.Record{}), strings.Repeat("x", 1000)
+	for name, r := range map[string]capture.Record{
+		"data": {Data: []byte(long)}, "why": {Why: long}, "note": {Note: long}, "url": {Head: &capture.Head{URL: long}},
+		"name": {Head: &capture.Head{Header: http.Header{long: nil}}}, "value": {Head: &capture.Head{Header: http.Header{"A": {"", long}}}},
+	} {
+		if n := Cost(r); n < bare+1000 || n > bare+1100 {
+			t.Errorf("%s: %d, and nothing costs %d", name, n, bare)
+		}
+	}
 }
 
 // The disk stays full to the end.
@@ -143,6 +178,9 @@ func TestGapOfGaps(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	if kept, worth := rules.Spare(told); worth || kept.Lost != 0 || kept.Note != "" {
+		t.Errorf("%+v", kept)
+	}
+	if kept, worth := rules.Spare(capture.Record{Exchange: 3, Data: []byte("abc"), Note: "a note"}); !worth || kept.Note != "a note" {
 		t.Errorf("%+v", kept)
 	}
 	last := capture.Record{Exchange: 3, Side: capture.Request, Data: []byte("abc"), End: capture.EndEOF, Note: "a note"}
