@@ -63,7 +63,7 @@ func TestWriterAfterTornLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, data := range []string{"a", "b"} {
+	for i, data := range []string{"a", "b", "c"} {
 		line, err := capture.EncodeRecord(capture.Record{Exchange: 1, Data: []byte(data), End: capture.EndEOF})
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +73,7 @@ func TestWriterAfterTornLine(t *testing.T) {
 		}
 	}
 	recs := readBack(t, disk.String())
-	if len(recs) != 2 || !strings.HasPrefix(recs[0].Note, "damaged line 2") || string(recs[1].Data) != "b" {
-		t.Errorf("%+v", recs)
+	if len(recs) != 3 || !strings.HasPrefix(recs[0].Note, "damaged line 2") || string(recs[1].Data) != "b" || strings.Contains(disk.String(), "\n\n") {
+		t.Errorf("%+v\n%s", recs, disk.String())
 	}
 }

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"toolscope/capture"
+	"toolscope/capture/mailbox"
+	"toolscope/capture/proxy"
+	"toolscope/capture/record"
+	"toolscope/providers"
+	"toolscope/providers/price"
+)
+
+// longAnswer is an answer with a call of about so many bytes, which no other has.
+func longAnswer(n, size int) string {
+	const delta = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"%s\"}}\n\n"
+	begin, end, _ := strings.Cut(anthropicAnswer, "event: content_block_delta")
+	_, end, _ = strings.Cut(end, "\n\n")
+	var text strings.Builder
+	text.WriteString(strings.NewReplacer("msg_1", fmt.Sprint("msg_", n), "toolu_1", fmt.Sprint("toolu_", n), "get_weather", fmt.Sprint("tool_", n)).Replace(begin))
+	fmt.Fprintf(&text, delta, `{\"lines\":[0`)
+	for i := 0; text.Len() < size; i++ {
+		fmt.Fprintf(&text, delta, fmt.Sprintf(`,\"line %d of %d\"`, i, n))
+	}
+	fmt.Fprintf(&text, delta, "]}")
+	return text.String() + end
+}
+
+// flooded is a proxy through which so many answers have gone, while nobody took
+// what it had to tell: half of them before anything was passed on, and half while
+// nothing was shown or written. Of each half, all have begun before any goes on.
+func flooded(t *testing.T, exchanges, size int) (a *app, l *live, disk *gatedDisk) {
+	t.Helper()
+	var begun [2]sync.WaitGroup
+	for i := range begun {
+		begun[i].Add(exchanges / 2)
+	}
+	const beginning = 1000
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := 0
+		_, _ = fmt.Sscan(r.Header.Get("Number"), &n)
+		w.Header().Set("Content-Type", events)
+		answer := longAnswer(n, size)
+		_, _ = io.WriteString(w, answer[:beginning])
+		_ = http.NewResponseController(w).Flush()
+		begun[n/(exchanges/2)].Wait()
+		_, _ = io.WriteString(w, answer[beginning:])
+	}))
+	defer upstream.Close()
+	all, err := ways([]string{upstream.URL}, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk = new(gatedDisk)
+	l = recorded(t, disk)
+	l.arrived = mailbox.New(record.Rules(exchanges*size/4, "were not recorded: the queue is full"))
+	l.shown = newInbox(record.Rules(exchanges*size/4, notShown))
+	dir := t.TempDir()
+	a = &app{stdout: create(t, dir, "out"), stderr: create(t, dir, "err")}
+	r := &running{live: l, app: a, ways: all}
+	if err := r.stand(proxy.Options{Routes: routes(all)}, true); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- r.proxy.Serve(ctx, listener) }()
+	flood := func(from, to int) {
+		var clients sync.WaitGroup
+		for n := from; n < to; n++ {
+			clients.Go(func() {
+				req, _ := http.NewRequest("POST", "http://"+listener.Addr().String()+"/v1/messages", strings.NewReader("{}"))
+				req.Header.Set("Number", fmt.Sprint(n))
+				resp, err := http.DefaultClient.Do(req)
+				if err != nil {
+					t.Error(err)
+					begun[n/(exchanges/2)].Done()
+					return
+				}
+				defer resp.Body.Close()
+				first := make([]byte, beginning)
+				_, err = io.ReadFull(resp.Body, first)
+				begun[n/(exchanges/2)].Done()
+				rest, failed := io.ReadAll(resp.Body)
+				if err != nil || failed != nil || string(first)+string(rest) != longAnswer(n, size) {
+					t.Errorf("%d: %d bytes, %v, %v", n, len(rest), err, failed)
+				}
+			})
+		}
+		clients.Wait()
+	}
+	flood(0, exchanges/2)
+	l.start(here)
+	flood(exchanges/2, exchanges)
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	r.close()
+	return a, l, disk
+}
+
+// TestFlood: whoever looks is far too slow. The traffic is what it was, each turn
+// has its line, and no call is called malformed for what was missed of it.
+func TestFlood(t *testing.T) {
+	const exchanges, size = 40, 60_000
+	for _, format := range []string{"text", "jsonl"} {
+		a, l, disk := flooded(t, exchanges, size)
+		missed := l.arrived.State().Lost
+		if shown := l.shown.State(); missed < exchanges*size/8 || shown.Lost < exchanges*size/8 || shown.Left+l.arrived.State().Left > 0 {
+			t.Errorf("%d bytes were missed, and %+v", missed, shown)
+		}
+		prices := price.Embedded()
+		if err := l.printTurns(a, new(providers.Inspector), "proxy", a.printerOf(format, prices), func(err error) { t.Error(err) }); err != nil {
+			t.Error(err)
+		}
+		a.endLive(l)
+		if said := contents(t, a.stderr); a.code != exitGaps || strings.Count(said, "toolscope: gap: ") < exchanges/2 {
+			t.Errorf("exit %d: %s", a.code, said)
+		}
+		capture := saved(t, "a.tsc", disk.file.String())
+		wantNothingFalse(t, exchanges, format, contents(t, a.stdout))
+		wantNothingFalse(t, exchanges, format, command(t, nil, "print", "--format", format, capture).stdout)
+		wantPlaces(t, again(t, disk.file.String()), size)
+	}
+}
+
+var turnTitle = regexp.MustCompile(`(?m)^\S+  turn \d+`)
+
+// wantNothingFalse looks at what was printed of a flood.
+func wantNothingFalse(t *testing.T, exchanges int, format, printed string) {
+	t.Helper()
+	if format == "text" {
+		if n := len(turnTitle.FindAllString(printed, -1)); n != exchanges || strings.Contains(printed, "malformed") {
+			t.Errorf("%d turns of %d:\n%.5000s", n, exchanges, printed)
+		}
+		return
+	}
+	calls, turns := outcome{stdout: printed}.decode(t)
+	count := map[string]int{}
+	for _, c := range calls {
+		count[c.Status]++
+	}
+	if len(turns) != exchanges || count["unseen"]+count["complete"] != len(calls) || count["unseen"] == 0 {
+		t.Errorf("%d turns, calls: %v", len(turns), count)
+	}
+}
+
+// wantPlaces checks that what was recorded of each answer is that answer, but for
+// what is said to be missing, where it is said.
+func wantPlaces(t *testing.T, recs []capture.Record, size int) {
+	t.Helper()
+	at, answer := map[int]int{}, map[int]string{}
+	for _, r := range recs {
+		x := r.Exchange
+		if r.Side == capture.Request {
+			if r.Head != nil {
+				n := 0
+				_, _ = fmt.Sscan(r.Head.Header.Get("Number"), &n)
+				answer[x] = longAnswer(n, size)
+			}
+			continue
+		}
+		at[x] += int(r.Lost)
+		if whole := answer[x]; !strings.HasPrefix(whole[min(at[x], len(whole)):], string(r.Data)) {
+			t.Fatalf("%d: other bytes at %d", x, at[x])
+		}
+		at[x] += len(r.Data)
+		if r.End != "" && at[x] != len(answer[x]) {
+			t.Errorf("%d: %d bytes of %d", x, at[x], len(answer[x]))
+		}
+	}
+}
