@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"slices"
 	"toolscope/providers/dialect"
 	"toolscope/providers/schema"
 	"toolscope/stream"
@@ -13,6 +14,7 @@ type toolCheck struct {
 	asked   int64 // bytes of the request that set is of
 	told    bool  // that the request given is of no use
 	watches map[callKey]*schema.Watch
+	waiting []callKey // of calls sealed without arguments, which a finish reason judges
 }
 
 // callKey names the call that a slot belongs to at the time.
@@ -106,13 +108,12 @@ func (x *Exchange) watch(e stream.Event) {
 	case stream.Seal:
 		if w := x.check.watches[key]; w != nil {
 			x.find(e, e.Slot, w.Seal())
-		}
-	case stream.Finish:
-		for _, c := range x.in.Session().Turn(e.Turn).Calls {
-			if w := x.check.watches[callKey{e.Turn, c.Slot}]; w != nil && w.Call() == c && (e.Slot == stream.AllChoices || e.Slot == c.Choice) {
-				x.find(e, c.Slot, w.Finish())
+			if w.Waiting() {
+				x.check.waiting = append(x.check.waiting, key)
 			}
 		}
+	case stream.Finish:
+		x.judgeWaiting(e)
 	case stream.TurnClose:
 		for k := range x.check.watches {
 			if k.turn == e.Turn {
@@ -139,6 +140,21 @@ func (x *Exchange) follow(e stream.Event) {
 	}
 	x.check.watches[callKey{e.Turn, e.Slot}] = w
 	x.find(e, e.Slot, w.Extend())
+}
+
+// judgeWaiting judges the calls that waited for the finish reason e, each once.
+func (x *Exchange) judgeWaiting(e stream.Event) {
+	x.check.waiting = slices.DeleteFunc(x.check.waiting, func(key callKey) bool {
+		w := x.check.watches[key]
+		if w == nil || !w.Waiting() {
+			return true
+		}
+		if key.turn != e.Turn || e.Slot != stream.AllChoices && e.Slot != w.Call().Choice {
+			return false
+		}
+		x.find(e, key.slot, w.Finish())
+		return true
+	})
 }
 
 // tellUnused says, once, that the request that was given is of no use here.

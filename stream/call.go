@@ -53,7 +53,9 @@ type Call struct {
 	lex       Lexer
 	double    doubleCheck
 
-	counted   bool // in the session's Counts, as countedAs
+	told      []*Diagnosis // that are among Findings, each once
+	reached   uint16       // the sweeps that found it as it is, a bit each
+	counted   bool         // in the session's Counts, as countedAs
 	countedAs Status
 }
 
@@ -175,7 +177,7 @@ func (c *Call) rewrite(e Event, n int) {
 	}
 	c.Rewrites++
 	c.args, c.half, c.lex, c.double, c.repeated, c.broken = nil, "", Lexer{}, doubleCheck{}, 0, false
-	for i := range c.deltas {
+	for i := len(c.deltas) - 1; i >= 0 && c.deltas[i].End > 0; i-- { // before those all are empty
 		c.deltas[i].End = 0
 	}
 	if c.FirstArgAt == NoTime {

@@ -3,7 +3,6 @@ package stream
 import (
 	"runtime"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -72,25 +71,32 @@ func applyAll(events []Event) *Session {
 	return s
 }
 
-// TestApplyIsFlat is the same in time. The bound is far from what is measured
-// (about 1) and from a fold that touches all bytes again (256 times).
-func TestApplyIsFlat(t *testing.T) {
-	if testing.Short() {
-		t.Skip("folds 8 MiB several times")
-	}
-	small, large := sampleEvents(32<<10), sampleEvents(8<<20)
-	per := func(events []Event, runs int) (best time.Duration) {
-		best = time.Hour
-		for range runs {
-			start := time.Now()
-			applyAll(events)
-			best = min(best, time.Since(start)/time.Duration(len(events)/100))
+// TestApplyReadsNothingAgain: while a call grows no event looks at what came
+// before it, so that its cost cannot depend on how much that is.
+func TestApplyReadsNothingAgain(t *testing.T) {
+	events := sampleEvents(64 << 10)
+	events = events[:len(events)-1] // the seal looks at all, once
+	want := applyAll(events).Turns[0].Calls[0]
+	s := new(Session)
+	for _, e := range events {
+		s.Apply(e)
+		c := s.Turns[0].Calls[0]
+		c.Status()
+		for i := range c.args {
+			c.args[i] = 0xff
 		}
-		return best
+		for i := range max(0, len(c.lex.toks)-1) {
+			c.lex.toks[i] = Token{End: c.lex.toks[i].End}
+		}
 	}
-	a, b := per(small, 100), per(large, 4)
-	if b > 4*a {
-		t.Errorf("100 deltas cost %v in 32 KiB and %v in 8 MiB", a, b)
+	got := s.Turns[0].Calls[0]
+	if got.Status() != want.Status() || len(got.Findings) != len(want.Findings) || len(got.deltas) != len(want.deltas) {
+		t.Errorf("%s with %d findings, want %s with %d", got.Status(), len(got.Findings), want.Status(), len(want.Findings))
+	}
+	for i, token := range want.Lexer().Tokens() {
+		if last := len(got.Lexer().Tokens()) - 1; got.Lexer().Tokens()[min(i, last)].End != token.End || last < i {
+			t.Fatalf("token %d of %d is another", i, last+1)
+		}
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 func (c *Call) find(d *Diagnosis, event, offset int, format string, args ...any) {
-	c.Findings = append(c.Findings, d.Finding(format, args...).at(event, offset))
+	c.took(d.Finding(format, args...).at(event, offset))
 }
 
 func (c *Call) findOnce(d *Diagnosis, event int, format string, args ...any) {
@@ -18,7 +18,16 @@ func (c *Call) findOnce(d *Diagnosis, event int, format string, args ...any) {
 
 // found reports whether it was found before, in whatever grade.
 func (c *Call) found(d *Diagnosis) bool {
-	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Diagnosis == d })
+	return slices.Contains(c.told, d)
+}
+
+// took adds a finding. Of many of one kind the kind is noted once, so that asking
+// whether there is one stays cheap.
+func (c *Call) took(f Finding) {
+	c.Findings = append(c.Findings, f)
+	if !c.found(f.Diagnosis) {
+		c.told = append(c.told, f.Diagnosis)
+	}
 }
 
 func (t *Turn) find(d *Diagnosis, event int, format string, args ...any) {
@@ -27,14 +36,6 @@ func (t *Turn) find(d *Diagnosis, event int, format string, args ...any) {
 
 func faultFinding(e Event, n int) Finding {
 	return FrameFault.Finding("a frame does not decode: %s", e.Text).at(n, NoOffset)
-}
-
-// took is the finding of a Found event; there is none without a Diagnosis.
-func took(list []Finding, f Finding, n int) []Finding {
-	if f.Diagnosis == nil {
-		return list
-	}
-	return append(list, f.at(n, f.Offset))
 }
 
 // repeatedBy reports whether a delta begins with everything sent before it.

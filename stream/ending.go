@@ -79,7 +79,7 @@ func (t *Turn) endedBy(by Culprit) {
 
 // endCalls ends the calls that are open.
 func (t *Turn) endCalls(phase Phase, n int, cut *Diagnosis, why string) {
-	for _, c := range t.Calls {
+	t.reach(sweepClose, AllChoices, func(c *Call) {
 		switch {
 		case c.phase > PhaseOpen:
 		case phase == PhaseUnseen:
@@ -95,7 +95,7 @@ func (t *Turn) endCalls(phase Phase, n int, cut *Diagnosis, why string) {
 		if c.Name == "" && !c.Attempt && c.phase != PhaseUnseen && !c.stopped && t.EndedBy != Network && t.EndedBy != Toolscope {
 			c.findOnce(NameMissing, n, "no name ever came: nobody can say which tool this is")
 		}
-	}
+	})
 }
 
 // fail takes the report of an error: the provider's, or where More.By names
@@ -111,11 +111,11 @@ func (t *Turn) fail(e Event, n int) {
 		t.endedBy(by)
 		t.find(NoAnswer.Blames(by), n, "%s", noAnswerWords(e))
 	}
-	for _, c := range t.Calls {
+	t.reach(sweepFailure, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
 			c.conclude(PhaseAborted, n, cutBy[by].cut, "an error ended the response")
 		}
-	}
+	})
 }
 
 // failureWords are " CODE: MESSAGE", as much of it as there is.

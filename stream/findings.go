@@ -3,7 +3,8 @@ package stream
 // Findings are those the fold itself can make: what can be seen without knowing
 // the protocol.
 var Findings = []*Diagnosis{
-	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap, ProviderError, FinishContradicts, Interleaved, EarlyWrong,
+	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap,
+	ProviderError, FinishContradicts, Interleaved, EarlyWrong,
 	ArgsCut, ArgsBroken, ArgsTrailing, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
 	ArgsDouble, ArgsNotObject, ArgsBadUTF8, EmptyKey, DupKeys,
 	NameMissing, HiddenCharacters, ParallelWrapper, IDDup, IDDupAcrossTurns,

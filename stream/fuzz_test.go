@@ -73,6 +73,7 @@ func FuzzApply(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script []byte) {
 		events := fuzzEvents(script[:min(len(script), 90)])
 		checkTimeline(t, events)
+		checkSweeps(t, events)
 		checkNoSilence(t, events)
 	})
 }

@@ -17,12 +17,12 @@ func (t *Turn) gap(e Event, n int) {
 	t.gapped = true
 	t.blind = t.blind || !t.closed
 	t.find(RecordGap, n, "%s", e.Text)
-	for _, c := range t.Calls {
+	t.reach(sweepGap, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
 			c.miss(n, e.More.Missed)
 		}
 		c.frozen = true
-	}
+	})
 }
 
 // Unseen reports whether bytes of the turn were not seen.
@@ -60,6 +60,7 @@ func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 	case c == nil || c.frozen:
 		return
 	}
+	t.touch(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
 		c.meta(e.More, n)

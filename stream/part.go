@@ -53,5 +53,8 @@ func (t *Turn) sentBack(e Event, n int) {
 	if e.Code != 0 {
 		c.Answered = e.Code
 	}
-	c.Findings = took(c.Findings, e.More.Finding, n)
+	if f := e.More.Finding; f.Diagnosis != nil {
+		f.Event = n
+		c.took(f)
+	}
 }

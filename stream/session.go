@@ -49,9 +49,10 @@ func (s *Session) Apply(e Event) {
 			s.recount(c)
 		}
 	case Finish, Failure, TurnClose, Gap:
-		for _, c := range t.Calls {
+		for _, c := range t.visited {
 			s.recount(c)
 		}
+		t.visited = nil
 	}
 }
 
@@ -79,7 +80,10 @@ func (s *Session) outside(e Event, n int) {
 	case Fault:
 		s.Findings = append(s.Findings, faultFinding(e, n))
 	case Found:
-		s.Findings = took(s.Findings, e.More.Finding, n)
+		if f := e.More.Finding; f.Diagnosis != nil {
+			f.Event = n
+			s.Findings = append(s.Findings, f)
+		}
 	}
 }
 
@@ -120,9 +124,11 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 		c.find(ProtocolViolation, n, NoOffset,
 			"%s for slot %d, which never opened", e.Kind, e.Slot)
 	}
+	t.touch(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
 		c.meta(e.More, n)
+		t.named(c, e.More)
 		s.checkID(c, n)
 	case Args:
 		t.args(c, e, n)
@@ -142,17 +148,35 @@ func (s *Session) answered(t *Turn, e Event) *Call {
 			return c
 		}
 	case e.More.Name != "":
-		for _, c := range t.Calls {
-			if c.ID == "" && c.Name == e.More.Name && c.Answered == 0 {
-				return c
-			}
-		}
+		return t.firstWaiting(e.More.Name)
 	default:
 		if c := t.slots[e.Slot]; c != nil && c.Server {
 			return c
 		}
 	}
 	return nil
+}
+
+// firstWaiting is the first call of that name that has neither an id nor a result.
+func (t *Turn) firstWaiting(name string) *Call {
+	if t.waiting == nil {
+		t.waiting = map[string]int{}
+	}
+	i := t.waiting[name]
+	for i < len(t.Calls) && (t.Calls[i].ID != "" || t.Calls[i].Name != name || t.Calls[i].Answered != 0) {
+		i++
+	}
+	if t.waiting[name] = i; i == len(t.Calls) {
+		return nil
+	}
+	return t.Calls[i]
+}
+
+// named says that a call may have got its name just now.
+func (t *Turn) named(c *Call, d *Detail) {
+	if i, looked := t.waiting[d.Name]; looked && d.Name != "" {
+		t.waiting[d.Name] = min(i, c.Number-1)
+	}
 }
 
 // checkID says when an id was used before: by another call of the turn, which

@@ -34,6 +34,10 @@ type Turn struct {
 	FirstFrame, LastFrame int32
 
 	slots    map[int32]*Call
+	waiting  map[string]int   // by name, before which of Calls none without an id waits for its result
+	choices  map[int32]*swept // by number
+	inOrder  []*swept         // the same, in the order they came
+	visited  []*Call          // by the sweep of the event being applied
 	lastArgs *Call
 	finished bool
 	finish   Code
@@ -102,6 +106,7 @@ func (t *Turn) openCall(e Event, n int) *Call {
 func (t *Turn) place(c *Call) {
 	t.slots[c.Slot] = c
 	t.Calls = append(t.Calls, c)
+	t.enlist(c)
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
@@ -200,10 +205,7 @@ func (t *Turn) end(e Event, n int) {
 	if t.blind {
 		return // what was sealed stays so: what it is about may be among the missing bytes
 	}
-	for _, c := range t.Calls {
-		if e.Slot != AllChoices && e.Slot != c.Choice {
-			continue
-		}
+	t.reach(sweepOf(e), e.Slot, func(c *Call) {
 		c.fire(NextSlot, n) // no other comes: who waits for the next flushes the last
 		switch e.Code {
 		case FinishDone:
@@ -222,7 +224,7 @@ func (t *Turn) end(e Event, n int) {
 				c.conclude(PhaseAborted, n, ArgsCut, "the response ended in "+e.Text)
 			}
 		}
-	}
+	})
 }
 
 // toolWords are the finish words that speak of tools.
@@ -231,9 +233,13 @@ var toolWords = map[string]bool{
 }
 
 func (t *Turn) diagnose(e Event, n int) {
-	if c := t.slots[e.Slot]; c != nil && e.Slot != NoSlot {
-		c.Findings = took(c.Findings, e.More.Finding, n)
+	f := e.More.Finding
+	if f.Diagnosis == nil {
+		return // nothing was found
+	}
+	if f.Event = n; e.Slot != NoSlot && t.slots[e.Slot] != nil {
+		t.slots[e.Slot].took(f)
 		return
 	}
-	t.Findings = took(t.Findings, e.More.Finding, n)
+	t.Findings = append(t.Findings, f)
 }

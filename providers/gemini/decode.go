@@ -19,7 +19,9 @@ type decoder struct {
 	mused  bool // the last thing that came is a thought without a signature
 
 	choices []*choice
-	slots   int32 // calls of the turn: also the next slot
+	byIndex map[int32]*choice // the same
+	running int               // choices without a finish reason
+	slots   int32             // calls of the turn: also the next slot
 	tokens  tokenCounts
 	usage   stream.Usage // last told
 
@@ -117,7 +119,7 @@ func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
 	d.Number++
 	d.Open, d.failed, d.barred, d.signed, d.mused = true, false, false, false, false
 	d.id, d.model = c.id.Text(), c.model.Text()
-	d.choices, d.slots, d.said = nil, 0, nil
+	d.choices, d.byIndex, d.running, d.slots, d.said = nil, map[int32]*choice{}, 0, 0, nil
 	d.tokens, d.usage = tokenCounts{}, stream.Usage{}
 	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
 }
@@ -130,13 +132,13 @@ func (d *decoder) isNext(c *chunk) bool {
 
 func (d *decoder) choice(index dialect.Raw) *choice {
 	n, _ := index.Int()
-	for _, ch := range d.choices {
-		if ch.index == int32(n) {
-			return ch
-		}
+	ch := d.byIndex[int32(n)]
+	if ch == nil {
+		ch = &choice{index: int32(n), first: stream.NoSlot, server: stream.NoSlot}
+		d.byIndex[ch.index] = ch
+		d.choices = append(d.choices, ch)
+		d.running++
 	}
-	ch := &choice{index: int32(n), first: stream.NoSlot, server: stream.NoSlot}
-	d.choices = append(d.choices, ch)
 	return ch
 }
 
@@ -207,12 +209,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 
 // finished reports whether every candidate has finished, or none will come.
 func (d *decoder) finished() bool {
-	for _, ch := range d.choices {
-		if !ch.finished {
-			return false
-		}
-	}
-	return len(d.choices) > 0 || d.barred
+	return d.running == 0 && (len(d.choices) > 0 || d.barred)
 }
 
 // once makes a finding about the turn unless it was made before.

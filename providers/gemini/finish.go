@@ -34,6 +34,9 @@ func (d *decoder) finish(ch *choice, k *candidate, emit func(stream.Event)) {
 		d.about(emit, ch.first, signatureMissing,
 			"the first call has no thoughtSignature: Gemini 3 refuses history without it")
 	}
+	if !ch.finished {
+		d.running--
+	}
 	ch.active, ch.finished = nil, true
 }
 

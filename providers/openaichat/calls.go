@@ -16,7 +16,6 @@ type call struct {
 	name    string
 	legacy  bool
 	custom  bool
-	sealed  bool
 	tail    byte // last argument byte, 0 when none came
 	sawArgs bool // an arguments field was there
 	sawNull bool // and it was null, or is the word
@@ -36,7 +35,7 @@ func (d *decoder) toolCall(st *choiceState, w *wireCall, emit func(stream.Event)
 		}
 		k = d.openCall(st, w, id, emit)
 	} else {
-		d.continueCall(k, w, id, emit)
+		d.continueCall(st, k, w, id, emit)
 	}
 	if w.id.Is("null") {
 		d.about(emit, k, idIsNull, `the id is the word "null": there is no id`)
@@ -62,13 +61,13 @@ func (d *decoder) find(st *choiceState, w *wireCall, id string, emit func(stream
 	k := st.byIndex[index]
 	switch name := w.name.Text(); {
 	case k == nil && id != "" && name == "":
-		if k = st.withID(id); k != nil {
+		if k = st.byID[id]; k != nil {
 			st.byIndex[index] = k
 			d.about(emit, k, indexChanged, "later fragments have another index: only the id says whose they are")
 		}
 	case k == nil:
 	case id != "" && k.id != "" && id != k.id:
-		if other := st.withID(id); other != nil {
+		if other := st.byID[id]; other != nil {
 			st.byIndex[index] = other
 			return other
 		}
@@ -99,14 +98,12 @@ func (k *call) goesOn(w *wireCall, name string) bool {
 	return name == "" || name == k.name && w.argsIn && !w.args.Empty() && !startsObject(w.args)
 }
 
-// withID is the call of that id, or nil.
-func (st *choiceState) withID(id string) *call {
-	for _, k := range st.calls {
-		if k.id == id {
-			return k
-		}
+// idIs says that a call has an id. Of several that have the same the first counts.
+func (st *choiceState) idIs(k *call, id string) {
+	k.id = id
+	if first := st.byID[id]; id != "" && (first == nil || first.slot > k.slot) {
+		st.byID[id] = k
 	}
-	return nil
 }
 
 // legacyIndex is where function_call, of which there is one, keeps its call.
@@ -120,7 +117,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string, emit
 	}
 	d.once(emit, dialect.IndexMissing, "tool calls have no index: clients that need one lose or merge calls")
 	if id != "" {
-		return st.withID(id)
+		return st.byID[id]
 	}
 	n := len(st.calls)
 	switch {
@@ -138,8 +135,9 @@ func startsObject(args dialect.Raw) bool {
 }
 
 func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(stream.Event)) *call {
-	k := &call{slot: d.calls, id: id, name: w.name.Text(), legacy: w.legacy, custom: w.custom}
+	k := &call{slot: d.calls, name: w.name.Text(), legacy: w.legacy, custom: w.custom}
 	d.calls++
+	st.idIs(k, id)
 	index, given := w.index.Int()
 	switch {
 	case w.legacy:
@@ -151,7 +149,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(st
 		}
 		st.byIndex[index] = k
 	}
-	st.calls = append(st.calls, k)
+	st.calls, st.open = append(st.calls, k), append(st.open, k)
 	kind := "function"
 	if w.custom {
 		kind = "custom"
@@ -170,7 +168,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(st
 }
 
 // continueCall takes what a later element says of a known call.
-func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream.Event)) {
+func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string, emit func(stream.Event)) {
 	name := w.name.Text()
 	if signature := w.signature.Text(); signature != "" {
 		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{Signature: signature}})
@@ -180,7 +178,7 @@ func (d *decoder) continueCall(k *call, w *wireCall, id string, emit func(stream
 		d.about(emit, k, idEmpty, "later fragments carry an empty id: it does not replace the first")
 	case id == "":
 	case k.id == "":
-		k.id = id
+		st.idIs(k, id)
 		d.late(k, "id", emit)
 		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{ID: id}})
 	case id == k.id && !k.legacy:

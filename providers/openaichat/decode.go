@@ -14,8 +14,10 @@ type decoder struct {
 	failed bool
 
 	choices []*choiceState
-	calls   int32 // calls of the turn: also the next slot
-	usages  int   // chunks that told usage
+	byIndex map[int32]*choiceState // the same
+	running int                    // choices without a finish reason
+	calls   int32                  // calls of the turn: also the next slot
+	usages  int                    // chunks that told usage
 
 	names map[string]bool // of all calls of the exchange
 	said  dialect.Told    // turn findings that were made once
@@ -32,6 +34,8 @@ type choiceState struct {
 	index   int32
 	calls   []*call
 	byIndex map[int64]*call
+	byID    map[string]*call    // the first of each
+	open    []*call             // not sealed
 	ran     map[int64]*executed // by index in executed_tools
 	finish  string
 	finally bool // a finish reason has come
@@ -94,22 +98,17 @@ func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
 // isNext reports whether c begins another response: a new id and a role, after
 // every choice has finished.
 func (d *decoder) isNext(c *chunk) bool {
-	if len(d.choices) == 0 || d.id == "" || !c.id.IsString() || c.id.Empty() || c.id.Is(d.id) {
+	if d.id == "" || !c.id.IsString() || c.id.Empty() || c.id.Is(d.id) {
 		return false
 	}
-	for _, ch := range d.choices {
-		if !ch.finally {
-			return false
-		}
-	}
-	return len(c.choices) > 0 && c.choices[0].role.Given() && !c.choices[0].finish.Given()
+	return d.finished() && len(c.choices) > 0 && c.choices[0].role.Given() && !c.choices[0].finish.Given()
 }
 
 func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
 	d.Number++
 	d.Open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
 	d.tier = ""
-	d.choices, d.calls, d.usages = nil, 0, 0
+	d.choices, d.byIndex, d.running, d.calls, d.usages = nil, map[int32]*choiceState{}, 0, 0, 0
 	d.said, d.leak, d.thinking = nil, dialect.Leak{}, false
 	if d.names == nil {
 		d.names = map[string]bool{}
@@ -131,13 +130,13 @@ func (d *decoder) choice(ch *choice, calls []wireCall, emit func(stream.Event)) 
 
 func (d *decoder) state(index dialect.Raw) *choiceState {
 	n, _ := index.Int()
-	for _, st := range d.choices {
-		if st.index == int32(n) {
-			return st
-		}
+	st := d.byIndex[int32(n)]
+	if st == nil {
+		st = &choiceState{index: int32(n), byIndex: map[int64]*call{}, byID: map[string]*call{}}
+		d.byIndex[st.index] = st
+		d.choices = append(d.choices, st)
+		d.running++
 	}
-	st := &choiceState{index: int32(n), byIndex: map[int64]*call{}}
-	d.choices = append(d.choices, st)
 	return st
 }
 
@@ -151,15 +150,16 @@ func (d *decoder) finish(st *choiceState, ch *choice, emit func(stream.Event)) {
 		d.once(emit, finishRewritten,
 			"finish_reason is %q, but the upstream said %q: the gateway rewrote it and the response is cut", word, native)
 	}
+	if !st.finally {
+		d.running--
+	}
 	st.finally, st.finish = true, word
 	if code != stream.FinishFailed {
-		for _, k := range st.calls {
-			if !k.sealed {
-				k.sealed = true
-				d.checkCall(k, code == stream.FinishCut, emit)
-				emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
-			}
+		for _, k := range st.open {
+			d.checkCall(k, code == stream.FinishCut, emit)
+			emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
 		}
+		st.open = nil
 	}
 	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: st.index, Text: word, Code: code})
 	switch {
@@ -216,14 +216,8 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	d.close(code, emit)
 }
 
-func (d *decoder) finished() bool {
-	for _, st := range d.choices {
-		if !st.finally {
-			return false
-		}
-	}
-	return len(d.choices) > 0
-}
+// finished reports whether every choice has its finish reason.
+func (d *decoder) finished() bool { return d.running == 0 && len(d.choices) > 0 }
 
 func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
 	if !d.Open {

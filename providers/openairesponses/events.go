@@ -175,7 +175,8 @@ func (d *decoder) unannounced(t *turn, ev *wireEvent, kind string) *item {
 	if !isCall {
 		return it
 	}
-	it.kind, it.call, it.isCall = kind, call, true
+	t.items.kindIs(it, kind)
+	it.call, it.isCall = call, true
 	d.openCall(t, it, &wireItem{})
 	d.about(t, it, stream.ProtocolViolation, "arguments came before output_item.added")
 	return it

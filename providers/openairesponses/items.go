@@ -9,6 +9,7 @@ import (
 
 // item is one output item of a turn.
 type item struct {
+	place  int // in the turn
 	slot   int32
 	index  int64 // output_index, or noIndex
 	id     string
@@ -45,16 +46,16 @@ func (d *decoder) added(t *turn, ev *wireEvent) {
 		index = noIndex
 		d.once(t, dialect.IndexMissing, "items have no output_index: they are told apart by their ids")
 	}
-	for _, it := range t.items {
-		if !indexed || it.index != index {
-			continue
+	if there := t.items.at(index).items; indexed && len(there) > 0 {
+		it := t.items.announced(&w, index)
+		if it != there[0] {
+			d.once(t, dialect.IndexReused,
+				"several items share output_index %d: clients that go by it glue them together", index)
 		}
-		if it.kind == "" || it.id == "" && !it.done || w.id.Is(it.id) {
-			d.updateItem(t, it, &w, itemAdded) // a delta was first, or said twice
+		if it != nil {
+			d.updateItem(t, it, &w, itemAdded)
 			return
 		}
-		d.once(t, dialect.IndexReused,
-			"several items share output_index %d: clients that go by it glue them together", index)
 	}
 	d.updateItem(t, d.addItem(t, &w, index), &w, itemAdded)
 }
@@ -63,15 +64,10 @@ func (d *decoder) added(t *turn, ev *wireEvent) {
 func (d *decoder) addItem(t *turn, w *wireItem, index int64) *item {
 	it := &item{index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
 	it.call, it.isCall = callOf(it.kind, w)
-	for _, other := range t.items {
-		if other.slot == it.slot {
-			it.slot = -1
-		}
+	if index < 0 || index >= int64(extraSlot) || it.slot < 0 || t.items.slots[it.slot] {
+		it.slot = extraSlot + int32(len(t.items.all))
 	}
-	if index < 0 || index >= int64(extraSlot) || it.slot < 0 {
-		it.slot = extraSlot + int32(len(t.items))
-	}
-	t.items = append(t.items, it)
+	t.items.add(it)
 	if _, known := callKinds[it.kind]; !known && !otherItems[it.kind] && !strings.HasSuffix(it.kind, "_output") && it.kind != "" {
 		d.emit(stream.Event{Kind: stream.Unknown, Turn: t.number, Text: "item " + it.kind})
 	}
@@ -82,7 +78,8 @@ func (d *decoder) addItem(t *turn, w *wireItem, index int64) *item {
 }
 
 func (d *decoder) openCall(t *turn, it *item, w *wireItem) {
-	it.callID, it.name = w.callID.Text(), w.name.Text()
+	t.items.callIs(it, w.callID.Text())
+	it.name = w.name.Text()
 	if it.name == "" && it.call.word == "server" {
 		it.name = it.kind
 	}
@@ -171,10 +168,8 @@ func (d *decoder) answer(t *turn, it *item, w *wireItem) {
 // the provider does not say of which.
 func (d *decoder) result(t *turn, w *wireItem) {
 	id := w.callID.Text()
-	for i := len(t.items) - 1; i >= 0 && id == "" && w.kind.Is("tool_search_output"); i-- {
-		if it := t.items[i]; it.kind == "tool_search_call" {
-			id = it.resultID()
-		}
+	for i := len(t.items.search) - 1; i >= 0 && id == "" && w.kind.Is("tool_search_output"); i-- {
+		id = t.items.search[i].resultID()
 	}
 	d.answered(t, id, w.status.Is("failed") || w.err.Given())
 }
@@ -190,7 +185,7 @@ func (d *decoder) answered(t *turn, id string, failed bool) {
 // updateItem takes what a later copy of an item says of it.
 func (d *decoder) updateItem(t *turn, it *item, w *wireItem, from string) {
 	if it.kind == "" && w.kind.Text() != "" {
-		it.kind = w.kind.Text()
+		t.items.kindIs(it, w.kind.Text())
 	}
 	before := it.resultID()
 	if id := w.id.Text(); id != "" && id != it.id {
@@ -198,7 +193,7 @@ func (d *decoder) updateItem(t *turn, it *item, w *wireItem, from string) {
 			d.rotated(t)
 		}
 		if !it.done {
-			it.id = id
+			t.items.idIs(it, id)
 		}
 	}
 	if !it.isCall {
@@ -220,7 +215,7 @@ func (d *decoder) callMeta(t *turn, it *item, w *wireItem, before, from string) 
 				"%s gives the call the id %q, before it was %q: the one of output_item.done counts", from, id, it.callID)
 		}
 		if it.callID == "" || !it.done {
-			it.callID = id
+			t.items.callIs(it, id)
 		}
 	}
 	if name := w.name.Text(); name != "" && name != it.name {

@@ -10,7 +10,7 @@ type turn struct {
 	number    int32
 	lane      string // stream_id, "" for the one lane that needs none
 	id, model string
-	items     []*item
+	items     items
 	last      *item // whose text came last, nil if a call did
 
 	open    bool
@@ -81,13 +81,13 @@ func (d *decoder) finish(t *turn, r wireResponse, from, word string) {
 // output compares the items of the response as a whole with those that came. It
 // is empty or absent on hosts that keep nothing.
 func (d *decoder) output(t *turn, r wireResponse, from string) {
-	streamed := len(t.items) > 0
+	streamed := len(t.items.all) > 0
 	list := r.output.Scan()
 	for i, ok := int64(0), list.Array(); ok; i, ok = i+1, list.Element() {
 		w := parseItem(list.Value())
 		var it *item
 		if streamed {
-			it = t.match(&w, i)
+			it = t.items.match(&w, i)
 		}
 		fresh := it == nil
 		if fresh {
@@ -110,7 +110,7 @@ func (d *decoder) output(t *turn, r wireResponse, from string) {
 
 // sealRest seals the calls whose item was never said to be done.
 func (d *decoder) sealRest(t *turn, from string) {
-	for _, it := range t.items {
+	for _, it := range t.items.all {
 		if !it.isCall || it.done {
 			continue
 		}
@@ -188,7 +188,7 @@ func (d *decoder) close(t *turn, missing string) {
 		e.Code = stream.CloseCut
 	}
 	d.emit(e)
-	t.open, t.items, t.last, t.said = false, nil, nil, nil
+	t.open, t.items, t.last, t.said = false, items{}, nil, nil
 }
 
 // once makes a finding about the turn unless it was made before.

@@ -41,6 +41,10 @@ func (w *Watch) Finish() []stream.Finding {
 	return w.found
 }
 
+// Waiting reports whether the call was sealed without arguments, and Finish may
+// have something to say of that.
+func (w *Watch) Waiting() bool { return w.waiting && w.check != nil }
+
 // Call is the call that is followed.
 func (w *Watch) Call() *stream.Call { return w.call }
 

@@ -1,0 +1,36 @@
+package gemini
+
+import (
+	"fmt"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestManyCandidates: a chunk costs the same however many candidates came before
+// it: those it is not about are not looked at.
+func TestManyCandidates(t *testing.T) {
+	d := Dialect().New().(*decoder)
+	opened, finished := 0, 0
+	const n = 40
+	for i := range n {
+		data := fmt.Sprintf(`{"candidates":[{"index":%d,"content":{"parts":[{"functionCall":{"name":"f","args":{}}}]},"finishReason":"STOP"}],"responseId":"r"}`, i)
+		err := d.Decode(stream.Frame{Data: []byte(data)}, func(e stream.Event) {
+			switch e.Kind {
+			case stream.CallOpen:
+				opened++
+			case stream.Finish:
+				finished++
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range d.choices {
+			d.choices[k] = nil // whoever looks at it now panics
+		}
+	}
+	if opened != n || finished != n || !d.finished() {
+		t.Errorf("%d calls, %d finish reasons; all have finished: %v", opened, finished, d.finished())
+	}
+}

@@ -1,0 +1,163 @@
+package stream
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// checkSweeps: what is said to all calls of a turn reaches those it changes as if
+// it had reached all, and the counts stay those of the calls.
+func checkSweeps(t testing.TB, events []Event) {
+	t.Helper()
+	var sparing, thorough Session
+	for i, e := range events {
+		for _, turn := range thorough.Turns {
+			for _, c := range turn.Calls {
+				turn.touch(c)
+			}
+		}
+		sparing.Apply(e)
+		thorough.Apply(e)
+		if diff := diffViews(view(&thorough), view(&sparing)); diff != "" {
+			t.Fatalf("after event %d of %v (-all +sparing):\n%s", i, events, diff)
+		}
+	}
+	var counts [NumStatus]int
+	for _, turn := range sparing.Turns {
+		for _, c := range turn.Calls {
+			counts[c.Status()]++
+		}
+	}
+	if counts != sparing.Counts || counts != thorough.Counts {
+		t.Fatalf("%v: counted %v and %v, there are %v", events, sparing.Counts, thorough.Counts, counts)
+	}
+}
+
+func TestSweeps(t *testing.T) {
+	for _, c := range callCases {
+		checkSweeps(t, stamped(c.events))
+	}
+	for _, c := range findingCases {
+		checkSweeps(t, stamped(c.events))
+	}
+	// Many endings, and calls of several choices that go on between them.
+	r := rand.New(rand.NewPCG(1, 2))
+	texts := []string{`{"a":`, `1}`, `{}`, "", "x"}
+	words := []string{"stop", "tool_calls", "length", "error"}
+	endings := []Event{
+		failure("x", "y"), closed(CloseEnd), closed(CloseCut), closed(CloseUnseen),
+		{Kind: TurnClose, Code: CloseCut, Text: "cut", More: &Detail{By: Client}}, {Kind: Gap, More: &Detail{Missed: 3}, Text: "gap"},
+	}
+	for range 600 {
+		var events []Event
+		for range 25 {
+			slot, choice := r.Int32N(4), r.Int32N(3)-1
+			switch r.IntN(9) {
+			case 0, 1:
+				events = append(events, inChoice(max(choice, 0), opened(slot, fmt.Sprint("id", slot), texts[3+r.IntN(2)])))
+			case 2, 3:
+				events = append(events, args(slot, texts[r.IntN(len(texts))]))
+			case 4:
+				events = append(events, sealed(slot))
+			case 5:
+				events = append(events, named(slot, "", "f"))
+			case 6, 7:
+				e := finish(Code(r.IntN(5)), words[r.IntN(len(words))])
+				e.Slot = choice
+				events = append(events, e)
+			case 8:
+				events = append(events, endings[r.IntN(len(endings))])
+			}
+		}
+		checkSweeps(t, stamped(events))
+	}
+}
+
+// TestManyCalls: an event costs the same however many calls came before it:
+// those that it says nothing new to are not even looked at.
+func TestManyCalls(t *testing.T) {
+	var s Session
+	n := int32(0)
+	call := func() {
+		s.Apply(inTurn(0, opened(n, fmt.Sprint("id", n), "f")))
+		s.Apply(args(n, `{}`))
+		s.Apply(sealed(n))
+		n++
+	}
+	endings := []Event{
+		finish(FinishDone, "stop"), finish(FinishDone, "tool_calls"), finish(FinishCut, "length"), finish(FinishRefused, "no"),
+		finish(FinishFailed, "error"), finish(99, "?"), failure("", "x"), closed(CloseEnd),
+	}
+	for range 5 {
+		call()
+	}
+	for _, e := range endings {
+		s.Apply(e)
+	}
+	turn := s.Turns[0]
+	for i := range turn.Calls { // whoever looks at one of them now panics
+		turn.Calls[i] = nil
+		for _, choice := range turn.inOrder {
+			choice.calls[i] = nil
+		}
+		delete(turn.slots, int32(i))
+	}
+	for range 5 {
+		call()
+		for _, e := range endings {
+			s.Apply(e)
+		}
+	}
+	if s.Counts[Rejected] != 10 {
+		t.Errorf("%v: not all were refused", s.Counts)
+	}
+}
+
+// TestManyAnswers: a result that names only its tool finds its call without
+// looking at those that have theirs.
+func TestManyAnswers(t *testing.T) {
+	var s Session
+	const n = 50
+	for i := range int32(n) {
+		s.Apply(opened(i, "", "f"))
+	}
+	answer := Event{Kind: Answer, Code: AnswerOK, More: &Detail{Name: "f"}}
+	for i := range n {
+		if s.Apply(answer); s.Turns[0].Calls[i].Answered != AnswerOK {
+			t.Fatalf("result %d went elsewhere", i)
+		}
+		if i > 0 {
+			s.Turns[0].Calls[i-1] = nil // whoever looks at it now panics
+		}
+	}
+	s.Apply(answer) // for nobody
+	s.Apply(opened(n, "", "f"))
+	s.Apply(opened(n+1, "", ""))
+	s.Apply(answer)
+	s.Apply(answer)
+	s.Apply(named(n+1, "", "f"))
+	s.Apply(answer)
+	for i, c := range s.Turns[0].Calls[n:] {
+		if c.Answered != AnswerOK {
+			t.Errorf("call %d, opened late, has no result", i)
+		}
+	}
+}
+
+// TestToldOnce: among many findings of a call those that are made once stay so.
+func TestToldOnce(t *testing.T) {
+	odd := &Diagnosis{Code: "ODD", By: Gateway}
+	var s Session
+	s.Apply(opened(0, "a", "f"))
+	s.Apply(args(0, `{}`))
+	s.Apply(sealed(0))
+	for range 100 {
+		s.Apply(Event{Kind: Found, Slot: 0, More: &Detail{Finding: odd.Finding("so")}})
+		s.Apply(args(0, ` `))
+	}
+	c := s.Turns[0].Calls[0]
+	if len(c.Findings) != 101 || len(c.told) != 2 {
+		t.Errorf("%d findings of %d kinds", len(c.Findings), len(c.told))
+	}
+}
