@@ -60,6 +60,9 @@ type held struct {
 	missed int64 // bytes of a gap
 }
 
+// Broke is why the exchange ended, in words, where that was not as it should be.
+func (x *Exchange) Broke() string { return x.why }
+
 // learn merges what is newly known from outside the bytes.
 func (x *Exchange) learn(h stream.Head) {
 	if h.File != "" {

@@ -105,6 +105,7 @@ var findingCases = []struct {
 	{"nobody answered", []Event{{Kind: Failure, Text: "refused", More: &Detail{ID: "502", By: Network}}}, []string{"turn NO_ANSWER error #0"}},
 	{"bytes were missed", []Event{opened(0, "id", "f"), sealed(0), opened(1, "id2", "g"), gap(9), args(1, `x`), args(2, `}`), sealed(1), closed(CloseUnseen)},
 		[]string{"call 2 RECORD_GAP warn #3", "call 3 RECORD_GAP warn #5", "turn RECORD_GAP warn #3"}},
+	{"bytes were missed twice", []Event{gap(9), opened(0, "id", "f"), args(0, `x`), gap(3), args(0, `y`)}, []string{"call 1 RECORD_GAP warn #1", "turn RECORD_GAP warn #0"}},
 	{"frame fault", []Event{{Kind: Fault, Text: "no JSON"}}, []string{"turn FRAME_UNDECODABLE error #0"}},
 	{"frame fault before any turn", []Event{inTurn(NoTurn, Event{Kind: Fault, Text: "no JSON"})}, []string{"session FRAME_UNDECODABLE error #0"}},
 	{"a dialect's own", []Event{opened(0, "id", "f"),

@@ -1,6 +1,9 @@
 package stream
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // RecordGap is made of a turn, and of each of its calls that is not known any
 // more. A warning, not an error: the response may be as it should be.
@@ -14,9 +17,13 @@ var RecordGap = &Diagnosis{
 // them stays as it is; of all else nothing can be said any more.
 func (t *Turn) gap(e Event, n int) {
 	t.Missed += max(0, e.More.Missed)
-	t.gapped = true
 	t.blind = t.blind || !t.closed
-	t.find(RecordGap, n, "%s", e.Text)
+	if t.gaps++; t.gaps == 1 {
+		t.find(RecordGap, n, "%s", e.Text)
+	} else { // one finding, however often it happened
+		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
+		t.Findings[i].Message = fmt.Sprintf("%d bytes of the response, in %d places, passed and were not recorded: of what was not sealed before them nothing is known", t.Missed, t.gaps)
+	}
 	t.reach(sweepGap, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
 			c.miss(n, e.More.Missed)
@@ -26,7 +33,7 @@ func (t *Turn) gap(e Event, n int) {
 }
 
 // Unseen reports whether bytes of the turn were not seen.
-func (t *Turn) Unseen() bool { return t.gapped }
+func (t *Turn) Unseen() bool { return t.gaps > 0 }
 
 // miss makes the call one of which nothing can be said.
 func (c *Call) miss(event int, bytes int64) {

@@ -44,7 +44,7 @@ type Turn struct {
 	failed   bool
 	closed   bool
 	cut      bool // closed without the protocol's terminator
-	gapped   bool // bytes of it were not seen
+	gaps     int  // how often bytes of it were not seen
 	blind    bool // they were missed while it was open: they may have ended it
 }
 

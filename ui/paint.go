@@ -135,14 +135,11 @@ func turnLook(t *stream.Turn) (stream.Status, role, string) {
 
 var severityRoles = [...]role{stream.Info: muted, stream.Warn: caution, stream.Error: bad}
 
-// numOutcomes is how many outcomes a replay may have.
-const numOutcomes = replay.Rejected + 1
-
 // glyphs are the signs of one alphabet; each is one cell wide.
 type glyphs struct {
 	status               [stream.NumStatus]string
 	severity             [3]string
-	outcome              [numOutcomes]string
+	outcome              [replay.NumOutcomes]string
 	rule, sep, mark, dot string
 	cursor, ghost, delta string
 	line, none           string
@@ -151,14 +148,14 @@ type glyphs struct {
 var unicodeGlyphs = glyphs{
 	status:   [...]string{"○", "◔", "◐", "●", "◌", "▲", "✗", "◇", "⊘", "⊖", "◍"},
 	severity: [...]string{"·", "▲", "✗"},
-	outcome:  [...]string{"●", "◌", "◉", "≈", "▣", "◑", "∅", "✗", "⊖"},
+	outcome:  [...]string{"●", "◌", "◉", "≈", "▣", "◑", "∅", "✗", "⊖", "◍"},
 	rule:     "│", sep: "›", mark: "▌", dot: "·", cursor: "█", ghost: "┊", delta: "╎", line: "─", none: "—",
 }
 
 var asciiGlyphs = glyphs{
 	status:   [...]string{".", "~", "?", "=", "-", "!", "x", "#", "/", "%", "u"},
 	severity: [...]string{".", "!", "x"},
-	outcome:  [...]string{"=", "-", "o", "*", "[", "+", "0", "x", "%"},
+	outcome:  [...]string{"=", "-", "o", "*", "[", "+", "0", "x", "%", "u"},
 	rule:     "|", sep: ">", mark: ">", dot: "-", cursor: "_", ghost: ":", delta: "|", line: "-", none: "-",
 }
 

@@ -20,9 +20,18 @@ type page struct {
 	notes    []noteLine
 	body     []byte // what would be sent, as JSON
 	messages int
-	size     int // bytes the model wrote
-	gone     int // of them, those that have no place
-	added    int // bytes that it did not write
+	size     int  // bytes the model wrote
+	gone     int  // of them, those that have no place
+	added    int  // bytes that it did not write
+	unknown  bool // what would be sent
+}
+
+// none is what stands where there is no body.
+func (p *page) none() display.Text {
+	if p.unknown {
+		return "not known"
+	}
+	return "nothing"
 }
 
 // noteLine is a row about what is lost.
@@ -35,7 +44,7 @@ type noteLine struct {
 func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *page {
 	preview := src.Preview(to, &replay.Policies[k.policy])
 	raw := k.raw != (to.Form == dialect.PositionalForm) // arrays in arrays say more in a line
-	p := &page{key: k, body: joined(preview.Body), messages: len(preview.Body)}
+	p := &page{key: k, body: joined(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
 	p.notes = notesOf(&preview, k.version.scope, k.notes, draw)
 	p.showSent(&preview, src.own, raw, draw)
 	p.showWrote(&preview, src.own, draw)
@@ -140,7 +149,9 @@ func notesOf(p *replay.Preview, s scope, width int, draw display.Drawer) (notes 
 	if p.Refused != "" {
 		add(bad, "refused: "+draw.Clean(short(p.Refused)))
 	}
-	if p.Body == nil && p.Results == nil {
+	switch {
+	case p.Outcome == replay.Unknown:
+	case p.Body == nil && p.Results == nil:
 		add(plain, "nothing is sent")
 	}
 	for i := range p.Calls {

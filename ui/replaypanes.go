@@ -31,7 +31,7 @@ func (r *replayView) sizes(f face) []display.Text {
 		return nil
 	}
 	if f == sentFace && page.body == nil {
-		return []display.Text{"nothing"}
+		return []display.Text{page.none()}
 	}
 	all, marked, short := bytesText(len(page.body)), bytesText(page.added), display.Text("new")
 	long := all + display.Text(" in "+plural(page.messages, "message"))
@@ -65,7 +65,7 @@ func (r *replayView) drawSheet(p *pen, f face, y, h int) {
 		s, marked = &page.wrote, gone
 	}
 	if s.rows == 0 && y == 0 {
-		p.say(muted, [...]string{sentFace: "nothing", wroteFace: "no argument bytes"}[f])
+		p.put(muted, bare, [...]display.Text{sentFace: page.none(), wroteFace: "no argument bytes"}[f])
 	}
 	w := &r.faces[f]
 	if w.height == 0 && s.lookRow() >= h-1 {

@@ -11,7 +11,7 @@ import (
 // outcomeRoles is the colour of each outcome; the glyph and the word say the same.
 var outcomeRoles = [...]role{
 	replay.Verbatim: good, replay.AssumedEmpty: good, replay.Parsed: good, replay.Reformatted: caution, replay.Wrapped: caution,
-	replay.Repaired: caution, replay.Emptied: bad, replay.Dropped: bad, replay.Rejected: bad,
+	replay.Repaired: caution, replay.Emptied: bad, replay.Dropped: bad, replay.Rejected: bad, replay.Unknown: caution,
 }
 
 // Widths of the table's columns, in cells.

@@ -102,7 +102,7 @@ func TestReplayRows(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	for _, g := range []glyphs{unicodeGlyphs, asciiGlyphs} {
 		seen := map[string]bool{}
-		for o := range numOutcomes {
+		for o := range replay.Outcome(replay.NumOutcomes) {
 			sign := g.outcome[o]
 			if seen[sign] || display.Width(display.Text(sign)) != 1 || o.String() == "" || outcomeRoles[o] == plain {
 				t.Errorf("%s: %q", o, sign)
@@ -113,7 +113,7 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	for fate, o := range fateOutcomes {
-		if fate == "" || o >= numOutcomes {
+		if fate == "" || o >= replay.NumOutcomes {
 			t.Errorf("%s is %d", fate, o)
 		}
 	}

@@ -60,7 +60,7 @@ func (c *coercion) leaveOut(sent Sent, why Loss) bool {
 // unknown tells that nobody knows what the call is: bytes of it were not seen.
 func (c *coercion) unknown(sent Sent) bool {
 	c.unseen = true
-	sent.Outcome = Rejected
+	sent.Outcome = Unknown
 	c.lose(Loss{Kind: ArgsUnseen, Message: "bytes of the call were not seen: what would be sent is not known", End: len(sent.Original)})
 	c.Calls = append(c.Calls, sent)
 	return false

@@ -57,7 +57,7 @@ var (
 		Code: "ARGS_UNSEEN", Severity: stream.Warn, By: stream.Toolscope,
 		Means: "Toolscope missed bytes of the call: what a client would send back of it cannot be known.",
 		Do:    "Record the response again; nothing is said of the model, the provider or the client.",
-	}, High, "bytes of the call were not seen"}
+	}, Medium, "bytes of the call were not seen"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Severity: stream.Warn, By: stream.Client,
 		Means: "Free text, which this kind of tool takes, is put into an object.",

@@ -31,10 +31,13 @@ const (
 	Emptied                     // replaced by {}
 	Dropped                     // the call is left out
 	Rejected                    // the provider, or the client, refuses to take it
+	Unknown                     // bytes of it were not seen: nobody can say
+
+	NumOutcomes = iota
 )
 
 var outcomeWords = [...]string{
-	"verbatim", "assumed empty", "parsed", "reformatted", "wrapped", "repaired", "emptied", "dropped", "rejected",
+	"verbatim", "assumed empty", "parsed", "reformatted", "wrapped", "repaired", "emptied", "dropped", "rejected", "unknown",
 }
 
 func (o Outcome) String() string { return outcomeWords[o] }
@@ -71,7 +74,7 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 	c.same = s.From != nil && s.From.Dialect == to.Dialect
 	messages := c.messages()
 	if c.unseen {
-		c.Outcome, c.Refused = Rejected, "not known: toolscope missed bytes of the call"
+		c.Outcome = Unknown
 		return c.Preview
 	}
 	messages = c.pair(messages)

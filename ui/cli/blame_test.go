@@ -135,7 +135,7 @@ func TestPrintGap(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 		replayed := command(t, []byte(capture), "replay", "-", "--to", "anthropic")
-		if !strings.Contains(replayed.stdout, "not known: toolscope missed bytes of the call") || !strings.Contains(replayed.stdout, "nothing is sent") {
+		if !strings.Contains(replayed.stdout, "outcome    unknown") || !strings.Contains(replayed.stdout, "body       not known") || !strings.Contains(replayed.stdout, "ARGS_UNSEEN  medium") {
 			t.Errorf("%+v", replayed)
 		}
 	}

@@ -68,22 +68,12 @@ func failure(in *providers.Inspector, x *providers.Exchange) string {
 	case words != "":
 		return words
 	case status == 0:
-		return noted(in, x)
+		return x.Broke()
 	case !done:
-		if why := noted(in, x); why != "" {
+		if why := x.Broke(); why != "" {
 			return why
 		}
 		return "the answer broke off, or is none of a known protocol"
-	}
-	return ""
-}
-
-// noted is what the source says of an exchange.
-func noted(in *providers.Inspector, x *providers.Exchange) string {
-	for _, f := range in.Session().Findings {
-		if why, ok := strings.CutPrefix(f.Message, x.Head.File+": "); ok {
-			return why
-		}
 	}
 	return ""
 }

@@ -143,9 +143,12 @@ func (p *previewText) whole(s *subject, v *replay.Preview) {
 	for i := range v.Calls {
 		p.call(s, v, &v.Calls[i])
 	}
-	if len(v.Body) == 0 {
+	switch {
+	case v.Outcome == replay.Unknown:
+		p.linef("    body       not known")
+	case len(v.Body) == 0:
 		p.linef("    body       nothing is sent")
-	} else {
+	default:
 		p.texts("body", v.Body)
 	}
 	p.texts("results", v.Results)

@@ -56,7 +56,6 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 			return
 		}
 		req.Header = q.header
-		came := false
 		for r, err := range capture.Fetch(ctx, client, req, 1, began) {
 			if err != nil {
 				yield(q.failed(err), nil)
@@ -67,10 +66,6 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 			}
 			if r.End == capture.EndCut && late.Load() {
 				r.Why, r.By = fmt.Sprintf("no byte of an answer came within %s", limit), capture.Toolscope
-			}
-			came = came || r.Side == capture.Response && len(r.Data) > 0
-			if r.End == capture.EndCut && r.Why != "" && came {
-				r.Note = q.label + ": " + r.Why // the answer that is cut shows no reason
 			}
 			if !yield(q.named(r), nil) {
 				return
