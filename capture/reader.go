@@ -117,7 +117,7 @@ func (c *captureReader) finish(lineBreak int) ([]Record, error) {
 	if int64(len(shown)) < size {
 		note += fmt.Sprintf("… (%d of %d bytes)", len(shown), size)
 	}
-	return []Record{c.note(note)}, nil
+	return []Record{c.damage(note)}, nil
 }
 
 var (
@@ -157,7 +157,7 @@ func (c *captureReader) read(text []byte) ([]Record, error) {
 	var recs []Record
 	if c.current = r.Exchange; there && !c.summed { // and a program that writes one writes the other
 		c.summed = true
-		recs = append(recs, c.note(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))
+		recs = append(recs, c.damage(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))
 	}
 	if r.End == "" {
 		if r.Data != nil || r.Head != nil {
@@ -174,6 +174,13 @@ func (c *captureReader) note(text string) Record {
 		c.current = c.names.of(1)
 	}
 	return Record{Exchange: c.current, At: NoTime, Note: text}
+}
+
+// damage is the note of a line that could not be read, or not be trusted.
+func (c *captureReader) damage(text string) Record {
+	r := c.note(text)
+	r.Damaged = true
+	return r
 }
 
 // versionError is a capture that is sound but that this program cannot read.

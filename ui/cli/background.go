@@ -29,7 +29,7 @@ func darkBackground() (dark bool, typed []tea.KeyMsg) {
 		return true, nil
 	}
 	defer tty.Close()
-	if tty.SetReadDeadline(time.Now().Add(answerTime)) != nil {
+	if tty.SetDeadline(time.Now().Add(answerTime)) != nil {
 		return true, nil // cannot wait for a limited time: do not ask
 	}
 	conn, err := tty.SyscallConn()

@@ -11,11 +11,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"toolscope/themes"
@@ -26,7 +26,8 @@ import (
 // app is one run of the program.
 type app struct {
 	stdin          *os.File
-	stdout, stderr *os.File
+	stdout, stderr standard
+	ending         *ending // when a signal has come
 	flags          lookFlags
 	reading        readFlags
 	replaying      replayFlags
@@ -41,12 +42,13 @@ type app struct {
 
 // Run runs the command line args and returns the exit code.
 func Run(args []string, stdin, stdout, stderr *os.File) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	ending := newEnding()
+	a := &app{stdin: stdin, stdout: newOutlet(stdout, "standard output", ending), stderr: newOutlet(stderr, "standard error", ending), ending: ending}
 	root := a.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	return a.end(root.ExecuteContext(context.Background()))
 }
 
@@ -54,6 +56,10 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 func (a *app) end(err error) int {
 	if err != nil {
 		a.fail(err)
+	}
+	// Not everybody who writes looks at what becomes of it: pages of help do not.
+	if out, ok := a.stdout.(*outlet); ok && out.failure() != nil && a.code == 0 {
+		a.fail(out.failure())
 	}
 	return a.code
 }
@@ -182,7 +188,4 @@ func topics() []*cobra.Command {
 }
 
 // isTerminal reports whether f is one.
-func isTerminal(f io.Writer) bool {
-	file, ok := f.(*os.File)
-	return ok && terminal(file)
-}
+func isTerminal(f standard) bool { return term.IsTerminal(f.Fd()) }

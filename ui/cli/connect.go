@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -127,8 +126,8 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 // cancels the requests: what came until then is printed.
 func (a *app) printAnswers(l *live, cancel func(), p printer) error {
 	defer quitQuietly()()
-	caught := catchEnd()
-	defer signal.Stop(caught)
+	caught, stop := a.catchEnd()
+	defer stop()
 	in := new(providers.Inspector)
 	printed := make(chan error, 1)
 	l.start(here)
@@ -140,14 +139,10 @@ func (a *app) printAnswers(l *live, cancel func(), p printer) error {
 		}
 		return err
 	case sig := <-caught:
-		signal.Stop(caught) // the next one ends the program
 		a.code = 128 + int(sig.(syscall.Signal))
 	}
 	cancel()
-	select {
-	case <-printed:
-	case <-time.After(readTime): // nobody reads it
-	}
+	<-printed
 	return nil
 }
 

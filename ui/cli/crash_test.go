@@ -70,11 +70,11 @@ func endless(then func()) capture.Source {
 
 // runBug is the program with a bug.
 func runBug(name string) int {
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	a := &app{ending: newEnding(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	o, src := bugs[name].run()
 	in := fileInbox()
 	o.Source, o.Inbox = "a bug", in
-	return a.end(a.play(o, func() { in.fill(src) }, catchSignals(), nil))
+	return a.end(a.play(o, func() { in.fill(src) }, catchSignals(a.ending), nil))
 }
 
 // TestPanics: wherever a bug shows, the terminal is as it was, and the stack is

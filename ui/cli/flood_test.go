@@ -1,3 +1,5 @@
+//go:build linux
+
 package cli
 
 import (
@@ -7,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -127,11 +130,11 @@ func TestFlood(t *testing.T) {
 			t.Error(err)
 		}
 		a.endLive(l)
-		if said := contents(t, a.stderr); a.code != exitGaps || strings.Count(said, "toolscope: gap: ") < exchanges/2 {
+		if said := contents(t, a.stderr.(*os.File)); a.code != exitGaps || strings.Count(said, "toolscope: gap: ") < exchanges/2 {
 			t.Errorf("exit %d: %s", a.code, said)
 		}
 		capture := saved(t, "a.tsc", disk.file.String())
-		wantNothingFalse(t, exchanges, format, contents(t, a.stdout))
+		wantNothingFalse(t, exchanges, format, contents(t, a.stdout.(*os.File)))
 		wantNothingFalse(t, exchanges, format, command(t, nil, "print", "--format", format, capture).stdout)
 		wantPlaces(t, again(t, disk.file.String()), size)
 	}

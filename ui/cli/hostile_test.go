@@ -196,7 +196,7 @@ func TestHostilePrint(t *testing.T) {
 	files := hostileFiles(t)
 	for _, format := range []string{"text", "jsonl"} {
 		p := start(t, launch{w: 400, args: append([]string{"print", "--format", format}, files...)})
-		p.wantExit(0)
+		p.wantExit(1)
 		out := strings.ReplaceAll(string(p.out), "\r\n", "\n")
 		wantClean(t, out)
 		for _, what := range []string{

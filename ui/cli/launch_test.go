@@ -93,7 +93,7 @@ func start(t *testing.T, l launch) *console {
 	defer tty.Close()
 	p := &console{
 		t: t, launch: l, master: master, folder: t.TempDir(),
-		screen: newScreen(l.w, l.h), changed: make(chan struct{}, 1), over: make(chan struct{}),
+		screen: newScreen(l.w, l.h), changed: make(chan struct{}, 1), over: make(chan struct{}), deaf: make(chan struct{}), tty: tty.Name(),
 	}
 	p.resize(l.w, l.h)
 	p.before = p.termios()

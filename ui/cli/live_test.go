@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -169,7 +170,7 @@ func TestLiveLimit(t *testing.T) {
 	}
 	_ = l.printTurns(a, new(providers.Inspector), "proxy", a.printerOf("text", price.Embedded()), func(err error) { t.Error(err) })
 	a.endLive(l)
-	if said := contents(t, a.stderr); a.code != exitGaps || said != "toolscope: from here on secrets may pass: "+l.redactor.Limit()+"\n" {
+	if said := contents(t, a.stderr.(*os.File)); a.code != exitGaps || said != "toolscope: from here on secrets may pass: "+l.redactor.Limit()+"\n" {
 		t.Errorf("exit %d: %s", a.code, said)
 	}
 }
@@ -221,7 +222,7 @@ func TestLiveTooSlow(t *testing.T) {
 		shown := rest(l.shown)
 		a := &app{stderr: create(t, t.TempDir(), "err")}
 		a.endLive(l)
-		if said := contents(t, a.stderr); a.code != exitGaps || !strings.Contains(said, "--record: the capture has gaps: ") {
+		if said := contents(t, a.stderr.(*os.File)); a.code != exitGaps || !strings.Contains(said, "--record: the capture has gaps: ") {
 			t.Errorf("exit %d, %s", a.code, said)
 		}
 		if !strings.Contains(words, "GAP ") || !strings.Contains(words, "NOT SHOWN ") {

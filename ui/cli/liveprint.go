@@ -3,16 +3,11 @@ package cli
 import (
 	"bufio"
 	"strings"
-	"time"
 
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
 )
-
-// readTime is how long a reader of what is printed may take for the rest of it
-// when the program ends.
-const readTime = time.Second / 2
 
 // printTurns prints turns as they end, until no more records come. What goes
 // wrong with what is recorded is said when it does. When printing fails, failed is

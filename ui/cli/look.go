@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/term"
 	"github.com/muesli/termenv"
 	"github.com/spf13/pflag"
 
@@ -79,5 +78,3 @@ func asciiLocale() bool {
 	}
 	return false
 }
-
-func terminal(f *os.File) bool { return term.IsTerminal(f.Fd()) }

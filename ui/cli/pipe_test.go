@@ -103,7 +103,7 @@ func TestEmptyPipe(t *testing.T) {
 	r, w = pipe(t)
 	w.Close()
 	p = start(t, launch{args: []string{"print"}, stdin: r})
-	p.wantExit(0)
+	p.wantExit(1)
 	if !p.shows("no bytes came") {
 		t.Error(p.describe())
 	}

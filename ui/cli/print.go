@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -63,18 +64,35 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	if a.follow && len(paths) > 1 {
 		return usagef("print -f: one FILE at a time, got %d", len(paths))
 	}
+	if a.follow || slices.Contains(paths, "-") {
+		defer a.endWithReader()()
+	}
 	for _, path := range paths {
 		in := new(providers.Inspector)
 		prepare(in)
 		src, err := a.source(ctx, path)
 		if err == nil {
-			err = a.printSource(src, path, in, p)
+			err = a.printSource(a.judged(src), path, in, p)
 		}
 		if err != nil {
 			a.fail(err)
 		}
 	}
 	return nil
+}
+
+// judged is a source; damage in it has the run fail, which goes on behind it.
+func (a *app) judged(src capture.Source) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		for r, err := range src {
+			if r.Damaged {
+				a.code = max(a.code, 1)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // printSource writes the turns of one source; they are numbered within it.
@@ -117,12 +135,14 @@ func fileOf(path string, x *providers.Exchange) string {
 	return path
 }
 
-// notes writes what is to be said of the source itself.
+// notes writes what is to be said of the source itself. One in which nothing is
+// recognised has the run fail.
 func (a *app) notes(path string, in *providers.Inspector) {
 	for _, f := range in.Session().Findings {
 		fmt.Fprintf(a.stderr, "toolscope: %s: %s\n", display.Clean(path), display.Clean(f.Message))
 	}
-	if len(in.Session().Turns) == 0 {
+	switch turns := in.Session().Turns; {
+	case len(turns) == 0:
 		why := "no bytes came"
 		for _, x := range in.Exchanges() {
 			if n := x.Response.Size(); n > 0 {
@@ -130,5 +150,14 @@ func (a *app) notes(path string, in *providers.Inspector) {
 			}
 		}
 		fmt.Fprintf(a.stderr, "toolscope: %s: nothing to show: %s\n", display.Clean(path), why)
+	case !slices.ContainsFunc(turns, recognised):
+		fmt.Fprintf(a.stderr, "toolscope: %s: nothing is recognised: no response of a known protocol is in it\n", display.Clean(path))
+	default:
+		return
 	}
+	a.code = max(a.code, 1)
 }
+
+// recognised reports whether a turn says anything: it is of a known protocol, or
+// it is at least known why there is nothing else.
+func recognised(t *stream.Turn) bool { return t.Dialect != "unknown" || t.Failure != "" }

@@ -7,10 +7,8 @@ import (
 	"log"
 	"net"
 	"os"
-	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"toolscope/capture/proxy"
 	"toolscope/providers"
@@ -21,12 +19,13 @@ import (
 // running is a proxy that listens, and what becomes of its records.
 type running struct {
 	*live
-	app    *app
-	format string
-	ways   []way
-	url    string
-	prices *price.Table
-	caught chan os.Signal // signals that end it, where there is no screen
+	app     *app
+	format  string
+	ways    []way
+	url     string
+	prices  *price.Table
+	caught  chan os.Signal // signals that end it, where there is no screen
+	uncatch func()
 }
 
 // stand makes the proxy, which nobody can reach yet.
@@ -41,7 +40,7 @@ func (r *running) stand(o proxy.Options, screen bool) (err error) {
 	}
 	if !screen {
 		o.Log = log.New(firstLine{r.app}, "", 0)
-		r.caught = catchEnd() // before anybody can know that it listens
+		r.caught, r.uncatch = r.app.catchEnd() // before anybody can know that it listens
 	}
 	r.proxy, err = proxy.New(o)
 	return err
@@ -111,6 +110,7 @@ func (r *running) show(ctx context.Context) error {
 // whatever is going on.
 func (r *running) print(served <-chan error) error {
 	defer quitQuietly()()
+	defer r.uncatch()
 	printed := make(chan error, 1)
 	r.start(here)
 	go func() {
@@ -126,14 +126,9 @@ func (r *running) print(served <-chan error) error {
 			r.app.code = 128 + int(n)
 		}
 	}
-	signal.Stop(r.caught)
 	r.close()
-	select {
-	case err := <-printed:
-		if failed == nil {
-			failed = err
-		}
-	case <-time.After(readTime): // nobody reads it
+	if err := <-printed; failed == nil {
+		failed = err
 	}
 	return failed
 }

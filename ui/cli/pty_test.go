@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,12 +31,15 @@ type console struct {
 	pid    int
 	master *os.File
 	before syscall.Termios
-	folder string // TMPDIR and HOME of the program
+	tty    string      // name of the terminal
+	unread atomic.Bool // nobody reads it any more: what was read may end anywhere
+	folder string      // TMPDIR and HOME of the program
 
 	mu      sync.Mutex
 	out     []byte
 	screen  *screen
 	changed chan struct{}
+	deaf    chan struct{} // nothing more is read
 	over    chan struct{}
 }
 
@@ -59,10 +63,11 @@ func (p *console) read() {
 		case p.changed <- struct{}{}:
 		default:
 		}
-		if err != nil {
+		if err != nil || p.unread.Load() {
 			break
 		}
 	}
+	close(p.deaf)
 	_ = p.cmd.Wait()
 	close(p.over)
 }
@@ -86,7 +91,7 @@ func (p *console) end() {
 	if len(p.screen.copied) > 0 && !p.launch.copies {
 		p.t.Errorf("the clipboard was sent %q", p.screen.copied)
 	}
-	if !utf8.Valid(p.out) {
+	if !utf8.Valid(p.out) && !p.unread.Load() {
 		p.t.Error("the terminal was sent what is not UTF-8")
 	}
 	for _, stack := range []string{"DATA RACE", "goroutine ", "runtime error", "Caught panic"} {
@@ -230,6 +235,34 @@ func (p *console) wantRestored() {
 	}
 	if got := p.termios(); got != p.before {
 		p.t.Errorf("the terminal's settings are left\n%+v, were\n%+v", got, p.before)
+	}
+}
+
+// leaveUnread has nobody read the terminal any more, and leaves no room in it.
+func (p *console) leaveUnread() {
+	p.t.Helper()
+	p.unread.Store(true)
+	fd, err := syscall.Open(p.tty, syscall.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	_, _ = syscall.Write(fd, []byte{'.'}) // its reader wakes up and sees that it is none
+	<-p.deaf
+	stuff(p.t, fd)
+}
+
+// stuff writes until there is no room.
+func stuff(t *testing.T, fd int) {
+	t.Helper()
+	for {
+		switch _, err := syscall.Write(fd, []byte{'.'}); err {
+		case nil, syscall.EINTR:
+		case syscall.EAGAIN:
+			return
+		default:
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // show runs the screen until the user leaves. feed, if it is not nil, is what
 // fills the inbox, beside it.
 func (a *app) show(o ui.Options, feed func()) error {
-	sig := catchSignals() // before the terminal is made raw to ask it
+	sig := catchSignals(a.ending) // before the terminal is made raw to ask it
 	typed, err := a.flags.apply(&o)
 	if err != nil {
 		return err

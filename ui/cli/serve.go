@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -102,8 +101,8 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 
 // untilSignal serves and returns when a signal has ended it; connections that are open then are broken.
 func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
-	ended := catchEnd()
-	defer signal.Stop(ended)
+	ended, stop := a.catchEnd()
+	defer stop()
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20,
 		ErrorLog: log.New(firstLine{a}, "", 0),

@@ -12,8 +12,9 @@ import (
 
 // signals are those that end or stop the program.
 type signals struct {
-	ch   chan os.Signal
-	last chan os.Signal
+	ch     chan os.Signal
+	last   chan os.Signal
+	ending *ending
 
 	mu        sync.Mutex
 	releasing bool        // the next SIGTSTP is Bubble Tea's
@@ -21,8 +22,8 @@ type signals struct {
 }
 
 // catchSignals keeps signals until somebody watches.
-func catchSignals() *signals {
-	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1)}
+func catchSignals(e *ending) *signals {
+	s := &signals{ch: make(chan os.Signal, 4), last: make(chan os.Signal, 1), ending: e}
 	signal.Notify(s.ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, stopSignal)
 	return s
 }
@@ -41,6 +42,7 @@ func (s *signals) watch(p *tea.Program) {
 		case s.last <- sig:
 		default: // the first one counts
 		}
+		s.ending.begin()
 		p.Kill()
 	}
 }
@@ -94,15 +96,26 @@ func (s *signals) received() os.Signal {
 }
 
 // catchEnd catches the signals that end a program without a screen, but for those
-// that whoever started it wants ignored, as nohup does.
-func catchEnd() chan os.Signal {
-	caught := make(chan os.Signal, 1)
+// that whoever started it wants ignored, as nohup does. The next one ends it
+// whatever is going on. stop leaves them to Go again.
+func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
+	first, caught := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
-			signal.Notify(caught, sig)
+			signal.Notify(first, sig)
 		}
 	}
-	return caught
+	go func() {
+		if sig, ok := <-first; ok {
+			signal.Stop(first)
+			a.ending.begin()
+			caught <- sig
+		}
+	}()
+	return caught, func() {
+		signal.Stop(first)
+		close(first)
+	}
 }
 
 // quitQuietly has SIGQUIT end a program without a screen as other signals do:

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// standard is what the program needs of a standard stream that it writes to.
+type standard interface {
+	io.ReadWriteCloser
+	Fd() uintptr
+}
+
+// An outlet is standard output, or standard error. Whoever reads it may have
+// stopped to, and then a write waits for ever. Once the program is to end, a write
+// has a limited time, and when that is over nothing more is written.
+type outlet struct {
+	*os.File
+	name   string
+	ending *ending
+	turn   chan struct{} // holds one while somebody writes
+
+	mu     sync.Mutex
+	failed error // what the first write that failed said
+}
+
+// patience is how long a write may take once the program is to end.
+const patience = 300 * time.Millisecond
+
+func newOutlet(f *os.File, name string, e *ending) *outlet {
+	return &outlet{File: f, name: name, ending: e, turn: make(chan struct{}, 1)}
+}
+
+// Write writes all of p, or says why not. One that is given up goes on in the
+// background, in bytes of its own.
+func (o *outlet) Write(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	written := make(chan result, 1)
+	own := append([]byte(nil), p...)
+	go func() {
+		o.turn <- struct{}{}
+		n, err := o.File.Write(own)
+		<-o.turn
+		written <- result{n, err}
+	}()
+	var r result
+	select {
+	case r = <-written:
+	case <-o.ending.come:
+		select {
+		case r = <-written:
+		case <-time.After(o.patience()):
+			r.err = fmt.Errorf("%s takes nothing more", o.name)
+		}
+	}
+	if r.err != nil {
+		o.fail(r.err)
+	}
+	return r.n, r.err
+}
+
+// patience is none after a write that was given up: the next would wait for it.
+func (o *outlet) patience() time.Duration {
+	if o.failure() != nil {
+		return 0
+	}
+	return patience
+}
+
+// WriteString and ReadFrom go the same way: those of the file would go past it.
+func (o *outlet) WriteString(s string) (int, error) { return o.Write([]byte(s)) }
+
+func (o *outlet) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{o}, r)
+}
+
+func (o *outlet) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.failed == nil {
+		o.failed = err
+	}
+}
+
+// failure is why something was not written, or nil.
+func (o *outlet) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failed
+}
+
+// ending tells everybody that the program is to end.
+type ending struct {
+	once sync.Once
+	come chan struct{}
+}
+
+func newEnding() *ending { return &ending{come: make(chan struct{})} }
+
+func (e *ending) begin() { e.once.Do(func() { close(e.come) }) }

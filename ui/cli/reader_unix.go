@@ -1,0 +1,57 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// endWithReader has the program end when nobody reads its output any more, as a
+// write would: but there may never be another. Only a pipe tells.
+func (a *app) endWithReader() (stop func()) {
+	var info unix.Stat_t
+	if err := unix.Fstat(int(a.stdout.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
+		return func() {}
+	}
+	r, w, err := os.Pipe() // wakes the one who waits
+	if err != nil {
+		return func() {}
+	}
+	gone := make(chan struct{})
+	out, wake := int32(a.stdout.Fd()), int32(r.Fd())
+	go func() {
+		defer close(gone)
+		if untilGone(out, wake) {
+			endAsBrokenPipe()
+		}
+	}()
+	return func() {
+		w.Close()
+		<-gone
+		r.Close()
+	}
+}
+
+// untilGone waits for the other end of a pipe to be closed. It gives up when
+// something comes of wake.
+func untilGone(out, wake int32) bool {
+	// That a pipe is broken is told without asking for it.
+	fds := []unix.PollFd{{Fd: out}, {Fd: wake, Events: unix.POLLIN}}
+	for {
+		switch _, err := unix.Poll(fds, -1); {
+		case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
+		case err != nil, fds[1].Revents != 0:
+			return false
+		case fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0:
+			return true
+		}
+	}
+}
+
+// endAsBrokenPipe ends the program as the signal does that a write to such a pipe
+// brings.
+func endAsBrokenPipe() { os.Exit(128 + int(syscall.SIGPIPE)) }

@@ -1,0 +1,181 @@
+//go:build linux
+
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// ends are the signals that end the program.
+var ends = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+
+// TestScreenUnread: a terminal that nobody reads, as one that was stopped with ^S or
+// left behind by a broken connection, does not hold up the end.
+func TestScreenUnread(t *testing.T) {
+	growing := file(t, "a.sse", string(turnOf("first")))
+	upstream, _ := provider(t, hanging(anthropicAnswer, make(chan struct{}, 3)))
+	for _, c := range []struct {
+		args  []string
+		shown string
+	}{
+		{[]string{"demo"}, "PLAY 1x"},
+		{[]string{"open", "-f", growing}, "first"},
+		{[]string{"proxy", "--to", upstream}, "proxy 127.0.0.1"},
+		{[]string{"connect", "anthropic", "--base-url", upstream, "hi"}, "get_weather"},
+	} {
+		for _, sig := range ends {
+			t.Run(fmt.Sprint(c.args[0], " ", sig), func(t *testing.T) {
+				p := start(t, launch{args: c.args, env: []string{"ANTHROPIC_API_KEY=" + canary}})
+				p.untilShown(c.shown)
+				p.leaveUnread()
+				p.signal(sig)
+				p.wantExit(128 + int(sig))
+			})
+		}
+	}
+}
+
+// TestPrintUnread: the same without a screen, on a terminal and in a pipe.
+func TestPrintUnread(t *testing.T) {
+	growing := file(t, "a.sse", string(turnOf("first")))
+	asked := make(chan struct{}, 8)
+	answer := hanging(strings.Repeat(anthropicAnswer, 50), make(chan struct{}, 8))
+	upstream, _ := provider(t, func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		answer(w, r)
+	})
+	for name, c := range map[string]struct {
+		args  []string
+		begun func(p *console, out *bufio.Reader) // returns when it prints
+	}{
+		"print -f": {[]string{"print", "-f", growing}, nil},
+		"connect": {
+			[]string{"connect", "anthropic", "--base-url", upstream, "--format", "text", "hi"},
+			func(*console, *bufio.Reader) { <-asked },
+		},
+	} {
+		for _, sig := range ends {
+			t.Run(fmt.Sprint(name, " ", sig), func(t *testing.T) {
+				out, w := pipe(t)
+				conn, err := w.SyscallConn()
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = conn.Control(func(fd uintptr) { stuff(t, int(fd)) })
+				p := start(t, launch{args: c.args, stdout: w, env: []string{"ANTHROPIC_API_KEY=" + canary}})
+				if c.begun != nil {
+					c.begun(p, bufio.NewReader(out))
+				}
+				p.signal(sig)
+				p.wantExit(128 + int(sig))
+			})
+		}
+	}
+}
+
+// TestProxyUnreadTerminal: a proxy without a screen, on a terminal that nobody reads.
+func TestProxyUnreadTerminal(t *testing.T) {
+	upstream, _ := provider(t, answers(events, strings.Repeat(anthropicAnswer, 100)))
+	for _, sig := range ends {
+		p := start(t, launch{args: []string{"proxy", "--headless", "--to", upstream}, w: 200})
+		p.untilShown("http://127.0.0.1")
+		url := now(p, func(s *screen) string {
+			_, rest, _ := strings.Cut(s.text(), "http://127.0.0.1")
+			return "http://127.0.0.1" + strings.Fields(rest)[0]
+		})
+		p.leaveUnread()
+		if status, _, err := post(t, url+"/v1/messages"); err != nil || status != 200 {
+			t.Fatal(status, err)
+		}
+		p.signal(sig)
+		p.wantExit(128 + int(sig))
+	}
+}
+
+// TestReaderLeavesQuiet: when the reader of what is printed goes away while nothing
+// more comes, the program ends.
+func TestReaderLeavesQuiet(t *testing.T) {
+	growing := file(t, "a.sse", string(turnOf("first")))
+	silent, _ := pipe(t)
+	for _, c := range []launch{{args: []string{"print", "-f", growing}}, {args: []string{"print", "-f", "--format", "jsonl", growing}}, {args: []string{"print", "-"}, stdin: silent}} {
+		out, w := pipe(t)
+		c.stdout = w
+		p := start(t, c)
+		w.Close()
+		if c.stdin == nil {
+			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+				t.Error(err)
+			}
+		}
+		out.Close()
+		p.wantExit(128 + int(syscall.SIGPIPE))
+	}
+}
+
+// TestDiskFull: what cannot be written is an error wherever it is, pages of help
+// included.
+func TestDiskFull(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, args := range [][]string{
+		{"--help"}, {"print", "--help"}, {"version"}, {"--version"}, {"completion", "bash"}, {"help", "keys"}, {"help", "losses"},
+		{"demo", "--list"}, {"demo"}, {"print", capturedDemo}, {"print", "--format", "jsonl", capturedDemo}, {"replay", capturedDemo},
+	} {
+		errs := create(t, t.TempDir(), "err")
+		p := start(t, launch{args: args, stdout: full, stderr: errs})
+		p.wantExit(1)
+		if said := contents(t, errs); strings.Count(said, "no space left on device") != 1 {
+			t.Errorf("%v says %q", args, said)
+		}
+	}
+}
+
+// TestOutletPassesOn: an outlet writes as its file does, and says what went wrong.
+func TestOutletPassesOn(t *testing.T) {
+	r, w := pipe(t)
+	o := newOutlet(w, "it", newEnding())
+	for _, write := range []func() error{
+		func() error { _, err := o.Write([]byte("a")); return err },
+		func() error { _, err := o.WriteString("b"); return err },
+		func() error { _, err := o.ReadFrom(strings.NewReader("c")); return err },
+	} {
+		if err := write(); err != nil {
+			t.Error(err)
+		}
+	}
+	w.Close()
+	if got, _ := io.ReadAll(r); string(got) != "abc" || o.failure() != nil {
+		t.Errorf("%q, %v", got, o.failure())
+	}
+	if _, err := o.Write([]byte("d")); err == nil || o.failure() == nil {
+		t.Error("written to what is closed")
+	}
+}
+
+// TestOutletGivesUp: once the program is to end, a write that nobody takes is given
+// up, and so is everything behind it; one that somebody takes is not.
+func TestOutletGivesUp(t *testing.T) {
+	r, w := pipe(t)
+	e := newEnding()
+	o := newOutlet(w, "it", e)
+	e.begin()
+	if _, err := o.Write([]byte("taken")); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if _, err := o.Write(make([]byte, 1<<20)); err == nil || !strings.Contains(err.Error(), "it takes nothing more") {
+			t.Error(err)
+		}
+	}
+	r.Close()
+}
