@@ -290,3 +290,23 @@ func TestNoDetails(t *testing.T) {
 		t.Errorf("%d turns, the first %+v", len(s.Turns), s.Turns[0])
 	}
 }
+
+// TestFinishWords: the first word on why a turn ended stays, unless a later one
+// says that it did not end well.
+func TestFinishWords(t *testing.T) {
+	for _, c := range []struct {
+		events []Event
+		word   string
+		phase  TurnPhase
+	}{
+		{[]Event{finish(FinishDone, "stop"), finish(FinishDone, "tool_calls")}, "stop", TurnComplete},
+		{[]Event{finish(FinishDone, "stop"), finish(FinishCut, "length")}, "length", TurnTruncated},
+		{[]Event{finish(FinishCut, "length"), finish(FinishDone, "stop")}, "length", TurnTruncated},
+		{[]Event{finish(FinishCut, "length"), finish(FinishRefused, "refusal")}, "refusal", TurnRejected},
+	} {
+		turn := fold(append(c.events, closed(CloseEnd))...).Turns[0]
+		if turn.Finish != c.word || turn.Phase() != c.phase {
+			t.Errorf("%v: %q, %s", c.events, turn.Finish, turn.Phase())
+		}
+	}
+}

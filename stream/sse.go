@@ -26,20 +26,10 @@ type SSE struct {
 	lent   bool
 	bare   bool // the open block is no fields but JSON, collected in own
 	fields blockFields
-
-	id      string // what the open block's id field says
-	lastID  string
-	retryMS int
 }
 
 // blockFields counts what the open block holds.
 type blockFields struct{ data, other, comments int }
-
-// LastID is the last event ID, as a reconnecting client would send it.
-func (s *SSE) LastID() string { return s.lastID }
-
-// Retry is the reconnection time in milliseconds the stream asked for, 0 if none.
-func (s *SSE) Retry() int { return s.retryMS }
 
 // Write frames p.
 func (s *SSE) Write(p []byte, emit func(Frame)) {
@@ -81,15 +71,12 @@ func indexFrom(p []byte, i int, c byte) int {
 	return len(p)
 }
 
-// Close emits the unterminated last block, if any, marked Cut. A client would
-// not obey a line that never ended, nor take the id of such a block.
+// Close emits the unterminated last block, if any, marked Cut.
 func (s *SSE) Close(emit func(Frame)) {
-	retry := s.retryMS
 	if len(s.line) > 0 {
 		s.oneLine(s.line)
 		s.line = s.line[:0]
 	}
-	s.id, s.retryMS = s.lastID, retry
 	s.dispatch(emit, true)
 }
 
@@ -145,14 +132,7 @@ func (s *SSE) field(name, value, line []byte) {
 		return
 	case "event":
 		s.event = append(s.event[:0], value...)
-	case "id":
-		if bytes.IndexByte(value, 0) < 0 {
-			s.id = string(value)
-		}
-	case "retry":
-		if ms, ok := digits(value); ok {
-			s.retryMS = ms
-		}
+	case "id", "retry": // a client that reconnects needs them
 	default:
 		s.noField(line)
 	}
@@ -181,7 +161,6 @@ func (s *SSE) keepData() {
 func (s *SSE) dispatch(emit func(Frame), cut bool) {
 	fields := s.fields
 	s.fields = blockFields{}
-	s.lastID = s.id
 	if fields == (blockFields{}) {
 		return
 	}
@@ -198,15 +177,4 @@ func (s *SSE) dispatch(emit func(Frame), cut bool) {
 	s.data, s.lent, s.bare = nil, false, false
 	emit(f)
 	s.event = s.event[:0]
-}
-
-// digits reads a number made of ASCII digits only.
-func digits(b []byte) (n int, ok bool) {
-	for _, c := range b {
-		if c < '0' || c > '9' || n > 1<<30 {
-			return 0, false
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n, len(b) > 0
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // dispatched is what a browser would hand to its script.
-type dispatched struct{ Type, Data, LastID string }
+type dispatched struct{ Type, Data string }
 
-// message is an event without a type or id of its own.
-func message(data string) dispatched { return dispatched{"message", data, ""} }
+// message is an event without a type of its own.
+func message(data string) dispatched { return dispatched{"message", data} }
 
 // sseCase is one vector. Unless mixed is set its line ends are LF and mean
 // nothing in particular, so CR and CRLF must give the same.
@@ -21,7 +21,6 @@ type sseCase struct {
 	wire  string
 	mixed bool
 	want  []dispatched
-	retry int
 }
 
 var manyX = strings.Repeat("x", 2048)
@@ -37,18 +36,18 @@ var sseCases = []sseCase{
 		wire: "data:1\r:\x00\n:\r\ndata:2\n:" + manyX + "\rdata:3\n:data:fail\r:" + manyX + "\ndata:4\n\n",
 		want: []dispatched{message("1\n2\n3\n4")},
 	},
-	{name: "data before the final empty line", wire: "retry:1000\ndata:test1\n\nid:test\ndata:test2", want: []dispatched{message("test1")}, retry: 1000},
+	{name: "data before the final empty line", wire: "retry:1000\ndata:test1\n\nid:test\ndata:test2", want: []dispatched{message("test1")}},
 	{name: "field data", wire: "data:\n\ndata\ndata\n\ndata:test\n\n", want: []dispatched{message(""), message("\n"), message("test")}},
-	{name: "field event", wire: "event:test\ndata:x\n\ndata:x\n\n", want: []dispatched{{"test", "x", ""}, message("x")}},
+	{name: "field event", wire: "event:test\ndata:x\n\ndata:x\n\n", want: []dispatched{{"test", "x"}, message("x")}},
 	{name: "field event, empty", wire: "event: \ndata:data\n\n", want: []dispatched{message("data")}},
 	{name: "event data", wire: "data:msg\ndata: msg\n\n:\nfalsefield:msg\n\nfalsefield:msg\nData:data\n\ndata\n\ndata:end\n\n",
 		want: []dispatched{message("msg\nmsg"), message(""), message("end")}},
-	{name: "field id", wire: "id: …\ndata:x\n\n", want: []dispatched{{"message", "x", "…"}}},
-	{name: "field id stays", wire: "id:1\ndata:a\n\ndata:b\n\ndata:c\n\n", want: []dispatched{{"message", "a", "1"}, {"message", "b", "1"}, {"message", "c", "1"}}},
-	{name: "field id replaced", wire: "id:1\ndata:a\n\nid:2\ndata:b\n\n", want: []dispatched{{"message", "a", "1"}, {"message", "b", "2"}}},
-	{name: "field id reset", wire: "id:1\ndata:a\n\nid:\ndata:b\n\n", want: []dispatched{{"message", "a", "1"}, message("b")}},
-	{name: "field id reset without colon", wire: "id:1\ndata:a\n\nid\ndata:b\n\n", want: []dispatched{{"message", "a", "1"}, message("b")}},
-	{name: "field id without data", wire: "id:1\n\ndata:a\n\n", want: []dispatched{{"message", "a", "1"}}},
+	{name: "field id", wire: "id: …\ndata:x\n\n", want: []dispatched{message("x")}},
+	{name: "field id stays", wire: "id:1\ndata:a\n\ndata:b\n\ndata:c\n\n", want: []dispatched{message("a"), message("b"), message("c")}},
+	{name: "field id replaced", wire: "id:1\ndata:a\n\nid:2\ndata:b\n\n", want: []dispatched{message("a"), message("b")}},
+	{name: "field id reset", wire: "id:1\ndata:a\n\nid:\ndata:b\n\n", want: []dispatched{message("a"), message("b")}},
+	{name: "field id reset without colon", wire: "id:1\ndata:a\n\nid\ndata:b\n\n", want: []dispatched{message("a"), message("b")}},
+	{name: "field id without data", wire: "id:1\n\ndata:a\n\n", want: []dispatched{message("a")}},
 	{name: "field id, null twice", wire: "id:\x00\x00\ndata:a\n\n", want: []dispatched{message("a")}},
 	{name: "field id, null last", wire: "id:x\x00\ndata:a\n\n", want: []dispatched{message("a")}},
 	{name: "field id, null first", wire: "id:\x00x\ndata:a\n\n", want: []dispatched{message("a")}},
@@ -59,8 +58,8 @@ var sseCases = []sseCase{
 		wire: "data:\x00\ndata:  2\rData:1\ndata\x00:2\ndata:1\r\x00data:4\nda-ta:3\rdata_5\ndata:3\rdata:\r\n data:32\ndata:4\n\n",
 		want: []dispatched{message("\x00\n 2\n1\n3\n\n4")},
 	},
-	{name: "retry", wire: "retry:03000\ndata:x\n\n", want: []dispatched{message("x")}, retry: 3000},
-	{name: "retry, bogus", wire: "retry:3000\nretry:1000x\ndata:x\n\n", want: []dispatched{message("x")}, retry: 3000},
+	{name: "retry", wire: "retry:03000\ndata:x\n\n", want: []dispatched{message("x")}},
+	{name: "retry, bogus", wire: "retry:3000\nretry:1000x\ndata:x\n\n", want: []dispatched{message("x")}},
 	{name: "retry, empty", wire: "retry\ndata:test\n\n", want: []dispatched{message("test")}},
 	{name: "field unknown", wire: "data:test\n data\ndata\nfoobar:xxx\njustsometext\n:thisisacommentyay\ndata:test\n\n", want: []dispatched{message("test\n\ntest")}},
 	{name: "leading space", mixed: true, wire: "data:\ttest\rdata: \ndata:test\n\n", want: []dispatched{message("\ttest\n\ntest")}},
@@ -93,13 +92,13 @@ func TestSSEDispatch(t *testing.T) {
 					if len(f.Event) > 0 {
 						kind = string(f.Event)
 					}
-					got = append(got, dispatched{kind, string(f.Data), s.LastID()})
+					got = append(got, dispatched{kind, string(f.Data)})
 				}
 				s.Write([]byte(wire[:at]), emit)
 				s.Write([]byte(wire[at:]), emit)
 				s.Close(emit)
-				if !slices.Equal(got, c.want) || s.Retry() != c.retry {
-					t.Fatalf("%s: %q cut at %d: retry %d, (-want +got):\n%s", c.name, wire, at, s.Retry(), cmp.Diff(c.want, got))
+				if !slices.Equal(got, c.want) {
+					t.Fatalf("%s: %q cut at %d (-want +got):\n%s", c.name, wire, at, cmp.Diff(c.want, got))
 				}
 			}
 		}
@@ -177,16 +176,5 @@ func TestSSEHugeLine(t *testing.T) {
 	want := []framed{{Event: "big", Data: payload + "\ntail", End: end}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%.500s", diff)
-	}
-}
-
-// TestSSEUnterminatedFields: what stands in a line that never ended is shown,
-// but a reconnecting client would not obey it.
-func TestSSEUnterminatedFields(t *testing.T) {
-	var s SSE
-	s.Write([]byte("id: 1\nretry: 10\ndata: x\n\nid: 2\nretry: 99"), func(Frame) {})
-	s.Close(func(Frame) {})
-	if s.LastID() != "1" || s.Retry() != 10 {
-		t.Errorf("last id %q, retry %d", s.LastID(), s.Retry())
 	}
 }

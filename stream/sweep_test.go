@@ -11,7 +11,7 @@ import (
 func checkSweeps(t testing.TB, events []Event) {
 	t.Helper()
 	var sparing, thorough Session
-	for i, e := range events {
+	for _, e := range events {
 		for _, turn := range thorough.Turns {
 			for _, c := range turn.Calls {
 				turn.touch(c)
@@ -19,9 +19,9 @@ func checkSweeps(t testing.TB, events []Event) {
 		}
 		sparing.Apply(e)
 		thorough.Apply(e)
-		if diff := diffViews(view(&thorough), view(&sparing)); diff != "" {
-			t.Fatalf("after event %d of %v (-all +sparing):\n%s", i, events, diff)
-		}
+	}
+	if diff := diffViews(view(&thorough), view(&sparing)); diff != "" {
+		t.Fatalf("%v (-all +sparing):\n%s", events, diff)
 	}
 	var counts [NumStatus]int
 	for _, turn := range sparing.Turns {

@@ -22,6 +22,7 @@ var unquoteCases = []struct{ lit, want string }{
 	{`\ude00`, "\xed\xb8\x80"},
 	{`\ud83dx`, "\xed\xa0\xbdx"},
 	{`\ud83d\n`, "\xed\xa0\xbd\n"},
+	{`\ude00\ude00`, "\xed\xb8\x80\xed\xb8\x80"},
 	{`\ude00\ud83d`, "\xed\xb8\x80\xed\xa0\xbd"},
 	{`\ud83d\ud83d\ude00`, "\xed\xa0\xbd😀"},
 	{`\ud83d\u0041`, "\xed\xa0\xbdA"},
