@@ -282,3 +282,19 @@ func TestManyPut(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkBox is what one thing costs on its way through a box, alone and in batches.
+func BenchmarkBox(b *testing.B) {
+	for _, batch := range []int{1, 64} {
+		b.Run(fmt.Sprint(batch), func(b *testing.B) {
+			box, l := New(gaps(1<<20)), data(1, 100)
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				box.Put(l)
+				if n%batch == 0 {
+					box.Take(1 << 20)
+				}
+			}
+		})
+	}
+}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/mailbox"
+	"toolscope/capture/record"
 )
 
 // BenchmarkLatency measures what the proxy adds, against the same upstream without it, by turns in one run: to the
@@ -37,7 +39,13 @@ func BenchmarkLatency(b *testing.B) {
 			w.(http.Flusher).Flush()
 		}
 	})
-	d := stand(b, up, func(o *Options) { o.Record = func(capture.Record) {} })
+	box := mailbox.New(record.Rules(64<<20, ""))
+	go func() {
+		for range box.All {
+		}
+	}()
+	defer box.Close(nil)
+	d := stand(b, up, func(o *Options) { o.Record = func(r capture.Record) { box.Put(r) } })
 	bases := [2]string{up, "http://" + d.addr}
 	b.Run("first byte", func(b *testing.B) {
 		var took [2][]time.Duration

@@ -1,9 +1,11 @@
 package redact
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 
 	"toolscope/capture"
@@ -52,6 +54,40 @@ func TestDividedRecord(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want\n%+v", got, want)
+	}
+}
+
+// Behind a hole a body that is coded or in messages cannot be read, so that it is not passed on: it is missing too. One
+// that is text goes on.
+func TestHole(t *testing.T) {
+	packed := gzipped(strings.Repeat("text ", 1000))
+	message := awsMessage(`{"delta":{"text":"x"}}`)
+	event := http.Header{"Content-Type": {"application/vnd.amazon.eventstream"}}
+	for name, c := range map[string]struct {
+		header        http.Header
+		before, after []byte
+		says          string // what it says as far as it can be read
+		missing       int64
+	}{
+		"gzip":     {http.Header{"Content-Encoding": {"gzip"}}, packed[:len(packed)/2], packed[len(packed)/2+1:], strings.Repeat("text ", 1000), 1 + int64(len(packed)-len(packed)/2-1)},
+		"messages": {event, message, message[1:], string(message), int64(len(message))},
+		"text":     {nil, []byte("before "), []byte("after"), "before after", 1},
+	} {
+		r := withCodings()
+		got := take(r, capture.Record{Exchange: 1, Head: &capture.Head{Header: c.header}, Data: bytes.Clone(c.before)})
+		got = append(got, take(r, capture.Record{Exchange: 1, Lost: 1, Data: bytes.Clone(c.after)})...)
+		got = append(got, take(r, capture.Record{Exchange: 1, End: capture.EndEOF})...)
+		text, missing, last := "", int64(0), got[len(got)-1]
+		for _, rec := range got {
+			text += string(rec.Data)
+			missing += rec.Lost
+		}
+		if missing != c.missing || !strings.HasPrefix(c.says, text) || name != "gzip" && text != c.says {
+			t.Errorf("%s: %d bytes are missing of %q", name, missing, text)
+		}
+		if says := strings.HasSuffix(last.Note, "they cannot be searched for secrets (bytes before them are missing)"); says != (c.missing > 1) {
+			t.Errorf("%s: %+v", name, last)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -78,6 +79,9 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if len(data) == 0 && rec.End == "" && rec.Lost == 0 {
 		return append(out, Clean{rec})
 	}
+	if rec.Lost > 0 {
+		s.miss()
+	}
 	s.receive(r, data)
 	if rec.End != "" {
 		request := sideKey{rec.Exchange, capture.Request}
@@ -85,6 +89,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 			out = asked.close(out, request)
 		}
 		rec.Note = joined(rec.Note, s.undecoded())
+		rec.Lost += int64(s.withheld)
 		s.text.finish()
 		delete(r.sides, key)
 		delete(r.sides, request)
@@ -176,6 +181,19 @@ func (s *side) receive(r *Redactor, p []byte) {
 	}
 }
 
+// miss is told that bytes of the body are missing here. What follows of a body that is coded, or in messages, cannot be
+// read any more, and so not searched.
+func (s *side) miss() {
+	_, framed := s.text.(*messages)
+	if s.broken != nil || s.decoder == nil && !framed {
+		return
+	}
+	s.broken = errors.New("bytes before them are missing")
+	if s.coding == "" {
+		s.coding = "an event stream"
+	}
+}
+
 // packed tells whether bytes begin as gzip and zstd do.
 func packed(p []byte) bool {
 	return len(p) > 1 && (p[0] == 0x1f && p[1] == 0x8b || p[0] == 0x28 && p[1] == 0xb5)
@@ -200,6 +218,7 @@ func (s *side) undecoded() string {
 // close ends a side and passes on what is left of it.
 func (s *side) close(out []Clean, key sideKey) []Clean {
 	last := capture.Record{Exchange: key.exchange, Side: key.side, At: s.at, Note: s.undecoded()}
+	last.Lost = int64(s.withheld)
 	s.text.finish()
 	s.marks = append(s.marks, mark{last, s.text.end()})
 	return s.emit(out)
