@@ -13,6 +13,7 @@ var cutTexts = []string{
 	`{"a":"sk-ant-{24}","b":"\"gh` + `p_{24}\""}`, `{\"client_secret\":\"{24}\",\"n\":1}`, `API_KEY=\u0041\u0042{20}`, `p=%73k-ant-{24}%2e`,
 	`%2525%41 100%5C%22sk-ant-{24}`, "-----BEGIN PRIVATE KEY-----\n{64}\n{20}\n-----END PRIVATE KEY-----\nok", `x = "-----BEGIN PRIVATE KEY-----"; y = 1`,
 	"https://u:{12}@h.example:80/p?key={20}&x=1", "машина sk-ant-{24}é \U0001f511gh" + "p_{24}", `\\\\nsk-ant-{24}\\\\" \ud83d\udd11\u00e9`, "bot123456789:A{34}",
+	"\x1b[01;31m\x1b[KAKIA{u16}\x1b[m\x1b[K mAKIA{u16} \x1b[32msk-{48}",
 }
 
 // Whatever a text is cut into, its deltas say the same without their secrets as the text in one piece.
@@ -60,6 +61,39 @@ func TestCutsOfRecords(t *testing.T) {
 				if got := through(redactor(), body, n); got != want {
 					t.Fatalf("records of %d: %q, want %q", n, got, want)
 				}
+			}
+		}
+	}
+}
+
+// wires are the forms in which protocols send a piece of a text, or of arguments.
+var wires = []string{
+	`data: {"choices":[{"index":0,"delta":{"content":%s}}]}`, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}}]}`,
+	`data: {"choices":[{"index":0,"delta":{"reasoning_content":%s}}]}`, `data: {"choices":[{"text":%s,"index":0}]}`,
+	`data: {"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":%s}`,
+	`data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":%s}}`,
+	`data: {"candidates":[{"content":{"parts":[{"text":%s}]}}]}`,
+	`data: {"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":%s,"willContinue":true}]}}]}}]}`,
+	`{"message":{"role":"assistant","content":%s}}`, `{"response":%s}`, `{"contentBlockIndex":0,"delta":{"toolUse":{"input":%s}}}`,
+	`data: {"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":%s}}}}}`, `data: {"type":"tool-plan-delta","delta":{"message":{"tool_plan":%s}}}`,
+	`0:%s`, `c:{"toolCallId":"call_1","argsTextDelta":%s}`, `data: {"type":"tool-input-delta","toolCallId":"call_1","inputTextDelta":%s}`,
+	`data: {"type":"TOOL_CALL_ARGS","toolCallId":"call_1","delta":%s}`, `[[[[[[[[null,%s]],"model"]]]]]]`, `data: {"type":"text-delta","id":"0","delta":%s}`,
+	`data: {"event_type":"content.delta","index":0,"delta":{"type":"arguments","partial_arguments":%s}}`,
+}
+
+// In whatever form a protocol sends the pieces of a text, a secret that is cut is found.
+func TestCutsOfEveryProtocol(t *testing.T) {
+	key := sample("sk-ant-api03-{60}")
+	for _, wire := range wires {
+		for cut := 1; cut < len(key); cut += 3 {
+			body := ""
+			for _, piece := range []string{"say " + key[:cut], key[cut:] + " now", "!"} {
+				body += fmt.Sprintf(wire, quoted(piece)) + "\n\n"
+			}
+			got := through(redactor(), body, 33)
+			if strings.Contains(got, key[:cut]) && cut > 20 || strings.Contains(got, key[cut:]) && len(key)-cut > 20 || strings.Count(got, "[redacted:anthropic-key:") != 1 {
+				t.Errorf("cut at %d: %s", cut, got)
+				break
 			}
 		}
 	}

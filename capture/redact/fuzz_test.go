@@ -107,6 +107,8 @@ func TestHeldBack(t *testing.T) {
 		{"one character of a key", delta("s"), len("s\"}}\n\n")},
 		{"the last character of a word", delta("tokens"), 0},
 		{"the beginning of a key", delta("is sk-"), len("sk-\"}}\n\n")},
+		{"a percent sign", delta("it is 100%"), len("%\"}}\n\n")},
+		{"a percent sign, then other things", delta("it is 100%") + strings.Repeat("data: {\"ping\":1}\n\n", 400), 0},
 		{"what a key is behind", delta("API_KEY: "), 0},
 		{"a key, then the end of its call", delta("sk-ant-"+strings.Repeat("k", 30)) + strings.Repeat("data: {\"ping\":1}\n\n", 400), 0},
 		{"a beginning, then other things", delta("is sk-ant-") + strings.Repeat("data: {\"ping\":1}\n\n", 400), 0},

@@ -240,7 +240,7 @@ func (l *lexer) expect(top *container) {
 	switch {
 	case l.isKey || len(m.text) > 0 || m.dropping():
 	case top != nil && top.field.secret:
-		m.want = want{rule: top.field.name.quoted(), name: top.field.name}
+		m.want = want{rule: values[top.field.name.value].field, name: top.field.name}
 	case out.want.rule != nil:
 		m.want, out.want = out.want, want{}
 	}

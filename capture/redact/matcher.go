@@ -1,6 +1,9 @@
 package redact
 
-import "math"
+import (
+	"bytes"
+	"math"
+)
 
 // span is where in the input a character stands. Its from is negative when it was passed on already, or must be.
 type span struct{ from, to int64 }
@@ -123,12 +126,28 @@ func (m *matcher) release() {
 	}
 }
 
+// bound tells whether a word may begin here. What colours a terminal's text is no part of a word.
+func (m *matcher) bound() bool {
+	last := m.last()
+	if !alnum[last] {
+		return true
+	}
+	if last != 'm' && last != 'K' {
+		return false
+	}
+	before := m.before()[:len(m.before())-1]
+	before = before[:len(before)-trailing(before, colours)]
+	return bytes.HasSuffix(before, []byte("\x1b["))
+}
+
+var colours = classOf(";", "09")
+
 // begin looks whether a character is the beginning of something, and holds it back then.
 func (m *matcher) begin(r *Redactor, u unit) bool {
 	if m.want.rule == nil && !m.unglued && alnum[byte(m.gram>>24)] && m.beginGlued(r, u) {
 		return true
 	}
-	if !alnum[m.last()] {
+	if m.bound() {
 		for _, rule := range beginsWith[u.c] {
 			m.nominate(rule, u)
 		}

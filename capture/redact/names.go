@@ -10,21 +10,32 @@ import (
 type secretName struct {
 	end    string // without signs, in lower case
 	called string // in the replacement
-	sure   bool   // a value that is plausible is enough, it need not be random
+	value  demand
 }
+
+// demand is what the value must be.
+type demand int
+
+const (
+	isRandom    demand = iota
+	isPlausible        // it need not be random
+	isMeant            // nor that, if it is the whole value of a JSON key: in a request it is the credential of somebody else's server
+	isBasic            // a name and a password, in base64
+)
 
 // secretNames are those that are known; what is longer comes first.
 var secretNames = []secretName{
-	{"authorizationtoken", "authorization_token", true}, {"awssecretaccesskey", "aws_secret_access_key", true},
-	{"secretaccesskey", "secret_access_key", true}, {"proxyauthorization", "proxy-authorization", true}, {"authorization", "authorization", true},
-	{"xgoogapikey", "x-goog-api-key", true}, {"xapikey", "x-api-key", true}, {"apikey", "api_key", false}, {"apitoken", "api_token", false},
-	{"accesstoken", "access_token", false}, {"refreshtoken", "refresh_token", false}, {"sessiontoken", "session_token", false},
-	{"authtoken", "auth_token", false}, {"clientsecret", "client_secret", true}, {"privatekey", "private_key", false},
-	{"secretkey", "secret_key", false}, {"signingkey", "signing_key", false}, {"accesskey", "access_key", false},
-	{"accountkey", "account_key", false}, {"authkey", "auth_key", false}, {"masterkey", "master_key", false},
-	{"encryptionkey", "encryption_key", false}, {"passphrase", "passphrase", false}, {"password", "password", false},
-	{"passwd", "password", false}, {"pwd", "password", false}, {"secret", "secret", false}, {"token", "token", false},
-	{"credentials", "credentials", false}, {"credential", "credentials", false},
+	{"authorizationtoken", "authorization_token", isMeant}, {"awssecretaccesskey", "aws_secret_access_key", isPlausible},
+	{"secretaccesskey", "secret_access_key", isPlausible}, {"proxyauthorization", "proxy-authorization", isMeant},
+	{"authorization", "authorization", isMeant}, {"xgoogapikey", "x-goog-api-key", isPlausible}, {"xapikey", "x-api-key", isPlausible},
+	{"apikey", "api_key", isRandom}, {"apitoken", "api_token", isRandom}, {"accesstoken", "access_token", isRandom},
+	{"refreshtoken", "refresh_token", isRandom}, {"sessiontoken", "session_token", isRandom}, {"authtoken", "auth_token", isRandom},
+	{"clientsecret", "client_secret", isPlausible}, {"privatekey", "private_key", isRandom}, {"secretkey", "secret_key", isRandom},
+	{"signingkey", "signing_key", isRandom}, {"accesskey", "access_key", isRandom}, {"accountkey", "account_key", isRandom},
+	{"authkey", "auth_key", isRandom}, {"masterkey", "master_key", isRandom}, {"encryptionkey", "encryption_key", isRandom},
+	{"passphrase", "passphrase", isRandom}, {"password", "password", isRandom}, {"passwd", "password", isRandom}, {"pwd", "password", isRandom},
+	{"secret", "secret", isRandom}, {"token", "token", isRandom}, {"credentials", "credentials", isRandom}, {"credential", "credentials", isRandom},
+	{"auth", "auth", isBasic},
 }
 
 // plainNames are what names that end so have in them when their value is no credential: cursors, vocabularies, caches.
@@ -88,9 +99,11 @@ func assigned(text []byte) (known secretName, ok bool) {
 	}
 	known, ok = credentialName(name)
 	if before := len(text) - n - 1; sign == '=' && before >= 0 && (text[before] == '?' || text[before] == '&') {
-		known.sure = true
+		if known.value == isRandom {
+			known.value = isPlausible
+		}
 		if called := queryNames[strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(string(name)))]; called != "" {
-			return secretName{called: called, sure: true}, true
+			return secretName{called: called, value: isPlausible}, true
 		}
 	}
 	return known, ok
@@ -102,25 +115,21 @@ const (
 	inSingle = "[^\\x00-\\x1f\"'`\\\\\\x7f]{8,}"
 )
 
-var (
-	bareRule   = valueRule(visible+`{8,}`, inSentence(random), "([{", false)
-	bareSure   = valueRule(visible+`{8,}`, inSentence(plausible), "([{", false)
-	quotedRule = valueRule(inQuotes, inLine(random), `"`, true)
-	quotedSure = valueRule(inQuotes, inLine(plausible), `"`, true)
-	singleRule = valueRule(inSingle, inLine(random), "'`", true)
-	singleSure = valueRule(inSingle, inLine(plausible), "'`", true)
-)
+// values are the rules of a value by what is demanded of it.
+var values = []struct{ bare, quoted, single, field *rule }{
+	isRandom:    valueRules(random, random),
+	isPlausible: valueRules(plausible, plausible),
+	isMeant:     valueRules(plausible, meant),
+	isBasic:     valueRules(basic, basic),
+}
 
-// bare, quoted and single are the rules of a value after that name.
-func (s secretName) bare() *rule   { return either(s.sure, bareSure, bareRule) }
-func (s secretName) quoted() *rule { return either(s.sure, quotedSure, quotedRule) }
-func (s secretName) single() *rule { return either(s.sure, singleSure, singleRule) }
-
-func either(sure bool, yes, no *rule) *rule {
-	if sure {
-		return yes
-	}
-	return no
+// valueRules are the rules of a value without quotes, in quotes of two sorts, and of a JSON key.
+func valueRules(f, field fit) (rules struct{ bare, quoted, single, field *rule }) {
+	rules.bare = valueRule(visible+`{8,}`, inSentence(f), "([{", false)
+	rules.quoted = valueRule(inQuotes, inLine(f), `"`, true)
+	rules.single = valueRule(inSingle, inLine(f), "'`", true)
+	rules.field = valueRule(inQuotes, inLine(field), `"`, true)
+	return rules
 }
 
 // valueRule is the rule of a value that one of the ends follows, or none of them does.

@@ -19,7 +19,15 @@ const (
 // plausible is a text that may be a credential where one is expected: it is not short, no placeholder, no number, and not
 // made of words and numbers only.
 func plausible(text []byte) int {
-	if len(text) < plausibleMin || odd(text) == 0 || !has(text, 'a', 'z') && !has(text, 'A', 'Z') || placeholder(text) {
+	if odd(text) == 0 || !has(text, 'a', 'z') && !has(text, 'A', 'Z') {
+		return 0
+	}
+	return meant(text)
+}
+
+// meant is a text that stands in a credential's place: it is not short and no placeholder.
+func meant(text []byte) int {
+	if len(text) < plausibleMin || placeholder(text) {
 		return 0
 	}
 	return len(text)
@@ -153,7 +161,7 @@ func entropy(text []byte) (bits float64) {
 
 // placeholders are what people write where a credential belongs.
 var placeholders = []string{
-	"xxxx", "****", "....", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "yourapikey", "my_api_key", "my-api-key",
+	"xxxx", "***", "...", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "yourapikey", "my_api_key", "my-api-key",
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
 }
 

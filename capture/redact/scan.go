@@ -109,7 +109,7 @@ func (s *scanner) follow(c byte, before *[256]bool) {
 // begins notes what a word may begin with.
 func (s *scanner) begins(head string) {
 	for b := range 256 {
-		if !alnum[b] {
+		if !alnum[b] || b == 'm' || b == 'K' { // the last of what colours a text
 			s.pairs[pair(byte(b), head[0])] |= mayBegin
 		}
 	}

@@ -177,7 +177,17 @@ func (p *spelling) held(limit int64) int64 {
 	if p.state == spellNone {
 		return limit
 	}
-	return p.pieces[0].held(limit)
+	for i := range p.pieces {
+		limit = p.pieces[i].held(limit)
+	}
+	return limit
+}
+
+// release passes on what is unfinished.
+func (p *spelling) release() {
+	for i := range p.pieces {
+		p.pieces[i].at, p.pieces[i].more = passed, nil
+	}
 }
 
 // merged is one character that is spelled in pieces.

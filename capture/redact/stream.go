@@ -71,6 +71,7 @@ func (s *stream) expire(limit int64) {
 // settle decides with what there is: a secret that has begun is replaced as far as it has come, and what goes on with
 // it later is dropped.
 func (s *stream) settle(m *matcher) {
+	m.spell.release()
 	if len(m.text) == 0 {
 		return
 	}

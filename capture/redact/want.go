@@ -41,7 +41,7 @@ func (m *matcher) expect() {
 		}
 	case '=', ':':
 		if name, ok := assigned(before); ok {
-			m.want = want{rule: name.bare(), name: name, sign: last, quoted: quotedName(before)}
+			m.want = want{rule: values[name.value].bare, name: name, sign: last, quoted: quotedName(before)}
 		}
 	}
 }
@@ -67,10 +67,10 @@ func (w *want) next(c byte) *rule {
 		w.sign = c
 		return nil
 	case c == '"':
-		w.rule, w.sign = w.name.quoted(), 0
+		w.rule, w.sign = values[w.name.value].quoted, 0
 		return nil
 	case c == '\'' || c == '`':
-		w.rule, w.sign = w.name.single(), 0
+		w.rule, w.sign = values[w.name.value].single, 0
 		return nil
 	}
 	quoted := w.quoted && w.sign != 0
