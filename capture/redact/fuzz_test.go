@@ -127,28 +127,3 @@ func TestHeldBack(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkClean(b *testing.B) {
-	var sse strings.Builder
-	for i := 0; sse.Len() < 1<<20; i++ {
-		fmt.Fprintf(&sse, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"some tokens of the %d answers \"}}\n\n", i)
-	}
-	prose := strings.Repeat("The quick brown fox asks whether they have enough tokens, e.g. for high risk tasks. ", 1<<20/84)
-	for _, test := range []struct{ name, body string }{
-		{"sse", sse.String()},
-		{"string", `{"text":"` + prose + `"}`},
-		{"text", prose},
-	} {
-		b.Run(test.name, func(b *testing.B) {
-			const size = 4096
-			b.SetBytes(int64(len(test.body) / size * size))
-			r := redactor()
-			for b.Loop() {
-				for at := 0; at+size <= len(test.body); at += size {
-					take(r, capture.Record{Exchange: 1, Data: []byte(test.body[at : at+size])})
-				}
-				take(r, capture.Record{Exchange: 1, End: capture.EndEOF})
-			}
-		})
-	}
-}

@@ -54,34 +54,54 @@ const nameLimit = 64 // characters of a name that are looked at
 
 var inName = classOf("_-.", "az", "AZ", "09")
 
+// namesBy are the secretNames by their last letter.
+var namesBy = func() (list [256][]secretName) {
+	for _, name := range secretNames {
+		last := name.end[len(name.end)-1]
+		list[last] = append(list[last], name)
+	}
+	return list
+}()
+
 // credentialName is what a name says about its value, if that is a credential.
 func credentialName(name []byte) (known secretName, ok bool) {
+	if len(name) == 0 {
+		return secretName{}, false
+	}
+	ends := namesBy[name[len(name)-1]|0x20] // in lower case
+	if len(ends) == 0 {
+		return secretName{}, false
+	}
+	said := plainForm(name)
+	i := slices.IndexFunc(ends, func(s secretName) bool { return strings.HasSuffix(said, s.end) })
+	switch {
+	case i >= 0:
+		known = ends[i]
+	case bytes.HasSuffix(name, []byte("_KEY")) && !has(name, 'a', 'z'): // of an environment
+		known = secretName{called: "key"}
+	default:
+		return secretName{}, false
+	}
+	if slices.ContainsFunc(plainNames, func(p string) bool { return strings.Contains(said, p) }) {
+		return secretName{}, false
+	}
+	return known, true
+}
+
+// plainForm is a name without signs, in lower case.
+func plainForm(name []byte) string {
 	var plain [nameLimit]byte
 	n := 0
-	upper := true
 	for _, c := range name[max(0, len(name)-nameLimit):] {
-		switch {
-		case 'A' <= c && c <= 'Z':
+		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'
-		case 'a' <= c && c <= 'z':
-			upper = false
-		case c < '0' || c > '9':
-			continue
 		}
-		plain[n] = c
-		n++
+		if alnum[c] {
+			plain[n] = c
+			n++
+		}
 	}
-	said := plain[:n]
-	i := slices.IndexFunc(secretNames, func(s secretName) bool { return bytes.HasSuffix(said, []byte(s.end)) })
-	switch {
-	case slices.ContainsFunc(plainNames, func(p string) bool { return bytes.Contains(said, []byte(p)) }):
-		return secretName{}, false
-	case i >= 0:
-		return secretNames[i], true
-	case upper && bytes.HasSuffix(name, []byte("_KEY")): // of an environment
-		return secretName{called: "key"}, true
-	}
-	return secretName{}, false
+	return string(plain[:n])
 }
 
 // assigned is what the text says about the value that follows, when it ends as an assignment to a credential does: NAME=,
@@ -102,7 +122,7 @@ func assigned(text []byte) (known secretName, ok bool) {
 		if known.value == isRandom {
 			known.value = isPlausible
 		}
-		if called := queryNames[strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(string(name)))]; called != "" {
+		if called := queryNames[plainForm(name)]; called != "" {
 			return secretName{called: called, value: isPlausible}, true
 		}
 	}

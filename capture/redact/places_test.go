@@ -211,6 +211,21 @@ func TestEventStreamStaysSound(t *testing.T) {
 	}
 }
 
+// A message that says it is larger than any is none: nothing waits for its end.
+func TestMessageLimit(t *testing.T) {
+	key := canaries["anthropic-key"]
+	for size, held := range map[uint32]bool{messageLimit: true, messageLimit + 1: false} {
+		r := redactor()
+		body := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, size), 0)
+		body = binary.BigEndian.AppendUint32(body, crc32.ChecksumIEEE(body))
+		head := &capture.Head{Header: http.Header{"Content-Type": {"application/vnd.amazon.eventstream"}}}
+		recs := take(r, capture.Record{Exchange: 1, Head: head, Data: append(body, " is "+key+" "...)})
+		if out := recs[0].Data; (len(out) == 0) != held || bytes.Contains(out, []byte(key)) || !held && !bytes.Contains(out, []byte("[redacted:")) {
+			t.Errorf("size %d: %q", size, out)
+		}
+	}
+}
+
 // Bodies that nobody can look into are not passed on, and that is said.
 func TestWithheld(t *testing.T) {
 	body := gzipped("secret")

@@ -51,8 +51,17 @@ func (s *stream) replace(units []unit, secret, where string) {
 		} else {
 			with = ""
 		}
-		s.edits = append(s.edits, edit{at.from, at.to, part})
+		s.edit(at, part)
 	}
+}
+
+// edit has a place replaced. What is removed behind another place goes with it.
+func (s *stream) edit(at span, with string) {
+	if n := len(s.edits); n > 0 && with == "" && s.edits[n-1].to == at.from {
+		s.edits[n-1].to = at.to
+		return
+	}
+	s.edits = append(s.edits, edit{at.from, at.to, with})
 }
 
 // remove removes a character of a secret that is replaced already.
@@ -65,7 +74,7 @@ func (s *stream) remove(u unit) {
 		if s.fixed {
 			with = strings.Repeat("*", int(at.to-at.from))
 		}
-		s.edits = append(s.edits, edit{at.from, at.to, with})
+		s.edit(at, with)
 	}
 }
 

@@ -148,8 +148,9 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return len(p) < 4 || s.has(three^1) || s.has(gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8|uint32(p[3])))
 }
 
-// next is where in p, from i on, something may be that the text m must be asked about, or len(p).
-func (r *Redactor) next(m *matcher, p []byte, i int) int {
+// next is where in p, from i on, something may be that the text m must be asked about, or len(p). It tells whether that can
+// only be the end of a context.
+func (r *Redactor) next(m *matcher, p []byte, i int) (at int, context bool) {
 	s, gram := r.scan, m.gram
 	for ; i < len(p); i++ {
 		gram = gram<<8 | uint32(p[i])
@@ -158,16 +159,22 @@ func (r *Redactor) next(m *matcher, p []byte, i int) int {
 			continue
 		}
 		switch {
-		case f&mayFollow != 0, f&mayBegin != 0 && s.mayBeginWith(p[i:]):
-			return i
+		case f&mayBegin != 0 && s.mayBeginWith(p[i:]):
+			return i, false
+		case f&mayFollow != 0:
+			return i, f&mayGlue == 0
 		case f&(mayGlue|mayFollowMore) != 0 && s.has(gramHash(gram)):
-			return i
+			return i, f&mayGlue == 0
 		}
 	}
-	return i
+	return i, false
 }
 
 // quiet tells whether nothing can be in a short string that stands for itself.
 func (r *Redactor) quiet(m *matcher, p []byte) bool {
-	return m.idle() && bytes.IndexByte(p, '%') < 0 && r.next(m, p, 0)+3 > len(p)
+	if !m.idle() || bytes.IndexByte(p, '%') >= 0 {
+		return false
+	}
+	at, _ := r.next(m, p, 0)
+	return at+3 > len(p) // two characters are no secret
 }

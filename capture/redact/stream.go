@@ -171,11 +171,19 @@ func (s *stream) written(m *matcher, p []byte, at int64) {
 func (s *stream) scan(m *matcher, p []byte, at int64) {
 	for i := 0; i < len(p); {
 		if m.idle() {
-			j := s.r.next(m, p, i)
-			if m.pass(p[i:j]); j == len(p) {
+			j, context := s.r.next(m, p, i)
+			if context {
+				j++
+			}
+			if m.pass(p[i:j]); context {
+				m.expect()
+			}
+			if i = j; i == len(p) {
 				return
 			}
-			i = j
+			if context {
+				continue
+			}
 		}
 		s.feed(m, p[i], span{at + int64(i), at + int64(i) + 1})
 		i++
