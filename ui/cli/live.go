@@ -39,6 +39,7 @@ type live struct {
 	shown    *inbox                    // of the source
 	answers  *inbox                    // to what was sent from the screen
 	over     atomic.Pointer[sourceEnd] // nil as long as the source may bring more
+	unwanted atomic.Bool               // nobody looks any more at what is not recorded
 	begun    sync.Once
 	done     chan struct{} // closed when everything has passed
 
@@ -118,7 +119,9 @@ func (l *live) run() {
 		over := l.over.Load() // before the last look: what the source brought is in the box then
 		batch, more := l.arrived.Take(mostAtOnce)
 		for _, r := range batch {
-			l.pass(l.redactor.Take(r))
+			if l.rec != nil || !l.unwanted.Load() {
+				l.pass(l.redactor.Take(r))
+			}
 		}
 		if more || len(batch) > 0 {
 			continue

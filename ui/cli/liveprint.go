@@ -11,12 +11,13 @@ import (
 
 // printTurns prints turns as they end, until no more records come. What goes
 // wrong with what is recorded is said when it does. When printing fails, failed is
-// told; what still comes is read all the same.
+// told; what still comes is for the recording alone.
 func (l *live) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
 	q := queue{in: in, path: path, to: to, printed: map[*stream.Turn]bool{}}
 	print := func(all bool) {
 		if err == nil {
 			if err = q.print(all); err != nil {
+				l.unwanted.Store(true)
 				failed(err)
 			}
 		}
@@ -31,8 +32,10 @@ func (l *live) printTurns(a *app, in *providers.Inspector, path string, to print
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
 			a.say("toolscope: " + r.Note[i:])
 		}
-		in.Write(coreRecord(r))
-		print(false)
+		if err == nil {
+			in.Write(coreRecord(r))
+			print(false)
+		}
 	}
 	in.Close()
 	print(true)

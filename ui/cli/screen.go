@@ -41,6 +41,7 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 	post := sender{ctx: ctx, client: client(), said: a.said, live: a.network}
 	defer post.flights.Wait()
 	defer leave()
+	defer post.live.unwanted.Store(true)
 	o.Send, o.Answers = post.send, post.live.answers
 	var p *tea.Program
 	guarded := func(work func()) {
