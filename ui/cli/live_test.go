@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/mailbox"
 	"toolscope/capture/record"
 	"toolscope/providers"
 	"toolscope/providers/price"
