@@ -12,9 +12,9 @@ type unit struct {
 }
 
 // spelling undoes what a text may be wrapped in: JSON in JSON in JSON, percent-encoding. It need not know how deep. JSON
-// doubles the backslashes of what it wraps and puts one before each quote, so a run of backslashes and the character
-// behind it are one character at every depth: `\n`, `\\n` and `\\\\n` are all the same line break to somebody who looks
-// for secrets.
+// doubles the backslashes of what it wraps and puts one before each quote, so so many backslashes and the character behind
+// them are one character at every depth: `\n`, `\\n` and `\\\\n` are all the same line break to somebody who looks for
+// secrets.
 //
 // It is generous: where the text meant a backslash and an n, it sees a line break too. That costs nothing, since a text is
 // only looked at in this form and never written in it.
@@ -71,9 +71,14 @@ func (p *spelling) afterSlash(u unit, out func(unit)) {
 	case u.c == '\\' && len(p.pieces) < slashLimit:
 		p.pieces = append(p.pieces, u)
 	case u.c == 'u':
+		p.ownSlashes(out)
 		p.state, p.digits, p.code = spellCode, 0, 0
 		p.pieces = append(p.pieces, u)
+	case u.c == '"':
+		p.pieces = append(p.pieces, u)
+		p.decoded('"', out)
 	case escapeMeans[u.c] != 0:
+		p.ownSlashes(out)
 		p.pieces = append(p.pieces, u)
 		p.decoded(rune(escapeMeans[u.c]), out)
 	default:
@@ -81,6 +86,17 @@ func (p *spelling) afterSlash(u unit, out func(unit)) {
 		p.state = spellNone
 		out(slashes)
 		p.plain(u, out)
+	}
+}
+
+// ownSlashes hands out those of a run that are backslashes in their own right. JSON doubles all of them each time, so an
+// escape has 1, 2, 4 or 8.
+func (p *spelling) ownSlashes(out func(unit)) {
+	n := len(p.pieces)
+	if own := n - n&-n; own > 0 {
+		slashes := merged(p.pieces[:own], '\\')
+		p.pieces = append(p.pieces[:0], p.pieces[own:]...)
+		out(slashes)
 	}
 }
 

@@ -1,0 +1,83 @@
+package redact
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// fragments are what texts are made of that are hard to cut: beginnings, signs, escapes, secrets, and parts of them.
+var fragments = []string{
+	" ", "\n", `"`, `\"`, `\\\"`, `\`, `\\`, "%", "%2", "%25", "%2F", "%41", `\u`, `\u00`, `\u0041`, `\n`, "=", ":", ": ", "'", "`", "{", "}", "[", "]", ",", ".", "/", "@", "-", "_",
+	"a", "m", "sk-", "sk-ant-", "gh" + "p_", "AKIA", "eyJ", "hf_", "s.", "1//0", "Bearer ", "Basic ", "basic ", "://", "u:", "password", "_token", "API_KEY", `"client_secret"`, "?key=", "&sig=",
+	" -u ", " password ", "login ", "-----BEGIN ", "PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n", "-----END", "123456789:A", "é", "\U0001f511", "\x1b[32m", "true", "12", "null",
+	"{24}", "{x32}", "{64}", "{34}", "{d9}", "{u16}", "sk-ant-{24}", "AKIA{u16}", "sk-{48}", "gh" + "p_{36}", "eyJ{20}.eyJ{20}.{30}", "KNOWN", "KNOWN", "BASE64", "{300}", "{600}",
+}
+
+// madeOf is a random text of fragments.
+func madeOf(r *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + r.IntN(14) {
+		b.WriteString(fragments[r.IntN(len(fragments))])
+	}
+	text := sample(b.String())
+	known := sample("{15}/{16}")
+	text = strings.ReplaceAll(text, "BASE64", phases(known)[r.IntN(3)])
+	return strings.ReplaceAll(text, "KNOWN", []string{known, inner(inner(known)), strings.ReplaceAll(known, "/", `\/`), known[:20]}[r.IntN(4)])
+}
+
+func knowing() *Redactor { return asked("X-Api-Key", sample("{15}/{16}")) }
+
+// Any text, in any number of deltas, says the same as in one piece.
+func TestCutsOfRandom(t *testing.T) {
+	for seed := range uint64(700) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		text := madeOf(r)
+		want := rejoined(t, through(knowing(), deltas("text_delta", "text", []string{text}), 1<<20))
+		var pieces []string
+		for from := 0; from < len(text); {
+			to := atRune(text, min(len(text), from+1+r.IntN(1+r.IntN(30))))
+			pieces = append(pieces, text[from:max(to, from+1)])
+			from = max(to, from+1)
+		}
+		got := rejoined(t, through(knowing(), deltas("text_delta", "text", pieces), 1+r.IntN(100)))
+		if got != want {
+			t.Fatalf("seed %d: %q\nbecame %q\nwant   %q", seed, pieces, got, want)
+		}
+		if again := rejoined(t, through(knowing(), deltas("text_delta", "text", []string{want}), 1<<20)); again != want {
+			t.Fatalf("seed %d: %q\nbecame %q", seed, want, again)
+		}
+	}
+}
+
+// Any text that stands in JSON, and any damaged JSON, has the tokens that it had. Where a secret stands in no string, in
+// text that is no JSON for that, the bracket of its replacement may be the last token.
+func TestTokensOfRandom(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		text := quoted(madeOf(r))
+		for range r.IntN(3) {
+			text = quoted(`{"` + fmt.Sprint("n", r.IntN(9)) + `":` + text + `,"b":[1,` + quoted(madeOf(r)) + `]}`)
+		}
+		text = `{"a":` + text + `}`
+		if r.IntN(2) == 0 {
+			at := r.IntN(len(text))
+			text = text[:at] + []string{"", `\`, `"`, "x"}[r.IntN(4)] + text[at+r.IntN(2):]
+		}
+		got := knowing().Text(text)
+		if strings.ReplaceAll(shapeOf(got, 0), "[ !", "!") != strings.ReplaceAll(shapeOf(text, 0), "[ !", "!") {
+			t.Fatalf("seed %d: %s\nbecame %s\nof shape %s\nwant %s", seed, text, got, shapeOf(got, 0), shapeOf(text, 0))
+		}
+	}
+}
+
+// A header's own value never decides what becomes of an ordinary text.
+func TestOrdinaryTextStays(t *testing.T) {
+	r := redactor()
+	r.Header(http.Header{"Authorization": {"Bearer the"}, "Cookie": {"a=quick; b=brown; c=" + proseLine}})
+	if got := r.Text(proseLine); got != proseLine {
+		t.Error(got)
+	}
+}
