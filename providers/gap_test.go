@@ -3,20 +3,26 @@ package providers
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"toolscope/stream"
 )
 
-// holed is an inspector of a fixture of which the bytes from first to end passed
-// unseen.
-func (f fixture) holed(first, end int) *Inspector {
+// holed is an inspector of a fixture of which the bytes in some holes, in their
+// order, passed unseen.
+func (f fixture) holed(holes ...[2]int) *Inspector {
 	in := f.asked()
-	if first > 0 {
-		in.Write(stream.Record{Data: f.wire[:first]})
+	in.Write(stream.Record{Data: f.wire[:holes[0][0]]})
+	for i, hole := range holes {
+		next := len(f.wire)
+		if i+1 < len(holes) {
+			next = holes[i+1][0]
+		}
+		in.Write(stream.Record{Lost: int64(hole[1] - hole[0]), Data: f.wire[hole[1]:next]})
 	}
-	in.Write(stream.Record{Lost: int64(end - first), Data: f.wire[end:]})
 	in.Write(stream.Record{End: true})
 	in.Close()
 	return in
@@ -29,15 +35,48 @@ func TestGaps(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			whole := f.inspect(f.wire)
-			truth := truthOf(whole)
-			random := rand.New(rand.NewPCG(uint64(len(f.wire)), 9))
-			for _, hole := range f.holes(whole, random) {
-				if wrong := truth.contradicts(f.holed(hole[0], hole[1])); wrong != "" {
-					t.Fatalf("without the bytes %d to %d of %d: %s", hole[0], hole[1], len(f.wire), wrong)
-				}
-			}
+			f.checkGaps(t)
 		})
+	}
+}
+
+// TestCorpusGaps: the same of recorded streams.
+func TestCorpusGaps(t *testing.T) {
+	root := corpus(t)
+	rarely(t)
+	files, err := filepath.Glob(filepath.Join(root, "dev", "*", "*"))
+	if err != nil || len(files) < 150 {
+		t.Fatalf("%d captures: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			wire, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fixture{wire: wire}.checkGaps(t)
+		})
+	}
+}
+
+// checkGaps holds what is said of a stream without some of its bytes against what
+// is so.
+func (f fixture) checkGaps(t *testing.T) {
+	whole := f.inspect(f.wire)
+	truth := truthOf(whole)
+	random := rand.New(rand.NewPCG(uint64(len(f.wire)), 9))
+	var before [2]int
+	for _, hole := range f.holes(whole, random) {
+		if wrong := truth.contradicts(f.holed(hole)); wrong != "" {
+			t.Fatalf("without the bytes %d to %d of %d: %s", hole[0], hole[1], len(f.wire), wrong)
+		}
+		if before[1] > 0 && before[1] <= hole[0] {
+			if wrong := truth.contradicts(f.holed(before, hole)); wrong != "" {
+				t.Fatalf("without the bytes in %v and %v of %d: %s", before, hole, len(f.wire), wrong)
+			}
+		}
+		before = hole
 	}
 }
 
