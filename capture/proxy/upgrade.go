@@ -58,7 +58,6 @@ type direction struct {
 	party  capture.Party
 	at     time.Duration // when the latest bytes of it came
 	passed int64         // bytes of it
-	lost   int64         // of those, bytes that cannot be read, being behind what broke it
 	told   bool          // that it is broken
 }
 
@@ -121,7 +120,6 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 	}
 	d.at = at
 	d.passed += int64(len(p))
-	wasBroken := d.broken != ""
 	d.write(p, func(message []byte, length uint64) {
 		r := capture.Record{Side: d.side, At: at, Data: message}
 		if message == nil {
@@ -133,13 +131,17 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 	if d.closed && u.closer == nil {
 		u.closer = d
 	}
-	if wasBroken {
-		d.lost += int64(len(p))
-	}
 	if d.broken != "" && !d.told {
 		d.told = true
-		u.x.put(capture.Record{Side: d.side, At: at, Lost: int64(len(p)), Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.broken})
+		u.x.put(capture.Record{Side: d.side, At: at, Lost: d.missed(), Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.broken})
 	}
+}
+
+// missed is how many bytes that cannot be read came since it was last asked.
+func (d *direction) missed() int64 {
+	n := d.unread
+	d.unread = 0
+	return n
 }
 
 // passed is how many bytes of the upstream came.
@@ -161,8 +163,8 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %d bytes of which came", d.who, d.length),
 			})
 		}
-		if d.lost > 0 {
-			u.x.put(capture.Record{Side: d.side, At: d.at, Lost: d.lost})
+		if n := d.missed(); n > 0 {
+			u.x.put(capture.Record{Side: d.side, At: d.at, Lost: n})
 		}
 	}
 	switch {

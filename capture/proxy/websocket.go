@@ -39,14 +39,21 @@ type messages struct {
 	code   int  // its status code, 1005 without one (§7.1.5)
 	reason string
 	broken string // why reading has stopped
+	unread int64  // bytes since then, and those of the message that was open
 }
 
 // write takes bytes as they came and emits each message that they complete. One that was too long to keep is nil.
 func (m *messages) write(p []byte, emit func(message []byte, length uint64)) {
+	if m.broken != "" {
+		m.unread += int64(len(p))
+	}
 	for m.broken == "" {
 		if !m.inFrame {
 			var ok bool
-			if p, ok = m.takeHeader(p); !ok {
+			if p, ok = m.takeHeader(p); m.broken != "" {
+				m.unread = int64(m.length) + int64(len(m.header)+len(p))
+			}
+			if !ok {
 				return
 			}
 		}

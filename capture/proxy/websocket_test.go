@@ -209,6 +209,13 @@ func TestWebSocketEndings(t *testing.T) {
 			if whole, _ := data(recs, capture.Response); string(whole) != test.left {
 				t.Errorf("recorded %q", whole)
 			}
+			lost := int64(0)
+			for _, r := range recs {
+				lost += r.Lost
+			}
+			if want := map[string]int64{"an extension nobody agreed on": int64(len(frame(0, "zzz", false)) + len(frame(0, "{}", false)))}[test.name]; lost != want {
+				t.Errorf("%d bytes lost, want %d", lost, want)
+			}
 			if said := strings.Contains(notes(recs), "cannot be read as WebSocket messages: a frame uses an extension"); said != (test.name == "an extension nobody agreed on") {
 				t.Errorf("notes: %s", notes(recs))
 			}

@@ -62,6 +62,8 @@ func (t *Table) Turn(turn *stream.Turn, url string) Figure {
 		f.doubt("so far")
 	case turn.Phase() == stream.TurnAborted:
 		f.doubt("it broke off: usage may be missing")
+	case turn.Unseen():
+		f.doubt("bytes of it were not seen: usage may be missing")
 	}
 	return f
 }

@@ -241,6 +241,9 @@ func (m *matching) otherID(c *stream.Call, p *dialect.Part) bool {
 // no object, or {} is what was sent. Responses that broke off are asked for
 // again, so that another may stand in their place.
 func (m *matching) byPlace(t *Candidate, c *stream.Call) {
+	if t.Turn.Unseen() {
+		return // it may be the place of a call that was not seen
+	}
 	whole := t.Turn.Phase() != stream.TurnAborted && c.Phase() != stream.PhaseAborted
 	for n, end := m.inWindow(t); n < end; n++ {
 		p := m.held[n].part

@@ -104,11 +104,12 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 	return o, true
 }
 
-// missing says what it means that a call is not found.
+// missing says what it means that a call is not found. Of a turn that may have
+// had others, which were not seen, it means nothing.
 func (m *matching) missing(o Observation) (Observation, bool) {
 	c, t := o.Call, o.turn
 	l := m.aloneOf(t, c)
-	if !m.sure[t.Turn] || l == nil && m.chosenOther(t.Turn, c) {
+	if !m.sure[t.Turn] || t.Turn.Unseen() || l == nil && m.chosenOther(t.Turn, c) {
 		return o, false
 	}
 	o.Fate = WasDropped
