@@ -71,7 +71,7 @@ func (x *Exchange) tellOwn() {
 	}
 	why := x.why
 	if why == "" { // a recording of the first programs has it in the answer alone
-		why = strings.TrimSpace(string(x.Response.Bytes(0, x.Response.Size())))
+		why = strings.TrimPrefix(strings.TrimSpace(string(x.Response.Bytes(0, x.Response.Size()))), "toolscope proxy: ")
 	}
 	turn := x.lastTurn()
 	x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: why, More: more})

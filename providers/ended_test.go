@@ -173,6 +173,11 @@ func TestGapInCoded(t *testing.T) {
 		in.Write(stream.Record{Exchange: 1, Data: packed.Bytes()[:hole]})
 		in.Write(stream.Record{Exchange: 1, Lost: 4, Data: packed.Bytes()[hole+4:]})
 		in.Write(stream.Record{Exchange: 1, End: true, By: "provider"})
+		before := dump(in)
+		in.Reread(1, nil)
+		if after := dump(in); after != before {
+			t.Errorf("a gap at %d, read again:\n%s\nwas\n%s", hole, after, before)
+		}
 		for _, f := range blames(in) {
 			if f != "RECORD_GAP warn toolscope" {
 				t.Errorf("a gap at %d: %s", hole, f)
@@ -218,6 +223,11 @@ func TestGapBetweenTurns(t *testing.T) {
 	in.Write(stream.Record{Exchange: 1, Data: []byte(message[:len(message)/2])})
 	in.Write(stream.Record{Exchange: 1, Lost: 1, Data: []byte(message[len(message)/2+1:] + message)})
 	in.Write(stream.Record{Exchange: 1, End: true})
+	before := dump(in)
+	in.Reread(1, nil)
+	if after := dump(in); after != before {
+		t.Errorf("read again:\n%s\nwas\n%s", after, before)
+	}
 	turns := in.Session().Turns
 	if len(turns) != 2 || !turns[0].Unseen() || turns[1].Unseen() || turns[1].Phase() != stream.TurnComplete || turns[1].Calls[0].Status() != stream.Complete {
 		t.Errorf("%s", dump(in))
