@@ -8,7 +8,7 @@ const (
 )
 
 // contexts are the secrets that are known by the text before them. That text is public: it stays, and nothing waits for it.
-var contexts = compiled([]*rule{
+var contexts = []*rule{
 	{name: "bearer", after: "Bearer ", shape: bearing + `{16,}`, fit: inSentence(plausible), hit: "Bearer {40}", miss: "Bearer token-based-authentication", from: "K"},
 	{name: "bearer", after: "bearer ", shape: bearing + `{16,}`, fit: inSentence(plausible), hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "K"},
 	{name: "basic", after: "Basic ", shape: `[A-Za-z0-9+/]{8,}={0,2}`, fit: basic, hit: "Authorization: Basic dXNlcjpodW50ZXIyaHVudGVyMg==", miss: "Basic authentication", from: "T"},
@@ -30,7 +30,7 @@ var contexts = compiled([]*rule{
 	{name: "token", after: " --token ", shape: visible + `{8,}`, fit: inSentence(random), hit: "login --token {24}", miss: "login --token from-the-environment", from: "K"},
 	{name: "password", after: " --password ", shape: visible + `{8,}`, fit: inSentence(random), hit: "login --password {16}", miss: "login --password from-the-environment", from: "K"},
 	{name: "api_key", after: " --api-key ", shape: visible + `{8,}`, fit: inSentence(random), hit: "login --api-key {24}", miss: "login --api-key from-the-environment", from: "K"},
-})
+}
 
 // botID: a bot's number stands before the colon.
 func botID(tail []byte) bool {

@@ -108,6 +108,30 @@ func TestLimitOfKnownValues(t *testing.T) {
 	}
 }
 
+// Many texts at once may wait for the end of a secret; that one too many is given up is said. Those that have waited for long
+// do not count.
+func TestLimitOfTexts(t *testing.T) {
+	for calls, limited := range map[int]bool{waitingLimit: false, waitingLimit + 1: true} {
+		r := redactor()
+		body := ""
+		for i := range calls {
+			body += fmt.Sprintf("{\"index\":%d,\"text\":\"sk-\"}", i)
+		}
+		through(r, body, 1<<20)
+		if want := fmt.Sprintf("more than %d texts at once may be cut in the middle of a secret", waitingLimit); (r.Limit() == want) != limited {
+			t.Errorf("%d texts: %q", calls, r.Limit())
+		}
+		patient := redactor()
+		for i := range calls {
+			body := fmt.Sprintf("{\"index\":%d,\"text\":\"sk-\"}", i) + strings.Repeat(" ", idleLimit+1<<10)
+			patient.Take(capture.Record{Exchange: 1, Data: []byte(body)})
+		}
+		if patient.Limit() != "" {
+			t.Errorf("%d texts one after the other: %q", calls, patient.Limit())
+		}
+	}
+}
+
 // A known value is found however it is spelled, also within a word, and nothing else of its text changes.
 func TestSpellingsOfKnownValues(t *testing.T) {
 	for _, value := range []string{sample("{12}/{12}+{6}=="), sample(`p%{6} {6}\{6}ä{6}`), sample("{40}"), sample(`{16}"{16}`), sample("{20}") + `\`, sample("{700}")} {

@@ -106,10 +106,10 @@ func (m *matcher) held(limit int64) int64 {
 func (m *matcher) holding() bool { return m.held(math.MaxInt64) < math.MaxInt64 }
 
 // passOne notes a character, and looks whether a secret is expected behind it.
-func (m *matcher) passOne(c byte) {
+func (m *matcher) passOne(r *Redactor, c byte) {
 	m.pass([]byte{c})
-	if triggers[c] {
-		m.expect()
+	if r.book.signs[c] {
+		m.expect(r)
 	}
 }
 
@@ -148,7 +148,7 @@ func (m *matcher) begin(r *Redactor, u unit) bool {
 		return true
 	}
 	if m.bound() {
-		for _, rule := range beginsWith[u.c] {
+		for _, rule := range r.book.begins[u.c] {
 			m.nominate(rule, u)
 		}
 		m.known.alive = r.known.first[u.c]
@@ -176,7 +176,7 @@ func (m *matcher) nominate(rule *rule, u unit) {
 // beginGlued looks whether four characters begin something in the middle of a word.
 func (m *matcher) beginGlued(r *Redactor, u unit) bool {
 	gram := m.gram<<8 | uint32(u.c)
-	rules := gluedRules[gram]
+	rules := r.book.glued[gram]
 	known := r.known.begins(gram)
 	if rules == nil && !known {
 		return false

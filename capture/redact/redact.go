@@ -66,6 +66,7 @@ type Redactor struct {
 	keep    bool // nothing is replaced
 	salt    []byte
 	options Options
+	book    *book
 
 	mu     sync.Mutex
 	known  knownValues
@@ -77,7 +78,7 @@ type Redactor struct {
 
 // New makes a redactor. The salt makes its tags useless to others: it should be random and made for one run.
 func New(salt []byte, o Options) *Redactor {
-	return &Redactor{salt: salt, options: o, scan: scanRules, sides: map[sideKey]*side{}}
+	return &Redactor{salt: salt, options: o, book: theBook(), scan: theBook().scanner, sides: map[sideKey]*side{}}
 }
 
 // Limit says which limit was reached first, so that a secret may have been passed on. It is "" while none was.
@@ -119,8 +120,8 @@ func (r *Redactor) learn(value, where string, answered bool) {
 
 // seek has the scanner look for a secret.
 func (r *Redactor) seek(secret string) {
-	if r.scan == scanRules {
-		own := *scanRules
+	if r.scan == r.book.scanner {
+		own := *r.book.scanner
 		r.scan = &own
 	}
 	for _, text := range forms(secret) {

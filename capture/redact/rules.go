@@ -29,7 +29,7 @@ type fit func(text []byte) int
 
 // shapes are the secrets that are known by how they look. The lengths are the shortest that the makers hand out, or
 // shorter. What is more particular comes first.
-var shapes = compiled([]*rule{
+var shapes = []*rule{
 	// Providers of models.
 	{name: "anthropic-key", shape: `sk-ant-[\w-]{20,}`, hit: "sk-ant-api03-{93}AA", miss: "sk-ant-colony-size", from: "G T"},
 	{name: "openai-key", shape: `sk-proj-[\w-]{20,}`, hit: "sk-proj-{58}T3BlbkFJ{58}", miss: "sk-proj-alpha", from: "G T"},
@@ -114,7 +114,7 @@ var shapes = compiled([]*rule{
 	{name: "1password-token", shape: `ops_eyJ[\w+/=-]{250,}`, hit: "ops_eyJ{260}", miss: "ops_eyJ{9}", from: "G"},
 	{name: "age-key", shape: `AGE-SECRET-KEY-1[A-Z0-9]{58}`, hit: "AGE-SECRET-KEY-1{u58}", miss: "AGE-SECRET-KEY-1", from: "G"},
 	{name: "jwt", shape: `eyJ[\w-]{8,}\.eyJ[\w-]{2,}\.?[\w-]*`, fit: sentence, hit: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIi{30}.{43}", miss: "eyJhbGciOiJIUzI1NiJ9.and.more", from: "G T"},
-})
+}
 
 // compiled are rules that are ready for use. An alternative is a rule of its own.
 func compiled(rules []*rule) (list []*rule) {

@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 // flags tell by two characters, one behind the other, whether something may be there.
 const (
@@ -10,44 +13,39 @@ const (
 	mayGlue                   // they are the third and fourth of what is found in the middle of a word, if grams says so
 )
 
-// beginsWith are the shapes by their first character, gluedRules by their first four, contextsBy the contexts by their last.
-var (
-	beginsWith = func() (list [256][]*rule) {
-		for c := range list {
-			for _, rule := range shapes {
-				if rule.begins(byte(c)) {
-					list[c] = append(list[c], rule)
-				}
+// book is all rules, where they are looked up. It is made when somebody needs it first, and does not change.
+type book struct {
+	begins  [256][]*rule       // shapes by their first character
+	glued   map[uint32][]*rule // those that are found in the middle of a word, by their first four
+	follow  [256][]*rule       // contexts by their last character
+	signs   [256]bool          // characters behind which a secret may be expected
+	scanner *scanner           // of a Redactor that knows no values
+}
+
+var theBook = sync.OnceValue(func() *book {
+	b := &book{glued: map[uint32][]*rule{}}
+	all := compiled(shapes)
+	for _, rule := range all {
+		for c := range b.begins {
+			if rule.begins(byte(c)) {
+				b.begins[c] = append(b.begins[c], rule)
 			}
 		}
-		return list
-	}()
-	gluedRules = func() map[uint32][]*rule {
-		list := map[uint32][]*rule{}
-		for _, rule := range shapes {
-			for _, head := range rule.heads {
-				if rule.glued() {
-					list[gramOf(head)] = append(list[gramOf(head)], rule)
-				}
+		for _, head := range rule.heads {
+			if rule.glued() {
+				b.glued[gramOf(head)] = append(b.glued[gramOf(head)], rule)
 			}
 		}
-		return list
-	}()
-	contextsBy = func() (list [256][]*rule) {
-		for _, rule := range contexts {
-			last := rule.after[len(rule.after)-1]
-			list[last] = append(list[last], rule)
-		}
-		return list
-	}()
-	triggers = func() (c [256]bool) {
-		for _, rule := range contexts {
-			c[rule.after[len(rule.after)-1]] = true
-		}
-		c['-'], c['='], c[':'] = true, true, true
-		return c
-	}()
-)
+	}
+	b.signs['-'], b.signs['='], b.signs[':'] = true, true, true
+	for _, rule := range compiled(contexts) {
+		last := rule.after[len(rule.after)-1]
+		b.follow[last] = append(b.follow[last], rule)
+		b.signs[last] = true
+	}
+	b.scanner = newScanner(all)
+	return b
+})
 
 // scanner finds where a secret may begin, fast.
 type scanner struct {
@@ -55,8 +53,7 @@ type scanner struct {
 	grams [gramBits / 64]uint64 // a bit for the first three or four characters of what begins a word, and the last of a context
 }
 
-// scanRules is the scanner of a Redactor that knows no values.
-var scanRules = func() *scanner {
+func newScanner(shapes []*rule) *scanner {
 	s := new(scanner)
 	for _, rule := range shapes {
 		for _, head := range rule.heads {
@@ -85,7 +82,7 @@ var scanRules = func() *scanner {
 	s.follow(':', names)
 	s.pairs[pair('-', '-')] |= mayFollow
 	return s
-}()
+}
 
 // nameEnds are the ends of all names of credentials.
 func nameEnds() (list []string) {

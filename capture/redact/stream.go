@@ -1,5 +1,7 @@
 package redact
 
+import "slices"
+
 // edit replaces a part of the input.
 type edit struct {
 	from, to int64
@@ -66,6 +68,7 @@ func (s *stream) expire(limit int64) {
 			s.settle(m)
 		}
 	}
+	s.texts.waiting = slices.DeleteFunc(s.texts.waiting, func(m *matcher) bool { return !m.holding() })
 }
 
 // settle decides with what there is: a secret that has begun is replaced as far as it has come, and what goes on with
@@ -93,7 +96,7 @@ func (s *stream) settle(m *matcher) {
 
 // unfinished is how a known secret goes on of which the text is a large part: more than what every key begins with.
 func (r *Redactor) unfinished(m *matcher) (rest string, v *knownValue) {
-	if !m.known.alive || len(m.text) < public(m.text)+plausibleMin {
+	if !m.known.alive || len(m.text) < r.public(m.text)+plausibleMin {
 		return "", nil
 	}
 	at, _ := r.known.find(string(m.text))
@@ -102,8 +105,8 @@ func (r *Redactor) unfinished(m *matcher) (rest string, v *knownValue) {
 }
 
 // public is how many characters of a text every key of its sort begins with.
-func public(text []byte) (n int) {
-	for _, rule := range beginsWith[text[0]] {
+func (r *Redactor) public(text []byte) (n int) {
+	for _, rule := range r.book.begins[text[0]] {
 		fixed := 0
 		for fixed < min(len(rule.parts), len(text)) && rule.parts[fixed].max == 1 && rule.parts[fixed].class[text[fixed]] {
 			fixed++
@@ -157,7 +160,7 @@ func (s *stream) written(m *matcher, p []byte, at int64) {
 		for n < len(p) && p[n] != '\\' && p[n] != '%' {
 			n++
 		}
-		if n == 0 || !m.spell.idle() {
+		if n == 0 {
 			s.feed(m, p[0], span{at, at + 1})
 			n = 1
 		} else {
@@ -176,7 +179,7 @@ func (s *stream) scan(m *matcher, p []byte, at int64) {
 				j++
 			}
 			if m.pass(p[i:j]); context {
-				m.expect()
+				m.expect(s.r)
 			}
 			if i = j; i == len(p) {
 				return
@@ -224,7 +227,7 @@ func (s *stream) step(m *matcher, u unit) {
 	if len(m.text) > 0 {
 		m.grow(s.r, u)
 	} else if !m.begin(s.r, u) {
-		m.passOne(u.c)
+		m.passOne(s.r, u.c)
 		return
 	}
 	v, n, by := m.judge()
@@ -267,7 +270,7 @@ func (s *stream) again(m *matcher, n int) {
 		m.unglued = true
 	default:
 		m.forget()
-		m.passOne(first)
+		m.passOne(s.r, first)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	waitingLimit = 64   // texts with what may be the beginning of a secret
+	waitingLimit = 128  // texts with what may be the beginning of a secret
 	textLimit    = 1024 // texts that are remembered
 )
 

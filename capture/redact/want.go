@@ -21,13 +21,13 @@ const (
 var armorRule = compiled([]*rule{{name: "private-key", after: "KEY-----", shape: `[A-Za-z0-9+/=]{20,}[A-Za-z0-9+/= \t\r\n]*`, fit: armored}})[0]
 
 // expect looks whether what was passed on ends as something that a secret stands behind.
-func (m *matcher) expect() {
+func (m *matcher) expect(r *Redactor) {
 	before := m.before()
 	if len(before) == 0 {
 		return
 	}
 	last := before[len(before)-1]
-	for _, rule := range contextsBy[last] {
+	for _, rule := range r.book.follow[last] {
 		if bytes.HasSuffix(before, []byte(rule.after)) && (rule.where == nil || rule.where(before)) {
 			m.want = want{rule: rule}
 			return
