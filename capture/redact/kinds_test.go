@@ -52,6 +52,8 @@ var written = []rule{
 	{name: "access_key", hit: "Endpoint=sb://a.example/;SharedAccessKeyName=Root;SharedAccessKey={43}=", miss: "SharedAccessKeyName=RootManageSharedAccessKey2"},
 	{name: "password", hit: "Server=db;User=sa;Password={16};Encrypt=true", miss: "Server=db;User=sa;Password=;Encrypt=true"},
 	{name: "auth_token", hit: "//registry.example/:_authToken={36}", miss: "//registry.example/:_authToken=${NPM_TOKEN}"},
+	{name: "password", hit: "SMTP_PASS={20}", miss: "SMTP_PASS=$SMTP_PASSWORD_1"},
+	{name: "subscription-key", hit: "Ocp-Apim-Subscription-Key: {32}", miss: "Ocp-Apim-Subscription-Key: required"},
 	{name: "auth", hit: `{"auths":{"r.example":{"auth":"dXNlcjpodW50ZXIyaHVudGVyMg=="}}}`, miss: `{"auth":"{40}"}`},
 	{name: "sig", hit: "https://a.example/x?sv=2024-01-01&sig={43}%3D", miss: "https://a.example/x?sig=up"},
 	{name: "key", hit: "https://a.example/x?key={39}", miss: "https://a.example/x?key=created_at_desc"},
@@ -60,6 +62,7 @@ var written = []rule{
 	{name: "x-api-key", hit: "curl -H 'X-Api-Key: {32}' https://a.example", miss: "curl -H 'X-Api-Key: anything' https://a.example"},
 	{name: "private-key", hit: "-----BEGIN PRIVATE KEY-----\n{64}\n{64}\n{20}==\n-----END PRIVATE KEY-----", miss: "x = \"-----BEGIN PRIVATE KEY-----\"; y = 1"},
 	{name: "private-key", hit: "-----BEGIN RSA PRIVATE KEY-----\r\nProc-Type: 4,ENCRYPTED\r\nDEK-Info: AES-128-CBC,{u8}\r\n\r\n{64}\r\n{30}\r\n-----END RSA PRIVATE KEY-----", miss: "-----BEGIN CERTIFICATE-----\n{64}\n-----END CERTIFICATE-----"},
+	{name: "private-key", hit: "-----BEGIN PRIVATE KEY-----\n{u64}\n{u20}", miss: "-----BEGIN PRIVATE KEY-----\nABCDEFGHIJKLMNOPQRSTUVWXYZ"},
 	{name: "private-key", hit: "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{64}\n{64}\n=abcd\n-----END PGP PRIVATE KEY BLOCK-----", miss: "-----BEGIN PRIVATE KEY----- is how the file begins"},
 	{name: "private-key", hit: "KEY=\"-----BEGIN PRIVATE KEY----- {64} {64} {64} {64} {64} {64} {64} {64} {64} {20}= -----END PRIVATE KEY-----\"", miss: "grep -r 'BEGIN PRIVATE KEY-----' ."},
 }

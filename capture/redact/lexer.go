@@ -86,16 +86,16 @@ func (l *lexer) outside(p []byte, at int64) int {
 			l.stack, l.beyond = l.stack[:0], 0
 		}
 	}
+	keyed := l.keyed
 	n := l.loose(p)
 	text, from := p[:min(n+1, len(p))], 0
 	if n == len(p) || p[n] == '\n' {
 		text = p[:n]
 	}
-	if l.keyed && out.idle() && len(text) > 0 { // the colon behind a key assigns nothing here: the value has a text of its own
+	if keyed && out.idle() && len(text) > 0 && text[0] == ':' { // it assigns nothing here: the value has a text of its own
 		out.pass(text[:1])
 		from = 1
 	}
-	l.keyed = false
 	l.s.written(out, text[from:], at+int64(from))
 	if n == len(p) {
 		return n
@@ -112,6 +112,9 @@ func (l *lexer) outside(p []byte, at int64) int {
 // loose follows the structure up to the next quote or line break, and notes the numbers that are an index.
 func (l *lexer) loose(p []byte) int {
 	for n, c := range p {
+		if l.keyed && c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			l.unkey(c)
+		}
 		switch {
 		case c == '"' || c == '\n':
 			return n
@@ -125,6 +128,14 @@ func (l *lexer) loose(p []byte) int {
 		l.before = c
 	}
 	return len(p)
+}
+
+// unkey takes what stands behind a key. When that is no colon, it was a string like any other, of a text that is no JSON.
+func (l *lexer) unkey(c byte) {
+	l.keyed = false
+	if top := l.top(); top != nil && c != ':' {
+		top.field = field{}
+	}
 }
 
 // lineStart passes over the field name of an event stream's line, so that a secret may have line breaks there.

@@ -35,7 +35,7 @@ var secretNames = []secretName{
 	{"authkey", "auth_key", isRandom}, {"masterkey", "master_key", isRandom}, {"encryptionkey", "encryption_key", isRandom},
 	{"passphrase", "passphrase", isRandom}, {"password", "password", isRandom}, {"passwd", "password", isRandom}, {"pwd", "password", isRandom},
 	{"secret", "secret", isRandom}, {"token", "token", isRandom}, {"credentials", "credentials", isRandom}, {"credential", "credentials", isRandom},
-	{"auth", "auth", isBasic},
+	{"subscriptionkey", "subscription-key", isPlausible}, {"pass", "password", isRandom}, {"auth", "auth", isBasic},
 }
 
 // plainNames are what names that end so have in them when their value is no credential: cursors, vocabularies, caches.

@@ -192,6 +192,23 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// A secret at the very end of a request is replaced before the answer is passed on.
+func TestEndOfRequest(t *testing.T) {
+	r := redactor()
+	secret := sample("{36}")
+	got := ""
+	for _, rec := range append(take(r, capture.Record{Exchange: 1, Side: capture.Request, Data: []byte("a=b&client_secret=" + secret)}),
+		take(r, capture.Record{Exchange: 1, Head: &capture.Head{Status: 200}})...) {
+		got += string(rec.Data)
+		if rec.Head != nil {
+			got += "|"
+		}
+	}
+	if want := "a=b&client_secret=" + r.tag(secret, "client_secret") + "|"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // What looks nearly like a secret is none.
 func TestNearMisses(t *testing.T) {
 	for _, s := range []string{

@@ -58,7 +58,7 @@ var shapes = []*rule{
 	{name: "posthog-key", shape: `phx_[A-Za-z0-9]{43,48}`, hit: "phx_{43}", miss: "phx_router", from: "T"},
 
 	// Clouds.
-	{name: "aws-key-id", shape: `(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}`, fit: noExample, hit: "AKIA{u16}", miss: "AKIAIOSFODNN7EXAMPLE", from: "G T"},
+	{name: "aws-key-id", shape: `(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}`, fit: noExample, hit: "AKIA{u16}", miss: "AKIAIOSFODNN7EXAMPLE", from: "G T"},
 	{name: "google-token", shape: `ya29\.[\w.-]{20,}`, hit: "ya29.{60}", miss: "ya29.short", from: "T"},
 	{name: "google-refresh-token", shape: `1//0[\w-]{36,}`, fit: mixed(3), hit: "1//0{60}", miss: "1//0-this-is-a-comment-and-no-token-of-anybody", from: "K"},
 	{name: "google-client-secret", shape: `GOCSPX-[\w-]{20,}`, hit: "GOCSPX-{28}", miss: "GOCSPX-prefix", from: "K"},
