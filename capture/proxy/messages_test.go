@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"toolscope/capture"
 )
 
 const fin = 0x80
@@ -74,6 +76,22 @@ func TestMessageTooLong(t *testing.T) {
 	m.write([]byte{0, fin | opText, 1, 'x'}, emit)
 	if fmt.Sprint(got) != fmt.Sprint([]uint64{messageBytes + 1, 1}) {
 		t.Error(got)
+	}
+}
+
+// What is too long to be recorded is missing, as bytes are for which there is no room.
+func TestMessageTooLongIsLost(t *testing.T) {
+	var got []capture.Record
+	x := &exchange{p: &Proxy{options: Options{Record: func(r capture.Record) { got = append(got, r) }}}, number: 7}
+	u := newUpgraded(x, nil)
+	u.take(&u.upstream, []byte{fin | opBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1}, 5)
+	block := make([]byte, 1<<20)
+	for range 64 {
+		u.take(&u.upstream, block, 6)
+	}
+	u.take(&u.upstream, []byte{0}, 7)
+	if len(got) != 1 || got[0].Lost != messageBytes+1 || got[0].Data != nil || got[0].Exchange != 7 || !strings.HasPrefix(got[0].Note, "gap: ") {
+		t.Errorf("%+v", got)
 	}
 }
 
