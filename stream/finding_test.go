@@ -78,6 +78,7 @@ var findingCases = []struct {
 	{"list", sealedWith(`[1]`), []string{"call 1 ARGS_NOTOBJECT warn #2 @0"}},
 	{"number", sealedWith(`12`), []string{"call 1 ARGS_NOTOBJECT warn #2 @0"}},
 	{"not UTF-8", sealedWith("{\"é\":\"\xff\"}"), []string{"call 1 ARGS_BAD_UTF8 warn #2 @7"}},
+	{"not UTF-8 from the first byte on", sealedWith("\xff{}"), []string{"call 1 ARGS_BROKEN error #1 @0", "call 1 ARGS_BAD_UTF8 warn #2 @0"}},
 	{"lone half pair", sealedWith("{\"a\":\"\xed\xa0\xbd\"}"), []string{"call 1 ARGS_BAD_UTF8 warn #2 @6"}},
 	{"empty key", sealedWith(`{ "":{}}`), []string{"call 1 EMPTY_KEY warn #2 @2"}},
 	{"parallel wrapper", []Event{opened(0, "id", "multi_tool_use.parallel"), args(0, `{"tool_uses":[{"recipient_name":"functions.f","parameters":{}}]}`), sealed(0)},
@@ -130,6 +131,7 @@ func TestFindingMessages(t *testing.T) {
 		want   string
 	}{
 		{append(sealedWith(`{"a":"x`), finish(FinishCut, "max_tokens")), `the arguments stop after 7 bytes, inside a string: the provider's limit cut the response: max_tokens`},
+		{append(sealedWith(`{`), finish(FinishCut, "length")), `the arguments stop after 1 bytes: the provider's limit cut the response: length`},
 		{append(sealedWith(`{"a`), finish(FinishCut, "length")), `the arguments stop after 3 bytes, inside a key: the provider's limit cut the response: length`},
 		{append(sealedWith(`{"a":-`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a number: the provider's limit cut the response: length`},
 		{append(sealedWith(`{"a":t`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a literal: the provider's limit cut the response: length`},

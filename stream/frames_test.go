@@ -200,3 +200,16 @@ func TestFramers(t *testing.T) {
 		})
 	}
 }
+
+// TestValuesWhy: what is left behind the last object says what it is; objects have
+// nothing to explain.
+func TestValuesWhy(t *testing.T) {
+	var v Values
+	why := map[FrameKind]string{}
+	take := func(f Frame) { why[f.Kind] = f.Why }
+	v.Write([]byte(`{"a":1} left over`), take)
+	v.Close(take)
+	if len(why) != 2 || why[FrameData] != "" || why[FrameResidue] == "" {
+		t.Errorf("%v", why)
+	}
+}

@@ -233,3 +233,33 @@ func TestPlainRun(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepMix: at any depth the lexer knows what is open there.
+func TestDeepMix(t *testing.T) {
+	for _, object := range []func(depth int) bool{
+		func(depth int) bool { return depth%2 == 0 },
+		func(depth int) bool { return depth/64%2 == 0 },
+		func(depth int) bool { return depth%64 < 2 },
+	} {
+		var open, shut string
+		for depth := range 200 {
+			if depth == 0 || object(depth) {
+				open, shut = open+`{"k":`, "}"+shut
+			} else {
+				open, shut = open+"[", "]"+shut
+			}
+		}
+		var l Lexer
+		l.Write([]byte(open + "1" + shut))
+		if l.Close(); l.Syntax() != SyntaxObject {
+			t.Fatalf("%s, %v", l.Syntax(), l.Err())
+		}
+		for i := range shut { // the other closer never fits
+			var l Lexer
+			other := map[byte]string{'}': "]", ']': "}"}[shut[i]]
+			if l.Write([]byte(open + "1" + shut[:i] + other)); l.Err() == nil {
+				t.Fatalf("%d closers and %s", i, other)
+			}
+		}
+	}
+}

@@ -14,6 +14,7 @@ var unquoteCases = []struct{ lit, want string }{
 	{`\u0041\u00e9\u8aad\u0000`, "Aé読\x00"},
 	{`\uABcd`, "\uabcd"},
 	{`a\ud83d\ude00b`, "a😀b"},
+	{`\ud800\udc00`, "\U00010000"},
 	{`\udbff\udfff`, "\U0010ffff"},
 	{`\\u0041`, `\u0041`},
 

@@ -1,0 +1,72 @@
+package stream
+
+import "testing"
+
+// TestNoDetails: an event may come without details, whatever it is.
+func TestNoDetails(t *testing.T) {
+	var s Session
+	for kind := EventKind(0); kind <= Heartbeat+1; kind++ {
+		for turn := NoTurn; turn < 2; turn++ {
+			e := Event{Kind: kind, Turn: turn}
+			s.Apply(e)
+			if e.String() == "" {
+				t.Errorf("event %d has no words", kind)
+			}
+		}
+	}
+	if len(s.Turns) != 2 || s.Turns[0].Exchange != 0 || s.Turns[0].Dialect != "" {
+		t.Errorf("%d turns, the first %+v", len(s.Turns), s.Turns[0])
+	}
+}
+
+// TestFinishWords: the first word on why a turn ended stays, unless a later one
+// says that it did not end well.
+func TestFinishWords(t *testing.T) {
+	for _, c := range []struct {
+		events []Event
+		word   string
+		phase  TurnPhase
+	}{
+		{[]Event{finish(FinishDone, "stop"), finish(FinishDone, "tool_calls")}, "stop", TurnComplete},
+		{[]Event{finish(FinishDone, "stop"), finish(FinishCut, "length")}, "length", TurnTruncated},
+		{[]Event{finish(FinishCut, "length"), finish(FinishDone, "stop")}, "length", TurnTruncated},
+		{[]Event{finish(FinishCut, "length"), finish(FinishRefused, "refusal")}, "refusal", TurnRejected},
+	} {
+		turn := fold(append(c.events, closed(CloseEnd))...).Turns[0]
+		if turn.Finish != c.word || turn.Phase() != c.phase {
+			t.Errorf("%v: %q, %s", c.events, turn.Finish, turn.Phase())
+		}
+	}
+}
+
+// TestNextSlotRule: who waits for the next call runs one when the stream turns to
+// another, also to one that was open before.
+func TestNextSlotRule(t *testing.T) {
+	s := fold(opened(0, "1", "f"), opened(1, "2", "f"), args(1, `{}`), args(0, `{}`))
+	if got := s.Turns[0].Calls[1].Run(NextSlot); got.Event != 3 || got.Bytes != 2 {
+		t.Errorf("the second call runs at event %d with %d bytes", got.Event, got.Bytes)
+	}
+	s = fold(opened(0, "1", "f"), sealed(0), opened(1, "2", "f"))
+	if got := s.Turns[0].Calls[0].Run(NextSlot); got.Verdict != RunSafely {
+		t.Errorf("sealed by the second event, run by the third: %s", got.Verdict)
+	}
+}
+
+// TestSealedAndCut: a call that is sealed and then cut keeps its bytes as they are,
+// half a character at their end included.
+func TestSealedAndCut(t *testing.T) {
+	const half = "{\"a\":\"\xed\xa0\xbd"
+	c := fold(opened(0, "1", "f"), args(0, half), sealed(0), finish(FinishCut, "length"), closed(CloseEnd)).Turns[0].Calls[0]
+	if string(c.Args()) != half || c.Phase() != PhaseTruncated {
+		t.Errorf("%q, %s", c.Args(), c.Phase())
+	}
+}
+
+// TestSealedAtOnce: a seal in the very first frame counts, also of a call without
+// arguments.
+func TestSealedAtOnce(t *testing.T) {
+	s := fold(opened(0, "1", "f"), withIt(sealed(0)), opened(1, "2", "f"))
+	if got := s.Turns[0].Calls[0].Run(NextSlot); got.Verdict != RunSafely {
+		t.Errorf("run by the next call: %s", got.Verdict)
+	}
+}
