@@ -70,3 +70,22 @@ func TestSealedAtOnce(t *testing.T) {
 		t.Errorf("run by the next call: %s", got.Verdict)
 	}
 }
+
+// TestRewriteDeltas: the deltas before a rewrite brought none of the bytes that now
+// stand, and arguments that go on behind one alternate with nothing.
+func TestRewriteDeltas(t *testing.T) {
+	rewrite := func(s string) Event { return Event{Kind: Rewrite, Text: s} }
+	c := fold(opened(0, "1", "f"), rewrite(`{"a":`), args(0, `1}`)).Turns[0].Calls[0]
+	if len(c.Findings) != 0 || string(c.Args()) != `{"a":1}` {
+		t.Errorf("%s, %v", c.Args(), c.Findings)
+	}
+	c = fold(opened(0, "1", "f"), args(0, `{"a":`), args(0, `1}`), rewrite(`{"b":`), args(0, `2`), rewrite(`{"c":3}`)).Turns[0].Calls[0]
+	for n := range 4 {
+		if start, end := c.DeltaSpan(n); start != 0 || end != 0 {
+			t.Errorf("delta %d brought bytes %d to %d", n, start, end)
+		}
+	}
+	if start, end := c.DeltaSpan(4); start != 0 || end != 7 || c.DeltaAt(0) != 4 {
+		t.Errorf("the last brought bytes %d to %d, the first byte came with delta %d", start, end, c.DeltaAt(0))
+	}
+}
