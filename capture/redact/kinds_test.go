@@ -63,6 +63,7 @@ var written = []rule{
 	{name: "private-key", hit: "-----BEGIN PRIVATE KEY-----\n{64}\n{64}\n{20}==\n-----END PRIVATE KEY-----", miss: "x = \"-----BEGIN PRIVATE KEY-----\"; y = 1"},
 	{name: "private-key", hit: "-----BEGIN RSA PRIVATE KEY-----\r\nProc-Type: 4,ENCRYPTED\r\nDEK-Info: AES-128-CBC,{u8}\r\n\r\n{64}\r\n{30}\r\n-----END RSA PRIVATE KEY-----", miss: "-----BEGIN CERTIFICATE-----\n{64}\n-----END CERTIFICATE-----"},
 	{name: "private-key", hit: "-----BEGIN PRIVATE KEY-----\n{u64}\n{u20}", miss: "-----BEGIN PRIVATE KEY-----\nABCDEFGHIJKLMNOPQRSTUVWXYZ"},
+	{name: "private-key", hit: "key: |\n    -----BEGIN PRIVATE KEY-----\n    {64}\n    {64}\n    {64}\n    {64}\n    {64}\n    {64}\n    {64}\n    {64}\n    {64}\n    {64}\n    {20}\n", miss: "-----BEGIN PRIVATE KEY-----\n    kept in the safe of the office"},
 	{name: "private-key", hit: "-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{64}\n{64}\n=abcd\n-----END PGP PRIVATE KEY BLOCK-----", miss: "-----BEGIN PRIVATE KEY----- is how the file begins"},
 	{name: "private-key", hit: "KEY=\"-----BEGIN PRIVATE KEY----- {64} {64} {64} {64} {64} {64} {64} {64} {64} {20}= -----END PRIVATE KEY-----\"", miss: "grep -r 'BEGIN PRIVATE KEY-----' ."},
 }

@@ -54,7 +54,7 @@ func TestWordsStay(t *testing.T) {
 		sample(`"nextPageToken":"{40}","continuation_token":"{40}","csrf_token":"{40}","page_token={40}"`), "sk-…, sk-xxx, sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 		"OPENAI_API_KEY=$KEY OPENAI_API_KEY=${OPENAI_API_KEY} api_key={{secrets.openai_key_2}} key: ${{ secrets.X1234567890 }}", "API_KEY=%OPENAI_API_KEY_2% TOKEN=<token1234567890>",
 		"PASSWORD=password PASSWORD=placeholder-1234567 token: String = tokenFrom2Parts(a)", "os.environ['API_KEY_2_OF_3'], process.env.API_KEY2",
-		"if password == 'hunter': pass", `if a { h.Get("Authorization"); h.Get("Authentication") }`, `{"authorization", "authentication"}`, "password: Annotated[str, Field(min_length=8)]", "task-management-for-the-whole-team-of-2026", "disk-0123456789abcdef0123456789abcdef",
+		`{"api_key":"abc-${KEY2026XYZ99QRS}"} {"api_key":"abc-{{KEY2026XYZ99QRS}}"}`, "if password == 'hunter': pass", `if a { h.Get("Authorization"); h.Get("Authentication") }`, `{"authorization", "authentication"}`, "password: Annotated[str, Field(min_length=8)]", "task-management-for-the-whole-team-of-2026", "disk-0123456789abcdef0123456789abcdef",
 	} {
 		for _, form := range []string{text, quoted(text), quoted(quoted(text))} {
 			if got := r.Text(form); got != form {
@@ -82,6 +82,9 @@ func TestManyKnownValues(t *testing.T) {
 
 // Servers cannot crowd out what stood in requests; where there is no more room, that is said.
 func TestLimitOfKnownValues(t *testing.T) {
+	if requestLimit != 16384 || answerLimit != 4096 {
+		t.Error("README says other numbers")
+	}
 	r := redactor()
 	value := func(i int) string { return sample(fmt.Sprint("{24}v", i)) }
 	for i := 0; r.known.held[1] < answerLimit; i++ {

@@ -235,7 +235,7 @@ var commonPasswords = map[string]bool{
 
 // afterColon wants a random password behind a name.
 func afterColon(text []byte) int {
-	if _, password, ok := bytes.Cut(text, []byte(":")); !ok || random(password) == 0 && len(password) < 12 || plausible(password) == 0 {
+	if _, password, ok := bytes.Cut(text, []byte(":")); !ok || random(password) == 0 {
 		return 0
 	}
 	return len(text)

@@ -167,7 +167,7 @@ func TestKnownByValue(t *testing.T) {
 func TestTags(t *testing.T) {
 	key := canaries["anthropic-key"]
 	r := redactor()
-	h := r.Header(http.Header{"X-Api-Key": {key}, "Authorization": {"Bearer " + key}, "Idempotency-Key": {"one-two-three"}})
+	h := r.Header(http.Header{"X-Api-Key": {key}, "Authorization": {"Bearer " + key}, "Idempotency-Key": {"one-two-three"}, "Sec-Websocket-Key": {"nonce"}})
 	want := strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
 	for _, got := range []string{h.Get("X-Api-Key"), r.Text(key), strings.TrimPrefix(r.Text("Bearer "+key), "Bearer "), r.Text(key + ".")} {
 		if strings.TrimSuffix(got, ".") != want {
@@ -181,8 +181,8 @@ func TestTags(t *testing.T) {
 	if pattern[len(pattern)-6:] != want[len(want)-6:] {
 		t.Errorf("%s has another tag than %s", pattern, want)
 	}
-	if h.Get("Idempotency-Key") != "one-two-three" {
-		t.Error("an idempotency key is no secret")
+	if h.Get("Idempotency-Key") != "one-two-three" || h.Get("Sec-Websocket-Key") != "nonce" {
+		t.Error("an idempotency key is no secret, and neither is a nonce")
 	}
 	other := New([]byte("other"), Options{}).Text(key)
 	if other == redactor().Text(key) || redactor().Text(key) == redactor().Text(canaries["openai-key"]) {

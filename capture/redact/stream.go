@@ -133,7 +133,7 @@ func (s *stream) conclude(m *matcher) {
 		n := 0
 		var by *rule
 		for i := range m.candidates {
-			if c := &m.candidates[i]; n == 0 && (c.state == ended || c.state == alive && c.whole()) {
+			if c := &m.candidates[i]; n == 0 && c.state == alive && c.whole() {
 				n, by = c.fits(m.text), c.rule
 			}
 		}
