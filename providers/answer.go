@@ -77,3 +77,30 @@ func (x *Exchange) tellOwn() {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: why, More: more})
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
 }
+
+// cutShort reports whether somebody other than who sent the response ended it.
+func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
+
+// concludes takes what the decoder makes of the end. Where that was not the
+// provider's, what is missing is no finding, and a protocol that did not show
+// itself might have.
+func (x *Exchange) concludes(e stream.Event) {
+	if e.Kind == stream.Found && x.cutShort() {
+		d := e.More.Finding.Diagnosis
+		if d != dialectSeen && (d != dialectUnknown || x.waiting < patience) {
+			return
+		}
+	}
+	x.decodes(e)
+}
+
+// closeOpen ends the turns that the decoder leaves open, if it is known how they
+// ended, or why that is not.
+func (x *Exchange) closeOpen() {
+	if x.gap.missed == 0 && !x.cutShort() {
+		return
+	}
+	for _, turn := range x.openTurns() {
+		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
+	}
+}

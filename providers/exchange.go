@@ -242,9 +242,9 @@ func (x *Exchange) end() {
 	x.tellTrouble()
 	x.tellGlued()
 	if x.decoder != nil {
-		x.decoder.Close(x.onEvent)
+		x.decoder.Close(x.concludes)
 		x.closeLast()
-		x.closeUnseen()
+		x.closeOpen()
 	}
 	x.tellNotes()
 }
@@ -260,7 +260,7 @@ func (x *Exchange) closeLast() {
 	if turn.Closed() {
 		return
 	}
-	if len(turn.Findings) == 0 && !turn.Unseen() {
+	if len(turn.Findings) == 0 && !turn.Unseen() && !x.cutShort() {
 		x.emit(dialect.Diagnose(n, stream.NoSlot, dialectUnknown,
 			"no frame says anything in %s: shown as they came, not interpreted", x.Dialect.Title))
 	}

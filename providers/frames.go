@@ -103,7 +103,7 @@ func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialec
 func (x *Exchange) decode(f stream.Frame, number int32) {
 	x.frame = number
 	switch {
-	case f.Kind == stream.FrameResidue && f.Cut && x.by > stream.Provider:
+	case f.Kind == stream.FrameResidue && f.Cut && x.cutShort():
 		return
 	case f.Kind == stream.FrameResidue:
 		x.fault(f.Why)
@@ -117,7 +117,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 		return
 	}
 	switch err := x.decoder.Decode(f, x.onEvent); {
-	case f.Cut && x.by > stream.Provider: // whoever ended the response cut the frame too
+	case f.Cut && x.cutShort(): // whoever ended the response cut the frame too
 	case err != nil && f.Cut:
 		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
 	case err != nil:
@@ -222,7 +222,7 @@ func (x *Exchange) cut(e stream.Event) stream.Event {
 		e.Code, e.Text = stream.CloseUnseen, ""
 	case x.closing && x.by != 0:
 		e.More = &stream.Detail{By: x.by}
-		if x.by > stream.Provider {
+		if x.cutShort() {
 			e.Text = x.why
 		}
 	}

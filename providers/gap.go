@@ -181,17 +181,6 @@ func (x *Exchange) openTurns() (open []int32) {
 	return open
 }
 
-// closeUnseen ends the turns that are still open when nothing more of a response
-// with a gap comes: how they ended was not seen.
-func (x *Exchange) closeUnseen() {
-	if x.gap.missed == 0 {
-		return
-	}
-	for _, turn := range x.openTurns() {
-		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
-	}
-}
-
 // bytesOf is a number of bytes in words.
 func bytesOf(n int64) string {
 	if n == 1 {

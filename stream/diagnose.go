@@ -83,7 +83,11 @@ func (c *Call) checkSeal(said string, event int) {
 
 // settle makes the findings that need the whole text. The arguments are final.
 func (c *Call) settle(event int) {
+	text := len(c.args) // without half a character, the other half of which was to come
 	c.end()
+	if c.phase != PhaseAborted && c.phase != PhaseTruncated {
+		text = len(c.args)
+	}
 	if c.settled || c.freeform {
 		return
 	}
@@ -92,7 +96,7 @@ func (c *Call) settle(event int) {
 	if c.Syntax() != SyntaxObject {
 		c.checkCumulative()
 	}
-	if !utf8.Valid(c.args) {
+	if !utf8.Valid(c.args[:text]) {
 		c.find(ArgsBadUTF8, event, firstBadByte(c.args), "the arguments are not UTF-8: each client replaces the bytes in its own way")
 	}
 	switch c.Syntax() {

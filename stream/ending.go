@@ -50,23 +50,28 @@ func party(by Culprit) Culprit {
 }
 
 func (t *Turn) close(e Event, n int) {
+	by := Provider
+	if e.Code == CloseCut {
+		by = party(e.More.By)
+	}
+	if !t.closed {
+		t.closer = by
+	}
 	t.closed, t.ClosedAt = true, e.At
 	switch e.Code {
 	case CloseEnd:
-		t.endedBy(Provider)
-		t.endCalls(PhaseEnded, n, ArgsCut, "the response ended")
+		t.endedBy(by)
+		t.endCalls(PhaseEnded, n)
 	case CloseUnseen:
 		t.blind = true
-		t.endCalls(PhaseUnseen, n, ArgsCut, "")
+		t.endCalls(PhaseUnseen, n)
 	default:
 		t.cut = true
-		by := party(e.More.By)
-		how := cutBy[by]
 		t.endedBy(by)
 		if !t.failed && e.Text != "" {
-			t.find(how.found, n, "%s", e.Text)
+			t.find(cutBy[by].found, n, "%s", e.Text)
 		}
-		t.endCalls(PhaseAborted, n, how.cut, how.why)
+		t.endCalls(PhaseAborted, n)
 	}
 }
 
@@ -77,22 +82,29 @@ func (t *Turn) endedBy(by Culprit) {
 	}
 }
 
-// endCalls ends the calls that are open.
-func (t *Turn) endCalls(phase Phase, n int, cut *Diagnosis, why string) {
+// endCalls ends the calls that are open, as whoever closed the turn left them.
+func (t *Turn) endCalls(phase Phase, n int) {
+	others := t.closer > Provider
+	cut, why := cutBy[t.closer].cut, cutBy[t.closer].why
+	if phase == PhaseEnded {
+		why = "the response ended"
+	}
 	t.reach(sweepClose, AllChoices, func(c *Call) {
 		switch {
 		case c.phase > PhaseOpen:
 		case phase == PhaseUnseen:
 			c.miss(n, t.Missed)
 		default:
-			c.stopped = phase == PhaseAborted && t.EndedBy == Client
+			c.stopped = t.closer == Client && phase == PhaseAborted
+			c.settled = c.settled || others // its arguments are not final
 			c.conclude(phase, n, cut, why)
 		}
-		if !t.blind {
-			c.checkSeal("the call was sealed", n)
-		}
 		c.fire(AtEnd, n)
-		if c.Name == "" && !c.Attempt && c.phase != PhaseUnseen && !c.stopped && t.EndedBy != Network && t.EndedBy != Toolscope {
+		if t.blind || others {
+			return // what seems to be missing may have been to come
+		}
+		c.checkSeal("the call was sealed", n)
+		if c.Name == "" && !c.Attempt {
 			c.findOnce(NameMissing, n, "no name ever came: nobody can say which tool this is")
 		}
 	})

@@ -43,9 +43,10 @@ type Turn struct {
 	finish   Code
 	failed   bool
 	closed   bool
-	cut      bool // closed without the protocol's terminator
-	gaps     int  // how often bytes of it were not seen
-	blind    bool // they were missed while it was open: they may have ended it
+	closer   Culprit // who closed it first
+	cut      bool    // closed without the protocol's terminator
+	gaps     int     // how often bytes of it were not seen
+	blind    bool    // they were missed while it was open: they may have ended it
 }
 
 // TurnPhase is what became of a turn.
