@@ -38,9 +38,12 @@ func corpus(t *testing.T) string {
 func TestCorpusCuttings(t *testing.T) {
 	root := corpus(t)
 	rarely(t)
-	random := 1000
-	if testing.Short() || raceEnabled {
+	random := 50
+	switch {
+	case testing.Short() || raceEnabled:
 		random = 20
+	case os.Getenv("TOOLSCOPE_LONG") != "":
+		random = 1000
 	}
 	files, err := filepath.Glob(filepath.Join(root, "dev", "*", "*")) // of no known dialect, too
 	if err != nil || len(files) < 150 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -74,12 +75,16 @@ func state(session *stream.Session) string {
 }
 
 // effort is how many bytes a wire may be read again for to try one kind of
-// cuttings: every place of up to 32 KiB, fewer places of more.
+// cuttings: every place of up to 4 KiB, or 32 KiB where there is time, and fewer
+// places of more.
 func effort() int {
-	if testing.Short() || raceEnabled {
+	switch {
+	case testing.Short() || raceEnabled:
 		return 256 * 256
+	case os.Getenv("TOOLSCOPE_LONG") != "":
+		return 32768 * 32768
 	}
-	return 32768 * 32768
+	return 4096 * 4096
 }
 
 // cuttings yields ways to cut wire into chunks: byte by byte, in two at every

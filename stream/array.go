@@ -112,5 +112,5 @@ func (a *Array) flush(kind FrameKind, cut bool, emit func(Frame)) {
 		}
 		emit(f)
 	}
-	a.elem = a.elem[:0]
+	a.elem = emptied(a.elem)
 }

@@ -26,6 +26,15 @@ type Frame struct {
 	Why    string // of residue: why the bytes belong to no frame
 }
 
+// emptied is a buffer to be filled again, or none where one frame has made it big:
+// there may never be another like it.
+func emptied(p []byte) []byte {
+	if cap(p) > 1<<20 {
+		return nil
+	}
+	return p[:0]
+}
+
 // A Framer splits bytes into frames. However the bytes are cut into writes,
 // the frames are the same. Close emits what is left, marked Cut.
 type Framer interface {

@@ -26,7 +26,7 @@ func (l *Lines) Write(p []byte, emit func(Frame)) {
 		}
 		l.pos += int64(i + 1)
 		l.emit(line, false, emit)
-		l.line = l.line[:0]
+		l.line = emptied(l.line)
 		p = p[i+1:]
 	}
 }

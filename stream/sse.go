@@ -93,9 +93,12 @@ func (s *SSE) endLine(tail []byte, emit func(Frame)) {
 		return
 	}
 	s.oneLine(line)
-	if len(s.line) > 0 {
-		s.keepData()
-		s.line = s.line[:0]
+	switch {
+	case len(s.line) == 0:
+	case s.lent: // of a line of its own buffer: that becomes the data's
+		s.own, s.line, s.lent = s.data, s.own[:0], false
+	default:
+		s.line = emptied(s.line)
 	}
 }
 
@@ -176,5 +179,5 @@ func (s *SSE) dispatch(emit func(Frame), cut bool) {
 	}
 	s.data, s.lent, s.bare = nil, false, false
 	emit(f)
-	s.event = s.event[:0]
+	s.event, s.own = s.event[:0], emptied(s.own)
 }

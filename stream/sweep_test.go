@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -49,7 +50,11 @@ func TestSweeps(t *testing.T) {
 		failure("x", "y"), closed(CloseEnd), closed(CloseCut), closed(CloseUnseen),
 		{Kind: TurnClose, Code: CloseCut, Text: "cut", More: &Detail{By: Client}}, {Kind: Gap, More: &Detail{Missed: 3}, Text: "gap"},
 	}
-	for range 600 {
+	rounds := 100
+	if os.Getenv("TOOLSCOPE_LONG") != "" {
+		rounds = 600
+	}
+	for range rounds {
 		var events []Event
 		for range 25 {
 			slot, choice := r.Int32N(4), r.Int32N(3)-1

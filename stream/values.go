@@ -56,5 +56,5 @@ func (v *Values) flush(kind FrameKind, cut bool, emit func(Frame)) {
 		}
 		emit(f)
 	}
-	v.text = v.text[:0]
+	v.text = emptied(v.text)
 }

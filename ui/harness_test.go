@@ -2,6 +2,7 @@ package ui
 
 import (
 	"math"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -58,12 +59,15 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *screen {
 	return s
 }
 
-// thin is every how many samples are looked at: all, but where time is short.
+// thin is every how many samples are looked at: all, where there is time.
 func thin() int {
-	if raceEnabled || testing.Short() {
+	switch {
+	case raceEnabled || testing.Short():
 		return 7
+	case os.Getenv("TOOLSCOPE_LONG") != "":
+		return 1
 	}
-	return 1
+	return 4
 }
 
 func ascii(o *Options) { o.ASCII = true }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,10 +10,11 @@ import (
 	"toolscope/stream"
 )
 
-// measured skips a test of speed where speed means nothing.
+// measured skips a test of speed where speed means nothing: only a machine that
+// does nothing else tells.
 func measured(t *testing.T) {
-	if raceEnabled || testing.Short() {
-		t.Skip("not with the race detector, nor in short tests")
+	if raceEnabled || os.Getenv("TOOLSCOPE_LONG") == "" {
+		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")
 	}
 }
 

@@ -27,6 +27,9 @@ func (r Raw) IsString() bool { return r.Kind() == '"' }
 // Append appends what the value stands for as text: a string's content, the
 // exact bytes of anything else.
 func (r Raw) Append(dst []byte) []byte {
+	if len(dst) == 0 && cap(dst) > 1<<20 && len(r) < cap(dst)/4 {
+		dst = nil // a buffer that one value has made big is let go
+	}
 	if !r.IsString() {
 		return append(dst, r...)
 	}

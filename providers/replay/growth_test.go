@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -108,8 +109,8 @@ func resultsOf(n int) (parts []dialect.Part) {
 // TestGrowth: a history of sixteen times the length takes about sixteen times as
 // long, and not the square of that.
 func TestGrowth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
+	if os.Getenv("TOOLSCOPE_LONG") == "" {
+		t.Skip("measured with TOOLSCOPE_LONG=1 alone")
 	}
 	const few, more, most = 1000, 16, 110
 	from := target(t, "openai-chat")
@@ -149,8 +150,8 @@ func grows(most time.Duration, small, large func()) (a, b time.Duration, ok bool
 
 // TestDiffGrowth is the same of the difference between two texts.
 func TestDiffGrowth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
+	if os.Getenv("TOOLSCOPE_LONG") == "" {
+		t.Skip("measured with TOOLSCOPE_LONG=1 alone")
 	}
 	const few, more, most = 1 << 14, 64, 640
 	for name, text := range map[string]func(n int, c string) []byte{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -185,9 +186,12 @@ func TestNeverAFalseAlarm(t *testing.T) {
 // TestNothingLate: of a simple schema, types, lists and keys are judged at the
 // byte that decides, and nothing of them is left to the validator.
 func TestNothingLate(t *testing.T) {
-	judged, rounds := 0, 10_000
-	if testing.Short() {
+	judged, rounds := 0, 2_000
+	switch {
+	case testing.Short():
 		rounds = 500
+	case os.Getenv("TOOLSCOPE_LONG") != "":
+		rounds = 10_000
 	}
 	for seed := range uint64(rounds) {
 		a := author{rand.New(rand.NewPCG(seed, 2))}
