@@ -110,6 +110,7 @@ var lexCases = []lexCase{
 	{`[1 2]`, `[1 n2 _3 !5`, SyntaxBroken, SyntaxBroken, `byte 3: expected a comma or ], got '2'`},
 	{`[}`, `[1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected a value or ], got '}'`},
 	{`01`, `n1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected no digit after a leading 0, got '1'`},
+	{`09`, `n1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected no digit after a leading 0, got '9'`},
 	{`-x`, `n1 !2`, SyntaxBroken, SyntaxBroken, `byte 1: expected a digit, got 'x'`},
 	{`1.e`, `n2 !3`, SyntaxBroken, SyntaxBroken, `byte 2: expected a digit, got 'e'`},
 	{`1ex`, `n2 !3`, SyntaxBroken, SyntaxBroken, `byte 2: expected a digit or a sign, got 'x'`},
