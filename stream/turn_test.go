@@ -89,3 +89,20 @@ func TestRewriteDeltas(t *testing.T) {
 		t.Errorf("the last brought bytes %d to %d, the first byte came with delta %d", start, end, c.DeltaAt(0))
 	}
 }
+
+// TestWhoFailed: an error is the provider's also where that is said, and the bytes
+// of all gaps are counted.
+func TestWhoFailed(t *testing.T) {
+	fails := func(by Culprit) *Turn {
+		return fold(Event{Kind: Failure, Text: "no", More: &Detail{By: by}}).Turns[0]
+	}
+	for by, want := range map[Culprit]*Diagnosis{0: ProviderError, Provider: ProviderError, Network: NoAnswer, Toolscope: NoAnswer} {
+		turn := fails(by)
+		if f := turn.Findings[0]; f.Diagnosis != want || by != 0 && f.By != by {
+			t.Errorf("by %q: %s by %s", by, f.Code, f.By)
+		}
+	}
+	if turn := fold(opened(0, "1", "f"), gap(3), gap(4)).Turns[0]; turn.Missed != 7 || !turn.Unseen() {
+		t.Errorf("%d bytes missed", turn.Missed)
+	}
+}
