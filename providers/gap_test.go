@@ -195,3 +195,38 @@ func (known *truth) contradicts(in *Inspector) string {
 	}
 	return ""
 }
+
+// FuzzGaps: whatever is missing of whatever bytes, some session comes of it, and
+// the same however what is left is cut into chunks; none of that is lost.
+func FuzzGaps(f *testing.F) {
+	for _, fixture := range fixtures(f) {
+		f.Add(fixture.wire, uint16(len(fixture.wire)/3), uint16(40), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, wire []byte, at, size uint16, seed uint64) {
+		first := min(int(at), len(wire))
+		end := min(first+int(size), len(wire))
+		left := append(append([]byte(nil), wire[:first]...), wire[end:]...)
+		read := func(most int) *Inspector {
+			r := rand.New(rand.NewPCG(seed, 0))
+			in := new(Inspector)
+			lost := int64(end-first) + 1
+			for i, part := range [][]byte{wire[:first], wire[end:]} {
+				if i == 1 {
+					in.Write(stream.Record{Lost: lost})
+				}
+				for len(part) > 0 {
+					n := min(1+r.IntN(most), len(part))
+					in.Write(stream.Record{Data: part[:n]})
+					part = part[n:]
+				}
+			}
+			in.Close()
+			return in
+		}
+		whole, cut := read(1<<30), read(9)
+		if digest(cut) != digest(whole) {
+			t.Errorf("cut into chunks:\n%s\nwant:\n%s", dump(cut), dump(whole))
+		}
+		checkKept(t, cut, left)
+	})
+}

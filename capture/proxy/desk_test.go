@@ -223,6 +223,16 @@ func headOf(recs []capture.Record, side capture.Side) *capture.Head {
 	return nil
 }
 
+// recordOfHead is the record that brought the response's head.
+func recordOfHead(recs []capture.Record) capture.Record {
+	for _, r := range recs {
+		if r.Side == capture.Response && r.Head != nil {
+			return r
+		}
+	}
+	return capture.Record{Head: new(capture.Head)}
+}
+
 func notes(recs []capture.Record) string {
 	var all []string
 	for _, r := range recs {

@@ -167,16 +167,6 @@ func TestClientBreaksOffItsBody(t *testing.T) {
 	}
 }
 
-// recordOfHead is the record that brought the response's head.
-func recordOfHead(recs []capture.Record) capture.Record {
-	for _, r := range recs {
-		if r.Side == capture.Response && r.Head != nil {
-			return r
-		}
-	}
-	return capture.Record{Head: new(capture.Head)}
-}
-
 func TestNoAnswer(t *testing.T) {
 	const closed = "127.0.0.1:1" // tcpmux, which nobody runs
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})

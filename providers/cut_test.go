@@ -1,0 +1,53 @@
+package providers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestCutByOthers: wherever a stream is cut by another than who sent it, what is
+// found by the cut blames nobody else, and of a client it is no more than a note.
+func TestCutByOthers(t *testing.T) {
+	rarely(t)
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			whole := f.inspect(f.wire)
+			so := blames(whole) // what is so in the end may be known by the cut
+			w := &whole.Exchange(0).Response
+			for n := range int32(w.Frames()) {
+				start, end := w.FrameSpan(n)
+				for _, at := range []int64{start, (start + end) / 2, end - 1, end} {
+					for _, by := range []string{"client", "network", "toolscope"} {
+						if wrong := f.cutBy(at, by, so); wrong != "" {
+							t.Fatalf("cut by %s at byte %d of %d: %s", by, at, len(f.wire), wrong)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// cutBy is what is wrongly found when somebody cuts the stream.
+func (f fixture) cutBy(at int64, by string, so []string) string {
+	in := f.asked()
+	in.Write(stream.Record{Data: f.wire[:at]})
+	before := map[string]int{}
+	for _, found := range blames(in) {
+		before[found]++
+	}
+	in.Write(stream.Record{End: true, Why: "so it was cut", By: by})
+	for _, found := range blames(in) {
+		if before[found]--; before[found] >= 0 || slices.Contains(so, found) {
+			continue
+		}
+		if !strings.HasSuffix(found, " "+by) || by == "client" && !strings.HasSuffix(found, " info client") {
+			return found
+		}
+	}
+	return ""
+}
