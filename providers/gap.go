@@ -27,9 +27,6 @@ type gaps struct {
 	lookedAt  int64 // size of the response when that was last looked for
 }
 
-// Missed is how many bytes of the response, and of the request, were not seen.
-func (x *Exchange) Missed() (response, request int64) { return x.gap.missed, x.gap.asked }
-
 // miss says that n bytes of the response passed unseen.
 func (x *Exchange) miss(n int64) {
 	x.gap.missed += n

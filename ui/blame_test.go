@@ -55,6 +55,16 @@ func TestStoppedAndUnseen(t *testing.T) {
 			t.Errorf("%s: the turn's role %d, want %d", test.what, got, test.role)
 		}
 	}
+	for _, records := range [][]stream.Record{
+		{{Lost: 40}, {End: true}},
+		{{Data: openCallStream()[0].Data[:9]}, {Lost: 40}, {End: true}},
+		{{Head: &stream.Head{Status: 502}, By: "toolscope"}, {End: true, Why: "refused", By: "network"}},
+		{{End: true, Why: "the client went away after 0 bytes", By: "client"}},
+		append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true}),
+	} {
+		s := newScreen(t, 140, 40).feed(records...)
+		s.press("g3").press("G<enter>").press("1gj3G<enter>") // the wire of what has no frames
+	}
 	plain := newScreen(t, 80, 24, ascii).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
 	if line, counts := plain.looks("second"); !strings.Contains(line, "u second") || !strings.Contains(counts, " u1") {
 		t.Errorf("%q and %q\n%s", line, counts, plain.text())

@@ -62,7 +62,7 @@ func (w *wire) wants(e stream.Event) bool {
 	switch e.Kind {
 	case stream.CallOpen, stream.CallMeta, stream.Args, stream.Rewrite, stream.Seal:
 		return e.Slot == c.Slot && w.next >= int(c.OpenedBy) && (c.ClosedBy == 0 || w.next < int(c.ClosedBy))
-	case stream.Finish, stream.Failure, stream.TurnClose:
+	case stream.Finish, stream.Failure, stream.TurnClose, stream.Gap:
 		return true
 	case stream.SentBack:
 		return int(e.Slot) == c.Number
@@ -186,6 +186,8 @@ func drawEvent(p *pen, e stream.Event, g ground) {
 		text = usageText(more.Usage, p.glyph.dot)
 	case stream.Failure, stream.Fault:
 		r = bad
+	case stream.Gap:
+		r = caution
 	case stream.Heartbeat:
 		r = muted
 	}
