@@ -127,6 +127,17 @@ func atRune(s string, n int) int {
 	return n
 }
 
+// The arguments of a call that come as an object come whole: those of the next call are no continuation.
+func TestObjectsComeWhole(t *testing.T) {
+	secret, body := sample("AKIA{u16}"), ""
+	for _, text := range []string{"abc", secret} {
+		body += `data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"write","args":{"content":"` + text + `"}}}]}}]}` + "\n\n"
+	}
+	if got := through(redactor(), body, 1<<20); strings.Contains(got, secret) || !strings.Contains(got, `"abc"`) {
+		t.Error(got)
+	}
+}
+
 // The same secret, repeated whole by each document, is found each time, whatever the field is called.
 func TestRepeatedByDocuments(t *testing.T) {
 	for _, field := range []string{"text", "content", "id", "note"} {

@@ -54,6 +54,7 @@ var written = []rule{
 	{name: "auth_token", hit: "//registry.example/:_authToken={36}", miss: "//registry.example/:_authToken=${NPM_TOKEN}"},
 	{name: "password", hit: "SMTP_PASS={20}", miss: "SMTP_PASS=$SMTP_PASSWORD_1"},
 	{name: "subscription-key", hit: "Ocp-Apim-Subscription-Key: {32}", miss: "Ocp-Apim-Subscription-Key: required"},
+	{name: "token", hit: `see "token": "{120}"`, miss: `{"token": "it was said of the tokens of old, as of AB12CD34EF56, that they were longer than a line and had many more words"}`},
 	{name: "auth", hit: `{"auths":{"r.example":{"auth":"dXNlcjpodW50ZXIyaHVudGVyMg=="}}}`, miss: `{"auth":"{40}"}`},
 	{name: "sig", hit: "https://a.example/x?sv=2024-01-01&sig={43}%3D", miss: "https://a.example/x?sig=up"},
 	{name: "key", hit: "https://a.example/x?key={39}", miss: "https://a.example/x?key=created_at_desc"},

@@ -6,7 +6,7 @@ func (l *lexer) string(p []byte, at int64) int {
 	switch {
 	case l.escaped:
 		l.escaped, n = false, 1
-	case n > 0 && n < len(p) && p[n] == '"' && !l.joined && !l.isKey && l.s.r.quiet(l.s.inside, p[:n]):
+	case n > 0 && n < len(p) && p[n] == '"' && !l.joined && !l.isKey && l.top() != nil && l.s.r.quiet(l.s.inside, p[:n]):
 		l.note(p[:n])
 		return n
 	case n > 0:
@@ -54,7 +54,9 @@ func (l *lexer) close() {
 		l.keyed = true
 		top.wantKey, top.key = false, l.hash
 		top.field = l.s.r.fields.of(l.hash, l.s.inside.tail)
-	case top != nil && top.field.index:
+	case top == nil: // of a text that is no JSON: it may be a name
+		l.s.outside.pass(l.s.inside.before())
+	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
 	}
 	l.s.pause(l.joined)
