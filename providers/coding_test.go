@@ -73,7 +73,7 @@ func TestCodingCutAtFirst(t *testing.T) {
 func TestBomb(t *testing.T) {
 	var sent bytes.Buffer
 	z := gzip.NewWriter(&sent)
-	_, _ = z.Write([]byte("data: " + chatText + "\n\n"))
+	_, _ = z.Write([]byte(`data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}` + "\n\n"))
 	for range 12 {
 		_, _ = z.Write(bytes.Repeat([]byte(": no event\n"), 1<<20/11))
 	}
@@ -83,8 +83,11 @@ func TestBomb(t *testing.T) {
 	in.Write(stream.Record{Data: sent.Bytes(), End: true})
 	in.Close()
 	x := in.Exchange(0)
-	if got := turnLines(in.Session()); !strings.Contains(got, "CODING_BOMB error") || strings.Contains(got, "CODING_BROKEN") {
+	if got := turnLines(in.Session()); !strings.Contains(got, "CODING_BOMB error") || strings.Contains(got, "CODING_BROKEN") || strings.Contains(got, "NO_TERMINATOR") {
 		t.Error(got)
+	}
+	if turn := in.Session().Turns[0]; turn.EndedBy != stream.Toolscope {
+		t.Errorf("ended by %v: it was we who read no further", turn.EndedBy)
 	}
 	if x.Response.Size() != 10<<20 || !bytes.Equal(x.Sent.Bytes(0, x.Sent.Size()), sent.Bytes()) {
 		t.Errorf("%d bytes were read, %d of %d kept", x.Response.Size(), x.Sent.Size(), sent.Len())

@@ -27,6 +27,7 @@ type Exchange struct {
 	chain   *coding.Chain  // nil until there are bytes, and when there is nothing to undo
 	begun   bool           // bytes of the response have come
 	broken  bool           // they cannot be decoded any further
+	bomb    bool           // because they became too many
 	trouble error          // why, until it is told
 	gap     gaps           // bytes that were not seen
 	own     bool           // toolscope answered, not a provider
@@ -115,7 +116,7 @@ const sentAtOnce = 64 << 10
 func (x *Exchange) decoded(err error) {
 	x.Coding = x.chain.Name()
 	if err != nil && !x.broken {
-		x.broken, x.trouble = true, err
+		x.broken, x.trouble, x.bomb = true, err, errors.Is(err, coding.ErrExpands)
 		x.tellTrouble()
 	}
 }
@@ -139,7 +140,7 @@ func (x *Exchange) tellTrouble() {
 		turn = x.lastTurn()
 	}
 	found := codingBroken
-	if errors.Is(x.trouble, coding.ErrExpands) {
+	if x.bomb {
 		found = codingBomb
 	}
 	x.emit(dialect.Diagnose(turn, stream.NoSlot, found, "the body cannot be decoded: %s", x.trouble))
@@ -215,6 +216,9 @@ func (x *Exchange) end() {
 		rest, err := x.chain.Close()
 		x.body(rest)
 		x.decoded(err)
+	}
+	if x.bomb && !x.cutShort() { // what follows was sent, and not read: nobody cut it but us
+		x.by, x.why = stream.Toolscope, ""
 	}
 	x.Ended, x.closing = true, true
 	switch {

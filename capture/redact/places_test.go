@@ -258,3 +258,31 @@ func TestDecodedBodySaysSo(t *testing.T) {
 		t.Errorf("%q %+v", body.String(), got)
 	}
 }
+
+// TestDecodedPieces: what a few coded bytes become is passed on in records of a size
+// that can be written, with everything else of the record where it was.
+func TestDecodedPieces(t *testing.T) {
+	want := strings.Repeat("data: {}\n\n", 100_000)
+	r := withCodings()
+	got, heads, ends := "", 0, 0
+	for i, c := range r.Take(capture.Record{
+		Exchange: 1, Head: &capture.Head{Status: 200, Header: http.Header{"Content-Encoding": {"gzip"}}}, Data: gzipped(want), End: capture.EndEOF,
+	}) {
+		rec := c.Record()
+		got += string(rec.Data)
+		if rec.Head != nil {
+			if heads++; i != 0 {
+				t.Error("the head does not come first")
+			}
+		}
+		if rec.End != "" {
+			ends++
+		}
+		if len(rec.Data) > decodedPiece {
+			t.Errorf("a record of %d bytes", len(rec.Data))
+		}
+	}
+	if got != want || heads != 1 || ends != 1 {
+		t.Errorf("%d bytes of %d, %d heads, %d ends", len(got), len(want), heads, ends)
+	}
+}

@@ -82,7 +82,14 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if rec.Lost > 0 {
 		s.miss()
 	}
+	from := s.text.end()
 	s.receive(r, data)
+	for s.decoder != nil && s.text.end()-from > decodedPiece {
+		var piece capture.Record
+		piece, rec = divided(rec)
+		from += decodedPiece
+		s.marks = append(s.marks, mark{piece, from})
+	}
 	if rec.End != "" {
 		request := sideKey{rec.Exchange, capture.Request}
 		if asked := r.sides[request]; asked != nil && rec.Side == capture.Response {
@@ -251,6 +258,9 @@ func (s *side) emit(out []Clean) []Clean {
 	}
 	return out
 }
+
+// decodedPiece is the most bytes of a record that was coded: a few can become many.
+const decodedPiece = 256 << 10
 
 // divided is a record of which a part of the bytes must wait, and the record in which they come. The end, why it came
 // and who brought it wait with them; what was lost was lost before the bytes that go first. By also says who answered,
