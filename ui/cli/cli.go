@@ -2,9 +2,9 @@
 // sees every other. It reads flags, joins sources to the inspector and the
 // screen, and turns outcomes into exit codes. It decides nothing about calls.
 //
-// Exit codes: 0 fine, 1 the work failed or there is a loss it was to fail on, 2
-// wrong usage, 3 a recording has gaps or a redactor came to a limit, 128+n on
-// signal n.
+// Exit codes: 0 fine, 1 the work failed, nothing was recognised, a source is
+// damaged or there is a loss it was to fail on, 2 wrong usage, 3 a recording has
+// gaps or a redactor came to a limit, 128+n on signal n.
 package cli
 
 import (
