@@ -112,12 +112,17 @@ func TestReadingBreaksOff(t *testing.T) {
 	}
 }
 
-// What others do to a file on its way is no damage: other line breaks, blanks behind lines, blank lines.
+// What others do to a file on its way is no damage: other line breaks, blanks behind lines, blank lines. What is damage
+// is still seen.
 func TestHarmlessChanges(t *testing.T) {
 	file := written(t, session...)
 	for _, lineBreak := range []string{"\r\n", " \t\n", "\n\n"} {
 		if got := readBack(t, strings.ReplaceAll(file, "\n", lineBreak)); !reflect.DeepEqual(got, session) {
 			t.Errorf("%q: %+v", lineBreak, got)
+		}
+		damaged := strings.ReplaceAll(strings.Replace(file, "reset by peer", "Reset by peer", 1), "\n", lineBreak)
+		if got := fmt.Sprintf("%+v", readBack(t, damaged)); !strings.Contains(got, "its checksum is wrong") {
+			t.Errorf("%q: damage is not seen: %s", lineBreak, got)
 		}
 	}
 }
