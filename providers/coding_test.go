@@ -93,3 +93,22 @@ func TestBomb(t *testing.T) {
 		t.Errorf("%d bytes were read, %d of %d kept", x.Response.Size(), x.Sent.Size(), sent.Len())
 	}
 }
+
+// TestBombOfNothing: the finding has a turn to stand at, whatever the bytes are.
+func TestBombOfNothing(t *testing.T) {
+	for _, unit := range []string{"\x00", "[", "x", "{\"a\":", " ", "data: x"} {
+		var sent bytes.Buffer
+		z := gzip.NewWriter(&sent)
+		for range 12 {
+			_, _ = z.Write(bytes.Repeat([]byte(unit), 1<<20/len(unit)))
+		}
+		_ = z.Close()
+		in := new(Inspector)
+		in.Write(stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Encoding": {"gzip"}}}})
+		in.Write(stream.Record{Data: sent.Bytes(), End: true})
+		in.Close()
+		if got := turnLines(in.Session()); strings.Count(got, "CODING_BOMB error") != 1 || len(in.Session().Findings) > 0 {
+			t.Errorf("%q: %s %v", unit, got, in.Session().Findings)
+		}
+	}
+}

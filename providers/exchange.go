@@ -136,7 +136,10 @@ func (x *Exchange) tellTrouble() {
 	switch {
 	case x.trouble == nil, len(x.turns) == 0 && !x.Ended:
 		return
-	case len(x.turns) > 0:
+	case x.bomb && x.decoder == nil: // who sends such a thing is told on, even if it says nothing
+		x.Dialect, x.Why, x.decoder = &unknown, "no answer", &unknownDecoder{empty: true}
+		turn = x.lastTurn()
+	case x.bomb, len(x.turns) > 0:
 		turn = x.lastTurn()
 	}
 	found := codingBroken
