@@ -15,6 +15,9 @@ type decoder struct {
 	text  stream.Arena
 	buf   []byte
 	said  bool // arguments that are no string were reported
+
+	latest int32  // slot of the call that began last
+	head   []byte // how its arguments begin: enough to know the word null
 }
 
 func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
@@ -40,8 +43,7 @@ func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
 	case "tool-call-start":
 		d.callStart(ev, emit)
 	case "tool-call-end":
-		d.ensure("tool-call-end", emit)
-		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slotOf(ev)})
+		d.callEnd(slotOf(ev), emit)
 	case "message-start":
 		d.messageStart(ev, emit)
 	case "message-end":
@@ -133,7 +135,7 @@ func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(s
 func (d *decoder) callStart(ev *wireEvent, emit func(stream.Event)) {
 	d.ensure("tool-call-start", emit)
 	slot, call := slotOf(ev), d.firstCall(&ev.message)
-	d.callOpen(slot, call, false, emit)
+	d.callOpen(slot, call, emit)
 	if call.Args.Given() && !call.Args.Empty() { // normally the empty string, which deltas follow
 		d.arguments(slot, call.Args, emit)
 	}
@@ -147,11 +149,14 @@ func (d *decoder) firstCall(m *wireMessage) *dialect.FunctionCall {
 	return &m.call
 }
 
-func (d *decoder) callOpen(slot int32, w *dialect.FunctionCall, whole bool, emit func(stream.Event)) {
+// callOpen begins a call. Of tools without parameters the arguments are the word
+// null, which stands for none.
+func (d *decoder) callOpen(slot int32, w *dialect.FunctionCall, emit func(stream.Event)) {
 	d.calls++
+	d.latest, d.head = slot, d.head[:0]
 	id := w.ID.Text()
 	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &stream.Detail{
-		ID: id, Name: w.Name.Text(), CallKind: "function", NullIsNone: whole,
+		ID: id, Name: w.Name.Text(), CallKind: "function", NullIsNone: true,
 	}})
 	if id == "" {
 		d.about(emit, slot, dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
@@ -169,6 +174,18 @@ func (d *decoder) callDelta(ev *wireEvent, emit func(stream.Event)) {
 	}
 }
 
+func (d *decoder) callEnd(slot int32, emit func(stream.Event)) {
+	d.ensure("tool-call-end", emit)
+	if slot == d.latest && string(d.head) == "null" {
+		d.nullArguments(slot, emit)
+	}
+	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
+}
+
+func (d *decoder) nullArguments(slot int32, emit func(stream.Event)) {
+	d.about(emit, slot, dialect.ArgsNull.As(stream.Info).Blames(stream.Provider), "the arguments are null, as Cohere writes none: meant as {}")
+}
+
 // arguments takes a fragment of a call's arguments: a string that is a piece of JSON.
 func (d *decoder) arguments(slot int32, value dialect.Raw, emit func(stream.Event)) {
 	if !value.IsString() && !d.said {
@@ -177,6 +194,9 @@ func (d *decoder) arguments(slot int32, value dialect.Raw, emit func(stream.Even
 			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
 	d.buf = value.Append(d.buf[:0])
+	if slot == d.latest && len(d.head) <= len("null") {
+		d.head = append(d.head, d.buf[:min(len(d.buf), len("null")+1)]...)
+	}
 	emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 }
 

@@ -38,19 +38,18 @@ func (d *decoder) body(ev *wireEvent, emit func(stream.Event)) {
 	d.close(stream.CloseEnd, emit)
 }
 
-// wholeCalls takes a list of calls that are complete where they stand. Of tools
-// without parameters the arguments are the word null, which stands for none.
+// wholeCalls takes a list of calls that are complete where they stand.
 func (d *decoder) wholeCalls(list dialect.Raw, slot int32, emit func(stream.Event)) {
 	s := list.Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		var call dialect.FunctionCall
 		call.Read(&s)
-		d.callOpen(slot, &call, true, emit)
+		d.callOpen(slot, &call, emit)
 		switch {
 		case !call.ArgsIn:
 			d.about(emit, slot, dialect.ArgsMissing, "no arguments field came at all: meant as {}")
 		case !call.Args.Given() || call.Args.Is("null"):
-			d.about(emit, slot, dialect.ArgsNull.As(stream.Info).Blames(stream.Provider), "the arguments are null, as Cohere writes none: meant as {}")
+			d.nullArguments(slot, emit)
 		case call.Args.Empty():
 			d.about(emit, slot, dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
 		}
