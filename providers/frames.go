@@ -20,10 +20,12 @@ func (x *Exchange) take(f stream.Frame) {
 
 func (x *Exchange) takeOne(f stream.Frame, n int32) {
 	if x.decoder == nil {
-		f.Event, f.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
 		x.pending = append(x.pending, held{frame: f, number: n, at: x.at})
 		if f.Kind == stream.FrameData {
 			x.choose(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
+		}
+		if last := len(x.pending) - 1; x.decoder == nil { // it waits for longer than it is lent
+			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
 		}
 	} else {
 		x.decode(f, n)

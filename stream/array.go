@@ -14,7 +14,7 @@ type Array struct {
 	Within int // how many arrays stand between the outer one and the elements
 
 	pos   int64
-	elem  []byte // the open element
+	elem  pieces // the open element
 	depth int    // brackets open, the outer array included
 	level int    // arrays entered on the way to the elements
 	inner bool   // the array that holds the elements is still open or to come
@@ -29,7 +29,7 @@ func (a *Array) Write(p []byte, emit func(Frame)) {
 		a.pos++
 		switch {
 		case a.str:
-			a.elem = append(a.elem, c)
+			a.elem.push(c)
 			a.inString(c)
 		case a.ended || a.depth == 0:
 			a.outside(c)
@@ -52,14 +52,18 @@ func (a *Array) inString(c byte) {
 
 // outside handles a byte before the array opens or after it closed.
 func (a *Array) outside(c byte) {
-	if c == '[' && !a.ended {
-		before := bytes.TrimSpace(bytes.TrimPrefix(a.elem, utf8BOM))
+	if a.elem.empty() && (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+		return
+	}
+	if c == '[' && !a.ended && a.elem.blocks == nil { // little stands before an array
+		before := bytes.TrimSpace(bytes.TrimPrefix(a.elem.whole(), utf8BOM))
 		if len(before) == 0 || bytes.Equal(before, xssi) {
-			a.depth, a.elem, a.inner = 1, a.elem[:0], a.Within > 0
+			a.depth, a.inner = 1, a.Within > 0
+			a.elem.clear()
 			return
 		}
 	}
-	a.elem = append(a.elem, c)
+	a.elem.push(c)
 }
 
 func (a *Array) inside(c byte, emit func(Frame)) {
@@ -89,7 +93,7 @@ func (a *Array) inside(c byte, emit func(Frame)) {
 	case '"':
 		a.str = true
 	}
-	a.elem = append(a.elem, c)
+	a.elem.push(c)
 	if a.depth == base && (c == ']' || c == '}') {
 		a.flush(FrameData, false, emit) // at once: the comma may be seconds away
 	}
@@ -105,12 +109,12 @@ func (a *Array) Close(emit func(Frame)) {
 }
 
 func (a *Array) flush(kind FrameKind, cut bool, emit func(Frame)) {
-	if data := bytes.TrimSpace(a.elem); len(data) > 0 {
+	if data := bytes.TrimSpace(a.elem.whole()); len(data) > 0 {
 		f := Frame{Kind: kind, Data: data, End: a.pos, Cut: cut}
 		if kind == FrameResidue {
 			f.Why = "bytes after the end of the array"
 		}
 		emit(f)
 	}
-	a.elem = emptied(a.elem)
+	a.elem.clear()
 }

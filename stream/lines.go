@@ -6,7 +6,7 @@ import "bytes"
 // A CR before the LF is dropped. The zero value is ready.
 type Lines struct {
 	pos  int64
-	line []byte
+	line pieces
 	any  bool
 }
 
@@ -15,26 +15,26 @@ func (l *Lines) Write(p []byte, emit func(Frame)) {
 	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
-			l.line = append(l.line, p...)
+			l.line.add(p)
 			l.pos += int64(len(p))
 			return
 		}
 		line := p[:i]
-		if len(l.line) > 0 {
-			l.line = append(l.line, line...)
-			line = l.line
+		if !l.line.empty() {
+			l.line.add(line)
+			line = l.line.whole()
 		}
 		l.pos += int64(i + 1)
 		l.emit(line, false, emit)
-		l.line = emptied(l.line)
+		l.line.clear()
 		p = p[i+1:]
 	}
 }
 
 // Close emits the unterminated last line, marked Cut.
 func (l *Lines) Close(emit func(Frame)) {
-	l.emit(l.line, true, emit)
-	l.line = l.line[:0]
+	l.emit(l.line.whole(), true, emit)
+	l.line.clear()
 }
 
 func (l *Lines) emit(line []byte, cut bool, emit func(Frame)) {

@@ -16,7 +16,7 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 // a CRLF split over two writes changes nothing.
 type SSE struct {
 	pos     int64  // stream offset of the next byte
-	line    []byte // an unfinished line carried over from earlier writes
+	line    pieces // an unfinished line carried over from earlier writes
 	afterCR bool   // the last line ended with CR: a LF now is part of it
 	started bool   // the first line has been seen (only it may carry a BOM)
 
@@ -51,7 +51,7 @@ func (s *SSE) Write(p []byte, emit func(Frame)) {
 		}
 		end := min(lf, cr)
 		if end == len(p) {
-			s.line = append(s.line, p[i:]...)
+			s.line.add(p[i:])
 			s.pos += int64(len(p) - i)
 			break
 		}
@@ -73,9 +73,9 @@ func indexFrom(p []byte, i int, c byte) int {
 
 // Close emits the unterminated last block, if any, marked Cut.
 func (s *SSE) Close(emit func(Frame)) {
-	if len(s.line) > 0 {
-		s.oneLine(s.line)
-		s.line = s.line[:0]
+	if !s.line.empty() {
+		s.oneLine(s.line.whole())
+		s.line.clear()
 	}
 	s.dispatch(emit, true)
 }
@@ -83,9 +83,10 @@ func (s *SSE) Close(emit func(Frame)) {
 // endLine handles one complete line whose last part is tail.
 func (s *SSE) endLine(tail []byte, emit func(Frame)) {
 	line := tail
-	if len(s.line) > 0 {
-		s.line = append(s.line, tail...)
-		line = s.line
+	joined := !s.line.empty()
+	if joined {
+		s.line.add(tail)
+		line = s.line.whole()
 	}
 	if len(line) == 0 {
 		s.started = true
@@ -94,11 +95,11 @@ func (s *SSE) endLine(tail []byte, emit func(Frame)) {
 	}
 	s.oneLine(line)
 	switch {
-	case len(s.line) == 0:
+	case !joined:
 	case s.lent: // of a line of its own buffer: that becomes the data's
-		s.own, s.line, s.lent = s.data, s.own[:0], false
+		s.own, s.line.small, s.lent = s.data, s.own[:0], false
 	default:
-		s.line = emptied(s.line)
+		s.line.clear()
 	}
 }
 

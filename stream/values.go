@@ -7,7 +7,7 @@ import "bytes"
 // the last one is residue. The zero value is ready.
 type Values struct {
 	pos   int64
-	text  []byte // the open value, or what is none
+	text  pieces // the open value, or what is none
 	depth int
 	str   bool
 	esc   bool
@@ -17,7 +17,7 @@ type Values struct {
 func (v *Values) Write(p []byte, emit func(Frame)) {
 	for _, c := range p {
 		v.pos++
-		v.text = append(v.text, c)
+		v.text.push(c)
 		switch {
 		case v.esc:
 			v.esc = false
@@ -45,7 +45,7 @@ func (v *Values) Close(emit func(Frame)) {
 }
 
 func (v *Values) flush(kind FrameKind, cut bool, emit func(Frame)) {
-	data := bytes.TrimSpace(bytes.TrimPrefix(v.text, utf8BOM))
+	data := bytes.TrimSpace(bytes.TrimPrefix(v.text.whole(), utf8BOM))
 	if kind == FrameData {
 		data = bytes.TrimLeft(data, ", \t\r\n")
 	}
@@ -56,5 +56,5 @@ func (v *Values) flush(kind FrameKind, cut bool, emit func(Frame)) {
 		}
 		emit(f)
 	}
-	v.text = emptied(v.text)
+	v.text.clear()
 }

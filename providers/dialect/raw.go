@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"toolscope/stream"
@@ -37,7 +38,7 @@ func (r Raw) Append(dst []byte) []byte {
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return append(dst, lit...)
 	}
-	return stream.AppendUnquoted(dst, lit)
+	return stream.AppendUnquoted(slices.Grow(dst, len(lit)), lit)
 }
 
 // Text is a string's content, and "" for anything else.

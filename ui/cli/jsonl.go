@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -70,7 +71,9 @@ func callLine(file string, x *providers.Exchange, t *stream.Turn, c *stream.Call
 	o.text("phase", c.Phase().String())
 	o.text("syntax", c.Syntax().String())
 	o.text("status", c.Status().String())
-	o.text("arguments_raw", string(c.Args()))
+	o.b = slices.Grow(o.b, 2*len(c.Args())+1<<10)
+	o.key("arguments_raw")
+	o.b = display.AppendJSON(o.b, c.Args())
 	if !utf8.Valid(c.Args()) {
 		o.text("arguments_raw_base64", base64.StdEncoding.EncodeToString(c.Args()))
 	}
@@ -93,6 +96,7 @@ func parsed(c *stream.Call) []byte {
 		return []byte("null")
 	}
 	var compact bytes.Buffer
+	compact.Grow(len(c.Args()))
 	if json.Compact(&compact, c.Args()) != nil {
 		return []byte("null") // cannot be: the lexer has read it
 	}

@@ -19,7 +19,8 @@ func (l lines) flush() error { return l.w.Flush() }
 // linef writes one clean line.
 func (l lines) linef(format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	_, _ = l.w.WriteString(string(display.Clean(text)) + "\n")
+	_, _ = l.w.WriteString(string(display.Clean(text)))
+	_ = l.w.WriteByte('\n')
 }
 
 // prose writes text behind a lead, which must be clean and is what the lines

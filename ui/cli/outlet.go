@@ -34,9 +34,23 @@ func newOutlet(f *os.File, name string, e *ending) *outlet {
 	return &outlet{File: f, name: name, ending: e, turn: make(chan struct{}, 1)}
 }
 
-// Write writes all of p, or says why not. One that is given up goes on in the
-// background, in bytes of its own.
-func (o *outlet) Write(p []byte) (int, error) {
+// mostOfWrite is how much is written at once: so much is copied for it.
+const mostOfWrite = 256 << 10
+
+// Write writes all of p, or says why not.
+func (o *outlet) Write(p []byte) (n int, err error) {
+	for {
+		part := p[n:min(n+mostOfWrite, len(p))]
+		wrote, err := o.write(part)
+		if n += wrote; err != nil || n == len(p) {
+			return n, err
+		}
+	}
+}
+
+// write is Write of not too much. One that is given up goes on in the background,
+// in bytes of its own.
+func (o *outlet) write(p []byte) (int, error) {
 	type result struct {
 		n   int
 		err error
@@ -74,7 +88,14 @@ func (o *outlet) patience() time.Duration {
 }
 
 // WriteString and ReadFrom go the same way: those of the file would go past it.
-func (o *outlet) WriteString(s string) (int, error) { return o.Write([]byte(s)) }
+func (o *outlet) WriteString(s string) (int, error) {
+	for n := 0; ; {
+		wrote, err := o.write([]byte(s[n:min(n+mostOfWrite, len(s))]))
+		if n += wrote; err != nil || n == len(s) {
+			return n, err
+		}
+	}
+}
 
 func (o *outlet) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{o}, r)

@@ -5,7 +5,7 @@ import "unicode/utf8"
 // AppendJSON appends s as a JSON string that is safe to print: every character that [Clean] would alter is written as
 // an escape, and everything else, as <, > and &, stands for itself. A reader of the JSON gets exactly s back, except
 // that each byte that is not UTF-8 is U+FFFD.
-func AppendJSON(dst []byte, s string) []byte {
+func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	dst = appendEscaped(dst, []byte(s), true)
 	return append(dst, '"')
