@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -121,3 +122,45 @@ func FuzzMessages(f *testing.F) {
 		}
 	})
 }
+
+// That a direction cannot be read is said once; the bytes after it are counted.
+func TestBrokenIsToldOnce(t *testing.T) {
+	x, recs := begun(t)
+	u := newUpgraded(x, nil)
+	for range 3 {
+		u.take(&u.upstream, frame(fin|0x40|opText, "zzz", false), 0)
+	}
+	u.finish(capture.Record{})
+	if n := strings.Count(notes(*recs), "cannot be read"); n != 1 {
+		t.Errorf("told %d times: %s", n, describe(*recs))
+	}
+	lost := int64(0)
+	for _, r := range *recs {
+		lost += r.Lost
+	}
+	if lost != 15 {
+		t.Errorf("%d bytes lost, want 15", lost)
+	}
+}
+
+// Once the client has left, how the upstream's connection ends is no reason any more.
+func TestClientLeftFirst(t *testing.T) {
+	for _, left := range []bool{true, false} {
+		x, _ := begun(t)
+		u := newUpgraded(x, ends{})
+		if left {
+			if err := u.CloseWrite(); err != errClientGone {
+				t.Error(err)
+			}
+		}
+		u.Read(make([]byte, 1))
+		if last := u.finish(capture.Record{By: capture.Client}); (last.By == capture.Client) != left {
+			t.Errorf("left %v: ended by %q, %s", left, last.By, last.Why)
+		}
+	}
+}
+
+// ends is an upstream's connection that has ended.
+type ends struct{ io.WriteCloser }
+
+func (ends) Read([]byte) (int, error) { return 0, io.EOF }

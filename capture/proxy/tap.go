@@ -29,15 +29,12 @@ func (t *tap) Read(p []byte) (int, error) {
 	t.handOver()
 	n, err := t.body.Read(p)
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.at = t.x.touch()
 	t.held = bytes.Clone(p[:n])
 	t.size += int64(n)
 	if err != nil {
 		t.err = err
-	}
-	t.mu.Unlock()
-	if err != nil && n == 0 {
-		t.handOver()
 	}
 	return n, err
 }

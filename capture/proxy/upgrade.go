@@ -124,7 +124,6 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 		r := capture.Record{Side: d.side, At: at, Data: message}
 		if message == nil {
 			r.Lost = int64(length)
-			r.Lost = int64(length)
 			r.Note = fmt.Sprintf("gap: a WebSocket message of %d bytes was not recorded: it is too long", length)
 		}
 		u.x.put(r)

@@ -163,11 +163,10 @@ func (m *messages) endFrame(emit func(message []byte, length uint64)) {
 		}
 		m.control = m.control[:0]
 	case m.final:
-		message := m.message
-		if message == nil && m.length == 0 {
+		message, length := m.message, m.length
+		if length == 0 {
 			message = []byte{}
 		}
-		length := m.length
 		m.message, m.open, m.length = nil, false, 0
 		emit(message, length)
 	}

@@ -223,6 +223,33 @@ func TestWebSocketEndings(t *testing.T) {
 	}
 }
 
+// Who has said Close may stop sending before the other one has confirmed it, which still gets through.
+func TestWebSocketClosesByHalves(t *testing.T) {
+	bye := closing(4000, "bye")
+	half := func(s *socket) {
+		s.send(fin|opClose, bye)
+		s.conn.(*net.TCPConn).CloseWrite()
+		s.expect(fin|opClose, bye)
+	}
+	confirm := func(s *socket) {
+		s.expect(fin|opClose, bye)
+		if rest, err := io.ReadAll(s.r); len(rest) > 0 || err != nil {
+			s.t.Errorf("then %q, %v", rest, err)
+		}
+		s.send(fin|opClose, bye)
+	}
+	for by, sides := range map[capture.Party][2]func(*socket){capture.Provider: {half, confirm}, capture.Client: {confirm, half}} {
+		heard := make(chan bool)
+		up := socketServer(t, func(s *socket, _ *http.Request) { defer close(heard); sides[0](s) })
+		d := stand(t, up, nil)
+		s := d.dialSocket()
+		sides[1](s)
+		s.conn.(*net.TCPConn).CloseWrite()
+		<-heard
+		d.endsWith(1, capture.EndEOF, by, "4000 bye")
+	}
+}
+
 func TestWebSocketRefused(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no socket here", http.StatusUnauthorized) })
 	d := stand(t, up, nil)

@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"toolscope/capture"
+)
+
+// begun is an exchange that nobody forwards, and what is recorded of it. Its clock stands still.
+func begun(t *testing.T) (*exchange, *[]capture.Record) {
+	t.Helper()
+	var recs []capture.Record
+	p, err := New(Options{
+		Routes: []Route{{"/", upstreamAt(t, "http://127.0.0.1:1")}},
+		Record: func(r capture.Record) { recs = append(recs, r) },
+		Now:    func() time.Time { return time.Unix(1, 0) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := p.begin(httptest.NewRecorder(), httptest.NewRequest("POST", "/", nil), &target{upstreamAt(t, "http://127.0.0.1:1"), ""})
+	return x, &recs
+}
+
+// What was read is recorded when it was passed on, which is when more is read, or at the end.
+func TestRecordedWhenPassedOn(t *testing.T) {
+	x, recs := begun(t)
+	x.received = &tap{x: x, body: iotest.OneByteReader(strings.NewReader("abc"))}
+	for _, before := range []string{"", "a", "ab"} {
+		if n, err := x.received.Read(make([]byte, 10)); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		if whole, _ := data(*recs, capture.Response); string(whole) != before {
+			t.Errorf("recorded %q, but %q was passed on", whole, before)
+		}
+	}
+	x.finish()
+	if whole, _ := data(*recs, capture.Response); string(whole) != "abc" {
+		t.Errorf("recorded %q at the end", whole)
+	}
+}
+
+// What an upstream answers stands behind what it answers to.
+func TestAnswerIsRecordedBehindTheRequest(t *testing.T) {
+	x, recs := begun(t)
+	defer x.finish()
+	x.sent = &upload{tap: &tap{x: x, side: capture.Request, body: strings.NewReader("asked")}}
+	body, _ := x.sent.reader()
+	io.ReadFull(body, make([]byte, 5))
+	if err := x.respond(&http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}); err != nil {
+		t.Fatal(err)
+	}
+	if r := *recs; len(r) != 3 || string(r[1].Data) != "asked" || r[2].Head == nil {
+		t.Error(describe(r))
+	}
+}
+
+// When the handler has returned, the server may use the request's body for the next request.
+func TestUploadIsNotReadAfterTheEnd(t *testing.T) {
+	x, _ := begun(t)
+	left := strings.NewReader("first second")
+	x.sent = &upload{tap: &tap{x: x, side: capture.Request, body: left}}
+	body, _ := x.sent.reader()
+	io.ReadFull(body, make([]byte, 5))
+	x.finish()
+	if n, err := body.Read(make([]byte, 5)); n != 0 || !errors.Is(err, errUploadOver) || left.Len() != len(" second") {
+		t.Errorf("read %d bytes, %v; %d are left", n, err, left.Len())
+	}
+}
+
+// A request's body can be sent once more up to keptBytes, and no more of it is kept.
+func TestUploadKeepsSoMuch(t *testing.T) {
+	x, _ := begun(t)
+	defer x.finish()
+	u := &upload{tap: &tap{x: x, side: capture.Request, body: bytes.NewReader(make([]byte, keptBytes+1))}}
+	first, _ := u.reader()
+	io.ReadFull(first, make([]byte, keptBytes))
+	if _, err := u.reader(); err != nil || len(u.kept) != keptBytes {
+		t.Errorf("%d bytes are kept, %v", len(u.kept), err)
+	}
+	io.ReadFull(first, make([]byte, 1))
+	if _, err := u.reader(); err != errUploadGone || u.kept != nil {
+		t.Errorf("one byte more: %d bytes are kept, %v", len(u.kept), err)
+	}
+}
