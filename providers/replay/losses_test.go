@@ -42,6 +42,8 @@ func TestLossesAreTrue(t *testing.T) {
 		{`{"a":"\ud800","b":"\u0041"}`, "anthropic", "empty", `{"a":"` + "\uFFFD" + `","b":"A"}`, `UNICODE_SANITIZED="\ud800" STR_SPELLING="\u0041"`},
 		{`{"a":"\uD800"}`, "openai-chat", "empty", `{"a":"\ud800"}`, `STR_SPELLING="\uD800"`},
 		{`{"a":"\ud800"}`, "openai-chat", "empty", `{"a":"\ud800"}`, ``},
+		// Characters that begin as half a pair does, or have bytes as it has, and are whole.
+		{`{"a":"\n中ퟻ…"}`, "anthropic", "preserve", `{"a":"\n中ퟻ…"}`, ``},
 		// Only the space that goes is named.
 		{`{"a": 1} `, "anthropic", "preserve", `{"a": 1}`, `WHITESPACE= `},
 		{"\n" + `{"a": 1}`, "anthropic", "preserve", `{"a": 1}`, "WHITESPACE=\n"},
@@ -69,6 +71,22 @@ func TestLossesAreTrue(t *testing.T) {
 		p := replay.Conversation(calls(from, test.args), from).Preview(target(t, test.to), policy(t, test.policy))
 		if string(p.Calls[0].Args) != test.sent || told(p) != test.losses {
 			t.Errorf("%q to %s under %s: %s, %s\nwant %s, %s", test.args, test.to, test.policy, p.Calls[0].Args, told(p), test.sent, test.losses)
+		}
+	}
+}
+
+// TestBeyondEveryDouble: JavaScript writes null and goes on; who else has only
+// doubles cannot send the call.
+func TestBeyondEveryDouble(t *testing.T) {
+	from := target(t, "openai-chat")
+	src := replay.Conversation(calls(from, `{"n":1e309}`), from)
+	for name, want := range map[string]struct{ message, refused string }{
+		"preserve": {"1e309 is beyond every double", "a number is beyond every double"},
+		"empty":    {"1e309 is beyond every double: JavaScript writes null", ""},
+	} {
+		p := src.Preview(target(t, "ollama"), policy(t, name))
+		if len(p.Losses) != 1 || p.Losses[0].Message != want.message || (p.Refused == "") != (want.refused == "") || !strings.Contains(p.Refused, want.refused) {
+			t.Errorf("%s: %+v, refused %q", name, p.Losses, p.Refused)
 		}
 	}
 }
@@ -203,7 +221,7 @@ func TestSplitFindsResults(t *testing.T) {
 	chat := target(t, "openai-chat")
 	request := `{"messages":[{"role":"assistant","content":"","refusal":"no"},{"role":"assistant","tool_calls":[` +
 		`{"id":"a","function":{"name":"f","arguments":"{}"}},{"id":"b","function":{"name":"f","arguments":"{}"}},{"id":"c","function":{"name":"f","arguments":"{}"}}]},` +
-		`{"role":"tool","tool_call_id":"c","content":"3"},{"role":"tool","tool_call_id":"a","content":"1"},{"role":"tool","tool_call_id":"b","content":"2"},{"role":"user","content":"go on","name":"me"}]}`
+		`{"role":"tool","tool_call_id":"c","content":"3"},{"role":"tool","tool_call_id":"a","content":"1"},{"role":"tool","tool_call_id":"b","content":"2"},{"role":"user","content":[],"name":"mute"},{"role":"user","content":"go on","name":"me"}]}`
 	history, err := chat.Decode([]byte(request))
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +236,7 @@ func TestSplitFindsResults(t *testing.T) {
 	if got := strings.Join(order, " "); got != "a a1 b b2 c c3 go on" || p.Refused != "" {
 		t.Errorf("%s, refused %q", got, p.Refused)
 	}
-	if !strings.Contains(body(p), `{"role":"assistant","content":"","refusal":"no"}`) || !strings.Contains(body(p), `"name":"me"`) {
+	if !strings.Contains(body(p), `{"role":"assistant","content":"","refusal":"no"}`) || !strings.Contains(body(p), `"name":"me"`) || !strings.Contains(body(p), `"name":"mute"`) {
 		t.Errorf("not as it was: %s", body(p))
 	}
 }

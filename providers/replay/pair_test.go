@@ -74,6 +74,20 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestOtherParts: what is neither text nor a call goes back to whom it came from,
+// and to nobody else.
+func TestOtherParts(t *testing.T) {
+	chat := target(t, "openai-chat")
+	image := dialect.Part{Kind: dialect.OtherPart, Raw: dialect.Raw(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
+	src := replay.Conversation([]dialect.Message{user(says("see"), image)}, chat)
+	for to, losses := range map[string]string{"openai-chat": "", "anthropic": "PART_DROPPED"} {
+		p := src.Preview(target(t, to), policy(t, "preserve"))
+		if sent := body(p); codes(p.Losses) != losses || strings.Contains(sent, "image_url") != (losses == "") || !strings.Contains(sent, "see") {
+			t.Errorf("to %s: %q: %s", to, codes(p.Losses), sent)
+		}
+	}
+}
+
 // TestReasoning: reasoning goes back to who signed it, and to others as text or
 // not at all.
 func TestReasoning(t *testing.T) {
@@ -98,8 +112,8 @@ func TestReasoning(t *testing.T) {
 		history := []dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{test.part, says("so")}}}
 		p := replay.Conversation(history, from).Preview(target(t, test.to), policy(t, test.policy))
 		body := string(bytes.Join(p.Body, nil))
-		if codes(p.Losses) != test.losses || !strings.Contains(body, strings.TrimSuffix(test.body, `"`)) || strings.Contains(body, "sig") != (test.name == "signed") {
-			t.Errorf("%s: %s: %s", test.name, codes(p.Losses), body)
+		if codes(p.Losses) != test.losses || p.Refused != "" || !strings.Contains(body, strings.TrimSuffix(test.body, `"`)) || strings.Contains(body, "sig") != (test.name == "signed") {
+			t.Errorf("%s: %s, refused %q: %s", test.name, codes(p.Losses), p.Refused, body)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 				c.call = number
 			}
 			c.clean(&p)
-			keep := true
+			var keep bool
 			switch p.Kind {
 			case dialect.CallPart:
 				keep = c.makeCall(&p, c.src.facts[number-1], m.Role, first)

@@ -1,6 +1,33 @@
 package replay
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// TestSpellings: an id comes back as it is, joined with that of its item, or
+// either as a digest or as its first characters; nobody has to look at all of
+// these.
+func TestSpellings(t *testing.T) {
+	rule := dialect.IDRule{Least: 9, Most: 9, Class: "a-zA-Z0-9"}
+	to := &dialect.Target{IDs: rule}
+	both := "toolu_ABC|fc_1"
+	want := []string{"toolu_ABC", both, digest("toolu_ABC", rule), digest("toolu_ABC", rule), digest(both, rule), "tooluABCf"}
+	for n := range want {
+		var some []string
+		for id := range spellings(&stream.Call{ID: "toolu_ABC", Item: "fc_1"}, to) {
+			if some = append(some, id); len(some) > n {
+				break
+			}
+		}
+		if !slices.Equal(some, want[:n+1]) {
+			t.Errorf("%q, want %q", some, want[:n+1])
+		}
+	}
+}
 
 // TestIsCounter: ids as providers and gateways make them.
 func TestIsCounter(t *testing.T) {

@@ -1,0 +1,39 @@
+package replay
+
+import (
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// TestJudgedAgain: who remembers a verdict gives it of the same text in the same form to the same target only.
+func TestJudgedAgain(t *testing.T) {
+	s := new(stream.Session)
+	s.Apply(stream.Event{Kind: stream.TurnOpen})
+	s.Apply(stream.Event{Kind: stream.CallOpen, More: &stream.Detail{ID: "call_1", Name: "f"}})
+	s.Apply(stream.Event{Kind: stream.Args, Text: `{"a":1}`})
+	c := s.Turn(0).Calls[0]
+	objects, texts := &dialect.Target{Form: dialect.ObjectForm}, &dialect.Target{Form: dialect.TextForm}
+	var by Observer
+	for _, test := range []struct {
+		args string
+		form dialect.Form
+		to   *dialect.Target
+		want Fate
+	}{
+		{`{"a": 1}`, dialect.TextForm, objects, WasEncoded},
+		{`{"a": 1}`, dialect.ObjectForm, objects, WasReformatted},
+		{`{"a": 1}`, dialect.TextForm, texts, WasReformatted},
+		{`{"a": 1}`, dialect.TextForm, objects, WasEncoded},
+		{`{"a": 2}`, dialect.TextForm, objects, WasAltered},
+		{`{"a": 1}`, dialect.TextForm, objects, WasEncoded},
+	} {
+		if v := by.judge(c, &dialect.Part{Args: []byte(test.args), Form: test.form}, test.to); v.fate != test.want {
+			t.Errorf("%s in form %d to form %d: %s, want %s", test.args, test.form, test.to.Form, v.fate, test.want)
+		}
+		if j := by.judged[c]; len(by.judged) != 1 || j.form != test.form || j.to != test.to {
+			t.Errorf("%s: %+v is remembered", test.args, j)
+		}
+	}
+}
