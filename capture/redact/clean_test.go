@@ -91,6 +91,38 @@ func TestHole(t *testing.T) {
 	}
 }
 
+// Of an exchange that has ended nothing is kept, and nothing of it is told once more.
+func TestEndedIsForgotten(t *testing.T) {
+	r := redactor()
+	packed := gzipped("text")
+	take(r, capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Header: http.Header{"Content-Encoding": {"gzip"}}}, Data: packed})
+	got := append(take(r, capture.Record{Exchange: 1, End: capture.EndEOF}), flushed(r)...)
+	lost := int64(0)
+	for _, rec := range got {
+		lost += rec.Lost
+	}
+	if len(r.sides) != 0 || lost != int64(len(packed)) {
+		t.Errorf("%d sides are kept, %d bytes lost of %d: %+v", len(r.sides), lost, len(packed), got)
+	}
+}
+
+// A body that says it is coded in nothing is read as it is.
+func TestIdentity(t *testing.T) {
+	for _, coding := range []string{"identity", "Identity", ""} {
+		r := redactor()
+		got := take(r, capture.Record{Exchange: 1, Head: &capture.Head{Header: http.Header{"Content-Encoding": {coding}}}, Data: []byte("plain")})
+		got = append(got, take(r, capture.Record{Exchange: 1, End: capture.EndEOF})...)
+		text, lost := "", int64(0)
+		for _, rec := range got {
+			text += string(rec.Data)
+			lost += rec.Lost
+		}
+		if text != "plain" || lost != 0 || got[0].Head.Header.Get("Content-Encoding") != coding {
+			t.Errorf("%q: %+v", coding, got)
+		}
+	}
+}
+
 // An error of the source comes after what is held back, and nothing comes after it.
 func TestSourceEndsWithItsError(t *testing.T) {
 	src := func(yield func(capture.Record, error) bool) {

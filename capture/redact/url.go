@@ -25,7 +25,7 @@ func (r *Redactor) url(s string) string {
 		if j := strings.IndexByte(authority, '/'); j >= 0 {
 			authority, path = authority[:j], authority[j:]
 		}
-		if j := strings.LastIndexByte(authority, '@'); j >= 0 {
+		if j := strings.LastIndexByte(authority, '@'); j > 0 {
 			authority = r.userinfo(authority[:j]) + authority[j:]
 		}
 		place = place[:i+2] + authority + r.path(path)

@@ -15,12 +15,29 @@ func TestURL(t *testing.T) {
 		"https://h.example/a%2Fb?x=%20&&y#z":       "https://h.example/a%2Fb?x=%20&&y#z",
 		"https://h.example/v1:gen?alt=sse&key=abc": "https://h.example/v1:gen?alt=sse&key=[redacted:key:TAG]",
 		"//u:p@h/":                            "//%5Bredacted:userinfo:TAG%5D@h/",
+		"//u@h/":                              "//%5Bredacted:userinfo:TAG%5D@h/",
+		"//@h/":                               "//@h/",
 		"?X-Amz-Signature=00ff&X-Amz-Date=1":  "?X-Amz-Signature=[redacted:x-amz-signature:TAG]&X-Amz-Date=[redacted:x-amz-date:TAG]",
 		"https://h/#access_token=abc&state=1": "https://h/#access_token=[redacted:access_token:TAG]&state=1",
 	} {
 		got := tagPattern.ReplaceAllString(redactor().URL(in), "${1}TAG")
 		if _, err := url.Parse(got); got != want || err != nil {
 			t.Errorf("%s became %s, want %s (%v)", in, got, want, err)
+		}
+	}
+}
+
+// A secret that a query spells in its own way is known as what it means, and as it stands where it means nothing.
+func TestQueryIsLearned(t *testing.T) {
+	for _, query := range []string{sample("{12}%2F{16}"), sample("{12}+{16}"), sample("{12}%zz{16}v")} {
+		secret, err := url.QueryUnescape(query)
+		if err != nil {
+			secret = query
+		}
+		r := redactor()
+		tag := strings.TrimPrefix(r.URL("?key="+query), "?key=")
+		if got := r.Text("it is " + secret); got != "it is "+tag {
+			t.Errorf("%s: %s, want %s", secret, got, tag)
 		}
 	}
 }

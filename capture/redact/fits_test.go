@@ -1,0 +1,65 @@
+package redact
+
+import (
+	"encoding/base64"
+	"regexp"
+	"testing"
+)
+
+// Words are letters with a capital at most at the beginning of each, or capitals, or digits as dates have them.
+func TestWords(t *testing.T) {
+	for segment, want := range map[string]bool{
+		"folding": true, "Folding": true, "FOLDING": true, "foldingCube": true, "OpenAI": true, "ABCd": true, "20260731": true,
+		"abcdefghijklmnopqrstuvw": true, "abcdefghijklmnopqrstuvwx": false, // longer than any word
+		"123456789": false, "abc1": false,
+		"xKQZWPab": false, "ABCDefghijklmnopq": false, // more capitals than words begin
+		"aBcDeFgH": false, // words of two letters
+	} {
+		if got := word([]byte(segment)); got != want {
+			t.Errorf("%s: %v", segment, got)
+		}
+	}
+}
+
+// A name and a password in base64 are text, with a colon behind a name.
+func TestBasic(t *testing.T) {
+	for plain, want := range map[string]bool{
+		"user:pass": true, "user:pass word~": true, "user:": true,
+		":password": false, "no colon here": false, "user:\x1fpass": false, "user:\x7fpass": false, "us\xffer:pass": false,
+	} {
+		coded := base64.StdEncoding.EncodeToString([]byte(plain))
+		if got := basic([]byte(coded)); (got > 0) != want || want && got != len(coded) {
+			t.Errorf("%q: %d", plain, got)
+		}
+	}
+	if basic([]byte("user:pass")) != 0 {
+		t.Error("no base64")
+	}
+}
+
+// A password before a host has three characters or more, and is none that examples have.
+func TestUserinfo(t *testing.T) {
+	for text, want := range map[string]int{
+		"u:x7q@h": 5, "u:x7@h": 0, "u:x7q@y@h": 7, "u:Password@h": 0, "u:${PW}@h": 0, "user@h": 0, "u:x7q": 0,
+	} {
+		if got := userinfo([]byte(text)); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// A candidate is whole when what it has is all that its shape asks for, as a regular expression says.
+func TestWhole(t *testing.T) {
+	for _, shape := range []string{"ab", "a[0-9]{2}b", "a[0-9]+-[a-f]+", "a[0-9]*b?", "a[0-9]{1,3}={0,2}"} {
+		re := regexp.MustCompile("^(?:" + shape + ")$")
+		for _, text := range []string{"a", "ab", "a1", "a12", "a12b", "a1b", "a1-", "a1-f", "a12-ff", "a123", "a123=", "a1=="} {
+			c := candidate{rule: &rule{parts: shaped(shape)}}
+			for i := 0; i < len(text) && c.state == alive; i++ {
+				c.next(text[i])
+			}
+			if c.state == alive && c.size == len(text) && c.whole() != re.MatchString(text) {
+				t.Errorf("%s has the shape %s: %v", text, shape, c.whole())
+			}
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+)
+
+// What looks like the beginning of an escape and is none is text, and what stands behind it is searched.
+func TestNoEscapes(t *testing.T) {
+	key := sample("sk-ant-api03-{40}")
+	for _, text := range []string{"100% of ", "100%", "100%, ", "%2 ", "%zz ", "5 %\n", `\u `, `\u00 `, `\u00g `, `C:\ `, "% % %"} {
+		if got := normal(text); got != text {
+			t.Errorf("%q says %q", text, got)
+		}
+		for _, before := range []string{text, `{"a":"` + text} {
+			whole := before + " " + key
+			for _, n := range []int{1, len(whole)} {
+				if got := through(redactor(), whole, n); !strings.HasPrefix(got, before+" [redacted:anthropic-key:") || strings.Contains(got, key[12:]) {
+					t.Errorf("%q in pieces of %d became %q", whole, n, got)
+				}
+			}
+		}
+	}
+}
+
+// The strings of a text's outermost array stand for themselves: the next text does not go on with them.
+func TestOutermostArray(t *testing.T) {
+	key := sample("sk-ant-api03-{40}")
+	for text, goesOn := range map[string]bool{
+		`["` + key + `"]` + "\n" + `["agent"]`:                   false,
+		`["` + key + `","agent"]`:                                false,
+		`{"text":"` + key + `"}` + "\n" + `{"text":"agent"}`:     true,
+		`{"text":["` + key + `"]}` + "\n" + `{"text":["agent"]}`: true,
+	} {
+		if got := redactor().Text(text); strings.Contains(got, "agent") == goesOn || strings.Contains(got, key[12:]) {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+}
