@@ -120,7 +120,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 	}
 	switch err := x.decoder.Decode(f, x.onEvent); {
 	case f.Cut && x.cutShort(): // whoever ended the response cut the frame too
-	case err != nil && f.Cut:
+	case err != nil && f.Cut && unfinished(f.Data):
 		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
 	case err != nil:
 		x.fault(err.Error())
@@ -128,6 +128,15 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 		x.decodes(dialect.Diagnose(x.lastTurn(), stream.NoSlot, unterminatedFrame,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
+}
+
+// unfinished reports whether more bytes could make data what a frame holds: JSON,
+// or the word that ends a stream. A page of HTML without a last line break is
+// whole, and was never anything to decode.
+func unfinished(data []byte) bool {
+	var l stream.Lexer
+	l.Write(data)
+	return l.Syntax() == stream.SyntaxPrefix || bytes.HasPrefix([]byte("[DONE]"), data)
 }
 
 // failure reports a frame that the framing itself marks as an error.
