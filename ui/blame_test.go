@@ -38,8 +38,8 @@ func TestStoppedAndUnseen(t *testing.T) {
 		role        role
 		turn        string
 	}{
-		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘ second", "●1 ⊘1", muted, "aborted"},
-		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘ second", "●1 ⊘1", bad, "aborted"},
+		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘ second", "●1 ⊘1 stopped", muted, "aborted"},
+		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘ second", "●1 ⊘1  ", bad, "aborted"},
 		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍ second", "●1 ◍1", caution, "unseen"},
 	} {
 		s := newScreen(t, 140, 40).feed(append(openCallStream(), test.end...)...)
@@ -65,6 +65,8 @@ func TestStoppedAndUnseen(t *testing.T) {
 		s := newScreen(t, 140, 40).feed(records...)
 		s.press("g3").press("G<enter>").press("1gj3G<enter>") // the wire of what has no frames
 	}
+	whole := newScreen(t, 140, 40).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
+	whole.press("Gp").shows("would be sent  not known", "what the model wrote").hides("not sent", "marked")
 	plain := newScreen(t, 80, 24, ascii).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
 	if line, counts := plain.looks("second"); !strings.Contains(line, "u second") || !strings.Contains(counts, " u1") {
 		t.Errorf("%q and %q\n%s", line, counts, plain.text())

@@ -132,7 +132,7 @@ func (m *Model) drawCounts(p *pen) {
 			p.say(statusRoles[st], fmt.Sprintf(" %s%s", p.glyph.status[st], commas(n-stopped)))
 		}
 		if stopped > 0 {
-			p.say(muted, fmt.Sprintf(" %s%s", p.glyph.status[st], commas(stopped)))
+			p.say(muted, fmt.Sprintf(" %s%s stopped", p.glyph.status[st], commas(stopped)))
 		}
 	}
 	m.drawStatus(p)
