@@ -128,6 +128,7 @@ grow, and what state the call is really in.
 	a.openFlags(open)
 	root.AddCommand(open, a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), explainCommand(), versionCommand())
 	root.AddCommand(topics()...)
+	refuseUnknownTopics(root)
 	return root
 }
 
@@ -137,6 +138,19 @@ func (a *app) openFlags(cmd *cobra.Command) {
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)
 	a.flags.add(cmd.Flags())
+}
+
+// refuseUnknownTopics has help fail for a word it has no page of. Left alone it shows the first page, as if nothing had
+// been asked, because root takes any word for a FILE.
+func refuseUnknownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error {
+		if page, _, err := root.Find(args); len(args) > 0 && (err != nil || page == root) {
+			return usagef("help: there is no page %q\n'toolscope help' lists them", args[0])
+		}
+		return nil
+	}
 }
 
 func versionCommand() *cobra.Command {
