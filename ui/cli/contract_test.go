@@ -249,6 +249,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"version"}, 0, ""},
 		{[]string{"demo", "--list"}, 0, ""},
 		{[]string{"demo", "nope"}, 2, "no scenario"},
+		{[]string{"help", "nope"}, 2, `there is no page "nope"`},
+		{[]string{"help", "help"}, 0, ""},
 		{[]string{"print", filepath.Join(dir, "missing")}, 1, "no such file"},
 		{[]string{"print", filepath.Join(dir, "missing"), file}, 1, "no such file"},
 		{[]string{"print", dir}, 1, "directory"},
@@ -267,30 +269,5 @@ func TestExitCodes(t *testing.T) {
 		if n := strings.Count(out.stderr, "\n"); n > 3 {
 			t.Errorf("%v: %d lines of error", c.args, n)
 		}
-	}
-}
-
-// TestDemos: each scenario shows what it says it shows.
-func TestDemos(t *testing.T) {
-	for name, wants := range map[string][]string{
-		"parallel":   {"complete      write_file", "complete      run_tests"},
-		"cut":        {"cut short     file_report", "ARGS_CUT"},
-		"index-zero": {"IDX_REUSED", "call_demo_lima", "toolu_demo_lima"},
-		"malformed":  {"malformed     run_shell", "ARGS_BROKEN"},
-		"early":      {"malformed     search_orders", "EARLY_WRONG", "$0.0000312"},
-		"schema":     {"complete      create_ticket", "SCHEMA_ENUM", "SCHEMA_WRONG_TYPE", "SCHEMA_UNKNOWN_KEY"},
-		"protocols": {"  anthropic ·", "  openai-responses ·", "  gemini ·", "  bedrock ·", "  ollama ·", "  cohere ·",
-			`{"restaurant":"Hvelv","guests":4,"when":"2026-12-05T19:00","notes":"a table by the window"}`},
-		"aistudio": {`{"todos":[{"id":["1"]`, `{"todos":[{}]}`, "LENGTH_FIRST_DIVERGENCE", "1 (STOP)"},
-	} {
-		out := command(t, nil, "demo", name)
-		for _, want := range wants {
-			if !strings.Contains(out.stdout, want) {
-				t.Errorf("%s does not show %q:\n%s", name, want, out.stdout)
-			}
-		}
-	}
-	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 18 {
-		t.Errorf("the tour shows\n%s", out.stdout)
 	}
 }

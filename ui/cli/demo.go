@@ -106,7 +106,7 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, src)
+		parts = append(parts, readAs(src, "demo/"+s.name))
 	}
 	if len(parts) == 0 {
 		var names []string
@@ -116,6 +116,22 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 		return nil, usagef("demo: no scenario %q\nthere are %s, %s", name, tour, strings.Join(names, ", "))
 	}
 	return capture.Concat(parts...), nil
+}
+
+// readAs is src, with file in place of the name it was read by.
+func readAs(src capture.Source, file string) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		for r, err := range src {
+			if r.Head != nil {
+				head := *r.Head
+				head.File = file
+				r.Head = &head
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // afterOthers sets the demo's exchanges apart from those of a source that was

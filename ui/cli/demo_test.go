@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+// demoRecords is all that is read of a scenario.
+func demoRecords(t *testing.T, name string) (all []capture.Record) {
+	t.Helper()
+	src, err := demo(context.Background(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// TestDemos: each scenario shows what it says it shows.
+func TestDemos(t *testing.T) {
+	for name, wants := range map[string][]string{
+		"parallel":   {"complete      write_file", "complete      run_tests"},
+		"cut":        {"cut short     file_report", "ARGS_CUT"},
+		"index-zero": {"IDX_REUSED", "call_demo_lima", "toolu_demo_lima"},
+		"malformed":  {"malformed     run_shell", "ARGS_BROKEN"},
+		"early":      {"malformed     search_orders", "EARLY_WRONG", "$0.0000312"},
+		"schema":     {"complete      create_ticket", "SCHEMA_ENUM", "SCHEMA_WRONG_TYPE", "SCHEMA_UNKNOWN_KEY"},
+		"protocols": {"  anthropic ·", "  openai-responses ·", "  gemini ·", "  bedrock ·", "  ollama ·", "  cohere ·",
+			`{"restaurant":"Hvelv","guests":4,"when":"2026-12-05T19:00","notes":"a table by the window"}`},
+		"aistudio": {`{"todos":[{"id":["1"]`, `{"todos":[{}]}`, "LENGTH_FIRST_DIVERGENCE", "1 (STOP)"},
+	} {
+		for _, r := range demoRecords(t, name) {
+			if r.Head != nil && r.Head.File != "demo/"+name {
+				t.Errorf("%s: said to be read from %q", name, r.Head.File)
+			}
+		}
+		out := command(t, nil, "demo", name)
+		for _, want := range wants {
+			if !strings.Contains(out.stdout, want) {
+				t.Errorf("%s does not show %q:\n%s", name, want, out.stdout)
+			}
+		}
+	}
+	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 18 {
+		t.Errorf("the tour shows\n%s", out.stdout)
+	}
+}
