@@ -67,6 +67,9 @@ func TestStoppedAndUnseen(t *testing.T) {
 	}
 	whole := newScreen(t, 140, 40).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
 	whole.press("Gp").shows("would be sent  not known", "what the model wrote").hides("not sent", "marked")
+	rest := stream.Record{Lost: 200, Data: []byte("}\n\n" + `data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":` +
+		`[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"lo\"}"}}]}}]}` + "\n\n")}
+	newScreen(t, 140, 40).feed(rest, stream.Record{End: true}).press("G").shows("◍ unseen", "lo\"}").hides("expected", "^ ")
 	plain := newScreen(t, 80, 24, ascii).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
 	if line, counts := plain.looks("second"); !strings.Contains(line, "u second") || !strings.Contains(counts, " u1") {
 		t.Errorf("%q and %q\n%s", line, counts, plain.text())

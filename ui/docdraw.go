@@ -213,7 +213,7 @@ type caretRow struct {
 
 // caretRows are the rows to show under the first wrong byte, none without one.
 func (d *document) caretRows() []caretRow {
-	err := d.call.Lexer().Err()
+	err := d.wrong()
 	if err == nil || d.json == nil || len(d.rows()) == 0 {
 		return nil
 	}

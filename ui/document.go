@@ -116,9 +116,18 @@ func (d *document) extraRows() int {
 	return len(d.ghosts()) + len(d.caretRows())
 }
 
+// wrong is the first byte that cannot be right, if there is one. Where bytes of
+// the call were not seen, that what is left does not parse is nobody's mistake.
+func (d *document) wrong() *stream.SyntaxError {
+	if d.call.Status() == stream.Unseen {
+		return nil
+	}
+	return d.call.Lexer().Err()
+}
+
 // caretAfter is the row with the first wrong byte, or -1.
 func (d *document) caretAfter() int {
-	if err := d.call.Lexer().Err(); err != nil && d.json != nil && len(d.rows()) > 0 {
+	if err := d.wrong(); err != nil && d.json != nil && len(d.rows()) > 0 {
 		return d.rowAt(err.Offset)
 	}
 	return -1
