@@ -125,6 +125,20 @@ func TestJSONOnly(t *testing.T) {
 	}
 }
 
+// TestStrictRefusal: who sends nothing that is no object tells the provider's
+// words where an object must be, and its own where the provider would take a text.
+func TestStrictRefusal(t *testing.T) {
+	from := target(t, "openai-chat")
+	src := replay.Conversation(calls(from, `[1]`), from)
+	for to, want := range map[string]string{
+		"anthropic": "Input should be a valid dictionary", "openai-chat": "the client refuses", "llama.cpp": "the client refuses",
+	} {
+		if p := src.Preview(target(t, to), policy(t, "strict")); !strings.Contains(p.Refused, want) || p.Body != nil {
+			t.Errorf("to %s: refused %q", to, p.Refused)
+		}
+	}
+}
+
 // TestNeverTwice: toward a target that takes text, decoding the body once gives
 // back the text, whatever it is. Only the policy that encodes twice does so.
 func TestNeverTwice(t *testing.T) {
