@@ -74,6 +74,28 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// TestSplitGoesOn: every message behind calls that are split is still there, and
+// the calls of a later turn are split too.
+func TestSplitGoesOn(t *testing.T) {
+	from := target(t, "anthropic")
+	turn := func(first, second string) []dialect.Message {
+		m := calls(from, `{}`, `{}`)
+		m[0].Parts[0].ID, m[0].Parts[1].ID = first, second
+		return append(m, user(result(first, "ok "+first), result(second, "ok "+second)))
+	}
+	history := append(turn("a", "b"), dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{says("so")}}, user(says("go on")))
+	p := replay.Conversation(append(history, turn("c", "d")...), from).Split().Preview(from, policy(t, "wrap"))
+	var order []string
+	for _, m := range read(from, append(p.Body, p.Results...)) {
+		for _, part := range m.Parts {
+			order = append(order, part.ID+string(part.Text))
+		}
+	}
+	if got, want := strings.Join(order, ", "), "a, aok a, b, bok b, so, go on, c, cok c, d, dok d"; got != want || p.Refused != "" {
+		t.Errorf("%s, want %s; refused %q", got, want, p.Refused)
+	}
+}
+
 // TestOtherParts: what is neither text nor a call goes back to whom it came from,
 // and to nobody else.
 func TestOtherParts(t *testing.T) {
