@@ -18,7 +18,7 @@ func (c *Call) findOnce(d *Diagnosis, event int, format string, args ...any) {
 
 // found reports whether it was found before, in whatever grade.
 func (c *Call) found(d *Diagnosis) bool {
-	return slices.Contains(c.told, d)
+	return slices.Contains(c.told, d.Declared())
 }
 
 // took adds a finding. Of many of one kind the kind is noted once, so that asking

@@ -158,3 +158,15 @@ func TestFindingsAreCovered(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenBy: a name is what the model wrote, an id what the provider made.
+func TestHiddenBy(t *testing.T) {
+	for want, open := range map[Culprit]Event{
+		Model: opened(0, "id", "f\x1b"), Provider: opened(0, "id\u200b", "f"),
+	} {
+		found := fold(open).Turns[0].Calls[0].Findings
+		if len(found) != 1 || found[0].Diagnosis != HiddenCharacters || found[0].By != want {
+			t.Errorf("%+v, want it to be the %s's", found, want)
+		}
+	}
+}

@@ -32,8 +32,12 @@ func (c *Call) meta(d *Detail, n int) {
 		c.phase = PhaseOpen
 		c.fireOnArgs(n)
 	}
-	if hidden(c.Name) || hidden(c.ID) {
-		c.findOnce(HiddenCharacters, n, "the name or id holds characters that a terminal hides or obeys")
+	const words = "the name or id holds characters that a terminal hides or obeys"
+	switch {
+	case hidden(c.Name):
+		c.findOnce(HiddenCharacters, n, words)
+	case hidden(c.ID): // no model makes ids
+		c.findOnce(HiddenCharacters.Blames(Provider), n, words)
 	}
 }
 

@@ -11,7 +11,7 @@ var findings = []*stream.Diagnosis{
 var (
 	argsAbsent = &stream.Diagnosis{
 		Code: "ARGS_ABSENT", Severity: stream.Info, By: stream.Provider,
-		Means: "The call came without a field for its arguments, which is meant as {}.",
+		Means: "AI Studio leaves the arguments of a call out when there are none: meant as {}.",
 		Do:    "Run the call with {}.",
 	}
 	argsNotPositional = &stream.Diagnosis{

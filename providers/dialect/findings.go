@@ -132,7 +132,7 @@ var (
 	}
 	ArgsMissing = &stream.Diagnosis{
 		Code: "ARGS_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Means: "The call came without a field for its arguments, which is meant as {}.",
+		Means: "The call came without a field for its arguments, which its protocol always has: meant as {}.",
 		Do:    "Run the call with {}, and send {} back.",
 	}
 	ArgsEmpty = &stream.Diagnosis{
