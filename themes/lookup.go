@@ -28,7 +28,7 @@ func Lookup(name string, dark bool) (Theme, error) {
 	if s := styles.Registry[key]; s != nil { // styles.Get would fall back silently
 		return fromStyle(s), nil
 	}
-	return Theme{}, &UnknownError{Name: name, Near: near(key, Names())}
+	return Theme{}, &UnknownError{Name: name, Near: Near(key, Names())}
 }
 
 // UnknownError says that there is no theme of a name.
@@ -46,8 +46,9 @@ func (e *UnknownError) Error() string {
 		e.Name, meant, darkName, lightName)
 }
 
-// near returns those of the names that could be a slip for name.
-func near(name string, names []string) []string {
+// Near are those of the names that could be a slip for name, the nearest first; at
+// most three. Case counts.
+func Near(name string, names []string) []string {
 	type guess struct {
 		name string
 		off  int

@@ -11,6 +11,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/themes"
 )
 
 // findingsHelp is every code there is.
@@ -78,50 +79,14 @@ func explained(code string) (string, error) {
 	}), nil
 }
 
-// near names the codes that are spelled like this one, or begin so.
+// near names the codes that could be meant.
 func near(all []*stream.Diagnosis, code string) string {
-	type candidate struct {
-		code string
-		far  int
-	}
-	var list []candidate
+	var codes []string
 	for _, d := range all {
-		far := edits(d.Code, code)
-		if len(code) > 2 && strings.HasPrefix(d.Code, code) {
-			far = 0
-		}
-		if far <= max(2, len(code)/4) {
-			list = append(list, candidate{d.Code, far})
-		}
+		codes = append(codes, d.Code)
 	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return a.far - b.far })
-	var words []string
-	for _, c := range list[:min(len(list), 5)] {
-		words = append(words, c.code)
-	}
-	if words == nil {
+	if codes = themes.Near(code, codes); codes == nil {
 		return ""
 	}
-	return "; near it: " + strings.Join(words, ", ")
-}
-
-// edits is how many letters must be put in, left out or changed to make a of b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "; near it: " + strings.Join(codes, ", ")
 }
