@@ -102,28 +102,27 @@ func (p *spelling) ownSlashes(out func(unit)) {
 
 // inCode reads the four digits of \uXXXX.
 func (p *spelling) inCode(u unit, out func(unit)) {
-	digit := hexDigit(u.c)
-	if digit < 0 {
-		p.broken(u, out)
-		return
-	}
-	p.pieces = append(p.pieces, u)
-	p.code = p.code<<4 | rune(digit)
-	if p.digits++; p.digits == 4 {
+	if p.digit(u, 4, out) {
 		p.means(p.code, out)
 	}
 }
 
-// inPercent reads the two digits of %XX.
-func (p *spelling) inPercent(u unit, out func(unit)) {
+// digit reads a hexadecimal digit of so many, and reports whether it was the last.
+func (p *spelling) digit(u unit, of int, out func(unit)) bool {
 	digit := hexDigit(u.c)
 	if digit < 0 {
 		p.broken(u, out)
-		return
+		return false
 	}
 	p.pieces = append(p.pieces, u)
 	p.code = p.code<<4 | rune(digit)
-	if p.digits++; p.digits < 2 {
+	p.digits++
+	return p.digits == of
+}
+
+// inPercent reads the two digits of %XX.
+func (p *spelling) inPercent(u unit, out func(unit)) {
+	if !p.digit(u, 2, out) {
 		return
 	}
 	if p.code >= utf8.RuneSelf { // a byte, not a character
