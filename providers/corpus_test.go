@@ -33,19 +33,9 @@ func corpus(t *testing.T) string {
 	return root
 }
 
-// TestCorpusCuttings: however a recorded stream is cut into chunks, the same
-// comes of it.
-func TestCorpusCuttings(t *testing.T) {
-	root := corpus(t)
-	rarely(t)
-	random := 50
-	switch {
-	case testing.Short() || raceEnabled:
-		random = 20
-	case os.Getenv("TOOLSCOPE_LONG") != "":
-		random = 1000
-	}
-	files, err := filepath.Glob(filepath.Join(root, "dev", "*", "*")) // of no known dialect, too
+// eachCapture runs a test of every recorded stream, those of no known dialect too.
+func eachCapture(t *testing.T, check func(t *testing.T, wire []byte)) {
+	files, err := filepath.Glob(filepath.Join(corpus(t), "dev", "*", "*"))
 	if err != nil || len(files) < 150 {
 		t.Fatalf("%d captures: %v", len(files), err)
 	}
@@ -56,10 +46,27 @@ func TestCorpusCuttings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkKept(t, inspect(wire), wire)
-			checkCuttings(t, fixture{}, wire, random)
+			check(t, wire)
 		})
 	}
+}
+
+// TestCorpusCuttings: however a recorded stream is cut into chunks, the same
+// comes of it.
+func TestCorpusCuttings(t *testing.T) {
+	corpus(t)
+	rarely(t)
+	random := 50
+	switch {
+	case testing.Short() || raceEnabled:
+		random = 20
+	case os.Getenv("TOOLSCOPE_LONG") != "":
+		random = 1000
+	}
+	eachCapture(t, func(t *testing.T, wire []byte) {
+		checkKept(t, inspect(wire), wire)
+		checkCuttings(t, fixture{}, wire, random)
+	})
 }
 
 // hazards are the quirks of a capture that a client can go wrong with.

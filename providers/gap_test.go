@@ -3,8 +3,6 @@ package providers
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,22 +40,9 @@ func TestGaps(t *testing.T) {
 
 // TestCorpusGaps: the same of recorded streams.
 func TestCorpusGaps(t *testing.T) {
-	root := corpus(t)
+	corpus(t)
 	rarely(t)
-	files, err := filepath.Glob(filepath.Join(root, "dev", "*", "*"))
-	if err != nil || len(files) < 150 {
-		t.Fatalf("%d captures: %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
-			wire, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			fixture{wire: wire}.checkGaps(t)
-		})
-	}
+	eachCapture(t, func(t *testing.T, wire []byte) { fixture{wire: wire}.checkGaps(t) })
 }
 
 // checkGaps holds what is said of a stream without some of its bytes against what

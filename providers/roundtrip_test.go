@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,20 +29,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestCorpusRoundTrip is the same with calls that providers really sent.
 func TestCorpusRoundTrip(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(corpus(t), "dev", "*", "*.*"))
-	if err != nil || len(files) < 150 {
-		t.Fatalf("%d captures: %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
-			wire, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			roundTripAll(t, inspect(wire).Session())
-		})
-	}
+	eachCapture(t, func(t *testing.T, wire []byte) { roundTripAll(t, inspect(wire).Session()) })
 }
 
 // TestRoundTripHard is the same with arguments that lose something nearly everywhere.
