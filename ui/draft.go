@@ -141,7 +141,7 @@ func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []span) {
 	if out.Moved > 0 {
 		d.note(draw, caution, plural(out.Moved, "instruction")+" from inside the conversation: before it now")
 	}
-	d.notes = append(d.notes, notesOf(&out.Preview, conversationScope, k.notes, draw)...)
+	d.notes = append(d.notes, notesOf(&out.Preview, replay.WholeConversation, k.notes, draw)...)
 	at, unfound := argsPlace{}, 0
 	for i := range out.Preview.Calls {
 		call := &out.Preview.Calls[i]

@@ -74,9 +74,9 @@ func (m *Model) openReplay() {
 		}
 	}
 	if !r.can(r.scope) {
-		r.scope = callScope
+		r.scope = replay.OneCall
 		if c.call == nil {
-			r.scope = turnScope
+			r.scope = replay.WholeTurn
 		}
 	}
 	m.setFollow(false)
@@ -93,11 +93,11 @@ func (r *replayView) close(m *Model) {
 }
 
 // can reports whether there is as much to send back.
-func (r *replayView) can(s scope) bool {
+func (r *replayView) can(s replay.Scope) bool {
 	switch s {
-	case callScope:
+	case replay.OneCall:
 		return r.of.call != nil
-	case conversationScope:
+	case replay.WholeConversation:
 		if r.exchange == nil {
 			return false
 		}
@@ -164,9 +164,9 @@ func (r *replayView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 // widen goes on to the next scope that there is something to send of.
 func (r *replayView) widen(m *Model) {
 	before := r.scope
-	for r.scope = (r.scope + 1) % numScopes; !r.can(r.scope); r.scope = (r.scope + 1) % numScopes {
+	for r.scope = (r.scope + 1) % replay.NumScopes; !r.can(r.scope); r.scope = (r.scope + 1) % replay.NumScopes {
 	}
-	if r.faces = [numFaces]window{}; before == turnScope && !r.can(conversationScope) {
+	if r.faces = [numFaces]window{}; before == replay.WholeTurn && !r.can(replay.WholeConversation) {
 		m.say("no request is there that tells the conversation")
 	}
 }

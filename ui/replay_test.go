@@ -64,26 +64,26 @@ func brokenCall(change ...string) *anthropic {
 func TestReplayKeys(t *testing.T) {
 	last := replay.Policies[len(replay.Policies)-1].Name
 	for _, c := range []struct{ keys, want string }{
-		{"", "this call, anthropic, preserve, of targets"},
-		{"p", "this call, anthropic, wrap, of targets"},
-		{"pp", "this call, anthropic, wrap-raw, of targets"},
-		{"P", "this call, anthropic, " + last + ", of targets"},
-		{"Pp", "this call, anthropic, preserve, of targets"},
-		{"l", "this call, anthropic, wrap, of targets"},
-		{"lh", "this call, anthropic, preserve, of targets"},
-		{"<tab>", "this call, anthropic, preserve, of policies"},
-		{"<tab>j", "this call, anthropic, wrap, of policies"},
-		{"<tab>jj<tab>", "this call, anthropic, wrap-raw, of targets"},
-		{"<tab>G", "this call, anthropic, " + last + ", of policies"},
-		{"<tab>Gp", "this call, anthropic, preserve, of policies"},
-		{"s", "the whole turn, anthropic, preserve, of targets"},
-		{"ss", "this call, anthropic, preserve, of targets"},
-		{"<enter>p", "this call, anthropic, wrap, of targets"},
-		{"<enter><tab>", "this call, anthropic, preserve, of targets"},
-		{"?<esc>p", "this call, anthropic, wrap, of targets"},
-		{"<esc>p", "this call, anthropic, preserve, of targets"},
-		{"psq<esc>gp", "the whole turn, anthropic, wrap, of targets"},
-		{"p<esc>p", "this call, anthropic, wrap, of targets"},
+		{"", "call, anthropic, preserve, of targets"},
+		{"p", "call, anthropic, wrap, of targets"},
+		{"pp", "call, anthropic, wrap-raw, of targets"},
+		{"P", "call, anthropic, " + last + ", of targets"},
+		{"Pp", "call, anthropic, preserve, of targets"},
+		{"l", "call, anthropic, wrap, of targets"},
+		{"lh", "call, anthropic, preserve, of targets"},
+		{"<tab>", "call, anthropic, preserve, of policies"},
+		{"<tab>j", "call, anthropic, wrap, of policies"},
+		{"<tab>jj<tab>", "call, anthropic, wrap-raw, of targets"},
+		{"<tab>G", "call, anthropic, " + last + ", of policies"},
+		{"<tab>Gp", "call, anthropic, preserve, of policies"},
+		{"s", "turn, anthropic, preserve, of targets"},
+		{"ss", "call, anthropic, preserve, of targets"},
+		{"<enter>p", "call, anthropic, wrap, of targets"},
+		{"<enter><tab>", "call, anthropic, preserve, of targets"},
+		{"?<esc>p", "call, anthropic, wrap, of targets"},
+		{"<esc>p", "call, anthropic, preserve, of targets"},
+		{"psq<esc>gp", "turn, anthropic, wrap, of targets"},
+		{"p<esc>p", "call, anthropic, wrap, of targets"},
 	} {
 		s := newScreen(t, 80, 24).feed(brokenCall().records...).press("p" + c.keys)
 		if got := s.replaying().asked(); got != c.want {
@@ -163,7 +163,7 @@ func TestReplayFollows(t *testing.T) {
 func TestReplayConversation(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjjjpss").shows("REPLAY of the conversation", "in 6 messages")
 	s.shows("call 1 read_file", "call 3 write_file").press("<enter>G").shows(`"id": "call_demo_h3"`).press("g").shows(`"role": "system"`)
-	if s.press("<esc>s").shows("REPLAY of write_file"); s.replaying().scope != callScope {
+	if s.press("<esc>s").shows("REPLAY of write_file"); s.replaying().scope != replay.OneCall {
 		t.Error(s.replaying().asked())
 	}
 }
@@ -236,7 +236,7 @@ func TestReplayHostile(t *testing.T) {
 		request := stream.Record{Request: true, Data: []byte(`{"messages":[{"role":"user","content":` + quote(text) + `},{"role":"assistant","content":[{"type":"tool_use","id":` +
 			quote(text) + `,"name":` + quote(text) + `,"input":{}}]}]}`)}
 		s := newScreen(t, 90, 26).feed(request).feed(a.records...).press("p")
-		for range numScopes {
+		for range replay.NumScopes {
 			for range replay.Policies {
 				for _, keys := range []string{"<enter>", "l", "l", "<esc><tab>", "G", "g<tab>", "p"} {
 					checkFrame(t, s.press(keys))

@@ -9,24 +9,10 @@ import (
 	"toolscope/stream"
 )
 
-// scope is how much of what was said is sent back.
-type scope uint8
-
-const (
-	callScope scope = iota
-	turnScope
-	conversationScope
-	numScopes
-)
-
-func (s scope) String() string {
-	return [numScopes]string{"this call", "the whole turn", "the conversation"}[s]
-}
-
 // ask is what is previewed: one cell of a table of targets and policies, of
 // which the screen shows a row or a column.
 type ask struct {
-	scope    scope
+	scope    replay.Scope
 	to       int  // in providers.Targets
 	policy   int  // in replay.Policies
 	policies bool // the rows are policies, for one target
@@ -39,7 +25,7 @@ const unasked = -1
 // made from: while it is the same, nothing that is sent back has changed.
 type version struct {
 	of       choice
-	scope    scope
+	scope    replay.Scope
 	bytes    int // of arguments, text and reasoning
 	rewrites int
 	parts    int
@@ -60,9 +46,9 @@ func (v *version) add(c *stream.Call) {
 }
 
 // versionOf is the state things are in now.
-func versionOf(c choice, s scope, x *providers.Exchange) version {
+func versionOf(c choice, s replay.Scope, x *providers.Exchange) version {
 	v := version{of: c, scope: s}
-	if s == callScope {
+	if s == replay.OneCall {
 		v.add(c.call)
 		return v
 	}
@@ -75,7 +61,7 @@ func versionOf(c choice, s scope, x *providers.Exchange) version {
 	for _, call := range t.Calls {
 		v.add(call)
 	}
-	if s == conversationScope {
+	if s == replay.WholeConversation {
 		v.request = x.Request.Size()
 	}
 	return v
@@ -87,7 +73,7 @@ func (v *version) size() int { return v.bytes + v.words + int(v.request) }
 // material is what a source is made of. Nothing of it changes any more, so that
 // a job may read it while the stream goes on.
 type material struct {
-	scope  scope
+	scope  replay.Scope
 	turn   *stream.Turn
 	call   *stream.Call
 	before []dialect.Message // what the request of the turn carries
@@ -95,14 +81,14 @@ type material struct {
 }
 
 // materialOf copies what may change. The bytes themselves are only appended to.
-func materialOf(c choice, s scope, x *providers.Exchange) material {
+func materialOf(c choice, s replay.Scope, x *providers.Exchange) material {
 	turn := *c.turn
 	m := material{scope: s, turn: &turn}
 	if c.call != nil {
 		call := *c.call
 		m.call = &call
 	}
-	if s == callScope {
+	if s == replay.OneCall {
 		return m
 	}
 	turn.Parts = slices.Clone(turn.Parts)
@@ -111,7 +97,7 @@ func materialOf(c choice, s scope, x *providers.Exchange) material {
 		copied := *call
 		turn.Calls[i] = &copied
 	}
-	if s == conversationScope {
+	if s == replay.WholeConversation {
 		m.before, m.from = x.History()
 	}
 	return m
@@ -121,21 +107,17 @@ func materialOf(c choice, s scope, x *providers.Exchange) material {
 // 1; 0 if none is.
 func (m *material) source() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Dialect)
-	if m.scope == callScope {
+	if m.scope == replay.OneCall {
 		return replay.Calls(m.turn, from, m.call), 1
 	}
 	own = m.place()
-	if m.scope == turnScope {
+	if m.scope == replay.WholeTurn {
 		return replay.Turn(m.turn, from), own
 	}
-	for i := range m.before {
-		for j := range m.before[i].Parts {
-			if m.before[i].Parts[j].Kind == dialect.CallPart && own > 0 {
-				own++
-			}
-		}
+	if own > 0 {
+		own += replay.NumCalls(m.before)
 	}
-	return replay.Conversation(append(slices.Clip(m.before), replay.Message(m.turn, from)), m.from), own
+	return replay.Continued(m.before, m.from, m.turn, from), own
 }
 
 // place is which of the turn's calls the chosen one is, among those that count.

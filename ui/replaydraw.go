@@ -127,8 +127,8 @@ func (r *replayView) drawLeft(p *pen, plan replayPlan, y, panes int) {
 
 // drawTitle writes what is replayed, to whom or how, and how much of it.
 func (r *replayView) drawTitle(p *pen) {
-	what := display.Text(r.scope.String())
-	if r.scope == callScope {
+	what := [replay.NumScopes]display.Text{replay.WholeTurn: "the whole turn", replay.WholeConversation: "the conversation"}[r.scope]
+	if r.scope == replay.OneCall {
 		if what = p.clean(r.of.call.Name); what == "" {
 			what = "(no name)"
 		}
@@ -164,7 +164,7 @@ func titleFor(room int, so []display.Text, kind, name, count string) (lead strin
 
 // growing reports whether more may come of what is sent back.
 func (r *replayView) growing() bool {
-	if r.scope == callScope {
+	if r.scope == replay.OneCall {
 		return r.of.call.Arriving()
 	}
 	return !r.of.turn.Closed()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers/replay"
 )
 
 // delivered says what became of a body that was copied or saved.
@@ -61,11 +63,8 @@ func (r *replayView) ready(m *Model) (body []byte, what string) {
 
 // fileName is what a saved body is called.
 func (r *replayView) fileName() string {
-	which := "turn"
-	switch {
-	case r.scope == conversationScope:
-		which = "conversation"
-	case r.scope == callScope:
+	which := r.scope.String()
+	if r.scope == replay.OneCall {
 		which = fmt.Sprint(r.of.call.Number)
 	}
 	return fmt.Sprintf("replay-%d-%s-%s.json", r.of.turn.Number+1, which, r.targets[r.to].Name)

@@ -120,7 +120,7 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 		}
 		p.size += len(c.Original)
 		caption := display.Text("")
-		if p.key.version.scope != callScope {
+		if p.key.version.scope != replay.OneCall {
 			caption = display.Text(fmt.Sprintf("call %d ", c.Call)) + draw.Clean(short(c.Name)) + display.Text(": "+c.Outcome.String())
 		}
 		if c.Call == own && own > 0 {
@@ -137,7 +137,7 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 const mostNotes = 200
 
 // notesOf says what would be refused and what is lost, worst first.
-func notesOf(p *replay.Preview, s scope, width int, draw display.Drawer) (notes []noteLine) {
+func notesOf(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []noteLine) {
 	add := func(r role, text display.Text) {
 		for i, line := range wrapped(text, max(width-4, 8)) {
 			if i > 0 {
@@ -160,7 +160,7 @@ func notesOf(p *replay.Preview, s scope, width int, draw display.Drawer) (notes 
 			continue
 		}
 		text := display.Text("")
-		if s != callScope {
+		if s != replay.OneCall {
 			text = display.Text(fmt.Sprintf("call %d: ", c.Call))
 		}
 		add(caution, text+draw.Clean(c.Encoded))
@@ -173,7 +173,7 @@ func notesOf(p *replay.Preview, s scope, width int, draw display.Drawer) (notes 
 			break
 		}
 		text := display.Text(l.Severity.String() + " " + l.Code)
-		if s != callScope && l.Call > 0 {
+		if s != replay.OneCall && l.Call > 0 {
 			text += display.Text(fmt.Sprintf(", call %d", l.Call))
 		}
 		add(lossRoles[l.Severity], text+": "+draw.Clean(l.Message))

@@ -167,13 +167,13 @@ func TestNotes(t *testing.T) {
 		{Kind: lossKind("A", replay.Low), Message: "low"}, {Kind: lossKind("B", replay.Critical), Message: "worst\u202e", Call: 2}, {Kind: lossKind("C", replay.Low), Message: "low too"},
 	}}
 	for _, c := range []struct {
-		scope scope
+		scope replay.Scope
 		width int
 		want  string
 	}{
-		{callScope, 60, "refused: no ␛ such id/critical B: worst⟨U+202E⟩/low A: low/low C: low too"},
-		{turnScope, 60, "refused: no ␛ such id/critical B, call 2: worst⟨U+202E⟩/low A: low/low C: low too"},
-		{callScope, 20, "refused: no ␛/  such id/critical B:/  worst⟨U+202E⟩/low A: low/low C: low too"},
+		{replay.OneCall, 60, "refused: no ␛ such id/critical B: worst⟨U+202E⟩/low A: low/low C: low too"},
+		{replay.WholeTurn, 60, "refused: no ␛ such id/critical B, call 2: worst⟨U+202E⟩/low A: low/low C: low too"},
+		{replay.OneCall, 20, "refused: no ␛/  such id/critical B:/  worst⟨U+202E⟩/low A: low/low C: low too"},
 	} {
 		var got []string
 		for _, n := range notesOf(p, c.scope, c.width, display.Drawer{}) {
@@ -186,11 +186,11 @@ func TestNotes(t *testing.T) {
 	for range 2 * mostNotes {
 		p.Losses = append(p.Losses, replay.Loss{Kind: lossKind("D", replay.Info)})
 	}
-	notes := notesOf(p, callScope, 60, display.Drawer{})
+	notes := notesOf(p, replay.OneCall, 60, display.Drawer{})
 	if last := notes[len(notes)-1].text; len(notes) != mostNotes+2 || last != "and 203 more" {
 		t.Errorf("%d notes, the last is %s", len(notes), last)
 	}
-	if notes = notesOf(&replay.Preview{Body: [][]byte{nil}}, callScope, 60, display.Drawer{}); len(notes) != 1 || notes[0].text != "nothing is lost" {
+	if notes = notesOf(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, display.Drawer{}); len(notes) != 1 || notes[0].text != "nothing is lost" {
 		t.Errorf("%v", notes)
 	}
 }

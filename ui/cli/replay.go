@@ -195,7 +195,7 @@ func (r *replayer) replay(path string, in *providers.Inspector) error {
 		for _, s := range r.subjects(path, in, c) {
 			if s.src == nil {
 				unknown = append(unknown, int(c.turn.Number)+1)
-			} else if _, calls := s.size(); calls > 0 {
+			} else if replay.NumCalls(s.src.Messages) > 0 {
 				r.preview(s)
 			}
 		}

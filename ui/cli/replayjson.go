@@ -21,10 +21,10 @@ func (p previewJSON) preview(s *subject, v *replay.Preview) {
 	o.text("type", "replay")
 	o.text("file", s.file)
 	o.int("turn", int(s.turn.Number)+1)
-	if s.scope == oneCall {
+	if s.scope == replay.OneCall {
 		o.int("call", s.calls[0].Number)
 	} else {
-		o.text("scope", string(s.scope))
+		o.text("scope", s.scope.String())
 	}
 	if s.oneByOne {
 		o.raw("one_by_one", []byte("true"))
@@ -39,7 +39,7 @@ func (p previewJSON) preview(s *subject, v *replay.Preview) {
 		o.raw("results", array(v.Results))
 	}
 	o.some("refused", v.Refused)
-	if s.scope == oneCall {
+	if s.scope == replay.OneCall {
 		for i := range v.Calls {
 			o.sent(v, &v.Calls[i])
 		}
@@ -71,7 +71,7 @@ func lossList(s *subject, losses []replay.Loss) []byte {
 		o.text("code", l.Code)
 		o.text("severity", l.Severity.String())
 		o.text("message", l.Message)
-		if l.Call > 0 && s.scope != oneCall {
+		if l.Call > 0 && s.scope != replay.OneCall {
 			o.int("call", s.number(l.Call))
 		}
 		if l.End > 0 {

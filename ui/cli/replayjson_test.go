@@ -130,9 +130,9 @@ func TestReplayOneLine(t *testing.T) {
 // TestSubjectNumber: a call keeps its number of the turn, though what the
 // provider threw away is no call of the source.
 func TestSubjectNumber(t *testing.T) {
-	s := subject{scope: wholeTurn, calls: []*stream.Call{{Number: 1}, {Number: 3}}}
+	s := subject{scope: replay.WholeTurn, calls: []*stream.Call{{Number: 1}, {Number: 3}}}
 	same(t, 0, "number", []int{s.number(1), s.number(2)}, []int{1, 3})
-	s.scope = conversation
+	s.scope = replay.WholeConversation
 	same(t, 0, "number", s.number(2), 2)
 }
 

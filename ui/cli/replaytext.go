@@ -50,15 +50,15 @@ func (p *previewText) begin(s *subject) {
 		p.linef("%s  turn %d  %s", s.file, s.turn.Number+1, joined(s.turn.Dialect, s.turn.Model))
 	}
 	p.under = nil
-	messages, calls := s.size()
+	calls := plural(replay.NumCalls(s.src.Messages), "call")
 	what := ""
 	switch c := s.calls; s.scope {
-	case oneCall:
+	case replay.OneCall:
 		what = fmt.Sprintf("call %d  %s  %s  %d B", c[0].Number, callName(c[0].Name), c[0].Status(), len(c[0].Args()))
-	case wholeTurn:
-		what = "whole turn  " + plural(calls, "call")
-	case conversation:
-		what = "conversation  " + plural(messages, "message") + ", " + plural(calls, "call")
+	case replay.WholeTurn:
+		what = "whole turn  " + calls
+	case replay.WholeConversation:
+		what = "conversation  " + plural(len(s.src.Messages), "message") + ", " + calls
 	}
 	if s.oneByOne {
 		what += "  one by one"
@@ -156,7 +156,7 @@ func (p *previewText) whole(s *subject, v *replay.Preview) {
 
 // where says what a loss is about.
 func where(s *subject, l replay.Loss) (words string) {
-	if l.Call > 0 && s.scope != oneCall {
+	if l.Call > 0 && s.scope != replay.OneCall {
 		words = fmt.Sprintf("  call %d", s.number(l.Call))
 	}
 	switch {
@@ -170,7 +170,7 @@ func where(s *subject, l replay.Loss) (words string) {
 
 // call writes what became of one call, unless its subject has only that.
 func (p *previewText) call(s *subject, v *replay.Preview, c *replay.Sent) {
-	if s.scope != oneCall {
+	if s.scope != replay.OneCall {
 		p.linef("    call %-5d %s  %s  %s", s.number(c.Call), c.Outcome, callName(c.Name), c.ID)
 	}
 	if !isSent(v, c) {

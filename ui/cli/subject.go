@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
@@ -14,41 +13,20 @@ import (
 // conversation.
 type subject struct {
 	file     string
-	scope    scope
+	scope    replay.Scope
 	turn     *stream.Turn
 	calls    []*stream.Call // of the turn, those that it is about
 	oneByOne bool
 	src      *replay.Source // nil when it is not known
 }
 
-// scope is how much a subject is.
-type scope string
-
-const (
-	oneCall      scope = "call"
-	wholeTurn    scope = "turn"
-	conversation scope = "conversation"
-)
-
 // number is what the call is called that is number n of the source: its number
 // in the turn, or where there are more turns, in the conversation.
 func (s *subject) number(n int) int {
-	if s.scope == conversation || n < 1 || n > len(s.calls) {
+	if s.scope == replay.WholeConversation || n < 1 || n > len(s.calls) {
 		return n
 	}
 	return s.calls[n-1].Number
-}
-
-// size is how many messages and calls the source has.
-func (s *subject) size() (messages, calls int) {
-	for _, m := range s.src.Messages {
-		for i := range m.Parts {
-			if m.Parts[i].Kind == dialect.CallPart {
-				calls++
-			}
-		}
-	}
-	return len(s.src.Messages), calls
 }
 
 // from is the dialect that the subject came by.
@@ -129,17 +107,17 @@ func (r *replayer) chooseCalls(path string, list []chosen) error {
 // subjects are what is to be previewed of a turn.
 func (r *replayer) subjects(path string, in *providers.Inspector, c chosen) (list []*subject) {
 	x, from := in.Exchange(c.turn.Exchange), providers.TargetOf(c.turn.Dialect)
-	base := subject{file: fileOf(path, x), scope: wholeTurn, turn: c.turn, calls: c.calls, oneByOne: r.oneByOne}
+	base := subject{file: fileOf(path, x), scope: replay.WholeTurn, turn: c.turn, calls: c.calls, oneByOne: r.oneByOne}
 	switch {
 	case r.conversation:
-		base.scope = conversation
+		base.scope = replay.WholeConversation
 		base.src = conversationOf(x, c.turn)
 	case r.whole:
 		base.src = replay.Turn(c.turn, from)
 	default:
 		for i, call := range c.calls {
 			s := base
-			s.scope, s.calls, s.src = oneCall, c.calls[i:i+1], replay.Calls(c.turn, from, call)
+			s.scope, s.calls, s.src = replay.OneCall, c.calls[i:i+1], replay.Calls(c.turn, from, call)
 			list = append(list, &s)
 		}
 		return list
@@ -160,7 +138,7 @@ func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 	if len(messages) == 0 {
 		return nil
 	}
-	return replay.Conversation(append(messages[:len(messages):len(messages)], replay.Message(t, from)), from)
+	return replay.Continued(messages, from, t, providers.TargetOf(t.Dialect))
 }
 
 // wireCalls are the turn's calls, without what the provider threw away.

@@ -1,0 +1,39 @@
+package replay
+
+import (
+	"slices"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// A Scope is how much of what was said is sent back.
+type Scope uint8
+
+const (
+	OneCall           Scope = iota // a call by itself
+	WholeTurn                      // the turn: text, reasoning and calls
+	WholeConversation              // what the turn's request carried, and then the turn
+
+	NumScopes = iota
+)
+
+func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
+
+// Continued is the source of a history and the turn that followed it. The
+// history is in the form of before, the turn in that of from.
+func Continued(history []dialect.Message, before *dialect.Target, t *stream.Turn, from *dialect.Target) *Source {
+	return Conversation(append(slices.Clip(history), Message(t, from)), before)
+}
+
+// NumCalls is how many calls messages hold.
+func NumCalls(messages []dialect.Message) (n int) {
+	for _, m := range messages {
+		for i := range m.Parts {
+			if m.Parts[i].Kind == dialect.CallPart {
+				n++
+			}
+		}
+	}
+	return n
+}
