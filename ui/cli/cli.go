@@ -18,8 +18,6 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"toolscope/themes"
-	"toolscope/ui"
 	"toolscope/ui/display"
 )
 
@@ -175,30 +173,6 @@ func version() string {
 	}
 	v := strings.Trim(info.Main.Version, "()")
 	return fmt.Sprintf("%s (%s)", v, info.GoVersion)
-}
-
-// topics are pages of help that are not commands.
-func topics() []*cobra.Command {
-	keys := "The keys of the screen:\n"
-	group := ""
-	for _, k := range ui.Keys() {
-		if k.Group != group {
-			group = k.Group
-			keys += "\n" + group + "\n"
-		}
-		keys += fmt.Sprintf("  %-10s %s\n", k.Keys, k.Does)
-	}
-	return []*cobra.Command{
-		{Use: "dialects", Short: "The names --dialect takes", Long: "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the\nscreen, overrules them.\n" + dialectTable()},
-		{Use: "hosts", Short: "The providers that connect and proxy know", Long: hostsHelp()},
-		{Use: "keys", Short: "The keys of the screen", Long: keys},
-		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
-		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
-		{Use: "targets", Short: "The names replay --to takes, and what each provider wants", Long: targetsHelp()},
-		{Use: "policies", Short: "The names replay --policy takes, and who does so", Long: policiesHelp()},
-		{Use: "findings", Short: "What can be found, and who did it", Long: findingsHelp()},
-		{Use: "losses", Short: "What replay can lose, by severity", Long: lossesHelp()},
-	}
 }
 
 // isTerminal reports whether f is one.

@@ -14,18 +14,6 @@ import (
 	"toolscope/themes"
 )
 
-// findingsHelp is every code there is.
-func findingsHelp() string {
-	return page(func(l lines) {
-		l.prose("", "Findings: what can be found, how bad it is, who did it, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
-		for _, d := range byCode(providers.Findings()) {
-			l.linef("")
-			l.linef("  %-26s %-18s %s", d.Code, grades(d), d.By)
-			l.prose("    ", d.Means)
-		}
-	})
-}
-
 func byCode(all []*stream.Diagnosis) []*stream.Diagnosis {
 	slices.SortFunc(all, func(a, b *stream.Diagnosis) int { return cmp.Compare(a.Code, b.Code) })
 	return all

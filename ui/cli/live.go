@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +16,9 @@ import (
 	"toolscope/capture/proxy"
 	"toolscope/capture/record"
 	"toolscope/capture/redact"
+	"toolscope/providers"
+	"toolscope/providers/coding"
+	"toolscope/stream"
 )
 
 const (
@@ -205,4 +210,62 @@ func (a *app) endLive(l *live) {
 	if l.tellLimit(a) || err != nil {
 		a.code = exitGaps
 	}
+}
+
+// newRedactor makes what takes the secrets out of everything live, before it is
+// recorded or shown. Its tags mean nothing to another run.
+func newRedactor() *redact.Redactor {
+	salt := make([]byte, 32)
+	_, _ = rand.Read(salt) // it never fails
+	return redact.New(salt, redact.Options{Decode: func(h http.Header) (redact.Decoder, error) {
+		chain, err := coding.New(h)
+		if err != nil {
+			return nil, err // not a chain that is nil and a Decoder that is not
+		}
+		return chain, nil
+	}})
+}
+
+// printTurns prints turns as they end, until no more records come. What goes
+// wrong with what is recorded is said when it does. When printing fails, failed is
+// told; what still comes is for the recording alone.
+func (l *live) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
+	q := queue{in: in, path: path, to: to, printed: map[*stream.Turn]bool{}}
+	print := func(all bool) {
+		if err == nil {
+			if err = q.print(all); err != nil {
+				l.unwanted.Store(true)
+				failed(err)
+			}
+		}
+	}
+	told := false // that the recording has gaps
+	for r := range l.shown.All {
+		if trouble := l.trouble(); trouble != "" && !told {
+			told = true
+			a.say("toolscope: --record: the capture has gaps from here on: " + l.clean(trouble))
+		}
+		l.tellLimit(a)
+		if i := strings.Index(r.Note, "gap: "); i >= 0 {
+			a.say("toolscope: " + r.Note[i:])
+		}
+		if err == nil {
+			in.Write(coreRecord(r))
+			print(false)
+		}
+	}
+	in.Close()
+	print(true)
+	if _, why := l.shown.Ended(); err == nil {
+		err = why
+	}
+	return err
+}
+
+// trouble is why what is recorded has gaps just now, empty when it has none.
+func (l *live) trouble() string {
+	if l.rec == nil {
+		return ""
+	}
+	return l.rec.State().Trouble
 }

@@ -11,6 +11,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
@@ -161,3 +162,12 @@ func (a *app) notes(path string, in *providers.Inspector) {
 // recognised reports whether a turn says anything: it is of a known protocol, or
 // it is at least known why there is nothing else.
 func recognised(t *stream.Turn) bool { return t.Dialect != "unknown" || t.Failure != "" }
+
+// printerOf prints in a format to standard output.
+func (a *app) printerOf(format string, prices *price.Table) printer {
+	out := bufio.NewWriter(a.stdout)
+	if format == "jsonl" {
+		return &jsonPrinter{out, prices}
+	}
+	return &textPrinter{lines{out}, prices}
+}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
@@ -58,10 +57,6 @@ func oneOrMore(texts [][]byte) []byte {
 		return texts[0]
 	}
 	return array(texts)
-}
-
-func array(texts [][]byte) []byte {
-	return append(append([]byte{'['}, bytes.Join(texts, []byte{','})...), ']')
 }
 
 func lossList(s *subject, losses []replay.Loss) []byte {
@@ -128,10 +123,3 @@ func (o *object) sent(v *replay.Preview, c *replay.Sent) {
 
 // isSent reports whether a call is in what would be sent.
 func isSent(v *replay.Preview, c *replay.Sent) bool { return len(v.Body) > 0 && c.Args != nil }
-
-// some writes a string, unless it is empty.
-func (o *object) some(name, value string) {
-	if value != "" {
-		o.text(name, value)
-	}
-}

@@ -6,9 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"toolscope/providers"
 	"toolscope/providers/dialect"
+	"toolscope/providers/host"
 	"toolscope/providers/replay"
+	"toolscope/themes"
+	"toolscope/ui"
 )
 
 // page writes a page of help.
@@ -168,6 +173,80 @@ func lossesHelp() string {
 					l.prose(fmt.Sprintf("  %-24s", c.Code), c.Says)
 				}
 			}
+		}
+	})
+}
+
+// topics are pages of help that are not commands.
+func topics() []*cobra.Command {
+	keys := "The keys of the screen:\n"
+	group := ""
+	for _, k := range ui.Keys() {
+		if k.Group != group {
+			group = k.Group
+			keys += "\n" + group + "\n"
+		}
+		keys += fmt.Sprintf("  %-10s %s\n", k.Keys, k.Does)
+	}
+	return []*cobra.Command{
+		{Use: "dialects", Short: "The names --dialect takes", Long: "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the\nscreen, overrules them.\n" + dialectTable()},
+		{Use: "hosts", Short: "The providers that connect and proxy know", Long: hostsHelp()},
+		{Use: "keys", Short: "The keys of the screen", Long: keys},
+		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
+		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
+		{Use: "targets", Short: "The names replay --to takes, and what each provider wants", Long: targetsHelp()},
+		{Use: "policies", Short: "The names replay --policy takes, and who does so", Long: policiesHelp()},
+		{Use: "findings", Short: "What can be found, and who did it", Long: findingsHelp()},
+		{Use: "losses", Short: "What replay can lose, by severity", Long: lossesHelp()},
+	}
+}
+
+// hostsHelp is a page of all known hosts.
+func hostsHelp() string {
+	text := "Providers that connect and proxy know. The first key the environment has is used; a\nhost of one's own needs none. --base-url, or the variable, names another address.\n"
+	for i := range host.All {
+		h := &host.All[i]
+		text += "\n  " + h.Name + ": " + h.Title + "\n"
+		line := func(what, value string) {
+			if value != "" {
+				text += fmt.Sprintf("    %-9s %s\n", what, value)
+			}
+		}
+		line("address", h.Address)
+		line("variable", h.Variable)
+		line("speaks", h.To().Title)
+		keys := ""
+		for n, k := range h.Keys {
+			if n > 0 {
+				keys += ", or "
+			}
+			keys += k.Variable + " as " + k.Header
+		}
+		if h.Open && keys != "" {
+			keys += ", if set"
+		}
+		line("key", keys)
+		line("model", h.Model)
+	}
+	return text
+}
+
+// dialectTable is the dialects that can be forced, a line each.
+func dialectTable() (text string) {
+	for _, d := range providers.All {
+		text += fmt.Sprintf("\n  %-20s %s", d.Name, d.Title)
+	}
+	return text
+}
+
+// findingsHelp is every code there is.
+func findingsHelp() string {
+	return page(func(l lines) {
+		l.prose("", "Findings: what can be found, how bad it is, who did it, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
+		for _, d := range byCode(providers.Findings()) {
+			l.linef("")
+			l.linef("  %-26s %-18s %s", d.Code, grades(d), d.By)
+			l.prose("    ", d.Means)
 		}
 	})
 }

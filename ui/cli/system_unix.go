@@ -10,6 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Programs can be stopped, as ^Z in a shell does it, and continued.
+const (
+	canStop    = true
+	stopSignal = syscall.SIGTSTP
+)
+
+func suspend() { sendSelf(syscall.SIGTSTP) }
+
+// stopSelf stops the process by SIGTTIN, which does what SIGTSTP does: Go cannot
+// uncatch that.
+func stopSelf() { sendSelf(syscall.SIGTTIN) }
+
+func continueSelf() { sendSelf(syscall.SIGCONT) }
+
+func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
+
 // endWithReader has the program end when nobody reads its output any more, as a
 // write would: but there may never be another. Only a pipe tells.
 func (a *app) endWithReader() (stop func()) {

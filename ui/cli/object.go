@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// object is a JSON object being written, its members in order. Every string
+// goes through the sanitiser: the values stay exact and a terminal stays safe.
+type object struct{ b []byte }
+
+func (o *object) key(name string) {
+	if len(o.b) == 0 {
+		o.b = append(o.b, '{')
+	} else {
+		o.b = append(o.b, ',')
+	}
+	o.b = strconv.AppendQuote(o.b, name)
+	o.b = append(o.b, ':')
+}
+
+func (o *object) text(name, value string) {
+	o.key(name)
+	o.b = display.AppendJSON(o.b, value)
+}
+
+func (o *object) texts(name string, values []string) {
+	o.key(name)
+	o.b = append(o.b, '[')
+	for i, v := range values {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = display.AppendJSON(o.b, v)
+	}
+	o.b = append(o.b, ']')
+}
+
+func (o *object) int(name string, n int) {
+	o.key(name)
+	o.b = strconv.AppendInt(o.b, int64(n), 10)
+}
+
+func (o *object) count(name string, c stream.Count) {
+	if c.Told {
+		o.int(name, int(c.N))
+	}
+}
+
+// time writes milliseconds with up to three places.
+func (o *object) time(name string, d time.Duration) {
+	if d >= 0 {
+		o.key(name)
+		o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
+	}
+}
+
+// cost writes a figure, where there is one, and what it rests on.
+func (o *object) cost(f price.Figure) {
+	if !f.Known() {
+		return
+	}
+	o.raw("cost_usd", strconv.AppendFloat(nil, f.USD, 'f', -1, 64))
+	o.text("cost_source", f.Source.String())
+	if f.Approximate {
+		o.raw("cost_approximate", []byte("true"))
+	}
+	if f.AsOf != "" {
+		o.text("prices_date", f.AsOf)
+	}
+}
+
+// raw writes a JSON text, on one line: line breaks that are left are between
+// tokens.
+func (o *object) raw(name string, text []byte) {
+	o.key(name)
+	start := len(o.b)
+	o.b = display.AppendJSONText(o.b, text)
+	for i, c := range o.b[start:] {
+		if c == '\n' || c == '\r' {
+			o.b[start+i] = ' '
+		}
+	}
+}
+
+func (o *object) end() []byte {
+	if len(o.b) == 0 {
+		return []byte("{}")
+	}
+	return append(o.b, '}')
+}
+
+func (o *object) line() []byte { return append(o.end(), '\n') }
+
+// some writes a string, unless it is empty.
+func (o *object) some(name, value string) {
+	if value != "" {
+		o.text(name, value)
+	}
+}
+
+func array(texts [][]byte) []byte {
+	return append(append([]byte{'['}, bytes.Join(texts, []byte{','})...), ']')
+}
