@@ -6,14 +6,11 @@ import (
 	"toolscope/stream"
 )
 
-// xssi is the line that Google's web services put before a JSON text.
-const xssi = ")]}'"
-
 // sniffArray tells Gemini's array of objects from AI Studio's chunks, which are
 // arrays of arrays: bare, in a list, or in a list in an outer array.
 func sniffArray(text []byte, ended bool) (f framing, ok bool) {
-	if n := min(len(text), len(xssi)); string(text[:n]) == xssi[:n] {
-		if n < len(xssi) && !ended {
+	if n := min(len(text), len(stream.XSSI)); string(text[:n]) == stream.XSSI[:n] {
+		if n < len(stream.XSSI) && !ended {
 			return f, false
 		}
 		text = text[n:]

@@ -1,10 +1,13 @@
 package stream
 
-import "bytes"
+import (
+	"bytes"
 
-// xssi is what Google's web services put before a JSON text so that a page
-// cannot load it as a script.
-var xssi = []byte(")]}'")
+	"toolscope/stream/jsonbytes"
+)
+
+// XSSI is what Google's web services put before a JSON text so that a page cannot load it as a script.
+const XSSI = ")]}'"
 
 // Array frames a JSON array that is sent element by element: one frame an
 // element, whatever spaces, commas and line ends stand between. What follows
@@ -52,12 +55,12 @@ func (a *Array) inString(c byte) {
 
 // outside handles a byte before the array opens or after it closed.
 func (a *Array) outside(c byte) {
-	if a.elem.empty() && (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+	if a.elem.empty() && jsonbytes.IsSpace(c) {
 		return
 	}
 	if c == '[' && !a.ended && a.elem.blocks == nil { // little stands before an array
 		before := bytes.TrimSpace(bytes.TrimPrefix(a.elem.whole(), utf8BOM))
-		if len(before) == 0 || bytes.Equal(before, xssi) {
+		if len(before) == 0 || string(before) == XSSI {
 			a.depth, a.inner = 1, a.Within > 0
 			a.elem.clear()
 			return

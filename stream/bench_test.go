@@ -181,14 +181,3 @@ func BenchmarkTimelineAt(b *testing.B) {
 		tl.At(100_000)
 	}
 }
-
-func BenchmarkAppendUnquoted(b *testing.B) {
-	lit := bytes.TrimPrefix(sampleArgs(1<<20), []byte(`{"path":"internal/steps.go","content":"`))
-	lit = lit[:bytes.Index(lit, []byte(`","edits":`))]
-	b.SetBytes(int64(len(lit)))
-	b.ReportAllocs()
-	var dst []byte
-	for b.Loop() {
-		dst = AppendUnquoted(dst[:0], lit)
-	}
-}

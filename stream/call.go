@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"sort"
 	"time"
+
+	"toolscope/stream/jsonbytes"
 )
 
 // A Call is one tool invocation the model proposes, as far as it has arrived.
@@ -232,7 +234,7 @@ func (c *Call) holdsJSON() bool {
 	}
 	if c.double.size != len(c.args) {
 		var inner Lexer
-		inner.Write(AppendUnquoted(nil, stringContent(c.args)))
+		inner.Write(jsonbytes.AppendUnquoted(nil, stringContent(c.args)))
 		c.double = doubleCheck{len(c.args), inner.Syntax() == SyntaxObject ||
 			inner.Syntax() == SyntaxOther && inner.first == ArrayOpen}
 	}

@@ -50,19 +50,6 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-func FuzzUnquote(f *testing.F) {
-	for _, c := range unquoteCases {
-		f.Add(c.lit)
-	}
-	f.Fuzz(func(t *testing.T, lit string) {
-		var l Lexer
-		l.Write([]byte(`"` + lit))
-		if l.Err() == nil && l.Open() { // lit is the inside of a string
-			checkUnquote(t, lit)
-		}
-	})
-}
-
 func FuzzApply(f *testing.F) {
 	for kind := range byte(Heartbeat + 2) {
 		f.Add([]byte{byte(CallOpen), 0, 1, byte(Args), 0, 2, kind, 0, 3, byte(TurnClose), 0, 0})

@@ -2,6 +2,8 @@ package stream
 
 import (
 	"bytes"
+
+	"toolscope/stream/jsonbytes"
 )
 
 // keySet are the keys of the open containers, by depth: where the key of each
@@ -25,9 +27,9 @@ func (c *Call) checkKeys(event int) {
 			depth--
 		case Key:
 			from, to := start+1, int(t.End)-1
-			buf = AppendUnquoted(buf[:0], c.args[from:to])
+			buf = jsonbytes.AppendUnquoted(buf[:0], c.args[from:to])
 			hash := hashOf(buf)
-			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(AppendUnquoted(nil, c.args[old[0]:old[1]]), buf) {
+			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(jsonbytes.AppendUnquoted(nil, c.args[old[0]:old[1]]), buf) {
 				c.find(DupKeys, event, start,
 					"the key %q comes twice in one object: most parsers keep the last value, some the first", Clip(buf, 0, 64))
 				return

@@ -217,24 +217,6 @@ func TestLexerDocs(t *testing.T) {
 	}
 }
 
-func TestPlainRun(t *testing.T) {
-	for c := range 256 {
-		stops := c < ' ' || c == '"' || c == '\\'
-		for at := range 20 {
-			// 0xff and 0x80 differ from the stops in the bits the word-wide test looks at.
-			p := []byte(strings.Repeat("\xff\x80a", 8))
-			p[at] = byte(c)
-			want := len(p)
-			if stops {
-				want = at
-			}
-			if got := PlainRun(p); got != want {
-				t.Fatalf("byte %#x at %d: run of %d, want %d", c, at, got, want)
-			}
-		}
-	}
-}
-
 // TestDeepMix: at any depth the lexer knows what is open there.
 func TestDeepMix(t *testing.T) {
 	for _, object := range []func(depth int) bool{

@@ -1,13 +1,10 @@
 package stream
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "toolscope/stream/jsonbytes"
 
 func (l *Lexer) inString(p []byte, i int) int {
 	for i < len(p) && l.mode == inString {
-		i += PlainRun(p[i:])
+		i += jsonbytes.PlainRun(p[i:])
 		switch {
 		case i == len(p):
 		case p[i] == '"':
@@ -40,8 +37,7 @@ func (l *Lexer) inEscape(p []byte, i int) int {
 }
 
 func (l *Lexer) inHex(p []byte, i int) int {
-	c := p[i]
-	if c-'0' > 9 && c|0x20-'a' > 5 {
+	if jsonbytes.Hex(p[i]) < 0 {
 		return l.fail(p, i, l.expected())
 	}
 	if l.hex--; l.hex == 0 {
@@ -58,27 +54,6 @@ func (l *Lexer) inWord(p []byte, i int) int {
 		l.endValue()
 	}
 	return i + 1
-}
-
-// PlainRun is the length of the prefix of p that a JSON string may hold as is:
-// no quote, backslash or control character. It looks at eight bytes at a time.
-func PlainRun(p []byte) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	i := 0
-	for ; i+8 <= len(p); i += 8 {
-		w := binary.LittleEndian.Uint64(p[i:])
-		quote, slash := w^('"'*ones), w^('\\'*ones)
-		stop := ((w - ' '*ones) &^ w) | ((quote - ones) &^ quote) | ((slash - ones) &^ slash)
-		if stop &= tops; stop != 0 {
-			return i + bits.TrailingZeros64(stop)/8
-		}
-	}
-	for ; i < len(p); i++ {
-		if c := p[i]; c < ' ' || c == '"' || c == '\\' {
-			break
-		}
-	}
-	return i
 }
 
 // inNumber handles p[i] while a number is open. A number ends at the first

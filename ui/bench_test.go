@@ -11,9 +11,9 @@ import (
 	"github.com/muesli/termenv"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 	"toolscope/themes"
 	"toolscope/ui/display"
-	"toolscope/ui/layout"
 )
 
 // code is a string of about size bytes such as a model writes.
@@ -133,7 +133,7 @@ func lipglossDocument(styles map[role]lipgloss.Style, d *document) string {
 				case k < 0:
 					k = len(rest)
 				case k == 0:
-					k, r = layout.EscapeLen(rest), escapeToken
+					k, r = jsonbytes.EscapeLen(rest), escapeToken
 				}
 				put(r, rest[:k])
 				rest = rest[k:]

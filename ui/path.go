@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 	"toolscope/ui/layout"
 )
 
@@ -97,11 +98,8 @@ func (d *document) valueAfter(n int) string {
 // unquoted is what a string or key says, as far as it has come.
 func unquoted(args []byte, s span) string {
 	lit := bytes.TrimPrefix(args[s.start:s.end], []byte(`"`))
-	if body, ok := bytes.CutSuffix(lit, []byte(`"`)); ok && slashes(body)%2 == 0 {
+	if body, ok := bytes.CutSuffix(lit, []byte(`"`)); ok && jsonbytes.Backslashes(body)%2 == 0 {
 		lit = body
 	}
-	return string(stream.AppendUnquoted(nil, lit))
+	return string(jsonbytes.AppendUnquoted(nil, lit))
 }
-
-// slashes is how many backslashes b ends with.
-func slashes(b []byte) int { return len(b) - len(bytes.TrimRight(b, `\`)) }

@@ -6,7 +6,7 @@ import (
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
-	"toolscope/ui/layout"
+	"toolscope/stream/jsonbytes"
 )
 
 // goneFrom are the bytes of a call's arguments that have no place in what is
@@ -76,7 +76,7 @@ func editsOf(c *replay.Sent) []replay.Edit {
 		for n < min(len(old), len(e.To)) && old[len(old)-1-n] == e.To[len(e.To)-1-n] && old[len(old)-1-n] < utf8.RuneSelf {
 			n++
 		}
-		for n > 0 && slashes(old[:len(old)-n]) > 0 { // an escape is not split
+		for n > 0 && jsonbytes.Backslashes(old[:len(old)-n]) > 0 { // an escape is not split
 			n--
 		}
 		e.End, e.To = e.End-n, e.To[:len(e.To)-n]
@@ -89,10 +89,8 @@ func wholeUnits(b []byte, n int) int {
 	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
 		n--
 	}
-	for back := 1; back < 6 && back <= n; back++ {
-		if at := n - back; b[at] == '\\' && slashes(b[:at])%2 == 0 && layout.EscapeLen(b[at:]) > back {
-			return at
-		}
+	if n < len(b) {
+		n = jsonbytes.WholeEscapes(b[:n])
 	}
 	return n
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 )
@@ -147,7 +148,7 @@ func drawEscapes(p *pen, r role, g ground, b []byte) {
 		case n < 0:
 			n = len(b)
 		case n == 0:
-			n, as = unitEnd(p.draw, b, layout.EscapeLen(b)), escapeToken
+			n, as = unitEnd(p.draw, b, jsonbytes.EscapeLen(b)), escapeToken
 		}
 		p.raw(as, g, b[:n])
 		b = b[n:]

@@ -1,6 +1,10 @@
 package redact
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"toolscope/stream/jsonbytes"
+)
 
 // unit is one decoded character of a text, however it is spelled, and where its spelling stands. One that is cut by the
 // end of a delta stands in several places. A character beyond ASCII is several units, of which the first stands
@@ -109,13 +113,13 @@ func (p *spelling) inCode(u unit, out func(unit)) {
 
 // digit reads a hexadecimal digit of so many, and reports whether it was the last.
 func (p *spelling) digit(u unit, of int, out func(unit)) bool {
-	digit := hexDigit(u.c)
+	digit := jsonbytes.Hex(u.c)
 	if digit < 0 {
 		p.broken(u, out)
 		return false
 	}
 	p.pieces = append(p.pieces, u)
-	p.code = p.code<<4 | rune(digit)
+	p.code = p.code<<4 | digit
 	p.digits++
 	return p.digits == of
 }
@@ -241,18 +245,6 @@ func (u *unit) held(limit int64) int64 {
 		}
 	}
 	return limit
-}
-
-func hexDigit(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
 }
 
 // normal is what a text says, in the form in which texts are compared.

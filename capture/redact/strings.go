@@ -1,8 +1,10 @@
 package redact
 
+import "toolscope/stream/jsonbytes"
+
 // string reads a stretch of a string.
 func (l *lexer) string(p []byte, at int64) int {
-	n := plainRun(p)
+	n := jsonbytes.PlainRun(p)
 	switch {
 	case l.escaped:
 		l.escaped, n = false, 1
@@ -33,16 +35,6 @@ func (l *lexer) lineBreak() {
 		l.s.pause(false)
 		l.stack, l.beyond = l.stack[:0], 0
 	}
-}
-
-// plainRun is how many bytes of a string stand for themselves. Most strings are short.
-func plainRun(p []byte) int {
-	for n, c := range p {
-		if c == '"' || c == '\\' || c == '\n' {
-			return n
-		}
-	}
-	return len(p)
 }
 
 // close ends a string.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+
+	"toolscope/stream/jsonbytes"
 )
 
 // An edit is asked for another value in place of one in a JSON text, and returns nil to leave it. where is the keys that
@@ -92,7 +94,7 @@ func (w *walker) value() {
 	w.space()
 	start := w.at
 	if len(w.where) > 0 {
-		end := start + skip(w.text[start:])
+		end := start + jsonbytes.ValueEnd(w.text[start:])
 		if other := w.change(w.where, w.text[start:end], w.text); other != nil {
 			w.out = append(append(w.out, w.text[w.done:start]...), other...)
 			w.at, w.done = end, end
@@ -103,7 +105,7 @@ func (w *walker) value() {
 	case (c == '{' || c == '[') && len(w.where) < maxDepth:
 		w.members(c == '{')
 	default:
-		w.at += skip(w.text[start:])
+		w.at += jsonbytes.ValueEnd(w.text[start:])
 	}
 }
 
@@ -121,7 +123,7 @@ func (w *walker) members(object bool) {
 		}
 		key := "#"
 		if object {
-			n := skip(w.text[w.at:])
+			n := jsonbytes.ValueEnd(w.text[w.at:])
 			key = string(w.text[w.at+1 : w.at+n-1])
 			if name, err := strconv.Unquote(`"` + key + `"`); err == nil {
 				key = name
@@ -137,39 +139,5 @@ func (w *walker) members(object bool) {
 }
 
 func (w *walker) space() {
-	for bytes.IndexByte([]byte(" \t\r\n"), w.text[w.at]) >= 0 {
-		w.at++
-	}
-}
-
-// skip is the length of the value or key that valid JSON begins with.
-func skip(p []byte) int {
-	depth := 0
-	for i := 0; i < len(p); i++ {
-		switch p[i] {
-		case '"':
-			for i++; p[i] != '"'; i++ {
-				if p[i] == '\\' {
-					i++
-				}
-			}
-			if depth == 0 {
-				return i + 1
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 { // the end of what holds a number or a word
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case ',', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return len(p)
+	w.at += jsonbytes.Space(w.text[w.at:])
 }

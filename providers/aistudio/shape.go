@@ -1,6 +1,10 @@
 package aistudio
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolscope/stream"
+)
 
 // A shape is what a frame can be. Framing takes the outer arrays off, but a body
 // may have them or not, so what an array is must be told by what is in it.
@@ -121,10 +125,9 @@ func isContent(v value) bool {
 	return v.len() > 0
 }
 
-// stripPrefix removes what Google's services put before a JSON text so that a
-// page cannot load it as a script.
+// stripPrefix removes what Google's services put before a JSON text.
 func stripPrefix(data []byte) []byte {
-	if rest, ok := bytes.CutPrefix(bytes.TrimSpace(data), []byte(")]}'")); ok {
+	if rest, ok := bytes.CutPrefix(bytes.TrimSpace(data), []byte(stream.XSSI)); ok {
 		return rest
 	}
 	return data

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // kid is the element that s names, nil if there is none.
@@ -219,5 +219,5 @@ func quotedName(p []byte) (name []byte, n int) {
 	if s.str(); s.End() != nil {
 		return nil, 0
 	}
-	return stream.AppendUnquoted([]byte{}, lit), n + 2
+	return jsonbytes.AppendUnquoted([]byte{}, lit), n + 2
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // Raw is the exact bytes of one JSON value; nil is a value that was not there.
@@ -38,7 +39,7 @@ func (r Raw) Append(dst []byte) []byte {
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return append(dst, lit...)
 	}
-	return stream.AppendUnquoted(slices.Grow(dst, len(lit)), lit)
+	return jsonbytes.AppendUnquoted(slices.Grow(dst, len(lit)), lit)
 }
 
 // Text is a string's content, and "" for anything else.

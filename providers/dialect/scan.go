@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // Scanner reads one JSON text from front to back without building anything,
@@ -158,7 +159,7 @@ func (s *Scanner) name() bool {
 		return false
 	}
 	if s.key = s.data[start : s.i-1]; !plain {
-		s.key = stream.AppendUnquoted(nil, s.key)
+		s.key = jsonbytes.AppendUnquoted(nil, s.key)
 	}
 	s.space()
 	if s.Kind() != ':' {
@@ -197,7 +198,7 @@ func (s *Scanner) skip() (end int) {
 		s.number()
 	}
 	end = s.i
-	for end > 0 && isSpace(s.data[end-1]) {
+	for end > 0 && jsonbytes.IsSpace(s.data[end-1]) {
 		end-- // a container has consumed the space after it
 	}
 	s.space()
@@ -209,7 +210,7 @@ func (s *Scanner) str() (plain bool) {
 	plain = true
 	s.i++
 	for {
-		s.i += stream.PlainRun(s.data[s.i:])
+		s.i += jsonbytes.PlainRun(s.data[s.i:])
 		if s.i == len(s.data) {
 			s.fail("the end of the string")
 			return
@@ -241,7 +242,7 @@ func (s *Scanner) escape() {
 	case 'u':
 		s.i++
 		for range 4 {
-			if s.i == len(s.data) || !isHex(s.data[s.i]) {
+			if s.i == len(s.data) || jsonbytes.Hex(s.data[s.i]) < 0 {
 				s.fail("a hex digit")
 				return
 			}
@@ -305,9 +306,7 @@ func numberLen(p []byte) int {
 }
 
 func (s *Scanner) space() {
-	for s.i < len(s.data) && isSpace(s.data[s.i]) {
-		s.i++
-	}
+	s.i += jsonbytes.Space(s.data[s.i:])
 }
 
 func (s *Scanner) fail(expected string) {
@@ -320,7 +319,3 @@ func (s *Scanner) fail(expected string) {
 	}
 	s.err = fmt.Errorf("byte %d: expected %s, got %s", s.i, expected, got)
 }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
-func isHex(c byte) bool { return c-'0' <= 9 || c|0x20-'a' <= 5 }

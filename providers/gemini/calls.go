@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // call is a call whose arguments are being streamed.
@@ -260,12 +261,8 @@ func bigInteger(text []byte) (at int, number string) {
 		start := i
 		switch {
 		case c == '"':
-			for i++; i < len(text) && text[i] != '"'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-			i++
+			size, _ := jsonbytes.StringEnd(text[i:])
+			i += size
 			continue
 		case c != '-' && (c < '0' || c > '9'):
 			i++

@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // repaired is what a forgiving parser makes of arguments that are no object,
@@ -98,14 +99,8 @@ func (b *builder) finish() (object []byte, ok bool) {
 
 // whole reports whether a string literal has its closing quote.
 func whole(lit []byte) bool {
-	if len(lit) < 2 || lit[len(lit)-1] != '"' {
-		return false
-	}
-	slashes := 0
-	for i := len(lit) - 2; i > 0 && lit[i] == '\\'; i-- {
-		slashes++
-	}
-	return slashes%2 == 0
+	_, closed := jsonbytes.StringEnd(lit)
+	return closed
 }
 
 // closedString is a string literal that may have been cut, without the escape
@@ -114,7 +109,7 @@ func closedString(lit []byte) []byte {
 	if whole(lit) {
 		return lit
 	}
-	text := stream.AppendUnquoted(nil, lit[1:])
+	text := jsonbytes.AppendUnquoted(nil, lit[1:])
 	for n := 1; n <= min(3, len(text)); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) && !utf8.FullRune(tail) {
 			text = text[:len(text)-n]

@@ -9,6 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // key looks at a key as far as it has come, and when it is whole finds what its
@@ -107,7 +108,7 @@ func (w *Watch) read(end int, growing bool, of *stream.Diagnosis) {
 	if of == UnknownKey {
 		what = "key"
 	}
-	text := func(end int) string { return clip(string(stream.AppendUnquoted(nil, args[w.start+1:end]))) }
+	text := func(end int) string { return clip(string(jsonbytes.AppendUnquoted(nil, args[w.start+1:end]))) }
 	fail := func(l *words) {
 		w.report(of, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowed(of)))
 	}

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"sort"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"toolscope/stream/jsonbytes"
 )
 
 // reading follows the content of one string literal as it grows: which words
@@ -88,46 +91,30 @@ func character(p []byte, more bool) (c rune, size int) {
 	return utf8.DecodeRune(p)
 }
 
-var escapes = [256]rune{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', '"': '"', '\\': '\\', '/': '/'}
-
 func escape(p []byte, more bool) (c rune, size int) {
 	if len(p) < 2 {
 		return 0, 0
 	}
 	if p[1] != 'u' {
-		return escapes[p[1]], 2
+		return rune(jsonbytes.Unescaped(p[1])), 2
 	}
-	c, ok := unit(p)
+	c, ok := jsonbytes.Unit(p)
 	switch {
 	case !ok:
 		return 0, 0
-	case c < 0xd800 || c >= 0xe000:
+	case !utf16.IsSurrogate(c):
 		return c, 6
 	case c >= 0xdc00: // the second half of nothing
 		return utf8.RuneError, 6
 	}
-	if low, ok := unit(p[6:]); ok {
-		if 0xdc00 <= low && low < 0xe000 {
-			return (c-0xd800)<<10 + low - 0xdc00 + 0x10000, 12
-		}
-	} else if more && strings.HasPrefix(`\u`, string(p[6:min(len(p), 8)])) {
+	low, ok := jsonbytes.Unit(p[6:])
+	switch pair := utf16.DecodeRune(c, low); {
+	case ok && pair != utf8.RuneError:
+		return pair, 12
+	case !ok && more && strings.HasPrefix(`\u`, string(p[6:min(len(p), 8)])):
 		return 0, 0
 	}
 	return utf8.RuneError, 6
-}
-
-// unit reads \uXXXX.
-func unit(p []byte) (c rune, ok bool) {
-	if len(p) < 6 || p[0] != '\\' || p[1] != 'u' {
-		return 0, false
-	}
-	for _, d := range p[2:6] {
-		if d -= '0'; d > 9 {
-			d = (d + '0') | 0x20 - 'a' + 10
-		}
-		c = c<<4 | rune(d)
-	}
-	return c, true
 }
 
 // content is what a whole literal stands for.

@@ -1,6 +1,10 @@
 package display
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"toolscope/stream/jsonbytes"
+)
 
 // AppendJSON appends s as a JSON string that is safe to print: every character that [Clean] would alter is written as
 // an escape, and everything else, as <, > and &, stands for itself. A reader of the JSON gets exactly s back, except
@@ -25,14 +29,16 @@ func AppendJSONText(dst, json []byte) []byte {
 		switch {
 		case len(json) == 0:
 		case json[0] == '"':
-			n = stringEnd(json)
-			dst = append(dst, '"')
-			dst = appendEscaped(dst, json[1:n], false)
-			json = json[n:]
-			if len(json) > 0 {
-				dst = append(dst, '"')
-				json = json[1:]
+			n, closed := jsonbytes.StringEnd(json)
+			inside := json[1:n]
+			if closed {
+				inside = json[1 : n-1]
 			}
+			dst = appendEscaped(append(dst, '"'), inside, false)
+			if closed {
+				dst = append(dst, '"')
+			}
+			json = json[n:]
 		default:
 			p := scan(json)
 			dst = Drawer{}.appendPiece(dst, json, p)
@@ -40,19 +46,6 @@ func AppendJSONText(dst, json []byte) []byte {
 		}
 	}
 	return dst
-}
-
-// stringEnd returns where the string that starts json has its closing quote, or the length of json.
-func stringEnd(json []byte) int {
-	for i := 1; i < len(json); i++ {
-		switch json[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return len(json)
 }
 
 // appendEscaped appends the content of a JSON string. With quote set, src is what the string says, and quotes and

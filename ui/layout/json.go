@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 	"toolscope/ui/display"
 )
 
@@ -149,7 +150,7 @@ func (d *JSON) quoted(b []byte) {
 		}
 		d.text(b[:n])
 		if b = b[n:]; len(b) > 0 {
-			n = EscapeLen(b)
+			n = jsonbytes.EscapeLen(b)
 			k, cells := d.draw.Measure(b[n-1:]) // a mark may sit on its last character
 			if n, cells = n-1+k, n-1+cells; cells <= leastRoom {
 				d.put(n, cells)
@@ -161,36 +162,14 @@ func (d *JSON) quoted(b []byte) {
 	}
 }
 
-// EscapeLen is the length of the escape that b begins with, as far as it is there.
-func EscapeLen(b []byte) int {
-	if len(b) > 1 && b[1] == 'u' {
-		return min(6, len(b))
-	}
-	return min(2, len(b))
-}
-
 // settled is the length of b, the end of a token that grows, without an escape
 // or character that it cuts.
 func settled(k stream.TokenKind, b []byte) int {
 	if k != stream.String && k != stream.Key {
 		return settledChar(b)
 	}
-	for back := 1; back <= 6 && back <= len(b); back++ {
-		if i := len(b) - back; b[i] == '\\' && !escaped(b, i) {
-			if back == 1 || b[i+1] == 'u' && back < 6 {
-				return i
-			}
-			break
-		}
+	if n := jsonbytes.WholeEscapes(b); n < len(b) {
+		return n
 	}
 	return settledChar(b)
-}
-
-// escaped reports whether the backslash at i is itself escaped.
-func escaped(b []byte, i int) bool {
-	n := 0
-	for i--; i >= 0 && b[i] == '\\'; i-- {
-		n++
-	}
-	return n%2 == 1
 }

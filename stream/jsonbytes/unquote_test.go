@@ -1,4 +1,4 @@
-package stream
+package jsonbytes
 
 import (
 	"encoding/json"
@@ -44,7 +44,7 @@ func TestAppendUnquoted(t *testing.T) {
 		}
 		checkUnquote(t, c.lit)
 	}
-	checkUnquote(t, string(stringContent([]byte(`"`+strings.Repeat(`\ud83d\ude00\u00e9x`, 50)+`"`))))
+	checkUnquote(t, strings.Repeat(`\ud83d\ude00\u00e9x`, 50))
 }
 
 // checkUnquote compares with encoding/json, which puts U+FFFD in place of half
@@ -78,28 +78,12 @@ func withoutHalves(s string) string {
 	return b.String()
 }
 
-func TestJoinPair(t *testing.T) {
-	for _, c := range []struct{ high, low, want string }{
-		{"\xed\xa0\xbd", "\xed\xb8\x80 tail", "😀"},
-		{"\xed\xa0\x80", "\xed\xb0\x80", "\U00010000"},
-		{"\xed\xaf\xbf", "\xed\xbf\xbf", "\U0010ffff"},
-		{"\xed\xa0\xbd", "\xed\xa0\xbd", ""},
-		{"\xed\xa0\xbd", "\xed\xb8", ""},
-		{"\xed\xa0\xbd", "xyz", ""},
-	} {
-		if got, ok := joinPair(c.high, c.low); got != c.want || ok != (c.want != "") {
-			t.Errorf("%q + %q: %q, %v", c.high, c.low, got, ok)
-		}
-	}
-}
-
-func TestHalfPair(t *testing.T) {
-	for s, want := range map[string]int{
-		"": 0, "ab": 0, "abc": 0, "\xed\xa0\xbd": 3, "x\xed\xaf\xbf": 3,
-		"\xed\xb8\x80": 0, "\xed\x9f\xbf": 0, "\xed\xa0\xbdx": 0, "\xed\xa0": 0,
-	} {
-		if got := halfPair(s); got != want {
-			t.Errorf("%q: %d", s, got)
-		}
+func BenchmarkAppendUnquoted(b *testing.B) {
+	lit := []byte(strings.Repeat(`\tif err != nil {\n\t\treturn fmt.Errorf(\"step %d: %w\", n, err) // \u00e9\n\t}\n`, 10_000))
+	b.SetBytes(int64(len(lit)))
+	b.ReportAllocs()
+	var dst []byte
+	for b.Loop() {
+		dst = AppendUnquoted(dst[:0], lit)
 	}
 }
