@@ -22,7 +22,7 @@ func (x *Exchange) checkStatus() {
 		}
 	}
 	if x.decoder == nil {
-		x.Dialect, x.Why, x.decoder = &unknown, "no body", &unknownDecoder{empty: true}
+		x.use(&silent, "no body")
 	}
 	why := errorWords(x.Response.Bytes(0, x.Response.Size()))
 	switch {
@@ -41,7 +41,7 @@ func (x *Exchange) tellUnanswered() {
 		return
 	}
 	if x.decoder == nil {
-		x.Dialect, x.Why, x.decoder = &unknown, "no answer", &unknownDecoder{empty: true}
+		x.use(&silent, "no answer")
 	}
 	turn := x.lastTurn()
 	switch x.by {
@@ -63,7 +63,7 @@ func (x *Exchange) tellOwn() {
 		return
 	}
 	if x.decoder == nil {
-		x.Dialect, x.Why, x.decoder = &unknown, "no answer", &unknownDecoder{empty: true}
+		x.use(&silent, "no answer")
 	}
 	more := &stream.Detail{ID: fmt.Sprint(x.Head.Status), By: x.by}
 	if x.by == 0 {

@@ -37,10 +37,10 @@ type Exchange struct {
 	notes   []string       // about the exchange, until there is a turn to tell them of
 	glued   bool           // events stand in it without blank lines between them
 	framer  stream.Framer
+	out     *dialect.Out // of the decoder
 	decoder dialect.Decoder
-	clock   dialect.Clock // the decoder, if its protocol stamps frames
-	turns   []int32       // timeline numbers of the decoder's turns
-	frame   int32         // number of the frame being decoded
+	turns   []int32 // timeline numbers of the decoder's turns
+	frame   int32   // number of the frame being decoded
 	at      time.Duration
 	first   *firstObject     // the body began with one, which does not tell how it is framed
 	sniffAt int64            // so many bytes must have come before it is tried again
@@ -137,7 +137,7 @@ func (x *Exchange) tellTrouble() {
 	case x.trouble == nil, len(x.turns) == 0 && !x.Ended:
 		return
 	case x.bomb && x.decoder == nil: // who sends such a thing is told on, even if it says nothing
-		x.Dialect, x.Why, x.decoder = &unknown, "no answer", &unknownDecoder{empty: true}
+		x.use(&silent, "no answer")
 		turn = x.lastTurn()
 	case x.bomb, len(x.turns) > 0:
 		turn = x.lastTurn()
@@ -249,7 +249,8 @@ func (x *Exchange) end() {
 	x.tellTrouble()
 	x.tellGlued()
 	if x.decoder != nil {
-		x.decoder.Close(x.concludes)
+		x.out.To(x.concludes)
+		x.decoder.Close()
 		x.closeLast()
 		x.closeOpen()
 	}
@@ -260,7 +261,7 @@ func (x *Exchange) end() {
 // nothing but frames that do not decode or that it does not know.
 func (x *Exchange) closeLast() {
 	n := int32(len(x.turns) - 1)
-	if n < 0 || x.decoder.Turn() != stream.NoTurn {
+	if n < 0 || x.out.Turn() != stream.NoTurn {
 		return
 	}
 	turn := x.in.Session().Turn(x.turns[n])

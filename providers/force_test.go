@@ -75,15 +75,14 @@ func TestForce(t *testing.T) {
 }
 
 // terse is a decoder that opens a turn a frame and says nothing of it.
-type terse struct{ dialect.OneTurn }
+type terse struct{ *dialect.Out }
 
-func (d *terse) Decode(_ stream.Frame, emit func(stream.Event)) error {
-	d.Number++
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number})
+func (d terse) Frame(stream.Frame) error {
+	d.Open(stream.Opening{})
 	return nil
 }
 
-func (d *terse) Close(func(stream.Event)) {}
+func (d terse) Close() {}
 
 // TestTurnOpenWithoutDetails: what only the exchange knows of a turn is there also
 // when the decoder knows nothing.
@@ -91,7 +90,7 @@ func TestTurnOpenWithoutDetails(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 4, Data: data("{}"), End: true})
 	in.Close()
-	in.Reread(4, &dialect.Dialect{Name: "terse", New: func() dialect.Decoder { return &terse{dialect.BeforeTurns} }})
+	in.Reread(4, &dialect.Dialect{Name: "terse", New: func(o *dialect.Out) dialect.Decoder { return terse{o} }})
 	if turns := in.Session().Turns; len(turns) != 1 || turns[0].Exchange != 4 || turns[0].Dialect != "terse" {
 		t.Errorf("%d turns: %s", len(turns), dump(in))
 	}

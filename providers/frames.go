@@ -68,8 +68,7 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	default:
 		return
 	}
-	x.Dialect, x.Why, x.decoder = best, score.Why, best.New()
-	x.clock, _ = x.decoder.(dialect.Clock)
+	x.use(best, score.Why)
 	x.observe()
 	pending, at := x.pending, x.at
 	x.pending = nil
@@ -82,6 +81,12 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 		x.decode(h.frame, h.number)
 	}
 	x.at = at
+}
+
+// use has a dialect decode the exchange.
+func (x *Exchange) use(d *dialect.Dialect, why string) {
+	x.out = dialect.NewOut(x.onEvent)
+	x.Dialect, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
 // weigh decides between what stands round a response and a frame that speaks for
@@ -111,14 +116,14 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 		x.fault(f.Why)
 		return
 	case f.Kind != stream.FrameData:
-		x.emit(stream.Event{Kind: stream.Heartbeat, Turn: x.decoder.Turn()})
+		x.emit(stream.Event{Kind: stream.Heartbeat, Turn: x.out.Turn()})
 		return
 	}
 	if f.Failed {
 		x.failure(f)
 		return
 	}
-	switch err := x.decoder.Decode(f, x.onEvent); {
+	switch err := x.decoder.Frame(f); {
 	case f.Cut && x.cutShort(): // whoever ended the response cut the frame too
 	case err != nil && f.Cut && unfinished(f.Data):
 		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
@@ -163,7 +168,7 @@ func (x *Exchange) fault(why string) {
 
 // lastTurn is the open turn, or else the last one; the first before there is any.
 func (x *Exchange) lastTurn() int32 {
-	if t := x.decoder.Turn(); t != stream.NoTurn {
+	if t := x.out.Turn(); t != stream.NoTurn {
 		return t
 	}
 	return int32(max(0, len(x.turns)-1))
@@ -193,8 +198,8 @@ func (x *Exchange) decodes(e stream.Event) {
 // opens it, whatever it is.
 func (x *Exchange) emit(e stream.Event) {
 	e.At, e.Frame = x.at, x.frame
-	if x.clock != nil && e.At == stream.NoTime {
-		e.At = x.clock.Now()
+	if x.out != nil && e.At == stream.NoTime {
+		e.At = x.out.Now()
 	}
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
 		e.Turn = x.lastTurn() // so that there is a place to see it

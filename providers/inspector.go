@@ -108,7 +108,7 @@ func (in *Inspector) Release(number int) {
 		return
 	}
 	x.Request, x.Response, x.Sent = stream.Wire{}, stream.Wire{}, stream.Wire{}
-	x.chain, x.framer, x.decoder, x.clock, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
+	x.chain, x.framer, x.out, x.decoder, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
 	x.forget()
 }
 

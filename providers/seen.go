@@ -83,7 +83,7 @@ func seenIn(e dialect.Evidence) *dialect.Dialect {
 			return &dialect.Dialect{
 				Name:  known.name,
 				Title: known.title + ", not decoded",
-				New:   func() dialect.Decoder { return &unknownDecoder{title: known.title} },
+				New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&unknownDecoder{title: known.title})(o) },
 			}
 		}
 	}

@@ -12,7 +12,13 @@ import (
 var unknown = dialect.Dialect{
 	Name:  "unknown",
 	Title: "no known dialect",
-	New:   func() dialect.Decoder { return new(unknownDecoder) },
+	New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(new(unknownDecoder))(o) },
+}
+
+// silent shows an exchange in which no body came.
+var silent = dialect.Dialect{
+	Name: unknown.Name, Title: unknown.Title,
+	New: func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&unknownDecoder{empty: true})(o) },
 }
 
 type unknownDecoder struct {

@@ -22,8 +22,8 @@ func Dialect() dialect.Dialect {
 		Title:    "AG-UI",
 		Sniff:    sniff,
 		Findings: findings,
-		New: func() dialect.Decoder {
-			return &decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}, now: stream.NoTime}
+		New: func(o *dialect.Out) dialect.Decoder {
+			return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}, now: stream.NoTime})(o)
 		},
 	}
 }

@@ -23,7 +23,9 @@ func Dialect() dialect.Dialect {
 		Title:    "AI SDK UI message stream",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}} },
+		New: func(o *dialect.Out) dialect.Decoder {
+			return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}})(o)
+		},
 	}
 }
 

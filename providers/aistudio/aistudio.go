@@ -38,7 +38,7 @@ func Dialect() dialect.Dialect {
 		Title:    "Google AI Studio",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func() dialect.Decoder { return &decoder{calls: map[callKey]*call{}} },
+		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{calls: map[callKey]*call{}})(o) },
 		Tools:    tools,
 		Model:    model,
 

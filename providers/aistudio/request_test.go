@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -59,14 +60,13 @@ func TestModel(t *testing.T) {
 // TestFrontEndError: what stands before the service answers in another form;
 // only the path says whose answer it is.
 func TestFrontEndError(t *testing.T) {
-	d := Dialect().New()
 	got := ""
-	emit := func(e stream.Event) { got += e.String() + "\n" }
+	d := Dialect().New(dialect.NewOut(func(e stream.Event) { got += e.String() + "\n" }))
 	body := `{"error":{"code":429,"message":"Quota exceeded","status":"RESOURCE_EXHAUSTED"}}`
-	if err := d.Decode(stream.Frame{Data: []byte(body)}, emit); err != nil {
+	if err := d.Frame(stream.Frame{Data: []byte(body)}); err != nil {
 		t.Fatal(err)
 	}
-	d.Close(emit)
+	d.Close()
 	if want := "turn open turn=0\nerror turn=0 \"Quota exceeded\" id=\"RESOURCE_EXHAUSTED\"\nturn close"; !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

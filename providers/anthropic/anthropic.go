@@ -22,7 +22,7 @@ func Dialect() dialect.Dialect {
 		Title:    "Anthropic Messages",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
 		Tools:    tools,
 
 		Targets: []dialect.Target{target},

@@ -26,7 +26,7 @@ func Dialect() dialect.Dialect {
 		Name:  "bedrock",
 		Title: "Bedrock Converse",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
 		Tools: tools,
 		Model: model,
 

@@ -85,12 +85,11 @@ func TestErrorBody(t *testing.T) {
 		`{"__type":"AccessDeniedException","Message":"no access"}`,
 	} {
 		var got []stream.Event
-		d := Dialect().New()
-		emit := func(e stream.Event) { got = append(got, e) }
-		if err := d.Decode(stream.Frame{Data: []byte(body)}, emit); err != nil {
+		d := Dialect().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
+		if err := d.Frame(stream.Frame{Data: []byte(body)}); err != nil {
 			t.Error(err)
 		}
-		d.Close(emit)
+		d.Close()
 		if len(got) != 3 || got[1].Kind != stream.Failure || got[1].Text != "no access" || got[1].More.ID != "AccessDeniedException" ||
 			got[2].Code != stream.CloseCut {
 			t.Errorf("%s: %v", body, got)

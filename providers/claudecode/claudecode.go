@@ -27,8 +27,8 @@ func Dialect(inner dialect.Dialect) dialect.Dialect {
 		Sniff:    sniff,
 		Findings: findings,
 		Lanes:    true,
-		New: func() dialect.Decoder {
-			return &decoder{inner: inner.New, byParent: map[string]*lane{}, calls: map[string]*call{}, streamed: map[string]bool{}}
+		New: func(o *dialect.Out) dialect.Decoder {
+			return dialect.Adapt(&decoder{inner: inner.New, byParent: map[string]*lane{}, calls: map[string]*call{}, streamed: map[string]bool{}})(o)
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // decoder reads one exchange.
 type decoder struct {
-	inner    func() dialect.Decoder
+	inner    func(*dialect.Out) dialect.Decoder
 	lanes    []*lane // in the order they began
 	byParent map[string]*lane
 	turns    int32            // turns begun
@@ -29,7 +29,7 @@ type decoder struct {
 func (d *decoder) Turn() int32 {
 	latest := stream.NoTurn
 	for _, l := range d.lanes {
-		if n := l.decoder.Turn(); n != stream.NoTurn && int(n) < len(l.turns) {
+		if n := l.out.Turn(); n != stream.NoTurn && int(n) < len(l.turns) {
 			latest = max(latest, l.turns[n])
 		}
 	}
@@ -216,7 +216,7 @@ func (d *decoder) Close(emit func(stream.Event)) {
 	for _, l := range d.lanes {
 		if l.isOpen() {
 			open = true
-			l.decoder.Close(l.onEvent)
+			l.decoder.Close()
 		}
 	}
 	switch {

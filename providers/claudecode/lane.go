@@ -12,6 +12,7 @@ import (
 type lane struct {
 	of      *decoder
 	parent  string // id of the call that started the sub-agent, "" for the main agent
+	out     *dialect.Out
 	decoder dialect.Decoder
 	turns   []int32 // numbers of the inner decoder's turns
 	last    int32   // the latest of them, or stream.NoTurn
@@ -40,13 +41,14 @@ func (d *decoder) newLane(parent string) *lane {
 
 // reset prepares the lane for another request.
 func (l *lane) reset() {
-	l.decoder, l.turns, l.slots = l.of.inner(), nil, map[int32]*call{}
+	l.out = dialect.NewOut(l.onEvent)
+	l.decoder, l.turns, l.slots = l.of.inner(l.out), nil, map[int32]*call{}
 	l.whole = false
 }
 
 // feed has the inner decoder read one event.
 func (l *lane) feed(kind []byte, event []byte) error {
-	return l.decoder.Decode(stream.Frame{Kind: stream.FrameData, Event: kind, Data: event}, l.onEvent)
+	return l.decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: kind, Data: event})
 }
 
 // take passes an event of the inner decoder on.
@@ -96,7 +98,7 @@ func (l *lane) open(e stream.Event) *stream.Detail {
 }
 
 // isOpen reports whether a message has begun and not ended.
-func (l *lane) isOpen() bool { return l.decoder.Turn() != stream.NoTurn }
+func (l *lane) isOpen() bool { return l.out.Turn() != stream.NoTurn }
 
 // add gives the inner decoder a content block of a message that came whole.
 func (l *lane) add(message, block dialect.Raw) error {

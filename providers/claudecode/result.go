@@ -23,7 +23,7 @@ func (d *decoder) result(w *line) error {
 	}
 	for _, l := range d.lanes {
 		if l.isOpen() {
-			l.decoder.Close(l.onEvent)
+			l.decoder.Close()
 		}
 		l.reset()
 	}

@@ -23,7 +23,7 @@ func Dialect() dialect.Dialect {
 		Name:  "cohere",
 		Title: "Cohere v2",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
 		Tools: dialect.FunctionTools,
 		Model: model,
 

@@ -26,12 +26,11 @@ func TestErrorBody(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var got []stream.Event
-	d := Dialect().New()
-	emit := func(e stream.Event) { got = append(got, e) }
-	if err := d.Decode(stream.Frame{Data: body}, emit); err != nil {
+	d := Dialect().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
+	if err := d.Frame(stream.Frame{Data: body}); err != nil {
 		t.Error(err)
 	}
-	d.Close(emit)
+	d.Close()
 	if len(got) != 3 || got[0].More.ID != "e1" || got[1].Kind != stream.Failure || got[1].Text != "invalid api token" || got[2].Code != stream.CloseCut {
 		t.Errorf("%v", got)
 	}
@@ -51,10 +50,9 @@ func TestErrorText(t *testing.T) {
 // TestErrorEvent: gateways end a stream with an event of type error.
 func TestErrorEvent(t *testing.T) {
 	var got []stream.Event
-	d := Dialect().New()
-	emit := func(e stream.Event) { got = append(got, e) }
+	d := Dialect().New(dialect.NewOut(func(e stream.Event) { got = append(got, e) }))
 	for _, data := range []string{`{"type":"message-start","id":"g1","delta":{"message":{}}}`, `{"type":"error","message":"timed out"}`} {
-		if err := d.Decode(stream.Frame{Data: []byte(data)}, emit); err != nil {
+		if err := d.Frame(stream.Frame{Data: []byte(data)}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,28 +1,111 @@
 package dialect
 
-// FunctionCall is a call as the protocols write it that took OpenAI's form:
-// {"id":…,"function":{"name":…,"arguments":…}}.
-type FunctionCall struct {
-	ID, Name, Args Raw
+import "toolscope/stream"
 
-	ArgsIn bool // the arguments field was there, null or not
+// A Call is one call of a Turn, as its decoder tells of it. It remembers what was said, so that the
+// decoder need not.
+type Call struct {
+	Slot     int32
+	ID, Name string
+	Server   bool // the provider runs it
+	Bytes    int  // of arguments that came
+	Last     byte // of them, 0 before any
+	Sealed   bool
+
+	turn *Turn
+	said told
 }
 
-// Read reads what the next value has of the call.
-func (c *FunctionCall) Read(s *Scanner) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "id":
-			c.ID = s.Value()
-		case "function":
-			for ok := s.Object(); ok; ok = s.Member() {
-				switch string(s.Key()) {
-				case "name":
-					c.Name = s.Value()
-				case "arguments":
-					c.Args, c.ArgsIn = s.Value(), true
-				}
-			}
-		}
+// Turn is the turn the call is of.
+func (c *Call) Turn() *Turn { return c.turn }
+
+// Meta tells news of the call.
+func (c *Call) Meta(news stream.CallInfo) {
+	if news.ID != "" {
+		c.ID = news.ID
 	}
+	if news.Name != "" {
+		c.Name = news.Name
+	}
+	c.emit(stream.Event{Kind: stream.CallMeta, More: news.Detail()})
+}
+
+// Args appends a delta: the content of a string, the bytes of any other value. A delta may be empty,
+// as null and a value that is not there are.
+func (c *Call) Args(v Raw) { c.append(c.turn.out.hold(v), "") }
+
+// ArgsText appends a delta that is text already. from is the wire's own form of it, where the text
+// was derived, or "".
+func (c *Call) ArgsText(text []byte, from string) { c.append(c.turn.out.text.Hold(text), from) }
+
+func (c *Call) append(text, from string) {
+	if n := len(text); n > 0 {
+		c.Bytes += n
+		c.Last = text[n-1]
+		c.turn.mused = false
+	}
+	c.say(stream.Args, text, from)
+}
+
+// Rewrite replaces the arguments: news changed what was derived before. from is as in ArgsText.
+func (c *Call) Rewrite(text []byte, from string) {
+	if c.Bytes, c.Last = len(text), 0; len(text) > 0 {
+		c.Last = text[len(text)-1]
+	}
+	c.say(stream.Rewrite, c.turn.out.text.Hold(text), from)
+}
+
+func (c *Call) say(kind stream.EventKind, text, from string) {
+	e := stream.Event{Kind: kind, Text: text}
+	if from != "" {
+		e.More = &stream.Detail{Source: from}
+	}
+	c.emit(e)
+}
+
+// Seal says that the arguments can change no more.
+func (c *Call) Seal() {
+	c.Sealed = true
+	c.emit(stream.Event{Kind: stream.Seal})
+}
+
+// Reject says that whoever checks the arguments refuses the call, and why.
+func (c *Call) Reject(why string) {
+	c.Sealed = true
+	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealRejected, Text: why})
+}
+
+// Answer tells the result of a call that the provider ran, where the wire knows the call by its
+// place and not by an id.
+func (c *Call) Answer(failed bool) {
+	c.emit(stream.Event{Kind: stream.Answer, Code: answerCode(failed)})
+}
+
+// Find makes a finding about the call.
+func (c *Call) Find(d *stream.Diagnosis, format string, args ...any) {
+	c.Found(d.Finding(format, args...))
+}
+
+// Once is Find, unless that was found of the call before.
+func (c *Call) Once(d *stream.Diagnosis, format string, args ...any) {
+	if c.said.first(d) {
+		c.Find(d, format, args...)
+	}
+}
+
+// FindAt makes a finding that points at a byte of the arguments.
+func (c *Call) FindAt(offset int, d *stream.Diagnosis, format string, args ...any) {
+	f := d.Finding(format, args...)
+	f.Offset = offset
+	c.Found(f)
+}
+
+// Found makes a finding that was worded before.
+func (c *Call) Found(f stream.Finding) {
+	c.emit(stream.Event{Kind: stream.Found, More: &stream.Detail{Finding: f}})
+}
+
+func (c *Call) emit(e stream.Event) {
+	e.Slot = c.Slot
+	c.turn.emit(e)
 }

@@ -7,7 +7,6 @@ package dialect
 
 import (
 	"bytes"
-	"time"
 
 	"toolscope/stream"
 )
@@ -17,7 +16,7 @@ type Dialect struct {
 	Name  string // as in the machine contract: "anthropic", "openai-chat"
 	Title string // as people say it: "Anthropic Messages"
 	Sniff func(Evidence) Score
-	New   func() Decoder
+	New   func(*Out) Decoder
 	Lanes bool // several turns may be open at a time
 
 	// Tools are the tools a request declares; nil when the dialect has no requests.
@@ -66,25 +65,13 @@ const (
 	Sure   = 100
 )
 
-// A Decoder reads the frames of one exchange. It numbers its turns from 0; At
-// and Frame of its events are stamped by the caller.
+// A Decoder reads the frames of one exchange and tells its Out what they say.
 type Decoder interface {
-	// Decode reads a data frame whose Data is one JSON text or a terminator.
-	// An error means that the frame does not decode; nothing was emitted.
-	Decode(f stream.Frame, emit func(stream.Event)) error
+	// Frame reads a data frame whose Data is one JSON text or a terminator. An error means that it
+	// does not decode; nothing was said then.
+	Frame(f stream.Frame) error
 	// Close says that no more frames come.
-	Close(emit func(stream.Event))
-	// Turn is the number of the turn that is open, the latest if several are, or
-	// stream.NoTurn.
-	Turn() int32
-}
-
-// A Clock is a Decoder of a protocol that stamps its frames. Its word counts
-// when the source of the bytes has no times.
-type Clock interface {
-	// Now is when the frame being decoded was made, since the first one; NoTime
-	// if it does not say.
-	Now() time.Duration
+	Close()
 }
 
 // IsDone reports whether data is [DONE], the word that ends a stream of Chat

@@ -29,8 +29,10 @@ type Scanner struct {
 	i     int
 	value int // where the value of the current member or element begins
 	key   []byte
+	keyAt int // where it stands, without its quote
 	depth int
 	err   error
+	trace *trace // keeps what is read, if it is not nil
 }
 
 // Scan begins to read data.
@@ -158,6 +160,7 @@ func (s *Scanner) name() bool {
 	if s.err != nil {
 		return false
 	}
+	s.keyAt = start
 	if s.key = s.data[start : s.i-1]; !plain {
 		s.key = jsonbytes.AppendUnquoted(nil, s.key)
 	}
@@ -187,7 +190,9 @@ func (s *Scanner) skip() (end int) {
 			s.skip()
 		}
 	case '"':
+		start := s.i
 		s.str()
+		s.trace.scalar(start, s.i, stringHole)
 	case 't':
 		s.word("true")
 	case 'f':
@@ -195,13 +200,20 @@ func (s *Scanner) skip() (end int) {
 	case 'n':
 		s.word("null")
 	default:
+		start := s.i
 		s.number()
+		s.trace.scalar(start, s.i, numberHole)
 	}
-	end = s.i
-	for end > 0 && jsonbytes.IsSpace(s.data[end-1]) {
-		end-- // a container has consumed the space after it
-	}
+	end = s.trimmed() // a container has consumed the space after it
 	s.space()
+	return end
+}
+
+// trimmed is where what was read ended, before the space that was consumed after it.
+func (s *Scanner) trimmed() (end int) {
+	for end = s.i; end > 0 && jsonbytes.IsSpace(s.data[end-1]); {
+		end--
+	}
 	return end
 }
 

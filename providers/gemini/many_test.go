@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"testing"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
 // TestManyCandidates: a chunk costs the same however many candidates came before
 // it: those it is not about are not looked at.
 func TestManyCandidates(t *testing.T) {
-	d := Dialect().New().(*decoder)
+	d := &decoder{OneTurn: dialect.BeforeTurns}
 	opened, finished := 0, 0
 	const n = 40
 	for i := range n {

@@ -24,7 +24,7 @@ func Dialect() dialect.Dialect {
 		Title:    "Gemini Interactions",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
 		Tools:    tools,
 		Model:    model,
 	}

@@ -25,7 +25,7 @@ func Dialect() dialect.Dialect {
 		Name:  "ollama",
 		Title: "Ollama",
 		Sniff: sniff,
-		New:   func() dialect.Decoder { return &decoder{OneTurn: dialect.BeforeTurns} },
+		New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
 		Tools: dialect.FunctionTools,
 
 		Targets: []dialect.Target{target},

@@ -10,7 +10,8 @@ import (
 
 // TestNow: a line says when it was made; the first one that does is the start.
 func TestNow(t *testing.T) {
-	d := Dialect().New()
+	out := dialect.NewOut(func(stream.Event) {})
+	d := Dialect().New(out)
 	for _, test := range []struct {
 		line string
 		want time.Duration
@@ -25,8 +26,8 @@ func TestNow(t *testing.T) {
 		{`{"error":"no"}`, stream.NoTime},
 		{`{"created_at":"2026-01-01T00:00:01Z","done":`, stream.NoTime},
 	} {
-		_ = d.Decode(stream.Frame{Data: []byte(test.line)}, func(stream.Event) {})
-		if got := d.(dialect.Clock).Now(); got != test.want {
+		_ = d.Frame(stream.Frame{Data: []byte(test.line)})
+		if got := out.Now(); got != test.want {
 			t.Errorf("%s: %v, want %v", test.line, got, test.want)
 		}
 	}
@@ -66,11 +67,11 @@ func TestErrorMessage(t *testing.T) {
 		{`{"error":{"code":500}}`, `{"code":500}`},
 	} {
 		got := ""
-		_ = Dialect().New().Decode(stream.Frame{Data: []byte(test.line)}, func(e stream.Event) {
+		_ = Dialect().New(dialect.NewOut(func(e stream.Event) {
 			if e.Kind == stream.Failure {
 				got = e.Text
 			}
-		})
+		})).Frame(stream.Frame{Data: []byte(test.line)})
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", test.line, got, test.want)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -22,7 +23,7 @@ func TestManyCalls(t *testing.T) {
 		"a finished choice each": `{"index":%d,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := Dialect().New().(*decoder)
+			d := &decoder{OneTurn: dialect.BeforeTurns}
 			opened := 0
 			const n = 40
 			for i := range n {

@@ -24,7 +24,7 @@ func Dialect() dialect.Dialect {
 		Title:    "OpenAI Responses",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func() dialect.Decoder { return new(decoder) },
+		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(new(decoder))(o) },
 		Tools:    tools,
 
 		Targets: []dialect.Target{target},

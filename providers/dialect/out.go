@@ -1,0 +1,120 @@
+package dialect
+
+import (
+	"bytes"
+	"time"
+
+	"toolscope/stream"
+)
+
+// Out is where a Decoder says what it reads. It makes the events, numbers the turns of the exchange
+// from 0 and knows which are open. Bytes it is given are copied: the decoder's buffers stay its own.
+type Out struct {
+	emit  func(stream.Event)
+	turns int32
+	open  []*Turn // in the order they began
+	last  *Turn
+	said  told
+	text  stream.Arena
+	buf   []byte
+	now   time.Duration
+	inner func() int32         // the open turn of a decoder that numbers its turns itself
+	clock func() time.Duration // and the stamp of one that stamps
+}
+
+// NewOut is an Out whose events go to emit, which stamps At and Frame.
+func NewOut(emit func(stream.Event)) *Out { return &Out{emit: emit, now: stream.NoTime} }
+
+// To has the events go to emit from now on.
+func (o *Out) To(emit func(stream.Event)) { o.emit = emit }
+
+// Turn is the number of the turn that is open, the latest if several are, or stream.NoTurn.
+func (o *Out) Turn() int32 {
+	if o.inner != nil {
+		return o.inner()
+	}
+	if n := len(o.open); n > 0 {
+		return o.open[n-1].number
+	}
+	return stream.NoTurn
+}
+
+// Last is the turn that was opened last, nil before the first.
+func (o *Out) Last() *Turn { return o.last }
+
+// Open begins a turn.
+func (o *Out) Open(info stream.Opening) *Turn {
+	t := &Turn{out: o, number: o.turns, open: true, ID: info.ID, Model: info.Model}
+	o.turns++
+	o.open = append(o.open, t)
+	o.last = t
+	o.emit(stream.Event{Kind: stream.TurnOpen, Turn: t.number, More: &stream.Detail{ID: info.ID, Model: info.Model, Parent: info.Parent}})
+	return t
+}
+
+// Unknown tells of an event of a type that this version does not know.
+func (o *Out) Unknown(what string) {
+	o.emit(stream.Event{Kind: stream.Unknown, Turn: o.Turn(), Text: what})
+}
+
+// Heartbeat tells of a frame that says nothing.
+func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.Turn()}) }
+
+// Relay passes on an event that another Out made, which names the turn as it is to be named here.
+func (o *Out) Relay(e stream.Event) { o.emit(e) }
+
+// Stamp says when the frame being decoded was made, since the first one, in a protocol that stamps
+// its frames. It counts where the source of the bytes has no times.
+func (o *Out) Stamp(at time.Duration) { o.now = at }
+
+// Now is the latest Stamp, stream.NoTime before the first.
+func (o *Out) Now() time.Duration {
+	if o.clock != nil {
+		return o.clock()
+	}
+	return o.now
+}
+
+// Once makes a finding about the latest turn, once in the exchange.
+func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
+	if o.said.first(d) {
+		o.find(o.last.Number(), d, format, args)
+	}
+}
+
+func (o *Out) find(turn int32, d *stream.Diagnosis, format string, args []any) {
+	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, More: &stream.Detail{Finding: d.Finding(format, args...)}})
+}
+
+// CheckName compares the name that the framing gives an event with the type in its body, which is
+// what counts: gateways drop and change the name. Where there is none, that is told if named, that
+// is if a client could have gone by it.
+func (o *Out) CheckName(name, kind []byte, named bool) {
+	switch {
+	case bytes.Equal(name, kind):
+	case len(name) > 0:
+		o.Once(EventNameMismatch, "the event is named %q, its body says %q", name, kind)
+	case named:
+		o.Once(EventNameMissing, "events have no event: line; clients that dispatch on the name see nothing")
+	}
+}
+
+// hold is the text of a value in memory of its own: of a string its content, of anything else its
+// bytes, of null and of what is not there nothing.
+func (o *Out) hold(v Raw) string {
+	if !v.Given() {
+		return ""
+	}
+	o.buf = v.Append(o.buf[:0])
+	return o.text.Hold(o.buf)
+}
+
+// closed says that a turn is over.
+func (o *Out) closed(t *Turn) {
+	for i, open := range o.open {
+		if open == t {
+			o.open = append(o.open[:i], o.open[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package dialect
+
+import "errors"
+
+// A Shape is the members of a JSON object that mean something to a decoder, bound once to where
+// their values go:
+//
+//	ev.shape = Shape(
+//		Value("type", &ev.kind),
+//		Object("delta", Value("text", &ev.text)),
+//		Each("choices", &ev.choices, (*choice).fields))
+//
+// Read sets those that are there and makes all others nil. Everything else is checked against RFC
+// 8259 and skipped. A value of the wrong type reads as one without members. Of a member that is
+// there twice the last counts. The values are parts of what was read, and valid as long as that.
+type Shape struct {
+	fields []Field
+	known  cache
+}
+
+// ShapeOf is the shape with these members.
+func ShapeOf(fields ...Field) *Shape { return &Shape{fields: fields} }
+
+// A Field is a member of a Shape. Value, Object and Each make one.
+type Field struct {
+	names []string
+	value *Raw
+	in    []Field
+	list  list
+	other bool // stands for all members that have no field of their own: value is the first one's name
+}
+
+// Value is a member whose value is wanted, whatever it is.
+func Value(name string, to *Raw) Field { return Field{names: []string{name}, value: to} }
+
+// Object is a member whose members are wanted.
+func Object(name string, in ...Field) Field { return Field{names: []string{name}, in: in} }
+
+// Other sets to to the name, as it is written between its quotes, of the first member of the object
+// that has no field.
+func Other(to *Raw) Field { return Field{value: to, other: true} }
+
+// Or is the same member under other names too.
+func (f Field) Or(names ...string) Field {
+	f.names = append(f.names[:1:1], names...)
+	return f
+}
+
+// Into sets to to the whole value too.
+func (f Field) Into(to *Raw) Field {
+	f.value = to
+	return f
+}
+
+// errNoObject is the error of what is no object at all.
+var errNoObject = errors.New("not a JSON object")
+
+// Read reads one JSON text. After an error the values mean nothing.
+func (s *Shape) Read(data []byte) error {
+	if s.known.read(data, s.forget) {
+		return nil
+	}
+	s.forget()
+	scan := Scan(data)
+	if scan.Kind() != '{' {
+		return errNoObject
+	}
+	scan.trace = s.known.begin()
+	members(&scan, s.fields)
+	if err := scan.End(); err != nil {
+		return err
+	}
+	s.known.keep(data)
+	return nil
+}
+
+// forget makes all values nil and all lists empty.
+func (s *Shape) forget() { forget(s.fields) }
+
+func forget(fields []Field) {
+	for i := range fields {
+		f := &fields[i]
+		if f.value != nil {
+			*f.value = nil
+		}
+		if f.list != nil {
+			f.list.forget()
+		}
+		forget(f.in)
+	}
+}
+
+// members reads the next value of s if that is an object.
+func members(s *Scanner, fields []Field) {
+	next := 0
+	for ok := s.Object(); ok; ok = s.Member() {
+		f := field(fields, s.Key(), &next)
+		if f == nil {
+			continue
+		}
+		if f.other {
+			if *f.value == nil {
+				s.setName(f.value)
+			}
+			continue
+		}
+		start := s.i
+		switch {
+		case f.list != nil:
+			f.list.read(s)
+		case f.in != nil:
+			members(s, f.in)
+		}
+		end := s.trimmed()
+		if s.i == start {
+			end = s.skip()
+		}
+		if f.value != nil && s.err == nil {
+			s.set(f.value, start, end)
+		}
+	}
+}
+
+// field is the one of that name, or that for all others. next is where it is looked for first:
+// members come in the same order again and again.
+func field(fields []Field, name []byte, next *int) *Field {
+	for range fields {
+		if *next >= len(fields) {
+			*next = 0
+		}
+		f := &fields[*next]
+		*next++
+		for _, n := range f.names {
+			if n == string(name) {
+				return f
+			}
+		}
+	}
+	for i := range fields {
+		if fields[i].other {
+			return &fields[i]
+		}
+	}
+	return nil
+}
+
+// set gives a value its bytes.
+func (s *Scanner) set(to *Raw, start, end int) {
+	*to = Raw(s.data[start:end:end])
+	s.trace.value(to, start, end)
+}
+
+// setName gives a value the name of the current member.
+func (s *Scanner) setName(to *Raw) {
+	*to = Raw(s.key)
+	if start := s.keyAt; string(s.data[start:start+len(s.key)]) == string(s.key) {
+		s.trace.value(to, start, start+len(s.key))
+	} else {
+		s.trace.spoil() // it is written with escapes
+	}
+}
+
+// Elements are those of an array that are objects.
+type Elements[T any] struct {
+	all    []*T
+	shapes [][]Field
+	n      int
+	given  bool
+}
+
+// list is the Elements of anything.
+type list interface {
+	forget()
+	read(*Scanner)
+}
+
+// boundList knows how the elements of Elements are read.
+type boundList[T any] struct {
+	*Elements[T]
+	fields func(*T) []Field
+}
+
+// Each is a member that is an array of objects, which are read by the fields that an element gives.
+func Each[T any](name string, to *Elements[T], fields func(*T) []Field) Field {
+	return Field{names: []string{name}, list: boundList[T]{to, fields}}
+}
+
+// Len is how many there are.
+func (l *Elements[T]) Len() int { return l.n }
+
+// At is element i, which the next Read fills anew.
+func (l *Elements[T]) At(i int) *T { return l.all[i] }
+
+// Given reports whether the array was there, empty or not.
+func (l *Elements[T]) Given() bool { return l.given }
+
+func (l boundList[T]) forget() {
+	for i := range l.n {
+		forget(l.shapes[i])
+	}
+	l.n, l.given = 0, false
+}
+
+func (l boundList[T]) read(s *Scanner) {
+	if s.Kind() != '[' {
+		return
+	}
+	l.given = true
+	for ok := s.Array(); ok; ok = s.Element() {
+		if s.Kind() != '{' {
+			continue
+		}
+		if l.n == len(l.all) {
+			element := new(T)
+			l.all, l.shapes = append(l.all, element), append(l.shapes, l.fields(element))
+		}
+		l.n++
+		members(s, l.shapes[l.n-1])
+	}
+	s.trace.list(&l.n, &l.given)
+}

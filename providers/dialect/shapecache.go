@@ -1,0 +1,215 @@
+package dialect
+
+// Events of one kind are alike but for their strings and numbers. A cache remembers what frames
+// looked like that were read before: a frame that is one of them again, byte for byte between its
+// strings and numbers, has its values in the same places. It is valid because the other was: only
+// the strings and numbers are read. What a cache says is what Scanner says, or that it does not know.
+type cache struct {
+	looks  [4]*look // the one that was seen last is the first
+	last   *look    // that the values are of, nil when they were read otherwise
+	trace  trace
+	missed int // frames in a row that looked like none
+}
+
+// A frame that is larger or has more holes is not remembered.
+const (
+	mostHoles    = 128
+	mostLiterals = 4 << 10
+	misses       = 8  // so many frames in a row that are not alike are remembered,
+	missesAfter  = 32 // and then one of so many
+)
+
+// look is what a frame looked like.
+type look struct {
+	literal []byte // everything but the strings and numbers
+	holes   []hole // between
+	ends    []int  // where each hole ended in the frame that is being read
+	values  []place
+	counts  []counted
+	flags   []*bool
+}
+
+// hole is a string or number: up to where literals come before it.
+type hole struct {
+	after int
+	kind  holeKind
+}
+
+type holeKind uint8
+
+const (
+	stringHole holeKind = iota
+	numberHole
+)
+
+// place is where a value begins and ends.
+type place struct {
+	to         *Raw
+	start, end mark
+}
+
+// mark is a byte of a frame: so many behind the end of that many holes.
+type mark struct{ holes, off int }
+
+type counted struct {
+	to *int
+	n  int
+}
+
+// trace is what Scanner saw in one frame.
+type trace struct {
+	holes  []span
+	values []placed
+	counts []counted
+	flags  []*bool
+	spoilt bool
+}
+
+type span struct {
+	start, end int
+	kind       holeKind
+}
+
+type placed struct {
+	to         *Raw
+	start, end int
+}
+
+func (t *trace) scalar(start, end int, kind holeKind) {
+	if t != nil {
+		t.holes = append(t.holes, span{start, end, kind})
+	}
+}
+
+func (t *trace) value(to *Raw, start, end int) {
+	if t != nil {
+		t.values = append(t.values, placed{to, start, end})
+	}
+}
+
+// list says how many elements a list has.
+func (t *trace) list(n *int, given *bool) {
+	if t != nil {
+		t.counts, t.flags = append(t.counts, counted{n, *n}), append(t.flags, given)
+	}
+}
+
+// spoil says that the frame is not to be remembered.
+func (t *trace) spoil() {
+	if t != nil {
+		t.spoilt = true
+	}
+}
+
+// begin is the trace for a frame that looks like none, nil if it is not to be remembered.
+func (c *cache) begin() *trace {
+	c.last = nil
+	if c.missed++; c.missed > misses && c.missed%missesAfter != 0 {
+		return nil
+	}
+	t := &c.trace
+	*t = trace{holes: t.holes[:0], values: t.values[:0], counts: t.counts[:0], flags: t.flags[:0]}
+	return t
+}
+
+// keep remembers the frame of the trace.
+func (c *cache) keep(data []byte) {
+	t := &c.trace
+	if c.missed > misses && c.missed%missesAfter != 0 || t.spoilt || len(t.holes) > mostHoles {
+		return
+	}
+	l := &look{ends: make([]int, len(t.holes))}
+	at := 0
+	for _, h := range t.holes {
+		l.literal = append(l.literal, data[at:h.start]...)
+		l.holes = append(l.holes, hole{len(l.literal), h.kind})
+		at = h.end
+	}
+	if l.literal = append(l.literal, data[at:]...); len(l.literal) > mostLiterals {
+		return
+	}
+	for _, v := range t.values {
+		l.values = append(l.values, place{v.to, t.mark(v.start), t.mark(v.end)})
+	}
+	l.counts, l.flags = append(l.counts, t.counts...), append(l.flags, t.flags...)
+	copy(c.looks[1:], c.looks[:])
+	c.looks[0], c.last = l, l
+}
+
+// mark is where a byte of the frame is. None that is wanted is inside a hole.
+func (t *trace) mark(at int) mark {
+	m := mark{0, at}
+	for i, h := range t.holes {
+		if h.end > at {
+			break
+		}
+		m = mark{i + 1, at - h.end}
+	}
+	return m
+}
+
+// read sets the values of a frame that looks like one before; false if it does not. forget makes
+// all values nil.
+func (c *cache) read(data []byte, forget func()) bool {
+	for i, l := range c.looks {
+		if l == nil || !l.is(data) {
+			continue
+		}
+		copy(c.looks[1:i+1], c.looks[:i])
+		if c.looks[0] = l; c.last != l {
+			forget()
+		}
+		c.last, c.missed = l, 0
+		l.set(data)
+		return true
+	}
+	return false
+}
+
+// is reports whether data looks like that, and finds out where its holes end.
+func (l *look) is(data []byte) bool {
+	s := Scanner{data: data}
+	from := 0
+	for i, h := range l.holes {
+		text := l.literal[from:h.after]
+		if len(data)-s.i < len(text) || string(data[s.i:s.i+len(text)]) != string(text) {
+			return false
+		}
+		s.i, from = s.i+len(text), h.after
+		switch {
+		case h.kind == numberHole:
+			n := numberLen(data[s.i:])
+			if n == 0 {
+				return false
+			}
+			s.i += n
+		case s.Kind() != '"':
+			return false
+		default:
+			if s.str(); s.err != nil {
+				return false
+			}
+		}
+		l.ends[i] = s.i
+	}
+	return string(data[s.i:]) == string(l.literal[from:])
+}
+
+func (l *look) set(data []byte) {
+	at := func(m mark) int {
+		if m.holes == 0 {
+			return m.off
+		}
+		return l.ends[m.holes-1] + m.off
+	}
+	for _, v := range l.values {
+		start, end := at(v.start), at(v.end)
+		*v.to = Raw(data[start:end:end])
+	}
+	for _, n := range l.counts {
+		*n.to = n.n
+	}
+	for _, f := range l.flags {
+		*f = true
+	}
+}

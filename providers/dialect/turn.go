@@ -1,0 +1,231 @@
+package dialect
+
+import "toolscope/stream"
+
+// A Turn is one model response, as its decoder tells of it. A nil *Turn says that there was none
+// yet: it is not open, and to end it does nothing.
+type Turn struct {
+	ID, Model string // as told last
+
+	out    *Out
+	number int32
+	open   bool
+	said   told
+	calls  map[int32]*Call
+	latest *Call // asked for last
+	client int   // calls for the client to run
+
+	mused   bool  // what came last is reasoning that is not signed yet
+	thought int32 // the block it is in
+}
+
+// IsOpen reports whether the turn began and was not ended.
+func (t *Turn) IsOpen() bool { return t != nil && t.open }
+
+// Number is the turn's within its exchange, stream.NoTurn of no turn.
+func (t *Turn) Number() int32 {
+	if t == nil {
+		return stream.NoTurn
+	}
+	return t.number
+}
+
+// Meta tells news of the turn.
+func (t *Turn) Meta(news stream.Opening) {
+	t.emit(stream.Event{Kind: stream.TurnMeta, More: &stream.Detail{ID: news.ID, Model: news.Model, Parent: news.Parent}})
+}
+
+// Learn takes an id and a model from a frame that may repeat them, and tells what was not known.
+func (t *Turn) Learn(id, model Raw) {
+	news := false
+	for _, f := range [...]struct {
+		known *string
+		said  Raw
+	}{{&t.ID, id}, {&t.Model, model}} {
+		if *f.known == "" {
+			*f.known = f.said.Text()
+			news = news || *f.known != ""
+		}
+	}
+	if news {
+		t.Meta(stream.Opening{ID: t.ID, Model: t.Model})
+	}
+}
+
+// Text appends the content of a string to the answer.
+func (t *Turn) Text(v Raw) {
+	if v.IsString() && !v.Empty() {
+		t.emit(stream.Event{Kind: stream.TextDelta, Text: t.out.hold(v)})
+		t.mused = false
+	}
+}
+
+// Think appends the content of a string to the reasoning, in a block of it.
+func (t *Turn) Think(block int32, v Raw) {
+	if v.IsString() && !v.Empty() {
+		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.hold(v)})
+		t.mused, t.thought = true, block
+	}
+}
+
+// Sign takes the signature of a block of reasoning, which may be of reasoning that is not shown.
+func (t *Turn) Sign(block int32, signature Raw) {
+	if !signature.IsString() || signature.Empty() {
+		return
+	}
+	if !t.mused || t.thought != block {
+		t.emit(stream.Event{Kind: stream.ThinkDelta})
+	}
+	t.Signed(signature, "", stream.SignedShown)
+}
+
+// Signed takes a signature of what came last, or with stream.SignedHidden all there is of some
+// reasoning. item is the id of the item it stands in, where that has one.
+func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
+	if !signature.IsString() || signature.Empty() {
+		return
+	}
+	e := stream.Event{Kind: stream.Signed, Code: code, Text: t.out.hold(signature)}
+	if item != "" {
+		e.More = &stream.Detail{ID: item}
+	}
+	t.emit(e)
+	t.mused = false
+}
+
+// Mused reports whether what came last is reasoning that is not signed yet.
+func (t *Turn) Mused() bool { return t.mused }
+
+// Usage tells what the turn has cost so far.
+func (t *Turn) Usage(u stream.Usage) {
+	t.emit(stream.Event{Kind: stream.UsageEvent, More: &stream.Detail{Usage: u}})
+}
+
+// Finish tells why the turn ended, in the provider's own word.
+func (t *Turn) Finish(word string, code stream.Code) {
+	t.FinishChoice(stream.AllChoices, word, "", code)
+}
+
+// FinishChoice tells why one choice ended; means is what the word stands for, if that is a number.
+func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) {
+	e := stream.Event{Kind: stream.Finish, Slot: choice, Text: word, Code: code}
+	if means != "" {
+		e.More = &stream.Detail{Name: means}
+	}
+	t.emit(e)
+}
+
+// Stop is Finish in the protocols that have Anthropic's words. It compares the word with the calls
+// that came and returns what it means.
+func (t *Turn) Stop(reason string, codes map[string]stream.Code) stream.Code {
+	code, known := codes[reason]
+	t.Finish(reason, code)
+	switch {
+	case !known:
+		t.Find(FinishUnknown, "stop reason %q is not documented", reason)
+	case reason == "tool_use" && t.client == 0:
+		t.Find(FinishWithoutCall, "the stop reason is tool_use, but no call came: it was dropped on the way")
+	case reason == "end_turn" && t.client > 0:
+		t.Find(FinishStop, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them")
+	}
+	return code
+}
+
+// Fail tells an error that the provider reports: its code or type, and its message.
+func (t *Turn) Fail(id, message string) {
+	t.emit(stream.Event{Kind: stream.Failure, Text: message, More: &stream.Detail{ID: id}})
+}
+
+// Answer tells the result of a call that has an id, or of tool name where the wire gives none.
+func (t *Turn) Answer(id, name string, failed bool) {
+	t.emit(stream.Event{Kind: stream.Answer, Code: answerCode(failed), More: &stream.Detail{ID: id, Name: name}})
+}
+
+func answerCode(failed bool) stream.Code {
+	if failed {
+		return stream.AnswerFailed
+	}
+	return stream.AnswerOK
+}
+
+// Find makes a finding about the turn.
+func (t *Turn) Find(d *stream.Diagnosis, format string, args ...any) {
+	t.out.find(t.number, d, format, args)
+}
+
+// Once is Find, unless that was found of the turn before.
+func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
+	if t.said.first(d) {
+		t.Find(d, format, args...)
+	}
+}
+
+// OpenCall begins a call in a slot, which is the key by which Call finds it.
+func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
+	c := t.handle(slot)
+	c.ID, c.Name, c.Server = info.ID, info.Name, info.Server
+	if !info.Server {
+		t.client++
+	}
+	c.emit(stream.Event{Kind: stream.CallOpen, More: info.Detail()})
+	return c
+}
+
+// Call is the call that was opened in a slot last. Of a slot that never was opened it is one that
+// nothing announced: the session says so.
+func (t *Turn) Call(slot int32) *Call {
+	if c := t.latest; c != nil && c.Slot == slot {
+		return c
+	}
+	c := t.calls[slot]
+	if c == nil {
+		c = t.handle(slot)
+	}
+	t.latest = c
+	return c
+}
+
+func (t *Turn) handle(slot int32) *Call {
+	c := &Call{turn: t, Slot: slot}
+	if t.calls == nil {
+		t.calls = map[int32]*Call{}
+	}
+	t.calls[slot], t.latest = c, c
+	return c
+}
+
+// End ends the turn as its protocol ends one. It does nothing to a turn that is not open.
+func (t *Turn) End() { t.close(stream.CloseEnd, "") }
+
+// Cut ends a turn without its terminator: missing says what did not come. It does nothing to a turn
+// that is not open.
+func (t *Turn) Cut(missing string) { t.close(stream.CloseCut, missing) }
+
+func (t *Turn) close(code stream.Code, missing string) {
+	if t.IsOpen() {
+		t.open = false
+		t.out.closed(t)
+		t.emit(stream.Event{Kind: stream.TurnClose, Code: code, Text: missing})
+		t.calls, t.latest = nil, nil
+	}
+}
+
+func (t *Turn) emit(e stream.Event) {
+	e.Turn = t.number
+	t.out.emit(e)
+}
+
+// told are the findings that were made and are not to be made again.
+type told []*stream.Diagnosis
+
+// first reports whether the finding was not made before; from now on it was.
+func (t *told) first(d *stream.Diagnosis) bool {
+	declared := d.Declared()
+	for _, made := range *t {
+		if made == declared {
+			return false
+		}
+	}
+	*t = append(*t, declared)
+	return true
+}
