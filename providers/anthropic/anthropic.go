@@ -22,7 +22,7 @@ func Dialect() dialect.Dialect {
 		Title:    "Anthropic Messages",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
+		New:      newDecoder,
 		Tools:    tools,
 
 		Targets: []dialect.Target{target},
@@ -69,8 +69,8 @@ var finishCodes = map[string]stream.Code{
 }
 
 // toolBlocks are the block types that propose a call, and what kind of call.
-var toolBlocks = map[string]stream.Detail{
-	"tool_use":        {CallKind: "function"},
-	"server_tool_use": {CallKind: "server", Server: true},
-	"mcp_tool_use":    {CallKind: "mcp", Server: true},
+var toolBlocks = map[string]stream.CallInfo{
+	"tool_use":        {Kind: "function"},
+	"server_tool_use": {Kind: "server", Server: true},
+	"mcp_tool_use":    {Kind: "mcp", Server: true},
 }

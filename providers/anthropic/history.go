@@ -55,7 +55,7 @@ func readBlock(v dialect.Raw) dialect.Part {
 		return dialect.Part{Kind: dialect.ReasoningPart, Text: v.Get("thinking").Unquoted(), Signature: v.Get("signature").Text(), Raw: v}
 	case kind == "redacted_thinking":
 		return dialect.Part{Kind: dialect.ReasoningPart, Signature: v.Get("data").Text(), Hidden: true, Raw: v}
-	case toolBlocks[kind].CallKind != "":
+	case toolBlocks[kind].Kind != "":
 		return readCall(kind, v)
 	case strings.HasSuffix(kind, "tool_result"):
 		return readResult(kind, v)
@@ -64,7 +64,7 @@ func readBlock(v dialect.Raw) dialect.Part {
 }
 
 func readCall(kind string, v dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.CallPart, Form: dialect.ObjectForm, Tool: toolBlocks[kind].CallKind, Server: toolBlocks[kind].Server, Raw: v}
+	p := dialect.Part{Kind: dialect.CallPart, Form: dialect.ObjectForm, Tool: toolBlocks[kind].Kind, Server: toolBlocks[kind].Server, Raw: v}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {

@@ -89,7 +89,7 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 func writeCall(w *dialect.Writer, p *dialect.Part) {
 	kind := "tool_use"
 	switch {
-	case p.Server && p.Tool == toolBlocks["mcp_tool_use"].CallKind:
+	case p.Server && p.Tool == toolBlocks["mcp_tool_use"].Kind:
 		kind = "mcp_tool_use"
 	case p.Server:
 		kind = "server_tool_use"

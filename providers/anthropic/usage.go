@@ -17,9 +17,9 @@ type tokenCounts struct {
 	doubts []string // why these counts at one price are only about the cost
 }
 
-// tell emits what is known of usage after u. A field that is absent or null
-// keeps its last value, because gateways omit fields in message_delta.
-func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
+// tell tells what is known of usage after u. A field that is absent or null keeps its last value,
+// because gateways omit fields in message_delta.
+func (d *decoder) tell(turn *dialect.Turn, u dialect.Raw) {
 	if u.Kind() != '{' {
 		return
 	}
@@ -37,17 +37,17 @@ func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
 	set(&t.output, u.Get("output_tokens"))
 	set(&t.thinking, u.Get("output_tokens_details").Get("thinking_tokens"))
 	d.service(u)
-	d.iterations(u.Get("iterations"), emit)
-	d.emitUsage(emit)
+	d.iterations(turn, u.Get("iterations"))
+	turn.Usage(d.usage.normal())
 	if input := t.total(); input.N < before.N {
-		d.Diagnose(emit, usageCorrected,
+		turn.Find(usageCorrected,
 			"input was told as %d tokens and is %d now: the last count is what is billed", before.N, input.N)
 	}
 }
 
 // fill takes Bedrock's own counts for those that the message did not tell.
-func (d *decoder) fill(metrics dialect.Raw, emit func(stream.Event)) {
-	if !d.Open || metrics.Kind() != '{' {
+func (d *decoder) fill(metrics dialect.Raw) {
+	if !d.turn.IsOpen() || metrics.Kind() != '{' {
 		return
 	}
 	told := false
@@ -61,16 +61,16 @@ func (d *decoder) fill(metrics dialect.Raw, emit func(stream.Event)) {
 	set(&d.usage.write, "cacheWriteInputTokenCount")
 	set(&d.usage.output, "outputTokenCount")
 	if told {
-		d.emitUsage(emit)
+		d.turn.Usage(d.usage.normal())
 	}
 }
 
-func (d *decoder) emitUsage(emit func(stream.Event)) {
-	t := &d.usage
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: stream.Usage{
+// normal is the counts in normal form.
+func (t *tokenCounts) normal() stream.Usage {
+	return stream.Usage{
 		Input: t.total(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
 		Output: t.output, Reasoning: t.thinking, Tier: t.tier, Doubt: strings.Join(t.doubts, "; "),
-	}}})
+	}
 }
 
 // total is every input token.
@@ -107,7 +107,7 @@ func (d *decoder) service(u dialect.Raw) {
 
 // iterations tells when several models served the turn: an advisor, or another
 // that took over. The totals are of one of them, or of some.
-func (d *decoder) iterations(list dialect.Raw, emit func(stream.Event)) {
+func (d *decoder) iterations(turn *dialect.Turn, list dialect.Raw) {
 	models := []string{}
 	add := func(m string) {
 		if m != "" && !slices.Contains(models, m) {
@@ -120,7 +120,7 @@ func (d *decoder) iterations(list dialect.Raw, emit func(stream.Event)) {
 		if m := one.Get("model").Text(); m != "" {
 			add(m)
 		} else {
-			add(d.model)
+			add(turn.Model)
 		}
 	}
 	if len(models) < 2 {
@@ -128,7 +128,7 @@ func (d *decoder) iterations(list dialect.Raw, emit func(stream.Event)) {
 	}
 	if !slices.Equal(models, d.served) {
 		d.served = models
-		d.Diagnose(emit, usageModels,
+		turn.Find(usageModels,
 			"%s served this turn, at different prices: usage.iterations has the tokens of each, the totals do not", strings.Join(models, " and "))
 	}
 	d.usage.doubt("several models served the turn")

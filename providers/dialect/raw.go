@@ -26,6 +26,26 @@ func (r Raw) Given() bool { return len(r) > 0 && r[0] != 'n' }
 // IsString reports whether the value is a string.
 func (r Raw) IsString() bool { return r.Kind() == '"' }
 
+// Word is a string's content where that is written without escapes, as the words of a protocol are;
+// nil for anything else.
+func (r Raw) Word() []byte {
+	if !r.IsString() || bytes.IndexByte(r, '\\') >= 0 {
+		return nil
+	}
+	return r[1 : len(r)-1]
+}
+
+// Or is the value's Word, or other where it is no string or an empty one.
+func (r Raw) Or(other []byte) []byte {
+	if !r.IsString() || r.Empty() {
+		return other
+	}
+	if bytes.IndexByte(r, '\\') >= 0 {
+		return r.Append(nil)
+	}
+	return r.Word()
+}
+
 // Append appends what the value stands for as text: a string's content, the
 // exact bytes of anything else.
 func (r Raw) Append(dst []byte) []byte {
@@ -89,6 +109,12 @@ func (r Raw) Int() (n int64, ok bool) {
 	return n, true
 }
 
+// Slot is the index that the value is as the key of a call, 0 if it is none.
+func (r Raw) Slot() int32 {
+	n, _ := r.Int()
+	return int32(n)
+}
+
 // Float is a number's value.
 func (r Raw) Float() (float64, bool) {
 	if k := r.Kind(); k != '-' && (k < '0' || k > '9') {
@@ -102,6 +128,15 @@ func (r Raw) Float() (float64, bool) {
 func (r Raw) Count() stream.Count {
 	n, ok := r.Int()
 	return stream.Count{N: n, Told: ok}
+}
+
+// ErrorOf is the type and message of an error as most protocols write it; without a message, the
+// whole of it.
+func ErrorOf(err Raw) (id, message string) {
+	if message = err.Get("message").Text(); message == "" {
+		message = string(err)
+	}
+	return err.Get("type").Text(), message
 }
 
 // Clip is the value's bytes for a message: of a long one its beginning.

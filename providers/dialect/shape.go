@@ -16,6 +16,7 @@ import "errors"
 type Shape struct {
 	fields []Field
 	known  cache
+	scan   Scanner
 }
 
 // ShapeOf is the shape with these members.
@@ -61,13 +62,13 @@ func (s *Shape) Read(data []byte) error {
 		return nil
 	}
 	s.forget()
-	scan := Scan(data)
-	if scan.Kind() != '{' {
+	s.scan = Scan(data)
+	if s.scan.Kind() != '{' {
 		return errNoObject
 	}
-	scan.trace = s.known.begin()
-	members(&scan, s.fields)
-	if err := scan.End(); err != nil {
+	s.scan.trace = s.known.begin()
+	members(&s.scan, s.fields)
+	if err := s.scan.End(); err != nil {
 		return err
 	}
 	s.known.keep(data)

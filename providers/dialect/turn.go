@@ -5,7 +5,7 @@ import "toolscope/stream"
 // A Turn is one model response, as its decoder tells of it. A nil *Turn says that there was none
 // yet: it is not open, and to end it does nothing.
 type Turn struct {
-	ID, Model string // as told last
+	ID, Model string // as Open and Learn told them
 
 	out    *Out
 	number int32

@@ -1,0 +1,159 @@
+package dialect
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// wide is a shape with one of everything.
+type wide struct {
+	shape                      *Shape
+	kind, whole, text, strange Raw
+	choices                    Elements[wideChoice]
+}
+
+type wideChoice struct {
+	index, args Raw
+	calls       Elements[Raw]
+}
+
+func newWide() *wide {
+	w := new(wide)
+	w.shape = ShapeOf(
+		Value("type", &w.kind),
+		Object("delta", Value("text", &w.text).Or("thinking")).Into(&w.whole),
+		Each("choices", &w.choices, (*wideChoice).fields),
+		Other(&w.strange))
+	return w
+}
+
+func (c *wideChoice) fields() []Field {
+	return []Field{
+		Value("index", &c.index),
+		Object("function", Value("arguments", &c.args)),
+		Each("calls", &c.calls, func(id *Raw) []Field { return []Field{Value("id", id)} }),
+	}
+}
+
+// String is all that was read.
+func (w *wide) String() string {
+	s := fmt.Sprintf("%q %q %q %q given=%t", w.kind, w.whole, w.text, w.strange, w.choices.Given())
+	for i := range w.choices.Len() {
+		c := w.choices.At(i)
+		s += fmt.Sprintf(" [%q %q", c.index, c.args)
+		for j := range c.calls.Len() {
+			s += fmt.Sprintf(" %q", *c.calls.At(j))
+		}
+		s += "]"
+	}
+	return s
+}
+
+// frames look alike, or nearly.
+var frames = []string{
+	`{"type":"a","delta":{"text":"x"}}`,
+	`{"type":"ab","delta":{"text":"\"y\\"}}`,
+	`{"type":"a","delta":{"text":null}}`,
+	`{"type":"a","delta":{"thinking":"z","more":[1,2]}}`,
+	`{"type":"a", "delta" : {"text":"x"} }` + "\n",
+	`{"type":"a","delta":"no object"}`,
+	`{"type":"a","delta":{}}`,
+	`{"odd":1,"type":2,"odder":3}`,
+	`{"odd":1.5e3,"type":-2,"odder":30}`,
+	`{"o\u0064d":1}`,
+	`{"choices":[]}`,
+	`{"choices":[{"index":0,"function":{"arguments":"{\"a"}}]}`,
+	`{"choices":[{"index":10,"function":{"arguments":"\": 1}"}}]}`,
+	`{"choices":[{"index":0},{"index":1,"calls":[{"id":"x"},{"id":"y"}]},null,7]}`,
+	`{"choices":[{"index":0,"calls":[{"id":"x"}]}],"choices":[{"index":1}]}`,
+	`{"choices":{"index":0}}`,
+	`{"type":"a","type":"b"}`,
+	`{"type":01}`, `{"type":}`, `{"type":"a`, `{"type":"` + "\x01" + `"}`, `{"type":"\x"}`, `{"type":"a"} 1`, `[1]`, ``, `{`,
+	`{"type":[{"a":["b",1]},2],"n":[true,false,null]}`,
+}
+
+// TestShapeRemembers: what a shape reads of a frame does not depend on what it read before, and is
+// what a fresh one reads.
+func TestShapeRemembers(t *testing.T) {
+	for _, first := range frames {
+		for _, second := range frames {
+			w := newWide()
+			for _, frame := range []string{first, second, first, second, second} {
+				checkShape(t, w, []byte(frame))
+			}
+		}
+	}
+	w := newWide()
+	for i := range 3000 { // longer than it goes on to remember what never comes again
+		checkShape(t, w, []byte(strings.Repeat(" ", i%100)+frames[i*7%len(frames)]))
+	}
+}
+
+func checkShape(t *testing.T, w *wide, frame []byte) {
+	t.Helper()
+	fresh := newWide()
+	want, got := fresh.shape.Read(frame), w.shape.Read(frame)
+	if fmt.Sprint(want) != fmt.Sprint(got) {
+		t.Fatalf("%s: %v, want %v", frame, got, want)
+	}
+	if (got == nil) != (json.Valid(frame) && strings.HasPrefix(strings.TrimSpace(string(frame)), "{")) {
+		t.Fatalf("%s: %v", frame, got)
+	}
+	if got == nil && w.String() != fresh.String() {
+		t.Fatalf("%s\n got %s\nwant %s", frame, w, fresh)
+	}
+}
+
+// TestShapeOnce: a frame that looks like the one before is read by what is remembered.
+func TestShapeOnce(t *testing.T) {
+	w := newWide()
+	for i, frame := range []string{
+		`{"type":"a","choices":[{"index":0,"function":{"arguments":"{"}}]}`,
+		`{"type":"bb","choices":[{"index":12,"function":{"arguments":"}\n"}}]}`,
+	} {
+		if known := w.shape.known.read([]byte(frame), w.shape.forget); known != (i > 0) {
+			t.Errorf("frame %d: known %t", i, known)
+		}
+		if err := w.shape.Read([]byte(frame)); err != nil {
+			t.Error(err)
+		}
+	}
+	if c := w.choices.At(0); w.kind.Text() != "bb" || string(c.index) != "12" || c.args.Text() != "}\n" {
+		t.Errorf("%s", w)
+	}
+	frame := []byte(`{"type":"a","choices":[{"index":0,"function":{"arguments":"{"}}]}`)
+	if n := testing.AllocsPerRun(100, func() { _ = w.shape.Read(frame) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzShape(f *testing.F) {
+	for i := range frames {
+		f.Add([]byte(frames[i]), []byte(frames[(i+1)%len(frames)]))
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		w := newWide()
+		for _, frame := range [][]byte{first, second, first, second} {
+			checkShape(t, w, frame)
+		}
+	})
+}
+
+func BenchmarkShape(b *testing.B) {
+	frame := []byte(`{"type":"a","choices":[{"index":0,"function":{"arguments":"{\"some\": \"text of"}}],"created":1234567,"id":"abcdefghi"}`)
+	for _, name := range []string{"known", "new"} {
+		b.Run(name, func(b *testing.B) {
+			w := newWide()
+			for b.Loop() {
+				if name == "new" {
+					w.shape.known = cache{missed: misses + 1}
+				}
+				if err := w.shape.Read(frame); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
