@@ -48,7 +48,7 @@ func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 		limit = maxTokens(r.Model)
 	}
 	var w dialect.Writer
-	w.Open('{').Member("model", r.Model).Key("max_tokens").Int(limit).Key("stream").Raw([]byte("true"))
+	w.Open('{').Member("model", r.Model).Key("max_tokens").Int(limit).Flag("stream", true)
 	if r.Session != "" && q.CacheControl {
 		w.Key("cache_control").Open('{').Member("type", "ephemeral")
 		if r.Keep {
@@ -57,26 +57,12 @@ func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 		w.Close('}')
 	}
 	w.Some("system", r.Instructions()).WriteList("messages", r.Encoded)
-	declare(&w, &r)
+	r.WriteTools(&w, "tools", "[", "]", writeTool)
 	return "/v1/messages", w.Close('}').Text
 }
 
-func declare(w *dialect.Writer, r *dialect.Request) {
-	if r.Declared != nil {
-		w.Key("tools").Raw(r.Declared)
-		return
-	}
-	var list [][]byte
-	for i := range r.Tools {
-		if t := &r.Tools[i]; t.Declarable() {
-			var tool dialect.Writer
-			tool.Open('{').Member("name", t.Name).Some("description", t.Description).Key("input_schema").Raw(object(t.Arguments()))
-			list = append(list, tool.Close('}').Text)
-		}
-	}
-	if len(list) > 0 {
-		w.WriteList("tools", list)
-	}
+func writeTool(w *dialect.Writer, t *dialect.Tool) {
+	w.Open('{').Describe(t).Key("input_schema").Raw(object(t.Arguments())).Close('}')
 }
 
 // object is a schema that says that it is one of an object, as this protocol

@@ -80,7 +80,7 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 		}
 		w.Open('{').Member("type", kind).Member("tool_use_id", p.ID).Key("content").Bytes(p.Text)
 		if p.Failed {
-			w.Key("is_error").Raw([]byte("true"))
+			w.Flag("is_error", true)
 		}
 		w.Close('}')
 	}

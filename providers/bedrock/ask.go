@@ -17,25 +17,11 @@ func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	if r.MaxTokens > 0 {
 		w.Key("inferenceConfig").Open('{').Key("maxTokens").Int(r.MaxTokens).Close('}')
 	}
-	declare(&w, &r)
+	r.WriteTools(&w, "toolConfig", `{"tools":[`, `]}`, writeTool)
 	return "/model/" + url.PathEscape(r.Model) + "/converse-stream", w.Close('}').Text
 }
 
-func declare(w *dialect.Writer, r *dialect.Request) {
-	if r.Declared != nil {
-		w.Key("toolConfig").Raw(r.Declared)
-		return
-	}
-	var list [][]byte
-	for i := range r.Tools {
-		if t := &r.Tools[i]; t.Declarable() {
-			var tool dialect.Writer
-			tool.Open('{').Key("toolSpec").Open('{').Member("name", t.Name).Some("description", t.Description).
-				Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
-			list = append(list, tool.Text)
-		}
-	}
-	if len(list) > 0 { // an empty list is refused
-		w.Key("toolConfig").Open('{').WriteList("tools", list).Close('}')
-	}
+func writeTool(w *dialect.Writer, t *dialect.Tool) {
+	w.Open('{').Key("toolSpec").Open('{').Describe(t)
+	w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
 }

@@ -128,32 +128,52 @@ func (t *Tool) Declarable() bool {
 	return t.Name != "" && (t.Kind == "function" || t.Kind == "custom")
 }
 
+// Describe writes a tool's name, and its description if it has one.
+func (w *Writer) Describe(t *Tool) *Writer {
+	return w.Member("name", t.Name).Some("description", t.Description)
+}
+
+// WriteTools writes the member that declares the tools: each as write has it, in
+// a list that stands between open and close. Without tools there is none, because
+// an empty list may be refused.
+func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*Writer, *Tool)) {
+	declared := []byte(r.Declared)
+	if declared == nil {
+		var list Writer
+		for i := range r.Tools {
+			if t := &r.Tools[i]; t.Declarable() {
+				write(&list, t)
+			}
+		}
+		if len(list.Text) > 0 {
+			declared = slices.Concat([]byte(open), list.Text, []byte(close))
+		}
+	}
+	if declared != nil {
+		w.Key(member).Raw(declared)
+	}
+}
+
 // WriteFunctionTools writes the member tools as OpenAI's Chat Completions has
 // it; custom says that tools of free text are known there.
-func WriteFunctionTools(w *Writer, r *Request, custom bool) {
-	if r.Declared != nil {
-		w.Key("tools").Raw(r.Declared)
-		return
-	}
-	open := false
-	for i := range r.Tools {
-		t := &r.Tools[i]
-		if !t.Declarable() {
-			continue
-		}
-		if !open {
-			w.Key("tools").Open('[')
-			open = true
-		}
+func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
+	r.WriteTools(w, "tools", "[", "]", func(w *Writer, t *Tool) {
 		if custom && t.Kind == "custom" {
-			w.Open('{').Member("type", "custom").Key("custom").Open('{').
-				Member("name", t.Name).Some("description", t.Description).Close('}').Close('}')
-			continue
+			w.Open('{').Member("type", "custom").Key("custom").Open('{').Describe(t).Close('}').Close('}')
+			return
 		}
-		w.Open('{').Member("type", "function").Key("function").Open('{').Member("name", t.Name).
-			Some("description", t.Description).Key("parameters").Raw(t.Arguments()).Close('}').Close('}')
+		w.Open('{').Member("type", "function").Key("function").Open('{').Describe(t)
+		w.Key("parameters").Raw(t.Arguments()).Close('}').Close('}')
+	})
+}
+
+// WithSystem is the messages that are encoded, with the instructions before them
+// as a message of the role system.
+func (r *Request) WithSystem() [][]byte {
+	if r.System == "" {
+		return r.Encoded
 	}
-	if open {
-		w.Close(']')
-	}
+	var w Writer
+	w.Open('{').Member("role", "system").Member("content", r.System).Close('}')
+	return append([][]byte{w.Text}, r.Encoded...)
 }

@@ -61,6 +61,14 @@ func (w *Writer) Raw(value []byte) *Writer {
 // Member writes a member that is a string.
 func (w *Writer) Member(name, value string) *Writer { return w.Key(name).String(value) }
 
+// Flag writes a member that is true or false.
+func (w *Writer) Flag(name string, is bool) *Writer {
+	w.Key(name)
+	w.next()
+	w.Text = strconv.AppendBool(w.Text, is)
+	return w
+}
+
 // Some writes a member that is a string, unless that is empty.
 func (w *Writer) Some(name, value string) *Writer {
 	if value != "" {

@@ -18,7 +18,7 @@ func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	if r.MaxTokens > 0 {
 		w.Key("generationConfig").Open('{').Key("maxOutputTokens").Int(r.MaxTokens).Close('}')
 	}
-	declare(&w, &r)
+	r.WriteTools(&w, "tools", `[{"functionDeclarations":[`, `]}]`, writeTool)
 	name := strings.TrimPrefix(r.Model, "models/")
 	kind := "models/"
 	if tuned, ok := strings.CutPrefix(name, "tunedModels/"); ok {
@@ -27,25 +27,10 @@ func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	return "/v1beta/" + kind + url.PathEscape(name) + ":streamGenerateContent?alt=sse", w.Close('}').Text
 }
 
-func declare(w *dialect.Writer, r *dialect.Request) {
-	if r.Declared != nil {
-		w.Key("tools").Raw(r.Declared)
-		return
+func writeTool(w *dialect.Writer, t *dialect.Tool) {
+	w.Open('{').Describe(t)
+	if schema := googleSchema(t.Arguments()); schema != nil {
+		w.Key("parameters").Raw(schema)
 	}
-	var list [][]byte
-	for i := range r.Tools {
-		t := &r.Tools[i]
-		if !t.Declarable() {
-			continue
-		}
-		var f dialect.Writer
-		f.Open('{').Member("name", t.Name).Some("description", t.Description)
-		if schema := googleSchema(t.Arguments()); schema != nil {
-			f.Key("parameters").Raw(schema)
-		}
-		list = append(list, f.Close('}').Text)
-	}
-	if len(list) > 0 {
-		w.Key("tools").Open('[').Open('{').WriteList("functionDeclarations", list).Close('}').Close(']')
-	}
+	w.Close('}')
 }

@@ -90,7 +90,7 @@ func writePart(w *dialect.Writer, p *dialect.Part) bool {
 	case dialect.ReasoningPart:
 		w.Key("text").Bytes(p.Text)
 		if len(p.Text) > 0 {
-			w.Key("thought").Raw([]byte("true"))
+			w.Flag("thought", true)
 		}
 	default:
 		w.Key("text").Bytes(p.Text)

@@ -89,7 +89,7 @@ func (c *converter) write(w *dialect.Writer, n *node, depth int, seen []string) 
 func (c *converter) writeKind(w *dialect.Writer, n *node, depth int, seen []string) {
 	w.Some("type", strings.ToUpper(n.kind))
 	if n.nullable {
-		w.Key("nullable").Raw([]byte("true"))
+		w.Flag("nullable", true)
 	}
 	for _, m := range copied {
 		if v := n.members[m.name]; v.Given() && (m.kind == "" || m.kind == n.kind) {

@@ -6,17 +6,11 @@ import "toolscope/providers/dialect"
 // unasked.
 func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
-	w.Open('{').Member("model", r.Model).Key("stream").Raw([]byte("true"))
+	w.Open('{').Member("model", r.Model).Flag("stream", true)
 	if r.MaxTokens > 0 {
 		w.Key("options").Open('{').Key("num_predict").Int(r.MaxTokens).Close('}')
 	}
-	messages := r.Encoded
-	if r.System != "" {
-		var m dialect.Writer
-		m.Open('{').Member("role", "system").Member("content", r.System).Close('}')
-		messages = append([][]byte{m.Text}, messages...)
-	}
-	w.WriteList("messages", messages)
-	dialect.WriteFunctionTools(&w, &r, false)
+	w.WriteList("messages", r.WithSystem())
+	r.WriteFunctionTools(&w, false)
 	return "/api/chat", w.Close('}').Text
 }

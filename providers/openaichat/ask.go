@@ -8,12 +8,12 @@ import "toolscope/providers/dialect"
 // them for those of a developer.
 func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
-	w.Open('{').Some("model", r.Model).Key("stream").Raw([]byte("true"))
+	w.Open('{').Some("model", r.Model).Flag("stream", true)
 	if !q.TellsUsage {
-		w.Key("stream_options").Open('{').Key("include_usage").Raw([]byte("true")).Close('}')
+		w.Key("stream_options").Open('{').Flag("include_usage", true).Close('}')
 	}
 	if q.Store {
-		w.Key("store").Raw([]byte("false"))
+		w.Flag("store", false)
 	}
 	if r.MaxTokens > 0 {
 		name := "max_tokens"
@@ -23,17 +23,7 @@ func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 		w.Key(name).Int(r.MaxTokens)
 	}
 	r.WriteCacheKey(&w, q)
-	w.WriteList("messages", withSystem(&r))
-	dialect.WriteFunctionTools(&w, &r, q.Custom)
+	w.WriteList("messages", r.WithSystem())
+	r.WriteFunctionTools(&w, q.Custom)
 	return "/chat/completions", w.Close('}').Text
-}
-
-// withSystem is the messages with the instructions before them.
-func withSystem(r *dialect.Request) [][]byte {
-	if r.System == "" {
-		return r.Encoded
-	}
-	var w dialect.Writer
-	w.Open('{').Member("role", "system").Member("content", r.System).Close('}')
-	return append([][]byte{w.Text}, r.Encoded...)
 }

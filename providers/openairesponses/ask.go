@@ -10,7 +10,7 @@ import (
 // come encrypted to be sent back; the history is in the input.
 func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
-	w.Open('{').Some("model", r.Model).Key("stream").Raw([]byte("true")).Key("store").Raw([]byte("false"))
+	w.Open('{').Some("model", r.Model).Flag("stream", true).Flag("store", false)
 	if r.MaxTokens > 0 {
 		w.Key("max_output_tokens").Int(max(r.MaxTokens, leastTokens))
 	}
@@ -19,7 +19,7 @@ func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	}
 	r.WriteCacheKey(&w, q)
 	w.Some("instructions", r.System).WriteList("input", r.Encoded)
-	declare(&w, &r, q)
+	r.WriteTools(&w, "tools", "[", "]", func(w *dialect.Writer, t *dialect.Tool) { writeTool(w, t, q.Custom) })
 	return "/responses", w.Close('}').Text
 }
 
@@ -42,29 +42,15 @@ func reasons(model string) bool {
 	return false
 }
 
-// declare writes the tools, flat. strict is said because it is the default, and
-// refuses most schemas that were not written for it.
-func declare(w *dialect.Writer, r *dialect.Request, q dialect.Quirks) {
-	if r.Declared != nil {
-		w.Key("tools").Raw(r.Declared)
-		return
+// writeTool writes a tool, flat; custom says that tools of free text are known.
+// strict is said because its default is true, which refuses most schemas that were
+// not written for it.
+func writeTool(w *dialect.Writer, t *dialect.Tool, custom bool) {
+	w.Open('{')
+	if custom && t.Kind == "custom" {
+		w.Member("type", "custom").Describe(t)
+	} else {
+		w.Member("type", "function").Describe(t).Key("parameters").Raw(t.Arguments()).Flag("strict", false)
 	}
-	var list [][]byte
-	for i := range r.Tools {
-		t := &r.Tools[i]
-		if !t.Declarable() {
-			continue
-		}
-		var tool dialect.Writer
-		if tool.Open('{'); t.Kind == "custom" && q.Custom {
-			tool.Member("type", "custom").Member("name", t.Name).Some("description", t.Description)
-		} else {
-			tool.Member("type", "function").Member("name", t.Name).Some("description", t.Description).
-				Key("parameters").Raw(t.Arguments()).Key("strict").Raw([]byte("false"))
-		}
-		list = append(list, tool.Close('}').Text)
-	}
-	if len(list) > 0 {
-		w.WriteList("tools", list)
-	}
+	w.Close('}')
 }
