@@ -26,39 +26,13 @@ var target = dialect.Target{
 	Decode: decode,
 }
 
-func encode(messages []dialect.Message) (out [][]byte) {
-	names := dialect.CallNames(messages)
-	for _, m := range dialect.OneAnswer(messages) {
-		if m.Role == dialect.System {
-			continue // it stands beside the contents
-		}
-		role := "user"
-		if m.Role == dialect.Assistant {
-			role = "model"
-		}
-		var parts positional
-		for i := range m.Parts {
-			p := m.Parts[i]
-			if p.Kind == dialect.ResultPart && p.Name == "" {
-				p.Name = names[p.ID]
-			}
-			if raw := partOf(&p); raw != nil {
-				parts = append(parts, raw)
-			}
-		}
-		if len(parts) > 0 || len(m.Parts) == 0 {
-			out = append(out, positional{parts.raw(), quoted(role)}.raw())
-		}
-	}
-	return out
+func encode(messages []dialect.Message) [][]byte {
+	return dialect.WriteContents(messages, encodePart, func(role string, parts dialect.Raw) []byte {
+		return positional{parts, quoted(role)}.raw()
+	})
 }
 
-// partOf is a part as it is written; nil if there is nothing to write, as of an
-// image that another protocol had.
-func partOf(p *dialect.Part) dialect.Raw {
-	if p.Raw != nil {
-		return p.Raw
-	}
+func encodePart(p *dialect.Part) []byte {
 	fields := make(positional, 15) // by the indices in the package's doc
 	fields[14] = quoted(p.Signature)
 	switch {

@@ -2,53 +2,13 @@ package aistudio
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
 )
-
-// say is a history in lines: a message and its parts.
-func say(messages []dialect.Message) string {
-	var s strings.Builder
-	for _, m := range messages {
-		fmt.Fprintln(&s, m.Role)
-		for _, p := range m.Parts {
-			fmt.Fprintf(&s, "  %s", [...]string{"text", "reasoning", "call", "result", "other"}[p.Kind])
-			for _, f := range []struct{ name, value string }{
-				{"id", p.ID}, {"name", p.Name}, {"tool", p.Tool}, {"signature", p.Signature}, {"args", string(p.Args)}, {"text", string(p.Text)},
-			} {
-				if f.value != "" {
-					fmt.Fprintf(&s, " %s=%s", f.name, f.value)
-				}
-			}
-			if p.Kind == dialect.CallPart {
-				fmt.Fprintf(&s, " (%s)", p.Form)
-			}
-			for _, f := range []struct {
-				name string
-				set  bool
-			}{{"server", p.Server}, {"failed", p.Failed}, {"hidden", p.Hidden}} {
-				if f.set {
-					fmt.Fprintf(&s, " (%s)", f.name)
-				}
-			}
-			fmt.Fprintln(&s)
-		}
-	}
-	return s.String()
-}
-
-// request is a request with these contents.
-func request(contents [][]byte) string {
-	var list positional
-	for _, c := range contents {
-		list = append(list, c)
-	}
-	return string(positional{dialect.Raw(`"models/gemini-x"`), list.raw()}.raw())
-}
 
 const history = `["models/gemini-x",[
 [[[null,"Weather in Oslo?"]],"user"],
@@ -64,49 +24,44 @@ const history = `["models/gemini-x",[
 ],null,[null,["x"]],"!secret",[[[null,"Be brief."]],"user"]]`
 
 const said = `user
-  text text=Weather in Oslo?
+  text "Weather in Oslo?"
 assistant
-  reasoning text=Hm.
-  reasoning signature=QkI= (hidden)
-  text signature=Q0M= text=I look.
-  call id=c1 name=get_weather tool=function signature=REQ= args={"city":"Oslo","days":[1.0]} (arrays)
-  call name=now tool=function args={} (arrays)
-  call name=code_execution tool=server args=1+1 (string) (server)
-  result name=code_execution text=2 (server)
+  reasoning "Hm."
+  reasoning hidden signature=QkI=
+  text "I look." signature=Q0M=
+  call id=c1 name=get_weather tool=function arrays {"city":"Oslo","days":[1.0]} signature=REQ=
+  call name=now tool=function arrays {}
+  call name=code_execution tool=server server string 1+1
+  result name=code_execution server "2"
 user
-  result id=c1 name=get_weather text=4 "C"
-  result name=now text=no clock (failed)
+  result id=c1 name=get_weather "4 \"C\""
+  result name=now failed "no clock"
 `
 
 // TestHistory: a history is read, written as it was, and written anew so that
 // it reads the same.
 func TestHistory(t *testing.T) {
 	messages, err := decode([]byte(history))
-	if got := say(messages); err != nil || got != "system\n  text text=Be brief.\n"+said {
+	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
 		t.Fatalf("%v\ngot  %s\nwant %s", err, got, said)
 	}
-	contents := func(request string) any {
+	contents := func(request []byte) any {
 		var fields []any
-		if err := json.Unmarshal([]byte(request), &fields); err != nil {
+		if err := json.Unmarshal(request, &fields); err != nil {
 			t.Fatalf("%s: %v", request, err)
 		}
 		return fields[1]
 	}
-	kept := request(encode(messages))
-	if !reflect.DeepEqual(contents(kept), contents(history)) {
+	kept := historytest.Request(&target, encode(messages))
+	if !reflect.DeepEqual(contents(kept), contents([]byte(history))) {
 		t.Errorf("not written as it was:\n%s", kept)
 	}
-	for i := range messages {
-		for j := range messages[i].Parts {
-			messages[i].Parts[j].Raw = nil
-		}
-	}
-	anew := request(encode(messages))
-	if !reflect.DeepEqual(contents(anew), contents(history)) { // it is canonical
+	anew := historytest.Request(&target, encode(historytest.WithoutRaw(messages)))
+	if !reflect.DeepEqual(contents(anew), contents([]byte(history))) { // it is canonical
 		t.Errorf("written anew:\n%s", anew)
 	}
-	again, err := decode([]byte(anew))
-	if got := say(again); err != nil || got != said {
+	again, err := decode(anew)
+	if got := historytest.Lines(again); err != nil || got != said {
 		t.Errorf("written anew: %v\n%s\ngot  %s\nwant %s", err, anew, got, said)
 	}
 }
@@ -115,20 +70,20 @@ func TestHistory(t *testing.T) {
 func TestDecode(t *testing.T) {
 	for _, test := range []struct{ name, contents, want string }{
 		{"nulls left out", `[[[[,,,,,,,,,,["f",[[["a",[,1]]]]],,,,"QQ=="],[,"x"]],"model"]]`,
-			"assistant\n  call name=f tool=function signature=QQ== args={\"a\":1} (arrays)\n  text text=x\n"},
+			"assistant\n  call name=f tool=function arrays {\"a\":1} signature=QQ==\n  text \"x\"\n"},
 		{"older indices", `[[[[null,null,null,["f",[]]]],"model"],[[[null,null,null,null,["f",[[["output",[null,null,"x"]]]]]]]]]`,
-			"assistant\n  call name=f tool=function args={} (arrays)\nuser\n  result name=f text=x\n"},
+			"assistant\n  call name=f tool=function arrays {}\nuser\n  result name=f \"x\"\n"},
 		{"arguments as JSON", `[[[[,,,,,,,,,,["f","{\"a\":1}"]],[,,,,,,,,,,["f",{"a":1}]],[,,,,,,,,,,["f"]]],"model"]]`,
-			"assistant\n  call name=f tool=function args={\"a\":1} (string)\n  call name=f tool=function args={\"a\":1} (object)\n  call name=f tool=function (arrays)\n"},
+			"assistant\n  call name=f tool=function string {\"a\":1}\n  call name=f tool=function object {\"a\":1}\n  call name=f tool=function arrays\n"},
 		{"arguments that are no Struct", `[[[[,,,,,,,,,,["f",[[1,2],3]]]],"model"]]`,
-			"assistant\n  call name=f tool=function args=[[1,2],3] (arrays)\n"},
+			"assistant\n  call name=f tool=function arrays [[1,2],3]\n"},
 		{"media", `[[[[,,["image/png","aGk="]],[]],"user"]]`, "user\n  other\n  other\n"},
 		{"no parts", `[[null,"model"],[[],"user"]]`, "assistant\nuser\n"},
 		{"nothing", ``, ""},
 	} {
 		request := `["models/gemini-x",` + test.contents + `]`
 		messages, err := decode([]byte(request))
-		if got := say(messages); got != test.want || err != nil {
+		if got := historytest.Lines(messages); got != test.want || err != nil {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", test.name, err, got, test.want)
 		}
 		for _, content := range encode(messages) {
@@ -150,7 +105,7 @@ func TestDecodeCut(t *testing.T) {
 		if err == nil {
 			t.Errorf("cut at %d: no error", at)
 		}
-		got := strings.TrimPrefix(say(messages), "system\n  text text=Be brief.\n")
+		got := strings.TrimPrefix(historytest.Lines(messages), "system\n  text \"Be brief.\"\n")
 		if !strings.HasPrefix(said, got) {
 			t.Errorf("cut at %d: %s", at, got)
 		}
@@ -184,7 +139,7 @@ func TestEncode(t *testing.T) {
 			`[[[[,,,,,,,,,,["f","{\"a\":"]]],"model"]]`},
 	} {
 		want := whole(parse(t, test.want))
-		if got := dialect.Raw(request(encode(test.in))); string(got) != `["models/gemini-x",`+string(want)+`]` {
+		if got := historytest.Request(&target, encode(test.in)); string(got) != `["models/x",`+string(want)+`]` {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, want)
 		}
 	}

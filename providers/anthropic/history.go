@@ -77,10 +77,7 @@ func readCall(kind string, v dialect.Raw) dialect.Part {
 		case "caller":
 			p.Parent = s.Value().Get("tool_id").Text()
 		case "input":
-			input := s.Value()
-			if p.Args = input; input.IsString() {
-				p.Form, p.Args = dialect.TextForm, input.Unquoted()
-			}
+			p.SetArgs(s.Value())
 		}
 	}
 	return p

@@ -19,14 +19,10 @@ func tools(request []byte) (all []dialect.Tool) {
 	list := dialect.Raw(request).Get("tools").Scan()
 	for ok := list.Array(); ok; ok = list.Element() {
 		t := list.Value()
-		kind, name, schema := t.Get("type"), t.Get("name").Text(), t.Get("input_schema")
-		tool := dialect.Tool{Name: name, Kind: kind.Text(), Description: t.Get("description").Text()}
-		switch {
-		case !kind.Given(), kind.Is("custom"), schema.Given():
+		kind, tool := t.Get("type"), dialect.FunctionTool(t, "input_schema")
+		switch tool.Kind = kind.Text(); {
+		case !kind.Given(), kind.Is("custom"), tool.Schema != nil:
 			tool.Kind = "function"
-			if schema.Given() {
-				tool.Schema = schema
-			}
 		case begins(tool.Kind, providerTools):
 			tool.Kind = "server"
 		case begins(tool.Kind, clientTools):
@@ -34,7 +30,7 @@ func tools(request []byte) (all []dialect.Tool) {
 		case tool.Kind == "mcp_toolset":
 			tool.Kind = "mcp"
 		}
-		if name == "" && (tool.Kind == "function" || tool.Kind == "") {
+		if tool.Name == "" && (tool.Kind == "function" || tool.Kind == "") {
 			continue // of another protocol
 		}
 		all = append(all, tool)

@@ -58,15 +58,12 @@ func readReasoning(p *dialect.Part, v dialect.Raw) {
 }
 
 func readCall(p *dialect.Part, use dialect.Raw) {
-	p.Kind, p.Form, p.Tool = dialect.CallPart, dialect.ObjectForm, "function"
+	p.Kind, p.Tool = dialect.CallPart, "function"
 	p.ID, p.Name = use.Get("toolUseId").Text(), use.Get("name").Text()
 	if use.Get("type").Is(serverToolUse) {
 		p.Tool, p.Server = "server", true
 	}
-	input := use.Get("input")
-	if p.Args = input; input.IsString() {
-		p.Form, p.Args = dialect.TextForm, input.Unquoted()
-	}
+	p.SetArgs(use.Get("input"))
 }
 
 // readResult reads a result. JSON in it is text as it stands; a type has only

@@ -3,26 +3,20 @@ package cohere
 import "toolscope/providers/dialect"
 
 func decode(request []byte) ([]dialect.Message, error) {
-	return dialect.ReadMessages(request, readMessage)
+	return dialect.ReadChat(request, readResult, readParts)
 }
 
-// readMessage reads one message. That of a tool is the user's: a part with the
-// message as its Raw. The plan of the model is its reasoning.
-func readMessage(v dialect.Raw) dialect.Message {
-	role, tool := dialect.RoleOf(v)
-	if tool {
-		return dialect.Message{Role: role, Parts: []dialect.Part{readResult(v)}}
-	}
-	m := dialect.Message{Role: role, Raw: v}
+// readParts reads the parts of a message. The plan of the model is its reasoning.
+func readParts(v dialect.Raw) (parts []dialect.Part) {
 	if plan := v.Get("tool_plan"); plan.IsString() && !plan.Empty() {
-		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
+		parts = append(parts, dialect.Part{Kind: dialect.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
 	}
-	m.Parts = append(m.Parts, dialect.ReadContent(v.Get("content"))...)
+	parts = append(parts, dialect.ReadContent(v.Get("content"))...)
 	calls := v.Get("tool_calls").Scan()
 	for ok := calls.Array(); ok; ok = calls.Element() {
-		m.Parts = append(m.Parts, readCall(calls.Value()))
+		parts = append(parts, readCall(calls.Value()))
 	}
-	return m
+	return parts
 }
 
 func readCall(v dialect.Raw) dialect.Part {
@@ -31,10 +25,7 @@ func readCall(v dialect.Raw) dialect.Part {
 	call.Read(&s)
 	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), Tool: "function", Raw: v}
 	if call.Args.Given() {
-		p.Args = call.Args.Append(nil)
-	}
-	if call.Args.Given() && !call.Args.IsString() { // it would be refused
-		p.Form = dialect.ObjectForm
+		p.SetArgs(call.Args)
 	}
 	return p
 }

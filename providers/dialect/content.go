@@ -19,6 +19,23 @@ func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, e
 	return messages, s.End()
 }
 
+// ReadChat reads the messages of a request in which those of the role tool are
+// the results of calls, one each. What result reads is a part of the user's.
+func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]Message, error) {
+	return ReadMessages(request, func(v Raw) Message {
+		switch role := v.Get("role"); {
+		case role.Is("tool"):
+			return Message{Role: User, Parts: []Part{result(v)}}
+		case role.Is("assistant"):
+			return Message{Role: Assistant, Raw: v, Parts: parts(v)}
+		case role.Is("system"):
+			return Message{Role: System, Raw: v, Parts: parts(v)}
+		default:
+			return Message{Role: User, Raw: v, Parts: parts(v)}
+		}
+	})
+}
+
 // WriteMessages writes messages, each by write, without their results, which
 // are messages of their own before it.
 func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {

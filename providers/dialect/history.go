@@ -34,19 +34,6 @@ const (
 
 func (r Role) String() string { return [...]string{"system", "user", "assistant"}[r] }
 
-// RoleOf is who speaks in a message whose role is one of "system", "assistant",
-// "user" and "tool"; tool says that it is the result of one.
-func RoleOf(message Raw) (role Role, tool bool) {
-	switch word := message.Get("role"); {
-	case word.Is("assistant"):
-		return Assistant, false
-	case word.Is("system"):
-		return System, false
-	default:
-		return User, word.Is("tool")
-	}
-}
-
 // PartKind is what a Part is.
 type PartKind uint8
 
@@ -86,6 +73,14 @@ type Part struct {
 	// that is all reasoning of its message. It is nil when the part was not read
 	// from there, or is not what was read any more.
 	Raw Raw
+}
+
+// SetArgs takes the arguments of a call as they stand on the wire: the text that
+// a string holds, or the value itself.
+func (p *Part) SetArgs(value Raw) {
+	if p.Form, p.Args = ObjectForm, value; value.IsString() {
+		p.Form, p.Args = TextForm, value.Unquoted()
+	}
 }
 
 // Author is who wrote the arguments of a call as they stand. A client that sends

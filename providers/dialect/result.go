@@ -40,9 +40,44 @@ func Response(result *Part) Raw {
 	return w.Open('{').Key(name).Bytes(result.Text).Close('}').Text
 }
 
-// CallNames are the tools of a history's calls, by the ids of these: for
-// protocols that want a result to name its tool.
-func CallNames(messages []Message) map[string]string {
+// WriteContents writes messages as Google's protocols have them. All results of
+// a turn are in one message, and each names its tool. What the system says stands
+// elsewhere. part writes a part; nil is for one that there is nothing to write of,
+// as of an image that another protocol had. content writes a message with a list
+// of such parts.
+func WriteContents(messages []Message, part func(*Part) []byte, content func(role string, parts Raw) []byte) (out [][]byte) {
+	names := callNames(messages)
+	for _, m := range OneAnswer(messages) {
+		if m.Role == System {
+			continue
+		}
+		var parts Writer
+		for _, p := range m.Parts {
+			if p.Kind == ResultPart && p.Name == "" {
+				p.Name = names[p.ID]
+			}
+			written := []byte(p.Raw)
+			if written == nil {
+				written = part(&p)
+			}
+			if written != nil {
+				parts.Raw(written)
+			}
+		}
+		if len(parts.Text) == 0 && len(m.Parts) > 0 {
+			continue
+		}
+		role := "user"
+		if m.Role == Assistant {
+			role = "model"
+		}
+		out = append(out, content(role, slices.Concat([]byte("["), parts.Text, []byte("]"))))
+	}
+	return out
+}
+
+// callNames are the tools of a history's calls, by the ids of these.
+func callNames(messages []Message) map[string]string {
 	names := map[string]string{}
 	for _, m := range messages {
 		for _, p := range m.Parts {

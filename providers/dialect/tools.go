@@ -9,19 +9,19 @@ func FunctionTools(request []byte) (tools []Tool) {
 		if kind := tool.Get("type"); kind.IsString() && !kind.Is("function") {
 			continue
 		}
-		function := tool.Get("function")
-		if name := function.Get("name").Text(); name != "" {
-			tools = append(tools, Tool{
-				Name: name, Kind: "function", Description: function.Get("description").Text(), Schema: schemaOf(function.Get("parameters")),
-			})
+		if t := FunctionTool(tool.Get("function"), "parameters"); t.Name != "" {
+			tools = append(tools, t)
 		}
 	}
 	return tools
 }
 
-func schemaOf(value Raw) Raw {
-	if !value.Given() {
-		return nil
+// FunctionTool is the tool of an object with a name, a description, and the
+// schema of its arguments in that member.
+func FunctionTool(declared Raw, schema string) Tool {
+	t := Tool{Kind: "function", Name: declared.Get("name").Text(), Description: declared.Get("description").Text()}
+	if s := declared.Get(schema); s.Given() {
+		t.Schema = s
 	}
-	return value
+	return t
 }

@@ -86,16 +86,12 @@ func readPart(v dialect.Raw) dialect.Part {
 	return p
 }
 
-// setArgs takes the arguments of a call; some clients send them as a string,
-// which is refused.
+// setArgs takes the arguments of a call; null is as good as none.
 func setArgs(p *dialect.Part, args dialect.Raw) {
-	p.Form = dialect.ObjectForm
-	if p.Args = nil; args.Given() {
-		p.Args = args
+	if !args.Given() {
+		args = nil
 	}
-	if args.IsString() {
-		p.Form, p.Args = dialect.TextForm, args.Append(nil)
-	}
+	p.SetArgs(args)
 }
 
 // readAnswer takes the result of a call that the provider ran.

@@ -44,59 +44,37 @@ const wrongCount = "Please ensure that the number of function response parts is 
 // (crossplane/function-sdk-python#129).
 var structDepth = dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
-func encode(messages []dialect.Message) (out [][]byte) {
-	names := dialect.CallNames(messages)
-	for _, m := range dialect.OneAnswer(messages) {
-		if m.Role == dialect.System {
-			continue // it stands beside the contents
-		}
-		role := "user"
-		if m.Role == dialect.Assistant {
-			role = "model"
-		}
+func encode(messages []dialect.Message) [][]byte {
+	return dialect.WriteContents(messages, encodePart, func(role string, parts dialect.Raw) []byte {
 		var w dialect.Writer
-		w.Open('{').Member("role", role).Key("parts").Open('[')
-		written := len(m.Parts) == 0
-		for i := range m.Parts {
-			p := m.Parts[i]
-			if p.Kind == dialect.ResultPart && p.Name == "" {
-				p.Name = names[p.ID]
-			}
-			written = writePart(&w, &p) || written
-		}
-		if w.Close(']').Close('}'); written {
-			out = append(out, w.Text)
-		}
-	}
-	return out
+		return w.Open('{').Member("role", role).Key("parts").Raw(parts).Close('}').Text
+	})
 }
 
-// writePart writes a part; false if there is nothing to write, as of an image
-// that another protocol had, or of reasoning that only its provider can read.
-func writePart(w *dialect.Writer, p *dialect.Part) bool {
-	switch {
-	case p.Raw != nil:
-		w.Raw(p.Raw)
-		return true
-	case p.Kind == dialect.OtherPart, p.Kind == dialect.ReasoningPart && len(p.Text) == 0 && p.Signature == "":
-		return false
-	}
+// encodePart writes a part. Of reasoning that only its provider can read nothing
+// is written.
+func encodePart(p *dialect.Part) []byte {
+	var w dialect.Writer
 	w.Open('{')
 	switch p.Kind {
 	case dialect.CallPart:
-		writeCall(w, p)
+		writeCall(&w, p)
 	case dialect.ResultPart:
-		writeResult(w, p)
+		writeResult(&w, p)
 	case dialect.ReasoningPart:
+		if len(p.Text) == 0 && p.Signature == "" {
+			return nil
+		}
 		w.Key("text").Bytes(p.Text)
 		if len(p.Text) > 0 {
 			w.Flag("thought", true)
 		}
-	default:
+	case dialect.TextPart:
 		w.Key("text").Bytes(p.Text)
+	default:
+		return nil
 	}
-	w.Some("thoughtSignature", p.Signature).Close('}')
-	return true
+	return w.Some("thoughtSignature", p.Signature).Close('}').Text
 }
 
 func writeCall(w *dialect.Writer, p *dialect.Part) {

@@ -2,64 +2,13 @@ package gemini
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
 )
-
-// say is a history in lines: a message and its parts.
-func say(messages []dialect.Message) string {
-	var s strings.Builder
-	for _, m := range messages {
-		fmt.Fprintln(&s, m.Role)
-		for _, p := range m.Parts {
-			kind := [...]string{"text", "reasoning", "call", "result", "other"}[p.Kind]
-			fmt.Fprintf(&s, "  %s", kind)
-			for _, f := range []struct{ name, value string }{
-				{"id", p.ID}, {"name", p.Name}, {"tool", p.Tool}, {"signature", p.Signature}, {"args", string(p.Args)}, {"text", string(p.Text)},
-			} {
-				if f.value != "" {
-					fmt.Fprintf(&s, " %s=%s", f.name, f.value)
-				}
-			}
-			for _, f := range []struct {
-				name string
-				set  bool
-			}{{"as text", p.Kind == dialect.CallPart && p.Form == dialect.TextForm}, {"server", p.Server}, {"failed", p.Failed}, {"hidden", p.Hidden}, {"media", p.Media > 0}} {
-				if f.set {
-					fmt.Fprintf(&s, " (%s)", f.name)
-				}
-			}
-			fmt.Fprintln(&s)
-		}
-	}
-	return s.String()
-}
-
-// stripped is the history as if it had come from elsewhere.
-func stripped(messages []dialect.Message) (bare []dialect.Message) {
-	for _, m := range messages {
-		parts := append([]dialect.Part(nil), m.Parts...)
-		for i := range parts {
-			parts[i].Raw = nil
-		}
-		bare = append(bare, dialect.Message{Role: m.Role, Parts: parts})
-	}
-	return bare
-}
-
-// request is a request with these contents.
-func request(contents [][]byte) []byte {
-	var w dialect.Writer
-	w.Open('{').Key("contents").Open('[')
-	for _, c := range contents {
-		w.Raw(c)
-	}
-	return w.Close(']').Close('}').Text
-}
 
 func jsonEqual(a, b []byte) bool {
 	var x, y any
@@ -85,40 +34,40 @@ const history = `{"systemInstruction":{"parts":[{"text":"Be brief."}]},"contents
 {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"a":1,"error":"e"}}}]}]}`
 
 const said = `user
-  text text=Weather in Oslo and Rome?
+  text "Weather in Oslo and Rome?"
 assistant
-  reasoning signature=QUE= text=Two places.
-  reasoning signature=QkI= (hidden)
-  text signature=Q0M= text=I look.
-  call id=c1 name=get_weather tool=function signature=REQ= args={"city" : "Oslo","n":1.0}
-  call name=now tool=function
-  call name=code_execution tool=server args={"language":"PYTHON","code":"1+1"} (server)
-  result name=code_execution text=2 (server)
-  call id=s1 name=GOOGLE_SEARCH_WEB tool=server args={"q":"x"} (server)
-  result id=s1 name=GOOGLE_SEARCH_WEB text={"hits":[]} (server)
+  reasoning "Two places." signature=QUE=
+  reasoning hidden signature=QkI=
+  text "I look." signature=Q0M=
+  call id=c1 name=get_weather tool=function object {"city" : "Oslo","n":1.0} signature=REQ=
+  call name=now tool=function object
+  call name=code_execution tool=server server object {"language":"PYTHON","code":"1+1"}
+  result name=code_execution server "2"
+  call id=s1 name=GOOGLE_SEARCH_WEB tool=server server object {"q":"x"}
+  result id=s1 name=GOOGLE_SEARCH_WEB server "{\"hits\":[]}"
 user
-  result id=c1 name=get_weather text=4 "C"
-  result name=now text=no clock (failed)
+  result id=c1 name=get_weather "4 \"C\""
+  result name=now failed "no clock"
 assistant
-  call name=f tool=function args={}
+  call name=f tool=function object {}
 user
-  result name=f text={"a":1,"error":"e"} (failed)
+  result name=f failed "{\"a\":1,\"error\":\"e\"}"
 `
 
 // TestHistory: a history is read, written as it was, and written anew so that
 // it reads the same.
 func TestHistory(t *testing.T) {
 	messages, err := decode([]byte(history))
-	if got := say(messages); err != nil || got != "system\n  text text=Be brief.\n"+said {
+	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
 		t.Fatalf("%v\ngot  %s\nwant %s", err, got, said)
 	}
 	contents := dialect.Raw(history).Get("contents")
-	if got := request(encode(messages)); !jsonEqual(dialect.Raw(got).Get("contents"), contents) {
+	if got := historytest.Request(&target, encode(messages)); !jsonEqual(dialect.Raw(got).Get("contents"), contents) {
 		t.Errorf("not written as it was:\n%s", got)
 	}
-	bare := request(encode(stripped(messages)))
+	bare := historytest.Request(&target, encode(historytest.WithoutRaw(messages)))
 	again, err := decode(bare)
-	if got := say(again); err != nil || got != said {
+	if got := historytest.Lines(again); err != nil || got != said {
 		t.Errorf("written anew: %v\n%s\ngot  %s\nwant %s", err, bare, got, said)
 	}
 }
@@ -127,18 +76,18 @@ func TestHistory(t *testing.T) {
 func TestDecode(t *testing.T) {
 	for _, test := range []struct{ name, request, want string }{
 		{"snake case", `{"system_instruction":{"parts":{"text":"S"}},"contents":{"role":"model","parts":[{"thought_signature":"QQ==","function_call":{"name":"f","args":{"a":1}}},{"tool_call":{"tool_type":"URL_CONTEXT"}},{"function_response":{"name":"f","response":{"output":{"a":1}}}}]}}`,
-			"system\n  text text=S\nassistant\n  call name=f tool=function signature=QQ== args={\"a\":1}\n  call name=URL_CONTEXT tool=server (server)\n  result name=f text={\"a\":1}\n"},
-		{"Cloud Code", `{"model":"m","request":{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}}`, "user\n  text text=hi\n"},
+			"system\n  text \"S\"\nassistant\n  call name=f tool=function object {\"a\":1} signature=QQ==\n  call name=URL_CONTEXT tool=server server object\n  result name=f \"{\\\"a\\\":1}\"\n"},
+		{"Cloud Code", `{"model":"m","request":{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}}`, "user\n  text \"hi\"\n"},
 		{"arguments as a string", `{"contents":[{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a\":1}"}}]}]}`,
-			"assistant\n  call name=f tool=function args={\"a\":1} (as text)\n"},
+			"assistant\n  call name=f tool=function string {\"a\":1}\n"},
 		{"media", `{"contents":[{"parts":[{"inlineData":{"mimeType":"image/png","data":"aGk="}},{"functionResponse":{"name":"f","parts":[{"inlineData":{}}],"response":{"output":null}}},{"brandNew":1},{}]}]}`,
-			"user\n  other\n  result name=f text={\"output\":null} (media)\n  other\n  other\n"},
+			"user\n  other\n  result name=f media=1 \"{\\\"output\\\":null}\"\n  other\n  other\n"},
 		{"no parts", `{"contents":[{"role":"model"},{"role":"function","parts":[]}]}`, "assistant\nuser\n"},
 		{"no contents", `{"contents":"hi"}`, ""},
 		{"nothing", ``, ""},
 	} {
 		messages, _ := decode([]byte(test.request))
-		if got := say(messages); got != test.want {
+		if got := historytest.Lines(messages); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
 	}
@@ -152,7 +101,7 @@ func TestDecodeCut(t *testing.T) {
 		if err == nil {
 			t.Errorf("cut at %d: no error", at)
 		}
-		got := strings.TrimPrefix(say(messages), "system\n  text text=Be brief.\n")
+		got := strings.TrimPrefix(historytest.Lines(messages), "system\n  text \"Be brief.\"\n")
 		if !strings.HasPrefix(said, got) {
 			t.Errorf("cut at %d: %s", at, got)
 		}
@@ -189,7 +138,7 @@ func TestEncode(t *testing.T) {
 		{"arguments that are no JSON as a string", []dialect.Message{{Role: model, Parts: []dialect.Part{call("", "f", `{"a":`)}}},
 			`[{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a\":"}}]}]`},
 	} {
-		if got := dialect.Raw(request(encode(test.in))).Get("contents"); string(got) != test.want {
+		if got := dialect.Raw(historytest.Request(&target, encode(test.in))).Get("contents"); string(got) != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
 	}

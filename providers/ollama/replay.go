@@ -81,45 +81,34 @@ func encodeResult(p *dialect.Part) []byte {
 }
 
 func decode(request []byte) ([]dialect.Message, error) {
-	return dialect.ReadMessages(request, readMessage)
+	return dialect.ReadChat(request, readResult, readParts)
 }
 
-// readMessage reads one message. That of a tool is the user's: a part with the
-// message as its Raw. Images are parts of which only Raw tells.
-func readMessage(v dialect.Raw) dialect.Message {
-	role, tool := dialect.RoleOf(v)
-	if tool {
-		return dialect.Message{Role: role, Parts: []dialect.Part{readResult(v)}}
-	}
-	m := dialect.Message{Role: role, Raw: v}
+// readParts reads the parts of a message. Of images only Raw tells.
+func readParts(v dialect.Raw) (parts []dialect.Part) {
 	if thinking := v.Get("thinking").Unquoted(); len(thinking) > 0 {
-		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.ReasoningPart, Text: thinking})
+		parts = append(parts, dialect.Part{Kind: dialect.ReasoningPart, Text: thinking})
 	}
 	if text := v.Get("content").Unquoted(); len(text) > 0 {
-		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.TextPart, Text: text})
+		parts = append(parts, dialect.Part{Kind: dialect.TextPart, Text: text})
 	}
 	images := v.Get("images").Scan()
 	for ok := images.Array(); ok; ok = images.Element() {
-		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.OtherPart, Raw: images.Value()})
+		parts = append(parts, dialect.Part{Kind: dialect.OtherPart, Raw: images.Value()})
 	}
 	calls := v.Get("tool_calls").Scan()
 	for ok := calls.Array(); ok; ok = calls.Element() {
-		m.Parts = append(m.Parts, readCall(calls.Value()))
+		parts = append(parts, readCall(calls.Value()))
 	}
-	return m
+	return parts
 }
 
 func readCall(v dialect.Raw) dialect.Part {
 	var call dialect.FunctionCall
 	s := v.Scan()
 	call.Read(&s)
-	p := dialect.Part{
-		Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), Tool: "function",
-		Args: call.Args, Form: dialect.ObjectForm, Raw: v,
-	}
-	if call.Args.IsString() { // it would be refused
-		p.Form, p.Args = dialect.TextForm, call.Args.Unquoted()
-	}
+	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), Tool: "function", Raw: v}
+	p.SetArgs(call.Args)
 	return p
 }
 

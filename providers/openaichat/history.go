@@ -140,11 +140,8 @@ func callPart(w *wireCall, raw dialect.Raw) dialect.Part {
 	if w.custom {
 		p.Tool = "custom"
 	}
-	if w.args.Given() {
-		p.Args = w.args.Append(nil)
-	}
-	if w.args.Given() && !w.args.IsString() {
-		p.Form = dialect.ObjectForm // Mistral takes both
+	if w.args.Given() { // as an object too: Mistral takes both
+		p.SetArgs(w.args)
 	}
 	p.Signature = w.signature.Text()
 	return p

@@ -16,7 +16,7 @@ func tools(request []byte) (all []dialect.Tool) {
 			}
 		case "functions":
 			for ok := s.Array(); ok; ok = s.Element() {
-				all = append(all, function(s.Value()))
+				all = append(all, dialect.FunctionTool(s.Value(), "parameters"))
 			}
 		}
 	}
@@ -34,17 +34,9 @@ func tool(t dialect.Raw) dialect.Tool {
 	case !inner.Given():
 		inner = t // flat, as the Responses protocol has it
 	}
-	f := function(inner)
+	f := dialect.FunctionTool(inner, "parameters")
 	if kind != "" {
 		f.Kind = kind
 	}
 	return f
-}
-
-func function(f dialect.Raw) dialect.Tool {
-	t := dialect.Tool{Name: f.Get("name").Text(), Kind: "function", Description: f.Get("description").Text()}
-	if p := f.Get("parameters"); p.Given() {
-		t.Schema = p
-	}
-	return t
 }

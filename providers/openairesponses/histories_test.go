@@ -14,19 +14,19 @@ var histories = []struct{ name, input, want, again string }{
 		{"type":"function_call_output","call_id":"call_2","output":[{"type":"input_text","text":"noon"}]},
 		{"role":"user","content":"Go on."}`,
 		`system
-  text text=Be brief.
+  text "Be brief."
 user
-  text text=Weather?
+  text "Weather?"
 assistant
-  reasoning item=rs_1 signature=gA text=Look it up.
-  text item=msg_1 text=One "moment".
-  call id=call_1 item=fc_1 name=get_weather tool=function args={"city": "Oslo"
-  call id=call_2 name=now space=clock tool=function
+  reasoning item=rs_1 "Look it up." signature=gA
+  text item=msg_1 "One \"moment\"."
+  call id=call_1 item=fc_1 name=get_weather tool=function string {"city": "Oslo"
+  call id=call_2 name=now space=clock tool=function string
 user
-  result id=call_1 text=4 "C"
-  result id=call_2 text=noon
+  result id=call_1 "4 \"C\""
+  result id=call_2 "noon"
 user
-  text text=Go on.
+  text "Go on."
 `, ""},
 	{"encrypted reasoning, stored reasoning, and one turn after the other",
 		`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gA"},
@@ -36,15 +36,15 @@ user
 		{"type":"custom_tool_call","id":"ctc_1","call_id":"call_2","name":"run_sql","input":"SELECT\t1"},
 		{"type":"custom_tool_call_output","call_id":"call_2","output":"1"}`,
 		`assistant
-  reasoning item=rs_1 signature=gA (hidden)
-  call id=call_1 name=f tool=function args={}
+  reasoning item=rs_1 hidden signature=gA
+  call id=call_1 name=f tool=function string {}
 user
   result id=call_1
 assistant
   reasoning item=rs_2
-  call id=call_2 item=ctc_1 name=run_sql tool=custom args=SELECT	1
+  call id=call_2 item=ctc_1 name=run_sql tool=custom string SELECT	1
 user
-  result id=call_2 text=1
+  result id=call_2 "1"
 `, ""},
 	{"tools of the protocol that the client runs",
 		`{"type":"shell_call","id":"sh_1","call_id":"c1","action":{"commands":["ls"],"timeout_ms":1000},"environment":{"type":"local"}},
@@ -62,21 +62,21 @@ user
 		{"type":"tool_search_output","call_id":"c6","execution":"client","tools":[{"type":"function","name":"f"}]},
 		{"type":"mcp_approval_response","approval_request_id":"mcpr_1","approve":false,"reason":"no"}`,
 		`assistant
-  call id=c1 item=sh_1 name=shell_call tool=server args={"commands":["ls"],"timeout_ms":1000} (object)
-  call id=c2 item=lsh_1 name=local_shell_call tool=server args={"type":"exec","command":["ls"],"env":{}} (object)
-  call id=c3 item=apc_1 name=apply_patch_call tool=server args={"type":"delete_file","path":"a"} (object)
-  call id=c4 item=cu_1 name=computer_call tool=server args={"type":"wait"} (object)
-  call id=c5 item=cu_2 name=computer_call tool=server args={"actions":[{"type":"wait"}]} (object)
-  call id=c6 item=tsc_1 name=tool_search_call tool=server args={"goal":"x"} (object)
-  call id=mcpr_1 name=search host=docs tool=mcp_approval args={}
+  call id=c1 item=sh_1 name=shell_call tool=server object {"commands":["ls"],"timeout_ms":1000}
+  call id=c2 item=lsh_1 name=local_shell_call tool=server object {"type":"exec","command":["ls"],"env":{}}
+  call id=c3 item=apc_1 name=apply_patch_call tool=server object {"type":"delete_file","path":"a"}
+  call id=c4 item=cu_1 name=computer_call tool=server object {"type":"wait"}
+  call id=c5 item=cu_2 name=computer_call tool=server object {"actions":[{"type":"wait"}]}
+  call id=c6 item=tsc_1 name=tool_search_call tool=server object {"goal":"x"}
+  call id=mcpr_1 name=search tool=mcp_approval host=docs string {}
 user
-  result id=c1 text=ab (failed)
-  result id=c2 text={"output":"a"}
-  result id=c3 text=no such file (failed)
-  result id=c4 (media)
-  result id=c5 (media)
-  result id=c6 text=[{"type":"function","name":"f"}]
-  result id=mcpr_1 text=no (failed)
+  result id=c1 failed "ab"
+  result id=c2 "{\"output\":\"a\"}"
+  result id=c3 failed "no such file"
+  result id=c4 media=1
+  result id=c5 media=1
+  result id=c6 "[{\"type\":\"function\",\"name\":\"f\"}]"
+  result id=mcpr_1 failed "no"
 `, ""},
 	{"what the provider runs",
 		`{"type":"program","id":"cm_1","call_id":"call_p","code":"await f({})","fingerprint":"gB"},
@@ -92,20 +92,20 @@ user
 		{"type":"image_generation_call","id":"ig_1","result":"AAAA","status":"completed"},
 		{"type":"brand_new_call","id":"bn_1","call_id":"c9","action":{"a":1}}`,
 		`assistant
-  call id=call_p item=cm_1 name=program tool=server signature=gB args=await f({}) (server)
-  call id=call_1 item=fc_1 name=f tool=function parent=call_p args={}
+  call id=call_p item=cm_1 name=program tool=server server string await f({}) signature=gB
+  call id=call_1 item=fc_1 name=f tool=function parent=call_p string {}
 user
-  result id=call_1 text=1
+  result id=call_1 "1"
 assistant
-  result id=call_p item=cmo_1 text=1 (server)
-  call id=tsc_1 name=tool_search_call tool=server args={"paths":["a"]} (object) (server)
-  result id=tsc_1 item=tso_1 text=[] (server)
-  call id=mcp_1 name=search host=docs tool=mcp args={"q":1} (server)
-  call id=ws_1 name=web_search_call tool=server args={"type":"search","query":"x"} (object) (server)
-  call id=fs_1 name=file_search_call tool=server args={"queries":["a"]} (object) (server)
-  call id=ci_1 name=code_interpreter_call tool=server args=1+1 (server)
-  call id=ig_1 name=image_generation_call tool=server (server)
-  call id=c9 item=bn_1 name=brand_new_call tool=server args={"a":1} (object)
+  result id=call_p item=cmo_1 server "1"
+  call id=tsc_1 name=tool_search_call tool=server server object {"paths":["a"]}
+  result id=tsc_1 item=tso_1 server "[]"
+  call id=mcp_1 name=search tool=mcp host=docs server string {"q":1}
+  call id=ws_1 name=web_search_call tool=server server object {"type":"search","query":"x"}
+  call id=fs_1 name=file_search_call tool=server server object {"queries":["a"]}
+  call id=ci_1 name=code_interpreter_call tool=server server string 1+1
+  call id=ig_1 name=image_generation_call tool=server server string
+  call id=c9 item=bn_1 name=brand_new_call tool=server object {"a":1}
 `, "-item=tso_1 "},
 	{"messages of several blocks, and items that are no messages",
 		`{"type":"message","role":"user","content":[{"type":"input_text","text":"Look:"},{"type":"input_image","image_url":"data:,"}]},
@@ -117,7 +117,7 @@ assistant
 		{"type":"compaction","id":"cmp_1","encrypted_content":"gA"},
 		{"id":"rs_1"}`,
 		`user
-  text text=Look:
+  text "Look:"
   other
 user
   other
@@ -125,18 +125,18 @@ user
   text
 assistant
   other
-  text item=msg_9 text=a
-  text item=msg_9 text=b
-  text item=msg_8 text=c
+  text item=msg_9 "a"
+  text item=msg_9 "b"
+  text item=msg_8 "c"
   other
   other
 `, `user
-  text text=Look:
+  text "Look:"
 user
   text
 assistant
-  text item=msg_9 text=a
-  text item=msg_9 text=b
-  text item=msg_8 text=c
+  text item=msg_9 "a"
+  text item=msg_9 "b"
+  text item=msg_8 "c"
 `},
 }

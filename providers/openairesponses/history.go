@@ -174,9 +174,7 @@ func readCall(w *wireItem, c callKind) dialect.Part {
 	if !value.Given() {
 		return p
 	}
-	if p.Args = value.Append(nil); !value.IsString() {
-		p.Form = dialect.ObjectForm
-	}
+	p.SetArgs(value)
 	if wrap != "" {
 		var list dialect.Writer
 		p.Args = list.Open('{').Key(wrap).Raw(value).Close('}').Text

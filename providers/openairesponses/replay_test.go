@@ -2,62 +2,13 @@ package openairesponses
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
 )
-
-// say is a history in lines: a message and its parts.
-func say(messages []dialect.Message) string {
-	var s strings.Builder
-	for _, m := range messages {
-		fmt.Fprintln(&s, m.Role)
-		for _, p := range m.Parts {
-			fmt.Fprintf(&s, "  %s", [...]string{"text", "reasoning", "call", "result", "other"}[p.Kind])
-			for _, f := range []struct{ name, value string }{
-				{"id", p.ID}, {"item", p.Item}, {"name", p.Name}, {"space", p.Space}, {"host", p.Host}, {"tool", p.Tool}, {"parent", p.Parent},
-				{"signature", p.Signature}, {"args", string(p.Args)}, {"text", string(p.Text)},
-			} {
-				if f.value != "" {
-					fmt.Fprintf(&s, " %s=%s", f.name, f.value)
-				}
-			}
-			for _, f := range []struct {
-				name string
-				set  bool
-			}{{"object", p.Form == dialect.ObjectForm}, {"server", p.Server}, {"failed", p.Failed}, {"hidden", p.Hidden}, {"media", p.Media > 0}} {
-				if f.set {
-					fmt.Fprintf(&s, " (%s)", f.name)
-				}
-			}
-			fmt.Fprintln(&s)
-		}
-	}
-	return s.String()
-}
-
-// strip takes from the parts what they were read from.
-func strip(messages []dialect.Message) []dialect.Message {
-	for i := range messages {
-		for j := range messages[i].Parts {
-			messages[i].Parts[j].Raw = nil
-		}
-	}
-	return messages
-}
-
-// request is a request with these items.
-func request(items [][]byte) []byte {
-	var w dialect.Writer
-	w.Open('{').Key("input").Open('[')
-	for _, item := range items {
-		w.Raw(item)
-	}
-	return w.Close(']').Close('}').Text
-}
 
 func input(t *testing.T, request []byte) (list any) {
 	if err := json.Unmarshal(dialect.Raw(request).Get("input"), &list); err != nil {
@@ -72,14 +23,14 @@ func TestHistories(t *testing.T) {
 	for _, test := range histories {
 		body := []byte(`{"input":[` + test.input + `]}`)
 		messages, err := decode(body)
-		if got := say(messages); err != nil || got != test.want {
+		if got := historytest.Lines(messages); err != nil || got != test.want {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", test.name, err, got, test.want)
 			continue
 		}
-		if got := request(encode(messages)); !reflect.DeepEqual(input(t, got), input(t, body)) {
+		if got := historytest.Request(&target, encode(messages)); !reflect.DeepEqual(input(t, got), input(t, body)) {
 			t.Errorf("%s: not written as it was:\n%s", test.name, got)
 		}
-		anew := request(encode(strip(messages)))
+		anew := historytest.Request(&target, encode(historytest.WithoutRaw(messages)))
 		again, err := decode(anew)
 		want := test.want
 		if lost, ok := strings.CutPrefix(test.again, "-"); ok {
@@ -87,7 +38,7 @@ func TestHistories(t *testing.T) {
 		} else if test.again != "" {
 			want = test.again
 		}
-		if got := say(again); err != nil || got != want {
+		if got := historytest.Lines(again); err != nil || got != want {
 			t.Errorf("%s: written anew: %v\n%s\ngot  %s\nwant %s", test.name, err, anew, got, want)
 		}
 	}
@@ -95,24 +46,24 @@ func TestHistories(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	for _, test := range []struct{ name, request, want string }{
-		{"a text", `{"input":"hi","instructions":"Be brief."}`, "system\n  text text=Be brief.\nuser\n  text text=hi\n"},
+		{"a text", `{"input":"hi","instructions":"Be brief."}`, "system\n  text \"Be brief.\"\nuser\n  text \"hi\"\n"},
 		{"a Responses WebSocket: what names the response before it goes on",
 			`{"type":"response.create","input":"a"}` + "\n" + `{"type":"response.create","response":{"previous_response_id":"resp_1","input":"b"}}`,
-			"user\n  text text=a\nuser\n  text text=b\n"},
+			"user\n  text \"a\"\nuser\n  text \"b\"\n"},
 		{"and what names none begins anew", `{"type":"response.create","input":"a"}{"type":"response.create","previous_response_id":null,"input":"b"}{"type":"response.cancel"}`,
-			"user\n  text text=b\n"},
+			"user\n  text \"b\"\n"},
 		{"arguments as an object", `{"input":[{"type":"function_call","call_id":"c","name":"f","arguments":{"a":1}}]}`,
-			"assistant\n  call id=c name=f tool=function args={\"a\":1} (object)\n"},
-		{"one id for both", `{"input":[{"type":"function_call","id":"c","call_id":"c","name":"f","arguments":null}]}`, "assistant\n  call id=c name=f tool=function\n"},
+			"assistant\n  call id=c name=f tool=function object {\"a\":1}\n"},
+		{"one id for both", `{"input":[{"type":"function_call","id":"c","call_id":"c","name":"f","arguments":null}]}`, "assistant\n  call id=c name=f tool=function string\n"},
 		{"a shell that ran too long", `{"input":[{"type":"shell_call_output","call_id":"c","output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}},{"stdout":"b","outcome":{"type":"timeout"}}]}]}`,
-			"user\n  result id=c text=ab (failed)\n"},
+			"user\n  result id=c failed \"ab\"\n"},
 		{"no items", `{"input":[1,{},[]]}`, "assistant\n  other\n  other\n  other\n"},
 		{"no input", `{"model":"m"}`, ""},
-		{"something behind it", `{"input":"a"} x`, "user\n  text text=a\n"},
+		{"something behind it", `{"input":"a"} x`, "user\n  text \"a\"\n"},
 		{"nothing", ``, ""},
 	} {
 		messages, _ := decode([]byte(test.request))
-		if got := say(messages); got != test.want {
+		if got := historytest.Lines(messages); got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", test.name, got, test.want)
 		}
 	}
@@ -132,7 +83,7 @@ func TestDecodeCut(t *testing.T) {
 			if err == nil {
 				t.Errorf("%s: cut at %d: no error", test.name, at)
 			}
-			if got := say(messages); !strings.HasPrefix(test.want, got) {
+			if got := historytest.Lines(messages); !strings.HasPrefix(test.want, got) {
 				t.Errorf("%s: cut at %d: %s", test.name, at, got)
 			}
 		}

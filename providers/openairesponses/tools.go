@@ -45,15 +45,14 @@ func appendTools(all []dialect.Tool, list dialect.Raw) []dialect.Tool {
 	s := list.Scan()
 	for ok := s.Array(); ok; ok = s.Element() {
 		tool := s.Value()
-		name, kind := tool.Get("name").Text(), tool.Get("type").Text()
-		switch {
+		switch kind := tool.Get("type").Text(); {
 		case kind == "function":
 			if nested := tool.Get("function"); nested.Kind() == '{' { // as Chat Completions has it
-				tool, name = nested, nested.Get("name").Text()
+				tool = nested
 			}
-			all = append(all, dialect.Tool{Name: name, Kind: "function", Description: tool.Get("description").Text(), Schema: schema(tool)})
+			all = append(all, dialect.FunctionTool(tool, "parameters"))
 		case kind == "custom":
-			all = append(all, dialect.Tool{Name: name, Kind: "custom", Description: tool.Get("description").Text()})
+			all = append(all, dialect.Tool{Name: tool.Get("name").Text(), Kind: "custom", Description: tool.Get("description").Text()})
 		case kind == "namespace":
 			all = appendTools(all, tool.Get("tools"))
 		case builtIn[kind] != "":
@@ -61,11 +60,4 @@ func appendTools(all []dialect.Tool, list dialect.Raw) []dialect.Tool {
 		}
 	}
 	return all
-}
-
-func schema(tool dialect.Raw) dialect.Raw {
-	if s := tool.Get("parameters"); s.Given() {
-		return s
-	}
-	return nil
 }

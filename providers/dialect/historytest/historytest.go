@@ -5,6 +5,7 @@ package historytest
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,18 @@ func Request(to *dialect.Target, messages [][]byte) []byte {
 		before, after = `["models/x",[`, `]]`
 	}
 	return []byte(before + string(bytes.Join(messages, []byte(","))) + after)
+}
+
+// WithoutRaw are messages as if they had come by another protocol: without Raw.
+func WithoutRaw(messages []dialect.Message) (all []dialect.Message) {
+	for _, m := range messages {
+		m.Raw, m.Parts = nil, slices.Clone(m.Parts)
+		for i := range m.Parts {
+			m.Parts[i].Raw = nil
+		}
+		all = append(all, m)
+	}
+	return all
 }
 
 // Bare are messages without Raw, and what only Raw tells: that a call has no
