@@ -16,7 +16,22 @@ import (
 	"toolscope/ui"
 )
 
-// page writes a page of help.
+// topics are pages of help that are not commands.
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "dialects", Short: "The names --dialect takes", Long: page(dialectsHelp)},
+		{Use: "hosts", Short: "The providers that connect and proxy know", Long: page(hostsHelp)},
+		{Use: "keys", Short: "The keys of the screen", Long: page(keysHelp)},
+		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
+		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
+		{Use: "targets", Short: "The names replay --to takes, and what each provider wants", Long: page(targetsHelp)},
+		{Use: "policies", Short: "The names replay --policy takes, and who does so", Long: page(policiesHelp)},
+		{Use: "findings", Short: "What can be found, and who did it", Long: page(findingsHelp)},
+		{Use: "losses", Short: "What replay can lose, by severity", Long: page(lossesHelp)},
+	}
+}
+
+// page is a page of help, of what write writes.
 func page(write func(lines)) string {
 	var text strings.Builder
 	w := bufio.NewWriter(&text)
@@ -25,72 +40,107 @@ func page(write func(lines)) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// targetsHelp is what every target wants.
-func targetsHelp() string {
-	return page(func(l lines) {
-		l.prose("", "Targets: where history goes, as replay --to takes them, and the rules that are kept there. Also: all.")
-		for _, t := range providers.Targets() {
-			l.linef("")
-			l.linef("  %-18s %s", t.Name, t.Title)
-			for _, rule := range rules(t) {
-				if rule.words != "" {
-					l.prose(fmt.Sprintf("    %-16s ", rule.of), rule.words)
-				}
+func dialectsHelp(l lines) {
+	l.prose("", "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the screen, overrules them.")
+	l.linef("")
+	for _, d := range providers.All {
+		l.linef("  %-20s %s", d.Name, d.Title)
+	}
+}
+
+func hostsHelp(l lines) {
+	l.prose("", "Providers that connect and proxy know. The first key the environment has is used; a host of one's own needs none. --base-url, or the variable, names another address.")
+	for i := range host.All {
+		h := &host.All[i]
+		l.linef("")
+		l.linef("  %s: %s", h.Name, h.Title)
+		var keys []string
+		for _, k := range h.Keys {
+			keys = append(keys, k.Variable+" as "+k.Header)
+		}
+		key := strings.Join(keys, ", or ")
+		if h.Open && key != "" {
+			key += ", if set"
+		}
+		for _, line := range [][2]string{{"address", h.Address}, {"variable", h.Variable}, {"speaks", h.To().Title}, {"key", key}, {"model", h.Model}} {
+			if line[1] != "" {
+				l.prose(fmt.Sprintf("    %-9s ", line[0]), line[1])
 			}
 		}
-	})
-}
-
-type rule struct{ of, words string }
-
-func rules(t *dialect.Target) []rule {
-	return []rule{
-		{"arguments", argumentsRule(t)},
-		{"ids", idRule(t.IDs)},
-		{"names", nameRule(t.Names)},
-		{"numbers", either(t.Doubles, "IEEE 754 doubles", "as they are written")},
-		{"reasoning", reasoningRules[t.Reasoning]},
-		{"signatures", signatureRule(t)},
-		{"results", resultRule(t)},
 	}
 }
 
-func argumentsRule(t *dialect.Target) string {
-	words := []string{map[dialect.Form]string{
-		dialect.TextForm: "a string", dialect.ObjectForm: "an object", dialect.PositionalForm: "arrays",
-	}[t.Form]}
-	if t.JSONOnly {
-		words = append(words, "which must hold JSON")
+func keysHelp(l lines) {
+	l.linef("The keys of the screen:")
+	group := ""
+	for _, k := range ui.Keys() {
+		if k.Group != group {
+			group = k.Group
+			l.linef("")
+			l.linef("%s", group)
+		}
+		l.linef("  %-10s %s", k.Keys, k.Does)
 	}
-	if t.Freeform {
-		words = append(words, "or free text of custom tools")
+}
+
+const pricesHelp = `A turn costs what the provider says, or else its tokens at the prices of a
+built-in, dated table. ~ marks a figure that is approximate, or not final yet. A
+model that is not in the table has no cost: unknown is not zero.
+
+Prices of your own go before the built-in ones. They are read from --prices FILE,
+or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the folder
+of configuration, and are US dollars for a million tokens:
+
+  [
+  {"provider":"openai","id":"gpt-x","input":2.5,"output":10,"cache_read":0.25,"as_of":"2026-08-21"},
+  {"provider":"llm.example.com","id":"gpt-x","input":3,"output":12,"as_of":"2026-08-21"}
+  ]
+
+  provider, id                  who sells, as the built-in table has it, or a host; the model
+  input, output, as_of          what must be there, and the day it was true
+  cache_read, cache_write,
+  cache_write_hour              of tokens read from and written to the cache
+  tiers                         [{"over":200000,"input":5}, {"service":"fast","input":30}]: other prices
+                                for the whole of a request of more input, or of a service tier`
+
+func targetsHelp(l lines) {
+	l.prose("", "Targets: where history goes, as replay --to takes them, and the rules that are kept there. Also: all.")
+	for _, t := range providers.Targets() {
+		l.linef("")
+		l.linef("  %-18s %s", t.Name, t.Title)
+		for _, rule := range rules(t) {
+			if rule[1] != "" {
+				l.prose(fmt.Sprintf("    %-16s ", rule[0]), rule[1])
+			}
+		}
 	}
-	if t.Maps {
-		words = append(words, "members in no order")
-	}
+}
+
+// rules are what a target wants, each with what it is about.
+func rules(t *dialect.Target) [][2]string {
+	form := map[dialect.Form]string{dialect.TextForm: "a string", dialect.ObjectForm: "an object", dialect.PositionalForm: "arrays"}
+	depth := ""
 	if t.Depth.Limit > 0 {
-		words = append(words, fmt.Sprintf("at most %d objects in one another", t.Depth.Objects()))
+		depth = fmt.Sprintf("at most %d objects in one another", t.Depth.Objects())
 	}
-	return strings.Join(words, ", ")
-}
-
-func idRule(r dialect.IDRule) string {
-	words := []string{either(r.Required, "required", "optional")}
-	if size := sizeRule(r.Least, r.Most, r.Class); size != "" {
-		words = append(words, size)
+	first := ""
+	if t.Names.First != "" {
+		first = "the first of [" + t.Names.First + "]"
 	}
-	if r.Unique {
-		words = append(words, "unique")
+	reasoning := map[dialect.ReasoningRule]string{
+		dialect.NoReasoning: "no place for it", dialect.PlainReasoning: "its text", dialect.SignedReasoning: "with its signature",
 	}
-	return strings.Join(words, ", ")
-}
-
-func nameRule(r dialect.NameRule) string {
-	words := sizeRule(1, r.Most, r.Class)
-	if r.First != "" {
-		words += ", the first of [" + r.First + "]"
+	return [][2]string{
+		{"arguments", list(form[t.Form], when(t.JSONOnly, "which must hold JSON"), when(t.Freeform, "or free text of custom tools"),
+			when(t.Maps, "members in no order"), depth)},
+		{"ids", list(either(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Least, t.IDs.Most, t.IDs.Class), when(t.IDs.Unique, "unique"))},
+		{"names", list(sizeRule(1, t.Names.Most, t.Names.Class), first)},
+		{"numbers", either(t.Doubles, "IEEE 754 doubles", "as they are written")},
+		{"reasoning", reasoning[t.Reasoning]},
+		{"signatures", when(t.Signed, "calls carry them"+when(t.Sentinel != "", "; a fixed word may stand in for one"))},
+		{"results", list(either(t.Unpaired, "may be missing", "one for each call"), when(t.Together, "those of a turn together, right after it"),
+			when(t.ErrorFlag, "marked when they are errors"), when(t.Media, "with images"))},
 	}
-	return words
 }
 
 // sizeRule is so many characters of a class.
@@ -112,141 +162,33 @@ func sizeRule(least, most int, class string) string {
 	return words + " of [" + class + "]"
 }
 
-var reasoningRules = [...]string{
-	dialect.NoReasoning:     "no place for it",
-	dialect.PlainReasoning:  "its text",
-	dialect.SignedReasoning: "with its signature",
+func policiesHelp(l lines) {
+	l.prose("", "Policies: how clients treat arguments that are not one JSON object when they send them back, as replay --policy takes them. Also: all.")
+	for _, p := range replay.Policies {
+		l.linef("")
+		l.prose(fmt.Sprintf("  %-15s", p.Name), p.Does)
+		l.prose(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
+	}
 }
 
-func signatureRule(t *dialect.Target) string {
-	switch {
-	case !t.Signed:
-		return ""
-	case t.Sentinel != "":
-		return "calls carry them; a fixed word may stand in for one"
+func findingsHelp(l lines) {
+	l.prose("", "Findings: what can be found, how bad it is, who did it, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
+	for _, d := range byCode(providers.Findings()) {
+		l.linef("")
+		l.linef("  %-26s %-18s %s", d.Code, grades(d), d.By)
+		l.prose("    ", d.Means)
 	}
-	return "calls carry them"
 }
 
-func resultRule(t *dialect.Target) string {
-	words := []string{either(t.Unpaired, "may be missing", "one for each call")}
-	if t.Together {
-		words = append(words, "those of a turn together, right after it")
-	}
-	if t.ErrorFlag {
-		words = append(words, "marked when they are errors")
-	}
-	if t.Media {
-		words = append(words, "with images")
-	}
-	return strings.Join(words, ", ")
-}
-
-func either(yes bool, this, that string) string {
-	if yes {
-		return this
-	}
-	return that
-}
-
-// policiesHelp is what every policy does.
-func policiesHelp() string {
-	return page(func(l lines) {
-		l.prose("", "Policies: how clients treat arguments that are not one JSON object when they send them back, as replay --policy takes them. Also: all.")
-		for _, p := range replay.Policies {
-			l.linef("")
-			l.prose(fmt.Sprintf("  %-15s", p.Name), p.Does)
-			l.prose(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
-		}
-	})
-}
-
-// lossesHelp is every code of a loss, the worst first.
-func lossesHelp() string {
-	return page(func(l lines) {
-		l.prose("", "Losses: what is not there any more when a call is sent back, or not the same. replay --fail-on-loss takes a severity.")
-		for _, severity := range slices.Backward(replay.Severities) {
-			l.linef("")
-			l.linef("%s", severity)
-			for _, c := range replay.Kinds {
-				if c.Severity == severity {
-					l.prose(fmt.Sprintf("  %-24s", c.Code), c.Says)
-				}
+func lossesHelp(l lines) {
+	l.prose("", "Losses: what is not there any more when a call is sent back, or not the same. replay --fail-on-loss takes a severity.")
+	for _, severity := range slices.Backward(replay.Severities) {
+		l.linef("")
+		l.linef("%s", severity)
+		for _, c := range replay.Kinds {
+			if c.Severity == severity {
+				l.prose(fmt.Sprintf("  %-24s", c.Code), c.Says)
 			}
 		}
-	})
-}
-
-// topics are pages of help that are not commands.
-func topics() []*cobra.Command {
-	keys := "The keys of the screen:\n"
-	group := ""
-	for _, k := range ui.Keys() {
-		if k.Group != group {
-			group = k.Group
-			keys += "\n" + group + "\n"
-		}
-		keys += fmt.Sprintf("  %-10s %s\n", k.Keys, k.Does)
 	}
-	return []*cobra.Command{
-		{Use: "dialects", Short: "The names --dialect takes", Long: "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the\nscreen, overrules them.\n" + dialectTable()},
-		{Use: "hosts", Short: "The providers that connect and proxy know", Long: hostsHelp()},
-		{Use: "keys", Short: "The keys of the screen", Long: keys},
-		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
-		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
-		{Use: "targets", Short: "The names replay --to takes, and what each provider wants", Long: targetsHelp()},
-		{Use: "policies", Short: "The names replay --policy takes, and who does so", Long: policiesHelp()},
-		{Use: "findings", Short: "What can be found, and who did it", Long: findingsHelp()},
-		{Use: "losses", Short: "What replay can lose, by severity", Long: lossesHelp()},
-	}
-}
-
-// hostsHelp is a page of all known hosts.
-func hostsHelp() string {
-	text := "Providers that connect and proxy know. The first key the environment has is used; a\nhost of one's own needs none. --base-url, or the variable, names another address.\n"
-	for i := range host.All {
-		h := &host.All[i]
-		text += "\n  " + h.Name + ": " + h.Title + "\n"
-		line := func(what, value string) {
-			if value != "" {
-				text += fmt.Sprintf("    %-9s %s\n", what, value)
-			}
-		}
-		line("address", h.Address)
-		line("variable", h.Variable)
-		line("speaks", h.To().Title)
-		keys := ""
-		for n, k := range h.Keys {
-			if n > 0 {
-				keys += ", or "
-			}
-			keys += k.Variable + " as " + k.Header
-		}
-		if h.Open && keys != "" {
-			keys += ", if set"
-		}
-		line("key", keys)
-		line("model", h.Model)
-	}
-	return text
-}
-
-// dialectTable is the dialects that can be forced, a line each.
-func dialectTable() (text string) {
-	for _, d := range providers.All {
-		text += fmt.Sprintf("\n  %-20s %s", d.Name, d.Title)
-	}
-	return text
-}
-
-// findingsHelp is every code there is.
-func findingsHelp() string {
-	return page(func(l lines) {
-		l.prose("", "Findings: what can be found, how bad it is, who did it, and what it means. Losses of replay are found when a later request shows them. explain CODE tells one in full.")
-		for _, d := range byCode(providers.Findings()) {
-			l.linef("")
-			l.linef("  %-26s %-18s %s", d.Code, grades(d), d.By)
-			l.prose("    ", d.Means)
-		}
-	})
 }

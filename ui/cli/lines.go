@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolscope/ui/display"
@@ -49,14 +50,24 @@ func (l lines) wrapped(lead string, words []string) {
 }
 
 // joined is the words that are not empty, with a dot between.
-func joined(words ...string) string {
-	var out []string
-	for _, w := range words {
-		if w != "" {
-			out = append(out, w)
-		}
+func joined(words ...string) string { return strings.Join(told(words), " · ") }
+
+// list is the words that are not empty, with a comma between.
+func list(words ...string) string { return strings.Join(told(words), ", ") }
+
+// told are the words that are not empty.
+func told(words []string) []string {
+	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
+}
+
+// when is a word, or where it does not hold none.
+func when(holds bool, word string) string { return either(holds, word, "") }
+
+func either(yes bool, this, that string) string {
+	if yes {
+		return this
 	}
-	return strings.Join(out, " · ")
+	return that
 }
 
 func plural(n int, thing string) string {

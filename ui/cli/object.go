@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// object is a JSON object being written, its members in order. Every string
-// goes through the sanitiser: the values stay exact and a terminal stays safe.
+// An object is a JSON object being written, its members in order. Every string passes the sanitiser:
+// the values stay exact and a terminal stays safe.
 type object struct{ b []byte }
 
 func (o *object) key(name string) {
@@ -29,16 +29,26 @@ func (o *object) text(name, value string) {
 	o.b = display.AppendJSON(o.b, value)
 }
 
-func (o *object) texts(name string, values []string) {
-	o.key(name)
-	o.b = append(o.b, '[')
-	for i, v := range values {
-		if i > 0 {
-			o.b = append(o.b, ',')
-		}
-		o.b = display.AppendJSON(o.b, v)
+// some writes a string, unless it is empty.
+func (o *object) some(name, value string) {
+	if value != "" {
+		o.text(name, value)
 	}
-	o.b = append(o.b, ']')
+}
+
+func (o *object) texts(name string, values []string) {
+	var all [][]byte
+	for _, v := range values {
+		all = append(all, display.AppendJSON(nil, v))
+	}
+	o.raw(name, array(all))
+}
+
+// yes writes true, unless it is not.
+func (o *object) yes(name string, is bool) {
+	if is {
+		o.raw(name, []byte("true"))
+	}
 }
 
 func (o *object) int(name string, n int) {
@@ -67,16 +77,11 @@ func (o *object) cost(f price.Figure) {
 	}
 	o.raw("cost_usd", strconv.AppendFloat(nil, f.USD, 'f', -1, 64))
 	o.text("cost_source", f.Source.String())
-	if f.Approximate {
-		o.raw("cost_approximate", []byte("true"))
-	}
-	if f.AsOf != "" {
-		o.text("prices_date", f.AsOf)
-	}
+	o.yes("cost_approximate", f.Approximate)
+	o.some("prices_date", f.AsOf)
 }
 
-// raw writes a JSON text, on one line: line breaks that are left are between
-// tokens.
+// raw writes a JSON text, on one line: line breaks that are left are between tokens.
 func (o *object) raw(name string, text []byte) {
 	o.key(name)
 	start := len(o.b)
@@ -97,11 +102,15 @@ func (o *object) end() []byte {
 
 func (o *object) line() []byte { return append(o.end(), '\n') }
 
-// some writes a string, unless it is empty.
-func (o *object) some(name, value string) {
-	if value != "" {
-		o.text(name, value)
+// listOf writes an array of objects, one an item.
+func listOf[T any](o *object, name string, items []T, write func(o *object, item T)) {
+	var all [][]byte
+	for _, item := range items {
+		var each object
+		write(&each, item)
+		all = append(all, each.end())
 	}
+	o.raw(name, array(all))
 }
 
 func array(texts [][]byte) []byte {

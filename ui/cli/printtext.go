@@ -36,13 +36,13 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	p.linef("")
 }
 
-// callCount is how many calls the turn has, and how many of what the model wrote
-// the provider threw away.
+// callCount is how many calls the turn has, and how many of what the model wrote the provider threw
+// away.
 func callCount(t *stream.Turn) string {
-	_, thrown := rejectedCalls(t)
-	words := plural(len(t.Calls)-thrown, "call")
-	if thrown > 0 {
-		words += fmt.Sprintf(", %d thrown away", thrown)
+	calls, thrown := wireCalls(t)
+	words := plural(len(calls), "call")
+	if len(thrown) > 0 {
+		words += fmt.Sprintf(", %d thrown away", len(thrown))
 	}
 	return words
 }

@@ -154,3 +154,15 @@ func (r returned) words() string {
 	}
 	return words + ", result " + r.result()
 }
+
+// wireCalls are a turn's calls, and what the model wrote as calls and the provider threw away.
+func wireCalls(t *stream.Turn) (calls, thrown []*stream.Call) {
+	for _, c := range t.Calls {
+		if c.Attempt {
+			thrown = append(thrown, c)
+		} else {
+			calls = append(calls, c)
+		}
+	}
+	return calls, thrown
+}

@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// previewJSON writes one JSON object a preview. What is empty is left out, but
-// for the losses and the body.
+// previewJSON writes one JSON object a preview. What is empty is left out, but for the losses and
+// the body.
 type previewJSON struct{ w *bufio.Writer }
 
 func (p previewJSON) flush() error { return p.w.Flush() }
@@ -16,34 +16,36 @@ func (p previewJSON) flush() error { return p.w.Flush() }
 func (p previewJSON) begin(*subject) {}
 
 func (p previewJSON) preview(s *subject, v *replay.Preview) {
-	var o object
-	o.text("type", "replay")
-	o.text("file", s.file)
-	o.int("turn", int(s.turn.Number)+1)
+	o := lineOf("replay", s.file, s.turn)
 	if s.scope == replay.OneCall {
 		o.int("call", s.calls[0].Number)
 	} else {
 		o.text("scope", s.scope.String())
 	}
-	if s.oneByOne {
-		o.raw("one_by_one", []byte("true"))
-	}
+	o.yes("one_by_one", s.oneByOne)
 	o.text("from", s.from())
 	o.text("to", v.To.Name)
 	o.text("policy", v.Policy.Name)
 	o.text("outcome", v.Outcome.String())
-	o.raw("losses", lossList(s, v.Losses))
+	listOf(o, "losses", v.Losses, s.loss)
 	o.raw("body", oneOrMore(v.Body))
 	if len(v.Results) > 0 {
 		o.raw("results", array(v.Results))
 	}
 	o.some("refused", v.Refused)
 	if s.scope == replay.OneCall {
-		for i := range v.Calls {
-			o.sent(v, &v.Calls[i])
+		for _, c := range v.Calls {
+			o.sent(v, &c)
 		}
 	} else if len(v.Calls) > 0 {
-		o.raw("calls", sentList(s, v))
+		listOf(o, "calls", v.Calls, func(o *object, c replay.Sent) {
+			o.int("call", s.number(c.Call))
+			o.text("id", c.ID)
+			o.text("name", c.Name)
+			o.text("outcome", c.Outcome.String())
+			o.some("refused", c.Refused)
+			o.sent(v, &c)
+		})
 	}
 	_, _ = p.w.Write(o.line())
 }
@@ -59,40 +61,17 @@ func oneOrMore(texts [][]byte) []byte {
 	return array(texts)
 }
 
-func lossList(s *subject, losses []replay.Loss) []byte {
-	var all [][]byte
-	for _, l := range losses {
-		var o object
-		o.text("code", l.Code)
-		o.text("severity", l.Severity.String())
-		o.text("message", l.Message)
-		if l.Call > 0 && s.scope != replay.OneCall {
-			o.int("call", s.number(l.Call))
-		}
-		if l.End > 0 {
-			o.int("start", l.Start)
-			o.int("end", l.End)
-		}
-		all = append(all, o.end())
+func (s *subject) loss(o *object, l replay.Loss) {
+	o.text("code", l.Code)
+	o.text("severity", l.Severity.String())
+	o.text("message", l.Message)
+	if l.Call > 0 && s.scope != replay.OneCall {
+		o.int("call", s.number(l.Call))
 	}
-	return array(all)
-}
-
-// sentList is what becomes of each call of a turn or conversation.
-func sentList(s *subject, v *replay.Preview) []byte {
-	var all [][]byte
-	for i := range v.Calls {
-		c := &v.Calls[i]
-		var o object
-		o.int("call", s.number(c.Call))
-		o.text("id", c.ID)
-		o.text("name", c.Name)
-		o.text("outcome", c.Outcome.String())
-		o.some("refused", c.Refused)
-		o.sent(v, c)
-		all = append(all, o.end())
+	if l.End > 0 {
+		o.int("start", l.Start)
+		o.int("end", l.End)
 	}
-	return array(all)
 }
 
 // sent writes the arguments of a call as they are sent, and how they differ from
@@ -107,17 +86,13 @@ func (o *object) sent(v *replay.Preview, c *replay.Sent) {
 		o.raw("arguments_sent", c.Args)
 	}
 	o.some("encoded", c.Encoded)
-	var edits [][]byte
-	for _, e := range replay.Diff(c.Original, c.Args) {
-		var o object
-		o.int("start", e.Start)
-		o.int("end", e.End)
-		o.text("from", string(c.Original[e.Start:e.End]))
-		o.text("to", string(e.To))
-		edits = append(edits, o.end())
-	}
-	if len(edits) > 0 {
-		o.raw("diff", array(edits))
+	if edits := replay.Diff(c.Original, c.Args); len(edits) > 0 {
+		listOf(o, "diff", edits, func(o *object, e replay.Edit) {
+			o.int("start", e.Start)
+			o.int("end", e.End)
+			o.text("from", string(c.Original[e.Start:e.End]))
+			o.text("to", string(e.To))
+		})
 	}
 }
 

@@ -49,8 +49,8 @@ func (r *replayer) choose(path string, turns []*stream.Turn) (list []chosen, err
 	var all []chosen
 	var numbers []int
 	for _, t := range turns {
-		if c := (chosen{t, wireCalls(t)}); len(c.calls) > 0 || r.conversation {
-			all = append(all, c)
+		if calls, _ := wireCalls(t); len(calls) > 0 || r.conversation {
+			all = append(all, chosen{t, calls})
 			numbers = append(numbers, int(t.Number)+1)
 		}
 	}
@@ -139,16 +139,6 @@ func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 		return nil
 	}
 	return replay.Continued(messages, from, t, providers.TargetOf(t.Dialect))
-}
-
-// wireCalls are the turn's calls, without what the provider threw away.
-func wireCalls(t *stream.Turn) (calls []*stream.Call) {
-	for _, c := range t.Calls {
-		if !c.Attempt {
-			calls = append(calls, c)
-		}
-	}
-	return calls
 }
 
 // noCalls says that there is nothing to preview.
