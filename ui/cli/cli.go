@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -82,6 +83,12 @@ func (a *app) complain(err error) {
 		fmt.Fprintln(a.stderr, display.Clean(line))
 	}
 }
+
+// say writes one clean line for people.
+func (a *app) say(line string) { _, _ = io.WriteString(a.stderr, string(display.Clean(line))+"\n") }
+
+// notef writes a note of the program itself, on one clean line.
+func (a *app) notef(format string, args ...any) { a.say("toolscope: " + fmt.Sprintf(format, args...)) }
 
 // usageError is a command line that cannot be understood.
 type usageError struct{ error }

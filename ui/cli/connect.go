@@ -2,10 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,10 +18,11 @@ import (
 
 // connectFlags are those of a request that is made here.
 type connectFlags struct {
+	liveFlags
 	model, system, baseURL string
-	tools, request, record string // files
-	session, format        string
-	keep, secrets          bool
+	tools, request         string // files
+	session                string
+	keep                   bool
 	maxTokens              int
 	headers                []string
 	timeout                time.Duration
@@ -46,12 +47,7 @@ func (a *app) connectCommand() *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
 		Use: "connect PROVIDER[,PROVIDER…] [PROMPT…|-]", Short: "Send a request and watch the answer", Long: connectHelp,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkRecord(cmd); err != nil {
-				return err
-			}
-			return a.connect(cmd.Context(), args, &f)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.connect(cmd.Context(), args, &f) },
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.model, "model", "", "the model to ask, where PROVIDER does not say")
@@ -61,28 +57,16 @@ func (a *app) connectCommand() *cobra.Command {
 	to.StringVar(&f.baseURL, "base-url", "", "another address: `URL` of a host that speaks PROVIDER's protocol")
 	to.StringVar(&f.request, "request", "", "send the body in this `FILE` as it is; PROVIDER may be left out then")
 	to.StringArrayVar(&f.headers, "header", nil, "one more header, `NAME=VALUE`; may be given several times")
-	to.StringVar(&f.record, "record", "", recordUsage)
-	to.BoolVar(&f.secrets, "keep-secrets", false, keepUsage)
 	to.StringVar(&f.session, "session", "", "`NAME` of the conversation: has the prompt cache used, where writing it costs too")
 	to.BoolVar(&f.keep, "keep", false, "with --session: have the cache keep the prompt for longer")
 	to.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait for the first byte of the answer")
-	to.StringVar(&f.format, "format", "", "print, screen or not: text, or jsonl")
-	a.pricesFlag(cmd)
-	a.flags.add(to)
+	a.liveFlags(cmd, &f.liveFlags)
 	return cmd
 }
 
 // connect sends what the command line asks for and shows what comes.
 func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error {
-	switch f.format {
-	case "", "text", "jsonl":
-	default:
-		return usagef("--format %q: text or jsonl", f.format)
-	}
-	if err := a.flags.check(); err != nil {
-		return err
-	}
-	prices, err := a.prices()
+	prices, p, screen, err := a.outlook(&f.liveFlags)
 	if err != nil {
 		return err
 	}
@@ -92,24 +76,23 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	}
 	for _, q := range queries {
 		if q.exposed {
-			a.complain(fmt.Errorf("%s: the key goes to another machine unencrypted: https:// would hide it", q.label))
+			a.notef("%s: the key goes to another machine unencrypted: https:// would hide it", q.label)
 		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	began := time.Now()
-	l, err := a.live(f.record, began, "toolscope connect", f.secrets)
+	l, err := a.live("toolscope connect", &f.liveFlags)
 	if err != nil {
 		return err
 	}
 	defer a.endLive(l)
 	for _, q := range queries {
-		l.learn(q.header)
+		l.redactor.Header(q.header)
 	}
-	ask := func() { l.fill(send(ctx, queries, began, f.timeout)) }
-	if f.format != "" || !isTerminal(a.stdout) {
+	ask := func() { l.fill(send(ctx, queries, l.began, f.timeout)) }
+	if !screen {
 		go ask()
-		return a.printAnswers(l, cancel, a.printerOf(f.format, prices))
+		return a.printAnswers(l, cancel, p)
 	}
 	seen := new(witness)
 	l.seen = seen.see
@@ -142,7 +125,7 @@ func (a *app) printAnswers(l *live, cancel func(), p printer) error {
 		}
 		return err
 	case sig := <-caught:
-		a.code = 128 + int(sig.(syscall.Signal))
+		a.endedBy(sig)
 	}
 	cancel()
 	<-printed
@@ -152,7 +135,7 @@ func (a *app) printAnswers(l *live, cancel func(), p printer) error {
 // tellFailures says what went wrong with each provider, in its own words.
 func (a *app) tellFailures(list []string) {
 	for _, what := range list {
-		a.complain(fmt.Errorf("%s", what))
+		a.complain(errors.New(what))
 		a.code = max(a.code, 1)
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"toolscope/capture/proxy"
 	"toolscope/capture/record"
 	"toolscope/providers"
-	"toolscope/providers/price"
 )
 
 // longAnswer is an answer with a call of about so many bytes, which no other has.
@@ -125,8 +124,7 @@ func TestFlood(t *testing.T) {
 		if shown := l.shown.State(); missed < exchanges*size/8 || shown.Lost < exchanges*size/8 || shown.Left+l.arrived.State().Left > 0 {
 			t.Errorf("%d bytes were missed, and %+v", missed, shown)
 		}
-		prices := price.Embedded()
-		if err := l.printTurns(a, new(providers.Inspector), "proxy", a.printerOf(format, prices), func(err error) { t.Error(err) }); err != nil {
+		if err := l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, format), func(err error) { t.Error(err) }); err != nil {
 			t.Error(err)
 		}
 		a.endLive(l)

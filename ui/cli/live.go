@@ -21,11 +21,6 @@ import (
 	"toolscope/stream"
 )
 
-const (
-	recordUsage = "record into this new `FILE`.tsc, or into a new one in this directory"
-	keepUsage   = "show and record keys and other secrets as they are"
-)
-
 // live is the one way of all that comes from the network, be it through a proxy,
 // in answer to connect or to what was sent from the screen:
 //
@@ -64,25 +59,18 @@ func newLive(r *redact.Redactor, began time.Time) *live {
 	}
 }
 
-// live is what a command makes of the network that it looks at.
-func (a *app) live(to string, began time.Time, by string, keepSecrets bool) (l *live, err error) {
+// live is what the command of that name makes of the network that it looks at.
+func (a *app) live(command string, f *liveFlags) (l *live, err error) {
 	r := newRedactor()
-	if keepSecrets {
-		a.say("toolscope: --keep-secrets: keys are shown and recorded as they are")
+	if f.keepSecrets {
+		a.notef("--keep-secrets: keys are shown and recorded as they are")
 		r = redact.KeepAll()
 	}
-	l = newLive(r, began)
+	l = newLive(r, time.Now())
 	a.network = l
-	l.rec, err = a.record(to, began, by)
+	l.rec, err = a.record(f.record, l.began, command)
 	return l, err
 }
-
-// learn has the credentials of a request be sought in everything, also where no
-// request is seen.
-func (l *live) learn(h http.Header) { l.redactor.Header(h) }
-
-// clean is a text without secrets.
-func (l *live) clean(text string) string { return l.redactor.Text(text) }
 
 // take takes a record as it came. It never waits.
 func (l *live) take(r capture.Record) { l.arrived.Put(r) }
@@ -183,7 +171,7 @@ func (l *live) finish(ctx context.Context) error {
 func (l *live) tellLimit(a *app) (reached bool) {
 	limit := l.redactor.Limit()
 	if limit != "" && l.limited.CompareAndSwap(false, true) {
-		a.say("toolscope: from here on secrets may pass: " + limit)
+		a.notef("from here on secrets may pass: %s", limit)
 	}
 	return limit != ""
 }
@@ -243,11 +231,11 @@ func (l *live) printTurns(a *app, in *providers.Inspector, path string, to print
 	for r := range l.shown.All {
 		if trouble := l.trouble(); trouble != "" && !told {
 			told = true
-			a.say("toolscope: --record: the capture has gaps from here on: " + l.clean(trouble))
+			a.notef("--record: the capture has gaps from here on: %s", l.redactor.Text(trouble))
 		}
 		l.tellLimit(a)
 		if i := strings.Index(r.Note, "gap: "); i >= 0 {
-			a.say("toolscope: " + r.Note[i:])
+			a.notef("%s", r.Note[i:])
 		}
 		if err == nil {
 			in.Write(coreRecord(r))

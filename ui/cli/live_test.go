@@ -60,6 +60,16 @@ func again(t *testing.T, file string) (recs []capture.Record) {
 	return recs
 }
 
+// printerOf prints in a format, at the built-in prices.
+func printerOf(t *testing.T, a *app, format string) printer {
+	t.Helper()
+	p, err := a.printerOf(format, price.Embedded())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // rest empties an inbox that is or will be closed.
 func rest(in *inbox) (recs []capture.Record) {
 	for r := range in.All {
@@ -157,7 +167,7 @@ func TestLiveLimit(t *testing.T) {
 		t.Error(words)
 	}
 	for n := 0; l.redactor.Limit() == ""; n++ {
-		l.learn(http.Header{"X-Api-Key": {fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(n))))}})
+		l.redactor.Header(http.Header{"X-Api-Key": {fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(n))))}})
 	}
 	if words := l.words(); len(words) != 1 || !words[0].Alarm || words[0].Text != "SECRETS MAY PASS: "+l.redactor.Limit() {
 		t.Error(words)
@@ -167,7 +177,7 @@ func TestLiveLimit(t *testing.T) {
 	if err := l.finish(t.Context()); err != nil {
 		t.Error(err)
 	}
-	_ = l.printTurns(a, new(providers.Inspector), "proxy", a.printerOf("text", price.Embedded()), func(err error) { t.Error(err) })
+	_ = l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { t.Error(err) })
 	a.endLive(l)
 	if said := contents(t, a.stderr.(*os.File)); a.code != exitGaps || said != "toolscope: from here on secrets may pass: "+l.redactor.Limit()+"\n" {
 		t.Errorf("exit %d: %s", a.code, said)
@@ -193,7 +203,7 @@ func TestLiveUnwanted(t *testing.T) {
 		told := make(chan error, 2)
 		printed := make(chan error)
 		go func() {
-			printed <- l.printTurns(a, new(providers.Inspector), "proxy", a.printerOf("text", price.Embedded()), func(err error) { told <- err })
+			printed <- l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { told <- err })
 		}()
 		why := <-told
 		l.take(capture.Record{Exchange: 2, Data: answer, End: capture.EndEOF})

@@ -88,14 +88,7 @@ func (o *outlet) patience() time.Duration {
 }
 
 // WriteString and ReadFrom go the same way: those of the file would go past it.
-func (o *outlet) WriteString(s string) (int, error) {
-	for n := 0; ; {
-		wrote, err := o.write([]byte(s[n:min(n+mostOfWrite, len(s))]))
-		if n += wrote; err != nil || n == len(s) {
-			return n, err
-		}
-	}
-}
+func (o *outlet) WriteString(s string) (int, error) { return o.Write([]byte(s)) }
 
 func (o *outlet) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{o}, r)

@@ -20,9 +20,9 @@ func (a *app) printCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "print FILE…", Short: "Print the calls, without a screen",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths := a.paths(args)
-			if len(paths) == 0 {
-				return usagef("print: no FILE and nothing on standard input\ntoolscope print FILE…, or - for standard input")
+			paths, err := a.somePaths(cmd, args, "FILE")
+			if err != nil {
+				return err
 			}
 			return a.print(cmd.Context(), paths)
 		},
@@ -48,17 +48,7 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(a.stdout)
-	var p printer
-	switch a.format {
-	case "text":
-		p = &textPrinter{lines{out}, prices}
-	case "jsonl":
-		p = &jsonPrinter{out, prices}
-	default:
-		return usagef("--format %q: text or jsonl", a.format)
-	}
-	prepare, err := a.reading.prepare()
+	p, err := a.printerOf(a.format, prices)
 	if err != nil {
 		return err
 	}
@@ -68,18 +58,9 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	if a.follow || slices.Contains(paths, "-") {
 		defer a.endWithReader()()
 	}
-	for _, path := range paths {
-		in := new(providers.Inspector)
-		prepare(in)
-		src, err := a.source(ctx, path)
-		if err == nil {
-			err = a.printSource(a.judged(src), path, in, p)
-		}
-		if err != nil {
-			a.fail(err)
-		}
-	}
-	return nil
+	return a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
+		return a.printSource(src, path, in, p)
+	})
 }
 
 // judged is a source; damage in it has the run fail, which goes on behind it.
@@ -164,10 +145,13 @@ func (a *app) notes(path string, in *providers.Inspector) {
 func recognised(t *stream.Turn) bool { return t.Dialect != "unknown" || t.Failure != "" }
 
 // printerOf prints in a format to standard output.
-func (a *app) printerOf(format string, prices *price.Table) printer {
+func (a *app) printerOf(format string, prices *price.Table) (printer, error) {
 	out := bufio.NewWriter(a.stdout)
-	if format == "jsonl" {
-		return &jsonPrinter{out, prices}
+	switch format {
+	case "text":
+		return &textPrinter{lines{out}, prices}, nil
+	case "jsonl":
+		return &jsonPrinter{out, prices}, nil
 	}
-	return &textPrinter{lines{out}, prices}
+	return nil, usagef("--format %q: text or jsonl", format)
 }

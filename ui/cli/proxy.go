@@ -8,8 +8,6 @@ import (
 	"net"
 	"os"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,10 +19,10 @@ import (
 
 // proxyFlags are those of a proxy.
 type proxyFlags struct {
-	listen, record, token, format string
-	to, origins                   []string
-	headless, printEnv            bool
-	keepSecrets, public           bool
+	liveFlags
+	listen, token              string
+	to, origins                []string
+	headless, printEnv, public bool
 }
 
 const proxyHelp = `Stands between clients and providers: passes on what they say, byte by byte and at
@@ -54,76 +52,59 @@ func (a *app) proxyCommand() *cobra.Command {
 	var f proxyFlags
 	cmd := &cobra.Command{
 		Use: "proxy", Short: "Stand in front of providers: watch and record what passes", Long: proxyHelp, Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkRecord(cmd); err != nil {
-				return err
-			}
-			return a.proxy(cmd.Context(), &f)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.proxy(cmd.Context(), &f) },
 	}
 	to := cmd.Flags()
 	to.StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 picks a free one")
 	to.StringArrayVar(&f.to, "to", nil, "the upstream `[NAME=]URL`; may be given several times")
-	to.StringVar(&f.record, "record", "", recordUsage)
 	to.BoolVar(&f.headless, "headless", false, "no screen: print the calls")
 	to.BoolVar(&f.printEnv, "print-env", false, "print the lines that send clients here")
-	to.BoolVar(&f.keepSecrets, "keep-secrets", false, keepUsage)
 	to.BoolVar(&f.public, "public", false, "listen where other machines reach it; wants a --token")
 	to.StringVar(&f.token, "token", "", "every request has to show `T`, or what is in the file @T")
 	to.StringArrayVar(&f.origins, "origin", nil, "let pages of `ORIGIN` send requests; may be given several times")
-	to.StringVar(&f.format, "format", "", "print, screen or not: text, or jsonl")
-	a.pricesFlag(cmd)
-	a.flags.add(to)
+	a.liveFlags(cmd, &f.liveFlags)
 	return cmd
 }
 
 // proxy forwards and records until a signal, or until the user leaves the screen.
 func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
-	o, all, err := a.proxyOptions(f)
+	prices, p, screen, err := a.outlook(&f.liveFlags)
 	if err != nil {
 		return err
 	}
-	addr, err := listenAddress(f.listen, f.public)
+	o, all, err := proxyOptions(f)
 	if err != nil {
 		return err
 	}
-	prices, err := a.prices()
+	listener, err := listen(f.listen, f.public)
 	if err != nil {
 		return err
-	}
-	listener, err := net.ListenTCP("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
 	}
 	defer listener.Close()
-	o.Began = time.Now()
-	l, err := a.live(f.record, o.Began, "toolscope proxy", f.keepSecrets)
+	l, err := a.live("toolscope proxy", &f.liveFlags)
 	if err != nil {
 		return err
 	}
 	defer a.endLive(l)
+	o.Began = l.began
 	if f.token != "" {
 		l.redactor.Learn(f.token, "token")
 	}
-	r := &running{live: l, app: a, format: f.format, ways: all, url: "http://" + listener.Addr().String(), prices: prices}
-	screen := !f.headless && f.format == "" && isTerminal(a.stdout)
+	r := &running{live: l, app: a, ways: all, url: "http://" + listener.Addr().String()}
+	screen = screen && !f.headless
 	if err := r.stand(o, screen); err != nil {
 		return err
 	}
 	r.announce(f)
-	return r.run(ctx, listener, screen)
+	served := r.serve(ctx, listener)
+	if screen {
+		return r.show(ctx, prices)
+	}
+	return r.print(served, p)
 }
 
 // proxyOptions reads what the proxy needs to know from the flags.
-func (a *app) proxyOptions(f *proxyFlags) (o proxy.Options, all []way, err error) {
-	switch f.format {
-	case "", "text", "jsonl":
-	default:
-		return o, nil, usagef("--format %q: text or jsonl", f.format)
-	}
-	if err := a.flags.check(); err != nil {
-		return o, nil, err
-	}
+func proxyOptions(f *proxyFlags) (o proxy.Options, all []way, err error) {
 	if f.token, err = textOrFile(f.token); err != nil {
 		return o, nil, fmt.Errorf("--token: %w", err)
 	}
@@ -147,10 +128,8 @@ const leastToken = 8
 type running struct {
 	*live
 	app     *app
-	format  string
 	ways    []way
 	url     string
-	prices  *price.Table
 	caught  chan os.Signal // signals that end it, where there is no screen
 	uncatch func()
 }
@@ -159,10 +138,10 @@ type running struct {
 func (r *running) stand(o proxy.Options, screen bool) (err error) {
 	o.Record = r.take
 	o.Refused = func(status int, why string) {
-		why = r.clean(why)
+		why = r.redactor.Text(why)
 		r.refusal.Store(&why)
 		if !screen {
-			r.app.say(fmt.Sprintf("toolscope: refused with %d: %s", status, why))
+			r.app.refused(status, why)
 		}
 	}
 	if !screen {
@@ -173,14 +152,11 @@ func (r *running) stand(o proxy.Options, screen bool) (err error) {
 	return err
 }
 
-// run serves on a listener until it is over.
-func (r *running) run(ctx context.Context, listener net.Listener, screen bool) error {
+// serve serves on a listener, and tells when that is over.
+func (r *running) serve(ctx context.Context, listener net.Listener) <-chan error {
 	served := make(chan error, 1)
 	go func() { served <- r.proxy.Serve(ctx, listener) }()
-	if screen {
-		return r.show(ctx)
-	}
-	return r.print(served)
+	return served
 }
 
 // announce says where the proxy listens, and how to send clients there.
@@ -205,7 +181,7 @@ func (r *running) announce(f *proxyFlags) {
 		fmt.Fprintln(out, strings.Join(environment(r.ways, base), "\n"))
 	}
 	if f.public {
-		a.say("toolscope: other machines can reach this proxy; what they send, keys too, can be read on the way")
+		a.notef("other machines can reach this proxy; what they send, keys too, can be read on the way")
 	}
 }
 
@@ -220,11 +196,11 @@ func (r *running) close() {
 }
 
 // show runs the screen until the user leaves it, which ends the proxy.
-func (r *running) show(ctx context.Context) error {
+func (r *running) show(ctx context.Context, prices *price.Table) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o := ui.Options{
-		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: r.prices,
+		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: prices,
 		Status: r.words, Await: await(r.ways, r.url),
 	}
 	go r.ring(ctx)
@@ -235,13 +211,13 @@ func (r *running) show(ctx context.Context) error {
 
 // print prints turns as they end until a signal; the next one ends the program
 // whatever is going on.
-func (r *running) print(served <-chan error) error {
+func (r *running) print(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
 	printed := make(chan error, 1)
 	r.start(here)
 	go func() {
-		printed <- r.printTurns(r.app, new(providers.Inspector), "proxy", r.app.printerOf(r.format, r.prices), func(err error) {
+		printed <- r.printTurns(r.app, new(providers.Inspector), "proxy", p, func(err error) {
 			r.app.complain(fmt.Errorf("printing stopped: %w", err))
 		})
 	}()
@@ -249,9 +225,7 @@ func (r *running) print(served <-chan error) error {
 	select {
 	case failed = <-served:
 	case sig := <-r.caught:
-		if n, ok := sig.(syscall.Signal); ok {
-			r.app.code = 128 + int(n)
-		}
+		r.app.endedBy(sig)
 	}
 	r.close()
 	if err := <-printed; failed == nil {

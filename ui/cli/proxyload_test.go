@@ -20,7 +20,6 @@ import (
 
 	"toolscope/capture/proxy"
 	"toolscope/capture/record"
-	"toolscope/providers/price"
 )
 
 // inside is a proxy without a screen in this process; end ends it and returns
@@ -38,7 +37,7 @@ func inside(t *testing.T, l *live, upstream string) (url string, end func() outc
 	dir := t.TempDir()
 	out, errs := create(t, dir, "out"), create(t, dir, "err")
 	a := &app{ending: newEnding(), stdout: out, stderr: errs}
-	r := &running{live: l, app: a, format: "jsonl", ways: all, prices: price.Embedded()}
+	r := &running{live: l, app: a, ways: all}
 	if err := r.stand(proxy.Options{Routes: routes(all)}, false); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +45,7 @@ func inside(t *testing.T, l *live, upstream string) (url string, end func() outc
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		a.end(r.run(ctx, listener, false))
+		a.end(r.print(r.serve(ctx, listener), printerOf(t, a, "jsonl")))
 		a.endLive(l)
 	}()
 	return "http://" + listener.Addr().String(), func() outcome {
@@ -139,7 +138,7 @@ func TestProxyManyStreams(t *testing.T) {
 		}
 	}()
 	recording := filepath.Join(t.TempDir(), "a.tsc")
-	l, err := (&app{stderr: os.Stderr}).live(recording, time.Now(), "test", false)
+	l, err := (&app{stderr: os.Stderr}).live("test", &liveFlags{record: recording})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
 		mine := r
 		mine.Model = q.model
 		if left := tools.Declare(&mine, q.host.To()); len(left) > 0 {
-			a.complain(fmt.Errorf("%s: not declared, because another provider runs it: %s", q.label, strings.Join(left, ", ")))
+			a.notef("%s: not declared, because another provider runs it: %s", q.label, strings.Join(left, ", "))
 		}
 		address, err := q.host.Where(f.baseURL, os.Getenv)
 		if err != nil {

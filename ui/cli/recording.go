@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture/record"
+	"toolscope/providers/price"
 )
 
 // exitGaps is the exit code of a run whose recording lacks something.
@@ -26,13 +28,39 @@ type recording struct {
 	name string
 }
 
-// checkRecord refuses a --record that names nothing: what was to be recorded, a
-// variable that is not set perhaps, would be lost.
-func checkRecord(cmd *cobra.Command) error {
-	if f := cmd.Flags().Lookup("record"); f.Changed && f.Value.String() == "" {
-		return usagef("--record: the name is empty\nwanted is the name of a new file, or of a directory for new files")
+// liveFlags are those of every command that looks at the network.
+type liveFlags struct {
+	record, format string
+	keepSecrets    bool
+}
+
+func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
+	to := cmd.Flags()
+	to.StringVar(&f.record, "record", "", "record into this new `FILE`.tsc, or into a new one in this directory")
+	to.BoolVar(&f.keepSecrets, "keep-secrets", false, "show and record keys and other secrets as they are")
+	to.StringVar(&f.format, "format", "", "print, screen or not: text, or jsonl")
+	a.pricesFlag(cmd)
+	a.flags.add(to)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		// What was to be recorded, into a variable that is not set perhaps, would be lost.
+		if to.Changed("record") && f.record == "" {
+			return usagef("--record: the name is empty\nwanted is the name of a new file, or of a directory for new files")
+		}
+		return nil
 	}
-	return nil
+}
+
+// outlook is how a live command shows calls, as the flags say: the prices, and what prints them where
+// there is no screen.
+func (a *app) outlook(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
+	if err = a.flags.check(); err != nil {
+		return nil, nil, false, err
+	}
+	if prices, err = a.prices(); err != nil {
+		return nil, nil, false, err
+	}
+	p, err = a.printerOf(cmp.Or(f.format, "text"), prices)
+	return prices, p, f.format == "" && isTerminal(a.stdout), err
 }
 
 // record begins the recording that --record asks for: in a directory a new file,
@@ -47,7 +75,7 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 	if isFolder(to) {
 		var warning string
 		if r, name, warning, err = createIn(to, began, by); warning != "" {
-			a.say("toolscope: --record: " + warning)
+			a.notef("--record: %s", warning)
 		}
 	} else {
 		r, err = record.Create(to, began, by)

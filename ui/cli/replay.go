@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolscope/capture"
 	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
@@ -45,9 +46,9 @@ func (a *app) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay FILE…", Short: "Preview what becomes of calls when they are sent back", Long: replayHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths := a.paths(args)
-			if len(paths) == 0 {
-				return usagef("replay: no FILE and nothing on standard input\ntoolscope replay FILE…, or - for standard input")
+			paths, err := a.somePaths(cmd, args, "FILE")
+			if err != nil {
+				return err
 			}
 			for _, flag := range []string{"turn", "call"} {
 				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
@@ -150,16 +151,11 @@ func (a *app) replay(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	prepare, err := a.reading.prepare()
+	err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
+		return a.replaySource(src, path, in, r)
+	})
 	if err != nil {
 		return err
-	}
-	for _, path := range paths {
-		in := new(providers.Inspector)
-		prepare(in)
-		if err := a.replayFile(ctx, path, in, r); err != nil {
-			a.fail(err)
-		}
 	}
 	if r.bad > 0 {
 		a.fail(fmt.Errorf("%d of %s lose something of severity %s or worse, or would be refused", r.bad, plural(r.shown, "preview"), r.limit))
@@ -167,15 +163,11 @@ func (a *app) replay(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// replayFile reads a whole source and writes the previews of what is chosen
-// from it. Turns are numbered within it.
-func (a *app) replayFile(ctx context.Context, path string, in *providers.Inspector, r *replayer) error {
+// replaySource reads a whole source and writes the previews of what is chosen from it. Turns are
+// numbered within it.
+func (a *app) replaySource(src capture.Source, path string, in *providers.Inspector, r *replayer) error {
 	defer quitQuietly()()
-	src, err := a.source(ctx, path)
-	if err != nil {
-		return err
-	}
-	err = inspect(a.judged(src), in, func() bool { return true })
+	err := inspect(src, in, func() bool { return true })
 	a.notes(path, in)
 	if len(in.Session().Turns) == 0 {
 		return err // the notes say why

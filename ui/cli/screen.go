@@ -81,10 +81,10 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 	case crash != nil:
 		return reportCrash(crash)
 	case s != nil:
-		a.code = 128 + int(s.(syscall.Signal))
+		a.endedBy(s)
 		return nil
 	case errors.Is(err, tea.ErrInterrupted):
-		a.code = 130
+		a.endedBy(syscall.SIGINT)
 		return nil
 	case err != nil:
 		return fmt.Errorf("the screen failed: %w", err)

@@ -155,7 +155,7 @@ func (s *sender) send(r ui.SendRequest) error {
 	if err := q.address(f); err != nil {
 		return err
 	}
-	s.live.learn(q.header)
+	s.live.redactor.Header(q.header)
 	s.flights.Go(func() {
 		defer sendCrash(s.program)
 		for rec, err := range q.source(s.ctx, s.client, s.live.began, f.timeout) {

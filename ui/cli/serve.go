@@ -3,21 +3,18 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"math"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolscope/capture/admit"
 	"toolscope/capture/serve"
-	"toolscope/ui/display"
 )
 
 // serveFlags are those of the mock provider.
@@ -42,7 +39,13 @@ any POST. GET / tells what there is. Chunks come with their recorded timing.
 Faults, in the order in which those that are combined take effect:
 ` + faultTable() + `
 An event is a server-sent event with data, a line of JSON, or a binary message.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.serve(cmd.Context(), a.paths(args), f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths, err := a.somePaths(cmd, args, "CAPTURE")
+			if err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), paths, f)
+		},
 	}
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "`ADDR` to listen on; port 0 picks a free one")
 	cmd.Flags().BoolVar(&f.public, "public", false, "listen where other machines reach it: they can read the captures")
@@ -60,18 +63,16 @@ func faultTable() (text string) {
 
 // serve answers requests from captures until a signal.
 func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
-	if len(paths) == 0 {
-		return usagef("serve: no CAPTURE and nothing on standard input\ntoolscope serve CAPTURE…, or - for standard input")
-	}
 	o, err := f.options()
 	if err != nil {
 		return err
 	}
-	addr, err := listenAddress(f.listen, f.public)
+	defer quitQuietly()()
+	listener, err := listen(f.listen, f.public)
 	if err != nil {
 		return err
 	}
-	defer quitQuietly()()
+	defer listener.Close()
 	for _, path := range paths {
 		list, err := a.recorded(ctx, path)
 		if err != nil {
@@ -84,18 +85,14 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 	}
 	o.Answering = func(answer serve.Answer) { a.say(answered(answer)) }
 	o.Unfit = func(fault serve.Fault, x *serve.Exchange, why string) {
-		a.say(fmt.Sprintf("toolscope: --fault %s does nothing to %s: %s", fault, exchangeName(x), why))
-	}
-	listener, err := net.ListenTCP("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		a.notef("--fault %s does nothing to %s: %s", fault, exchangeName(x), why)
 	}
 	if f.public {
-		a.say("toolscope: whoever reaches this machine can read what is served")
+		a.notef("whoever reaches this machine can read what is served")
 	}
 	rules := admit.Rules{Public: f.public, Only: "this server answers for itself alone"}
 	return a.untilSignal(listener, rules.Handler(serve.New(o), "toolscope serve", func(no *admit.Refusal) {
-		a.say(fmt.Sprintf("toolscope: refused with %d: %s", no.Status, no.Why))
+		a.refused(no.Status, no.Why)
 	}))
 }
 
@@ -114,9 +111,7 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
 	case sig := <-ended:
-		if n, ok := sig.(syscall.Signal); ok {
-			a.code = 128 + int(n)
-		}
+		a.endedBy(sig)
 		server.Close()
 		return nil
 	}
@@ -130,13 +125,10 @@ func (a *app) recorded(ctx context.Context, path string) ([]serve.Exchange, erro
 	}
 	list, notes, err := serve.Read(src)
 	for _, note := range notes {
-		a.say(fmt.Sprintf("toolscope: %s: %s", path, note))
+		a.notef("%s: %s", path, note)
 	}
 	return list, err
 }
-
-// say writes one clean line for people.
-func (a *app) say(line string) { _, _ = io.WriteString(a.stderr, string(display.Clean(line))+"\n") }
 
 func answered(answer serve.Answer) string {
 	what := "nothing that was recorded fits: " + strconv.Itoa(answer.Status)

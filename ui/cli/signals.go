@@ -118,6 +118,13 @@ func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	}
 }
 
+// endedBy has the exit code say which signal ended the run.
+func (a *app) endedBy(sig os.Signal) {
+	if n, ok := sig.(syscall.Signal); ok {
+		a.code = 128 + int(n)
+	}
+}
+
 // quitQuietly has SIGQUIT end a program without a screen as other signals do:
 // Go would print the stack of every goroutine. stop leaves that to Go again.
 func quitQuietly() (stop func()) {

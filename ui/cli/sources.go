@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"toolscope/capture"
@@ -48,20 +49,45 @@ func (a *app) sources(ctx context.Context, paths []string) (capture.Source, erro
 }
 
 func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
-	src, err := capture.Open(ctx, path, capture.Options{Follow: a.follow, Stdin: a.stdin})
-	if err != nil {
-		return nil, fmt.Errorf("%w", err)
-	}
-	return src, nil
+	return capture.Open(ctx, path, capture.Options{Follow: a.follow, Stdin: a.stdin})
 }
 
-// paths is what to open: the arguments, or standard input when it is piped and
-// there are none.
+// eachSource has an inspector of its own made for every path, and both handed to do. What fails of one
+// keeps nobody from the others.
+func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
+	prepare, err := a.reading.prepare()
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		in := new(providers.Inspector)
+		prepare(in)
+		src, err := a.source(ctx, path)
+		if err == nil {
+			err = do(a.judged(src), path, in)
+		}
+		if err != nil {
+			a.fail(err)
+		}
+	}
+	return nil
+}
+
+// paths is what to open: the arguments, or standard input when it is piped and there are none.
 func (a *app) paths(args []string) []string {
 	if len(args) == 0 && piped(a.stdin) {
 		return []string{"-"}
 	}
 	return args
+}
+
+// somePaths is paths of a command that needs some; what is its word for them.
+func (a *app) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
+	paths := a.paths(args)
+	if len(paths) == 0 {
+		return nil, usagef("%s: no %s and nothing on standard input\n%s %[2]s…, or - for standard input", cmd.Name(), what, cmd.CommandPath())
+	}
+	return paths, nil
 }
 
 // piped reports whether something was connected to standard input: a pipe or a
