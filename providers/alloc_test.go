@@ -1,0 +1,91 @@
+package providers
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// argumentDeltas is what a call looks like in each protocol that sends its arguments in pieces: the
+// frames up to the first piece, and a frame with one, which stands where it says ARGS inside a
+// string. A frame that begins with a word has that as the name of its event.
+var argumentDeltas = []struct {
+	dialect string
+	opening []string
+	delta   string
+}{
+	{
+		"anthropic", []string{
+			`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[],"usage":{"input_tokens":100,"output_tokens":1}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"write_file","input":{}}}`,
+		},
+		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"ARGS"}}`,
+	},
+}
+
+// argumentPieces are pieces of arguments, as the inside of the string that holds them.
+var argumentPieces = []string{`{\"`, `path`, `\": \"src/`, `main.go`, `\", \"n\": 1`, `2`, `\\n\\t\\\"`, ``, `\u00e9té \ud83d\ude00`, `\"}`}
+
+// TestDeltasAllocateNothing: the decoder of a protocol has what it needs for a piece of arguments.
+// What it copies of them comes in blocks, which are few.
+func TestDeltasAllocateNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	for _, p := range argumentDeltas {
+		t.Run(p.dialect, func(t *testing.T) {
+			deltas := 0
+			d := newDecoder(t, p.dialect, func(e stream.Event) {
+				if e.Kind == stream.Args {
+					deltas++
+				}
+			})
+			for _, frame := range p.opening {
+				read(t, d, frameOf(frame))
+			}
+			var frames []stream.Frame
+			for _, piece := range argumentPieces {
+				frames = append(frames, frameOf(strings.Replace(p.delta, "ARGS", piece, 1)))
+			}
+			const rounds = 1000
+			deltas = 0
+			perRound := testing.AllocsPerRun(rounds, func() {
+				for i := range frames {
+					read(t, d, frames[i])
+				}
+			})
+			if want := (rounds + 1) * len(frames); deltas < want*9/10 { // an empty piece may be none
+				t.Fatalf("%d deltas came of %d", deltas, want)
+			}
+			if perRound > 0 {
+				t.Errorf("%v allocations for %d deltas", perRound, len(frames))
+			}
+		})
+	}
+}
+
+func newDecoder(t *testing.T, name string, emit func(stream.Event)) dialect.Decoder {
+	for i := range All {
+		if All[i].Name == name {
+			return All[i].New(dialect.NewOut(emit))
+		}
+	}
+	t.Fatalf("no dialect is called %s", name)
+	return nil
+}
+
+func frameOf(text string) stream.Frame {
+	var event string
+	if !strings.HasPrefix(text, "{") {
+		event, text, _ = strings.Cut(text, " ")
+	}
+	return stream.Frame{Event: []byte(event), Data: []byte(text)}
+}
+
+func read(t *testing.T, d dialect.Decoder, f stream.Frame) {
+	if err := d.Frame(f); err != nil {
+		t.Fatalf("%s: %v", f.Data, err)
+	}
+}
