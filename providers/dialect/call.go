@@ -32,13 +32,13 @@ func (c *Call) Meta(news stream.CallInfo) {
 
 // Args appends a delta: the content of a string, the bytes of any other value. A delta may be empty,
 // as null and a value that is not there are.
-func (c *Call) Args(v Raw) { c.append(c.turn.out.hold(v), "") }
+func (c *Call) Args(v Raw) { c.append(c.turn.out.hold(v), nil) }
 
 // ArgsText appends a delta that is text already. from is the wire's own form of it, where the text
-// was derived, or "".
-func (c *Call) ArgsText(text []byte, from string) { c.append(c.turn.out.text.Hold(text), from) }
+// was derived, or nil.
+func (c *Call) ArgsText(text, from []byte) { c.append(c.turn.out.text.Hold(text), from) }
 
-func (c *Call) append(text, from string) {
+func (c *Call) append(text string, from []byte) {
 	if n := len(text); n > 0 {
 		c.Bytes += n
 		c.Last = text[n-1]
@@ -48,19 +48,15 @@ func (c *Call) append(text, from string) {
 }
 
 // Rewrite replaces the arguments: news changed what was derived before. from is as in ArgsText.
-func (c *Call) Rewrite(text []byte, from string) {
+func (c *Call) Rewrite(text, from []byte) {
 	if c.Bytes, c.Last = len(text), 0; len(text) > 0 {
 		c.Last = text[len(text)-1]
 	}
 	c.say(stream.Rewrite, c.turn.out.text.Hold(text), from)
 }
 
-func (c *Call) say(kind stream.EventKind, text, from string) {
-	e := stream.Event{Kind: kind, Text: text}
-	if from != "" {
-		e.More = &stream.Detail{Source: from}
-	}
-	c.emit(e)
+func (c *Call) say(kind stream.EventKind, text string, from []byte) {
+	c.emit(stream.Event{Kind: kind, Text: text, More: c.turn.out.source(from)})
 }
 
 // Seal says that the arguments can change no more.

@@ -16,6 +16,7 @@ type Out struct {
 	last  *Turn
 	said  told
 	text  stream.Arena
+	froms []stream.Detail // a block of them, filled one by one
 	buf   []byte
 	now   time.Duration
 	inner func() int32         // the open turn of a decoder that numbers its turns itself
@@ -107,6 +108,18 @@ func (o *Out) hold(v Raw) string {
 	}
 	o.buf = v.Append(o.buf[:0])
 	return o.text.Hold(o.buf)
+}
+
+// source is what an event has More of whose text was derived: the wire's own form of it, if any.
+func (o *Out) source(from []byte) *stream.Detail {
+	if len(from) == 0 {
+		return nil
+	}
+	if len(o.froms) == cap(o.froms) {
+		o.froms = make([]stream.Detail, 0, min(max(2*cap(o.froms), 4), 32))
+	}
+	o.froms = append(o.froms, stream.Detail{Source: o.text.Hold(from)})
+	return &o.froms[len(o.froms)-1]
 }
 
 // closed says that a turn is over.
