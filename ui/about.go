@@ -15,28 +15,28 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 	if c.Arriving() {
 		took = "so far "
 	}
-	facts := []display.Text{bytesText(len(c.Args())), display.Text(plural(len(c.Deltas()), "delta"))}
+	facts := []display.Text{bytesText(len(c.Args())), plural(len(c.Deltas()), "delta")}
 	timed := func(word string, d time.Duration) {
-		if t := timeText(d); t != "" {
-			facts = append(facts, display.Text(word)+t)
+		if t := timeText(d); !t.Empty() {
+			facts = append(facts, display.Join(m.draw.Clean(word), t))
 		}
 	}
 	timed(took, callTime(c))
 	if r, ok := m.results[c]; ok {
-		facts = append(facts, "your result "+bytesText(len(r.text)))
+		facts = append(facts, bytesText(len(r.text)).Between("your result ", ""))
 	}
 	for _, f := range AboutCall(c) {
 		facts = append(facts, m.pen.clean(f))
 	}
 	timed("named +", since(start, c.OpenedAt))
 	timed("first byte +", since(start, c.FirstArgAt))
-	sep := display.Text(" ")
+	sep := display.Lit(" ")
 	for _, f := range facts {
-		if display.Width(line)+display.Width(sep)+display.Width(f) >= cells {
+		if line.Width()+sep.Width()+f.Width() >= cells {
 			break
 		}
-		line += sep + f
-		sep = display.Text(" " + m.pen.glyph.dot + " ")
+		line = display.Join(line, sep, f)
+		sep = m.pen.glyph.dot.Between(" ", " ")
 	}
 	return line
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // say shows a word in the status line until the next key.
-func (m *Model) say(text string) { m.notice = m.draw.Clean(text) }
+func (m *Model) say(text display.Text) { m.notice = text }
 
 // back closes the top thing: zoom, then the pane, then the program.
 func (m *Model) back(last tea.Cmd) tea.Cmd {
@@ -121,7 +121,7 @@ func (m *Model) moveDocument(k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Enter):
 		cmd, ok := m.openString()
 		if !ok {
-			m.say("no string here: enter opens string values")
+			m.say(display.Lit("no string here: enter opens string values"))
 		}
 		return cmd
 	}
@@ -165,7 +165,7 @@ func (m *Model) goToFinding() {
 	e := m.in.Timeline.Event(f.Event)
 	t := m.in.Session().Turn(e.Turn)
 	if t == nil {
-		m.say("this finding is about the source, not a frame")
+		m.say(display.Lit("this finding is about the source, not a frame"))
 		return
 	}
 	m.chosen = choice{turn: t}
@@ -220,7 +220,7 @@ func (m *Model) pause() tea.Cmd {
 		return nil
 	}
 	if !m.moving() {
-		m.say("the source has ended")
+		m.say(display.Lit("the source has ended"))
 		return nil
 	}
 	if m.paused = !m.paused; !m.paused {
@@ -234,7 +234,7 @@ func (m *Model) pause() tea.Cmd {
 func (m *Model) changeSpeed(factor float64) {
 	p := m.opt.Playback
 	if p == nil {
-		m.say("only a recording or the demo has a speed")
+		m.say(display.Lit("only a recording or the demo has a speed"))
 		return
 	}
 	p.SetSpeed(p.Speed() * factor)
@@ -276,10 +276,10 @@ func (m *Model) toggleTheme() {
 		next = m.opt.Themes[1]
 	}
 	m.paint(next)
-	m.say("theme " + next.Name)
+	m.say(m.draw.Clean(next.Name).Between("theme ", ""))
 }
 
 // statusWord is a status with its glyph.
 func (m *Model) statusWord(s stream.Status) display.Text {
-	return display.Text(m.pen.glyph.status[s] + " " + s.String())
+	return display.Join(m.pen.glyph.status[s], display.Lit(" "), m.draw.Clean(s.String()))
 }

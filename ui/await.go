@@ -2,8 +2,6 @@ package ui
 
 import (
 	"fmt"
-
-	"toolscope/ui/display"
 )
 
 // Await is what a live source waits for: clients that have to be sent to it.
@@ -21,7 +19,7 @@ func (m *Model) awaitLines() []fact {
 		widest = max(widest, len("  =")+len(way[0])+len(a.URL)+len(way[1]))
 		names = max(names, len(way[0]))
 	}
-	url := string(m.pen.clean(a.URL))
+	url := m.pen.clean(a.URL).String()
 	lines := []fact{{text: "Waiting for requests at " + url, role: accent}}
 	whole := max(widest, len(lines[0].text)) < m.w
 	if !whole {
@@ -35,11 +33,11 @@ func (m *Model) awaitLines() []fact {
 		lines = append(lines, fact{text: text})
 	}
 	if a.More != "" && whole {
-		lines = append(lines, fact{text: string(m.pen.clean(a.More)), role: muted}, fact{})
+		lines = append(lines, fact{text: m.pen.clean(a.More).String(), role: muted}, fact{})
 	}
 	for _, w := range m.words() {
 		if w.Why != "" {
-			lines = append(lines, fact{text: string(m.pen.clean(w.Text + ": " + w.Why)), role: caution})
+			lines = append(lines, fact{text: m.pen.clean(w.Text + ": " + w.Why).String(), role: caution})
 		}
 	}
 	return append(lines, fact{text: "? help   q quit", role: muted})
@@ -58,8 +56,8 @@ func (m *Model) drawStatus(p *pen) {
 	words := m.words()
 	for _, alarm := range []bool{true, false} {
 		for _, w := range words {
-			text := "  " + m.pen.clean(w.Text)
-			if w.Alarm != alarm || !alarm && display.Width(text) >= p.left {
+			text := m.pen.clean(w.Text).Between("  ", "")
+			if w.Alarm != alarm || !alarm && text.Width() >= p.left {
 				continue
 			}
 			r := muted

@@ -120,7 +120,7 @@ func lipglossStyles(t themes.Theme) map[role]lipgloss.Style {
 // lipglossDocument is how it is usually done: a Style for each span.
 func lipglossDocument(styles map[role]lipgloss.Style, d *document) string {
 	var b strings.Builder
-	put := func(r role, text []byte) { b.WriteString(styles[r].Render(string(display.Drawer{}.CleanBytes(text)))) }
+	put := func(r role, text []byte) { b.WriteString(styles[r].Render(display.Drawer{}.CleanBytes(text).String())) }
 	toks, text := d.tokens(), d.call.Args()
 	for _, row := range d.rows()[d.top : d.top+50] {
 		b.WriteString(strings.Repeat(" ", int(row.Indent)))

@@ -83,7 +83,7 @@ func (m *Model) costFacts(t *stream.Turn) []fact {
 	text := cost.String()
 	switch cost.Source {
 	case price.Unknown:
-		text = m.pen.glyph.none + " " + cost.Why
+		text = m.pen.glyph.none.String() + " " + cost.Why
 	case price.FromProvider:
 		text += ", as the provider says"
 	case price.Free:

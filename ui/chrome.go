@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
@@ -13,24 +11,21 @@ func (m *Model) drawTop(p *pen) {
 	right, crumbs := m.motion(), m.crumbs()
 	need := 0
 	for _, part := range crumbs {
-		need += display.Width(part) + 3
+		need += part.Width() + 3
 	}
-	for _, about := range m.about() {
-		if need+4+display.Width(about)+display.Width(right) < p.left {
-			right = about + "   " + right
-			break
-		}
+	if about := m.about(p.left - need - 4 - right.Width()); !about.Empty() {
+		right = display.Join(about, display.Lit("   "), right)
 	}
-	width := display.Width(right)
+	width := right.Width()
 	keep := p.left
 	p.left = max(0, p.left-width-2)
 	room := p.left
 	for ; len(crumbs) > 1 && need-2 > room; crumbs = crumbs[1:] {
-		need -= display.Width(crumbs[0]) + 3
+		need -= crumbs[0].Width() + 3
 	}
 	for i, part := range crumbs {
 		if i > 0 {
-			p.say(muted, " "+p.glyph.sep+" ")
+			p.say(muted, p.glyph.sep.Between(" ", " "))
 		} else {
 			p.spaces(bare, 1)
 		}
@@ -45,20 +40,20 @@ func (m *Model) drawTop(p *pen) {
 	if m.moving() {
 		r = live
 	}
-	p.tail(r, bare, right+" ")
+	p.tail(r, bare, right.Between("", " "))
 }
 
 // crumbs are the parts of the way, from the program to the token. On a narrow
 // screen only the last ones are shown: they are the way back.
 func (m *Model) crumbs() []display.Text {
-	parts := []display.Text{"toolscope", m.draw.Truncate(m.pen.clean(m.opt.Source), 32)}
+	parts := []display.Text{display.Lit("toolscope"), m.draw.Truncate(m.pen.clean(m.opt.Source), 32)}
 	if t := m.chosen.turn; t != nil {
-		parts = append(parts, display.Text(fmt.Sprintf("turn %d", t.Number+1)))
+		parts = append(parts, m.draw.Format("turn %d", t.Number+1))
 	}
 	if c := m.chosen.call; c != nil {
 		name := m.draw.Truncate(m.pen.clean(c.Name), 32)
-		if name == "" {
-			name = display.Text(fmt.Sprintf("call %d", c.Number))
+		if name.Empty() {
+			name = m.draw.Format("call %d", c.Number)
 		}
 		parts = append(parts, name)
 		if m.focus == docPane {
@@ -73,43 +68,51 @@ func (m *Model) crumbs() []display.Text {
 	return parts
 }
 
-// about is the dialect of the chosen turn, how it is known, and the model; then
-// less of it, for less room.
-func (m *Model) about() []display.Text {
+// about is the dialect of the chosen turn, how it is known, and the model, or
+// less of it where there is less room.
+func (m *Model) about(room int) display.Text {
 	t := m.chosen.turn
 	if t == nil {
-		return nil
+		return display.Text{}
 	}
-	name, model, why := m.pen.clean(t.Dialect), display.Text(""), display.Text("")
+	name, model, why := m.pen.clean(t.Dialect), display.Text{}, display.Text{}
 	if t.Model != "" {
-		model = display.Text(" "+m.pen.glyph.dot+" ") + m.draw.Truncate(m.pen.clean(t.Model), 28)
+		model = display.Join(display.Lit(" "), m.pen.glyph.dot, display.Lit(" "), m.draw.Truncate(m.pen.clean(t.Model), 28))
 	}
 	if x := m.in.Exchange(t.Exchange); x != nil && x.Why != "" {
-		why = " (" + m.draw.Truncate(m.pen.clean(x.Why), 40) + ")"
+		why = m.draw.Truncate(m.pen.clean(x.Why), 40).Between(" (", ")")
 	}
-	return []display.Text{name + why + model, name + model, name}
+	switch {
+	case name.Width()+why.Width()+model.Width() < room:
+		return display.Join(name, why, model)
+	case name.Width()+model.Width() < room:
+		return display.Join(name, model)
+	case name.Width() < room:
+		return name
+	}
+	return display.Text{}
 }
 
 // motion says whether things move: live, playing, paused or ended.
 func (m *Model) motion() display.Text {
-	glyph := func(s stream.Status) string { return m.pen.glyph.status[s] }
+	glyph := func(s stream.Status) display.Text { return m.pen.glyph.status[s] }
 	switch p := m.opt.Playback; {
 	case m.moving() && m.settled() && !m.paused:
-		return display.Text(glyph(stream.Complete) + " LIVE")
+		return glyph(stream.Complete).Between("", " LIVE")
 	case m.failure != nil:
-		return display.Text(glyph(stream.Aborted) + " FAILED")
+		return glyph(stream.Aborted).Between("", " FAILED")
 	case m.ended && !m.paused:
-		return display.Text(glyph(stream.NoArguments) + " END")
+		return glyph(stream.NoArguments).Between("", " END")
 	case m.opt.Inbox == nil:
-		return "NO SOURCE"
+		return display.Lit("NO SOURCE")
 	case m.paused:
-		return display.Text(fmt.Sprintf("%s PAUSED +%s new", glyph(stream.LooksDone), commas(m.waiting())))
+		return m.draw.Format("%s PAUSED +%s new", glyph(stream.LooksDone), commas(m.waiting()))
 	case p != nil && p.Paused():
-		return display.Text(fmt.Sprintf("%s PAUSED %gx", glyph(stream.LooksDone), p.Speed()))
+		return m.draw.Format("%s PAUSED %gx", glyph(stream.LooksDone), p.Speed())
 	case p != nil:
-		return display.Text(fmt.Sprintf("%s PLAY %gx", glyph(stream.Complete), p.Speed()))
+		return m.draw.Format("%s PLAY %gx", glyph(stream.Complete), p.Speed())
 	}
-	return display.Text(glyph(stream.Complete) + " LIVE")
+	return glyph(stream.Complete).Between("", " LIVE")
 }
 
 // hintRoom is what the hints need of the status line before a cost is shown.
@@ -122,34 +125,34 @@ func (m *Model) drawCounts(p *pen) {
 	for _, n := range s.Counts {
 		calls += n
 	}
-	p.say(plain, " "+plural(len(s.Turns), "turn")+"  "+plural(calls, "call")+" ")
+	p.say(plain, p.draw.Format(" %s  %s ", plural(len(s.Turns), "turn"), plural(calls, "call")))
 	for st, n := range s.Counts {
 		stopped := 0
 		if stream.Status(st) == stream.Aborted {
 			stopped = s.Stopped
 		}
 		if n > stopped {
-			p.say(statusRoles[st], fmt.Sprintf(" %s%s", p.glyph.status[st], commas(n-stopped)))
+			p.say(statusRoles[st], display.Join(display.Lit(" "), p.glyph.status[st], commas(n-stopped)))
 		}
 		if stopped > 0 {
-			p.say(muted, fmt.Sprintf(" %s%s stopped", p.glyph.status[st], commas(stopped)))
+			p.say(muted, display.Join(display.Lit(" "), p.glyph.status[st], commas(stopped), display.Lit(" stopped")))
 		}
 	}
 	m.drawStatus(p)
-	if cost := display.Text(m.bill.total().String()); cost != "" && m.notice == "" && p.left > hintRoom+display.Width(cost) {
-		p.put(plain, bare, "  "+cost)
+	if cost := p.draw.Clean(m.bill.total().String()); !cost.Empty() && m.notice.Empty() && p.left > hintRoom+cost.Width() {
+		p.put(plain, bare, cost.Between("  ", ""))
 		if month := m.bill.total().AsOf; len(month) >= 7 && p.left > hintRoom+30 {
-			p.put(muted, bare, " "+display.Text(p.glyph.dot)+" prices "+m.draw.Clean(month[:7]))
+			p.put(muted, bare, display.Join(display.Lit(" "), p.glyph.dot, display.Lit(" prices "), m.draw.Clean(month[:7])))
 		}
 	}
 	if m.rate.last > 0 && m.moving() {
-		p.put(muted, bare, "  "+bytesText(m.rate.last)+"/s")
+		p.put(muted, bare, bytesText(m.rate.last).Between("  ", "/s"))
 	}
 	if m.follow && m.moving() {
-		p.say(live, "  FOLLOW")
+		p.say(live, display.Lit("  FOLLOW"))
 	}
 	if m.failure != nil {
-		p.say(bad, "  ")
+		p.say(bad, display.Lit("  "))
 		p.outside(bad, bare, m.failure.Error())
 	}
 }

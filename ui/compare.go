@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -58,7 +57,7 @@ type compareVersion struct {
 func (m *Model) markTurn() {
 	t := m.chosen.turn
 	if t == nil {
-		m.say("no turn to mark")
+		m.say(display.Lit("no turn to mark"))
 		return
 	}
 	if at := slices.Index(m.marks, t); at >= 0 {
@@ -67,12 +66,12 @@ func (m *Model) markTurn() {
 		return
 	}
 	if len(m.marks) == mostColumns {
-		m.say(fmt.Sprintf("%d turns are marked already: m on one takes its mark away", mostColumns))
+		m.say(m.draw.Format("%d turns are marked already: m on one takes its mark away", mostColumns))
 		return
 	}
 	m.marks = append(m.marks, t)
 	m.refresh()
-	m.say(plural(len(m.marks), "turn") + " marked: = compares")
+	m.say(plural(len(m.marks), "turn").Between("", " marked: = compares"))
 }
 
 // openCompare shows the marked turns side by side, or else those that ask for the
@@ -93,7 +92,7 @@ func (m *Model) openCompare() {
 		}
 	}
 	if len(v.columns) < 2 {
-		m.say("nothing else asks for the same: m marks turns, then = compares")
+		m.say(display.Lit("nothing else asks for the same: m marks turns, then = compares"))
 		return
 	}
 	for i := range v.columns {
@@ -201,7 +200,7 @@ func (v *compareView) inView(shown int) {
 func (v *compareView) enter(m *Model) {
 	t := v.columns[v.col].turn
 	if t == nil {
-		m.say("nothing of it has come yet")
+		m.say(display.Lit("nothing of it has come yet"))
 		return
 	}
 	m.mode = browse{}
@@ -210,8 +209,8 @@ func (v *compareView) enter(m *Model) {
 }
 
 func (v *compareView) footer(m *Model, p *pen) {
-	if m.notice != "" {
-		p.put(caution, bare, m.draw.Truncate(" "+m.notice, p.left))
+	if !m.notice.Empty() {
+		p.put(caution, bare, m.draw.Truncate(m.notice.Between(" ", ""), p.left))
 		return
 	}
 	drawKeys(p, []string{"esc close", "h l column", "j k scroll", "enter go there", "r raw", "G follow the end", "? help"})

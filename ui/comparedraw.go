@@ -57,9 +57,9 @@ func (v *compareView) drawTitle(p *pen, shown int) {
 	} else {
 		title += fmt.Sprintf("  %s", plural(len(v.columns), "turn"))
 	}
-	p.say(accent, title)
+	p.say(accent, p.draw.Clean(title))
 	if v.rows > v.height {
-		p.tail(muted, bare, display.Text(fmt.Sprintf(" %s to %s of %s ", commas(v.top+1), commas(min(v.rows, v.top+v.height)), commas(v.rows))))
+		p.tail(muted, bare, p.draw.Format(" %s to %s of %s ", commas(v.top+1), commas(min(v.rows, v.top+v.height)), commas(v.rows)))
 	}
 }
 
@@ -73,14 +73,14 @@ func (c *comparison) drawHead(m *Model, p *pen, y int, chosen bool) {
 	case y == 3:
 		c.drawTimes(p)
 	case y == 4 && c.turn != nil:
-		cost := display.Text(m.bill.of(c.turn).String())
+		cost := p.draw.Clean(m.bill.of(c.turn).String())
 		p.spaces(bare, 1)
 		for _, f := range []struct {
 			word  string
 			count stream.Count
 		}{{"in ", c.turn.Usage.Input}, {"out ", c.turn.Usage.Output}} {
 			if f.count.Told {
-				p.put(plain, bare, display.Text(f.word+commas(int(f.count.N))+"  "))
+				p.put(plain, bare, display.Join(p.draw.Clean(f.word), commas(int(f.count.N)), display.Lit("  ")))
 			}
 		}
 		p.put(plain, bare, cost)
@@ -93,17 +93,17 @@ func (c *comparison) drawHead(m *Model, p *pen, y int, chosen bool) {
 
 // drawWho writes whose answer it is.
 func (c *comparison) drawWho(p *pen, chosen bool) {
-	r, sign := muted, " "
+	r, sign := muted, display.Lit(" ")
 	if chosen {
 		r, sign = accent, p.glyph.mark
 	}
 	p.say(accent, sign)
 	if t := c.turn; t != nil {
-		p.say(r, fmt.Sprintf("%d ", t.Number+1))
+		p.say(r, p.draw.Format("%d ", t.Number+1))
 	}
 	p.put(r, bare, p.draw.Truncate(p.clean(c.name), max(p.left/2, 8)))
 	if t := c.turn; t != nil && t.Model != "" {
-		p.put(plain, bare, p.draw.Truncate(display.Text("  ")+p.clean(t.Model), p.left))
+		p.put(plain, bare, p.draw.Truncate(p.clean(t.Model).Between("  ", ""), p.left))
 	}
 }
 
@@ -113,18 +113,18 @@ func (c *comparison) drawState(p *pen) {
 	t := c.turn
 	switch {
 	case t == nil && c.exchange.Ended:
-		p.say(bad, p.glyph.status[stream.Aborted]+" no answer came")
+		p.say(bad, p.glyph.status[stream.Aborted].Between("", " no answer came"))
 		return
 	case t == nil:
-		p.say(muted, p.glyph.status[stream.Waiting]+" waiting for the first byte")
+		p.say(muted, p.glyph.status[stream.Waiting].Between("", " waiting for the first byte"))
 		return
 	}
 	st, look, word := turnLook(t)
-	p.put(look, bare, display.Text(p.glyph.status[st]+" "+word))
+	p.put(look, bare, display.Join(p.glyph.status[st], display.Lit(" "), p.draw.Clean(word)))
 	if status := c.exchange.Head.Status; status >= 300 {
-		p.put(bad, bare, display.Text(fmt.Sprintf("  HTTP %d", status)))
+		p.put(bad, bare, p.draw.Format("  HTTP %d", status))
 	}
-	p.put(muted, bare, "  "+p.clean(FinishText(t)))
+	p.put(muted, bare, p.clean(FinishText(t)).Between("  ", ""))
 }
 
 // drawTimes writes how long it took since the request, or where that has no time,
@@ -140,7 +140,7 @@ func (c *comparison) drawTimes(p *pen) {
 	if x.Request.Records() > 0 {
 		if _, at := x.Request.Record(0); at >= 0 && at <= first {
 			from = at
-			p.put(plain, bare, "byte "+timeText(since(from, first))+"  ")
+			p.put(plain, bare, timeText(since(from, first)).Between("byte ", "  "))
 		}
 	}
 	if c.turn == nil {
@@ -156,9 +156,9 @@ func (c *comparison) drawTimes(p *pen) {
 	for _, f := range []struct {
 		word display.Text
 		at   time.Duration
-	}{{"arg ", arg}, {"sealed ", sealed}, {"end ", c.turn.ClosedAt}} {
-		if took := timeText(since(from, f.at)); took != "" && display.Width(f.word+took)+2 <= p.left {
-			p.put(plain, bare, f.word+took+"  ")
+	}{{display.Lit("arg "), arg}, {display.Lit("sealed "), sealed}, {display.Lit("end "), c.turn.ClosedAt}} {
+		if took := timeText(since(from, f.at)); !took.Empty() && display.Join(f.word, took).Width()+2 <= p.left {
+			p.put(plain, bare, display.Join(f.word, took, display.Lit("  ")))
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (c *comparison) drawGroup(p *pen, g *group, n, col int, judged map[callSet]
 		switch {
 		case c.text == nil || len(c.text.Rows()) == 0:
 		case n == 0:
-			p.say(muted, " TEXT")
+			p.say(muted, display.Lit(" TEXT"))
 		case n <= len(c.text.Rows()):
 			r := c.text.Rows()[n-1]
 			p.spaces(bare, 1)
@@ -191,28 +191,29 @@ func (c *comparison) drawCall(p *pen, g *group, n, col int, judged map[callSet]v
 	call := g.calls[col]
 	switch {
 	case call == nil && n == 0 && (c.turn == nil || !c.turn.Closed()):
-		p.put(muted, bare, display.Text(" "+p.glyph.status[stream.Waiting]))
+		p.put(muted, bare, p.glyph.status[stream.Waiting].Between(" ", ""))
 	case call == nil && n == 0:
-		p.put(muted, bare, display.Text(" "+p.glyph.none+" no such call"))
+		p.put(muted, bare, p.glyph.none.Between(" ", " no such call"))
 	case call == nil || n > c.cells[call].fullHeight():
 	case n > 0:
 		p.spaces(bare, 1)
 		c.cells[call].draw(p, n-1, false)
 	default:
 		st := call.Status()
-		right := display.Text(" " + st.String() + " ")
+		right := p.draw.Clean(st.String()).Between(" ", " ")
 		if set, sealed := g.sealed(); sealed > 1 && set[col] != nil {
-			right = " same" + right
+			same := display.Lit(" same")
 			if d := judged[set].differs; d > 0 {
-				right = display.Text(fmt.Sprintf(" %s differ", commas(d))) + right[len(" same"):]
+				same = commas(d).Between(" ", " differ")
 			}
+			right = display.Join(same, right)
 		}
 		name := p.clean(call.Name)
-		if name == "" {
-			name = "(no name)"
+		if name.Empty() {
+			name = display.Lit("(no name)")
 		}
-		p.put(callRole(call), bare, display.Text(" "+p.glyph.status[st]+" "))
-		p.put(accent, bare, p.draw.Truncate(name, max(p.left-display.Width(right), 4)))
+		p.put(callRole(call), bare, p.glyph.status[st].Between(" ", " "))
+		p.put(accent, bare, p.draw.Truncate(name, max(p.left-right.Width(), 4)))
 		p.tail(callRole(call), bare, right)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/stream"
+	"toolscope/ui/display"
 	"toolscope/ui/layout"
 )
 
@@ -111,8 +112,8 @@ func (c *comparison) extend(m *Model, width int, raw bool) {
 	c.text.Extend(c.turn.Text, c.turn.Closed())
 	c.failure = nil
 	if c.turn.Failure != "" {
-		if c.failure = wrapped(m.pen.clean(c.turn.Failure), inner); len(c.failure) > mostFailure {
-			c.failure = append(c.failure[:mostFailure-1:mostFailure-1], "... enter shows all of it")
+		if c.failure = display.Wrap(m.pen.clean(c.turn.Failure), inner); len(c.failure) > mostFailure {
+			c.failure = append(c.failure[:mostFailure-1:mostFailure-1], display.Lit("... enter shows all of it"))
 		}
 	}
 }

@@ -95,12 +95,12 @@ func highlight(content string, h hint, t themes.Theme, p *paints, draw display.D
 	if err != nil {
 		return "text", plain
 	}
-	on := map[chroma.TokenType]string{}
+	on := map[chroma.TokenType]paint{}
 	for _, tokens := range chroma.SplitTokensIntoLines(it.Tokens()) {
 		var line codeLine
 		for _, tok := range tokens {
 			if _, ok := on[tok.Type]; !ok {
-				on[tok.Type] = p.sgr(t.CodeInk(tok.Type))
+				on[tok.Type] = p.of(t.CodeInk(tok.Type))
 			}
 			if text := strings.TrimSuffix(tok.Value, "\n"); text != "" {
 				line = append(line, codeSpan{on[tok.Type], draw.Clean(text)})
@@ -131,7 +131,7 @@ func sameText(a, b codeLine) bool { return a.text() == b.text() }
 // text is the line without colours.
 func (l codeLine) text() (all display.Text) {
 	for _, s := range l {
-		all += s.text
+		all = display.Join(all, s.text)
 	}
 	return all
 }

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers"
@@ -19,7 +17,7 @@ type dialects struct {
 
 func newDialects(m *Model) mode {
 	if m.chosen.turn == nil {
-		m.say("no response to choose a dialect for")
+		m.say(display.Lit("no response to choose a dialect for"))
 		return browse{}
 	}
 	d := &dialects{exchange: m.in.Exchange(m.chosen.turn.Exchange)}
@@ -71,7 +69,7 @@ func (m *Model) reread(exchange, n int) {
 func (d *dialects) body(m *Model, p *pen, y, height int) bool {
 	defer p.fill(bare)
 	if y == 0 {
-		p.say(accent, " READ THE RESPONSE AS")
+		p.say(accent, display.Lit(" READ THE RESPONSE AS"))
 		return true
 	}
 	d.resize(d.rows, max(1, height-1))
@@ -79,19 +77,19 @@ func (d *dialects) body(m *Model, p *pen, y, height int) bool {
 	if row >= d.rows || y > height {
 		return true
 	}
-	g, mark := bare, "  "
+	g, mark := bare, display.Lit("  ")
 	if row == d.at {
-		g, mark = selected, p.glyph.mark+" "
+		g, mark = selected, p.glyph.mark.Between("", " ")
 	}
 	name, title := "auto", "let its bytes tell"
 	if row > 0 {
 		name, title = providers.All[row-1].Name, providers.All[row-1].Title
 	}
-	p.put(accent, g, display.Text(mark))
-	p.put(plain, g, display.Text(fmt.Sprintf("%-*s", dialectColumn, name)))
-	p.put(muted, g, display.Text(title))
+	p.put(accent, g, mark)
+	p.put(plain, g, p.draw.Format("%-*s", dialectColumn, name))
+	p.put(muted, g, p.draw.Clean(title))
 	if d.exchange.Dialect != nil && name == d.exchange.Dialect.Name {
-		p.put(live, g, "  now: ")
+		p.put(live, g, display.Lit("  now: "))
 		p.outside(live, g, d.exchange.Why)
 	}
 	p.fill(g)
@@ -100,4 +98,6 @@ func (d *dialects) body(m *Model, p *pen, y, height int) bool {
 
 const dialectColumn = 22 // cells before a dialect's title
 
-func (d *dialects) footer(m *Model, p *pen) { p.say(muted, " enter read it so   esc close") }
+func (d *dialects) footer(m *Model, p *pen) {
+	p.say(muted, display.Lit(" enter read it so   esc close"))
+}

@@ -12,6 +12,6 @@
 // Invariants:
 //   - A frame is exactly as high and as wide as the window.
 //   - A frame's cost depends on the window, not on the document.
-//   - Text from outside reaches a pen only as bytes it cleans or as display.Text.
+//   - A pen writes bytes that it cleans, or a display.Text, which only cleaning makes.
 //   - An idle screen does no work: nothing ticks unless something is arriving.
 package ui

@@ -179,9 +179,9 @@ func (d *document) drawExtra(p *pen, n int) {
 	}
 	depth := d.call.Lexer().Depth() - n - 1
 	p.spaces(bare, max(0, min(depth*2, d.json.Width()-12)))
-	p.say(tentative, p.glyph.ghost+string(ghosts[n]))
+	p.say(tentative, display.Join(p.glyph.ghost, p.draw.Clean(string(ghosts[n]))))
 	if n == mostGhosts-1 && depth > 0 {
-		p.say(tentative, fmt.Sprintf(" and %d more", depth))
+		p.say(tentative, p.draw.Format(" and %d more", depth))
 	}
 }
 
@@ -191,7 +191,7 @@ func (d *document) drawNothing(p *pen) {
 	if !d.call.Arriving() {
 		text = "no argument bytes came"
 	}
-	p.say(muted, text)
+	p.say(muted, p.draw.Clean(text))
 }
 
 // caret are the rows under the first wrong byte: what was expected there, what
@@ -232,23 +232,23 @@ func (d *document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
 	delta := d.call.DeltaAt(err.Offset)
 	where := fmt.Sprintf("byte %s, delta %d", commas(err.Offset), delta+1)
 	if d.when != nil && delta < len(d.call.Deltas()) {
-		if t := d.when(d.call.Deltas()[delta].Event); t != "" {
-			where += ", +" + string(t)
+		if t := d.when(d.call.Deltas()[delta].Event); !t.Empty() {
+			where += ", +" + t.String()
 		}
 	}
 	note := d.drawer.Clean(fmt.Sprintf("expected %s, got %s", err.Expected, err.Found()))
-	place := display.Text(where)
-	whole := note + " (" + place + ")"
-	switch w := display.Width(whole); {
+	place := d.drawer.Clean(where)
+	whole := display.Join(note, display.Lit(" ("), place, display.Lit(")"))
+	switch w := whole.Width(); {
 	case col+2+w <= width:
-		return []caretRow{{col, "^ " + whole}}
+		return []caretRow{{col, whole.Between("^ ", "")}}
 	case w+1 <= col:
-		return []caretRow{{col - w - 1, whole + " ^"}}
+		return []caretRow{{col - w - 1, whole.Between("", " ^")}}
 	}
-	rows := []caretRow{{col, "^"}}
+	rows := []caretRow{{col, display.Lit("^")}}
 	for _, text := range []display.Text{note, place} {
-		for _, line := range wrapped(text, width) {
-			rows = append(rows, caretRow{max(0, min(col, width-display.Width(text))), line})
+		for _, line := range display.Wrap(text, width) {
+			rows = append(rows, caretRow{max(0, min(col, width-text.Width())), line})
 		}
 	}
 	return rows
@@ -268,7 +268,7 @@ func (d *document) column(r layout.Row, off int) (cells int) {
 		case stream.Colon:
 			cells += 2
 		default:
-			cells += display.Width(d.drawer.CleanBytes(d.call.Args()[at:end]))
+			cells += d.drawer.CleanBytes(d.call.Args()[at:end]).Width()
 		}
 		at = end
 	}

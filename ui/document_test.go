@@ -162,26 +162,26 @@ func TestCaret(t *testing.T) {
 	}
 	for _, args := range all {
 		for width := 12; width < 130; width++ {
-			d := document{when: func(int32) display.Text { return "1.23 s" }}
+			d := document{when: func(int32) display.Text { return display.Lit("1.23 s") }}
 			d.show(callOf(args), width, display.Drawer{})
 			d.extend(1000)
 			said := ""
 			for _, row := range d.caretRows() {
-				if w := row.indent + display.Width(row.text); w > width || row.indent < 0 {
+				if w := row.indent + row.text.Width(); w > width || row.indent < 0 {
 					t.Fatalf("%q: %q has %d cells of %d", args, row.text, w, width)
 				}
-				said += string(row.text) + " "
+				said += row.text.String() + " "
 			}
 			err := d.call.Lexer().Err()
-			for _, word := range strings.Fields("^ expected " + err.Expected + " got " + err.Found() + " byte " + commas(err.Offset) + " delta 1, +1.23 s") {
+			for _, word := range strings.Fields("^ expected " + err.Expected + " got " + err.Found() + " byte " + commas(err.Offset).String() + " delta 1, +1.23 s") {
 				if !strings.Contains(said, word) && !strings.Contains(strings.ReplaceAll(said, " ", ""), word) {
 					t.Fatalf("%q at width %d: %q does not say %q", args, width, said, word)
 				}
 			}
 			first := d.caretRows()[0]
-			at := strings.Index(string(first.text), "^")
+			at := strings.Index(first.text.String(), "^")
 			r := d.rows()[d.rowAt(err.Offset)]
-			if col := first.indent + display.Width(first.text[:at]); col != min(int(r.Indent)+d.column(r, err.Offset), width-1) {
+			if col := first.indent + display.Clean(first.text.String()[:at]).Width(); col != min(int(r.Indent)+d.column(r, err.Offset), width-1) {
 				t.Fatalf("%q at width %d: the caret is in column %d", args, width, col)
 			}
 		}

@@ -103,20 +103,20 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 	d := &draft{key: k}
 	var marks []span
 	if k.trouble != "" {
-		d.note(draw, bad, "cannot be sent: "+k.trouble)
+		d.note(bad, draw.Format("cannot be sent: %s", k.trouble))
 	}
 	if bytes.Contains(c.Body, []byte("[redacted:")) {
-		d.note(draw, caution, "secrets were taken out of what was captured: [redacted:...] is sent in their place")
+		d.note(caution, display.Lit("secrets were taken out of what was captured: [redacted:...] is sent in their place"))
 	}
 	if k.policy == unchanged {
 		d.url, _ = k.host.RawRequest(c.Body, k.model, k.address)
 		d.body = c.Body
-		d.note(draw, good, "byte for byte as it was captured")
+		d.note(good, display.Lit("byte for byte as it was captured"))
 	} else {
 		marks = d.resend(c, draw)
 	}
 	if d.body != nil {
-		d.sheet.add(newBlock("", d.body, k.raw, marks, k.width, draw))
+		d.sheet.add(newBlock(display.Text{}, d.body, k.raw, marks, k.width, draw))
 		if len(marks) > 0 {
 			d.sheet.lookAt = marks[0].start
 		}
@@ -131,15 +131,15 @@ func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []span) {
 	out, err := k.host.Resend(c, k.model, &replay.Policies[k.policy])
 	if err != nil {
 		d.trouble = err.Error()
-		d.note(draw, bad, "cannot be sent: "+short(d.trouble))
+		d.note(bad, draw.Format("cannot be sent: %s", short(d.trouble)))
 		return nil
 	}
 	d.url, d.body = k.host.Build(out.Request, k.address)
 	if len(out.Left) > 0 {
-		d.note(draw, caution, "tools that cannot be declared there: "+short(strings.Join(out.Left, ", ")))
+		d.note(caution, draw.Format("tools that cannot be declared there: %s", short(strings.Join(out.Left, ", "))))
 	}
 	if out.Moved > 0 {
-		d.note(draw, caution, plural(out.Moved, "instruction")+" from inside the conversation: before it now")
+		d.note(caution, plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
 	}
 	d.notes = append(d.notes, notesOf(&out.Preview, replay.WholeConversation, k.notes, draw)...)
 	at, unfound := argsPlace{}, 0
@@ -166,10 +166,10 @@ func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []span) {
 }
 
 // note adds a note of ours.
-func (d *draft) note(draw display.Drawer, r role, text string) {
-	for i, line := range wrapped(draw.Clean(text), max(d.key.notes-4, 8)) {
+func (d *draft) note(r role, text display.Text) {
+	for i, line := range display.Wrap(text, max(d.key.notes-4, 8)) {
 		if i > 0 {
-			line = "  " + line
+			line = line.Between("  ", "")
 		}
 		d.notes = append(d.notes, noteLine{r, line})
 	}

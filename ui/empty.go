@@ -2,8 +2,6 @@ package ui
 
 import (
 	"fmt"
-
-	"toolscope/ui/display"
 )
 
 // drawEmpty writes row y of the screen that has nothing to show yet: what this
@@ -13,14 +11,14 @@ func (m *Model) drawEmpty(p *pen, y, height int) {
 	widest := emptyWidth
 	for _, line := range lines {
 		if m.opt.Await != nil {
-			widest = max(widest, display.Width(display.Text(line.text)))
+			widest = max(widest, p.draw.Clean(line.text).Width())
 		}
 	}
 	top := max(0, (height-len(lines))/3)
 	if n := y - top; n >= 0 && n < len(lines) {
 		left := max(1, (m.w-widest)/2)
 		p.spaces(bare, left)
-		p.say(lines[n].role, lines[n].text)
+		p.say(lines[n].role, p.draw.Clean(lines[n].text))
 	}
 }
 
@@ -37,7 +35,7 @@ func (m *Model) emptyLines() []fact {
 	case m.opt.Await != nil:
 		return m.awaitLines()
 	case m.opt.Inbox != nil:
-		lines = append(lines, fact{text: "Waiting for the first bytes of " + string(m.draw.Truncate(m.pen.clean(m.opt.Source), 28)), role: plain})
+		lines = append(lines, fact{text: "Waiting for the first bytes of " + m.draw.Truncate(m.pen.clean(m.opt.Source), 28).String(), role: plain})
 	}
 	for _, way := range [][2]string{
 		{"toolscope agent.sse", "a body as curl -N saved it"},

@@ -31,24 +31,24 @@ func executorLines(tl *stream.Timeline, c *stream.Call, p *pen) (lines []finding
 		return nil
 	}
 	add := func(r role, text display.Text) { lines = append(lines, findingLine{of: ours, role: r, text: text}) }
-	add(muted, "")
-	add(muted, " WHEN CODE WOULD RUN IT, BY HOW IT DECIDES")
+	add(muted, display.Text{})
+	add(muted, display.Lit(" WHEN CODE WOULD RUN IT, BY HOW IT DECIDES"))
 	if c.Status() == stream.Unseen {
-		add(muted, " not known: bytes of it were not seen")
+		add(muted, display.Lit(" not known: bytes of it were not seen"))
 		return lines
 	}
 	for x := range stream.Executor(stream.NumExecutors) {
 		run := c.Run(x)
 		text := fmt.Sprintf(" %s %-15s  %s", p.glyph.status[verdictStatus[run.Verdict]], x, run.Verdict)
 		if run.Event > 0 {
-			if at := timeText(since(c.OpenedAt, tl.Event(run.Event).At)); at != "" {
-				text += ", +" + string(at)
+			if at := timeText(since(c.OpenedAt, tl.Event(run.Event).At)); !at.Empty() {
+				text += ", +" + at.String()
 			}
 			text += fmt.Sprintf(", %s", bytesText(run.Bytes))
 		}
-		line := display.Text(text)
+		line := p.draw.Clean(text)
 		if run.Verdict >= stream.RunWrong && run.Event > 0 && !run.Gone {
-			line += "  " + p.clean(string(c.Args()[:min(run.Bytes, mostName)]))
+			line = display.Join(line, display.Lit("  "), p.clean(string(c.Args()[:min(run.Bytes, mostName)])))
 		}
 		r := verdictRoles[run.Verdict]
 		if c.Stopped() {

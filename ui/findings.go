@@ -74,7 +74,7 @@ func (f *findings) extend(tl *stream.Timeline, c choice, width, height int, p *p
 		f.key = key
 		f.wrap(tl, kept, p.draw)
 		if len(f.lines) == 0 {
-			f.lines = append(f.lines, findingLine{of: ours, role: muted, text: " nothing unusual"})
+			f.lines = append(f.lines, findingLine{of: ours, role: muted, text: display.Lit(" nothing unusual")})
 		}
 		if c.call != nil {
 			f.lines = append(f.lines, returnLines(s, c.call, width, p)...)
@@ -125,13 +125,13 @@ func (f *findings) wrap(tl *stream.Timeline, from int, draw display.Drawer) {
 	f.lines = f.lines[:end]
 	for i := from; i < len(f.list); i++ {
 		x := f.list[i]
-		f.lines = append(f.lines, findingLine{of: i, first: true, text: draw.Clean(x.Code) + f.place(tl, x)})
-		for _, line := range wrapped(draw.Clean(x.Message), max(f.key.width-4, 8)) {
+		f.lines = append(f.lines, findingLine{of: i, first: true, text: display.Join(draw.Clean(x.Code), f.place(tl, x))})
+		for _, line := range display.Wrap(draw.Clean(x.Message), max(f.key.width-4, 8)) {
 			f.lines = append(f.lines, findingLine{of: i, text: line})
 		}
 	}
 	if n := f.total - len(f.list); n > 0 {
-		f.lines = append(f.lines, findingLine{of: len(f.list), first: true, text: display.Text("and " + commas(n) + " more")})
+		f.lines = append(f.lines, findingLine{of: len(f.list), first: true, text: commas(n).Between("and ", " more")})
 	}
 }
 
@@ -151,7 +151,7 @@ func (f *findings) place(tl *stream.Timeline, x found) display.Text {
 	if x.call != nil && f.key.of.call == nil {
 		where = fmt.Sprintf("  call %d%s", x.call.Number, where)
 	}
-	return display.Text(where)
+	return display.Clean(where)
 }
 
 // chosen is the selected finding.
@@ -194,7 +194,7 @@ func (f *findings) draw(p *pen, n int, focused bool) {
 		g = selected
 	}
 	if !line.first {
-		p.put(plain, g, "    "+line.text)
+		p.put(plain, g, line.text.Between("    ", ""))
 		p.fill(g)
 		return
 	}
@@ -203,7 +203,7 @@ func (f *findings) draw(p *pen, n int, focused bool) {
 		sev = f.list[line.of].Severity
 	}
 	r := severityRoles[sev]
-	p.put(r, g, display.Text(" "+p.glyph.severity[sev]+" "+sev.String()+"  "))
+	p.put(r, g, p.draw.Format(" %s %s  ", p.glyph.severity[sev], sev))
 	p.put(r, g, line.text)
 	p.fill(g)
 }

@@ -45,7 +45,7 @@ func TestFindingsGrow(t *testing.T) {
 		var got []string
 		for _, line := range s.findings.lines {
 			if line.first {
-				got = append(got, strings.Fields(string(line.text))[0])
+				got = append(got, strings.Fields(line.text.String())[0])
 			}
 		}
 		if strings.Join(got, " ") != c.want {

@@ -230,7 +230,7 @@ func TestRate(t *testing.T) {
 	size := feed()
 	s.now = s.now.Add(time.Second)
 	feed()
-	s.shows(string(bytesText(size)) + "/s")
+	s.shows(bytesText(size).String() + "/s")
 	looks := 0
 	for s.rate.watching {
 		if looks++; looks > 5 {

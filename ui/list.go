@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"sort"
@@ -102,7 +101,7 @@ func (l *turnList) draw(p *pen, in *providers.Inspector, b *bill, row int, focus
 	}
 	c := l.choiceAt(in.Session(), row)
 	g := bare
-	sign := " "
+	sign := display.Lit(" ")
 	if row == l.at {
 		g, sign = linked, p.glyph.mark
 		if focused {
@@ -110,9 +109,9 @@ func (l *turnList) draw(p *pen, in *providers.Inspector, b *bill, row int, focus
 		}
 	}
 	if c.call == nil && c.turn != nil && slices.Contains(l.marks, c.turn) {
-		sign = "="
+		sign = display.Lit("=")
 	}
-	p.put(accent, g, display.Text(sign))
+	p.put(accent, g, sign)
 	if c.call != nil {
 		l.drawCall(p, c.call, g)
 	} else if c.turn != nil {
@@ -125,33 +124,33 @@ func (l *turnList) draw(p *pen, in *providers.Inspector, b *bill, row int, focus
 // bytes and time.
 func (l *turnList) drawCall(p *pen, c *stream.Call, g ground) {
 	st := c.Status()
-	p.put(plain, g, " ")
+	p.put(plain, g, display.Lit(" "))
 	l.drawAlarm(p, g, c, c.Findings)
 	look := callRole(c)
-	p.put(look, g, display.Text(p.glyph.status[st]+" "))
+	p.put(look, g, p.glyph.status[st].Between("", " "))
 	name := p.clean(c.Name)
-	if name == "" {
-		name = "(no name)"
+	if name.Empty() {
+		name = display.Lit("(no name)")
 	}
-	right := display.Text(" " + st.String())
+	right := p.draw.Clean(st.String()).Between(" ", "")
 	for _, part := range []display.Text{sizeOf(c), timeText(callTime(c))} {
-		if part != "" && display.Width(right)+3+len(part)+min(display.Width(name), longName) <= p.left {
-			right += "  " + part
+		if !part.Empty() && right.Width()+3+part.Width()+min(name.Width(), longName) <= p.left {
+			right = display.Join(right, display.Lit("  "), part)
 		}
 	}
-	right += " "
-	room := p.left - display.Width(right)
+	right = display.Join(right, display.Lit(" "))
+	room := p.left - right.Width()
 	p.put(plain, g, p.draw.Truncate(name, max(room, 1)))
 	p.tail(look, g, right)
 }
 
 // drawAlarm writes a sign where findings are above info.
 func (l *turnList) drawAlarm(p *pen, g ground, owner any, list []stream.Finding) {
-	sign, r := " ", plain
+	sign, r := display.Lit(" "), plain
 	if severity, above := l.alarms.of(owner, list); above {
-		sign, r = "!", severityRoles[severity]
+		sign, r = display.Lit("!"), severityRoles[severity]
 	}
-	p.put(r, g, display.Text(sign))
+	p.put(r, g, sign)
 }
 
 const longName = 24 // cells that a call's name has before its size or time is shown
@@ -160,7 +159,7 @@ const longTitle = 12 // cells that a turn's title has before its time is shown b
 
 func sizeOf(c *stream.Call) display.Text {
 	if len(c.Args()) == 0 {
-		return ""
+		return display.Text{}
 	}
 	return bytesText(len(c.Args()))
 }
@@ -169,24 +168,24 @@ func sizeOf(c *stream.Call) display.Text {
 // cost.
 func (l *turnList) drawTurn(p *pen, in *providers.Inspector, cost price.Figure, t *stream.Turn, g ground) {
 	st, look, word := turnLook(t)
-	p.put(muted, g, display.Text(fmt.Sprint(t.Number+1)))
+	p.put(muted, g, p.draw.Format("%d", t.Number+1))
 	l.drawAlarm(p, g, t, t.Findings)
-	p.put(look, g, display.Text(p.glyph.status[st]+" "))
-	right := display.Text(" " + word)
+	p.put(look, g, p.glyph.status[st].Between("", " "))
+	right := p.draw.Clean(word).Between(" ", "")
 	if p.left > 34 {
-		paid := display.Text("")
+		paid := display.Text{}
 		if cost.Known() {
-			paid = "  " + display.Text(cost.String())
+			paid = p.draw.Clean(cost.String()).Between("  ", "")
 		} else if t.Closed() {
-			paid = "  " + display.Text(p.glyph.none)
+			paid = p.glyph.none.Between("  ", "")
 		}
-		if d := timeText(since(t.OpenedAt, t.ClosedAt)); d != "" && p.left > display.Width(right+"  "+d+paid)+longTitle {
-			right += "  " + d
+		if d := timeText(since(t.OpenedAt, t.ClosedAt)); !d.Empty() && p.left > display.Join(right, display.Lit("  "), d, paid).Width()+longTitle {
+			right = display.Join(right, display.Lit("  "), d)
 		}
-		right += paid
+		right = display.Join(right, paid)
 	}
-	right += " "
-	room := p.left - display.Width(right)
+	right = display.Join(right, display.Lit(" "))
+	room := p.left - right.Width()
 	p.put(accent, g, p.draw.Truncate(p.clean(turnTitle(in.Exchange(t.Exchange), t)), max(room, 1)))
 	p.tail(look, g, right)
 }

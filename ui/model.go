@@ -118,9 +118,9 @@ func New(o Options) *Model {
 
 func (m *Model) paint(t themes.Theme) {
 	m.ink = newPaints(t, m.opt.Depth)
-	glyph := &unicodeGlyphs
+	glyph := unicodeGlyphs
 	if m.draw.ASCII {
-		glyph = &asciiGlyphs
+		glyph = asciiGlyphs
 	}
 	m.pen = pen{ink: m.ink, draw: m.draw, glyph: glyph}
 }
@@ -157,7 +157,7 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case composed:
 		m.written(msg)
 	case delivered:
-		m.say(msg.text)
+		m.say(m.draw.Clean(msg.text))
 	case quiet:
 		cmd = m.rate.settle(time.Time(msg))
 	case Crash:
@@ -176,7 +176,7 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 		}
 		return tea.Batch(cmds...)
 	}
-	m.notice = ""
+	m.notice = display.Text{}
 	switch {
 	case m.keys.is(k, m.keys.Interrupted):
 		return tea.Interrupt
@@ -232,7 +232,7 @@ func (m *Model) when(event int32) display.Text {
 	if t := m.in.Session().Turn(e.Turn); t != nil {
 		return timeText(since(t.OpenedAt, e.At))
 	}
-	return ""
+	return display.Text{}
 }
 
 // choose makes a turn or call the chosen one.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -134,22 +133,22 @@ var turnHints = []string{"? help", "j k scroll", "tab pane", "z zoom"}
 
 func (browse) footer(m *Model, p *pen) {
 	m.drawCounts(p)
-	if m.notice != "" {
-		p.tail(caution, bare, m.draw.Truncate(" "+m.notice+" ", p.left))
+	if !m.notice.Empty() {
+		p.tail(caution, bare, m.draw.Truncate(m.notice.Between(" ", " "), p.left))
 		return
 	}
 	keys := hints[m.focus]
 	if m.focus == docPane && m.chosen.call == nil {
 		keys = turnHints
 	}
-	hint := display.Text("")
+	hint := display.Text{}
 	for _, h := range keys {
-		if display.Width(hint)+3+len(h)+1 > p.left {
+		if hint.Width()+3+len(h)+1 > p.left {
 			break
 		}
-		hint += display.Text("   " + h)
+		hint = display.Join(hint, display.Lit("   "), p.draw.Clean(h))
 	}
-	p.tail(muted, bare, hint+" ")
+	p.tail(muted, bare, hint.Between("", " "))
 }
 
 // help is the mode that lists every key.
@@ -182,7 +181,7 @@ func (h *help) body(m *Model, p *pen, y, height int) bool {
 	h.scroll(h.top)
 	if n := h.top + y; n < len(h.lines) {
 		for _, part := range h.lines[n] {
-			p.say(part.role, part.text)
+			p.say(part.role, p.draw.Clean(part.text))
 		}
 	}
 	p.fill(bare)
@@ -190,9 +189,9 @@ func (h *help) body(m *Model, p *pen, y, height int) bool {
 }
 
 func (h *help) footer(m *Model, p *pen) {
-	p.say(muted, " esc close   ")
+	p.say(muted, display.Lit(" esc close   "))
 	if h.rows > h.height {
-		p.say(muted, fmt.Sprintf("up/down scroll, %d of %d", min(h.rows, h.top+h.height), h.rows))
+		p.say(muted, p.draw.Format("up/down scroll, %d of %d", min(h.rows, h.top+h.height), h.rows))
 	}
 }
 
@@ -224,7 +223,7 @@ func helpLines(km keyMap, wide, blanks, ascii bool) (lines [][]helpPart) {
 		if i < len(columns[1]) {
 			used := 0
 			for _, part := range line {
-				used += display.Width(display.Text(part.text))
+				used += display.Clean(part.text).Width()
 			}
 			line = append(line, helpPart{plain, strings.Repeat(" ", max(1, helpColumn-used))})
 			line = append(line, columns[1][i]...)
@@ -249,7 +248,7 @@ func groupLines(g keyGroup, ascii bool) (lines [][]helpPart) {
 		if ascii {
 			key = arrowWords.Replace(key)
 		}
-		pad := max(1, keyColumn-display.Width(display.Text(key)))
+		pad := max(1, keyColumn-display.Clean(key).Width())
 		lines = append(lines, []helpPart{{accent, key}, {plain, strings.Repeat(" ", pad) + b.Help().Desc}})
 	}
 	return lines

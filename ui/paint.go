@@ -7,9 +7,9 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
-	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/themes"
+	"toolscope/ui/display"
 )
 
 // role is what a piece of text is, which decides how it looks.
@@ -84,6 +84,12 @@ func newPaints(t themes.Theme, depth termenv.Profile) *paints {
 	return p
 }
 
+// A paint is how text looks that has a colour of its own, such as that of code.
+type paint struct{ on string }
+
+// of is the paint of an ink.
+func (p *paints) of(i themes.Ink) paint { return paint{p.sgr(i)} }
+
 // sgr is the escape sequence that turns ink on, "" for plain. Without colours
 // the attributes stay: they are what tells a selection then.
 func (p *paints) sgr(i themes.Ink) string {
@@ -137,26 +143,31 @@ var severityRoles = [...]role{stream.Info: muted, stream.Warn: caution, stream.E
 
 // glyphs are the signs of one alphabet; each is one cell wide.
 type glyphs struct {
-	status               [stream.NumStatus]string
-	severity             [3]string
-	outcome              [replay.NumOutcomes]string
-	rule, sep, mark, dot string
-	cursor, ghost, delta string
-	line, none           string
+	status, severity, outcome []display.Text
+	rule, sep, mark, dot      display.Text
+	cursor, ghost, delta      display.Text
+	line, none                display.Text
 }
 
-var unicodeGlyphs = glyphs{
-	status:   [...]string{"○", "◔", "◐", "●", "◌", "▲", "✗", "◇", "⊘", "⊖", "◍"},
-	severity: [...]string{"·", "▲", "✗"},
-	outcome:  [...]string{"●", "◌", "◉", "≈", "▣", "◑", "∅", "✗", "⊖", "◍"},
-	rule:     "│", sep: "›", mark: "▌", dot: "·", cursor: "█", ghost: "┊", delta: "╎", line: "─", none: "—",
+var unicodeGlyphs = newGlyphs("○◔◐●◌▲✗◇⊘⊖◍", "·▲✗", "●◌◉≈▣◑∅✗⊖◍", "│›▌·█┊╎─—")
+
+var asciiGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "=-o*[+0x%u", "|>>-_:|--")
+
+// newGlyphs makes an alphabet of its signs: of statuses, of severities, of
+// outcomes, and the others.
+func newGlyphs(status, severity, outcome, others string) *glyphs {
+	s := signs(others)
+	return &glyphs{
+		status: signs(status), severity: signs(severity), outcome: signs(outcome),
+		rule: s[0], sep: s[1], mark: s[2], dot: s[3], cursor: s[4], ghost: s[5], delta: s[6], line: s[7], none: s[8],
+	}
 }
 
-var asciiGlyphs = glyphs{
-	status:   [...]string{".", "~", "?", "=", "-", "!", "x", "#", "/", "%", "u"},
-	severity: [...]string{".", "!", "x"},
-	outcome:  [...]string{"=", "-", "o", "*", "[", "+", "0", "x", "%", "u"},
-	rule:     "|", sep: ">", mark: ">", dot: "-", cursor: "_", ghost: ":", delta: "|", line: "-", none: "-",
+func signs(of string) (all []display.Text) {
+	for _, r := range of {
+		all = append(all, display.Clean(string(r)))
+	}
+	return all
 }
 
 // turnStatus is the glyph a turn shares with calls.

@@ -17,23 +17,23 @@ func (p *pen) field(cells int) { p.left = max(cells, 0) }
 
 // put writes text that is safe to draw.
 func (p *pen) put(r role, g ground, t display.Text) {
-	w := display.Width(t)
-	if w > p.left {
-		t = p.draw.Truncate(t, p.left)
-		w = display.Width(t)
-	}
-	if w == 0 {
-		return
-	}
-	on := p.ink.on[r][g]
-	p.b = append(p.b, on...)
-	p.b = append(p.b, t...)
-	p.off(on)
-	p.left -= w
+	p.paint(paint{p.ink.on[r][g]}, t)
 }
 
-// say writes a text of our own.
-func (p *pen) say(r role, s string) { p.put(r, bare, display.Text(s)) }
+// paint writes text in a paint.
+func (p *pen) paint(as paint, t display.Text) {
+	t = p.draw.Truncate(t, p.left)
+	if t.Empty() {
+		return
+	}
+	p.b = append(p.b, as.on...)
+	p.b = append(p.b, t.String()...)
+	p.off(as.on)
+	p.left -= t.Width()
+}
+
+// say writes text on no ground.
+func (p *pen) say(r role, t display.Text) { p.put(r, bare, t) }
 
 func (p *pen) off(on string) {
 	if on != "" {
@@ -107,7 +107,7 @@ func (p *pen) fill(g ground) { p.spaces(g, p.left) }
 // tail writes t flush right, and in front of it spaces; it leaves out what
 // does not fit.
 func (p *pen) tail(r role, g ground, t display.Text) {
-	if w := display.Width(t); w <= p.left {
+	if w := t.Width(); w <= p.left {
 		p.spaces(g, p.left-w)
 		p.put(r, g, t)
 	}

@@ -3,6 +3,7 @@ package ui
 import (
 	"toolscope/providers/host"
 	"toolscope/stream"
+	"toolscope/ui/display"
 )
 
 // A Place is a host that requests can be sent to.
@@ -41,14 +42,14 @@ func (m *Model) send(r SendRequest) bool {
 	p := &m.post
 	r.Exchange = -(p.sent + 1)
 	if err := m.opt.Send(r); err != nil {
-		m.say("not sent: " + err.Error())
+		m.say(m.draw.Clean(err.Error()).Between("not sent: ", ""))
 		return false
 	}
 	p.sent++
 	p.flying[r.Exchange] = true
 	m.setFollow(false)
 	p.awaited = r.Exchange
-	m.say("sent to " + r.Host.Name + ": waiting for the answer")
+	m.say(m.draw.Clean(r.Host.Name).Between("sent to ", ": waiting for the answer"))
 	return true
 }
 
@@ -63,7 +64,7 @@ func (m *Model) landed(batch []stream.Record) {
 		return
 	}
 	if t := turnOf(m.in.Session(), m.post.awaited); t != nil {
-		m.notice = ""
+		m.notice = display.Text{}
 		m.setFollow(true)
 	}
 }

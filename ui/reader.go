@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -26,7 +25,7 @@ type reader struct {
 type codeLine []codeSpan
 
 type codeSpan struct {
-	on   string // escape sequence, "" for plain
+	on   paint
 	text display.Text
 }
 
@@ -104,7 +103,7 @@ const sideways = 8 // cells that a key scrolls to the side
 // wider reports whether a visible line has more than so many cells.
 func (r *reader) wider(cells int) bool {
 	for _, line := range r.lines[min(r.top, len(r.lines)):min(r.top+r.height, len(r.lines))] {
-		if display.Width(line.text()) > cells {
+		if line.text().Width() > cells {
 			return true
 		}
 	}
@@ -113,9 +112,9 @@ func (r *reader) wider(cells int) bool {
 
 func (r *reader) body(m *Model, p *pen, y, h int) bool {
 	if y == 0 {
-		p.say(muted, " OPENED  ")
+		p.say(muted, display.Lit(" OPENED  "))
 		p.put(accent, bare, r.title)
-		p.tail(muted, bare, p.draw.Clean(" "+r.kind+", "+plural(len(r.lines), "line")+r.note+" "))
+		p.tail(muted, bare, p.draw.Format(" %s, %s%s ", r.kind, plural(len(r.lines), "line"), r.note))
 		p.fill(bare)
 		return true
 	}
@@ -125,12 +124,12 @@ func (r *reader) body(m *Model, p *pen, y, h int) bool {
 		p.fill(bare)
 		return true
 	}
-	mark := " "
+	mark := display.Lit(" ")
 	if row == r.at {
 		mark = p.glyph.mark
 	}
 	p.say(accent, mark)
-	p.say(muted, fmt.Sprintf("%4d ", row+1))
+	p.say(muted, p.draw.Format("%4d ", row+1))
 	r.lines[row].draw(p, r.left)
 	p.fill(bare)
 	return true
@@ -139,24 +138,16 @@ func (r *reader) body(m *Model, p *pen, y, h int) bool {
 // draw writes the line without its first skip cells.
 func (l codeLine) draw(p *pen, skip int) {
 	for _, s := range l {
-		w := display.Width(s.text)
+		w := s.text.Width()
 		if skip >= w {
 			skip -= w
 			continue
 		}
-		text := []byte(s.text)
-		for skip > 0 {
-			n, cells := p.draw.Measure(text)
-			text, skip = text[n:], skip-cells
-		}
-		t := p.draw.Truncate(display.Text(text), p.left)
-		p.b = append(p.b, s.on...)
-		p.b = append(p.b, t...)
-		p.off(s.on)
-		p.left -= display.Width(t)
+		p.paint(s.on, display.Skip(s.text, skip))
+		skip = 0
 	}
 }
 
 func (r *reader) footer(m *Model, p *pen) {
-	p.say(muted, " esc close   j k scroll   h l sideways")
+	p.say(muted, display.Lit(" esc close   j k scroll   h l sideways"))
 }

@@ -141,8 +141,8 @@ func TestHighlightKeepsText(t *testing.T) {
 		}
 	}
 	kind, lines := highlight("package a\n\nfunc f() {}\n", hint{file: "a.go"}, themes.Default(true), newPaints(themes.Default(true), 0), display.Drawer{})
-	if kind != "Go" || len(lines) != 4 || len(lines[0]) < 2 || lines[0][0].on == "" {
-		t.Errorf("%s %q", kind, lines)
+	if kind != "Go" || len(lines) != 4 || len(lines[0]) < 2 || lines[0][0].on.on == "" {
+		t.Errorf("%s %v", kind, lines)
 	}
 }
 

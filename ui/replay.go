@@ -6,6 +6,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
+	"toolscope/ui/display"
 )
 
 // replayView is the mode that shows what requests to other providers, by
@@ -52,17 +53,17 @@ func (m *Model) openReplay() {
 	c := m.chosen
 	switch {
 	case c.turn == nil || len(c.turn.Calls) == 0:
-		m.say("no call to replay")
+		m.say(display.Lit("no call to replay"))
 		return
 	case c.call != nil && c.call.Attempt:
-		m.say("the provider threw this call away: there is nothing to send back")
+		m.say(display.Lit("the provider threw this call away: there is nothing to send back"))
 		return
 	}
 	r := &replayView{
 		of: c, ask: m.asked, exchange: m.in.Exchange(c.turn.Exchange), targets: providers.Targets(), follow: m.follow,
 	}
 	if len(r.targets) == 0 {
-		m.say("nowhere to replay to")
+		m.say(display.Lit("nowhere to replay to"))
 		return
 	}
 	if r.to == unasked { // at first to where it came from
@@ -167,7 +168,7 @@ func (r *replayView) widen(m *Model) {
 	for r.scope = (r.scope + 1) % replay.NumScopes; !r.can(r.scope); r.scope = (r.scope + 1) % replay.NumScopes {
 	}
 	if r.faces = [numFaces]window{}; before == replay.WholeTurn && !r.can(replay.WholeConversation) {
-		m.say("no request is there that tells the conversation")
+		m.say(display.Lit("no request is there that tells the conversation"))
 	}
 }
 
@@ -212,8 +213,8 @@ func (r *replayView) policyName() string { return replay.Policies[r.policy].Name
 
 // footer shows the keys worth knowing, as many as fit.
 func (r *replayView) footer(m *Model, p *pen) {
-	if m.notice != "" {
-		p.put(caution, bare, m.draw.Truncate(" "+m.notice, p.left))
+	if !m.notice.Empty() {
+		p.put(caution, bare, m.draw.Truncate(m.notice.Between(" ", ""), p.left))
 		return
 	}
 	other, across := "tab all policies", "h l policy"

@@ -127,25 +127,25 @@ func (r *replayView) drawLeft(p *pen, plan replayPlan, y, panes int) {
 
 // drawTitle writes what is replayed, to whom or how, and how much of it.
 func (r *replayView) drawTitle(p *pen) {
-	what := [replay.NumScopes]display.Text{replay.WholeTurn: "the whole turn", replay.WholeConversation: "the conversation"}[r.scope]
+	what := [replay.NumScopes]display.Text{replay.WholeTurn: display.Lit("the whole turn"), replay.WholeConversation: display.Lit("the conversation")}[r.scope]
 	if r.scope == replay.OneCall {
-		if what = p.clean(r.of.call.Name); what == "" {
-			what = "(no name)"
+		if what = p.clean(r.of.call.Name); what.Empty() {
+			what = display.Lit("(no name)")
 		}
 	}
 	name, kind, at, of := r.policyName(), "policy ", r.policy, len(replay.Policies)
 	if r.policies {
 		name, kind, at, of = r.targets[r.to].Name, "to ", r.to, len(r.targets)
 	}
-	so := []display.Text{""}
+	so := []display.Text{{}}
 	if r.growing() {
-		sign := display.Text(p.glyph.status[stream.Streaming])
-		so = []display.Text{sign + " if the stream stopped now ", sign + " so far "}
+		sign := p.glyph.status[stream.Streaming]
+		so = []display.Text{sign.Between("", " if the stream stopped now "), sign.Between("", " so far ")}
 	}
-	lead, how, last := titleFor(p.left-min(display.Width(what), 16), so, kind, name, fmt.Sprintf(" %d/%d", at+1, of))
-	p.say(muted, lead)
-	p.put(plain, bare, p.draw.Truncate(what, max(p.left-display.Width(how+last), 4)))
-	p.put(accent, bare, p.draw.Truncate(how, max(p.left-display.Width(last), 0)))
+	lead, how, last := titleFor(p.left-min(what.Width(), 16), so, kind, name, fmt.Sprintf(" %d/%d", at+1, of))
+	p.say(muted, p.draw.Clean(lead))
+	p.put(plain, bare, p.draw.Truncate(what, max(p.left-display.Join(how, last).Width(), 4)))
+	p.put(accent, bare, p.draw.Truncate(how, max(p.left-last.Width(), 0)))
 	p.tail(live, bare, last)
 }
 
@@ -153,8 +153,8 @@ func (r *replayView) drawTitle(p *pen) {
 func titleFor(room int, so []display.Text, kind, name, count string) (lead string, how, last display.Text) {
 	for _, last = range so {
 		for _, form := range [][2]string{{" REPLAY of ", "  " + kind + name + count}, {" REPLAY ", "  " + kind + name}, {" ", "  " + name}} {
-			lead, how = form[0], display.Text(form[1])
-			if len(lead)+display.Width(how+last) < room {
+			lead, how = form[0], display.Clean(form[1])
+			if len(lead)+display.Join(how, last).Width() < room {
 				return lead, how, last
 			}
 		}
@@ -174,13 +174,13 @@ func (r *replayView) growing() bool {
 func (r *replayView) drawPolicy(p *pen) {
 	policy := &replay.Policies[r.policy]
 	if r.policies {
-		p.put(accent, bare, display.Text(" "+policy.Name+": "))
+		p.put(accent, bare, p.draw.Clean(policy.Name).Between(" ", ": "))
 	} else {
 		p.spaces(bare, 1)
 	}
 	does := p.draw.Clean(policy.Does)
 	p.put(plain, bare, p.draw.Truncate(does, p.left-1))
-	if seen := "   seen in " + p.draw.Clean(policy.Seen); display.Width(seen) < p.left {
+	if seen := p.draw.Clean(policy.Seen).Between("   seen in ", ""); seen.Width() < p.left {
 		p.put(muted, bare, seen)
 	}
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"toolscope/ui/display"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -51,9 +52,9 @@ func (r *replayView) ready(m *Model) (body []byte, what string) {
 	page := r.current()
 	switch {
 	case page == nil:
-		m.say("not there yet")
+		m.say(display.Lit("not there yet"))
 	case page.body == nil:
-		m.say("nothing would be sent")
+		m.say(display.Lit("nothing would be sent"))
 	default:
 		what = fmt.Sprintf("%s, %s for %s,", bytesText(len(page.body)), plural(page.messages, "message"), r.targets[r.to].Name)
 		return page.body, what

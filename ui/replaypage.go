@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 
 	"toolscope/providers/dialect"
@@ -29,9 +28,9 @@ type page struct {
 // none is what stands where there is no body.
 func (p *page) none() display.Text {
 	if p.unknown {
-		return "not known"
+		return display.Lit("not known")
 	}
-	return "nothing"
+	return display.Lit("nothing")
 }
 
 // noteLine is a row about what is lost.
@@ -94,12 +93,12 @@ func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display
 		}
 	}
 	for i, m := range preview.Body {
-		p.sent.add(newBlock("", m, raw, marks[i], p.key.sent, draw))
+		p.sent.add(newBlock(display.Text{}, m, raw, marks[i], p.key.sent, draw))
 	}
 	for i, m := range preview.Results {
-		caption := display.Text("")
+		caption := display.Text{}
 		if i == 0 {
-			caption = "then must follow"
+			caption = display.Lit("then must follow")
 		}
 		p.sent.add(newBlock(caption, m, raw, nil, p.key.sent, draw))
 	}
@@ -119,9 +118,9 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 			p.gone += s.end - s.start
 		}
 		p.size += len(c.Original)
-		caption := display.Text("")
+		caption := display.Text{}
 		if p.key.version.scope != replay.OneCall {
-			caption = display.Text(fmt.Sprintf("call %d ", c.Call)) + draw.Clean(short(c.Name)) + display.Text(": "+c.Outcome.String())
+			caption = draw.Format("call %d %s: %s", c.Call, short(c.Name), c.Outcome)
 		}
 		if c.Call == own && own > 0 {
 			p.wrote.look = i
@@ -139,47 +138,47 @@ const mostNotes = 200
 // notesOf says what would be refused and what is lost, worst first.
 func notesOf(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []noteLine) {
 	add := func(r role, text display.Text) {
-		for i, line := range wrapped(text, max(width-4, 8)) {
+		for i, line := range display.Wrap(text, max(width-4, 8)) {
 			if i > 0 {
-				line = "  " + line
+				line = line.Between("  ", "")
 			}
 			notes = append(notes, noteLine{r, line})
 		}
 	}
 	if p.Refused != "" {
-		add(bad, "refused: "+draw.Clean(short(p.Refused)))
+		add(bad, draw.Clean(short(p.Refused)).Between("refused: ", ""))
 	}
 	switch {
 	case p.Outcome == replay.Unknown:
 	case p.Body == nil && p.Results == nil:
-		add(plain, "nothing is sent")
+		add(plain, display.Lit("nothing is sent"))
 	}
 	for i := range p.Calls {
 		c := &p.Calls[i]
 		if c.Encoded == "" || i == mostNotes {
 			continue
 		}
-		text := display.Text("")
+		text := display.Text{}
 		if s != replay.OneCall {
-			text = display.Text(fmt.Sprintf("call %d: ", c.Call))
+			text = draw.Format("call %d: ", c.Call)
 		}
-		add(caution, text+draw.Clean(c.Encoded))
+		add(caution, display.Join(text, draw.Clean(c.Encoded)))
 	}
 	losses := slices.Clone(p.Losses)
 	slices.SortStableFunc(losses, func(a, b replay.Loss) int { return cmp.Compare(b.Severity, a.Severity) })
 	for i, l := range losses {
 		if i == mostNotes {
-			add(muted, display.Text("and "+commas(len(losses)-i)+" more"))
+			add(muted, commas(len(losses)-i).Between("and ", " more"))
 			break
 		}
-		text := display.Text(l.Severity.String() + " " + l.Code)
+		text := draw.Format("%s %s", l.Severity, l.Code)
 		if s != replay.OneCall && l.Call > 0 {
-			text += display.Text(fmt.Sprintf(", call %d", l.Call))
+			text = display.Join(text, draw.Format(", call %d", l.Call))
 		}
-		add(lossRoles[l.Severity], text+": "+draw.Clean(l.Message))
+		add(lossRoles[l.Severity], display.Join(text, display.Lit(": "), draw.Clean(l.Message)))
 	}
 	if len(notes) == 0 {
-		add(good, "nothing is lost")
+		add(good, display.Lit("nothing is lost"))
 	}
 	return notes
 }

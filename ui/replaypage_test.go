@@ -121,8 +121,8 @@ func TestSheet(t *testing.T) {
 				for i := range marks {
 					marks[i] = span{min(marks[i].start, len(text)), min(marks[i].end, len(text))}
 				}
-				s.add(newBlock("one", []byte(text), raw, marks, width, display.Drawer{}))
-				s.add(newBlock("", []byte(text), raw, nil, width, display.Drawer{}))
+				s.add(newBlock(display.Lit("one"), []byte(text), raw, marks, width, display.Drawer{}))
+				s.add(newBlock(display.Text{}, []byte(text), raw, nil, width, display.Drawer{}))
 				p := newScreen(t, 210, 24).pen
 				var drawn strings.Builder
 				for row := range s.rows {
@@ -137,8 +137,8 @@ func TestSheet(t *testing.T) {
 					}
 				}
 				want := display.Clean(strings.Join(strings.Fields(text), ""))
-				if got := strings.NewReplacer(" ", "", "␊", "").Replace(drawn.String()); got != string(want+want) {
-					t.Errorf("%q raw %t, %d: drawn\n%s, want\n%s", text, raw, width, got, want+want)
+				if got := strings.NewReplacer(" ", "", "␊", "").Replace(drawn.String()); got != display.Join(want, want).String() {
+					t.Errorf("%q raw %t, %d: drawn\n%s, want\n%s", text, raw, width, got, display.Join(want, want))
 				}
 			}
 		}
@@ -152,7 +152,7 @@ func TestLookRow(t *testing.T) {
 		t.Error("of nothing")
 	}
 	for _, text := range []string{"{}", `{"a":1,"b":2}`, ""} {
-		s.add(newBlock("caption", []byte(text), false, nil, 40, display.Drawer{}))
+		s.add(newBlock(display.Lit("caption"), []byte(text), false, nil, 40, display.Drawer{}))
 	}
 	for _, c := range []struct{ look, at, want int }{{0, 0, 1}, {1, 0, 3}, {1, 8, 5}, {1, 12, 6}, {1, 99, 6}, {2, 0, 8}} {
 		if s.look, s.lookAt = c.look, c.at; s.lookRow() != c.want {
@@ -177,7 +177,7 @@ func TestNotes(t *testing.T) {
 	} {
 		var got []string
 		for _, n := range notesOf(p, c.scope, c.width, display.Drawer{}) {
-			got = append(got, string(n.text))
+			got = append(got, n.text.String())
 		}
 		if strings.Join(got, "/") != c.want {
 			t.Errorf("%s", strings.Join(got, "/"))
@@ -187,10 +187,10 @@ func TestNotes(t *testing.T) {
 		p.Losses = append(p.Losses, replay.Loss{Kind: lossKind("D", replay.Info)})
 	}
 	notes := notesOf(p, replay.OneCall, 60, display.Drawer{})
-	if last := notes[len(notes)-1].text; len(notes) != mostNotes+2 || last != "and 203 more" {
+	if last := notes[len(notes)-1].text; len(notes) != mostNotes+2 || last != display.Lit("and 203 more") {
 		t.Errorf("%d notes, the last is %s", len(notes), last)
 	}
-	if notes = notesOf(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, display.Drawer{}); len(notes) != 1 || notes[0].text != "nothing is lost" {
+	if notes = notesOf(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, display.Drawer{}); len(notes) != 1 || notes[0].text != display.Lit("nothing is lost") {
 		t.Errorf("%v", notes)
 	}
 }

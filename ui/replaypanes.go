@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-
 	"toolscope/ui/display"
 )
 
@@ -16,7 +14,7 @@ func (r *replayView) drawPanes(p *pen, plan replayPlan, y int) {
 		width := [...]int{plan.sentW, plan.wroteW}[i]
 		p.field(width)
 		if y == 0 {
-			drawCaption(p, accent, display.Text(f.String()), r.sizes(f)...)
+			drawCaption(p, accent, p.draw.Clean(f.String()), r.sizes(f)...)
 			continue
 		}
 		r.drawSheet(p, f, y-1, plan.panes-1)
@@ -33,20 +31,20 @@ func (r *replayView) sizes(f face) []display.Text {
 	if f == sentFace && page.body == nil {
 		return []display.Text{page.none()}
 	}
-	all, marked, short := bytesText(len(page.body)), bytesText(page.added), display.Text("new")
-	long := all + display.Text(" in "+plural(page.messages, "message"))
-	about := display.Text(" marked: new or moved")
+	all, marked, short := bytesText(len(page.body)), bytesText(page.added), display.Lit("new")
+	long := display.Join(all, display.Lit(" in "), plural(page.messages, "message"))
+	about := display.Lit(" marked: new or moved")
 	if f == wroteFace {
-		all, marked, short = bytesText(page.size), bytesText(page.gone), "gone"
-		long, about = all, " marked: not sent"
+		all, marked, short = bytesText(page.size), bytesText(page.gone), display.Lit("gone")
+		long, about = all, display.Lit(" marked: not sent")
 		if page.gone < page.size {
-			short, about = "changed", " marked: changed or not sent"
+			short, about = display.Lit("changed"), display.Lit(" marked: changed or not sent")
 		}
 	}
 	if marked == bytesText(0) {
 		return []display.Text{long, all}
 	}
-	return []display.Text{long + ", " + marked + about, all + ", " + marked + " " + short, marked + " " + short}
+	return []display.Text{display.Format("%s, %s%s", long, marked, about), display.Format("%s, %s %s", all, marked, short), display.Format("%s %s", marked, short)}
 }
 
 // drawSheet writes row y of h of the body or of the arguments. Where it is not
@@ -56,7 +54,7 @@ func (r *replayView) drawSheet(p *pen, f face, y, h int) {
 	p.spaces(bare, 1)
 	if page == nil {
 		if y == 0 {
-			p.say(muted, "...")
+			p.say(muted, display.Lit("..."))
 		}
 		return
 	}
@@ -65,7 +63,7 @@ func (r *replayView) drawSheet(p *pen, f face, y, h int) {
 		s, marked = &page.wrote, gone
 	}
 	if s.rows == 0 && y == 0 {
-		p.put(muted, bare, [...]display.Text{sentFace: page.none(), wroteFace: "no argument bytes"}[f])
+		p.put(muted, bare, [...]display.Text{sentFace: page.none(), wroteFace: display.Lit("no argument bytes")}[f])
 	}
 	w := &r.faces[f]
 	if w.height == 0 && s.lookRow() >= h-1 {
@@ -78,9 +76,9 @@ func (r *replayView) drawSheet(p *pen, f face, y, h int) {
 	case r.full, y > 0 && y < h-1, y == 0 && above == 0, y == h-1 && below <= 0:
 		s.draw(p, w.top+y, marked)
 	case y == 0:
-		p.say(muted, fmt.Sprintf("(%s above)", plural(above+1, "line")))
+		p.say(muted, p.draw.Format("(%s above)", plural(above+1, "line")))
 	default:
-		p.say(muted, fmt.Sprintf("(%s below)", plural(below+1, "line")))
+		p.say(muted, p.draw.Format("(%s below)", plural(below+1, "line")))
 	}
 }
 
@@ -102,13 +100,13 @@ func (r *replayView) drawFull(p *pen, y, h int) {
 // drawFaces writes the titles of the faces, or of the one where only that fits.
 func (r *replayView) drawFaces(p *pen) {
 	w := r.faces[r.face]
-	right := display.Text(fmt.Sprintf(" %s to %s of %s ", commas(min(w.top+1, w.rows)), commas(min(w.rows, w.top+w.height)), commas(w.rows)))
-	all := p.left > 64+display.Width(right)
+	right := p.draw.Format(" %s to %s of %s ", commas(min(w.top+1, w.rows)), commas(min(w.rows, w.top+w.height)), commas(w.rows))
+	all := p.left > 64+right.Width()
 	for f := range numFaces {
 		if f == r.face {
-			p.say(accent, " "+p.glyph.mark+f.String()+"  ")
+			p.say(accent, display.Join(display.Lit(" "), p.glyph.mark, p.draw.Clean(f.String()), display.Lit("  ")))
 		} else if all {
-			p.say(muted, "  "+f.String()+"  ")
+			p.say(muted, p.draw.Clean(f.String()).Between("  ", "  "))
 		}
 	}
 	if w.rows > w.height {
@@ -118,10 +116,10 @@ func (r *replayView) drawFaces(p *pen) {
 
 // drawWhat writes what the face is about.
 func (r *replayView) drawWhat(p *pen) {
-	p.put(plain, bare, p.draw.Truncate(display.Text(fmt.Sprintf("  to %s, policy %s", r.targets[r.to].Name, r.policyName())), p.left))
+	p.put(plain, bare, p.draw.Truncate(p.draw.Format("  to %s, policy %s", r.targets[r.to].Name, r.policyName()), p.left))
 	for _, size := range r.sizes(r.face) {
-		if display.Width(size)+3 < p.left {
-			p.put(muted, bare, "   "+size)
+		if size.Width()+3 < p.left {
+			p.put(muted, bare, size.Between("   ", ""))
 			break
 		}
 	}

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -31,7 +29,7 @@ type tableColumns struct{ name, form, severity int }
 // columns are those of a table of so many cells.
 func (r *replayView) columns(width int) (c tableColumns) {
 	for n := range r.rows {
-		c.name = max(c.name, display.Width(display.Text(r.rowName(n)))+2)
+		c.name = max(c.name, display.Clean(r.rowName(n)).Width()+2)
 	}
 	c.name = min(c.name, mostNameColumn)
 	left := width - 2 - c.name - outcomeColumn
@@ -64,14 +62,14 @@ func (r *replayView) drawHeads(p *pen, plan replayPlan) {
 	if r.policies {
 		title = "  policy"
 	}
-	p.say(muted, fmt.Sprintf("%-*s", c.name+2, title))
+	p.say(muted, p.draw.Format("%-*s", c.name+2, title))
 	if c.form > 0 {
-		p.say(muted, fmt.Sprintf("%-*s", c.form, "sent as"))
+		p.say(muted, p.draw.Format("%-*s", c.form, "sent as"))
 	}
-	p.say(muted, fmt.Sprintf("%-*s", outcomeColumn, "outcome"))
-	p.say(muted, "losses")
+	p.say(muted, p.draw.Format("%-*s", outcomeColumn, "outcome"))
+	p.say(muted, display.Lit("losses"))
 	if r.rows > plan.table {
-		p.tail(muted, bare, display.Text(fmt.Sprintf(" %d to %d of %d ", r.top+1, min(r.rows, r.top+plan.table), r.rows)))
+		p.tail(muted, bare, p.draw.Format(" %d to %d of %d ", r.top+1, min(r.rows, r.top+plan.table), r.rows))
 	}
 }
 
@@ -81,19 +79,19 @@ func (r *replayView) drawRow(p *pen, n int) {
 		return
 	}
 	c := r.columns(p.left)
-	g, mark := bare, "  "
+	g, mark := bare, display.Lit("  ")
 	if n == r.at {
-		g, mark = selected, p.glyph.mark+" "
+		g, mark = selected, p.glyph.mark.Between("", " ")
 	}
-	p.put(accent, g, display.Text(mark))
-	p.put(plain, g, p.draw.Pad(display.Text(r.rowName(n)), c.name-1)+" ")
+	p.put(accent, g, mark)
+	p.put(plain, g, p.draw.Pad(p.draw.Clean(r.rowName(n)), c.name-1).Between("", " "))
 	if c.form > 0 {
-		p.put(muted, g, display.Text(fmt.Sprintf("%-*s", c.form, r.targets[n].Form)))
+		p.put(muted, g, p.draw.Format("%-*s", c.form, r.targets[n].Form))
 	}
 	if v := r.verdict(n); v == nil {
-		p.put(muted, g, "...")
+		p.put(muted, g, display.Lit("..."))
 	} else {
-		word := display.Text(p.glyph.outcome[v.outcome] + " " + v.outcome.String())
+		word := display.Join(p.glyph.outcome[v.outcome], display.Lit(" "), p.draw.Clean(v.outcome.String()))
 		p.put(outcomeRoles[v.outcome], g, p.draw.Pad(word, min(outcomeColumn-1, p.left)))
 		p.spaces(g, 1)
 		drawLosses(p, g, v, c.severity)
@@ -118,7 +116,7 @@ func drawLosses(p *pen, g ground, v *verdict, severity int) {
 		p.put(bad, g, p.draw.Truncate(p.clean(v.refused), p.left-1))
 		return
 	case len(losses) == 0:
-		p.put(muted, g, display.Text(p.glyph.none))
+		p.put(muted, g, p.glyph.none)
 		return
 	}
 	worst, word, sign := lossRoles[losses[0].severity], losses[0].severity.String(), p.glyph.severity[lossFindings[losses[0].severity]]
@@ -130,34 +128,34 @@ func drawLosses(p *pen, g ground, v *verdict, severity int) {
 		return
 	}
 	if severity > 0 {
-		p.put(worst, g, display.Text(fmt.Sprintf("%-*s", severity, word)))
+		p.put(worst, g, p.draw.Format("%-*s", severity, word))
 	}
 	for i, l := range losses {
-		text, after := display.Text(l.code), display.Text("")
+		text, after := p.draw.Clean(l.code), display.Text{}
 		if l.times > 1 {
-			text += display.Text(fmt.Sprintf(" x%s", commas(l.times)))
+			text = display.Join(text, p.draw.Format(" x%s", commas(l.times)))
 		}
 		if i > 0 {
-			text = display.Text(" "+p.glyph.dot+" ") + text
+			text = display.Join(display.Lit(" "), p.glyph.dot, display.Lit(" "), text)
 		}
 		if n := len(losses) - i - 1; n > 0 {
-			after = display.Text(fmt.Sprintf(" +%d", n))
+			after = p.draw.Format(" +%d", n)
 		}
-		if display.Width(text+after) > p.left {
+		if display.Join(text, after).Width() > p.left {
 			if i > 0 {
-				p.put(muted, g, display.Text(fmt.Sprintf(" +%d", len(losses)-i)))
+				p.put(muted, g, p.draw.Format(" +%d", len(losses)-i))
 				return
 			}
-			text = p.draw.Truncate(text, p.left-display.Width(after))
+			text = p.draw.Truncate(text, p.left-after.Width())
 		}
 		p.put(lossRoles[l.severity], g, text)
 	}
 }
 
 // drawCount writes how many losses there are where codes have no place.
-func drawCount(p *pen, g ground, n int, r role, sign, word string) {
-	text := display.Text(fmt.Sprint(sign, " ", n))
-	if whole := text + display.Text(" "+word); display.Width(whole) <= p.left {
+func drawCount(p *pen, g ground, n int, r role, sign display.Text, word string) {
+	text := p.draw.Format("%s %d", sign, n)
+	if whole := display.Join(text, display.Lit(" "), p.draw.Clean(word)); whole.Width() <= p.left {
 		text = whole
 	}
 	p.put(r, g, text)
@@ -174,7 +172,7 @@ func (r *replayView) drawNote(p *pen, plan replayPlan, y int) {
 	if room >= noteCaption {
 		if y == 0 {
 			p.field(plan.tableW)
-			drawCaption(p, muted, display.Text(lostFace.String()))
+			drawCaption(p, muted, p.draw.Clean(lostFace.String()))
 			return
 		}
 		y, room = y-1, room-1
@@ -183,7 +181,7 @@ func (r *replayView) drawNote(p *pen, plan replayPlan, y int) {
 	switch {
 	case page == nil || y >= len(page.notes) || y >= room:
 	case y == room-1 && len(page.notes) > room:
-		p.say(muted, fmt.Sprintf(" +%s: enter, then h", plural(len(page.notes)-y, "line")))
+		p.say(muted, p.draw.Format(" +%s: enter, then h", plural(len(page.notes)-y, "line")))
 	default:
 		p.spaces(bare, 1)
 		p.put(page.notes[y].role, bare, page.notes[y].text)

@@ -92,7 +92,7 @@ func TestReplayRows(t *testing.T) {
 		p.field(c.width)
 		r.drawRow(&p, 0)
 		got := stripped(string(p.b))
-		if strings.TrimRight(got, " ") != c.want || display.Width(display.Text(got)) != c.width {
+		if strings.TrimRight(got, " ") != c.want || display.Clean(got).Width() != c.width {
 			t.Errorf("%d cells:\n%s|\n%s|", c.width, got, c.want)
 		}
 	}
@@ -100,11 +100,11 @@ func TestReplayRows(t *testing.T) {
 
 // TestOutcomes: each outcome has a sign of its own of one cell, and a colour.
 func TestOutcomes(t *testing.T) {
-	for _, g := range []glyphs{unicodeGlyphs, asciiGlyphs} {
-		seen := map[string]bool{}
+	for _, g := range []*glyphs{unicodeGlyphs, asciiGlyphs} {
+		seen := map[display.Text]bool{}
 		for o := range replay.Outcome(replay.NumOutcomes) {
 			sign := g.outcome[o]
-			if seen[sign] || display.Width(display.Text(sign)) != 1 || o.String() == "" || outcomeRoles[o] == plain {
+			if seen[sign] || sign.Width() != 1 || o.String() == "" || outcomeRoles[o] == plain {
 				t.Errorf("%s: %q", o, sign)
 			}
 			if seen[sign] = true; len(o.String())+3 > outcomeColumn {

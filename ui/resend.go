@@ -45,7 +45,7 @@ const unchanged = -1
 func (m *Model) openResend() {
 	t := m.chosen.turn
 	if t == nil {
-		m.say("no request to send again")
+		m.say(display.Lit("no request to send again"))
 		return
 	}
 	m.openSending(t, nil)
@@ -55,13 +55,13 @@ func (m *Model) openResend() {
 // there are any.
 func (m *Model) openSending(t *stream.Turn, results []host.Result) {
 	if m.opt.Send == nil || len(m.opt.Places) == 0 {
-		m.say("nothing can be sent from here")
+		m.say(display.Lit("nothing can be sent from here"))
 		return
 	}
 	x := m.in.Exchange(t.Exchange)
 	c, err := host.Capture(x)
 	if err != nil {
-		m.say(err.Error())
+		m.say(m.draw.Clean(err.Error()))
 		return
 	}
 	r := &resendView{turn: t, answered: len(results), follow: m.follow, policy: unchanged, models: map[*host.Host]string{}, asItIs: map[*host.Host]bool{}}
@@ -206,11 +206,11 @@ func (r *resendView) send(m *Model) tea.Cmd {
 	p, d := r.place(), r.current()
 	switch {
 	case d == nil:
-		m.say("not there yet")
+		m.say(display.Lit("not there yet"))
 	case p.Trouble != "":
-		m.say(p.Trouble)
+		m.say(m.draw.Clean(p.Trouble))
 	case d.trouble != "":
-		m.say(d.trouble)
+		m.say(m.draw.Clean(d.trouble))
 	case m.send(SendRequest{Host: p.Host, Model: d.key.model, URL: d.url, Body: d.body}):
 		m.mode = browse{}
 	}
@@ -221,9 +221,9 @@ func (r *resendView) send(m *Model) tea.Cmd {
 func (r *resendView) ready(m *Model) (body []byte, what string) {
 	switch d := r.current(); {
 	case d == nil:
-		m.say("not there yet")
+		m.say(display.Lit("not there yet"))
 	case d.body == nil:
-		m.say("nothing would be sent")
+		m.say(display.Lit("nothing would be sent"))
 	default:
 		return d.body, fmt.Sprintf("%s for %s,", bytesText(len(d.body)), r.place().Host.Name)
 	}
@@ -238,12 +238,12 @@ func (r *resendView) fileName() string {
 // footer shows the keys worth knowing, as many as fit, or the model that is typed.
 func (r *resendView) footer(m *Model, p *pen) {
 	if r.typing != nil {
-		p.say(accent, " model ")
-		drawTyped(p, r.typing, "   enter keep   esc cancel ")
+		p.say(accent, display.Lit(" model "))
+		drawTyped(p, r.typing, display.Lit("   enter keep   esc cancel "))
 		return
 	}
-	if m.notice != "" {
-		p.put(caution, bare, m.draw.Truncate(" "+m.notice, p.left))
+	if !m.notice.Empty() {
+		p.put(caution, bare, m.draw.Truncate(m.notice.Between(" ", ""), p.left))
 		return
 	}
 	keys := []string{"esc close", "enter send", "p policy", "m model", "tab body", "r raw", "y copy", "w save", "? help"}
@@ -255,16 +255,14 @@ func (r *resendView) footer(m *Model, p *pen) {
 
 // drawKeys writes as many hints as fit.
 func drawKeys(p *pen, keys []string) {
-	line := display.Text("")
+	line := display.Text{}
 	for _, key := range keys {
-		if display.Width(line)+3+len(key) > p.left {
+		if line.Width()+3+len(key) > p.left {
 			break
 		}
-		line += "   " + display.Text(key)
+		line = display.Join(line, display.Lit("   "), p.draw.Clean(key))
 	}
-	if line != "" {
-		p.put(muted, bare, line[2:])
-	}
+	p.put(muted, bare, display.Skip(line, 2))
 }
 
 // drawTyped writes what is being typed, its cursor, and a hint.

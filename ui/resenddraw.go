@@ -93,31 +93,31 @@ func (r *resendView) drawTitle(p *pen) {
 			lead = fmt.Sprintf(" SEND turn %d and %s of it", n, plural(r.answered, "result"))
 		}
 		if len(lead) < p.left {
-			p.say(accent, lead)
+			p.say(accent, p.draw.Clean(lead))
 			break
 		}
 	}
 	at := fmt.Sprintf(" host %d of %d ", r.at+1, len(r.places))
-	p.tail(muted, bare, display.Text(at))
+	p.tail(muted, bare, p.draw.Clean(at))
 }
 
 // drawHow writes whom it goes to, which model is asked, and under which policy.
 func (r *resendView) drawHow(p *pen) {
 	h := r.place().Host
 	model := p.clean(r.models[h])
-	if model == "" {
-		model = "no model: m"
+	if model.Empty() {
+		model = display.Lit("no model: m")
 	}
-	p.put(plain, bare, display.Text(" to "+h.Name+" "+p.glyph.dot+" "))
+	p.put(plain, bare, p.draw.Format(" to %s %s ", h.Name, p.glyph.dot))
 	p.put(accent, bare, p.draw.Truncate(model, max(p.left-10, 8)))
 	how, does := "unchanged", ""
 	if !r.isUnchanged() {
 		policy := &replay.Policies[max(r.policy, 0)]
 		how, does = "policy "+policy.Name, policy.Does
 	}
-	p.put(plain, bare, display.Text("  "+how))
+	p.put(plain, bare, p.draw.Clean(how).Between("  ", ""))
 	if does != "" && p.left > longName {
-		p.put(muted, bare, p.draw.Truncate(": "+p.draw.Clean(does), p.left-1))
+		p.put(muted, bare, p.draw.Truncate(p.draw.Clean(does).Between(": ", ""), p.left-1))
 	}
 }
 
@@ -130,30 +130,30 @@ func (r *resendView) drawPlace(p *pen, n int) {
 		return
 	}
 	place := &r.places[n]
-	g, mark := bare, "  "
+	g, mark := bare, display.Lit("  ")
 	if n == r.at {
-		g, mark = selected, p.glyph.mark+" "
+		g, mark = selected, p.glyph.mark.Between("", " ")
 	}
-	p.put(accent, g, display.Text(mark))
+	p.put(accent, g, mark)
 	sign, look := p.glyph.outcome[replay.Verbatim], good
 	if place.Trouble != "" {
 		sign, look = p.glyph.outcome[replay.Dropped], bad
 	}
-	p.put(look, g, display.Text(sign+" "))
-	p.put(plain, g, p.draw.Pad(display.Text(place.Host.Name), hostColumn))
+	p.put(look, g, sign.Between("", " "))
+	p.put(plain, g, p.draw.Pad(p.draw.Clean(place.Host.Name), hostColumn))
 	if place.Host == r.origin {
-		p.put(live, g, "it came from here  ")
+		p.put(live, g, display.Lit("it came from here  "))
 	}
 	switch model := p.clean(r.models[place.Host]); {
 	case place.Trouble != "":
 		p.put(look, g, p.draw.Truncate(p.clean(place.Trouble), p.left-1))
 	case place.Warning != "":
 		p.put(caution, g, p.draw.Truncate(p.clean(place.Warning), p.left-1))
-	case model == "":
-		p.put(caution, g, "no model is known: m")
+	case model.Empty():
+		p.put(caution, g, display.Lit("no model is known: m"))
 	default:
 		p.put(muted, g, p.draw.Truncate(model, p.left-1))
-		if at := "  " + p.clean(place.Address); display.Width(at) < p.left {
+		if at := p.clean(place.Address).Between("  ", ""); at.Width() < p.left {
 			p.put(muted, g, at)
 		}
 	}
@@ -166,14 +166,14 @@ func (r *resendView) drawBody(p *pen, plan resendPlan, y int) {
 		var notes []display.Text
 		if d := r.current(); d != nil && d.body != nil {
 			size := bytesText(len(d.body))
-			long := size + " to " + p.clean(d.url)
+			long := display.Join(size, display.Lit(" to "), p.clean(d.url))
 			if d.added > 0 {
-				size += ", " + bytesText(d.added) + " marked: new"
-				long = size + ", to " + p.clean(d.url)
+				size = display.Join(size, display.Lit(", "), bytesText(d.added), display.Lit(" marked: new"))
+				long = display.Join(size, display.Lit(", to "), p.clean(d.url))
 			}
 			notes = []display.Text{long, size}
 		}
-		drawCaption(p, accent, display.Text(sentFace.String()), notes...)
+		drawCaption(p, accent, p.draw.Clean(sentFace.String()), notes...)
 		return
 	}
 	r.drawSheet(p, y-1, plan.body-1)
@@ -185,9 +185,9 @@ func (r *resendView) drawSheet(p *pen, y, h int) {
 	p.spaces(bare, 1)
 	switch {
 	case d == nil && y == 0:
-		p.say(muted, "...")
+		p.say(muted, display.Lit("..."))
 	case d != nil && d.body == nil && y == 0:
-		p.say(muted, "nothing")
+		p.say(muted, display.Lit("nothing"))
 	}
 	if d == nil || d.body == nil {
 		return
@@ -196,7 +196,7 @@ func (r *resendView) drawSheet(p *pen, y, h int) {
 	w.rows, w.height = d.sheet.rows, h
 	w.scroll(w.top)
 	if below := w.rows - w.top - h; !r.full && y == h-1 && below > 0 {
-		p.say(muted, fmt.Sprintf("(%s below: tab)", plural(below+1, "line")))
+		p.say(muted, p.draw.Format("(%s below: tab)", plural(below+1, "line")))
 		return
 	}
 	if w.top+y < w.rows {
@@ -209,7 +209,7 @@ func (r *resendView) drawNote(p *pen, plan resendPlan, y int) {
 	room := plan.notes
 	if room >= noteCaption {
 		if y == 0 {
-			drawCaption(p, muted, display.Text(lostFace.String()))
+			drawCaption(p, muted, p.draw.Clean(lostFace.String()))
 			return
 		}
 		y, room = y-1, room-1
@@ -221,7 +221,7 @@ func (r *resendView) drawNote(p *pen, plan resendPlan, y int) {
 	p.spaces(bare, 1)
 	switch {
 	case y == room-1 && len(d.notes) > room:
-		p.say(muted, "+"+plural(len(d.notes)-y, "line"))
+		p.say(muted, plural(len(d.notes)-y, "line").Between("+", ""))
 	case y < len(d.notes):
 		p.put(d.notes[y].role, bare, d.notes[y].text)
 	}

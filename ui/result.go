@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/textinput"
@@ -54,20 +53,20 @@ func (m *Model) openResult() {
 	c := m.chosen.call
 	switch t := m.chosen.turn; {
 	case m.opt.Send == nil:
-		m.say("nothing can be sent from here")
+		m.say(display.Lit("nothing can be sent from here"))
 	case c == nil:
-		m.say("no call: a gives the result of a call")
+		m.say(display.Lit("no call: a gives the result of a call"))
 	case c.Server:
-		m.say("the provider runs this call itself")
+		m.say(display.Lit("the provider runs this call itself"))
 	case c.Attempt:
-		m.say("the provider threw this call away: it waits for nothing")
+		m.say(display.Lit("the provider threw this call away: it waits for nothing"))
 	case !t.Closed():
-		m.say("not yet: the turn is still coming")
+		m.say(display.Lit("not yet: the turn is still coming"))
 	case t.Returned:
-		m.say("it was sent back " + onwardText(m.in.Session(), t))
+		m.say(m.draw.Clean(onwardText(m.in.Session(), t)).Between("it was sent back ", ""))
 	default:
 		if _, err := host.Capture(m.in.Exchange(t.Exchange)); err != nil {
-			m.say(err.Error())
+			m.say(m.draw.Clean(err.Error()))
 			return
 		}
 		m.mode = newResultBar(t, c, m.results[c])
@@ -119,7 +118,7 @@ func (m *Model) keepResult(t *stream.Turn, c *stream.Call, r typedResult) {
 	}
 	m.setFollow(false)
 	m.choose(choice{t, missing[0]})
-	m.say(fmt.Sprintf("%d of %s: a gives the next", len(all), plural(len(all)+len(missing), "result")))
+	m.say(m.draw.Format("%d of %s: a gives the next", len(all), plural(len(all)+len(missing), "result")))
 }
 
 // resultsOf are the results that the calls of a turn have, and the calls that
@@ -174,13 +173,13 @@ func (b *resultBar) body(m *Model, p *pen, y, h int) bool {
 	case y == 0:
 		b.drawTitle(m, p)
 	case y == 1:
-		sign, word, look := p.glyph.status[stream.Complete], " the tool gave this back", good
+		sign, word, look := p.glyph.status[stream.Complete], display.Lit(" the tool gave this back"), good
 		if b.failed {
-			sign, word, look = p.glyph.status[stream.Malformed], " the tool failed with this", bad
+			sign, word, look = p.glyph.status[stream.Malformed], display.Lit(" the tool failed with this"), bad
 		}
 		p.spaces(bare, 1)
-		p.put(look, bare, display.Text(sign+word))
-		p.tail(muted, bare, display.Text(fmt.Sprintf("  tab: the other   %s ", bytesText(len(b.text)))))
+		p.put(look, bare, display.Join(sign, word))
+		p.tail(muted, bare, p.draw.Format("  tab: the other   %s ", bytesText(len(b.text))))
 	default:
 		p.spaces(bare, 1)
 		b.drawRow(p, row, row == at)
@@ -190,18 +189,18 @@ func (b *resultBar) body(m *Model, p *pen, y, h int) bool {
 
 func (b *resultBar) drawTitle(m *Model, p *pen) {
 	all, missing := m.resultsOf(b.turn)
-	count := display.Text(fmt.Sprintf(" %d of %s there ", len(all), plural(len(all)+len(missing), "result")))
+	count := p.draw.Format(" %d of %s there ", len(all), plural(len(all)+len(missing), "result"))
 	if p.left < 50 {
-		count = ""
+		count = display.Text{}
 	}
 	name := p.clean(b.call.Name)
-	if name == "" {
-		name = "(no name)"
+	if name.Empty() {
+		name = display.Lit("(no name)")
 	}
-	p.say(accent, " RESULT of ")
-	p.put(plain, bare, p.draw.Truncate(name, max(p.left-display.Width(count), 8)))
-	if id := shortID(p.clean(ends(b.call.ID)), p.left-display.Width(count)-2); id != "" {
-		p.put(muted, bare, "  "+id)
+	p.say(accent, display.Lit(" RESULT of "))
+	p.put(plain, bare, p.draw.Truncate(name, max(p.left-count.Width(), 8)))
+	if id := shortID(p.clean(ends(b.call.ID)), p.left-count.Width()-2); !id.Empty() {
+		p.put(muted, bare, id.Between("  ", ""))
 	}
 	p.tail(muted, bare, count)
 }

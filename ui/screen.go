@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"fmt"
-
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
@@ -69,7 +67,7 @@ func (m *Model) tooSmall() string {
 		}
 		p.field(m.w)
 		if y == 0 {
-			p.say(caution, fmt.Sprintf("at least %dx%d", leastWidth, leastHeight))
+			p.say(caution, m.draw.Format("at least %dx%d", leastWidth, leastHeight))
 		}
 		p.fill(bare)
 	}
@@ -108,7 +106,7 @@ func (m *Model) drawPane(p *pen, pane paneID, y, h int) {
 	switch pane {
 	case listPane:
 		if y == 0 {
-			drawTitle(p, "TURNS AND CALLS", "", focused)
+			drawTitle(p, display.Lit("TURNS AND CALLS"), display.Text{}, focused)
 			return
 		}
 		m.list.draw(p, &m.in, &m.bill, m.list.top+y-listTitle, focused)
@@ -116,13 +114,13 @@ func (m *Model) drawPane(p *pen, pane paneID, y, h int) {
 		m.drawDocument(p, y, h, focused)
 	case wirePane:
 		if y == 0 {
-			drawTitle(p, "WIRE", plural(len(m.wire.events), "event"), focused)
+			drawTitle(p, display.Lit("WIRE"), plural(len(m.wire.events), "event"), focused)
 			return
 		}
 		m.wire.draw(p, &m.in, y-paneTitle, focused)
 	case findingsPane:
 		if y == 0 {
-			drawTitle(p, "FINDINGS", commas(m.findings.total), focused)
+			drawTitle(p, display.Lit("FINDINGS"), commas(m.findings.total), focused)
 			return
 		}
 		m.findings.draw(p, y-paneTitle, focused)
@@ -130,14 +128,14 @@ func (m *Model) drawPane(p *pen, pane paneID, y, h int) {
 }
 
 // drawTitle writes the first row of a pane.
-func drawTitle(p *pen, title, note string, focused bool) {
+func drawTitle(p *pen, title, note display.Text, focused bool) {
 	r := muted
 	if focused {
 		r = accent
 	}
-	p.say(r, " "+title)
-	if note != "" {
-		p.say(muted, "  "+note)
+	p.say(r, title.Between(" ", ""))
+	if !note.Empty() {
+		p.say(muted, note.Between("  ", ""))
 	}
 	p.fill(bare)
 }
@@ -167,22 +165,22 @@ func (m *Model) drawDocument(p *pen, y, h int, focused bool) {
 func (m *Model) drawCallHead(p *pen, c *stream.Call, focused bool) {
 	name := m.pen.clean(c.Name)
 	if c.Name == "" {
-		name = "(no name)"
+		name = display.Lit("(no name)")
 	}
 	st := c.Status()
-	right := " " + m.statusWord(st) + "   " + display.Text(c.Phase().String()) + display.Text(" "+m.pen.glyph.dot+" ") + display.Text(c.Syntax().String()) + " "
-	if display.Width(right) > p.left/2 {
-		right = " " + m.statusWord(st) + " "
+	right := p.draw.Format(" %s   %s %s %s ", m.statusWord(st), c.Phase(), p.glyph.dot, c.Syntax())
+	if right.Width() > p.left/2 {
+		right = m.statusWord(st).Between(" ", " ")
 	}
 	p.spaces(bare, 1)
-	room := p.left - display.Width(right)
+	room := p.left - right.Width()
 	r := plain
 	if focused {
 		r = accent
 	}
 	p.put(r, bare, m.draw.Truncate(name, max(room, 4)))
-	if id := shortID(m.pen.clean(ends(c.ID)), p.left-display.Width(right)-4); id != "" {
-		p.put(muted, bare, "  "+id)
+	if id := shortID(m.pen.clean(ends(c.ID)), p.left-right.Width()-4); !id.Empty() {
+		p.put(muted, bare, id.Between("  ", ""))
 	}
 	p.tail(callRole(c), bare, right)
 }
@@ -197,15 +195,16 @@ func ends(s string) string {
 
 // shortID is an id that fits into so many cells: its ends matter most.
 func shortID(id display.Text, cells int) display.Text {
-	switch w := display.Width(id); {
+	s, w := id.String(), id.Width()
+	switch {
 	case cells < 8 || w == 0:
-		return ""
+		return display.Text{}
 	case w <= cells:
 		return id
-	case w != len(id): // not plain ASCII: cut at the end
-		return display.Truncate(id, cells)
+	case w != len(s): // not plain ASCII: cut at the end
+		return display.Drawer{}.Truncate(id, cells)
 	}
-	return id[:cells-6] + ".." + id[len(id)-4:]
+	return display.Clean(s[:cells-6] + ".." + s[w-4:])
 }
 
 // findingsNote is what is kept free for how many findings there are.
@@ -222,12 +221,12 @@ func (m *Model) drawTabs(p *pen, focused bool) {
 	if m.doc.text != nil {
 		word = " RAW TEXT"
 	}
-	p.say(r, word)
+	p.say(r, p.draw.Clean(word))
 	if path := m.doc.path(); focused && path != "" {
-		p.put(muted, bare, m.draw.Truncate("  "+m.pen.clean(path), p.left/2))
+		p.put(muted, bare, m.draw.Truncate(m.pen.clean(path).Between("  ", ""), p.left/2))
 	} else if x := m.in.Exchange(m.chosen.turn.Exchange); x != nil {
 		if wants := x.Wanted(m.chosen.call); wants != "" {
-			p.put(muted, bare, m.draw.Truncate("  schema: "+m.pen.clean(wants), p.left-findingsNote))
+			p.put(muted, bare, m.draw.Truncate(m.pen.clean(wants).Between("  schema: ", ""), p.left-findingsNote))
 		}
 	}
 	if n := m.findings.total; n > 0 {
@@ -236,22 +235,22 @@ func (m *Model) drawTabs(p *pen, focused bool) {
 		if _, ofTurn := m.list.alarms.of(t, t.Findings); ofCall || ofTurn {
 			r = caution
 		}
-		p.tail(r, bare, display.Text(fmt.Sprintf(" %s ", plural(n, "finding"))))
+		p.tail(r, bare, p.draw.Format(" %s ", plural(n, "finding")))
 	}
 }
 
 func (m *Model) drawTurnHead(p *pen, t *stream.Turn, focused bool) {
 	st, look, word := turnLook(t)
-	right := display.Text(" " + p.glyph.status[st] + " " + word + " ")
-	cost := display.Text(m.bill.of(t).String())
-	if cost != "" && p.left > longName+display.Width(cost+right) {
-		right = " " + cost + " " + right
+	right := display.Join(display.Lit(" "), p.glyph.status[st], display.Lit(" "), p.draw.Clean(word), display.Lit(" "))
+	cost := p.draw.Clean(m.bill.of(t).String())
+	if !cost.Empty() && p.left > longName+display.Join(cost, right).Width() {
+		right = display.Join(display.Lit(" "), cost, display.Lit(" "), right)
 	}
 	r := plain
 	if focused {
 		r = accent
 	}
-	p.say(r, fmt.Sprintf(" turn %d  ", t.Number+1))
-	p.put(plain, bare, m.draw.Truncate(m.pen.clean(turnTitle(m.in.Exchange(t.Exchange), t)), max(1, p.left-display.Width(right))))
+	p.say(r, p.draw.Format(" turn %d  ", t.Number+1))
+	p.put(plain, bare, m.draw.Truncate(m.pen.clean(turnTitle(m.in.Exchange(t.Exchange), t)), max(1, p.left-right.Width())))
 	p.tail(look, bare, right)
 }

@@ -59,8 +59,8 @@ func (s *searchBar) update(m *Model, k tea.KeyMsg) tea.Cmd {
 func (*searchBar) body(*Model, *pen, int, int) bool { return false }
 
 func (s *searchBar) footer(m *Model, p *pen) {
-	p.say(accent, " /")
-	drawTyped(p, &s.input, display.Text(" "+m.search.count()+"   enter keep   esc cancel "))
+	p.say(accent, display.Lit(" /"))
+	drawTyped(p, &s.input, p.draw.Clean(m.search.count()).Between(" ", "   enter keep   esc cancel "))
 }
 
 func (s search) count() string {
@@ -105,7 +105,7 @@ func (m *Model) look() {
 		s.hits = m.wire.find(&m.in.Timeline, s.query)
 	case findingsPane:
 		for row, line := range m.findings.lines {
-			if len(findAll([]byte(line.text), s.query)) > 0 {
+			if len(findAll([]byte(line.text.String()), s.query)) > 0 {
 				s.hits = append(s.hits, row)
 			}
 		}
@@ -166,7 +166,7 @@ func (m *Model) hit(step int) {
 	n := len(m.search.hits)
 	if n == 0 {
 		if m.search.query != "" {
-			m.say("no hits for " + m.search.query)
+			m.say(m.draw.Clean(m.search.query).Between("no hits for ", ""))
 		}
 		return
 	}
@@ -186,7 +186,7 @@ func (m *Model) hit(step int) {
 	case findingsPane:
 		m.findings.moveTo(target)
 	}
-	m.say(m.search.query + "  " + m.search.count())
+	m.say(display.Join(m.draw.Clean(m.search.query), display.Lit("  "), m.draw.Clean(m.search.count())))
 }
 
 // nextFinding goes to the next call or turn that has a finding above info.
@@ -211,7 +211,7 @@ func (m *Model) nextFinding() {
 			return
 		}
 	}
-	m.say("no findings above info")
+	m.say(display.Lit("no findings above info"))
 }
 
 // find remembers where query is in the arguments, without regard to case if it

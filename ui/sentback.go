@@ -18,7 +18,7 @@ var fateOutcomes = map[replay.Fate]replay.Outcome{
 }
 
 // fateLook is how a fate is shown.
-func fateLook(p *pen, fate string) (role, string) {
+func fateLook(p *pen, fate string) (role, display.Text) {
 	if o, ok := fateOutcomes[replay.Fate(fate)]; ok {
 		return outcomeRoles[o], p.glyph.outcome[o]
 	}
@@ -81,18 +81,18 @@ func returnLines(s *stream.Session, c *stream.Call, width int, p *pen) (lines []
 	for i := range c.SentBack {
 		r := &c.SentBack[i]
 		if i == 0 {
-			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: muted, text: " WHEN IT WAS SENT BACK"})
+			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
 		look, sign := fateLook(p, r.As)
-		text := display.Text(sign+" ") + p.clean(r.As) + "  " + p.clean(returnWords(s, *r))
+		text := display.Join(sign, display.Lit(" "), p.clean(r.As), display.Lit("  "), p.clean(returnWords(s, *r)))
 		if c.Syntax() == stream.SyntaxDouble && r.As == string(replay.Intact) {
-			text += "; it was the model that encoded it twice"
+			text = display.Join(text, display.Lit("; it was the model that encoded it twice"))
 		}
-		for j, line := range wrapped(text, max(width-4, 8)) {
+		for j, line := range display.Wrap(text, max(width-4, 8)) {
 			if j > 0 {
-				line = "  " + line
+				line = line.Between("  ", "")
 			}
-			lines = append(lines, findingLine{of: ours, role: look, text: " " + line, to: r})
+			lines = append(lines, findingLine{of: ours, role: look, text: line.Between(" ", ""), to: r})
 		}
 	}
 	return lines
@@ -116,7 +116,7 @@ func (m *Model) goOnward() {
 	case c.call == nil && c.turn != nil && c.turn.Returned:
 		m.goToRequest(c.turn.Next)
 	default:
-		m.say("no request that is known sent it back")
+		m.say(display.Lit("no request that is known sent it back"))
 	}
 }
 
@@ -124,24 +124,24 @@ func (m *Model) goOnward() {
 func (m *Model) goToRequest(exchange int) {
 	t := turnOf(m.in.Session(), exchange)
 	if t == nil {
-		m.say(requestName(m.in.Session(), exchange))
+		m.say(m.draw.Clean(requestName(m.in.Session(), exchange)))
 		return
 	}
 	m.setFollow(false)
 	m.focus = listPane
 	m.choose(choice{turn: t})
-	m.say(fmt.Sprintf("turn %d: its request has it", t.Number+1))
+	m.say(m.draw.Format("turn %d: its request has it", t.Number+1))
 }
 
 // drawReturn writes what a later request made of a call: no frame of this
 // response tells it. Which call it was, it says where that is not known.
 func drawReturn(p *pen, s *stream.Session, e stream.Event, g ground, which bool) {
 	look, sign := fateLook(p, e.Text)
-	p.put(muted, g, display.Text(fmt.Sprintf("%-10s ", e.Kind)))
+	p.put(muted, g, p.draw.Format("%-10s ", e.Kind))
 	r := stream.Return{Exchange: e.More.Exchange, Policies: e.More.Name, Result: e.Code}
 	if which {
-		p.put(plain, g, display.Text(fmt.Sprintf("call %d ", e.Slot)))
+		p.put(plain, g, p.draw.Format("call %d ", e.Slot))
 	}
-	p.put(look, g, display.Text(sign+" ")+p.clean(e.Text))
-	p.put(plain, g, " "+p.clean(returnWords(s, r)))
+	p.put(look, g, display.Join(sign, display.Lit(" "), p.clean(e.Text)))
+	p.put(plain, g, p.clean(returnWords(s, r)).Between(" ", ""))
 }

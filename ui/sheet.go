@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"sort"
-	"strings"
 
 	"toolscope/stream"
 	"toolscope/stream/jsonbytes"
@@ -54,7 +53,7 @@ func newBlock(caption display.Text, text []byte, raw bool, marks []span, width i
 
 // captionRows is how many rows the caption takes.
 func (b *block) captionRows() int {
-	if b.caption == "" {
+	if b.caption.Empty() {
 		return 0
 	}
 	return 1
@@ -158,14 +157,14 @@ func drawEscapes(p *pen, r role, g ground, b []byte) {
 // drawCaption writes a line with a title on it, and the first of some notes that
 // there is room for.
 func drawCaption(p *pen, r role, title display.Text, notes ...display.Text) {
-	p.say(muted, p.glyph.line+p.glyph.line+" ")
+	p.say(muted, display.Join(p.glyph.line, p.glyph.line, display.Lit(" ")))
 	p.put(r, bare, p.draw.Truncate(title, p.left-1))
 	for _, note := range notes {
-		if display.Width(note)+3 <= p.left {
-			p.put(muted, bare, "  "+note)
+		if note.Width()+3 <= p.left {
+			p.put(muted, bare, note.Between("  ", ""))
 			break
 		}
 	}
 	p.spaces(bare, 1)
-	p.say(muted, strings.Repeat(p.glyph.line, max(p.left, 0)))
+	p.say(muted, display.Repeat(p.glyph.line, max(p.left, 0)))
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
@@ -52,20 +50,12 @@ func (s *summary) wrap(width int, draw display.Drawer) {
 	s.head = s.head[:0]
 	for _, f := range s.facts {
 		word := f.word
-		for _, line := range wrapped(draw.Clean(f.text), width) {
+		for _, line := range display.Wrap(draw.Clean(f.text), width) {
 			s.head = append(s.head, headLine{word, line, f.role})
 			word = ""
 		}
 	}
 	s.head = append(s.head, headLine{}, headLine{word: "TEXT"})
-}
-
-// wrapped is t in lines of so many cells, broken between words where it can be.
-func wrapped(t display.Text, width int) (lines []display.Text) {
-	for _, line := range strings.Split(ansi.Wrap(string(t), width, ""), "\n") {
-		lines = append(lines, display.Text(line))
-	}
-	return lines
 }
 
 // fact is one thing that is known, in a word and its text.
@@ -102,14 +92,14 @@ func (m *Model) turnFacts(t *stream.Turn) []fact {
 	add("finish", FinishText(t))
 	add("usage", usageText(t.Usage, m.pen.glyph.dot))
 	facts = append(facts, m.costFacts(t)...)
-	add("calls", commas(len(t.Calls)))
+	add("calls", commas(len(t.Calls)).String())
 	if t.Returned {
 		add("sent back", onwardText(m.in.Session(), t))
 	}
-	add("events", commas(t.Events))
-	add("took", string(timeText(since(t.OpenedAt, t.ClosedAt))))
+	add("events", commas(t.Events).String())
+	add("took", timeText(since(t.OpenedAt, t.ClosedAt)).String())
 	if len(t.Thinking) > 0 {
-		add("reasoning", string(bytesText(len(t.Thinking))))
+		add("reasoning", bytesText(len(t.Thinking)).String())
 	}
 	if t.Failure != "" {
 		facts = append(facts, fact{"error", t.Failure, bad})
@@ -136,7 +126,7 @@ func (s *summary) draw(p *pen, n int) {
 	switch {
 	case row == len(s.head)-1 && len(s.turn.Text) == 0: // no title without a text
 	case row < len(s.head):
-		p.say(muted, fmt.Sprintf(" %-*s", factColumn-1, s.head[row].word))
+		p.say(muted, p.draw.Format(" %-*s", factColumn-1, s.head[row].word))
 		p.put(s.head[row].role, bare, s.head[row].text)
 	case row-len(s.head) < len(s.text.Rows()):
 		r := s.text.Rows()[row-len(s.head)]

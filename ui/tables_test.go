@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -71,9 +72,9 @@ func TestArrangements(t *testing.T) {
 	} {
 		var got []string
 		for _, col := range arrange(c.w, c.h, c.focus, c.lower, c.zoom) {
-			text := commas(col.width) + ":"
+			text := fmt.Sprintf("%d:", col.width)
 			for _, s := range col.panes {
-				text += " " + commas(int(s.pane)+1) + "x" + commas(s.height)
+				text += fmt.Sprintf(" %dx%d", int(s.pane)+1, s.height)
 			}
 			got = append(got, text)
 		}
@@ -135,24 +136,24 @@ func TestWindowMoves(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	for d, want := range map[time.Duration]display.Text{
+	for d, want := range map[time.Duration]string{
 		stream.NoTime: "", 0: "0 ms", 999 * time.Microsecond: "0 ms", 999999 * time.Microsecond: "999 ms", time.Second: "1.00 s",
 		9999 * time.Millisecond: "9.99 s", 10 * time.Second: "10.0 s", 59999 * time.Millisecond: "59.9 s", time.Minute: "1:00 m",
 		90 * time.Second: "1:30 m", 3599 * time.Second: "59:59 m", 100 * time.Minute: "100:00 m",
 	} {
-		if got := timeText(d); got != want {
+		if got := timeText(d).String(); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
-	for n, want := range map[int]display.Text{
+	for n, want := range map[int]string{
 		0: "0 B", 999: "999 B", 1000: "1,000 B", 99_999: "99,999 B", 100_000: "100 kB", 9_999_999: "9999 kB", 10_000_000: "10 MB", 1 << 40: "1099511 MB",
 	} {
-		if got := bytesText(n); got != want {
+		if got := bytesText(n).String(); got != want {
 			t.Errorf("%d bytes are %q, want %q", n, got, want)
 		}
 	}
 	for n, want := range map[int]string{0: "0", 12: "12", 123: "123", 1234: "1,234", 123456: "123,456", 1234567: "1,234,567"} {
-		if got := commas(n); got != want {
+		if got := commas(n).String(); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
@@ -161,21 +162,21 @@ func TestUnits(t *testing.T) {
 			t.Errorf("from %d to %d is %d", c[0], c[1], got)
 		}
 	}
-	if plural(1, "turn") != "1 turn" || plural(0, "turn") != "0 turns" || plural(1200, "turn") != "1,200 turns" {
+	if plural(1, "turn").String() != "1 turn" || plural(0, "turn").String() != "0 turns" || plural(1200, "turn").String() != "1,200 turns" {
 		t.Error(plural(1, "turn"), plural(0, "turn"), plural(1200, "turn"))
 	}
 }
 
 func TestShortID(t *testing.T) {
 	for _, c := range []struct {
-		id    display.Text
+		id    string
 		cells int
-		want  display.Text
+		want  string
 	}{
 		{"", 20, ""}, {"toolu_01", 8, "toolu_01"}, {"toolu_01", 7, ""}, {"toolu_01Hx7Zq9Q", 12, "toolu_..Zq9Q"}, {"toolu_01Hx7Zq9Q", 8, "to..Zq9Q"},
 		{"⟨U+202E⟩⟨U+202E⟩", 10, "⟨U+202E⟩⟨…"}, {"日本語日本語", 8, "日本語…"},
 	} {
-		if got := shortID(c.id, c.cells); got != c.want || display.Width(got) > c.cells {
+		if got := shortID(display.Clean(c.id), c.cells); got.String() != c.want || got.Width() > c.cells {
 			t.Errorf("%q in %d cells: %q, want %q", c.id, c.cells, got, c.want)
 		}
 	}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -13,35 +12,35 @@ import (
 func bytesText(n int) display.Text {
 	switch {
 	case n < 100_000:
-		return display.Text(commas(n) + " B")
+		return commas(n).Between("", " B")
 	case n < 10_000_000:
-		return display.Text(fmt.Sprintf("%d kB", n/1000))
+		return display.Format("%d kB", n/1000)
 	}
-	return display.Text(fmt.Sprintf("%d MB", n/1_000_000))
+	return display.Format("%d MB", n/1_000_000)
 }
 
 // commas is n with a separator between thousands.
-func commas(n int) string {
+func commas(n int) display.Text {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
-	return s
+	return display.Clean(s)
 }
 
 // timeText is a duration, cut off after three digits at most; "" for no time.
 func timeText(d time.Duration) display.Text {
 	switch {
 	case d < 0:
-		return ""
+		return display.Text{}
 	case d < time.Second:
-		return display.Text(fmt.Sprintf("%d ms", d.Milliseconds()))
+		return display.Format("%d ms", d.Milliseconds())
 	case d < 10*time.Second:
-		return display.Text(fmt.Sprintf("%.2f s", d.Truncate(10*time.Millisecond).Seconds()))
+		return display.Format("%.2f s", d.Truncate(10*time.Millisecond).Seconds())
 	case d < time.Minute:
-		return display.Text(fmt.Sprintf("%.1f s", d.Truncate(100*time.Millisecond).Seconds()))
+		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
 	}
-	return display.Text(fmt.Sprintf("%d:%02d m", int(d.Minutes()), int(d.Seconds())%60))
+	return display.Format("%d:%02d m", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // since is the time from one moment to another, or NoTime if either is unknown.
@@ -62,9 +61,9 @@ func callTime(c *stream.Call) time.Duration {
 }
 
 // plural is "1 thing" or "2 things".
-func plural(n int, thing string) string {
+func plural(n int, thing string) display.Text {
 	if n == 1 {
-		return "1 " + thing
+		return display.Clean("1 " + thing)
 	}
-	return commas(n) + " " + thing + "s"
+	return display.Clean(commas(n).String() + " " + thing + "s")
 }

@@ -132,18 +132,18 @@ func (w *wire) draw(p *pen, in *providers.Inspector, n int, focused bool) {
 	case w.lit(row), row == w.at && w.open:
 		g = linked
 	}
-	mark := " "
+	mark := display.Lit(" ")
 	if g != bare || w.hits[row] {
 		mark = p.glyph.mark
 	}
-	p.put(accent, g, display.Text(mark))
+	p.put(accent, g, mark)
 	number := "#" + fmt.Sprint(e.Frame+1)
 	if e.Kind == stream.SentBack {
 		number = "" // it is no frame of this response
 	}
-	p.put(muted, g, display.Text(fmt.Sprintf("%5s ", number)))
-	if at := timeText(since(w.of.turn.OpenedAt, e.At)); at != "" {
-		p.put(muted, g, display.Text(fmt.Sprintf("%8s ", "+"+string(at))))
+	p.put(muted, g, p.draw.Format("%5s ", number))
+	if at := timeText(since(w.of.turn.OpenedAt, e.At)); !at.Empty() {
+		p.put(muted, g, p.draw.Format("%8s ", "+"+at.String()))
 	}
 	if e.Kind == stream.SentBack {
 		drawReturn(p, in.Session(), e, g, w.of.call == nil)
@@ -163,9 +163,9 @@ func drawEvent(p *pen, e stream.Event, g ground) {
 	case stream.Args, stream.Rewrite:
 		r = stringToken
 		if more.Source != "" { // the wire's own form, then what was made of it
-			p.put(muted, g, display.Text(fmt.Sprintf("%-10s ", e.Kind)))
+			p.put(muted, g, p.draw.Format("%-10s ", e.Kind))
 			p.outside(plain, g, more.Source)
-			p.put(muted, g, display.Text(" "+p.glyph.sep+" "))
+			p.put(muted, g, p.glyph.sep.Between(" ", " "))
 			p.raw(r, g, []byte(text[:min(len(text), max(mostName, 64*p.left))]))
 			return
 		}
@@ -191,7 +191,7 @@ func drawEvent(p *pen, e stream.Event, g ground) {
 	case stream.Heartbeat:
 		r = muted
 	}
-	p.put(muted, g, display.Text(fmt.Sprintf("%-10s ", e.Kind)))
+	p.put(muted, g, p.draw.Format("%-10s ", e.Kind))
 	p.raw(r, g, []byte(text[:min(len(text), max(mostName, 64*p.left))])) // it may be all arguments at once
 }
 
@@ -204,15 +204,15 @@ func (w *wire) drawFrame(p *pen, in *providers.Inspector, n int) {
 	e := in.Timeline.Event(int(w.events[w.at]))
 	if e.Kind == stream.SentBack {
 		if n == 0 {
-			p.say(muted, fmt.Sprintf("%s no frame here: %s has it", strings.Repeat(p.glyph.line, 2), requestName(in.Session(), e.More.Exchange)))
+			p.say(muted, p.draw.Format("%s no frame here: %s has it", display.Repeat(p.glyph.line, 2), requestName(in.Session(), e.More.Exchange)))
 		}
 		return
 	}
 	start, end := x.Response.FrameSpan(e.Frame)
 	if n == 0 {
 		record, _ := x.Response.RecordAt(start)
-		dot, line := " "+p.glyph.dot+" ", strings.Repeat(p.glyph.line, 2)
-		p.say(muted, fmt.Sprintf("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
+		dot, line := p.glyph.dot.Between(" ", " "), display.Repeat(p.glyph.line, 2)
+		p.say(muted, p.draw.Format("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
 			commas(int(start)), commas(int(end))))
 		return
 	}
@@ -255,7 +255,7 @@ func trimEnd(line []byte) []byte {
 }
 
 // usageText is token counts in words, with a sign between them.
-func usageText(u stream.Usage, sign string) string {
+func usageText(u stream.Usage, sign display.Text) string {
 	var parts []string
 	for _, f := range []struct {
 		word  string
@@ -263,13 +263,13 @@ func usageText(u stream.Usage, sign string) string {
 	}{{"in", u.Input}, {"cached", u.CacheRead}, {"written", u.CacheWrite}, {"out", u.Output}, {"reasoning", u.Reasoning},
 		{"processed in", u.SeenInput}, {"processed out", u.SeenOutput}} {
 		if f.count.Told && (f.count.N > 0 || f.word == "in" || f.word == "out") {
-			parts = append(parts, f.word+" "+commas(int(f.count.N)))
+			parts = append(parts, f.word+" "+commas(int(f.count.N)).String())
 		}
 	}
 	if u.Tier != "" {
 		parts = append(parts, "tier "+u.Tier)
 	}
-	return strings.Join(parts, " "+sign+" ")
+	return strings.Join(parts, sign.Between(" ", " ").String())
 }
 
 // find remembers which rows hold query.

@@ -85,7 +85,7 @@ func (a *app) complain(err error) {
 }
 
 // say writes one clean line for people.
-func (a *app) say(line string) { _, _ = io.WriteString(a.stderr, string(display.Clean(line))+"\n") }
+func (a *app) say(line string) { _, _ = io.WriteString(a.stderr, display.Clean(line).String()+"\n") }
 
 // notef writes a note of the program itself, on one clean line.
 func (a *app) notef(format string, args ...any) { a.say("toolscope: " + fmt.Sprintf(format, args...)) }

@@ -20,22 +20,22 @@ func (l lines) flush() error { return l.w.Flush() }
 // linef writes one clean line.
 func (l lines) linef(format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	_, _ = l.w.WriteString(string(display.Clean(text)))
+	_, _ = l.w.WriteString(display.Clean(text).String())
 	_ = l.w.WriteByte('\n')
 }
 
 // prose writes text behind a lead, which must be clean and is what the lines
 // that follow are indented by.
 func (l lines) prose(lead, text string) {
-	l.wrapped(lead, strings.FieldsFunc(string(display.Clean(text)), func(c rune) bool { return c == ' ' }))
+	l.wrapped(lead, strings.FieldsFunc(display.Clean(text).String(), func(c rune) bool { return c == ' ' }))
 }
 
 // wrapped is prose of words that stay whole, whatever is in them.
 func (l lines) wrapped(lead string, words []string) {
-	indent := display.Width(display.Text(lead))
+	indent := display.Clean(lead).Width()
 	line, used := lead, indent
 	for i, word := range words {
-		cells := display.Width(display.Clean(word))
+		cells := display.Clean(word).Width()
 		switch {
 		case i == 0:
 		case used+1+cells <= columns:

@@ -246,7 +246,7 @@ func rowLines(text []byte, tokens []stream.Token, row layout.Row) (out []string)
 		}
 	}
 	for _, l := range strings.Split(string(line), "\n") {
-		out = append(out, string(display.Clean(l)))
+		out = append(out, display.Clean(l).String())
 	}
 	return out
 }

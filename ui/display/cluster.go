@@ -85,7 +85,7 @@ func swallow(b []byte, at, end int) (n, lost int) {
 
 // tagRun returns the length of the run of tag characters at the start of b, or of as many as fit one unit.
 func tagRun(b []byte) int {
-	n, cells := 0, Width(tagsOpen+tagsClose)
+	n, cells := 0, width(tagsOpen+tagsClose)
 	for n < len(b) {
 		r, size := utf8.DecodeRune(b[n:])
 		if !tag(r) {

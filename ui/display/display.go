@@ -22,11 +22,8 @@
 //   - Widths are those of x/ansi, which is what Bubble Tea measures with. Every unit is at least one cell wide and at
 //     most [MaxCells].
 //   - The units of a text, one after the other, are the clean text: their cells add up to its width.
+//   - What is drawn is a [Text], and there is no other way to make one: no conversion, no literal.
 package display
-
-// Text is text that is safe to draw: it holds no control character, no escape sequence, and nothing that is invisible
-// or reorders. Text from outside becomes a Text only in this package; a constant of our own may be converted.
-type Text string
 
 // Drawer fixes the alphabet that is drawn with. The zero value draws Unicode, and the functions of this package are
 // its methods. With ASCII set, nothing above 0x7e is ever produced: é is \u00e9, an escape is \x1b.
@@ -38,14 +35,14 @@ func Clean(s string) Text { return Drawer{}.Clean(s) }
 // Clean is the function [Clean] with this drawer's alphabet.
 func (d Drawer) Clean(s string) Text {
 	if plain(s) {
-		return Text(s)
+		return Text{s, len(s)}
 	}
 	return d.CleanBytes([]byte(s))
 }
 
 // CleanBytes is [Drawer.Clean] for bytes.
 func (d Drawer) CleanBytes(b []byte) Text {
-	return Text(d.AppendClean(make([]byte, 0, len(b)), b))
+	return textOf(string(d.AppendClean(make([]byte, 0, len(b)), b)))
 }
 
 // AppendClean appends the clean form of src to dst. It allocates nothing but what dst needs to grow.
@@ -65,7 +62,7 @@ func (d Drawer) AppendClean(dst, src []byte) []byte {
 }
 
 // plain reports whether every byte of s is printable ASCII.
-func plain[S ~string](s S) bool {
+func plain(s string) bool {
 	for i := range len(s) {
 		if s[i]-0x20 > 0x7e-0x20 {
 			return false

@@ -14,13 +14,13 @@ func TestHostile(t *testing.T) {
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
 			got := Clean(c.in)
-			if string(got) != c.shown {
+			if got.String() != c.shown {
 				t.Errorf("Clean(%+q)\n got %+q\nwant %+q", c.in, got, c.shown)
 			}
-			if w := Width(got); w != c.cells {
+			if w := got.Width(); w != c.cells {
 				t.Errorf("Width(%+q) = %d, want %d", got, w, c.cells)
 			}
-			if got := (Drawer{ASCII: true}).Clean(c.in); string(got) != c.ascii {
+			if got := (Drawer{ASCII: true}).Clean(c.in); got.String() != c.ascii {
 				t.Errorf("ASCII Clean(%+q)\n got %q\nwant %q", c.in, got, c.ascii)
 			}
 			if altered(c.in) != (c.in != c.shown) {
@@ -103,20 +103,20 @@ func TestPlainLen(t *testing.T) {
 
 func TestTruncateAndPad(t *testing.T) {
 	for _, c := range []struct {
-		in    Text
+		in    literal
 		cells int
-		want  Text
-		ascii Text
+		want  literal
+		ascii literal
 	}{
 		{"hello", 5, "hello", "hello"}, {"hello", 4, "hel…", "h..."}, {"hello", 1, "…", "."}, {"hello", 0, "", ""},
 		{"hello", -1, "", ""}, {"日本語", 6, "日本語", "日本語"}, {"日本語", 5, "日本…", "日..."},
 		{"日本語", 4, "日… ", "... "}, {"e\u0301e\u0301e\u0301", 2, "e\u0301…", ".."}, {"", 2, "  ", "  "},
 		{"👨‍👩‍👧ab", 3, "👨‍👩‍👧…", "..."},
 	} {
-		if got := (Drawer{}).Pad(c.in, c.cells); got != c.want {
+		if got := (Drawer{}).Pad(Lit(c.in), c.cells); got != Lit(c.want) {
 			t.Errorf("Pad(%+q, %d) = %+q, want %+q", c.in, c.cells, got, c.want)
 		}
-		if got := (Drawer{ASCII: true}).Pad(c.in, c.cells); got != c.ascii {
+		if got := (Drawer{ASCII: true}).Pad(Lit(c.in), c.cells); got != Lit(c.ascii) {
 			t.Errorf("ASCII Pad(%+q, %d) = %+q, want %+q", c.in, c.cells, got, c.ascii)
 		}
 	}
@@ -142,7 +142,7 @@ func TestLongUnits(t *testing.T) {
 			}
 			rest, sum = rest[n:], sum+cells
 		}
-		if w := Width(Text(out)); w != sum {
+		if w := width(string(out)); w != sum {
 			t.Errorf("%+q: width %d, units %d", s, w, sum)
 		}
 	}
@@ -151,7 +151,7 @@ func TestLongUnits(t *testing.T) {
 func TestTagRunContinues(t *testing.T) {
 	got := Clean(tagged(strings.Repeat("x", 60)))
 	want := `⟨tags:"` + strings.Repeat("x", 55) + `"⟩⟨tags:"xxxxx"⟩`
-	if string(got) != want {
+	if got.String() != want {
 		t.Errorf("got %q", got)
 	}
 }

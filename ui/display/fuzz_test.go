@@ -42,33 +42,33 @@ func TestMixtures(t *testing.T) {
 func checkLaws(t *testing.T, b []byte) {
 	for _, d := range []Drawer{{}, {ASCII: true}} {
 		got := d.CleanBytes(b)
-		if r, ok := unsafeRune(string(got), d.ASCII); ok {
+		if r, ok := unsafeRune(got.String(), d.ASCII); ok {
 			t.Fatalf("%+v: Clean(%+q) = %+q holds %U", d, b, got, r)
 		}
-		if again := d.Clean(string(got)); again != got {
+		if again := d.Clean(got.String()); again != got {
 			t.Fatalf("%+v: Clean(%+q) is %+q, cleaned again %+q", d, b, got, again)
 		}
-		if d.Clean(string(b)) != got || !bytes.Equal(d.AppendClean([]byte("x"), b), []byte("x"+got)) {
+		if d.Clean(string(b)) != got || !bytes.Equal(d.AppendClean([]byte("x"), b), []byte("x"+got.String())) {
 			t.Fatalf("%+v: %+q: the forms of Clean differ", d, b)
 		}
 		units, cells := walk(t, d, b)
-		if units != string(got) || cells != Width(got) || cells != ansi.StringWidth(string(got)) {
-			t.Fatalf("%+v: %+q is %+q of %d cells, its units are %+q of %d", d, b, got, Width(got), units, cells)
+		if units != got.String() || cells != got.Width() || cells != ansi.StringWidth(got.String()) {
+			t.Fatalf("%+v: %+q is %+q of %d cells, its units are %+q of %d", d, b, got, got.Width(), units, cells)
 		}
 		for _, n := range []int{1, 2, cells / 2, cells - 1, cells + 3} {
-			if cut := d.Truncate(got, n); Width(cut) > max(n, 0) {
+			if cut := d.Truncate(got, n); cut.Width() > max(n, 0) {
 				t.Fatalf("Truncate(%+q, %d) = %+q", got, n, cut)
 			}
-			if full := d.Pad(got, n); Width(full) != max(n, 0) {
+			if full := d.Pad(got, n); full.Width() != max(n, 0) {
 				t.Fatalf("Pad(%+q, %d) = %+q", got, n, full)
 			}
 		}
 	}
-	if altered(string(b)) != (string(Drawer{}.CleanBytes(b)) != string(b)) {
+	if altered(string(b)) != (Drawer{}.CleanBytes(b).String() != string(b)) {
 		t.Fatalf("Altered(%+q) = %t", b, altered(string(b)))
 	}
 	// What follows an unterminated sequence stays visible.
-	if open := (Drawer{}).CleanBytes(append(b[:len(b):len(b)], "\x1b]0;visible"...)); !strings.HasSuffix(string(open), "␛]0;visible") {
+	if open := (Drawer{}).CleanBytes(append(b[:len(b):len(b)], "\x1b]0;visible"...)); !strings.HasSuffix(open.String(), "␛]0;visible") {
 		t.Fatalf("Clean swallows: %+q", open)
 	}
 }

@@ -1,63 +1,65 @@
 package display
 
-import (
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
-)
-
-// Width returns the number of cells that t takes on the screen.
-func Width(t Text) int {
-	if plain(t) {
-		return len(t)
-	}
-	return ansi.StringWidth(string(t))
-}
+import "strings"
 
 // Truncate returns t if it is at most so many cells wide, and else as much of it as fits with an ellipsis behind it.
-func Truncate(t Text, cells int) Text { return Drawer{}.Truncate(t, cells) }
-
-// Truncate is the function [Truncate] with this drawer's ellipsis.
 func (d Drawer) Truncate(t Text, cells int) Text {
 	if cells <= 0 {
-		return ""
+		return Text{}
 	}
-	if Width(t) <= cells {
+	if t.cells <= cells {
 		return t
 	}
 	end := d.ellipsis(cells)
-	room := cells - Width(end)
-	b := []byte(t)
-	at := 0
-	for at < len(b) && room > 0 {
-		n := min(PlainLen(b[at:]), room)
-		width := n
+	at, wide := t.cut(cells - width(end))
+	return Text{t.s[:at] + end, wide + width(end)}
+}
+
+// Skip returns t without its first units, as many as it takes to lose so many cells.
+func Skip(t Text, cells int) Text {
+	if cells <= 0 {
+		return t
+	}
+	at, wide := t.cut(cells)
+	if wide < cells && at < len(t.s) { // a unit that is wider than what is left
+		n, more := Measure([]byte(t.s[at:]))
+		at, wide = at+n, wide+more
+	}
+	return Text{t.s[at:], t.cells - wide}
+}
+
+// cut is where the first so many cells of t end, at most, and how wide they are.
+func (t Text) cut(cells int) (at, wide int) {
+	b := []byte(t.s)
+	for at < len(b) && wide < cells {
+		n := min(PlainLen(b[at:]), cells-wide)
+		w := n
 		if n == 0 {
-			n, width = Measure(b[at:])
+			n, w = Measure(b[at:])
 		}
-		if width > room {
+		if wide+w > cells {
 			break
 		}
-		at, room = at+n, room-width
+		at, wide = at+n, wide+w
 	}
-	return t[:at] + end
+	return at, wide
 }
 
 // Pad returns t cut, or filled with spaces, to exactly so many cells.
 func (d Drawer) Pad(t Text, cells int) Text {
 	t = d.Truncate(t, cells)
-	if n := cells - Width(t); n > 0 {
-		t += Text(strings.Repeat(" ", n))
+	if n := cells - t.cells; n > 0 {
+		t = Text{t.s + strings.Repeat(" ", n), cells}
 	}
 	return t
 }
 
 // ellipsis is the mark for text that is cut, no wider than cells.
-func (d Drawer) ellipsis(cells int) Text {
+func (d Drawer) ellipsis(cells int) string {
 	switch {
 	case d.ASCII:
-		return Text("...")[:min(3, cells)]
-	case Width("…") > cells:
+		return "..."[:min(3, cells)]
+	case width("…") > cells:
 		return ""
 	}
 	return "…"

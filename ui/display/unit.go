@@ -32,7 +32,7 @@ func (d Drawer) Next(b []byte) Unit {
 		return Unit{Len: p.n, Cells: p.cells, Shown: string(b[:p.n])}
 	}
 	shown := d.shown(b, p)
-	return Unit{Len: p.n, Cells: Width(Text(shown)), Shown: shown, Altered: true}
+	return Unit{Len: p.n, Cells: width(shown), Shown: shown, Altered: true}
 }
 
 // Measure is the function [Measure] with this drawer's alphabet.
@@ -41,7 +41,7 @@ func (d Drawer) Measure(b []byte) (n, cells int) {
 	if !p.altered() {
 		return p.n, p.cells
 	}
-	return p.n, Width(Text(d.shown(b, p)))
+	return p.n, width(d.shown(b, p))
 }
 
 // PlainLen returns the length of the prefix of b in which every byte is a printable ASCII character of one cell that

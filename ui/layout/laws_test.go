@@ -201,9 +201,9 @@ func (b *bed) show() string {
 		for _, s := range b.spans(r) {
 			extra := strings.Repeat(" ", s.extra)
 			if b.plain != nil {
-				line += strings.ReplaceAll(extra, " ", "|") + string(b.draw.CleanBytes(s.text))
+				line += strings.ReplaceAll(extra, " ", "|") + b.draw.CleanBytes(s.text).String()
 			} else {
-				line += string(b.draw.CleanBytes(s.text)) + extra
+				line += b.draw.CleanBytes(s.text).String() + extra
 			}
 		}
 		lines = append(lines, strings.TrimRight(line, " "))
