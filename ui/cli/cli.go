@@ -18,6 +18,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"toolscope/ui/display"
 )
@@ -104,16 +105,16 @@ func (a *app) command() *cobra.Command {
 		Long: `toolscope shows LLM tool calls while they stream: each call's arguments as they
 grow, and what state the call is really in.
 
-  toolscope                     play the embedded demo (or read standard input when it is piped)
-  toolscope agent.sse           inspect a capture, a log, a body saved by curl -N or curl -i
-  toolscope -f proxy.log        follow a file that grows
-  curl -N … | toolscope         watch a stream, live
-  toolscope connect PROVIDER …  send a request and watch the answer
-  toolscope proxy               stand in front of providers, watch and record
-  toolscope print FILE          the calls, without a screen
-  toolscope replay FILE         what becomes of the calls when they are sent back
-  toolscope serve FILE          answer like the provider that was recorded
-  toolscope explain CODE        what a finding means, and what to do`,
+  toolscope                    play the demo, or read standard input if piped
+  toolscope agent.sse          inspect a capture, a log, a body that curl saved
+  toolscope -f proxy.log       follow a file that grows
+  curl -N … | toolscope        watch a stream, live
+  toolscope connect PROVIDER … send a request and watch the answer
+  toolscope proxy              stand in front of providers, watch and record
+  toolscope print FILE         the calls, without a screen
+  toolscope replay FILE        what becomes of the calls when they are sent back
+  toolscope serve FILE         answer like the provider that was recorded
+  toolscope explain CODE       what a finding means, and what to do`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -121,7 +122,13 @@ grow, and what state the call is really in.
 		RunE:          func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	root.SetVersionTemplate("toolscope {{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", columns)))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var invalid *pflag.InvalidValueError
+		if errors.As(err, &invalid) {
+			f := invalid.GetFlag()
+			err = fmt.Errorf("--%s %q: wanted is %s", f.Name, invalid.GetValue(), wantedOf[f.Value.Type()])
+		}
 		return usagef("%w\n%s --help lists the flags", err, cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -137,8 +144,13 @@ grow, and what state the call is really in.
 	return root
 }
 
+// wantedOf says what would be right for a flag of a type.
+var wantedOf = map[string]string{
+	"bool": "true or false", "int": "a whole number, as in 3", "float64": "a number, as in 0.5", "duration": "a time, as in 30s or 2m",
+}
+
 func (a *app) openFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
+	a.followFlag(cmd)
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "play a capture with its own timing, 0.25 to 16 times as fast")
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)

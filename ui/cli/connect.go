@@ -28,20 +28,21 @@ type connectFlags struct {
 	timeout                time.Duration
 }
 
-const connectHelp = `Sends a request and watches the answer, on the screen or, where standard output is
-no terminal or with --format, printed.
+const connectHelp = `Sends a request and watches the answer, on the screen or, where standard output
+is no terminal or with --format, printed.
 
   toolscope connect anthropic "What is the weather in Oslo?" --tools tools.json
-  toolscope connect openai/gpt-5.4,gemini,mistral --tools tools.json --system @system.md - < prompt.txt
+  toolscope connect openai/gpt-5.4,gemini --system @system.md - < prompt.txt
   toolscope connect ollama --model qwen3 --base-url http://box:11434 hello
   toolscope connect --request body.json
 
-Several providers get the same prompt and tools, each in its own form: tools may be
-declared as any protocol does it, or as MCP servers list them. No tool is ever run.
-PROVIDER is a name from 'toolscope help hosts', PROVIDER/MODEL one with its model.
+Several providers get the same prompt and tools, each in its own form: tools may
+be declared as any protocol does it, or as MCP servers list them. No tool is
+ever run. PROVIDER is a name from 'toolscope help hosts', PROVIDER/MODEL one
+with its model.
 
-Keys are read from the environment and go to the provider, nowhere else. An error is
-shown in the provider's own words; the exit code is 1 then.`
+Keys are read from the environment and go to the provider, nowhere else. An
+error is shown in the provider's own words; the exit code is 1 then.`
 
 func (a *app) connectCommand() *cobra.Command {
 	var f connectFlags

@@ -260,6 +260,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"version", "x"}, 2, "no arguments"},
 		{[]string{"print", "--prices"}, 2, "--prices"},
 		{[]string{"open", "--speed", "99", file}, 2, "0.25 to 16"},
+		{[]string{"open", "--speed", "fast", file}, 2, `--speed "fast": wanted is a number`},
+		{[]string{"connect", "--timeout", "5", "anthropic"}, 2, `--timeout "5": wanted is a time, as in 30s`},
 		{[]string{"open", "--theme", "monokia", file}, 2, "did you mean monokai"},
 	} {
 		out := command(t, nil, c.args...)

@@ -87,21 +87,26 @@ const pricesHelp = `A turn costs what the provider says, or else its tokens at t
 built-in, dated table. ~ marks a figure that is approximate, or not final yet. A
 model that is not in the table has no cost: unknown is not zero.
 
-Prices of your own go before the built-in ones. They are read from --prices FILE,
-or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the folder
-of configuration, and are US dollars for a million tokens:
+Prices of your own go before the built-in ones. They are read from --prices
+FILE, or else from $TOOLSCOPE_PRICES, or else from toolscope/prices.json in the
+folder of configuration, and are US dollars for a million tokens:
 
   [
-  {"provider":"openai","id":"gpt-x","input":2.5,"output":10,"cache_read":0.25,"as_of":"2026-08-21"},
-  {"provider":"llm.example.com","id":"gpt-x","input":3,"output":12,"as_of":"2026-08-21"}
+  {"provider":"openai","id":"gpt-x","input":2.5,"output":10,
+   "cache_read":0.25,"as_of":"2026-08-21"},
+  {"provider":"llm.example.com","id":"gpt-x","input":3,"output":12,
+   "as_of":"2026-08-21"}
   ]
 
-  provider, id                  who sells, as the built-in table has it, or a host; the model
-  input, output, as_of          what must be there, and the day it was true
+  provider, id              who sells, as the built-in table has it, or a host;
+                            the model
+  input, output, as_of      what must be there, and the day it was true
   cache_read, cache_write,
-  cache_write_hour              of tokens read from and written to the cache
-  tiers                         [{"over":200000,"input":5}, {"service":"fast","input":30}]: other prices
-                                for the whole of a request of more input, or of a service tier`
+  cache_write_hour          of tokens read from and written to the cache
+  tiers                     [{"over":200000,"input":5},
+                             {"service":"fast","input":30}]: other prices for
+                            the whole of a request of more input, or of a
+                            service tier`
 
 func targetsHelp(l lines) {
 	l.prose("", "Targets: where history goes, as replay --to takes them, and the rules that are kept there. Also: all.")

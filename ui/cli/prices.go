@@ -39,15 +39,11 @@ func (a *app) prices() (*price.Table, error) {
 		path = filepath.Join(folder, "toolscope", "prices.json")
 		name, optional = path, true
 	}
-	text, err := os.ReadFile(path)
+	text, err := readFile(path)
 	switch {
 	case optional && errors.Is(err, fs.ErrNotExist):
 		return table, nil
 	case err != nil:
-		var at *fs.PathError
-		if errors.As(err, &at) {
-			err = at.Err // the path is named already
-		}
 		return nil, fmt.Errorf("%s: %w\na JSON list of prices is read from there: toolscope help prices", name, err)
 	}
 	rows, err := price.Parse(text)

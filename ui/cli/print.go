@@ -29,7 +29,7 @@ func (a *app) printCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&a.format, "format", "text", "text, or jsonl: one JSON object a call and turn")
 	a.pricesFlag(cmd)
-	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
+	a.followFlag(cmd)
 	a.reading.add(cmd.Flags())
 	return cmd
 }

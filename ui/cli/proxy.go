@@ -25,9 +25,9 @@ type proxyFlags struct {
 	headless, printEnv, public bool
 }
 
-const proxyHelp = `Stands between clients and providers: passes on what they say, byte by byte and at
-once, and shows the calls while they stream. Clients are sent here by their base URL;
-on the screen, and with --print-env, stand the variables that do so.
+const proxyHelp = `Stands between clients and providers: passes on what they say, byte by byte and
+at once, and shows the calls while they stream. Clients are sent here by their
+base URL; on the screen, and with --print-env, stand the variables that do so.
 
   toolscope proxy --listen 127.0.0.1:8080
   ANTHROPIC_BASE_URL=http://127.0.0.1:8080/anthropic claude
@@ -35,18 +35,19 @@ on the screen, and with --print-env, stand the variables that do so.
   toolscope proxy --to https://api.example.com/v1
 
 The first part of the path says which provider a request is for, by its name in
-'toolscope help hosts': /anthropic, /openai, /gemini, /ollama, /openrouter …. What
-follows is put behind the provider's address. --to URL sends everything to one
-upstream; --to NAME=URL sends /NAME to another address. Where a variable names a
-provider's address (ANTHROPIC_BASE_URL, OLLAMA_HOST …), that is where it goes.
+'toolscope help hosts': /anthropic, /openai, /gemini, /ollama, /openrouter ….
+What follows is put behind the provider's address. --to URL sends everything to
+one upstream; --to NAME=URL sends /NAME to another address. Where a variable
+names a provider's address (ANTHROPIC_BASE_URL, OLLAMA_HOST …), that is where it
+goes.
 
-Without a terminal, with --headless or with --format, calls are printed as turns end.
-Keys, and what else looks like a secret, are replaced before anything is shown or
-recorded. Only this machine can connect, unless --public, which wants a --token: clients
-show it as the first part of the path.
+Without a terminal, with --headless or with --format, calls are printed as turns
+end. Keys, and what else looks like a secret, are replaced before anything is
+shown or recorded. Only this machine can connect, unless --public, which wants a
+--token: clients show it as the first part of the path.
 
-Exit codes: 3 when the recording has gaps or secrets may have passed, because there were
-too many to look for; otherwise 128+n when signal n ends it.`
+Exit codes: 3 when the recording has gaps or secrets may have passed, because
+there were too many to look for; otherwise 128+n when signal n ends it.`
 
 func (a *app) proxyCommand() *cobra.Command {
 	var f proxyFlags

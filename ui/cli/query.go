@@ -2,11 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -51,7 +52,11 @@ func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
 	}
 	var tools host.Tools
 	if f.tools != "" {
-		if tools, err = readTools(f.tools); err != nil {
+		text, err := readFile(f.tools)
+		if err == nil {
+			tools, err = host.ReadTools(text)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("--tools %s: %w", f.tools, err)
 		}
 	}
@@ -60,26 +65,18 @@ func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
 		return nil, err
 	}
 	r.Messages = []dialect.Message{{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: prompt}}}}
-	for i := range list {
-		q := &list[i]
+	return f.build(list, func(q *query, address string) error {
 		if q.model == "" {
-			return nil, usagef("%s: which model?\n--model MODEL, or %s/MODEL", q.label, q.host.Name)
+			return usagef("%s: which model?\n--model MODEL, or %s/MODEL", q.label, q.host.Name)
 		}
 		mine := r
 		mine.Model = q.model
 		if left := tools.Declare(&mine, q.host.To()); len(left) > 0 {
 			a.notef("%s: not declared, because another provider runs it: %s", q.label, strings.Join(left, ", "))
 		}
-		address, err := q.host.Where(f.baseURL, os.Getenv)
-		if err != nil {
-			return nil, err
-		}
 		q.url, q.body = q.host.Build(mine, address)
-		if err := q.address(f); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+		return nil
+	})
 }
 
 // rawQueries are requests whose body the user wrote.
@@ -107,15 +104,25 @@ func (a *app) rawQueries(args []string, f *connectFlags) ([]query, error) {
 	} else {
 		return nil, usagef("--request %s: the shape of the body is that of no known protocol\ntoolscope connect PROVIDER --request FILE", f.request)
 	}
+	return f.build(list, func(q *query, address string) error {
+		q.body = body
+		q.url, q.model = q.host.RawRequest(body, f.model, address)
+		return nil
+	})
+}
+
+// build has each request made for the address of its host, and puts its headers on it.
+func (f *connectFlags) build(list []query, request func(q *query, address string) error) ([]query, error) {
 	for i := range list {
 		q := &list[i]
 		address, err := q.host.Where(f.baseURL, os.Getenv)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = request(q, address)
 		}
-		q.body = body
-		q.url, q.model = q.host.RawRequest(body, f.model, address)
-		if err := q.address(f); err != nil {
+		if err == nil {
+			err = q.address(f)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -130,13 +137,7 @@ func (f *connectFlags) hosts(names string) (list []query, err error) {
 		if err != nil {
 			return nil, &usageError{err}
 		}
-		if model == "" {
-			model = f.model
-		}
-		if model == "" {
-			model = h.Model
-		}
-		list = append(list, query{label: strings.TrimSpace(word), host: h, model: model})
+		list = append(list, query{label: strings.TrimSpace(word), host: h, model: cmp.Or(model, f.model, h.Model)})
 	}
 	if f.baseURL != "" && len(list) > 1 {
 		return nil, usagef("--base-url: one address, and %d providers", len(list))
@@ -182,12 +183,8 @@ func (q *query) address(f *connectFlags) error {
 
 // isKey reports whether a header is where the host's key goes.
 func (q *query) isKey(name string) bool {
-	for _, k := range q.host.Keys {
-		if strings.EqualFold(k.Header, name) {
-			return true
-		}
-	}
-	return strings.EqualFold(name, "Authorization")
+	return strings.EqualFold(name, "Authorization") ||
+		slices.ContainsFunc(q.host.Keys, func(k host.Key) bool { return strings.EqualFold(k.Header, name) })
 }
 
 // isHeader reports whether a request can carry a header.
@@ -228,13 +225,4 @@ func textOrFile(text string) (string, error) {
 	}
 	content, err := os.ReadFile(path)
 	return strings.ToValidUTF8(string(content), "\uFFFD"), err
-}
-
-func readTools(path string) (host.Tools, error) {
-	text, err := os.ReadFile(path)
-	var at *os.PathError
-	if errors.As(err, &at) {
-		return host.Tools{}, at.Err // the path is named already
-	}
-	return host.ReadTools(text)
 }

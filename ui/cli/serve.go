@@ -29,15 +29,19 @@ func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use: "serve CAPTURE…", Short: "Answer like the provider that was recorded",
-		Long: `Answers HTTP requests with recorded responses, for a client to be tested against.
-Prints the URL to give to the client as its base, and serves until it is told to end.
+		Long: `Answers HTTP requests with recorded responses, for a client to be tested
+against. Prints the URL to give to the client as its base, and serves until it
+is told to end.
 
-A request gets the first unused response whose method and path are its own, the last
-one again when all were used; bodies without a path, as curl -N saves them, answer
-any POST. GET / tells what there is. Chunks come with their recorded timing.
+A request gets the first unused response whose method and path are its own, the
+last one again when all were used; bodies without a path, as curl -N saves them,
+answer any POST. GET / tells what there is. Chunks come with their recorded
+timing.
 
 Faults, in the order in which those that are combined take effect:
-` + faultTable() + `
+
+` + page(faultTable) + `
+
 An event is a server-sent event with data, a line of JSON, or a binary message.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "CAPTURE")
@@ -54,11 +58,10 @@ An event is a server-sent event with data, a line of JSON, or a binary message.`
 	return cmd
 }
 
-func faultTable() (text string) {
+func faultTable(l lines) {
 	for _, f := range serve.Faults() {
-		text += fmt.Sprintf("\n  %-16s %s", f[0], f[1])
+		l.prose(fmt.Sprintf("  %-16s ", f[0]), f[1])
 	}
-	return text + "\n"
 }
 
 // serve answers requests from captures until a signal.

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -108,6 +110,10 @@ func title(paths []string) string {
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
+func (a *app) followFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
+}
+
 // readFlags say how what comes is read.
 type readFlags struct {
 	dialect string
@@ -158,4 +164,14 @@ func (r *readFlags) requestBody() ([]byte, error) {
 		return nil, fmt.Errorf("--request %s: declares no tools of a known protocol\nwanted is the body that was sent, as in {\"model\": …, \"tools\": […]}", r.request)
 	}
 	return body, nil
+}
+
+// readFile is what is in a file; an error does not name the path, which the caller does.
+func readFile(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	return text, err
 }
