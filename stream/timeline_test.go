@@ -109,19 +109,19 @@ func TestTimelineBounds(t *testing.T) {
 }
 
 func TestTimelineManyEvents(t *testing.T) {
-	const n = 3*timelineBlock + 7
+	const n = 3*listBlock + 7
 	var tl Timeline
 	tl.Append(opened(0, "id", "f"))
 	for range n - 1 {
 		tl.Append(args(0, ` `))
 	}
-	for _, at := range []int{1, timelineBlock - 1, timelineBlock, timelineBlock + 1, n} {
+	for _, at := range []int{1, listBlock - 1, listBlock, timelineBlock + 1, n} {
 		if got := len(tl.At(at).Turn(0).Calls[0].Args()); got != at-1 {
 			t.Errorf("At(%d): %d bytes", at, got)
 		}
 	}
-	if tl.Len() != n || tl.Event(timelineBlock).Text != " " {
-		t.Errorf("Len %d, event %v", tl.Len(), tl.Event(timelineBlock))
+	if tl.Len() != n || tl.Event(listBlock).Text != " " {
+		t.Errorf("Len %d, event %v", tl.Len(), tl.Event(listBlock))
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 type Wire struct {
 	blocks  [][]byte // wireBlock bytes each, the last one filling up
 	size    int64
-	records []mark
-	frames  []int64 // end offset of each frame
+	records list[mark]
+	frames  list[int64] // end offset of each frame
 }
 
 const wireBlock = 256 << 10
@@ -25,7 +25,7 @@ type mark struct {
 
 // Append adds the bytes of one record.
 func (w *Wire) Append(p []byte, at time.Duration) {
-	w.records = append(w.records, mark{w.size, at})
+	w.records.add(mark{w.size, at})
 	w.size += int64(len(p))
 	for len(p) > 0 {
 		n := len(w.blocks)
@@ -46,35 +46,36 @@ func (w *Wire) Append(p []byte, at time.Duration) {
 
 // EndFrame says that a frame ends at offset end, and returns its number.
 func (w *Wire) EndFrame(end int64) int32 {
-	w.frames = append(w.frames, end)
-	return int32(len(w.frames) - 1)
+	w.frames.add(end)
+	return int32(w.frames.n - 1)
 }
 
 // Size is the number of bytes received.
 func (w *Wire) Size() int64 { return w.size }
 
 // Frames is the number of frames.
-func (w *Wire) Frames() int { return len(w.frames) }
+func (w *Wire) Frames() int { return w.frames.n }
 
 // Records is the number of records.
-func (w *Wire) Records() int { return len(w.records) }
+func (w *Wire) Records() int { return w.records.n }
 
 // Record returns the bytes of record n, which the caller must not change, and
 // when they came.
 func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	end := w.size
-	if n+1 < len(w.records) {
-		end = w.records[n+1].off
+	if n+1 < w.records.n {
+		end = w.records.at(n + 1).off
 	}
-	return w.Bytes(w.records[n].off, end), w.records[n].at
+	r := w.records.at(n)
+	return w.Bytes(r.off, end), r.at
 }
 
 // FrameSpan is where frame n begins and ends.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	if n > 0 {
-		start = w.frames[n-1]
+		start = *w.frames.at(int(n) - 1)
 	}
-	return start, w.frames[n]
+	return start, *w.frames.at(int(n))
 }
 
 // Bytes returns the bytes [start, end), which the caller must not change.
@@ -96,9 +97,9 @@ func (w *Wire) Bytes(start, end int64) []byte {
 
 // RecordAt is the number of the record that brought the byte at off, and when.
 func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
-	n = sort.Search(len(w.records), func(i int) bool { return w.records[i].off > off }) - 1
+	n = sort.Search(w.records.n, func(i int) bool { return w.records.at(i).off > off }) - 1
 	if n < 0 {
 		return 0, NoTime
 	}
-	return n, w.records[n].at
+	return n, w.records.at(n).at
 }

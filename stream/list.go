@@ -1,0 +1,23 @@
+package stream
+
+// list is a list that is only appended to and may get long. It grows block by block: nothing is
+// copied, and little is held that is not used. The zero value is ready.
+type list[T any] struct {
+	blocks [][]T
+	n      int
+}
+
+const listBlock = 1024 // elements of a block
+
+func (l *list[T]) add(v T) {
+	b := len(l.blocks) - 1
+	if l.n%listBlock == 0 {
+		l.blocks = append(l.blocks, make([]T, 0, min(max(l.n, 32), listBlock))) // the first one grows
+		b++
+	}
+	l.blocks[b] = append(l.blocks[b], v)
+	l.n++
+}
+
+// at is element i, 0 ≤ i < n.
+func (l *list[T]) at(i int) *T { return &l.blocks[i/listBlock][i%listBlock] }
