@@ -115,7 +115,7 @@ func TestTimelineManyEvents(t *testing.T) {
 	for range n - 1 {
 		tl.Append(args(0, ` `))
 	}
-	for _, at := range []int{1, listBlock - 1, listBlock, timelineBlock + 1, n} {
+	for _, at := range []int{1, listBlock - 1, listBlock, listBlock + 1, n} {
 		if got := len(tl.At(at).Turn(0).Calls[0].Args()); got != at-1 {
 			t.Errorf("At(%d): %d bytes", at, got)
 		}
