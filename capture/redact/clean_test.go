@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"errors"
 	"net/http"
 	"reflect"
 	"strings"
@@ -120,21 +119,5 @@ func TestIdentity(t *testing.T) {
 		if text != "plain" || lost != 0 || got[0].Head.Header.Get("Content-Encoding") != coding {
 			t.Errorf("%q: %+v", coding, got)
 		}
-	}
-}
-
-// An error of the source comes after what is held back, and nothing comes after it.
-func TestSourceEndsWithItsError(t *testing.T) {
-	src := func(yield func(capture.Record, error) bool) {
-		_ = yield(capture.Record{Exchange: 1, Data: []byte("is sk-")}, nil) && yield(capture.Record{}, errors.New("torn"))
-	}
-	said := ""
-	for clean, err := range Source(src, redactor()) {
-		if said += string(clean.Record().Data); err != nil {
-			said += "|" + err.Error()
-		}
-	}
-	if said != "is sk-|torn" {
-		t.Error(said)
 	}
 }

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"encoding/base64"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -17,11 +16,10 @@ const (
 // once for each way in which base64 writes it. They are never forgotten. Finding one takes the same time however many
 // there are: four characters tell whether to look, and what is looked at is a sorted list.
 type knownValues struct {
-	sorted  []*knownValue
-	first   [256]bool
-	grams   []uint64 // a bit for each four characters that one begins with
-	held    [2]int   // secrets of requests and of answers
-	limited bool
+	sorted []*knownValue
+	first  [256]bool
+	grams  *gramSet // of what they begin with
+	held   [2]int   // secrets of requests and of answers
 }
 
 // knownValue is one spelling of one secret.
@@ -31,9 +29,6 @@ type knownValue struct {
 	secret string // what it spells
 	where  string // where the secret was seen first
 }
-
-// gramBits is how many bits there are for four characters: much more than are ever set.
-const gramBits = 1 << 20
 
 func (k *knownValues) find(text string) (at int, found bool) {
 	return slices.BinarySearchFunc(k.sorted, text, func(v *knownValue, text string) int { return strings.Compare(v.text, text) })
@@ -68,7 +63,6 @@ func (k *knownValues) add(secret, where string, answered bool) bool {
 		party, limit = 1, answerLimit
 	}
 	if k.held[party] == limit {
-		k.limited = true
 		return false
 	}
 	k.held[party]++
@@ -88,26 +82,13 @@ func (k *knownValues) insert(v *knownValue) {
 	}
 	k.first[v.text[0]] = true
 	if k.grams == nil {
-		k.grams = make([]uint64, gramBits/64)
+		k.grams = new(gramSet)
 	}
-	h := gramHash(gramOf(v.text))
-	k.grams[h/64] |= 1 << (h % 64)
+	k.grams.add(gramHash(gramOf([]byte(v.text))))
 }
 
 // begins tells whether a known value may begin with four characters.
-func (k *knownValues) begins(gram uint32) bool {
-	if k.grams == nil {
-		return false
-	}
-	h := gramHash(gram)
-	return k.grams[h/64]>>(h%64)&1 == 1
-}
-
-func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
-
-func gramOf(text string) uint32 {
-	return uint32(text[0])<<24 | uint32(text[1])<<16 | uint32(text[2])<<8 | uint32(text[3])
-}
+func (k *knownValues) begins(gram uint32) bool { return k.grams != nil && k.grams.has(gramHash(gram)) }
 
 func cut(text string) string { return text[:min(len(text), knownMax)] }
 
@@ -135,12 +116,4 @@ func phases(secret string) (list []string) {
 		}
 	}
 	return list
-}
-
-// limit says what was reached.
-func (k *knownValues) limit() string {
-	if !k.limited {
-		return ""
-	}
-	return fmt.Sprintf("too many secrets: %d of requests and %d of answers are looked for by value, and no more", k.held[0], k.held[1])
 }

@@ -93,13 +93,7 @@ func (m *matcher) last() byte { return byte(m.gram) }
 
 // held is where the first character stands that is not passed on, or limit.
 func (m *matcher) held(limit int64) int64 {
-	limit = m.spell.held(limit)
-	for i := range m.units {
-		if at := m.units[i].held(limit); at < limit {
-			return at
-		}
-	}
-	return limit
+	return held(m.units, m.spell.held(limit))
 }
 
 // holding tells whether there is such a character.
@@ -118,12 +112,6 @@ func (m *matcher) covered(d drop) {
 	m.forget()
 	m.pass([]byte{']'})
 	m.want, m.drop = want{}, d
-}
-
-func (m *matcher) release() {
-	for i := range m.units {
-		m.units[i].at, m.units[i].more = passed, nil
-	}
 }
 
 // bound tells whether a word may begin here. What colours a terminal's text is no part of a word.

@@ -59,10 +59,10 @@ func (m *messages) write(p []byte) {
 // next is the size of the next message if it is there, and otherwise 0.
 func (m *messages) next() int64 {
 	p := m.buf[m.read-m.base:]
-	if m.plain || len(p) < preludeSize {
-		if m.plain {
-			return int64(len(p))
-		}
+	switch {
+	case m.plain:
+		return int64(len(p))
+	case len(p) < preludeSize:
 		return 0
 	}
 	size := binary.BigEndian.Uint32(p)

@@ -144,15 +144,17 @@ var values = []struct{ bare, quoted, single, field *rule }{
 }
 
 // valueRules are the rules of a value without quotes, in quotes of two sorts, and of a JSON key.
-func valueRules(f, field fit) (rules struct{ bare, quoted, single, field *rule }) {
-	rules.bare = valueRule(visible+`{8,}`, inSentence(f), "([{", false)
-	rules.quoted = valueRule(inQuotes, inLine(f), `"`, true)
-	rules.single = valueRule(inSingle, inLine(f), "'`", true)
-	rules.field = valueRule(inQuotes, inLine(field), `"`, true)
+func valueRules(bare, field check) (rules struct{ bare, quoted, single, field *rule }) {
+	rules.bare = valueRule(rule{shape: visible + `{8,}`, fit: sentence, is: bare}, "([{", false)
+	rules.quoted = valueRule(rule{shape: inQuotes, is: inLine(bare)}, `"`, true)
+	rules.single = valueRule(rule{shape: inSingle, is: inLine(bare)}, "'`", true)
+	rules.field = valueRule(rule{shape: inQuotes, is: inLine(field)}, `"`, true)
 	return rules
 }
 
-// valueRule is the rule of a value that one of the ends follows, or none of them does.
-func valueRule(shape string, f fit, ends string, must bool) *rule {
-	return compiled([]*rule{{name: "value", after: "=", shape: shape, fit: f, ends: func(c byte) bool { return strings.IndexByte(ends, c) >= 0 == must }}})[0]
+// valueRule completes the rule of a value that one of the ends follows, or none of them does.
+func valueRule(r rule, ends string, must bool) *rule {
+	r.name, r.after = "value", "="
+	r.ends = func(c byte) bool { return strings.IndexByte(ends, c) >= 0 == must }
+	return compiled([]*rule{&r})[0]
 }

@@ -117,15 +117,13 @@ func TestNoCanaryOnDisk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			src := func(yield func(capture.Record, error) bool) {
-				for _, r := range recs {
-					if !yield(r, nil) {
-						return
-					}
-				}
+			r := withCodings()
+			var clean []capture.Record
+			for _, rec := range recs {
+				clean = append(clean, take(r, rec)...)
 			}
-			for clean := range Source(src, withCodings()) {
-				line, err := capture.EncodeRecord(clean.Record())
+			for _, rec := range append(clean, flushed(r)...) {
+				line, err := capture.EncodeRecord(rec)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -18,55 +18,34 @@ const (
 
 // plausible is a text that may be a credential where one is expected: it is not short, no placeholder, no number, and not
 // made of words and numbers only.
-func plausible(text []byte) int {
-	if odd(text) == 0 || !has(text, 'a', 'z') && !has(text, 'A', 'Z') {
-		return 0
-	}
-	return meant(text)
-}
+func plausible(text []byte) bool { return odd(text) > 0 && hasLetter(text) && meant(text) }
 
 // meant is a text that stands in a credential's place: it is not short and no placeholder.
-func meant(text []byte) int {
-	if len(text) < plausibleMin || placeholder(text) {
-		return 0
-	}
-	return len(text)
-}
+func meant(text []byte) bool { return len(text) >= plausibleMin && !placeholder(text) }
 
 // random is a text that nobody writes by chance. Only such a text is looked for elsewhere, and taken for a secret because
 // of a name before it.
-func random(text []byte) int {
-	if plausible(text) == 0 || odd(text) < randomMin || identifier(text) || entropy(text)*float64(len(text)) < randomBits {
-		return 0
-	}
-	return len(text)
+func random(text []byte) bool {
+	return plausible(text) && odd(text) >= randomMin && !identifier(text) && entropy(text)*float64(len(text)) >= randomBits
 }
 
 // varied wants a digit, or letters of both cases.
-func varied(text []byte) int {
-	if !has(text, '0', '9') && (!has(text, 'a', 'z') || !has(text, 'A', 'Z')) {
-		return 0
-	}
-	return len(text)
-}
+func varied(text []byte) bool { return has(text, '0', '9') || hasBothCases(text) }
 
 // mixed wants letters and digits, in no words, and so many bits a character.
-func mixed(bits float64) fit {
-	return func(text []byte) int {
-		if odd(text) < randomMin || !has(text, '0', '9') || !has(text, 'a', 'z') && !has(text, 'A', 'Z') || entropy(text) < bits || placeholder(text) {
-			return 0
-		}
-		return len(text)
+func mixed(bits float64) check {
+	return func(text []byte) bool {
+		return odd(text) >= randomMin && has(text, '0', '9') && hasLetter(text) && entropy(text) >= bits && !placeholder(text)
 	}
 }
 
-// mixedCase wants a digit, and letters of both cases.
-func mixedCase(text []byte) int {
-	if !has(text, 'a', 'z') || !has(text, 'A', 'Z') {
-		return 0
-	}
-	return mixed(3)(text)
+// scattered wants letters of both cases and digits, as only chance puts them.
+func scattered(text []byte) bool {
+	return changes(text)*5 >= len(text)*2 && hasBothCases(text) && mixed(3)(text)
 }
+
+func hasLetter(text []byte) bool    { return has(text, 'a', 'z') || has(text, 'A', 'Z') }
+func hasBothCases(text []byte) bool { return has(text, 'a', 'z') && has(text, 'A', 'Z') }
 
 func has(text []byte, from, to byte) bool {
 	return bytes.ContainsFunc(text, func(c rune) bool { return rune(from) <= c && c <= rune(to) })
@@ -111,10 +90,10 @@ func word(segment []byte) bool {
 
 // identifier tells whether a text is a name as programs have them: testRSA2048Key.
 func identifier(text []byte) bool {
-	return trailing(text, &inWord) == len(text) && has(text, 'a', 'z') && has(text, 'A', 'Z') && changes(text)*3 <= len(text)
+	return trailing(text, inWord) == len(text) && hasBothCases(text) && changes(text)*3 <= len(text)
 }
 
-var inWord = *classOf("_", "az", "AZ", "09")
+var inWord = classOf("_", "az", "AZ", "09")
 
 // changes is how often a text changes between capitals, other letters and digits.
 func changes(text []byte) (n int) {
@@ -134,14 +113,6 @@ func sortOf(c byte) int {
 		return 1
 	}
 	return 2
-}
-
-// scattered wants letters of both cases and digits, as only chance puts them.
-func scattered(text []byte) int {
-	if changes(text)*5 < len(text)*2 {
-		return 0
-	}
-	return mixedCase(text)
 }
 
 // entropy is how many bits a character of the text says, as far as its own characters tell.
@@ -180,38 +151,20 @@ func placeholder(text []byte) bool {
 }
 
 // noExample leaves the keys of Amazon's manuals alone.
-func noExample(text []byte) int {
-	if bytes.HasSuffix(text, []byte("EXAMPLE")) {
-		return 0
-	}
-	return len(text)
-}
+func noExample(text []byte) bool { return !bytes.HasSuffix(text, []byte("EXAMPLE")) }
 
 // sentence leaves the full stop behind a secret to its sentence.
 func sentence(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
-// inSentence is a fit for what a full stop may follow.
-func inSentence(f fit) fit {
-	return func(text []byte) int { return f(text[:sentence(text)]) }
-}
-
-// inLine is a fit for what stands in quotes. Something long with spaces in it is a text.
-func inLine(f fit) fit {
-	return func(text []byte) int {
-		if len(text) > lineMax && bytes.IndexByte(text, ' ') >= 0 {
-			return 0
-		}
-		return f(text)
-	}
+// inLine is a check of what stands in quotes. Something long with spaces in it is a text.
+func inLine(is check) check {
+	return func(text []byte) bool { return (len(text) <= lineMax || bytes.IndexByte(text, ' ') < 0) && is(text) }
 }
 
 // basic is what a name and a password are coded as.
-func basic(text []byte) int {
+func basic(text []byte) bool {
 	plain, err := base64.StdEncoding.DecodeString(string(text))
-	if err != nil || bytes.IndexByte(plain, ':') < 1 || bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return 0
-	}
-	return len(text)
+	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
 // userinfo is a name and a password up to the last @ before the host.
@@ -234,9 +187,7 @@ var commonPasswords = map[string]bool{
 }
 
 // afterColon wants a random password behind a name.
-func afterColon(text []byte) int {
-	if _, password, ok := bytes.Cut(text, []byte(":")); !ok || random(password) == 0 {
-		return 0
-	}
-	return len(text)
+func afterColon(text []byte) bool {
+	_, password, ok := bytes.Cut(text, []byte(":"))
+	return ok && random(password)
 }

@@ -93,13 +93,11 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if rec.End != "" {
 		request := sideKey{rec.Exchange, capture.Request}
 		if asked := r.sides[request]; asked != nil && rec.Side == capture.Response {
-			out = asked.close(out, request)
+			out = asked.close(out, asked.last(request))
 		}
-		rec.Note = joined(rec.Note, s.undecoded())
-		rec.Lost += int64(s.withheld)
-		s.text.finish()
 		delete(r.sides, key)
 		delete(r.sides, request)
+		return s.close(out, rec)
 	}
 	s.marks = append(s.marks, mark{rec, s.text.end()})
 	return s.emit(out)
@@ -113,7 +111,8 @@ func (r *Redactor) Flush() []Clean {
 	for _, key := range slices.SortedFunc(maps.Keys(r.sides), func(a, b sideKey) int {
 		return cmp.Or(cmp.Compare(a.exchange, b.exchange), cmp.Compare(b.side, a.side))
 	}) {
-		out = r.sides[key].close(out, key)
+		s := r.sides[key]
+		out = s.close(out, s.last(key))
 	}
 	clear(r.sides)
 	return out
@@ -222,10 +221,15 @@ func (s *side) undecoded() string {
 	return fmt.Sprintf("gap: %d bytes of the body in %s were not recorded: they cannot be searched for secrets (%v)", s.withheld, s.coding, s.broken)
 }
 
-// close ends a side and passes on what is left of it.
-func (s *side) close(out []Clean, key sideKey) []Clean {
-	last := capture.Record{Exchange: key.exchange, Side: key.side, At: s.at, Note: s.undecoded()}
-	last.Lost = int64(s.withheld)
+// last is a record for what is left of a side.
+func (s *side) last(key sideKey) capture.Record {
+	return capture.Record{Exchange: key.exchange, Side: key.side, At: s.at}
+}
+
+// close ends a side with its last record, and passes on what is left of it.
+func (s *side) close(out []Clean, last capture.Record) []Clean {
+	last.Note = joined(last.Note, s.undecoded())
+	last.Lost += int64(s.withheld)
 	s.text.finish()
 	s.marks = append(s.marks, mark{last, s.text.end()})
 	return s.emit(out)

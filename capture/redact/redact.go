@@ -36,6 +36,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -107,11 +108,11 @@ func (r *Redactor) Learn(value, where string) {
 
 func (r *Redactor) learn(value, where string, answered bool) {
 	for _, part := range strings.Split(strings.Trim(normal(value), " \\"), `"`) { // nothing is replaced across a quote
-		if random([]byte(part)) == 0 || r.known.of(part) != nil {
+		if !random([]byte(part)) || r.known.of(part) != nil {
 			continue
 		}
 		if !r.known.add(part, plainName(where), answered) {
-			r.reached(r.known.limit())
+			r.reached(fmt.Sprintf("too many secrets: %d of requests and %d of answers are looked for by value, and no more", r.known.held[0], r.known.held[1]))
 			return
 		}
 		r.seek(part)
@@ -156,13 +157,15 @@ func (r *Redactor) tag(secret, where string) string {
 }
 
 // Text is a text without its secrets: an error, a note, a command line.
-func (r *Redactor) Text(s string) string {
+func (r *Redactor) Text(s string) string { return r.changed(s, r.text) }
+
+func (r *Redactor) changed(s string, change func(string) string) string {
 	if r.keep {
 		return s
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.text(s)
+	return change(s)
 }
 
 func (r *Redactor) text(s string) string {

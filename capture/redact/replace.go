@@ -1,8 +1,8 @@
 package redact
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -33,11 +33,9 @@ func (s *stream) replace(units []unit, secret, where string) {
 	var places []span
 	room := 0
 	for _, u := range units {
-		for _, at := range append([]span{u.at}, u.more...) {
-			if at.from >= 0 {
-				places = append(places, at)
-				room += int(at.to - at.from)
-			}
+		for at := range u.places {
+			places = append(places, at)
+			room += int(at.to - at.from)
 		}
 	}
 	if s.fixed && room < len(with) {
@@ -66,10 +64,7 @@ func (s *stream) edit(at span, with string) {
 
 // remove removes a character of a secret that is replaced already.
 func (s *stream) remove(u unit) {
-	for _, at := range append([]span{u.at}, u.more...) {
-		if at.from < 0 {
-			continue
-		}
+	for at := range u.places {
 		with := ""
 		if s.fixed {
 			with = strings.Repeat("*", int(at.to-at.from))
@@ -80,7 +75,7 @@ func (s *stream) remove(u unit) {
 
 // take is the output of the input up to a place that is decided.
 func (s *stream) take(to int64) []byte {
-	sort.Slice(s.edits, func(i, j int) bool { return s.edits[i].from < s.edits[j].from })
+	slices.SortFunc(s.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	if to <= s.base { // the last edit went beyond the record that it began in
 		return nil
 	}

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sync"
 )
 
@@ -33,7 +34,8 @@ var theBook = sync.OnceValue(func() *book {
 		}
 		for _, head := range rule.heads {
 			if rule.glued() {
-				b.glued[gramOf(head)] = append(b.glued[gramOf(head)], rule)
+				gram := gramOf([]byte(head))
+				b.glued[gram] = append(b.glued[gram], rule)
 			}
 		}
 	}
@@ -50,7 +52,7 @@ var theBook = sync.OnceValue(func() *book {
 // scanner finds where a secret may begin, fast.
 type scanner struct {
 	pairs [1 << 16]uint8
-	grams [gramBits / 64]uint64 // a bit for the first three or four characters of what begins a word, and the last of a context
+	grams gramSet // of the first three or four characters of what begins a word, and the last of a context
 }
 
 func newScanner(shapes []*rule) *scanner {
@@ -71,7 +73,7 @@ func newScanner(shapes []*rule) *scanner {
 			s.pairs[pair(rule.after[n-2], rule.after[n-1])] |= mayFollow
 		default:
 			s.pairs[pair(rule.after[n-2], rule.after[n-1])] |= mayFollowMore
-			s.set(gramHash(gramOf(rule.after[n-4:])))
+			s.grams.add(gramHash(gramOf([]byte(rule.after[n-4:]))))
 		}
 	}
 	names := classOf(" \t\"'`]")
@@ -116,19 +118,27 @@ func (s *scanner) begins(head string) {
 		}
 		return
 	}
-	s.set(headHash(head[:3]))
+	three := headHash([]byte(head))
+	s.grams.add(three)
 	if len(head) == 3 {
-		s.set(headHash(head[:3]) ^ 1) // any character may follow
+		s.grams.add(three ^ 1) // any character may follow
 	} else {
-		s.set(gramHash(gramOf(head)))
+		s.grams.add(gramHash(gramOf([]byte(head))))
 	}
 }
 
-func (s *scanner) set(h uint32)      { s.grams[h/64] |= 1 << (h % 64) }
-func (s *scanner) has(h uint32) bool { return s.grams[h/64]>>(h%64)&1 == 1 }
+// gramSet is a set of hashes of four characters. It has many more bits than are ever set.
+type gramSet [1 << 14]uint64
 
-func headHash(head string) uint32 {
-	return gramHash(uint32(head[0])<<24|uint32(head[1])<<16|uint32(head[2])<<8) &^ 1
+func (s *gramSet) add(h uint32)      { s[h/64] |= 1 << (h % 64) }
+func (s *gramSet) has(h uint32) bool { return s[h/64]>>(h%64)&1 == 1 }
+
+func gramOf(p []byte) uint32      { return binary.BigEndian.Uint32(p) }
+func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
+
+// headHash is an even hash of three characters. The odd one above it says that any character may follow.
+func headHash(p []byte) uint32 {
+	return gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8) &^ 1
 }
 
 func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
@@ -138,11 +148,8 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	if len(p) < 3 {
 		return true
 	}
-	three := gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8) &^ 1
-	if !s.has(three) {
-		return false
-	}
-	return len(p) < 4 || s.has(three^1) || s.has(gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8|uint32(p[3])))
+	three := headHash(p)
+	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
 // next is where in p, from i on, something may be that the text m must be asked about, or len(p). It tells whether that can
@@ -160,7 +167,7 @@ func (r *Redactor) next(m *matcher, p []byte, i int) (at int, context bool) {
 			return i, false
 		case f&mayFollow != 0:
 			return i, f&mayGlue == 0
-		case f&(mayGlue|mayFollowMore) != 0 && s.has(gramHash(gram)):
+		case f&(mayGlue|mayFollowMore) != 0 && s.grams.has(gramHash(gram)):
 			return i, f&mayGlue == 0
 		}
 	}

@@ -147,10 +147,14 @@ func (c *candidate) whole() bool {
 
 // fits is how much of the text that the candidate has is a secret.
 func (c *candidate) fits(text []byte) int {
-	if c.rule.fit == nil {
-		return c.size
+	text = text[:c.size]
+	if c.rule.fit != nil {
+		text = text[:c.rule.fit(text)]
 	}
-	return c.rule.fit(text[:c.size])
+	if c.rule.is != nil && !c.rule.is(text) {
+		return 0
+	}
+	return len(text)
 }
 
 // classOf is the characters of single, and those in ranges.

@@ -196,17 +196,7 @@ func (p *spelling) held(limit int64) int64 {
 	if p.state == spellNone {
 		return limit
 	}
-	for i := range p.pieces {
-		limit = p.pieces[i].held(limit)
-	}
-	return limit
-}
-
-// release passes on what is unfinished.
-func (p *spelling) release() {
-	for i := range p.pieces {
-		p.pieces[i].at, p.pieces[i].more = passed, nil
-	}
+	return held(p.pieces, limit)
 }
 
 // merged is one character that is spelled in pieces.
@@ -234,17 +224,33 @@ func (u *unit) add(at span) {
 	u.more = append(u.more, at)
 }
 
-// held is the first place of a character that is not passed on, or limit.
-func (u *unit) held(limit int64) int64 {
-	if u.at.from >= 0 {
-		return min(limit, u.at.from)
+// places are where a character stands that is not passed on.
+func (u *unit) places(yield func(span) bool) {
+	if u.at.from >= 0 && !yield(u.at) {
+		return
 	}
 	for _, at := range u.more {
-		if at.from >= 0 {
+		if at.from >= 0 && !yield(at) {
+			return
+		}
+	}
+}
+
+// held is the first place of characters that is not passed on, or limit.
+func held(units []unit, limit int64) int64 {
+	for i := range units {
+		for at := range units[i].places {
 			return min(limit, at.from)
 		}
 	}
 	return limit
+}
+
+// release passes characters on.
+func release(units []unit) {
+	for i := range units {
+		units[i].at, units[i].more = passed, nil
+	}
 }
 
 // normal is what a text says, in the form in which texts are compared.

@@ -74,7 +74,7 @@ func (s *stream) expire(limit int64) {
 // settle decides with what there is: a secret that has begun is replaced as far as it has come, and what goes on with
 // it later is dropped.
 func (s *stream) settle(m *matcher) {
-	m.spell.release()
+	release(m.spell.pieces)
 	if len(m.text) == 0 {
 		return
 	}
@@ -91,7 +91,7 @@ func (s *stream) settle(m *matcher) {
 			return
 		}
 	}
-	m.release()
+	release(m.units)
 }
 
 // unfinished is how a known secret goes on of which the text is a large part: more than what every key begins with.

@@ -8,14 +8,7 @@ import (
 // URL is a URL, or the part of one that is known, without its secrets: the userinfo, query parameters that hold
 // credentials, and whatever else looks like a secret. What it does not replace stays byte for byte, and what can be
 // parsed can still be parsed.
-func (r *Redactor) URL(s string) string {
-	if r.keep {
-		return s
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.url(s)
-}
+func (r *Redactor) URL(s string) string { return r.changed(s, r.url) }
 
 func (r *Redactor) url(s string) string {
 	rest, fragment, hasFragment := strings.Cut(s, "#")
