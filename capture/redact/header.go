@@ -104,12 +104,14 @@ func secretHeader(name string) (replaced, sought bool) {
 	if plainHeaders[name] {
 		return false, false
 	}
-	for _, end := range []string{"-token", "-secret", "-key", "_token", "_secret", "_key", "-password"} {
-		if strings.HasSuffix(name, end) {
-			return true, true
-		}
-	}
-	return false, false
+	found := keyEnd(name) || strings.HasSuffix(name, "-password")
+	return found, found
+}
+
+// keyEnd tells whether a name (lower case) ends as a credential's does.
+func keyEnd(name string) bool {
+	sign := strings.LastIndexAny(name, "-_")
+	return sign >= 0 && slices.Contains([]string{"token", "secret", "key"}, name[sign+1:])
 }
 
 // secretQuery tells whether the value of a query parameter is a credential.
@@ -120,10 +122,5 @@ func secretQuery(name string) bool {
 		"subscription-key", "code_verifier":
 		return true
 	}
-	for _, end := range []string{"_token", "_secret", "_key", "-token", "-secret", "-key"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") && strings.Contains(name, "sig")
+	return keyEnd(name) || strings.HasPrefix(name, "x-amz-") || strings.HasPrefix(name, "x-goog-") && strings.Contains(name, "sig")
 }

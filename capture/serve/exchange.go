@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httputil"
@@ -108,14 +109,7 @@ func (g *grouping) head(r capture.Record) {
 	if h == nil {
 		return
 	}
-	keep := func(to *string, s string) {
-		if *to == "" {
-			*to = s
-		}
-	}
-	keep(&g.File, h.File)
-	keep(&g.Method, h.Method)
-	keep(&g.URL, h.URL)
+	g.File, g.Method, g.URL = cmp.Or(g.File, h.File), cmp.Or(g.Method, h.Method), cmp.Or(g.URL, h.URL)
 	if r.Side == capture.Response {
 		g.Status, g.Header = h.Status, h.Header
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -21,17 +22,13 @@ type shape struct {
 
 // shapes are tried in this order; the last one is everybody else's.
 var shapes = []shape{
-	{"bedrock", []string{"/converse", "/invoke"}, []string{":event-type"}, func(_ int, message string) any {
-		return map[string]any{"message": message}
-	}},
+	{"bedrock", []string{"/converse", "/invoke"}, []string{":event-type"}, messageError},
 	{"gemini", []string{":generateContent", ":streamGenerateContent", "/interactions"}, []string{`"candidates"`}, geminiError},
 	{"anthropic", []string{"/v1/messages", ":rawPredict", ":streamRawPredict"}, []string{"message_start", `"type":"message"`}, anthropicError},
 	{"ollama", []string{"/api/chat", "/api/generate"}, []string{`"created_at":"`}, func(_ int, message string) any {
 		return map[string]any{"error": message}
 	}},
-	{"cohere", []string{"/v2/chat"}, []string{"message-start"}, func(_ int, message string) any {
-		return map[string]any{"message": message}
-	}},
+	{"cohere", []string{"/v2/chat"}, []string{"message-start"}, messageError},
 	{"openai", nil, nil, openAIError},
 }
 
@@ -69,17 +66,16 @@ func refuse(w http.ResponseWriter, s shape, f Fault) {
 // overloaded is Anthropic's own status.
 const overloaded = 529
 
+// messageError is Bedrock's and Cohere's.
+func messageError(_ int, message string) any { return map[string]any{"message": message} }
+
 // anthropicError: https://docs.claude.com/en/api/errors
 func anthropicError(status int, message string) any {
 	kinds := map[int]string{
 		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
 		413: "request_too_large", 429: "rate_limit_error", 504: "timeout_error", overloaded: "overloaded_error",
 	}
-	kind := kinds[status]
-	if kind == "" {
-		kind = "api_error"
-	}
-	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}}
+	return errorBody(cmp.Or(kinds[status], "api_error"), message)
 }
 
 // openAIError: https://platform.openai.com/docs/guides/error-codes
@@ -102,11 +98,7 @@ func geminiError(status int, message string) any {
 		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
 		429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
 	}
-	word := words[status]
-	if word == "" {
-		word = "UNKNOWN"
-	}
-	return map[string]any{"error": map[string]any{"code": status, "message": message, "status": word}}
+	return map[string]any{"error": map[string]any{"code": status, "message": message, "status": cmp.Or(words[status], "UNKNOWN")}}
 }
 
 // awsError: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
@@ -116,10 +108,7 @@ func awsError(status int) string {
 		408: "ModelTimeoutException", 424: "ModelErrorException", 429: "ThrottlingException",
 		503: "ServiceUnavailableException",
 	}
-	if word := words[status]; word != "" {
-		return word
-	}
-	return "InternalServerException"
+	return cmp.Or(words[status], "InternalServerException")
 }
 
 // notFound names the paths there are.
@@ -181,7 +170,11 @@ func (x *Exchange) About() string {
 }
 
 func sendError(w http.ResponseWriter, status int, kind, message string) {
-	send(w, status, map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}})
+	send(w, status, errorBody(kind, message))
+}
+
+func errorBody(kind, message string) any {
+	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}}
 }
 
 func send(w http.ResponseWriter, status int, body any) {
