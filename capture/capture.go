@@ -59,6 +59,15 @@ const (
 	Request  Side = "request"
 )
 
+// Stream is one side of one exchange.
+type Stream struct {
+	Exchange int
+	Side     Side
+}
+
+// Stream is what the record belongs to.
+func (r Record) Stream() Stream { return Stream{r.Exchange, r.Side} }
+
 // End tells how the response side of an exchange ended; empty means that it goes on.
 type End string
 
@@ -88,6 +97,14 @@ type Head struct {
 	Status int         // of the response
 	Header http.Header // with canonical names
 	Start  time.Time   // when this side began, by the wall clock
+}
+
+// JoinNotes is a note that says both.
+func JoinNotes(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 // deliver yields the records and then, if there is one, the error. It reports whether the consumer wants more.

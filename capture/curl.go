@@ -224,20 +224,15 @@ func (d *dump) asked(at time.Duration) []Record {
 
 func (d *dump) close(end End, why string, at time.Duration) []Record {
 	var recs []Record
-	var note string
-	switch {
-	case d.inBody || d.between:
-		if !d.inBody {
-			recs = d.asked(at)
-		}
+	if !d.inBody {
+		recs = d.asked(at)
+	}
+	note := ""
+	if d.inBody || d.between {
 		last, _ := d.body.write(d.rest, at)
 		recs = append(recs, last...)
-	default:
-		recs = d.asked(at)
-		note = "the dump ends inside its head"
-		if len(d.rest) > 0 {
-			note = fmt.Sprintf("%s: %q", note, d.rest)
-		}
+	} else if note = "the dump ends inside its head"; len(d.rest) > 0 {
+		note = fmt.Sprintf("%s: %q", note, d.rest)
 	}
 	return append(recs, d.next(Record{At: at, Note: note, End: end, Why: why}))
 }
@@ -253,11 +248,7 @@ func (d *dump) writeBody(p []byte, at time.Duration) ([]Record, error) {
 	p = append(d.rest, p...)
 	d.rest = nil
 	var recs []Record
-	for {
-		found := remark.FindIndex(p)
-		if found == nil {
-			break
-		}
+	for found := remark.FindIndex(p); found != nil; found = remark.FindIndex(p) {
 		before, _ := d.body.write(p[:found[0]], at)
 		recs = append(recs, before...)
 		note := "curl: " + strings.TrimSpace(string(p[found[0]+2:found[1]]))

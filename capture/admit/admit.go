@@ -28,8 +28,22 @@ type Refusal struct {
 	Why    string
 }
 
-func refuse(status int, format string, args ...any) *Refusal {
+// Refuse is the answer of that status, for a reason in words.
+func Refuse(status int, format string, args ...any) *Refusal {
 	return &Refusal{status, fmt.Sprintf(format, args...)}
+}
+
+// Words are what the client is told; who says it.
+func (no *Refusal) Words(who string) string { return who + ": " + no.Why + "\n" }
+
+// Answer answers, and ends the connection.
+func (no *Refusal) Answer(w http.ResponseWriter, who string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Connection", "close")
+	w.WriteHeader(no.Status)
+	_, _ = io.WriteString(w, no.Words(who))
 }
 
 // Check is nil for a request that may be answered.
@@ -47,9 +61,9 @@ func (rules Rules) checkHost(r *http.Request) *Refusal {
 	named := IsLoopback(host) || own != "" && host == own
 	switch {
 	case r.URL.Host != "" && (port != ownPort || !named && !rules.Public):
-		return refuse(http.StatusMisdirectedRequest, "a request for the other host %q is refused: %s", r.Host, rules.Only)
+		return Refuse(http.StatusMisdirectedRequest, "a request for the other host %q is refused: %s", r.Host, rules.Only)
 	case !named && !rules.Public:
-		return refuse(http.StatusMisdirectedRequest, "the Host %q is refused: it is no name of the loopback, so the client may have been led here", r.Host)
+		return Refuse(http.StatusMisdirectedRequest, "the Host %q is refused: it is no name of the loopback, so the client may have been led here", r.Host)
 	}
 	return nil
 }
@@ -61,11 +75,11 @@ func (rules Rules) checkOrigin(r *http.Request) *Refusal {
 		u, err := url.Parse(origin)
 		local := err == nil && u.Host != "" && IsLoopback(u.Hostname())
 		if !local && !slices.Contains(rules.Origins, origin) {
-			return refuse(http.StatusForbidden, "the Origin %q is refused: a page in a browser sends this, and it is not one of this machine", origin)
+			return Refuse(http.StatusForbidden, "the Origin %q is refused: a page in a browser sends this, and it is not one of this machine", origin)
 		}
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site == "cross-site" {
-		return refuse(http.StatusForbidden, "a request that another site's page makes the browser send (Sec-Fetch-Site: cross-site) is refused")
+		return Refuse(http.StatusForbidden, "a request that another site's page makes the browser send (Sec-Fetch-Site: cross-site) is refused")
 	}
 	return nil
 }
@@ -79,18 +93,8 @@ func (rules Rules) Handler(next http.Handler, who string, refused func(*Refusal)
 			return
 		}
 		refused(no)
-		Answer(w, no.Status, who+": "+no.Why+"\n")
+		no.Answer(w, who)
 	})
-}
-
-// Answer says no, in words, and ends the connection.
-func Answer(w http.ResponseWriter, status int, text string) {
-	h := w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Connection", "close")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text)
 }
 
 // LocalAddress is where the request's connection came in; both empty when that is not known.

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"crypto/subtle"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,32 +9,24 @@ import (
 	"toolscope/capture/admit"
 )
 
-// refusal is the answer to a request that goes nowhere.
-type refusal struct {
-	status int
-	why    string
-}
+// self is who answers where the proxy does.
+const self = "toolscope proxy"
 
-func refuse(status int, format string, args ...any) *refusal {
-	return &refusal{status, fmt.Sprintf(format, args...)}
-}
-
-func (no *refusal) text() string { return "toolscope proxy: " + no.why + "\n" }
-
-func (no *refusal) write(w http.ResponseWriter) {
-	if no.status == http.StatusMethodNotAllowed {
+// refuse answers in the upstream's place.
+func refuse(w http.ResponseWriter, no *admit.Refusal) {
+	if no.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 	}
-	admit.Answer(w, no.status, no.text())
+	no.Answer(w, self)
 }
 
 // admit tells where a request goes, or why it does not. A public proxy has any name; there the token keeps strangers out.
-func (p *Proxy) admit(r *http.Request) (*target, *refusal) {
+func (p *Proxy) admit(r *http.Request) (*target, *admit.Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
-		return nil, refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy goes only to the upstreams it was given")
+		return nil, admit.Refuse(http.StatusMethodNotAllowed, "CONNECT is refused: this proxy goes only to the upstreams it was given")
 	case len(r.TransferEncoding) > 0 && hadLength(r):
-		return nil, refuse(http.StatusBadRequest, "Content-Length and Transfer-Encoding in one request are refused: which of them holds is a matter of opinion")
+		return nil, admit.Refuse(http.StatusBadRequest, "Content-Length and Transfer-Encoding in one request are refused: which of them holds is a matter of opinion")
 	}
 	path, no := p.checkToken(r)
 	if no != nil {
@@ -43,14 +34,14 @@ func (p *Proxy) admit(r *http.Request) (*target, *refusal) {
 	}
 	rules := admit.Rules{Public: p.options.Public, Origins: p.options.Origins, Only: "this proxy goes only to the upstreams it was given"}
 	if no := rules.Check(r); no != nil {
-		return nil, &refusal{no.Status, no.Why}
+		return nil, no
 	}
 	to := find(p.routes, r.URL, path)
 	if to == nil {
-		return nil, refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, prefixes(p.routes))
+		return nil, admit.Refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, prefixes(p.routes))
 	}
 	if isOwn(r, to.url) {
-		return nil, refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
+		return nil, admit.Refuse(http.StatusLoopDetected, "the upstream %s is this proxy itself", to.url.Host)
 	}
 	return to, nil
 }
@@ -67,7 +58,7 @@ func isOwn(r *http.Request, u *url.URL) bool {
 }
 
 // checkToken returns the request's path without the token.
-func (p *Proxy) checkToken(r *http.Request) (string, *refusal) {
+func (p *Proxy) checkToken(r *http.Request) (string, *admit.Refusal) {
 	path := written(r)
 	if p.options.Token == "" {
 		return path, nil
@@ -78,7 +69,7 @@ func (p *Proxy) checkToken(r *http.Request) (string, *refusal) {
 	if segment, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); p.isToken(segment) {
 		return "/" + rest, nil
 	}
-	return "", refuse(http.StatusUnauthorized, "the token is missing: it is the first part of the path, or goes into Proxy-Authorization")
+	return "", admit.Refuse(http.StatusUnauthorized, "the token is missing: it is the first part of the path, or goes into Proxy-Authorization")
 }
 
 func (p *Proxy) isToken(s string) bool {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/admit"
 )
 
 // The reasons to cut an exchange that are not the upstream's. The first is net/http's own.
@@ -43,12 +44,12 @@ type exchange struct {
 	detach   func() bool // from the proxy's closing
 	hurry    func() bool // stops what a cut does to writing
 	idle     *time.Timer
-	sent     *upload       // nil without a body
-	received *tap          // nil before there is a response
-	upgraded *upgraded     // after the protocol was switched
-	failure  error         // why there is no response
-	answer   *refusal      // that the proxy gave in place of one
-	cause    capture.Party // of that answer
+	sent     *upload        // nil without a body
+	received *tap           // nil before there is a response
+	upgraded *upgraded      // after the protocol was switched
+	failure  error          // why there is no response
+	answer   *admit.Refusal // that the proxy gave in place of one
+	cause    capture.Party  // of that answer
 
 	mu   sync.Mutex // records come from both sides
 	over bool
@@ -181,22 +182,22 @@ func (x *exchange) failed(w http.ResponseWriter, _ *http.Request, err error) {
 	switch {
 	case cause == errIdle:
 		x.cause = capture.Toolscope
-		x.answer = refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
+		x.answer = admit.Refuse(http.StatusGatewayTimeout, "%s does not answer: %s", x.target.url.Host, x.idleWords())
 	case cause != nil:
 		panic(http.ErrAbortHandler)
 	case sent != nil:
 		_, why, _ := capture.EndOf(sent)
 		x.cause = capture.Client
-		x.answer = refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
+		x.answer = admit.Refuse(http.StatusBadRequest, "the request's body broke off: %s", why)
 	default:
 		x.cause = capture.Network
-		x.answer = refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.Trouble(err))
+		x.answer = admit.Refuse(http.StatusBadGateway, "no answer from %s: %s", x.target.url.Host, capture.Trouble(err))
 	}
 	clear(w.Header())
-	x.answer.write(w)
-	at, text := x.p.now(), x.answer.text()
-	head := capture.Head{Status: x.answer.status, Header: w.Header().Clone(), Start: x.p.options.Now()}
-	x.put(capture.Record{At: at, Head: &head, By: capture.Toolscope, Note: capture.OwnAnswer + x.answer.why})
+	refuse(w, x.answer)
+	at, text := x.p.now(), x.answer.Words(self)
+	head := capture.Head{Status: x.answer.Status, Header: w.Header().Clone(), Start: x.p.options.Now()}
+	x.put(capture.Record{At: at, Head: &head, By: capture.Toolscope, Note: capture.OwnAnswer + x.answer.Why})
 	x.put(capture.Record{At: at, Data: []byte(text)})
 }
 
@@ -247,7 +248,7 @@ func (x *exchange) ending() capture.Record {
 	ours := err == nil || cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled))
 	switch {
 	case x.answer != nil:
-		return capture.Record{End: capture.EndEOF, Why: x.answer.why, By: x.cause}
+		return capture.Record{End: capture.EndEOF, Why: x.answer.Why, By: x.cause}
 	case err == io.EOF:
 		return capture.Record{End: capture.EndEOF, By: capture.Provider}
 	case !ours && x.sentError() == nil:

@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/admit"
 )
 
 // Options says what a proxy is to do. Routes and Record are required.
@@ -181,18 +182,18 @@ func (p *Proxy) Close(ctx context.Context) error {
 // ServeHTTP refuses a request, or forwards it and records the exchange.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !p.enter() {
-		(&refusal{http.StatusServiceUnavailable, "the proxy is closed"}).write(w)
+		refuse(w, admit.Refuse(http.StatusServiceUnavailable, "the proxy is closed"))
 		return
 	}
 	defer p.exchanges.Done()
 	to, no := p.admit(r)
 	if no != nil {
 		p.refused.Add(1)
-		p.refusal.Store(no.why)
+		p.refusal.Store(no.Why)
 		if p.options.Refused != nil {
-			p.options.Refused(no.status, no.why)
+			p.options.Refused(no.Status, no.Why)
 		}
-		no.write(w)
+		refuse(w, no)
 		return
 	}
 	x := p.begin(w, r, to)

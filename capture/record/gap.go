@@ -17,19 +17,14 @@ const (
 type gap struct {
 	why   string
 	at    time.Duration
-	lost  []loss           // of each side that lost something
-	sides map[side]int     // where it is in lost
-	kept  []capture.Record // records without their data: heads, ends and notes, as many as there is room for
-	size  int              // of kept
-}
-
-type side struct {
-	exchange int
-	side     capture.Side
+	lost  []loss                 // of each side that lost something
+	sides map[capture.Stream]int // where it is in lost
+	kept  []capture.Record       // records without their data: heads, ends and notes, as many as there is room for
+	size  int                    // of kept
 }
 
 type loss struct {
-	side
+	of    capture.Stream
 	bytes int64
 	told  bool
 }
@@ -39,12 +34,12 @@ func (g *gap) open() bool { return g.why != "" }
 // add makes a record part of the gap, and returns how many bytes are missing with it.
 func (g *gap) add(rec capture.Record, why string) int64 {
 	if !g.open() {
-		g.at, g.sides = rec.At, map[side]int{}
+		g.at, g.sides = rec.At, map[capture.Stream]int{}
 	}
 	g.why = why
 	n := lostWith(rec)
 	if n > 0 {
-		g.count(side{rec.Exchange, rec.Side}, n)
+		g.count(rec.Stream(), n)
 	}
 	if kept, worth := spare(rec); worth && g.size+Cost(kept) <= keptLimit {
 		g.kept = append(g.kept, kept)
@@ -53,14 +48,14 @@ func (g *gap) add(rec capture.Record, why string) int64 {
 	return n
 }
 
-func (g *gap) count(s side, n int64) {
+func (g *gap) count(s capture.Stream, n int64) {
 	i, known := g.sides[s]
 	switch {
 	case known:
 		g.lost[i].bytes += n
 	case len(g.lost) < lossLimit:
 		g.sides[s] = len(g.lost)
-		g.lost = append(g.lost, loss{side: s, bytes: n})
+		g.lost = append(g.lost, loss{of: s, bytes: n})
 	}
 }
 
@@ -75,13 +70,13 @@ func (g *gap) records() (recs []capture.Record) {
 		}
 		l.told = true
 		recs = append(recs, capture.Record{
-			Exchange: l.exchange, Side: l.side.side, At: g.at, Lost: l.bytes,
-			Note: fmt.Sprintf("gap: %d bytes of exchange %d were not recorded: %s", l.bytes, l.exchange, g.why),
+			Exchange: l.of.Exchange, Side: l.of.Side, At: g.at, Lost: l.bytes,
+			Note: fmt.Sprintf("gap: %d bytes of exchange %d were not recorded: %s", l.bytes, l.of.Exchange, g.why),
 		})
 	}
 	for _, rec := range g.kept {
 		for _, s := range []capture.Side{capture.Request, capture.Response} {
-			if i, known := g.sides[side{rec.Exchange, s}]; known && rec.End != "" {
+			if i, known := g.sides[capture.Stream{Exchange: rec.Exchange, Side: s}]; known && rec.End != "" {
 				tell(&g.lost[i])
 			}
 		}

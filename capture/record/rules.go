@@ -17,7 +17,7 @@ func Rules(limit int, why string) mailbox.Rules[capture.Record] {
 		Limit: limit, Cost: Cost, Of: partOf, Spare: spare,
 		Gap: func(lost int64, near capture.Record) capture.Record {
 			near.Lost = lost
-			near.Note = joined(near.Note, fmt.Sprintf("gap: %d bytes of exchange %d %s", lost, near.Exchange, why))
+			near.Note = capture.JoinNotes(near.Note, fmt.Sprintf("gap: %d bytes of exchange %d %s", lost, near.Exchange, why))
 			return near
 		},
 	}
@@ -55,11 +55,4 @@ func spare(r capture.Record) (capture.Record, bool) {
 	}
 	r.Data, r.Lost = nil, 0
 	return r, r.Head != nil || r.End != "" || r.Note != ""
-}
-
-func joined(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
 }

@@ -14,11 +14,6 @@ import (
 	"toolscope/capture"
 )
 
-type sideKey struct {
-	exchange int
-	side     capture.Side
-}
-
 // side is one side of an exchange that has not ended.
 type side struct {
 	text     text
@@ -59,12 +54,12 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	defer r.mu.Unlock()
 	var out []Clean
 	if rec.Side == capture.Response {
-		if asked := r.sides[sideKey{rec.Exchange, capture.Request}]; asked != nil { // the server does not wait for more
+		if asked := r.sides[capture.Stream{Exchange: rec.Exchange, Side: capture.Request}]; asked != nil { // the server does not wait for more
 			asked.text.yield()
 			out = asked.emit(out)
 		}
 	}
-	key := sideKey{rec.Exchange, rec.Side}
+	key := rec.Stream()
 	s := r.sides[key]
 	if s == nil {
 		s = &side{text: newStream(r)}
@@ -91,7 +86,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 		s.marks = append(s.marks, mark{piece, from})
 	}
 	if rec.End != "" {
-		request := sideKey{rec.Exchange, capture.Request}
+		request := capture.Stream{Exchange: rec.Exchange, Side: capture.Request}
 		if asked := r.sides[request]; asked != nil && rec.Side == capture.Response {
 			out = asked.close(out, asked.last(request))
 		}
@@ -108,8 +103,8 @@ func (r *Redactor) Flush() []Clean {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []Clean
-	for _, key := range slices.SortedFunc(maps.Keys(r.sides), func(a, b sideKey) int {
-		return cmp.Or(cmp.Compare(a.exchange, b.exchange), cmp.Compare(b.side, a.side))
+	for _, key := range slices.SortedFunc(maps.Keys(r.sides), func(a, b capture.Stream) int {
+		return cmp.Or(cmp.Compare(a.Exchange, b.Exchange), cmp.Compare(b.Side, a.Side))
 	}) {
 		s := r.sides[key]
 		out = s.close(out, s.last(key))
@@ -126,7 +121,7 @@ func (r *Redactor) head(s *side, rec *capture.Record) {
 	rec.Head = &h
 	if h.Status == http.StatusSwitchingProtocols {
 		s.whole = true
-		if asked := r.sides[sideKey{rec.Exchange, capture.Request}]; asked != nil {
+		if asked := r.sides[capture.Stream{Exchange: rec.Exchange, Side: capture.Request}]; asked != nil {
 			asked.whole = true
 		}
 		return
@@ -148,7 +143,7 @@ func (r *Redactor) head(s *side, rec *capture.Record) {
 	if s.decoder != nil && h.Header.Get("Content-Encoding") != "" {
 		h.Header.Del("Content-Encoding")
 		h.Header.Del("Content-Length")
-		rec.Note = joined(rec.Note, "the body came in "+r.text(coding)+" and is kept decoded, because secrets in it could not be found otherwise")
+		rec.Note = capture.JoinNotes(rec.Note, "the body came in "+r.text(coding)+" and is kept decoded, because secrets in it could not be found otherwise")
 	}
 }
 
@@ -222,13 +217,13 @@ func (s *side) undecoded() string {
 }
 
 // last is a record for what is left of a side.
-func (s *side) last(key sideKey) capture.Record {
-	return capture.Record{Exchange: key.exchange, Side: key.side, At: s.at}
+func (s *side) last(of capture.Stream) capture.Record {
+	return capture.Record{Exchange: of.Exchange, Side: of.Side, At: s.at}
 }
 
 // close ends a side with its last record, and passes on what is left of it.
 func (s *side) close(out []Clean, last capture.Record) []Clean {
-	last.Note = joined(last.Note, s.undecoded())
+	last.Note = capture.JoinNotes(last.Note, s.undecoded())
 	last.Lost += int64(s.withheld)
 	s.text.finish()
 	s.marks = append(s.marks, mark{last, s.text.end()})
@@ -280,11 +275,4 @@ func divided(rec capture.Record) (first, rest capture.Record) {
 		first.By = ""
 	}
 	return first, rest
-}
-
-func joined(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "; " + b
 }

@@ -40,6 +40,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"toolscope/capture"
 )
 
 const (
@@ -73,13 +75,13 @@ type Redactor struct {
 	known  knownValues
 	scan   *scanner
 	fields fields
-	sides  map[sideKey]*side
+	sides  map[capture.Stream]*side
 	limit  string
 }
 
 // New makes a redactor. The salt makes its tags useless to others: it should be random and made for one run.
 func New(salt []byte, o Options) *Redactor {
-	return &Redactor{salt: salt, options: o, book: theBook(), scan: theBook().scanner, sides: map[sideKey]*side{}}
+	return &Redactor{salt: salt, options: o, book: theBook(), scan: theBook().scanner, sides: map[capture.Stream]*side{}}
 }
 
 // Limit says which limit was reached first, so that a secret may have been passed on. It is "" while none was.

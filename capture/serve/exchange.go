@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -127,12 +128,17 @@ func (g *grouping) unchunk() {
 }
 
 // Body is all bytes of the response.
-func (x *Exchange) Body() []byte {
-	var all []byte
+func (x *Exchange) Body() []byte { return x.first(math.MaxInt) }
+
+// first is the chunks of the body that bring its first n bytes.
+func (x *Exchange) first(n int) (p []byte) {
 	for _, c := range x.Chunks {
-		all = append(all, c.Data...)
+		if len(p) >= n {
+			break
+		}
+		p = append(p, c.Data...)
 	}
-	return all
+	return p
 }
 
 // Path is the path of the URL, without what makes no difference to a server; empty for a bare body.

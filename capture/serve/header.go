@@ -71,16 +71,7 @@ func isText(p []byte) bool {
 const startSize = 64 << 10
 
 // start is the first bytes of the body.
-func (x *Exchange) start() []byte {
-	var p []byte
-	for _, c := range x.Chunks {
-		if len(p) >= startSize {
-			break
-		}
-		p = append(p, c.Data...)
-	}
-	return p
-}
+func (x *Exchange) start() []byte { return x.first(startSize) }
 
 // framing is how a body is cut into events.
 type framing int

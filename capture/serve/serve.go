@@ -81,32 +81,26 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if e != nil {
 		a.Exchange, a.Status = e.Exchange, e.status()
 	}
+	answer := func() { p.play(w, r, e) }
 	switch {
 	case e == nil && r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		p.tell(a)
-		p.describe(w)
+		answer = func() { p.describe(w) }
 	case e == nil:
 		a.Status = http.StatusNotFound
-		p.tell(a)
-		p.notFound(w, r)
+		answer = func() { p.notFound(w, r) }
 	case refusal != nil:
 		a.Status, a.Fault, a.Again = refusal.n, refusal.String(), false
-		p.tell(a)
-		refuse(w, shapeOf(r.URL.Path, e.Exchange), *refusal)
+		answer = func() { refuse(w, shapeOf(r.URL.Path, e.Exchange), *refusal) }
 	case e.Status >= 100 && e.Status < 200:
 		a.Status = http.StatusNotImplemented
-		p.tell(a)
-		sendError(w, a.Status, "not_implemented", "this exchange went on as another protocol, as a WebSocket does; only HTTP is served")
-	default:
-		p.tell(a)
-		p.play(w, r, e)
+		answer = func() {
+			sendError(w, a.Status, "not_implemented", "this exchange went on as another protocol, as a WebSocket does; only HTTP is served")
+		}
 	}
-}
-
-func (p *Provider) tell(a Answer) {
 	if p.options.Answering != nil {
 		p.options.Answering(a)
 	}
+	answer()
 }
 
 // refusal is the status fault this request is answered with, or nil. A request that nothing fits is not counted.
