@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -26,8 +25,9 @@ import (
 // app is one run of the program.
 type app struct {
 	stdin          *os.File
-	stdout, stderr standard
-	ending         *ending // when a signal has come
+	stdout, stderr lines
+	output         standard // standard output itself, for what draws the screen and pages of help
+	ending         *ending  // when a signal has come
 	flags          lookFlags
 	reading        readFlags
 	replaying      replayFlags
@@ -43,23 +43,25 @@ type app struct {
 // Run runs the command line args and returns the exit code.
 func Run(args []string, stdin, stdout, stderr *os.File) int {
 	ending := newEnding()
-	a := &app{stdin: stdin, stdout: newOutlet(stdout, "standard output", ending), stderr: newOutlet(stderr, "standard error", ending), ending: ending}
+	out, errs := newOutlet(stdout, "standard output", ending), newOutlet(stderr, "standard error", ending)
+	a := &app{stdin: stdin, stdout: lines{out}, stderr: lines{errs}, output: out, ending: ending}
 	root := a.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
-	return a.end(root.ExecuteContext(context.Background()))
+	root.SetOut(out)
+	root.SetErr(errs)
+	code := a.end(root.ExecuteContext(context.Background()))
+	// Not everybody who writes looks at what becomes of it: pages of help do not.
+	if failed := out.failure(); failed != nil && code == 0 {
+		return a.end(failed)
+	}
+	return code
 }
 
 // end says what went wrong and returns the exit code.
 func (a *app) end(err error) int {
 	if err != nil {
 		a.fail(err)
-	}
-	// Not everybody who writes looks at what becomes of it: pages of help do not.
-	if out, ok := a.stdout.(*outlet); ok && out.failure() != nil && a.code == 0 {
-		a.fail(out.failure())
 	}
 	return a.code
 }
@@ -74,22 +76,17 @@ func (a *app) fail(err error) {
 	}
 }
 
-// complain writes an error as at most three clean lines.
+// complain writes an error as at most three lines.
 func (a *app) complain(err error) {
-	lines := strings.SplitN(err.Error(), "\n", 3)
-	for i, line := range lines {
-		if i == 0 {
-			line = "toolscope: " + line
-		}
-		fmt.Fprintln(a.stderr, display.Clean(line))
+	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
+		a.stderr.line(display.Clean(line))
 	}
 }
 
-// say writes one clean line for people.
-func (a *app) say(line string) { _, _ = io.WriteString(a.stderr, display.Clean(line).String()+"\n") }
-
-// notef writes a note of the program itself, on one clean line.
-func (a *app) notef(format string, args ...any) { a.say("toolscope: " + fmt.Sprintf(format, args...)) }
+// notef writes a note of the program itself, on one line.
+func (a *app) notef(format string, args ...any) {
+	a.stderr.line(display.Clean("toolscope: " + fmt.Sprintf(format, args...)))
+}
 
 // usageError is a command line that cannot be understood.
 type usageError struct{ error }
@@ -138,7 +135,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), explainCommand(), versionCommand())
+	root.AddCommand(open, a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	refuseUnknownTopics(root)
 	return root
@@ -170,10 +167,10 @@ func refuseUnknownTopics(root *cobra.Command) {
 	}
 }
 
-func versionCommand() *cobra.Command {
+func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
-		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "toolscope", version()) },
+		Run: func(*cobra.Command, []string) { a.stdout.linef("toolscope %s", version()) },
 	}
 }
 

@@ -37,6 +37,15 @@ func command(t *testing.T, stdin []byte, args ...string) outcome {
 	return outcome{code, contents(t, out), contents(t, errs)}
 }
 
+// appOf is the program in this process; so is what it has written and its exit code.
+func appOf(t *testing.T) (a *app, so func() outcome) {
+	t.Helper()
+	dir := t.TempDir()
+	out, errs := create(t, dir, "out"), create(t, dir, "err")
+	a = &app{ending: newEnding(), stdout: lines{out}, stderr: lines{errs}}
+	return a, func() outcome { return outcome{a.code, contents(t, out), contents(t, errs)} }
+}
+
 func create(t *testing.T, dir, name string) *os.File {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, name))

@@ -70,7 +70,7 @@ func endless(then func()) capture.Source {
 
 // runBug is the program with a bug.
 func runBug(name string) int {
-	a := &app{ending: newEnding(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	a := &app{ending: newEnding(), stdin: os.Stdin, output: os.Stdout, stderr: lines{os.Stderr}}
 	o, src := bugs[name].run()
 	in := fileInbox()
 	o.Source, o.Inbox = "a bug", in

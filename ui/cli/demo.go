@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"embed"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,9 +58,9 @@ func (a *app) demoCommand() *cobra.Command {
 }
 
 func (a *app) listDemos() {
-	fmt.Fprintf(a.stdout, "  %-12s %s\n", tour, "all of these, one after the other")
+	a.stdout.linef("  %-12s %s", tour, "all of these, one after the other")
 	for _, s := range scenarios {
-		fmt.Fprintf(a.stdout, "  %-12s %s\n", s.name, s.shows)
+		a.stdout.linef("  %-12s %s", s.name, s.shows)
 	}
 }
 
@@ -78,8 +76,8 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !isTerminal(a.stdout) {
-		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{lines{bufio.NewWriter(a.stdout)}, prices})
+	if !isTerminal(a.output) {
+		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{a.stdout.buffered(), prices})
 	}
 	speed := a.speed
 	if speed == 0 {

@@ -28,43 +28,37 @@ func grades(d *stream.Diagnosis) string {
 	return strings.Join(words, ", ")
 }
 
-func explainCommand() *cobra.Command {
+func (a *app) explainCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "explain CODE", Short: "What a finding means, who did it, and what to do",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef("explain takes one code\n'toolscope help findings' lists them")
 			}
-			text, err := explained(args[0])
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
-			return err
+			return explain(a.stdout, args[0])
 		},
 	}
 }
 
-// explained is all there is to say about a code.
-func explained(code string) (string, error) {
+// explain writes all there is to say about a code.
+func explain(l lines, code string) error {
 	all := byCode(providers.Findings())
 	i := slices.IndexFunc(all, func(d *stream.Diagnosis) bool { return strings.EqualFold(d.Code, code) })
 	if i < 0 {
-		return "", usagef("no finding has the code %q%s\n'toolscope help findings' lists them", code, near(all, strings.ToUpper(code)))
+		return usagef("no finding has the code %q%s\n'toolscope help findings' lists them", code, near(all, strings.ToUpper(code)))
 	}
 	d := all[i]
-	return page(func(l lines) {
-		l.linef("%s", d.Code)
-		l.linef("  severity  %s", grades(d))
-		l.linef("  by        %s", d.By)
-		l.prose("  means     ", d.Means)
-		l.prose("  do        ", d.Do)
-		for _, k := range replay.Kinds {
-			if k.Diagnosis == d {
-				l.prose("  replay    ", fmt.Sprintf("a loss of severity %s: %s", k.Severity, k.Says))
-			}
+	l.linef("%s", d.Code)
+	l.linef("  severity  %s", grades(d))
+	l.linef("  by        %s", d.By)
+	l.prose("  means     ", d.Means)
+	l.prose("  do        ", d.Do)
+	for _, k := range replay.Kinds {
+		if k.Diagnosis == d {
+			l.prose("  replay    ", fmt.Sprintf("a loss of severity %s: %s", k.Severity, k.Says))
 		}
-	}), nil
+	}
+	return nil
 }
 
 // near names the codes that could be meant.

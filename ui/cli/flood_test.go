@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -40,7 +39,7 @@ func longAnswer(n, size int) string {
 // flooded is a proxy through which so many answers have gone, while nobody took
 // what it had to tell: half of them before anything was passed on, and half while
 // nothing was shown or written. Of each half, all have begun before any goes on.
-func flooded(t *testing.T, exchanges, size int) (a *app, l *live, disk *gatedDisk) {
+func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *live, disk *gatedDisk) {
 	t.Helper()
 	var begun [2]sync.WaitGroup
 	for i := range begun {
@@ -66,8 +65,7 @@ func flooded(t *testing.T, exchanges, size int) (a *app, l *live, disk *gatedDis
 	l = recorded(t, disk)
 	l.arrived = mailbox.New(record.Rules(exchanges*size/4, "were not recorded: the queue is full"))
 	l.shown = newInbox(record.Rules(exchanges*size/4, notShown))
-	dir := t.TempDir()
-	a = &app{stdout: create(t, dir, "out"), stderr: create(t, dir, "err")}
+	a, so = appOf(t)
 	r := &running{live: l, app: a, ways: all}
 	if err := r.stand(proxy.Options{Routes: routes(all)}, true); err != nil {
 		t.Fatal(err)
@@ -111,7 +109,7 @@ func flooded(t *testing.T, exchanges, size int) (a *app, l *live, disk *gatedDis
 		t.Error(err)
 	}
 	r.close()
-	return a, l, disk
+	return a, so, l, disk
 }
 
 // TestFlood: whoever looks is far too slow. The traffic is what it was, each turn
@@ -119,7 +117,7 @@ func flooded(t *testing.T, exchanges, size int) (a *app, l *live, disk *gatedDis
 func TestFlood(t *testing.T) {
 	const exchanges, size = 40, 60_000
 	for _, format := range []string{"text", "jsonl"} {
-		a, l, disk := flooded(t, exchanges, size)
+		a, so, l, disk := flooded(t, exchanges, size)
 		missed := l.arrived.State().Lost
 		if shown := l.shown.State(); missed < exchanges*size/8 || shown.Lost < exchanges*size/8 || shown.Left+l.arrived.State().Left > 0 {
 			t.Errorf("%d bytes were missed, and %+v", missed, shown)
@@ -128,11 +126,12 @@ func TestFlood(t *testing.T) {
 			t.Error(err)
 		}
 		a.endLive(l)
-		if said := contents(t, a.stderr.(*os.File)); a.code != exitGaps || strings.Count(said, "toolscope: gap: ") < exchanges/2 {
-			t.Errorf("exit %d: %s", a.code, said)
+		got := so()
+		if got.code != exitGaps || strings.Count(got.stderr, "toolscope: gap: ") < exchanges/2 {
+			t.Errorf("exit %d: %s", got.code, got.stderr)
 		}
 		capture := saved(t, "a.tsc", disk.file.String())
-		wantNothingFalse(t, exchanges, format, contents(t, a.stdout.(*os.File)))
+		wantNothingFalse(t, exchanges, format, got.stdout)
 		wantNothingFalse(t, exchanges, format, command(t, nil, "print", "--format", format, capture).stdout)
 		wantPlaces(t, again(t, disk.file.String()), size)
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,9 +33,7 @@ func topics() []*cobra.Command {
 // page is a page of help, of what write writes.
 func page(write func(lines)) string {
 	var text strings.Builder
-	w := bufio.NewWriter(&text)
-	write(lines{w})
-	_ = w.Flush() // into memory
+	write(lines{&text})
 	return strings.TrimSuffix(text.String(), "\n")
 }
 

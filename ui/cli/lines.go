@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -12,20 +13,31 @@ import (
 // columns is the width that prose is wrapped to.
 const columns = 80
 
-// lines writes text for people, every line of it clean.
-type lines struct{ w *bufio.Writer }
+// lines is how this package writes to a standard stream: a line is a Text, which was cleaned, or a JSON
+// object, whose strings were. It is no io.Writer, so what is not clean does not get past it. Each line
+// is one write; what becomes of it, the stream knows.
+type lines struct{ to io.Writer }
 
-func (l lines) flush() error { return l.w.Flush() }
+func (l lines) line(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
 
-// linef writes one clean line.
+func (l lines) object(o *object) { _, _ = l.to.Write(o.line()) }
+
+// linef writes one clean line, whatever is in the arguments.
 func (l lines) linef(format string, args ...any) {
-	text := strings.TrimRight(fmt.Sprintf(format, args...), " ")
-	_, _ = l.w.WriteString(display.Clean(text).String())
-	_ = l.w.WriteByte('\n')
+	l.line(display.Clean(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
-// prose writes text behind a lead, which must be clean and is what the lines
-// that follow are indented by.
+// buffered are lines that go on to the same place when they are flushed.
+func (l lines) buffered() lines { return lines{bufio.NewWriter(l.to)} }
+
+func (l lines) flush() error {
+	if b, ok := l.to.(*bufio.Writer); ok {
+		return b.Flush()
+	}
+	return nil
+}
+
+// prose writes text behind a lead, in lines that are indented as far as the lead is wide.
 func (l lines) prose(lead, text string) {
 	l.wrapped(lead, strings.FieldsFunc(display.Clean(text).String(), func(c rune) bool { return c == ' ' }))
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -172,15 +171,14 @@ func TestLiveLimit(t *testing.T) {
 	if words := l.words(); len(words) != 1 || !words[0].Alarm || words[0].Text != "SECRETS MAY PASS: "+l.redactor.Limit() {
 		t.Error(words)
 	}
-	dir := t.TempDir()
-	a := &app{stdout: create(t, dir, "out"), stderr: create(t, dir, "err")}
+	a, so := appOf(t)
 	if err := l.finish(t.Context()); err != nil {
 		t.Error(err)
 	}
 	_ = l.printTurns(a, new(providers.Inspector), "proxy", printerOf(t, a, "text"), func(err error) { t.Error(err) })
 	a.endLive(l)
-	if said := contents(t, a.stderr.(*os.File)); a.code != exitGaps || said != "toolscope: from here on secrets may pass: "+l.redactor.Limit()+"\n" {
-		t.Errorf("exit %d: %s", a.code, said)
+	if got := so(); got.code != exitGaps || got.stderr != "toolscope: from here on secrets may pass: "+l.redactor.Limit()+"\n" {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -193,10 +191,10 @@ func TestLiveUnwanted(t *testing.T) {
 		if !records {
 			l.rec = nil
 		}
-		dir := t.TempDir()
-		deaf := create(t, dir, "out")
+		a, _ := appOf(t)
+		deaf := create(t, t.TempDir(), "out")
 		deaf.Close()
-		a := &app{stdout: deaf, stderr: create(t, dir, "err")}
+		a.stdout = lines{deaf}
 		answer := []byte(anthropicAnswer)
 		l.take(capture.Record{Exchange: 1, Data: answer, End: capture.EndEOF})
 		l.start(here)

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -59,10 +58,10 @@ func TestLiveTooSlow(t *testing.T) {
 		close(disk.gate)
 		words := fmt.Sprint(l.words())
 		shown := rest(l.shown)
-		a := &app{stderr: create(t, t.TempDir(), "err")}
+		a, so := appOf(t)
 		a.endLive(l)
-		if said := contents(t, a.stderr.(*os.File)); a.code != exitGaps || !strings.Contains(said, "--record: the capture has gaps: ") {
-			t.Errorf("exit %d, %s", a.code, said)
+		if got := so(); got.code != exitGaps || !strings.Contains(got.stderr, "--record: the capture has gaps: ") {
+			t.Errorf("%+v", got)
 		}
 		if !strings.Contains(words, "GAP ") || !strings.Contains(words, "NOT SHOWN ") {
 			t.Error(words)

@@ -26,7 +26,7 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if len(paths) == 0 {
 		return a.playDemo(ctx, tour)
 	}
-	if !isTerminal(a.stdout) {
+	if !isTerminal(a.output) {
 		a.format = "text"
 		return a.print(ctx, paths)
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
-	"toolscope/ui/display"
 )
 
 func (a *app) printCommand() *cobra.Command {
@@ -121,7 +119,7 @@ func fileOf(path string, x *providers.Exchange) string {
 // recognised has the run fail.
 func (a *app) notes(path string, in *providers.Inspector) {
 	for _, f := range in.Session().Findings {
-		fmt.Fprintf(a.stderr, "toolscope: %s: %s\n", display.Clean(path), display.Clean(f.Message))
+		a.notef("%s: %s", path, f.Message)
 	}
 	switch turns := in.Session().Turns; {
 	case len(turns) == 0:
@@ -131,9 +129,9 @@ func (a *app) notes(path string, in *providers.Inspector) {
 				why = fmt.Sprintf("%d bytes came, and no response is in them", n)
 			}
 		}
-		fmt.Fprintf(a.stderr, "toolscope: %s: nothing to show: %s\n", display.Clean(path), why)
+		a.notef("%s: nothing to show: %s", path, why)
 	case !slices.ContainsFunc(turns, recognised):
-		fmt.Fprintf(a.stderr, "toolscope: %s: nothing is recognised: no response of a known protocol is in it\n", display.Clean(path))
+		a.notef("%s: nothing is recognised: no response of a known protocol is in it", path)
 	default:
 		return
 	}
@@ -146,12 +144,11 @@ func recognised(t *stream.Turn) bool { return t.Dialect != "unknown" || t.Failur
 
 // printerOf prints in a format to standard output.
 func (a *app) printerOf(format string, prices *price.Table) (printer, error) {
-	out := bufio.NewWriter(a.stdout)
 	switch format {
 	case "text":
-		return &textPrinter{lines{out}, prices}, nil
+		return &textPrinter{a.stdout.buffered(), prices}, nil
 	case "jsonl":
-		return &jsonPrinter{out, prices}, nil
+		return &jsonPrinter{a.stdout.buffered(), prices}, nil
 	}
 	return nil, usagef("--format %q: text or jsonl", format)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
@@ -17,13 +16,9 @@ import (
 // jsonPrinter writes the machine contract: one JSON object a line, a turn's calls and then the turn.
 // What cannot be told is left out.
 type jsonPrinter struct {
-	w      *bufio.Writer
+	lines
 	prices *price.Table
 }
-
-func (p *jsonPrinter) flush() error { return p.w.Flush() }
-
-func (p *jsonPrinter) write(o *object) { _, _ = p.w.Write(o.line()) }
 
 // lineOf begins a line about a turn.
 func lineOf(kind, file string, t *stream.Turn) *object {
@@ -58,7 +53,7 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	o.some("service_tier", t.Usage.Tier)
 	o.cost(costOf(p.prices, x, t))
 	listOf(o, "findings", t.Findings, (*object).finding)
-	p.write(o)
+	p.object(o)
 }
 
 func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c *stream.Call) {
@@ -85,7 +80,7 @@ func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c
 	o.time("t_sealed_ms", c.SealedAt)
 	o.exchange(x, t)
 	listOf(o, "findings", c.Findings, (*object).finding)
-	p.write(o)
+	p.object(o)
 }
 
 // sentBack writes a line a call that a later request has in its history.
@@ -100,7 +95,7 @@ func (p *jsonPrinter) sentBack(calls []returned) {
 		o.texts("policies", r.policies())
 		o.text("result", r.result())
 		listOf(o, "findings", r.findings, (*object).finding)
-		p.write(o)
+		p.object(o)
 	}
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"net"
 	"os"
@@ -163,15 +162,15 @@ func (r *running) serve(ctx context.Context, listener net.Listener) <-chan error
 // announce says where the proxy listens, and how to send clients there.
 func (r *running) announce(f *proxyFlags) {
 	a := r.app
-	out := io.Writer(a.stdout)
+	out := a.stdout
 	if f.format == "jsonl" {
 		var o object
 		o.text("type", "proxy")
 		o.text("url", r.url)
-		_, _ = a.stdout.Write(o.line())
+		a.stdout.object(&o)
 		out = a.stderr
 	} else {
-		fmt.Fprintln(a.stdout, r.url)
+		a.stdout.linef("%s", r.url)
 	}
 	base := r.url
 	if f.token != "" {
@@ -179,7 +178,9 @@ func (r *running) announce(f *proxyFlags) {
 		r.url += "/TOKEN" // the screen is no place for it
 	}
 	if f.printEnv {
-		fmt.Fprintln(out, strings.Join(environment(r.ways, base), "\n"))
+		for _, line := range environment(r.ways, base) {
+			out.linef("%s", line)
+		}
 	}
 	if f.public {
 		a.notef("other machines can reach this proxy; what they send, keys too, can be read on the way")

@@ -207,7 +207,7 @@ func TestProxyRefuses(t *testing.T) {
 // the same second.
 func TestRecordFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "captures")
-	a := &app{stderr: os.Stderr}
+	a := &app{stderr: lines{os.Stderr}}
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, want := range []string{"2026-11-21T12-00-00.tsc", "2026-11-21T12-00-00-2.tsc", "2026-11-21T12-00-00-3.tsc"} {
 		r, err := a.record(dir, noon, "test")

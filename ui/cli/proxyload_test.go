@@ -34,9 +34,7 @@ func inside(t *testing.T, l *live, upstream string) (url string, end func() outc
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	out, errs := create(t, dir, "out"), create(t, dir, "err")
-	a := &app{ending: newEnding(), stdout: out, stderr: errs}
+	a, so := appOf(t)
 	r := &running{live: l, app: a, ways: all}
 	if err := r.stand(proxy.Options{Routes: routes(all)}, false); err != nil {
 		t.Fatal(err)
@@ -51,7 +49,7 @@ func inside(t *testing.T, l *live, upstream string) (url string, end func() outc
 	return "http://" + listener.Addr().String(), func() outcome {
 		cancel()
 		<-ended
-		return outcome{a.code, contents(t, out), contents(t, errs)}
+		return so()
 	}
 }
 
@@ -138,7 +136,7 @@ func TestProxyManyStreams(t *testing.T) {
 		}
 	}()
 	recording := filepath.Join(t.TempDir(), "a.tsc")
-	l, err := (&app{stderr: os.Stderr}).live("test", &liveFlags{record: recording})
+	l, err := (&app{stderr: lines{os.Stderr}}).live("test", &liveFlags{record: recording})
 	if err != nil {
 		t.Fatal(err)
 	}

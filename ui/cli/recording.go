@@ -60,7 +60,7 @@ func (a *app) outlook(f *liveFlags) (prices *price.Table, p printer, screen bool
 		return nil, nil, false, err
 	}
 	p, err = a.printerOf(cmp.Or(f.format, "text"), prices)
-	return prices, p, f.format == "" && isTerminal(a.stdout), err
+	return prices, p, f.format == "" && isTerminal(a.output), err
 }
 
 // record begins the recording that --record asks for: in a directory a new file,

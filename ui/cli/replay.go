@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +132,7 @@ func (a *app) replayer() (*replayer, error) {
 		}
 		r.limit = limit
 	}
-	out := bufio.NewWriter(a.stdout)
+	out := a.stdout.buffered()
 	switch a.format {
 	case "text":
 		r.out = newPreviewText(out, r.targets, r.policies)

@@ -1,17 +1,13 @@
 package cli
 
 import (
-	"bufio"
-
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 )
 
 // previewJSON writes one JSON object a preview. What is empty is left out, but for the losses and
 // the body.
-type previewJSON struct{ w *bufio.Writer }
-
-func (p previewJSON) flush() error { return p.w.Flush() }
+type previewJSON struct{ lines }
 
 func (p previewJSON) begin(*subject) {}
 
@@ -47,7 +43,7 @@ func (p previewJSON) preview(s *subject, v *replay.Preview) {
 			o.sent(v, &c)
 		})
 	}
-	_, _ = p.w.Write(o.line())
+	p.object(o)
 }
 
 // oneOrMore is a message by itself, several as an array, and none as null.

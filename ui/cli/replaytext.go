@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"math"
@@ -28,8 +27,8 @@ type previewText struct {
 	under    *dialect.Target // whose name stands above the lines
 }
 
-func newPreviewText(w *bufio.Writer, targets []*dialect.Target, policies []*replay.Policy) *previewText {
-	p := &previewText{lines: lines{w}}
+func newPreviewText(l lines, targets []*dialect.Target, policies []*replay.Policy) *previewText {
+	p := &previewText{lines: l}
 	if len(targets) == 1 {
 		p.to = "  to " + targets[0].Name
 	} else {

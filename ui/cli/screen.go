@@ -25,7 +25,7 @@ func (a *app) show(o ui.Options, feed func()) error {
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
 	o.Places = sendPlaces(a.said)
-	o.Copy, o.Save = newClipboard(a.stdout).copy, saveNew
+	o.Copy, o.Save = newClipboard(a.output).copy, saveNew
 	if canStop {
 		o.Suspend = suspend
 	}
@@ -61,7 +61,7 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 	// Signals and panics are handled here: Bubble Tea restores the terminal on
 	// some signals only, and prints stacks.
 	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
-		tea.WithOutput(a.stdout), tea.WithFilter(sig.filter))
+		tea.WithOutput(a.output), tea.WithFilter(sig.filter))
 	post.program = p
 	post.live.start(guarded)
 	if feed != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -62,7 +61,7 @@ func TestSentBack(t *testing.T) {
 func TestSentBackOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	var out bytes.Buffer
-	q := queue{in: in, path: "f", to: &jsonPrinter{bufio.NewWriter(&out), price.Embedded()}, printed: map[*stream.Turn]bool{}}
+	q := queue{in: in, path: "f", to: &jsonPrinter{lines{&out}, price.Embedded()}, printed: map[*stream.Turn]bool{}}
 	step := func(all bool, wants ...string) {
 		t.Helper()
 		out.Reset()
@@ -104,7 +103,7 @@ func TestSentBackOnce(t *testing.T) {
 // is, and so is what nothing came of.
 func TestPrintedIsReleased(t *testing.T) {
 	in := new(providers.Inspector)
-	q := queue{in: in, path: "a", to: &jsonPrinter{bufio.NewWriter(io.Discard), price.Embedded()}, printed: map[*stream.Turn]bool{}}
+	q := queue{in: in, path: "a", to: &jsonPrinter{lines{io.Discard}, price.Embedded()}, printed: map[*stream.Turn]bool{}}
 	body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
 	in.Write(stream.Record{Exchange: 1, Data: body})
 	in.Write(stream.Record{Exchange: 2, Data: body})

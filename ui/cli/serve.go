@@ -86,7 +86,7 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 	if len(o.Exchanges) == 0 {
 		return fmt.Errorf("serve: there is no response in %s", strings.Join(paths, ", "))
 	}
-	o.Answering = func(answer serve.Answer) { a.say(answered(answer)) }
+	o.Answering = func(answer serve.Answer) { a.stderr.linef("%s", answered(answer)) }
 	o.Unfit = func(fault serve.Fault, x *serve.Exchange, why string) {
 		a.notef("--fault %s does nothing to %s: %s", fault, exchangeName(x), why)
 	}
@@ -109,7 +109,7 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	fmt.Fprintf(a.stdout, "http://%s\n", listener.Addr())
+	a.stdout.linef("http://%s", listener.Addr())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)

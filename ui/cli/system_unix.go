@@ -30,7 +30,7 @@ func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 // write would: but there may never be another. Only a pipe tells.
 func (a *app) endWithReader() (stop func()) {
 	var info unix.Stat_t
-	if err := unix.Fstat(int(a.stdout.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
+	if err := unix.Fstat(int(a.output.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
 		return func() {}
 	}
 	r, w, err := os.Pipe() // wakes the one who waits
@@ -38,7 +38,7 @@ func (a *app) endWithReader() (stop func()) {
 		return func() {}
 	}
 	gone := make(chan struct{})
-	out, wake := int32(a.stdout.Fd()), int32(r.Fd())
+	out, wake := int32(a.output.Fd()), int32(r.Fd())
 	go func() {
 		defer close(gone)
 		if untilGone(out, wake) {
