@@ -36,8 +36,9 @@ var rooms = []struct {
 	{"themes", nil, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", []string{"stream/jsonbytes"}, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "github.com/*"}},
+	{"ui/screen", []string{"stream", "providers/replay", "themes", "ui/display"}, []string{"os", "net", "net/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
-	{"ui", []string{"stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/host", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout"}, []string{"os", "net", "net/http"}},
+	{"ui", []string{"stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/host", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout", "ui/screen"}, []string{"os", "net", "net/http"}},
 	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }

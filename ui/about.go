@@ -6,37 +6,38 @@ import (
 
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // callFacts are the sizes and durations of a call, as many as fit.
 func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
-	start := m.chosen.turn.OpenedAt
+	start := m.turn().OpenedAt
 	took := "took "
 	if c.Arriving() {
 		took = "so far "
 	}
-	facts := []display.Text{bytesText(len(c.Args())), plural(len(c.Deltas()), "delta")}
+	facts := []display.Text{screen.Bytes(len(c.Args())), screen.Plural(len(c.Deltas()), "delta")}
 	timed := func(word string, d time.Duration) {
-		if t := timeText(d); !t.Empty() {
+		if t := screen.Time(d); !t.Empty() {
 			facts = append(facts, display.Join(m.draw.Clean(word), t))
 		}
 	}
-	timed(took, callTime(c))
-	if r, ok := m.results[c]; ok {
-		facts = append(facts, bytesText(len(r.text)).Between("your result ", ""))
+	timed(took, screen.CallTime(c))
+	if r, ok := m.results[c.Ref()]; ok {
+		facts = append(facts, screen.Bytes(len(r.text)).Between("your result ", ""))
 	}
 	for _, f := range AboutCall(c) {
-		facts = append(facts, m.pen.clean(f))
+		facts = append(facts, m.pen.Name(f))
 	}
-	timed("named +", since(start, c.OpenedAt))
-	timed("first byte +", since(start, c.FirstArgAt))
+	timed("named +", screen.Since(start, c.OpenedAt))
+	timed("first byte +", screen.Since(start, c.FirstArgAt))
 	sep := display.Lit(" ")
 	for _, f := range facts {
 		if line.Width()+sep.Width()+f.Width() >= cells {
 			break
 		}
 		line = display.Join(line, sep, f)
-		sep = m.pen.glyph.dot.Between(" ", " ")
+		sep = m.pen.Glyph.Dot.Between(" ", " ")
 	}
 	return line
 }

@@ -19,7 +19,7 @@ func (m *Model) back(last tea.Cmd) tea.Cmd {
 		m.zoom = false
 	case m.wire.open && m.focus == wirePane:
 		m.wire.open = false
-	case m.focus != listPane && m.chosen.turn != nil:
+	case m.focus != listPane && m.turn() != nil:
 		m.focus = listPane
 	default:
 		return last
@@ -33,8 +33,8 @@ func (m *Model) focusOn(p paneID) {
 	if p == wirePane || p == findingsPane {
 		m.lower = p
 	}
-	if c := m.chosen.call; m.follow && c != nil && c.Arriving() {
-		m.doc.stick, m.wire.stick = true, true
+	if c := m.call(); m.follow && c != nil && c.Arriving() {
+		m.doc.Stick, m.wire.Stick = true, true
 	}
 	m.refresh()
 }
@@ -69,9 +69,9 @@ func (m *Model) movePane(k tea.KeyMsg) tea.Cmd {
 	case wirePane:
 		m.moveWire(k)
 	case findingsPane:
-		if row, ok := km.move(k, m.findings.window); ok {
+		if row, ok := km.move(k, m.findings.Window); ok {
 			m.setFollow(false)
-			m.findings.moveTo(row)
+			m.findings.MoveTo(row)
 		} else if km.is(k, km.Enter) {
 			m.goToFinding()
 		} else if km.is(k, km.Left) {
@@ -83,29 +83,29 @@ func (m *Model) movePane(k tea.KeyMsg) tea.Cmd {
 
 func (m *Model) moveList(k tea.KeyMsg) {
 	km := m.keys
-	if row, ok := km.move(k, m.list.window); ok {
+	if row, ok := km.move(k, m.list.Window); ok {
 		m.setFollow(false)
-		m.list.moveTo(row)
-		m.choose(m.list.choiceAt(m.in.Session(), m.list.at))
-	} else if km.is(k, km.Enter, km.Right) && m.chosen.turn != nil {
+		m.list.MoveTo(row)
+		m.choose(m.list.refAt(m.in.Session(), m.list.At))
+	} else if km.is(k, km.Enter, km.Right) && m.turn() != nil {
 		m.focusOn(docPane)
 	}
 }
 
 func (m *Model) moveDocument(k tea.KeyMsg) tea.Cmd {
 	km := m.keys
-	if m.chosen.call == nil {
-		if row, ok := km.move(k, m.summary.pages()); ok {
+	if m.call() == nil {
+		if row, ok := km.move(k, m.summary.Pages()); ok {
 			m.setFollow(false)
-			m.summary.scroll(row)
+			m.summary.Scroll(row)
 		} else if km.is(k, km.Left) {
 			m.focusOn(listPane)
 		}
 		return nil
 	}
-	if _, ok := km.move(k, m.doc.window); ok {
+	if _, ok := km.move(k, m.doc.Window); ok {
 		m.setFollow(false)
-		row, _ := km.move(k, m.doc.window) // from where the cursor is now
+		row, _ := km.move(k, m.doc.Window) // from where the cursor is now
 		m.doc.moveRow(row)
 		m.linkFromDocument()
 		return nil
@@ -131,9 +131,9 @@ func (m *Model) moveDocument(k tea.KeyMsg) tea.Cmd {
 
 func (m *Model) moveWire(k tea.KeyMsg) {
 	km := m.keys
-	if row, ok := km.move(k, m.wire.window); ok {
+	if row, ok := km.move(k, m.wire.Window); ok {
 		m.setFollow(false)
-		m.wire.moveTo(row)
+		m.wire.MoveTo(row)
 	} else if km.is(k, km.Enter, km.Right) {
 		m.wire.open = !m.wire.open
 		m.refresh()
@@ -156,7 +156,7 @@ func (m *Model) goToFinding() {
 	}
 	m.setFollow(false)
 	if f.call != nil && f.Offset >= 0 {
-		m.chosen.call = f.call
+		m.chosen = f.call.Ref()
 		m.focusOn(docPane)
 		m.doc.goTo(min(f.Offset, max(0, len(f.call.Args())-1)))
 		m.linkFromDocument()
@@ -168,11 +168,11 @@ func (m *Model) goToFinding() {
 		m.say(display.Lit("this finding is about the source, not a frame"))
 		return
 	}
-	m.chosen = choice{turn: t}
+	m.chosen = t.Ref()
 	m.focusOn(wirePane)
 	for row, n := range m.wire.events {
 		if int(n) >= f.Event || e.Kind != stream.SentBack && m.in.Timeline.Event(int(n)).Frame >= e.Frame {
-			m.wire.moveTo(row)
+			m.wire.MoveTo(row)
 			m.wire.open = true
 			break
 		}
@@ -185,12 +185,12 @@ func (m *Model) goToFinding() {
 func (m *Model) toEnd() {
 	switch m.focus {
 	case docPane:
-		m.doc.end()
-		m.summary.scroll(m.summary.rows)
+		m.doc.End()
+		m.summary.Scroll(m.summary.Rows)
 	case wirePane:
-		m.wire.end()
+		m.wire.End()
 	case findingsPane:
-		m.findings.end()
+		m.findings.End()
 		return
 	}
 	if m.moving() || m.focus == listPane {
@@ -204,12 +204,12 @@ func (m *Model) setFollow(on bool) {
 	m.follow, m.post.awaited = on, 0
 	if !on {
 		m.doc.release()
-		m.wire.stick = false
+		m.wire.Stick = false
 		return
 	}
 	m.chosen = newest(m.in.Session())
 	m.refresh()
-	m.doc.stick, m.wire.stick = true, true
+	m.doc.Stick, m.wire.Stick = true, true
 	m.refresh()
 }
 
@@ -272,7 +272,7 @@ func (m *Model) suspend() tea.Cmd {
 
 func (m *Model) toggleTheme() {
 	next := m.opt.Themes[0]
-	if !m.ink.theme.Dark {
+	if !m.ink.Theme.Dark {
 		next = m.opt.Themes[1]
 	}
 	m.paint(next)
@@ -281,5 +281,5 @@ func (m *Model) toggleTheme() {
 
 // statusWord is a status with its glyph.
 func (m *Model) statusWord(s stream.Status) display.Text {
-	return display.Join(m.pen.glyph.status[s], display.Lit(" "), m.draw.Clean(s.String()))
+	return display.Join(m.pen.Glyph.Status[s], display.Lit(" "), m.draw.Clean(s.String()))
 }

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"fmt"
+
+	"toolscope/ui/screen"
 )
 
 // Await is what a live source waits for: clients that have to be sent to it.
@@ -19,28 +21,28 @@ func (m *Model) awaitLines() []fact {
 		widest = max(widest, len("  =")+len(way[0])+len(a.URL)+len(way[1]))
 		names = max(names, len(way[0]))
 	}
-	url := m.pen.clean(a.URL).String()
-	lines := []fact{{text: "Waiting for requests at " + url, role: accent}}
+	url := m.pen.Name(a.URL).String()
+	lines := []fact{{text: "Waiting for requests at " + url, role: screen.Accent}}
 	whole := max(widest, len(lines[0].text)) < m.w
 	if !whole {
 		lines[0].text = "Waiting at " + url
 	}
 	for _, way := range a.Ways {
-		text := fmt.Sprintf("%-*s  ...%s", names, m.pen.clean(way[0]), m.pen.clean(way[1]))
+		text := fmt.Sprintf("%-*s  ...%s", names, m.pen.Name(way[0]), m.pen.Name(way[1]))
 		if whole {
-			text = fmt.Sprintf("  %s=%s%s", m.pen.clean(way[0]), url, m.pen.clean(way[1]))
+			text = fmt.Sprintf("  %s=%s%s", m.pen.Name(way[0]), url, m.pen.Name(way[1]))
 		}
 		lines = append(lines, fact{text: text})
 	}
 	if a.More != "" && whole {
-		lines = append(lines, fact{text: m.pen.clean(a.More).String(), role: muted}, fact{})
+		lines = append(lines, fact{text: m.pen.Name(a.More).String(), role: screen.Muted}, fact{})
 	}
 	for _, w := range m.words() {
 		if w.Why != "" {
-			lines = append(lines, fact{text: m.pen.clean(w.Text + ": " + w.Why).String(), role: caution})
+			lines = append(lines, fact{text: m.pen.Name(w.Text + ": " + w.Why).String(), role: screen.Caution})
 		}
 	}
-	return append(lines, fact{text: "? help   q quit", role: muted})
+	return append(lines, fact{text: "? help   q quit", role: screen.Muted})
 }
 
 // A Word is something to know about the source besides what it brings.
@@ -52,19 +54,19 @@ type Word struct {
 
 // drawStatus writes the words of the source, those that are alarms first, as
 // many as there is room for.
-func (m *Model) drawStatus(p *pen) {
+func (m *Model) drawStatus(p *screen.Pen) {
 	words := m.words()
 	for _, alarm := range []bool{true, false} {
 		for _, w := range words {
-			text := m.pen.clean(w.Text).Between("  ", "")
-			if w.Alarm != alarm || !alarm && text.Width() >= p.left {
+			text := m.pen.Name(w.Text).Between("  ", "")
+			if w.Alarm != alarm || !alarm && text.Width() >= p.Left {
 				continue
 			}
-			r := muted
+			r := screen.Muted
 			if alarm {
-				r = bad
+				r = screen.Bad
 			}
-			p.put(r, bare, text)
+			p.Put(r, screen.Bare, text)
 		}
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/lipgloss"
-	"github.com/muesli/termenv"
-
 	"toolscope/stream"
 	"toolscope/stream/jsonbytes"
 	"toolscope/themes"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
 )
 
 // code is a string of about size bytes such as a model writes.
@@ -33,7 +34,7 @@ func members(n int) string {
 }
 
 // big is a screen that follows a call with these arguments.
-func big(t testing.TB, w, h int, args string) *screen {
+func big(t testing.TB, w, h int, args string) *rig {
 	return newScreen(t, w, h).feed(new(anthropic).open("msg_1").call("toolu_1", "write_file", chop(args, 1000)...).records...)
 }
 
@@ -53,7 +54,7 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-func benchmarkView(b *testing.B, s *screen) {
+func benchmarkView(b *testing.B, s *rig) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.View()
@@ -65,7 +66,7 @@ func shown(args string) *document {
 	d := new(document)
 	d.show(callOf(args), 200, display.Drawer{})
 	d.extend(50)
-	d.scroll(40)
+	d.Scroll(40)
 	return d
 }
 
@@ -83,10 +84,10 @@ func BenchmarkDocument(b *testing.B) {
 			for b.Loop() {
 				drawDocument(p, d)
 			}
-			b.ReportMetric(float64(len(p.b)), "bytes")
+			b.ReportMetric(float64(len(p.Frame())), "bytes")
 		})
 		b.Run(c.name+"/lipgloss", func(b *testing.B) {
-			styles := lipglossStyles(p.ink.theme)
+			styles := lipglossStyles(p.Ink.Theme)
 			b.ReportAllocs()
 			for b.Loop() {
 				lipglossDocument(styles, d)
@@ -96,21 +97,21 @@ func BenchmarkDocument(b *testing.B) {
 }
 
 // drawDocument draws 50 rows from the top.
-func drawDocument(p *pen, d *document) {
-	p.reset()
+func drawDocument(p *screen.Pen, d *document) {
+	p.Reset()
 	for n := range 50 {
-		p.field(202)
-		d.draw(p, d.top+n, true)
-		p.newline()
+		p.Field(202)
+		d.draw(p, d.Top+n, true)
+		p.Newline()
 	}
 }
 
-func lipglossStyles(t themes.Theme) map[role]lipgloss.Style {
+func lipglossStyles(t themes.Theme) map[screen.Role]lipgloss.Style {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(termenv.TrueColor)
-	styles := map[role]lipgloss.Style{}
-	for role, ink := range map[role]themes.Ink{
-		keyToken: t.Key, stringToken: t.String, numberToken: t.Number, literalToken: t.Literal, punctToken: t.Punct, junkToken: t.Junk, escapeToken: t.Escape, plain: {},
+	styles := map[screen.Role]lipgloss.Style{}
+	for role, ink := range map[screen.Role]themes.Ink{
+		screen.KeyToken: t.Key, screen.StringToken: t.String, screen.NumberToken: t.Number, screen.LiteralToken: t.Literal, screen.PunctToken: t.Punct, screen.JunkToken: t.Junk, screen.EscapeToken: t.Escape, screen.Plain: {},
 	} {
 		styles[role] = ink.Style().Renderer(r)
 	}
@@ -118,22 +119,24 @@ func lipglossStyles(t themes.Theme) map[role]lipgloss.Style {
 }
 
 // lipglossDocument is how it is usually done: a Style for each span.
-func lipglossDocument(styles map[role]lipgloss.Style, d *document) string {
+func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *document) string {
 	var b strings.Builder
-	put := func(r role, text []byte) { b.WriteString(styles[r].Render(display.Drawer{}.CleanBytes(text).String())) }
+	put := func(r screen.Role, text []byte) {
+		b.WriteString(styles[r].Render(display.Drawer{}.CleanBytes(text).String()))
+	}
 	toks, text := d.tokens(), d.call.Args()
-	for _, row := range d.rows()[d.top : d.top+50] {
+	for _, row := range d.rows()[d.Top : d.Top+50] {
 		b.WriteString(strings.Repeat(" ", int(row.Indent)))
 		off := int(row.Start)
 		for n := int(row.Token); n < len(toks) && off < int(row.End); n++ {
 			rest := text[off:max(off, min(int(toks[n].End), int(row.End)))]
 			for off += len(rest); len(rest) > 0; {
-				k, r := bytes.IndexByte(rest, '\\'), tokenRoles[toks[n].Kind]
+				k, r := bytes.IndexByte(rest, '\\'), screen.TokenRoles[toks[n].Kind]
 				switch {
 				case k < 0:
 					k = len(rest)
 				case k == 0:
-					k, r = jsonbytes.EscapeLen(rest), escapeToken
+					k, r = jsonbytes.EscapeLen(rest), screen.EscapeToken
 				}
 				put(r, rest[:k])
 				rest = rest[k:]
@@ -195,7 +198,7 @@ func BenchmarkViews(b *testing.B) {
 }
 
 // manyTurns is a screen with n responses of a call each.
-func manyTurns(t testing.TB, n int) *screen {
+func manyTurns(t testing.TB, n int) *rig {
 	s := newScreen(t, 120, 50)
 	var all []byte
 	for _, r := range new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":1}`).seal().stop("tool_use").records {

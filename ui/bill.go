@@ -4,6 +4,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui/display"
 )
 
 // bill is what the turns of a session cost. It is a function of the session:
@@ -12,39 +13,39 @@ import (
 type bill struct {
 	prices  *price.Table
 	session *stream.Session
-	seen    int // turns of the session that were looked at
-	figures map[*stream.Turn]price.Figure
-	ended   price.Total // of the turns that have ended
+	seen    int                    // turns of the session that were looked at
+	figures map[int32]price.Figure // by number of the turn
+	ended   price.Total            // of the turns that have ended
 	open    []openTurn
 }
 
 // openTurn is a turn whose cost may still change, and what it was computed of.
 type openTurn struct {
-	turn  *stream.Turn
+	turn  int32
 	usage stream.Usage
 	model string
 }
 
 // extend takes what is new in the session.
-func (b *bill) extend(in *providers.Inspector) {
-	s := in.Session()
+func (b *bill) extend(v *providers.View) {
+	s := v.Session()
 	if b.session != s {
-		*b = bill{prices: b.prices, session: s, figures: map[*stream.Turn]price.Figure{}}
+		*b = bill{prices: b.prices, session: s, figures: map[int32]price.Figure{}}
 	}
 	for ; b.seen < len(s.Turns); b.seen++ {
 		t := s.Turns[b.seen]
-		b.open = append(b.open, openTurn{turn: t})
-		b.figures[t] = b.prices.Turn(t, urlOf(in, t))
+		b.open = append(b.open, openTurn{turn: t.Number})
+		b.figures[t.Number] = b.prices.Turn(t, urlOf(v, t))
 	}
 	still := b.open[:0]
 	for _, o := range b.open {
-		t := o.turn
+		t := s.Turn(o.turn)
 		if t.Closed() || t.Usage != o.usage || t.Model != o.model {
 			o.usage, o.model = t.Usage, t.Model
-			b.figures[t] = b.prices.Turn(t, urlOf(in, t))
+			b.figures[t.Number] = b.prices.Turn(t, urlOf(v, t))
 		}
 		if t.Closed() {
-			b.ended.Add(b.figures[t])
+			b.ended.Add(b.figures[t.Number])
 		} else {
 			still = append(still, o)
 		}
@@ -52,15 +53,15 @@ func (b *bill) extend(in *providers.Inspector) {
 	b.open = still
 }
 
-func urlOf(in *providers.Inspector, t *stream.Turn) string {
-	if x := in.Exchange(t.Exchange); x != nil {
+func urlOf(v *providers.View, t *stream.Turn) string {
+	if x := v.Exchange(t.Exchange); x != nil {
 		return x.Head.URL
 	}
 	return ""
 }
 
 // of is what a turn has cost so far.
-func (b *bill) of(t *stream.Turn) price.Figure { return b.figures[t] }
+func (b *bill) of(t *stream.Turn) price.Figure { return b.figures[t.Number] }
 
 // total is what all turns have cost so far. A turn that has not ended and whose
 // cost is not known yet makes it approximate.
@@ -78,12 +79,12 @@ func (b *bill) total() price.Total {
 
 // costFacts are what a turn and all turns cost, in words, and the day the prices
 // were true.
-func (m *Model) costFacts(t *stream.Turn) []fact {
-	cost, total := m.bill.of(t), m.bill.total()
+func (b *bill) facts(t *stream.Turn, none display.Text) []fact {
+	cost, total := b.of(t), b.total()
 	text := cost.String()
 	switch cost.Source {
 	case price.Unknown:
-		text = m.pen.glyph.none.String() + " " + cost.Why
+		text = none.String() + " " + cost.Why
 	case price.FromProvider:
 		text += ", as the provider says"
 	case price.Free:
@@ -93,7 +94,7 @@ func (m *Model) costFacts(t *stream.Turn) []fact {
 		text += ", " + cost.Why
 	}
 	facts := []fact{{word: "cost", text: text}}
-	if len(m.in.Session().Turns) == 1 {
+	if len(b.session.Turns) == 1 {
 		total = price.Total{}
 	}
 	if text := total.String(); text != "" {

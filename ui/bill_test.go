@@ -70,7 +70,7 @@ func TestBillIsKept(t *testing.T) {
 		t.Errorf("%d open, %d figures", n, len(s.bill.figures))
 	}
 	s.shows("$0.675")
-	if n := testing.AllocsPerRun(20, func() { s.bill.extend(&s.in) }); n > 0 {
+	if n := testing.AllocsPerRun(20, func() { s.bill.extend(s.view) }); n > 0 {
 		t.Errorf("%v allocations when nothing is new", n)
 	}
 }

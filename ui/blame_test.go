@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolscope/stream"
+	"toolscope/ui/screen"
 )
 
 // openCallStream is a stream with a whole call and one that is still open.
@@ -16,7 +17,7 @@ func openCallStream() []stream.Record {
 }
 
 // looks are how a call and the count of its status are drawn.
-func (s *screen) looks(call string) (line, counts string) {
+func (s *rig) looks(call string) (line, counts string) {
 	for _, row := range strings.Split(s.text(), "\n")[2:] { // below the way to where we are
 		if line == "" && strings.Contains(row, call) {
 			line = row
@@ -35,12 +36,12 @@ func TestStoppedAndUnseen(t *testing.T) {
 		what        string
 		end         []stream.Record
 		sign, count string
-		role        role
+		role        screen.Role
 		turn        string
 	}{
-		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘ second", "●1 ⊘1 stopped", muted, "aborted"},
-		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘ second", "●1 ⊘1  ", bad, "aborted"},
-		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍ second", "●1 ◍1", caution, "unseen"},
+		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘ second", "●1 ⊘1 stopped", screen.Muted, "aborted"},
+		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘ second", "●1 ⊘1  ", screen.Bad, "aborted"},
+		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍ second", "●1 ◍1", screen.Caution, "unseen"},
 	} {
 		s := newScreen(t, 140, 40).feed(append(openCallStream(), test.end...)...)
 		line, counts := s.looks("second")
@@ -48,10 +49,10 @@ func TestStoppedAndUnseen(t *testing.T) {
 			t.Errorf("%s: %q and %q\n%s", test.what, line, counts, s.text())
 		}
 		turn := s.in.Session().Turns[0]
-		if got := callRole(turn.Calls[1]); got != test.role {
+		if got := screen.CallRole(turn.Calls[1]); got != test.role {
 			t.Errorf("%s: role %d, want %d", test.what, got, test.role)
 		}
-		if _, got, _ := turnLook(turn); got != test.role {
+		if _, got, _ := screen.TurnLook(turn); got != test.role {
 			t.Errorf("%s: the turn's role %d, want %d", test.what, got, test.role)
 		}
 	}

@@ -9,20 +9,20 @@ import (
 )
 
 // where is the mode, the focused pane and its cursor in words.
-func (s *screen) where() string {
+func (s *rig) where() string {
 	at := ""
 	switch s.focus {
 	case listPane:
 		at = "list: " + s.chosenName()
 	case docPane:
-		if s.chosen.call == nil {
-			at = fmt.Sprintf("turn: row %d", s.summary.top)
+		if s.call() == nil {
+			at = fmt.Sprintf("turn: row %d", s.summary.Top)
 			break
 		}
 		c := s.doc.chosen()
 		at = fmt.Sprintf("arguments: %s", s.doc.call.Args()[c.start:c.end])
 	case wirePane:
-		at = fmt.Sprintf("wire: #%d", s.in.Timeline.Event(int(s.wire.events[s.wire.at])).Frame)
+		at = fmt.Sprintf("wire: #%d", s.in.Timeline.Event(int(s.wire.events[s.wire.At])).Frame)
 		if s.wire.open {
 			at += ", open"
 		}
@@ -51,18 +51,18 @@ func (s *screen) where() string {
 	return at
 }
 
-func (s *screen) chosenName() string {
+func (s *rig) chosenName() string {
 	switch {
-	case s.chosen.call != nil:
-		return s.chosen.call.Name
-	case s.chosen.turn != nil:
-		return fmt.Sprintf("turn %d", s.chosen.turn.Number+1)
+	case s.call() != nil:
+		return s.call().Name
+	case s.turn() != nil:
+		return fmt.Sprintf("turn %d", s.turn().Number+1)
 	}
 	return "nothing"
 }
 
 // agent is a screen that has received a whole response and waits for more.
-func agent(t testing.TB, w, h int) *screen {
+func agent(t testing.TB, w, h int) *rig {
 	s := newScreen(t, w, h).feed(body("agent.sse")(t)...)
 	if s.where() != "list: run_tests, follows" {
 		t.Fatal(s.where())
@@ -285,15 +285,15 @@ func TestPlaceIsKept(t *testing.T) {
 	s := agent(t, 60, 10).press("k2" + strings.Repeat("j", 12))
 	token := s.doc.chosen()
 	s.press("r").resize(30, 8)
-	if row := s.doc.displayRow(s.doc.rowAt(token.start)); row < s.doc.top || row >= s.doc.top+s.doc.height {
-		t.Errorf("row %d is not among the %d from %d on", row, s.doc.height, s.doc.top)
+	if row := s.doc.displayRow(s.doc.rowAt(token.start)); row < s.doc.Top || row >= s.doc.Top+s.doc.Height {
+		t.Errorf("row %d is not among the %d from %d on", row, s.doc.Height, s.doc.Top)
 	}
 }
 
 func TestThemeToggle(t *testing.T) {
 	s := agent(t, 80, 24)
 	dark := s.View()
-	if s.press("t"); s.ink.theme.Dark || s.View() == dark {
+	if s.press("t"); s.ink.Theme.Dark || s.View() == dark {
 		t.Error("t does not change to the light theme")
 	}
 	s.shows("theme toolscope-light").press("t").shows("theme toolscope-dark").press("k")

@@ -3,62 +3,63 @@ package ui
 import (
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // drawTop writes the first row: the way to where we are, as much of its end as
 // fits, and what it is.
-func (m *Model) drawTop(p *pen) {
+func (m *Model) drawTop(p *screen.Pen) {
 	right, crumbs := m.motion(), m.crumbs()
 	need := 0
 	for _, part := range crumbs {
 		need += part.Width() + 3
 	}
-	if about := m.about(p.left - need - 4 - right.Width()); !about.Empty() {
+	if about := m.about(p.Left - need - 4 - right.Width()); !about.Empty() {
 		right = display.Join(about, display.Lit("   "), right)
 	}
 	width := right.Width()
-	keep := p.left
-	p.left = max(0, p.left-width-2)
-	room := p.left
+	keep := p.Left
+	p.Left = max(0, p.Left-width-2)
+	room := p.Left
 	for ; len(crumbs) > 1 && need-2 > room; crumbs = crumbs[1:] {
 		need -= crumbs[0].Width() + 3
 	}
 	for i, part := range crumbs {
 		if i > 0 {
-			p.say(muted, p.glyph.sep.Between(" ", " "))
+			p.Say(screen.Muted, p.Glyph.Sep.Between(" ", " "))
 		} else {
-			p.spaces(bare, 1)
+			p.Spaces(screen.Bare, 1)
 		}
-		r := plain
+		r := screen.Plain
 		if i == 0 {
-			r = accent
+			r = screen.Accent
 		}
-		p.put(r, bare, part)
+		p.Put(r, screen.Bare, part)
 	}
-	p.left = keep - (room - p.left)
-	r := muted
+	p.Left = keep - (room - p.Left)
+	r := screen.Muted
 	if m.moving() {
-		r = live
+		r = screen.Live
 	}
-	p.tail(r, bare, right.Between("", " "))
+	p.Tail(r, screen.Bare, right.Between("", " "))
 }
 
 // crumbs are the parts of the way, from the program to the token. On a narrow
 // screen only the last ones are shown: they are the way back.
 func (m *Model) crumbs() []display.Text {
-	parts := []display.Text{display.Lit("toolscope"), m.draw.Truncate(m.pen.clean(m.opt.Source), 32)}
-	if t := m.chosen.turn; t != nil {
+	parts := []display.Text{display.Lit("toolscope"), m.draw.Truncate(m.pen.Name(m.opt.Source), 32)}
+	if t := m.turn(); t != nil {
 		parts = append(parts, m.draw.Format("turn %d", t.Number+1))
 	}
-	if c := m.chosen.call; c != nil {
-		name := m.draw.Truncate(m.pen.clean(c.Name), 32)
+	if c := m.call(); c != nil {
+		name := m.draw.Truncate(m.pen.Name(c.Name), 32)
 		if name.Empty() {
 			name = m.draw.Format("call %d", c.Number)
 		}
 		parts = append(parts, name)
 		if m.focus == docPane {
 			if path := m.doc.path(); path != "" {
-				parts = append(parts, m.pen.clean(path))
+				parts = append(parts, m.pen.Name(path))
 			}
 		}
 	}
@@ -71,16 +72,16 @@ func (m *Model) crumbs() []display.Text {
 // about is the dialect of the chosen turn, how it is known, and the model, or
 // less of it where there is less room.
 func (m *Model) about(room int) display.Text {
-	t := m.chosen.turn
+	t := m.turn()
 	if t == nil {
 		return display.Text{}
 	}
-	name, model, why := m.pen.clean(t.Dialect), display.Text{}, display.Text{}
+	name, model, why := m.pen.Name(t.Dialect), display.Text{}, display.Text{}
 	if t.Model != "" {
-		model = display.Join(display.Lit(" "), m.pen.glyph.dot, display.Lit(" "), m.draw.Truncate(m.pen.clean(t.Model), 28))
+		model = display.Join(display.Lit(" "), m.pen.Glyph.Dot, display.Lit(" "), m.draw.Truncate(m.pen.Name(t.Model), 28))
 	}
 	if x := m.in.Exchange(t.Exchange); x != nil && x.Why != "" {
-		why = m.draw.Truncate(m.pen.clean(x.Why), 40).Between(" (", ")")
+		why = m.draw.Truncate(m.pen.Name(x.Why), 40).Between(" (", ")")
 	}
 	switch {
 	case name.Width()+why.Width()+model.Width() < room:
@@ -95,7 +96,7 @@ func (m *Model) about(room int) display.Text {
 
 // motion says whether things move: live, playing, paused or ended.
 func (m *Model) motion() display.Text {
-	glyph := func(s stream.Status) display.Text { return m.pen.glyph.status[s] }
+	glyph := func(s stream.Status) display.Text { return m.pen.Glyph.Status[s] }
 	switch p := m.opt.Playback; {
 	case m.moving() && m.settled() && !m.paused:
 		return glyph(stream.Complete).Between("", " LIVE")
@@ -106,7 +107,7 @@ func (m *Model) motion() display.Text {
 	case m.opt.Inbox == nil:
 		return display.Lit("NO SOURCE")
 	case m.paused:
-		return m.draw.Format("%s PAUSED +%s new", glyph(stream.LooksDone), commas(m.waiting()))
+		return m.draw.Format("%s PAUSED +%s new", glyph(stream.LooksDone), screen.Count(m.waiting()))
 	case p != nil && p.Paused():
 		return m.draw.Format("%s PAUSED %gx", glyph(stream.LooksDone), p.Speed())
 	case p != nil:
@@ -119,40 +120,40 @@ func (m *Model) motion() display.Text {
 const hintRoom = 40
 
 // drawCounts writes how much there is, by state, and whether the view follows.
-func (m *Model) drawCounts(p *pen) {
+func (m *Model) drawCounts(p *screen.Pen) {
 	s := m.in.Session()
 	calls := 0
 	for _, n := range s.Counts {
 		calls += n
 	}
-	p.say(plain, p.draw.Format(" %s  %s ", plural(len(s.Turns), "turn"), plural(calls, "call")))
+	p.Say(screen.Plain, p.Format(" %s  %s ", screen.Plural(len(s.Turns), "turn"), screen.Plural(calls, "call")))
 	for st, n := range s.Counts {
 		stopped := 0
 		if stream.Status(st) == stream.Aborted {
 			stopped = s.Stopped
 		}
 		if n > stopped {
-			p.say(statusRoles[st], display.Join(display.Lit(" "), p.glyph.status[st], commas(n-stopped)))
+			p.Say(screen.StatusRoles[st], display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(n-stopped)))
 		}
 		if stopped > 0 {
-			p.say(muted, display.Join(display.Lit(" "), p.glyph.status[st], commas(stopped), display.Lit(" stopped")))
+			p.Say(screen.Muted, display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped")))
 		}
 	}
 	m.drawStatus(p)
-	if cost := p.draw.Clean(m.bill.total().String()); !cost.Empty() && m.notice.Empty() && p.left > hintRoom+cost.Width() {
-		p.put(plain, bare, cost.Between("  ", ""))
-		if month := m.bill.total().AsOf; len(month) >= 7 && p.left > hintRoom+30 {
-			p.put(muted, bare, display.Join(display.Lit(" "), p.glyph.dot, display.Lit(" prices "), m.draw.Clean(month[:7])))
+	if cost := p.Clean(m.bill.total().String()); !cost.Empty() && m.notice.Empty() && p.Left > hintRoom+cost.Width() {
+		p.Put(screen.Plain, screen.Bare, cost.Between("  ", ""))
+		if month := m.bill.total().AsOf; len(month) >= 7 && p.Left > hintRoom+30 {
+			p.Put(screen.Muted, screen.Bare, display.Join(display.Lit(" "), p.Glyph.Dot, display.Lit(" prices "), m.draw.Clean(month[:7])))
 		}
 	}
 	if m.rate.last > 0 && m.moving() {
-		p.put(muted, bare, bytesText(m.rate.last).Between("  ", "/s"))
+		p.Put(screen.Muted, screen.Bare, screen.Bytes(m.rate.last).Between("  ", "/s"))
 	}
 	if m.follow && m.moving() {
-		p.say(live, display.Lit("  FOLLOW"))
+		p.Say(screen.Live, display.Lit("  FOLLOW"))
 	}
 	if m.failure != nil {
-		p.say(bad, display.Lit("  "))
-		p.outside(bad, bare, m.failure.Error())
+		p.Say(screen.Bad, display.Lit("  "))
+		p.Outside(screen.Bad, screen.Bare, m.failure.Error())
 	}
 }

@@ -5,24 +5,26 @@ import (
 	"slices"
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
+	"toolscope/ui/screen"
 
 	"toolscope/providers"
 	"toolscope/providers/host"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // compareView is the mode that shows turns side by side, one a column, their
 // calls in the same rows, while they arrive.
 type compareView struct {
-	window  // of the rows below the heads
-	columns []comparison
-	col     int // the chosen column
-	first   int // the leftmost that is shown
-	follow  bool
-	raw     bool
+	screen.Window // of the rows below the heads
+	columns       []comparison
+	col           int // the chosen column
+	first         int // the leftmost that is shown
+	follow        bool
+	raw           bool
 
 	seen   compareVersion
 	groups []group
@@ -55,12 +57,12 @@ type compareVersion struct {
 
 // markTurn marks the chosen turn to be compared, or takes the mark away.
 func (m *Model) markTurn() {
-	t := m.chosen.turn
+	t := m.turn()
 	if t == nil {
 		m.say(display.Lit("no turn to mark"))
 		return
 	}
-	if at := slices.Index(m.marks, t); at >= 0 {
+	if at := slices.Index(m.marks, t.Ref()); at >= 0 {
 		m.marks = slices.Delete(m.marks, at, at+1)
 		m.refresh()
 		return
@@ -69,18 +71,23 @@ func (m *Model) markTurn() {
 		m.say(m.draw.Format("%d turns are marked already: m on one takes its mark away", mostColumns))
 		return
 	}
-	m.marks = append(m.marks, t)
+	m.marks = append(m.marks, t.Ref())
 	m.refresh()
-	m.say(plural(len(m.marks), "turn").Between("", " marked: = compares"))
+	m.say(screen.Plural(len(m.marks), "turn").Between("", " marked: = compares"))
 }
 
 // openCompare shows the marked turns side by side, or else those that ask for the
 // same as the chosen one.
 func (m *Model) openCompare() {
 	v := &compareView{follow: m.follow, judged: map[callSet]verdictOfCalls{}}
-	turns := slices.Clone(m.marks)
-	if len(turns) == 1 && m.chosen.turn != nil && m.chosen.turn != turns[0] {
-		turns = append(turns, m.chosen.turn)
+	var turns []*stream.Turn
+	for _, r := range m.marks {
+		if t, _ := m.view.Find(r); t != nil {
+			turns = append(turns, t)
+		}
+	}
+	if len(turns) == 1 && m.turn() != nil && m.turn() != turns[0] {
+		turns = append(turns, m.turn())
 	}
 	for _, t := range turns {
 		v.columns = append(v.columns, comparison{exchange: m.in.Exchange(t.Exchange), turn: t})
@@ -96,7 +103,7 @@ func (m *Model) openCompare() {
 		return
 	}
 	for i := range v.columns {
-		if c := &v.columns[i]; c.turn != nil && c.turn == m.chosen.turn {
+		if c := &v.columns[i]; c.turn != nil && c.turn == m.turn() {
 			v.col = i
 		}
 		v.columns[i].cells, v.columns[i].name = map[*stream.Call]*document{}, whose(v.columns[i].exchange)
@@ -127,7 +134,7 @@ const mostAlike = 16
 func (m *Model) alike() (all []*providers.Exchange) {
 	list := m.in.Exchanges()
 	at := len(list) - 1
-	if t := m.chosen.turn; t != nil {
+	if t := m.turn(); t != nil {
 		at = slices.IndexFunc(list, func(x *providers.Exchange) bool { return x.Number == t.Exchange })
 	}
 	if at < 0 {
@@ -169,9 +176,9 @@ func (v *compareView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Pause, km.Speed, km.Theme):
 		return browse{}.update(m, k)
 	default:
-		if row, ok := km.move(k, v.pages()); ok {
-			v.scroll(row)
-			v.stick = km.is(k, km.Bottom)
+		if row, ok := km.move(k, v.Pages()); ok {
+			v.Scroll(row)
+			v.Stick = km.is(k, km.Bottom)
 		}
 	}
 	return nil
@@ -205,13 +212,13 @@ func (v *compareView) enter(m *Model) {
 	}
 	m.mode = browse{}
 	m.focus = listPane
-	m.choose(choice{turn: t})
+	m.choose(t.Ref())
 }
 
-func (v *compareView) footer(m *Model, p *pen) {
+func (v *compareView) footer(m *Model, p *screen.Pen) {
 	if !m.notice.Empty() {
-		p.put(caution, bare, m.draw.Truncate(m.notice.Between(" ", ""), p.left))
+		p.Put(screen.Caution, screen.Bare, m.draw.Truncate(m.notice.Between(" ", ""), p.Left))
 		return
 	}
-	drawKeys(p, []string{"esc close", "h l column", "j k scroll", "enter go there", "r raw", "G follow the end", "? help"})
+	p.Hints([]string{"esc close", "h l column", "j k scroll", "enter go there", "r raw", "G follow the end", "? help"})
 }

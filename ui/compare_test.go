@@ -63,7 +63,7 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 }
 
 // comparing is the compare view of the screen, which must be open.
-func (s *screen) comparing() *compareView {
+func (s *rig) comparing() *compareView {
 	s.t.Helper()
 	v, ok := s.mode.(*compareView)
 	if !ok {
@@ -117,7 +117,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	s.press("l<enter>")
-	if s.chosen.turn.Exchange != 2 {
+	if s.turn().Exchange != 2 {
 		t.Errorf("enter leads to %s", s.where())
 	}
 }
@@ -151,7 +151,7 @@ func TestMarkedTurns(t *testing.T) {
 		t.Errorf("%d columns", len(v.columns))
 	}
 	s.press("=gm")
-	if len(s.marks) != 3 || slices.Contains(s.marks, s.chosen.turn) {
+	if len(s.marks) != 3 || slices.Contains(s.marks, s.chosen) {
 		t.Errorf("%d marks", len(s.marks))
 	}
 	s.press("D<enter>")
@@ -178,7 +178,7 @@ func TestCompareOrder(t *testing.T) {
 		{"", "b b", "- b/1,- b/2"},
 	} {
 		s := newScreen(t, 100, 30).feed(turn(1, c.first)...).feed(turn(2, c.second)...).press("1gmGm=")
-		for s.chosen.call != nil && len(s.marks) < 2 {
+		for s.call() != nil && len(s.marks) < 2 {
 			t.Fatal("no two marks")
 		}
 		if got := strings.Join(s.comparing().outline(), ","); got != c.want {
@@ -248,7 +248,7 @@ func TestCompareIsIdle(t *testing.T) {
 // TestCompareCostIsFlat: a frame costs what the window holds.
 func TestCompareCostIsFlat(t *testing.T) {
 	measured(t)
-	at := func(rows int) *screen {
+	at := func(rows int) *rig {
 		s := newScreen(t, 160, 50)
 		for n := 1; n <= 4; n++ {
 			s.feed((&anthropic{exchange: n}).open(fmt.Sprint(n)).call("t", "x", strings.TrimRight(members(rows), ",")+fmt.Sprintf(`],"n":%d}`, n)).seal().stop("tool_use").records...)

@@ -6,6 +6,7 @@ import (
 
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // heads is how many rows are above those that scroll: a title, then what is known
@@ -17,8 +18,8 @@ func (v *compareView) heads(m *Model) int {
 	return 6
 }
 
-func (v *compareView) body(m *Model, p *pen, y, h int) bool {
-	defer func() { p.fill(bare) }()
+func (v *compareView) body(m *Model, p *screen.Pen, y, h int) bool {
+	defer func() { p.Fill(screen.Bare) }()
 	shown, heads := v.shown(m), v.heads(m)
 	switch {
 	case y >= h:
@@ -28,16 +29,16 @@ func (v *compareView) body(m *Model, p *pen, y, h int) bool {
 		return true
 	}
 	var g *group
-	row := v.top + y - heads
+	row := v.Top + y - heads
 	if y >= heads {
 		g = v.groupAt(row)
 	}
 	for n := range shown {
 		if n > 0 {
-			p.field(1)
-			p.say(muted, p.glyph.rule)
+			p.Field(1)
+			p.Say(screen.Muted, p.Glyph.Rule)
 		}
-		p.field(v.widthOf(m, n, shown))
+		p.Field(v.widthOf(m, n, shown))
 		c := &v.columns[v.first+n]
 		switch {
 		case y < heads:
@@ -45,26 +46,26 @@ func (v *compareView) body(m *Model, p *pen, y, h int) bool {
 		case g != nil:
 			c.drawGroup(p, g, row-g.first, v.first+n, v.judged)
 		}
-		p.fill(bare)
+		p.Fill(screen.Bare)
 	}
 	return true
 }
 
-func (v *compareView) drawTitle(p *pen, shown int) {
+func (v *compareView) drawTitle(p *screen.Pen, shown int) {
 	title := " SIDE BY SIDE"
 	if shown < len(v.columns) {
 		title += fmt.Sprintf("  column %d of %d", v.col+1, len(v.columns))
 	} else {
-		title += fmt.Sprintf("  %s", plural(len(v.columns), "turn"))
+		title += fmt.Sprintf("  %s", screen.Plural(len(v.columns), "turn"))
 	}
-	p.say(accent, p.draw.Clean(title))
-	if v.rows > v.height {
-		p.tail(muted, bare, p.draw.Format(" %s to %s of %s ", commas(v.top+1), commas(min(v.rows, v.top+v.height)), commas(v.rows)))
+	p.Say(screen.Accent, p.Clean(title))
+	if v.Rows > v.Height {
+		p.Tail(screen.Muted, screen.Bare, p.Format(" %s to %s of %s ", screen.Count(v.Top+1), screen.Count(min(v.Rows, v.Top+v.Height)), screen.Count(v.Rows)))
 	}
 }
 
 // drawHead writes row y of what is known of a turn.
-func (c *comparison) drawHead(m *Model, p *pen, y int, chosen bool) {
+func (c *comparison) drawHead(m *Model, p *screen.Pen, y int, chosen bool) {
 	switch {
 	case y == 1:
 		c.drawWho(p, chosen)
@@ -73,64 +74,64 @@ func (c *comparison) drawHead(m *Model, p *pen, y int, chosen bool) {
 	case y == 3:
 		c.drawTimes(p)
 	case y == 4 && c.turn != nil:
-		cost := p.draw.Clean(m.bill.of(c.turn).String())
-		p.spaces(bare, 1)
+		cost := p.Clean(m.bill.of(c.turn).String())
+		p.Spaces(screen.Bare, 1)
 		for _, f := range []struct {
 			word  string
 			count stream.Count
 		}{{"in ", c.turn.Usage.Input}, {"out ", c.turn.Usage.Output}} {
 			if f.count.Told {
-				p.put(plain, bare, display.Join(p.draw.Clean(f.word), commas(int(f.count.N)), display.Lit("  ")))
+				p.Put(screen.Plain, screen.Bare, display.Join(p.Clean(f.word), screen.Count(int(f.count.N)), display.Lit("  ")))
 			}
 		}
-		p.put(plain, bare, cost)
+		p.Put(screen.Plain, screen.Bare, cost)
 	case y == 5:
-		for p.left > 0 {
-			p.say(muted, p.glyph.line)
+		for p.Left > 0 {
+			p.Say(screen.Muted, p.Glyph.Line)
 		}
 	}
 }
 
 // drawWho writes whose answer it is.
-func (c *comparison) drawWho(p *pen, chosen bool) {
-	r, sign := muted, display.Lit(" ")
+func (c *comparison) drawWho(p *screen.Pen, chosen bool) {
+	r, sign := screen.Muted, display.Lit(" ")
 	if chosen {
-		r, sign = accent, p.glyph.mark
+		r, sign = screen.Accent, p.Glyph.Mark
 	}
-	p.say(accent, sign)
+	p.Say(screen.Accent, sign)
 	if t := c.turn; t != nil {
-		p.say(r, p.draw.Format("%d ", t.Number+1))
+		p.Say(r, p.Format("%d ", t.Number+1))
 	}
-	p.put(r, bare, p.draw.Truncate(p.clean(c.name), max(p.left/2, 8)))
+	p.Put(r, screen.Bare, p.Truncate(p.Name(c.name), max(p.Left/2, 8)))
 	if t := c.turn; t != nil && t.Model != "" {
-		p.put(plain, bare, p.draw.Truncate(p.clean(t.Model).Between("  ", ""), p.left))
+		p.Put(screen.Plain, screen.Bare, p.Truncate(p.Name(t.Model).Between("  ", ""), p.Left))
 	}
 }
 
 // drawState writes what became of a turn.
-func (c *comparison) drawState(p *pen) {
-	p.spaces(bare, 1)
+func (c *comparison) drawState(p *screen.Pen) {
+	p.Spaces(screen.Bare, 1)
 	t := c.turn
 	switch {
 	case t == nil && c.exchange.Ended:
-		p.say(bad, p.glyph.status[stream.Aborted].Between("", " no answer came"))
+		p.Say(screen.Bad, p.Glyph.Status[stream.Aborted].Between("", " no answer came"))
 		return
 	case t == nil:
-		p.say(muted, p.glyph.status[stream.Waiting].Between("", " waiting for the first byte"))
+		p.Say(screen.Muted, p.Glyph.Status[stream.Waiting].Between("", " waiting for the first byte"))
 		return
 	}
-	st, look, word := turnLook(t)
-	p.put(look, bare, display.Join(p.glyph.status[st], display.Lit(" "), p.draw.Clean(word)))
+	st, look, word := screen.TurnLook(t)
+	p.Put(look, screen.Bare, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(word)))
 	if status := c.exchange.Head.Status; status >= 300 {
-		p.put(bad, bare, p.draw.Format("  HTTP %d", status))
+		p.Put(screen.Bad, screen.Bare, p.Format("  HTTP %d", status))
 	}
-	p.put(muted, bare, p.clean(FinishText(t)).Between("  ", ""))
+	p.Put(screen.Muted, screen.Bare, p.Name(FinishText(t)).Between("  ", ""))
 }
 
 // drawTimes writes how long it took since the request, or where that has no time,
 // since the answer began.
-func (c *comparison) drawTimes(p *pen) {
-	p.spaces(bare, 1)
+func (c *comparison) drawTimes(p *screen.Pen) {
+	p.Spaces(screen.Bare, 1)
 	x := c.exchange
 	if x.Response.Records() == 0 {
 		return
@@ -140,7 +141,7 @@ func (c *comparison) drawTimes(p *pen) {
 	if x.Request.Records() > 0 {
 		if _, at := x.Request.Record(0); at >= 0 && at <= first {
 			from = at
-			p.put(plain, bare, timeText(since(from, first)).Between("byte ", "  "))
+			p.Put(screen.Plain, screen.Bare, screen.Time(screen.Since(from, first)).Between("byte ", "  "))
 		}
 	}
 	if c.turn == nil {
@@ -157,19 +158,19 @@ func (c *comparison) drawTimes(p *pen) {
 		word display.Text
 		at   time.Duration
 	}{{display.Lit("arg "), arg}, {display.Lit("sealed "), sealed}, {display.Lit("end "), c.turn.ClosedAt}} {
-		if took := timeText(since(from, f.at)); !took.Empty() && display.Join(f.word, took).Width()+2 <= p.left {
-			p.put(plain, bare, display.Join(f.word, took, display.Lit("  ")))
+		if took := screen.Time(screen.Since(from, f.at)); !took.Empty() && display.Join(f.word, took).Width()+2 <= p.Left {
+			p.Put(screen.Plain, screen.Bare, display.Join(f.word, took, display.Lit("  ")))
 		}
 	}
 }
 
 // drawGroup writes row n of a column in a group.
-func (c *comparison) drawGroup(p *pen, g *group, n, col int, judged map[callSet]verdictOfCalls) {
+func (c *comparison) drawGroup(p *screen.Pen, g *group, n, col int, judged map[callSet]verdictOfCalls) {
 	switch g.kind {
 	case failureGroup:
 		if n < len(c.failure) {
-			p.spaces(bare, 1)
-			p.put(bad, bare, c.failure[n])
+			p.Spaces(screen.Bare, 1)
+			p.Put(screen.Bad, screen.Bare, c.failure[n])
 		}
 	case callGroup:
 		c.drawCall(p, g, n, col, judged)
@@ -177,43 +178,43 @@ func (c *comparison) drawGroup(p *pen, g *group, n, col int, judged map[callSet]
 		switch {
 		case c.text == nil || len(c.text.Rows()) == 0:
 		case n == 0:
-			p.say(muted, display.Lit(" TEXT"))
+			p.Say(screen.Muted, display.Lit(" TEXT"))
 		case n <= len(c.text.Rows()):
 			r := c.text.Rows()[n-1]
-			p.spaces(bare, 1)
-			p.raw(plain, bare, trimEnd(c.turn.Text[r.Start:r.End]))
+			p.Spaces(screen.Bare, 1)
+			p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(c.turn.Text[r.Start:r.End]))
 		}
 	}
 }
 
 // drawCall writes row n of a call: its name and state, then its arguments.
-func (c *comparison) drawCall(p *pen, g *group, n, col int, judged map[callSet]verdictOfCalls) {
+func (c *comparison) drawCall(p *screen.Pen, g *group, n, col int, judged map[callSet]verdictOfCalls) {
 	call := g.calls[col]
 	switch {
 	case call == nil && n == 0 && (c.turn == nil || !c.turn.Closed()):
-		p.put(muted, bare, p.glyph.status[stream.Waiting].Between(" ", ""))
+		p.Put(screen.Muted, screen.Bare, p.Glyph.Status[stream.Waiting].Between(" ", ""))
 	case call == nil && n == 0:
-		p.put(muted, bare, p.glyph.none.Between(" ", " no such call"))
+		p.Put(screen.Muted, screen.Bare, p.Glyph.None.Between(" ", " no such call"))
 	case call == nil || n > c.cells[call].fullHeight():
 	case n > 0:
-		p.spaces(bare, 1)
+		p.Spaces(screen.Bare, 1)
 		c.cells[call].draw(p, n-1, false)
 	default:
 		st := call.Status()
-		right := p.draw.Clean(st.String()).Between(" ", " ")
+		right := p.Clean(st.String()).Between(" ", " ")
 		if set, sealed := g.sealed(); sealed > 1 && set[col] != nil {
 			same := display.Lit(" same")
 			if d := judged[set].differs; d > 0 {
-				same = commas(d).Between(" ", " differ")
+				same = screen.Count(d).Between(" ", " differ")
 			}
 			right = display.Join(same, right)
 		}
-		name := p.clean(call.Name)
+		name := p.Name(call.Name)
 		if name.Empty() {
 			name = display.Lit("(no name)")
 		}
-		p.put(callRole(call), bare, p.glyph.status[st].Between(" ", " "))
-		p.put(accent, bare, p.draw.Truncate(name, max(p.left-right.Width(), 4)))
-		p.tail(callRole(call), bare, right)
+		p.Put(screen.CallRole(call), screen.Bare, p.Glyph.Status[st].Between(" ", " "))
+		p.Put(screen.Accent, screen.Bare, p.Truncate(name, max(p.Left-right.Width(), 4)))
+		p.Tail(screen.CallRole(call), screen.Bare, right)
 	}
 }

@@ -77,12 +77,12 @@ func (v *compareView) work(m *Model) tea.Cmd {
 	}
 	v.group()
 	v.judge()
-	v.resize(v.count(), max(1, m.bodyHeight()-v.heads(m)))
-	if v.stick {
-		v.scroll(v.rows)
-		v.stick = true
+	v.Resize(v.count(), max(1, m.bodyHeight()-v.heads(m)))
+	if v.Stick {
+		v.Scroll(v.Rows)
+		v.Stick = true
 	} else {
-		v.scroll(v.top)
+		v.Scroll(v.Top)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (c *comparison) extend(m *Model, width int, raw bool) {
 	c.text.Extend(c.turn.Text, c.turn.Closed())
 	c.failure = nil
 	if c.turn.Failure != "" {
-		if c.failure = display.Wrap(m.pen.clean(c.turn.Failure), inner); len(c.failure) > mostFailure {
+		if c.failure = display.Wrap(m.pen.Name(c.turn.Failure), inner); len(c.failure) > mostFailure {
 			c.failure = append(c.failure[:mostFailure-1:mostFailure-1], display.Lit("... enter shows all of it"))
 		}
 	}

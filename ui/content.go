@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
-
 	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
 )
 
 // hint is what the surroundings of a string tell about its content.
@@ -85,7 +86,7 @@ func lexerFor(content string, h hint) chroma.Lexer {
 }
 
 // highlight colours content line by line. It runs outside the UI's goroutine.
-func highlight(content string, h hint, t themes.Theme, p *paints, draw display.Drawer) (kind string, lines []codeLine) {
+func highlight(content string, h hint, t themes.Theme, p *screen.Paints, draw display.Drawer) (kind string, lines []codeLine) {
 	plain := plainLines(content, draw)
 	lexer := lexerFor(content, h)
 	if lexer == nil {
@@ -95,12 +96,12 @@ func highlight(content string, h hint, t themes.Theme, p *paints, draw display.D
 	if err != nil {
 		return "text", plain
 	}
-	on := map[chroma.TokenType]paint{}
+	on := map[chroma.TokenType]screen.Paint{}
 	for _, tokens := range chroma.SplitTokensIntoLines(it.Tokens()) {
 		var line codeLine
 		for _, tok := range tokens {
 			if _, ok := on[tok.Type]; !ok {
-				on[tok.Type] = p.of(t.CodeInk(tok.Type))
+				on[tok.Type] = p.Of(t.CodeInk(tok.Type))
 			}
 			if text := strings.TrimSuffix(tok.Value, "\n"); text != "" {
 				line = append(line, codeSpan{on[tok.Type], draw.Clean(text)})

@@ -1,30 +1,32 @@
 package ui
 
 import (
-	tea "github.com/charmbracelet/bubbletea"
+	"toolscope/ui/screen"
 
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // dialects is the mode that lets the user say which protocol the response of
 // the chosen turn speaks. The first row lets its bytes tell.
 type dialects struct {
-	window
+	screen.Window
 	exchange *providers.Exchange
 }
 
 func newDialects(m *Model) mode {
-	if m.chosen.turn == nil {
+	if m.turn() == nil {
 		m.say(display.Lit("no response to choose a dialect for"))
 		return browse{}
 	}
-	d := &dialects{exchange: m.in.Exchange(m.chosen.turn.Exchange)}
-	d.resize(1+len(providers.All), 1+len(providers.All))
+	d := &dialects{exchange: m.in.Exchange(m.turn().Exchange)}
+	d.Resize(1+len(providers.All), 1+len(providers.All))
 	for i := range providers.All {
 		if d.exchange.Dialect != nil && providers.All[i].Name == d.exchange.Dialect.Name {
-			d.moveTo(i + 1)
+			d.MoveTo(i + 1)
 		}
 	}
 	return d
@@ -32,12 +34,12 @@ func newDialects(m *Model) mode {
 
 func (d *dialects) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	km := m.keys
-	switch row, moved := km.move(k, d.window); {
+	switch row, moved := km.move(k, d.Window); {
 	case moved:
-		d.moveTo(row)
+		d.MoveTo(row)
 	case km.is(k, km.Enter):
 		m.mode = browse{}
-		m.reread(d.exchange.Number, d.at)
+		m.reread(d.exchange.Number, d.At)
 	case km.is(k, km.Escape, km.Quit, km.Dialect):
 		m.mode = browse{}
 	}
@@ -53,12 +55,13 @@ func (m *Model) reread(exchange, n int) {
 		m.in.Reread(exchange, &providers.All[n-1])
 	}
 	m.list, m.doc, m.summary = turnList{alarms: alarms{}}, document{raw: m.doc.raw, when: m.when}, summary{}
-	m.wire, m.findings, m.chosen = wire{}, findings{}, choice{}
-	m.marks, m.results = nil, map[*stream.Call]typedResult{}
+	m.wire, m.findings, m.chosen = wire{}, findings{}, stream.NoRef
+	m.marks, m.results = nil, map[stream.Ref]typedResult{}
+	m.bill = bill{prices: m.opt.Prices}
 	m.clearSearch()
 	for _, t := range m.in.Session().Turns {
 		if t.Exchange == exchange {
-			m.chosen = choice{turn: t}
+			m.chosen = t.Ref()
 			break
 		}
 	}
@@ -66,38 +69,38 @@ func (m *Model) reread(exchange, n int) {
 	m.refresh()
 }
 
-func (d *dialects) body(m *Model, p *pen, y, height int) bool {
-	defer p.fill(bare)
+func (d *dialects) body(m *Model, p *screen.Pen, y, height int) bool {
+	defer p.Fill(screen.Bare)
 	if y == 0 {
-		p.say(accent, display.Lit(" READ THE RESPONSE AS"))
+		p.Say(screen.Accent, display.Lit(" READ THE RESPONSE AS"))
 		return true
 	}
-	d.resize(d.rows, max(1, height-1))
-	row := d.top + y - 1
-	if row >= d.rows || y > height {
+	d.Resize(d.Rows, max(1, height-1))
+	row := d.Top + y - 1
+	if row >= d.Rows || y > height {
 		return true
 	}
-	g, mark := bare, display.Lit("  ")
-	if row == d.at {
-		g, mark = selected, p.glyph.mark.Between("", " ")
+	g, mark := screen.Bare, display.Lit("  ")
+	if row == d.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	name, title := "auto", "let its bytes tell"
 	if row > 0 {
 		name, title = providers.All[row-1].Name, providers.All[row-1].Title
 	}
-	p.put(accent, g, mark)
-	p.put(plain, g, p.draw.Format("%-*s", dialectColumn, name))
-	p.put(muted, g, p.draw.Clean(title))
+	p.Put(screen.Accent, g, mark)
+	p.Put(screen.Plain, g, p.Format("%-*s", dialectColumn, name))
+	p.Put(screen.Muted, g, p.Clean(title))
 	if d.exchange.Dialect != nil && name == d.exchange.Dialect.Name {
-		p.put(live, g, display.Lit("  now: "))
-		p.outside(live, g, d.exchange.Why)
+		p.Put(screen.Live, g, display.Lit("  now: "))
+		p.Outside(screen.Live, g, d.exchange.Why)
 	}
-	p.fill(g)
+	p.Fill(g)
 	return true
 }
 
 const dialectColumn = 22 // cells before a dialect's title
 
-func (d *dialects) footer(m *Model, p *pen) {
-	p.say(muted, display.Lit(" enter read it so   esc close"))
+func (d *dialects) footer(m *Model, p *screen.Pen) {
+	p.Say(screen.Muted, display.Lit(" enter read it so   esc close"))
 }

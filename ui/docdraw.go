@@ -8,11 +8,12 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/screen"
 )
 
 // draw writes display row n of the document into the field.
-func (d *document) draw(p *pen, n int, focused bool) {
-	defer p.fill(bare)
+func (d *document) draw(p *screen.Pen, n int, focused bool) {
+	defer p.Fill(screen.Bare)
 	if d.call == nil {
 		return
 	}
@@ -22,7 +23,7 @@ func (d *document) draw(p *pen, n int, focused bool) {
 		return
 	}
 	r := d.rows()[row]
-	p.spaces(bare, int(r.Indent))
+	p.Spaces(screen.Bare, int(r.Indent))
 	if d.json != nil {
 		d.drawTokens(p, r, focused)
 	} else {
@@ -34,7 +35,7 @@ func (d *document) draw(p *pen, n int, focused bool) {
 }
 
 // drawTokens writes the tokens of a row.
-func (d *document) drawTokens(p *pen, r layout.Row, focused bool) {
+func (d *document) drawTokens(p *screen.Pen, r layout.Row, focused bool) {
 	toks := d.tokens()
 	text, off := d.call.Args(), int(r.Start)
 	for n := int(r.Token); n < len(toks) && off < int(r.End); n++ {
@@ -43,28 +44,28 @@ func (d *document) drawTokens(p *pen, r layout.Row, focused bool) {
 			continue
 		}
 		if toks[n].Kind != stream.Space {
-			d.drawSpan(p, tokenRoles[toks[n].Kind], text[off:end], off, n == len(toks)-1 && end == d.settled(), focused)
+			d.drawSpan(p, screen.TokenRoles[toks[n].Kind], text[off:end], off, n == len(toks)-1 && end == d.settled(), focused)
 		}
 		if toks[n].Kind == stream.Colon {
-			p.spaces(bare, 1)
+			p.Spaces(screen.Bare, 1)
 		}
 		off = end
 	}
 }
 
 // drawText writes a row of text as it is, with a sign where a delta begins.
-func (d *document) drawText(p *pen, r layout.Row, focused bool) {
+func (d *document) drawText(p *screen.Pen, r layout.Row, focused bool) {
 	toks := d.tokens()
 	text := d.call.Args()
 	for off := int(r.Start); off < int(r.End); {
 		if d.text.Marked(off) {
-			p.say(muted, p.glyph.delta)
+			p.Say(screen.Muted, p.Glyph.Delta)
 		}
 		end := d.text.NextMark(off, int(r.End))
-		role := plain
+		role := screen.Plain
 		if n := tokenAt(toks, off); n < len(toks) {
 			end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks[n].End))-off)
-			role = tokenRoles[toks[n].Kind]
+			role = screen.TokenRoles[toks[n].Kind]
 		}
 		d.drawSpan(p, role, text[off:end], off, false, focused)
 		off = end
@@ -72,12 +73,12 @@ func (d *document) drawText(p *pen, r layout.Row, focused bool) {
 }
 
 // drawSpan writes bytes of one token, cut where what they lie on changes.
-func (d *document) drawSpan(p *pen, r role, b []byte, off int, last, focused bool) {
-	for len(b) > 0 && p.left > 0 {
+func (d *document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, last, focused bool) {
+	for len(b) > 0 && p.Left > 0 {
 		g, until := d.groundAt(off, off+len(b), focused)
 		until = off + unitEnd(d.drawer, b, until-off)
-		if g == bare && last && d.call.Lexer().Open() && d.call.Arriving() {
-			g = growing
+		if g == screen.Bare && last && d.call.Lexer().Open() && d.call.Arriving() {
+			g = screen.Growing
 		}
 		drawEscapes(p, r, g, b[:until-off])
 		b = b[until-off:]
@@ -86,9 +87,9 @@ func (d *document) drawSpan(p *pen, r role, b []byte, off int, last, focused boo
 }
 
 // groundAt is what the byte at off lies on, and up to where.
-func (d *document) groundAt(off, limit int, focused bool) (ground, int) {
-	g, until := bare, limit
-	consider := func(s span, as ground) {
+func (d *document) groundAt(off, limit int, focused bool) (screen.Ground, int) {
+	g, until := screen.Bare, limit
+	consider := func(s span, as screen.Ground) {
 		switch {
 		case s.has(off):
 			g, until = as, min(until, s.end)
@@ -97,14 +98,14 @@ func (d *document) groundAt(off, limit int, focused bool) (ground, int) {
 		}
 	}
 	if i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].end > off }); i < len(d.marks) {
-		consider(d.marks[i], added)
+		consider(d.marks[i], screen.Added)
 	}
-	consider(d.light, linked)
+	consider(d.light, screen.Linked)
 	if focused {
-		consider(d.chosen(), selected)
+		consider(d.chosen(), screen.Selected)
 	}
 	for _, at := range d.hits.near(off, limit) {
-		consider(span{at, at + d.hits.length}, match)
+		consider(span{at, at + d.hits.length}, screen.Match)
 	}
 	return g, until
 }
@@ -144,13 +145,13 @@ func unitEnd(draw display.Drawer, b []byte, n int) int {
 
 // drawEnd writes what follows the last settled byte: half an escape or half a
 // character, and the cursor of a token that is still growing.
-func (d *document) drawEnd(p *pen) {
+func (d *document) drawEnd(p *screen.Pen) {
 	settled := d.settled()
 	if rest := d.call.Args()[settled:]; len(rest) > 0 {
-		p.raw(tentative, growing, rest)
+		p.Raw(screen.Tentative, screen.Growing, rest)
 	}
 	if d.call.Arriving() {
-		p.say(live, p.glyph.cursor)
+		p.Say(screen.Live, p.Glyph.Cursor)
 	}
 }
 
@@ -162,11 +163,11 @@ func (d *document) settled() int {
 }
 
 // drawExtra writes a row that shows no text.
-func (d *document) drawExtra(p *pen, n int) {
+func (d *document) drawExtra(p *screen.Pen, n int) {
 	if after := d.caretAfter(); after >= 0 && n > after && n <= after+len(d.caretRows()) {
 		row := d.caretRows()[n-after-1]
-		p.spaces(bare, row.indent)
-		p.put(bad, bare, row.text)
+		p.Spaces(screen.Bare, row.indent)
+		p.Put(screen.Bad, screen.Bare, row.text)
 		return
 	}
 	first := len(d.rows())
@@ -178,20 +179,20 @@ func (d *document) drawExtra(p *pen, n int) {
 		return
 	}
 	depth := d.call.Lexer().Depth() - n - 1
-	p.spaces(bare, max(0, min(depth*2, d.json.Width()-12)))
-	p.say(tentative, display.Join(p.glyph.ghost, p.draw.Clean(string(ghosts[n]))))
+	p.Spaces(screen.Bare, max(0, min(depth*2, d.json.Width()-12)))
+	p.Say(screen.Tentative, display.Join(p.Glyph.Ghost, p.Clean(string(ghosts[n]))))
 	if n == mostGhosts-1 && depth > 0 {
-		p.say(tentative, p.draw.Format(" and %d more", depth))
+		p.Say(screen.Tentative, p.Format(" and %d more", depth))
 	}
 }
 
 // drawNothing says why there is nothing to see.
-func (d *document) drawNothing(p *pen) {
+func (d *document) drawNothing(p *screen.Pen) {
 	text := "no argument bytes yet"
 	if !d.call.Arriving() {
 		text = "no argument bytes came"
 	}
-	p.say(muted, p.draw.Clean(text))
+	p.Say(screen.Muted, p.Clean(text))
 }
 
 // caret are the rows under the first wrong byte: what was expected there, what
@@ -230,7 +231,7 @@ func (d *document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
 	width := d.json.Width()
 	col := min(int(r.Indent)+d.column(r, err.Offset), width-1)
 	delta := d.call.DeltaAt(err.Offset)
-	where := fmt.Sprintf("byte %s, delta %d", commas(err.Offset), delta+1)
+	where := fmt.Sprintf("byte %s, delta %d", screen.Count(err.Offset), delta+1)
 	if d.when != nil && delta < len(d.call.Deltas()) {
 		if t := d.when(d.call.Deltas()[delta].Event); !t.Empty() {
 			where += ", +" + t.String()

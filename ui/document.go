@@ -4,12 +4,13 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/screen"
 )
 
 // document is the pane of one call's arguments, as they grow: indented and
 // highlighted by token, or raw with the boundaries of its deltas.
 type document struct {
-	window
+	screen.Window
 	call   *stream.Call
 	drawer display.Drawer
 	raw    bool
@@ -62,11 +63,11 @@ func (d *document) show(c *stream.Call, width int, draw display.Drawer) {
 	}
 	if !same {
 		d.call, d.tok, d.light, d.hits, d.caret = c, 0, span{}, hits{}, caret{}
-		d.window = window{stick: c != nil && c.Arriving()}
+		d.Window = screen.Window{Stick: c != nil && c.Arriving()}
 		return
 	}
-	d.extend(d.height)
-	if !d.stick {
+	d.extend(d.Height)
+	if !d.Stick {
 		d.goTo(off)
 	}
 }
@@ -87,8 +88,8 @@ func (d *document) extend(height int) {
 		}
 		d.text.Extend(d.call.Args(), !d.call.Arriving())
 	}
-	d.resize(len(d.rows())+d.extraRows(), height)
-	if d.stick {
+	d.Resize(len(d.rows())+d.extraRows(), height)
+	if d.Stick {
 		d.tok = len(d.call.Lexer().Tokens()) - 1
 	}
 }
@@ -198,7 +199,7 @@ func (d *document) chosen() span {
 	if toks := d.tokens(); len(toks) > 0 {
 		return tokenSpan(toks, d.tok)
 	}
-	if n := d.textRow(d.at); n >= 0 {
+	if n := d.textRow(d.At); n >= 0 {
 		return span{int(d.rows()[n].Start), int(d.rows()[n].End)}
 	}
 	return span{}
@@ -210,7 +211,7 @@ func (d *document) offset() int {
 		return 0
 	}
 	s := d.chosen()
-	if n := d.textRow(d.at); n >= 0 {
+	if n := d.textRow(d.At); n >= 0 {
 		if row := d.rows()[n]; s.start < int(row.Start) || s.start >= int(row.End) {
 			return int(row.Start)
 		}
@@ -224,10 +225,10 @@ func (d *document) goTo(off int) {
 		return
 	}
 	d.tok = tokenAt(d.tokens(), off)
-	if row := d.displayRow(d.rowAt(off)); row < d.top || row >= d.top+d.height {
-		d.center(row)
+	if row := d.displayRow(d.rowAt(off)); row < d.Top || row >= d.Top+d.Height {
+		d.Center(row)
 	} else {
-		d.moveTo(row)
+		d.MoveTo(row)
 	}
 }
 
@@ -247,16 +248,16 @@ func tokenAt(toks []stream.Token, off int) int {
 // release no longer keeps the end in view. The cursor was on the last row, which
 // may be one that shows what has not come.
 func (d *document) release() {
-	if d.stick && len(d.rows()) > 0 {
-		d.moveTo(d.displayRow(len(d.rows()) - 1))
+	if d.Stick && len(d.rows()) > 0 {
+		d.MoveTo(d.displayRow(len(d.rows()) - 1))
 	}
-	d.stick = false
+	d.Stick = false
 }
 
 // moveRow moves the cursor to another display row and onto a token there.
 func (d *document) moveRow(row int) {
-	d.moveTo(row)
-	n := d.textRow(d.at)
+	d.MoveTo(row)
+	n := d.textRow(d.At)
 	toks := d.tokens()
 	if n < 0 || len(toks) == 0 {
 		return

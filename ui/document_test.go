@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // callOf is a call whose arguments come in these deltas.
@@ -42,7 +43,7 @@ func TestRowsAreDrawnWhole(t *testing.T) {
 	}
 }
 
-func checkRows(t *testing.T, p *pen, d *document, width int) {
+func checkRows(t *testing.T, p *screen.Pen, d *document, width int) {
 	t.Helper()
 	size := len(d.call.Args())
 	for n := range d.rows() {
@@ -83,7 +84,7 @@ func TestGrounds(t *testing.T) {
 		{name: "what grows", args: `{"ab":"cd`, tok: -1, want: `"ab": growing("cd)█`, unfocused: `"ab": growing("cd)█`},
 	} {
 		var d document
-		d.show(callOf(c.args), 60, p.draw)
+		d.show(callOf(c.args), 60, p.Drawer)
 		d.extend(20)
 		d.light, d.hits, d.tok = c.light, hits{c.hits, 2}, c.tok
 		for _, focused := range []bool{true, false} {
@@ -100,24 +101,24 @@ func TestGrounds(t *testing.T) {
 }
 
 // grounds is the row that was drawn last, with what its parts lie on.
-func grounds(p *pen) string {
+func grounds(p *screen.Pen) string {
 	var out strings.Builder
-	under := bare
-	for rest := strings.TrimRight(string(p.b), " "); rest != ""; {
+	under := screen.Bare
+	for rest := strings.TrimRight(p.Frame(), " "); rest != ""; {
 		text, n := rest, strings.Index(rest, "\x1b[")
 		if n == 0 {
 			n = strings.IndexByte(rest, 'm') + 1
 			seq := rest[:n]
 			rest = rest[n:]
-			if seq == paintOff {
+			if seq == "\x1b[0m" {
 				continue
 			}
 			text, _, _ = strings.Cut(rest, "\x1b[")
 			rest = rest[len(text):]
-			if g := p.groundOf(seq); g != under {
+			if g := groundOf(p, seq); g != under {
 				closeGround(&out, under)
-				if under = g; g != bare {
-					out.WriteString([...]string{bare: "", selected: "selected", linked: "linked", match: "match", growing: "growing"}[g] + "(")
+				if under = g; g != screen.Bare {
+					out.WriteString([...]string{screen.Bare: "", screen.Selected: "selected", screen.Linked: "linked", screen.Match: "match", screen.Growing: "growing"}[g] + "(")
 				}
 			}
 			out.WriteString(text)
@@ -127,7 +128,7 @@ func grounds(p *pen) string {
 			text = rest[:n]
 		}
 		closeGround(&out, under)
-		under = bare
+		under = screen.Bare
 		out.WriteString(text)
 		rest = rest[len(text):]
 	}
@@ -135,22 +136,22 @@ func grounds(p *pen) string {
 	return strings.TrimSpace(out.String())
 }
 
-func closeGround(out *strings.Builder, g ground) {
-	if g != bare {
+func closeGround(out *strings.Builder, g screen.Ground) {
+	if g != screen.Bare {
 		out.WriteByte(')')
 	}
 }
 
 // groundOf is what an escape sequence paints on.
-func (p *pen) groundOf(seq string) ground {
-	for g := bare; g < numGrounds; g++ {
-		for r := plain; r < numRoles; r++ {
-			if p.ink.on[r][g] == seq {
+func groundOf(p *screen.Pen, seq string) screen.Ground {
+	for g := screen.Bare; g < screen.NumGrounds; g++ {
+		for r := screen.Plain; r < screen.NumRoles; r++ {
+			if p.Ink.On(r, g) == seq {
 				return g
 			}
 		}
 	}
-	return numGrounds
+	return screen.NumGrounds
 }
 
 // TestCaret: below the first wrong byte it is said what was expected there, in
@@ -173,7 +174,7 @@ func TestCaret(t *testing.T) {
 				said += row.text.String() + " "
 			}
 			err := d.call.Lexer().Err()
-			for _, word := range strings.Fields("^ expected " + err.Expected + " got " + err.Found() + " byte " + commas(err.Offset).String() + " delta 1, +1.23 s") {
+			for _, word := range strings.Fields("^ expected " + err.Expected + " got " + err.Found() + " byte " + screen.Count(err.Offset).String() + " delta 1, +1.23 s") {
 				if !strings.Contains(said, word) && !strings.Contains(strings.ReplaceAll(said, " ", ""), word) {
 					t.Fatalf("%q at width %d: %q does not say %q", args, width, said, word)
 				}
@@ -189,9 +190,9 @@ func TestCaret(t *testing.T) {
 }
 
 // drawRow is a row as it is drawn where there is room for anything.
-func drawRow(p *pen, d *document, n int, focused bool) string {
-	p.reset()
-	p.field(1000)
+func drawRow(p *screen.Pen, d *document, n int, focused bool) string {
+	p.Reset()
+	p.Field(1000)
 	d.draw(p, n, focused)
-	return strings.TrimRight(ansi.Strip(string(p.b)), " ")
+	return strings.TrimRight(ansi.Strip(p.Frame()), " ")
 }

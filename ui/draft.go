@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
+	"toolscope/ui/screen"
 
 	"toolscope/providers/host"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // draftKey is what a draft was made from.
@@ -103,15 +105,15 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 	d := &draft{key: k}
 	var marks []span
 	if k.trouble != "" {
-		d.note(bad, draw.Format("cannot be sent: %s", k.trouble))
+		d.note(screen.Bad, draw.Format("cannot be sent: %s", k.trouble))
 	}
 	if bytes.Contains(c.Body, []byte("[redacted:")) {
-		d.note(caution, display.Lit("secrets were taken out of what was captured: [redacted:...] is sent in their place"))
+		d.note(screen.Caution, display.Lit("secrets were taken out of what was captured: [redacted:...] is sent in their place"))
 	}
 	if k.policy == unchanged {
 		d.url, _ = k.host.RawRequest(c.Body, k.model, k.address)
 		d.body = c.Body
-		d.note(good, display.Lit("byte for byte as it was captured"))
+		d.note(screen.Good, display.Lit("byte for byte as it was captured"))
 	} else {
 		marks = d.resend(c, draw)
 	}
@@ -131,15 +133,15 @@ func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []span) {
 	out, err := k.host.Resend(c, k.model, &replay.Policies[k.policy])
 	if err != nil {
 		d.trouble = err.Error()
-		d.note(bad, draw.Format("cannot be sent: %s", short(d.trouble)))
+		d.note(screen.Bad, draw.Format("cannot be sent: %s", screen.Short(d.trouble)))
 		return nil
 	}
 	d.url, d.body = k.host.Build(out.Request, k.address)
 	if len(out.Left) > 0 {
-		d.note(caution, draw.Format("tools that cannot be declared there: %s", short(strings.Join(out.Left, ", "))))
+		d.note(screen.Caution, draw.Format("tools that cannot be declared there: %s", screen.Short(strings.Join(out.Left, ", "))))
 	}
 	if out.Moved > 0 {
-		d.note(caution, plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
+		d.note(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
 	}
 	d.notes = append(d.notes, notesOf(&out.Preview, replay.WholeConversation, k.notes, draw)...)
 	at, unfound := argsPlace{}, 0
@@ -166,7 +168,7 @@ func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []span) {
 }
 
 // note adds a note of ours.
-func (d *draft) note(r role, text display.Text) {
+func (d *draft) note(r screen.Role, text display.Text) {
 	for i, line := range display.Wrap(text, max(d.key.notes-4, 8)) {
 		if i > 0 {
 			line = line.Between("  ", "")

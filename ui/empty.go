@@ -2,23 +2,25 @@ package ui
 
 import (
 	"fmt"
+
+	"toolscope/ui/screen"
 )
 
 // drawEmpty writes row y of the screen that has nothing to show yet: what this
 // is, what it waits for, and how to see something.
-func (m *Model) drawEmpty(p *pen, y, height int) {
+func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 	lines := m.emptyLines()
 	widest := emptyWidth
 	for _, line := range lines {
 		if m.opt.Await != nil {
-			widest = max(widest, p.draw.Clean(line.text).Width())
+			widest = max(widest, p.Clean(line.text).Width())
 		}
 	}
 	top := max(0, (height-len(lines))/3)
 	if n := y - top; n >= 0 && n < len(lines) {
 		left := max(1, (m.w-widest)/2)
-		p.spaces(bare, left)
-		p.say(lines[n].role, p.draw.Clean(lines[n].text))
+		p.Spaces(screen.Bare, left)
+		p.Say(lines[n].role, p.Clean(lines[n].text))
 	}
 }
 
@@ -26,16 +28,16 @@ const emptyWidth = 62 // cells of the widest line, where nothing in particular i
 
 func (m *Model) emptyLines() []fact {
 	lines := []fact{
-		{text: "LLM tool calls, while they stream", role: accent},
+		{text: "LLM tool calls, while they stream", role: screen.Accent},
 		{},
 	}
 	switch {
 	case m.ended:
-		lines = append(lines, fact{text: "The source ended without a single byte.", role: caution})
+		lines = append(lines, fact{text: "The source ended without a single byte.", role: screen.Caution})
 	case m.opt.Await != nil:
 		return m.awaitLines()
 	case m.opt.Inbox != nil:
-		lines = append(lines, fact{text: "Waiting for the first bytes of " + m.draw.Truncate(m.pen.clean(m.opt.Source), 28).String(), role: plain})
+		lines = append(lines, fact{text: "Waiting for the first bytes of " + m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String(), role: screen.Plain})
 	}
 	for _, way := range [][2]string{
 		{"toolscope agent.sse", "a body as curl -N saved it"},
@@ -54,5 +56,5 @@ func (m *Model) emptyLines() []fact {
 	if m.canDemo() {
 		last = "d plays the demo   " + last
 	}
-	return append(lines, fact{text: last, role: muted})
+	return append(lines, fact{text: last, role: screen.Muted})
 }

@@ -3,14 +3,16 @@ package ui
 import (
 	"fmt"
 
+	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // verdictRoles colour what comes of running a call too soon.
-var verdictRoles = [...]role{
-	stream.NotYet: muted, stream.Never: muted, stream.RunSafely: plain, stream.RunEarly: plain,
-	stream.RunWrong: caution, stream.RunTwice: bad, stream.RunIncomplete: bad, stream.RunBroken: bad, stream.Refuses: muted,
+var verdictRoles = [...]screen.Role{
+	stream.NotYet: screen.Muted, stream.Never: screen.Muted, stream.RunSafely: screen.Plain, stream.RunEarly: screen.Plain,
+	stream.RunWrong: screen.Caution, stream.RunTwice: screen.Bad, stream.RunIncomplete: screen.Bad, stream.RunBroken: screen.Bad, stream.Refuses: screen.Muted,
 }
 
 // verdictStatus is the state whose sign a verdict has.
@@ -26,36 +28,38 @@ const mostExecuted = 4000
 
 // executorLines say when code that decides in one way or another would have run
 // the call, and with what.
-func executorLines(tl *stream.Timeline, c *stream.Call, p *pen) (lines []findingLine) {
+func executorLines(v *providers.View, c *stream.Call, p *screen.Pen) (lines []findingLine) {
 	if c.Server || c.Attempt || c.Arriving() && len(c.Lexer().Tokens()) > mostExecuted {
 		return nil
 	}
-	add := func(r role, text display.Text) { lines = append(lines, findingLine{of: ours, role: r, text: text}) }
-	add(muted, display.Text{})
-	add(muted, display.Lit(" WHEN CODE WOULD RUN IT, BY HOW IT DECIDES"))
+	add := func(r screen.Role, text display.Text) {
+		lines = append(lines, findingLine{of: ours, role: r, text: text})
+	}
+	add(screen.Muted, display.Text{})
+	add(screen.Muted, display.Lit(" WHEN CODE WOULD RUN IT, BY HOW IT DECIDES"))
 	if c.Status() == stream.Unseen {
-		add(muted, display.Lit(" not known: bytes of it were not seen"))
+		add(screen.Muted, display.Lit(" not known: bytes of it were not seen"))
 		return lines
 	}
 	for x := range stream.Executor(stream.NumExecutors) {
 		run := c.Run(x)
-		text := fmt.Sprintf(" %s %-15s  %s", p.glyph.status[verdictStatus[run.Verdict]], x, run.Verdict)
+		text := fmt.Sprintf(" %s %-15s  %s", p.Glyph.Status[verdictStatus[run.Verdict]], x, run.Verdict)
 		if run.Event > 0 {
-			if at := timeText(since(c.OpenedAt, tl.Event(run.Event).At)); !at.Empty() {
+			if at := screen.Time(screen.Since(c.OpenedAt, v.Event(run.Event).At)); !at.Empty() {
 				text += ", +" + at.String()
 			}
-			text += fmt.Sprintf(", %s", bytesText(run.Bytes))
+			text += fmt.Sprintf(", %s", screen.Bytes(run.Bytes))
 		}
-		line := p.draw.Clean(text)
+		line := p.Clean(text)
 		if run.Verdict >= stream.RunWrong && run.Event > 0 && !run.Gone {
-			line = display.Join(line, display.Lit("  "), p.clean(string(c.Args()[:min(run.Bytes, mostName)])))
+			line = display.Join(line, display.Lit("  "), p.Name(string(c.Args()[:min(run.Bytes, screen.MostName)])))
 		}
 		r := verdictRoles[run.Verdict]
 		if c.Stopped() {
-			r = muted
+			r = screen.Muted
 		}
 		if run.Verdict == stream.RunWrong && (x == stream.AnyArgs || x == stream.Repaired) {
-			r = plain // so it is with every call that streams
+			r = screen.Plain // so it is with every call that streams
 		}
 		add(r, line)
 	}

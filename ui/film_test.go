@@ -112,7 +112,7 @@ func TestFilms(t *testing.T) {
 }
 
 // play takes the pictures.
-func (f film) play(s *screen) string {
+func (f film) play(s *rig) string {
 	var out strings.Builder
 	records := f.records(s.t)
 	s.answer = f.answer

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"toolscope/stream"
+	"toolscope/ui/screen"
 )
 
 // liveScreen shows a stream of two calls, the second of which is still coming.
-func liveScreen(t testing.TB) (*screen, *anthropic) {
+func liveScreen(t testing.TB) (*rig, *anthropic) {
 	a := new(anthropic).open("msg_1").text("Two things.")
 	a.call("toolu_1", "first", `{"a":1}`).seal().call("toolu_2", "second", `{"b":[`)
 	return newScreen(t, 80, 24).feed(a.records...), a
@@ -230,7 +231,7 @@ func TestRate(t *testing.T) {
 	size := feed()
 	s.now = s.now.Add(time.Second)
 	feed()
-	s.shows(bytesText(size).String() + "/s")
+	s.shows(screen.Bytes(size).String() + "/s")
 	looks := 0
 	for s.rate.watching {
 		if looks++; looks > 5 {

@@ -26,7 +26,7 @@ var looks = []struct{ keys, back string }{
 
 // checkFrame fails the test unless the frame is exactly as high and wide as the
 // window and holds no control but line ends and SGR.
-func checkFrame(t testing.TB, s *screen) {
+func checkFrame(t testing.TB, s *rig) {
 	t.Helper()
 	view := s.View()
 	rows := strings.Split(view, "\n")
@@ -45,7 +45,7 @@ func checkFrame(t testing.TB, s *screen) {
 }
 
 // checkControls walks a row as a terminal would and returns its text.
-func checkControls(t testing.TB, row string, s *screen) string {
+func checkControls(t testing.TB, row string, s *rig) string {
 	t.Helper()
 	var text strings.Builder
 	parser := s.parser
@@ -56,7 +56,7 @@ func checkControls(t testing.TB, row string, s *screen) string {
 		case width > 0, first >= 0xa0 && first != utf8.RuneError: // marks come after the ASCII they are on
 			text.WriteString(seq)
 		case ansi.HasCsiPrefix(seq) && ansi.Cmd(parser.Command()) == 'm' && strings.HasSuffix(seq, "m"):
-			if s.ink.depth == colourlessDepth && coloured(parser.Params()) {
+			if s.opt.Depth == colourlessDepth && coloured(parser.Params()) {
 				t.Fatalf("a colour where there are none: %q", seq)
 			}
 		default:
@@ -78,14 +78,14 @@ func coloured(params ansi.Params) bool {
 }
 
 // quartet is the same screen in colour, without, and both in ASCII.
-func quartet(t testing.TB) []*screen {
-	return []*screen{
+func quartet(t testing.TB) []*rig {
+	return []*rig{
 		newScreen(t, 80, 24), newScreen(t, 80, 24, colourless), newScreen(t, 80, 24, ascii), newScreen(t, 80, 24, ascii, colourless),
 	}
 }
 
 // checkQuartet checks the frames, and that colours change nothing that is read.
-func checkQuartet(t testing.TB, screens []*screen) {
+func checkQuartet(t testing.TB, screens []*rig) {
 	t.Helper()
 	for i, s := range screens {
 		checkFrame(t, s)
@@ -98,7 +98,7 @@ func checkQuartet(t testing.TB, screens []*screen) {
 }
 
 // tour looks at everything from every size given.
-func tour(t testing.TB, sizes [][2]int, screens ...*screen) {
+func tour(t testing.TB, sizes [][2]int, screens ...*rig) {
 	t.Helper()
 	for _, size := range sizes {
 		for _, s := range screens {

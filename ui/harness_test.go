@@ -25,9 +25,9 @@ func newBox() *box {
 	return mailbox.New(mailbox.Rules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})
 }
 
-// screen is a Model whose source, clock and keyboard are the test: nothing runs
+// rig is a Model whose source, clock and keyboard are the test: nothing runs
 // beside it and nothing sleeps.
-type screen struct {
+type rig struct {
 	*Model
 	t     testing.TB
 	inbox *box
@@ -43,8 +43,8 @@ type screen struct {
 }
 
 // newScreen makes a screen of w × h cells.
-func newScreen(t testing.TB, w, h int, change ...func(*Options)) *screen {
-	s := &screen{t: t, inbox: newBox(), parser: ansi.NewParser(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
+func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
+	s := &rig{t: t, inbox: newBox(), parser: ansi.NewParser(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	o := Options{
 		Source: "agent.sse", Inbox: s.inbox, Theme: themes.Default(true), Depth: termenv.TrueColor,
 		Themes: [2]themes.Theme{themes.Default(false), themes.Default(true)},
@@ -76,7 +76,7 @@ const colourlessDepth = termenv.Ascii
 
 func colourless(o *Options) { o.Depth = colourlessDepth }
 
-func (s *screen) send(msg tea.Msg) {
+func (s *rig) send(msg tea.Msg) {
 	s.t.Helper()
 	before := s.working
 	_, s.cmd = s.Update(msg)
@@ -86,13 +86,13 @@ func (s *screen) send(msg tea.Msg) {
 	}
 }
 
-func (s *screen) resize(w, h int) *screen {
+func (s *rig) resize(w, h int) *rig {
 	s.send(tea.WindowSizeMsg{Width: w, Height: h})
 	return s
 }
 
 // feed has records arrive, in one batch unless they are too big for one.
-func (s *screen) feed(records ...stream.Record) *screen {
+func (s *rig) feed(records ...stream.Record) *rig {
 	for _, r := range records {
 		s.inbox.Put(r)
 	}
@@ -104,7 +104,7 @@ func (s *screen) feed(records ...stream.Record) *screen {
 }
 
 // end says that the source has ended.
-func (s *screen) end() *screen {
+func (s *rig) end() *rig {
 	s.inbox.Close(nil)
 	s.send(arrived{})
 	return s
@@ -119,7 +119,7 @@ var specialKeys = map[string]tea.KeyType{
 }
 
 // press types keys one by one: "jj/oslo<enter>".
-func (s *screen) press(keys string) *screen {
+func (s *rig) press(keys string) *rig {
 	s.t.Helper()
 	for keys != "" {
 		k := tea.KeyMsg{Type: tea.KeyRunes}
@@ -141,13 +141,13 @@ func (s *screen) press(keys string) *screen {
 }
 
 // burst types keys faster than the program reads them.
-func (s *screen) burst(keys string) *screen {
+func (s *rig) burst(keys string) *rig {
 	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(keys)})
 	return s
 }
 
 // settle does the work that the last key asked for, such as highlighting.
-func (s *screen) settle() *screen {
+func (s *rig) settle() *rig {
 	s.t.Helper()
 	if s.cmd == nil {
 		s.t.Fatal("nothing was asked for")
@@ -157,10 +157,10 @@ func (s *screen) settle() *screen {
 }
 
 // text is the frame as one reads it.
-func (s *screen) text() string { return ansi.Strip(s.View()) }
+func (s *rig) text() string { return ansi.Strip(s.View()) }
 
 // rows are the rows of the frame, without blanks at their ends.
-func (s *screen) rows() []string {
+func (s *rig) rows() []string {
 	rows := strings.Split(s.text(), "\n")
 	for i := range rows {
 		rows[i] = strings.TrimRight(rows[i], " ")
@@ -169,7 +169,7 @@ func (s *screen) rows() []string {
 }
 
 // shows fails the test unless each text is on the frame.
-func (s *screen) shows(texts ...string) *screen {
+func (s *rig) shows(texts ...string) *rig {
 	s.t.Helper()
 	frame := s.text()
 	for _, text := range texts {
@@ -181,7 +181,7 @@ func (s *screen) shows(texts ...string) *screen {
 }
 
 // hides fails the test if one of the texts is on the frame.
-func (s *screen) hides(texts ...string) *screen {
+func (s *rig) hides(texts ...string) *rig {
 	s.t.Helper()
 	frame := s.text()
 	for _, text := range texts {

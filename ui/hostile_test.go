@@ -64,7 +64,7 @@ func TestFramesOfHostileStreams(t *testing.T) {
 		}
 		for name, records := range attack(text) {
 			t.Run(fmt.Sprintf("%+q in %s", text, name), func(t *testing.T) {
-				for _, s := range []*screen{newScreen(t, 72, 20), newScreen(t, 72, 20, ascii, colourless)} {
+				for _, s := range []*rig{newScreen(t, 72, 20), newScreen(t, 72, 20, ascii, colourless)} {
 					s.opt.Source = "file" + text
 					for _, r := range records {
 						s.feed(r)
@@ -136,9 +136,9 @@ func FuzzFrame(f *testing.F) {
 		if len(data)/(int(step)+1) > 1000 {
 			return // many records say no more than some
 		}
-		screens := []*screen{newScreen(t, 80, 24), newScreen(t, 80, 24, colourless)}
+		screens := []*rig{newScreen(t, 80, 24), newScreen(t, 80, 24, colourless)}
 		if w%2 == 0 {
-			screens = []*screen{newScreen(t, 80, 24, ascii), newScreen(t, 80, 24, ascii, colourless)}
+			screens = []*rig{newScreen(t, 80, 24, ascii), newScreen(t, 80, 24, ascii, colourless)}
 		}
 		for _, s := range screens {
 			s.resize(int(w), int(h))

@@ -33,7 +33,7 @@ func TestTokenToFrames(t *testing.T) {
 }
 
 // litFrames are the numbers of the wire rows that are marked on the frame.
-func (s *screen) litFrames() (frames []string) {
+func (s *rig) litFrames() (frames []string) {
 	for _, row := range s.rows() {
 		if _, right, ok := strings.Cut(row, "│▌"); ok {
 			frames = append(frames, strings.Fields(right)[0])
@@ -71,14 +71,14 @@ func TestLinkAllTokens(t *testing.T) {
 	for _, turn := range s.in.Session().Turns {
 		for _, c := range turn.Calls {
 			s.setFollow(false)
-			s.choose(choice{turn, c})
+			s.choose(c.Ref())
 			for n := range c.Lexer().Tokens() {
 				s.focusOn(docPane)
 				token := tokenSpan(s.doc.tokens(), n)
 				s.doc.goTo(token.start)
 				s.linkFromDocument()
-				if s.doc.tok != n || !s.wire.lit(s.wire.at) {
-					t.Fatalf("%s: token %d is not linked to row %d", c.Name, n, s.wire.at)
+				if s.doc.tok != n || !s.wire.lit(s.wire.At) {
+					t.Fatalf("%s: token %d is not linked to row %d", c.Name, n, s.wire.At)
 				}
 				s.focusOn(wirePane)
 				if light := s.doc.light; !light.has(token.start) {

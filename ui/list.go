@@ -10,21 +10,39 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // turnList is the pane of turns and their calls.
 type turnList struct {
-	window
+	screen.Window
 	starts []int // row of each turn
 	calls  int   // how many there were when the rows were counted
 	alarms alarms
-	marks  []*stream.Turn // to be compared
+	marks  []stream.Ref // to be compared
 }
 
-// choice is what is selected: a turn, or one of its calls. Either may be nil.
+// choice is what is chosen: a turn, or one of its calls. Either may be nil.
 type choice struct {
 	turn *stream.Turn
 	call *stream.Call
+}
+
+// lookAt is what a Ref names.
+func lookAt(s *stream.Session, r stream.Ref) (c choice) {
+	c.turn, c.call = s.Find(r)
+	return c
+}
+
+// ref names what is chosen.
+func (c choice) ref() stream.Ref {
+	switch {
+	case c.call != nil:
+		return c.call.Ref()
+	case c.turn != nil:
+		return c.turn.Ref()
+	}
+	return stream.NoRef
 }
 
 // extend takes what is new in the session.
@@ -41,116 +59,117 @@ func (l *turnList) extend(s *stream.Session, height int) {
 			row += 1 + len(t.Calls)
 		}
 	}
-	l.resize(len(s.Turns)+calls, height)
+	l.Resize(len(s.Turns)+calls, height)
 }
 
 // rowOf is the row of a turn or call.
-func (l *turnList) rowOf(s *stream.Session, c choice) int {
-	if c.turn == nil {
+func (l *turnList) rowOf(s *stream.Session, r stream.Ref) int {
+	t, _ := s.Find(r)
+	if t == nil {
 		return 0
 	}
 	// Turns are numbered as they begin, so nearly always they are in order.
-	i := sort.Search(len(s.Turns), func(i int) bool { return s.Turns[i].Number >= c.turn.Number })
-	if i == len(s.Turns) || s.Turns[i] != c.turn {
-		i = slices.Index(s.Turns, c.turn)
+	i := sort.Search(len(s.Turns), func(i int) bool { return s.Turns[i].Number >= t.Number })
+	if i == len(s.Turns) || s.Turns[i] != t {
+		i = slices.Index(s.Turns, t)
 	}
-	if c.call == nil {
-		return l.starts[i]
-	}
-	return l.starts[i] + c.call.Number
+	return l.starts[i] + int(r.Call)
 }
 
-// choiceAt is what a row shows.
-func (l *turnList) choiceAt(s *stream.Session, row int) (c choice) {
+// refAt is what a row shows.
+func (l *turnList) refAt(s *stream.Session, row int) stream.Ref {
 	i := sort.SearchInts(l.starts, row+1) - 1
 	if i < 0 || i >= len(s.Turns) {
-		return c
+		return stream.NoRef
 	}
-	c.turn = s.Turns[i]
-	if n := row - l.starts[i]; n > 0 && n <= len(c.turn.Calls) {
-		c.call = c.turn.Calls[n-1]
+	t := s.Turns[i]
+	if n := row - l.starts[i]; n > 0 && n <= len(t.Calls) {
+		return t.Calls[n-1].Ref()
 	}
-	return c
+	return t.Ref()
 }
 
 // newest is what to follow: the latest call that is still coming, or else the
 // latest call, or else the latest turn.
-func newest(s *stream.Session) (c choice) {
+func newest(s *stream.Session) stream.Ref {
 	for i := len(s.Turns) - 1; i >= 0 && i >= len(s.Turns)-8; i-- {
 		t := s.Turns[i]
 		for j := len(t.Calls) - 1; j >= 0 && j >= len(t.Calls)-64; j-- {
 			if t.Calls[j].Arriving() {
-				return choice{t, t.Calls[j]}
+				return t.Calls[j].Ref()
 			}
 		}
 	}
-	if n := len(s.Turns); n > 0 {
-		c.turn = s.Turns[n-1]
-		if k := len(c.turn.Calls); k > 0 {
-			c.call = c.turn.Calls[k-1]
-		}
+	n := len(s.Turns)
+	if n == 0 {
+		return stream.NoRef
 	}
-	return c
+	last := s.Turns[n-1]
+	if k := len(last.Calls); k > 0 {
+		return last.Calls[k-1].Ref()
+	}
+	return last.Ref()
 }
 
 // draw writes one row of the pane into the field.
-func (l *turnList) draw(p *pen, in *providers.Inspector, b *bill, row int, focused bool) {
-	if row >= l.rows {
-		p.fill(bare)
+func (l *turnList) draw(p *screen.Pen, v *providers.View, b *bill, row int, focused bool) {
+	if row >= l.Rows {
+		p.Fill(screen.Bare)
 		return
 	}
-	c := l.choiceAt(in.Session(), row)
-	g := bare
+	ref := l.refAt(v.Session(), row)
+	t, c := v.Find(ref)
+	g := screen.Bare
 	sign := display.Lit(" ")
-	if row == l.at {
-		g, sign = linked, p.glyph.mark
+	if row == l.At {
+		g, sign = screen.Linked, p.Glyph.Mark
 		if focused {
-			g = selected
+			g = screen.Selected
 		}
 	}
-	if c.call == nil && c.turn != nil && slices.Contains(l.marks, c.turn) {
+	if slices.Contains(l.marks, ref) {
 		sign = display.Lit("=")
 	}
-	p.put(accent, g, sign)
-	if c.call != nil {
-		l.drawCall(p, c.call, g)
-	} else if c.turn != nil {
-		l.drawTurn(p, in, b.of(c.turn), c.turn, g)
+	p.Put(screen.Accent, g, sign)
+	if c != nil {
+		l.drawCall(p, c, g)
+	} else if t != nil {
+		l.drawTurn(p, v, b.of(t), t, g)
 	}
-	p.fill(g)
+	p.Fill(g)
 }
 
 // drawCall writes a call: glyph, name, and flush right what fits of word,
 // bytes and time.
-func (l *turnList) drawCall(p *pen, c *stream.Call, g ground) {
+func (l *turnList) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground) {
 	st := c.Status()
-	p.put(plain, g, display.Lit(" "))
-	l.drawAlarm(p, g, c, c.Findings)
-	look := callRole(c)
-	p.put(look, g, p.glyph.status[st].Between("", " "))
-	name := p.clean(c.Name)
+	p.Put(screen.Plain, g, display.Lit(" "))
+	l.drawAlarm(p, g, c.Ref(), c.Findings)
+	look := screen.CallRole(c)
+	p.Put(look, g, p.Glyph.Status[st].Between("", " "))
+	name := p.Name(c.Name)
 	if name.Empty() {
 		name = display.Lit("(no name)")
 	}
-	right := p.draw.Clean(st.String()).Between(" ", "")
-	for _, part := range []display.Text{sizeOf(c), timeText(callTime(c))} {
-		if !part.Empty() && right.Width()+3+part.Width()+min(name.Width(), longName) <= p.left {
+	right := p.Clean(st.String()).Between(" ", "")
+	for _, part := range []display.Text{sizeOf(c), screen.Time(screen.CallTime(c))} {
+		if !part.Empty() && right.Width()+3+part.Width()+min(name.Width(), longName) <= p.Left {
 			right = display.Join(right, display.Lit("  "), part)
 		}
 	}
 	right = display.Join(right, display.Lit(" "))
-	room := p.left - right.Width()
-	p.put(plain, g, p.draw.Truncate(name, max(room, 1)))
-	p.tail(look, g, right)
+	room := p.Left - right.Width()
+	p.Put(screen.Plain, g, p.Truncate(name, max(room, 1)))
+	p.Tail(look, g, right)
 }
 
 // drawAlarm writes a sign where findings are above info.
-func (l *turnList) drawAlarm(p *pen, g ground, owner any, list []stream.Finding) {
-	sign, r := display.Lit(" "), plain
+func (l *turnList) drawAlarm(p *screen.Pen, g screen.Ground, owner stream.Ref, list []stream.Finding) {
+	sign, r := display.Lit(" "), screen.Plain
 	if severity, above := l.alarms.of(owner, list); above {
-		sign, r = display.Lit("!"), severityRoles[severity]
+		sign, r = display.Lit("!"), screen.SeverityRoles[severity]
 	}
-	p.put(r, g, sign)
+	p.Put(r, g, sign)
 }
 
 const longName = 24 // cells that a call's name has before its size or time is shown
@@ -161,33 +180,33 @@ func sizeOf(c *stream.Call) display.Text {
 	if len(c.Args()) == 0 {
 		return display.Text{}
 	}
-	return bytesText(len(c.Args()))
+	return screen.Bytes(len(c.Args()))
 }
 
 // drawTurn writes a turn: number, glyph, where it came from, its word, time and
 // cost.
-func (l *turnList) drawTurn(p *pen, in *providers.Inspector, cost price.Figure, t *stream.Turn, g ground) {
-	st, look, word := turnLook(t)
-	p.put(muted, g, p.draw.Format("%d", t.Number+1))
-	l.drawAlarm(p, g, t, t.Findings)
-	p.put(look, g, p.glyph.status[st].Between("", " "))
-	right := p.draw.Clean(word).Between(" ", "")
-	if p.left > 34 {
+func (l *turnList) drawTurn(p *screen.Pen, v *providers.View, cost price.Figure, t *stream.Turn, g screen.Ground) {
+	st, look, word := screen.TurnLook(t)
+	p.Put(screen.Muted, g, p.Format("%d", t.Number+1))
+	l.drawAlarm(p, g, t.Ref(), t.Findings)
+	p.Put(look, g, p.Glyph.Status[st].Between("", " "))
+	right := p.Clean(word).Between(" ", "")
+	if p.Left > 34 {
 		paid := display.Text{}
 		if cost.Known() {
-			paid = p.draw.Clean(cost.String()).Between("  ", "")
+			paid = p.Clean(cost.String()).Between("  ", "")
 		} else if t.Closed() {
-			paid = p.glyph.none.Between("  ", "")
+			paid = p.Glyph.None.Between("  ", "")
 		}
-		if d := timeText(since(t.OpenedAt, t.ClosedAt)); !d.Empty() && p.left > display.Join(right, display.Lit("  "), d, paid).Width()+longTitle {
+		if d := screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)); !d.Empty() && p.Left > display.Join(right, display.Lit("  "), d, paid).Width()+longTitle {
 			right = display.Join(right, display.Lit("  "), d)
 		}
 		right = display.Join(right, paid)
 	}
 	right = display.Join(right, display.Lit(" "))
-	room := p.left - right.Width()
-	p.put(accent, g, p.draw.Truncate(p.clean(turnTitle(in.Exchange(t.Exchange), t)), max(room, 1)))
-	p.tail(look, g, right)
+	room := p.Left - right.Width()
+	p.Put(screen.Accent, g, p.Truncate(p.Name(turnTitle(v.Exchange(t.Exchange), t)), max(room, 1)))
+	p.Tail(look, g, right)
 }
 
 // turnTitle is a turn in a few words: its request, or its file, or its model.
@@ -196,7 +215,7 @@ func turnTitle(x *providers.Exchange, t *stream.Turn) string {
 	case t.Parent != "":
 		return "inside " + t.Parent
 	case x != nil && x.Head.Method != "" && x.Head.URL != "":
-		return short(x.Head.Method) + " " + short(shortURL(x.Head.URL))
+		return screen.Short(x.Head.Method) + " " + screen.Short(shortURL(x.Head.URL))
 	case t.Model != "":
 		return t.Model
 	case x != nil && x.Head.File != "":

@@ -3,14 +3,16 @@ package ui
 import (
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-	"github.com/muesli/termenv"
+	"toolscope/ui/screen"
 
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 )
 
 // Options is what the program is started with.
@@ -60,10 +62,11 @@ type Playback interface {
 type Model struct {
 	opt   Options
 	keys  keyMap
-	ink   *paints
+	ink   *screen.Paints
 	draw  display.Drawer
-	pen   pen
+	pen   screen.Pen
 	in    providers.Inspector
+	view  *providers.View
 	w, h  int
 	focus paneID
 	lower paneID // what shares a column with the document
@@ -76,13 +79,13 @@ type Model struct {
 	wire     wire
 	findings findings
 	bill     bill
-	chosen   choice
+	chosen   stream.Ref
 	search   search
 	asked    ask  // what the replay view was asked last
 	working  bool // a job makes previews
 	post     post // what was sent from here
-	marks    []*stream.Turn
-	results  map[*stream.Call]typedResult
+	marks    []stream.Ref
+	results  map[stream.Ref]typedResult
 
 	follow  bool
 	paused  bool // the screen stands still; records wait in the inbox
@@ -102,10 +105,11 @@ func New(o Options) *Model {
 	if o.Prices == nil {
 		o.Prices = price.Embedded()
 	}
-	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
+	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, chosen: stream.NoRef, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
+	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.post = post{flying: map[int]bool{}}
-	m.results = map[*stream.Call]typedResult{}
+	m.results = map[stream.Ref]typedResult{}
 	m.doc.when = m.when
 	m.list.alarms = alarms{}
 	m.bill.prices = o.Prices
@@ -117,12 +121,12 @@ func New(o Options) *Model {
 }
 
 func (m *Model) paint(t themes.Theme) {
-	m.ink = newPaints(t, m.opt.Depth)
-	glyph := unicodeGlyphs
+	m.ink = screen.NewPaints(t, m.opt.Depth)
+	glyph := screen.UnicodeGlyphs
 	if m.draw.ASCII {
-		glyph = asciiGlyphs
+		glyph = screen.AsciiGlyphs
 	}
-	m.pen = pen{ink: m.ink, draw: m.draw, glyph: glyph}
+	m.pen = screen.Pen{Ink: m.ink, Drawer: m.draw, Glyph: glyph}
 }
 
 // Err is why the source ended, if that was an error.
@@ -200,25 +204,25 @@ func (m *Model) refresh() {
 	s := m.in.Session()
 	columns := m.columns()
 	_, h, _ := place(columns, listPane)
-	m.bill.extend(&m.in)
+	m.bill.extend(m.view)
 	m.list.marks = m.marks
 	m.list.extend(s, max(1, h-listTitle))
-	m.list.moveTo(m.list.rowOf(s, m.chosen))
+	m.list.MoveTo(m.list.rowOf(s, m.chosen))
 	w, h, shown := place(columns, docPane)
 	if !shown {
 		w, h = m.w, m.bodyHeight()
 	}
-	m.doc.show(m.chosen.call, max(1, w-docMargin), m.draw)
+	of := lookAt(s, m.chosen)
+	m.doc.show(of.call, max(1, w-docMargin), m.draw)
 	m.doc.extend(max(1, h-docTitle(h)))
-	if m.chosen.call == nil && m.chosen.turn != nil {
-		t := m.chosen.turn
-		m.summary.extend(m.turnFacts(t), t, max(1, w-docMargin), max(1, h-turnTitleRows(h)), &m.pen)
+	if t := of.turn; t != nil && of.call == nil {
+		m.summary.extend(turnFacts(m.view, &m.bill, t, m.pen.Glyph), t, max(1, w-docMargin), max(1, h-turnTitleRows(h)), &m.pen)
 	}
 	_, h, _ = place(columns, wirePane)
-	m.wire.show(m.chosen)
-	m.wire.extend(&m.in.Timeline, max(1, h-paneTitle))
+	m.wire.show(of)
+	m.wire.extend(m.view, max(1, h-paneTitle))
 	w, h, _ = place(columns, findingsPane)
-	m.findings.extend(&m.in.Timeline, m.chosen, w, max(1, h-paneTitle), &m.pen)
+	m.findings.extend(m.view, of, w, max(1, h-paneTitle), &m.pen)
 	if m.focus == wirePane {
 		m.linkFromWire()
 	} else {
@@ -230,17 +234,29 @@ func (m *Model) refresh() {
 func (m *Model) when(event int32) display.Text {
 	e := m.in.Timeline.Event(int(event))
 	if t := m.in.Session().Turn(e.Turn); t != nil {
-		return timeText(since(t.OpenedAt, e.At))
+		return screen.Time(screen.Since(t.OpenedAt, e.At))
 	}
 	return display.Text{}
 }
 
+// turn is the chosen turn, or that of the chosen call; nil without one.
+func (m *Model) turn() *stream.Turn {
+	t, _ := m.view.Find(m.chosen)
+	return t
+}
+
+// call is the chosen call, nil without one.
+func (m *Model) call() *stream.Call {
+	_, c := m.view.Find(m.chosen)
+	return c
+}
+
 // choose makes a turn or call the chosen one.
-func (m *Model) choose(c choice) {
-	if c.turn == nil || c == m.chosen {
+func (m *Model) choose(r stream.Ref) {
+	if t, _ := m.view.Find(r); t == nil || r == m.chosen {
 		return
 	}
-	m.chosen = c
+	m.chosen = r
 	m.refresh()
 }
 

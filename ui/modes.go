@@ -3,10 +3,13 @@ package ui
 import (
 	"strings"
 
+	"toolscope/ui/screen"
+
 	"github.com/charmbracelet/bubbles/key"
-	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // A mode owns the keyboard, the footer and, if it wants, the body, while it lasts.
@@ -14,28 +17,28 @@ type mode interface {
 	update(m *Model, k tea.KeyMsg) tea.Cmd
 	// body draws row y of a body of h rows into the field; false leaves the
 	// body to the panes.
-	body(m *Model, p *pen, y, h int) bool
-	footer(m *Model, p *pen)
+	body(m *Model, p *screen.Pen, y, h int) bool
+	footer(m *Model, p *screen.Pen)
 }
 
 // is reports whether k is one of the bindings.
 func (km keyMap) is(k tea.KeyMsg, bindings ...key.Binding) bool { return key.Matches(k, bindings...) }
 
 // move is where a movement key takes a window's cursor.
-func (km keyMap) move(k tea.KeyMsg, w window) (row int, ok bool) {
+func (km keyMap) move(k tea.KeyMsg, w screen.Window) (row int, ok bool) {
 	switch {
 	case km.is(k, km.Up):
-		return w.at - 1, true
+		return w.At - 1, true
 	case km.is(k, km.Down):
-		return w.at + 1, true
+		return w.At + 1, true
 	case km.is(k, km.PageUp):
-		return w.at - max(1, w.height-1), true
+		return w.At - max(1, w.Height-1), true
 	case km.is(k, km.PageDown):
-		return w.at + max(1, w.height-1), true
+		return w.At + max(1, w.Height-1), true
 	case km.is(k, km.Top):
 		return 0, true
 	case km.is(k, km.Bottom):
-		return w.rows - 1, true
+		return w.Rows - 1, true
 	}
 	return 0, false
 }
@@ -43,7 +46,7 @@ func (km keyMap) move(k tea.KeyMsg, w window) (row int, ok bool) {
 // browse is the mode the program is in when no other is.
 type browse struct{}
 
-func (browse) body(*Model, *pen, int, int) bool { return false }
+func (browse) body(*Model, *screen.Pen, int, int) bool { return false }
 
 func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	km := m.keys
@@ -131,29 +134,29 @@ var hints = [...][]string{
 // turnHints are those of the document pane while it is about a turn.
 var turnHints = []string{"? help", "j k scroll", "tab pane", "z zoom"}
 
-func (browse) footer(m *Model, p *pen) {
+func (browse) footer(m *Model, p *screen.Pen) {
 	m.drawCounts(p)
 	if !m.notice.Empty() {
-		p.tail(caution, bare, m.draw.Truncate(m.notice.Between(" ", " "), p.left))
+		p.Tail(screen.Caution, screen.Bare, m.draw.Truncate(m.notice.Between(" ", " "), p.Left))
 		return
 	}
 	keys := hints[m.focus]
-	if m.focus == docPane && m.chosen.call == nil {
+	if m.focus == docPane && m.call() == nil {
 		keys = turnHints
 	}
 	hint := display.Text{}
 	for _, h := range keys {
-		if hint.Width()+3+len(h)+1 > p.left {
+		if hint.Width()+3+len(h)+1 > p.Left {
 			break
 		}
-		hint = display.Join(hint, display.Lit("   "), p.draw.Clean(h))
+		hint = display.Join(hint, display.Lit("   "), p.Clean(h))
 	}
-	p.tail(muted, bare, hint.Between("", " "))
+	p.Tail(screen.Muted, screen.Bare, hint.Between("", " "))
 }
 
 // help is the mode that lists every key.
 type help struct {
-	window
+	screen.Window
 	under mode
 	lines [][]helpPart
 	wide  bool // the lines are for two columns
@@ -164,40 +167,40 @@ func (h *help) update(m *Model, k tea.KeyMsg) tea.Cmd {
 		m.mode = h.under
 		return nil
 	}
-	if row, ok := m.keys.move(k, h.pages()); ok {
-		h.scroll(row)
+	if row, ok := m.keys.move(k, h.Pages()); ok {
+		h.Scroll(row)
 	}
 	return nil
 }
 
-func (h *help) body(m *Model, p *pen, y, height int) bool {
-	if wide := m.w >= 80; h.lines == nil || wide != h.wide || height != h.height {
+func (h *help) body(m *Model, p *screen.Pen, y, height int) bool {
+	if wide := m.w >= 80; h.lines == nil || wide != h.wide || height != h.Height {
 		h.wide = wide
 		if h.lines = helpLines(m.keys, wide, true, m.draw.ASCII); wide && len(h.lines) > height {
 			h.lines = helpLines(m.keys, wide, false, m.draw.ASCII)
 		}
 	}
-	h.rows, h.height = len(h.lines), height
-	h.scroll(h.top)
-	if n := h.top + y; n < len(h.lines) {
+	h.Rows, h.Height = len(h.lines), height
+	h.Scroll(h.Top)
+	if n := h.Top + y; n < len(h.lines) {
 		for _, part := range h.lines[n] {
-			p.say(part.role, p.draw.Clean(part.text))
+			p.Say(part.role, p.Clean(part.text))
 		}
 	}
-	p.fill(bare)
+	p.Fill(screen.Bare)
 	return true
 }
 
-func (h *help) footer(m *Model, p *pen) {
-	p.say(muted, display.Lit(" esc close   "))
-	if h.rows > h.height {
-		p.say(muted, p.draw.Format("up/down scroll, %d of %d", min(h.rows, h.top+h.height), h.rows))
+func (h *help) footer(m *Model, p *screen.Pen) {
+	p.Say(screen.Muted, display.Lit(" esc close   "))
+	if h.Rows > h.Height {
+		p.Say(screen.Muted, p.Format("up/down scroll, %d of %d", min(h.Rows, h.Top+h.Height), h.Rows))
 	}
 }
 
 // helpPart is a piece of a help line in one colour.
 type helpPart struct {
-	role role
+	role screen.Role
 	text string
 }
 
@@ -225,7 +228,7 @@ func helpLines(km keyMap, wide, blanks, ascii bool) (lines [][]helpPart) {
 			for _, part := range line {
 				used += display.Clean(part.text).Width()
 			}
-			line = append(line, helpPart{plain, strings.Repeat(" ", max(1, helpColumn-used))})
+			line = append(line, helpPart{screen.Plain, strings.Repeat(" ", max(1, helpColumn-used))})
 			line = append(line, columns[1][i]...)
 		}
 		lines = append(lines, line)
@@ -242,14 +245,14 @@ const (
 var arrowWords = strings.NewReplacer("↑", "up", "↓", "down", "←", "left", "→", "right", "⇧", "shift-")
 
 func groupLines(g keyGroup, ascii bool) (lines [][]helpPart) {
-	lines = append(lines, []helpPart{{muted, " " + g.title}})
+	lines = append(lines, []helpPart{{screen.Muted, " " + g.title}})
 	for _, b := range g.keys {
 		key := "   " + b.Help().Key
 		if ascii {
 			key = arrowWords.Replace(key)
 		}
 		pad := max(1, keyColumn-display.Clean(key).Width())
-		lines = append(lines, []helpPart{{accent, key}, {plain, strings.Repeat(" ", pad) + b.Help().Desc}})
+		lines = append(lines, []helpPart{{screen.Accent, key}, {screen.Plain, strings.Repeat(" ", pad) + b.Help().Desc}})
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/jsonbytes"
 	"toolscope/ui/layout"
+	"toolscope/ui/screen"
 )
 
 // mostPath is how many steps of a path are shown: the innermost ones.
@@ -20,7 +21,7 @@ func (d *document) path() string {
 		return ""
 	}
 	rows := d.rows()
-	row := d.textRow(d.at)
+	row := d.textRow(d.At)
 	if row < 0 {
 		row = len(rows) - 1
 	}
@@ -37,7 +38,7 @@ func (d *document) path() string {
 		part := fmt.Sprintf("[%d]", r.Index)
 		if toks := d.tokens(); int(r.Token) < len(toks) && toks[r.Token].Kind == stream.Key {
 			key := tokenSpan(toks, int(r.Token))
-			key.end = min(key.end, key.start+mostName)
+			key.end = min(key.end, key.start+screen.MostName)
 			part = "." + unquoted(d.call.Args(), key)
 		}
 		parts = append(parts, part)

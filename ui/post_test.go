@@ -26,7 +26,7 @@ func testPlaces() (all []Place) {
 
 // deliverRequest is what sends for the screen: it keeps the request, and brings
 // the answer the test has for it.
-func (s *screen) deliverRequest(r SendRequest) error {
+func (s *rig) deliverRequest(r SendRequest) error {
 	if s.refuses != nil {
 		return s.refuses
 	}
@@ -42,7 +42,7 @@ func (s *screen) deliverRequest(r SendRequest) error {
 }
 
 // arrive has what was sent and answered arrive.
-func (s *screen) arrive(records ...stream.Record) *screen {
+func (s *rig) arrive(records ...stream.Record) *rig {
 	for _, r := range records {
 		s.opt.Answers.(*box).Put(r)
 	}
@@ -53,7 +53,7 @@ func (s *screen) arrive(records ...stream.Record) *screen {
 }
 
 // lastSent is the latest request.
-func (s *screen) lastSent() SendRequest {
+func (s *rig) lastSent() SendRequest {
 	s.t.Helper()
 	if len(s.sent) == 0 {
 		s.t.Fatalf("nothing was sent\n%s", s.text())
@@ -96,7 +96,7 @@ func TestResend(t *testing.T) {
 	s.shows("sent to anthropic", "● LIVE").arrive()
 	answer := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "write_file", `{"pa`)
 	s.arrive(answer.records...).shows("2 turns", "FOLLOW", "streaming")
-	if c := s.chosen.call; c == nil || c.ID != "toolu_9" || !s.follow {
+	if c := s.call(); c == nil || c.ID != "toolu_9" || !s.follow {
 		t.Errorf("looks at %+v", s.chosen)
 	}
 	answer.records = nil
@@ -189,14 +189,14 @@ func TestResendRedacted(t *testing.T) {
 func TestResendIsAwaited(t *testing.T) {
 	answer := func() []stream.Record { return (&anthropic{exchange: -1}).open("msg_2").text("Hi").records }
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter>").press("j").arrive(answer()...)
-	if s.chosen.turn.Exchange != 1 || s.follow {
+	if s.turn().Exchange != 1 || s.follow {
 		t.Error("it was taken from where it went:", s.where())
 	}
 	s = newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter> ").arrive(answer()...).shows("PAUSED")
 	if len(s.in.Session().Turns) != 1 {
 		t.Error("read while paused")
 	}
-	if s.press(" ").arrive(); s.chosen.turn.Exchange != -1 {
+	if s.press(" ").arrive(); s.turn().Exchange != -1 {
 		t.Error("looks at", s.where())
 	}
 }

@@ -23,7 +23,7 @@ func TestFramesOfHostileRequests(t *testing.T) {
 			all[0].Head.File, all[0].Head.URL = "file"+text, "http://h"+text+"/v1/messages"
 			return all
 		}
-		for _, s := range []*screen{newScreen(t, 72, 20), newScreen(t, 130, 30, ascii, colourless)} {
+		for _, s := range []*rig{newScreen(t, 72, 20), newScreen(t, 130, 30, ascii, colourless)} {
 			s.opt.Places[2].Address, s.opt.Places[3].Trouble, s.opt.Places[4].Warning = "http://"+text, "no "+text, "mind "+text
 			s.refuses = errors.New("not " + text)
 			s.feed(records(1)...).feed(records(2)...)

@@ -3,16 +3,18 @@ package ui
 import (
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
+	"toolscope/ui/screen"
 
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // reader is the mode in which one string of the arguments is read as what it
 // holds: code, a diff, shell, Markdown, or just lines. It is decoded first and
 // drawn at once; colours follow when chroma has made them elsewhere.
 type reader struct {
-	window
+	screen.Window
 	title display.Text
 	kind  string
 	lines []codeLine
@@ -25,7 +27,7 @@ type reader struct {
 type codeLine []codeSpan
 
 type codeSpan struct {
-	on   paint
+	on   screen.Paint
 	text display.Text
 }
 
@@ -63,7 +65,7 @@ func (m *Model) openString() (cmd tea.Cmd, ok bool) {
 	if growing || len(content) > maxHighlight {
 		return nil, true
 	}
-	hint, theme, paint, draw := d.hintFor(n), m.ink.theme, m.ink, m.draw
+	hint, theme, paint, draw := d.hintFor(n), m.ink.Theme, m.ink, m.draw
 	return func() tea.Msg {
 		kind, lines := highlight(content, hint, theme, paint, draw)
 		return highlighted{r.id, kind, lines}
@@ -91,8 +93,8 @@ func (r *reader) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case m.keys.is(k, m.keys.Help):
 		m.mode = &help{under: r}
 	default:
-		if row, ok := m.keys.move(k, r.window); ok {
-			r.moveTo(row)
+		if row, ok := m.keys.move(k, r.Window); ok {
+			r.MoveTo(row)
 		}
 	}
 	return nil
@@ -102,7 +104,7 @@ const sideways = 8 // cells that a key scrolls to the side
 
 // wider reports whether a visible line has more than so many cells.
 func (r *reader) wider(cells int) bool {
-	for _, line := range r.lines[min(r.top, len(r.lines)):min(r.top+r.height, len(r.lines))] {
+	for _, line := range r.lines[min(r.Top, len(r.lines)):min(r.Top+r.Height, len(r.lines))] {
 		if line.text().Width() > cells {
 			return true
 		}
@@ -110,44 +112,44 @@ func (r *reader) wider(cells int) bool {
 	return false
 }
 
-func (r *reader) body(m *Model, p *pen, y, h int) bool {
+func (r *reader) body(m *Model, p *screen.Pen, y, h int) bool {
 	if y == 0 {
-		p.say(muted, display.Lit(" OPENED  "))
-		p.put(accent, bare, r.title)
-		p.tail(muted, bare, p.draw.Format(" %s, %s%s ", r.kind, plural(len(r.lines), "line"), r.note))
-		p.fill(bare)
+		p.Say(screen.Muted, display.Lit(" OPENED  "))
+		p.Put(screen.Accent, screen.Bare, r.title)
+		p.Tail(screen.Muted, screen.Bare, p.Format(" %s, %s%s ", r.kind, screen.Plural(len(r.lines), "line"), r.note))
+		p.Fill(screen.Bare)
 		return true
 	}
-	r.resize(len(r.lines), h-1)
-	row := r.top + y - 1
+	r.Resize(len(r.lines), h-1)
+	row := r.Top + y - 1
 	if row >= len(r.lines) {
-		p.fill(bare)
+		p.Fill(screen.Bare)
 		return true
 	}
 	mark := display.Lit(" ")
-	if row == r.at {
-		mark = p.glyph.mark
+	if row == r.At {
+		mark = p.Glyph.Mark
 	}
-	p.say(accent, mark)
-	p.say(muted, p.draw.Format("%4d ", row+1))
+	p.Say(screen.Accent, mark)
+	p.Say(screen.Muted, p.Format("%4d ", row+1))
 	r.lines[row].draw(p, r.left)
-	p.fill(bare)
+	p.Fill(screen.Bare)
 	return true
 }
 
 // draw writes the line without its first skip cells.
-func (l codeLine) draw(p *pen, skip int) {
+func (l codeLine) draw(p *screen.Pen, skip int) {
 	for _, s := range l {
 		w := s.text.Width()
 		if skip >= w {
 			skip -= w
 			continue
 		}
-		p.paint(s.on, display.Skip(s.text, skip))
+		p.Paint(s.on, display.Skip(s.text, skip))
 		skip = 0
 	}
 }
 
-func (r *reader) footer(m *Model, p *pen) {
-	p.say(muted, display.Lit(" esc close   j k scroll   h l sideways"))
+func (r *reader) footer(m *Model, p *screen.Pen) {
+	p.Say(screen.Muted, display.Lit(" esc close   j k scroll   h l sideways"))
 }

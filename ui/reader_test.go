@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
+	"toolscope/ui/screen"
 
 	"toolscope/themes"
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // TestKinds: what a string holds is known by its looks, by the file named
@@ -125,7 +127,7 @@ func TestLateHighlighting(t *testing.T) {
 
 // TestHighlightKeepsText: whatever the lexer, the lines stay what they are.
 func TestHighlightKeepsText(t *testing.T) {
-	ink := newPaints(themes.Default(true), colourlessDepth)
+	ink := screen.NewPaints(themes.Default(true), colourlessDepth)
 	for _, content := range []string{"", "\n", "a", "a\n", "\n\n", "a\r\nb\r", "a\tb\n\n  c", "日\n本\u202e\n", "x\x00\x1b\n", "```\n", "e\u0301\n\u0301", "\xff"} {
 		for _, file := range []string{"a.go", "a.py", "a.md", "a.json", "a.sh", "a.html", "a.php", "a.diff", "a.rst", "a.yaml", "a.c", "a.txt"} {
 			_, lines := highlight(content, hint{file: file}, themes.Default(true), ink, display.Drawer{})
@@ -140,8 +142,8 @@ func TestHighlightKeepsText(t *testing.T) {
 			}
 		}
 	}
-	kind, lines := highlight("package a\n\nfunc f() {}\n", hint{file: "a.go"}, themes.Default(true), newPaints(themes.Default(true), 0), display.Drawer{})
-	if kind != "Go" || len(lines) != 4 || len(lines[0]) < 2 || lines[0][0].on.on == "" {
+	kind, lines := highlight("package a\n\nfunc f() {}\n", hint{file: "a.go"}, themes.Default(true), screen.NewPaints(themes.Default(true), 0), display.Drawer{})
+	if kind != "Go" || len(lines) != 4 || len(lines[0]) < 2 || lines[0][0].on == (screen.Paint{}) {
 		t.Errorf("%s %v", kind, lines)
 	}
 }

@@ -1,19 +1,21 @@
 package ui
 
 import (
-	tea "github.com/charmbracelet/bubbletea"
+	"toolscope/ui/screen"
 
 	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // replayView is the mode that shows what requests to other providers, by
 // clients of other habits, would carry of a call: a table of them, and one of
 // them in full. It follows its call while that arrives.
 type replayView struct {
-	window // of the table: its cursor is the target or the policy that is asked for
+	screen.Window // of the table: its cursor is the target or the policy that is asked for
 	ask
 	of       choice
 	exchange *providers.Exchange
@@ -31,7 +33,7 @@ type replayView struct {
 	raw   bool // the body is shown byte by byte
 	full  bool // one face is shown alone
 	face  face
-	faces [numFaces]window
+	faces [numFaces]screen.Window
 }
 
 // face is a part of what there is to see of one cell.
@@ -50,7 +52,7 @@ func (f face) String() string {
 
 // openReplay shows what would be sent back of what is chosen.
 func (m *Model) openReplay() {
-	c := m.chosen
+	c := lookAt(m.in.Session(), m.chosen)
 	switch {
 	case c.turn == nil || len(c.turn.Calls) == 0:
 		m.say(display.Lit("no call to replay"))
@@ -110,12 +112,12 @@ func (r *replayView) can(s replay.Scope) bool {
 
 // point puts the cursor of the table on what is asked for.
 func (r *replayView) point() {
-	r.rows = len(r.targets)
+	r.Rows = len(r.targets)
 	at := r.to
 	if r.policies {
-		r.rows, at = len(replay.Policies), r.policy
+		r.Rows, at = len(replay.Policies), r.policy
 	}
-	r.moveTo(at)
+	r.MoveTo(at)
 }
 
 // step goes on by so many targets or policies, from the last to the first.
@@ -126,7 +128,7 @@ func (r *replayView) step(policy bool, by int) {
 	}
 	*at = (*at + by + n) % n
 	r.point()
-	r.faces = [numFaces]window{}
+	r.faces = [numFaces]screen.Window{}
 }
 
 func (r *replayView) update(m *Model, k tea.KeyMsg) tea.Cmd {
@@ -167,20 +169,20 @@ func (r *replayView) widen(m *Model) {
 	before := r.scope
 	for r.scope = (r.scope + 1) % replay.NumScopes; !r.can(r.scope); r.scope = (r.scope + 1) % replay.NumScopes {
 	}
-	if r.faces = [numFaces]window{}; before == replay.WholeTurn && !r.can(replay.WholeConversation) {
+	if r.faces = [numFaces]screen.Window{}; before == replay.WholeTurn && !r.can(replay.WholeConversation) {
 		m.say(display.Lit("no request is there that tells the conversation"))
 	}
 }
 
 func (r *replayView) moveTable(m *Model, k tea.KeyMsg) {
 	km := m.keys
-	if row, ok := km.move(k, r.window); ok {
-		if r.moveTo(row); r.policies {
-			r.policy = r.at
+	if row, ok := km.move(k, r.Window); ok {
+		if r.MoveTo(row); r.policies {
+			r.policy = r.At
 		} else {
-			r.to = r.at
+			r.to = r.At
 		}
-		r.faces = [numFaces]window{}
+		r.faces = [numFaces]screen.Window{}
 		return
 	}
 	switch {
@@ -199,9 +201,9 @@ func (r *replayView) moveTable(m *Model, k tea.KeyMsg) {
 func (r *replayView) moveFace(m *Model, k tea.KeyMsg) {
 	km := m.keys
 	w := &r.faces[r.face]
-	switch row, ok := km.move(k, w.pages()); {
+	switch row, ok := km.move(k, w.Pages()); {
 	case ok:
-		w.scroll(row)
+		w.Scroll(row)
 	case km.is(k, km.Next, km.Right):
 		r.face = (r.face + 1) % numFaces
 	case km.is(k, km.Back, km.Left):
@@ -212,9 +214,9 @@ func (r *replayView) moveFace(m *Model, k tea.KeyMsg) {
 func (r *replayView) policyName() string { return replay.Policies[r.policy].Name }
 
 // footer shows the keys worth knowing, as many as fit.
-func (r *replayView) footer(m *Model, p *pen) {
+func (r *replayView) footer(m *Model, p *screen.Pen) {
 	if !m.notice.Empty() {
-		p.put(caution, bare, m.draw.Truncate(m.notice.Between(" ", ""), p.left))
+		p.Put(screen.Caution, screen.Bare, m.draw.Truncate(m.notice.Between(" ", ""), p.Left))
 		return
 	}
 	other, across := "tab all policies", "h l policy"
@@ -225,5 +227,5 @@ func (r *replayView) footer(m *Model, p *pen) {
 	if r.full {
 		keys = []string{"esc back", "j k scroll", "h l next", "p policy", "r raw", "y copy", "w save", "? help"}
 	}
-	drawKeys(p, keys)
+	p.Hints(keys)
 }

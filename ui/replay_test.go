@@ -13,7 +13,7 @@ import (
 )
 
 // replaying is the replay view of the screen, which must be open.
-func (s *screen) replaying() *replayView {
+func (s *rig) replaying() *replayView {
 	s.t.Helper()
 	r, ok := s.mode.(*replayView)
 	if !ok {
@@ -24,7 +24,7 @@ func (s *screen) replaying() *replayView {
 
 // finish does the jobs that are asked for, one after the other, and says how
 // many there were.
-func (s *screen) finish() (jobs int) {
+func (s *rig) finish() (jobs int) {
 	s.t.Helper()
 	for ; s.working; jobs++ {
 		s.send(s.jobDone())
@@ -33,7 +33,7 @@ func (s *screen) finish() (jobs int) {
 }
 
 // jobDone does the job that is asked for.
-func (s *screen) jobDone() tea.Msg {
+func (s *rig) jobDone() tea.Msg {
 	msg := s.job()
 	if batch, ok := msg.(tea.BatchMsg); ok { // of the inbox, and of the view
 		msg = batch[len(batch)-1]()
@@ -116,7 +116,7 @@ func TestReplayTargets(t *testing.T) {
 	for range r.targets {
 		name := r.targets[r.to].Name
 		seen[name] = true
-		if page := r.current(); page == nil || r.verdict(r.at) == nil {
+		if page := r.current(); page == nil || r.verdict(r.At) == nil {
 			t.Fatalf("%s: nothing is shown", name)
 		}
 		if s.press("<enter>").shows("to " + name + ", policy preserve"); s.press("<esc>j").mode != mode(r) {
@@ -135,7 +135,7 @@ func TestReplayNothing(t *testing.T) {
 	a.exchange = 1
 	s.feed(a.stop("tool_use").records...)
 	s.in.Session().Turns[0].Calls = []*stream.Call{{Number: 1, Attempt: true}}
-	s.chosen = choice{s.in.Session().Turns[0], s.in.Session().Turns[0].Calls[0]}
+	s.chosen = s.in.Session().Turns[0].Calls[0].Ref()
 	s.press("p").shows("threw this call away").hides("REPLAY")
 }
 

@@ -6,6 +6,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // replayPlan is how the view divides a body of the screen.
@@ -61,7 +62,7 @@ func (p *replayPlan) split(w int) {
 	p.wroteW = w - 1 - p.sentW
 }
 
-func (r *replayView) plan(m *Model) replayPlan { return planReplay(m.w, m.bodyHeight(), r.rows) }
+func (r *replayView) plan(m *Model) replayPlan { return planReplay(m.w, m.bodyHeight(), r.Rows) }
 
 // want notes which table and which page are to be shown.
 func (r *replayView) want(m *Model) {
@@ -76,8 +77,8 @@ func (r *replayView) want(m *Model) {
 	}
 }
 
-func (r *replayView) body(m *Model, p *pen, y, h int) bool {
-	defer func() { p.fill(bare) }()
+func (r *replayView) body(m *Model, p *screen.Pen, y, h int) bool {
+	defer func() { p.Fill(screen.Bare) }()
 	if y >= h {
 		return true
 	}
@@ -86,7 +87,7 @@ func (r *replayView) body(m *Model, p *pen, y, h int) bool {
 		return true
 	}
 	plan := r.plan(m)
-	r.resize(r.rows, plan.table)
+	r.Resize(r.Rows, plan.table)
 	switch {
 	case y == 0:
 		r.drawTitle(p)
@@ -97,12 +98,12 @@ func (r *replayView) body(m *Model, p *pen, y, h int) bool {
 	}
 	y -= plan.head
 	if plan.side {
-		p.field(plan.tableW)
+		p.Field(plan.tableW)
 		r.drawLeft(p, plan, y, 0)
-		p.fill(bare)
-		p.field(1)
-		p.say(muted, p.glyph.rule)
-		p.field(m.w - plan.tableW - 1)
+		p.Fill(screen.Bare)
+		p.Field(1)
+		p.Say(screen.Muted, p.Glyph.Rule)
+		p.Field(m.w - plan.tableW - 1)
 		r.drawPanes(p, plan, y)
 		return true
 	}
@@ -111,13 +112,13 @@ func (r *replayView) body(m *Model, p *pen, y, h int) bool {
 }
 
 // drawLeft writes row y of the table, of so many rows of panes, and of the notes.
-func (r *replayView) drawLeft(p *pen, plan replayPlan, y, panes int) {
+func (r *replayView) drawLeft(p *screen.Pen, plan replayPlan, y, panes int) {
 	title := plan.head - 1 // the table has one where the policy has a row
 	switch n := y - title - plan.table; {
 	case y < title:
 		r.drawHeads(p, plan)
 	case n < 0:
-		r.drawRow(p, r.top+y-title)
+		r.drawRow(p, r.Top+y-title)
 	case n < panes:
 		r.drawPanes(p, plan, n)
 	default:
@@ -125,11 +126,11 @@ func (r *replayView) drawLeft(p *pen, plan replayPlan, y, panes int) {
 	}
 }
 
-// drawTitle writes what is replayed, to whom or how, and how much of it.
-func (r *replayView) drawTitle(p *pen) {
+// title writes what is replayed, to whom or how, and how much of it.
+func (r *replayView) drawTitle(p *screen.Pen) {
 	what := [replay.NumScopes]display.Text{replay.WholeTurn: display.Lit("the whole turn"), replay.WholeConversation: display.Lit("the conversation")}[r.scope]
 	if r.scope == replay.OneCall {
-		if what = p.clean(r.of.call.Name); what.Empty() {
+		if what = p.Name(r.of.call.Name); what.Empty() {
 			what = display.Lit("(no name)")
 		}
 	}
@@ -139,14 +140,14 @@ func (r *replayView) drawTitle(p *pen) {
 	}
 	so := []display.Text{{}}
 	if r.growing() {
-		sign := p.glyph.status[stream.Streaming]
+		sign := p.Glyph.Status[stream.Streaming]
 		so = []display.Text{sign.Between("", " if the stream stopped now "), sign.Between("", " so far ")}
 	}
-	lead, how, last := titleFor(p.left-min(what.Width(), 16), so, kind, name, fmt.Sprintf(" %d/%d", at+1, of))
-	p.say(muted, p.draw.Clean(lead))
-	p.put(plain, bare, p.draw.Truncate(what, max(p.left-display.Join(how, last).Width(), 4)))
-	p.put(accent, bare, p.draw.Truncate(how, max(p.left-last.Width(), 0)))
-	p.tail(live, bare, last)
+	lead, how, last := titleFor(p.Left-min(what.Width(), 16), so, kind, name, fmt.Sprintf(" %d/%d", at+1, of))
+	p.Say(screen.Muted, p.Clean(lead))
+	p.Put(screen.Plain, screen.Bare, p.Truncate(what, max(p.Left-display.Join(how, last).Width(), 4)))
+	p.Put(screen.Accent, screen.Bare, p.Truncate(how, max(p.Left-last.Width(), 0)))
+	p.Tail(screen.Live, screen.Bare, last)
 }
 
 // titleFor are the words around a name, as many as so many cells have room for.
@@ -171,16 +172,16 @@ func (r *replayView) growing() bool {
 }
 
 // drawPolicy writes what clients of the policy do, and which have been seen to.
-func (r *replayView) drawPolicy(p *pen) {
+func (r *replayView) drawPolicy(p *screen.Pen) {
 	policy := &replay.Policies[r.policy]
 	if r.policies {
-		p.put(accent, bare, p.draw.Clean(policy.Name).Between(" ", ": "))
+		p.Put(screen.Accent, screen.Bare, p.Clean(policy.Name).Between(" ", ": "))
 	} else {
-		p.spaces(bare, 1)
+		p.Spaces(screen.Bare, 1)
 	}
-	does := p.draw.Clean(policy.Does)
-	p.put(plain, bare, p.draw.Truncate(does, p.left-1))
-	if seen := p.draw.Clean(policy.Seen).Between("   seen in ", ""); seen.Width() < p.left {
-		p.put(muted, bare, seen)
+	does := p.Clean(policy.Does)
+	p.Put(screen.Plain, screen.Bare, p.Truncate(does, p.Left-1))
+	if seen := p.Clean(policy.Seen).Between("   seen in ", ""); seen.Width() < p.Left {
+		p.Put(screen.Muted, screen.Bare, seen)
 	}
 }

@@ -2,11 +2,13 @@ package ui
 
 import (
 	"fmt"
-	"toolscope/ui/display"
 
-	tea "github.com/charmbracelet/bubbletea"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
 
 	"toolscope/providers/replay"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // delivered says what became of a body that was copied or saved.
@@ -56,7 +58,7 @@ func (r *replayView) ready(m *Model) (body []byte, what string) {
 	case page.body == nil:
 		m.say(display.Lit("nothing would be sent"))
 	default:
-		what = fmt.Sprintf("%s, %s for %s,", bytesText(len(page.body)), plural(page.messages, "message"), r.targets[r.to].Name)
+		what = fmt.Sprintf("%s, %s for %s,", screen.Bytes(len(page.body)), screen.Plural(page.messages, "message"), r.targets[r.to].Name)
 		return page.body, what
 	}
 	return nil, ""

@@ -8,6 +8,7 @@ import (
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // page is the preview of one cell as it is shown: what would be sent, what the
@@ -35,7 +36,7 @@ func (p *page) none() display.Text {
 
 // noteLine is a row about what is lost.
 type noteLine struct {
-	role role
+	role screen.Role
 	text display.Text
 }
 
@@ -120,7 +121,7 @@ func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) 
 		p.size += len(c.Original)
 		caption := display.Text{}
 		if p.key.version.scope != replay.OneCall {
-			caption = draw.Format("call %d %s: %s", c.Call, short(c.Name), c.Outcome)
+			caption = draw.Format("call %d %s: %s", c.Call, screen.Short(c.Name), c.Outcome)
 		}
 		if c.Call == own && own > 0 {
 			p.wrote.look = i
@@ -137,7 +138,7 @@ const mostNotes = 200
 
 // notesOf says what would be refused and what is lost, worst first.
 func notesOf(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []noteLine) {
-	add := func(r role, text display.Text) {
+	add := func(r screen.Role, text display.Text) {
 		for i, line := range display.Wrap(text, max(width-4, 8)) {
 			if i > 0 {
 				line = line.Between("  ", "")
@@ -146,12 +147,12 @@ func notesOf(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) 
 		}
 	}
 	if p.Refused != "" {
-		add(bad, draw.Clean(short(p.Refused)).Between("refused: ", ""))
+		add(screen.Bad, draw.Clean(screen.Short(p.Refused)).Between("refused: ", ""))
 	}
 	switch {
 	case p.Outcome == replay.Unknown:
 	case p.Body == nil && p.Results == nil:
-		add(plain, display.Lit("nothing is sent"))
+		add(screen.Plain, display.Lit("nothing is sent"))
 	}
 	for i := range p.Calls {
 		c := &p.Calls[i]
@@ -162,26 +163,23 @@ func notesOf(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) 
 		if s != replay.OneCall {
 			text = draw.Format("call %d: ", c.Call)
 		}
-		add(caution, display.Join(text, draw.Clean(c.Encoded)))
+		add(screen.Caution, display.Join(text, draw.Clean(c.Encoded)))
 	}
 	losses := slices.Clone(p.Losses)
 	slices.SortStableFunc(losses, func(a, b replay.Loss) int { return cmp.Compare(b.Severity, a.Severity) })
 	for i, l := range losses {
 		if i == mostNotes {
-			add(muted, commas(len(losses)-i).Between("and ", " more"))
+			add(screen.Muted, screen.Count(len(losses)-i).Between("and ", " more"))
 			break
 		}
 		text := draw.Format("%s %s", l.Severity, l.Code)
 		if s != replay.OneCall && l.Call > 0 {
 			text = display.Join(text, draw.Format(", call %d", l.Call))
 		}
-		add(lossRoles[l.Severity], display.Join(text, display.Lit(": "), draw.Clean(l.Message)))
+		add(screen.LossRoles[l.Severity], display.Join(text, display.Lit(": "), draw.Clean(l.Message)))
 	}
 	if len(notes) == 0 {
-		add(good, display.Lit("nothing is lost"))
+		add(screen.Good, display.Lit("nothing is lost"))
 	}
 	return notes
 }
-
-// lossRoles is the colour of each severity; its word says the same.
-var lossRoles = [...]role{replay.Info: muted, replay.Low: muted, replay.Medium: caution, replay.High: bad, replay.Critical: bad}

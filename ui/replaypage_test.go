@@ -10,6 +10,7 @@ import (
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // argumentTexts are arguments of each kind that replay treats in its own way.
@@ -126,14 +127,14 @@ func TestSheet(t *testing.T) {
 				p := newScreen(t, 210, 24).pen
 				var drawn strings.Builder
 				for row := range s.rows {
-					p.reset()
-					p.field(200)
-					s.draw(&p, row, gone)
-					if 200-p.left > max(width, 12+display.MaxCells) && row > 0 {
-						t.Errorf("%q, %d: row %d has %d cells", text, width, row, 200-p.left)
+					p.Reset()
+					p.Field(200)
+					s.draw(&p, row, screen.Gone)
+					if 200-p.Left > max(width, 12+display.MaxCells) && row > 0 {
+						t.Errorf("%q, %d: row %d has %d cells", text, width, row, 200-p.Left)
 					}
 					if row > 0 {
-						drawn.WriteString(stripped(string(p.b)))
+						drawn.WriteString(stripped(p.Frame()))
 					}
 				}
 				want := display.Clean(strings.Join(strings.Fields(text), ""))

@@ -2,15 +2,9 @@ package ui
 
 import (
 	"toolscope/providers/replay"
-	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
-
-// outcomeRoles is the colour of each outcome; the glyph and the word say the same.
-var outcomeRoles = [...]role{
-	replay.Verbatim: good, replay.AssumedEmpty: good, replay.Parsed: good, replay.Reformatted: caution, replay.Wrapped: caution,
-	replay.Repaired: caution, replay.Emptied: bad, replay.Dropped: bad, replay.Rejected: bad, replay.Unknown: caution,
-}
 
 // Widths of the table's columns, in cells.
 const (
@@ -28,7 +22,7 @@ type tableColumns struct{ name, form, severity int }
 
 // columns are those of a table of so many cells.
 func (r *replayView) columns(width int) (c tableColumns) {
-	for n := range r.rows {
+	for n := range r.Rows {
 		c.name = max(c.name, display.Clean(r.rowName(n)).Width()+2)
 	}
 	c.name = min(c.name, mostNameColumn)
@@ -56,47 +50,47 @@ func (r *replayView) rowName(n int) string {
 }
 
 // drawHeads writes the titles of the columns.
-func (r *replayView) drawHeads(p *pen, plan replayPlan) {
+func (r *replayView) drawHeads(p *screen.Pen, plan replayPlan) {
 	c := r.columns(plan.tableW)
 	title := "  target"
 	if r.policies {
 		title = "  policy"
 	}
-	p.say(muted, p.draw.Format("%-*s", c.name+2, title))
+	p.Say(screen.Muted, p.Format("%-*s", c.name+2, title))
 	if c.form > 0 {
-		p.say(muted, p.draw.Format("%-*s", c.form, "sent as"))
+		p.Say(screen.Muted, p.Format("%-*s", c.form, "sent as"))
 	}
-	p.say(muted, p.draw.Format("%-*s", outcomeColumn, "outcome"))
-	p.say(muted, display.Lit("losses"))
-	if r.rows > plan.table {
-		p.tail(muted, bare, p.draw.Format(" %d to %d of %d ", r.top+1, min(r.rows, r.top+plan.table), r.rows))
+	p.Say(screen.Muted, p.Format("%-*s", outcomeColumn, "outcome"))
+	p.Say(screen.Muted, display.Lit("losses"))
+	if r.Rows > plan.table {
+		p.Tail(screen.Muted, screen.Bare, p.Format(" %d to %d of %d ", r.Top+1, min(r.Rows, r.Top+plan.table), r.Rows))
 	}
 }
 
 // drawRow writes row n of the table.
-func (r *replayView) drawRow(p *pen, n int) {
-	if n >= r.rows {
+func (r *replayView) drawRow(p *screen.Pen, n int) {
+	if n >= r.Rows {
 		return
 	}
-	c := r.columns(p.left)
-	g, mark := bare, display.Lit("  ")
-	if n == r.at {
-		g, mark = selected, p.glyph.mark.Between("", " ")
+	c := r.columns(p.Left)
+	g, mark := screen.Bare, display.Lit("  ")
+	if n == r.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
-	p.put(accent, g, mark)
-	p.put(plain, g, p.draw.Pad(p.draw.Clean(r.rowName(n)), c.name-1).Between("", " "))
+	p.Put(screen.Accent, g, mark)
+	p.Put(screen.Plain, g, p.Pad(p.Clean(r.rowName(n)), c.name-1).Between("", " "))
 	if c.form > 0 {
-		p.put(muted, g, p.draw.Format("%-*s", c.form, r.targets[n].Form))
+		p.Put(screen.Muted, g, p.Format("%-*s", c.form, r.targets[n].Form))
 	}
 	if v := r.verdict(n); v == nil {
-		p.put(muted, g, display.Lit("..."))
+		p.Put(screen.Muted, g, display.Lit("..."))
 	} else {
-		word := display.Join(p.glyph.outcome[v.outcome], display.Lit(" "), p.draw.Clean(v.outcome.String()))
-		p.put(outcomeRoles[v.outcome], g, p.draw.Pad(word, min(outcomeColumn-1, p.left)))
-		p.spaces(g, 1)
+		word := display.Join(p.Glyph.Outcome[v.outcome], display.Lit(" "), p.Clean(v.outcome.String()))
+		p.Put(screen.OutcomeRoles[v.outcome], g, p.Pad(word, min(outcomeColumn-1, p.Left)))
+		p.Spaces(g, 1)
 		drawLosses(p, g, v, c.severity)
 	}
-	p.fill(g)
+	p.Fill(g)
 }
 
 // verdict is what is known for row n, nil while it is being made.
@@ -109,70 +103,65 @@ func (r *replayView) verdict(n int) *verdict {
 
 // drawLosses writes the worst severity, and as many codes as fit; or else why it
 // is refused.
-func drawLosses(p *pen, g ground, v *verdict, severity int) {
+func drawLosses(p *screen.Pen, g screen.Ground, v *verdict, severity int) {
 	losses := v.losses
 	switch {
-	case len(losses) == 0 && v.refused != "" && p.left >= leastLosses:
-		p.put(bad, g, p.draw.Truncate(p.clean(v.refused), p.left-1))
+	case len(losses) == 0 && v.refused != "" && p.Left >= leastLosses:
+		p.Put(screen.Bad, g, p.Truncate(p.Name(v.refused), p.Left-1))
 		return
 	case len(losses) == 0:
-		p.put(muted, g, p.glyph.none)
+		p.Put(screen.Muted, g, p.Glyph.None)
 		return
 	}
-	worst, word, sign := lossRoles[losses[0].severity], losses[0].severity.String(), p.glyph.severity[lossFindings[losses[0].severity]]
+	worst, word, sign := screen.LossRoles[losses[0].severity], losses[0].severity.String(), p.Glyph.Severity[screen.LossFindings[losses[0].severity]]
 	if v.refused != "" && v.outcome != replay.Rejected { // the calls are fine, the request is not
-		worst, word, sign = bad, "refused", p.glyph.outcome[replay.Rejected]
+		worst, word, sign = screen.Bad, "refused", p.Glyph.Outcome[replay.Rejected]
 	}
-	if p.left < leastLosses {
+	if p.Left < leastLosses {
 		drawCount(p, g, len(losses), worst, sign, word)
 		return
 	}
 	if severity > 0 {
-		p.put(worst, g, p.draw.Format("%-*s", severity, word))
+		p.Put(worst, g, p.Format("%-*s", severity, word))
 	}
 	for i, l := range losses {
-		text, after := p.draw.Clean(l.code), display.Text{}
+		text, after := p.Clean(l.code), display.Text{}
 		if l.times > 1 {
-			text = display.Join(text, p.draw.Format(" x%s", commas(l.times)))
+			text = display.Join(text, p.Format(" x%s", screen.Count(l.times)))
 		}
 		if i > 0 {
-			text = display.Join(display.Lit(" "), p.glyph.dot, display.Lit(" "), text)
+			text = display.Join(display.Lit(" "), p.Glyph.Dot, display.Lit(" "), text)
 		}
 		if n := len(losses) - i - 1; n > 0 {
-			after = p.draw.Format(" +%d", n)
+			after = p.Format(" +%d", n)
 		}
-		if display.Join(text, after).Width() > p.left {
+		if display.Join(text, after).Width() > p.Left {
 			if i > 0 {
-				p.put(muted, g, p.draw.Format(" +%d", len(losses)-i))
+				p.Put(screen.Muted, g, p.Format(" +%d", len(losses)-i))
 				return
 			}
-			text = p.draw.Truncate(text, p.left-after.Width())
+			text = p.Truncate(text, p.Left-after.Width())
 		}
-		p.put(lossRoles[l.severity], g, text)
+		p.Put(screen.LossRoles[l.severity], g, text)
 	}
 }
 
 // drawCount writes how many losses there are where codes have no place.
-func drawCount(p *pen, g ground, n int, r role, sign display.Text, word string) {
-	text := p.draw.Format("%s %d", sign, n)
-	if whole := display.Join(text, display.Lit(" "), p.draw.Clean(word)); whole.Width() <= p.left {
+func drawCount(p *screen.Pen, g screen.Ground, n int, r screen.Role, sign display.Text, word string) {
+	text := p.Format("%s %d", sign, n)
+	if whole := display.Join(text, display.Lit(" "), p.Clean(word)); whole.Width() <= p.Left {
 		text = whole
 	}
-	p.put(r, g, text)
-}
-
-// lossFindings is the severity of findings whose sign a loss has.
-var lossFindings = [...]stream.Severity{
-	replay.Info: stream.Info, replay.Low: stream.Info, replay.Medium: stream.Warn, replay.High: stream.Error, replay.Critical: stream.Error,
+	p.Put(r, g, text)
 }
 
 // drawNote writes row y of what is known to be lost.
-func (r *replayView) drawNote(p *pen, plan replayPlan, y int) {
+func (r *replayView) drawNote(p *screen.Pen, plan replayPlan, y int) {
 	room := plan.notes
 	if room >= noteCaption {
 		if y == 0 {
-			p.field(plan.tableW)
-			drawCaption(p, muted, p.draw.Clean(lostFace.String()))
+			p.Field(plan.tableW)
+			p.Caption(screen.Muted, p.Clean(lostFace.String()))
 			return
 		}
 		y, room = y-1, room-1
@@ -181,10 +170,10 @@ func (r *replayView) drawNote(p *pen, plan replayPlan, y int) {
 	switch {
 	case page == nil || y >= len(page.notes) || y >= room:
 	case y == room-1 && len(page.notes) > room:
-		p.say(muted, p.draw.Format(" +%s: enter, then h", plural(len(page.notes)-y, "line")))
+		p.Say(screen.Muted, p.Format(" +%s: enter, then h", screen.Plural(len(page.notes)-y, "line")))
 	default:
-		p.spaces(bare, 1)
-		p.put(page.notes[y].role, bare, page.notes[y].text)
+		p.Spaces(screen.Bare, 1)
+		p.Put(page.notes[y].role, screen.Bare, page.notes[y].text)
 	}
 }
 

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 func stripped(s string) string { return ansi.Strip(s) }
@@ -48,7 +49,7 @@ func TestReplayRows(t *testing.T) {
 	s := newScreen(t, 120, 30).feed(brokenCall().records...).press("pg")
 	r := s.replaying()
 	r.targets = slices.DeleteFunc(slices.Clone(r.targets), func(t *dialect.Target) bool { return len(t.Name) > len("openai-chat") })
-	if r.rows = len(r.targets); r.targets[0].Name != "anthropic" {
+	if r.Rows = len(r.targets); r.targets[0].Name != "anthropic" {
 		t.Fatal(r.targets[0].Name)
 	}
 	worst := verdict{outcome: replay.Emptied, losses: []lost{
@@ -88,10 +89,10 @@ func TestReplayRows(t *testing.T) {
 			r.table.rows[0] = *c.v
 		}
 		p := s.pen
-		p.reset()
-		p.field(c.width)
+		p.Reset()
+		p.Field(c.width)
 		r.drawRow(&p, 0)
-		got := stripped(string(p.b))
+		got := stripped(p.Frame())
 		if strings.TrimRight(got, " ") != c.want || display.Clean(got).Width() != c.width {
 			t.Errorf("%d cells:\n%s|\n%s|", c.width, got, c.want)
 		}
@@ -100,11 +101,11 @@ func TestReplayRows(t *testing.T) {
 
 // TestOutcomes: each outcome has a sign of its own of one cell, and a colour.
 func TestOutcomes(t *testing.T) {
-	for _, g := range []*glyphs{unicodeGlyphs, asciiGlyphs} {
+	for _, g := range []*screen.Glyphs{screen.UnicodeGlyphs, screen.AsciiGlyphs} {
 		seen := map[display.Text]bool{}
 		for o := range replay.Outcome(replay.NumOutcomes) {
-			sign := g.outcome[o]
-			if seen[sign] || sign.Width() != 1 || o.String() == "" || outcomeRoles[o] == plain {
+			sign := g.Outcome[o]
+			if seen[sign] || sign.Width() != 1 || o.String() == "" || screen.OutcomeRoles[o] == screen.Plain {
 				t.Errorf("%s: %q", o, sign)
 			}
 			if seen[sign] = true; len(o.String())+3 > outcomeColumn {

@@ -166,7 +166,7 @@ func TestReplayBeside(t *testing.T) {
 func TestReplayFrameIsFlat(t *testing.T) {
 	measured(t)
 	for _, keys := range []string{"p", "p<tab>", "ps", "p<enter>", "p<enter>l", "pp<enter>G"} {
-		open := func(size int) *screen {
+		open := func(size int) *rig {
 			s := newScreen(t, 120, 50).feed(bigCall(size).records...).press(keys[:1])
 			s.finish()
 			s.press(keys[1:])

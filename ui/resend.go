@@ -4,34 +4,37 @@ import (
 	"fmt"
 	"slices"
 
+	"toolscope/ui/screen"
+
 	"github.com/charmbracelet/bubbles/textinput"
-	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers"
 	"toolscope/providers/host"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // resendView is the mode that sends a captured request again, to where it came
 // from or elsewhere: a list of hosts, and what the chosen one would be sent.
 type resendView struct {
-	window   // of the hosts
-	turn     *stream.Turn
-	captured host.Captured
-	answered int // results that go with it, which were typed here
-	places   []Place
-	origin   *host.Host          // where it came from, nil if that is nobody known
-	asItIs   map[*host.Host]bool // the captured body may go there unchanged
-	models   map[*host.Host]string
-	follow   bool // what the program does when it comes back
+	screen.Window // of the hosts
+	turn          *stream.Turn
+	captured      host.Captured
+	answered      int // results that go with it, which were typed here
+	places        []Place
+	origin        *host.Host          // where it came from, nil if that is nobody known
+	asItIs        map[*host.Host]bool // the captured body may go there unchanged
+	models        map[*host.Host]string
+	follow        bool // what the program does when it comes back
 
 	policy int // in replay.Policies, or unchanged
 	raw    bool
 	full   bool // the body is shown alone
 	typing *textinput.Model
-	face   window // of the body
+	face   screen.Window // of the body
 
 	wanted draftKey
 	draft  *draft
@@ -43,7 +46,7 @@ const unchanged = -1
 
 // openResend offers to send the request of the chosen turn again.
 func (m *Model) openResend() {
-	t := m.chosen.turn
+	t := m.turn()
 	if t == nil {
 		m.say(display.Lit("no request to send again"))
 		return
@@ -65,7 +68,7 @@ func (m *Model) openSending(t *stream.Turn, results []host.Result) {
 		return
 	}
 	r := &resendView{turn: t, answered: len(results), follow: m.follow, policy: unchanged, models: map[*host.Host]string{}, asItIs: map[*host.Host]bool{}}
-	r.places, r.rows = slices.Clone(m.opt.Places), len(m.opt.Places)
+	r.places, r.Rows = slices.Clone(m.opt.Places), len(m.opt.Places)
 	r.findOrigin(c, x)
 	for _, p := range r.places {
 		r.models[p.Host] = p.Host.ModelOf(c, "")
@@ -96,7 +99,7 @@ func (r *resendView) findOrigin(c host.Captured, x *providers.Exchange) {
 }
 
 // place is where the request would go.
-func (r *resendView) place() *Place { return &r.places[r.at] }
+func (r *resendView) place() *Place { return &r.places[r.At] }
 
 // isUnchanged reports whether the captured body goes as it is.
 func (r *resendView) isUnchanged() bool {
@@ -118,7 +121,7 @@ func (r *resendView) step(by int) {
 	}
 	n := len(replay.Policies) - first
 	r.policy = (max(r.policy, first)-first+by+n)%n + first
-	r.face = window{}
+	r.face = screen.Window{}
 }
 
 func (r *resendView) update(m *Model, k tea.KeyMsg) tea.Cmd {
@@ -155,13 +158,13 @@ func (r *resendView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Pause, km.Speed, km.Theme):
 		return browse{}.update(m, k)
 	case r.full:
-		if row, ok := km.move(k, r.face.pages()); ok {
-			r.face.scroll(row)
+		if row, ok := km.move(k, r.face.Pages()); ok {
+			r.face.Scroll(row)
 		}
 	default:
-		if row, ok := km.move(k, r.window); ok && row != r.at {
-			r.moveTo(row)
-			r.face = window{}
+		if row, ok := km.move(k, r.Window); ok && row != r.At {
+			r.MoveTo(row)
+			r.face = screen.Window{}
 		}
 	}
 	return nil
@@ -225,7 +228,7 @@ func (r *resendView) ready(m *Model) (body []byte, what string) {
 	case d.body == nil:
 		m.say(display.Lit("nothing would be sent"))
 	default:
-		return d.body, fmt.Sprintf("%s for %s,", bytesText(len(d.body)), r.place().Host.Name)
+		return d.body, fmt.Sprintf("%s for %s,", screen.Bytes(len(d.body)), r.place().Host.Name)
 	}
 	return nil, ""
 }
@@ -236,40 +239,28 @@ func (r *resendView) fileName() string {
 }
 
 // footer shows the keys worth knowing, as many as fit, or the model that is typed.
-func (r *resendView) footer(m *Model, p *pen) {
+func (r *resendView) footer(m *Model, p *screen.Pen) {
 	if r.typing != nil {
-		p.say(accent, display.Lit(" model "))
+		p.Say(screen.Accent, display.Lit(" model "))
 		drawTyped(p, r.typing, display.Lit("   enter keep   esc cancel "))
 		return
 	}
 	if !m.notice.Empty() {
-		p.put(caution, bare, m.draw.Truncate(m.notice.Between(" ", ""), p.left))
+		p.Put(screen.Caution, screen.Bare, m.draw.Truncate(m.notice.Between(" ", ""), p.Left))
 		return
 	}
 	keys := []string{"esc close", "enter send", "p policy", "m model", "tab body", "r raw", "y copy", "w save", "? help"}
 	if r.full {
 		keys = []string{"esc back", "enter send", "j k scroll", "p policy", "r raw", "y copy", "w save", "? help"}
 	}
-	drawKeys(p, keys)
-}
-
-// drawKeys writes as many hints as fit.
-func drawKeys(p *pen, keys []string) {
-	line := display.Text{}
-	for _, key := range keys {
-		if line.Width()+3+len(key) > p.left {
-			break
-		}
-		line = display.Join(line, display.Lit("   "), p.draw.Clean(key))
-	}
-	p.put(muted, bare, display.Skip(line, 2))
+	p.Hints(keys)
 }
 
 // drawTyped writes what is being typed, its cursor, and a hint.
-func drawTyped(p *pen, in *textinput.Model, hint display.Text) {
+func drawTyped(p *screen.Pen, in *textinput.Model, hint display.Text) {
 	typed, at := []rune(in.Value()), in.Position()
-	p.outside(plain, bare, string(typed[:at]))
-	p.say(live, p.glyph.cursor)
-	p.outside(plain, bare, string(typed[at:]))
-	p.tail(muted, bare, hint)
+	p.Outside(screen.Plain, screen.Bare, string(typed[:at]))
+	p.Say(screen.Live, p.Glyph.Cursor)
+	p.Outside(screen.Plain, screen.Bare, string(typed[at:]))
+	p.Tail(screen.Muted, screen.Bare, hint)
 }

@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // resendPlan is how the view divides a body of the screen.
@@ -46,10 +47,10 @@ func planResend(w, h, hosts int) resendPlan {
 
 func (r *resendView) plan(m *Model) resendPlan { return planResend(m.w, m.bodyHeight(), len(r.places)) }
 
-func (r *resendView) body(m *Model, p *pen, y, h int) bool {
-	defer func() { p.fill(bare) }()
+func (r *resendView) body(m *Model, p *screen.Pen, y, h int) bool {
+	defer func() { p.Fill(screen.Bare) }()
 	plan := r.plan(m)
-	r.resize(len(r.places), plan.hosts)
+	r.Resize(len(r.places), plan.hosts)
 	switch {
 	case y >= h:
 	case y == 0:
@@ -59,12 +60,12 @@ func (r *resendView) body(m *Model, p *pen, y, h int) bool {
 	case r.full:
 		r.drawSheet(p, y-plan.head, h-plan.head)
 	case plan.side:
-		p.field(plan.listW)
+		p.Field(plan.listW)
 		r.drawLeft(p, plan, y-plan.head, 0)
-		p.fill(bare)
-		p.field(1)
-		p.say(muted, p.glyph.rule)
-		p.field(plan.bodyW)
+		p.Fill(screen.Bare)
+		p.Field(1)
+		p.Say(screen.Muted, p.Glyph.Rule)
+		p.Field(plan.bodyW)
 		r.drawBody(p, plan, y-plan.head)
 	default:
 		r.drawLeft(p, plan, y-plan.head, plan.body)
@@ -74,10 +75,10 @@ func (r *resendView) body(m *Model, p *pen, y, h int) bool {
 
 // drawLeft writes row y of the hosts, of so many rows of the body, and of the
 // notes.
-func (r *resendView) drawLeft(p *pen, plan resendPlan, y, body int) {
+func (r *resendView) drawLeft(p *screen.Pen, plan resendPlan, y, body int) {
 	switch n := y - plan.hosts; {
 	case n < 0:
-		r.drawPlace(p, r.top+y)
+		r.drawPlace(p, r.Top+y)
 	case n < body:
 		r.drawBody(p, plan, n)
 	default:
@@ -85,39 +86,39 @@ func (r *resendView) drawLeft(p *pen, plan resendPlan, y, body int) {
 	}
 }
 
-// drawTitle writes what is sent.
-func (r *resendView) drawTitle(p *pen) {
+// title writes what is sent.
+func (r *resendView) drawTitle(p *screen.Pen) {
 	n := r.turn.Number + 1
 	for _, lead := range []string{fmt.Sprintf(" SEND AGAIN the request of turn %d", n), fmt.Sprintf(" SEND AGAIN turn %d", n)} {
 		if r.answered > 0 {
-			lead = fmt.Sprintf(" SEND turn %d and %s of it", n, plural(r.answered, "result"))
+			lead = fmt.Sprintf(" SEND turn %d and %s of it", n, screen.Plural(r.answered, "result"))
 		}
-		if len(lead) < p.left {
-			p.say(accent, p.draw.Clean(lead))
+		if len(lead) < p.Left {
+			p.Say(screen.Accent, p.Clean(lead))
 			break
 		}
 	}
-	at := fmt.Sprintf(" host %d of %d ", r.at+1, len(r.places))
-	p.tail(muted, bare, p.draw.Clean(at))
+	at := fmt.Sprintf(" host %d of %d ", r.At+1, len(r.places))
+	p.Tail(screen.Muted, screen.Bare, p.Clean(at))
 }
 
 // drawHow writes whom it goes to, which model is asked, and under which policy.
-func (r *resendView) drawHow(p *pen) {
+func (r *resendView) drawHow(p *screen.Pen) {
 	h := r.place().Host
-	model := p.clean(r.models[h])
+	model := p.Name(r.models[h])
 	if model.Empty() {
 		model = display.Lit("no model: m")
 	}
-	p.put(plain, bare, p.draw.Format(" to %s %s ", h.Name, p.glyph.dot))
-	p.put(accent, bare, p.draw.Truncate(model, max(p.left-10, 8)))
+	p.Put(screen.Plain, screen.Bare, p.Format(" to %s %s ", h.Name, p.Glyph.Dot))
+	p.Put(screen.Accent, screen.Bare, p.Truncate(model, max(p.Left-10, 8)))
 	how, does := "unchanged", ""
 	if !r.isUnchanged() {
 		policy := &replay.Policies[max(r.policy, 0)]
 		how, does = "policy "+policy.Name, policy.Does
 	}
-	p.put(plain, bare, p.draw.Clean(how).Between("  ", ""))
-	if does != "" && p.left > longName {
-		p.put(muted, bare, p.draw.Truncate(p.draw.Clean(does).Between(": ", ""), p.left-1))
+	p.Put(screen.Plain, screen.Bare, p.Clean(how).Between("  ", ""))
+	if does != "" && p.Left > longName {
+		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Clean(does).Between(": ", ""), p.Left-1))
 	}
 }
 
@@ -125,91 +126,91 @@ func (r *resendView) drawHow(p *pen) {
 const hostColumn = 13
 
 // drawPlace writes row n of the hosts: its sign says whether it can be sent to.
-func (r *resendView) drawPlace(p *pen, n int) {
+func (r *resendView) drawPlace(p *screen.Pen, n int) {
 	if n >= len(r.places) {
 		return
 	}
 	place := &r.places[n]
-	g, mark := bare, display.Lit("  ")
-	if n == r.at {
-		g, mark = selected, p.glyph.mark.Between("", " ")
+	g, mark := screen.Bare, display.Lit("  ")
+	if n == r.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
-	p.put(accent, g, mark)
-	sign, look := p.glyph.outcome[replay.Verbatim], good
+	p.Put(screen.Accent, g, mark)
+	sign, look := p.Glyph.Outcome[replay.Verbatim], screen.Good
 	if place.Trouble != "" {
-		sign, look = p.glyph.outcome[replay.Dropped], bad
+		sign, look = p.Glyph.Outcome[replay.Dropped], screen.Bad
 	}
-	p.put(look, g, sign.Between("", " "))
-	p.put(plain, g, p.draw.Pad(p.draw.Clean(place.Host.Name), hostColumn))
+	p.Put(look, g, sign.Between("", " "))
+	p.Put(screen.Plain, g, p.Pad(p.Clean(place.Host.Name), hostColumn))
 	if place.Host == r.origin {
-		p.put(live, g, display.Lit("it came from here  "))
+		p.Put(screen.Live, g, display.Lit("it came from here  "))
 	}
-	switch model := p.clean(r.models[place.Host]); {
+	switch model := p.Name(r.models[place.Host]); {
 	case place.Trouble != "":
-		p.put(look, g, p.draw.Truncate(p.clean(place.Trouble), p.left-1))
+		p.Put(look, g, p.Truncate(p.Name(place.Trouble), p.Left-1))
 	case place.Warning != "":
-		p.put(caution, g, p.draw.Truncate(p.clean(place.Warning), p.left-1))
+		p.Put(screen.Caution, g, p.Truncate(p.Name(place.Warning), p.Left-1))
 	case model.Empty():
-		p.put(caution, g, display.Lit("no model is known: m"))
+		p.Put(screen.Caution, g, display.Lit("no model is known: m"))
 	default:
-		p.put(muted, g, p.draw.Truncate(model, p.left-1))
-		if at := p.clean(place.Address).Between("  ", ""); at.Width() < p.left {
-			p.put(muted, g, at)
+		p.Put(screen.Muted, g, p.Truncate(model, p.Left-1))
+		if at := p.Name(place.Address).Between("  ", ""); at.Width() < p.Left {
+			p.Put(screen.Muted, g, at)
 		}
 	}
-	p.fill(g)
+	p.Fill(g)
 }
 
 // drawBody writes row y of what would be sent.
-func (r *resendView) drawBody(p *pen, plan resendPlan, y int) {
+func (r *resendView) drawBody(p *screen.Pen, plan resendPlan, y int) {
 	if y == 0 {
 		var notes []display.Text
 		if d := r.current(); d != nil && d.body != nil {
-			size := bytesText(len(d.body))
-			long := display.Join(size, display.Lit(" to "), p.clean(d.url))
+			size := screen.Bytes(len(d.body))
+			long := display.Join(size, display.Lit(" to "), p.Name(d.url))
 			if d.added > 0 {
-				size = display.Join(size, display.Lit(", "), bytesText(d.added), display.Lit(" marked: new"))
-				long = display.Join(size, display.Lit(", to "), p.clean(d.url))
+				size = display.Join(size, display.Lit(", "), screen.Bytes(d.added), display.Lit(" marked: new"))
+				long = display.Join(size, display.Lit(", to "), p.Name(d.url))
 			}
 			notes = []display.Text{long, size}
 		}
-		drawCaption(p, accent, p.draw.Clean(sentFace.String()), notes...)
+		p.Caption(screen.Accent, p.Clean(sentFace.String()), notes...)
 		return
 	}
 	r.drawSheet(p, y-1, plan.body-1)
 }
 
 // drawSheet writes row y of h of the body.
-func (r *resendView) drawSheet(p *pen, y, h int) {
+func (r *resendView) drawSheet(p *screen.Pen, y, h int) {
 	d := r.current()
-	p.spaces(bare, 1)
+	p.Spaces(screen.Bare, 1)
 	switch {
 	case d == nil && y == 0:
-		p.say(muted, display.Lit("..."))
+		p.Say(screen.Muted, display.Lit("..."))
 	case d != nil && d.body == nil && y == 0:
-		p.say(muted, display.Lit("nothing"))
+		p.Say(screen.Muted, display.Lit("nothing"))
 	}
 	if d == nil || d.body == nil {
 		return
 	}
 	w := &r.face
-	w.rows, w.height = d.sheet.rows, h
-	w.scroll(w.top)
-	if below := w.rows - w.top - h; !r.full && y == h-1 && below > 0 {
-		p.say(muted, p.draw.Format("(%s below: tab)", plural(below+1, "line")))
+	w.Rows, w.Height = d.sheet.rows, h
+	w.Scroll(w.Top)
+	if below := w.Rows - w.Top - h; !r.full && y == h-1 && below > 0 {
+		p.Say(screen.Muted, p.Format("(%s below: tab)", screen.Plural(below+1, "line")))
 		return
 	}
-	if w.top+y < w.rows {
-		d.sheet.draw(p, w.top+y, added)
+	if w.Top+y < w.Rows {
+		d.sheet.draw(p, w.Top+y, screen.Added)
 	}
 }
 
 // drawNote writes row y of what is lost, or why nothing can be sent.
-func (r *resendView) drawNote(p *pen, plan resendPlan, y int) {
+func (r *resendView) drawNote(p *screen.Pen, plan resendPlan, y int) {
 	room := plan.notes
 	if room >= noteCaption {
 		if y == 0 {
-			drawCaption(p, muted, p.draw.Clean(lostFace.String()))
+			p.Caption(screen.Muted, p.Clean(lostFace.String()))
 			return
 		}
 		y, room = y-1, room-1
@@ -218,11 +219,11 @@ func (r *resendView) drawNote(p *pen, plan resendPlan, y int) {
 	if d == nil || y >= room {
 		return
 	}
-	p.spaces(bare, 1)
+	p.Spaces(screen.Bare, 1)
 	switch {
 	case y == room-1 && len(d.notes) > room:
-		p.say(muted, plural(len(d.notes)-y, "line").Between("+", ""))
+		p.Say(screen.Muted, screen.Plural(len(d.notes)-y, "line").Between("+", ""))
 	case y < len(d.notes):
-		p.put(d.notes[y].role, bare, d.notes[y].text)
+		p.Put(d.notes[y].role, screen.Bare, d.notes[y].text)
 	}
 }

@@ -3,13 +3,16 @@ package ui
 import (
 	"strings"
 
+	"toolscope/ui/screen"
+
 	"github.com/charmbracelet/bubbles/textinput"
-	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers/host"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // typedResult is what the user says a call gave back. Nothing is ever run here.
@@ -30,7 +33,7 @@ type resultBar struct {
 	cursor int    // a byte of it
 	width  int
 	rows   []layout.Row
-	view   window
+	view   screen.Window
 }
 
 // The line holds no line ends and no tabs: these stand for them, and mean
@@ -50,8 +53,8 @@ const mostTyped = 256 << 10
 
 // openResult lets the user type what the chosen call gave back.
 func (m *Model) openResult() {
-	c := m.chosen.call
-	switch t := m.chosen.turn; {
+	c := m.call()
+	switch t := m.turn(); {
 	case m.opt.Send == nil:
 		m.say(display.Lit("nothing can be sent from here"))
 	case c == nil:
@@ -69,7 +72,7 @@ func (m *Model) openResult() {
 			m.say(m.draw.Clean(err.Error()))
 			return
 		}
-		m.mode = newResultBar(t, c, m.results[c])
+		m.mode = newResultBar(t, c, m.results[c.Ref()])
 	}
 }
 
@@ -110,15 +113,15 @@ func (b *resultBar) insert(text string) {
 // keepResult remembers the result of a call. With the last one that the turn
 // waits for, the next request can be sent.
 func (m *Model) keepResult(t *stream.Turn, c *stream.Call, r typedResult) {
-	m.results[c] = r
+	m.results[c.Ref()] = r
 	all, missing := m.resultsOf(t)
 	if len(missing) == 0 {
 		m.openSending(t, all)
 		return
 	}
 	m.setFollow(false)
-	m.choose(choice{t, missing[0]})
-	m.say(m.draw.Format("%d of %s: a gives the next", len(all), plural(len(all)+len(missing), "result")))
+	m.choose(missing[0].Ref())
+	m.say(m.draw.Format("%d of %s: a gives the next", len(all), screen.Plural(len(all)+len(missing), "result")))
 }
 
 // resultsOf are the results that the calls of a turn have, and the calls that
@@ -128,7 +131,7 @@ func (m *Model) resultsOf(t *stream.Turn) (all []host.Result, missing []*stream.
 		if c.Server || c.Attempt {
 			continue
 		}
-		if r, ok := m.results[c]; ok {
+		if r, ok := m.results[c.Ref()]; ok {
 			all = append(all, host.Result{Call: c, Text: r.text, Failed: r.failed})
 		} else {
 			missing = append(missing, c)
@@ -163,50 +166,50 @@ func (b *resultBar) cursorRow() int {
 	return len(b.rows)
 }
 
-func (b *resultBar) body(m *Model, p *pen, y, h int) bool {
-	defer func() { p.fill(bare) }()
+func (b *resultBar) body(m *Model, p *screen.Pen, y, h int) bool {
+	defer func() { p.Fill(screen.Bare) }()
 	const head = 2
 	at := b.cursorRow()
-	b.view.resize(max(len(b.rows), at+1), h-head)
-	b.view.moveTo(at)
-	switch row := b.view.top + y - head; {
+	b.view.Resize(max(len(b.rows), at+1), h-head)
+	b.view.MoveTo(at)
+	switch row := b.view.Top + y - head; {
 	case y == 0:
 		b.drawTitle(m, p)
 	case y == 1:
-		sign, word, look := p.glyph.status[stream.Complete], display.Lit(" the tool gave this back"), good
+		sign, word, look := p.Glyph.Status[stream.Complete], display.Lit(" the tool gave this back"), screen.Good
 		if b.failed {
-			sign, word, look = p.glyph.status[stream.Malformed], display.Lit(" the tool failed with this"), bad
+			sign, word, look = p.Glyph.Status[stream.Malformed], display.Lit(" the tool failed with this"), screen.Bad
 		}
-		p.spaces(bare, 1)
-		p.put(look, bare, display.Join(sign, word))
-		p.tail(muted, bare, p.draw.Format("  tab: the other   %s ", bytesText(len(b.text))))
+		p.Spaces(screen.Bare, 1)
+		p.Put(look, screen.Bare, display.Join(sign, word))
+		p.Tail(screen.Muted, screen.Bare, p.Format("  tab: the other   %s ", screen.Bytes(len(b.text))))
 	default:
-		p.spaces(bare, 1)
+		p.Spaces(screen.Bare, 1)
 		b.drawRow(p, row, row == at)
 	}
 	return true
 }
 
-func (b *resultBar) drawTitle(m *Model, p *pen) {
+func (b *resultBar) drawTitle(m *Model, p *screen.Pen) {
 	all, missing := m.resultsOf(b.turn)
-	count := p.draw.Format(" %d of %s there ", len(all), plural(len(all)+len(missing), "result"))
-	if p.left < 50 {
+	count := p.Format(" %d of %s there ", len(all), screen.Plural(len(all)+len(missing), "result"))
+	if p.Left < 50 {
 		count = display.Text{}
 	}
-	name := p.clean(b.call.Name)
+	name := p.Name(b.call.Name)
 	if name.Empty() {
 		name = display.Lit("(no name)")
 	}
-	p.say(accent, display.Lit(" RESULT of "))
-	p.put(plain, bare, p.draw.Truncate(name, max(p.left-count.Width(), 8)))
-	if id := shortID(p.clean(ends(b.call.ID)), p.left-count.Width()-2); !id.Empty() {
-		p.put(muted, bare, id.Between("  ", ""))
+	p.Say(screen.Accent, display.Lit(" RESULT of "))
+	p.Put(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-count.Width(), 8)))
+	if id := screen.ShortID(p.Name(screen.Ends(b.call.ID)), p.Left-count.Width()-2); !id.Empty() {
+		p.Put(screen.Muted, screen.Bare, id.Between("  ", ""))
 	}
-	p.tail(muted, bare, count)
+	p.Tail(screen.Muted, screen.Bare, count)
 }
 
 // drawRow writes a row of what is typed, with the cursor if that is on it.
-func (b *resultBar) drawRow(p *pen, row int, cursor bool) {
+func (b *resultBar) drawRow(p *screen.Pen, row int, cursor bool) {
 	line := []byte(nil)
 	start := len(b.text)
 	if row < len(b.rows) {
@@ -214,15 +217,15 @@ func (b *resultBar) drawRow(p *pen, row int, cursor bool) {
 		line = b.text[start:b.rows[row].End]
 	}
 	if !cursor {
-		p.raw(plain, bare, trimEnd(line))
+		p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line))
 		return
 	}
 	at := min(max(b.cursor-start, 0), len(line))
-	p.raw(plain, bare, trimEnd(line[:at]))
-	p.say(live, p.glyph.cursor)
-	p.raw(plain, bare, trimEnd(line[at:]))
+	p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line[:at]))
+	p.Say(screen.Live, p.Glyph.Cursor)
+	p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line[at:]))
 }
 
-func (b *resultBar) footer(m *Model, p *pen) {
-	drawKeys(p, []string{"enter keep", "esc cancel", "tab error or not", "^J new line"})
+func (b *resultBar) footer(m *Model, p *screen.Pen) {
+	p.Hints([]string{"enter keep", "esc cancel", "tab error or not", "^J new line"})
 }

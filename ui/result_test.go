@@ -12,7 +12,7 @@ import (
 )
 
 // paste pastes text, as a terminal does it.
-func (s *screen) paste(text string) *screen {
+func (s *rig) paste(text string) *rig {
 	s.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text), Paste: true})
 	return s
 }
@@ -22,7 +22,7 @@ func (s *screen) paste(text string) *screen {
 func TestResults(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gja").shows("RESULT of write_file", "0 of 2 results there", "the tool gave this back")
 	s.paste("line one\r\nline\ttwo \"quoted\"").shows("line one", "line␉two").press("<enter>")
-	if c := s.chosen.call; c == nil || c.ID != "toolu_2" {
+	if c := s.call(); c == nil || c.ID != "toolu_2" {
 		t.Fatalf("goes on to %+v", s.chosen)
 	}
 	s.shows("1 of 2 results").press("a<tab>").shows("failed with this").press("no disk<enter>")
@@ -72,9 +72,10 @@ func TestResultKeys(t *testing.T) {
 	s.shows("aq", "█b")
 	checkFrame(t, s)
 	s.press("<enter>ka").shows("aq", "b█").press("<tab>!<enter>")
-	for c, r := range s.results {
-		if c.ID != "toolu_1" || r.text != "aq\nb!" || !r.failed {
-			t.Errorf("%s: %+v", c.ID, r)
+	for ref, r := range s.results {
+		_, c := s.view.Find(ref)
+		if c == nil || c.ID != "toolu_1" || r.text != "aq\nb!" || !r.failed {
+			t.Errorf("%v: %+v", ref, r)
 		}
 	}
 	s.resize(120, 30).press("kk1gj2").shows("your result 5 B")

@@ -3,6 +3,7 @@ package ui
 import (
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // Rows of a pane that are not its list: titles.
@@ -39,57 +40,57 @@ func (m *Model) columns() []column {
 // is going on. Each row is exactly as wide as the window.
 func (m *Model) View() string {
 	p := &m.pen
-	p.reset()
+	p.Reset()
 	if m.w < leastWidth || m.h < leastHeight {
 		return m.tooSmall()
 	}
-	p.field(m.w)
+	p.Field(m.w)
 	m.drawTop(p)
-	p.fill(bare)
+	p.Fill(screen.Bare)
 	body := m.bodyHeight()
 	columns := m.columns()
 	for y := range body {
-		p.newline()
+		p.Newline()
 		m.drawBody(p, columns, y, body)
 	}
-	p.newline()
-	p.field(m.w)
+	p.Newline()
+	p.Field(m.w)
 	m.mode.footer(m, p)
-	p.fill(bare)
-	return string(p.b)
+	p.Fill(screen.Bare)
+	return p.Frame()
 }
 
 func (m *Model) tooSmall() string {
 	p := &m.pen
 	for y := range m.h {
 		if y > 0 {
-			p.newline()
+			p.Newline()
 		}
-		p.field(m.w)
+		p.Field(m.w)
 		if y == 0 {
-			p.say(caution, m.draw.Format("at least %dx%d", leastWidth, leastHeight))
+			p.Say(screen.Caution, m.draw.Format("at least %dx%d", leastWidth, leastHeight))
 		}
-		p.fill(bare)
+		p.Fill(screen.Bare)
 	}
-	return string(p.b)
+	return p.Frame()
 }
 
-func (m *Model) drawBody(p *pen, columns []column, y, height int) {
-	p.field(m.w)
+func (m *Model) drawBody(p *screen.Pen, columns []column, y, height int) {
+	p.Field(m.w)
 	if m.mode.body(m, p, y, height) {
 		return
 	}
 	if len(m.in.Session().Turns) == 0 && len(m.in.Session().Findings) == 0 {
 		m.drawEmpty(p, y, height)
-		p.fill(bare)
+		p.Fill(screen.Bare)
 		return
 	}
 	for i, c := range columns {
 		if i > 0 {
-			p.field(1)
-			p.say(muted, p.glyph.rule)
+			p.Field(1)
+			p.Say(screen.Muted, p.Glyph.Rule)
 		}
-		p.field(c.width)
+		p.Field(c.width)
 		row := y
 		for _, s := range c.panes {
 			if row < s.height {
@@ -101,110 +102,75 @@ func (m *Model) drawBody(p *pen, columns []column, y, height int) {
 	}
 }
 
-func (m *Model) drawPane(p *pen, pane paneID, y, h int) {
+func (m *Model) drawPane(p *screen.Pen, pane paneID, y, h int) {
 	focused := m.focus == pane
 	switch pane {
 	case listPane:
 		if y == 0 {
-			drawTitle(p, display.Lit("TURNS AND CALLS"), display.Text{}, focused)
+			p.Title(display.Lit("TURNS AND CALLS"), display.Text{}, focused)
 			return
 		}
-		m.list.draw(p, &m.in, &m.bill, m.list.top+y-listTitle, focused)
+		m.list.draw(p, m.view, &m.bill, m.list.Top+y-listTitle, focused)
 	case docPane:
 		m.drawDocument(p, y, h, focused)
 	case wirePane:
 		if y == 0 {
-			drawTitle(p, display.Lit("WIRE"), plural(len(m.wire.events), "event"), focused)
+			p.Title(display.Lit("WIRE"), screen.Plural(len(m.wire.events), "event"), focused)
 			return
 		}
-		m.wire.draw(p, &m.in, y-paneTitle, focused)
+		m.wire.draw(p, m.view, y-paneTitle, focused)
 	case findingsPane:
 		if y == 0 {
-			drawTitle(p, display.Lit("FINDINGS"), commas(m.findings.total), focused)
+			p.Title(display.Lit("FINDINGS"), screen.Count(m.findings.total), focused)
 			return
 		}
 		m.findings.draw(p, y-paneTitle, focused)
 	}
 }
 
-// drawTitle writes the first row of a pane.
-func drawTitle(p *pen, title, note display.Text, focused bool) {
-	r := muted
-	if focused {
-		r = accent
-	}
-	p.say(r, title.Between(" ", ""))
-	if !note.Empty() {
-		p.say(muted, note.Between("  ", ""))
-	}
-	p.fill(bare)
-}
-
 // drawDocument writes a row of the document pane: title rows about the call,
 // then its arguments; or about a turn, then what is known of it.
-func (m *Model) drawDocument(p *pen, y, h int, focused bool) {
+func (m *Model) drawDocument(p *screen.Pen, y, h int, focused bool) {
 	title := docTitle(h)
-	switch c := m.chosen.call; {
+	switch c := m.call(); {
 	case c != nil && y >= title:
-		p.spaces(bare, 1)
-		m.doc.draw(p, m.doc.top+y-title, focused)
+		p.Spaces(screen.Bare, 1)
+		m.doc.draw(p, m.doc.Top+y-title, focused)
 	case c != nil && y == 0:
 		m.drawCallHead(p, c, focused)
 	case c != nil && y == 1:
-		p.put(muted, bare, m.callFacts(c, p.left))
+		p.Put(screen.Muted, screen.Bare, m.callFacts(c, p.Left))
 	case c != nil:
 		m.drawTabs(p, focused)
-	case m.chosen.turn != nil && y == 0:
-		m.drawTurnHead(p, m.chosen.turn, focused)
-	case m.chosen.turn != nil && y >= turnTitleRows(h):
+	case m.turn() != nil && y == 0:
+		m.drawTurnHead(p, m.turn(), focused)
+	case m.turn() != nil && y >= turnTitleRows(h):
 		m.summary.draw(p, y-turnTitleRows(h))
 	}
-	p.fill(bare)
+	p.Fill(screen.Bare)
 }
 
-func (m *Model) drawCallHead(p *pen, c *stream.Call, focused bool) {
-	name := m.pen.clean(c.Name)
+func (m *Model) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
+	name := m.pen.Name(c.Name)
 	if c.Name == "" {
 		name = display.Lit("(no name)")
 	}
 	st := c.Status()
-	right := p.draw.Format(" %s   %s %s %s ", m.statusWord(st), c.Phase(), p.glyph.dot, c.Syntax())
-	if right.Width() > p.left/2 {
+	right := p.Format(" %s   %s %s %s ", m.statusWord(st), c.Phase(), p.Glyph.Dot, c.Syntax())
+	if right.Width() > p.Left/2 {
 		right = m.statusWord(st).Between(" ", " ")
 	}
-	p.spaces(bare, 1)
-	room := p.left - right.Width()
-	r := plain
+	p.Spaces(screen.Bare, 1)
+	room := p.Left - right.Width()
+	r := screen.Plain
 	if focused {
-		r = accent
+		r = screen.Accent
 	}
-	p.put(r, bare, m.draw.Truncate(name, max(room, 4)))
-	if id := shortID(m.pen.clean(ends(c.ID)), p.left-right.Width()-4); !id.Empty() {
-		p.put(muted, bare, id.Between("  ", ""))
+	p.Put(r, screen.Bare, m.draw.Truncate(name, max(room, 4)))
+	if id := screen.ShortID(m.pen.Name(screen.Ends(c.ID)), p.Left-right.Width()-4); !id.Empty() {
+		p.Put(screen.Muted, screen.Bare, id.Between("  ", ""))
 	}
-	p.tail(callRole(c), bare, right)
-}
-
-// ends is a long text without its middle.
-func ends(s string) string {
-	if len(s) <= mostName {
-		return s
-	}
-	return s[:mostName/2] + s[len(s)-mostName/2:]
-}
-
-// shortID is an id that fits into so many cells: its ends matter most.
-func shortID(id display.Text, cells int) display.Text {
-	s, w := id.String(), id.Width()
-	switch {
-	case cells < 8 || w == 0:
-		return display.Text{}
-	case w <= cells:
-		return id
-	case w != len(s): // not plain ASCII: cut at the end
-		return display.Drawer{}.Truncate(id, cells)
-	}
-	return display.Clean(s[:cells-6] + ".." + s[w-4:])
+	p.Tail(screen.CallRole(c), screen.Bare, right)
 }
 
 // findingsNote is what is kept free for how many findings there are.
@@ -212,45 +178,45 @@ const findingsNote = 16
 
 // drawTabs writes what the pane shows, what the tool wants of it, and what
 // there is to see elsewhere.
-func (m *Model) drawTabs(p *pen, focused bool) {
-	r := muted
+func (m *Model) drawTabs(p *screen.Pen, focused bool) {
+	r := screen.Muted
 	if focused {
-		r = accent
+		r = screen.Accent
 	}
 	word := " ARGUMENTS"
 	if m.doc.text != nil {
 		word = " RAW TEXT"
 	}
-	p.say(r, p.draw.Clean(word))
+	p.Say(r, p.Clean(word))
 	if path := m.doc.path(); focused && path != "" {
-		p.put(muted, bare, m.draw.Truncate(m.pen.clean(path).Between("  ", ""), p.left/2))
-	} else if x := m.in.Exchange(m.chosen.turn.Exchange); x != nil {
-		if wants := x.Wanted(m.chosen.call); wants != "" {
-			p.put(muted, bare, m.draw.Truncate(m.pen.clean(wants).Between("  schema: ", ""), p.left-findingsNote))
+		p.Put(screen.Muted, screen.Bare, m.draw.Truncate(m.pen.Name(path).Between("  ", ""), p.Left/2))
+	} else if x := m.in.Exchange(m.turn().Exchange); x != nil {
+		if wants := x.Wanted(m.call()); wants != "" {
+			p.Put(screen.Muted, screen.Bare, m.draw.Truncate(m.pen.Name(wants).Between("  schema: ", ""), p.Left-findingsNote))
 		}
 	}
 	if n := m.findings.total; n > 0 {
-		c, t, r := m.chosen.call, m.chosen.turn, muted
-		_, ofCall := m.list.alarms.of(c, c.Findings)
-		if _, ofTurn := m.list.alarms.of(t, t.Findings); ofCall || ofTurn {
-			r = caution
+		c, t, r := m.call(), m.turn(), screen.Muted
+		_, ofCall := m.list.alarms.of(c.Ref(), c.Findings)
+		if _, ofTurn := m.list.alarms.of(t.Ref(), t.Findings); ofCall || ofTurn {
+			r = screen.Caution
 		}
-		p.tail(r, bare, p.draw.Format(" %s ", plural(n, "finding")))
+		p.Tail(r, screen.Bare, p.Format(" %s ", screen.Plural(n, "finding")))
 	}
 }
 
-func (m *Model) drawTurnHead(p *pen, t *stream.Turn, focused bool) {
-	st, look, word := turnLook(t)
-	right := display.Join(display.Lit(" "), p.glyph.status[st], display.Lit(" "), p.draw.Clean(word), display.Lit(" "))
-	cost := p.draw.Clean(m.bill.of(t).String())
-	if !cost.Empty() && p.left > longName+display.Join(cost, right).Width() {
+func (m *Model) drawTurnHead(p *screen.Pen, t *stream.Turn, focused bool) {
+	st, look, word := screen.TurnLook(t)
+	right := display.Join(display.Lit(" "), p.Glyph.Status[st], display.Lit(" "), p.Clean(word), display.Lit(" "))
+	cost := p.Clean(m.bill.of(t).String())
+	if !cost.Empty() && p.Left > longName+display.Join(cost, right).Width() {
 		right = display.Join(display.Lit(" "), cost, display.Lit(" "), right)
 	}
-	r := plain
+	r := screen.Plain
 	if focused {
-		r = accent
+		r = screen.Accent
 	}
-	p.say(r, p.draw.Format(" turn %d  ", t.Number+1))
-	p.put(plain, bare, m.draw.Truncate(m.pen.clean(turnTitle(m.in.Exchange(t.Exchange), t)), max(1, p.left-right.Width())))
-	p.tail(look, bare, right)
+	p.Say(r, p.Format(" turn %d  ", t.Number+1))
+	p.Put(screen.Plain, screen.Bare, m.draw.Truncate(m.pen.Name(turnTitle(m.in.Exchange(t.Exchange), t)), max(1, p.Left-right.Width())))
+	p.Tail(look, screen.Bare, right)
 }

@@ -5,10 +5,15 @@ import (
 	"fmt"
 	"sort"
 
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/screen"
+
 	"github.com/charmbracelet/bubbles/textinput"
-	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/ui/display"
+
+	tea "github.com/charmbracelet/bubbletea"
 )
 
 // search is what was looked for in a pane, and where it was found. The meaning
@@ -17,9 +22,9 @@ type search struct {
 	query  string
 	pane   paneID
 	hits   []int
-	at     int    // current hit
-	of     choice // what was shown then
-	events int    // how many there were then
+	at     int        // current hit
+	of     stream.Ref // what was shown then
+	events int        // how many there were then
 }
 
 // searchBar is the mode in which a query is typed; hits show while it is.
@@ -56,11 +61,11 @@ func (s *searchBar) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-func (*searchBar) body(*Model, *pen, int, int) bool { return false }
+func (*searchBar) body(*Model, *screen.Pen, int, int) bool { return false }
 
-func (s *searchBar) footer(m *Model, p *pen) {
-	p.say(accent, display.Lit(" /"))
-	drawTyped(p, &s.input, p.draw.Clean(m.search.count()).Between(" ", "   enter keep   esc cancel "))
+func (s *searchBar) footer(m *Model, p *screen.Pen) {
+	p.Say(screen.Accent, display.Lit(" /"))
+	drawTyped(p, &s.input, p.Clean(m.search.count()).Between(" ", "   enter keep   esc cancel "))
 }
 
 func (s search) count() string {
@@ -70,7 +75,7 @@ func (s search) count() string {
 	case len(s.hits) == 0:
 		return "no hits"
 	}
-	return fmt.Sprintf("%s/%s", commas(s.at+1), commas(len(s.hits)))
+	return fmt.Sprintf("%s/%s", screen.Count(s.at+1), screen.Count(len(s.hits)))
 }
 
 // find looks for query in the focused pane and goes to the first hit from the
@@ -98,11 +103,11 @@ func (m *Model) look() {
 	}
 	switch s.pane {
 	case listPane:
-		s.hits = m.findCalls(s.query)
+		s.hits = m.list.find(m.view, s.query)
 	case docPane:
 		s.hits = m.doc.find(s.query)
 	case wirePane:
-		s.hits = m.wire.find(&m.in.Timeline, s.query)
+		s.hits = m.wire.find(m.view, s.query)
 	case findingsPane:
 		for row, line := range m.findings.lines {
 			if len(findAll([]byte(line.text.String()), s.query)) > 0 {
@@ -114,7 +119,7 @@ func (m *Model) look() {
 
 // hitFrom is the number of the first hit from the cursor on, or of the first.
 func (m *Model) hitFrom() int {
-	from := [...]int{listPane: m.list.at, docPane: m.doc.offset(), wirePane: m.wire.at, findingsPane: m.findings.at}
+	from := [...]int{listPane: m.list.At, docPane: m.doc.offset(), wirePane: m.wire.At, findingsPane: m.findings.At}
 	n := sort.SearchInts(m.search.hits, from[m.search.pane])
 	if n == len(m.search.hits) {
 		return 0
@@ -134,8 +139,8 @@ func (m *Model) lookAgain(step int) {
 	}
 }
 
-// findCalls are the rows of the list whose name, id, model or arguments hold query.
-func (m *Model) findCalls(query string) (rows []int) {
+// find are the rows whose name, id, model or arguments hold query.
+func (l *turnList) find(v *providers.View, query string) (rows []int) {
 	holds := func(texts ...string) bool {
 		for _, t := range texts {
 			if len(findAll([]byte(t), query)) > 0 {
@@ -144,14 +149,13 @@ func (m *Model) findCalls(query string) (rows []int) {
 		}
 		return false
 	}
-	s := m.in.Session()
-	for i, t := range s.Turns {
-		if holds(t.Model, t.ID, turnTitle(m.in.Exchange(t.Exchange), t)) {
-			rows = append(rows, m.list.starts[i])
+	for i, t := range v.Session().Turns {
+		if holds(t.Model, t.ID, turnTitle(v.Exchange(t.Exchange), t)) {
+			rows = append(rows, l.starts[i])
 		}
 		for _, c := range t.Calls {
 			if holds(c.Name, c.ID) || len(findAll(c.Args(), query)) > 0 {
-				rows = append(rows, m.list.starts[i]+c.Number)
+				rows = append(rows, l.starts[i]+c.Number)
 			}
 		}
 	}
@@ -175,16 +179,16 @@ func (m *Model) hit(step int) {
 	m.setFollow(false)
 	switch m.search.pane {
 	case listPane:
-		m.list.moveTo(target)
-		m.choose(m.list.choiceAt(m.in.Session(), target))
+		m.list.MoveTo(target)
+		m.choose(m.list.refAt(m.in.Session(), target))
 	case docPane:
 		m.doc.goTo(target)
 		m.linkFromDocument()
 	case wirePane:
-		m.wire.moveTo(target)
+		m.wire.MoveTo(target)
 		m.linkFromWire()
 	case findingsPane:
-		m.findings.moveTo(target)
+		m.findings.MoveTo(target)
 	}
 	m.say(display.Join(m.draw.Clean(m.search.query), display.Lit("  "), m.draw.Clean(m.search.count())))
 }
@@ -192,20 +196,14 @@ func (m *Model) hit(step int) {
 // nextFinding goes to the next call or turn that has a finding above info.
 func (m *Model) nextFinding() {
 	s := m.in.Session()
-	rows := m.list.rows
+	rows := m.list.Rows
 	for i := 1; i <= rows; i++ {
-		row := (m.list.at + i) % rows
-		c := m.list.choiceAt(s, row)
-		var above bool
-		if c.call != nil {
-			_, above = m.list.alarms.of(c.call, c.call.Findings)
-		} else if c.turn != nil {
-			_, above = m.list.alarms.of(c.turn, c.turn.Findings)
-		}
-		if above {
+		row := (m.list.At + i) % rows
+		at := m.list.refAt(s, row)
+		if m.list.alarms.at(s, at) {
 			m.setFollow(false)
-			m.list.moveTo(row)
-			m.choose(c)
+			m.list.MoveTo(row)
+			m.choose(at)
 			m.lower = findingsPane
 			m.refresh()
 			return

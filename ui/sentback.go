@@ -7,6 +7,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // fateOutcomes is the outcome whose sign and colour a fate has.
@@ -18,11 +19,11 @@ var fateOutcomes = map[replay.Fate]replay.Outcome{
 }
 
 // fateLook is how a fate is shown.
-func fateLook(p *pen, fate string) (role, display.Text) {
+func fateLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	if o, ok := fateOutcomes[replay.Fate(fate)]; ok {
-		return outcomeRoles[o], p.glyph.outcome[o]
+		return screen.OutcomeRoles[o], p.Glyph.Outcome[o]
 	}
-	return plain, p.glyph.dot
+	return screen.Plain, p.Glyph.Dot
 }
 
 // turnOf is the first turn of an exchange, nil if it has none.
@@ -77,14 +78,14 @@ func returnWords(s *stream.Session, r stream.Return) string {
 }
 
 // returnLines say what later requests made of a call.
-func returnLines(s *stream.Session, c *stream.Call, width int, p *pen) (lines []findingLine) {
+func returnLines(s *stream.Session, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
 	for i := range c.SentBack {
 		r := &c.SentBack[i]
 		if i == 0 {
-			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
+			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
 		look, sign := fateLook(p, r.As)
-		text := display.Join(sign, display.Lit(" "), p.clean(r.As), display.Lit("  "), p.clean(returnWords(s, *r)))
+		text := display.Join(sign, display.Lit(" "), p.Name(r.As), display.Lit("  "), p.Name(returnWords(s, *r)))
 		if c.Syntax() == stream.SyntaxDouble && r.As == string(replay.Intact) {
 			text = display.Join(text, display.Lit("; it was the model that encoded it twice"))
 		}
@@ -110,7 +111,7 @@ func aboutReturns(c *stream.Call) string {
 // goOnward goes to the turn whose request first had the chosen call, or a call
 // of the chosen turn, in its history.
 func (m *Model) goOnward() {
-	switch c := m.chosen; {
+	switch c := lookAt(m.in.Session(), m.chosen); {
 	case c.call != nil && len(c.call.SentBack) > 0:
 		m.goToRequest(c.call.SentBack[0].Exchange)
 	case c.call == nil && c.turn != nil && c.turn.Returned:
@@ -129,19 +130,19 @@ func (m *Model) goToRequest(exchange int) {
 	}
 	m.setFollow(false)
 	m.focus = listPane
-	m.choose(choice{turn: t})
+	m.choose(t.Ref())
 	m.say(m.draw.Format("turn %d: its request has it", t.Number+1))
 }
 
 // drawReturn writes what a later request made of a call: no frame of this
 // response tells it. Which call it was, it says where that is not known.
-func drawReturn(p *pen, s *stream.Session, e stream.Event, g ground, which bool) {
+func drawReturn(p *screen.Pen, s *stream.Session, e stream.Event, g screen.Ground, which bool) {
 	look, sign := fateLook(p, e.Text)
-	p.put(muted, g, p.draw.Format("%-10s ", e.Kind))
+	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
 	r := stream.Return{Exchange: e.More.Exchange, Policies: e.More.Name, Result: e.Code}
 	if which {
-		p.put(plain, g, p.draw.Format("call %d ", e.Slot))
+		p.Put(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}
-	p.put(look, g, display.Join(sign, display.Lit(" "), p.clean(e.Text)))
-	p.put(plain, g, p.clean(returnWords(s, r)).Between(" ", ""))
+	p.Put(look, g, display.Join(sign, display.Lit(" "), p.Name(e.Text)))
+	p.Put(screen.Plain, g, p.Name(returnWords(s, r)).Between(" ", ""))
 }

@@ -9,7 +9,7 @@ import (
 
 // returned is a screen with a turn of two calls, a turn after it, and what the
 // request of that turn and one without a response made of the calls.
-func returned(t *testing.T, w, h int, change ...func(*Options)) *screen {
+func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1}`).seal().call("toolu_2", "second", `{"b":`).seal()
 	b := &anthropic{exchange: 1}
 	s := newScreen(t, w, h, change...).feed(a.stop("tool_use").records...).feed(b.open("msg_2").text("done").stop("end_turn").records...)
@@ -58,7 +58,7 @@ func TestSentBackInWire(t *testing.T) {
 }
 
 // row is the last row of the frame that has some text.
-func (s *screen) row(text string) (found string) {
+func (s *rig) row(text string) (found string) {
 	for _, row := range s.rows() {
 		if strings.Contains(row, text) {
 			found = row

@@ -8,6 +8,7 @@ import (
 	"toolscope/stream/jsonbytes"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/screen"
 )
 
 // sheet is texts one below the other as display rows. It is laid out once, and
@@ -77,7 +78,7 @@ func (s *sheet) lookRow() int {
 
 // draw writes a row of the sheet into the field; what is marked lies on a
 // ground of its own.
-func (s *sheet) draw(p *pen, row int, marked ground) {
+func (s *sheet) draw(p *screen.Pen, row int, marked screen.Ground) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.rows {
 		return
@@ -85,41 +86,41 @@ func (s *sheet) draw(p *pen, row int, marked ground) {
 	b := &s.blocks[n]
 	row -= b.first
 	if row < b.captionRows() {
-		drawCaption(p, muted, b.caption)
+		p.Caption(screen.Muted, b.caption)
 		return
 	}
 	b.draw(p, b.rows[row-b.captionRows()], marked)
 }
 
 // draw writes a row of the text, token by token.
-func (b *block) draw(p *pen, r layout.Row, marked ground) {
-	p.spaces(bare, int(r.Indent))
+func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Ground) {
+	p.Spaces(screen.Bare, int(r.Indent))
 	end := int(r.End)
-	for off := int(r.Start); off < end && p.left > 0; {
-		until, role := end, plain
+	for off := int(r.Start); off < end && p.Left > 0; {
+		until, role := end, screen.Plain
 		n := tokenAt(b.toks, off)
 		if n < len(b.toks) && int(b.toks[n].End) > off {
-			until, role = min(end, int(b.toks[n].End)), tokenRoles[b.toks[n].Kind]
+			until, role = min(end, int(b.toks[n].End)), screen.TokenRoles[b.toks[n].Kind]
 			if b.pretty && b.toks[n].Kind == stream.Space {
 				off = until
 				continue
 			}
 		}
 		if !b.pretty {
-			until = off + unitEnd(p.draw, b.text[off:end], until-off)
+			until = off + unitEnd(p.Drawer, b.text[off:end], until-off)
 		}
 		b.drawMarked(p, role, off, until, marked)
 		if b.pretty && n < len(b.toks) && b.toks[n].Kind == stream.Colon {
-			p.spaces(bare, 1)
+			p.Spaces(screen.Bare, 1)
 		}
 		off = until
 	}
 }
 
 // drawMarked writes bytes of one token, cut where marks begin and end.
-func (b *block) drawMarked(p *pen, r role, off, end int, marked ground) {
-	for off < end && p.left > 0 {
-		g, until := bare, end
+func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked screen.Ground) {
+	for off < end && p.Left > 0 {
+		g, until := screen.Bare, end
 		n := sort.Search(len(b.marks), func(i int) bool { return b.marks[i].end > off })
 		if n < len(b.marks) {
 			if m := b.marks[n]; m.start <= off {
@@ -128,7 +129,7 @@ func (b *block) drawMarked(p *pen, r role, off, end int, marked ground) {
 				until = min(end, m.start)
 			}
 		}
-		until = off + unitEnd(p.draw, b.text[off:end], until-off)
+		until = off + unitEnd(p.Drawer, b.text[off:end], until-off)
 		drawEscapes(p, r, g, b.text[off:until])
 		off = until
 	}
@@ -136,35 +137,20 @@ func (b *block) drawMarked(p *pen, r role, off, end int, marked ground) {
 
 // drawEscapes writes part of a token, with escapes inside strings in their own
 // colour.
-func drawEscapes(p *pen, r role, g ground, b []byte) {
-	if r != stringToken && r != keyToken {
-		p.raw(r, g, b)
+func drawEscapes(p *screen.Pen, r screen.Role, g screen.Ground, b []byte) {
+	if r != screen.StringToken && r != screen.KeyToken {
+		p.Raw(r, g, b)
 		return
 	}
-	for len(b) > 0 && p.left > 0 {
+	for len(b) > 0 && p.Left > 0 {
 		n, as := bytes.IndexByte(b, '\\'), r
 		switch {
 		case n < 0:
 			n = len(b)
 		case n == 0:
-			n, as = unitEnd(p.draw, b, jsonbytes.EscapeLen(b)), escapeToken
+			n, as = unitEnd(p.Drawer, b, jsonbytes.EscapeLen(b)), screen.EscapeToken
 		}
-		p.raw(as, g, b[:n])
+		p.Raw(as, g, b[:n])
 		b = b[n:]
 	}
-}
-
-// drawCaption writes a line with a title on it, and the first of some notes that
-// there is room for.
-func drawCaption(p *pen, r role, title display.Text, notes ...display.Text) {
-	p.say(muted, display.Join(p.glyph.line, p.glyph.line, display.Lit(" ")))
-	p.put(r, bare, p.draw.Truncate(title, p.left-1))
-	for _, note := range notes {
-		if note.Width()+3 <= p.left {
-			p.put(muted, bare, note.Between("  ", ""))
-			break
-		}
-	}
-	p.spaces(bare, 1)
-	p.say(muted, display.Repeat(p.glyph.line, max(p.left, 0)))
 }

@@ -59,26 +59,26 @@ func TestFrameCostIsFlat(t *testing.T) {
 	measured(t)
 	for _, c := range []struct {
 		what       string
-		small, big func() *screen
+		small, big func() *rig
 	}{
-		{"arguments of 16 KiB and 8 MiB", func() *screen { return big(t, 120, 50, `{"s":"`+code(16<<10)) }, func() *screen { return big(t, 120, 50, `{"s":"`+code(8<<20)) }},
-		{"5,000 rows and 50,000", func() *screen { return big(t, 120, 50, members(5_000)) }, func() *screen { return big(t, 120, 50, members(50_000)) }},
-		{"100 turns and 50,000", func() *screen { return manyTurns(t, 100) }, func() *screen { return manyTurns(t, 50_000) }},
-		{"60 live calls and 6,000", func() *screen { return liveCalls(t, 60) }, func() *screen { return liveCalls(t, 6_000) }},
-		{"100 findings and 100,000", func() *screen { return manyFindings(t, 100) }, func() *screen { return manyFindings(t, 100_000) }},
-		{"one delta of 1 KiB and of 8 MiB", func() *screen { return oneDelta(t, 1<<10) }, func() *screen { return oneDelta(t, 8<<20) }},
-		{"an error of 1 KiB and of 4 MiB", func() *screen { return longNames(t, 1<<10) }, func() *screen { return longNames(t, 4<<20) }},
-		{"nesting of 2,000 and of 9,000", func() *screen { return big(t, 120, 50, strings.Repeat(`{"key":[`, 1_000)) }, func() *screen { return big(t, 120, 50, strings.Repeat(`{"key":[`, 4_500)) }},
+		{"arguments of 16 KiB and 8 MiB", func() *rig { return big(t, 120, 50, `{"s":"`+code(16<<10)) }, func() *rig { return big(t, 120, 50, `{"s":"`+code(8<<20)) }},
+		{"5,000 rows and 50,000", func() *rig { return big(t, 120, 50, members(5_000)) }, func() *rig { return big(t, 120, 50, members(50_000)) }},
+		{"100 turns and 50,000", func() *rig { return manyTurns(t, 100) }, func() *rig { return manyTurns(t, 50_000) }},
+		{"60 live calls and 6,000", func() *rig { return liveCalls(t, 60) }, func() *rig { return liveCalls(t, 6_000) }},
+		{"100 findings and 100,000", func() *rig { return manyFindings(t, 100) }, func() *rig { return manyFindings(t, 100_000) }},
+		{"one delta of 1 KiB and of 8 MiB", func() *rig { return oneDelta(t, 1<<10) }, func() *rig { return oneDelta(t, 8<<20) }},
+		{"an error of 1 KiB and of 4 MiB", func() *rig { return longNames(t, 1<<10) }, func() *rig { return longNames(t, 4<<20) }},
+		{"nesting of 2,000 and of 9,000", func() *rig { return big(t, 120, 50, strings.Repeat(`{"key":[`, 1_000)) }, func() *rig { return big(t, 120, 50, strings.Repeat(`{"key":[`, 4_500)) }},
 	} {
 		small, big := c.small(), c.big()
 		flat(t, c.what, func() { small.View() }, func() { big.View() })
-		for _, s := range []*screen{small, big} {
+		for _, s := range []*rig{small, big} {
 			s.press("2")
 			s.doc.goTo(len(s.doc.call.Args()) / 2)
 			s.linkFromDocument()
 		}
 		flat(t, c.what+", in the middle", func() { small.View() }, func() { big.View() })
-		for _, s := range []*screen{small, big} {
+		for _, s := range []*rig{small, big} {
 			s.press("1F")
 		}
 		if c.what != "60 live calls and 6,000" { // the sum of a turn's findings is a loop over its calls
@@ -90,7 +90,7 @@ func TestFrameCostIsFlat(t *testing.T) {
 var ping = stream.Record{Data: []byte(": ping\n\n")}
 
 // liveCalls is a screen with n calls that grow.
-func liveCalls(t testing.TB, n int) *screen {
+func liveCalls(t testing.TB, n int) *rig {
 	opened, _ := manyCalls(n)
 	return newScreen(t, 120, 50).feed(opened...)
 }
@@ -98,7 +98,7 @@ func liveCalls(t testing.TB, n int) *screen {
 var remark = &stream.Diagnosis{Code: "REMARK", By: stream.Provider}
 
 // manyFindings is a screen with n remarks about a turn.
-func manyFindings(t testing.TB, n int) *screen {
+func manyFindings(t testing.TB, n int) *rig {
 	s := newScreen(t, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", "{").records...)
 	for range n {
 		s.in.Timeline.Append(stream.Event{Kind: stream.Found, More: &stream.Detail{Finding: remark.Finding("something was odd")}})
@@ -107,12 +107,12 @@ func manyFindings(t testing.TB, n int) *screen {
 }
 
 // oneDelta is a screen with a call whose arguments come all at once.
-func oneDelta(t testing.TB, size int) *screen {
+func oneDelta(t testing.TB, size int) *rig {
 	return newScreen(t, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":"`+code(size)).records...)
 }
 
 // longNames is a screen whose names, ids and errors are so long.
-func longNames(t testing.TB, size int) *screen {
+func longNames(t testing.TB, size int) *rig {
 	long := strings.Repeat("name ", size/5)
 	a := new(anthropic).open("msg_"+long).call("toolu_"+long, long, `{"`+long+`":1,"b":[`)
 	a.say(`{"type":"error","error":{"type":"overloaded_error","message":%s}}`, quote(long))
@@ -128,7 +128,7 @@ func TestDocumentPane(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { drawDocument(p, d) }); n > 2 {
 		t.Errorf("%v allocations", n)
 	}
-	styles := lipglossStyles(p.ink.theme)
+	styles := lipglossStyles(p.Ink.Theme)
 	times := ratio(func() { drawDocument(p, d) }, func() { lipglossDocument(styles, d) })
 	if t.Logf("%.0f times as fast as lipgloss for each span", times); times < 20 {
 		t.Errorf("only %.1f times as fast as lipgloss for each span", times)
@@ -167,7 +167,7 @@ func TestLiveFrames(t *testing.T) {
 // TestDeltaCostIsFlat: taking in one more delta costs the same early and late.
 func TestDeltaCostIsFlat(t *testing.T) {
 	measured(t)
-	more := func(n int) (*screen, func()) {
+	more := func(n int) (*rig, func()) {
 		s := big(t, 120, 50, `{"s":"`+code(n))
 		r := new(anthropic).args(0, "some more text").records[0]
 		return s, func() { s.feed(r) }

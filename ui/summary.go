@@ -5,15 +5,17 @@ import (
 	"slices"
 	"strings"
 
+	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/screen"
 )
 
 // summary is what the document pane shows while a turn is chosen: what is
 // known of the response, and its text.
 type summary struct {
-	window
+	screen.Window
 	turn  *stream.Turn
 	facts []fact
 	head  []headLine // the rows before the text, made from the facts
@@ -24,25 +26,25 @@ type summary struct {
 type headLine struct {
 	word string
 	text display.Text
-	role role
+	role screen.Role
 }
 
 const factColumn = 14 // cells before a fact
 
 // extend takes what is new of the turn.
-func (s *summary) extend(facts []fact, t *stream.Turn, width, height int, p *pen) {
+func (s *summary) extend(facts []fact, t *stream.Turn, width, height int, p *screen.Pen) {
 	if t != s.turn {
 		*s = summary{turn: t}
 	}
 	if s.text == nil || s.text.Width() != width {
-		s.text, s.facts = layout.NewText(width, p.draw), nil
+		s.text, s.facts = layout.NewText(width, p.Drawer), nil
 	}
 	s.text.Extend(t.Text, t.Closed())
 	if !slices.Equal(facts, s.facts) {
 		s.facts = facts
-		s.wrap(max(width-factColumn, 8), p.draw)
+		s.wrap(max(width-factColumn, 8), p.Drawer)
 	}
-	s.resize(len(s.head)+len(s.text.Rows()), height)
+	s.Resize(len(s.head)+len(s.text.Rows()), height)
 }
 
 // wrap makes the head.
@@ -62,18 +64,18 @@ func (s *summary) wrap(width int, draw display.Drawer) {
 type fact struct {
 	word string
 	text string
-	role role
+	role screen.Role
 }
 
 // turnFacts is what is known of a turn.
-func (m *Model) turnFacts(t *stream.Turn) []fact {
+func turnFacts(v *providers.View, b *bill, t *stream.Turn, g *screen.Glyphs) []fact {
 	var facts []fact
 	add := func(word, text string) {
 		if text != "" {
-			facts = append(facts, fact{word, text, plain})
+			facts = append(facts, fact{word, text, screen.Plain})
 		}
 	}
-	if x := m.in.Exchange(t.Exchange); x != nil {
+	if x := v.Exchange(t.Exchange); x != nil {
 		add("request", strings.TrimSpace(x.Head.Method+" "+x.Head.URL))
 		add("file", x.Head.File)
 		if x.Head.Status != 0 {
@@ -90,19 +92,19 @@ func (m *Model) turnFacts(t *stream.Turn) []fact {
 	add("agent of call", t.Parent)
 	add("response id", t.ID)
 	add("finish", FinishText(t))
-	add("usage", usageText(t.Usage, m.pen.glyph.dot))
-	facts = append(facts, m.costFacts(t)...)
-	add("calls", commas(len(t.Calls)).String())
+	add("usage", usageText(t.Usage, g.Dot))
+	facts = append(facts, b.facts(t, g.None)...)
+	add("calls", screen.Count(len(t.Calls)).String())
 	if t.Returned {
-		add("sent back", onwardText(m.in.Session(), t))
+		add("sent back", onwardText(v.Session(), t))
 	}
-	add("events", commas(t.Events).String())
-	add("took", timeText(since(t.OpenedAt, t.ClosedAt)).String())
+	add("events", screen.Count(t.Events).String())
+	add("took", screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)).String())
 	if len(t.Thinking) > 0 {
-		add("reasoning", bytesText(len(t.Thinking)).String())
+		add("reasoning", screen.Bytes(len(t.Thinking)).String())
 	}
 	if t.Failure != "" {
-		facts = append(facts, fact{"error", t.Failure, bad})
+		facts = append(facts, fact{"error", t.Failure, screen.Bad})
 	}
 	if t.EndedBy != 0 && t.EndedBy != stream.Provider {
 		add("ended by", t.EndedBy.String())
@@ -120,17 +122,17 @@ func FinishText(t *stream.Turn) string {
 }
 
 // draw writes row n of the pane into the field.
-func (s *summary) draw(p *pen, n int) {
-	defer p.fill(bare)
-	row := s.top + n
+func (s *summary) draw(p *screen.Pen, n int) {
+	defer p.Fill(screen.Bare)
+	row := s.Top + n
 	switch {
 	case row == len(s.head)-1 && len(s.turn.Text) == 0: // no title without a text
 	case row < len(s.head):
-		p.say(muted, p.draw.Format(" %-*s", factColumn-1, s.head[row].word))
-		p.put(s.head[row].role, bare, s.head[row].text)
+		p.Say(screen.Muted, p.Format(" %-*s", factColumn-1, s.head[row].word))
+		p.Put(s.head[row].role, screen.Bare, s.head[row].text)
 	case row-len(s.head) < len(s.text.Rows()):
 		r := s.text.Rows()[row-len(s.head)]
-		p.spaces(bare, 1)
-		p.raw(plain, bare, trimEnd(s.turn.Text[r.Start:r.End]))
+		p.Spaces(screen.Bare, 1)
+		p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(s.turn.Text[r.Start:r.End]))
 	}
 }

@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"toolscope/ui/screen"
 
 	"github.com/charmbracelet/bubbles/key"
-
-	"toolscope/stream"
-	"toolscope/ui/display"
 )
 
 // TestArrange: whatever the size, columns and rules fill the width, the panes
@@ -84,38 +82,9 @@ func TestArrangements(t *testing.T) {
 	}
 }
 
-// TestWindow: wherever it is told to go, the cursor is on a row and in view.
-func TestWindow(t *testing.T) {
-	do := map[string]func(w *window, n int){
-		"moveTo": func(w *window, n int) { w.moveTo(n) }, "center": func(w *window, n int) { w.center(n) },
-		"scroll": func(w *window, n int) { w.scroll(n) }, "end": func(w *window, n int) { w.end() },
-	}
-	for rows := range 12 {
-		for height := range 8 {
-			for name, act := range do {
-				for n := -3; n < 15; n++ {
-					w := window{at: n, top: 2 * n}
-					w.resize(rows, height)
-					act(&w, n)
-					if w.at < 0 || rows > 0 && w.at >= rows || w.at < w.top || w.at >= w.top+w.height || w.top > max(0, rows-w.height) {
-						t.Fatalf("%s(%d): %+v", name, n, w)
-					}
-					if name == "moveTo" && w.at != max(0, min(n, rows-1)) {
-						t.Fatalf("moved to %d: %+v", n, w)
-					}
-					w.resize(rows+5, height)
-					if name == "end" && w.at != rows+4 || name != "end" && w.stick {
-						t.Fatalf("%s, then more rows: %+v", name, w)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestWindowMoves(t *testing.T) {
 	km := newKeyMap()
-	w := window{rows: 100, height: 10, top: 40, at: 45}
+	w := screen.Window{Rows: 100, Height: 10, Top: 40, At: 45}
 	for _, c := range []struct {
 		key  key.Binding
 		want int
@@ -129,56 +98,9 @@ func TestWindowMoves(t *testing.T) {
 	if _, ok := km.move(keyNamed("x"), w); ok {
 		t.Error("x moves")
 	}
-	w.center(70)
-	if w.top != 65 || w.at != 70 {
+	w.Center(70)
+	if w.Top != 65 || w.At != 70 {
 		t.Errorf("centred: %+v", w)
-	}
-}
-
-func TestUnits(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		stream.NoTime: "", 0: "0 ms", 999 * time.Microsecond: "0 ms", 999999 * time.Microsecond: "999 ms", time.Second: "1.00 s",
-		9999 * time.Millisecond: "9.99 s", 10 * time.Second: "10.0 s", 59999 * time.Millisecond: "59.9 s", time.Minute: "1:00 m",
-		90 * time.Second: "1:30 m", 3599 * time.Second: "59:59 m", 100 * time.Minute: "100:00 m",
-	} {
-		if got := timeText(d).String(); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
-	}
-	for n, want := range map[int]string{
-		0: "0 B", 999: "999 B", 1000: "1,000 B", 99_999: "99,999 B", 100_000: "100 kB", 9_999_999: "9999 kB", 10_000_000: "10 MB", 1 << 40: "1099511 MB",
-	} {
-		if got := bytesText(n).String(); got != want {
-			t.Errorf("%d bytes are %q, want %q", n, got, want)
-		}
-	}
-	for n, want := range map[int]string{0: "0", 12: "12", 123: "123", 1234: "1,234", 123456: "123,456", 1234567: "1,234,567"} {
-		if got := commas(n).String(); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-	for _, c := range [][3]time.Duration{{1, 3, 2}, {0, 0, 0}, {3, 1, stream.NoTime}, {stream.NoTime, 3, stream.NoTime}, {1, stream.NoTime, stream.NoTime}} {
-		if got := since(c[0], c[1]); got != c[2] {
-			t.Errorf("from %d to %d is %d", c[0], c[1], got)
-		}
-	}
-	if plural(1, "turn").String() != "1 turn" || plural(0, "turn").String() != "0 turns" || plural(1200, "turn").String() != "1,200 turns" {
-		t.Error(plural(1, "turn"), plural(0, "turn"), plural(1200, "turn"))
-	}
-}
-
-func TestShortID(t *testing.T) {
-	for _, c := range []struct {
-		id    string
-		cells int
-		want  string
-	}{
-		{"", 20, ""}, {"toolu_01", 8, "toolu_01"}, {"toolu_01", 7, ""}, {"toolu_01Hx7Zq9Q", 12, "toolu_..Zq9Q"}, {"toolu_01Hx7Zq9Q", 8, "to..Zq9Q"},
-		{"⟨U+202E⟩⟨U+202E⟩", 10, "⟨U+202E⟩⟨…"}, {"日本語日本語", 8, "日本語…"},
-	} {
-		if got := shortID(display.Clean(c.id), c.cells); got.String() != c.want || got.Width() > c.cells {
-			t.Errorf("%q in %d cells: %q, want %q", c.id, c.cells, got, c.want)
-		}
 	}
 }
 

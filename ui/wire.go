@@ -9,12 +9,13 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // wire is the pane of the frames behind the chosen call, or behind the whole
 // turn. Its rows are events, because one frame may bring several.
 type wire struct {
-	window
+	screen.Window
 	of     choice
 	next   int     // first event of the timeline not looked at
 	events []int32 // events shown, one a row
@@ -26,20 +27,21 @@ type wire struct {
 
 // show changes to another call or turn.
 func (w *wire) show(c choice) {
-	if c == w.of {
+	if c.ref() == w.of.ref() {
+		w.of = c
 		return
 	}
 	*w = wire{of: c}
-	w.stick = c.call != nil && c.call.Arriving()
+	w.Stick = c.call != nil && c.call.Arriving()
 	if c.turn != nil {
 		w.next = int(c.turn.OpenedBy)
 	}
 }
 
 // extend takes the events that are new.
-func (w *wire) extend(tl *stream.Timeline, height int) {
-	for ; w.of.turn != nil && w.next < tl.Len(); w.next++ {
-		e := tl.Event(w.next)
+func (w *wire) extend(v *providers.View, height int) {
+	for ; w.of.turn != nil && w.next < v.Events(); w.next++ {
+		e := v.Event(w.next)
 		if e.Turn != w.of.turn.Number || !w.wants(e) {
 			continue
 		}
@@ -50,7 +52,7 @@ func (w *wire) extend(tl *stream.Timeline, height int) {
 		w.events = append(w.events, int32(w.next))
 		w.deltas = append(w.deltas, delta)
 	}
-	w.resize(len(w.events), max(1, height-w.detailRows(height)))
+	w.Resize(len(w.events), max(1, height-w.detailRows(height)))
 }
 
 // wants reports whether an event of the turn belongs to what is shown.
@@ -82,10 +84,10 @@ func (w *wire) detailRows(height int) int {
 
 // chosen is the bytes of the arguments that the selected row brought.
 func (w *wire) chosen() span {
-	if w.at >= len(w.deltas) || w.of.call == nil || w.deltas[w.at] < 0 {
+	if w.At >= len(w.deltas) || w.of.call == nil || w.deltas[w.At] < 0 {
 		return span{}
 	}
-	start, end := w.of.call.DeltaSpan(int(w.deltas[w.at]))
+	start, end := w.of.call.DeltaSpan(int(w.deltas[w.At]))
 	return span{start, end}
 }
 
@@ -99,7 +101,7 @@ func (w *wire) point(s span) {
 	deltas := w.of.call.Deltas()
 	if first := w.of.call.DeltaAt(s.start); first < len(deltas) {
 		if row, ok := slices.BinarySearch(w.events, deltas[first].Event); ok {
-			w.moveTo(row)
+			w.MoveTo(row)
 		}
 	}
 }
@@ -114,117 +116,117 @@ func (w *wire) lit(row int) bool {
 }
 
 // draw writes row n of the pane into the field.
-func (w *wire) draw(p *pen, in *providers.Inspector, n int, focused bool) {
-	defer p.fill(bare)
-	if n >= w.height {
-		w.drawFrame(p, in, n-w.height)
+func (w *wire) draw(p *screen.Pen, v *providers.View, n int, focused bool) {
+	defer p.Fill(screen.Bare)
+	if n >= w.Height {
+		w.drawFrame(p, v, n-w.Height)
 		return
 	}
-	row := w.top + n
+	row := w.Top + n
 	if row >= len(w.events) {
 		return
 	}
-	e := in.Timeline.Event(int(w.events[row]))
-	g := bare
+	e := v.Event(int(w.events[row]))
+	g := screen.Bare
 	switch {
-	case row == w.at && focused:
-		g = selected
-	case w.lit(row), row == w.at && w.open:
-		g = linked
+	case row == w.At && focused:
+		g = screen.Selected
+	case w.lit(row), row == w.At && w.open:
+		g = screen.Linked
 	}
 	mark := display.Lit(" ")
-	if g != bare || w.hits[row] {
-		mark = p.glyph.mark
+	if g != screen.Bare || w.hits[row] {
+		mark = p.Glyph.Mark
 	}
-	p.put(accent, g, mark)
+	p.Put(screen.Accent, g, mark)
 	number := "#" + fmt.Sprint(e.Frame+1)
 	if e.Kind == stream.SentBack {
 		number = "" // it is no frame of this response
 	}
-	p.put(muted, g, p.draw.Format("%5s ", number))
-	if at := timeText(since(w.of.turn.OpenedAt, e.At)); !at.Empty() {
-		p.put(muted, g, p.draw.Format("%8s ", "+"+at.String()))
+	p.Put(screen.Muted, g, p.Format("%5s ", number))
+	if at := screen.Time(screen.Since(w.of.turn.OpenedAt, e.At)); !at.Empty() {
+		p.Put(screen.Muted, g, p.Format("%8s ", "+"+at.String()))
 	}
 	if e.Kind == stream.SentBack {
-		drawReturn(p, in.Session(), e, g, w.of.call == nil)
+		drawReturn(p, v.Session(), e, g, w.of.call == nil)
 	} else {
 		drawEvent(p, e, g)
 	}
-	p.fill(g)
+	p.Fill(g)
 }
 
 // drawEvent writes what an event is and what it says.
-func drawEvent(p *pen, e stream.Event, g ground) {
-	r, text, more := plain, e.Text, e.More
+func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
+	r, text, more := screen.Plain, e.Text, e.More
 	if more == nil {
 		more = new(stream.Detail)
 	}
 	switch e.Kind {
 	case stream.Args, stream.Rewrite:
-		r = stringToken
+		r = screen.StringToken
 		if more.Source != "" { // the wire's own form, then what was made of it
-			p.put(muted, g, p.draw.Format("%-10s ", e.Kind))
-			p.outside(plain, g, more.Source)
-			p.put(muted, g, p.glyph.sep.Between(" ", " "))
-			p.raw(r, g, []byte(text[:min(len(text), max(mostName, 64*p.left))]))
+			p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
+			p.Outside(screen.Plain, g, more.Source)
+			p.Put(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
+			p.Raw(r, g, []byte(text[:min(len(text), max(screen.MostName, 64*p.Left))]))
 			return
 		}
 		if text == "" {
 			text = "(empty)"
-			r = muted
+			r = screen.Muted
 		}
 	case stream.TurnOpen, stream.TurnMeta:
-		text = strings.TrimSpace(short(more.Model) + " " + short(more.ID))
+		text = strings.TrimSpace(screen.Short(more.Model) + " " + screen.Short(more.ID))
 	case stream.CallOpen, stream.CallMeta:
-		r, text = accent, strings.TrimSpace(short(more.Name)+" "+short(more.ID))
+		r, text = screen.Accent, strings.TrimSpace(screen.Short(more.Name)+" "+screen.Short(more.ID))
 		if more.Copies > 0 {
 			text = fmt.Sprintf("said %d times, the same", more.Copies)
 		}
 	case stream.Answer:
-		text = "for " + short(more.ID+more.Name)
+		text = "for " + screen.Short(more.ID+more.Name)
 	case stream.UsageEvent:
-		text = usageText(more.Usage, p.glyph.dot)
+		text = usageText(more.Usage, p.Glyph.Dot)
 	case stream.Failure, stream.Fault:
-		r = bad
+		r = screen.Bad
 	case stream.Gap:
-		r = caution
+		r = screen.Caution
 	case stream.Heartbeat:
-		r = muted
+		r = screen.Muted
 	}
-	p.put(muted, g, p.draw.Format("%-10s ", e.Kind))
-	p.raw(r, g, []byte(text[:min(len(text), max(mostName, 64*p.left))])) // it may be all arguments at once
+	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
+	p.Raw(r, g, []byte(text[:min(len(text), max(screen.MostName, 64*p.Left))])) // it may be all arguments at once
 }
 
 // drawFrame writes row n of the selected frame's own bytes.
-func (w *wire) drawFrame(p *pen, in *providers.Inspector, n int) {
-	if w.at >= len(w.events) {
+func (w *wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
+	if w.At >= len(w.events) {
 		return
 	}
-	x := in.Exchange(w.of.turn.Exchange)
-	e := in.Timeline.Event(int(w.events[w.at]))
+	x := v.Exchange(w.of.turn.Exchange)
+	e := v.Event(int(w.events[w.At]))
 	if e.Kind == stream.SentBack {
 		if n == 0 {
-			p.say(muted, p.draw.Format("%s no frame here: %s has it", display.Repeat(p.glyph.line, 2), requestName(in.Session(), e.More.Exchange)))
+			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), requestName(v.Session(), e.More.Exchange)))
 		}
 		return
 	}
 	start, end := x.Response.FrameSpan(e.Frame)
 	if n == 0 {
 		record, _ := x.Response.RecordAt(start)
-		dot, line := p.glyph.dot.Between(" ", " "), display.Repeat(p.glyph.line, 2)
-		p.say(muted, p.draw.Format("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
-			commas(int(start)), commas(int(end))))
+		dot, line := p.Glyph.Dot.Between(" ", " "), display.Repeat(p.Glyph.Line, 2)
+		p.Say(screen.Muted, p.Format("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
+			screen.Count(int(start)), screen.Count(int(end))))
 		return
 	}
 	// A frame that ended with a CR left its LF to this one.
 	text := bytes.TrimLeft(x.Response.Bytes(start, min(end, start+maxFrameShown)), "\r\n")
-	width := max(p.left-1, 1)
+	width := max(p.Left-1, 1)
 	for i := 1; i < n && len(text) > 0; i++ {
-		text = text[lineLen(p.draw, text, width):]
+		text = text[lineLen(p.Drawer, text, width):]
 	}
-	p.spaces(bare, 1)
-	line := text[:lineLen(p.draw, text, width)]
-	p.raw(plain, bare, trimEnd(line))
+	p.Spaces(screen.Bare, 1)
+	line := text[:lineLen(p.Drawer, text, width)]
+	p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line))
 }
 
 // maxFrameShown is how many bytes of a frame are looked at for its few rows.
@@ -246,14 +248,6 @@ func lineLen(draw display.Drawer, text []byte, width int) (n int) {
 	return n
 }
 
-// trimEnd drops the line end, which the row shows by ending.
-func trimEnd(line []byte) []byte {
-	if n := len(line); n > 0 && line[n-1] == '\n' {
-		return line[:n-1]
-	}
-	return line
-}
-
 // usageText is token counts in words, with a sign between them.
 func usageText(u stream.Usage, sign display.Text) string {
 	var parts []string
@@ -263,7 +257,7 @@ func usageText(u stream.Usage, sign display.Text) string {
 	}{{"in", u.Input}, {"cached", u.CacheRead}, {"written", u.CacheWrite}, {"out", u.Output}, {"reasoning", u.Reasoning},
 		{"processed in", u.SeenInput}, {"processed out", u.SeenOutput}} {
 		if f.count.Told && (f.count.N > 0 || f.word == "in" || f.word == "out") {
-			parts = append(parts, f.word+" "+commas(int(f.count.N)).String())
+			parts = append(parts, f.word+" "+screen.Count(int(f.count.N)).String())
 		}
 	}
 	if u.Tier != "" {
@@ -273,10 +267,10 @@ func usageText(u stream.Usage, sign display.Text) string {
 }
 
 // find remembers which rows hold query.
-func (w *wire) find(tl *stream.Timeline, query string) (rows []int) {
+func (w *wire) find(v *providers.View, query string) (rows []int) {
 	w.hits = map[int]bool{}
 	for row, n := range w.events {
-		e := tl.Event(int(n))
+		e := v.Event(int(n))
 		text := e.Kind.String() + " " + e.Text
 		if e.More != nil {
 			text += " " + e.More.Model + " " + e.More.Name + " " + e.More.ID + " " + e.More.Source

@@ -1,4 +1,4 @@
-package ui
+package screen
 
 import (
 	"strconv"
@@ -8,19 +8,19 @@ import (
 	"toolscope/ui/display"
 )
 
-// bytesText is a size: exact with separators while that is short.
-func bytesText(n int) display.Text {
+// Bytes is a size: exact with separators while that is short.
+func Bytes(n int) display.Text {
 	switch {
 	case n < 100_000:
-		return commas(n).Between("", " B")
+		return Count(n).Between("", " B")
 	case n < 10_000_000:
 		return display.Format("%d kB", n/1000)
 	}
 	return display.Format("%d MB", n/1_000_000)
 }
 
-// commas is n with a separator between thousands.
-func commas(n int) display.Text {
+// Count is n with a separator between thousands.
+func Count(n int) display.Text {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -28,8 +28,8 @@ func commas(n int) display.Text {
 	return display.Clean(s)
 }
 
-// timeText is a duration, cut off after three digits at most; "" for no time.
-func timeText(d time.Duration) display.Text {
+// Time is a duration, cut off after three digits at most; "" for no time.
+func Time(d time.Duration) display.Text {
 	switch {
 	case d < 0:
 		return display.Text{}
@@ -43,27 +43,27 @@ func timeText(d time.Duration) display.Text {
 	return display.Format("%d:%02d m", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// since is the time from one moment to another, or NoTime if either is unknown.
-func since(from, to time.Duration) time.Duration {
+// Since is the time from one moment to another, or NoTime if either is unknown.
+func Since(from, to time.Duration) time.Duration {
 	if from < 0 || to < 0 || to < from {
 		return stream.NoTime
 	}
 	return to - from
 }
 
-// callTime is how long a call took to arrive, so far: NoTime before its first
+// CallTime is how long a call took to arrive, so far: NoTime before its first
 // argument.
-func callTime(c *stream.Call) time.Duration {
+func CallTime(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {
-		return since(c.OpenedAt, c.SealedAt)
+		return Since(c.OpenedAt, c.SealedAt)
 	}
-	return since(c.OpenedAt, c.LastArgAt)
+	return Since(c.OpenedAt, c.LastArgAt)
 }
 
-// plural is "1 thing" or "2 things".
-func plural(n int, thing string) display.Text {
+// Plural is "1 thing" or "2 things".
+func Plural(n int, thing string) display.Text {
 	if n == 1 {
 		return display.Clean("1 " + thing)
 	}
-	return display.Clean(commas(n).String() + " " + thing + "s")
+	return display.Clean(Count(n).String() + " " + thing + "s")
 }

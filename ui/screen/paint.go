@@ -1,0 +1,165 @@
+package screen
+
+import (
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/themes"
+)
+
+// Role is what a piece of text is, which decides how it looks.
+type Role uint8
+
+const (
+	Plain Role = iota
+	Live
+	Good
+	Caution
+	Bad
+	Muted
+	Accent
+	KeyToken
+	StringToken
+	EscapeToken
+	NumberToken
+	LiteralToken
+	PunctToken
+	JunkToken
+	Tentative
+	NumRoles
+)
+
+// Ground is what a piece of text lies on.
+type Ground uint8
+
+const (
+	Bare     Ground = iota
+	Selected        // the selection
+	Linked          // what the selection points at
+	Match           // a search hit
+	Growing         // the token that may still grow
+	Gone            // what the model wrote and is not sent
+	Added           // what is sent and the model did not write
+	NumGrounds
+)
+
+// Paints are the escape sequences of a theme at a colour depth, made once:
+// the only SGR the program writes.
+type Paints struct {
+	on    [NumRoles][NumGrounds]string
+	depth termenv.Profile
+	Theme themes.Theme
+}
+
+const paintOff = "\x1b[0m"
+
+func NewPaints(t themes.Theme, depth termenv.Profile) *Paints {
+	p := &Paints{depth: depth, Theme: t}
+	inks := [NumRoles]themes.Ink{
+		Live: t.Live, Good: t.Good, Caution: t.Caution, Bad: t.Bad, Muted: t.Muted, Accent: t.Accent,
+		KeyToken: t.Key, StringToken: t.String, EscapeToken: t.Escape, NumberToken: t.Number,
+		LiteralToken: t.Literal, PunctToken: t.Punct, JunkToken: t.Junk, Tentative: t.Tentative,
+	}
+	grounds := [NumGrounds]themes.Ink{
+		Selected: t.Selection, Linked: t.Linked, Match: {Reverse: true}, Growing: t.Open,
+		Gone:  {FG: t.Bad.FG, Bold: t.Bad.Bold, Underline: true},
+		Added: {FG: t.Good.FG, Bold: t.Good.Bold, Underline: true},
+	}
+	if depth == termenv.Ascii { // without colours, attributes must carry the difference
+		grounds[Selected] = themes.Ink{Reverse: true}
+		grounds[Linked] = themes.Ink{Underline: true, Bold: true}
+		grounds[Gone] = themes.Ink{Reverse: true}
+		grounds[Added] = themes.Ink{Underline: true, Bold: true}
+	}
+	for r, ink := range inks {
+		for g, under := range grounds {
+			p.on[r][g] = p.sgr(ink.With(under))
+		}
+	}
+	return p
+}
+
+// On is what turns a look on, "" for plain.
+func (p *Paints) On(r Role, g Ground) string { return p.on[r][g] }
+
+// A Paint is how text looks that has a colour of its own, such as that of code.
+type Paint struct{ on string }
+
+// Of is the paint of an ink.
+func (p *Paints) Of(i themes.Ink) Paint { return Paint{p.sgr(i)} }
+
+// sgr is the escape sequence that turns ink on, "" for plain. Without colours
+// the attributes stay: they are what tells a selection then.
+func (p *Paints) sgr(i themes.Ink) string {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetColorProfile(p.depth)
+	if p.depth == termenv.Ascii {
+		i.FG, i.BG = "", ""
+		r.SetColorProfile(termenv.ANSI)
+	}
+	on, _, _ := strings.Cut(i.Style().Renderer(r).Render("x"), "x")
+	return on
+}
+
+// TokenRoles is how each kind of token looks.
+var TokenRoles = [...]Role{
+	stream.Space: Plain, stream.ObjectOpen: PunctToken, stream.ObjectClose: PunctToken, stream.ArrayOpen: PunctToken,
+	stream.ArrayClose: PunctToken, stream.Colon: PunctToken, stream.Comma: PunctToken, stream.Key: KeyToken,
+	stream.String: StringToken, stream.Number: NumberToken, stream.True: LiteralToken, stream.False: LiteralToken,
+	stream.Null: LiteralToken, stream.Junk: JunkToken,
+}
+
+// StatusRoles is the colour of each status; the glyph and the word say the same.
+var StatusRoles = [stream.NumStatus]Role{
+	stream.Waiting: Muted, stream.Streaming: Live, stream.LooksDone: Caution, stream.Complete: Good,
+	stream.NoArguments: Good, stream.CutShort: Bad, stream.Malformed: Bad, stream.NotObject: Caution,
+	stream.Aborted: Bad, stream.Rejected: Bad, stream.Unseen: Caution,
+}
+
+// CallRole is the colour of a call's status. That the client stopped it is not bad.
+func CallRole(c *stream.Call) Role {
+	if c.Stopped() {
+		return Muted
+	}
+	return StatusRoles[c.Status()]
+}
+
+// TurnLook is the status whose glyph a turn shares with calls, its colour and its
+// word.
+func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
+	st := turnStatus[t.Phase()]
+	switch {
+	case t.Closed() && t.Phase() == stream.TurnIsOpen:
+		return stream.Unseen, StatusRoles[stream.Unseen], stream.Unseen.String()
+	case st == stream.Aborted && t.EndedBy == stream.Client:
+		return st, Muted, t.Phase().String()
+	}
+	return st, StatusRoles[st], t.Phase().String()
+}
+
+var SeverityRoles = [...]Role{stream.Info: Muted, stream.Warn: Caution, stream.Error: Bad}
+
+// turnStatus is the glyph a turn shares with calls.
+var turnStatus = [...]stream.Status{
+	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
+	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
+}
+
+// OutcomeRoles is the colour of each outcome; the glyph and the word say the same.
+var OutcomeRoles = [...]Role{
+	replay.Verbatim: Good, replay.AssumedEmpty: Good, replay.Parsed: Good, replay.Reformatted: Caution, replay.Wrapped: Caution,
+	replay.Repaired: Caution, replay.Emptied: Bad, replay.Dropped: Bad, replay.Rejected: Bad, replay.Unknown: Caution,
+}
+
+// LossFindings is the severity of findings whose sign a loss has.
+var LossFindings = [...]stream.Severity{
+	replay.Info: stream.Info, replay.Low: stream.Info, replay.Medium: stream.Warn, replay.High: stream.Error, replay.Critical: stream.Error,
+}
+
+// LossRoles is the colour of each severity; its word says the same.
+var LossRoles = [...]Role{replay.Info: Muted, replay.Low: Muted, replay.Medium: Caution, replay.High: Bad, replay.Critical: Bad}

@@ -1,0 +1,194 @@
+package screen
+
+import "toolscope/ui/display"
+
+// Pen writes one frame, field by field. A field never gets wider than it was
+// begun with: what does not fit is cut off, what is missing is filled.
+type Pen struct {
+	display.Drawer
+	b     []byte
+	Left  int // cells still free in the field
+	Ink   *Paints
+	Glyph *Glyphs
+}
+
+// Field begins a field of so many cells.
+func (p *Pen) Field(cells int) { p.Left = max(cells, 0) }
+
+// Put writes text that is safe to draw.
+func (p *Pen) Put(r Role, g Ground, t display.Text) {
+	p.Paint(Paint{p.Ink.on[r][g]}, t)
+}
+
+// Paint writes text in a paint.
+func (p *Pen) Paint(as Paint, t display.Text) {
+	t = p.Truncate(t, p.Left)
+	if t.Empty() {
+		return
+	}
+	p.b = append(p.b, as.on...)
+	p.b = append(p.b, t.String()...)
+	p.off(as.on)
+	p.Left -= t.Width()
+}
+
+// Say writes text on no ground.
+func (p *Pen) Say(r Role, t display.Text) { p.Put(r, Bare, t) }
+
+func (p *Pen) off(on string) {
+	if on != "" {
+		p.b = append(p.b, paintOff...)
+	}
+}
+
+// MostName is how many bytes of a name are looked at when a row shows its
+// start: no window is as wide, and a name may be as long as a response.
+const MostName = 1 << 10
+
+// Short is as much of a name as a row may show.
+func Short(name string) string { return name[:min(len(name), MostName)] }
+
+// Name is as much of a name as a row may show, cleaned.
+func (p *Pen) Name(name string) display.Text { return p.Clean(Short(name)) }
+
+// Outside writes text that came from outside, cleaned.
+func (p *Pen) Outside(r Role, g Ground, s string) {
+	if s != "" {
+		p.Put(r, g, p.Name(s))
+	}
+}
+
+// Raw writes bytes from outside, cleaned as they are written, and cuts them
+// where the field ends.
+func (p *Pen) Raw(r Role, g Ground, b []byte) {
+	on := p.Ink.on[r][g]
+	p.b = append(p.b, on...)
+	for len(b) > 0 && p.Left > 0 {
+		if n := min(display.PlainLen(b), p.Left); n > 0 {
+			p.b = append(p.b, b[:n]...)
+			p.Left -= n
+			b = b[n:]
+			continue
+		}
+		n, cells := p.Measure(b)
+		if cells > p.Left {
+			break
+		}
+		p.b = p.AppendClean(p.b, b[:n])
+		p.Left -= cells
+		b = b[n:]
+	}
+	p.off(on)
+}
+
+// Spaces writes up to n blank cells.
+func (p *Pen) Spaces(g Ground, n int) {
+	n = min(n, p.Left)
+	if n <= 0 {
+		return
+	}
+	on := p.Ink.on[Plain][g]
+	if g == Growing {
+		on = ""
+	}
+	p.Left -= n
+	p.b = append(p.b, on...)
+	for ; n > len(blanks); n -= len(blanks) {
+		p.b = append(p.b, blanks...)
+	}
+	p.b = append(p.b, blanks[:n]...)
+	p.off(on)
+}
+
+const blanks = "                                                                "
+
+// Fill ends the field.
+func (p *Pen) Fill(g Ground) { p.Spaces(g, p.Left) }
+
+// Tail writes t flush right, and in front of it spaces; it leaves out what
+// does not fit.
+func (p *Pen) Tail(r Role, g Ground, t display.Text) {
+	if w := t.Width(); w <= p.Left {
+		p.Spaces(g, p.Left-w)
+		p.Put(r, g, t)
+	}
+}
+
+// Newline begins the next row of the frame.
+func (p *Pen) Newline() { p.b = append(p.b, '\n') }
+
+// Reset begins a new frame.
+func (p *Pen) Reset() { p.b = p.b[:0] }
+
+// Frame is what was written since.
+func (p *Pen) Frame() string { return string(p.b) }
+
+// Caption writes a line with a title on it, and the first of some notes that
+// there is room for.
+func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
+	p.Say(Muted, display.Join(p.Glyph.Line, p.Glyph.Line, display.Lit(" ")))
+	p.Put(r, Bare, p.Truncate(title, p.Left-1))
+	for _, note := range notes {
+		if note.Width()+3 <= p.Left {
+			p.Put(Muted, Bare, note.Between("  ", ""))
+			break
+		}
+	}
+	p.Spaces(Bare, 1)
+	p.Say(Muted, display.Repeat(p.Glyph.Line, max(p.Left, 0)))
+}
+
+// Title writes the first row of a pane.
+func (p *Pen) Title(title, note display.Text, focused bool) {
+	r := Muted
+	if focused {
+		r = Accent
+	}
+	p.Say(r, title.Between(" ", ""))
+	if !note.Empty() {
+		p.Say(Muted, note.Between("  ", ""))
+	}
+	p.Fill(Bare)
+}
+
+// Ends is a long text without its middle.
+func Ends(s string) string {
+	if len(s) <= MostName {
+		return s
+	}
+	return s[:MostName/2] + s[len(s)-MostName/2:]
+}
+
+// ShortID is an id that fits into so many cells: its ends matter most.
+func ShortID(id display.Text, cells int) display.Text {
+	s, w := id.String(), id.Width()
+	switch {
+	case cells < 8 || w == 0:
+		return display.Text{}
+	case w <= cells:
+		return id
+	case w != len(s): // not plain ASCII: cut at the end
+		return display.Drawer{}.Truncate(id, cells)
+	}
+	return display.Clean(s[:cells-6] + ".." + s[w-4:])
+}
+
+// Hints writes as many hints as fit.
+func (p *Pen) Hints(keys []string) {
+	line := display.Text{}
+	for _, key := range keys {
+		if line.Width()+3+len(key) > p.Left {
+			break
+		}
+		line = display.Join(line, display.Lit("   "), p.Clean(key))
+	}
+	p.Put(Muted, Bare, display.Skip(line, 2))
+}
+
+// TrimEnd drops the line end, which the row shows by ending.
+func TrimEnd(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		return line[:n-1]
+	}
+	return line
+}

@@ -1,0 +1,56 @@
+package screen
+
+import (
+	"testing"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+func TestUnits(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		stream.NoTime: "", 0: "0 ms", 999 * time.Microsecond: "0 ms", 999999 * time.Microsecond: "999 ms", time.Second: "1.00 s",
+		9999 * time.Millisecond: "9.99 s", 10 * time.Second: "10.0 s", 59999 * time.Millisecond: "59.9 s", time.Minute: "1:00 m",
+		90 * time.Second: "1:30 m", 3599 * time.Second: "59:59 m", 100 * time.Minute: "100:00 m",
+	} {
+		if got := Time(d).String(); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+	for n, want := range map[int]string{
+		0: "0 B", 999: "999 B", 1000: "1,000 B", 99_999: "99,999 B", 100_000: "100 kB", 9_999_999: "9999 kB", 10_000_000: "10 MB", 1 << 40: "1099511 MB",
+	} {
+		if got := Bytes(n).String(); got != want {
+			t.Errorf("%d bytes are %q, want %q", n, got, want)
+		}
+	}
+	for n, want := range map[int]string{0: "0", 12: "12", 123: "123", 1234: "1,234", 123456: "123,456", 1234567: "1,234,567"} {
+		if got := Count(n).String(); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+	for _, c := range [][3]time.Duration{{1, 3, 2}, {0, 0, 0}, {3, 1, stream.NoTime}, {stream.NoTime, 3, stream.NoTime}, {1, stream.NoTime, stream.NoTime}} {
+		if got := Since(c[0], c[1]); got != c[2] {
+			t.Errorf("from %d to %d is %d", c[0], c[1], got)
+		}
+	}
+	if Plural(1, "turn").String() != "1 turn" || Plural(0, "turn").String() != "0 turns" || Plural(1200, "turn").String() != "1,200 turns" {
+		t.Error(Plural(1, "turn"), Plural(0, "turn"), Plural(1200, "turn"))
+	}
+}
+
+func TestShortID(t *testing.T) {
+	for _, c := range []struct {
+		id    string
+		cells int
+		want  string
+	}{
+		{"", 20, ""}, {"toolu_01", 8, "toolu_01"}, {"toolu_01", 7, ""}, {"toolu_01Hx7Zq9Q", 12, "toolu_..Zq9Q"}, {"toolu_01Hx7Zq9Q", 8, "to..Zq9Q"},
+		{"⟨U+202E⟩⟨U+202E⟩", 10, "⟨U+202E⟩⟨…"}, {"日本語日本語", 8, "日本語…"},
+	} {
+		if got := ShortID(display.Clean(c.id), c.cells); got.String() != c.want || got.Width() > c.cells {
+			t.Errorf("%q in %d cells: %q, want %q", c.id, c.cells, got, c.want)
+		}
+	}
+}

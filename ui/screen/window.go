@@ -1,0 +1,55 @@
+package screen
+
+// Window is a cursor in a list of rows of which some are visible: the movement
+// that all panes share. It holds no rows, so a list may be as long as it likes.
+type Window struct {
+	Rows   int  // how many there are
+	Height int  // how many are visible
+	Top    int  // first visible row
+	At     int  // the cursor
+	Stick  bool // keep the end in view
+}
+
+// Resize sets the number of rows there are and that are visible.
+func (w *Window) Resize(rows, height int) {
+	w.Rows, w.Height = rows, max(height, 1)
+	if w.Stick {
+		w.At = rows - 1
+	}
+	w.settle()
+}
+
+// settle keeps the cursor on a row and the row in view.
+func (w *Window) settle() {
+	w.At = max(0, min(w.At, w.Rows-1))
+	w.Top = min(max(w.Top, w.At-w.Height+1), w.At)
+	w.Top = max(0, min(w.Top, w.Rows-w.Height))
+}
+
+// MoveTo puts the cursor on a row.
+func (w *Window) MoveTo(row int) {
+	w.Stick = false
+	w.At = row
+	w.settle()
+}
+
+// Scroll moves the view where there is no cursor to see.
+func (w *Window) Scroll(top int) {
+	w.Top = max(0, min(top, w.Rows-w.Height))
+	w.At = w.Top
+}
+
+// Pages is the window as movement keys see it when they scroll.
+func (w *Window) Pages() Window { return Window{At: w.Top, Rows: w.Rows, Height: w.Height} }
+
+// Center puts the cursor on a row and the row in the middle.
+func (w *Window) Center(row int) {
+	w.MoveTo(row)
+	w.Top = w.At - w.Height/2
+	w.settle()
+}
+
+func (w *Window) End() {
+	w.MoveTo(w.Rows - 1)
+	w.Stick = true
+}
