@@ -23,6 +23,13 @@ var argumentDeltas = []struct {
 		},
 		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"ARGS"}}`,
 	},
+	{
+		"bedrock", []string{
+			`messageStart {"role":"assistant"}`,
+			`contentBlockStart {"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"tooluse_1","name":"write_file"}}}`,
+		},
+		`contentBlockDelta {"contentBlockIndex":0,"delta":{"toolUse":{"input":"ARGS"}},"p":"abcdefgh"}`,
+	},
 }
 
 // argumentPieces are pieces of arguments, as the inside of the string that holds them.

@@ -14,6 +14,7 @@ type Turn struct {
 	calls  map[int32]*Call
 	latest *Call // asked for last
 	client int   // calls for the client to run
+	lost   bool  // something of a call came whose beginning did not
 
 	mused   bool  // what came last is reasoning that is not signed yet
 	thought int32 // the block it is in
@@ -123,7 +124,7 @@ func (t *Turn) Stop(reason string, codes map[string]stream.Code) stream.Code {
 	switch {
 	case !known:
 		t.Find(FinishUnknown, "stop reason %q is not documented", reason)
-	case reason == "tool_use" && t.client == 0:
+	case reason == "tool_use" && t.client == 0 && !t.lost:
 		t.Find(FinishWithoutCall, "the stop reason is tool_use, but no call came: it was dropped on the way")
 	case reason == "end_turn" && t.client > 0:
 		t.Find(FinishStop, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them")
@@ -174,14 +175,23 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 // Call is the call that was opened in a slot last. Of a slot that never was opened it is one that
 // nothing announced: the session says so.
 func (t *Turn) Call(slot int32) *Call {
+	c := t.CallIn(slot)
+	if c == nil {
+		c = t.handle(slot)
+		t.lost = true
+	}
+	return c
+}
+
+// CallIn is the call that was opened in a slot last, nil if nothing came of one.
+func (t *Turn) CallIn(slot int32) *Call {
 	if c := t.latest; c != nil && c.Slot == slot {
 		return c
 	}
 	c := t.calls[slot]
-	if c == nil {
-		c = t.handle(slot)
+	if c != nil {
+		t.latest = c
 	}
-	t.latest = c
 	return c
 }
 
