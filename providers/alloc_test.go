@@ -30,6 +30,12 @@ var argumentDeltas = []struct {
 		},
 		`contentBlockDelta {"contentBlockIndex":0,"delta":{"toolUse":{"input":"ARGS"}},"p":"abcdefgh"}`,
 	},
+	{
+		"gemini", []string{
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"write_file","willContinue":true}}],"role":"model"}}],"usageMetadata":{"promptTokenCount":100,"trafficType":"ON_DEMAND"},"modelVersion":"gemini-x","responseId":"r1"}`,
+		},
+		`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.content","stringValue":"ARGS","willContinue":true}],"willContinue":true}}],"role":"model"}}],"usageMetadata":{"promptTokenCount":100,"trafficType":"ON_DEMAND"},"modelVersion":"gemini-x","responseId":"r1"}`,
+	},
 }
 
 // argumentPieces are pieces of arguments, as the inside of the string that holds them.

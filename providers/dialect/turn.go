@@ -55,7 +55,7 @@ func (t *Turn) Learn(id, model Raw) {
 
 // Text appends the content of a string to the answer.
 func (t *Turn) Text(v Raw) {
-	if v.IsString() && !v.Empty() {
+	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.TextDelta, Text: t.out.hold(v)})
 		t.mused = false
 	}
@@ -63,7 +63,7 @@ func (t *Turn) Text(v Raw) {
 
 // Think appends the content of a string to the reasoning, in a block of it.
 func (t *Turn) Think(block int32, v Raw) {
-	if v.IsString() && !v.Empty() {
+	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.hold(v)})
 		t.mused, t.thought = true, block
 	}
@@ -71,7 +71,7 @@ func (t *Turn) Think(block int32, v Raw) {
 
 // Sign takes the signature of a block of reasoning, which may be of reasoning that is not shown.
 func (t *Turn) Sign(block int32, signature Raw) {
-	if !signature.IsString() || signature.Empty() {
+	if !signature.HasText() {
 		return
 	}
 	if !t.mused || t.thought != block {
@@ -83,7 +83,7 @@ func (t *Turn) Sign(block int32, signature Raw) {
 // Signed takes a signature of what came last, or with stream.SignedHidden all there is of some
 // reasoning. item is the id of the item it stands in, where that has one.
 func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
-	if !signature.IsString() || signature.Empty() {
+	if !signature.HasText() {
 		return
 	}
 	e := stream.Event{Kind: stream.Signed, Code: code, Text: t.out.hold(signature)}
@@ -93,6 +93,26 @@ func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
 	t.emit(e)
 	t.mused = false
 }
+
+// Part takes a part of Google's protocols that is text or a thought, or nothing but a signature. The
+// signature of a thought may come in an empty part behind it. Behind a text such a part stands for
+// itself: Google wants signed parts back as they were, not merged with others ("Thought signatures"
+// at ai.google.dev).
+func (t *Turn) Part(text, signature Raw, thought bool) {
+	code := stream.SignedShown
+	if !text.HasText() && !(thought && t.mused) {
+		code = stream.SignedHidden
+	}
+	if thought {
+		t.Think(0, text)
+	} else {
+		t.Text(text)
+	}
+	t.Signed(signature, "", code)
+}
+
+// Other says that something came that is neither text nor reasoning.
+func (t *Turn) Other() { t.mused = false }
 
 // Mused reports whether what came last is reasoning that is not signed yet.
 func (t *Turn) Mused() bool { return t.mused }
