@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -145,6 +146,6 @@ type Refusal struct {
 }
 
 // Say fills the facts of a call into a refusal.
-func Say(refusal string, id, name string, n string) string {
-	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", n).Replace(refusal)
+func Say(refusal, id, name string) string {
+	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", strconv.Itoa(len(id))).Replace(refusal)
 }

@@ -31,8 +31,7 @@ func AskedBy(history []dialect.Message) (a Asked) {
 
 // isCall reports whether a part of a message is a call the client has to answer.
 func isCall(m *dialect.Message, part int) bool {
-	p := &m.Parts[part]
-	return p.Kind == dialect.CallPart && !p.Server && m.Role == dialect.Assistant
+	return m.Role == dialect.Assistant && isClientCall(&m.Parts[part])
 }
 
 // opening is a hash of how a conversation begins: all the text of what the user

@@ -11,7 +11,7 @@ import (
 func (c *coercion) clean(p *dialect.Part) {
 	if p.Kind != dialect.CallPart && !utf8.Valid(p.Text) {
 		if text := valid(p.Text); string(text) != string(p.Text) {
-			c.lose(Loss{Kind: UnicodeSanitized, Message: "bytes of " + partWords[p.Kind] + " that are not UTF-8 become U+FFFD"})
+			c.lose(UnicodeSanitized.loss("bytes of %s that are not UTF-8 become U+FFFD", partWords[p.Kind]))
 			p.Text = text
 		}
 	}
@@ -31,7 +31,7 @@ func (c *coercion) clean(p *dialect.Part) {
 		}
 	}
 	if lost != "" {
-		c.lose(Loss{Kind: UnicodeSanitized, Message: "bytes of the " + lost + " that are not UTF-8 become U+FFFD"})
+		c.lose(UnicodeSanitized.loss("bytes of the %s that are not UTF-8 become U+FFFD", lost))
 	}
 	p.Raw = cleanRaw(p.Raw)
 }

@@ -55,7 +55,7 @@ func read(history []dialect.Message, to *dialect.Target) *past {
 				waiting.add(p, n)
 				sum.add(p.Name)
 				h.at[sum] = n + 1
-			case p.Kind == dialect.ResultPart && !p.Server:
+			case isResult(p):
 				n, ok := waiting.take(p, h.held)
 				if !ok {
 					h.alone = append(h.alone, lone{p, len(h.held)})

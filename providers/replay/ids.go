@@ -47,9 +47,9 @@ func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 	before, used := x.taken[made]
 	switch {
 	case used && before == id && id != "":
-		losses = append(losses, Loss{Kind: IDCollision, Message: fmt.Sprintf("an earlier call has the id %s too: a result cannot say which of them it answers", quote(id))})
+		losses = append(losses, IDCollision.loss("an earlier call has the id %s too: a result cannot say which of them it answers", quote(id)))
 	case used:
-		losses = append(losses, Loss{Kind: IDCollision, Message: fmt.Sprintf("%s and %s both become %s: a result cannot say which call it answers", quote(before), quote(id), quote(made))})
+		losses = append(losses, IDCollision.loss("%s and %s both become %s: a result cannot say which call it answers", quote(before), quote(id), quote(made)))
 	}
 	x.taken[made] = id
 	if id == "" {
@@ -71,13 +71,13 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 		if !x.rule.Takes(made) {
 			made = digest(made, x.rule)
 		}
-		return made, []Loss{{Kind: IDRewritten, Message: fmt.Sprintf("the call has no id and gets %s", made)}}
+		return made, []Loss{IDRewritten.loss("the call has no id and gets %s", made)}
 	case x.rule.Exact():
 		made := digest(id, x.rule)
 		if x.first {
 			made = firstOf(id, x.rule)
 		}
-		return made, []Loss{{Kind: IDRewritten, Message: fmt.Sprintf("%s becomes %s: an id has %d letters and digits here", quote(id), made, x.rule.Most)}}
+		return made, []Loss{IDRewritten.loss("%s becomes %s: an id has %d letters and digits here", quote(id), made, x.rule.Most)}
 	}
 	var losses []Loss
 	made := strings.Map(func(r rune) rune {
@@ -90,13 +90,13 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 		made = id
 	}
 	if made != id {
-		losses = append(losses, Loss{Kind: IDRewritten, Message: fmt.Sprintf("%s becomes %s: it has characters that ids must not have here", quote(id), quote(made))})
+		losses = append(losses, IDRewritten.loss("%s becomes %s: it has characters that ids must not have here", quote(id), quote(made)))
 	}
 	if most := x.rule.Most; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {
 			most-- // half a character is none
 		}
-		losses = append(losses, Loss{Kind: IDTruncated, Message: fmt.Sprintf("the id is cut from %d to %d bytes", len(made), most)})
+		losses = append(losses, IDTruncated.loss("the id is cut from %d to %d bytes", len(made), most))
 		made = made[:most]
 	}
 	if x.rule.Trim != "" {

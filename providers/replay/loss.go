@@ -1,6 +1,11 @@
 package replay
 
-import "toolscope/stream"
+import (
+	"fmt"
+	"slices"
+
+	"toolscope/stream"
+)
 
 // Severity says how bad a loss is.
 type Severity uint8
@@ -22,12 +27,8 @@ func (s Severity) String() string { return severityWords[s] }
 
 // FindSeverity is the severity of that name.
 func FindSeverity(name string) (Severity, bool) {
-	for i, word := range severityWords {
-		if word == name {
-			return Severity(i), true
-		}
-	}
-	return 0, false
+	i := slices.Index(severityWords[:], name)
+	return Severity(max(i, 0)), i >= 0
 }
 
 // A Kind of loss is a finding once a later request has shown it. It has a
@@ -36,6 +37,10 @@ type Kind struct {
 	*stream.Diagnosis
 	Severity Severity
 	Says     string // what is done
+}
+
+func (k *Kind) loss(format string, args ...any) Loss {
+	return Loss{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 
 // A Loss is one thing that replay changes.

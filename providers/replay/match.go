@@ -33,6 +33,8 @@ type matching struct {
 // with the numbers first to before end.
 type window struct{ first, end int }
 
+func (w window) has(n int) bool { return w.first <= n && n < w.end }
+
 // match finds the calls of turns in a history.
 func match(by *Observer, history []dialect.Message, to *dialect.Target, turns []Candidate) *matching {
 	m := &matching{
@@ -105,8 +107,7 @@ func (m *matching) take(t *Candidate, c *stream.Call, n int, sure bool) {
 
 // inPlace reports whether call n stands where the calls of a turn must.
 func (m *matching) inPlace(t *Candidate, n int) bool {
-	first, end := m.inWindow(t)
-	return n >= first && n < end
+	return m.place[t.Turn].has(n)
 }
 
 // byIDs finds a call by its id, or what clients make of that. An id that is no
@@ -176,10 +177,7 @@ func (m *matching) byItem(t *Candidate, c *stream.Call) {
 
 // inWindow are the numbers of the calls that stand where a turn's must.
 func (m *matching) inWindow(t *Candidate) (first, end int) {
-	w, placed := m.place[t.Turn]
-	if !placed {
-		return 0, 0
-	}
+	w := m.place[t.Turn]
 	return w.first, min(w.end, len(m.held))
 }
 

@@ -90,12 +90,12 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 	o.ID, o.sent = h.part.ID, h.part
 	o.compare(m.by.judge(c, o.sent, m.to))
 	if o.ID != c.ID && c.ID != "" {
-		o.lose(IDRewritten, 0, fmt.Sprintf("its id is %s here", quote(o.ID)))
+		o.lose(IDRewritten.loss("its id is %s here", quote(o.ID)))
 	}
 	if h.result != nil {
 		o.Result = resultCode(h.result)
 		if h.late && m.to.Together {
-			o.lose(AdjacencyFix, 0, "its result does not follow it at once")
+			o.lose(AdjacencyFix.loss("its result does not follow it at once"))
 			o.worsen(WasMoved)
 		}
 	} else if m.goesOn(h.message) {
@@ -118,9 +118,9 @@ func (m *matching) missing(o Observation) (Observation, bool) {
 	} else if c.Phase() >= stream.PhaseAborted || t.Turn.Phase() == stream.TurnAborted {
 		return o, true // that the response broke off, or was refused, is a reason to leave it out
 	}
-	o.lose(CallDropped, 0, "the call is not in the history: the model sees that it never asked")
+	o.lose(CallDropped.loss("the call is not in the history: the model sees that it never asked"))
 	if l != nil {
-		o.lose(OrphanResult, 0, "its result is there, without a call")
+		o.lose(OrphanResult.loss("its result is there, without a call"))
 	}
 	return o, true
 }
@@ -140,9 +140,9 @@ func (m *matching) chosenOther(t *stream.Turn, c *stream.Call) bool {
 // is one that has its old id.
 func (o *Observation) orphaned(l *lone) {
 	if l == nil {
-		o.lose(OrphanCall, 0, "no result of it is in the history, and the conversation goes on")
+		o.lose(OrphanCall.loss("no result of it is in the history, and the conversation goes on"))
 	} else {
-		o.lose(OrphanCall, 0, fmt.Sprintf("its result is still for the id %s", quote(l.part.ID)))
+		o.lose(OrphanCall.loss("its result is still for the id %s", quote(l.part.ID)))
 	}
 	o.worsen(WasOrphaned)
 }
@@ -171,9 +171,7 @@ func (m *matching) goesOn(after int) bool {
 	return false
 }
 
-func (o *Observation) lose(kind *Kind, end int, message string) {
-	o.Losses = append(o.Losses, Loss{Kind: kind, Message: message, End: end})
-}
+func (o *Observation) lose(l Loss) { o.Losses = append(o.Losses, l) }
 
 // order says which calls of a turn are not where the model put them.
 func (m *matching) order(seen []Observation) {
@@ -186,10 +184,10 @@ func (m *matching) order(seen []Observation) {
 		}
 		switch {
 		case n < last:
-			o.lose(CallsReordered, 0, "it stands before a call that the model made first")
+			o.lose(CallsReordered.loss("it stands before a call that the model made first"))
 			o.worsen(WasMoved)
 		case last >= 0 && m.to.Together && m.apart(m.held[last].message, m.held[n].message):
-			o.lose(ParallelSplit, 0, "it was made together with another call, and stands in a message of its own")
+			o.lose(ParallelSplit.loss("it was made together with another call, and stands in a message of its own"))
 			o.worsen(WasMoved)
 		}
 		last = n

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 )
 
@@ -83,7 +81,7 @@ func (p *pairing) match() {
 		if m.Role != dialect.Assistant || i+1 == len(p.messages) {
 			continue
 		}
-		end := p.behind(i)
+		end := answersBehind(p.messages, i)
 		for k := range m.Parts {
 			call := &m.Parts[k]
 			if !isClientCall(call) {
@@ -105,14 +103,6 @@ func (p *pairing) match() {
 	}
 }
 
-// behind is where the messages end that may have the results of message i: the
-// user's that follow it.
-func (p *pairing) behind(i int) (end int) {
-	for end = i + 1; end < len(p.messages) && p.messages[end].Role == dialect.User; end++ {
-	}
-	return end
-}
-
 // mend makes up for a missing result, or says what comes of it.
 func (p *pairing) mend(l loneCall) {
 	c, call := p.c, l.call
@@ -120,7 +110,7 @@ func (p *pairing) mend(l loneCall) {
 	defer func() { c.call = 0 }()
 	what := title(call)
 	if !c.Policy.fillsIn {
-		c.lose(Loss{Kind: OrphanCall, Message: fmt.Sprintf("no result of call %s follows it", what)})
+		c.lose(OrphanCall.loss("no result of call %s follows it", what))
 		c.refuse(c.To.Refusal.LoneCall, call, "a call has no result right after it")
 		return
 	}
@@ -128,13 +118,13 @@ func (p *pairing) mend(l loneCall) {
 	for len(p.waiting[key]) > 0 {
 		later := p.waiting[key][0]
 		if p.waiting[key] = p.waiting[key][1:]; later.message > l.message {
-			c.lose(Loss{Kind: AdjacencyFix, Message: fmt.Sprintf("the result of call %s is moved to where it must be", what)})
+			c.lose(AdjacencyFix.loss("the result of call %s is moved to where it must be", what))
 			p.moved[later] = true
 			p.made[l.message] = append(p.made[l.message], &p.messages[later.message].Parts[later.part])
 			return
 		}
 	}
-	c.lose(Loss{Kind: AdjacencyFix, Message: fmt.Sprintf("call %s has no result: one is made up that says so", what)})
+	c.lose(AdjacencyFix.loss("call %s has no result: one is made up that says so", what))
 	p.made[l.message] = append(p.made[l.message], &dialect.Part{
 		Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, Tool: call.Tool, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 	})
@@ -175,7 +165,7 @@ func (p *pairing) tellLone(i int) {
 		if !isResult(r) || p.taken[at] || p.moved[at] {
 			continue
 		}
-		p.c.lose(Loss{Kind: OrphanResult, Message: fmt.Sprintf("the result of %s has no call right before it", title(r))})
+		p.c.lose(OrphanResult.loss("the result of %s has no call right before it", title(r)))
 		p.c.refuse(p.c.To.Refusal.LoneResult, r, "a result has no call right before it")
 	}
 }
@@ -190,19 +180,14 @@ func title(p *dialect.Part) string {
 
 // refuse notes that the provider would not take the history.
 func (c *coercion) refuse(words string, p *dialect.Part, ours string) {
-	if c.To.Unpaired || c.Refused != "" {
-		return
+	if !c.To.Unpaired && c.Refused == "" {
+		c.Refused = refusal(words, p.ID, p.Name, ours)
 	}
-	if words == "" {
-		c.Refused = ours
-		return
-	}
-	c.Refused = dialect.Say(words, p.ID, p.Name, "")
 }
 
 // tellSplit says what comes of the calls of one turn in several messages.
 func (c *coercion) tellSplit() {
 	if c.To.Together {
-		c.lose(Loss{Kind: ParallelSplit, Message: "calls the model made together are sent as if it had made them one after another"})
+		c.lose(ParallelSplit.loss("calls the model made together are sent as if it had made them one after another"))
 	}
 }

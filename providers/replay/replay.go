@@ -150,7 +150,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 				keep = c.makeText(&p)
 			case dialect.OtherPart:
 				if keep = c.same; !keep {
-					c.lose(Loss{Kind: PartDropped, Message: "a part that is neither text nor a call has no translation"})
+					c.lose(PartDropped.loss("a part that is neither text nor a call has no translation"))
 				}
 			}
 			if keep {
@@ -171,7 +171,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 
 func (c *coercion) makeText(p *dialect.Part) bool {
 	if p.Signature != "" && !c.same {
-		c.lose(Loss{Kind: SignatureDropped, Message: "the signature of a text is this provider's own"})
+		c.lose(SignatureDropped.loss("the signature of a text is this provider's own"))
 		p.Signature = ""
 	}
 	return len(p.Text) > 0 || p.Raw != nil
@@ -186,22 +186,22 @@ func (c *coercion) makeReasoning(p *dialect.Part) bool {
 		return true
 	case p.Hidden, len(p.Text) == 0:
 		c.unthought = c.same
-		c.lose(Loss{Kind: ReasoningDropped, Message: "reasoning that only its own provider can read is left out"})
+		c.lose(ReasoningDropped.loss("reasoning that only its own provider can read is left out"))
 		return false
 	}
 	p.Raw, c.unthought = nil, c.same
 	if p.Signature != "" {
-		c.lose(Loss{Kind: SignatureDropped, Message: "the signature of reasoning is good with its own provider only"})
+		c.lose(SignatureDropped.loss("the signature of reasoning is good with its own provider only"))
 		p.Signature, p.ID = "", ""
 	}
 	if rule == dialect.PlainReasoning {
 		return true
 	}
 	if !c.Policy.reasoningAsText {
-		c.lose(Loss{Kind: ReasoningDropped, Message: "reasoning is left out"})
+		c.lose(ReasoningDropped.loss("reasoning is left out"))
 		return false
 	}
-	c.lose(Loss{Kind: ReasoningToText, Message: "reasoning becomes text that the model takes for its answer"})
+	c.lose(ReasoningToText.loss("reasoning becomes text that the model takes for its answer"))
 	p.Kind = dialect.TextPart
 	return true
 }
@@ -209,11 +209,11 @@ func (c *coercion) makeReasoning(p *dialect.Part) bool {
 func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 	switch {
 	case role == dialect.System:
-		c.lose(Loss{Kind: OrphanResult, Message: "a result among the instructions has no place: it is left out"})
+		c.lose(OrphanResult.loss("a result among the instructions has no place: it is left out"))
 		return false
 	case p.Server:
 		if !c.same {
-			c.lose(Loss{Kind: ServerToolDropped, Message: "the result of a tool that the provider ran has no equivalent"})
+			c.lose(ServerToolDropped.loss("the result of a tool that the provider ran has no equivalent"))
 		}
 		return c.same
 	}
@@ -230,11 +230,11 @@ func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 		p.Raw = nil
 	}
 	if p.Failed && !c.To.ErrorFlag {
-		c.lose(Loss{Kind: ErrorFlagLoss, Message: "the result is an error, and there is no field that says so"})
+		c.lose(ErrorFlagLoss.loss("the result is an error, and there is no field that says so"))
 		p.Failed, p.Raw = false, nil
 	}
 	if p.Media > 0 && p.Raw == nil {
-		c.lose(Loss{Kind: MediaResultLoss, Message: "what the result holds beside text is left out"})
+		c.lose(MediaResultLoss.loss("what the result holds beside text is left out"))
 	}
 	return true
 }

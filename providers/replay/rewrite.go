@@ -158,34 +158,22 @@ func (t *tree) writeString(dst []byte, n int, how rewriting) []byte {
 	return append(dst, lit...)
 }
 
-// sanitized is text with U+FFFD for what is no Unicode text: other bytes, and
-// half a surrogate pair.
-func sanitized(text []byte) []byte {
-	if utf8.Valid(text) {
-		return text
-	}
-	out := make([]byte, 0, len(text)+8)
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if isHalf(text[i:]) {
-			n = 3
-		}
-		out = utf8.AppendRune(out, r)
-		i += n
-	}
-	return out
-}
+// sanitized is text with U+FFFD for what is no Unicode text: bytes that are not
+// UTF-8, and half a surrogate pair.
+func sanitized(text []byte) []byte { return replaced(text, true) }
 
 // valid is text with U+FFFD for bytes that are not UTF-8. Half a surrogate pair
 // stays: JSON can say it.
-func valid(text []byte) []byte {
+func valid(text []byte) []byte { return replaced(text, false) }
+
+func replaced(text []byte, halves bool) []byte {
 	if utf8.Valid(text) {
 		return text
 	}
 	out := make([]byte, 0, len(text)+8)
 	for i := 0; i < len(text); {
 		n, ok := charLen(text[i:])
-		if ok {
+		if ok && !(halves && isHalf(text[i:])) {
 			out = append(out, text[i:i+n]...)
 		} else {
 			out = utf8.AppendRune(out, utf8.RuneError)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -28,17 +29,8 @@ func (m *matching) vouched(t *stream.Turn, n int) bool {
 }
 
 func hasSignature(t *stream.Turn, signature string) bool {
-	for _, p := range t.Parts {
-		if p.Signature == signature {
-			return true
-		}
-	}
-	for _, c := range t.Calls {
-		if c.Signature == signature {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Parts, func(p stream.Part) bool { return p.Signature == signature }) ||
+		slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return c.Signature == signature })
 }
 
 // said is the text of a message.
@@ -69,21 +61,16 @@ func (m *matching) bySigns(t *Candidate) {
 
 // namesSurely reports whether the turn's calls have ids that no other has.
 func (m *matching) namesSurely(t *stream.Turn) bool {
-	for _, c := range t.Calls {
-		if !isCounter(c.ID, c.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return !isCounter(c.ID, c.Name) })
 }
 
 // aloneOf is a result of a call that is not in the history, nil when there is
 // none: it has the call's id, or is its tool's and stands where the turn must.
 func (m *matching) aloneOf(t *Candidate, c *stream.Call) *lone {
-	w, placed := m.place[t.Turn]
+	w := m.place[t.Turn]
 	for i := range m.alone {
 		l := &m.alone[i]
-		here := placed && l.calls >= w.first && l.calls < w.end
+		here := w.has(l.calls)
 		switch {
 		case l.part.ID != "" && l.part.ID == c.ID && (here || !isCounter(c.ID, c.Name)),
 			l.part.ID == "" && here && l.part.Name == c.Name:

@@ -18,10 +18,7 @@ func (s *Source) Split() *Source {
 			out.Messages = append(out.Messages, m)
 			continue
 		}
-		end := i + 1
-		for end < len(s.Messages) && s.Messages[end].Role == dialect.User {
-			end++
-		}
+		end := answersBehind(s.Messages, i)
 		out.split = true
 		out.Messages = append(out.Messages, splitCalls(m, s.Messages[i+1:end])...)
 		i = end - 1
@@ -30,6 +27,14 @@ func (s *Source) Split() *Source {
 		out.results = s.results
 	}
 	return out
+}
+
+// answersBehind is where the messages end that may have the results of message i: the
+// user's that follow it.
+func answersBehind(messages []dialect.Message, i int) (end int) {
+	for end = i + 1; end < len(messages) && messages[end].Role == dialect.User; end++ {
+	}
+	return end
 }
 
 // countCalls is how many calls of a message wait for a result.
