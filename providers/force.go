@@ -1,23 +1,13 @@
 package providers
 
 import (
-	"fmt"
-	"strings"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
 // Find is the dialect of that name; the error lists the names there are.
 func Find(name string) (*dialect.Dialect, error) {
-	var names []string
-	for i := range All {
-		if All[i].Name == name {
-			return &All[i], nil
-		}
-		names = append(names, All[i].Name)
-	}
-	return nil, fmt.Errorf("no dialect %q; there are %s", name, strings.Join(names, ", "))
+	return dialect.Named("dialect", name, All, func(d *dialect.Dialect) string { return d.Name })
 }
 
 // Force has every response that comes read as dialect d; nil lets the bytes tell.

@@ -70,10 +70,6 @@ func (h *Host) AsItIs(c Captured) bool {
 	return to != nil && c.Dialect != nil && to.Dialect == c.Dialect.Name && c.single
 }
 
-// ModelOf is the model a host would be asked for: model, or if that is "" the
-// request's own where the host has it, and else the host's; "" if none is known.
-func (h *Host) ModelOf(c Captured, model string) string { return h.choose(model, c) }
-
 // Origin is the host that a request was sent to: the one with the address, or
 // else the one its dialect is named after; nil if nobody known speaks that.
 func Origin(c Captured, address string) *Host {

@@ -63,23 +63,11 @@ func (k Key) Pair(secret string) Pair {
 
 // Find is the host of that name; the error lists the names there are.
 func Find(name string) (*Host, error) {
-	for i := range All {
-		if All[i].Name == name {
-			return &All[i], nil
-		}
-	}
 	if name == "aistudio" {
 		//lint:ignore ST1005 it begins with a name
 		return nil, fmt.Errorf("Google AI Studio is read from captures, never asked; gemini is Google's public API")
 	}
-	return nil, fmt.Errorf("no provider %q; there are %s", name, strings.Join(names(), ", "))
-}
-
-func names() (all []string) {
-	for _, h := range All {
-		all = append(all, h.Name)
-	}
-	return all
+	return dialect.Named("provider", name, All, func(h *Host) string { return h.Name })
 }
 
 // For is the host that a dialect is named after, the first of the table that

@@ -51,7 +51,7 @@ func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, 
 	}
 	var out Resent
 	r := &out.Request
-	if r.Model = h.choose(model, c); r.Model == "" {
+	if r.Model = h.ModelOf(c, model); r.Model == "" {
 		return Resent{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.Asks())
 	}
 	var history []dialect.Message
@@ -69,8 +69,9 @@ func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, 
 	return out, nil
 }
 
-// choose is the model to ask.
-func (h *Host) choose(model string, c Captured) string {
+// ModelOf is the model a host would be asked for: model, or if that is "" the
+// request's own where the host has it, and else the host's; "" if none is known.
+func (h *Host) ModelOf(c Captured, model string) string {
 	if model != "" {
 		return model
 	}

@@ -110,10 +110,7 @@ func asForm(form string, list dialect.Raw) (t Tools) {
 	if form == mcp {
 		s := list.Scan()
 		for ok := s.Array(); ok; ok = s.Element() {
-			tool := s.Value()
-			t.List = append(t.List, dialect.Tool{
-				Name: tool.Get("name").Text(), Kind: "function", Description: tool.Get("description").Text(), Schema: tool.Get("inputSchema"),
-			})
+			t.List = append(t.List, dialect.FunctionTool(s.Value(), "inputSchema"))
 		}
 		return t
 	}

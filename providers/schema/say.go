@@ -24,9 +24,7 @@ func list(names []string, total int) string {
 	if total == 0 {
 		return "nothing"
 	}
-	if n := len(names); n > mostNamed {
-		names = names[:mostNamed]
-	}
+	names = names[:min(len(names), mostNamed)]
 	s := strings.Join(names, ", ")
 	if more := total - len(names); more > 0 {
 		s += fmt.Sprintf(" and %d more", more)

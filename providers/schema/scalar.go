@@ -80,15 +80,13 @@ func (w *Watch) str(end int, growing bool) bool {
 	if !w.inside {
 		w.value(aString)
 		w.inside = true
-		most := noLimit
-		w.text.begin(w.start, most)
+		w.text.begin(w.start, noLimit)
 		for _, n := range w.want {
 			if n.listed {
 				w.text.lists = append(w.text.lists, words{of: n, left: n.words})
 			}
-			most = min(most, n.maxLength)
+			w.text.most = min(w.text.most, n.maxLength)
 		}
-		w.text.most = most
 	}
 	w.read(end, growing, NotListed)
 	if !growing {

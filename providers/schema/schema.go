@@ -50,10 +50,7 @@ func Compile(tools []dialect.Tool) *Set {
 	}
 	s := &Set{declared: tools, tools: map[string]*tool{}}
 	for _, t := range tools {
-		switch {
-		case t.Name == "" || t.Kind != "function" && t.Kind != "custom" && t.Kind != "server":
-			s.open = true
-		}
+		s.open = s.open || t.Name == "" || t.Kind != "function" && t.Kind != "custom" && t.Kind != "server"
 		schema := t.Schema
 		if old := s.tools[t.Name]; old != nil && !bytes.Equal(old.schema, schema) {
 			schema = nil // two tools of one name: nobody knows which is meant

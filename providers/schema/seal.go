@@ -2,8 +2,10 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -64,10 +66,7 @@ func (w *Watch) validate(args []byte, toks []stream.Token) {
 		}
 	}
 	slices.SortFunc(left, func(a, b complaint) int {
-		if a.off != b.off {
-			return a.off - b.off
-		}
-		return compare(a.message(), b.message())
+		return cmp.Or(a.off-b.off, strings.Compare(a.message(), b.message()))
 	})
 	left = slices.CompactFunc(left, func(a, b complaint) bool { return a.off == b.off && a.message() == b.message() })
 	for i, c := range left[:min(len(left), most)] {

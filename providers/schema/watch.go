@@ -1,11 +1,11 @@
 package schema
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // most is how many findings the early look makes, and how many the late one.
@@ -84,16 +84,11 @@ func (w *Watch) growing(toks []stream.Token) bool {
 	if toks[w.next+1].Kind != stream.Junk {
 		return false
 	}
-	start := uint32(0)
-	if w.next > 0 {
-		start = toks[w.next-1].End
-	}
 	t := toks[w.next]
-	switch text := w.call.Args()[start:t.End]; t.Kind {
+	switch text := w.call.Args()[w.startOf(toks):t.End]; t.Kind {
 	case stream.Key, stream.String:
-		inside := bytes.TrimSuffix(text, []byte(`"`))
-		slashes := len(inside) - len(bytes.TrimRight(inside, `\`))
-		return len(text) < 2 || len(inside) == len(text) || slashes%2 == 1
+		_, closed := jsonbytes.StringEnd(text)
+		return !closed
 	case stream.True, stream.Null:
 		return len(text) < len("true")
 	case stream.False:
@@ -102,6 +97,14 @@ func (w *Watch) growing(toks []stream.Token) bool {
 		return true
 	}
 	return false
+}
+
+// startOf is where the next token begins.
+func (w *Watch) startOf(toks []stream.Token) int {
+	if w.next == 0 {
+		return 0
+	}
+	return int(toks[w.next-1].End)
 }
 
 // name finds the tool, now that its name is known.
@@ -150,15 +153,12 @@ var kindOfToken = map[stream.TokenKind]kinds{
 func (w *Watch) token(toks []stream.Token, growing bool) bool {
 	kind, end := toks[w.next].Kind, int(toks[w.next].End)
 	if !w.inside {
-		w.start = 0
-		if w.next > 0 {
-			w.start = int(toks[w.next-1].End)
-		}
+		w.start = w.startOf(toks)
 	}
 	switch kind {
 	case stream.ObjectOpen, stream.ArrayOpen:
 		w.value(kindOfToken[kind])
-		w.enter(kind == stream.ArrayOpen)
+		w.enter(kindOfToken[kind])
 	case stream.ObjectClose, stream.ArrayClose:
 		w.leave()
 	case stream.Key:
@@ -200,17 +200,13 @@ func (w *Watch) value(k kinds) {
 }
 
 // enter opens a container: the schemas of its value are now active.
-func (w *Watch) enter(array bool) {
-	o := open{from: len(w.active), start: w.start, array: array, most: noLimit}
-	k := kinds(anObject)
-	if array {
-		k = anArray
-	}
+func (w *Watch) enter(k kinds) {
+	o := open{from: len(w.active), start: w.start, array: k == anArray, most: noLimit}
 	for _, n := range w.want {
 		w.expand(n, k, o.from)
 	}
 	for _, n := range w.active[o.from:] {
-		if array {
+		if o.array {
 			o.most = min(o.most, n.maxItems)
 		} else {
 			o.most = min(o.most, n.maxKeys)
