@@ -39,9 +39,8 @@ func readBlocks(content dialect.Raw) (parts []dialect.Part) {
 	if content.IsString() && !content.Empty() {
 		return []dialect.Part{{Kind: dialect.TextPart, Text: content.Unquoted()}}
 	}
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		parts = append(parts, readBlock(s.Value()))
+	for v := range content.Elements() {
+		parts = append(parts, readBlock(v))
 	}
 	return parts
 }

@@ -16,9 +16,7 @@ var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
 
 // tools are what a request declares.
 func tools(request []byte) (all []dialect.Tool) {
-	list := dialect.Raw(request).Get("tools").Scan()
-	for ok := list.Array(); ok; ok = list.Element() {
-		t := list.Value()
+	for t := range dialect.Raw(request).Get("tools").Elements() {
 		kind, tool := t.Get("type"), dialect.FunctionTool(t, "input_schema")
 		switch tool.Kind = kind.Text(); {
 		case !kind.Given(), kind.Is("custom"), tool.Schema != nil:

@@ -20,9 +20,8 @@ func readMessage(v dialect.Raw) dialect.Message {
 }
 
 func readBlocks(content dialect.Raw) (parts []dialect.Part) {
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		parts = append(parts, readBlock(s.Value()))
+	for v := range content.Elements() {
+		parts = append(parts, readBlock(v))
 	}
 	return parts
 }
@@ -73,9 +72,7 @@ func readResult(p *dialect.Part, result dialect.Raw) {
 	p.Failed = result.Get("status").Is("error")
 	p.Tool = result.Get("type").Text()
 	p.Server = p.Tool != ""
-	s := result.Get("content").Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		block := s.Value()
+	for block := range result.Get("content").Elements() {
 		if value := block.Get("json"); value != nil {
 			p.Text = append(p.Text, value...)
 		} else if text := block.Get("text"); text.IsString() {

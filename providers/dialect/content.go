@@ -65,9 +65,7 @@ func ReadContent(content Raw) (parts []Part) {
 		}
 		return parts
 	}
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		v := s.Value()
+	for v := range content.Elements() {
 		p := Part{Kind: OtherPart, Raw: v}
 		switch kind := v.Get("type"); {
 		case kind.Is("text"):

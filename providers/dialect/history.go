@@ -113,9 +113,7 @@ func ResultText(content Raw) (text []byte, media int) {
 	case content.Kind() != '[':
 		return content.Append(nil), 0
 	}
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		block := s.Value()
+	for block := range content.Elements() {
 		switch t := block.Get("text"); {
 		case t.IsString():
 			text = t.Append(text)

@@ -3,9 +3,7 @@ package dialect
 // FunctionTools are the tools of a request that declares them as OpenAI's Chat
 // Completions does: tools[].function with name and parameters.
 func FunctionTools(request []byte) (tools []Tool) {
-	list := Raw(request).Get("tools").Scan()
-	for ok := list.Array(); ok; ok = list.Element() {
-		tool := list.Value()
+	for tool := range Raw(request).Get("tools").Elements() {
 		if kind := tool.Get("type"); kind.IsString() && !kind.Is("function") {
 			continue
 		}

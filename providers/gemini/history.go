@@ -128,8 +128,7 @@ func readText(p *dialect.Part, in *part, v dialect.Raw) {
 	case response.Kind() == '{':
 		p.Kind, p.ID, p.Name = dialect.ResultPart, response.Get("id").Text(), response.Get("name").Text()
 		p.Text, p.Failed = dialect.ResponseText(response.Get("response"))
-		s := response.Get("parts").Scan()
-		for ok := s.Array(); ok; ok = s.Element() {
+		for range response.Get("parts").Elements() {
 			p.Media++
 		}
 	case p.Signature != "" && (!in.text.IsString() || in.text.Empty()):

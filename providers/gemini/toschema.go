@@ -130,9 +130,8 @@ func (c *converter) writeProperties(w *dialect.Writer, n *node, depth int, seen 
 	}
 	w.Close('}')
 	open := false
-	s = n.members["required"].Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		if name := s.Value(); known[name.Text()] {
+	for name := range n.members["required"].Elements() {
+		if known[name.Text()] {
 			if !open {
 				w.Key("required").Open('[')
 				open = true
@@ -154,9 +153,8 @@ func (n *node) writeEnum(w *dialect.Writer) {
 	if v := n.members["const"]; v.IsString() {
 		values = append(values, v)
 	}
-	s := n.members["enum"].Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		if v := s.Value(); v.IsString() && !v.Empty() { // "" is refused
+	for v := range n.members["enum"].Elements() {
+		if v.IsString() && !v.Empty() { // "" is refused
 			values = append(values, v)
 		}
 	}
@@ -186,9 +184,8 @@ func (c *converter) absorb(n *node, v dialect.Raw, seen []string) []string {
 	if ref := v.Get("$ref").Text(); ref != "" && !slices.Contains(seen, ref) {
 		seen = c.absorb(n, c.find(ref), append(slices.Clip(seen), ref))
 	}
-	s = v.Get("allOf").Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		seen = c.absorb(n, s.Value(), seen)
+	for part := range v.Get("allOf").Elements() {
+		seen = c.absorb(n, part, seen)
 	}
 	for _, name := range [...]string{"anyOf", "oneOf"} {
 		if list, null := alternatives(v.Get(name)); len(list) == 1 {
@@ -227,9 +224,8 @@ func (n *node) types() {
 	}
 	kind := n.members["type"]
 	add(kind.Text())
-	s := kind.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		add(s.Value().Text())
+	for v := range kind.Elements() {
+		add(v.Text())
 	}
 	n.nullable = n.nullable || string(n.members["nullable"]) == "true"
 	if len(n.kinds) == 0 {
@@ -259,9 +255,8 @@ func (n *node) union() []dialect.Raw {
 // alternatives are the schemas of a list, without that of null, which is no type
 // here.
 func alternatives(list dialect.Raw) (all []dialect.Raw, null bool) {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		if v := s.Value(); v.Get("type").Is("null") {
+	for v := range list.Elements() {
+		if v.Get("type").Is("null") {
 			null = true
 		} else {
 			all = append(all, v)

@@ -70,18 +70,15 @@ func dialectOf(body dialect.Raw) string {
 // blocksOfAnthropic reports whether a message has a block that only Anthropic's
 // do.
 func blocksOfAnthropic(body dialect.Raw) bool {
-	messages := body.Get("messages").Scan()
-	found := false
-	for ok := messages.Array(); ok; ok = messages.Element() {
-		content := messages.Value().Get("content").Scan()
-		for ok := content.Array(); ok; ok = content.Element() {
-			switch content.Value().Get("type").Text() {
+	for message := range body.Get("messages").Elements() {
+		for block := range message.Get("content").Elements() {
+			switch block.Get("type").Text() {
 			case "tool_use", "tool_result", "thinking", "redacted_thinking":
-				found = true
+				return true
 			}
 		}
 	}
-	return found
+	return false
 }
 
 // modelOf is the model a request asks for, "" if it does not say.

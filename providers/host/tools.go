@@ -81,9 +81,7 @@ func listOf(body dialect.Raw) dialect.Raw {
 
 // shapeOf is the form of a list of tools, by the first that tells.
 func shapeOf(list dialect.Raw) string {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		tool := s.Value()
+	for tool := range list.Elements() {
 		for _, shape := range shapes {
 			if tool.Get(shape.member).Kind() == shape.kind {
 				return shape.dialect
@@ -108,9 +106,8 @@ func shapeOf(list dialect.Raw) string {
 func asForm(form string, list dialect.Raw) (t Tools) {
 	t.Dialect = form
 	if form == mcp {
-		s := list.Scan()
-		for ok := s.Array(); ok; ok = s.Element() {
-			t.List = append(t.List, dialect.FunctionTool(s.Value(), "inputSchema"))
+		for v := range list.Elements() {
+			t.List = append(t.List, dialect.FunctionTool(v, "inputSchema"))
 		}
 		return t
 	}

@@ -92,13 +92,11 @@ func readParts(v dialect.Raw) (parts []dialect.Part) {
 	if text := v.Get("content").Unquoted(); len(text) > 0 {
 		parts = append(parts, dialect.Part{Kind: dialect.TextPart, Text: text})
 	}
-	images := v.Get("images").Scan()
-	for ok := images.Array(); ok; ok = images.Element() {
-		parts = append(parts, dialect.Part{Kind: dialect.OtherPart, Raw: images.Value()})
+	for image := range v.Get("images").Elements() {
+		parts = append(parts, dialect.Part{Kind: dialect.OtherPart, Raw: image})
 	}
-	calls := v.Get("tool_calls").Scan()
-	for ok := calls.Array(); ok; ok = calls.Element() {
-		parts = append(parts, readCall(calls.Value()))
+	for call := range v.Get("tool_calls").Elements() {
+		parts = append(parts, readCall(call))
 	}
 	return parts
 }
@@ -120,8 +118,7 @@ func readResult(v dialect.Raw) dialect.Part {
 	if p.Name == "" {
 		p.Name = v.Get("name").Text() // of clients of the first versions with tools
 	}
-	images := v.Get("images").Scan()
-	for ok := images.Array(); ok; ok = images.Element() {
+	for range v.Get("images").Elements() {
 		p.Media++
 	}
 	return p

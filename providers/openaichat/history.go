@@ -86,9 +86,8 @@ func readMessage(v dialect.Raw) dialect.Message {
 func (w *wireMessage) readReasoning() (parts []dialect.Part) {
 	var details []dialect.Part
 	said := false
-	s := w.details.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		p := readDetail(s.Value())
+	for v := range w.details.Elements() {
+		p := readDetail(v)
 		details = append(details, p)
 		said = said || len(p.Text) > 0
 	}

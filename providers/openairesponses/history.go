@@ -118,9 +118,7 @@ func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect
 		role = dialect.User
 	}
 	whole := dialect.Part{Item: w.id.Text(), Raw: v}
-	s := w.content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		block := s.Value()
+	for block := range w.content.Elements() {
 		member := blocks[block.Get("type").Text()]
 		if member == "" {
 			whole.Kind = dialect.OtherPart
@@ -149,9 +147,8 @@ func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect
 func readReasoning(w *wireItem) dialect.Part {
 	p := dialect.Part{Kind: dialect.ReasoningPart, Item: w.id.Text(), Signature: w.encrypted.Text(), Raw: w.raw}
 	for _, list := range [...]dialect.Raw{w.summary, w.content} {
-		s := list.Scan()
-		for ok := s.Array(); ok; ok = s.Element() {
-			p.Text = s.Value().Get("text").Append(p.Text)
+		for v := range list.Elements() {
+			p.Text = v.Get("text").Append(p.Text)
 		}
 	}
 	p.Hidden = len(p.Text) == 0 && p.Signature != ""

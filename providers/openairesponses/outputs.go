@@ -52,9 +52,7 @@ func readShell(p *dialect.Part, output dialect.Raw) {
 		p.Text = output.Append(nil)
 		return
 	}
-	s := output.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		v := s.Value()
+	for v := range output.Elements() {
 		p.Text = v.Get("stderr").Append(v.Get("stdout").Append(p.Text))
 		outcome := v.Get("outcome")
 		code, exited := outcome.Get("exit_code").Int()

@@ -28,9 +28,8 @@ func tools(request []byte) (all []dialect.Tool) {
 			body = nested
 		}
 		all = appendTools(all, body.Get("tools"))
-		input := body.Get("input").Scan()
-		for ok := input.Array(); ok; ok = input.Element() {
-			if item := input.Value(); item.Get("type").Is("tool_search_output") {
+		for item := range body.Get("input").Elements() {
+			if item.Get("type").Is("tool_search_output") {
 				all = appendTools(all, item.Get("tools"))
 			}
 		}
@@ -42,9 +41,7 @@ func tools(request []byte) (all []dialect.Tool) {
 }
 
 func appendTools(all []dialect.Tool, list dialect.Raw) []dialect.Tool {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		tool := s.Value()
+	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {
 		case kind == "function":
 			if nested := tool.Get("function"); nested.Kind() == '{' { // as Chat Completions has it

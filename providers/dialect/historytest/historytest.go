@@ -177,9 +177,8 @@ func spellValue(w *dialect.Writer, s *dialect.Scanner) {
 }
 
 func elements(list dialect.Raw) (all [][]byte) {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		all = append(all, s.Value())
+	for v := range list.Elements() {
+		all = append(all, v)
 	}
 	return all
 }
