@@ -13,8 +13,8 @@ func Find(name string) (*dialect.Dialect, error) {
 // Force has every response that comes read as dialect d; nil lets the bytes tell.
 func (in *Inspector) Force(d *dialect.Dialect) { in.forced = d }
 
-// Reread reads an exchange again, as dialect d; nil lets the bytes tell. The
-// timeline is made anew: turns and calls that were taken from it are void.
+// Reread reads an exchange again, as dialect d; nil lets the bytes tell. The timeline is new: turns
+// and calls of the old one must not be used any more.
 func (in *Inspector) Reread(number int, d *dialect.Dialect) {
 	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
 	if fresh.rereads == nil {
@@ -44,8 +44,8 @@ func (in *Inspector) forcedFor(number int) *dialect.Dialect {
 	return in.forced
 }
 
-// arrivals remember the order in which the records came, so that they can be
-// read again from the wires, which keep their bytes.
+// arrivals remember the order in which the records came, so that they can be read again from the
+// wires, which keep their bytes.
 type arrivals struct {
 	list []arrival
 	rest map[int]stream.Record // by place in the list: what is more than bytes, without these

@@ -65,8 +65,8 @@ func readCall(p *dialect.Part, use dialect.Raw) {
 	p.SetArgs(use.Get("input"))
 }
 
-// readResult reads a result. JSON in it is text as it stands; a type has only
-// what the provider's own tools found.
+// readResult reads a result. JSON in it is text as it stands; a type has only what the provider's
+// own tools found.
 func readResult(p *dialect.Part, result dialect.Raw) {
 	p.Kind, p.ID = dialect.ResultPart, result.Get("toolUseId").Text()
 	p.Failed = result.Get("status").Is("error")

@@ -29,8 +29,7 @@ func readCall(v dialect.Raw) dialect.Part {
 	return p
 }
 
-// readResult reads a result. A document in it is text: a string, or the object
-// that it is.
+// readResult reads a result. A document in it is text: a string, or the object that it is.
 func readResult(v dialect.Raw) dialect.Part {
 	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_call_id").Text(), Raw: v}
 	content := v.Get("content")

@@ -38,8 +38,8 @@ func (r *reader) request(s *dialect.Scanner, messages []dialect.Message) []diale
 	return messages
 }
 
-// each calls take with the elements of the next value. An object stands for a
-// list of one, as in Google's own examples.
+// each calls take with the elements of the next value. An object stands for a list of one, as in
+// Google's own examples.
 func each(s *dialect.Scanner, take func(dialect.Raw)) {
 	if s.Kind() == '{' {
 		if v := s.Value(); v != nil {

@@ -17,8 +17,8 @@ type Tools struct {
 	Declared dialect.Raw // the value that a request of that dialect declares them with
 }
 
-// shapes are what a declaration of a tool has in each dialect: a member of it,
-// and what kind of value that is.
+// shapes are what a declaration of a tool has in each dialect: a member of it, and what kind of
+// value that is.
 var shapes = []struct {
 	member  string
 	kind    byte
@@ -65,8 +65,7 @@ func ReadTools(text []byte) (Tools, error) {
 	return Tools{}, errNoTools
 }
 
-// listOf is the list of tools that stands in an object, or has the object as its
-// only element.
+// listOf is the list of tools that stands in an object, or has the object as its only element.
 func listOf(body dialect.Raw) dialect.Raw {
 	for _, v := range []dialect.Raw{
 		body.Get("tools"), body.Get("toolConfig").Get("tools"), body.Get("functions"), body.Get("result").Get("tools"),
@@ -138,9 +137,9 @@ func asForm(form string, list dialect.Raw) (t Tools) {
 	return t
 }
 
-// Declare puts the tools into a request to a target: as they are where that
-// speaks their dialect, and else those that can be translated. The names of the
-// others are returned: what a provider runs itself is not to be had elsewhere.
+// Declare puts the tools into a request to a target: as they are where that speaks their dialect,
+// and else those that can be translated. It returns the names of the others: other providers do not
+// have the tools that a provider runs itself.
 func (t *Tools) Declare(r *dialect.Request, to *dialect.Target) (left []string) {
 	r.Tools, r.Declared = t.List, nil
 	if t.Declared != nil && t.Dialect == to.Dialect && to.Name == to.Dialect {

@@ -39,8 +39,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	return c.malformed(p, f, sent)
 }
 
-// loseAt tells a loss of bytes of the arguments, as the source has them or as
-// they were cleaned.
+// loseAt tells a loss of bytes of the arguments, as the source has them or as they were cleaned.
 func (c *coercion) loseAt(at span, l Loss) {
 	if c.cleaned != nil {
 		raw := c.src.facts[c.call-1].raw
@@ -50,7 +49,7 @@ func (c *coercion) loseAt(at span, l Loss) {
 	c.lose(l)
 }
 
-// encoder is who made a string of arguments that are one and hold JSON.
+// encoder is who encoded arguments that are a JSON string holding JSON.
 func encoder(a dialect.Author) string {
 	switch a {
 	case dialect.ModelAuthor:
@@ -61,8 +60,7 @@ func encoder(a dialect.Author) string {
 	return "the model or a client before this one"
 }
 
-// encodedAgain is the text as a JSON string: where a text is wanted, one that
-// holds it; where an object is wanted, no object.
+// encodedAgain is the text as a JSON string. A target that wants an object refuses it.
 func (c *coercion) encodedAgain(p *dialect.Part, f *facts, sent *Sent) []byte {
 	words := "the client encodes the text once more: who decodes it once has a string"
 	if f.syntax == stream.SyntaxDouble {

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// makeCall makes a call fit the target; false leaves it out. first says that no
-// call of the message came before it.
+// makeCall fits a call to the target; false leaves it out. first says that it is the message's
+// first call.
 func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
@@ -45,8 +45,8 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 	return true
 }
 
-// leaveOut tells that the call being made is not sent: of what is not there
-// nothing else is lost.
+// leaveOut tells that the call being made is not sent. That is its only loss: what was told of it
+// before is taken back.
 func (c *coercion) leaveOut(sent Sent, why Loss) bool {
 	c.forget(func(Loss) bool { return true })
 	sent.Outcome = Dropped
@@ -56,7 +56,7 @@ func (c *coercion) leaveOut(sent Sent, why Loss) bool {
 	return false
 }
 
-// unknown tells that nobody knows what the call is: bytes of it were not seen.
+// unknown tells that bytes of the call were not seen.
 func (c *coercion) unknown(sent Sent) bool {
 	c.unseen = true
 	sent.Outcome = Unknown
@@ -81,7 +81,7 @@ func sameCall(a, b *dialect.Part) bool {
 		string(a.Args) == string(b.Args)
 }
 
-// kind says what the target cannot tell of the call.
+// kind removes what the target has no field for, and tells it.
 func (c *coercion) kind(p *dialect.Part) {
 	if c.same {
 		return
@@ -104,8 +104,8 @@ func (c *coercion) kind(p *dialect.Part) {
 	}
 }
 
-// identify gives the call an id and a name that the target takes, or says why
-// it would be refused.
+// identify gives the call an id that the target takes. An id or a name that it does not take is
+// refused.
 func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 	if p.Server {
 		return // the provider gave it both, by rules of its own
@@ -142,8 +142,8 @@ func nameWords(r dialect.NameRule) string {
 	return fmt.Sprintf("it must be 1 to %d of [%s]", r.Most, r.Class)
 }
 
-// sign keeps the call's signature where it is good, and puts a sentinel where
-// one is needed and there is none.
+// sign keeps the call's signature where it is good, and puts a sentinel where one is needed and
+// there is none.
 func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 	if p.Signature != "" && (!c.same || !c.To.Signed && c.To != c.src.From) {
 		c.lose(SignatureDropped.loss("the call's signature is good with its own provider only"))

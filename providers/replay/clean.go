@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// clean replaces what is not UTF-8 in a part, because a request must be. The
-// arguments of a call are looked at for themselves.
+// clean replaces what is not UTF-8 in a part, because a request must be UTF-8. The arguments of a
+// call are cleaned elsewhere.
 func (c *coercion) clean(p *dialect.Part) {
 	if p.Kind != dialect.CallPart && !utf8.Valid(p.Text) {
 		if text := valid(p.Text); string(text) != string(p.Text) {
@@ -38,8 +38,7 @@ func (c *coercion) clean(p *dialect.Part) {
 
 var partWords = [...]string{"a text", "reasoning", "a call", "a result", "a part"}
 
-// cleanRaw is a JSON text as one in UTF-8: what is none can only stand in its
-// strings.
+// cleanRaw is a JSON text as UTF-8. Bytes that are not can only stand in its strings.
 func cleanRaw(raw dialect.Raw) dialect.Raw {
 	if utf8.Valid(raw) {
 		return raw

@@ -23,7 +23,7 @@ type judgement struct {
 	to   *dialect.Target
 }
 
-// judge names what became of a call's arguments.
+// judge says what became of a call's arguments, from memory if it can.
 func (by *Observer) judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 	if bytes.Equal(c.Args(), sent.Args) {
 		return judge(c, sent, to)
@@ -40,7 +40,7 @@ func (by *Observer) judge(c *stream.Call, sent *dialect.Part, to *dialect.Target
 	return v
 }
 
-// holds reports whether what was sent has all that the model wrote.
+// holds reports whether the arguments sent hold all that the model wrote.
 func (by *Observer) holds(c *stream.Call, sent *dialect.Part, to *dialect.Target) bool {
 	switch by.judge(c, sent, to).fate {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
@@ -49,7 +49,7 @@ func (by *Observer) holds(c *stream.Call, sent *dialect.Part, to *dialect.Target
 	return false
 }
 
-// compare takes what is said of the arguments.
+// compare takes the verdict on the arguments.
 func (o *Observation) compare(v verdict) {
 	o.Fate = v.fate
 	if v.loss.Kind == nil {
@@ -61,7 +61,7 @@ func (o *Observation) compare(v verdict) {
 	o.lose(v.loss)
 }
 
-// judge does so without a memory.
+// judge says what became of a call's arguments.
 func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 	raw, text := c.Args(), sent.Args
 	asText := sent.Form == dialect.TextForm && to.Form != dialect.TextForm && !c.Freeform()
@@ -134,8 +134,8 @@ func cleaned(f *facts, text []byte) bool {
 		dialect.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }
 
-// saysNothing reports whether arguments are none: nothing, null, {}. JSON
-// libraries leave out the one where another stands.
+// saysNothing reports whether arguments are empty: nothing, null or {}, which JSON libraries turn
+// into each other.
 func saysNothing(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || string(text) == "null" || dialect.Raw(text).EmptyObject()
@@ -181,8 +181,8 @@ func wraps(text, raw []byte) bool {
 	return n == 1 && held
 }
 
-// Behaves is the names of the policies that do the same to arguments, separated
-// by commas; "" where nothing was done to them, or what most do.
+// Behaves is the names of the policies that do the same to arguments, separated by commas; "" where
+// nothing was done to them, or what most do.
 func (o *Observation) Behaves() string {
 	switch o.Fate {
 	case Intact, WasOrphaned, WasMoved:

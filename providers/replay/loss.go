@@ -31,8 +31,8 @@ func FindSeverity(name string) (Severity, bool) {
 	return Severity(max(i, 0)), i >= 0
 }
 
-// A Kind of loss is a finding once a later request has shown it. It has a
-// severity of its own: that of a finding is coarser.
+// A Kind of loss has the diagnosis of the finding that it becomes when a later request shows it.
+// Its severity is its own, and finer than a finding's.
 type Kind struct {
 	*stream.Diagnosis
 	Severity Severity

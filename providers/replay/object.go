@@ -15,8 +15,8 @@ func (c *coercion) object(from dialect.Form, f *facts, sent *Sent) []byte {
 	return c.fit(f, sent)
 }
 
-// fit is a JSON value as the target gets it: the same bytes wherever that is
-// possible. It says what changes.
+// fit is a JSON value as the target gets it: the same bytes wherever that is possible. It says what
+// changes.
 func (c *coercion) fit(f *facts, sent *Sent) []byte {
 	how := c.rewriting()
 	again := c.Policy.reserialises
@@ -103,8 +103,8 @@ func (c *coercion) tellNumbers(f *facts, how rewriting, sent *Sent) {
 	sent.refuse("", sent.ID, sent.Name, "a number is beyond every double")
 }
 
-// tell reports a loss at a span of the facts, if there is one; the message has
-// its text. Bytes of a value made on the way are no bytes of the call.
+// tell reports a loss at a span of the facts, if there is one; the message has its text. Bytes of a
+// value made on the way are no bytes of the call.
 func (c *coercion) tell(f *facts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return

@@ -43,16 +43,15 @@ type Observation struct {
 	sent *dialect.Part // nil when the call is not in the history
 }
 
-// An Observer says what became of calls. Each request of a conversation brings
-// the same calls again, so it remembers what it has judged. The zero value is
-// ready; it belongs to one goroutine.
+// An Observer says what became of calls. It remembers its verdicts, because each request of a
+// conversation brings the same calls again. The zero value is ready; it belongs to one goroutine.
 type Observer struct {
 	judged map[*stream.Call]judgement
 }
 
-// Observe finds the calls of earlier turns in a request's history and says what
-// became of each. It is silent about turns that are not in the history at all:
-// they belong to another conversation, or were left behind on purpose.
+// Observe finds the calls of earlier turns in a request's history and says what became of each. It
+// is silent about turns that are not in the history at all: they belong to another conversation, or
+// were left behind on purpose.
 func (by *Observer) Observe(history []dialect.Message, to *dialect.Target, turns []Candidate) (all []Observation) {
 	m := match(by, history, to, turns)
 	for i := range turns {
@@ -104,8 +103,8 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 	return o, true
 }
 
-// missing says what it means that a call is not found. Of a turn that may have
-// had others, which were not seen, it means nothing.
+// missing says what it means that a call is not found. It means nothing where calls of the turn may
+// not have been seen.
 func (m *matching) missing(o Observation) (Observation, bool) {
 	c, t := o.Call, o.turn
 	l := m.aloneOf(t, c)
@@ -125,8 +124,7 @@ func (m *matching) missing(o Observation) (Observation, bool) {
 	return o, true
 }
 
-// chosenOther reports whether a call belongs to a choice of the turn that the
-// client did not take.
+// chosenOther reports whether a call belongs to a choice of the turn that the client did not take.
 func (m *matching) chosenOther(t *stream.Turn, c *stream.Call) bool {
 	for _, other := range t.Calls {
 		if _, found := m.found[other]; other.Choice != c.Choice && (found || c.Choice > other.Choice) {
@@ -136,8 +134,8 @@ func (m *matching) chosenOther(t *stream.Turn, c *stream.Call) bool {
 	return false
 }
 
-// orphaned says that a call has no result, although the conversation goes on; l
-// is one that has its old id.
+// orphaned says that a call has no result, although the conversation goes on; l is a result that
+// has its old id, or nil.
 func (o *Observation) orphaned(l *lone) {
 	if l == nil {
 		o.lose(OrphanCall.loss("no result of it is in the history, and the conversation goes on"))
@@ -147,7 +145,7 @@ func (o *Observation) orphaned(l *lone) {
 	o.worsen(WasOrphaned)
 }
 
-// worsen gives a call whose arguments are what they were another fate.
+// worsen changes the fate of a call whose arguments did not change.
 func (o *Observation) worsen(f Fate) {
 	if o.Fate == Intact || o.Fate == WasReformatted {
 		o.Fate = f
@@ -207,7 +205,7 @@ func (m *matching) apart(a, b int) bool {
 	return !m.to.Merges
 }
 
-// Finding is what is to be said of the worst loss, if it is worth saying.
+// Finding tells the worst loss; ok is false when none is worth telling.
 func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	worst := -1
 	for i, l := range o.Losses {

@@ -7,8 +7,7 @@ import (
 // noResult is what clients send for a call whose result they do not have.
 const noResult = "No result provided"
 
-// pairing finds the result of every call, and the call of every result. Each
-// answers one only.
+// pairing finds the result of every call, and the call of every result. Each answers one only.
 type pairing struct {
 	c        *coercion
 	messages []dialect.Message
@@ -20,8 +19,7 @@ type pairing struct {
 	numbers  map[*dialect.Part]int   // of calls, in the source
 }
 
-// answer is by what a result and its call know each other: the id, or where
-// there is none the name of the tool.
+// answer is what a result and its call share: the id, or without one the name of the tool.
 type answer struct{ id, name string }
 
 func answerOf(p *dialect.Part) answer {
@@ -36,8 +34,8 @@ type loneCall struct {
 	message int
 }
 
-// pair checks that every call is followed by its result, and every result
-// follows its call: what providers insist on. A policy that fills in mends it.
+// pair checks what providers insist on: every call is followed by its result, and every result
+// follows its call. A policy that fills in mends it.
 func (c *coercion) pair(messages []dialect.Message) []dialect.Message {
 	if c.src.split {
 		c.tellSplit()
@@ -73,8 +71,8 @@ func (p *pairing) collect() {
 	}
 }
 
-// match gives each call the first result right behind its message. A history
-// that ends with calls waits for their results.
+// match gives each call the first result right behind its message. A history that ends with calls
+// waits for their results.
 func (p *pairing) match() {
 	late := map[answer][]place{} // results that no call right before them asked for
 	for i, m := range p.messages {
@@ -130,8 +128,8 @@ func (p *pairing) mend(l loneCall) {
 	})
 }
 
-// write are the messages with the results that were made up or moved, each
-// behind its call. Results without a call stay, and are told.
+// write are the messages with the results that were made up or moved, each behind its call. Results
+// without a call stay, and are told.
 func (p *pairing) write() (out []dialect.Message) {
 	var made []dialect.Part // results that wait for the message they belong into
 	for i, m := range p.messages {
@@ -170,7 +168,7 @@ func (p *pairing) tellLone(i int) {
 	}
 }
 
-// title is what a call, or the call that a result is for, is told by.
+// title names a call, or the call that a result is for.
 func title(p *dialect.Part) string {
 	if p.ID != "" {
 		return quote(p.ID)

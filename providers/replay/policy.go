@@ -2,8 +2,8 @@ package replay
 
 import "toolscope/providers/dialect"
 
-// A Policy is how a client treats a call when it sends it back. Each has been
-// seen in the wild; its words say where.
+// A Policy is how a client treats a call when it sends it back. Each has been seen in a real
+// client.
 type Policy struct {
 	Name string
 	Does string // what it does with arguments that are no object

@@ -1,17 +1,15 @@
-// Package replay shows how tool calls go back into history: what a request to
-// some provider would carry, what gets lost on the way, and what a client has
-// really sent.
+// Package replay previews how tool calls are sent back: what a request to a provider would carry of
+// them, what is lost on the way, and what a client has really sent.
 //
 //	turn, calls, history ─▶ Source ─▶ Preview(target, policy) ─▶ messages, outcome, losses
 //	request's history ─▶ Observer ─▶ what became of each earlier call
 //
-// Words: a target is where the history goes, a dialect.Target; a policy is how
-// a client treats arguments on the way; an outcome says in a word what became of
-// a call's arguments; a loss is one named thing that is not there any more, or
-// not the same.
+// A target is where the history goes, a dialect.Target. A policy is how a client treats arguments
+// on the way. An outcome is one word for what became of a call's arguments. A loss is one named
+// thing that is missing or changed.
 //
-// What comes out depends on the arguments alone. A Source never changes, and may
-// be previewed on any goroutine; an Observer belongs to one.
+// Previews are pure. A Source never changes, and may be previewed on any goroutine; an Observer
+// belongs to one.
 package replay
 
 import (
@@ -26,7 +24,7 @@ const (
 	AssumedEmpty                // nothing, or null, became {}
 	Parsed                      // a text became the object it holds, byte for byte
 	Reformatted                 // the same value, written in another way, or nearly the same: see the losses
-	Wrapped                     // put into a value of another shape, which holds it all
+	Wrapped                     // put whole into a value of another shape
 	Repaired                    // what a forgiving parser makes of it
 	Emptied                     // replaced by {}
 	Dropped                     // the call is left out
@@ -64,11 +62,11 @@ type Sent struct {
 	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
 	Outcome  Outcome
 	Refused  string // why the call alone would be refused
-	Encoded  string // that its arguments are a string that holds JSON, and who made them one; "" when they are none
+	Encoded  string // says who encoded the arguments twice; "" when nobody did
 }
 
-// Preview is what a request to a provider would carry of a source, by a client
-// with this policy. It is a pure function.
+// Preview is what a request to a provider would carry of a source, by a client with this policy. It
+// is a pure function.
 func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 	c := &coercion{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
 	c.same = s.From != nil && s.From.Dialect == to.Dialect
@@ -116,8 +114,8 @@ func (c *coercion) lose(l Loss) {
 	c.Losses = append(c.Losses, l)
 }
 
-// messages brings every message into what the target takes, before they are
-// checked against each other.
+// messages fits every message to the target by itself. That calls and results belong together is
+// checked afterwards.
 func (c *coercion) messages() (out []dialect.Message) {
 	number := 0
 	for _, m := range c.src.Messages {
@@ -177,8 +175,8 @@ func (c *coercion) makeText(p *dialect.Part) bool {
 	return len(p.Text) > 0 || p.Raw != nil
 }
 
-// makeReasoning decides whether reasoning can travel: with its signature only
-// to who gave it, else as text or not at all.
+// makeReasoning keeps reasoning and its signature for the provider it came from. To others it goes
+// as text or not at all.
 func (c *coercion) makeReasoning(p *dialect.Part) bool {
 	rule := c.To.Reasoning
 	switch {

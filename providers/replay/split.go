@@ -4,9 +4,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Split is the source with each call in a message of its own, followed by its
-// result: how clients that run one call at a time write history. What the
-// provider runs stays where it is.
+// Split is the source with each call in a message of its own, followed by its result: how clients
+// that run one call at a time write history. What the provider runs stays where it is.
 func (s *Source) Split() *Source {
 	out := &Source{From: s.From, facts: s.facts}
 	for _, m := range s.Messages {
@@ -29,8 +28,8 @@ func (s *Source) Split() *Source {
 	return out
 }
 
-// answersBehind is where the messages end that may have the results of message i: the
-// user's that follow it.
+// answersBehind is where the messages end that may have the results of message i: the user's that
+// follow it.
 func answersBehind(messages []dialect.Message, i int) (end int) {
 	for end = i + 1; end < len(messages) && messages[end].Role == dialect.User; end++ {
 	}
@@ -49,8 +48,7 @@ func countCalls(m dialect.Message) (n int) {
 
 func isClientCall(p *dialect.Part) bool { return p.Kind == dialect.CallPart && !p.Server }
 
-// behindSigned says of each call of a message whether it has its proof from a
-// signed one before it.
+// behindSigned says of each call of a message whether it has its proof from a signed one before it.
 func behindSigned(m dialect.Message) (behind []bool) {
 	signed := false
 	for _, p := range m.Parts {

@@ -8,8 +8,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// kinds is a set of kinds of JSON values. Numbers are of two: those that are
-// integers, 1.0 and 1e2 among them, and those that are not.
+// kinds is a set of kinds of JSON values. Numbers are of two: those that are integers, 1.0 and 1e2
+// among them, and those that are not.
 type kinds uint8
 
 const (
@@ -30,11 +30,11 @@ var kindOf = map[string]kinds{
 	"string": aString, "array": anArray, "object": anObject,
 }
 
-// node is what can be told of a value by one schema before the value is whole.
-// What all hold for one value makes a graph without circles.
+// node is what one schema says of a value before that is whole. The nodes that apply to one value
+// form a graph without cycles.
 type node struct {
 	of   *jsonschema.Schema
-	same []*node   // schemas that hold for the same value: $ref, allOf
+	same []*node   // schemas that apply to the same value: $ref, allOf
 	any  [][]*node // alternatives for the same value: anyOf, oneOf
 	more []*node   // others that are tried on it
 
@@ -175,8 +175,7 @@ func limit(n *int) int {
 	return *n
 }
 
-// depth is how many schemas stand inside each other for one value, and very
-// many when they go round in a circle.
+// depth is how deep schemas nest for one value. It is very large when they form a cycle.
 func depth(n *node) int {
 	switch {
 	case n.height < 0:

@@ -12,8 +12,7 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// key looks at a key as far as it has come, and when it is whole finds what its
-// value must fulfil.
+// key looks at a key as far as it has come, and when it is whole finds what its value must fulfil.
 func (w *Watch) key(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
 	if !w.inside {
