@@ -1,6 +1,11 @@
 package providers
 
-import "toolscope/providers/dialect"
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers/dialect"
+)
 
 // Targets are the places that history can be replayed to, those of every dialect.
 func Targets() (all []*dialect.Target) {
@@ -14,11 +19,14 @@ func Targets() (all []*dialect.Target) {
 
 // FindTarget is the target of that name; the error lists the names there are.
 func FindTarget(name string) (*dialect.Target, error) {
-	t, err := dialect.Named("target", name, Targets(), func(t **dialect.Target) string { return (*t).Name })
-	if err != nil {
-		return nil, err
+	var names []string
+	for _, t := range Targets() {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
 	}
-	return *t, nil
+	return nil, fmt.Errorf("no target %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // TargetOf is where a dialect's own history goes, nil if it has no requests.

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"toolscope/ui/panes"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/stream"
@@ -17,8 +19,8 @@ func (m *Model) back(last tea.Cmd) tea.Cmd {
 		m.clearSearch()
 	case m.zoom:
 		m.zoom = false
-	case m.wire.open && m.focus == wirePane:
-		m.wire.open = false
+	case m.wire.Open && m.focus == wirePane:
+		m.wire.Open = false
 	case m.focus != listPane && m.turn() != nil:
 		m.focus = listPane
 	default:
@@ -86,7 +88,7 @@ func (m *Model) moveList(k tea.KeyMsg) {
 	if row, ok := km.move(k, m.list.Window); ok {
 		m.setFollow(false)
 		m.list.MoveTo(row)
-		m.choose(m.list.refAt(m.in.Session(), m.list.At))
+		m.choose(m.list.RefAt(m.in.Session(), m.list.At))
 	} else if km.is(k, km.Enter, km.Right) && m.turn() != nil {
 		m.focusOn(docPane)
 	}
@@ -106,18 +108,18 @@ func (m *Model) moveDocument(k tea.KeyMsg) tea.Cmd {
 	if _, ok := km.move(k, m.doc.Window); ok {
 		m.setFollow(false)
 		row, _ := km.move(k, m.doc.Window) // from where the cursor is now
-		m.doc.moveRow(row)
+		m.doc.MoveRow(row)
 		m.linkFromDocument()
 		return nil
 	}
 	switch {
 	case km.is(k, km.Left):
-		if m.setFollow(false); !m.doc.moveToken(-1) {
+		if m.setFollow(false); !m.doc.MoveToken(-1) {
 			m.focusOn(listPane)
 		}
 	case km.is(k, km.Right):
 		m.setFollow(false)
-		m.doc.moveToken(1)
+		m.doc.MoveToken(1)
 	case km.is(k, km.Enter):
 		cmd, ok := m.openString()
 		if !ok {
@@ -135,7 +137,7 @@ func (m *Model) moveWire(k tea.KeyMsg) {
 		m.setFollow(false)
 		m.wire.MoveTo(row)
 	} else if km.is(k, km.Enter, km.Right) {
-		m.wire.open = !m.wire.open
+		m.wire.Open = !m.wire.Open
 		m.refresh()
 	} else if km.is(k, km.Left) {
 		m.focusOn(listPane)
@@ -146,19 +148,19 @@ func (m *Model) moveWire(k tea.KeyMsg) {
 // goToFinding leads to what the selected finding points at: a byte of the
 // arguments, or the frame that showed it.
 func (m *Model) goToFinding() {
-	if r := m.findings.request(); r != nil {
+	if r := m.findings.Request(); r != nil {
 		m.goToRequest(r.Exchange)
 		return
 	}
-	f, ok := m.findings.chosen()
+	f, ok := m.findings.Chosen()
 	if !ok {
 		return
 	}
 	m.setFollow(false)
-	if f.call != nil && f.Offset >= 0 {
-		m.chosen = f.call.Ref()
+	if f.Call != nil && f.Offset >= 0 {
+		m.chosen = f.Call.Ref()
 		m.focusOn(docPane)
-		m.doc.goTo(min(f.Offset, max(0, len(f.call.Args())-1)))
+		m.doc.GoTo(min(f.Offset, max(0, len(f.Call.Args())-1)))
 		m.linkFromDocument()
 		return
 	}
@@ -170,10 +172,10 @@ func (m *Model) goToFinding() {
 	}
 	m.chosen = t.Ref()
 	m.focusOn(wirePane)
-	for row, n := range m.wire.events {
+	for row, n := range m.wire.Events {
 		if int(n) >= f.Event || e.Kind != stream.SentBack && m.in.Timeline.Event(int(n)).Frame >= e.Frame {
 			m.wire.MoveTo(row)
-			m.wire.open = true
+			m.wire.Open = true
 			break
 		}
 	}
@@ -203,11 +205,11 @@ func (m *Model) toEnd() {
 func (m *Model) setFollow(on bool) {
 	m.follow, m.post.awaited = on, 0
 	if !on {
-		m.doc.release()
+		m.doc.Release()
 		m.wire.Stick = false
 		return
 	}
-	m.chosen = newest(m.in.Session())
+	m.chosen = panes.Newest(m.in.Session())
 	m.refresh()
 	m.doc.Stick, m.wire.Stick = true, true
 	m.refresh()
@@ -272,7 +274,7 @@ func (m *Model) suspend() tea.Cmd {
 
 func (m *Model) toggleTheme() {
 	next := m.opt.Themes[0]
-	if !m.ink.Theme.Dark {
+	if !m.pen.Ink.Theme.Dark {
 		next = m.opt.Themes[1]
 	}
 	m.paint(next)
@@ -282,4 +284,30 @@ func (m *Model) toggleTheme() {
 // statusWord is a status with its glyph.
 func (m *Model) statusWord(s stream.Status) display.Text {
 	return display.Join(m.pen.Glyph.Status[s], display.Lit(" "), m.draw.Clean(s.String()))
+}
+
+// goOnward goes to the turn whose request first had the chosen call, or a call
+// of the chosen turn, in its history.
+func (m *Model) goOnward() {
+	switch c := panes.LookAt(m.in.Session(), m.chosen); {
+	case c.Call != nil && len(c.Call.SentBack) > 0:
+		m.goToRequest(c.Call.SentBack[0].Exchange)
+	case c.Call == nil && c.Turn != nil && c.Turn.Returned:
+		m.goToRequest(c.Turn.Next)
+	default:
+		m.say(display.Lit("no request that is known sent it back"))
+	}
+}
+
+// goToRequest chooses the turn of an exchange.
+func (m *Model) goToRequest(exchange int) {
+	t := panes.TurnOf(m.in.Session(), exchange)
+	if t == nil {
+		m.say(m.draw.Clean(panes.RequestName(m.in.Session(), exchange)))
+		return
+	}
+	m.setFollow(false)
+	m.focus = listPane
+	m.choose(t.Ref())
+	m.say(m.draw.Format("turn %d: its request has it", t.Number+1))
 }

@@ -15,14 +15,14 @@ type Await struct {
 
 // awaitLines say how to have something arrive. Where a variable with its whole
 // value is too wide, the URL stands once, above.
-func (m *Model) awaitLines() []fact {
+func (m *Model) awaitLines() []line {
 	a, widest, names := m.opt.Await, 0, 0
 	for _, way := range a.Ways {
 		widest = max(widest, len("  =")+len(way[0])+len(a.URL)+len(way[1]))
 		names = max(names, len(way[0]))
 	}
 	url := m.pen.Name(a.URL).String()
-	lines := []fact{{text: "Waiting for requests at " + url, role: screen.Accent}}
+	lines := []line{{text: "Waiting for requests at " + url, role: screen.Accent}}
 	whole := max(widest, len(lines[0].text)) < m.w
 	if !whole {
 		lines[0].text = "Waiting at " + url
@@ -32,17 +32,17 @@ func (m *Model) awaitLines() []fact {
 		if whole {
 			text = fmt.Sprintf("  %s=%s%s", m.pen.Name(way[0]), url, m.pen.Name(way[1]))
 		}
-		lines = append(lines, fact{text: text})
+		lines = append(lines, line{text: text})
 	}
 	if a.More != "" && whole {
-		lines = append(lines, fact{text: m.pen.Name(a.More).String(), role: screen.Muted}, fact{})
+		lines = append(lines, line{text: m.pen.Name(a.More).String(), role: screen.Muted}, line{})
 	}
 	for _, w := range m.words() {
 		if w.Why != "" {
-			lines = append(lines, fact{text: m.pen.Name(w.Text + ": " + w.Why).String(), role: screen.Caution})
+			lines = append(lines, line{text: m.pen.Name(w.Text + ": " + w.Why).String(), role: screen.Caution})
 		}
 	}
-	return append(lines, fact{text: "? help   q quit", role: screen.Muted})
+	return append(lines, line{text: "? help   q quit", role: screen.Muted})
 }
 
 // A Word is something to know about the source besides what it brings.

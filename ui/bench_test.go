@@ -1,20 +1,11 @@
 package ui
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
 	"toolscope/stream"
-	"toolscope/stream/jsonbytes"
-	"toolscope/themes"
-	"toolscope/ui/display"
-	"toolscope/ui/screen"
-
-	"github.com/charmbracelet/lipgloss"
-	"github.com/muesli/termenv"
 )
 
 // code is a string of about size bytes such as a model writes.
@@ -59,92 +50,6 @@ func benchmarkView(b *testing.B, s *rig) {
 	for b.Loop() {
 		s.View()
 	}
-}
-
-// shown is a document pane of 50 rows of 200 cells with these arguments.
-func shown(args string) *document {
-	d := new(document)
-	d.show(callOf(args), 200, display.Drawer{})
-	d.extend(50)
-	d.Scroll(40)
-	return d
-}
-
-// BenchmarkDocument is the document pane's part of a frame of 50 rows of 200
-// cells: from spans, and the same text with a lipgloss style for each of them.
-func BenchmarkDocument(b *testing.B) {
-	for _, c := range []struct{ name, args string }{
-		{"members", `{"edits":[` + strings.Repeat(`{"line":1024,"keep":true,"tag":"`+strings.Repeat("text ", 30)+`"},`, 100)},
-		{"code", `{"content":"` + strings.Repeat(`\tif err != nil { return fmt.Errorf(\"step %d: %w\", n, err) }\n`, 500)},
-		{"wide", `{"content":"` + strings.Repeat(`読み込みに失敗しました。`, 1000)},
-	} {
-		d, p := shown(c.args), &newScreen(b, 200, 52).pen
-		b.Run(c.name+"/spans", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				drawDocument(p, d)
-			}
-			b.ReportMetric(float64(len(p.Frame())), "bytes")
-		})
-		b.Run(c.name+"/lipgloss", func(b *testing.B) {
-			styles := lipglossStyles(p.Ink.Theme)
-			b.ReportAllocs()
-			for b.Loop() {
-				lipglossDocument(styles, d)
-			}
-		})
-	}
-}
-
-// drawDocument draws 50 rows from the top.
-func drawDocument(p *screen.Pen, d *document) {
-	p.Reset()
-	for n := range 50 {
-		p.Field(202)
-		d.draw(p, d.Top+n, true)
-		p.Newline()
-	}
-}
-
-func lipglossStyles(t themes.Theme) map[screen.Role]lipgloss.Style {
-	r := lipgloss.NewRenderer(io.Discard)
-	r.SetColorProfile(termenv.TrueColor)
-	styles := map[screen.Role]lipgloss.Style{}
-	for role, ink := range map[screen.Role]themes.Ink{
-		screen.KeyToken: t.Key, screen.StringToken: t.String, screen.NumberToken: t.Number, screen.LiteralToken: t.Literal, screen.PunctToken: t.Punct, screen.JunkToken: t.Junk, screen.EscapeToken: t.Escape, screen.Plain: {},
-	} {
-		styles[role] = ink.Style().Renderer(r)
-	}
-	return styles
-}
-
-// lipglossDocument is how it is usually done: a Style for each span.
-func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *document) string {
-	var b strings.Builder
-	put := func(r screen.Role, text []byte) {
-		b.WriteString(styles[r].Render(display.Drawer{}.CleanBytes(text).String()))
-	}
-	toks, text := d.tokens(), d.call.Args()
-	for _, row := range d.rows()[d.Top : d.Top+50] {
-		b.WriteString(strings.Repeat(" ", int(row.Indent)))
-		off := int(row.Start)
-		for n := int(row.Token); n < len(toks) && off < int(row.End); n++ {
-			rest := text[off:max(off, min(int(toks[n].End), int(row.End)))]
-			for off += len(rest); len(rest) > 0; {
-				k, r := bytes.IndexByte(rest, '\\'), screen.TokenRoles[toks[n].Kind]
-				switch {
-				case k < 0:
-					k = len(rest)
-				case k == 0:
-					k, r = jsonbytes.EscapeLen(rest), screen.EscapeToken
-				}
-				put(r, rest[:k])
-				rest = rest[k:]
-			}
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
 }
 
 // manyCalls is a stream of n calls that all still grow, and a function that
@@ -255,29 +160,5 @@ func BenchmarkFindings(b *testing.B) {
 				s.feed(bad)
 			}
 		})
-	}
-}
-
-// BenchmarkFind looks for what is not there in a big document.
-func BenchmarkFind(b *testing.B) {
-	text := []byte(code(8 << 20))
-	for _, query := range []string{"nowhere", "Nowhere"} {
-		b.Run(query, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for b.Loop() {
-				findAll(text, query)
-			}
-		})
-	}
-}
-
-// BenchmarkShow is choosing a call, and so laying it out.
-func BenchmarkShow(b *testing.B) {
-	c := callOf(`{"content":"` + code(8<<20))
-	b.SetBytes(int64(len(c.Args())))
-	for b.Loop() {
-		d := new(document)
-		d.show(c, 100, display.Drawer{})
-		d.extend(50)
 	}
 }

@@ -19,16 +19,16 @@ func (s *rig) where() string {
 			at = fmt.Sprintf("turn: row %d", s.summary.Top)
 			break
 		}
-		c := s.doc.chosen()
-		at = fmt.Sprintf("arguments: %s", s.doc.call.Args()[c.start:c.end])
+		c := s.doc.Chosen()
+		at = fmt.Sprintf("arguments: %s", s.doc.Call.Args()[c.Start:c.End])
 	case wirePane:
-		at = fmt.Sprintf("wire: #%d", s.in.Timeline.Event(int(s.wire.events[s.wire.At])).Frame)
-		if s.wire.open {
+		at = fmt.Sprintf("wire: #%d", s.in.Timeline.Event(int(s.wire.Events[s.wire.At])).Frame)
+		if s.wire.Open {
 			at += ", open"
 		}
 	case findingsPane:
 		at = "findings: "
-		if f, ok := s.findings.chosen(); ok {
+		if f, ok := s.findings.Chosen(); ok {
 			at += f.Code
 		}
 	}
@@ -43,7 +43,7 @@ func (s *rig) where() string {
 	for _, more := range []struct {
 		is   bool
 		what string
-	}{{s.zoom, "zoomed"}, {s.doc.raw, "raw"}, {s.follow, "follows"}, {s.paused, "paused"}} {
+	}{{s.zoom, "zoomed"}, {s.doc.Raw, "raw"}, {s.follow, "follows"}, {s.paused, "paused"}} {
 		if more.is {
 			at += ", " + more.what
 		}
@@ -267,7 +267,7 @@ func TestHints(t *testing.T) {
 func TestPlaceIsKept(t *testing.T) {
 	for _, keys := range []string{"k2jjjjjl", "k3jjj", "kk", "g2jj"} {
 		s := agent(t, 120, 30).press(keys)
-		want, token := s.where(), s.doc.chosen()
+		want, token := s.where(), s.doc.Chosen()
 		for _, size := range [][2]int{{80, 24}, {40, 10}, {250, 80}, {20, 5}, {5, 2}, {120, 30}} {
 			s.resize(size[0], size[1])
 			checkFrame(t, s)
@@ -276,24 +276,24 @@ func TestPlaceIsKept(t *testing.T) {
 			t.Errorf("resizing leads from %s to %s", want, got)
 		}
 		for _, there := range []string{"zz", "rr", "1z2z", "t"} {
-			if s.press(there); s.doc.chosen() != token && s.focus == docPane {
-				t.Errorf("%q leads from byte %d to %d", there, token.start, s.doc.chosen().start)
+			if s.press(there); s.doc.Chosen() != token && s.focus == docPane {
+				t.Errorf("%q leads from byte %d to %d", there, token.Start, s.doc.Chosen().Start)
 			}
 		}
 	}
 	// The token stays in view as well.
 	s := agent(t, 60, 10).press("k2" + strings.Repeat("j", 12))
-	token := s.doc.chosen()
+	token := s.doc.Chosen()
 	s.press("r").resize(30, 8)
-	if row := s.doc.displayRow(s.doc.rowAt(token.start)); row < s.doc.Top || row >= s.doc.Top+s.doc.Height {
-		t.Errorf("row %d is not among the %d from %d on", row, s.doc.Height, s.doc.Top)
+	if s.doc.Chosen() != token || s.doc.At < s.doc.Top || s.doc.At >= s.doc.Top+s.doc.Height {
+		t.Errorf("row %d is not among the %d from %d on", s.doc.At, s.doc.Height, s.doc.Top)
 	}
 }
 
 func TestThemeToggle(t *testing.T) {
 	s := agent(t, 80, 24)
 	dark := s.View()
-	if s.press("t"); s.ink.Theme.Dark || s.View() == dark {
+	if s.press("t"); s.pen.Ink.Theme.Dark || s.View() == dark {
 		t.Error("t does not change to the light theme")
 	}
 	s.shows("theme toolscope-light").press("t").shows("theme toolscope-dark").press("k")

@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"time"
+
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -58,7 +61,7 @@ func (m *Model) crumbs() []display.Text {
 		}
 		parts = append(parts, name)
 		if m.focus == docPane {
-			if path := m.doc.path(); path != "" {
+			if path := m.doc.Path(); path != "" {
 				parts = append(parts, m.pen.Name(path))
 			}
 		}
@@ -140,9 +143,9 @@ func (m *Model) drawCounts(p *screen.Pen) {
 		}
 	}
 	m.drawStatus(p)
-	if cost := p.Clean(m.bill.total().String()); !cost.Empty() && m.notice.Empty() && p.Left > hintRoom+cost.Width() {
+	if cost := p.Clean(m.bill.Total().String()); !cost.Empty() && m.notice.Empty() && p.Left > hintRoom+cost.Width() {
 		p.Put(screen.Plain, screen.Bare, cost.Between("  ", ""))
-		if month := m.bill.total().AsOf; len(month) >= 7 && p.Left > hintRoom+30 {
+		if month := m.bill.Total().AsOf; len(month) >= 7 && p.Left > hintRoom+30 {
 			p.Put(screen.Muted, screen.Bare, display.Join(display.Lit(" "), p.Glyph.Dot, display.Lit(" prices "), m.draw.Clean(month[:7])))
 		}
 	}
@@ -156,4 +159,37 @@ func (m *Model) drawCounts(p *screen.Pen) {
 		p.Say(screen.Bad, display.Lit("  "))
 		p.Outside(screen.Bad, screen.Bare, m.failure.Error())
 	}
+}
+
+// callFacts are the sizes and durations of a call, as many as fit.
+func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
+	start := m.turn().OpenedAt
+	took := "took "
+	if c.Arriving() {
+		took = "so far "
+	}
+	facts := []display.Text{screen.Bytes(len(c.Args())), screen.Plural(len(c.Deltas()), "delta")}
+	timed := func(word string, d time.Duration) {
+		if t := screen.Time(d); !t.Empty() {
+			facts = append(facts, display.Join(m.draw.Clean(word), t))
+		}
+	}
+	timed(took, screen.CallTime(c))
+	if r, ok := m.results[c.Ref()]; ok {
+		facts = append(facts, screen.Bytes(len(r.text)).Between("your result ", ""))
+	}
+	for _, f := range panes.AboutCall(c) {
+		facts = append(facts, m.pen.Name(f))
+	}
+	timed("named +", screen.Since(start, c.OpenedAt))
+	timed("first byte +", screen.Since(start, c.FirstArgAt))
+	sep := display.Lit(" ")
+	for _, f := range facts {
+		if line.Width()+sep.Width()+f.Width() >= cells {
+			break
+		}
+		line = display.Join(line, sep, f)
+		sep = m.pen.Glyph.Dot.Between(" ", " ")
+	}
+	return line
 }

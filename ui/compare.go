@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/ui/screen"
-
 	"toolscope/providers"
 	"toolscope/providers/host"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -43,7 +43,7 @@ type comparison struct {
 	exchange *providers.Exchange
 	name     string       // whose answer it is
 	turn     *stream.Turn // nil until it opens
-	cells    map[*stream.Call]*document
+	cells    map[*stream.Call]*panes.Document
 	text     *layout.Text
 	failure  []display.Text
 }
@@ -95,7 +95,7 @@ func (m *Model) openCompare() {
 	if len(turns) < 2 {
 		v.columns = nil
 		for _, x := range m.alike() {
-			v.columns = append(v.columns, comparison{exchange: x, turn: turnOf(m.in.Session(), x.Number)})
+			v.columns = append(v.columns, comparison{exchange: x, turn: panes.TurnOf(m.in.Session(), x.Number)})
 		}
 	}
 	if len(v.columns) < 2 {
@@ -106,7 +106,7 @@ func (m *Model) openCompare() {
 		if c := &v.columns[i]; c.turn != nil && c.turn == m.turn() {
 			v.col = i
 		}
-		v.columns[i].cells, v.columns[i].name = map[*stream.Call]*document{}, whose(v.columns[i].exchange)
+		v.columns[i].cells, v.columns[i].name = map[*stream.Call]*panes.Document{}, whose(v.columns[i].exchange)
 	}
 	m.setFollow(false)
 	m.mode = v

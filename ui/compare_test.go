@@ -109,8 +109,8 @@ func TestCompare(t *testing.T) {
 	for i, want := range []string{`"Oslo" 2`, `"Bergen" 3`} {
 		c := v.columns[i].turn.Calls[0]
 		var got []string
-		for _, m := range v.columns[i].cells[c].marks {
-			got = append(got, string(c.Args()[m.start:m.end]))
+		for _, m := range v.columns[i].cells[c].Marks {
+			got = append(got, string(c.Args()[m.Start:m.End]))
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("column %d marks %q, want %s", i, got, want)
@@ -218,7 +218,7 @@ func TestDifferences(t *testing.T) {
 		var sides [2]string
 		for i := range sides {
 			for _, m := range v.marks[i] {
-				sides[i] += string(set[i].Args()[m.start:m.end])
+				sides[i] += string(set[i].Args()[m.Start:m.End])
 			}
 		}
 		if got := sides[0] + "|" + sides[1]; got != c.want {

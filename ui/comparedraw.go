@@ -6,6 +6,7 @@ import (
 
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -74,7 +75,7 @@ func (c *comparison) drawHead(m *Model, p *screen.Pen, y int, chosen bool) {
 	case y == 3:
 		c.drawTimes(p)
 	case y == 4 && c.turn != nil:
-		cost := p.Clean(m.bill.of(c.turn).String())
+		cost := p.Clean(m.bill.Of(c.turn).String())
 		p.Spaces(screen.Bare, 1)
 		for _, f := range []struct {
 			word  string
@@ -125,7 +126,7 @@ func (c *comparison) drawState(p *screen.Pen) {
 	if status := c.exchange.Head.Status; status >= 300 {
 		p.Put(screen.Bad, screen.Bare, p.Format("  HTTP %d", status))
 	}
-	p.Put(screen.Muted, screen.Bare, p.Name(FinishText(t)).Between("  ", ""))
+	p.Put(screen.Muted, screen.Bare, p.Name(panes.FinishText(t)).Between("  ", ""))
 }
 
 // drawTimes writes how long it took since the request, or where that has no time,
@@ -195,10 +196,10 @@ func (c *comparison) drawCall(p *screen.Pen, g *group, n, col int, judged map[ca
 		p.Put(screen.Muted, screen.Bare, p.Glyph.Status[stream.Waiting].Between(" ", ""))
 	case call == nil && n == 0:
 		p.Put(screen.Muted, screen.Bare, p.Glyph.None.Between(" ", " no such call"))
-	case call == nil || n > c.cells[call].fullHeight():
+	case call == nil || n > c.cells[call].FullHeight():
 	case n > 0:
 		p.Spaces(screen.Bare, 1)
-		c.cells[call].draw(p, n-1, false)
+		c.cells[call].Draw(p, n-1, false)
 	default:
 		st := call.Status()
 		right := p.Clean(st.String()).Between(" ", " ")

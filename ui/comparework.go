@@ -3,6 +3,8 @@ package ui
 import (
 	"sort"
 
+	"toolscope/ui/panes"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/stream"
@@ -53,7 +55,7 @@ func (v *compareView) version(m *Model) compareVersion {
 	for i := range v.columns {
 		c := &v.columns[i]
 		if c.turn == nil {
-			c.turn = turnOf(m.in.Session(), c.exchange.Number)
+			c.turn = panes.TurnOf(m.in.Session(), c.exchange.Number)
 		}
 		if c.turn != nil {
 			now.turns++
@@ -92,19 +94,19 @@ const mostFailure = 4
 
 // extend lays out what is new in a column.
 func (c *comparison) extend(m *Model, width int, raw bool) {
-	inner := max(1, width-docMargin)
+	inner := max(1, width-panes.Margin)
 	if c.turn == nil {
 		return
 	}
 	for _, call := range c.turn.Calls {
 		d := c.cells[call]
 		if d == nil {
-			d = &document{when: m.when}
+			d = &panes.Document{When: m.when}
 			c.cells[call] = d
 		}
-		d.raw = raw
-		d.show(call, inner, m.draw)
-		d.extend(1)
+		d.Raw = raw
+		d.Show(call, inner, m.draw)
+		d.Extend(1)
 	}
 	if c.text == nil || c.text.Width() != inner {
 		c.text = layout.NewText(inner, m.draw)
@@ -188,16 +190,13 @@ func (c *comparison) rowsOf(kind groupKind, call *stream.Call) int {
 		if call == nil {
 			return 1
 		}
-		return 1 + c.cells[call].fullHeight()
+		return 1 + c.cells[call].FullHeight()
 	}
 	if c.text == nil || len(c.text.Rows()) == 0 {
 		return 0
 	}
 	return 1 + len(c.text.Rows())
 }
-
-// fullHeight is how many rows a document has on a page of its own.
-func (d *document) fullHeight() int { return max(1, len(d.rows())+d.extraRows()) }
 
 // count is how many rows there are.
 func (v *compareView) count() int {

@@ -1,11 +1,11 @@
 package ui
 
 import (
-	"toolscope/ui/screen"
-
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -54,10 +54,10 @@ func (m *Model) reread(exchange, n int) {
 	} else {
 		m.in.Reread(exchange, &providers.All[n-1])
 	}
-	m.list, m.doc, m.summary = turnList{alarms: alarms{}}, document{raw: m.doc.raw, when: m.when}, summary{}
-	m.wire, m.findings, m.chosen = wire{}, findings{}, stream.NoRef
+	m.list, m.doc, m.summary = panes.List{Alarms: panes.Alarms{}}, panes.Document{Raw: m.doc.Raw, When: m.when}, panes.Summary{}
+	m.wire, m.findings, m.chosen = panes.Wire{}, panes.Findings{}, stream.NoRef
 	m.marks, m.results = nil, map[stream.Ref]typedResult{}
-	m.bill = bill{prices: m.opt.Prices}
+	m.bill = panes.Bill{Prices: m.opt.Prices}
 	m.clearSearch()
 	for _, t := range m.in.Session().Turns {
 		if t.Exchange == exchange {

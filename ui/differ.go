@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/fnv"
+
+	"toolscope/ui/panes"
+
 	rational "math/big"
 	"slices"
 	"strconv"
@@ -14,9 +17,9 @@ import (
 
 // verdictOfCalls is how the arguments of the same call differ between turns.
 type verdictOfCalls struct {
-	sealed  int                 // how many have all their arguments
-	differs int                 // values that are not the same in all of these
-	marks   [mostColumns][]span // where
+	sealed  int                       // how many have all their arguments
+	differs int                       // values that are not the same in all of these
+	marks   [mostColumns][]panes.Span // where
 }
 
 // mostCompared is how many tokens arguments may have whose values are compared
@@ -38,7 +41,7 @@ func (v *compareView) judge() {
 		}
 		for i := range v.columns {
 			if c := g.calls[i]; c != nil {
-				v.columns[i].cells[c].marks = verdict.marks[i]
+				v.columns[i].cells[c].Marks = verdict.marks[i]
 			}
 		}
 	}
@@ -96,12 +99,12 @@ func differences(set callSet) (v verdictOfCalls) {
 		v.differs++
 		for i := range values {
 			if l, ok := values[i][at]; ok {
-				v.marks[i] = append(v.marks[i], l.span)
+				v.marks[i] = append(v.marks[i], l.Span)
 			}
 		}
 	}
 	for i := range v.marks {
-		slices.SortFunc(v.marks[i], func(a, b span) int { return a.start - b.start })
+		slices.SortFunc(v.marks[i], func(a, b panes.Span) int { return a.Start - b.Start })
 	}
 	return v
 }
@@ -126,7 +129,7 @@ func agree(set callSet, values [mostColumns]map[spot]leaf, at spot) bool {
 
 // leaf is a value that holds no other.
 type leaf struct {
-	span
+	panes.Span
 	value string // its kind, and what it is however it is written
 }
 
@@ -161,27 +164,27 @@ type walk struct {
 func leaves(text []byte, toks []stream.Token) map[spot]leaf {
 	w := walk{text: text, out: map[spot]leaf{}}
 	for n, t := range toks {
-		at := tokenSpan(toks, n)
+		at := panes.TokenSpan(toks, n)
 		switch t.Kind {
 		case stream.Key:
-			w.key = unquoted(text, at)
+			w.key = panes.Unquoted(text, at)
 		case stream.Comma:
 			if n := len(w.open); n > 0 {
 				w.open[n-1].next++
 			}
 		case stream.ObjectOpen, stream.ArrayOpen:
 			if end, ok := closedAtOnce(toks, n); ok {
-				w.add(span{at.start, end}, string(text[at.start]))
+				w.add(panes.Span{Start: at.Start, End: end}, string(text[at.Start]))
 			}
 			w.open = append(w.open, container{spot: w.here(), array: t.Kind == stream.ArrayOpen})
 		case stream.ObjectClose, stream.ArrayClose:
 			w.open = w.open[:max(0, len(w.open)-1)]
 		case stream.String:
-			w.add(at, `"`+unquoted(text, at))
+			w.add(at, `"`+panes.Unquoted(text, at))
 		case stream.Number:
-			w.add(at, "0"+number(string(text[at.start:at.end])))
+			w.add(at, "0"+number(string(text[at.Start:at.End])))
 		case stream.True, stream.False, stream.Null:
-			w.add(at, string(text[at.start:at.end]))
+			w.add(at, string(text[at.Start:at.End]))
 		}
 	}
 	return w.out
@@ -200,7 +203,7 @@ func (w *walk) here() spot {
 	return in.at("." + w.key)
 }
 
-func (w *walk) add(s span, value string) { w.out[w.here()] = leaf{s, value} }
+func (w *walk) add(s panes.Span, value string) { w.out[w.here()] = leaf{s, value} }
 
 // closedAtOnce is where an empty container ends that token n opens.
 func closedAtOnce(toks []stream.Token, n int) (end int, ok bool) {

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"strings"
 
-	"toolscope/ui/screen"
-
 	"toolscope/providers/host"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -31,9 +31,9 @@ type draft struct {
 	url     string
 	body    []byte
 	trouble string // why it cannot be sent
-	sheet   sheet
+	sheet   panes.Sheet
 	added   int // bytes of arguments that the model did not write
-	notes   []noteLine
+	notes   []panes.Note
 }
 
 // composed is what a job brings.
@@ -103,7 +103,7 @@ func (r *resendView) current() *draft {
 // compose makes a request for a host and lays it out.
 func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 	d := &draft{key: k}
-	var marks []span
+	var marks []panes.Span
 	if k.trouble != "" {
 		d.note(screen.Bad, draw.Format("cannot be sent: %s", k.trouble))
 	}
@@ -118,9 +118,9 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 		marks = d.resend(c, draw)
 	}
 	if d.body != nil {
-		d.sheet.add(newBlock(display.Text{}, d.body, k.raw, marks, k.width, draw))
+		d.sheet.Add(panes.NewBlock(display.Text{}, d.body, k.raw, marks, k.width, draw))
 		if len(marks) > 0 {
-			d.sheet.lookAt = marks[0].start
+			d.sheet.LookAt = marks[0].Start
 		}
 	}
 	return d
@@ -128,7 +128,7 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 
 // resend makes the request from the captured one, and says what that loses. The
 // spans are those of arguments that the model did not write so.
-func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []span) {
+func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []panes.Span) {
 	k := d.key
 	out, err := k.host.Resend(c, k.model, &replay.Policies[k.policy])
 	if err != nil {
@@ -143,25 +143,25 @@ func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []span) {
 	if out.Moved > 0 {
 		d.note(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
 	}
-	d.notes = append(d.notes, notesOf(&out.Preview, replay.WholeConversation, k.notes, draw)...)
-	at, unfound := argsPlace{}, 0
+	d.notes = append(d.notes, panes.Notes(&out.Preview, replay.WholeConversation, k.notes, draw)...)
+	at, unfound := panes.ArgsPlace{}, 0
 	for i := range out.Preview.Calls {
 		call := &out.Preview.Calls[i]
-		if call.Args == nil || unfound == mostUnfound {
+		if call.Args == nil || unfound == panes.MostUnfound {
 			continue
 		}
-		found, ok := at.next([][]byte{d.body}, call)
+		found, ok := at.Next([][]byte{d.body}, call)
 		if !ok {
 			unfound++
 			continue
 		}
 		at = found
-		added := addedTo(call)
+		added := panes.AddedTo(call)
 		for _, s := range added {
-			d.added += s.end - s.start
+			d.added += s.End - s.Start
 		}
-		for _, s := range written(call, added) {
-			marks = append(marks, span{at.offset + s.start, at.offset + s.end})
+		for _, s := range panes.Written(call, added) {
+			marks = append(marks, panes.Span{Start: at.Offset + s.Start, End: at.Offset + s.End})
 		}
 	}
 	return marks
@@ -173,6 +173,6 @@ func (d *draft) note(r screen.Role, text display.Text) {
 		if i > 0 {
 			line = line.Between("  ", "")
 		}
-		d.notes = append(d.notes, noteLine{r, line})
+		d.notes = append(d.notes, panes.Note{Role: r, Text: line})
 	}
 }

@@ -26,18 +26,18 @@ func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 
 const emptyWidth = 62 // cells of the widest line, where nothing in particular is waited for
 
-func (m *Model) emptyLines() []fact {
-	lines := []fact{
+func (m *Model) emptyLines() []line {
+	lines := []line{
 		{text: "LLM tool calls, while they stream", role: screen.Accent},
 		{},
 	}
 	switch {
 	case m.ended:
-		lines = append(lines, fact{text: "The source ended without a single byte.", role: screen.Caution})
+		lines = append(lines, line{text: "The source ended without a single byte.", role: screen.Caution})
 	case m.opt.Await != nil:
 		return m.awaitLines()
 	case m.opt.Inbox != nil:
-		lines = append(lines, fact{text: "Waiting for the first bytes of " + m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String(), role: screen.Plain})
+		lines = append(lines, line{text: "Waiting for the first bytes of " + m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String(), role: screen.Plain})
 	}
 	for _, way := range [][2]string{
 		{"toolscope agent.sse", "a body as curl -N saved it"},
@@ -49,12 +49,18 @@ func (m *Model) emptyLines() []fact {
 		if m.w >= emptyWidth {
 			text = fmt.Sprintf("  %-32s %s", way[0], way[1])
 		}
-		lines = append(lines, fact{text: text})
+		lines = append(lines, line{text: text})
 	}
-	lines = append(lines, fact{})
+	lines = append(lines, line{})
 	last := "? help   q quit"
 	if m.canDemo() {
 		last = "d plays the demo   " + last
 	}
-	return append(lines, fact{text: last, role: screen.Muted})
+	return append(lines, line{text: last, role: screen.Muted})
+}
+
+// line is one of that screen.
+type line struct {
+	text string
+	role screen.Role
 }

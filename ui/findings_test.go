@@ -30,7 +30,7 @@ func TestFindingsGrow(t *testing.T) {
 		return stream.Event{Kind: stream.Found, Slot: slot, More: &stream.Detail{Finding: (&stream.Diagnosis{Code: code}).Finding("so it is")}}
 	}
 	s, _ := liveScreen(t)
-	s.press("g4").shows("nothing unusual")
+	s.resize(80, 60).press("g4").shows("nothing unusual")
 	slot := s.in.Session().Turns[0].Calls[0].Slot
 	for _, c := range []struct {
 		code string
@@ -43,16 +43,16 @@ func TestFindingsGrow(t *testing.T) {
 		s.in.Timeline.Append(find(c.code, c.slot))
 		s.feed(ping)
 		var got []string
-		for _, line := range s.findings.lines {
-			if line.first {
-				got = append(got, strings.Fields(line.text.String())[0])
+		for _, word := range strings.Fields(s.text()) {
+			if strings.HasPrefix(word, "CALL_") || strings.HasPrefix(word, "TURN_") {
+				got = append(got, word)
 			}
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("after %s: %v", c.code, got)
 		}
 	}
-	for range mostFindings {
+	for range 500 {
 		s.in.Timeline.Append(find("MORE", stream.NoSlot))
 	}
 	if s.feed(ping).press("G").shows("FINDINGS  504", "and 4 more"); s.press("<enter>").focus != findingsPane {

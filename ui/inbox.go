@@ -3,6 +3,8 @@ package ui
 import (
 	"time"
 
+	"toolscope/ui/panes"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/stream"
@@ -63,7 +65,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 		m.endSource(why)
 	}
 	if m.follow {
-		m.chosen = newest(m.in.Session())
+		m.chosen = panes.Newest(m.in.Session())
 	}
 	m.refresh()
 	if ended {

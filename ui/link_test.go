@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolscope/stream"
+	"toolscope/ui/panes"
 )
 
 // TestTokenToFrames: selecting a token marks the frames that brought it.
@@ -19,7 +20,7 @@ func TestTokenToFrames(t *testing.T) {
 		{"k2<pgdown>", "", "#23"},
 	} {
 		s := agent(t, 140, 60).press(c.keys)
-		if token := s.doc.chosen(); c.token != "" && string(s.doc.call.Args()[token.start:token.end]) != c.token {
+		if token := s.doc.Chosen(); c.token != "" && string(s.doc.Call.Args()[token.Start:token.End]) != c.token {
 			t.Errorf("%q selects %s", c.keys, s.where())
 		}
 		if got := strings.Join(s.litFrames(), " "); got != c.frames {
@@ -45,9 +46,9 @@ func (s *rig) litFrames() (frames []string) {
 // TestFrameToToken: selecting a frame marks the bytes that it brought.
 func TestFrameToToken(t *testing.T) {
 	s := agent(t, 140, 60).press("k3")
-	args := s.doc.call.Args()
+	args := s.doc.Call.Args()
 	for _, want := range []string{"", `{"path": "cmd/greet/mai`, `n.go", "edits": [{"old"`, `: "fmt.Println(\"hi\")"`} {
-		if lit := string(args[s.doc.light.start:s.doc.light.end]); lit != want {
+		if lit := string(args[s.doc.Light.Start:s.doc.Light.End]); lit != want {
 			t.Errorf("%s marks %q, want %q", s.where(), lit, want)
 		}
 		s.press("j")
@@ -74,15 +75,15 @@ func TestLinkAllTokens(t *testing.T) {
 			s.choose(c.Ref())
 			for n := range c.Lexer().Tokens() {
 				s.focusOn(docPane)
-				token := tokenSpan(s.doc.tokens(), n)
-				s.doc.goTo(token.start)
+				token := panes.TokenSpan(s.doc.Tokens(), n)
+				s.doc.GoTo(token.Start)
 				s.linkFromDocument()
-				if s.doc.tok != n || !s.wire.lit(s.wire.At) {
+				if s.doc.Tok != n || !s.wire.Lit(s.wire.At) {
 					t.Fatalf("%s: token %d is not linked to row %d", c.Name, n, s.wire.At)
 				}
 				s.focusOn(wirePane)
-				if light := s.doc.light; !light.has(token.start) {
-					t.Fatalf("%s: token %d at %d leads to a frame that brought %v", c.Name, n, token.start, light)
+				if light := s.doc.Light; !light.Has(token.Start) {
+					t.Fatalf("%s: token %d at %d leads to a frame that brought %v", c.Name, n, token.Start, light)
 				}
 			}
 		}
@@ -103,7 +104,7 @@ func TestReusedSlot(t *testing.T) {
 // TestWireOfTurn has a row for every event but those that are made here.
 func TestWireOfTurn(t *testing.T) {
 	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("g3").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
-	for row, n := range s.wire.events {
+	for row, n := range s.wire.Events {
 		if e := s.in.Timeline.Event(int(n)); e.Turn != 0 || e.Kind == stream.Found {
 			t.Errorf("row %d is %v", row, e)
 		}
@@ -155,14 +156,14 @@ func TestPath(t *testing.T) {
 	for row, want := range []string{
 		"", ".a", ".a.b", ".a.b[0]", ".a.b[1]", ".a.b[1].c", ".a.b[1]", ".a.b[2]", ".a.b", ".a", `.key "with" é`, ".last",
 	} {
-		if got := s.doc.path(); got != want {
+		if got := s.doc.Path(); got != want {
 			t.Errorf("on row %d: %s, want %s", row, got, want)
 		}
 		s.press("j")
 	}
 	deep := new(anthropic).open("msg_1").call("toolu_1", "tool", strings.Repeat("[", 5000))
 	s = newScreen(t, 80, 24).feed(deep.records...).press("2")
-	if got := s.doc.path(); got != ".."+strings.Repeat("[0]", mostPath) {
+	if got := s.doc.Path(); got != ".."+strings.Repeat("[0]", 24) {
 		t.Errorf("deep down it is %s", got)
 	}
 }

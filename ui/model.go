@@ -3,13 +3,13 @@ package ui
 import (
 	"time"
 
-	"toolscope/ui/screen"
-
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -62,7 +62,6 @@ type Playback interface {
 type Model struct {
 	opt   Options
 	keys  keyMap
-	ink   *screen.Paints
 	draw  display.Drawer
 	pen   screen.Pen
 	in    providers.Inspector
@@ -73,12 +72,12 @@ type Model struct {
 	zoom  bool
 	mode  mode
 
-	list     turnList
-	doc      document
-	summary  summary
-	wire     wire
-	findings findings
-	bill     bill
+	list     panes.List
+	doc      panes.Document
+	summary  panes.Summary
+	wire     panes.Wire
+	findings panes.Findings
+	bill     panes.Bill
 	chosen   stream.Ref
 	search   search
 	asked    ask  // what the replay view was asked last
@@ -110,9 +109,9 @@ func New(o Options) *Model {
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.post = post{flying: map[int]bool{}}
 	m.results = map[stream.Ref]typedResult{}
-	m.doc.when = m.when
-	m.list.alarms = alarms{}
-	m.bill.prices = o.Prices
+	m.doc.When = m.when
+	m.list.Alarms = panes.Alarms{}
+	m.bill.Prices = o.Prices
 	m.paint(o.Theme)
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
@@ -121,12 +120,7 @@ func New(o Options) *Model {
 }
 
 func (m *Model) paint(t themes.Theme) {
-	m.ink = screen.NewPaints(t, m.opt.Depth)
-	glyph := screen.UnicodeGlyphs
-	if m.draw.ASCII {
-		glyph = screen.AsciiGlyphs
-	}
-	m.pen = screen.Pen{Ink: m.ink, Drawer: m.draw, Glyph: glyph}
+	m.pen = screen.NewPen(t, m.opt.Depth, m.draw)
 }
 
 // Err is why the source ended, if that was an error.
@@ -204,25 +198,25 @@ func (m *Model) refresh() {
 	s := m.in.Session()
 	columns := m.columns()
 	_, h, _ := place(columns, listPane)
-	m.bill.extend(m.view)
-	m.list.marks = m.marks
-	m.list.extend(s, max(1, h-listTitle))
-	m.list.MoveTo(m.list.rowOf(s, m.chosen))
+	m.bill.Extend(m.view)
+	m.list.Marks = m.marks
+	m.list.Extend(s, max(1, h-listTitle))
+	m.list.MoveTo(m.list.RowOf(s, m.chosen))
 	w, h, shown := place(columns, docPane)
 	if !shown {
 		w, h = m.w, m.bodyHeight()
 	}
-	of := lookAt(s, m.chosen)
-	m.doc.show(of.call, max(1, w-docMargin), m.draw)
-	m.doc.extend(max(1, h-docTitle(h)))
-	if t := of.turn; t != nil && of.call == nil {
-		m.summary.extend(turnFacts(m.view, &m.bill, t, m.pen.Glyph), t, max(1, w-docMargin), max(1, h-turnTitleRows(h)), &m.pen)
+	of := panes.LookAt(s, m.chosen)
+	m.doc.Show(of.Call, max(1, w-panes.Margin), m.draw)
+	m.doc.Extend(max(1, h-docTitle(h)))
+	if t := of.Turn; t != nil && of.Call == nil {
+		m.summary.Extend(panes.TurnFacts(m.view, &m.bill, t, m.pen.Glyph), t, max(1, w-panes.Margin), max(1, h-turnTitleRows(h)), &m.pen)
 	}
 	_, h, _ = place(columns, wirePane)
-	m.wire.show(of)
-	m.wire.extend(m.view, max(1, h-paneTitle))
+	m.wire.Show(of)
+	m.wire.Extend(m.view, max(1, h-paneTitle))
 	w, h, _ = place(columns, findingsPane)
-	m.findings.extend(m.view, of, w, max(1, h-paneTitle), &m.pen)
+	m.findings.Extend(m.view, of, w, max(1, h-paneTitle), &m.pen)
 	if m.focus == wirePane {
 		m.linkFromWire()
 	} else {
@@ -262,21 +256,21 @@ func (m *Model) choose(r stream.Ref) {
 
 // linkFromDocument lights the frames that brought the selected token.
 func (m *Model) linkFromDocument() {
-	m.doc.light = span{}
+	m.doc.Light = panes.Span{}
 	if m.focus != docPane {
-		m.wire.light = span{}
+		m.wire.Light = panes.Span{}
 		return
 	}
-	m.wire.point(m.doc.chosen())
+	m.wire.Point(m.doc.Chosen())
 }
 
 // linkFromWire lights the bytes that the selected frame brought, and selects
 // the first of them.
 func (m *Model) linkFromWire() {
-	m.wire.light = span{}
-	m.doc.light = m.wire.chosen()
-	if s := m.doc.light; s.end > s.start {
-		m.doc.goTo(s.start)
+	m.wire.Light = panes.Span{}
+	m.doc.Light = m.wire.Chosen()
+	if s := m.doc.Light; s.End > s.Start {
+		m.doc.GoTo(s.Start)
 	}
 }
 

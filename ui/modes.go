@@ -73,7 +73,7 @@ func (browse) update(m *Model, k tea.KeyMsg) tea.Cmd {
 		m.zoom = !m.zoom
 		m.refresh()
 	case km.is(k, km.Raw):
-		m.doc.raw = !m.doc.raw
+		m.doc.Raw = !m.doc.Raw
 		m.refresh()
 	case km.is(k, km.Theme):
 		m.toggleTheme()

@@ -4,6 +4,7 @@ import (
 	"toolscope/providers/host"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 )
 
 // A Place is a host that requests can be sent to.
@@ -63,7 +64,7 @@ func (m *Model) landed(batch []stream.Record) {
 	if m.post.awaited == 0 {
 		return
 	}
-	if t := turnOf(m.in.Session(), m.post.awaited); t != nil {
+	if t := panes.TurnOf(m.in.Session(), m.post.awaited); t != nil {
 		m.notice = display.Text{}
 		m.setFollow(true)
 	}

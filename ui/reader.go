@@ -3,9 +3,9 @@ package ui
 import (
 	"strings"
 
-	"toolscope/ui/screen"
-
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -45,17 +45,17 @@ type highlighted struct {
 // selected key; it reports false when that is no string.
 func (m *Model) openString() (cmd tea.Cmd, ok bool) {
 	d := &m.doc
-	n := d.stringAt(d.tok)
+	n := d.StringAt(d.Tok)
 	if n < 0 {
 		return nil, false
 	}
-	toks := d.tokens()
-	content := unquoted(d.call.Args(), tokenSpan(toks, n))
-	growing := n == len(toks)-1 && d.call.Lexer().Open()
+	toks := d.Tokens()
+	content := panes.Unquoted(d.Call.Args(), panes.TokenSpan(toks, n))
+	growing := n == len(toks)-1 && d.Call.Lexer().Open()
 	m.opened++
-	r := &reader{title: m.draw.Clean(d.path()), kind: "text", id: m.opened}
+	r := &reader{title: m.draw.Clean(d.Path()), kind: "text", id: m.opened}
 	switch {
-	case growing && d.call.Arriving():
+	case growing && d.Call.Arriving():
 		r.note = ", as far as it had come"
 	case growing:
 		r.note = ", the end is missing"
@@ -65,7 +65,7 @@ func (m *Model) openString() (cmd tea.Cmd, ok bool) {
 	if growing || len(content) > maxHighlight {
 		return nil, true
 	}
-	hint, theme, paint, draw := d.hintFor(n), m.ink.Theme, m.ink, m.draw
+	hint, theme, paint, draw := d.HintFor(n), m.pen.Ink.Theme, m.pen.Ink, m.draw
 	return func() tea.Msg {
 		kind, lines := highlight(content, hint, theme, paint, draw)
 		return highlighted{r.id, kind, lines}

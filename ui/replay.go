@@ -1,12 +1,12 @@
 package ui
 
 import (
-	"toolscope/ui/screen"
-
 	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -17,7 +17,7 @@ import (
 type replayView struct {
 	screen.Window // of the table: its cursor is the target or the policy that is asked for
 	ask
-	of       choice
+	of       panes.Choice
 	exchange *providers.Exchange
 	targets  []*dialect.Target
 	follow   bool // what the program does when it comes back
@@ -52,17 +52,17 @@ func (f face) String() string {
 
 // openReplay shows what would be sent back of what is chosen.
 func (m *Model) openReplay() {
-	c := lookAt(m.in.Session(), m.chosen)
+	c := panes.LookAt(m.in.Session(), m.chosen)
 	switch {
-	case c.turn == nil || len(c.turn.Calls) == 0:
+	case c.Turn == nil || len(c.Turn.Calls) == 0:
 		m.say(display.Lit("no call to replay"))
 		return
-	case c.call != nil && c.call.Attempt:
+	case c.Call != nil && c.Call.Attempt:
 		m.say(display.Lit("the provider threw this call away: there is nothing to send back"))
 		return
 	}
 	r := &replayView{
-		of: c, ask: m.asked, exchange: m.in.Exchange(c.turn.Exchange), targets: providers.Targets(), follow: m.follow,
+		of: c, ask: m.asked, exchange: m.in.Exchange(c.Turn.Exchange), targets: providers.Targets(), follow: m.follow,
 	}
 	if len(r.targets) == 0 {
 		m.say(display.Lit("nowhere to replay to"))
@@ -71,14 +71,14 @@ func (m *Model) openReplay() {
 	if r.to == unasked { // at first to where it came from
 		r.to = 0
 		for i, t := range r.targets {
-			if t == providers.TargetOf(c.turn.Dialect) {
+			if t == providers.TargetOf(c.Turn.Dialect) {
 				r.to = i
 			}
 		}
 	}
 	if !r.can(r.scope) {
 		r.scope = replay.OneCall
-		if c.call == nil {
+		if c.Call == nil {
 			r.scope = replay.WholeTurn
 		}
 	}
@@ -99,7 +99,7 @@ func (r *replayView) close(m *Model) {
 func (r *replayView) can(s replay.Scope) bool {
 	switch s {
 	case replay.OneCall:
-		return r.of.call != nil
+		return r.of.Call != nil
 	case replay.WholeConversation:
 		if r.exchange == nil {
 			return false

@@ -7,6 +7,7 @@ import (
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/ui/panes"
 )
 
 // ask is what is previewed: one cell of a table of targets and policies, of
@@ -24,7 +25,7 @@ const unasked = -1
 // version says which state of a call, a turn or a conversation something was
 // made from: while it is the same, nothing that is sent back has changed.
 type version struct {
-	of       choice
+	of       panes.Choice
 	scope    replay.Scope
 	bytes    int // of arguments, text and reasoning
 	rewrites int
@@ -46,13 +47,13 @@ func (v *version) add(c *stream.Call) {
 }
 
 // versionOf is the state things are in now.
-func versionOf(c choice, s replay.Scope, x *providers.Exchange) version {
+func versionOf(c panes.Choice, s replay.Scope, x *providers.Exchange) version {
 	v := version{of: c, scope: s}
 	if s == replay.OneCall {
-		v.add(c.call)
+		v.add(c.Call)
 		return v
 	}
-	t := c.turn
+	t := c.Turn
 	v.bytes = len(t.Text) + len(t.Thinking)
 	v.parts = len(t.Parts)
 	for _, p := range t.Parts {
@@ -81,19 +82,19 @@ type material struct {
 }
 
 // materialOf copies what may change. The bytes themselves are only appended to.
-func materialOf(c choice, s replay.Scope, x *providers.Exchange) material {
-	turn := *c.turn
+func materialOf(c panes.Choice, s replay.Scope, x *providers.Exchange) material {
+	turn := *c.Turn
 	m := material{scope: s, turn: &turn}
-	if c.call != nil {
-		call := *c.call
+	if c.Call != nil {
+		call := *c.Call
 		m.call = &call
 	}
 	if s == replay.OneCall {
 		return m
 	}
 	turn.Parts = slices.Clone(turn.Parts)
-	turn.Calls = make([]*stream.Call, len(c.turn.Calls))
-	for i, call := range c.turn.Calls {
+	turn.Calls = make([]*stream.Call, len(c.Turn.Calls))
+	for i, call := range c.Turn.Calls {
 		copied := *call
 		turn.Calls[i] = &copied
 	}

@@ -130,7 +130,7 @@ func (r *replayView) drawLeft(p *screen.Pen, plan replayPlan, y, panes int) {
 func (r *replayView) drawTitle(p *screen.Pen) {
 	what := [replay.NumScopes]display.Text{replay.WholeTurn: display.Lit("the whole turn"), replay.WholeConversation: display.Lit("the conversation")}[r.scope]
 	if r.scope == replay.OneCall {
-		if what = p.Name(r.of.call.Name); what.Empty() {
+		if what = p.Name(r.of.Call.Name); what.Empty() {
 			what = display.Lit("(no name)")
 		}
 	}
@@ -166,9 +166,9 @@ func titleFor(room int, so []display.Text, kind, name, count string) (lead strin
 // growing reports whether more may come of what is sent back.
 func (r *replayView) growing() bool {
 	if r.scope == replay.OneCall {
-		return r.of.call.Arriving()
+		return r.of.Call.Arriving()
 	}
-	return !r.of.turn.Closed()
+	return !r.of.Turn.Closed()
 }
 
 // drawPolicy writes what clients of the policy do, and which have been seen to.

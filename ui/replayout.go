@@ -68,7 +68,7 @@ func (r *replayView) ready(m *Model) (body []byte, what string) {
 func (r *replayView) fileName() string {
 	which := r.scope.String()
 	if r.scope == replay.OneCall {
-		which = fmt.Sprint(r.of.call.Number)
+		which = fmt.Sprint(r.of.Call.Number)
 	}
-	return fmt.Sprintf("replay-%d-%s-%s.json", r.of.turn.Number+1, which, r.targets[r.to].Name)
+	return fmt.Sprintf("replay-%d-%s-%s.json", r.of.Turn.Number+1, which, r.targets[r.to].Name)
 }

@@ -63,19 +63,19 @@ func (r *replayView) drawSheet(p *screen.Pen, f face, y, h int) {
 	if f == wroteFace {
 		s, marked = &page.wrote, screen.Gone
 	}
-	if s.rows == 0 && y == 0 {
+	if s.Rows == 0 && y == 0 {
 		p.Put(screen.Muted, screen.Bare, [...]display.Text{sentFace: page.none(), wroteFace: display.Lit("no argument bytes")}[f])
 	}
 	w := &r.faces[f]
-	if w.Height == 0 && s.lookRow() >= h-1 {
-		w.Top = s.lookRow() - h/3
+	if w.Height == 0 && s.LookRow() >= h-1 {
+		w.Top = s.LookRow() - h/3
 	}
-	w.Rows, w.Height = s.rows, h
+	w.Rows, w.Height = s.Rows, h
 	w.Scroll(w.Top)
-	above, below := w.Top, s.rows-w.Top-h
+	above, below := w.Top, s.Rows-w.Top-h
 	switch {
 	case r.full, y > 0 && y < h-1, y == 0 && above == 0, y == h-1 && below <= 0:
-		s.draw(p, w.Top+y, marked)
+		s.Draw(p, w.Top+y, marked)
 	case y == 0:
 		p.Say(screen.Muted, p.Format("(%s above)", screen.Plural(above+1, "line")))
 	default:
@@ -137,6 +137,6 @@ func (r *replayView) drawNotes(p *screen.Pen, y, h int) {
 	w.Scroll(w.Top)
 	if n := w.Top + y; n < len(page.notes) {
 		p.Spaces(screen.Bare, 1)
-		p.Put(page.notes[n].role, screen.Bare, page.notes[n].text)
+		p.Put(page.notes[n].Role, screen.Bare, page.notes[n].Text)
 	}
 }

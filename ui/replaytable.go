@@ -173,7 +173,7 @@ func (r *replayView) drawNote(p *screen.Pen, plan replayPlan, y int) {
 		p.Say(screen.Muted, p.Format(" +%s: enter, then h", screen.Plural(len(page.notes)-y, "line")))
 	default:
 		p.Spaces(screen.Bare, 1)
-		p.Put(page.notes[y].role, screen.Bare, page.notes[y].text)
+		p.Put(page.notes[y].Role, screen.Bare, page.notes[y].Text)
 	}
 }
 

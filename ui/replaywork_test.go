@@ -92,8 +92,8 @@ func TestReplayJobs(t *testing.T) {
 	if s.finish() < 3 {
 		t.Error("what came meanwhile is not made")
 	}
-	if r.page == before || r.page.size != len(r.of.call.Args()) || r.table.key.version != r.page.key.version {
-		t.Errorf("%d bytes are shown of %d", r.page.size, len(r.of.call.Args()))
+	if r.page == before || r.page.size != len(r.of.Call.Args()) || r.table.key.version != r.page.key.version {
+		t.Errorf("%d bytes are shown of %d", r.page.size, len(r.of.Call.Args()))
 	}
 }
 
@@ -118,7 +118,7 @@ func TestReplayStale(t *testing.T) {
 	s.feed(a.args(0, "more").more(n)...)
 	n = len(a.records)
 	s.feed(a.args(0, "and more").more(n)...)
-	if s.finish(); s.replaying().page.size != len(r.of.call.Args()) {
+	if s.finish(); s.replaying().page.size != len(r.of.Call.Args()) {
 		t.Error("not the latest bytes")
 	}
 

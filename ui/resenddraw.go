@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -117,7 +118,7 @@ func (r *resendView) drawHow(p *screen.Pen) {
 		how, does = "policy "+policy.Name, policy.Does
 	}
 	p.Put(screen.Plain, screen.Bare, p.Clean(how).Between("  ", ""))
-	if does != "" && p.Left > longName {
+	if does != "" && p.Left > panes.LongName {
 		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Clean(does).Between(": ", ""), p.Left-1))
 	}
 }
@@ -194,14 +195,14 @@ func (r *resendView) drawSheet(p *screen.Pen, y, h int) {
 		return
 	}
 	w := &r.face
-	w.Rows, w.Height = d.sheet.rows, h
+	w.Rows, w.Height = d.sheet.Rows, h
 	w.Scroll(w.Top)
 	if below := w.Rows - w.Top - h; !r.full && y == h-1 && below > 0 {
 		p.Say(screen.Muted, p.Format("(%s below: tab)", screen.Plural(below+1, "line")))
 		return
 	}
 	if w.Top+y < w.Rows {
-		d.sheet.draw(p, w.Top+y, screen.Added)
+		d.sheet.Draw(p, w.Top+y, screen.Added)
 	}
 }
 
@@ -224,6 +225,6 @@ func (r *resendView) drawNote(p *screen.Pen, plan resendPlan, y int) {
 	case y == room-1 && len(d.notes) > room:
 		p.Say(screen.Muted, screen.Plural(len(d.notes)-y, "line").Between("+", ""))
 	case y < len(d.notes):
-		p.Put(d.notes[y].role, screen.Bare, d.notes[y].text)
+		p.Put(d.notes[y].Role, screen.Bare, d.notes[y].Text)
 	}
 }

@@ -3,14 +3,14 @@ package ui
 import (
 	"strings"
 
-	"toolscope/ui/screen"
-
 	"github.com/charmbracelet/bubbles/textinput"
 
 	"toolscope/providers/host"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -66,7 +66,7 @@ func (m *Model) openResult() {
 	case !t.Closed():
 		m.say(display.Lit("not yet: the turn is still coming"))
 	case t.Returned:
-		m.say(m.draw.Clean(onwardText(m.in.Session(), t)).Between("it was sent back ", ""))
+		m.say(m.draw.Clean(panes.Onward(m.in.Session(), t)).Between("it was sent back ", ""))
 	default:
 		if _, err := host.Capture(m.in.Exchange(t.Exchange)); err != nil {
 			m.say(m.draw.Clean(err.Error()))
@@ -142,7 +142,7 @@ func (m *Model) resultsOf(t *stream.Turn) (all []host.Result, missing []*stream.
 
 // work lays out what is typed.
 func (b *resultBar) work(m *Model) tea.Cmd {
-	width := max(m.w-docMargin, 1)
+	width := max(m.w-panes.Margin, 1)
 	if !b.typed && width == b.width {
 		return nil
 	}

@@ -3,6 +3,7 @@ package ui
 import (
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -10,7 +11,6 @@ import (
 const (
 	listTitle = 1
 	paneTitle = 1
-	docMargin = 2 // cells left free beside the document
 )
 
 // docTitle is how many rows of a document pane of h rows are about the call.
@@ -110,21 +110,21 @@ func (m *Model) drawPane(p *screen.Pen, pane paneID, y, h int) {
 			p.Title(display.Lit("TURNS AND CALLS"), display.Text{}, focused)
 			return
 		}
-		m.list.draw(p, m.view, &m.bill, m.list.Top+y-listTitle, focused)
+		m.list.Draw(p, m.view, &m.bill, m.list.Top+y-listTitle, focused)
 	case docPane:
 		m.drawDocument(p, y, h, focused)
 	case wirePane:
 		if y == 0 {
-			p.Title(display.Lit("WIRE"), screen.Plural(len(m.wire.events), "event"), focused)
+			p.Title(display.Lit("WIRE"), screen.Plural(len(m.wire.Events), "event"), focused)
 			return
 		}
-		m.wire.draw(p, m.view, y-paneTitle, focused)
+		m.wire.Draw(p, m.view, y-paneTitle, focused)
 	case findingsPane:
 		if y == 0 {
-			p.Title(display.Lit("FINDINGS"), screen.Count(m.findings.total), focused)
+			p.Title(display.Lit("FINDINGS"), screen.Count(m.findings.Total), focused)
 			return
 		}
-		m.findings.draw(p, y-paneTitle, focused)
+		m.findings.Draw(p, y-paneTitle, focused)
 	}
 }
 
@@ -135,7 +135,7 @@ func (m *Model) drawDocument(p *screen.Pen, y, h int, focused bool) {
 	switch c := m.call(); {
 	case c != nil && y >= title:
 		p.Spaces(screen.Bare, 1)
-		m.doc.draw(p, m.doc.Top+y-title, focused)
+		m.doc.Draw(p, m.doc.Top+y-title, focused)
 	case c != nil && y == 0:
 		m.drawCallHead(p, c, focused)
 	case c != nil && y == 1:
@@ -145,7 +145,7 @@ func (m *Model) drawDocument(p *screen.Pen, y, h int, focused bool) {
 	case m.turn() != nil && y == 0:
 		m.drawTurnHead(p, m.turn(), focused)
 	case m.turn() != nil && y >= turnTitleRows(h):
-		m.summary.draw(p, y-turnTitleRows(h))
+		m.summary.Draw(p, y-turnTitleRows(h))
 	}
 	p.Fill(screen.Bare)
 }
@@ -184,21 +184,21 @@ func (m *Model) drawTabs(p *screen.Pen, focused bool) {
 		r = screen.Accent
 	}
 	word := " ARGUMENTS"
-	if m.doc.text != nil {
+	if m.doc.Text != nil {
 		word = " RAW TEXT"
 	}
 	p.Say(r, p.Clean(word))
-	if path := m.doc.path(); focused && path != "" {
+	if path := m.doc.Path(); focused && path != "" {
 		p.Put(screen.Muted, screen.Bare, m.draw.Truncate(m.pen.Name(path).Between("  ", ""), p.Left/2))
 	} else if x := m.in.Exchange(m.turn().Exchange); x != nil {
 		if wants := x.Wanted(m.call()); wants != "" {
 			p.Put(screen.Muted, screen.Bare, m.draw.Truncate(m.pen.Name(wants).Between("  schema: ", ""), p.Left-findingsNote))
 		}
 	}
-	if n := m.findings.total; n > 0 {
+	if n := m.findings.Total; n > 0 {
 		c, t, r := m.call(), m.turn(), screen.Muted
-		_, ofCall := m.list.alarms.of(c.Ref(), c.Findings)
-		if _, ofTurn := m.list.alarms.of(t.Ref(), t.Findings); ofCall || ofTurn {
+		_, ofCall := m.list.Alarms.Of(c.Ref(), c.Findings)
+		if _, ofTurn := m.list.Alarms.Of(t.Ref(), t.Findings); ofCall || ofTurn {
 			r = screen.Caution
 		}
 		p.Tail(r, screen.Bare, p.Format(" %s ", screen.Plural(n, "finding")))
@@ -208,8 +208,8 @@ func (m *Model) drawTabs(p *screen.Pen, focused bool) {
 func (m *Model) drawTurnHead(p *screen.Pen, t *stream.Turn, focused bool) {
 	st, look, word := screen.TurnLook(t)
 	right := display.Join(display.Lit(" "), p.Glyph.Status[st], display.Lit(" "), p.Clean(word), display.Lit(" "))
-	cost := p.Clean(m.bill.of(t).String())
-	if !cost.Empty() && p.Left > longName+display.Join(cost, right).Width() {
+	cost := p.Clean(m.bill.Of(t).String())
+	if !cost.Empty() && p.Left > panes.LongName+display.Join(cost, right).Width() {
 		right = display.Join(display.Lit(" "), cost, display.Lit(" "), right)
 	}
 	r := screen.Plain
@@ -217,6 +217,6 @@ func (m *Model) drawTurnHead(p *screen.Pen, t *stream.Turn, focused bool) {
 		r = screen.Accent
 	}
 	p.Say(r, p.Format(" turn %d  ", t.Number+1))
-	p.Put(screen.Plain, screen.Bare, m.draw.Truncate(m.pen.Name(turnTitle(m.in.Exchange(t.Exchange), t)), max(1, p.Left-right.Width())))
+	p.Put(screen.Plain, screen.Bare, m.draw.Truncate(m.pen.Name(panes.TurnTitle(m.in.Exchange(t.Exchange), t)), max(1, p.Left-right.Width())))
 	p.Tail(look, screen.Bare, right)
 }

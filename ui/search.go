@@ -1,17 +1,15 @@
 package ui
 
 import (
-	"bytes"
 	"fmt"
 	"sort"
 
-	"toolscope/providers"
-	"toolscope/stream"
-	"toolscope/ui/screen"
-
 	"github.com/charmbracelet/bubbles/textinput"
 
+	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -91,7 +89,7 @@ func (m *Model) find(query string) {
 
 func (m *Model) clearSearch() {
 	m.search = search{}
-	m.doc.hits, m.wire.hits = hits{}, nil
+	m.doc.Hits, m.wire.Hits = panes.Hits{}, nil
 }
 
 // look finds the query in what its pane shows now.
@@ -103,14 +101,14 @@ func (m *Model) look() {
 	}
 	switch s.pane {
 	case listPane:
-		s.hits = m.list.find(m.view, s.query)
+		s.hits = m.list.Find(m.view, s.query)
 	case docPane:
-		s.hits = m.doc.find(s.query)
+		s.hits = m.doc.Find(s.query)
 	case wirePane:
-		s.hits = m.wire.find(m.view, s.query)
+		s.hits = m.wire.Find(m.view, s.query)
 	case findingsPane:
-		for row, line := range m.findings.lines {
-			if len(findAll([]byte(line.text.String()), s.query)) > 0 {
+		for row, line := range m.findings.Lines {
+			if len(panes.FindAll([]byte(line.Text.String()), s.query)) > 0 {
 				s.hits = append(s.hits, row)
 			}
 		}
@@ -119,7 +117,7 @@ func (m *Model) look() {
 
 // hitFrom is the number of the first hit from the cursor on, or of the first.
 func (m *Model) hitFrom() int {
-	from := [...]int{listPane: m.list.At, docPane: m.doc.offset(), wirePane: m.wire.At, findingsPane: m.findings.At}
+	from := [...]int{listPane: m.list.At, docPane: m.doc.Offset(), wirePane: m.wire.At, findingsPane: m.findings.At}
 	n := sort.SearchInts(m.search.hits, from[m.search.pane])
 	if n == len(m.search.hits) {
 		return 0
@@ -137,29 +135,6 @@ func (m *Model) lookAgain(step int) {
 	if len(before.hits) == 0 || before.of != m.chosen && before.pane != listPane {
 		m.search.at = m.hitFrom() - max(step, 0)
 	}
-}
-
-// find are the rows whose name, id, model or arguments hold query.
-func (l *turnList) find(v *providers.View, query string) (rows []int) {
-	holds := func(texts ...string) bool {
-		for _, t := range texts {
-			if len(findAll([]byte(t), query)) > 0 {
-				return true
-			}
-		}
-		return false
-	}
-	for i, t := range v.Session().Turns {
-		if holds(t.Model, t.ID, turnTitle(v.Exchange(t.Exchange), t)) {
-			rows = append(rows, l.starts[i])
-		}
-		for _, c := range t.Calls {
-			if holds(c.Name, c.ID) || len(findAll(c.Args(), query)) > 0 {
-				rows = append(rows, l.starts[i]+c.Number)
-			}
-		}
-	}
-	return rows
 }
 
 // hit goes to the hit so many further on.
@@ -180,9 +155,9 @@ func (m *Model) hit(step int) {
 	switch m.search.pane {
 	case listPane:
 		m.list.MoveTo(target)
-		m.choose(m.list.refAt(m.in.Session(), target))
+		m.choose(m.list.RefAt(m.in.Session(), target))
 	case docPane:
-		m.doc.goTo(target)
+		m.doc.GoTo(target)
 		m.linkFromDocument()
 	case wirePane:
 		m.wire.MoveTo(target)
@@ -199,8 +174,8 @@ func (m *Model) nextFinding() {
 	rows := m.list.Rows
 	for i := 1; i <= rows; i++ {
 		row := (m.list.At + i) % rows
-		at := m.list.refAt(s, row)
-		if m.list.alarms.at(s, at) {
+		at := m.list.RefAt(s, row)
+		if m.list.Alarms.At(s, at) {
 			m.setFollow(false)
 			m.list.MoveTo(row)
 			m.choose(at)
@@ -210,44 +185,4 @@ func (m *Model) nextFinding() {
 		}
 	}
 	m.say(display.Lit("no findings above info"))
-}
-
-// find remembers where query is in the arguments, without regard to case if it
-// has none itself.
-func (d *document) find(query string) []int {
-	d.hits = hits{length: len(query)}
-	if d.call == nil || query == "" {
-		return nil
-	}
-	d.hits.at = findAll(d.call.Args(), query)
-	return d.hits.at
-}
-
-// findAll returns where query is in text. A query without capitals matches
-// them too, as far as ASCII goes.
-func findAll(text []byte, query string) (at []int) {
-	q := []byte(query)
-	if low := bytes.ToLower(q); bytes.Equal(low, q) {
-		text = asciiLower(text)
-	}
-	for off := 0; len(q) > 0; {
-		i := bytes.Index(text[off:], q)
-		if i < 0 {
-			break
-		}
-		at = append(at, off+i)
-		off += i + len(q)
-	}
-	return at
-}
-
-// asciiLower is text with A–Z lowered: unlike bytes.ToLower it moves no offset.
-func asciiLower(text []byte) []byte {
-	low := bytes.Clone(text)
-	for i, c := range low {
-		if 'A' <= c && c <= 'Z' {
-			low[i] = c + 'a' - 'A'
-		}
-	}
-	return low
 }

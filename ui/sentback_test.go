@@ -84,14 +84,14 @@ func TestOnward(t *testing.T) {
 	newScreen(t, 80, 24).press("o").shows("no request that is known")
 
 	s := returned(t, 120, 40).press("gjj4")
-	for s.findings.request() == nil {
+	for s.findings.Request() == nil {
 		s.press("j")
 	}
 	if s.press("<enter>"); s.where() != "list: turn 2" {
 		t.Error(s.where())
 	}
 	s = returned(t, 120, 40).press("gjj4")
-	for r := s.findings.request(); r == nil || r.Exchange != 7; r = s.findings.request() {
+	for r := s.findings.Request(); r == nil || r.Exchange != 7; r = s.findings.Request() {
 		s.press("j")
 	}
 	if s.press("<enter>").shows("request 7 (without a response)"); s.focus != findingsPane {
@@ -103,7 +103,7 @@ func TestOnward(t *testing.T) {
 // it, not to a frame.
 func TestSentBackFinding(t *testing.T) {
 	s := returned(t, 120, 40).press("gjj4")
-	for f, _ := s.findings.chosen(); f.Code != "ARGS_REPLACED_BY_EMPTY"; f, _ = s.findings.chosen() {
+	for f, _ := s.findings.Chosen(); f.Code != "ARGS_REPLACED_BY_EMPTY"; f, _ = s.findings.Chosen() {
 		s.press("j")
 	}
 	if s.press("<enter>").shows("no frame here: the request of turn 2 has it"); s.focus != wirePane {

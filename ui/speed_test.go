@@ -74,7 +74,7 @@ func TestFrameCostIsFlat(t *testing.T) {
 		flat(t, c.what, func() { small.View() }, func() { big.View() })
 		for _, s := range []*rig{small, big} {
 			s.press("2")
-			s.doc.goTo(len(s.doc.call.Args()) / 2)
+			s.doc.GoTo(len(s.doc.Call.Args()) / 2)
 			s.linkFromDocument()
 		}
 		flat(t, c.what+", in the middle", func() { small.View() }, func() { big.View() })
@@ -118,21 +118,6 @@ func longNames(t testing.TB, size int) *rig {
 	a.say(`{"type":"error","error":{"type":"overloaded_error","message":%s}}`, quote(long))
 	a.records[0].Head = &stream.Head{Method: "POST", URL: "http://h/" + long, File: long}
 	return newScreen(t, 160, 50).feed(a.records...)
-}
-
-// TestDocumentPane: the visible part of a document is drawn without garbage,
-// and many times as fast as with a style rendered for each span.
-func TestDocumentPane(t *testing.T) {
-	measured(t)
-	d, p := shown(`{"content":"`+strings.Repeat(`\tif err != nil { return fmt.Errorf(\"step %d: %w\", n, err) }\n`, 500)), &newScreen(t, 200, 52).pen
-	if n := testing.AllocsPerRun(100, func() { drawDocument(p, d) }); n > 2 {
-		t.Errorf("%v allocations", n)
-	}
-	styles := lipglossStyles(p.Ink.Theme)
-	times := ratio(func() { drawDocument(p, d) }, func() { lipglossDocument(styles, d) })
-	if t.Logf("%.0f times as fast as lipgloss for each span", times); times < 20 {
-		t.Errorf("only %.1f times as fast as lipgloss for each span", times)
-	}
 }
 
 // TestLiveFrames: with 200 calls growing at 10,000 deltas a second, frames are

@@ -61,7 +61,7 @@ func TestEndings(t *testing.T) {
 				t.Errorf("then %q, %v", rest, err)
 			}
 			recs := d.endsWith(1, test.end, test.by, test.why)
-			if whole := recorded(recs, capture.Response); whole != test.body {
+			if whole, _ := data(recs, capture.Response); string(whole) != test.body {
 				t.Errorf("recorded %q", whole)
 			}
 		})
@@ -98,7 +98,8 @@ func TestClientGoesAway(t *testing.T) {
 			up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body)
 				if when == "in the body" {
-					sendNow(w, "data: 1\n\n")
+					io.WriteString(w, "data: 1\n\n")
+					w.(http.Flusher).Flush()
 				}
 				asked <- true
 				<-r.Context().Done()
@@ -118,7 +119,7 @@ func TestClientGoesAway(t *testing.T) {
 			}()
 			<-asked
 			if when == "in the body" {
-				d.await(1, func(recs []capture.Record) bool { return recorded(recs, capture.Response) != "" })
+				d.await(1, func(recs []capture.Record) bool { whole, _ := data(recs, capture.Response); return len(whole) > 0 })
 			}
 			leave()
 			if err := <-gone; err == nil {
@@ -131,7 +132,7 @@ func TestClientGoesAway(t *testing.T) {
 			}
 			came := map[string]int64{"before the head": 0, "in the body": int64(len("data: 1\n\n"))}[when]
 			recs := d.endsWith(1, capture.EndCut, capture.Client, clientGone(came))
-			if whole := recorded(recs, capture.Response); (whole == "data: 1\n\n") != (when == "in the body") {
+			if whole, _ := data(recs, capture.Response); (string(whole) == "data: 1\n\n") != (when == "in the body") {
 				t.Errorf("recorded %q", whole)
 			}
 		})
@@ -148,16 +149,20 @@ func TestClientBreaksOffItsBody(t *testing.T) {
 		t.Errorf("an answer: %q", rest)
 	}
 	recs := d.endsWith(1, capture.EndCut, capture.Client, clientGone(0))
-	if whole := recorded(recs, capture.Request); whole != "he" {
+	if whole, _ := data(recs, capture.Request); string(whole) != "he" {
 		t.Errorf("recorded %q", whole)
 	}
 
-	resp, body := d.ask(head + "llo\r\nzz\r\n")
-	if resp.StatusCode != 400 || !strings.Contains(body, "the request's body broke off: invalid byte in chunk length") {
+	_, r = d.raw(head + "llo\r\nzz\r\n")
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 400 || !strings.Contains(string(body), "the request's body broke off: invalid byte in chunk length") {
 		t.Errorf("%s %q", resp.Status, body)
 	}
 	recs = d.endsWith(2, capture.EndEOF, capture.Client, "")
-	if r := headOf(recs, capture.Response); r.By != capture.Toolscope || r.Head.Status != 400 {
+	if r := recordOfHead(recs); r.By != capture.Toolscope || r.Head.Status != 400 {
 		t.Errorf("%d answered by %q", r.Head.Status, r.By)
 	}
 }
@@ -192,7 +197,11 @@ func TestNoAnswer(t *testing.T) {
 				t.Errorf("%s %q", resp.Status, body)
 			}
 			recs := d.endsWith(1, capture.EndEOF, capture.Network, "")
-			if head := headOf(recs, capture.Response); head.By != capture.Toolscope || head.Head.Status != 502 || !strings.Contains(notes(recs), test.says) || recorded(recs, capture.Response) != string(body) {
+			if by := recordOfHead(recs).By; by != capture.Toolscope {
+				t.Errorf("answered by %q", by)
+			}
+			whole, _ := data(recs, capture.Response)
+			if headOf(recs, capture.Response).Status != 502 || !strings.Contains(notes(recs), test.says) || string(whole) != string(body) {
 				t.Error(describe(recs))
 			}
 		})
@@ -203,7 +212,8 @@ func TestNothingComes(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if begun {
-				sendNow(w, "data: 1\n\n")
+				io.WriteString(w, "data: 1\n\n")
+				w.(http.Flusher).Flush()
 			}
 			<-r.Context().Done()
 		})
@@ -217,7 +227,7 @@ func TestNothingComes(t *testing.T) {
 			}
 			d.endsWith(1, capture.EndCut, capture.Toolscope, words)
 		} else if recs := d.endsWith(1, capture.EndEOF, capture.Toolscope, ""); resp.StatusCode != 504 || !strings.Contains(notes(recs), words) ||
-			headOf(recs, capture.Response).By != capture.Toolscope {
+			recordOfHead(recs).By != capture.Toolscope {
 			t.Error(resp.Status, describe(recs))
 		}
 	}
@@ -252,7 +262,8 @@ func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 
 func TestClosedInTheMiddle(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		sendNow(w, "data: 1\n\n")
+		io.WriteString(w, "data: 1\n\n")
+		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	})
 	for _, by := range []string{"Close", "Serve's context"} {
@@ -283,7 +294,7 @@ func TestClosedInTheMiddle(t *testing.T) {
 		}
 		resp.Body.Close()
 		last := recs[len(recs)-1]
-		if whole := recorded(recs, capture.Response); last.End != capture.EndCut || last.Why != errClosed.Error() || last.By != capture.Toolscope || whole != "data: 1\n\n" {
+		if whole, _ := data(recs, capture.Response); last.End != capture.EndCut || last.Why != errClosed.Error() || last.By != capture.Toolscope || string(whole) != "data: 1\n\n" {
 			t.Errorf("%s: %s", by, describe(recs))
 		}
 		w := httptest.NewRecorder()

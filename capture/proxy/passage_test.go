@@ -70,7 +70,8 @@ func passes(t *testing.T, body [3]string, sized bool, random *rand.Rand) {
 		}
 		for rest := body[0]; rest != ""; {
 			n := 1 + random.IntN(min(len(rest), 1+random.IntN(3000)))
-			sendNow(w, rest[:n])
+			io.WriteString(w, rest[:n])
+			w.(http.Flusher).Flush()
 			rest = rest[n:]
 		}
 	})
@@ -93,11 +94,11 @@ func passes(t *testing.T, body [3]string, sized bool, random *rand.Rand) {
 	}
 	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	for _, side := range []capture.Side{capture.Request, capture.Response} {
-		if whole := recorded(recs, side); whole != body[0] {
+		if whole, _ := data(recs, side); string(whole) != body[0] {
 			t.Errorf("recorded of the side %q: %d bytes", side, len(whole))
 		}
 	}
-	request, response := headOf(recs, capture.Request).Head, headOf(recs, capture.Response).Head
+	request, response := headOf(recs, capture.Request), headOf(recs, capture.Response)
 	if request.Method != "POST" || request.URL != up+"/v1/x?y=%20" || request.Header.Get("Content-Type") != body[1] || request.Start.IsZero() {
 		t.Errorf("request %+v", request)
 	}
@@ -145,7 +146,7 @@ func TestPiecesPassAtOnce(t *testing.T) {
 	}
 	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	for _, side := range []capture.Side{capture.Request, capture.Response} {
-		if pieces := pieces(recs, side); len(pieces) != 50 {
+		if _, pieces := data(recs, side); len(pieces) != 50 {
 			t.Errorf("side %q: %d pieces recorded", side, len(pieces))
 		}
 	}
@@ -172,13 +173,18 @@ func TestHeadsPassAsTheyAre(t *testing.T) {
 			io.WriteString(c, response)
 		})
 		d := stand(t, up, nil)
-		resp, body := d.ask(strings.Replace(request, "HOST", d.addr, 1))
+		_, r := d.raw(strings.Replace(request, "HOST", d.addr, 1))
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
 		want, _ := http.ReadResponse(bufio.NewReader(strings.NewReader(response)), nil)
 		wantBody, _ := io.ReadAll(want.Body)
 		for _, hop := range []string{"Connection", "X-Hop"} {
 			want.Header.Del(hop)
 		}
-		if resp.StatusCode != want.StatusCode || !reflect.DeepEqual(resp.Header, want.Header) || body != string(wantBody) {
+		if resp.StatusCode != want.StatusCode || !reflect.DeepEqual(resp.Header, want.Header) || !bytes.Equal(body, wantBody) {
 			t.Errorf("%q: got %d %v %q", response, resp.StatusCode, resp.Header, body)
 		}
 		sent, _ := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))
@@ -202,7 +208,7 @@ func TestHeadHasNoBody(t *testing.T) {
 	if err != nil || resp.ContentLength != 1000 {
 		t.Errorf("%+v, %v", resp, err)
 	}
-	if whole := recorded(d.endsWith(1, capture.EndEOF, capture.Provider, ""), capture.Response); len(whole) != 0 {
+	if whole, _ := data(d.endsWith(1, capture.EndEOF, capture.Provider, ""), capture.Response); len(whole) != 0 {
 		t.Errorf("%q", whole)
 	}
 }

@@ -39,8 +39,9 @@ func readBlocks(content dialect.Raw) (parts []dialect.Part) {
 	if content.IsString() && !content.Empty() {
 		return []dialect.Part{{Kind: dialect.TextPart, Text: content.Unquoted()}}
 	}
-	for v := range content.Elements() {
-		parts = append(parts, readBlock(v))
+	s := content.Scan()
+	for ok := s.Array(); ok; ok = s.Element() {
+		parts = append(parts, readBlock(s.Value()))
 	}
 	return parts
 }
@@ -82,8 +83,8 @@ func readCall(kind string, v dialect.Raw) dialect.Part {
 	return p
 }
 
-// readResult reads the result of a tool, of one that the provider ran too. How that says that it
-// failed is an error in place of what it found.
+// readResult reads the result of a tool, of one that the provider ran too. How
+// that says that it failed is an error in place of what it found.
 func readResult(kind string, v dialect.Raw) dialect.Part {
 	content := v.Get("content")
 	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}

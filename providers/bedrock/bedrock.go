@@ -14,7 +14,6 @@ package bedrock
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -27,7 +26,7 @@ func Dialect() dialect.Dialect {
 		Name:  "bedrock",
 		Title: "Bedrock Converse",
 		Sniff: sniff,
-		New:   newDecoder,
+		New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
 		Tools: tools,
 		Model: model,
 
@@ -39,18 +38,18 @@ func Dialect() dialect.Dialect {
 const serverToolUse = "server_tool_use"
 
 // eventNames are the events of the stream.
-var eventNames = []string{
-	"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
+var eventNames = map[string]bool{
+	"messageStart": true, "contentBlockStart": true, "contentBlockDelta": true,
+	"contentBlockStop": true, "messageStop": true, "metadata": true,
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	var ev event
-	ev.bind()
-	bad := ev.shape.Read(e.Data) != nil
-	name := ev.name(e.Event)
+	var ev wireEvent
+	bad := ev.parse(e.Data, e.Event) != nil
+	name := string(ev.name)
 	_, operation := pathParts(e.Path)
 	switch {
-	case !bad && slices.Contains(eventNames, name) && (name != "metadata" || ev.usage.Get("inputTokens").Count().Told):
+	case !bad && eventNames[name] && (name != "metadata" || ev.usage.Get("inputTokens").Count().Told):
 		return dialect.Score{Points: dialect.Sure, Why: "event " + name}
 	case !bad && ev.output.Get("message").Kind() == '{' && ev.stopReason.IsString():
 		return dialect.Score{Points: dialect.Sure, Why: "a body with output.message and stopReason"}

@@ -10,217 +10,216 @@ import (
 
 // call is a call whose arguments are being streamed.
 type call struct {
-	*dialect.Call
+	slot int32
+	id   string
+
 	signature string
 
 	args    dialect.Builder
 	whole   []byte // arguments that came at once, although the call goes on
 	empty   []byte // an object without members, which counts if nothing else comes
 	started bool   // some argument came
+	said    dialect.Told
 }
 
-// functionCall takes a functionCall part. One without a name continues the call that is being
-// streamed, of which there is one at a time.
-func (d *decoder) functionCall(ch *choice, p *part) {
+// functionCall takes a functionCall part. One without a name continues the
+// call that is being streamed, of which there is one at a time.
+func (d *decoder) functionCall(ch *choice, p *part, patches []patch, emit func(stream.Event)) {
 	w := &p.call
-	count := w.patches.Len()
-	if k := ch.active; k != nil && w.name.HasText() && !(w.id.HasText() && w.id.Is(k.ID)) {
-		d.implicitEnd(ch)
-	}
-	if ch.active != nil {
-		ch.active.news(w.id, p.signature)
-	} else if !w.name.HasText() && !w.id.HasText() && !w.args.Given() && count == 0 {
-		d.Heartbeat() // an end or a heartbeat of no call: what it belongs to has ended
-		return
-	} else {
-		d.openCall(ch, p)
-	}
+	name, id := w.name.Text(), w.id.Text()
 	k := ch.active
-	waits := w.continues.IsTrue()
+	if k != nil && name != "" && (id == "" || id != k.id) {
+		d.implicitEnd(ch, emit)
+		k = nil
+	}
+	if k == nil {
+		if name == "" && id == "" && !w.args.Given() && w.patches == 0 {
+			// An end or a heartbeat of no call: what it belongs to has ended.
+			emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Number})
+			return
+		}
+		k = d.openCall(ch, p, emit)
+	} else {
+		d.news(k, id, p.signature.Text(), emit)
+	}
+	waits := w.continues
 	switch {
-	case w.args.EmptyObject() && (waits || k.started || count > 0):
+	case w.args.EmptyObject() && (waits || k.started || w.patches > 0):
 		k.empty = bytes.Clone(w.args)
 	case w.args.Given():
-		k.wholeArgs(w.args)
+		d.wholeArgs(k, w.args, emit)
 	}
-	for i := range count {
-		patch := w.patches.At(i)
-		d.patch(k, patch)
-		waits = waits || patch.continues.IsTrue()
+	for i := range patches {
+		d.patch(k, &patches[i], emit)
+		waits = waits || patches[i].continues
 	}
-	switch bare := !w.args.Given() && count == 0; {
-	case !waits && bare:
-		d.seal(ch, []byte("{}"))
+	switch {
+	case !waits && !w.args.Given() && w.patches == 0:
+		d.seal(ch, k, &stream.Detail{Source: "{}"}, emit)
 	case !waits:
-		d.seal(ch, nil)
-	case bare && w.name == nil:
-		d.Heartbeat()
+		d.seal(ch, k, nil, emit)
+	default:
+		ch.active = k
+		if !w.args.Given() && w.patches == 0 && w.name == nil {
+			emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Number})
+		}
 	}
 }
 
-func (d *decoder) openCall(ch *choice, p *part) {
-	signature := p.signature.Text()
-	c := d.open(stream.CallInfo{ID: p.call.id.Text(), Name: p.call.name.Text(), Kind: "function", Choice: ch.index, Signature: signature})
-	ch.active = &call{Call: c, signature: signature}
-	if ch.first == nil {
-		ch.first = c
-	}
-	if ch.finished {
-		c.Find(stream.ProtocolViolation, "the call came after the finishReason: clients that stop there never see it")
-	}
-}
-
-// open opens a call in the next slot.
-func (d *decoder) open(info stream.CallInfo) *dialect.Call {
+func (d *decoder) openCall(ch *choice, p *part, emit func(stream.Event)) *call {
+	k := &call{slot: d.slots, id: p.call.id.Text(), signature: p.signature.Text()}
 	d.slots++
-	return d.turn.OpenCall(d.slots-1, info)
+	if ch.calls++; ch.calls == 1 {
+		ch.first = k.slot
+	}
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: k.slot, More: &stream.Detail{
+		ID: k.id, Name: p.call.name.Text(), CallKind: "function", Choice: ch.index, Signature: k.signature,
+	}})
+	if ch.finished {
+		d.about(emit, k.slot, stream.ProtocolViolation, "the call came after the finishReason: clients that stop there never see it")
+	}
+	return k
 }
 
 // news takes what a later part of a call has to say of it.
-func (k *call) news(id, signature dialect.Raw) {
-	var news stream.CallInfo
-	if k.ID == "" {
-		news.ID = id.Text()
+func (d *decoder) news(k *call, id, signature string, emit func(stream.Event)) {
+	var more stream.Detail
+	if id != "" && k.id == "" {
+		k.id, more.ID = id, id
 	}
-	if signature.HasText() && !signature.Is(k.signature) {
-		k.signature = signature.Text()
-		news.Signature = k.signature
+	if signature != "" && signature != k.signature {
+		k.signature, more.Signature = signature, signature
 	}
-	if news != (stream.CallInfo{}) {
-		k.Meta(news)
+	if more.ID != "" || more.Signature != "" {
+		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &more})
 	}
 }
 
-// wholeArgs takes arguments that stand as an object in the part, as the bytes they are.
-func (k *call) wholeArgs(args []byte) {
+// wholeArgs takes arguments that stand as an object in the part, as the bytes
+// they are.
+func (d *decoder) wholeArgs(k *call, args dialect.Raw, emit func(stream.Event)) {
+	e := stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(args)}
 	if k.started {
-		k.Find(patchOverwrites, "arguments came in pieces and then as a whole object: the object is taken")
-		k.Rewrite(args, nil)
-	} else {
-		k.ArgsText(args, nil)
+		e.Kind = stream.Rewrite
+		d.about(emit, k.slot, patchOverwrites, "arguments came in pieces and then as a whole object: the object is taken")
 	}
 	k.started, k.whole = true, append(k.whole[:0], args...)
+	emit(e)
 }
 
-// patch takes one element of partialArgs. Its form on the wire is told short: its path, its value,
-// and … when more of the string is to come.
-func (d *decoder) patch(k *call, p *patch) {
-	path, value, more := p.path.Append(d.path[:0]), p.value, p.continues.IsTrue()
-	if p.null != nil {
-		value = null
-	}
-	from := append(append(append(d.from[:0], path...), ' '), value...)
-	if more {
-		from = append(from, "…"...)
-	}
-	d.path, d.from = path, from
+// patch takes one element of partialArgs.
+func (d *decoder) patch(k *call, p *patch, emit func(stream.Event)) {
+	d.buf = p.path.Append(d.buf[:0])
+	path := d.buf
+	more := &stream.Detail{Source: source(path, p)}
 	if k.whole != nil {
-		k.ArgsText(nil, from)
-		k.Once(patchOverwrites, "arguments came as a whole object and then in pieces: the pieces are not taken")
+		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, More: more})
+		d.say(emit, k, patchOverwrites, "arguments came as a whole object and then in pieces: the pieces are not taken")
 		return
 	}
 	k.started = true
-	done, err := k.args.Apply(path, value, more)
-	k.patched(done, from)
+	done, err := k.args.Apply(path, p.value, p.continues)
+	d.emitPatched(k, done, more, emit)
 	switch {
 	case err != nil:
-		k.Find(patchUnreadable, "a value is lost: %v", err)
+		d.about(emit, k.slot, patchUnreadable, "a value is lost: %v", err)
 	case done.Overwritten:
-		k.Once(patchOverwrites,
+		d.say(emit, k, patchOverwrites,
 			"the value at %s was complete and is given again: clients that append differ from those that replace", path)
 	case done.Rewritten:
-		k.Once(patchGoesBack,
+		d.say(emit, k, patchGoesBack,
 			"%s goes back to what stood already: the text so far is void", path)
 	}
 }
 
-var null = dialect.Raw("null")
-
-// patched tells what was done to the arguments.
-func (k *call) patched(done dialect.Patched, from []byte) {
-	if done.Rewritten {
-		k.Rewrite(k.args.Text(), from)
-	} else {
-		k.ArgsText(done.Added, from)
+// source is a patch as the wire has it, short: its path, its value, and … when
+// more of the string is to come.
+func source(path []byte, p *patch) string {
+	s := string(path) + " " + string(p.value)
+	if p.continues {
+		s += "…"
 	}
+	return s
 }
 
-// seal ends the active call, whose arguments are final; from is how the wire put it.
-func (d *decoder) seal(ch *choice, from []byte) {
-	k := ch.active
+func (d *decoder) emitPatched(k *call, done dialect.Patched, more *stream.Detail, emit func(stream.Event)) {
+	e := stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(done.Added), More: more}
+	if done.Rewritten {
+		e.Kind, e.Text = stream.Rewrite, d.text.Hold(k.args.Text())
+	}
+	emit(e)
+}
+
+// seal ends a call whose arguments are final; more says how the wire put it.
+func (d *decoder) seal(ch *choice, k *call, more *stream.Detail, emit func(stream.Event)) {
 	ch.active = nil
-	if k.waiting() {
-		k.Once(patchUnclosed, "the call ended although more of its last string was announced")
+	if k.whole == nil && k.args.Waiting() {
+		d.say(emit, k, patchUnclosed, "the call ended although more of its last string was announced")
 	}
 	if k.empty != nil && !k.started {
-		k.wholeArgs(k.empty)
+		d.wholeArgs(k, k.empty, emit)
 	}
 	text := k.whole
 	if text == nil {
 		if done := k.args.Close(); done.Rewritten || len(done.Added) > 0 {
-			k.patched(done, from)
+			d.emitPatched(k, done, more, emit)
 		}
 		text = k.args.Text()
 	}
 	if at, number := bigInteger(text); number != "" {
-		k.FindAt(at, dialect.IntPrecision,
+		e := dialect.Diagnose(d.Number, k.slot, dialect.IntPrecision,
 			"%s has more digits than a double holds: Google passes arguments on as doubles, and so do most clients", number)
+		e.More.Finding.Offset = at
+		emit(e)
 	}
-	k.Seal()
+	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
 }
 
-// waiting reports whether more of a string was announced.
-func (k *call) waiting() bool { return k.whole == nil && k.args.Waiting() }
-
-// implicitEnd ends the active call because another begins. Its arguments are whole only if no string
-// waits for more.
-func (d *decoder) implicitEnd(ch *choice) {
+// implicitEnd ends the call that is being streamed because another begins. Its
+// arguments are whole only if no string waits for more.
+func (d *decoder) implicitEnd(ch *choice, emit func(stream.Event)) {
 	k := ch.active
-	k.Find(implicitEnd, "another call began before this one was ended: nothing says that it is whole")
-	if !k.waiting() {
-		d.seal(ch, nil)
+	d.about(emit, k.slot, implicitEnd, "another call began before this one was ended: nothing says that it is whole")
+	if k.whole == nil && k.args.Waiting() {
+		d.flush(ch, emit)
+		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
+		ch.active = nil
 		return
 	}
-	ch.flush()
-	k.Seal()
-	ch.active = nil
+	d.seal(ch, k, nil, emit)
 }
 
 // flush brings out arguments that were held back.
-func (d *decoder) flush() {
-	for _, ch := range d.choices {
-		ch.flush()
-	}
-}
-
-func (ch *choice) flush() {
+func (d *decoder) flush(ch *choice, emit func(stream.Event)) {
 	if k := ch.active; k != nil {
 		if done := k.args.Flush(); done.Rewritten {
-			k.patched(done, nil)
+			d.emitPatched(k, done, nil, emit)
 		}
 	}
 }
 
 // serverCall takes a call that the provider runs.
-func (d *decoder) serverCall(ch *choice, p *part, name string, value, args dialect.Raw) {
-	ch.server = d.open(stream.CallInfo{
-		ID: value.Get("id").Text(), Name: name, Kind: "server", Server: true, Choice: ch.index, Signature: p.signature.Text(),
-	})
+func (d *decoder) serverCall(ch *choice, p *part, name string, args dialect.Raw, emit func(stream.Event)) {
+	ch.server = d.slots
+	d.slots++
+	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: ch.server, More: &stream.Detail{
+		ID: p.value.Get("id").Text(), Name: name, CallKind: "server", Server: true, Choice: ch.index, Signature: p.signature.Text(),
+	}})
 	if args.Given() {
-		ch.server.ArgsText(args, nil)
+		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: ch.server, Text: d.text.Hold(args)})
 	}
-	ch.server.Seal()
+	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: ch.server})
 }
 
-// answer takes the result of such a call, which has no id in older responses: then it answers the
-// last one.
-func (d *decoder) answer(ch *choice, kind partKind, value dialect.Raw) {
-	switch id := value.Get("id").Text(); {
-	case id == "" && ch.server != nil:
-		ch.server.Answer(failed(kind, value))
-	default:
-		d.turn.Answer(id, "", failed(kind, value))
+// answer takes the result of such a call, which has no id in older responses:
+// then it answers the last one.
+func (d *decoder) answer(ch *choice, p *part, emit func(stream.Event)) {
+	code := stream.AnswerOK
+	if failed(p) {
+		code = stream.AnswerFailed
 	}
+	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Slot: ch.server, Code: code,
+		More: &stream.Detail{ID: p.value.Get("id").Text()}})
 }
 
 // codeTool is the name of the tool that runs code, which the wire does not name.
@@ -238,12 +237,19 @@ func toolType(value dialect.Raw) string {
 const outcomeOK = "OUTCOME_OK"
 
 // failed reports whether the result of a call that the provider ran is an error.
-func failed(kind partKind, value dialect.Raw) bool {
-	if kind == partAnswer {
-		return value.Get("response").Get("error").Given()
+func failed(p *part) bool {
+	if p.kind == partAnswer {
+		return p.value.Get("response").Get("error").Given()
 	}
-	outcome := word(value.Get("outcome"))
+	outcome := word(p.value.Get("outcome"))
 	return outcome != outcomeOK && outcome != "1"
+}
+
+// say makes a finding about a call unless it was made before.
+func (d *decoder) say(emit func(stream.Event), k *call, of *stream.Diagnosis, format string, args ...any) {
+	if k.said.First(of) {
+		d.about(emit, k.slot, of, format, args...)
+	}
 }
 
 // bigInteger finds the first integer in a JSON text that is beyond 2^53, from

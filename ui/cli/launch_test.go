@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,8 +27,6 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(asHelper); name != "" {
 		os.Exit(help(name))
 	}
-	flag.Parse()
-	_ = flag.Set("test.parallel", "6") // programs in terminals wait more than they work
 	code := m.Run()
 	if binaryFolder != "" {
 		os.RemoveAll(binaryFolder)

@@ -7,7 +7,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
-	"toolscope/ui"
+	"toolscope/ui/panes"
 )
 
 // textPrinter writes turns for people: a line a turn and one of its usage, a
@@ -22,7 +22,7 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	if f := costOf(p.prices, x, t); f.Known() {
 		cost = f.String()
 	}
-	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(ui.FinishText(t), callCount(t), cost))
+	p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Model), t.Phase(), joined(panes.FinishText(t), callCount(t), cost))
 	if t.Failure != "" {
 		p.linef("  error    %s", t.Failure)
 	}
@@ -48,7 +48,7 @@ func callCount(t *stream.Turn) string {
 }
 
 func (p *textPrinter) call(c *stream.Call) {
-	said := append([]string{c.Phase().String(), c.Syntax().String()}, ui.AboutCall(c)...)
+	said := append([]string{c.Phase().String(), c.Syntax().String()}, panes.AboutCall(c)...)
 	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), plural(len(c.Deltas()), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.linef("                %s", c.Args())

@@ -1,6 +1,11 @@
 package screen
 
-import "toolscope/ui/display"
+import (
+	"github.com/muesli/termenv"
+
+	"toolscope/themes"
+	"toolscope/ui/display"
+)
 
 // Pen writes one frame, field by field. A field never gets wider than it was
 // begun with: what does not fit is cut off, what is missing is filled.
@@ -10,6 +15,15 @@ type Pen struct {
 	Left  int // cells still free in the field
 	Ink   *Paints
 	Glyph *Glyphs
+}
+
+// NewPen makes a pen that writes in the colours of a theme, as many as there are.
+func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer) Pen {
+	p := Pen{Drawer: draw, Ink: NewPaints(t, depth), Glyph: UnicodeGlyphs}
+	if draw.ASCII {
+		p.Glyph = AsciiGlyphs
+	}
+	return p
 }
 
 // Field begins a field of so many cells.

@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"bytes"
@@ -11,13 +11,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sheet is texts one below the other as display rows. It is laid out once, and
+// Sheet is texts one below the other as display rows. It is laid out once, and
 // drawn a row at a time.
-type sheet struct {
+type Sheet struct {
 	blocks []block
-	rows   int
-	look   int // the block worth seeing first, and the byte in it
-	lookAt int
+	Rows   int
+	Look   int // the block worth seeing first, and the byte in it
+	LookAt int
 }
 
 // block is one text of a sheet.
@@ -27,12 +27,12 @@ type block struct {
 	toks    []stream.Token
 	rows    []layout.Row
 	pretty  bool   // indented by structure: white space between tokens is not shown
-	marks   []span // in order
+	marks   []Span // in order
 	first   int    // display row of the caption or the first row
 }
 
-// newBlock lays a text out, by its structure or as it is.
-func newBlock(caption display.Text, text []byte, raw bool, marks []span, width int, draw display.Drawer) block {
+// NewBlock lays a text out, by its structure or as it is.
+func NewBlock(caption display.Text, text []byte, raw bool, marks []Span, width int, draw display.Drawer) block {
 	b := block{caption: caption, text: text, pretty: !raw, marks: marks}
 	var lex stream.Lexer
 	lex.Write(text)
@@ -60,27 +60,27 @@ func (b *block) captionRows() int {
 	return 1
 }
 
-func (s *sheet) add(b block) {
-	b.first = s.rows
-	s.rows += b.captionRows() + len(b.rows)
+func (s *Sheet) Add(b block) {
+	b.first = s.Rows
+	s.Rows += b.captionRows() + len(b.rows)
 	s.blocks = append(s.blocks, b)
 }
 
-// lookRow is the row worth seeing first.
-func (s *sheet) lookRow() int {
-	if s.look >= len(s.blocks) {
+// LookRow is the row worth seeing first.
+func (s *Sheet) LookRow() int {
+	if s.Look >= len(s.blocks) {
 		return 0
 	}
-	b := &s.blocks[s.look]
-	n := sort.Search(len(b.rows), func(i int) bool { return int(b.rows[i].End) > s.lookAt })
+	b := &s.blocks[s.Look]
+	n := sort.Search(len(b.rows), func(i int) bool { return int(b.rows[i].End) > s.LookAt })
 	return b.first + b.captionRows() + min(n, max(0, len(b.rows)-1))
 }
 
-// draw writes a row of the sheet into the field; what is marked lies on a
+// Draw writes a row of the sheet into the field; what is marked lies on a
 // ground of its own.
-func (s *sheet) draw(p *screen.Pen, row int, marked screen.Ground) {
+func (s *Sheet) Draw(p *screen.Pen, row int, marked screen.Ground) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
-	if n < 0 || row >= s.rows {
+	if n < 0 || row >= s.Rows {
 		return
 	}
 	b := &s.blocks[n]
@@ -121,12 +121,12 @@ func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Ground) {
 func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked screen.Ground) {
 	for off < end && p.Left > 0 {
 		g, until := screen.Bare, end
-		n := sort.Search(len(b.marks), func(i int) bool { return b.marks[i].end > off })
+		n := sort.Search(len(b.marks), func(i int) bool { return b.marks[i].End > off })
 		if n < len(b.marks) {
-			if m := b.marks[n]; m.start <= off {
-				g, until = marked, min(end, m.end)
+			if m := b.marks[n]; m.Start <= off {
+				g, until = marked, min(end, m.End)
 			} else {
-				until = min(end, m.start)
+				until = min(end, m.Start)
 			}
 		}
 		until = off + unitEnd(p.Drawer, b.text[off:end], until-off)

@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"fmt"
@@ -26,8 +26,8 @@ func fateLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	return screen.Plain, p.Glyph.Dot
 }
 
-// turnOf is the first turn of an exchange, nil if it has none.
-func turnOf(s *stream.Session, exchange int) *stream.Turn {
+// TurnOf is the first turn of an exchange, nil if it has none.
+func TurnOf(s *stream.Session, exchange int) *stream.Turn {
 	for _, t := range s.Turns {
 		if t.Exchange == exchange {
 			return t
@@ -36,18 +36,18 @@ func turnOf(s *stream.Session, exchange int) *stream.Turn {
 	return nil
 }
 
-// onwardText says where a turn's calls were sent back first.
-func onwardText(s *stream.Session, t *stream.Turn) string {
-	text := "in " + requestName(s, t.Next)
-	if turnOf(s, t.Next) != nil {
+// Onward says where a turn's calls were sent back first.
+func Onward(s *stream.Session, t *stream.Turn) string {
+	text := "in " + RequestName(s, t.Next)
+	if TurnOf(s, t.Next) != nil {
 		text += ": o goes there"
 	}
 	return text
 }
 
-// requestName is an exchange's request, as the list of turns counts.
-func requestName(s *stream.Session, exchange int) string {
-	if t := turnOf(s, exchange); t != nil {
+// RequestName is an exchange's request, as the list of turns counts.
+func RequestName(s *stream.Session, exchange int) string {
+	if t := TurnOf(s, exchange); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
 	}
 	if exchange < 0 {
@@ -58,7 +58,7 @@ func requestName(s *stream.Session, exchange int) string {
 
 // returnWords is what a request made of a call, beside its fate.
 func returnWords(s *stream.Session, r stream.Return) string {
-	words := "in " + requestName(s, r.Exchange)
+	words := "in " + RequestName(s, r.Exchange)
 	switch names := strings.Split(r.Policies, ","); {
 	case r.Policies == "":
 	case len(names) == 1:
@@ -82,7 +82,7 @@ func returnLines(s *stream.Session, c *stream.Call, width int, p *screen.Pen) (l
 	for i := range c.SentBack {
 		r := &c.SentBack[i]
 		if i == 0 {
-			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
+			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, Text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
 		look, sign := fateLook(p, r.As)
 		text := display.Join(sign, display.Lit(" "), p.Name(r.As), display.Lit("  "), p.Name(returnWords(s, *r)))
@@ -93,7 +93,7 @@ func returnLines(s *stream.Session, c *stream.Call, width int, p *screen.Pen) (l
 			if j > 0 {
 				line = line.Between("  ", "")
 			}
-			lines = append(lines, findingLine{of: ours, role: look, text: line.Between(" ", ""), to: r})
+			lines = append(lines, findingLine{of: ours, role: look, Text: line.Between(" ", ""), to: r})
 		}
 	}
 	return lines
@@ -106,32 +106,6 @@ func aboutReturns(c *stream.Call) string {
 		fates = append(fates, r.As)
 	}
 	return "sent back " + strings.Join(fates, ", then ")
-}
-
-// goOnward goes to the turn whose request first had the chosen call, or a call
-// of the chosen turn, in its history.
-func (m *Model) goOnward() {
-	switch c := lookAt(m.in.Session(), m.chosen); {
-	case c.call != nil && len(c.call.SentBack) > 0:
-		m.goToRequest(c.call.SentBack[0].Exchange)
-	case c.call == nil && c.turn != nil && c.turn.Returned:
-		m.goToRequest(c.turn.Next)
-	default:
-		m.say(display.Lit("no request that is known sent it back"))
-	}
-}
-
-// goToRequest chooses the turn of an exchange.
-func (m *Model) goToRequest(exchange int) {
-	t := turnOf(m.in.Session(), exchange)
-	if t == nil {
-		m.say(m.draw.Clean(requestName(m.in.Session(), exchange)))
-		return
-	}
-	m.setFollow(false)
-	m.focus = listPane
-	m.choose(t.Ref())
-	m.say(m.draw.Format("turn %d: its request has it", t.Number+1))
 }
 
 // drawReturn writes what a later request made of a call: no frame of this

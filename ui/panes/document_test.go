@@ -1,14 +1,16 @@
-package ui
+package panes
 
 import (
 	"strings"
 	"testing"
 
 	"toolscope/stream"
+	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
 )
 
 // callOf is a call whose arguments come in these deltas.
@@ -21,43 +23,64 @@ func callOf(deltas ...string) *stream.Call {
 	return tl.Session().Turns[0].Calls[0]
 }
 
+// testPen is a pen in colours.
+func testPen(draw display.Drawer) *screen.Pen {
+	p := screen.NewPen(themes.Default(true), termenv.TrueColor, draw)
+	return &p
+}
+
+// hostileTexts are texts that must not reach a terminal as it is, or that is wide or
+// more than one character a cell.
+var hostileTexts = []string{
+	"\x00", "\r\n", "\x1b]0;owned\a", "\u009b31m", "\x90", "\u202e", "\u200d", "\U000e0001", "\U0010fffd", "\xe2\x82", "\xed\xa0\xbd",
+	"a" + strings.Repeat("\u0301", 40), "\u0301", "👩\u200d\u200d👧", "1\ufe0f", "🇳", "\u0e33", "👨‍👩‍👧", "日本語", "e\u0301", "نص",
+}
+
+// inDeltas cuts text into deltas of n bytes, or a few more where a character ends.
+func inDeltas(text string, n int) (deltas []string) {
+	for len(text) > 0 {
+		k := min(n, len(text))
+		for k < len(text) && text[k]&0xc0 == 0x80 {
+			k++
+		}
+		deltas, text = append(deltas, text[:k]), text[k:]
+	}
+	return deltas
+}
+
 // TestRowsAreDrawnWhole: what a row shows does not depend on what lies under
 // it, and it is never wider than the pane, so that nothing of it is cut off.
 func TestRowsAreDrawnWhole(t *testing.T) {
-	for _, o := range [][]func(*Options){nil, {ascii}} {
-		s := newScreen(t, 80, 24, o...)
-		for i, text := range hostile {
-			if i%thin() != 0 {
-				continue
-			}
+	for _, draw := range []display.Drawer{{}, {ASCII: true}} {
+		for _, text := range hostileTexts {
 			args := `{"` + text + `":"` + strings.Repeat("a"+text+`\n`+text, 9) + `"}` + text
 			for _, width := range []int{20, 61} {
 				for _, raw := range []bool{false, true} {
-					d := document{raw: raw}
-					d.show(callOf(chop(args, 5)...), width, s.draw)
-					d.extend(1000)
-					checkRows(t, &s.pen, &d, width)
+					d := Document{Raw: raw}
+					d.Show(callOf(inDeltas(args, 5)...), width, draw)
+					d.Extend(1000)
+					checkRows(t, testPen(draw), &d, width)
 				}
 			}
 		}
 	}
 }
 
-func checkRows(t *testing.T, p *screen.Pen, d *document, width int) {
+func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 	t.Helper()
-	size := len(d.call.Args())
+	size := len(d.Call.Args())
 	for n := range d.rows() {
-		d.light, d.hits, d.tok = span{}, hits{}, -1
+		d.Light, d.Hits, d.Tok = Span{}, Hits{}, -1
 		want := drawRow(p, d, n, false)
 		if w := ansi.StringWidth(want); n < len(d.rows())-1 && w > width { // the last one holds what is not settled
-			t.Fatalf("%q: row %d has %d cells of %d: %q", d.call.Args(), n, w, width, want)
+			t.Fatalf("%q: row %d has %d cells of %d: %q", d.Call.Args(), n, w, width, want)
 		}
 		for k := range 16 {
 			off := (k*size/16 + n) % size
-			d.light, d.hits = span{off, off + 3}, hits{at: []int{off / 2, size - off/2}, length: 2}
-			d.tok = off % (len(d.tokens()) + 1)
+			d.Light, d.Hits = Span{off, off + 3}, Hits{at: []int{off / 2, size - off/2}, length: 2}
+			d.Tok = off % (len(d.Tokens()) + 1)
 			if got := drawRow(p, d, n, true); got != want {
-				t.Fatalf("%q: row %d with byte %d lit:\n%q\nwithout:\n%q", d.call.Args(), n, off, got, want)
+				t.Fatalf("%q: row %d with byte %d lit:\n%q\nwithout:\n%q", d.Call.Args(), n, off, got, want)
 			}
 		}
 	}
@@ -66,27 +89,27 @@ func checkRows(t *testing.T, p *screen.Pen, d *document, width int) {
 // TestGrounds: what is selected, found, linked or growing is set apart, in that
 // order, and nothing else is.
 func TestGrounds(t *testing.T) {
-	p := &newScreen(t, 80, 24).pen
+	p := &*testPen(display.Drawer{})
 	for _, c := range []struct {
 		name, args string
 		tok        int
-		light      span
+		light      Span
 		hits       []int // two bytes long
 		want       string
 		unfocused  string
 	}{
 		{name: "nothing", args: `{"ab":"cdef"}`, tok: -1, want: `"ab": "cdef"`, unfocused: `"ab": "cdef"`},
 		{name: "a token", args: `{"ab":"cdef"}`, tok: 1, want: `selected("ab"): "cdef"`, unfocused: `"ab": "cdef"`},
-		{name: "bytes of a delta", args: `{"ab":"cdef"}`, tok: -1, light: span{3, 8}, want: `"alinked(b":) linked("c)def"`, unfocused: `"alinked(b":) linked("c)def"`},
+		{name: "bytes of a delta", args: `{"ab":"cdef"}`, tok: -1, light: Span{3, 8}, want: `"alinked(b":) linked("c)def"`, unfocused: `"alinked(b":) linked("c)def"`},
 		{name: "hits", args: `{"ab":"cdef"}`, tok: -1, hits: []int{2, 8}, want: `"match(ab)": "cmatch(de)f"`, unfocused: `"match(ab)": "cmatch(de)f"`},
-		{name: "all of them", args: `{"ab":"cdef"}`, tok: 3, light: span{2, 9}, hits: []int{8}, want: `"linked(ab":) selected("c)match(de)selected(f")`, unfocused: `"linked(ab":) linked("c)match(de)f"`},
-		{name: "an escape", args: `{"a\nb":1}`, tok: -1, light: span{4, 5}, want: `"a\linked(n)b": 1`, unfocused: `"a\linked(n)b": 1`},
+		{name: "all of them", args: `{"ab":"cdef"}`, tok: 3, light: Span{2, 9}, hits: []int{8}, want: `"linked(ab":) selected("c)match(de)selected(f")`, unfocused: `"linked(ab":) linked("c)match(de)f"`},
+		{name: "an escape", args: `{"a\nb":1}`, tok: -1, light: Span{4, 5}, want: `"a\linked(n)b": 1`, unfocused: `"a\linked(n)b": 1`},
 		{name: "what grows", args: `{"ab":"cd`, tok: -1, want: `"ab": growing("cd)█`, unfocused: `"ab": growing("cd)█`},
 	} {
-		var d document
-		d.show(callOf(c.args), 60, p.Drawer)
-		d.extend(20)
-		d.light, d.hits, d.tok = c.light, hits{c.hits, 2}, c.tok
+		var d Document
+		d.Show(callOf(c.args), 60, p.Drawer)
+		d.Extend(20)
+		d.Light, d.Hits, d.Tok = c.light, Hits{c.hits, 2}, c.tok
 		for _, focused := range []bool{true, false} {
 			want := c.want
 			if !focused {
@@ -163,9 +186,9 @@ func TestCaret(t *testing.T) {
 	}
 	for _, args := range all {
 		for width := 12; width < 130; width++ {
-			d := document{when: func(int32) display.Text { return display.Lit("1.23 s") }}
-			d.show(callOf(args), width, display.Drawer{})
-			d.extend(1000)
+			d := Document{When: func(int32) display.Text { return display.Lit("1.23 s") }}
+			d.Show(callOf(args), width, display.Drawer{})
+			d.Extend(1000)
 			said := ""
 			for _, row := range d.caretRows() {
 				if w := row.indent + row.text.Width(); w > width || row.indent < 0 {
@@ -173,7 +196,7 @@ func TestCaret(t *testing.T) {
 				}
 				said += row.text.String() + " "
 			}
-			err := d.call.Lexer().Err()
+			err := d.Call.Lexer().Err()
 			for _, word := range strings.Fields("^ expected " + err.Expected + " got " + err.Found() + " byte " + screen.Count(err.Offset).String() + " delta 1, +1.23 s") {
 				if !strings.Contains(said, word) && !strings.Contains(strings.ReplaceAll(said, " ", ""), word) {
 					t.Fatalf("%q at width %d: %q does not say %q", args, width, said, word)
@@ -190,9 +213,9 @@ func TestCaret(t *testing.T) {
 }
 
 // drawRow is a row as it is drawn where there is room for anything.
-func drawRow(p *screen.Pen, d *document, n int, focused bool) string {
+func drawRow(p *screen.Pen, d *Document, n int, focused bool) string {
 	p.Reset()
 	p.Field(1000)
-	d.draw(p, n, focused)
+	d.Draw(p, n, focused)
 	return strings.TrimRight(ansi.Strip(p.Frame()), " ")
 }

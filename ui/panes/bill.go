@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"toolscope/providers"
@@ -7,11 +7,11 @@ import (
 	"toolscope/ui/display"
 )
 
-// bill is what the turns of a session cost. It is a function of the session:
+// Bill is what the turns of a session cost. It is a function of the session:
 // only turns whose usage changed are computed again, so that a frame only
 // looks things up.
-type bill struct {
-	prices  *price.Table
+type Bill struct {
+	Prices  *price.Table
 	session *stream.Session
 	seen    int                    // turns of the session that were looked at
 	figures map[int32]price.Figure // by number of the turn
@@ -26,23 +26,23 @@ type openTurn struct {
 	model string
 }
 
-// extend takes what is new in the session.
-func (b *bill) extend(v *providers.View) {
+// Extend takes what is new in the session.
+func (b *Bill) Extend(v *providers.View) {
 	s := v.Session()
 	if b.session != s {
-		*b = bill{prices: b.prices, session: s, figures: map[int32]price.Figure{}}
+		*b = Bill{Prices: b.Prices, session: s, figures: map[int32]price.Figure{}}
 	}
 	for ; b.seen < len(s.Turns); b.seen++ {
 		t := s.Turns[b.seen]
 		b.open = append(b.open, openTurn{turn: t.Number})
-		b.figures[t.Number] = b.prices.Turn(t, urlOf(v, t))
+		b.figures[t.Number] = b.Prices.Turn(t, urlOf(v, t))
 	}
 	still := b.open[:0]
 	for _, o := range b.open {
 		t := s.Turn(o.turn)
 		if t.Closed() || t.Usage != o.usage || t.Model != o.model {
 			o.usage, o.model = t.Usage, t.Model
-			b.figures[t.Number] = b.prices.Turn(t, urlOf(v, t))
+			b.figures[t.Number] = b.Prices.Turn(t, urlOf(v, t))
 		}
 		if t.Closed() {
 			b.ended.Add(b.figures[t.Number])
@@ -60,12 +60,12 @@ func urlOf(v *providers.View, t *stream.Turn) string {
 	return ""
 }
 
-// of is what a turn has cost so far.
-func (b *bill) of(t *stream.Turn) price.Figure { return b.figures[t.Number] }
+// Of is what a turn has cost so far.
+func (b *Bill) Of(t *stream.Turn) price.Figure { return b.figures[t.Number] }
 
-// total is what all turns have cost so far. A turn that has not ended and whose
+// Total is what all turns have cost so far. A turn that has not ended and whose
 // cost is not known yet makes it approximate.
-func (b *bill) total() price.Total {
+func (b *Bill) Total() price.Total {
 	t := b.ended
 	for _, o := range b.open {
 		if f := b.figures[o.turn]; f.Known() {
@@ -79,8 +79,8 @@ func (b *bill) total() price.Total {
 
 // costFacts are what a turn and all turns cost, in words, and the day the prices
 // were true.
-func (b *bill) facts(t *stream.Turn, none display.Text) []fact {
-	cost, total := b.of(t), b.total()
+func (b *Bill) facts(t *stream.Turn, none display.Text) []fact {
+	cost, total := b.Of(t), b.Total()
 	text := cost.String()
 	switch cost.Source {
 	case price.Unknown:

@@ -6,66 +6,30 @@ import (
 	"slices"
 	"strings"
 
-	"toolscope/stream"
-	"toolscope/themes"
-	"toolscope/ui/display"
-	"toolscope/ui/screen"
-
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
+
+	"toolscope/themes"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 )
-
-// hint is what the surroundings of a string tell about its content.
-type hint struct {
-	key  string // the key it is the value of
-	file string // a file name given beside it
-}
-
-// hintFor looks at the key of a value, and at the members before it and before
-// the containers it is in.
-func (d *document) hintFor(value int) (h hint) {
-	toks, args := d.tokens(), d.call.Args()
-	h.key = d.keyBefore(value)
-	depth, keys := 0, 0
-	for n := value - 1; n >= 0; n-- {
-		switch toks[n].Kind {
-		case stream.ObjectClose, stream.ArrayClose:
-			depth++
-		case stream.ObjectOpen, stream.ArrayOpen:
-			depth = max(0, depth-1)
-		case stream.Key:
-			if keys++; depth > 0 || keys == 1 && h.key != "" {
-				continue
-			}
-			if isFileKey(unquoted(args, tokenSpan(toks, n))) {
-				h.file = d.valueAfter(n)
-				return h
-			}
-		}
-	}
-	return h
-}
-
-func isFileKey(key string) bool {
-	key = strings.ToLower(key)
-	return strings.Contains(key, "path") || strings.Contains(key, "file")
-}
 
 // lexerFor guesses what content is: by what it looks like, by the file named
 // beside it, by its key.
-func lexerFor(content string, h hint) chroma.Lexer {
+func lexerFor(content string, h panes.Hint) chroma.Lexer {
 	name := ""
 	switch {
 	case strings.HasPrefix(content, "diff --git") || strings.HasPrefix(content, "--- ") && strings.Contains(content, "\n+++ ") || strings.HasPrefix(content, "@@ "):
 		name = "diff"
 	case strings.HasPrefix(content, "*** Begin Patch"):
 		name = "diff"
-	case h.file != "":
-		if l := lexers.Match(path.Base(h.file)); l != nil {
+	case h.File != "":
+		if l := lexers.Match(path.Base(h.File)); l != nil {
 			return l
 		}
 	}
-	key := strings.ToLower(h.key)
+	key := strings.ToLower(h.Key)
 	switch {
 	case name != "":
 	case key == "command" || key == "cmd" || key == "script" || strings.HasPrefix(content, "#!"):
@@ -86,7 +50,7 @@ func lexerFor(content string, h hint) chroma.Lexer {
 }
 
 // highlight colours content line by line. It runs outside the UI's goroutine.
-func highlight(content string, h hint, t themes.Theme, p *screen.Paints, draw display.Drawer) (kind string, lines []codeLine) {
+func highlight(content string, h panes.Hint, t themes.Theme, p *screen.Paints, draw display.Drawer) (kind string, lines []codeLine) {
 	plain := plainLines(content, draw)
 	lexer := lexerFor(content, h)
 	if lexer == nil {

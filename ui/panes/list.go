@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"path"
@@ -13,40 +13,40 @@ import (
 	"toolscope/ui/screen"
 )
 
-// turnList is the pane of turns and their calls.
-type turnList struct {
+// List is the pane of turns and their calls.
+type List struct {
 	screen.Window
 	starts []int // row of each turn
 	calls  int   // how many there were when the rows were counted
-	alarms alarms
-	marks  []stream.Ref // to be compared
+	Alarms Alarms
+	Marks  []stream.Ref // to be compared
 }
 
-// choice is what is chosen: a turn, or one of its calls. Either may be nil.
-type choice struct {
-	turn *stream.Turn
-	call *stream.Call
+// Choice is what is chosen: a turn, or one of its calls. Either may be nil.
+type Choice struct {
+	Turn *stream.Turn
+	Call *stream.Call
 }
 
-// lookAt is what a Ref names.
-func lookAt(s *stream.Session, r stream.Ref) (c choice) {
-	c.turn, c.call = s.Find(r)
+// LookAt is what a Ref names.
+func LookAt(s *stream.Session, r stream.Ref) (c Choice) {
+	c.Turn, c.Call = s.Find(r)
 	return c
 }
 
 // ref names what is chosen.
-func (c choice) ref() stream.Ref {
+func (c Choice) ref() stream.Ref {
 	switch {
-	case c.call != nil:
-		return c.call.Ref()
-	case c.turn != nil:
-		return c.turn.Ref()
+	case c.Call != nil:
+		return c.Call.Ref()
+	case c.Turn != nil:
+		return c.Turn.Ref()
 	}
 	return stream.NoRef
 }
 
-// extend takes what is new in the session.
-func (l *turnList) extend(s *stream.Session, height int) {
+// Extend takes what is new in the session.
+func (l *List) Extend(s *stream.Session, height int) {
 	calls := 0
 	for _, n := range s.Counts {
 		calls += n
@@ -62,8 +62,8 @@ func (l *turnList) extend(s *stream.Session, height int) {
 	l.Resize(len(s.Turns)+calls, height)
 }
 
-// rowOf is the row of a turn or call.
-func (l *turnList) rowOf(s *stream.Session, r stream.Ref) int {
+// RowOf is the row of a turn or call.
+func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	t, _ := s.Find(r)
 	if t == nil {
 		return 0
@@ -76,8 +76,8 @@ func (l *turnList) rowOf(s *stream.Session, r stream.Ref) int {
 	return l.starts[i] + int(r.Call)
 }
 
-// refAt is what a row shows.
-func (l *turnList) refAt(s *stream.Session, row int) stream.Ref {
+// RefAt is what a row shows.
+func (l *List) RefAt(s *stream.Session, row int) stream.Ref {
 	i := sort.SearchInts(l.starts, row+1) - 1
 	if i < 0 || i >= len(s.Turns) {
 		return stream.NoRef
@@ -89,9 +89,9 @@ func (l *turnList) refAt(s *stream.Session, row int) stream.Ref {
 	return t.Ref()
 }
 
-// newest is what to follow: the latest call that is still coming, or else the
+// Newest is what to follow: the latest call that is still coming, or else the
 // latest call, or else the latest turn.
-func newest(s *stream.Session) stream.Ref {
+func Newest(s *stream.Session) stream.Ref {
 	for i := len(s.Turns) - 1; i >= 0 && i >= len(s.Turns)-8; i-- {
 		t := s.Turns[i]
 		for j := len(t.Calls) - 1; j >= 0 && j >= len(t.Calls)-64; j-- {
@@ -111,13 +111,13 @@ func newest(s *stream.Session) stream.Ref {
 	return last.Ref()
 }
 
-// draw writes one row of the pane into the field.
-func (l *turnList) draw(p *screen.Pen, v *providers.View, b *bill, row int, focused bool) {
+// Draw writes one row of the pane into the field.
+func (l *List) Draw(p *screen.Pen, v *providers.View, b *Bill, row int, focused bool) {
 	if row >= l.Rows {
 		p.Fill(screen.Bare)
 		return
 	}
-	ref := l.refAt(v.Session(), row)
+	ref := l.RefAt(v.Session(), row)
 	t, c := v.Find(ref)
 	g := screen.Bare
 	sign := display.Lit(" ")
@@ -127,21 +127,21 @@ func (l *turnList) draw(p *screen.Pen, v *providers.View, b *bill, row int, focu
 			g = screen.Selected
 		}
 	}
-	if slices.Contains(l.marks, ref) {
+	if slices.Contains(l.Marks, ref) {
 		sign = display.Lit("=")
 	}
 	p.Put(screen.Accent, g, sign)
 	if c != nil {
 		l.drawCall(p, c, g)
 	} else if t != nil {
-		l.drawTurn(p, v, b.of(t), t, g)
+		l.drawTurn(p, v, b.Of(t), t, g)
 	}
 	p.Fill(g)
 }
 
 // drawCall writes a call: glyph, name, and flush right what fits of word,
 // bytes and time.
-func (l *turnList) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground) {
+func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground) {
 	st := c.Status()
 	p.Put(screen.Plain, g, display.Lit(" "))
 	l.drawAlarm(p, g, c.Ref(), c.Findings)
@@ -153,7 +153,7 @@ func (l *turnList) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground) {
 	}
 	right := p.Clean(st.String()).Between(" ", "")
 	for _, part := range []display.Text{sizeOf(c), screen.Time(screen.CallTime(c))} {
-		if !part.Empty() && right.Width()+3+part.Width()+min(name.Width(), longName) <= p.Left {
+		if !part.Empty() && right.Width()+3+part.Width()+min(name.Width(), LongName) <= p.Left {
 			right = display.Join(right, display.Lit("  "), part)
 		}
 	}
@@ -164,15 +164,15 @@ func (l *turnList) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground) {
 }
 
 // drawAlarm writes a sign where findings are above info.
-func (l *turnList) drawAlarm(p *screen.Pen, g screen.Ground, owner stream.Ref, list []stream.Finding) {
+func (l *List) drawAlarm(p *screen.Pen, g screen.Ground, owner stream.Ref, list []stream.Finding) {
 	sign, r := display.Lit(" "), screen.Plain
-	if severity, above := l.alarms.of(owner, list); above {
+	if severity, above := l.Alarms.Of(owner, list); above {
 		sign, r = display.Lit("!"), screen.SeverityRoles[severity]
 	}
 	p.Put(r, g, sign)
 }
 
-const longName = 24 // cells that a call's name has before its size or time is shown
+const LongName = 24 // cells that a call's name has before its size or time is shown
 
 const longTitle = 12 // cells that a turn's title has before its time is shown beside its cost
 
@@ -185,7 +185,7 @@ func sizeOf(c *stream.Call) display.Text {
 
 // drawTurn writes a turn: number, glyph, where it came from, its word, time and
 // cost.
-func (l *turnList) drawTurn(p *screen.Pen, v *providers.View, cost price.Figure, t *stream.Turn, g screen.Ground) {
+func (l *List) drawTurn(p *screen.Pen, v *providers.View, cost price.Figure, t *stream.Turn, g screen.Ground) {
 	st, look, word := screen.TurnLook(t)
 	p.Put(screen.Muted, g, p.Format("%d", t.Number+1))
 	l.drawAlarm(p, g, t.Ref(), t.Findings)
@@ -205,12 +205,12 @@ func (l *turnList) drawTurn(p *screen.Pen, v *providers.View, cost price.Figure,
 	}
 	right = display.Join(right, display.Lit(" "))
 	room := p.Left - right.Width()
-	p.Put(screen.Accent, g, p.Truncate(p.Name(turnTitle(v.Exchange(t.Exchange), t)), max(room, 1)))
+	p.Put(screen.Accent, g, p.Truncate(p.Name(TurnTitle(v.Exchange(t.Exchange), t)), max(room, 1)))
 	p.Tail(look, g, right)
 }
 
-// turnTitle is a turn in a few words: its request, or its file, or its model.
-func turnTitle(x *providers.Exchange, t *stream.Turn) string {
+// TurnTitle is a turn in a few words: its request, or its file, or its model.
+func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
 	switch {
 	case t.Parent != "":
 		return "inside " + t.Parent

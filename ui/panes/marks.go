@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"bytes"
@@ -9,43 +9,43 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// goneFrom are the bytes of a call's arguments that have no place in what is
+// GoneFrom are the bytes of a call's arguments that have no place in what is
 // sent. Of a call that was not seen whole, nobody knows them.
-func goneFrom(c *replay.Sent) (gone []span) {
+func GoneFrom(c *replay.Sent) (gone []Span) {
 	if c.Outcome == replay.Unknown {
 		return nil
 	}
 	if len(c.Original) > 0 && (c.Args == nil || emptied(c)) {
-		return []span{{0, len(c.Original)}}
+		return []Span{{0, len(c.Original)}}
 	}
 	if _, held := wrapping(c); held || c.Args == nil {
 		return nil
 	}
 	for _, e := range editsOf(c) {
 		if e.End > e.Start {
-			gone = append(gone, span{e.Start, e.End})
+			gone = append(gone, Span{e.Start, e.End})
 		}
 	}
 	return gone
 }
 
-// addedTo are the bytes of what is sent of a call's arguments that the model
+// AddedTo are the bytes of what is sent of a call's arguments that the model
 // did not write.
-func addedTo(c *replay.Sent) (added []span) {
+func AddedTo(c *replay.Sent) (added []Span) {
 	if c.Args == nil {
 		return nil
 	}
 	if emptied(c) {
-		return []span{{0, len(c.Args)}}
+		return []Span{{0, len(c.Args)}}
 	}
 	if inner, held := wrapping(c); held {
-		return []span{{0, inner.start}, {inner.end, len(c.Args)}}
+		return []Span{{0, inner.Start}, {inner.End, len(c.Args)}}
 	}
 	moved := 0
 	for _, e := range editsOf(c) {
 		start := e.Start + moved
 		if len(e.To) > 0 {
-			added = append(added, span{start, start + len(e.To)})
+			added = append(added, Span{start, start + len(e.To)})
 		}
 		moved += len(e.To) - (e.End - e.Start)
 	}
@@ -97,18 +97,18 @@ func wholeUnits(b []byte, n int) int {
 
 // wrapping is where in what is sent all that the model wrote stands, as the
 // text of a string.
-func wrapping(c *replay.Sent) (inner span, held bool) {
+func wrapping(c *replay.Sent) (inner Span, held bool) {
 	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
-		return span{}, false
+		return Span{}, false
 	}
 	text := dialect.AppendString(nil, c.Original)
 	at := bytes.Index(c.Args, text)
-	return span{at + 1, at + len(text) - 1}, at >= 0
+	return Span{at + 1, at + len(text) - 1}, at >= 0
 }
 
-// written is where spans of a call's arguments are in the form they are
+// Written is where spans of a call's arguments are in the form they are
 // written in.
-func written(c *replay.Sent, spans []span) (out []span) {
+func Written(c *replay.Sent, spans []Span) (out []Span) {
 	if c.Form != dialect.TextForm {
 		return spans
 	}
@@ -120,27 +120,27 @@ func written(c *replay.Sent, spans []span) (out []span) {
 		return at
 	}
 	for _, s := range spans {
-		start := until(s.start)
-		out = append(out, span{start, until(s.end)})
+		start := until(s.Start)
+		out = append(out, Span{start, until(s.End)})
 	}
 	return out
 }
 
-// argsPlace is where a call's arguments are in a body.
-type argsPlace struct{ message, offset, length int }
+// ArgsPlace is where a call's arguments are in a body.
+type ArgsPlace struct{ Message, Offset, length int }
 
-// next looks for a call's arguments after another's: what protocols differ in is
+// Next looks for a call's arguments after another's: what protocols differ in is
 // how they name them, not that they stand after the tool's name.
-func (from argsPlace) next(body [][]byte, c *replay.Sent) (argsPlace, bool) {
+func (from ArgsPlace) Next(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
 	args := c.Args
 	if c.Form == dialect.TextForm {
 		args = dialect.AppendString(nil, args)
 	}
 	name := dialect.AppendString(nil, []byte(c.Name))
-	for i := from.message; i < len(body); i++ {
+	for i := from.Message; i < len(body); i++ {
 		start := 0
-		if i == from.message {
-			start = from.offset + from.length
+		if i == from.Message {
+			start = from.Offset + from.length
 		}
 		n := bytes.Index(body[i][start:], name)
 		if n < 0 {
@@ -148,8 +148,12 @@ func (from argsPlace) next(body [][]byte, c *replay.Sent) (argsPlace, bool) {
 		}
 		start += n + len(name)
 		if n = bytes.Index(body[i][start:], args); n >= 0 {
-			return argsPlace{i, start + n, len(args)}, true
+			return ArgsPlace{i, start + n, len(args)}, true
 		}
 	}
-	return argsPlace{}, false
+	return ArgsPlace{}, false
 }
+
+// MostUnfound is after how many calls that are not found in a body no more are
+// looked for.
+const MostUnfound = 3

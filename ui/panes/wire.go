@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"bytes"
@@ -12,52 +12,52 @@ import (
 	"toolscope/ui/screen"
 )
 
-// wire is the pane of the frames behind the chosen call, or behind the whole
+// Wire is the pane of the frames behind the chosen call, or behind the whole
 // turn. Its rows are events, because one frame may bring several.
-type wire struct {
+type Wire struct {
 	screen.Window
-	of     choice
+	of     Choice
 	next   int     // first event of the timeline not looked at
-	events []int32 // events shown, one a row
+	Events []int32 // events shown, one a row
 	deltas []int32 // for each row: the delta it brought, or -1
-	light  span    // argument bytes the document points at
-	hits   map[int]bool
-	open   bool // the selected frame is shown whole, below its row
+	Light  Span    // argument bytes the document points at
+	Hits   map[int]bool
+	Open   bool // the selected frame is shown whole, below its row
 }
 
-// show changes to another call or turn.
-func (w *wire) show(c choice) {
+// Show changes to another call or turn.
+func (w *Wire) Show(c Choice) {
 	if c.ref() == w.of.ref() {
 		w.of = c
 		return
 	}
-	*w = wire{of: c}
-	w.Stick = c.call != nil && c.call.Arriving()
-	if c.turn != nil {
-		w.next = int(c.turn.OpenedBy)
+	*w = Wire{of: c}
+	w.Stick = c.Call != nil && c.Call.Arriving()
+	if c.Turn != nil {
+		w.next = int(c.Turn.OpenedBy)
 	}
 }
 
-// extend takes the events that are new.
-func (w *wire) extend(v *providers.View, height int) {
-	for ; w.of.turn != nil && w.next < v.Events(); w.next++ {
+// Extend takes the events that are new.
+func (w *Wire) Extend(v *providers.View, height int) {
+	for ; w.of.Turn != nil && w.next < v.Events(); w.next++ {
 		e := v.Event(w.next)
-		if e.Turn != w.of.turn.Number || !w.wants(e) {
+		if e.Turn != w.of.Turn.Number || !w.wants(e) {
 			continue
 		}
 		delta := int32(-1)
-		if (e.Kind == stream.Args || e.Kind == stream.Rewrite) && w.of.call != nil {
-			delta = int32(w.of.call.DeltaOf(int32(w.next)))
+		if (e.Kind == stream.Args || e.Kind == stream.Rewrite) && w.of.Call != nil {
+			delta = int32(w.of.Call.DeltaOf(int32(w.next)))
 		}
-		w.events = append(w.events, int32(w.next))
+		w.Events = append(w.Events, int32(w.next))
 		w.deltas = append(w.deltas, delta)
 	}
-	w.Resize(len(w.events), max(1, height-w.detailRows(height)))
+	w.Resize(len(w.Events), max(1, height-w.detailRows(height)))
 }
 
 // wants reports whether an event of the turn belongs to what is shown.
-func (w *wire) wants(e stream.Event) bool {
-	c := w.of.call
+func (w *Wire) wants(e stream.Event) bool {
+	c := w.of.Call
 	if c == nil {
 		return e.Kind != stream.Found
 	}
@@ -75,67 +75,67 @@ func (w *wire) wants(e stream.Event) bool {
 // frameRows is the most rows the selected frame takes when shown whole.
 const frameRows = 8
 
-func (w *wire) detailRows(height int) int {
-	if !w.open {
+func (w *Wire) detailRows(height int) int {
+	if !w.Open {
 		return 0
 	}
 	return min(frameRows, height/2)
 }
 
-// chosen is the bytes of the arguments that the selected row brought.
-func (w *wire) chosen() span {
-	if w.At >= len(w.deltas) || w.of.call == nil || w.deltas[w.At] < 0 {
-		return span{}
+// Chosen is the bytes of the arguments that the selected row brought.
+func (w *Wire) Chosen() Span {
+	if w.At >= len(w.deltas) || w.of.Call == nil || w.deltas[w.At] < 0 {
+		return Span{}
 	}
-	start, end := w.of.call.DeltaSpan(int(w.deltas[w.At]))
-	return span{start, end}
+	start, end := w.of.Call.DeltaSpan(int(w.deltas[w.At]))
+	return Span{start, end}
 }
 
-// point lights the rows that brought these argument bytes, and brings the
+// Point lights the rows that brought these argument bytes, and brings the
 // first of them into view.
-func (w *wire) point(s span) {
-	w.light = s
-	if w.of.call == nil || s.end <= s.start {
+func (w *Wire) Point(s Span) {
+	w.Light = s
+	if w.of.Call == nil || s.End <= s.Start {
 		return
 	}
-	deltas := w.of.call.Deltas()
-	if first := w.of.call.DeltaAt(s.start); first < len(deltas) {
-		if row, ok := slices.BinarySearch(w.events, deltas[first].Event); ok {
+	deltas := w.of.Call.Deltas()
+	if first := w.of.Call.DeltaAt(s.Start); first < len(deltas) {
+		if row, ok := slices.BinarySearch(w.Events, deltas[first].Event); ok {
 			w.MoveTo(row)
 		}
 	}
 }
 
-// lit reports whether a row brought some of the bytes that are pointed at.
-func (w *wire) lit(row int) bool {
-	if row >= len(w.deltas) || w.deltas[row] < 0 || w.light.end <= w.light.start {
+// Lit reports whether a row brought some of the bytes that are pointed at.
+func (w *Wire) Lit(row int) bool {
+	if row >= len(w.deltas) || w.deltas[row] < 0 || w.Light.End <= w.Light.Start {
 		return false
 	}
-	start, end := w.of.call.DeltaSpan(int(w.deltas[row]))
-	return start < w.light.end && w.light.start < end
+	start, end := w.of.Call.DeltaSpan(int(w.deltas[row]))
+	return start < w.Light.End && w.Light.Start < end
 }
 
-// draw writes row n of the pane into the field.
-func (w *wire) draw(p *screen.Pen, v *providers.View, n int, focused bool) {
+// Draw writes row n of the pane into the field.
+func (w *Wire) Draw(p *screen.Pen, v *providers.View, n int, focused bool) {
 	defer p.Fill(screen.Bare)
 	if n >= w.Height {
 		w.drawFrame(p, v, n-w.Height)
 		return
 	}
 	row := w.Top + n
-	if row >= len(w.events) {
+	if row >= len(w.Events) {
 		return
 	}
-	e := v.Event(int(w.events[row]))
+	e := v.Event(int(w.Events[row]))
 	g := screen.Bare
 	switch {
 	case row == w.At && focused:
 		g = screen.Selected
-	case w.lit(row), row == w.At && w.open:
+	case w.Lit(row), row == w.At && w.Open:
 		g = screen.Linked
 	}
 	mark := display.Lit(" ")
-	if g != screen.Bare || w.hits[row] {
+	if g != screen.Bare || w.Hits[row] {
 		mark = p.Glyph.Mark
 	}
 	p.Put(screen.Accent, g, mark)
@@ -144,11 +144,11 @@ func (w *wire) draw(p *screen.Pen, v *providers.View, n int, focused bool) {
 		number = "" // it is no frame of this response
 	}
 	p.Put(screen.Muted, g, p.Format("%5s ", number))
-	if at := screen.Time(screen.Since(w.of.turn.OpenedAt, e.At)); !at.Empty() {
+	if at := screen.Time(screen.Since(w.of.Turn.OpenedAt, e.At)); !at.Empty() {
 		p.Put(screen.Muted, g, p.Format("%8s ", "+"+at.String()))
 	}
 	if e.Kind == stream.SentBack {
-		drawReturn(p, v.Session(), e, g, w.of.call == nil)
+		drawReturn(p, v.Session(), e, g, w.of.Call == nil)
 	} else {
 		drawEvent(p, e, g)
 	}
@@ -198,15 +198,15 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 }
 
 // drawFrame writes row n of the selected frame's own bytes.
-func (w *wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
-	if w.At >= len(w.events) {
+func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
+	if w.At >= len(w.Events) {
 		return
 	}
-	x := v.Exchange(w.of.turn.Exchange)
-	e := v.Event(int(w.events[w.At]))
+	x := v.Exchange(w.of.Turn.Exchange)
+	e := v.Event(int(w.Events[w.At]))
 	if e.Kind == stream.SentBack {
 		if n == 0 {
-			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), requestName(v.Session(), e.More.Exchange)))
+			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v.Session(), e.More.Exchange)))
 		}
 		return
 	}
@@ -266,18 +266,18 @@ func usageText(u stream.Usage, sign display.Text) string {
 	return strings.Join(parts, sign.Between(" ", " ").String())
 }
 
-// find remembers which rows hold query.
-func (w *wire) find(v *providers.View, query string) (rows []int) {
-	w.hits = map[int]bool{}
-	for row, n := range w.events {
+// Find remembers which rows hold query.
+func (w *Wire) Find(v *providers.View, query string) (rows []int) {
+	w.Hits = map[int]bool{}
+	for row, n := range w.Events {
 		e := v.Event(int(n))
 		text := e.Kind.String() + " " + e.Text
 		if e.More != nil {
 			text += " " + e.More.Model + " " + e.More.Name + " " + e.More.ID + " " + e.More.Source
 		}
-		if len(findAll([]byte(text), query)) > 0 {
+		if len(FindAll([]byte(text), query)) > 0 {
 			rows = append(rows, row)
-			w.hits[row] = true
+			w.Hits[row] = true
 		}
 	}
 	return rows

@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 	"toolscope/ui/screen"
 )
 
-// draw writes display row n of the document into the field.
-func (d *document) draw(p *screen.Pen, n int, focused bool) {
+// Draw writes display row n of the document into the field.
+func (d *Document) Draw(p *screen.Pen, n int, focused bool) {
 	defer p.Fill(screen.Bare)
-	if d.call == nil {
+	if d.Call == nil {
 		return
 	}
 	row := d.textRow(n)
@@ -35,9 +35,9 @@ func (d *document) draw(p *screen.Pen, n int, focused bool) {
 }
 
 // drawTokens writes the tokens of a row.
-func (d *document) drawTokens(p *screen.Pen, r layout.Row, focused bool) {
-	toks := d.tokens()
-	text, off := d.call.Args(), int(r.Start)
+func (d *Document) drawTokens(p *screen.Pen, r layout.Row, focused bool) {
+	toks := d.Tokens()
+	text, off := d.Call.Args(), int(r.Start)
 	for n := int(r.Token); n < len(toks) && off < int(r.End); n++ {
 		end := min(int(toks[n].End), int(r.End))
 		if end <= off {
@@ -54,14 +54,14 @@ func (d *document) drawTokens(p *screen.Pen, r layout.Row, focused bool) {
 }
 
 // drawText writes a row of text as it is, with a sign where a delta begins.
-func (d *document) drawText(p *screen.Pen, r layout.Row, focused bool) {
-	toks := d.tokens()
-	text := d.call.Args()
+func (d *Document) drawText(p *screen.Pen, r layout.Row, focused bool) {
+	toks := d.Tokens()
+	text := d.Call.Args()
 	for off := int(r.Start); off < int(r.End); {
-		if d.text.Marked(off) {
+		if d.Text.Marked(off) {
 			p.Say(screen.Muted, p.Glyph.Delta)
 		}
-		end := d.text.NextMark(off, int(r.End))
+		end := d.Text.NextMark(off, int(r.End))
 		role := screen.Plain
 		if n := tokenAt(toks, off); n < len(toks) {
 			end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks[n].End))-off)
@@ -73,11 +73,11 @@ func (d *document) drawText(p *screen.Pen, r layout.Row, focused bool) {
 }
 
 // drawSpan writes bytes of one token, cut where what they lie on changes.
-func (d *document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, last, focused bool) {
+func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, last, focused bool) {
 	for len(b) > 0 && p.Left > 0 {
 		g, until := d.groundAt(off, off+len(b), focused)
 		until = off + unitEnd(d.drawer, b, until-off)
-		if g == screen.Bare && last && d.call.Lexer().Open() && d.call.Arriving() {
+		if g == screen.Bare && last && d.Call.Lexer().Open() && d.Call.Arriving() {
 			g = screen.Growing
 		}
 		drawEscapes(p, r, g, b[:until-off])
@@ -87,31 +87,31 @@ func (d *document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, las
 }
 
 // groundAt is what the byte at off lies on, and up to where.
-func (d *document) groundAt(off, limit int, focused bool) (screen.Ground, int) {
+func (d *Document) groundAt(off, limit int, focused bool) (screen.Ground, int) {
 	g, until := screen.Bare, limit
-	consider := func(s span, as screen.Ground) {
+	consider := func(s Span, as screen.Ground) {
 		switch {
-		case s.has(off):
-			g, until = as, min(until, s.end)
-		case s.start > off:
-			until = min(until, s.start)
+		case s.Has(off):
+			g, until = as, min(until, s.End)
+		case s.Start > off:
+			until = min(until, s.Start)
 		}
 	}
-	if i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].end > off }); i < len(d.marks) {
-		consider(d.marks[i], screen.Added)
+	if i := sort.Search(len(d.Marks), func(i int) bool { return d.Marks[i].End > off }); i < len(d.Marks) {
+		consider(d.Marks[i], screen.Added)
 	}
-	consider(d.light, screen.Linked)
+	consider(d.Light, screen.Linked)
 	if focused {
-		consider(d.chosen(), screen.Selected)
+		consider(d.Chosen(), screen.Selected)
 	}
-	for _, at := range d.hits.near(off, limit) {
-		consider(span{at, at + d.hits.length}, screen.Match)
+	for _, at := range d.Hits.near(off, limit) {
+		consider(Span{at, at + d.Hits.length}, screen.Match)
 	}
 	return g, until
 }
 
 // near are the hits that touch [off, limit): at most the first two matter.
-func (h *hits) near(off, limit int) []int {
+func (h *Hits) near(off, limit int) []int {
 	if len(h.at) == 0 {
 		return nil
 	}
@@ -145,25 +145,25 @@ func unitEnd(draw display.Drawer, b []byte, n int) int {
 
 // drawEnd writes what follows the last settled byte: half an escape or half a
 // character, and the cursor of a token that is still growing.
-func (d *document) drawEnd(p *screen.Pen) {
+func (d *Document) drawEnd(p *screen.Pen) {
 	settled := d.settled()
-	if rest := d.call.Args()[settled:]; len(rest) > 0 {
+	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
 		p.Raw(screen.Tentative, screen.Growing, rest)
 	}
-	if d.call.Arriving() {
+	if d.Call.Arriving() {
 		p.Say(screen.Live, p.Glyph.Cursor)
 	}
 }
 
-func (d *document) settled() int {
+func (d *Document) settled() int {
 	if d.json != nil {
 		return d.json.Len()
 	}
-	return d.text.Len()
+	return d.Text.Len()
 }
 
 // drawExtra writes a row that shows no text.
-func (d *document) drawExtra(p *screen.Pen, n int) {
+func (d *Document) drawExtra(p *screen.Pen, n int) {
 	if after := d.caretAfter(); after >= 0 && n > after && n <= after+len(d.caretRows()) {
 		row := d.caretRows()[n-after-1]
 		p.Spaces(screen.Bare, row.indent)
@@ -173,12 +173,12 @@ func (d *document) drawExtra(p *screen.Pen, n int) {
 	first := len(d.rows())
 	ghosts := d.ghosts()
 	if n -= first; n < 0 || n >= len(ghosts) {
-		if n == 0 && len(d.call.Args()) == 0 {
+		if n == 0 && len(d.Call.Args()) == 0 {
 			d.drawNothing(p)
 		}
 		return
 	}
-	depth := d.call.Lexer().Depth() - n - 1
+	depth := d.Call.Lexer().Depth() - n - 1
 	p.Spaces(screen.Bare, max(0, min(depth*2, d.json.Width()-12)))
 	p.Say(screen.Tentative, display.Join(p.Glyph.Ghost, p.Clean(string(ghosts[n]))))
 	if n == mostGhosts-1 && depth > 0 {
@@ -187,9 +187,9 @@ func (d *document) drawExtra(p *screen.Pen, n int) {
 }
 
 // drawNothing says why there is nothing to see.
-func (d *document) drawNothing(p *screen.Pen) {
+func (d *Document) drawNothing(p *screen.Pen) {
 	text := "no argument bytes yet"
-	if !d.call.Arriving() {
+	if !d.Call.Arriving() {
 		text = "no argument bytes came"
 	}
 	p.Say(screen.Muted, p.Clean(text))
@@ -213,7 +213,7 @@ type caretRow struct {
 }
 
 // caretRows are the rows to show under the first wrong byte, none without one.
-func (d *document) caretRows() []caretRow {
+func (d *Document) caretRows() []caretRow {
 	err := d.wrong()
 	if err == nil || d.json == nil || len(d.rows()) == 0 {
 		return nil
@@ -227,13 +227,13 @@ func (d *document) caretRows() []caretRow {
 }
 
 // makeCaret puts the sentence beside the caret where it fits, else below it.
-func (d *document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
+func (d *Document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
 	width := d.json.Width()
 	col := min(int(r.Indent)+d.column(r, err.Offset), width-1)
-	delta := d.call.DeltaAt(err.Offset)
+	delta := d.Call.DeltaAt(err.Offset)
 	where := fmt.Sprintf("byte %s, delta %d", screen.Count(err.Offset), delta+1)
-	if d.when != nil && delta < len(d.call.Deltas()) {
-		if t := d.when(d.call.Deltas()[delta].Event); !t.Empty() {
+	if d.When != nil && delta < len(d.Call.Deltas()) {
+		if t := d.When(d.Call.Deltas()[delta].Event); !t.Empty() {
 			where += ", +" + t.String()
 		}
 	}
@@ -256,8 +256,8 @@ func (d *document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
 }
 
 // column is how many cells of row r are before the byte at off.
-func (d *document) column(r layout.Row, off int) (cells int) {
-	toks := d.tokens()
+func (d *Document) column(r layout.Row, off int) (cells int) {
+	toks := d.Tokens()
 	at := int(r.Start)
 	for n := int(r.Token); n < len(toks) && at < off; n++ {
 		end := min(int(toks[n].End), off)
@@ -269,7 +269,7 @@ func (d *document) column(r layout.Row, off int) (cells int) {
 		case stream.Colon:
 			cells += 2
 		default:
-			cells += d.drawer.CleanBytes(d.call.Args()[at:end]).Width()
+			cells += d.drawer.CleanBytes(d.Call.Args()[at:end]).Width()
 		}
 		at = end
 	}

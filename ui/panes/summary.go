@@ -1,4 +1,4 @@
-package ui
+package panes
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// summary is what the document pane shows while a turn is chosen: what is
+// Summary is what the document pane shows while a turn is chosen: what is
 // known of the response, and its text.
-type summary struct {
+type Summary struct {
 	screen.Window
 	turn  *stream.Turn
 	facts []fact
@@ -31,10 +31,10 @@ type headLine struct {
 
 const factColumn = 14 // cells before a fact
 
-// extend takes what is new of the turn.
-func (s *summary) extend(facts []fact, t *stream.Turn, width, height int, p *screen.Pen) {
+// Extend takes what is new of the turn.
+func (s *Summary) Extend(facts []fact, t *stream.Turn, width, height int, p *screen.Pen) {
 	if t != s.turn {
-		*s = summary{turn: t}
+		*s = Summary{turn: t}
 	}
 	if s.text == nil || s.text.Width() != width {
 		s.text, s.facts = layout.NewText(width, p.Drawer), nil
@@ -48,7 +48,7 @@ func (s *summary) extend(facts []fact, t *stream.Turn, width, height int, p *scr
 }
 
 // wrap makes the head.
-func (s *summary) wrap(width int, draw display.Drawer) {
+func (s *Summary) wrap(width int, draw display.Drawer) {
 	s.head = s.head[:0]
 	for _, f := range s.facts {
 		word := f.word
@@ -67,8 +67,8 @@ type fact struct {
 	role screen.Role
 }
 
-// turnFacts is what is known of a turn.
-func turnFacts(v *providers.View, b *bill, t *stream.Turn, g *screen.Glyphs) []fact {
+// TurnFacts is what is known of a turn.
+func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []fact {
 	var facts []fact
 	add := func(word, text string) {
 		if text != "" {
@@ -96,7 +96,7 @@ func turnFacts(v *providers.View, b *bill, t *stream.Turn, g *screen.Glyphs) []f
 	facts = append(facts, b.facts(t, g.None)...)
 	add("calls", screen.Count(len(t.Calls)).String())
 	if t.Returned {
-		add("sent back", onwardText(v.Session(), t))
+		add("sent back", Onward(v.Session(), t))
 	}
 	add("events", screen.Count(t.Events).String())
 	add("took", screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)).String())
@@ -121,8 +121,8 @@ func FinishText(t *stream.Turn) string {
 	return t.Finish + " (" + t.Means + ")"
 }
 
-// draw writes row n of the pane into the field.
-func (s *summary) draw(p *screen.Pen, n int) {
+// Draw writes row n of the pane into the field.
+func (s *Summary) Draw(p *screen.Pen, n int) {
 	defer p.Fill(screen.Bare)
 	row := s.Top + n
 	switch {

@@ -1,0 +1,43 @@
+package panes
+
+import (
+	"fmt"
+
+	"toolscope/stream"
+)
+
+// AboutCall is what only some calls have, in words: what kind it is, who runs it,
+// what became of it, whose it is.
+func AboutCall(c *stream.Call) (facts []string) {
+	if c.Kind != "" && c.Kind != "function" {
+		facts = append(facts, c.Kind)
+	}
+	if c.Attempt {
+		facts = append(facts, "thrown away by the provider")
+	}
+	switch {
+	case c.Host != "":
+		facts = append(facts, "run by "+c.Host)
+	case c.Server:
+		facts = append(facts, "run by the provider")
+	}
+	if len(c.SentBack) > 0 {
+		facts = append(facts, aboutReturns(c))
+	}
+	switch c.Answered {
+	case stream.AnswerOK:
+		facts = append(facts, "answered")
+	case stream.AnswerFailed:
+		facts = append(facts, "its answer is an error")
+	}
+	if c.Parent != "" {
+		facts = append(facts, "inside "+c.Parent)
+	}
+	if c.Copies > 1 {
+		facts = append(facts, fmt.Sprintf("%d equal copies", c.Copies))
+	}
+	if c.Signature != "" {
+		facts = append(facts, "signed")
+	}
+	return facts
+}

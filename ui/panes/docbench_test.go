@@ -1,0 +1,157 @@
+package panes
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"toolscope/stream/jsonbytes"
+	"toolscope/themes"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// shown is a document pane of 50 rows of 200 cells with these arguments.
+func shown(args string) *Document {
+	d := new(Document)
+	d.Show(callOf(args), 200, display.Drawer{})
+	d.Extend(50)
+	d.Scroll(40)
+	return d
+}
+
+// BenchmarkDocument is the document pane's part of a frame of 50 rows of 200
+// cells: from spans, and the same text with a lipgloss style for each of them.
+func BenchmarkDocument(b *testing.B) {
+	for _, c := range []struct{ name, args string }{
+		{"members", `{"edits":[` + strings.Repeat(`{"line":1024,"keep":true,"tag":"`+strings.Repeat("text ", 30)+`"},`, 100)},
+		{"code", `{"content":"` + strings.Repeat(`\tif err != nil { return fmt.Errorf(\"step %d: %w\", n, err) }\n`, 500)},
+		{"wide", `{"content":"` + strings.Repeat(`読み込みに失敗しました。`, 1000)},
+	} {
+		d, p := shown(c.args), testPen(display.Drawer{})
+		b.Run(c.name+"/spans", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				drawDocument(p, d)
+			}
+			b.ReportMetric(float64(len(p.Frame())), "bytes")
+		})
+		b.Run(c.name+"/lipgloss", func(b *testing.B) {
+			styles := lipglossStyles(p.Ink.Theme)
+			b.ReportAllocs()
+			for b.Loop() {
+				lipglossDocument(styles, d)
+			}
+		})
+	}
+}
+
+// drawDocument draws 50 rows from the top.
+func drawDocument(p *screen.Pen, d *Document) {
+	p.Reset()
+	for n := range 50 {
+		p.Field(202)
+		d.Draw(p, d.Top+n, true)
+		p.Newline()
+	}
+}
+
+func lipglossStyles(t themes.Theme) map[screen.Role]lipgloss.Style {
+	r := lipgloss.NewRenderer(io.Discard)
+	r.SetColorProfile(termenv.TrueColor)
+	styles := map[screen.Role]lipgloss.Style{}
+	for role, ink := range map[screen.Role]themes.Ink{
+		screen.KeyToken: t.Key, screen.StringToken: t.String, screen.NumberToken: t.Number, screen.LiteralToken: t.Literal, screen.PunctToken: t.Punct, screen.JunkToken: t.Junk, screen.EscapeToken: t.Escape, screen.Plain: {},
+	} {
+		styles[role] = ink.Style().Renderer(r)
+	}
+	return styles
+}
+
+// lipglossDocument is how it is usually done: a Style for each span.
+func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *Document) string {
+	var b strings.Builder
+	put := func(r screen.Role, text []byte) {
+		b.WriteString(styles[r].Render(display.Drawer{}.CleanBytes(text).String()))
+	}
+	toks, text := d.Tokens(), d.Call.Args()
+	for _, row := range d.rows()[d.Top : d.Top+50] {
+		b.WriteString(strings.Repeat(" ", int(row.Indent)))
+		off := int(row.Start)
+		for n := int(row.Token); n < len(toks) && off < int(row.End); n++ {
+			rest := text[off:max(off, min(int(toks[n].End), int(row.End)))]
+			for off += len(rest); len(rest) > 0; {
+				k, r := bytes.IndexByte(rest, '\\'), screen.TokenRoles[toks[n].Kind]
+				switch {
+				case k < 0:
+					k = len(rest)
+				case k == 0:
+					k, r = jsonbytes.EscapeLen(rest), screen.EscapeToken
+				}
+				put(r, rest[:k])
+				rest = rest[k:]
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// BenchmarkFind looks for what is not there in a big document.
+func BenchmarkFind(b *testing.B) {
+	text := []byte(codeText(8 << 20))
+	for _, query := range []string{"nowhere", "Nowhere"} {
+		b.Run(query, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				FindAll(text, query)
+			}
+		})
+	}
+}
+
+// BenchmarkShow is choosing a call, and so laying it out.
+func BenchmarkShow(b *testing.B) {
+	c := callOf(`{"content":"` + codeText(8<<20))
+	b.SetBytes(int64(len(c.Args())))
+	for b.Loop() {
+		d := new(Document)
+		d.Show(c, 100, display.Drawer{})
+		d.Extend(50)
+	}
+}
+
+// TestDocumentPane: the visible part of a document is drawn without garbage,
+// and many times as fast as with a style rendered for each span.
+func TestDocumentPane(t *testing.T) {
+	if os.Getenv("TOOLSCOPE_LONG") == "" {
+		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")
+	}
+	d, p := shown(`{"content":"`+strings.Repeat(`\tif err != nil { return fmt.Errorf(\"step %d: %w\", n, err) }\n`, 500)), testPen(display.Drawer{})
+	if n := testing.AllocsPerRun(100, func() { drawDocument(p, d) }); n > 2 {
+		t.Errorf("%v allocations", n)
+	}
+	styles := lipglossStyles(p.Ink.Theme)
+	each := func(f func()) float64 {
+		return float64(testing.Benchmark(func(b *testing.B) {
+			for b.Loop() {
+				f()
+			}
+		}).NsPerOp())
+	}
+	times := each(func() { lipglossDocument(styles, d) }) / each(func() { drawDocument(p, d) })
+	if t.Logf("%.0f times as fast as lipgloss for each span", times); times < 20 {
+		t.Errorf("only %.1f times as fast as lipgloss for each span", times)
+	}
+}
+
+// codeText is a string of about size bytes such as a model writes.
+func codeText(size int) string {
+	line := `\tif err := step(ctx, \"name\"); err != nil { return fmt.Errorf(\"読み込み: %w\", err) }\n`
+	return strings.Repeat(line, size/len(line)+1)
+}

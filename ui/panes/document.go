@@ -1,0 +1,290 @@
+package panes
+
+import (
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/layout"
+	"toolscope/ui/screen"
+)
+
+// Document is the pane of one call's arguments, as they grow: indented and
+// highlighted by token, or raw with the boundaries of its deltas.
+type Document struct {
+	screen.Window
+	Call   *stream.Call
+	drawer display.Drawer
+	Raw    bool
+	json   *layout.JSON // one of these is in use
+	Text   *layout.Text
+	laid   int  // deltas whose boundaries are marked in text
+	made   int  // the call's Rewrites when the layout was begun
+	Tok    int  // selected token, by number
+	Light  Span // bytes the wire pane points at
+	Hits   Hits
+	Marks  []Span // values that are not the same elsewhere, in order
+	caret  caret
+	When   func(event int32) display.Text // time of an event within its turn; "" when unknown
+}
+
+// Span is a range of argument bytes.
+type Span struct{ Start, End int }
+
+func (s Span) Has(off int) bool { return s.Start <= off && off < s.End }
+
+// Hits are the places a search found in the document.
+type Hits struct {
+	at     []int // offsets, ascending
+	length int
+}
+
+// Show changes to another call, or to another width; the layout is made anew.
+func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
+	same := c == d.Call
+	w := 0
+	switch {
+	case d.json != nil:
+		w = d.json.Width()
+	case d.Text != nil:
+		w = d.Text.Width()
+	}
+	plainText := d.Raw || c != nil && c.Syntax() == stream.SyntaxFreeform
+	if same && w == width && plainText == (d.Text != nil) && (c == nil || c.Rewrites == d.made) {
+		return
+	}
+	off := d.Offset()
+	d.json, d.Text, d.laid, d.drawer = nil, nil, 0, draw
+	if plainText {
+		d.Text = layout.NewText(width, draw)
+	} else {
+		d.json = layout.NewJSON(width, draw)
+	}
+	if c != nil {
+		d.made = c.Rewrites
+	}
+	if !same {
+		d.Call, d.Tok, d.Light, d.Hits, d.caret = c, 0, Span{}, Hits{}, caret{}
+		d.Window = screen.Window{Stick: c != nil && c.Arriving()}
+		return
+	}
+	d.Extend(d.Height)
+	if !d.Stick {
+		d.GoTo(off)
+	}
+}
+
+// Extend lays out what arrived.
+func (d *Document) Extend(height int) {
+	if d.Call == nil {
+		return
+	}
+	if d.json != nil {
+		d.json.Extend(d.Call.Args(), d.Call.Lexer(), !d.Call.Arriving())
+	} else {
+		deltas := d.Call.Deltas()
+		for ; d.laid < len(deltas); d.laid++ {
+			if d.laid > 0 && deltas[d.laid-1].End > 0 {
+				d.Text.Mark(int(deltas[d.laid-1].End))
+			}
+		}
+		d.Text.Extend(d.Call.Args(), !d.Call.Arriving())
+	}
+	d.Resize(len(d.rows())+d.extraRows(), height)
+	if d.Stick {
+		d.Tok = len(d.Call.Lexer().Tokens()) - 1
+	}
+}
+
+func (d *Document) rows() []layout.Row {
+	switch {
+	case d.json != nil:
+		return d.json.Rows()
+	case d.Text != nil:
+		return d.Text.Rows()
+	}
+	return nil
+}
+
+func (d *Document) rowAt(off int) int {
+	if d.json != nil {
+		return d.json.RowAt(off)
+	}
+	return d.Text.RowAt(off)
+}
+
+// extraRows are those that show no text: the caret under the first wrong byte
+// and the closers that have not arrived.
+func (d *Document) extraRows() int {
+	return len(d.ghosts()) + len(d.caretRows())
+}
+
+// wrong is the first byte that cannot be right, if there is one. Where bytes of
+// the call were not seen, that what is left does not parse is nobody's mistake.
+func (d *Document) wrong() *stream.SyntaxError {
+	if d.Call.Status() == stream.Unseen {
+		return nil
+	}
+	return d.Call.Lexer().Err()
+}
+
+// caretAfter is the row with the first wrong byte, or -1.
+func (d *Document) caretAfter() int {
+	if err := d.wrong(); err != nil && d.json != nil && len(d.rows()) > 0 {
+		return d.rowAt(err.Offset)
+	}
+	return -1
+}
+
+// mostGhosts is how many missing closers are shown; more would push out what is there.
+const mostGhosts = 8
+
+// ghosts are the closers that have not arrived, innermost first.
+func (d *Document) ghosts() []byte {
+	lex := d.Call.Lexer()
+	if d.json == nil || lex.Err() != nil {
+		return nil
+	}
+	var closers []byte
+	for depth := lex.Depth(); depth > 0 && len(closers) < mostGhosts; depth-- {
+		closers = append(closers, lex.Closer(depth))
+	}
+	return closers
+}
+
+// textRow is the layout row on display row n, or -1 for one that shows no text.
+func (d *Document) textRow(n int) int {
+	if d.Call == nil {
+		return -1
+	}
+	if after := d.caretAfter(); after >= 0 && n > after {
+		if n -= len(d.caretRows()); n <= after {
+			return -1
+		}
+	}
+	if n < len(d.rows()) {
+		return n
+	}
+	return -1
+}
+
+// displayRow is the display row of a layout row.
+func (d *Document) displayRow(n int) int {
+	if after := d.caretAfter(); after >= 0 && n > after {
+		return n + len(d.caretRows())
+	}
+	return n
+}
+
+// Tokens are the call's tokens; free text has none.
+func (d *Document) Tokens() []stream.Token {
+	if d.Call == nil {
+		return nil
+	}
+	return d.Call.Lexer().Tokens()
+}
+
+// TokenSpan is the bytes of token n.
+func TokenSpan(toks []stream.Token, n int) Span {
+	if n < 0 || n >= len(toks) {
+		return Span{}
+	}
+	s := Span{0, int(toks[n].End)}
+	if n > 0 {
+		s.Start = int(toks[n-1].End)
+	}
+	return s
+}
+
+// Chosen is the bytes of the selected token; in free text, of the row.
+func (d *Document) Chosen() Span {
+	if toks := d.Tokens(); len(toks) > 0 {
+		return TokenSpan(toks, d.Tok)
+	}
+	if n := d.textRow(d.At); n >= 0 {
+		return Span{int(d.rows()[n].Start), int(d.rows()[n].End)}
+	}
+	return Span{}
+}
+
+// Offset is the byte the cursor is at.
+func (d *Document) Offset() int {
+	if d.Call == nil {
+		return 0
+	}
+	s := d.Chosen()
+	if n := d.textRow(d.At); n >= 0 {
+		if row := d.rows()[n]; s.Start < int(row.Start) || s.Start >= int(row.End) {
+			return int(row.Start)
+		}
+	}
+	return s.Start
+}
+
+// GoTo puts the cursor on the byte at off.
+func (d *Document) GoTo(off int) {
+	if d.Call == nil || len(d.rows()) == 0 {
+		return
+	}
+	d.Tok = tokenAt(d.Tokens(), off)
+	if row := d.displayRow(d.rowAt(off)); row < d.Top || row >= d.Top+d.Height {
+		d.Center(row)
+	} else {
+		d.MoveTo(row)
+	}
+}
+
+// tokenAt is the number of the token with the byte at off.
+func tokenAt(toks []stream.Token, off int) int {
+	lo, hi := 0, len(toks)
+	for lo < hi {
+		if mid := (lo + hi) / 2; int(toks[mid].End) > off {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return max(0, min(lo, len(toks)-1))
+}
+
+// Release no longer keeps the end in view. The cursor was on the last row, which
+// may be one that shows what has not come.
+func (d *Document) Release() {
+	if d.Stick && len(d.rows()) > 0 {
+		d.MoveTo(d.displayRow(len(d.rows()) - 1))
+	}
+	d.Stick = false
+}
+
+// MoveRow moves the cursor to another display row and onto a token there.
+func (d *Document) MoveRow(row int) {
+	d.MoveTo(row)
+	n := d.textRow(d.At)
+	toks := d.Tokens()
+	if n < 0 || len(toks) == 0 {
+		return
+	}
+	d.Tok = tokenAt(toks, int(d.rows()[n].Start))
+	for d.Tok+1 < len(toks) && toks[d.Tok].Kind == stream.Space && TokenSpan(toks, d.Tok).End < int(d.rows()[n].End) {
+		d.Tok++
+	}
+}
+
+// MoveToken moves to the token n further that is not white space or punctuation
+// between; it reports whether there was one.
+func (d *Document) MoveToken(step int) bool {
+	toks := d.Tokens()
+	for n := d.Tok + step; n >= 0 && n < len(toks); n += step {
+		switch toks[n].Kind {
+		case stream.Space, stream.Colon, stream.Comma:
+			continue
+		}
+		d.GoTo(TokenSpan(toks, n).Start)
+		return true
+	}
+	return false
+}
+
+// FullHeight is how many rows a document has on a page of its own.
+func (d *Document) FullHeight() int { return max(1, len(d.rows())+d.extraRows()) }
+
+// Margin is how many cells are left free beside a document.
+const Margin = 2

@@ -1,0 +1,135 @@
+package panes
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+// argumentTexts are arguments of each kind that replay treats in its own way.
+var argumentTexts = []string{
+	"", "{}", "null", `{"a":1}`, " {\n \"a\" : 1.0 , \"b\":[ ] }\n", `{"b":1,"a":"\u00e9\/","b":9007199254740993}`, `{"a":{"b":[1,2,{"c":"d"}]}}`,
+	`{"path": "a.go", "n": 1x, "more": [1, 2]}`, `{"cut":"in the mid`, `{"cut":`, `[1,2]`, `"{\"in\":\"a string\"}"`, "12", `{"a":1}{"b":2}`, "no JSON at all", "{\"bad\":\"\xff\"}", "日本\"語", `{"日本":"\ud83d"}`,
+}
+
+// without is text without some spans, which must be in order.
+func without(t *testing.T, text []byte, spans []Span) string {
+	t.Helper()
+	var rest []byte
+	at := 0
+	for _, s := range spans {
+		if s.Start < at || s.End < s.Start || s.End > len(text) {
+			t.Fatalf("spans %v of %d bytes", spans, len(text))
+		}
+		rest = append(rest, text[at:s.Start]...)
+		at = s.End
+	}
+	return string(append(rest, text[at:]...))
+}
+
+// TestMarks: whatever is sent, to whomever: without what is marked, both sides
+// are the same, and what is marked in the body is what is marked in the
+// arguments.
+func TestMarks(t *testing.T) {
+	for _, args := range argumentTexts {
+		for _, to := range providers.Targets() {
+			for i := range replay.Policies {
+				part := dialect.Part{Kind: dialect.CallPart, ID: "call_1", Name: "tool", Tool: "function", Args: []byte(args)}
+				src := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{part}}}, nil)
+				preview := src.Preview(to, &replay.Policies[i])
+				checkMarks(t, fmt.Sprintf("%q to %s, %s", args, to.Name, replay.Policies[i].Name), &preview)
+			}
+		}
+	}
+}
+
+func checkMarks(t *testing.T, what string, p *replay.Preview) {
+	t.Helper()
+	c := &p.Calls[0]
+	gone, added := GoneFrom(c), AddedTo(c)
+	_, held := wrapping(c)
+	kept, sent := without(t, c.Original, gone), without(t, c.Args, added)
+	switch {
+	case c.Args == nil || emptied(c):
+		if kept != "" || sent != "" {
+			t.Errorf("%s: %q and %q are not marked", what, kept, sent)
+		}
+	case held:
+		text := string(dialect.AppendString(nil, c.Original))
+		if kept != string(c.Original) || sent != text[1:len(text)-1] {
+			t.Errorf("%s: %q is kept, and sent as %q", what, kept, sent)
+		}
+	case kept != sent:
+		t.Errorf("%s: without marks %q is sent as %q", what, kept, sent)
+	}
+	if p.Body == nil || c.Args == nil {
+		return
+	}
+	at, ok := ArgsPlace{}.Next(p.Body, c)
+	if !ok {
+		if c.Form != dialect.PositionalForm {
+			t.Errorf("%s: not found in %s", what, bytes.Join(p.Body, nil))
+		}
+		return
+	}
+	body := p.Body[at.Message][at.Offset : at.Offset+at.length]
+	inBody, want := without(t, body, Written(c, added)), sent
+	if c.Form == dialect.TextForm {
+		want = string(dialect.AppendString(nil, []byte(sent)))
+	}
+	if inBody != want {
+		t.Errorf("%s: in the body %q is not marked, want %q", what, inBody, want)
+	}
+}
+
+// TestNextArgs: each call's arguments are its own, among equal ones and others
+// that look like them.
+func TestNextArgs(t *testing.T) {
+	body := [][]byte{
+		[]byte(`{"meta":{},"calls":[{"name":"a","input":{}},{"name":"b","input":{}}]}`),
+		[]byte(`{"calls":[{"name":"a","input":{"x":1}},{"name":"a","input":{}}]}`),
+	}
+	at := ArgsPlace{}
+	for i, c := range []struct{ name, args, rest string }{
+		{"a", "{}", `{}},{"name":"b"`}, {"b", "{}", `{}}]}`}, {"a", `{"x":1}`, `{"x":1}},`}, {"a", "{}", `{}}]}`},
+	} {
+		next, ok := at.Next(body, &replay.Sent{Name: c.name, Args: []byte(c.args), Form: dialect.ObjectForm})
+		if !ok || !strings.HasPrefix(string(body[next.Message][next.Offset:]), c.rest) {
+			t.Fatalf("%d: %+v, %t", i, next, ok)
+		}
+		at = next
+	}
+	if _, ok := at.Next(body, &replay.Sent{Name: "a", Args: []byte("{}"), Form: dialect.ObjectForm}); ok {
+		t.Error("one more")
+	}
+}
+
+// TestEdits: of tokens that differ only what differs is marked, and no
+// character or escape is split.
+func TestEdits(t *testing.T) {
+	for _, c := range []struct{ old, sent, want string }{
+		{`{"a":"in the mid`, `{"a":"in the mid"}`, `16-16 "}`},
+		{`{"a":"half\u00`, `{"a":"half"}`, `10-14 "}`},
+		{`{"n":9007199254740993}`, `{"n":9007199254740992}`, `20-21 2`},
+		{`{"n":1.0}`, `{"n":1}`, `6-8 `},
+		{`{"s":"\u00e9t"}`, `{"s":"ét"}`, `6-12 é`},
+		{`{"s":"x日y"}`, `{"s":"x本y"}`, `7-10 本`},
+		{`{"s":"a\n"}`, `{"s":"a\t"}`, `7-9 \t`},
+		{`{"s":"a\\"}`, `{"s":"b\\"}`, `6-7 b`},
+		{`{"a":1}`, `{"a":1}`, ``},
+		{`{ "a":1}`, `{"a":1}`, `1-2 `},
+	} {
+		var got []string
+		for _, e := range editsOf(&replay.Sent{Original: []byte(c.old), Args: []byte(c.sent)}) {
+			got = append(got, fmt.Sprintf("%d-%d %s", e.Start, e.End, e.To))
+		}
+		if strings.Join(got, "|") != c.want {
+			t.Errorf("%s to %s: %s, want %s", c.old, c.sent, strings.Join(got, "|"), c.want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package panes
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
+	"toolscope/ui/layout"
+	"toolscope/ui/screen"
+)
+
+// mostPath is how many steps of a path are shown: the innermost ones.
+const mostPath = 24
+
+// Path is where the document's cursor is, as a person would write it:
+// .edits[0].new
+func (d *Document) Path() string {
+	if d.json == nil || d.Call == nil || len(d.rows()) == 0 {
+		return ""
+	}
+	rows := d.rows()
+	row := d.textRow(d.At)
+	if row < 0 {
+		row = len(rows) - 1
+	}
+	var parts []string
+	for n := int32(row); rows[n].Parent >= 0; n = rows[n].Parent {
+		r := rows[n]
+		if r.Index == layout.Closer {
+			continue
+		}
+		if len(parts) == mostPath {
+			parts = append(parts, "..")
+			break
+		}
+		part := fmt.Sprintf("[%d]", r.Index)
+		if toks := d.Tokens(); int(r.Token) < len(toks) && toks[r.Token].Kind == stream.Key {
+			key := TokenSpan(toks, int(r.Token))
+			key.End = min(key.End, key.Start+screen.MostName)
+			part = "." + Unquoted(d.Call.Args(), key)
+		}
+		parts = append(parts, part)
+	}
+	var b strings.Builder
+	for i := len(parts) - 1; i >= 0; i-- {
+		b.WriteString(parts[i])
+	}
+	return b.String()
+}
+
+// StringAt is the string that token n is or that key n names, or -1.
+func (d *Document) StringAt(n int) int {
+	toks := d.Tokens()
+	if d.Call == nil || n < 0 || n >= len(toks) {
+		return -1
+	}
+	if toks[n].Kind == stream.Key {
+		for n++; n < len(toks) && (toks[n].Kind == stream.Space || toks[n].Kind == stream.Colon); n++ {
+		}
+	}
+	if n >= len(toks) || toks[n].Kind != stream.String {
+		return -1
+	}
+	return n
+}
+
+// keyBefore is the key whose value token n is, "" in an array.
+func (d *Document) keyBefore(n int) string {
+	toks := d.Tokens()
+	for n--; n >= 0; n-- {
+		switch toks[n].Kind {
+		case stream.Space, stream.Colon:
+		case stream.Key:
+			return Unquoted(d.Call.Args(), TokenSpan(toks, n))
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// valueAfter is the string that follows key n, "" if it is something else.
+func (d *Document) valueAfter(n int) string {
+	toks := d.Tokens()
+	for n++; n < len(toks); n++ {
+		switch toks[n].Kind {
+		case stream.Space, stream.Colon:
+		case stream.String:
+			return Unquoted(d.Call.Args(), TokenSpan(toks, n))
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// Unquoted is what a string or key says, as far as it has come.
+func Unquoted(args []byte, s Span) string {
+	lit := bytes.TrimPrefix(args[s.Start:s.End], []byte(`"`))
+	if body, ok := bytes.CutSuffix(lit, []byte(`"`)); ok && jsonbytes.Backslashes(body)%2 == 0 {
+		lit = body
+	}
+	return string(jsonbytes.AppendUnquoted(nil, lit))
+}
+
+// Hint is what the surroundings of a string tell about its content.
+type Hint struct {
+	Key  string // the key it is the value of
+	File string // a file name given beside it
+}
+
+// HintFor looks at the key of a value, and at the members before it and before
+// the containers it is in.
+func (d *Document) HintFor(value int) (h Hint) {
+	toks, args := d.Tokens(), d.Call.Args()
+	h.Key = d.keyBefore(value)
+	depth, keys := 0, 0
+	for n := value - 1; n >= 0; n-- {
+		switch toks[n].Kind {
+		case stream.ObjectClose, stream.ArrayClose:
+			depth++
+		case stream.ObjectOpen, stream.ArrayOpen:
+			depth = max(0, depth-1)
+		case stream.Key:
+			if keys++; depth > 0 || keys == 1 && h.Key != "" {
+				continue
+			}
+			if isFileKey(Unquoted(args, TokenSpan(toks, n))) {
+				h.File = d.valueAfter(n)
+				return h
+			}
+		}
+	}
+	return h
+}
+
+func isFileKey(key string) bool {
+	key = strings.ToLower(key)
+	return strings.Contains(key, "path") || strings.Contains(key, "file")
+}
