@@ -16,10 +16,9 @@ import (
 // answerTime is how long a terminal has to say what its background is.
 const answerTime = 150 * time.Millisecond
 
-// darkBackground asks the terminal for its background colour (OSC 11), and
-// then for its kind (DA1), which every terminal answers: so one that does not
-// know the first question costs no waiting. No answer counts as dark. Keys that
-// were typed meanwhile come with the answer.
+// darkBackground asks the terminal for its background colour (OSC 11), and then for its kind (DA1),
+// which every terminal answers: so one that does not know the first question costs no waiting. No
+// answer counts as dark. Keys that were typed meanwhile come with the answer.
 func darkBackground() (dark bool, typed []tea.KeyMsg) {
 	if dark, ok := fromEnvironment(os.Getenv("COLORFGBG")); ok {
 		return dark, nil
@@ -78,8 +77,8 @@ func darkAnswer(answer []byte) bool {
 	return sum < 0.5
 }
 
-// typedKeys are the keys in what was read. Those that come as sequences are
-// lost: they look like answers.
+// typedKeys are the keys in what was read. Those that come as sequences are lost: they look like
+// answers.
 func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	for state := byte(0); len(answer) > 0; {
 		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)
@@ -96,14 +95,13 @@ func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	return keys
 }
 
-// lateAnswer reports whether a key is an answer that came after we stopped
-// waiting for it, which Bubble Tea takes for typing.
+// lateAnswer reports whether a key is an answer that came after we stopped waiting for it, which
+// Bubble Tea takes for typing.
 func lateAnswer(k tea.KeyMsg) bool {
 	return !k.Paste && strings.HasPrefix(string(k.Runes), "11;rgb:")
 }
 
-// fromEnvironment reads COLORFGBG, which some terminals set: "15;0" is white
-// on black.
+// fromEnvironment reads COLORFGBG, which some terminals set: "15;0" is white on black.
 func fromEnvironment(v string) (dark, ok bool) {
 	i := strings.LastIndexByte(v, ';')
 	n, err := strconv.Atoi(v[i+1:])

@@ -29,8 +29,8 @@ func blamed(calls []callJSON, turns []turnJSON) (all []string) {
 	return all
 }
 
-// TestProxyClientGoesAway: that a client leaves in the middle is told as that, live
-// and from the recording, and nobody else is blamed.
+// TestProxyClientGoesAway: that a client leaves in the middle is told as that, live and from the
+// recording, and nobody else is blamed.
 func TestProxyClientGoesAway(t *testing.T) {
 	begin := anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
 	left := make(chan struct{}, 1)
@@ -73,8 +73,7 @@ func TestProxyClientGoesAway(t *testing.T) {
 	}
 }
 
-// TestProxyRefusedUpstream: the proxy's own answer is no provider's, and no other
-// turn hears of it.
+// TestProxyRefusedUpstream: the proxy's own answer is no provider's, and no other turn hears of it.
 func TestProxyRefusedUpstream(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	const nobody = "127.0.0.1:1" // tcpmux, which nobody runs
@@ -109,8 +108,8 @@ func TestProxyRefusedUpstream(t *testing.T) {
 	}
 }
 
-// TestPrintGap: a recording that lacks bytes says so of the calls it cannot know,
-// in text and for machines; so does one of the first programs, which had notes.
+// TestPrintGap: a recording that lacks bytes says so of the calls it cannot know, in text and for
+// machines; so does one of the first programs, which had notes.
 func TestPrintGap(t *testing.T) {
 	half := strings.Index(anthropicAnswer, `\":\"Oslo`)
 	quoted := func(s string) string {

@@ -1,10 +1,10 @@
-// Package cli is the command line and the composition root: the only room that
-// sees every other. It reads flags, joins sources to the inspector and the
-// screen, and turns outcomes into exit codes. It decides nothing about calls.
+// Package cli is the command line and the composition root: the only room that sees every other. It
+// reads flags, joins sources to the inspector and the screen, and turns outcomes into exit codes.
+// It decides nothing about calls.
 //
-// Exit codes: 0 fine, 1 the work failed, nothing was recognised, a source is
-// damaged or there is a loss it was to fail on, 2 wrong usage, 3 a recording has
-// gaps or a redactor came to a limit, 128+n on signal n.
+// Exit codes: 0 fine, 1 the work failed, nothing was recognised, a source is damaged or there is a
+// loss it was to fail on, 2 wrong usage, 3 a recording has gaps or a redactor came to a limit,
+// 128+n on signal n.
 package cli
 
 import (
@@ -154,8 +154,8 @@ func (a *app) openFlags(cmd *cobra.Command) {
 	a.flags.add(cmd.Flags())
 }
 
-// refuseUnknownTopics has help fail for a word it has no page of. Left alone it shows the first page, as if nothing had
-// been asked, because root takes any word for a FILE.
+// refuseUnknownTopics has help fail for a word it has no page of. Left alone it shows the first
+// page, as if nothing had been asked, because root takes any word for a FILE.
 func refuseUnknownTopics(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})

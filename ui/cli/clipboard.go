@@ -15,9 +15,9 @@ import (
 	"github.com/aymanbagabas/go-osc52/v2"
 )
 
-// clipboard puts text where other programs paste it from: by the terminal it
-// runs in, which may be far away, and by the tool of the desktop, if there is
-// one. What the terminal makes of it, it does not tell.
+// clipboard puts text where other programs paste it from: by the terminal it runs in, which may be
+// far away, and by the tool of the desktop, if there is one. What the terminal makes of it, it does
+// not tell.
 type clipboard struct {
 	terminal io.Writer
 	getenv   func(string) string
@@ -29,8 +29,8 @@ func newClipboard(terminal io.Writer) *clipboard {
 	return &clipboard{terminal: terminal, getenv: os.Getenv, find: exec.LookPath, run: runTool}
 }
 
-// clipboardTools are programs that take a text for the clipboard, and the
-// variable that says whether they have one to put it into.
+// clipboardTools are programs that take a text for the clipboard, and the variable that says
+// whether they have one to put it into.
 var clipboardTools = []struct {
 	env, name string
 	args      []string
@@ -54,8 +54,8 @@ func toUTF16(text []byte) []byte {
 }
 
 const (
-	// mostOSC52 is how many bytes terminals take in one sequence of OSC 52: they
-	// end it at 100,000, of which base64 leaves three quarters.
+	// mostOSC52 is how many bytes terminals take in one sequence of OSC 52: they end it at 100,000,
+	// of which base64 leaves three quarters.
 	mostOSC52 = 74_994
 	toolTime  = 3 * time.Second
 )
@@ -113,8 +113,8 @@ func (c *clipboard) useTool(text []byte) (name string, err error) {
 	return "", nil
 }
 
-// runTool runs a tool with text as its input. Those that stay to serve the text
-// leave a child behind, which must not hold what they were given to write to.
+// runTool runs a tool with text as its input. Those that stay to serve the text leave a child
+// behind, which must not hold what they were given to write to.
 func runTool(ctx context.Context, path string, args []string, text []byte) error {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdin = bytes.NewReader(text)

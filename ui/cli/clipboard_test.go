@@ -86,8 +86,8 @@ func TestClipboardInScreen(t *testing.T) {
 	}
 }
 
-// TestRunTool: a tool gets the text on its standard input; one that fails or
-// takes too long is an error.
+// TestRunTool: a tool gets the text on its standard input; one that fails or takes too long is an
+// error.
 func TestRunTool(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out")
 	if err := runTool(t.Context(), "/bin/sh", []string{"-c", "cat > " + file}, []byte("text")); err != nil {

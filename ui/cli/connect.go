@@ -60,7 +60,7 @@ func (a *app) connectCommand() *cobra.Command {
 	to.StringArrayVar(&f.headers, "header", nil, "one more header, `NAME=VALUE`; may be given several times")
 	to.StringVar(&f.session, "session", "", "`NAME` of the conversation: has the prompt cache used, where writing it costs too")
 	to.BoolVar(&f.keep, "keep", false, "with --session: have the cache keep the prompt for longer")
-	to.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait for the first byte of the answer")
+	to.DurationVar(&f.timeout, "timeout", answerWait, "how long to wait for the first byte of the answer")
 	a.liveFlags(cmd, &f.liveFlags)
 	return cmd
 }
@@ -109,8 +109,8 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	return err
 }
 
-// printAnswers prints the turns of each provider as they end. The first signal
-// cancels the requests: what came until then is printed.
+// printAnswers prints the turns of each provider as they end. The first signal cancels the
+// requests: what came until then is printed.
 func (a *app) printAnswers(l *live, cancel func(), p printer) error {
 	defer quitQuietly()()
 	caught, stop := a.catchEnd()
@@ -119,18 +119,14 @@ func (a *app) printAnswers(l *live, cancel func(), p printer) error {
 	printed := make(chan error, 1)
 	l.start(here)
 	go func() { printed <- l.printTurns(a, in, "-", p, func(error) { cancel() }) }()
-	select {
-	case err := <-printed:
-		if err == nil {
-			a.tellFailures(failures(in))
-		}
-		return err
-	case sig := <-caught:
-		a.endedBy(sig)
+	signalled, err := a.until(printed, caught)
+	if signalled {
+		cancel()
+		<-printed
+	} else if err == nil {
+		a.tellFailures(failures(in))
 	}
-	cancel()
-	<-printed
-	return nil
+	return err
 }
 
 // tellFailures says what went wrong with each provider, in its own words.
@@ -141,8 +137,7 @@ func (a *app) tellFailures(list []string) {
 	}
 }
 
-// A witness looks at records on their way to the screen, to be asked afterwards
-// what failed.
+// A witness looks at records on their way to the screen, to be asked afterwards what failed.
 type witness struct {
 	mu sync.Mutex
 	in providers.Inspector
@@ -154,16 +149,16 @@ func (w *witness) see(r capture.Record) {
 	w.in.Write(coreRecord(r))
 }
 
-// end is what failed until now. Answers that have not ended yet have not failed:
-// the user left them.
+// end is what failed until now. Answers that have not ended yet have not failed: the user left
+// them.
 func (w *witness) end() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return failures(&w.in)
 }
 
-// failures are the answers that failed, a text each: the provider, the HTTP
-// status, and the words it has for that.
+// failures are the answers that failed, a text each: the provider, the HTTP status, and the words
+// it has for that.
 func failures(in *providers.Inspector) (list []string) {
 	for _, x := range in.Exchanges() {
 		if words := failure(in, x); x.Ended && words != "" {

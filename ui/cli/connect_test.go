@@ -108,8 +108,8 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// TestConnect: one provider is asked, and its answer is printed and held against
-// the tools that it was told of.
+// TestConnect: one provider is asked, and its answer is printed and held against the tools that it
+// was told of.
 func TestConnect(t *testing.T) {
 	keyless(t)
 	url, requests := provider(t, answers(events, anthropicAnswer))
@@ -145,8 +145,8 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestConnectSeveral: the same prompt and tools go to each provider in its form,
-// and one that does not answer keeps nobody else from it.
+// TestConnectSeveral: the same prompt and tools go to each provider in its form, and one that does
+// not answer keeps nobody else from it.
 func TestConnectSeveral(t *testing.T) {
 	keyless(t)
 	first, askedFirst := provider(t, answers(events, anthropicAnswer))

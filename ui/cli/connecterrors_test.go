@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// TestConnectErrors: what providers say when they refuse, or break off, in their
-// own words.
+// TestConnectErrors: what providers say when they refuse, or break off, in their own words.
 func TestConnectErrors(t *testing.T) {
 	keyless(t)
 	status := func(code int, kind, body string, header ...string) http.HandlerFunc {
@@ -81,8 +80,8 @@ func TestConnectErrors(t *testing.T) {
 	}
 }
 
-// TestConnectRecord: the recording holds the exchange, the request too, and opens
-// as one; the key is not in it, split or whole.
+// TestConnectRecord: the recording holds the exchange, the request too, and opens as one; the key
+// is not in it, split or whole.
 func TestConnectRecord(t *testing.T) {
 	keyless(t)
 	url, _ := provider(t, func(w http.ResponseWriter, r *http.Request) {
@@ -121,8 +120,7 @@ func TestConnectRecord(t *testing.T) {
 	}
 }
 
-// TestConnectKeys: no key goes where none is needed, and one given by hand is
-// enough.
+// TestConnectKeys: no key goes where none is needed, and one given by hand is enough.
 func TestConnectKeys(t *testing.T) {
 	keyless(t)
 	url, requests := provider(t, answers(events, anthropicAnswer))

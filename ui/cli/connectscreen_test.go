@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// hanging answers with what begin says and no more, and tells when the client has
-// left.
+// hanging answers with what begin says and no more, and tells when the client has left.
 func hanging(begin string, left chan<- struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", events)
@@ -54,8 +53,8 @@ func TestConnectInterrupted(t *testing.T) {
 	}
 }
 
-// TestConnectScreen: the answer is shown while it comes, leaving cancels the
-// request, and that is no failure.
+// TestConnectScreen: the answer is shown while it comes, leaving cancels the request, and that is
+// no failure.
 func TestConnectScreen(t *testing.T) {
 	left := make(chan struct{}, 1)
 	url, _ := provider(t, hanging(anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")], left))
@@ -70,8 +69,7 @@ func TestConnectScreen(t *testing.T) {
 	waitFor(t, left)
 }
 
-// TestConnectScreenError: the provider's words are on the screen, and on stderr
-// once that is left.
+// TestConnectScreenError: the provider's words are on the screen, and on stderr once that is left.
 func TestConnectScreenError(t *testing.T) {
 	url, _ := provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

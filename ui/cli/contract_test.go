@@ -108,8 +108,7 @@ type findingJSON struct {
 	Offset                      *int
 }
 
-// decode reads the lines; one of no known kind, or with an unknown field, is an
-// error.
+// decode reads the lines; one of no known kind, or with an unknown field, is an error.
 func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 	t.Helper()
 	for line := range strings.Lines(o.stdout) {
@@ -212,8 +211,8 @@ func TestContractBytesThatAreNoText(t *testing.T) {
 	}
 }
 
-// TestContractRejectedCalls: what the provider threw away is no call of the
-// wire, and is told on the turn's line.
+// TestContractRejectedCalls: what the provider threw away is no call of the wire, and is told on
+// the turn's line.
 func TestContractRejectedCalls(t *testing.T) {
 	body := chat(`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL",` +
 		`"finishMessage":"Malformed function call: print(default_api.get_weather(city='Oslo')"}]}`)

@@ -35,8 +35,7 @@ var bugs = map[string]struct {
 	}},
 }
 
-// faulty is a clock that panics: in View when view is set, which update sets,
-// or in Update at once.
+// faulty is a clock that panics: in View when view is set, which update sets, or in Update at once.
 type faulty struct{ view, update bool }
 
 func (f *faulty) Pause(bool) {
@@ -56,8 +55,7 @@ func (f *faulty) Paused() bool {
 func (f *faulty) SetSpeed(float64) {}
 func (f *faulty) Speed() float64   { return 1 }
 
-// endless is a source with one record, after which comes what then does, or
-// nothing.
+// endless is a source with one record, after which comes what then does, or nothing.
 func endless(then func()) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		yield(capture.Record{Exchange: 1, Data: chat(toolChunk(`{"a":1}`))}, nil)
@@ -77,8 +75,8 @@ func runBug(name string) int {
 	return a.end(a.play(o, func() { in.fill(src) }, catchSignals(a.ending), nil))
 }
 
-// TestPanics: wherever a bug shows, the terminal is as it was, and the stack is
-// in a file that only its owner can read.
+// TestPanics: wherever a bug shows, the terminal is as it was, and the stack is in a file that only
+// its owner can read.
 func TestPanics(t *testing.T) {
 	for name, bug := range bugs {
 		t.Run(name, func(t *testing.T) {

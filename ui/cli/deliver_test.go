@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestDeliver: what would be sent back is copied by the terminal, and saved
-// where the program runs, between frames and not into them.
+// TestDeliver: what would be sent back is copied by the terminal, and saved where the program runs,
+// between frames and not into them.
 func TestDeliver(t *testing.T) {
 	capture, err := filepath.Abs(capturedDemo)
 	if err != nil {

@@ -132,8 +132,8 @@ func readAs(src capture.Source, file string) capture.Source {
 	}
 }
 
-// afterOthers sets the demo's exchanges apart from those of a source that was
-// silent when the demo was asked for.
+// afterOthers sets the demo's exchanges apart from those of a source that was silent when the demo
+// was asked for.
 const afterOthers = 1 << 20
 
 // playTour plays the tour into an inbox, which it closes if it is its own.

@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// screen is what a terminal shows of what a program wrote to it. What the
-// program should never write it does not obey but lists.
+// screen is what a terminal shows of what a program wrote to it. What the program should never
+// write it does not obey but lists.
 type screen struct {
 	w, h     int
 	row, col int
@@ -118,8 +118,8 @@ func (s *screen) print(r rune) {
 	s.col = min(s.col+width, s.w)
 }
 
-// invisible reports whether a terminal would not show r, or show it somewhere
-// else. It is a list of its own, so that it can disagree with the sanitiser's.
+// invisible reports whether a terminal would not show r, or show it somewhere else. It is a list of
+// its own, so that it can disagree with the sanitiser's.
 func invisible(r rune) bool {
 	return r == unicode.ReplacementChar ||
 		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp,
@@ -193,8 +193,7 @@ func (s *screen) setMode(mode int, on bool, params ansi.Params) {
 	}
 }
 
-// erase clears from the cursor on (0), up to it (1), or all (2) of the line or
-// screen.
+// erase clears from the cursor on (0), up to it (1), or all (2) of the line or screen.
 func (s *screen) erase(what byte, part int) {
 	from, to := 0, s.w
 	if part == 0 {
@@ -246,8 +245,8 @@ func (s *screen) lines() []string {
 	return all
 }
 
-// whole reports whether a frame was written to its end: Bubble Tea leaves the
-// cursor at the start of the last row.
+// whole reports whether a frame was written to its end: Bubble Tea leaves the cursor at the start
+// of the last row.
 func (s *screen) whole() bool { return s.row == s.h-1 && s.col == 0 }
 
 func (s *screen) text() string { return strings.Join(s.lines(), "\n") }

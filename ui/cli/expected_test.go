@@ -13,8 +13,8 @@ import (
 	"toolscope/providers"
 )
 
-// expectation is one line of a corpus's EXPECTED.jsonl: the calls an
-// independent reader found in a recorded stream.
+// expectation is one line of a corpus's EXPECTED.jsonl: the calls an independent reader found in a
+// recorded stream.
 type expectation struct {
 	File, Dialect string
 	Finish        any
@@ -47,8 +47,8 @@ func dialectOf(folder string) string {
 	return ""
 }
 
-// TestExpected compares `print --format jsonl` with every expectation of the
-// corpus that a known dialect reads.
+// TestExpected compares `print --format jsonl` with every expectation of the corpus that a known
+// dialect reads.
 func TestExpected(t *testing.T) {
 	corpus := os.Getenv("TOOLSCOPE_CORPUS")
 	if corpus == "" {
@@ -94,8 +94,8 @@ func (e expectation) compare(t *testing.T, dialect, file string) {
 		raw, status := got.Raw, got.Status
 		switch {
 		case want.IsObject && raw == "" && want.Raw == "{}" && status == "no arguments":
-			// Where arguments are an object and the field is absent, the reader that
-			// expects {} tells what is meant, we tell what came: no bytes.
+			// Where arguments are an object and the field is absent, the reader that expects {}
+			// tells what is meant, we tell what came: no bytes.
 			raw, status = want.Raw, "complete"
 		case want.IsObject:
 			raw = compact(t, raw)

@@ -7,8 +7,7 @@ import (
 	"toolscope/providers"
 )
 
-// TestFindingsHelp: the page has every code with its grades and its culprit, and
-// fits a terminal.
+// TestFindingsHelp: the page has every code with its grades and its culprit, and fits a terminal.
 func TestFindingsHelp(t *testing.T) {
 	out := command(t, nil, "help", "findings").stdout
 	wantNarrow(t, out)

@@ -36,9 +36,9 @@ func longAnswer(n, size int) string {
 	return text.String() + end
 }
 
-// flooded is a proxy through which so many answers have gone, while nobody took
-// what it had to tell: half of them before anything was passed on, and half while
-// nothing was shown or written. Of each half, all have begun before any goes on.
+// flooded is a proxy through which so many answers have gone, while nobody took what it had to
+// tell: half of them before anything was passed on, and half while nothing was shown or written. Of
+// each half, all have begun before any goes on.
 func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *live, disk *gatedDisk) {
 	t.Helper()
 	var begun [2]sync.WaitGroup
@@ -112,8 +112,8 @@ func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *l
 	return a, so, l, disk
 }
 
-// TestFlood: whoever looks is far too slow. The traffic is what it was, each turn
-// has its line, and no call is called malformed for what was missed of it.
+// TestFlood: whoever looks is far too slow. The traffic is what it was, each turn has its line, and
+// no call is called malformed for what was missed of it.
 func TestFlood(t *testing.T) {
 	const exchanges, size = 40, 60_000
 	for _, format := range []string{"text", "jsonl"} {
@@ -158,8 +158,8 @@ func wantNothingFalse(t *testing.T, exchanges int, format, printed string) {
 	}
 }
 
-// wantPlaces checks that what was recorded of each answer is that answer, but for
-// what is said to be missing, where it is said.
+// wantPlaces checks that what was recorded of each answer is that answer, but for what is said to
+// be missing, where it is said.
 func wantPlaces(t *testing.T, recs []capture.Record, size int) {
 	t.Helper()
 	at, answer := map[int]int{}, map[int]string{}

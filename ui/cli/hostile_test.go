@@ -31,9 +31,8 @@ func quoted(s string) string {
 	return strings.NewReplacer(`\u2028`, "\u2028", `\u003c`, "<", `\u003e`, ">").Replace(string(b))
 }
 
-// fill puts a hostile string of its name in place of each $name, and bytes that
-// are no text in place of each $$. One whose name begins with json is for JSON
-// within JSON.
+// fill puts a hostile string of its name in place of each $name, and bytes that are no text in
+// place of each $$. One whose name begins with json is for JSON within JSON.
 func fill(text string) []byte {
 	return []byte(os.Expand(text, func(what string) string {
 		if what == "$" {
@@ -122,8 +121,8 @@ func hostileFiles(t *testing.T) (paths []string) {
 	return paths
 }
 
-// wantClean checks text that is printed without a screen: not one control but
-// line breaks, and nothing that cannot be seen.
+// wantClean checks text that is printed without a screen: not one control but line breaks, and
+// nothing that cannot be seen.
 func wantClean(t *testing.T, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {
@@ -140,8 +139,8 @@ func wantClean(t *testing.T, text string) {
 // places are the panes and modes, by words that only they show.
 var places = []string{"enter open ", "r raw", "RAW TEXT", "sideways", "enter frame", "record 1", "enter go there", "esc cancel", "next pane"}
 
-// TestHostileScreen visits every pane and mode with text that tries to command
-// the terminal: end has the terminal judge every byte.
+// TestHostileScreen visits every pane and mode with text that tries to command the terminal: end
+// has the terminal judge every byte.
 func TestHostileScreen(t *testing.T) {
 	tour := "1 g " + strings.Repeat("2 j enter q 2 r r 3 j enter q 1 j ", 10) +
 		"4 j enter 4 j enter ! ! 1 / $ enter n esc 3 / $ esc ? G esc z z t F tab shift"
@@ -177,8 +176,8 @@ func TestHostileScreen(t *testing.T) {
 	}
 }
 
-// press types a key and waits for a new frame, but not for ever: not every key
-// has something to do everywhere.
+// press types a key and waits for a new frame, but not for ever: not every key has something to do
+// everywhere.
 func (p *console) press(key string) {
 	p.t.Helper()
 	size := now(p, func(*screen) int { return len(p.out) })
@@ -233,8 +232,8 @@ func TestHostileValues(t *testing.T) {
 	same(t, 2, "finish", turns[1].Finish, named("finish"))
 }
 
-// TestHostileReplay: everything from outside is there and harmless, in every
-// format, and a machine reads the exact bytes.
+// TestHostileReplay: everything from outside is there and harmless, in every format, and a machine
+// reads the exact bytes.
 func TestHostileReplay(t *testing.T) {
 	files := hostileFiles(t)[:2]
 	for _, args := range [][]string{
@@ -268,8 +267,7 @@ func TestHostileReplay(t *testing.T) {
 // fffd is s with each byte that is not UTF-8 replaced, as JSON does.
 func fffd(s string) string { return string([]rune(s)) }
 
-// TestHostileErrors: what is wrong with a command line is said without obeying
-// it.
+// TestHostileErrors: what is wrong with a command line is said without obeying it.
 func TestHostileErrors(t *testing.T) {
 	bad := strings.ReplaceAll(strings.ReplaceAll(hostile, "\x00", ""), "/", "") + raw
 	for _, args := range [][]string{

@@ -16,8 +16,7 @@ import (
 	"toolscope/ui/quiet"
 )
 
-// asHelper names the environment variable that makes the test binary one of
-// the helpers.
+// asHelper names the environment variable that makes the test binary one of the helpers.
 const asHelper = "TOOLSCOPE_TEST_HELPER"
 
 var binaryFolder string
@@ -69,8 +68,8 @@ type launch struct {
 	typed                 string // before the program has even begun
 }
 
-// start runs a program in a terminal of its own, in a session of its own, so
-// that its signals do not reach the tests.
+// start runs a program in a terminal of its own, in a session of its own, so that its signals do
+// not reach the tests.
 func start(t *testing.T, l launch) *console {
 	t.Helper()
 	if l.w == 0 {

@@ -13,9 +13,9 @@ import (
 // columns is the width that prose is wrapped to.
 const columns = 80
 
-// lines is how this package writes to a standard stream: a line is a Text, which was cleaned, or a JSON
-// object, whose strings were. It is no io.Writer, so what is not clean does not get past it. Each line
-// is one write; what becomes of it, the stream knows.
+// lines is how this package writes to a standard stream: a line is a Text, which was cleaned, or a
+// JSON object, whose strings were. It is no io.Writer, so what is not clean does not get past it.
+// Each line is one write; what becomes of it, the stream knows.
 type lines struct{ to io.Writer }
 
 func (l lines) line(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }

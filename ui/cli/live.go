@@ -18,19 +18,17 @@ import (
 	"toolscope/capture/redact"
 	"toolscope/providers"
 	"toolscope/providers/coding"
-	"toolscope/stream"
 )
 
-// live is the one way of all that comes from the network, be it through a proxy,
-// in answer to connect or to what was sent from the screen:
+// live is the one way of all that comes from the network, be it through a proxy, in answer to
+// connect or to what was sent from the screen:
 //
 //	network ─▶ arrived ─▶ redactor ─▶ the recorder's box ─▶ disk
 //	                              ├─▶ shown ─▶ screen, or printer
 //	                              └─▶ answers ─▶ screen
 //
-// Each arrow out of a box is a goroutine of its own. Nobody who puts something in
-// waits for who takes it out: what a box has no room for is missing, and the
-// records say so where it is.
+// Each arrow out of a box is a goroutine of its own. Nobody who puts something in waits for who
+// takes it out: what a box has no room for is missing, and the records say so where it is.
 type live struct {
 	arrived  *mailbox.Box[capture.Record]
 	redactor *redact.Redactor
@@ -87,8 +85,8 @@ func (l *live) fill(src capture.Source) {
 	l.endSource(nil)
 }
 
-// endSource says that the source brings no more. Who looks at it is told when
-// everything has passed; answers may still come.
+// endSource says that the source brings no more. Who looks at it is told when everything has
+// passed; answers may still come.
 func (l *live) endSource(err error) {
 	l.over.CompareAndSwap(nil, &sourceEnd{err})
 	l.arrived.Ring()
@@ -102,8 +100,7 @@ func (l *live) start(run func(pass func())) {
 // here runs a function.
 func here(f func()) { f() }
 
-// mostAtOnce is how much is passed on before it is looked whether the source has
-// ended.
+// mostAtOnce is how much is passed on before it is looked whether the source has ended.
 const mostAtOnce = 1 << 16
 
 func (l *live) run() {
@@ -132,8 +129,8 @@ func (l *live) run() {
 	l.answers.Close(nil)
 }
 
-// sentFrom is above the numbers of all exchanges of a source. The screen counts
-// what it sends downwards from -1, and captures know no such numbers.
+// sentFrom is above the numbers of all exchanges of a source. The screen counts what it sends
+// downwards from -1, and captures know no such numbers.
 const sentFrom = 1 << 29
 
 // pass hands on what holds no secrets any more.
@@ -176,9 +173,8 @@ func (l *live) tellLimit(a *app) (reached bool) {
 	return limit != ""
 }
 
-// endLive lets pass what has come and closes the recording. A recording that
-// lacks something, and a redactor that came to a limit, have an exit code of
-// their own, whatever else ended the program.
+// endLive lets pass what has come and closes the recording. A recording that lacks something, and a
+// redactor that came to a limit, have an exit code of their own, whatever else ended the program.
 func (a *app) endLive(l *live) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
@@ -200,8 +196,8 @@ func (a *app) endLive(l *live) {
 	}
 }
 
-// newRedactor makes what takes the secrets out of everything live, before it is
-// recorded or shown. Its tags mean nothing to another run.
+// newRedactor makes what takes the secrets out of everything live, before it is recorded or shown.
+// Its tags mean nothing to another run.
 func newRedactor() *redact.Redactor {
 	salt := make([]byte, 32)
 	_, _ = rand.Read(salt) // it never fails
@@ -214,11 +210,11 @@ func newRedactor() *redact.Redactor {
 	}})
 }
 
-// printTurns prints turns as they end, until no more records come. What goes
-// wrong with what is recorded is said when it does. When printing fails, failed is
-// told; what still comes is for the recording alone.
+// printTurns prints turns as they end, until no more records come. What goes wrong with what is
+// recorded is said when it does. When printing fails, failed is told; what still comes is for the
+// recording alone.
 func (l *live) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
-	q := queue{in: in, path: path, to: to, printed: map[*stream.Turn]bool{}}
+	q := newQueue(in, path, to)
 	print := func(all bool) {
 		if err == nil {
 			if err = q.print(all); err != nil {

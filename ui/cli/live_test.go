@@ -94,9 +94,8 @@ func wordsOf(recs []capture.Record, exchange int) (text string) {
 	return text
 }
 
-// TestLive: all that comes from the network takes one way, without its secrets,
-// to the disk and to who looks at it; the source and the answers end each at its
-// own time.
+// TestLive: all that comes from the network takes one way, without its secrets, to the disk and to
+// who looks at it; the source and the answers end each at its own time.
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := new(gatedDisk)
@@ -144,8 +143,8 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// TestLiveKeepsNothingBack: what nobody passes on while the program runs is
-// recorded at its end all the same.
+// TestLiveKeepsNothingBack: what nobody passes on while the program runs is recorded at its end all
+// the same.
 func TestLiveKeepsNothingBack(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)
@@ -157,8 +156,8 @@ func TestLiveKeepsNothingBack(t *testing.T) {
 	}
 }
 
-// TestLiveLimit: a redactor that can remember no more says so in red, on standard
-// error once, and with the exit code.
+// TestLiveLimit: a redactor that can remember no more says so in red, on standard error once, and
+// with the exit code.
 func TestLiveLimit(t *testing.T) {
 	l := newLive(newRedactor(), time.Now())
 	l.take(capture.Record{Exchange: 1, Data: []byte("x"), End: capture.EndEOF})
@@ -182,8 +181,8 @@ func TestLiveLimit(t *testing.T) {
 	}
 }
 
-// TestLiveUnwanted: when nobody looks any more, what is not recorded is not worth
-// passing on; what is recorded is recorded to its end.
+// TestLiveUnwanted: when nobody looks any more, what is not recorded is not worth passing on; what
+// is recorded is recorded to its end.
 func TestLiveUnwanted(t *testing.T) {
 	for _, records := range []bool{false, true} {
 		disk := new(gatedDisk)

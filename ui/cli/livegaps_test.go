@@ -22,9 +22,9 @@ func piece(from, n int) []byte {
 	return text
 }
 
-// TestLiveTooSlow: everybody is too slow, one after the other: who passes on, the
-// disk, who looks. Nobody who puts something in waits, all is there but for the
-// holes, and each is at its place and as large as it says.
+// TestLiveTooSlow: everybody is too slow, one after the other: who passes on, the disk, who looks.
+// Nobody who puts something in waits, all is there but for the holes, and each is at its place and
+// as large as it says.
 func TestLiveTooSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const exchanges, pieces, size = 20, 40, 3000
@@ -91,8 +91,8 @@ func holesIn(recs []capture.Record) map[sideOf]int64 {
 	return lost
 }
 
-// wantWhole checks that each side that records tell of is made of pieces of so
-// many bytes, but for the holes; it returns how many bytes are missing.
+// wantWhole checks that each side that records tell of is made of pieces of so many bytes, but for
+// the holes; it returns how many bytes are missing.
 func wantWhole(t *testing.T, name string, recs []capture.Record, size int) (lost int64) {
 	t.Helper()
 	at, ended := map[sideOf]int{}, map[int]bool{}

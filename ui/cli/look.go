@@ -33,8 +33,7 @@ func (l *lookFlags) check() error {
 	return nil
 }
 
-// apply fills in how the screen is to look. It returns what was typed while
-// the terminal was asked.
+// apply fills in how the screen is to look. It returns what was typed while the terminal was asked.
 func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -50,8 +49,8 @@ func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
 	return typed, nil
 }
 
-// depth is how many colours the terminal has, by what the environment says.
-// See no-color.org and bixense.com/clicolors.
+// depth is how many colours the terminal has, by what the environment says. See no-color.org and
+// bixense.com/clicolors.
 func (l *lookFlags) depth() termenv.Profile {
 	name := os.Getenv("TERM")
 	forced := os.Getenv("CLICOLOR_FORCE") != "" && os.Getenv("CLICOLOR_FORCE") != "0"
@@ -68,8 +67,8 @@ func (l *lookFlags) depth() termenv.Profile {
 	return termenv.ANSI
 }
 
-// asciiLocale reports whether the locale asks for ASCII. One that says nothing
-// does not: terminals of today draw UTF-8.
+// asciiLocale reports whether the locale asks for ASCII. One that says nothing does not: terminals
+// of today draw UTF-8.
 func asciiLocale() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToUpper(os.Getenv(name)); v != "" {

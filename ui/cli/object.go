@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// An object is a JSON object being written, its members in order. Every string passes the sanitiser:
-// the values stay exact and a terminal stays safe.
+// An object is a JSON object being written, its members in order. Every string passes the
+// sanitiser: the values stay exact and a terminal stays safe.
 type object struct{ b []byte }
 
 func (o *object) key(name string) {

@@ -14,9 +14,9 @@ type standard interface {
 	Fd() uintptr
 }
 
-// An outlet is standard output, or standard error. Whoever reads it may have
-// stopped to, and then a write waits for ever. Once the program is to end, a write
-// has a limited time, and when that is over nothing more is written.
+// An outlet is standard output, or standard error. Whoever reads it may have stopped to, and then a
+// write waits for ever. Once the program is to end, a write has a limited time, and when that is
+// over nothing more is written.
 type outlet struct {
 	*os.File
 	name   string
@@ -48,8 +48,8 @@ func (o *outlet) Write(p []byte) (n int, err error) {
 	}
 }
 
-// write is Write of not too much. One that is given up goes on in the background,
-// in bytes of its own.
+// write is Write of not too much. One that is given up goes on in the background, in bytes of its
+// own.
 func (o *outlet) write(p []byte) (int, error) {
 	type result struct {
 		n   int

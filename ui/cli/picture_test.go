@@ -23,8 +23,8 @@ var update = flag.Bool("update", false, "write the picture of the README anew")
 
 const picture = "../../.github/toolscope.svg"
 
-// TestPicture holds the README's picture against the program: it is a frame of
-// the demo, drawn by the program itself. Renew it with -update.
+// TestPicture holds the README's picture against the program: it is a frame of the demo, drawn by
+// the program itself. Renew it with -update.
 func TestPicture(t *testing.T) {
 	got := svg(demoFrame(t, 118, 32))
 	if *update {
@@ -90,8 +90,8 @@ func svg(frame string) string {
 	return b.String()
 }
 
-// drawLine draws the runs of a line, each at its own place so that the font's
-// width does not matter.
+// drawLine draws the runs of a line, each at its own place so that the font's width does not
+// matter.
 func drawLine(b *strings.Builder, line string, x, y float64) {
 	style := ""
 	for line != "" {

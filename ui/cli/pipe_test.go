@@ -26,15 +26,15 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// turnOf is a stream of one turn with a call of that name; many of them behind
-// each other are many turns.
+// turnOf is a stream of one turn with a call of that name; many of them behind each other are many
+// turns.
 func turnOf(name string) []byte {
 	call := strings.Replace(toolChunk(`{"a":1}`), `"name":"f"`, `"name":"`+name+`"`, 1)
 	return chat(call, finishChunk, "[DONE]")
 }
 
-// TestReaderGone: what reads our output may go away at any time, and that is
-// nothing to complain about.
+// TestReaderGone: what reads our output may go away at any time, and that is nothing to complain
+// about.
 func TestReaderGone(t *testing.T) {
 	big := filepath.Join(t.TempDir(), "big.sse")
 	if err := os.WriteFile(big, bytes.Repeat(turnOf("f"), 3000), 0o600); err != nil {
@@ -166,8 +166,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestSignalsWhilePrinting: signals end a program without a screen as well, and
-// none of them prints stacks.
+// TestSignalsWhilePrinting: signals end a program without a screen as well, and none of them prints
+// stacks.
 func TestSignalsWhilePrinting(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if signal.Ignored(sig) {

@@ -21,8 +21,8 @@ func (a *app) pricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "JSON list of prices that go before the built-in ones; see toolscope help prices")
 }
 
-// prices is the built-in table under the user's own prices: those of the flag,
-// or else of the environment, or else of the configuration folder.
+// prices is the built-in table under the user's own prices: those of the flag, or else of the
+// environment, or else of the configuration folder.
 func (a *app) prices() (*price.Table, error) {
 	table := price.Embedded()
 	name, optional := "--prices "+a.pricesFile, false

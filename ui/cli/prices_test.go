@@ -16,8 +16,7 @@ func pricedChat(model, usage string) []byte {
 
 const tenAndFour = `{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}`
 
-// TestContractCost: a turn has its cost when that is known, and says what the
-// figure rests on.
+// TestContractCost: a turn has its cost when that is known, and says what the figure rests on.
 func TestContractCost(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ name, model, usage, want string }{
@@ -40,8 +39,8 @@ func TestContractCost(t *testing.T) {
 	}
 }
 
-// TestPrices: prices of one's own come from the flag, or else the environment,
-// or else the configuration folder, and go before the built-in ones.
+// TestPrices: prices of one's own come from the flag, or else the environment, or else the
+// configuration folder, and go before the built-in ones.
 func TestPrices(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
@@ -73,8 +72,8 @@ func TestPrices(t *testing.T) {
 	same(t, 0, "flag", cost("--prices", list(filepath.Join(config, "three.json"), "3")), 0.00003)
 }
 
-// TestBadPrices: an error is at most three lines that name file, line and
-// field, and what would be right.
+// TestBadPrices: an error is at most three lines that name file, line and field, and what would be
+// right.
 func TestBadPrices(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)

@@ -32,8 +32,7 @@ func (a *app) printCommand() *cobra.Command {
 	return cmd
 }
 
-// A printer writes turns that have ended, and what later requests made of their
-// calls.
+// A printer writes turns that have ended, and what later requests made of their calls.
 type printer interface {
 	turn(file string, x *providers.Exchange, t *stream.Turn)
 	sentBack(calls []returned)
@@ -78,7 +77,7 @@ func (a *app) judged(src capture.Source) capture.Source {
 // printSource writes the turns of one source; they are numbered within it.
 func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
-	q := queue{in: in, path: path, to: p, printed: map[*stream.Turn]bool{}}
+	q := newQueue(in, path, p)
 	var failed error
 	err := inspect(src, in, func() bool {
 		failed = q.print(false)
@@ -91,8 +90,8 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	return errors.Join(err, q.print(true))
 }
 
-// inspect has an inspector take a source, and goes on after each record as long
-// as more says so. The error is the source's.
+// inspect has an inspector take a source, and goes on after each record as long as more says so.
+// The error is the source's.
 func inspect(src capture.Source, in *providers.Inspector, more func() bool) error {
 	defer in.Close()
 	for r, err := range src {
@@ -115,8 +114,8 @@ func fileOf(path string, x *providers.Exchange) string {
 	return path
 }
 
-// notes writes what is to be said of the source itself. One in which nothing is
-// recognised has the run fail.
+// notes writes what is to be said of the source itself. One in which nothing is recognised has the
+// run fail.
 func (a *app) notes(path string, in *providers.Inspector) {
 	for _, f := range in.Session().Findings {
 		a.notef("%s: %s", path, f.Message)
@@ -138,8 +137,8 @@ func (a *app) notes(path string, in *providers.Inspector) {
 	a.code = max(a.code, 1)
 }
 
-// recognised reports whether a turn says anything: it is of a known protocol, or
-// it is at least known why there is nothing else.
+// recognised reports whether a turn says anything: it is of a known protocol, or it is at least
+// known why there is nothing else.
 func recognised(t *stream.Turn) bool { return t.Dialect != "unknown" || t.Failure != "" }
 
 // printerOf prints in a format to standard output.

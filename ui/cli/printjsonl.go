@@ -13,8 +13,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// jsonPrinter writes the machine contract: one JSON object a line, a turn's calls and then the turn.
-// What cannot be told is left out.
+// jsonPrinter writes the machine contract: one JSON object a line, a turn's calls and then the
+// turn. What cannot be told is left out.
 type jsonPrinter struct {
 	lines
 	prices *price.Table
@@ -115,8 +115,8 @@ func parsed(c *stream.Call) []byte {
 	return compact.Bytes()
 }
 
-// exchange writes which exchange a turn came in, what its server said, and who ended the turn, as far
-// as that is known.
+// exchange writes which exchange a turn came in, what its server said, and who ended the turn, as
+// far as that is known.
 func (o *object) exchange(x *providers.Exchange, t *stream.Turn) {
 	o.int("exchange", t.Exchange)
 	if x != nil && x.Head.Status != 0 {

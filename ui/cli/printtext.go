@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// textPrinter writes turns for people: a line a turn and one of its usage, a
-// line a call, then the arguments as they came, and findings in words.
+// textPrinter writes turns for people: a line a turn and one of its usage, a line a call, then the
+// arguments as they came, and findings in words.
 type textPrinter struct {
 	lines
 	prices *price.Table

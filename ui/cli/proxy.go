@@ -211,8 +211,8 @@ func (r *running) show(ctx context.Context, prices *price.Table) error {
 	return err
 }
 
-// print prints turns as they end until a signal; the next one ends the program
-// whatever is going on.
+// print prints turns as they end until a signal; the next one ends the program whatever is going
+// on.
 func (r *running) print(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
@@ -223,12 +223,7 @@ func (r *running) print(served <-chan error, p printer) error {
 			r.app.complain(fmt.Errorf("printing stopped: %w", err))
 		})
 	}()
-	var failed error
-	select {
-	case failed = <-served:
-	case sig := <-r.caught:
-		r.app.endedBy(sig)
-	}
+	_, failed := r.app.until(served, r.caught)
 	r.close()
 	if err := <-printed; failed == nil {
 		failed = err

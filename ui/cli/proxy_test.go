@@ -52,8 +52,8 @@ func (p *standIn) ended(sig syscall.Signal) outcome {
 	return outcome{code, string(printed), string(p.console.out)}
 }
 
-// TestProxyPrints: bodies pass byte for byte, turns are printed as they end, and
-// the recording opens as the same; nobody else can read it.
+// TestProxyPrints: bodies pass byte for byte, turns are printed as they end, and the recording
+// opens as the same; nobody else can read it.
 func TestProxyPrints(t *testing.T) {
 	upstream, requests := provider(t, answers(events, anthropicAnswer))
 	dir := filepath.Join(t.TempDir(), "new", "captures")
@@ -90,8 +90,8 @@ func TestProxyPrints(t *testing.T) {
 	}
 }
 
-// TestProxyText: for people, calls are printed as print does, behind the URL and
-// the environment's lines.
+// TestProxyText: for people, calls are printed as print does, behind the URL and the environment's
+// lines.
 func TestProxyText(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	p := proxied(t, "--to", upstream, "--print-env")
@@ -107,8 +107,8 @@ func TestProxyText(t *testing.T) {
 	}
 }
 
-// TestProxyEndsStreams: a signal cuts what is going on, at once: the client and
-// the upstream see that it is no end, and so does who reads the recording.
+// TestProxyEndsStreams: a signal cuts what is going on, at once: the client and the upstream see
+// that it is no end, and so does who reads the recording.
 func TestProxyEndsStreams(t *testing.T) {
 	begin := anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
 	left := make(chan struct{}, 1)
@@ -136,8 +136,8 @@ func TestProxyEndsStreams(t *testing.T) {
 	}
 }
 
-// TestProxyUnread: when nobody reads what is printed, traffic and recording go on,
-// and a signal ends it all the same.
+// TestProxyUnread: when nobody reads what is printed, traffic and recording go on, and a signal
+// ends it all the same.
 func TestProxyUnread(t *testing.T) {
 	const requests = 200 // more than a pipe has room for
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
@@ -156,8 +156,7 @@ func TestProxyUnread(t *testing.T) {
 	}
 }
 
-// TestProxyRefuses: what is not for it is refused with a code and a word, and
-// nobody is asked.
+// TestProxyRefuses: what is not for it is refused with a code and a word, and nobody is asked.
 func TestProxyRefuses(t *testing.T) {
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	p := proxied(t, "--to", "anthropic="+upstream, "--headless", "--origin", "https://good.test")
@@ -203,8 +202,7 @@ func TestProxyRefuses(t *testing.T) {
 	}
 }
 
-// TestRecordFolder: a run never writes into the file of another one, also within
-// the same second.
+// TestRecordFolder: a run never writes into the file of another one, also within the same second.
 func TestRecordFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "captures")
 	a := &app{stderr: lines{os.Stderr}}
@@ -266,8 +264,8 @@ func TestProxyWrong(t *testing.T) {
 	}
 }
 
-// TestProxyToken: with a token nobody is let in without it, and it is nowhere
-// shown but where it was asked for.
+// TestProxyToken: with a token nobody is let in without it, and it is nowhere shown but where it
+// was asked for.
 func TestProxyToken(t *testing.T) {
 	const token = "open-sesame-1234"
 	upstream, requests := provider(t, answers(events, anthropicAnswer))

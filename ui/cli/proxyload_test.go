@@ -22,8 +22,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// inside is a proxy without a screen in this process; end ends it and returns
-// what it left behind.
+// inside is a proxy without a screen in this process; end ends it and returns what it left behind.
 func inside(t *testing.T, l *live, upstream string) (url string, end func() outcome) {
 	t.Helper()
 	all, err := ways([]string{upstream}, func(string) string { return "" })
@@ -72,8 +71,8 @@ func (f *full) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestProxyDiskFull: traffic and what is printed go on, the words say that it is
-// not recorded, and so does the exit code.
+// TestProxyDiskFull: traffic and what is printed go on, the words say that it is not recorded, and
+// so does the exit code.
 func TestProxyDiskFull(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	for _, room := range []int{1 << 20, 2000, 200} {
@@ -107,8 +106,8 @@ func TestProxyDiskFull(t *testing.T) {
 	}
 }
 
-// TestProxyManyStreams: 200 clients at once, each with its own stream; all of it
-// is passed on, printed and recorded, and nothing stays behind.
+// TestProxyManyStreams: 200 clients at once, each with its own stream; all of it is passed on,
+// printed and recorded, and nothing stays behind.
 func TestProxyManyStreams(t *testing.T) {
 	const streams = 200
 	before := runtime.NumGoroutine()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestProxyScreen: what to do stands on the empty screen at any size; then the
-// call while it streams, and what is recorded; leaving ends the stream.
+// TestProxyScreen: what to do stands on the empty screen at any size; then the call while it
+// streams, and what is recorded; leaving ends the stream.
 func TestProxyScreen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 10}} {
 		left := make(chan struct{}, 1)
@@ -52,8 +52,7 @@ func TestProxyScreen(t *testing.T) {
 	}
 }
 
-// TestProxyScreenRefuses: a client that is sent to the wrong place is told of
-// where one looks.
+// TestProxyScreenRefuses: a client that is sent to the wrong place is told of where one looks.
 func TestProxyScreenRefuses(t *testing.T) {
 	p := start(t, launch{w: 100, args: []string{"proxy"}})
 	url := urlOf(p)
@@ -72,8 +71,8 @@ func TestProxyScreenRefuses(t *testing.T) {
 	p.wantRestored()
 }
 
-// TestProxyScreenSignals: signals end it as they end every screen, with a stream
-// going on, and what came is recorded.
+// TestProxyScreenSignals: signals end it as they end every screen, with a stream going on, and what
+// came is recorded.
 func TestProxyScreenSignals(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		left := make(chan struct{}, 1)

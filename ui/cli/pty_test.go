@@ -192,8 +192,7 @@ func (p *console) signal(s syscall.Signal) {
 	}
 }
 
-// exit waits for the program's end; one that a signal ended has 128+n, as in a
-// shell.
+// exit waits for the program's end; one that a signal ended has 128+n, as in a shell.
 func (p *console) exit() int {
 	p.t.Helper()
 	select {
@@ -218,8 +217,7 @@ func (p *console) wantExit(code int) {
 	}
 }
 
-// wantRestored checks that the terminal is as it was before a program with a
-// screen began.
+// wantRestored checks that the terminal is as it was before a program with a screen began.
 func (p *console) wantRestored() {
 	p.t.Helper()
 	p.mu.Lock()

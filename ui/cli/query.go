@@ -145,9 +145,8 @@ func (f *connectFlags) hosts(names string) (list []query, err error) {
 	return list, nil
 }
 
-// address puts the headers on the request, the key among them. A host on this
-// machine is asked without a key where there is none, and so is one that the
-// user gives a credential of their own.
+// address puts the headers on the request, the key among them. A host on this machine is asked
+// without a key where there is none, and so is one that the user gives a credential of their own.
 func (q *query) address(f *connectFlags) error {
 	q.header = http.Header{"User-Agent": {"toolscope"}}
 	for _, p := range q.host.Headers(f.session, os.Getenv) {

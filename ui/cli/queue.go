@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// queue prints turns in the order they end, and what later requests made of
-// their calls as they tell it.
+// queue prints turns in the order they end, and what later requests made of their calls as they
+// tell it.
 type queue struct {
 	in      *providers.Inspector
 	path    string
@@ -32,6 +32,11 @@ type returned struct {
 	findings []stream.Finding // what the request made known of the call
 }
 
+func newQueue(in *providers.Inspector, path string, to printer) *queue {
+	return &queue{in: in, path: path, to: to, printed: map[*stream.Turn]bool{}, shown: map[int]bool{}}
+}
+
+// print prints the turns that have ended, or all.
 func (q *queue) print(all bool) error {
 	q.findReturns()
 	q.printReturns() // before the turn that the request led to
@@ -39,7 +44,7 @@ func (q *queue) print(all bool) error {
 	for _, t := range turns[q.first:] {
 		if (t.Closed() || all) && !q.printed[t] {
 			q.printed[t] = true
-			q.show(t.Exchange)
+			q.shown[t.Exchange] = true
 			q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
 		}
 	}
@@ -51,15 +56,8 @@ func (q *queue) print(all bool) error {
 	return q.to.flush()
 }
 
-func (q *queue) show(exchange int) {
-	if q.shown == nil {
-		q.shown = map[int]bool{}
-	}
-	q.shown[exchange] = true
-}
-
-// release lets go of the bytes of exchanges of which everything was printed: a
-// proxy runs for days, and each request has all the history.
+// release lets go of the bytes of exchanges of which everything was printed: a proxy runs for days,
+// and each request has all the history.
 func (q *queue) release() {
 	exchanges := q.in.Exchanges()
 	for ; q.begun < len(exchanges); q.begun++ {
@@ -117,15 +115,14 @@ func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 
 // printReturns prints those whose turns have been printed.
 func (q *queue) printReturns() {
-	var now, later []returned
-	for _, r := range q.waiting {
+	var now []returned
+	q.waiting = slices.DeleteFunc(q.waiting, func(r returned) bool {
 		if q.printed[r.turn] {
 			now = append(now, r)
-		} else {
-			later = append(later, r)
 		}
-	}
-	if q.waiting = later; len(now) > 0 {
+		return q.printed[r.turn]
+	})
+	if len(now) > 0 {
 		q.to.sentBack(now)
 	}
 }

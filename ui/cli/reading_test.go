@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDialectFlag: the user overrules what the bytes say; a name that is none
-// is answered with those there are.
+// TestDialectFlag: the user overrules what the bytes say; a name that is none is answered with
+// those there are.
 func TestDialectFlag(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.sse")
 	wire := "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"model\":\"x\",\"content\":[]}}\n\ndata: {\"type\":\"message_stop\"}\n\n"

@@ -18,8 +18,7 @@ import (
 // exitGaps is the exit code of a run whose recording lacks something.
 const exitGaps = 3
 
-// closeTime is how long what is recorded may take to be written when everything
-// else is over.
+// closeTime is how long what is recorded may take to be written when everything else is over.
 const closeTime = 10 * time.Second
 
 // A recording is a capture that is being written.
@@ -50,8 +49,8 @@ func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	}
 }
 
-// outlook is how a live command shows calls, as the flags say: the prices, and what prints them where
-// there is no screen.
+// outlook is how a live command shows calls, as the flags say: the prices, and what prints them
+// where there is no screen.
 func (a *app) outlook(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
 	if err = a.flags.check(); err != nil {
 		return nil, nil, false, err
@@ -63,8 +62,8 @@ func (a *app) outlook(f *liveFlags) (prices *price.Table, p printer, screen bool
 	return prices, p, f.format == "" && isTerminal(a.output), err
 }
 
-// record begins the recording that --record asks for: in a directory a new file,
-// otherwise the file itself, which must be new.
+// record begins the recording that --record asks for: in a directory a new file, otherwise the file
+// itself, which must be new.
 func (a *app) record(to string, began time.Time, by string) (*recording, error) {
 	if to == "" {
 		return nil, nil
@@ -86,8 +85,8 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 	return &recording{r, name}, nil
 }
 
-// isFolder reports whether a path is that of a directory. One that is not there
-// yet is, when it has a slash at its end or no extension.
+// isFolder reports whether a path is that of a directory. One that is not there yet is, when it has
+// a slash at its end or no extension.
 func isFolder(path string) bool {
 	if info, err := os.Stat(path); err == nil {
 		return info.IsDir()
@@ -95,8 +94,8 @@ func isFolder(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
-// createIn makes a file that is named by date and time; where several begin
-// within a second, they are numbered.
+// createIn makes a file that is named by date and time; where several begin within a second, they
+// are numbered.
 func createIn(dir string, began time.Time, by string) (r *record.Recorder, name, warning string, err error) {
 	stamp := began.Format("2006-01-02T15-04-05")
 	for n := 1; ; n++ {

@@ -214,8 +214,8 @@ func (r *replayer) preview(s *subject) {
 	}
 }
 
-// fails reports whether a preview reaches the limit. To be refused is as bad as
-// can be, and what is not known may be that.
+// fails reports whether a preview reaches the limit. To be refused is as bad as can be, and what is
+// not known may be that.
 func (r *replayer) fails(v *replay.Preview) bool {
 	if v.Refused != "" || v.Outcome >= replay.Rejected {
 		return true

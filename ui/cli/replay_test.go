@@ -14,9 +14,9 @@ import (
 
 const malformedArgs = `{"path": "notes.md", "text": "a "quoted" word"}`
 
-// TestReplayMalformed previews a call whose arguments do not parse, to every
-// target under every policy: what is lost depends on how a target takes
-// arguments and on what the client makes of them, and on nothing else.
+// TestReplayMalformed previews a call whose arguments do not parse, to every target under every
+// policy: what is lost depends on how a target takes arguments and on what the client makes of
+// them, and on nothing else.
 func TestReplayMalformed(t *testing.T) {
 	type fate struct{ outcome, loss, sent string }
 	emptied := fate{"emptied", replay.ArgsEmptied.Code, "{}"}
@@ -67,9 +67,8 @@ func TestReplayMalformed(t *testing.T) {
 	}
 }
 
-// TestReplayNested: a call nested in a function object, beside a content that is
-// null, whose arguments are a string. A client that leaves out what does not
-// decode loses the second one.
+// TestReplayNested: a call nested in a function object, beside a content that is null, whose
+// arguments are a string. A client that leaves out what does not decode loses the second one.
 func TestReplayNested(t *testing.T) {
 	list := previews(t, "--to", "openai-chat", "testdata/nested.json")
 	same(t, 0, "calls", len(list), 2)
@@ -123,8 +122,8 @@ func TestReplayWhole(t *testing.T) {
 	same(t, 1, "number", each[1].Call, 2)
 }
 
-// TestReplayConversation: a turn behind the history that its request carried, or
-// that the request carried which is given for it.
+// TestReplayConversation: a turn behind the history that its request carried, or that the request
+// carried which is given for it.
 func TestReplayConversation(t *testing.T) {
 	list := previews(t, "--conversation", "--to", "openai-chat", "testdata/emptied.tsc")
 	same(t, 0, "turns", len(list), 2)
@@ -151,8 +150,8 @@ func TestReplayConversation(t *testing.T) {
 	}
 }
 
-// TestReplayExitCodes: what cannot be done is said with what can, and losses are
-// a failure only when they are asked to be.
+// TestReplayExitCodes: what cannot be done is said with what can, and losses are a failure only
+// when they are asked to be.
 func TestReplayExitCodes(t *testing.T) {
 	const bad, good, two = "testdata/malformed.sse", "demo/schema.tsc", "demo/parallel.tsc"
 	for _, c := range []struct {

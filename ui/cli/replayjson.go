@@ -70,8 +70,8 @@ func (s *subject) loss(o *object, l replay.Loss) {
 	}
 }
 
-// sent writes the arguments of a call as they are sent, and how they differ from
-// what the model wrote.
+// sent writes the arguments of a call as they are sent, and how they differ from what the model
+// wrote.
 func (o *object) sent(v *replay.Preview, c *replay.Sent) {
 	if !isSent(v, c) {
 		return

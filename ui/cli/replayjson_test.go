@@ -113,8 +113,8 @@ func applied(t *testing.T, text string, diff []editJSON) (out string) {
 	return out + text[at:]
 }
 
-// TestReplayOneLine: an object that was written on several lines is one line of
-// JSON, and as many bytes.
+// TestReplayOneLine: an object that was written on several lines is one line of JSON, and as many
+// bytes.
 func TestReplayOneLine(t *testing.T) {
 	args := "{\n\t\"a\" : [1,\r\n 2], \"b\": \"x\\ny\"}"
 	file := filepath.Join(t.TempDir(), "a.sse")
@@ -127,8 +127,8 @@ func TestReplayOneLine(t *testing.T) {
 	same(t, 0, "diff", len(p.Diff), 0)
 }
 
-// TestSubjectNumber: a call keeps its number of the turn, though what the
-// provider threw away is no call of the source.
+// TestSubjectNumber: a call keeps its number of the turn, though what the provider threw away is no
+// call of the source.
 func TestSubjectNumber(t *testing.T) {
 	s := subject{scope: replay.WholeTurn, calls: []*stream.Call{{Number: 1}, {Number: 3}}}
 	same(t, 0, "number", []int{s.number(1), s.number(2)}, []int{1, 3})

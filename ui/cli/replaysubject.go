@@ -9,8 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// A subject is what is previewed at once: a call, a whole turn, or a
-// conversation.
+// A subject is what is previewed at once: a call, a whole turn, or a conversation.
 type subject struct {
 	file     string
 	scope    replay.Scope
@@ -20,8 +19,8 @@ type subject struct {
 	src      *replay.Source // nil when it is not known
 }
 
-// number is what the call is called that is number n of the source: its number
-// in the turn, or where there are more turns, in the conversation.
+// number is what the call is called that is number n of the source: its number in the turn, or
+// where there are more turns, in the conversation.
 func (s *subject) number(n int) int {
 	if s.scope == replay.WholeConversation || n < 1 || n > len(s.calls) {
 		return n
@@ -43,8 +42,8 @@ type chosen struct {
 	calls []*stream.Call
 }
 
-// choose finds what the flags name. Where a conversation is to be shown, its
-// calls may be in earlier turns.
+// choose finds what the flags name. Where a conversation is to be shown, its calls may be in
+// earlier turns.
 func (r *replayer) choose(path string, turns []*stream.Turn) (list []chosen, err error) {
 	var all []chosen
 	var numbers []int
@@ -128,8 +127,8 @@ func (r *replayer) subjects(path string, in *providers.Inspector, c chosen) (lis
 	return []*subject{&base}
 }
 
-// conversationOf is the history that a turn's request carried and then the
-// turn; nil when there is no request.
+// conversationOf is the history that a turn's request carried and then the turn; nil when there is
+// no request.
 func conversationOf(x *providers.Exchange, t *stream.Turn) *replay.Source {
 	if x == nil {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"toolscope/ui/layout"
 )
 
-// previewText writes previews for people: a line a preview, or where there is
-// one target and one policy, all of it.
+// previewText writes previews for people: a line a preview, or where there is one target and one
+// policy, all of it.
 type previewText struct {
 	lines
 	targets  int // width of their names, 0 when there is only one
@@ -91,8 +91,7 @@ func (p *previewText) preview(s *subject, v *replay.Preview) {
 	p.wrapped(fmt.Sprintf("%s%-*s  %-13s  ", indent, width, name, v.Outcome), lossWords(v))
 }
 
-// lossWords are the losses of a preview, the worst first: "high A,", "B ·",
-// "low C×2".
+// lossWords are the losses of a preview, the worst first: "high A,", "B ·", "low C×2".
 func lossWords(v *replay.Preview) (words []string) {
 	follows := func(sign string) {
 		if n := len(words) - 1; n >= 0 {
@@ -116,8 +115,8 @@ func lossWords(v *replay.Preview) (words []string) {
 	return words
 }
 
-// codesOf are the codes of the losses of one severity, each with how often it
-// occurs where that is more than once.
+// codesOf are the codes of the losses of one severity, each with how often it occurs where that is
+// more than once.
 func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 	times := map[string]int{}
 	for _, l := range losses {
@@ -208,8 +207,8 @@ func (p *previewText) texts(name string, texts [][]byte) {
 // deepest is how far lines are indented at most, in cells.
 const deepest = 40
 
-// indented is a text as the screen lays out JSON, in lines that are clean: a
-// member or element a line. From where it is no JSON it stays as it is.
+// indented is a text as the screen lays out JSON, in lines that are clean: a member or element a
+// line. From where it is no JSON it stays as it is.
 func indented(text []byte) (out []string) {
 	var lex stream.Lexer
 	lex.Write(text)
@@ -222,8 +221,7 @@ func indented(text []byte) (out []string) {
 	return out
 }
 
-// rowLines is one row as text: one line, unless it holds line breaks that are no
-// JSON.
+// rowLines is one row as text: one line, unless it holds line breaks that are no JSON.
 func rowLines(text []byte, tokens []stream.Token, row layout.Row) (out []string) {
 	line := []byte(strings.Repeat(" ", min(int(row.Indent), deepest)))
 	off := row.Start
@@ -250,8 +248,8 @@ func rowLines(text []byte, tokens []stream.Token, row layout.Row) (out []string)
 	return out
 }
 
-// argumentsDiff is a unified diff of what the model wrote and what is sent, line
-// by line of both as they are laid out; nothing where these are the same.
+// argumentsDiff is a unified diff of what the model wrote and what is sent, line by line of both as
+// they are laid out; nothing where these are the same.
 func argumentsDiff(original, sent []byte) []string {
 	if bytes.Equal(original, sent) {
 		return nil

@@ -124,8 +124,7 @@ func TestIndented(t *testing.T) {
 	}
 }
 
-// deep is n arrays that open, each on a line of its own, and the indent of what
-// they hold.
+// deep is n arrays that open, each on a line of its own, and the indent of what they hold.
 func deep(n int) (text string) {
 	for i := range n {
 		text += strings.Repeat(" ", min(2*i, deepest)) + "[|"

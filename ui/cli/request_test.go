@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestRequest: --request checks the calls of a bare body, and says clearly when
-// it cannot.
+// TestRequest: --request checks the calls of a bare body, and says clearly when it cannot.
 func TestRequest(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

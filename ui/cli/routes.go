@@ -19,9 +19,8 @@ type way struct {
 	upstream *url.URL
 }
 
-// ways are the upstreams of a proxy: every known host by its name, and what --to
-// names beside or in place of one. One --to without a name leaves only those that
-// --to names.
+// ways are the upstreams of a proxy: every known host by its name, and what --to names beside or in
+// place of one. One --to without a name leaves only those that --to names.
 func ways(to []string, getenv func(string) string) ([]way, error) {
 	given, only, err := givenWays(to)
 	if err != nil {
@@ -87,8 +86,8 @@ func shown(prefix string) string {
 	return prefix
 }
 
-// foreign is the environment without what sends a host's clients to a proxy like
-// this one: who pasted that is not to be sent round in circles.
+// foreign is the environment without what sends a host's clients to a proxy like this one: who
+// pasted that is not to be sent round in circles.
 func foreign(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)
@@ -99,10 +98,10 @@ func foreign(h *host.Host, getenv func(string) string) func(string) string {
 	}
 }
 
-// routes are those of the ways. What a client puts behind the base URL that it
-// comes with goes behind the upstream's; and as some clients want a base URL with
-// the version in it and some without, an upstream's own path, and its version,
-// may be there once more: /openai/v1/responses is /openai/responses.
+// routes are those of the ways. What a client puts behind the base URL that it comes with goes
+// behind the upstream's; and as some clients want a base URL with the version in it and some
+// without, an upstream's own path, and its version, may be there once more: /openai/v1/responses is
+// /openai/responses.
 func routes(all []way) (list []proxy.Route) {
 	taken := map[string]bool{}
 	for _, w := range all {
@@ -127,8 +126,8 @@ func isVersion(part string) bool {
 	return len(part) > 1 && part[0] == 'v' && part[1] >= '0' && part[1] <= '9'
 }
 
-// variables are, for those ways whose clients read their base URL from the
-// environment, that variable and what its value has behind the proxy's URL.
+// variables are, for those ways whose clients read their base URL from the environment, that
+// variable and what its value has behind the proxy's URL.
 func variables(all []way) (list [][2]string) {
 	for i := range host.All { // in the order of the table: the most used ones first
 		h := &host.All[i]
@@ -156,10 +155,10 @@ func others(all []way) (list []string) {
 
 // environment is what sends clients to a proxy at url, as lines for a shell.
 //
-// The variables are those that the clients' own documentation names; see the
-// table of hosts. Codex: openai_base_url replaced OPENAI_BASE_URL, which it warns
-// about (github.com/openai/codex/issues/16719). opencode: options.baseURL of a
-// provider, with the version in it (opencode.ai/docs/providers).
+// The variables are those that the clients' own documentation names; see the table of hosts. Codex:
+// openai_base_url replaced OPENAI_BASE_URL, which it warns about
+// (github.com/openai/codex/issues/16719). opencode: options.baseURL of a provider, with the version
+// in it (opencode.ai/docs/providers).
 func environment(all []way, url string) (lines []string) {
 	for _, v := range variables(all) {
 		lines = append(lines, "export "+v[0]+"="+url+v[1])

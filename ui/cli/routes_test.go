@@ -14,8 +14,7 @@ import (
 	"toolscope/providers/host"
 )
 
-// standing is a proxy of those ways, and what its upstreams were asked: the path
-// as it arrived.
+// standing is a proxy of those ways, and what its upstreams were asked: the path as it arrived.
 func standing(t *testing.T, to []string) (base string, all []way) {
 	t.Helper()
 	all, err := ways(to, func(string) string { return "" })
@@ -36,8 +35,8 @@ func standing(t *testing.T, to []string) (base string, all []way) {
 	return server.URL, all
 }
 
-// TestRoutes: what a client puts behind the base URL it is given arrives where it
-// would have without the proxy, whether the base URL has the version in it or not.
+// TestRoutes: what a client puts behind the base URL it is given arrives where it would have
+// without the proxy, whether the base URL has the version in it or not.
 func TestRoutes(t *testing.T) {
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	for i := range host.All {
@@ -106,8 +105,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestEnvironment: the lines name what each client reads, each variable once, and
-// lead to a way there is.
+// TestEnvironment: the lines name what each client reads, each variable once, and lead to a way
+// there is.
 func TestEnvironment(t *testing.T) {
 	_, all := standing(t, nil)
 	text := strings.Join(environment(all, "http://h:1"), "\n") + "\n"

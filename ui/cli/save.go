@@ -12,8 +12,8 @@ import (
 // mostSaved is how many files of one name are made before that is an error.
 const mostSaved = 1000
 
-// saveNew writes a new file of that name to the working directory, for its owner
-// alone. Where one is, the new one is called -2, -3, …; none is written over.
+// saveNew writes a new file of that name to the working directory, for its owner alone. Where one
+// is, the new one is called -2, -3, …; none is written over.
 func saveNew(name string, data []byte) (path string, err error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)

@@ -14,8 +14,8 @@ import (
 	"toolscope/ui"
 )
 
-// show runs the screen until the user leaves. feed, if it is not nil, is what
-// fills the inbox, beside it.
+// show runs the screen until the user leaves. feed, if it is not nil, is what fills the inbox,
+// beside it.
 func (a *app) show(o ui.Options, feed func()) error {
 	sig := catchSignals(a.ending) // before the terminal is made raw to ask it
 	typed, err := a.flags.apply(&o)
@@ -58,8 +58,8 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 		return among, player
 	}
 	m := ui.New(o)
-	// Signals and panics are handled here: Bubble Tea restores the terminal on
-	// some signals only, and prints stacks.
+	// Signals and panics are handled here: Bubble Tea restores the terminal on some signals only,
+	// and prints stacks.
 	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
 		tea.WithOutput(a.output), tea.WithFilter(sig.filter))
 	post.program = p

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// secretsOf are secrets of many kinds, by the place where each is put; all of
-// them have a part that nothing else has, which marker finds.
+// secretsOf are secrets of many kinds, by the place where each is put; all of them have a part that
+// nothing else has, which marker finds.
 var secretsOf = map[string]string{
 	"key header":         "sk-ant-api03-CANARY01aaaaaaaaaaaaaaaa",
 	"bearer header":      "sk-proj-CANARY02aaaaaaaaaaaaaaaaaaaa",
@@ -49,8 +49,8 @@ func found(text string) (places []string) {
 	return places
 }
 
-// leaky answers with secrets everywhere: in a stream, a stream in gzip, or an
-// error that repeats the credentials of the request.
+// leaky answers with secrets everywhere: in a stream, a stream in gzip, or an error that repeats
+// the credentials of the request.
 func leaky(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Set-Cookie", "session="+secretsOf["set cookie"]+"; HttpOnly")
@@ -130,8 +130,7 @@ func wantNoSecrets(t *testing.T, recording string, texts ...string) {
 	}
 }
 
-// TestProxySecrets: nothing that is written or printed holds a secret, wherever
-// it stood.
+// TestProxySecrets: nothing that is written or printed holds a secret, wherever it stood.
 func TestProxySecrets(t *testing.T) {
 	for _, format := range []string{"text", "jsonl"} {
 		upstream, _ := provider(t, leaky)

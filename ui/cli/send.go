@@ -18,8 +18,8 @@ import (
 	"toolscope/ui"
 )
 
-// send is the answers to all requests, as they come. A provider that does not
-// answer is a note and an end, so that the others go on.
+// send is the answers to all requests, as they come. A provider that does not answer is a note and
+// an end, so that the others go on.
 func send(ctx context.Context, list []query, began time.Time, limit time.Duration) capture.Source {
 	var all []capture.Source
 	client := client()
@@ -32,9 +32,8 @@ func send(ctx context.Context, list []query, began time.Time, limit time.Duratio
 	return capture.Merge(ctx, all...)
 }
 
-// client sends requests as they are: what comes back is not decoded, no request
-// is sent twice, and none goes where it was not addressed to. HTTP/2 is spoken
-// where the host does.
+// client sends requests as they are: what comes back is not decoded, no request is sent twice, and
+// none goes where it was not addressed to. HTTP/2 is spoken where the host does.
 func client() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
@@ -49,7 +48,7 @@ func client() *http.Client {
 	}
 }
 
-// source is one exchange.
+// source is one exchange, whose records say which provider it is with.
 func (q *query) source(ctx context.Context, client *http.Client, began time.Time, limit time.Duration) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -74,19 +73,14 @@ func (q *query) source(ctx context.Context, client *http.Client, began time.Time
 			if r.End == capture.EndCut && late.Load() {
 				r.Why, r.By = fmt.Sprintf("no byte of an answer came within %s", limit), capture.Toolscope
 			}
-			if !yield(q.named(r), nil) {
+			if r.Head != nil {
+				r.Head.File = q.label
+			}
+			if !yield(r, nil) {
 				return
 			}
 		}
 	}
-}
-
-// named is a record that says which provider it is of.
-func (q *query) named(r capture.Record) capture.Record {
-	if r.Head != nil {
-		r.Head.File = q.label
-	}
-	return r
 }
 
 // failed is the record of an exchange that never was.
@@ -97,12 +91,11 @@ func (q *query) failed(err error) capture.Record {
 	}
 }
 
-// answerWait is how long the first byte of an answer may take where the command
-// line does not say.
+// answerWait is how long the first byte of an answer may take where the command line does not say.
 const answerWait = 5 * time.Minute
 
-// sender sends what the screen asks for, to hosts whose keys are in the
-// environment. What a command line says of a host holds for it here too.
+// sender sends what the screen asks for, to hosts whose keys are in the environment. What a command
+// line says of a host holds for it here too.
 type sender struct {
 	ctx     context.Context // ends when the screen is left
 	client  *http.Client
@@ -124,28 +117,22 @@ func (s *sender) flags(h *host.Host) *connectFlags {
 func sendPlaces(said map[string]*connectFlags) (all []ui.Place) {
 	s := sender{said: said}
 	for i := range host.All {
-		p := ui.Place{Host: &host.All[i]}
-		f := s.flags(p.Host)
+		q := query{host: &host.All[i]}
+		f := s.flags(q.host)
 		var err error
-		if p.Address, err = p.Host.Where(f.baseURL, os.Getenv); err != nil {
-			p.Trouble = trouble(p.Host, err)
-			all = append(all, p)
-			continue
+		if q.url, err = q.host.Where(f.baseURL, os.Getenv); err == nil {
+			err = q.address(f)
 		}
-		q := query{host: p.Host, url: p.Address}
-		if err := q.address(f); err != nil {
-			p.Trouble = trouble(p.Host, err)
-		} else if q.exposed {
+		p := ui.Place{Host: q.host, Address: q.url}
+		switch {
+		case err != nil: // in one line, under the host's name
+			p.Trouble = strings.ReplaceAll(strings.TrimPrefix(err.Error(), q.host.Name+": "), "\n", ": ")
+		case q.exposed:
 			p.Warning = "its key goes to another machine unencrypted"
 		}
 		all = append(all, p)
 	}
 	return all
-}
-
-// trouble is an error about a host in one line that does not name it.
-func trouble(h *host.Host, err error) string {
-	return strings.ReplaceAll(strings.TrimPrefix(err.Error(), h.Name+": "), "\n", ": ")
 }
 
 // send sends a request; its records pass as they come.

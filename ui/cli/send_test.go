@@ -13,8 +13,7 @@ import (
 	"toolscope/providers/host"
 )
 
-// TestRedirects: one is followed on the same host, never to another, and the key
-// goes to no other.
+// TestRedirects: one is followed on the same host, never to another, and the key goes to no other.
 func TestRedirects(t *testing.T) {
 	keyless(t)
 	other, others := provider(t, answers(events, anthropicAnswer))
@@ -45,8 +44,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestFirstByte: who is silent for too long is given up, and the next one is
-// not kept from answering.
+// TestFirstByte: who is silent for too long is given up, and the next one is not kept from
+// answering.
 func TestFirstByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := query{label: "slow", host: &host.All[0], url: "http://slow.test/"}

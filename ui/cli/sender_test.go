@@ -48,8 +48,8 @@ func requestOf(t *testing.T, name string) (body []byte) {
 	return body
 }
 
-// TestSendAgain: a captured request goes out again as it was, with the key of the
-// environment, and its answer is one more turn.
+// TestSendAgain: a captured request goes out again as it was, with the key of the environment, and
+// its answer is one more turn.
 func TestSendAgain(t *testing.T) {
 	url, requests := provider(t, mock(t, "history"))
 	p := start(t, launch{
@@ -84,8 +84,8 @@ func TestSendAgain(t *testing.T) {
 	p.wantRestored()
 }
 
-// TestSendNoKey: without a key nothing is sent, and the screen says which variable
-// was looked for; so it is with the demo.
+// TestSendNoKey: without a key nothing is sent, and the screen says which variable was looked for;
+// so it is with the demo.
 func TestSendNoKey(t *testing.T) {
 	p := start(t, launch{args: []string{"demo", "history", "--speed", "16"}, w: 120, h: 30})
 	p.untilShown("END")
@@ -99,8 +99,8 @@ func TestSendNoKey(t *testing.T) {
 	p.wantExit(0)
 }
 
-// TestSendResults: the results that the user types go back with the turn, to the
-// address of the command line, and are recorded like the rest.
+// TestSendResults: the results that the user types go back with the turn, to the address of the
+// command line, and are recorded like the rest.
 func TestSendResults(t *testing.T) {
 	first, recording := true, filepath.Join(t.TempDir(), "a.tsc")
 	url, requests := provider(t, func(w http.ResponseWriter, r *http.Request) {
@@ -170,8 +170,7 @@ func TestSendLeaves(t *testing.T) {
 	waitFor(t, left)
 }
 
-// TestSendRefused: what the provider says of a request that was sent again is a
-// turn that failed.
+// TestSendRefused: what the provider says of a request that was sent again is a turn that failed.
 func TestSendRefused(t *testing.T) {
 	url, _ := provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -193,8 +192,8 @@ func TestSendRefused(t *testing.T) {
 	p.wantExit(0)
 }
 
-// TestSideBySide: several providers that are asked at once stand beside each other
-// while they answer.
+// TestSideBySide: several providers that are asked at once stand beside each other while they
+// answer.
 func TestSideBySide(t *testing.T) {
 	first, _ := provider(t, answers(events, anthropicAnswer))
 	second, _ := provider(t, answers(events, strings.Replace(turnOfChat("get_weather"), "Oslo", "Bergen", 1)))

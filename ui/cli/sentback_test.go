@@ -20,8 +20,8 @@ type sentBackJSON struct {
 	Findings                         []findingJSON
 }
 
-// TestSentBack: what a request made of an earlier call is told before the turn
-// that the request led to.
+// TestSentBack: what a request made of an earlier call is told before the turn that the request led
+// to.
 func TestSentBack(t *testing.T) {
 	out := command(t, nil, "print", "--format", "jsonl", "testdata/emptied.tsc")
 	var types []string
@@ -61,7 +61,7 @@ func TestSentBack(t *testing.T) {
 func TestSentBackOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	var out bytes.Buffer
-	q := queue{in: in, path: "f", to: &jsonPrinter{lines{&out}, price.Embedded()}, printed: map[*stream.Turn]bool{}}
+	q := newQueue(in, "f", &jsonPrinter{lines{&out}, price.Embedded()})
 	step := func(all bool, wants ...string) {
 		t.Helper()
 		out.Reset()
@@ -99,11 +99,11 @@ func TestSentBackOnce(t *testing.T) {
 	step(true)
 }
 
-// TestPrintedIsReleased: what was printed is not held any longer, what was not
-// is, and so is what nothing came of.
+// TestPrintedIsReleased: what was printed is not held any longer, what was not is, and so is what
+// nothing came of.
 func TestPrintedIsReleased(t *testing.T) {
 	in := new(providers.Inspector)
-	q := queue{in: in, path: "a", to: &jsonPrinter{lines{io.Discard}, price.Embedded()}, printed: map[*stream.Turn]bool{}}
+	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
 	body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
 	in.Write(stream.Record{Exchange: 1, Data: body})
 	in.Write(stream.Record{Exchange: 2, Data: body})

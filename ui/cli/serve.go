@@ -99,7 +99,8 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 	}))
 }
 
-// untilSignal serves and returns when a signal has ended it; connections that are open then are broken.
+// untilSignal serves and returns when a signal has ended it; connections that are open then are
+// broken.
 func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	ended, stop := a.catchEnd()
 	defer stop()
@@ -110,14 +111,11 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	a.stdout.linef("http://%s", listener.Addr())
-	select {
-	case err := <-failed:
+	if signalled, err := a.until(failed, ended); !signalled {
 		return fmt.Errorf("serve: %w", err)
-	case sig := <-ended:
-		a.endedBy(sig)
-		server.Close()
-		return nil
 	}
+	server.Close()
+	return nil
 }
 
 // recorded is the exchanges of one source.

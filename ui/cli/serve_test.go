@@ -47,7 +47,8 @@ func saved(t *testing.T, name, content string) string {
 	return path
 }
 
-// TestServe: captures of several kinds answer together, each request is told of, and all that is said is clean.
+// TestServe: captures of several kinds answer together, each request is told of, and all that is
+// said is clean.
 func TestServe(t *testing.T) {
 	body := string(turnOf("first"))
 	bare := saved(t, "a\x1b[2J.sse", body)
@@ -82,7 +83,8 @@ func TestServe(t *testing.T) {
 	p.wantExit(128 + int(syscall.SIGTERM))
 }
 
-// TestServeSignals: each signal ends it at once, in the middle of a stream that would go on for hours.
+// TestServeSignals: each signal ends it at once, in the middle of a stream that would go on for
+// hours.
 func TestServeSignals(t *testing.T) {
 	slow := saved(t, "slow.tsc", `{"toolscope":1}`+"\n"+`{"t":0,"x":1,"head":{"status":200},"d":"data: 1\n\n"}`+"\n"+`{"t":9999999,"x":1,"d":"data: 2\n\n","end":"eof"}`+"\n")
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -155,7 +157,8 @@ func TestServePublic(t *testing.T) {
 	p.wantExit(130)
 }
 
-// TestServeAdmits: a page that made its visitor's browser come here is not answered; the operator is told.
+// TestServeAdmits: a page that made its visitor's browser come here is not answered; the operator
+// is told.
 func TestServeAdmits(t *testing.T) {
 	out, w := pipe(t)
 	p := start(t, launch{args: []string{"serve", saved(t, "a.sse", "data: 1\n\n")}, stdout: w})

@@ -25,8 +25,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSignalWhileAsking: the terminal is raw already while it is asked for its
-// background, before there is a screen.
+// TestSignalWhileAsking: the terminal is raw already while it is asked for its background, before
+// there is a screen.
 func TestSignalWhileAsking(t *testing.T) {
 	p := start(t, launch{args: []string{"demo"}, env: []string{"COLORFGBG="}, asks: true})
 	p.until("a question", func(s *screen) bool { return len(s.queries) > 0 })
@@ -53,8 +53,8 @@ func TestHangup(t *testing.T) {
 	p.wantExit(128 + int(syscall.SIGHUP))
 }
 
-// runJob runs a command as a shell with job control does: in a process group
-// of its own, in the foreground. Only such a process can be stopped.
+// runJob runs a command as a shell with job control does: in a process group of its own, in the
+// foreground. Only such a process can be stopped.
 func runJob() int {
 	signal.Ignore(syscall.SIGTTOU) // or taking the foreground would stop the command
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
@@ -71,8 +71,8 @@ func runJob() int {
 	return exitCode(cmd.ProcessState)
 }
 
-// TestSuspend: the key and the signal both really stop the program, with the
-// terminal as it was; then it goes on.
+// TestSuspend: the key and the signal both really stop the program, with the terminal as it was;
+// then it goes on.
 func TestSuspend(t *testing.T) {
 	for name, stop := range map[string]func(*console){
 		"key":    func(p *console) { p.keys("\x1a") },
@@ -106,9 +106,9 @@ func (p *console) stopped() bool {
 	return strings.HasPrefix(rest, "T")
 }
 
-// TestSuspendWithoutShell: where nobody could continue the program, as when it
-// is a terminal window's only process, nothing stops it. It must go on by
-// itself, and still end when it is told to.
+// TestSuspendWithoutShell: where nobody could continue the program, as when it is a terminal
+// window's only process, nothing stops it. It must go on by itself, and still end when it is told
+// to.
 func TestSuspendWithoutShell(t *testing.T) {
 	p := start(t, launch{args: []string{"demo"}})
 	p.untilShown("PLAY 1x")

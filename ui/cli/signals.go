@@ -28,8 +28,8 @@ func catchSignals(e *ending) *signals {
 	return s
 }
 
-// watch has the program end on signals with the terminal restored, and stop on
-// the one that asks for that.
+// watch has the program end on signals with the terminal restored, and stop on the one that asks
+// for that.
 func (s *signals) watch(p *tea.Program) {
 	for sig := range s.ch {
 		if sig == stopSignal {
@@ -50,10 +50,9 @@ func (s *signals) watch(p *tea.Program) {
 // stopTime is how long a process that was told to stop may take to do so.
 const stopTime = time.Second / 2
 
-// stop stops the process if Bubble Tea is ready for it: then it has released
-// the terminal, sent SIGTSTP to the process group, which we caught, and waits
-// for SIGCONT. Where no shell could continue the process it is not stopped, and
-// has to continue by itself.
+// stop stops the process if Bubble Tea is ready for it: then it has released the terminal, sent
+// SIGTSTP to the process group, which we caught, and waits for SIGCONT. Where no shell could
+// continue the process it is not stopped, and has to continue by itself.
 func (s *signals) stop() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,9 +94,9 @@ func (s *signals) received() os.Signal {
 	}
 }
 
-// catchEnd catches the signals that end a program without a screen, but for those
-// that whoever started it wants ignored, as nohup does. The next one ends it
-// whatever is going on. stop leaves them to Go again.
+// catchEnd catches the signals that end a program without a screen, but for those that whoever
+// started it wants ignored, as nohup does. The next one ends it whatever is going on. stop leaves
+// them to Go again.
 func (a *app) catchEnd() (caught chan os.Signal, stop func()) {
 	first, caught := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -125,8 +124,19 @@ func (a *app) endedBy(sig os.Signal) {
 	}
 }
 
-// quitQuietly has SIGQUIT end a program without a screen as other signals do:
-// Go would print the stack of every goroutine. stop leaves that to Go again.
+// until waits for what is over, or for the signal that ends the run.
+func (a *app) until(over <-chan error, caught <-chan os.Signal) (signalled bool, err error) {
+	select {
+	case err := <-over:
+		return false, err
+	case sig := <-caught:
+		a.endedBy(sig)
+		return true, nil
+	}
+}
+
+// quitQuietly has SIGQUIT end a program without a screen as other signals do: Go would print the
+// stack of every goroutine. stop leaves that to Go again.
 func quitQuietly() (stop func()) {
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, syscall.SIGQUIT)

@@ -54,8 +54,8 @@ func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
 	return capture.Open(ctx, path, capture.Options{Follow: a.follow, Stdin: a.stdin})
 }
 
-// eachSource has an inspector of its own made for every path, and both handed to do. What fails of one
-// keeps nobody from the others.
+// eachSource has an inspector of its own made for every path, and both handed to do. What fails of
+// one keeps nobody from the others.
 func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := a.reading.prepare()
 	if err != nil {
@@ -92,8 +92,8 @@ func (a *app) somePaths(cmd *cobra.Command, args []string, what string) ([]strin
 	return paths, nil
 }
 
-// piped reports whether something was connected to standard input: a pipe or a
-// file, not a terminal and not nothing.
+// piped reports whether something was connected to standard input: a pipe or a file, not a terminal
+// and not nothing.
 func piped(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice == 0

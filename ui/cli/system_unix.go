@@ -18,16 +18,15 @@ const (
 
 func suspend() { sendSelf(syscall.SIGTSTP) }
 
-// stopSelf stops the process by SIGTTIN, which does what SIGTSTP does: Go cannot
-// uncatch that.
+// stopSelf stops the process by SIGTTIN, which does what SIGTSTP does: Go cannot uncatch that.
 func stopSelf() { sendSelf(syscall.SIGTTIN) }
 
 func continueSelf() { sendSelf(syscall.SIGCONT) }
 
 func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 
-// endWithReader has the program end when nobody reads its output any more, as a
-// write would: but there may never be another. Only a pipe tells.
+// endWithReader has the program end when nobody reads its output any more, as a write would: but
+// there may never be another. Only a pipe tells.
 func (a *app) endWithReader() (stop func()) {
 	var info unix.Stat_t
 	if err := unix.Fstat(int(a.output.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
@@ -52,8 +51,8 @@ func (a *app) endWithReader() (stop func()) {
 	}
 }
 
-// untilGone waits for the other end of a pipe to be closed. It gives up when
-// something comes of wake.
+// untilGone waits for the other end of a pipe to be closed. It gives up when something comes of
+// wake.
 func untilGone(out, wake int32) bool {
 	// That a pipe is broken is told without asking for it.
 	fds := []unix.PollFd{{Fd: out}, {Fd: wake, Events: unix.POLLIN}}
@@ -68,6 +67,5 @@ func untilGone(out, wake int32) bool {
 	}
 }
 
-// endAsBrokenPipe ends the program as the signal does that a write to such a pipe
-// brings.
+// endAsBrokenPipe ends the program as the signal does that a write to such a pipe brings.
 func endAsBrokenPipe() { os.Exit(128 + int(syscall.SIGPIPE)) }

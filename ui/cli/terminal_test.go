@@ -15,9 +15,9 @@ import (
 
 const capturedDemo = "demo/parallel.tsc"
 
-// TestSilentTerminal: a terminal that answers nothing is not asked anything by
-// what needs no screen, and the screen does not wait for it. Bubble Tea would
-// ask for the cursor too, which the terminal here does not allow.
+// TestSilentTerminal: a terminal that answers nothing is not asked anything by what needs no
+// screen, and the screen does not wait for it. Bubble Tea would ask for the cursor too, which the
+// terminal here does not allow.
 func TestSilentTerminal(t *testing.T) {
 	for _, args := range [][]string{
 		{"version"}, {"--version"}, {"--help"}, {"print", capturedDemo}, {"print", "--format", "jsonl", capturedDemo},
@@ -45,8 +45,8 @@ func TestSilentTerminal(t *testing.T) {
 	p.wantRestored()
 }
 
-// frames are what the program shows of the demo, with the list and then with
-// the arguments in focus.
+// frames are what the program shows of the demo, with the list and then with the arguments in
+// focus.
 func frames(t *testing.T, l launch) (list, document string, p *console) {
 	t.Helper()
 	l.args = append([]string{"open", capturedDemo}, l.args...)
@@ -114,8 +114,8 @@ func wantASCII(t *testing.T, out []byte) {
 	}
 }
 
-// TestResizeStorm: a window whose size changes all the time, to any size, ends
-// up with the same picture as one that stood still.
+// TestResizeStorm: a window whose size changes all the time, to any size, ends up with the same
+// picture as one that stood still.
 func TestResizeStorm(t *testing.T) {
 	args := []string{"demo", "--speed", "16"}
 	calm := start(t, launch{args: args})
@@ -162,8 +162,8 @@ const (
 	saysKind  = "\x1b[?62;22c"
 )
 
-// TestBackground: the terminal says what its background is, and the theme is
-// made for it. It may have no time to, on a busy machine: then it tries again.
+// TestBackground: the terminal says what its background is, and the theme is made for it. It may
+// have no time to, on a busy machine: then it tries again.
 func TestBackground(t *testing.T) {
 	light, dark := themes.Default(false).Accent.FG, themes.Default(true).Accent.FG
 	for name, c := range map[string]struct {
@@ -196,8 +196,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestLateAnswer: an answer that comes when the program has begun without it is
-// not taken for keys.
+// TestLateAnswer: an answer that comes when the program has begun without it is not taken for keys.
 func TestLateAnswer(t *testing.T) {
 	p := start(t, launch{args: []string{"open", capturedDemo}, env: []string{"COLORFGBG="}, asks: true})
 	p.untilFrame("enter open ")
@@ -212,8 +211,8 @@ func TestLateAnswer(t *testing.T) {
 	p.wantExit(0)
 }
 
-// TestTypedAhead: keys that were typed before there was a screen count, also
-// when the answers of the terminal come between them.
+// TestTypedAhead: keys that were typed before there was a screen count, also when the answers of
+// the terminal come between them.
 func TestTypedAhead(t *testing.T) {
 	for name, l := range map[string]launch{
 		"not asked": {},

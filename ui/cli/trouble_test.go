@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestNothingRead: what is damaged and what nothing is recognised in fails, with a
-// word about it; what can be read is printed all the same. An answer without calls
-// is fine.
+// TestNothingRead: what is damaged and what nothing is recognised in fails, with a word about it;
+// what can be read is printed all the same. An answer without calls is fine.
 func TestNothingRead(t *testing.T) {
 	text := string(chat(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}`,
 		`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]"))

@@ -16,8 +16,8 @@ import (
 // ends are the signals that end the program.
 var ends = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 
-// TestScreenUnread: a terminal that nobody reads, as one that was stopped with ^S or
-// left behind by a broken connection, does not hold up the end.
+// TestScreenUnread: a terminal that nobody reads, as one that was stopped with ^S or left behind by
+// a broken connection, does not hold up the end.
 func TestScreenUnread(t *testing.T) {
 	growing := file(t, "a.sse", string(turnOf("first")))
 	upstream, _ := provider(t, hanging(anthropicAnswer, make(chan struct{}, 3)))
@@ -99,8 +99,8 @@ func TestProxyUnreadTerminal(t *testing.T) {
 	}
 }
 
-// TestReaderLeavesQuiet: when the reader of what is printed goes away while nothing
-// more comes, the program ends.
+// TestReaderLeavesQuiet: when the reader of what is printed goes away while nothing more comes, the
+// program ends.
 func TestReaderLeavesQuiet(t *testing.T) {
 	growing := file(t, "a.sse", string(turnOf("first")))
 	silent, _ := pipe(t)
@@ -119,8 +119,7 @@ func TestReaderLeavesQuiet(t *testing.T) {
 	}
 }
 
-// TestDiskFull: what cannot be written is an error wherever it is, pages of help
-// included.
+// TestDiskFull: what cannot be written is an error wherever it is, pages of help included.
 func TestDiskFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -162,8 +161,8 @@ func TestOutletPassesOn(t *testing.T) {
 	}
 }
 
-// TestOutletGivesUp: once the program is to end, a write that nobody takes is given
-// up, and so is everything behind it; one that somebody takes is not.
+// TestOutletGivesUp: once the program is to end, a write that nobody takes is given up, and so is
+// everything behind it; one that somebody takes is not.
 func TestOutletGivesUp(t *testing.T) {
 	r, w := pipe(t)
 	e := newEnding()

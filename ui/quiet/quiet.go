@@ -1,10 +1,9 @@
 // Package quiet keeps the terminal from being asked anything before main runs.
 //
-// Bubble Tea v1 queries the background colour in a package init and waits up
-// to five seconds for a terminal that does not answer, even for --version. Its
-// query is skipped when CI is set. This package imports nothing but syscall, so
-// Go initialises it before Bubble Tea's dependencies, and main gives CI back
-// its value first thing.
+// Bubble Tea v1 queries the background colour in a package init and waits up to five seconds for a
+// terminal that does not answer, even for --version. Its query is skipped when CI is set. This
+// package imports nothing but syscall, so Go initialises it before Bubble Tea's dependencies, and
+// main gives CI back its value first thing.
 package quiet
 
 import "syscall"

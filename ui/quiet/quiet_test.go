@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// report names the environment variable that makes the test binary report what
-// CI is before and after Restore, to itself and to a program it starts.
+// report names the environment variable that makes the test binary report what CI is before and
+// after Restore, to itself and to a program it starts.
 const report = "TOOLSCOPE_TEST_REPORT"
 
 func TestMain(m *testing.M) {
@@ -35,8 +35,7 @@ func tell(when string) {
 	fmt.Println(when, value)
 }
 
-// TestRestore: CI is set while packages are initialised, and what it was from
-// then on.
+// TestRestore: CI is set while packages are initialised, and what it was from then on.
 func TestRestore(t *testing.T) {
 	for _, c := range []struct {
 		env  []string
