@@ -40,7 +40,7 @@ var rooms = []struct {
 	{"ui/display", []string{"stream/jsonbytes"}, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "github.com/*"}},
 	{"ui/screen", []string{"stream", "providers/replay", "themes", "ui/display"}, []string{"os", "net", "net/*"}},
-	{"ui/panes", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/layout", "ui/screen"}, noScreen},
+	{"ui/panes", []string{"stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/layout", "ui/screen"}, noScreen},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
 	{"ui", []string{"stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/host", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout", "ui/screen", "ui/panes"}, []string{"os", "net", "net/http"}},
 	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
