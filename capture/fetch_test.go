@@ -221,6 +221,20 @@ func TestFetchLeft(t *testing.T) {
 	}
 }
 
+// A server that speaks something else, or HTTP that cannot be read, is said to speak none.
+func TestFetchNoHTTP(t *testing.T) {
+	for says, want := range map[string]string{
+		"SSH-2.0-OpenSSH_9.6\r\n":             `the answer is no HTTP: malformed HTTP response "SSH-2.0-OpenSSH_9.6"`,
+		"220 mail\r\n":                        `the answer is no HTTP: malformed HTTP status code "mail"`,
+		"HTTP/1.1 200 OK\r\nno colon\r\n\r\n": `the answer is no HTTP: malformed MIME header: missing colon: "no colon"`,
+	} {
+		_, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", talkingServer(t, says), nil), 1, time.Now()), nil)
+		if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+			t.Errorf("%q: %v, want %s", says, err, want)
+		}
+	}
+}
+
 // TestTrouble: the words, and never the URL.
 func TestTrouble(t *testing.T) {
 	in := func(err error) error { return &url.Error{Op: "Get", URL: "http://x/?key=s3cret", Err: err} }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 )
 
 // Trouble says in words why a request got no answer. Unlike the error's own text it never holds the request's URL, in
@@ -36,6 +37,9 @@ func Trouble(err error) string {
 		return "the connection was closed before an answer came"
 	case isTimeout(err):
 		return "no answer in time: " + err.Error()
+	}
+	if _, what, ok := strings.Cut(err.Error(), "malformed "); ok { // for which net/http has no type
+		return "the answer is no HTTP: malformed " + what
 	}
 	return err.Error()
 }

@@ -6,10 +6,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Asks is a hash of all that the user's side says in the exchange's request: the
-// texts and the results of tools. Requests of any protocols that ask for the same
-// thing have the same; it is 0 when nothing is said, or the request cannot be
-// read.
+// Asks is a hash of all that the user says in the exchange's request, in texts and in results of
+// tools. Requests that ask for the same thing share it, whatever their protocols. It is 0 when
+// nothing is said, or the request cannot be read.
 func (x *Exchange) Asks() uint64 {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
@@ -34,8 +33,8 @@ func (x *Exchange) Asks() uint64 {
 	return sum.Sum64()
 }
 
-// MayAsk reports, at once, whether two requests may ask for the same thing: as
-// far as it is known, their conversations begin alike.
+// MayAsk reports, at once, whether two requests may ask for the same thing: as far as it is known,
+// their conversations begin alike.
 func (x *Exchange) MayAsk(other *Exchange) bool {
 	begin, others := x.past.asked.Begin, other.past.asked.Begin
 	return begin == 0 || others == 0 || begin == others

@@ -23,6 +23,19 @@ var argumentDeltas = []struct {
 		},
 		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"ARGS"}}`,
 	},
+	{
+		"bedrock", []string{
+			`messageStart {"role":"assistant"}`,
+			`contentBlockStart {"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"tooluse_1","name":"write_file"}}}`,
+		},
+		`contentBlockDelta {"contentBlockIndex":0,"delta":{"toolUse":{"input":"ARGS"}},"p":"abcdefgh"}`,
+	},
+	{
+		"gemini", []string{
+			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"write_file","willContinue":true}}],"role":"model"}}],"usageMetadata":{"promptTokenCount":100,"trafficType":"ON_DEMAND"},"modelVersion":"gemini-x","responseId":"r1"}`,
+		},
+		`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.content","stringValue":"ARGS","willContinue":true}],"willContinue":true}}],"role":"model"}}],"usageMetadata":{"promptTokenCount":100,"trafficType":"ON_DEMAND"},"modelVersion":"gemini-x","responseId":"r1"}`,
+	},
 }
 
 // argumentPieces are pieces of arguments, as the inside of the string that holds them.

@@ -1,30 +1,20 @@
 package providers
 
 import (
-	"fmt"
-	"strings"
-
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
 // Find is the dialect of that name; the error lists the names there are.
 func Find(name string) (*dialect.Dialect, error) {
-	var names []string
-	for i := range All {
-		if All[i].Name == name {
-			return &All[i], nil
-		}
-		names = append(names, All[i].Name)
-	}
-	return nil, fmt.Errorf("no dialect %q; there are %s", name, strings.Join(names, ", "))
+	return dialect.Named("dialect", name, All, func(d *dialect.Dialect) string { return d.Name })
 }
 
 // Force has every response that comes read as dialect d; nil lets the bytes tell.
 func (in *Inspector) Force(d *dialect.Dialect) { in.forced = d }
 
-// Reread reads an exchange again, as dialect d; nil lets the bytes tell. The
-// timeline is made anew: turns and calls that were taken from it are void.
+// Reread reads an exchange again, as dialect d; nil lets the bytes tell. The timeline is new: turns
+// and calls of the old one must not be used any more.
 func (in *Inspector) Reread(number int, d *dialect.Dialect) {
 	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
 	if fresh.rereads == nil {
@@ -54,8 +44,8 @@ func (in *Inspector) forcedFor(number int) *dialect.Dialect {
 	return in.forced
 }
 
-// arrivals remember the order in which the records came, so that they can be
-// read again from the wires, which keep their bytes.
+// arrivals remember the order in which the records came, so that they can be read again from the
+// wires, which keep their bytes.
 type arrivals struct {
 	list []arrival
 	rest map[int]stream.Record // by place in the list: what is more than bytes, without these

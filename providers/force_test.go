@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestReread: a wrong guess loses no byte, and reading again as what the bytes
-// say gives what it gave at first.
+// TestReread: a wrong guess loses no byte, and reading again as what the bytes say gives what it
+// gave at first.
 func TestReread(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -84,8 +84,8 @@ func (d terse) Frame(stream.Frame) error {
 
 func (d terse) Close() {}
 
-// TestTurnOpenWithoutDetails: what only the exchange knows of a turn is there also
-// when the decoder knows nothing.
+// TestTurnOpenWithoutDetails: what only the exchange knows of a turn is there also when the decoder
+// knows nothing.
 func TestTurnOpenWithoutDetails(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 4, Data: data("{}"), End: true})

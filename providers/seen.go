@@ -8,8 +8,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// A shape is a protocol that is known and not decoded. Its frames are shown as
-// they came, like those of an unknown one, but under its name.
+// A shape is a protocol that is recognised but not decoded. Its frames are shown as they came,
+// under its name.
 type shape struct {
 	name, title string
 	known       func(signs) bool // by one frame
@@ -31,10 +31,10 @@ func startsWith(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
-// shapes are tried in this order when no dialect claims a frame. Where they are
-// from: the event lists of OpenAI's and Anthropic's SDKs, the references of the
-// Realtime and the Live API, `codex exec --json`, the AI SDK's guide to version
-// 4, OpenAI's description of gpt-oss's own format, and JSON-RPC 2.0.
+// shapes are tried in this order when no dialect claims a frame. Where they are from: the event
+// lists of OpenAI's and Anthropic's SDKs, the references of the Realtime and the Live API, `codex
+// exec --json`, the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own format, and
+// JSON-RPC 2.0.
 var shapes = []shape{
 	{"openai-assistants", "OpenAI Assistants events", func(s signs) bool {
 		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")

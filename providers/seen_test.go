@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestSeen: protocols that are known and not decoded are named at once, shown
-// as they came, and said to be so; other streams are not taken for them.
+// TestSeen: protocols that are known and not decoded are named at once, shown as they came, and
+// said to be so; other streams are not taken for them.
 func TestSeen(t *testing.T) {
 	for _, test := range []struct{ name, wire, want string }{
 		{"assistants by event", "event: thread.run.created\ndata: {\"id\":\"run_1\",\"object\":\"thread.run\"}\n\n", "openai-assistants"},

@@ -1,11 +1,6 @@
 package providers
 
-import (
-	"fmt"
-	"strings"
-
-	"toolscope/providers/dialect"
-)
+import "toolscope/providers/dialect"
 
 // Targets are the places that history can be replayed to, those of every dialect.
 func Targets() (all []*dialect.Target) {
@@ -19,14 +14,11 @@ func Targets() (all []*dialect.Target) {
 
 // FindTarget is the target of that name; the error lists the names there are.
 func FindTarget(name string) (*dialect.Target, error) {
-	var names []string
-	for _, t := range Targets() {
-		if t.Name == name {
-			return t, nil
-		}
-		names = append(names, t.Name)
+	t, err := dialect.Named("target", name, Targets(), func(t **dialect.Target) string { return (*t).Name })
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("no target %q; there are %s", name, strings.Join(names, ", "))
+	return *t, nil
 }
 
 // TargetOf is where a dialect's own history goes, nil if it has no requests.

@@ -10,8 +10,7 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// A limit is what a provider documents of ids or names: what the characters may
-// be, and how many.
+// A limit is what a provider documents of ids or names: what the characters may be, and how many.
 type limit struct {
 	pattern     string // of what is taken, as the provider would write it
 	least, most int    // bytes; most 0 for no limit
@@ -19,8 +18,7 @@ type limit struct {
 	refuses     []string
 }
 
-// limits are those of ids and names, by target: the protocol's own words, beside
-// the targets' data.
+// limits are those of ids and names, by target: the protocol's own words, beside the targets' data.
 var limits = map[string]struct{ id, name limit }{
 	"anthropic": {
 		id:   limit{`^[a-zA-Z0-9_-]{1,64}$`, 1, 64, []string{"toolu_01A", "_", "-"}, []string{"", "Bash:12", "a|b", "a.b", "é"}},
@@ -64,8 +62,7 @@ var limits = map[string]struct{ id, name limit }{
 	},
 }
 
-// TestLimits: the rules of every target take what is at a limit, and refuse what
-// is beyond it.
+// TestLimits: the rules of every target take what is at a limit, and refuse what is beyond it.
 func TestLimits(t *testing.T) {
 	for _, to := range Targets() {
 		want, known := limits[to.Name]
@@ -139,8 +136,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestHistoryOfNothing: what is no request of a protocol is an error or has no
-// history, and messages without parts are written.
+// TestHistoryOfNothing: what is no request of a protocol is an error or has no history, and
+// messages without parts are written.
 func TestHistoryOfNothing(t *testing.T) {
 	for _, to := range Targets() {
 		for _, request := range []string{"", "{", "7", "null", `{"messages":`, `{"messages":7,"input":7,"contents":7}`, `{"messages":[7,null,[]]}`, "\xff"} {

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// toolCheck holds the calls of one exchange against the tools its request
-// declares. An exchange that has no request, or none with tools, costs nothing.
+// toolCheck holds the calls of one exchange against the tools its request declares. An exchange
+// that has no request, or none with tools, costs nothing.
 type toolCheck struct {
 	set     *schema.Set
 	asked   int64 // bytes of the request that set is of
@@ -30,9 +30,8 @@ func DeclaresTools(request []byte) bool {
 	return false
 }
 
-// RequestBody is the body of the exchange's request, or the one that stands in
-// for it where none was captured; nil when there is neither, or bytes of it were
-// not seen.
+// RequestBody is the body of the exchange's request, or the one that stands in for it where none
+// was captured; nil when there is neither, or bytes of it were not seen.
 func (x *Exchange) RequestBody() []byte { return x.request() }
 
 func (x *Exchange) request() []byte {
@@ -45,8 +44,8 @@ func (x *Exchange) request() []byte {
 	return x.Request.Bytes(0, x.Request.Size())
 }
 
-// tools are what the request declares, nil if nothing. They are looked for when
-// a call opens: text costs nothing, and by then the request is whole.
+// tools are what the request declares, nil if nothing. They are looked for when a call opens: text
+// costs nothing, and by then the request is whole.
 func (x *Exchange) tools() *schema.Set {
 	if x.gap.asked > 0 {
 		return nil
@@ -62,8 +61,7 @@ func (x *Exchange) tools() *schema.Set {
 	return x.check.set
 }
 
-// Wanted is what the tool of a call wants as arguments, in a few words; "" when
-// that is not known.
+// Wanted is what the tool of a call wants as arguments, in a few words; "" when that is not known.
 func (x *Exchange) Wanted(c *stream.Call) string {
 	if x.check.set == nil || c.Server || c.Freeform() {
 		return ""
@@ -71,12 +69,11 @@ func (x *Exchange) Wanted(c *stream.Call) string {
 	return x.check.set.Outline(c.Name)
 }
 
-// recentSets is how many lists of tools are remembered: an agent sends the same
-// with every request, and its helpers send theirs.
+// recentSets is how many lists of tools are remembered: an agent sends the same with every request,
+// and its helpers send theirs.
 const recentSets = 8
 
-// toolSet is the Set of these tools, if possible one that is known: its schemas
-// are compiled.
+// toolSet is the Set of these tools, if possible one that is known: its schemas are compiled.
 func (in *Inspector) toolSet(tools []dialect.Tool) *schema.Set {
 	for _, s := range in.sets {
 		if s.Is(tools) {
@@ -90,8 +87,7 @@ func (in *Inspector) toolSet(tools []dialect.Tool) *schema.Set {
 	return s
 }
 
-// watch looks at an event of the timeline, which is the last one, and adds what
-// is found by it.
+// watch looks at an event of the timeline, which is the last one, and adds what is found by it.
 func (x *Exchange) watch(e stream.Event) {
 	key := callKey{e.Turn, e.Slot}
 	if e.Turn != stream.NoTurn && x.in.Session().Turn(e.Turn).Unseen() {

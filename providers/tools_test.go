@@ -36,8 +36,8 @@ func warnings(in *Inspector) string {
 	return strings.Join(codes, " ")
 }
 
-// TestRequestFirst: the request may come in pieces, beside other exchanges, and
-// holds for every turn of its own exchange only.
+// TestRequestFirst: the request may come in pieces, beside other exchanges, and holds for every
+// turn of its own exchange only.
 func TestRequestFirst(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(cityRequest[:30])})
@@ -76,8 +76,7 @@ func TestRequestLate(t *testing.T) {
 	}
 }
 
-// TestRequestGiven: a request that was given stands in where none was captured,
-// and only there.
+// TestRequestGiven: a request that was given stands in where none was captured, and only there.
 func TestRequestGiven(t *testing.T) {
 	in := &Inspector{Request: []byte(cityRequest)}
 	in.Write(stream.Record{Exchange: 1, Data: messages(`{"town":1}`)})
@@ -96,8 +95,7 @@ func TestRequestGiven(t *testing.T) {
 	}
 }
 
-// TestFindingsInPlace: a finding stands behind the event that caused it, with
-// its time and frame.
+// TestFindingsInPlace: a finding stands behind the event that caused it, with its time and frame.
 func TestFindingsInPlace(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Request: true, Data: []byte(cityRequest)})
@@ -168,8 +166,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestAllocationsWithTools decides that holding a call against its schema costs
-// no allocation a delta.
+// TestAllocationsWithTools decides that holding a call against its schema costs no allocation a
+// delta.
 func TestAllocationsWithTools(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -203,30 +203,42 @@ func (d *desk) raw(text string) (net.Conn, *bufio.Reader) {
 	return c, bufio.NewReader(c)
 }
 
-// data is what was recorded of a side, and its pieces.
-func data(recs []capture.Record, side capture.Side) (whole []byte, pieces []string) {
+// ask sends a request as it stands, and reads the answer.
+func (d *desk) ask(text string) (resp *http.Response, body string) {
+	d.t.Helper()
+	_, r := d.raw(text)
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	whole, _ := io.ReadAll(resp.Body)
+	return resp, string(whole)
+}
+
+// sendNow sends a part of an answer on its way.
+func sendNow(w http.ResponseWriter, text string) {
+	io.WriteString(w, text)
+	w.(http.Flusher).Flush()
+}
+
+// recorded is what was recorded of a side.
+func recorded(recs []capture.Record, side capture.Side) string {
+	return strings.Join(pieces(recs, side), "")
+}
+
+func pieces(recs []capture.Record, side capture.Side) (list []string) {
 	for _, r := range recs {
 		if r.Side == side && len(r.Data) > 0 {
-			whole = append(whole, r.Data...)
-			pieces = append(pieces, string(r.Data))
+			list = append(list, string(r.Data))
 		}
 	}
-	return whole, pieces
+	return list
 }
 
-func headOf(recs []capture.Record, side capture.Side) *capture.Head {
+// headOf is the record that brought the head of a side.
+func headOf(recs []capture.Record, side capture.Side) capture.Record {
 	for _, r := range recs {
 		if r.Side == side && r.Head != nil {
-			return r.Head
-		}
-	}
-	return nil
-}
-
-// recordOfHead is the record that brought the response's head.
-func recordOfHead(recs []capture.Record) capture.Record {
-	for _, r := range recs {
-		if r.Side == capture.Response && r.Head != nil {
 			return r
 		}
 	}

@@ -61,7 +61,7 @@ func TestEndings(t *testing.T) {
 				t.Errorf("then %q, %v", rest, err)
 			}
 			recs := d.endsWith(1, test.end, test.by, test.why)
-			if whole, _ := data(recs, capture.Response); string(whole) != test.body {
+			if whole := recorded(recs, capture.Response); whole != test.body {
 				t.Errorf("recorded %q", whole)
 			}
 		})
@@ -98,8 +98,7 @@ func TestClientGoesAway(t *testing.T) {
 			up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				io.Copy(io.Discard, r.Body)
 				if when == "in the body" {
-					io.WriteString(w, "data: 1\n\n")
-					w.(http.Flusher).Flush()
+					sendNow(w, "data: 1\n\n")
 				}
 				asked <- true
 				<-r.Context().Done()
@@ -119,7 +118,7 @@ func TestClientGoesAway(t *testing.T) {
 			}()
 			<-asked
 			if when == "in the body" {
-				d.await(1, func(recs []capture.Record) bool { whole, _ := data(recs, capture.Response); return len(whole) > 0 })
+				d.await(1, func(recs []capture.Record) bool { return recorded(recs, capture.Response) != "" })
 			}
 			leave()
 			if err := <-gone; err == nil {
@@ -132,7 +131,7 @@ func TestClientGoesAway(t *testing.T) {
 			}
 			came := map[string]int64{"before the head": 0, "in the body": int64(len("data: 1\n\n"))}[when]
 			recs := d.endsWith(1, capture.EndCut, capture.Client, clientGone(came))
-			if whole, _ := data(recs, capture.Response); (string(whole) == "data: 1\n\n") != (when == "in the body") {
+			if whole := recorded(recs, capture.Response); (whole == "data: 1\n\n") != (when == "in the body") {
 				t.Errorf("recorded %q", whole)
 			}
 		})
@@ -149,20 +148,16 @@ func TestClientBreaksOffItsBody(t *testing.T) {
 		t.Errorf("an answer: %q", rest)
 	}
 	recs := d.endsWith(1, capture.EndCut, capture.Client, clientGone(0))
-	if whole, _ := data(recs, capture.Request); string(whole) != "he" {
+	if whole := recorded(recs, capture.Request); whole != "he" {
 		t.Errorf("recorded %q", whole)
 	}
 
-	_, r = d.raw(head + "llo\r\nzz\r\n")
-	resp, err := http.ReadResponse(r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 400 || !strings.Contains(string(body), "the request's body broke off: invalid byte in chunk length") {
+	resp, body := d.ask(head + "llo\r\nzz\r\n")
+	if resp.StatusCode != 400 || !strings.Contains(body, "the request's body broke off: invalid byte in chunk length") {
 		t.Errorf("%s %q", resp.Status, body)
 	}
 	recs = d.endsWith(2, capture.EndEOF, capture.Client, "")
-	if r := recordOfHead(recs); r.By != capture.Toolscope || r.Head.Status != 400 {
+	if r := headOf(recs, capture.Response); r.By != capture.Toolscope || r.Head.Status != 400 {
 		t.Errorf("%d answered by %q", r.Head.Status, r.By)
 	}
 }
@@ -197,11 +192,7 @@ func TestNoAnswer(t *testing.T) {
 				t.Errorf("%s %q", resp.Status, body)
 			}
 			recs := d.endsWith(1, capture.EndEOF, capture.Network, "")
-			if by := recordOfHead(recs).By; by != capture.Toolscope {
-				t.Errorf("answered by %q", by)
-			}
-			whole, _ := data(recs, capture.Response)
-			if headOf(recs, capture.Response).Status != 502 || !strings.Contains(notes(recs), test.says) || string(whole) != string(body) {
+			if head := headOf(recs, capture.Response); head.By != capture.Toolscope || head.Head.Status != 502 || !strings.Contains(notes(recs), test.says) || recorded(recs, capture.Response) != string(body) {
 				t.Error(describe(recs))
 			}
 		})
@@ -212,8 +203,7 @@ func TestNothingComes(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if begun {
-				io.WriteString(w, "data: 1\n\n")
-				w.(http.Flusher).Flush()
+				sendNow(w, "data: 1\n\n")
 			}
 			<-r.Context().Done()
 		})
@@ -227,7 +217,7 @@ func TestNothingComes(t *testing.T) {
 			}
 			d.endsWith(1, capture.EndCut, capture.Toolscope, words)
 		} else if recs := d.endsWith(1, capture.EndEOF, capture.Toolscope, ""); resp.StatusCode != 504 || !strings.Contains(notes(recs), words) ||
-			recordOfHead(recs).By != capture.Toolscope {
+			headOf(recs, capture.Response).By != capture.Toolscope {
 			t.Error(resp.Status, describe(recs))
 		}
 	}
@@ -262,8 +252,7 @@ func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 
 func TestClosedInTheMiddle(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, "data: 1\n\n")
-		w.(http.Flusher).Flush()
+		sendNow(w, "data: 1\n\n")
 		<-r.Context().Done()
 	})
 	for _, by := range []string{"Close", "Serve's context"} {
@@ -294,7 +283,7 @@ func TestClosedInTheMiddle(t *testing.T) {
 		}
 		resp.Body.Close()
 		last := recs[len(recs)-1]
-		if whole, _ := data(recs, capture.Response); last.End != capture.EndCut || last.Why != errClosed.Error() || last.By != capture.Toolscope || string(whole) != "data: 1\n\n" {
+		if whole := recorded(recs, capture.Response); last.End != capture.EndCut || last.Why != errClosed.Error() || last.By != capture.Toolscope || whole != "data: 1\n\n" {
 			t.Errorf("%s: %s", by, describe(recs))
 		}
 		w := httptest.NewRecorder()

@@ -84,7 +84,7 @@ func TestExpectContinue(t *testing.T) {
 	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != http.StatusExpectationFailed {
 		t.Error(resp, err)
 	}
-	if whole, _ := data(d.ended(2), capture.Request); len(whole) != 0 {
+	if whole := recorded(d.ended(2), capture.Request); len(whole) != 0 {
 		t.Errorf("%q was sent", whole)
 	}
 }
@@ -118,7 +118,7 @@ func TestHTTP2(t *testing.T) {
 		if err != nil || string(body) != "HTTP/2.0 hi" || resp.Trailer.Get("X-Late") != "1" {
 			t.Errorf("%s %q, %v", resp.Status, body, err)
 		}
-		if whole, _ := data(d.endsWith(n+1, capture.EndEOF, capture.Provider, ""), capture.Response); string(whole) != "HTTP/2.0 hi" {
+		if whole := recorded(d.endsWith(n+1, capture.EndEOF, capture.Provider, ""), capture.Response); whole != "HTTP/2.0 hi" {
 			t.Errorf("recorded %q", whole)
 		}
 	}
@@ -130,8 +130,7 @@ func TestHTTP2(t *testing.T) {
 func TestHTTP2BreaksOff(t *testing.T) {
 	left := make(chan bool)
 	d := serveHTTP2(t, func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, "data: 1\n\n")
-		w.(http.Flusher).Flush()
+		sendNow(w, "data: 1\n\n")
 		if r.URL.Path == "/reset" {
 			panic(http.ErrAbortHandler)
 		}
@@ -155,12 +154,8 @@ func TestOtherUpgradesAreNotPassedOn(t *testing.T) {
 		fmt.Fprint(w, r.Header["Upgrade"], r.Header["Connection"])
 	})
 	d := stand(t, up, nil)
-	_, r := d.raw("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n\r\n")
-	resp, err := http.ReadResponse(r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 200 || string(body) != "[] []" {
+	resp, body := d.ask("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\n\r\n")
+	if resp.StatusCode != 200 || body != "[] []" {
 		t.Errorf("%s %q", resp.Status, body)
 	}
 }
@@ -190,10 +185,10 @@ func TestUploadIsReadAgain(t *testing.T) {
 	}
 	u.handOver()
 	recs := d.await(1, func(recs []capture.Record) bool {
-		whole, _ := data(recs, capture.Request)
+		whole := recorded(recs, capture.Request)
 		return len(whole) >= len(text)
 	})
-	if whole, _ := data(recs, capture.Request); string(whole) != text {
+	if whole := recorded(recs, capture.Request); whole != text {
 		t.Errorf("recorded %d bytes of %d", len(whole), len(text))
 	}
 }

@@ -21,8 +21,7 @@ func TestManyStreams(t *testing.T) {
 	event := func(path string, i int) string { return fmt.Sprintf("data: %s %d\n\n", path, i) }
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for i := range events {
-			io.WriteString(w, event(r.URL.Path, i))
-			w.(http.Flusher).Flush()
+			sendNow(w, event(r.URL.Path, i))
 			if i == 0 {
 				all.Done()
 				all.Wait()
@@ -50,8 +49,8 @@ func TestManyStreams(t *testing.T) {
 	clients.Wait()
 	for n := range streams {
 		recs := d.endsWith(n+1, capture.EndEOF, capture.Provider, "")
-		path := strings.TrimPrefix(headOf(recs, capture.Request).URL, up)
-		if whole, _ := data(recs, capture.Response); string(whole) != wanted(path, events, event) {
+		path := strings.TrimPrefix(headOf(recs, capture.Request).Head.URL, up)
+		if whole := recorded(recs, capture.Response); whole != wanted(path, events, event) {
 			t.Errorf("exchange %d: %d bytes recorded", n+1, len(whole))
 		}
 	}
@@ -86,7 +85,7 @@ func TestSlowReader(t *testing.T) {
 	if got, err := io.ReadAll(slow.Body); !bytes.Equal(got, body) || err != nil {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if whole, _ := data(d.endsWith(1, capture.EndEOF, capture.Provider, ""), capture.Response); !bytes.Equal(whole, body) {
+	if whole := recorded(d.endsWith(1, capture.EndEOF, capture.Provider, ""), capture.Response); whole != string(body) {
 		t.Errorf("%d bytes recorded", len(whole))
 	}
 }

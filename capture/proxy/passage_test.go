@@ -70,8 +70,7 @@ func passes(t *testing.T, body [3]string, sized bool, random *rand.Rand) {
 		}
 		for rest := body[0]; rest != ""; {
 			n := 1 + random.IntN(min(len(rest), 1+random.IntN(3000)))
-			io.WriteString(w, rest[:n])
-			w.(http.Flusher).Flush()
+			sendNow(w, rest[:n])
 			rest = rest[n:]
 		}
 	})
@@ -94,11 +93,11 @@ func passes(t *testing.T, body [3]string, sized bool, random *rand.Rand) {
 	}
 	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	for _, side := range []capture.Side{capture.Request, capture.Response} {
-		if whole, _ := data(recs, side); string(whole) != body[0] {
+		if whole := recorded(recs, side); whole != body[0] {
 			t.Errorf("recorded of the side %q: %d bytes", side, len(whole))
 		}
 	}
-	request, response := headOf(recs, capture.Request), headOf(recs, capture.Response)
+	request, response := headOf(recs, capture.Request).Head, headOf(recs, capture.Response).Head
 	if request.Method != "POST" || request.URL != up+"/v1/x?y=%20" || request.Header.Get("Content-Type") != body[1] || request.Start.IsZero() {
 		t.Errorf("request %+v", request)
 	}
@@ -146,7 +145,7 @@ func TestPiecesPassAtOnce(t *testing.T) {
 	}
 	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
 	for _, side := range []capture.Side{capture.Request, capture.Response} {
-		if _, pieces := data(recs, side); len(pieces) != 50 {
+		if pieces := pieces(recs, side); len(pieces) != 50 {
 			t.Errorf("side %q: %d pieces recorded", side, len(pieces))
 		}
 	}
@@ -173,18 +172,13 @@ func TestHeadsPassAsTheyAre(t *testing.T) {
 			io.WriteString(c, response)
 		})
 		d := stand(t, up, nil)
-		_, r := d.raw(strings.Replace(request, "HOST", d.addr, 1))
-		resp, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(resp.Body)
+		resp, body := d.ask(strings.Replace(request, "HOST", d.addr, 1))
 		want, _ := http.ReadResponse(bufio.NewReader(strings.NewReader(response)), nil)
 		wantBody, _ := io.ReadAll(want.Body)
 		for _, hop := range []string{"Connection", "X-Hop"} {
 			want.Header.Del(hop)
 		}
-		if resp.StatusCode != want.StatusCode || !reflect.DeepEqual(resp.Header, want.Header) || !bytes.Equal(body, wantBody) {
+		if resp.StatusCode != want.StatusCode || !reflect.DeepEqual(resp.Header, want.Header) || body != string(wantBody) {
 			t.Errorf("%q: got %d %v %q", response, resp.StatusCode, resp.Header, body)
 		}
 		sent, _ := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))
@@ -208,7 +202,7 @@ func TestHeadHasNoBody(t *testing.T) {
 	if err != nil || resp.ContentLength != 1000 {
 		t.Errorf("%+v, %v", resp, err)
 	}
-	if whole, _ := data(d.endsWith(1, capture.EndEOF, capture.Provider, ""), capture.Response); len(whole) != 0 {
+	if whole := recorded(d.endsWith(1, capture.EndEOF, capture.Provider, ""), capture.Response); len(whole) != 0 {
 		t.Errorf("%q", whole)
 	}
 }

@@ -38,12 +38,12 @@ func TestRecordedWhenPassedOn(t *testing.T) {
 		if n, err := x.received.Read(make([]byte, 10)); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
-		if whole, _ := data(*recs, capture.Response); string(whole) != before {
+		if whole := recorded(*recs, capture.Response); whole != before {
 			t.Errorf("recorded %q, but %q was passed on", whole, before)
 		}
 	}
 	x.finish()
-	if whole, _ := data(*recs, capture.Response); string(whole) != "abc" {
+	if whole := recorded(*recs, capture.Response); whole != "abc" {
 		t.Errorf("recorded %q at the end", whole)
 	}
 }

@@ -143,7 +143,7 @@ func TestWebSocketEcho(t *testing.T) {
 	}
 	want := []string{`{"type":"response.create"}`, "in three pieces", "\x00\xff", long, strings.Repeat("x", 126)}
 	for _, side := range []capture.Side{capture.Request, capture.Response} {
-		if _, got := data(recs, side); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+		if got := pieces(recs, side); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
 			t.Errorf("side %q: %.300q", side, got)
 		}
 	}
@@ -153,7 +153,7 @@ func TestWebSocketEcho(t *testing.T) {
 	if n := notes(recs); !strings.Contains(n, "permessage-deflate") || strings.Contains(n, "\n") {
 		t.Errorf("notes: %s", n)
 	}
-	if head := headOf(recs, capture.Response); head.Status != 101 {
+	if head := headOf(recs, capture.Response).Head; head.Status != 101 {
 		t.Errorf("%+v", head)
 	}
 }
@@ -206,7 +206,7 @@ func TestWebSocketEndings(t *testing.T) {
 			io.Copy(io.Discard, s.r)
 			s.conn.Close()
 			recs := d.endsWith(1, test.end, test.by, test.why)
-			if whole, _ := data(recs, capture.Response); string(whole) != test.left {
+			if whole := recorded(recs, capture.Response); whole != test.left {
 				t.Errorf("recorded %q", whole)
 			}
 			lost := int64(0)
@@ -253,12 +253,8 @@ func TestWebSocketClosesByHalves(t *testing.T) {
 func TestWebSocketRefused(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no socket here", http.StatusUnauthorized) })
 	d := stand(t, up, nil)
-	_, r := d.raw("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-	resp, err := http.ReadResponse(r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != 401 || string(body) != "no socket here\n" {
+	resp, body := d.ask("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	if resp.StatusCode != 401 || body != "no socket here\n" {
 		t.Errorf("%s %q", resp.Status, body)
 	}
 	d.endsWith(1, capture.EndEOF, capture.Provider, "")

@@ -10,17 +10,6 @@ import (
 	"toolscope/capture"
 )
 
-// take and flushed are what comes out, as records.
-func take(r *Redactor, rec capture.Record) []capture.Record { return unwrapped(r.Take(rec)) }
-func flushed(r *Redactor) []capture.Record                  { return unwrapped(r.Flush()) }
-
-func unwrapped(list []Clean) (recs []capture.Record) {
-	for _, c := range list {
-		recs = append(recs, c.Record())
-	}
-	return recs
-}
-
 // Whoever wants secrets gets every record as it came, and every text.
 func TestKeepAll(t *testing.T) {
 	r := KeepAll()

@@ -21,12 +21,12 @@ func TestCutsOfDeltas(t *testing.T) {
 	for _, text := range cutTexts {
 		text = sample(text)
 		for _, asked := range []string{text, `{"x":` + quoted(text) + `}`} {
-			want := rejoined(t, through(redactor(), deltas("input_json_delta", "partial_json", []string{asked}), 1<<20))
+			want := argsSaid(t, redactor(), 1<<20, asked)
 			if whole := redactor().Text(asked); whole != want && asked == text {
 				t.Errorf("in a delta %q, as it is %q", want, whole)
 			}
 			try := func(pieces ...string) {
-				if got := rejoined(t, through(redactor(), deltas("input_json_delta", "partial_json", pieces), 1<<20)); got != want {
+				if got := argsSaid(t, redactor(), 1<<20, pieces...); got != want {
 					t.Fatalf("%q\nbecame %q,\nwant   %q", pieces, got, want)
 				}
 			}
@@ -110,8 +110,8 @@ func FuzzCutsOfDeltas(f *testing.F) {
 		text = strings.ToValidUTF8(text, "") + sample(rules[int(which)%len(rules)].hit)
 		i, j := atRune(text, int(a)), atRune(text, int(b))
 		i, j = min(i, j), max(i, j)
-		want := rejoined(t, through(redactor(), deltas("text_delta", "text", []string{text}), 1<<20))
-		got := rejoined(t, through(redactor(), deltas("text_delta", "text", []string{text[:i], text[i:j], text[j:]}), int(which)+1))
+		want := textSaid(t, redactor(), 1<<20, text)
+		got := textSaid(t, redactor(), int(which)+1, text[:i], text[i:j], text[j:])
 		if got != want {
 			t.Fatalf("%q %q %q became\n%q, want\n%q", text[:i], text[i:j], text[j:], got, want)
 		}

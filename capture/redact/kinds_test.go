@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"regexp"
@@ -9,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"toolscope/capture"
 )
 
 var blank = regexp.MustCompile(`\{([xud]?)(\d+)\}`)
@@ -78,33 +75,12 @@ func allRules() []rule {
 	return append(list, written...)
 }
 
-// deltas is a stream whose argument deltas, or text deltas, are these pieces.
-func deltas(kind, field string, pieces []string) string {
-	var sse strings.Builder
-	for _, piece := range pieces {
-		fmt.Fprintf(&sse, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":%q,%q:%s}}\n\n", kind, field, quoted(piece))
-	}
-	return sse.String() + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
-}
-
 // cutAt is a text in two pieces, or one.
 func cutAt(text string, at int) []string {
 	if at <= 0 || at >= len(text) {
 		return []string{text}
 	}
 	return []string{text[:at], text[at:]}
-}
-
-var pieceOf = regexp.MustCompile(`"(?:partial_json|text)":("(?:[^"\\]|\\.)*")\}\}`)
-
-// rejoined is the text that the deltas of a stream say.
-func rejoined(t *testing.T, sse string) string {
-	t.Helper()
-	var all strings.Builder
-	for _, m := range pieceOf.FindAllStringSubmatch(sse, -1) {
-		all.WriteString(unquoted(t, m[1]))
-	}
-	return all.String()
 }
 
 // kindsIn redacts a text in all the places where it can stand, and shows what becomes of it there.
@@ -118,20 +94,11 @@ func kindsIn(t *testing.T, text string, cut int) map[string]string {
 	return map[string]string{
 		"text":            r().Text(text),
 		"tool result":     body(r(), ask),
-		"text deltas":     rejoined(t, through(r(), deltas("text_delta", "text", cutAt(text, cut)), 7)),
-		"arguments":       rejoined(t, through(r(), deltas("input_json_delta", "partial_json", cutAt(args, from+cut)), 1<<20)),
-		"deep arguments":  rejoined(t, through(r(), deltas("input_json_delta", "partial_json", cutAt(deep, from+cut)), 11)),
+		"text deltas":     textSaid(t, r(), 7, cutAt(text, cut)...),
+		"arguments":       argsSaid(t, r(), 1<<20, cutAt(args, from+cut)...),
+		"deep arguments":  argsSaid(t, r(), 11, cutAt(deep, from+cut)...),
 		"object argument": through(r(), `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"x":`+quoted(text)+`}}}]}}]}`, 1<<20),
 	}
-}
-
-// body is a request body without its secrets.
-func body(r *Redactor, s string) string {
-	var out strings.Builder
-	for _, rec := range append(take(r, capture.Record{Exchange: 1, Side: capture.Request, Data: []byte(s)}), flushed(r)...) {
-		out.Write(rec.Data)
-	}
-	return out.String()
 }
 
 // Every kind of secret is found in every place, also when it is cut in the middle, and what looks nearly like one stays.

@@ -163,8 +163,6 @@ func TestSpellingsOfKnownValues(t *testing.T) {
 	}
 }
 
-func inner(s string) string { return strings.TrimSuffix(strings.TrimPrefix(quoted(s), `"`), `"`) }
-
 func isASCII(s string) bool { return !strings.ContainsFunc(s, func(c rune) bool { return c > 0x7f }) }
 
 // A known value is found in base64, whatever stands before it, in both alphabets.

@@ -35,18 +35,18 @@ func TestCutsOfRandom(t *testing.T) {
 	for seed := range uint64(700) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		text := madeOf(r)
-		want := rejoined(t, through(knowing(), deltas("text_delta", "text", []string{text}), 1<<20))
+		want := textSaid(t, knowing(), 1<<20, text)
 		var pieces []string
 		for from := 0; from < len(text); {
 			to := atRune(text, min(len(text), from+1+r.IntN(1+r.IntN(30))))
 			pieces = append(pieces, text[from:max(to, from+1)])
 			from = max(to, from+1)
 		}
-		got := rejoined(t, through(knowing(), deltas("text_delta", "text", pieces), 1+r.IntN(100)))
+		got := textSaid(t, knowing(), 1+r.IntN(100), pieces...)
 		if got != want {
 			t.Fatalf("seed %d: %q\nbecame %q\nwant   %q", seed, pieces, got, want)
 		}
-		if again := rejoined(t, through(knowing(), deltas("text_delta", "text", []string{want}), 1<<20)); again != want {
+		if again := textSaid(t, knowing(), 1<<20, want); again != want {
 			t.Fatalf("seed %d: %q\nbecame %q", seed, want, again)
 		}
 	}

@@ -62,8 +62,8 @@ func readPart(v value) dialect.Part {
 	return p
 }
 
-// setArgs takes the arguments of a call: as the object that positional ones mean,
-// or as they stand if they mean none.
+// setArgs takes the arguments of a call: as the object that positional ones mean, or as they stand
+// if they mean none.
 func setArgs(p *dialect.Part, args value) {
 	p.Form = dialect.PositionalForm
 	switch {

@@ -2,21 +2,20 @@ package aistudio
 
 import "toolscope/providers/dialect"
 
-// target is where the history of AI Studio's page goes. The models behind it are
-// Gemini's and so are the messages, so what those demand is assumed here: names
-// as in FunctionDeclaration of Google's API reference, numbers that are doubles,
-// a Struct that nests no deeper than protobuf's parsers go, signatures and the
-// value that stands for one. What its service answers to what it refuses is not
-// known.
+// target is where the history of AI Studio's page goes. The models behind it are Gemini's and so
+// are the messages, so what those demand is assumed here: names as in FunctionDeclaration of
+// Google's API reference, numbers that are doubles, a Struct that nests no deeper than protobuf's
+// parsers go, signatures and the value that stands for one. What its service answers to what it
+// refuses is not known.
 var target = dialect.Target{
 	Name: "aistudio", Title: "Google AI Studio", Dialect: "aistudio",
 	Form:    dialect.PositionalForm,
 	Names:   dialect.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Most: 128},
 	Doubles: true,
 	Maps:    true,
-	// Messages in messages: 3 are the content, the part and the call, an object
-	// is a Struct of entries of Values, a list a ListValue of Values (struct.proto);
-	// 100 is what protobuf's parsers take by default.
+	// Messages in messages: 3 are the content, the part and the call, an object is a Struct of
+	// entries of Values, a list a ListValue of Values (struct.proto); 100 is what protobuf's
+	// parsers take by default.
 	Depth:     dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2},
 	Reasoning: dialect.PlainReasoning,
 	Signed:    true,
@@ -56,8 +55,8 @@ func encodePart(p *dialect.Part) []byte {
 	return fields.raw()
 }
 
-// argsOf are the arguments of a call, nil if it has none; what is no object goes
-// as the string it is.
+// argsOf are the arguments of a call, nil if it has none; what is no object goes as the string it
+// is.
 func argsOf(p *dialect.Part) dialect.Raw {
 	if len(p.Args) == 0 {
 		return nil

@@ -38,8 +38,7 @@ user
   result name=now failed "no clock"
 `
 
-// TestHistory: a history is read, written as it was, and written anew so that
-// it reads the same.
+// TestHistory: a history is read, written as it was, and written anew so that it reads the same.
 func TestHistory(t *testing.T) {
 	messages, err := decode([]byte(history))
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
@@ -97,8 +96,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut: of a request that breaks off what is whole is read, wherever it
-// does.
+// TestDecodeCut: of a request that breaks off what is whole is read, wherever it does.
 func TestDecodeCut(t *testing.T) {
 	for at := range len(history) {
 		messages, err := decode([]byte(history)[:at])

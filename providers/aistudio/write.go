@@ -5,8 +5,8 @@ import (
 	"toolscope/stream"
 )
 
-// structWriter writes a JSON text as the STRUCT that protobuf makes of it: the
-// way back of what args.go reads.
+// structWriter writes a JSON text as the STRUCT that protobuf makes of it: the way back of what
+// args.go reads.
 type structWriter struct {
 	dst  []byte
 	open []level
@@ -18,9 +18,9 @@ type level struct {
 	elems int
 }
 
-// appendStruct appends the STRUCT of an object; ok is false, and nothing is
-// appended, if args are none. Keys, strings and numbers keep their spelling, and
-// members their order. What is empty has no field, so that its message is [].
+// appendStruct appends the STRUCT of an object; ok is false, and nothing is appended, if args are
+// none. Keys, strings and numbers keep their spelling, and members their order. What is empty has
+// no field, so that its message is [].
 func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 	var l stream.Lexer
 	l.Write(args)
@@ -105,8 +105,8 @@ func (w *structWriter) end() {
 	}
 }
 
-// positional is a message to be written: its fields, of which those behind the
-// last that is set are left out.
+// positional is a message to be written: its fields, of which those behind the last that is set are
+// left out.
 type positional []dialect.Raw
 
 func (p positional) appendTo(dst []byte) []byte {
@@ -136,8 +136,8 @@ func quoted(s string) dialect.Raw {
 	return dialect.AppendString(nil, []byte(s))
 }
 
-// whole is the exact text of an array that is JSON, and of one that leaves nulls
-// out the text with them.
+// whole is the exact text of an array that is JSON, and of one that leaves nulls out the text with
+// them.
 func whole(v value) dialect.Raw {
 	if s := v.raw().Scan(); s.Value() != nil && s.End() == nil {
 		return v.raw()

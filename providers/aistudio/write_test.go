@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// randomText is the text of a random JSON value, without spaces: every kind,
-// empty ones, lists of one in lists of one, and odd spellings.
+// randomText is the text of a random JSON value, without spaces: every kind, empty ones, lists of
+// one in lists of one, and odd spellings.
 func randomText(r *rand.Rand, depth int) string {
 	pick := func(texts ...string) string { return texts[r.IntN(len(texts))] }
 	kind := r.IntN(6)
@@ -48,8 +48,8 @@ func randomString(r *rand.Rand) string {
 	return texts[r.IntN(len(texts))]
 }
 
-// checkIdentity: the STRUCT of an object is read as that object, to the byte,
-// and without a remark on how it is written.
+// checkIdentity: the STRUCT of an object is read as that object, to the byte, and without a remark
+// on how it is written.
 func checkIdentity(t *testing.T, object string) {
 	t.Helper()
 	wire, ok := appendStruct(nil, []byte(object))

@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// maxOutput is how many tokens a model can answer with at most, by how its name
-// begins; of two, the longer counts. From models.dev, as of 2026-07-02.
+// maxOutput is how many tokens a model can answer with at most, by how its name begins; of two, the
+// longer counts. From models.dev, as of 2026-07-02.
 var maxOutput = []struct {
 	model string
 	most  int
@@ -23,9 +23,9 @@ const (
 	defaultTokens = 32000 // more is asked for by those who want it
 )
 
-// maxTokens is the limit of a request that names none: the protocol wants one.
-// It is a third of what the model can, so that thinking and a long conversation
-// have room, as badlogic/pi-mono has it.
+// maxTokens is the limit of a request that names none, because the protocol wants one. It is a
+// third of what the model can do, as in badlogic/pi-mono, so that thinking and a long conversation
+// have room.
 func maxTokens(model string) int {
 	model = strings.ToLower(model[strings.LastIndexAny(model, "/.")+1:])
 	for _, m := range maxOutput {
@@ -40,8 +40,8 @@ func maxTokens(model string) int {
 	return modestTokens
 }
 
-// ask writes a request of the Messages API. A prompt is kept in the cache only
-// where more requests of the conversation are to come: writing it costs.
+// ask writes a request of the Messages API. A prompt is kept in the cache only where more requests
+// of the conversation are to come: writing it costs.
 func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	limit := r.MaxTokens
 	if limit <= 0 {
@@ -65,8 +65,7 @@ func writeTool(w *dialect.Writer, t *dialect.Tool) {
 	w.Open('{').Describe(t).Key("input_schema").Raw(object(t.Arguments())).Close('}')
 }
 
-// object is a schema that says that it is one of an object, as this protocol
-// wants it.
+// object is a schema that says that it is one of an object, as this protocol wants it.
 func object(schema dialect.Raw) dialect.Raw {
 	if schema.Get("type").Given() {
 		return schema

@@ -39,9 +39,8 @@ func readBlocks(content dialect.Raw) (parts []dialect.Part) {
 	if content.IsString() && !content.Empty() {
 		return []dialect.Part{{Kind: dialect.TextPart, Text: content.Unquoted()}}
 	}
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		parts = append(parts, readBlock(s.Value()))
+	for v := range content.Elements() {
+		parts = append(parts, readBlock(v))
 	}
 	return parts
 }
@@ -83,8 +82,8 @@ func readCall(kind string, v dialect.Raw) dialect.Part {
 	return p
 }
 
-// readResult reads the result of a tool, of one that the provider ran too. How
-// that says that it failed is an error in place of what it found.
+// readResult reads the result of a tool, of one that the provider ran too. How that says that it
+// failed is an error in place of what it found.
 func readResult(kind string, v dialect.Raw) dialect.Part {
 	content := v.Get("content")
 	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}

@@ -2,10 +2,10 @@ package anthropic
 
 import "toolscope/providers/dialect"
 
-// target is where Anthropic's history goes. Rules and refusals are those of
-// the Messages API as its documentation, its SDKs' issue trackers and its own
-// error messages state them (anthropics/claude-code#6696 and #1237,
-// anthropics/anthropic-sdk-typescript#648); 64 is what clients cut ids to.
+// target is where Anthropic's history goes. Rules and refusals are those of the Messages API as its
+// documentation, its SDKs' issue trackers and its own error messages state them
+// (anthropics/claude-code#6696 and #1237, anthropics/anthropic-sdk-typescript#648); 64 is what
+// clients cut ids to.
 var target = dialect.Target{
 	Name: "anthropic", Title: "Anthropic Messages", Dialect: "anthropic",
 	Form:      dialect.ObjectForm,
@@ -28,9 +28,9 @@ var target = dialect.Target{
 	Decode:  decode,
 }
 
-// encode writes messages. A system message that comes first stands beside them,
-// unless it was read from among them; a later one is among them, as newer models
-// take it ("Mid-conversation system messages" at platform.claude.com/docs).
+// encode writes messages. A system message that comes first stands beside them, unless it was read
+// from among them; a later one is among them, as newer models take it ("Mid-conversation system
+// messages" at platform.claude.com/docs).
 func encode(messages []dialect.Message) (out [][]byte) {
 	leading := true
 	for i := range messages {

@@ -100,8 +100,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestSystem: the prompt of a history from elsewhere stands beside the messages,
-// what the system says later among them.
+// TestSystem: the prompt of a history from elsewhere stands beside the messages, what the system
+// says later among them.
 func TestSystem(t *testing.T) {
 	text := func(role dialect.Role, text string) dialect.Message {
 		return dialect.Message{Role: role, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte(text)}}}

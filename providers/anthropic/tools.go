@@ -6,19 +6,17 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// providerTools are beginnings of the types of tools that the provider runs:
-// their calls are server_tool_use blocks.
+// providerTools are beginnings of the types of tools that the provider runs: their calls are
+// server_tool_use blocks.
 var providerTools = []string{"web_search_", "web_fetch_", "code_execution_", "tool_search_tool_", "advisor_"}
 
-// clientTools are those of tools that Anthropic defines and the client runs:
-// they have a name, and a schema that the request does not show.
+// clientTools are those of tools that Anthropic defines and the client runs: they have a name, and
+// a schema that the request does not show.
 var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
 
 // tools are what a request declares.
 func tools(request []byte) (all []dialect.Tool) {
-	list := dialect.Raw(request).Get("tools").Scan()
-	for ok := list.Array(); ok; ok = list.Element() {
-		t := list.Value()
+	for t := range dialect.Raw(request).Get("tools").Elements() {
 		kind, tool := t.Get("type"), dialect.FunctionTool(t, "input_schema")
 		switch tool.Kind = kind.Text(); {
 		case !kind.Given(), kind.Is("custom"), tool.Schema != nil:

@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// ask writes a request of ConverseStream. The model stands in its path, where
-// ARNs have slashes and colons of their own.
+// ask writes a request of ConverseStream. The model stands in its path, where ARNs have slashes and
+// colons of their own.
 func ask(r dialect.Request, _ dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').WriteList("messages", r.Encoded)

@@ -14,6 +14,7 @@ package bedrock
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -26,7 +27,7 @@ func Dialect() dialect.Dialect {
 		Name:  "bedrock",
 		Title: "Bedrock Converse",
 		Sniff: sniff,
-		New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
+		New:   newDecoder,
 		Tools: tools,
 		Model: model,
 
@@ -38,18 +39,18 @@ func Dialect() dialect.Dialect {
 const serverToolUse = "server_tool_use"
 
 // eventNames are the events of the stream.
-var eventNames = map[string]bool{
-	"messageStart": true, "contentBlockStart": true, "contentBlockDelta": true,
-	"contentBlockStop": true, "messageStop": true, "metadata": true,
+var eventNames = []string{
+	"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	var ev wireEvent
-	bad := ev.parse(e.Data, e.Event) != nil
-	name := string(ev.name)
+	var ev event
+	ev.bind()
+	bad := ev.shape.Read(e.Data) != nil
+	name := ev.name(e.Event)
 	_, operation := pathParts(e.Path)
 	switch {
-	case !bad && eventNames[name] && (name != "metadata" || ev.usage.Get("inputTokens").Count().Told):
+	case !bad && slices.Contains(eventNames, name) && (name != "metadata" || ev.usage.Get("inputTokens").Count().Told):
 		return dialect.Score{Points: dialect.Sure, Why: "event " + name}
 	case !bad && ev.output.Get("message").Kind() == '{' && ev.stopReason.IsString():
 		return dialect.Score{Points: dialect.Sure, Why: "a body with output.message and stopReason"}

@@ -5,211 +5,206 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages Number is that of the last one.
+// decoder reads one exchange. Between messages turn is the last one.
 type decoder struct {
-	dialect.OneTurn
-	stopped bool           // messageStop has come
-	counted bool           // metadata has come
-	blocks  map[int64]bool // the open content blocks that are calls
-	calls   int            // client-side calls of the turn
-	objects bool           // input that is no string was reported
-	event   wireEvent
-	text    stream.Arena
-	buf     []byte
-
-	thinking bool  // what came last is reasoning that is not signed yet
-	thought  int64 // the block it is in
+	*dialect.Out
+	ev      event
+	turn    *dialect.Turn
+	stopped bool // messageStop has come
+	counted bool // metadata has come
 }
 
-func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	ev := &d.event
-	if err := ev.parse(f.Data, f.Event); err != nil {
+func newDecoder(o *dialect.Out) dialect.Decoder {
+	d := &decoder{Out: o}
+	d.ev.bind()
+	return d
+}
+
+// Frame reads one event, a whole body or an error.
+func (d *decoder) Frame(f stream.Frame) error {
+	if err := d.ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	switch string(ev.name) {
-	case "contentBlockDelta":
-		d.blockDelta(ev, emit)
-	case "contentBlockStart":
-		d.blockStart(ev, emit)
-	case "contentBlockStop":
-		d.blockStop(ev, emit)
+	switch name := d.ev.name(f.Event); name {
 	case "messageStart":
-		d.messageStart(emit)
+		d.messageStart()
+	case "contentBlockStart":
+		d.blockStart(d.during("contentBlockStart"), d.ev.index.Slot())
+	case "contentBlockDelta":
+		d.blockDelta(d.during("contentBlockDelta"), d.ev.index.Slot())
+	case "contentBlockStop": // text blocks often have no start, so a stop alone is no deviation
+		if c := d.during("contentBlockStop").CallIn(d.ev.index.Slot()); c != nil && !c.Sealed {
+			c.Seal()
+		}
 	case "messageStop":
-		d.messageStop(ev, emit)
+		d.messageStop()
 	case "metadata":
-		d.metadata(ev, emit)
+		d.metadata()
 	case "":
-		d.nameless(ev, emit)
+		d.nameless(f.Data)
 	default:
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(ev.name)})
+		d.Unknown(name)
 	}
 	return nil
 }
 
 // nameless takes what is no event: a whole body, or an error instead of one.
-func (d *decoder) nameless(ev *wireEvent, emit func(stream.Event)) {
+func (d *decoder) nameless(data dialect.Raw) {
 	switch {
-	case ev.output.Kind() == '{':
-		d.body(ev, emit)
-	case ev.message.IsString():
-		if !d.Open {
-			d.begin(emit)
+	case d.ev.output.Kind() == '{':
+		d.body()
+	case d.ev.message.IsString():
+		if !d.turn.IsOpen() {
+			d.begin()
 		}
-		emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: ev.message.Text(),
-			More: &stream.Detail{ID: ev.errType.Text()}})
-	default:
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(ev.first)})
+		d.turn.Fail(d.ev.errType.Text(), d.ev.message.Text())
+	default: // it goes by its first member
+		s := data.Scan()
+		s.Object()
+		d.Unknown(string(s.Key()))
 	}
 }
 
-func (d *decoder) messageStart(emit func(stream.Event)) {
+// Close says that the bytes have ended: without messageStop that is a cut.
+func (d *decoder) Close() {
+	if d.stopped {
+		d.end()
+	}
+	d.cut()
+}
+
+func (d *decoder) cut() { d.turn.Cut("the stream ended without messageStop") }
+
+// end ends the turn after messageStop.
+func (d *decoder) end() {
+	if d.turn.IsOpen() && !d.counted {
+		d.turn.Find(stream.NoTerminator.As(stream.Info), "messageStop came, but no metadata after it: usage is missing")
+	}
+	d.turn.End()
+}
+
+func (d *decoder) messageStart() {
 	switch {
-	case d.Open && d.stopped:
-		d.close(stream.CloseEnd, emit)
-	case d.Open:
-		d.Diagnose(emit, dialect.MessageRestarted,
-			"a second message began before this one ended: a retry was spliced into one body")
-		d.close(stream.CloseCut, emit)
+	case d.stopped:
+		d.end()
+	case d.turn.IsOpen():
+		d.turn.Find(dialect.MessageRestarted, "a second message began before this one ended: a retry was spliced into one body")
+		d.cut()
 	}
-	d.begin(emit)
+	d.begin()
 }
 
-// begin opens a turn.
-func (d *decoder) begin(emit func(stream.Event)) {
-	d.Number++
-	d.Open, d.stopped, d.counted, d.objects, d.calls, d.thinking = true, false, false, false, 0, false
-	d.blocks = map[int64]bool{}
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: new(stream.Detail)})
+// begin opens a turn. Neither events nor a body say of which model.
+func (d *decoder) begin() *dialect.Turn {
+	d.stopped, d.counted = false, false
+	d.turn = d.Open(stream.Opening{})
+	return d.turn
 }
 
-// ensure opens a turn for an event that came before its messageStart.
-func (d *decoder) ensure(emit func(stream.Event)) {
-	if d.Open {
-		return
+// during is the open turn; an event that came before its messageStart opens one.
+func (d *decoder) during(event string) *dialect.Turn {
+	if !d.turn.IsOpen() {
+		d.begin().Find(stream.ProtocolViolation, "%s came before messageStart", event)
 	}
-	d.begin(emit)
-	d.Diagnose(emit, stream.ProtocolViolation, "%s came before messageStart", string(d.event.name))
+	return d.turn
 }
 
-func (d *decoder) blockStart(ev *wireEvent, emit func(stream.Event)) {
-	d.ensure(emit)
-	index, _ := ev.index.Int()
-	s := ev.start.Scan()
+func (d *decoder) blockStart(t *dialect.Turn, slot int32) {
+	s := d.ev.start.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "toolUse":
-			d.blocks[index] = true
 			use := s.Value()
-			d.callOpen(int32(index), use, emit)
-			if input := use.Get("input"); input.Given() && !input.Empty() && !isEmptyObject(input) {
-				d.input(int32(index), input, emit) // no version sends it, and none is to be lost
+			c := callOpen(t, slot, use)
+			if input := use.Get("input"); input.Given() && !input.Empty() && !input.EmptyObject() {
+				argsDelta(c, input) // no version sends it, and none is to be lost
 			}
 		case "toolResult":
-			d.answer(s.Value(), emit)
+			answer(t, s.Value())
 		case "text", "image", "reasoningContent":
 		default:
-			emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "content block " + string(s.Key())})
+			d.Unknown("content block " + string(s.Key()))
 		}
 	}
 }
 
-func (d *decoder) callOpen(slot int32, use dialect.Raw, emit func(stream.Event)) {
-	more := stream.Detail{ID: use.Get("toolUseId").Text(), Name: use.Get("name").Text(), CallKind: "function"}
+func callOpen(t *dialect.Turn, slot int32, use dialect.Raw) *dialect.Call {
+	info := stream.CallInfo{ID: use.Get("toolUseId").Text(), Name: use.Get("name").Text(), Kind: "function"}
 	if use.Get("type").Is(serverToolUse) {
-		more.CallKind, more.Server = "server", true
-	} else {
-		d.calls++
+		info.Kind, info.Server = "server", true
 	}
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &more})
-}
-
-// isEmptyObject reports whether value is {}, where deltas are to follow.
-func isEmptyObject(value dialect.Raw) bool {
-	s := value.Scan()
-	return s.Kind() == '{' && !s.Object()
+	return t.OpenCall(slot, info)
 }
 
 // answer takes the result of a call that the provider ran.
-func (d *decoder) answer(result dialect.Raw, emit func(stream.Event)) {
-	code := stream.AnswerOK
-	if result.Get("status").Is("error") {
-		code = stream.AnswerFailed
-	}
-	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Code: code,
-		More: &stream.Detail{ID: result.Get("toolUseId").Text()}})
+func answer(t *dialect.Turn, result dialect.Raw) {
+	t.Answer(result.Get("toolUseId").Text(), "", result.Get("status").Is("error"))
 }
 
-func (d *decoder) blockDelta(ev *wireEvent, emit func(stream.Event)) {
-	d.ensure(emit)
-	delta := &ev.delta
-	index, _ := ev.index.Int()
+func (d *decoder) blockDelta(t *dialect.Turn, slot int32) {
+	delta := &d.ev.delta
 	if delta.input.Given() {
-		if !d.blocks[index] {
-			d.blocks[index] = true
-			d.calls++ // its start is missing
-		}
-		d.input(int32(index), delta.input, emit)
+		argsDelta(t.Call(slot), delta.input)
 	}
-	d.emitText(stream.TextDelta, delta.text, emit)
-	d.think(index, delta.thinking, delta.signature, delta.redacted, emit)
-	if !delta.known {
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "delta " + string(delta.other)})
+	t.Text(delta.text)
+	think(t, slot, delta.thinking, delta.signature, delta.redacted)
+	if !delta.known() {
+		d.Unknown("delta " + string(delta.other))
 	}
 }
 
-// input takes a fragment of a call's arguments: a string that is a piece of JSON.
-func (d *decoder) input(slot int32, value dialect.Raw, emit func(stream.Event)) {
-	if !value.IsString() && !d.objects {
-		d.objects = true
-		emit(dialect.Diagnose(d.Number, slot, dialect.ArgsObject,
-			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail"))
+// argsDelta takes a fragment of a call's arguments: a string that is a piece of JSON.
+func argsDelta(c *dialect.Call, fragment dialect.Raw) {
+	if !fragment.IsString() {
+		c.Once(dialect.ArgsObject,
+			"the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
-	d.buf = value.Append(d.buf[:0])
-	emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
+	c.Args(fragment)
 }
 
-func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(stream.Event)) {
-	if !value.IsString() || value.Empty() {
+// think takes reasoning, its signature, and what of it only the provider can read, as far as they
+// are there.
+func think(t *dialect.Turn, block int32, text, signature, redacted dialect.Raw) {
+	t.Think(block, text)
+	t.Sign(block, signature)
+	t.Signed(redacted, "", stream.SignedHidden)
+}
+
+// messageStop takes the stop reason. The turn stays open for the metadata, unless that came first.
+func (d *decoder) messageStop() {
+	if !d.turn.IsOpen() && d.stopped {
+		d.Heartbeat() // once more
 		return
 	}
-	d.buf = value.Append(d.buf[:0])
-	emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
-	d.thinking = kind == stream.ThinkDelta
-}
-
-// think takes reasoning, its signature, and what of it only the provider can
-// read, as far as they are there. The signature may be of a text that is not
-// shown.
-func (d *decoder) think(index int64, text, signature, redacted dialect.Raw, emit func(stream.Event)) {
-	if text.IsString() && !text.Empty() {
-		d.emitText(stream.ThinkDelta, text, emit)
-		d.thought = index
-	}
-	if signature.IsString() && !signature.Empty() {
-		if !d.thinking || d.thought != index {
-			emit(stream.Event{Kind: stream.ThinkDelta, Turn: d.Number})
-		}
-		d.sign(signature, stream.SignedShown, emit)
-	}
-	if redacted.IsString() && !redacted.Empty() {
-		d.sign(redacted, stream.SignedHidden, emit)
+	finish(d.during("messageStop"), d.ev.stopReason)
+	if d.stopped = true; d.counted {
+		d.end()
 	}
 }
 
-func (d *decoder) sign(signature dialect.Raw, code stream.Code, emit func(stream.Event)) {
-	d.thinking = false
-	d.buf = signature.Append(d.buf[:0])
-	emit(stream.Event{Kind: stream.Signed, Turn: d.Number, Code: code, Text: d.text.Hold(d.buf)})
+// metadata takes usage. It is normally the last event, and may come once more.
+func (d *decoder) metadata() {
+	if !d.stopped {
+		d.during("metadata")
+	}
+	d.tell(d.turn)
+	if d.counted = true; d.stopped {
+		d.end()
+	}
 }
 
-// blockStop seals a call. Text blocks often have no start, so a stop alone is
-// no deviation.
-func (d *decoder) blockStop(ev *wireEvent, emit func(stream.Event)) {
-	d.ensure(emit)
-	index, _ := ev.index.Int()
-	if d.blocks[index] {
-		delete(d.blocks, index)
-		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})
+// finish takes a stop reason, unless it is null or absent.
+func finish(t *dialect.Turn, stopReason dialect.Raw) {
+	reason := stopReason.Text()
+	if reason != "" && t.Stop(reason, finishCodes) == stream.FinishRefused {
+		t.Find(stream.ProviderError, "%s", refusals[reason])
 	}
+}
+
+// refusals say what a stop reason that refuses the response means.
+var refusals = map[string]string{
+	"guardrail_intervened":   "a guardrail stopped the response",
+	"content_filtered":       "the content filter stopped the response",
+	"malformed_model_output": "the model's output was malformed and is not to be used",
+	"malformed_tool_use":     "the model's tool call was malformed and is not to be run",
 }

@@ -20,9 +20,8 @@ func readMessage(v dialect.Raw) dialect.Message {
 }
 
 func readBlocks(content dialect.Raw) (parts []dialect.Part) {
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		parts = append(parts, readBlock(s.Value()))
+	for v := range content.Elements() {
+		parts = append(parts, readBlock(v))
 	}
 	return parts
 }
@@ -66,16 +65,14 @@ func readCall(p *dialect.Part, use dialect.Raw) {
 	p.SetArgs(use.Get("input"))
 }
 
-// readResult reads a result. JSON in it is text as it stands; a type has only
-// what the provider's own tools found.
+// readResult reads a result. JSON in it is text as it stands; a type has only what the provider's
+// own tools found.
 func readResult(p *dialect.Part, result dialect.Raw) {
 	p.Kind, p.ID = dialect.ResultPart, result.Get("toolUseId").Text()
 	p.Failed = result.Get("status").Is("error")
 	p.Tool = result.Get("type").Text()
 	p.Server = p.Tool != ""
-	s := result.Get("content").Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		block := s.Value()
+	for block := range result.Get("content").Elements() {
 		if value := block.Get("json"); value != nil {
 			p.Text = append(p.Text, value...)
 		} else if text := block.Get("text"); text.IsString() {

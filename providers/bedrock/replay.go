@@ -6,12 +6,11 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// target is where Bedrock's history goes: Converse. Rules are those of AWS's
-// service model (ToolUseBlock in botocore's bedrock-runtime); refusals are what it
-// answers: strands-agents/harness-sdk#1435, genkit-ai/aws-bedrock-js-plugin#664,
-// vercel/ai#19023, double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008.
-// Which models take signed reasoning, and that Mistral's want other ids, is not
-// the protocol's.
+// target is where Bedrock's history goes: Converse. Rules are those of AWS's service model
+// (ToolUseBlock in botocore's bedrock-runtime); refusals are what it answers:
+// strands-agents/harness-sdk#1435, genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023,
+// double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008. Which models take signed
+// reasoning, and that Mistral's want other ids, is not the protocol's.
 var target = dialect.Target{
 	Name: "bedrock", Title: "Bedrock Converse", Dialect: "bedrock",
 	Form:      dialect.ObjectForm,
@@ -31,8 +30,8 @@ var target = dialect.Target{
 	Decode:  decode,
 }
 
-// encode writes messages. Those of one speaker that follow each other are one,
-// because user and assistant must take turns; the system prompt stands elsewhere.
+// encode writes messages. Those of one speaker that follow each other are one, because user and
+// assistant must take turns; the system prompt stands elsewhere.
 func encode(messages []dialect.Message) (out [][]byte) {
 	for i := 0; i < len(messages); i++ {
 		m := messages[i]
@@ -83,8 +82,7 @@ func writeBlock(w *dialect.Writer, p *dialect.Part) {
 	}
 }
 
-// writeResult writes a result. That it is no error needs no word, and not every
-// model takes one.
+// writeResult writes a result. That it is no error needs no word, and not every model takes one.
 func writeResult(w *dialect.Writer, p *dialect.Part) {
 	w.Open('{').Key("toolResult").Open('{').Member("toolUseId", p.ID)
 	w.Key("content").Open('[').Open('{').Key("text").Bytes(p.Text).Close('}').Close(']')

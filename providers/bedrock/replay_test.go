@@ -60,8 +60,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestTurns: results that were messages of their own elsewhere are one message
-// here, and what was read as two messages stays two.
+// TestTurns: results that were messages of their own elsewhere are one message here, and what was
+// read as two messages stays two.
 func TestTurns(t *testing.T) {
 	result := func(id string) dialect.Message {
 		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: id, Text: []byte("4 C")}}}

@@ -1,106 +1,69 @@
 package bedrock
 
-import (
-	"errors"
+import "toolscope/providers/dialect"
 
-	"toolscope/providers/dialect"
-)
-
-// wireEvent is one event of the stream, or a whole body, as it is on the wire.
-type wireEvent struct {
-	name  []byte // of the event: the key it stands under, or what the framing says
-	first []byte // the first field, to name what is unknown
+// event is one event of the stream, or a whole body, as it is on the wire.
+type event struct {
+	shape *dialect.Shape
 
 	index, start, stopReason, usage, trace, tier dialect.Raw
 	output, message, errType                     dialect.Raw
 
-	delta wireDelta
+	delta  delta
+	inside []dialect.Raw // of eventNames: where the members stand under a key that is the event's name
 }
 
-// wireDelta is a union: one of its fields is there.
-type wireDelta struct {
-	text, thinking, input dialect.Raw
-	signature, redacted   dialect.Raw
-	known                 bool   // a field this version knows was there
-	other                 []byte // a field it does not know
+// delta is a union: one of its members is there.
+type delta struct {
+	text, toolUse, reasoning, aside dialect.Raw
+	other                           dialect.Raw // the name of a member that is not known
+
+	input                         dialect.Raw // of toolUse
+	thinking, signature, redacted dialect.Raw // of reasoning: a signature is never a call's
 }
 
-// parse reads data into ev. An event's name is a key around its fields, else
-// what the framing says.
-func (ev *wireEvent) parse(data, event []byte) error {
-	*ev = wireEvent{name: event}
-	s := dialect.Scan(data)
-	if s.Kind() != '{' {
-		return errors.New("not a JSON object")
+// bind has the shape read into ev.
+func (ev *event) bind() {
+	delta := &ev.delta
+	members := []dialect.Field{
+		dialect.Value("contentBlockIndex", &ev.index),
+		dialect.Object("delta",
+			dialect.Value("text", &delta.text),
+			dialect.Object("toolUse", dialect.Value("input", &delta.input)).Into(&delta.toolUse),
+			dialect.Object("reasoningContent",
+				dialect.Value("text", &delta.thinking),
+				dialect.Value("signature", &delta.signature),
+				dialect.Value("redactedContent", &delta.redacted)).Into(&delta.reasoning),
+			dialect.Value("citation", &delta.aside).Or("toolResult", "image"),
+			dialect.Other(&delta.other)),
+		dialect.Value("start", &ev.start),
+		dialect.Value("stopReason", &ev.stopReason),
+		dialect.Value("usage", &ev.usage),
+		dialect.Value("trace", &ev.trace),
+		dialect.Value("serviceTier", &ev.tier),
+		dialect.Value("output", &ev.output),
+		dialect.Value("message", &ev.message).Or("Message"),
+		dialect.Value("__type", &ev.errType),
 	}
-	ev.fields(&s, true)
-	return s.End()
+	ev.inside = make([]dialect.Raw, len(eventNames))
+	all := members
+	for i, name := range eventNames {
+		all = append(all, dialect.Object(name, members...).Into(&ev.inside[i]))
+	}
+	ev.shape = dialect.ShapeOf(all...)
 }
 
-func (ev *wireEvent) fields(s *dialect.Scanner, outermost bool) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		key := s.Key()
-		if outermost && s.Kind() == '{' && eventNames[string(key)] {
-			ev.name = key
-			ev.fields(s, false)
-			continue
-		}
-		if ev.first == nil {
-			ev.first = key
-		}
-		switch string(key) {
-		case "contentBlockIndex":
-			ev.index = s.Value()
-		case "start":
-			ev.start = s.Value()
-		case "delta":
-			ev.delta.parse(s)
-		case "stopReason":
-			ev.stopReason = s.Value()
-		case "usage":
-			ev.usage = s.Value()
-		case "trace":
-			ev.trace = s.Value()
-		case "serviceTier":
-			ev.tier = s.Value()
-		case "output":
-			ev.output = s.Value()
-		case "message", "Message":
-			ev.message = s.Value()
-		case "__type":
-			ev.errType = s.Value()
+// name is what the event is called: the key that its members stand under, or what the framing says.
+func (ev *event) name(framed []byte) string {
+	for i, name := range eventNames {
+		if string(framed) == name || ev.inside[i].Kind() == '{' {
+			return name
 		}
 	}
+	return string(framed)
 }
 
-func (d *wireDelta) parse(s *dialect.Scanner) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch key := s.Key(); string(key) {
-		case "text":
-			d.text, d.known = s.Value(), true
-		case "toolUse":
-			for ok := s.Object(); ok; ok = s.Member() {
-				if string(s.Key()) == "input" {
-					d.input = s.Value()
-				}
-			}
-			d.known = true
-		case "reasoningContent": // the signature is of the reasoning, not of a call
-			for ok := s.Object(); ok; ok = s.Member() {
-				switch string(s.Key()) {
-				case "text":
-					d.thinking = s.Value()
-				case "signature":
-					d.signature = s.Value()
-				case "redactedContent":
-					d.redacted = s.Value()
-				}
-			}
-			d.known = true
-		case "citation", "toolResult", "image":
-			d.known = true
-		default:
-			d.other = key
-		}
-	}
+// known reports whether a member of the delta is known.
+func (d *delta) known() bool {
+	return d.text != nil || d.toolUse != nil || d.reasoning != nil || d.aside != nil
 }

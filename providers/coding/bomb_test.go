@@ -55,8 +55,8 @@ func unpacked(t testing.TB, h map[string][]string, wire []byte, piece int) (size
 
 func quickly(w io.Writer) io.WriteCloser { z, _ := gzip.NewWriterLevel(w, 1); return z }
 
-// TestBombs: a body becomes 10 MiB, or 100 times what was sent, or 256 MiB, and no
-// more, whatever it is packed in; and the same however it is cut.
+// TestBombs: a body becomes 10 MiB, or 100 times what was sent, or 256 MiB, and no more, whatever
+// it is packed in; and the same however it is cut.
 func TestBombs(t *testing.T) {
 	gz := bomb(t, 0, 40, gzipped)
 	after := bomb(t, 1, 110, quickly)

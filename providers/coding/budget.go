@@ -17,8 +17,8 @@ var ErrExpands = errors.New("it expands too much")
 // budget is what the stages of one body may make of the bytes as sent.
 type budget struct{ sent int }
 
-// step is how many bytes as sent count at a time: the place where a body becomes
-// too big is the same however it was cut into writes.
+// step is how many bytes as sent count at a time: the place where a body becomes too big is the
+// same however it was cut into writes.
 const step = 4 << 10
 
 // receive takes the next bytes as sent: of n, those up to the next step.

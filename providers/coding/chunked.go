@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// chunked is the stage for chunked transfer coding. Trailers are dropped: no
-// provider sends any.
+// chunked is the stage for chunked transfer coding. Trailers are dropped: no provider sends any.
 type chunked struct {
 	line  []byte // the line being read
 	left  int    // bytes of the chunk that are still to come
@@ -108,8 +107,8 @@ func (c *chunked) step(p []byte) (rest []byte, err error) {
 	return p[end+1:], nil
 }
 
-// isSizeStart reports whether line may be the start of one with a chunk's size:
-// hex digits, then nothing, an extension or the line end.
+// isSizeStart reports whether line may be the start of one with a chunk's size: hex digits, then
+// nothing, an extension or the line end.
 func isSizeStart(line []byte) bool {
 	digits := 0
 	for digits < len(line) && strings.IndexByte("0123456789abcdefABCDEF", line[digits]) >= 0 {

@@ -1,15 +1,14 @@
-// Package coding undoes the codings a body travels in: chunked transfer coding
-// (RFC 9112 §7.1) and gzip, deflate, brotli and zstd content coding (RFC 9110
-// §8.4).
+// Package coding undoes the codings a body travels in: chunked transfer coding (RFC 9112 §7.1) and
+// gzip, deflate, brotli and zstd content coding (RFC 9110 §8.4).
 //
 //	bytes as sent ─▶ stage ─▶ stage ─▶ the body
 //
-// A header says what a body is coded in; the bytes say whether it still is,
-// because dumps keep the headers of bodies that the client has already decoded.
+// A header says what a body is coded in; the bytes say whether it still is, because dumps keep the
+// headers of bodies that the client has already decoded.
 //
-// Hostile bytes can expand a thousandfold, and a thousandfold again in the next
-// coding. So no stage may make more of the bytes as sent than a [budget] allows:
-// then decoding ends with [ErrExpands], and what came until then is the body.
+// No stage may make more of the bytes as sent than a [budget] allows, because hostile bytes can
+// expand a thousandfold in each coding. Beyond it decoding ends with [ErrExpands], and what came
+// until then is the body.
 package coding
 
 import (
@@ -18,12 +17,12 @@ import (
 	"strings"
 )
 
-// maxCodings is how many codings may be applied to one body. Nobody applies more
-// than two, and each of them needs memory.
+// maxCodings is how many codings may be applied to one body. Nobody applies more than two, and each
+// of them needs memory.
 const maxCodings = 5
 
-// Chain undoes all codings of one body, the last applied first. However its
-// bytes are cut into writes, the body is the same.
+// Chain undoes all codings of one body, the last applied first. However its bytes are cut into
+// writes, the body is the same.
 type Chain struct {
 	stages []stage
 	budget *budget
@@ -39,8 +38,8 @@ type stage interface {
 	close() ([]byte, error)
 }
 
-// New is the chain for a response with that header (canonical names), or nil
-// with the reason when it names a coding that is not known.
+// New is the chain for a response with that header (canonical names), or nil with the reason when
+// it names a coding that is not known.
 func New(header map[string][]string) (*Chain, error) {
 	c := Chain{budget: new(budget)}
 	for _, coding := range listed(header["Transfer-Encoding"]) {
@@ -97,8 +96,7 @@ func (c *Chain) add(coding string) error {
 	return nil
 }
 
-// Plain reports whether the bytes have shown that nothing is coded: they are
-// the body.
+// Plain reports whether the bytes have shown that nothing is coded: they are the body.
 func (c *Chain) Plain() bool {
 	for _, s := range c.stages {
 		if !s.plain() {
@@ -119,8 +117,8 @@ func (c *Chain) Name() string {
 	return strings.Join(names, ", ")
 }
 
-// Write decodes p and returns the body's bytes it completes, which are valid
-// until the next call. After an error nothing more is decoded.
+// Write decodes p and returns the body's bytes it completes, which are valid until the next call.
+// After an error nothing more is decoded.
 func (c *Chain) Write(p []byte) ([]byte, error) {
 	c.out = emptied(c.out)
 	for len(p) > 0 && c.err == nil {

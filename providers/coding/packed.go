@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packing is one way to compress. packed says from the first bytes whether they
-// are; ok is false while that needs more of them.
+// packing is one way to compress. packed says from the first bytes whether they are; ok is false
+// while that needs more of them.
 type packing struct {
 	packed func(head []byte) (yes, ok bool)
 	open   func(*pushed) (io.Reader, error)
@@ -23,8 +23,8 @@ type packing struct {
 var packings = map[string]packing{
 	"gzip": {magic("\x1f\x8b"), func(r *pushed) (io.Reader, error) { return gzip.NewReader(r) }},
 	"zstd": {magic("\x28\xb5\x2f\xfd"), func(r *pushed) (io.Reader, error) {
-		// One worker decodes on the reader's side: nothing runs in the background.
-		// The window is as big as a content coding's may be (RFC 9659).
+		// One worker decodes on the reader's side: nothing runs in the background. The window is as
+		// big as a content coding's may be (RFC 9659).
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
 	}},
 	"br":      {noText, func(r *pushed) (io.Reader, error) { return brotli.NewReader(r), nil }},
@@ -45,8 +45,8 @@ func IsText(head []byte) bool {
 	return !packed
 }
 
-// noText tells bytes of a coding without a mark of its own from text: a run of
-// printable bytes this long is none by chance.
+// noText tells bytes of a coding without a mark of its own from text: a run of printable bytes this
+// long is none by chance.
 func noText(head []byte) (yes, ok bool) {
 	const enough = 24
 	for _, c := range head[:min(len(head), enough)] {
@@ -57,8 +57,8 @@ func noText(head []byte) (yes, ok bool) {
 	return false, len(head) >= enough
 }
 
-// openDeflate reads zlib's format, which is what "deflate" means, and the bare
-// one that some servers send instead.
+// openDeflate reads zlib's format, which is what "deflate" means, and the bare one that some
+// servers send instead.
 func openDeflate(r *pushed) (io.Reader, error) {
 	head := make([]byte, 2)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -127,8 +127,8 @@ func (s *packed) close() ([]byte, error) {
 	return out, err
 }
 
-// pusher turns a decoder that reads into one that is written to: the reader
-// runs as a coroutine that is resumed when there are bytes for it.
+// pusher turns a decoder that reads into one that is written to: the reader runs as a coroutine
+// that is resumed when there are bytes for it.
 type pusher struct {
 	in    []byte
 	ended bool
@@ -162,8 +162,8 @@ func newPusher(open func(*pushed) (io.Reader, error), b *budget) *pusher {
 	return p
 }
 
-// pushed is what the decoder reads from. It reads single bytes too, so that
-// nobody buffers what comes after the end.
+// pushed is what the decoder reads from. It reads single bytes too, so that nobody buffers what
+// comes after the end.
 type pushed struct {
 	*pusher
 	yield func([]byte) bool

@@ -12,9 +12,8 @@ func readParts(v dialect.Raw) (parts []dialect.Part) {
 		parts = append(parts, dialect.Part{Kind: dialect.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
 	}
 	parts = append(parts, dialect.ReadContent(v.Get("content"))...)
-	calls := v.Get("tool_calls").Scan()
-	for ok := calls.Array(); ok; ok = calls.Element() {
-		parts = append(parts, readCall(calls.Value()))
+	for call := range v.Get("tool_calls").Elements() {
+		parts = append(parts, readCall(call))
 	}
 	return parts
 }
@@ -30,8 +29,7 @@ func readCall(v dialect.Raw) dialect.Part {
 	return p
 }
 
-// readResult reads a result. A document in it is text: a string, or the object
-// that it is.
+// readResult reads a result. A document in it is text: a string, or the object that it is.
 func readResult(v dialect.Raw) dialect.Part {
 	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_call_id").Text(), Raw: v}
 	content := v.Get("content")
@@ -39,9 +37,7 @@ func readResult(v dialect.Raw) dialect.Part {
 		p.Text = content.Unquoted()
 		return p
 	}
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		block := s.Value()
+	for block := range content.Elements() {
 		if data := block.Get("document").Get("data"); data.Given() {
 			p.Text = data.Append(p.Text)
 		} else if text := block.Get("text"); text.IsString() {

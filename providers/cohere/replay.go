@@ -6,9 +6,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// target is where Cohere's history goes. Rules and refusals are those of its list
-// of errors ("Errors" at docs.cohere.com); its reference says no more of ids, and
-// nothing of arguments that are not JSON.
+// target is where Cohere's history goes. Rules and refusals are those of its list of errors
+// ("Errors" at docs.cohere.com); its reference says no more of ids, and nothing of arguments that
+// are not JSON.
 var target = dialect.Target{
 	Name: "cohere", Title: "Cohere v2", Dialect: "cohere",
 	Form:      dialect.TextForm,
@@ -45,8 +45,8 @@ func content(m *dialect.Message, parts []dialect.Part) dialect.Member {
 	return dialect.Member{Name: "content", Value: value}
 }
 
-// encodeAssistant writes a message of the model. What it thought before it calls
-// is its plan, else a part of its content.
+// encodeAssistant writes a message of the model. What it thought before it calls is its plan, else
+// a part of its content.
 func encodeAssistant(m *dialect.Message, parts []dialect.Part) []byte {
 	var said []dialect.Part
 	var plan, calls dialect.Writer

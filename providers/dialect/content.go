@@ -2,8 +2,8 @@ package dialect
 
 // What the protocols share that write messages as Chat Completions does.
 
-// ReadMessages reads the list of messages a request has. Of a request that
-// breaks off it returns the messages that are whole, and the error.
+// ReadMessages reads the list of messages a request has. Of a request that breaks off it returns
+// the messages that are whole, and the error.
 func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, err error) {
 	s := Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -19,8 +19,8 @@ func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, e
 	return messages, s.End()
 }
 
-// ReadChat reads the messages of a request in which those of the role tool are
-// the results of calls, one each. What result reads is a part of the user's.
+// ReadChat reads the messages of a request in which those of the role tool are the results of
+// calls, one each. What result reads is a part of the user's.
 func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]Message, error) {
 	return ReadMessages(request, func(v Raw) Message {
 		switch role := v.Get("role"); {
@@ -36,8 +36,8 @@ func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]
 	})
 }
 
-// WriteMessages writes messages, each by write, without their results, which
-// are messages of their own before it.
+// WriteMessages writes messages, each by write, without their results, which are messages of their
+// own before it.
 func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {
 	for i := range messages {
 		m := &messages[i]
@@ -56,8 +56,7 @@ func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Me
 	return out
 }
 
-// ReadContent reads a message's content: a string, or a list of parts each of
-// which has a type.
+// ReadContent reads a message's content: a string, or a list of parts each of which has a type.
 func ReadContent(content Raw) (parts []Part) {
 	if content.IsString() {
 		if !content.Empty() {
@@ -65,9 +64,7 @@ func ReadContent(content Raw) (parts []Part) {
 		}
 		return parts
 	}
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		v := s.Value()
+	for v := range content.Elements() {
 		p := Part{Kind: OtherPart, Raw: v}
 		switch kind := v.Get("type"); {
 		case kind.Is("text"):
@@ -81,9 +78,9 @@ func ReadContent(content Raw) (parts []Part) {
 	return parts
 }
 
-// Content is the content that parts make, which before had that of was: a string
-// if they can be one, else a list. Several texts are one string only if joined.
-// Without parts it is what was, if that holds none, and nil if it held some.
+// Content is the content of these parts; was is the content they were read from. It is a string if
+// the parts can be one, else a list. Several texts become one string only if joined. Without parts
+// it is was if that has none either, and nil if it had some.
 func Content(was Raw, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {

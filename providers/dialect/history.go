@@ -1,20 +1,20 @@
 package dialect
 
-// A Message is one message of a conversation, as a request carries it: in the
-// one form all dialects are brought to. A list of them is a history.
+// A Message is one message of a conversation that a request carries, in the one form that all
+// dialects are read into. A list of them is a history.
 type Message struct {
 	Role  Role
 	Parts []Part
 
-	// Raw is the JSON object the message was read from, nil when it was not, or
-	// when one of its parts has it. What it holds besides the parts is written
-	// back from there: a name, citations, whether its content was a string, a
-	// list or null. It is of no use to another protocol.
+	// Raw is the JSON object the message was read from; nil when it was not read, or when one of
+	// its parts has it. What it holds besides the parts is written back from there: a name,
+	// citations, whether its content was a string, a list or null. Another protocol has no use for
+	// it.
 	Raw Raw
 }
 
-// RoleMember is the role of a message to write: the word it was read with, of
-// which a protocol may have several.
+// RoleMember is the role of a message to write: the word it was read with, of which a protocol may
+// have several.
 func (m *Message) RoleMember() Member {
 	value := AppendString(nil, []byte(m.Role.String()))
 	if was := m.Raw.Get("role"); was != nil {
@@ -45,8 +45,8 @@ const (
 	OtherPart // media, documents, what this version does not know: only Raw tells
 )
 
-// A Part is one piece of a message. Which fields it uses depends on its kind;
-// what a protocol has no field for is empty.
+// A Part is one piece of a message. Which fields it uses depends on its kind; what a protocol has
+// no field for is empty.
 type Part struct {
 	Kind PartKind
 	Text []byte // of text and reasoning; of a result, its text
@@ -68,23 +68,22 @@ type Part struct {
 	Signature string // must come back with the part, unchanged
 	Hidden    bool   // reasoning of which nothing is there but the signature
 
-	// Raw is the JSON value the part stands in on the wire, where it has one to
-	// itself: a content block, a call, an item, a message of one result, a string
-	// that is all reasoning of its message. It is nil when the part was not read
-	// from there, or is not what was read any more.
+	// Raw is the JSON value on the wire that holds this part and nothing else: a content block, a
+	// call, an item, a message of one result, a string that is all reasoning of its message. It is
+	// nil when there is none, or when the part has changed since it was read.
 	Raw Raw
 }
 
-// SetArgs takes the arguments of a call as they stand on the wire: the text that
-// a string holds, or the value itself.
+// SetArgs takes the arguments of a call as they stand on the wire: the text that a string holds, or
+// the value itself.
 func (p *Part) SetArgs(value Raw) {
 	if p.Form, p.Args = ObjectForm, value; value.IsString() {
 		p.Form, p.Args = TextForm, value.Unquoted()
 	}
 }
 
-// Author is who wrote the arguments of a call as they stand. A client that sends
-// a call back may have written them anew.
+// Author is who wrote the arguments of a call as they stand: a client that sends a call back may
+// have rewritten them.
 type Author uint8
 
 const (
@@ -104,8 +103,8 @@ const (
 
 func (f Form) String() string { return [...]string{"string", "object", "arrays"}[f] }
 
-// ResultText is the text of a result's content, which is a string or a list of
-// blocks, and how many of the blocks are no text.
+// ResultText is the text of a result's content, which is a string or a list of blocks, and how many
+// of the blocks are no text.
 func ResultText(content Raw) (text []byte, media int) {
 	switch {
 	case !content.Given():
@@ -113,9 +112,7 @@ func ResultText(content Raw) (text []byte, media int) {
 	case content.Kind() != '[':
 		return content.Append(nil), 0
 	}
-	s := content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		block := s.Value()
+	for block := range content.Elements() {
 		switch t := block.Get("text"); {
 		case t.IsString():
 			text = t.Append(text)

@@ -6,13 +6,12 @@ import (
 	"toolscope/stream"
 )
 
-// A Builder makes a JSON text of patches, each of which sets the value at one
-// path or a further piece of the string there.
+// A Builder makes a JSON text of patches, each of which sets the value at one path or a further
+// piece of the string there.
 //
-// The text so far is always one that JSON can go on from: what the last value
-// stands in is still open. So a patch that goes on where the one before was
-// only appends; one that goes back changes what stands already, and the text is
-// another. The zero value is ready.
+// The text so far always ends where more can follow: the containers of the last value are still
+// open. So a patch that continues from the one before only appends. One that goes back changes the
+// text that is there. The zero value is ready.
 type Builder struct {
 	root  node
 	text  []byte
@@ -76,9 +75,9 @@ func (b *Builder) Waiting() bool {
 	return n.more
 }
 
-// Apply takes one patch: its path as RFC 9535 writes the path of one place, and
-// a value; more says that this is a piece of a string and not the last. An error
-// means that the path cannot be followed: nothing has changed.
+// Apply takes one patch: its path as RFC 9535 writes the path of one place, and a value; more says
+// that this is a piece of a string and not the last. An error means that the path cannot be
+// followed: nothing has changed.
 func (b *Builder) Apply(path []byte, value Raw, more bool) (Patched, error) {
 	more = more && value.IsString()
 	if !value.Given() {
@@ -187,8 +186,7 @@ func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
 	return Patched{Added: b.text[from:]}
 }
 
-// enter writes what stands before the new element of n that s leads to: n had
-// before of them.
+// enter writes what stands before the new element of n that s leads to: n had before of them.
 func (b *Builder) enter(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)

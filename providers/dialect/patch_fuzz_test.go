@@ -70,8 +70,8 @@ func (p *plain) any() any {
 	return p.value
 }
 
-// FuzzBuilder: any patches give the JSON that a tree built of them gives, and
-// strings cut into other pieces the same.
+// FuzzBuilder: any patches give the JSON that a tree built of them gives, and strings cut into
+// other pieces the same.
 func FuzzBuilder(f *testing.F) {
 	for seed := range uint64(50) {
 		f.Add(seed, uint8(30))

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// patchOf is one patch in the form the tests write it: path, value, and … when
-// more of the string is to come.
+// patchOf is one patch in the form the tests write it: path, value, and … when more of the string
+// is to come.
 type patchOf struct {
 	path, value string
 	more        bool
@@ -29,9 +29,8 @@ func patches(lines string) (list []patchOf) {
 	return list
 }
 
-// build applies patches and checks on the way what a reader of the events sees:
-// that the text is what JSON can go on from, and only grows unless it is said to
-// be another.
+// build applies patches and checks on the way what a reader of the events sees: that the text is
+// what JSON can go on from, and only grows unless it is said to be another.
 func build(t *testing.T, list []patchOf) (b *Builder, seen string, rewrites int) {
 	t.Helper()
 	b = new(Builder)
@@ -164,8 +163,8 @@ func TestBuilderRefuses(t *testing.T) {
 	}
 }
 
-// TestBuilderIsNotSlowedDown: patches that go back and forth in a long text do
-// not have it made anew each time, and it is right in the end.
+// TestBuilderIsNotSlowedDown: patches that go back and forth in a long text do not have it made
+// anew each time, and it is right in the end.
 func TestBuilderIsNotSlowedDown(t *testing.T) {
 	list := []patchOf{{"$.long", `"` + strings.Repeat("x", 100_000) + `"`, false}}
 	for i := range 20_000 {

@@ -61,8 +61,8 @@ func (n *node) last() *node {
 	return n.kids[len(n.kids)-1]
 }
 
-// appendTo appends the JSON text of n. With open set the last value, and all
-// that it stands in, is not closed.
+// appendTo appends the JSON text of n. With open set the last value, and all that it stands in, is
+// not closed.
 func (n *node) appendTo(dst []byte, open bool) []byte {
 	if n == nil {
 		return append(dst, "null"...)
@@ -103,9 +103,8 @@ func AppendString(dst, text []byte) []byte {
 	return append(appendEscaped(append(dst, '"'), text), '"')
 }
 
-// appendEscaped appends the inside of the JSON string that stands for text.
-// Half a surrogate pair is written as an escape: the other half may be the next
-// piece.
+// appendEscaped appends the inside of the JSON string that stands for text. Half a surrogate pair
+// is written as an escape: the other half may be the next piece.
 func appendEscaped(dst, text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -135,8 +134,8 @@ func appendEscaped(dst, text []byte) []byte {
 
 var errNoPlace = errors.New("a path to several places, or to none")
 
-// parsePath reads the path of one place: $ and then .name, [index], ['name'] or
-// ["name"]. The $ may be missing. The names borrow from path.
+// parsePath reads the path of one place: $ and then .name, [index], ['name'] or ["name"]. The $ may
+// be missing. The names borrow from path.
 func parsePath(path []byte, steps []step) ([]step, error) {
 	rest := path
 	switch {

@@ -93,6 +93,12 @@ func (r Raw) Is(s string) bool {
 // Empty reports whether the value is the string "".
 func (r Raw) Empty() bool { return len(r) == 2 && r[0] == '"' }
 
+// HasText reports whether the value is a string other than "".
+func (r Raw) HasText() bool { return len(r) > 2 && r[0] == '"' }
+
+// IsTrue reports whether the value is true.
+func (r Raw) IsTrue() bool { return string(r) == "true" }
+
 // EmptyObject reports whether the value is an object without members.
 func (r Raw) EmptyObject() bool {
 	s := r.Scan()
@@ -101,6 +107,9 @@ func (r Raw) EmptyObject() bool {
 
 // Int is an integer's value. Numbers like 12.0 count, as some providers write them.
 func (r Raw) Int() (n int64, ok bool) {
+	if !r.isNumber() {
+		return 0, false
+	}
 	n, err := strconv.ParseInt(string(r), 10, 64)
 	if err != nil {
 		f, ok := r.Float()
@@ -115,9 +124,14 @@ func (r Raw) Slot() int32 {
 	return int32(n)
 }
 
+func (r Raw) isNumber() bool {
+	k := r.Kind()
+	return k == '-' || '0' <= k && k <= '9'
+}
+
 // Float is a number's value.
 func (r Raw) Float() (float64, bool) {
-	if k := r.Kind(); k != '-' && (k < '0' || k > '9') {
+	if !r.isNumber() {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(r), 64)
@@ -137,6 +151,20 @@ func ErrorOf(err Raw) (id, message string) {
 		message = string(err)
 	}
 	return err.Get("type").Text(), message
+}
+
+// GoogleErrorOf is the status, or else the code, and the message of an error as Google's APIs write
+// it; without a message, the whole of it.
+func GoogleErrorOf(err Raw) (id, message string) {
+	if message = err.Get("message").Text(); message == "" {
+		message = string(err.Append(nil))
+	}
+	if id = err.Get("status").Text(); id == "" {
+		if code := err.Get("code"); code.Given() {
+			id = string(code.Append(nil))
+		}
+	}
+	return id, message
 }
 
 // Clip is the value's bytes for a message: of a long one its beginning.

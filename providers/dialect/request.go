@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A Request is what is asked of a model, in the one form all dialects are
-// brought to.
+// A Request is what a model is asked, in one form for all dialects.
 type Request struct {
 	Model     string
 	System    string    // instructions
@@ -19,8 +18,8 @@ type Request struct {
 	Keep      bool   // have the prompt cache keep it longer than its few minutes, which may cost
 }
 
-// Quirks are what a host of a protocol takes besides the least that all hosts
-// of it do. The zero value is for a host of which nothing is known.
+// Quirks are what a host of a protocol takes beyond what all its hosts take. The zero value is for
+// a host of which nothing is known.
 type Quirks struct {
 	Store        bool // knows store: false keeps the request from being stored
 	Completion   bool // has the limit of tokens as max_completion_tokens, and may refuse max_tokens
@@ -32,15 +31,13 @@ type Quirks struct {
 	Encrypted    bool // gives reasoning back encrypted when asked
 }
 
-// Ask is the request to a target: where it goes, relative to a host's address,
-// and its body.
+// Ask is the request to a target: where it goes, relative to a host's address, and its body.
 func (t *Target) Ask(r Request, q Quirks) (path string, body []byte) {
 	r.Encoded = append(slices.Clip(r.Encoded), t.Encode(r.Messages)...)
 	return t.Request(r, q)
 }
 
-// Instructions is all that the system says, for protocols that have it in one
-// place.
+// Instructions is all that the system says, for protocols that have it in one place.
 func (r *Request) Instructions() string {
 	var all []string
 	if r.System != "" {
@@ -65,10 +62,10 @@ func (w *Writer) WriteList(name string, items [][]byte) *Writer {
 	return w.Close(']')
 }
 
-// WriteCacheKey writes what has OpenAI's hosts find the request's beginning in
-// their prompt cache. How long that stays is asked for in one of two ways:
-// models from 5.6 on have prompt_cache_options, which took the place of
-// prompt_cache_retention (OpenAI's published API description).
+// WriteCacheKey writes the key by which OpenAI's hosts find the beginning of the request in their
+// prompt cache. How long that is kept is asked for in one of two ways: models from 5.6 on have
+// prompt_cache_options, which took the place of prompt_cache_retention (OpenAI's published API
+// description).
 func (r *Request) WriteCacheKey(w *Writer, q Quirks) {
 	if r.Session == "" || !q.CacheKey {
 		return
@@ -107,8 +104,8 @@ func number(text string) (n int) {
 // AnyArguments is the schema of a tool whose request has none.
 var AnyArguments = Raw(`{"type":"object","properties":{}}`)
 
-// TextArgument is the schema of a tool that takes free text, where tools take
-// objects only. It fits what replay makes of such calls.
+// TextArgument is the schema of a tool for free text, where tools take objects only. Replay writes
+// such calls to fit it.
 var TextArgument = Raw(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 
 // Arguments is the JSON Schema to declare a tool with: one of an object.
@@ -122,8 +119,8 @@ func (t *Tool) Arguments() Raw {
 	return t.Schema
 }
 
-// Declarable reports whether a tool is one that a request to another protocol
-// can declare: one that the client runs, with arguments of its own.
+// Declarable reports whether a tool is one that a request to another protocol can declare: one that
+// the client runs, with arguments of its own.
 func (t *Tool) Declarable() bool {
 	return t.Name != "" && (t.Kind == "function" || t.Kind == "custom")
 }
@@ -133,9 +130,8 @@ func (w *Writer) Describe(t *Tool) *Writer {
 	return w.Member("name", t.Name).Some("description", t.Description)
 }
 
-// WriteTools writes the member that declares the tools: each as write has it, in
-// a list that stands between open and close. Without tools there is none, because
-// an empty list may be refused.
+// WriteTools writes the member that declares the tools: each as write has it, in a list that stands
+// between open and close. Without tools there is none, because an empty list may be refused.
 func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*Writer, *Tool)) {
 	declared := []byte(r.Declared)
 	if declared == nil {
@@ -154,8 +150,8 @@ func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*
 	}
 }
 
-// WriteFunctionTools writes the member tools as OpenAI's Chat Completions has
-// it; custom says that tools of free text are known there.
+// WriteFunctionTools writes the member tools as OpenAI's Chat Completions has it; custom says that
+// tools of free text are known there.
 func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
 	r.WriteTools(w, "tools", "[", "]", func(w *Writer, t *Tool) {
 		if custom && t.Kind == "custom" {
@@ -167,8 +163,8 @@ func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
 	})
 }
 
-// WithSystem is the messages that are encoded, with the instructions before them
-// as a message of the role system.
+// WithSystem is the messages that are encoded, with the instructions before them as a message of
+// the role system.
 func (r *Request) WithSystem() [][]byte {
 	if r.System == "" {
 		return r.Encoded

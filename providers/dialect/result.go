@@ -2,9 +2,9 @@ package dialect
 
 import "slices"
 
-// ResponseText is the text of a result as Google's protocols carry it: an object
-// whose member output holds it, or error that of one that failed. One with other
-// members is all of it text (FunctionResponse in go-genai's types.go).
+// ResponseText is the text of a result as Google's protocols carry it: in an object, as its member
+// output, or error if the call failed. An object with other members is the text as a whole
+// (FunctionResponse in go-genai's types.go).
 func ResponseText(response Raw) (text []byte, failed bool) {
 	var output, err Raw
 	members := 0
@@ -40,11 +40,10 @@ func Response(result *Part) Raw {
 	return w.Open('{').Key(name).Bytes(result.Text).Close('}').Text
 }
 
-// WriteContents writes messages as Google's protocols have them. All results of
-// a turn are in one message, and each names its tool. What the system says stands
-// elsewhere. part writes a part; nil is for one that there is nothing to write of,
-// as of an image that another protocol had. content writes a message with a list
-// of such parts.
+// WriteContents writes messages as Google's protocols have them. All results of a turn are in one
+// message, and each names its tool. What the system says stands elsewhere. part writes a part; nil
+// is for one that there is nothing to write of, as of an image that another protocol had. content
+// writes a message with a list of such parts.
 func WriteContents(messages []Message, part func(*Part) []byte, content func(role string, parts Raw) []byte) (out [][]byte) {
 	names := callNames(messages)
 	for _, m := range OneAnswer(messages) {
@@ -89,9 +88,8 @@ func callNames(messages []Message) map[string]string {
 	return names
 }
 
-// OneAnswer brings results that follow each other in messages of their own into
-// one message, for protocols that want all results of a turn there. Results that
-// still are what was read stay where they were.
+// OneAnswer joins consecutive messages of results into one, for protocols that want all results of
+// a turn there. Results that still have what they were read from stay where they are.
 func OneAnswer(messages []Message) (joined []Message) {
 	before := false // the last of joined may take more
 	for _, m := range messages {
@@ -106,8 +104,8 @@ func OneAnswer(messages []Message) (joined []Message) {
 	return joined
 }
 
-// onlyResults reports whether a message holds results and nothing else, none of
-// them as it was read.
+// onlyResults reports whether a message holds results and nothing else, none of them as it was
+// read.
 func onlyResults(m Message) bool {
 	for _, p := range m.Parts {
 		if p.Kind != ResultPart || p.Server || p.Raw != nil {

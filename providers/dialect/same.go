@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Same reports whether two JSON texts stand for one value: whatever the space,
-// the order of members and the spelling of strings and numbers. Integers are
-// compared exactly, because a client that goes through floats changes them.
+// Same reports whether two JSON texts stand for one value. Space, the order of members and the
+// spelling of strings and numbers do not matter. Integers are compared exactly, because a client
+// that reads them as floats changes them.
 func Same(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -20,7 +20,7 @@ func Same(a, b []byte) bool {
 	return xOK && yOK && bytes.Equal(x, y)
 }
 
-// canonical is the one spelling of a JSON text that all of its value share.
+// canonical is one spelling for all JSON texts of the same value.
 func canonical(text []byte) (spelled []byte, ok bool) {
 	s := Scan(text)
 	spelled = appendCanonical(nil, &s)
@@ -75,8 +75,8 @@ func isInteger(v Raw) bool {
 	return true
 }
 
-// JoinHalves joins the surrogate pairs of text that deltas have cut in half: each
-// half stands there as three bytes.
+// JoinHalves joins the surrogate pairs of text that deltas have cut in half: each half stands there
+// as three bytes.
 func JoinHalves(text []byte) []byte {
 	if bytes.IndexByte(text, 0xed) < 0 {
 		return text
@@ -94,8 +94,7 @@ func JoinHalves(text []byte) []byte {
 	return out
 }
 
-// Arguments remember what came of a call's arguments, for a later message that
-// brings them whole.
+// Arguments remember what came of a call's arguments, for a later message that brings them whole.
 type Arguments struct{ text []byte }
 
 // Add appends what one delta brought.
@@ -104,8 +103,8 @@ func (a *Arguments) Add(text string) { a.text = append(a.text, text...) }
 // Empty reports whether nothing came.
 func (a *Arguments) Empty() bool { return len(a.text) == 0 }
 
-// Are reports whether whole is what came: the JSON value, or a string that holds
-// the text or a JSON text of that value.
+// Are reports whether whole is what came: the same JSON value, or a string that holds a JSON text
+// of it.
 func (a *Arguments) Are(whole Raw) bool {
 	came := JoinHalves(a.text)
 	return Same(came, whole) || whole.IsString() && Same(came, whole.Append(nil))

@@ -71,8 +71,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestArgumentsHalves: two deltas that cut a surrogate pair bring what the
-// whole has.
+// TestArgumentsHalves: two deltas that cut a surrogate pair bring what the whole has.
 func TestArgumentsHalves(t *testing.T) {
 	var a Arguments
 	for _, delta := range []Raw{Raw(`"{\"a\":\"\ud83d"`), Raw(`"\ude00\"}"`)} {

@@ -1,12 +1,12 @@
 package dialect
 
 import (
+	"strconv"
 	"strings"
 )
 
-// A Target is a place that history can be sent to: a wire protocol, or a host
-// of one that is stricter than the protocol. Its rules are data; the two
-// functions write and read its messages.
+// A Target is where history can be sent: a wire protocol, or a host that is stricter than its
+// protocol. Its rules are data; its functions write and read messages and requests.
 type Target struct {
 	Name  string // "anthropic", "mistral"
 	Title string
@@ -32,19 +32,17 @@ type Target struct {
 	Merges    bool          // messages of one speaker that follow each other are read as one
 	Refusal   Refusal
 
-	// Encode writes messages as they stand in the request, each a JSON text: a
-	// message, or where the protocol has them, an item. Whoever calls it has made
-	// them fit: ids, names and arguments are written as they are, and a part that
-	// has Raw as that. System messages that stand elsewhere in a request are left
-	// out.
+	// Encode writes messages as they stand in the request, each a JSON text: a message, or an item
+	// where the protocol has items. Ids, names and arguments are written as they are, and a part
+	// with Raw as that: the caller has fitted them to the target. System messages that stand
+	// elsewhere in a request are left out.
 	Encode func([]Message) [][]byte
-	// Request writes a request that asks for a stream and for its usage: where it
-	// goes, relative to a host's address, and its body. Of the conversation it
-	// writes what is Encoded: Ask has all of it. It is nil where requests are never
-	// made.
+	// Request writes a request that asks for a stream and its usage: the path behind a host's
+	// address, and the body. Of the conversation it writes what is Encoded; Ask encodes the rest
+	// first. It is nil for protocols that are never asked.
 	Request func(Request, Quirks) (path string, body []byte)
-	// Decode reads the history of a request. Of a request that breaks off or holds
-	// what it does not know it reads what there is.
+	// Decode reads the history of a request. Of one that breaks off, or holds what is not known, it
+	// reads what it can.
 	Decode func(request []byte) ([]Message, error)
 }
 
@@ -90,8 +88,8 @@ func allIn(s, class string) bool {
 	return true
 }
 
-// InClass reports whether c is in a class written as in a regular expression:
-// characters and ranges, a hyphen last.
+// InClass reports whether c is in a class written as in a regular expression: characters and
+// ranges, a hyphen last.
 func InClass(class string, c byte) bool {
 	for i := 0; i < len(class); i++ {
 		if i+2 < len(class) && class[i+1] == '-' {
@@ -108,9 +106,8 @@ func InClass(class string, c byte) bool {
 	return false
 }
 
-// DepthRule says how deep arguments may nest: each object and array takes
-// levels of Limit, of which Base are taken by what stands around the arguments.
-// The zero value has no limit.
+// DepthRule says how deep arguments may nest. Each object and array takes levels of Limit, and Base
+// of them are taken by what stands around the arguments. The zero value has no limit.
 type DepthRule struct {
 	Limit, Base, Object, Array int
 }
@@ -127,10 +124,9 @@ const (
 	SignedReasoning                      // it must carry the signature this protocol gave it
 )
 
-// Refusal is what a provider answers to history it does not take, in its own
-// words, as far as they are documented or have been seen; "" where they are not
-// known. {id}, {name} and {n} stand for the call's id, its tool and the length
-// of its id.
+// Refusal is what a provider answers to history it does not take, in its own words, as far as they
+// are documented or have been seen; "" where they are not known. {id}, {name} and {n} stand for the
+// call's id, its tool and the length of its id.
 type Refusal struct {
 	Args        string // arguments that are no object, or no JSON
 	ID          string // an id that breaks the rule
@@ -145,6 +141,6 @@ type Refusal struct {
 }
 
 // Say fills the facts of a call into a refusal.
-func Say(refusal string, id, name string, n string) string {
-	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", n).Replace(refusal)
+func Say(refusal, id, name string) string {
+	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", strconv.Itoa(len(id))).Replace(refusal)
 }

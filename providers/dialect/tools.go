@@ -1,11 +1,9 @@
 package dialect
 
-// FunctionTools are the tools of a request that declares them as OpenAI's Chat
-// Completions does: tools[].function with name and parameters.
+// FunctionTools are the tools of a request that declares them as OpenAI's Chat Completions does:
+// tools[].function with name and parameters.
 func FunctionTools(request []byte) (tools []Tool) {
-	list := Raw(request).Get("tools").Scan()
-	for ok := list.Array(); ok; ok = list.Element() {
-		tool := list.Value()
+	for tool := range Raw(request).Get("tools").Elements() {
 		if kind := tool.Get("type"); kind.IsString() && !kind.Is("function") {
 			continue
 		}
@@ -16,8 +14,8 @@ func FunctionTools(request []byte) (tools []Tool) {
 	return tools
 }
 
-// FunctionTool is the tool of an object with a name, a description, and the
-// schema of its arguments in that member.
+// FunctionTool is the tool of an object with a name, a description, and the schema of its arguments
+// in that member.
 func FunctionTool(declared Raw, schema string) Tool {
 	t := Tool{Kind: "function", Name: declared.Get("name").Text(), Description: declared.Get("description").Text()}
 	if s := declared.Get(schema); s.Given() {

@@ -14,6 +14,7 @@ type Turn struct {
 	calls  map[int32]*Call
 	latest *Call // asked for last
 	client int   // calls for the client to run
+	lost   bool  // something of a call came whose beginning did not
 
 	mused   bool  // what came last is reasoning that is not signed yet
 	thought int32 // the block it is in
@@ -54,7 +55,7 @@ func (t *Turn) Learn(id, model Raw) {
 
 // Text appends the content of a string to the answer.
 func (t *Turn) Text(v Raw) {
-	if v.IsString() && !v.Empty() {
+	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.TextDelta, Text: t.out.hold(v)})
 		t.mused = false
 	}
@@ -62,7 +63,7 @@ func (t *Turn) Text(v Raw) {
 
 // Think appends the content of a string to the reasoning, in a block of it.
 func (t *Turn) Think(block int32, v Raw) {
-	if v.IsString() && !v.Empty() {
+	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.hold(v)})
 		t.mused, t.thought = true, block
 	}
@@ -70,7 +71,7 @@ func (t *Turn) Think(block int32, v Raw) {
 
 // Sign takes the signature of a block of reasoning, which may be of reasoning that is not shown.
 func (t *Turn) Sign(block int32, signature Raw) {
-	if !signature.IsString() || signature.Empty() {
+	if !signature.HasText() {
 		return
 	}
 	if !t.mused || t.thought != block {
@@ -82,7 +83,7 @@ func (t *Turn) Sign(block int32, signature Raw) {
 // Signed takes a signature of what came last, or with stream.SignedHidden all there is of some
 // reasoning. item is the id of the item it stands in, where that has one.
 func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
-	if !signature.IsString() || signature.Empty() {
+	if !signature.HasText() {
 		return
 	}
 	e := stream.Event{Kind: stream.Signed, Code: code, Text: t.out.hold(signature)}
@@ -92,6 +93,26 @@ func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
 	t.emit(e)
 	t.mused = false
 }
+
+// Part takes a part of Google's protocols that is text or a thought, or nothing but a signature. The
+// signature of a thought may come in an empty part behind it. Behind a text such a part stands for
+// itself: Google wants signed parts back as they were, not merged with others ("Thought signatures"
+// at ai.google.dev).
+func (t *Turn) Part(text, signature Raw, thought bool) {
+	code := stream.SignedShown
+	if !text.HasText() && !(thought && t.mused) {
+		code = stream.SignedHidden
+	}
+	if thought {
+		t.Think(0, text)
+	} else {
+		t.Text(text)
+	}
+	t.Signed(signature, "", code)
+}
+
+// Other says that something came that is neither text nor reasoning.
+func (t *Turn) Other() { t.mused = false }
 
 // Mused reports whether what came last is reasoning that is not signed yet.
 func (t *Turn) Mused() bool { return t.mused }
@@ -123,7 +144,7 @@ func (t *Turn) Stop(reason string, codes map[string]stream.Code) stream.Code {
 	switch {
 	case !known:
 		t.Find(FinishUnknown, "stop reason %q is not documented", reason)
-	case reason == "tool_use" && t.client == 0:
+	case reason == "tool_use" && t.client == 0 && !t.lost:
 		t.Find(FinishWithoutCall, "the stop reason is tool_use, but no call came: it was dropped on the way")
 	case reason == "end_turn" && t.client > 0:
 		t.Find(FinishStop, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them")
@@ -174,14 +195,23 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 // Call is the call that was opened in a slot last. Of a slot that never was opened it is one that
 // nothing announced: the session says so.
 func (t *Turn) Call(slot int32) *Call {
+	c := t.CallIn(slot)
+	if c == nil {
+		c = t.handle(slot)
+		t.lost = true
+	}
+	return c
+}
+
+// CallIn is the call that was opened in a slot last, nil if nothing came of one.
+func (t *Turn) CallIn(slot int32) *Call {
 	if c := t.latest; c != nil && c.Slot == slot {
 		return c
 	}
 	c := t.calls[slot]
-	if c == nil {
-		c = t.handle(slot)
+	if c != nil {
+		t.latest = c
 	}
-	t.latest = c
 	return c
 }
 

@@ -10,216 +10,217 @@ import (
 
 // call is a call whose arguments are being streamed.
 type call struct {
-	slot int32
-	id   string
-
+	*dialect.Call
 	signature string
 
 	args    dialect.Builder
 	whole   []byte // arguments that came at once, although the call goes on
 	empty   []byte // an object without members, which counts if nothing else comes
 	started bool   // some argument came
-	said    dialect.Told
 }
 
-// functionCall takes a functionCall part. One without a name continues the
-// call that is being streamed, of which there is one at a time.
-func (d *decoder) functionCall(ch *choice, p *part, patches []patch, emit func(stream.Event)) {
+// functionCall takes a functionCall part. One without a name continues the call that is being
+// streamed, of which there is one at a time.
+func (d *decoder) functionCall(ch *choice, p *part) {
 	w := &p.call
-	name, id := w.name.Text(), w.id.Text()
-	k := ch.active
-	if k != nil && name != "" && (id == "" || id != k.id) {
-		d.implicitEnd(ch, emit)
-		k = nil
+	count := w.patches.Len()
+	if k := ch.active; k != nil && w.name.HasText() && !(w.id.HasText() && w.id.Is(k.ID)) {
+		d.implicitEnd(ch)
 	}
-	if k == nil {
-		if name == "" && id == "" && !w.args.Given() && w.patches == 0 {
-			// An end or a heartbeat of no call: what it belongs to has ended.
-			emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Number})
-			return
-		}
-		k = d.openCall(ch, p, emit)
+	if ch.active != nil {
+		ch.active.news(w.id, p.signature)
+	} else if !w.name.HasText() && !w.id.HasText() && !w.args.Given() && count == 0 {
+		d.Heartbeat() // an end or a heartbeat of no call: what it belongs to has ended
+		return
 	} else {
-		d.news(k, id, p.signature.Text(), emit)
+		d.openCall(ch, p)
 	}
-	waits := w.continues
+	k := ch.active
+	waits := w.continues.IsTrue()
 	switch {
-	case w.args.EmptyObject() && (waits || k.started || w.patches > 0):
+	case w.args.EmptyObject() && (waits || k.started || count > 0):
 		k.empty = bytes.Clone(w.args)
 	case w.args.Given():
-		d.wholeArgs(k, w.args, emit)
+		k.wholeArgs(w.args)
 	}
-	for i := range patches {
-		d.patch(k, &patches[i], emit)
-		waits = waits || patches[i].continues
+	for i := range count {
+		patch := w.patches.At(i)
+		d.patch(k, patch)
+		waits = waits || patch.continues.IsTrue()
 	}
-	switch {
-	case !waits && !w.args.Given() && w.patches == 0:
-		d.seal(ch, k, &stream.Detail{Source: "{}"}, emit)
+	switch bare := !w.args.Given() && count == 0; {
+	case !waits && bare:
+		d.seal(ch, []byte("{}"))
 	case !waits:
-		d.seal(ch, k, nil, emit)
-	default:
-		ch.active = k
-		if !w.args.Given() && w.patches == 0 && w.name == nil {
-			emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Number})
-		}
+		d.seal(ch, nil)
+	case bare && w.name == nil:
+		d.Heartbeat()
 	}
 }
 
-func (d *decoder) openCall(ch *choice, p *part, emit func(stream.Event)) *call {
-	k := &call{slot: d.slots, id: p.call.id.Text(), signature: p.signature.Text()}
-	d.slots++
-	if ch.calls++; ch.calls == 1 {
-		ch.first = k.slot
+func (d *decoder) openCall(ch *choice, p *part) {
+	signature := p.signature.Text()
+	c := d.open(stream.CallInfo{ID: p.call.id.Text(), Name: p.call.name.Text(), Kind: "function", Choice: ch.index, Signature: signature})
+	ch.active = &call{Call: c, signature: signature}
+	if ch.first == nil {
+		ch.first = c
 	}
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: k.slot, More: &stream.Detail{
-		ID: k.id, Name: p.call.name.Text(), CallKind: "function", Choice: ch.index, Signature: k.signature,
-	}})
 	if ch.finished {
-		d.about(emit, k.slot, stream.ProtocolViolation, "the call came after the finishReason: clients that stop there never see it")
+		c.Find(stream.ProtocolViolation, "the call came after the finishReason: clients that stop there never see it")
 	}
-	return k
+}
+
+// open opens a call in the next slot.
+func (d *decoder) open(info stream.CallInfo) *dialect.Call {
+	d.slots++
+	return d.turn.OpenCall(d.slots-1, info)
 }
 
 // news takes what a later part of a call has to say of it.
-func (d *decoder) news(k *call, id, signature string, emit func(stream.Event)) {
-	var more stream.Detail
-	if id != "" && k.id == "" {
-		k.id, more.ID = id, id
+func (k *call) news(id, signature dialect.Raw) {
+	var news stream.CallInfo
+	if k.ID == "" {
+		news.ID = id.Text()
 	}
-	if signature != "" && signature != k.signature {
-		k.signature, more.Signature = signature, signature
+	if signature.HasText() && !signature.Is(k.signature) {
+		k.signature = signature.Text()
+		news.Signature = k.signature
 	}
-	if more.ID != "" || more.Signature != "" {
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &more})
+	if news != (stream.CallInfo{}) {
+		k.Meta(news)
 	}
 }
 
-// wholeArgs takes arguments that stand as an object in the part, as the bytes
-// they are.
-func (d *decoder) wholeArgs(k *call, args dialect.Raw, emit func(stream.Event)) {
-	e := stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(args)}
+// wholeArgs takes arguments that stand as an object in the part, as the bytes they are.
+func (k *call) wholeArgs(args []byte) {
 	if k.started {
-		e.Kind = stream.Rewrite
-		d.about(emit, k.slot, patchOverwrites, "arguments came in pieces and then as a whole object: the object is taken")
+		k.Find(patchOverwrites, "arguments came in pieces and then as a whole object: the object is taken")
+		k.Rewrite(args, nil)
+	} else {
+		k.ArgsText(args, nil)
 	}
 	k.started, k.whole = true, append(k.whole[:0], args...)
-	emit(e)
 }
 
-// patch takes one element of partialArgs.
-func (d *decoder) patch(k *call, p *patch, emit func(stream.Event)) {
-	d.buf = p.path.Append(d.buf[:0])
-	path := d.buf
-	more := &stream.Detail{Source: source(path, p)}
+// patch takes one element of partialArgs. Its form on the wire is told short: its path, its value,
+// and … when more of the string is to come.
+func (d *decoder) patch(k *call, p *patch) {
+	path, value, more := p.path.Append(d.path[:0]), p.value, p.continues.IsTrue()
+	if p.null != nil {
+		value = null
+	}
+	from := append(append(append(d.from[:0], path...), ' '), value...)
+	if more {
+		from = append(from, "…"...)
+	}
+	d.path, d.from = path, from
 	if k.whole != nil {
-		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, More: more})
-		d.say(emit, k, patchOverwrites, "arguments came as a whole object and then in pieces: the pieces are not taken")
+		k.ArgsText(nil, from)
+		k.Once(patchOverwrites, "arguments came as a whole object and then in pieces: the pieces are not taken")
 		return
 	}
 	k.started = true
-	done, err := k.args.Apply(path, p.value, p.continues)
-	d.emitPatched(k, done, more, emit)
+	done, err := k.args.Apply(path, value, more)
+	k.patched(done, from)
 	switch {
 	case err != nil:
-		d.about(emit, k.slot, patchUnreadable, "a value is lost: %v", err)
+		k.Find(patchUnreadable, "a value is lost: %v", err)
 	case done.Overwritten:
-		d.say(emit, k, patchOverwrites,
+		k.Once(patchOverwrites,
 			"the value at %s was complete and is given again: clients that append differ from those that replace", path)
 	case done.Rewritten:
-		d.say(emit, k, patchGoesBack,
+		k.Once(patchGoesBack,
 			"%s goes back to what stood already: the text so far is void", path)
 	}
 }
 
-// source is a patch as the wire has it, short: its path, its value, and … when
-// more of the string is to come.
-func source(path []byte, p *patch) string {
-	s := string(path) + " " + string(p.value)
-	if p.continues {
-		s += "…"
-	}
-	return s
-}
+var null = dialect.Raw("null")
 
-func (d *decoder) emitPatched(k *call, done dialect.Patched, more *stream.Detail, emit func(stream.Event)) {
-	e := stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(done.Added), More: more}
+// patched tells what was done to the arguments.
+func (k *call) patched(done dialect.Patched, from []byte) {
 	if done.Rewritten {
-		e.Kind, e.Text = stream.Rewrite, d.text.Hold(k.args.Text())
+		k.Rewrite(k.args.Text(), from)
+	} else {
+		k.ArgsText(done.Added, from)
 	}
-	emit(e)
 }
 
-// seal ends a call whose arguments are final; more says how the wire put it.
-func (d *decoder) seal(ch *choice, k *call, more *stream.Detail, emit func(stream.Event)) {
+// seal ends the active call, whose arguments are final; from is how the wire put it.
+func (d *decoder) seal(ch *choice, from []byte) {
+	k := ch.active
 	ch.active = nil
-	if k.whole == nil && k.args.Waiting() {
-		d.say(emit, k, patchUnclosed, "the call ended although more of its last string was announced")
+	if k.waiting() {
+		k.Once(patchUnclosed, "the call ended although more of its last string was announced")
 	}
 	if k.empty != nil && !k.started {
-		d.wholeArgs(k, k.empty, emit)
+		k.wholeArgs(k.empty)
 	}
 	text := k.whole
 	if text == nil {
 		if done := k.args.Close(); done.Rewritten || len(done.Added) > 0 {
-			d.emitPatched(k, done, more, emit)
+			k.patched(done, from)
 		}
 		text = k.args.Text()
 	}
 	if at, number := bigInteger(text); number != "" {
-		e := dialect.Diagnose(d.Number, k.slot, dialect.IntPrecision,
+		k.FindAt(at, dialect.IntPrecision,
 			"%s has more digits than a double holds: Google passes arguments on as doubles, and so do most clients", number)
-		e.More.Finding.Offset = at
-		emit(e)
 	}
-	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
+	k.Seal()
 }
 
-// implicitEnd ends the call that is being streamed because another begins. Its
-// arguments are whole only if no string waits for more.
-func (d *decoder) implicitEnd(ch *choice, emit func(stream.Event)) {
+// waiting reports whether more of a string was announced.
+func (k *call) waiting() bool { return k.whole == nil && k.args.Waiting() }
+
+// implicitEnd ends the active call because another begins. Its arguments are whole only if no string
+// waits for more.
+func (d *decoder) implicitEnd(ch *choice) {
 	k := ch.active
-	d.about(emit, k.slot, implicitEnd, "another call began before this one was ended: nothing says that it is whole")
-	if k.whole == nil && k.args.Waiting() {
-		d.flush(ch, emit)
-		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
-		ch.active = nil
+	k.Find(implicitEnd, "another call began before this one was ended: nothing says that it is whole")
+	if !k.waiting() {
+		d.seal(ch, nil)
 		return
 	}
-	d.seal(ch, k, nil, emit)
+	ch.flush()
+	k.Seal()
+	ch.active = nil
 }
 
 // flush brings out arguments that were held back.
-func (d *decoder) flush(ch *choice, emit func(stream.Event)) {
+func (d *decoder) flush() {
+	for _, ch := range d.choices {
+		ch.flush()
+	}
+}
+
+func (ch *choice) flush() {
 	if k := ch.active; k != nil {
 		if done := k.args.Flush(); done.Rewritten {
-			d.emitPatched(k, done, nil, emit)
+			k.patched(done, nil)
 		}
 	}
 }
 
 // serverCall takes a call that the provider runs.
-func (d *decoder) serverCall(ch *choice, p *part, name string, args dialect.Raw, emit func(stream.Event)) {
-	ch.server = d.slots
-	d.slots++
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: ch.server, More: &stream.Detail{
-		ID: p.value.Get("id").Text(), Name: name, CallKind: "server", Server: true, Choice: ch.index, Signature: p.signature.Text(),
-	}})
+func (d *decoder) serverCall(ch *choice, p *part, name string, value, args dialect.Raw) {
+	ch.server = d.open(stream.CallInfo{
+		ID: value.Get("id").Text(), Name: name, Kind: "server", Server: true, Choice: ch.index, Signature: p.signature.Text(),
+	})
 	if args.Given() {
-		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: ch.server, Text: d.text.Hold(args)})
+		ch.server.ArgsText(args, nil)
 	}
-	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: ch.server})
+	ch.server.Seal()
 }
 
-// answer takes the result of such a call, which has no id in older responses:
-// then it answers the last one.
-func (d *decoder) answer(ch *choice, p *part, emit func(stream.Event)) {
-	code := stream.AnswerOK
-	if failed(p) {
-		code = stream.AnswerFailed
+// answer takes the result of such a call, which has no id in older responses: then it answers the
+// last one.
+func (d *decoder) answer(ch *choice, kind partKind, value dialect.Raw) {
+	switch id := value.Get("id").Text(); {
+	case id == "" && ch.server != nil:
+		ch.server.Answer(failed(kind, value))
+	default:
+		d.turn.Answer(id, "", failed(kind, value))
 	}
-	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Slot: ch.server, Code: code,
-		More: &stream.Detail{ID: p.value.Get("id").Text()}})
 }
 
 // codeTool is the name of the tool that runs code, which the wire does not name.
@@ -237,19 +238,12 @@ func toolType(value dialect.Raw) string {
 const outcomeOK = "OUTCOME_OK"
 
 // failed reports whether the result of a call that the provider ran is an error.
-func failed(p *part) bool {
-	if p.kind == partAnswer {
-		return p.value.Get("response").Get("error").Given()
+func failed(kind partKind, value dialect.Raw) bool {
+	if kind == partAnswer {
+		return value.Get("response").Get("error").Given()
 	}
-	outcome := word(p.value.Get("outcome"))
+	outcome := word(value.Get("outcome"))
 	return outcome != outcomeOK && outcome != "1"
-}
-
-// say makes a finding about a call unless it was made before.
-func (d *decoder) say(emit func(stream.Event), k *call, of *stream.Diagnosis, format string, args ...any) {
-	if k.said.First(of) {
-		d.about(emit, k.slot, of, format, args...)
-	}
 }
 
 // bigInteger finds the first integer in a JSON text that is beyond 2^53, from

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"fmt"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -8,30 +9,29 @@ import (
 )
 
 // finish takes a candidate's finishReason, unless it is absent or says nothing.
-func (d *decoder) finish(ch *choice, k *candidate, emit func(stream.Event)) {
+func (d *decoder) finish(ch *choice, k *candidate) {
 	reason := word(k.finish)
 	if reason == "" || reason == "0" || reason == "FINISH_REASON_UNSPECIFIED" {
 		return
 	}
 	code, known := finishCodes[reason]
-	message := k.message.Text()
-	d.flush(ch, emit)
+	ch.flush()
 	switch {
 	case code == stream.FinishRefused && !ch.finished:
-		d.refused(ch, reason, message, emit)
+		d.refused(ch, reason, k.message)
 	case ch.active != nil && code == stream.FinishDone:
 		code = stream.FinishCut
-		d.about(emit, ch.active.slot, stream.FinishContradicts,
+		ch.active.Find(stream.FinishContradicts,
 			"the finish reason is %s, but more of this call was announced: it is cut", reason)
 	}
-	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: ch.index, Text: reason, Code: code})
+	d.turn.FinishChoice(ch.index, reason, "", code)
 	switch {
 	case !known:
-		d.once(emit, dialect.FinishUnknown, "finish reason %q is not documented", reason)
+		d.turn.Once(dialect.FinishUnknown, "finish reason %q is not documented", reason)
 	case code == stream.FinishCut && finishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
-		d.once(emit, stream.ProviderError, "a filter stopped the response: %s%s", reason, quoted(message))
-	case code == stream.FinishDone && ch.calls > 0 && !d.signed && strings.Contains(d.model, "gemini-3"):
-		d.about(emit, ch.first, signatureMissing,
+		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", reason, quoted(k.message))
+	case code == stream.FinishDone && ch.first != nil && !d.signed && strings.Contains(d.turn.Model, "gemini-3"):
+		ch.first.Find(signatureMissing,
 			"the first call has no thoughtSignature: Gemini 3 refuses history without it")
 	}
 	if !ch.finished {
@@ -40,23 +40,20 @@ func (d *decoder) finish(ch *choice, k *candidate, emit func(stream.Event)) {
 	ch.active, ch.finished = nil, true
 }
 
-// refused says why a response was thrown away, and shows the call that was
-// thrown away with it.
-func (d *decoder) refused(ch *choice, reason, message string, emit func(stream.Event)) {
-	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message != ""
-	if !attempt || ch.active != nil || reason == unexpectedCall && ch.calls > 0 {
-		d.once(emit, stream.ProviderError, "refused: %s%s", reason, quoted(message))
+// refused says why a response was thrown away, and shows the call that was thrown away with it.
+func (d *decoder) refused(ch *choice, reason string, message dialect.Raw) {
+	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message.HasText()
+	if !attempt || ch.active != nil || reason == unexpectedCall && ch.first != nil {
+		d.turn.Once(stream.ProviderError, "refused: %s%s", reason, quoted(message))
 		return
 	}
-	slot := d.slots
-	d.slots++
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &stream.Detail{
-		Name: attemptName(message), CallKind: "function", Choice: ch.index, Freeform: true, Attempt: true,
-	}})
-	if message != "" {
-		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: message})
+	c := d.open(stream.CallInfo{
+		Name: attemptName(message.Text()), Kind: "function", Choice: ch.index, Freeform: true, Attempt: true,
+	})
+	if message.HasText() {
+		c.Args(message)
 	}
-	d.once(emit, dialect.GenerationRejected,
+	d.turn.Once(dialect.GenerationRejected,
 		"%s: the provider threw away a call that the model wrote, and gives this account of it in its place", reason)
 }
 
@@ -92,9 +89,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '.' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// promptFeedback takes what says that the prompt was refused: then there are no
-// candidates.
-func (d *decoder) promptFeedback(feedback dialect.Raw, emit func(stream.Event)) {
+// promptFeedback takes what says that the prompt was refused: then there are no candidates.
+func (d *decoder) promptFeedback(feedback dialect.Raw) {
 	if feedback.Kind() != '{' {
 		return
 	}
@@ -107,79 +103,68 @@ func (d *decoder) promptFeedback(feedback dialect.Raw, emit func(stream.Event)) 
 		return
 	}
 	d.barred = true
-	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: why, Code: stream.FinishRefused})
-	d.Diagnose(emit, stream.ProviderError, "the prompt was refused: %s%s", why, quoted(message.Text()))
+	d.turn.Finish(why, stream.FinishRefused)
+	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", why, quoted(message))
 }
 
-// fail takes an error: as a whole body, as an element of the array, or as a
-// frame of the stream, whose HTTP status was 200 by then.
-func (d *decoder) fail(err dialect.Raw, emit func(stream.Event)) {
+// fail takes an error: as a whole body, as an element of the array, or as a frame of the stream,
+// whose HTTP status was 200 by then.
+func (d *decoder) fail(err dialect.Raw) {
 	d.failed = true
-	for _, ch := range d.choices {
-		d.flush(ch, emit)
-	}
-	message := err.Get("message").Text()
-	switch {
-	case err.IsString():
-		message = err.Text()
-	case message == "":
-		message = string(err)
-	}
-	id := err.Get("status").Text()
-	if code := err.Get("code"); id == "" && code.Given() {
-		id = string(code.Append(nil))
-	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: id}})
+	d.flush()
+	d.turn.Fail(dialect.GoogleErrorOf(err))
 }
 
-// tokenCounts are the wire's own counts. Cached tokens are part of the prompt;
-// all others exclude each other.
+// word is an enum's value, by name or by number.
+func word(r dialect.Raw) string {
+	if _, isNumber := r.Int(); isNumber {
+		return string(r)
+	}
+	return r.Text()
+}
+
+// quoted is what follows a colon in a message, if anything.
+func quoted(text dialect.Raw) string {
+	if !text.HasText() {
+		return ""
+	}
+	return fmt.Sprintf(": %s", text.Text())
+}
+
+// tokenCounts are the wire's own counts: one that a chunk does not tell keeps its last value, as
+// chunks in mid-stream may have none.
 type tokenCounts struct{ prompt, tool, cached, candidates, thoughts stream.Count }
 
-// tell takes usage. Chunks in mid-stream may have no counts in it; a count that
-// is absent keeps its last value.
-func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
+// tell takes usage.
+func (d *decoder) tell(u *usage) {
 	t := &d.tokens
-	tier, told := d.usage.Tier, false
-	s := u.Scan()
-	for ok := s.Object(); ok; ok = s.Member() {
-		var c *stream.Count
-		switch string(s.Key()) {
-		case "promptTokenCount", "prompt_token_count":
-			c = &t.prompt
-		case "toolUsePromptTokenCount", "tool_use_prompt_token_count":
-			c = &t.tool
-		case "cachedContentTokenCount", "cached_content_token_count":
-			c = &t.cached
-		case "candidatesTokenCount", "candidates_token_count":
-			c = &t.candidates
-		case "thoughtsTokenCount", "thoughts_token_count":
-			c = &t.thoughts
-		case "serviceTier", "service_tier":
-			if v := s.Value().Text(); v != "" {
-				tier = v
-			}
-		case "trafficType", "traffic_type":
-			if v := tiers[s.Value().Text()]; v != "" {
-				tier = v
-			}
+	told := false
+	for _, c := range [...]struct {
+		count *stream.Count
+		now   dialect.Raw
+	}{{&t.prompt, u.prompt}, {&t.tool, u.tool}, {&t.cached, u.cached}, {&t.candidates, u.candidates}, {&t.thoughts, u.thoughts}} {
+		if n := c.now.Count(); n.Told {
+			*c.count, told = n, true
 		}
-		if c == nil {
-			continue
-		}
-		if n := s.Value().Count(); n.Told {
-			*c, told = n, true
-		}
+	}
+	if !told {
+		return
 	}
 	usage := stream.Usage{
 		Input:     stream.Count{N: t.prompt.N + t.tool.N, Told: t.prompt.Told || t.tool.Told},
 		CacheRead: t.cached,
 		Output:    stream.Count{N: t.candidates.N + t.thoughts.N, Told: t.candidates.Told || t.thoughts.Told},
 		Reasoning: t.thoughts,
-		Tier:      tier,
+		Tier:      d.usage.Tier,
 	}
-	if told && usage != d.usage {
+	if v := u.tier.Text(); v != "" {
+		usage.Tier = v
+	}
+	if v := tiers[string(u.traffic.Word())]; v != "" {
+		usage.Tier = v
+	}
+	if usage != d.usage {
 		d.usage = usage
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: usage}})
+		d.turn.Usage(usage)
 	}
 }

@@ -26,7 +26,7 @@ func Dialect() dialect.Dialect {
 		Title:    "Google Gemini",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
+		New:      newDecoder,
 		Tools:    tools,
 		Model:    model,
 

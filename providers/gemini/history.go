@@ -5,29 +5,41 @@ import "toolscope/providers/dialect"
 // decode reads the contents of a request, and its system instruction.
 func decode(request []byte) (messages []dialect.Message, err error) {
 	s := dialect.Scan(request)
-	messages = readRequest(&s, nil)
+	messages = newReader().request(&s, nil)
 	return messages, s.End()
 }
 
-func readRequest(s *dialect.Scanner, messages []dialect.Message) []dialect.Message {
+// reader reads parts as the decoder does, and those that only requests have.
+type reader struct {
+	shape *dialect.Shape
+	in    part
+}
+
+func newReader() *reader {
+	r := new(reader)
+	r.shape = dialect.ShapeOf(r.in.fields()...)
+	return r
+}
+
+func (r *reader) request(s *dialect.Scanner, messages []dialect.Message) []dialect.Message {
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "request": // Cloud Code
-			messages = readRequest(s, messages)
+			messages = r.request(s, messages)
 		case "systemInstruction", "system_instruction":
-			if m := readContent(s.Value()); len(m.Parts) > 0 {
+			if m := r.content(s.Value()); len(m.Parts) > 0 {
 				m.Role = dialect.System
 				messages = append([]dialect.Message{m}, messages...)
 			}
 		case "contents":
-			each(s, func(content dialect.Raw) { messages = append(messages, readContent(content)) })
+			each(s, func(content dialect.Raw) { messages = append(messages, r.content(content)) })
 		}
 	}
 	return messages
 }
 
-// each calls take with the elements of the next value. An object stands for a
-// list of one, as in Google's own examples.
+// each calls take with the elements of the next value. An object stands for a list of one, as in
+// Google's own examples.
 func each(s *dialect.Scanner, take func(dialect.Raw)) {
 	if s.Kind() == '{' {
 		if v := s.Value(); v != nil {
@@ -42,7 +54,7 @@ func each(s *dialect.Scanner, take func(dialect.Raw)) {
 	}
 }
 
-func readContent(v dialect.Raw) dialect.Message {
+func (r *reader) content(v dialect.Raw) dialect.Message {
 	m := dialect.Message{Role: dialect.User}
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -52,34 +64,34 @@ func readContent(v dialect.Raw) dialect.Message {
 				m.Role = dialect.Assistant
 			}
 		case "parts":
-			each(&s, func(part dialect.Raw) { m.Parts = append(m.Parts, readPart(part)) })
+			each(&s, func(part dialect.Raw) { m.Parts = append(m.Parts, r.part(part)) })
 		}
 	}
 	return m
 }
 
-// readPart reads a part as the decoder does, and those that only requests have.
-func readPart(v dialect.Raw) dialect.Part {
-	var c chunk
-	s := v.Scan()
-	c.part(&s)
-	in := &c.parts[0]
+func (r *reader) part(v dialect.Raw) dialect.Part {
+	if r.shape.Read(v) != nil {
+		return dialect.Part{Kind: dialect.OtherPart, Raw: v} // it is no object
+	}
+	in := &r.in
+	kind, value := in.kind()
 	p := dialect.Part{Kind: dialect.OtherPart, Signature: in.signature.Text(), Raw: v}
-	switch in.kind {
+	switch kind {
 	case partCall:
 		p.Kind, p.Tool = dialect.CallPart, "function"
 		p.ID, p.Name = in.call.id.Text(), in.call.name.Text()
 		setArgs(&p, in.call.args)
 	case partCode:
 		p.Kind, p.Tool, p.Server, p.Name = dialect.CallPart, "server", true, codeTool
-		p.ID = in.value.Get("id").Text()
-		setArgs(&p, in.value)
+		p.ID = value.Get("id").Text()
+		setArgs(&p, value)
 	case partTool:
 		p.Kind, p.Tool, p.Server = dialect.CallPart, "server", true
-		p.ID, p.Name = in.value.Get("id").Text(), toolType(in.value)
-		setArgs(&p, in.value.Get("args"))
+		p.ID, p.Name = value.Get("id").Text(), toolType(value)
+		setArgs(&p, value.Get("args"))
 	case partResult, partAnswer:
-		readAnswer(&p, in)
+		readAnswer(&p, kind, value)
 	case partText, partNew:
 		readText(&p, in, v)
 	}
@@ -95,15 +107,15 @@ func setArgs(p *dialect.Part, args dialect.Raw) {
 }
 
 // readAnswer takes the result of a call that the provider ran.
-func readAnswer(p *dialect.Part, in *part) {
-	p.Kind, p.Server, p.ID = dialect.ResultPart, true, in.value.Get("id").Text()
-	p.Failed = failed(in)
-	if in.kind == partResult {
-		p.Name, p.Text = codeTool, in.value.Get("output").Append(nil)
+func readAnswer(p *dialect.Part, kind partKind, value dialect.Raw) {
+	p.Kind, p.Server, p.ID = dialect.ResultPart, true, value.Get("id").Text()
+	p.Failed = failed(kind, value)
+	if kind == partResult {
+		p.Name, p.Text = codeTool, value.Get("output").Append(nil)
 		return
 	}
-	p.Name = toolType(in.value)
-	p.Text, _ = dialect.ResponseText(in.value.Get("response"))
+	p.Name = toolType(value)
+	p.Text, _ = dialect.ResponseText(value.Get("response"))
 }
 
 // readText takes a text, a thought, a result, or none of them.
@@ -116,15 +128,14 @@ func readText(p *dialect.Part, in *part, v dialect.Raw) {
 	case response.Kind() == '{':
 		p.Kind, p.ID, p.Name = dialect.ResultPart, response.Get("id").Text(), response.Get("name").Text()
 		p.Text, p.Failed = dialect.ResponseText(response.Get("response"))
-		s := response.Get("parts").Scan()
-		for ok := s.Array(); ok; ok = s.Element() {
+		for range response.Get("parts").Elements() {
 			p.Media++
 		}
 	case p.Signature != "" && (!in.text.IsString() || in.text.Empty()):
 		p.Kind, p.Hidden = dialect.ReasoningPart, true
 	case in.text.IsString():
 		p.Text = in.text.Append(nil)
-		if p.Kind = dialect.TextPart; in.thought {
+		if p.Kind = dialect.TextPart; in.thought.IsTrue() {
 			p.Kind = dialect.ReasoningPart
 		}
 	}

@@ -11,20 +11,19 @@ import (
 // TestManyCandidates: a chunk costs the same however many candidates came before
 // it: those it is not about are not looked at.
 func TestManyCandidates(t *testing.T) {
-	d := &decoder{OneTurn: dialect.BeforeTurns}
 	opened, finished := 0, 0
+	d := newDecoder(dialect.NewOut(func(e stream.Event) {
+		switch e.Kind {
+		case stream.CallOpen:
+			opened++
+		case stream.Finish:
+			finished++
+		}
+	})).(*decoder)
 	const n = 40
 	for i := range n {
 		data := fmt.Sprintf(`{"candidates":[{"index":%d,"content":{"parts":[{"functionCall":{"name":"f","args":{}}}]},"finishReason":"STOP"}],"responseId":"r"}`, i)
-		err := d.Decode(stream.Frame{Data: []byte(data)}, func(e stream.Event) {
-			switch e.Kind {
-			case stream.CallOpen:
-				opened++
-			case stream.Finish:
-				finished++
-			}
-		})
-		if err != nil {
+		if err := d.Frame(stream.Frame{Data: []byte(data)}); err != nil {
 			t.Fatal(err)
 		}
 		for k := range d.choices {

@@ -2,12 +2,11 @@ package gemini
 
 import "toolscope/providers/dialect"
 
-// target is where the history of generateContent goes, at the Gemini API and at
-// Vertex. Rules of names are those of Google's API reference
-// (FunctionDeclaration); refusals are the service's own words
-// (google-gemini/gemini-cli#4504, googleapis/nodejs-vertexai's tests, and for
-// signatures lbjlaq/Antigravity-Manager#3202). The sentinel is documented for
-// calls that another model made ("Thought signatures" at ai.google.dev).
+// target is where the history of generateContent goes, at the Gemini API and at Vertex. Rules of
+// names are those of Google's API reference (FunctionDeclaration); refusals are the service's own
+// words (google-gemini/gemini-cli#4504, googleapis/nodejs-vertexai's tests, and for signatures
+// lbjlaq/Antigravity-Manager#3202). The sentinel is documented for calls that another model made
+// ("Thought signatures" at ai.google.dev).
 var target = dialect.Target{
 	Name: "gemini", Title: "Google Gemini", Dialect: "gemini",
 	Form:      dialect.ObjectForm,
@@ -34,14 +33,12 @@ var target = dialect.Target{
 
 const wrongCount = "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
 
-// structDepth is how deep a google.protobuf.Struct may nest. Protobuf's parsers
-// take messages inside messages up to 100 levels by default, the outermost not
-// counted (default_recursion_limit_ in coded_stream.cc, DEFAULT_RECURSION_LIMIT
-// in CodedInputStream.java). Three are the content, the part and the call. By
-// struct.proto an object is a Struct, whose members are map entries, each a
-// message that holds a Value: 3 levels. A list is a ListValue of Values: 2. That
-// makes 32 objects in one another; others have met it a little above 30
-// (crossplane/function-sdk-python#129).
+// structDepth is how deep a google.protobuf.Struct may nest. Protobuf's parsers take messages
+// inside messages up to 100 levels by default, the outermost not counted (default_recursion_limit_
+// in coded_stream.cc, DEFAULT_RECURSION_LIMIT in CodedInputStream.java). Three are the content, the
+// part and the call. By struct.proto an object is a Struct, whose members are map entries, each a
+// message that holds a Value: 3 levels. A list is a ListValue of Values: 2. That makes 32 objects
+// in one another; others have met it a little above 30 (crossplane/function-sdk-python#129).
 var structDepth = dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
 func encode(messages []dialect.Message) [][]byte {
@@ -51,8 +48,7 @@ func encode(messages []dialect.Message) [][]byte {
 	})
 }
 
-// encodePart writes a part. Of reasoning that only its provider can read nothing
-// is written.
+// encodePart writes a part. Of reasoning that only its provider can read nothing is written.
 func encodePart(p *dialect.Part) []byte {
 	var w dialect.Writer
 	w.Open('{')

@@ -7,10 +7,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// googleSchema is a JSON Schema as Google's Schema object, a subset of OpenAPI
-// 3.0's; nil if it declares no properties, which the API takes for no parameters
-// at all and else refuses. What the subset has no words for is left out: the
-// model is told less, and nothing wrong.
+// googleSchema is a JSON Schema as Google's Schema object, a subset of OpenAPI 3.0's; nil if it
+// declares no properties, which the API takes for no parameters at all and else refuses. What the
+// subset has no words for is left out: the model is told less, and nothing wrong.
 func googleSchema(schema dialect.Raw) dialect.Raw {
 	s := schema.Get("properties").Scan()
 	if !s.Object() {
@@ -20,15 +19,14 @@ func googleSchema(schema dialect.Raw) dialect.Raw {
 	return c.schema(schema, 0, false, nil)
 }
 
-// converter writes Schema objects. References are resolved against root: the
-// Gemini API has none.
+// converter writes Schema objects. References are resolved against root: the Gemini API has none.
 type converter struct {
 	root dialect.Raw
 	made int // schemas written
 }
 
-// mostSchemas is how many schemas one may become: references to references can
-// stand for more than anybody has room for.
+// mostSchemas is how many schemas one may become: references to references can stand for more than
+// anybody has room for.
 const mostSchemas = 10000
 
 // A node is what is known of one schema, its references followed.
@@ -48,8 +46,8 @@ var copied = []struct{ name, kind string }{
 	{"minProperties", "object"}, {"maxProperties", "object"},
 }
 
-// schema writes one schema. seen are the references it stands in: one of them
-// again would never end.
+// schema writes one schema. seen are the references it stands in: one of them again would never
+// end.
 func (c *converter) schema(v dialect.Raw, depth int, nullable bool, seen []string) dialect.Raw {
 	n := node{members: map[string]dialect.Raw{}, nullable: nullable}
 	var w dialect.Writer
@@ -130,9 +128,8 @@ func (c *converter) writeProperties(w *dialect.Writer, n *node, depth int, seen 
 	}
 	w.Close('}')
 	open := false
-	s = n.members["required"].Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		if name := s.Value(); known[name.Text()] {
+	for name := range n.members["required"].Elements() {
+		if known[name.Text()] {
 			if !open {
 				w.Key("required").Open('[')
 				open = true
@@ -145,18 +142,16 @@ func (c *converter) writeProperties(w *dialect.Writer, n *node, depth int, seen 
 	}
 }
 
-// writeEnum writes the values that are allowed, and the format. The API takes
-// values of strings only (decolua/9router#380), and of formats of strings two
-// (google-gemini/gemini-cli#3178).
+// writeEnum writes the values that are allowed, and the format. The API takes values of strings
+// only (decolua/9router#380), and of formats of strings two (google-gemini/gemini-cli#3178).
 func (n *node) writeEnum(w *dialect.Writer) {
 	format := n.members["format"].Text()
 	var values []dialect.Raw
 	if v := n.members["const"]; v.IsString() {
 		values = append(values, v)
 	}
-	s := n.members["enum"].Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		if v := s.Value(); v.IsString() && !v.Empty() { // "" is refused
+	for v := range n.members["enum"].Elements() {
+		if v.IsString() && !v.Empty() { // "" is refused
 			values = append(values, v)
 		}
 	}
@@ -174,8 +169,8 @@ func (n *node) writeEnum(w *dialect.Writer) {
 	}
 }
 
-// absorb takes what a schema says into a node, as far as that does not say it
-// itself: its members, what it refers to, and what all of it must be.
+// absorb takes what a schema says into a node, as far as that does not say it itself: its members,
+// what it refers to, and what all of it must be.
 func (c *converter) absorb(n *node, v dialect.Raw, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -186,9 +181,8 @@ func (c *converter) absorb(n *node, v dialect.Raw, seen []string) []string {
 	if ref := v.Get("$ref").Text(); ref != "" && !slices.Contains(seen, ref) {
 		seen = c.absorb(n, c.find(ref), append(slices.Clip(seen), ref))
 	}
-	s = v.Get("allOf").Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		seen = c.absorb(n, s.Value(), seen)
+	for part := range v.Get("allOf").Elements() {
+		seen = c.absorb(n, part, seen)
 	}
 	for _, name := range [...]string{"anyOf", "oneOf"} {
 		if list, null := alternatives(v.Get(name)); len(list) == 1 {
@@ -212,8 +206,7 @@ func (c *converter) find(ref string) dialect.Raw {
 	return v
 }
 
-// types reads which kinds of value a schema is for, or guesses from what else it
-// says.
+// types reads which kinds of value a schema is for, or guesses from what else it says.
 func (n *node) types() {
 	add := func(word string) {
 		switch word = strings.ToLower(word); word {
@@ -227,9 +220,8 @@ func (n *node) types() {
 	}
 	kind := n.members["type"]
 	add(kind.Text())
-	s := kind.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		add(s.Value().Text())
+	for v := range kind.Elements() {
+		add(v.Text())
 	}
 	n.nullable = n.nullable || string(n.members["nullable"]) == "true"
 	if len(n.kinds) == 0 {
@@ -256,12 +248,10 @@ func (n *node) union() []dialect.Raw {
 	return append(list, more...)
 }
 
-// alternatives are the schemas of a list, without that of null, which is no type
-// here.
+// alternatives are the schemas of a list, without that of null, which is no type here.
 func alternatives(list dialect.Raw) (all []dialect.Raw, null bool) {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		if v := s.Value(); v.Get("type").Is("null") {
+	for v := range list.Elements() {
+		if v.Get("type").Is("null") {
 			null = true
 		} else {
 			all = append(all, v)

@@ -66,8 +66,8 @@ func TestGoogleSchema(t *testing.T) {
 	}
 }
 
-// TestGoogleSchemaOfMuch: references that stand for more than there is room for,
-// and nesting without end, become something small.
+// TestGoogleSchemaOfMuch: references that stand for more than there is room for, and nesting
+// without end, become something small.
 func TestGoogleSchemaOfMuch(t *testing.T) {
 	var defs strings.Builder
 	for i := range 40 {
@@ -83,8 +83,7 @@ func TestGoogleSchemaOfMuch(t *testing.T) {
 	}
 }
 
-// TestGoogleSchemaReadsBack: what was translated means the same to the reader of
-// requests.
+// TestGoogleSchemaReadsBack: what was translated means the same to the reader of requests.
 func TestGoogleSchemaReadsBack(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":["integer","null"]},"l":{"type":"array","items":{"type":"string"}}},"required":["l"]}`
 	var got, want any

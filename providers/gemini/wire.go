@@ -1,204 +1,145 @@
 package gemini
 
-import (
-	"errors"
+import "toolscope/providers/dialect"
 
-	"toolscope/providers/dialect"
-)
-
-// chunk is one chunk, or one whole body, as it is on the wire: every chunk is a
-// response of its own whose parts continue those before. Names come in camel
-// case, and in snake case from clients that print what they parsed.
+// chunk is one chunk, or one whole body, as it is on the wire: every chunk is a response of its own
+// whose parts continue those before. Names come in camel case, and in snake case from clients that
+// print what they parsed.
 type chunk struct {
-	id, model, usage, feedback, err dialect.Raw
+	shape *dialect.Shape
 
-	candidates []candidate
-	parts      []part  // of all candidates, in order
-	patches    []patch // of all parts, in order
-	listed     bool    // there was a list of candidates, empty or not
+	id, model, feedback, err dialect.Raw
+
+	usage      usage
+	candidates dialect.Elements[candidate]
+}
+
+func (c *chunk) bind() {
+	members := []dialect.Field{
+		dialect.Each("candidates", &c.candidates, (*candidate).fields),
+		dialect.Object("usageMetadata", c.usage.fields()...).Or("usage_metadata").Into(&c.usage.whole),
+		dialect.Value("modelVersion", &c.model).Or("model_version"),
+		dialect.Value("responseId", &c.id).Or("response_id"),
+		dialect.Value("promptFeedback", &c.feedback).Or("prompt_feedback"),
+		dialect.Value("error", &c.err),
+	}
+	c.shape = dialect.ShapeOf(append(members, dialect.Object("response", members...))...)
+}
+
+// isResponse reports whether there is anything of a response.
+func (c *chunk) isResponse() bool {
+	return c.candidates.Given() || c.err.Given() || c.usage.whole.Given() || c.feedback.Given() || c.model.Given() || c.id.Given()
 }
 
 type candidate struct {
 	index, finish, message dialect.Raw
 
-	parts int // how many of chunk.parts are this candidate's
+	parts dialect.Elements[part]
+}
+
+func (c *candidate) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Object("content", dialect.Each("parts", &c.parts, (*part).fields)),
+		dialect.Value("finishReason", &c.finish).Or("finish_reason"),
+		dialect.Value("index", &c.index),
+		dialect.Value("finishMessage", &c.message).Or("finish_message"),
+	}
 }
 
 type part struct {
-	text, signature dialect.Raw
+	text, thought, signature dialect.Raw
 
-	thought bool
-	kind    partKind
-	key     string      // the wire's own name of the kind
-	value   dialect.Raw // of kinds other than partCall
-	call    functionCall
+	values [partText]dialect.Raw // by kind: one of them is an object, or none
+	other  dialect.Raw           // name of a member that this version does not know
+	call   functionCall
 }
 
 type partKind uint8
 
 const (
-	partText   partKind = iota // or nothing at all
-	partMedia                  // what is no matter here
-	partCall                   // functionCall
+	partCall   partKind = iota // functionCall
 	partCode                   // executableCode
 	partResult                 // codeExecutionResult
 	partTool                   // toolCall: run by the provider
 	partAnswer                 // toolResponse
+	partMedia                  // what is no matter here
+	partText                   // or a thought, or nothing at all
 	partNew                    // of a kind this version does not know
 )
 
+func (p *part) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Object("functionCall", p.call.fields()...).Or("function_call").Into(&p.values[partCall]),
+		dialect.Value("text", &p.text),
+		dialect.Value("thought", &p.thought),
+		dialect.Value("thoughtSignature", &p.signature).Or("thought_signature"),
+		dialect.Value("executableCode", &p.values[partCode]).Or("executable_code"),
+		dialect.Value("codeExecutionResult", &p.values[partResult]).Or("code_execution_result"),
+		dialect.Value("toolCall", &p.values[partTool]).Or("tool_call"),
+		dialect.Value("toolResponse", &p.values[partAnswer]).Or("tool_response"),
+		dialect.Value("inlineData", &p.values[partMedia]).Or("inline_data", "fileData", "file_data", "videoMetadata", "video_metadata",
+			"mediaResolution", "media_resolution", "partMetadata", "part_metadata"),
+		dialect.Other(&p.other),
+	}
+}
+
+// kind is what the part is, and its value.
+func (p *part) kind() (partKind, dialect.Raw) {
+	for kind, value := range p.values {
+		if value.Kind() == '{' {
+			return partKind(kind), value
+		}
+	}
+	if p.other != nil && !p.text.Given() && !p.signature.Given() {
+		return partNew, nil
+	}
+	return partText, nil
+}
+
 // functionCall is the part that proposes a call or continues the one before.
 type functionCall struct {
-	id, name, args dialect.Raw
+	id, name, args, continues dialect.Raw
 
-	continues bool // willContinue
-	patched   bool // there was a list of partialArgs, empty or not
-	patches   int  // how many of chunk.patches are this call's
+	patches dialect.Elements[patch]
+}
+
+func (f *functionCall) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Each("partialArgs", &f.patches, (*patch).fields).Or("partial_args"),
+		dialect.Value("willContinue", &f.continues).Or("will_continue"),
+		dialect.Value("name", &f.name),
+		dialect.Value("args", &f.args),
+		dialect.Value("id", &f.id),
+	}
 }
 
 // patch is an element of partialArgs.
-type patch struct {
-	path, value dialect.Raw
+type patch struct{ path, value, null, continues dialect.Raw }
 
-	continues bool
-}
-
-// parse reads data into c, whose slices are reused.
-func (c *chunk) parse(data []byte) error {
-	*c = chunk{candidates: c.candidates[:0], parts: c.parts[:0], patches: c.patches[:0]}
-	s := dialect.Scan(data)
-	if s.Kind() != '{' {
-		return errors.New("not a JSON object")
-	}
-	c.response(&s)
-	return s.End()
-}
-
-func (c *chunk) response(s *dialect.Scanner) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "response":
-			c.response(s)
-		case "responseId", "response_id":
-			c.id = s.Value()
-		case "modelVersion", "model_version":
-			c.model = s.Value()
-		case "usageMetadata", "usage_metadata":
-			c.usage = s.Value()
-		case "promptFeedback", "prompt_feedback":
-			c.feedback = s.Value()
-		case "error":
-			c.err = s.Value()
-		case "candidates":
-			c.listed = s.Kind() == '['
-			for ok := s.Array(); ok; ok = s.Element() {
-				c.candidate(s)
-			}
-		}
+func (p *patch) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Value("jsonPath", &p.path).Or("json_path"),
+		dialect.Value("stringValue", &p.value).Or("string_value", "numberValue", "number_value", "boolValue", "bool_value"),
+		dialect.Value("nullValue", &p.null).Or("null_value"),
+		dialect.Value("willContinue", &p.continues).Or("will_continue"),
 	}
 }
 
-func (c *chunk) candidate(s *dialect.Scanner) {
-	var k candidate
-	before := len(c.parts)
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "index":
-			k.index = s.Value()
-		case "finishReason", "finish_reason":
-			k.finish = s.Value()
-		case "finishMessage", "finish_message":
-			k.message = s.Value()
-		case "content":
-			for ok := s.Object(); ok; ok = s.Member() {
-				if string(s.Key()) != "parts" {
-					continue
-				}
-				for ok := s.Array(); ok; ok = s.Element() {
-					c.part(s)
-				}
-			}
-		}
-	}
-	k.parts = len(c.parts) - before
-	c.candidates = append(c.candidates, k)
+// usage is usageMetadata. Cached tokens are part of the prompt; all others exclude each other.
+type usage struct {
+	whole dialect.Raw
+
+	prompt, tool, cached, candidates, thoughts, tier, traffic dialect.Raw
 }
 
-// partKinds are the members that say what a part is.
-var partKinds = map[string]partKind{
-	"executableCode": partCode, "executable_code": partCode,
-	"codeExecutionResult": partResult, "code_execution_result": partResult,
-	"toolCall": partTool, "tool_call": partTool,
-	"toolResponse": partAnswer, "tool_response": partAnswer,
-	"inlineData": partMedia, "inline_data": partMedia, "fileData": partMedia, "file_data": partMedia,
-	"videoMetadata": partMedia, "video_metadata": partMedia, "mediaResolution": partMedia, "media_resolution": partMedia,
-	"partMetadata": partMedia, "part_metadata": partMedia,
-}
-
-func (c *chunk) part(s *dialect.Scanner) {
-	var p part
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "text":
-			p.text = s.Value()
-		case "thought":
-			p.thought = string(s.Value()) == "true"
-		case "thoughtSignature", "thought_signature":
-			p.signature = s.Value()
-		case "functionCall", "function_call":
-			if s.Kind() == '{' {
-				p.kind = partCall
-				c.functionCall(s, &p.call)
-			}
-		default:
-			switch kind, known := partKinds[string(s.Key())]; {
-			case known:
-				p.kind, p.value = kind, s.Value()
-			case p.kind == partText:
-				p.kind, p.key = partNew, string(s.Key())
-			}
-		}
+func (u *usage) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Value("promptTokenCount", &u.prompt).Or("prompt_token_count"),
+		dialect.Value("candidatesTokenCount", &u.candidates).Or("candidates_token_count"),
+		dialect.Value("thoughtsTokenCount", &u.thoughts).Or("thoughts_token_count"),
+		dialect.Value("cachedContentTokenCount", &u.cached).Or("cached_content_token_count"),
+		dialect.Value("toolUsePromptTokenCount", &u.tool).Or("tool_use_prompt_token_count"),
+		dialect.Value("serviceTier", &u.tier).Or("service_tier"),
+		dialect.Value("trafficType", &u.traffic).Or("traffic_type"),
 	}
-	if p.kind == partNew && (p.text.Given() || p.signature.Given()) {
-		p.kind = partText // an unknown member of a known part
-	}
-	c.parts = append(c.parts, p)
-}
-
-func (c *chunk) functionCall(s *dialect.Scanner, f *functionCall) {
-	before := len(c.patches)
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "id":
-			f.id = s.Value()
-		case "name":
-			f.name = s.Value()
-		case "args":
-			f.args = s.Value()
-		case "willContinue", "will_continue":
-			f.continues = string(s.Value()) == "true"
-		case "partialArgs", "partial_args":
-			f.patched = s.Kind() == '['
-			for ok := s.Array(); ok; ok = s.Element() {
-				c.patches = append(c.patches, parsePatch(s))
-			}
-		}
-	}
-	f.patches = len(c.patches) - before
-}
-
-func parsePatch(s *dialect.Scanner) (p patch) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "jsonPath", "json_path":
-			p.path = s.Value()
-		case "stringValue", "string_value", "numberValue", "number_value", "boolValue", "bool_value":
-			p.value = s.Value()
-		case "nullValue", "null_value":
-			p.value = dialect.Raw("null")
-		case "willContinue", "will_continue":
-			p.continues = string(s.Value()) == "true"
-		}
-	}
-	return p
 }

@@ -9,8 +9,8 @@ import (
 // regionVariables are where AWS's own clients look for the region.
 var regionVariables = []string{"AWS_REGION", "AWS_DEFAULT_REGION"}
 
-// Where is the address of the host: the one given, or else where the
-// environment says, or else the one of the table.
+// Where is the address of the host: the one given, or else where the environment says, or else the
+// one of the table.
 func (h *Host) Where(given string, getenv func(string) string) (address string, err error) {
 	switch named := getenv(h.Variable); {
 	case given != "":
@@ -54,9 +54,8 @@ func checked(name, address string) (string, error) {
 	return strings.TrimRight(address, "/"), nil
 }
 
-// ollamaAddress is what OLLAMA_HOST means, which may be a host, a port, or both
-// (envconfig.Host of ollama/ollama). The address that a server listens on
-// everywhere by is no address to call.
+// ollamaAddress is what OLLAMA_HOST means, which may be a host, a port, or both (envconfig.Host of
+// ollama/ollama). A server that listens on all addresses is called on the loopback one.
 func ollamaAddress(value string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(value), "://")
 	port := map[string]string{"http": "80", "https": "443"}[scheme]
@@ -78,8 +77,8 @@ func ollamaAddress(value string) string {
 	return strings.TrimRight(scheme+"://"+name+":"+port+"/"+path, "/")
 }
 
-// Join puts a path behind an address. A version that both have is there once:
-// https://api.anthropic.com/v1 and /v1/messages are meant so.
+// Join puts a path behind an address. A version that both have stands there once, as with
+// https://api.anthropic.com/v1 and /v1/messages.
 func Join(address, path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if u, err := url.Parse(address); err == nil && first != "" && strings.HasSuffix(u.Path, "/"+first) {

@@ -10,8 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// Capture is the request of an exchange, to be sent again. The error says what is
-// missing.
+// Capture is the request of an exchange, to be sent again. The error says what is missing.
 func Capture(x *providers.Exchange) (Captured, error) {
 	if x == nil || len(x.RequestBody()) == 0 {
 		return Captured{}, errors.New("what this turn was asked was not captured")
@@ -48,8 +47,8 @@ type Result struct {
 	Failed bool
 }
 
-// Answer goes on from a captured request: with the turn that answered it, as a
-// message of the history, and the results of its calls.
+// Answer goes on from a captured request: with the turn that answered it, as a message of the
+// history, and the results of its calls.
 func (c *Captured) Answer(turn dialect.Message, results []Result) {
 	c.History = append(c.History[:len(c.History):len(c.History)], turn)
 	m := dialect.Message{Role: dialect.User}
@@ -63,19 +62,15 @@ func (c *Captured) Answer(turn dialect.Message, results []Result) {
 	}
 }
 
-// AsItIs reports whether a host may be sent the captured body as it is: it speaks
-// its protocol, and the body is one request.
+// AsItIs reports whether a host may be sent the captured body as it is: it speaks its protocol, and
+// the body is one request.
 func (h *Host) AsItIs(c Captured) bool {
 	to := h.To()
 	return to != nil && c.Dialect != nil && to.Dialect == c.Dialect.Name && c.single
 }
 
-// ModelOf is the model a host would be asked for: model, or if that is "" the
-// request's own where the host has it, and else the host's; "" if none is known.
-func (h *Host) ModelOf(c Captured, model string) string { return h.choose(model, c) }
-
-// Origin is the host that a request was sent to: the one with the address, or
-// else the one its dialect is named after; nil if nobody known speaks that.
+// Origin is the host that a request was sent to: the one with the address, or else the one its
+// dialect is named after; nil if nobody known speaks that.
 func Origin(c Captured, address string) *Host {
 	if c.Dialect == nil {
 		return nil

@@ -97,8 +97,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestAnswer: a turn and its results go on from a captured request, to every host
-// in its form; what was captured stays as it was.
+// TestAnswer: a turn and its results go on from a captured request, to every host in its form; what
+// was captured stays as it was.
 func TestAnswer(t *testing.T) {
 	c, err := Capture(seen(t, "", chatRequest, ""))
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// TestCacheConditions: nothing is asked to be cached unless more of the
-// conversation is to come.
+// TestCacheConditions: nothing is asked to be cached unless more of the conversation is to come.
 func TestCacheConditions(t *testing.T) {
 	openai, anthropic := &All[1], &All[0]
 	build := func(h *Host, r dialect.Request) dialect.Raw {
@@ -54,8 +53,8 @@ func TestEncryptedReasoning(t *testing.T) {
 	}
 }
 
-// TestFreeText: a tool that takes free text is one of its own kind where that is
-// known, and else takes an object with the text.
+// TestFreeText: a tool that takes free text is one of its own kind where that is known, and else
+// takes an object with the text.
 func TestFreeText(t *testing.T) {
 	tools := []dialect.Tool{{Name: "patch", Kind: "custom", Description: "D"}}
 	for name, kind := range map[string]string{"openai": "custom", "openai-chat": "custom", "groq": "function", "anthropic": "function", "gemini": "function"} {

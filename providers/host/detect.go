@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Recognise is the host that a request is for by its body alone, the best guess
-// there is: nil if its shape is that of no protocol.
+// Recognise guesses from its body which host a request is for; nil if it has the shape of no
+// protocol.
 func Recognise(body []byte) *Host {
 	r := dialect.Raw(body)
 	name := dialectOf(r)
@@ -37,8 +37,7 @@ var signs = []struct {
 	{"cohere", []string{"documents", "citation_options", "safety_mode", "strict_tools"}},
 }
 
-// dialectOf is the dialect of a request by the shape of its body, "" if it has
-// none.
+// dialectOf is the dialect of a request by the shape of its body, "" if it has none.
 func dialectOf(body dialect.Raw) string {
 	if body.Kind() != '{' {
 		return ""
@@ -67,21 +66,17 @@ func dialectOf(body dialect.Raw) string {
 	return "openai-chat"
 }
 
-// blocksOfAnthropic reports whether a message has a block that only Anthropic's
-// do.
+// blocksOfAnthropic reports whether a message has a block that only Anthropic's do.
 func blocksOfAnthropic(body dialect.Raw) bool {
-	messages := body.Get("messages").Scan()
-	found := false
-	for ok := messages.Array(); ok; ok = messages.Element() {
-		content := messages.Value().Get("content").Scan()
-		for ok := content.Array(); ok; ok = content.Element() {
-			switch content.Value().Get("type").Text() {
+	for message := range body.Get("messages").Elements() {
+		for block := range message.Get("content").Elements() {
+			switch block.Get("type").Text() {
 			case "tool_use", "tool_result", "thinking", "redacted_thinking":
-				found = true
+				return true
 			}
 		}
 	}
-	return found
+	return false
 }
 
 // modelOf is the model a request asks for, "" if it does not say.
@@ -94,9 +89,8 @@ func modelOf(d *dialect.Dialect, path string, body []byte) string {
 	return dialect.Raw(body).Get("model").Text()
 }
 
-// RawRequest is where a body that somebody else wrote goes at an address, and
-// the model it is for: the one given, or else its own. The body is sent as it
-// is.
+// RawRequest is where a body that somebody else wrote goes at an address, and the model it is for:
+// the one given, or else its own. The body is sent as it is.
 func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
 	if asked = model; asked == "" {
 		asked = dialect.Raw(body).Get("model").Text()

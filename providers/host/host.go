@@ -1,17 +1,15 @@
-// Package host knows where models are served: the addresses of known hosts, the
-// protocol each speaks, its key, and what it wants otherwise than its protocol
-// says. It makes requests to them.
+// Package host knows where models are served: the addresses of known hosts, the protocol each
+// speaks, its keys, and where it departs from its protocol. It makes the requests to them.
 //
 //	tools, history, prompt ─▶ dialect.Request ─▶ Build(host) ─▶ URL, body
 //	captured request ─▶ Resend(host) ─▶ dialect.Request, and what it loses on the way
 //
-// Words: a host is who answers; its target is the dialect.Target that its
-// protocol's history goes to; its address is the URL that paths are put behind,
-// the one its own clients call base URL.
+// A host is who answers. Its target is the dialect.Target that its protocol's history goes to. Its
+// address is the URL that paths are put behind, which its own clients call the base URL.
 //
-// Nothing here does I/O: the environment comes in as a function, and what is
-// made is sent by others. Keys are looked up in the environment and nowhere
-// else. Google AI Studio is read where it was captured and never asked.
+// Nothing here does I/O: the environment comes in as a function, and others send the requests. Keys
+// are looked up in the environment and nowhere else. Google AI Studio is read from captures and
+// never asked.
 package host
 
 import (
@@ -45,8 +43,7 @@ type Host struct {
 // A Pair is a header with its value.
 type Pair struct{ Name, Value string }
 
-// A Key is a variable of the environment that holds a secret, and the header it
-// goes into.
+// A Key is a variable of the environment that holds a secret, and the header it goes into.
 type Key struct {
 	Variable string
 	Header   string
@@ -63,27 +60,15 @@ func (k Key) Pair(secret string) Pair {
 
 // Find is the host of that name; the error lists the names there are.
 func Find(name string) (*Host, error) {
-	for i := range All {
-		if All[i].Name == name {
-			return &All[i], nil
-		}
-	}
 	if name == "aistudio" {
 		//lint:ignore ST1005 it begins with a name
 		return nil, fmt.Errorf("Google AI Studio is read from captures, never asked; gemini is Google's public API")
 	}
-	return nil, fmt.Errorf("no provider %q; there are %s", name, strings.Join(names(), ", "))
+	return dialect.Named("provider", name, All, func(h *Host) string { return h.Name })
 }
 
-func names() (all []string) {
-	for _, h := range All {
-		all = append(all, h.Name)
-	}
-	return all
-}
-
-// For is the host that a dialect is named after, the first of the table that
-// speaks it; nil if it has none.
+// For is the host that a dialect is named after, the first of the table that speaks it; nil if it
+// has none.
 func For(dialectName string) *Host {
 	for i := range All {
 		if t := All[i].To(); t != nil && t.Dialect == dialectName {
@@ -132,9 +117,8 @@ func (h *Host) Headers(session string, getenv func(string) string) []Pair {
 	return all
 }
 
-// Key is the first of the host's keys that the environment has, as a header. The
-// error names the variables; there is none where a key is not needed, and then
-// the header has no name.
+// Key is the first of the host's keys that the environment has, as a header. The error names the
+// variables; there is none where a key is not needed, and then the header has no name.
 func (h *Host) Key(getenv func(string) string) (Pair, error) {
 	var looked []string
 	for _, k := range h.Keys {

@@ -14,9 +14,8 @@ type Captured struct {
 	Path    string           // of its URL, which may name the model
 	Body    []byte
 
-	// History is the conversation it carries, and what was added to it since: a
-	// turn, results. From is where its protocol sends such. See
-	// providers.Exchange.History.
+	// History is the conversation it carries, and what was added to it since: a turn, results. From
+	// is where its protocol sends such. See providers.Exchange.History.
 	History []dialect.Message
 	From    *dialect.Target
 
@@ -40,10 +39,9 @@ type Resent struct {
 	Moved   int            // instructions in the middle of the history that stand before it now
 }
 
-// Resend translates a captured request for a host: its instructions, its
-// history under a policy, its tools, the limit of its answer. model is asked, or
-// if it is "" the request's own where the host has it, and else the host's. It is
-// a pure function; nothing is sent.
+// Resend translates a captured request for a host: its instructions, its history under a policy,
+// its tools, the limit of its answer. model is asked, or if it is "" the request's own where the
+// host has it, and else the host's. It is a pure function; nothing is sent.
 func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, error) {
 	to := h.To()
 	if to == nil || to.Request == nil {
@@ -51,7 +49,7 @@ func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, 
 	}
 	var out Resent
 	r := &out.Request
-	if r.Model = h.choose(model, c); r.Model == "" {
+	if r.Model = h.ModelOf(c, model); r.Model == "" {
 		return Resent{}, fmt.Errorf("%s: no model is named, and the request's %q may not be one of its", h.Name, c.Asks())
 	}
 	var history []dialect.Message
@@ -69,8 +67,9 @@ func (h *Host) Resend(c Captured, model string, policy *replay.Policy) (Resent, 
 	return out, nil
 }
 
-// choose is the model to ask.
-func (h *Host) choose(model string, c Captured) string {
+// ModelOf is the model a host would be asked for: model, or if that is "" the request's own where
+// the host has it, and else the host's; "" if none is known.
+func (h *Host) ModelOf(c Captured, model string) string {
 	if model != "" {
 		return model
 	}
@@ -85,8 +84,8 @@ func (h *Host) choose(model string, c Captured) string {
 	return h.Model
 }
 
-// instructions takes what the system says out of a history: what stands before
-// all else, and where the target has no place for it between messages, the rest.
+// instructions takes what the system says out of a history: what stands before all else, and the
+// rest where the target has no place for it between messages.
 func instructions(history []dialect.Message, to *dialect.Target) (system string, rest []dialect.Message, moved int) {
 	var said []string
 	inline := len(to.Encode([]dialect.Message{{Role: dialect.System, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte("x")}}}})) > 0

@@ -32,8 +32,8 @@ const chatRequest = `{"model":"gpt-4.1","max_completion_tokens":300,"stream":tru
 	"tools":[{"type":"function","function":{"name":"get_weather","description":"W","strict":true,"parameters":` + weatherSchema + `}},
 		{"type":"web_search_preview","function":{"name":"search"}}]}`
 
-// TestResend: a conversation of one protocol, as hosts of all others are asked
-// it. Their own readers tell what came.
+// TestResend: a conversation of one protocol, as hosts of all others are asked it. Their own
+// readers tell what came.
 func TestResend(t *testing.T) {
 	policy, err := replay.FindPolicy("preserve")
 	if err != nil {
@@ -144,8 +144,7 @@ func TestResendPolicy(t *testing.T) {
 	}
 }
 
-// TestResendMore: a turn and its results that were added to a captured history
-// go with it.
+// TestResendMore: a turn and its results that were added to a captured history go with it.
 func TestResendMore(t *testing.T) {
 	c := captured(t, "openai-chat", "", `{"model":"gpt-4.1","messages":[{"role":"user","content":"Weather?"}]}`)
 	c.History = append(c.History,

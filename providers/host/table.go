@@ -2,9 +2,9 @@ package host
 
 import "toolscope/providers/dialect"
 
-// All is every known host, the one that a protocol is named after first.
-// Addresses, variables and headers are those of the providers' own clients and
-// documentation; quirks are cited where they are.
+// All is every known host, the one that a protocol is named after first. Addresses, variables and
+// headers are those of the providers' own clients and documentation; quirks are cited where they
+// are.
 var All = []Host{
 	{
 		Name: "anthropic", Title: "Anthropic", Target: "anthropic",
@@ -55,8 +55,8 @@ var All = []Host{
 	},
 	{
 		// It refuses what it does not know: stream_options (avante-corp/avante.nvim#2347),
-		// max_completion_tokens (editor-code-assistant/eca#231). Requests with one
-		// affinity share a cache (badlogic/pi-mono).
+		// max_completion_tokens (editor-code-assistant/eca#231). Requests with one affinity share a
+		// cache (badlogic/pi-mono).
 		Name: "mistral", Title: "Mistral", Target: "mistral",
 		Address: "https://api.mistral.ai/v1", Keys: bearer("MISTRAL_API_KEY"),
 		Quirks: dialect.Quirks{TellsUsage: true}, Sticky: "X-Affinity",

@@ -17,8 +17,8 @@ type Tools struct {
 	Declared dialect.Raw // the value that a request of that dialect declares them with
 }
 
-// shapes are what a declaration of a tool has in each dialect: a member of it,
-// and what kind of value that is.
+// shapes are what a declaration of a tool has in each dialect: a member of it, and what kind of
+// value that is.
 var shapes = []struct {
 	member  string
 	kind    byte
@@ -65,8 +65,7 @@ func ReadTools(text []byte) (Tools, error) {
 	return Tools{}, errNoTools
 }
 
-// listOf is the list of tools that stands in an object, or has the object as its
-// only element.
+// listOf is the list of tools that stands in an object, or has the object as its only element.
 func listOf(body dialect.Raw) dialect.Raw {
 	for _, v := range []dialect.Raw{
 		body.Get("tools"), body.Get("toolConfig").Get("tools"), body.Get("functions"), body.Get("result").Get("tools"),
@@ -81,9 +80,7 @@ func listOf(body dialect.Raw) dialect.Raw {
 
 // shapeOf is the form of a list of tools, by the first that tells.
 func shapeOf(list dialect.Raw) string {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		tool := s.Value()
+	for tool := range list.Elements() {
 		for _, shape := range shapes {
 			if tool.Get(shape.member).Kind() == shape.kind {
 				return shape.dialect
@@ -108,12 +105,8 @@ func shapeOf(list dialect.Raw) string {
 func asForm(form string, list dialect.Raw) (t Tools) {
 	t.Dialect = form
 	if form == mcp {
-		s := list.Scan()
-		for ok := s.Array(); ok; ok = s.Element() {
-			tool := s.Value()
-			t.List = append(t.List, dialect.Tool{
-				Name: tool.Get("name").Text(), Kind: "function", Description: tool.Get("description").Text(), Schema: tool.Get("inputSchema"),
-			})
+		for v := range list.Elements() {
+			t.List = append(t.List, dialect.FunctionTool(v, "inputSchema"))
 		}
 		return t
 	}
@@ -144,9 +137,9 @@ func asForm(form string, list dialect.Raw) (t Tools) {
 	return t
 }
 
-// Declare puts the tools into a request to a target: as they are where that
-// speaks their dialect, and else those that can be translated. The names of the
-// others are returned: what a provider runs itself is not to be had elsewhere.
+// Declare puts the tools into a request to a target: as they are where that speaks their dialect,
+// and else those that can be translated. It returns the names of the others: other providers do not
+// have the tools that a provider runs itself.
 func (t *Tools) Declare(r *dialect.Request, to *dialect.Target) (left []string) {
 	r.Tools, r.Declared = t.List, nil
 	if t.Declared != nil && t.Dialect == to.Dialect && to.Name == to.Dialect {

@@ -64,8 +64,8 @@ func TestReadNoTools(t *testing.T) {
 	}
 }
 
-// TestDeclare: what the provider runs itself goes to no other, and nothing of
-// what only the own protocol can say is lost on the way to it.
+// TestDeclare: what the provider runs itself goes to no other, and nothing of what only the own
+// protocol can say is lost on the way to it.
 func TestDeclare(t *testing.T) {
 	const list = `[{"type":"web_search_20250305","name":"web_search","max_uses":2},{"name":"f","input_schema":{"type":"object"},"cache_control":{"type":"ephemeral"}}]`
 	tools, err := ReadTools([]byte(list))

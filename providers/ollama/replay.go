@@ -2,10 +2,9 @@ package ollama
 
 import "toolscope/providers/dialect"
 
-// target is where Ollama's history goes: /api/chat. Arguments are an object,
-// whose order it keeps and whose numbers it reads as float64
-// (ToolCallFunctionArguments in api/types.go); what fits them together is up to
-// the model's template, so nothing is refused. The refusal is that of
+// target is where Ollama's history goes: /api/chat. Arguments are an object, whose order it keeps
+// and whose numbers it reads as float64 (ToolCallFunctionArguments in api/types.go); what fits them
+// together is up to the model's template, so nothing is refused. The refusal is that of
 // neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
 var target = dialect.Target{
 	Name: "ollama", Title: "Ollama", Dialect: "ollama",
@@ -25,8 +24,8 @@ func encode(messages []dialect.Message) [][]byte {
 	return dialect.WriteMessages(messages, encodeResult, encodeMessage)
 }
 
-// encodeMessage writes one message: each kind of part has a member to itself,
-// so what stood between pieces of text is not told.
+// encodeMessage writes one message. Each kind of part has a member of its own, so the order of text
+// and other parts is lost.
 func encodeMessage(m *dialect.Message, parts []dialect.Part) []byte {
 	var text, thinking []byte
 	var images, calls dialect.Writer
@@ -69,8 +68,8 @@ func writeCall(w *dialect.Writer, p *dialect.Part, index int) {
 	w.Member("name", p.Name).Key("arguments").Args(p).Close('}').Close('}')
 }
 
-// encodeResult writes a result, which is found by its tool's name, or by the id
-// where the template knows ids.
+// encodeResult writes a result, which is found by its tool's name, or by the id where the template
+// knows ids.
 func encodeResult(p *dialect.Part) []byte {
 	if p.Raw != nil {
 		return p.Raw
@@ -92,13 +91,11 @@ func readParts(v dialect.Raw) (parts []dialect.Part) {
 	if text := v.Get("content").Unquoted(); len(text) > 0 {
 		parts = append(parts, dialect.Part{Kind: dialect.TextPart, Text: text})
 	}
-	images := v.Get("images").Scan()
-	for ok := images.Array(); ok; ok = images.Element() {
-		parts = append(parts, dialect.Part{Kind: dialect.OtherPart, Raw: images.Value()})
+	for image := range v.Get("images").Elements() {
+		parts = append(parts, dialect.Part{Kind: dialect.OtherPart, Raw: image})
 	}
-	calls := v.Get("tool_calls").Scan()
-	for ok := calls.Array(); ok; ok = calls.Element() {
-		parts = append(parts, readCall(calls.Value()))
+	for call := range v.Get("tool_calls").Elements() {
+		parts = append(parts, readCall(call))
 	}
 	return parts
 }
@@ -120,8 +117,7 @@ func readResult(v dialect.Raw) dialect.Part {
 	if p.Name == "" {
 		p.Name = v.Get("name").Text() // of clients of the first versions with tools
 	}
-	images := v.Get("images").Scan()
-	for ok := images.Array(); ok; ok = images.Element() {
+	for range v.Get("images").Elements() {
 		p.Media++
 	}
 	return p

@@ -56,8 +56,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestCalls: calls are numbered, and what was read keeps its place when a part of
-// it is changed.
+// TestCalls: calls are numbered, and what was read keeps its place when a part of it is changed.
 func TestCalls(t *testing.T) {
 	messages, err := decode([]byte(`{"messages":[{"role":"assistant","x":1,"content":"Hm.","tool_calls":[{"function":{"name":"f","arguments":{}}},{"function":{"name":"g","arguments":{}}}],"thinking":"Asked."}]}`))
 	if err != nil {

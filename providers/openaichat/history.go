@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// reasoningFields are the members that hosts put reasoning in as one text:
-// DeepSeek and those after it, OpenRouter and vLLM, and others.
+// reasoningFields are the members that hosts put reasoning in as one text: DeepSeek and those after
+// it, OpenRouter and vLLM, and others.
 var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
 
 func decode(request []byte) ([]dialect.Message, error) {
@@ -56,8 +56,7 @@ func (w *wireMessage) parse(v dialect.Raw) {
 	}
 }
 
-// readMessage reads one message. That of a tool is the user's: a part with the
-// message as its Raw.
+// readMessage reads one message. That of a tool is the user's: a part with the message as its Raw.
 func readMessage(v dialect.Raw) dialect.Message {
 	var w wireMessage
 	w.parse(v)
@@ -81,14 +80,13 @@ func readMessage(v dialect.Raw) dialect.Message {
 	return m
 }
 
-// readReasoning reads what the model thought: the fields of which each is one
-// text, and OpenRouter's list. Of what stands there twice it takes one.
+// readReasoning reads what the model thought: the fields with one text each, and OpenRouter's list.
+// What both have is taken once.
 func (w *wireMessage) readReasoning() (parts []dialect.Part) {
 	var details []dialect.Part
 	said := false
-	s := w.details.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		p := readDetail(s.Value())
+	for v := range w.details.Elements() {
+		p := readDetail(v)
 		details = append(details, p)
 		said = said || len(p.Text) > 0
 	}
@@ -106,8 +104,8 @@ func (w *wireMessage) readReasoning() (parts []dialect.Part) {
 	return append(parts, details...)
 }
 
-// readDetail reads a piece of reasoning_details: reasoning.text with its
-// signature, reasoning.summary, or reasoning.encrypted, which is data only.
+// readDetail reads a piece of reasoning_details: reasoning.text with its signature,
+// reasoning.summary, or reasoning.encrypted, which is data only.
 func readDetail(v dialect.Raw) dialect.Part {
 	p := dialect.Part{Kind: dialect.ReasoningPart, Raw: v, ID: v.Get("id").Text(), Signature: v.Get("signature").Text()}
 	for _, name := range [...]string{"text", "summary"} {

@@ -13,8 +13,8 @@ func encode(messages []dialect.Message) [][]byte {
 		func(m *dialect.Message, parts []dialect.Part) []byte { return encodeMessage(m, parts, false) })
 }
 
-// encodeMistral names the tool in its result, as Mistral's own clients do, and
-// has reasoning in the content (ThinkChunk in mistralai/client-python).
+// encodeMistral names the tool in its result, as Mistral's own clients do, and has reasoning in the
+// content (ThinkChunk in mistralai/client-python).
 func encodeMistral(messages []dialect.Message) [][]byte {
 	return dialect.WriteMessages(messages,
 		func(p *dialect.Part) []byte { return encodeResult(p, true) },
@@ -28,9 +28,8 @@ func encodeMessage(m *dialect.Message, parts []dialect.Part, mistral bool) []byt
 	return dialect.Rewrite(m.Raw, m.RoleMember(), content(m, parts, `""`))
 }
 
-// content is that of a message; what the model said is one text here, whatever
-// stood between its pieces. none is what there is when there was content and
-// nothing of it is left.
+// content is that of a message. Pieces of text of the model are joined. none stands for content of
+// which nothing is left.
 func content(m *dialect.Message, parts []dialect.Part, none string) dialect.Member {
 	value := dialect.Content(m.Raw.Get("content"), parts, m.Role == dialect.Assistant)
 	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
@@ -78,8 +77,8 @@ func thinkChunk(text []byte) dialect.Raw {
 	return w.Close(']').Close('}').Text
 }
 
-// reasoning is what the model thought: a text in the field it was in, or pieces
-// in reasoning_details when any of them has more than a text.
+// reasoning is what the model thought: a text in the field it was in, or pieces in
+// reasoning_details when any of them has more than a text.
 func reasoning(before dialect.Raw, parts []dialect.Part) []dialect.Member {
 	detailed := false
 	for _, p := range parts {
@@ -99,9 +98,9 @@ func reasoning(before dialect.Raw, parts []dialect.Part) []dialect.Member {
 	return append(reasoningTexts(before, texts, detailed), list)
 }
 
-// reasoningTexts are the fields with one text each. They stay while they say
-// what the parts do, and when they repeat reasoning_details; and DeepSeek's when
-// it is empty, because that is told apart from none.
+// reasoningTexts are the fields with one text each. They stay as they are while they say what the
+// parts say, or repeat reasoning_details. DeepSeek's stays when it is empty, which differs from
+// none.
 func reasoningTexts(before dialect.Raw, texts [][]byte, detailed bool) (members []dialect.Member) {
 	found := make([]bool, len(texts))
 	same := true

@@ -144,8 +144,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestChanged: of a message that was read and changed, what stays is what was not
-// changed.
+// TestChanged: of a message that was read and changed, what stays is what was not changed.
 func TestChanged(t *testing.T) {
 	const signed = `{"role":"assistant","content":null,"reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],"x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	for _, test := range []struct {

@@ -2,8 +2,8 @@ package openaichat
 
 import "toolscope/providers/dialect"
 
-// callMembers are the calls of a message: a list, and what was a function_call
-// and has not been given an id since.
+// callMembers are the calls of a message: a list, and what was a function_call and has not been
+// given an id since.
 func callMembers(before dialect.Raw, calls []dialect.Part) []dialect.Member {
 	var list, single dialect.Writer
 	for i := range calls {

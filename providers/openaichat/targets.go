@@ -2,9 +2,9 @@ package openaichat
 
 import "toolscope/providers/dialect"
 
-// openAI is where the history of Chat Completions goes. It takes arguments as
-// the text they are, whole JSON or not. Rules are OpenAI's published API
-// description's (FunctionObject) and its own error messages'.
+// openAI is where the history of Chat Completions goes. It takes arguments as the text they are,
+// whole JSON or not. Rules are OpenAI's published API description's (FunctionObject) and its own
+// error messages'.
 var openAI = dialect.Target{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Dialect: "openai-chat",
 	Form:      dialect.TextForm,
@@ -24,9 +24,8 @@ var openAI = dialect.Target{
 	Decode:  decode,
 }
 
-// mistral is Mistral's own host, which wants ids of nine letters and digits
-// (error 3280) and as many results as calls (error 3230), and takes reasoning as
-// a part of the content.
+// mistral is Mistral's own host, which wants ids of nine letters and digits (error 3280) and as
+// many results as calls (error 3230), and takes reasoning as a part of the content.
 var mistral = dialect.Target{
 	Name: "mistral", Title: "Mistral", Dialect: "openai-chat",
 	Form:      dialect.TextForm,
@@ -44,8 +43,8 @@ var mistral = dialect.Target{
 	Decode:  decode,
 }
 
-// llamaCPP is llama.cpp's server: its chat templates parse the arguments, so a
-// text that is no JSON is refused with status 500.
+// llamaCPP is llama.cpp's server: its chat templates parse the arguments, so a text that is no JSON
+// is refused with status 500.
 var llamaCPP = dialect.Target{
 	Name: "llama.cpp", Title: "llama.cpp", Dialect: "openai-chat",
 	Form:      dialect.TextForm,

@@ -2,8 +2,8 @@ package openaichat
 
 import "toolscope/providers/dialect"
 
-// tools are what a request declares: tools, or the legacy functions. Hosts have
-// kinds of their own beside function and custom, which keep the host's word.
+// tools are what a request declares: tools, or the legacy functions. Hosts have kinds of their own
+// beside function and custom, which keep the host's word.
 func tools(request []byte) (all []dialect.Tool) {
 	s := dialect.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {

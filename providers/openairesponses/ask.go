@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// ask writes a request of Responses. Nothing is stored, so that reasoning has to
-// come encrypted to be sent back; the history is in the input.
+// ask writes a request of Responses. Nothing is stored, so that reasoning has to come encrypted to
+// be sent back; the history is in the input.
 func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	var w dialect.Writer
 	w.Open('{').Some("model", r.Model).Flag("stream", true).Flag("store", false)
@@ -23,12 +23,11 @@ func ask(r dialect.Request, q dialect.Quirks) (path string, body []byte) {
 	return "/responses", w.Close('}').Text
 }
 
-// leastTokens is the smallest max_output_tokens that is taken (OpenAI's
-// published API description).
+// leastTokens is the smallest max_output_tokens that is taken (OpenAI's published API description).
 const leastTokens = 16
 
-// reasons reports whether a model of OpenAI's reasons: others refuse to be asked
-// for encrypted reasoning.
+// reasons reports whether a model of OpenAI's reasons: others refuse to be asked for encrypted
+// reasoning.
 func reasons(model string) bool {
 	model = model[strings.LastIndexByte(model, '/')+1:]
 	if strings.Contains(model, "-chat") {
@@ -42,9 +41,8 @@ func reasons(model string) bool {
 	return false
 }
 
-// writeTool writes a tool, flat; custom says that tools of free text are known.
-// strict is said because its default is true, which refuses most schemas that were
-// not written for it.
+// writeTool writes a tool, flat; custom says that tools of free text are known. strict is said
+// because its default is true, which refuses most schemas that were not written for it.
 func writeTool(w *dialect.Writer, t *dialect.Tool, custom bool) {
 	w.Open('{')
 	if custom && t.Kind == "custom" {

@@ -9,9 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// decode reads the input of a request, and its instructions. Over a WebSocket a
-// client sends many requests: one that names the response before it goes on
-// where the others ended.
+// decode reads the input of a request, and its instructions. Over a WebSocket a client sends many
+// requests: one that names the response before it goes on where the others ended.
 func decode(request []byte) (messages []dialect.Message, err error) {
 	read := func(f stream.Frame) {
 		if f.Kind == stream.FrameResidue {
@@ -68,8 +67,8 @@ func (h *history) request(s *dialect.Scanner) {
 	}
 }
 
-// add adds parts to the last message if they may stand there: items of the model
-// follow each other in one message, and so do results.
+// add adds parts to the last message if they may stand there: items of the model follow each other
+// in one message, and so do results.
 func (h *history) add(role dialect.Role, joins bool, parts ...dialect.Part) {
 	n := len(h.messages) - 1
 	if n >= 0 && joins && h.open && h.messages[n].Role == role {
@@ -105,9 +104,8 @@ func (h *history) item(v dialect.Raw) {
 	}
 }
 
-// readMessage reads a message: a part for each block of it. That of a message of
-// one block has the item as its Raw. One with blocks that this version does not
-// know stays whole.
+// readMessage reads a message: a part for each block. A single block has the whole item as its Raw.
+// A message with unknown blocks stays whole.
 func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect.Part) {
 	switch name := v.Get("role"); {
 	case name.Is("assistant"):
@@ -118,9 +116,7 @@ func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect
 		role = dialect.User
 	}
 	whole := dialect.Part{Item: w.id.Text(), Raw: v}
-	s := w.content.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		block := s.Value()
+	for block := range w.content.Elements() {
 		member := blocks[block.Get("type").Text()]
 		if member == "" {
 			whole.Kind = dialect.OtherPart
@@ -144,14 +140,13 @@ func readMessage(v dialect.Raw, w *wireItem) (role dialect.Role, parts []dialect
 	return role, parts
 }
 
-// readReasoning reads the text of a reasoning item: the summary, and what some
-// models show of the reasoning itself.
+// readReasoning reads the text of a reasoning item: the summary, and what some models show of the
+// reasoning itself.
 func readReasoning(w *wireItem) dialect.Part {
 	p := dialect.Part{Kind: dialect.ReasoningPart, Item: w.id.Text(), Signature: w.encrypted.Text(), Raw: w.raw}
 	for _, list := range [...]dialect.Raw{w.summary, w.content} {
-		s := list.Scan()
-		for ok := s.Array(); ok; ok = s.Element() {
-			p.Text = s.Value().Get("text").Append(p.Text)
+		for v := range list.Elements() {
+			p.Text = v.Get("text").Append(p.Text)
 		}
 	}
 	p.Hidden = len(p.Text) == 0 && p.Signature != ""

@@ -33,8 +33,8 @@ func (h *history) readResult(w *wireItem) dialect.Part {
 	return p
 }
 
-// callOf is the call that a result is of, or nil. Clients have named the call's
-// item instead, and the provider's own tool search names nothing.
+// callOf is the call that a result is of, or nil. Clients have named the call's item instead, and
+// the provider's own tool search names nothing.
 func (h *history) callOf(p *dialect.Part, w *wireItem) *dialect.Part {
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch c := &h.calls[i]; {
@@ -52,9 +52,7 @@ func readShell(p *dialect.Part, output dialect.Raw) {
 		p.Text = output.Append(nil)
 		return
 	}
-	s := output.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		v := s.Value()
+	for v := range output.Elements() {
 		p.Text = v.Get("stderr").Append(v.Get("stdout").Append(p.Text))
 		outcome := v.Get("outcome")
 		code, exited := outcome.Get("exit_code").Int()

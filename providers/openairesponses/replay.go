@@ -6,12 +6,11 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// target is where the history of Responses goes: a list of items. It takes
-// arguments as the text they are, whole JSON or not. Rules are OpenAI's
-// published API description's (FunctionCallItem, FunctionCallOutputItemParam)
-// and its own error messages' (AnswerDotAI/fastllm#45, continuedev/continue#10092
-// and #10018, openai/codex#9447); underscores at the end of an id are what
-// clients cut (badlogic/pi-mono).
+// target is where the history of Responses goes: a list of items. It takes arguments as the text
+// they are, whole JSON or not. Rules are OpenAI's published API description's (FunctionCallItem,
+// FunctionCallOutputItemParam) and its own error messages' (AnswerDotAI/fastllm#45,
+// continuedev/continue#10092 and #10018, openai/codex#9447); underscores at the end of an id are
+// what clients cut (badlogic/pi-mono).
 var target = dialect.Target{
 	Name: "openai-responses", Title: "OpenAI Responses", Dialect: "openai-responses",
 	Form:      dialect.TextForm,
@@ -53,8 +52,8 @@ func encode(messages []dialect.Message) (out [][]byte) {
 	return out
 }
 
-// sameMessage is how many of the parts, at least one, stand in one item: the
-// blocks of one message do.
+// sameMessage is how many of the parts, at least one, stand in one item: the blocks of one message
+// do.
 func sameMessage(parts []dialect.Part) (n int) {
 	for n = 1; n < len(parts) && isBlock(&parts[0]) && isBlock(&parts[n]) && parts[0].Item == parts[n].Item; {
 		n++
@@ -71,15 +70,14 @@ func isBlock(p *dialect.Part) bool {
 	return false
 }
 
-// blocks are the types of what stands in the content of a message, and the
-// member that is its text.
+// blocks are the types of what stands in the content of a message, and the member that is its text.
 var blocks = map[string]string{
 	"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal",
 	"input_image": "image_url", "input_file": "file_data", "input_audio": "input_audio", "computer_screenshot": "image_url",
 }
 
-// encodeItem writes the item of some parts; nil if there is none, as of the
-// instructions, which stand beside the input, or of another protocol's image.
+// encodeItem writes the item of some parts; nil if there is none, as of the instructions, which
+// stand beside the input, or of another protocol's image.
 func encodeItem(role dialect.Role, parts []dialect.Part, calls map[string]*dialect.Part) []byte {
 	p := &parts[0]
 	switch {
@@ -139,16 +137,15 @@ func encodeReasoning(p *dialect.Part) []byte {
 	return w.Close(']').Some("encrypted_content", p.Signature).Close('}').Text
 }
 
-// idPrefixes are what the ids of items begin with. One that begins otherwise is
-// refused: "Invalid 'input[N].id': 'call_x'. Expected an ID that begins with
-// 'fc'."
+// idPrefixes are what the ids of items begin with. One that begins otherwise is refused: "Invalid
+// 'input[N].id': 'call_x'. Expected an ID that begins with 'fc'."
 var idPrefixes = map[string]string{
 	"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc", "shell_call": "sh",
 	"local_shell_call": "lsh", "apply_patch_call": "apc", "computer_call": "cu", "tool_search_call": "tsc", "program": "cm",
 }
 
-// itemID is the id an item of that type goes back with: none at all if it is not
-// one that this protocol gave it. Ids are optional.
+// itemID is the id an item of that type goes back with: none at all if it is not one that this
+// protocol gave it. Ids are optional.
 func itemID(kind, id string) string {
 	if prefix, known := idPrefixes[kind]; known && !strings.HasPrefix(id, prefix) || len(id) > 64 {
 		return ""

@@ -17,8 +17,7 @@ func input(t *testing.T, request []byte) (list any) {
 	return list
 }
 
-// TestHistories: a history is read, written as it was, and written anew so that
-// it reads the same.
+// TestHistories: a history is read, written as it was, and written anew so that it reads the same.
 func TestHistories(t *testing.T) {
 	for _, test := range histories {
 		body := []byte(`{"input":[` + test.input + `]}`)
@@ -73,8 +72,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut: of a request that breaks off what is whole is read, wherever it
-// does.
+// TestDecodeCut: of a request that breaks off what is whole is read, wherever it does.
 func TestDecodeCut(t *testing.T) {
 	for _, test := range histories {
 		body := `{"input":[` + test.input + `]}`
@@ -90,8 +88,8 @@ func TestDecodeCut(t *testing.T) {
 	}
 }
 
-// TestEncode: ids that are not this protocol's own are left out, and arguments
-// that are no JSON stay inside the JSON.
+// TestEncode: ids that are not this protocol's own are left out, and arguments that are no JSON
+// stay inside the JSON.
 func TestEncode(t *testing.T) {
 	for _, test := range []struct {
 		name string

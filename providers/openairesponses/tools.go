@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// builtIn are the tools the protocol itself knows, by the type a request
-// declares and the item type of their calls.
+// builtIn are the tools the protocol itself knows, by the type a request declares and the item type
+// of their calls.
 var builtIn = map[string]string{
 	"web_search": "web_search_call", "web_search_preview": "web_search_call", "web_search_2025_08_26": "web_search_call",
 	"web_search_preview_2025_03_11": "web_search_call", "file_search": "file_search_call",
@@ -18,9 +18,9 @@ var builtIn = map[string]string{
 	"tool_search": "tool_search_call", "programmatic_tool_calling": "program",
 }
 
-// tools are the tools of a request body, or of the messages a client sent over
-// a WebSocket. What a tool search of the client found counts as declared; the
-// tools of an MCP server come in the response.
+// tools are the tools of a request body, or of the messages a client sent over a WebSocket. What a
+// tool search of the client found counts as declared; the tools of an MCP server come in the
+// response.
 func tools(request []byte) (all []dialect.Tool) {
 	read := func(f stream.Frame) {
 		body := dialect.Raw(bytes.Clone(f.Data)) // schemas are kept
@@ -28,9 +28,8 @@ func tools(request []byte) (all []dialect.Tool) {
 			body = nested
 		}
 		all = appendTools(all, body.Get("tools"))
-		input := body.Get("input").Scan()
-		for ok := input.Array(); ok; ok = input.Element() {
-			if item := input.Value(); item.Get("type").Is("tool_search_output") {
+		for item := range body.Get("input").Elements() {
+			if item.Get("type").Is("tool_search_output") {
 				all = appendTools(all, item.Get("tools"))
 			}
 		}
@@ -42,9 +41,7 @@ func tools(request []byte) (all []dialect.Tool) {
 }
 
 func appendTools(all []dialect.Tool, list dialect.Raw) []dialect.Tool {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		tool := s.Value()
+	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {
 		case kind == "function":
 			if nested := tool.Get("function"); nested.Kind() == '{' { // as Chat Completions has it

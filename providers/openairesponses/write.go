@@ -8,8 +8,7 @@ var finished = map[string]bool{
 	"web_search_call": true, "file_search_call": true, "image_generation_call": true,
 }
 
-// nameless are the types of call items that have no call_id: results, if any,
-// name the item.
+// nameless are the types of call items that have no call_id: results, if any, name the item.
 var nameless = map[string]bool{
 	"mcp_call": true, "mcp_approval_request": true, "code_interpreter_call": true, "web_search_call": true,
 	"file_search_call": true, "image_generation_call": true,
@@ -32,9 +31,8 @@ func itemType(p *dialect.Part) string {
 	return "function_call"
 }
 
-// encodeCall writes the item of a call. Of one that the provider runs it has
-// what a call has: what else its item held, like the id of a container, only the
-// item as it was can bring back.
+// encodeCall writes the item of a call. Of a call that the provider runs, only the item as it was
+// has what a call has no field for, such as the id of a container.
 func encodeCall(p *dialect.Part) []byte {
 	kind := itemType(p)
 	c, _ := callOf(kind, nil)
@@ -72,8 +70,8 @@ func encodeCall(p *dialect.Part) []byte {
 	return w.Close('}').Text
 }
 
-// searchedInside reports whether a call is a tool search of the provider's, whose
-// id is the item's: it has no other.
+// searchedInside reports whether a call is a tool search of the provider's, whose id is the item's:
+// it has no other.
 func searchedInside(p *dialect.Part) bool {
 	return p.Name == "tool_search_call" && p.Server && p.Item == ""
 }
@@ -85,8 +83,7 @@ func execution(p *dialect.Part) string {
 	return "client"
 }
 
-// writeArgs writes the member that holds the arguments: the way back of
-// wireItem.arguments.
+// writeArgs writes the member that holds the arguments: the way back of wireItem.arguments.
 func writeArgs(w *dialect.Writer, kind string, c callKind, p *dialect.Part) {
 	for _, list := range [...]struct{ kind, member string }{{"computer_call", "actions"}, {"file_search_call", "queries"}} {
 		if value := dialect.Raw(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
@@ -102,8 +99,8 @@ func writeArgs(w *dialect.Writer, kind string, c callKind, p *dialect.Part) {
 	}
 }
 
-// encodeResult writes the item of a result, whose type follows that of its call:
-// nil if that is not among the messages, when the result says what it is of.
+// encodeResult writes the item of a result, whose type follows that of its call: nil if that is not
+// among the messages, when the result says what it is of.
 func encodeResult(p, call *dialect.Part) []byte {
 	if call == nil {
 		call = p

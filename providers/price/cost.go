@@ -45,9 +45,8 @@ func (f Figure) String() string {
 	return USD(f.USD)
 }
 
-// Turn is what a turn has cost so far. Its request went to url, "" when that
-// is not known. Until the turn has ended the figure is approximate: counts
-// before the last are placeholders and parts.
+// Turn is what a turn has cost so far. Its request went to url, "" when that is not known. Until
+// the turn has ended the figure is approximate: counts before the last are placeholders and parts.
 func (t *Table) Turn(turn *stream.Turn, url string) Figure {
 	var p Price
 	if !turn.Usage.CostTold {
@@ -122,8 +121,8 @@ func (f *Figure) sum(u stream.Usage, r Rates) float64 {
 		count(u.Output)*r.Output.USD
 }
 
-// rate is the first of the rates that is known. If that is not the first of
-// all, the figure is approximate; of no tokens it does not matter.
+// rate is the first of the rates that is known. If that is not the first of all, the figure is
+// approximate; of no tokens it does not matter.
 func (f *Figure) rate(tokens float64, what string, rates ...Rate) float64 {
 	for i, r := range rates {
 		if !r.Known {

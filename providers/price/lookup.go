@@ -17,12 +17,12 @@ var resellers = map[string]bool{
 	"amazon-bedrock": true, "cerebras": true, "groq": true, "openrouter": true, "togetherai": true,
 }
 
-// passing are sellers that ask the maker's price for models nobody else runs.
-// azure and vertex have no rows of their own.
+// passing are sellers that ask the maker's price for models that only their maker runs. azure and
+// vertex have no rows of their own.
 var passing = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
 
-// A place is who sells at a host: the host itself, or any name under it, or
-// any that ends so where the pattern begins with a dash.
+// A place is who sells at a host: the host itself, or any name under it, or any that ends so where
+// the pattern begins with a dash.
 type place struct{ host, provider string }
 
 var places = []place{
@@ -70,8 +70,8 @@ func sellerAt(host string) string {
 	return ""
 }
 
-// hostOf is the host of a URL, with its port if it has one. It reads what no
-// parser would: a URL that is broken has a host, too.
+// hostOf is the host of a URL, with its port if it has one. It also reads broken URLs, which no
+// parser would.
 func hostOf(address string) string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		address = rest
@@ -93,9 +93,9 @@ func isLocal(host string) bool {
 
 const ollamaPort = "11434"
 
-// Lookup finds the price of a model: a dialect's name, the host that answered
-// with or without its port, "" when that is not known, and the model as the
-// wire names it. Where several sellers could be meant there is no price.
+// Lookup finds the price of a model: a dialect's name, the host that answered with or without its
+// port, "" when that is not known, and the model as the wire names it. Where several sellers could
+// be meant there is no price.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	u := url.URL{Host: strings.ToLower(host)}
 	host = u.Hostname()
@@ -140,8 +140,8 @@ func (t *Table) at(seller string, names []string, model string) Price {
 	return Price{Why: fmt.Sprintf("no price is known for %s of %s", model, seller)}
 }
 
-// closedMakers make models that nobody else runs on their own account, so that
-// resellers pass on the maker's price.
+// closedMakers make models that nobody else runs on their own account, so that resellers pass on
+// the maker's price.
 var closedMakers = []string{"anthropic", "openai", "google", "xai", "cohere"}
 
 // passed is the maker's own price of a model that is named with its maker.
@@ -150,9 +150,9 @@ func (t *Table) passed(model string) (Price, bool) {
 	return t.row(maker, names)
 }
 
-// anywhere is the price of a model where the seller is not known: that of the
-// protocol's vendor, or else of the only seller that has it. What answers on
-// this machine is no such seller, but a proxy before one, or a model of its own.
+// anywhere is the price of a model whose seller is not known: that of the protocol's vendor, or
+// else of the only seller that has it. What answers on this machine is no seller: it is a proxy in
+// front of one, or runs a model of its own.
 func (t *Table) anywhere(vendor string, names []string, model string, local bool) Price {
 	if p, ok := t.row(vendor, names); ok {
 		return p
@@ -176,7 +176,8 @@ func (t *Table) anywhere(vendor string, names []string, model string, local bool
 	return Price{Why: "no price is known for " + model}
 }
 
-// lent is the price where another sells. Google asks the same at both its doors.
+// lent is the price with the doubt that another seller may ask another. Google asks the same on
+// both its hosts.
 func (p Price) lent(to string) Price {
 	if p.Provider == "google" && to == "vertex" {
 		return p
@@ -185,8 +186,7 @@ func (p Price) lent(to string) Price {
 	return p
 }
 
-// ollama is the price of a model that Ollama runs: none, unless it runs in its
-// maker's cloud.
+// ollama is the price of a model that Ollama runs: none, unless it runs in its maker's cloud.
 func (t *Table) ollama(names []string, model string) Price {
 	if p, ok := t.row("ollama", names); ok {
 		return p

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// names are the ids a model may have in the table, the exact one first. Only
-// what is known not to change the price is left out: a resource path, a date, a
-// region, a version of the host's. A variant such as ":free" or ":thinking" is
-// another model, and a name that merely begins alike is another, too.
+// names are the ids a model may have in the table, the exact one first. Only what does not change
+// the price is left out: a resource path, a date, a region, a version of the host's. A variant such
+// as ":free" or ":thinking" is another model, and so is a name that merely begins alike.
 func names(model string) (ids []string) {
 	id := bare(model)
 	for _, stem := range [...]string{id, withoutRegion(id)} {
@@ -64,8 +63,7 @@ func withoutVersion(id string) string {
 // ownPrice are dated models that cost something else than their undated name.
 var ownPrice = map[string]bool{"gpt-4o-2024-05-13": true}
 
-// withoutDate cuts "-2026-03-17", "-20251001", and Vertex's "@20251001" and
-// "@default".
+// withoutDate cuts "-2026-03-17", "-20251001", and Vertex's "@20251001" and "@default".
 func withoutDate(id string) string {
 	if ownPrice[id[strings.LastIndexByte(id, '/')+1:]] {
 		return id
@@ -105,14 +103,14 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// makers are the names that resellers put before a model, of those makers
-// whose models nobody else runs.
+// makers are the names that resellers put before a model, of those makers whose models nobody else
+// runs.
 var makers = map[string]string{
 	"anthropic": "anthropic", "openai": "openai", "google": "google", "x-ai": "xai", "xai": "xai", "cohere": "cohere",
 }
 
-// madeBy takes the maker from a name such as "anthropic/claude-opus-4.8" of
-// OpenRouter or "us.anthropic.claude-opus-4-8-v1:0" of Bedrock; "" if it has none.
+// madeBy takes the maker from a name such as "anthropic/claude-opus-4.8" of OpenRouter or
+// "us.anthropic.claude-opus-4-8-v1:0" of Bedrock; "" if it has none.
 func madeBy(model string) (maker string, ids []string) {
 	id := withoutRegion(bare(model))
 	prefix := id[:max(0, strings.IndexAny(id, "/."))]

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A ParseError is what is wrong with a price list, where, and what would be
-// right. Its text has two lines.
+// A ParseError says what is wrong with a price list, where, and what would be right. Its text has
+// two lines.
 type ParseError struct {
 	Line    int    // of the text, from 1
 	Field   string // "" when it is not about one
@@ -29,12 +29,10 @@ func (e *ParseError) Error() string {
 
 const rightList = `a list of prices in USD per million tokens: [{"provider":"openai","id":"gpt-x","input":2.5,"output":10,"as_of":"2026-08-21"}]`
 
-// Parse reads a price list: a JSON list of objects like the rows of
-// prices.json. Prices are US dollars for a million tokens. provider, id, input,
-// output and as_of must be there; a price that is absent or null is not known.
-// A tier gives other prices "over" so many input tokens, or for a "service"
-// tier. Names that are not of this shape are errors: a misspelt price would be
-// no price.
+// Parse reads a price list: a JSON list of objects like the rows of prices.json. Prices are US
+// dollars for a million tokens. provider, id, input, output and as_of must be there; a price that
+// is absent or null is not known. A tier gives other prices "over" so many input tokens, or for a
+// "service" tier. An unknown field is an error: a misspelt price would be no price.
 func Parse(text []byte) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	var list []json.RawMessage

@@ -80,8 +80,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestWith: the user's rows go before the embedded ones, and a provider that is
-// a host is found by it.
+// TestWith: the user's rows go before the embedded ones, and a provider that is a host is found by
+// it.
 func TestWith(t *testing.T) {
 	rows, err := Parse([]byte(`[
 		{"provider":"OpenAI","id":"GPT-5","input":1,"output":2,"as_of":"2030-01-01"},

@@ -1,18 +1,17 @@
-// Package price says what a turn cost: a dated table of what providers ask for
-// a million tokens, the rules by which the name a wire gives finds its row, and
-// the sum. It is the one place where tokens become money.
+// Package price says what a turn cost: a dated table of what providers ask for a million tokens,
+// the rules by which the name a wire gives finds its row, and the sum. It is the one place where
+// tokens become money.
 //
 //	dialect, host, model ─▶ Lookup ─▶ Price ┐
 //	                      usage of the turn ┴─▶ Cost ─▶ Figure ─▶ Total
 //
-// A price is never guessed. A model that is not in the table, or that could be
-// two of its rows, has no price, and its turn no cost: unknown is not zero.
-// What is computed from doubtful counts or from another seller's price is
-// marked as approximate, and what the provider says itself wins over any table.
+// A price is never guessed. A model that is not in the table, or that could be two of its rows, has
+// no price, and its turn no cost: unknown is not zero. A cost from doubtful counts, or from another
+// seller's price, is marked as approximate. What the provider itself says wins over any table.
 //
-// The embedded prices.json holds facts of models.dev, pydantic's genai-prices
-// and charmbracelet's catwalk, one row a line, each with the date it was true.
-// Prices change: they are a convenience, not an invoice.
+// The embedded prices.json holds facts of models.dev, pydantic's genai-prices and charmbracelet's
+// catwalk, one row a line, each with the date it was true. Prices change: they are a convenience,
+// not an invoice.
 package price
 
 // Rate is US dollars for a million tokens; the zero Rate is not known.
@@ -41,17 +40,16 @@ func (r Rates) with(other Rates) Rates {
 	return r
 }
 
-// A Tier is other rates for some requests, as a whole: those of more than Over
-// input tokens, or those that a service tier answered. A rate it does not know
-// stays what it was.
+// A Tier has other rates for some requests, for all of their tokens: requests of more than Over
+// input tokens, or those that a service tier answered. A rate it does not know stays as it was.
 type Tier struct {
 	Over    int64
 	Service string
 	Rates
 }
 
-// Price is what one seller asks for one model. Lookup returns one without
-// rates when it knows none: Why then says so.
+// Price is what one seller asks for one model. Lookup returns one without rates when it knows none:
+// Why then says so.
 type Price struct {
 	Provider string // who sells: "anthropic", "openrouter", or a host of the user's own table
 	ID       string // the model, as the seller calls it
@@ -64,8 +62,8 @@ type Price struct {
 	Why   string // why there is no price
 }
 
-// multipliers are what a service tier makes of a seller's prices: OpenAI's flex
-// and priority processing, and the batch interfaces.
+// multipliers are what a service tier makes of a seller's prices: OpenAI's flex and priority
+// processing, and the batch interfaces.
 var multipliers = map[string]map[string]float64{
 	"openai":    {"flex": 0.5, "priority": 2, "batch": 0.5},
 	"anthropic": {"batch": 0.5},
@@ -75,8 +73,8 @@ var multipliers = map[string]map[string]float64{
 // plainTiers are the words for no special service.
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
-// rates are the rates of a request of so many input tokens that a service tier
-// answered; false if nothing says what that tier costs.
+// rates are the rates of a request of so many input tokens that a service tier answered; false if
+// nothing says what that tier costs.
 func (p Price) rates(input int64, service string) (r Rates, factor float64, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]
 	over := int64(-1)

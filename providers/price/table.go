@@ -28,8 +28,7 @@ func Embedded() *Table {
 	return new(Table).With(rows)
 }
 
-// With returns t with these rows added; one for a seller and model that t has
-// takes its place.
+// With returns t with these rows added; one for a seller and model that t has takes its place.
 func (t *Table) With(rows []Price) *Table {
 	all := &Table{rows: map[key]Price{}, ids: map[string][]key{}, hosts: map[string]bool{}}
 	for k, p := range t.rows {
@@ -74,8 +73,8 @@ func (t *Table) only(names []string) (p Price, sellers []string) {
 	return Price{}, nil
 }
 
-// namesakes are the sellers that call a model so behind its maker's name:
-// openai/gpt-oss-120b is gpt-oss-120b.
+// namesakes are the sellers that call a model so behind its maker's name: openai/gpt-oss-120b is
+// gpt-oss-120b.
 func (t *Table) namesakes(id string) (sellers []string) {
 	for k := range t.rows {
 		if strings.HasSuffix(k.id, "/"+id) || strings.HasSuffix(k.id, "."+id) {

@@ -34,8 +34,7 @@ func (t *Total) Add(f Figure) {
 	}
 }
 
-// String is the sum in words: "$0.0123 + 2 unknown", "free", "" when there is
-// nothing to say.
+// String is the sum in words: "$0.0123 + 2 unknown", "free", "" when there is nothing to say.
 func (t Total) String() string {
 	s := ""
 	switch {
@@ -50,8 +49,8 @@ func (t Total) String() string {
 	return s
 }
 
-// USD is an amount as people write it: cents from ten dollars, four decimals
-// below, and four digits that count below a cent.
+// USD is an amount as people write it: cents from ten dollars, four decimals below, and four digits
+// that count below a cent.
 func USD(amount float64) string {
 	size := math.Abs(amount)
 	sign := ""

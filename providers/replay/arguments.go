@@ -11,7 +11,7 @@ import (
 // arguments are the call's arguments as they would be sent.
 func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
-		c.loseAt(UnicodeSanitized, f.invalid, "bytes that are not UTF-8 become U+FFFD")
+		c.loseAt(f.invalid, UnicodeSanitized.loss("bytes that are not UTF-8 become U+FFFD"))
 		sent.Outcome = Reformatted
 		f = look(valid(f.raw), f.freeform)
 		c.cleaned = f
@@ -22,7 +22,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 		sent.Form = dialect.TextForm
 		return f.raw
 	case f.freeform:
-		c.loseAt(FreeformToJSON, span{0, len(f.raw)}, `free text has no place here: it is sent as {"input": …}`)
+		c.loseAt(span{0, len(f.raw)}, FreeformToJSON.loss(`free text has no place here: it is sent as {"input": …}`))
 		p.Tool, sent.Outcome = "function", Wrapped
 		return wrapped("input", c.quoted(f))
 	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
@@ -30,7 +30,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
 		return c.encodedAgain(p, f, sent)
 	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != dialect.TextForm || c.Policy.text != keep):
-		c.loseAt(ImpliedEmpty, span{0, len(f.raw)}, "no arguments are sent as {}")
+		c.loseAt(span{0, len(f.raw)}, ImpliedEmpty.loss("no arguments are sent as {}"))
 		sent.Outcome = max(sent.Outcome, AssumedEmpty)
 		return []byte("{}")
 	case f.syntax == stream.SyntaxObject:
@@ -39,17 +39,17 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	return c.malformed(p, f, sent)
 }
 
-// loseAt tells a loss of bytes of the arguments, as the source has them or as
-// they were cleaned.
-func (c *coercion) loseAt(kind *Kind, at span, message string) {
+// loseAt tells a loss of bytes of the arguments, as the source has them or as they were cleaned.
+func (c *coercion) loseAt(at span, l Loss) {
 	if c.cleaned != nil {
 		raw := c.src.facts[c.call-1].raw
 		at = span{uncleaned(raw, at.start), uncleaned(raw, at.end)}
 	}
-	c.lose(Loss{Kind: kind, Message: message, Start: at.start, End: at.end})
+	l.Start, l.End = at.start, at.end
+	c.lose(l)
 }
 
-// encoder is who made a string of arguments that are one and hold JSON.
+// encoder is who encoded arguments that are a JSON string holding JSON.
 func encoder(a dialect.Author) string {
 	switch a {
 	case dialect.ModelAuthor:
@@ -60,17 +60,16 @@ func encoder(a dialect.Author) string {
 	return "the model or a client before this one"
 }
 
-// encodedAgain is the text as a JSON string: where a text is wanted, one that
-// holds it; where an object is wanted, no object.
+// encodedAgain is the text as a JSON string. A target that wants an object refuses it.
 func (c *coercion) encodedAgain(p *dialect.Part, f *facts, sent *Sent) []byte {
 	words := "the client encodes the text once more: who decodes it once has a string"
 	if f.syntax == stream.SyntaxDouble {
 		words = encoder(p.Author) + " encoded the arguments twice, and the client encodes that string once more"
 	}
-	c.loseAt(DoubleEncoded, span{0, len(f.raw)}, words)
+	c.loseAt(span{0, len(f.raw)}, DoubleEncoded.loss("%s", words))
 	sent.Outcome = Wrapped
 	if c.To.Form != dialect.TextForm {
-		sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are a string, and must be an object")
+		sent.refuse(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are a string, and must be an object")
 	}
 	return dialect.AppendString(nil, f.raw)
 }
@@ -85,11 +84,11 @@ func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
 	switch act {
 	case keep:
 		if c.To.JSONOnly && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
-			sent.refuse(c, c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
+			sent.refuse(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
 		}
 		return f.raw
 	case wrap, wrapAny:
-		c.loseAt(ArgsWrapped, all, fmt.Sprintf("what the model wrote is put into {%q: …}", c.Policy.key))
+		c.loseAt(all, ArgsWrapped.loss("what the model wrote is put into {%q: …}", c.Policy.key))
 		sent.Outcome = Wrapped
 		return c.wrapped(f, act, sent)
 	case drop:
@@ -108,11 +107,11 @@ func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
 		if c.To.Form == dialect.TextForm {
 			words = ""
 		}
-		sent.refuse(c, words, sent.ID, sent.Name, "the client refuses: the arguments are not one JSON object")
+		sent.refuse(words, sent.ID, sent.Name, "the client refuses: the arguments are not one JSON object")
 		return nil
 	}
 	c.forget(func(l Loss) bool { return l.Kind == UnicodeSanitized && l.End > 0 })
-	c.loseAt(ArgsEmptied, all, fmt.Sprintf("%s the model wrote are gone: {} is sent", bytesWord(len(f.raw))))
+	c.loseAt(all, ArgsEmptied.loss("%s the model wrote are gone: {} is sent", bytesWord(len(f.raw))))
 	sent.Outcome = Emptied
 	return []byte("{}")
 }
@@ -152,7 +151,7 @@ func (c *coercion) unwrapped(p *dialect.Part, f *facts, sent *Sent) []byte {
 	if p.Author != dialect.ModelAuthor {
 		words = encoder(p.Author) + " made a string of the object: the object in it is sent"
 	}
-	c.loseAt(ArgsRepaired, span{0, len(f.raw)}, words)
+	c.loseAt(span{0, len(f.raw)}, ArgsRepaired.loss("%s", words))
 	sent.Outcome = Repaired
 	return c.inner(f, sent)
 }
@@ -176,11 +175,11 @@ func (c *coercion) repaired(p *dialect.Part, f *facts, sent *Sent) ([]byte, bool
 	}
 	switch {
 	case f.syntax == stream.SyntaxConcat, f.docs > 1:
-		c.loseAt(ConcatFirstOnly, span{f.first(), len(f.raw)}, "of several objects written one after another the first is sent")
+		c.loseAt(span{f.first(), len(f.raw)}, ConcatFirstOnly.loss("of several objects written one after another the first is sent"))
 	case f.syntax == stream.SyntaxTrailing:
-		c.loseAt(ArgsRepaired, span{f.first(), len(f.raw)}, "what stands behind the object is left out")
+		c.loseAt(span{f.first(), len(f.raw)}, ArgsRepaired.loss("what stands behind the object is left out"))
 	default:
-		c.loseAt(ArgsRepaired, span{min(f.wrong, len(f.raw)-1), len(f.raw)}, "a parser's guess is sent as if the model had written it")
+		c.loseAt(span{min(f.wrong, len(f.raw)-1), len(f.raw)}, ArgsRepaired.loss("a parser's guess is sent as if the model had written it"))
 	}
 	sent.Outcome = Repaired
 	return c.fit(made, sent), true

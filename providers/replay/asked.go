@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Asked is where in its conversation a request stands: what its answer is the
-// next word of. The zero value is that of a request nobody has seen.
+// Asked is where in its conversation a request stands. The zero value is that of a request that was
+// not seen.
 type Asked struct {
 	Begin uint64 // hash of what the user says first, 0 while unknown
 	Calls uint64 // hash of the names of the calls so far
@@ -31,12 +31,11 @@ func AskedBy(history []dialect.Message) (a Asked) {
 
 // isCall reports whether a part of a message is a call the client has to answer.
 func isCall(m *dialect.Message, part int) bool {
-	p := &m.Parts[part]
-	return p.Kind == dialect.CallPart && !p.Server && m.Role == dialect.Assistant
+	return m.Role == dialect.Assistant && isClientCall(&m.Parts[part])
 }
 
-// opening is a hash of how a conversation begins: all the text of what the user
-// says first. Agents put notes that are the same in all conversations before it.
+// opening is a hash of what the user says first, all of it: agents put notes before it that are the
+// same in all conversations.
 func opening(history []dialect.Message) uint64 {
 	sum := fnv.New64a()
 	said := false

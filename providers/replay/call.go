@@ -4,28 +4,27 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
-// makeCall makes a call fit the target; false leaves it out. first says that no
-// call of the message came before it.
+// makeCall fits a call to the target; false leaves it out. first says that it is the message's
+// first call.
 func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
 	case p.Server && !c.same:
-		return c.leaveOut(sent, Loss{Kind: ServerToolDropped, Message: "a tool that the provider runs has no equivalent: the call is left out"})
+		return c.leaveOut(sent, ServerToolDropped.loss("a tool that the provider runs has no equivalent: the call is left out"))
 	case role != dialect.Assistant:
-		return c.leaveOut(sent, Loss{Kind: CallDropped, Message: "a call that the model did not make has no place: it is left out"})
+		return c.leaveOut(sent, CallDropped.loss("a call that the model did not make has no place: it is left out"))
 	case p.Unseen:
 		return c.unknown(sent)
 	}
 	was := *p
 	args := c.arguments(p, f, &sent)
 	if sent.Outcome == Dropped {
-		return c.leaveOut(sent, Loss{Kind: CallDropped, Message: "the call is not in the history: the model sees that it never asked"})
+		return c.leaveOut(sent, CallDropped.loss("the call is not in the history: the model sees that it never asked"))
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
 	if f.syntax == stream.SyntaxDouble && !c.Policy.again && dialect.Raw(bytes.TrimSpace(args)).IsString() {
@@ -46,8 +45,8 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 	return true
 }
 
-// leaveOut tells that the call being made is not sent: of what is not there
-// nothing else is lost.
+// leaveOut tells that the call being made is not sent. That is its only loss: what was told of it
+// before is taken back.
 func (c *coercion) leaveOut(sent Sent, why Loss) bool {
 	c.forget(func(Loss) bool { return true })
 	sent.Outcome = Dropped
@@ -57,11 +56,13 @@ func (c *coercion) leaveOut(sent Sent, why Loss) bool {
 	return false
 }
 
-// unknown tells that nobody knows what the call is: bytes of it were not seen.
+// unknown tells that bytes of the call were not seen.
 func (c *coercion) unknown(sent Sent) bool {
 	c.unseen = true
 	sent.Outcome = Unknown
-	c.lose(Loss{Kind: ArgsUnseen, Message: "bytes of the call were not seen: what would be sent is not known", End: len(sent.Original)})
+	l := ArgsUnseen.loss("bytes of the call were not seen: what would be sent is not known")
+	l.End = len(sent.Original)
+	c.lose(l)
 	c.Calls = append(c.Calls, sent)
 	return false
 }
@@ -80,31 +81,31 @@ func sameCall(a, b *dialect.Part) bool {
 		string(a.Args) == string(b.Args)
 }
 
-// kind says what the target cannot tell of the call.
+// kind removes what the target has no field for, and tells it.
 func (c *coercion) kind(p *dialect.Part) {
 	if c.same {
 		return
 	}
 	if p.Tool != "function" && p.Tool != "custom" {
-		c.lose(Loss{Kind: KindLost, Message: fmt.Sprintf("a call of kind %s is sent as one of a function", p.Tool)})
+		c.lose(KindLost.loss("a call of kind %s is sent as one of a function", p.Tool))
 		p.Tool = "function"
 	}
 	if p.Parent != "" {
-		c.lose(Loss{Kind: CallerDropped, Message: "which code made the call is not said"})
+		c.lose(CallerDropped.loss("which code made the call is not said"))
 		p.Parent = ""
 	}
 	if p.Space != "" {
-		c.lose(Loss{Kind: NamespaceDropped, Message: fmt.Sprintf("the tool's namespace %s is not said", quote(p.Space))})
+		c.lose(NamespaceDropped.loss("the tool's namespace %s is not said", quote(p.Space)))
 		p.Space = ""
 	}
 	if p.Item != "" {
-		c.lose(Loss{Kind: ItemIDDropped, Message: fmt.Sprintf("the id of the item, %s, is not said", quote(p.Item))})
+		c.lose(ItemIDDropped.loss("the id of the item, %s, is not said", quote(p.Item)))
 		p.Item = ""
 	}
 }
 
-// identify gives the call an id and a name that the target takes, or says why
-// it would be refused.
+// identify gives the call an id that the target takes. An id or a name that it does not take is
+// refused.
 func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 	if p.Server {
 		return // the provider gave it both, by rules of its own
@@ -114,7 +115,7 @@ func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 	for _, l := range losses {
 		c.lose(l)
 		if l.Kind == IDCollision && c.To.IDs.Unique {
-			sent.refuse(c, c.To.Refusal.SameID, made, p.Name, "two calls have one id")
+			sent.refuse(c.To.Refusal.SameID, made, p.Name, "two calls have one id")
 		}
 	}
 	p.ID = made
@@ -123,11 +124,11 @@ func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 		if most := c.To.IDs.Most; most > 0 && len(made) > most && c.To.Refusal.LongID != "" {
 			words = c.To.Refusal.LongID
 		}
-		sent.refuse(c, words, old, p.Name, "the id is not one that is taken here")
+		sent.refuse(words, old, p.Name, "the id is not one that is taken here")
 	}
 	if !c.To.Names.Takes(p.Name) {
-		c.lose(Loss{Kind: NameIllegal, Message: fmt.Sprintf("%s is no name for a tool here: %s", quote(p.Name), nameWords(c.To.Names))})
-		sent.refuse(c, c.To.Refusal.Name, made, p.Name, "the name is not one that is taken here")
+		c.lose(NameIllegal.loss("%s is no name for a tool here: %s", quote(p.Name), nameWords(c.To.Names)))
+		sent.refuse(c.To.Refusal.Name, made, p.Name, "the name is not one that is taken here")
 	}
 }
 
@@ -141,11 +142,11 @@ func nameWords(r dialect.NameRule) string {
 	return fmt.Sprintf("it must be 1 to %d of [%s]", r.Most, r.Class)
 }
 
-// sign keeps the call's signature where it is good, and puts a sentinel where
-// one is needed and there is none.
+// sign keeps the call's signature where it is good, and puts a sentinel where one is needed and
+// there is none.
 func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 	if p.Signature != "" && (!c.same || !c.To.Signed && c.To != c.src.From) {
-		c.lose(Loss{Kind: SignatureDropped, Message: "the call's signature is good with its own provider only"})
+		c.lose(SignatureDropped.loss("the call's signature is good with its own provider only"))
 		p.Signature = ""
 	}
 	if !c.To.Signed || p.Signature != "" || !first {
@@ -153,22 +154,24 @@ func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 	}
 	switch {
 	case c.same && c.src.split && c.src.behind[c.call-1]:
-		sent.refuse(c, c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: alone, the others are not")
+		sent.refuse(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: alone, the others are not")
 	case !c.same && c.To.Sentinel != "":
-		c.lose(Loss{Kind: SignatureSentinel, Message: "the call is not signed: a word that switches the check off stands in its place"})
+		c.lose(SignatureSentinel.loss("the call is not signed: a word that switches the check off stands in its place"))
 		p.Signature = c.To.Sentinel
 	}
 }
 
-// refuse notes that somebody would not take the call: in the provider's own words
-// if they are known.
-func (s *Sent) refuse(c *coercion, words, id, name, ours string) {
-	if s.Refused != "" {
-		return
+// refuse notes that somebody would not take the call. The first to refuse counts.
+func (s *Sent) refuse(words, id, name, ours string) {
+	if s.Refused == "" {
+		s.Refused = refusal(words, id, name, ours)
 	}
+}
+
+// refusal is the provider's own words about a call if they are known, else ours.
+func refusal(words, id, name, ours string) string {
 	if words == "" {
-		s.Refused = ours
-		return
+		return ours
 	}
-	s.Refused = dialect.Say(words, id, name, strconv.Itoa(len(id)))
+	return dialect.Say(words, id, name)
 }

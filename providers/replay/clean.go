@@ -6,12 +6,12 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// clean replaces what is not UTF-8 in a part, because a request must be. The
-// arguments of a call are looked at for themselves.
+// clean replaces what is not UTF-8 in a part, because a request must be UTF-8. The arguments of a
+// call are cleaned elsewhere.
 func (c *coercion) clean(p *dialect.Part) {
 	if p.Kind != dialect.CallPart && !utf8.Valid(p.Text) {
 		if text := valid(p.Text); string(text) != string(p.Text) {
-			c.lose(Loss{Kind: UnicodeSanitized, Message: "bytes of " + partWords[p.Kind] + " that are not UTF-8 become U+FFFD"})
+			c.lose(UnicodeSanitized.loss("bytes of %s that are not UTF-8 become U+FFFD", partWords[p.Kind]))
 			p.Text = text
 		}
 	}
@@ -31,15 +31,14 @@ func (c *coercion) clean(p *dialect.Part) {
 		}
 	}
 	if lost != "" {
-		c.lose(Loss{Kind: UnicodeSanitized, Message: "bytes of the " + lost + " that are not UTF-8 become U+FFFD"})
+		c.lose(UnicodeSanitized.loss("bytes of the %s that are not UTF-8 become U+FFFD", lost))
 	}
 	p.Raw = cleanRaw(p.Raw)
 }
 
 var partWords = [...]string{"a text", "reasoning", "a call", "a result", "a part"}
 
-// cleanRaw is a JSON text as one in UTF-8: what is none can only stand in its
-// strings.
+// cleanRaw is a JSON text as UTF-8. Bytes that are not can only stand in its strings.
 func cleanRaw(raw dialect.Raw) dialect.Raw {
 	if utf8.Valid(raw) {
 		return raw

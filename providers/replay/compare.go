@@ -3,7 +3,6 @@ package replay
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -12,9 +11,8 @@ import (
 
 // verdict is what became of a call's arguments, and what that loses.
 type verdict struct {
-	fate    Fate
-	kind    *Kind // of the loss, nil when there is none
-	message string
+	fate Fate
+	loss Loss // its Kind is nil when there is none
 }
 
 // judgement is the last verdict on a call, and what it was about.
@@ -25,7 +23,7 @@ type judgement struct {
 	to   *dialect.Target
 }
 
-// judge names what became of a call's arguments.
+// judge says what became of a call's arguments, from memory if it can.
 func (by *Observer) judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 	if bytes.Equal(c.Args(), sent.Args) {
 		return judge(c, sent, to)
@@ -42,7 +40,7 @@ func (by *Observer) judge(c *stream.Call, sent *dialect.Part, to *dialect.Target
 	return v
 }
 
-// holds reports whether what was sent has all that the model wrote.
+// holds reports whether the arguments sent hold all that the model wrote.
 func (by *Observer) holds(c *stream.Call, sent *dialect.Part, to *dialect.Target) bool {
 	switch by.judge(c, sent, to).fate {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
@@ -51,18 +49,19 @@ func (by *Observer) holds(c *stream.Call, sent *dialect.Part, to *dialect.Target
 	return false
 }
 
-// compare takes what is said of the arguments.
+// compare takes the verdict on the arguments.
 func (o *Observation) compare(v verdict) {
-	if o.Fate = v.fate; v.kind != nil {
-		end := len(o.Call.Args())
-		if v.fate == WasReformatted {
-			end = 0
-		}
-		o.lose(v.kind, end, v.message)
+	o.Fate = v.fate
+	if v.loss.Kind == nil {
+		return
 	}
+	if v.fate != WasReformatted {
+		v.loss.End = len(o.Call.Args())
+	}
+	o.lose(v.loss)
 }
 
-// judge does so without a memory.
+// judge says what became of a call's arguments.
 func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 	raw, text := c.Args(), sent.Args
 	asText := sent.Form == dialect.TextForm && to.Form != dialect.TextForm && !c.Freeform()
@@ -76,11 +75,11 @@ func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 	case dialect.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
 		return verdict{fate: WasReformatted}
 	case saysNothing(text):
-		return verdict{WasEmptied, ArgsEmptied, fmt.Sprintf("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
+		return verdict{WasEmptied, ArgsEmptied.loss("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
 	case wraps(text, raw) && c.Freeform():
-		return verdict{WasWrapped, FreeformToJSON, "free text was put into an object"}
+		return verdict{WasWrapped, FreeformToJSON.loss("free text was put into an object")}
 	case wraps(text, raw):
-		return verdict{WasWrapped, ArgsWrapped, "what the model wrote was put into an object"}
+		return verdict{WasWrapped, ArgsWrapped.loss("what the model wrote was put into an object")}
 	}
 	return judgeOther(look(raw, c.Freeform()), text)
 }
@@ -92,9 +91,9 @@ func judgeString(raw, text []byte) verdict {
 		if look(raw, false).syntax == stream.SyntaxDouble {
 			words = "the model encoded the arguments twice, and the client encoded that string once more"
 		}
-		return verdict{WasEncoded, DoubleEncoded, words}
+		return verdict{WasEncoded, DoubleEncoded.loss("%s", words)}
 	}
-	return verdict{WasAltered, ArgsAltered, "a string was sent that does not hold what the model wrote"}
+	return verdict{WasAltered, ArgsAltered.loss("a string was sent that does not hold what the model wrote")}
 }
 
 // judgeOther judges arguments that are others now.
@@ -102,17 +101,17 @@ func judgeOther(f *facts, text []byte) verdict {
 	object := f.syntax == stream.SyntaxObject
 	switch {
 	case object && rounded(f, text):
-		return verdict{WasReformatted, IntPrecision, "numbers that no double holds were rounded"}
+		return verdict{WasReformatted, IntPrecision.loss("numbers that no double holds were rounded")}
 	case cleaned(f, text):
-		return verdict{WasReformatted, UnicodeSanitized, "what is no Unicode text became U+FFFD"}
+		return verdict{WasReformatted, UnicodeSanitized.loss("what is no Unicode text became U+FFFD")}
 	case f.syntax == stream.SyntaxDouble && dialect.Same(decoded(f), text):
-		return verdict{WasRepaired, ArgsRepaired, "the model wrote a string: the object in it was sent"}
+		return verdict{WasRepaired, ArgsRepaired.loss("the model wrote a string: the object in it was sent")}
 	case f.syntax == stream.SyntaxConcat && isFirst(f, text):
-		return verdict{WasRepaired, ConcatFirstOnly, fmt.Sprintf("of %d objects written one after another the first was sent", f.docs)}
+		return verdict{WasRepaired, ConcatFirstOnly.loss("of %d objects written one after another the first was sent", f.docs)}
 	case !object && isObject(text):
-		return verdict{WasRepaired, ArgsRepaired, "a parser's guess was sent as if the model had written it"}
+		return verdict{WasRepaired, ArgsRepaired.loss("a parser's guess was sent as if the model had written it")}
 	}
-	return verdict{WasAltered, ArgsAltered, "other arguments were sent than the model wrote"}
+	return verdict{WasAltered, ArgsAltered.loss("other arguments were sent than the model wrote")}
 }
 
 // isFirst reports whether text is the first of several objects.
@@ -135,8 +134,8 @@ func cleaned(f *facts, text []byte) bool {
 		dialect.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }
 
-// saysNothing reports whether arguments are none: nothing, null, {}. JSON
-// libraries leave out the one where another stands.
+// saysNothing reports whether arguments are empty: nothing, null or {}, which JSON libraries turn
+// into each other.
 func saysNothing(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || string(text) == "null" || dialect.Raw(text).EmptyObject()
@@ -182,8 +181,8 @@ func wraps(text, raw []byte) bool {
 	return n == 1 && held
 }
 
-// Behaves is the names of the policies that do the same to arguments, separated
-// by commas; "" where nothing was done to them, or what most do.
+// Behaves is the names of the policies that do the same to arguments, separated by commas; "" where
+// nothing was done to them, or what most do.
 func (o *Observation) Behaves() string {
 	switch o.Fate {
 	case Intact, WasOrphaned, WasMoved:

@@ -7,7 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestJudgedAgain: who remembers a verdict gives it of the same text in the same form to the same target only.
+// TestJudgedAgain: who remembers a verdict gives it of the same text in the same form to the same
+// target only.
 func TestJudgedAgain(t *testing.T) {
 	s := new(stream.Session)
 	s.Apply(stream.Event{Kind: stream.TurnOpen})

@@ -6,15 +6,15 @@ import (
 	"toolscope/stream"
 )
 
-// An Edit is one place where what is sent is not what the model wrote: the
-// bytes Start to End of the original became To.
+// An Edit is one place where what is sent is not what the model wrote: the bytes Start to End of
+// the original became To.
 type Edit struct {
 	Start, End int
 	To         []byte
 }
 
-// mostCells bounds the work of finding which tokens two texts share: beyond it
-// the middle that differs is one edit.
+// mostCells bounds the work of finding which tokens two texts share: beyond it the middle that
+// differs is one edit.
 const mostCells = 1 << 20
 
 // Diff is how sent differs from the original, token by token, in order.
@@ -62,8 +62,8 @@ func size(pieces [][]byte) (n int) {
 	return n
 }
 
-// align finds the longest sequence of pieces that a and b share; what stands
-// between them is the edits. at is the offset of a in the original.
+// align finds the longest sequence of pieces that a and b share; what stands between them is the
+// edits. at is the offset of a in the original.
 func align(a, b [][]byte, at int) (edits []Edit) {
 	x, y := numbered(a, b)
 	width := len(b) + 1
@@ -103,8 +103,7 @@ func align(a, b [][]byte, at int) (edits []Edit) {
 	return edits
 }
 
-// numbered gives pieces that are the same the same number, so that comparing
-// any two is cheap.
+// numbered gives pieces that are the same the same number, so that comparing any two is cheap.
 func numbered(a, b [][]byte) (x, y []int) {
 	numbers := map[string]int{}
 	number := func(pieces [][]byte) (all []int) {

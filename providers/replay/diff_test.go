@@ -9,8 +9,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// applied is what the edits make of the original; ok is false if they are not in
-// order, or not in it.
+// applied is what the edits make of the original; ok is false if they are not in order, or not in
+// it.
 func applied(original []byte, edits []replay.Edit) (made []byte, ok bool) {
 	at := 0
 	for i, e := range edits {
@@ -23,8 +23,8 @@ func applied(original []byte, edits []replay.Edit) (made []byte, ok bool) {
 	return append(made, original[at:]...), true
 }
 
-// FuzzDiff: the edits, applied to the original, give what is sent; and there are
-// none exactly when nothing changed.
+// FuzzDiff: the edits, applied to the original, give what is sent; and there are none exactly when
+// nothing changed.
 func FuzzDiff(f *testing.F) {
 	for _, pair := range [][2]string{
 		{"", ""}, {"", "{}"}, {`{"a":1`, "{}"}, {`{"a": 1.0, "b":2}`, `{"b":2,"a":1}`}, {`{"a":1}{"b":2}`, `{"a":1}`}, {`{"a":"x`, `{"a":"x"}`},

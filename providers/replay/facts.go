@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// facts are what the arguments of one call are, found once for all previews.
-// Spans are of the first place where a thing is, empty when it is nowhere.
+// facts describe the arguments of one call; they are found once for all previews. A span is the
+// first place of its kind, empty when there is none.
 type facts struct {
 	raw      []byte
 	freeform bool
@@ -81,8 +81,8 @@ func isObject(text []byte) bool {
 	return lex.Syntax() == stream.SyntaxObject
 }
 
-// findInvalid looks for bytes that are not UTF-8. Half a surrogate pair, which
-// stands there as the three bytes it would be, is text that JSON can say.
+// findInvalid looks for bytes that are not UTF-8. Half a surrogate pair, which stands there as the
+// three bytes it would be, is text that JSON can say.
 func (f *facts) findInvalid() {
 	if utf8.Valid(f.raw) {
 		return
@@ -197,8 +197,8 @@ func (f *facts) lookAtString(lit []byte, start int) {
 	}
 }
 
-// respelled is a string that JavaScript writes in another way. Where halves of
-// characters are replaced, theirs is another loss.
+// respelled is a string that JavaScript writes in another way. A string with half a character
+// counts only where that is kept: where it is replaced, that is a loss of its own.
 func (f *facts) respelled(how rewriting) span {
 	if !f.escapes.is() && !how.sanitize {
 		return f.halves
@@ -241,7 +241,7 @@ func (f *facts) levels(rule dialect.DepthRule) (most int) {
 	return most
 }
 
-// first is where the first object of several, or before junk, ends.
+// first is where the first object ends, of several or before junk.
 func (f *facts) first() (end int) {
 	depth := 0
 	for _, t := range f.tokens {

@@ -17,9 +17,9 @@ import (
 	"toolscope/providers/replay"
 )
 
-// FuzzPreview: any history whatever is previewed for every target under every
-// policy: as requests that are JSON in UTF-8, with every call once or told to be
-// dropped, with every result once, and without a change to the source.
+// FuzzPreview: any history whatever is previewed for every target under every policy: as requests
+// that are JSON in UTF-8, with every call once or told to be dropped, with every result once, and
+// without a change to the source.
 func FuzzPreview(f *testing.F) {
 	for seed := range 24 {
 		f.Add(bytes.Repeat([]byte{byte(seed), byte(seed * 7), 31, byte(seed * 41), 3, byte(255 - seed)}, 12), seed%3 == 0)

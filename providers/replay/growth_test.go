@@ -11,8 +11,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// long are histories of n pieces, each in a way that makes one part of a preview
-// look for something among all the others.
+// long are histories of n pieces, each in a way that makes one part of a preview look for something
+// among all the others.
 var long = map[string]func(from *dialect.Target, n int) []dialect.Message{
 	"results in one message": func(from *dialect.Target, n int) []dialect.Message {
 		return append(many(from, n, `{}`), user(resultsOf(n)...))
@@ -106,8 +106,8 @@ func resultsOf(n int) (parts []dialect.Part) {
 	return parts
 }
 
-// TestGrowth: a history of sixteen times the length takes about sixteen times as
-// long, and not the square of that.
+// TestGrowth: a history of sixteen times the length takes about sixteen times as long, and not the
+// square of that.
 func TestGrowth(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone")
@@ -128,8 +128,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// grows reports whether large takes at most so many times as long as small, each
-// at its best. A machine that has other things to do makes it try again.
+// grows reports whether large takes at most so many times as long as small, each at its best. A
+// machine that has other things to do makes it try again.
 func grows(most time.Duration, small, large func()) (a, b time.Duration, ok bool) {
 	best := func(now time.Duration, f func()) time.Duration {
 		start := time.Now()

@@ -24,7 +24,7 @@ type lone struct {
 	calls int // before it
 }
 
-// past is a history, read for what calls it holds.
+// past is a history and the calls it holds.
 type past struct {
 	messages []dialect.Message
 	asked    Asked
@@ -55,7 +55,7 @@ func read(history []dialect.Message, to *dialect.Target) *past {
 				waiting.add(p, n)
 				sum.add(p.Name)
 				h.at[sum] = n + 1
-			case p.Kind == dialect.ResultPart && !p.Server:
+			case isResult(p):
 				n, ok := waiting.take(p, h.held)
 				if !ok {
 					h.alone = append(h.alone, lone{p, len(h.held)})
@@ -69,9 +69,8 @@ func read(history []dialect.Message, to *dialect.Target) *past {
 	return h
 }
 
-// answersEnd is, for each message, the last of those at once after it that hold
-// results. Where the messages of one speaker become one, it is so for all of
-// the model's.
+// answersEnd is, for each message, the last of the messages with results that follow it directly.
+// Where consecutive messages of one speaker are merged, those of the model share it.
 func answersEnd(history []dialect.Message, merges bool) []int {
 	end := make([]int, len(history))
 	last, answers := len(history)-1, false // the run of messages after the one that is looked at
@@ -103,8 +102,7 @@ func hasResult(m *dialect.Message) bool {
 	return false
 }
 
-// waiting are the calls that have no result yet: by the ids that results name,
-// by tools, and all.
+// waiting are the calls that have no result yet: by the ids that results name, by tools, and all.
 type waiting map[waitKey][]int
 
 type waitKey struct{ id, name string }
@@ -119,10 +117,9 @@ func (w waiting) add(p *dialect.Part, n int) {
 	}
 }
 
-// take is the call that a result is for: the first that waits in the latest
-// message with one that does. A result without an id is for a call of its tool,
-// and where it names none for any; one with an id that no call has may be for a
-// call without.
+// take is the call that a result is for: the first one waiting in the latest message that has one
+// waiting. A result with an id is for the call with that id, or for a call of its tool that has no
+// id. One without an id is for a call of its tool, or if it names no tool, for any.
 func (w waiting) take(r *dialect.Part, all []held) (n int, ok bool) {
 	if r.ID == "" {
 		return w.next(waitKey{name: r.Name}, all)

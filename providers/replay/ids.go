@@ -10,8 +10,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// ids make ids of calls fit a target, and remember what they made of each, so
-// that results follow.
+// ids fit the ids of calls to a target. They remember what each became, so that its result gets the
+// same.
 type ids struct {
 	rule   dialect.IDRule
 	first  bool
@@ -23,7 +23,7 @@ type ids struct {
 	next   map[string][]int    // those of lone whose results may come, by name, and all by ""
 }
 
-// madeCall is what a result has to know of its call, as it is sent.
+// madeCall is what a result needs of its call, as that is sent.
 type madeCall struct{ id, name, tool string }
 
 func newIDs(to *dialect.Target, p *Policy) ids {
@@ -47,9 +47,9 @@ func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 	before, used := x.taken[made]
 	switch {
 	case used && before == id && id != "":
-		losses = append(losses, Loss{Kind: IDCollision, Message: fmt.Sprintf("an earlier call has the id %s too: a result cannot say which of them it answers", quote(id))})
+		losses = append(losses, IDCollision.loss("an earlier call has the id %s too: a result cannot say which of them it answers", quote(id)))
 	case used:
-		losses = append(losses, Loss{Kind: IDCollision, Message: fmt.Sprintf("%s and %s both become %s: a result cannot say which call it answers", quote(before), quote(id), quote(made))})
+		losses = append(losses, IDCollision.loss("%s and %s both become %s: a result cannot say which call it answers", quote(before), quote(id), quote(made)))
 	}
 	x.taken[made] = id
 	if id == "" {
@@ -71,13 +71,13 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 		if !x.rule.Takes(made) {
 			made = digest(made, x.rule)
 		}
-		return made, []Loss{{Kind: IDRewritten, Message: fmt.Sprintf("the call has no id and gets %s", made)}}
+		return made, []Loss{IDRewritten.loss("the call has no id and gets %s", made)}
 	case x.rule.Exact():
 		made := digest(id, x.rule)
 		if x.first {
 			made = firstOf(id, x.rule)
 		}
-		return made, []Loss{{Kind: IDRewritten, Message: fmt.Sprintf("%s becomes %s: an id has %d letters and digits here", quote(id), made, x.rule.Most)}}
+		return made, []Loss{IDRewritten.loss("%s becomes %s: an id has %d letters and digits here", quote(id), made, x.rule.Most)}
 	}
 	var losses []Loss
 	made := strings.Map(func(r rune) rune {
@@ -90,13 +90,13 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 		made = id
 	}
 	if made != id {
-		losses = append(losses, Loss{Kind: IDRewritten, Message: fmt.Sprintf("%s becomes %s: it has characters that ids must not have here", quote(id), quote(made))})
+		losses = append(losses, IDRewritten.loss("%s becomes %s: it has characters that ids must not have here", quote(id), quote(made)))
 	}
 	if most := x.rule.Most; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {
 			most-- // half a character is none
 		}
-		losses = append(losses, Loss{Kind: IDTruncated, Message: fmt.Sprintf("the id is cut from %d to %d bytes", len(made), most)})
+		losses = append(losses, IDTruncated.loss("the id is cut from %d to %d bytes", len(made), most))
 		made = made[:most]
 	}
 	if x.rule.Trim != "" {
@@ -105,8 +105,8 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 	return made, losses
 }
 
-// result is the call that a result is of, which has that id in the source; where
-// it has none there, the first call of that tool.
+// result is the call that a result answers: the one with its id in the source, or for a result
+// without an id, the tool's first unanswered call.
 func (x *ids) result(id, name string) madeCall {
 	if id == "" {
 		for list := x.next[name]; len(list) > 0; list = x.next[name] {
@@ -126,8 +126,7 @@ func (x *ids) result(id, name string) madeCall {
 
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// digest is an id of the rule's length that stands for id: another id gets
-// another one, as good as certainly.
+// digest is an id of the rule's length, made from a hash of id.
 func digest(id string, rule dialect.IDRule) string {
 	sum := sha256.Sum256([]byte(id))
 	n := new(big.Int).SetBytes(sum[:])
@@ -140,8 +139,8 @@ func digest(id string, rule dialect.IDRule) string {
 	return string(b)
 }
 
-// firstOf is what some clients make of an id: the first characters that are
-// taken, as many as there may be.
+// firstOf is what some clients make of an id: the first characters that the rule takes, as many as
+// it takes.
 func firstOf(id string, rule dialect.IDRule) string {
 	var b []byte
 	for i := 0; i < len(id) && len(b) < rule.Most; i++ {

@@ -5,8 +5,8 @@ import (
 	"toolscope/stream"
 )
 
-// Kinds are all there are: those about arguments first, then those about calls,
-// then those about what stands around them.
+// Kinds are all there are: those about arguments first, then those about calls, then those about
+// what stands around them.
 var Kinds = []*Kind{
 	ImpliedEmpty, ArgsEmptied, ArgsWrapped, ArgsRepaired, ConcatFirstOnly, DoubleEncoded, ArgsAltered,
 	FreeformToJSON, ArgsUnseen, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,

@@ -1,6 +1,11 @@
 package replay
 
-import "toolscope/stream"
+import (
+	"fmt"
+	"slices"
+
+	"toolscope/stream"
+)
 
 // Severity says how bad a loss is.
 type Severity uint8
@@ -22,20 +27,20 @@ func (s Severity) String() string { return severityWords[s] }
 
 // FindSeverity is the severity of that name.
 func FindSeverity(name string) (Severity, bool) {
-	for i, word := range severityWords {
-		if word == name {
-			return Severity(i), true
-		}
-	}
-	return 0, false
+	i := slices.Index(severityWords[:], name)
+	return Severity(max(i, 0)), i >= 0
 }
 
-// A Kind of loss is a finding once a later request has shown it. It has a
-// severity of its own: that of a finding is coarser.
+// A Kind of loss has the diagnosis of the finding that it becomes when a later request shows it.
+// Its severity is its own, and finer than a finding's.
 type Kind struct {
 	*stream.Diagnosis
 	Severity Severity
 	Says     string // what is done
+}
+
+func (k *Kind) loss(format string, args ...any) Loss {
+	return Loss{Kind: k, Message: fmt.Sprintf(format, args...)}
 }
 
 // A Loss is one thing that replay changes.

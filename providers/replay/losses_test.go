@@ -24,8 +24,8 @@ func told(p replay.Preview) string {
 	return strings.Join(all, " ")
 }
 
-// TestLossesAreTrue: a loss is told exactly when it happens, and names the bytes
-// that it happens to.
+// TestLossesAreTrue: a loss is told exactly when it happens, and names the bytes that it happens
+// to.
 func TestLossesAreTrue(t *testing.T) {
 	for _, test := range []struct{ args, to, policy, sent, losses string }{
 		// Keys that are numbers, where they are and where JavaScript puts them.
@@ -75,8 +75,8 @@ func TestLossesAreTrue(t *testing.T) {
 	}
 }
 
-// TestBeyondEveryDouble: JavaScript writes null and goes on; who else has only
-// doubles cannot send the call.
+// TestBeyondEveryDouble: JavaScript writes null and goes on; who else has only doubles cannot send
+// the call.
 func TestBeyondEveryDouble(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.Conversation(calls(from, `{"n":1e309}`), from)
@@ -123,8 +123,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestLongIDsStayText: an id is not cut in the middle of a character, and what
-// is cut is at most what is allowed.
+// TestLongIDsStayText: an id is not cut in the middle of a character, and what is cut is at most
+// what is allowed.
 func TestLongIDsStayText(t *testing.T) {
 	from, to := target(t, "openai-chat"), target(t, "openai-responses")
 	for id, want := range map[string]string{
@@ -140,8 +140,8 @@ func TestLongIDsStayText(t *testing.T) {
 	}
 }
 
-// TestOneResultEach: a result answers one call. Of calls with one id the second
-// is not answered by the result of the first, nor by that of a later turn.
+// TestOneResultEach: a result answers one call. Of calls with one id the second is not answered by
+// the result of the first, nor by that of a later turn.
 func TestOneResultEach(t *testing.T) {
 	from := target(t, "openai-chat")
 	turn := func(results ...dialect.Part) []dialect.Message {
@@ -199,8 +199,8 @@ func resultsIn(p replay.Preview) (texts []string) {
 	return texts
 }
 
-// TestSplitOnlyWhatWasTogether: calls of turns that made one each are not told
-// to be split, nor to lack the signature of another turn's.
+// TestSplitOnlyWhatWasTogether: calls of turns that made one each are not told to be split, nor to
+// lack the signature of another turn's.
 func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	gemini := target(t, "gemini")
 	first, second := answered(gemini, "a"), answered(gemini, "b")
@@ -215,8 +215,8 @@ func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	}
 }
 
-// TestSplitFindsResults: each call is followed by its own result also where each
-// result is a message, and what was not split stays as it was read.
+// TestSplitFindsResults: each call is followed by its own result also where each result is a
+// message, and what was not split stays as it was read.
 func TestSplitFindsResults(t *testing.T) {
 	chat := target(t, "openai-chat")
 	request := `{"messages":[{"role":"assistant","content":"","refusal":"no"},{"role":"assistant","tool_calls":[` +
@@ -241,8 +241,8 @@ func TestSplitFindsResults(t *testing.T) {
 	}
 }
 
-// TestOwnThings: what a protocol alone has goes back to it as it came, as read
-// and as a turn that was just made.
+// TestOwnThings: what a protocol alone has goes back to it as it came, as read and as a turn that
+// was just made.
 func TestOwnThings(t *testing.T) {
 	responses, chat := target(t, "openai-responses"), target(t, "openai-chat")
 	for name, test := range map[string]struct {
@@ -264,8 +264,8 @@ func TestOwnThings(t *testing.T) {
 	}
 }
 
-// TestResultOfCustomTool: the result to come of a custom tool is one of a custom
-// tool, and where that became a function, one of a function.
+// TestResultOfCustomTool: the result to come of a custom tool is one of a custom tool, and where
+// that became a function, one of a function.
 func TestResultOfCustomTool(t *testing.T) {
 	const wire = `{"object":"response","status":"completed","output":[{"type":"custom_tool_call","id":"ctc_1","call_id":"c1","name":"patch","input":"*** Begin"}]}`
 	responses := target(t, "openai-responses")

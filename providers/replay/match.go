@@ -7,11 +7,10 @@ import (
 	"toolscope/stream"
 )
 
-// matching is which calls of earlier turns are which of a history. What it rests
-// on, from strong to weak: an id that nobody else has; where in the conversation
-// the turn stands; what the arguments are. A call that none of them leads to is
-// not found, and nothing is said of it: the same tools are called in other
-// conversations, and in turns that were thrown away.
+// matching finds calls of earlier turns in a history. The evidence, from strong to weak: an id that
+// no other call has; the place of the turn in the conversation; the arguments. A call without
+// evidence counts as not found, and nothing is said of it: other conversations call the same tools,
+// and so do turns that were thrown away.
 type matching struct {
 	*past
 	by    *Observer
@@ -29,9 +28,11 @@ type matching struct {
 	items map[string]place        // parts that only name an item, by its id
 }
 
-// window is which calls of a history stand where those of a turn must: those
-// with the numbers first to before end.
+// window is which calls of a history stand where those of a turn must: those with the numbers first
+// to before end.
 type window struct{ first, end int }
+
+func (w window) has(n int) bool { return w.first <= n && n < w.end }
 
 // match finds the calls of turns in a history.
 func match(by *Observer, history []dialect.Message, to *dialect.Target, turns []Candidate) *matching {
@@ -96,8 +97,8 @@ func (m *matching) misses(c *stream.Call) bool {
 	return !found && !m.whole[c] && !c.Server && !c.Attempt
 }
 
-// take says that a call of the history is c. It is a sure sign of the turn, or
-// one that other conversations may have too.
+// take says that call n of the history is c. sure says that it also proves that the turn is in the
+// history: other conversations cannot have it.
 func (m *matching) take(t *Candidate, c *stream.Call, n int, sure bool) {
 	m.found[c], m.held[n].call, m.held[n].turn = n, c, t.Turn
 	m.sure[t.Turn] = m.sure[t.Turn] || sure
@@ -105,12 +106,11 @@ func (m *matching) take(t *Candidate, c *stream.Call, n int, sure bool) {
 
 // inPlace reports whether call n stands where the calls of a turn must.
 func (m *matching) inPlace(t *Candidate, n int) bool {
-	first, end := m.inWindow(t)
-	return n >= first && n < end
+	return m.place[t.Turn].has(n)
 }
 
-// byIDs finds a call by its id, or what clients make of that. An id that is no
-// more than a number is told apart by its place or by what it holds.
+// byIDs finds a call by its id, or what clients make of that. An id that is no more than a number
+// is told apart by its place or by what it holds.
 func (m *matching) byIDs(t *Candidate, c *stream.Call) {
 	for spelled := range spellings(c, m.to) {
 		best, points := -1, 0
@@ -127,8 +127,8 @@ func (m *matching) byIDs(t *Candidate, c *stream.Call) {
 	}
 }
 
-// pointsOf is how much speaks for call n of the history being c, of which it has
-// the id; 0 if that is not enough.
+// pointsOf is how strong the evidence is that call n of the history, which has the id of c, is c; 0
+// if it is not enough.
 func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
 	h := &m.held[n]
 	counter, related := isCounter(c.ID, c.Name), kinOf(t.Asked, m.asked)
@@ -153,8 +153,8 @@ func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
 	return 0
 }
 
-// byItem finds a call of which the request names nothing but the item: the
-// provider has kept the rest.
+// byItem finds a call of which the request names only the item, because the provider keeps the
+// rest.
 func (m *matching) byItem(t *Candidate, c *stream.Call) {
 	if c.Item == "" {
 		return
@@ -176,15 +176,12 @@ func (m *matching) byItem(t *Candidate, c *stream.Call) {
 
 // inWindow are the numbers of the calls that stand where a turn's must.
 func (m *matching) inWindow(t *Candidate) (first, end int) {
-	w, placed := m.place[t.Turn]
-	if !placed {
-		return 0, 0
-	}
+	w := m.place[t.Turn]
 	return w.first, min(w.end, len(m.held))
 }
 
-// holds reports whether call n of the history has what c has. To look closely
-// takes time, so in a history where nothing fits it is done only so often.
+// holds reports whether call n of the history has the arguments of c. Comparing values takes time,
+// so a request has a budget for it.
 func (m *matching) holds(c *stream.Call, n int) bool {
 	if bytes.Equal(c.Args(), m.held[n].part.Args) {
 		return true
@@ -193,11 +190,10 @@ func (m *matching) holds(c *stream.Call, n int) bool {
 	return m.looks <= mostLooks+len(m.held) && m.by.holds(c, m.held[n].part, m.to)
 }
 
-// mostLooks is how often a request's calls are looked at closely, beside once each.
+// mostLooks is how many values a request may have compared, beside one for each of its calls.
 const mostLooks = 256
 
-// byContent finds a call that no id leads to by its tool and its arguments,
-// where its turn stands.
+// byContent finds a call by its tool and its arguments, where its turn stands.
 func (m *matching) byContent(t *Candidate, c *stream.Call) {
 	for n, end := m.inWindow(t); n < end; n++ {
 		if m.mayBe(c, n) && m.holds(c, n) {
@@ -207,8 +203,8 @@ func (m *matching) byContent(t *Candidate, c *stream.Call) {
 	}
 }
 
-// anywhere finds a call by its tool and its arguments when it is not known where
-// its turn stands, because calls before it are missing or were never seen.
+// anywhere finds a call by its tool and its arguments when the place of its turn is not known,
+// because calls before it are missing or were never seen.
 func (m *matching) anywhere(t *Candidate, c *stream.Call) {
 	related := kinOf(t.Asked, m.asked)
 	if _, placed := m.place[t.Turn]; placed || related == stranger {
@@ -222,24 +218,23 @@ func (m *matching) anywhere(t *Candidate, c *stream.Call) {
 	}
 }
 
-// mayBe reports whether call n of the history is free, of c's tool, and no id
-// speaks against its being c.
+// mayBe reports whether call n of the history may be c: it is not taken, it has the same tool, and
+// its id does not say otherwise.
 func (m *matching) mayBe(c *stream.Call, n int) bool {
 	h := &m.held[n]
 	return h.call == nil && h.part.Name == c.Name && (!m.otherID(c, h.part) || !m.keeps && m.known[h.part.ID] == 0)
 }
 
-// otherID reports whether a call of the history has an id that is not c's. One
-// that the model gave to two calls of a turn is nobody's: clients change it.
+// otherID reports whether the id of a call of the history speaks against its being c. An id that
+// the model gave to two calls of a turn says nothing: clients change it.
 func (m *matching) otherID(c *stream.Call, p *dialect.Part) bool {
 	return c.ID != "" && p.ID != "" && !isCounter(c.ID, c.Name) && !m.twice[c]
 }
 
-// byPlace finds a call whose arguments are others now: it stands where its turn
-// stands, and something else of the turn stands beside it. Without that it is
-// found only where clients are known to send something else: the arguments are
-// no object, or {} is what was sent. Responses that broke off are asked for
-// again, so that another may stand in their place.
+// byPlace finds a call whose arguments have changed: it stands where its turn stands, beside
+// something else of the turn. Without that it is found only where clients are known to change
+// arguments: they are no object, or {} was sent. And then only if the response did not break off:
+// such a response is asked for again, and another may stand in its place.
 func (m *matching) byPlace(t *Candidate, c *stream.Call) {
 	if t.Turn.Unseen() {
 		return // it may be the place of a call that was not seen

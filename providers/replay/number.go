@@ -17,8 +17,8 @@ const (
 	beyond                   // larger than every double
 )
 
-// respelled is a JSON number after it was a double, as JavaScript and most JSON
-// libraries write it: the shortest digits that give the same double again.
+// respelled is a JSON number after it was a double, as JavaScript and most JSON libraries write it:
+// the shortest digits that give the same double again.
 func respelled(lit []byte) (text []byte, how spelling) {
 	if plainInteger(lit) {
 		return lit, spelledSame
@@ -69,8 +69,8 @@ func appendDouble(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'f', -1, 64)
 }
 
-// decimal is a number as its digits, without zeros at either end, and the power
-// of ten of the first: what does not depend on how it is spelled.
+// decimal is a number as its digits, without zeros at either end, and the power of ten of the
+// first: what does not depend on how it is spelled.
 type decimal struct {
 	negative bool
 	digits   string

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"fmt"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -16,8 +15,8 @@ func (c *coercion) object(from dialect.Form, f *facts, sent *Sent) []byte {
 	return c.fit(f, sent)
 }
 
-// fit is a JSON value as the target gets it: the same bytes wherever that is
-// possible. It says what changes.
+// fit is a JSON value as the target gets it: the same bytes wherever that is possible. It says what
+// changes.
 func (c *coercion) fit(f *facts, sent *Sent) []byte {
 	how := c.rewriting()
 	again := c.Policy.reserialises
@@ -50,10 +49,10 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 		c.tell(f, Whitespace, around(f.raw), "the space around the value, as in %s, is gone")
 	}
 	if rule := c.To.Depth; f.tooDeep(rule) {
-		c.lose(Loss{Kind: DepthLimit, Message: fmt.Sprintf("nests %d deep, which takes %d messages in one another: %d are read, as many as %d objects take",
-			f.depth, f.levels(rule), rule.Limit, rule.Objects())})
+		c.lose(DepthLimit.loss("nests %d deep, which takes %d messages in one another: %d are read, as many as %d objects take",
+			f.depth, f.levels(rule), rule.Limit, rule.Objects()))
 		if words := c.To.Refusal.Depth; words != "" {
-			sent.refuse(c, words, sent.ID, sent.Name, "")
+			sent.refuse(words, sent.ID, sent.Name, "")
 		}
 	}
 	if len(c.Losses) == before {
@@ -101,20 +100,20 @@ func (c *coercion) tellNumbers(f *facts, how rewriting, sent *Sent) {
 		return
 	}
 	c.tell(f, NumRange, f.huge, "%s is beyond every double")
-	sent.refuse(c, "", sent.ID, sent.Name, "a number is beyond every double")
+	sent.refuse("", sent.ID, sent.Name, "a number is beyond every double")
 }
 
-// tell reports a loss at a span of the facts, if there is one; the message has
-// its text. Bytes of a value made on the way are no bytes of the call.
+// tell reports a loss at a span of the facts, if there is one; the message has its text. Bytes of a
+// value made on the way are no bytes of the call.
 func (c *coercion) tell(f *facts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return
 	}
-	message = fmt.Sprintf(message, quote(string(f.raw[at.start:at.end])))
+	l := kind.loss(message, quote(string(f.raw[at.start:at.end])))
 	if f != c.src.facts[c.call-1] && f != c.cleaned {
 		at = span{}
 	}
-	c.loseAt(kind, at, message)
+	c.loseAt(at, l)
 }
 
 // around is the space before a value, or where there is none, behind it.

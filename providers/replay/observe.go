@@ -43,16 +43,15 @@ type Observation struct {
 	sent *dialect.Part // nil when the call is not in the history
 }
 
-// An Observer says what became of calls. Each request of a conversation brings
-// the same calls again, so it remembers what it has judged. The zero value is
-// ready; it belongs to one goroutine.
+// An Observer says what became of calls. It remembers its verdicts, because each request of a
+// conversation brings the same calls again. The zero value is ready; it belongs to one goroutine.
 type Observer struct {
 	judged map[*stream.Call]judgement
 }
 
-// Observe finds the calls of earlier turns in a request's history and says what
-// became of each. It is silent about turns that are not in the history at all:
-// they belong to another conversation, or were left behind on purpose.
+// Observe finds the calls of earlier turns in a request's history and says what became of each. It
+// is silent about turns that are not in the history at all: they belong to another conversation, or
+// were left behind on purpose.
 func (by *Observer) Observe(history []dialect.Message, to *dialect.Target, turns []Candidate) (all []Observation) {
 	m := match(by, history, to, turns)
 	for i := range turns {
@@ -90,12 +89,12 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 	o.ID, o.sent = h.part.ID, h.part
 	o.compare(m.by.judge(c, o.sent, m.to))
 	if o.ID != c.ID && c.ID != "" {
-		o.lose(IDRewritten, 0, fmt.Sprintf("its id is %s here", quote(o.ID)))
+		o.lose(IDRewritten.loss("its id is %s here", quote(o.ID)))
 	}
 	if h.result != nil {
 		o.Result = resultCode(h.result)
 		if h.late && m.to.Together {
-			o.lose(AdjacencyFix, 0, "its result does not follow it at once")
+			o.lose(AdjacencyFix.loss("its result does not follow it at once"))
 			o.worsen(WasMoved)
 		}
 	} else if m.goesOn(h.message) {
@@ -104,8 +103,8 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 	return o, true
 }
 
-// missing says what it means that a call is not found. Of a turn that may have
-// had others, which were not seen, it means nothing.
+// missing says what it means that a call is not found. It means nothing where calls of the turn may
+// not have been seen.
 func (m *matching) missing(o Observation) (Observation, bool) {
 	c, t := o.Call, o.turn
 	l := m.aloneOf(t, c)
@@ -118,15 +117,14 @@ func (m *matching) missing(o Observation) (Observation, bool) {
 	} else if c.Phase() >= stream.PhaseAborted || t.Turn.Phase() == stream.TurnAborted {
 		return o, true // that the response broke off, or was refused, is a reason to leave it out
 	}
-	o.lose(CallDropped, 0, "the call is not in the history: the model sees that it never asked")
+	o.lose(CallDropped.loss("the call is not in the history: the model sees that it never asked"))
 	if l != nil {
-		o.lose(OrphanResult, 0, "its result is there, without a call")
+		o.lose(OrphanResult.loss("its result is there, without a call"))
 	}
 	return o, true
 }
 
-// chosenOther reports whether a call belongs to a choice of the turn that the
-// client did not take.
+// chosenOther reports whether a call belongs to a choice of the turn that the client did not take.
 func (m *matching) chosenOther(t *stream.Turn, c *stream.Call) bool {
 	for _, other := range t.Calls {
 		if _, found := m.found[other]; other.Choice != c.Choice && (found || c.Choice > other.Choice) {
@@ -136,18 +134,18 @@ func (m *matching) chosenOther(t *stream.Turn, c *stream.Call) bool {
 	return false
 }
 
-// orphaned says that a call has no result, although the conversation goes on; l
-// is one that has its old id.
+// orphaned says that a call has no result, although the conversation goes on; l is a result that
+// has its old id, or nil.
 func (o *Observation) orphaned(l *lone) {
 	if l == nil {
-		o.lose(OrphanCall, 0, "no result of it is in the history, and the conversation goes on")
+		o.lose(OrphanCall.loss("no result of it is in the history, and the conversation goes on"))
 	} else {
-		o.lose(OrphanCall, 0, fmt.Sprintf("its result is still for the id %s", quote(l.part.ID)))
+		o.lose(OrphanCall.loss("its result is still for the id %s", quote(l.part.ID)))
 	}
 	o.worsen(WasOrphaned)
 }
 
-// worsen gives a call whose arguments are what they were another fate.
+// worsen changes the fate of a call whose arguments did not change.
 func (o *Observation) worsen(f Fate) {
 	if o.Fate == Intact || o.Fate == WasReformatted {
 		o.Fate = f
@@ -171,9 +169,7 @@ func (m *matching) goesOn(after int) bool {
 	return false
 }
 
-func (o *Observation) lose(kind *Kind, end int, message string) {
-	o.Losses = append(o.Losses, Loss{Kind: kind, Message: message, End: end})
-}
+func (o *Observation) lose(l Loss) { o.Losses = append(o.Losses, l) }
 
 // order says which calls of a turn are not where the model put them.
 func (m *matching) order(seen []Observation) {
@@ -186,10 +182,10 @@ func (m *matching) order(seen []Observation) {
 		}
 		switch {
 		case n < last:
-			o.lose(CallsReordered, 0, "it stands before a call that the model made first")
+			o.lose(CallsReordered.loss("it stands before a call that the model made first"))
 			o.worsen(WasMoved)
 		case last >= 0 && m.to.Together && m.apart(m.held[last].message, m.held[n].message):
-			o.lose(ParallelSplit, 0, "it was made together with another call, and stands in a message of its own")
+			o.lose(ParallelSplit.loss("it was made together with another call, and stands in a message of its own"))
 			o.worsen(WasMoved)
 		}
 		last = n
@@ -209,7 +205,7 @@ func (m *matching) apart(a, b int) bool {
 	return !m.to.Merges
 }
 
-// Finding is what is to be said of the worst loss, if it is worth saying.
+// Finding tells the worst loss; ok is false when none is worth telling.
 func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	worst := -1
 	for i, l := range o.Losses {

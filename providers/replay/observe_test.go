@@ -49,9 +49,8 @@ func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
 	return turns
 }
 
-// TestObserveAnything: whatever a request holds, each call is told at most once,
-// and no two share a call of the history; who remembers says the same as who
-// does not.
+// TestObserveAnything: whatever a request holds, each call is told at most once, and no two share a
+// call of the history; who remembers says the same as who does not.
 func TestObserveAnything(t *testing.T) {
 	targets := providers.Targets()
 	var remembers replay.Observer

@@ -1,16 +1,13 @@
 package replay
 
 import (
-	"fmt"
-
 	"toolscope/providers/dialect"
 )
 
 // noResult is what clients send for a call whose result they do not have.
 const noResult = "No result provided"
 
-// pairing finds the result of every call, and the call of every result. Each
-// answers one only.
+// pairing finds the result of every call, and the call of every result. Each answers one only.
 type pairing struct {
 	c        *coercion
 	messages []dialect.Message
@@ -22,8 +19,7 @@ type pairing struct {
 	numbers  map[*dialect.Part]int   // of calls, in the source
 }
 
-// answer is by what a result and its call know each other: the id, or where
-// there is none the name of the tool.
+// answer is what a result and its call share: the id, or without one the name of the tool.
 type answer struct{ id, name string }
 
 func answerOf(p *dialect.Part) answer {
@@ -38,8 +34,8 @@ type loneCall struct {
 	message int
 }
 
-// pair checks that every call is followed by its result, and every result
-// follows its call: what providers insist on. A policy that fills in mends it.
+// pair checks what providers insist on: every call is followed by its result, and every result
+// follows its call. A policy that fills in mends it.
 func (c *coercion) pair(messages []dialect.Message) []dialect.Message {
 	if c.src.split {
 		c.tellSplit()
@@ -75,15 +71,15 @@ func (p *pairing) collect() {
 	}
 }
 
-// match gives each call the first result right behind its message. A history
-// that ends with calls waits for their results.
+// match gives each call the first result right behind its message. A history that ends with calls
+// waits for their results.
 func (p *pairing) match() {
 	late := map[answer][]place{} // results that no call right before them asked for
 	for i, m := range p.messages {
 		if m.Role != dialect.Assistant || i+1 == len(p.messages) {
 			continue
 		}
-		end := p.behind(i)
+		end := answersBehind(p.messages, i)
 		for k := range m.Parts {
 			call := &m.Parts[k]
 			if !isClientCall(call) {
@@ -105,14 +101,6 @@ func (p *pairing) match() {
 	}
 }
 
-// behind is where the messages end that may have the results of message i: the
-// user's that follow it.
-func (p *pairing) behind(i int) (end int) {
-	for end = i + 1; end < len(p.messages) && p.messages[end].Role == dialect.User; end++ {
-	}
-	return end
-}
-
 // mend makes up for a missing result, or says what comes of it.
 func (p *pairing) mend(l loneCall) {
 	c, call := p.c, l.call
@@ -120,7 +108,7 @@ func (p *pairing) mend(l loneCall) {
 	defer func() { c.call = 0 }()
 	what := title(call)
 	if !c.Policy.fillsIn {
-		c.lose(Loss{Kind: OrphanCall, Message: fmt.Sprintf("no result of call %s follows it", what)})
+		c.lose(OrphanCall.loss("no result of call %s follows it", what))
 		c.refuse(c.To.Refusal.LoneCall, call, "a call has no result right after it")
 		return
 	}
@@ -128,20 +116,20 @@ func (p *pairing) mend(l loneCall) {
 	for len(p.waiting[key]) > 0 {
 		later := p.waiting[key][0]
 		if p.waiting[key] = p.waiting[key][1:]; later.message > l.message {
-			c.lose(Loss{Kind: AdjacencyFix, Message: fmt.Sprintf("the result of call %s is moved to where it must be", what)})
+			c.lose(AdjacencyFix.loss("the result of call %s is moved to where it must be", what))
 			p.moved[later] = true
 			p.made[l.message] = append(p.made[l.message], &p.messages[later.message].Parts[later.part])
 			return
 		}
 	}
-	c.lose(Loss{Kind: AdjacencyFix, Message: fmt.Sprintf("call %s has no result: one is made up that says so", what)})
+	c.lose(AdjacencyFix.loss("call %s has no result: one is made up that says so", what))
 	p.made[l.message] = append(p.made[l.message], &dialect.Part{
 		Kind: dialect.ResultPart, ID: call.ID, Name: call.Name, Tool: call.Tool, Text: []byte(noResult), Failed: c.To.ErrorFlag,
 	})
 }
 
-// write are the messages with the results that were made up or moved, each
-// behind its call. Results without a call stay, and are told.
+// write are the messages with the results that were made up or moved, each behind its call. Results
+// without a call stay, and are told.
 func (p *pairing) write() (out []dialect.Message) {
 	var made []dialect.Part // results that wait for the message they belong into
 	for i, m := range p.messages {
@@ -175,12 +163,12 @@ func (p *pairing) tellLone(i int) {
 		if !isResult(r) || p.taken[at] || p.moved[at] {
 			continue
 		}
-		p.c.lose(Loss{Kind: OrphanResult, Message: fmt.Sprintf("the result of %s has no call right before it", title(r))})
+		p.c.lose(OrphanResult.loss("the result of %s has no call right before it", title(r)))
 		p.c.refuse(p.c.To.Refusal.LoneResult, r, "a result has no call right before it")
 	}
 }
 
-// title is what a call, or the call that a result is for, is told by.
+// title names a call, or the call that a result is for.
 func title(p *dialect.Part) string {
 	if p.ID != "" {
 		return quote(p.ID)
@@ -190,19 +178,14 @@ func title(p *dialect.Part) string {
 
 // refuse notes that the provider would not take the history.
 func (c *coercion) refuse(words string, p *dialect.Part, ours string) {
-	if c.To.Unpaired || c.Refused != "" {
-		return
+	if !c.To.Unpaired && c.Refused == "" {
+		c.Refused = refusal(words, p.ID, p.Name, ours)
 	}
-	if words == "" {
-		c.Refused = ours
-		return
-	}
-	c.Refused = dialect.Say(words, p.ID, p.Name, "")
 }
 
 // tellSplit says what comes of the calls of one turn in several messages.
 func (c *coercion) tellSplit() {
 	if c.To.Together {
-		c.lose(Loss{Kind: ParallelSplit, Message: "calls the model made together are sent as if it had made them one after another"})
+		c.lose(ParallelSplit.loss("calls the model made together are sent as if it had made them one after another"))
 	}
 }

@@ -19,8 +19,8 @@ func user(parts ...dialect.Part) dialect.Message {
 
 func says(text string) dialect.Part { return dialect.Part{Kind: dialect.TextPart, Text: []byte(text)} }
 
-// TestPairing: a history in which calls and results do not meet is told, and
-// mended by policies that do so.
+// TestPairing: a history in which calls and results do not meet is told, and mended by policies
+// that do so.
 func TestPairing(t *testing.T) {
 	from := target(t, "anthropic")
 	two := calls(from, `{}`, `{}`)
@@ -63,8 +63,7 @@ func TestDropLeavesOrphan(t *testing.T) {
 	}
 }
 
-// TestSplit: calls of one turn sent one after another are told where the provider
-// minds.
+// TestSplit: calls of one turn sent one after another are told where the provider minds.
 func TestSplit(t *testing.T) {
 	from := target(t, "anthropic")
 	history := append(calls(from, `{"a":1}`, `{"a":2}`), user(result("call_1", "a"), result("call_2", "b")))
@@ -74,8 +73,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitGoesOn: every message behind calls that are split is still there, and
-// the calls of a later turn are split too.
+// TestSplitGoesOn: every message behind calls that are split is still there, and the calls of a
+// later turn are split too.
 func TestSplitGoesOn(t *testing.T) {
 	from := target(t, "anthropic")
 	turn := func(first, second string) []dialect.Message {
@@ -96,8 +95,8 @@ func TestSplitGoesOn(t *testing.T) {
 	}
 }
 
-// TestOtherParts: what is neither text nor a call goes back to whom it came from,
-// and to nobody else.
+// TestOtherParts: what is neither text nor a call goes back to whom it came from, and to nobody
+// else.
 func TestOtherParts(t *testing.T) {
 	chat := target(t, "openai-chat")
 	image := dialect.Part{Kind: dialect.OtherPart, Raw: dialect.Raw(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
@@ -110,8 +109,7 @@ func TestOtherParts(t *testing.T) {
 	}
 }
 
-// TestReasoning: reasoning goes back to who signed it, and to others as text or
-// not at all.
+// TestReasoning: reasoning goes back to who signed it, and to others as text or not at all.
 func TestReasoning(t *testing.T) {
 	from := target(t, "anthropic")
 	thought := dialect.Part{Kind: dialect.ReasoningPart, Text: []byte("hm"), Signature: "sig"}
@@ -140,8 +138,8 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// TestOwnReasoningMustComeBack: who thought before it called a tool refuses the
-// call without the thought.
+// TestOwnReasoningMustComeBack: who thought before it called a tool refuses the call without the
+// thought.
 func TestOwnReasoningMustComeBack(t *testing.T) {
 	from := target(t, "anthropic")
 	history := calls(from, `{}`)

@@ -1,12 +1,9 @@
 package replay
 
-import (
-	"fmt"
-	"strings"
-)
+import "toolscope/providers/dialect"
 
-// A Policy is how a client treats a call when it sends it back. Each has been
-// seen in the wild; its words say where.
+// A Policy is how a client treats a call when it sends it back. Each has been seen in a real
+// client.
 type Policy struct {
 	Name string
 	Does string // what it does with arguments that are no object
@@ -87,12 +84,5 @@ var Policies = []Policy{
 
 // FindPolicy is the policy of that name; the error lists the names there are.
 func FindPolicy(name string) (*Policy, error) {
-	var names []string
-	for i := range Policies {
-		if Policies[i].Name == name {
-			return &Policies[i], nil
-		}
-		names = append(names, Policies[i].Name)
-	}
-	return nil, fmt.Errorf("no policy %q; there are %s", name, strings.Join(names, ", "))
+	return dialect.Named("policy", name, Policies, func(p *Policy) string { return p.Name })
 }

@@ -50,8 +50,8 @@ func codes(losses []replay.Loss) string {
 	return strings.Join(all, " ")
 }
 
-// TestPolicies: what each policy makes of each kind of arguments, toward a target
-// that takes text and one that takes objects.
+// TestPolicies: what each policy makes of each kind of arguments, toward a target that takes text
+// and one that takes objects.
 func TestPolicies(t *testing.T) {
 	for _, test := range []struct {
 		policy, args                 string
@@ -125,8 +125,8 @@ func TestJSONOnly(t *testing.T) {
 	}
 }
 
-// TestStrictRefusal: who sends nothing that is no object tells the provider's
-// words where an object must be, and its own where the provider would take a text.
+// TestStrictRefusal: who sends nothing that is no object tells the provider's words where an object
+// must be, and its own where the provider would take a text.
 func TestStrictRefusal(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.Conversation(calls(from, `[1]`), from)
@@ -139,8 +139,8 @@ func TestStrictRefusal(t *testing.T) {
 	}
 }
 
-// TestNeverTwice: toward a target that takes text, decoding the body once gives
-// back the text, whatever it is. Only the policy that encodes twice does so.
+// TestNeverTwice: toward a target that takes text, decoding the body once gives back the text,
+// whatever it is. Only the policy that encodes twice does so.
 func TestNeverTwice(t *testing.T) {
 	from := target(t, "openai-chat")
 	for _, args := range []string{`{"a":1}`, `{"a":1`, `"{\"a\":1}"`, `"x"`, `\`, `"`, "\u2028\x00", `{"a":"\""}`} {
@@ -222,8 +222,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestDigestTellsApart: an id of a fixed length made from a whole id is another
-// for another id.
+// TestDigestTellsApart: an id of a fixed length made from a whole id is another for another id.
 func TestDigestTellsApart(t *testing.T) {
 	from, to := target(t, "openai-chat"), target(t, "mistral")
 	m := calls(from, slices.Repeat([]string{"{}"}, 300)...)

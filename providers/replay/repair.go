@@ -10,10 +10,9 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// repaired is what a forgiving parser makes of arguments that are no object,
-// as partial-json does: what came before the first wrong byte, with everything
-// closed that is open, and without a member that has no value yet. ok is false
-// when that is no object with anything in it.
+// repaired is what a forgiving parser such as partial-json makes of arguments that are no object:
+// the text before the first wrong byte, without a member that has no value yet, and with everything
+// closed that is open. ok is false when that is no object, or an empty one.
 func repaired(f *facts) (object []byte, ok bool) {
 	tokens := f.tokens
 	if len(tokens) > 0 && tokens[len(tokens)-1].Kind == stream.Junk {
@@ -103,8 +102,8 @@ func whole(lit []byte) bool {
 	return closed
 }
 
-// closedString is a string literal that may have been cut, without the escape
-// or the half character it was cut in.
+// closedString is a string literal that may have been cut, without the escape or the half character
+// it was cut in.
 func closedString(lit []byte) []byte {
 	if whole(lit) {
 		return lit
@@ -119,7 +118,7 @@ func closedString(lit []byte) []byte {
 	return dialect.AppendString(nil, text)
 }
 
-// literalOf is the literal that a cut one began.
+// literalOf completes a literal that was cut.
 func literalOf(lit []byte) string {
 	for _, word := range []string{"true", "false", "null"} {
 		if strings.HasPrefix(word, string(lit)) {

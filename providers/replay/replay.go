@@ -1,17 +1,15 @@
-// Package replay shows how tool calls go back into history: what a request to
-// some provider would carry, what gets lost on the way, and what a client has
-// really sent.
+// Package replay previews how tool calls are sent back: what a request to a provider would carry of
+// them, what is lost on the way, and what a client has really sent.
 //
 //	turn, calls, history ─▶ Source ─▶ Preview(target, policy) ─▶ messages, outcome, losses
 //	request's history ─▶ Observer ─▶ what became of each earlier call
 //
-// Words: a target is where the history goes, a dialect.Target; a policy is how
-// a client treats arguments on the way; an outcome says in a word what became of
-// a call's arguments; a loss is one named thing that is not there any more, or
-// not the same.
+// A target is where the history goes, a dialect.Target. A policy is how a client treats arguments
+// on the way. An outcome is one word for what became of a call's arguments. A loss is one named
+// thing that is missing or changed.
 //
-// What comes out depends on the arguments alone. A Source never changes, and may
-// be previewed on any goroutine; an Observer belongs to one.
+// Previews are pure. A Source never changes, and may be previewed on any goroutine; an Observer
+// belongs to one.
 package replay
 
 import (
@@ -26,7 +24,7 @@ const (
 	AssumedEmpty                // nothing, or null, became {}
 	Parsed                      // a text became the object it holds, byte for byte
 	Reformatted                 // the same value, written in another way, or nearly the same: see the losses
-	Wrapped                     // put into a value of another shape, which holds it all
+	Wrapped                     // put whole into a value of another shape
 	Repaired                    // what a forgiving parser makes of it
 	Emptied                     // replaced by {}
 	Dropped                     // the call is left out
@@ -64,11 +62,11 @@ type Sent struct {
 	Args     []byte // as they would be sent: the text, or the object; nil when the call is not sent
 	Outcome  Outcome
 	Refused  string // why the call alone would be refused
-	Encoded  string // that its arguments are a string that holds JSON, and who made them one; "" when they are none
+	Encoded  string // says who encoded the arguments twice; "" when nobody did
 }
 
-// Preview is what a request to a provider would carry of a source, by a client
-// with this policy. It is a pure function.
+// Preview is what a request to a provider would carry of a source, by a client with this policy. It
+// is a pure function.
 func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 	c := &coercion{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
 	c.same = s.From != nil && s.From.Dialect == to.Dialect
@@ -116,8 +114,8 @@ func (c *coercion) lose(l Loss) {
 	c.Losses = append(c.Losses, l)
 }
 
-// messages brings every message into what the target takes, before they are
-// checked against each other.
+// messages fits every message to the target by itself. That calls and results belong together is
+// checked afterwards.
 func (c *coercion) messages() (out []dialect.Message) {
 	number := 0
 	for _, m := range c.src.Messages {
@@ -150,7 +148,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 				keep = c.makeText(&p)
 			case dialect.OtherPart:
 				if keep = c.same; !keep {
-					c.lose(Loss{Kind: PartDropped, Message: "a part that is neither text nor a call has no translation"})
+					c.lose(PartDropped.loss("a part that is neither text nor a call has no translation"))
 				}
 			}
 			if keep {
@@ -171,14 +169,14 @@ func (c *coercion) messages() (out []dialect.Message) {
 
 func (c *coercion) makeText(p *dialect.Part) bool {
 	if p.Signature != "" && !c.same {
-		c.lose(Loss{Kind: SignatureDropped, Message: "the signature of a text is this provider's own"})
+		c.lose(SignatureDropped.loss("the signature of a text is this provider's own"))
 		p.Signature = ""
 	}
 	return len(p.Text) > 0 || p.Raw != nil
 }
 
-// makeReasoning decides whether reasoning can travel: with its signature only
-// to who gave it, else as text or not at all.
+// makeReasoning keeps reasoning and its signature for the provider it came from. To others it goes
+// as text or not at all.
 func (c *coercion) makeReasoning(p *dialect.Part) bool {
 	rule := c.To.Reasoning
 	switch {
@@ -186,22 +184,22 @@ func (c *coercion) makeReasoning(p *dialect.Part) bool {
 		return true
 	case p.Hidden, len(p.Text) == 0:
 		c.unthought = c.same
-		c.lose(Loss{Kind: ReasoningDropped, Message: "reasoning that only its own provider can read is left out"})
+		c.lose(ReasoningDropped.loss("reasoning that only its own provider can read is left out"))
 		return false
 	}
 	p.Raw, c.unthought = nil, c.same
 	if p.Signature != "" {
-		c.lose(Loss{Kind: SignatureDropped, Message: "the signature of reasoning is good with its own provider only"})
+		c.lose(SignatureDropped.loss("the signature of reasoning is good with its own provider only"))
 		p.Signature, p.ID = "", ""
 	}
 	if rule == dialect.PlainReasoning {
 		return true
 	}
 	if !c.Policy.reasoningAsText {
-		c.lose(Loss{Kind: ReasoningDropped, Message: "reasoning is left out"})
+		c.lose(ReasoningDropped.loss("reasoning is left out"))
 		return false
 	}
-	c.lose(Loss{Kind: ReasoningToText, Message: "reasoning becomes text that the model takes for its answer"})
+	c.lose(ReasoningToText.loss("reasoning becomes text that the model takes for its answer"))
 	p.Kind = dialect.TextPart
 	return true
 }
@@ -209,11 +207,11 @@ func (c *coercion) makeReasoning(p *dialect.Part) bool {
 func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 	switch {
 	case role == dialect.System:
-		c.lose(Loss{Kind: OrphanResult, Message: "a result among the instructions has no place: it is left out"})
+		c.lose(OrphanResult.loss("a result among the instructions has no place: it is left out"))
 		return false
 	case p.Server:
 		if !c.same {
-			c.lose(Loss{Kind: ServerToolDropped, Message: "the result of a tool that the provider ran has no equivalent"})
+			c.lose(ServerToolDropped.loss("the result of a tool that the provider ran has no equivalent"))
 		}
 		return c.same
 	}
@@ -230,11 +228,11 @@ func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 		p.Raw = nil
 	}
 	if p.Failed && !c.To.ErrorFlag {
-		c.lose(Loss{Kind: ErrorFlagLoss, Message: "the result is an error, and there is no field that says so"})
+		c.lose(ErrorFlagLoss.loss("the result is an error, and there is no field that says so"))
 		p.Failed, p.Raw = false, nil
 	}
 	if p.Media > 0 && p.Raw == nil {
-		c.lose(Loss{Kind: MediaResultLoss, Message: "what the result holds beside text is left out"})
+		c.lose(MediaResultLoss.loss("what the result holds beside text is left out"))
 	}
 	return true
 }

@@ -58,8 +58,8 @@ type member struct {
 	value int
 }
 
-// membersOf are the members of the object that opens at token n: of those with
-// one key the last value, in the place of the first.
+// membersOf are the members of the object that opens at token n: of those with one key the last
+// value, in the place of the first.
 func (t *tree) membersOf(n int) (all []member) {
 	at := map[string]int{}
 	for i := n + 1; t.tokens[i].Kind != stream.ObjectClose; {
@@ -158,34 +158,22 @@ func (t *tree) writeString(dst []byte, n int, how rewriting) []byte {
 	return append(dst, lit...)
 }
 
-// sanitized is text with U+FFFD for what is no Unicode text: other bytes, and
-// half a surrogate pair.
-func sanitized(text []byte) []byte {
-	if utf8.Valid(text) {
-		return text
-	}
-	out := make([]byte, 0, len(text)+8)
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if isHalf(text[i:]) {
-			n = 3
-		}
-		out = utf8.AppendRune(out, r)
-		i += n
-	}
-	return out
-}
+// sanitized is text with U+FFFD for what is no Unicode text: bytes that are not UTF-8, and half a
+// surrogate pair.
+func sanitized(text []byte) []byte { return replaced(text, true) }
 
-// valid is text with U+FFFD for bytes that are not UTF-8. Half a surrogate pair
-// stays: JSON can say it.
-func valid(text []byte) []byte {
+// valid is text with U+FFFD for bytes that are not UTF-8. Half a surrogate pair stays: JSON can say
+// it.
+func valid(text []byte) []byte { return replaced(text, false) }
+
+func replaced(text []byte, halves bool) []byte {
 	if utf8.Valid(text) {
 		return text
 	}
 	out := make([]byte, 0, len(text)+8)
 	for i := 0; i < len(text); {
 		n, ok := charLen(text[i:])
-		if ok {
+		if ok && !(halves && isHalf(text[i:])) {
 			out = append(out, text[i:i+n]...)
 		} else {
 			out = utf8.AppendRune(out, utf8.RuneError)
@@ -195,8 +183,8 @@ func valid(text []byte) []byte {
 	return out
 }
 
-// charLen is how many bytes the first character of text has, or half of one
-// that stands there; ok is false of a byte that is neither.
+// charLen is how many bytes the first character of text has, or half a surrogate pair that stands
+// there; ok is false for a byte that is neither.
 func charLen(text []byte) (n int, ok bool) {
 	if isHalf(text) {
 		return 3, true
@@ -205,7 +193,7 @@ func charLen(text []byte) (n int, ok bool) {
 	return n, r != utf8.RuneError || n > 1
 }
 
-// uncleaned is where in text that stands which is at offset n of valid(text).
+// uncleaned is the offset in text of what stands at offset n of valid(text).
 func uncleaned(text []byte, n int) (offset int) {
 	for offset < len(text) && n > 0 {
 		size, ok := charLen(text[offset:])

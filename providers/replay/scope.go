@@ -20,8 +20,8 @@ const (
 
 func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
 
-// Continued is the source of a history and the turn that followed it. The
-// history is in the form of before, the turn in that of from.
+// Continued is the source of a history and the turn that followed it. The history is in the form of
+// before, the turn in that of from.
 func Continued(history []dialect.Message, before *dialect.Target, t *stream.Turn, from *dialect.Target) *Source {
 	return Conversation(append(slices.Clip(history), Message(t, from)), before)
 }

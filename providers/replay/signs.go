@@ -2,13 +2,14 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
-// vouched reports whether the message of call n has something of a turn: its
-// text, a signature, another of its calls.
+// vouched reports whether the message of call n has something else of a turn: its text, a
+// signature, another of its calls.
 func (m *matching) vouched(t *stream.Turn, n int) bool {
 	message := &m.messages[m.held[n].message]
 	if text := bytes.TrimSpace(t.Text); len(text) > 0 && bytes.Equal(text, said(message)) {
@@ -28,17 +29,8 @@ func (m *matching) vouched(t *stream.Turn, n int) bool {
 }
 
 func hasSignature(t *stream.Turn, signature string) bool {
-	for _, p := range t.Parts {
-		if p.Signature == signature {
-			return true
-		}
-	}
-	for _, c := range t.Calls {
-		if c.Signature == signature {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Parts, func(p stream.Part) bool { return p.Signature == signature }) ||
+		slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return c.Signature == signature })
 }
 
 // said is the text of a message.
@@ -52,8 +44,8 @@ func said(m *dialect.Message) []byte {
 	return bytes.TrimSpace(text)
 }
 
-// bySigns looks for signs of a turn of which no call is found: the results of
-// its calls, or its text.
+// bySigns looks for other evidence of a turn of which no call is found: results of its calls, or
+// its text.
 func (m *matching) bySigns(t *Candidate) {
 	if m.sure[t.Turn] || kinOf(t.Asked, m.asked) == stranger && !m.namesSurely(t.Turn) {
 		return
@@ -69,21 +61,16 @@ func (m *matching) bySigns(t *Candidate) {
 
 // namesSurely reports whether the turn's calls have ids that no other has.
 func (m *matching) namesSurely(t *stream.Turn) bool {
-	for _, c := range t.Calls {
-		if !isCounter(c.ID, c.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return !isCounter(c.ID, c.Name) })
 }
 
-// aloneOf is a result of a call that is not in the history, nil when there is
-// none: it has the call's id, or is its tool's and stands where the turn must.
+// aloneOf is a result of a call that is not in the history, nil when there is none: it has the
+// call's id, or is its tool's and stands where the turn must.
 func (m *matching) aloneOf(t *Candidate, c *stream.Call) *lone {
-	w, placed := m.place[t.Turn]
+	w := m.place[t.Turn]
 	for i := range m.alone {
 		l := &m.alone[i]
-		here := placed && l.calls >= w.first && l.calls < w.end
+		here := w.has(l.calls)
 		switch {
 		case l.part.ID != "" && l.part.ID == c.ID && (here || !isCounter(c.ID, c.Name)),
 			l.part.ID == "" && here && l.part.Name == c.Name:
@@ -96,9 +83,8 @@ func (m *matching) aloneOf(t *Candidate, c *stream.Call) *lone {
 // leastText is how long a text must be to tell a turn from others.
 const leastText = 24
 
-// hasText reports whether the history has the turn's text as the model's, in a
-// message that has no call of another turn, and where the turn must stand if
-// that is known.
+// hasText reports whether the history has the turn's text as the model's, in a message that has no
+// call of another turn, and where the turn must stand if that is known.
 func (m *matching) hasText(t *Candidate) bool {
 	text := bytes.TrimSpace(t.Turn.Text)
 	if len(text) < leastText {

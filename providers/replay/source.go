@@ -5,8 +5,8 @@ import (
 	"toolscope/stream"
 )
 
-// A Source is what is to be replayed: a call, a turn, or a conversation. It
-// never changes, so that previews of it can be made anywhere.
+// A Source is what is to be replayed: a call, a turn, or a conversation. It never changes, so that
+// previews of it can be made anywhere.
 type Source struct {
 	Messages []dialect.Message
 	From     *dialect.Target // where the protocol it came by sends its own history; nil when that is not known
@@ -30,15 +30,14 @@ func Conversation(messages []dialect.Message, from *dialect.Target) *Source {
 	return s
 }
 
-// isFreeform reports whether the arguments of a part of a history are no JSON by
-// design.
+// isFreeform reports whether the arguments of a part of a history are no JSON by design.
 func isFreeform(p *dialect.Part) bool { return p.Tool == "custom" && p.Form == dialect.TextForm }
 
 // Pending is the text of results that have not come yet.
 const Pending = "(the tool's result)"
 
-// Calls is the source of some calls of a turn, all if none is given, with
-// results to come: the arguments are those that are there now.
+// Calls is the source of some calls of a turn, all if none is given, with results to come: the
+// arguments are those that are there now.
 func Calls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) *Source {
 	if len(calls) == 0 {
 		calls = t.Calls
@@ -52,8 +51,8 @@ func Calls(t *stream.Turn, from *dialect.Target, calls ...*stream.Call) *Source 
 	return fromModel(model, from, calls)
 }
 
-// Turn is the source of a whole turn: its text, its reasoning and its calls, in
-// their order, with results to come.
+// Turn is the source of a whole turn: its text, its reasoning and its calls, in their order, with
+// results to come.
 func Turn(t *stream.Turn, from *dialect.Target) *Source {
 	return fromModel(Message(t, from), from, t.Calls)
 }

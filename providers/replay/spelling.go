@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// spellings are the forms in which clients send a call's id to a target: as it
-// is, joined with that of its item, and either made to fit.
+// spellings are the forms in which clients send a call's id to a target: as it is, joined with the
+// id of its item, and each of these fitted to the target's rule.
 func spellings(c *stream.Call, to *dialect.Target) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		ids := []string{c.ID, c.ID + "|" + c.Item}
@@ -34,8 +34,8 @@ func spellings(c *stream.Call, to *dialect.Target) func(yield func(string) bool)
 	}
 }
 
-// isCounter reports whether an id is no more than a number, or a word of the
-// protocol and one: other turns have the same.
+// isCounter reports whether an id is just a number, perhaps with a word of the protocol: other
+// turns have the same.
 func isCounter(id, tool string) bool {
 	if tool != "" {
 		id = strings.ReplaceAll(id, tool, "_")
@@ -52,8 +52,8 @@ func isDigit(r rune) bool   { return r >= '0' && r <= '9' }
 func isSmall(r rune) bool   { return r >= 'a' && r <= 'z' }
 func isCapital(r rune) bool { return r >= 'A' && r <= 'Z' }
 
-// isRandom reports whether letters and digits are neither words, nor a number,
-// nor a word and a number.
+// isRandom reports whether letters and digits are neither words, nor a number, nor a word and a
+// number.
 func isRandom(piece string) bool {
 	word := strings.TrimRightFunc(piece, isDigit)
 	number := len(piece) - len(word)
@@ -66,8 +66,8 @@ func isRandom(piece string) bool {
 	return strings.ContainsFunc(word, isSmall) && !isWords(word)
 }
 
-// isWords reports whether letters are words in camel case: every capital has
-// small letters behind it.
+// isWords reports whether letters are words in camel case: every capital has small letters behind
+// it.
 func isWords(s string) bool {
 	for i := range len(s) {
 		if isCapital(rune(s[i])) && (i+1 == len(s) || isCapital(rune(s[i+1]))) {

@@ -8,9 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestSpellings: an id comes back as it is, joined with that of its item, or
-// either as a digest or as its first characters; nobody has to look at all of
-// these.
+// TestSpellings: an id comes back as it is, joined with that of its item, or either as a digest or
+// as its first characters; nobody has to look at all of these.
 func TestSpellings(t *testing.T) {
 	rule := dialect.IDRule{Least: 9, Most: 9, Class: "a-zA-Z0-9"}
 	to := &dialect.Target{IDs: rule}

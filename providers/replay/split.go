@@ -4,9 +4,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Split is the source with each call in a message of its own, followed by its
-// result: how clients that run one call at a time write history. What the
-// provider runs stays where it is.
+// Split is the source with each call in a message of its own, followed by its result: how clients
+// that run one call at a time write history. What the provider runs stays where it is.
 func (s *Source) Split() *Source {
 	out := &Source{From: s.From, facts: s.facts}
 	for _, m := range s.Messages {
@@ -18,10 +17,7 @@ func (s *Source) Split() *Source {
 			out.Messages = append(out.Messages, m)
 			continue
 		}
-		end := i + 1
-		for end < len(s.Messages) && s.Messages[end].Role == dialect.User {
-			end++
-		}
+		end := answersBehind(s.Messages, i)
 		out.split = true
 		out.Messages = append(out.Messages, splitCalls(m, s.Messages[i+1:end])...)
 		i = end - 1
@@ -30,6 +26,14 @@ func (s *Source) Split() *Source {
 		out.results = s.results
 	}
 	return out
+}
+
+// answersBehind is where the messages end that may have the results of message i: the user's that
+// follow it.
+func answersBehind(messages []dialect.Message, i int) (end int) {
+	for end = i + 1; end < len(messages) && messages[end].Role == dialect.User; end++ {
+	}
+	return end
 }
 
 // countCalls is how many calls of a message wait for a result.
@@ -44,8 +48,7 @@ func countCalls(m dialect.Message) (n int) {
 
 func isClientCall(p *dialect.Part) bool { return p.Kind == dialect.CallPart && !p.Server }
 
-// behindSigned says of each call of a message whether it has its proof from a
-// signed one before it.
+// behindSigned says of each call of a message whether it has its proof from a signed one before it.
 func behindSigned(m dialect.Message) (behind []bool) {
 	signed := false
 	for _, p := range m.Parts {

@@ -28,8 +28,7 @@ func body(p replay.Preview) string {
 	return string(bytes.Join(append(p.Body, p.Results...), []byte("\n")))
 }
 
-// TestVectors: the cases of replay that the protocol reference lists, by their
-// numbers there.
+// TestVectors: the cases of replay that the protocol reference lists, by their numbers there.
 func TestVectors(t *testing.T) {
 	chat, anthropic := target(t, "openai-chat"), target(t, "anthropic")
 	t.Run("54 malformed arguments to Anthropic", func(t *testing.T) {
@@ -90,8 +89,8 @@ func turnOf(t *testing.T, wire string) *stream.Turn {
 	return in.Session().Turns[0]
 }
 
-// sentArguments is the value of the arguments that a preview's own protocol
-// reads back from its body.
+// sentArguments is the value of the arguments that a preview's own protocol reads back from its
+// body.
 func sentArguments(t *testing.T, p replay.Preview) (args []byte, form dialect.Form) {
 	t.Helper()
 	request := historytest.Request(p.To, p.Body)
@@ -109,8 +108,8 @@ func sentArguments(t *testing.T, p replay.Preview) (args []byte, form dialect.Fo
 	return nil, 0
 }
 
-// TestArraysTravel: arguments that are arrays in arrays on AI Studio's wire are
-// the same value at every target, and AI Studio's again on the way back.
+// TestArraysTravel: arguments that are arrays in arrays on AI Studio's wire are the same value at
+// every target, and AI Studio's again on the way back.
 func TestArraysTravel(t *testing.T) {
 	wire := `[[[[[[null,null,null,null,null,null,null,null,null,null,["todo_write",[[["todos",[null,null,null,null,null,[[[null,null,null,null,` +
 		`[[["id",[null,null,"1"]],["done",[null,null,null,0]],["n",[null,9007199254740991]]]]]]]]]]],"c1"]]],"model"],1]],null,[1,2,3]]]`
@@ -130,9 +129,9 @@ func TestArraysTravel(t *testing.T) {
 	}
 }
 
-// TestNestedFunction: a body whose call stands in "function" with arguments that
-// are a string, beside content that is null, is not lost by any target. A client
-// that filters what it cannot decode loses a malformed one, and its result's call.
+// TestNestedFunction: a body whose call stands in "function" with arguments that are a string,
+// beside content that is null, is not lost by any target. A client that filters what it cannot
+// decode loses a malformed one, and its result's call.
 func TestNestedFunction(t *testing.T) {
 	wire := `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_abc123","type":"function","function":{"name":"get_weather",` +
 		`"arguments":"{\"location\":\"NYC\", \"units\":\"metric\"}"}}]},"finish_reason":"tool_calls"}]}`
@@ -153,8 +152,8 @@ func TestNestedFunction(t *testing.T) {
 	}
 }
 
-// TestMalformedEverywhere: arguments that do not parse, under each policy at
-// every target: what was lost before, what is kept since, and what still is lost.
+// TestMalformedEverywhere: arguments that do not parse, under each policy at every target: what was
+// lost before, what is kept since, and what still is lost.
 func TestMalformedEverywhere(t *testing.T) {
 	const raw = `{"path":"/etc/hosts","content":"line1`
 	from := target(t, "openai-chat")

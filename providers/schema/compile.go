@@ -11,7 +11,7 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// checker is a schema that calls can be held against, or why it cannot.
+// checker is a schema that calls can be checked against, or why it cannot be used.
 type checker struct {
 	schema *jsonschema.Schema
 	root   *node
@@ -19,8 +19,8 @@ type checker struct {
 	note   string // why nothing is checked, "" when it is
 }
 
-// place is where a schema stands for the library. Nothing is there.
-const place = "https://toolscope.invalid/schema"
+// schemaURL is the name of a schema for the library. Nothing is fetched from there.
+const schemaURL = "https://toolscope.invalid/schema"
 
 // closed is a loader that loads nothing.
 type closed struct{}
@@ -29,8 +29,7 @@ func (closed) Load(url string) (any, error) {
 	return nil, errors.New("schemas are never fetched")
 }
 
-// compile makes the checker of a schema. A panic is the library's: some schema
-// it cannot take.
+// compile makes the checker of a schema. The library may panic over a schema it cannot take.
 func compile(text dialect.Raw) (c *checker) {
 	c = &checker{}
 	if c.note = refused(text); c.note != "" {
@@ -65,8 +64,8 @@ func compile(text dialect.Raw) (c *checker) {
 	return c
 }
 
-// drafts are what a schema that does not name its draft is read as: the latest
-// by which it is one. Tuples are lists in 7, and exclusive limits booleans in 4.
+// drafts are tried in this order for a schema that does not name its draft: the first by which it
+// is valid counts. Tuples are lists in draft 7, and exclusive limits are booleans in draft 4.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
 func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, first error) {
@@ -75,10 +74,10 @@ func compileAs(doc any, engine jsonschema.RegexpEngine) (_ *jsonschema.Schema, f
 		l.DefaultDraft(d)
 		l.UseLoader(closed{})
 		l.UseRegexpEngine(engine)
-		if err := l.AddResource(place, doc); err != nil {
+		if err := l.AddResource(schemaURL, doc); err != nil {
 			return nil, err
 		}
-		s, err := l.Compile(place)
+		s, err := l.Compile(schemaURL)
 		if err == nil {
 			return s, nil
 		}
@@ -108,11 +107,11 @@ func reason(err error) string {
 			}
 		}
 	}
-	return clip(strings.ReplaceAll(err.Error(), place, ""))
+	return clip(strings.ReplaceAll(err.Error(), schemaURL, ""))
 }
 
-// build makes the graph that calls are followed with, and has every schema of
-// it pay. It says why the schema cannot be used, or "".
+// build makes the graph that calls are followed with, and has each of its schemas count its work.
+// It says why the schema cannot be used, or "".
 func (c *checker) build(patterns []*pattern) string {
 	b := builder{nodes: map[*jsonschema.Schema]*node{}}
 	c.root = b.node(c.schema)

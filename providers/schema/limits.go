@@ -13,16 +13,15 @@ import (
 	"toolscope/stream"
 )
 
-// What is compiled and validated is bounded, so that neither takes 250 ms even
-// where this is slow (TestLimits measures the worst that is let through).
+// What is compiled and validated is bounded, so that neither takes 250 ms even where this is slow
+// (TestLimits measures the worst that is let through).
 //
-// Compiling is the library's own work and cannot be stopped; it grows with the
-// number of schemas, with how deep they nest, and with references to places
-// where no schema is expected, so those are counted first. Validating can take
-// exponential time (alternatives of alternatives), so every schema that is
-// evaluated pays for itself out of a budget, and in advance for those it calls
-// that fail at once; so does every regular expression. When the budget is spent
-// the evaluation is unwound.
+// Compiling is the library's work and cannot be stopped. It grows with the number of schemas, with
+// how deep they nest, and with references to places where no schema is expected, so those are
+// counted first. Validating can take exponential time (alternatives of alternatives). So each
+// evaluation of a schema is charged to a budget, together with those it starts that fail at once,
+// and so is each match of a regular expression. When the budget is spent, a panic unwinds the
+// validation.
 const (
 	mostBytes   = 256 << 10 // of a schema
 	mostSchemas = 2_000     // objects in a schema
@@ -112,8 +111,8 @@ func refused(text dialect.Raw) string {
 	return ""
 }
 
-// oddRefs counts the strings that may be references to places where a schema
-// is not expected: each costs the library a copy of all it knows.
+// oddRefs counts the strings that may be references to places where a schema is not expected: each
+// costs the library a copy of all it knows.
 func oddRefs(text []byte, toks []stream.Token) (n int) {
 	start := uint32(0)
 	for _, t := range toks {
@@ -140,9 +139,8 @@ func (m *meter) spend(units int) {
 	}
 }
 
-// toll has a schema pay, each time it is evaluated, for itself and for what it
-// calls to evaluate. It is what the library asks first of a value of the right
-// type: whether it has the right format.
+// toll charges a schema each time it is evaluated, for itself and for the schemas it starts. It
+// poses as the schema's format, because the library asks for that first once the type is right.
 type toll struct {
 	meter  *meter
 	format *jsonschema.Format // the schema's own, or nil
@@ -196,9 +194,8 @@ func weight(v any) int {
 	return n
 }
 
-// pattern is a regular expression that pays. Go's need linear time, but cannot
-// look ahead or back: one that does is taken to match everything, and so is
-// one that is too large.
+// pattern is a regular expression whose matches are charged. Go's take linear time, but cannot look
+// ahead or back. One that does, or that is too large, counts as matching everything.
 type pattern struct {
 	text    string
 	re      *regexp.Regexp // nil when it cannot be told

@@ -39,8 +39,8 @@ func chain(n int) string {
 	return strings.Join(list, ",")
 }
 
-// hostile are schemas and arguments made to take long. Those that have no
-// bound of their own end when the budget is spent.
+// hostile are schemas and arguments made to take long. Those that have no bound of their own end
+// when the budget is spent.
 var hostile = []struct{ name, schema, args string }{
 	{"alternatives of alternatives", `{"$defs":{"a":{"anyOf":[{"items":{"$ref":"#/$defs/a"}},{"items":{"$ref":"#/$defs/a"}},{"type":"null"}],"not":{"const":0}}},"$ref":"#/$defs/a"}`, nested(150, "0")},
 	{"under not", `{"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/a"},"contains":{"$ref":"#/$defs/a"}}}}`, nested(150, "0")},
@@ -66,8 +66,8 @@ var hostile = []struct{ name, schema, args string }{
 	{"exploding patterns", `{"properties":{` + numbered(`"p@":{"pattern":"(((a{100}){100}){100})@"}`, 1990) + `}}`, `{"p0":"a"}`},
 }
 
-// TestLimits: whatever comes, compiling and validating end, within 250 ms
-// where the machine is not busy. TOOLSCOPE_TIMES shows what each takes.
+// TestLimits: whatever comes, compiling and validating end, within 250 ms where the machine is not
+// busy. TOOLSCOPE_TIMES shows what each takes.
 func TestLimits(t *testing.T) {
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {

@@ -1,14 +1,15 @@
 package schema
 
 import (
+	"maps"
 	"slices"
-	"sort"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// kinds is a set of kinds of JSON values. Numbers are of two: those that are
-// integers, 1.0 and 1e2 among them, and those that are not.
+// kinds is a set of kinds of JSON values. Numbers are of two: those that are integers, 1.0 and 1e2
+// among them, and those that are not.
 type kinds uint8
 
 const (
@@ -29,11 +30,11 @@ var kindOf = map[string]kinds{
 	"string": aString, "array": anArray, "object": anObject,
 }
 
-// node is what can be told of a value by one schema before the value is whole.
-// What all hold for one value makes a graph without circles.
+// node is what one schema says of a value before that is whole. The nodes that apply to one value
+// form a graph without cycles.
 type node struct {
 	of   *jsonschema.Schema
-	same []*node   // schemas that hold for the same value: $ref, allOf
+	same []*node   // schemas that apply to the same value: $ref, allOf
 	any  [][]*node // alternatives for the same value: anyOf, oneOf
 	more []*node   // others that are tried on it
 
@@ -87,9 +88,12 @@ func (b *builder) node(s *jsonschema.Schema) *node {
 	return n
 }
 
-func (b *builder) list(schemas []*jsonschema.Schema) (nodes []*node) {
+// list are the nodes of those schemas that are there.
+func (b *builder) list(schemas ...*jsonschema.Schema) (nodes []*node) {
 	for _, s := range schemas {
-		nodes = append(nodes, b.node(s))
+		if s != nil {
+			nodes = append(nodes, b.node(s))
+		}
 	}
 	return nodes
 }
@@ -97,13 +101,10 @@ func (b *builder) list(schemas []*jsonschema.Schema) (nodes []*node) {
 // link joins a node with those of the schemas in its schema.
 func (b *builder) link(n *node) {
 	s := n.of
-	n.same = b.list(s.AllOf)
-	if s.Ref != nil {
-		n.same = append(n.same, b.node(s.Ref))
-	}
+	n.same = b.list(append(slices.Clip(s.AllOf), s.Ref)...)
 	for _, list := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
 		if len(list) > 0 {
-			n.any = append(n.any, b.list(list))
+			n.any = append(n.any, b.list(list...))
 		}
 	}
 	tried := []*jsonschema.Schema{s.Not, s.If, s.Then, s.Else, s.RecursiveRef}
@@ -118,11 +119,7 @@ func (b *builder) link(n *node) {
 			tried = append(tried, d)
 		}
 	}
-	for _, t := range tried {
-		if t != nil {
-			n.more = append(n.more, b.node(t))
-		}
-	}
+	n.more = b.list(tried...)
 	b.linkObject(n)
 	b.linkArray(n)
 }
@@ -133,35 +130,30 @@ func (b *builder) linkObject(n *node) {
 	n.props = map[string]*node{}
 	for name, p := range s.Properties {
 		n.props[name] = b.node(p)
-		n.names = append(n.names, name)
 	}
-	sort.Strings(n.names)
+	n.names = slices.Sorted(maps.Keys(n.props))
 	for re, p := range s.PatternProperties {
 		n.patterns = append(n.patterns, patternNode{re.(*pattern), b.node(p)})
 	}
-	slices.SortFunc(n.patterns, func(a, b patternNode) int { return compare(a.text, b.text) })
+	slices.SortFunc(n.patterns, func(a, b patternNode) int { return strings.Compare(a.text, b.text) })
 	switch rest := s.AdditionalProperties.(type) {
 	case bool:
 		n.shut = !rest
 	case *jsonschema.Schema:
 		n.rest = b.node(rest)
 	}
-	for _, c := range []*jsonschema.Schema{s.PropertyNames, s.UnevaluatedProperties, s.UnevaluatedItems, s.Contains} {
-		if c != nil {
-			n.content = append(n.content, b.node(c))
-		}
-	}
+	n.content = b.list(s.PropertyNames, s.UnevaluatedProperties, s.UnevaluatedItems, s.Contains)
 }
 
 func (b *builder) linkArray(n *node) {
 	s := n.of
 	n.maxItems = limit(s.MaxItems)
-	n.prefix, n.items = b.list(s.PrefixItems), b.node(s.Items2020)
+	n.prefix, n.items = b.list(s.PrefixItems...), b.node(s.Items2020)
 	switch items := s.Items.(type) {
 	case *jsonschema.Schema:
 		n.items = b.node(items)
 	case []*jsonschema.Schema:
-		n.prefix = b.list(items)
+		n.prefix = b.list(items...)
 		switch rest := s.AdditionalItems.(type) {
 		case bool:
 			if !rest {
@@ -183,8 +175,7 @@ func limit(n *int) int {
 	return *n
 }
 
-// depth is how many schemas stand inside each other for one value, and very
-// many when they go round in a circle.
+// depth is how deep schemas nest for one value. It is very large when they form a cycle.
 func depth(n *node) int {
 	switch {
 	case n.height < 0:
@@ -230,33 +221,16 @@ func (n *node) toll(m *meter) *toll {
 		t.once += len(names)
 	}
 	n.inside(func(m *node) { t.once += m.leaf(); t.each++ })
-	dearest := 0
-	for _, list := range [][]*node{n.prefix, n.content} {
-		for _, m := range list {
-			dearest = max(dearest, m.leaf())
-		}
-	}
-	for _, m := range n.props {
-		dearest = max(dearest, m.leaf())
-	}
+	nested := append(slices.Concat(n.prefix, n.content), n.rest, n.items)
 	for _, p := range n.patterns {
-		dearest = max(dearest, p.node.leaf())
+		nested = append(nested, p.node)
 	}
-	for _, m := range []*node{n.rest, n.items} {
+	dearest := 0
+	for _, m := range slices.AppendSeq(nested, maps.Values(n.props)) {
 		if m != nil {
 			dearest = max(dearest, m.leaf())
 		}
 	}
 	t.each += dearest * (1 + len(n.patterns) + len(n.content))
 	return t
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Outline is what the schema of a tool wants, in a few words: keys with their
-// types, the required ones first, others with a question mark. It is "" for a
-// tool that has none or was not called yet.
+// Outline is what the schema of a tool wants, in a few words: keys with their types, the required
+// ones first, others with a question mark. It is "" for a tool that has none or was not called yet.
 func (s *Set) Outline(name string) string {
 	t := s.tools[name]
 	if t == nil || t.check == nil || t.check.root == nil || t.check.note != "" {

@@ -16,8 +16,7 @@ type spans map[string]span
 
 type span struct{ key, value int }
 
-// at is the key of a place in spans. No part of a way has a NUL that would not
-// be told apart by its length.
+// at is the key of a place in spans. The lengths keep names apart that hold a NUL.
 func at(way []string) string {
 	var path []byte
 	for _, name := range way {
@@ -31,8 +30,8 @@ func oneMore(path []byte, name string) []byte {
 	return append(path, name...)
 }
 
-// newSpans walks the tokens once and finds where the errors are. Of a key that
-// comes twice the last counts, as for the validator.
+// newSpans walks the tokens once and finds where the errors are. Of a key that comes twice the last
+// counts, as for the validator.
 func newSpans(args []byte, toks []stream.Token, all []*jsonschema.ValidationError) spans {
 	wanted := spans{}
 	for _, e := range all {

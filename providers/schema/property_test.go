@@ -16,8 +16,8 @@ import (
 	"toolscope/stream"
 )
 
-// author writes random schemas, values and continuations from a small world of
-// names and words, so that they meet.
+// author writes random schemas, values and continuations from a small world of names and words, so
+// that they meet.
 type author struct{ *rand.Rand }
 
 func (a author) pick(words ...string) string { return words[a.IntN(len(words))] }
@@ -30,8 +30,8 @@ func (a author) word() string {
 
 func (a author) number() string { return a.pick("1", "1.0", "1e2", "1.5", "-0", "10", "0.1e1", "2E-1") }
 
-// schema writes a schema; a simple one has none of the keywords that the early
-// look leaves to the validator.
+// schema writes a schema; a simple one has none of the keywords that the early look leaves to the
+// validator.
 func (a author) schema(depth int, simple bool) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -116,8 +116,8 @@ func (a author) object(depth int) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// goOn continues a text that stops anywhere, to its end. Keys that it adds are
-// new, so nothing that stands is taken back.
+// goOn continues a text that stops anywhere, to its end. Keys that it adds are new, so nothing that
+// stands is taken back.
 func (a author) goOn(prefix []byte) []byte {
 	text := bytes.Clone(prefix)
 	var lex stream.Lexer
@@ -148,8 +148,8 @@ func fits(c *checker, text []byte) bool {
 	return len(all) == 0 && why == "" && !doubled(string(text))
 }
 
-// TestNeverAFalseAlarm: whatever is said of a call that still streams, the
-// validator says of it however it goes on.
+// TestNeverAFalseAlarm: whatever is said of a call that still streams, the validator says of it
+// however it goes on.
 func TestNeverAFalseAlarm(t *testing.T) {
 	alarms, rounds := 0, 4_000
 	if testing.Short() {
@@ -183,8 +183,8 @@ func TestNeverAFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestNothingLate: of a simple schema, types, lists and keys are judged at the
-// byte that decides, and nothing of them is left to the validator.
+// TestNothingLate: of a simple schema, types, lists and keys are judged at the byte that decides,
+// and nothing of them is left to the validator.
 func TestNothingLate(t *testing.T) {
 	judged, rounds := 0, 2_000
 	switch {
@@ -234,8 +234,8 @@ func TestNothingLate(t *testing.T) {
 	}
 }
 
-// enclosed reports whether a finding is about a part of a value of which was
-// said that it should not be there.
+// enclosed reports whether a finding is about a part of a value of which was said that it should
+// not be there.
 func enclosed(f stream.Finding, before []stream.Finding) bool {
 	path, _, _ := strings.Cut(f.Message, ": ")
 	for _, b := range before {
@@ -257,8 +257,8 @@ func problemWord(e *jsonschema.ValidationError) string {
 // isWord reports whether a number or literal stands there: judged at its end.
 func isWord(s string) bool { return strings.ContainsRune("-0123456789tfn", rune(s[0])) }
 
-// FuzzFollow: any schema and any arguments, in any pieces, give the same
-// findings, no panic, and no alarm that the validator does not share.
+// FuzzFollow: any schema and any arguments, in any pieces, give the same findings, no panic, and no
+// alarm that the validator does not share.
 func FuzzFollow(f *testing.F) {
 	f.Add(weather, `{"city":"Oslo","dayz":3}`, uint8(3))
 	for seed := range uint64(20) {

@@ -9,8 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// Sentences are made here. What comes from outside is cut short; the door to
-// the screen cleans it.
+// Sentences are made here. Text from outside is cut short; the screen cleans it.
 
 const (
 	mostNamed = 8  // names in a list
@@ -24,9 +23,7 @@ func list(names []string, total int) string {
 	if total == 0 {
 		return "nothing"
 	}
-	if n := len(names); n > mostNamed {
-		names = names[:mostNamed]
-	}
+	names = names[:min(len(names), mostNamed)]
 	s := strings.Join(names, ", ")
 	if more := total - len(names); more > 0 {
 		s += fmt.Sprintf(" and %d more", more)
@@ -122,8 +119,7 @@ type step struct {
 	key   []byte // literal, nil between keys
 }
 
-// pointerAt is the JSON pointer of the value at a byte, and of the object for a
-// key.
+// pointerAt is the JSON pointer of the value at a byte, and of the object for a key.
 func pointerAt(args []byte, toks []stream.Token, at int) string {
 	var way []step
 	start := 0

@@ -12,8 +12,7 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// key looks at a key as far as it has come, and when it is whole finds what its
-// value must fulfil.
+// key looks at a key as far as it has come, and when it is whole finds what its value must fulfil.
 func (w *Watch) key(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
 	if !w.inside {
@@ -80,15 +79,13 @@ func (w *Watch) str(end int, growing bool) bool {
 	if !w.inside {
 		w.value(aString)
 		w.inside = true
-		most := noLimit
-		w.text.begin(w.start, most)
+		w.text.begin(w.start, noLimit)
 		for _, n := range w.want {
 			if n.listed {
 				w.text.lists = append(w.text.lists, words{of: n, left: n.words})
 			}
-			most = min(most, n.maxLength)
+			w.text.most = min(w.text.most, n.maxLength)
 		}
-		w.text.most = most
 	}
 	w.read(end, growing, NotListed)
 	if !growing {

@@ -2,19 +2,16 @@
 //
 //	request ─▶ dialect.Tools ─▶ Set ─▶ Watch (one a call) ─▶ findings
 //
-// A Watch follows a call while it streams and says what can no longer become
-// valid with the very bytes that made it so: a name no tool has, a key or a
-// value that no continuation can save. It looks at new tokens only. What it
-// says is a part of what the full validator would say of every completion, so
-// it is never taken back; of a key that comes twice, each value is judged. When
-// the call is sealed, the library github.com/santhosh-tekuri/jsonschema
-// validates the whole, and what was not said before is said then.
+// A finding is never taken back. A Watch follows a call while it streams, and reports what no
+// continuation can make valid any more, at the byte that made it so: the name of no tool, a key or
+// a value that is not allowed. The full validator would say the same of every completion; of a key
+// that comes twice, each value is judged. A Watch looks at new tokens only. When the call is
+// sealed, the library github.com/santhosh-tekuri/jsonschema validates the whole, and the rest is
+// reported.
 //
-// Limits: nothing is ever fetched, and neither compiling nor validating takes
-// longer than 250 ms. There is no clock in this: a clock would give the same
-// capture other findings on a busy machine. What costs is counted instead, see
-// limits.go, and a goroutine that nobody waits for any more is not left behind.
-// A schema is compiled when its tool is first called.
+// Nothing is ever fetched. Neither compiling nor validating takes longer than 250 ms, and neither
+// is timed: with a clock, one capture would have other findings on a busy machine. Work is counted
+// instead (limits.go). A schema is compiled when its tool is first called.
 package schema
 
 import (
@@ -42,18 +39,15 @@ type tool struct {
 	outline string
 }
 
-// Compile makes a Set; nil when there are no tools. A schema that cannot be
-// used is no error: a call of its tool says so in a finding.
+// Compile makes a Set; nil when there are no tools. A schema that cannot be used is no error: a
+// call of its tool says so in a finding.
 func Compile(tools []dialect.Tool) *Set {
 	if len(tools) == 0 {
 		return nil
 	}
 	s := &Set{declared: tools, tools: map[string]*tool{}}
 	for _, t := range tools {
-		switch {
-		case t.Name == "" || t.Kind != "function" && t.Kind != "custom" && t.Kind != "server":
-			s.open = true
-		}
+		s.open = s.open || t.Name == "" || t.Kind != "function" && t.Kind != "custom" && t.Kind != "server"
 		schema := t.Schema
 		if old := s.tools[t.Name]; old != nil && !bytes.Equal(old.schema, schema) {
 			schema = nil // two tools of one name: nobody knows which is meant
@@ -70,9 +64,9 @@ func (s *Set) Is(tools []dialect.Tool) bool {
 	})
 }
 
-// Follow begins to watch a call, whose name may not have come yet. It is nil
-// for calls that are none of the client's declared tools by design: those the
-// provider runs, those of kinds that have no schema, and what was thrown away.
+// Follow begins to watch a call, whose name may not have come yet. It is nil for calls that no
+// declared tool is for: those that the provider runs, those of kinds without a schema, and attempts
+// that were thrown away.
 func (s *Set) Follow(c *stream.Call) *Watch {
 	if c.Server || c.Attempt || c.Kind != "function" && c.Kind != "custom" {
 		return nil
@@ -100,8 +94,8 @@ func (s *Set) names() (names []string) {
 	return names
 }
 
-// closest is the tool that a wrong name most likely stands for, or "": models
-// change the case and the punctuation of names, and put a namespace before them.
+// closest is the tool that a wrong name most likely means, or "": models change the case and the
+// punctuation of names, and put a namespace before them.
 func (s *Set) closest(name string) string {
 	whole, last := letters(name), letters(name[strings.LastIndexAny(name, ".:/")+1:])
 	for _, t := range s.declared {

@@ -92,8 +92,8 @@ const weather = `{"type":"object","properties":{"city":{"type":"string","maxLeng
  "required":["city"],"additionalProperties":false,
  "$defs":{"point":{"type":"object","properties":{"lat":{"type":"number"},"lon":{"type":["number","null"]}},"required":["lat"],"additionalProperties":false}}}`
 
-// TestFollow: each line is arguments and what is said of them, each with the
-// number of bytes that had come, and the byte it points at.
+// TestFollow: each line is arguments and what is said of them, each with the number of bytes that
+// had come, and the byte it points at.
 func TestFollow(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{`{"city":"Oslo","days":3,"unit":"kelvin","where":{"lat":1.5,"lon":null},"tags":["a","b"]}`, ""},
@@ -240,8 +240,7 @@ func TestLateName(t *testing.T) {
 	}
 }
 
-// TestRewrite: arguments that are replaced are judged again; what was said
-// stays said.
+// TestRewrite: arguments that are replaced are judged again; what was said stays said.
 func TestRewrite(t *testing.T) {
 	tr := begin(one(weather), stream.Detail{Name: "f"})
 	tr.event(stream.Rewrite, `{"days":"x`)
@@ -262,8 +261,8 @@ func TestFreeform(t *testing.T) {
 	}
 }
 
-// TestCutByLimit: a call sealed without arguments by the very finish that says
-// a limit cut it is not without what is required.
+// TestCutByLimit: a call sealed without arguments by the very finish that says a limit cut it is
+// not without what is required.
 func TestCutByLimit(t *testing.T) {
 	tr := begin(one(weather), stream.Detail{Name: "f"})
 	tr.event(stream.Seal, "")

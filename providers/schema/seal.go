@@ -2,8 +2,10 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -11,9 +13,9 @@ import (
 	"toolscope/stream"
 )
 
-// Seal validates the arguments, which are final now, and returns what was not
-// found before. Arguments that are no whole JSON text are another finding's
-// matter. None at all may have been cut by a limit: they are judged by Finish.
+// Seal validates the arguments, which are final now, and returns what was not found before.
+// Arguments that are no whole JSON text have findings of their own. Empty ones may have been cut by
+// a limit, so Finish judges them.
 func (w *Watch) Seal() []stream.Finding {
 	w.Extend()
 	if w.check == nil {
@@ -30,8 +32,8 @@ func (w *Watch) Seal() []stream.Finding {
 	return w.found
 }
 
-// Finish is called when the provider has said why the response ended: of a call
-// sealed without arguments it says whether {} would do.
+// Finish is called when the provider has said why the response ended: of a call sealed without
+// arguments it says whether {} would do.
 func (w *Watch) Finish() []stream.Finding {
 	w.found = w.found[:0]
 	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
@@ -41,8 +43,8 @@ func (w *Watch) Finish() []stream.Finding {
 	return w.found
 }
 
-// Waiting reports whether the call was sealed without arguments, and Finish may
-// have something to say of that.
+// Waiting reports whether the call was sealed without arguments, and Finish may have something to
+// say of that.
 func (w *Watch) Waiting() bool { return w.waiting && w.check != nil }
 
 // Call is the call that is followed.
@@ -64,10 +66,7 @@ func (w *Watch) validate(args []byte, toks []stream.Token) {
 		}
 	}
 	slices.SortFunc(left, func(a, b complaint) int {
-		if a.off != b.off {
-			return a.off - b.off
-		}
-		return compare(a.message(), b.message())
+		return cmp.Or(a.off-b.off, strings.Compare(a.message(), b.message()))
 	})
 	left = slices.CompactFunc(left, func(a, b complaint) bool { return a.off == b.off && a.message() == b.message() })
 	for i, c := range left[:min(len(left), most)] {
@@ -83,8 +82,8 @@ func (w *Watch) validate(args []byte, toks []stream.Token) {
 	}
 }
 
-// toldOf reports whether the early look has told of the same. A value of the
-// wrong type, or not listed, needs no second complaint.
+// toldOf reports whether the early look has told of the same. A value of the wrong type, or not
+// listed, needs no second complaint.
 func (w *Watch) toldOf(c complaint) bool {
 	return c.early != nil && w.spoken(c.early, c.off) || w.spoken(WrongType, c.off) || w.spoken(NotListed, c.off)
 }
@@ -137,8 +136,8 @@ func flatten(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) 
 	return append(all, e)
 }
 
-// meantOf is the one of several alternatives that the value was meant to be: the
-// only one for its type, or with the mark that tells it from the others.
+// meantOf is the alternative that the value was meant to be: the only one for its type, or the only
+// one whose constants it has.
 func meantOf(e *jsonschema.ValidationError) (meant *jsonschema.ValidationError) {
 	depth := len(e.InstanceLocation)
 	left := slices.DeleteFunc(slices.Clone(e.Causes), func(c *jsonschema.ValidationError) bool { return wrongKind(c, depth) })
@@ -151,8 +150,8 @@ func meantOf(e *jsonschema.ValidationError) (meant *jsonschema.ValidationError) 
 	return left[0]
 }
 
-// wrongMark reports whether a key of the value has not the one value that an
-// alternative wants there.
+// wrongMark reports whether a key of the value has not the one value that an alternative wants
+// there.
 func wrongMark(e *jsonschema.ValidationError, depth int) bool {
 	if _, ok := e.ErrorKind.(*kind.Const); ok && len(e.InstanceLocation) == depth {
 		return true
@@ -160,8 +159,8 @@ func wrongMark(e *jsonschema.ValidationError, depth int) bool {
 	return slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return wrongMark(c, depth) })
 }
 
-// wrongKind reports whether an alternative was not even meant: it failed by the
-// type of the value itself, which is so many steps from the top, or by a list.
+// wrongKind reports whether an alternative was not even meant: the value itself, at that depth, has
+// the wrong type or is not listed.
 func wrongKind(e *jsonschema.ValidationError, depth int) bool {
 	if len(e.InstanceLocation) != depth {
 		return false

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// settle joins what a schema says of a value with what the schemas in it say.
+// settle combines what a schema says of a value with what the schemas in it say.
 func (n *node) settle() {
 	if n.settled {
 		return
@@ -97,7 +97,7 @@ func (n *node) keep(words []string) {
 	})
 }
 
-// choose leaves what one of the alternatives at least allows.
+// choose leaves what at least one of the alternatives allows.
 func (n *node) choose(group []*node) {
 	var types, left kinds
 	var words []string

@@ -11,9 +11,9 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// reading follows the content of one string literal as it grows: which words
-// it can still become, and how long it is. Characters are what encoding/json
-// makes of them, because the validator gets its strings from there.
+// reading follows the content of one string literal as it grows: which listed words it can still
+// become, and how long it is. Characters are those of encoding/json, from which the validator gets
+// its strings.
 type reading struct {
 	at    int // of the first byte that was not read
 	size  int // bytes of the character that is read
@@ -30,7 +30,7 @@ type words struct {
 	read int // bytes
 }
 
-// goOn leaves only words that go on with s.
+// goOn leaves only words that continue with s.
 func (w *words) goOn(s string) {
 	lo := sort.Search(len(w.left), func(i int) bool { return w.left[i][w.read:] >= s })
 	n := sort.Search(len(w.left)-lo, func(i int) bool { return !strings.HasPrefix(w.left[lo+i][w.read:], s) })
@@ -49,8 +49,8 @@ func (r *reading) begin(start, most int) {
 // idle reports whether there is nothing to find out.
 func (r *reading) idle() bool { return len(r.lists) == 0 && (r.most == noLimit || r.long) }
 
-// next reads one character of args[:end]. It calls fail when a list has no
-// word left, and long when there are too many characters.
+// next reads one character of args[:end]. It calls fail when a list has no word left, and long when
+// there are too many characters.
 func (r *reading) next(args []byte, end int, more bool, fail func(*words), long func()) bool {
 	c, size := character(args[r.at:end], more)
 	if size == 0 {
@@ -77,8 +77,8 @@ func (r *reading) next(args []byte, end int, more bool, fail func(*words), long 
 	return true
 }
 
-// character is the first character of p, the inside of a literal, and how many
-// bytes it has there; none when more is to come that decides what it is.
+// character is the first character of p, the inside of a literal, and how many bytes it has there;
+// none when more is to come that decides what it is.
 func character(p []byte, more bool) (c rune, size int) {
 	switch {
 	case len(p) == 0:

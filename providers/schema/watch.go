@@ -1,18 +1,18 @@
 package schema
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // most is how many findings the early look makes, and how many the late one.
 const most = 5
 
-// A Watch follows one call. It costs time for the call's new tokens and the
-// new bytes of strings that the schema limits, and nothing for others.
+// A Watch follows one call. Its work grows with the call's new tokens and with new bytes of strings
+// that the schema limits, and with nothing else.
 type Watch struct {
 	set   *Set
 	call  *stream.Call
@@ -45,14 +45,14 @@ type open struct {
 	keys  map[string]bool // when they are counted
 }
 
-// said is what a finding was about: it is said once.
+// said is what a finding was about: each is reported once.
 type said struct {
 	of *stream.Diagnosis
 	at int // first byte of the value or key
 }
 
-// Extend looks at what has come of the call since it was last called, and
-// returns what is found by it. The result is valid until the next call.
+// Extend looks at what has come of the call since it was last called, and returns what is found by
+// it. The result is valid until the next call.
 func (w *Watch) Extend() []stream.Finding {
 	w.found = w.found[:0]
 	if !w.named && w.call.Name != "" {
@@ -75,8 +75,8 @@ func (w *Watch) Extend() []stream.Finding {
 	return w.found
 }
 
-// growing reports whether the next token is not whole: more of it may come, or
-// what is no JSON has cut it.
+// growing reports whether the next token is not whole: more of it may come, or bytes that are no
+// JSON have cut it.
 func (w *Watch) growing(toks []stream.Token) bool {
 	if w.next == len(toks)-1 {
 		return w.call.Lexer().Open()
@@ -84,16 +84,11 @@ func (w *Watch) growing(toks []stream.Token) bool {
 	if toks[w.next+1].Kind != stream.Junk {
 		return false
 	}
-	start := uint32(0)
-	if w.next > 0 {
-		start = toks[w.next-1].End
-	}
 	t := toks[w.next]
-	switch text := w.call.Args()[start:t.End]; t.Kind {
+	switch text := w.call.Args()[w.startOf(toks):t.End]; t.Kind {
 	case stream.Key, stream.String:
-		inside := bytes.TrimSuffix(text, []byte(`"`))
-		slashes := len(inside) - len(bytes.TrimRight(inside, `\`))
-		return len(text) < 2 || len(inside) == len(text) || slashes%2 == 1
+		_, closed := jsonbytes.StringEnd(text)
+		return !closed
 	case stream.True, stream.Null:
 		return len(text) < len("true")
 	case stream.False:
@@ -102,6 +97,14 @@ func (w *Watch) growing(toks []stream.Token) bool {
 		return true
 	}
 	return false
+}
+
+// startOf is where the next token begins.
+func (w *Watch) startOf(toks []stream.Token) int {
+	if w.next == 0 {
+		return 0
+	}
+	return int(toks[w.next-1].End)
 }
 
 // name finds the tool, now that its name is known.
@@ -150,15 +153,12 @@ var kindOfToken = map[stream.TokenKind]kinds{
 func (w *Watch) token(toks []stream.Token, growing bool) bool {
 	kind, end := toks[w.next].Kind, int(toks[w.next].End)
 	if !w.inside {
-		w.start = 0
-		if w.next > 0 {
-			w.start = int(toks[w.next-1].End)
-		}
+		w.start = w.startOf(toks)
 	}
 	switch kind {
 	case stream.ObjectOpen, stream.ArrayOpen:
 		w.value(kindOfToken[kind])
-		w.enter(kind == stream.ArrayOpen)
+		w.enter(kindOfToken[kind])
 	case stream.ObjectClose, stream.ArrayClose:
 		w.leave()
 	case stream.Key:
@@ -179,8 +179,7 @@ func (w *Watch) token(toks []stream.Token, growing bool) bool {
 	return true
 }
 
-// value begins a value of that kind. Of what it must fulfil, want keeps what it
-// still can.
+// value begins a value of that kind. Schemas it cannot fulfil are reported and leave want.
 func (w *Watch) value(k kinds) {
 	if n := len(w.stack); n > 0 && w.stack[n-1].array {
 		w.element(&w.stack[n-1])
@@ -200,17 +199,13 @@ func (w *Watch) value(k kinds) {
 }
 
 // enter opens a container: the schemas of its value are now active.
-func (w *Watch) enter(array bool) {
-	o := open{from: len(w.active), start: w.start, array: array, most: noLimit}
-	k := kinds(anObject)
-	if array {
-		k = anArray
-	}
+func (w *Watch) enter(k kinds) {
+	o := open{from: len(w.active), start: w.start, array: k == anArray, most: noLimit}
 	for _, n := range w.want {
 		w.expand(n, k, o.from)
 	}
 	for _, n := range w.active[o.from:] {
-		if array {
+		if o.array {
 			o.most = min(o.most, n.maxItems)
 		} else {
 			o.most = min(o.most, n.maxKeys)
@@ -220,8 +215,8 @@ func (w *Watch) enter(array bool) {
 	w.want = w.want[:0]
 }
 
-// expand adds all schemas that hold for a value of that kind. Of alternatives
-// that is one if no other allows the kind.
+// expand adds all schemas that apply to a value of that kind. Of alternatives it adds the only one
+// that allows the kind, if there is just one.
 func (w *Watch) expand(n *node, k kinds, from int) {
 	for _, m := range n.all {
 		if !slices.Contains(w.active[from:], m) {
@@ -274,8 +269,8 @@ func (w *Watch) element(o *open) {
 	}
 }
 
-// report makes a finding about the value or key at start, once. The byte at off
-// is the one that made it certain.
+// report makes a finding about the value or key at start, once. The byte at off is the one that
+// made it certain.
 func (w *Watch) report(of *stream.Diagnosis, start, off int, message string) {
 	if w.over || w.spoken(of, start) {
 		return

@@ -32,6 +32,7 @@ func blamed(calls []callJSON, turns []turnJSON) (all []string) {
 // TestProxyClientGoesAway: that a client leaves in the middle is told as that, live and from the
 // recording, and nobody else is blamed.
 func TestProxyClientGoesAway(t *testing.T) {
+	t.Parallel()
 	begin := anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
 	left := make(chan struct{}, 1)
 	upstream, _ := provider(t, hanging(begin, left))
@@ -75,6 +76,7 @@ func TestProxyClientGoesAway(t *testing.T) {
 
 // TestProxyRefusedUpstream: the proxy's own answer is no provider's, and no other turn hears of it.
 func TestProxyRefusedUpstream(t *testing.T) {
+	t.Parallel()
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	const nobody = "127.0.0.1:1" // tcpmux, which nobody runs
 	recording := filepath.Join(t.TempDir(), "a.tsc")

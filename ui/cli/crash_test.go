@@ -78,8 +78,10 @@ func runBug(name string) int {
 // TestPanics: wherever a bug shows, the terminal is as it was, and the stack is in a file that only
 // its owner can read.
 func TestPanics(t *testing.T) {
+	t.Parallel()
 	for name, bug := range bugs {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			errs := create(t, t.TempDir(), "err")
 			p := start(t, launch{helper: name, stderr: errs})
 			if bug.keys != "" {

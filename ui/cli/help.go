@@ -18,16 +18,27 @@ import (
 // topics are pages of help that are not commands.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
-		{Use: "dialects", Short: "The names --dialect takes", Long: page(dialectsHelp)},
-		{Use: "hosts", Short: "The providers that connect and proxy know", Long: page(hostsHelp)},
-		{Use: "keys", Short: "The keys of the screen", Long: page(keysHelp)},
-		{Use: "themes", Short: "The names --theme takes", Long: "Themes: auto, or\n\n  " + strings.Join(themes.Names(), "\n  ")},
-		{Use: "prices", Short: "What turns cost, and prices of your own", Long: pricesHelp},
-		{Use: "targets", Short: "The names replay --to takes, and what each provider wants", Long: page(targetsHelp)},
-		{Use: "policies", Short: "The names replay --policy takes, and who does so", Long: page(policiesHelp)},
-		{Use: "findings", Short: "What can be found, and who did it", Long: page(findingsHelp)},
-		{Use: "losses", Short: "What replay can lose, by severity", Long: page(lossesHelp)},
+		topic("dialects", "The names --dialect takes", dialectsHelp),
+		topic("hosts", "The providers that connect and proxy know", hostsHelp),
+		topic("keys", "The keys of the screen", keysHelp),
+		topic("themes", "The names --theme takes", themesHelp),
+		topic("prices", "What turns cost, and prices of your own", pricesHelp),
+		topic("targets", "The names replay --to takes, and what each provider wants", targetsHelp),
+		topic("policies", "The names replay --policy takes, and who does so", policiesHelp),
+		topic("findings", "What can be found, and who did it", findingsHelp),
+		topic("losses", "What replay can lose, by severity", lossesHelp),
 	}
+}
+
+// topic is a page that is written when somebody asks for it.
+func topic(name, short string, write func(lines)) *cobra.Command {
+	cmd := &cobra.Command{Use: name, Short: short}
+	show := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		cmd.Long = page(write)
+		show(cmd, args)
+	})
+	return cmd
 }
 
 // page is a page of help, of what write writes.
@@ -80,7 +91,7 @@ func keysHelp(l lines) {
 	}
 }
 
-const pricesHelp = `A turn costs what the provider says, or else its tokens at the prices of a
+const pricesPage = `A turn costs what the provider says, or else its tokens at the prices of a
 built-in, dated table. ~ marks a figure that is approximate, or not final yet. A
 model that is not in the table has no cost: unknown is not zero.
 
@@ -104,6 +115,20 @@ folder of configuration, and are US dollars for a million tokens:
                              {"service":"fast","input":30}]: other prices for
                             the whole of a request of more input, or of a
                             service tier`
+
+func pricesHelp(l lines) {
+	for line := range strings.SplitSeq(pricesPage, "\n") {
+		l.linef("%s", line)
+	}
+}
+
+func themesHelp(l lines) {
+	l.linef("Themes: auto, or")
+	l.linef("")
+	for _, name := range themes.Names() {
+		l.linef("  %s", name)
+	}
+}
 
 func targetsHelp(l lines) {
 	l.prose("", "Targets: where history goes, as replay --to takes them, and the rules that are kept there. Also: all.")

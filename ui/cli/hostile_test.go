@@ -282,12 +282,19 @@ func TestHostileErrors(t *testing.T) {
 		{"serve", bad}, {"serve", "--fault", bad, "x"}, {"serve", "--listen", bad, "x"}, {"serve", "--speed", bad, "x"},
 		{"proxy", bad}, {"proxy", "--to", bad}, {"proxy", "--to", "http://x/" + bad}, {"proxy", "--listen", bad}, {"proxy", "--token", bad}, {"proxy", "--format", bad},
 	} {
+		got := command(t, nil, args...)
+		wantClean(t, got.stdout)
+		wantClean(t, got.stderr)
+		if strings.Count(got.stderr, "\n") > 3 {
+			t.Errorf("%q says\n%s", args, got.stderr)
+		}
+	}
+	for _, args := range [][]string{{"print", bad}, {"demo", "--theme", bad}} { // where there is a screen
 		p := start(t, launch{args: args, asks: true})
 		p.exit()
-		out := strings.ReplaceAll(string(p.out), "\r\n", "\n")
-		wantClean(t, out)
-		if strings.Contains(out, "toolscope: ") && strings.Count(out, "\n") > 3 {
-			t.Errorf("%q says\n%s", args, out)
+		wantClean(t, strings.ReplaceAll(string(p.out), "\r\n", "\n"))
+		if !p.shows("toolscope: ") {
+			t.Errorf("%q says\n%s", args, p.describe())
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(asHelper); name != "" {
 		os.Exit(help(name))
 	}
+	flag.Parse()
+	_ = flag.Set("test.parallel", "6") // programs in terminals wait more than they work
 	code := m.Run()
 	if binaryFolder != "" {
 		os.RemoveAll(binaryFolder)

@@ -36,6 +36,7 @@ func turnOf(name string) []byte {
 // TestReaderGone: what reads our output may go away at any time, and that is nothing to complain
 // about.
 func TestReaderGone(t *testing.T) {
+	t.Parallel()
 	big := filepath.Join(t.TempDir(), "big.sse")
 	if err := os.WriteFile(big, bytes.Repeat(turnOf("f"), 3000), 0o600); err != nil {
 		t.Fatal(err)
@@ -76,6 +77,7 @@ func TestReaderGone(t *testing.T) {
 
 // TestStreamsClosed: a shell can close the standard streams (>&-).
 func TestStreamsClosed(t *testing.T) {
+	t.Parallel()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +94,7 @@ func TestStreamsClosed(t *testing.T) {
 
 // TestEmptyPipe: a pipe that ends before a byte came.
 func TestEmptyPipe(t *testing.T) {
+	t.Parallel()
 	r, w := pipe(t)
 	w.Close()
 	p := start(t, launch{stdin: r})
@@ -111,6 +114,7 @@ func TestEmptyPipe(t *testing.T) {
 
 // TestSlowPipe: what came is shown while the pipe is still open.
 func TestSlowPipe(t *testing.T) {
+	t.Parallel()
 	first, second := turnOf("first"), turnOf("second")
 
 	r, w := pipe(t)

@@ -121,7 +121,7 @@ func TestBadPrices(t *testing.T) {
 
 // TestPricesHelp: the example of the help is one.
 func TestPricesHelp(t *testing.T) {
-	_, example, _ := strings.Cut(pricesHelp, "  [\n")
+	_, example, _ := strings.Cut(pricesPage, "  [\n")
 	example, _, _ = strings.Cut(example, "\n  ]")
 	rows, err := price.Parse([]byte("[" + example + "]"))
 	if err != nil || len(rows) != 2 {

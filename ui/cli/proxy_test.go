@@ -110,6 +110,7 @@ func TestProxyText(t *testing.T) {
 // TestProxyEndsStreams: a signal cuts what is going on, at once: the client and the upstream see
 // that it is no end, and so does who reads the recording.
 func TestProxyEndsStreams(t *testing.T) {
+	t.Parallel()
 	begin := anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
 	left := make(chan struct{}, 1)
 	upstream, _ := provider(t, hanging(begin, left))
@@ -139,6 +140,7 @@ func TestProxyEndsStreams(t *testing.T) {
 // TestProxyUnread: when nobody reads what is printed, traffic and recording go on, and a signal
 // ends it all the same.
 func TestProxyUnread(t *testing.T) {
+	t.Parallel()
 	const requests = 200 // more than a pipe has room for
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	recording := filepath.Join(t.TempDir(), "a.tsc")
@@ -158,6 +160,7 @@ func TestProxyUnread(t *testing.T) {
 
 // TestProxyRefuses: what is not for it is refused with a code and a word, and nobody is asked.
 func TestProxyRefuses(t *testing.T) {
+	t.Parallel()
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	p := proxied(t, "--to", "anthropic="+upstream, "--headless", "--origin", "https://good.test")
 	addr := strings.TrimPrefix(p.url, "http://")

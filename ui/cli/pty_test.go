@@ -240,7 +240,7 @@ func (p *console) wantRestored() {
 func (p *console) leaveUnread() {
 	p.t.Helper()
 	p.unread.Store(true)
-	fd, err := syscall.Open(p.tty, syscall.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	fd, err := syscall.Open(p.tty, syscall.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		p.t.Fatal(err)
 	}

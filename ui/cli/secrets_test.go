@@ -132,6 +132,7 @@ func wantNoSecrets(t *testing.T, recording string, texts ...string) {
 
 // TestProxySecrets: nothing that is written or printed holds a secret, wherever it stood.
 func TestProxySecrets(t *testing.T) {
+	t.Parallel()
 	for _, format := range []string{"text", "jsonl"} {
 		upstream, _ := provider(t, leaky)
 		recording := filepath.Join(t.TempDir(), "a.tsc")
@@ -178,30 +179,35 @@ func urlOf(p *console) string {
 
 // TestSecretsOnScreen: no frame of any pane holds a secret.
 func TestSecretsOnScreen(t *testing.T) {
+	t.Parallel()
 	upstream, _ := provider(t, leaky)
 	for _, size := range [][2]int{{80, 24}, {170, 40}} {
-		recording := filepath.Join(t.TempDir(), "a.tsc")
-		p := start(t, launch{w: size[0], h: size[1], args: []string{"proxy", "--to", "anthropic=" + upstream, "--record", recording}})
-		askLeaky(t, urlOf(p))
-		p.untilShown("3 turns")
-		for _, key := range strings.Fields("1 g " + strings.Repeat("2 j enter q 2 r r 3 j enter q 1 j ", 8) + "4 j enter ! 1 p j esc z") {
-			p.press(key)
-			if got := found(now(p, (*screen).text)); len(got) > 0 {
-				t.Errorf("secrets of %q on the screen:\n%s", got, p.describe())
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			recording := filepath.Join(t.TempDir(), "a.tsc")
+			p := start(t, launch{w: size[0], h: size[1], args: []string{"proxy", "--to", "anthropic=" + upstream, "--record", recording}})
+			askLeaky(t, urlOf(p))
+			p.untilShown("3 turns")
+			for _, key := range strings.Fields("1 g " + strings.Repeat("2 j enter q 2 r r 3 j enter q 1 j ", 8) + "4 j enter ! 1 p j esc z") {
+				p.press(key)
+				if got := found(now(p, (*screen).text)); len(got) > 0 {
+					t.Errorf("secrets of %q on the screen:\n%s", got, p.describe())
+				}
 			}
-		}
-		p.keys("\x03")
-		p.wantExit(130)
-		p.wantRestored()
-		if !strings.Contains(string(p.out), "[redacted:") {
-			t.Error("the tour came by no place that held a secret")
-		}
-		wantNoSecrets(t, recording, string(p.out))
+			p.keys("\x03")
+			p.wantExit(130)
+			p.wantRestored()
+			if !strings.Contains(string(p.out), "[redacted:") {
+				t.Error("the tour came by no place that held a secret")
+			}
+			wantNoSecrets(t, recording, string(p.out))
+		})
 	}
 }
 
 // TestSecretsKept: whoever wants secrets gets them, and is told so all the time.
 func TestSecretsKept(t *testing.T) {
+	t.Parallel()
 	upstream, _ := provider(t, leaky)
 	recording := filepath.Join(t.TempDir(), "a.tsc")
 	p := start(t, launch{w: 100, args: []string{"proxy", "--to", "anthropic=" + upstream, "--record", recording, "--keep-secrets"}})

@@ -87,6 +87,7 @@ func TestSendAgain(t *testing.T) {
 // TestSendNoKey: without a key nothing is sent, and the screen says which variable was looked for;
 // so it is with the demo.
 func TestSendNoKey(t *testing.T) {
+	t.Parallel()
 	p := start(t, launch{args: []string{"demo", "history", "--speed", "16"}, w: 120, h: 30})
 	p.untilShown("END")
 	p.keys("gR")
@@ -102,6 +103,7 @@ func TestSendNoKey(t *testing.T) {
 // TestSendResults: the results that the user types go back with the turn, to the address of the
 // command line, and are recorded like the rest.
 func TestSendResults(t *testing.T) {
+	t.Parallel()
 	first, recording := true, filepath.Join(t.TempDir(), "a.tsc")
 	url, requests := provider(t, func(w http.ResponseWriter, r *http.Request) {
 		body := anthropicAnswer
@@ -156,6 +158,7 @@ func TestSendResults(t *testing.T) {
 
 // TestSendLeaves: who leaves takes the request back.
 func TestSendLeaves(t *testing.T) {
+	t.Parallel()
 	left := make(chan struct{}, 1)
 	url, _ := provider(t, hanging(turnOfChat("look_up"), left))
 	p := start(t, launch{args: []string{filepath.Join("demo", "history.tsc")}, env: []string{"OPENAI_BASE_URL=" + url}, w: 120, h: 30, folder: "."})
@@ -172,6 +175,7 @@ func TestSendLeaves(t *testing.T) {
 
 // TestSendRefused: what the provider says of a request that was sent again is a turn that failed.
 func TestSendRefused(t *testing.T) {
+	t.Parallel()
 	url, _ := provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
@@ -195,6 +199,7 @@ func TestSendRefused(t *testing.T) {
 // TestSideBySide: several providers that are asked at once stand beside each other while they
 // answer.
 func TestSideBySide(t *testing.T) {
+	t.Parallel()
 	first, _ := provider(t, answers(events, anthropicAnswer))
 	second, _ := provider(t, answers(events, strings.Replace(turnOfChat("get_weather"), "Oslo", "Bergen", 1)))
 	p := start(t, launch{

@@ -86,9 +86,11 @@ func TestServe(t *testing.T) {
 // TestServeSignals: each signal ends it at once, in the middle of a stream that would go on for
 // hours.
 func TestServeSignals(t *testing.T) {
+	t.Parallel()
 	slow := saved(t, "slow.tsc", `{"toolscope":1}`+"\n"+`{"t":0,"x":1,"head":{"status":200},"d":"data: 1\n\n"}`+"\n"+`{"t":9999999,"x":1,"d":"data: 2\n\n","end":"eof"}`+"\n")
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
 			p, url := served(t, slow)
 			resp, err := http.Post(url, "application/json", nil)
 			if err != nil {

@@ -14,8 +14,10 @@ import (
 
 // TestSignals: each signal that ends the program leaves the terminal as it was.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
 			p := start(t, launch{args: []string{"demo"}})
 			p.untilShown("PLAY 1x")
 			p.signal(sig)
@@ -28,6 +30,7 @@ func TestSignals(t *testing.T) {
 // TestSignalWhileAsking: the terminal is raw already while it is asked for its background, before
 // there is a screen.
 func TestSignalWhileAsking(t *testing.T) {
+	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}, env: []string{"COLORFGBG="}, asks: true})
 	p.until("a question", func(s *screen) bool { return len(s.queries) > 0 })
 	p.signal(syscall.SIGTERM)
@@ -38,6 +41,7 @@ func TestSignalWhileAsking(t *testing.T) {
 }
 
 func TestInterruptKey(t *testing.T) {
+	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}})
 	p.untilShown("PLAY 1x")
 	p.keys("\x03")
@@ -47,6 +51,7 @@ func TestInterruptKey(t *testing.T) {
 
 // TestHangup: the terminal goes away, as when its window is closed.
 func TestHangup(t *testing.T) {
+	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}})
 	p.untilShown("PLAY 1x")
 	p.master.Close()
@@ -74,11 +79,13 @@ func runJob() int {
 // TestSuspend: the key and the signal both really stop the program, with the terminal as it was;
 // then it goes on.
 func TestSuspend(t *testing.T) {
+	t.Parallel()
 	for name, stop := range map[string]func(*console){
 		"key":    func(p *console) { p.keys("\x1a") },
 		"signal": func(p *console) { p.signal(syscall.SIGTSTP) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := start(t, launch{args: []string{"demo"}, helper: "job"})
 			p.untilShown("PLAY 1x")
 			for round := 1; round <= 2; round++ {
@@ -110,6 +117,7 @@ func (p *console) stopped() bool {
 // window's only process, nothing stops it. It must go on by itself, and still end when it is told
 // to.
 func TestSuspendWithoutShell(t *testing.T) {
+	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}})
 	p.untilShown("PLAY 1x")
 	p.keys("\x1a")

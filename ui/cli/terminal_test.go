@@ -67,6 +67,7 @@ func frames(t *testing.T, l launch) (list, document string, p *console) {
 }
 
 func TestNoColour(t *testing.T) {
+	t.Parallel()
 	wantList, wantDocument, p := frames(t, launch{})
 	if p.screen.colours == 0 {
 		t.Fatal("there are no colours at all")
@@ -91,6 +92,7 @@ func TestNoColour(t *testing.T) {
 }
 
 func TestASCII(t *testing.T) {
+	t.Parallel()
 	for name, l := range map[string]launch{
 		"--ascii": {args: []string{"--ascii"}},
 		"LANG":    {env: []string{"LANG=C"}},
@@ -117,6 +119,7 @@ func wantASCII(t *testing.T, out []byte) {
 // TestResizeStorm: a window whose size changes all the time, to any size, ends up with the same
 // picture as one that stood still.
 func TestResizeStorm(t *testing.T) {
+	t.Parallel()
 	args := []string{"demo", "--speed", "16"}
 	calm := start(t, launch{args: args})
 	p := start(t, launch{args: args})
@@ -165,6 +168,7 @@ const (
 // TestBackground: the terminal says what its background is, and the theme is made for it. It may
 // have no time to, on a busy machine: then it tries again.
 func TestBackground(t *testing.T) {
+	t.Parallel()
 	light, dark := themes.Default(false).Accent.FG, themes.Default(true).Accent.FG
 	for name, c := range map[string]struct {
 		answers map[string]string
@@ -198,6 +202,7 @@ func TestBackground(t *testing.T) {
 
 // TestLateAnswer: an answer that comes when the program has begun without it is not taken for keys.
 func TestLateAnswer(t *testing.T) {
+	t.Parallel()
 	p := start(t, launch{args: []string{"open", capturedDemo}, env: []string{"COLORFGBG="}, asks: true})
 	p.untilFrame("enter open ")
 	p.untilFrame("END")
@@ -214,12 +219,14 @@ func TestLateAnswer(t *testing.T) {
 // TestTypedAhead: keys that were typed before there was a screen count, also when the answers of
 // the terminal come between them.
 func TestTypedAhead(t *testing.T) {
+	t.Parallel()
 	for name, l := range map[string]launch{
 		"not asked": {},
 		"asked":     {env: []string{"COLORFGBG="}, asks: true},
 		"answered":  {env: []string{"COLORFGBG="}, asks: true, typed: "2?" + saysLight + saysKind},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l.args = []string{"open", capturedDemo}
 			if l.typed == "" {
 				l.typed = "2?"

@@ -19,6 +19,7 @@ var ends = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 // TestScreenUnread: a terminal that nobody reads, as one that was stopped with ^S or left behind by
 // a broken connection, does not hold up the end.
 func TestScreenUnread(t *testing.T) {
+	t.Parallel()
 	growing := file(t, "a.sse", string(turnOf("first")))
 	upstream, _ := provider(t, hanging(anthropicAnswer, make(chan struct{}, 3)))
 	for _, c := range []struct {
@@ -32,6 +33,7 @@ func TestScreenUnread(t *testing.T) {
 	} {
 		for _, sig := range ends {
 			t.Run(fmt.Sprint(c.args[0], " ", sig), func(t *testing.T) {
+				t.Parallel()
 				p := start(t, launch{args: c.args, env: []string{"ANTHROPIC_API_KEY=" + canary}})
 				p.untilShown(c.shown)
 				p.leaveUnread()
@@ -44,6 +46,7 @@ func TestScreenUnread(t *testing.T) {
 
 // TestPrintUnread: the same without a screen, on a terminal and in a pipe.
 func TestPrintUnread(t *testing.T) {
+	t.Parallel()
 	growing := file(t, "a.sse", string(turnOf("first")))
 	asked := make(chan struct{}, 8)
 	answer := hanging(strings.Repeat(anthropicAnswer, 50), make(chan struct{}, 8))
@@ -63,6 +66,7 @@ func TestPrintUnread(t *testing.T) {
 	} {
 		for _, sig := range ends {
 			t.Run(fmt.Sprint(name, " ", sig), func(t *testing.T) {
+				t.Parallel()
 				out, w := pipe(t)
 				conn, err := w.SyscallConn()
 				if err != nil {
@@ -82,26 +86,31 @@ func TestPrintUnread(t *testing.T) {
 
 // TestProxyUnreadTerminal: a proxy without a screen, on a terminal that nobody reads.
 func TestProxyUnreadTerminal(t *testing.T) {
+	t.Parallel()
 	upstream, _ := provider(t, answers(events, strings.Repeat(anthropicAnswer, 100)))
 	for _, sig := range ends {
-		p := start(t, launch{args: []string{"proxy", "--headless", "--to", upstream}, w: 200})
-		p.untilShown("http://127.0.0.1")
-		url := now(p, func(s *screen) string {
-			_, rest, _ := strings.Cut(s.text(), "http://127.0.0.1")
-			return "http://127.0.0.1" + strings.Fields(rest)[0]
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			p := start(t, launch{args: []string{"proxy", "--headless", "--to", upstream}, w: 200})
+			p.untilShown("http://127.0.0.1")
+			url := now(p, func(s *screen) string {
+				_, rest, _ := strings.Cut(s.text(), "http://127.0.0.1")
+				return "http://127.0.0.1" + strings.Fields(rest)[0]
+			})
+			p.leaveUnread()
+			if status, _, err := post(t, url+"/v1/messages"); err != nil || status != 200 {
+				t.Fatal(status, err)
+			}
+			p.signal(sig)
+			p.wantExit(128 + int(sig))
 		})
-		p.leaveUnread()
-		if status, _, err := post(t, url+"/v1/messages"); err != nil || status != 200 {
-			t.Fatal(status, err)
-		}
-		p.signal(sig)
-		p.wantExit(128 + int(sig))
 	}
 }
 
 // TestReaderLeavesQuiet: when the reader of what is printed goes away while nothing more comes, the
 // program ends.
 func TestReaderLeavesQuiet(t *testing.T) {
+	t.Parallel()
 	growing := file(t, "a.sse", string(turnOf("first")))
 	silent, _ := pipe(t)
 	for _, c := range []launch{{args: []string{"print", "-f", growing}}, {args: []string{"print", "-f", "--format", "jsonl", growing}}, {args: []string{"print", "-"}, stdin: silent}} {
@@ -126,15 +135,16 @@ func TestDiskFull(t *testing.T) {
 		t.Skip(err)
 	}
 	defer full.Close()
+	nobody, _ := os.Open(os.DevNull)
+	defer nobody.Close()
 	for _, args := range [][]string{
 		{"--help"}, {"print", "--help"}, {"version"}, {"--version"}, {"completion", "bash"}, {"help", "keys"}, {"help", "losses"},
 		{"demo", "--list"}, {"demo"}, {"print", capturedDemo}, {"print", "--format", "jsonl", capturedDemo}, {"replay", capturedDemo},
 	} {
 		errs := create(t, t.TempDir(), "err")
-		p := start(t, launch{args: args, stdout: full, stderr: errs})
-		p.wantExit(1)
-		if said := contents(t, errs); strings.Count(said, "no space left on device") != 1 {
-			t.Errorf("%v says %q", args, said)
+		code := Run(args, nobody, full, errs)
+		if said := contents(t, errs); code != 1 || strings.Count(said, "no space left on device") != 1 {
+			t.Errorf("%v: exit %d, says %q", args, code, said)
 		}
 	}
 }

@@ -1,5 +1,4 @@
-// Package historytest checks that a target reads the history of a request and
-// writes it back.
+// Package historytest checks that a target reads the history of a request and writes it back.
 package historytest
 
 import (
@@ -14,9 +13,9 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// Check reads a request's messages, compares what Lines say of them with want,
-// and writes them: as they were read, which must give the request's own JSON
-// again; and without Raw, which must mean the same when it is read.
+// Check reads a request's messages, compares what Lines say of them with want, and writes them: as
+// they were read, which must give the request's own JSON again; and without Raw, which must mean
+// the same when it is read.
 func Check(t *testing.T, to *dialect.Target, request, want string) {
 	t.Helper()
 	messages, err := to.Decode([]byte(request))
@@ -75,8 +74,8 @@ func WithoutRaw(messages []dialect.Message) (all []dialect.Message) {
 	return all
 }
 
-// Bare are messages without Raw, and what only Raw tells: that a call has no
-// arguments field is among it.
+// Bare are messages without Raw, and what only Raw tells: that a call has no arguments field is
+// among it.
 func Bare(messages []dialect.Message) (bare []dialect.Message) {
 	for _, m := range messages {
 		b := dialect.Message{Role: m.Role}
@@ -140,8 +139,8 @@ func line(p *dialect.Part) string {
 	return s
 }
 
-// spell are JSON texts as lines in one spelling: the order of members, and space,
-// are those of the text.
+// spell are JSON texts as lines in one spelling: the order of members, and space, are those of the
+// text.
 func spell(texts [][]byte) string {
 	var w dialect.Writer
 	for _, text := range texts {
@@ -177,9 +176,8 @@ func spellValue(w *dialect.Writer, s *dialect.Scanner) {
 }
 
 func elements(list dialect.Raw) (all [][]byte) {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
-		all = append(all, s.Value())
+	for v := range list.Elements() {
+		all = append(all, v)
 	}
 	return all
 }

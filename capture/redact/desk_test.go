@@ -1,0 +1,101 @@
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+func redactor() *Redactor { return New([]byte("salt"), Options{}) }
+
+// through sends a body through a redactor in pieces of n bytes.
+func through(r *Redactor, body string, n int) string {
+	var out strings.Builder
+	for _, rec := range records(r, body, n) {
+		out.Write(rec.Data)
+	}
+	return out.String()
+}
+
+func records(r *Redactor, body string, n int) []capture.Record {
+	out := take(r, capture.Record{Exchange: 1, Head: &capture.Head{Status: 200}})
+	for len(body) > 0 {
+		m := min(n, len(body))
+		out = append(out, take(r, capture.Record{Exchange: 1, Data: []byte(body[:m])})...)
+		body = body[m:]
+	}
+	return append(out, take(r, capture.Record{Exchange: 1, End: capture.EndEOF})...)
+}
+
+// body is a request body without its secrets.
+func body(r *Redactor, s string) string {
+	var out strings.Builder
+	for _, rec := range append(take(r, capture.Record{Exchange: 1, Side: capture.Request, Data: []byte(s)}), flushed(r)...) {
+		out.Write(rec.Data)
+	}
+	return out.String()
+}
+
+// take and flushed are what comes out, as records.
+func take(r *Redactor, rec capture.Record) []capture.Record { return unwrapped(r.Take(rec)) }
+func flushed(r *Redactor) []capture.Record                  { return unwrapped(r.Flush()) }
+
+func unwrapped(list []Clean) (recs []capture.Record) {
+	for _, c := range list {
+		recs = append(recs, c.Record())
+	}
+	return recs
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+func unquoted(t *testing.T, s string) (text string) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(s), &text); err != nil {
+		t.Fatalf("%v: %s", err, s)
+	}
+	return text
+}
+
+// inner is the inside of the JSON string that says s.
+func inner(s string) string { return strings.TrimSuffix(strings.TrimPrefix(quoted(s), `"`), `"`) }
+
+// argsSaid is what the deltas of a call's arguments say that come in these pieces, in records of n bytes; textSaid is the
+// same of a text.
+func argsSaid(t *testing.T, r *Redactor, n int, pieces ...string) string {
+	t.Helper()
+	return rejoined(t, through(r, deltas("input_json_delta", "partial_json", pieces), n))
+}
+
+func textSaid(t *testing.T, r *Redactor, n int, pieces ...string) string {
+	t.Helper()
+	return rejoined(t, through(r, deltas("text_delta", "text", pieces), n))
+}
+
+// deltas is a stream whose deltas are these pieces.
+func deltas(kind, field string, pieces []string) string {
+	var sse strings.Builder
+	for _, piece := range pieces {
+		fmt.Fprintf(&sse, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":%q,%q:%s}}\n\n", kind, field, quoted(piece))
+	}
+	return sse.String() + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+}
+
+var pieceOf = regexp.MustCompile(`"(?:partial_json|text)":("(?:[^"\\]|\\.)*")\}\}`)
+
+// rejoined is what the deltas of a stream say.
+func rejoined(t *testing.T, sse string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, m := range pieceOf.FindAllStringSubmatch(sse, -1) {
+		all.WriteString(unquoted(t, m[1]))
+	}
+	return all.String()
+}

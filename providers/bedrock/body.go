@@ -1,0 +1,94 @@
+package bedrock
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// body takes a response that was not streamed.
+func (d *decoder) body() {
+	d.cut()
+	t := d.begin()
+	d.stopped, d.counted = true, true
+	content := d.ev.output.Get("message").Get("content").Scan()
+	for slot, ok := int32(0), content.Array(); ok; slot, ok = slot+1, content.Element() {
+		d.wholeBlock(t, slot, content.Value())
+	}
+	d.tell(t)
+	finish(t, d.ev.stopReason)
+	t.End()
+}
+
+// wholeBlock takes a content block of a body: a union, one field says what it is.
+func (d *decoder) wholeBlock(t *dialect.Turn, slot int32, block dialect.Raw) {
+	s := block.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "text":
+			t.Text(s.Value())
+		case "toolUse":
+			wholeCall(t, slot, s.Value())
+		case "toolResult":
+			answer(t, s.Value())
+		case "reasoningContent":
+			reasoning := s.Value()
+			shown := reasoning.Get("reasoningText")
+			think(t, slot, shown.Get("text"), shown.Get("signature"), reasoning.Get("redactedContent"))
+		case "citationsContent":
+			parts := s.Value().Get("content").Scan()
+			for ok := parts.Array(); ok; ok = parts.Element() {
+				t.Text(parts.Value().Get("text"))
+			}
+		case "type", "image", "document", "video", "audio", "guardContent", "cachePoint", "searchResult":
+		default:
+			d.Unknown("content block " + string(s.Key()))
+		}
+	}
+}
+
+// wholeCall takes a call whose input is the object itself: its bytes are kept.
+func wholeCall(t *dialect.Turn, slot int32, use dialect.Raw) {
+	c := callOpen(t, slot, use)
+	if input := use.Get("input"); input.Given() {
+		if input.IsString() {
+			c.Find(dialect.ArgsString, "the arguments are a string, not an object: in history Bedrock refuses it")
+		}
+		c.Args(input)
+	}
+	c.Seal()
+}
+
+// tell tells what a body or a metadata event says of the cost.
+func (d *decoder) tell(t *dialect.Turn) {
+	u := readUsage(d.ev.usage)
+	if u.Tier = d.ev.tier.Get("type").Text(); d.ev.tier.IsString() {
+		u.Tier = d.ev.tier.Text()
+	}
+	if u != (stream.Usage{}) {
+		t.Usage(u)
+	}
+	if invoked := d.ev.trace.Get("promptRouter").Get("invokedModelId").Text(); invoked != "" {
+		t.Meta(stream.Opening{Model: invoked})
+	}
+}
+
+// readUsage brings the wire's counts to normal form. Cached tokens are not in
+// inputTokens, but they are in totalTokens; where inputTokens and outputTokens
+// alone make the total, inputTokens holds them.
+func readUsage(u dialect.Raw) stream.Usage {
+	n := stream.Usage{
+		Input: u.Get("inputTokens").Count(), Output: u.Get("outputTokens").Count(),
+		CacheRead: u.Get("cacheReadInputTokens").Count(), CacheWrite: u.Get("cacheWriteInputTokens").Count(),
+	}
+	total := u.Get("totalTokens").Count()
+	if inside := total.Told && n.Input.N+n.Output.N == total.N; n.Input.Told && !inside {
+		n.Input.N += n.CacheRead.N + n.CacheWrite.N
+	}
+	details := u.Get("cacheDetails").Scan()
+	for ok := details.Array(); ok; ok = details.Element() {
+		if detail := details.Value(); detail.Get("ttl").Is("1h") {
+			n.CacheWriteHour = detail.Get("inputTokens").Count()
+		}
+	}
+	return n
+}

@@ -1,0 +1,13 @@
+package dialect
+
+import "iter"
+
+// Elements are the elements of an array; a value of another kind has none. Where the array breaks
+// off, the element it breaks off in is nil.
+func (r Raw) Elements() iter.Seq[Raw] {
+	return func(yield func(Raw) bool) {
+		s := r.Scan()
+		for ok := s.Array(); ok && yield(s.Value()); ok = s.Element() {
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package dialect
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Named is the first of all that has a name. The error lists the names there are; kind is what it
+// calls them.
+func Named[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
+	var names []string
+	for i := range all {
+		if nameOf(&all[i]) == name {
+			return &all[i], nil
+		}
+		names = append(names, nameOf(&all[i]))
+	}
+	return nil, fmt.Errorf("no %s %q; there are %s", kind, name, strings.Join(names, ", "))
+}
