@@ -77,7 +77,7 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 	}
 	if x := v.Exchange(t.Exchange); x != nil {
 		add("request", strings.TrimSpace(x.Head.Method+" "+x.Head.URL))
-		add("file", x.Head.File)
+		add("from", x.Head.File) // a file, or who was asked
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))
 		}
