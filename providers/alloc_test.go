@@ -24,6 +24,13 @@ var argumentDeltas = []struct {
 		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"ARGS"}}`,
 	},
 	{
+		"ag-ui", []string{
+			`{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}`,
+			`{"type":"TOOL_CALL_START","toolCallId":"call_1","toolCallName":"write_file"}`,
+		},
+		`{"toolCallId":"call_1","delta":"ARGS","timestamp":1790000000000,"type":"TOOL_CALL_ARGS"}`,
+	},
+	{
 		"bedrock", []string{
 			`messageStart {"role":"assistant"}`,
 			`contentBlockStart {"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"tooluse_1","name":"write_file"}}}`,

@@ -22,9 +22,7 @@ func Dialect() dialect.Dialect {
 		Title:    "AG-UI",
 		Sniff:    sniff,
 		Findings: findings,
-		New: func(o *dialect.Out) dialect.Decoder {
-			return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}, now: stream.NoTime})(o)
-		},
+		New:      newDecoder,
 	}
 }
 

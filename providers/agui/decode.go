@@ -1,217 +1,179 @@
 package agui
 
 import (
+	"cmp"
 	"time"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between runs Number is that of the last one.
+// decoder reads one exchange. Between runs turn is the last one.
 type decoder struct {
-	dialect.OneTurn
+	*dialect.Out
+	ev     event
+	turn   *dialect.Turn
 	failed bool // the last run ended in RUN_ERROR
-	slots  int32
 
-	calls   map[string]*call // of the whole exchange, by id
-	order   []*call          // of the run
-	chunked *call            // the call whose chunks are coming, if any
-	others  map[string]bool  // messages that are not the assistant's
+	calls   map[string]*dialect.Call // of the whole exchange, by id
+	order   []*dialect.Call          // of the run: the slot of each is its place
+	chunked *dialect.Call            // the call whose chunks are coming, if any
+	others  map[string]bool          // messages that are not the assistant's
 
 	began int64 // first time stamp, in milliseconds
-	now   time.Duration
-	event event
-	kind  []byte // of the event
-	text  stream.Arena
-	buf   []byte
 }
 
-// Now makes the decoder a dialect.Clock.
-func (d *decoder) Now() time.Duration { return d.now }
+func newDecoder(o *dialect.Out) dialect.Decoder {
+	d := &decoder{Out: o, calls: map[string]*dialect.Call{}, others: map[string]bool{}}
+	d.ev.bind()
+	return d
+}
 
-func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
+// Frame reads one event.
+func (d *decoder) Frame(f stream.Frame) error {
 	if dialect.IsDone(f.Data) { // TanStack AI adds it
 		return nil
 	}
-	ev := &d.event
-	if err := ev.parse(f.Data); err != nil {
+	if err := d.ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	d.stamp(ev)
-	d.kind = d.kind[:0]
-	if ev.kind.IsString() {
-		d.kind = ev.kind.Append(d.kind)
-	}
-	known := eventKinds[string(d.kind)]
+	d.stamp()
+	kind := d.ev.kind.Or(nil)
+	known := eventKinds[string(kind)]
 	if known.points > 0 && !known.between {
-		d.endChunks(emit)
+		d.endChunks()
 	}
-	switch string(d.kind) {
+	switch string(kind) {
 	case "RUN_STARTED":
-		d.start(ev, emit)
+		d.start()
 	case "RUN_FINISHED":
-		d.finish(ev, emit)
+		d.finish()
 	case "RUN_ERROR":
-		d.fail(ev, emit)
+		d.fail()
 	default:
 		if known.points == 0 {
-			emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(d.kind)})
+			d.Unknown(string(kind))
 			break
 		}
-		d.ensure(emit)
-		d.inRun(ev, emit)
+		d.inRun(d.during(kind), kind)
 	}
 	return nil
 }
 
-// inRun takes the events inside a run. What is not named here says nothing
-// about calls.
-func (d *decoder) inRun(ev *event, emit func(stream.Event)) {
-	switch string(d.kind) {
-	case "TOOL_CALL_ARGS":
-		d.callArgs(ev, emit)
+// inRun takes the events inside a run. What is not named here says nothing about calls.
+func (d *decoder) inRun(t *dialect.Turn, kind []byte) {
+	switch string(kind) {
 	case "TOOL_CALL_START":
-		d.openCall(ev, emit)
+		d.openCall(t)
+	case "TOOL_CALL_ARGS":
+		d.find(t, "TOOL_CALL_ARGS").Args(d.ev.delta)
 	case "TOOL_CALL_END":
-		d.callEnd(ev, emit)
+		d.callEnd(d.find(t, "TOOL_CALL_END"))
 	case "TOOL_CALL_CHUNK":
-		d.callChunk(ev, emit)
+		d.callChunk(t)
 	case "TOOL_CALL_RESULT":
-		d.result(ev, emit)
+		d.result(t)
 	case "TEXT_MESSAGE_START", "TEXT_MESSAGE_CHUNK", "TEXT_MESSAGE_CONTENT":
-		d.message(ev, emit)
+		d.message(t)
 	case "THINKING_TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK",
 		"STEP_FINISHED": // TanStack AI puts reasoning there
-		d.say(stream.ThinkDelta, ev.delta, emit)
-	case "REASONING_ENCRYPTED_VALUE":
-		d.signature(ev, emit)
+		t.Think(0, d.ev.delta)
+	case "REASONING_ENCRYPTED_VALUE": // some are of messages
+		if c := d.called(d.ev.entityID); c != nil && d.ev.subtype.Is("tool-call") {
+			c.Meta(stream.CallInfo{Signature: d.ev.encrypted.Text()})
+		}
 	case "MESSAGES_SNAPSHOT":
-		d.snapshot(ev.messages, emit)
-	}
-}
-
-// stamp reads the event's time stamp, in milliseconds since 1970.
-func (d *decoder) stamp(ev *event) {
-	at, ok := ev.timestamp.Int()
-	switch {
-	case !ok:
-	case d.now == stream.NoTime:
-		d.began, d.now = at, 0
-	case at > d.began:
-		d.now = max(d.now, time.Duration(at-d.began)*time.Millisecond)
-	}
-}
-
-func (d *decoder) start(ev *event, emit func(stream.Event)) {
-	if d.Open {
-		d.Diagnose(emit, dialect.MessageRestarted, "a second run began before this one ended: clients stop here")
-		d.close(stream.CloseCut, "", emit)
-	}
-	d.begin(ev, emit)
-}
-
-func (d *decoder) begin(ev *event, emit func(stream.Event)) {
-	d.Number++
-	d.Open, d.failed, d.slots, d.order, d.chunked = true, false, 0, nil, nil
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: ev.runID.Text(), Model: ev.model.Text()}})
-}
-
-// ensure opens a turn for an event outside of any run.
-func (d *decoder) ensure(emit func(stream.Event)) {
-	if d.Open {
-		return
-	}
-	d.begin(&event{}, emit)
-	d.Diagnose(emit, stream.ProtocolViolation, "%s came outside of a run: clients stop here", string(d.kind))
-}
-
-func (d *decoder) finish(ev *event, emit func(stream.Event)) {
-	if !d.Open {
-		if d.Number >= 0 {
-			return // said before
-		}
-		d.ensure(emit)
-	}
-	d.usage(ev.usage, emit)
-	word := ev.finish.Text()
-	if word == "" {
-		word = ev.outcome.Text()
-	}
-	if word == "" {
-		word = ev.outcome.Get("type").Text()
-	}
-	code, known := finishCodes[word]
-	if code == stream.FinishDone {
-		d.checkCalls(emit)
-	}
-	if word != "" {
-		emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
-		if !known {
-			d.Diagnose(emit, dialect.FinishUnknown, "%q is no end of a run that is documented", word)
-		}
-	}
-	d.close(stream.CloseEnd, "", emit)
-}
-
-// fail ends the run, and with it everything: clients take nothing after it but
-// another run.
-func (d *decoder) fail(ev *event, emit func(stream.Event)) {
-	if !d.Open {
-		if d.failed {
-			return // said before
-		}
-		d.begin(&event{}, emit)
-	}
-	message, code := ev.message.Text(), ev.code
-	if message == "" {
-		message, code = ev.err.Get("message").Text(), ev.err.Get("code")
-	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: code.Text()}})
-	d.close(stream.CloseEnd, "", emit)
-	d.failed = true
-}
-
-// message takes a text message's events: the answer, unless it is the user's
-// own words or instructions that are sent along.
-func (d *decoder) message(ev *event, emit func(stream.Event)) {
-	id := ev.messageID.Text()
-	if ev.role.IsString() {
-		if d.others == nil {
-			d.others = map[string]bool{}
-		}
-		d.others[id] = !ev.role.Is("assistant")
-	}
-	if !d.others[id] {
-		d.say(stream.TextDelta, ev.delta, emit)
-	}
-}
-
-// say emits text that is not empty.
-func (d *decoder) say(kind stream.EventKind, text dialect.Raw, emit func(stream.Event)) {
-	if !text.IsString() {
-		return
-	}
-	if d.buf = text.Append(d.buf[:0]); len(d.buf) > 0 {
-		emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
-	}
-}
-
-// usage takes token counts, which TanStack AI tells when a run finishes.
-func (d *decoder) usage(u dialect.Raw, emit func(stream.Event)) {
-	in, out := u.Get("promptTokens").Count(), u.Get("completionTokens").Count()
-	if in.Told || out.Told {
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: stream.Usage{Input: in, Output: out}}})
+		d.snapshot(t)
 	}
 }
 
 // Close says that the bytes have ended: without RUN_FINISHED that is a cut.
-func (d *decoder) Close(emit func(stream.Event)) {
-	if d.Open {
-		d.close(stream.CloseCut, "the stream ended without RUN_FINISHED", emit)
+func (d *decoder) Close() { d.turn.Cut("the stream ended without RUN_FINISHED") }
+
+// stamp reads the event's time stamp, in milliseconds since 1970.
+func (d *decoder) stamp() {
+	at, ok := d.ev.timestamp.Int()
+	switch {
+	case !ok:
+	case d.Now() == stream.NoTime:
+		d.began = at
+		d.Stamp(0)
+	case at > d.began:
+		d.Stamp(max(d.Now(), time.Duration(at-d.began)*time.Millisecond))
 	}
 }
 
-func (d *decoder) close(code stream.Code, missing string, emit func(stream.Event)) {
-	emit(stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code, Text: missing})
-	d.Open = false
+func (d *decoder) start() {
+	if d.turn.IsOpen() {
+		d.turn.Find(dialect.MessageRestarted, "a second run began before this one ended: clients stop here")
+		d.turn.Cut("")
+	}
+	d.begin(stream.Opening{ID: d.ev.runID.Text(), Model: d.ev.model.Text()})
+}
+
+func (d *decoder) begin(run stream.Opening) *dialect.Turn {
+	d.failed, d.order, d.chunked = false, nil, nil
+	d.turn = d.Open(run)
+	return d.turn
+}
+
+// during is the open turn; an event outside of any run opens one.
+func (d *decoder) during(kind []byte) *dialect.Turn {
+	if !d.turn.IsOpen() {
+		d.begin(stream.Opening{}).Find(stream.ProtocolViolation, "%s came outside of a run: clients stop here", kind)
+	}
+	return d.turn
+}
+
+func (d *decoder) finish() {
+	if d.turn != nil && !d.turn.IsOpen() {
+		return // said before
+	}
+	t, ev := d.during([]byte("RUN_FINISHED")), &d.ev
+	// TanStack AI tells token counts here.
+	in, out := ev.usage.Get("promptTokens").Count(), ev.usage.Get("completionTokens").Count()
+	if in.Told || out.Told {
+		t.Usage(stream.Usage{Input: in, Output: out})
+	}
+	word := cmp.Or(ev.finish.Text(), ev.outcome.Text(), ev.outcome.Get("type").Text())
+	code, known := finishCodes[word]
+	if code == stream.FinishDone {
+		d.checkCalls()
+	}
+	if word != "" {
+		t.Finish(word, code)
+		if !known {
+			t.Find(dialect.FinishUnknown, "%q is no end of a run that is documented", word)
+		}
+	}
+	t.End()
+}
+
+// fail ends the run, and with it everything: clients take nothing after it but another run.
+func (d *decoder) fail() {
+	if !d.turn.IsOpen() {
+		if d.failed {
+			return // said before
+		}
+		d.begin(stream.Opening{})
+	}
+	message, code := d.ev.message.Text(), d.ev.code
+	if message == "" {
+		message, code = d.ev.err.Get("message").Text(), d.ev.err.Get("code")
+	}
+	d.turn.Fail(code.Text(), message)
+	d.turn.End()
+	d.failed = true
+}
+
+// message takes a text message's events: the answer, unless it is the user's own words or
+// instructions that are sent along.
+func (d *decoder) message(t *dialect.Turn) {
+	id := d.ev.messageID.Or(nil)
+	if d.ev.role.IsString() {
+		d.others[string(id)] = !d.ev.role.Is("assistant")
+	}
+	if !d.others[string(id)] {
+		t.Text(d.ev.delta)
+	}
 }

@@ -1,13 +1,11 @@
 package agui
 
-import (
-	"errors"
-
-	"toolscope/providers/dialect"
-)
+import "toolscope/providers/dialect"
 
 // event is one event as it is on the wire.
 type event struct {
+	shape *dialect.Shape
+
 	kind, timestamp                    dialect.Raw
 	runID, model, finish, outcome      dialect.Raw
 	message, code, err, usage          dialect.Raw
@@ -16,73 +14,29 @@ type event struct {
 	subtype, entityID, encrypted       dialect.Raw
 }
 
-// parse reads data into ev.
-func (ev *event) parse(data []byte) error {
-	*ev = event{}
-	s := dialect.Scan(data)
-	if s.Kind() != '{' {
-		return errors.New("not a JSON object")
-	}
-	for ok := s.Object(); ok; ok = s.Member() {
-		if field := ev.field(s.Key()); field != nil {
-			*field = s.Value()
-		}
-	}
-	return s.End()
-}
+// bind has the shape read into ev.
+func (ev *event) bind() {
+	ev.shape = dialect.ShapeOf(
+		dialect.Value("type", &ev.kind),
+		dialect.Value("timestamp", &ev.timestamp),
+		dialect.Value("toolCallId", &ev.callID).Or("tool_call_id"),
+		dialect.Value("toolCallName", &ev.name).Or("tool_call_name", "toolName"),
+		dialect.Value("messageId", &ev.messageID).Or("message_id"),
+		dialect.Value("role", &ev.role),
+		dialect.Value("delta", &ev.delta),
+		dialect.Value("input", &ev.input),
+		dialect.Value("result", &ev.result),
+		dialect.Value("messages", &ev.messages),
+		dialect.Value("subtype", &ev.subtype),
+		dialect.Value("entityId", &ev.entityID).Or("entity_id"),
+		dialect.Value("encryptedValue", &ev.encrypted).Or("encrypted_value"),
 
-// field is where the member of that name goes, nil if it says nothing here.
-func (ev *event) field(name []byte) *dialect.Raw {
-	switch string(name) {
-	case "type":
-		return &ev.kind
-	case "timestamp":
-		return &ev.timestamp
-	case "delta":
-		return &ev.delta
-	case "toolCallId", "tool_call_id":
-		return &ev.callID
-	case "toolCallName", "tool_call_name", "toolName":
-		return &ev.name
-	case "messageId", "message_id":
-		return &ev.messageID
-	case "role":
-		return &ev.role
-	case "input":
-		return &ev.input
-	case "result":
-		return &ev.result
-	case "messages":
-		return &ev.messages
-	case "subtype":
-		return &ev.subtype
-	case "entityId", "entity_id":
-		return &ev.entityID
-	case "encryptedValue", "encrypted_value":
-		return &ev.encrypted
-	}
-	return ev.runField(name)
-}
-
-// runField is the same for members of the events about a run.
-func (ev *event) runField(name []byte) *dialect.Raw {
-	switch string(name) {
-	case "runId", "run_id":
-		return &ev.runID
-	case "model":
-		return &ev.model
-	case "finishReason", "finish_reason":
-		return &ev.finish
-	case "outcome":
-		return &ev.outcome
-	case "message":
-		return &ev.message
-	case "code":
-		return &ev.code
-	case "error":
-		return &ev.err
-	case "usage":
-		return &ev.usage
-	}
-	return nil
+		dialect.Value("runId", &ev.runID).Or("run_id"),
+		dialect.Value("model", &ev.model),
+		dialect.Value("finishReason", &ev.finish).Or("finish_reason"),
+		dialect.Value("outcome", &ev.outcome),
+		dialect.Value("message", &ev.message),
+		dialect.Value("code", &ev.code),
+		dialect.Value("error", &ev.err),
+		dialect.Value("usage", &ev.usage))
 }

@@ -14,10 +14,18 @@ type Call struct {
 
 	turn *Turn
 	said told
+	kept *Arguments
 }
 
 // Turn is the turn the call is of.
 func (c *Call) Turn() *Turn { return c.turn }
+
+// Keep has the call remember its arguments, for a later message that brings them whole.
+func (c *Call) Keep() { c.kept = new(Arguments) }
+
+// Matches reports whether whole is what came of the arguments, of a call that keeps them: the JSON
+// value, or a string that holds the text or a JSON text of that value.
+func (c *Call) Matches(whole Raw) bool { return c.kept.Are(whole) }
 
 // Meta tells news of the call.
 func (c *Call) Meta(news stream.CallInfo) {
@@ -43,6 +51,9 @@ func (c *Call) append(text string, from []byte) {
 		c.Bytes += n
 		c.Last = text[n-1]
 		c.turn.mused = false
+	}
+	if c.kept != nil {
+		c.kept.Add(text)
 	}
 	c.say(stream.Args, text, from)
 }

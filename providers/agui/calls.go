@@ -1,0 +1,136 @@
+package agui
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// openCall begins a call, in a slot of its own even when its id was used before.
+func (d *decoder) openCall(t *dialect.Turn) *dialect.Call {
+	c := t.OpenCall(int32(len(d.order)), stream.CallInfo{
+		ID: d.ev.callID.Text(), Name: d.ev.name.Text(), Kind: "function",
+	})
+	c.Keep()
+	d.calls[c.ID] = c
+	d.order = append(d.order, c)
+	return c
+}
+
+// called is the latest call of that id, nil if there is none.
+func (d *decoder) called(id dialect.Raw) *dialect.Call { return d.calls[string(id.Or(nil))] }
+
+// find is the run's call that an event is for. One that never started is opened, so that nothing is
+// lost.
+func (d *decoder) find(t *dialect.Turn, event string) *dialect.Call {
+	if c := d.called(d.ev.callID); c != nil && c.Turn() == t {
+		return c
+	}
+	c := d.openCall(t)
+	c.Find(stream.ProtocolViolation, "%s came without TOOL_CALL_START: clients stop here", event)
+	return c
+}
+
+// callEnd seals a call. TanStack AI repeats the input in it, and adds the result when the server ran
+// the tool.
+func (d *decoder) callEnd(c *dialect.Call) {
+	if whole := d.ev.input; whole.Given() {
+		switch {
+		case c.Bytes == 0 && !c.Sealed:
+			c.Args(whole)
+		case !c.Matches(whole):
+			mismatch(c, whole)
+		}
+	}
+	seal(c)
+	if d.ev.result.Given() {
+		d.result(c.Turn())
+	}
+}
+
+func seal(c *dialect.Call) {
+	if !c.Sealed {
+		c.Seal()
+	}
+}
+
+// callChunk takes an event that starts a call if it names a new one, and goes on with the last one
+// if it names none.
+func (d *decoder) callChunk(t *dialect.Turn) {
+	id, c := d.ev.callID, d.chunked
+	if c == nil || id.IsString() && !id.Is(c.ID) {
+		d.endChunks()
+		c = d.openCall(t)
+		d.chunked = c
+		if c.Name == "" || !id.IsString() {
+			c.Find(stream.ProtocolViolation, "the first chunk of a call has no id or no name: clients stop here")
+		}
+	}
+	if name := d.ev.name.Text(); c.Name == "" && name != "" {
+		c.Meta(stream.CallInfo{Name: name})
+	}
+	if d.ev.delta.IsString() {
+		c.Args(d.ev.delta)
+	}
+}
+
+// endChunks seals the call that came in chunks: nothing else says its end.
+func (d *decoder) endChunks() {
+	if d.chunked != nil {
+		seal(d.chunked)
+		d.chunked = nil
+	}
+}
+
+// result takes a tool's result, on the turn of its call.
+func (d *decoder) result(t *dialect.Turn) {
+	c := d.called(d.ev.callID)
+	if c == nil {
+		t.Find(dialect.OrphanResult, "a result is for a call of an earlier response")
+		return
+	}
+	c.Turn().Answer(c.ID, "", false)
+}
+
+// snapshot compares the calls of a history with those that were streamed. The others are of earlier
+// runs, or of an agent that does not stream.
+func (d *decoder) snapshot(t *dialect.Turn) {
+	others := 0
+	list := d.ev.messages.Scan()
+	for ok := list.Array(); ok; ok = list.Element() {
+		message := list.Value()
+		calls := message.Get("toolCalls")
+		if calls == nil {
+			calls = message.Get("tool_calls")
+		}
+		each := calls.Scan()
+		for ok := each.Array(); ok; ok = each.Element() {
+			call := each.Value()
+			c, whole := d.called(call.Get("id")), call.Get("function").Get("arguments")
+			switch {
+			case c == nil:
+				others++
+			case c.Sealed && c.Bytes > 0 && !c.Matches(whole):
+				mismatch(c, whole)
+			}
+		}
+	}
+	if others > 0 {
+		t.Find(snapshotOnly,
+			"calls that stand in MESSAGES_SNAPSHOT and were not streamed: %d, of earlier runs as a rule", others)
+	}
+}
+
+func mismatch(c *dialect.Call, whole dialect.Raw) {
+	c.Find(dialect.DoneMismatch,
+		"the arguments as a whole are others than those that were streamed, which are shown: the whole is %s", whole.Clip())
+}
+
+// checkCalls judges the calls of a run that finished as if all were well.
+func (d *decoder) checkCalls() {
+	for _, c := range d.order {
+		if !c.Sealed {
+			c.Find(dialect.NotSealed,
+				"the run finished without TOOL_CALL_END: nothing says that the arguments are whole, clients stop here")
+		}
+	}
+}
