@@ -60,12 +60,15 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// finishCodes are the stop reasons; "sensitive" has been seen in clients only.
-var finishCodes = map[string]stream.Code{
-	"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,
-	"pause_turn": stream.FinishDone, "compaction": stream.FinishDone,
-	"max_tokens": stream.FinishCut, "model_context_window_exceeded": stream.FinishCut,
-	"refusal": stream.FinishRefused, "sensitive": stream.FinishRefused,
+// endings are the stop reasons; "sensitive" has been seen in clients only.
+var endings = dialect.Endings{
+	What: "stop reason", Calls: "tool_use", Done: "end_turn",
+	Codes: map[string]stream.Code{
+		"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,
+		"pause_turn": stream.FinishDone, "compaction": stream.FinishDone,
+		"max_tokens": stream.FinishCut, "model_context_window_exceeded": stream.FinishCut,
+		"refusal": stream.FinishRefused, "sensitive": stream.FinishRefused,
+	},
 }
 
 // toolBlocks are the block types that propose a call, and what kind of call.

@@ -221,7 +221,7 @@ func (d *decoder) blockStop(t *dialect.Turn, slot int32) {
 // finish takes a stop reason, unless it is null or absent. Several may come.
 func (d *decoder) finish(t *dialect.Turn, stopReason, details dialect.Raw) {
 	reason := stopReason.Text()
-	if reason == "" || t.Stop(reason, finishCodes) != stream.FinishRefused {
+	if reason == "" || t.Stop(reason, &endings) != stream.FinishRefused {
 		return
 	}
 	why := details.Get("explanation").Text()

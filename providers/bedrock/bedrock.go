@@ -116,11 +116,14 @@ func tools(request []byte) (tools []dialect.Tool) {
 	return tools
 }
 
-// finishCodes are the stop reasons. Malformed output and what a guardrail
+// endings are the stop reasons. Malformed output and what a guardrail
 // stopped is not to be run.
-var finishCodes = map[string]stream.Code{
-	"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,
-	"max_tokens": stream.FinishCut, "model_context_window_exceeded": stream.FinishCut,
-	"guardrail_intervened": stream.FinishRefused, "content_filtered": stream.FinishRefused,
-	"malformed_model_output": stream.FinishRefused, "malformed_tool_use": stream.FinishRefused,
+var endings = dialect.Endings{
+	What: "stop reason", Calls: "tool_use", Done: "end_turn",
+	Codes: map[string]stream.Code{
+		"end_turn": stream.FinishDone, "tool_use": stream.FinishDone, "stop_sequence": stream.FinishDone,
+		"max_tokens": stream.FinishCut, "model_context_window_exceeded": stream.FinishCut,
+		"guardrail_intervened": stream.FinishRefused, "content_filtered": stream.FinishRefused,
+		"malformed_model_output": stream.FinishRefused, "malformed_tool_use": stream.FinishRefused,
+	},
 }

@@ -196,7 +196,7 @@ func (d *decoder) metadata() {
 // finish takes a stop reason, unless it is null or absent.
 func finish(t *dialect.Turn, stopReason dialect.Raw) {
 	reason := stopReason.Text()
-	if reason != "" && t.Stop(reason, finishCodes) == stream.FinishRefused {
+	if reason != "" && t.Stop(reason, &endings) == stream.FinishRefused {
 		t.Find(stream.ProviderError, "%s", refusals[reason])
 	}
 }

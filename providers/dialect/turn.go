@@ -136,18 +136,25 @@ func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) 
 	t.emit(e)
 }
 
-// Stop is Finish in the protocols that have Anthropic's words. It compares the word with the calls
-// that came and returns what it means.
-func (t *Turn) Stop(reason string, codes map[string]stream.Code) stream.Code {
-	code, known := codes[reason]
-	t.Finish(reason, code)
+// Endings are the words of a protocol that say why a turn ended.
+type Endings struct {
+	What        string // they are: a "stop reason"
+	Calls, Done string // of a turn that waits for the results of its calls, and of one that waits for nothing
+	Codes       map[string]stream.Code
+}
+
+// Stop is Finish in a protocol that tells whether calls are to be run. It compares the word with the
+// calls that came and returns what it means.
+func (t *Turn) Stop(word string, of *Endings) stream.Code {
+	code, known := of.Codes[word]
+	t.Finish(word, code)
 	switch {
 	case !known:
-		t.Find(FinishUnknown, "stop reason %q is not documented", reason)
-	case reason == "tool_use" && t.client == 0 && !t.lost:
-		t.Find(FinishWithoutCall, "the stop reason is tool_use, but no call came: it was dropped on the way")
-	case reason == "end_turn" && t.client > 0:
-		t.Find(FinishStop, "the stop reason is end_turn although calls came: clients that wait for tool_use never run them")
+		t.Find(FinishUnknown, "%s %q is not documented", of.What, word)
+	case word == of.Calls && t.client == 0 && !t.lost:
+		t.Find(FinishWithoutCall, "the %s is %s, but no call came: it was dropped on the way", of.What, word)
+	case word == of.Done && t.client > 0:
+		t.Find(FinishStop, "the %s is %s although calls came: clients that wait for %s never run them", of.What, word, of.Calls)
 	}
 	return code
 }
@@ -159,7 +166,7 @@ func (t *Turn) Fail(id, message string) {
 
 // Answer tells the result of a call that has an id, or of tool name where the wire gives none.
 func (t *Turn) Answer(id, name string, failed bool) {
-	t.emit(stream.Event{Kind: stream.Answer, Code: answerCode(failed), More: &stream.Detail{ID: id, Name: name}})
+	t.emit(stream.Event{Kind: stream.Answer, Slot: stream.NoSlot, Code: answerCode(failed), More: &stream.Detail{ID: id, Name: name}})
 }
 
 func answerCode(failed bool) stream.Code {
