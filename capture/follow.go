@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -40,11 +41,8 @@ func follow(ctx context.Context, path, name string, open func() (file, error), o
 	began := time.Now()
 	return func(yield func(Record, error) bool) {
 		f := &follower{
-			ctx: ctx, path: path, name: name, open: open, stay: o.stay, began: began,
+			ctx: ctx, path: path, name: name, open: open, stay: cmp.Or(o.stay, oldFileStay), began: began,
 			yield: yield, buf: make([]byte, chunkSize),
-		}
-		if f.stay == 0 {
-			f.stay = oldFileStay
 		}
 		if err := f.start(); err != nil {
 			yield(Record{}, openError(name, err))
@@ -203,11 +201,7 @@ type alarm struct {
 }
 
 func newAlarm(path string, o Options) *alarm {
-	every := o.poll
-	if every == 0 {
-		every = pollEvery
-	}
-	a := &alarm{clock: time.NewTicker(every), name: filepath.Base(path)}
+	a := &alarm{clock: time.NewTicker(cmp.Or(o.poll, pollEvery)), name: filepath.Base(path)}
 	if path == "" || o.blind {
 		return a
 	}

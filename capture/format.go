@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -85,7 +84,7 @@ const checksumFormat = `,"c":"%08x"}`
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum tells whether a line ends with a checksum, and whether that is its own.
+// checksum reports whether a line ends with a checksum, and whether that is its own.
 func checksum(line []byte) (there, right bool) {
 	line = bytes.TrimRight(line, " \t\r")
 	n := len(line) - len(`,"c":"00000000"}`)
@@ -130,15 +129,9 @@ func millis(d time.Duration) json.Number {
 	if d < 0 {
 		return ""
 	}
-	us := strconv.FormatInt(d.Microseconds(), 10)
-	if len(us) < 4 {
-		us = strings.Repeat("0", 4-len(us)) + us
-	}
+	us := fmt.Sprintf("%04d", d.Microseconds())
 	whole, places := us[:len(us)-3], strings.TrimRight(us[len(us)-3:], "0")
-	if places == "" {
-		return json.Number(whole)
-	}
-	return json.Number(whole + "." + places)
+	return json.Number(strings.TrimSuffix(whole+"."+places, "."))
 }
 
 var errHeader = errors.New("a second header")

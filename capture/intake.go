@@ -131,7 +131,7 @@ func sniff(p []byte, whole bool) kind {
 	return sniffDump(p)
 }
 
-// damagedBegin tells whether p begins as a capture does, but for one byte.
+// damagedBegin reports whether p begins as a capture does, but for one byte.
 func damagedBegin(p []byte) bool {
 	const begin = `{"toolscope":`
 	if len(p) < len(begin) {

@@ -42,7 +42,7 @@ func (p *Player) Speed() float64 {
 	return p.speed
 }
 
-// Paused tells whether the player is paused.
+// Paused reports whether the player is paused.
 func (p *Player) Paused() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -159,12 +159,11 @@ func (c *captureReader) read(text []byte) ([]Record, error) {
 		c.summed = true
 		recs = append(recs, c.damage(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))
 	}
-	if r.End == "" {
-		if r.Data != nil || r.Head != nil {
-			c.open[r.Exchange] = true
-		}
-	} else {
+	switch {
+	case r.End != "":
 		delete(c.open, r.Exchange)
+	case r.Data != nil || r.Head != nil:
+		c.open[r.Exchange] = true
 	}
 	return append(recs, r), nil
 }

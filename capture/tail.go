@@ -65,12 +65,12 @@ func (t *tail) read(buf []byte) ([]byte, error) {
 	return p, nil
 }
 
-// same tells whether the content is still the one that was being read.
+// same reports whether the content is still the one that was being read.
 func (t *tail) same() bool {
 	return t.holds(t.first, t.begin) && t.holds(t.last, t.offset-int64(len(t.last)))
 }
 
-// holds tells whether the file has the bytes p at the offset.
+// holds reports whether the file has the bytes p at the offset.
 func (t *tail) holds(p []byte, offset int64) bool {
 	now := make([]byte, len(p))
 	n, err := t.file.ReadAt(now, offset)

@@ -10,67 +10,40 @@ const (
 
 // Default returns our own theme for a dark or light background.
 func Default(dark bool) Theme {
-	if dark {
-		return darkTheme()
+	of := func(onDark, onLight string) string {
+		if dark {
+			return onDark
+		}
+		return onLight
 	}
-	return lightTheme()
-}
-
-func darkTheme() Theme {
+	ink := func(onDark, onLight string) Ink { return Ink{FG: of(onDark, onLight)} }
+	bold := func(onDark, onLight string) Ink { return Ink{FG: of(onDark, onLight), Bold: true} }
+	ground := func(onDark, onLight string) Ink { return Ink{BG: of(onDark, onLight)} }
 	t := Theme{
-		Name: darkName, Dark: true,
+		Name: of(darkName, lightName), Dark: dark,
 
-		Live:    Ink{FG: "#56b4e9", Bold: true},
-		Good:    Ink{FG: "#3ccf9e"},
-		Caution: Ink{FG: "#e69f00"},
-		Bad:     Ink{FG: "#ff8c5a", Bold: true},
-		Muted:   Ink{FG: "#acacac"},
-		Accent:  Ink{FG: "#e59fc8"},
+		Live:    bold("#56b4e9", "#005f99"),
+		Good:    ink("#3ccf9e", "#006b4c"),
+		Caution: ink("#e69f00", "#7a5000"),
+		Bad:     bold("#ff8c5a", "#a83200"),
+		Muted:   ink("#acacac", "#606060"),
+		Accent:  ink("#e59fc8", "#8a3f6c"),
 
-		Selection: Ink{BG: "#2c3f57"},
-		Linked:    Ink{BG: "#3f3a22"},
+		Selection: ground("#2c3f57", "#cfe6f7"),
+		Linked:    ground("#3f3a22", "#fbe7b8"),
 
-		Key:     Ink{FG: "#8cc8f0"},
-		String:  Ink{FG: "#7fd6b4"},
-		Escape:  Ink{FG: "#f0e442"},
-		Number:  Ink{FG: "#f2b84b"},
-		Literal: Ink{FG: "#e59fc8"},
-		Punct:   Ink{FG: "#cfcfcf"},
-		Junk:    Ink{FG: "#ff8c5a", Bold: true},
+		Key:     ink("#8cc8f0", "#005f99"),
+		String:  ink("#7fd6b4", "#006b4c"),
+		Escape:  ink("#f0e442", "#6b5b00"),
+		Number:  ink("#f2b84b", "#7a5000"),
+		Literal: ink("#e59fc8", "#8a3f6c"),
+		Punct:   ink("#cfcfcf", "#3c3c3c"),
+		Junk:    bold("#ff8c5a", "#a83200"),
 
-		Tentative: Ink{FG: "#ababab"},
+		Tentative: ink("#ababab", "#626262"),
 		Open:      Ink{Underline: true},
 	}
-	t.Code = codeStyle(t, "#e4e4e4", darkGround)
-	return t
-}
-
-func lightTheme() Theme {
-	t := Theme{
-		Name: lightName,
-
-		Live:    Ink{FG: "#005f99", Bold: true},
-		Good:    Ink{FG: "#006b4c"},
-		Caution: Ink{FG: "#7a5000"},
-		Bad:     Ink{FG: "#a83200", Bold: true},
-		Muted:   Ink{FG: "#606060"},
-		Accent:  Ink{FG: "#8a3f6c"},
-
-		Selection: Ink{BG: "#cfe6f7"},
-		Linked:    Ink{BG: "#fbe7b8"},
-
-		Key:     Ink{FG: "#005f99"},
-		String:  Ink{FG: "#006b4c"},
-		Escape:  Ink{FG: "#6b5b00"},
-		Number:  Ink{FG: "#7a5000"},
-		Literal: Ink{FG: "#8a3f6c"},
-		Punct:   Ink{FG: "#3c3c3c"},
-		Junk:    Ink{FG: "#a83200", Bold: true},
-
-		Tentative: Ink{FG: "#626262"},
-		Open:      Ink{Underline: true},
-	}
-	t.Code = codeStyle(t, "#1f1f1f", lightGround)
+	t.Code = codeStyle(t, of("#e4e4e4", "#1f1f1f"), of(darkGround, lightGround))
 	return t
 }
 

@@ -3,10 +3,12 @@ package proxy
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -72,25 +74,14 @@ func checkAddress(host, resolved string) error {
 		return fmt.Errorf("%s resolves to %s, which is no address", host, resolved)
 	}
 	addr := to.Addr().Unmap().WithZone("")
-	bad := addr.IsLinkLocalUnicast() || addr.IsLinkLocalMulticast()
-	for _, m := range metadata {
-		bad = bad || addr == m
-	}
-	if bad {
-		return &forbiddenAddress{host, addr}
+	if addr.IsLinkLocalUnicast() || addr.IsLinkLocalMulticast() || slices.Contains(metadata, addr) {
+		return fmt.Errorf("%s resolves to %s, %w", host, addr, errForbidden)
 	}
 	return nil
 }
 
-// forbiddenAddress is the error of a name behind which there is no provider.
-type forbiddenAddress struct {
-	host string
-	addr netip.Addr
-}
-
-func (e *forbiddenAddress) Error() string {
-	return fmt.Sprintf("%s resolves to %s, a link-local or metadata address: refused unless the upstream's URL names the address itself", e.host, e.addr)
-}
+// errForbidden: behind the name there is no provider.
+var errForbidden = errors.New("a link-local or metadata address: refused unless the upstream's URL names the address itself")
 
 // buffers lends what bodies are copied through.
 type buffers struct{ pool sync.Pool }

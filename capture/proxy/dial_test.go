@@ -58,7 +58,7 @@ func TestNamedAddress(t *testing.T) {
 	if err == nil {
 		c.Close()
 	}
-	if errors.As(err, new(*forbiddenAddress)) {
+	if errors.Is(err, errForbidden) {
 		t.Error(err)
 	}
 }

@@ -20,6 +20,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -80,16 +81,7 @@ const (
 )
 
 func (l Limits) orDefaults() Limits {
-	if l.HeaderBytes == 0 {
-		l.HeaderBytes = headerBytes
-	}
-	if l.HeaderTime == 0 {
-		l.HeaderTime = headerTime
-	}
-	if l.Idle == 0 {
-		l.Idle = idleTime
-	}
-	return l
+	return Limits{cmp.Or(l.HeaderBytes, headerBytes), cmp.Or(l.HeaderTime, headerTime), cmp.Or(l.Idle, idleTime)}
 }
 
 // Stats is what a proxy has done so far.

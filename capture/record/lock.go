@@ -18,7 +18,7 @@ func lock(f *os.File) error {
 	return nil
 }
 
-// isLocked tells whether somebody is writing to a capture.
+// isLocked reports whether somebody is writing to a capture.
 func isLocked(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow|noWait, 0)
 	if err != nil {

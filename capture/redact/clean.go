@@ -12,5 +12,5 @@ func (c Clean) Record() capture.Record { return c.r }
 // KeepAll is a redactor that replaces nothing: the user wants the secrets.
 func KeepAll() *Redactor { return &Redactor{keep: true} }
 
-// Keeps tells whether secrets are passed on as they are.
+// Keeps reports whether secrets are passed on as they are.
 func (r *Redactor) Keeps() bool { return r.keep }

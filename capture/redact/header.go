@@ -96,7 +96,7 @@ var secretHeaders = map[string]bool{
 // plainHeaders end as a credential's name does and are none.
 var plainHeaders = map[string]bool{"idempotency-key": true, "sec-websocket-key": true, "surrogate-key": true}
 
-// secretHeader tells whether the value of a header (lower case name) is replaced, and whether it is looked for later.
+// secretHeader reports whether the value of a header (lower case name) is replaced, and whether it is looked for later.
 func secretHeader(name string) (replaced, sought bool) {
 	if sought, ok := secretHeaders[name]; ok {
 		return true, sought
@@ -108,13 +108,13 @@ func secretHeader(name string) (replaced, sought bool) {
 	return found, found
 }
 
-// keyEnd tells whether a name (lower case) ends as a credential's does.
+// keyEnd reports whether a name (lower case) ends as a credential's does.
 func keyEnd(name string) bool {
 	sign := strings.LastIndexAny(name, "-_")
 	return sign >= 0 && slices.Contains([]string{"token", "secret", "key"}, name[sign+1:])
 }
 
-// secretQuery tells whether the value of a query parameter is a credential.
+// secretQuery reports whether the value of a query parameter is a credential.
 func secretQuery(name string) bool {
 	name = strings.ToLower(name)
 	switch name {

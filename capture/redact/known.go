@@ -34,7 +34,7 @@ func (k *knownValues) find(text string) (at int, found bool) {
 	return slices.BinarySearchFunc(k.sorted, text, func(v *knownValue, text string) int { return strings.Compare(v.text, text) })
 }
 
-// look tells whether a text is a known value, and whether one begins with it and goes on.
+// look reports whether a text is a known value, and whether one begins with it and goes on.
 func (k *knownValues) look(text []byte) (exact *knownValue, longer bool) {
 	at, found := k.find(string(text))
 	if found {
@@ -53,7 +53,7 @@ func (k *knownValues) of(secret string) *knownValue {
 	return k.sorted[at]
 }
 
-// add makes a secret known. It tells whether there was room.
+// add makes a secret known. It reports whether there was room.
 func (k *knownValues) add(secret, where string, answered bool) bool {
 	if k.of(secret) != nil {
 		return true
@@ -87,7 +87,7 @@ func (k *knownValues) insert(v *knownValue) {
 	k.grams.add(gramHash(gramOf([]byte(v.text))))
 }
 
-// begins tells whether a known value may begin with four characters.
+// begins reports whether a known value may begin with four characters.
 func (k *knownValues) begins(gram uint32) bool { return k.grams != nil && k.grams.has(gramHash(gram)) }
 
 func cut(text string) string { return text[:min(len(text), knownMax)] }

@@ -96,7 +96,7 @@ func (m *matcher) held(limit int64) int64 {
 	return held(m.units, m.spell.held(limit))
 }
 
-// holding tells whether there is such a character.
+// holding reports whether there is such a character.
 func (m *matcher) holding() bool { return m.held(math.MaxInt64) < math.MaxInt64 }
 
 // passOne notes a character, and looks whether a secret is expected behind it.
@@ -114,7 +114,7 @@ func (m *matcher) covered(d drop) {
 	m.want, m.drop = want{}, d
 }
 
-// bound tells whether a word may begin here. What colours a terminal's text is no part of a word.
+// bound reports whether a word may begin here. What colours a terminal's text is no part of a word.
 func (m *matcher) bound() bool {
 	last := m.last()
 	if !alnum[last] {
@@ -207,7 +207,7 @@ func (m *matcher) grow(r *Redactor, u unit) {
 	}
 }
 
-// swallow tells whether c goes on with the secret that is replaced already, and whether it goes with it. The line breaks
+// swallow reports whether c goes on with the secret that is replaced already, and whether it goes with it. The line breaks
 // of a private key stay.
 func (d *drop) swallow(c byte) (gone, more bool) {
 	if d.rule == nil {

@@ -88,7 +88,7 @@ func word(segment []byte) bool {
 	return turns*4 <= len(segment) && upper <= turns+3
 }
 
-// identifier tells whether a text is a name as programs have them: testRSA2048Key.
+// identifier reports whether a text is a name as programs have them: testRSA2048Key.
 func identifier(text []byte) bool {
 	return trailing(text, inWord) == len(text) && hasBothCases(text) && changes(text)*3 <= len(text)
 }
@@ -136,7 +136,7 @@ var placeholders = []string{
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
 }
 
-// placeholder tells whether a text stands for a credential that is elsewhere.
+// placeholder reports whether a text stands for a credential that is elsewhere.
 func placeholder(text []byte) bool {
 	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true

@@ -53,13 +53,12 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []Clean
-	if rec.Side == capture.Response {
-		if asked := r.sides[capture.Stream{Exchange: rec.Exchange, Side: capture.Request}]; asked != nil { // the server does not wait for more
-			asked.text.yield()
-			out = asked.emit(out)
-		}
+	key, request := rec.Stream(), capture.Stream{Exchange: rec.Exchange, Side: capture.Request}
+	asked := r.sides[request]
+	if asked != nil && rec.Side == capture.Response { // the server does not wait for more
+		asked.text.yield()
+		out = asked.emit(out)
 	}
-	key := rec.Stream()
 	s := r.sides[key]
 	if s == nil {
 		s = &side{text: newStream(r)}
@@ -86,8 +85,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 		s.marks = append(s.marks, mark{piece, from})
 	}
 	if rec.End != "" {
-		request := capture.Stream{Exchange: rec.Exchange, Side: capture.Request}
-		if asked := r.sides[request]; asked != nil && rec.Side == capture.Response {
+		if asked != nil && rec.Side == capture.Response {
 			out = asked.close(out, asked.last(request))
 		}
 		delete(r.sides, key)
@@ -195,7 +193,7 @@ func (s *side) miss() {
 	}
 }
 
-// packed tells whether bytes begin as gzip and zstd do.
+// packed reports whether bytes begin as gzip and zstd do.
 func packed(p []byte) bool {
 	return len(p) > 1 && (p[0] == 0x1f && p[1] == 0x8b || p[0] == 0x28 && p[1] == 0xb5)
 }

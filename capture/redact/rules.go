@@ -25,7 +25,7 @@ type rule struct {
 	ends  func(byte) bool // what may follow; nil: anything
 }
 
-// check tells whether a text that has a rule's shape is a secret.
+// check reports whether a text that has a rule's shape is a secret.
 type check func(text []byte) bool
 
 // shapes are the secrets that are known by how they look. The lengths are the shortest that the makers hand out, or
@@ -130,19 +130,19 @@ func compiled(rules []*rule) (list []*rule) {
 	return list
 }
 
-// glued tells whether the rule also finds what stands directly behind a letter or a digit: its beginning is too particular
+// glued reports whether the rule also finds what stands directly behind a letter or a digit: its beginning is too particular
 // to be the end of something else.
 func (r *rule) glued() bool {
 	sign := strings.IndexAny(r.shape, "-_")
 	return len(r.heads[0]) == 4 && sign > 0 && sign < strings.IndexByte(r.shape+"[", '[')
 }
 
-// begins tells whether c can be the first character.
+// begins reports whether c can be the first character.
 func (r *rule) begins(c byte) bool {
 	return slices.ContainsFunc(r.heads, func(head string) bool { return head[0] == c })
 }
 
-// endsBefore tells whether c may follow the secret.
+// endsBefore reports whether c may follow the secret.
 func (r *rule) endsBefore(c byte) bool { return r.ends == nil || r.ends(c) }
 
 // noName is what no identifier goes on with, noCall what no call or field of a program does.

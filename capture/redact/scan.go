@@ -143,7 +143,7 @@ func headHash(p []byte) uint32 {
 
 func pair(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
-// mayBeginWith tells whether a text that goes on with p may be a secret from there on.
+// mayBeginWith reports whether a text that goes on with p may be a secret from there on.
 func (s *scanner) mayBeginWith(p []byte) bool {
 	if len(p) < 3 {
 		return true
@@ -152,7 +152,7 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// next is where in p, from i on, something may be that the text m must be asked about, or len(p). It tells whether that can
+// next is where in p, from i on, something may be that the text m must be asked about, or len(p). It reports whether that can
 // only be the end of a context.
 func (r *Redactor) next(m *matcher, p []byte, i int) (at int, context bool) {
 	s, gram := r.scan, m.gram
@@ -174,7 +174,7 @@ func (r *Redactor) next(m *matcher, p []byte, i int) (at int, context bool) {
 	return i, false
 }
 
-// quiet tells whether nothing can be in a short string that stands for itself.
+// quiet reports whether nothing can be in a short string that stands for itself.
 func (r *Redactor) quiet(m *matcher, p []byte) bool {
 	if !m.idle() || bytes.IndexByte(p, '%') >= 0 {
 		return false

@@ -132,7 +132,7 @@ func (c *candidate) next(b byte) {
 	}
 }
 
-// whole tells whether what the candidate has is all that the shape asks for.
+// whole reports whether what the candidate has is all that the shape asks for.
 func (c *candidate) whole() bool {
 	if c.count < c.rule.parts[c.part].min {
 		return false

@@ -81,7 +81,7 @@ func (w *want) next(c byte) *rule {
 	return rule
 }
 
-// quotedName tells whether a text ends with a name in quotes, and the sign of an assignment.
+// quotedName reports whether a text ends with a name in quotes, and the sign of an assignment.
 func quotedName(text []byte) bool {
 	text = bytes.TrimRight(text[:len(text)-1], " \t")
 	return bytes.HasSuffix(text, []byte(`"`))

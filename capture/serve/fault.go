@@ -24,9 +24,7 @@ func (f Fault) String() string { return f.kind.name + f.arg }
 // Is reports whether f is the fault of that name, as in "cut".
 func (f Fault) Is(name string) bool { return f.kind.name == name }
 
-func (f Fault) order() int {
-	return slices.IndexFunc(kinds, func(k kind) bool { return k.name == f.kind.name })
-}
+func (f Fault) order() int { return kindOf(f.kind.name) }
 
 // kind is a fault as the table of them has it.
 type kind struct {
@@ -79,6 +77,11 @@ func Faults() (list [][2]string) {
 	return list
 }
 
+// kindOf is where the table has the fault of that name, or -1.
+func kindOf(name string) int {
+	return slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+}
+
 // ParseFaults reads faults as they are written on a command line, one a word.
 func ParseFaults(words ...string) ([]Fault, error) {
 	var list []Fault
@@ -101,20 +104,20 @@ func parseFault(word string) (Fault, error) {
 		name = word[:i]
 	}
 	f := Fault{arg: word[len(name):]}
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	i := kindOf(name)
 	if i < 0 {
 		var all []string
-		for _, k := range kinds {
-			all = append(all, k.name+k.arg)
+		for _, fault := range Faults() {
+			all = append(all, fault[0])
 		}
 		return f, fmt.Errorf("no fault %q\nthere are %s", word, strings.Join(all, ", "))
 	}
 	f.kind = &kinds[i]
-	if f.kind.read == nil {
-		if f.arg != "" {
-			return f, fmt.Errorf("%q: %s stands alone", word, name)
-		}
+	switch {
+	case f.kind.read == nil && f.arg == "":
 		return f, nil
+	case f.kind.read == nil:
+		return f, fmt.Errorf("%q: %s stands alone", word, name)
 	}
 	if why := f.kind.read(&f); why != "" {
 		return f, fmt.Errorf("%q: %s\nwanted is %s%s, as in %s", word, why, name, f.kind.arg, f.kind.example)
