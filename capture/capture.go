@@ -40,7 +40,7 @@ type Record struct {
 	Why      string        // with End: the reason in words, may be empty
 	By       Party         // with End: who ended it; with a response's Head: who answered, where that was not the provider
 	Lost     int64         // bytes of this side, before Data, that passed and were not recorded: toolscope's own gap
-	Note     string        // what is to be known beside the bytes: see below
+	Note     string        // words beside the bytes: see below
 	Damaged  bool          // the source is damaged here, as Note says; it is not part of the format
 }
 

@@ -8,7 +8,7 @@ import (
 // exchangeLimit is the highest exchange number that a capture may name.
 const exchangeLimit = 1 << 30
 
-// numbers hands out exchange numbers, none of them twice.
+// numbers hands out exchange numbers, each once.
 type numbers struct {
 	used map[int]bool
 	last int // the highest number in use

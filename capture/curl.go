@@ -12,7 +12,7 @@ import (
 
 const (
 	headLimit  = 1 << 20 // a longer head of a dump is no head any more
-	strayLimit = 3       // header lines that may stand, damaged, before the status line, or blank ones
+	strayLimit = 3       // header lines, or blank ones, that may stand before the status line of a damaged dump
 )
 
 // dump reads what curl -i and curl -v printed: heads, then a body that is passed on as it is. Of several responses

@@ -1,20 +1,20 @@
 package mailbox
 
-// exchange is one that has begun and has not come to its end.
+// exchange is one that has begun and has not ended.
 type exchange struct {
-	out   bool     // nothing of it is let in
-	holes [2]*hole // of its response and its request: the latest, as long as nothing of that side stands behind it
+	out   bool     // it was not let in
+	holes [2]*hole // of its response and its request: the latest, while nothing of that side waits behind it
 }
 
-// hole is where bytes are missing: at something that waits, and has none itself.
+// hole is where bytes of a stream are missing. Something that waits, and has no bytes, tells of it.
 type hole struct {
-	at     int64 // its number among all that ever waited
+	at     int64 // the number of what tells of it, among all that ever waited
 	stream Stream
 	lost   int64
 }
 
-// endRoom is kept free for each exchange that was let in, so that it can come to its end: for a hole on each side, and
-// for the last thing of it.
+// endRoom is kept free for each exchange that was let in, so that it can end: for a hole on each side, and for its last
+// thing.
 const endRoom = 1 << 10
 
 // offer takes something in, as it is or without its bytes, or counts it.
@@ -67,13 +67,13 @@ func (b *Box[T]) fits(cost int) bool {
 	return !b.full
 }
 
-// again is where a box that was full has room for bytes again.
+// again is the cost at which a box that was full takes bytes again.
 func (b *Box[T]) again() int { return b.rules.Limit / 4 * 3 }
 
 // spares reports whether the reserve has room for what has no bytes.
 func (b *Box[T]) spares(cost int) bool { return b.state.Cost+cost <= b.rules.Limit+b.rules.Limit/4 }
 
-// stand has something wait. A hole of its stream is complete then.
+// stand puts something in the queue. A hole before it in its stream grows no more.
 func (b *Box[T]) stand(x *exchange, part Part, v T) {
 	*x.hole(part.Stream) = nil
 	b.add(v)
@@ -86,13 +86,13 @@ func (x *exchange) hole(s Stream) **hole {
 	return &x.holes[0]
 }
 
-// leave makes a hole of the bytes of something, or makes the hole larger behind which it would stand.
+// leave leaves the bytes of something out: they make a hole, or add to the one that it would stand behind.
 func (b *Box[T]) leave(x *exchange, part Part, v T) {
 	b.state.Lost += part.Bytes
 	kept, worth := b.rules.Spare(v)
 	h := x.hole(part.Stream)
 	switch {
-	case *h == nil: // what is left of it is where the hole is, whatever that is
+	case *h == nil: // what is left of it tells of the hole, even if it says nothing else
 		b.state.Gaps++
 		*h = &hole{at: b.taken + int64(b.waiting()), stream: part.Stream, lost: part.Bytes}
 		b.holes = append(b.holes, *h)
@@ -114,7 +114,7 @@ func (b *Box[T]) tell(n int) {
 		h := b.holes[0]
 		b.holes[0], b.holes = nil, b.holes[1:]
 		if x := b.begun[h.stream.Exchange]; x != nil && *x.hole(h.stream) == h {
-			*x.hole(h.stream) = nil // it is on its way, and grows no more
+			*x.hole(h.stream) = nil // it is taken, and grows no more
 		}
 		at := &b.queue[b.first+int(h.at-b.taken)]
 		*at = b.rules.Gap(h.lost, *at)

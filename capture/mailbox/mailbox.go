@@ -50,7 +50,7 @@ type State struct {
 	Cost    int   // what they cost
 	Lost    int64 // bytes that were left out
 	Gaps    int64 // places where they are missing
-	Left    int64 // things that were left out and are told of nowhere
+	Left    int64 // things that were left out, and that no gap tells of
 	Full    bool  // bytes are being left out just now
 }
 
@@ -109,8 +109,8 @@ func (b *Box[T]) add(v T) {
 
 func (b *Box[T]) waiting() int { return len(b.queue) - b.first }
 
-// Take takes what costs so much out, or at least one thing if there is one, and says whether there is more. It never
-// waits. What it returns is the box's own again at the next Take.
+// Take takes things out until they cost most, or one thing if there is one, and says whether there is more. It never
+// waits. The batch is valid until the next Take.
 func (b *Box[T]) Take(most int) (batch []T, more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,7 +148,7 @@ func (b *Box[T]) drop(n int) {
 	}
 }
 
-// All takes everything out, one after the other, until the box is closed and empty. It waits.
+// All yields everything, one thing after the other, until the box is closed and empty. It waits.
 func (b *Box[T]) All(yield func(T) bool) {
 	for {
 		batch, _ := b.Take(1)
@@ -166,8 +166,8 @@ func (b *Box[T]) All(yield func(T) bool) {
 	}
 }
 
-// Close says that nothing more is put in, because of err if that is not nil. What waits can still be taken. The first
-// Close counts.
+// Close refuses everything from now on, because of err if that is not nil. What waits can still be taken. The first Close
+// counts.
 func (b *Box[T]) Close(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -26,10 +26,10 @@ var (
 // quiet drops what ReverseProxy would log: the records tell it.
 var quiet = log.New(io.Discard, "", 0)
 
-// farewell is how long a client has, when its exchange is cut, to take what it still gets.
+// farewell is how long a client whose exchange is cut has to read what was sent to it.
 const farewell = 250 * time.Millisecond
 
-// clientGone is how the client left an exchange of which so many bytes of an answer had come for it.
+// clientGone says that the client left, when n bytes of the answer had come for it.
 func clientGone(n int64) string { return fmt.Sprintf("the client went away after %d bytes", n) }
 
 // exchange is one request on its way, and its response.
@@ -41,8 +41,8 @@ type exchange struct {
 
 	ctx      context.Context // cancelled with the reason for which the exchange is cut
 	cancel   context.CancelCauseFunc
-	detach   func() bool // from the proxy's closing
-	hurry    func() bool // stops what a cut does to writing
+	detach   func() bool // stops listening to the proxy's closing
+	relax    func() bool // stops the deadline that a cut puts on writing
 	idle     *time.Timer
 	sent     *upload        // nil without a body
 	received *tap           // nil before there is a response
@@ -61,7 +61,7 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *excha
 	p.live.Add(1)
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
-	x.hurry = context.AfterFunc(x.ctx, func() { // a client that does not read holds up nobody
+	x.relax   = context.AfterFunc(x.ctx, func() { // a client that does not read holds up nobody
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(farewell))
 	})
 	x.idle = time.AfterFunc(p.limits.Idle, func() { x.cancel(errIdle) })
@@ -233,12 +233,12 @@ func (x *exchange) finish() {
 	x.put(last)
 	x.idle.Stop()
 	x.detach()
-	x.hurry()
+	x.relax()
 	x.cancel(nil)
 	x.p.live.Add(-1)
 }
 
-// ending tells how the exchange ended, and by whom. Of an answer of its own the proxy tells who made it necessary.
+// ending tells how the exchange ended, and who ended it; where the proxy itself answered, who made that necessary.
 func (x *exchange) ending() capture.Record {
 	cause := context.Cause(x.ctx)
 	err := x.failure

@@ -11,8 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// A tap reads a body for somebody who passes on what he gets before he reads again. So the next read, or the end, is
-// the time to hand the bytes over to be recorded: they have been forwarded. Their time is that of the read.
+// A tap records a body that is being forwarded. Whoever reads from it forwards what he got before he reads again, so the
+// bytes of a read are recorded at the next read, or at the end. Their time is that of the read.
 type tap struct {
 	x    *exchange
 	side capture.Side

@@ -58,7 +58,7 @@ type direction struct {
 	party  capture.Party
 	at     time.Duration // when the latest bytes of it came
 	passed int64         // bytes of it
-	told   bool          // that it is broken
+	told   bool          // a record says that it is broken
 }
 
 func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {

@@ -7,7 +7,7 @@ import (
 	"toolscope/capture"
 )
 
-// What a gap remembers of what the disk did not take.
+// The most that a gap remembers.
 const (
 	keptLimit = 4 << 20 // bytes of heads, ends and notes
 	lossLimit = 1 << 16 // sides of exchanges
@@ -26,7 +26,7 @@ type gap struct {
 type loss struct {
 	of    capture.Stream
 	bytes int64
-	told  bool
+	told  bool // a record says so already
 }
 
 func (g *gap) open() bool { return g.why != "" }

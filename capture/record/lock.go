@@ -13,7 +13,7 @@ func lock(f *os.File) error {
 		if tries == 50 {
 			return errors.New("another program is recording to it")
 		}
-		time.Sleep(time.Millisecond) // isLocked of somebody who wanted the same name
+		time.Sleep(time.Millisecond) // isLocked of another program may hold it for a moment
 	}
 	return nil
 }

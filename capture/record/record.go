@@ -27,7 +27,7 @@ import (
 // boxLimit is how many bytes of records may wait to be written.
 const boxLimit = 64 << 20
 
-// boxFull is why records are left out that the disk was too slow for.
+// boxFull is why records are left out when the disk is too slow.
 const boxFull = "the queue is full"
 
 // Recorder writes records beside the traffic that they come from. It may be used from several goroutines.
@@ -37,9 +37,9 @@ type Recorder struct {
 	done chan struct{} // closed when everything is written
 
 	mu      sync.Mutex
-	state   State // but for what the box knows
-	writing int   // what the record costs that is being written
-	err     error // of the end
+	state   State // without what the box knows
+	writing int   // the cost of the record that is being written
+	err     error // of Close
 }
 
 // State is how far a recorder has come.

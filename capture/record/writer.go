@@ -52,7 +52,7 @@ func (w *writer) write(line []byte) error {
 	return err
 }
 
-// untorn takes the part of a line that was written back. Where that cannot be done, a reader will name it.
+// untorn removes the part of a line that was written. Where that cannot be done, a reader will name the line as damaged.
 func (w *writer) untorn() bool {
 	f, ok := w.w.(interface {
 		io.Seeker

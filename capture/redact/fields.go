@@ -9,12 +9,12 @@ import (
 type field struct {
 	secret bool // it is a credential
 	name   secretName
-	index  bool // it says which of several parallel texts an event belongs to
-	text   bool // it is a piece of a text, which goes on in the same place of the next document
-	whole  bool // if it is an object, the strings in it come whole
+	index  bool // it numbers one of several parallel texts
+	text   bool // it is a piece of a text that goes on in the same place of the next document
+	whole  bool // the strings in it, where it is an object, are no pieces
 }
 
-// fields are the keys that were seen, by their hash. Most documents have the same ones.
+// fields are the keys that were seen, by their hash. Most documents of a stream have the same keys.
 type fields map[uint64]field
 
 const fieldLimit = 4096 // keys that are remembered

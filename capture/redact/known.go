@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	requestLimit = 16 << 10 // secrets known by value that stood in requests
-	answerLimit  = 4 << 10  // and that servers have set: they cannot crowd out those of requests
-	knownMax     = window   // characters of one that are compared
+	requestLimit = 16 << 10 // secrets of requests that are known by value
+	answerLimit  = 4 << 10  // secrets that servers have set: they cannot crowd out those of requests
+	knownMax     = window   // characters of a secret that are compared
 )
 
-// knownValues are the secrets that are known by value, in the form in which texts are compared, each once as it is and
-// once for each way in which base64 writes it. They are never forgotten. Finding one takes the same time however many
-// there are: four characters tell whether to look, and what is looked at is a sorted list.
+// knownValues are the secrets that are known by value, in the form in which texts are compared: each as it is, and in each
+// way in which base64 writes it. They are never forgotten. The time to find one hardly depends on how many there are: four
+// characters tell whether to look, and then a sorted list is searched.
 type knownValues struct {
 	sorted []*knownValue
 	first  [256]bool

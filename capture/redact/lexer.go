@@ -6,15 +6,15 @@ const depthLimit = 128 // of containers that are told apart
 
 // lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or no JSON at all, and
 // hands out their characters as they are written, each string to the text of its place. What is in no string is a text of
-// its own. It holds nothing back but, after a line break inside a secret, the beginning of an event stream's line.
+// its own. The one thing that it holds back is the "data: " of an event stream after a line break inside a secret.
 type lexer struct {
 	s      *stream
 	stack  []container
-	beyond int // depth beyond the stack
+	beyond int // how many containers are open beyond depthLimit
 
 	inString bool
 	isKey    bool
-	noted    bool // its hash is wanted
+	noted    bool // the hash of the string is wanted
 	joined   bool // the string goes on in the next document
 	escaped  bool // a backslash has come
 	before   byte // the latest byte outside strings
@@ -22,14 +22,14 @@ type lexer struct {
 	bol      bool // a line begins here
 	prefix   int  // so many characters of an event stream's "data: " have come, inside a secret
 
-	hash uint64 // of the string, or the number, if somebody wants to know
+	hash uint64 // of the string, if noted
 }
 
 // container is an object or an array that is not closed.
 type container struct {
 	array   bool
 	wantKey bool
-	fixed   bool   // its strings come whole: arguments that are an object, and results
+	fixed   bool   // its strings are no pieces: arguments that are an object, and results
 	n       uint64 // element of an array
 	key     uint64 // hash of the current key
 	place   uint64 // hash of the keys and numbers that lead here

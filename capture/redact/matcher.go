@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// span is where in the input a character stands. Its from is negative when it was passed on already, or must be.
+// span is where in the input a character stands. A negative from means that the character was passed on, or must be.
 type span struct{ from, to int64 }
 
 var passed = span{-1, -1}
@@ -17,35 +17,35 @@ var passed = span{-1, -1}
 // of a word is found without holding text back: behind a context, which is public; and glued to a letter or a digit, where
 // the first three characters are passed on before anybody knows.
 type matcher struct {
-	channel uint64
+	channel uint64 // of the text
 	spell   spelling
-	tail    []byte // what was passed on latest
+	tail    []byte // the end of what was passed on
 	gram    uint32 // its last four characters
 
-	text  []byte // what may be the beginning of a secret
-	units []unit // its characters
+	text  []byte // held back: it may be the beginning of a secret
+	units []unit // the same characters, with their places
 	grew  int64  // place in the input when the latest character came
 
 	candidates []candidate // of the text, the most particular first
 	known      known
-	led        bool // the first characters were passed on before the text began
-	unglued    bool // it is known that nothing glued begins with the next character
+	led        bool // the first characters of text were passed on before anybody knew: the secret is glued
+	unglued    bool // nothing glued begins with the next character: that was looked at
 
-	want   want   // a secret is expected
-	called string // what it is called if the text is one
-	drop   drop   // a secret is replaced, and this is how it goes on
+	want   want   // the secret that is expected next
+	called string // its name in the replacement
+	drop   drop   // the rest of a secret whose beginning is replaced
 }
 
-// known is how far the text may be a known value.
+// known is how much of a known value the text is.
 type known struct {
-	alive bool
+	alive bool        // a known value begins with the text, and is longer
 	value *knownValue // the longest that the text begins with
 }
 
-// drop is how a secret goes on of which the beginning is replaced.
+// drop is the rest of a secret whose beginning is replaced. The rest is removed as it comes.
 type drop struct {
-	rule *rule  // by its last class
-	rest string // by value
+	rule *rule  // what goes on has the class of its last part
+	rest string // what goes on, of a known value
 	run  int    // characters of the current line of a private key
 }
 
@@ -86,7 +86,7 @@ func (m *matcher) pass(p []byte) {
 	}
 }
 
-// before is what was passed on latest, as far as anybody looks back.
+// before is the end of what was passed on, as far back as any rule looks.
 func (m *matcher) before() []byte { return m.tail[max(0, len(m.tail)-tailSize):] }
 
 func (m *matcher) last() byte { return byte(m.gram) }
@@ -207,8 +207,8 @@ func (m *matcher) grow(r *Redactor, u unit) {
 	}
 }
 
-// swallow reports whether c goes on with the secret that is replaced already, and whether it goes with it. The line breaks
-// of a private key stay.
+// swallow reports whether c belongs to the secret whose beginning is replaced, and whether it is removed: the line breaks of
+// a private key belong to it, and stay.
 func (d *drop) swallow(c byte) (gone, more bool) {
 	if d.rule == nil {
 		if d.rest[0] != c {
@@ -239,7 +239,7 @@ const (
 	begun                 // as many as are held back are one, and it goes on
 )
 
-// judge says what the text is. Who is known by value comes first, then the candidates in their order.
+// judge says what the text is. A known value comes first, then the candidates in their order.
 func (m *matcher) judge() (v verdict, n int, by *rule) {
 	switch {
 	case m.known.alive:

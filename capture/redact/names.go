@@ -17,10 +17,10 @@ type secretName struct {
 type demand int
 
 const (
-	isRandom    demand = iota
-	isPlausible        // it need not be random
-	isMeant            // nor that, if it is the whole value of a JSON key: in a request it is the credential of somebody else's server
-	isBasic            // a name and a password, in base64
+	isRandom    demand = iota // nobody writes it by chance
+	isPlausible               // it may be a credential
+	isMeant                   // anything, as the whole value of a JSON key: a request holds the credentials of other servers
+	isBasic                   // a name and a password, in base64
 )
 
 // secretNames are those that are known; what is longer comes first.

@@ -20,9 +20,9 @@ type side struct {
 	decoder  Decoder
 	coding   string        // what the body is coded in, "" when it is not
 	broken   error         // why it cannot be decoded
-	withheld int           // bytes that are not passed on for that
+	withheld int           // bytes that are not passed on for that reason
 	begun    bool          // bytes of the body have come
-	whole    bool          // each record is a message and stays one
+	whole    bool          // a record is a message, and is passed on as a whole
 	at       time.Duration // of the latest record
 	marks    []mark        // records of which bytes are held back
 }

@@ -10,8 +10,8 @@ import (
 const (
 	mayBegin      = 1 << iota // a word begins with the second, as a shape does
 	mayFollow                 // a context ends with both
-	mayFollowMore             // and with the two before them, if grams says so
-	mayGlue                   // they are the third and fourth of what is found in the middle of a word, if grams says so
+	mayFollowMore             // a context ends with both, and with the two before them, if grams says so
+	mayGlue                   // both are the third and fourth of what is found in the middle of a word, if grams says so
 )
 
 // book is all rules, where they are looked up. It is made when somebody needs it first, and does not change.

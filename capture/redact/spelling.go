@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// unit is one decoded character of a text, however it is spelled, and where its spelling stands. One that is cut by the
-// end of a delta stands in several places. A character beyond ASCII is several units, of which the first stands
+// unit is one decoded character of a text, and where its spelling stands in the input. An escape that is cut by the end of
+// a delta stands in several places. A character beyond ASCII is several units, of which the first stands
 // everywhere and the others nowhere.
 type unit struct {
 	c    byte
@@ -16,17 +16,17 @@ type unit struct {
 }
 
 // spelling undoes what a text may be wrapped in: JSON in JSON in JSON, percent-encoding. It need not know how deep. JSON
-// doubles the backslashes of what it wraps and puts one before each quote, so so many backslashes and the character behind
-// them are one character at every depth: `\n`, `\\n` and `\\\\n` are all the same line break to somebody who looks for
+// doubles the backslashes of what it wraps and puts one before each quote, so a run of backslashes and the character behind
+// it are one character at every depth: `\n`, `\\n` and `\\\\n` are all the same line break to somebody who looks for
 // secrets.
 //
 // It is generous: where the text meant a backslash and an n, it sees a line break too. That costs nothing, since a text is
 // only looked at in this form and never written in it.
 type spelling struct {
 	state  spellState
-	pieces []unit // of a character that is not all here
-	digits int
-	code   rune
+	pieces []unit // of an escape that has not come to its end
+	digits int    // that have come of a code
+	code   rune   // as far as they tell
 }
 
 type spellState uint8

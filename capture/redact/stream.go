@@ -23,9 +23,9 @@ type stream struct {
 	inside  *matcher // of the current JSON string
 	single  *matcher // of one that stands for itself
 	texts   texts
-	todo    []unit
-	now     *matcher   // that is fed just now
-	decode  func(unit) // has it step
+	todo    []unit     // characters to look at, the next one last
+	now     *matcher   // the text whose characters are being decoded
+	decode  func(unit) // steps through now
 }
 
 func newStream(r *Redactor) *stream {
@@ -61,7 +61,7 @@ func (s *stream) read(p []byte) {
 	}
 }
 
-// expire decides what has not grown for so many bytes.
+// expire settles the texts that have not grown for limit bytes.
 func (s *stream) expire(limit int64) {
 	for _, m := range append(s.texts.waiting, s.outside, s.inside) {
 		if m.held(s.pos) < s.pos && s.pos-m.grew >= limit {
@@ -205,7 +205,7 @@ func (s *stream) decoded(u unit) {
 	s.drain(s.now)
 }
 
-// drain steps through what is to be done, of which the last comes first.
+// drain steps through todo, from its end.
 func (s *stream) drain(m *matcher) {
 	for n := len(s.todo); n > 0; n = len(s.todo) {
 		next := s.todo[n-1]
@@ -248,8 +248,8 @@ func (s *stream) step(m *matcher, u unit) {
 	}
 }
 
-// again forgets the first n characters of what is held back, which are replaced, and has the others looked at once more.
-// When none are, the first one begins no secret.
+// again drops the first n characters of what is held back, which are replaced, and examines the others anew. With n 0 the
+// first character begins no secret, and is passed on.
 func (s *stream) again(m *matcher, n int) {
 	from, first := n, m.text[0]
 	switch {

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	waitingLimit = 128  // texts with what may be the beginning of a secret
+	waitingLimit = 128  // texts that end, for now, in what may be the beginning of a secret
 	textLimit    = 1024 // texts that are remembered
 )
 
@@ -14,7 +14,7 @@ const (
 type texts struct {
 	all     map[uint64]*matcher // by channel
 	order   []uint64            // oldest first
-	waiting []*matcher          // between two strings, with something that is held back
+	waiting []*matcher          // those between two strings that hold something back
 }
 
 // resume makes the text of a channel the current one.

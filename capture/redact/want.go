@@ -4,17 +4,17 @@ import "bytes"
 
 // want says that a secret is expected because of what stands before it.
 type want struct {
-	rule   *rule      // nil: none is
-	name   secretName // of an assignment
-	sign   byte       // of one whose value has not begun
-	quoted bool       // as in JSON, where a value without quotes is no text
-	gap    int        // characters since
+	rule   *rule      // nil: no secret is expected
+	name   secretName // what is assigned to
+	sign   byte       // of an assignment whose value has not begun
+	quoted bool       // the name is in quotes, as in JSON, where a value without quotes is no text
+	gap    int        // characters since the context
 }
 
 const (
 	gapLimit   = 16   // spaces before a value
-	armorLimit = 1024 // characters before the body of a private key
-	armorWord  = 16   // characters of one that stands in one line with others
+	armorLimit = 1024 // characters between the first line of a private key and its body
+	armorWord  = 16   // characters of a word of that body, where it stands in one line with others
 )
 
 // armorRule is the body of a private key. Its line breaks stay, and so do the lines around it.

@@ -25,7 +25,7 @@ func cutAfter(s *script, f Fault) string {
 			s.end(i)
 			return ""
 		}
-		if e.told {
+		if e.full {
 			seen++
 		}
 	}
@@ -40,7 +40,7 @@ func cutAfter(s *script, f Fault) string {
 func cutInside(s *script, f Fault) string {
 	seen := 0
 	for i, e := range s.events {
-		if !e.told {
+		if !e.full {
 			continue
 		}
 		if seen++; seen < f.n {
@@ -76,7 +76,7 @@ func repeat(s *script, _ Fault) string {
 	var twice []event
 	for _, e := range s.events {
 		twice = append(twice, e)
-		if e.told {
+		if e.full {
 			twice = append(twice, e)
 		}
 	}
@@ -95,7 +95,7 @@ func noTerminator(s *script, _ Fault) string {
 		s.events = slices.DeleteFunc(s.events, func(e event) bool { return isTerminator(e.data()) })
 	}
 	for i := len(s.events) - 1; i >= 0 && before == len(s.events); i-- {
-		if s.events[i].told {
+		if s.events[i].full {
 			s.events = slices.Delete(s.events, i, i+1)
 		}
 	}

@@ -36,9 +36,9 @@ func (s *script) rewrite(change edit) bool {
 func (s *script) join() {
 	var all event
 	for _, e := range s.events {
-		all.parts, all.told = append(all.parts, e.parts...), true
+		all.parts, all.full = append(all.parts, e.parts...), true
 	}
-	if all.told {
+	if all.full {
 		s.events = []event{all}
 	}
 }

@@ -19,7 +19,7 @@ type script struct {
 // event is the bytes of one event, or of one chunk where the body has no events.
 type event struct {
 	parts []part
-	told  bool // it carries something: it is not just a comment, an empty line
+	full  bool // it carries something: it is not just a comment or an empty line
 }
 
 // part is the bytes that an event has from one chunk. Parts of the same chunk are written together.
@@ -67,7 +67,7 @@ func (s *script) cut(chunks []Chunk, ends []int) {
 			e.parts = append(e.parts, part{i, c.After, p[:n]})
 			p, at = p[n:], at+n
 			if at == ends[0] {
-				e.told = s.tells(e.data())
+				e.full = s.carries(e.data())
 				s.events = append(s.events, e)
 				e, ends = event{}, ends[1:]
 			}
@@ -75,8 +75,8 @@ func (s *script) cut(chunks []Chunk, ends []int) {
 	}
 }
 
-// tells reports whether an event carries something.
-func (s *script) tells(p []byte) bool {
+// carries reports whether an event carries something.
+func (s *script) carries(p []byte) bool {
 	switch s.framing {
 	case eventStream:
 		for line := range lines(p) {
@@ -111,7 +111,7 @@ func (e event) data() []byte {
 func (e event) with(p []byte) event {
 	last := e.parts[len(e.parts)-1]
 	last.data = p
-	return event{[]part{last}, e.told}
+	return event{[]part{last}, e.full}
 }
 
 // writes joins again what was received at once.
@@ -120,7 +120,7 @@ func (s *script) writes() []write {
 	chunk, joined := -1, false
 	for _, e := range s.events {
 		pause := s.pause
-		if !e.told {
+		if !e.full {
 			pause = 0
 		}
 		for _, p := range e.parts {
