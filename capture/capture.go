@@ -1,4 +1,5 @@
-// Package capture is where bytes enter toolscope: from a file, a growing file, standard input or an earlier recording.
+// Package capture is where bytes enter toolscope: from a file, a growing file, standard input or an
+// earlier recording.
 //
 //	file, pipe ─▶ intake (what is this?) ─▶ bare body   ─┐
 //	growing file ─▶ tail ─▶ intake          curl dump   ─┼─▶ Source ─▶ Concat, Merge, Paced ─▶ whoever decodes
@@ -6,16 +7,19 @@
 //
 // Captures are written by package record.
 //
-// Words. A [Record] is bytes as they were received. An exchange is one request and its response. A [Source] is a
-// sequence of records. An intake looks at the first bytes of one input and cuts the input into records; a tail is a
-// file that is read while it grows.
+// Words. A [Record] is bytes as they were received. An exchange is one request and its response. A
+// [Source] is a sequence of records. An intake looks at the first bytes of one input and cuts the
+// input into records; a tail is a file that is read while it grows.
 //
 // What always holds:
-//   - The bytes of a body are passed on exactly as received: no re-framing, no decoding, no waiting for a whole line.
-//   - Damaged data is never an error. It is passed on raw or named in a [Record.Note], and reading goes on. An error
-//     means that the environment failed (a file that cannot be read, a format version that is not known).
+//   - The bytes of a body are passed on exactly as received: no re-framing, no decoding, no waiting
+//     for a whole line.
+//   - Damaged data is never an error. It is passed on raw or named in a [Record.Note], and reading
+//     goes on. An error means that the environment failed (a file that cannot be read, a format
+//     version that is not known).
 //   - A time is only given where somebody measured it. Everything else has [NoTime].
-//   - Nothing here knows what the bodies mean: this package imports no other package of the program.
+//   - Nothing here knows what the bodies mean: this package imports no other package of the
+//     program.
 package capture
 
 import (
@@ -24,12 +28,13 @@ import (
 	"time"
 )
 
-// Source is a sequence of records. An error is always its last element and means that reading cannot go on; a source
-// that ends without one was read to its end or was cancelled. A source is read once.
+// Source is a sequence of records. An error is always its last element and means that reading
+// cannot go on; a source that ends without one was read to its end or was cancelled. A source is
+// read once.
 type Source = iter.Seq2[Record, error]
 
-// Record is bytes as they were received, on one side of one exchange. A record may carry no bytes: then it brings only
-// a head, an end or a note.
+// Record is bytes as they were received, on one side of one exchange. A record may carry no bytes:
+// then it brings only a head, an end or a note.
 type Record struct {
 	Exchange int           // which exchange of the source; from 1, never reused
 	Side     Side          // the response, unless it says otherwise
@@ -44,8 +49,9 @@ type Record struct {
 	Damaged  bool          // the source is damaged here, as Note says; it is not part of the format
 }
 
-// A note that comes with a head, bytes, a loss or an end is about that exchange, and about no other. One that comes
-// alone is about the source itself, such as a damaged line; the exchange it names is only the latest one.
+// A note that comes with a head, bytes, a loss or an end is about that exchange, and about no
+// other. One that comes alone is about the source itself, such as a damaged line; the exchange it
+// names is only the latest one.
 
 // NoTime is the time of a record whose source cannot tell when it arrived.
 const NoTime = time.Duration(-1)
@@ -80,8 +86,8 @@ const (
 // Party is who did what a record tells of.
 type Party string
 
-// The parties of an exchange. The zero value is nobody that is known: a file that ends was ended by whoever saved it,
-// and does not tell who ended what is in it.
+// The parties of an exchange. The zero value is nobody that is known: a file that ends was ended by
+// whoever saved it, and does not tell who ended what is in it.
 const (
 	Provider  Party = "provider"  // or a gateway of its, which cannot be told apart
 	Client    Party = "client"    // who sent the request
@@ -89,7 +95,8 @@ const (
 	Toolscope Party = "toolscope" // this program: a limit of its own, its end, an answer in the provider's place
 )
 
-// Head is what is known about one side of an exchange from outside its body. Every field may be missing.
+// Head is what is known about one side of an exchange from outside its body. Every field may be
+// missing.
 type Head struct {
 	File   string      // the path as the user wrote it, or "stdin"
 	Method string      // of the request
@@ -107,7 +114,8 @@ func JoinNotes(a, b string) string {
 	return a + "; " + b
 }
 
-// deliver yields the records and then, if there is one, the error. It reports whether the consumer wants more.
+// deliver yields the records and then, if there is one, the error. It reports whether the consumer
+// wants more.
 func deliver(yield func(Record, error) bool, recs []Record, err error) bool {
 	for _, r := range recs {
 		if !yield(r, nil) {

@@ -27,8 +27,9 @@ func (n *numbers) claim(want int) int {
 	return want
 }
 
-// names gives the exchanges of one input numbers that are unique among several inputs. Exchange 1 of the input becomes
-// the next free number, 2 the one behind it, and so on, as far as nobody else took them meanwhile.
+// names gives the exchanges of one input numbers that are unique among several inputs. Exchange 1
+// of the input becomes the next free number, 2 the one behind it, and so on, as far as nobody else
+// took them meanwhile.
 type names struct {
 	numbers *numbers
 	base    int
@@ -46,8 +47,8 @@ func (n names) of(exchange int) int {
 	return unique
 }
 
-// Concat reads one source after the other. Exchanges are numbered anew, so that those of different sources differ.
-// The first error ends the whole.
+// Concat reads one source after the other. Exchanges are numbered anew, so that those of different
+// sources differ. The first error ends the whole.
 func Concat(srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
 		var numbers numbers
@@ -65,11 +66,13 @@ func Concat(srcs ...Source) Source {
 	}
 }
 
-// Merge reads all sources at the same time and passes their records on as they come; a source waits until its record
-// was taken. Exchanges are numbered anew, so that those of different sources differ. The first error ends the whole.
+// Merge reads all sources at the same time and passes their records on as they come; a source waits
+// until its record was taken. Exchanges are numbered anew, so that those of different sources
+// differ. The first error ends the whole.
 //
-// Each source runs in a goroutine of its own until Merge ends. One that is waiting for bytes just then can only be
-// woken by its own context: open the sources with ctx, or with a child of it, and cancel that when done.
+// Each source runs in a goroutine of its own until Merge ends. One that is waiting for bytes just
+// then can only be woken by its own context: open the sources with ctx, or with a child of it, and
+// cancel that when done.
 func Merge(ctx context.Context, srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)

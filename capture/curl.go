@@ -15,10 +15,12 @@ const (
 	strayLimit = 3       // header lines, or blank ones, that may stand before the status line of a damaged dump
 )
 
-// dump reads what curl -i and curl -v printed: heads, then a body that is passed on as it is. Of several responses
-// (100 Continue, a proxy's reply, redirects) the last one counts, because only that one's body is printed.
+// dump reads what curl -i and curl -v printed: heads, then a body that is passed on as it is. Of
+// several responses (100 Continue, a proxy's reply, redirects) the last one counts, because only
+// that one's body is printed.
 //
-// What does not look like a line of a head begins the body, even if the empty line between them is missing.
+// What does not look like a line of a head begins the body, even if the empty line between them is
+// missing.
 type dump struct {
 	body
 	request *Head  // of -v
@@ -81,7 +83,8 @@ func isTrace(text string, finished bool) bool {
 	return text == "{" || text == "}" || strings.HasPrefix(text, "{ [") || strings.HasPrefix(text, "} [")
 }
 
-// sniffDump looks for the status line at the beginning, behind stray headers, or behind the marks of -v.
+// sniffDump looks for the status line at the beginning, behind stray headers, or behind the marks
+// of -v.
 func sniffDump(p []byte) kind {
 	strays, blanks, traced := 0, 0, false
 	for len(p) > 0 {
@@ -240,7 +243,8 @@ func (d *dump) close(end End, why string, at time.Duration) []Record {
 // remark is what curl -v says after a body, sometimes without a line break between.
 var remark = regexp.MustCompile(`\* (?:Connection #\d+ to host \S+ left intact|Closing connection[ #\d]*)\r?\n`)
 
-// writeBody passes a body on. What -v added behind it becomes a note, so that it does not count as part of the body.
+// writeBody passes a body on. What -v added behind it becomes a note, so that it does not count as
+// part of the body.
 func (d *dump) writeBody(p []byte, at time.Duration) ([]Record, error) {
 	if !d.traced {
 		return d.body.write(p, at)

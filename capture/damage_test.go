@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Whichever byte of a capture is changed: it opens, every record before the damage comes back, every record behind
-// the damaged line does too, and the damage is named with its place.
+// Whichever byte of a capture is changed: it opens, every record before the damage comes back,
+// every record behind the damaged line does too, and the damage is named with its place.
 func TestFlipAnyByte(t *testing.T) {
 	file := written(t, session...)
 	lines := strings.SplitAfter(file, "\n")
@@ -62,7 +62,8 @@ func TestWithoutChecksums(t *testing.T) {
 	}
 }
 
-// One line with a checksum says that every line has one: of one without it, it is not known whether it is as it was.
+// One line with a checksum says that every line has one: of one without it, it is not known whether
+// it is as it was.
 func TestChecksumMissing(t *testing.T) {
 	file := written(t, Record{Exchange: 1, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b")}, Record{Exchange: 1, End: EndEOF})
 	lines := strings.SplitAfter(file, "\n")
@@ -92,7 +93,8 @@ func TestChecksumMissing(t *testing.T) {
 	}
 }
 
-// How the reading of a capture ends is said of what it leaves open; where it leaves nothing open, it is a note.
+// How the reading of a capture ends is said of what it leaves open; where it leaves nothing open,
+// it is a note.
 func TestReadingBreaksOff(t *testing.T) {
 	header := `{"toolscope":1}` + "\n"
 	ended := `{"x":1,"d":"a","end":"eof"}` + "\n"
@@ -112,8 +114,8 @@ func TestReadingBreaksOff(t *testing.T) {
 	}
 }
 
-// What others do to a file on its way is no damage: other line breaks, blanks behind lines, blank lines. What is damage
-// is still seen.
+// What others do to a file on its way is no damage: other line breaks, blanks behind lines, blank
+// lines. What is damage is still seen.
 func TestHarmlessChanges(t *testing.T) {
 	file := written(t, session...)
 	for _, lineBreak := range []string{"\r\n", " \t\n", "\n\n"} {

@@ -22,7 +22,8 @@ type desk struct {
 
 const patience = 10 * time.Second // of a test that is about to fail
 
-// followed runs a test body once with the file system's notifications and once without, beside a source that follows.
+// followed runs a test body once with the file system's notifications and once without, beside a
+// source that follows.
 func followed(t *testing.T, before string, run func(d *desk)) {
 	for name, o := range map[string]Options{
 		"notified": {Follow: true, stay: 200 * time.Millisecond},

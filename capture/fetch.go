@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// Fetch sends a request when it is read and yields the records of that exchange: the request's head and body, the
-// response's head, each piece of its body as it was read, and its end. Times count from began. The request's body is
-// read whole before it is sent.
+// Fetch sends a request when it is read and yields the records of that exchange: the request's head
+// and body, the response's head, each piece of its body as it was read, and its end. Times count
+// from began. The request's body is read whole before it is sent.
 //
-// What keeps a request from being answered (the name, the connection, TLS) is the source's error. A response that
-// breaks off ends with EndCut and the reason; so does one that ctx cancels, with or without a head.
+// What keeps a request from being answered (the name, the connection, TLS) is the source's error. A
+// response that breaks off ends with EndCut and the reason; so does one that ctx cancels, with or
+// without a head.
 //
 // Redirects, time limits and the undoing of a content coding are the client's.
 func Fetch(ctx context.Context, client *http.Client, req *http.Request, exchange int, began time.Time) Source {

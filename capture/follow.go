@@ -14,11 +14,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// oldFileLimit is how many rotated files are read at most. The one that was quiet longest goes first.
+// oldFileLimit is how many rotated files are read at most. The one that was quiet longest goes
+// first.
 const oldFileLimit = 8
 
-// follower reads the file that has a name, whichever that is, and for a while also those that had it before. It does
-// everything in the consumer's goroutine: look, read, pass on, wait.
+// follower reads the file that has a name, whichever that is, and for a while also those that had
+// it before. It does everything in the consumer's goroutine: look, read, pass on, wait.
 type follower struct {
 	ctx     context.Context
 	path    string // "" for a file that has no name here
@@ -36,7 +37,8 @@ type follower struct {
 	done    bool
 }
 
-// follow reads a file as it grows. The end of the file is not an end: the source ends when ctx is done.
+// follow reads a file as it grows. The end of the file is not an end: the source ends when ctx is
+// done.
 func follow(ctx context.Context, path, name string, open func() (file, error), o Options) Source {
 	began := time.Now()
 	return func(yield func(Record, error) bool) {
@@ -124,8 +126,8 @@ func (f *follower) pass(recs []Record, err error) {
 	f.done = f.done || !deliver(f.yield, recs, err)
 }
 
-// lookup looks which file has the name now. If it is another one, that becomes the current one. A name without a file
-// is nothing to report: in a rotation there is a moment without one.
+// lookup looks which file has the name now. If it is another one, that becomes the current one. A
+// name without a file is nothing to report: in a rotation there is a moment without one.
 func (f *follower) lookup() {
 	info, err := os.Stat(f.path)
 	if err == nil && os.SameFile(info, f.current.info) {
@@ -190,8 +192,9 @@ func (f *follower) note(text string) {
 	f.pass([]Record{{Exchange: max(1, f.numbers.last), At: time.Since(f.began), Note: text}}, nil)
 }
 
-// alarm tells when it may be worth looking again. The file system's notifications are only a hint that comes early:
-// they miss symbolic links, network drives and directories that were made anew, and so there is always the clock.
+// alarm tells when it may be worth looking again. The file system's notifications are only a hint
+// that comes early: they miss symbolic links, network drives and directories that were made anew,
+// and so there is always the clock.
 type alarm struct {
 	clock   *time.Ticker
 	watcher *fsnotify.Watcher // nil if there is none

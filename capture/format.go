@@ -25,15 +25,16 @@ import (
 //	d     the bytes, when they are UTF-8
 //	b     the bytes in base64, when they are not
 //	end   "eof" or "cut", and why: the reason
-//	by    who ended it: "provider", "client", "network", "toolscope"; or answered, if not the provider
+//	by    who ended it, or answered: "provider", "client", "network", "toolscope"
 //	lost  bytes of this side, before those of the record, that passed and were not recorded
 //	note  something that happened to the source
 //	c     always the last: CRC-32C of the line before it, in eight hexadecimal digits
 //
-// Bytes come back exactly. Times come back in whole microseconds. Text other than the bytes is UTF-8; what is not is
-// replaced by U+FFFD. A reader ignores keys that it does not know. When an old reader would misread a file, the number
-// in the first line goes up. A file whose first line has a checksum has one on every line; one without is read
-// unchecked, as the first programs wrote it.
+// Bytes come back exactly. Times come back in whole microseconds. Text other than the bytes is
+// UTF-8; what is not is replaced by U+FFFD. A reader ignores keys that it does not know. When an
+// old reader would misread a file, the number in the first line goes up. A file whose first line
+// has a checksum has one on every line; one without is read unchecked, as the first programs wrote
+// it.
 const formatVersion = 1
 
 type fileHeader struct {
@@ -67,7 +68,8 @@ type headJSON struct {
 	Start  time.Time   `json:"start,omitzero"`
 }
 
-// encode is v, which is an object that is not empty, as one line with its checksum and its line break.
+// encode is v, which is an object that is not empty, as one line with its checksum and its line
+// break.
 func encode(v any) ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -94,13 +96,14 @@ func checksum(line []byte) (there, right bool) {
 	return true, string(line[n:]) == fmt.Sprintf(checksumFormat, crc32.Checksum(line[:n], castagnoli))
 }
 
-// EncodeHeader is the first line of a capture. created is the wall clock time that the records' times count from; by
-// says what made the capture.
+// EncodeHeader is the first line of a capture. created is the wall clock time that the records'
+// times count from; by says what made the capture.
 func EncodeHeader(created time.Time, by string) ([]byte, error) {
 	return encode(fileHeader{formatVersion, created.Format(time.RFC3339Nano), by})
 }
 
-// EncodeRecord is a record as one line, with its line break. The error is for a record that no capture can hold.
+// EncodeRecord is a record as one line, with its line break. The error is for a record that no
+// capture can hold.
 func EncodeRecord(r Record) ([]byte, error) {
 	if r.Exchange < 1 || r.Exchange > exchangeLimit {
 		return nil, fmt.Errorf("record of exchange %d: exchanges count from 1", r.Exchange)
@@ -136,7 +139,8 @@ func millis(d time.Duration) json.Number {
 
 var errHeader = errors.New("a second header")
 
-// decodeRecord reads a line that is not the first. It returns errHeader for a line that could be the first.
+// decodeRecord reads a line that is not the first. It returns errHeader for a line that could be
+// the first.
 func decodeRecord(text []byte) (Record, error) {
 	var line recordLine
 	if !utf8.Valid(text) { // Unmarshal would quietly replace what is not
@@ -170,8 +174,8 @@ func decodeRecord(text []byte) (Record, error) {
 	return r, nil
 }
 
-// readWords understands what the first programs said in words only: that they missed bytes, that they answered in the
-// provider's place, and who ended an exchange.
+// readWords understands what the first programs said in words only: that they missed bytes, that
+// they answered in the provider's place, and who ended an exchange.
 func readWords(r *Record) {
 	if r.Lost == 0 {
 		if n, _ := fmt.Sscanf(r.Note, "gap: %d bytes", &r.Lost); n != 1 {
@@ -198,7 +202,8 @@ var oldEndings = [...]struct {
 	{"the connection was ", Network}, {"the upstream closed the WebSocket ", Network},
 }
 
-// OwnAnswer begins the note of an answer that the proxy gave in the provider's place; the reason follows.
+// OwnAnswer begins the note of an answer that the proxy gave in the provider's place; the reason
+// follows.
 const OwnAnswer = "the proxy itself gave this answer: "
 
 func parseMillis(t json.Number) (time.Duration, error) {

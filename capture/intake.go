@@ -10,8 +10,8 @@ import (
 // sniffLimit is how many first bytes may be held back while it is open what they are.
 const sniffLimit = 64 << 10
 
-// intake cuts the bytes of one input into records. It holds the first bytes back only as long as they may still be
-// the beginning of more than one shape.
+// intake cuts the bytes of one input into records. It holds the first bytes back only as long as
+// they may still be the beginning of more than one shape.
 type intake struct {
 	file    string
 	numbers *numbers
@@ -19,8 +19,8 @@ type intake struct {
 	held    []chunk // what came while undecided
 }
 
-// shape is a way to read an input: as a bare body, a curl dump, or a capture. It keeps nothing of p. The error is
-// for an input that cannot be read at all, and comes after the records that could.
+// shape is a way to read an input: as a bare body, a curl dump, or a capture. It keeps nothing of
+// p. The error is for an input that cannot be read at all, and comes after the records that could.
 type shape interface {
 	write(p []byte, at time.Duration) ([]Record, error)
 	close(end End, why string, at time.Duration) []Record
@@ -53,7 +53,8 @@ func (in *intake) write(p []byte, at time.Duration) ([]Record, error) {
 	return in.decide(false)
 }
 
-// close ends whatever is open. An input that never had a byte is an exchange only if it came to its proper end.
+// close ends whatever is open. An input that never had a byte is an exchange only if it came to its
+// proper end.
 func (in *intake) close(end End, why string, at time.Duration) []Record {
 	if in.shape == nil && len(in.held) == 0 && end == EndCut {
 		return nil
@@ -65,7 +66,8 @@ func (in *intake) close(end End, why string, at time.Duration) []Record {
 	return append(recs, in.shape.close(end, why, at)...)
 }
 
-// decide picks the shape if the held bytes tell it, and gives it what was held, in the chunks in which it came.
+// decide picks the shape if the held bytes tell it, and gives it what was held, in the chunks in
+// which it came.
 func (in *intake) decide(whole bool) ([]Record, error) {
 	var first []byte
 	for _, c := range in.held {
@@ -146,8 +148,9 @@ func damagedBegin(p []byte) bool {
 	return wrong == 1
 }
 
-// headerKeys are the keys of the first line of a capture, the usual first one first. A tool that rewrites JSON may
-// have sorted them; a line that begins with any other key is no capture, and that shows after a few bytes.
+// headerKeys are the keys of the first line of a capture, the usual first one first. A tool that
+// rewrites JSON may have sorted them; a line that begins with any other key is no capture, and that
+// shows after a few bytes.
 var headerKeys = [...]string{`"toolscope"`, `"created"`, `"by"`}
 
 func sniffCapture(p []byte, whole bool) kind {

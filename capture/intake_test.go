@@ -58,7 +58,8 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// A capture is known again when one byte of its beginning is damaged, and not when two are: then it is JSON of anybody.
+// A capture is known again when one byte of its beginning is damaged, and not when two are: then it
+// is JSON of anybody.
 func TestSniffDamaged(t *testing.T) {
 	for content, want := range map[string]kind{
 		`{"toolscope":`: ownCapture, `{"toolsc0pe":`: ownCapture, `x"toolscope":1`: ownCapture, `{"toolscope"=1`: ownCapture,
@@ -82,8 +83,8 @@ func TestSniffWhole(t *testing.T) {
 	}
 }
 
-// What was held back until it is known what it is comes when the input breaks off; a mark of the byte order is a part
-// of a body.
+// What was held back until it is known what it is comes when the input breaks off; a mark of the
+// byte order is a part of a body.
 func TestHeldBack(t *testing.T) {
 	in := newIntake("", &numbers{})
 	recs, err := in.write([]byte("da"), NoTime)

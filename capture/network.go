@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Trouble says in words why a request got no answer. Unlike the error's own text it never holds the request's URL, in
-// which there may be a key.
+// Trouble says in words why a request got no answer. Unlike the error's own text it never holds the
+// request's URL, in which there may be a key.
 func Trouble(err error) string {
 	if ue := (*url.Error)(nil); errors.As(err, &ue) {
 		err = ue.Err
@@ -90,8 +90,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// EndOf tells how a body of the network ended that was read until err, why, in words, and by whom. The error of a body
-// that was read to its end is io.EOF. Deadlines and cancelling are our own.
+// EndOf tells how a body of the network ended that was read until err, why, in words, and by whom.
+// The error of a body that was read to its end is io.EOF. Deadlines and cancelling are our own.
 func EndOf(err error) (end End, why string, by Party) {
 	switch {
 	case err == io.EOF:

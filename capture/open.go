@@ -29,11 +29,13 @@ type Options struct {
 	blind bool          // live without the file system's notifications
 }
 
-// Open makes a source of a file, a pipe, or standard input ("-"). A missing or unreadable file and a directory fail
-// here; what the content is shows while it is read: toolscope's own captures, dumps of curl -i and curl -v, and
-// everything else as one bare body. The source ends when ctx is done.
+// Open makes a source of a file, a pipe, or standard input ("-"). A missing or unreadable file and
+// a directory fail here; what the content is shows while it is read: toolscope's own captures,
+// dumps of curl -i and curl -v, and everything else as one bare body. The source ends when ctx is
+// done.
 //
-// A read from standard input or a named pipe that blocks in the operating system may outlive ctx until it returns.
+// A read from standard input or a named pipe that blocks in the operating system may outlive ctx
+// until it returns.
 func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if path == "-" {
 		return openStdin(ctx, o)
@@ -103,7 +105,8 @@ func openStdin(ctx context.Context, o Options) (Source, error) {
 func openError(path string, err error) error { return fmt.Errorf("open %s: %w", path, Reason(err)) }
 func readError(path string, err error) error { return fmt.Errorf("read %s: %w", path, Reason(err)) }
 
-// Reason is an error without the names of the system call and the path, which the callers say in their own words.
+// Reason is an error without the names of the system call and the path, which the callers say in
+// their own words.
 func Reason(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
@@ -138,7 +141,8 @@ type chunk struct {
 	err  error // why there is no more after data
 }
 
-// piped reads what arrives bit by bit, and stamps each bit with the time since the source was opened.
+// piped reads what arrives bit by bit, and stamps each bit with the time since the source was
+// opened.
 func piped[R io.ReadCloser](ctx context.Context, name string, open func() (R, error)) Source {
 	began := time.Now()
 	return func(yield func(Record, error) bool) {

@@ -13,8 +13,8 @@ const (
 	MaxSpeed = 16
 )
 
-// Player is a clock whose speed can be changed and which can be paused, at any time and from any goroutine. What
-// waits for it notices at once. It runs from the moment it is made.
+// Player is a clock whose speed can be changed and which can be paused, at any time and from any
+// goroutine. What waits for it notices at once. It runs from the moment it is made.
 type Player struct {
 	mu      sync.Mutex
 	speed   float64
@@ -24,7 +24,8 @@ type Player struct {
 	changed chan struct{} // closed at the next change
 }
 
-// NewPlayer makes a player that runs speed times as fast as the clock, within MinSpeed and MaxSpeed.
+// NewPlayer makes a player that runs speed times as fast as the clock, within MinSpeed and
+// MaxSpeed.
 func NewPlayer(speed float64) *Player {
 	return &Player{speed: clampSpeed(speed), since: time.Now(), changed: make(chan struct{})}
 }
@@ -112,14 +113,15 @@ func (p *Player) wait(ctx context.Context, t time.Duration) bool {
 	return false
 }
 
-// jitter is how far the times of records may go back where nothing is wrong: who reads several connections stamps what
-// comes, and passes it on a moment later.
+// jitter is how far the times of records may go back where nothing is wrong: who reads several
+// connections stamps what comes, and passes it on a moment later.
 const jitter = 10 * time.Millisecond
 
-// Paced passes records on at the times at which they were received, by p's clock, which counts from the first look at
-// the source. Records without a time pass at once. Where time goes back, as it does at the joint of two captures, the
-// later record passes at once too, and the others keep their distance from it; a step of less than jitter is none, but
-// records of exchanges that went on side by side. When ctx is done, the source ends.
+// Paced passes records on at the times at which they were received, by p's clock, which counts from
+// the first look at the source. Records without a time pass at once. Where time goes back, as it
+// does at the joint of two captures, the later record passes at once too, and the others keep their
+// distance from it; a step of less than jitter is none, but records of exchanges that went on side
+// by side. When ctx is done, the source ends.
 func Paced(ctx context.Context, src Source, p *Player) Source {
 	return func(yield func(Record, error) bool) {
 		zero := p.now() // the player's time at which the source began

@@ -20,7 +20,8 @@ func at(ms ...int) Source {
 	return of(recs...)
 }
 
-// played is when the records of the source passed, in milliseconds, while script changed the player.
+// played is when the records of the source passed, in milliseconds, while script changed the
+// player.
 func played(t *testing.T, src Source, speed float64, script func(p *Player)) []int {
 	t.Helper()
 	var got []int

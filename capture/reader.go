@@ -15,8 +15,8 @@ const (
 	damagedLimit = 4 << 10   // bytes of a damaged line that its note shows
 )
 
-// captureReader reads toolscope's own format. It joins lines; a line that cannot be read becomes a note with its
-// number, its place and its text, and reading goes on behind it.
+// captureReader reads toolscope's own format. It joins lines; a line that cannot be read becomes a
+// note with its number, its place and its text, and reading goes on behind it.
 type captureReader struct {
 	file    string
 	names   names        // exchange numbers of the file, made unique in the source
@@ -61,8 +61,9 @@ func (c *captureReader) write(p []byte, _ time.Duration) ([]Record, error) {
 	return recs, nil
 }
 
-// close ends the exchanges that the capture leaves open: it was cut itself, so more may have been meant to come. That
-// was toolscope's doing, which wrote it, or whoever cut its file; never the provider's.
+// close ends the exchanges that the capture leaves open: it was cut itself, so more may have been
+// meant to come. That was toolscope's doing, which wrote it, or whoever cut its file; never the
+// provider's.
 func (c *captureReader) close(end End, why string, _ time.Duration) []Record {
 	var recs []Record
 	if len(c.line) > 0 {

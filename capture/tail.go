@@ -18,8 +18,8 @@ var errReplaced = errors.New("content replaced")
 
 // tail is one open file that is read as it grows.
 //
-// A file that was truncated and has grown beyond the old place again cannot be told by its size. So a tail remembers
-// some of the bytes it has read, and compares them around every read.
+// A file that was truncated and has grown beyond the old place again cannot be told by its size. So
+// a tail remembers some of the bytes it has read, and compares them around every read.
 type tail struct {
 	file   file
 	info   fs.FileInfo // tells this file from others, whatever their names

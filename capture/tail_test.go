@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// shifty is a file whose content changes between two reads: the nth read, from 1, is the first that sees the change.
+// shifty is a file whose content changes between two reads: the nth read, from 1, is the first that
+// sees the change.
 type shifty struct {
 	content []byte
 	reads   int
@@ -62,8 +63,8 @@ func becomes(content string) func(*shifty) {
 	return func(f *shifty) { f.content = []byte(content) }
 }
 
-// A file that another content is written to, at any moment around a read: bytes of the old content are passed on, and
-// those of the new one are not taken for a continuation.
+// A file that another content is written to, at any moment around a read: bytes of the old content
+// are passed on, and those of the new one are not taken for a continuation.
 func TestTailReplaced(t *testing.T) {
 	old := strings.Repeat("old content. ", 200)
 	other := strings.Repeat("another one! ", 300)
@@ -129,7 +130,8 @@ func TestTailRemembers(t *testing.T) {
 	}
 }
 
-// What was there when following began is not mixed with what came later: a read ends where that begins.
+// What was there when following began is not mixed with what came later: a read ends where that
+// begins.
 func TestTailKnown(t *testing.T) {
 	f := &shifty{content: []byte("old and new")}
 	tail, err := newTail(f, newIntake("", &numbers{}))

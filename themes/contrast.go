@@ -6,15 +6,15 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// The backgrounds that a terminal is taken to have. Of the dark ones it is the least dark: text that can be read on it
-// can be read on black too.
+// The backgrounds that a terminal is taken to have. Of the dark ones it is the least dark: text
+// that can be read on it can be read on black too.
 const (
 	darkGround  = "#1e1e1e"
 	lightGround = "#ffffff"
 )
 
-// The least contrast of an ink that a chroma style brings: what the chrome says must be readable, while a style may
-// want some of its tokens to stand back.
+// The least contrast of an ink that a chroma style brings: what the chrome says must be readable,
+// while a style may want some of its tokens to stand back.
 const (
 	roleContrast  = 4.5
 	tokenContrast = 3.0

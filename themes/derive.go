@@ -2,8 +2,9 @@ package themes
 
 import "github.com/alecthomas/chroma/v2"
 
-// fromStyle makes a theme of a chroma style. What the style does not say, or says in a colour that could not be read,
-// is as in our own theme; live, caution and the selections always are, as no style has them.
+// fromStyle makes a theme of a chroma style. What the style does not say, or says in a colour that
+// could not be read, is as in our own theme; live, caution and the selections always are, as no
+// style has them.
 func fromStyle(s *chroma.Style) Theme {
 	t := Default(isDark(s))
 	t.Name, t.Code = s.Name, s
@@ -34,8 +35,8 @@ func fromStyle(s *chroma.Style) Theme {
 	return t
 }
 
-// isDark reports whether a style is for a dark background. One that names none is known by where more of its colours
-// can be read.
+// isDark reports whether a style is for a dark background. One that names none is known by where
+// more of its colours can be read.
 func isDark(s *chroma.Style) bool {
 	if bg := s.Get(chroma.Background).Background; bg.IsSet() {
 		return luminance(bg) < middle
@@ -60,8 +61,8 @@ func count(is bool) int {
 	return 0
 }
 
-// pick returns the ink of the first of the types that the style sets apart from its text, in a colour that is accepted
-// and legible, or no ink.
+// pick returns the ink of the first of the types that the style sets apart from its text, in a
+// colour that is accepted and legible, or no ink.
 func pick(
 	s *chroma.Style, dark bool, least float64, accept func(chroma.Colour) bool, types []chroma.TokenType,
 ) Ink {
@@ -77,8 +78,8 @@ func pick(
 
 func anyColour(chroma.Colour) bool { return true }
 
-// coloured reports whether c is more than a shade of grey: some styles write an error in black on a coloured ground,
-// which without that ground says nothing.
+// coloured reports whether c is more than a shade of grey: some styles write an error in black on a
+// coloured ground, which without that ground says nothing.
 func coloured(c chroma.Colour) bool {
 	r, g, b := c.Red(), c.Green(), c.Blue()
 	return max(r, g, b)-min(r, g, b) >= 0x20

@@ -15,8 +15,8 @@ func Names() []string {
 	return append([]string{darkName, lightName}, slices.Sorted(maps.Keys(styles.Registry))...)
 }
 
-// Lookup returns the theme of that name: one of ours, or that of the chroma style of that name. "" and "auto" stand
-// for [Default]. The error for any other name is an [*UnknownError].
+// Lookup returns the theme of that name: one of ours, or that of the chroma style of that name. ""
+// and "auto" stand for [Default]. The error for any other name is an [*UnknownError].
 func Lookup(name string, dark bool) (Theme, error) {
 	key := strings.ToLower(name)
 	switch key {

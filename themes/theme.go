@@ -1,17 +1,17 @@
 // Package themes holds how things look, as data.
 //
-// A [Theme] gives an [Ink] to each role of the chrome (live, good, caution, bad, muted, accent, selection) and to each
-// kind of token of a JSON document, and a chroma style to code that is shown inside it. There are two of our own, made
-// of the colours of Okabe and Ito, which stay apart for every kind of colour vision; and every style of chroma is a
-// theme by its name.
+// A [Theme] gives an [Ink] to each role of the chrome (live, good, caution, bad, muted, accent,
+// selection) and to each kind of token of a JSON document, and a chroma style to code that is shown
+// inside it. There are two of our own, made of the colours of Okabe and Ito, which stay apart for
+// every kind of colour vision; and every style of chroma is a theme by its name.
 //
 // Invariants:
-//   - A theme never paints the background of the screen. Its inks are for the terminal's own background, which is taken
-//     to be near black or white.
-//   - In our own themes every ink that writes text has a contrast of at least 4.5:1, on the background, on Selection and
-//     on Linked.
-//   - In a theme made of a chroma style the roles keep 4.5:1 and the tokens 3:1 on the background. What does not is
-//     replaced by ours.
+//   - A theme never paints the background of the screen. Its inks are for the terminal's own
+//     background, which is taken to be near black or white.
+//   - In our own themes every ink that writes text has a contrast of at least 4.5:1, on the
+//     background, on Selection and on Linked.
+//   - In a theme made of a chroma style the roles keep 4.5:1 and the tokens 3:1 on the background.
+//     What does not is replaced by ours.
 //   - Colour never carries a meaning alone: a glyph or a word says the same.
 //   - A style is read when somebody asks for it, not before.
 package themes
@@ -87,13 +87,13 @@ type Theme struct {
 	Tentative Ink // closers that have not arrived
 	Open      Ink // added to the token that is still growing
 
-	// Code highlights finished strings that hold code. Draw with [Theme.CodeInk]; the background that the style itself
-	// names is for pages, as the HTML export makes them.
+	// Code highlights finished strings that hold code. Draw with [Theme.CodeInk]; the background
+	// that the style itself names is for pages, as the HTML export makes them.
 	Code *chroma.Style
 }
 
-// CodeInk returns how a token of code is drawn. The background is the terminal's, and so is a colour that could not be
-// read on it.
+// CodeInk returns how a token of code is drawn. The background is the terminal's, and so is a
+// colour that could not be read on it.
 func (t Theme) CodeInk(tt chroma.TokenType) Ink {
 	e := t.Code.Get(tt)
 	i := inkOf(e)

@@ -1,7 +1,8 @@
 // Package admit tells which requests a server on this machine may answer.
 //
-// A page in a browser can make its visitor's browser send requests to the loopback. The Host check is against pages
-// whose name was made to resolve there (DNS rebinding), the Origin and Sec-Fetch-Site checks are against all others.
+// A page in a browser can make its visitor's browser send requests to the loopback. The Host check
+// is against pages whose name was made to resolve there (DNS rebinding), the Origin and
+// Sec-Fetch-Site checks are against all others.
 package admit
 
 import (
@@ -54,7 +55,8 @@ func (rules Rules) Check(r *http.Request) *Refusal {
 	return rules.checkOrigin(r)
 }
 
-// checkHost wants the loopback's name, or the address the request came to. A public server has any name.
+// checkHost wants the loopback's name, or the address the request came to. A public server has any
+// name.
 func (rules Rules) checkHost(r *http.Request) *Refusal {
 	host, port := splitHost(r.Host)
 	own, ownPort := LocalAddress(r)
@@ -68,7 +70,8 @@ func (rules Rules) checkHost(r *http.Request) *Refusal {
 	return nil
 }
 
-// checkOrigin wants no page behind the request but those of the loopback and those that are allowed.
+// checkOrigin wants no page behind the request but those of the loopback and those that are
+// allowed.
 func (rules Rules) checkOrigin(r *http.Request) *Refusal {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
@@ -115,7 +118,8 @@ func splitHost(s string) (host, port string) {
 	return strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"), "80"
 }
 
-// IsLoopback reports whether a host name or address can only be this machine: RFC 6761 §6.3 keeps localhost for it.
+// IsLoopback reports whether a host name or address can only be this machine: RFC 6761 §6.3 keeps
+// localhost for it.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {

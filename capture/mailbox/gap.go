@@ -13,8 +13,8 @@ type hole struct {
 	lost   int64
 }
 
-// endRoom is kept free for each exchange that was let in, so that it can end: for a hole on each side, and for its last
-// thing.
+// endRoom is kept free for each exchange that was let in, so that it can end: for a hole on each
+// side, and for its last thing.
 const endRoom = 1 << 10
 
 // offer takes something in, as it is or without its bytes, or counts it.
@@ -56,8 +56,8 @@ func (b *Box[T]) exchange(v T, part Part) *exchange {
 	return x
 }
 
-// fits reports whether there is room for bytes. What was full has none until a quarter of it is free: otherwise there
-// would be a hole before each piece that finds room.
+// fits reports whether there is room for bytes. What was full has none until a quarter of it is
+// free: otherwise there would be a hole before each piece that finds room.
 func (b *Box[T]) fits(cost int) bool {
 	limit := b.rules.Limit
 	if b.full {
@@ -86,7 +86,8 @@ func (x *exchange) hole(s Stream) **hole {
 	return &x.holes[0]
 }
 
-// leave leaves the bytes of something out: they make a hole, or add to the one that it would stand behind.
+// leave leaves the bytes of something out: they make a hole, or add to the one that it would stand
+// behind.
 func (b *Box[T]) leave(x *exchange, part Part, v T) {
 	b.state.Lost += part.Bytes
 	kept, worth := b.rules.Spare(v)

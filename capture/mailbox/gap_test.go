@@ -11,8 +11,8 @@ import (
 // endless is a limit with which there is always a reserve for exchanges to begin.
 const endless = 4 * 100 * endRoom
 
-// TestGap: what does not fit is missing at its place in its stream, in one hole a stream, and the other streams do not
-// know of it.
+// TestGap: what does not fit is missing at its place in its stream, in one hole a stream, and the
+// other streams do not know of it.
 func TestGap(t *testing.T) {
 	b := New(gaps(endless))
 	one, two := Stream{Exchange: 1}, Stream{Exchange: 2}
@@ -42,7 +42,8 @@ func TestGap(t *testing.T) {
 	expect(t, all(b), "3 +4")
 }
 
-// TestGapGrows: a hole takes what is lost of its stream as long as it waits; what is lost later is another one.
+// TestGapGrows: a hole takes what is lost of its stream as long as it waits; what is lost later is
+// another one.
 func TestGapGrows(t *testing.T) {
 	b := New(gaps(endless))
 	b.Put(data(1, endless-100))
@@ -75,8 +76,8 @@ func TestGapAfterGap(t *testing.T) {
 	}
 }
 
-// TestRoomAgain: what was full has room for bytes when a quarter of it is free, and not before; what goes into the
-// reserve does not make it full.
+// TestRoomAgain: what was full has room for bytes when a quarter of it is free, and not before;
+// what goes into the reserve does not make it full.
 func TestRoomAgain(t *testing.T) {
 	const unit = endless / 8
 	b := New(gaps(endless))
@@ -112,15 +113,16 @@ func TestRoomAgain(t *testing.T) {
 	}
 }
 
-// TestBeginsWithTooMuch: an exchange is let in when there is room for its head, however much comes with that.
+// TestBeginsWithTooMuch: an exchange is let in when there is room for its head, however much comes
+// with that.
 func TestBeginsWithTooMuch(t *testing.T) {
 	b := New(gaps(endless))
 	b.Put(letter{stream: Stream{1, true}, head: true, data: strings.Repeat("x", 2*endless)})
 	expect(t, all(b), fmt.Sprintf("1< head -%d", 2*endless))
 }
 
-// TestKeptOut: an exchange that begins when there is no reserve leaves no trace, also not of what comes of it later;
-// one that was let in before comes to its end.
+// TestKeptOut: an exchange that begins when there is no reserve leaves no trace, also not of what
+// comes of it later; one that was let in before comes to its end.
 func TestKeptOut(t *testing.T) {
 	b := New(gaps(4 * 2 * endRoom)) // a reserve for two
 	for x := range 3 {
@@ -138,7 +140,8 @@ func TestKeptOut(t *testing.T) {
 	expect(t, all(b), "3< head")
 }
 
-// TestReserve: heads and ends have a quarter more than the limit. Beyond it heads are counted, ends are there.
+// TestReserve: heads and ends have a quarter more than the limit. Beyond it heads are counted, ends
+// are there.
 func TestReserve(t *testing.T) {
 	const limit = 4 * 10 * endRoom
 	b := New(gaps(limit))
@@ -161,8 +164,9 @@ func TestReserve(t *testing.T) {
 	expect(t, all(b)[heads:], "3 end\n1 -17\n1 end")
 }
 
-// FuzzGaps: whatever comes and however it is taken, what was let in is complete but for its holes, which stand where
-// they belong and are as large as they say; it ends; the box holds half more than its limit at most.
+// FuzzGaps: whatever comes and however it is taken, what was let in is complete but for its holes,
+// which stand where they belong and are as large as they say; it ends; the box holds half more than
+// its limit at most.
 func FuzzGaps(f *testing.F) {
 	f.Add([]byte("\x00\x10\x20\x30\x41\x52\x63\x74\x85\x96\xa7\xb8\xc9\xda\xeb\xfc"))
 	f.Add(bytes.Repeat([]byte{1, 0x31, 0x21, 0x11, 2, 0x32, 0x22, 0x12, 0xff}, 20))

@@ -1,27 +1,28 @@
-// Package mailbox is the one queue between those who have something and those who want it at their own pace.
+// Package mailbox is the one queue between those who have something and those who want it at their
+// own pace.
 //
 //	who has it ─▶ Put ─▶ Box ─▶ Take ─▶ who wants it
 //	                      └─▶ Bell: there is something
 //
-// Words. What waits in a box belongs to a stream: one side of one exchange. A hole is what a box leaves out of a stream
-// because it is full. An exchange is let in with the first thing of it.
+// Words. What waits in a box belongs to a stream: one side of one exchange. A hole is what a box
+// leaves out of a stream because it is full. An exchange is let in with the first thing of it.
 //
 // What always holds:
 //   - The order is kept.
-//   - A box has a limit. Where the rules know no gaps, Put waits for room: nothing is lost. Where they do, Put never
-//     waits, and what does not fit is left out.
-//   - What is left out of an exchange that was let in is told: at its place in its stream, to the byte, once for all
-//     that is missing there. What has no bytes (a head, an end) is kept beyond the limit, as far as there is a reserve
-//     for it; the last thing of an exchange is kept always.
+//   - A box has a limit. Where the rules know no gaps, Put waits for room: nothing is lost. Where
+//     they do, Put never waits, and what does not fit is left out.
+//   - What is left out of an exchange that was let in is told: at its place in its stream, to the
+//     byte, once for all that is missing there. What has no bytes (a head, an end) is kept beyond
+//     the limit, as far as there is a reserve for it; the last thing of an exchange is kept always.
 //   - An exchange for whose beginning there is not even a reserve leaves no trace, and is counted.
-//   - So a box holds its limit and half of it more at most, and what was let in ends, whoever fills the box and however
-//     slowly it is emptied.
+//   - So a box holds its limit and half of it more at most, and what was let in ends, whoever fills
+//     the box and however slowly it is emptied.
 package mailbox
 
 import "sync"
 
-// Rules are what a box knows of what it holds. Limit and Cost are required; the others say how gaps are made, and are
-// there together or not at all.
+// Rules are what a box knows of what it holds. Limit and Cost are required; the others say how gaps
+// are made, and are there together or not at all.
 type Rules[T any] struct {
 	Limit int         // how much may wait
 	Cost  func(T) int // how much one is: the memory that it takes, about; always the same for the same
@@ -109,8 +110,8 @@ func (b *Box[T]) add(v T) {
 
 func (b *Box[T]) waiting() int { return len(b.queue) - b.first }
 
-// Take takes things out until they cost most, or one thing if there is one, and says whether there is more. It never
-// waits. The batch is valid until the next Take.
+// Take takes things out until they cost most, or one thing if there is one, and says whether there
+// is more. It never waits. The batch is valid until the next Take.
 func (b *Box[T]) Take(most int) (batch []T, more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +130,8 @@ func (b *Box[T]) Take(most int) (batch []T, more bool) {
 	return b.batch, b.waiting() > 0
 }
 
-// idleSlots is how many slots are kept for what comes next. A flood has more, which would stay for ever.
+// idleSlots is how many slots are kept for what comes next. A flood has more, which would stay for
+// ever.
 const idleSlots = 1 << 10
 
 // drop forgets the first n that wait.
@@ -166,8 +168,8 @@ func (b *Box[T]) All(yield func(T) bool) {
 	}
 }
 
-// Close refuses everything from now on, because of err if that is not nil. What waits can still be taken. The first Close
-// counts.
+// Close refuses everything from now on, because of err if that is not nil. What waits can still be
+// taken. The first Close counts.
 func (b *Box[T]) Close(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -203,7 +203,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestForgets: what was taken is not held any more, and a flood leaves no room behind that is never needed again.
+// TestForgets: what was taken is not held any more, and the room that a flood needed is given back.
 func TestForgets(t *testing.T) {
 	b := New(waits(1 << 20))
 	for n := range 7 {

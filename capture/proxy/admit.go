@@ -20,7 +20,8 @@ func refuse(w http.ResponseWriter, no *admit.Refusal) {
 	no.Answer(w, self)
 }
 
-// admit tells where a request goes, or why it does not. A public proxy has any name; there the token keeps strangers out.
+// admit tells where a request goes, or why it does not. A public proxy has any name; there the
+// token keeps strangers out.
 func (p *Proxy) admit(r *http.Request) (*target, *admit.Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
@@ -46,8 +47,8 @@ func (p *Proxy) admit(r *http.Request) (*target, *admit.Refusal) {
 	return to, nil
 }
 
-// isOwn reports whether u is where the request came in, as it may be after a base URL was set twice. It would come in
-// again and again.
+// isOwn reports whether u is where the request came in, as it may be after a base URL was set
+// twice. It would come in again and again.
 func isOwn(r *http.Request, u *url.URL) bool {
 	host, port := admit.LocalAddress(r)
 	to := u.Port()

@@ -19,9 +19,9 @@ import (
 	"toolscope/capture/record"
 )
 
-// BenchmarkLatency measures what the proxy adds, against the same upstream without it, by turns in one run: to the
-// first byte, to each of 1,000 events that one stream brings a millisecond apart, and to each of 100 events that 200
-// streams bring at the same time, 50 milliseconds apart.
+// BenchmarkLatency measures what the proxy adds, against the same upstream without it, by turns in
+// one run: to the first byte, to each of 1,000 events that one stream brings a millisecond apart,
+// and to each of 100 events that 200 streams bring at the same time, 50 milliseconds apart.
 func BenchmarkLatency(b *testing.B) {
 	epoch := time.Now()
 	up := serve(b, func(w http.ResponseWriter, r *http.Request) {

@@ -215,12 +215,6 @@ func (d *desk) ask(text string) (resp *http.Response, body string) {
 	return resp, string(whole)
 }
 
-// sendNow sends a part of an answer on its way.
-func sendNow(w http.ResponseWriter, text string) {
-	io.WriteString(w, text)
-	w.(http.Flusher).Flush()
-}
-
 // recorded is what was recorded of a side.
 func recorded(recs []capture.Record, side capture.Side) string {
 	return strings.Join(pieces(recs, side), "")

@@ -23,8 +23,8 @@ const (
 	copyBytes     = 32 << 10
 )
 
-// newTransport makes what talks to the upstreams: it undoes no coding, adds no header field, checks certificates, and
-// goes through the proxy that the environment names, if any.
+// newTransport makes what talks to the upstreams: it undoes no coding, adds no header field, checks
+// certificates, and goes through the proxy that the environment names, if any.
 func newTransport(o Options, l Limits) *http.Transport {
 	dial := o.dial
 	if dial == nil {
@@ -47,8 +47,9 @@ func newTransport(o Options, l Limits) *http.Transport {
 	}
 }
 
-// guard looks at each address that a name resolved to, when it is dialled: a name that resolves to something else the
-// second time gains nothing by it. An address that the upstream's URL names itself is what the user wants.
+// guard looks at each address that a name resolved to, when it is dialled: a name that resolves to
+// something else the second time gains nothing by it. An address that the upstream's URL names
+// itself is what the user wants.
 type guard struct{ resolver *net.Resolver } // nil is the system's
 
 func (g guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -61,7 +62,8 @@ func (g guard) dial(ctx context.Context, network, address string) (net.Conn, err
 	return d.DialContext(ctx, network, address)
 }
 
-// metadata are the addresses at which clouds give their machines' credentials away and that are not link-local.
+// metadata are the addresses at which clouds give their machines' credentials away and that are not
+// link-local.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("fd00:ec2::254"),   // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
 	netip.MustParseAddr("fd20:ce::254"),    // https://cloud.google.com/compute/docs/metadata/querying-metadata

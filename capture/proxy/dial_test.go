@@ -14,7 +14,8 @@ import (
 	"toolscope/capture"
 )
 
-// A name server says that a harmless name is the metadata service: the dial must fail, whatever it said before.
+// A name server says that a harmless name is the metadata service: the dial must fail, whatever it
+// said before.
 func TestNameOfForbiddenAddress(t *testing.T) {
 	for _, addr := range []string{"169.254.169.254", "100.100.100.200", "127.0.0.1"} {
 		resolver := &net.Resolver{PreferGo: true, Dial: nameServer(t, net.ParseIP(addr).To4())}
@@ -63,7 +64,8 @@ func TestNamedAddress(t *testing.T) {
 	}
 }
 
-// nameServer answers each question for an IPv4 address with addr and every other with nothing (RFC 1035 §4.1).
+// nameServer answers each question for an IPv4 address with addr and every other with nothing (RFC
+// 1035 §4.1).
 func nameServer(t *testing.T, addr net.IP) func(context.Context, string, string) (net.Conn, error) {
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

@@ -61,7 +61,7 @@ func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *excha
 	p.live.Add(1)
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
-	x.relax   = context.AfterFunc(x.ctx, func() { // a client that does not read holds up nobody
+	x.relax = context.AfterFunc(x.ctx, func() { // a client that does not read holds up nobody
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(farewell))
 	})
 	x.idle = time.AfterFunc(p.limits.Idle, func() { x.cancel(errIdle) })
@@ -91,7 +91,8 @@ func (x *exchange) touch() time.Duration {
 }
 
 func (x *exchange) forward(r *http.Request) {
-	// An upstream may answer before it has read the request, and an answer must not wait for the rest.
+	// An upstream may answer before it has read the request, and an answer must not wait for the
+	// rest.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	forwarder := httputil.ReverseProxy{
 		Rewrite:        x.rewrite,
@@ -109,8 +110,8 @@ func (x *exchange) forward(r *http.Request) {
 	forwarder.ServeHTTP(w, r.WithContext(x.ctx))
 }
 
-// oneContinue drops the upstream's "100 Continue": net/http sends one of its own when the upstream's lets the transport
-// begin to read the body.
+// oneContinue drops the upstream's "100 Continue": net/http sends one of its own when the
+// upstream's lets the transport begin to read the body.
 type oneContinue struct{ http.ResponseWriter }
 
 func (w oneContinue) Unwrap() http.ResponseWriter { return w.ResponseWriter }
@@ -216,7 +217,8 @@ func (x *exchange) idleWords() string {
 	return fmt.Sprintf("nothing passed for %v, the limit", x.p.limits.Idle)
 }
 
-// finish ends the exchange, whether it was answered or is being aborted by a panic of http.ErrAbortHandler.
+// finish ends the exchange, whether it was answered or is being aborted by a panic of
+// http.ErrAbortHandler.
 func (x *exchange) finish() {
 	if x.sent != nil {
 		x.sent.over.Store(true)
@@ -238,7 +240,8 @@ func (x *exchange) finish() {
 	x.p.live.Add(-1)
 }
 
-// ending tells how the exchange ended, and who ended it; where the proxy itself answered, who made that necessary.
+// ending tells how the exchange ended, and who ended it; where the proxy itself answered, who made
+// that necessary.
 func (x *exchange) ending() capture.Record {
 	cause := context.Cause(x.ctx)
 	err := x.failure

@@ -127,6 +127,12 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
+// sendNow sends a part of an answer on its way.
+func sendNow(w http.ResponseWriter, text string) {
+	io.WriteString(w, text)
+	w.(http.Flusher).Flush()
+}
+
 func TestHTTP2BreaksOff(t *testing.T) {
 	left := make(chan bool)
 	d := serveHTTP2(t, func(w http.ResponseWriter, r *http.Request) {

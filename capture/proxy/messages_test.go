@@ -96,7 +96,8 @@ func TestMessageTooLongIsLost(t *testing.T) {
 	}
 }
 
-// FuzzMessages: however the bytes are cut, the messages and what is left are the same, and no message is made up.
+// FuzzMessages: however the bytes are cut, the messages and what is left are the same, and no
+// message is made up.
 func FuzzMessages(f *testing.F) {
 	f.Add(append(frame(opText, "ab", true), frame(fin|opContinuation, "cd", true)...), uint64(1))
 	f.Add(append(frame(fin|opText, strings.Repeat("x", 300), false), frame(fin|opClose, closing(1000, "x"), false)...), uint64(2))

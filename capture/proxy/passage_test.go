@@ -109,7 +109,8 @@ func passes(t *testing.T, body [3]string, sized bool, random *rand.Rand) {
 	}
 }
 
-// Every piece arrives before the next one is sent: nothing is held back on the way, in neither direction.
+// Every piece arrives before the next one is sent: nothing is held back on the way, in neither
+// direction.
 func TestPiecesPassAtOnce(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).EnableFullDuplex()
@@ -151,7 +152,8 @@ func TestPiecesPassAtOnce(t *testing.T) {
 	}
 }
 
-// What the upstream is sent and the client gets is compared with what they would have had without a proxy.
+// What the upstream is sent and the client gets is compared with what they would have had without a
+// proxy.
 func TestHeadsPassAsTheyAre(t *testing.T) {
 	const request = "POST /v1/x%2Fy/{z}?a=1;b=%zz HTTP/1.1\r\nHost: HOST\r\nContent-Length: 2\r\nAuthorization: Bearer k\r\nX-Forwarded-For: 1.2.3.4\r\n" +
 		"Forwarded: for=x\r\nAccept-Encoding: br, zstd\r\nX-Two: a\r\nX-Two: b\r\nAnthropic-Version: 2023-06-01\r\nX-Empty:\r\nCookie: a=b\r\n" +

@@ -1,22 +1,25 @@
-// Package proxy is a reverse proxy that records what passes: it stands between a client and the providers it was told
-// of, and whoever runs it gets every exchange as capture.Records.
+// Package proxy is a reverse proxy that records what passes: it stands between a client and the
+// providers it was told of, and whoever runs it gets every exchange as capture.Records.
 //
 //	client ─▶ admit ─▶ route ─▶ httputil.ReverseProxy ─▶ upstream
 //	          (may it?)              │ taps: what was read, and when
 //	                                 ▼
 //	                          Options.Record
 //
-// Words. A route sends the requests under a path prefix to one upstream; there are no others. A tap reads a body for
-// somebody and hands over what that one has passed on.
+// Words. A route sends the requests under a path prefix to one upstream; there are no others. A tap
+// reads a body for somebody and hands over what that one has passed on.
 //
 // What always holds:
-//   - What is not allowed is refused before anything is dialled, with a status code and a line that says why.
-//   - Bodies pass byte by byte as they came, and at once. So do header fields, but for those that RFC 9110 §7.6.1 makes
-//     the business of one connection, for Host, which becomes the upstream's, and for the order and the case of the
-//     names, which net/http does not keep. Nothing is added.
-//   - Recording never holds up the traffic: whoever is given the records has a box for them that nobody waits for.
+//   - What is not allowed is refused before anything is dialled, with a status code and a line that
+//     says why.
+//   - Bodies pass byte by byte as they came, and at once. So do header fields, but for those that
+//     RFC 9110 §7.6.1 makes the business of one connection, for Host, which becomes the upstream's,
+//     and for the order and the case of the names, which net/http does not keep. Nothing is added.
+//   - Recording never holds up the traffic: whoever is given the records has a box for them that
+//     nobody waits for.
 //   - A side that breaks off is broken off on the other side too, never ended cleanly.
-//   - Records hold secrets as they were sent. Whoever takes them redacts before they reach a disk or a screen.
+//   - Records hold secrets as they were sent. Whoever takes them redacts before they reach a disk
+//     or a screen.
 package proxy
 
 import (
@@ -41,8 +44,8 @@ type Options struct {
 	Routes []Route
 	Record func(capture.Record) // called from many goroutines, of one exchange in order; must not wait
 
-	// Refused is told of each request that is not admitted: the status it is answered with, and why. It is called from
-	// the request's own goroutine. It may be nil.
+	// Refused is told of each request that is not admitted: the status it is answered with, and
+	// why. It is called from the request's own goroutine. It may be nil.
 	Refused func(status int, why string)
 
 	Began  time.Time        // what the records' times count from; zero is when the proxy was made
@@ -59,7 +62,8 @@ type Options struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error) // nil is a net.Dialer
 }
 
-// Route sends the requests whose path begins with Prefix, which is cut off, to Upstream. "/" takes what no other does.
+// Route sends the requests whose path begins with Prefix, which is cut off, to Upstream. "/" takes
+// what no other does.
 type Route struct {
 	Prefix   string   // "/anthropic": whole segments
 	Upstream *url.URL // http or https, and a host; the path, if any, goes before what is left of the request's
@@ -92,11 +96,12 @@ type Stats struct {
 	Refusal  string // why the last of them was not
 }
 
-// Proxy is the http.Handler that forwards and records. It is used with [Proxy.Serve], or in a server of one's own; that
-// one then has to see to the limits of a request's head and to its time.
+// Proxy is the http.Handler that forwards and records. It is used with [Proxy.Serve], or in a
+// server of one's own; that one then has to see to the limits of a request's head and to its time.
 //
-// With a token, a request shows it as the first segment of its path ("/TOKEN/anthropic/v1/messages"), which any client
-// that takes a base URL can do, or as "Proxy-Authorization: Bearer TOKEN". Neither is passed on or recorded.
+// With a token, a request shows it as the first segment of its path
+// ("/TOKEN/anthropic/v1/messages"), which any client that takes a base URL can do, or as
+// "Proxy-Authorization: Bearer TOKEN". Neither is passed on or recorded.
 type Proxy struct {
 	options   Options
 	limits    Limits
@@ -150,8 +155,8 @@ func (p *Proxy) Stats() Stats {
 	return s
 }
 
-// Close cuts what is going on, and returns when all of it has ended and every record was handed over. The error is
-// ctx's, when it is done before.
+// Close cuts what is going on, and returns when all of it has ended and every record was handed
+// over. The error is ctx's, when it is done before.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true

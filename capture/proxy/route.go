@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// route is a Route made ready: the prefix without its slash at the end, so that the default's is empty.
+// route is a Route made ready: the prefix without its slash at the end, so that the default's is
+// empty.
 type route struct {
 	prefix   string
 	upstream *url.URL
@@ -58,8 +59,9 @@ type target struct {
 	text string // of the URL, as it is sent
 }
 
-// written is the path of a request as its client wrote it. A url.URL may have lost that: one character that should
-// have been escaped, and all of the path is escaped anew, so that %2F becomes a slash.
+// written is the path of a request as its client wrote it. A url.URL may have lost that: one
+// character that should have been escaped, and all of the path is escaped anew, so that %2F becomes
+// a slash.
 func written(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	if r.URL.Host != "" || path == "" { // absolute, or a request that no server read
@@ -68,8 +70,8 @@ func written(r *http.Request) string {
 	return path
 }
 
-// find is where a request for in goes, or nil when no route takes it. The path is matched and passed on as it was
-// written, escapes and all; so is the query.
+// find is where a request for in goes, or nil when no route takes it. The path is matched and
+// passed on as it was written, escapes and all; so is the query.
 func find(routes []route, in *url.URL, path string) *target {
 	for _, r := range routes {
 		rest, ok := strings.CutPrefix(path, r.prefix)

@@ -76,7 +76,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestHostStays: whatever the path looks like, it is the upstream that gets the request, under its own name.
+// TestHostStays: whatever the path looks like, it is the upstream that gets the request, under its
+// own name.
 func TestHostStays(t *testing.T) {
 	lines := make(chan string, 1)
 	up := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {

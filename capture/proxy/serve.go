@@ -10,8 +10,9 @@ import (
 	"sync"
 )
 
-// Serve answers on l until ctx is done or the proxy is closed, which cuts what is going on; then it returns nil. It
-// closes l. A listener that others than this machine can reach is refused, unless the proxy is public.
+// Serve answers on l until ctx is done or the proxy is closed, which cuts what is going on; then it
+// returns nil. It closes l. A listener that others than this machine can reach is refused, unless
+// the proxy is public.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	if !p.options.Public && !isLocal(l.Addr()) {
 		l.Close()
@@ -62,12 +63,13 @@ func isLocal(a net.Addr) bool {
 	return false
 }
 
-// A headWatch looks at the bytes of each request's head for one thing net/http does not tell: that a Content-Length
-// stood beside a Transfer-Encoding. net/http takes it out (RFC 9112 §6.3 allows that), and what is sent on is framed
-// anew, so nothing can be smuggled; but a client that sends both is wrong or means harm.
+// A headWatch looks at the bytes of each request's head for one thing net/http does not tell: that
+// a Content-Length stood beside a Transfer-Encoding. net/http takes it out (RFC 9112 §6.3 allows
+// that), and what is sent on is framed anew, so nothing can be smuggled; but a client that sends
+// both is wrong or means harm.
 //
-// It looks at what comes first on the connection and after each time it was idle, up to an empty line. A request that
-// was sent before the answer to the one before is not looked at.
+// It looks at what comes first on the connection and after each time it was idle, up to an empty
+// line. A request that was sent before the answer to the one before is not looked at.
 type headWatch struct {
 	net.Conn
 	mu     sync.Mutex
@@ -115,7 +117,8 @@ func (c *headWatch) restart() {
 	c.inBody, c.length, c.line = false, false, c.line[:0]
 }
 
-// CloseWrite is for net/http, which ends a refusal with it, and for an upgraded connection of which one side is done.
+// CloseWrite is for net/http, which ends a refusal with it, and for an upgraded connection of which
+// one side is done.
 func (c *headWatch) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -123,7 +126,8 @@ func (c *headWatch) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// hadLength reports whether the head of the request held a Content-Length, also when net/http has taken it out.
+// hadLength reports whether the head of the request held a Content-Length, also when net/http has
+// taken it out.
 func hadLength(r *http.Request) bool {
 	c, ok := r.Context().Value(headKey{}).(*headWatch)
 	if !ok {

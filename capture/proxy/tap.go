@@ -11,8 +11,9 @@ import (
 	"toolscope/capture"
 )
 
-// A tap records a body that is being forwarded. Whoever reads from it forwards what he got before he reads again, so the
-// bytes of a read are recorded at the next read, or at the end. Their time is that of the read.
+// A tap records a body that is being forwarded. Whoever reads from it forwards what he got before
+// he reads again, so the bytes of a read are recorded at the next read, or at the end. Their time
+// is that of the read.
 type tap struct {
 	x    *exchange
 	side capture.Side
@@ -55,7 +56,8 @@ func (t *tap) passed() int64 {
 	return t.size
 }
 
-// ended is what the body ended with, nil when it was not read to an end. A tap may be nil: then there was no body.
+// ended is what the body ended with, nil when it was not read to an end. A tap may be nil: then
+// there was no body.
 func (t *tap) ended() error {
 	if t == nil {
 		return nil
@@ -71,8 +73,8 @@ type responseBody struct {
 	io.Closer
 }
 
-// keptBytes is how much of a request's body is kept to send it once more. A connection that the upstream had closed
-// already, unnoticed, fails before more than a buffer or two was sent.
+// keptBytes is how much of a request's body is kept to send it once more. A connection that the
+// upstream had closed already, unnoticed, fails before more than a buffer or two was sent.
 const keptBytes = 4 * copyBytes
 
 var (
@@ -80,8 +82,8 @@ var (
 	errUploadGone = errors.New("too much of the request was sent to send it once more")
 )
 
-// An upload is a request's body on its way. It streams; its beginning is kept, because net/http sends a request once
-// more when it finds that the connection it took from its pool was dead.
+// An upload is a request's body on its way. It streams; its beginning is kept, because net/http
+// sends a request once more when it finds that the connection it took from its pool was dead.
 type upload struct {
 	*tap
 	over atomic.Bool // the handler returns: the body must not be read any more

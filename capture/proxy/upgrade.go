@@ -19,14 +19,15 @@ const (
 	extensionsField = "Sec-Websocket-Extensions"
 )
 
-// isWebSocketRequest reports whether a request wants a WebSocket. That is the one protocol to which a client may switch
-// here: any other (h2c, say) would hide what passes, and a server may always ignore the wish.
+// isWebSocketRequest reports whether a request wants a WebSocket. That is the one protocol to which
+// a client may switch here: any other (h2c, say) would hide what passes, and a server may always
+// ignore the wish.
 func isWebSocketRequest(r *http.Request) bool {
 	return strings.EqualFold(r.Header.Get("Upgrade"), webSocket)
 }
 
-// extensionNote tells which extensions of the WebSocket protocol the proxy takes out of a request, so that messages
-// pass as they are meant, not compressed by a state that both ends share.
+// extensionNote tells which extensions of the WebSocket protocol the proxy takes out of a request,
+// so that messages pass as they are meant, not compressed by a state that both ends share.
 func extensionNote(r *http.Request) string {
 	offered := strings.Join(r.Header.Values(extensionsField), ", ")
 	if offered == "" || !isWebSocketRequest(r) {
@@ -35,7 +36,8 @@ func extensionNote(r *http.Request) string {
 	return "taken out of the request, so that the messages can be recorded: the WebSocket extension " + offered
 }
 
-// upgraded is the upstream's end of a WebSocket. ReverseProxy copies from it to the client and from the client to it.
+// upgraded is the upstream's end of a WebSocket. ReverseProxy copies from it to the client and from
+// the client to it.
 type upgraded struct {
 	x    *exchange
 	conn io.ReadWriteCloser
@@ -99,8 +101,8 @@ func (u *upgraded) Write(p []byte) (int, error) {
 
 func (u *upgraded) Close() error { return u.conn.Close() }
 
-// CloseWrite passes on that the client has closed its side, when it had said so before. Otherwise it has vanished: the
-// error ends the copying, and with it the upstream's connection.
+// CloseWrite passes on that the client has closed its side, when it had said so before. Otherwise
+// it has vanished: the error ends the copying, and with it the upstream's connection.
 func (u *upgraded) CloseWrite() error {
 	u.mu.Lock()
 	said := u.client.closed || u.upstream.closed
@@ -151,7 +153,8 @@ func (u *upgraded) passed() int64 {
 	return u.upstream.passed
 }
 
-// finish records what is left, and tells how the WebSocket ended: as last says, unless one of its ends knows better.
+// finish records what is left, and tells how the WebSocket ended: as last says, unless one of its
+// ends knows better.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	u.mu.Lock()

@@ -18,8 +18,9 @@ const (
 	opPong         = 0xA
 )
 
-// messages makes messages of one direction of a WebSocket (RFC 6455 §5): its frames, unmasked and put together again.
-// Control frames are not messages; a Close is remembered. What is no frame ends the reading, not the traffic.
+// messages makes messages of one direction of a WebSocket (RFC 6455 §5): its frames, unmasked and
+// put together again. Control frames are not messages; a Close is remembered. What is no frame ends
+// the reading, not the traffic.
 type messages struct {
 	header  []byte // of a frame, as far as it has come
 	inFrame bool   // the header is complete
@@ -42,7 +43,8 @@ type messages struct {
 	unread int64  // bytes since then, and those of the message that was open
 }
 
-// write takes bytes as they came and emits each message that they complete. One that was too long to keep is nil.
+// write takes bytes as they came and emits each message that they complete. One that was too long
+// to keep is nil.
 func (m *messages) write(p []byte, emit func(message []byte, length uint64)) {
 	if m.broken != "" {
 		m.unread += int64(len(p))
@@ -67,7 +69,8 @@ func (m *messages) write(p []byte, emit func(message []byte, length uint64)) {
 	}
 }
 
-// takeHeader reads up to the end of a frame's header and reports whether it got there. It returns what is behind.
+// takeHeader reads up to the end of a frame's header and reports whether it got there. It returns
+// what is behind.
 func (m *messages) takeHeader(p []byte) ([]byte, bool) {
 	for len(m.header) < m.headerSize() {
 		n := min(m.headerSize()-len(m.header), len(p))

@@ -223,7 +223,8 @@ func TestWebSocketEndings(t *testing.T) {
 	}
 }
 
-// Who has said Close may stop sending before the other one has confirmed it, which still gets through.
+// Who has said Close may stop sending before the other one has confirmed it, which still gets
+// through.
 func TestWebSocketClosesByHalves(t *testing.T) {
 	bye := closing(4000, "bye")
 	half := func(s *socket) {

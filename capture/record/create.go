@@ -11,13 +11,14 @@ import (
 	"toolscope/capture"
 )
 
-// Create begins a capture in a new file that only its owner may read, whatever the umask. It never writes to
-// something that exists already, a symbolic link included. While it is being written the file is locked, so that
-// a second writer is told that somebody records to it.
+// Create begins a capture in a new file that only its owner may read, whatever the umask. It never
+// writes to something that exists already, a symbolic link included. While it is being written the
+// file is locked, so that a second writer is told that somebody records to it.
 //
-// What is written is in the hands of the operating system at once, and survives the end of the program, however that
-// comes. It is forced to the disk when the capture is closed, and not before: a power failure may cost what the
-// system had not written yet, and what is there then is as sound as its checksums say.
+// What is written is in the hands of the operating system at once, and survives the end of the
+// program, however that comes. It is forced to the disk when the capture is closed, and not before:
+// a power failure may cost what the system had not written yet, and what is there then is as sound
+// as its checksums say.
 func Create(path string, created time.Time, by string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if errors.Is(err, fs.ErrExist) && isLocked(path) {
@@ -50,9 +51,9 @@ func begin(f *os.File, created time.Time, by string) (*writer, error) {
 	return w, nil
 }
 
-// CreateIn begins a capture of that name in a directory, as Create does. It makes the directory if it is missing, for
-// its owner only. Of a directory that exists already it changes nothing: when others may look into it, or it belongs
-// to somebody else, warning says so.
+// CreateIn begins a capture of that name in a directory, as Create does. It makes the directory if
+// it is missing, for its owner only. Of a directory that exists already it changes nothing: when
+// others may look into it, or it belongs to somebody else, warning says so.
 func CreateIn(dir, name string, created time.Time, by string) (r *Recorder, warning string, err error) {
 	if name != filepath.Base(name) {
 		return nil, "", fmt.Errorf("create %s in %s: not the name of a file", name, dir)

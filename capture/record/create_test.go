@@ -17,7 +17,8 @@ import (
 	"toolscope/capture"
 )
 
-// The modes do not depend on the umask, which is the whole process's: these tests must not run beside others.
+// The modes do not depend on the umask, which is the whole process's: these tests must not run
+// beside others.
 func TestModes(t *testing.T) {
 	for _, umask := range []int{0, 0o022, 0o777} {
 		old := syscall.Umask(umask)
@@ -113,7 +114,8 @@ func TestTwoWriters(t *testing.T) {
 
 const fullEnv = "TOOLSCOPE_TEST_FULL"
 
-// A real file that cannot grow: the child may write 64 KiB to one file. It records more, and goes on.
+// A real file that cannot grow: the child may write 64 KiB to one file. It records more, and goes
+// on.
 func TestFileLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	child := exec.Command(os.Args[0], "-test.run=^TestFileLimitChild$")

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// Flags of a file to open: what neither follows a symbolic link nor waits for the other end of a named pipe.
+// Flags of a file to open: what neither follows a symbolic link nor waits for the other end of a
+// named pipe.
 const (
 	noFollow = syscall.O_NOFOLLOW
 	noWait   = syscall.O_NONBLOCK

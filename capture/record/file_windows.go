@@ -20,16 +20,16 @@ const (
 	shared    = 0
 )
 
-// isHeld takes a lock of a file, unless somebody else has one that excludes it. Nobody can read what is locked, so
-// that is one byte far behind everything a file can hold.
+// isHeld takes a lock of a file, unless somebody else has one that excludes it. Nobody can read
+// what is locked, so that is one byte far behind everything a file can hold.
 func isHeld(f *os.File, kind uint32) bool {
 	const far = 1<<31 - 1
 	err := windows.LockFileEx(windows.Handle(f.Fd()), kind|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: far})
 	return errors.Is(err, windows.ERROR_LOCK_VIOLATION)
 }
 
-// own leaves a file to its owner and the system alone, whatever its directory would have it inherit. A file system that
-// knows no owners is no reason not to record.
+// own leaves a file to its owner and the system alone, whatever its directory would have it
+// inherit. A file system that knows no owners is no reason not to record.
 func own(f *os.File) error {
 	rights, err := windows.SecurityDescriptorFromString("D:P(A;;FA;;;OW)(A;;FA;;;SY)")
 	if err != nil {

@@ -59,7 +59,8 @@ func (g *gap) count(s capture.Stream, n int64) {
 	}
 }
 
-// records tell of the gap: what was kept, and of each side, before its exchange ends, how much is missing.
+// records tell of the gap: what was kept, and of each side, before its exchange ends, how much is
+// missing.
 func (g *gap) records() (recs []capture.Record) {
 	for i := range g.lost {
 		g.lost[i].told = false

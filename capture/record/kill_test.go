@@ -23,8 +23,9 @@ const (
 	killsEnv = "TOOLSCOPE_KILLS"       // how often the test kills one
 )
 
-// TestKilled kills a recording child at random moments. Its capture opens, it is whole but for its last line, and of
-// the records that the child says it has handed over none older than 100 ms is missing.
+// TestKilled kills a recording child at random moments. Its capture opens, it is whole but for its
+// last line, and of the records that the child says it has handed over none older than 100 ms is
+// missing.
 func TestKilled(t *testing.T) {
 	kills := 25
 	if testing.Short() {
@@ -50,7 +51,8 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills: at most %d records lost, the oldest %v old; %d torn lines", kills, most, worst, torn)
-	// The kernel may leave the one thread that writes without a processor, so one kill in twenty may be late.
+	// The kernel may leave the one thread that writes without a processor, so one kill in twenty
+	// may be late.
 	if late > kills/20 {
 		t.Errorf("%d of %d kills cost more than the last 100 ms", late, kills)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// lock keeps other writers out until f is closed, or its program has ended. A file system that has no locks is no
-// reason not to record.
+// lock keeps other writers out until f is closed, or its program has ended. A file system that has
+// no locks is no reason not to record.
 func lock(f *os.File) error {
 	for tries := 0; isHeld(f, exclusive); tries++ {
 		if tries == 50 {

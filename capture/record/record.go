@@ -1,13 +1,14 @@
-// Package record writes captures: whatever of one reaches a disk goes through here, and nothing that was not searched
-// for secrets can.
+// Package record writes captures: whatever of one reaches a disk goes through here, and nothing
+// that was not searched for secrets can.
 //
 //	redact.Clean ─▶ Recorder ─▶ mailbox ─▶ writer ─▶ a file of its owner's own
 //
 // What always holds:
-//   - Who records never waits for the disk. What the box or the disk cannot take is left out, and the capture says how
-//     many bytes of which side of which exchange that are, where they are missing, as soon as there is room again.
-//   - A record is one write, made as soon as the one before it is done. Nothing waits on purpose: what a kill can cost
-//     is what the disk was behind at that moment.
+//   - Who records never waits for the disk. What the box or the disk cannot take is left out, and
+//     the capture says how many bytes of which side of which exchange that are, where they are
+//     missing, as soon as there is room again.
+//   - A record is one write, made as soon as the one before it is done. Nothing waits on purpose:
+//     what a kill can cost is what the disk was behind at that moment.
 //   - A file is new, and only its owner may read it.
 package record
 
@@ -30,7 +31,8 @@ const boxLimit = 64 << 20
 // boxFull is why records are left out when the disk is too slow.
 const boxFull = "the queue is full"
 
-// Recorder writes records beside the traffic that they come from. It may be used from several goroutines.
+// Recorder writes records beside the traffic that they come from. It may be used from several
+// goroutines.
 type Recorder struct {
 	w    *writer
 	box  *mailbox.Box[capture.Record]
@@ -51,8 +53,8 @@ type State struct {
 	Trouble string // why bytes are being lost just now; empty when they are not
 }
 
-// New begins a capture on w and records to it. created is the wall clock time that the records' times count from; by
-// says what made the capture. What can be closed is closed at the end.
+// New begins a capture on w and records to it. created is the wall clock time that the records'
+// times count from; by says what made the capture. What can be closed is closed at the end.
 func New(w io.Writer, created time.Time, by string) (*Recorder, error) {
 	cw, err := newWriter(w, created, by)
 	if err != nil {
@@ -92,8 +94,9 @@ func (r *Recorder) State() State {
 	return state
 }
 
-// Close writes what waits and closes the capture. Its error says what was not recorded. When ctx ends before
-// everything is written, it stops waiting, and the rest is written as far as the program goes on.
+// Close writes what waits and closes the capture. Its error says what was not recorded. When ctx
+// ends before everything is written, it stops waiting, and the rest is written as far as the
+// program goes on.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.box.Close(nil)
 	select {

@@ -14,8 +14,8 @@ import (
 	"toolscope/capture"
 )
 
-// A record is in the hands of the operating system without any time passing: nothing waits on purpose, so that the
-// window of a kill is what the disk itself is behind.
+// A record is in the hands of the operating system without any time passing: nothing waits on
+// purpose, so that the window of a kill is what the disk itself is behind.
 func TestRecorderWaitsForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: -1}
@@ -37,7 +37,8 @@ func TestRecorderWaitsForNothing(t *testing.T) {
 	})
 }
 
-// The disk is full for a while: the capture is whole, says what is missing and where, and the traffic never waits.
+// The disk is full for a while: the capture is whole, says what is missing and where, and the
+// traffic never waits.
 func TestRecorderDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: -1}

@@ -10,8 +10,8 @@ import (
 // recordCost is what a record is counted as beyond its data.
 const recordCost = 256
 
-// Rules are those of a box of records that come from the network: nobody who puts one in waits, and what is left out is
-// told in its place. why says what became of it: "were not recorded: …".
+// Rules are those of a box of records that come from the network: nobody who puts one in waits, and
+// what is left out is told in its place. why says what became of it: "were not recorded: …".
 func Rules(limit int, why string) mailbox.Rules[capture.Record] {
 	return mailbox.Rules[capture.Record]{
 		Limit: limit, Cost: Cost, Of: partOf, Spare: spare,
@@ -48,7 +48,8 @@ func partOf(r capture.Record) mailbox.Part {
 	}
 }
 
-// spare is a record without its bytes, and without the note of a gap, which becomes a part of a larger one.
+// spare is a record without its bytes, and without the note of a gap, which becomes a part of a
+// larger one.
 func spare(r capture.Record) (capture.Record, bool) {
 	if r.Lost > 0 {
 		r.Note = ""

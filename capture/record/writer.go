@@ -12,8 +12,8 @@ import (
 	"toolscope/capture"
 )
 
-// writer writes a capture, each line in one Write, so that what was written survives whatever happens to the program
-// next.
+// writer writes a capture, each line in one Write, so that what was written survives whatever
+// happens to the program next.
 type writer struct {
 	w    io.Writer
 	file bool  // w is a file that holds nothing else, so that it can be cut
@@ -33,7 +33,8 @@ func newWriter(w io.Writer, created time.Time, by string) (*writer, error) {
 	return cw, nil
 }
 
-// write appends whole lines. After an error the capture is still sound up to them, and write may be tried again.
+// write appends whole lines. After an error the capture is still sound up to them, and write may be
+// tried again.
 func (w *writer) write(line []byte) error {
 	if w.torn {
 		line = append([]byte("\n"), line...)
@@ -52,7 +53,8 @@ func (w *writer) write(line []byte) error {
 	return err
 }
 
-// untorn removes the part of a line that was written. Where that cannot be done, a reader will name the line as damaged.
+// untorn removes the part of a line that was written. Where that cannot be done, a reader will name
+// the line as damaged.
 func (w *writer) untorn() bool {
 	f, ok := w.w.(interface {
 		io.Seeker
@@ -65,7 +67,8 @@ func (w *writer) untorn() bool {
 	return err == nil
 }
 
-// close forces a file to the disk and closes it, or closes whatever the capture is written to, if that can be closed.
+// close forces a file to the disk and closes it, or closes whatever the capture is written to, if
+// that can be closed.
 func (w *writer) close() error {
 	var err error
 	if f, ok := w.w.(interface{ Sync() error }); ok {

@@ -2,8 +2,8 @@ package redact
 
 import "toolscope/capture"
 
-// Clean is a record that may reach a disk or a screen. Only a Redactor makes one: whoever takes a Clean cannot be handed
-// a record that nobody searched for secrets.
+// Clean is a record that may reach a disk or a screen. Only a Redactor makes one: whoever takes a
+// Clean cannot be handed a record that nobody searched for secrets.
 type Clean struct{ r capture.Record }
 
 // Record is the record without its secrets.

@@ -26,8 +26,8 @@ func TestKeepAll(t *testing.T) {
 	}
 }
 
-// Of a record that is held back in part, the end waits with its reason and its culprit; what was lost before it, and
-// who answered, go first.
+// Of a record that is held back in part, the end waits with its reason and its culprit; what was
+// lost before it, and who answered, go first.
 func TestDividedRecord(t *testing.T) {
 	r := redactor()
 	const answered = capture.Toolscope
@@ -45,8 +45,8 @@ func TestDividedRecord(t *testing.T) {
 	}
 }
 
-// Behind a hole a body that is coded or in messages cannot be read, so that it is not passed on: it is missing too. One
-// that is text goes on.
+// Behind a hole a body that is coded or in messages cannot be read, so that it is not passed on: it
+// is missing too. One that is text goes on.
 func TestHole(t *testing.T) {
 	packed := gzipped(strings.Repeat("text ", 1000))
 	message := awsMessage(`{"delta":{"text":"x"}}`)

@@ -7,7 +7,8 @@ const (
 	visible = "[^\\x00-\\x20\"'`\\\\<>[\\](){}&;,|$^\\x7f-\\xff]" // a value in a line of text
 )
 
-// contexts are the secrets that are known by the text before them. That text is public: it stays, and nothing waits for it.
+// contexts are the secrets that are known by the text before them. That text is public: it stays,
+// and nothing waits for it.
 var contexts = []*rule{
 	{name: "bearer", after: "Bearer ", shape: bearing + `{16,}`, fit: sentence, is: plausible, hit: "Bearer {40}", miss: "Bearer token-based-authentication", from: "K"},
 	{name: "bearer", after: "bearer ", shape: bearing + `{16,}`, fit: sentence, is: plausible, hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "K"},

@@ -16,7 +16,8 @@ var cutTexts = []string{
 	"\x1b[01;31m\x1b[KAKIA{u16}\x1b[m\x1b[K mAKIA{u16} \x1b[32msk-{48}",
 }
 
-// Whatever a text is cut into, its deltas say the same without their secrets as the text in one piece.
+// Whatever a text is cut into, its deltas say the same without their secrets as the text in one
+// piece.
 func TestCutsOfDeltas(t *testing.T) {
 	for _, text := range cutTexts {
 		text = sample(text)
@@ -51,7 +52,8 @@ func bytesOf(s string) (list []string) {
 	return list
 }
 
-// Whatever a body is cut into, what comes out is the same: at every place, at every two, and byte by byte.
+// Whatever a body is cut into, what comes out is the same: at every place, at every two, and byte
+// by byte.
 func TestCutsOfRecords(t *testing.T) {
 	for _, text := range cutTexts {
 		text = sample(text)
@@ -99,7 +101,8 @@ func TestCutsOfEveryProtocol(t *testing.T) {
 	}
 }
 
-// FuzzCutsOfDeltas: any text, with any secret in it, cut at any two places, in one of two calls that arrive by turns.
+// FuzzCutsOfDeltas: any text, with any secret in it, cut at any two places, in one of two calls
+// that arrive by turns.
 func FuzzCutsOfDeltas(f *testing.F) {
 	for i, text := range cutTexts {
 		f.Add(sample(text), uint16(i), uint16(3*i), uint8(i))
@@ -127,7 +130,8 @@ func atRune(s string, n int) int {
 	return n
 }
 
-// The arguments of a call that come as an object come whole: those of the next call are no continuation.
+// The arguments of a call that come as an object come whole: those of the next call are no
+// continuation.
 func TestObjectsComeWhole(t *testing.T) {
 	secret, body := sample("AKIA{u16}"), ""
 	for _, text := range []string{"abc", secret} {
@@ -138,7 +142,8 @@ func TestObjectsComeWhole(t *testing.T) {
 	}
 }
 
-// The same secret, repeated whole by each document, is found each time, whatever the field is called.
+// The same secret, repeated whole by each document, is found each time, whatever the field is
+// called.
 func TestRepeatedByDocuments(t *testing.T) {
 	for _, field := range []string{"text", "content", "id", "note"} {
 		for _, kind := range []string{"sk-ant-{24}", "AKIA{u16}", "hf_{34}", "glpat-{20}"} {

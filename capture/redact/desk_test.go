@@ -67,8 +67,8 @@ func unquoted(t *testing.T, s string) (text string) {
 // inner is the inside of the JSON string that says s.
 func inner(s string) string { return strings.TrimSuffix(strings.TrimPrefix(quoted(s), `"`), `"`) }
 
-// argsSaid is what the deltas of a call's arguments say that come in these pieces, in records of n bytes; textSaid is the
-// same of a text.
+// argsSaid is what the deltas of a call's arguments say that come in these pieces, in records of n
+// bytes; textSaid is the same of a text.
 func argsSaid(t *testing.T, r *Redactor, n int, pieces ...string) string {
 	t.Helper()
 	return rejoined(t, through(r, deltas("input_json_delta", "partial_json", pieces), n))

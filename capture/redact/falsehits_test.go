@@ -17,8 +17,8 @@ const sourceSize = 10 << 20 // bytes of Go's own source that are searched
 
 var replaced = regexp.MustCompile(`\[redacted:([\w-]+):[0-9a-f]{4}\]`)
 
-// falseHits are the texts under a directory that hold secrets by the rules, and how much was searched. No text there holds
-// a real one.
+// falseHits are the texts under a directory that hold secrets by the rules, and how much was
+// searched. No text there holds a real one.
 func falseHits(t *testing.T, root string, limit int, wanted func(path string) bool) (hits []string, size int) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -42,8 +42,8 @@ func falseHits(t *testing.T, root string, limit int, wanted func(path string) bo
 	return hits, size
 }
 
-// A shape with a prefix is never wrong in 10 MB of source code; what is known by a name before it is wrong once a megabyte
-// at most.
+// A shape with a prefix is never wrong in 10 MB of source code; what is known by a name before it
+// is wrong once a megabyte at most.
 func TestFalseHitsInSource(t *testing.T) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	root := filepath.Join(strings.TrimSpace(string(out)), "src")

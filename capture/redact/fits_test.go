@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Words are letters with a capital at most at the beginning of each, or capitals, or digits as dates have them.
+// Words are letters with a capital at most at the beginning of each, or capitals, or digits as
+// dates have them.
 func TestWords(t *testing.T) {
 	for segment, want := range map[string]bool{
 		"folding": true, "Folding": true, "FOLDING": true, "foldingCube": true, "OpenAI": true, "ABCd": true, "20260731": true,
@@ -48,7 +49,8 @@ func TestUserinfo(t *testing.T) {
 	}
 }
 
-// A candidate is whole when what it has is all that its shape asks for, as a regular expression says.
+// A candidate is whole when what it has is all that its shape asks for, as a regular expression
+// says.
 func TestWhole(t *testing.T) {
 	for _, shape := range []string{"ab", "a[0-9]{2}b", "a[0-9]+-[a-f]+", "a[0-9]*b?", "a[0-9]{1,3}={0,2}"} {
 		re := regexp.MustCompile("^(?:" + shape + ")$")

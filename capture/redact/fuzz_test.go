@@ -14,8 +14,8 @@ import (
 // kinds are the names of the canaries, in order.
 var kinds = slices.Sorted(maps.Keys(canaries))
 
-// FuzzCuts: wherever a canary stands in whatever text, and however that is cut into records, what comes out is the
-// same and holds no canary.
+// FuzzCuts: wherever a canary stands in whatever text, and however that is cut into records, what
+// comes out is the same and holds no canary.
 func FuzzCuts(f *testing.F) {
 	f.Add(`{"a":"x `, ` y"}`, uint8(0), uint8(3))
 	f.Add("data: {\"a\":\"", "\"}\n\ndata: {\"a\":\"sk-\"}\n\n", uint8(9), uint8(1))
@@ -40,7 +40,8 @@ func FuzzCuts(f *testing.F) {
 // plain takes from a text what every secret needs.
 var plain = strings.NewReplacer("-", ".", "_", ".", "J", "j", "K", "k", "I", "i", "er ", "er.", "uthor", "", `\u`, `\\`)
 
-// FuzzPlain: text without secrets is passed on byte for byte, and without holding back more than its last line.
+// FuzzPlain: text without secrets is passed on byte for byte, and without holding back more than
+// its last line.
 func FuzzPlain(f *testing.F) {
 	f.Add("data: {\"index\":0,\"delta\":{\"t\":\"as\"}}\n\ndata: {\"index\":0,\"delta\":{\"t\":\"k me\"}}\n\n", uint8(7))
 	f.Add(`{"a":["x",{"b":"\\\"\n"}],"b":"\ud83d"}`, uint8(1))

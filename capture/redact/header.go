@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Header is a copy of a header without its secrets. What was in credential headers is looked for from then on.
+// Header is a copy of a header without its secrets. What was in credential headers is looked for
+// from then on.
 func (r *Redactor) Header(h http.Header) http.Header {
 	if r.keep {
 		return h.Clone()
@@ -52,8 +53,8 @@ func (r *Redactor) header(h http.Header, answered bool) http.Header {
 	return clean
 }
 
-// credential passes each secret in the value of a credential header through change: the part behind the scheme of an
-// authorization, the values of cookies, and otherwise all of it.
+// credential passes each secret in the value of a credential header through change: the part behind
+// the scheme of an authorization, the values of cookies, and otherwise all of it.
 func (r *Redactor) credential(name, v string, change func(string) string) string {
 	switch {
 	case strings.TrimSpace(v) == "":
@@ -86,7 +87,8 @@ func (r *Redactor) credential(name, v string, change func(string) string) string
 	return change(v)
 }
 
-// secretHeaders are the headers whose value is a credential; true means that the value is looked for in bodies too.
+// secretHeaders are the headers whose value is a credential; true means that the value is looked
+// for in bodies too.
 var secretHeaders = map[string]bool{
 	"authorization": true, "proxy-authorization": true, "x-api-key": true, "api-key": true, "x-goog-api-key": true,
 	"ocp-apim-subscription-key": true, "cookie": true, "set-cookie": true, "x-amz-security-token": true,
@@ -96,7 +98,8 @@ var secretHeaders = map[string]bool{
 // plainHeaders end as a credential's name does and are none.
 var plainHeaders = map[string]bool{"idempotency-key": true, "sec-websocket-key": true, "surrogate-key": true}
 
-// secretHeader reports whether the value of a header (lower case name) is replaced, and whether it is looked for later.
+// secretHeader reports whether the value of a header (lower case name) is replaced, and whether it
+// is looked for later.
 func secretHeader(name string) (replaced, sought bool) {
 	if sought, ok := secretHeaders[name]; ok {
 		return true, sought

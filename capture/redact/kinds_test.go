@@ -101,7 +101,8 @@ func kindsIn(t *testing.T, text string, cut int) map[string]string {
 	}
 }
 
-// Every kind of secret is found in every place, also when it is cut in the middle, and what looks nearly like one stays.
+// Every kind of secret is found in every place, also when it is cut in the middle, and what looks
+// nearly like one stays.
 func TestKinds(t *testing.T) {
 	names := map[string]bool{}
 	for _, rule := range allRules() {

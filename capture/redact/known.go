@@ -12,9 +12,10 @@ const (
 	knownMax     = window   // characters of a secret that are compared
 )
 
-// knownValues are the secrets that are known by value, in the form in which texts are compared: each as it is, and in each
-// way in which base64 writes it. They are never forgotten. The time to find one hardly depends on how many there are: four
-// characters tell whether to look, and then a sorted list is searched.
+// knownValues are the secrets that are known by value, in the form in which texts are compared:
+// each as it is, and in each way in which base64 writes it. They are never forgotten. The time to
+// find one hardly depends on how many there are: four characters tell whether to look, and then a
+// sorted list is searched.
 type knownValues struct {
 	sorted []*knownValue
 	first  [256]bool
@@ -101,8 +102,8 @@ func forms(secret string) []string {
 	return list
 }
 
-// phases are the characters that base64, in either alphabet, has for a secret whatever stands before and behind it. Three
-// bytes are four characters, so there are three ways.
+// phases are the characters that base64, in either alphabet, has for a secret whatever stands
+// before and behind it. Three bytes are four characters, so there are three ways.
 func phases(secret string) (list []string) {
 	for before := range 3 {
 		padded := make([]byte, before, before+len(secret))

@@ -18,7 +18,8 @@ func asked(name, value string) *Redactor {
 	return r
 }
 
-// What stood in a credential's place is replaced there, and looked for elsewhere only if nobody would write it by chance.
+// What stood in a credential's place is replaced there, and looked for elsewhere only if nobody
+// would write it by chance.
 func TestWordsAreNotLearned(t *testing.T) {
 	for _, c := range []struct{ name, value, word string }{
 		{"Authorization", "Bearer undefined", "undefined"}, {"Authorization", "Bearer null", "null"},
@@ -111,8 +112,8 @@ func TestLimitOfKnownValues(t *testing.T) {
 	}
 }
 
-// Many texts at once may wait for the end of a secret; that one too many is given up is said. Those that have waited for long
-// do not count.
+// Many texts at once may wait for the end of a secret; that one too many is given up is said. Those
+// that have waited for long do not count.
 func TestLimitOfTexts(t *testing.T) {
 	for calls, limited := range map[int]bool{waitingLimit: false, waitingLimit + 1: true} {
 		r := redactor()
@@ -135,7 +136,8 @@ func TestLimitOfTexts(t *testing.T) {
 	}
 }
 
-// A known value is found however it is spelled, also within a word, and nothing else of its text changes.
+// A known value is found however it is spelled, also within a word, and nothing else of its text
+// changes.
 func TestSpellingsOfKnownValues(t *testing.T) {
 	for _, value := range []string{sample("{12}/{12}+{6}=="), sample(`p%{6} {6}\{6}ä{6}`), sample("{40}"), sample(`{16}"{16}`), sample("{20}") + `\`, sample("{700}")} {
 		r := asked("X-Api-Key", value)
@@ -188,7 +190,8 @@ func TestKnownValuesInBase64(t *testing.T) {
 	}
 }
 
-// Of two known values of which one begins with the other, the longer one is found where it stands, and so is the shorter.
+// Of two known values of which one begins with the other, the longer one is found where it stands,
+// and so is the shorter.
 func TestLongerKnownValue(t *testing.T) {
 	short := sample("{24}")
 	long := short + sample("-{8}")

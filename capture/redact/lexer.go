@@ -4,9 +4,10 @@ import "bytes"
 
 const depthLimit = 128 // of containers that are told apart
 
-// lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or no JSON at all, and
-// hands out their characters as they are written, each string to the text of its place. What is in no string is a text of
-// its own. The one thing that it holds back is the "data: " of an event stream after a line break inside a secret.
+// lexer finds the JSON strings in a text that is JSON, an event stream of JSON, lines of JSON, or
+// no JSON at all, and hands out their characters as they are written, each string to the text of
+// its place. What is in no string is a text of its own. The one thing that it holds back is the
+// "data: " of an event stream after a line break inside a secret.
 type lexer struct {
 	s      *stream
 	stack  []container
@@ -109,7 +110,8 @@ func (l *lexer) outside(p []byte, at int64) int {
 	return n + 1
 }
 
-// loose follows the structure up to the next quote or line break, and notes the numbers that are an index.
+// loose follows the structure up to the next quote or line break, and notes the numbers that are an
+// index.
 func (l *lexer) loose(p []byte) int {
 	for n, c := range p {
 		if l.keyed && c != ' ' && c != '\t' && c != '\r' && c != '\n' {
@@ -130,7 +132,8 @@ func (l *lexer) loose(p []byte) int {
 	return len(p)
 }
 
-// unkey takes what stands behind a key. When that is no colon, it was a string like any other, of a text that is no JSON.
+// unkey takes what stands behind a key. When that is no colon, it was a string like any other, of a
+// text that is no JSON.
 func (l *lexer) unkey(c byte) {
 	l.keyed = false
 	if top := l.top(); top != nil && c != ':' {
@@ -138,7 +141,8 @@ func (l *lexer) unkey(c byte) {
 	}
 }
 
-// lineStart passes over the field name of an event stream's line, so that a secret may have line breaks there.
+// lineStart passes over the field name of an event stream's line, so that a secret may have line
+// breaks there.
 func (l *lexer) lineStart(c byte, at int64) int {
 	const prefix = "data: "
 	if l.prefix < len(prefix) && c == prefix[l.prefix] {
@@ -245,7 +249,8 @@ func (l *lexer) open() {
 	l.expect(top)
 }
 
-// expect tells the text of a string that a key, or what stands before the quote, says that it is a credential.
+// expect tells the text of a string that a key, or what stands before the quote, says that it is a
+// credential.
 func (l *lexer) expect(top *container) {
 	m, out := l.s.inside, l.s.outside
 	switch {

@@ -5,17 +5,19 @@ import (
 	"math"
 )
 
-// span is where in the input a character stands. A negative from means that the character was passed on, or must be.
+// span is where in the input a character stands. A negative from means that the character was
+// passed on, or must be.
 type span struct{ from, to int64 }
 
 var passed = span{-1, -1}
 
-// matcher looks for secrets in one text, one decoded character after the other. What it does depends on these characters
-// only, and not on how they come.
+// matcher looks for secrets in one text, one decoded character after the other. What it does
+// depends on these characters only, and not on how they come.
 //
-// A candidate begins where a word does, and is held back until it is a secret or none. What cannot be told by the beginning
-// of a word is found without holding text back: behind a context, which is public; and glued to a letter or a digit, where
-// the first three characters are passed on before anybody knows.
+// A candidate begins where a word does, and is held back until it is a secret or none. What cannot
+// be told by the beginning of a word is found without holding text back: behind a context, which is
+// public; and glued to a letter or a digit, where the first three characters are passed on before
+// anybody knows.
 type matcher struct {
 	channel uint64 // of the text
 	spell   spelling
@@ -207,8 +209,8 @@ func (m *matcher) grow(r *Redactor, u unit) {
 	}
 }
 
-// swallow reports whether c belongs to the secret whose beginning is replaced, and whether it is removed: the line breaks of
-// a private key belong to it, and stay.
+// swallow reports whether c belongs to the secret whose beginning is replaced, and whether it is
+// removed: the line breaks of a private key belong to it, and stay.
 func (d *drop) swallow(c byte) (gone, more bool) {
 	if d.rule == nil {
 		if d.rest[0] != c {

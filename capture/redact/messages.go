@@ -7,10 +7,10 @@ import (
 	"hash/crc32"
 )
 
-// messages redacts an event stream of AWS: binary messages that hold JSON, or base64 of the JSON of another protocol
-// (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the framing). A message is
-// passed on as a whole, which is when a client can read it, and what is replaced in it keeps its length. A checksum
-// that was right is made right again.
+// messages redacts an event stream of AWS: binary messages that hold JSON, or base64 of the JSON of
+// another protocol (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
+// has the framing). A message is passed on as a whole, which is when a client can read it, and what
+// is replaced in it keeps its length. A checksum that was right is made right again.
 type messages struct {
 	inner *stream // the JSON of all messages, one a line
 	buf   []byte  // bytes that are not taken

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// secretName is the end of the names of variables, fields and parameters whose value is a credential.
+// secretName is the end of the names of variables, fields and parameters whose value is a
+// credential.
 type secretName struct {
 	end    string // without signs, in lower case
 	called string // in the replacement
@@ -38,13 +39,15 @@ var secretNames = []secretName{
 	{"subscriptionkey", "subscription-key", isPlausible}, {"pass", "password", isRandom}, {"auth", "auth", isBasic},
 }
 
-// plainNames are what names that end so have in them when their value is no credential: cursors, vocabularies, caches.
+// plainNames are what names that end so have in them when their value is no credential: cursors,
+// vocabularies, caches.
 var plainNames = []string{
 	"page", "next", "continu", "cursor", "sync", "csrf", "xsrf", "cancel", "public", "cache", "idempotenc", "primary", "foreign", "sort", "partition",
 	"eostoken", "bostoken", "padtoken", "stoptoken", "unktoken", "masktoken", "septoken", "maxtoken", "mintoken", "thought", "resume", "design",
 }
 
-// queryNames are parameters of a URL whose value is a credential, beyond those that are called so anywhere.
+// queryNames are parameters of a URL whose value is a credential, beyond those that are called so
+// anywhere.
 var queryNames = map[string]string{
 	"key": "key", "sig": "sig", "signature": "signature", "auth": "auth", "code": "code", "subscriptionkey": "subscription-key", "session": "session",
 	"assertion": "assertion", "codeverifier": "code_verifier",
@@ -104,8 +107,8 @@ func plainForm(name []byte) string {
 	return string(plain[:n])
 }
 
-// assigned is what the text says about the value that follows, when it ends as an assignment to a credential does: NAME=,
-// name: , "name":, &name=.
+// assigned is what the text says about the value that follows, when it ends as an assignment to a
+// credential does: NAME=, name: , "name":, &name=.
 func assigned(text []byte) (known secretName, ok bool) {
 	sign := text[len(text)-1]
 	text = bytes.TrimRight(text[:len(text)-1], " \t")

@@ -16,15 +16,15 @@ const (
 	numberMax    = 8  // digits of the longest number: a date
 )
 
-// plausible is a text that may be a credential where one is expected: it is not short, no placeholder, no number, and not
-// made of words and numbers only.
+// plausible is a text that may be a credential where one is expected: it is not short, no
+// placeholder, no number, and not made of words and numbers only.
 func plausible(text []byte) bool { return odd(text) > 0 && hasLetter(text) && meant(text) }
 
 // meant is a text that stands in a credential's place: it is not short and no placeholder.
 func meant(text []byte) bool { return len(text) >= plausibleMin && !placeholder(text) }
 
-// random is a text that nobody writes by chance. Only such a text is looked for elsewhere, and taken for a secret because
-// of a name before it.
+// random is a text that nobody writes by chance. Only such a text is looked for elsewhere, and
+// taken for a secret because of a name before it.
 func random(text []byte) bool {
 	return plausible(text) && odd(text) >= randomMin && !identifier(text) && entropy(text)*float64(len(text)) >= randomBits
 }
@@ -51,8 +51,9 @@ func has(text []byte, from, to byte) bool {
 	return bytes.ContainsFunc(text, func(c rune) bool { return rune(from) <= c && c <= rune(to) })
 }
 
-// odd is how many characters of a text are in no word and no number. What stands between signs is one of these when it is
-// letters with a capital at most at the beginning of each word, or capitals, or digits.
+// odd is how many characters of a text are in no word and no number. What stands between signs is
+// one of these when it is letters with a capital at most at the beginning of each word, or
+// capitals, or digits.
 func odd(text []byte) (n int) {
 	for len(text) > 0 {
 		size := trailing(text, alnum)

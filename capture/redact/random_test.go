@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// fragments are what texts are made of that are hard to cut: beginnings, signs, escapes, secrets, and parts of them.
+// fragments are what texts are made of that are hard to cut: beginnings, signs, escapes, secrets,
+// and parts of them.
 var fragments = []string{
 	" ", "\n", `"`, `\"`, `\\\"`, `\`, `\\`, "%", "%2", "%25", "%2F", "%41", `\u`, `\u00`, `\u0041`, `\n`, "=", ":", ": ", "'", "`", "{", "}", "[", "]", ",", ".", "/", "@", "-", "_",
 	"a", "m", "sk-", "sk-ant-", "gh" + "p_", "AKIA", "eyJ", "hf_", "s.", "1//0", "Bearer ", "Basic ", "basic ", "://", "u:", "password", "_token", "API_KEY", `"client_secret"`, "?key=", "&sig=",
@@ -52,8 +53,9 @@ func TestCutsOfRandom(t *testing.T) {
 	}
 }
 
-// Any text that stands in JSON, and any damaged JSON, has the tokens that it had. Where a secret stands in no string, in
-// text that is no JSON for that, the bracket of its replacement may be the last token.
+// Any text that stands in JSON, and any damaged JSON, has the tokens that it had. Where a secret
+// stands in no string, in text that is no JSON for that, the bracket of its replacement may be the
+// last token.
 func TestTokensOfRandom(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 4))

@@ -43,9 +43,9 @@ type mark struct {
 	to     int64
 }
 
-// Take is what can be passed on after rec has come: usually rec without its secrets. Bytes that are held back
-// follow later in a record of their own, with the time at which they came, and before anything else of their side.
-// It owns rec and its data.
+// Take is what can be passed on after rec has come: usually rec without its secrets. Bytes that are
+// held back follow later in a record of their own, with the time at which they came, and before
+// anything else of their side. It owns rec and its data.
 func (r *Redactor) Take(rec capture.Record) []Clean {
 	if r.keep {
 		return []Clean{{rec}}
@@ -180,8 +180,8 @@ func (s *side) receive(r *Redactor, p []byte) {
 	}
 }
 
-// miss is told that bytes of the body are missing here. What follows of a body that is coded, or in messages, cannot be
-// read any more, and so not searched.
+// miss is told that bytes of the body are missing here. What follows of a body that is coded, or in
+// messages, cannot be read any more, and so not searched.
 func (s *side) miss() {
 	_, framed := s.text.(*messages)
 	if s.broken != nil || s.decoder == nil && !framed {
@@ -259,9 +259,9 @@ func (s *side) emit(out []Clean) []Clean {
 // decodedPiece is the most bytes of a record that was coded: a few can become many.
 const decodedPiece = 256 << 10
 
-// divided is a record of which a part of the bytes must wait, and the record in which they come. The end, why it came
-// and who brought it wait with them; what was lost was lost before the bytes that go first. By also says who answered,
-// so it stays with a head.
+// divided is a record of which a part of the bytes must wait, and the record in which they come.
+// The end, why it came and who brought it wait with them; what was lost was lost before the bytes
+// that go first. By also says who answered, so it stays with a head.
 func divided(rec capture.Record) (first, rest capture.Record) {
 	rest = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: rec.End, Why: rec.Why}
 	if rec.End != "" {

@@ -1,35 +1,42 @@
-// Package redact finds secrets in what was received and replaces them, before it reaches a disk or a screen.
+// Package redact finds secrets in what was received and replaces them, before it reaches a disk or
+// a screen.
 //
 //	record ─▶ decode (gzip …) ─▶ lexer ─▶ spelling ─▶ matcher of each text ─▶ hold back, replace ─▶ Clean
 //
-// Words. A secret is known by how it looks (a shape), by what stands before it (a context, or the name that it is assigned
-// to), by its JSON key, or by value: what stood in the credential's place of a request, and is too random to be there by
-// chance, is looked for in everything that follows, because servers repeat it in their errors. The kinds are data: rules.go,
-// contexts.go and names.go, one line each. A text is what a stream sends in pieces: one JSON string of one document,
-// continued by the string in the same place of the next document, if its key is one of those that texts have. That is how
-// arguments come, so a secret that is spread over many deltas is in one text here. A secret becomes
-// [redacted:x-api-key:8f3a]: what it is and a salted 16 bit tag, so that equal secrets look equal within a run and tell
-// nothing outside of it.
+// Words. A secret is known by how it looks (a shape), by what stands before it (a context, or the
+// name that it is assigned to), by its JSON key, or by value: what stood in the credential's place
+// of a request, and is too random to be there by chance, is looked for in everything that follows,
+// because servers repeat it in their errors. The kinds are data: rules.go, contexts.go and
+// names.go, one line each. A text is what a stream sends in pieces: one JSON string of one
+// document, continued by the string in the same place of the next document, if its key is one of
+// those that texts have. That is how arguments come, so a secret that is spread over many deltas is
+// in one text here. A secret becomes [redacted:x-api-key:8f3a]: what it is and a salted 16 bit tag,
+// so that equal secrets look equal within a run and tell nothing outside of it.
 //
 // What always holds:
-//   - What comes out does not depend on how the input is cut, neither into records nor into deltas: the deltas of a text
-//     say what the text in one piece would say.
-//   - JSON is JSON of the same tokens as before, and what is no JSON fails where it failed, at every depth of JSON in JSON:
-//     what is replaced is whole characters inside of a string, never a quote, and the replacement is letters, digits and
-//     :_[]- only. The line breaks of a private key stay, and so do the lines around it.
+//   - What comes out does not depend on how the input is cut, neither into records nor into deltas:
+//     the deltas of a text say what the text in one piece would say.
+//   - JSON is JSON of the same tokens as before, and what is no JSON fails where it failed, at
+//     every depth of JSON in JSON: what is replaced is whole characters inside of a string, never a
+//     quote, and the replacement is letters, digits and :_[]- only. The line breaks of a private
+//     key stay, and so do the lines around it.
 //   - Text without secrets is passed on byte for byte.
-//   - It does not matter how a secret is spelled: escaped by JSON, once or often, or percent-encoded.
-//   - Only what may be the beginning of a secret is held back: at most 512 characters of the text in question, with what
-//     stands between them. It is let go when it cannot be a secret any more, when its side ends, or when 4 KiB of other
-//     things have followed: then a secret that has begun is replaced as far as it has come and its continuation is dropped.
-//     What stands in the middle of a word is replaced from its fourth character on, so that nothing waits for each letter
+//   - It does not matter how a secret is spelled: escaped by JSON, once or often, or
+//     percent-encoded.
+//   - Only what may be the beginning of a secret is held back: at most 512 characters of the text
+//     in question, with what stands between them. It is let go when it cannot be a secret any more,
+//     when its side ends, or when 4 KiB of other things have followed: then a secret that has begun
+//     is replaced as far as it has come and its continuation is dropped. What stands in the middle
+//     of a word is replaced from its fourth character on, so that nothing waits for each letter
 //     that a secret begins with.
 //   - A body that is compressed and cannot be decoded is not passed on at all.
-//   - What may be remembered is bounded. Limit says when a bound was reached, so that a secret may have been passed on.
+//   - What may be remembered is bounded. Limit says when a bound was reached, so that a secret may
+//     have been passed on.
 //
-// It does not find a secret that is written in numbers (the byte lists of log probabilities), encrypted, or encoded in
-// base64, except a value that it knows, in basic authorization, and where a protocol does that (Bedrock's event stream); a
-// password that is made of words; and a key without a shape behind a name that says nothing.
+// It does not find a secret that is written in numbers (the byte lists of log probabilities),
+// encrypted, or encoded in base64, except a value that it knows, in basic authorization, and where
+// a protocol does that (Bedrock's event stream); a password that is made of words; and a key
+// without a shape behind a name that says nothing.
 package redact
 
 import (
@@ -58,13 +65,13 @@ type Decoder interface {
 
 // Options says what a Redactor can do beyond the text that it sees.
 type Options struct {
-	// Decode makes a decoder for a body with that header (canonical names). Without it, and when it fails,
-	// compressed bodies are withheld.
+	// Decode makes a decoder for a body with that header (canonical names). Without it, and when it
+	// fails, compressed bodies are withheld.
 	Decode func(header http.Header) (Decoder, error)
 }
 
-// Redactor replaces secrets. It learns those that stand in credential headers, and it may be used from several
-// goroutines.
+// Redactor replaces secrets. It learns those that stand in credential headers, and it may be used
+// from several goroutines.
 type Redactor struct {
 	keep    bool // nothing is replaced
 	salt    []byte
@@ -79,12 +86,14 @@ type Redactor struct {
 	limit  string
 }
 
-// New makes a redactor. The salt makes its tags useless to others: it should be random and made for one run.
+// New makes a redactor. The salt makes its tags useless to others: it should be random and made for
+// one run.
 func New(salt []byte, o Options) *Redactor {
 	return &Redactor{salt: salt, options: o, book: theBook(), scan: theBook().scanner, sides: map[capture.Stream]*side{}}
 }
 
-// Limit says which limit was reached first, so that a secret may have been passed on. It is "" while none was.
+// Limit says which limit was reached first, so that a secret may have been passed on. It is ""
+// while none was.
 func (r *Redactor) Limit() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,8 +106,8 @@ func (r *Redactor) reached(limit string) {
 	}
 }
 
-// Learn makes value a secret wherever it is seen from now on; where says what it is, "x-api-key". A value that somebody
-// could write by chance, a word or something short, is not learned.
+// Learn makes value a secret wherever it is seen from now on; where says what it is, "x-api-key". A
+// value that somebody could write by chance, a word or something short, is not learned.
 func (r *Redactor) Learn(value, where string) {
 	if r.keep {
 		return

@@ -14,10 +14,11 @@ type rule struct {
 	is    check                    // whether that is a secret; nil: it is
 	where func(before []byte) bool // whether what stands before it, which ends with after, is what it should be; nil: it is
 
-	// A text that the rule finds, one that looks nearly the same, and where the facts come from. {n} stands for n random
-	// letters and digits, {xn} for hexadecimal ones, {un} for upper case ones, {dn} for digits, so that no real key, nor
-	// what a scanner takes for one, stands here. G and T are the rules of gitleaks and trufflehog, K is what the makers
-	// document or their keys show.
+	// A text that the rule finds, one that looks nearly the same, and where the facts come from.
+	// {n} stands for n random letters and digits, {xn} for hexadecimal ones, {un} for upper case
+	// ones, {dn} for digits, so that no real key, nor what a scanner takes for one, stands here. G
+	// and T are the rules of gitleaks and trufflehog, K is what the makers document or their keys
+	// show.
 	hit, miss, from string
 
 	parts []part          // of the shape
@@ -28,8 +29,8 @@ type rule struct {
 // check reports whether a text that has a rule's shape is a secret.
 type check func(text []byte) bool
 
-// shapes are the secrets that are known by how they look. The lengths are the shortest that the makers hand out, or
-// shorter. What is more particular comes first.
+// shapes are the secrets that are known by how they look. The lengths are the shortest that the
+// makers hand out, or shorter. What is more particular comes first.
 var shapes = []*rule{
 	// Providers of models.
 	{name: "anthropic-key", shape: `sk-ant-[\w-]{20,}`, hit: "sk-ant-api03-{93}AA", miss: "sk-ant-colony-size", from: "G T"},
@@ -130,8 +131,8 @@ func compiled(rules []*rule) (list []*rule) {
 	return list
 }
 
-// glued reports whether the rule also finds what stands directly behind a letter or a digit: its beginning is too particular
-// to be the end of something else.
+// glued reports whether the rule also finds what stands directly behind a letter or a digit: its
+// beginning is too particular to be the end of something else.
 func (r *rule) glued() bool {
 	sign := strings.IndexAny(r.shape, "-_")
 	return len(r.heads[0]) == 4 && sign > 0 && sign < strings.IndexByte(r.shape+"[", '[')

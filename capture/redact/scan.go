@@ -14,7 +14,8 @@ const (
 	mayGlue                   // both are the third and fourth of what is found in the middle of a word, if grams says so
 )
 
-// book is all rules, where they are looked up. It is made when somebody needs it first, and does not change.
+// book is all rules, where they are looked up. It is made when somebody needs it first, and does
+// not change.
 type book struct {
 	begins  [256][]*rule       // shapes by their first character
 	glued   map[uint32][]*rule // those that are found in the middle of a word, by their first four
@@ -136,7 +137,8 @@ func (s *gramSet) has(h uint32) bool { return s[h/64]>>(h%64)&1 == 1 }
 func gramOf(p []byte) uint32      { return binary.BigEndian.Uint32(p) }
 func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
 
-// headHash is an even hash of three characters. The odd one above it says that any character may follow.
+// headHash is an even hash of three characters. The odd one above it says that any character may
+// follow.
 func headHash(p []byte) uint32 {
 	return gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8) &^ 1
 }
@@ -152,8 +154,8 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// next is where in p, from i on, something may be that the text m must be asked about, or len(p). It reports whether that can
-// only be the end of a context.
+// next is where in p, from i on, something may be that the text m must be asked about, or len(p).
+// It reports whether that can only be the end of a context.
 func (r *Redactor) next(m *matcher, p []byte, i int) (at int, context bool) {
 	s, gram := r.scan, m.gram
 	for ; i < len(p); i++ {

@@ -11,8 +11,9 @@ type part struct {
 	min, max int // max -1: without end
 }
 
-// shaped is a regular expression as parts. It knows literals, classes and repeats, and each part takes as much as it can:
-// what a class may repeat must not begin with what follows it. The tables are checked for that by a test.
+// shaped is a regular expression as parts. It knows literals, classes and repeats, and each part
+// takes as much as it can: what a class may repeat must not begin with what follows it. The tables
+// are checked for that by a test.
 func shaped(shape string) []part {
 	re, err := syntax.Parse(shape, syntax.Perl)
 	if err != nil {
@@ -65,8 +66,8 @@ func bounds(re *syntax.Regexp) (least, most int) {
 	return re.Min, re.Max
 }
 
-// heads are the first characters of all that has a shape: up to n, and fewer where the parts that follow are no few
-// characters.
+// heads are the first characters of all that has a shape: up to n, and fewer where the parts that
+// follow are no few characters.
 func heads(shape []part, n int) []string {
 	list := []string{""}
 	for _, p := range shape[:min(n, len(shape))] {

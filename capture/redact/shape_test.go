@@ -52,7 +52,8 @@ func TestMalformedStays(t *testing.T) {
 	}
 }
 
-// syntaxOf is what is wrong with a text, without the place in bytes, which moves with what is replaced.
+// syntaxOf is what is wrong with a text, without the place in bytes, which moves with what is
+// replaced.
 func syntaxOf(text string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(text))
@@ -60,8 +61,8 @@ func syntaxOf(text string) string {
 	return regexp.MustCompile(`character '.*?'`).ReplaceAllString(said, "character")
 }
 
-// shapeOf is what a text is, at every depth at which it holds JSON: the kinds of its tokens in order, and all of what is
-// no secret.
+// shapeOf is what a text is, at every depth at which it holds JSON: the kinds of its tokens in
+// order, and all of what is no secret.
 func shapeOf(text string, depth int) string {
 	var b strings.Builder
 	d := json.NewDecoder(strings.NewReader(text))
@@ -162,8 +163,8 @@ func spelled(r *rand.Rand, text []byte) []byte {
 	return out.Bytes()
 }
 
-// Random JSON with secrets at every depth and in every spelling: what comes out has the shape of what went in, holds no
-// secret, and everything else.
+// Random JSON with secrets at every depth and in every spelling: what comes out has the shape of
+// what went in, holds no secret, and everything else.
 func TestShapeOfRandom(t *testing.T) {
 	kinds := slices.DeleteFunc(allRules(), func(r rule) bool {
 		return !strings.HasPrefix(r.shape, "sk-") && !strings.HasPrefix(r.shape, "gl") && !strings.HasPrefix(r.shape, "AKIA")

@@ -6,22 +6,22 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// unit is one decoded character of a text, and where its spelling stands in the input. An escape that is cut by the end of
-// a delta stands in several places. A character beyond ASCII is several units, of which the first stands
-// everywhere and the others nowhere.
+// unit is one decoded character of a text, and where its spelling stands in the input. An escape
+// that is cut by the end of a delta stands in several places. A character beyond ASCII is several
+// units, of which the first stands everywhere and the others nowhere.
 type unit struct {
 	c    byte
 	at   span
 	more []span
 }
 
-// spelling undoes what a text may be wrapped in: JSON in JSON in JSON, percent-encoding. It need not know how deep. JSON
-// doubles the backslashes of what it wraps and puts one before each quote, so a run of backslashes and the character behind
-// it are one character at every depth: `\n`, `\\n` and `\\\\n` are all the same line break to somebody who looks for
-// secrets.
+// spelling undoes what a text may be wrapped in: JSON in JSON in JSON, percent-encoding. It need
+// not know how deep. JSON doubles the backslashes of what it wraps and puts one before each quote,
+// so a run of backslashes and the character behind it are one character at every depth: `\n`, `\\n`
+// and `\\\\n` are all the same line break to somebody who looks for secrets.
 //
-// It is generous: where the text meant a backslash and an n, it sees a line break too. That costs nothing, since a text is
-// only looked at in this form and never written in it.
+// It is generous: where the text meant a backslash and an n, it sees a line break too. That costs
+// nothing, since a text is only looked at in this form and never written in it.
 type spelling struct {
 	state  spellState
 	pieces []unit // of an escape that has not come to its end
@@ -93,8 +93,8 @@ func (p *spelling) afterSlash(u unit, out func(unit)) {
 	}
 }
 
-// ownSlashes hands out those of a run that are backslashes in their own right. JSON doubles all of them each time, so an
-// escape has 1, 2, 4 or 8.
+// ownSlashes hands out those of a run that are backslashes in their own right. JSON doubles all of
+// them each time, so an escape has 1, 2, 4 or 8.
 func (p *spelling) ownSlashes(out func(unit)) {
 	n := len(p.pieces)
 	if own := n - n&-n; own > 0 {

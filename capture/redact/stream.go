@@ -46,8 +46,8 @@ func (s *stream) write(p []byte) {
 	s.read(p)
 }
 
-// read looks at a piece in parts that end at multiples of a fixed size, so that what is decided there does not depend
-// on how the input is cut.
+// read looks at a piece in parts that end at multiples of a fixed size, so that what is decided
+// there does not depend on how the input is cut.
 func (s *stream) read(p []byte) {
 	const step = 1 << 10
 	for len(p) > 0 {
@@ -71,8 +71,8 @@ func (s *stream) expire(limit int64) {
 	s.texts.waiting = slices.DeleteFunc(s.texts.waiting, func(m *matcher) bool { return !m.holding() })
 }
 
-// settle decides with what there is: a secret that has begun is replaced as far as it has come, and what goes on with
-// it later is dropped.
+// settle decides with what there is: a secret that has begun is replaced as far as it has come, and
+// what goes on with it later is dropped.
 func (s *stream) settle(m *matcher) {
 	release(m.spell.pieces)
 	if len(m.text) == 0 {
@@ -94,7 +94,8 @@ func (s *stream) settle(m *matcher) {
 	release(m.units)
 }
 
-// unfinished is how a known secret goes on of which the text is a large part: more than what every key begins with.
+// unfinished is how a known secret goes on of which the text is a large part: more than what every
+// key begins with.
 func (r *Redactor) unfinished(m *matcher) (rest string, v *knownValue) {
 	if !m.known.alive || len(m.text) < r.public(m.text)+plausibleMin {
 		return "", nil
@@ -248,8 +249,8 @@ func (s *stream) step(m *matcher, u unit) {
 	}
 }
 
-// again drops the first n characters of what is held back, which are replaced, and examines the others anew. With n 0 the
-// first character begins no secret, and is passed on.
+// again drops the first n characters of what is held back, which are replaced, and examines the
+// others anew. With n 0 the first character begins no secret, and is passed on.
 func (s *stream) again(m *matcher, n int) {
 	from, first := n, m.text[0]
 	switch {

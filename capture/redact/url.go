@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// URL is a URL, or the part of one that is known, without its secrets: the userinfo, query parameters that hold
-// credentials, and whatever else looks like a secret. What it does not replace stays byte for byte, and what can be
-// parsed can still be parsed.
+// URL is a URL, or the part of one that is known, without its secrets: the userinfo, query
+// parameters that hold credentials, and whatever else looks like a secret. What it does not replace
+// stays byte for byte, and what can be parsed can still be parsed.
 func (r *Redactor) URL(s string) string { return r.changed(s, r.url) }
 
 func (r *Redactor) url(s string) string {

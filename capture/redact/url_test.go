@@ -27,7 +27,8 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// A secret that a query spells in its own way is known as what it means, and as it stands where it means nothing.
+// A secret that a query spells in its own way is known as what it means, and as it stands where it
+// means nothing.
 func TestQueryIsLearned(t *testing.T) {
 	for _, query := range []string{sample("{12}%2F{16}"), sample("{12}+{16}"), sample("{12}%zz{16}v")} {
 		secret, err := url.QueryUnescape(query)

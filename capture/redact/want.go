@@ -46,8 +46,8 @@ func (m *matcher) expect(r *Redactor) {
 	}
 }
 
-// next is the rule by which a secret may begin with c, or nil. It knows what else may stand before the secret. What is not
-// as expected ends the expectation.
+// next is the rule by which a secret may begin with c, or nil. It knows what else may stand before
+// the secret. What is not as expected ends the expectation.
 func (w *want) next(c byte) *rule {
 	rule := w.rule
 	w.gap++

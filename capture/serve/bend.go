@@ -84,8 +84,9 @@ func repeat(s *script, _ Fault) string {
 	return ""
 }
 
-// noTerminator leaves out every event that says the stream is over. Where none is known to, the last one goes: an
-// OpenAI response.completed, a Gemini chunk with the finish reason, an Ollama line with done.
+// noTerminator leaves out every event that says the stream is over. Where none is known to, the
+// last one goes: an OpenAI response.completed, a Gemini chunk with the finish reason, an Ollama
+// line with done.
 func noTerminator(s *script, _ Fault) string {
 	if !s.streams() {
 		return s.unfit(noStream)
@@ -129,7 +130,8 @@ func mergeIndex(s *script, _ Fault) string {
 	return ""
 }
 
-// emptyArgs leaves calls without arguments, as when a provider sends none for a tool that needs some.
+// emptyArgs leaves calls without arguments, as when a provider sends none for a tool that needs
+// some.
 func emptyArgs(s *script, _ Fault) string {
 	if !s.rewrite(func(where []string, value, text []byte) []byte {
 		key := where[len(where)-1]

@@ -35,9 +35,9 @@ type Chunk struct {
 	Data  []byte
 }
 
-// Read groups the records of a source into exchanges, in the order in which they began. Exchanges of which there is
-// nothing to serve are left out. notes is what happened to the source itself. On an error, what came before is returned
-// with it.
+// Read groups the records of a source into exchanges, in the order in which they began. Exchanges
+// of which there is nothing to serve are left out. notes is what happened to the source itself. On
+// an error, what came before is returned with it.
 func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 	var order []*grouping
 	byNumber := map[int]*grouping{}
@@ -116,7 +116,8 @@ func (g *grouping) head(r capture.Record) {
 	}
 }
 
-// unchunk undoes chunked transfer coding that is still on the bytes, as curl --raw leaves it: the server does its own.
+// unchunk undoes chunked transfer coding that is still on the bytes, as curl --raw leaves it: the
+// server does its own.
 func (g *grouping) unchunk() {
 	if !strings.EqualFold(g.Header.Get("Transfer-Encoding"), "chunked") || len(g.Chunks) == 0 {
 		return
@@ -163,7 +164,8 @@ func (x *Exchange) Query() string {
 
 func cleanPath(p string) string { return path.Clean("/" + p) }
 
-// fits is 2 when the exchange answers a request by its path, 1 when it is bare and answers any POST, and otherwise 0.
+// fits is 2 when the exchange answers a request by its path, 1 when it is bare and answers any
+// POST, and otherwise 0.
 func (x *Exchange) fits(method string, u *url.URL) int {
 	switch {
 	case x.URL == "" && method == http.MethodPost:

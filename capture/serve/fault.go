@@ -69,7 +69,8 @@ var kinds = []kind{
 	},
 }
 
-// Faults lists what can be asked for: how it is written, and what it does. Combined faults take effect in this order.
+// Faults lists what can be asked for: how it is written, and what it does. Combined faults take
+// effect in this order.
 func Faults() (list [][2]string) {
 	for _, k := range kinds {
 		list = append(list, [2]string{k.name + k.arg, k.does})

@@ -97,7 +97,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestWrites: what came at once is sent at once, whatever events it holds, until a fault says otherwise.
+// TestWrites: what came at once is sent at once, whatever events it holds, until a fault says
+// otherwise.
 func TestWrites(t *testing.T) {
 	x := Exchange{Chunks: []Chunk{{0, []byte("data: 1\n\ndata: 2\n\nda")}, {0, []byte("ta: 3\n\n")}, {0, []byte("data: 4\n\n")}}}
 	for words, want := range map[string]string{
@@ -127,7 +128,8 @@ func TestUnfitOnce(t *testing.T) {
 	}
 }
 
-// TestUnfitCompressed: a fault that needs events says that it cannot see any; the others count chunks.
+// TestUnfitCompressed: a fault that needs events says that it cannot see any; the others count
+// chunks.
 func TestUnfitCompressed(t *testing.T) {
 	x := Exchange{Header: http.Header{"Content-Encoding": {"gzip"}}, Chunks: []Chunk{{0, []byte("\x1f\x8b1")}, {0, []byte("2")}}}
 	var said []string
@@ -141,7 +143,8 @@ func TestUnfitCompressed(t *testing.T) {
 	}
 }
 
-// TestStatus: errors have the provider's shape, by path or, for a bare body, by what it holds. They use up nothing.
+// TestStatus: errors have the provider's shape, by path or, for a bare body, by what it holds. They
+// use up nothing.
 func TestStatus(t *testing.T) {
 	body := func(s string) []Chunk { return []Chunk{{0, []byte(s)}} }
 	for _, c := range []struct {
@@ -182,7 +185,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// TestStatusUsesNothing: refused requests, and those that nothing fits, leave the order of the exchanges as it is.
+// TestStatusUsesNothing: refused requests, and those that nothing fits, leave the order of the
+// exchanges as it is.
 func TestStatusUsesNothing(t *testing.T) {
 	list := []Exchange{{URL: "/x", Chunks: []Chunk{{0, []byte("0")}}}, {URL: "/x", Chunks: []Chunk{{0, []byte("1")}}}}
 	var seen []Answer
@@ -205,7 +209,8 @@ func TestStatusUsesNothing(t *testing.T) {
 	}
 }
 
-// TestParseFaults: every fault in the table can be written as its example, and what cannot be read names what there is.
+// TestParseFaults: every fault in the table can be written as its example, and what cannot be read
+// names what there is.
 func TestParseFaults(t *testing.T) {
 	for i, k := range kinds {
 		word := k.example

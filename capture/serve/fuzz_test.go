@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzScript: however a body is cut into chunks, its script has all of its bytes, in order; and no fault panics.
+// FuzzScript: however a body is cut into chunks, its script has all of its bytes, in order; and no
+// fault panics.
 func FuzzScript(f *testing.F) {
 	for _, body := range []string{chatStream, messages, ollama, awsPair, `[{"text":"a"}]`, "", "\r", "data", "{}\n{\n"} {
 		f.Add([]byte(body), uint8(3), "merge-index")
@@ -49,7 +50,8 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// FuzzRewrite: values are found where encoding/json finds them, and what is not replaced keeps its bytes.
+// FuzzRewrite: values are found where encoding/json finds them, and what is not replaced keeps its
+// bytes.
 func FuzzRewrite(f *testing.F) {
 	for _, text := range []string{`{"a":[1,{"b":"\"]}"}],"c":null}`, ` [ -1.5e3 , [] , {} ] `, `{"\u0061\\":{"":true}}`, `"x"`, `{"a":1,"a":2}`} {
 		f.Add([]byte(text))

@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// ownHeaders are those of the connection (RFC 9110, section 7.6.1) and those that net/http writes by itself.
+// ownHeaders are those of the connection (RFC 9110, section 7.6.1) and those that net/http writes
+// by itself.
 var ownHeaders = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
 	"Transfer-Encoding", "Upgrade", "Content-Length", "Date",
@@ -38,8 +39,8 @@ func copyHeader(to http.Header, x *Exchange) {
 	}
 }
 
-// encoded reports whether the bytes are still in the content encoding that the header names. What recorded them may
-// have decoded them: curl --compressed does, and leaves the header.
+// encoded reports whether the bytes are still in the content encoding that the header names. What
+// recorded them may have decoded them: curl --compressed does, and leaves the header.
 func (x *Exchange) encoded() bool {
 	switch coding := strings.ToLower(x.Header.Get("Content-Encoding")); coding {
 	case "", "identity":
@@ -52,7 +53,8 @@ func (x *Exchange) encoded() bool {
 	return !isText(x.start()) // others have no mark
 }
 
-// isText reports whether p can be read. No encoding leaves text without controls, unless by chance a very short one.
+// isText reports whether p can be read. No encoding leaves text without controls, unless by chance
+// a very short one.
 func isText(p []byte) bool {
 	for len(p) > 0 {
 		r, n := utf8.DecodeRune(p)
@@ -118,8 +120,9 @@ func (x *Exchange) framing() framing {
 	return otherBytes
 }
 
-// awsLength is the length of the AWS message that p begins with, or 0. The checksum of the first eight bytes follows
-// them: https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
+// awsLength is the length of the AWS message that p begins with, or 0. The checksum of the first
+// eight bytes follows them:
+// https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html#streaming-event-stream
 func awsLength(p []byte) int {
 	if len(p) < 12 || crc32.ChecksumIEEE(p[:8]) != binary.BigEndian.Uint32(p[8:]) {
 		return 0

@@ -51,7 +51,8 @@ func shapeOf(path string, x *Exchange) shape {
 	return shapes[i]
 }
 
-// refuse answers a status fault. Bedrock's clients know an error by its header, the others by its body.
+// refuse answers a status fault. Bedrock's clients know an error by its header, the others by its
+// body.
 func refuse(w http.ResponseWriter, s shape, f Fault) {
 	switch f.n {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, overloaded:
@@ -101,7 +102,8 @@ func geminiError(status int, message string) any {
 	return map[string]any{"error": map[string]any{"code": status, "message": message, "status": cmp.Or(words[status], "UNKNOWN")}}
 }
 
-// awsError: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
+// awsError:
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
 func awsError(status int) string {
 	words := map[int]string{
 		400: "ValidationException", 403: "AccessDeniedException", 404: "ResourceNotFoundException",

@@ -9,12 +9,14 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// An edit is asked for another value in place of one in a JSON text, and returns nil to leave it. where is the keys that
-// lead to it, "#" for an element of an array; it is never empty. An edit keeps neither where nor value.
+// An edit is asked for another value in place of one in a JSON text, and returns nil to leave it.
+// where is the keys that lead to it, "#" for an element of an array; it is never empty. An edit
+// keeps neither where nor value.
 type edit func(where []string, value, text []byte) []byte
 
-// rewrite changes values in the JSON texts of the script and leaves every other byte as it is. Texts that are not valid
-// or spread over several data lines are passed over. It reports whether anything changed.
+// rewrite changes values in the JSON texts of the script and leaves every other byte as it is.
+// Texts that are not valid or spread over several data lines are passed over. It reports whether
+// anything changed.
 func (s *script) rewrite(change edit) bool {
 	switch s.framing {
 	case jsonText:
@@ -79,8 +81,8 @@ func rewriteText(text []byte, change edit) ([]byte, bool) {
 // maxDepth is deeper than anything that is edited; every level costs a look at all that is in it.
 const maxDepth = 32
 
-// walker visits every value of a valid JSON text, an outer one before what is in it. A value that is replaced is not
-// looked into.
+// walker visits every value of a valid JSON text, an outer one before what is in it. A value that
+// is replaced is not looked into.
 type walker struct {
 	text   []byte
 	at     int

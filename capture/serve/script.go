@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// script is what is going to be sent as the body: a response cut into events. Every byte is in exactly one of them.
+// script is what is going to be sent as the body: a response cut into events. Every byte is in
+// exactly one of them.
 type script struct {
 	framing framing
 	packed  bool // the bytes are compressed

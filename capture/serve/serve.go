@@ -1,16 +1,18 @@
-// Package serve is the mock provider: an http.Handler that answers like the provider whose responses were captured, and,
-// where it is asked to, like one that fails.
+// Package serve is the mock provider: an http.Handler that answers like the provider whose
+// responses were captured, and, where it is asked to, like one that fails.
 //
 //	capture.Source ─▶ Read ─▶ Exchange ─▶ choose ─▶ script ─▶ faults ─▶ writes, each flushed
 //
-// Words. An [Exchange] is one recorded request and its response. It is bare when its source shows no request, as with a
-// body that curl -N saved. A script is what is going to be sent: a response cut into events. A [Fault] bends a script.
+// Words. An [Exchange] is one recorded request and its response. It is bare when its source shows
+// no request, as with a body that curl -N saved. A script is what is going to be sent: a response
+// cut into events. A [Fault] bends a script.
 //
 // What always holds:
-//   - Without faults, the bytes of a body are sent as they were recorded, chunk by chunk, and a response that was cut
-//     off is cut off again.
+//   - Without faults, the bytes of a body are sent as they were recorded, chunk by chunk, and a
+//     response that was cut off is cut off again.
 //   - Nothing is random: the same requests in the same order get the same answers.
-//   - Captures are not trusted: none of them makes the handler panic, other than to break a connection.
+//   - Captures are not trusted: none of them makes the handler panic, other than to break a
+//     connection.
 package serve
 
 import (
@@ -29,8 +31,9 @@ type Options struct {
 	Speed     float64 // how many times as fast as recorded; 0 is at once
 	Faults    []Fault // from [ParseFaults]
 
-	// Answering, if set, is told of every request before its answer begins. Unfit, if set, is told once of every fault
-	// that changes nothing about an exchange, and why. Both may be called from several goroutines.
+	// Answering, if set, is told of every request before its answer begins. Unfit, if set, is told
+	// once of every fault that changes nothing about an exchange, and why. Both may be called from
+	// several goroutines.
 	Answering func(Answer)
 	Unfit     func(f Fault, x *Exchange, why string)
 }
@@ -44,8 +47,8 @@ type Answer struct {
 	Fault        string    // the fault that answers in place of the exchange
 }
 
-// Provider answers requests from recorded exchanges. Each of them is used once, in the order of the recording; when all
-// that fit a request were used, the last one answers again.
+// Provider answers requests from recorded exchanges. Each of them is used once, in the order of the
+// recording; when all that fit a request were used, the last one answers again.
 type Provider struct {
 	options Options
 	mu      sync.Mutex
@@ -71,8 +74,8 @@ func New(o Options) *Provider {
 	return p
 }
 
-// ServeHTTP answers one request. It breaks the connection where the recorded one broke or a fault says so, which
-// net/http has a panic for.
+// ServeHTTP answers one request. It breaks the connection where the recorded one broke or a fault
+// says so, which net/http has a panic for.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // only after its end does net/http notice that the client goes away
 	refusal := p.refusal(r)
@@ -103,7 +106,8 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer()
 }
 
-// refusal is the status fault this request is answered with, or nil. A request that nothing fits is not counted.
+// refusal is the status fault this request is answered with, or nil. A request that nothing fits is
+// not counted.
 func (p *Provider) refusal(r *http.Request) *Fault {
 	for i, f := range p.options.Faults {
 		if f.kind.name != "status" {
@@ -121,7 +125,8 @@ func (p *Provider) refusal(r *http.Request) *Fault {
 	return nil
 }
 
-// choose finds the exchange that answers a request, and whether it did so before. It counts as used only if use says so.
+// choose finds the exchange that answers a request, and whether it did so before. It counts as used
+// only if use says so.
 func (p *Provider) choose(r *http.Request, use bool) (found *entry, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

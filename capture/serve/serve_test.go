@@ -233,7 +233,8 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
-// TestBroken: a connection that broke breaks again, in its head or its body; what cannot be answered says so.
+// TestBroken: a connection that broke breaks again, in its head or its body; what cannot be
+// answered says so.
 func TestBroken(t *testing.T) {
 	list := opened(t, `{"toolscope":1}`+"\n"+
 		`{"x":1,"side":"request","head":{"method":"POST","url":"/cut"}}`+"\n"+

@@ -24,7 +24,8 @@ func (s *stage) Write(p []byte) (int, error) {
 	return s.ResponseRecorder.Write(p)
 }
 
-// played has a provider answer once, in time that costs none, and reports how long that took and whether it broke off.
+// played has a provider answer once, in time that costs none, and reports how long that took and
+// whether it broke off.
 func played(o Options, ctx context.Context) (s *stage, took time.Duration, broken bool) {
 	s = &stage{ResponseRecorder: *httptest.NewRecorder(), began: time.Now()}
 	defer func() {
@@ -39,7 +40,8 @@ func played(o Options, ctx context.Context) (s *stage, took time.Duration, broke
 	return s, 0, false
 }
 
-// TestTiming: chunks keep their distances, divided by the speed; a pause of a fault is the same at any speed.
+// TestTiming: chunks keep their distances, divided by the speed; a pause of a fault is the same at
+// any speed.
 func TestTiming(t *testing.T) {
 	const ms = time.Millisecond
 	x := Exchange{HeadAfter: 50 * ms, EndAfter: 500 * ms, Chunks: []Chunk{

@@ -1,8 +1,9 @@
-// Package jsonbytes knows how JSON is written, and keeps nothing: each function looks at the bytes it is given. Those
-// that check and those that follow a text as it arrives are elsewhere; they share what is here.
+// Package jsonbytes knows how JSON is written, and keeps nothing: each function looks at the bytes
+// it is given. Those that check and those that follow a text as it arrives are elsewhere; they
+// share what is here.
 //
-// A text that is cut is no error: what its end cuts reaches to its end. A text that is not valid JSON gives some answer
-// within the text.
+// A text that is cut is no error: what its end cuts reaches to its end. A text that is not valid
+// JSON gives some answer within the text.
 package jsonbytes
 
 import (
@@ -32,8 +33,8 @@ func Hex(c byte) rune {
 	return -1
 }
 
-// PlainRun is the length of the prefix of p that a string may hold as it is: no quote, backslash or control character.
-// It looks at eight bytes at a time.
+// PlainRun is the length of the prefix of p that a string may hold as it is: no quote, backslash or
+// control character. It looks at eight bytes at a time.
 func PlainRun(p []byte) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -53,7 +54,8 @@ func PlainRun(p []byte) int {
 	return i
 }
 
-// StringEnd is the length of the string that p begins with, its quotes included, and whether its closing quote is there.
+// StringEnd is the length of the string that p begins with, its quotes included, and whether its
+// closing quote is there.
 func StringEnd(p []byte) (n int, closed bool) {
 	for n = 1; n < len(p); n++ {
 		switch p[n] {
@@ -66,7 +68,8 @@ func StringEnd(p []byte) (n int, closed bool) {
 	return len(p), false
 }
 
-// ValueEnd is the length of the value that p begins with. A number or a word ends before what cannot belong to one.
+// ValueEnd is the length of the value that p begins with. A number or a word ends before what
+// cannot belong to one.
 func ValueEnd(p []byte) (n int) {
 	for depth := 0; n < len(p); {
 		switch c := p[n]; {
@@ -106,7 +109,8 @@ func EscapeLen(p []byte) int {
 	return min(2, len(p))
 }
 
-// WholeEscapes is the length of p, part of the inside of a string, without an escape that its end cuts.
+// WholeEscapes is the length of p, part of the inside of a string, without an escape that its end
+// cuts.
 func WholeEscapes(p []byte) int {
 	for n := len(p) - 1; n >= max(0, len(p)-5); n-- {
 		if p[n] != '\\' || Backslashes(p[:n])%2 == 1 {

@@ -124,7 +124,8 @@ func checkBounds(t *testing.T, p []byte) {
 	}
 }
 
-// checkCut: the inside of a string that is cut is valid without the escape that the cut is in, and no shorter.
+// checkCut: the inside of a string that is cut is valid without the escape that the cut is in, and
+// no shorter.
 func checkCut(t *testing.T, lit []byte, cut int) {
 	p := lit[:min(cut, len(lit))]
 	whole := WholeEscapes(p)

@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// AppendUnquoted appends what the inside of a string stands for: lit has no quotes around it and is valid. An escape cut
-// by the end of lit stands for nothing. A surrogate without its other half is kept, not replaced: as the three bytes
-// UTF-8 would use if it allowed surrogates. Bytes that are not UTF-8 are kept as they are.
+// AppendUnquoted appends what the inside of a string stands for: lit has no quotes around it and is
+// valid. An escape cut by the end of lit stands for nothing. A surrogate without its other half is
+// kept, not replaced: as the three bytes UTF-8 would use if it allowed surrogates. Bytes that are
+// not UTF-8 are kept as they are.
 func AppendUnquoted(dst, lit []byte) []byte {
 	for i := 0; i < len(lit); {
 		n := i

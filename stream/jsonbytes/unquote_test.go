@@ -47,8 +47,7 @@ func TestAppendUnquoted(t *testing.T) {
 	checkUnquote(t, strings.Repeat(`\ud83d\ude00\u00e9x`, 50))
 }
 
-// checkUnquote compares with encoding/json, which puts U+FFFD in place of half
-// pairs.
+// checkUnquote compares with encoding/json, which puts U+FFFD in place of half pairs.
 func checkUnquote(t testing.TB, lit string) {
 	t.Helper()
 	got := string(AppendUnquoted(nil, []byte(lit)))
