@@ -2,12 +2,14 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"toolscope/capture"
 )
@@ -141,6 +143,22 @@ func TestBrokenIsToldOnce(t *testing.T) {
 	}
 	if lost != 15 {
 		t.Errorf("%d bytes lost, want 15", lost)
+	}
+}
+
+// Who closed first tells the time of each Close, however late it is looked at.
+func TestCloserIsTheFirst(t *testing.T) {
+	bye := frame(fin|opClose, closing(4000, "bye"), false)
+	for _, first := range []capture.Party{capture.Client, capture.Provider} {
+		x, _ := begun(t)
+		u := newUpgraded(x, nil)
+		at := map[capture.Party]time.Duration{first: 1}
+		for _, d := range []*direction{&u.upstream, &u.client, &u.upstream} {
+			u.take(d, bye, cmp.Or(at[d.party], 2))
+		}
+		if last := u.finish(capture.Record{}); last.By != first {
+			t.Errorf("%s closed first, and it was %s", first, last.By)
+		}
 	}
 }
 

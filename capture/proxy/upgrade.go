@@ -48,8 +48,9 @@ type upgraded struct {
 	upstream direction
 	client   direction
 	closer   *direction // that sent a Close first: the other one's only confirms it
-	left     bool       // the client closed its side
-	readErr  error      // what reading from the upstream ended with, before the client had left
+	closedAt time.Duration // of that Close
+	left     bool  // the client closed its side
+	readErr  error // what reading from the upstream ended with, before the client had left
 }
 
 // direction is one direction of a WebSocket.
@@ -120,6 +121,7 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 	if len(p) == 0 {
 		return
 	}
+	said := d.closed
 	d.at = at
 	d.passed += int64(len(p))
 	d.write(p, func(message []byte, length uint64) {
@@ -130,8 +132,8 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 		}
 		u.x.put(r)
 	})
-	if d.closed && u.closer == nil {
-		u.closer = d
+	if d.closed && !said && (u.closer == nil || at < u.closedAt) { // an answer may be taken before what it answers
+		u.closer, u.closedAt = d, at
 	}
 	if d.broken != "" && !d.told {
 		d.told = true
