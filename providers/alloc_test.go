@@ -17,6 +17,20 @@ var argumentDeltas = []struct {
 	delta   string
 }{
 	{
+		"openai-responses", []string{
+			`{"type":"response.created","response":{"id":"resp_1","model":"gpt-x"}}`,
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"call_1","name":"write_file","arguments":""}}`,
+		},
+		`{"type":"response.function_call_arguments.delta","sequence_number":7,"item_id":"fc_1","output_index":0,"delta":"ARGS","obfuscation":"x"}`,
+	},
+	{
+		"openai-responses", []string{
+			`{"type":"response.created","response":{"id":"resp_1","model":"gpt-x"}}`,
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"shell_call","id":"sh_1","call_id":"call_1","action":{"commands":[]}}}`,
+		},
+		`{"type":"response.shell_call_command.delta","output_index":0,"command_index":0,"delta":"ARGS"}`,
+	},
+	{
 		"anthropic", []string{
 			`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[],"usage":{"input_tokens":100,"output_tokens":1}}}`,
 			`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"write_file","input":{}}}`,

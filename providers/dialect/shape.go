@@ -75,6 +75,13 @@ func (s *Shape) Read(data []byte) error {
 	return nil
 }
 
+// Read reads the members of one JSON object that is not one of many, as far as it goes.
+func Read(data []byte, fields ...Field) error {
+	s := Scan(data)
+	members(&s, fields)
+	return s.End()
+}
+
 // forget makes all values nil and all lists empty.
 func (s *Shape) forget() { forget(s.fields) }
 

@@ -53,6 +53,9 @@ func (t *Turn) Learn(id, model Raw) {
 	}
 }
 
+// Unknown tells of a part of the turn of a type that this version does not know.
+func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
+
 // Text appends the content of a string to the answer.
 func (t *Turn) Text(v Raw) {
 	if v.HasText() {

@@ -40,6 +40,7 @@ type history struct {
 	calls    []dialect.Part
 	open     bool // what comes next may belong to the last message
 	goesOn   bool // the request names the response before it
+	wire     wireItem
 }
 
 func (h *history) request(s *dialect.Scanner) {
@@ -80,15 +81,16 @@ func (h *history) add(role dialect.Role, joins bool, parts ...dialect.Part) {
 }
 
 func (h *history) item(v dialect.Raw) {
-	w := parseItem(v)
+	w := &h.wire
+	w.read(v)
 	switch kind := w.kind.Text(); {
 	case kind == "message", kind == "" && v.Get("role") != nil:
-		role, parts := readMessage(v, &w)
+		role, parts := readMessage(v, w)
 		h.add(role, role == dialect.Assistant, parts...)
 	case kind == "reasoning":
-		h.add(dialect.Assistant, true, readReasoning(&w))
+		h.add(dialect.Assistant, true, readReasoning(w))
 	case strings.HasSuffix(kind, "_output"), kind == "mcp_approval_response":
-		p := h.readResult(&w)
+		p := h.readResult(w)
 		role := dialect.User
 		if p.Server {
 			role = dialect.Assistant
@@ -96,8 +98,8 @@ func (h *history) item(v dialect.Raw) {
 		h.add(role, true, p)
 	default:
 		p := dialect.Part{Kind: dialect.OtherPart, Raw: v}
-		if c, ok := callOf(kind, &w); ok {
-			p = readCall(&w, c)
+		if c, ok := callOf(kind, w); ok {
+			p = readCall(w, c)
 			h.calls = append(h.calls, p)
 		}
 		h.add(dialect.Assistant, true, p)

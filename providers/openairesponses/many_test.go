@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -22,17 +23,18 @@ func TestManyItems(t *testing.T) {
 		"one of each for all": {`,"output_index":0`, `"id":"fc"`, `fc`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, opened, sealed := new(decoder), 0, 0
+			opened, sealed := 0, 0
+			d := newDecoder(dialect.NewOut(func(e stream.Event) {
+				switch e.Kind {
+				case stream.CallOpen:
+					opened++
+				case stream.Seal:
+					sealed++
+				}
+			})).(*decoder)
 			feed := func(format string, args ...any) {
 				data := []byte(fmt.Sprintf(format, args...))
-				if err := d.Decode(stream.Frame{Data: data}, func(e stream.Event) {
-					switch e.Kind {
-					case stream.CallOpen:
-						opened++
-					case stream.Seal:
-						sealed++
-					}
-				}); err != nil {
+				if err := d.Frame(stream.Frame{Data: data}); err != nil {
 					t.Fatalf("%s: %v", data, err)
 				}
 			}
@@ -44,17 +46,12 @@ func TestManyItems(t *testing.T) {
 				feed(`{"type":"response.output_item.added"%s,"item":{"type":"function_call",%s,"call_id":"c_%d","name":"f","arguments":""}}`, at, id, i)
 				feed(`{"type":"response.function_call_arguments.delta"%s,"item_id":"%s","delta":"{}"}`, at, again)
 				feed(`{"type":"response.output_item.done"%s,"item":{"type":"function_call",%s,"call_id":"c_%d","name":"f","arguments":"{}"}}`, at, id, i)
-				items := &d.latest.items
+				items := &d.lanes[0].items
 				for k := range len(items.all) - 1 {
 					items.all[k] = nil // whoever looks at it now panics
 				}
-				for _, place := range items.byIndex {
-					for k := 1; k < len(place.items)-1; k++ {
-						place.items[k] = nil
-					}
-				}
-				for _, list := range items.byID {
-					for k := 1; k < len(list)-1; k++ {
+				for key, list := range items.lists {
+					for k := 1; k < len(list)-1 && key.of != unfinished; k++ { // of those only the end
 						list[k] = nil
 					}
 				}

@@ -24,7 +24,7 @@ func Dialect() dialect.Dialect {
 		Title:    "OpenAI Responses",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(new(decoder))(o) },
+		New:      newDecoder,
 		Tools:    tools,
 
 		Targets: []dialect.Target{target},
@@ -33,29 +33,10 @@ func Dialect() dialect.Dialect {
 
 func sniff(e dialect.Evidence) dialect.Score {
 	var kind, object, err, number, lane, status, message, id, output dialect.Raw
-	s := dialect.Scan(e.Data)
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "type":
-			kind = s.Value()
-		case "object":
-			object = s.Value()
-		case "error":
-			err = s.Value()
-		case "sequence_number":
-			number = s.Value()
-		case "stream_id":
-			lane = s.Value()
-		case "status":
-			status = s.Value()
-		case "message":
-			message = s.Value()
-		case "id":
-			id = s.Value()
-		case "output":
-			output = s.Value()
-		}
-	}
+	_ = dialect.Read(e.Data, // as far as it goes
+		dialect.Value("type", &kind), dialect.Value("object", &object), dialect.Value("error", &err),
+		dialect.Value("sequence_number", &number), dialect.Value("stream_id", &lane), dialect.Value("status", &status),
+		dialect.Value("message", &message), dialect.Value("id", &id), dialect.Value("output", &output))
 	_, numbered := number.Int()
 	_, coded := status.Int()
 	word := kind.Text()
@@ -87,13 +68,6 @@ var finishCodes = map[string]stream.Code{
 	"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
 }
 
-// terminals are the events that end a response, and the status each implies.
-// response.done is how Codex's backend has said it over WebSocket.
-var terminals = map[string]string{
-	"response.completed": "completed", "response.incomplete": "incomplete",
-	"response.failed": "failed", "response.cancelled": "cancelled", "response.done": "completed",
-}
-
 // callKind is what an item type that proposes a call means.
 type callKind struct {
 	word     string // kind of the call
@@ -112,6 +86,17 @@ const (
 	byEnvironment          // the provider, if in a container of its own
 	byExecution            // whom the item names
 )
+
+// byProvider reports whether the provider runs a call of this kind.
+func (c callKind) byProvider(w *wireItem) bool {
+	switch c.runner {
+	case byEnvironment:
+		return w.environment.Given() && !w.environment.Is("local")
+	case byExecution:
+		return !w.execution.Is("client")
+	}
+	return c.runner != byClient
+}
 
 // callKinds are the item types that propose a call. Those without a word of
 // their own are tools that the protocol itself knows.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -36,44 +37,15 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestDelta: a delta costs no memory but for its text.
-func TestDelta(t *testing.T) {
-	d := new(decoder)
-	events := 0
-	emit := func(stream.Event) { events++ }
-	decode := func(data string) {
-		t.Helper()
-		if err := d.Decode(stream.Frame{Data: []byte(data)}, emit); err != nil {
-			t.Fatal(err)
-		}
-	}
-	decode(`{"type":"response.created","response":{"id":"resp_1"}}`)
-	decode(`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"c","name":"f"}}`)
-	delta := stream.Frame{Data: []byte(`{"type":"response.function_call_arguments.delta","sequence_number":2,"item_id":"fc_1","output_index":0,"delta":"\"ab\"","obfuscation":"x"}`)}
-	before := events
-	n := testing.AllocsPerRun(1000, func() {
-		if err := d.Decode(delta, emit); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if n > 0.1 {
-		t.Errorf("a delta makes %g allocations", n)
-	}
-	if events-before != 1001 {
-		t.Errorf("%d events", events-before)
-	}
-}
-
 // TestPartAfterItem: a command that is said to be done when its item was already
 // adds nothing.
 func TestPartAfterItem(t *testing.T) {
-	d := new(decoder)
 	got := ""
-	emit := func(e stream.Event) {
+	d := newDecoder(dialect.NewOut(func(e stream.Event) {
 		if e.Kind == stream.Args || e.Kind == stream.Rewrite {
 			got += e.Text + "|"
 		}
-	}
+	}))
 	for _, data := range []string{
 		`{"type":"response.created","response":{"id":"resp_1"}}`,
 		`{"type":"response.output_item.added","output_index":0,"item":{"type":"shell_call","id":"sh_1","call_id":"c","action":{"commands":[]}}}`,
@@ -81,7 +53,7 @@ func TestPartAfterItem(t *testing.T) {
 		`{"type":"response.output_item.done","output_index":0,"item":{"type":"shell_call","id":"sh_1","call_id":"c","action":{}}}`,
 		`{"type":"response.shell_call_command.done","output_index":0,"command_index":0,"command":"ls -a"}`,
 	} {
-		if err := d.Decode(stream.Frame{Data: []byte(data)}, emit); err != nil {
+		if err := d.Frame(stream.Frame{Data: []byte(data)}); err != nil {
 			t.Fatalf("%s: %v", data, err)
 		}
 	}
@@ -94,21 +66,20 @@ func TestPartAfterItem(t *testing.T) {
 func TestAnyJSON(t *testing.T) {
 	values := []string{`null`, `""`, `"0"`, `0`, `-1`, `1e30`, `{}`, `[]`, `[{}]`, `{"type":"function_call","id":1,"arguments":{"a":[]}}`, `{"type":"shell_call","action":{"commands":["a"]}}`}
 	fields := []string{"item", "delta", "output_index", "item_id", "arguments", "response", "error", "stream_id", "command", "command_index", "text"}
-	kinds := []string{"error", "response.created", "response.completed", "response.in_progress", "response.failed"}
+	kinds := []string{"error", "response.output_item.added", "response.output_item.done", "response.created", "response.completed", "response.in_progress", "response.failed"}
 	for kind := range itemEvents {
-		kinds = append(kinds, "response."+kind)
+		kinds = append(kinds, kind)
 	}
-	d := new(decoder)
-	emit := func(stream.Event) {}
+	d := newDecoder(dialect.NewOut(func(stream.Event) {}))
 	for _, field := range fields {
 		for _, value := range values {
 			for _, kind := range kinds {
 				data := fmt.Sprintf(`{"type":%q,%q:%s}`, kind, field, value)
-				if err := d.Decode(stream.Frame{Data: []byte(data)}, emit); err != nil {
+				if err := d.Frame(stream.Frame{Data: []byte(data)}); err != nil {
 					t.Fatalf("%s: %v", data, err)
 				}
 			}
 		}
 	}
-	d.Close(emit)
+	d.Close()
 }

@@ -1,131 +1,138 @@
 package openairesponses
 
 import (
+	"strings"
+
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
 // turn is one response.
 type turn struct {
-	number    int32
-	lane      string // stream_id, "" for the one lane that needs none
-	id, model string
-	items     items
-	last      *item // whose text came last, nil if a call did
+	*dialect.Turn
+	lane    string // stream_id, "" for the one lane that needs none
+	items   items
+	last    *item // whose text came last, nil if a call did
+	search  *item // the latest call of the provider's own tool search
+	whole   bool  // a body: everything comes at once
+	waiting bool  // a snapshot: the end of the bytes is no cut
+	buf     []byte
 
-	open    bool
 	failed  bool // an error was reported
-	whole   bool // a body: everything comes at once
-	waiting bool // a snapshot: the end of the bytes is no cut
-
 	failure string
-	said    dialect.Told // findings that are made once
 }
 
 // is reports whether r is this turn's response.
-func (t *turn) is(r wireResponse) bool { return t.id != "" && r.id.Is(t.id) }
+func (t *turn) is(r *wireResponse) bool { return t.Turn != nil && t.ID != "" && r.id.Is(t.ID) }
+
+// close ends a turn that is open; missing is what did not come, "" if everything did.
+func (t *turn) close(missing string) {
+	if missing == "" {
+		t.End()
+	} else {
+		t.Cut(missing)
+	}
+	t.items, t.last, t.search = items{}, nil, nil
+}
+
+// learn keeps what the wire says, and returns it if that is news.
+func learn(known *string, said dialect.Raw) string {
+	text := said.Text()
+	if text == "" || text == *known {
+		return ""
+	}
+	*known = text
+	return text
+}
 
 // meta takes what a later copy of the response object says of it. Copilot
 // changes even the id of the response from event to event.
-func (d *decoder) meta(t *turn, r wireResponse) {
-	id, model := r.id.Text(), r.model.Text()
-	if id == "" || id == t.id {
-		id = ""
-	} else {
-		t.id = id
-	}
-	if model == "" || model == t.model {
-		model = ""
-	} else {
-		t.model = model
-	}
-	if id != "" || model != "" {
-		d.emit(stream.Event{Kind: stream.TurnMeta, Turn: t.number, More: &stream.Detail{ID: id, Model: model}})
+func (t *turn) meta(r *wireResponse) {
+	news := stream.Opening{ID: learn(&t.ID, r.id), Model: learn(&t.Model, r.model)}
+	if news != (stream.Opening{}) {
+		t.Meta(news)
 	}
 }
 
-// finish ends a turn with the response as a whole, which repeats its items.
-func (d *decoder) finish(t *turn, r wireResponse, from, word string) {
-	d.meta(t, r)
+// finish ends a turn with the response as a whole, which repeats its items. word is the status that
+// the event implies.
+func (d *decoder) finish(t *turn, r *wireResponse, from, word string) {
+	t.meta(r)
 	d.output(t, r, from)
-	status := r.status.Text()
-	code, known := finishCodes[status]
-	switch {
-	case status == "", status == "in_progress", status == "queued", code == stream.FinishDone && known:
-		code, known = finishCodes[word] // the event says no less
-	default:
-		if !known {
-			code = finishCodes[word]
-		}
-		word = status
+	code, known := finishCodes[word]
+	switch told, ok := finishCodes[r.status.Text()]; {
+	case ok && told != stream.FinishDone:
+		word, code, known = r.status.Text(), told, true
+	case !ok && r.status.Text() != "" && !r.status.Is("in_progress") && !r.status.Is("queued"):
+		word, known = r.status.Text(), false
 	}
 	if code == stream.FinishDone {
-		d.sealRest(t, from)
+		t.sealRest(from)
 	}
-	d.usage(t, r)
+	t.usage(r)
 	if r.err.Given() && !t.failed {
-		d.fail(t, r.err, r.err.Get("message"), r.err.Get("code"))
+		t.fail(r.err, r.err.Get("message"), r.err.Get("code"))
 	}
-	if reason := r.incomplete.Get("reason").Text(); reason != "" {
-		d.diagnose(t, finishIncomplete, "the response is incomplete: %s", reason)
+	if reason := r.reason.Text(); reason != "" {
+		t.Find(finishIncomplete, "the response is incomplete: %s", reason)
 	}
 	if word != "" {
-		d.emit(stream.Event{Kind: stream.Finish, Turn: t.number, Slot: stream.AllChoices, Text: word, Code: code})
+		t.Finish(word, code)
 		if !known {
-			d.diagnose(t, dialect.FinishUnknown, "the status %q is not documented", word)
+			t.Find(dialect.FinishUnknown, "the status %q is not documented", word)
 		}
 	}
-	d.close(t, "")
+	t.close("")
 }
 
 // output compares the items of the response as a whole with those that came. It
 // is empty or absent on hosts that keep nothing.
-func (d *decoder) output(t *turn, r wireResponse, from string) {
+func (d *decoder) output(t *turn, r *wireResponse, from string) {
 	streamed := len(t.items.all) > 0
-	list := r.output.Scan()
+	w, list := &d.item, r.output.Scan()
 	for i, ok := int64(0), list.Array(); ok; i, ok = i+1, list.Element() {
-		w := parseItem(list.Value())
+		w.read(list.Value())
 		var it *item
 		if streamed {
-			it = t.items.match(&w, i)
+			it = t.items.match(w, i)
 		}
 		fresh := it == nil
 		if fresh {
-			it = d.addItem(t, &w, i)
+			it = t.add(w, i)
 		}
-		if fresh && streamed && it.isCall {
-			d.about(t, it, dialect.ItemNotStreamed,
+		if fresh && streamed && it.call != nil {
+			it.call.Find(dialect.ItemNotStreamed,
 				"the call stands only in the response as a whole: clients that go by the items of the stream miss it")
 		}
 		if fresh && !(t.waiting && w.status.Is("in_progress")) {
-			d.endItem(t, it, &w, from)
+			it.end(w, from)
 		} else {
-			d.updateItem(t, it, &w, from)
+			it.update(w, from)
 		}
 		if !fresh {
-			d.sign(t, it, &w)
+			it.sign(w)
 		}
 	}
 }
 
 // sealRest seals the calls whose item was never said to be done.
-func (d *decoder) sealRest(t *turn, from string) {
+func (t *turn) sealRest(from string) {
 	for _, it := range t.items.all {
-		if !it.isCall || it.done {
+		if it.call == nil || it.done {
 			continue
 		}
 		it.done = true
 		if !t.whole {
-			d.about(t, it, dialect.ItemDoneMissing,
+			it.call.Find(dialect.ItemDoneMissing,
 				"no response.output_item.done came for the call: only %s says that it is complete", from)
 		}
-		d.emit(stream.Event{Kind: stream.Seal, Turn: t.number, Slot: it.slot})
+		it.call.Seal()
 	}
 }
 
 // usage takes the token counts, which contain the cached and the reasoning
 // tokens, and the tier that answered.
-func (d *decoder) usage(t *turn, r wireResponse) {
+func (t *turn) usage(r *wireResponse) {
 	u := r.usage
 	if u.Kind() != '{' {
 		return
@@ -140,37 +147,16 @@ func (d *decoder) usage(t *turn, r wireResponse) {
 		n.Output.N = total.N - n.Input.N // a host that counts reasoning apart
 	}
 	n.CostUSD, n.CostTold = u.Get("cost").Float()
-	d.emit(stream.Event{Kind: stream.UsageEvent, Turn: t.number, More: &stream.Detail{Usage: n}})
+	t.Usage(n)
 }
 
-// failEvent takes an error event: its fields stand in the event itself, as
-// documented, or in an error object, as seen on wires. response.failed may follow
-// and repeat it, or have come before.
-func (d *decoder) failEvent(ev *wireEvent, data dialect.Raw) {
-	err, message, code := data, ev.message, ev.code
-	if ev.err.Given() {
-		err, message, code = ev.err, ev.err.Get("message"), ev.err.Get("code")
-		if !code.Given() {
-			code = ev.err.Get("type")
-		}
-	}
-	t := d.lane(ev)
-	if t != nil && !t.open && t.failed && t.failure == words(err, message) {
-		return
-	}
-	if t == nil || !t.open {
-		t = d.begin(ev, wireResponse{})
-	}
-	d.fail(t, err, message, code)
-}
-
-func (d *decoder) fail(t *turn, err, message, code dialect.Raw) {
+func (t *turn) fail(err, message, code dialect.Raw) {
 	t.failed, t.failure = true, words(err, message)
 	id := ""
 	if code.Given() {
 		id = string(code.Append(nil))
 	}
-	d.emit(stream.Event{Kind: stream.Failure, Turn: t.number, Text: t.failure, More: &stream.Detail{ID: id}})
+	t.Fail(id, t.failure)
 }
 
 // words are what an error says, or the error itself if it has no message.
@@ -181,23 +167,28 @@ func words(err, message dialect.Raw) string {
 	return string(err.Append(nil))
 }
 
-// close ends a turn; missing is what did not come, "" if everything did.
-func (d *decoder) close(t *turn, missing string) {
-	e := stream.Event{Kind: stream.TurnClose, Turn: t.number, Text: missing}
-	if missing != "" {
-		e.Code = stream.CloseCut
+// result takes an item that is the result of a call; one of a tool search in
+// the provider does not say of which.
+func (t *turn) result(w *wireItem) {
+	id := w.callID.Text()
+	if id == "" && w.kind.Is("tool_search_output") && t.search != nil {
+		id = t.search.resultID()
 	}
-	d.emit(e)
-	t.open, t.items, t.last, t.said = false, items{}, nil, nil
+	t.Answer(id, "", w.failed())
 }
 
-// once makes a finding about the turn unless it was made before.
-func (d *decoder) once(t *turn, of *stream.Diagnosis, format string, args ...any) {
-	if t.said.First(of) {
-		d.diagnose(t, of, format, args...)
+// add begins an item, and a call if it proposes one.
+func (t *turn) add(w *wireItem, index int64) *item {
+	it := &item{turn: t, index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
+	if index < 0 || index >= int64(extraSlot) || len(t.items.at(index)) > 0 {
+		it.slot = extraSlot + int32(len(t.items.all))
 	}
-}
-
-func (d *decoder) about(t *turn, it *item, of *stream.Diagnosis, format string, args ...any) {
-	d.emit(dialect.Diagnose(t.number, it.slot, of, format, args...))
+	t.items.add(it)
+	if _, known := callKinds[it.kind]; !known && !otherItems[it.kind] && !strings.HasSuffix(it.kind, "_output") && it.kind != "" {
+		t.Unknown("item " + it.kind)
+	}
+	if kind, ok := callOf(it.kind, w); ok {
+		it.open(w, kind)
+	}
+	return it
 }

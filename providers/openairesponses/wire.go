@@ -1,168 +1,130 @@
 package openairesponses
 
 import (
-	"errors"
+	"slices"
 
 	"toolscope/providers/dialect"
 )
 
-// wireEvent is one event, or one whole body, as it is on the wire.
-type wireEvent struct {
+// event is one event, or one whole body, as it is on the wire.
+type event struct {
+	shape *dialect.Shape
+
 	kind, object, lane, response dialect.Raw
 	output                       dialect.Raw // of a body
 	index, itemID, part, item    dialect.Raw // part: content_index, summary_index or command_index
-	delta, whole                 dialect.Raw // whole is what a .done event repeats: arguments, input, code, diff, command
+	delta, whole                 dialect.Raw // whole is what a .done event repeats: arguments, input, diff, command
 	text                         dialect.Raw // what one of text or refusal repeats
-	err, message, code, status   dialect.Raw
+	err, message, code           dialect.Raw // code is that of an error, or what a code interpreter runs
 }
 
-// parse reads data into ev.
-func (ev *wireEvent) parse(data []byte) error {
-	*ev = wireEvent{}
-	s := dialect.Scan(data)
-	if s.Kind() != '{' {
-		return errors.New("not a JSON object")
-	}
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "type":
-			ev.kind = s.Value()
-		case "delta":
-			ev.delta = s.Value()
-		case "item_id":
-			ev.itemID = s.Value()
-		case "output_index":
-			ev.index = s.Value()
-		case "content_index", "summary_index", "command_index":
-			ev.part = s.Value()
-		case "stream_id":
-			ev.lane = s.Value()
-		case "item":
-			ev.item = s.Value()
-		case "arguments", "input", "diff", "command":
-			ev.whole = s.Value()
-		case "text", "refusal":
-			ev.text = s.Value()
-		case "response":
-			ev.response = s.Value()
-		case "object":
-			ev.object = s.Value()
-		case "output":
-			ev.output = s.Value()
-		case "error":
-			ev.err = s.Value()
-		case "message", "detail": // ChatGPT's own back end has details
-			ev.message = s.Value()
-		case "code": // of an error, or the code of a code interpreter call
-			ev.code = s.Value()
-		case "status":
-			ev.status = s.Value()
-		}
-	}
-	return s.End()
+func (ev *event) bind() {
+	ev.shape = dialect.ShapeOf(
+		dialect.Value("type", &ev.kind),
+		dialect.Value("item_id", &ev.itemID),
+		dialect.Value("output_index", &ev.index),
+		dialect.Value("content_index", &ev.part).Or("summary_index", "command_index"),
+		dialect.Value("delta", &ev.delta),
+		dialect.Value("stream_id", &ev.lane),
+		dialect.Value("item", &ev.item),
+		dialect.Value("arguments", &ev.whole).Or("input", "diff", "command"),
+		dialect.Value("text", &ev.text).Or("refusal"),
+		dialect.Value("response", &ev.response),
+		dialect.Value("object", &ev.object),
+		dialect.Value("output", &ev.output),
+		dialect.Value("error", &ev.err),
+		dialect.Value("message", &ev.message).Or("detail"), // ChatGPT's own back end has details
+		dialect.Value("code", &ev.code))
 }
 
-// wireItem is an output item as it is on the wire.
+// wireItem is an output item as it is on the wire. The zero value is ready to read one.
 type wireItem struct {
+	shape *dialect.Shape
+
 	raw                                  dialect.Raw
 	kind, id, callID, name, status       dialect.Raw
-	args, plainArgs, actions             dialect.Raw // args is the member its kind names
 	caller, host, environment, execution dialect.Raw
 	content, summary, err, output        dialect.Raw
 	space, fingerprint, encrypted        dialect.Raw
+	actions                              dialect.Raw
+	args                                 [len(argMembers)]dialect.Raw
 }
 
-// parseItem reads the members that matter.
-func parseItem(raw dialect.Raw) (w wireItem) {
-	w.raw, w.kind = raw, raw.Get("type")
-	call, _ := callOf(w.kind.Text(), nil)
-	args := call.member
-	s := raw.Scan()
-	for ok := s.Object(); ok; ok = s.Member() {
-		key, value := string(s.Key()), s.Value()
-		switch key {
-		case "id":
-			w.id = value
-		case "call_id":
-			w.callID = value
-		case "name":
-			w.name = value
-		case "status":
-			w.status = value
-		case "arguments":
-			w.plainArgs = value
-		case "actions":
-			w.actions = value
-		case "caller":
-			w.caller = value.Get("caller_id")
-		case "server_label":
-			w.host = value
-		case "environment":
-			w.environment = value.Get("type")
-		case "execution":
-			w.execution = value
-		case "content":
-			w.content = value
-		case "summary":
-			w.summary = value
-		case "error":
-			w.err = value
-		case "output":
-			w.output = value
-		case "namespace":
-			w.space = value
-		case "fingerprint":
-			w.fingerprint = value
-		case "encrypted_content":
-			w.encrypted = value
-		}
-		if key == args && args != "" {
-			w.args = value
-		}
+// argMembers are the members that hold arguments: each type of item has one of them.
+var argMembers = [...]string{"arguments", "input", "code", "action", "operation", "queries"}
+
+// read reads an item, and the next one into the same place.
+func (w *wireItem) read(raw dialect.Raw) {
+	if w.shape == nil {
+		w.bind()
 	}
-	return w
+	w.raw = raw
+	_ = w.shape.Read(raw) // what is no object has no members
 }
 
-// arguments are what the call is to be run with. Where the protocol keeps them
-// in a list, wrap is the name of the member of an object that stands for it.
+func (w *wireItem) bind() {
+	fields := []dialect.Field{
+		dialect.Value("type", &w.kind),
+		dialect.Value("id", &w.id),
+		dialect.Value("call_id", &w.callID),
+		dialect.Value("name", &w.name),
+		dialect.Value("status", &w.status),
+		dialect.Object("caller", dialect.Value("caller_id", &w.caller)),
+		dialect.Value("server_label", &w.host),
+		dialect.Object("environment", dialect.Value("type", &w.environment)),
+		dialect.Value("execution", &w.execution),
+		dialect.Value("content", &w.content),
+		dialect.Value("summary", &w.summary),
+		dialect.Value("error", &w.err),
+		dialect.Value("output", &w.output),
+		dialect.Value("namespace", &w.space),
+		dialect.Value("fingerprint", &w.fingerprint),
+		dialect.Value("encrypted_content", &w.encrypted),
+		dialect.Value("actions", &w.actions),
+	}
+	for i, name := range argMembers {
+		fields = append(fields, dialect.Value(name, &w.args[i]))
+	}
+	w.shape = dialect.ShapeOf(fields...)
+}
+
+// arguments are what the call is to be run with. Where the protocol keeps them in a list, wrap is
+// the name of the member of an object that stands for it.
 func (w *wireItem) arguments() (value dialect.Raw, wrap string) {
+	call, _ := callOf(w.kind.Text(), nil)
+	if i := slices.Index(argMembers[:], call.member); i >= 0 {
+		value = w.args[i]
+	}
 	switch {
-	case w.args.Kind() == '[' && w.kind.Is("file_search_call"):
-		return w.args, "queries"
-	case w.args.Given():
-		return w.args, ""
+	case value.Kind() == '[' && call.member == "queries":
+		return value, "queries"
+	case value.Given():
+		return value, ""
 	case w.actions.Given():
 		return w.actions, "actions"
 	}
-	return w.plainArgs, "" // xAI has them so in every kind of item
+	return w.args[0], "" // xAI has them so in every kind of item
 }
 
 // wireResponse is a response object as it is on the wire.
 type wireResponse struct {
-	id, model, status, output, usage, err, incomplete, tier dialect.Raw
+	shape *dialect.Shape
+
+	id, model, status, output, usage, err, reason, tier dialect.Raw
 }
 
-func parseResponse(raw dialect.Raw) (r wireResponse) {
-	s := raw.Scan()
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "id":
-			r.id = s.Value()
-		case "model":
-			r.model = s.Value()
-		case "status":
-			r.status = s.Value()
-		case "output":
-			r.output = s.Value()
-		case "usage":
-			r.usage = s.Value()
-		case "error":
-			r.err = s.Value()
-		case "incomplete_details":
-			r.incomplete = s.Value()
-		case "service_tier":
-			r.tier = s.Value()
-		}
+func (r *wireResponse) read(raw dialect.Raw) *wireResponse {
+	if r.shape == nil {
+		r.shape = dialect.ShapeOf(
+			dialect.Value("id", &r.id),
+			dialect.Value("model", &r.model),
+			dialect.Value("status", &r.status),
+			dialect.Value("output", &r.output),
+			dialect.Value("usage", &r.usage),
+			dialect.Value("error", &r.err),
+			dialect.Object("incomplete_details", dialect.Value("reason", &r.reason)),
+			dialect.Value("service_tier", &r.tier))
 	}
+	_ = r.shape.Read(raw) // what is no object has no members
 	return r
 }

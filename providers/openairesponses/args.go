@@ -1,0 +1,122 @@
+package openairesponses
+
+import (
+	"bytes"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// theDeltas names the first copy of the arguments: the others are named after
+// the event that brings them.
+const theDeltas = "the deltas"
+
+// argsDelta takes a delta of a call's arguments.
+func (d *decoder) argsDelta(it *item) {
+	came := len(it.args)
+	if d.ev.delta.Given() {
+		it.args = d.ev.delta.Append(it.args)
+	}
+	it.call.ArgsText(it.args[came:], nil)
+	it.from = theDeltas
+}
+
+// argsDone takes the event that repeats the deltas.
+func (d *decoder) argsDone(it *item) {
+	if d.ev.whole.Given() {
+		it.copied(d.ev.whole, "", d.from())
+	}
+}
+
+func (d *decoder) codeDone(it *item) {
+	if d.ev.code.Given() {
+		it.copied(d.ev.code, "", d.from())
+	}
+}
+
+// add appends to the arguments; source is the wire's form of text that was derived, or nil.
+func (it *item) add(text, source []byte) {
+	it.args = append(it.args, text...)
+	it.call.ArgsText(text, source)
+}
+
+// copied takes the arguments as an item has them.
+func (it *item) copied(value dialect.Raw, wrap, from string) {
+	switch {
+	case from != itemAdded:
+	case len(it.args) > 0:
+		return // what was announced is what the deltas were to follow
+	case !value.IsString():
+		it.grow.object = bytes.Clone(value) // to be filled: the item that is done has the rest
+		return
+	}
+	if !value.IsString() && it.callKind.word != "server" {
+		it.call.Once(dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+	}
+	if wrap == "" {
+		it.turn.buf = value.Append(it.turn.buf[:0])
+		it.compare(it.turn.buf, from, nil)
+		return
+	}
+	var list dialect.Writer
+	it.compare(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
+}
+
+// compare takes one more copy of the whole arguments. What came last is what has
+// to be sent back; after the seal a copy can only agree or not.
+func (it *item) compare(text []byte, from string, source []byte) {
+	growing := it.grow.begun && !it.done
+	switch {
+	case len(it.args) == 0 && !it.done:
+		if len(text) > 0 {
+			it.add(text, source)
+			it.from = from
+		}
+		return
+	case bytes.Equal(text, it.args), bytes.Equal(text, dialect.JoinHalves(it.args)):
+		if len(text) > 0 {
+			it.same++
+			it.call.Meta(stream.CallInfo{Copies: it.same + 1})
+		}
+		return
+	case growing && bytes.HasPrefix(text, it.args):
+		it.add(text[len(it.args):], nil)
+		return
+	}
+	came := it.args
+	if growing {
+		came = it.grow.closed(came)
+	}
+	equal := !it.callKind.freeform && dialect.Same(dialect.JoinHalves(came), text)
+	if !equal || !it.grow.begun && it.callKind.word != "server" {
+		it.mismatch(text, from, equal)
+	}
+	if len(text) > 0 && !it.done {
+		it.args, it.from, it.same = append(it.args[:0], text...), from, 0
+		it.grow.off, it.grow.inside = true, false // there is no open part in it any more
+		it.call.Rewrite(text, source)
+	}
+}
+
+// mismatch says which copies differ, and where.
+func (it *item) mismatch(text []byte, from string, equal bool) {
+	before := it.from
+	if before == "" {
+		before = itemDone
+	}
+	at := 0
+	for at < len(text) && at < len(it.args) && text[at] == it.args[at] {
+		at++
+	}
+	bad, odd := dialect.DoneMismatch.As(stream.Error), dialect.DoneMismatch.As(stream.Info)
+	switch c := it.call; {
+	case equal:
+		c.FindAt(at, odd, "the arguments in %s are those in %s, spelled differently from byte %d on", from, before, at)
+	case c.Server:
+		c.FindAt(at, odd, "the arguments in %s differ from those in %s at byte %d: what the provider ran is not sure", from, before, at)
+	case len(text) == 0:
+		c.FindAt(at, bad, "the arguments in %s are empty, those in %s are not: which a client runs depends on where it reads them", from, before)
+	default:
+		c.FindAt(at, bad, "the arguments in %s differ from those in %s at byte %d: which a client runs depends on where it reads them", from, before, at)
+	}
+}

@@ -1,0 +1,149 @@
+package openairesponses
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"toolscope/providers/dialect"
+)
+
+// growing is how the object of a patch or shell call becomes text while one of
+// its members still comes in deltas: everything before that member as it was
+// announced, then the member. Each delta is a string of its own, so what it has
+// between its quotes can stand in the object's text as it is. The item that is
+// done has the object's exact bytes.
+type growing struct {
+	object dialect.Raw // as announced, the growing member empty
+	begun  bool
+	off    bool   // parts come in no order that can be appended: the item has to tell
+	inside bool   // a part is open
+	next   int64  // number of the next part
+	start  int    // where the open part's text begins
+	tail   []byte // what is to follow the last part
+}
+
+// member is a growing member: a text, or a list of them.
+type member struct {
+	name string
+	path string // in the item
+	list bool
+}
+
+var (
+	patchDiff     = member{"diff", "operation.diff", false}
+	shellCommands = member{"commands", "action.commands", true}
+)
+
+func (d *decoder) diffDelta(it *item)     { it.partDelta(patchDiff, 0, d.ev.delta) }
+func (d *decoder) diffDone(it *item)      { it.partDone(patchDiff, 0, d.ev.whole, d.from()) }
+func (d *decoder) commandBegins(it *item) { it.partDelta(shellCommands, d.part(), d.ev.whole) }
+func (d *decoder) commandDelta(it *item)  { it.partDelta(shellCommands, d.part(), d.ev.delta) }
+func (d *decoder) commandDone(it *item)   { it.partDone(shellCommands, d.part(), d.ev.whole, d.from()) }
+
+// part is the number of a part; some hosts leave out that of the first.
+func (d *decoder) part() int64 {
+	n, _ := d.ev.part.Int()
+	return n
+}
+
+// partDelta takes a delta of part n of a growing member.
+func (it *item) partDelta(m member, n int64, delta dialect.Raw) {
+	came := len(it.args)
+	if delta.IsString() && it.openPart(m, n) {
+		it.args = append(it.args, delta[1:len(delta)-1]...)
+		it.call.ArgsText(it.args[came:], it.source(m, n, delta))
+		it.from = theDeltas
+	}
+}
+
+// openPart appends the text before part n, unless that is open. It reports whether the part can
+// grow.
+func (it *item) openPart(m member, n int64) bool {
+	g := &it.grow
+	switch {
+	case g.off || it.done:
+		return g.inside
+	case g.inside && n == g.next:
+		return true
+	case g.inside || n != g.next:
+		g.off, g.inside = true, false
+		return false
+	case g.begun:
+		it.args = append(it.args, ',')
+	default:
+		var head []byte
+		if head, g.tail, g.begun = m.cut(g.object); !g.begun {
+			g.off = true
+			return false
+		}
+		it.args = append(it.args, head...)
+	}
+	it.args = append(it.args, '"')
+	g.inside, g.start = true, len(it.args)
+	return true
+}
+
+// partDone takes the whole text of part n.
+func (it *item) partDone(m member, n int64, text dialect.Raw, from string) {
+	g := &it.grow
+	if !g.inside {
+		it.partDelta(m, n, text)
+	}
+	if !g.inside || n != g.next {
+		return
+	}
+	came := dialect.Raw(`"` + string(it.args[g.start:]) + `"`)
+	if text.IsString() && !came.Is(text.Text()) {
+		fixed := append(it.args[:g.start:g.start], text[1:len(text)-1]...)
+		it.mismatch(fixed, from, false)
+		it.args, it.from = fixed, from
+		it.call.Rewrite(fixed, it.source(m, n, text))
+	}
+	g.inside = false
+	g.next++
+	end := []byte{'"'}
+	if !m.list {
+		end, g.tail = append(end, g.tail...), nil
+	}
+	it.add(end, nil)
+}
+
+// closed is text as if the announced rest of the object followed it.
+func (g *growing) closed(text []byte) []byte {
+	text = bytes.Clone(text)
+	if g.inside {
+		text = append(text, '"')
+	}
+	return append(text, g.tail...)
+}
+
+// source is a delta of part n as the wire has it.
+func (it *item) source(m member, n int64, delta dialect.Raw) []byte {
+	buf := append(it.turn.buf[:0], m.path...)
+	if m.list {
+		buf = append(strconv.AppendInt(append(buf, '['), n, 10), ']')
+	}
+	it.turn.buf = append(append(buf, ' '), delta...)
+	return it.turn.buf
+}
+
+// cut parts an object where the member grows: behind all others if it was not announced. ok is false
+// if it is not empty.
+func (m member) cut(object dialect.Raw) (head, tail []byte, ok bool) {
+	value := object.Get(m.name)
+	if value != nil {
+		at := cap(object) - cap(value) // both are of the same bytes
+		head, tail = object[:at:at], object[at+len(value):]
+	} else if s := object.Scan(); s.Object() {
+		head = fmt.Appendf(bytes.TrimRight(object[:len(object)-1:len(object)-1], " \t\r\n"), `,"%s":`, m.name)
+		tail = []byte{'}'}
+	} else {
+		head, tail = fmt.Appendf(nil, `{"%s":`, m.name), []byte{'}'}
+	}
+	if !m.list {
+		return head, tail, value == nil || value.Empty()
+	}
+	s := value.Scan()
+	return append(head, '['), append([]byte{']'}, tail...), value == nil || s.Kind() == '[' && !s.Array()
+}
