@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"html"
 	"os"
+	"os/exec"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +41,56 @@ func TestPicture(t *testing.T) {
 	if got != string(want) {
 		t.Errorf("the program looks different now: go test ./ui/cli -run Picture -update")
 	}
+}
+
+// TestReadme holds the README's tables against the program: the keys are those of the screen, and every
+// room is in the table of rooms. Renew the keys with -update.
+func TestReadme(t *testing.T) {
+	const file, head = "../../README.md", "| part | keys |\n| --- | --- |\n"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), head)
+	old, after, ended := strings.Cut(rest, "\n\n")
+	if !found || !ended {
+		t.Fatal("there is no table of keys")
+	}
+	switch keys := keyTable(); {
+	case old == keys:
+	case *update:
+		if err := os.WriteFile(file, []byte(before+head+keys+"\n\n"+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Error("the keys are others now: go test ./ui/cli -run Readme -update")
+	}
+	out, err := exec.Command("go", "list", "toolscope/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, room := range strings.Fields(string(out))[1:] {
+		room = strings.TrimPrefix(room, "toolscope/")
+		if !strings.Contains(after, "`"+room+"`") && !strings.Contains(after, "`"+path.Base(room)+"`") {
+			t.Errorf("the room %s is not in the table of rooms", room)
+		}
+	}
+}
+
+// keyTable is the keys of the screen as the README has them: a row for each part of the help screen.
+func keyTable() string {
+	var rows []string
+	part := ""
+	for _, k := range ui.Keys() {
+		keys := "`" + strings.ReplaceAll(k.Keys, " ", "` `") + "` " + k.Does
+		if k.Group == part {
+			rows[len(rows)-1] += " · " + keys
+			continue
+		}
+		part = k.Group
+		rows = append(rows, "| "+part+" | "+keys)
+	}
+	return strings.Join(rows, " |\n") + " |"
 }
 
 // demoFrame is the screen in the middle of a call, after two turns that went wrong.
