@@ -57,6 +57,13 @@ var argumentDeltas = []struct {
 		},
 		`{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.content","stringValue":"ARGS","willContinue":true}],"willContinue":true}}],"role":"model"}}],"usageMetadata":{"promptTokenCount":100,"trafficType":"ON_DEMAND"},"modelVersion":"gemini-x","responseId":"r1"}`,
 	},
+	{
+		"gemini-interactions", []string{
+			`{"event_type":"interaction.created","interaction":{"id":"v1_x","status":"in_progress","model":"gemini-x"}}`,
+			`{"event_type":"step.start","index":1,"step":{"type":"function_call","id":"c1","name":"write_file","arguments":{}}}`,
+		},
+		`{"event_type":"step.delta","index":1,"delta":{"type":"arguments_delta","arguments":"ARGS"}}`,
+	},
 }
 
 // argumentPieces are pieces of arguments, as the inside of the string that holds them.

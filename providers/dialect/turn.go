@@ -162,6 +162,9 @@ func (t *Turn) Stop(word string, of *Endings) stream.Code {
 	return code
 }
 
+// Asks reports whether a call came that is for the client to run.
+func (t *Turn) Asks() bool { return t.client > 0 }
+
 // Fail tells an error that the provider reports: its code or type, and its message.
 func (t *Turn) Fail(id, message string) {
 	t.emit(stream.Event{Kind: stream.Failure, Text: message, More: &stream.Detail{ID: id}})

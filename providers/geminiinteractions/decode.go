@@ -9,104 +9,99 @@ import (
 
 // decoder reads one exchange.
 type decoder struct {
-	dialect.OneTurn
-	model    string
-	steps    map[int64]*step // those that are open
-	calls    int             // client-side calls of the turn
+	*dialect.Out
+	ev event
+	interaction
+}
+
+// interaction is what is known of a turn.
+type interaction struct {
+	turn     *dialect.Turn
+	steps    map[int32]*step // those that are open
 	headless bool            // its beginning did not come
 	streamed bool            // steps came
-	finished string          // the status that ended the interaction, "" before
-	event    wireEvent
-	text     stream.Arena
-	buf      []byte
+	finished string          // the status that ended it, "" before
 }
 
 // step is a step that has started and not stopped.
 type step struct {
-	kind   string
-	called bool   // a call was opened
-	answer string // id of the call whose result it is
+	call   *dialect.Call // that was opened
+	answer string        // id of the call whose result it is
 }
 
-func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	if dialect.IsDone(f.Data) {
-		d.Close(emit)
+func newDecoder(o *dialect.Out) dialect.Decoder {
+	d := &decoder{Out: o}
+	d.ev.bind()
+	return d
+}
+
+// Frame reads one event. Its type is that in the body, and where that has none the name of the
+// server-sent event.
+func (d *decoder) Frame(f stream.Frame) error {
+	if dialect.IsDone(f.Data) { // not of this protocol, but gateways add it
+		d.Close()
 		return nil
 	}
-	ev := &d.event
-	if err := ev.parse(f.Data); err != nil {
+	ev := &d.ev
+	if err := ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	kind := ev.kind.Text()
-	if kind == "" {
-		kind = string(f.Event)
-	}
-	switch kind {
+	kind := ev.kind.Or(f.Event)
+	switch string(kind) {
 	case "step.delta", "content.delta":
-		d.stepDelta(ev, emit)
+		d.during("step.delta")
+		d.stepDelta(ev.index.Slot())
 	case "step.start", "content.start":
-		d.stepStart(ev, emit)
+		d.during("step.start")
+		d.streamed = true
+		d.take(d.newStep(ev.index.Slot()), ev.index.Slot(), ev.step, true)
 	case "step.stop", "content.stop":
-		d.stepStop(ev, emit)
+		d.during("step.stop")
+		d.stepStop(ev.index.Slot())
 	case "interaction.created", "interaction.start":
-		d.created(ev.interaction, emit)
+		d.created(ev.interaction)
 	case "interaction.status_update", "interaction.completed", "interaction.complete":
-		d.progress(ev, kind, emit)
+		d.progress(string(kind))
 	case "error":
-		d.fail(ev.err, emit)
+		d.fail()
 	default:
-		d.other(ev, dialect.Raw(f.Data), kind, emit)
+		d.other(string(kind), f.Data)
 	}
 	return nil
 }
 
 // other takes what is no known event: a body, an error, or something new.
-func (d *decoder) other(ev *wireEvent, data dialect.Raw, kind string, emit func(stream.Event)) {
+func (d *decoder) other(kind string, data dialect.Raw) {
+	ev := &d.ev
 	switch {
 	case ev.kind.Given():
 	case ev.object.Is("interaction"), ev.steps.Kind() == '[' && ev.status.IsString():
-		d.body(ev, data, emit)
+		d.body(data)
 		return
 	case ev.err.Given():
-		d.fail(ev.err, emit)
+		d.fail()
 		return
 	}
 	if kind == "" {
 		kind = "an object without event_type"
 	}
-	emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: kind})
+	d.Unknown(kind)
 }
 
-// progress takes an event about the interaction as a whole. One about an
-// interaction that has ended already says nothing new.
-func (d *decoder) progress(ev *wireEvent, kind string, emit func(stream.Event)) {
-	if !d.Open && d.Number >= 0 {
-		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn})
-		return
+func (d *decoder) created(interaction dialect.Raw) {
+	if d.turn.IsOpen() {
+		d.turn.Find(dialect.ResponseRestarted, "another interaction began before this one ended")
+		d.Close()
 	}
-	d.ensure(kind, emit)
-	if kind == "interaction.status_update" {
-		d.status(ev.status, emit)
-		return
-	}
-	d.notStreamed(ev.interaction, emit)
-	d.completed(ev.interaction, emit)
-	d.close(emit)
+	d.begin(interaction)
 }
 
-func (d *decoder) created(interaction dialect.Raw, emit func(stream.Event)) {
-	if d.Open {
-		d.Diagnose(emit, dialect.ResponseRestarted, "another interaction began before this one ended")
-		d.close(emit)
+// begin opens a turn.
+func (d *decoder) begin(whole dialect.Raw) {
+	d.interaction = interaction{
+		turn:  d.Open(stream.Opening{ID: whole.Get("id").Text(), Model: modelOf(whole)}),
+		steps: map[int32]*step{},
 	}
-	d.begin(interaction, emit)
-}
-
-func (d *decoder) begin(interaction dialect.Raw, emit func(stream.Event)) {
-	d.Number++
-	d.Open, d.headless, d.streamed, d.calls, d.finished, d.steps = true, false, false, 0, "", map[int64]*step{}
-	d.model = modelOf(interaction)
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: interaction.Get("id").Text(), Model: d.model}})
 }
 
 func modelOf(interaction dialect.Raw) string {
@@ -116,155 +111,121 @@ func modelOf(interaction dialect.Raw) string {
 	return interaction.Get("agent").Text()
 }
 
-// ensure opens a turn for an event that came before the interaction: a stream
-// that was resumed begins in the middle.
-func (d *decoder) ensure(what string, emit func(stream.Event)) {
-	if d.Open {
-		return
+// during opens a turn for an event that came before the interaction: a stream that was resumed
+// begins in the middle.
+func (d *decoder) during(event string) {
+	if !d.turn.IsOpen() {
+		d.begin(nil)
+		d.headless = true
+		d.turn.Find(stream.ProtocolViolation.As(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", event)
 	}
-	d.begin(nil, emit)
-	d.headless = true
-	d.Diagnose(emit, stream.ProtocolViolation.As(stream.Warn), "%s came before interaction.created: the stream was resumed, or its beginning is lost", what)
 }
 
-func (d *decoder) stepStart(ev *wireEvent, emit func(stream.Event)) {
-	d.ensure("step.start", emit)
-	d.streamed = true
-	index, _ := ev.index.Int()
-	st := &step{kind: ev.step.Get("type").Text()}
-	d.steps[index] = st
-	d.take(st, int32(index), ev.step, true, emit)
+func (d *decoder) newStep(slot int32) *step {
+	st := new(step)
+	d.steps[slot] = st
+	return st
 }
 
 // take takes a step: whole, or as it starts.
-func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool, emit func(stream.Event)) {
-	switch _, isCall := callOf(st.kind); {
+func (d *decoder) take(st *step, slot int32, s dialect.Raw, starts bool) {
+	kind := s.Get("type").Text()
+	switch info, isCall := callOf(kind); {
 	case isCall:
-		d.openCall(st, slot, s, emit)
+		d.openCall(st, slot, info, s)
 		// {} is a placeholder that the deltas replace.
 		if args := s.Get("arguments"); args.Given() && !(starts && args.EmptyObject()) {
-			d.emitText(stream.Args, slot, args, emit)
+			st.call.Args(args)
 		}
-	case strings.HasSuffix(st.kind, "_result"):
-		st.answer = s.Get("call_id").Text()
-		d.answer(st, s, emit)
-	case st.kind == "text":
-		d.emitText(stream.TextDelta, 0, s.Get("text"), emit)
-	case !silent[st.kind]:
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "step " + st.kind})
+	case strings.HasSuffix(kind, "_result"):
+		d.answer(st, s)
+	case kind == "text":
+		d.turn.Text(s.Get("text"))
+	case !silent[kind]:
+		d.Unknown("step " + kind)
 	}
-	for _, list := range [...]struct {
-		kind  stream.EventKind
-		items dialect.Raw
-	}{{stream.ThinkDelta, s.Get("summary")}, {stream.TextDelta, s.Get("content")}} {
-		items := list.items.Scan()
-		for ok := items.Array(); ok; ok = items.Element() {
-			d.emitText(list.kind, 0, items.Value().Get("text"), emit)
-		}
+	for item := range s.Get("summary").Elements() {
+		d.turn.Think(slot, item.Get("text"))
+	}
+	for item := range s.Get("content").Elements() {
+		d.turn.Text(item.Get("text"))
 	}
 }
 
-func (d *decoder) openCall(st *step, slot int32, s dialect.Raw, emit func(stream.Event)) {
-	more, _ := callOf(st.kind)
-	st.called = true
-	if !more.Server {
-		d.calls++
-	}
+func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s dialect.Raw) {
 	if name := s.Get("name").Text(); name != "" {
-		more.Name = name
+		info.Name = name
 	}
-	more.ID, more.Host, more.Signature = s.Get("id").Text(), s.Get("server_name").Text(), s.Get("signature").Text()
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &more})
+	info.ID, info.Host, info.Signature = s.Get("id").Text(), s.Get("server_name").Text(), s.Get("signature").Text()
+	st.call = d.turn.OpenCall(slot, info)
 }
 
-// answer takes the result of a call that the provider ran.
-func (d *decoder) answer(st *step, s dialect.Raw, emit func(stream.Event)) {
-	code := stream.AnswerOK
-	if string(s.Get("is_error")) == "true" {
-		code = stream.AnswerFailed
+// answer takes the result of a call that the provider ran, whose id a delta need not repeat.
+func (d *decoder) answer(st *step, s dialect.Raw) {
+	if id := s.Get("call_id").Text(); id != "" {
+		st.answer = id
 	}
-	emit(stream.Event{Kind: stream.Answer, Turn: d.Number, Slot: stream.NoSlot, Code: code, More: &stream.Detail{ID: st.answer}})
+	d.turn.Answer(st.answer, "", s.Get("is_error").IsTrue())
 }
 
-func (d *decoder) stepDelta(ev *wireEvent, emit func(stream.Event)) {
-	d.ensure("step.delta", emit)
+func (d *decoder) stepDelta(slot int32) {
 	d.streamed = true
-	index, _ := ev.index.Int()
-	delta, slot := &ev.delta, int32(index)
-	st := d.steps[index]
-	switch kind := delta.kind; {
-	case kind.Is("arguments_delta"):
-		if st == nil { // the fold says that it never opened
-			d.steps[index] = &step{called: true}
-			d.calls++
+	delta, st := &d.ev.delta, d.steps[slot]
+	switch kind := delta.kind; string(kind.Word()) {
+	case "arguments_delta":
+		if st == nil { // the session says that it never opened
+			d.newStep(slot).call = d.turn.Call(slot)
 		}
-		d.emitText(stream.Args, slot, delta.arguments, emit)
-	case kind.Is("text"):
-		d.emitText(stream.TextDelta, 0, delta.text, emit)
-	case kind.Is("thought_summary"):
-		d.emitText(stream.ThinkDelta, 0, delta.whole.Get("content").Get("text"), emit)
-	case kind.Is("thought_signature") && st != nil && st.called:
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: slot,
-			More: &stream.Detail{Signature: delta.whole.Get("signature").Text()}})
+		d.turn.Call(slot).Args(delta.arguments)
+	case "text":
+		d.turn.Text(delta.text)
+	case "thought_summary":
+		d.turn.Think(slot, delta.summary)
+	case "thought_signature":
+		if st != nil && st.call != nil {
+			st.call.Meta(stream.CallInfo{Signature: delta.signature.Text()})
+		}
 	default:
-		d.wholeDelta(st, index, delta.whole, kind.Text(), emit)
+		d.wholeDelta(st, slot, kind.Text())
 	}
 }
 
-// wholeDelta takes a delta that is a call or a result, as what the provider runs
-// is sent, and in the older form of the stream all is.
-func (d *decoder) wholeDelta(st *step, index int64, delta dialect.Raw, kind string, emit func(stream.Event)) {
+// wholeDelta takes a delta that is a call or a result, as what the provider runs is sent, and in the
+// older form of the stream all is.
+func (d *decoder) wholeDelta(st *step, slot int32, kind string) {
+	delta := d.ev.delta.whole
 	_, isCall := callOf(kind)
-	switch isResult := strings.HasSuffix(kind, "_result"); {
-	case !isCall && !isResult:
+	isResult := strings.HasSuffix(kind, "_result")
+	if st == nil && (isCall || isResult) {
+		st = d.newStep(slot)
+	}
+	switch {
+	case isResult:
+		d.answer(st, delta)
+	case !isCall:
 		if !silent[kind] {
-			emit(stream.Event{Kind: stream.Unknown, Turn: d.Number, Text: "delta " + kind})
+			d.Unknown("delta " + kind)
 		}
-		return
-	case st == nil:
-		st = &step{}
-		d.steps[index] = st
-	}
-	if !isCall {
-		if id := delta.Get("call_id").Text(); id != "" {
-			st.answer = id
+	case st.call == nil:
+		d.take(st, slot, delta, false)
+	default:
+		if news := (stream.CallInfo{ID: delta.Get("id").Text(), Name: delta.Get("name").Text()}); news != (stream.CallInfo{}) {
+			st.call.Meta(news)
 		}
-		d.answer(st, delta, emit)
-		return
-	}
-	if st.called {
-		if id, name := delta.Get("id").Text(), delta.Get("name").Text(); id != "" || name != "" {
-			emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: int32(index), More: &stream.Detail{ID: id, Name: name}})
+		if args := delta.Get("arguments"); args.Given() {
+			st.call.Args(args)
 		}
-		d.emitText(stream.Args, int32(index), delta.Get("arguments"), emit)
-		return
-	}
-	st.kind = kind
-	d.take(st, int32(index), delta, false, emit)
-}
-
-// emitText emits value's text; of text that is not shown as arguments only what
-// is there counts.
-func (d *decoder) emitText(kind stream.EventKind, slot int32, value dialect.Raw, emit func(stream.Event)) {
-	if !value.Given() {
-		return
-	}
-	d.buf = value.Append(d.buf[:0])
-	if len(d.buf) > 0 || kind == stream.Args {
-		emit(stream.Event{Kind: kind, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
 	}
 }
 
-func (d *decoder) stepStop(ev *wireEvent, emit func(stream.Event)) {
-	d.ensure("step.stop", emit)
-	index, _ := ev.index.Int()
-	st := d.steps[index]
+func (d *decoder) stepStop(slot int32) {
+	st := d.steps[slot]
 	if st == nil {
-		d.Diagnose(emit, stream.ProtocolViolation, "step.stop for step %d, which is not open", index)
+		d.turn.Find(stream.ProtocolViolation, "step.stop for step %d, which is not open", slot)
 		return
 	}
-	delete(d.steps, index)
-	if st.called {
-		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})
+	delete(d.steps, slot)
+	if st.call != nil {
+		st.call.Seal()
 	}
 }

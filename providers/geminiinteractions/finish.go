@@ -8,129 +8,126 @@ import (
 	"toolscope/stream"
 )
 
-// completed takes an interaction that has ended, or a whole one.
-func (d *decoder) completed(interaction dialect.Raw, emit func(stream.Event)) {
-	if m := modelOf(interaction); m != "" && m != d.model {
-		d.model = m
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: interaction.Get("id").Text(), Model: m}})
+// progress takes an event about the interaction as a whole. One about an interaction that has ended
+// already says nothing new.
+func (d *decoder) progress(event string) {
+	if d.turn != nil && !d.turn.IsOpen() {
+		d.Heartbeat()
+		return
 	}
-	d.tell(interaction.Get("usage"), interaction.Get("service_tier").Text(), emit)
-	status := interaction.Get("status")
-	if code, known := finishCodes[status.Text()]; known && code == stream.FinishDone {
-		d.sealRest(emit)
+	d.during(event)
+	if event == "interaction.status_update" {
+		d.status(d.ev.status)
+		return
 	}
-	d.status(status, emit)
+	d.notStreamed(d.ev.interaction)
+	d.completed(d.ev.interaction)
+	d.Close()
 }
 
-// status takes the state of the interaction; what ends it is the nearest this
-// protocol has to a finish reason.
-func (d *decoder) status(status dialect.Raw, emit func(stream.Event)) {
+// completed takes an interaction that has ended, or a whole one.
+func (d *decoder) completed(interaction dialect.Raw) {
+	t := d.turn
+	if m := modelOf(interaction); m != "" && m != t.Model {
+		t.Model = m
+		t.Meta(stream.Opening{ID: interaction.Get("id").Text(), Model: m})
+	}
+	d.tell(interaction.Get("usage"), interaction.Get("service_tier").Text())
+	status := interaction.Get("status")
+	if code, known := endings.Codes[status.Text()]; known && code == stream.FinishDone {
+		d.sealRest()
+	}
+	d.status(status)
+}
+
+// status takes the state of the interaction; what ends it is the nearest this protocol has to a
+// finish reason.
+func (d *decoder) status(status dialect.Raw) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
-		emit(stream.Event{Kind: stream.Heartbeat, Turn: d.Number})
+		d.Heartbeat()
 		return
 	}
 	d.finished = word
-	code, known := finishCodes[word]
-	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
-	switch {
-	case !known:
-		d.Diagnose(emit, dialect.FinishUnknown, "status %q is not documented", word)
-	case word == "requires_action" && d.calls == 0 && !d.headless:
-		d.Diagnose(emit, dialect.FinishWithoutCall, "the status is requires_action, but no call came: it was dropped on the way")
-	case word == "completed" && d.calls > 0:
-		d.Diagnose(emit, dialect.FinishStop, "the status is completed although calls came: clients that wait for requires_action never run them")
+	if d.headless && word == endings.Calls { // the calls may have come before
+		d.turn.Finish(word, endings.Codes[word])
+	} else {
+		d.turn.Stop(word, &endings)
 	}
 }
 
 // body takes an interaction that was not streamed.
-func (d *decoder) body(ev *wireEvent, data dialect.Raw, emit func(stream.Event)) {
-	d.close(emit)
-	d.begin(data, emit)
-	d.whole(ev.steps, emit)
-	d.completed(data, emit)
+func (d *decoder) body(data dialect.Raw) {
+	d.Close()
+	d.begin(data)
+	d.whole(d.ev.steps)
+	d.completed(data)
 	if d.finished == "" {
 		d.finished = "none"
-		d.Diagnose(emit, responseUnfinished, "the interaction is still running: this is what there was of it")
+		d.turn.Find(responseUnfinished, "the interaction is still running: this is what there was of it")
 	}
-	d.close(emit)
+	d.Close()
 }
 
 // whole takes the steps of an interaction that come at once.
-func (d *decoder) whole(list dialect.Raw, emit func(stream.Event)) {
-	steps := list.Scan()
-	for slot, ok := int32(0), steps.Array(); ok; slot, ok = slot+1, steps.Element() {
-		s := steps.Value()
-		st := &step{kind: s.Get("type").Text()}
-		d.take(st, slot, s, false, emit)
-		if st.called {
-			emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
+func (d *decoder) whole(steps dialect.Raw) {
+	slot := int32(0)
+	for s := range steps.Elements() {
+		st := new(step)
+		if d.take(st, slot, s, false); st.call != nil {
+			st.call.Seal()
 		}
+		slot++
 	}
 }
 
-// notStreamed takes the steps of an interaction that has ended when none came
-// before it.
-func (d *decoder) notStreamed(interaction dialect.Raw, emit func(stream.Event)) {
-	list := interaction.Get("steps")
-	if list == nil {
-		list = interaction.Get("outputs")
-	}
+// notStreamed takes the steps of an interaction that has ended when none came before it.
+func (d *decoder) notStreamed(interaction dialect.Raw) {
 	if d.streamed {
 		return
 	}
-	if d.whole(list, emit); d.calls > 0 {
-		d.Diagnose(emit, dialect.ItemNotStreamed,
+	steps := interaction.Get("steps")
+	if steps == nil {
+		steps = interaction.Get("outputs")
+	}
+	if d.whole(steps); d.turn.Asks() {
+		d.turn.Find(dialect.ItemNotStreamed,
 			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them")
 	}
 }
 
 // sealRest seals the calls that no step.stop came for.
-func (d *decoder) sealRest(emit func(stream.Event)) {
-	for _, index := range slices.Sorted(maps.Keys(d.steps)) {
-		if st := d.steps[index]; st.called {
-			emit(dialect.Diagnose(d.Number, int32(index), dialect.ItemDoneMissing,
-				"no step.stop came for the call: only the end of the interaction says that it is complete"))
-			emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: int32(index)})
+func (d *decoder) sealRest() {
+	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
+		if c := d.steps[slot].call; c != nil {
+			c.Find(dialect.ItemDoneMissing,
+				"no step.stop came for the call: only the end of the interaction says that it is complete")
+			c.Seal()
 		}
-		delete(d.steps, index)
 	}
+	clear(d.steps)
 }
 
 // fail takes an error event, or an error that is the whole body.
-func (d *decoder) fail(err dialect.Raw, emit func(stream.Event)) {
-	if !d.Open {
-		d.begin(nil, emit)
+func (d *decoder) fail() {
+	if !d.turn.IsOpen() {
+		d.begin(nil)
 	}
-	message := err.Get("message").Text()
-	if message == "" {
-		message = string(err.Append(nil))
-	}
-	id := err.Get("status").Text()
-	if code := err.Get("code"); code.Given() && id == "" {
-		id = string(code.Append(nil))
-	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: id}})
+	d.turn.Fail(dialect.GoogleErrorOf(d.ev.err))
 }
 
 // Close says that the bytes have ended: unless the interaction has, that is a cut.
-func (d *decoder) Close(emit func(stream.Event)) { d.close(emit) }
-
-func (d *decoder) close(emit func(stream.Event)) {
-	if !d.Open {
-		return
-	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number}
+func (d *decoder) Close() {
 	if d.finished == "" {
-		e.Code, e.Text = stream.CloseCut, "the stream ended without interaction.completed"
+		d.turn.Cut("the stream ended without interaction.completed")
+	} else {
+		d.turn.End()
 	}
-	emit(e)
-	d.Open = false
 }
 
-// tell emits usage. Thoughts and the tokens of tool use are outside of output
-// and input, as the total shows; where the total says otherwise it is believed.
-func (d *decoder) tell(u dialect.Raw, tier string, emit func(stream.Event)) {
+// tell tells usage. Thoughts and the tokens of tool use are outside of output and input, as the
+// total shows; where the total says otherwise it is believed.
+func (d *decoder) tell(u dialect.Raw, tier string) {
 	if u.Kind() != '{' {
 		return
 	}
@@ -146,5 +143,5 @@ func (d *decoder) tell(u dialect.Raw, tier string, emit func(stream.Event)) {
 	if total := u.Get("total_tokens").Count(); total.Told && total.N == usage.Input.N+output.N {
 		usage.Output.N = output.N
 	}
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: usage}})
+	d.turn.Usage(usage)
 }

@@ -24,7 +24,7 @@ func Dialect() dialect.Dialect {
 		Title:    "Gemini Interactions",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
+		New:      newDecoder,
 		Tools:    tools,
 		Model:    model,
 	}
@@ -68,11 +68,14 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// finishCodes are the states an interaction can end in.
-var finishCodes = map[string]stream.Code{
-	"completed": stream.FinishDone, "requires_action": stream.FinishDone,
-	"incomplete": stream.FinishCut, "budget_exceeded": stream.FinishCut,
-	"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
+// endings are the states an interaction can end in.
+var endings = dialect.Endings{
+	What: "status", Calls: "requires_action", Done: "completed",
+	Codes: map[string]stream.Code{
+		"completed": stream.FinishDone, "requires_action": stream.FinishDone,
+		"incomplete": stream.FinishCut, "budget_exceeded": stream.FinishCut,
+		"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
+	},
 }
 
 // silent are the kinds of steps, contents and deltas that are no matter here.
@@ -81,17 +84,16 @@ var silent = map[string]bool{
 	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,
 }
 
-// callOf is what a step, content or delta of that kind proposes as a call; ok
-// says that it does.
-func callOf(kind string) (more stream.Detail, ok bool) {
+// callOf is what a step, content or delta of that kind proposes as a call; ok says that it does.
+func callOf(kind string) (info stream.CallInfo, ok bool) {
 	name, isCall := strings.CutSuffix(kind, "_call")
-	switch {
-	case kind == "function_call":
-		return stream.Detail{CallKind: "function"}, true
-	case kind == "mcp_server_tool_call":
-		return stream.Detail{CallKind: "mcp", Server: true}, true
+	switch kind {
+	case "function_call":
+		return stream.CallInfo{Kind: "function"}, true
+	case "mcp_server_tool_call":
+		return stream.CallInfo{Kind: "mcp", Server: true}, true
 	}
-	return stream.Detail{CallKind: "server", Server: true, Name: name}, isCall
+	return stream.CallInfo{Kind: "server", Server: true, Name: name}, isCall
 }
 
 // model is the model, or the agent, that a request asks for.
