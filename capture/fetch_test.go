@@ -32,6 +32,12 @@ func fetched(src Source, seen func(Record)) (recs []Record, err error) {
 	return recs, nil
 }
 
+// fetchedFrom is what one request brings.
+func fetchedFrom(t *testing.T, method, to string, body io.Reader) ([]Record, error) {
+	t.Helper()
+	return fetched(Fetch(t.Context(), new(http.Client), ask(t, method, to, body), 1, time.Now()), nil)
+}
+
 func ask(t *testing.T, method, to string, body io.Reader) *http.Request {
 	t.Helper()
 	req, err := http.NewRequest(method, to, body)
@@ -91,7 +97,7 @@ func TestFetch(t *testing.T) {
 func TestFetchRefused(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "{}", http.StatusUnauthorized) }))
 	defer s.Close()
-	recs, err := fetched(Fetch(t.Context(), s.Client(), ask(t, "", s.URL, nil), 1, time.Now()), nil)
+	recs, err := fetchedFrom(t, "", s.URL, nil)
 	if err != nil || len(recs) != 4 || recs[0].Head.Method != "GET" || recs[1].Head.Status != 401 || string(recs[2].Data) != "{}\n" || recs[3].End != EndEOF {
 		t.Errorf("%+v, %v", recs, err)
 	}
@@ -112,7 +118,7 @@ func TestFetchNoAnswer(t *testing.T) {
 		silent + "?key=s3cret":                                          "closed before an answer came",
 		"gopher://x/?key=s3cret":                                        "unsupported protocol",
 	} {
-		recs, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", to, nil), 1, time.Now()), nil)
+		recs, err := fetchedFrom(t, "GET", to, nil)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", to, err)
 		}
@@ -120,12 +126,12 @@ func TestFetchNoAnswer(t *testing.T) {
 			t.Errorf("%s: %+v", to, recs)
 		}
 	}
-	_, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", "http://127.0.0.1:1", nil), 1, time.Now()), nil)
+	_, err := fetchedFrom(t, "GET", "http://127.0.0.1:1", nil)
 	if !errors.Is(err, errRefused) {
 		t.Errorf("%v does not wrap its cause", err)
 	}
 	broken := io.MultiReader(strings.NewReader("{"), brokenReader{})
-	if recs, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "POST", "http://127.0.0.1:1", broken), 1, time.Now()), nil); err == nil || len(recs) > 0 || !strings.Contains(err.Error(), "read the request's body: broken") {
+	if recs, err := fetchedFrom(t, "POST", "http://127.0.0.1:1", broken); err == nil || len(recs) > 0 || !strings.Contains(err.Error(), "read the request's body: broken") {
 		t.Errorf("%+v, %v", recs, err)
 	}
 }
@@ -157,7 +163,7 @@ func talkingServer(t *testing.T, text string) string {
 
 func TestFetchBreaksOff(t *testing.T) {
 	to := talkingServer(t, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
-	recs, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", to, nil), 1, time.Now()), nil)
+	recs, err := fetchedFrom(t, "GET", to, nil)
 	if err != nil || len(recs) != 4 || string(recs[2].Data) != "abc" {
 		t.Fatalf("%+v, %v", recs, err)
 	}
@@ -228,7 +234,7 @@ func TestFetchNoHTTP(t *testing.T) {
 		"220 mail\r\n":                        `the answer is no HTTP: malformed HTTP status code "mail"`,
 		"HTTP/1.1 200 OK\r\nno colon\r\n\r\n": `the answer is no HTTP: malformed MIME header: missing colon: "no colon"`,
 	} {
-		_, err := fetched(Fetch(t.Context(), new(http.Client), ask(t, "GET", talkingServer(t, says), nil), 1, time.Now()), nil)
+		_, err := fetchedFrom(t, "GET", talkingServer(t, says), nil)
 		if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
 			t.Errorf("%q: %v, want %s", says, err, want)
 		}

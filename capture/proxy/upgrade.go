@@ -47,10 +47,10 @@ type upgraded struct {
 	heldAt   time.Duration
 	upstream direction
 	client   direction
-	closer   *direction // that sent a Close first: the other one's only confirms it
+	closer   *direction    // that sent a Close first: the other one's only confirms it
 	closedAt time.Duration // of that Close
-	left     bool  // the client closed its side
-	readErr  error // what reading from the upstream ended with, before the client had left
+	left     bool          // the client closed its side
+	readErr  error         // what reading from the upstream ended with, before the client had left
 }
 
 // direction is one direction of a WebSocket.

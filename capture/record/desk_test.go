@@ -90,6 +90,12 @@ func writerOn(t *testing.T, d *disk) *writer {
 	return w
 }
 
+// recording is a recorder, and the disk it writes to.
+func recording(t *testing.T) (*disk, *Recorder) {
+	d := &disk{room: -1}
+	return d, start(writerOn(t, d), boxLimit)
+}
+
 func chunkOf(exchange, n int) capture.Record {
 	return capture.Record{Exchange: exchange, At: time.Second, Data: bytes.Repeat([]byte("x"), n)}
 }

@@ -18,8 +18,7 @@ import (
 // purpose, so that the window of a kill is what the disk itself is behind.
 func TestRecorderWaitsForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &disk{room: -1}
-		r := start(writerOn(t, d), boxLimit)
+		d, r := recording(t)
 		began := time.Now()
 		for i := range 100 {
 			put(r, capture.Record{Exchange: 1, Data: []byte(fmt.Sprint("n", i, "."))})
@@ -41,8 +40,7 @@ func TestRecorderWaitsForNothing(t *testing.T) {
 // traffic never waits.
 func TestRecorderDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &disk{room: -1}
-		r := start(writerOn(t, d), boxLimit)
+		d, r := recording(t)
 		put(r, chunkOf(1, 5))
 		synctest.Wait()
 		d.make(10)
@@ -78,8 +76,7 @@ func TestRecorderDiskFull(t *testing.T) {
 // The disk has room again when nothing more comes: what is missing is told at the end.
 func TestRecorderTellsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &disk{room: -1}
-		r := start(writerOn(t, d), boxLimit)
+		d, r := recording(t)
 		d.make(0)
 		put(r, capture.Record{Exchange: 1, At: 3 * time.Second, Data: []byte("abc")})
 		put(r, capture.Record{Exchange: 1, At: 5 * time.Second, Data: []byte("de"), Lost: 7})
@@ -111,8 +108,7 @@ func TestCost(t *testing.T) {
 
 // The disk stays full to the end.
 func TestRecorderDiskStaysFull(t *testing.T) {
-	d := &disk{room: -1}
-	r := start(writerOn(t, d), boxLimit)
+	d, r := recording(t)
 	d.make(0)
 	put(r, chunkOf(1, 9))
 	err := r.Close(context.Background())
@@ -216,8 +212,7 @@ func TestRecorderCloseGivesUp(t *testing.T) {
 }
 
 func TestRecorderRefusesNumberless(t *testing.T) {
-	d := &disk{room: -1}
-	r := start(writerOn(t, d), boxLimit)
+	d, r := recording(t)
 	put(r, capture.Record{Data: []byte("abc")})
 	put(r, capture.Record{Exchange: 1, Data: []byte("d"), End: capture.EndEOF})
 	if err := r.Close(context.Background()); err == nil {
