@@ -64,6 +64,12 @@ var argumentDeltas = []struct {
 		},
 		`{"event_type":"step.delta","index":1,"delta":{"type":"arguments_delta","arguments":"ARGS"}}`,
 	},
+	{
+		"openai-chat", []string{
+			`{"id":"chatcmpl-1","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"write_file","arguments":""}}]},"finish_reason":null}]}`,
+		},
+		`{"id":"chatcmpl-1","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"ARGS"}}]},"logprobs":null,"finish_reason":null}],"usage":null}`,
+	},
 }
 
 // argumentPieces are pieces of arguments, as the inside of the string that holds them.

@@ -6,6 +6,9 @@ import "iter"
 // off, the element it breaks off in is nil.
 func (r Raw) Elements() iter.Seq[Raw] {
 	return func(yield func(Raw) bool) {
+		if r == nil {
+			return
+		}
 		s := r.Scan()
 		for ok := s.Array(); ok && yield(s.Value()); ok = s.Element() {
 		}

@@ -23,10 +23,10 @@ var leakMarkers = [][]byte{
 
 const longestMarker = 40
 
-// Look emits a finding about the turn when text shows a call, the first time.
-func (l *Leak) Look(text []byte, turn int32, emit func(stream.Event)) {
+// in reports whether text, which follows what was seen before, shows a call, the first time one is.
+func (l *Leak) in(text string) bool {
 	if l.found {
-		return
+		return false
 	}
 	l.window = append(l.window, text...)
 	for _, m := range leakMarkers {
@@ -35,7 +35,12 @@ func (l *Leak) Look(text []byte, turn int32, emit func(stream.Event)) {
 	if n := len(l.window); n > longestMarker {
 		l.window = append(l.window[:0], l.window[n-longestMarker:]...)
 	}
-	if l.found {
+	return l.found
+}
+
+// Look emits a finding about the turn when text shows a call, the first time.
+func (l *Leak) Look(text []byte, turn int32, emit func(stream.Event)) {
+	if l.in(string(text)) {
 		emit(Diagnose(turn, stream.NoSlot, TextToolCall, "a tool call leaked into the text: the host's parser missed it"))
 	}
 }

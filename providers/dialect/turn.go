@@ -15,6 +15,7 @@ type Turn struct {
 	latest *Call // asked for last
 	client int   // calls for the client to run
 	lost   bool  // something of a call came whose beginning did not
+	leak   *Leak // looks for calls in the answer, if it is not nil
 
 	mused   bool  // what came last is reasoning that is not signed yet
 	thought int32 // the block it is in
@@ -56,12 +57,21 @@ func (t *Turn) Learn(id, model Raw) {
 // Unknown tells of a part of the turn of a type that this version does not know.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
+// FindLeaks has Text look for calls in the answer: hosts of open models parse calls out of text,
+// and what their parser misses stays there.
+func (t *Turn) FindLeaks() { t.leak = new(Leak) }
+
 // Text appends the content of a string to the answer.
 func (t *Turn) Text(v Raw) {
-	if v.HasText() {
-		t.emit(stream.Event{Kind: stream.TextDelta, Text: t.out.hold(v)})
-		t.mused = false
+	if !v.HasText() {
+		return
 	}
+	text := t.out.hold(v)
+	if t.leak != nil && t.leak.in(text) {
+		t.Once(TextToolCall, "a tool call leaked into the text: the host's parser missed it")
+	}
+	t.emit(stream.Event{Kind: stream.TextDelta, Text: text})
+	t.mused = false
 }
 
 // Think appends the content of a string to the reasoning, in a block of it.
@@ -77,10 +87,16 @@ func (t *Turn) Sign(block int32, signature Raw) {
 	if !signature.HasText() {
 		return
 	}
+	t.Muse(block)
+	t.Signed(signature, "", stream.SignedShown)
+}
+
+// Muse says that what comes next is of a block of reasoning, even if none of it is shown.
+func (t *Turn) Muse(block int32) {
 	if !t.mused || t.thought != block {
 		t.emit(stream.Event{Kind: stream.ThinkDelta})
+		t.mused, t.thought = true, block
 	}
-	t.Signed(signature, "", stream.SignedShown)
 }
 
 // Signed takes a signature of what came last, or with stream.SignedHidden all there is of some
@@ -203,6 +219,11 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	}
 	c.emit(stream.Event{Kind: stream.CallOpen, More: info.Detail()})
 	return c
+}
+
+// NextCall is OpenCall in the next slot, in a protocol that does not number its calls.
+func (t *Turn) NextCall(info stream.CallInfo) *Call {
+	return t.OpenCall(int32(len(t.calls)), info)
 }
 
 // Call is the call that was opened in a slot last. Of a slot that never was opened it is one that

@@ -8,114 +8,97 @@ import (
 	"toolscope/stream"
 )
 
-// call is what the decoder must remember of a call to find it again and to
-// judge how it was sent.
+// call is a call and how it was sent.
 type call struct {
-	slot    int32
-	id      string
-	name    string
-	legacy  bool
+	*dialect.Call
+	legacy  bool // as function_call
 	custom  bool
-	tail    byte // last argument byte, 0 when none came
 	sawArgs bool // an arguments field was there
 	sawNull bool // and it was null, or is the word
-	said    dialect.Told
 }
 
-// toolCall takes one element of tool_calls.
-func (d *decoder) toolCall(st *choiceState, w *wireCall, emit func(stream.Event)) {
+// toolCall takes one element of tool_calls, or a function_call.
+func (d *decoder) toolCall(st *choiceState, w *wireCall) {
 	id := w.id.Text()
 	if id == "null" { // Mistral's SDK fills a missing id with this word
 		id = ""
 	}
-	k := d.find(st, w, id, emit)
+	k := d.find(st, w, id)
 	if k == nil {
-		if !w.says() && len(st.calls) > 0 {
+		if !w.isNews() && len(st.calls) > 0 {
 			return // metadata only, e.g. a thought signature
 		}
-		k = d.openCall(st, w, id, emit)
+		k = d.openCall(st, w, id)
 	} else {
-		d.continueCall(st, k, w, id, emit)
+		d.continueCall(st, k, w, id)
 	}
 	if w.id.Is("null") {
-		d.about(emit, k, idIsNull, `the id is the word "null": there is no id`)
+		k.Once(idIsNull, `the id is the word "null": there is no id`)
 	}
-	if w.argsIn {
-		d.arguments(k, w, emit)
+	if w.args != nil {
+		k.arguments(w.args)
 	}
 }
 
 // find is the call that w continues, or nil when w begins one.
-func (d *decoder) find(st *choiceState, w *wireCall, id string, emit func(stream.Event)) *call {
-	if w.legacy {
-		return st.byIndex[legacyIndex]
+func (d *decoder) find(st *choiceState, w *wireCall, id string) *call {
+	if w.isLegacy() {
+		return st.function
 	}
 	index, given := w.index.Int()
 	if !given {
-		return d.findWithoutIndex(st, w, id, emit)
+		return d.findWithoutIndex(st, w, id)
 	}
 	if index < 0 {
 		index = 0
-		d.once(emit, indexNegative, "the index is negative: read as 0")
+		d.turn.Once(indexNegative, "the index is negative: read as 0")
 	}
 	k := st.byIndex[index]
 	switch name := w.name.Text(); {
 	case k == nil && id != "" && name == "":
 		if k = st.byID[id]; k != nil {
 			st.byIndex[index] = k
-			d.about(emit, k, indexChanged, "later fragments have another index: only the id says whose they are")
+			k.Once(indexChanged, "later fragments have another index: only the id says whose they are")
 		}
 	case k == nil:
-	case id != "" && k.id != "" && id != k.id:
+	case id != "" && k.ID != "" && id != k.ID:
 		if other := st.byID[id]; other != nil {
 			st.byIndex[index] = other
 			return other
 		}
 		if k.goesOn(w, name) {
-			d.about(emit, k, dialect.CallIDChanged, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none")
+			k.Once(dialect.CallIDChanged, "the id changes from fragment to fragment: the first is kept, clients that go by the id see calls that are none")
 			return k
 		}
-		d.reused(index, emit)
+		d.reused(index)
 		return nil
-	case id == "" && name != "" && k.tail == '}' && startsObject(w.args):
-		d.reused(index, emit)
+	case id == "" && name != "" && k.Last == '}' && startsObject(w.args):
+		d.reused(index)
 		return nil
 	}
 	return k
 }
 
-func (d *decoder) reused(index int64, emit func(stream.Event)) {
-	d.once(emit, dialect.IndexReused,
+func (d *decoder) reused(index int64) {
+	d.turn.Once(dialect.IndexReused,
 		"several calls share index %d: clients that go by the index glue their arguments together", index)
 }
 
-// goesOn reports whether w continues call k in spite of another id: the
-// arguments are in the middle of an object, and w does not begin one.
+// goesOn reports whether w continues call k in spite of another id: the arguments are in the middle
+// of an object, and w does not begin one.
 func (k *call) goesOn(w *wireCall, name string) bool {
-	if k.tail == 0 || k.tail == '}' || k.custom {
+	if k.Last == 0 || k.Last == '}' || k.custom {
 		return false
 	}
-	return name == "" || name == k.name && w.argsIn && !w.args.Empty() && !startsObject(w.args)
+	return name == "" || name == k.Name && w.args != nil && !w.args.Empty() && !startsObject(w.args)
 }
 
-// idIs says that a call has an id. Of several that have the same the first counts.
-func (st *choiceState) idIs(k *call, id string) {
-	k.id = id
-	if first := st.byID[id]; id != "" && (first == nil || first.slot > k.slot) {
-		st.byID[id] = k
-	}
-}
-
-// legacyIndex is where function_call, of which there is one, keeps its call.
-const legacyIndex = int64(-1) << 40
-
-// findWithoutIndex goes by the id, else takes the latest call unless w names a
-// new one.
-func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string, emit func(stream.Event)) *call {
-	if w.whole {
+// findWithoutIndex goes by the id, else takes the latest call unless w names a new one.
+func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *call {
+	if st.whole {
 		return nil // a body lists its calls: there is nothing to continue
 	}
-	d.once(emit, dialect.IndexMissing, "tool calls have no index: clients that need one lose or merge calls")
+	d.turn.Once(dialect.IndexMissing, "tool calls have no index: clients that need one lose or merge calls")
 	if id != "" {
 		return st.byID[id]
 	}
@@ -126,7 +109,7 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string, emit
 	case w.name.Text() == "":
 		return st.calls[n-1]
 	}
-	d.once(emit, indexAndIDMissing, "several calls have neither index nor id: only a name tells where one begins")
+	d.turn.Once(indexAndIDMissing, "several calls have neither index nor id: only a name tells where one begins")
 	return nil
 }
 
@@ -134,129 +117,141 @@ func startsObject(args dialect.Raw) bool {
 	return args.Kind() == '{' || strings.HasPrefix(args.Text(), "{")
 }
 
-func (d *decoder) openCall(st *choiceState, w *wireCall, id string, emit func(stream.Event)) *call {
-	k := &call{slot: d.calls, name: w.name.Text(), legacy: w.legacy, custom: w.custom}
-	d.calls++
-	st.idIs(k, id)
-	index, given := w.index.Int()
-	switch {
-	case w.legacy:
-		st.byIndex[legacyIndex] = k
-	case given:
-		index = max(index, 0)
-		if index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
-			d.once(emit, indexSparse, "call %d of the choice has index %d: clients that size a list by it crash or leave holes", len(st.calls)+1, index)
-		}
-		st.byIndex[index] = k
-	}
-	st.calls, st.open = append(st.calls, k), append(st.open, k)
+func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	kind := "function"
-	if w.custom {
+	if w.isCustom() {
 		kind = "custom"
 	}
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: k.slot, More: &stream.Detail{
-		ID: id, Name: k.name, CallKind: kind, Freeform: w.custom, Choice: st.index, Signature: w.signature.Text(),
-	}})
-	d.checkName(k, emit)
+	st.checkIndex(d.turn, w)
+	k := &call{legacy: w.isLegacy(), custom: w.isCustom()}
+	k.Call = d.turn.NextCall(stream.CallInfo{
+		ID: id, Name: w.name.Text(), Kind: kind, Freeform: k.custom, Choice: st.index, Signature: thoughtSignature(w.extra).Text(),
+	})
+	st.add(k, w)
+	d.checkName(k)
 	if st.finally {
-		d.about(emit, k, stream.ProtocolViolation, "the call came after the finish reason: clients that stop there never see it")
+		k.Once(stream.ProtocolViolation, "the call came after the finish reason: clients that stop there never see it")
 	}
-	if w.legacy {
-		d.about(emit, k, legacyCall, "sent as function_call, which has no id and allows one call")
+	if k.legacy {
+		k.Once(legacyCall, "sent as function_call, which has no id and allows one call")
 	}
 	return k
 }
 
-// continueCall takes what a later element says of a known call.
-func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string, emit func(stream.Event)) {
-	name := w.name.Text()
-	if signature := w.signature.Text(); signature != "" {
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{Signature: signature}})
-	}
-	switch {
-	case w.id.Empty() && k.id != "":
-		d.about(emit, k, idEmpty, "later fragments carry an empty id: it does not replace the first")
-	case id == "":
-	case k.id == "":
-		st.idIs(k, id)
-		d.late(k, "id", emit)
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{ID: id}})
-	case id == k.id && !k.legacy:
-		d.about(emit, k, idRepeated, "the id is repeated on later fragments: it is not to be appended")
-	}
-	switch {
-	case w.name.Empty():
-		d.about(emit, k, nameEmptied, "later fragments carry an empty name: it does not replace the first")
-	case name == "":
-	case k.name == "":
-		k.name = name
-		d.late(k, "name", emit)
-		emit(stream.Event{Kind: stream.CallMeta, Turn: d.Number, Slot: k.slot, More: &stream.Detail{Name: name}})
-		d.checkName(k, emit)
-	case name == k.name:
-		d.about(emit, k, nameRepeated, "the name is repeated on later fragments: clients that append it call an unknown tool")
-	default:
-		d.about(emit, k, nameFragmented,
-			"the name came as %q and then %q: the first is kept, together they would be %q", k.name, name, k.name+name)
+// checkIndex compares the index of a call that begins with the calls before it.
+func (st *choiceState) checkIndex(t *dialect.Turn, w *wireCall) {
+	index, given := w.index.Int()
+	index = max(index, 0)
+	if given && index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
+		t.Once(indexSparse, "call %d of the choice has index %d: clients that size a list by it crash or leave holes", len(st.calls)+1, index)
 	}
 }
 
-func (d *decoder) late(k *call, what string, emit func(stream.Event)) {
-	if k.tail != 0 {
-		d.about(emit, k, idLate, "the %s came after the first argument bytes: they had to wait for it", what)
+// add has a call that begins found again.
+func (st *choiceState) add(k *call, w *wireCall) {
+	st.calls, st.open = append(st.calls, k), append(st.open, k)
+	st.idIs(k, k.ID)
+	if k.legacy {
+		st.function = k
+	} else if index, given := w.index.Int(); given {
+		st.byIndex[max(index, 0)] = k
+	}
+}
+
+// idIs says that a call has an id. Of several that have the same the first counts.
+func (st *choiceState) idIs(k *call, id string) {
+	if first := st.byID[id]; id != "" && (first == nil || first.Slot > k.Slot) {
+		st.byID[id] = k
+	}
+}
+
+// continueCall takes what a later element says of a known call.
+func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string) {
+	name := w.name.Text()
+	if signature := thoughtSignature(w.extra).Text(); signature != "" {
+		k.Meta(stream.CallInfo{Signature: signature})
+	}
+	switch {
+	case w.id.Empty() && k.ID != "":
+		k.Once(idEmpty, "later fragments carry an empty id: it does not replace the first")
+	case id == "":
+	case k.ID == "":
+		st.idIs(k, id)
+		k.late("id")
+		k.Meta(stream.CallInfo{ID: id})
+	case id == k.ID && !k.legacy:
+		k.Once(idRepeated, "the id is repeated on later fragments: it is not to be appended")
+	}
+	switch {
+	case w.name.Empty():
+		k.Once(nameEmptied, "later fragments carry an empty name: it does not replace the first")
+	case name == "":
+	case k.Name == "":
+		k.late("name")
+		k.Meta(stream.CallInfo{Name: name})
+		d.checkName(k)
+	case name == k.Name:
+		k.Once(nameRepeated, "the name is repeated on later fragments: clients that append it call an unknown tool")
+	default:
+		k.Once(nameFragmented,
+			"the name came as %q and then %q: the first is kept, together they would be %q", k.Name, name, k.Name+name)
+	}
+}
+
+func (k *call) late(what string) {
+	if k.Last != 0 {
+		k.Once(idLate, "the %s came after the first argument bytes: they had to wait for it", what)
 	}
 }
 
 // arguments takes the arguments field of a fragment: normally a string.
-func (d *decoder) arguments(k *call, w *wireCall, emit func(stream.Event)) {
+func (k *call) arguments(args dialect.Raw) {
 	k.sawArgs = true
-	if !w.args.Given() {
+	if !args.Given() {
 		k.sawNull = true
 		return
 	}
-	if !w.args.IsString() {
-		d.about(emit, k, dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
+	if !args.IsString() {
+		k.Once(dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
-	d.buf = w.args.Append(d.buf[:0])
-	if n := len(d.buf); n > 0 {
-		k.sawNull = k.tail == 0 && string(d.buf) == "null"
-		k.tail = d.buf[n-1]
+	if !args.Empty() {
+		k.sawNull = k.Bytes == 0 && args.Is("null")
 	}
-	emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: k.slot, Text: d.text.Hold(d.buf)})
+	k.Args(args)
 }
 
-// checkCall judges a call that no more fragments come for. What a limit has cut
-// is not meant to be empty.
-func (d *decoder) checkCall(k *call, cut bool, emit func(stream.Event)) {
-	if k.id == "" && !k.legacy {
-		d.about(emit, k, dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
+// check judges a call that no more fragments come for. What a limit has cut is not meant to be
+// empty.
+func (k *call) check(cut bool) {
+	if k.ID == "" && !k.legacy {
+		k.Once(dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
 	}
 	switch {
 	case cut:
 	case k.sawNull:
-		d.about(emit, k, dialect.ArgsNull, "the arguments are null and were never filled: meant as {}")
-	case k.tail != 0:
+		k.Once(dialect.ArgsNull, "the arguments are null and were never filled: meant as {}")
+	case k.Bytes > 0:
 	case k.sawArgs:
-		d.about(emit, k, dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
+		k.Once(dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
 	default:
-		d.about(emit, k, dialect.ArgsMissing, "no arguments field came at all: meant as {}")
+		k.Once(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
 	}
 }
 
 // checkName looks for names that a client or gateway glued together.
-func (d *decoder) checkName(k *call, emit func(stream.Event)) {
-	if k.name == "" {
+func (d *decoder) checkName(k *call) {
+	if k.Name == "" {
 		return
 	}
-	if part := glued(k.name, d.names); part != "" {
-		d.about(emit, k, nameGlued, "%q is several names glued together, %q among them: calls that shared an index were merged", k.name, part)
+	if part := glued(k.Name, d.names); part != "" {
+		k.Once(nameGlued, "%q is several names glued together, %q among them: calls that shared an index were merged", k.Name, part)
 		return
 	}
-	d.names[k.name] = true
+	d.names[k.Name] = true
 }
 
-// glued returns the first of the names that name is made of, if it is made of
-// two or more that were seen before, or of one repeated.
+// glued returns the first of the names that name is made of, if it is made of two or more that were
+// seen before, or of one repeated.
 func glued(name string, seen map[string]bool) string {
 	if len(name) > longestName || seen[name] {
 		return ""
@@ -281,10 +276,3 @@ func glued(name string, seen map[string]bool) string {
 }
 
 const longestName = 256 // no provider allows more than 128
-
-// about makes a finding about a call unless it was made before.
-func (d *decoder) about(emit func(stream.Event), k *call, of *stream.Diagnosis, format string, args ...any) {
-	if k.said.First(of) {
-		emit(dialect.Diagnose(d.Number, k.slot, of, format, args...))
-	}
-}

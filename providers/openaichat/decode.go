@@ -5,149 +5,160 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange.
+// decoder reads one exchange. Between responses turn is the last one.
 type decoder struct {
-	dialect.OneTurn
-	id     string
-	model  string
-	tier   string // the service tier that answers
-	failed bool
+	*dialect.Out
+	chunk *chunk
+	turn  *dialect.Turn
+	response
+	names map[string]bool // of all calls of the exchange
+}
 
+// response is what is remembered of a turn.
+type response struct {
 	choices []*choiceState
 	byIndex map[int32]*choiceState // the same
 	running int                    // choices without a finish reason
-	calls   int32                  // calls of the turn: also the next slot
 	usages  int                    // chunks that told usage
-
-	names map[string]bool // of all calls of the exchange
-	said  dialect.Told    // turn findings that were made once
-	chunk chunk
-	text  stream.Arena
-	buf   []byte
-	leak  dialect.Leak
-
-	thinking bool // what came last is reasoning that is not signed yet
+	tier    string                 // the service tier that answers
+	failed  bool
 }
 
-// choiceState is one of the alternative responses of a turn.
+// choiceState is what is remembered of a choice.
 type choiceState struct {
-	index   int32
-	calls   []*call
-	byIndex map[int64]*call
-	byID    map[string]*call    // the first of each
-	open    []*call             // not sealed
-	ran     map[int64]*executed // by index in executed_tools
-	finish  string
-	finally bool // a finish reason has come
+	index    int32
+	calls    []*call
+	byIndex  map[int64]*call
+	byID     map[string]*call    // the first of each
+	function *call               // the one that came as function_call
+	open     []*call             // not sealed
+	ran      map[int64]*executed // by index in executed_tools
+	finish   string
+	finally  bool // a finish reason has come
+	whole    bool // what is being read of it is a body
 }
 
-func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
+func newDecoder(o *dialect.Out) dialect.Decoder {
+	return &decoder{Out: o, chunk: newChunk(), names: map[string]bool{}}
+}
+
+// Frame reads a chunk, or a body that was not streamed.
+func (d *decoder) Frame(f stream.Frame) error {
 	if dialect.IsDone(f.Data) {
-		d.close(stream.CloseEnd, emit)
+		d.end()
 		return nil
 	}
-	c := &d.chunk
-	if err := c.parse(f.Data); err != nil {
+	c := d.chunk
+	if err := c.shape.Read(f.Data); err != nil {
 		return err
 	}
-	if c.object.Is("error") && !c.err.Given() {
-		c.err = dialect.Raw(f.Data) // Mistral and vLLM: the error is the whole body
+	failure := c.err
+	if c.object.Is("error") && !failure.Given() {
+		failure = dialect.Raw(f.Data) // Mistral and vLLM: the error is the whole body
 	}
-	if c.err.Given() && len(c.choices) == 0 {
-		d.fail(c, emit)
+	choices := c.choices.Len()
+	switch {
+	case failure.Given() && choices == 0:
+		d.fail(failure)
+		return nil
+	case !c.choices.Given() && !c.usage.Given() && !c.groqUsage.Given():
+		d.Unknown("a chunk without choices")
 		return nil
 	}
-	if !c.listed && !c.usage.Given() && !c.groqUsage.Given() {
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: "a chunk without choices"})
-		return nil
+	whole := !d.turn.IsOpen() && choices == 0 && c.object.Is("chat.completion")
+	d.ensure()
+	for i := range choices {
+		body := d.choice(c.choices.At(i))
+		whole = whole || body && !c.object.Is("chat.completion.chunk")
 	}
-	body, at := !d.Open && len(c.choices) == 0 && c.object.Is("chat.completion"), 0
-	d.ensure(c, emit)
-	for i := range c.choices {
-		ch := &c.choices[i]
-		d.choice(ch, c.calls[at:at+ch.calls], emit)
-		at += ch.calls
-		body = body || ch.whole && !c.object.Is("chat.completion.chunk")
+	d.usage()
+	if failure.Given() {
+		d.fail(failure)
 	}
-	d.usage(c, emit)
-	if c.err.Given() {
-		d.fail(c, emit)
-	}
-	if body && !d.failed {
-		d.close(stream.CloseEnd, emit)
+	if whole && !d.failed {
+		d.end()
 	}
 	return nil
 }
 
-// ensure opens a turn, or takes what a later chunk says of it: Azure's first
-// chunk has neither id nor model.
-func (d *decoder) ensure(c *chunk, emit func(stream.Event)) {
-	if d.Open && d.isNext(c) {
-		d.Diagnose(emit, dialect.ResponseRestarted, "another response begins in the same body without a terminator between")
-		d.close(stream.CloseEnd, emit)
+// Close says that the bytes have ended.
+func (d *decoder) Close() {
+	if d.turn.IsOpen() && d.finished() && !d.failed {
+		d.turn.Find(stream.NoTerminator.As(stream.Info), "a finish reason came, but no [DONE]: usage may be missing")
+		d.end()
 	}
-	if !d.Open {
-		d.begin(c, emit)
-		return
+	d.turn.Cut("the stream ended without a finish reason and without [DONE]")
+}
+
+// ensure opens a turn, or takes what a later chunk says of it: Azure's first chunk has neither id
+// nor model.
+func (d *decoder) ensure() {
+	if d.turn.IsOpen() && d.isNext() {
+		d.turn.Find(dialect.ResponseRestarted, "another response begins in the same body without a terminator between")
+		d.end()
 	}
-	if id, model := dialect.Learn(&d.id, c.id), dialect.Learn(&d.model, c.model); id || model {
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
+	if d.turn.IsOpen() {
+		d.turn.Learn(d.chunk.id, d.chunk.model)
+	} else {
+		d.begin()
 	}
 }
 
-// isNext reports whether c begins another response: a new id and a role, after
-// every choice has finished.
-func (d *decoder) isNext(c *chunk) bool {
-	if d.id == "" || !c.id.IsString() || c.id.Empty() || c.id.Is(d.id) {
+// isNext reports whether the chunk begins another response: a new id and a role, after every choice
+// has finished.
+func (d *decoder) isNext() bool {
+	c := d.chunk
+	if d.turn.ID == "" || !c.id.HasText() || c.id.Is(d.turn.ID) || !d.finished() || c.choices.Len() == 0 {
 		return false
 	}
-	return d.finished() && len(c.choices) > 0 && c.choices[0].role.Given() && !c.choices[0].finish.Given()
+	first := c.choices.At(0)
+	says, _ := first.says()
+	return says.role.Given() && !first.finish.Given()
 }
 
-func (d *decoder) begin(c *chunk, emit func(stream.Event)) {
-	d.Number++
-	d.Open, d.failed, d.id, d.model = true, false, c.id.Text(), c.model.Text()
-	d.tier = ""
-	d.choices, d.byIndex, d.running, d.calls, d.usages = nil, map[int32]*choiceState{}, 0, 0, 0
-	d.said, d.leak, d.thinking = nil, dialect.Leak{}, false
-	if d.names == nil {
-		d.names = map[string]bool{}
-	}
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: d.id, Model: d.model}})
+func (d *decoder) begin() {
+	d.response = response{byIndex: map[int32]*choiceState{}}
+	d.turn = d.Open(stream.Opening{ID: d.chunk.id.Text(), Model: d.chunk.model.Text()})
+	d.turn.FindLeaks()
 }
 
-func (d *decoder) choice(ch *choice, calls []wireCall, emit func(stream.Event)) {
-	st := d.state(ch.index)
-	d.answer(ch, emit)
-	d.executed(st, ch.executed, emit)
-	for i := range calls {
-		d.toolCall(st, &calls[i], emit)
+// choice reports whether it was a body's.
+func (d *decoder) choice(c *choice) (whole bool) {
+	st := d.state(c.index.Slot())
+	says, whole := c.says()
+	st.whole = whole
+	d.answer(says)
+	d.executed(st, says.executed)
+	for i := range says.calls.Len() {
+		d.toolCall(st, says.calls.At(i))
 	}
-	if ch.finish.IsString() && !ch.finish.Empty() {
-		d.finish(st, ch, emit)
+	if says.function.object.Kind() == '{' {
+		d.toolCall(st, &says.function)
 	}
+	if c.finish.HasText() {
+		d.finish(st, c)
+	}
+	return whole
 }
 
-func (d *decoder) state(index dialect.Raw) *choiceState {
-	n, _ := index.Int()
-	st := d.byIndex[int32(n)]
+func (d *decoder) state(index int32) *choiceState {
+	st := d.byIndex[index]
 	if st == nil {
-		st = &choiceState{index: int32(n), byIndex: map[int64]*call{}, byID: map[string]*call{}}
-		d.byIndex[st.index] = st
+		st = &choiceState{index: index, byIndex: map[int64]*call{}, byID: map[string]*call{}}
+		d.byIndex[index] = st
 		d.choices = append(d.choices, st)
 		d.running++
 	}
 	return st
 }
 
-// finish seals the calls of a choice: finish_reason is the only evidence the
-// protocol has.
-func (d *decoder) finish(st *choiceState, ch *choice, emit func(stream.Event)) {
-	word := ch.finish.Text()
+// finish seals the calls of a choice: finish_reason is the only evidence the protocol has.
+func (d *decoder) finish(st *choiceState, c *choice) {
+	word := c.finish.Text()
 	code, known := finishCodes[word]
-	if native := ch.native.Text(); code == stream.FinishDone && cutWords[native] {
+	if native := c.native.Text(); code == stream.FinishDone && cutWords[native] {
 		code = stream.FinishCut
-		d.once(emit, finishRewritten,
+		d.turn.Once(finishRewritten,
 			"finish_reason is %q, but the upstream said %q: the gateway rewrote it and the response is cut", word, native)
 	}
 	if !st.finally {
@@ -156,35 +167,34 @@ func (d *decoder) finish(st *choiceState, ch *choice, emit func(stream.Event)) {
 	st.finally, st.finish = true, word
 	if code != stream.FinishFailed {
 		for _, k := range st.open {
-			d.checkCall(k, code == stream.FinishCut, emit)
-			emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: k.slot})
+			k.check(code == stream.FinishCut)
+			k.Seal()
 		}
 		st.open = nil
 	}
-	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: st.index, Text: word, Code: code})
+	d.turn.FinishChoice(st.index, word, "", code)
 	switch {
 	case !known:
-		d.once(emit, dialect.FinishUnknown, "finish reason %q is not documented", word)
+		d.turn.Once(dialect.FinishUnknown, "finish reason %q is not documented", word)
 	case word == "stop" && len(st.calls) > 0:
-		d.once(emit, dialect.FinishStop, "finish_reason is stop although calls came: clients that wait for tool_calls never run them")
+		d.turn.Once(dialect.FinishStop, "finish_reason is stop although calls came: clients that wait for tool_calls never run them")
 	case code == stream.FinishFailed:
-		d.once(emit, dialect.FinishError, "the choice ended in an error")
+		d.turn.Once(dialect.FinishError, "the choice ended in an error")
 	}
 }
 
 // fail takes an error object, inside a stream or as the whole body.
-func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
-	if !d.Open {
-		d.begin(c, emit)
+func (d *decoder) fail(err dialect.Raw) {
+	if !d.turn.IsOpen() {
+		d.begin()
 	}
 	d.failed = true
-	err := c.err
 	message := err.Get("message").Text()
-	switch {
+	switch beside := d.chunk.message; {
 	case err.IsString():
 		message = err.Text()
-	case message == "" && c.message.IsString():
-		message = c.message.Text()
+	case message == "" && beside.IsString():
+		message = beside.Text()
 	case message == "":
 		message = string(err)
 	}
@@ -192,67 +202,38 @@ func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
 	if code := err.Get("code"); code.Given() && (id == "" || code.IsString()) {
 		id = string(code.Append(nil))
 	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: &stream.Detail{ID: id}})
+	d.turn.Fail(id, message)
 	if failed := err.Get("failed_generation").Text(); failed != "" {
-		d.Diagnose(emit, dialect.GenerationRejected, "the provider threw away what the model wrote: %s", failed)
+		d.turn.Find(dialect.GenerationRejected, "the provider threw away what the model wrote: %s", failed)
 	}
 	if raw := err.Get("metadata").Get("raw").Text(); raw != "" {
-		d.Diagnose(emit, upstreamError, "the upstream's own words: %s", raw)
+		d.turn.Find(upstreamError, "the upstream's own words: %s", raw)
 	}
-}
-
-// Close says that the bytes have ended.
-func (d *decoder) Close(emit func(stream.Event)) {
-	if !d.Open {
-		return
-	}
-	code := stream.CloseCut
-	switch {
-	case d.failed:
-	case d.finished():
-		code = stream.CloseEnd
-		d.Diagnose(emit, stream.NoTerminator.As(stream.Info), "a finish reason came, but no [DONE]: usage may be missing")
-	}
-	d.close(code, emit)
 }
 
 // finished reports whether every choice has its finish reason.
 func (d *decoder) finished() bool { return d.running == 0 && len(d.choices) > 0 }
 
-func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	if !d.Open {
-		return
+// end ends the turn, if one is open.
+func (d *decoder) end() {
+	if d.turn.IsOpen() && !d.failed {
+		d.checkChoices()
 	}
-	if code == stream.CloseEnd && !d.failed {
-		d.checkChoices(emit)
-	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
-	if code == stream.CloseCut {
-		e.Text = "the stream ended without a finish reason and without [DONE]"
-	}
-	emit(e)
-	d.Open = false
+	d.turn.End()
 }
 
 // checkChoices compares finish reasons with the calls that came.
-func (d *decoder) checkChoices(emit func(stream.Event)) {
+func (d *decoder) checkChoices() {
 	for _, st := range d.choices {
 		switch {
 		case len(st.calls) == 0 && (st.finish == "tool_calls" || st.finish == "function_call"):
-			d.once(emit, dialect.FinishWithoutCall,
+			d.turn.Once(dialect.FinishWithoutCall,
 				"finish_reason is %s, but no call came: it was dropped on the way", st.finish)
 		case len(st.calls) > 0 && !st.finally:
-			d.once(emit, dialect.FinishMissing, "no finish_reason ever came: nothing says that the calls are complete")
+			d.turn.Once(dialect.FinishMissing, "no finish_reason ever came: nothing says that the calls are complete")
 			for _, k := range st.calls {
-				d.checkCall(k, false, emit)
+				k.check(false)
 			}
 		}
-	}
-}
-
-// once makes a finding about the turn unless it was made before.
-func (d *decoder) once(emit func(stream.Event), of *stream.Diagnosis, format string, args ...any) {
-	if d.said.First(of) {
-		d.Diagnose(emit, of, format, args...)
 	}
 }

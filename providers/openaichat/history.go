@@ -119,28 +119,30 @@ func readDetail(v dialect.Raw) dialect.Part {
 	return p
 }
 
+// readCall reads an element of tool_calls.
 func readCall(v dialect.Raw) dialect.Part {
-	s := v.Scan()
-	w := parseCall(&s)
-	return callPart(&w, v)
+	function, custom := v.Get("function"), v.Get("custom")
+	isCustom := custom.Kind() == '{'
+	if isCustom {
+		function = custom
+	}
+	p := readFunctionCall(function)
+	if isCustom || v.Get("type").Is("custom") {
+		p.Tool = "custom"
+	}
+	p.Raw, p.ID, p.Signature = v, v.Get("id").Text(), thoughtSignature(v.Get("extra_content")).Text()
+	return p
 }
 
 // readFunctionCall reads the call of a history from before there were tools.
 func readFunctionCall(v dialect.Raw) dialect.Part {
-	w := wireCall{legacy: true}
-	s := v.Scan()
-	w.function(&s)
-	return callPart(&w, v)
-}
-
-func callPart(w *wireCall, raw dialect.Raw) dialect.Part {
-	p := dialect.Part{Kind: dialect.CallPart, ID: w.id.Text(), Name: w.name.Text(), Tool: "function", Raw: raw}
-	if w.custom {
-		p.Tool = "custom"
+	p := dialect.Part{Kind: dialect.CallPart, Name: v.Get("name").Text(), Tool: "function", Raw: v}
+	args := v.Get("arguments")
+	if args == nil {
+		args = v.Get("input")
 	}
-	if w.args.Given() { // as an object too: Mistral takes both
-		p.SetArgs(w.args)
+	if args.Given() { // as an object too: Mistral takes both
+		p.SetArgs(args)
 	}
-	p.Signature = w.signature.Text()
 	return p
 }

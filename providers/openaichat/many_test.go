@@ -23,17 +23,16 @@ func TestManyCalls(t *testing.T) {
 		"a finished choice each": `{"index":%d,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &decoder{OneTurn: dialect.BeforeTurns}
 			opened := 0
+			d := newDecoder(dialect.NewOut(func(e stream.Event) {
+				if e.Kind == stream.CallOpen {
+					opened++
+				}
+			})).(*decoder)
 			const n = 40
 			for i := range n {
 				data := fmt.Sprintf(`{"id":"x%d","object":"chat.completion.chunk","choices":[%s]}`, i, strings.ReplaceAll(chunk, "%d", strconv.Itoa(i)))
-				err := d.Decode(stream.Frame{Data: []byte(data)}, func(e stream.Event) {
-					if e.Kind == stream.CallOpen {
-						opened++
-					}
-				})
-				if err != nil {
+				if err := d.Frame(stream.Frame{Data: []byte(data)}); err != nil {
 					t.Fatal(err)
 				}
 				for k := range len(d.choices) - 1 {

@@ -23,7 +23,7 @@ func Dialect() dialect.Dialect {
 		Title:    "OpenAI Chat Completions",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
+		New:      newDecoder,
 		Tools:    tools,
 
 		Targets: []dialect.Target{openAI, mistral, llamaCPP},

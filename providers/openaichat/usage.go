@@ -8,9 +8,10 @@ import (
 	"toolscope/stream"
 )
 
-// usage takes token counts from wherever hosts put them. The last value wins;
-// summing would count hosts that repeat totals several times.
-func (d *decoder) usage(c *chunk, emit func(stream.Event)) {
+// usage takes token counts from wherever hosts put them. The last value wins; summing would count
+// hosts that repeat totals several times.
+func (d *decoder) usage() {
+	c := d.chunk
 	if c.tier.IsString() && !c.tier.Is(d.tier) {
 		d.tier = c.tier.Text()
 	}
@@ -18,17 +19,17 @@ func (d *decoder) usage(c *chunk, emit func(stream.Event)) {
 	if !told.Given() {
 		told = c.groqUsage
 	}
-	for i := range c.choices {
-		if u := c.choices[i].usage; u.Given() && !told.Given() {
+	for i := range c.choices.Len() {
+		if u := c.choices.At(i).usage; u.Given() && !told.Given() {
 			told = u
-			d.once(emit, usageInChoice, "usage is inside a choice instead of the chunk")
+			d.turn.Once(usageInChoice, "usage is inside a choice instead of the chunk")
 		}
 	}
 	if told.Kind() != '{' {
 		return
 	}
 	if d.usages++; d.usages == 3 {
-		d.once(emit, usageCumulative, "usage is repeated on many chunks: the last one counts, summing over-counts")
+		d.turn.Once(usageCumulative, "usage is repeated on many chunks: the last one counts, summing over-counts")
 	}
 	t := readTotals(told)
 	n := t.normal()
@@ -40,12 +41,12 @@ func (d *decoder) usage(c *chunk, emit func(stream.Event)) {
 	}
 	if why != "" {
 		n.Doubt = why
-		d.once(emit, usageUnclear, "%s: what is billed is not certain", why)
+		d.turn.Once(usageUnclear, "%s: what is billed is not certain", why)
 	}
 	if string(told.Get("is_byok")) == "true" {
-		d.once(emit, costByok, "the cost is what the gateway asks: the model's own provider is paid with another key")
+		d.turn.Once(costByok, "the cost is what the gateway asks: the model's own provider is paid with another key")
 	}
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: n}})
+	d.turn.Usage(n)
 }
 
 // totals are the wire's own counts.

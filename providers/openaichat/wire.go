@@ -1,186 +1,125 @@
 package openaichat
 
-import (
-	"errors"
-
-	"toolscope/providers/dialect"
-)
+import "toolscope/providers/dialect"
 
 // chunk is one chunk, or one whole body, as it is on the wire.
 type chunk struct {
+	shape *dialect.Shape
+
 	id, model, object, usage, groqUsage, tier, err, message dialect.Raw
 
-	choices []choice
-	calls   []wireCall // of all choices, in order
-	listed  bool       // there was a list of choices, empty or not
+	choices dialect.Elements[choice]
 }
 
+// choice is one of the alternative responses. What it says stands in delta, or in message in a body.
 type choice struct {
-	index, finish, native, usage               dialect.Raw
-	whole                                      bool // came as message, not as delta
-	role, content, refusal                     dialect.Raw
+	index, finish, native, usage dialect.Raw
+
+	delta, message said
+}
+
+// said is what a choice says.
+type said struct {
+	object, role, content, refusal             dialect.Raw
 	reasoningContent, reasoning, reasoningText dialect.Raw
 	reasoningDetails                           dialect.Raw
-	signature                                  dialect.Raw // of what the delta says
+	extra                                      dialect.Raw
 	executed                                   dialect.Raw // tools that Groq ran itself
-	calls                                      int         // how many of chunk.calls are this choice's
+
+	calls    dialect.Elements[wireCall]
+	function wireCall // the old form of calls
 }
 
 // wireCall is one element of tool_calls, or a function_call.
 type wireCall struct {
-	index, id, kind, name, args, signature dialect.Raw
+	object, index, id, kind, name, args, extra dialect.Raw
 
-	custom bool // the arguments are free text
-	legacy bool // from function_call
-	whole  bool // from a message, not from a delta
-	argsIn bool // the arguments field was there, null or not
+	custom dialect.Raw // the part that holds name and input of a custom tool
 }
 
-// parse reads data into c, whose slices are reused.
-func (c *chunk) parse(data []byte) error {
-	*c = chunk{choices: c.choices[:0], calls: c.calls[:0]}
-	s := dialect.Scan(data)
-	if s.Kind() != '{' {
-		return errors.New("not a JSON object")
-	}
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "id":
-			c.id = s.Value()
-		case "model":
-			c.model = s.Value()
-		case "object":
-			c.object = s.Value()
-		case "usage":
-			c.usage = s.Value()
-		case "x_groq":
-			c.groqUsage = s.Value().Get("usage")
-		case "service_tier":
-			c.tier = s.Value()
-		case "error":
-			c.err = s.Value()
-		case "message":
-			c.message = s.Value()
-		case "choices":
-			c.listed = s.Kind() == '['
-			for ok := s.Array(); ok; ok = s.Element() {
-				c.choices = append(c.choices, choice{})
-				c.choice(&s, &c.choices[len(c.choices)-1])
-			}
-		}
-	}
-	return s.End()
+func newChunk() *chunk {
+	c := new(chunk)
+	c.shape = dialect.ShapeOf(
+		dialect.Value("id", &c.id),
+		dialect.Value("object", &c.object),
+		dialect.Value("model", &c.model),
+		dialect.Value("service_tier", &c.tier),
+		dialect.Each("choices", &c.choices, (*choice).fields),
+		dialect.Value("usage", &c.usage),
+		dialect.Object("x_groq", dialect.Value("usage", &c.groqUsage)),
+		dialect.Value("error", &c.err),
+		dialect.Value("message", &c.message))
+	return c
 }
 
-// choice reads a choice. What it says stands in delta, or in message in a body;
-// a message beside a delta repeats it, as Writer's does.
-func (c *chunk) choice(s *dialect.Scanner, ch *choice) {
-	before, delta, message := len(c.calls), false, dialect.Raw(nil)
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "index":
-			ch.index = s.Value()
-		case "finish_reason":
-			ch.finish = s.Value()
-		case "native_finish_reason":
-			ch.native = s.Value()
-		case "usage":
-			ch.usage = s.Value()
-		case "message":
-			message = s.Value()
-		case "delta":
-			delta = delta || s.Kind() == '{'
-			c.delta(s, ch)
-		}
-	}
-	if inside := message.Scan(); !delta && message != nil {
-		ch.whole = inside.Kind() == '{'
-		c.delta(&inside, ch)
-	}
-	ch.calls = len(c.calls) - before
-	for i := before; i < len(c.calls); i++ {
-		c.calls[i].whole = ch.whole
+func (c *choice) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Value("index", &c.index),
+		dialect.Object("delta", c.delta.fields()...).Into(&c.delta.object),
+		dialect.Object("message", c.message.fields()...).Into(&c.message.object),
+		dialect.Value("finish_reason", &c.finish),
+		dialect.Value("native_finish_reason", &c.native),
+		dialect.Value("usage", &c.usage),
 	}
 }
 
-func (c *chunk) delta(s *dialect.Scanner, ch *choice) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "role":
-			ch.role = s.Value()
-		case "content":
-			ch.content = s.Value()
-		case "refusal":
-			ch.refusal = s.Value()
-		case "reasoning_content":
-			ch.reasoningContent = s.Value()
-		case "reasoning":
-			ch.reasoning = s.Value()
-		case "reasoning_text":
-			ch.reasoningText = s.Value()
-		case "reasoning_details":
-			ch.reasoningDetails = s.Value()
-		case "extra_content":
-			ch.signature = thoughtSignature(s.Value())
-		case "executed_tools":
-			ch.executed = s.Value()
-		case "tool_calls":
-			for ok := s.Array(); ok; ok = s.Element() {
-				if s.Kind() == '{' {
-					c.calls = append(c.calls, parseCall(s))
-				}
-			}
-		case "function_call":
-			if s.Kind() == '{' {
-				w := wireCall{legacy: true}
-				w.function(s)
-				c.calls = append(c.calls, w)
-			}
-		}
+func (s *said) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Value("role", &s.role),
+		dialect.Value("content", &s.content),
+		dialect.Value("refusal", &s.refusal),
+		dialect.Value("reasoning_content", &s.reasoningContent),
+		dialect.Value("reasoning", &s.reasoning),
+		dialect.Value("reasoning_text", &s.reasoningText),
+		dialect.Value("reasoning_details", &s.reasoningDetails),
+		dialect.Value("extra_content", &s.extra),
+		dialect.Value("executed_tools", &s.executed),
+		dialect.Each("tool_calls", &s.calls, (*wireCall).fields),
+		dialect.Object("function_call", s.function.function()...).Into(&s.function.object),
 	}
 }
 
-func parseCall(s *dialect.Scanner) (w wireCall) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "index":
-			w.index = s.Value()
-		case "id":
-			w.id = s.Value()
-		case "type":
-			w.kind = s.Value()
-		case "function":
-			w.function(s)
-		case "custom":
-			w.custom = s.Kind() == '{'
-			w.function(s)
-		case "extra_content":
-			w.signature = thoughtSignature(s.Value())
-		}
-	}
-	w.custom = w.custom || w.kind.Is("custom")
-	return w
-}
-
-// function reads the part that holds name and arguments (input, for custom tools).
-func (w *wireCall) function(s *dialect.Scanner) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "name":
-			w.name = s.Value()
-		case "arguments", "input":
-			w.args, w.argsIn = s.Value(), true
-		}
+func (w *wireCall) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Value("index", &w.index),
+		dialect.Value("id", &w.id),
+		dialect.Value("type", &w.kind),
+		dialect.Object("function", w.function()...),
+		dialect.Object("custom", w.function()...).Into(&w.custom),
+		dialect.Value("extra_content", &w.extra),
 	}
 }
 
-// says reports whether the element carries anything but metadata.
-func (w *wireCall) says() bool {
-	return w.id.Given() || w.name.Given() || w.argsIn || w.kind.Given()
+// function is the part that holds name and arguments (input, for custom tools).
+func (w *wireCall) function() []dialect.Field {
+	return []dialect.Field{
+		dialect.Value("name", &w.name),
+		dialect.Value("arguments", &w.args).Or("input"),
+	}
 }
 
-// thoughtSignature is the signature in an extra_content, where Gemini's
-// compatible endpoint has it: of a call, or of what a message says.
+// says is what the choice says, and whether that is all of it. A message beside a delta repeats it,
+// as Writer's does.
+func (c *choice) says() (s *said, whole bool) {
+	if c.delta.object.Kind() != '{' && c.message.object.Kind() == '{' {
+		return &c.message, true
+	}
+	return &c.delta, false
+}
+
+// isCustom reports whether the arguments are free text.
+func (w *wireCall) isCustom() bool { return w.custom.Kind() == '{' || w.kind.Is("custom") }
+
+// isLegacy reports whether the call stands in function_call.
+func (w *wireCall) isLegacy() bool { return w.object != nil }
+
+// isNews reports whether the element carries anything but metadata.
+func (w *wireCall) isNews() bool {
+	return w.id.Given() || w.name.Given() || w.args != nil || w.kind.Given()
+}
+
+// thoughtSignature is the signature in an extra_content, where Gemini's compatible endpoint has it:
+// of a call, or of what a message says.
 func thoughtSignature(extra dialect.Raw) dialect.Raw {
 	return extra.Get("google").Get("thought_signature")
 }
