@@ -4,8 +4,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,18 +31,7 @@ func blamed(calls []callJSON, turns []turnJSON) (all []string) {
 // recording, and nobody else is blamed.
 func TestProxyClientGoesAway(t *testing.T) {
 	t.Parallel()
-	begin := anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
-	left := make(chan struct{}, 1)
-	upstream, _ := provider(t, hanging(begin, left))
-	recording := filepath.Join(t.TempDir(), "a.tsc")
-	p := proxied(t, "--to", upstream, "--record", recording, "--format", "jsonl")
-	resp, err := http.Post(p.url+"/v1/messages", "application/json", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(resp.Body, make([]byte, len(begin))); err != nil {
-		t.Fatal(err)
-	}
+	p, resp, begin, recording, left := midway(t)
 	resp.Body.Close()
 	waitFor(t, left)
 	line, err := p.out.ReadString('\n') // the call: before the proxy is ended

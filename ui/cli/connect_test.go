@@ -3,109 +3,18 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"toolscope/providers"
 	"toolscope/providers/host"
 )
 
-const canary = "sk-ant-canary-0123456789abcdef"
-
-// asked is what a provider was asked.
-type asked struct {
-	path   string
-	header http.Header
-	body   []byte
-}
-
-// provider answers every request alike, and remembers them.
-func provider(t *testing.T, answer http.HandlerFunc) (url string, requests func() []asked) {
-	t.Helper()
-	var mu sync.Mutex
-	var all []asked
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		all = append(all, asked{r.URL.String(), r.Header, body})
-		mu.Unlock()
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		answer(w, r)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL, func() []asked {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(all)
-	}
-}
-
-func answers(kind, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", kind)
-		_, _ = io.WriteString(w, body)
-	}
-}
-
-const events = "text/event-stream"
-
-const anthropicAnswer = `event: message_start
-data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[],"stop_reason":null,"usage":{"input_tokens":9,"output_tokens":1}}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"get_weather","input":{}}}
-
-event: content_block_delta
-data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"city\":\"Oslo\"}"}}
-
-event: content_block_stop
-data: {"type":"content_block_stop","index":0}
-
-event: message_delta
-data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":12}}
-
-event: message_stop
-data: {"type":"message_stop"}
-
-`
-
-// keyless has the environment name no key and no address.
-func keyless(t *testing.T) {
-	for i := range host.All {
-		h := &host.All[i]
-		for _, k := range h.Keys {
-			t.Setenv(k.Variable, "")
-		}
-		for _, p := range h.Extra {
-			t.Setenv(p.Value, "")
-		}
-		if h.Variable != "" {
-			t.Setenv(h.Variable, "")
-		}
-	}
-	t.Setenv("AWS_REGION", "")
-	t.Setenv("AWS_DEFAULT_REGION", "")
-}
-
 func toolsFile(t *testing.T) string {
 	t.Helper()
-	return file(t, "tools.json", `[{"name":"get_weather","description":"W","input_schema":{"type":"object","properties":{"city":{"type":"integer"}}}}]`)
-}
-
-func file(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return saved(t, "tools.json", `[{"name":"get_weather","description":"W","input_schema":{"type":"object","properties":{"city":{"type":"integer"}}}}]`)
 }
 
 // TestConnect: one provider is asked, and its answer is printed and held against the tools that it
@@ -188,16 +97,6 @@ func TestConnectSeveral(t *testing.T) {
 	}
 }
 
-func turnOfChat(name string) string {
-	return `data: {"id":"1","object":"chat.completion.chunk","model":"gpt-4.1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"` + name + `","arguments":"{\"city\":\"Oslo\"}"}}]},"finish_reason":null}]}
-
-data: {"id":"1","object":"chat.completion.chunk","model":"gpt-4.1","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
-
-data: [DONE]
-
-`
-}
-
 // TestConnectRequest: a body is sent as it is, byte for byte, to whom it is for.
 func TestConnectRequest(t *testing.T) {
 	keyless(t)
@@ -205,7 +104,7 @@ func TestConnectRequest(t *testing.T) {
 	t.Setenv("ANTHROPIC_BASE_URL", url)
 	t.Setenv("GOOGLE_GEMINI_BASE_URL", url)
 	body := "{ \"model\":\"claude-x\", \"max_tokens\": 5,\n \"messages\": [] , \"x\":1e400}\n"
-	path := file(t, "body.json", body)
+	path := saved(t, "body.json", body)
 	for i, args := range [][]string{{"--request", path}, {"anthropic", "--request", path}, {"gemini", "--request", path, "--model", "gemini-x"}} {
 		got := command(t, nil, append([]string{"connect", "--format", "text"}, args...)...)
 		sent := requests()
@@ -228,8 +127,8 @@ func TestConnectRequest(t *testing.T) {
 // TestConnectWrong: command lines that ask nobody.
 func TestConnectWrong(t *testing.T) {
 	keyless(t)
-	body := file(t, "body.json", `{"model":"claude-x","messages":[]}`)
-	odd := file(t, "odd.json", `{"hello":1}`)
+	body := saved(t, "body.json", `{"model":"claude-x","messages":[]}`)
+	odd := saved(t, "odd.json", `{"hello":1}`)
 	for _, test := range []struct {
 		args []string
 		code int

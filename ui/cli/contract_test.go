@@ -4,69 +4,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"io"
-	"os"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
 // outcome is what a run of the command line left behind.
-type outcome struct {
-	code           int
-	stdout, stderr string
-}
-
-// command runs the command line with files as its standard streams.
-func command(t *testing.T, stdin []byte, args ...string) outcome {
-	t.Helper()
-	dir := t.TempDir()
-	in, err := os.Open(os.DevNull)
-	if stdin != nil {
-		path := filepath.Join(dir, "in")
-		if err := os.WriteFile(path, stdin, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		in, err = os.Open(path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, errs := create(t, dir, "out"), create(t, dir, "err")
-	code := Run(args, in, out, errs)
-	return outcome{code, contents(t, out), contents(t, errs)}
-}
-
-// appOf is the program in this process; so is what it has written and its exit code.
-func appOf(t *testing.T) (a *app, so func() outcome) {
-	t.Helper()
-	dir := t.TempDir()
-	out, errs := create(t, dir, "out"), create(t, dir, "err")
-	a = &app{ending: newEnding(), stdout: lines{out}, stderr: lines{errs}}
-	return a, func() outcome { return outcome{a.code, contents(t, out), contents(t, errs)} }
-}
-
-func create(t *testing.T, dir, name string) *os.File {
-	t.Helper()
-	f, err := os.Create(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
-
-func contents(t *testing.T, f *os.File) string {
-	t.Helper()
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
 
 // callJSON and turnJSON are the two kinds of lines of the machine contract.
 type callJSON struct {
@@ -140,22 +84,6 @@ func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 	return calls, turns
 }
 
-// chat makes a Chat Completions stream of data lines.
-func chat(chunks ...string) []byte {
-	var b bytes.Buffer
-	for _, c := range chunks {
-		b.WriteString("data: " + c + "\n\n")
-	}
-	return b.Bytes()
-}
-
-func toolChunk(args string) string {
-	lit, _ := json.Marshal(args)
-	return `{"id":"c1","model":"gpt-x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"f","arguments":` + string(lit) + `}}]}}]}`
-}
-
-const finishChunk = `{"id":"c1","model":"gpt-x","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}}`
-
 func TestContractFields(t *testing.T) {
 	body := chat(toolChunk(`{"city": "Oslo", "n": 12345678901234567890}`), finishChunk, "[DONE]")
 	out := command(t, body, "print", "--format", "jsonl", "-")
@@ -165,15 +93,10 @@ func TestContractFields(t *testing.T) {
 		`"deltas":1,"exchange":1,"ended_by":"provider","findings":[]}` + "\n" +
 		`{"type":"turn","file":"stdin","turn":1,"dialect":"openai-chat","model":"gpt-x","phase":"complete","finish":"tool_calls",` +
 		`"text_bytes":0,"thinking_bytes":0,"calls":1,"events":7,"frames":3,"bytes":` + "%d" + `,"exchange":1,"ended_by":"provider","usage":{"input":10,"output":4},"findings":[]}` + "\n"
-	want = strings.Replace(want, "%d", jsonInt(len(body)), 1)
+	want = strings.Replace(want, "%d", fmt.Sprint(len(body)), 1)
 	if out.stdout != want || out.stderr != "" || out.code != 0 {
 		t.Errorf("exit code %d, stderr %q, stdout\n%s\nwant\n%s", out.code, out.stderr, out.stdout, want)
 	}
-}
-
-func jsonInt(n int) string {
-	b, _ := json.Marshal(n)
-	return string(b)
 }
 
 func TestContractValues(t *testing.T) {
@@ -241,11 +164,8 @@ func TestTimes(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "ok.sse")
-	if err := os.WriteFile(file, chat(toolChunk("{}"), finishChunk, "[DONE]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := saved(t, "ok.sse", string(chat(toolChunk("{}"), finishChunk, "[DONE]")))
+	dir := filepath.Dir(file)
 	for _, c := range []struct {
 		args   []string
 		code   int

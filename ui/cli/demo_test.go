@@ -1,28 +1,9 @@
 package cli
 
 import (
-	"context"
 	"strings"
 	"testing"
-
-	"toolscope/capture"
 )
-
-// demoRecords is all that is read of a scenario.
-func demoRecords(t *testing.T, name string) (all []capture.Record) {
-	t.Helper()
-	src, err := demo(context.Background(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r, err := range src {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r)
-	}
-	return all
-}
 
 // TestDemos: each scenario shows what it says it shows.
 func TestDemos(t *testing.T) {

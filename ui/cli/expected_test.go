@@ -130,13 +130,6 @@ func (e expectation) compare(t *testing.T, dialect, file string) {
 	}
 }
 
-func same(t *testing.T, call int, what string, got, want any) {
-	t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("call %d: %s %v, want %v", call+1, what, got, want)
-	}
-}
-
 func text(s *string) string {
 	if s == nil {
 		return ""

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -41,22 +40,6 @@ func recorded(t *testing.T, d *gatedDisk) *live {
 	l := newLive(newRedactor(), time.Now())
 	l.rec = &recording{r, "a.tsc"}
 	return l
-}
-
-// again is a capture as it is read.
-func again(t *testing.T, file string) (recs []capture.Record) {
-	t.Helper()
-	src, err := capture.Open(context.Background(), "-", capture.Options{Stdin: strings.NewReader(file)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r, err := range src {
-		if err != nil {
-			t.Fatal(err)
-		}
-		recs = append(recs, r)
-	}
-	return recs
 }
 
 // printerOf prints in a format, at the built-in prices.

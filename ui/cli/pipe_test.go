@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,21 +25,11 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// turnOf is a stream of one turn with a call of that name; many of them behind each other are many
-// turns.
-func turnOf(name string) []byte {
-	call := strings.Replace(toolChunk(`{"a":1}`), `"name":"f"`, `"name":"`+name+`"`, 1)
-	return chat(call, finishChunk, "[DONE]")
-}
-
 // TestReaderGone: what reads our output may go away at any time, and that is nothing to complain
 // about.
 func TestReaderGone(t *testing.T) {
 	t.Parallel()
-	big := filepath.Join(t.TempDir(), "big.sse")
-	if err := os.WriteFile(big, bytes.Repeat(turnOf("f"), 3000), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	big := saved(t, "big.sse", strings.Repeat(string(turnOf("f")), 3000))
 	for _, args := range [][]string{
 		{"print", big}, {"print", "--format", "jsonl", big}, {"replay", big}, {"open", big}, {big},
 		{"demo", "--list"}, {"demo"}, {}, {"version"}, {"--help"}, {"help", "keys"}, {"completion", "bash"},

@@ -52,6 +52,26 @@ func (p *standIn) ended(sig syscall.Signal) outcome {
 	return outcome{code, string(printed), string(p.console.out)}
 }
 
+// midway is a proxy through which an answer has come as far as the end of its arguments, and no
+// further; left tells when the upstream is rid of its client.
+func midway(t *testing.T) (p *standIn, resp *http.Response, begin, recording string, left chan struct{}) {
+	t.Helper()
+	begin = anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
+	left = make(chan struct{}, 1)
+	upstream, _ := provider(t, hanging(begin, left))
+	recording = filepath.Join(t.TempDir(), "a.tsc")
+	p = proxied(t, "--to", upstream, "--record", recording, "--format", "jsonl")
+	resp, err := http.Post(p.url+"/v1/messages", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	if _, err := io.ReadFull(resp.Body, make([]byte, len(begin))); err != nil {
+		t.Fatal(err)
+	}
+	return p, resp, begin, recording, left
+}
+
 // TestProxyPrints: bodies pass byte for byte, turns are printed as they end, and the recording
 // opens as the same; nobody else can read it.
 func TestProxyPrints(t *testing.T) {
@@ -111,19 +131,7 @@ func TestProxyText(t *testing.T) {
 // that it is no end, and so does who reads the recording.
 func TestProxyEndsStreams(t *testing.T) {
 	t.Parallel()
-	begin := anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
-	left := make(chan struct{}, 1)
-	upstream, _ := provider(t, hanging(begin, left))
-	recording := filepath.Join(t.TempDir(), "a.tsc")
-	p := proxied(t, "--to", upstream, "--record", recording, "--format", "jsonl")
-	resp, err := http.Post(p.url+"/v1/messages", "application/json", strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if _, err := io.ReadFull(resp.Body, make([]byte, len(begin))); err != nil {
-		t.Fatal(err)
-	}
+	p, resp, _, recording, left := midway(t)
 	got := p.ended(syscall.SIGTERM)
 	if rest, err := io.ReadAll(resp.Body); err == nil {
 		t.Errorf("the stream seems to have ended properly: %q", rest)

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -117,10 +115,7 @@ func applied(t *testing.T, text string, diff []editJSON) (out string) {
 // bytes.
 func TestReplayOneLine(t *testing.T) {
 	args := "{\n\t\"a\" : [1,\r\n 2], \"b\": \"x\\ny\"}"
-	file := filepath.Join(t.TempDir(), "a.sse")
-	if err := os.WriteFile(file, chat(toolChunk(args), finishChunk, "[DONE]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := saved(t, "a.sse", string(chat(toolChunk(args), finishChunk, "[DONE]")))
 	p := previews(t, "--to", "anthropic", file)[0]
 	same(t, 0, "outcome", p.Outcome, "parsed")
 	same(t, 0, "arguments", string(p.Sent), strings.NewReplacer("\n", " ", "\r", " ").Replace(args))

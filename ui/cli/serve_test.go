@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -36,15 +35,6 @@ func post(t *testing.T, url string) (status int, body string, err error) {
 	defer resp.Body.Close()
 	read, err := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(read), err
-}
-
-func saved(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // TestServe: captures of several kinds answer together, each request is told of, and all that is

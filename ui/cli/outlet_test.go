@@ -20,7 +20,7 @@ var ends = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 // a broken connection, does not hold up the end.
 func TestScreenUnread(t *testing.T) {
 	t.Parallel()
-	growing := file(t, "a.sse", string(turnOf("first")))
+	growing := saved(t, "a.sse", string(turnOf("first")))
 	upstream, _ := provider(t, hanging(anthropicAnswer, make(chan struct{}, 3)))
 	for _, c := range []struct {
 		args  []string
@@ -47,7 +47,7 @@ func TestScreenUnread(t *testing.T) {
 // TestPrintUnread: the same without a screen, on a terminal and in a pipe.
 func TestPrintUnread(t *testing.T) {
 	t.Parallel()
-	growing := file(t, "a.sse", string(turnOf("first")))
+	growing := saved(t, "a.sse", string(turnOf("first")))
 	asked := make(chan struct{}, 8)
 	answer := hanging(strings.Repeat(anthropicAnswer, 50), make(chan struct{}, 8))
 	upstream, _ := provider(t, func(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +111,7 @@ func TestProxyUnreadTerminal(t *testing.T) {
 // program ends.
 func TestReaderLeavesQuiet(t *testing.T) {
 	t.Parallel()
-	growing := file(t, "a.sse", string(turnOf("first")))
+	growing := saved(t, "a.sse", string(turnOf("first")))
 	silent, _ := pipe(t)
 	for _, c := range []launch{{args: []string{"print", "-f", growing}}, {args: []string{"print", "-f", "--format", "jsonl", growing}}, {args: []string{"print", "-"}, stdin: silent}} {
 		out, w := pipe(t)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/capture"
 	"toolscope/capture/serve"
 )
 
@@ -28,24 +27,6 @@ func mock(t *testing.T, names ...string) http.HandlerFunc {
 		o.Exchanges = append(o.Exchanges, list...)
 	}
 	return serve.New(o).ServeHTTP
-}
-
-// requestOf is the body of the first request in a demo.
-func requestOf(t *testing.T, name string) (body []byte) {
-	t.Helper()
-	src, err := demo(context.Background(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for r, err := range src {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Exchange == 1 && r.Side == capture.Request {
-			body = append(body, r.Data...)
-		}
-	}
-	return body
 }
 
 // TestSendAgain: a captured request goes out again as it was, with the key of the environment, and
