@@ -38,7 +38,7 @@ func Dialect() dialect.Dialect {
 		Title:    "Google AI Studio",
 		Sniff:    sniff,
 		Findings: findings,
-		New:      func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{calls: map[callKey]*call{}})(o) },
+		New:      newDecoder,
 		Tools:    tools,
 		Model:    model,
 

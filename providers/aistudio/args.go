@@ -2,7 +2,6 @@ package aistudio
 
 import (
 	"errors"
-	"strconv"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -141,7 +140,7 @@ func (r *reading) typed(v value) error {
 		return r.list(last)
 	}
 	if text := literal(n, last); text != nil {
-		if isRounded(text) {
+		if text.BeyondDouble() {
 			r.note(numAsFloat, last, len(r.text))
 		}
 		r.text = append(r.text, text...)
@@ -242,12 +241,4 @@ func (r *reading) note(of *stream.Diagnosis, v value, offset int) {
 		}
 	}
 	r.notes = append(r.notes, note{of, offset, clip(v.raw(), 0)})
-}
-
-// isRounded reports whether text is an integer that a double cannot hold: all
-// numbers of a Value are doubles.
-func isRounded(text dialect.Raw) bool {
-	const exact = 1 << 53
-	n, err := strconv.ParseInt(string(text), 10, 64)
-	return errors.Is(err, strconv.ErrRange) || err == nil && (n > exact || n < -exact)
 }

@@ -14,18 +14,16 @@ var remarks = map[*stream.Diagnosis]string{
 	numAsFloat:    "%s cannot be kept exactly: every number of this protocol is a double",
 }
 
-// checkReading says what is odd about arguments that were read, and what a
-// decoder that goes by length would have made of them.
-func (d *decoder) checkReading(slot int32, args value, emit func(stream.Event)) {
+// checkReading says what is odd about arguments that were read, and what a decoder that goes by length
+// would have made of them.
+func (d *decoder) checkReading(c *dialect.Call, args value) {
 	for _, n := range d.args.notes {
-		e := dialect.Diagnose(0, slot, n.of, remarks[n.of], n.value)
-		e.More.Finding.Offset = n.offset
-		emit(e)
+		c.FindAt(n.offset, n.of, remarks[n.of], n.value)
 	}
 	if d.naive = lengthFirst(d.naive[:0], args); !bytes.Equal(d.naive, d.args.text) {
 		from := difference(d.naive, d.args.text)
-		emit(dialect.Diagnose(0, slot, lengthFirstDivergence,
-			"a client that goes by the length of an array before what is in it passes on %s instead of %s", clip(d.naive, from), clip(d.args.text, from)))
+		c.Find(lengthFirstDivergence,
+			"a client that goes by the length of an array before what is in it passes on %s instead of %s", clip(d.naive, from), clip(d.args.text, from))
 	}
 }
 

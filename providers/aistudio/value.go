@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
 )
 
 // A value is one JSON value with everything inside it, flat: the first node is
@@ -35,13 +36,10 @@ func (v value) isNull() bool   { return !v.raw().Given() }
 func (v value) isCut() bool { return string(v.raw()) == "[" }
 
 // isNumber reports whether the value is a number, not a string that holds one.
-func (v value) isNumber() bool {
-	k := v.raw().Kind()
-	return k == '-' || '0' <= k && k <= '9'
-}
+func (v value) isNumber() bool { return v.raw().IsNumber() }
 
 // isTrue reports whether a bool field is set: as 1 or as true.
-func (v value) isTrue() bool { return string(v.raw()) == "1" || string(v.raw()) == "true" }
+func (v value) isTrue() bool { return string(v.raw()) == "1" || v.raw().IsTrue() }
 
 // integer is the value of an int field; an int64 is written as a string.
 func (v value) integer() (int64, bool) {
@@ -173,12 +171,5 @@ func (p *parser) peek() byte {
 }
 
 func (p *parser) space() {
-	for p.i < len(p.data) {
-		switch p.data[p.i] {
-		case ' ', '\n', '\r', '\t':
-			p.i++
-		default:
-			return
-		}
-	}
+	p.i += jsonbytes.Space(p.data[p.i:])
 }

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -107,7 +108,7 @@ func (r Raw) EmptyObject() bool {
 
 // Int is an integer's value. Numbers like 12.0 count, as some providers write them.
 func (r Raw) Int() (n int64, ok bool) {
-	if !r.isNumber() {
+	if !r.IsNumber() {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(string(r), 10, 64)
@@ -124,14 +125,26 @@ func (r Raw) Slot() int32 {
 	return int32(n)
 }
 
-func (r Raw) isNumber() bool {
+// IsNumber reports whether the value is a number.
+func (r Raw) IsNumber() bool {
 	k := r.Kind()
 	return k == '-' || '0' <= k && k <= '9'
 }
 
+// BeyondDouble reports whether the value is an integer beyond 2^53, from where on doubles leave integers
+// out.
+func (r Raw) BeyondDouble() bool {
+	const exact = 1 << 53
+	if !r.IsNumber() || len(r) < len("9007199254740992") {
+		return false
+	}
+	n, err := strconv.ParseInt(string(r), 10, 64)
+	return errors.Is(err, strconv.ErrRange) || err == nil && (n > exact || n < -exact)
+}
+
 // Float is a number's value.
 func (r Raw) Float() (float64, bool) {
-	if !r.isNumber() {
+	if !r.IsNumber() {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(r), 64)

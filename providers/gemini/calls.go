@@ -162,7 +162,7 @@ func (d *decoder) seal(ch *choice, from []byte) {
 		}
 		text = k.args.Text()
 	}
-	if at, number := bigInteger(text); number != "" {
+	if at, number := bigInteger(text); number != nil {
 		k.FindAt(at, dialect.IntPrecision,
 			"%s has more digits than a double holds: Google passes arguments on as doubles, and so do most clients", number)
 	}
@@ -246,33 +246,19 @@ func failed(kind partKind, value dialect.Raw) bool {
 	return outcome != outcomeOK && outcome != "1"
 }
 
-// bigInteger finds the first integer in a JSON text that is beyond 2^53, from
-// where on doubles leave integers out.
-func bigInteger(text []byte) (at int, number string) {
-	const limit = "9007199254740992"
-	for i := 0; i < len(text); {
-		c := text[i]
-		start := i
-		switch {
-		case c == '"':
-			size, _ := jsonbytes.StringEnd(text[i:])
-			i += size
-			continue
-		case c != '-' && (c < '0' || c > '9'):
-			i++
+// bigInteger finds the first integer in a JSON text that is beyond doubles.
+func bigInteger(text []byte) (at int, number dialect.Raw) {
+	for at < len(text) {
+		c := text[at]
+		if c != '"' && c != '-' && (c < '0' || c > '9') {
+			at++
 			continue
 		}
-		integer := true
-		for i++; i < len(text) && (text[i] >= '0' && text[i] <= '9' || text[i] == '.' || text[i]|0x20 == 'e' || text[i] == '+' || text[i] == '-'); i++ {
-			integer = integer && text[i] >= '0' && text[i] <= '9'
+		n := jsonbytes.ValueEnd(text[at:])
+		if number = text[at : at+n]; number.BeyondDouble() {
+			return at, number
 		}
-		digits := string(text[start:i])
-		if c == '-' {
-			digits = digits[1:]
-		}
-		if integer && (len(digits) > len(limit) || len(digits) == len(limit) && digits > limit) {
-			return start, string(text[start:i])
-		}
+		at += n
 	}
-	return 0, ""
+	return 0, nil
 }

@@ -108,7 +108,7 @@ func TestBigInteger(t *testing.T) {
 		`{"a":"9007199254740993\"9007199254740993"}`: -1, `{"a":"\\","b":99999999999999999}`: 14, `"9007199254740993`: -1, ``: -1,
 	} {
 		at, number := bigInteger([]byte(text))
-		if number == "" {
+		if number == nil {
 			at = -1
 		}
 		if at != want {
