@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -97,7 +98,7 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	}
 	seen := new(witness)
 	l.seen = seen.see
-	o := ui.Options{Source: labels(queries), Inbox: l.shown, Prices: prices, Status: l.words}
+	o := ui.Options{Source: list(each(queries, func(q query) string { return q.label })...), Inbox: l.shown, Prices: prices, Status: l.words}
 	a.said = map[string]*connectFlags{}
 	for _, q := range queries {
 		a.said[q.host.Name] = f
@@ -206,11 +207,9 @@ func failure(in *providers.Inspector, x *providers.Exchange) string {
 
 // retryAfter says when the provider wants to be asked again.
 func retryAfter(h map[string][]string) string {
-	if v := h["Retry-After"]; len(v) > 0 && v[0] != "" {
-		if strings.Trim(v[0], "0123456789.") == "" {
-			return " (retry after " + v[0] + " s)"
-		}
-		return " (retry after " + v[0] + ")"
+	v := http.Header(h).Get("Retry-After")
+	if v == "" {
+		return ""
 	}
-	return ""
+	return " (retry after " + v + when(strings.Trim(v, "0123456789.") == "", " s") + ")"
 }

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,11 +79,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 	if !isTerminal(a.output) {
 		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{a.stdout.buffered(), prices})
 	}
-	speed := a.speed
-	if speed == 0 {
-		speed = 1
-	}
-	player := capture.NewPlayer(speed)
+	player := capture.NewPlayer(cmp.Or(a.speed, 1))
 	in := fileInbox()
 	o := ui.Options{Prices: prices, Source: "demo " + name, Inbox: in, Playback: player}
 	return a.show(o, func() { in.fill(capture.Paced(ctx, src, player)) })
@@ -104,32 +100,19 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, readAs(src, "demo/"+s.name))
-	}
-	if len(parts) == 0 {
-		var names []string
-		for _, s := range scenarios {
-			names = append(names, s.name)
-		}
-		return nil, usagef("demo: no scenario %q\nthere are %s, %s", name, tour, strings.Join(names, ", "))
-	}
-	return capture.Concat(parts...), nil
-}
-
-// readAs is src, with file in place of the name it was read by.
-func readAs(src capture.Source, file string) capture.Source {
-	return func(yield func(capture.Record, error) bool) {
-		for r, err := range src {
-			if r.Head != nil {
+		parts = append(parts, changed(src, func(r *capture.Record) {
+			if r.Head != nil { // in place of the name it was read by
 				head := *r.Head
-				head.File = file
+				head.File = "demo/" + s.name
 				r.Head = &head
 			}
-			if !yield(r, err) {
-				return
-			}
-		}
+		}))
 	}
+	if len(parts) == 0 {
+		names := each(scenarios, func(s scenario) string { return s.name })
+		return nil, usagef("demo: no scenario %q\nthere are %s, %s", name, tour, list(names...))
+	}
+	return capture.Concat(parts...), nil
 }
 
 // afterOthers sets the demo's exchanges apart from those of a source that was silent when the demo
@@ -143,13 +126,10 @@ func playTour(player *capture.Player, to *inbox, own bool) {
 		to.Close(err)
 		return
 	}
-	for r := range capture.Paced(context.Background(), src, player) {
-		r.Exchange += afterOthers
-		if !to.Put(r) {
-			return
+	src = changed(capture.Paced(context.Background(), src, player), func(r *capture.Record) { r.Exchange += afterOthers })
+	pour(src, to.Put, func(err error) {
+		if own {
+			to.Close(err)
 		}
-	}
-	if own {
-		to.Close(nil)
-	}
+	})
 }

@@ -21,11 +21,7 @@ func byCode(all []*stream.Diagnosis) []*stream.Diagnosis {
 
 // grades are the severities a finding may have, the usual one first.
 func grades(d *stream.Diagnosis) string {
-	words := []string{d.Severity.String()}
-	for _, s := range d.Also {
-		words = append(words, s.String())
-	}
-	return strings.Join(words, ", ")
+	return list(append([]string{d.Severity.String()}, each(d.Also, stream.Severity.String)...)...)
 }
 
 func (a *app) explainCommand() *cobra.Command {
@@ -63,12 +59,6 @@ func explain(l lines, code string) error {
 
 // near names the codes that could be meant.
 func near(all []*stream.Diagnosis, code string) string {
-	var codes []string
-	for _, d := range all {
-		codes = append(codes, d.Code)
-	}
-	if codes = themes.Near(code, codes); codes == nil {
-		return ""
-	}
-	return "; near it: " + strings.Join(codes, ", ")
+	codes := themes.Near(code, each(all, func(d *stream.Diagnosis) string { return d.Code }))
+	return when(codes != nil, "; near it: "+list(codes...))
 }

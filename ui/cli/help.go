@@ -62,11 +62,7 @@ func hostsHelp(l lines) {
 		h := &host.All[i]
 		l.linef("")
 		l.linef("  %s: %s", h.Name, h.Title)
-		var keys []string
-		for _, k := range h.Keys {
-			keys = append(keys, k.Variable+" as "+k.Header)
-		}
-		key := strings.Join(keys, ", or ")
+		key := strings.Join(each(h.Keys, func(k host.Key) string { return k.Variable + " as " + k.Header }), ", or ")
 		if h.Open && key != "" {
 			key += ", if set"
 		}

@@ -43,15 +43,4 @@ func (in *inbox) Take(bytes int) ([]stream.Record, bool) {
 }
 
 // fill puts a source into the inbox, as long as somebody wants it.
-func (in *inbox) fill(src capture.Source) {
-	for r, err := range src {
-		if err != nil {
-			in.Close(err)
-			return
-		}
-		if !in.Put(r) {
-			return
-		}
-	}
-	in.Close(nil)
-}
+func (in *inbox) fill(src capture.Source) { pour(src, in.Put, in.Close) }

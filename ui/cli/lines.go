@@ -72,6 +72,14 @@ func told(words []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
 
+// each is what of makes of every item.
+func each[T, U any](items []T, of func(T) U) (all []U) {
+	for _, item := range items {
+		all = append(all, of(item))
+	}
+	return all
+}
+
 // when is a word, or where it does not hold none.
 func when(holds bool, word string) string { return either(holds, word, "") }
 

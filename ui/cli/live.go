@@ -74,16 +74,7 @@ func (a *app) live(command string, f *liveFlags) (l *live, err error) {
 func (l *live) take(r capture.Record) { l.arrived.Put(r) }
 
 // fill takes what a source brings.
-func (l *live) fill(src capture.Source) {
-	for r, err := range src {
-		if err != nil {
-			l.endSource(err)
-			return
-		}
-		l.take(r)
-	}
-	l.endSource(nil)
-}
+func (l *live) fill(src capture.Source) { pour(src, l.arrived.Put, l.endSource) }
 
 // endSource says that the source brings no more. Who looks at it is told when everything has
 // passed; answers may still come.

@@ -62,16 +62,11 @@ func (a *app) print(ctx context.Context, paths []string) error {
 
 // judged is a source; damage in it has the run fail, which goes on behind it.
 func (a *app) judged(src capture.Source) capture.Source {
-	return func(yield func(capture.Record, error) bool) {
-		for r, err := range src {
-			if r.Damaged {
-				a.code = max(a.code, 1)
-			}
-			if !yield(r, err) {
-				return
-			}
+	return changed(src, func(r *capture.Record) {
+		if r.Damaged {
+			a.code = max(a.code, 1)
 		}
-	}
+	})
 }
 
 // printSource writes the turns of one source; they are numbered within it.

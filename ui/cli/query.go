@@ -26,14 +26,6 @@ type query struct {
 	exposed bool // the key goes over a connection that others can read
 }
 
-func labels(list []query) string {
-	var all []string
-	for _, a := range list {
-		all = append(all, a.label)
-	}
-	return strings.Join(all, ", ")
-}
-
 // queries are the requests that the command line is for, one a provider.
 func (a *app) queries(args []string, f *connectFlags) ([]query, error) {
 	if f.request != "" {

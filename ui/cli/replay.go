@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -72,13 +72,7 @@ func (a *app) replayCommand() *cobra.Command {
 	return cmd
 }
 
-func severities() string {
-	var names []string
-	for _, s := range replay.Severities {
-		names = append(names, s.String())
-	}
-	return strings.Join(names, ", ")
-}
+func severities() string { return list(each(replay.Severities, replay.Severity.String)...) }
 
 // A replayer previews what the flags choose.
 type replayer struct {
@@ -220,10 +214,5 @@ func (r *replayer) fails(v *replay.Preview) bool {
 	if v.Refused != "" || v.Outcome >= replay.Rejected {
 		return true
 	}
-	for _, l := range v.Losses {
-		if l.Severity >= r.limit {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Losses, func(l replay.Loss) bool { return l.Severity >= r.limit })
 }

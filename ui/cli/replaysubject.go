@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolscope/providers"
@@ -62,16 +63,9 @@ func (r *replayer) choose(path string, turns []*stream.Turn) (list []chosen, err
 		}
 	}
 	if len(list) == 0 {
-		return nil, usagef("--turn %d: %s has %s", r.turn, path, spans(r.unit(), numbers))
+		return nil, usagef("--turn %d: %s has %s", r.turn, path, spans(either(r.conversation, "turn", "calls in turn"), numbers))
 	}
 	return list, r.chooseCalls(path, list)
-}
-
-func (r *replayer) unit() string {
-	if r.conversation {
-		return "turn"
-	}
-	return "calls in turn"
 }
 
 // chooseCalls keeps only the calls that have the number of the flag.
@@ -80,26 +74,18 @@ func (r *replayer) chooseCalls(path string, list []chosen) error {
 		return nil
 	}
 	found, most := false, list[0]
-	for i := range list {
-		if len(list[i].calls) > len(most.calls) {
-			most = list[i]
+	for i, c := range list {
+		if len(c.calls) > len(most.calls) {
+			most = c
 		}
-		var kept []*stream.Call
-		for _, c := range list[i].calls {
-			if c.Number == r.call {
-				kept = append(kept, c)
-			}
-		}
-		list[i].calls = kept
-		found = found || len(kept) > 0
+		other := func(c *stream.Call) bool { return c.Number != r.call }
+		list[i].calls = slices.DeleteFunc(slices.Clone(c.calls), other)
+		found = found || len(list[i].calls) > 0
 	}
 	if found {
 		return nil
 	}
-	var numbers []int
-	for _, c := range most.calls {
-		numbers = append(numbers, c.Number)
-	}
+	numbers := each(most.calls, func(c *stream.Call) int { return c.Number })
 	return usagef("--call %d: turn %d of %s has %s", r.call, most.turn.Number+1, path, spans("call", numbers))
 }
 

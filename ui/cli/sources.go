@@ -75,6 +75,32 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 	return nil
 }
 
+// changed is a source whose records pass through change.
+func changed(src capture.Source, change func(*capture.Record)) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		for r, err := range src {
+			change(&r)
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// pour gives what a source brings to put, as long as that wants more, and tells end how it ended.
+func pour(src capture.Source, put func(capture.Record) bool, end func(error)) {
+	for r, err := range src {
+		if err != nil {
+			end(err)
+			return
+		}
+		if !put(r) {
+			return
+		}
+	}
+	end(nil)
+}
+
 // paths is what to open: the arguments, or standard input when it is piped and there are none.
 func (a *app) paths(args []string) []string {
 	if len(args) == 0 && piped(a.stdin) {
