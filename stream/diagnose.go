@@ -113,7 +113,8 @@ func (c *Call) settle(event int) {
 }
 
 func (c *Call) settleConcat(event int) {
-	first, second := c.splitDocs()
+	end := FirstEnd(c.lex.Tokens())
+	first, second := c.args[:end], c.args[end:]
 	switch {
 	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
 		c.find(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
@@ -122,22 +123,6 @@ func (c *Call) settleConcat(event int) {
 	default:
 		c.find(ArgsConcat, event, len(first), "%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth()))
 	}
-}
-
-// splitDocs cuts the arguments after their first object.
-func (c *Call) splitDocs() (first, rest []byte) {
-	depth := 0
-	for _, t := range c.lex.Tokens() {
-		switch t.Kind {
-		case ObjectOpen, ArrayOpen:
-			depth++
-		case ObjectClose, ArrayClose:
-			if depth--; depth == 0 {
-				return c.args[:t.End], c.args[t.End:]
-			}
-		}
-	}
-	return c.args, nil
 }
 
 func (c *Call) settleObject(event int) {

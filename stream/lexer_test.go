@@ -217,6 +217,15 @@ func TestLexerDocs(t *testing.T) {
 	}
 }
 
+func TestFirstEnd(t *testing.T) {
+	for text, end := range map[string]int{``: 0, ` {} {}`: 3, `{"a":[{}]}x`: 10, `[1]{}`: 3, `{"a":[`: 6, `{]}`: 3, `1 2`: 3} {
+		var l Lexer
+		if l.Write([]byte(text)); FirstEnd(l.Tokens()) != end {
+			t.Errorf("%q: %d, want %d", text, FirstEnd(l.Tokens()), end)
+		}
+	}
+}
+
 // TestDeepMix: at any depth the lexer knows what is open there.
 func TestDeepMix(t *testing.T) {
 	for _, object := range []func(depth int) bool{

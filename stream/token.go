@@ -53,6 +53,23 @@ var syntaxWords = [...]string{
 
 func (s Syntax) String() string { return syntaxWords[s] }
 
+// FirstEnd is where the first object or array of a text ends, or the text itself where none does.
+func FirstEnd(toks []Token) (end int) {
+	depth := 0
+	for _, t := range toks {
+		end = int(t.End)
+		switch t.Kind {
+		case ObjectOpen, ArrayOpen:
+			depth++
+		case ObjectClose, ArrayClose:
+			if depth--; depth == 0 {
+				return end
+			}
+		}
+	}
+	return end
+}
+
 // A SyntaxError says where a text stopped being JSON and what would have been right.
 type SyntaxError struct {
 	Offset   int    // of the first wrong byte

@@ -175,9 +175,9 @@ func (c *coercion) repaired(p *dialect.Part, f *facts, sent *Sent) ([]byte, bool
 	}
 	switch {
 	case f.syntax == stream.SyntaxConcat, f.docs > 1:
-		c.loseAt(span{f.first(), len(f.raw)}, ConcatFirstOnly.loss("of several objects written one after another the first is sent"))
+		c.loseAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ConcatFirstOnly.loss("of several objects written one after another the first is sent"))
 	case f.syntax == stream.SyntaxTrailing:
-		c.loseAt(span{f.first(), len(f.raw)}, ArgsRepaired.loss("what stands behind the object is left out"))
+		c.loseAt(span{stream.FirstEnd(f.tokens), len(f.raw)}, ArgsRepaired.loss("what stands behind the object is left out"))
 	default:
 		c.loseAt(span{min(f.wrong, len(f.raw)-1), len(f.raw)}, ArgsRepaired.loss("a parser's guess is sent as if the model had written it"))
 	}

@@ -241,22 +241,6 @@ func (f *facts) levels(rule dialect.DepthRule) (most int) {
 	return most
 }
 
-// first is where the first object ends, of several or before junk.
-func (f *facts) first() (end int) {
-	depth := 0
-	for _, t := range f.tokens {
-		switch t.Kind {
-		case stream.ObjectOpen, stream.ArrayOpen:
-			depth++
-		case stream.ObjectClose, stream.ArrayClose:
-			if depth--; depth == 0 {
-				return int(t.End)
-			}
-		}
-	}
-	return len(f.raw)
-}
-
 // tooDeep reports whether the text nests deeper than a rule allows.
 func (f *facts) tooDeep(rule dialect.DepthRule) bool {
 	if rule.Limit == 0 || rule.Base+f.depth*max(rule.Object, rule.Array) <= rule.Limit {
