@@ -9,22 +9,23 @@ import (
 
 const (
 	plausibleMin = 8  // characters of what may be a credential
-	randomBits   = 32 // of one that is looked for elsewhere, by Shannon's measure
-	randomMin    = 8  // characters of it that are in no word
+	randomBits   = 32 // of a random text, by Shannon's measure
+	randomMin    = 8  // characters of a random text that are in no word
 	wordMax      = 23 // letters of the longest word
 	lineMax      = 96 // characters of a secret with spaces
 	numberMax    = 8  // digits of the longest number: a date
 )
 
-// plausible is a text that may be a credential where one is expected: it is not short, no
+// plausible reports whether a text may be a credential where one is expected: it is not short, no
 // placeholder, no number, and not made of words and numbers only.
 func plausible(text []byte) bool { return odd(text) > 0 && hasLetter(text) && meant(text) }
 
-// meant is a text that stands in a credential's place: it is not short and no placeholder.
+// meant reports whether a text that stands in a credential's place is one: it is not short and no
+// placeholder.
 func meant(text []byte) bool { return len(text) >= plausibleMin && !placeholder(text) }
 
-// random is a text that nobody writes by chance. Only such a text is looked for elsewhere, and
-// taken for a secret because of a name before it.
+// random reports whether a text is one that nobody writes by chance. Only such a text is looked for
+// elsewhere, and taken for a secret because of a name before it.
 func random(text []byte) bool {
 	return plausible(text) && odd(text) >= randomMin && !identifier(text) && entropy(text)*float64(len(text)) >= randomBits
 }
@@ -162,7 +163,7 @@ func inLine(is check) check {
 	return func(text []byte) bool { return (len(text) <= lineMax || bytes.IndexByte(text, ' ') < 0) && is(text) }
 }
 
-// basic is what a name and a password are coded as.
+// basic reports whether a text is a name and a password in base64.
 func basic(text []byte) bool {
 	plain, err := base64.StdEncoding.DecodeString(string(text))
 	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
