@@ -87,9 +87,6 @@ func writeCall(w *dialect.Writer, p *dialect.Part) {
 }
 
 func encodeResult(p *dialect.Part) []byte {
-	if p.Raw != nil {
-		return p.Raw
-	}
 	var w dialect.Writer
 	return w.Open('{').Member("role", "tool").Member("tool_call_id", p.ID).Key("content").Bytes(p.Text).Close('}').Text
 }

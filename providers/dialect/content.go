@@ -43,10 +43,13 @@ func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Me
 		m := &messages[i]
 		var rest []Part
 		for j := range m.Parts {
-			if p := &m.Parts[j]; p.Kind == ResultPart {
-				out = append(out, result(p))
-			} else {
+			switch p := &m.Parts[j]; {
+			case p.Kind != ResultPart:
 				rest = append(rest, *p)
+			case p.Raw != nil:
+				out = append(out, p.Raw)
+			default:
+				out = append(out, result(p))
 			}
 		}
 		if len(rest) > 0 || len(m.Parts) == 0 {

@@ -101,20 +101,20 @@ func number(text string) (n int) {
 	return n
 }
 
-// AnyArguments is the schema of a tool whose request has none.
-var AnyArguments = Raw(`{"type":"object","properties":{}}`)
+// anyArguments is the schema of a tool whose request has none.
+var anyArguments = Raw(`{"type":"object","properties":{}}`)
 
-// TextArgument is the schema of a tool for free text, where tools take objects only. Replay writes
+// textArgument is the schema of a tool for free text, where tools take objects only. Replay writes
 // such calls to fit it.
-var TextArgument = Raw(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
+var textArgument = Raw(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 
 // Arguments is the JSON Schema to declare a tool with: one of an object.
 func (t *Tool) Arguments() Raw {
 	switch {
 	case t.Kind == "custom":
-		return TextArgument
+		return textArgument
 	case t.Schema.Kind() != '{':
-		return AnyArguments
+		return anyArguments
 	}
 	return t.Schema
 }

@@ -71,9 +71,6 @@ func writeCall(w *dialect.Writer, p *dialect.Part, index int) {
 // encodeResult writes a result, which is found by its tool's name, or by the id where the template
 // knows ids.
 func encodeResult(p *dialect.Part) []byte {
-	if p.Raw != nil {
-		return p.Raw
-	}
 	var w dialect.Writer
 	w.Open('{').Member("role", "tool").Key("content").Bytes(p.Text)
 	return w.Some("tool_name", p.Name).Some("tool_call_id", p.ID).Close('}').Text

@@ -46,9 +46,6 @@ func writeSignature(w *dialect.Writer, signature string) {
 
 // encodeResult writes a result. Without an id only the name says what of.
 func encodeResult(p *dialect.Part, named bool) []byte {
-	if p.Raw != nil {
-		return p.Raw
-	}
 	var w dialect.Writer
 	w.Open('{').Member("role", "tool").Some("tool_call_id", p.ID)
 	if named || p.ID == "" {

@@ -13,7 +13,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
 		c.loseAt(f.invalid, UnicodeSanitized.loss("bytes that are not UTF-8 become U+FFFD"))
 		sent.Outcome = Reformatted
-		f = look(valid(f.raw), f.freeform)
+		f = factsOf(valid(f.raw), f.freeform)
 		c.cleaned = f
 	}
 	own := c.same && p.Tool != "function" && p.Tool != "custom"
@@ -158,7 +158,7 @@ func (c *coercion) unwrapped(p *dialect.Part, f *facts, sent *Sent) []byte {
 
 // inner is the object that a string holds, fit for the target.
 func (c *coercion) inner(f *facts, sent *Sent) []byte {
-	return c.fit(look(decoded(f), false), sent)
+	return c.fit(factsOf(decoded(f), false), sent)
 }
 
 func (c *coercion) repaired(p *dialect.Part, f *facts, sent *Sent) ([]byte, bool) {
@@ -169,7 +169,7 @@ func (c *coercion) repaired(p *dialect.Part, f *facts, sent *Sent) ([]byte, bool
 	if !ok {
 		return nil, false
 	}
-	made := look(object, false)
+	made := factsOf(object, false)
 	if made.syntax != stream.SyntaxObject {
 		return nil, false
 	}

@@ -81,14 +81,14 @@ func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 	case wraps(text, raw):
 		return verdict{WasWrapped, ArgsWrapped.loss("what the model wrote was put into an object")}
 	}
-	return judgeOther(look(raw, c.Freeform()), text)
+	return judgeOther(factsOf(raw, c.Freeform()), text)
 }
 
 // judgeString judges a string where an object must be, or a string in a string.
 func judgeString(raw, text []byte) verdict {
 	if bytes.Equal(raw, text) || dialect.Same(raw, text) || encodes(text, raw) {
 		words := "the client encoded the arguments once more: they are a string that holds the text"
-		if look(raw, false).syntax == stream.SyntaxDouble {
+		if factsOf(raw, false).syntax == stream.SyntaxDouble {
 			words = "the model encoded the arguments twice, and the client encoded that string once more"
 		}
 		return verdict{WasEncoded, DoubleEncoded.loss("%s", words)}
@@ -129,7 +129,7 @@ func cleaned(f *facts, text []byte) bool {
 		return bytes.Equal(sanitized(f.raw), sanitized(text))
 	}
 	how := rewriting{sanitize: true}
-	t := look(sanitized(text), false)
+	t := factsOf(sanitized(text), false)
 	return t.syntax == stream.SyntaxObject &&
 		dialect.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }

@@ -46,8 +46,8 @@ func (s *span) note(start, end int) {
 	}
 }
 
-// look finds the facts of arguments.
-func look(raw []byte, freeform bool) *facts {
+// factsOf finds the facts of arguments.
+func factsOf(raw []byte, freeform bool) *facts {
 	f := &facts{raw: raw, freeform: freeform, wrong: len(raw)}
 	f.findInvalid()
 	if freeform {

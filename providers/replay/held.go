@@ -18,8 +18,8 @@ type held struct {
 	late   bool          // the result does not follow at once
 }
 
-// lone is a result of which the call is not in the history.
-type lone struct {
+// orphan is a result of which the call is not in the history.
+type orphan struct {
 	part  *dialect.Part
 	calls int // before it
 }
@@ -32,11 +32,11 @@ type past struct {
 	byID     map[string][]int // numbers of calls in held
 	at       map[names]int    // how many calls have names with this hash
 	calls    []int            // by message: how many calls stand before it
-	alone    []lone
+	orphans  []orphan
 }
 
-// read finds the calls of a history and the result of each.
-func read(history []dialect.Message, to *dialect.Target) *past {
+// readPast finds the calls of a history and the result of each.
+func readPast(history []dialect.Message, to *dialect.Target) *past {
 	h := &past{messages: history, byID: map[string][]int{}, at: map[names]int{}, calls: make([]int, len(history))}
 	h.asked.Begin = opening(history)
 	sum := noNames
@@ -58,7 +58,7 @@ func read(history []dialect.Message, to *dialect.Target) *past {
 			case isResult(p):
 				n, ok := waiting.take(p, h.held)
 				if !ok {
-					h.alone = append(h.alone, lone{p, len(h.held)})
+					h.orphans = append(h.orphans, orphan{p, len(h.held)})
 					continue
 				}
 				h.held[n].result, h.held[n].late = p, i > end[h.held[n].message]
@@ -103,14 +103,12 @@ func hasResult(m *dialect.Message) bool {
 }
 
 // waiting are the calls that have no result yet: by the ids that results name, by tools, and all.
-type waiting map[waitKey][]int
-
-type waitKey struct{ id, name string }
+type waiting map[callKey][]int
 
 func (w waiting) add(p *dialect.Part, n int) {
-	keys := []waitKey{{name: p.Name}, {}}
+	keys := []callKey{{name: p.Name}, {}}
 	if p.ID != "" {
-		keys = append(keys, waitKey{id: p.ID})
+		keys = append(keys, callKey{id: p.ID})
 	}
 	for _, k := range keys {
 		w[k] = append(w[k], n)
@@ -122,16 +120,16 @@ func (w waiting) add(p *dialect.Part, n int) {
 // id. One without an id is for a call of its tool, or if it names no tool, for any.
 func (w waiting) take(r *dialect.Part, all []held) (n int, ok bool) {
 	if r.ID == "" {
-		return w.next(waitKey{name: r.Name}, all)
+		return w.next(callKey{name: r.Name}, all)
 	}
-	if n, ok = w.next(waitKey{id: r.ID}, all); !ok && r.Name != "" {
-		n, ok = w.next(waitKey{name: r.Name}, all)
+	if n, ok = w.next(callKey{id: r.ID}, all); !ok && r.Name != "" {
+		n, ok = w.next(callKey{name: r.Name}, all)
 		ok = ok && all[n].part.ID == ""
 	}
 	return n, ok
 }
 
-func (w waiting) next(key waitKey, all []held) (n int, ok bool) {
+func (w waiting) next(key callKey, all []held) (n int, ok bool) {
 	list := w[key]
 	for len(list) > 0 && all[list[len(list)-1]].result != nil {
 		list = list[:len(list)-1]

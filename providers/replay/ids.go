@@ -18,9 +18,9 @@ type ids struct {
 	strict bool
 	made   map[string]madeCall // by the id of the source
 	taken  map[string]string   // by the id made: the id of the source
-	lone   []madeCall          // calls that have no id, in order
-	done   []bool              // the result of this one of lone has come
-	next   map[string][]int    // those of lone whose results may come, by name, and all by ""
+	noID   []madeCall          // calls that have no id, in order
+	done   []bool              // the result of this one of noID has come
+	next   map[string][]int    // those of noID whose results may come, by name, and all by ""
 }
 
 // madeCall is what a result needs of its call, as that is sent.
@@ -53,11 +53,11 @@ func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 	}
 	x.taken[made] = id
 	if id == "" {
-		x.next[p.Name] = append(x.next[p.Name], len(x.lone))
+		x.next[p.Name] = append(x.next[p.Name], len(x.noID))
 		if p.Name != "" {
-			x.next[""] = append(x.next[""], len(x.lone))
+			x.next[""] = append(x.next[""], len(x.noID))
 		}
-		x.lone, x.done = append(x.lone, call), append(x.done, false)
+		x.noID, x.done = append(x.noID, call), append(x.done, false)
 	}
 	return made, losses
 }
@@ -113,7 +113,7 @@ func (x *ids) result(id, name string) madeCall {
 			n := list[0]
 			if x.next[name] = list[1:]; !x.done[n] {
 				x.done[n] = true
-				return x.lone[n]
+				return x.noID[n]
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func (w window) has(n int) bool { return w.first <= n && n < w.end }
 // match finds the calls of turns in a history.
 func match(by *Observer, history []dialect.Message, to *dialect.Target, turns []Candidate) *matching {
 	m := &matching{
-		past: read(history, to), by: by, to: to, turns: turns, known: map[string]int{}, twice: map[*stream.Call]bool{}, found: map[*stream.Call]int{},
+		past: readPast(history, to), by: by, to: to, turns: turns, known: map[string]int{}, twice: map[*stream.Call]bool{}, found: map[*stream.Call]int{},
 		whole: map[*stream.Call]bool{}, sure: map[*stream.Turn]bool{}, place: map[*stream.Turn]window{},
 	}
 	m.readTurns()

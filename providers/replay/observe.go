@@ -78,7 +78,7 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 		return o, false
 	case m.whole[c]:
 		o.Fate, o.ID = Intact, c.ID
-		if l := m.aloneOf(t, c); l != nil {
+		if l := m.orphanOf(t, c); l != nil {
 			o.Result = resultCode(l.part)
 		}
 		return o, true
@@ -98,7 +98,7 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 			o.worsen(WasMoved)
 		}
 	} else if m.goesOn(h.message) {
-		o.orphaned(m.aloneOf(t, c))
+		o.orphaned(m.orphanOf(t, c))
 	}
 	return o, true
 }
@@ -107,7 +107,7 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 // not have been seen.
 func (m *matching) missing(o Observation) (Observation, bool) {
 	c, t := o.Call, o.turn
-	l := m.aloneOf(t, c)
+	l := m.orphanOf(t, c)
 	if !m.sure[t.Turn] || t.Turn.Unseen() || l == nil && m.chosenOther(t.Turn, c) {
 		return o, false
 	}
@@ -136,7 +136,7 @@ func (m *matching) chosenOther(t *stream.Turn, c *stream.Call) bool {
 
 // orphaned says that a call has no result, although the conversation goes on; l is a result that
 // has its old id, or nil.
-func (o *Observation) orphaned(l *lone) {
+func (o *Observation) orphaned(l *orphan) {
 	if l == nil {
 		o.lose(OrphanCall.loss("no result of it is in the history, and the conversation goes on"))
 	} else {

@@ -9,27 +9,27 @@ const noResult = "No result provided"
 
 // pairing finds the result of every call, and the call of every result. Each answers one only.
 type pairing struct {
-	c        *coercion
-	messages []dialect.Message
-	waiting  map[answer][]place      // results that answer no call yet, in order
-	taken    map[place]bool          // results that answer a call where they stand
-	made     map[int][]*dialect.Part // by the message of the calls: results to put behind it
-	moved    map[place]bool          // those that are put there from elsewhere
-	lone     []loneCall              // calls without a result where it must be
-	numbers  map[*dialect.Part]int   // of calls, in the source
+	c          *coercion
+	messages   []dialect.Message
+	waiting    map[callKey][]place     // results that answer no call yet, in order
+	taken      map[place]bool          // results that answer a call where they stand
+	made       map[int][]*dialect.Part // by the message of the calls: results to put behind it
+	moved      map[place]bool          // those that are put there from elsewhere
+	unanswered []unanswered            // calls without a result where it must be
+	numbers    map[*dialect.Part]int   // of calls, in the source
 }
 
-// answer is what a result and its call share: the id, or without one the name of the tool.
-type answer struct{ id, name string }
+// callKey is what a result and its call share: the id, or without one the name of the tool.
+type callKey struct{ id, name string }
 
-func answerOf(p *dialect.Part) answer {
+func keyOf(p *dialect.Part) callKey {
 	if p.ID != "" {
-		return answer{id: p.ID}
+		return callKey{id: p.ID}
 	}
-	return answer{name: p.Name}
+	return callKey{name: p.Name}
 }
 
-type loneCall struct {
+type unanswered struct {
 	call    *dialect.Part
 	message int
 }
@@ -41,12 +41,12 @@ func (c *coercion) pair(messages []dialect.Message) []dialect.Message {
 		c.tellSplit()
 	}
 	p := &pairing{
-		c: c, messages: messages, waiting: map[answer][]place{}, taken: map[place]bool{},
+		c: c, messages: messages, waiting: map[callKey][]place{}, taken: map[place]bool{},
 		made: map[int][]*dialect.Part{}, moved: map[place]bool{}, numbers: map[*dialect.Part]int{},
 	}
 	p.collect()
 	p.match()
-	for _, l := range p.lone {
+	for _, l := range p.unanswered {
 		p.mend(l)
 	}
 	return dialect.OneAnswer(p.write())
@@ -64,7 +64,7 @@ func (p *pairing) collect() {
 				p.numbers[part] = p.c.sent[calls]
 				calls++
 			case isResult(part) && m.Role == dialect.User:
-				key := answerOf(part)
+				key := keyOf(part)
 				p.waiting[key] = append(p.waiting[key], place{i, k})
 			}
 		}
@@ -74,7 +74,7 @@ func (p *pairing) collect() {
 // match gives each call the first result right behind its message. A history that ends with calls
 // waits for their results.
 func (p *pairing) match() {
-	late := map[answer][]place{} // results that no call right before them asked for
+	late := map[callKey][]place{} // results that no call right before them asked for
 	for i, m := range p.messages {
 		if m.Role != dialect.Assistant || i+1 == len(p.messages) {
 			continue
@@ -85,14 +85,14 @@ func (p *pairing) match() {
 			if !isClientCall(call) {
 				continue
 			}
-			key := answerOf(call)
+			key := keyOf(call)
 			for len(p.waiting[key]) > 0 && p.waiting[key][0].message <= i {
 				late[key], p.waiting[key] = append(late[key], p.waiting[key][0]), p.waiting[key][1:]
 			}
 			if list := p.waiting[key]; len(list) > 0 && list[0].message < end {
 				p.taken[list[0]], p.waiting[key] = true, list[1:]
 			} else {
-				p.lone = append(p.lone, loneCall{call, i})
+				p.unanswered = append(p.unanswered, unanswered{call, i})
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (p *pairing) match() {
 }
 
 // mend makes up for a missing result, or says what comes of it.
-func (p *pairing) mend(l loneCall) {
+func (p *pairing) mend(l unanswered) {
 	c, call := p.c, l.call
 	c.call = p.numbers[call]
 	defer func() { c.call = 0 }()
@@ -112,7 +112,7 @@ func (p *pairing) mend(l loneCall) {
 		c.refuse(c.To.Refusal.LoneCall, call, "a call has no result right after it")
 		return
 	}
-	key := answerOf(call)
+	key := keyOf(call)
 	for len(p.waiting[key]) > 0 {
 		later := p.waiting[key][0]
 		if p.waiting[key] = p.waiting[key][1:]; later.message > l.message {
@@ -145,7 +145,7 @@ func (p *pairing) write() (out []dialect.Message) {
 				}
 			}
 		}
-		p.tellLone(i)
+		p.tellOrphans(i)
 		if len(kept.Parts) > 0 || len(m.Parts) == 0 {
 			out = append(out, kept)
 		}
@@ -156,8 +156,8 @@ func (p *pairing) write() (out []dialect.Message) {
 	return out
 }
 
-// tellLone tells the results of message i that answer no call before it.
-func (p *pairing) tellLone(i int) {
+// tellOrphans tells the results of message i that answer no call before it.
+func (p *pairing) tellOrphans(i int) {
 	for k := range p.messages[i].Parts {
 		r, at := &p.messages[i].Parts[k], place{i, k}
 		if !isResult(r) || p.taken[at] || p.moved[at] {

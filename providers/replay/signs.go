@@ -12,7 +12,7 @@ import (
 // signature, another of its calls.
 func (m *matching) vouched(t *stream.Turn, n int) bool {
 	message := &m.messages[m.held[n].message]
-	if text := bytes.TrimSpace(t.Text); len(text) > 0 && bytes.Equal(text, said(message)) {
+	if text := bytes.TrimSpace(t.Text); len(text) > 0 && bytes.Equal(text, textOf(message)) {
 		return true
 	}
 	for i := range message.Parts {
@@ -33,8 +33,8 @@ func hasSignature(t *stream.Turn, signature string) bool {
 		slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return c.Signature == signature })
 }
 
-// said is the text of a message.
-func said(m *dialect.Message) []byte {
+// textOf is the text of a message.
+func textOf(m *dialect.Message) []byte {
 	var text []byte
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == dialect.TextPart {
@@ -51,7 +51,7 @@ func (m *matching) bySigns(t *Candidate) {
 		return
 	}
 	for _, c := range t.Turn.Calls {
-		if m.misses(c) && m.aloneOf(t, c) != nil {
+		if m.misses(c) && m.orphanOf(t, c) != nil {
 			m.sure[t.Turn] = true
 			return
 		}
@@ -64,12 +64,12 @@ func (m *matching) namesSurely(t *stream.Turn) bool {
 	return slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return !isCounter(c.ID, c.Name) })
 }
 
-// aloneOf is a result of a call that is not in the history, nil when there is none: it has the
+// orphanOf is a result of a call that is not in the history, nil when there is none: it has the
 // call's id, or is its tool's and stands where the turn must.
-func (m *matching) aloneOf(t *Candidate, c *stream.Call) *lone {
+func (m *matching) orphanOf(t *Candidate, c *stream.Call) *orphan {
 	w := m.place[t.Turn]
-	for i := range m.alone {
-		l := &m.alone[i]
+	for i := range m.orphans {
+		l := &m.orphans[i]
 		here := w.has(l.calls)
 		switch {
 		case l.part.ID != "" && l.part.ID == c.ID && (here || !isCounter(c.ID, c.Name)),
@@ -110,7 +110,7 @@ func (m *matching) readTexts() {
 		if m.messages[i].Role != dialect.Assistant {
 			continue
 		}
-		if text := said(&m.messages[i]); len(text) >= leastText {
+		if text := textOf(&m.messages[i]); len(text) >= leastText {
 			m.texts[string(text)] = append(m.texts[string(text)], i)
 		}
 	}

@@ -23,7 +23,7 @@ func Conversation(messages []dialect.Message, from *dialect.Target) *Source {
 	for _, m := range messages {
 		for i := range m.Parts {
 			if p := &m.Parts[i]; p.Kind == dialect.CallPart {
-				s.facts = append(s.facts, look(p.Args, isFreeform(p)))
+				s.facts = append(s.facts, factsOf(p.Args, isFreeform(p)))
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func fromModel(model dialect.Message, from *dialect.Target, calls []*stream.Call
 		if c.Attempt {
 			continue
 		}
-		s.facts = append(s.facts, look(c.Args(), c.Freeform()))
+		s.facts = append(s.facts, factsOf(c.Args(), c.Freeform()))
 		if !c.Server {
 			results.Parts = append(results.Parts, dialect.Part{
 				Kind: dialect.ResultPart, ID: c.ID, Name: c.Name, Tool: c.Kind, Text: []byte(Pending), Failed: c.Answered == stream.AnswerFailed,

@@ -62,11 +62,11 @@ func behindSigned(m dialect.Message) (behind []bool) {
 
 // splitCalls are the messages that m and the user's messages after it become.
 func splitCalls(m dialect.Message, after []dialect.Message) (out []dialect.Message) {
-	results := map[answer][]place{}
+	results := map[callKey][]place{}
 	for i, a := range after {
 		for k := range a.Parts {
 			if isResult(&a.Parts[k]) {
-				key := answerOf(&a.Parts[k])
+				key := keyOf(&a.Parts[k])
 				results[key] = append(results[key], place{i, k})
 			}
 		}
@@ -80,9 +80,9 @@ func splitCalls(m dialect.Message, after []dialect.Message) (out []dialect.Messa
 		}
 		out = append(out, now)
 		now = dialect.Message{Role: dialect.Assistant}
-		if list := results[answerOf(p)]; len(list) > 0 {
+		if list := results[keyOf(p)]; len(list) > 0 {
 			at := list[0]
-			results[answerOf(p)], taken[at] = list[1:], true
+			results[keyOf(p)], taken[at] = list[1:], true
 			out = append(out, dialect.Message{Role: dialect.User, Parts: after[at.message].Parts[at.part : at.part+1 : at.part+1]})
 		}
 	}
