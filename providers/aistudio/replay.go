@@ -1,6 +1,10 @@
 package aistudio
 
-import "toolscope/providers/dialect"
+import (
+	"slices"
+
+	"toolscope/providers/dialect"
+)
 
 // target is where the history of AI Studio's page goes. The models behind it are Gemini's and so
 // are the messages, so what those demand is assumed here: names as in FunctionDeclaration of
@@ -26,12 +30,12 @@ var target = dialect.Target{
 }
 
 func encode(messages []dialect.Message) [][]byte {
-	return dialect.WriteContents(messages, encodePart, func(role string, parts dialect.Raw) []byte {
-		return positional{parts, quoted(role)}.raw()
+	return dialect.WriteContents(messages, writePart, func(role string, parts []byte) []byte {
+		return positional{slices.Concat([]byte("["), parts, []byte("]")), quoted(role)}.raw()
 	})
 }
 
-func encodePart(p *dialect.Part) []byte {
+func writePart(w *dialect.Writer, p *dialect.Part) {
 	fields := make(positional, 15) // by the indices in the package's doc
 	fields[14] = quoted(p.Signature)
 	switch {
@@ -50,9 +54,9 @@ func encodePart(p *dialect.Part) []byte {
 			fields[12] = dialect.Raw("1")
 		}
 	default:
-		return nil
+		return
 	}
-	return fields.raw()
+	w.Raw(fields.raw())
 }
 
 // argsOf are the arguments of a call, nil if it has none; what is no object goes as the string it

@@ -41,10 +41,10 @@ func Response(result *Part) Raw {
 }
 
 // WriteContents writes messages as Google's protocols have them. All results of a turn are in one
-// message, and each names its tool. What the system says stands elsewhere. part writes a part; nil
-// is for one that there is nothing to write of, as of an image that another protocol had. content
-// writes a message with a list of such parts.
-func WriteContents(messages []Message, part func(*Part) []byte, content func(role string, parts Raw) []byte) (out [][]byte) {
+// message, and each names its tool. What the system says stands elsewhere. part writes a part, or
+// nothing where there is nothing to write, as of an image that another protocol had. content is a
+// message with these parts, which are the inside of an array.
+func WriteContents(messages []Message, part func(*Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
 	names := callNames(messages)
 	for _, m := range OneAnswer(messages) {
 		if m.Role == System {
@@ -55,12 +55,10 @@ func WriteContents(messages []Message, part func(*Part) []byte, content func(rol
 			if p.Kind == ResultPart && p.Name == "" {
 				p.Name = names[p.ID]
 			}
-			written := []byte(p.Raw)
-			if written == nil {
-				written = part(&p)
-			}
-			if written != nil {
-				parts.Raw(written)
+			if p.Raw != nil {
+				parts.Raw(p.Raw)
+			} else {
+				part(&parts, &p)
 			}
 		}
 		if len(parts.Text) == 0 && len(m.Parts) > 0 {
@@ -70,7 +68,7 @@ func WriteContents(messages []Message, part func(*Part) []byte, content func(rol
 		if m.Role == Assistant {
 			role = "model"
 		}
-		out = append(out, content(role, slices.Concat([]byte("["), parts.Text, []byte("]"))))
+		out = append(out, content(role, parts.Text))
 	}
 	return out
 }

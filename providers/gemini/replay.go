@@ -42,35 +42,30 @@ const wrongCount = "Please ensure that the number of function response parts is 
 var structDepth = dialect.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
 func encode(messages []dialect.Message) [][]byte {
-	return dialect.WriteContents(messages, encodePart, func(role string, parts dialect.Raw) []byte {
+	return dialect.WriteContents(messages, writePart, func(role string, parts []byte) []byte {
 		var w dialect.Writer
-		return w.Open('{').Member("role", role).Key("parts").Raw(parts).Close('}').Text
+		return w.Open('{').Member("role", role).Key("parts").Open('[').Raw(parts).Close(']').Close('}').Text
 	})
 }
 
-// encodePart writes a part. Of reasoning that only its provider can read nothing is written.
-func encodePart(p *dialect.Part) []byte {
-	var w dialect.Writer
+// writePart writes a part. Of reasoning that only its provider can read nothing is written.
+func writePart(w *dialect.Writer, p *dialect.Part) {
+	if p.Kind == dialect.OtherPart || p.Kind == dialect.ReasoningPart && len(p.Text) == 0 && p.Signature == "" {
+		return
+	}
 	w.Open('{')
 	switch p.Kind {
 	case dialect.CallPart:
-		writeCall(&w, p)
+		writeCall(w, p)
 	case dialect.ResultPart:
-		writeResult(&w, p)
-	case dialect.ReasoningPart:
-		if len(p.Text) == 0 && p.Signature == "" {
-			return nil
-		}
+		writeResult(w, p)
+	default:
 		w.Key("text").Bytes(p.Text)
-		if len(p.Text) > 0 {
+		if p.Kind == dialect.ReasoningPart && len(p.Text) > 0 {
 			w.Flag("thought", true)
 		}
-	case dialect.TextPart:
-		w.Key("text").Bytes(p.Text)
-	default:
-		return nil
 	}
-	return w.Some("thoughtSignature", p.Signature).Close('}').Text
+	w.Some("thoughtSignature", p.Signature).Close('}')
 }
 
 func writeCall(w *dialect.Writer, p *dialect.Part) {

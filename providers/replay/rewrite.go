@@ -29,7 +29,8 @@ type tree struct {
 }
 
 func newTree(raw []byte, tokens []stream.Token) *tree {
-	t := &tree{raw: raw}
+	n := len(tokens)
+	t := &tree{raw: raw, starts: make([]int, 0, n), tokens: make([]stream.Token, 0, n), close: make([]int32, 0, n)}
 	var open []int32
 	start := 0
 	for _, tok := range tokens {
