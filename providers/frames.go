@@ -40,7 +40,7 @@ const patience = 16
 // choose decides on a dialect if the evidence suffices, and has it decode the
 // frames that waited.
 func (x *Exchange) choose(e dialect.Evidence, last bool) {
-	e.Path, e.Header = pathOf(x.Head.URL), x.Head.Header
+	e.Path, e.Header = x.Path(), x.Head.Header
 	best, score := recognise(e)
 	if d := x.in.forcedFor(x.Number); d != nil {
 		best, score = d, dialect.Score{Points: dialect.Sure, Why: "as you said"}
@@ -158,7 +158,7 @@ func (x *Exchange) askedModel() string {
 	if x.Dialect.Model == nil {
 		return ""
 	}
-	return x.Dialect.Model(pathOf(x.Head.URL), x.request())
+	return x.Dialect.Model(x.Path(), x.RequestBody())
 }
 
 // fault says that the frame does not decode.

@@ -23,17 +23,14 @@ type history struct {
 // in for it, and where its protocol sends such; nothing when there is no request,
 // or none that can be read.
 func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
-	size := x.Request.Size()
-	if size == 0 {
-		size = int64(len(x.in.Request))
-	}
 	if x.gap.asked > 0 {
 		return nil, nil
 	}
+	size := x.requestSize()
 	if size == 0 || size == x.past.read {
 		return x.past.messages, x.past.target
 	}
-	body := x.request()
+	body := x.RequestBody()
 	x.past.read = size
 	var err error
 	if x.Dialect != nil && TargetOf(x.Dialect.Name) != nil {

@@ -32,9 +32,7 @@ func DeclaresTools(request []byte) bool {
 
 // RequestBody is the body of the exchange's request, or the one that stands in for it where none
 // was captured; nil when there is neither, or bytes of it were not seen.
-func (x *Exchange) RequestBody() []byte { return x.request() }
-
-func (x *Exchange) request() []byte {
+func (x *Exchange) RequestBody() []byte {
 	switch {
 	case x.gap.asked > 0:
 		return nil // what stands on two sides of a gap is no body
@@ -44,19 +42,27 @@ func (x *Exchange) request() []byte {
 	return x.Request.Bytes(0, x.Request.Size())
 }
 
+// requestSize is how many bytes that is, gaps left out.
+func (x *Exchange) requestSize() int64 {
+	if size := x.Request.Size(); size > 0 {
+		return size
+	}
+	return int64(len(x.in.Request))
+}
+
+// Path is the path of the URL that the request went to.
+func (x *Exchange) Path() string { return pathOf(x.Head.URL) }
+
 // tools are what the request declares, nil if nothing. They are looked for when a call opens: text
 // costs nothing, and by then the request is whole.
 func (x *Exchange) tools() *schema.Set {
 	if x.gap.asked > 0 {
 		return nil
 	}
-	size := x.Request.Size()
-	if size == 0 {
-		size = int64(len(x.in.Request))
-	}
+	size := x.requestSize()
 	if x.Dialect.Tools != nil && size != x.check.asked {
 		x.check.asked = size
-		x.check.set = x.in.toolSet(x.Dialect.Tools(x.request()))
+		x.check.set = x.in.toolSet(x.Dialect.Tools(x.RequestBody()))
 	}
 	return x.check.set
 }

@@ -3,7 +3,6 @@ package gemini
 import (
 	"encoding/json"
 	"reflect"
-	"strings"
 	"testing"
 
 	"toolscope/providers/dialect"
@@ -93,18 +92,7 @@ func TestDecode(t *testing.T) {
 }
 
 // TestDecodeCut: of a request that breaks off what is whole is read, wherever it does.
-func TestDecodeCut(t *testing.T) {
-	for at := 1; at < len(history); at++ {
-		messages, err := decode([]byte(history)[:at])
-		if err == nil {
-			t.Errorf("cut at %d: no error", at)
-		}
-		got := strings.TrimPrefix(historytest.Lines(messages), "system\n  text \"Be brief.\"\n")
-		if !strings.HasPrefix(said, got) {
-			t.Errorf("cut at %d: %s", at, got)
-		}
-	}
-}
+func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
 // TestEncode: what other protocols' histories need.
 func TestEncode(t *testing.T) {

@@ -19,7 +19,7 @@ func Capture(x *providers.Exchange) (Captured, error) {
 	if from == nil || len(history) == 0 {
 		return Captured{}, errors.New("the request holds no conversation that can be read")
 	}
-	c := Captured{Dialect: x.Dialect, Path: pathOf(x.Head.URL), Body: x.RequestBody(), History: history, From: from}
+	c := Captured{Dialect: x.Dialect, Path: x.Path(), Body: x.RequestBody(), History: history, From: from}
 	if c.Dialect == nil || c.Dialect.Name != from.Dialect { // the request tells more than the answer does
 		d, err := providers.Find(from.Dialect)
 		if err != nil {
@@ -31,13 +31,6 @@ func Capture(x *providers.Exchange) (Captured, error) {
 	s := dialect.Scan(c.Body)
 	c.single = s.Value().Kind() == '{' && s.End() == nil
 	return c, nil
-}
-
-func pathOf(raw string) string {
-	if u, err := url.Parse(raw); err == nil {
-		return u.Path
-	}
-	return raw
 }
 
 // A Result is what a tool gave back, or why it failed.

@@ -75,16 +75,7 @@ func TestDecode(t *testing.T) {
 // TestDecodeCut: of a request that breaks off what is whole is read, wherever it does.
 func TestDecodeCut(t *testing.T) {
 	for _, test := range histories {
-		body := `{"input":[` + test.input + `]}`
-		for at := 1; at < len(body); at++ {
-			messages, err := decode([]byte(body)[:at])
-			if err == nil {
-				t.Errorf("%s: cut at %d: no error", test.name, at)
-			}
-			if got := historytest.Lines(messages); !strings.HasPrefix(test.want, got) {
-				t.Errorf("%s: cut at %d: %s", test.name, at, got)
-			}
-		}
+		historytest.CheckCut(t, &target, `{"input":[`+test.input+`]}`)
 	}
 }
 

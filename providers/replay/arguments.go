@@ -24,7 +24,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 	case f.freeform:
 		c.loseAt(span{0, len(f.raw)}, FreeformToJSON.loss(`free text has no place here: it is sent as {"input": …}`))
 		p.Tool, sent.Outcome = "function", Wrapped
-		return wrapped("input", c.quoted(f))
+		return objectOf("input", c.quoted(f))
 	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
 		return f.raw // an item of the protocol's own: no client takes its arguments apart
 	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
@@ -126,9 +126,9 @@ func bytesWord(n int) string {
 // wrapped is an object that holds the arguments under the policy's key.
 func (c *coercion) wrapped(f *facts, act action, sent *Sent) []byte {
 	if act == wrapAny && (f.syntax == stream.SyntaxOther || f.syntax == stream.SyntaxDouble) {
-		return wrapped(c.Policy.key, c.fit(f, sent))
+		return objectOf(c.Policy.key, c.fit(f, sent))
 	}
-	return wrapped(c.Policy.key, c.quoted(f))
+	return objectOf(c.Policy.key, c.quoted(f))
 }
 
 // quoted is what the model wrote as one string.
@@ -140,7 +140,7 @@ func (c *coercion) quoted(f *facts) []byte {
 	return dialect.AppendString(nil, text)
 }
 
-func wrapped(key string, value []byte) []byte {
+func objectOf(key string, value []byte) []byte {
 	var w dialect.Writer
 	return w.Open('{').Key(key).Raw(value).Close('}').Text
 }
@@ -153,11 +153,6 @@ func (c *coercion) unwrapped(p *dialect.Part, f *facts, sent *Sent) []byte {
 	}
 	c.loseAt(span{0, len(f.raw)}, ArgsRepaired.loss("%s", words))
 	sent.Outcome = Repaired
-	return c.inner(f, sent)
-}
-
-// inner is the object that a string holds, fit for the target.
-func (c *coercion) inner(f *facts, sent *Sent) []byte {
 	return c.fit(factsOf(decoded(f), false), sent)
 }
 

@@ -38,6 +38,26 @@ func Check(t *testing.T, to *dialect.Target, request, want string) {
 	}
 }
 
+// CheckCut cuts a request at every byte: it must be seen to break off, and the messages that are
+// whole must be read. What the system says beside them may stand behind them.
+func CheckCut(t *testing.T, to *dialect.Target, request string) {
+	t.Helper()
+	said := func(request string) (string, error) {
+		messages, err := to.Decode([]byte(request))
+		return Lines(slices.DeleteFunc(messages, func(m dialect.Message) bool { return m.Role == dialect.System })), err
+	}
+	whole, err := said(request)
+	if err != nil || whole == "" {
+		t.Fatalf("%s: %v", request, err)
+	}
+	for at := 1; at < len(request); at++ {
+		got, err := said(request[:at])
+		if err == nil || !strings.HasPrefix(whole, got) {
+			t.Errorf("cut at %d of %s: %v, %s", at, request, err, got)
+		}
+	}
+}
+
 // read reads written messages as those of a request.
 func read(t *testing.T, to *dialect.Target, written [][]byte) []dialect.Message {
 	t.Helper()
