@@ -45,6 +45,13 @@ var argumentDeltas = []struct {
 		`{"toolCallId":"call_1","delta":"ARGS","timestamp":1790000000000,"type":"TOOL_CALL_ARGS"}`,
 	},
 	{
+		"claude-code", []string{
+			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"msg_1","content":[]}},"session_id":"s1","parent_tool_use_id":"toolu_0"}`,
+			`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"write_file","input":{}}},"session_id":"s1","parent_tool_use_id":"toolu_0"}`,
+		},
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"ARGS"}},"session_id":"s1","parent_tool_use_id":"toolu_0"}`,
+	},
+	{
 		"bedrock", []string{
 			`messageStart {"role":"assistant"}`,
 			`contentBlockStart {"contentBlockIndex":0,"start":{"toolUse":{"toolUseId":"tooluse_1","name":"write_file"}}}`,

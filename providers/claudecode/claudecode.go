@@ -16,7 +16,6 @@ package claudecode
 
 import (
 	"toolscope/providers/dialect"
-	"toolscope/stream"
 )
 
 // Dialect is Claude Code's stream-json around the protocol its model speaks.
@@ -28,14 +27,20 @@ func Dialect(inner dialect.Dialect) dialect.Dialect {
 		Findings: findings,
 		Lanes:    true,
 		New: func(o *dialect.Out) dialect.Decoder {
-			return dialect.Adapt(&decoder{inner: inner.New, byParent: map[string]*lane{}, calls: map[string]*call{}, streamed: map[string]bool{}})(o)
+			d := &decoder{
+				Out: o, inner: inner.New,
+				byParent: map[string]*lane{}, calls: map[string]*dialect.Call{}, streamed: map[string]bool{},
+			}
+			d.line.bind()
+			return d
 		},
 	}
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
 	var l line
-	if l.parse(e.Data) != nil {
+	l.bind()
+	if l.shape.Read(e.Data) != nil {
 		return dialect.Score{}
 	}
 	kind := l.kind.Text()
@@ -60,15 +65,4 @@ func sniff(e dialect.Evidence) dialect.Score {
 		}
 	}
 	return dialect.Score{}
-}
-
-// call is what the decoder must remember of a call.
-type call struct {
-	turn, slot int32
-	args       dialect.Arguments
-}
-
-// diagnose makes a finding about the call.
-func (k *call) diagnose(emit func(stream.Event), of *stream.Diagnosis, format string, args ...any) {
-	emit(dialect.Diagnose(k.turn, k.slot, of, format, args...))
 }

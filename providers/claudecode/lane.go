@@ -1,189 +1,126 @@
 package claudecode
 
 import (
+	"cmp"
 	"strconv"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
-// A lane is the main agent or one sub-agent. It has a decoder of the inner
-// protocol, whose turns have other numbers here.
+// A lane is the main agent or one sub-agent. It has a decoder of the inner protocol.
 type lane struct {
 	of      *decoder
 	parent  string // id of the call that started the sub-agent, "" for the main agent
 	out     *dialect.Out
 	decoder dialect.Decoder
-	turns   []int32 // numbers of the inner decoder's turns
-	last    int32   // the latest of them, or stream.NoTurn
-	slots   map[int32]*call
 
 	// A message that came whole, in assistant lines, and may go on.
 	whole   bool
-	message string // its id
-	next    int    // index of its next block
-	ending  []byte // stop reason and usage so far, as members of message_delta
-	partial bool   // the usage is that of the message's beginning
-
-	onEvent func(stream.Event)
+	message string       // its id
+	next    int          // index of its next block
+	partial bool         // its usage is that of its beginning
+	ending  stream.Frame // the message_delta with its stop reason and usage so far
 }
 
-// extraBlock is the index of the first block that is added to a streamed message
-// because only an assistant line has it.
+// extraBlock is the index of the first block that is added to a streamed message because only an
+// assistant line has it.
 const extraBlock = 1 << 21
 
-func (d *decoder) newLane(parent string) *lane {
-	l := &lane{of: d, parent: parent, last: stream.NoTurn}
-	l.onEvent = l.take
+func newLane(d *decoder, parent string) *lane {
+	l := &lane{of: d, parent: parent}
+	l.out = d.Lane(l.edit)
 	l.reset()
 	return l
 }
 
 // reset prepares the lane for another request.
-func (l *lane) reset() {
-	l.out = dialect.NewOut(l.onEvent)
-	l.decoder, l.turns, l.slots = l.of.inner(l.out), nil, map[int32]*call{}
-	l.whole = false
-}
+func (l *lane) reset() { l.decoder, l.whole = l.of.inner(l.out), false }
 
-// feed has the inner decoder read one event.
-func (l *lane) feed(kind []byte, event []byte) error {
-	return l.decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: kind, Data: event})
-}
-
-// take passes an event of the inner decoder on.
-func (l *lane) take(e stream.Event) {
-	if e.Turn != stream.NoTurn {
-		for int(e.Turn) >= len(l.turns) {
-			l.turns = append(l.turns, l.of.begin(l))
-		}
-		e.Turn = l.turns[e.Turn]
-	}
+// edit adds to what the inner decoder says what only the lane knows, and remembers calls and errors.
+func (l *lane) edit(e stream.Event) stream.Event {
 	switch e.Kind {
 	case stream.TurnOpen:
-		more := *e.More
-		more.Parent = l.parent
-		if more.Model == "" {
-			more.Model = l.of.model
-		}
-		e.More = &more
+		e.More.Parent = l.parent
+		e.More.Model = cmp.Or(e.More.Model, l.of.model)
 	case stream.CallOpen:
-		e.More = l.open(e)
-	case stream.Args:
-		if k := l.slots[e.Slot]; k != nil {
-			k.args.Add(e.Text)
+		e.More.Parent = cmp.Or(e.More.Parent, l.parent)
+		c := l.out.Last().Call(e.Slot)
+		c.Keep()
+		if c.ID != "" {
+			l.of.calls[c.ID] = c
 		}
 	case stream.Failure:
-		l.of.failed = e.Turn + 1
+		l.of.failed = l.out.Last()
 	case stream.TurnClose:
 		if l.whole && e.Text != "" {
 			e.Text = "the lines ended without a result: Claude Code was stopped, or the model was to go on"
 		}
 	}
-	l.of.emit(e)
-}
-
-// open remembers a call, and says which call its agent works for.
-func (l *lane) open(e stream.Event) *stream.Detail {
-	more := *e.More
-	if more.Parent == "" {
-		more.Parent = l.parent
-	}
-	k := &call{turn: e.Turn, slot: e.Slot}
-	l.slots[e.Slot] = k
-	if more.ID != "" {
-		l.of.calls[more.ID] = k
-	}
-	return &more
+	return e
 }
 
 // isOpen reports whether a message has begun and not ended.
-func (l *lane) isOpen() bool { return l.out.Turn() != stream.NoTurn }
+func (l *lane) isOpen() bool { return l.out.Current() != nil }
 
 // add gives the inner decoder a content block of a message that came whole.
-func (l *lane) add(message, block dialect.Raw) error {
-	id := message.Get("id").Text()
-	if l.whole && (id == "" || l.message == id) || l.isOpen() && !l.whole {
-		return l.addBlock(block)
+func (l *lane) add(message, block dialect.Raw) {
+	id := message.Get("id")
+	if goesOn := l.whole && (!id.HasText() || id.Is(l.message)) || l.isOpen() && !l.whole; !goesOn {
+		l.endWhole()
+		l.feed(event("message_start", member("message", object(
+			member("id", id), member("model", message.Get("model")), member("usage", message.Get("usage"))))))
+		l.whole, l.message, l.next = true, id.Text(), 0
 	}
-	if err := l.endWhole(); err != nil {
-		return err
-	}
-	var start []byte
-	for _, name := range [...]string{"id", "model", "usage"} {
-		start = appendMember(start, name, message.Get(name))
-	}
-	if err := l.event("message_start", appendMember(nil, "message", object(start))); err != nil {
-		return err
-	}
-	l.whole, l.message, l.next, l.ending, l.partial = true, id, 0, nil, false
-	return l.addBlock(block)
-}
-
-func (l *lane) addBlock(block dialect.Raw) error {
 	index := l.next
 	if !l.whole {
 		index += extraBlock
 	}
 	l.next++
-	at := appendMember(nil, "index", strconv.AppendInt(nil, int64(index), 10))
-	if err := l.event("content_block_start", appendMember(at, "content_block", block)); err != nil {
-		return err
-	}
-	// An input without members is a placeholder where a block starts, and a value
-	// where it is whole.
+	at := member("index", strconv.AppendInt(nil, int64(index), 10))
+	l.feed(event("content_block_start", at, member("content_block", block)))
+	// An input without members is a placeholder where a block starts, and a value where it is whole.
 	if input := block.Get("input"); input.EmptyObject() {
-		delta := object(appendMember(appendMember(nil, "type", []byte(`"input_json_delta"`)), "partial_json", strconv.AppendQuote(nil, string(input))))
-		if err := l.event("content_block_delta", appendMember(at, "delta", delta)); err != nil {
-			return err
-		}
+		l.feed(event("content_block_delta", at, member("delta", object(
+			member("type", []byte(`"input_json_delta"`)), member("partial_json", dialect.AppendString(nil, input))))))
 	}
-	return l.event("content_block_stop", at)
+	l.feed(event("content_block_stop", at))
 }
 
 // stop remembers what an assistant line says of the end of its message.
 func (l *lane) stop(message dialect.Raw) {
-	reason := message.Get("stop_reason")
-	delta := object(appendMember(appendMember(nil, "stop_reason", reason), "stop_details", message.Get("stop_details")))
-	l.ending = appendMember(appendMember(nil, "delta", delta), "usage", message.Get("usage"))
-	l.partial = !reason.Given() && message.Get("usage").Given()
+	reason, usage := message.Get("stop_reason"), message.Get("usage")
+	delta := object(member("stop_reason", reason), member("stop_details", message.Get("stop_details")))
+	l.ending = event("message_delta", member("delta", delta), member("usage", usage))
+	l.partial = !reason.Given() && usage.Given()
 }
 
 // endWhole ends a message that came whole.
-func (l *lane) endWhole() error {
+func (l *lane) endWhole() {
 	if !l.whole {
-		return nil
+		return
 	}
-	if err := l.event("message_delta", l.ending); err != nil {
-		return err
-	}
+	l.feed(l.ending)
 	if l.partial {
-		l.of.once(usagePartial, "assistant lines tell the usage as it was when their message began: the output is too low, only the result line has the sum")
+		l.of.Once(usagePartial, "assistant lines tell the usage as it was when their message began: the output is too low, only the result line has the sum")
 	}
-	err := l.event("message_stop", nil)
+	l.feed(event("message_stop"))
 	l.whole = false
-	return err
 }
 
-// event feeds an event that is not on the wire, made of these members.
-func (l *lane) event(kind string, members []byte) error {
-	name := append(append([]byte{'"'}, kind...), '"')
-	return l.feed([]byte(kind), object(append(appendMember(nil, "type", name), members...)))
+// feed has the inner decoder read an event that is not on the wire. It decodes: it is made of what
+// was read.
+func (l *lane) feed(f stream.Frame) { _ = l.decoder.Frame(f) }
+
+// event is one with these members.
+func event(kind string, members ...dialect.Member) stream.Frame {
+	data := object(append(members, member("type", dialect.AppendString(nil, []byte(kind))))...)
+	return stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: data}
 }
 
-// appendMember appends a member and a comma, unless there is no value.
-func appendMember(dst []byte, name string, value []byte) []byte {
-	if len(value) == 0 {
-		return dst
-	}
-	dst = append(append(append(dst, '"'), name...), `":`...)
-	return append(append(dst, value...), ',')
+func member(name string, value []byte) dialect.Member {
+	return dialect.Member{Name: name, Value: value}
 }
 
-// object is the object of members as appendMember wrote them.
-func object(members []byte) []byte {
-	if n := len(members); n > 0 {
-		members = members[:n-1]
-	}
-	return append(append([]byte{'{'}, members...), '}')
-}
+// object is one with those of the members that have a value.
+func object(members ...dialect.Member) []byte { return dialect.Rewrite(nil, members...) }

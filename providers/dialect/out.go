@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"toolscope/stream"
@@ -11,6 +12,7 @@ import (
 // from 0 and knows which are open. Bytes it is given are copied: the decoder's buffers stay its own.
 type Out struct {
 	emit  func(stream.Event)
+	of    *Out // what it is a lane of, or nil
 	turns int32
 	open  []*Turn // in the order they began
 	last  *Turn
@@ -29,15 +31,28 @@ func NewOut(emit func(stream.Event)) *Out { return &Out{emit: emit, now: stream.
 // To has the events go to emit from now on.
 func (o *Out) To(emit func(stream.Event)) { o.emit = emit }
 
-// Turn is the number of the turn that is open, the latest if several are, or stream.NoTurn.
+// Lane is an Out for a decoder that reads a part of the exchange. Its turns are turns of o: they have
+// their numbers among those, and o knows which are open. What it says is passed on as edit has it.
+func (o *Out) Lane(edit func(stream.Event) stream.Event) *Out {
+	lane := NewOut(func(e stream.Event) { o.emit(edit(e)) })
+	lane.of = o
+	return lane
+}
+
+// Current is the turn that is open, the latest if several are, nil if none is.
+func (o *Out) Current() *Turn {
+	if n := len(o.open); n > 0 {
+		return o.open[n-1]
+	}
+	return nil
+}
+
+// Turn is the number of the current turn, or stream.NoTurn.
 func (o *Out) Turn() int32 {
 	if o.inner != nil {
 		return o.inner()
 	}
-	if n := len(o.open); n > 0 {
-		return o.open[n-1].number
-	}
-	return stream.NoTurn
+	return o.Current().Number()
 }
 
 // Last is the turn that was opened last, nil before the first.
@@ -45,10 +60,8 @@ func (o *Out) Last() *Turn { return o.last }
 
 // Open begins a turn.
 func (o *Out) Open(info stream.Opening) *Turn {
-	t := &Turn{out: o, number: o.turns, open: true, ID: info.ID, Model: info.Model}
-	o.turns++
-	o.open = append(o.open, t)
-	o.last = t
+	t := &Turn{out: o, open: true, ID: info.ID, Model: info.Model}
+	o.opened(t)
 	o.emit(stream.Event{Kind: stream.TurnOpen, Turn: t.number, More: &stream.Detail{ID: info.ID, Model: info.Model, Parent: info.Parent}})
 	return t
 }
@@ -60,9 +73,6 @@ func (o *Out) Unknown(what string) {
 
 // Heartbeat tells of a frame that says nothing.
 func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.Turn()}) }
-
-// Relay passes on an event that another Out made, which names the turn as it is to be named here.
-func (o *Out) Relay(e stream.Event) { o.emit(e) }
 
 // Stamp says when the frame being decoded was made, since the first one, in a protocol that stamps
 // its frames. It counts where the source of the bytes has no times.
@@ -76,10 +86,15 @@ func (o *Out) Now() time.Duration {
 	return o.now
 }
 
-// Once makes a finding about the latest turn, once in the exchange.
+// Find makes a finding about the turn that was opened last; before the first, about none.
+func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
+	o.find(o.last.Number(), d, format, args)
+}
+
+// Once is Find, unless that was found in the exchange before.
 func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
 	if o.said.first(d) {
-		o.find(o.last.Number(), d, format, args)
+		o.Find(d, format, args...)
 	}
 }
 
@@ -122,12 +137,24 @@ func (o *Out) source(from []byte) *stream.Detail {
 	return &o.froms[len(o.froms)-1]
 }
 
+// opened numbers a turn that begins.
+func (o *Out) opened(t *Turn) {
+	if o.of != nil {
+		o.of.opened(t)
+	} else {
+		t.number = o.turns
+		o.turns++
+	}
+	o.open = append(o.open, t)
+	o.last = t
+}
+
 // closed says that a turn is over.
 func (o *Out) closed(t *Turn) {
-	for i, open := range o.open {
-		if open == t {
-			o.open = append(o.open[:i], o.open[i+1:]...)
-			return
-		}
+	if o.of != nil {
+		o.of.closed(t)
+	}
+	if i := slices.Index(o.open, t); i >= 0 {
+		o.open = slices.Delete(o.open, i, i+1)
 	}
 }
