@@ -83,7 +83,7 @@ func seenIn(e dialect.Evidence) *dialect.Dialect {
 			return &dialect.Dialect{
 				Name:  known.name,
 				Title: known.title + ", not decoded",
-				New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&unknownDecoder{title: known.title})(o) },
+				New:   func(o *dialect.Out) dialect.Decoder { return newUnknown(o, known.title) },
 			}
 		}
 	}

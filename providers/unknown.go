@@ -12,48 +12,50 @@ import (
 var unknown = dialect.Dialect{
 	Name:  "unknown",
 	Title: "no known dialect",
-	New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(new(unknownDecoder))(o) },
+	New:   func(o *dialect.Out) dialect.Decoder { return newUnknown(o, "") },
 }
 
 // silent shows an exchange in which no body came.
 var silent = dialect.Dialect{
 	Name: unknown.Name, Title: unknown.Title,
-	New: func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&unknownDecoder{empty: true})(o) },
+	New: func(o *dialect.Out) dialect.Decoder { return silentDecoder{newUnknown(o, "")} },
 }
 
 type unknownDecoder struct {
+	turn   *dialect.Turn
 	title  string // of the shape its frames have, if that is known
 	frames int
-	empty  bool // there was no body
 }
 
-func (d *unknownDecoder) Turn() int32 { return 0 }
+func newUnknown(o *dialect.Out, title string) *unknownDecoder {
+	return &unknownDecoder{turn: o.Presume(), title: title}
+}
 
-func (d *unknownDecoder) Decode(f stream.Frame, emit func(stream.Event)) error {
+func (d *unknownDecoder) Frame(f stream.Frame) error {
 	d.frames++
+	body := dialect.Raw(f.Data)
 	name := string(f.Event)
 	if name == "" && d.title != "" {
-		name = dialect.Raw(f.Data).Get("type").Text()
+		name = body.Get("type").Text()
 	}
-	if err := dialect.Raw(f.Data).Get("error"); d.title == "" && err.Given() {
-		if text := errorWords(f.Data); text != "" {
-			emit(stream.Event{Kind: stream.Failure, Text: text, More: new(stream.Detail)})
+	if d.title == "" && body.Get("error").Given() {
+		if text := errorWords(body); text != "" {
+			d.turn.Fail("", text)
 			return nil
 		}
 	}
-	emit(stream.Event{Kind: stream.Unknown, Text: name})
+	d.turn.Unknown(name)
 	return nil
 }
 
 // errorWords is what the body of an error says, wherever web services put it; ""
 // if it is none of their JSON.
-func errorWords(body []byte) string {
-	all := dialect.Raw(body)
-	err := all.Get("error")
+func errorWords(body dialect.Raw) string {
+	err := body.Get("error")
 	for _, text := range []dialect.Raw{
-		err.Get("message"), err, all.Get("message"), all.Get("Message"), all.Get("detail"), all.Get("error_description"),
+		err.Get("message"), err, body.Get("message"), body.Get("Message"), body.Get("detail"), body.Get("error_description"),
 	} {
-		if text.IsString() && !text.Empty() {
+		if text.HasText() {
 			return text.Text()
 		}
 	}
@@ -61,20 +63,23 @@ func errorWords(body []byte) string {
 }
 
 // Close leaves the turn open: nobody knows whether it ended.
-func (d *unknownDecoder) Close(emit func(stream.Event)) {
-	if d.empty {
-		return
-	}
+func (d *unknownDecoder) Close() {
 	frames := fmt.Sprintf("%d frames", d.frames)
 	if d.frames == 1 {
 		frames = "1 frame"
 	}
-	of, message := dialectUnknown, frames+" of no known dialect: shown as they came, not interpreted"
 	switch {
 	case d.title != "":
-		of, message = dialectSeen, fmt.Sprintf("%s: recognised, not decoded; %s shown as they came", d.title, frames)
+		d.turn.Find(dialectSeen, "%s: recognised, not decoded; %s shown as they came", d.title, frames)
 	case d.frames == 0:
-		message = "comments came and nothing else"
+		d.turn.Find(dialectUnknown, "comments came and nothing else")
+	default:
+		d.turn.Find(dialectUnknown, "%s of no known dialect: shown as they came, not interpreted", frames)
 	}
-	emit(dialect.Diagnose(0, stream.NoSlot, of, "%s", message))
 }
+
+// silentDecoder reads what has no body.
+type silentDecoder struct{ *unknownDecoder }
+
+// Close says nothing: that nothing came is told by whoever knows why.
+func (silentDecoder) Close() {}

@@ -60,9 +60,17 @@ func (o *Out) Last() *Turn { return o.last }
 
 // Open begins a turn.
 func (o *Out) Open(info stream.Opening) *Turn {
-	t := &Turn{out: o, open: true, ID: info.ID, Model: info.Model}
+	t := o.Presume()
+	t.ID, t.Model = info.ID, info.Model
+	t.emit(stream.Event{Kind: stream.TurnOpen, More: &stream.Detail{ID: info.ID, Model: info.Model, Parent: info.Parent}})
+	return t
+}
+
+// Presume is a turn that nothing on the wire begins: it is open, and shown once anything is told of
+// it.
+func (o *Out) Presume() *Turn {
+	t := &Turn{out: o, open: true}
 	o.opened(t)
-	o.emit(stream.Event{Kind: stream.TurnOpen, Turn: t.number, More: &stream.Detail{ID: info.ID, Model: info.Model, Parent: info.Parent}})
 	return t
 }
 
