@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"toolscope/providers/dialect"
 	"toolscope/ui/panes"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -13,7 +14,7 @@ import (
 func (m *Model) say(text display.Text) { m.notice = text }
 
 // back closes the top thing: zoom, then the pane, then the program.
-func (m *Model) back(last tea.Cmd) tea.Cmd {
+func (m *Model) back(last tea.Cmd) {
 	switch {
 	case m.search.query != "":
 		m.clearSearch()
@@ -24,10 +25,10 @@ func (m *Model) back(last tea.Cmd) tea.Cmd {
 	case m.focus != listPane && m.turn() != nil:
 		m.focus = listPane
 	default:
-		return last
+		m.do(last)
+		return
 	}
 	m.refresh()
-	return nil
 }
 
 func (m *Model) focusOn(p paneID) {
@@ -54,95 +55,6 @@ func (m *Model) focusNext(step int) {
 		}
 	}
 	m.focusOn(panes[(at+step+len(panes))%len(panes)])
-}
-
-// movePane gives a movement key to the focused pane.
-func (m *Model) movePane(k tea.KeyMsg) tea.Cmd {
-	km := m.keys
-	if km.is(k, km.Bottom) {
-		m.toEnd()
-		return nil
-	}
-	switch m.focus {
-	case listPane:
-		m.moveList(k)
-	case docPane:
-		return m.moveDocument(k)
-	case wirePane:
-		m.moveWire(k)
-	case findingsPane:
-		if row, ok := km.move(k, m.findings.Window); ok {
-			m.setFollow(false)
-			m.findings.MoveTo(row)
-		} else if km.is(k, km.Enter) {
-			m.goToFinding()
-		} else if km.is(k, km.Left) {
-			m.focusOn(listPane)
-		}
-	}
-	return nil
-}
-
-func (m *Model) moveList(k tea.KeyMsg) {
-	km := m.keys
-	if row, ok := km.move(k, m.list.Window); ok {
-		m.setFollow(false)
-		m.list.MoveTo(row)
-		m.choose(m.list.RefAt(m.in.Session(), m.list.At))
-	} else if km.is(k, km.Enter, km.Right) && m.turn() != nil {
-		m.focusOn(docPane)
-	}
-}
-
-func (m *Model) moveDocument(k tea.KeyMsg) tea.Cmd {
-	km := m.keys
-	if m.call() == nil {
-		if row, ok := km.move(k, m.summary.Pages()); ok {
-			m.setFollow(false)
-			m.summary.Scroll(row)
-		} else if km.is(k, km.Left) {
-			m.focusOn(listPane)
-		}
-		return nil
-	}
-	if _, ok := km.move(k, m.doc.Window); ok {
-		m.setFollow(false)
-		row, _ := km.move(k, m.doc.Window) // from where the cursor is now
-		m.doc.MoveRow(row)
-		m.linkFromDocument()
-		return nil
-	}
-	switch {
-	case km.is(k, km.Left):
-		if m.setFollow(false); !m.doc.MoveToken(-1) {
-			m.focusOn(listPane)
-		}
-	case km.is(k, km.Right):
-		m.setFollow(false)
-		m.doc.MoveToken(1)
-	case km.is(k, km.Enter):
-		cmd, ok := m.openString()
-		if !ok {
-			m.say(display.Lit("no string here: enter opens string values"))
-		}
-		return cmd
-	}
-	m.linkFromDocument()
-	return nil
-}
-
-func (m *Model) moveWire(k tea.KeyMsg) {
-	km := m.keys
-	if row, ok := km.move(k, m.wire.Window); ok {
-		m.setFollow(false)
-		m.wire.MoveTo(row)
-	} else if km.is(k, km.Enter, km.Right) {
-		m.wire.Open = !m.wire.Open
-		m.refresh()
-	} else if km.is(k, km.Left) {
-		m.focusOn(listPane)
-	}
-	m.linkFromWire()
 }
 
 // goToFinding leads to what the selected finding points at: a byte of the
@@ -216,28 +128,31 @@ func (m *Model) setFollow(on bool) {
 }
 
 // pause stops the playback or, where there is none, the screen.
-func (m *Model) pause() tea.Cmd {
+func (m *Model) pause() {
 	if p := m.opt.Playback; p != nil && !m.ended {
 		p.Pause(!p.Paused())
-		return nil
+		return
 	}
 	if !m.moving() {
 		m.say(display.Lit("the source has ended"))
-		return nil
+		return
 	}
 	if m.paused = !m.paused; !m.paused {
 		for _, inbox := range m.inboxes() {
 			inbox.Ring()
 		}
 	}
-	return nil
 }
 
-func (m *Model) changeSpeed(factor float64) {
+func (m *Model) changeSpeed(faster bool) {
 	p := m.opt.Playback
 	if p == nil {
 		m.say(display.Lit("only a recording or the demo has a speed"))
 		return
+	}
+	factor := 0.5
+	if faster {
+		factor = 2
 	}
 	p.SetSpeed(p.Speed() * factor)
 }
@@ -247,29 +162,28 @@ func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().
 
 // playDemo starts the demo when there is nothing to look at. A source that is
 // still silent goes on: what it brings later comes after.
-func (m *Model) playDemo() (cmd tea.Cmd) {
+func (m *Model) playDemo() {
 	if !m.canDemo() {
-		return nil
+		return
 	}
 	own := m.settled()
 	inbox, playback := m.opt.Demo(own)
 	if own {
 		m.opt.Inbox, m.ended, m.failure = inbox, false, nil
-		cmd = listen(inbox, 0)
+		m.do(listen(inbox, 0))
 	}
 	m.opt.Source, m.opt.Playback, m.opt.Demo = "demo", playback, nil
 	m.setFollow(true)
-	return cmd
 }
 
-func (m *Model) suspend() tea.Cmd {
+func (m *Model) suspend() {
 	if m.opt.Suspend == nil {
-		return nil
+		return
 	}
-	return func() tea.Msg {
+	m.do(func() tea.Msg {
 		m.opt.Suspend()
 		return nil
-	}
+	})
 }
 
 func (m *Model) toggleTheme() {
@@ -286,19 +200,6 @@ func (m *Model) statusWord(s stream.Status) display.Text {
 	return display.Join(m.pen.Glyph.Status[s], display.Lit(" "), m.draw.Clean(s.String()))
 }
 
-// goOnward goes to the turn whose request first had the chosen call, or a call
-// of the chosen turn, in its history.
-func (m *Model) goOnward() {
-	switch c := panes.LookAt(m.in.Session(), m.chosen); {
-	case c.Call != nil && len(c.Call.SentBack) > 0:
-		m.goToRequest(c.Call.SentBack[0].Exchange)
-	case c.Call == nil && c.Turn != nil && c.Turn.Returned:
-		m.goToRequest(c.Turn.Next)
-	default:
-		m.say(display.Lit("no request that is known sent it back"))
-	}
-}
-
 // goToRequest chooses the turn of an exchange.
 func (m *Model) goToRequest(exchange int) {
 	t := panes.TurnOf(m.in.Session(), exchange)
@@ -310,4 +211,22 @@ func (m *Model) goToRequest(exchange int) {
 	m.focus = listPane
 	m.choose(t.Ref())
 	m.say(m.draw.Format("turn %d: its request has it", t.Number+1))
+}
+
+// reread has an exchange read as a dialect, and starts to look at it again.
+func (m *Model) reread(exchange int, as *dialect.Dialect) {
+	m.in.Reread(exchange, as)
+	m.list, m.doc, m.summary = panes.List{Alarms: panes.Alarms{}}, panes.Document{Raw: m.doc.Raw, When: m.when}, panes.Summary{}
+	m.wire, m.findings, m.chosen = panes.Wire{}, panes.Findings{}, stream.NoRef
+	m.marks, m.results = nil, map[stream.Ref]typedResult{}
+	m.bill = panes.Bill{Prices: m.opt.Prices}
+	m.clearSearch()
+	for _, t := range m.in.Session().Turns {
+		if t.Exchange == exchange {
+			m.chosen = t.Ref()
+			break
+		}
+	}
+	m.setFollow(false)
+	m.refresh()
 }

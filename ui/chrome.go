@@ -129,7 +129,7 @@ func (m *Model) drawCounts(p *screen.Pen) {
 	for _, n := range s.Counts {
 		calls += n
 	}
-	p.Say(screen.Plain, p.Format(" %s  %s ", screen.Plural(len(s.Turns), "turn"), screen.Plural(calls, "call")))
+	p.Say(screen.Plain, display.Join(display.Lit(" "), screen.Plural(len(s.Turns), "turn"), screen.Plural(calls, "call").Between("  ", " ")))
 	for st, n := range s.Counts {
 		stopped := 0
 		if stream.Status(st) == stream.Aborted {

@@ -109,7 +109,7 @@ func (m *Model) openCompare() {
 		v.columns[i].cells, v.columns[i].name = map[*stream.Call]*panes.Document{}, whose(v.columns[i].exchange)
 	}
 	m.setFollow(false)
-	m.mode = v
+	m.openOld(v)
 }
 
 // whose is who answered an exchange, as far as that is known.
@@ -164,7 +164,7 @@ func (v *compareView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Escape, km.Quit, km.Compare):
 		v.close(m)
 	case km.is(k, km.Help):
-		m.mode = &help{under: v}
+		m.openHelp()
 	case km.is(k, km.Left, km.Back):
 		v.choose(m, v.col-1)
 	case km.is(k, km.Right, km.Next):
@@ -174,7 +174,7 @@ func (v *compareView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Raw):
 		v.raw = !v.raw
 	case km.is(k, km.Pause, km.Speed, km.Theme):
-		return browse{}.update(m, k)
+		m.elsewhere(k)
 	default:
 		if row, ok := km.move(k, v.Pages()); ok {
 			v.Scroll(row)
@@ -186,7 +186,7 @@ func (v *compareView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 
 // close goes back to where the view was opened from.
 func (v *compareView) close(m *Model) {
-	m.mode = browse{}
+	m.closeTop()
 	if v.follow {
 		m.setFollow(true)
 	}
@@ -210,7 +210,7 @@ func (v *compareView) enter(m *Model) {
 		m.say(display.Lit("nothing of it has come yet"))
 		return
 	}
-	m.mode = browse{}
+	m.closeTop()
 	m.focus = listPane
 	m.choose(t.Ref())
 }
@@ -220,5 +220,5 @@ func (v *compareView) footer(m *Model, p *screen.Pen) {
 		p.Put(screen.Caution, screen.Bare, m.draw.Truncate(m.notice.Between(" ", ""), p.Left))
 		return
 	}
-	p.Hints([]string{"esc close", "h l column", "j k scroll", "enter go there", "r raw", "G follow the end", "? help"})
+	oldHints(p, []string{"esc close", "h l column", "j k scroll", "enter go there", "r raw", "G follow the end", "? help"})
 }

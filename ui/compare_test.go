@@ -65,9 +65,9 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 // comparing is the compare view of the screen, which must be open.
 func (s *rig) comparing() *compareView {
 	s.t.Helper()
-	v, ok := s.mode.(*compareView)
+	v, ok := s.mode().(*compareView)
 	if !ok {
-		s.t.Fatalf("no compare view, but %T\n%s", s.mode, s.text())
+		s.t.Fatalf("no compare view, but %T\n%s", s.mode(), s.text())
 	}
 	return v
 }

@@ -1,13 +1,14 @@
 // Package ui is the Bubble Tea program: it shows the fold of a timeline while
 // the timeline grows.
 //
-//	source ─▶ Inbox ─▶ Model.Update ─▶ Inspector ─▶ Session ─▶ panes ─▶ View
-//	  (any goroutine)  (one batch a frame)                    (visible rows only)
+//	source ─▶ Inbox ─▶ Model.Update ─▶ Inspector ─▶ View ─▶ panes, modes ─▶ frame
+//	  (any goroutine)  (one batch a frame)               (visible rows only)
 //
-// Only Model is a tea.Model; its Update routes and is short. Panes are plain
-// structs that keep a cursor and a window and draw one row at a time through a
-// pen. Modes (browse, search, help, an opened string, replay) own the keyboard
-// and the footer while they last.
+// Only Model is a tea.Model; its Update routes and is short. What is drawn lives
+// in the rooms below: screen has the pen, panes what there is to see of a session,
+// modes what may cover that. The modes that are open are a stack; the one on top
+// owns the keyboard, the body and the footer, and below them all is browsing.
+// Footer, help and what a key does are made of the same bindings.
 //
 // Invariants:
 //   - A frame is exactly as high and as wide as the window.

@@ -77,11 +77,7 @@ func (r *resendView) work(m *Model) tea.Cmd {
 // written takes what a job brings, if its view is still there.
 func (m *Model) written(c composed) {
 	m.working = false
-	mode := m.mode
-	if over, isHelp := mode.(*help); isHelp {
-		mode = over.under
-	}
-	if r, ok := mode.(*resendView); ok && r == c.view {
+	if r := c.view; m.isOldOpen(r) {
 		r.draft = c.draft
 		r.made++
 	}

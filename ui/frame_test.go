@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"toolscope/stream"
+	"toolscope/ui/screen"
 )
 
 // sizes are windows of every arrangement: too narrow for two panes, two
@@ -28,6 +29,7 @@ var looks = []struct{ keys, back string }{
 // window and holds no control but line ends and SGR.
 func checkFrame(t testing.TB, s *rig) {
 	t.Helper()
+	checkKeys(t, s.top().Keys())
 	view := s.View()
 	rows := strings.Split(view, "\n")
 	if len(rows) != s.h {
@@ -40,6 +42,24 @@ func checkFrame(t testing.TB, s *rig) {
 		}
 		if s.opt.ASCII && strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Fatalf("row %d is not ASCII: %q", i, text)
+		}
+	}
+}
+
+// checkKeys fails the test if a key is bound twice, or does nothing and is not a
+// hint.
+func checkKeys(t testing.TB, keys []screen.Binding) {
+	t.Helper()
+	bound := map[string]bool{}
+	for _, b := range keys {
+		if b.Do == nil && b.Hint.Empty() {
+			t.Fatalf("%q do nothing", b.Keys)
+		}
+		for _, key := range b.Keys {
+			if bound[key] {
+				t.Fatalf("%q is bound twice", key)
+			}
+			bound[key] = true
 		}
 	}
 }

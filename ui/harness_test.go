@@ -59,6 +59,14 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 	return s
 }
 
+// mode is what has the keyboard.
+func (s *rig) mode() any {
+	if o, ok := s.top().Mode.(*old); ok {
+		return o.oldMode
+	}
+	return s.top().Mode
+}
+
 // thin is every how many samples are looked at: all, where there is time.
 func thin() int {
 	switch {

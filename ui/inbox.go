@@ -64,7 +64,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 	} else if ended {
 		m.endSource(why)
 	}
-	if m.follow {
+	if m.follow && !m.covered() {
 		m.chosen = panes.Newest(m.in.Session())
 	}
 	m.refresh()

@@ -1,6 +1,12 @@
 package ui
 
-import "github.com/charmbracelet/bubbles/key"
+import (
+	"github.com/charmbracelet/bubbles/key"
+
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
 
 // keyMap is every key of the program. The help screen and the README are made
 // from it.
@@ -82,6 +88,34 @@ func (k keyMap) groups() []keyGroup {
 		{"Time", false, []key.Binding{k.Follow, k.Pause, k.Speed}},
 		{"Program", true, []key.Binding{k.Demo, k.Help, k.Suspend, k.Quit, k.Interrupted}},
 	}
+}
+
+// grouped is the table of keys as the help lists it: what is bound, or all of it.
+// What is bound and not in the table comes last.
+func grouped(bound []screen.Binding, all bool) (groups []modes.Group) {
+	listed := map[string]bool{}
+	for _, g := range newKeyMap().groups() {
+		group := modes.Group{Title: display.Clean(g.title), Right: g.right}
+		for _, b := range g.keys {
+			if all || screen.Bound(bound, b.Keys()[0]) != nil {
+				group.Keys = append(group.Keys, on(b, nil))
+			}
+			for _, key := range b.Keys() {
+				listed[key] = true
+			}
+		}
+		groups = append(groups, group)
+	}
+	more := modes.Group{Title: display.Lit("More")}
+	for _, b := range bound {
+		if !listed[b.Keys[0]] {
+			more.Keys = append(more.Keys, b)
+		}
+	}
+	if len(more.Keys) > 0 {
+		groups = append(groups, more)
+	}
+	return groups
 }
 
 // Key is one line of the key table.

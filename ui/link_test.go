@@ -75,10 +75,10 @@ func TestLinkAllTokens(t *testing.T) {
 			s.choose(c.Ref())
 			for n := range c.Lexer().Tokens() {
 				s.focusOn(docPane)
-				token := panes.TokenSpan(s.doc.Tokens(), n)
+				token := panes.TokenSpan(s.call().Lexer().Tokens(), n)
 				s.doc.GoTo(token.Start)
 				s.linkFromDocument()
-				if s.doc.Tok != n || !s.wire.Lit(s.wire.At) {
+				if s.doc.Chosen() != token || !s.wire.Lit(s.wire.At) {
 					t.Fatalf("%s: token %d is not linked to row %d", c.Name, n, s.wire.At)
 				}
 				s.focusOn(wirePane)

@@ -70,7 +70,9 @@ type Model struct {
 	focus paneID
 	lower paneID // what shares a column with the document
 	zoom  bool
-	mode  mode
+	seats seats
+	now   []screen.Binding // the keys of the mode on top
+	cols  []column         // of the frame that is drawn
 
 	list     panes.List
 	doc      panes.Document
@@ -91,7 +93,6 @@ type Model struct {
 	ended   bool // the source has ended
 	failure error
 	notice  display.Text
-	opened  int // strings opened: the id of the latest highlighting
 	rate    meter
 	crash   *Crash
 }
@@ -104,7 +105,7 @@ func New(o Options) *Model {
 	if o.Prices == nil {
 		o.Prices = price.Embedded()
 	}
-	m := &Model{opt: o, keys: newKeyMap(), mode: browse{}, follow: true, chosen: stream.NoRef, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
+	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.post = post{flying: map[int]bool{}}
@@ -148,8 +149,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(msg.Width, 1), max(msg.Height, 1)
 		m.refresh()
-	case highlighted:
-		m.colour(msg)
+	case done:
+		m.finish(msg)
 	case prepared:
 		m.rehearsed(msg)
 	case composed:
@@ -161,7 +162,7 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
-	return m, guard(tea.Batch(cmd, m.prepare()))
+	return m, guard(tea.Batch(cmd, m.extend()))
 }
 
 // key gives a key to the mode. Bubble Tea makes one message of keys that are
@@ -175,20 +176,18 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 		return tea.Batch(cmds...)
 	}
 	m.notice = display.Text{}
-	switch {
-	case m.keys.is(k, m.keys.Interrupted):
-		return tea.Interrupt
-	case m.keys.is(k, m.keys.Suspend):
-		return m.suspend()
+	name, top := k.String(), m.top().Mode
+	if o, ok := top.(*old); ok && name != "ctrl+c" && name != "ctrl+z" {
+		return o.update(m, k)
 	}
-	return m.mode.update(m, k)
-}
-
-// prepare has the mode make what it is to show next, off the screen's goroutine
-// where that takes long.
-func (m *Model) prepare() tea.Cmd {
-	if w, ok := m.mode.(interface{ work(*Model) tea.Cmd }); ok {
-		return w.work(m)
+	in := typing(top)
+	switch b := screen.Bound(top.Keys(), name); {
+	case b != nil && !k.Paste:
+		b.Do()
+	case in != nil && name != "ctrl+c" && name != "ctrl+z":
+		in.Key(k)
+	default:
+		m.elsewhere(k)
 	}
 	return nil
 }
@@ -271,16 +270,5 @@ func (m *Model) linkFromWire() {
 	m.doc.Light = m.wire.Chosen()
 	if s := m.doc.Light; s.End > s.Start {
 		m.doc.GoTo(s.Start)
-	}
-}
-
-// colour puts finished highlighting into the reader, if it still waits for it.
-func (m *Model) colour(h highlighted) {
-	r, ok := m.mode.(*reader)
-	if over, isHelp := m.mode.(*help); isHelp {
-		r, ok = over.under.(*reader)
-	}
-	if ok && r.id == h.id {
-		r.kind, r.lines = h.kind, h.lines
 	}
 }

@@ -128,8 +128,8 @@ func TestResendElsewhere(t *testing.T) {
 	s.press("RjjpP").shows("policy preserve").press("p").shows("policy wrap").press("<esc>")
 	s.press("Rp").shows("policy preserve").press("P").shows("unchanged").press("P").shows("policy strict").press("p").shows("unchanged").press("<esc>")
 	s.press("Rmabc<esc>").shows("unchanged").press("<tab>j<tab>?<esc><esc>")
-	if _, ok := s.mode.(browse); !ok {
-		t.Errorf("in %T", s.mode)
+	if _, ok := s.mode().(browse); !ok {
+		t.Errorf("in %T", s.mode())
 	}
 }
 
@@ -213,7 +213,7 @@ func TestResendBig(t *testing.T) {
 	s.press("<enter>").shows("not there yet")
 	s.send(s.job())
 	s.shows("byte for byte", `"temperature": 0.5`)
-	r := s.mode.(*resendView)
+	r := s.mode().(*resendView)
 	made := r.made
 	for range 20 {
 		s.press("<tab>")

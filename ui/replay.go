@@ -84,12 +84,13 @@ func (m *Model) openReplay() {
 	}
 	m.setFollow(false)
 	r.point()
-	m.mode = r
+	m.openOld(r)
 }
 
 // close goes back to where the view was opened from.
 func (r *replayView) close(m *Model) {
-	m.asked, m.mode = r.ask, browse{}
+	m.asked = r.ask
+	m.closeTop()
 	if r.follow {
 		m.setFollow(true)
 	}
@@ -141,7 +142,7 @@ func (r *replayView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 			r.close(m)
 		}
 	case km.is(k, km.Help):
-		m.mode = &help{under: r}
+		m.openHelp()
 	case km.is(k, km.Replay) && k.String() == "P":
 		r.step(true, -1)
 	case km.is(k, km.Replay):
@@ -155,7 +156,7 @@ func (r *replayView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Save):
 		return m.saveBody(r)
 	case km.is(k, km.Pause, km.Speed, km.Theme):
-		return browse{}.update(m, k)
+		m.elsewhere(k)
 	case r.full:
 		r.moveFace(m, k)
 	default:
@@ -227,5 +228,5 @@ func (r *replayView) footer(m *Model, p *screen.Pen) {
 	if r.full {
 		keys = []string{"esc back", "j k scroll", "h l next", "p policy", "r raw", "y copy", "w save", "? help"}
 	}
-	p.Hints(keys)
+	oldHints(p, keys)
 }

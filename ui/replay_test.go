@@ -15,9 +15,9 @@ import (
 // replaying is the replay view of the screen, which must be open.
 func (s *rig) replaying() *replayView {
 	s.t.Helper()
-	r, ok := s.mode.(*replayView)
+	r, ok := s.mode().(*replayView)
 	if !ok {
-		s.t.Fatalf("no replay view, but %T\n%s", s.mode, s.text())
+		s.t.Fatalf("no replay view, but %T\n%s", s.mode(), s.text())
 	}
 	return r
 }
@@ -119,7 +119,7 @@ func TestReplayTargets(t *testing.T) {
 		if page := r.current(); page == nil || r.verdict(r.At) == nil {
 			t.Fatalf("%s: nothing is shown", name)
 		}
-		if s.press("<enter>").shows("to " + name + ", policy preserve"); s.press("<esc>j").mode != mode(r) {
+		if s.press("<enter>").shows("to " + name + ", policy preserve"); s.press("<esc>j").mode() != any(r) {
 			t.Fatal("another mode")
 		}
 	}

@@ -156,12 +156,8 @@ func (r *replayView) work(m *Model) tea.Cmd {
 // rehearsed takes what a job brings, if its view is still there.
 func (m *Model) rehearsed(p prepared) {
 	m.working = false
-	mode := m.mode
-	if over, isHelp := mode.(*help); isHelp {
-		mode = over.under
-	}
-	if r, ok := mode.(*replayView); ok && r == p.view {
-		r.take(p)
+	if m.isOldOpen(p.view) {
+		p.view.take(p)
 	}
 }
 

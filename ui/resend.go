@@ -81,7 +81,7 @@ func (m *Model) openSending(t *stream.Turn, results []host.Result) {
 	}
 	r.captured = c
 	m.setFollow(false)
-	m.mode = r
+	m.openOld(r)
 }
 
 // findOrigin puts the host that the request came from first.
@@ -138,7 +138,7 @@ func (r *resendView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 			r.close(m)
 		}
 	case km.is(k, km.Help):
-		m.mode = &help{under: r}
+		m.openHelp()
 	case km.is(k, km.Enter):
 		return r.send(m)
 	case km.is(k, km.Replay) && k.String() == "P":
@@ -156,7 +156,7 @@ func (r *resendView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	case km.is(k, km.Save):
 		return m.saveBody(r)
 	case km.is(k, km.Pause, km.Speed, km.Theme):
-		return browse{}.update(m, k)
+		m.elsewhere(k)
 	case r.full:
 		if row, ok := km.move(k, r.face.Pages()); ok {
 			r.face.Scroll(row)
@@ -172,7 +172,7 @@ func (r *resendView) update(m *Model, k tea.KeyMsg) tea.Cmd {
 
 // close goes back to where the view was opened from.
 func (r *resendView) close(m *Model) {
-	m.mode = browse{}
+	m.closeTop()
 	if r.follow {
 		m.setFollow(true)
 	}
@@ -215,7 +215,7 @@ func (r *resendView) send(m *Model) tea.Cmd {
 	case d.trouble != "":
 		m.say(m.draw.Clean(d.trouble))
 	case m.send(SendRequest{Host: p.Host, Model: d.key.model, URL: d.url, Body: d.body}):
-		m.mode = browse{}
+		m.closeTop()
 	}
 	return job
 }
@@ -253,7 +253,7 @@ func (r *resendView) footer(m *Model, p *screen.Pen) {
 	if r.full {
 		keys = []string{"esc back", "enter send", "j k scroll", "p policy", "r raw", "y copy", "w save", "? help"}
 	}
-	p.Hints(keys)
+	oldHints(p, keys)
 }
 
 // drawTyped writes what is being typed, its cursor, and a hint.

@@ -72,7 +72,7 @@ func (m *Model) openResult() {
 			m.say(m.draw.Clean(err.Error()))
 			return
 		}
-		m.mode = newResultBar(t, c, m.results[c.Ref()])
+		m.openOld(newResultBar(t, c, m.results[c.Ref()]))
 	}
 }
 
@@ -89,11 +89,11 @@ func (b *resultBar) update(m *Model, k tea.KeyMsg) tea.Cmd {
 	b.typed = true
 	switch {
 	case k.Type == tea.KeyEsc:
-		m.mode = browse{}
+		m.closeTop()
 	case k.Type == tea.KeyTab:
 		b.failed = !b.failed
 	case k.Type == tea.KeyEnter && !k.Alt:
-		m.mode = browse{}
+		m.closeTop()
 		m.keepResult(b.turn, b.call, typedResult{fromLine.Replace(b.input.Value()), b.failed})
 	case k.Type == tea.KeyEnter, k.Type == tea.KeyCtrlJ:
 		b.insert("\n")
@@ -227,5 +227,5 @@ func (b *resultBar) drawRow(p *screen.Pen, row int, cursor bool) {
 }
 
 func (b *resultBar) footer(m *Model, p *screen.Pen) {
-	p.Hints([]string{"enter keep", "esc cancel", "tab error or not", "^J new line"})
+	oldHints(p, []string{"enter keep", "esc cancel", "tab error or not", "^J new line"})
 }

@@ -102,9 +102,9 @@ func TestResultRefused(t *testing.T) {
 // TestResultIsLaidOutOnce: what others bring does not lay out anew what is typed.
 func TestResultIsLaidOutOnce(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).press("gja").paste(strings.Repeat("x\n", 5000))
-	rows := &s.mode.(*resultBar).rows[0]
+	rows := &s.mode().(*resultBar).rows[0]
 	s.feed((&anthropic{exchange: 7}).open("m").records...)
-	if &s.mode.(*resultBar).rows[0] != rows {
+	if &s.mode().(*resultBar).rows[0] != rows {
 		t.Error("laid out anew")
 	}
 }

@@ -48,14 +48,17 @@ func (m *Model) View() string {
 	m.drawTop(p)
 	p.Fill(screen.Bare)
 	body := m.bodyHeight()
-	columns := m.columns()
+	top := m.top()
+	m.cols = m.columns()
 	for y := range body {
 		p.Newline()
-		m.drawBody(p, columns, y, body)
+		p.Field(m.w)
+		top.Draw(p, y)
+		p.Fill(screen.Bare)
 	}
 	p.Newline()
 	p.Field(m.w)
-	m.mode.footer(m, p)
+	m.drawFooter(p)
 	p.Fill(screen.Bare)
 	return p.Frame()
 }
@@ -75,17 +78,13 @@ func (m *Model) tooSmall() string {
 	return p.Frame()
 }
 
-func (m *Model) drawBody(p *screen.Pen, columns []column, y, height int) {
-	p.Field(m.w)
-	if m.mode.body(m, p, y, height) {
-		return
-	}
+// drawPanes writes row y of the panes.
+func (m *Model) drawPanes(p *screen.Pen, y int) {
 	if len(m.in.Session().Turns) == 0 && len(m.in.Session().Findings) == 0 {
-		m.drawEmpty(p, y, height)
-		p.Fill(screen.Bare)
+		m.drawEmpty(p, y, m.bodyHeight())
 		return
 	}
-	for i, c := range columns {
+	for i, c := range m.cols {
 		if i > 0 {
 			p.Field(1)
 			p.Say(screen.Muted, p.Glyph.Rule)
@@ -156,7 +155,9 @@ func (m *Model) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 		name = display.Lit("(no name)")
 	}
 	st := c.Status()
-	right := p.Format(" %s   %s %s %s ", m.statusWord(st), c.Phase(), p.Glyph.Dot, c.Syntax())
+	space := display.Lit(" ")
+	right := display.Join(space, m.statusWord(st), display.Lit("   "), p.Clean(c.Phase().String()), space, p.Glyph.Dot, space,
+		p.Clean(c.Syntax().String()), space)
 	if right.Width() > p.Left/2 {
 		right = m.statusWord(st).Between(" ", " ")
 	}

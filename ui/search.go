@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/charmbracelet/bubbles/textinput"
-
+	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
-
-	tea "github.com/charmbracelet/bubbletea"
 )
 
 // search is what was looked for in a pane, and where it was found. The meaning
@@ -25,45 +22,45 @@ type search struct {
 	events int        // how many there were then
 }
 
-// searchBar is the mode in which a query is typed; hits show while it is.
+// searchBar is the mode in which a query is typed; hits show in the panes while it
+// is.
 type searchBar struct {
-	input  textinput.Model
+	browse
+	input  *screen.Input
+	query  string // that was looked for
 	before search
 }
 
 func newSearchBar(m *Model) *searchBar {
-	in := textinput.New()
-	in.Prompt = "/"
-	in.CharLimit = 200
-	in.Focus()
-	return &searchBar{input: in, before: m.search}
+	return &searchBar{browse: browse{m}, input: screen.NewInput(display.Lit(" /"), "", 200), before: m.search}
 }
 
-func (s *searchBar) update(m *Model, k tea.KeyMsg) tea.Cmd {
-	switch {
-	case k.Type == tea.KeyEsc:
-		m.clearSearch()
-		m.search = s.before
-		m.look()
-		m.mode = browse{}
-	case k.Type == tea.KeyEnter:
-		m.mode = browse{}
-		m.hit(0) // says how many there are
-	default:
-		before := s.input.Value()
-		s.input, _ = s.input.Update(k)
-		if s.input.Value() != before {
-			m.find(s.input.Value())
-		}
+// Typing is the query.
+func (s *searchBar) Typing() *screen.Input { return s.input }
+
+// Keys are those that end it.
+func (s *searchBar) Keys() []screen.Binding {
+	return []screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the hits"), Do: func() {
+			s.m.closeTop()
+			s.m.hit(0) // says how many there are
+		}},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("as it was before"), Do: func() {
+			s.m.clearSearch()
+			s.m.search = s.before
+			s.m.look()
+			s.m.closeTop()
+		}},
 	}
-	return nil
 }
 
-func (*searchBar) body(*Model, *screen.Pen, int, int) bool { return false }
-
-func (s *searchBar) footer(m *Model, p *screen.Pen) {
-	p.Say(screen.Accent, display.Lit(" /"))
-	drawTyped(p, &s.input, p.Clean(m.search.count()).Between(" ", "   enter keep   esc cancel "))
+// Extend looks for what is typed.
+func (s *searchBar) Extend(*providers.View, int, int) {
+	if query := s.input.Value(); query != s.query {
+		s.query = query
+		s.m.find(query)
+	}
+	s.input.Note = s.m.draw.Clean(s.m.search.count()).Between(" ", "")
 }
 
 func (s search) count() string {

@@ -36,7 +36,7 @@ func (d *Document) Draw(p *screen.Pen, n int, focused bool) {
 
 // drawTokens writes the tokens of a row.
 func (d *Document) drawTokens(p *screen.Pen, r layout.Row, focused bool) {
-	toks := d.Tokens()
+	toks := d.tokens()
 	text, off := d.Call.Args(), int(r.Start)
 	for n := int(r.Token); n < len(toks) && off < int(r.End); n++ {
 		end := min(int(toks[n].End), int(r.End))
@@ -55,7 +55,7 @@ func (d *Document) drawTokens(p *screen.Pen, r layout.Row, focused bool) {
 
 // drawText writes a row of text as it is, with a sign where a delta begins.
 func (d *Document) drawText(p *screen.Pen, r layout.Row, focused bool) {
-	toks := d.Tokens()
+	toks := d.tokens()
 	text := d.Call.Args()
 	for off := int(r.Start); off < int(r.End); {
 		if d.Text.Marked(off) {
@@ -257,7 +257,7 @@ func (d *Document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
 
 // column is how many cells of row r are before the byte at off.
 func (d *Document) column(r layout.Row, off int) (cells int) {
-	toks := d.Tokens()
+	toks := d.tokens()
 	at := int(r.Start)
 	for n := int(r.Token); n < len(toks) && at < off; n++ {
 		end := min(int(toks[n].End), off)

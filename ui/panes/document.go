@@ -18,7 +18,7 @@ type Document struct {
 	Text   *layout.Text
 	laid   int  // deltas whose boundaries are marked in text
 	made   int  // the call's Rewrites when the layout was begun
-	Tok    int  // selected token, by number
+	tok    int  // selected token, by number
 	Light  Span // bytes the wire pane points at
 	Hits   Hits
 	Marks  []Span // values that are not the same elsewhere, in order
@@ -62,7 +62,7 @@ func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 		d.made = c.Rewrites
 	}
 	if !same {
-		d.Call, d.Tok, d.Light, d.Hits, d.caret = c, 0, Span{}, Hits{}, caret{}
+		d.Call, d.tok, d.Light, d.Hits, d.caret = c, 0, Span{}, Hits{}, caret{}
 		d.Window = screen.Window{Stick: c != nil && c.Arriving()}
 		return
 	}
@@ -90,7 +90,7 @@ func (d *Document) Extend(height int) {
 	}
 	d.Resize(len(d.rows())+d.extraRows(), height)
 	if d.Stick {
-		d.Tok = len(d.Call.Lexer().Tokens()) - 1
+		d.tok = len(d.Call.Lexer().Tokens()) - 1
 	}
 }
 
@@ -174,8 +174,8 @@ func (d *Document) displayRow(n int) int {
 	return n
 }
 
-// Tokens are the call's tokens; free text has none.
-func (d *Document) Tokens() []stream.Token {
+// tokens are the call's tokens; free text has none.
+func (d *Document) tokens() []stream.Token {
 	if d.Call == nil {
 		return nil
 	}
@@ -196,8 +196,8 @@ func TokenSpan(toks []stream.Token, n int) Span {
 
 // Chosen is the bytes of the selected token; in free text, of the row.
 func (d *Document) Chosen() Span {
-	if toks := d.Tokens(); len(toks) > 0 {
-		return TokenSpan(toks, d.Tok)
+	if toks := d.tokens(); len(toks) > 0 {
+		return TokenSpan(toks, d.tok)
 	}
 	if n := d.textRow(d.At); n >= 0 {
 		return Span{int(d.rows()[n].Start), int(d.rows()[n].End)}
@@ -224,7 +224,7 @@ func (d *Document) GoTo(off int) {
 	if d.Call == nil || len(d.rows()) == 0 {
 		return
 	}
-	d.Tok = tokenAt(d.Tokens(), off)
+	d.tok = tokenAt(d.tokens(), off)
 	if row := d.displayRow(d.rowAt(off)); row < d.Top || row >= d.Top+d.Height {
 		d.Center(row)
 	} else {
@@ -258,21 +258,21 @@ func (d *Document) Release() {
 func (d *Document) MoveRow(row int) {
 	d.MoveTo(row)
 	n := d.textRow(d.At)
-	toks := d.Tokens()
+	toks := d.tokens()
 	if n < 0 || len(toks) == 0 {
 		return
 	}
-	d.Tok = tokenAt(toks, int(d.rows()[n].Start))
-	for d.Tok+1 < len(toks) && toks[d.Tok].Kind == stream.Space && TokenSpan(toks, d.Tok).End < int(d.rows()[n].End) {
-		d.Tok++
+	d.tok = tokenAt(toks, int(d.rows()[n].Start))
+	for d.tok+1 < len(toks) && toks[d.tok].Kind == stream.Space && TokenSpan(toks, d.tok).End < int(d.rows()[n].End) {
+		d.tok++
 	}
 }
 
 // MoveToken moves to the token n further that is not white space or punctuation
 // between; it reports whether there was one.
 func (d *Document) MoveToken(step int) bool {
-	toks := d.Tokens()
-	for n := d.Tok + step; n >= 0 && n < len(toks); n += step {
+	toks := d.tokens()
+	for n := d.tok + step; n >= 0 && n < len(toks); n += step {
 		switch toks[n].Kind {
 		case stream.Space, stream.Colon, stream.Comma:
 			continue

@@ -70,7 +70,7 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 	t.Helper()
 	size := len(d.Call.Args())
 	for n := range d.rows() {
-		d.Light, d.Hits, d.Tok = Span{}, Hits{}, -1
+		d.Light, d.Hits, d.tok = Span{}, Hits{}, -1
 		want := drawRow(p, d, n, false)
 		if w := ansi.StringWidth(want); n < len(d.rows())-1 && w > width { // the last one holds what is not settled
 			t.Fatalf("%q: row %d has %d cells of %d: %q", d.Call.Args(), n, w, width, want)
@@ -78,7 +78,7 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 		for k := range 16 {
 			off := (k*size/16 + n) % size
 			d.Light, d.Hits = Span{off, off + 3}, Hits{at: []int{off / 2, size - off/2}, length: 2}
-			d.Tok = off % (len(d.Tokens()) + 1)
+			d.tok = off % (len(d.tokens()) + 1)
 			if got := drawRow(p, d, n, true); got != want {
 				t.Fatalf("%q: row %d with byte %d lit:\n%q\nwithout:\n%q", d.Call.Args(), n, off, got, want)
 			}
@@ -109,7 +109,7 @@ func TestGrounds(t *testing.T) {
 		var d Document
 		d.Show(callOf(c.args), 60, p.Drawer)
 		d.Extend(20)
-		d.Light, d.Hits, d.Tok = c.light, Hits{c.hits, 2}, c.tok
+		d.Light, d.Hits, d.tok = c.light, Hits{c.hits, 2}, c.tok
 		for _, focused := range []bool{true, false} {
 			want := c.want
 			if !focused {

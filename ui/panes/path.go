@@ -36,7 +36,7 @@ func (d *Document) Path() string {
 			break
 		}
 		part := fmt.Sprintf("[%d]", r.Index)
-		if toks := d.Tokens(); int(r.Token) < len(toks) && toks[r.Token].Kind == stream.Key {
+		if toks := d.tokens(); int(r.Token) < len(toks) && toks[r.Token].Kind == stream.Key {
 			key := TokenSpan(toks, int(r.Token))
 			key.End = min(key.End, key.Start+screen.MostName)
 			part = "." + Unquoted(d.Call.Args(), key)
@@ -50,9 +50,9 @@ func (d *Document) Path() string {
 	return b.String()
 }
 
-// StringAt is the string that token n is or that key n names, or -1.
-func (d *Document) StringAt(n int) int {
-	toks := d.Tokens()
+// stringAt is the string that token n is or that key n names, or -1.
+func (d *Document) stringAt(n int) int {
+	toks := d.tokens()
 	if d.Call == nil || n < 0 || n >= len(toks) {
 		return -1
 	}
@@ -68,7 +68,7 @@ func (d *Document) StringAt(n int) int {
 
 // keyBefore is the key whose value token n is, "" in an array.
 func (d *Document) keyBefore(n int) string {
-	toks := d.Tokens()
+	toks := d.tokens()
 	for n--; n >= 0; n-- {
 		switch toks[n].Kind {
 		case stream.Space, stream.Colon:
@@ -83,7 +83,7 @@ func (d *Document) keyBefore(n int) string {
 
 // valueAfter is the string that follows key n, "" if it is something else.
 func (d *Document) valueAfter(n int) string {
-	toks := d.Tokens()
+	toks := d.tokens()
 	for n++; n < len(toks); n++ {
 		switch toks[n].Kind {
 		case stream.Space, stream.Colon:
@@ -111,10 +111,10 @@ type Hint struct {
 	File string // a file name given beside it
 }
 
-// HintFor looks at the key of a value, and at the members before it and before
+// hintFor looks at the key of a value, and at the members before it and before
 // the containers it is in.
-func (d *Document) HintFor(value int) (h Hint) {
-	toks, args := d.Tokens(), d.Call.Args()
+func (d *Document) hintFor(value int) (h Hint) {
+	toks, args := d.tokens(), d.Call.Args()
 	h.Key = d.keyBefore(value)
 	depth, keys := 0, 0
 	for n := value - 1; n >= 0; n-- {
@@ -139,4 +139,26 @@ func (d *Document) HintFor(value int) (h Hint) {
 func isFileKey(key string) bool {
 	key = strings.ToLower(key)
 	return strings.Contains(key, "path") || strings.Contains(key, "file")
+}
+
+// Literal is a string of the arguments, decoded.
+type Literal struct {
+	Path    string // where it is
+	Text    string
+	Hint    Hint
+	Growing bool // its end has not come
+}
+
+// Literal is the selected string, or the value of the selected key; false when
+// that is no string.
+func (d *Document) Literal() (l Literal, ok bool) {
+	n := d.stringAt(d.tok)
+	if n < 0 {
+		return Literal{}, false
+	}
+	toks := d.tokens()
+	return Literal{
+		Path: d.Path(), Text: Unquoted(d.Call.Args(), TokenSpan(toks, n)), Hint: d.hintFor(n),
+		Growing: n == len(toks)-1 && d.Call.Lexer().Open(),
+	}, true
 }

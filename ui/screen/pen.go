@@ -187,14 +187,17 @@ func ShortID(id display.Text, cells int) display.Text {
 	return display.Clean(s[:cells-6] + ".." + s[w-4:])
 }
 
-// Hints writes as many hints as fit.
-func (p *Pen) Hints(keys []string) {
+// Hints writes as many hints of bindings as fit.
+func (p *Pen) Hints(of []Binding) {
 	line := display.Text{}
-	for _, key := range keys {
-		if line.Width()+3+len(key) > p.Left {
+	for _, b := range of {
+		if b.Hint.Empty() {
+			continue
+		}
+		if line.Width()+3+b.Hint.Width() > p.Left {
 			break
 		}
-		line = display.Join(line, display.Lit("   "), p.Clean(key))
+		line = display.Join(line, display.Lit("   "), b.Hint)
 	}
 	p.Put(Muted, Bare, display.Skip(line, 2))
 }

@@ -1,4 +1,4 @@
-package ui
+package modes
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
 
-	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
@@ -50,7 +49,7 @@ func lexerFor(content string, h panes.Hint) chroma.Lexer {
 }
 
 // highlight colours content line by line. It runs outside the UI's goroutine.
-func highlight(content string, h panes.Hint, t themes.Theme, p *screen.Paints, draw display.Drawer) (kind string, lines []codeLine) {
+func highlight(content string, h panes.Hint, p *screen.Paints, draw display.Drawer) (kind string, lines []codeLine) {
 	plain := plainLines(content, draw)
 	lexer := lexerFor(content, h)
 	if lexer == nil {
@@ -65,7 +64,7 @@ func highlight(content string, h panes.Hint, t themes.Theme, p *screen.Paints, d
 		var line codeLine
 		for _, tok := range tokens {
 			if _, ok := on[tok.Type]; !ok {
-				on[tok.Type] = p.Of(t.CodeInk(tok.Type))
+				on[tok.Type] = p.Of(p.Theme.CodeInk(tok.Type))
 			}
 			if text := strings.TrimSuffix(tok.Value, "\n"); text != "" {
 				line = append(line, codeSpan{on[tok.Type], draw.Clean(text)})

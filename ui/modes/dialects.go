@@ -1,0 +1,86 @@
+package modes
+
+import (
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// dialects lets the user say which protocol the response of the chosen turn
+// speaks. The first row lets its bytes tell.
+type dialects struct {
+	screen.Window
+	host     Host
+	exchange *providers.Exchange
+	reread   func(exchange int, as *dialect.Dialect)
+}
+
+// Dialects is the entry; reread has an exchange read as a dialect, or as its
+// bytes tell with nil.
+func Dialects(reread func(exchange int, as *dialect.Dialect)) Entry {
+	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another dialect")}
+	return Entry{key, func(h Host) (Mode, display.Text) {
+		t, _ := h.View().Find(h.Chosen())
+		if t == nil {
+			return nil, display.Lit("no response to choose a dialect for")
+		}
+		d := &dialects{host: h, exchange: h.View().Exchange(t.Exchange), reread: reread}
+		d.Resize(1+len(providers.All), 1+len(providers.All))
+		for i := range providers.All {
+			if d.exchange.Dialect != nil && providers.All[i].Name == d.exchange.Dialect.Name {
+				d.MoveTo(i + 1)
+			}
+		}
+		return d, display.Text{}
+	}}
+}
+
+func (d *dialects) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter read it so"), Does: display.Lit("read it so"), Do: d.choose},
+		{Keys: []string{"esc", "q", "D"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: d.host.Close},
+	}, d.Steps(display.Text{}, d.MoveTo)...)
+}
+
+// choose has the exchange read as the selected row says.
+func (d *dialects) choose() {
+	var as *dialect.Dialect
+	if d.At > 0 {
+		as = &providers.All[d.At-1]
+	}
+	d.host.Close()
+	d.reread(d.exchange.Number, as)
+}
+
+func (d *dialects) Extend(_ *providers.View, _, h int) { d.Resize(d.Rows, max(1, h-1)) }
+
+const dialectColumn = 22 // cells before a dialect's title
+
+func (d *dialects) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		p.Say(screen.Accent, display.Lit(" READ THE RESPONSE AS"))
+		return
+	}
+	row := d.Top + y - 1
+	if row >= d.Rows {
+		return
+	}
+	g, mark := screen.Bare, display.Lit("  ")
+	if row == d.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+	}
+	name, title := "auto", "let its bytes tell"
+	if row > 0 {
+		name, title = providers.All[row-1].Name, providers.All[row-1].Title
+	}
+	p.Put(screen.Accent, g, mark)
+	p.Put(screen.Plain, g, p.Format("%-*s", dialectColumn, name))
+	p.Put(screen.Muted, g, p.Clean(title))
+	if d.exchange.Dialect != nil && name == d.exchange.Dialect.Name {
+		p.Put(screen.Live, g, display.Lit("  now: "))
+		p.Outside(screen.Live, g, d.exchange.Why)
+	}
+	p.Fill(g)
+}

@@ -1,0 +1,85 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+
+	"toolscope/ui/display"
+)
+
+// A Binding is a key, or several that mean the same, and what it does now. The
+// footer, the help and what a key does are all made from it.
+type Binding struct {
+	Keys []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
+	Hint display.Text // in the footer, the key and a word; empty for what only the help lists
+	Does display.Text // in the help; empty for another name of a key that is listed
+	Do   func()       // nil where Hint only reminds of a key that works everywhere
+}
+
+// Bound is the binding of a key, nil if it has none.
+func Bound(all []Binding, key string) *Binding {
+	for i := range all {
+		if all[i].Do != nil && slices.Contains(all[i].Keys, key) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// keyNames are the keys that are not written as they are named; those without a
+// name work, and are not listed.
+var keyNames = map[string][2]display.Text{
+	"up": sign("↑", "up"), "down": sign("↓", "down"), "left": sign("←", "left"), "right": sign("→", "right"),
+	"shift+tab": sign("⇧tab", "shift-tab"), " ": sign("space", "space"), "pgup": sign("PgUp", "PgUp"), "pgdown": sign("PgDn", "PgDn"),
+	"home": sign("Home", "Home"), "end": sign("End", "End"), "ctrl+c": sign("^C", "^C"), "ctrl+z": sign("^Z", "^Z"),
+	"ctrl+b": {}, "ctrl+f": {},
+}
+
+func sign(name, ascii string) [2]display.Text {
+	return [2]display.Text{display.Clean(name), display.Clean(ascii)}
+}
+
+// Name is how the keys are written, in the alphabet of a drawer.
+func (b Binding) Name(draw display.Drawer) (name display.Text) {
+	for _, key := range b.Keys {
+		written, known := keyNames[key]
+		one := written[0]
+		if draw.ASCII {
+			one = written[1]
+		}
+		if !known {
+			if letter, ok := strings.CutPrefix(key, "ctrl+"); ok {
+				key = "^" + letter
+			}
+			one = draw.Clean(key)
+		}
+		if !name.Empty() && !one.Empty() {
+			one = one.Between(" ", "")
+		}
+		name = display.Join(name, one)
+	}
+	return name
+}
+
+// Steps are the keys that move the cursor; to is told the row. The last is that
+// of the end.
+func (w *Window) Steps(hint display.Text, to func(row int)) []Binding {
+	return w.moves(hint, func() int { return w.At }, to)
+}
+
+// Scrolls are the keys that move the view where there is no cursor to see.
+func (w *Window) Scrolls(hint display.Text) []Binding {
+	return w.moves(hint, func() int { return w.Top }, w.Scroll)
+}
+
+func (w *Window) moves(hint display.Text, at func() int, to func(row int)) []Binding {
+	page := func() int { return max(1, w.Height-1) }
+	return []Binding{
+		{Keys: []string{"up", "k"}, Does: display.Lit("up"), Do: func() { to(at() - 1) }},
+		{Keys: []string{"down", "j"}, Hint: hint, Does: display.Lit("down"), Do: func() { to(at() + 1) }},
+		{Keys: []string{"pgup", "ctrl+u", "ctrl+b"}, Does: display.Lit("a page up"), Do: func() { to(at() - page()) }},
+		{Keys: []string{"pgdown", "ctrl+d", "ctrl+f"}, Does: display.Lit("a page down"), Do: func() { to(at() + page()) }},
+		{Keys: []string{"g", "home"}, Does: display.Lit("to the start"), Do: func() { to(0) }},
+		{Keys: []string{"G", "end"}, Does: display.Lit("to the end"), Do: func() { to(w.Rows - 1) }},
+	}
+}

@@ -1,0 +1,196 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
+
+// seats are the modes that are open, each on top of the one that opened it. Below
+// them is browsing.
+type seats struct {
+	all    []seat
+	opened int       // modes so far
+	asked  []tea.Cmd // for since the last Update
+}
+
+// seat is a mode that is open.
+type seat struct {
+	modes.Mode
+	id int
+}
+
+// top is the mode that has the keyboard.
+func (m *Model) top() seat {
+	if n := len(m.seats.all); n > 0 {
+		return m.seats.all[n-1]
+	}
+	return seat{Mode: browse{m}}
+}
+
+// open puts a mode on top.
+func (m *Model) open(mode modes.Mode) {
+	m.seats.opened++
+	m.seats.all = append(m.seats.all, seat{mode, m.seats.opened})
+}
+
+// closeTop closes the mode on top. Where the panes are to follow, they have to
+// catch up.
+func (m *Model) closeTop() {
+	if n := len(m.seats.all); n > 0 {
+		m.seats.all = m.seats.all[:n-1]
+	}
+	if m.follow && !m.covered() {
+		m.setFollow(true)
+	}
+}
+
+// covered reports whether a mode stands where the panes are.
+func (m *Model) covered() bool {
+	switch m.top().Mode.(type) {
+	case browse, *searchBar:
+		return false
+	}
+	return true
+}
+
+// isOpen reports whether the mode of a seat has not been closed.
+func (m *Model) isOpen(id int) bool {
+	if id == 0 {
+		return true
+	}
+	for _, s := range m.seats.all {
+		if s.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// do has Bubble Tea run a command.
+func (m *Model) do(cmd tea.Cmd) {
+	if cmd != nil {
+		m.seats.asked = append(m.seats.asked, cmd)
+	}
+}
+
+// extend brings the mode on top up to date, and returns what was asked for
+// meanwhile.
+func (m *Model) extend() tea.Cmd {
+	m.top().Extend(m.view, m.w, m.bodyHeight())
+	m.now = m.top().Keys()
+	asked := m.seats.asked
+	m.seats.asked = nil
+	return tea.Batch(asked...)
+}
+
+// done is what a mode's work brings.
+type done struct {
+	seat int
+	then func()
+}
+
+// finish does what is left to do, if the mode is still there.
+func (m *Model) finish(d done) {
+	if d.then != nil && m.isOpen(d.seat) {
+		d.then()
+	}
+}
+
+// asHost is the program as modes know it.
+type asHost struct{ m *Model }
+
+func (h asHost) View() *providers.View { return h.m.view }
+func (h asHost) Chosen() stream.Ref    { return h.m.chosen }
+func (h asHost) Open(mode modes.Mode)  { h.m.open(mode) }
+func (h asHost) Close()                { h.m.closeTop() }
+func (h asHost) Say(text display.Text) { h.m.say(text) }
+func (h asHost) Do(work func() func()) {
+	id := h.m.top().id
+	h.m.do(func() tea.Msg { return done{id, work()} })
+}
+
+// Choose has the panes be about r. A turn is shown in the list.
+func (h asHost) Choose(r stream.Ref) {
+	h.m.setFollow(false)
+	if r.Call == 0 {
+		h.m.focus = listPane
+	}
+	h.m.choose(r)
+}
+
+// entries are the modes that can be opened while browsing.
+func (m *Model) entries() []modes.Entry {
+	return []modes.Entry{
+		modes.Dialects(m.reread),
+	}
+}
+
+// enter opens a mode, or says why not.
+func (m *Model) enter(e modes.Entry) {
+	mode, why := e.New(asHost{m})
+	if mode == nil {
+		m.say(why)
+		return
+	}
+	m.open(mode)
+}
+
+// openHelp lists the keys of the mode on top.
+func (m *Model) openHelp() {
+	keys := m.top().Keys()
+	groups := []modes.Group{
+		{Title: display.Lit("Here"), Keys: keys}, {Title: display.Lit("Anywhere"), Right: true, Keys: m.anywhere()},
+	}
+	switch m.top().Mode.(type) {
+	case browse:
+		groups = grouped(keys, false)
+	case *old:
+		groups = grouped(nil, true)
+	}
+	m.open(modes.NewHelp(asHost{m}, groups))
+}
+
+// drawFooter writes the keys worth knowing, as many as fit, or what is typed, or
+// what was said.
+func (m *Model) drawFooter(p *screen.Pen) {
+	top := m.top().Mode
+	if o, ok := top.(*old); ok {
+		o.footer(m, p)
+		return
+	}
+	if _, ok := top.(browse); ok {
+		m.drawCounts(p)
+		m.drawHints(p)
+		return
+	}
+	if in := typing(top); in != nil && !in.Prompt.Empty() {
+		p.Say(screen.Accent, in.Prompt)
+		in.Draw(p)
+		tail := in.Note
+		for _, b := range m.now {
+			if !b.Hint.Empty() {
+				tail = display.Join(tail, b.Hint.Between("   ", ""))
+			}
+		}
+		p.Tail(screen.Muted, screen.Bare, tail.Between("", " "))
+		return
+	}
+	if !m.notice.Empty() {
+		p.Say(screen.Caution, m.notice.Between(" ", ""))
+		return
+	}
+	p.Hints(m.now)
+}
+
+// typing is the line in which something is typed, nil if nothing is.
+func typing(mode modes.Mode) *screen.Input {
+	if t, ok := mode.(modes.Typist); ok {
+		return t.Typing()
+	}
+	return nil
+}
