@@ -17,6 +17,13 @@ var argumentDeltas = []struct {
 	delta   string
 }{
 	{
+		"ai-sdk", []string{
+			`{"type":"start","messageId":"msg_1"}`,
+			`{"type":"tool-input-start","toolCallId":"call_1","toolName":"write_file"}`,
+		},
+		`{"type":"tool-input-delta","toolCallId":"call_1","inputTextDelta":"ARGS"}`,
+	},
+	{
 		"openai-responses", []string{
 			`{"type":"response.created","response":{"id":"resp_1","model":"gpt-x"}}`,
 			`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"call_1","name":"write_file","arguments":""}}`,

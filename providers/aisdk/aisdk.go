@@ -23,9 +23,7 @@ func Dialect() dialect.Dialect {
 		Title:    "AI SDK UI message stream",
 		Sniff:    sniff,
 		Findings: findings,
-		New: func(o *dialect.Out) dialect.Decoder {
-			return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns, calls: map[string]*call{}})(o)
-		},
+		New:      newDecoder,
 	}
 }
 
@@ -44,19 +42,9 @@ var chunkPoints = map[string]int{
 
 func sniff(e dialect.Evidence) dialect.Score {
 	var kind, errorText, callID, url dialect.Raw
-	s := dialect.Scan(e.Data)
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "type":
-			kind = s.Value()
-		case "errorText":
-			errorText = s.Value()
-		case "toolCallId":
-			callID = s.Value()
-		case "url":
-			url = s.Value()
-		}
-	}
+	_ = dialect.Read(e.Data, // as far as it goes
+		dialect.Value("type", &kind), dialect.Value("errorText", &errorText),
+		dialect.Value("toolCallId", &callID), dialect.Value("url", &url))
 	name := kind.Text()
 	switch points := chunkPoints[name]; {
 	case points > 0 && callID.IsString():

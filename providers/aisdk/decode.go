@@ -1,155 +1,147 @@
 package aisdk
 
 import (
+	"cmp"
+
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages Number is that of the last one.
+// decoder reads one exchange. Between messages turn is the last one.
 type decoder struct {
-	dialect.OneTurn
-	finished bool // finish came; only [DONE] or another start may follow
-	ended    bool // that, an abort or an error: no call is left open by mistake
-	slots    int32
+	*dialect.Out
+	chunk    chunk
+	turn     *dialect.Turn
+	finished bool    // finish came; only [DONE] or another start may follow
+	ended    bool    // that, an abort or an error: no call is left open by mistake
+	order    []*call // of the message: the slot of each is its place
 
 	calls     map[string]*call // of the whole exchange: outputs may come a message later
 	approvals map[string]*call // by approvalId
-	chunk     chunk
-	kind      []byte // of the chunk
-	text      stream.Arena
-	buf       []byte
 }
 
-func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
+func newDecoder(o *dialect.Out) dialect.Decoder {
+	d := &decoder{Out: o, calls: map[string]*call{}, approvals: map[string]*call{}}
+	d.chunk.bind()
+	return d
+}
+
+// Frame reads one chunk. Any that is known belongs to a message, whose start may be left out.
+func (d *decoder) Frame(f stream.Frame) error {
 	if dialect.IsDone(f.Data) {
-		d.close(stream.CloseEnd, emit)
+		d.done()
 		return nil
 	}
 	c := &d.chunk
-	if err := c.parse(f.Data); err != nil {
+	if err := c.shape.Read(f.Data); err != nil {
 		return err
 	}
-	d.kind = d.kind[:0]
-	if c.kind.IsString() {
-		d.kind = c.kind.Append(d.kind)
-	}
-	switch string(d.kind) {
+	switch kind := c.kind.Or(nil); string(kind) {
+	case "tool-input-start":
+		d.openCall(d.during())
 	case "tool-input-delta":
-		d.inputDelta(c, emit)
+		d.inputDelta(d.during())
+	case "tool-input-available":
+		d.available(d.during())
+	case "tool-input-error":
+		d.rejected(d.during())
+	case "tool-approval-request":
+		d.askApproval()
+	case "tool-approval-response":
+		d.approval()
+	case "tool-output-available", "tool-output-error", "tool-output-denied":
+		d.output(string(kind))
 	case "text-delta":
-		d.say(stream.TextDelta, c.delta, emit)
+		d.during().Text(c.delta)
 	case "reasoning-delta":
-		d.say(stream.ThinkDelta, c.delta, emit)
+		d.during().Think(0, c.delta)
 	case "start":
-		d.start(c, emit)
+		d.start()
 	case "finish":
-		d.finish(c, emit)
+		d.finish()
 	case "abort":
-		d.abort(c, emit)
+		d.abort()
 	case "error":
-		d.fail(c, emit)
+		d.during().Fail("", c.errorText.Text())
+		d.ended = true
 	case "message-metadata":
-		d.ensure(emit)
-		d.metadata(c.metadata, emit)
+		d.metadata(d.during())
 	case "start-step", "finish-step", "text-start", "text-end", "reasoning-start", "reasoning-end",
 		"source-url", "source-document", "file":
-		d.ensure(emit)
+		d.during()
 	default:
-		if !d.tool(c, emit) {
-			emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: string(d.kind)})
-		}
+		d.Unknown(string(kind))
 	}
 	return nil
 }
 
+// during is the open turn; a message whose start was left out opens one.
+func (d *decoder) during() *dialect.Turn {
+	if !d.turn.IsOpen() {
+		d.begin("")
+	}
+	return d.turn
+}
+
+func (d *decoder) begin(id string) {
+	d.finished, d.ended, d.order = false, false, nil
+	d.turn = d.Open(stream.Opening{ID: id})
+}
+
 // start begins a message, unless one is under way: servers that merge streams
 // say start again, and clients take only the new id from it.
-func (d *decoder) start(c *chunk, emit func(stream.Event)) {
-	id := c.messageID.Text()
-	switch {
-	case d.Open && d.finished:
-		d.close(stream.CloseEnd, emit)
-		d.begin(id, emit)
-	case d.Open:
-		d.Diagnose(emit, dialect.MessageRestarted.As(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{ID: id}})
-	default:
-		d.begin(id, emit)
+func (d *decoder) start() {
+	id := d.chunk.messageID.Text()
+	if d.finished {
+		d.done()
 	}
-	d.metadata(c.metadata, emit)
+	if d.turn.IsOpen() {
+		d.turn.Find(dialect.MessageRestarted.As(stream.Info), "a second start in one message: streams were merged, clients keep the last id")
+		d.turn.Meta(stream.Opening{ID: id})
+	} else {
+		d.begin(id)
+	}
+	d.metadata(d.turn)
 }
 
-func (d *decoder) begin(id string, emit func(stream.Event)) {
-	d.Number++
-	d.Open, d.finished, d.ended, d.slots = true, false, false, 0
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{ID: id}})
-}
-
-// ensure opens a turn for a message whose start was left out.
-func (d *decoder) ensure(emit func(stream.Event)) {
-	if !d.Open {
-		d.begin("", emit)
-	}
-}
-
-// say emits text that is not empty.
-func (d *decoder) say(kind stream.EventKind, text dialect.Raw, emit func(stream.Event)) {
-	d.ensure(emit)
-	if !text.IsString() {
-		return
-	}
-	if d.buf = text.Append(d.buf[:0]); len(d.buf) > 0 {
-		emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
-	}
-}
-
-func (d *decoder) finish(c *chunk, emit func(stream.Event)) {
-	if d.finished || !d.Open && d.Number >= 0 {
+func (d *decoder) finish() {
+	if d.finished || d.turn != nil && !d.turn.IsOpen() {
 		return // said before
 	}
-	d.ensure(emit)
+	t := d.during()
 	d.finished, d.ended = true, true
-	d.metadata(c.metadata, emit)
-	word := c.finish.Text()
+	d.metadata(t)
+	word := d.chunk.finish.Text()
 	code, known := finishCodes[word]
 	if code == stream.FinishDone {
-		d.checkCalls(emit)
+		d.checkCalls()
 	}
 	if word == "" {
 		return // version 5 does not say why
 	}
-	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: word, Code: code})
+	t.Finish(word, code)
 	if !known {
-		d.Diagnose(emit, dialect.FinishUnknown, "finish reason %q is not documented", word)
+		t.Find(dialect.FinishUnknown, "finish reason %q is not documented", word)
 	}
 }
 
 // abort says that whoever runs the stream stopped it.
-func (d *decoder) abort(c *chunk, emit func(stream.Event)) {
-	if d.ended && !d.Open {
+func (d *decoder) abort() {
+	if d.ended && !d.turn.IsOpen() {
 		return
 	}
-	d.ensure(emit)
+	t := d.during()
 	d.ended = true
-	emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: "abort", Code: stream.FinishFailed})
-	why := c.reason.Text()
-	if why == "" {
-		why = "no reason given"
-	}
-	d.Diagnose(emit, aborted, "the application stopped the response: %s", why)
-}
-
-func (d *decoder) fail(c *chunk, emit func(stream.Event)) {
-	d.ensure(emit)
-	d.ended = true
-	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: c.errorText.Text(), More: new(stream.Detail)})
+	t.Finish("abort", stream.FinishFailed)
+	t.Find(aborted, "the application stopped the response: %s", cmp.Or(d.chunk.reason.Text(), "no reason given"))
 }
 
 // metadata takes model and usage from an application's own metadata, where they
 // have the names the SDK's guides give them.
-func (d *decoder) metadata(m dialect.Raw, emit func(stream.Event)) {
+func (d *decoder) metadata(t *dialect.Turn) {
+	m := d.chunk.metadata
 	if model := m.Get("model").Text(); model != "" {
-		emit(stream.Event{Kind: stream.TurnMeta, Turn: d.Number, More: &stream.Detail{Model: model}})
+		t.Meta(stream.Opening{Model: model})
 	}
 	u := m.Get("totalUsage")
 	if u.Kind() != '{' {
@@ -159,13 +151,13 @@ func (d *decoder) metadata(m dialect.Raw, emit func(stream.Event)) {
 		return
 	}
 	in, out := u.Get("inputTokenDetails"), u.Get("outputTokenDetails")
-	emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: stream.Usage{
+	t.Usage(stream.Usage{
 		Input:      u.Get("inputTokens").Count(),
 		CacheRead:  first(in.Get("cacheReadTokens"), u.Get("cachedInputTokens")),
 		CacheWrite: in.Get("cacheWriteTokens").Count(),
 		Output:     u.Get("outputTokens").Count(),
 		Reasoning:  first(out.Get("reasoningTokens"), u.Get("reasoningTokens")),
-	}}})
+	})
 }
 
 func first(a, b dialect.Raw) stream.Count {
@@ -175,30 +167,24 @@ func first(a, b dialect.Raw) stream.Count {
 	return b.Count()
 }
 
-// Close says that the bytes have ended.
-func (d *decoder) Close(emit func(stream.Event)) {
-	if !d.Open {
-		return
+// done ends the message as it is to end.
+func (d *decoder) done() {
+	if d.turn.IsOpen() && !d.ended {
+		d.checkCalls()
 	}
-	if !d.finished {
-		d.close(stream.CloseCut, emit)
-		return
-	}
-	d.Diagnose(emit, stream.NoTerminator.As(stream.Info), "the message finished, but no [DONE] came")
-	d.close(stream.CloseEnd, emit)
+	d.turn.End()
 }
 
-func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	if !d.Open {
-		return
-	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
+// Close says that the bytes have ended.
+func (d *decoder) Close() {
 	switch {
-	case code == stream.CloseCut && !d.ended:
-		e.Text = "the stream ended without finish and without [DONE]"
-	case code == stream.CloseEnd && !d.ended:
-		d.checkCalls(emit)
+	case !d.turn.IsOpen():
+	case d.finished:
+		d.turn.Find(stream.NoTerminator.As(stream.Info), "the message finished, but no [DONE] came")
+		d.turn.End()
+	case d.ended:
+		d.turn.Cut("")
+	default:
+		d.turn.Cut("the stream ended without finish and without [DONE]")
 	}
-	emit(e)
-	d.Open = false
 }

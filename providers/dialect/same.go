@@ -100,6 +100,15 @@ type Arguments struct{ text []byte }
 // Add appends what one delta brought.
 func (a *Arguments) Add(text string) { a.text = append(a.text, text...) }
 
+// Delta appends one and tells the call of it.
+func (a *Arguments) Delta(c *Call, v Raw) {
+	came := len(a.text)
+	if v.Given() {
+		a.text = v.Append(a.text)
+	}
+	c.ArgsText(a.text[came:], nil)
+}
+
 // Empty reports whether nothing came.
 func (a *Arguments) Empty() bool { return len(a.text) == 0 }
 
