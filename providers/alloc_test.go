@@ -66,6 +66,13 @@ var argumentDeltas = []struct {
 		`contentBlockDelta {"contentBlockIndex":0,"delta":{"toolUse":{"input":"ARGS"}},"p":"abcdefgh"}`,
 	},
 	{
+		"cohere", []string{
+			`{"id":"g1","type":"message-start","delta":{"message":{"role":"assistant","content":[],"tool_plan":"","tool_calls":[],"citations":[]}}}`,
+			`{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"write_file_1","type":"function","function":{"name":"write_file","arguments":""}}}}}`,
+		},
+		`{"type":"tool-call-delta","index":0,"delta":{"message":{"tool_calls":{"function":{"arguments":"ARGS"}}}}}`,
+	},
+	{
 		"gemini", []string{
 			`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"write_file","willContinue":true}}],"role":"model"}}],"usageMetadata":{"promptTokenCount":100,"trafficType":"ON_DEMAND"},"modelVersion":"gemini-x","responseId":"r1"}`,
 		},

@@ -23,7 +23,7 @@ func Dialect() dialect.Dialect {
 		Name:  "cohere",
 		Title: "Cohere v2",
 		Sniff: sniff,
-		New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
+		New:   newDecoder,
 		Tools: dialect.FunctionTools,
 		Model: model,
 
@@ -45,15 +45,15 @@ var eventTypes = map[string]bool{
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	var ev wireEvent
-	bad := ev.parse(e.Data) != nil
+	ev := newEvent()
+	bad := ev.shape.Read(e.Data) != nil
 	kind := ev.kind.Text()
-	_, finishes := finishCodes[ev.finish.Text()]
+	_, finishes := endings.Codes[ev.finish.Text()]
 	switch {
 	case bad:
-	case eventTypes[kind] && (ev.deltaIn || ev.index.Count().Told):
+	case eventTypes[kind] && (ev.delta.Kind() == '{' || ev.index.Count().Told):
 		return dialect.Score{Points: dialect.Sure, Why: "event type " + kind}
-	case ev.messageIn && finishes:
+	case ev.body.Kind() == '{' && finishes:
 		return dialect.Score{Points: dialect.Sure, Why: "a body with message and finish_reason " + ev.finish.Text()}
 	case kind == "" && eventTypes[string(e.Event)]:
 		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}
@@ -64,9 +64,12 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// finishCodes are the finish reasons.
-var finishCodes = map[string]stream.Code{
-	"COMPLETE": stream.FinishDone, "STOP_SEQUENCE": stream.FinishDone, "TOOL_CALL": stream.FinishDone,
-	"MAX_TOKENS": stream.FinishCut,
-	"ERROR":      stream.FinishFailed, "TIMEOUT": stream.FinishFailed,
+// endings are the finish reasons.
+var endings = dialect.Endings{
+	What: "finish reason", Calls: "TOOL_CALL", Done: "COMPLETE",
+	Codes: map[string]stream.Code{
+		"COMPLETE": stream.FinishDone, "STOP_SEQUENCE": stream.FinishDone, "TOOL_CALL": stream.FinishDone,
+		"MAX_TOKENS": stream.FinishCut,
+		"ERROR":      stream.FinishFailed, "TIMEOUT": stream.FinishFailed,
+	},
 }

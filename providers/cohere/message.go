@@ -5,84 +5,61 @@ import (
 	"toolscope/stream"
 )
 
-// messageEnd takes the finish reason and usage, and ends the turn.
-func (d *decoder) messageEnd(ev *wireEvent, emit func(stream.Event)) {
-	if !d.Open && d.ended {
-		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn}) // once more
-		return
-	}
-	d.ensure("message-end", emit)
-	d.ended = true
-	d.tell(ev.usage, emit)
-	d.finish(ev, emit)
-	d.close(stream.CloseEnd, emit)
-}
-
-// doneWord takes [DONE], which gateways add after message-end.
-func (d *decoder) doneWord(emit func(stream.Event)) {
-	if d.Open {
-		d.Diagnose(emit, dialect.FinishMissing, "[DONE] came without message-end: nothing says why the response ended")
-	}
-	d.close(stream.CloseEnd, emit)
-}
-
-// body takes a response that was not streamed.
-func (d *decoder) body(ev *wireEvent, emit func(stream.Event)) {
-	d.close(stream.CloseCut, emit)
-	d.begin(ev, emit)
-	d.ended = true
-	d.words(&ev.message, emit)
-	d.wholeCalls(ev.message.calls, 0, emit)
-	d.tell(ev.usage, emit)
-	d.finish(ev, emit)
-	d.close(stream.CloseEnd, emit)
-}
-
-// wholeCalls takes a list of calls that are complete where they stand.
-func (d *decoder) wholeCalls(list dialect.Raw, slot int32, emit func(stream.Event)) {
-	s := list.Scan()
-	for ok := s.Array(); ok; ok = s.Element() {
+// whole takes what stands complete in a message: all of a body, and what message-start has.
+func (d *decoder) whole(t *dialect.Turn, slot int32) {
+	d.words(t)
+	for v := range d.ev.message.calls.Elements() {
 		var call dialect.FunctionCall
-		call.Read(&s)
-		d.callOpen(slot, &call, emit)
+		call.Read(v)
+		c := callOpen(t, slot, &call)
 		switch {
-		case !call.ArgsIn:
-			d.about(emit, slot, dialect.ArgsMissing, "no arguments field came at all: meant as {}")
+		case call.Args == nil:
+			c.Find(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
 		case !call.Args.Given() || call.Args.Is("null"):
-			d.nullArguments(slot, emit)
+			nullArguments(c)
 		case call.Args.Empty():
-			d.about(emit, slot, dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
+			c.Find(dialect.ArgsEmpty, "the arguments are the empty string: meant as {}")
 		}
-		if call.Args.Given() {
-			d.arguments(slot, call.Args, emit)
-		}
-		emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
+		d.arguments(c, call.Args)
+		c.Seal()
 		slot++
 	}
 }
 
-// finish takes a finish reason, unless it is null or absent, and an error beside it.
-func (d *decoder) finish(ev *wireEvent, emit func(stream.Event)) {
-	reason := ev.finish.Text()
-	code, known := finishCodes[reason]
-	if reason != "" {
-		emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: reason, Code: code})
+func (d *decoder) messageEnd(kind []byte) {
+	if !d.turn.IsOpen() && d.ended {
+		d.Heartbeat() // once more
+		return
 	}
-	if ev.err.Given() && !ev.err.Empty() {
-		emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: errorText(ev.err), More: &stream.Detail{ID: reason}})
+	d.during(kind)
+	d.end()
+}
+
+// end takes the finish reason, usage and error of a message that is complete.
+func (d *decoder) end() {
+	d.ended = true
+	tell(d.turn, d.ev.usage)
+	finish(d.turn, d.ev.finish.Text(), d.ev.err)
+	d.turn.End()
+}
+
+// finish takes a finish reason, which is "" where it is null or absent, and an error beside it.
+func finish(t *dialect.Turn, reason string, err dialect.Raw) {
+	code := endings.Codes[reason]
+	if reason != "" {
+		t.Finish(reason, code)
+	}
+	if err.Given() && !err.Empty() {
+		t.Fail(reason, errorText(err))
 	}
 	switch {
-	case reason == "" && d.calls > 0:
-		d.Diagnose(emit, dialect.FinishMissing, "no finish_reason came: nothing says that the calls are complete")
-	case reason == "":
-	case !known:
-		d.Diagnose(emit, dialect.FinishUnknown, "finish reason %q is not documented", reason)
-	case reason == "TOOL_CALL" && d.calls == 0:
-		d.Diagnose(emit, dialect.FinishWithoutCall, "the finish reason is TOOL_CALL, but no call came: it was dropped on the way")
-	case reason == "COMPLETE" && d.calls > 0:
-		d.Diagnose(emit, dialect.FinishStop, "the finish reason is COMPLETE although calls came: clients that wait for TOOL_CALL never run them")
-	case code == stream.FinishFailed:
-		d.Diagnose(emit, dialect.FinishError, "the response ended in %s", reason)
+	case reason != "":
+		t.CheckStop(reason, &endings)
+	case t.Asks():
+		t.Find(dialect.FinishMissing, "no finish_reason came: nothing says that the calls are complete")
+	}
+	if code == stream.FinishFailed {
+		t.Find(dialect.FinishError, "the response ended in %s", reason)
 	}
 }
 
@@ -93,27 +70,9 @@ func errorText(err dialect.Raw) string {
 	return string(err.Append(nil))
 }
 
-// Close says that the bytes have ended: without message-end that is a cut.
-func (d *decoder) Close(emit func(stream.Event)) {
-	d.close(stream.CloseCut, emit)
-}
-
-func (d *decoder) close(code stream.Code, emit func(stream.Event)) {
-	if !d.Open {
-		return
-	}
-	e := stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: code}
-	if code == stream.CloseCut {
-		e.Text = "the stream ended without message-end"
-	}
-	emit(e)
-	d.Open = false
-}
-
-// tell emits usage: what is billed, and beside it what was processed. The
-// cached tokens are part of the latter, so they are told only where nothing says
-// what is billed.
-func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
+// tell tells usage: what is billed, and beside it what was processed. The cached tokens are part of
+// the latter, so they are told only where nothing says what is billed.
+func tell(t *dialect.Turn, u dialect.Raw) {
 	billed, seen := u.Get("billed_units"), u.Get("tokens")
 	n := stream.Usage{
 		Input: billed.Get("input_tokens").Count(), Output: billed.Get("output_tokens").Count(),
@@ -124,6 +83,6 @@ func (d *decoder) tell(u dialect.Raw, emit func(stream.Event)) {
 		n.CacheRead = u.Get("cached_tokens").Count()
 	}
 	if n != (stream.Usage{}) {
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: n}})
+		t.Usage(n)
 	}
 }

@@ -1,102 +1,61 @@
 package cohere
 
-import (
-	"errors"
+import "toolscope/providers/dialect"
 
-	"toolscope/providers/dialect"
-)
+// event is one event of the stream, or a whole body, as it is on the wire.
+type event struct {
+	shape *dialect.Shape
 
-// wireEvent is one event of the stream, or a whole body, as it is on the wire.
-type wireEvent struct {
-	kind, id, index, finish, usage, err dialect.Raw
+	kind, index, delta     dialect.Raw
+	id, finish, usage, err dialect.Raw // of the delta, and at the top of a body
+	body                   dialect.Raw // the message of a body; one that is a string is an error
 
-	message   wireMessage
-	deltaIn   bool        // there was a delta, of an event
-	messageIn bool        // there was a message, of a body
-	note      dialect.Raw // a message that is a string: an error
+	message message
 }
 
-// wireMessage is the message of a delta, or of a body.
-type wireMessage struct {
-	content  dialect.Raw // a string or a list, in bodies and message-start
-	text     dialect.Raw // of a content object, in a delta
-	thinking dialect.Raw
-	plan     dialect.Raw
-	calls    dialect.Raw          // a list, in bodies and message-start
-	call     dialect.FunctionCall // an object, in a delta
+// message is the message of a delta, or of a body.
+type message struct {
+	plan           dialect.Raw
+	content        dialect.Raw // a string or a list, in bodies and message-start; an object in a delta
+	text, thinking dialect.Raw // of that object
+	calls          dialect.Raw // a list, in bodies and message-start; an object in a delta
+	call           dialect.FunctionCall
 }
 
-// parse reads data into ev.
-func (ev *wireEvent) parse(data []byte) error {
-	*ev = wireEvent{}
-	s := dialect.Scan(data)
-	if s.Kind() != '{' {
-		return errors.New("not a JSON object")
-	}
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "type":
-			ev.kind = s.Value()
-		case "index":
-			ev.index = s.Value()
-		case "delta":
-			ev.deltaIn = s.Kind() == '{'
-			for ok := s.Object(); ok; ok = s.Member() {
-				ev.field(&s)
-			}
-		case "message":
-			if s.Kind() == '"' {
-				ev.note = s.Value()
-			}
-			ev.messageIn = s.Kind() == '{'
-			ev.message.parse(&s)
-		default:
-			ev.field(&s)
-		}
-	}
-	return s.End()
+func newEvent() *event {
+	ev := new(event)
+	ev.shape = dialect.ShapeOf(append(ev.fields(),
+		dialect.Value("type", &ev.kind),
+		dialect.Value("index", &ev.index),
+		dialect.Object("delta", append(ev.fields(), dialect.Object("message", ev.message.fields()...))...).Into(&ev.delta),
+		dialect.Object("message", ev.message.fields()...).Into(&ev.body))...)
+	return ev
 }
 
-// field reads what stands in the delta of an event and at the top of a body.
-func (ev *wireEvent) field(s *dialect.Scanner) {
-	switch string(s.Key()) {
-	case "id":
-		ev.id = s.Value()
-	case "message":
-		ev.message.parse(s)
-	case "finish_reason":
-		ev.finish = s.Value()
-	case "usage":
-		ev.usage = s.Value()
-	case "error":
-		ev.err = s.Value()
+// fields are what stands in the delta of an event and at the top of a body.
+func (ev *event) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Value("id", &ev.id),
+		dialect.Value("finish_reason", &ev.finish),
+		dialect.Value("usage", &ev.usage),
+		dialect.Value("error", &ev.err),
 	}
 }
 
-func (m *wireMessage) parse(s *dialect.Scanner) {
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "tool_plan":
-			m.plan = s.Value()
-		case "content":
-			if s.Kind() != '{' {
-				m.content = s.Value()
-				continue
-			}
-			for ok := s.Object(); ok; ok = s.Member() {
-				switch string(s.Key()) {
-				case "text":
-					m.text = s.Value()
-				case "thinking":
-					m.thinking = s.Value()
-				}
-			}
-		case "tool_calls":
-			if s.Kind() != '{' {
-				m.calls = s.Value()
-				continue
-			}
-			m.call.Read(s)
-		}
+func (m *message) fields() []dialect.Field {
+	return []dialect.Field{
+		dialect.Value("tool_plan", &m.plan),
+		dialect.Object("content", dialect.Value("text", &m.text), dialect.Value("thinking", &m.thinking)).Into(&m.content),
+		dialect.Object("tool_calls", m.call.Fields()...).Into(&m.calls),
 	}
+}
+
+// firstCall is the call of a delta: an object, or against the protocol a list of one.
+func (m *message) firstCall() dialect.FunctionCall {
+	for v := range m.calls.Elements() {
+		var first dialect.FunctionCall
+		first.Read(v)
+		return first
+	}
+	return m.call
 }

@@ -15,6 +15,7 @@ type Call struct {
 	turn *Turn
 	said told
 	kept *Arguments
+	null bool // they are the word null, as far as they came
 }
 
 // Turn is the turn the call is of.
@@ -48,6 +49,7 @@ func (c *Call) ArgsText(text, from []byte) { c.append(c.turn.out.text.Hold(text)
 
 func (c *Call) append(text string, from []byte) {
 	if n := len(text); n > 0 {
+		c.null = (c.null || c.Bytes == 0) && c.Bytes+n <= len(null) && null[c.Bytes:c.Bytes+n] == text
 		c.Bytes += n
 		c.Last = text[n-1]
 		c.turn.mused = false
@@ -57,6 +59,11 @@ func (c *Call) append(text string, from []byte) {
 	}
 	c.say(stream.Args, text, from)
 }
+
+const null = "null"
+
+// IsNull reports whether what came of the arguments is the word null, be it in pieces.
+func (c *Call) IsNull() bool { return c.null && c.Bytes == len(null) }
 
 // Rewrite replaces the arguments: news changed what was derived before. from is as in ArgsText.
 func (c *Call) Rewrite(text, from []byte) {

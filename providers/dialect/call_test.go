@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"toolscope/stream"
@@ -34,5 +35,25 @@ func TestArgsText(t *testing.T) {
 	o.To(func(stream.Event) {})
 	if n := testing.AllocsPerRun(1000, func() { c.ArgsText(text, from) }); n > 0 {
 		t.Errorf("%v allocations per delta", n)
+	}
+}
+
+// TestIsNull: the word null is known however it is cut, and from every longer word.
+func TestIsNull(t *testing.T) {
+	for _, test := range []struct {
+		pieces string // with spaces between
+		want   bool
+	}{
+		{"null", true}, {"n ull", true}, {"nul l", true}, {"n u l l", true},
+		{"", false}, {"nul", false}, {"nulls", false}, {"null null", false}, {"null s", false}, {"full", false}, {"{ null", false},
+	} {
+		c := NewOut(func(stream.Event) {}).Open(stream.Opening{}).OpenCall(0, stream.CallInfo{})
+		for _, piece := range strings.Split(test.pieces, " ") {
+			c.Args(AppendString(nil, []byte(piece)))
+			c.Args(Raw(`""`))
+		}
+		if got := c.IsNull(); got != test.want {
+			t.Errorf("%q: %t", test.pieces, got)
+		}
 	}
 }

@@ -2,14 +2,19 @@ package dialect
 
 // FunctionCall is a call as the protocols write it that took OpenAI's form:
 // {"id":…,"function":{"name":…,"arguments":…}}.
-type FunctionCall struct {
-	ID, Name, Args Raw
+type FunctionCall struct{ ID, Name, Args Raw }
 
-	ArgsIn bool // the arguments field was there, null or not
+// Fields are the members of a call in a Shape.
+func (c *FunctionCall) Fields() []Field {
+	return []Field{
+		Value("id", &c.ID),
+		Object("function", Value("name", &c.Name), Value("arguments", &c.Args)),
+	}
 }
 
-// Read reads what the next value has of the call.
-func (c *FunctionCall) Read(s *Scanner) {
+// Read reads what the value has of the call.
+func (c *FunctionCall) Read(v Raw) {
+	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
 		case "id":
@@ -20,7 +25,7 @@ func (c *FunctionCall) Read(s *Scanner) {
 				case "name":
 					c.Name = s.Value()
 				case "arguments":
-					c.Args, c.ArgsIn = s.Value(), true
+					c.Args = s.Value()
 				}
 			}
 		}

@@ -1,21 +1,15 @@
 package dialect
 
-import (
-	"bytes"
+import "bytes"
 
-	"toolscope/stream"
-)
-
-// Leak finds a call in the text of an answer: hosts of open models parse calls
-// out of text, and what their parser misses stays there. The zero value is
-// ready, for the text of one turn.
-type Leak struct {
+// leak finds a call in the text of a turn.
+type leak struct {
 	window []byte // the last bytes seen: a marker may be split over deltas
 	found  bool
 }
 
-// leakMarkers begin a call in the formats of Hermes and Qwen, Mistral, Kimi and
-// Phi, DeepSeek, Llama, and gpt-oss.
+// leakMarkers begin a call in the formats of Hermes and Qwen, Mistral, Kimi and Phi, DeepSeek, Llama,
+// and gpt-oss.
 var leakMarkers = [][]byte{
 	[]byte("<tool_call>"), []byte("[TOOL_CALLS]"), []byte("<|tool_call"), []byte("<｜tool▁call"),
 	[]byte("<function="), []byte("<|python_tag|>"), []byte("<|channel|>commentary to=functions."),
@@ -24,7 +18,7 @@ var leakMarkers = [][]byte{
 const longestMarker = 40
 
 // in reports whether text, which follows what was seen before, shows a call, the first time one is.
-func (l *Leak) in(text string) bool {
+func (l *leak) in(text string) bool {
 	if l.found {
 		return false
 	}
@@ -36,11 +30,4 @@ func (l *Leak) in(text string) bool {
 		l.window = append(l.window[:0], l.window[n-longestMarker:]...)
 	}
 	return l.found
-}
-
-// Look emits a finding about the turn when text shows a call, the first time.
-func (l *Leak) Look(text []byte, turn int32, emit func(stream.Event)) {
-	if l.in(string(text)) {
-		emit(Diagnose(turn, stream.NoSlot, TextToolCall, "a tool call leaked into the text: the host's parser missed it"))
-	}
 }

@@ -15,7 +15,7 @@ type Turn struct {
 	latest *Call // asked for last
 	client int   // calls for the client to run
 	lost   bool  // something of a call came whose beginning did not
-	leak   *Leak // looks for calls in the answer, if it is not nil
+	leak   *leak // looks for calls in the answer, if it is not nil
 
 	mused   bool  // what came last is reasoning that is not signed yet
 	thought int32 // the block it is in
@@ -59,7 +59,7 @@ func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, 
 
 // FindLeaks has Text look for calls in the answer: hosts of open models parse calls out of text,
 // and what their parser misses stays there.
-func (t *Turn) FindLeaks() { t.leak = new(Leak) }
+func (t *Turn) FindLeaks() { t.leak = new(leak) }
 
 // Text appends the content of a string to the answer.
 func (t *Turn) Text(v Raw) {
@@ -165,8 +165,15 @@ type Endings struct {
 // Stop is Finish in a protocol that tells whether calls are to be run. It compares the word with the
 // calls that came and returns what it means.
 func (t *Turn) Stop(word string, of *Endings) stream.Code {
-	code, known := of.Codes[word]
+	code := of.Codes[word]
 	t.Finish(word, code)
+	t.CheckStop(word, of)
+	return code
+}
+
+// CheckStop compares the word of a turn that finished with the calls that came.
+func (t *Turn) CheckStop(word string, of *Endings) {
+	_, known := of.Codes[word]
 	switch {
 	case !known:
 		t.Find(FinishUnknown, "%s %q is not documented", of.What, word)
@@ -175,7 +182,6 @@ func (t *Turn) Stop(word string, of *Endings) stream.Code {
 	case word == of.Done && t.client > 0:
 		t.Find(FinishStop, "the %s is %s although calls came: clients that wait for %s never run them", of.What, word, of.Calls)
 	}
-	return code
 }
 
 // Asks reports whether a call came that is for the client to run.

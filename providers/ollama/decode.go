@@ -8,69 +8,66 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange, which may hold several responses.
+// decoder reads one exchange, which may hold several responses. Between them turn is the last one.
 type decoder struct {
-	dialect.OneTurn
-	calls int32 // calls of the turn: also the next slot
-	line  line
-	text  stream.Arena
-	leak  dialect.Leak
-	buf   []byte
+	*dialect.Out
+	line *line
+	turn *dialect.Turn
 
-	base  time.Time // when the first line was made
-	stamp []byte    // when the line being decoded was made, as it says
-
-	lines int    // of the open turn
-	last  []byte // the line that closed a turn of several
+	first time.Time // when the first line was made that says so
+	lines int       // of the open turn
+	last  []byte    // the line that closed a turn of several
 }
 
-// Now is when the line was made, since the first one that said so.
-func (d *decoder) Now() time.Duration {
-	made, err := time.Parse(time.RFC3339Nano, string(d.stamp))
-	if err != nil {
-		return stream.NoTime
-	}
-	return max(0, made.Sub(d.base))
-}
+func newDecoder(o *dialect.Out) dialect.Decoder { return &decoder{Out: o, line: newLine()} }
 
-func (d *decoder) Decode(f stream.Frame, emit func(stream.Event)) error {
-	l := &d.line
-	d.stamp = d.stamp[:0]
-	if err := l.parse(f.Data); err != nil {
+// Frame reads one line.
+func (d *decoder) Frame(f stream.Frame) error {
+	d.Stamp(stream.NoTime)
+	l := d.line
+	if err := l.shape.Read(f.Data); err != nil {
 		return err
 	}
-	if !d.Open && len(d.last) > 0 && bytes.Equal(f.Data, d.last) {
-		emit(stream.Event{Kind: stream.Heartbeat, Turn: stream.NoTurn}) // the last line again
+	if !d.turn.IsOpen() && len(d.last) > 0 && bytes.Equal(f.Data, d.last) {
+		d.Heartbeat() // the last line again
 		return nil
 	}
-	defer d.count(f.Data)
-	d.clock(l.created)
-	isDone := string(l.done) == "true"
+	d.stamp(l.created)
+	done := l.done.IsTrue()
 	switch {
 	case l.err.Given():
-		d.fail(l, emit)
-		return nil
-	case !l.messageIn && !l.response.IsString() && len(l.calls) == 0 && !isDone:
-		emit(stream.Event{Kind: stream.Unknown, Turn: d.Turn(), Text: "a line without an answer"})
-		return nil
+		d.fail(d.during(), l.err)
+	case l.message.Kind() != '{' && !l.response.IsString() && l.calls.Kind() != '[' && !done:
+		d.Unknown("a line without an answer")
+	default:
+		d.answer(d.during())
+		if done {
+			d.done(d.turn)
+		}
 	}
-	d.ensure(l, emit)
-	d.emitText(stream.ThinkDelta, l.thinking, emit)
-	d.emitText(stream.TextDelta, l.content, emit)
-	d.emitText(stream.TextDelta, l.response, emit)
-	for i := range l.calls {
-		d.call(&l.calls[i], emit)
-	}
-	if isDone {
-		d.done(l, emit)
-	}
+	d.count(f.Data)
 	return nil
+}
+
+// Close says that the bytes have ended: without "done":true that is a cut.
+func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
+
+// stamp takes when the line was made.
+func (d *decoder) stamp(created dialect.Raw) {
+	var made time.Time
+	if made.UnmarshalText(created.Or(nil)) != nil {
+		return
+	}
+	if d.first.IsZero() {
+		d.first = made
+	}
+	d.Stamp(max(0, made.Sub(d.first)))
 }
 
 // count counts the lines of a turn, and remembers the one that closed it.
 func (d *decoder) count(line []byte) {
 	switch d.lines++; {
-	case d.Open:
+	case d.turn.IsOpen():
 		return
 	case d.lines > 1:
 		d.last = append(d.last[:0], line...)
@@ -78,105 +75,71 @@ func (d *decoder) count(line []byte) {
 	d.lines = 0
 }
 
-func (d *decoder) clock(created dialect.Raw) {
-	if !created.IsString() {
-		return
+// during is the open turn; one is opened if there is none.
+func (d *decoder) during() *dialect.Turn {
+	if !d.turn.IsOpen() {
+		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
+		d.turn.FindLeaks()
 	}
-	d.stamp = created.Append(d.stamp)
-	if d.base.IsZero() {
-		d.base, _ = time.Parse(time.RFC3339Nano, string(d.stamp))
+	return d.turn
+}
+
+func (d *decoder) answer(t *dialect.Turn) {
+	l := d.line
+	t.Think(0, l.thinking)
+	t.Text(l.content)
+	t.Text(l.response)
+	for call := range l.calls.Elements() {
+		var w dialect.FunctionCall
+		w.Read(call)
+		tell(t, &w)
 	}
 }
 
-// ensure opens a turn if none is.
-func (d *decoder) ensure(l *line, emit func(stream.Event)) {
-	if d.Open {
-		return
-	}
-	d.Number++
-	d.Open, d.calls, d.leak = true, 0, dialect.Leak{}
-	emit(stream.Event{Kind: stream.TurnOpen, Turn: d.Number, More: &stream.Detail{Model: l.model.Text()}})
-}
-
-func (d *decoder) emitText(kind stream.EventKind, value dialect.Raw, emit func(stream.Event)) {
-	if !value.IsString() || value.Empty() {
-		return
-	}
-	d.buf = value.Append(d.buf[:0])
-	if kind == stream.TextDelta {
-		d.leak.Look(d.buf, d.Number, emit)
-	}
-	emit(stream.Event{Kind: kind, Turn: d.Number, Text: d.text.Hold(d.buf)})
-}
-
-// call takes a call, which is complete where it stands.
-func (d *decoder) call(w *dialect.FunctionCall, emit func(stream.Event)) {
-	slot, id := d.calls, w.ID.Text()
-	d.calls++
-	emit(stream.Event{Kind: stream.CallOpen, Turn: d.Number, Slot: slot, More: &stream.Detail{
-		ID: id, Name: w.Name.Text(), CallKind: "function",
-	}})
-	about := func(of *stream.Diagnosis, message string) {
-		emit(dialect.Diagnose(d.Number, slot, of, "%s", message))
-	}
-	if id == "" {
-		about(dialect.IDMissing.As(stream.Info).Blames(stream.Provider), "no id came, as from old versions: a result is matched by the tool's name or by its place")
+// tell tells of a call, which is complete where it stands.
+func tell(t *dialect.Turn, w *dialect.FunctionCall) {
+	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
+	if c.ID == "" {
+		c.Find(dialect.IDMissing.As(stream.Info).Blames(stream.Provider),
+			"no id came, as from old versions: a result is matched by the tool's name or by its place")
 	}
 	switch {
-	case !w.ArgsIn:
-		about(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
+	case w.Args == nil:
+		c.Find(dialect.ArgsMissing, "no arguments field came at all: meant as {}")
 	case !w.Args.Given():
-		about(dialect.ArgsNull, "the arguments are null: meant as {}")
+		c.Find(dialect.ArgsNull, "the arguments are null: meant as {}")
 	default:
 		if w.Args.IsString() {
-			about(dialect.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on it")
+			c.Find(dialect.ArgsString, "the arguments are a string, not an object: Ollama's own clients fail on it")
 		}
-		d.buf = w.Args.Append(d.buf[:0])
-		emit(stream.Event{Kind: stream.Args, Turn: d.Number, Slot: slot, Text: d.text.Hold(d.buf)})
+		c.Args(w.Args)
 	}
-	emit(stream.Event{Kind: stream.Seal, Turn: d.Number, Slot: slot})
+	c.Seal()
 }
 
 // done takes the last line of a response. Cached tokens are in prompt_eval_count.
-func (d *decoder) done(l *line, emit func(stream.Event)) {
+func (d *decoder) done(t *dialect.Turn) {
+	l := d.line
 	u := stream.Usage{Input: l.promptCount.Count(), CacheRead: l.cachedCount.Count(), Output: l.outCount.Count()}
 	if u != (stream.Usage{}) {
-		emit(stream.Event{Kind: stream.UsageEvent, Turn: d.Number, More: &stream.Detail{Usage: u}})
+		t.Usage(u)
 	}
 	if reason := l.doneReason.Text(); reason != "" { // old versions give none
 		code, known := finishCodes[reason]
-		emit(stream.Event{Kind: stream.Finish, Turn: d.Number, Slot: stream.AllChoices, Text: reason, Code: code})
+		t.Finish(reason, code)
 		if !known {
-			emit(dialect.Diagnose(d.Number, stream.NoSlot, dialect.FinishUnknown,
-				"done reason %q is not documented", reason))
+			t.Find(dialect.FinishUnknown, "done reason %q is not documented", reason)
 		}
 	}
-	emit(stream.Event{Kind: stream.TurnClose, Turn: d.Number})
-	d.Open = false
+	t.End()
 }
 
 // fail takes an error line or body: it ends the response.
-func (d *decoder) fail(l *line, emit func(stream.Event)) {
-	d.ensure(l, emit)
-	message := l.err.Text()
+func (d *decoder) fail(t *dialect.Turn, err dialect.Raw) {
+	message := err.Text()
 	if message == "" {
-		message = l.err.Get("message").Text()
+		_, message = dialect.ErrorOf(err)
 	}
-	if message == "" {
-		message = string(l.err)
-	}
-	emit(stream.Event{Kind: stream.Failure, Turn: d.Number, Text: message, More: new(stream.Detail)})
-	d.cut("an error ended the response", emit)
-}
-
-// Close says that the bytes have ended: without "done":true that is a cut.
-func (d *decoder) Close(emit func(stream.Event)) {
-	if d.Open {
-		d.cut(`the lines ended without "done":true`, emit)
-	}
-}
-
-func (d *decoder) cut(why string, emit func(stream.Event)) {
-	emit(stream.Event{Kind: stream.TurnClose, Turn: d.Number, Code: stream.CloseCut, Text: why})
-	d.Open = false
+	t.Fail("", message)
+	t.Cut("an error ended the response")
 }

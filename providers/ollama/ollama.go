@@ -25,7 +25,7 @@ func Dialect() dialect.Dialect {
 		Name:  "ollama",
 		Title: "Ollama",
 		Sniff: sniff,
-		New:   func(o *dialect.Out) dialect.Decoder { return dialect.Adapt(&decoder{OneTurn: dialect.BeforeTurns})(o) },
+		New:   newDecoder,
 		Tools: dialect.FunctionTools,
 
 		Targets: []dialect.Target{target},
@@ -33,21 +33,39 @@ func Dialect() dialect.Dialect {
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	var l line
-	bad := l.parse(e.Data) != nil
-	isAnswer := !bad && l.model.IsString() && l.done.Kind() != 0 && (l.messageIn || l.response.IsString())
+	var model, created, response, done, err dialect.Raw
+	message := false
+	s := dialect.Scan(e.Data)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "model":
+			model = s.Value()
+		case "created_at":
+			created = s.Value()
+		case "message":
+			message = s.Kind() == '{'
+		case "response":
+			response = s.Value()
+		case "done":
+			done = s.Value()
+		case "error":
+			err = s.Value()
+		}
+	}
+	whole := s.End() == nil
+	isAnswer := model.IsString() && (message || response.IsString())
 	path := ""
 	if strings.HasSuffix(e.Path, "/api/chat") || strings.HasSuffix(e.Path, "/api/generate") {
 		path = e.Path
 	}
 	switch {
-	case isAnswer && l.created.IsString():
+	case isAnswer && whole && done != nil && created.IsString():
 		return dialect.Score{Points: dialect.Sure, Why: "a line with model, created_at and done"}
-	case isAnswer:
+	case isAnswer && whole && done != nil:
 		return dialect.Score{Points: dialect.Strong, Why: "a line with model and done"}
-	case bad && l.model.IsString() && l.created.IsString() && (l.messageIn || l.response != nil):
+	case isAnswer && !whole && created.IsString():
 		return dialect.Score{Points: dialect.Likely, Why: "the beginning of a line with model, created_at and an answer"}
-	case path != "" && l.err.IsString():
+	case path != "" && err.IsString():
 		return dialect.Score{Points: dialect.Strong, Why: "an error on path " + path}
 	case path != "":
 		// Weak with a frame of another shape: web frameworks use the same path.
@@ -62,8 +80,8 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// finishCodes are the done reasons; load and unload answer requests that only
-// move a model in or out of memory.
+// finishCodes are the done reasons; load and unload answer requests that only move a model in or out
+// of memory.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "load": stream.FinishDone, "unload": stream.FinishDone,
 	"length": stream.FinishCut,

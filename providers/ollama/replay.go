@@ -99,8 +99,7 @@ func readParts(v dialect.Raw) (parts []dialect.Part) {
 
 func readCall(v dialect.Raw) dialect.Part {
 	var call dialect.FunctionCall
-	s := v.Scan()
-	call.Read(&s)
+	call.Read(v)
 	p := dialect.Part{Kind: dialect.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), Tool: "function", Raw: v}
 	p.SetArgs(call.Args)
 	return p

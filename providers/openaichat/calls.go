@@ -14,7 +14,7 @@ type call struct {
 	legacy  bool // as function_call
 	custom  bool
 	sawArgs bool // an arguments field was there
-	sawNull bool // and it was null, or is the word
+	sawNull bool // and it was null
 }
 
 // toolCall takes one element of tool_calls, or a function_call.
@@ -214,9 +214,6 @@ func (k *call) arguments(args dialect.Raw) {
 	if !args.IsString() {
 		k.Once(dialect.ArgsObject, "the arguments are a JSON value, not a string with JSON in it: clients that expect a string fail")
 	}
-	if !args.Empty() {
-		k.sawNull = k.Bytes == 0 && args.Is("null")
-	}
 	k.Args(args)
 }
 
@@ -228,7 +225,7 @@ func (k *call) check(cut bool) {
 	}
 	switch {
 	case cut:
-	case k.sawNull:
+	case k.IsNull(), k.Bytes == 0 && k.sawNull:
 		k.Once(dialect.ArgsNull, "the arguments are null and were never filled: meant as {}")
 	case k.Bytes > 0:
 	case k.sawArgs:
