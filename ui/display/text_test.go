@@ -1,49 +1,13 @@
 package display
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
-	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"os"
 )
-
-// TestForgettingDoesNotCompile: there is no way around the door. Each marked
-// line fails, for the reason that stands there, and no other line does.
-func TestForgettingDoesNotCompile(t *testing.T) {
-	const file = "testdata/forgets/forgets.go"
-	said, err := exec.Command("go", "build", "-gcflags=-e", "./testdata/forgets").CombinedOutput()
-	if err == nil {
-		t.Fatal("it compiles")
-	}
-	errs := map[string]string{}
-	for _, m := range regexp.MustCompile(`forgets\.go:(\d+):\d+: (.*)`).FindAllStringSubmatch(string(said), -1) {
-		errs[m[1]] += m[2]
-	}
-	source, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer source.Close()
-	lines := bufio.NewScanner(source)
-	for n := 1; lines.Scan(); n++ {
-		got := errs[fmt.Sprint(n)]
-		_, want, marked := strings.Cut(lines.Text(), "// want: ")
-		if marked != (got != "") || !strings.Contains(got, want) {
-			t.Errorf("%s:%d: %q\ngot %q, want %q", file, n, lines.Text(), got, want)
-		}
-	}
-	if len(errs) < 10 {
-		t.Errorf("only %d lines fail:\n%s", len(errs), said)
-	}
-}
 
 // hidden is a Stringer as a provider may name things.
 type hidden string
