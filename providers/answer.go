@@ -31,7 +31,7 @@ func (x *Exchange) checkStatus() {
 	case why == "":
 		why = fmt.Sprintf("HTTP status %d, and nothing that says why", x.Head.Status)
 	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, More: &stream.Detail{ID: fmt.Sprint(x.Head.Status)}})
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.Failed{Code: fmt.Sprint(x.Head.Status)}})
 }
 
 // tellUnanswered makes a failure of an exchange that ended before there was
@@ -47,9 +47,9 @@ func (x *Exchange) tellUnanswered() {
 	switch x.by {
 	case stream.Client: // who goes away does not miss the answer
 	case 0: // words of our own: no provider said them
-		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, More: &stream.Detail{By: stream.Network}})
+		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.Failed{By: stream.Network}})
 	default:
-		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, More: &stream.Detail{By: x.by}})
+		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.Failed{By: x.by}})
 	}
 	if x.by != 0 {
 		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut, Text: x.why})
@@ -65,16 +65,16 @@ func (x *Exchange) tellOwn() {
 	if x.decoder == nil {
 		x.use(&silent, "no answer")
 	}
-	more := &stream.Detail{ID: fmt.Sprint(x.Head.Status), By: x.by}
+	failed := &stream.Failed{Code: fmt.Sprint(x.Head.Status), By: x.by}
 	if x.by == 0 {
-		more.By = stream.Toolscope
+		failed.By = stream.Toolscope
 	}
 	why := x.why
 	if why == "" { // a recording of the first programs has it in the answer alone
 		why = strings.TrimPrefix(strings.TrimSpace(string(x.Response.Bytes(0, x.Response.Size()))), "toolscope proxy: ")
 	}
 	turn := x.lastTurn()
-	x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: why, More: more})
+	x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: why, What: failed})
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
 }
 
@@ -86,7 +86,7 @@ func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 // itself might have.
 func (x *Exchange) concludes(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
-		d := e.More.Finding.Diagnosis
+		d := stream.PayloadOf[stream.Finding](e).Diagnosis
 		if d != dialectSeen && (d != dialectUnknown || x.waiting < patience) {
 			return
 		}

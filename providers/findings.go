@@ -26,13 +26,6 @@ func Findings() []*stream.Diagnosis {
 	return all
 }
 
-// diagnose is the event of a finding about a turn.
-func diagnose(turn int32, d *stream.Diagnosis, format string, args ...any) stream.Event {
-	return stream.Event{
-		Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, More: &stream.Detail{Finding: d.Finding(format, args...)},
-	}
-}
-
 // findings are those of this room: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
 	sourceNote, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -35,8 +36,8 @@ func digest(in *Inspector) uint64 {
 		e := in.Timeline.Event(n)
 		number(int(e.Kind), int(e.Code), int(e.Frame), int(e.Turn)+1, int(e.Slot)+1, len(e.Text))
 		h.WriteString(e.Text)
-		if e.More != nil {
-			maphash.WriteComparable(&h, *e.More)
+		if e.What != nil {
+			maphash.WriteComparable(&h, reflect.ValueOf(e.What).Elem().Interface())
 		}
 	}
 	findings := func(list []stream.Finding) {

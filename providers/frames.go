@@ -130,7 +130,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 	case err != nil:
 		x.fault(err.Error())
 	case f.Cut && x.Framing == "SSE":
-		x.decodes(diagnose(x.lastTurn(), unterminatedFrame,
+		x.decodes(dialect.Diagnose(x.lastTurn(), stream.NoSlot, unterminatedFrame,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
 }
@@ -150,7 +150,7 @@ func (x *Exchange) failure(f stream.Frame) {
 	if message == "" {
 		message = string(f.Data)
 	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, More: &stream.Detail{ID: string(f.Event)}})
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.Failed{Code: string(f.Event)}})
 }
 
 // askedModel is the model the request asks for, where the response cannot tell.
@@ -175,16 +175,12 @@ func (x *Exchange) lastTurn() int32 {
 }
 
 // opening is what the decoder says of a turn, with what only the exchange knows.
-func (x *Exchange) opening(said *stream.Detail) *stream.Detail {
-	var more stream.Detail
-	if said != nil {
-		more = *said
+func (x *Exchange) opening(said stream.Opening) *stream.Opening {
+	said.Exchange, said.Dialect = x.Number, x.Dialect.Name
+	if said.Model == "" {
+		said.Model = x.askedModel()
 	}
-	more.Exchange, more.Dialect = x.Number, x.Dialect.Name
-	if more.Model == "" {
-		more.Model = x.askedModel()
-	}
-	return &more
+	return &said
 }
 
 // decodes takes an event of the decoder, unless a gap may be all there is to it.
@@ -216,7 +212,7 @@ func (x *Exchange) emit(e stream.Event) {
 		e.Turn = x.turns[e.Turn]
 	}
 	if e.Kind == stream.TurnOpen {
-		e.More = x.opening(e.More)
+		e.What = x.opening(stream.PayloadOf[stream.Opening](e))
 	}
 	if e.Kind == stream.TurnClose && e.Code == stream.CloseCut {
 		e = x.cut(e)
@@ -237,7 +233,7 @@ func (x *Exchange) cut(e stream.Event) stream.Event {
 	case x.in.Session().Turn(e.Turn).Unseen():
 		e.Code, e.Text = stream.CloseUnseen, ""
 	case x.closing && x.by != 0:
-		e.More = &stream.Detail{By: x.by}
+		e.What = &stream.Ending{By: x.by}
 		if x.cutShort() {
 			e.Text = x.why
 		}

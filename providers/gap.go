@@ -165,7 +165,7 @@ func (x *Exchange) tellGap(n int64) {
 }
 
 func (x *Exchange) emitGap(turn int32, n int64, words string) {
-	x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, More: &stream.Detail{Missed: n}})
+	x.emit(stream.Event{Kind: stream.Gap, Turn: turn, Text: words, What: &stream.Missed{Bytes: n}})
 }
 
 // openTurns are the decoder's turns that have not been closed.

@@ -174,13 +174,13 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 	if n := len(c.SentBack); n > 0 && c.SentBack[n-1].As == string(o.Fate) && c.SentBack[n-1].Result == o.Result {
 		return
 	}
-	more := &stream.Detail{Exchange: x.Number, ID: o.ID, Name: o.Behaves()}
+	resent := &stream.Resent{Exchange: x.Number, ID: o.ID, Policies: o.Behaves()}
 	if f, ok := o.Finding(); ok && !hasFinding(c, f) {
-		more.Finding = f
+		resent.Finding = f
 	}
 	x.in.Timeline.Append(stream.Event{
 		Kind: stream.SentBack, At: x.at, Turn: c.Turn, Slot: int32(c.Number), Frame: x.in.Session().Turn(c.Turn).LastFrame,
-		Text: string(o.Fate), Code: o.Result, More: more,
+		Text: string(o.Fate), Code: o.Result, What: resent,
 	})
 }
 

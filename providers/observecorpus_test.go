@@ -58,14 +58,14 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 			continue
 		}
 		n := int32(i)
-		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, More: &stream.Detail{Dialect: r.to.Dialect}})
+		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Dialect: r.to.Dialect}})
 		for slot, p := range m.Parts {
 			switch p.Kind {
 			case dialect.TextPart:
 				s.Apply(stream.Event{Kind: stream.TextDelta, Turn: n, Text: string(p.Text)})
 			case dialect.CallPart:
-				d := &stream.Detail{ID: p.ID, Item: p.Item, Name: p.Name, CallKind: p.Tool, Server: p.Server, Signature: p.Signature, Freeform: p.Tool == "custom"}
-				s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: int32(slot), More: d})
+				d := &stream.CallInfo{ID: p.ID, Item: p.Item, Name: p.Name, Kind: p.Tool, Server: p.Server, Signature: p.Signature, Freeform: p.Tool == "custom"}
+				s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: int32(slot), What: d})
 				s.Apply(stream.Event{Kind: stream.Args, Turn: n, Slot: int32(slot), Text: string(p.Args)})
 				s.Apply(stream.Event{Kind: stream.Seal, Turn: n, Slot: int32(slot)})
 			}

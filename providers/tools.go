@@ -175,7 +175,7 @@ func (x *Exchange) find(cause stream.Event, slot int32, found []stream.Finding) 
 	for _, f := range found {
 		x.in.Timeline.Append(stream.Event{
 			Kind: stream.Found, At: cause.At, Frame: cause.Frame, Turn: cause.Turn, Slot: slot,
-			More: &stream.Detail{Finding: f},
+			What: &f,
 		})
 	}
 }

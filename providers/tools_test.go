@@ -106,8 +106,8 @@ func TestFindingsInPlace(t *testing.T) {
 			continue
 		}
 		cause := in.Timeline.Event(n - 1)
-		if cause.Kind != stream.Args || e.Frame != cause.Frame || e.At != 7 || e.More.Finding.Offset != 2 {
-			t.Errorf("%s behind %s: %+v", e, cause, e.More.Finding)
+		if cause.Kind != stream.Args || e.Frame != cause.Frame || e.At != 7 || stream.PayloadOf[stream.Finding](e).Offset != 2 {
+			t.Errorf("%s behind %s: %+v", e, cause, e.What)
 		}
 		if found := in.Timeline.At(n + 1).Turns[0].Calls[0].Findings; len(found) != 1 || found[0].Event != n {
 			t.Errorf("folded: %+v", found)

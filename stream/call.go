@@ -84,9 +84,9 @@ type doubleCheck struct {
 	yes  bool
 }
 
-func newCall(number int, turn, slot int32, d *Detail) *Call {
+func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	return &Call{
-		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.CallKind, Server: d.Server,
+		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.Kind, Server: d.Server,
 		Choice: d.Choice, Parent: d.Parent, Host: d.Host, Item: d.Item, Space: d.Space, Attempt: d.Attempt, freeform: d.Freeform, nullNone: d.NullIsNone,
 		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime,
 	}

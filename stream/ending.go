@@ -52,7 +52,7 @@ func party(by Culprit) Culprit {
 func (t *Turn) close(e Event, n int) {
 	by := Provider
 	if e.Code == CloseCut {
-		by = party(e.More.By)
+		by = party(PayloadOf[Ending](e).By)
 	}
 	if !t.closed {
 		t.closer = by
@@ -110,18 +110,19 @@ func (t *Turn) endCalls(phase Phase, n int) {
 	})
 }
 
-// fail takes the report of an error: the provider's, or where More.By names
-// somebody else, that there is no answer of a provider.
+// fail takes the report of an error: the provider's, or where Failed.By
+// names somebody else, that there is no answer of a provider.
 func (t *Turn) fail(e Event, n int) {
 	t.failed = true
 	t.Failure = e.Text
-	by := party(e.More.By)
+	failed := PayloadOf[Failed](e)
+	by := party(failed.By)
 	if by == 0 || by == Provider {
 		t.endedBy(Provider)
-		t.find(ProviderError, n, "the provider reports%s", failureWords(e))
+		t.find(ProviderError, n, "the provider reports%s", failureWords(failed.Code, e.Text))
 	} else {
 		t.endedBy(by)
-		t.find(NoAnswer.Blames(by), n, "%s", noAnswerWords(e))
+		t.find(NoAnswer.Blames(by), n, "%s", noAnswerWords(failed.Code, e.Text))
 	}
 	t.reach(sweepFailure, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
@@ -131,20 +132,20 @@ func (t *Turn) fail(e Event, n int) {
 }
 
 // failureWords are " CODE: MESSAGE", as much of it as there is.
-func failureWords(e Event) (words string) {
-	if e.More.ID != "" {
-		words = " " + e.More.ID
+func failureWords(code, message string) (words string) {
+	if code != "" {
+		words = " " + code
 	}
-	if e.Text != "" || e.More.ID == "" {
-		words += ": " + e.Text
+	if message != "" || code == "" {
+		words += ": " + message
 	}
 	return words
 }
 
 // noAnswerWords say that toolscope answered, if it did, and why.
-func noAnswerWords(e Event) string {
-	if e.More.ID == "" {
-		return e.Text
+func noAnswerWords(status, why string) string {
+	if status == "" {
+		return why
 	}
-	return "toolscope answered " + e.More.ID + " in the provider's place: " + e.Text
+	return "toolscope answered " + status + " in the provider's place: " + why
 }

@@ -116,7 +116,7 @@ func TestExecutors(t *testing.T) {
 		}},
 	} {
 		// An event before all, as every stream has: the turn that opens.
-		all := append([]Event{{Kind: TurnOpen, More: &Detail{}}}, test.events...)
+		all := append([]Event{{Kind: TurnOpen, What: &Opening{}}}, test.events...)
 		if diff := cmp.Diff(test.want, runsOf(fold(all...).Turn(0).Calls[0])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.what, diff)
 		}

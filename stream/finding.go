@@ -94,8 +94,8 @@ type Finding struct {
 	Offset     int // byte of the call's arguments it points at, or NoOffset
 }
 
-// word is the finding in the line of its event.
-func (f Finding) word() string {
+// words are the finding in the line of its event.
+func (f *Finding) words() string {
 	if f.Diagnosis == nil {
 		return ""
 	}

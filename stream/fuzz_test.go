@@ -80,15 +80,24 @@ func fuzzEvents(script []byte) (events []Event) {
 			Slot: int32(place%4) - 1, Turn: int32(place>>2%4) - 1, Code: Code(place >> 4 % 5), Text: text,
 		}
 		if what&0x80 == 0 {
-			e.More = &Detail{ID: text, Name: text, Choice: int32(what % 3), Freeform: what&0x40 != 0,
-				Finding: Finding{Offset: NoOffset}}
-			if place&0x40 != 0 {
-				e.More.Finding.Diagnosis = &Diagnosis{Code: text}
-			}
+			e.What = fuzzPayload(place>>5, text, what)
 		}
 		events = append(events, e)
 	}
 	return events
+}
+
+// fuzzPayload is a payload of some type, which may not be that of the event's kind.
+func fuzzPayload(which byte, text string, what byte) Payload {
+	f := Finding{Offset: NoOffset}
+	if what&0x20 != 0 {
+		f.Diagnosis = &Diagnosis{Code: text}
+	}
+	return [...]Payload{
+		&CallInfo{ID: text, Name: text, Choice: int32(what % 3), Freeform: what&0x40 != 0},
+		&CallInfo{}, &Opening{ID: text, Dialect: text}, &Answered{ID: text, Name: text}, &f, &Resent{ID: text, Finding: f},
+		&Missed{int64(what)}, (*Failed)(nil),
+	}[which]
 }
 
 // checkNoSilence: once its turn has ended, a call that is cut or wrong has a

@@ -16,7 +16,8 @@ var RecordGap = &Diagnosis{
 // gap takes the news that bytes of the turn were not seen. What was sealed before
 // them stays as it is; of all else nothing can be said any more.
 func (t *Turn) gap(e Event, n int) {
-	t.Missed += max(0, e.More.Missed)
+	missed := PayloadOf[Missed](e).Bytes
+	t.Missed += max(0, missed)
 	t.blind = t.blind || !t.closed
 	if t.gaps++; t.gaps == 1 {
 		t.find(RecordGap, n, "%s", e.Text)
@@ -26,7 +27,7 @@ func (t *Turn) gap(e Event, n int) {
 	}
 	t.reach(sweepGap, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
-			c.miss(n, e.More.Missed)
+			c.miss(n, missed)
 		}
 		c.frozen = true
 	})
@@ -57,10 +58,10 @@ func (c *Call) openUnseen(event int, bytes int64) {
 // seen. A slot may be another call's by now, so only calls that began behind the
 // gap take anything, and they only keep it.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
-	c := t.slots[e.Slot]
+	c, info := t.slots[e.Slot], PayloadOf[CallInfo](e)
 	switch {
-	case e.Kind == CallOpen, c == nil && e.Kind == Args && e.Text != "", c == nil && e.Kind == CallMeta && e.More.Name != "":
-		c = newCall(len(t.Calls)+1, t.Number, e.Slot, e.More)
+	case e.Kind == CallOpen, c == nil && e.Kind == Args && e.Text != "", c == nil && e.Kind == CallMeta && info.Name != "":
+		c = newCall(len(t.Calls)+1, t.Number, e.Slot, info)
 		c.OpenedAt, c.OpenedBy = e.At, int32(n)
 		c.openUnseen(n, t.Missed)
 		t.place(c)
@@ -70,7 +71,7 @@ func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 	t.touch(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
-		c.meta(e.More, n)
+		c.meta(info, n)
 	case Args:
 		c.feed(e.Text, int32(n))
 	}

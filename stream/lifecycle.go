@@ -6,7 +6,7 @@ import (
 )
 
 // meta takes what is newly known of the call.
-func (c *Call) meta(d *Detail, n int) {
+func (c *Call) meta(d CallInfo, n int) {
 	if d.ID != "" {
 		c.ID = d.ID
 	}
@@ -25,8 +25,8 @@ func (c *Call) meta(d *Detail, n int) {
 	if d.Copies > 0 {
 		c.Copies = d.Copies
 	}
-	if d.CallKind != "" {
-		c.Kind = d.CallKind
+	if d.Kind != "" {
+		c.Kind = d.Kind
 	}
 	if c.Name != "" && c.phase == PhaseAnnounced {
 		c.phase = PhaseOpen

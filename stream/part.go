@@ -37,23 +37,24 @@ func (t *Turn) sign(e Event) {
 		t.Parts = append(t.Parts, Part{Kind: PartThinking, End: len(t.Thinking), Hidden: e.Code == SignedHidden})
 		n++
 	}
-	t.Parts[n].Signature, t.Parts[n].ID = e.Text, e.More.ID
+	t.Parts[n].Signature, t.Parts[n].ID = e.Text, PayloadOf[Signature](e).Item
 }
 
 // sentBack notes what a later request made of one of the turn's calls.
 func (t *Turn) sentBack(e Event, n int) {
+	r := PayloadOf[Resent](e)
 	if !t.Returned {
-		t.Next, t.Returned = e.More.Exchange, true
+		t.Next, t.Returned = r.Exchange, true
 	}
 	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
 		return
 	}
 	c := t.Calls[e.Slot-1]
-	c.SentBack = append(c.SentBack, Return{e.More.Exchange, e.More.ID, e.Text, e.More.Name, e.Code, n})
+	c.SentBack = append(c.SentBack, Return{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n})
 	if e.Code != 0 {
 		c.Answered = e.Code
 	}
-	if f := e.More.Finding; f.Diagnosis != nil {
+	if f := r.Finding; f.Diagnosis != nil {
 		f.Event = n
 		c.took(f)
 	}

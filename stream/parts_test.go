@@ -13,7 +13,7 @@ func thought(s string) Event { return Event{Kind: ThinkDelta, Text: s} }
 // TestParts: runs of one kind are one part, until another kind, a call or a
 // signature ends them.
 func TestParts(t *testing.T) {
-	signed := Event{Kind: Signed, Text: "sig", More: &Detail{ID: "rs_1"}}
+	signed := Event{Kind: Signed, Text: "sig", What: &Signature{Item: "rs_1"}}
 	hidden := Event{Kind: Signed, Text: "enc", Code: SignedHidden}
 	for _, c := range []struct {
 		name   string
@@ -40,7 +40,7 @@ func TestSentBack(t *testing.T) {
 	lost := &Diagnosis{Code: "LOST", By: Client}
 	back := func(slot int32, exchange int, code Code, found Finding) Event {
 		return Event{Kind: SentBack, Slot: slot, Text: "emptied", Code: code,
-			More: &Detail{Exchange: exchange, ID: "x", Name: "empty", Finding: found}}
+			What: &Resent{Exchange: exchange, ID: "x", Policies: "empty", Finding: found}}
 	}
 	s := fold(opened(0, "a", "f"), opened(1, "b", "g"), sealed(0), sealed(1),
 		back(2, 7, 0, Finding{}), back(2, 8, AnswerFailed, lost.Finding("gone")), back(1, 9, 0, Finding{}),
@@ -62,9 +62,9 @@ func TestSentBack(t *testing.T) {
 // TestKindLate: the kind of a call may come, or change, with later news of it.
 func TestKindLate(t *testing.T) {
 	open := opened(0, "1", "f")
-	open.More.CallKind = "function"
+	open.What = &CallInfo{ID: "1", Name: "f", Kind: "function"}
 	for news, want := range map[string]string{"": "function", "mcp": "mcp"} {
-		c := fold(open, Event{Kind: CallMeta, More: &Detail{CallKind: news}}).Turns[0].Calls[0]
+		c := fold(open, Event{Kind: CallMeta, What: &CallInfo{Kind: news}}).Turns[0].Calls[0]
 		if c.Kind != want {
 			t.Errorf("%q makes it %q, want %q", news, c.Kind, want)
 		}

@@ -10,15 +10,15 @@ import (
 // unless said otherwise.
 
 func opened(slot int32, id, name string) Event {
-	return Event{Kind: CallOpen, Slot: slot, More: &Detail{ID: id, Name: name}}
+	return Event{Kind: CallOpen, Slot: slot, What: &CallInfo{ID: id, Name: name}}
 }
 
 func custom(slot int32, name string) Event {
-	return Event{Kind: CallOpen, Slot: slot, More: &Detail{Name: name, CallKind: "custom", Freeform: true}}
+	return Event{Kind: CallOpen, Slot: slot, What: &CallInfo{Name: name, Kind: "custom", Freeform: true}}
 }
 
 func named(slot int32, id, name string) Event {
-	return Event{Kind: CallMeta, Slot: slot, More: &Detail{ID: id, Name: name}}
+	return Event{Kind: CallMeta, Slot: slot, What: &CallInfo{ID: id, Name: name}}
 }
 
 func args(slot int32, text string) Event { return Event{Kind: Args, Slot: slot, Text: text} }
@@ -32,27 +32,29 @@ func finish(code Code, word string) Event {
 }
 
 func failure(id, message string) Event {
-	return Event{Kind: Failure, Text: message, More: &Detail{ID: id}}
+	return Event{Kind: Failure, Text: message, What: &Failed{Code: id}}
 }
 
 func closed(code Code) Event { return Event{Kind: TurnClose, Code: code} }
 
 func closedBy(by Culprit) Event {
-	return Event{Kind: TurnClose, Code: CloseCut, Text: "so it ended", More: &Detail{By: by}}
+	return Event{Kind: TurnClose, Code: CloseCut, Text: "so it ended", What: &Ending{By: by}}
 }
 
 func gap(missed int64) Event {
-	return Event{Kind: Gap, Text: "bytes were not seen", More: &Detail{Missed: missed}}
+	return Event{Kind: Gap, Text: "bytes were not seen", What: &Missed{Bytes: missed}}
 }
 
 func inTurn(turn int32, e Event) Event { e.Turn = turn; return e }
 
 func inChoice(choice int32, e Event) Event {
-	d := *e.More
-	d.Choice = choice
-	e.More = &d
+	info := PayloadOf[CallInfo](e)
+	info.Choice = choice
+	e.What = &info
 	return e
 }
+
+func found(slot int32, f Finding) Event { return Event{Kind: Found, Slot: slot, What: &f} }
 
 // withIt says that e is of the same frame as the event before it.
 func withIt(e Event) Event { e.Frame = -1; return e }

@@ -27,9 +27,6 @@ const NoTurn = int32(-1)
 func (s *Session) Apply(e Event) {
 	n := s.events
 	s.events++
-	if e.More == nil {
-		e.More = &noDetail
-	}
 	if e.Turn == NoTurn {
 		s.outside(e, n)
 		return
@@ -72,15 +69,13 @@ func (s *Session) recount(c *Call) {
 	c.counted, c.countedAs = true, st
 }
 
-var noDetail Detail
-
 // outside handles an event of no turn.
 func (s *Session) outside(e Event, n int) {
 	switch e.Kind {
 	case Fault:
 		s.Findings = append(s.Findings, faultFinding(e, n))
 	case Found:
-		if f := e.More.Finding; f.Diagnosis != nil {
+		if f := PayloadOf[Finding](e); f.Diagnosis != nil {
 			f.Event = n
 			s.Findings = append(s.Findings, f)
 		}
@@ -93,7 +88,7 @@ func (s *Session) open(e Event) *Turn {
 		return t
 	}
 	t := &Turn{
-		Number: e.Turn, Exchange: e.More.Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
+		Number: e.Turn, Exchange: PayloadOf[Opening](e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
 		FirstFrame: e.Frame, LastFrame: e.Frame, slots: map[int32]*Call{},
 	}
 	if s.turns == nil {
@@ -127,8 +122,9 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 	t.touch(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
-		c.meta(e.More, n)
-		t.named(c, e.More)
+		info := PayloadOf[CallInfo](e)
+		c.meta(info, n)
+		t.named(c, info.Name)
 		s.checkID(c, n)
 	case Args:
 		t.args(c, e, n)
@@ -142,13 +138,13 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 // answered is the call of t that a result is for: by its id, or where the wire
 // gives none, the first of that name that waits for one.
 func (s *Session) answered(t *Turn, e Event) *Call {
-	switch {
-	case e.More.ID != "":
-		if c := s.ids[e.More.ID]; c != nil && c.Turn == t.Number {
+	switch of := PayloadOf[Answered](e); {
+	case of.ID != "":
+		if c := s.ids[of.ID]; c != nil && c.Turn == t.Number {
 			return c
 		}
-	case e.More.Name != "":
-		return t.firstWaiting(e.More.Name)
+	case of.Name != "":
+		return t.firstWaiting(of.Name)
 	default:
 		if c := t.slots[e.Slot]; c != nil && c.Server {
 			return c
@@ -173,9 +169,9 @@ func (t *Turn) firstWaiting(name string) *Call {
 }
 
 // named says that a call may have got its name just now.
-func (t *Turn) named(c *Call, d *Detail) {
-	if i, looked := t.waiting[d.Name]; looked && d.Name != "" {
-		t.waiting[d.Name] = min(i, c.Number-1)
+func (t *Turn) named(c *Call, name string) {
+	if i, looked := t.waiting[name]; looked && name != "" {
+		t.waiting[name] = min(i, c.Number-1)
 	}
 }
 

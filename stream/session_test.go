@@ -60,7 +60,7 @@ var callCases = []struct {
 		`f sealed object: complete {}`},
 	{"refused", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), opened(1, "2", "g"), finish(FinishRefused, "refusal")},
 		"f rejected object: rejected {}\ng rejected empty: rejected"},
-	{"refused, but the provider had run it", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), {Kind: Answer, Code: AnswerOK, More: &Detail{ID: "1"}}, finish(FinishRefused, "refusal")},
+	{"refused, but the provider had run it", []Event{opened(0, "1", "f"), args(0, `{}`), sealed(0), {Kind: Answer, Code: AnswerOK, What: &Answered{ID: "1"}}, finish(FinishRefused, "refusal")},
 		`f sealed object: complete {}`},
 	{"one call refused", []Event{opened(0, "1", "f"), args(0, `{}`), refused(0), opened(1, "2", "g"), args(1, `{}`), sealed(1)},
 		"f rejected object: rejected {}\ng sealed object: complete {}"},
@@ -174,14 +174,14 @@ func TestCallEvents(t *testing.T) {
 // TestCallMeta: what has to come back with a call may be told with it or later.
 func TestCallMeta(t *testing.T) {
 	open := opened(0, "1", "f")
-	open.More.Item, open.More.Space, open.More.Signature = "fc_1", "n", "s"
-	meta := Event{Kind: CallMeta, More: &Detail{Item: "fc_2", Space: "m", Signature: "t"}}
+	open.What = &CallInfo{ID: "1", Name: "f", Item: "fc_1", Space: "n", Signature: "s"}
+	meta := Event{Kind: CallMeta, What: &CallInfo{Item: "fc_2", Space: "m", Signature: "t"}}
 	for _, test := range []struct {
 		events []Event
 		want   [3]string
 	}{
 		{[]Event{open}, [3]string{"fc_1", "n", "s"}},
-		{[]Event{open, {Kind: CallMeta, More: &Detail{Copies: 2}}}, [3]string{"fc_1", "n", "s"}},
+		{[]Event{open, {Kind: CallMeta, What: &CallInfo{Copies: 2}}}, [3]string{"fc_1", "n", "s"}},
 		{[]Event{open, meta}, [3]string{"fc_2", "m", "t"}},
 		{[]Event{opened(0, "1", "f"), meta}, [3]string{"fc_2", "m", "t"}},
 	} {
@@ -206,11 +206,11 @@ func TestCallTimes(t *testing.T) {
 
 func TestTurn(t *testing.T) {
 	s := fold(
-		Event{Kind: TurnOpen, More: &Detail{ID: "msg", Model: "m", Dialect: "anthropic", Exchange: 4}},
+		Event{Kind: TurnOpen, What: &Opening{ID: "msg", Model: "m", Dialect: "anthropic", Exchange: 4}},
 		Event{Kind: TextDelta, Text: "Hel"}, Event{Kind: ThinkDelta, Text: "hm"}, Event{Kind: TextDelta, Text: "lo"},
-		Event{Kind: TurnMeta, More: &Detail{Model: "m-2026"}},
-		Event{Kind: UsageEvent, More: &Detail{Usage: Usage{Input: Tokens(10), Output: Tokens(1)}}},
-		Event{Kind: UsageEvent, More: &Detail{Usage: Usage{Output: Tokens(7), CostUSD: 0.5, CostTold: true}}},
+		Event{Kind: TurnMeta, What: &Opening{Model: "m-2026"}},
+		Event{Kind: UsageEvent, What: &Usage{Input: Tokens(10), Output: Tokens(1)}},
+		Event{Kind: UsageEvent, What: &Usage{Output: Tokens(7), CostUSD: 0.5, CostTold: true}},
 		Event{Kind: Unknown, Text: "new.event"}, Event{Kind: Heartbeat},
 		finish(FinishDone, "end_turn"), closed(CloseEnd),
 		inTurn(1, Event{Kind: TurnOpen}),
@@ -227,13 +227,13 @@ func TestTurn(t *testing.T) {
 }
 
 func TestAnswered(t *testing.T) {
-	answer := Event{Kind: Answer, Code: AnswerFailed, More: &Detail{ID: "1"}}
+	answer := Event{Kind: Answer, Code: AnswerFailed, What: &Answered{ID: "1"}}
 	s := fold(opened(0, "1", "f"), opened(1, "2", "g"), answer, inTurn(1, answer))
 	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.Answered != AnswerFailed || g.Answered != 0 {
 		t.Errorf("answered: %d and %d", f.Answered, g.Answered)
 	}
 	server := opened(1, "", "g")
-	server.More = &Detail{Name: "g", Server: true}
+	server.What = &CallInfo{Name: "g", Server: true}
 	s = fold(opened(0, "", "f"), server, Event{Kind: Answer, Slot: 1, Code: AnswerOK}, Event{Kind: Answer, Code: AnswerOK})
 	if f, g := s.Turn(0).Calls[0], s.Turn(0).Calls[1]; f.Answered != 0 || g.Answered != AnswerOK {
 		t.Errorf("answered by slot: %d and %d", f.Answered, g.Answered)
@@ -243,7 +243,7 @@ func TestAnswered(t *testing.T) {
 		t.Errorf("answered from another turn: %d", other.Answered)
 	}
 	// Where the wire gives no ids, results come in the order of the calls of a name.
-	byName := Event{Kind: Answer, Code: AnswerOK, More: &Detail{Name: "f"}}
+	byName := Event{Kind: Answer, Code: AnswerOK, What: &Answered{Name: "f"}}
 	calls := fold(opened(0, "", "g"), opened(1, "", "f"), opened(2, "", "f"), opened(3, "1", "f"), byName).Turn(0).Calls
 	for i, want := range []Code{0, AnswerOK, 0, 0} {
 		if calls[i].Answered != want {
@@ -260,7 +260,7 @@ func TestEventString(t *testing.T) {
 		{args(2, "{\x1b"), `args turn=0 slot=2 "{\x1b"`},
 		{inTurn(3, inChoice(1, opened(0, "id", "f"))), `call open turn=3 slot=0 id="id" name="f" choice=1`},
 		{closed(CloseCut), `turn close turn=0 code=1`},
-		{Event{Kind: Found, Slot: NoSlot, More: &Detail{Finding: (&Diagnosis{Code: "X", Severity: Warn}).Finding("")}}, `finding turn=0 slot=-1 X (warn)`},
+		{found(NoSlot, (&Diagnosis{Code: "X", Severity: Warn}).Finding("")), `finding turn=0 slot=-1 X (warn)`},
 		{Event{Kind: 99}, `event 99 turn=0`},
 	} {
 		if got := c.event.String(); got != c.want {

@@ -48,7 +48,7 @@ func TestSweeps(t *testing.T) {
 	words := []string{"stop", "tool_calls", "length", "error"}
 	endings := []Event{
 		failure("x", "y"), closed(CloseEnd), closed(CloseCut), closed(CloseUnseen),
-		{Kind: TurnClose, Code: CloseCut, Text: "cut", More: &Detail{By: Client}}, {Kind: Gap, More: &Detail{Missed: 3}, Text: "gap"},
+		{Kind: TurnClose, Code: CloseCut, Text: "cut", What: &Ending{By: Client}}, {Kind: Gap, What: &Missed{Bytes: 3}, Text: "gap"},
 	}
 	rounds := 100
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
@@ -127,7 +127,7 @@ func TestManyAnswers(t *testing.T) {
 	for i := range int32(n) {
 		s.Apply(opened(i, "", "f"))
 	}
-	answer := Event{Kind: Answer, Code: AnswerOK, More: &Detail{Name: "f"}}
+	answer := Event{Kind: Answer, Code: AnswerOK, What: &Answered{Name: "f"}}
 	for i := range n {
 		if s.Apply(answer); s.Turns[0].Calls[i].Answered != AnswerOK {
 			t.Fatalf("result %d went elsewhere", i)
@@ -158,7 +158,7 @@ func TestToldOnce(t *testing.T) {
 	s.Apply(args(0, `{}`))
 	s.Apply(sealed(0))
 	for range 100 {
-		s.Apply(Event{Kind: Found, Slot: 0, More: &Detail{Finding: odd.Finding("so")}})
+		s.Apply(found(0, odd.Finding("so")))
 		s.Apply(args(0, ` `))
 	}
 	c := s.Turns[0].Calls[0]

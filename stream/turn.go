@@ -88,7 +88,7 @@ func (t *Turn) Closed() bool { return t.closed }
 
 // openCall starts a call in e.Slot.
 func (t *Turn) openCall(e Event, n int) *Call {
-	c := newCall(len(t.Calls)+1, t.Number, e.Slot, e.More)
+	c := newCall(len(t.Calls)+1, t.Number, e.Slot, PayloadOf[CallInfo](e))
 	c.OpenedAt, c.OpenedBy = e.At, int32(n)
 	old := t.slots[e.Slot]
 	if old != nil {
@@ -153,7 +153,7 @@ func (t *Turn) args(c *Call, e Event, n int) {
 func (t *Turn) apply(e Event, n int) {
 	switch e.Kind {
 	case TurnOpen, TurnMeta:
-		t.meta(e.More)
+		t.meta(PayloadOf[Opening](e))
 	case TextDelta:
 		t.leave(nil, n)
 		t.Text = append(t.Text, e.Text...)
@@ -164,7 +164,7 @@ func (t *Turn) apply(e Event, n int) {
 	case Signed:
 		t.sign(e)
 	case UsageEvent:
-		t.Usage = t.Usage.Merge(e.More.Usage)
+		t.Usage = t.Usage.Merge(PayloadOf[Usage](e))
 	case Finish:
 		t.end(e, n)
 	case Failure:
@@ -182,7 +182,7 @@ func (t *Turn) apply(e Event, n int) {
 	}
 }
 
-func (t *Turn) meta(d *Detail) {
+func (t *Turn) meta(d Opening) {
 	if d.ID != "" {
 		t.ID = d.ID
 	}
@@ -200,7 +200,7 @@ func (t *Turn) meta(d *Detail) {
 // end takes the provider's word on why the response, or one choice of it, ended.
 func (t *Turn) end(e Event, n int) {
 	if !t.finished || e.Code != FinishDone {
-		t.Finish, t.Means, t.finish = e.Text, e.More.Name, e.Code
+		t.Finish, t.Means, t.finish = e.Text, PayloadOf[Reason](e).Means, e.Code
 	}
 	t.finished = true
 	if t.blind {
@@ -234,7 +234,7 @@ var toolWords = map[string]bool{
 }
 
 func (t *Turn) diagnose(e Event, n int) {
-	f := e.More.Finding
+	f := PayloadOf[Finding](e)
 	if f.Diagnosis == nil {
 		return // nothing was found
 	}

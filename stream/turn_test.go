@@ -94,7 +94,7 @@ func TestRewriteDeltas(t *testing.T) {
 // of all gaps are counted.
 func TestWhoFailed(t *testing.T) {
 	fails := func(by Culprit) *Turn {
-		return fold(Event{Kind: Failure, Text: "no", More: &Detail{By: by}}).Turns[0]
+		return fold(Event{Kind: Failure, Text: "no", What: &Failed{By: by}}).Turns[0]
 	}
 	for by, want := range map[Culprit]*Diagnosis{0: ProviderError, Provider: ProviderError, Network: NoAnswer, Toolscope: NoAnswer} {
 		turn := fails(by)

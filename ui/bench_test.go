@@ -144,7 +144,8 @@ func BenchmarkFindings(b *testing.B) {
 	for _, n := range []int{100, 100_000} {
 		s := newScreen(b, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", "{").records...)
 		for range n {
-			s.in.Timeline.Append(stream.Event{Kind: stream.Found, More: &stream.Detail{Finding: remark.Finding("")}})
+			found := remark.Finding("")
+			s.in.Timeline.Append(stream.Event{Kind: stream.Found, What: &found})
 		}
 		bad := stream.Record{Data: []byte("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":7,\"delta\":{\"type\":\n\n")}
 		for range n {

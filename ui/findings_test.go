@@ -27,7 +27,8 @@ func TestFindingsPane(t *testing.T) {
 // TestFindingsGrow: what comes later is listed where it belongs.
 func TestFindingsGrow(t *testing.T) {
 	find := func(code string, slot int32) stream.Event {
-		return stream.Event{Kind: stream.Found, Slot: slot, More: &stream.Detail{Finding: (&stream.Diagnosis{Code: code}).Finding("so it is")}}
+		found := (&stream.Diagnosis{Code: code}).Finding("so it is")
+		return stream.Event{Kind: stream.Found, Slot: slot, What: &found}
 	}
 	s, _ := liveScreen(t)
 	s.resize(80, 60).press("g4").shows("nothing unusual")

@@ -101,7 +101,8 @@ var remark = &stream.Diagnosis{Code: "REMARK", By: stream.Provider}
 func manyFindings(t testing.TB, n int) *rig {
 	s := newScreen(t, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", "{").records...)
 	for range n {
-		s.in.Timeline.Append(stream.Event{Kind: stream.Found, More: &stream.Detail{Finding: remark.Finding("something was odd")}})
+		found := remark.Finding("something was odd")
+		s.in.Timeline.Append(stream.Event{Kind: stream.Found, What: &found})
 	}
 	return s.feed(ping)
 }

@@ -41,10 +41,13 @@ func (l *lane) reset() { l.decoder, l.whole = l.of.inner(l.out), false }
 func (l *lane) edit(e stream.Event) stream.Event {
 	switch e.Kind {
 	case stream.TurnOpen:
-		e.More.Parent = l.parent
-		e.More.Model = cmp.Or(e.More.Model, l.of.model)
+		opening := stream.PayloadOf[stream.Opening](e)
+		opening.Parent, opening.Model = l.parent, cmp.Or(opening.Model, l.of.model)
+		e.What = &opening
 	case stream.CallOpen:
-		e.More.Parent = cmp.Or(e.More.Parent, l.parent)
+		info := stream.PayloadOf[stream.CallInfo](e)
+		info.Parent = cmp.Or(info.Parent, l.parent)
+		e.What = &info
 		c := l.out.Last().Call(e.Slot)
 		c.Keep()
 		if c.ID != "" {

@@ -31,7 +31,7 @@ func TestErrorBody(t *testing.T) {
 		t.Error(err)
 	}
 	d.Close()
-	if len(got) != 3 || got[0].More.ID != "e1" || got[1].Kind != stream.Failure || got[1].Text != "invalid api token" || got[2].Code != stream.CloseCut {
+	if len(got) != 3 || stream.PayloadOf[stream.Opening](got[0]).ID != "e1" || got[1].Kind != stream.Failure || got[1].Text != "invalid api token" || got[2].Code != stream.CloseCut {
 		t.Errorf("%v", got)
 	}
 }

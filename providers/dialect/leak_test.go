@@ -28,7 +28,7 @@ func TestLeak(t *testing.T) {
 // leaks is how often a turn that is made of these texts is said to hold a call.
 func leaks(texts ...string) (n int) {
 	turn := NewOut(func(e stream.Event) {
-		if e.Kind == stream.Found && e.More.Finding.Diagnosis == TextToolCall {
+		if e.Kind == stream.Found && stream.PayloadOf[stream.Finding](e).Diagnosis == TextToolCall {
 			n++
 		}
 	}).Open(stream.Opening{})

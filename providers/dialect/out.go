@@ -18,9 +18,11 @@ type Out struct {
 	last  *Turn
 	said  told
 	text  stream.Arena
-	froms []stream.Detail // a block of them, filled one by one
+	froms []stream.Origin // a block of them, filled one by one
 	buf   []byte
 	now   time.Duration
+	inner func() int32         // the open turn of a decoder that numbers its turns itself
+	clock func() time.Duration // and the stamp of one that stamps
 }
 
 // NewOut is an Out whose events go to emit, which stamps At and Frame.
@@ -46,7 +48,12 @@ func (o *Out) Current() *Turn {
 }
 
 // Turn is the number of the current turn, or stream.NoTurn.
-func (o *Out) Turn() int32 { return o.Current().Number() }
+func (o *Out) Turn() int32 {
+	if o.inner != nil {
+		return o.inner()
+	}
+	return o.Current().Number()
+}
 
 // Last is the turn that was opened last, nil before the first.
 func (o *Out) Last() *Turn { return o.last }
@@ -55,7 +62,7 @@ func (o *Out) Last() *Turn { return o.last }
 func (o *Out) Open(info stream.Opening) *Turn {
 	t := o.Presume()
 	t.ID, t.Model = info.ID, info.Model
-	t.emit(stream.Event{Kind: stream.TurnOpen, More: &stream.Detail{ID: info.ID, Model: info.Model, Parent: info.Parent}})
+	t.emit(stream.Event{Kind: stream.TurnOpen, What: &info})
 	return t
 }
 
@@ -80,7 +87,12 @@ func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.
 func (o *Out) Stamp(at time.Duration) { o.now = at }
 
 // Now is the latest Stamp, stream.NoTime before the first.
-func (o *Out) Now() time.Duration { return o.now }
+func (o *Out) Now() time.Duration {
+	if o.clock != nil {
+		return o.clock()
+	}
+	return o.now
+}
 
 // Find makes a finding about the turn that was opened last; before the first, about none.
 func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
@@ -95,7 +107,8 @@ func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
 }
 
 func (o *Out) find(turn int32, d *stream.Diagnosis, format string, args []any) {
-	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, More: &stream.Detail{Finding: d.Finding(format, args...)}})
+	f := d.Finding(format, args...)
+	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f})
 }
 
 // CheckName compares the name that the framing gives an event with the type in its body, which is
@@ -121,15 +134,15 @@ func (o *Out) hold(v Raw) string {
 	return o.text.Hold(o.buf)
 }
 
-// source is what an event has More of whose text was derived: the wire's own form of it, if any.
-func (o *Out) source(from []byte) *stream.Detail {
+// origin is the payload of a delta whose text was derived: the wire's own form of it, if any.
+func (o *Out) origin(from []byte) stream.Payload {
 	if len(from) == 0 {
 		return nil
 	}
 	if len(o.froms) == cap(o.froms) {
-		o.froms = make([]stream.Detail, 0, min(max(2*cap(o.froms), 4), 32))
+		o.froms = make([]stream.Origin, 0, min(max(2*cap(o.froms), 4), 32))
 	}
-	o.froms = append(o.froms, stream.Detail{Source: o.text.Hold(from)})
+	o.froms = append(o.froms, stream.Origin{Wire: o.text.Hold(from)})
 	return &o.froms[len(o.froms)-1]
 }
 

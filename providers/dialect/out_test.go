@@ -16,7 +16,7 @@ func TestLanes(t *testing.T) {
 	lane := func(name string) *Out {
 		return o.Lane(func(e stream.Event) stream.Event {
 			if e.Kind == stream.TurnOpen {
-				e.More.Parent = name
+				e.What = &stream.Opening{Parent: name}
 			}
 			return e
 		})

@@ -34,7 +34,7 @@ func (t *Turn) Number() int32 {
 
 // Meta tells news of the turn.
 func (t *Turn) Meta(news stream.Opening) {
-	t.emit(stream.Event{Kind: stream.TurnMeta, More: &stream.Detail{ID: news.ID, Model: news.Model, Parent: news.Parent}})
+	t.emit(stream.Event{Kind: stream.TurnMeta, What: &news})
 }
 
 // Learn takes an id and a model from a frame that may repeat them, and tells what was not known.
@@ -107,7 +107,7 @@ func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
 	}
 	e := stream.Event{Kind: stream.Signed, Code: code, Text: t.out.hold(signature)}
 	if item != "" {
-		e.More = &stream.Detail{ID: item}
+		e.What = &stream.Signature{Item: item}
 	}
 	t.emit(e)
 	t.mused = false
@@ -133,9 +133,12 @@ func (t *Turn) Part(text, signature Raw, thought bool) {
 // Other says that something came that is neither text nor reasoning.
 func (t *Turn) Other() { t.mused = false }
 
+// Mused reports whether what came last is reasoning that is not signed yet.
+func (t *Turn) Mused() bool { return t.mused }
+
 // Usage tells what the turn has cost so far.
 func (t *Turn) Usage(u stream.Usage) {
-	t.emit(stream.Event{Kind: stream.UsageEvent, More: &stream.Detail{Usage: u}})
+	t.emit(stream.Event{Kind: stream.UsageEvent, What: &u})
 }
 
 // Finish tells why the turn ended, in the provider's own word.
@@ -147,7 +150,7 @@ func (t *Turn) Finish(word string, code stream.Code) {
 func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) {
 	e := stream.Event{Kind: stream.Finish, Slot: choice, Text: word, Code: code}
 	if means != "" {
-		e.More = &stream.Detail{Name: means}
+		e.What = &stream.Reason{Means: means}
 	}
 	t.emit(e)
 }
@@ -186,12 +189,12 @@ func (t *Turn) Asks() bool { return t.client > 0 }
 
 // Fail tells an error that the provider reports: its code or type, and its message.
 func (t *Turn) Fail(id, message string) {
-	t.emit(stream.Event{Kind: stream.Failure, Text: message, More: &stream.Detail{ID: id}})
+	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.Failed{Code: id}})
 }
 
 // Answer tells the result of a call that has an id, or of tool name where the wire gives none.
 func (t *Turn) Answer(id, name string, failed bool) {
-	t.emit(stream.Event{Kind: stream.Answer, Slot: stream.NoSlot, Code: answerCode(failed), More: &stream.Detail{ID: id, Name: name}})
+	t.emit(stream.Event{Kind: stream.Answer, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.Answered{ID: id, Name: name}})
 }
 
 func answerCode(failed bool) stream.Code {
@@ -220,7 +223,7 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	if !info.Server {
 		t.client++
 	}
-	c.emit(stream.Event{Kind: stream.CallOpen, More: info.Detail()})
+	c.emit(stream.Event{Kind: stream.CallOpen, What: &info})
 	return c
 }
 

@@ -106,7 +106,7 @@ func reasoningTexts(before dialect.Raw, texts [][]byte, detailed bool) (members 
 	same := true
 	for _, name := range reasoningFields {
 		was := before.Get(name)
-		if !was.HasText() {
+		if !was.IsString() || was.Empty() {
 			continue
 		}
 		members = append(members, dialect.Member{Name: name})

@@ -12,7 +12,7 @@ import (
 func TestJudgedAgain(t *testing.T) {
 	s := new(stream.Session)
 	s.Apply(stream.Event{Kind: stream.TurnOpen})
-	s.Apply(stream.Event{Kind: stream.CallOpen, More: &stream.Detail{ID: "call_1", Name: "f"}})
+	s.Apply(stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{ID: "call_1", Name: "f"}})
 	s.Apply(stream.Event{Kind: stream.Args, Text: `{"a":1}`})
 	c := s.Turn(0).Calls[0]
 	objects, texts := &dialect.Target{Form: dialect.ObjectForm}, &dialect.Target{Form: dialect.TextForm}

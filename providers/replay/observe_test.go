@@ -34,10 +34,10 @@ func anyHistory(r *rand.Rand) (history []dialect.Message) {
 func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
 	s := new(stream.Session)
 	for n := range int32(r.IntN(5)) {
-		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, More: &stream.Detail{Dialect: "openai-chat"}})
+		s.Apply(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Dialect: "openai-chat"}})
 		s.Apply(stream.Event{Kind: stream.TextDelta, Turn: n, Text: anyOf(r, "", "I look that up for you right away.")})
 		for slot := range int32(r.IntN(4)) {
-			s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: slot, More: &stream.Detail{
+			s.Apply(stream.Event{Kind: stream.CallOpen, Turn: n, Slot: slot, What: &stream.CallInfo{
 				ID: anyOf(r, "", "call_0", "toolu_01T1x1fJ34q", "toolu_01Hxq7kYp3W"), Name: anyOf(r, "f", "g"), Item: anyOf(r, "", "fc_1"),
 				Signature: anyOf(r, "", "s1"), Choice: int32(r.IntN(2)),
 			}})

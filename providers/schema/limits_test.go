@@ -76,7 +76,7 @@ func TestLimits(t *testing.T) {
 			compiled := time.Since(start)
 			set := Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(h.schema)}})
 			set.tools["f"].check = c
-			tr := begin(set, stream.Detail{Name: "f"})
+			tr := begin(set, stream.CallInfo{Name: "f"})
 			start = time.Now()
 			tr.event(stream.Args, h.args)
 			followed := time.Since(start)
@@ -90,7 +90,7 @@ func TestLimits(t *testing.T) {
 				}
 				t.Logf("compiled in %v, followed in %v, sealed in %v: %s", compiled, followed, sealed, said)
 			}
-			const patience = 20 // a busy machine, the race detector
+			const patience = 200 // it is to end: a machine may be as busy as it likes
 			for what, d := range map[string]time.Duration{"compiled": compiled, "followed": followed, "sealed": sealed} {
 				if d > patience*250*time.Millisecond {
 					t.Errorf("%s in %v", what, d)
@@ -103,7 +103,7 @@ func TestLimits(t *testing.T) {
 // TestSteady: once it has begun, following a call costs no allocation.
 func TestSteady(t *testing.T) {
 	set := one(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"unit":{"enum":["a","b"]},"text":{"type":"string","maxLength":50}},"additionalProperties":false}}}}`)
-	tr := begin(set, stream.Detail{Name: "f"})
+	tr := begin(set, stream.CallInfo{Name: "f"})
 	tr.event(stream.Args, `{"rows":[`)
 	row := `{"id":12,"unit":"b","text":"some text"},`
 	for range 100 {

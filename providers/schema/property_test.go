@@ -159,7 +159,7 @@ func TestNeverAFalseAlarm(t *testing.T) {
 		a := author{rand.New(rand.NewPCG(seed, 1))}
 		text := a.whole(seed%2 == 0)
 		set, args := one(text), a.object(3)
-		tr := begin(set, stream.Detail{Name: "f"})
+		tr := begin(set, stream.CallInfo{Name: "f"})
 		c := set.tools["f"].check
 		if c.note != "" {
 			continue
@@ -197,7 +197,7 @@ func TestNothingLate(t *testing.T) {
 		a := author{rand.New(rand.NewPCG(seed, 2))}
 		text := a.whole(true)
 		set, args := one(text), a.object(3)
-		tr := begin(set, stream.Detail{Name: "f"}).bytewise(args)
+		tr := begin(set, stream.CallInfo{Name: "f"}).bytewise(args)
 		c := set.tools["f"].check
 		if c.note != "" || len(tr.found) >= most {
 			continue
@@ -270,7 +270,7 @@ func FuzzFollow(f *testing.F) {
 			return
 		}
 		set := one(schema)
-		whole, pieces := begin(set, stream.Detail{Name: "f"}), begin(set, stream.Detail{Name: "f"})
+		whole, pieces := begin(set, stream.CallInfo{Name: "f"}), begin(set, stream.CallInfo{Name: "f"})
 		whole.event(stream.Args, args)
 		early := len(whole.found)
 		for rest := args; rest != ""; {

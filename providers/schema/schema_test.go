@@ -21,12 +21,12 @@ type trial struct {
 	cut      []int // for each finding, the bytes of arguments there were; -1 at the seal
 }
 
-func begin(set *Set, open stream.Detail) *trial {
+func begin(set *Set, open stream.CallInfo) *trial {
 	tr := &trial{}
-	if open.CallKind == "" {
-		open.CallKind = "function"
+	if open.Kind == "" {
+		open.Kind = "function"
 	}
-	tr.timeline.Append(stream.Event{Kind: stream.TurnOpen, More: &stream.Detail{}}, stream.Event{Kind: stream.CallOpen, More: &open})
+	tr.timeline.Append(stream.Event{Kind: stream.TurnOpen}, stream.Event{Kind: stream.CallOpen, What: &open})
 	tr.call = tr.timeline.Session().Turns[0].Calls[0]
 	if tr.watch = set.Follow(tr.call); tr.watch != nil {
 		tr.take(tr.watch.Extend())
@@ -46,7 +46,7 @@ func (tr *trial) take(found []stream.Finding) {
 }
 
 func (tr *trial) event(kind stream.EventKind, text string) {
-	tr.timeline.Append(stream.Event{Kind: kind, Text: text, Slot: 0, More: &stream.Detail{}})
+	tr.timeline.Append(stream.Event{Kind: kind, Text: text, Slot: 0})
 	if tr.watch == nil {
 		return
 	}
@@ -83,7 +83,7 @@ func one(schema string) *Set {
 }
 
 func check(schema, args string) string {
-	return begin(one(schema), stream.Detail{Name: "f"}).bytewise(args).lines()
+	return begin(one(schema), stream.CallInfo{Name: "f"}).bytewise(args).lines()
 }
 
 const weather = `{"type":"object","properties":{"city":{"type":"string","maxLength":6},"days":{"type":"integer","minimum":1},
@@ -201,16 +201,16 @@ func TestNames(t *testing.T) {
 		{"delete_everything", `the request declares no tool "delete_everything", only get_weather, read, web_search`},
 	} {
 		got := ""
-		for _, f := range begin(Compile(tools), stream.Detail{Name: test.name}).found {
+		for _, f := range begin(Compile(tools), stream.CallInfo{Name: test.name}).found {
 			got += f.Message
 		}
 		if got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 	}
-	for what, d := range map[string]stream.Detail{
-		"run by the provider": {Name: "x", Server: true, CallKind: "server"},
-		"of another kind":     {Name: "x", CallKind: "computer"},
+	for what, d := range map[string]stream.CallInfo{
+		"run by the provider": {Name: "x", Server: true, Kind: "server"},
+		"of another kind":     {Name: "x", Kind: "computer"},
 		"thrown away":         {Name: "x", Attempt: true},
 	} {
 		if tr := begin(Compile(tools), d); tr.watch != nil {
@@ -218,7 +218,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	open := append(slices.Clone(tools), dialect.Tool{Kind: "mcp"})
-	if got := begin(Compile(open), stream.Detail{Name: "x"}).lines(); got != "" {
+	if got := begin(Compile(open), stream.CallInfo{Name: "x"}).lines(); got != "" {
 		t.Errorf("beside tools nobody can name: %s", got)
 	}
 	if Compile(nil) != nil {
@@ -228,12 +228,12 @@ func TestNames(t *testing.T) {
 
 // TestLateName: arguments that come before the name are judged with the name.
 func TestLateName(t *testing.T) {
-	tr := begin(one(weather), stream.Detail{})
+	tr := begin(one(weather), stream.CallInfo{})
 	tr.event(stream.Args, `{"days":"x`)
 	if len(tr.found) > 0 {
 		t.Error(tr.lines())
 	}
-	tr.timeline.Append(stream.Event{Kind: stream.CallMeta, More: &stream.Detail{Name: "f"}})
+	tr.timeline.Append(stream.Event{Kind: stream.CallMeta, What: &stream.CallInfo{Name: "f"}})
 	tr.take(tr.watch.Extend())
 	if got, want := tr.lines(), "10@8 SCHEMA_WRONG_TYPE /days: a string begins, the schema wants integer\n"; got != want {
 		t.Errorf("got %s", got)
@@ -242,7 +242,7 @@ func TestLateName(t *testing.T) {
 
 // TestRewrite: arguments that are replaced are judged again; what was said stays said.
 func TestRewrite(t *testing.T) {
-	tr := begin(one(weather), stream.Detail{Name: "f"})
+	tr := begin(one(weather), stream.CallInfo{Name: "f"})
 	tr.event(stream.Rewrite, `{"days":"x`)
 	tr.event(stream.Rewrite, `{"days":"xy"`)
 	tr.event(stream.Rewrite, `{"days":1,"unit":5`)
@@ -255,7 +255,7 @@ func TestRewrite(t *testing.T) {
 
 // TestFreeform: text that is no JSON by design is held against no schema.
 func TestFreeform(t *testing.T) {
-	tr := begin(one(weather), stream.Detail{Name: "f", CallKind: "custom", Freeform: true}).bytewise("*** Begin")
+	tr := begin(one(weather), stream.CallInfo{Name: "f", Kind: "custom", Freeform: true}).bytewise("*** Begin")
 	if len(tr.found) > 0 {
 		t.Error(tr.lines())
 	}
@@ -264,9 +264,9 @@ func TestFreeform(t *testing.T) {
 // TestCutByLimit: a call sealed without arguments by the very finish that says a limit cut it is
 // not without what is required.
 func TestCutByLimit(t *testing.T) {
-	tr := begin(one(weather), stream.Detail{Name: "f"})
+	tr := begin(one(weather), stream.CallInfo{Name: "f"})
 	tr.event(stream.Seal, "")
-	tr.timeline.Append(stream.Event{Kind: stream.Finish, Slot: stream.AllChoices, Code: stream.FinishCut, Text: "length", More: &stream.Detail{}})
+	tr.timeline.Append(stream.Event{Kind: stream.Finish, Slot: stream.AllChoices, Code: stream.FinishCut, Text: "length"})
 	tr.take(tr.watch.Finish())
 	if len(tr.found) > 0 {
 		t.Error(tr.lines())
@@ -285,7 +285,7 @@ func TestOutline(t *testing.T) {
 		if before := set.Outline("f"); before != "" {
 			t.Errorf("before it was called: %q", before)
 		}
-		begin(set, stream.Detail{Name: "f"})
+		begin(set, stream.CallInfo{Name: "f"})
 		if got := set.Outline("f"); got != test.want || set.Outline("g") != "" {
 			t.Errorf("%s: got %q, want %q", test.schema, got, test.want)
 		}

@@ -79,11 +79,11 @@ func TestSentBackOnce(t *testing.T) {
 		}
 	}
 	back := func(turn int32, as string, code stream.Code) stream.Event {
-		return stream.Event{Kind: stream.SentBack, Turn: turn, Slot: 1, Text: as, Code: code, More: &stream.Detail{Exchange: 5}}
+		return stream.Event{Kind: stream.SentBack, Turn: turn, Slot: 1, Text: as, Code: code, What: &stream.Resent{Exchange: 5}}
 	}
 	in.Timeline.Append(
 		stream.Event{Kind: stream.TurnOpen},
-		stream.Event{Kind: stream.CallOpen, More: &stream.Detail{ID: "a", Name: "f"}},
+		stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{ID: "a", Name: "f"}},
 		back(0, "intact", 0),
 		stream.Event{Kind: stream.SentBack, Slot: 9, Text: "of no call"},
 	)
@@ -93,7 +93,7 @@ func TestSentBackOnce(t *testing.T) {
 	step(false)
 	in.Timeline.Append(back(0, "dropped", stream.AnswerFailed), stream.Event{Kind: stream.TurnOpen, Turn: 1})
 	step(false, `"as":"dropped","policies":[],"result":"failed"`)
-	in.Timeline.Append(stream.Event{Kind: stream.CallOpen, Turn: 1, More: &stream.Detail{Name: "g"}}, back(1, "intact", stream.AnswerOK))
+	in.Timeline.Append(stream.Event{Kind: stream.CallOpen, Turn: 1, What: &stream.CallInfo{Name: "g"}}, back(1, "intact", stream.AnswerOK))
 	step(false)
 	step(true, `"name":"g"`, `"type":"turn"`, `"turn":2,"call":1,"id":"","name":"g","exchange":5,"as":"intact","policies":[],"result":"ok"`)
 	step(true)

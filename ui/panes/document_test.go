@@ -16,7 +16,7 @@ import (
 // callOf is a call whose arguments come in these deltas.
 func callOf(deltas ...string) *stream.Call {
 	var tl stream.Timeline
-	tl.Append(stream.Event{Kind: stream.CallOpen, More: &stream.Detail{Name: "tool"}})
+	tl.Append(stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{Name: "tool"}})
 	for _, d := range deltas {
 		tl.Append(stream.Event{Kind: stream.Args, Text: d})
 	}

@@ -143,7 +143,7 @@ func (f *Findings) place(v *providers.View, x found) display.Text {
 	where := ""
 	switch e := v.Event(x.Event); {
 	case e.Kind == stream.SentBack:
-		where = "  " + RequestName(v.Session(), e.More.Exchange)
+		where = "  " + RequestName(v.Session(), stream.PayloadOf[stream.Resent](e).Exchange)
 	case e.Turn != stream.NoTurn:
 		where = fmt.Sprintf("  #%d", e.Frame+1)
 	}

@@ -113,7 +113,8 @@ func aboutReturns(c *stream.Call) string {
 func drawReturn(p *screen.Pen, s *stream.Session, e stream.Event, g screen.Ground, which bool) {
 	look, sign := fateLook(p, e.Text)
 	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
-	r := stream.Return{Exchange: e.More.Exchange, Policies: e.More.Name, Result: e.Code}
+	resent := stream.PayloadOf[stream.Resent](e)
+	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code}
 	if which {
 		p.Put(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}

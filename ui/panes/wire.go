@@ -157,16 +157,13 @@ func (w *Wire) Draw(p *screen.Pen, v *providers.View, n int, focused bool) {
 
 // drawEvent writes what an event is and what it says.
 func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
-	r, text, more := screen.Plain, e.Text, e.More
-	if more == nil {
-		more = new(stream.Detail)
-	}
+	r, text := screen.Plain, e.Text
 	switch e.Kind {
 	case stream.Args, stream.Rewrite:
 		r = screen.StringToken
-		if more.Source != "" { // the wire's own form, then what was made of it
+		if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" { // then what was made of it
 			p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
-			p.Outside(screen.Plain, g, more.Source)
+			p.Outside(screen.Plain, g, origin.Wire)
 			p.Put(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
 			p.Raw(r, g, []byte(text[:min(len(text), max(screen.MostName, 64*p.Left))]))
 			return
@@ -176,16 +173,19 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 			r = screen.Muted
 		}
 	case stream.TurnOpen, stream.TurnMeta:
-		text = strings.TrimSpace(screen.Short(more.Model) + " " + screen.Short(more.ID))
+		turn := stream.PayloadOf[stream.Opening](e)
+		text = strings.TrimSpace(screen.Short(turn.Model) + " " + screen.Short(turn.ID))
 	case stream.CallOpen, stream.CallMeta:
-		r, text = screen.Accent, strings.TrimSpace(screen.Short(more.Name)+" "+screen.Short(more.ID))
-		if more.Copies > 0 {
-			text = fmt.Sprintf("said %d times, the same", more.Copies)
+		call := stream.PayloadOf[stream.CallInfo](e)
+		r, text = screen.Accent, strings.TrimSpace(screen.Short(call.Name)+" "+screen.Short(call.ID))
+		if call.Copies > 0 {
+			text = fmt.Sprintf("said %d times, the same", call.Copies)
 		}
 	case stream.Answer:
-		text = "for " + screen.Short(more.ID+more.Name)
+		of := stream.PayloadOf[stream.Answered](e)
+		text = "for " + screen.Short(of.ID+of.Name)
 	case stream.UsageEvent:
-		text = usageText(more.Usage, p.Glyph.Dot)
+		text = usageText(stream.PayloadOf[stream.Usage](e), p.Glyph.Dot)
 	case stream.Failure, stream.Fault:
 		r = screen.Bad
 	case stream.Gap:
@@ -206,7 +206,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 	e := v.Event(int(w.Events[w.At]))
 	if e.Kind == stream.SentBack {
 		if n == 0 {
-			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v.Session(), e.More.Exchange)))
+			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v.Session(), stream.PayloadOf[stream.Resent](e).Exchange)))
 		}
 		return
 	}
@@ -266,15 +266,35 @@ func usageText(u stream.Usage, sign display.Text) string {
 	return strings.Join(parts, sign.Between(" ", " ").String())
 }
 
+// payloadText is the wire's own words in the payload of an event.
+func payloadText(e stream.Event) string {
+	switch p := e.What.(type) {
+	case *stream.Opening:
+		return p.Model + " " + p.ID
+	case *stream.CallInfo:
+		return p.Name + " " + p.ID
+	case *stream.Answered:
+		return p.Name + " " + p.ID
+	case *stream.Resent:
+		return p.Policies + " " + p.ID
+	case *stream.Origin:
+		return p.Wire
+	case *stream.Signature:
+		return p.Item
+	case *stream.Reason:
+		return p.Means
+	case *stream.Failed:
+		return p.Code
+	}
+	return ""
+}
+
 // Find remembers which rows hold query.
 func (w *Wire) Find(v *providers.View, query string) (rows []int) {
 	w.Hits = map[int]bool{}
 	for row, n := range w.Events {
 		e := v.Event(int(n))
-		text := e.Kind.String() + " " + e.Text
-		if e.More != nil {
-			text += " " + e.More.Model + " " + e.More.Name + " " + e.More.ID + " " + e.More.Source
-		}
+		text := e.Kind.String() + " " + e.Text + " " + payloadText(e)
 		if len(FindAll([]byte(text), query)) > 0 {
 			rows = append(rows, row)
 			w.Hits[row] = true

@@ -12,11 +12,9 @@ type Glyphs struct {
 	Line, None                display.Text
 }
 
-// UnicodeGlyphs are drawn where the terminal has them.
 var UnicodeGlyphs = newGlyphs("○◔◐●◌▲✗◇⊘⊖◍", "·▲✗", "●◌◉≈▣◑∅✗⊖◍", "│›▌·█┊╎─—")
 
-// ASCIIGlyphs are drawn elsewhere.
-var ASCIIGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "=-o*[+0x%u", "|>>-_:|--")
+var AsciiGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "=-o*[+0x%u", "|>>-_:|--")
 
 // newGlyphs makes an alphabet of its signs: of statuses, of severities, of
 // outcomes, and the others.
