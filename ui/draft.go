@@ -140,26 +140,11 @@ func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []panes.Span
 		d.note(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " from inside the conversation: before it now"))
 	}
 	d.notes = append(d.notes, panes.Notes(&out.Preview, replay.WholeConversation, k.notes, draw)...)
-	at, unfound := panes.ArgsPlace{}, 0
-	for i := range out.Preview.Calls {
-		call := &out.Preview.Calls[i]
-		if call.Args == nil || unfound == panes.MostUnfound {
-			continue
-		}
-		found, ok := at.Next([][]byte{d.body}, call)
-		if !ok {
-			unfound++
-			continue
-		}
-		at = found
-		added := panes.AddedTo(call)
-		for _, s := range added {
-			d.added += s.End - s.Start
-		}
-		for _, s := range panes.Written(call, added) {
-			marks = append(marks, panes.Span{Start: at.Offset + s.Start, End: at.Offset + s.End})
-		}
+	found, added := panes.FindArgs([][]byte{d.body}, out.Preview.Calls)
+	for _, args := range found {
+		marks = append(marks, args.Marks...)
 	}
+	d.added = added
 	return marks
 }
 

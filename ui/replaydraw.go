@@ -6,6 +6,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -21,9 +22,8 @@ type replayPlan struct {
 }
 
 const (
-	sideBySide  = 160 // cells from which the panes are beside the table
-	replayHigh  = 16  // rows from which the table has a title, and panes below
-	noteCaption = 3   // rows from which notes have a caption
+	sideBySide = 160 // cells from which the panes are beside the table
+	replayHigh = 16  // rows from which the table has a title, and panes below
 )
 
 // planReplay divides a body of w × h cells for a table of so many rows.
@@ -48,7 +48,7 @@ func planReplay(w, h, rows int) replayPlan {
 		p.table = min(rows, rest/2)
 		p.notes = rest - p.table
 	default:
-		p.notes = min(max(rest/6, noteCaption), 9)
+		p.notes = min(max(rest/6, panes.NoteCaption), 9)
 		p.table = min(rows, max(5, (rest-p.notes)*2/5))
 		p.panes = rest - p.notes - p.table
 		p.split(w)

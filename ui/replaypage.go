@@ -60,30 +60,14 @@ func joined(messages [][]byte) []byte {
 // write.
 func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display.Drawer) {
 	marks := make([][]panes.Span, len(preview.Body))
-	at, unfound := panes.ArgsPlace{}, 0
-	for i := range preview.Calls {
-		c := &preview.Calls[i]
-		added := panes.AddedTo(c)
-		if c.Args == nil || unfound == panes.MostUnfound {
-			continue
-		}
-		found, ok := at.Next(preview.Body, c)
-		if !ok {
-			unfound++ // such as arrays, in which arguments stand as something else
-			continue
-		}
-		at = found
-		spans := panes.Written(c, added)
-		for _, s := range added {
-			p.added += s.End - s.Start
-		}
-		for _, s := range spans {
-			marks[found.Message] = append(marks[found.Message], panes.Span{Start: found.Offset + s.Start, End: found.Offset + s.End})
-		}
-		if c.Call == own {
-			p.sent.Look, p.sent.LookAt = found.Message, found.Offset
-			if len(spans) > 0 {
-				p.sent.LookAt += spans[0].Start
+	found, added := panes.FindArgs(preview.Body, preview.Calls)
+	p.added = added
+	for _, args := range found {
+		marks[args.Message] = append(marks[args.Message], args.Marks...)
+		if args.Call == own {
+			p.sent.Look, p.sent.LookAt = args.Message, args.Offset
+			if len(args.Marks) > 0 {
+				p.sent.LookAt = args.Marks[0].Start
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package ui
 import (
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -157,24 +158,11 @@ func drawCount(p *screen.Pen, g screen.Ground, n int, r screen.Role, sign displa
 
 // drawNote writes row y of what is known to be lost.
 func (r *replayView) drawNote(p *screen.Pen, plan replayPlan, y int) {
-	room := plan.notes
-	if room >= noteCaption {
-		if y == 0 {
-			p.Field(plan.tableW)
-			p.Caption(screen.Muted, p.Clean(lostFace.String()))
-			return
-		}
-		y, room = y-1, room-1
+	var notes []panes.Note
+	if page := r.current(); page != nil {
+		notes = page.notes
 	}
-	page := r.current()
-	switch {
-	case page == nil || y >= len(page.notes) || y >= room:
-	case y == room-1 && len(page.notes) > room:
-		p.Say(screen.Muted, p.Format(" +%s: enter, then h", screen.Plural(len(page.notes)-y, "line")))
-	default:
-		p.Spaces(screen.Bare, 1)
-		p.Put(page.notes[y].Role, screen.Bare, page.notes[y].Text)
-	}
+	panes.DrawNotes(p, notes, y, plan.notes, display.Lit(": enter, then h"))
 }
 
 // current is the page to show, nil while it is being made.

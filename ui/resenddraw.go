@@ -39,7 +39,7 @@ func planResend(w, h, hosts int) resendPlan {
 		p.notes = rest - p.hosts
 		p.body = rest
 	default:
-		p.notes = min(max(rest/5, noteCaption), 8)
+		p.notes = min(max(rest/5, panes.NoteCaption), 8)
 		p.hosts = min(hosts, max(rest*3/10, 4))
 		p.body = rest - p.hosts - p.notes
 	}
@@ -208,23 +208,9 @@ func (r *resendView) drawSheet(p *screen.Pen, y, h int) {
 
 // drawNote writes row y of what is lost, or why nothing can be sent.
 func (r *resendView) drawNote(p *screen.Pen, plan resendPlan, y int) {
-	room := plan.notes
-	if room >= noteCaption {
-		if y == 0 {
-			p.Caption(screen.Muted, p.Clean(lostFace.String()))
-			return
-		}
-		y, room = y-1, room-1
+	var notes []panes.Note
+	if d := r.current(); d != nil {
+		notes = d.notes
 	}
-	d := r.current()
-	if d == nil || y >= room {
-		return
-	}
-	p.Spaces(screen.Bare, 1)
-	switch {
-	case y == room-1 && len(d.notes) > room:
-		p.Say(screen.Muted, screen.Plural(len(d.notes)-y, "line").Between("+", ""))
-	case y < len(d.notes):
-		p.Put(d.notes[y].Role, screen.Bare, d.notes[y].Text)
-	}
+	panes.DrawNotes(p, notes, y, plan.notes, display.Text{})
 }

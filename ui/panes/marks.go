@@ -29,9 +29,9 @@ func GoneFrom(c *replay.Sent) (gone []Span) {
 	return gone
 }
 
-// AddedTo are the bytes of what is sent of a call's arguments that the model
+// addedTo are the bytes of what is sent of a call's arguments that the model
 // did not write.
-func AddedTo(c *replay.Sent) (added []Span) {
+func addedTo(c *replay.Sent) (added []Span) {
 	if c.Args == nil {
 		return nil
 	}
@@ -106,9 +106,71 @@ func wrapping(c *replay.Sent) (inner Span, held bool) {
 	return Span{at + 1, at + len(text) - 1}, at >= 0
 }
 
-// Written is where spans of a call's arguments are in the form they are
-// written in.
-func Written(c *replay.Sent, spans []Span) (out []Span) {
+// Args is where a call's arguments stand in what would be sent.
+type Args struct {
+	Call            int // as replay numbers it
+	Message, Offset int
+	Marks           []Span // in the message: what the model did not write
+	length          int
+}
+
+// mostUnfound is after how many calls that are not found no more are looked for: in arrays, for
+// one, arguments stand as something else.
+const mostUnfound = 3
+
+// FindArgs finds the arguments of calls in what would be sent, and says how many of their bytes
+// the model did not write.
+func FindArgs(body [][]byte, calls []replay.Sent) (found []Args, added int) {
+	at, unfound := Args{}, 0
+	for i := range calls {
+		c := &calls[i]
+		if c.Args == nil || unfound == mostUnfound {
+			continue
+		}
+		next, ok := at.next(body, c)
+		if !ok {
+			unfound++
+			continue
+		}
+		spans := addedTo(c)
+		for _, s := range spans {
+			added += s.End - s.Start
+		}
+		for _, s := range written(c, spans) {
+			next.Marks = append(next.Marks, Span{next.Offset + s.Start, next.Offset + s.End})
+		}
+		found, at = append(found, next), next
+	}
+	return found, added
+}
+
+// next looks for a call's arguments after another's: what protocols differ in is how they name
+// them, not that they stand after the tool's name.
+func (a Args) next(body [][]byte, c *replay.Sent) (Args, bool) {
+	args := c.Args
+	if c.Form == dialect.TextForm {
+		args = dialect.AppendString(nil, args)
+	}
+	name := dialect.AppendString(nil, []byte(c.Name))
+	for i := a.Message; i < len(body); i++ {
+		start := 0
+		if i == a.Message {
+			start = a.Offset + a.length
+		}
+		n := bytes.Index(body[i][start:], name)
+		if n < 0 {
+			continue
+		}
+		start += n + len(name)
+		if n = bytes.Index(body[i][start:], args); n >= 0 {
+			return Args{Call: c.Call, Message: i, Offset: start + n, length: len(args)}, true
+		}
+	}
+	return Args{}, false
+}
+
+// written is where spans of a call's arguments are in the form they are written in.
+func written(c *replay.Sent, spans []Span) (out []Span) {
 	if c.Form != dialect.TextForm {
 		return spans
 	}
@@ -125,35 +187,3 @@ func Written(c *replay.Sent, spans []Span) (out []Span) {
 	}
 	return out
 }
-
-// ArgsPlace is where a call's arguments are in a body.
-type ArgsPlace struct{ Message, Offset, length int }
-
-// Next looks for a call's arguments after another's: what protocols differ in is
-// how they name them, not that they stand after the tool's name.
-func (from ArgsPlace) Next(body [][]byte, c *replay.Sent) (ArgsPlace, bool) {
-	args := c.Args
-	if c.Form == dialect.TextForm {
-		args = dialect.AppendString(nil, args)
-	}
-	name := dialect.AppendString(nil, []byte(c.Name))
-	for i := from.Message; i < len(body); i++ {
-		start := 0
-		if i == from.Message {
-			start = from.Offset + from.length
-		}
-		n := bytes.Index(body[i][start:], name)
-		if n < 0 {
-			continue
-		}
-		start += n + len(name)
-		if n = bytes.Index(body[i][start:], args); n >= 0 {
-			return ArgsPlace{i, start + n, len(args)}, true
-		}
-	}
-	return ArgsPlace{}, false
-}
-
-// MostUnfound is after how many calls that are not found in a body no more are
-// looked for.
-const MostUnfound = 3

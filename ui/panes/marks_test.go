@@ -51,7 +51,7 @@ func TestMarks(t *testing.T) {
 func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	t.Helper()
 	c := &p.Calls[0]
-	gone, added := GoneFrom(c), AddedTo(c)
+	gone, added := GoneFrom(c), addedTo(c)
 	_, held := wrapping(c)
 	kept, sent := without(t, c.Original, gone), without(t, c.Args, added)
 	switch {
@@ -70,7 +70,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	if p.Body == nil || c.Args == nil {
 		return
 	}
-	at, ok := ArgsPlace{}.Next(p.Body, c)
+	at, ok := Args{}.next(p.Body, c)
 	if !ok {
 		if c.Form != dialect.PositionalForm {
 			t.Errorf("%s: not found in %s", what, bytes.Join(p.Body, nil))
@@ -78,7 +78,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 		return
 	}
 	body := p.Body[at.Message][at.Offset : at.Offset+at.length]
-	inBody, want := without(t, body, Written(c, added)), sent
+	inBody, want := without(t, body, written(c, added)), sent
 	if c.Form == dialect.TextForm {
 		want = string(dialect.AppendString(nil, []byte(sent)))
 	}
@@ -94,17 +94,17 @@ func TestNextArgs(t *testing.T) {
 		[]byte(`{"meta":{},"calls":[{"name":"a","input":{}},{"name":"b","input":{}}]}`),
 		[]byte(`{"calls":[{"name":"a","input":{"x":1}},{"name":"a","input":{}}]}`),
 	}
-	at := ArgsPlace{}
+	at := Args{}
 	for i, c := range []struct{ name, args, rest string }{
 		{"a", "{}", `{}},{"name":"b"`}, {"b", "{}", `{}}]}`}, {"a", `{"x":1}`, `{"x":1}},`}, {"a", "{}", `{}}]}`},
 	} {
-		next, ok := at.Next(body, &replay.Sent{Name: c.name, Args: []byte(c.args), Form: dialect.ObjectForm})
+		next, ok := at.next(body, &replay.Sent{Name: c.name, Args: []byte(c.args), Form: dialect.ObjectForm})
 		if !ok || !strings.HasPrefix(string(body[next.Message][next.Offset:]), c.rest) {
 			t.Fatalf("%d: %+v, %t", i, next, ok)
 		}
 		at = next
 	}
-	if _, ok := at.Next(body, &replay.Sent{Name: "a", Args: []byte("{}"), Form: dialect.ObjectForm}); ok {
+	if _, ok := at.next(body, &replay.Sent{Name: "a", Args: []byte("{}"), Form: dialect.ObjectForm}); ok {
 		t.Error("one more")
 	}
 }

@@ -65,3 +65,26 @@ func Notes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (n
 	}
 	return notes
 }
+
+// NoteCaption is from how many rows on notes have a caption.
+const NoteCaption = 3
+
+// DrawNotes writes row y of so many rows about what is lost. Where more is lost than has room, the
+// last row says so, and where to see it.
+func DrawNotes(p *screen.Pen, notes []Note, y, room int, where display.Text) {
+	if room >= NoteCaption {
+		if y == 0 {
+			p.Caption(screen.Muted, display.Lit("what is lost"))
+			return
+		}
+		y, room = y-1, room-1
+	}
+	p.Spaces(screen.Bare, 1)
+	switch {
+	case y >= len(notes) || y >= room:
+	case y == room-1 && len(notes) > room:
+		p.Say(screen.Muted, p.Format("+%s%s", screen.Plural(len(notes)-y, "line"), where))
+	default:
+		p.Put(notes[y].Role, screen.Bare, notes[y].Text)
+	}
+}
