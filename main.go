@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/quiet"
 )
 
-// gcPercent has the heap grow by half between collections, not to its double:
-// what is kept is bytes, which cost the collector little.
+// gcPercent has the heap grow by half between collections, not to its double: what is kept is
+// bytes, which cost the collector little.
 const gcPercent = 50
 
 func main() {

@@ -146,7 +146,7 @@ func (x *Exchange) tellTrouble() {
 	if x.bomb {
 		found = codingBomb
 	}
-	x.emit(dialect.Diagnose(turn, stream.NoSlot, found, "the body cannot be decoded: %s", x.trouble))
+	x.emit(diagnose(turn, found, "the body cannot be decoded: %s", x.trouble))
 	x.trouble = nil
 }
 
@@ -269,7 +269,7 @@ func (x *Exchange) closeLast() {
 		return
 	}
 	if len(turn.Findings) == 0 && !turn.Unseen() && !x.cutShort() {
-		x.emit(dialect.Diagnose(n, stream.NoSlot, dialectUnknown,
+		x.emit(diagnose(n, dialectUnknown,
 			"no frame says anything in %s: shown as they came, not interpreted", x.Dialect.Title))
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})

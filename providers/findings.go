@@ -26,6 +26,12 @@ func Findings() []*stream.Diagnosis {
 	return all
 }
 
+// diagnose is the event of a finding about a turn.
+func diagnose(turn int32, d *stream.Diagnosis, format string, args ...any) stream.Event {
+	f := d.Finding(format, args...)
+	return stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f}
+}
+
 // findings are those of this room: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
 	sourceNote, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,

@@ -130,7 +130,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 	case err != nil:
 		x.fault(err.Error())
 	case f.Cut && x.Framing == "SSE":
-		x.decodes(dialect.Diagnose(x.lastTurn(), stream.NoSlot, unterminatedFrame,
+		x.decodes(diagnose(x.lastTurn(), unterminatedFrame,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
 }

@@ -130,13 +130,13 @@ func (x *Exchange) tellNotes() {
 			x.in.note(text)
 			continue
 		}
-		x.in.Timeline.Append(stampless(dialect.Diagnose(x.turns[0], stream.NoSlot, sourceNote, "%s", text)))
+		x.in.Timeline.Append(stampless(diagnose(x.turns[0], sourceNote, "%s", text)))
 	}
 }
 
 // note records something that happened to the source.
 func (in *Inspector) note(text string) {
-	in.Timeline.Append(stampless(dialect.Diagnose(stream.NoTurn, stream.NoSlot, sourceNote, "%s", text)))
+	in.Timeline.Append(stampless(diagnose(stream.NoTurn, sourceNote, "%s", text)))
 }
 
 func stampless(e stream.Event) stream.Event {

@@ -25,7 +25,7 @@ func (b browse) Draw(p *screen.Pen, y int) { b.m.drawPanes(p, y) }
 func (b browse) Keys() []screen.Binding {
 	m := b.m
 	all := append(m.paneKeys(), m.programKeys()...)
-	for _, e := range m.entries() {
+	for _, e := range m.entries {
 		b := e.Binding
 		b.Do = func() { m.enter(e) }
 		all = append(all, b)

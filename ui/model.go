@@ -8,6 +8,7 @@ import (
 	"toolscope/stream"
 	"toolscope/themes"
 	"toolscope/ui/display"
+	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 
@@ -60,19 +61,20 @@ type Playback interface {
 // Model is the program. It is the only tea.Model; Update routes, and what
 // changes is done by the methods it routes to.
 type Model struct {
-	opt   Options
-	keys  keyMap
-	draw  display.Drawer
-	pen   screen.Pen
-	in    providers.Inspector
-	view  *providers.View
-	w, h  int
-	focus paneID
-	lower paneID // what shares a column with the document
-	zoom  bool
-	seats seats
-	now   []screen.Binding // the keys of the mode on top
-	cols  []column         // of the frame that is drawn
+	opt     Options
+	keys    keyMap
+	draw    display.Drawer
+	pen     screen.Pen
+	in      providers.Inspector
+	view    *providers.View
+	w, h    int
+	focus   paneID
+	lower   paneID // what shares a column with the document
+	zoom    bool
+	seats   seats
+	entries []modes.Entry
+	now     []screen.Binding // the keys of the mode on top
+	cols    []column         // of the frame that is drawn
 
 	list     panes.List
 	doc      panes.Document
@@ -107,6 +109,7 @@ func New(o Options) *Model {
 	}
 	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
 	m.view = m.in.View()
+	m.entries = m.newEntries()
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.post = post{flying: map[int]bool{}}
 	m.results = map[stream.Ref]typedResult{}

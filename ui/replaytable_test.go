@@ -101,7 +101,7 @@ func TestReplayRows(t *testing.T) {
 
 // TestOutcomes: each outcome has a sign of its own of one cell, and a colour.
 func TestOutcomes(t *testing.T) {
-	for _, g := range []*screen.Glyphs{screen.UnicodeGlyphs, screen.AsciiGlyphs} {
+	for _, g := range []*screen.Glyphs{screen.UnicodeGlyphs, screen.ASCIIGlyphs} {
 		seen := map[display.Text]bool{}
 		for o := range replay.Outcome(replay.NumOutcomes) {
 			sign := g.Outcome[o]

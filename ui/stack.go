@@ -123,8 +123,8 @@ func (h asHost) Choose(r stream.Ref) {
 	h.m.choose(r)
 }
 
-// entries are the modes that can be opened while browsing.
-func (m *Model) entries() []modes.Entry {
+// newEntries are the modes that can be opened while browsing: a line for each.
+func (m *Model) newEntries() []modes.Entry {
 	return []modes.Entry{
 		modes.Dialects(m.reread),
 	}
@@ -143,14 +143,18 @@ func (m *Model) enter(e modes.Entry) {
 // openHelp lists the keys of the mode on top.
 func (m *Model) openHelp() {
 	keys := m.top().Keys()
-	groups := []modes.Group{
-		{Title: display.Lit("Here"), Keys: keys}, {Title: display.Lit("Anywhere"), Right: true, Keys: m.anywhere()},
-	}
+	var groups []modes.Group
 	switch m.top().Mode.(type) {
 	case browse:
 		groups = grouped(keys, false)
 	case *old:
 		groups = grouped(nil, true)
+	default:
+		anywhere := modes.Group{Title: display.Lit("Anywhere"), Right: true}
+		for _, g := range grouped(m.anywhere(), false) {
+			anywhere.Keys = append(anywhere.Keys, g.Keys...)
+		}
+		groups = []modes.Group{{Title: display.Lit("Here"), Keys: keys}, anywhere}
 	}
 	m.open(modes.NewHelp(asHost{m}, groups))
 }

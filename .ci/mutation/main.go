@@ -1,5 +1,5 @@
-// Command mutation changes one place of a package at a time and runs tests: a
-// change that no test notices has survived.
+// Command mutation changes one place of a package at a time and runs tests: a change that no test
+// notices has survived.
 package main
 
 import (

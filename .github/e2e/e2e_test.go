@@ -19,8 +19,8 @@ func text(v any) string {
 	return string(out)
 }
 
-// alike is calls with their arguments written in one way. Libraries that hand out objects have lost the wire's, and
-// the others write {} where there were no arguments, or nothing.
+// alike is calls with their arguments written in one way. Libraries that hand out objects have lost
+// the wire's, and the others write {} where there were no arguments, or nothing.
 func alike(t *testing.T, calls []call) []call {
 	t.Helper()
 	calls = slices.Clone(calls)
@@ -37,7 +37,8 @@ func alike(t *testing.T, calls []call) []call {
 	return calls
 }
 
-// TestCalls: what a client library makes of the stream is what toolscope shows of the capture, however the bytes come.
+// TestCalls: what a client library makes of the stream is what toolscope shows of the capture,
+// however the bytes come.
 func TestCalls(t *testing.T) {
 	for _, p := range protocols {
 		for name, args := range map[string][]string{
@@ -61,7 +62,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestRawArguments: where a library hands out the text of the arguments, it is the text that toolscope shows.
+// TestRawArguments: where a library hands out the text of the arguments, it is the text that
+// toolscope shows.
 func TestRawArguments(t *testing.T) {
 	for _, p := range protocols[:3] {
 		file, _ := recorded(t, p, 1<<20)
@@ -139,7 +141,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestMergedIndex: the calls that a library mixes up are told apart, or at least marked, by toolscope.
+// TestMergedIndex: the calls that a library mixes up are told apart, or at least marked, by
+// toolscope.
 func TestMergedIndex(t *testing.T) {
 	p := protocols[1]
 	file, _ := recorded(t, p, 100)

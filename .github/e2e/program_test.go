@@ -46,7 +46,8 @@ type running struct {
 	over bool
 }
 
-// started starts a toolscope that prints the URL it listens on. When the test ends, the program has to end as it should.
+// started starts a toolscope that prints the URL it listens on. When the test ends, the program has
+// to end as it should.
 func started(t *testing.T, code int, args ...string) *running {
 	t.Helper()
 	r := &running{t: t, cmd: exec.Command(program, args...)}
@@ -98,8 +99,8 @@ func through(t *testing.T, upstream string) string {
 // call is a tool call as a client library or toolscope tells it.
 type call struct{ ID, Name, Args string }
 
-// printed is the calls that toolscope shows of a file, or of body when the file is "-", and the codes of those findings
-// that a client has to mind.
+// printed is the calls that toolscope shows of a file, or of body when the file is "-", and the
+// codes of those findings that a client has to mind.
 func printed(t *testing.T, file string, body []byte) (calls []call, findings []string) {
 	t.Helper()
 	cmd := exec.Command(program, "print", "--format", "jsonl", file)

@@ -8,7 +8,6 @@ import (
 // call is a call and what must be remembered of it.
 type call struct {
 	*dialect.Call
-	input  dialect.Arguments
 	denied bool // somebody did not approve it, and that was said
 }
 
@@ -19,6 +18,7 @@ func (d *decoder) openCall(t *dialect.Turn) *call {
 		info.Kind, info.Server = "server", true
 	}
 	k := &call{Call: t.OpenCall(int32(len(d.order)), info)}
+	k.Keep()
 	d.order = append(d.order, k)
 	d.calls[info.ID] = k
 	return k
@@ -41,7 +41,7 @@ func (d *decoder) inputDelta(t *dialect.Turn) {
 		k = d.openCall(t)
 		k.Find(stream.ProtocolViolation, "a delta came before tool-input-start: the SDK's client stops here")
 	}
-	k.input.Delta(k.Call, d.chunk.delta)
+	k.Args(d.chunk.delta)
 }
 
 func (d *decoder) available(t *dialect.Turn) {
@@ -69,10 +69,9 @@ func (d *decoder) whole(t *dialect.Turn, text []byte) *call {
 	}
 	switch {
 	case len(c.input) == 0:
-	case k.input.Empty() && !k.Sealed:
-		k.input.Add(string(text))
+	case k.Bytes == 0 && !k.Sealed:
 		k.ArgsText(text, nil)
-	case !k.input.Are(c.input):
+	case !k.Matches(c.input):
 		k.Find(dialect.DoneMismatch,
 			"the input as a whole is another than the one that was streamed, which is shown: the whole is %s", c.input.Clip())
 	}

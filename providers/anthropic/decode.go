@@ -180,7 +180,7 @@ func otherBlock(o *dialect.Out, t *dialect.Turn, slot int32, kind string, block 
 	case kind == "redacted_thinking":
 		t.Signed(block.Get("data"), "", stream.SignedHidden)
 	case strings.HasSuffix(kind, "_tool_result"):
-		failed := string(block.Get("is_error")) == "true" || strings.HasSuffix(block.Get("content").Get("type").Text(), "_error")
+		failed := block.Get("is_error").IsTrue() || strings.HasSuffix(block.Get("content").Get("type").Text(), "_error")
 		t.Answer(block.Get("tool_use_id").Text(), "", failed)
 	case kind == "fallback":
 		from, to := block.Get("from").Get("model").Text(), block.Get("to").Get("model").Text()

@@ -36,7 +36,7 @@ func readMessage(v dialect.Raw) dialect.Message {
 
 // readBlocks are the parts of a content: a string, or a list of blocks.
 func readBlocks(content dialect.Raw) (parts []dialect.Part) {
-	if content.IsString() && !content.Empty() {
+	if content.HasText() {
 		return []dialect.Part{{Kind: dialect.TextPart, Text: content.Unquoted()}}
 	}
 	for v := range content.Elements() {
@@ -87,7 +87,7 @@ func readCall(kind string, v dialect.Raw) dialect.Part {
 func readResult(kind string, v dialect.Raw) dialect.Part {
 	content := v.Get("content")
 	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}
-	p.Failed = string(v.Get("is_error")) == "true" || strings.HasSuffix(content.Get("type").Text(), "_error")
+	p.Failed = v.Get("is_error").IsTrue() || strings.HasSuffix(content.Get("type").Text(), "_error")
 	if p.Server = kind != "tool_result"; p.Server {
 		p.Tool = kind
 	}

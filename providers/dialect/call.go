@@ -12,21 +12,25 @@ type Call struct {
 	Last     byte // of them, 0 before any
 	Sealed   bool
 
-	turn *Turn
-	said told
-	kept *Arguments
-	null bool // they are the word null, as far as they came
+	turn  *Turn
+	said  told
+	null  bool // the arguments are the word null, as far as they came
+	keeps bool
+	kept  []byte
 }
 
 // Turn is the turn the call is of.
 func (c *Call) Turn() *Turn { return c.turn }
 
 // Keep has the call remember its arguments, for a later message that brings them whole.
-func (c *Call) Keep() { c.kept = new(Arguments) }
+func (c *Call) Keep() { c.keeps = true }
 
-// Matches reports whether whole is what came of the arguments, of a call that keeps them: the JSON
-// value, or a string that holds the text or a JSON text of that value.
-func (c *Call) Matches(whole Raw) bool { return c.kept.Are(whole) }
+// Matches reports whether whole is what came of the arguments, in a call that keeps them: the same
+// JSON value, or a string that holds a JSON text of it.
+func (c *Call) Matches(whole Raw) bool {
+	came := JoinHalves(c.kept)
+	return Same(came, whole) || whole.IsString() && Same(came, whole.Append(nil))
+}
 
 // Meta tells news of the call.
 func (c *Call) Meta(news stream.CallInfo) {
@@ -48,16 +52,22 @@ func (c *Call) Args(v Raw) { c.append(c.turn.out.hold(v), nil) }
 func (c *Call) ArgsText(text, from []byte) { c.append(c.turn.out.text.Hold(text), from) }
 
 func (c *Call) append(text string, from []byte) {
-	if n := len(text); n > 0 {
-		c.null = (c.null || c.Bytes == 0) && c.Bytes+n <= len(null) && null[c.Bytes:c.Bytes+n] == text
-		c.Bytes += n
-		c.Last = text[n-1]
+	if text != "" {
+		c.took(text)
 		c.turn.mused = false
 	}
-	if c.kept != nil {
-		c.kept.Add(text)
-	}
 	c.say(stream.Args, text, from)
+}
+
+// took remembers what came of the arguments.
+func (c *Call) took(text string) {
+	n := len(text)
+	c.null = (c.null || c.Bytes == 0) && c.Bytes+n <= len(null) && null[c.Bytes:c.Bytes+n] == text
+	c.Bytes += n
+	c.Last = text[n-1]
+	if c.keeps {
+		c.kept = append(c.kept, text...)
+	}
 }
 
 const null = "null"
@@ -67,10 +77,12 @@ func (c *Call) IsNull() bool { return c.null && c.Bytes == len(null) }
 
 // Rewrite replaces the arguments: news changed what was derived before. from is as in ArgsText.
 func (c *Call) Rewrite(text, from []byte) {
-	if c.Bytes, c.Last = len(text), 0; len(text) > 0 {
-		c.Last = text[len(text)-1]
+	c.Bytes, c.Last, c.null, c.kept = 0, 0, false, nil
+	held := c.turn.out.text.Hold(text)
+	if held != "" {
+		c.took(held)
 	}
-	c.say(stream.Rewrite, c.turn.out.text.Hold(text), from)
+	c.say(stream.Rewrite, held, from)
 }
 
 func (c *Call) say(kind stream.EventKind, text string, from []byte) {

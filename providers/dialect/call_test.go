@@ -57,3 +57,40 @@ func TestIsNull(t *testing.T) {
 		}
 	}
 }
+
+// keeping is a call that keeps its arguments, of which these strings came.
+func keeping(deltas ...string) *Call {
+	c := NewOut(func(stream.Event) {}).Open(stream.Opening{}).OpenCall(0, stream.CallInfo{})
+	c.Keep()
+	for _, delta := range deltas {
+		c.Args(Raw(delta))
+	}
+	return c
+}
+
+func TestMatches(t *testing.T) {
+	c := keeping(`"{\"a\""`, `":\"b\"}"`)
+	for whole, want := range map[string]bool{
+		`{"a": "b"}`:       true,
+		`"{\"a\":\"b\"}"`:  true,
+		`{"a":"c"}`:        false,
+		`"{\"a\": \"b\"}"`: true,
+		`"{\"a\": \"c\"}"`: false,
+		``:                 false,
+	} {
+		if c.Matches(Raw(whole)) != want {
+			t.Errorf("%s: want %v", whole, want)
+		}
+	}
+}
+
+// TestMatchesHalves: two deltas that cut a surrogate pair bring what the whole has.
+func TestMatchesHalves(t *testing.T) {
+	c := keeping(`"{\"a\":\"\ud83d"`, `"\ude00\"}"`)
+	if !c.Matches(Raw(`{"a": "😀"}`)) || !c.Matches(Raw(`"{\"a\":\"\ud83d\ude00\"}"`)) || c.Matches(Raw(`{"a":"😁"}`)) {
+		t.Error("halves are not joined")
+	}
+	if c.Rewrite([]byte(`{"b":1}`), nil); !c.Matches(Raw(`{"b":1}`)) {
+		t.Error("what was rewritten is remembered as it was")
+	}
+}

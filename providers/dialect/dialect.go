@@ -79,20 +79,3 @@ type Decoder interface {
 func IsDone(data []byte) bool {
 	return len(data) < 100 && string(bytes.TrimSpace(data)) == "[DONE]"
 }
-
-// Learn keeps what a frame says of a turn, unless it was known already or "",
-// which says nothing. It reports whether that is news.
-func Learn(kept *string, said Raw) bool {
-	if *kept == "" {
-		*kept = said.Text()
-		return *kept != ""
-	}
-	return false
-}
-
-// Diagnose is the event of a finding about the call in slot, or about the turn
-// when slot is stream.NoSlot.
-func Diagnose(turn, slot int32, d *stream.Diagnosis, format string, args ...any) stream.Event {
-	f := d.Finding(format, args...)
-	return stream.Event{Kind: stream.Found, Turn: turn, Slot: slot, What: &f}
-}

@@ -21,8 +21,6 @@ type Out struct {
 	froms []stream.Origin // a block of them, filled one by one
 	buf   []byte
 	now   time.Duration
-	inner func() int32         // the open turn of a decoder that numbers its turns itself
-	clock func() time.Duration // and the stamp of one that stamps
 }
 
 // NewOut is an Out whose events go to emit, which stamps At and Frame.
@@ -48,12 +46,7 @@ func (o *Out) Current() *Turn {
 }
 
 // Turn is the number of the current turn, or stream.NoTurn.
-func (o *Out) Turn() int32 {
-	if o.inner != nil {
-		return o.inner()
-	}
-	return o.Current().Number()
-}
+func (o *Out) Turn() int32 { return o.Current().Number() }
 
 // Last is the turn that was opened last, nil before the first.
 func (o *Out) Last() *Turn { return o.last }
@@ -87,12 +80,7 @@ func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.
 func (o *Out) Stamp(at time.Duration) { o.now = at }
 
 // Now is the latest Stamp, stream.NoTime before the first.
-func (o *Out) Now() time.Duration {
-	if o.clock != nil {
-		return o.clock()
-	}
-	return o.now
-}
+func (o *Out) Now() time.Duration { return o.now }
 
 // Find makes a finding about the turn that was opened last; before the first, about none.
 func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {

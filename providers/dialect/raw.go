@@ -38,7 +38,7 @@ func (r Raw) Word() []byte {
 
 // Or is the value's Word, or other where it is no string or an empty one.
 func (r Raw) Or(other []byte) []byte {
-	if !r.IsString() || r.Empty() {
+	if !r.HasText() {
 		return other
 	}
 	if bytes.IndexByte(r, '\\') >= 0 {

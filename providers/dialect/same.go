@@ -93,28 +93,3 @@ func JoinHalves(text []byte) []byte {
 	}
 	return out
 }
-
-// Arguments remember what came of a call's arguments, for a later message that brings them whole.
-type Arguments struct{ text []byte }
-
-// Add appends what one delta brought.
-func (a *Arguments) Add(text string) { a.text = append(a.text, text...) }
-
-// Delta appends one and tells the call of it.
-func (a *Arguments) Delta(c *Call, v Raw) {
-	came := len(a.text)
-	if v.Given() {
-		a.text = v.Append(a.text)
-	}
-	c.ArgsText(a.text[came:], nil)
-}
-
-// Empty reports whether nothing came.
-func (a *Arguments) Empty() bool { return len(a.text) == 0 }
-
-// Are reports whether whole is what came: the same JSON value, or a string that holds a JSON text
-// of it.
-func (a *Arguments) Are(whole Raw) bool {
-	came := JoinHalves(a.text)
-	return Same(came, whole) || whole.IsString() && Same(came, whole.Append(nil))
-}

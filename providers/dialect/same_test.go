@@ -46,38 +46,3 @@ func TestSame(t *testing.T) {
 		t.Error("deeper than the scanner goes")
 	}
 }
-
-func TestArguments(t *testing.T) {
-	var a Arguments
-	if !a.Empty() {
-		t.Error("nothing came")
-	}
-	a.Add(`{"a"`)
-	a.Add(`:"b"}`)
-	for _, test := range []struct {
-		whole string
-		want  bool
-	}{
-		{`{"a": "b"}`, true},
-		{`"{\"a\":\"b\"}"`, true},
-		{`{"a":"c"}`, false},
-		{`"{\"a\": \"b\"}"`, true},
-		{`"{\"a\": \"c\"}"`, false},
-		{``, false},
-	} {
-		if a.Empty() || a.Are(Raw(test.whole)) != test.want {
-			t.Errorf("%s: want %v", test.whole, test.want)
-		}
-	}
-}
-
-// TestArgumentsHalves: two deltas that cut a surrogate pair bring what the whole has.
-func TestArgumentsHalves(t *testing.T) {
-	var a Arguments
-	for _, delta := range []Raw{Raw(`"{\"a\":\"\ud83d"`), Raw(`"\ude00\"}"`)} {
-		a.Add(delta.Text())
-	}
-	if !a.Are(Raw(`{"a": "😀"}`)) || !a.Are(Raw(`"{\"a\":\"\ud83d\ude00\"}"`)) || a.Are(Raw(`{"a":"😁"}`)) {
-		t.Error("halves are not joined")
-	}
-}

@@ -133,9 +133,6 @@ func (t *Turn) Part(text, signature Raw, thought bool) {
 // Other says that something came that is neither text nor reasoning.
 func (t *Turn) Other() { t.mused = false }
 
-// Mused reports whether what came last is reasoning that is not signed yet.
-func (t *Turn) Mused() bool { return t.mused }
-
 // Usage tells what the turn has cost so far.
 func (t *Turn) Usage(u stream.Usage) {
 	t.emit(stream.Event{Kind: stream.UsageEvent, What: &u})

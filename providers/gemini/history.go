@@ -131,7 +131,7 @@ func readText(p *dialect.Part, in *part, v dialect.Raw) {
 		for range response.Get("parts").Elements() {
 			p.Media++
 		}
-	case p.Signature != "" && (!in.text.IsString() || in.text.Empty()):
+	case p.Signature != "" && !in.text.HasText():
 		p.Kind, p.Hidden = dialect.ReasoningPart, true
 	case in.text.IsString():
 		p.Text = in.text.Append(nil)

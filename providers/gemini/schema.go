@@ -75,7 +75,7 @@ func appendSchema(dst []byte, schema dialect.Raw, depth int) []byte {
 		case "type":
 			kind = s.Value()
 		case "nullable":
-			nullable = string(s.Value()) == "true"
+			nullable = s.Value().IsTrue()
 		case "enum":
 			enum = s.Value()
 		case "anyOf", "any_of":

@@ -151,7 +151,7 @@ func (n *node) writeEnum(w *dialect.Writer) {
 		values = append(values, v)
 	}
 	for v := range n.members["enum"].Elements() {
-		if v.IsString() && !v.Empty() { // "" is refused
+		if v.HasText() { // "" is refused
 			values = append(values, v)
 		}
 	}
@@ -223,7 +223,7 @@ func (n *node) types() {
 	for v := range kind.Elements() {
 		add(v.Text())
 	}
-	n.nullable = n.nullable || string(n.members["nullable"]) == "true"
+	n.nullable = n.nullable || n.members["nullable"].IsTrue()
 	if len(n.kinds) == 0 {
 		enum := n.members["enum"].Scan()
 		switch {

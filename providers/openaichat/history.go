@@ -94,7 +94,7 @@ func (w *wireMessage) readReasoning() (parts []dialect.Part) {
 		return details // the fields repeat it
 	}
 	for _, field := range w.reasoning {
-		if field.IsString() && !field.Empty() {
+		if field.HasText() {
 			p := dialect.Part{Kind: dialect.ReasoningPart, Text: field.Append(nil), Raw: field}
 			if len(parts) == 0 || !bytes.Equal(parts[0].Text, p.Text) {
 				parts = append(parts, p)

@@ -106,7 +106,7 @@ func reasoningTexts(before dialect.Raw, texts [][]byte, detailed bool) (members 
 	same := true
 	for _, name := range reasoningFields {
 		was := before.Get(name)
-		if !was.IsString() || was.Empty() {
+		if !was.HasText() {
 			continue
 		}
 		members = append(members, dialect.Member{Name: name})

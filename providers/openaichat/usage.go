@@ -43,7 +43,7 @@ func (d *decoder) usage() {
 		n.Doubt = why
 		d.turn.Once(usageUnclear, "%s: what is billed is not certain", why)
 	}
-	if string(told.Get("is_byok")) == "true" {
+	if told.Get("is_byok").IsTrue() {
 		d.turn.Once(costByok, "the cost is what the gateway asks: the model's own provider is paid with another key")
 	}
 	d.turn.Usage(n)

@@ -33,7 +33,7 @@ func (it *item) say(p part, text dialect.Raw) {
 		it.told = map[part]bool{}
 	}
 	it.told[p] = true
-	if !text.IsString() || text.Empty() {
+	if !text.HasText() {
 		return
 	}
 	it.turn.last = it
@@ -78,7 +78,7 @@ func (it *item) rest(in section, parts dialect.Raw) {
 // item's text, if that came last, or for reasoning of which nothing was shown.
 // Its copies differ from event to event: that of output_item.done counts.
 func (it *item) sign(w *wireItem) {
-	if it.kind != "reasoning" || it.signed || !w.encrypted.IsString() || w.encrypted.Empty() {
+	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() {
 		return
 	}
 	it.signed = true

@@ -35,8 +35,8 @@ type app struct {
 	speed          float64
 	format         string
 	pricesFile     string
-	said           map[string]*connectFlags // of hosts, by name
-	network        *live                    // what records of the network pass; nil where there are none
+	said           map[string]*connectFlags // what the command line said of hosts, by name
+	network        *live                    // the way of what comes from the network; nil where nothing does
 	code           int                      // exit code of a run that did not fail
 }
 

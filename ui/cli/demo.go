@@ -79,10 +79,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 	if !isTerminal(a.output) {
 		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{a.stdout.buffered(), prices})
 	}
-	player := capture.NewPlayer(cmp.Or(a.speed, 1))
-	in := fileInbox()
-	o := ui.Options{Prices: prices, Source: "demo " + name, Inbox: in, Playback: player}
-	return a.show(o, func() { in.fill(capture.Paced(ctx, src, player)) })
+	return a.watch(ctx, src, cmp.Or(a.speed, 1), ui.Options{Source: "demo " + name, Prices: prices})
 }
 
 // demo is the source of a scenario.

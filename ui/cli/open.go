@@ -40,10 +40,15 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices})
+}
+
+// watch shows a source, at so many times its own speed; 0 is as fast as it can be read.
+func (a *app) watch(ctx context.Context, src capture.Source, speed float64, o ui.Options) error {
 	in := fileInbox()
-	o := ui.Options{Source: title(paths), Inbox: in, Prepare: prepare, Prices: prices}
-	if a.speed != 0 {
-		player := capture.NewPlayer(a.speed)
+	o.Inbox = in
+	if speed != 0 {
+		player := capture.NewPlayer(speed)
 		src, o.Playback = capture.Paced(ctx, src, player), player
 	}
 	return a.show(o, func() { in.fill(src) })

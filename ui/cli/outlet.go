@@ -14,9 +14,9 @@ type standard interface {
 	Fd() uintptr
 }
 
-// An outlet is standard output, or standard error. Whoever reads it may have stopped to, and then a
-// write waits for ever. Once the program is to end, a write has a limited time, and when that is
-// over nothing more is written.
+// An outlet is standard output, or standard error. A write waits for as long as its reader does not
+// read. Once the program is to end it has a limited time, and when that is over nothing more is
+// written.
 type outlet struct {
 	*os.File
 	name   string

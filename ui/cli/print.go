@@ -60,7 +60,7 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	})
 }
 
-// judged is a source; damage in it has the run fail, which goes on behind it.
+// judged is a source; a damaged record in it has the run fail, and reading goes on.
 func (a *app) judged(src capture.Source) capture.Source {
 	return changed(src, func(r *capture.Record) {
 		if r.Damaged {

@@ -43,8 +43,8 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// TestReadme holds the README's tables against the program: the keys are those of the screen, and every
-// room is in the table of rooms. Renew the keys with -update.
+// TestReadme holds the README's tables against the program: the keys are those of the screen, and
+// every room is in the table of rooms. Renew the keys with -update.
 func TestReadme(t *testing.T) {
 	const file, head = "../../README.md", "| part | keys |\n| --- | --- |\n"
 	text, err := os.ReadFile(file)
@@ -77,7 +77,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// keyTable is the keys of the screen as the README has them: a row for each part of the help screen.
+// keyTable is the keys of the screen as the README has them: a row for each part of the help
+// screen.
 func keyTable() string {
 	var rows []string
 	part := ""

@@ -20,8 +20,8 @@ type subject struct {
 	src      *replay.Source // nil when it is not known
 }
 
-// number is what the call is called that is number n of the source: its number in the turn, or
-// where there are more turns, in the conversation.
+// number is what call n of the source is shown as: by its number in the turn, or, where there are
+// more turns, in the conversation.
 func (s *subject) number(n int) int {
 	if s.scope == replay.WholeConversation || n < 1 || n > len(s.calls) {
 		return n

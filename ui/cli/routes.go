@@ -12,7 +12,7 @@ import (
 	"toolscope/ui"
 )
 
-// A way is where a client is sent, and where that leads.
+// A way is a prefix of the path, and the upstream that requests under it go to.
 type way struct {
 	prefix   string // "/openai"; "" for what no other way takes
 	host     *host.Host
@@ -86,8 +86,8 @@ func shown(prefix string) string {
 	return prefix
 }
 
-// foreign is the environment without what sends a host's clients to a proxy like this one: who
-// pasted that is not to be sent round in circles.
+// foreign is the environment without a variable that points to a proxy like this one, as its own
+// lines set it: the proxy would send the requests to itself.
 func foreign(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)

@@ -25,8 +25,8 @@ func continueSelf() { sendSelf(syscall.SIGCONT) }
 
 func sendSelf(s syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), s) }
 
-// endWithReader has the program end when nobody reads its output any more, as a write would: but
-// there may never be another. Only a pipe tells.
+// endWithReader has the program end when nobody reads its output any more. The next write would end
+// it too, but there may never be one. Only of a pipe can this be told.
 func (a *app) endWithReader() (stop func()) {
 	var info unix.Stat_t
 	if err := unix.Fstat(int(a.output.Fd()), &info); err != nil || info.Mode&unix.S_IFMT != unix.S_IFIFO {
@@ -67,5 +67,5 @@ func untilGone(out, wake int32) bool {
 	}
 }
 
-// endAsBrokenPipe ends the program as the signal does that a write to such a pipe brings.
+// endAsBrokenPipe ends the program as the signal does that a write to a broken pipe brings.
 func endAsBrokenPipe() { os.Exit(128 + int(syscall.SIGPIPE)) }

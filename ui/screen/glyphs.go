@@ -12,9 +12,11 @@ type Glyphs struct {
 	Line, None                display.Text
 }
 
+// UnicodeGlyphs are drawn where the terminal has them.
 var UnicodeGlyphs = newGlyphs("○◔◐●◌▲✗◇⊘⊖◍", "·▲✗", "●◌◉≈▣◑∅✗⊖◍", "│›▌·█┊╎─—")
 
-var AsciiGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "=-o*[+0x%u", "|>>-_:|--")
+// ASCIIGlyphs are drawn elsewhere.
+var ASCIIGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "=-o*[+0x%u", "|>>-_:|--")
 
 // newGlyphs makes an alphabet of its signs: of statuses, of severities, of
 // outcomes, and the others.

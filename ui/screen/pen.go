@@ -21,7 +21,7 @@ type Pen struct {
 func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer) Pen {
 	p := Pen{Drawer: draw, Ink: NewPaints(t, depth), Glyph: UnicodeGlyphs}
 	if draw.ASCII {
-		p.Glyph = AsciiGlyphs
+		p.Glyph = ASCIIGlyphs
 	}
 	return p
 }
