@@ -211,7 +211,7 @@ func TestLateAnswer(t *testing.T) {
 	p.keys("?")
 	p.untilShown("esc close")
 	p.keys("q")
-	p.until("the picture from before", func(s *screen) bool { return s.text() == before })
+	p.until("the picture from before\n"+before, func(s *screen) bool { return s.text() == before })
 	p.keys("q")
 	p.wantExit(0)
 }
