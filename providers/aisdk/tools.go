@@ -14,7 +14,7 @@ type call struct {
 // openCall begins a call, in a slot of its own even when its id was used before.
 func (d *decoder) openCall(t *dialect.Turn) *call {
 	info := stream.CallInfo{ID: d.chunk.callID.Text(), Name: d.chunk.name.Text(), Kind: "function"}
-	if string(d.chunk.server) == "true" {
+	if d.chunk.server.IsTrue() {
 		info.Kind, info.Server = "server", true
 	}
 	k := &call{Call: t.OpenCall(int32(len(d.order)), info)}
@@ -95,7 +95,7 @@ func (d *decoder) approval() {
 		return
 	}
 	of, message := callApproved, "the call was approved"
-	if string(d.chunk.approved) != "true" {
+	if !d.chunk.approved.IsTrue() {
 		k.denied = true
 		of, message = callDenied, "the call was not approved"
 	}
@@ -107,7 +107,7 @@ func (d *decoder) approval() {
 
 // output takes a tool's output, on the turn of its call.
 func (d *decoder) output(kind string) {
-	if kind == "tool-output-available" && string(d.chunk.preliminary) == "true" {
+	if kind == "tool-output-available" && d.chunk.preliminary.IsTrue() {
 		return
 	}
 	k := d.called()

@@ -51,7 +51,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "response.cancelled":
 		d.terminal("cancelled")
 	case "response.output_item.added":
-		d.added(d.during())
+		d.itemAdded(d.during())
 	case "response.output_item.done":
 		d.itemDone(d.during())
 	case "error":

@@ -68,8 +68,8 @@ func (t *turn) about(ev *event, kind string) *item {
 	return it
 }
 
-// added takes response.output_item.added.
-func (d *decoder) added(t *turn) {
+// itemAdded takes response.output_item.added.
+func (d *decoder) itemAdded(t *turn) {
 	w := &d.item
 	w.read(d.ev.item)
 	index, indexed := d.ev.indexed()
@@ -77,7 +77,7 @@ func (d *decoder) added(t *turn) {
 		t.Once(dialect.IndexMissing, "items have no output_index: they are told apart by their ids")
 	}
 	var it *item
-	if there := t.items.at(index); indexed && len(there) > 0 {
+	if there := t.items.at[index]; indexed && len(there) > 0 {
 		if it = t.items.announced(w, index); it != there[0] {
 			t.Once(dialect.IndexReused,
 				"several items share output_index %d: clients that go by it glue them together", index)

@@ -180,7 +180,7 @@ func (t *turn) result(w *wireItem) {
 // add begins an item, and a call if it proposes one.
 func (t *turn) add(w *wireItem, index int64) *item {
 	it := &item{turn: t, index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
-	if index < 0 || index >= int64(extraSlot) || len(t.items.at(index)) > 0 {
+	if index < 0 || index >= int64(extraSlot) || len(t.items.at[index]) > 0 {
 		it.slot = extraSlot + int32(len(t.items.all))
 	}
 	t.items.add(it)
