@@ -187,6 +187,9 @@ func (r Raw) Clip() string {
 
 // Get is the member of that name, or nil when the value has none.
 func (r Raw) Get(name string) (value Raw) {
+	if r == nil {
+		return nil
+	}
 	s := Scan(r)
 	for ok := s.Object(); ok; ok = s.Member() {
 		if string(s.Key()) == name {

@@ -14,19 +14,19 @@ import "errors"
 // 8259 and skipped. A value of the wrong type reads as one without members. Of a member that is
 // there twice the last counts. The values are parts of what was read, and valid as long as that.
 type Shape struct {
-	fields []Field
+	object *object
 	known  cache
 	scan   Scanner
 }
 
 // ShapeOf is the shape with these members.
-func ShapeOf(fields ...Field) *Shape { return &Shape{fields: fields} }
+func ShapeOf(fields ...Field) *Shape { return &Shape{object: objectOf(fields)} }
 
 // A Field is a member of a Shape. Value, Object and Each make one.
 type Field struct {
 	names []string
 	value *Raw
-	in    []Field
+	in    *object
 	list  list
 	other bool // stands for all members that have no field of their own: value is the first one's name
 }
@@ -35,7 +35,7 @@ type Field struct {
 func Value(name string, to *Raw) Field { return Field{names: []string{name}, value: to} }
 
 // Object is a member whose members are wanted.
-func Object(name string, in ...Field) Field { return Field{names: []string{name}, in: in} }
+func Object(name string, in ...Field) Field { return Field{names: []string{name}, in: objectOf(in)} }
 
 // Other sets to to the name, as it is written between its quotes, of the first member of the object
 // that has no field.
@@ -58,16 +58,15 @@ var errNoObject = errors.New("not a JSON object")
 
 // Read reads one JSON text. After an error the values mean nothing.
 func (s *Shape) Read(data []byte) error {
-	if s.known.read(data, s.forget) {
+	if s.known.read(data) {
 		return nil
 	}
-	s.forget()
 	s.scan = Scan(data)
+	s.scan.trace = s.known.begin()
 	if s.scan.Kind() != '{' {
 		return errNoObject
 	}
-	s.scan.trace = s.known.begin()
-	members(&s.scan, s.fields)
+	s.object.read(&s.scan)
 	if err := s.scan.End(); err != nil {
 		return err
 	}
@@ -78,31 +77,55 @@ func (s *Shape) Read(data []byte) error {
 // Read reads the members of one JSON object that is not one of many, as far as it goes.
 func Read(data []byte, fields ...Field) error {
 	s := Scan(data)
-	members(&s, fields)
+	objectOf(fields).read(&s)
 	return s.End()
 }
 
-// forget makes all values nil and all lists empty.
-func (s *Shape) forget() { forget(s.fields) }
-
-func forget(fields []Field) {
-	for i := range fields {
-		f := &fields[i]
-		if f.value != nil {
-			*f.value = nil
-		}
-		if f.list != nil {
-			f.list.forget()
-		}
-		forget(f.in)
-	}
+// An object is the members of an object that have fields.
+type object struct {
+	names []string
+	marks []uint32 // of the names
+	of    []Field  // a field for each name
+	other *Field   // for all other members, nil if there is none
 }
 
-// members reads the next value of s if that is an object.
-func members(s *Scanner, fields []Field) {
-	next := 0
+func objectOf(fields []Field) *object {
+	o := new(object)
+	for _, f := range fields {
+		if f.other {
+			o.other = &f
+		}
+		for _, name := range f.names {
+			o.names, o.marks, o.of = append(o.names, name), append(o.marks, markOf([]byte(name))), append(o.of, f)
+		}
+	}
+	return o
+}
+
+// markOf is the length of a name and its ends, in which most names differ.
+func markOf(name []byte) uint32 {
+	n := len(name)
+	if n == 0 {
+		return 0
+	}
+	return uint32(n)<<16 | uint32(name[0])<<8 | uint32(name[n-1])
+}
+
+// field is the one of the member of that name, nil if there is none.
+func (o *object) field(name []byte) *Field {
+	mark := markOf(name)
+	for i, m := range o.marks {
+		if m == mark && o.names[i] == string(name) {
+			return &o.of[i]
+		}
+	}
+	return o.other
+}
+
+// read reads the next value of s if that is an object.
+func (o *object) read(s *Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
-		f := field(fields, s.Key(), &next)
+		f := o.field(s.Key())
 		if f == nil {
 			continue
 		}
@@ -112,44 +135,22 @@ func members(s *Scanner, fields []Field) {
 			}
 			continue
 		}
-		start := s.i
+		start, end := s.i, 0
 		switch {
 		case f.list != nil:
 			f.list.read(s)
 		case f.in != nil:
-			members(s, f.in)
+			f.in.read(s)
 		}
-		end := s.trimmed()
 		if s.i == start {
 			end = s.skip()
+		} else {
+			end = s.trimmed()
 		}
 		if f.value != nil && s.err == nil {
 			s.set(f.value, start, end)
 		}
 	}
-}
-
-// field is the one of that name, or that for all others. next is where it is looked for first:
-// members come in the same order again and again.
-func field(fields []Field, name []byte, next *int) *Field {
-	for range fields {
-		if *next >= len(fields) {
-			*next = 0
-		}
-		f := &fields[*next]
-		*next++
-		for _, n := range f.names {
-			if n == string(name) {
-				return f
-			}
-		}
-	}
-	for i := range fields {
-		if fields[i].other {
-			return &fields[i]
-		}
-	}
-	return nil
 }
 
 // set gives a value its bytes.
@@ -161,9 +162,9 @@ func (s *Scanner) set(to *Raw, start, end int) {
 // setName gives a value the name of the current member.
 func (s *Scanner) setName(to *Raw) {
 	*to = Raw(s.key)
-	if start := s.keyAt; string(s.data[start:start+len(s.key)]) == string(s.key) {
-		s.trace.value(to, start, start+len(s.key))
-	} else {
+	start := s.keyAt
+	s.trace.value(to, start, start+len(s.key))
+	if string(s.data[start:start+len(s.key)]) != string(s.key) {
 		s.trace.spoil() // it is written with escapes
 	}
 }
@@ -171,16 +172,13 @@ func (s *Scanner) setName(to *Raw) {
 // Elements are those of an array that are objects.
 type Elements[T any] struct {
 	all    []*T
-	shapes [][]Field
+	shapes []*object
 	n      int
 	given  bool
 }
 
 // list is the Elements of anything.
-type list interface {
-	forget()
-	read(*Scanner)
-}
+type list interface{ read(*Scanner) }
 
 // boundList knows how the elements of Elements are read.
 type boundList[T any] struct {
@@ -202,13 +200,6 @@ func (l *Elements[T]) At(i int) *T { return l.all[i] }
 // Given reports whether the array was there, empty or not.
 func (l *Elements[T]) Given() bool { return l.given }
 
-func (l boundList[T]) forget() {
-	for i := range l.n {
-		forget(l.shapes[i])
-	}
-	l.n, l.given = 0, false
-}
-
 func (l boundList[T]) read(s *Scanner) {
 	if s.Kind() != '[' {
 		return
@@ -220,10 +211,10 @@ func (l boundList[T]) read(s *Scanner) {
 		}
 		if l.n == len(l.all) {
 			element := new(T)
-			l.all, l.shapes = append(l.all, element), append(l.shapes, l.fields(element))
+			l.all, l.shapes = append(l.all, element), append(l.shapes, objectOf(l.fields(element)))
 		}
 		l.n++
-		members(s, l.shapes[l.n-1])
+		l.shapes[l.n-1].read(s)
 	}
 	s.trace.list(&l.n, &l.given)
 }

@@ -113,7 +113,7 @@ func TestShapeOnce(t *testing.T) {
 		`{"type":"a","choices":[{"index":0,"function":{"arguments":"{"}}]}`,
 		`{"type":"bb","choices":[{"index":12,"function":{"arguments":"}\n"}}]}`,
 	} {
-		if known := w.shape.known.read([]byte(frame), w.shape.forget); known != (i > 0) {
+		if known := w.shape.known.read([]byte(frame)); known != (i > 0) {
 			t.Errorf("frame %d: known %t", i, known)
 		}
 		if err := w.shape.Read([]byte(frame)); err != nil {

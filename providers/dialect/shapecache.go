@@ -1,14 +1,16 @@
 package dialect
 
+import "slices"
+
 // Events of one kind are alike but for their strings and numbers. A cache remembers what frames
 // looked like that were read before: a frame that is one of them again, byte for byte between its
 // strings and numbers, has its values in the same places. It is valid because the other was: only
 // the strings and numbers are read. What a cache says is what Scanner says, or that it does not know.
 type cache struct {
 	looks  [4]*look // the one that was seen last is the first
-	last   *look    // that the values are of, nil when they were read otherwise
 	trace  trace
-	missed int // frames in a row that looked like none
+	last   *found // what was set last, by a look or the trace
+	missed int    // frames in a row that looked like none
 }
 
 // A frame that is larger or has more holes is not remembered.
@@ -16,17 +18,41 @@ const (
 	mostHoles    = 128
 	mostLiterals = 4 << 10
 	misses       = 8  // so many frames in a row that are not alike are remembered,
-	missesAfter  = 32 // and then one of so many
+	missesAfter  = 64 // and then one of so many
 )
+
+// found is what a frame has that is wanted.
+type found struct {
+	values []*Raw
+	counts []counted // of the elements of lists
+	flags  []*bool   // of the lists that are there
+}
+
+type counted struct {
+	to *int
+	n  int
+}
+
+// forget makes it nil, empty and not there.
+func (f *found) forget() {
+	for _, to := range f.values {
+		*to = nil
+	}
+	for _, c := range f.counts {
+		*c.to = 0
+	}
+	for _, to := range f.flags {
+		*to = false
+	}
+}
 
 // look is what a frame looked like.
 type look struct {
-	literal []byte // everything but the strings and numbers
-	holes   []hole // between
-	ends    []int  // where each hole ended in the frame that is being read
-	values  []place
-	counts  []counted
-	flags   []*bool
+	found
+	places  []place // of the values
+	literal []byte  // everything but the strings and numbers
+	holes   []hole  // between
+	ends    []int   // where each hole ended in the frame that is being read
 }
 
 // hole is a string or number: up to where literals come before it.
@@ -43,26 +69,17 @@ const (
 )
 
 // place is where a value begins and ends.
-type place struct {
-	to         *Raw
-	start, end mark
-}
+type place struct{ start, end mark }
 
 // mark is a byte of a frame: so many behind the end of that many holes.
 type mark struct{ holes, off int }
 
-type counted struct {
-	to *int
-	n  int
-}
-
 // trace is what Scanner saw in one frame.
 type trace struct {
+	found
+	keeps  bool   // the frame is to be remembered:
+	places []span // of the values
 	holes  []span
-	values []placed
-	counts []counted
-	flags  []*bool
-	spoilt bool
 }
 
 type span struct {
@@ -70,20 +87,18 @@ type span struct {
 	kind       holeKind
 }
 
-type placed struct {
-	to         *Raw
-	start, end int
-}
-
 func (t *trace) scalar(start, end int, kind holeKind) {
-	if t != nil {
+	if t != nil && t.keeps {
 		t.holes = append(t.holes, span{start, end, kind})
 	}
 }
 
 func (t *trace) value(to *Raw, start, end int) {
-	if t != nil {
-		t.values = append(t.values, placed{to, start, end})
+	if t == nil {
+		return
+	}
+	if t.values = append(t.values, to); t.keeps {
+		t.places = append(t.places, span{start: start, end: end})
 	}
 }
 
@@ -97,28 +112,40 @@ func (t *trace) list(n *int, given *bool) {
 // spoil says that the frame is not to be remembered.
 func (t *trace) spoil() {
 	if t != nil {
-		t.spoilt = true
+		t.keeps = false
 	}
 }
 
-// begin is the trace for a frame that looks like none, nil if it is not to be remembered.
+// begin forgets what was read last. It returns the trace for a frame that looks like none.
 func (c *cache) begin() *trace {
-	c.last = nil
-	if c.missed++; c.missed > misses && c.missed%missesAfter != 0 {
-		return nil
-	}
+	c.forget()
+	c.missed++
 	t := &c.trace
-	*t = trace{holes: t.holes[:0], values: t.values[:0], counts: t.counts[:0], flags: t.flags[:0]}
+	*t = trace{
+		found:  found{t.values[:0], t.counts[:0], t.flags[:0]},
+		keeps:  c.missed <= misses || c.missed%missesAfter == 0,
+		places: t.places[:0], holes: t.holes[:0],
+	}
+	c.last = &t.found
 	return t
+}
+
+func (c *cache) forget() {
+	if c.last != nil {
+		c.last.forget()
+	}
 }
 
 // keep remembers the frame of the trace.
 func (c *cache) keep(data []byte) {
 	t := &c.trace
-	if c.missed > misses && c.missed%missesAfter != 0 || t.spoilt || len(t.holes) > mostHoles {
+	if !t.keeps || len(t.holes) > mostHoles {
 		return
 	}
-	l := &look{ends: make([]int, len(t.holes))}
+	l := &look{
+		found: found{slices.Clone(t.values), slices.Clone(t.counts), slices.Clone(t.flags)},
+		holes: make([]hole, 0, len(t.holes)), ends: make([]int, len(t.holes)), places: make([]place, 0, len(t.places)),
+	}
 	at := 0
 	for _, h := range t.holes {
 		l.literal = append(l.literal, data[at:h.start]...)
@@ -128,12 +155,11 @@ func (c *cache) keep(data []byte) {
 	if l.literal = append(l.literal, data[at:]...); len(l.literal) > mostLiterals {
 		return
 	}
-	for _, v := range t.values {
-		l.values = append(l.values, place{v.to, t.mark(v.start), t.mark(v.end)})
+	for _, p := range t.places {
+		l.places = append(l.places, place{t.mark(p.start), t.mark(p.end)})
 	}
-	l.counts, l.flags = append(l.counts, t.counts...), append(l.flags, t.flags...)
 	copy(c.looks[1:], c.looks[:])
-	c.looks[0], c.last = l, l
+	c.looks[0], c.last = l, &l.found
 }
 
 // mark is where a byte of the frame is. None that is wanted is inside a hole.
@@ -148,18 +174,18 @@ func (t *trace) mark(at int) mark {
 	return m
 }
 
-// read sets the values of a frame that looks like one before; false if it does not. forget makes
-// all values nil.
-func (c *cache) read(data []byte, forget func()) bool {
+// read sets the values of a frame that looks like one before; false if it does not.
+func (c *cache) read(data []byte) bool {
 	for i, l := range c.looks {
 		if l == nil || !l.is(data) {
 			continue
 		}
 		copy(c.looks[1:i+1], c.looks[:i])
-		if c.looks[0] = l; c.last != l {
-			forget()
+		if c.looks[0] = l; c.last != &l.found {
+			c.forget()
+			c.last = &l.found
 		}
-		c.last, c.missed = l, 0
+		c.missed = 0
 		l.set(data)
 		return true
 	}
@@ -202,9 +228,9 @@ func (l *look) set(data []byte) {
 		}
 		return l.ends[m.holes-1] + m.off
 	}
-	for _, v := range l.values {
-		start, end := at(v.start), at(v.end)
-		*v.to = Raw(data[start:end:end])
+	for i, to := range l.values {
+		start, end := at(l.places[i].start), at(l.places[i].end)
+		*to = Raw(data[start:end:end])
 	}
 	for _, n := range l.counts {
 		*n.to = n.n
