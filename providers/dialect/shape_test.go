@@ -74,8 +74,8 @@ var frames = []string{
 	`{"type":[{"a":["b",1]},2],"n":[true,false,null]}`,
 }
 
-// TestShapeRemembers: what a shape reads of a frame does not depend on what it read before, and is
-// what a fresh one reads.
+// TestShapeRemembers: what a shape reads of a frame does not depend on what it read before. It is what
+// a fresh one reads, and what a Scanner does.
 func TestShapeRemembers(t *testing.T) {
 	for _, first := range frames {
 		for _, second := range frames {
@@ -103,6 +103,69 @@ func checkShape(t *testing.T, w *wide, frame []byte) {
 	}
 	if got == nil && w.String() != fresh.String() {
 		t.Fatalf("%s\n got %s\nwant %s", frame, w, fresh)
+	}
+	if plain := plainly(frame); got == nil && w.String() != plain {
+		t.Fatalf("%s\n got %s\nwant %s", frame, w, plain)
+	}
+}
+
+// plainly is what a wide reads, member by member with a Scanner.
+func plainly(frame []byte) string {
+	var kind, whole, text, strange Raw
+	given, choices := false, ""
+	eachMember(frame, func(name string, v Raw) {
+		switch name {
+		case "type":
+			kind = v
+		case "delta":
+			whole = v
+			eachMember(v, func(name string, v Raw) {
+				if name == "text" || name == "thinking" {
+					text = v
+				}
+			})
+		case "choices":
+			given = given || v.Kind() == '['
+			for choice := range v.Elements() {
+				if choice.Kind() == '{' {
+					choices += plainChoice(choice)
+				}
+			}
+		default:
+			if strange == nil {
+				strange = Raw(name)
+			}
+		}
+	})
+	return fmt.Sprintf("%q %q %q %q given=%t%s", kind, whole, text, strange, given, choices)
+}
+
+func plainChoice(choice Raw) string {
+	var index, args Raw
+	calls := ""
+	eachMember(choice, func(name string, v Raw) {
+		switch name {
+		case "index":
+			index = v
+		case "function":
+			if arguments := v.Get("arguments"); arguments != nil {
+				args = arguments
+			}
+		case "calls":
+			for call := range v.Elements() {
+				if call.Kind() == '{' {
+					calls += fmt.Sprintf(" %q", call.Get("id"))
+				}
+			}
+		}
+	})
+	return fmt.Sprintf(" [%q %q%s]", index, args, calls)
+}
+
+func eachMember(v Raw, visit func(name string, v Raw)) {
+	s := v.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		visit(string(s.Key()), s.Value())
 	}
 }
 
