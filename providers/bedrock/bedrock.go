@@ -44,15 +44,13 @@ var eventNames = []string{
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	var ev event
-	ev.bind()
-	bad := ev.shape.Read(e.Data) != nil
-	name := ev.name(e.Event)
+	name, event := named(e)
 	_, operation := pathParts(e.Path)
 	switch {
-	case !bad && slices.Contains(eventNames, name) && (name != "metadata" || ev.usage.Get("inputTokens").Count().Told):
+	case event != nil && slices.Contains(eventNames, name) &&
+		(name != "metadata" || event.Get("usage").Get("inputTokens").Count().Told):
 		return dialect.Score{Points: dialect.Sure, Why: "event " + name}
-	case !bad && ev.output.Get("message").Kind() == '{' && ev.stopReason.IsString():
+	case event.Get("output").Get("message").Kind() == '{' && event.Get("stopReason").IsString():
 		return dialect.Score{Points: dialect.Sure, Why: "a body with output.message and stopReason"}
 	case strings.HasSuffix(name, "Exception"):
 		return dialect.Score{Points: dialect.Likely, Why: "exception " + name}
@@ -64,6 +62,21 @@ func sniff(e dialect.Evidence) dialect.Score {
 		return dialect.Score{Points: dialect.Weak, Why: "a header of AWS"}
 	}
 	return dialect.Score{}
+}
+
+// named is an event's name and members, as event.name tells it; no members of what is no JSON object.
+func named(e dialect.Evidence) (name string, event dialect.Raw) {
+	name, event = string(e.Event), e.Data
+	s := dialect.Scan(e.Data)
+	for ok := s.Object(); ok; ok = s.Member() {
+		if s.Kind() == '{' && slices.Contains(eventNames, string(s.Key())) {
+			name, event = string(s.Key()), s.Value()
+		}
+	}
+	if s.End() != nil {
+		return name, nil
+	}
+	return name, event
 }
 
 func isEventStream(contentType []string) bool {

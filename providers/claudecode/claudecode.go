@@ -38,29 +38,30 @@ func Dialect(inner dialect.Dialect) dialect.Dialect {
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	var l line
-	l.bind()
-	if l.shape.Read(e.Data) != nil {
+	var named, subtype, session, uuid, parent, event, message dialect.Raw
+	if dialect.Read(e.Data,
+		dialect.Value("type", &named), dialect.Value("subtype", &subtype), dialect.Value("session_id", &session),
+		dialect.Value("uuid", &uuid), dialect.Value("parent_tool_use_id", &parent),
+		dialect.Value("event", &event), dialect.Value("message", &message)) != nil {
 		return dialect.Score{}
 	}
-	kind := l.kind.Text()
-	ofSession := l.sessionID.IsString() || l.parent != nil
-	switch kind {
+	ofSession := session.IsString() || parent != nil
+	switch kind := named.Text(); kind {
 	case "stream_event":
-		if l.event.Kind() == '{' {
+		if event.Kind() == '{' {
 			return dialect.Score{Points: dialect.Sure, Why: "a stream_event line"}
 		}
 	case "assistant", "user":
-		if l.message.Kind() == '{' && ofSession {
+		if message.Kind() == '{' && ofSession {
 			return dialect.Score{Points: dialect.Sure, Why: "a line with a message of the " + kind}
 		}
 	case "system", "result":
-		if l.subtype.IsString() && ofSession {
+		if subtype.IsString() && ofSession {
 			return dialect.Score{Points: dialect.Sure, Why: "a " + kind + " line"}
 		}
 	case "":
 	default:
-		if l.sessionID.IsString() && l.uuid.IsString() {
+		if session.IsString() && uuid.IsString() {
 			return dialect.Score{Points: dialect.Likely, Why: "a line of a session"}
 		}
 	}

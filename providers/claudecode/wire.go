@@ -6,12 +6,12 @@ import "toolscope/providers/dialect"
 type line struct {
 	shape *dialect.Shape
 
-	kind, subtype, sessionID, uuid dialect.Raw
-	event, eventKind               dialect.Raw
-	message, parent                dialect.Raw
-	model, err                     dialect.Raw
-	isError, result, errors        dialect.Raw
-	cost, denials                  dialect.Raw
+	kind, subtype           dialect.Raw
+	event, eventKind        dialect.Raw
+	message, parent         dialect.Raw
+	model, err              dialect.Raw
+	isError, result, errors dialect.Raw
+	cost, denials           dialect.Raw
 }
 
 // bind has the shape read into l.
@@ -19,9 +19,7 @@ func (l *line) bind() {
 	l.shape = dialect.ShapeOf(
 		dialect.Value("type", &l.kind),
 		dialect.Object("event", dialect.Value("type", &l.eventKind)).Into(&l.event),
-		dialect.Value("session_id", &l.sessionID),
 		dialect.Value("parent_tool_use_id", &l.parent),
-		dialect.Value("uuid", &l.uuid),
 		dialect.Value("message", &l.message),
 		dialect.Value("subtype", &l.subtype),
 		dialect.Value("model", &l.model),

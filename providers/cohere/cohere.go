@@ -45,16 +45,18 @@ var eventTypes = map[string]bool{
 }
 
 func sniff(e dialect.Evidence) dialect.Score {
-	ev := newEvent()
-	bad := ev.shape.Read(e.Data) != nil
-	kind := ev.kind.Text()
-	_, finishes := endings.Codes[ev.finish.Text()]
+	var named, index, delta, body, reason dialect.Raw
+	bad := dialect.Read(e.Data,
+		dialect.Value("type", &named), dialect.Value("index", &index), dialect.Value("delta", &delta),
+		dialect.Value("message", &body), dialect.Value("finish_reason", &reason)) != nil
+	kind := named.Text()
+	_, finishes := endings.Codes[reason.Text()]
 	switch {
 	case bad:
-	case eventTypes[kind] && (ev.delta.Kind() == '{' || ev.index.Count().Told):
+	case eventTypes[kind] && (delta.Kind() == '{' || index.Count().Told):
 		return dialect.Score{Points: dialect.Sure, Why: "event type " + kind}
-	case ev.body.Kind() == '{' && finishes:
-		return dialect.Score{Points: dialect.Sure, Why: "a body with message and finish_reason " + ev.finish.Text()}
+	case body.Kind() == '{' && finishes:
+		return dialect.Score{Points: dialect.Sure, Why: "a body with message and finish_reason " + reason.Text()}
 	case kind == "" && eventTypes[string(e.Event)]:
 		return dialect.Score{Points: dialect.Strong, Why: "event name " + string(e.Event)}
 	}
