@@ -253,6 +253,7 @@ func (x *Exchange) end() {
 		x.decoder.Close()
 		x.closeLast()
 		x.closeOpen()
+		x.decoder = over{}
 	}
 	x.tellNotes()
 }
@@ -274,3 +275,10 @@ func (x *Exchange) closeLast() {
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }
+
+// over is the decoder of an exchange that has ended: what the other one knew of the wire is needed
+// no more.
+type over struct{}
+
+func (over) Frame(stream.Frame) error { return nil }
+func (over) Close()                   {}

@@ -14,6 +14,7 @@ import (
 // them is browsing.
 type seats struct {
 	all    []seat
+	seen   int       // events there were when the first of them was opened
 	opened int       // modes so far
 	asked  []tea.Cmd // for since the last Update
 }
@@ -34,17 +35,20 @@ func (m *Model) top() seat {
 
 // open puts a mode on top.
 func (m *Model) open(mode modes.Mode) {
+	if len(m.seats.all) == 0 {
+		m.seats.seen = m.in.Timeline.Len()
+	}
 	m.seats.opened++
 	m.seats.all = append(m.seats.all, seat{mode, m.seats.opened})
 }
 
-// closeTop closes the mode on top. Where the panes are to follow, they have to
-// catch up.
+// closeTop closes the mode on top. Where the panes are to follow, they catch up with what has come
+// meanwhile.
 func (m *Model) closeTop() {
 	if n := len(m.seats.all); n > 0 {
 		m.seats.all = m.seats.all[:n-1]
 	}
-	if m.follow && !m.covered() {
+	if m.follow && !m.covered() && m.in.Timeline.Len() > m.seats.seen {
 		m.setFollow(true)
 	}
 }

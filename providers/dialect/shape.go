@@ -5,7 +5,7 @@ import "errors"
 // A Shape is the members of a JSON object that mean something to a decoder, bound once to where
 // their values go:
 //
-//	ev.shape = Shape(
+//	ev.shape = ShapeOf(
 //		Value("type", &ev.kind),
 //		Object("delta", Value("text", &ev.text)),
 //		Each("choices", &ev.choices, (*choice).fields))
@@ -24,7 +24,8 @@ func ShapeOf(fields ...Field) *Shape { return &Shape{object: objectOf(fields)} }
 
 // A Field is a member of a Shape. Value, Object and Each make one.
 type Field struct {
-	names []string
+	name  string
+	or    []string // other names of it
 	value *Raw
 	in    *object
 	list  list
@@ -32,10 +33,10 @@ type Field struct {
 }
 
 // Value is a member whose value is wanted, whatever it is.
-func Value(name string, to *Raw) Field { return Field{names: []string{name}, value: to} }
+func Value(name string, to *Raw) Field { return Field{name: name, value: to} }
 
 // Object is a member whose members are wanted.
-func Object(name string, in ...Field) Field { return Field{names: []string{name}, in: objectOf(in)} }
+func Object(name string, in ...Field) Field { return Field{name: name, in: objectOf(in)} }
 
 // Other sets to to the name, as it is written between its quotes, of the first member of the object
 // that has no field.
@@ -43,7 +44,7 @@ func Other(to *Raw) Field { return Field{value: to, other: true} }
 
 // Or is the same member under other names too.
 func (f Field) Or(names ...string) Field {
-	f.names = append(f.names[:1:1], names...)
+	f.or = names
 	return f
 }
 
@@ -83,27 +84,37 @@ func Read(data []byte, fields ...Field) error {
 
 // An object is the members of an object that have fields.
 type object struct {
-	names []string
-	marks []uint32 // of the names
-	of    []Field  // a field for each name
+	marks []uint32 // of all names
+	of    []*Field // whose they are
 	other *Field   // for all other members, nil if there is none
 }
 
 func objectOf(fields []Field) *object {
-	o := new(object)
-	for _, f := range fields {
+	n := len(fields)
+	for i := range fields {
+		n += len(fields[i].or)
+	}
+	o := &object{marks: make([]uint32, 0, n), of: make([]*Field, 0, n)}
+	for i := range fields {
+		f := &fields[i]
 		if f.other {
-			o.other = &f
+			o.other = f
+			continue
 		}
-		for _, name := range f.names {
-			o.names, o.marks, o.of = append(o.names, name), append(o.marks, markOf([]byte(name))), append(o.of, f)
+		o.add(f.name, f)
+		for _, name := range f.or {
+			o.add(name, f)
 		}
 	}
 	return o
 }
 
+func (o *object) add(name string, f *Field) {
+	o.marks, o.of = append(o.marks, markOf(name)), append(o.of, f)
+}
+
 // markOf is the length of a name and its ends, in which most names differ.
-func markOf(name []byte) uint32 {
+func markOf[T string | []byte](name T) uint32 {
 	n := len(name)
 	if n == 0 {
 		return 0
@@ -111,12 +122,21 @@ func markOf(name []byte) uint32 {
 	return uint32(n)<<16 | uint32(name[0])<<8 | uint32(name[n-1])
 }
 
+func (f *Field) is(name []byte) bool {
+	for _, other := range f.or {
+		if other == string(name) {
+			return true
+		}
+	}
+	return f.name == string(name)
+}
+
 // field is the one of the member of that name, nil if there is none.
 func (o *object) field(name []byte) *Field {
 	mark := markOf(name)
 	for i, m := range o.marks {
-		if m == mark && o.names[i] == string(name) {
-			return &o.of[i]
+		if m == mark && o.of[i].is(name) {
+			return o.of[i]
 		}
 	}
 	return o.other
@@ -188,7 +208,7 @@ type boundList[T any] struct {
 
 // Each is a member that is an array of objects, which are read by the fields that an element gives.
 func Each[T any](name string, to *Elements[T], fields func(*T) []Field) Field {
-	return Field{names: []string{name}, list: boundList[T]{to, fields}}
+	return Field{name: name, list: boundList[T]{to, fields}}
 }
 
 // Len is how many there are.

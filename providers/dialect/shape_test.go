@@ -169,14 +169,16 @@ func eachMember(v Raw, visit func(name string, v Raw)) {
 	}
 }
 
-// TestShapeOnce: a frame that looks like the one before is read by what is remembered.
+// TestShapeOnce: a frame that looks like those before is read by what is remembered.
 func TestShapeOnce(t *testing.T) {
 	w := newWide()
 	for i, frame := range []string{
 		`{"type":"a","choices":[{"index":0,"function":{"arguments":"{"}}]}`,
+		`{"type":"ab","choices":[{"index":1,"function":{"arguments":"\""}}]}`,
+		`{"type":"","choices":[{"index":2,"function":{"arguments":""}}]}`,
 		`{"type":"bb","choices":[{"index":12,"function":{"arguments":"}\n"}}]}`,
 	} {
-		if known := w.shape.known.read([]byte(frame)); known != (i > 0) {
+		if known := w.shape.known.read([]byte(frame)); known != (i > 2) {
 			t.Errorf("frame %d: known %t", i, known)
 		}
 		if err := w.shape.Read([]byte(frame)); err != nil {

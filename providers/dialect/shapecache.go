@@ -10,8 +10,15 @@ type cache struct {
 	looks  [4]*look // the one that was seen last is the first
 	trace  trace
 	last   *found // what was set last, by a look or the trace
-	missed int    // frames in a row that looked like none
+	sizes  [8]size
+	begun  bool // a frame was read
+	missed int  // frames in a row that looked like none
 }
+
+// size is what frames that look alike have in common and that is soon found out: how many bytes are
+// not in holes, and how many holes there are. A frame is remembered when one of its size came
+// shortly before: most have one that never comes again.
+type size struct{ literals, holes int }
 
 // A frame that is larger or has more holes is not remembered.
 const (
@@ -123,10 +130,10 @@ func (c *cache) begin() *trace {
 	t := &c.trace
 	*t = trace{
 		found:  found{t.values[:0], t.counts[:0], t.flags[:0]},
-		keeps:  c.missed <= misses || c.missed%missesAfter == 0,
+		keeps:  c.begun && (c.missed <= misses || c.missed%missesAfter == 0), // many a response is one frame
 		places: t.places[:0], holes: t.holes[:0],
 	}
-	c.last = &t.found
+	c.last, c.begun = &t.found, true
 	return t
 }
 
@@ -139,7 +146,7 @@ func (c *cache) forget() {
 // keep remembers the frame of the trace.
 func (c *cache) keep(data []byte) {
 	t := &c.trace
-	if !t.keeps || len(t.holes) > mostHoles {
+	if !t.keeps || len(t.holes) > mostHoles || !c.came(t.size(len(data))) {
 		return
 	}
 	l := &look{
@@ -160,6 +167,23 @@ func (c *cache) keep(data []byte) {
 	}
 	copy(c.looks[1:], c.looks[:])
 	c.looks[0], c.last = l, &l.found
+}
+
+// came reports whether a frame of that size came shortly before.
+func (c *cache) came(s size) bool {
+	if slices.Contains(c.sizes[:], s) {
+		return true
+	}
+	copy(c.sizes[1:], c.sizes[:])
+	c.sizes[0] = s
+	return false
+}
+
+func (t *trace) size(all int) size {
+	for _, h := range t.holes {
+		all -= h.end - h.start
+	}
+	return size{all, len(t.holes)}
 }
 
 // mark is where a byte of the frame is. None that is wanted is inside a hole.
