@@ -1,0 +1,145 @@
+package dialect
+
+import "toolscope/stream/jsonbytes"
+
+// skip consumes a value and the space after it; it returns where the value ended.
+func (s *Scanner) skip() (end int) {
+	switch c := s.Kind(); c {
+	case '{':
+		for more := s.enter('{', '}'); more; more = s.more('}') {
+			if !s.name() {
+				return
+			}
+			s.skip()
+		}
+	case '[':
+		for more := s.enter('[', ']'); more; more = s.more(']') {
+			s.skip()
+		}
+	case '"':
+		start := s.i
+		s.str()
+		s.trace.scalar(start, s.i, stringHole)
+	case 't':
+		s.word("true")
+	case 'f':
+		s.word("false")
+	case 'n':
+		s.word("null")
+	default:
+		start := s.i
+		s.number()
+		s.trace.scalar(start, s.i, numberHole)
+	}
+	end = s.trimmed() // a container has consumed the space after it
+	s.space()
+	return end
+}
+
+// trimmed is where what was read ended, before the space that was consumed after it.
+func (s *Scanner) trimmed() (end int) {
+	for end = s.i; end > 0 && jsonbytes.IsSpace(s.data[end-1]); {
+		end--
+	}
+	return end
+}
+
+// str consumes a string literal; plain says that it has no escapes.
+func (s *Scanner) str() (plain bool) {
+	plain = true
+	s.i++
+	for {
+		s.i += jsonbytes.PlainRun(s.data[s.i:])
+		if s.i == len(s.data) {
+			s.fail("the end of the string")
+			return
+		}
+		switch s.data[s.i] {
+		case '"':
+			s.i++
+			return
+		case '\\':
+			plain = false
+			s.escape()
+		default:
+			s.fail("no raw control character in a string")
+		}
+		if s.err != nil {
+			return
+		}
+	}
+}
+
+func (s *Scanner) escape() {
+	if s.i++; s.i == len(s.data) {
+		s.fail("an escape")
+		return
+	}
+	switch s.data[s.i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.i++
+	case 'u':
+		s.i++
+		for range 4 {
+			if s.i == len(s.data) || jsonbytes.Hex(s.data[s.i]) < 0 {
+				s.fail("a hex digit")
+				return
+			}
+			s.i++
+		}
+	default:
+		s.fail(`one of "\/bfnrtu after a backslash`)
+	}
+}
+
+func (s *Scanner) word(w string) {
+	if len(s.data)-s.i < len(w) || string(s.data[s.i:s.i+len(w)]) != w {
+		s.fail(w)
+		return
+	}
+	s.i += len(w)
+}
+
+func (s *Scanner) number() {
+	n := numberLen(s.data[s.i:])
+	if n == 0 {
+		s.fail("a value")
+	}
+	s.i += n
+}
+
+// numberLen is the length of the JSON number at the start of p, 0 if none.
+func numberLen(p []byte) int {
+	digits := func(i int) int {
+		for i < len(p) && '0' <= p[i] && p[i] <= '9' {
+			i++
+		}
+		return i
+	}
+	i := 0
+	if i < len(p) && p[i] == '-' {
+		i++
+	}
+	end := digits(i)
+	if end == i || end > i+1 && p[i] == '0' {
+		return 0
+	}
+	i = end
+	if i < len(p) && p[i] == '.' {
+		if end = digits(i + 1); end == i+1 {
+			return 0
+		}
+		i = end
+	}
+	if i < len(p) && p[i]|0x20 == 'e' {
+		i++
+		if i < len(p) && (p[i] == '+' || p[i] == '-') {
+			i++
+		}
+		if end = digits(i); end == i {
+			return 0
+		}
+		i = end
+	}
+	return i
+}
