@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// rooms is the architecture: what each room may import, of ours and of the
-// world. A room is a folder; "…/*" stands for every folder inside it. To change
-// the architecture, change this table and say why in the commit.
+// rooms is the architecture: what each room may import, of ours and of the world. A room is a
+// folder; "…/*" stands for every folder inside it. To change the architecture, change this table
+// and say why in the commit.
 var rooms = []struct {
 	room  string
 	ours  []string // rooms it may import, "…/*" with what is inside
@@ -98,8 +98,8 @@ func checkImports(t *testing.T, file string) {
 	t.Errorf("%s: the room %s is not in the table", file, room)
 }
 
-// writers are the files that may create, change or move what is on the disk; a
-// folder stands for every file in it.
+// writers are the files that may create, change or move what is on the disk; a folder stands for
+// every file in it.
 var writers = []string{
 	"capture/record",       // captures: the one way on which secrets are left behind
 	"ui/cli/save.go",       // what the user saves from the screen
@@ -107,8 +107,7 @@ var writers = []string{
 	"ui/cli/background.go", // the terminal, to ask for its colours
 }
 
-// writing is how package os does so. OpenFile is taken to write; to read there is
-// Open.
+// writing is how package os does so. OpenFile is taken to write; to read there is Open.
 var writing = []string{
 	"Chmod", "Chown", "Chtimes", "CopyFS", "Create", "CreateTemp", "Lchown", "Link", "Mkdir", "MkdirAll", "MkdirTemp", "OpenFile",
 	"OpenRoot", "Remove", "RemoveAll", "Rename", "Root", "Symlink", "Truncate", "WriteFile",

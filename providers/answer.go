@@ -7,11 +7,11 @@ import (
 	"toolscope/stream"
 )
 
-// What is said of an exchange whose answer tells nothing itself: an HTTP error, no
-// answer at all, or one that toolscope gave in a provider's place.
+// What is said of an exchange whose answer tells nothing itself: an HTTP error, no answer at all,
+// or one that toolscope gave in a provider's place.
 
-// checkStatus makes an HTTP error of a response that does not tell one itself:
-// an empty body, a gateway's page.
+// checkStatus makes an HTTP error of a response that does not tell one itself: an empty body, a
+// gateway's page.
 func (x *Exchange) checkStatus() {
 	if x.Head.Status < 400 || x.own {
 		return
@@ -34,8 +34,8 @@ func (x *Exchange) checkStatus() {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.Failed{Code: fmt.Sprint(x.Head.Status)}})
 }
 
-// tellUnanswered makes a failure of an exchange that ended before there was
-// anything to show, if it is known why.
+// tellUnanswered makes a failure of an exchange that ended before there was anything to show, if it
+// is known why.
 func (x *Exchange) tellUnanswered() {
 	if x.why == "" || len(x.turns) > 0 {
 		return
@@ -56,8 +56,7 @@ func (x *Exchange) tellUnanswered() {
 	}
 }
 
-// tellOwn says that toolscope gave the answer, in the place of a provider that
-// gave none, and why.
+// tellOwn says that toolscope gave the answer, in the place of a provider that gave none, and why.
 func (x *Exchange) tellOwn() {
 	if !x.own {
 		return
@@ -81,9 +80,8 @@ func (x *Exchange) tellOwn() {
 // cutShort reports whether somebody other than who sent the response ended it.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// concludes takes what the decoder makes of the end. Where that was not the
-// provider's, what is missing is no finding, and a protocol that did not show
-// itself might have.
+// concludes takes what the decoder makes of the end. Where that was not the provider's, what is
+// missing is no finding, and a protocol that did not show itself might have.
 func (x *Exchange) concludes(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
@@ -94,8 +92,8 @@ func (x *Exchange) concludes(e stream.Event) {
 	x.decodes(e)
 }
 
-// closeOpen ends the turns that the decoder leaves open, if it is known how they
-// ended, or why that is not.
+// closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why that
+// is not.
 func (x *Exchange) closeOpen() {
 	if x.gap.missed == 0 && !x.cutShort() {
 		return

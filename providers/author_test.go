@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestWhoEncodedTwice: of arguments that are a string in a history, it is said
-// whether the model wrote them so or a client made them one.
+// TestWhoEncodedTwice: of arguments that are a string in a history, it is said whether the model
+// wrote them so or a client made them one.
 func TestWhoEncodedTwice(t *testing.T) {
 	const object, twice = `{"n":1}`, `\"{\\\"n\\\":1}\"`
 	history := func(id, args string) string {

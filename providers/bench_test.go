@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// A longCall is the wire of one response with one call of many argument bytes,
-// in the frames a provider would send.
+// A longCall is the wire of one response with one call of many argument bytes, in the frames a
+// provider would send.
 type longCall struct {
 	wire   []byte
 	ends   []int // of the frames
@@ -20,8 +20,8 @@ type longCall struct {
 	args   []byte
 }
 
-// newLongCall makes the wire of a call that has about size argument bytes, in
-// deltas of 8 to 20 bytes.
+// newLongCall makes the wire of a call that has about size argument bytes, in deltas of 8 to 20
+// bytes.
 func newLongCall(protocol string, size int) (c longCall) {
 	head, delta, tail := chatHead, chatDelta, chatTail
 	if protocol == "anthropic" {
@@ -142,8 +142,8 @@ func allocated() (m runtime.MemStats) {
 	return m
 }
 
-// retained is how many bytes the program keeps for each event, those of the
-// wire itself not counted.
+// retained is how many bytes the program keeps for each event, those of the wire itself not
+// counted.
 func (c longCall) retained() float64 {
 	runtime.GC()
 	before := allocated().HeapAlloc
@@ -155,8 +155,8 @@ func (c longCall) retained() float64 {
 	return kept / float64(events)
 }
 
-// TestAllocations decides that a delta costs no allocation of its own, once
-// the first ones have made room.
+// TestAllocations decides that a delta costs no allocation of its own, once the first ones have
+// made room.
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestCodedBody: a body that came compressed is inspected as what it is, and
-// its bytes as sent are kept.
+// TestCodedBody: a body that came compressed is inspected as what it is, and its bytes as sent are
+// kept.
 func TestCodedBody(t *testing.T) {
 	var sent bytes.Buffer
 	z := gzip.NewWriter(&sent)
@@ -57,8 +57,8 @@ func TestCodedBody(t *testing.T) {
 	}
 }
 
-// TestCodingCutAtFirst: a coding that broke before there was a turn is told of
-// the turn that comes of what could be decoded.
+// TestCodingCutAtFirst: a coding that broke before there was a turn is told of the turn that comes
+// of what could be decoded.
 func TestCodingCutAtFirst(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Head: &stream.Head{Status: 200, Header: map[string][]string{"Transfer-Encoding": {"chunked"}}}})
@@ -68,8 +68,8 @@ func TestCodingCutAtFirst(t *testing.T) {
 	}
 }
 
-// TestBomb: what unpacks to too much is read up to there, the finding says so, and
-// what was sent is all there.
+// TestBomb: what unpacks to too much is read up to there, the finding says so, and what was sent is
+// all there.
 func TestBomb(t *testing.T) {
 	var sent bytes.Buffer
 	z := gzip.NewWriter(&sent)

@@ -13,8 +13,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestConformance holds every dialect, on each of its fixtures, to what the
-// rest of the program takes for granted.
+// TestConformance holds every dialect, on each of its fixtures, to what the rest of the program
+// takes for granted.
 func TestConformance(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {
@@ -33,8 +33,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// checkDetection: a dialect knows its own streams by their bytes alone, and
-// none of their frames is claimed by another.
+// checkDetection: a dialect knows its own streams by their bytes alone, and none of their frames is
+// claimed by another.
 func checkDetection(t *testing.T, f fixture, whole *Inspector) {
 	x := whole.Exchange(0)
 	if x.Dialect == nil || x.Dialect.Name != f.dialect.Name {
@@ -59,8 +59,8 @@ func frameData(x *Exchange, emit func(stream.Frame)) {
 	f.framer.Close(emit)
 }
 
-// checkEveryEnd: wherever the bytes end, a call is complete only if a seal
-// came, and what was complete once stays what it was.
+// checkEveryEnd: wherever the bytes end, a call is complete only if a seal came, and what was
+// complete once stays what it was.
 func checkEveryEnd(t *testing.T, f fixture, whole *Inspector) {
 	w := &whole.Exchange(0).Response
 	for n := range int32(w.Frames()) {
@@ -122,8 +122,7 @@ func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	}
 }
 
-// checkUnknownEvent: an event of a type nobody knows changes no state,
-// wherever it comes.
+// checkUnknownEvent: an event of a type nobody knows changes no state, wherever it comes.
 func checkUnknownEvent(t *testing.T, f fixture, whole *Inspector) {
 	x := whole.Exchange(0)
 	event := map[string]string{
@@ -144,8 +143,7 @@ func checkUnknownEvent(t *testing.T, f fixture, whole *Inspector) {
 	}
 }
 
-// checkUnknownFields: fields nobody knows, in any object of the protocol,
-// change no state.
+// checkUnknownFields: fields nobody knows, in any object of the protocol, change no state.
 func checkUnknownFields(t *testing.T, f fixture, whole *Inspector) {
 	const field = `"brand_new":[{"a":null}],`
 	objects := []string{`"message":{`, `"delta":{`, `"content_block":{`, `"choices":[{`, `"tool_calls":[{`, `"function":{`}
@@ -177,15 +175,15 @@ func checkUnknownFields(t *testing.T, f fixture, whole *Inspector) {
 	}
 }
 
-// hostile are strings that a terminal obeys, that look like something else, or
-// that are no text at all.
+// hostile are strings that a terminal obeys, that look like something else, or that are no text at
+// all.
 var hostile = []string{
 	"\x1b]8;;http://x\x07y\x1b]8;;\x07", "\x1b[2J", "\x9b2J", "a\u202eb\u2066c", "nul\x00nul", "\xff\xfe\xc0\x80",
 	"half \xe2\x82", "\u200b\ufeff\u2028", "\r\n\r\ndata: [DONE]\n\n", `"}]}\`, "\xed\xa0\xbd", "\U0010ffff",
 }
 
-// checkHostile puts hostile strings where the fixture's wire says HOSTILE: the
-// events hold exactly them.
+// checkHostile puts hostile strings where the fixture's wire says HOSTILE: the events hold exactly
+// them.
 func checkHostile(t *testing.T, f fixture) {
 	for _, h := range hostile {
 		if !bytes.Contains(f.wire, []byte("HOSTILE")) {
@@ -213,8 +211,8 @@ func hostileWire(f fixture, s string) (wire []byte) {
 	return append(wire, f.wire[end:]...)
 }
 
-// jsonString is the inside of the JSON string that stands for s. It escapes
-// what JSON demands and nothing else, and keeps bytes that are no text.
+// jsonString is the inside of the JSON string that stands for s. It escapes what JSON demands and
+// nothing else, and keeps bytes that are no text.
 func jsonString(s string) (lit []byte) {
 	for _, c := range []byte(s) {
 		switch {

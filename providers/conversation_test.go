@@ -12,9 +12,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestConversations: what a client made of the calls of earlier turns in its
-// next request. A fixture in <protocol>/testdata/conversations has, beside the
-// sections of others,
+// TestConversations: what a client made of the calls of earlier turns in its next request. A
+// fixture in <protocol>/testdata/conversations has, beside the sections of others,
 //
 //	request  begins an exchange, which the wire after it ends; there may be
 //	         several, one after another
@@ -24,8 +23,8 @@ import (
 //	         id, name; what became of it, its result, the policies that do so;
 //	         then, indented, the findings that makes
 //
-// The next exchange is read without a response, when only the request can tell
-// its protocol, and with one.
+// The next exchange is read without a response, when only the request can tell its protocol, and
+// with one.
 func TestConversations(t *testing.T) {
 	shown := map[string]map[string]bool{}
 	for _, target := range Targets() {
@@ -83,8 +82,7 @@ func sectionText(a archive, name string) string {
 	return ""
 }
 
-// conversation reads some turns and the request after them, and is what became
-// of their calls.
+// conversation reads some turns and the request after them, and is what became of their calls.
 func conversation(t *testing.T, name string, a archive, answered bool) string {
 	in := new(Inspector)
 	exchange, open, answer := 0, false, section{}

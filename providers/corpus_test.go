@@ -51,8 +51,7 @@ func eachCapture(t *testing.T, check func(t *testing.T, wire []byte)) {
 	}
 }
 
-// TestCorpusCuttings: however a recorded stream is cut into chunks, the same
-// comes of it.
+// TestCorpusCuttings: however a recorded stream is cut into chunks, the same comes of it.
 func TestCorpusCuttings(t *testing.T) {
 	corpus(t)
 	rarely(t)
@@ -75,8 +74,8 @@ var hazards = []string{
 	"error-in-body",
 }
 
-// TestCorpusOrdinary: an ordinary stream that a provider really sent has no
-// finding above info, and one with a hazard in it has. A false alarm is a bug.
+// TestCorpusOrdinary: an ordinary stream that a provider really sent has no finding above info, and
+// one with a hazard in it has. A false alarm is a bug.
 func TestCorpusOrdinary(t *testing.T) {
 	root := corpus(t)
 	list, err := os.ReadFile(filepath.Join(root, "dev", "EXPECTED.jsonl"))

@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// costCase is a response and what it costs, worked out by hand from the usage
-// its wire tells and the price of its model.
+// costCase is a response and what it costs, worked out by hand from the usage its wire tells and
+// the price of its model.
 type costCase struct {
 	file   string
 	folder string // what the corpus sorts it by; openai-chat when ""
@@ -172,8 +172,8 @@ func TestWrittenCosts(t *testing.T) {
 	}
 }
 
-// TestCostSoFar: while a turn goes on its cost is approximate, and it is
-// computed again with every usage that comes.
+// TestCostSoFar: while a turn goes on its cost is approximate, and it is computed again with every
+// usage that comes.
 func TestCostSoFar(t *testing.T) {
 	table := price.Embedded()
 	in := new(Inspector)

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestCutByOthers: wherever a stream is cut by another than who sent it, what is
-// found by the cut blames nobody else, and of a client it is no more than a note.
+// TestCutByOthers: wherever a stream is cut by another than who sent it, what is found by the cut
+// blames nobody else, and of a client it is no more than a note.
 func TestCutByOthers(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {

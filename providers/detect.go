@@ -15,8 +15,8 @@ type framing struct {
 	framer stream.Framer
 }
 
-// sniffFraming decides by the first bytes; the content type only breaks ties,
-// because error bodies come under any. ok is false while more bytes are needed.
+// sniffFraming decides by the first bytes; the content type only breaks ties, because error bodies
+// come under any. ok is false while more bytes are needed.
 func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
 		return framing{"AWS event stream", new(stream.EventStream)}, true
@@ -53,9 +53,9 @@ func textOf(head []byte) []byte {
 
 func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byte("{")) }
 
-// sniffObjects tells one object a line from objects over many lines, or none:
-// the first line is a whole JSON text or it is not. Objects that follow each
-// other with no line between are the messages of a WebSocket, as a rule.
+// sniffObjects tells one object a line from objects over many lines, or none: the first line is a
+// whole JSON text or it is not. Objects that follow each other with no line between are the
+// messages of a WebSocket, as a rule.
 func sniffObjects(text []byte, ended bool) (framing, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
 	s := dialect.Scan(line)
@@ -75,15 +75,14 @@ func isWebSocket(h stream.Head) bool {
 	return h.Status == 101 || strings.HasPrefix(h.URL, "wss:") || strings.HasPrefix(h.URL, "ws:")
 }
 
-// firstObject follows the object that a body begins with until it is clear what
-// stands behind it.
+// firstObject follows the object that a body begins with until it is clear what stands behind it.
 type firstObject struct {
 	values    stream.Values
 	size, end int64
 }
 
-// told reports whether p brings the end of a line, or the first byte behind the
-// object: only that can tell how the body is framed.
+// told reports whether p brings the end of a line, or the first byte behind the object: only that
+// can tell how the body is framed.
 func (o *firstObject) told(p []byte) bool {
 	line := bytes.IndexByte(p, '\n') >= 0
 	if o.end < 0 {
@@ -105,8 +104,8 @@ func (o *firstObject) told(p []byte) bool {
 
 var sseFields = []string{"data", "event", "id", "retry"}
 
-// looksLikeSSE reports whether text begins with a line of an event stream, or
-// could when more of it comes.
+// looksLikeSSE reports whether text begins with a line of an event stream, or could when more of it
+// comes.
 func looksLikeSSE(text []byte) (could, is bool) {
 	if text[0] == ':' {
 		return true, true

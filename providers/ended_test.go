@@ -12,8 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// halfCall is a response that stops inside the arguments of its call, behind one
-// that was sealed.
+// halfCall is a response that stops inside the arguments of its call, behind one that was sealed.
 const halfCall = `event: message_start
 data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[]}}
 
@@ -104,8 +103,8 @@ func TestEndedByTerminator(t *testing.T) {
 	}
 }
 
-// TestOwnAnswer: what toolscope answers in a provider's place is never the
-// provider's word, and no other turn hears of it.
+// TestOwnAnswer: what toolscope answers in a provider's place is never the provider's word, and no
+// other turn hears of it.
 func TestOwnAnswer(t *testing.T) {
 	for by, want := range map[string]string{"network": "NO_ANSWER error network", "toolscope": "NO_ANSWER error toolscope", "client": "NO_ANSWER error client", "": "NO_ANSWER error toolscope"} {
 		in := new(Inspector)
@@ -138,8 +137,8 @@ func TestGoneBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestNotesOfAnExchange: a note that comes with something of an exchange is told
-// of its first turn; one that comes alone is the source's.
+// TestNotesOfAnExchange: a note that comes with something of an exchange is told of its first turn;
+// one that comes alone is the source's.
 func TestNotesOfAnExchange(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "GET"}, Note: "an extension was taken out"})
@@ -157,8 +156,7 @@ func TestNotesOfAnExchange(t *testing.T) {
 	}
 }
 
-// TestGapInCoded: a coding is not undone across a gap, and that is no fault of
-// who applied it.
+// TestGapInCoded: a coding is not undone across a gap, and that is no fault of who applied it.
 func TestGapInCoded(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -251,8 +249,8 @@ func TestGapBetweenTurns(t *testing.T) {
 	}
 }
 
-// TestUnseenIsNotReplayed: of a call that lacks bytes nobody can say what would
-// be sent, and a client that sends it back is not held to it.
+// TestUnseenIsNotReplayed: of a call that lacks bytes nobody can say what would be sent, and a
+// client that sends it back is not held to it.
 func TestUnseenIsNotReplayed(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Data: []byte(halfCall)})

@@ -8,11 +8,10 @@ import (
 	"toolscope/stream"
 )
 
-// unwrap opens the envelope in which Bedrock's InvokeModelWithResponseStream
-// sends the events of whatever protocol the model speaks: {"bytes":"base64"},
-// in SDK logs {"chunk":{"bytes":…}} (bedrock.go of anthropic-sdk-go). What is no
-// such envelope is returned as it is. In SDK logs the exceptions that end a
-// stream have their name for a key; they become the failed frames they were.
+// unwrap opens the envelope in which Bedrock's InvokeModelWithResponseStream sends the events of
+// whatever protocol the model speaks: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}}
+// (bedrock.go of anthropic-sdk-go). What is no such envelope is returned as it is. In SDK logs the
+// exceptions that end a stream have their name for a key; they become the failed frames they were.
 func unwrap(f stream.Frame) stream.Frame {
 	if f.Kind != stream.FrameData || f.Failed {
 		return f
@@ -39,8 +38,8 @@ func unwrap(f stream.Frame) stream.Frame {
 	return f
 }
 
-// exceptions are those of Bedrock's streams (ConverseStreamOutput and
-// ResponseStream in the service model).
+// exceptions are those of Bedrock's streams (ConverseStreamOutput and ResponseStream in the service
+// model).
 var exceptions = map[string]bool{
 	"internalServerException": true, "modelStreamErrorException": true, "modelTimeoutException": true,
 	"serviceUnavailableException": true, "throttlingException": true, "validationException": true,

@@ -108,8 +108,8 @@ func (x *Exchange) receive(p []byte) {
 	}
 }
 
-// sentAtOnce is how many bytes as sent are decoded before what they become is
-// read: a few can become many.
+// sentAtOnce is how many bytes as sent are decoded before what they become is read: a few can
+// become many.
 const sentAtOnce = 64 << 10
 
 // decoded notes what the codings did.
@@ -129,8 +129,7 @@ func (x *Exchange) body(p []byte) {
 	}
 }
 
-// tellTrouble says that the body cannot be decoded further, once there is a turn
-// to say it of.
+// tellTrouble says that the body cannot be decoded further, once there is a turn to say it of.
 func (x *Exchange) tellTrouble() {
 	turn := stream.NoTurn
 	switch {
@@ -150,9 +149,9 @@ func (x *Exchange) tellTrouble() {
 	x.trouble = nil
 }
 
-// sniffAlways is how much of a body is read again with each record while that
-// does not tell its framing; a longer head has to grow by a quarter first, so
-// that the time it takes stays in proportion.
+// sniffAlways is how much of a body is read again with each record while that does not tell its
+// framing; a longer head has to grow by a quarter first, so that the time it takes stays in
+// proportion.
 const sniffAlways = 4096
 
 // feed frames new bytes of the response, once the framing is known.
@@ -258,8 +257,8 @@ func (x *Exchange) end() {
 	x.tellNotes()
 }
 
-// closeLast ends a turn of which the decoder knows nothing: one that had
-// nothing but frames that do not decode or that it does not know.
+// closeLast ends a turn of which the decoder knows nothing: one that had nothing but frames that do
+// not decode or that it does not know.
 func (x *Exchange) closeLast() {
 	n := int32(len(x.turns) - 1)
 	if n < 0 || x.out.Turn() != stream.NoTurn {

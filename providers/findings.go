@@ -9,9 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// Findings are all there are, each once: those of the fold, of what stands
-// between bytes and frames, of the protocols, of the schemas, and the losses of
-// replay.
+// Findings are all there are, each once: those of the fold, of what stands between bytes and
+// frames, of the protocols, of the schemas, and the losses of replay.
 func Findings() []*stream.Diagnosis {
 	all := slices.Concat(stream.Findings, findings, dialect.Findings)
 	for _, d := range All {

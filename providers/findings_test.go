@@ -14,8 +14,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestFindings: every diagnosis that is declared anywhere is joined, and says
-// all that it must.
+// TestFindings: every diagnosis that is declared anywhere is joined, and says all that it must.
 func TestFindings(t *testing.T) {
 	joined := map[string]bool{}
 	for _, d := range Findings() {
@@ -43,8 +42,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// declaredIn are the codes of all literals of a stream.Diagnosis under root, with
-// the file each is in.
+// declaredIn are the codes of all literals of a stream.Diagnosis under root, with the file each is
+// in.
 func declaredIn(t *testing.T, root string) map[string]string {
 	found := map[string]string{}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -105,8 +104,8 @@ func codeOf(n ast.Node) (code string, ok bool) {
 	return code, ok
 }
 
-// checkFindings: what a session has found is declared, has a grade it may have,
-// and somebody who did it.
+// checkFindings: what a session has found is declared, has a grade it may have, and somebody who
+// did it.
 func checkFindings(t *testing.T, s *stream.Session) {
 	t.Helper()
 	all := slices.Clone(s.Findings)

@@ -21,8 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the fixtures expect; read the difference before you keep it")
 
-// A fixture is one scenario of one wire protocol, in <protocol>/testdata. Its
-// sections:
+// A fixture is one scenario of one wire protocol, in <protocol>/testdata. Its sections:
 //
 //	request the body of the request, if the exchange has one
 //	wire    the body as received; "wire crlf" and "wire cr" end its lines so,
@@ -121,8 +120,7 @@ func awsMessage(headers, payload []byte) []byte {
 	return binary.BigEndian.AppendUint32(m, crc32.ChecksumIEEE(m))
 }
 
-// changePayload changes the text of one frame: of a binary message that is
-// whole its payload.
+// changePayload changes the text of one frame: of a binary message that is whole its payload.
 func changePayload(frame []byte, change func(string) string) []byte {
 	if _, is := stream.IsEventStream(frame); !is {
 		return []byte(change(string(frame)))

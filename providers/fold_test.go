@@ -18,8 +18,8 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// digest hashes all that the bytes of an exchange came to: every event with
-// its frame, every turn and every call. It is a cheap stand-in for dump.
+// digest hashes all that the bytes of an exchange came to: every event with its frame, every turn
+// and every call. It is a cheap stand-in for dump.
 func digest(in *Inspector) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
@@ -75,9 +75,8 @@ func state(session *stream.Session) string {
 	return turnLines(session) + s.String() + callLines(session)
 }
 
-// effort is how many bytes a wire may be read again for to try one kind of
-// cuttings: every place of up to 4 KiB, or 32 KiB where there is time, and fewer
-// places of more.
+// effort is how many bytes a wire may be read again for to try one kind of cuttings: every place of
+// up to 4 KiB, or 32 KiB where there is time, and fewer places of more.
 func effort() int {
 	switch {
 	case testing.Short() || raceEnabled:
@@ -88,10 +87,9 @@ func effort() int {
 	return 4096 * 4096
 }
 
-// cuttings yields ways to cut wire into chunks: byte by byte, in two at every
-// place, and at random places. Of a wire that is too long for that effort, the
-// places are those of its beginning, which decides on framing and dialect, and
-// some of the rest.
+// cuttings yields ways to cut wire into chunks: byte by byte, in two at every place, and at random
+// places. Of a wire that is too long for that effort, the places are those of its beginning, which
+// decides on framing and dialect, and some of the rest.
 func cuttings(wire []byte, effort, random int, yield func(chunks ...[]byte) bool) {
 	if !yield(slices.Collect(slices.Chunk(wire, 1))...) || len(wire) == 0 {
 		return
@@ -118,8 +116,8 @@ func cuttings(wire []byte, effort, random int, yield func(chunks ...[]byte) bool
 	}
 }
 
-// rarely has the garbage collected rarely while the test runs: inspectors are
-// many here and live short.
+// rarely has the garbage collected rarely while the test runs: inspectors are many here and live
+// short.
 func rarely(t *testing.T) {
 	old := debug.SetGCPercent(1000)
 	t.Cleanup(func() { debug.SetGCPercent(old) })
@@ -145,8 +143,8 @@ func checkCuttings(t *testing.T, f fixture, wire []byte, random int) {
 	})
 }
 
-// checkKept fails unless the wire holds exactly the bytes received, its frames
-// tile them, and nothing but white space and brackets is left over.
+// checkKept fails unless the wire holds exactly the bytes received, its frames tile them, and
+// nothing but white space and brackets is left over.
 func checkKept(t *testing.T, in *Inspector, wire []byte) {
 	t.Helper()
 	w := &in.Exchange(0).Response

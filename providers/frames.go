@@ -33,12 +33,11 @@ func (x *Exchange) takeOne(f stream.Frame, n int32) {
 	x.tellTrouble()
 }
 
-// patience is how many data frames may pass before a weak sign of a dialect is
-// enough, or the stream is shown as of no known dialect.
+// patience is how many data frames may pass before a weak sign of a dialect is enough, or the
+// stream is shown as of no known dialect.
 const patience = 16
 
-// choose decides on a dialect if the evidence suffices, and has it decode the
-// frames that waited.
+// choose decides on a dialect if the evidence suffices, and has it decode the frames that waited.
 func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	best, score := recognise(e)
@@ -89,9 +88,8 @@ func (x *Exchange) use(d *dialect.Dialect, why string) {
 	x.Dialect, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
-// weigh decides between what stands round a response and a frame that speaks for
-// another dialect: two such frames outweigh the path, one does not, as errors are
-// much the same everywhere.
+// weigh decides between what stands round a response and a frame that speaks for another dialect:
+// two such frames outweigh the path, one does not, as errors are much the same everywhere.
 func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialect.Score) (*dialect.Dialect, dialect.Score) {
 	own, ownScore := recognise(dialect.Evidence{Event: e.Event, Data: e.Data})
 	switch {
@@ -135,9 +133,9 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 	}
 }
 
-// unfinished reports whether more bytes could make data what a frame holds: JSON,
-// or the word that ends a stream. A page of HTML without a last line break is
-// whole, and was never anything to decode.
+// unfinished reports whether more bytes could make data what a frame holds: JSON, or the word that
+// ends a stream. A page of HTML without a last line break is whole, and was never anything to
+// decode.
 func unfinished(data []byte) bool {
 	var l stream.Lexer
 	l.Write(data)
@@ -190,8 +188,8 @@ func (x *Exchange) decodes(e stream.Event) {
 	}
 }
 
-// emit stamps an event and adds it to the timeline. The first event of a turn
-// opens it, whatever it is.
+// emit stamps an event and adds it to the timeline. The first event of a turn opens it, whatever it
+// is.
 func (x *Exchange) emit(e stream.Event) {
 	e.At, e.Frame = x.at, x.frame
 	if x.out != nil && e.At == stream.NoTime {
@@ -226,8 +224,8 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 }
 
-// cut says of a turn that ended without its terminator who ended it, if that is
-// known: when nothing more of the response comes, who ended that.
+// cut says of a turn that ended without its terminator who ended it, if that is known: when nothing
+// more of the response comes, who ended that.
 func (x *Exchange) cut(e stream.Event) stream.Event {
 	switch {
 	case x.in.Session().Turn(e.Turn).Unseen():

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// A gap is bytes of a response that passed and were not seen: toolscope's own
-// doing. What always holds:
+// A gap is bytes of a response that passed and were not seen: toolscope's own doing. What always
+// holds:
 //
 //   - What stands on its two sides is never read as one. The frame that was open
 //     belongs to none, and reading goes on with the next that surely begins.
@@ -41,8 +41,7 @@ func (x *Exchange) miss(n int64) {
 	x.tellGap(n)
 }
 
-// leaveCodings gives out what was decoded. A coding cannot be undone from its
-// middle.
+// leaveCodings gives out what was decoded. A coding cannot be undone from its middle.
 func (x *Exchange) leaveCodings() {
 	if x.gap.undecoded {
 		return
@@ -96,8 +95,8 @@ func (x *Exchange) seek(ended bool) {
 	x.framer.Write(tail[at:], x.onFrame)
 }
 
-// resumption is where in tail frames begin again, and how they are framed; no
-// framer while that is not known. A body that is one JSON text never goes on.
+// resumption is where in tail frames begin again, and how they are framed; no framer while that is
+// not known. A body that is one JSON text never goes on.
 func (x *Exchange) resumption(tail []byte) (f framing, at int) {
 	contentType := ""
 	if v := x.Head.Header["Content-Type"]; len(v) > 0 {
@@ -128,8 +127,7 @@ func (x *Exchange) resumption(tail []byte) (f framing, at int) {
 	return framing{}, 0
 }
 
-// blankLine is where the line behind the first blank one begins, 0 while there
-// is none.
+// blankLine is where the line behind the first blank one begins, 0 while there is none.
 func blankLine(text []byte) int {
 	best := 0
 	for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {
@@ -150,8 +148,7 @@ func messageIn(p []byte) (at int, found bool) {
 	return 0, false
 }
 
-// tellGap says of every turn that is open, or else of the last one, that bytes of
-// it were not seen.
+// tellGap says of every turn that is open, or else of the last one, that bytes of it were not seen.
 func (x *Exchange) tellGap(n int64) {
 	words := fmt.Sprintf("%s of the response passed and were not recorded: of what was not sealed before them nothing is known", bytesOf(n))
 	open := x.openTurns()
@@ -186,9 +183,9 @@ func bytesOf(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// blinded reports whether an event of the decoder is a conclusion that a gap may
-// have led to. What it finds rests on all it has read; that a frame does not
-// decode, and a signature, are of one turn.
+// blinded reports whether an event of the decoder is a conclusion that a gap may have led to. What
+// it finds rests on all it has read; that a frame does not decode, and a signature, are of one
+// turn.
 func (x *Exchange) blinded(e stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
@@ -202,8 +199,8 @@ func (x *Exchange) blinded(e stream.Event) bool {
 	return false
 }
 
-// afterGap follows what has been emitted: a turn that begins where one may have
-// begun unseen may be its rest, until one has surely ended.
+// afterGap follows what has been emitted: a turn that begins where one may have begun unseen may be
+// its rest, until one has surely ended.
 func (x *Exchange) afterGap(e stream.Event, turn int32) {
 	switch {
 	case !x.gap.hidden:

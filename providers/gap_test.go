@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// holed is an inspector of a fixture of which the bytes in some holes, in their
-// order, passed unseen.
+// holed is an inspector of a fixture of which the bytes in some holes, in their order, passed
+// unseen.
 func (f fixture) holed(holes ...[2]int) *Inspector {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:holes[0][0]]})
@@ -26,8 +26,8 @@ func (f fixture) holed(holes ...[2]int) *Inspector {
 	return in
 }
 
-// TestGaps: whatever bytes of whatever stream are missed, what is said of it is
-// so, or that it is not known.
+// TestGaps: whatever bytes of whatever stream are missed, what is said of it is so, or that it is
+// not known.
 func TestGaps(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {
@@ -45,8 +45,7 @@ func TestCorpusGaps(t *testing.T) {
 	eachCapture(t, func(t *testing.T, wire []byte) { fixture{wire: wire}.checkGaps(t) })
 }
 
-// checkGaps holds what is said of a stream without some of its bytes against what
-// is so.
+// checkGaps holds what is said of a stream without some of its bytes against what is so.
 func (f fixture) checkGaps(t *testing.T) {
 	whole := f.inspect(f.wire)
 	truth := truthOf(whole)
@@ -65,8 +64,7 @@ func (f fixture) checkGaps(t *testing.T) {
 	}
 }
 
-// holes are whole frames, from each to each as far as there are not too many, and
-// any others.
+// holes are whole frames, from each to each as far as there are not too many, and any others.
 func (f fixture) holes(whole *Inspector, random *rand.Rand) (list [][2]int) {
 	w := &whole.Exchange(0).Response
 	ends := []int{0}
@@ -116,8 +114,8 @@ func truthOf(in *Inspector) *truth {
 	return known
 }
 
-// overrule notes as what a call may be seen if what overruled its seal is not:
-// a refusal, or argument bytes that had no right to come.
+// overrule notes as what a call may be seen if what overruled its seal is not: a refusal, or
+// argument bytes that had no right to come.
 func (known *truth) overrule(c *stream.Call) {
 	if c.Phase() > stream.PhaseEnded {
 		known.overruled[identity(c, c.Args())] = true
@@ -181,8 +179,8 @@ func (known *truth) contradicts(in *Inspector) string {
 	return ""
 }
 
-// FuzzGaps: whatever is missing of whatever bytes, some session comes of it, and
-// the same however what is left is cut into chunks; none of that is lost.
+// FuzzGaps: whatever is missing of whatever bytes, some session comes of it, and the same however
+// what is left is cut into chunks; none of that is lost.
 func FuzzGaps(f *testing.F) {
 	for _, fixture := range fixtures(f) {
 		f.Add(fixture.wire, uint16(len(fixture.wire)/3), uint16(40), uint64(1))

@@ -23,8 +23,8 @@ func isGlued(f stream.Frame) bool {
 	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
 }
 
-// takeGlued takes each line as the frame it was meant to be. Of the events'
-// names only the last has survived.
+// takeGlued takes each line as the frame it was meant to be. Of the events' names only the last has
+// survived.
 func (x *Exchange) takeGlued(f stream.Frame, number int32) {
 	x.glued = true
 	for rest := f.Data; len(rest) > 0; {

@@ -20,8 +20,8 @@ var historyOf = map[string]string{
 	"openai-responses": "input", "gemini": "contents",
 }
 
-// TestCorpusHistory: the history of a request that a client really sent is read,
-// and written back as it was.
+// TestCorpusHistory: the history of a request that a client really sent is read, and written back
+// as it was.
 func TestCorpusHistory(t *testing.T) {
 	root := corpus(t)
 	list, err := os.ReadFile(filepath.Join(root, "requests", "SOURCES.tsv"))
@@ -59,9 +59,8 @@ func TestCorpusHistory(t *testing.T) {
 	}
 }
 
-// checkOwn: previewed for its own protocol, a history that a client really sent is
-// what it was, and is not refused. Of what the recording has made of its ids a
-// host may take others.
+// checkOwn: previewed for its own protocol, a history that a client really sent is what it was, and
+// is not refused. Of what the recording has made of its ids a host may take others.
 func checkOwn(t *testing.T, to *dialect.Target, messages []dialect.Message) {
 	t.Helper()
 	preserve, err := replay.FindPolicy("preserve")
@@ -82,8 +81,8 @@ func checkOwn(t *testing.T, to *dialect.Target, messages []dialect.Message) {
 	}
 }
 
-// checkCalls: each call has a name, and arguments that parse. A client may have
-// sent back a text that never was meant as JSON, but none that breaks off.
+// checkCalls: each call has a name, and arguments that parse. A client may have sent back a text
+// that never was meant as JSON, but none that breaks off.
 func checkCalls(t *testing.T, messages []dialect.Message) {
 	n := 0
 	for _, m := range messages {
@@ -109,8 +108,8 @@ func checkCalls(t *testing.T, messages []dialect.Message) {
 	}
 }
 
-// checkResults: each result finds a call before it, by its id, or where it has
-// none by the tool's name; and says something.
+// checkResults: each result finds a call before it, by its id, or where it has none by the tool's
+// name; and says something.
 func checkResults(t *testing.T, messages []dialect.Message) {
 	ids, names, results := map[string]bool{}, map[string]bool{}, 0
 	for _, m := range messages {

@@ -7,9 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// Inspector follows any number of exchanges at once and folds them into one
-// timeline, in the order things came. The zero value is ready; it belongs to
-// one goroutine.
+// Inspector follows any number of exchanges at once and folds them into one timeline, in the order
+// things came. The zero value is ready; it belongs to one goroutine.
 type Inspector struct {
 	Timeline stream.Timeline
 	Request  []byte // body of a request that stands in for those that were not captured
@@ -100,8 +99,8 @@ func (in *Inspector) End(number int) {
 	}
 }
 
-// Release lets go of the bytes of an exchange that has ended: for who shows only
-// what was made of them, and goes on for days. They cannot be read again.
+// Release lets go of the bytes of an exchange that has ended: for who shows only what was made of
+// them, and goes on for days. They cannot be read again.
 func (in *Inspector) Release(number int) {
 	x := in.byNumber[number]
 	if x == nil || !x.Ended {
@@ -112,16 +111,15 @@ func (in *Inspector) Release(number int) {
 	x.forget()
 }
 
-// note keeps what a record says beside the bytes of its exchange, until there is
-// a turn to tell it of. Of an answer of toolscope's own a finding says the same.
+// note keeps what a record says beside the bytes of its exchange, until there is a turn to tell it
+// of. Of an answer of toolscope's own a finding says the same.
 func (x *Exchange) note(r stream.Record) {
 	if r.Note != "" && !(x.own && r.Head != nil) {
 		x.notes = append(x.notes, r.Note)
 	}
 }
 
-// tellNotes tells them of the exchange's first turn, or of the source if there
-// is none.
+// tellNotes tells them of the exchange's first turn, or of the source if there is none.
 func (x *Exchange) tellNotes() {
 	notes := x.notes
 	x.notes = nil

@@ -13,8 +13,8 @@ import (
 // data is the frame of an event stream that holds text.
 func data(text string) []byte { return []byte("data: " + text + "\n\n") }
 
-// TestExchanges: exchanges that take turns are followed apart, each with its
-// request, and all in one timeline.
+// TestExchanges: exchanges that take turns are followed apart, each with its request, and all in
+// one timeline.
 func TestExchanges(t *testing.T) {
 	in := new(Inspector)
 	url := "https://api.example.com/v1/messages?beta=true"
@@ -50,8 +50,7 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// TestWaitingFrames: frames that come before the dialect is known keep their
-// times and places.
+// TestWaitingFrames: frames that come before the dialect is known keep their times and places.
 func TestWaitingFrames(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{At: 1, Data: []byte(": waiting\n\n")})
@@ -71,8 +70,8 @@ func TestWaitingFrames(t *testing.T) {
 	}
 }
 
-// TestPatience: a stream of no known dialect is shown while it still runs, and
-// a weak sign is enough by then.
+// TestPatience: a stream of no known dialect is shown while it still runs, and a weak sign is
+// enough by then.
 func TestPatience(t *testing.T) {
 	for _, test := range []struct{ frame, want string }{
 		{`{"type":"brand_new"}`, "unknown"},
@@ -117,8 +116,8 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// FuzzInspector: any bytes in any chunks give some session, always the same,
-// and none of them is lost.
+// FuzzInspector: any bytes in any chunks give some session, always the same, and none of them is
+// lost.
 func FuzzInspector(f *testing.F) {
 	for _, fixture := range fixtures(f) {
 		f.Add(fixture.wire, uint64(1))

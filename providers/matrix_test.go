@@ -28,8 +28,8 @@ var outsides = []struct {
 	{"claude-code", "", map[string][]string{"Content-Type": {"text/plain"}}},
 }
 
-// TestMatrix: whatever path and headers say, the bytes decide, if one frame is
-// of one dialect for sure or two of them speak for it.
+// TestMatrix: whatever path and headers say, the bytes decide, if one frame is of one dialect for
+// sure or two of them speak for it.
 func TestMatrix(t *testing.T) {
 	for _, f := range fixtures(t) {
 		whole := f.inspect(f.wire)
@@ -74,8 +74,7 @@ func isPlain(x *Exchange) bool {
 	return sure > 0 || likely > 1
 }
 
-// TestOutside: before a frame came, or when no frame tells, what stands round
-// the response does.
+// TestOutside: before a frame came, or when no frame tells, what stands round the response does.
 func TestOutside(t *testing.T) {
 	for _, o := range outsides {
 		best, _ := recognise(dialect.Evidence{Path: o.path, Header: o.header})

@@ -6,8 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// sniffArray tells Gemini's array of objects from AI Studio's chunks, which are
-// arrays of arrays: bare, in a list, or in a list in an outer array.
+// sniffArray tells Gemini's array of objects from AI Studio's chunks, which are arrays of arrays:
+// bare, in a list, or in a list in an outer array.
 func sniffArray(text []byte, ended bool) (f framing, ok bool) {
 	if n := min(len(text), len(stream.XSSI)); string(text[:n]) == stream.XSSI[:n] {
 		if n < len(stream.XSSI) && !ended {
@@ -31,10 +31,10 @@ func sniffArray(text []byte, ended bool) (f framing, ok bool) {
 	return framing{"nested arrays", &stream.Array{Within: 1}}, true
 }
 
-// beginning is how nested arrays begin: the brackets before the first value
-// that is no array, that value, and the one after it. A value is shown by its
-// first byte; null is n also where it is left out, any digit is 0, the role of a
-// content is m. An array that has nothing in it shows its closing bracket.
+// beginning is how nested arrays begin: the brackets before the first value that is no array, that
+// value, and the one after it. A value is shown by its first byte; null is n also where it is left
+// out, any digit is 0, the role of a content is m. An array that has nothing in it shows its
+// closing bracket.
 type beginning struct {
 	opened      int
 	first, next byte
@@ -101,8 +101,8 @@ func (b beginning) chunk() int {
 	return depth // a chunk without candidates, or an error
 }
 
-// valueKind is the first byte of the value that text begins with, as beginning
-// has it, and what follows a null; 0 when more bytes are needed.
+// valueKind is the first byte of the value that text begins with, as beginning has it, and what
+// follows a null; 0 when more bytes are needed.
 func valueKind(text []byte) (kind byte, rest []byte) {
 	switch {
 	case len(text) == 0:

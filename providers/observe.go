@@ -19,9 +19,8 @@ type history struct {
 	observed bool         // what it brings back has been told
 }
 
-// History is the conversation that the request carries, or the one that stands
-// in for it, and where its protocol sends such; nothing when there is no request,
-// or none that can be read.
+// History is the conversation that the request carries, or the one that stands in for it, and where
+// its protocol sends such; nothing when there is no request, or none that can be read.
 func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	if x.gap.asked > 0 {
 		return nil, nil
@@ -44,8 +43,8 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	return x.past.messages, x.past.target
 }
 
-// nameAuthors says of calls whose arguments are a string whether the model wrote
-// them so: it did if the call that it made, which has the same id, has the same.
+// nameAuthors says of calls whose arguments are a string whether the model wrote them so: it did if
+// the call that it made, which has the same id, has the same.
 func (x *Exchange) nameAuthors() {
 	for _, m := range x.past.messages {
 		for i := range m.Parts {
@@ -77,9 +76,8 @@ func isOfID(c *stream.Call, id string) bool {
 	return c.ID == id || slices.ContainsFunc(c.SentBack, func(r stream.Return) bool { return r.ID == id })
 }
 
-// partial reports whether the conversation has more than the request: that breaks
-// off, or the provider keeps what was before. So OpenAI's Responses and Gemini's
-// context caching do.
+// partial reports whether the conversation has more than the request: that breaks off, or the
+// provider keeps what was before. So OpenAI's Responses and Gemini's context caching do.
 func (x *Exchange) partial() bool {
 	if x.past.broken {
 		return true
@@ -96,8 +94,8 @@ func (x *Exchange) partial() bool {
 	return false
 }
 
-// guessHistory reads a request of which no response tells the protocol: as the
-// one that finds the most in it.
+// guessHistory reads a request of which no response tells the protocol: as the one that finds the
+// most in it.
 func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, why error) {
 	most := 0
 	for i := range All {
@@ -119,8 +117,8 @@ func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, 
 	return best, target, why
 }
 
-// speaks is how much a part speaks for the protocol it was read by: a call or a
-// result more than all texts.
+// speaks is how much a part speaks for the protocol it was read by: a call or a result more than
+// all texts.
 func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
 		points += messages
@@ -134,8 +132,8 @@ func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
 // forget lets go of the request's history, which can be read again.
 func (x *Exchange) forget() { x.past.read, x.past.messages = 0, nil }
 
-// observe tells, once, what the request made of the calls of earlier turns. It
-// is called when the protocol is known, or when nothing more will tell it.
+// observe tells, once, what the request made of the calls of earlier turns. It is called when the
+// protocol is known, or when nothing more will tell it.
 func (x *Exchange) observe() {
 	if x.past.observed || x.Request.Size() == 0 || x.gap.asked > 0 {
 		return
@@ -167,8 +165,8 @@ func (x *Exchange) earlier() (turns []replay.Candidate) {
 	return turns
 }
 
-// tellReturn emits what became of a call, unless a request before this one
-// brought it back in the same way.
+// tellReturn emits what became of a call, unless a request before this one brought it back in the
+// same way.
 func (x *Exchange) tellReturn(o *replay.Observation) {
 	c := o.Call
 	if n := len(c.SentBack); n > 0 && c.SentBack[n-1].As == string(o.Fate) && c.SentBack[n-1].Result == o.Result {
@@ -194,8 +192,7 @@ func hasFinding(c *stream.Call, f stream.Finding) bool {
 	return false
 }
 
-// Result is what a later request has as the result of a call; ok is false when
-// none has any.
+// Result is what a later request has as the result of a call; ok is false when none has any.
 func (in *Inspector) Result(c *stream.Call) (result dialect.Part, ok bool) {
 	for i := len(c.SentBack) - 1; i >= 0; i-- {
 		r := c.SentBack[i]

@@ -7,8 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// talk is an inspector that has seen some chat turns, each after a request with
-// these messages.
+// talk is an inspector that has seen some chat turns, each after a request with these messages.
 func talk(exchanges ...[2]string) *Inspector {
 	in := new(Inspector)
 	for i, x := range exchanges {
@@ -39,8 +38,8 @@ func tool(id, text string) string {
 	return `{"role":"tool","tool_call_id":"` + id + `","content":"` + text + `"}`
 }
 
-// TestReturnIsToldOnce: the same history comes with every later request; what
-// became of a call is told once, and again when it changes.
+// TestReturnIsToldOnce: the same history comes with every later request; what became of a call is
+// told once, and again when it changes.
 func TestReturnIsToldOnce(t *testing.T) {
 	good := asks + `,` + first + made("a", "f", `{"n":1}`) + `]},` + tool("a", "ok")
 	lost := asks + `,` + first + made("a", "f", `{}`) + `]},` + tool("a", "ok")
@@ -66,8 +65,7 @@ func TestOtherConversation(t *testing.T) {
 	}
 }
 
-// TestReturnAcrossProtocols: a conversation that goes on at another provider is
-// one conversation.
+// TestReturnAcrossProtocols: a conversation that goes on at another provider is one conversation.
 func TestReturnAcrossProtocols(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Data: []byte(says("call_1", "f", `{"n": 1`))})
@@ -81,8 +79,7 @@ func TestReturnAcrossProtocols(t *testing.T) {
 	}
 }
 
-// TestRelease: without the bytes of what has ended, what later requests bring
-// back is still found.
+// TestRelease: without the bytes of what has ended, what later requests bring back is still found.
 func TestRelease(t *testing.T) {
 	in := new(Inspector)
 	write := func(exchange int, request, response string) {

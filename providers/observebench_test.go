@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// An agentLog is the requests and responses of an agent, each request with all
-// of the history before it.
+// An agentLog is the requests and responses of an agent, each request with all of the history
+// before it.
 type agentLog struct {
 	requests, responses [][]byte
 	size                int64 // of the requests
@@ -18,9 +18,8 @@ type agentLog struct {
 
 const agentTurns = 200
 
-// newAgentLog makes a log in which each turn makes a call with about a kilobyte
-// of arguments, and gets a result of two. A client that writes arguments again
-// leaves out the spaces.
+// newAgentLog makes a log in which each turn makes a call with about a kilobyte of arguments, and
+// gets a result of two. A client that writes arguments again leaves out the spaces.
 func newAgentLog(protocol string, rewritten bool) (l agentLog) {
 	type shape struct{ head, tail, ask, call, result, response string }
 	s := map[string]shape{
@@ -68,8 +67,8 @@ func (l agentLog) inspect(requests bool) *Inspector {
 	return in
 }
 
-// BenchmarkAgentLog is what it takes to observe: "read" only decodes the
-// histories, "observe" reads all and says what became of each call.
+// BenchmarkAgentLog is what it takes to observe: "read" only decodes the histories, "observe" reads
+// all and says what became of each call.
 func BenchmarkAgentLog(b *testing.B) {
 	for _, protocol := range []string{"openai-chat", "gemini"} {
 		for _, rewritten := range []bool{false, true} {

@@ -49,8 +49,8 @@ func recordedHistories(t *testing.T) (all []recorded) {
 	return all
 }
 
-// turnsOf are the turns that a history says there were: each message of the
-// model's, answering what stands before it.
+// turnsOf are the turns that a history says there were: each message of the model's, answering what
+// stands before it.
 func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 	s := new(stream.Session)
 	for i, m := range r.messages {
@@ -81,8 +81,8 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 	return turns
 }
 
-// respelled is the history as a client sends it that parses arguments and writes
-// them again as a map, with its keys in order.
+// respelled is the history as a client sends it that parses arguments and writes them again as a
+// map, with its keys in order.
 func (r recorded) respelled(t *testing.T) []dialect.Message {
 	out := slices.Clone(r.messages)
 	for i := range out {
@@ -103,9 +103,9 @@ func (r recorded) respelled(t *testing.T) []dialect.Message {
 	return out
 }
 
-// TestCorpusObserved: what normal clients have sent is intact, whether or not it
-// is known which requests their turns answered, and also when the arguments are
-// written again; and turns of other conversations are not missed in it.
+// TestCorpusObserved: what normal clients have sent is intact, whether or not it is known which
+// requests their turns answered, and also when the arguments are written again; and turns of other
+// conversations are not missed in it.
 func TestCorpusObserved(t *testing.T) {
 	all := recordedHistories(t)
 	for _, r := range all {

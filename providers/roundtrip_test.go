@@ -17,9 +17,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestRoundTrip: what a preview writes, its own protocol reads back as the call,
-// except for exactly the losses that it reports. What is lost is found out here
-// in another way than the preview does, with encoding/json.
+// TestRoundTrip: what a preview writes, its own protocol reads back as the call, except for exactly
+// the losses that it reports. What is lost is found out here in another way than the preview does,
+// with encoding/json.
 func TestRoundTrip(t *testing.T) {
 	for _, f := range fixtures(t) {
 		in := f.inspect(f.wire)

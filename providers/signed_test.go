@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestSigned: a signature is of the run of text or reasoning that it came after,
-// and never of another kind.
+// TestSigned: a signature is of the run of text or reasoning that it came after, and never of
+// another kind.
 func TestSigned(t *testing.T) {
 	want := map[string]string{
 		"anthropic/thinking_then_call":                 `thinking "Weather is asked." c2lnbmVk | hidden "" b3BhcXVl | call`,

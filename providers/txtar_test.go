@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// An archive is a text file of named sections: some prose, then for each
-// section a line "-- name --" and its content up to the next such line.
+// An archive is a text file of named sections: some prose, then for each section a line "-- name
+// --" and its content up to the next such line.
 type archive struct {
 	prose    string
 	sections []section

@@ -7,8 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// unknown shows a stream of no known dialect: every frame is kept and seen,
-// none is interpreted.
+// unknown shows a stream of no known dialect: every frame is kept and seen, none is interpreted.
 var unknown = dialect.Dialect{
 	Name:  "unknown",
 	Title: "no known dialect",
@@ -48,8 +47,8 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// errorWords is what the body of an error says, wherever web services put it; ""
-// if it is none of their JSON.
+// errorWords is what the body of an error says, wherever web services put it; "" if it is none of
+// their JSON.
 func errorWords(body dialect.Raw) string {
 	err := body.Get("error")
 	for _, text := range []dialect.Raw{

@@ -12,8 +12,8 @@ import (
 	"toolscope/stream"
 )
 
-// A vector is a case that the protocol reference lists, by its number there: the
-// fixtures that show it, and what must come of each.
+// A vector is a case that the protocol reference lists, by its number there: the fixtures that show
+// it, and what must come of each.
 type vector struct {
 	number   int
 	about    string
@@ -61,8 +61,8 @@ func (v vector) check(t *testing.T, in *Inspector) {
 	}
 }
 
-// outline is a line for each turn and, behind it, each of its calls, with the
-// codes of the findings: bare ones are info, ! is warn and !! is error.
+// outline is a line for each turn and, behind it, each of its calls, with the codes of the
+// findings: bare ones are info, ! is warn and !! is error.
 func outline(session *stream.Session) (lines []string) {
 	for _, t := range session.Turns {
 		lines = append(lines, strings.TrimSpace(fmt.Sprint(t.Phase(), " ", t.Finish))+codes(t.Findings))
@@ -84,9 +84,9 @@ func codes(findings []stream.Finding) (s string) {
 	return s
 }
 
-// particulars are what only some cases are about: what executors do with a call,
-// usage and its cost at a dollar for a million tokens in and ten for as many
-// out, errors, heartbeats, parents of calls, and messages of findings.
+// particulars are what only some cases are about: what executors do with a call, usage and its cost
+// at a dollar for a million tokens in and ten for as many out, errors, heartbeats, parents of
+// calls, and messages of findings.
 func particulars(in *Inspector) (lines []string) {
 	heartbeats := 0
 	for n := range in.Timeline.Len() {

@@ -9,9 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestWebSocket: the messages of a WebSocket are one object each and come with
-// nothing between. Each is decoded when it arrives, those of the client are its
-// requests.
+// TestWebSocket: the messages of a WebSocket are one object each and come with nothing between.
+// Each is decoded when it arrives, those of the client are its requests.
 func TestWebSocket(t *testing.T) {
 	request := `{"type":"response.create","tools":[{"type":"function","name":"f","parameters":{"type":"object","required":["b"]}}],"input":"go"}`
 	messages := []string{
@@ -64,8 +63,8 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
-// checkDecoded checks that all messages are frames by now, but for the first
-// while nothing tells what it is.
+// checkDecoded checks that all messages are frames by now, but for the first while nothing tells
+// what it is.
 func checkDecoded(t *testing.T, in *Inspector, messages, late int, at time.Duration) {
 	t.Helper()
 	want := messages

@@ -6,13 +6,13 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// XSSI is what Google's web services put before a JSON text so that a page cannot load it as a script.
+// XSSI is what Google's web services put before a JSON text so that a page cannot load it as a
+// script.
 const XSSI = ")]}'"
 
-// Array frames a JSON array that is sent element by element: one frame an
-// element, whatever spaces, commas and line ends stand between. What follows
-// the closing bracket is residue. The zero value is ready, for an array whose
-// elements stand directly in it, as Gemini sends without alt=sse.
+// Array frames a JSON array that is sent element by element: one frame an element, whatever spaces,
+// commas and line ends stand between. What follows the closing bracket is residue. The zero value
+// is ready, for an array whose elements stand directly in it, as Gemini sends without alt=sse.
 type Array struct {
 	Within int // how many arrays stand between the outer one and the elements
 

@@ -16,9 +16,8 @@ func sizeName(n int) string {
 	return fmt.Sprintf("%dMiB", n>>20)
 }
 
-// BenchmarkLexer lexes one call's arguments: at once, in deltas as providers
-// cut them, and byte by byte. The lexer is used again, so its room for tokens
-// is there.
+// BenchmarkLexer lexes one call's arguments: at once, in deltas as providers cut them, and byte by
+// byte. The lexer is used again, so its room for tokens is there.
 func BenchmarkLexer(b *testing.B) {
 	for _, cuts := range []struct {
 		name        string
@@ -58,8 +57,8 @@ func sampleSSE(lineEnd string) []byte {
 	return b
 }
 
-// BenchmarkSSE frames such a stream in network reads of 4 KiB. Newlines is the
-// same bytes merely searched for line feeds: nothing can be faster.
+// BenchmarkSSE frames such a stream in network reads of 4 KiB. Newlines is the same bytes merely
+// searched for line feeds: nothing can be faster.
 func BenchmarkSSE(b *testing.B) {
 	const read = 4 << 10
 	inReads := func(wire []byte, use func([]byte)) {
@@ -109,8 +108,8 @@ func sampleEvents(size int) []Event {
 	return append(events, sealed(0))
 }
 
-// BenchmarkApply folds one call from nothing, and asks for its status after
-// every delta, as a screen might.
+// BenchmarkApply folds one call from nothing, and asks for its status after every delta, as a
+// screen might.
 func BenchmarkApply(b *testing.B) {
 	for _, size := range benchSizes {
 		b.Run(sizeName(size), func(b *testing.B) {
@@ -132,9 +131,8 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkTimeline appends the events of one call and reports what stays in
-// memory for each: all of it, and all but two copies of the argument bytes
-// (the events' and the call's).
+// BenchmarkTimeline appends the events of one call and reports what stays in memory for each: all
+// of it, and all but two copies of the argument bytes (the events' and the call's).
 func BenchmarkTimeline(b *testing.B) {
 	events := sampleEvents(1 << 20)
 	text := 0

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A Call is one tool invocation the model proposes, as far as it has arrived.
-// Its fields are the fold's: read them, do not set them.
+// A Call is one tool invocation the model proposes, as far as it has arrived. Its fields are the
+// fold's: read them, do not set them.
 type Call struct {
 	Number   int   // within its turn, from 1
 	OpenedBy int32 // number of the event that opened it
@@ -71,8 +71,8 @@ type Return struct {
 	Event    int    // number of the event that tells
 }
 
-// A Delta is one fragment of a call's arguments, named by where it ends: it
-// begins where the one before ended.
+// A Delta is one fragment of a call's arguments, named by where it ends: it begins where the one
+// before ended.
 type Delta struct {
 	End   uint32 // in the arguments
 	Event int32  // number of the event that brought it
@@ -92,9 +92,8 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	}
 }
 
-// Args are the exact bytes of the arguments so far. They are only ever
-// appended to, unless a dialect derives them from something else: then Rewrites
-// counts how often it had to begin again.
+// Args are the exact bytes of the arguments so far. They are only ever appended to, unless a
+// dialect derives them from something else: then Rewrites counts how often it had to begin again.
 func (c *Call) Args() []byte { return c.args }
 
 // Deltas are the fragments so far, empty ones included.
@@ -106,16 +105,15 @@ func (c *Call) Lexer() *Lexer { return &c.lex }
 // Phase is what the provider said.
 func (c *Call) Phase() Phase { return c.phase }
 
-// Arriving reports whether more argument bytes may come. A status does not say
-// it: a call that never was sealed looks done, but its stream has ended, and
-// one that is malformed may go on.
+// Arriving reports whether more argument bytes may come. A status does not say it: a call that
+// never was sealed looks done, but its stream has ended, and one that is malformed may go on.
 func (c *Call) Arriving() bool { return c.phase <= PhaseOpen }
 
 // Status joins what the provider said with what the bytes say.
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
 
-// Stopped reports whether the client ended the response while the call was open:
-// its user stopped it, and nobody did wrong.
+// Stopped reports whether the client ended the response while the call was open: its user stopped
+// it, and nobody did wrong.
 func (c *Call) Stopped() bool { return c.stopped }
 
 // Freeform reports whether the arguments are not JSON by design.
@@ -170,9 +168,9 @@ func (c *Call) feed(text string, event int32) {
 	c.deltas = append(c.deltas, Delta{uint32(len(c.args)), event})
 }
 
-// rewrite replaces the arguments. The deltas so far brought none of the bytes
-// that now stand; they are kept as empty ones, and this one brought all. What
-// was found stays found, but points at no byte that is not there any more.
+// rewrite replaces the arguments. The deltas so far brought none of the bytes that now stand; they
+// are kept as empty ones, and this one brought all. What was found stays found, but points at no
+// byte that is not there any more.
 func (c *Call) rewrite(e Event, n int) {
 	if c.phase > PhaseOpen {
 		c.findOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
@@ -226,8 +224,8 @@ func (c *Call) end() {
 	c.lex.Close()
 }
 
-// holdsJSON reports whether the arguments are one string whose content is
-// itself an object or array: encoded twice.
+// holdsJSON reports whether the arguments are one string whose content is itself an object or
+// array: encoded twice.
 func (c *Call) holdsJSON() bool {
 	if c.lex.first != String {
 		return false

@@ -41,8 +41,8 @@ func checkTiles(t testing.TB, text []byte, l *Lexer) {
 	}
 }
 
-// checkSettled feeds single bytes: a token that is not the last never changes
-// again, and the last one keeps its kind.
+// checkSettled feeds single bytes: a token that is not the last never changes again, and the last
+// one keeps its kind.
 func checkSettled(t testing.TB, text []byte, whole *Lexer) {
 	t.Helper()
 	var l Lexer
@@ -62,8 +62,8 @@ func checkSettled(t testing.TB, text []byte, whole *Lexer) {
 	sameLexer(t, text, "byte by byte", &l, whole)
 }
 
-// checkLexerCuts cuts the text in two everywhere (a long one in some places),
-// and in many at random.
+// checkLexerCuts cuts the text in two everywhere (a long one in some places), and in many at
+// random.
 func checkLexerCuts(t testing.TB, text []byte, whole *Lexer) {
 	t.Helper()
 	step := max(1, len(text)*len(text)/200_000)
@@ -105,8 +105,8 @@ func sameLexer(t testing.TB, text []byte, how string, got, want *Lexer) {
 	}
 }
 
-// checkAgainstJSON compares with encoding/json. The one difference is meant:
-// objects one after another are lexed on, and are SyntaxConcat, not complete.
+// checkAgainstJSON compares with encoding/json. The one difference is meant: objects one after
+// another are lexed on, and are SyntaxConcat, not complete.
 func checkAgainstJSON(t testing.TB, text []byte, whole *Lexer) {
 	t.Helper()
 	var l Lexer
@@ -127,8 +127,8 @@ func checkAgainstJSON(t testing.TB, text []byte, whole *Lexer) {
 	}
 }
 
-// firstWrong is where text stops being the beginning of a JSON text, or of
-// several objects in a row, by encoding/json; len(text) if it never does.
+// firstWrong is where text stops being the beginning of a JSON text, or of several objects in a
+// row, by encoding/json; len(text) if it never does.
 func firstWrong(text []byte) int {
 	start := 0
 	for {
@@ -141,8 +141,8 @@ func firstWrong(text []byte) int {
 	}
 }
 
-// jsonOffset is where encoding/json stops. \x01 is right nowhere, so an
-// unfinished text, which is wrong only from its end on, is told from a wrong one.
+// jsonOffset is where encoding/json stops. \x01 is right nowhere, so an unfinished text, which is
+// wrong only from its end on, is told from a wrong one.
 func jsonOffset(text []byte) int {
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(append(bytes.Clone(text), 1), new(any)); !errors.As(err, &syntax) {
@@ -151,6 +151,6 @@ func jsonOffset(text []byte) int {
 	return int(syntax.Offset) - 1
 }
 
-// classicJSON is false under GOEXPERIMENT=jsonv2, which counts from the start
-// of a wrong escape instead of pointing at the wrong byte.
+// classicJSON is false under GOEXPERIMENT=jsonv2, which counts from the start of a wrong escape
+// instead of pointing at the wrong byte.
 var classicJSON = jsonOffset(nil) == 0

@@ -45,8 +45,7 @@ func TestFramersAllocate(t *testing.T) {
 	}
 }
 
-// TestApplyIsLinear: what a delta allocates does not depend on how much came
-// before it.
+// TestApplyIsLinear: what a delta allocates does not depend on how much came before it.
 func TestApplyIsLinear(t *testing.T) {
 	cost := func(size int) (allocs, bytes float64) {
 		events := sampleEvents(size)
@@ -71,8 +70,8 @@ func applyAll(events []Event) *Session {
 	return s
 }
 
-// TestApplyReadsNothingAgain: while a call grows no event looks at what came
-// before it, so that its cost cannot depend on how much that is.
+// TestApplyReadsNothingAgain: while a call grows no event looks at what came before it, so that its
+// cost cannot depend on how much that is.
 func TestApplyReadsNothingAgain(t *testing.T) {
 	events := sampleEvents(64 << 10)
 	events = events[:len(events)-1] // the seal looks at all, once

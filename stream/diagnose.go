@@ -21,8 +21,8 @@ func (c *Call) found(d *Diagnosis) bool {
 	return slices.Contains(c.told, d.Declared())
 }
 
-// took adds a finding. Of many of one kind the kind is noted once, so that asking
-// whether there is one stays cheap.
+// took adds a finding. Of many of one kind the kind is noted once, so that asking whether there is
+// one stays cheap.
 func (c *Call) took(f Finding) {
 	c.Findings = append(c.Findings, f)
 	if !c.found(f.Diagnosis) {
@@ -44,8 +44,8 @@ func (c *Call) repeatedBy(text string) bool {
 	return n > 0 && c.args[0] == '{' && len(text) > n && text[:n] == string(c.args)
 }
 
-// checkCumulative reports such a delta once what it makes is no object: until
-// then it may be a nested one that begins like the whole.
+// checkCumulative reports such a delta once what it makes is no object: until then it may be a
+// nested one that begins like the whole.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
 		c.findOnce(ArgsCumulative, c.repeated, "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")

@@ -1,5 +1,5 @@
-// Package stream is the pure core of toolscope: it turns the bytes of one
-// model response into tool calls and says what state each call is really in.
+// Package stream is the pure core of toolscope: it turns the bytes of one model response into tool
+// calls and says what state each call is really in.
 //
 //	bytes ─▶ Framer ─▶ frames ─▶ (a dialect) ─▶ events ─▶ Timeline ─▶ Session → Turn → Call
 //
@@ -14,10 +14,9 @@
 //   - seal:   the protocol event after which argument bytes can no longer change
 //   - finding: a named diagnosis with evidence
 //
-// Two facts about a call are never mixed: its Phase, which is what the
-// provider said, and its Syntax, which is what the bytes say. Only the table
-// in status.go joins them.
+// Two facts about a call are never mixed: its Phase, which is what the provider said, and its
+// Syntax, which is what the bytes say. Only the table in status.go joins them.
 //
-// The package does no I/O, reads no clock and starts no goroutine. A Timeline
-// and what hangs on it belong to one goroutine at a time.
+// The package does no I/O, reads no clock and starts no goroutine. A Timeline and what hangs on it
+// belong to one goroutine at a time.
 package stream

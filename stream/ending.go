@@ -1,8 +1,8 @@
 package stream
 
-// Who ended a response is not what it lacks. A provider that ends one before its
-// terminator did wrong; a client that goes away, a connection that is lost and
-// toolscope's own stop cut what the provider would have sent.
+// Who ended a response is not what it lacks. A provider that ends one before its terminator did
+// wrong; a client that goes away, a connection that is lost and toolscope's own stop cut what the
+// provider would have sent.
 
 // Of who ended a response, where that was not the provider.
 var (
@@ -28,8 +28,8 @@ var (
 	}
 )
 
-// cutBy are what is found of a response that somebody ended before its
-// terminator, and why its open calls stop.
+// cutBy are what is found of a response that somebody ended before its terminator, and why its open
+// calls stop.
 var cutBy = map[Culprit]struct {
 	found, cut *Diagnosis
 	why        string
@@ -110,8 +110,8 @@ func (t *Turn) endCalls(phase Phase, n int) {
 	})
 }
 
-// fail takes the report of an error: the provider's, or where Failed.By
-// names somebody else, that there is no answer of a provider.
+// fail takes the report of an error: the provider's, or where Failed.By names somebody else, that
+// there is no answer of a provider.
 func (t *Turn) fail(e Event, n int) {
 	t.failed = true
 	t.Failure = e.Text

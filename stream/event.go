@@ -8,8 +8,8 @@ import (
 // NoTime is the time of bytes whose source cannot tell when they came.
 const NoTime = time.Duration(-1)
 
-// EventKind is what an event says. Which fields it uses is said here; At,
-// Frame and Turn are set on every event.
+// EventKind is what an event says. Which fields it uses is said here; At, Frame and Turn are set on
+// every event.
 type EventKind uint8
 
 const (
@@ -91,8 +91,8 @@ const (
 	AnswerFailed
 )
 
-// An Event is one provider-neutral fact, in the order of the wire. It is a
-// value: whoever holds it may keep it, nobody changes it.
+// An Event is one provider-neutral fact, in the order of the wire. It is a value: whoever holds it
+// may keep it, nobody changes it.
 type Event struct {
 	At    time.Duration // when its frame was complete, since the source began; or NoTime
 	Text  string        // bytes or words, by kind

@@ -6,13 +6,13 @@ import (
 	"hash/crc32"
 )
 
-// EventStream frames the binary event stream of AWS: length-prefixed messages
-// with headers, a payload, and two checksums. Event is the event's, exception's
-// or error's type; a Failed frame is one of the latter two, and Data of an error
-// is its message as plain text. The zero value is ready.
+// EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a
+// payload, and two checksums. Event is the event's, exception's or error's type; a Failed frame is
+// one of the latter two, and Data of an error is its message as plain text. The zero value is
+// ready.
 //
-// After bytes that do not check nothing can be trusted, not even where the next
-// message begins: they and all that follow are residue.
+// After bytes that do not check nothing can be trusted, not even where the next message begins:
+// they and all that follow are residue.
 //
 // Layout and limits: "Event stream encoding" in the Smithy and AWS SDK sources
 // (botocore/eventstream.py).
@@ -29,8 +29,8 @@ const (
 	maxMessage = 24<<20 + maxHeaders + preludeLen + trailerLen
 )
 
-// IsEventStream reports whether head begins a message: the checksum of its
-// first bytes tells. could says that more bytes are needed to know.
+// IsEventStream reports whether head begins a message: the checksum of its first bytes tells. could
+// says that more bytes are needed to know.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxMessage>>24, false
@@ -119,8 +119,8 @@ func readMessage(p []byte, headers int) (f Frame, why string) {
 	return f, ""
 }
 
-// headerSizes are the lengths of a header's value by its type; those of bytes
-// and text are written before them.
+// headerSizes are the lengths of a header's value by its type; those of bytes and text are written
+// before them.
 var headerSizes = [...]int{0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 6: -1, 7: -1, 8: 8, 9: 16}
 
 // header reads the first header of h.

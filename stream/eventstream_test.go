@@ -129,8 +129,7 @@ func TestEventStreamWhy(t *testing.T) {
 	}
 }
 
-// TestEventStreamLarge: the largest message there can be is read, and waits for
-// its last byte.
+// TestEventStreamLarge: the largest message there can be is read, and waits for its last byte.
 func TestEventStreamLarge(t *testing.T) {
 	wire := awsMessage(textHeaders(":event-type", "large"), strings.Repeat("x", 24<<20))
 	n := 0
@@ -168,8 +167,7 @@ func TestEventStreamAfterClose(t *testing.T) {
 	}
 }
 
-// TestIsEventStream: a message is told from text by its first bytes, and by no
-// fewer than it takes.
+// TestIsEventStream: a message is told from text by its first bytes, and by no fewer than it takes.
 func TestIsEventStream(t *testing.T) {
 	for n := range len(eventA) {
 		could, is := IsEventStream([]byte(eventA[:n]))

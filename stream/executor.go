@@ -5,9 +5,9 @@ import (
 	"sort"
 )
 
-// An Executor is a rule by which some agents decide that a call may be run. All
-// but the last two infer what the provider never said; the fold notes when each
-// would have run every call, and the screen shows with what.
+// An Executor is a rule by which some agents decide that a call may be run. All but the last two
+// infer what the provider never said; the fold notes when each would have run every call, and the
+// screen shows with what.
 type Executor uint8
 
 const (
@@ -116,8 +116,7 @@ func (c *Call) Run(x Executor) Run {
 	return out
 }
 
-// brokenFor reports whether the arguments are final and not what a rule that
-// parses them wants.
+// brokenFor reports whether the arguments are final and not what a rule that parses them wants.
 func (c *Call) brokenFor(x Executor) bool {
 	switch c.Status() {
 	case Malformed:
@@ -128,8 +127,8 @@ func (c *Call) brokenFor(x Executor) bool {
 	return false
 }
 
-// changedAfter reports whether the call had other arguments, as executor x sees
-// them, when it ran than it has now.
+// changedAfter reports whether the call had other arguments, as executor x sees them, when it ran
+// than it has now.
 func (c *Call) changedAfter(r run, x Executor) bool {
 	rest := c.args[r.bytes:]
 	if x == Repaired {
@@ -153,8 +152,8 @@ func (c *Call) runWhole(r run, x Executor) Verdict {
 	return RunEarly
 }
 
-// checkEarly reports arguments that were an object before they were whole. Those
-// that a Rewrite replaced are not there to be shown: whoever replaced them says why.
+// checkEarly reports arguments that were an object before they were whole. Those that a Rewrite
+// replaced are not there to be shown: whoever replaced them says why.
 func (c *Call) checkEarly(event int) {
 	r := c.Run(ParsableObject)
 	if r.Gone || r.Verdict != RunWrong && r.Verdict != RunTwice {
@@ -165,8 +164,8 @@ func (c *Call) checkEarly(event int) {
 		c.DeltaAt(r.Bytes-1)+1, Clip(c.args[:r.Bytes], 0, 64), len(c.args)-r.Bytes)
 }
 
-// repairedRun is when the last key of the object got the start of a value. The
-// keys a schema requires are not known here: those that came stand for them.
+// repairedRun is when the last key of the object got the start of a value. The keys a schema
+// requires are not known here: those that came stand for them.
 func (c *Call) repairedRun() (r run) {
 	if c.lex.first != ObjectOpen || c.freeform {
 		return r
@@ -196,8 +195,8 @@ func (c *Call) repairedRun() (r run) {
 	return r
 }
 
-// literalRest is how many bytes of true, false or null follow off, where it is
-// inside one: forgiving parsers take its beginning for all of it.
+// literalRest is how many bytes of true, false or null follow off, where it is inside one:
+// forgiving parsers take its beginning for all of it.
 func (c *Call) literalRest(off int) int {
 	toks := c.lex.Tokens()
 	i := sort.Search(len(toks), func(i int) bool { return int(toks[i].End) > off })
@@ -207,8 +206,8 @@ func (c *Call) literalRest(off int) int {
 	return int(toks[i].End) - off
 }
 
-// onlyCloses reports whether text does nothing but close what is open: a parser
-// that repairs adds the same.
+// onlyCloses reports whether text does nothing but close what is open: a parser that repairs adds
+// the same.
 func onlyCloses(text []byte) bool {
 	return len(bytes.Trim(text, "}] \t\r\n\"")) == 0
 }

@@ -123,8 +123,8 @@ func TestExecutors(t *testing.T) {
 	}
 }
 
-// TestSafeIsComplete: whatever comes in whatever order, only a call that is
-// complete, or has no arguments, is ever run safely.
+// TestSafeIsComplete: whatever comes in whatever order, only a call that is complete, or has no
+// arguments, is ever run safely.
 func TestSafeIsComplete(t *testing.T) {
 	for _, c := range statusCases {
 		for _, end := range endings {

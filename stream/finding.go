@@ -35,8 +35,8 @@ func (c Culprit) String() string {
 	return [...]string{"", "model", "provider", "gateway", "client", "network", "toolscope"}[c]
 }
 
-// A Diagnosis is one thing that can be found. Each is declared once, where it is
-// made, and nobody changes it: a Finding points at it.
+// A Diagnosis is one thing that can be found. Each is declared once, where it is made, and nobody
+// changes it: a Finding points at it.
 type Diagnosis struct {
 	Code     string
 	Severity Severity
@@ -73,8 +73,8 @@ func (d *Diagnosis) Declared() *Diagnosis {
 	return d
 }
 
-// Finding is the diagnosis made: the message says, in a sentence, what happened
-// and what goes wrong because of it.
+// Finding is the diagnosis made: the message says, in a sentence, what happened and what goes wrong
+// because of it.
 func (d *Diagnosis) Finding(format string, args ...any) Finding {
 	return Finding{Diagnosis: d.Declared(), Severity: d.Severity, By: d.By, Message: fmt.Sprintf(format, args...), Offset: NoOffset}
 }
@@ -82,9 +82,8 @@ func (d *Diagnosis) Finding(format string, args ...any) Finding {
 // NoOffset is the Offset of a finding that points at no argument byte.
 const NoOffset = -1
 
-// A Finding is a diagnosis with its evidence; Diagnosis.Finding makes one. Its
-// severity is one of the Diagnosis' grades; its culprit is the Diagnosis' unless
-// it is known better.
+// A Finding is a diagnosis with its evidence; Diagnosis.Finding makes one. Its severity is one of
+// the Diagnosis' grades; its culprit is the Diagnosis' unless it is known better.
 type Finding struct {
 	*Diagnosis // as declared; every finding of a Session has one
 	Severity   Severity

@@ -16,8 +16,8 @@ func sealedWith(deltas ...string) []Event {
 	return append(events, sealed(0))
 }
 
-// findingCases are conversations and all that is found in them: where, code,
-// severity, number of the event and offset in the arguments.
+// findingCases are conversations and all that is found in them: where, code, severity, number of
+// the event and offset in the arguments.
 var findingCases = []struct {
 	name   string
 	events []Event

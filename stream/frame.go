@@ -10,8 +10,8 @@ const (
 	FrameResidue                  // bytes that belong to no frame of this framing
 )
 
-// A Frame is one unit of a wire framing. Frames tile the stream: each begins
-// where the one before it ended, so every byte belongs to exactly one frame.
+// A Frame is one unit of a wire framing. Frames tile the stream: each begins where the one before
+// it ended, so every byte belongs to exactly one frame.
 //
 // Event and Data are borrowed: they are valid until the emit call returns.
 type Frame struct {
@@ -26,8 +26,8 @@ type Frame struct {
 	Why    string // of residue: why the bytes belong to no frame
 }
 
-// emptied is a buffer to be filled again, or none where one frame has made it big:
-// there may never be another like it.
+// emptied is a buffer to be filled again, or none where one frame has made it big: there may never
+// be another like it.
 func emptied(p []byte) []byte {
 	if cap(p) > 1<<20 {
 		return nil
@@ -35,8 +35,8 @@ func emptied(p []byte) []byte {
 	return p[:0]
 }
 
-// A Framer splits bytes into frames. However the bytes are cut into writes,
-// the frames are the same. Close emits what is left, marked Cut.
+// A Framer splits bytes into frames. However the bytes are cut into writes, the frames are the
+// same. Close emits what is left, marked Cut.
 type Framer interface {
 	Write(p []byte, emit func(Frame))
 	Close(emit func(Frame))

@@ -20,8 +20,8 @@ type framed struct {
 	Failed      bool
 }
 
-// frames runs f over the writes. Emitted bytes are spoiled by what comes next,
-// as the contract of Frame allows.
+// frames runs f over the writes. Emitted bytes are spoiled by what comes next, as the contract of
+// Frame allows.
 func frames(f Framer, writes ...[]byte) (out []framed) {
 	emit := func(fr Frame) {
 		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Cut, fr.Failed})
@@ -37,9 +37,9 @@ func frames(f Framer, writes ...[]byte) (out []framed) {
 	return out
 }
 
-// checkFramer checks what must hold for any bytes: frames are the same however
-// the bytes are cut, come as soon as their last byte does, and tile the stream
-// but for a rest of characters that carry nothing.
+// checkFramer checks what must hold for any bytes: frames are the same however the bytes are cut,
+// come as soon as their last byte does, and tile the stream but for a rest of characters that carry
+// nothing.
 func checkFramer(t testing.TB, newFramer func() Framer, wire []byte, nothing func(rune) bool) {
 	t.Helper()
 	want := frames(newFramer(), wire)
@@ -201,8 +201,8 @@ func TestFramers(t *testing.T) {
 	}
 }
 
-// TestValuesWhy: what is left behind the last object says what it is; objects have
-// nothing to explain.
+// TestValuesWhy: what is left behind the last object says what it is; objects have nothing to
+// explain.
 func TestValuesWhy(t *testing.T) {
 	var v Values
 	why := map[FrameKind]string{}

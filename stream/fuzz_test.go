@@ -100,8 +100,7 @@ func fuzzPayload(which byte, text string, what byte) Payload {
 	}[which]
 }
 
-// checkNoSilence: once its turn has ended, a call that is cut or wrong has a
-// finding that says why.
+// checkNoSilence: once its turn has ended, a call that is cut or wrong has a finding that says why.
 func checkNoSilence(t *testing.T, events []Event) {
 	s := new(Session)
 	for _, e := range events {

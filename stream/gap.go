@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// RecordGap is made of a turn, and of each of its calls that is not known any
-// more. A warning, not an error: the response may be as it should be.
+// RecordGap is made of a turn, and of each of its calls that is not known any more. A warning, not
+// an error: the response may be as it should be.
 var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
 	Means: "Toolscope could not keep up, or a recording lacks bytes: they passed unseen, and what was not sealed before them is not known.",
 	Do:    "Record again if this call matters, and see what held toolscope up; nothing is said of the model or the provider.",
 }
 
-// gap takes the news that bytes of the turn were not seen. What was sealed before
-// them stays as it is; of all else nothing can be said any more.
+// gap takes the news that bytes of the turn were not seen. What was sealed before them stays as it
+// is; of all else nothing can be said any more.
 func (t *Turn) gap(e Event, n int) {
 	missed := PayloadOf[Missed](e).Bytes
 	t.Missed += max(0, missed)
@@ -47,16 +47,15 @@ func (c *Call) miss(event int, bytes int64) {
 	c.findOnce(RecordGap, event, "%d bytes of the response were not seen, %s: whether it is whole is not known", bytes, where)
 }
 
-// openUnseen makes a call that begins behind a gap: what it seems to begin with
-// may be its middle.
+// openUnseen makes a call that begins behind a gap: what it seems to begin with may be its middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
 	c.findOnce(RecordGap, event, "it begins behind %d bytes of the response that were not seen: it may have begun in them", bytes)
 }
 
-// applyBehindGap handles an event about a call in a turn of which bytes were not
-// seen. A slot may be another call's by now, so only calls that began behind the
-// gap take anything, and they only keep it.
+// applyBehindGap handles an event about a call in a turn of which bytes were not seen. A slot may
+// be another call's by now, so only calls that began behind the gap take anything, and they only
+// keep it.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 	c, info := t.slots[e.Slot], PayloadOf[CallInfo](e)
 	switch {

@@ -6,12 +6,12 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// keySet are the keys of the open containers, by depth: where the key of each
-// hash begins and ends in the arguments. The sets of closed ones are used again.
+// keySet are the keys of the open containers, by depth: where the key of each hash begins and ends
+// in the arguments. The sets of closed ones are used again.
 type keySet []map[uint64][2]int
 
-// checkKeys reports a key that an object has twice: parsers keep the last
-// value, or the first, and what is replayed has only one of them.
+// checkKeys reports a key that an object has twice: parsers keep the last value, or the first, and
+// what is replayed has only one of them.
 func (c *Call) checkKeys(event int) {
 	var sets keySet
 	var buf []byte

@@ -3,18 +3,17 @@ package stream
 // MaxDepth is how deep arrays and objects may nest, as in encoding/json.
 const MaxDepth = 10_000
 
-// Lexer is a push lexer for one JSON text that may never be finished. However
-// the text is cut into writes, the tokens are the same; an open string, half
-// an escape, half a number or half a code point is a prefix, never an error.
-// Write costs time for its new bytes only and allocates nothing but room for
-// tokens. The zero value is ready.
+// Lexer is a push lexer for one JSON text that may never be finished. However the text is cut into
+// writes, the tokens are the same; an open string, half an escape, half a number or half a code
+// point is a prefix, never an error. Write costs time for its new bytes only and allocates nothing
+// but room for tokens. The zero value is ready.
 //
-// Invariants: tokens tile text[0:Len()]; only the last may still grow; once
-// Err is set the last token is Junk and no other token follows it.
+// Invariants: tokens tile text[0:Len()]; only the last may still grow; once Err is set the last
+// token is Junk and no other token follows it.
 //
-// The grammar is RFC 8259's. Objects written one after another are lexed as
-// such (SyntaxConcat), because merged calls look like that. Strings are not
-// checked for UTF-8 or paired surrogates. Texts beyond 4 GiB are not supported.
+// The grammar is RFC 8259's. Objects written one after another are lexed as such (SyntaxConcat),
+// because merged calls look like that. Strings are not checked for UTF-8 or paired surrogates.
+// Texts beyond 4 GiB are not supported.
 type Lexer struct {
 	toks   []Token
 	pos    int      // bytes lexed
@@ -67,8 +66,8 @@ var expectations = [...]string{
 // Len is the number of bytes lexed.
 func (l *Lexer) Len() int { return l.pos }
 
-// Tokens returns the tokens so far. The slice is the lexer's own: only the
-// last token may change, by growing.
+// Tokens returns the tokens so far. The slice is the lexer's own: only the last token may change,
+// by growing.
 func (l *Lexer) Tokens() []Token { return l.toks }
 
 // Open reports whether the last token may still grow into more of the same.
@@ -87,15 +86,14 @@ func (l *Lexer) Closer(d int) byte {
 	return ']'
 }
 
-// Docs is the number of complete texts: more than one means objects were
-// written one after another.
+// Docs is the number of complete texts: more than one means objects were written one after another.
 func (l *Lexer) Docs() int { return l.docs }
 
 // Err is where the text stopped being JSON, or nil.
 func (l *Lexer) Err() *SyntaxError { return l.err }
 
-// Close says that no more bytes are expected, which is what ends a number at
-// the top level. A later Write takes it back.
+// Close says that no more bytes are expected, which is what ends a number at the top level. A later
+// Write takes it back.
 func (l *Lexer) Close() { l.closed = true }
 
 // Syntax judges the text so far.

@@ -8,9 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lexCase is one text and all that is to be said about it. Tokens are written
-// as a letter for the kind and the offset where the token ends; what each
-// letter means stands in tokenLetters.
+// lexCase is one text and all that is to be said about it. Tokens are written as a letter for the
+// kind and the offset where the token ends; what each letter means stands in tokenLetters.
 type lexCase struct {
 	text   string
 	tokens string

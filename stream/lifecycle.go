@@ -50,8 +50,7 @@ func hidden(s string) bool {
 	return false
 }
 
-// seal makes the arguments final. Sealing twice is a confirmation; a refusal
-// overrules a seal.
+// seal makes the arguments final. Sealing twice is a confirmation; a refusal overrules a seal.
 func (c *Call) seal(e Event, n int) {
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
 		c.conclude(PhaseRejected, n, ArgsCut, "the call was refused: "+e.Text)
@@ -68,8 +67,8 @@ func (c *Call) seal(e Event, n int) {
 	c.fire(AtSeal, n)
 }
 
-// truncate applies "a limit cut the response" to one call. A seal that is
-// nothing but this very finish is no evidence that an empty or free text is whole.
+// truncate applies "a limit cut the response" to one call. A seal that is nothing but this very
+// finish is no evidence that an empty or free text is whole.
 func (c *Call) truncate(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
@@ -81,8 +80,8 @@ func (c *Call) truncate(e Event, n int) {
 	c.conclude(PhaseTruncated, n, ArgsCut, "the provider's limit cut the response: "+e.Text)
 }
 
-// conclude ends a call that was not sealed, or whose seal was overruled; found is
-// what that is if it cut the arguments.
+// conclude ends a call that was not sealed, or whose seal was overruled; found is what that is if
+// it cut the arguments.
 func (c *Call) conclude(p Phase, event int, found *Diagnosis, why string) {
 	c.phase = p
 	c.settle(event)

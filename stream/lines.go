@@ -2,8 +2,8 @@ package stream
 
 import "bytes"
 
-// Lines frames newline-delimited JSON: one frame a line, blank lines skipped.
-// A CR before the LF is dropped. The zero value is ready.
+// Lines frames newline-delimited JSON: one frame a line, blank lines skipped. A CR before the LF is
+// dropped. The zero value is ready.
 type Lines struct {
 	pos  int64
 	line pieces

@@ -9,9 +9,8 @@ const (
 	PartCall
 )
 
-// A Part is a run of a turn's text or reasoning, or one of its calls. Runs of
-// one kind tile the turn's Text or Thinking: each begins where the one before
-// ended.
+// A Part is a run of a turn's text or reasoning, or one of its calls. Runs of one kind tile the
+// turn's Text or Thinking: each begins where the one before ended.
 type Part struct {
 	Kind      PartKind
 	End       int    // offset in Text or Thinking; of a call, its Number
@@ -29,8 +28,8 @@ func (t *Turn) grow(kind PartKind, end int) {
 	t.Parts = append(t.Parts, Part{Kind: kind, End: end})
 }
 
-// sign takes the signature of the run that came last. One without a run is of
-// reasoning that was not shown.
+// sign takes the signature of the run that came last. One without a run is of reasoning that was
+// not shown.
 func (t *Turn) sign(e Event) {
 	n := len(t.Parts) - 1
 	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {

@@ -10,8 +10,7 @@ import (
 func text(s string) Event    { return Event{Kind: TextDelta, Text: s} }
 func thought(s string) Event { return Event{Kind: ThinkDelta, Text: s} }
 
-// TestParts: runs of one kind are one part, until another kind, a call or a
-// signature ends them.
+// TestParts: runs of one kind are one part, until another kind, a call or a signature ends them.
 func TestParts(t *testing.T) {
 	signed := Event{Kind: Signed, Text: "sig", What: &Signature{Item: "rs_1"}}
 	hidden := Event{Kind: Signed, Text: "enc", Code: SignedHidden}
@@ -34,8 +33,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestSentBack: what later requests make of a call is kept in their order, and a
-// result among it answers the call.
+// TestSentBack: what later requests make of a call is kept in their order, and a result among it
+// answers the call.
 func TestSentBack(t *testing.T) {
 	lost := &Diagnosis{Code: "LOST", By: Client}
 	back := func(slot int32, exchange int, code Code, found Finding) Event {

@@ -45,8 +45,8 @@ type CallInfo struct {
 	Signature  string // opaque text that must come back with the call when it is replayed
 }
 
-// Origin is a delta in the wire's own form, where its text is derived from that: a path and a value,
-// a positional array.
+// Origin is a delta in the wire's own form, where its text is derived from that: a path and a
+// value, a positional array.
 type Origin struct{ Wire string }
 
 // Answered is the call that a result is for: that of an id, or else the first of a name.

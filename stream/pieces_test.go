@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPieces: what was added comes back as one, whatever its size and however it
-// came, also when more is added to what was wanted before.
+// TestPieces: what was added comes back as one, whatever its size and however it came, also when
+// more is added to what was wanted before.
 func TestPieces(t *testing.T) {
 	for _, size := range []int{0, 1, smallSize - 1, smallSize, smallSize + 1, smallSize + pieceBlock, smallSize + 3*pieceBlock + 7} {
 		for _, step := range []int{1, 999, pieceBlock, pieceBlock + 1, 1 << 24} {
@@ -38,8 +38,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestLongFrames: a framer allocates no more than its part of a frame that is
-// long, twice: as it comes and as it is wanted.
+// TestLongFrames: a framer allocates no more than its part of a frame that is long, twice: as it
+// comes and as it is wanted.
 func TestLongFrames(t *testing.T) {
 	const size = 32 << 20
 	chunk := bytes.Repeat([]byte("x"), 32<<10)

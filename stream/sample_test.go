@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sampleArgs is about size bytes of arguments such as a model writes them: most
-// of it one string that holds source code, the rest small objects.
+// sampleArgs is about size bytes of arguments such as a model writes them: most of it one string
+// that holds source code, the rest small objects.
 func sampleArgs(size int) []byte {
 	rng := rand.New(rand.NewPCG(7, uint64(size)))
 	var code strings.Builder

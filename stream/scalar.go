@@ -56,8 +56,8 @@ func (l *Lexer) inWord(p []byte, i int) int {
 	return i + 1
 }
 
-// inNumber handles p[i] while a number is open. A number ends at the first
-// byte that cannot belong to it, which is then looked at again.
+// inNumber handles p[i] while a number is open. A number ends at the first byte that cannot belong
+// to it, which is then looked at again.
 func (l *Lexer) inNumber(p []byte, i int) int {
 	for ; i < len(p); i++ {
 		if c := p[i]; '0' <= c && c <= '9' && (l.mode == numInt || l.mode == numFraction) {

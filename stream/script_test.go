@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// The words tests tell a conversation in. All of it is turn 0 and slot 0
-// unless said otherwise.
+// The words tests tell a conversation in. All of it is turn 0 and slot 0 unless said otherwise.
 
 func opened(slot int32, id, name string) Event {
 	return Event{Kind: CallOpen, Slot: slot, What: &CallInfo{ID: id, Name: name}}

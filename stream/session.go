@@ -1,7 +1,7 @@
 package stream
 
-// A Session is the fold of a list of events: every turn and every call, in the
-// order they began. The zero value is the fold of none.
+// A Session is the fold of a list of events: every turn and every call, in the order they began.
+// The zero value is the fold of none.
 type Session struct {
 	Turns    []*Turn
 	Findings []Finding      // of frames that belong to no turn
@@ -22,8 +22,8 @@ func (s *Session) Turn(number int32) *Turn { return s.turns[number] }
 // NoTurn is the turn of an event that belongs to none.
 const NoTurn = int32(-1)
 
-// Apply adds one fact. It is total: any event in any order gives some session.
-// What no protocol allows is kept and becomes a finding.
+// Apply adds one fact. It is total: any event in any order gives some session. What no protocol
+// allows is kept and becomes a finding.
 func (s *Session) Apply(e Event) {
 	n := s.events
 	s.events++
@@ -135,8 +135,8 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 	}
 }
 
-// answered is the call of t that a result is for: by its id, or where the wire
-// gives none, the first of that name that waits for one.
+// answered is the call of t that a result is for: by its id, or where the wire gives none, the
+// first of that name that waits for one.
 func (s *Session) answered(t *Turn, e Event) *Call {
 	switch of := PayloadOf[Answered](e); {
 	case of.ID != "":
@@ -175,8 +175,8 @@ func (t *Turn) named(c *Call, name string) {
 	}
 }
 
-// checkID says when an id was used before: by another call of the turn, which
-// a result could then not tell apart, or in another turn.
+// checkID says when an id was used before: by another call of the turn, which a result could then
+// not tell apart, or in another turn.
 func (s *Session) checkID(c *Call, n int) {
 	if c.ID == "" {
 		return

@@ -104,8 +104,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestHalfPairs: a provider that cuts text by UTF-16 units sends an emoji in
-// two deltas, each of them a lone surrogate.
+// TestHalfPairs: a provider that cuts text by UTF-16 units sends an emoji in two deltas, each of
+// them a lone surrogate.
 func TestHalfPairs(t *testing.T) {
 	const high, low = "\xed\xa0\xbd", "\xed\xb8\x80"
 	for _, c := range []struct {

@@ -4,11 +4,10 @@ import "bytes"
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// SSE frames a server-sent event stream by the algorithm of the WHATWG HTML
-// Living Standard, section 9.2.6. It differs in one thing, on purpose: what
-// the standard discards (comments, blocks without data, an unterminated last
-// block) is emitted too, and says so in its Kind and Cut. And a block without a
-// data field whose text begins with a brace is data: Google reports an error in
+// SSE frames a server-sent event stream by the algorithm of the WHATWG HTML Living Standard,
+// section 9.2.6. It differs in one thing, on purpose: what the standard discards (comments, blocks
+// without data, an unterminated last block) is emitted too, and says so in its Kind and Cut. And a
+// block without a data field whose text begins with a brace is data: Google reports an error in
 // mid-stream as bare JSON.
 //
 // The zero value is ready. A block is emitted with the first byte of the blank

@@ -14,8 +14,8 @@ type dispatched struct{ Type, Data string }
 // message is an event without a type of its own.
 func message(data string) dispatched { return dispatched{"message", data} }
 
-// sseCase is one vector. Unless mixed is set its line ends are LF and mean
-// nothing in particular, so CR and CRLF must give the same.
+// sseCase is one vector. Unless mixed is set its line ends are LF and mean nothing in particular,
+// so CR and CRLF must give the same.
 type sseCase struct {
 	name  string
 	wire  string
@@ -25,9 +25,8 @@ type sseCase struct {
 
 var manyX = strings.Repeat("x", 2048)
 
-// sseCases are the format vectors of web-platform-tests/wpt, eventsource/
-// (BSD-3-Clause), told anew. Left out: the three of Content-Type, which is not
-// in the bytes.
+// sseCases are the format vectors of web-platform-tests/wpt, eventsource/ (BSD-3-Clause), told
+// anew. Left out: the three of Content-Type, which is not in the bytes.
 var sseCases = []sseCase{
 	{name: "bom", wire: "\ufeffdata:1\n\n\ufeffdata:2\n\ndata:3\n\n", want: []dispatched{message("1"), message("3")}},
 	{name: "bom twice", wire: "\ufeff\ufeffdata:1\n\ndata:2\n\ndata:3\n\n", want: []dispatched{message("2"), message("3")}},
@@ -118,8 +117,7 @@ func TestSSEInvariants(t *testing.T) {
 
 func comment(end int) framed { return framed{Kind: FrameComment, End: int64(end)} }
 
-// sseFrameCases show what this framer keeps and the standard throws away, and
-// where frames end.
+// sseFrameCases show what this framer keeps and the standard throws away, and where frames end.
 var sseFrameCases = []frameCase{
 	{"", nil},
 	{"\n\r\n", nil},

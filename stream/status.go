@@ -44,8 +44,8 @@ func (s Status) String() string {
 	}[s]
 }
 
-// statusOf is the one place where completeness is decided: what the provider
-// said (rows) against what the bytes say (columns).
+// statusOf is the one place where completeness is decided: what the provider said (rows) against
+// what the bytes say (columns).
 var statusOf = [...][9]Status{
 	//             empty        prefix     object     nonobject  double     concat     trailing   broken     freeform
 	PhaseAnnounced: {Waiting, Streaming, LooksDone, NotObject, NotObject, Malformed, Malformed, Malformed, Streaming},

@@ -21,8 +21,7 @@ var endings = []struct {
 	{"unseen", "f", []Event{gap(12), sealed(0), closed(CloseEnd)}},
 }
 
-// statusCases are arguments of each syntax and the verdict on them in each of
-// the phases above.
+// statusCases are arguments of each syntax and the verdict on them in each of the phases above.
 var statusCases = []struct {
 	syntax, args string
 	verdicts     string

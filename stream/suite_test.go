@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// suiteText is one file of the parsing tests of github.com/nst/JSONTestSuite,
-// which is not part of this repository. Its name begins with what a parser
-// should do: y accept, n reject, i as it likes.
+// suiteText is one file of the parsing tests of github.com/nst/JSONTestSuite, which is not part of
+// this repository. Its name begins with what a parser should do: y accept, n reject, i as it likes.
 type suiteText struct {
 	name string
 	data []byte
@@ -85,9 +84,9 @@ func TestSuitePrefixes(t *testing.T) {
 	}
 }
 
-// TestSuiteFree states what the lexer does where the standard leaves it free:
-// numbers of any size, any surrogates and any bytes above ASCII inside strings
-// are accepted; a byte order mark and UTF-16 are not.
+// TestSuiteFree states what the lexer does where the standard leaves it free: numbers of any size,
+// any surrogates and any bytes above ASCII inside strings are accepted; a byte order mark and
+// UTF-16 are not.
 func TestSuiteFree(t *testing.T) {
 	refused := map[string]bool{
 		"i_string_UTF-16LE_with_BOM":         true,

@@ -2,10 +2,10 @@ package stream
 
 import "math/bits"
 
-// A sweep is what an event about a turn says to all its calls, or to all of one
-// choice. Said twice to a call that nothing touched in between it changes
-// nothing. So each goes only to the calls it has not reached, and a turn of many
-// calls and as many finish words costs no more than both together.
+// A sweep is what an event about a turn says to all its calls, or to all of one choice. Said twice
+// to a call that nothing touched in between it changes nothing. So each goes only to the calls it
+// has not reached, and a turn of many calls and as many finish words costs no more than both
+// together.
 type sweep uint8
 
 const (
@@ -33,8 +33,8 @@ func sweepOf(e Event) sweep {
 	return sweep(e.Code)
 }
 
-// swept are the calls of one choice, and those that each sweep has still to
-// reach: calls[passed:] and those of the others that were touched since.
+// swept are the calls of one choice, and those that each sweep has still to reach: calls[passed:]
+// and those of the others that were touched since.
 type swept struct {
 	calls   []*Call
 	passed  [numSweeps]int

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// checkSweeps: what is said to all calls of a turn reaches those it changes as if
-// it had reached all, and the counts stay those of the calls.
+// checkSweeps: what is said to all calls of a turn reaches those it changes as if it had reached
+// all, and the counts stay those of the calls.
 func checkSweeps(t testing.TB, events []Event) {
 	t.Helper()
 	var sparing, thorough Session
@@ -79,8 +79,8 @@ func TestSweeps(t *testing.T) {
 	}
 }
 
-// TestManyCalls: an event costs the same however many calls came before it:
-// those that it says nothing new to are not even looked at.
+// TestManyCalls: an event costs the same however many calls came before it: those that it says
+// nothing new to are not even looked at.
 func TestManyCalls(t *testing.T) {
 	var s Session
 	n := int32(0)
@@ -119,8 +119,8 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestManyAnswers: a result that names only its tool finds its call without
-// looking at those that have theirs.
+// TestManyAnswers: a result that names only its tool finds its call without looking at those that
+// have theirs.
 func TestManyAnswers(t *testing.T) {
 	var s Session
 	const n = 50

@@ -59,8 +59,7 @@ func diffViews(want, got sessionView) string {
 	}, cmp.Ignore()))
 }
 
-// checkTimeline checks that the past is the fold of what had come by then, and
-// stays so.
+// checkTimeline checks that the past is the fold of what had come by then, and stays so.
 func checkTimeline(t testing.TB, events []Event) {
 	t.Helper()
 	var tl Timeline
@@ -125,8 +124,8 @@ func TestTimelineManyEvents(t *testing.T) {
 	}
 }
 
-// TestDeltaCutsDoNotMatter: how a provider cuts the arguments into deltas
-// changes nothing but the list of deltas.
+// TestDeltaCutsDoNotMatter: how a provider cuts the arguments into deltas changes nothing but the
+// list of deltas.
 func TestDeltaCutsDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, c := range lexCases {

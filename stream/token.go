@@ -25,8 +25,8 @@ const (
 	Junk // everything from the first byte that cannot be JSON
 )
 
-// A Token is a span of the text, named by where it ends: it begins where the
-// token before it ended, so tokens tile the text.
+// A Token is a span of the text, named by where it ends: it begins where the token before it ended,
+// so tokens tile the text.
 type Token struct {
 	End  uint32
 	Kind TokenKind

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A Turn is one model response. Its fields are the fold's: read them, do not
-// set them.
+// A Turn is one model response. Its fields are the fold's: read them, do not set them.
 type Turn struct {
 	Number   int32 // within the timeline, from 0
 	Exchange int

@@ -19,8 +19,8 @@ func TestNoDetails(t *testing.T) {
 	}
 }
 
-// TestFinishWords: the first word on why a turn ended stays, unless a later one
-// says that it did not end well.
+// TestFinishWords: the first word on why a turn ended stays, unless a later one says that it did
+// not end well.
 func TestFinishWords(t *testing.T) {
 	for _, c := range []struct {
 		events []Event
@@ -39,8 +39,8 @@ func TestFinishWords(t *testing.T) {
 	}
 }
 
-// TestNextSlotRule: who waits for the next call runs one when the stream turns to
-// another, also to one that was open before.
+// TestNextSlotRule: who waits for the next call runs one when the stream turns to another, also to
+// one that was open before.
 func TestNextSlotRule(t *testing.T) {
 	s := fold(opened(0, "1", "f"), opened(1, "2", "f"), args(1, `{}`), args(0, `{}`))
 	if got := s.Turns[0].Calls[1].Run(NextSlot); got.Event != 3 || got.Bytes != 2 {
@@ -52,8 +52,8 @@ func TestNextSlotRule(t *testing.T) {
 	}
 }
 
-// TestSealedAndCut: a call that is sealed and then cut keeps its bytes as they are,
-// half a character at their end included.
+// TestSealedAndCut: a call that is sealed and then cut keeps its bytes as they are, half a
+// character at their end included.
 func TestSealedAndCut(t *testing.T) {
 	const half = "{\"a\":\"\xed\xa0\xbd"
 	c := fold(opened(0, "1", "f"), args(0, half), sealed(0), finish(FinishCut, "length"), closed(CloseEnd)).Turns[0].Calls[0]
@@ -62,8 +62,7 @@ func TestSealedAndCut(t *testing.T) {
 	}
 }
 
-// TestSealedAtOnce: a seal in the very first frame counts, also of a call without
-// arguments.
+// TestSealedAtOnce: a seal in the very first frame counts, also of a call without arguments.
 func TestSealedAtOnce(t *testing.T) {
 	s := fold(opened(0, "1", "f"), withIt(sealed(0)), opened(1, "2", "f"))
 	if got := s.Turns[0].Calls[0].Run(NextSlot); got.Verdict != RunSafely {
@@ -71,8 +70,8 @@ func TestSealedAtOnce(t *testing.T) {
 	}
 }
 
-// TestRewriteDeltas: the deltas before a rewrite brought none of the bytes that now
-// stand, and arguments that go on behind one alternate with nothing.
+// TestRewriteDeltas: the deltas before a rewrite brought none of the bytes that now stand, and
+// arguments that go on behind one alternate with nothing.
 func TestRewriteDeltas(t *testing.T) {
 	rewrite := func(s string) Event { return Event{Kind: Rewrite, Text: s} }
 	c := fold(opened(0, "1", "f"), rewrite(`{"a":`), args(0, `1}`)).Turns[0].Calls[0]
@@ -90,8 +89,8 @@ func TestRewriteDeltas(t *testing.T) {
 	}
 }
 
-// TestWhoFailed: an error is the provider's also where that is said, and the bytes
-// of all gaps are counted.
+// TestWhoFailed: an error is the provider's also where that is said, and the bytes of all gaps are
+// counted.
 func TestWhoFailed(t *testing.T) {
 	fails := func(by Culprit) *Turn {
 		return fold(Event{Kind: Failure, Text: "no", What: &Failed{By: by}}).Turns[0]

@@ -2,9 +2,9 @@ package stream
 
 import "bytes"
 
-// Values frames JSON objects and arrays that follow one another with nothing but
-// spaces or a comma between, and so also a body that is one object. What follows
-// the last one is residue. The zero value is ready.
+// Values frames JSON objects and arrays that follow one another with nothing but spaces or a comma
+// between, and so also a body that is one object. What follows the last one is residue. The zero
+// value is ready.
 type Values struct {
 	pos   int64
 	text  pieces // the open value, or what is none

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Wire keeps what one exchange received: the bytes, which record brought
-// them, and where the frames end. Everything else is derived from it. The
-// zero value is ready.
+// Wire keeps what one exchange received: the bytes, which record brought them, and where the frames
+// end. Everything else is derived from it. The zero value is ready.
 type Wire struct {
 	blocks  [][]byte // wireBlock bytes each, the last one filling up
 	size    int64
@@ -59,8 +58,7 @@ func (w *Wire) Frames() int { return w.frames.n }
 // Records is the number of records.
 func (w *Wire) Records() int { return w.records.n }
 
-// Record returns the bytes of record n, which the caller must not change, and
-// when they came.
+// Record returns the bytes of record n, which the caller must not change, and when they came.
 func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	end := w.size
 	if n+1 < w.records.n {

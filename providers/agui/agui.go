@@ -1,13 +1,11 @@
-// Package agui decodes AG-UI, the Agent-User Interaction protocol: what agent
-// back ends (LangGraph, CrewAI, Mastra, Pydantic AI, TanStack AI …) send to a
-// front end as server-sent events.
+// Package agui decodes AG-UI, the Agent-User Interaction protocol: what agent back ends (LangGraph,
+// CrewAI, Mastra, Pydantic AI, TanStack AI …) send to a front end as server-sent events.
 //
-// Wire facts are from the protocol's public SDK (events.ts; chunks/transform.ts
-// for the events named CHUNK; verify.ts for what a client refuses), and for the
-// members TanStack AI adds from its documentation. A turn is one run. A call's
-// slot is the place of its toolCallId in the run, TOOL_CALL_END is its seal; a
-// call of chunks ends when something else begins. Members are written in camel
-// case, by some servers in snake case.
+// Wire facts are from the protocol's public SDK (events.ts; chunks/transform.ts for the events
+// named CHUNK; verify.ts for what a client refuses), and for the members TanStack AI adds from its
+// documentation. A turn is one run. A call's slot is the place of its toolCallId in the run,
+// TOOL_CALL_END is its seal; a call of chunks ends when something else begins. Members are written
+// in camel case, by some servers in snake case.
 package agui
 
 import (
@@ -33,8 +31,8 @@ type eventKind struct {
 }
 
 var eventKinds = map[string]eventKind{
-	// A client's SDK takes any of these as the end of such a call; but an error,
-	// or a run that begins again, is no evidence that its arguments are whole.
+	// A client's SDK takes any of these as the end of such a call; but an error, or a run that
+	// begins again, is no evidence that its arguments are whole.
 	"RUN_STARTED": {dialect.Sure, true}, "RUN_FINISHED": {points: dialect.Sure}, "RUN_ERROR": {dialect.Sure, true},
 	"STEP_STARTED": {points: dialect.Strong}, "STEP_FINISHED": {points: dialect.Strong},
 
@@ -66,8 +64,8 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// finishCodes are what TanStack AI calls the ends of a run, and what the
-// protocol calls one that waits for a person.
+// finishCodes are what TanStack AI calls the ends of a run, and what the protocol calls one that
+// waits for a person.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "success": stream.FinishDone, "interrupt": stream.FinishDone,
 	"length": stream.FinishCut, "content_filter": stream.FinishCut,

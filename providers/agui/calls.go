@@ -30,8 +30,8 @@ func (d *decoder) find(t *dialect.Turn, event string) *dialect.Call {
 	return c
 }
 
-// callEnd seals a call. TanStack AI repeats the input in it, and adds the result when the server ran
-// the tool.
+// callEnd seals a call. TanStack AI repeats the input in it, and adds the result when the server
+// ran the tool.
 func (d *decoder) callEnd(c *dialect.Call) {
 	if whole := d.ev.input; whole.Given() {
 		switch {

@@ -1,12 +1,11 @@
-// Package aisdk decodes the UI message stream of Vercel's AI SDK, version 5
-// and later: what an application's own chat endpoint sends to useChat.
+// Package aisdk decodes the UI message stream of Vercel's AI SDK, version 5 and later: what an
+// application's own chat endpoint sends to useChat.
 //
-// Wire facts are from the SDK's public source (ui-message-chunks.ts,
-// process-ui-message-stream.ts, create-ui-message-stream.ts). A turn is one
-// message, from start to finish, however many steps the server ran in it; start
-// and finish may be left out, and [DONE] ends the stream. A call's slot is the
-// place of its toolCallId among those of the message, and tool-input-available,
-// which repeats the input as a value, is its seal.
+// Wire facts are from the SDK's public source (ui-message-chunks.ts, process-ui-message-stream.ts,
+// create-ui-message-stream.ts). A turn is one message, from start to finish, however many steps the
+// server ran in it; start and finish may be left out, and [DONE] ends the stream. A call's slot is
+// the place of its toolCallId among those of the message, and tool-input-available, which repeats
+// the input as a value, is its seal.
 package aisdk
 
 import (

@@ -88,8 +88,8 @@ func (d *decoder) begin(id string) {
 	d.turn = d.Open(stream.Opening{ID: id})
 }
 
-// start begins a message, unless one is under way: servers that merge streams
-// say start again, and clients take only the new id from it.
+// start begins a message, unless one is under way: servers that merge streams say start again, and
+// clients take only the new id from it.
 func (d *decoder) start() {
 	id := d.chunk.messageID.Text()
 	if d.finished {
@@ -136,8 +136,8 @@ func (d *decoder) abort() {
 	t.Find(aborted, "the application stopped the response: %s", cmp.Or(d.chunk.reason.Text(), "no reason given"))
 }
 
-// metadata takes model and usage from an application's own metadata, where they
-// have the names the SDK's guides give them.
+// metadata takes model and usage from an application's own metadata, where they have the names the
+// SDK's guides give them.
 func (d *decoder) metadata(t *dialect.Turn) {
 	m := d.chunk.metadata
 	if model := m.Get("model").Text(); model != "" {

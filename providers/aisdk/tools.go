@@ -50,16 +50,15 @@ func (d *decoder) available(t *dialect.Turn) {
 	}
 }
 
-// rejected takes the input of a call that the SDK refused: a string is then what the model wrote and
-// nobody could parse.
+// rejected takes the input of a call that the SDK refused: a string is then what the model wrote
+// and nobody could parse.
 func (d *decoder) rejected(t *dialect.Turn) {
 	k, why := d.whole(t, d.chunk.input.Append(nil)), d.chunk.errorText.Text()
 	k.Reject(why)
 	k.Find(inputRejected, "the SDK does not run this call: %s", why)
 }
 
-// whole takes the input as a whole. Without deltas before it text is the
-// arguments.
+// whole takes the input as a whole. Without deltas before it text is the arguments.
 func (d *decoder) whole(t *dialect.Turn, text []byte) *call {
 	c, k := &d.chunk, d.find(t)
 	if k == nil {
@@ -121,8 +120,8 @@ func (d *decoder) output(kind string) {
 	}
 }
 
-// orphan notes what is about a call that this exchange did not bring: a call
-// that waited for approval gets its result a response later.
+// orphan notes what is about a call that this exchange did not bring: a call that waited for
+// approval gets its result a response later.
 func (d *decoder) orphan(message string) {
 	d.during().Find(dialect.OrphanResult, "%s", message)
 }

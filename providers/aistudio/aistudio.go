@@ -1,11 +1,11 @@
-// Package aistudio decodes what Google AI Studio's own web page receives when
-// it calls MakerSuiteService/GenerateContent. It is capture-only: the protocol
-// is undocumented and its service is for that page alone, so this program never
-// connects to it, and only reads what somebody captured of a session of theirs.
+// Package aistudio decodes what Google AI Studio's own web page receives when it calls
+// MakerSuiteService/GenerateContent. It is capture-only: the protocol is undocumented and its
+// service is for that page alone, so this program never connects to it, and only reads what
+// somebody captured of a session of theirs.
 //
-// The body is Gemini's protobuf messages as positional arrays: field n of a
-// message stands at index n-1, what is not set is null, left out before a comma
-// or, at the end, gone. One outer array holds the list of chunks:
+// The body is Gemini's protobuf messages as positional arrays: field n of a message stands at index
+// n-1, what is not set is null, left out before a comma or, at the end, gone. One outer array holds
+// the list of chunks:
 //
 //	chunk     [candidates, promptFeedback, usage, …, 7: responseId]
 //	candidate [content, finishReason, …, 3: finishMessage]
@@ -14,13 +14,12 @@
 //	call      [name, arguments, id]
 //	usage     [prompt, visible output, total, cached, …, 9: reasoning]
 //
-// A call comes whole in one part: its slot counts the calls of the response,
-// and the chunk that brings it is its seal. How arguments are written is said
-// in args.go. Nothing says that a response is complete but its finish reason.
+// A call comes whole in one part: its slot counts the calls of the response, and the chunk that
+// brings it is its seal. How arguments are written is said in args.go. Nothing says that a response
+// is complete but its finish reason.
 //
-// Facts are from people who read such captures, and from the field numbers of
-// the public google.ai.generativelanguage and google.protobuf messages, which
-// agree with them.
+// Facts are from people who read such captures, and from the field numbers of the public
+// google.ai.generativelanguage and google.protobuf messages, which agree with them.
 package aistudio
 
 import (

@@ -7,9 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// Arguments are a google.protobuf.Struct, and every value in them is a
-// google.protobuf.Value: a message of one field, whose number says the type. As
-// a positional array that makes
+// Arguments are a google.protobuf.Struct, and every value in them is a google.protobuf.Value: a
+// message of one field, whose number says the type. As a positional array that makes
 //
 //	null    [0]
 //	number  [null,42]
@@ -18,9 +17,9 @@ import (
 //	object  [null,null,null,null,STRUCT]   STRUCT is [[[key,VALUE],…]]
 //	list    [null,null,null,null,null,LIST]  LIST is [[VALUE,…]]
 //
-// so the length tells the type. But layers of messages are left out and put in
-// on real wires, and a list of members that has the length of a value is still
-// an object: what looks like members is members, before any length counts.
+// so the length tells the type. But layers of messages are left out and put in on real wires, and a
+// list of members that has the length of a value is still an object: what looks like members is
+// members, before any length counts.
 
 // unwrapLimit is how many layers of one element may stand round a value.
 const unwrapLimit = 10
@@ -57,9 +56,9 @@ func isMembers(v value) bool {
 	return v.len() > 0
 }
 
-// isListBody reports whether v is the field inside a LIST: its elements are all
-// arrays and v is no object. (A value of one element would pass, but that is a
-// layer round something, as a list body of one is.)
+// isListBody reports whether v is the field inside a LIST: its elements are all arrays and v is no
+// object. (A value of one element would pass, but that is a layer round something, as a list body
+// of one is.)
 func isListBody(v value) bool {
 	for e := range v.all() {
 		if !e.isArray() {
@@ -161,8 +160,8 @@ func isCanonical(v value) bool {
 	return n <= 6 && (n != 1 || v.at(0).isNull() || string(v.at(0).raw()) == "0")
 }
 
-// literal is the JSON for the field of a number, a string or a bool, by the
-// length of its value; nil if it holds none.
+// literal is the JSON for the field of a number, a string or a bool, by the length of its value;
+// nil if it holds none.
 func literal(length int, field value) dialect.Raw {
 	raw := field.raw()
 	switch {
@@ -225,8 +224,8 @@ func (r *reading) list(v value) error {
 	return nil
 }
 
-// isAmbiguous reports whether the one item of a list might as well be a layer
-// round it, or the layer the item.
+// isAmbiguous reports whether the one item of a list might as well be a layer round it, or the
+// layer the item.
 func isAmbiguous(items, list value) bool {
 	item := items.at(0)
 	unwrapped := len(items) == len(list)

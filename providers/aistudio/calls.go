@@ -53,8 +53,7 @@ func (d *decoder) part(p value, choice int32) {
 	}
 }
 
-// onlySigned reports whether a part has a signature, is perhaps a thought, and
-// holds nothing else.
+// onlySigned reports whether a part has a signature, is perhaps a thought, and holds nothing else.
 func onlySigned(p value) bool {
 	i, only := 0, p.at(14).isString()
 	for e := range p.all() {
@@ -64,8 +63,8 @@ func onlySigned(p value) bool {
 	return only
 }
 
-// either is the message at index i, or at the index where older notes saw it,
-// if it has a name there.
+// either is the message at index i, or at the index where older notes saw it, if it has a name
+// there.
 func either(p value, i, older int) value {
 	if v := p.at(i); v.isArray() {
 		return v

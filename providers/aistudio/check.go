@@ -14,8 +14,8 @@ var remarks = map[*stream.Diagnosis]string{
 	numAsFloat:    "%s cannot be kept exactly: every number of this protocol is a double",
 }
 
-// checkReading says what is odd about arguments that were read, and what a decoder that goes by length
-// would have made of them.
+// checkReading says what is odd about arguments that were read, and what a decoder that goes by
+// length would have made of them.
 func (d *decoder) checkReading(c *dialect.Call, args value) {
 	for _, n := range d.args.notes {
 		c.FindAt(n.offset, n.of, remarks[n.of], n.value)
@@ -27,8 +27,7 @@ func (d *decoder) checkReading(c *dialect.Call, args value) {
 	}
 }
 
-// difference is where a and b begin to differ, or a little before it; 0 if that
-// is not far.
+// difference is where a and b begin to differ, or a little before it; 0 if that is not far.
 func difference(a, b []byte) int {
 	const near, before = 120, 40
 	n := 0

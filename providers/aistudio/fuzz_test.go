@@ -84,8 +84,8 @@ func randomObject(r *rand.Rand, depth int) map[string]any {
 	return object
 }
 
-// checkRoundTrip: what protobuf writes for a value is read as that value, and a
-// decoder that goes by length reads it the same.
+// checkRoundTrip: what protobuf writes for a value is read as that value, and a decoder that goes
+// by length reads it the same.
 func checkRoundTrip(t *testing.T, seed uint64) {
 	want := randomObject(rand.New(rand.NewPCG(seed, 1)), 5)
 	for _, elide := range []bool{false, true} {
@@ -118,8 +118,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzArguments: whatever the array is, reading it ends, and gives one JSON
-// object or an error; by length, always an object.
+// FuzzArguments: whatever the array is, reading it ends, and gives one JSON object or an error; by
+// length, always an object.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{
 		`[[["a",[null,1]]]]`, `[,[7,"no"]]`, `[[["l",[,,,,,[[[,,"x"]]]]]]]`, `[[["l",[,,,,,[[[["k",[,1]]]]]]]]]`,

@@ -1,8 +1,8 @@
 package aistudio
 
-// lengthFirst appends the object that a decoder makes of positional arguments
-// when it goes by the length of an array before it looks at what is in it.
-// Published clients did, and what they passed on to tools was wrong in two ways:
+// lengthFirst appends the object that a decoder makes of positional arguments when it goes by the
+// length of an array before it looks at what is in it. Published clients did, and what they passed
+// on to tools was wrong in two ways:
 //
 //   - A list item that is an object without a value of its own round it is a
 //     list of [key,VALUE]. Each of these has length 2, which is the length of a
@@ -11,8 +11,8 @@ package aistudio
 //   - One more array round the item has length 1, the length of null, so the
 //     object comes out without members: {"todos":[{}]}.
 //
-// Of canonical arguments it makes what is right. It is here to be compared with,
-// so that the difference can be shown where it would have happened.
+// Of canonical arguments it makes what is right. It is here to be compared with, so that the
+// difference can be shown where it would have happened.
 func lengthFirst(dst []byte, v value) []byte {
 	if !isMembers(v) {
 		v = v.at(0)

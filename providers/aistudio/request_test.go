@@ -57,8 +57,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestFrontEndError: what stands before the service answers in another form;
-// only the path says whose answer it is.
+// TestFrontEndError: what stands before the service answers in another form; only the path says
+// whose answer it is.
 func TestFrontEndError(t *testing.T) {
 	got := ""
 	d := Dialect().New(dialect.NewOut(func(e stream.Event) { got += e.String() + "\n" }))

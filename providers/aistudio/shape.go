@@ -6,8 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// A shape is what a frame can be. Framing takes the outer arrays off, but a body
-// may have them or not, so what an array is must be told by what is in it.
+// A shape is what a frame can be. Framing takes the outer arrays off, but a body may have them or
+// not, so what an array is must be told by what is in it.
 type shape uint8
 
 const (
@@ -69,8 +69,8 @@ func isError(v value) bool {
 	return ok && code > 0 && v.at(1).isString()
 }
 
-// isChunk: the first field is a list of candidates, or there is none, and
-// neither an error nor another chunk follows.
+// isChunk: the first field is a list of candidates, or there is none, and neither an error nor
+// another chunk follows.
 func isChunk(v value) bool {
 	first := v.at(0)
 	if hasCandidates(v) {

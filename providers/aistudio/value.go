@@ -10,9 +10,9 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// A value is one JSON value with everything inside it, flat: the first node is
-// the value itself, those of its elements follow. A nil value was not there. It
-// is valid until its parser reads the next text.
+// A value is one JSON value with everything inside it, flat: the first node is the value itself,
+// those of its elements follow. A nil value was not there. It is valid until its parser reads the
+// next text.
 type value []node
 
 type node struct {
@@ -84,16 +84,16 @@ func (v value) all() iter.Seq[value] {
 	}
 }
 
-// A parser reads JSON texts whose arrays may leave out a null before a comma,
-// as in JavaScript: [,[7,"no"]] has two elements, [1,] has one.
+// A parser reads JSON texts whose arrays may leave out a null before a comma, as in JavaScript:
+// [,[7,"no"]] has two elements, [1,] has one.
 type parser struct {
 	data  []byte
 	i     int
 	nodes []node
 }
 
-// parse reads one text, which the value borrows. After an error nodes holds what
-// came before it: an array that breaks off has nothing but its bracket as raw.
+// parse reads one text, which the value borrows. After an error nodes holds what came before it: an
+// array that breaks off has nothing but its bracket as raw.
 func (p *parser) parse(data []byte) (value, error) {
 	p.data, p.i, p.nodes = data, 0, p.nodes[:0]
 	p.space()

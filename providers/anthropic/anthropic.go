@@ -1,11 +1,10 @@
-// Package anthropic decodes the Anthropic Messages protocol: its event stream
-// and its whole bodies, from Anthropic itself, Vertex, and the many gateways
-// that speak it.
+// Package anthropic decodes the Anthropic Messages protocol: its event stream and its whole bodies,
+// from Anthropic itself, Vertex, and the many gateways that speak it.
 //
-// Wire facts are from Anthropic's public SDKs and documentation (event flow in
-// message.go and messageutil.go of anthropic-sdk-go; "Streaming Messages" and
-// "Fine-grained tool streaming" at platform.claude.com/docs). A call's slot is
-// the index of its content block, and content_block_stop is its seal.
+// Wire facts are from Anthropic's public SDKs and documentation (event flow in message.go and
+// messageutil.go of anthropic-sdk-go; "Streaming Messages" and "Fine-grained tool streaming" at
+// platform.claude.com/docs). A call's slot is the index of its content block, and
+// content_block_stop is its seal.
 package anthropic
 
 import (

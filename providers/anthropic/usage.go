@@ -8,8 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// tokenCounts are the wire's own counts, which exclude each other: cached
-// tokens are not in input.
+// tokenCounts are the wire's own counts, which exclude each other: cached tokens are not in input.
 type tokenCounts struct {
 	input, read, write, hour, output, thinking stream.Count
 
@@ -105,8 +104,8 @@ func (d *decoder) service(u dialect.Raw) {
 	}
 }
 
-// iterations tells when several models served the turn: an advisor, or another
-// that took over. The totals are of one of them, or of some.
+// iterations tells when several models served the turn: an advisor, or another that took over. The
+// totals are of one of them, or of some.
 func (d *decoder) iterations(turn *dialect.Turn, list dialect.Raw) {
 	models := []string{}
 	add := func(m string) {

@@ -1,15 +1,14 @@
-// Package bedrock decodes AWS Bedrock's Converse and ConverseStream: the events
-// of the binary stream, whose name is in the message's headers; the same as
-// SDKs print them, one JSON object each with the name as its key; and whole
-// bodies.
+// Package bedrock decodes AWS Bedrock's Converse and ConverseStream: the events of the binary
+// stream, whose name is in the message's headers; the same as SDKs print them, one JSON object each
+// with the name as its key; and whole bodies.
 //
-// A call's slot is its contentBlockIndex, and contentBlockStop is its seal. The
-// response is over with messageStop, but usage comes in a metadata event that
-// normally follows, so the turn waits for it. What InvokeModel sends is the
-// protocol of the model inside an envelope and never comes here.
+// A call's slot is its contentBlockIndex, and contentBlockStop is its seal. The response is over
+// with messageStop, but usage comes in a metadata event that normally follows, so the turn waits
+// for it. What InvokeModel sends is the protocol of the model inside an envelope and never comes
+// here.
 //
-// Wire facts are from AWS's published service model of bedrock-runtime
-// (ConverseStreamOutput, ConverseResponse, TokenUsage) as in botocore.
+// Wire facts are from AWS's published service model of bedrock-runtime (ConverseStreamOutput,
+// ConverseResponse, TokenUsage) as in botocore.
 package bedrock
 
 import (
@@ -64,7 +63,8 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// named is an event's name and members, as event.name tells it; no members of what is no JSON object.
+// named is an event's name and members, as event.name tells it; no members of what is no JSON
+// object.
 func named(e dialect.Evidence) (name string, event dialect.Raw) {
 	name, event = string(e.Event), e.Data
 	s := dialect.Scan(e.Data)
@@ -83,8 +83,8 @@ func isEventStream(contentType []string) bool {
 	return len(contentType) > 0 && strings.HasPrefix(contentType[0], "application/vnd.amazon.eventstream")
 }
 
-// pathParts takes /model/{id}/{operation} apart. An id may be an ARN, which has
-// slashes when it is decoded.
+// pathParts takes /model/{id}/{operation} apart. An id may be an ARN, which has slashes when it is
+// decoded.
 func pathParts(path string) (id, operation string) {
 	_, rest, ok := strings.Cut(path, "/model/")
 	slash := strings.LastIndexByte(rest, '/')
@@ -129,8 +129,7 @@ func tools(request []byte) (tools []dialect.Tool) {
 	return tools
 }
 
-// endings are the stop reasons. Malformed output and what a guardrail
-// stopped is not to be run.
+// endings are the stop reasons. Malformed output and what a guardrail stopped is not to be run.
 var endings = dialect.Endings{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{

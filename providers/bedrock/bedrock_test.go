@@ -77,8 +77,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestErrorBody: an error instead of a response has a message and nothing else
-// that gives the protocol away.
+// TestErrorBody: an error instead of a response has a message and nothing else that gives the
+// protocol away.
 func TestErrorBody(t *testing.T) {
 	for _, body := range []string{
 		`{"message":"no access","__type":"AccessDeniedException"}`,

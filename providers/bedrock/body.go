@@ -72,9 +72,9 @@ func (d *decoder) tell(t *dialect.Turn) {
 	}
 }
 
-// readUsage brings the wire's counts to normal form. Cached tokens are not in
-// inputTokens, but they are in totalTokens; where inputTokens and outputTokens
-// alone make the total, inputTokens holds them.
+// readUsage brings the wire's counts to normal form. Cached tokens are not in inputTokens, but they
+// are in totalTokens; where inputTokens and outputTokens alone make the total, inputTokens holds
+// them.
 func readUsage(u dialect.Raw) stream.Usage {
 	n := stream.Usage{
 		Input: u.Get("inputTokens").Count(), Output: u.Get("outputTokens").Count(),

@@ -2,15 +2,14 @@
 // --output-format stream-json`: one JSON object a line, with
 // --include-partial-messages the events of the model's own stream among them.
 //
-// Wire facts are from the public documentation of the Agent SDK (its message
-// types are these lines) and from programs that read them. A turn is one message
-// of the model. The main agent and each sub-agent are lanes, told apart by
-// parent_tool_use_id; their lines alternate, so several turns may be open at
-// once. A stream_event line holds an event of the inner protocol, and every lane
-// has a decoder of it. An assistant line repeats one content block of a message
-// as a whole: it confirms what was streamed, or, where nothing was, it is handed
-// to the inner decoder as the events that would have brought it. So slot and seal
-// are the inner protocol's. A user line brings the tools' results, and a result
+// Wire facts are from the public documentation of the Agent SDK (its message types are these lines)
+// and from programs that read them. A turn is one message of the model. The main agent and each
+// sub-agent are lanes, told apart by parent_tool_use_id; their lines alternate, so several turns
+// may be open at once. A stream_event line holds an event of the inner protocol, and every lane has
+// a decoder of it. An assistant line repeats one content block of a message as a whole: it confirms
+// what was streamed, or, where nothing was, it is handed to the inner decoder as the events that
+// would have brought it. So slot and seal are the inner protocol's. A user line brings the tools'
+// results, and a result
 // line ends what was asked.
 package claudecode
 

@@ -112,8 +112,8 @@ func (d *decoder) assistant(l *lane, message dialect.Raw) {
 	}
 }
 
-// confirm compares a call's input as Claude Code runs it with what the model wrote. It corrects some
-// tools' inputs in between.
+// confirm compares a call's input as Claude Code runs it with what the model wrote. It corrects
+// some tools' inputs in between.
 func confirm(c *dialect.Call, input dialect.Raw) {
 	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) {
 		return

@@ -37,7 +37,8 @@ func newLane(d *decoder, parent string) *lane {
 // reset prepares the lane for another request.
 func (l *lane) reset() { l.decoder, l.whole = l.of.inner(l.out), false }
 
-// edit adds to what the inner decoder says what only the lane knows, and remembers calls and errors.
+// edit adds to what the inner decoder says what only the lane knows, and remembers calls and
+// errors.
 func (l *lane) edit(e stream.Event) stream.Event {
 	switch e.Kind {
 	case stream.TurnOpen:
@@ -82,7 +83,8 @@ func (l *lane) add(message, block dialect.Raw) {
 	l.next++
 	at := member("index", strconv.AppendInt(nil, int64(index), 10))
 	l.feed(event("content_block_start", at, member("content_block", block)))
-	// An input without members is a placeholder where a block starts, and a value where it is whole.
+	// An input without members is a placeholder where a block starts, and a value where it is
+	// whole.
 	if input := block.Get("input"); input.EmptyObject() {
 		l.feed(event("content_block_delta", at, member("delta", object(
 			member("type", []byte(`"input_json_delta"`)), member("partial_json", dialect.AppendString(nil, input))))))

@@ -1,13 +1,11 @@
-// Package cohere decodes Cohere's chat protocol, version 2: its event stream
-// and its whole bodies.
+// Package cohere decodes Cohere's chat protocol, version 2: its event stream and its whole bodies.
 //
-// A call's slot is the index of its tool-call events, and tool-call-end is its
-// seal. In tool-call events tool_calls is an object; in bodies it is a list. What
-// the model writes before it calls, tool_plan, is reasoning. message-end is the
-// terminator; a [DONE] after it is a gateway's.
+// A call's slot is the index of its tool-call events, and tool-call-end is its seal. In tool-call
+// events tool_calls is an object; in bodies it is a list. What the model writes before it calls,
+// tool_plan, is reasoning. message-end is the terminator; a [DONE] after it is a gateway's.
 //
-// Wire facts are from Cohere's published SDKs and API reference
-// (V2ChatStreamResponse, ChatMessageEndEventDelta, Usage).
+// Wire facts are from Cohere's published SDKs and API reference (V2ChatStreamResponse,
+// ChatMessageEndEventDelta, Usage).
 package cohere
 
 import (

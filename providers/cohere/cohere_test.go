@@ -15,8 +15,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestErrorBody: an error instead of a response has a message and no more; only
-// the path gives the protocol away.
+// TestErrorBody: an error instead of a response has a message and no more; only the path gives the
+// protocol away.
 func TestErrorBody(t *testing.T) {
 	body := []byte(`{"id":"e1","message":"invalid api token"}`)
 	if got := sniff(dialect.Evidence{Data: body}); got.Points != 0 {

@@ -54,8 +54,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close says that the bytes have ended: without message-end that is a cut.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message-end") }
 
-// other takes what is no event of the stream: a body, an error instead of one, or a type this version
-// does not know.
+// other takes what is no event of the stream: a body, an error instead of one, or a type this
+// version does not know.
 func (d *decoder) other(kind []byte) {
 	switch body := d.ev.body; {
 	case len(kind) > 0 && !(string(kind) == "error" && body.IsString()):
@@ -82,8 +82,8 @@ func (d *decoder) messageStart() {
 	d.whole(d.begin(), startSlot)
 }
 
-// startSlot is the slot of the first call that message-start brings whole, if it ever does; those of
-// the stream count from 0.
+// startSlot is the slot of the first call that message-start brings whole, if it ever does; those
+// of the stream count from 0.
 const startSlot = 1 << 20
 
 // begin opens a turn.

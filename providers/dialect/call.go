@@ -43,8 +43,8 @@ func (c *Call) Meta(news stream.CallInfo) {
 	c.emit(stream.Event{Kind: stream.CallMeta, What: &news})
 }
 
-// Args appends a delta: the content of a string, the bytes of any other value. A delta may be empty,
-// as null and a value that is not there are.
+// Args appends a delta: the content of a string, the bytes of any other value. A delta may be
+// empty, as null and a value that is not there are.
 func (c *Call) Args(v Raw) { c.append(c.turn.out.hold(v), nil) }
 
 // ArgsText appends a delta that is text already. from is the wire's own form of it, where the text

@@ -1,8 +1,8 @@
-// Package dialect is the contract one wire protocol fulfils, and the scanner
-// they all read JSON with.
+// Package dialect is the contract one wire protocol fulfils, and the scanner they all read JSON
+// with.
 //
-// A dialect is data: a struct of functions in a folder of its own. Its wire
-// structs are private to it; only events leave it.
+// A dialect is data: a struct of functions in a folder of its own. Its wire structs are private to
+// it; only events leave it.
 package dialect
 
 import (
@@ -21,13 +21,13 @@ type Dialect struct {
 
 	// Tools are the tools a request declares; nil when the dialect has no requests.
 	Tools func(request []byte) []Tool
-	// Model is the model a request asks for, "" when it does not say; nil when
-	// the response tells it.
+	// Model is the model a request asks for, "" when it does not say; nil when the response tells
+	// it.
 	Model func(path string, request []byte) string
 	// Findings are those only this dialect makes.
 	Findings []*stream.Diagnosis
-	// Targets are where history can be sent to by this protocol, the provider it
-	// is named after first; none when the dialect has no requests.
+	// Targets are where history can be sent to by this protocol, the provider it is named after
+	// first; none when the dialect has no requests.
 	Targets []Target
 }
 
@@ -50,8 +50,7 @@ type Evidence struct {
 // HeaderIs reports whether the response has that header (canonical name).
 func (e Evidence) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
 
-// Score is how sure a dialect is, and why. Points above 0 claim the exchange;
-// the highest wins.
+// Score is how sure a dialect is, and why. Points above 0 claim the exchange; the highest wins.
 type Score struct {
 	Points int
 	Why    string
@@ -74,8 +73,8 @@ type Decoder interface {
 	Close()
 }
 
-// IsDone reports whether data is [DONE], the word that ends a stream of Chat
-// Completions and that gateways add to others. Some hosts put spaces round it.
+// IsDone reports whether data is [DONE], the word that ends a stream of Chat Completions and that
+// gateways add to others. Some hosts put spaces round it.
 func IsDone(data []byte) bool {
 	return len(data) < 100 && string(bytes.TrimSpace(data)) == "[DONE]"
 }

@@ -8,8 +8,8 @@ type leak struct {
 	found  bool
 }
 
-// leakMarkers begin a call in the formats of Hermes and Qwen, Mistral, Kimi and Phi, DeepSeek, Llama,
-// and gpt-oss.
+// leakMarkers begin a call in the formats of Hermes and Qwen, Mistral, Kimi and Phi, DeepSeek,
+// Llama, and gpt-oss.
 var leakMarkers = [][]byte{
 	[]byte("<tool_call>"), []byte("[TOOL_CALLS]"), []byte("<|tool_call"), []byte("<｜tool▁call"),
 	[]byte("<function="), []byte("<|python_tag|>"), []byte("<|channel|>commentary to=functions."),

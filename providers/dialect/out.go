@@ -9,7 +9,8 @@ import (
 )
 
 // Out is where a Decoder says what it reads. It makes the events, numbers the turns of the exchange
-// from 0 and knows which are open. Bytes it is given are copied: the decoder's buffers stay its own.
+// from 0 and knows which are open. Bytes it is given are copied: the decoder's buffers stay its
+// own.
 type Out struct {
 	emit  func(stream.Event)
 	of    *Out // what it is a lane of, or nil
@@ -29,8 +30,9 @@ func NewOut(emit func(stream.Event)) *Out { return &Out{emit: emit, now: stream.
 // To has the events go to emit from now on.
 func (o *Out) To(emit func(stream.Event)) { o.emit = emit }
 
-// Lane is an Out for a decoder that reads a part of the exchange. Its turns are turns of o: they have
-// their numbers among those, and o knows which are open. What it says is passed on as edit has it.
+// Lane is an Out for a decoder that reads a part of the exchange. Its turns are turns of o: they
+// have their numbers among those, and o knows which are open. What it says is passed on as edit has
+// it.
 func (o *Out) Lane(edit func(stream.Event) stream.Event) *Out {
 	lane := NewOut(func(e stream.Event) { o.emit(edit(e)) })
 	lane.of = o

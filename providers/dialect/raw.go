@@ -47,8 +47,8 @@ func (r Raw) Or(other []byte) []byte {
 	return r.Word()
 }
 
-// Append appends what the value stands for as text: a string's content, the
-// exact bytes of anything else.
+// Append appends what the value stands for as text: a string's content, the exact bytes of anything
+// else.
 func (r Raw) Append(dst []byte) []byte {
 	if len(dst) == 0 && cap(dst) > 1<<20 && len(r) < cap(dst)/4 {
 		dst = nil // a buffer that one value has made big is let go
@@ -131,8 +131,8 @@ func (r Raw) IsNumber() bool {
 	return k == '-' || '0' <= k && k <= '9'
 }
 
-// BeyondDouble reports whether the value is an integer beyond 2^53, from where on doubles leave integers
-// out.
+// BeyondDouble reports whether the value is an integer beyond 2^53, from where on doubles leave
+// integers out.
 func (r Raw) BeyondDouble() bool {
 	const exact = 1 << 53
 	if !r.IsNumber() || len(r) < len("9007199254740992") {

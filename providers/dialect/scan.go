@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// Scanner reads one JSON text from front to back without building anything,
-// so that a dialect pays for the fields it wants and nothing else:
+// Scanner reads one JSON text from front to back without building anything, so that a dialect pays
+// for the fields it wants and nothing else:
 //
 //	for ok := s.Object(); ok; ok = s.Member() {
 //		switch string(s.Key()) {
@@ -20,10 +20,10 @@ import (
 //		}
 //	}
 //
-// A value that the body does not consume is skipped; a loop must run to its
-// end. Everything is checked against RFC 8259 on the way, skipped parts too.
-// After an error all loops end; End tells it. A value of the wrong type reads
-// as an empty one, because an inspector must show what came, not insist.
+// A value that the body does not consume is skipped; a loop must run to its end. Everything is
+// checked against RFC 8259 on the way, skipped parts too. After an error all loops end; End tells
+// it. A value of the wrong type reads as an empty one, because an inspector must show what came,
+// not insist.
 type Scanner struct {
 	data  []byte
 	i     int

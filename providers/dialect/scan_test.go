@@ -101,8 +101,8 @@ func TestScannerErrors(t *testing.T) {
 	}
 }
 
-// TestScannerWrongType: what is not of the type asked for reads as empty, and
-// the rest is read as if nothing had happened.
+// TestScannerWrongType: what is not of the type asked for reads as empty, and the rest is read as
+// if nothing had happened.
 func TestScannerWrongType(t *testing.T) {
 	s := Scan([]byte(`{"object":[1,2],"array":{"a":1},"after":3}`))
 	var after Raw
@@ -154,8 +154,7 @@ func TestNumberLen(t *testing.T) {
 	}
 }
 
-// TestNumberLenAgrees tries every text of up to six characters that numbers
-// are made of.
+// TestNumberLenAgrees tries every text of up to six characters that numbers are made of.
 func TestNumberLenAgrees(t *testing.T) {
 	const alphabet = "01-+.e"
 	var try func(text []byte)
@@ -170,8 +169,7 @@ func TestNumberLenAgrees(t *testing.T) {
 	try(nil)
 }
 
-// FuzzScan: the scanner accepts what encoding/json accepts and cuts it into
-// the same values.
+// FuzzScan: the scanner accepts what encoding/json accepts and cuts it into the same values.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-2.5e3,"x\u00e9\n\ud83d\ude00",true,false,null,{}],"b":{"c":[]}}`, ` [ ] `, `"\ud800"`, `{"a":1,"a":2}`,

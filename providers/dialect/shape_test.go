@@ -74,8 +74,8 @@ var frames = []string{
 	`{"type":[{"a":["b",1]},2],"n":[true,false,null]}`,
 }
 
-// TestShapeRemembers: what a shape reads of a frame does not depend on what it read before. It is what
-// a fresh one reads, and what a Scanner does.
+// TestShapeRemembers: what a shape reads of a frame does not depend on what it read before. It is
+// what a fresh one reads, and what a Scanner does.
 func TestShapeRemembers(t *testing.T) {
 	for _, first := range frames {
 		for _, second := range frames {

@@ -5,7 +5,8 @@ import "slices"
 // Events of one kind are alike but for their strings and numbers. A cache remembers what frames
 // looked like that were read before: a frame that is one of them again, byte for byte between its
 // strings and numbers, has its values in the same places. It is valid because the other was: only
-// the strings and numbers are read. What a cache says is what Scanner says, or that it does not know.
+// the strings and numbers are read. What a cache says is what Scanner says, or that it does not
+// know.
 type cache struct {
 	looks  [4]*look // the one that was seen last is the first
 	trace  trace

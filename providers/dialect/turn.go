@@ -113,10 +113,10 @@ func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
 	t.mused = false
 }
 
-// Part takes a part of Google's protocols that is text or a thought, or nothing but a signature. The
-// signature of a thought may come in an empty part behind it. Behind a text such a part stands for
-// itself: Google wants signed parts back as they were, not merged with others ("Thought signatures"
-// at ai.google.dev).
+// Part takes a part of Google's protocols that is text or a thought, or nothing but a signature.
+// The signature of a thought may come in an empty part behind it. Behind a text such a part stands
+// for itself: Google wants signed parts back as they were, not merged with others ("Thought
+// signatures" at ai.google.dev).
 func (t *Turn) Part(text, signature Raw, thought bool) {
 	code := stream.SignedShown
 	if !text.HasText() && !(thought && t.mused) {
@@ -159,8 +159,8 @@ type Endings struct {
 	Codes       map[string]stream.Code
 }
 
-// Stop is Finish in a protocol that tells whether calls are to be run. It compares the word with the
-// calls that came and returns what it means.
+// Stop is Finish in a protocol that tells whether calls are to be run. It compares the word with
+// the calls that came and returns what it means.
 func (t *Turn) Stop(word string, of *Endings) stream.Code {
 	code := of.Codes[word]
 	t.Finish(word, code)

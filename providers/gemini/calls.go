@@ -172,8 +172,8 @@ func (d *decoder) seal(ch *choice, from []byte) {
 // waiting reports whether more of a string was announced.
 func (k *call) waiting() bool { return k.whole == nil && k.args.Waiting() }
 
-// implicitEnd ends the active call because another begins. Its arguments are whole only if no string
-// waits for more.
+// implicitEnd ends the active call because another begins. Its arguments are whole only if no
+// string waits for more.
 func (d *decoder) implicitEnd(ch *choice) {
 	k := ch.active
 	k.Find(implicitEnd, "another call began before this one was ended: nothing says that it is whole")

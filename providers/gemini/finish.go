@@ -57,9 +57,8 @@ func (d *decoder) refused(ch *choice, reason string, message dialect.Raw) {
 		"%s: the provider threw away a call that the model wrote, and gives this account of it in its place", reason)
 }
 
-// attemptName is the name of the call in a finishMessage, which quotes what the
-// model wrote: print(default_api.NAME(…)), or call:default_api:NAME{…}; "" if
-// none can be found.
+// attemptName is the name of the call in a finishMessage, which quotes what the model wrote:
+// print(default_api.NAME(…)), or call:default_api:NAME{…}; "" if none can be found.
 func attemptName(message string) string {
 	for i, c := range message {
 		if c != '(' && c != '{' {

@@ -1,15 +1,13 @@
-// Package gemini decodes Google's generateContent protocol: as an event stream
-// (alt=sse), as a JSON array sent element by element, and as a whole body; from
-// the Gemini API, from Vertex, and from Cloud Code Assist, which puts each
-// response into another object.
+// Package gemini decodes Google's generateContent protocol: as an event stream (alt=sse), as a JSON
+// array sent element by element, and as a whole body; from the Gemini API, from Vertex, and from
+// Cloud Code Assist, which puts each response into another object.
 //
-// Wire facts are from Google's public SDKs and API reference (types.go and
-// api_client.go of go-genai; "Function calling" and "GenerateContentResponse" at
-// ai.google.dev and cloud.google.com/vertex-ai). A functionCall part is a whole
-// call, opened and sealed by one chunk; only Vertex streams arguments, as values
-// at paths, and then a part that says nothing seals the call. Calls have neither
-// index nor, often, id: a call's slot is its place in the turn. Nothing ends the
-// stream but its last byte; a finishReason says that it was meant.
+// Wire facts are from Google's public SDKs and API reference (types.go and api_client.go of
+// go-genai; "Function calling" and "GenerateContentResponse" at ai.google.dev and
+// cloud.google.com/vertex-ai). A functionCall part is a whole call, opened and sealed by one chunk;
+// only Vertex streams arguments, as values at paths, and then a part that says nothing seals the
+// call. Calls have neither index nor, often, id: a call's slot is its place in the turn. Nothing
+// ends the stream but its last byte; a finishReason says that it was meant.
 package gemini
 
 import (
@@ -34,8 +32,7 @@ func Dialect() dialect.Dialect {
 	}
 }
 
-// ownKeys are members that only this protocol's responses have, and what their
-// values begin with.
+// ownKeys are members that only this protocol's responses have, and what their values begin with.
 var ownKeys = map[string]byte{
 	"candidates": '[', "usageMetadata": '{', "usage_metadata": '{', "promptFeedback": '{', "prompt_feedback": '{',
 	"modelVersion": '"', "model_version": '"',
@@ -49,8 +46,8 @@ var candidateKeys = map[string]bool{
 	"urlContextMetadata": true,
 }
 
-// ownKey is the member of an object that only this protocol's responses have, ""
-// when there is none.
+// ownKey is the member of an object that only this protocol's responses have, "" when there is
+// none.
 func ownKey(object dialect.Raw) string {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -93,10 +90,10 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// finishCodes are the finish reasons. Filters cut a response as a limit does.
-// Numbers are the same reasons where a client asked for enums as numbers: those
-// up to 5 are the same everywhere, from there on the Gemini API and Vertex
-// differ, but all are filters until the one that calls a call malformed.
+// finishCodes are the finish reasons. Filters cut a response as a limit does. Numbers are the same
+// reasons where a client asked for enums as numbers: those up to 5 are the same everywhere, from
+// there on the Gemini API and Vertex differ, but all are filters until the one that calls a call
+// malformed.
 var finishCodes = map[string]stream.Code{
 	"STOP": stream.FinishDone, "1": stream.FinishDone,
 	"MAX_TOKENS": stream.FinishCut, "2": stream.FinishCut,

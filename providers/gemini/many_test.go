@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyCandidates: a chunk costs the same however many candidates came before
-// it: those it is not about are not looked at.
+// TestManyCandidates: a chunk costs the same however many candidates came before it: those it is
+// not about are not looked at.
 func TestManyCandidates(t *testing.T) {
 	opened, finished := 0, 0
 	d := newDecoder(dialect.NewOut(func(e stream.Event) {

@@ -6,8 +6,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// model is the model of a request: in its path, models/NAME:generateContent, or
-// where Cloud Code names it.
+// model is the model of a request: in its path, models/NAME:generateContent, or where Cloud Code
+// names it.
 func model(path string, request []byte) string {
 	if _, rest, ok := strings.Cut(path, "odels/"); ok { // models/ or tunedModels/
 		name, _, _ := strings.Cut(rest, ":")
@@ -16,8 +16,8 @@ func model(path string, request []byte) string {
 	return dialect.Raw(request).Get("model").Text()
 }
 
-// builtins are the tools that the provider runs, by the member that asks for
-// them, and the name their calls have.
+// builtins are the tools that the provider runs, by the member that asks for them, and the name
+// their calls have.
 var builtins = map[string]string{
 	"codeExecution": codeTool, "code_execution": codeTool,
 	"googleSearch": "google_search", "google_search": "google_search",

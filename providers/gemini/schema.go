@@ -9,8 +9,8 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// keywords are the members of Google's Schema object that JSON Schema has too,
-// by both spellings of their names, and what kind of value they have.
+// keywords are the members of Google's Schema object that JSON Schema has too, by both spellings of
+// their names, and what kind of value they have.
 var keywords = map[string]struct{ name, value string }{
 	"title": {"title", "string"}, "description": {"description", "string"}, "pattern": {"pattern", "string"}, "default": {"default", "any"},
 	"minimum": {"minimum", "number"}, "maximum": {"maximum", "number"},
@@ -28,8 +28,8 @@ var keywords = map[string]struct{ name, value string }{
 	"example": {"examples", "one"},
 }
 
-// formats are those of JSON Schema; Google's others say how many bits a number
-// has, or that a string is an enum.
+// formats are those of JSON Schema; Google's others say how many bits a number has, or that a
+// string is an enum.
 var formats = map[string]bool{
 	"date-time": true, "date": true, "time": true, "duration": true, "email": true, "hostname": true, "ipv4": true,
 	"ipv6": true, "uri": true, "uuid": true,
@@ -55,9 +55,8 @@ func (w *schemaWriter) key(name string) {
 	w.dst = append(strconv.AppendQuote(w.dst, name), ':')
 }
 
-// appendSchema appends Google's Schema, a subset of OpenAPI 3.0's, as JSON
-// Schema: its types are in upper case, null is a property of a type and not a
-// type, and some numbers are strings.
+// appendSchema appends Google's Schema, a subset of OpenAPI 3.0's, as JSON Schema: its types are in
+// upper case, null is a property of a type and not a type, and some numbers are strings.
 func appendSchema(dst []byte, schema dialect.Raw, depth int) []byte {
 	if schema.Kind() != '{' || depth > deepest {
 		if k := schema.Kind(); k == 't' || k == 'f' {
@@ -156,8 +155,7 @@ func (w *schemaWriter) list(v dialect.Raw, depth int, null bool) {
 	w.dst = append(w.dst, ']')
 }
 
-// kind writes the type, which is one word, or several for clients that speak
-// JSON Schema anyway.
+// kind writes the type, which is one word, or several for clients that speak JSON Schema anyway.
 func (w *schemaWriter) kind(v dialect.Raw, nullable bool) {
 	var words []string
 	add := func(v dialect.Raw) {

@@ -190,8 +190,8 @@ func (d *decoder) stepDelta(slot int32) {
 	}
 }
 
-// wholeDelta takes a delta that is a call or a result, as what the provider runs is sent, and in the
-// older form of the stream all is.
+// wholeDelta takes a delta that is a call or a result, as what the provider runs is sent, and in
+// the older form of the stream all is.
 func (d *decoder) wholeDelta(st *step, slot int32, kind string) {
 	delta := d.ev.delta.whole
 	_, isCall := callOf(kind)

@@ -1,13 +1,11 @@
-// Package geminiinteractions decodes Google's Interactions API: its event
-// stream and its whole bodies.
+// Package geminiinteractions decodes Google's Interactions API: its event stream and its whole
+// bodies.
 //
-// Wire facts are from Google's reference and SDKs ("Interactions API" and
-// "Streaming interactions" at ai.google.dev; interactions in js-genai). An
-// interaction is a list of steps. A call is a step and its slot the step's
-// index; its arguments are {} where the step starts and a JSON text in the
-// deltas, or, of a call that the provider runs, an object in one delta;
-// step.stop is its seal. An older form of the stream says content where this
-// one says step.
+// Wire facts are from Google's reference and SDKs ("Interactions API" and "Streaming interactions"
+// at ai.google.dev; interactions in js-genai). An interaction is a list of steps. A call is a step
+// and its slot the step's index; its arguments are {} where the step starts and a JSON text in the
+// deltas, or, of a call that the provider runs, an object in one delta; step.stop is its seal. An
+// older form of the stream says content where this one says step.
 package geminiinteractions
 
 import (
@@ -104,8 +102,8 @@ func model(_ string, request []byte) string {
 	return dialect.Raw(request).Get("agent").Text()
 }
 
-// tools are the tools a request declares, flat, with parameters as JSON Schema;
-// those the provider runs are called after their type.
+// tools are the tools a request declares, flat, with parameters as JSON Schema; those the provider
+// runs are called after their type.
 func tools(request []byte) (list []dialect.Tool) {
 	s := dialect.Raw(request).Get("tools").Scan()
 	for ok := s.Array(); ok; ok = s.Element() {

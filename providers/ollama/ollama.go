@@ -1,15 +1,12 @@
-// Package ollama decodes Ollama's own protocol, /api/chat and /api/generate:
-// one JSON object a line, the last with "done":true. What is not streamed is
-// one such object.
+// Package ollama decodes Ollama's own protocol, /api/chat and /api/generate: one JSON object a
+// line, the last with "done":true. What is not streamed is one such object.
 //
-// Calls arrive whole in message.tool_calls, their arguments an object whose own
-// bytes are kept, so a line opens and seals its calls; a call's slot is its
-// place among the calls of the response, because old versions send neither id
-// nor index. There is no finish word of its own for calls: they end in "stop".
-// A line with a string "error" ends the response.
+// Calls arrive whole in message.tool_calls, their arguments an object whose own bytes are kept, so
+// a line opens and seals its calls; a call's slot is its place among the calls of the response,
+// because old versions send neither id nor index. There is no finish word of its own for calls:
+// they end in "stop". A line with a string "error" ends the response.
 //
-// Wire facts are from Ollama's sources and docs/api.md (api/types.go,
-// server/routes.go).
+// Wire facts are from Ollama's sources and docs/api.md (api/types.go, server/routes.go).
 package ollama
 
 import (
@@ -80,8 +77,8 @@ func sniff(e dialect.Evidence) dialect.Score {
 	return dialect.Score{}
 }
 
-// finishCodes are the done reasons; load and unload answer requests that only move a model in or out
-// of memory.
+// finishCodes are the done reasons; load and unload answer requests that only move a model in or
+// out of memory.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "load": stream.FinishDone, "unload": stream.FinishDone,
 	"length": stream.FinishCut,

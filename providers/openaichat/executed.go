@@ -12,8 +12,8 @@ type executed struct {
 	answered bool
 }
 
-// executed takes a list of them. An entry comes whole: first with its arguments, and again under its
-// index when there is output.
+// executed takes a list of them. An entry comes whole: first with its arguments, and again under
+// its index when there is output.
 func (d *decoder) executed(st *choiceState, list dialect.Raw) {
 	place := int64(-1)
 	for entry := range list.Elements() {

@@ -1,12 +1,11 @@
-// Package openaichat decodes OpenAI's Chat Completions protocol and what the
-// many hosts that call themselves compatible make of it: OpenRouter, Groq,
-// Mistral, DeepSeek, xAI, Qwen, Gemini's and Ollama's compatible endpoints,
-// vLLM, llama.cpp, Azure and gateways. They are one protocol with deviations,
-// and each deviation is a finding.
+// Package openaichat decodes OpenAI's Chat Completions protocol and what the many hosts that call
+// themselves compatible make of it: OpenRouter, Groq, Mistral, DeepSeek, xAI, Qwen, Gemini's and
+// Ollama's compatible endpoints, vLLM, llama.cpp, Azure and gateways. They are one protocol with
+// deviations, and each deviation is a finding.
 //
-// Wire facts are from OpenAI's published API description and SDKs; each
-// deviation is named after what was seen on real wires. The protocol has no
-// per-call end: a choice's finish_reason is the only seal.
+// Wire facts are from OpenAI's published API description and SDKs; each deviation is named after
+// what was seen on real wires. The protocol has no per-call end: a choice's finish_reason is the
+// only seal.
 package openaichat
 
 import (
@@ -66,8 +65,8 @@ var choiceKeys = map[string]bool{
 	"delta": true, "message": true, "index": true, "finish_reason": true, "text": true, "content_filter_results": true, "usage": true,
 }
 
-// finishCodes are the finish reasons seen on real wires. A content filter cuts
-// a response as a limit does.
+// finishCodes are the finish reasons seen on real wires. A content filter cuts a response as a
+// limit does.
 var finishCodes = map[string]stream.Code{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "function_call": stream.FinishDone,
 	"length": stream.FinishCut, "model_length": stream.FinishCut, "max_tokens": stream.FinishCut,
@@ -75,8 +74,8 @@ var finishCodes = map[string]stream.Code{
 	"error":          stream.FinishFailed,
 }
 
-// cutWords are what an upstream says when a limit cut it, whatever the gateway
-// makes of that in finish_reason.
+// cutWords are what an upstream says when a limit cut it, whatever the gateway makes of that in
+// finish_reason.
 var cutWords = map[string]bool{
 	"length": true, "max_tokens": true, "max_output_tokens": true, "model_length": true, "MAX_TOKENS": true,
 }

@@ -62,9 +62,9 @@ func readTotals(u dialect.Raw) totals {
 	}
 }
 
-// outside reports whether reasoning is beside completion_tokens, as at xAI,
-// and not inside, as at most hosts: the total tells. Without one, reasoning
-// that is more than the completion cannot be inside it.
+// outside reports whether reasoning is beside completion_tokens, as at xAI, and not inside, as at
+// most hosts: the total tells. Without one, reasoning that is more than the completion cannot be
+// inside it.
 func (t totals) outside() bool {
 	if t.total.Told {
 		return t.reasoning.N > 0 && t.prompt.N+t.completion.N+t.reasoning.N == t.total.N
@@ -72,8 +72,8 @@ func (t totals) outside() bool {
 	return t.reasoning.N > t.completion.N
 }
 
-// normal is the counts in normal form. Cached tokens are inside prompt_tokens,
-// those written to the cache too.
+// normal is the counts in normal form. Cached tokens are inside prompt_tokens, those written to the
+// cache too.
 func (t totals) normal() stream.Usage {
 	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning}
 	if t.outside() {
@@ -101,8 +101,8 @@ func (t totals) same(other totals) bool {
 	return t.prompt == other.prompt && t.completion == other.completion && t.total == other.total
 }
 
-// ownCost is what the host says the response costs: OpenRouter and gateways
-// like it in dollars, xAI in ten-billionths of them.
+// ownCost is what the host says the response costs: OpenRouter and gateways like it in dollars, xAI
+// in ten-billionths of them.
 func ownCost(u dialect.Raw) (usd float64, told bool) {
 	if usd, told = u.Get("cost").Float(); told {
 		return usd, true

@@ -11,7 +11,8 @@ type chunk struct {
 	choices dialect.Elements[choice]
 }
 
-// choice is one of the alternative responses. What it says stands in delta, or in message in a body.
+// choice is one of the alternative responses. What it says stands in delta, or in message in a
+// body.
 type choice struct {
 	index, finish, native, usage dialect.Raw
 

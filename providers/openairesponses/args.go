@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// theDeltas names the first copy of the arguments: the others are named after
-// the event that brings them.
+// theDeltas names the first copy of the arguments: the others are named after the event that brings
+// them.
 const theDeltas = "the deltas"
 
 // argsDelta takes a delta of a call's arguments.
@@ -62,8 +62,8 @@ func (it *item) copied(value dialect.Raw, wrap, from string) {
 	it.compare(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
 }
 
-// compare takes one more copy of the whole arguments. What came last is what has
-// to be sent back; after the seal a copy can only agree or not.
+// compare takes one more copy of the whole arguments. What came last is what has to be sent back;
+// after the seal a copy can only agree or not.
 func (it *item) compare(text []byte, from string, source []byte) {
 	growing := it.grow.begun && !it.done
 	switch {

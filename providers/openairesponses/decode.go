@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange: one response over HTTP, many over a WebSocket,
-// where several lanes may each have one open.
+// decoder reads one exchange: one response over HTTP, many over a WebSocket, where several lanes
+// may each have one open.
 type decoder struct {
 	*dialect.Out
 	ev       event
@@ -186,8 +186,8 @@ func (d *decoder) terminal(status string) {
 // bodyCopy names the copy of the arguments that a whole body is.
 const bodyCopy = "the body"
 
-// body takes a response that was not streamed, or a snapshot of one that the
-// provider makes in the background.
+// body takes a response that was not streamed, or a snapshot of one that the provider makes in the
+// background.
 func (d *decoder) body(raw dialect.Raw) {
 	d.lane().close("the stream ended without response.completed: a whole response follows")
 	r := d.response.read(raw)
@@ -202,9 +202,8 @@ func (d *decoder) body(raw dialect.Raw) {
 	d.finish(t, r, bodyCopy, r.status.Text())
 }
 
-// fail takes an error event: its fields stand in the event itself, as
-// documented, or in an error object, as seen on wires. response.failed may follow
-// and repeat it, or have come before.
+// fail takes an error event: its fields stand in the event itself, as documented, or in an error
+// object, as seen on wires. response.failed may follow and repeat it, or have come before.
 func (d *decoder) fail(data dialect.Raw) {
 	err, message, code := data, d.ev.message, d.ev.code
 	if d.ev.err.Given() {

@@ -126,9 +126,8 @@ func (it *item) open(w *wireItem, kind callKind) {
 	it.call = it.turn.OpenCall(it.slot, info)
 }
 
-// news is what is new of what the call has to be replayed with. On hosts that
-// change ids from event to event the first one stays until the item is done:
-// then it has the id that it was stored under.
+// news is what is new of what the call has to be replayed with. On hosts that change ids from event
+// to event the first one stays until the item is done: then it has the id that it was stored under.
 func (it *item) news(w *wireItem, from string) (news stream.CallInfo) {
 	id := it.idOf(w)
 	if it.callID != "" && id != it.callID && id != it.kept.Item && (it.kept.Item == "" || from == itemDone && !it.done) {
@@ -151,8 +150,7 @@ func (it *item) idOf(w *wireItem) string {
 	return it.id
 }
 
-// resultID is what a result must name: the call_id, and of items that have none
-// the item's own id.
+// resultID is what a result must name: the call_id, and of items that have none the item's own id.
 func (it *item) resultID() string {
 	if it.callID != "" {
 		return it.callID
@@ -182,8 +180,8 @@ func (it *item) update(w *wireItem, from string) {
 	}
 }
 
-// meta takes the ids and the name of a call from a later copy. Once the call is
-// sealed they are only compared.
+// meta takes the ids and the name of a call from a later copy. Once the call is sealed they are
+// only compared.
 func (it *item) meta(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		if it.callID != "" {

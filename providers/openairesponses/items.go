@@ -2,8 +2,8 @@ package openairesponses
 
 import "slices"
 
-// items are those of a turn, and how to find one among many: an event costs the
-// same however many there are, unless a host gives many the same name.
+// items are those of a turn, and how to find one among many: an event costs the same however many
+// there are, unless a host gives many the same name.
 type items struct {
 	all    []*item
 	at     map[int64][]*item // by output_index: one, on hosts that count right
@@ -52,10 +52,10 @@ func latest(list []*item, is func(*item) bool) *item {
 	return nil
 }
 
-// find is the item of that kind that an event is about, or nil: the one that
-// has both its output_index and its item id, or else the one that has its id, as
-// on hosts that count wrong, or else the one that has its index, as on hosts that
-// change ids. An event that has neither is about the item that is open.
+// find is the item of that kind that an event is about, or nil: the one that has both its
+// output_index and its item id, or else the one that has its id, as on hosts that count wrong, or
+// else the one that has its index, as on hosts that change ids. An event that has neither is about
+// the item that is open.
 func (t *turn) find(ev *event, kind string) *item {
 	may := func(it *item) bool { return it.kind == "" || it.kind == kind }
 	n, indexed := ev.index.Int()
@@ -87,9 +87,8 @@ func (t *turn) rotated() {
 		"the id of an item changes from event to event: only output_index says what belongs together, clients that go by item_id lose deltas")
 }
 
-// announced is the item that output_item.added announces although there is one at
-// its index: a delta of it was first, or it is said twice. It is nil for another
-// item at the same index.
+// announced is the item that output_item.added announces although there is one at its index: a
+// delta of it was first, or it is said twice. It is nil for another item at the same index.
 func (s *items) announced(w *wireItem, index int64) *item {
 	if it := latest(s.byID[w.id.Text()], func(it *item) bool { return it.index == index }); it != nil {
 		return it

@@ -1,12 +1,11 @@
-// Package openairesponses decodes the OpenAI Responses protocol: its event
-// stream over SSE, the same events as WebSocket messages, and whole bodies, from
-// OpenAI, Azure, Copilot, OpenRouter, xAI, LM Studio and other hosts of it.
+// Package openairesponses decodes the OpenAI Responses protocol: its event stream over SSE, the
+// same events as WebSocket messages, and whole bodies, from OpenAI, Azure, Copilot, OpenRouter,
+// xAI, LM Studio and other hosts of it.
 //
-// Wire facts are from OpenAI's published API description and SDKs, and from
-// recorded streams. The output is a list of items. A call is an item; its slot is
-// the item's output_index, because item ids change from event to event on some
-// hosts. response.output_item.done is its seal; what the arguments.done event
-// says before is a copy, and so is what response.completed says after.
+// Wire facts are from OpenAI's published API description and SDKs, and from recorded streams. The
+// output is a list of items. A call is an item; its slot is the item's output_index, because item
+// ids change from event to event on some hosts. response.output_item.done is its seal; what the
+// arguments.done event says before is a copy, and so is what response.completed says after.
 package openairesponses
 
 import (
@@ -98,8 +97,8 @@ func (c callKind) byProvider(w *wireItem) bool {
 	return c.runner != byClient
 }
 
-// callKinds are the item types that propose a call. Those without a word of
-// their own are tools that the protocol itself knows.
+// callKinds are the item types that propose a call. Those without a word of their own are tools
+// that the protocol itself knows.
 var callKinds = map[string]callKind{
 	"function_call":         {"function", "arguments", false, byClient},
 	"custom_tool_call":      {"custom", "input", true, byClient},
@@ -117,9 +116,9 @@ var callKinds = map[string]callKind{
 	"image_generation_call": {"server", "", false, byProvider},
 }
 
-// callOf is what an item of that type proposes; ok says that it does. A type
-// that is not known is taken for a call by its name, and for the client's to run
-// when it has an id that a result is to name.
+// callOf is what an item of that type proposes; ok says that it does. A type that is not known is
+// taken for a call by its name, and for the client's to run when it has an id that a result is to
+// name.
 func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	if c, ok = callKinds[kind]; ok || !strings.HasSuffix(kind, "_call") {
 		return c, ok

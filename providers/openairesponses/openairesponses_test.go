@@ -37,8 +37,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestPartAfterItem: a command that is said to be done when its item was already
-// adds nothing.
+// TestPartAfterItem: a command that is said to be done when its item was already adds nothing.
 func TestPartAfterItem(t *testing.T) {
 	got := ""
 	d := newDecoder(dialect.NewOut(func(e stream.Event) {

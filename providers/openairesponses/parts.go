@@ -8,11 +8,10 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// growing is how the object of a patch or shell call becomes text while one of
-// its members still comes in deltas: everything before that member as it was
-// announced, then the member. Each delta is a string of its own, so what it has
-// between its quotes can stand in the object's text as it is. The item that is
-// done has the object's exact bytes.
+// growing is how the object of a patch or shell call becomes text while one of its members still
+// comes in deltas: everything before that member as it was announced, then the member. Each delta
+// is a string of its own, so what it has between its quotes can stand in the object's text as it
+// is. The item that is done has the object's exact bytes.
 type growing struct {
 	object dialect.Raw // as announced, the growing member empty
 	begun  bool
@@ -128,8 +127,8 @@ func (it *item) source(m member, n int64, delta dialect.Raw) []byte {
 	return it.turn.buf
 }
 
-// cut parts an object where the member grows: behind all others if it was not announced. ok is false
-// if it is not empty.
+// cut parts an object where the member grows: behind all others if it was not announced. ok is
+// false if it is not empty.
 func (m member) cut(object dialect.Raw) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {

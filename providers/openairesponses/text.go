@@ -74,9 +74,9 @@ func (it *item) rest(in section, parts dialect.Raw) {
 	}
 }
 
-// sign takes the encrypted reasoning of an item that is done: it stands for the
-// item's text, if that came last, or for reasoning of which nothing was shown.
-// Its copies differ from event to event: that of output_item.done counts.
+// sign takes the encrypted reasoning of an item that is done: it stands for the item's text, if
+// that came last, or for reasoning of which nothing was shown. Its copies differ from event to
+// event: that of output_item.done counts.
 func (it *item) sign(w *wireItem) {
 	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() {
 		return

@@ -45,8 +45,8 @@ func learn(known *string, said dialect.Raw) string {
 	return text
 }
 
-// meta takes what a later copy of the response object says of it. Copilot
-// changes even the id of the response from event to event.
+// meta takes what a later copy of the response object says of it. Copilot changes even the id of
+// the response from event to event.
 func (t *turn) meta(r *wireResponse) {
 	news := stream.Opening{ID: learn(&t.ID, r.id), Model: learn(&t.Model, r.model)}
 	if news != (stream.Opening{}) {
@@ -85,8 +85,8 @@ func (d *decoder) finish(t *turn, r *wireResponse, from, word string) {
 	t.close("")
 }
 
-// output compares the items of the response as a whole with those that came. It
-// is empty or absent on hosts that keep nothing.
+// output compares the items of the response as a whole with those that came. It is empty or absent
+// on hosts that keep nothing.
 func (d *decoder) output(t *turn, r *wireResponse, from string) {
 	streamed := len(t.items.all) > 0
 	w, list := &d.item, r.output.Scan()
@@ -130,8 +130,8 @@ func (t *turn) sealRest(from string) {
 	}
 }
 
-// usage takes the token counts, which contain the cached and the reasoning
-// tokens, and the tier that answered.
+// usage takes the token counts, which contain the cached and the reasoning tokens, and the tier
+// that answered.
 func (t *turn) usage(r *wireResponse) {
 	u := r.usage
 	if u.Kind() != '{' {
@@ -167,8 +167,8 @@ func words(err, message dialect.Raw) string {
 	return string(err.Append(nil))
 }
 
-// result takes an item that is the result of a call; one of a tool search in
-// the provider does not say of which.
+// result takes an item that is the result of a call; one of a tool search in the provider does not
+// say of which.
 func (t *turn) result(w *wireItem) {
 	id := w.callID.Text()
 	if id == "" && w.kind.Is("tool_search_output") && t.search != nil {

@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// drawable reports whether r is a visible character, or a space. Everything that is not in a category of visible
-// characters is not: controls, format characters (bidi among them), private use, noncharacters, unassigned code points,
+// drawable reports whether r is a visible character, or a space. Everything that is not in a
+// category of visible characters is not: controls, format characters (bidi among them), private
+// use, noncharacters, unassigned code points,
 // line and paragraph separators. Some letters and marks are invisible nevertheless.
 func drawable(r rune) bool {
 	if r < utf8.RuneSelf {
@@ -29,7 +30,8 @@ func joins(r rune) bool {
 // mark reports whether r is a combining mark.
 func mark(r rune) bool { return r >= 0x300 && unicode.Is(unicode.M, r) }
 
-// leads reports whether r is a letter that takes the character after it into its cluster, whatever that is.
+// leads reports whether r is a letter that takes the character after it into its cluster, whatever
+// that is.
 func leads(r rune) bool { return r >= 0xd4e && unicode.Is(leading, r) }
 
 // tag reports whether r is a tag character: invisible ASCII.
@@ -47,8 +49,8 @@ func emoji(r rune) bool { return r >= 0xa9 && unicode.Is(emojis, r) }
 // keycap reports whether r may be the character on a keycap.
 func keycap(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
-// wide reports whether r is one of the many characters of the East that are drawable, two cells wide, no emoji, and
-// join nothing but what joins everything.
+// wide reports whether r is one of the many characters of the East that are drawable, two cells
+// wide, no emoji, and join nothing but what joins everything.
 func wide(r rune) bool {
 	switch {
 	case r < 0x3001:
@@ -60,8 +62,8 @@ func wide(r rune) bool {
 	return r >= 0xac00 && r <= 0xd7a3 || r >= 0xff01 && r <= 0xff60
 }
 
-// apart reports whether what b starts with is certainly not in one cluster with a wide character before it. It may say
-// no to what is.
+// apart reports whether what b starts with is certainly not in one cluster with a wide character
+// before it. It may say no to what is.
 func apart(b []byte) bool {
 	if b[0] < utf8.RuneSelf {
 		return true

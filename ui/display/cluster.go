@@ -2,7 +2,8 @@ package display
 
 import "unicode/utf8"
 
-// Limits of one cluster. Written language stays far below them; text made to pile up on its neighbours does not.
+// Limits of one cluster. Written language stays far below them; text made to pile up on its
+// neighbours does not.
 const (
 	maxMarks  = 8   // combining marks on one base
 	maxPoints = 32  // code points
@@ -15,8 +16,8 @@ const (
 	keycapMark = '\u20e3'
 )
 
-// window is as much of the start of b as a cluster needs. Without a limit, a text that is one long cluster would be
-// searched again at each of its characters.
+// window is as much of the start of b as a cluster needs. Without a limit, a text that is one long
+// cluster would be searched again at each of its characters.
 func window(b []byte) []byte {
 	if len(b) <= maxWindow {
 		return b
@@ -28,10 +29,12 @@ func window(b []byte) []byte {
 	return b[:n]
 }
 
-// wellFormed returns how many bytes of the cluster c may be drawn as they are: all of it, or the part before the first
-// character that has no business there. If what follows is only too much of it, full is true.
+// wellFormed returns how many bytes of the cluster c may be drawn as they are: all of it, or the
+// part before the first character that has no business there. If what follows is only too much of
+// it, full is true.
 //
-// An emoji sequence is what https://unicode.org/reports/tr51/#def_emoji_sequence says, without its tag sequences.
+// An emoji sequence is what https://unicode.org/reports/tr51/#def_emoji_sequence says, without its
+// tag sequences.
 func wellFormed(c []byte) (keep int, full bool) {
 	last, keep := utf8.DecodeRune(c)
 	marks := 0
@@ -69,8 +72,8 @@ func wellFormed(c []byte) (keep int, full bool) {
 	return keep, false
 }
 
-// swallow counts the characters from at on that would still be drawn on top of a full cluster, which reaches to end,
-// and returns where they stop.
+// swallow counts the characters from at on that would still be drawn on top of a full cluster,
+// which reaches to end, and returns where they stop.
 func swallow(b []byte, at, end int) (n, lost int) {
 	for at < len(b) {
 		r, size := utf8.DecodeRune(b[at:])
@@ -83,7 +86,8 @@ func swallow(b []byte, at, end int) (n, lost int) {
 	return at, lost
 }
 
-// tagRun returns the length of the run of tag characters at the start of b, or of as many as fit one unit.
+// tagRun returns the length of the run of tag characters at the start of b, or of as many as fit
+// one unit.
 func tagRun(b []byte) int {
 	n, cells := 0, width(tagsOpen+tagsClose)
 	for n < len(b) {

@@ -1,8 +1,9 @@
 // Package display is the one door between text that came from outside and the screen.
 //
-// A wire, a capture, a file name or an upstream error may hold anything: terminal control sequences, characters that
-// are invisible or reorder their neighbours, bytes that are no text at all. Here each of them is made visible and
-// harmless. Nothing is obeyed, and nothing is left out without saying so:
+// A wire, a capture, a file name or an upstream error may hold anything: terminal control
+// sequences, characters that are invisible or reorder their neighbours, bytes that are no text at
+// all. Here each of them is made visible and harmless. Nothing is obeyed, and nothing is left out
+// without saying so:
 //
 //	C0 controls               ␛ ␇ ␍ ␊ ␉            the Unicode control pictures
 //	DEL, C1, stray bytes      \x7f \x9b \xff       a raw C1 byte and its UTF-8 form alike
@@ -12,8 +13,9 @@
 //	a mark with no base       ◌́                    it would land on what is drawn before it
 //	more than 8 marks         á⟨+40⟩               the rest is counted
 //
-// Words: a [Unit] is the smallest piece that is drawn whole. A joiner (zero width joiner, variation selector 16, skin
-// tone) is drawn only inside a well-formed emoji; anywhere else it is one of the invisible characters.
+// Words: a [Unit] is the smallest piece that is drawn whole. A joiner (zero width joiner, variation
+// selector 16, skin tone) is drawn only inside a well-formed emoji; anywhere else it is one of the
+// invisible characters.
 //
 // Invariants:
 //   - Only the introducer of an escape sequence is changed. What follows is drawn as text, so an unterminated sequence
@@ -25,8 +27,9 @@
 //   - What is drawn is a [Text], and there is no other way to make one: no conversion, no literal.
 package display
 
-// Drawer fixes the alphabet that is drawn with. The zero value draws Unicode, and the functions of this package are
-// its methods. With ASCII set, nothing above 0x7e is ever produced: é is \u00e9, an escape is \x1b.
+// Drawer fixes the alphabet that is drawn with. The zero value draws Unicode, and the functions of
+// this package are its methods. With ASCII set, nothing above 0x7e is ever produced: é is \u00e9,
+// an escape is \x1b.
 type Drawer struct{ ASCII bool }
 
 // Clean returns s as one line that is safe to draw: line feeds and tabs are shown as marks too.
@@ -45,7 +48,8 @@ func (d Drawer) CleanBytes(b []byte) Text {
 	return textOf(string(d.AppendClean(make([]byte, 0, len(b)), b)))
 }
 
-// AppendClean appends the clean form of src to dst. It allocates nothing but what dst needs to grow.
+// AppendClean appends the clean form of src to dst. It allocates nothing but what dst needs to
+// grow.
 func (d Drawer) AppendClean(dst, src []byte) []byte {
 	for len(src) > 0 {
 		n := PlainLen(src)

@@ -31,8 +31,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestEveryCodePoint holds our tables against the segmenter that widths come from: between a base and a letter, a code
-// point is drawn as we think it is.
+// TestEveryCodePoint holds our tables against the segmenter that widths come from: between a base
+// and a letter, a code point is drawn as we think it is.
 func TestEveryCodePoint(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		s := string(r)
@@ -60,7 +60,8 @@ func TestEveryCodePoint(t *testing.T) {
 
 func utf8Encodes(r rune) bool { return r < 0xd800 || r > 0xdfff }
 
-// TestEmojiTable holds our table against the segmenter: only pictographs are joined by a zero width joiner.
+// TestEmojiTable holds our table against the segmenter: only pictographs are joined by a zero width
+// joiner.
 func TestEmojiTable(t *testing.T) {
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		if !utf8Encodes(r) || !drawable(r) || !emoji(r) {
@@ -122,7 +123,8 @@ func TestTruncateAndPad(t *testing.T) {
 	}
 }
 
-// TestLongUnits: a text that is one endless cluster is cut into units of bounded width, in linear time.
+// TestLongUnits: a text that is one endless cluster is cut into units of bounded width, in linear
+// time.
 func TestLongUnits(t *testing.T) {
 	for _, s := range []string{
 		"\u0301", "\u0301\u200d", "e\u0301\u200d", "\u1100", "👩\u200d", "👩🏽\u200d", "क\u094d", "क\u094d\u200d",

@@ -134,8 +134,8 @@ func unsafeRune(s string, ascii bool) (rune, bool) {
 	return 0, false
 }
 
-// neverDrawn are the code points that are never drawn: bidi controls, invisible characters, tags, private use and
-// noncharacters.
+// neverDrawn are the code points that are never drawn: bidi controls, invisible characters, tags,
+// private use and noncharacters.
 var neverDrawn = [][2]rune{
 	{0x061c, 0x061c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069},
 	{0x00ad, 0x00ad}, {0x034f, 0x034f}, {0x115f, 0x1160}, {0x180b, 0x180f}, {0x200b, 0x200d}, {0x2028, 0x2029},

@@ -2,7 +2,8 @@ package display
 
 import "strings"
 
-// hostile is one string of each class that must not reach the screen as it is, and of those that look alike but may.
+// hostile is one string of each class that must not reach the screen as it is, and of those that
+// look alike but may.
 var hostile = []struct {
 	name  string
 	in    string

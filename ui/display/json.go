@@ -6,18 +6,19 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// AppendJSON appends s as a JSON string that is safe to print: every character that [Clean] would alter is written as
-// an escape, and everything else, as <, > and &, stands for itself. A reader of the JSON gets exactly s back, except
-// that each byte that is not UTF-8 is U+FFFD.
+// AppendJSON appends s as a JSON string that is safe to print: every character that [Clean] would
+// alter is written as an escape, and everything else, as <, > and &, stands for itself. A reader of
+// the JSON gets exactly s back, except that each byte that is not UTF-8 is U+FFFD.
 func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	dst = appendEscaped(dst, []byte(s), true)
 	return append(dst, '"')
 }
 
-// AppendJSONText appends a JSON text that is safe to print. Inside its strings, characters that [Clean] would alter are
-// escaped as [AppendJSON] does it; escapes that are there stay, and so does everything outside of strings, line breaks
-// included. A text that is not valid JSON is made safe as well, but need not stay what it was.
+// AppendJSONText appends a JSON text that is safe to print. Inside its strings, characters that
+// [Clean] would alter are escaped as [AppendJSON] does it; escapes that are there stay, and so does
+// everything outside of strings, line breaks included. A text that is not valid JSON is made safe
+// as well, but need not stay what it was.
 func AppendJSONText(dst, json []byte) []byte {
 	for len(json) > 0 {
 		n := 0
@@ -48,8 +49,8 @@ func AppendJSONText(dst, json []byte) []byte {
 	return dst
 }
 
-// appendEscaped appends the content of a JSON string. With quote set, src is what the string says, and quotes and
-// backslashes are escaped; otherwise it is already how it is written.
+// appendEscaped appends the content of a JSON string. With quote set, src is what the string says,
+// and quotes and backslashes are escaped; otherwise it is already how it is written.
 func appendEscaped(dst, src []byte, quote bool) []byte {
 	for len(src) > 0 {
 		n := PlainLen(src)

@@ -2,7 +2,8 @@ package display
 
 import "strings"
 
-// Truncate returns t if it is at most so many cells wide, and else as much of it as fits with an ellipsis behind it.
+// Truncate returns t if it is at most so many cells wide, and else as much of it as fits with an
+// ellipsis behind it.
 func (d Drawer) Truncate(t Text, cells int) Text {
 	if cells <= 0 {
 		return Text{}

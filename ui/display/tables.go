@@ -2,8 +2,9 @@ package display
 
 import "unicode"
 
-// emojis are the characters with the property Emoji, without digits, halves of flags and skin tones. Blocks that hold
-// nothing else are whole. Source: https://www.unicode.org/Public/15.0.0/ucd/emoji/emoji-data.txt
+// emojis are the characters with the property Emoji, without digits, halves of flags and skin
+// tones. Blocks that hold nothing else are whole. Source:
+// https://www.unicode.org/Public/15.0.0/ucd/emoji/emoji-data.txt
 var emojis = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x00a9, 0x00a9, 1}, {0x00ae, 0x00ae, 1}, {0x203c, 0x203c, 1}, {0x2049, 0x2049, 1}, {0x2122, 0x2122, 1},
@@ -63,8 +64,8 @@ var modifierBases = &unicode.RangeTable{
 	},
 }
 
-// spacing are the marks that do not join: Grapheme_Cluster_Break is Other though the category is M. Source:
-// https://www.unicode.org/Public/15.0.0/ucd/auxiliary/GraphemeBreakProperty.txt
+// spacing are the marks that do not join: Grapheme_Cluster_Break is Other though the category is M.
+// Source: https://www.unicode.org/Public/15.0.0/ucd/auxiliary/GraphemeBreakProperty.txt
 var spacing = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x102b, 0x102c, 1}, {0x1038, 0x1038, 1}, {0x1062, 0x1064, 1}, {0x1067, 0x106d, 1}, {0x1083, 0x1083, 1},

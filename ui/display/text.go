@@ -7,15 +7,17 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Text is text that is safe to draw: it holds no control character, no escape sequence, and nothing that is invisible
-// or reorders. Only this package makes one: of constants of the program with [Lit], and of everything else by cleaning
-// it. So what is a Text was cleaned, and forgetting to does not compile. The zero Text is empty.
+// Text is text that is safe to draw: it holds no control character, no escape sequence, and nothing
+// that is invisible or reorders. Only this package makes one: of constants of the program with
+// [Lit], and of everything else by cleaning it. So what is a Text was cleaned, and forgetting to
+// does not compile. The zero Text is empty.
 type Text struct {
 	s     string
 	cells int
 }
 
-// literal is a string that stands in the source. As no other package can name the type, they can only give constants.
+// literal is a string that stands in the source. As no other package can name the type, they can
+// only give constants.
 type literal string
 
 // Lit is a text of our own.
@@ -24,8 +26,8 @@ func Lit(s literal) Text { return Clean(string(s)) }
 // Format is [Drawer.Format] in Unicode, for what holds no string from outside.
 func Format(f literal, args ...any) Text { return Drawer{}.Format(f, args...) }
 
-// Format is fmt.Sprintf for texts. What is given as a string, bytes, an error or a Stringer is cleaned, so that it
-// begins and ends with itself; a Text stands as it is.
+// Format is fmt.Sprintf for texts. What is given as a string, bytes, an error or a Stringer is
+// cleaned, so that it begins and ends with itself; a Text stands as it is.
 func (d Drawer) Format(f literal, args ...any) Text {
 	var few [8]any
 	said := append(few[:0], args...)

@@ -47,8 +47,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestJoin: the width of what is put together is that of the whole, also where
-// characters become one.
+// TestJoin: the width of what is put together is that of the whole, also where characters become
+// one.
 func TestJoin(t *testing.T) {
 	parts := []Text{{}, Lit("a"), Lit("日本"), Clean("🇳"), Clean("🇴"), Clean("\u0301"), Clean("ᄀ"), Clean("ᅡ"), Clean("क\u094d"), Clean("त"), Clean("👩"), Clean("\u200d")}
 	for _, a := range parts {

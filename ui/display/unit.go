@@ -7,12 +7,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// MaxCells is the greatest width of a [Unit]. Only decoded tag characters come near it; a longer run of them continues
-// in further units.
+// MaxCells is the greatest width of a [Unit]. Only decoded tag characters come near it; a longer
+// run of them continues in further units.
 const MaxCells = 64
 
-// Unit is the smallest piece of a text that is drawn whole: one grapheme cluster, or the mark that stands for what may
-// not be drawn. The last unit of a text that is still arriving may change when more of it is there.
+// Unit is the smallest piece of a text that is drawn whole: one grapheme cluster, or the mark that
+// stands for what may not be drawn. The last unit of a text that is still arriving may change when
+// more of it is there.
 type Unit struct {
 	Len     int    // bytes of the source; at least 1
 	Cells   int    // cells on the screen; at least 1
@@ -20,12 +21,12 @@ type Unit struct {
 	Altered bool   // Shown is not the source itself
 }
 
-// Measure is [Drawer.Next] for those who lay out but do not draw: the bytes and cells of the first unit of b. For text that
-// is drawn as it is, it allocates nothing.
+// Measure is [Drawer.Next] for those who lay out but do not draw: the bytes and cells of the first
+// unit of b. For text that is drawn as it is, it allocates nothing.
 func Measure(b []byte) (n, cells int) { return Drawer{}.Measure(b) }
 
-// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that is cut off by the end of b is shown
-// as the bytes that are there.
+// Next returns the first unit of b, which must not be empty. A UTF-8 sequence that is cut off by
+// the end of b is shown as the bytes that are there.
 func (d Drawer) Next(b []byte) Unit {
 	p := d.scan(b)
 	if !p.altered() {
@@ -44,8 +45,9 @@ func (d Drawer) Measure(b []byte) (n, cells int) {
 	return p.n, width(d.shown(b, p))
 }
 
-// PlainLen returns the length of the prefix of b in which every byte is a printable ASCII character of one cell that
-// may be drawn as it is. A last character that carries a combining mark is left out, as the two are one unit.
+// PlainLen returns the length of the prefix of b in which every byte is a printable ASCII character
+// of one cell that may be drawn as it is. A last character that carries a combining mark is left
+// out, as the two are one unit.
 func PlainLen(b []byte) int {
 	n := printable(b)
 	if n > 0 && n < len(b) && b[n] >= utf8.RuneSelf {
@@ -62,8 +64,9 @@ func printable(b []byte) int {
 	n := 0
 	for len(b)-n >= 8 {
 		w := binary.LittleEndian.Uint64(b[n:])
-		// In the lowest byte that is out of range, one of the three sets the high bit: below 0x20 the difference, 0x7f
-		// the sum, from 0x80 on the byte itself. No byte before it borrows or carries.
+		// In the lowest byte that is out of range, one of the three sets the high bit: below 0x20
+		// the difference, 0x7f the sum, from 0x80 on the byte itself. No byte before it borrows or
+		// carries.
 		if ((w-low)|(w+one)|w)&high != 0 {
 			break
 		}
@@ -127,7 +130,8 @@ func scan(b []byte) piece {
 	return cluster(b, r)
 }
 
-// replaced returns the piece at the start of b if its first character, r of n bytes, is never drawn as it is.
+// replaced returns the piece at the start of b if its first character, r of n bytes, is never drawn
+// as it is.
 func replaced(b []byte, r rune, n int) (piece, bool) {
 	switch {
 	case r == utf8.RuneError && n == 1:
@@ -151,7 +155,8 @@ func replaced(b []byte, r rune, n int) (piece, bool) {
 func cluster(b []byte, r rune) piece {
 	bare := joins(r)
 	if bare && !mark(r) {
-		// A letter that leans on the one before it, as Thai sara am: on a dotted circle it would be wider than measured.
+		// A letter that leans on the one before it, as Thai sara am: on a dotted circle it would be
+		// wider than measured.
 		return piece{n: utf8.RuneLen(r), form: point, r: r}
 	}
 	c, cells := ansi.FirstGraphemeCluster(window(b), ansi.GraphemeWidth)

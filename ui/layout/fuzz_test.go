@@ -6,8 +6,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// longest is how much of an input is looked at: what is checked after every
-// piece takes time.
+// longest is how much of an input is looked at: what is checked after every piece takes time.
 const longest = 500
 
 // FuzzJSON holds the invariants of the package against any text, cut anywhere.

@@ -8,11 +8,10 @@ import (
 	"toolscope/ui/display"
 )
 
-// JSON lays out one JSON text that is still arriving as a reader would indent
-// it: a member or element a row, empty containers closed where they opened,
-// long strings wrapped. White space between tokens is not shown; after a colon
-// one cell is left free. From the first byte that is not JSON on, the text is
-// laid out as it is.
+// JSON lays out one JSON text that is still arriving as a reader would indent it: a member or
+// element a row, empty containers closed where they opened, long strings wrapped. White space
+// between tokens is not shown; after a colon one cell is left free. From the first byte that is not
+// JSON on, the text is laid out as it is.
 type JSON struct {
 	flow
 	tok   int // token being laid out
@@ -36,12 +35,12 @@ func NewJSON(width int, draw display.Drawer) *JSON {
 // Width is the width it was made for.
 func (d *JSON) Width() int { return d.width }
 
-// Len is how many bytes of the text are laid out. The rest, a few bytes at
-// most, is half an escape or half a character: what it will be is not settled.
+// Len is how many bytes of the text are laid out. The rest, a few bytes at most, is half an escape
+// or half a character: what it will be is not settled.
 func (d *JSON) Len() int { return d.off }
 
-// Extend lays out what is new. lex has read exactly text; both only ever grow.
-// What the end of the text cuts waits for its rest unless the text is whole.
+// Extend lays out what is new. lex has read exactly text; both only ever grow. What the end of the
+// text cuts waits for its rest unless the text is whole.
 func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 	toks := lex.Tokens()
 	for d.tok < len(toks) {
@@ -162,8 +161,8 @@ func (d *JSON) quoted(b []byte) {
 	}
 }
 
-// settled is the length of b, the end of a token that grows, without an escape
-// or character that it cuts.
+// settled is the length of b, the end of a token that grows, without an escape or character that it
+// cuts.
 func settled(k stream.TokenKind, b []byte) int {
 	if k != stream.String && k != stream.Key {
 		return settledChar(b)

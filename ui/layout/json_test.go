@@ -146,8 +146,8 @@ func TestJSONPlaces(t *testing.T) {
 	}
 }
 
-// TestJSONSettles: what the end of the text cuts is not laid out before it is
-// known what it will be, and then it is.
+// TestJSONSettles: what the end of the text cuts is not laid out before it is known what it will
+// be, and then it is.
 func TestJSONSettles(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -219,8 +219,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestSteadyState: laying out what a delta brings allocates nothing, but for
-// the rows and marks that are to be kept.
+// TestSteadyState: laying out what a delta brings allocates nothing, but for the rows and marks
+// that are to be kept.
 func TestSteadyState(t *testing.T) {
 	for name, delta := range map[string]string{
 		"a long string": "some plain text ", "escapes": `a\n\u00e9\"`, "wide": "読み込みに", "accents": "e\u0301n\u0303",

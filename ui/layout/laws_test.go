@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// widths are those the laws are tried at: the narrow ones, those around where
-// indentation gives way, and a wide one.
+// widths are those the laws are tried at: the narrow ones, those around where indentation gives
+// way, and a wide one.
 var widths = []int{1, 2, 3, 7, 12, 13, 14, 20, 37, 80, 200}
 
 // texts are argument texts of every kind: whole, cut, wrong and hostile.
@@ -77,8 +77,8 @@ func (b *bed) add(delta string, whole bool) {
 	b.plain.Extend(b.text, whole)
 }
 
-// feed lays out deltas one by one and fails the test if a row changes that is
-// followed by another one.
+// feed lays out deltas one by one and fails the test if a row changes that is followed by another
+// one.
 func (b *bed) feed(t *testing.T, deltas ...string) *bed {
 	t.Helper()
 	for _, delta := range deltas {
@@ -93,8 +93,7 @@ func (b *bed) feed(t *testing.T, deltas ...string) *bed {
 	return b
 }
 
-// check fails the test unless the invariants of the package hold, for the rows
-// from that one on.
+// check fails the test unless the invariants of the package hold, for the rows from that one on.
 func (b *bed) check(t *testing.T, from int) {
 	t.Helper()
 	rows, at := b.rows(), 0
@@ -122,8 +121,8 @@ func (b *bed) check(t *testing.T, from int) {
 	}
 }
 
-// checkPlace fails the test unless a row says truly what it begins with and
-// where it is in the document.
+// checkPlace fails the test unless a row says truly what it begins with and where it is in the
+// document.
 func (b *bed) checkPlace(t *testing.T, n int) {
 	t.Helper()
 	r, toks := b.rows()[n], b.lex.Tokens()
@@ -142,8 +141,7 @@ func (b *bed) checkPlace(t *testing.T, n int) {
 	}
 }
 
-// drawn is how many units the pane draws on a row, and their cells with the
-// row's indentation.
+// drawn is how many units the pane draws on a row, and their cells with the row's indentation.
 func (b *bed) drawn(r Row) (units, cells int) {
 	cells = int(r.Indent)
 	for _, s := range b.spans(r) {
@@ -156,8 +154,8 @@ func (b *bed) drawn(r Row) (units, cells int) {
 	return units, cells
 }
 
-// span is a piece of a row that is drawn by itself, and blank cells or signs
-// that are drawn with it.
+// span is a piece of a row that is drawn by itself, and blank cells or signs that are drawn with
+// it.
 type span struct {
 	text  []byte
 	extra int
@@ -249,8 +247,8 @@ func TestJSONInPieces(t *testing.T) {
 	})
 }
 
-// TestTextInPieces: marks are part of a text, so what is compared has the same
-// ones and differs in how much is laid out at a time.
+// TestTextInPieces: marks are part of a text, so what is compared has the same ones and differs in
+// how much is laid out at a time.
 func TestTextInPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	everyWay(t, func(t *testing.T, text string, width int, draw display.Drawer) {

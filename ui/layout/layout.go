@@ -1,6 +1,6 @@
-// Package layout turns a growing text into display rows. It is the part of the
-// screen that must not get slower as a document grows: each Extend costs time
-// for the new bytes only, and whoever draws looks at the visible rows alone.
+// Package layout turns a growing text into display rows. It is the part of the screen that must not
+// get slower as a document grows: each Extend costs time for the new bytes only, and whoever draws
+// looks at the visible rows alone.
 //
 //	text, tokens ─▶ Document.Extend ─▶ rows ─▶ the pane draws some of them
 //
@@ -33,8 +33,7 @@ type Row struct {
 // Closer is the Index of a row that only closes its container.
 const Closer = -1
 
-// flow breaks a line of units into rows of a given width. It is what all
-// layouts share.
+// flow breaks a line of units into rows of a given width. It is what all layouts share.
 type flow struct {
 	draw  display.Drawer
 	width int
@@ -64,8 +63,8 @@ func (f *flow) newRow(off int, r Row, indent int) {
 	f.col, f.last = indent, unit{}
 }
 
-// put places n bytes that take so many cells at the end of the last row, or in
-// a new one if they do not fit.
+// put places n bytes that take so many cells at the end of the last row, or in a new one if they do
+// not fit.
 func (f *flow) put(n, cells int) {
 	last := &f.rows[len(f.rows)-1]
 	if f.col+cells > f.width && last.End > last.Start {
@@ -77,13 +76,12 @@ func (f *flow) put(n, cells int) {
 	f.last = unit{n, cells}
 }
 
-// mostReopened bounds the work for a unit that grows byte by byte. Longer ones
-// are made of marks that are not drawn.
+// mostReopened bounds the work for a unit that grows byte by byte. Longer ones are made of marks
+// that are not drawn.
 const mostReopened = 512
 
-// reopen takes the last unit back if what comes at off may be drawn with it,
-// such as an accent, and returns where to go on. The unit only gets wider, so
-// no row but the last changes.
+// reopen takes the last unit back if what comes at off may be drawn with it, such as an accent, and
+// returns where to go on. The unit only gets wider, so no row but the last changes.
 func (f *flow) reopen(text []byte, off int) int {
 	u := f.last
 	if u.bytes == 0 || u.bytes > mostReopened || off == len(text) || text[off] < utf8.RuneSelf {

@@ -8,9 +8,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Text lays out a growing text as it is: a row a line, wrapped. At each mark,
-// a byte offset such as the boundary between two deltas, one cell is left for
-// a sign.
+// Text lays out a growing text as it is: a row a line, wrapped. At each mark, a byte offset such as
+// the boundary between two deltas, one cell is left for a sign.
 type Text struct {
 	flow
 	off   int
@@ -28,8 +27,8 @@ func (t *Text) Width() int { return t.width }
 // Len is how many bytes are laid out.
 func (t *Text) Len() int { return t.off }
 
-// Mark adds a mark at off, which must not be laid out yet and not be before
-// an earlier mark. A second mark at the same place is the same mark.
+// Mark adds a mark at off, which must not be laid out yet and not be before an earlier mark. A
+// second mark at the same place is the same mark.
 func (t *Text) Mark(off int) {
 	if n := len(t.marks); off > 0 && (n == 0 || t.marks[n-1] != uint32(off)) {
 		t.marks = append(t.marks, uint32(off))
@@ -54,9 +53,8 @@ func (t *Text) nextMark(off int) int {
 	return sort.Search(len(t.marks), func(i int) bool { return t.marks[i] >= uint32(off) })
 }
 
-// Extend lays out what text has beyond what was laid out. Marks up to its end
-// must have been added. A character cut by the end waits for its rest unless
-// the text is whole.
+// Extend lays out what text has beyond what was laid out. Marks up to its end must have been added.
+// A character cut by the end waits for its rest unless the text is whole.
 func (t *Text) Extend(text []byte, whole bool) {
 	if !t.Marked(t.off) {
 		t.off = t.reopen(text, t.off)
@@ -78,8 +76,8 @@ func (t *Text) Extend(text []byte, whole bool) {
 	}
 }
 
-// place puts text that has no mark inside on rows. In front of it so many cells
-// are left for a sign, which stays with what it stands before.
+// place puts text that has no mark inside on rows. In front of it so many cells are left for a
+// sign, which stays with what it stands before.
 func (t *Text) place(b []byte, sign int) {
 	for len(b) > 0 {
 		if b[0] == '\n' || sign > 0 {
@@ -99,8 +97,8 @@ func (t *Text) place(b []byte, sign int) {
 
 func (t *Text) line(off int) { t.newRow(off, Row{Token: -1, Parent: -1}, 0) }
 
-// settledChar is the length of b without what its end cuts: half a character,
-// or one that is drawn in another way when the right one follows.
+// settledChar is the length of b without what its end cuts: half a character, or one that is drawn
+// in another way when the right one follows.
 func settledChar(b []byte) int {
 	n := len(b)
 	for back := 1; back <= 3 && back <= len(b); back++ {
@@ -121,8 +119,7 @@ func settledChar(b []byte) int {
 	return n
 }
 
-// These are drawn only inside of a well-formed emoji, which needs one more
-// character to be one.
+// These are drawn only inside of a well-formed emoji, which needs one more character to be one.
 var (
 	joiner   = []byte("\u200d") // zero width joiner
 	selector = []byte("\ufe0f") // variation selector 16

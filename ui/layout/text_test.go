@@ -63,8 +63,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestEndlessUnit: a unit that grows byte by byte costs linear time, and one
-// that is more than a screenful stays on rows.
+// TestEndlessUnit: a unit that grows byte by byte costs linear time, and one that is more than a
+// screenful stays on rows.
 func TestEndlessUnit(t *testing.T) {
 	b := textBed(40, display.Drawer{})
 	text := []byte("a" + strings.Repeat("\u0301", 50_000))
