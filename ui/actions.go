@@ -218,7 +218,8 @@ func (m *Model) reread(exchange int, as *dialect.Dialect) {
 	m.in.Reread(exchange, as)
 	m.list, m.doc, m.summary = panes.List{Alarms: panes.Alarms{}}, panes.Document{Raw: m.doc.Raw, When: m.when}, panes.Summary{}
 	m.wire, m.findings, m.chosen = panes.Wire{}, panes.Findings{}, stream.NoRef
-	m.marks, m.results = nil, map[stream.Ref]typedResult{}
+	m.marks = nil
+	clear(m.results)
 	m.bill = panes.Bill{Prices: m.opt.Prices}
 	m.clearSearch()
 	for _, t := range m.in.Session().Turns {

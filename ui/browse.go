@@ -57,7 +57,6 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.NextFinding, m.nextFinding),
 		on(km.Mark, m.markTurn), on(km.Compare, m.openCompare),
 		on(km.Replay, m.openReplay), on(km.Onward, m.goOnward),
-		on(km.Resend, m.openResend), on(km.Result, m.openResult),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),
 		on(km.Demo, m.playDemo),
 		on(km.Quit, func() { m.back(tea.Quit) }),

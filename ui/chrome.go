@@ -176,7 +176,7 @@ func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
 	}
 	timed(took, screen.CallTime(c))
 	if r, ok := m.results[c.Ref()]; ok {
-		facts = append(facts, screen.Bytes(len(r.text)).Between("your result ", ""))
+		facts = append(facts, screen.Bytes(len(r.Text)).Between("your result ", ""))
 	}
 	for _, f := range panes.AboutCall(c) {
 		facts = append(facts, m.pen.Name(f))

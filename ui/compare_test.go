@@ -11,7 +11,7 @@ import (
 )
 
 // secondAnswer is what any host answers in films.
-func secondAnswer(r SendRequest) []stream.Record {
+func secondAnswer(r sent) []stream.Record {
 	a := (&anthropic{exchange: r.Exchange}).open("msg_again").text("Once more.")
 	a.call("toolu_again", "read_file", chop(`{"path":"cmd/main.go","limit":10}`, 9)...).seal()
 	return a.stop("tool_use").records

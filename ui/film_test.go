@@ -22,7 +22,7 @@ type film struct {
 	name    string
 	records func(testing.TB) []stream.Record
 	shots   []shot
-	answer  func(SendRequest) []stream.Record // what comes when something is sent
+	answer  func(sent) []stream.Record // what comes when something is sent
 }
 
 // shot feeds records up to a number, -1 for all and the end, and then presses keys.

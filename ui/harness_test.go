@@ -37,9 +37,9 @@ type rig struct {
 
 	parser *ansi.Parser // of the terminal that would draw the frames
 
-	sent    []SendRequest
-	refuses error                                   // what sending fails with
-	answer  func(SendRequest) (all []stream.Record) // comes at once, when something is sent
+	sent    []sent
+	refuses error                            // what sending fails with
+	answer  func(sent) (all []stream.Record) // comes at once, when something is sent
 }
 
 // newScreen makes a screen of w × h cells.
@@ -88,8 +88,7 @@ func (s *rig) send(msg tea.Msg) {
 	s.t.Helper()
 	before := s.working
 	_, s.cmd = s.Update(msg)
-	_, done := msg.(prepared)
-	if _, too := msg.(composed); s.working && (done || too || !before) {
+	if _, done := msg.(prepared); s.working && (done || !before) {
 		s.job = s.cmd
 	}
 }

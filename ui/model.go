@@ -11,6 +11,7 @@ import (
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
+	"toolscope/ui/send"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -29,7 +30,7 @@ type Options struct {
 	Save     Save                       // writes a new file; may be nil
 	Send     Send                       // sends a request; may be nil
 	Answers  Inbox                      // where what was sent arrives, and what comes back; never nil with Send
-	Places   []Place                    // where to
+	Places   []send.Place               // where to
 	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
 	Themes   [2]themes.Theme  // light and dark, for the key that changes between them
@@ -88,7 +89,7 @@ type Model struct {
 	working  bool // a job makes previews
 	post     post // what was sent from here
 	marks    []stream.Ref
-	results  map[stream.Ref]typedResult
+	results  send.Results
 
 	follow  bool
 	paused  bool // the screen stands still; records wait in the inbox
@@ -109,13 +110,13 @@ func New(o Options) *Model {
 	}
 	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
 	m.view = m.in.View()
-	m.entries = m.newEntries()
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.post = post{flying: map[int]bool{}}
-	m.results = map[stream.Ref]typedResult{}
+	m.results = send.Results{}
 	m.doc.When = m.when
 	m.list.Alarms = panes.Alarms{}
 	m.bill.Prices = o.Prices
+	m.entries = m.newEntries()
 	m.paint(o.Theme)
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
@@ -156,8 +157,6 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		m.finish(msg)
 	case prepared:
 		m.rehearsed(msg)
-	case composed:
-		m.written(msg)
 	case delivered:
 		m.say(m.draw.Clean(msg.text))
 	case quiet:

@@ -1,33 +1,17 @@
 package ui
 
 import (
-	"toolscope/providers/host"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/modes"
 	"toolscope/ui/panes"
+	"toolscope/ui/send"
 )
 
-// A Place is a host that requests can be sent to.
-type Place struct {
-	Host    *host.Host
-	Address string // its URL, "" where that is not known
-	Trouble string // why nothing can be sent there, such as a key that is missing; "" when it can
-	Warning string // what is to be said before it is
-}
-
-// A SendRequest is a request that is ready to be sent.
-type SendRequest struct {
-	Host     *host.Host
-	Model    string
-	URL      string
-	Body     []byte
-	Exchange int // its number, which the records have to carry
-}
-
-// Send sends a request. What is sent and what comes back arrives in the inbox of
-// answers, as records of its exchange, the last of them with End; that takes its
+// Send sends a request as the exchange of a number, which its records have to carry. What is sent
+// and what comes back arrives in the inbox of answers, the last record with End; that takes its
 // time, and Send does not wait for it. The error says why it cannot be sent at all.
-type Send func(SendRequest) error
+type Send func(r send.Request, exchange int) error
 
 // post is what was sent from here. Its exchanges are numbered -1, -2, …: sources
 // count from 1, so none is ever named twice.
@@ -37,21 +21,30 @@ type post struct {
 	awaited int          // the exchange to look at once its turn opens, 0 for none
 }
 
-// send sends a request and reports whether it could. Its turn is looked at as
-// soon as it opens, unless the user goes elsewhere meanwhile.
-func (m *Model) send(r SendRequest) bool {
+// sending is what the modes need from which something is sent.
+func (m *Model) sending() send.Means {
+	means := send.Means{
+		Places: m.opt.Places, Results: m.results, Outlet: modes.Outlet{Copy: m.opt.Copy, Save: m.opt.Save}, Draw: m.draw,
+	}
+	if m.opt.Send != nil {
+		means.Send = m.send
+	}
+	return means
+}
+
+// send sends a request. Its turn is looked at as soon as it opens, unless the user
+// goes elsewhere meanwhile.
+func (m *Model) send(r send.Request) error {
 	p := &m.post
-	r.Exchange = -(p.sent + 1)
-	if err := m.opt.Send(r); err != nil {
-		m.say(m.draw.Clean(err.Error()).Between("not sent: ", ""))
-		return false
+	exchange := -(p.sent + 1)
+	if err := m.opt.Send(r, exchange); err != nil {
+		return err
 	}
 	p.sent++
-	p.flying[r.Exchange] = true
+	p.flying[exchange] = true
 	m.setFollow(false)
-	p.awaited = r.Exchange
-	m.say(m.draw.Clean(r.Host.Name).Between("sent to ", ": waiting for the answer"))
-	return true
+	p.awaited = exchange
+	return nil
 }
 
 // landed takes notice of records of what was sent from here.

@@ -74,7 +74,7 @@ func TestResultKeys(t *testing.T) {
 	s.press("<enter>ka").shows("aq", "b█").press("<tab>!<enter>")
 	for ref, r := range s.results {
 		_, c := s.view.Find(ref)
-		if c == nil || c.ID != "toolu_1" || r.text != "aq\nb!" || !r.failed {
+		if c == nil || c.ID != "toolu_1" || r.Text != "aq\nb!" || !r.Failed {
 			t.Errorf("%v: %+v", ref, r)
 		}
 	}
@@ -97,14 +97,4 @@ func TestResultRefused(t *testing.T) {
 	open := newScreen(t, 100, 30).feed(twoCalls(1)[:8]...)
 	open.press("a").shows("the turn is still coming")
 	newScreen(t, 100, 30).feed(brokenCall().stop("tool_use").records...).press("a").shows("was not captured")
-}
-
-// TestResultIsLaidOutOnce: what others bring does not lay out anew what is typed.
-func TestResultIsLaidOutOnce(t *testing.T) {
-	s := newScreen(t, 100, 30).feed(twoCalls(1)...).press("gja").paste(strings.Repeat("x\n", 5000))
-	rows := &s.mode().(*resultBar).rows[0]
-	s.feed((&anthropic{exchange: 7}).open("m").records...)
-	if &s.mode().(*resultBar).rows[0] != rows {
-		t.Error("laid out anew")
-	}
 }

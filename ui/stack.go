@@ -8,6 +8,7 @@ import (
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/screen"
+	"toolscope/ui/send"
 )
 
 // seats are the modes that are open, each on top of the one that opened it. Below
@@ -131,6 +132,8 @@ func (h asHost) Choose(r stream.Ref) {
 func (m *Model) newEntries() []modes.Entry {
 	return []modes.Entry{
 		modes.Dialects(m.reread),
+		send.Again(m.sending()),
+		send.TypeResult(m.sending()),
 	}
 }
 
@@ -141,6 +144,7 @@ func (m *Model) enter(e modes.Entry) {
 		m.say(why)
 		return
 	}
+	m.post.awaited = 0 // the user went elsewhere
 	m.open(mode)
 }
 

@@ -91,7 +91,7 @@ func (a *app) connect(ctx context.Context, args []string, f *connectFlags) error
 	for _, q := range queries {
 		l.redactor.Header(q.header)
 	}
-	ask := func() { l.fill(send(ctx, queries, l.began, f.timeout)) }
+	ask := func() { l.fill(sendAll(ctx, queries, l.began, f.timeout)) }
 	if !screen {
 		go ask()
 		return a.printAnswers(l, cancel, p)

@@ -15,12 +15,12 @@ import (
 
 	"toolscope/capture"
 	"toolscope/providers/host"
-	"toolscope/ui"
+	"toolscope/ui/send"
 )
 
-// send is the answers to all requests, as they come. A provider that does not answer is a note and
+// sendAll is the answers to all requests, as they come. A provider that does not answer is a note and
 // an end, so that the others go on.
-func send(ctx context.Context, list []query, began time.Time, limit time.Duration) capture.Source {
+func sendAll(ctx context.Context, list []query, began time.Time, limit time.Duration) capture.Source {
 	var all []capture.Source
 	client := client()
 	for i := range list {
@@ -114,7 +114,7 @@ func (s *sender) flags(h *host.Host) *connectFlags {
 }
 
 // sendPlaces are the known hosts, and what keeps from sending to them.
-func sendPlaces(said map[string]*connectFlags) (all []ui.Place) {
+func sendPlaces(said map[string]*connectFlags) (all []send.Place) {
 	s := sender{said: said}
 	for i := range host.All {
 		q := query{host: &host.All[i]}
@@ -123,7 +123,7 @@ func sendPlaces(said map[string]*connectFlags) (all []ui.Place) {
 		if q.url, err = q.host.Where(f.baseURL, os.Getenv); err == nil {
 			err = q.address(f)
 		}
-		p := ui.Place{Host: q.host, Address: q.url}
+		p := send.Place{Host: q.host, Address: q.url}
 		switch {
 		case err != nil: // in one line, under the host's name
 			p.Trouble = strings.ReplaceAll(strings.TrimPrefix(err.Error(), q.host.Name+": "), "\n", ": ")
@@ -136,7 +136,7 @@ func sendPlaces(said map[string]*connectFlags) (all []ui.Place) {
 }
 
 // send sends a request; its records pass as they come.
-func (s *sender) send(r ui.SendRequest) error {
+func (s *sender) send(r send.Request, exchange int) error {
 	f := s.flags(r.Host)
 	q := query{label: r.Host.Name, host: r.Host, model: r.Model, url: r.URL, body: r.Body}
 	if err := q.address(f); err != nil {
@@ -149,7 +149,7 @@ func (s *sender) send(r ui.SendRequest) error {
 			if err != nil {
 				rec = q.failed(err)
 			}
-			rec.Exchange = sentFrom - r.Exchange
+			rec.Exchange = sentFrom - exchange
 			s.live.take(rec)
 		}
 	})

@@ -59,3 +59,10 @@ type Entry struct {
 	screen.Binding
 	New func(Host) (Mode, display.Text)
 }
+
+// AtOnce is the size below which a mode makes at once what it shows: there is nothing to wait for.
+// What is bigger it makes with Host.Do, one thing at a time.
+const AtOnce = 16 << 10
+
+// Tall is from how many rows on a body has room for titles, and for parts one above the other.
+const Tall = 16

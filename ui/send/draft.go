@@ -1,4 +1,4 @@
-package ui
+package send
 
 import (
 	"bytes"
@@ -7,10 +7,9 @@ import (
 	"toolscope/providers/host"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
-
-	tea "github.com/charmbracelet/bubbletea"
 )
 
 // draftKey is what a draft was made from.
@@ -24,8 +23,7 @@ type draftKey struct {
 	width, notes int
 }
 
-// draft is a request as it is shown before it is sent. It does not change once
-// made.
+// draft is a request as it is shown before it is sent. It does not change once made.
 type draft struct {
 	key     draftKey
 	url     string
@@ -36,64 +34,53 @@ type draft struct {
 	notes   []panes.Note
 }
 
-// composed is what a job brings.
-type composed struct {
-	view  *resendView
-	draft *draft
+// want says which draft is to be shown.
+func (a *again) want() draftKey {
+	p := a.place()
+	k := draftKey{
+		host: p.Host, address: p.Address, trouble: p.Trouble, policy: max(a.policy, 0), model: a.models[p.Host], raw: a.raw,
+		width: max(a.plan.bodyW-1, 1), notes: max(a.plan.listW-1, 1),
+	}
+	if a.isUnchanged() {
+		k.policy = unchanged
+	}
+	if a.full {
+		k.width = max(a.w-1, 1)
+	}
+	return k
 }
 
-// want notes which draft is to be shown.
-func (r *resendView) want(m *Model) {
-	p, plan := r.place(), r.plan(m)
-	r.wanted = draftKey{
-		host: p.Host, address: p.Address, trouble: p.Trouble, policy: max(r.policy, 0), model: r.models[p.Host], raw: r.raw,
-		width: max(plan.bodyW-1, 1), notes: max(plan.listW-1, 1),
-	}
-	if r.isUnchanged() {
-		r.wanted.policy = unchanged
-	}
-	if r.full {
-		r.wanted.width = max(m.w-1, 1)
-	}
-}
-
-// work has the draft made that is to be shown. A small one is there when it
+// prepare has the draft made that is to be shown, one at a time. A small one is there when it
 // returns.
-func (r *resendView) work(m *Model) tea.Cmd {
-	r.want(m)
-	if m.working || r.draft != nil && r.draft.key == r.wanted {
-		return nil
+func (a *again) prepare() {
+	a.wanted = a.want()
+	if a.making || a.draft != nil && a.draft.key == a.wanted {
+		return
 	}
-	k, c, draw := r.wanted, r.captured, m.draw
-	if len(c.Body) < atOnce {
-		r.draft = compose(k, c, draw)
-		r.made++
-		return nil
+	k, c, draw := a.wanted, a.captured, a.means.Draw
+	if len(c.Body) < modes.AtOnce {
+		a.draft = compose(k, c, draw)
+		return
 	}
-	m.working = true
-	return func() tea.Msg { return composed{r, compose(k, c, draw)} }
+	a.making = true
+	a.host.Do(func() func() {
+		d := compose(k, c, draw)
+		return func() { a.draft, a.making = d, false }
+	})
 }
 
-// written takes what a job brings, if its view is still there.
-func (m *Model) written(c composed) {
-	m.working = false
-	if r := c.view; m.isOldOpen(r) {
-		r.draft = c.draft
-		r.made++
-	}
-}
-
-// current is the draft to show or to send, nil while it is being made.
-func (r *resendView) current() *draft {
-	if r.draft == nil {
+// current is the draft to show or to send, nil while it is being made. How it is laid out makes no
+// difference.
+func (a *again) current() *draft {
+	if a.draft == nil {
 		return nil
 	}
-	k := r.draft.key
-	k.width, k.notes, k.raw = r.wanted.width, r.wanted.notes, r.wanted.raw
-	if k != r.wanted {
+	k := a.draft.key
+	k.width, k.notes, k.raw = a.wanted.width, a.wanted.notes, a.wanted.raw
+	if k != a.wanted {
 		return nil
 	}
-	return r.draft
+	return a.draft
 }
 
 // compose makes a request for a host and lays it out.
@@ -122,8 +109,8 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 	return d
 }
 
-// resend makes the request from the captured one, and says what that loses. The
-// spans are those of arguments that the model did not write so.
+// resend makes the request from the captured one, and says what that loses. The spans are those of
+// arguments that the model did not write so.
 func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []panes.Span) {
 	k := d.key
 	out, err := k.host.Resend(c, k.model, &replay.Policies[k.policy])

@@ -1,16 +1,18 @@
-package ui
+package send
 
 import (
 	"fmt"
 
+	"toolscope/providers"
 	"toolscope/providers/replay"
 	"toolscope/ui/display"
+	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
-// resendPlan is how the view divides a body of the screen.
-type resendPlan struct {
+// plan is how a body of the screen is divided.
+type plan struct {
 	head  int // rows of titles, over the whole width
 	hosts int // rows of the list
 	body  int // rows of what would be sent, with their caption; 0 where only tab shows it
@@ -20,18 +22,18 @@ type resendPlan struct {
 	bodyW int
 }
 
-// resendSide is how many cells it takes for the body to stand beside the hosts.
-const resendSide = 120
+// sideBySide is from how many cells on the body stands beside the hosts.
+const sideBySide = 120
 
-// planResend divides a body of w × h cells for so many hosts.
-func planResend(w, h, hosts int) resendPlan {
-	p := resendPlan{head: 2, listW: w, bodyW: w}
+// planFor divides a body of w × h cells for so many hosts.
+func planFor(w, h, hosts int) plan {
+	p := plan{head: 2, listW: w, bodyW: w}
 	rest := max(h-p.head, 0)
 	switch {
-	case h < replayHigh:
+	case h < modes.Tall:
 		p.notes = min(2, max(rest-2, 0))
 		p.hosts = rest - p.notes
-	case w >= resendSide:
+	case w >= sideBySide:
 		p.side = true
 		p.listW = min(max(w*2/5, 52), 80)
 		p.bodyW = w - p.listW - 1
@@ -46,75 +48,83 @@ func planResend(w, h, hosts int) resendPlan {
 	return p
 }
 
-func (r *resendView) plan(m *Model) resendPlan { return planResend(m.w, m.bodyHeight(), len(r.places)) }
+// Extend lays the request out for a body of w × h cells.
+func (a *again) Extend(_ *providers.View, w, h int) {
+	a.w, a.plan = w, planFor(w, h, len(a.places))
+	a.Resize(len(a.places), a.plan.hosts)
+	a.prepare()
+	if d := a.current(); d != nil {
+		a.face.Rows, a.face.Height = d.sheet.Rows, max(a.plan.body-1, 1)
+		if a.full {
+			a.face.Height = max(h-a.plan.head, 1)
+		}
+		a.face.Scroll(a.face.Top)
+	}
+}
 
-func (r *resendView) body(m *Model, p *screen.Pen, y, h int) bool {
-	defer func() { p.Fill(screen.Bare) }()
-	plan := r.plan(m)
-	r.Resize(len(r.places), plan.hosts)
+// Draw writes row y.
+func (a *again) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	plan := a.plan
 	switch {
-	case y >= h:
 	case y == 0:
-		r.drawTitle(p)
+		a.drawTitle(p)
 	case y == 1:
-		r.drawHow(p)
-	case r.full:
-		r.drawSheet(p, y-plan.head, h-plan.head)
+		a.drawHow(p)
+	case a.full:
+		a.drawSheet(p, y-plan.head)
 	case plan.side:
 		p.Field(plan.listW)
-		r.drawLeft(p, plan, y-plan.head, 0)
+		a.drawLeft(p, y-plan.head, 0)
 		p.Fill(screen.Bare)
 		p.Field(1)
 		p.Say(screen.Muted, p.Glyph.Rule)
 		p.Field(plan.bodyW)
-		r.drawBody(p, plan, y-plan.head)
+		a.drawBody(p, y-plan.head)
 	default:
-		r.drawLeft(p, plan, y-plan.head, plan.body)
+		a.drawLeft(p, y-plan.head, plan.body)
 	}
-	return true
 }
 
-// drawLeft writes row y of the hosts, of so many rows of the body, and of the
-// notes.
-func (r *resendView) drawLeft(p *screen.Pen, plan resendPlan, y, body int) {
-	switch n := y - plan.hosts; {
+// drawLeft writes row y of the hosts, of so many rows of the body, and of the notes.
+func (a *again) drawLeft(p *screen.Pen, y, body int) {
+	switch n := y - a.plan.hosts; {
 	case n < 0:
-		r.drawPlace(p, r.Top+y)
+		a.drawPlace(p, a.Top+y)
 	case n < body:
-		r.drawBody(p, plan, n)
+		a.drawBody(p, n)
 	default:
-		r.drawNote(p, plan, n-body)
+		a.drawNote(p, n-body)
 	}
 }
 
-// title writes what is sent.
-func (r *resendView) drawTitle(p *screen.Pen) {
-	n := r.turn.Number + 1
-	for _, lead := range []string{fmt.Sprintf(" SEND AGAIN the request of turn %d", n), fmt.Sprintf(" SEND AGAIN turn %d", n)} {
-		if r.answered > 0 {
-			lead = fmt.Sprintf(" SEND turn %d and %s of it", n, screen.Plural(r.answered, "result"))
+// drawTitle writes what is sent.
+func (a *again) drawTitle(p *screen.Pen) {
+	for _, lead := range []string{fmt.Sprintf(" SEND AGAIN the request of turn %d", a.turn), fmt.Sprintf(" SEND AGAIN turn %d", a.turn)} {
+		if a.answered > 0 {
+			lead = fmt.Sprintf(" SEND turn %d and %s of it", a.turn, screen.Plural(a.answered, "result"))
 		}
 		if len(lead) < p.Left {
 			p.Say(screen.Accent, p.Clean(lead))
 			break
 		}
 	}
-	at := fmt.Sprintf(" host %d of %d ", r.At+1, len(r.places))
+	at := fmt.Sprintf(" host %d of %d ", a.At+1, len(a.places))
 	p.Tail(screen.Muted, screen.Bare, p.Clean(at))
 }
 
 // drawHow writes whom it goes to, which model is asked, and under which policy.
-func (r *resendView) drawHow(p *screen.Pen) {
-	h := r.place().Host
-	model := p.Name(r.models[h])
+func (a *again) drawHow(p *screen.Pen) {
+	h := a.place().Host
+	model := p.Name(a.models[h])
 	if model.Empty() {
 		model = display.Lit("no model: m")
 	}
 	p.Put(screen.Plain, screen.Bare, p.Format(" to %s %s ", h.Name, p.Glyph.Dot))
 	p.Put(screen.Accent, screen.Bare, p.Truncate(model, max(p.Left-10, 8)))
 	how, does := "unchanged", ""
-	if !r.isUnchanged() {
-		policy := &replay.Policies[max(r.policy, 0)]
+	if !a.isUnchanged() {
+		policy := &replay.Policies[max(a.policy, 0)]
 		how, does = "policy "+policy.Name, policy.Does
 	}
 	p.Put(screen.Plain, screen.Bare, p.Clean(how).Between("  ", ""))
@@ -127,13 +137,13 @@ func (r *resendView) drawHow(p *screen.Pen) {
 const hostColumn = 13
 
 // drawPlace writes row n of the hosts: its sign says whether it can be sent to.
-func (r *resendView) drawPlace(p *screen.Pen, n int) {
-	if n >= len(r.places) {
+func (a *again) drawPlace(p *screen.Pen, n int) {
+	if n >= len(a.places) {
 		return
 	}
-	place := &r.places[n]
+	place := &a.places[n]
 	g, mark := screen.Bare, display.Lit("  ")
-	if n == r.At {
+	if n == a.At {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	p.Put(screen.Accent, g, mark)
@@ -143,10 +153,10 @@ func (r *resendView) drawPlace(p *screen.Pen, n int) {
 	}
 	p.Put(look, g, sign.Between("", " "))
 	p.Put(screen.Plain, g, p.Pad(p.Clean(place.Host.Name), hostColumn))
-	if place.Host == r.origin {
+	if place.Host == a.origin {
 		p.Put(screen.Live, g, display.Lit("it came from here  "))
 	}
-	switch model := p.Name(r.models[place.Host]); {
+	switch model := p.Name(a.models[place.Host]); {
 	case place.Trouble != "":
 		p.Put(look, g, p.Truncate(p.Name(place.Trouble), p.Left-1))
 	case place.Warning != "":
@@ -163,10 +173,10 @@ func (r *resendView) drawPlace(p *screen.Pen, n int) {
 }
 
 // drawBody writes row y of what would be sent.
-func (r *resendView) drawBody(p *screen.Pen, plan resendPlan, y int) {
+func (a *again) drawBody(p *screen.Pen, y int) {
 	if y == 0 {
 		var notes []display.Text
-		if d := r.current(); d != nil && d.body != nil {
+		if d := a.current(); d != nil && d.body != nil {
 			size := screen.Bytes(len(d.body))
 			long := display.Join(size, display.Lit(" to "), p.Name(d.url))
 			if d.added > 0 {
@@ -175,15 +185,15 @@ func (r *resendView) drawBody(p *screen.Pen, plan resendPlan, y int) {
 			}
 			notes = []display.Text{long, size}
 		}
-		p.Caption(screen.Accent, p.Clean(sentFace.String()), notes...)
+		p.Caption(screen.Accent, display.Lit("would be sent"), notes...)
 		return
 	}
-	r.drawSheet(p, y-1, plan.body-1)
+	a.drawSheet(p, y-1)
 }
 
-// drawSheet writes row y of h of the body.
-func (r *resendView) drawSheet(p *screen.Pen, y, h int) {
-	d := r.current()
+// drawSheet writes row y of the body.
+func (a *again) drawSheet(p *screen.Pen, y int) {
+	d := a.current()
 	p.Spaces(screen.Bare, 1)
 	switch {
 	case d == nil && y == 0:
@@ -194,10 +204,8 @@ func (r *resendView) drawSheet(p *screen.Pen, y, h int) {
 	if d == nil || d.body == nil {
 		return
 	}
-	w := &r.face
-	w.Rows, w.Height = d.sheet.Rows, h
-	w.Scroll(w.Top)
-	if below := w.Rows - w.Top - h; !r.full && y == h-1 && below > 0 {
+	w := a.face
+	if below := w.Rows - w.Top - w.Height; !a.full && y == w.Height-1 && below > 0 {
 		p.Say(screen.Muted, p.Format("(%s below: tab)", screen.Plural(below+1, "line")))
 		return
 	}
@@ -207,10 +215,10 @@ func (r *resendView) drawSheet(p *screen.Pen, y, h int) {
 }
 
 // drawNote writes row y of what is lost, or why nothing can be sent.
-func (r *resendView) drawNote(p *screen.Pen, plan resendPlan, y int) {
+func (a *again) drawNote(p *screen.Pen, y int) {
 	var notes []panes.Note
-	if d := r.current(); d != nil {
+	if d := a.current(); d != nil {
 		notes = d.notes
 	}
-	panes.DrawNotes(p, notes, y, plan.notes, display.Text{})
+	panes.DrawNotes(p, notes, y, a.plan.notes, display.Text{})
 }

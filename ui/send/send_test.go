@@ -1,0 +1,195 @@
+package send
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/muesli/termenv"
+
+	"toolscope/providers"
+	"toolscope/providers/host"
+	"toolscope/stream"
+	"toolscope/themes"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
+
+// desk is the program as these modes know it, with one mode at most.
+type desk struct {
+	in     providers.Inspector
+	chosen stream.Ref
+	top    modes.Mode
+	said   string
+	jobs   []func() func()
+}
+
+func (d *desk) View() *providers.View { return d.in.View() }
+func (d *desk) Chosen() stream.Ref    { return d.chosen }
+func (d *desk) Choose(r stream.Ref)   { d.chosen = r }
+func (d *desk) Open(m modes.Mode)     { d.top = m }
+func (d *desk) Close()                { d.top = nil }
+func (d *desk) Say(t display.Text)    { d.said = t.String() }
+func (d *desk) Do(work func() func()) { d.jobs = append(d.jobs, work) }
+
+// extend is what the program does once a batch and key.
+func (d *desk) extend() { d.top.Extend(d.View(), 100, 28) }
+
+// press gives keys to the mode on top.
+func (d *desk) press(t *testing.T, keys ...string) {
+	t.Helper()
+	for _, key := range keys {
+		b := screen.Bound(d.top.Keys(), key)
+		if b == nil {
+			t.Fatalf("%q is not bound in %T", key, d.top)
+		}
+		if b.Do(); d.top != nil {
+			d.extend()
+		}
+	}
+}
+
+// text is what the mode draws.
+func (d *desk) text() string {
+	p := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{})
+	for y := range 28 {
+		p.Field(100)
+		d.top.Draw(&p, y)
+		p.Newline()
+	}
+	return p.Frame()
+}
+
+// newDesk has a turn of some calls, which was asked for with a prompt.
+func newDesk(prompt string, calls int) (*desk, Means) {
+	d := &desk{}
+	body := fmt.Sprintf(`{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":%q}],"tools":[]}`, prompt)
+	d.in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(body), Head: &stream.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"}})
+	wire := `{"type":"message","id":"msg_1","role":"assistant","model":"claude-x","stop_reason":"tool_use","content":[`
+	for i := range calls {
+		wire += strings.Repeat(",", min(i, 1)) + fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d","name":"f","input":{"n":%d}}`, i+1, i)
+	}
+	d.in.Write(stream.Record{Exchange: 1, Data: []byte(wire + `]}`), Head: &stream.Head{Status: 200}, End: true})
+	m := Means{Results: Results{}, Send: func(Request) error { return nil }}
+	for i := range host.All {
+		m.Places = append(m.Places, Place{Host: &host.All[i], Address: "http://h.test"})
+	}
+	d.chosen = stream.Ref{Turn: 0, Call: int32(min(calls, 1))}
+	return d, m
+}
+
+// open opens an entry.
+func (d *desk) open(t *testing.T, e modes.Entry) {
+	t.Helper()
+	mode, why := e.New(d)
+	if mode == nil {
+		t.Fatal(why)
+	}
+	d.top = mode
+	d.extend()
+}
+
+// TestDraftIsMadeOnce: it is made anew when what it is made from has changed, and only then.
+func TestDraftIsMadeOnce(t *testing.T) {
+	d, m := newDesk("Hi.", 1)
+	d.open(t, Again(m))
+	a := d.top.(*again)
+	for _, c := range []struct {
+		keys string
+		made bool
+	}{{"", false}, {"r", true}, {"p", true}, {"tab", false}, {"tab", false}, {"G", true}, {"G", false}, {"k", true}, {"m esc", false}, {"m enter", false}} {
+		before := a.draft
+		if d.press(t, strings.Fields(c.keys)...); (a.draft != before) != c.made || a.current() == nil {
+			t.Errorf("%q: made is %t", c.keys, !c.made)
+		}
+	}
+	if len(d.jobs) != 0 {
+		t.Error("a small one is made beside the screen")
+	}
+}
+
+// TestBigDraft: a big one is made beside the screen, one at a time.
+func TestBigDraft(t *testing.T) {
+	d, m := newDesk(strings.Repeat("Hi. ", 10_000), 1)
+	d.open(t, Again(m))
+	a := d.top.(*again)
+	if d.press(t, "r", "p", "enter"); len(d.jobs) != 1 || d.said != "not there yet" || !strings.Contains(d.text(), "...") {
+		t.Fatalf("%d jobs, said %q", len(d.jobs), d.said)
+	}
+	for n := 1; n <= len(d.jobs); n++ {
+		d.jobs[n-1]()()
+		d.extend()
+	}
+	if len(d.jobs) != 2 || a.current() == nil || a.draft.key != a.wanted {
+		t.Errorf("after %d jobs, %+v is there, wanted is %+v", len(d.jobs), a.draft.key, a.wanted)
+	}
+	if d.press(t, "enter"); d.top != nil || !strings.HasPrefix(d.said, "sent to anthropic") {
+		t.Error(d.said)
+	}
+}
+
+// TestResultIsLaidOutOnce: what others bring does not lay out anew what is typed.
+func TestResultIsLaidOutOnce(t *testing.T) {
+	d, m := newDesk("Hi.", 2)
+	d.open(t, TypeResult(m))
+	r := d.top.(*result)
+	r.input.Insert(strings.Repeat("x\n", 5000))
+	d.extend()
+	rows := &r.rows[0]
+	if d.extend(); &r.rows[0] != rows {
+		t.Error("laid out anew")
+	}
+}
+
+// TestLastResult: the calls that wait come one after the other; then the request is there.
+func TestLastResult(t *testing.T) {
+	d, m := newDesk("Hi.", 2)
+	d.open(t, TypeResult(m))
+	d.press(t, "tab", "enter")
+	if d.top != nil || d.chosen.Call != 2 || d.said != "1 of 2 results: a gives the next" {
+		t.Fatalf("%+v, said %q", d.chosen, d.said)
+	}
+	d.open(t, TypeResult(m))
+	if d.press(t, "ctrl+j", "enter"); d.top == nil {
+		t.Fatal(d.said)
+	}
+	d.extend()
+	if text, body := d.text(), d.top.(*again).current().body; !strings.Contains(text, "SEND turn 1 and 2 results of it") || !strings.Contains(string(body), `"is_error":true`) {
+		t.Errorf("%s\n%s", text, body)
+	}
+	if want := (Results{{Turn: 0, Call: 1}: {Failed: true}, {Turn: 0, Call: 2}: {Text: "\n"}}); len(m.Results) != 2 || m.Results[d.chosen] != want[d.chosen] {
+		t.Errorf("%+v", m.Results)
+	}
+	m.Send = nil
+	if _, why := TypeResult(m).New(d); why != nowhere {
+		t.Error(why)
+	}
+}
+
+// TestKeys: no key means two things.
+func TestKeys(t *testing.T) {
+	d, m := newDesk("Hi.", 1)
+	d.open(t, TypeResult(m))
+	checkKeys(t, d.top)
+	d.open(t, Again(m))
+	for _, key := range []string{"tab", "tab", "m"} {
+		checkKeys(t, d.top)
+		d.press(t, key)
+	}
+	checkKeys(t, d.top)
+}
+
+func checkKeys(t *testing.T, m modes.Mode) {
+	t.Helper()
+	var seen []string
+	for _, b := range m.Keys() {
+		for _, key := range b.Keys {
+			if slices.Contains(seen, key) {
+				t.Errorf("%q is there twice", key)
+			}
+			seen = append(seen, key)
+		}
+	}
+}
