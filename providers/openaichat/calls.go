@@ -147,7 +147,7 @@ func (st *choiceState) checkIndex(t *dialect.Turn, w *wireCall) {
 	}
 }
 
-// add has a call that begins found again.
+// add keeps a call that begins, for later elements to find.
 func (st *choiceState) add(k *call, w *wireCall) {
 	st.calls, st.open = append(st.calls, k), append(st.open, k)
 	st.idIs(k, k.ID)

@@ -122,7 +122,7 @@ func (d *decoder) begin() {
 	d.turn.FindLeaks()
 }
 
-// choice reports whether it was a body's.
+// choice takes a choice. It reports whether that came whole, in a body.
 func (d *decoder) choice(c *choice) (whole bool) {
 	st := d.state(c.index.Slot())
 	says, whole := c.says()
