@@ -144,6 +144,17 @@ func (m *Model) pause() {
 	}
 }
 
+// markTurn marks the chosen turn to be compared, or takes the mark away.
+func (m *Model) markTurn() {
+	t := m.turn()
+	if t == nil {
+		m.say(display.Lit("no turn to mark"))
+		return
+	}
+	m.say(m.marks.Toggle(t.Ref()))
+	m.refresh()
+}
+
 func (m *Model) changeSpeed(faster bool) {
 	p := m.opt.Playback
 	if p == nil {

@@ -55,7 +55,7 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Raw, func() { m.doc.Raw = !m.doc.Raw; m.refresh() }),
 		on(km.Search, func() { m.open(newSearchBar(m)) }),
 		on(km.NextFinding, m.nextFinding),
-		on(km.Mark, m.markTurn), on(km.Compare, m.openCompare),
+		on(km.Mark, m.markTurn),
 		on(km.Replay, m.openReplay), on(km.Onward, m.goOnward),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),
 		on(km.Demo, m.playDemo),

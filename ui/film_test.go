@@ -105,7 +105,7 @@ func TestFilms(t *testing.T) {
 		}{{"80x24", 80, 24, nil}, {"140x40", 140, 40, nil}, {"ascii", 80, 24, []func(*Options){ascii}}, {"40x10", 40, 10, nil}} {
 			t.Run(f.name+"-"+look.name, func(t *testing.T) {
 				s := newScreen(t, look.w, look.h, look.change...)
-				compare(t, filepath.Join("testdata", "films", f.name+"-"+look.name+".txt"), f.play(s))
+				checkFile(t, filepath.Join("testdata", "films", f.name+"-"+look.name+".txt"), f.play(s))
 			})
 		}
 	}
@@ -140,8 +140,8 @@ func (f film) play(s *rig) string {
 	return out.String()
 }
 
-// compare holds what was got against a file, or writes it there.
-func compare(t *testing.T, file, got string) {
+// checkFile holds what was got against a file, or writes it there.
+func checkFile(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

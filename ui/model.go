@@ -7,6 +7,7 @@ import (
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/themes"
+	"toolscope/ui/compare"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
@@ -88,7 +89,7 @@ type Model struct {
 	asked    ask  // what the replay view was asked last
 	working  bool // a job makes previews
 	post     post // what was sent from here
-	marks    []stream.Ref
+	marks    compare.Marks
 	results  send.Results
 
 	follow  bool
@@ -226,13 +227,7 @@ func (m *Model) refresh() {
 }
 
 // when is how long into its turn an event came.
-func (m *Model) when(event int32) display.Text {
-	e := m.in.Timeline.Event(int(event))
-	if t := m.in.Session().Turn(e.Turn); t != nil {
-		return screen.Time(screen.Since(t.OpenedAt, e.At))
-	}
-	return display.Text{}
-}
+func (m *Model) when(event int32) display.Text { return panes.EventTime(m.view, event) }
 
 // turn is the chosen turn, or that of the chosen call; nil without one.
 func (m *Model) turn() *stream.Turn {

@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/ui/compare"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/screen"
@@ -132,6 +133,7 @@ func (h asHost) Choose(r stream.Ref) {
 func (m *Model) newEntries() []modes.Entry {
 	return []modes.Entry{
 		modes.Dialects(m.reread),
+		compare.Entry(&m.marks, &m.bill, m.draw),
 		send.Again(m.sending()),
 		send.TypeResult(m.sending()),
 	}

@@ -3,7 +3,10 @@ package panes
 import (
 	"fmt"
 
+	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // AboutCall is what only some calls have, in words: what kind it is, who runs it,
@@ -40,4 +43,13 @@ func AboutCall(c *stream.Call) (facts []string) {
 		facts = append(facts, "signed")
 	}
 	return facts
+}
+
+// EventTime is how long into its turn an event came; "" when unknown.
+func EventTime(v *providers.View, event int32) display.Text {
+	e := v.Event(int(event))
+	if t := v.Session().Turn(e.Turn); t != nil {
+		return screen.Time(screen.Since(t.OpenedAt, e.At))
+	}
+	return display.Text{}
 }

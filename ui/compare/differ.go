@@ -1,77 +1,61 @@
-package ui
+package compare
 
 import (
 	"bytes"
 	"encoding/binary"
 	"hash/fnv"
-
-	"toolscope/ui/panes"
-
 	rational "math/big"
 	"slices"
 	"strconv"
 	"strings"
 
+	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/ui/panes"
 )
 
-// verdictOfCalls is how the arguments of the same call differ between turns.
-type verdictOfCalls struct {
-	sealed  int                       // how many have all their arguments
-	differs int                       // values that are not the same in all of these
-	marks   [mostColumns][]panes.Span // where
+// verdict is how the arguments of the same call, where they have all come, differ between turns.
+type verdict struct {
+	differs int                // values that are not the same in all of them
+	marks   [most][]panes.Span // where
 }
 
-// mostCompared is how many tokens arguments may have whose values are compared
-// one by one.
+// mostCompared is how many tokens arguments may have whose values are compared one by one.
 const mostCompared = 200_000
 
 // judge says what differs, for calls of which nothing more comes.
-func (v *compareView) judge() {
-	for i := range v.groups {
-		g := &v.groups[i]
-		set, n := g.sealed()
-		if g.kind != callGroup || n < 2 {
+func (c *comparison) judge(v *providers.View) {
+	for _, g := range c.groups {
+		set, n := g.calls.sealed(v)
+		if n < 2 {
 			continue
 		}
-		verdict, known := v.judged[set]
+		found, known := c.judged[set]
 		if !known {
-			verdict = differences(set)
-			v.judged[set] = verdict
+			found = differences(set.in(v))
+			c.judged[set] = found
 		}
-		for i := range v.columns {
-			if c := g.calls[i]; c != nil {
-				v.columns[i].cells[c].Marks = verdict.marks[i]
+		for i := range c.columns {
+			if d := c.columns[i].calls[g.calls[i]]; d != nil {
+				d.Marks = found.marks[i]
 			}
 		}
 	}
 }
 
-// sealed are the calls of a group that have all their arguments.
-func (g *group) sealed() (set callSet, n int) {
-	for i, c := range g.calls {
-		if c != nil && !c.Arriving() {
-			set[i] = c
-			n++
-		}
-	}
-	return set, n
-}
-
-// differences compares arguments by their values: the order of members and the
-// way a value is written make no difference.
-func differences(set callSet) (v verdictOfCalls) {
-	var values [mostColumns]map[spot]leaf
+// differences compares arguments by their values: the order of members and the way a value is
+// written make no difference.
+func differences(calls [most]*stream.Call) (v verdict) {
+	var values [most]map[spot]leaf
 	first, same, whole := -1, true, true
-	for i, c := range set {
+	for i, c := range calls {
 		if c == nil {
 			continue
 		}
-		v.sealed++
 		if first < 0 {
 			first = i
 		}
-		same = same && bytes.Equal(c.Args(), set[first].Args())
+		same = same && bytes.Equal(c.Args(), calls[first].Args())
 		if c.Syntax() != stream.SyntaxObject && c.Syntax() != stream.SyntaxEmpty || len(c.Lexer().Tokens()) > mostCompared {
 			whole = false
 		}
@@ -84,7 +68,7 @@ func differences(set callSet) (v verdictOfCalls) {
 		return v
 	}
 	spots := map[spot]bool{}
-	for i, c := range set {
+	for i, c := range calls {
 		if c != nil {
 			values[i] = leaves(c.Args(), c.Lexer().Tokens())
 			for at := range values[i] {
@@ -93,7 +77,7 @@ func differences(set callSet) (v verdictOfCalls) {
 		}
 	}
 	for at := range spots {
-		if agree(set, values, at) {
+		if agree(calls, values, at) {
 			continue
 		}
 		v.differs++
@@ -110,9 +94,9 @@ func differences(set callSet) (v verdictOfCalls) {
 }
 
 // agree reports whether a spot has the same value everywhere.
-func agree(set callSet, values [mostColumns]map[spot]leaf, at spot) bool {
+func agree(calls [most]*stream.Call, values [most]map[spot]leaf, at spot) bool {
 	var first *leaf
-	for i, c := range set {
+	for i, c := range calls {
 		if c == nil {
 			continue
 		}
@@ -133,8 +117,8 @@ type leaf struct {
 	value string // its kind, and what it is however it is written
 }
 
-// A spot is where a value stands in a JSON text: the hash of its path. Paths
-// themselves would be as long together as the text is deep.
+// A spot is where a value stands in a JSON text: the hash of its path. Paths themselves would be as
+// long together as the text is deep.
 type spot uint64
 
 // at is the spot of a member or an element inside of p.
@@ -215,8 +199,8 @@ func closedAtOnce(toks []stream.Token, n int) (end int, ok bool) {
 	return int(toks[n].End), true
 }
 
-// number is a number in one way of writing: 1.0 is 1. One that is very long, or
-// very large, stays as it is.
+// number is a number in one way of writing: 1.0 is 1. One that is very long, or very large, stays
+// as it is.
 func number(text string) string {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || len(text) > 40 || f > 1e60 || f < -1e60 || f != 0 && f < 1e-60 && f > -1e-60 {
