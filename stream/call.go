@@ -27,36 +27,36 @@ type Call struct {
 	Item     string // id of its item, where that has one besides ID
 	Space    string // namespace of the tool, where that is not part of Name
 	Attempt  bool   // no call of the wire: the provider threw it away, Args are its account of it
-	Rewrites int    // how often Args were replaced: what was derived from them before is void
+	Rewrites int    // how often Args were replaced: offsets from before mean nothing now
 
 	Copies    int      // how often the arguments were said, and were the same, where that is more than once
 	Signature string   // opaque, must come back with the call when it is replayed
 	SentBack  []Return // what later requests made of it
 	Findings  []Finding
 
-	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime until it happens or when the source has no times
+	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
 
 	phase     Phase
 	stopped   bool // aborted by the client
-	frozen    bool // it takes nothing more: a gap is between it and what comes
+	frozen    bool // it takes nothing more: bytes between it and what comes were not seen
 	freeform  bool
 	nullNone  bool  // null stands for no arguments
 	sealedBy  int32 // frame of the seal
 	runs      [NumExecutors]run
-	sealEvent int32 // from which event on nothing could change any more, 0 if it was not sealed
+	sealEvent int32 // the arguments could not change from this event on; 0 if they were not sealed
 	argsFrame int32 // frame of the latest delta
 	argsFrom  int32 // number of the first event with a delta of that frame
 	settled   bool  // findings about the syntax have been made
 	broken    bool  // the first byte that is wrong has been reported
 	repeated  int   // event of the first delta that began with all before it, if not 0
 	args      []byte
-	half      string // a high surrogate that waits for its other half
+	half      string // half of a surrogate pair, waiting for the other half
 	deltas    []Delta
 	lex       Lexer
 	double    doubleCheck
 
-	told      []*Diagnosis // that are among Findings, each once
-	reached   uint16       // the sweeps that found it as it is, a bit each
+	told      []*Diagnosis // those of Findings, each once
+	reached   uint16       // a bit for each sweep that visited it and since which it did not change
 	counted   bool         // in the session's Counts, as countedAs
 	countedAs Status
 }
@@ -92,8 +92,8 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	}
 }
 
-// Args are the exact bytes of the arguments so far. They are only ever appended to, unless a
-// dialect derives them from something else: then Rewrites counts how often it had to begin again.
+// Args are the exact bytes of the arguments so far. They are only appended to, unless a dialect
+// derives them from something else: Rewrites counts how often it had to replace them.
 func (c *Call) Args() []byte { return c.args }
 
 // Deltas are the fragments so far, empty ones included.
@@ -105,15 +105,15 @@ func (c *Call) Lexer() *Lexer { return &c.lex }
 // Phase is what the provider said.
 func (c *Call) Phase() Phase { return c.phase }
 
-// Arriving reports whether more argument bytes may come. A status does not say it: a call that
-// never was sealed looks done, but its stream has ended, and one that is malformed may go on.
+// Arriving reports whether more argument bytes may come. The status does not tell: a call that
+// looks done may be one whose stream has ended, and a malformed one may still go on.
 func (c *Call) Arriving() bool { return c.phase <= PhaseOpen }
 
 // Status joins what the provider said with what the bytes say.
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
 
-// Stopped reports whether the client ended the response while the call was open: its user stopped
-// it, and nobody did wrong.
+// Stopped reports whether the client ended the response while the call was open. That is no fault:
+// its user stopped it.
 func (c *Call) Stopped() bool { return c.stopped }
 
 // Freeform reports whether the arguments are not JSON by design.
@@ -168,16 +168,15 @@ func (c *Call) feed(text string, event int32) {
 	c.deltas = append(c.deltas, Delta{uint32(len(c.args)), event})
 }
 
-// rewrite replaces the arguments. The deltas so far brought none of the bytes that now stand; they
-// are kept as empty ones, and this one brought all. What was found stays found, but points at no
-// byte that is not there any more.
+// rewrite replaces the arguments. All their bytes now count as brought by this delta; those before
+// it stay, as empty ones. Findings stay too, but not an offset beyond the new end.
 func (c *Call) rewrite(e Event, n int) {
 	if c.phase > PhaseOpen {
 		c.findOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
 	}
 	c.Rewrites++
 	c.args, c.half, c.lex, c.double, c.repeated, c.broken = nil, "", Lexer{}, doubleCheck{}, 0, false
-	for i := len(c.deltas) - 1; i >= 0 && c.deltas[i].End > 0; i-- { // before those all are empty
+	for i := len(c.deltas) - 1; i >= 0 && c.deltas[i].End > 0; i-- { // all before are empty already
 		c.deltas[i].End = 0
 	}
 	if c.FirstArgAt == NoTime {
@@ -214,7 +213,7 @@ func (c *Call) DeltaOf(event int32) int {
 	return -1
 }
 
-// end is called when no more bytes are expected.
+// end says that no more bytes are expected.
 func (c *Call) end() {
 	if c.half != "" {
 		c.take(c.half)

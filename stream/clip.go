@@ -2,8 +2,8 @@ package stream
 
 import "unicode/utf8"
 
-// Clip is at most so many bytes of text from an offset on, whole characters, with a sign where
-// something was left out: for sentences that quote.
+// Clip quotes at most so many bytes of text, from the offset from on. It keeps characters whole,
+// and puts … where something was left out.
 func Clip(text []byte, from, most int) string {
 	from = charStart(text, from)
 	end := charStart(text, min(from+most, len(text)))

@@ -7,7 +7,7 @@ import (
 )
 
 func (c *Call) find(d *Diagnosis, event, offset int, format string, args ...any) {
-	c.took(d.Finding(format, args...).at(event, offset))
+	c.addFinding(d.Finding(format, args...).at(event, offset))
 }
 
 func (c *Call) findOnce(d *Diagnosis, event int, format string, args ...any) {
@@ -16,14 +16,13 @@ func (c *Call) findOnce(d *Diagnosis, event int, format string, args ...any) {
 	}
 }
 
-// found reports whether it was found before, in whatever grade.
+// found reports whether d was found of the call before, in whatever grade.
 func (c *Call) found(d *Diagnosis) bool {
 	return slices.Contains(c.told, d.Declared())
 }
 
-// took adds a finding. Of many of one kind the kind is noted once, so that asking whether there is
-// one stays cheap.
-func (c *Call) took(f Finding) {
+// addFinding adds a finding. Its diagnosis is noted once, so that found stays cheap.
+func (c *Call) addFinding(f Finding) {
 	c.Findings = append(c.Findings, f)
 	if !c.found(f.Diagnosis) {
 		c.told = append(c.told, f.Diagnosis)
@@ -44,8 +43,8 @@ func (c *Call) repeatedBy(text string) bool {
 	return n > 0 && c.args[0] == '{' && len(text) > n && text[:n] == string(c.args)
 }
 
-// checkCumulative reports such a delta once what it makes is no object: until then it may be a
-// nested one that begins like the whole.
+// checkCumulative reports such a delta. It is called once the arguments cannot be an object: before
+// that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
 		c.findOnce(ArgsCumulative, c.repeated, "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")
@@ -81,9 +80,9 @@ func (c *Call) checkSeal(said string, event int) {
 	}
 }
 
-// settle makes the findings that need the whole text. The arguments are final.
+// settle makes the findings that need the whole text, once. The arguments are final.
 func (c *Call) settle(event int) {
-	text := len(c.args) // without half a character, the other half of which was to come
+	text := len(c.args) // without half a character that waited for its other half
 	c.end()
 	if c.phase != PhaseAborted && c.phase != PhaseTruncated {
 		text = len(c.args)

@@ -1,10 +1,10 @@
 package stream
 
-// Who ended a response is not what it lacks. A provider that ends one before its terminator did
-// wrong; a client that goes away, a connection that is lost and toolscope's own stop cut what the
-// provider would have sent.
+// Who ended a response, and what it lacks, are two questions. A provider that ends a response
+// before its terminator did wrong. A client that goes away, a lost connection and toolscope's own
+// stop are not the provider's fault: it would have sent more.
 
-// Of who ended a response, where that was not the provider.
+// Findings about a response that somebody other than the provider ended.
 var (
 	ClientGone = &Diagnosis{
 		Code: "CLIENT_GONE", Severity: Info, By: Client,
@@ -28,8 +28,8 @@ var (
 	}
 )
 
-// cutBy are what is found of a response that somebody ended before its terminator, and why its open
-// calls stop.
+// cutBy says, by who ended a response before its terminator, what is found about the response and
+// about its open calls, and why those stop.
 var cutBy = map[Culprit]struct {
 	found, cut *Diagnosis
 	why        string
@@ -41,7 +41,7 @@ var cutBy = map[Culprit]struct {
 	Toolscope: {StoppedHere, ArgsCut.As(Warn).Blames(Toolscope), "toolscope did not see more of it"},
 }
 
-// party is a culprit if that is one who can end a response, and otherwise nobody.
+// party is by if that is somebody who can end a response, and otherwise 0, nobody.
 func party(by Culprit) Culprit {
 	if _, ok := cutBy[by]; !ok {
 		return 0
@@ -101,7 +101,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		}
 		c.fire(AtEnd, n)
 		if t.blind || others {
-			return // what seems to be missing may have been to come
+			return // what is missing may only have been cut off
 		}
 		c.checkSeal("the call was sealed", n)
 		if c.Name == "" && !c.Attempt {

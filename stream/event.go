@@ -8,39 +8,95 @@ import (
 // NoTime is the time of bytes whose source cannot tell when they came.
 const NoTime = time.Duration(-1)
 
-// EventKind is what an event says. Which fields it uses is said here; At, Frame and Turn are set on
-// every event.
+// EventKind is what an event says. Every event sets At, Frame and Turn. What else a kind uses is
+// said here: Slot, Text, Code, and the type of its payload, which may be missing.
 type EventKind uint8
 
 const (
-	TurnOpen   EventKind = iota + 1 // a model response begins; *Opening
-	TurnMeta                        // later news of it; *Opening
-	CallOpen                        // Slot: a call begins; *CallInfo
-	CallMeta                        // Slot: news of it; *CallInfo
-	Args                            // Slot: Text is appended to the call's arguments; *Origin where that is derived
-	Rewrite                         // Slot: the arguments are Text instead: news changed what was derived before; *Origin
-	Seal                            // Slot: the arguments are final; with SealRejected they are refused: Text says why
-	Answer                          // a call got its result: *Answered says which, or else it is the one in Slot; Code is AnswerOK or AnswerFailed
-	TextDelta                       // Text is answer text, as far as it is counted and shown
-	ThinkDelta                      // Text is reasoning text
-	Signed                          // the text or reasoning that came last is signed: Text must come back with it as it is; *Signature; with SignedHidden Text is all there is of the reasoning
-	UsageEvent                      // *Usage
-	Finish                          // Text is the provider's own word, *Reason what it stands for; Slot its choice or AllChoices; Code says what it means
-	Failure                         // the provider reports an error: Text is its message; *Failed, which may say that there is no answer of a provider: then Text says why
-	TurnClose                       // no more events of this turn; Code is CloseEnd, or CloseUnseen, or CloseCut: Text says what did not come, or how; *Ending
-	Gap                             // bytes of the response passed unseen: Text says so; *Missed
-	SentBack                        // a later request has the call in its history: Slot is the call's Number, Text what became of it, Code its result; *Resent
-	Found                           // about the call in Slot, or about the turn when Slot is NoSlot; *Finding
-	Fault                           // the frame does not decode: Text says why
-	Unknown                         // an event type this version does not know: Text is its name
-	Heartbeat                       // a frame that says nothing: ping, comment
+	// TurnOpen: a model response begins. Payload: *Opening.
+	TurnOpen EventKind = iota + 1
+
+	// TurnMeta: news of the turn. Payload: *Opening.
+	TurnMeta
+
+	// CallOpen: a call begins in Slot. Payload: *CallInfo.
+	CallOpen
+
+	// CallMeta: news of the call in Slot. Payload: *CallInfo.
+	CallMeta
+
+	// Args: Text is appended to the arguments of the call in Slot. Payload: *Origin, where Text is
+	// not what stands on the wire.
+	Args
+
+	// Rewrite: Text replaces the arguments of the call in Slot, because news changed what was
+	// derived before. Payload: *Origin.
+	Rewrite
+
+	// Seal: the arguments of the call in Slot are final. With SealRejected the call is refused, and
+	// Text says why.
+	Seal
+
+	// Answer: a call has its result. Code is AnswerOK or AnswerFailed. Payload: *Answered, which
+	// names the call; without one it is the call in Slot.
+	Answer
+
+	// TextDelta: Text is appended to the answer.
+	TextDelta
+
+	// ThinkDelta: Text is appended to the reasoning.
+	ThinkDelta
+
+	// Signed: Text is the signature of the text or reasoning that came last, and must come back
+	// with it unchanged. With SignedHidden it is all there is of some reasoning. Payload:
+	// *Signature.
+	Signed
+
+	// UsageEvent: what the turn has cost so far. Payload: *Usage.
+	UsageEvent
+
+	// Finish: the response, or one choice of it, has its reason to end. Text is the provider's own
+	// word for that, Code what it means. Slot is the choice, or AllChoices. Payload: *Reason, where
+	// the word is a number.
+	Finish
+
+	// Failure: an error ended the response. Text is its message. Payload: *Failed, which has its
+	// code, and says if it is not the provider's.
+	Failure
+
+	// TurnClose: no more events of this turn come. Code is CloseEnd, CloseUnseen or CloseCut; with
+	// CloseCut Text, if there is one, says what did not come or how it was cut. Payload: *Ending.
+	TurnClose
+
+	// Gap: bytes of the response passed unseen. Text says so. Payload: *Missed.
+	Gap
+
+	// SentBack: a later request has the call in its history. Slot is the call's Number, not its
+	// slot. Text is what became of it there; Code is its result, 0 for none. Payload: *Resent.
+	SentBack
+
+	// Found: something was found about the call in Slot, or with NoSlot about the turn. Payload:
+	// *Finding.
+	Found
+
+	// Fault: the frame does not decode. Text says why.
+	Fault
+
+	// Unknown: Text is the name of an event type that this version does not know.
+	Unknown
+
+	// Heartbeat: a frame that says nothing, such as a ping or a comment.
+	Heartbeat
 )
 
 var eventWords = [...]string{
-	TurnOpen: "turn open", TurnMeta: "turn meta", CallOpen: "call open", CallMeta: "call meta", Args: "args",
-	Rewrite: "rewrite", Seal: "seal", Answer: "answer", TextDelta: "text", ThinkDelta: "thinking", Signed: "signed", SentBack: "sent back", UsageEvent: "usage",
-	Finish: "finish", Failure: "error", TurnClose: "turn close", Gap: "gap", Found: "finding", Fault: "fault",
-	Unknown: "unknown", Heartbeat: "heartbeat",
+	TurnOpen: "turn open", TurnMeta: "turn meta",
+	CallOpen: "call open", CallMeta: "call meta",
+	Args: "args", Rewrite: "rewrite", Seal: "seal", Answer: "answer",
+	TextDelta: "text", ThinkDelta: "thinking", Signed: "signed",
+	UsageEvent: "usage", Finish: "finish", Failure: "error", TurnClose: "turn close", Gap: "gap",
+	SentBack: "sent back", Found: "finding",
+	Fault: "fault", Unknown: "unknown", Heartbeat: "heartbeat",
 }
 
 func (k EventKind) String() string {
@@ -91,8 +147,8 @@ const (
 	AnswerFailed
 )
 
-// An Event is one provider-neutral fact, in the order of the wire. It is a value: whoever holds it
-// may keep it, nobody changes it.
+// An Event is one provider-neutral fact, in the order of the wire. It is a value: it may be kept,
+// and nobody changes it.
 type Event struct {
 	At    time.Duration // when its frame was complete, since the source began; or NoTime
 	Text  string        // bytes or words, by kind

@@ -7,12 +7,11 @@ import (
 )
 
 // EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a
-// payload, and two checksums. Event is the event's, exception's or error's type; a Failed frame is
-// one of the latter two, and Data of an error is its message as plain text. The zero value is
-// ready.
+// payload, and two checksums. Event is the type of the event, exception or error. An exception or
+// error is a Failed frame; Data of an error is its message as plain text. The zero value is ready.
 //
-// After bytes that do not check nothing can be trusted, not even where the next message begins:
-// they and all that follow are residue.
+// Where a checksum does not match, nothing can be trusted, not even where the next message begins:
+// that message and all that follows are residue.
 //
 // Layout and limits: "Event stream encoding" in the Smithy and AWS SDK sources
 // (botocore/eventstream.py).
@@ -30,7 +29,7 @@ const (
 )
 
 // IsEventStream reports whether head begins a message: the checksum of its first bytes tells. could
-// says that more bytes are needed to know.
+// says that head is too short to know.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxMessage>>24, false
@@ -77,7 +76,7 @@ func (e *EventStream) Write(p []byte, emit func(Frame)) {
 	e.buf = e.buf[:copy(e.buf, e.buf[at:])]
 }
 
-// Close emits what does not check, or a message that never ended, marked Cut.
+// Close emits the bytes that were residue, or a message that never ended, marked Cut.
 func (e *EventStream) Close(emit func(Frame)) {
 	if len(e.buf) == 0 {
 		return

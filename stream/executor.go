@@ -6,8 +6,8 @@ import (
 )
 
 // An Executor is a rule by which some agents decide that a call may be run. All but the last two
-// infer what the provider never said; the fold notes when each would have run every call, and the
-// screen shows with what.
+// rely on something the provider never said. The fold notes at which event each rule would have run
+// each call, and with which arguments.
 type Executor uint8
 
 const (
@@ -35,13 +35,13 @@ type Verdict uint8
 const (
 	NotYet        Verdict = iota // nothing has made it run, but more may come
 	Never                        // nothing ever makes it run
-	RunSafely                    // when nothing could change any more; only a call that is complete, or has no arguments
+	RunSafely                    // once nothing could change any more, a call that is Complete or NoArguments
 	RunEarly                     // too soon, but the arguments were what they became
 	RunWrong                     // with arguments that are not those of the call
 	RunTwice                     // once for each object in the arguments
 	RunIncomplete                // a call that was cut, failed or was refused
-	RunBroken                    // with final arguments that are not the object they should be
-	Refuses                      // parses first, and those final arguments never parse
+	RunBroken                    // with final arguments, which are not the object they should be
+	Refuses                      // the final arguments are not what it parses
 )
 
 func (v Verdict) String() string {
@@ -55,12 +55,12 @@ type Run struct {
 	Verdict Verdict
 	Event   int  // number of the event that made it run
 	Bytes   int  // of arguments that were there
-	Gone    bool // those are not the first of the arguments any more: a Rewrite replaced them
+	Gone    bool // a Rewrite has replaced those bytes since
 }
 
 // run is when an executor would have run a call.
 type run struct {
-	event int32 // 0 until then: event 0 opens a turn
+	event int32 // 0 if it has not run: event 0 opens a turn, so it runs nothing
 	bytes uint32
 	docs  uint16
 	made  uint16 // the call's Rewrites then
@@ -73,7 +73,7 @@ func (c *Call) fire(x Executor, event int) {
 	}
 }
 
-// fireOnArgs asks those that look at the arguments.
+// fireOnArgs fires the executors that look at the arguments.
 func (c *Call) fireOnArgs(event int) {
 	if len(c.args) == 0 {
 		return
@@ -109,7 +109,7 @@ func (c *Call) Run(x Executor) Run {
 	case out.Gone, c.changedAfter(r, x):
 		out.Verdict = RunWrong
 	case c.Arriving():
-		out.Verdict = NotYet // so far it is what it was
+		out.Verdict = NotYet // it ran, and so far nothing has changed
 	default:
 		out.Verdict = c.runWhole(r, x)
 	}
@@ -152,8 +152,8 @@ func (c *Call) runWhole(r run, x Executor) Verdict {
 	return RunEarly
 }
 
-// checkEarly reports arguments that were an object before they were whole. Those that a Rewrite
-// replaced are not there to be shown: whoever replaced them says why.
+// checkEarly reports arguments that parsed as an object before they were whole. It skips those that
+// a Rewrite has replaced: they are not there to be shown.
 func (c *Call) checkEarly(event int) {
 	r := c.Run(ParsableObject)
 	if r.Gone || r.Verdict != RunWrong && r.Verdict != RunTwice {
@@ -164,8 +164,9 @@ func (c *Call) checkEarly(event int) {
 		c.DeltaAt(r.Bytes-1)+1, Clip(c.args[:r.Bytes], 0, 64), len(c.args)-r.Bytes)
 }
 
-// repairedRun is when the last key of the object got the start of a value. The keys a schema
-// requires are not known here: those that came stand for them.
+// repairedRun is the run of a parser that repairs: at the delta in which the last key of the object
+// got the start of its value. Which keys the schema requires is not known here; the keys that came
+// stand for them.
 func (c *Call) repairedRun() (r run) {
 	if c.lex.first != ObjectOpen || c.freeform {
 		return r
@@ -195,8 +196,8 @@ func (c *Call) repairedRun() (r run) {
 	return r
 }
 
-// literalRest is how many bytes of true, false or null follow off, where it is inside one:
-// forgiving parsers take its beginning for all of it.
+// literalRest is how many bytes of true, false or null follow off, 0 if off is not inside one. A
+// parser that repairs completes such a word.
 func (c *Call) literalRest(off int) int {
 	toks := c.lex.Tokens()
 	i := sort.Search(len(toks), func(i int) bool { return int(toks[i].End) > off })
@@ -206,8 +207,8 @@ func (c *Call) literalRest(off int) int {
 	return int(toks[i].End) - off
 }
 
-// onlyCloses reports whether text does nothing but close what is open: a parser that repairs adds
-// the same.
+// onlyCloses reports whether text only closes what is open, which a parser that repairs does
+// itself.
 func onlyCloses(text []byte) bool {
 	return len(bytes.Trim(text, "}] \t\r\n\"")) == 0
 }

@@ -16,7 +16,7 @@ const (
 
 func (s Severity) String() string { return [...]string{"info", "warn", "error"}[s] }
 
-// A Culprit is who did what a finding tells.
+// A Culprit is who caused what a finding tells.
 type Culprit uint8
 
 const (
@@ -48,7 +48,7 @@ type Diagnosis struct {
 	declared *Diagnosis // of one that As or Blames made
 }
 
-// As is the diagnosis in another of its grades.
+// As is the diagnosis with another severity: its own, or one of Also.
 func (d *Diagnosis) As(s Severity) *Diagnosis {
 	if s != d.Severity && !slices.Contains(d.Also, s) {
 		panic(fmt.Sprintf("stream: %s is never %s", d.Code, s))
@@ -58,14 +58,14 @@ func (d *Diagnosis) As(s Severity) *Diagnosis {
 	return &made
 }
 
-// Blames is the diagnosis where it is known that somebody else did it.
+// Blames is the diagnosis with another culprit, where it is known who it was.
 func (d *Diagnosis) Blames(c Culprit) *Diagnosis {
 	made := *d
 	made.declared, made.By = d.Declared(), c
 	return &made
 }
 
-// Declared is the diagnosis as it was declared.
+// Declared is the diagnosis as it was declared, before As and Blames: the one to compare.
 func (d *Diagnosis) Declared() *Diagnosis {
 	if d.declared != nil {
 		return d.declared
@@ -82,8 +82,8 @@ func (d *Diagnosis) Finding(format string, args ...any) Finding {
 // NoOffset is the Offset of a finding that points at no argument byte.
 const NoOffset = -1
 
-// A Finding is a diagnosis with its evidence; Diagnosis.Finding makes one. Its severity is one of
-// the Diagnosis' grades; its culprit is the Diagnosis' unless it is known better.
+// A Finding is a diagnosis with its evidence; Diagnosis.Finding makes one. Its severity is the
+// Diagnosis' own or one of Also; its culprit is the Diagnosis' own unless another is known.
 type Finding struct {
 	*Diagnosis // as declared; every finding of a Session has one
 	Severity   Severity
@@ -93,7 +93,7 @@ type Finding struct {
 	Offset     int // byte of the call's arguments it points at, or NoOffset
 }
 
-// words are the finding in the line of its event.
+// words are the finding at the end of its event's line.
 func (f *Finding) words() string {
 	if f.Diagnosis == nil {
 		return ""
@@ -101,7 +101,7 @@ func (f *Finding) words() string {
 	return fmt.Sprintf(" %s (%s)", f.Code, f.Severity)
 }
 
-// at is the finding, which points at an argument byte.
+// at is the finding with its evidence: the event that showed it, and an argument byte or NoOffset.
 func (f Finding) at(event, offset int) Finding {
 	f.Event, f.Offset = event, offset
 	return f

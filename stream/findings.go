@@ -1,6 +1,6 @@
 package stream
 
-// Findings are those the fold itself can make: what can be seen without knowing the protocol.
+// Findings are all that the fold itself can make: what is seen without knowing the protocol.
 var Findings = []*Diagnosis{
 	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap,
 	ProviderError, FinishContradicts, Interleaved, EarlyWrong,

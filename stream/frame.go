@@ -20,14 +20,14 @@ type Frame struct {
 	Data  []byte // payload without framing
 	End   int64  // stream offset just past the frame
 	Cut   bool   // the stream ended inside the frame
-	Named bool   // the framing has names for events: an empty Event was left out
+	Named bool   // the framing has names for events; where Event is empty the sender left it out
 
-	Failed bool   // the framing itself says that this is an error: Event is its type
+	Failed bool   // the framing itself says that this is an error, and Event is its type
 	Why    string // of residue: why the bytes belong to no frame
 }
 
-// emptied is a buffer to be filled again, or none where one frame has made it big: there may never
-// be another like it.
+// emptied is a buffer to be filled again. One that a single frame has made larger than 1 MB is
+// dropped: no other frame may need that much.
 func emptied(p []byte) []byte {
 	if cap(p) > 1<<20 {
 		return nil

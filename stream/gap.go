@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// RecordGap is made of a turn, and of each of its calls that is not known any more. A warning, not
-// an error: the response may be as it should be.
+// RecordGap is found of a turn, and of each of its calls that bytes may be missing from. It is a
+// warning, not an error: the response itself may be as it should be.
 var RecordGap = &Diagnosis{
 	Code: "RECORD_GAP", Severity: Warn, By: Toolscope,
 	Means: "Toolscope could not keep up, or a recording lacks bytes: they passed unseen, and what was not sealed before them is not known.",
 	Do:    "Record again if this call matters, and see what held toolscope up; nothing is said of the model or the provider.",
 }
 
-// gap takes the news that bytes of the turn were not seen. What was sealed before them stays as it
-// is; of all else nothing can be said any more.
+// gap says that bytes of the turn were not seen. Calls that were sealed before them stay as they
+// are; of all others nothing can be said any more.
 func (t *Turn) gap(e Event, n int) {
 	missed := PayloadOf[Missed](e).Bytes
 	t.Missed += max(0, missed)
 	t.blind = t.blind || !t.closed
 	if t.gaps++; t.gaps == 1 {
 		t.find(RecordGap, n, "%s", e.Text)
-	} else { // one finding, however often it happened
+	} else { // one finding, however many gaps
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
 		t.Findings[i].Message = fmt.Sprintf("%d bytes of the response, in %d places, passed and were not recorded: of what was not sealed before them nothing is known", t.Missed, t.gaps)
 	}
@@ -36,7 +36,7 @@ func (t *Turn) gap(e Event, n int) {
 // Unseen reports whether bytes of the turn were not seen.
 func (t *Turn) Unseen() bool { return t.gaps > 0 }
 
-// miss makes the call one of which nothing can be said.
+// miss makes the call Unseen: bytes of it may be missing, so nothing can be said of it.
 func (c *Call) miss(event int, bytes int64) {
 	c.phase, c.settled, c.frozen = PhaseUnseen, true, true
 	c.lex.Close()
@@ -47,15 +47,16 @@ func (c *Call) miss(event int, bytes int64) {
 	c.findOnce(RecordGap, event, "%d bytes of the response were not seen, %s: whether it is whole is not known", bytes, where)
 }
 
-// openUnseen makes a call that begins behind a gap: what it seems to begin with may be its middle.
+// openUnseen makes a call that begins behind a gap Unseen: what looks like its beginning may be its
+// middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
 	c.findOnce(RecordGap, event, "it begins behind %d bytes of the response that were not seen: it may have begun in them", bytes)
 }
 
 // applyBehindGap handles an event about a call in a turn of which bytes were not seen. A slot may
-// be another call's by now, so only calls that began behind the gap take anything, and they only
-// keep it.
+// belong to another call by now, so only calls that began behind the gap take anything. Their bytes
+// are kept, and nothing is concluded from them.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 	c, info := t.slots[e.Slot], PayloadOf[CallInfo](e)
 	switch {

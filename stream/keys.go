@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// keySet are the keys of the open containers, by depth: where the key of each hash begins and ends
-// in the arguments. The sets of closed ones are used again.
+// keySet are the keys of the open containers, by depth, and in each by hash: where the key begins
+// and ends in the arguments. The set of a container that closed is used again.
 type keySet []map[uint64][2]int
 
 // checkKeys reports a key that an object has twice: parsers keep the last value, or the first, and

@@ -96,7 +96,7 @@ func (l *Lexer) Err() *SyntaxError { return l.err }
 // Write takes it back.
 func (l *Lexer) Close() { l.closed = true }
 
-// Syntax judges the text so far.
+// Syntax is what the text so far is.
 func (l *Lexer) Syntax() Syntax {
 	docs, open := l.docs, l.depth > 0 || l.Open()
 	if l.closed && l.depth == 0 && l.numberDone() {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// meta takes what is newly known of the call.
+// meta takes news of the call; n is the number of the event that brings it.
 func (c *Call) meta(d CallInfo, n int) {
 	if d.ID != "" {
 		c.ID = d.ID
@@ -50,7 +50,7 @@ func hidden(s string) bool {
 	return false
 }
 
-// seal makes the arguments final. Sealing twice is a confirmation; a refusal overrules a seal.
+// seal makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
 func (c *Call) seal(e Event, n int) {
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
 		c.conclude(PhaseRejected, n, ArgsCut, "the call was refused: "+e.Text)
@@ -61,14 +61,16 @@ func (c *Call) seal(e Event, n int) {
 	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	if c.argsFrom > 0 && c.argsFrame == e.Frame {
-		c.sealEvent = c.argsFrom // who has the frame has the seal
+		// The frame that brought the last delta also seals: whoever has one has the other.
+		c.sealEvent = c.argsFrom
 	}
 	c.settle(n)
 	c.fire(AtSeal, n)
 }
 
-// truncate applies "a limit cut the response" to one call. A seal that is nothing but this very
-// finish is no evidence that an empty or free text is whole.
+// truncate says of one call that a limit cut the response. A call that was sealed with a whole
+// object stays as it is. So does an empty or free text, but only if something before this finish
+// sealed it: such a text looks whole wherever it is cut.
 func (c *Call) truncate(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
@@ -80,8 +82,8 @@ func (c *Call) truncate(e Event, n int) {
 	c.conclude(PhaseTruncated, n, ArgsCut, "the provider's limit cut the response: "+e.Text)
 }
 
-// conclude ends a call that was not sealed, or whose seal was overruled; found is what that is if
-// it cut the arguments.
+// conclude ends a call that was not sealed, or whose seal is overruled. If its arguments were cut,
+// found is the finding that is made, and why its reason.
 func (c *Call) conclude(p Phase, event int, found *Diagnosis, why string) {
 	c.phase = p
 	c.settle(event)

@@ -1,7 +1,7 @@
 package stream
 
-// list is a list that is only appended to and may get long. It grows block by block: nothing is
-// copied, and little is held that is not used. The zero value is ready.
+// list is a list that is only appended to and may get long. It grows block by block: its elements
+// stay where they are, and little room is left unused. The zero value is ready.
 type list[T any] struct {
 	blocks [][]T
 	n      int

@@ -19,7 +19,7 @@ type Part struct {
 	Hidden    bool   // reasoning of which nothing is there but the signature
 }
 
-// grow says that the text or reasoning now ends at end.
+// grow says that the text or reasoning now ends at the offset end.
 func (t *Turn) grow(kind PartKind, end int) {
 	if n := len(t.Parts) - 1; n >= 0 && t.Parts[n].Kind == kind && t.Parts[n].Signature == "" {
 		t.Parts[n].End = end
@@ -28,8 +28,8 @@ func (t *Turn) grow(kind PartKind, end int) {
 	t.Parts = append(t.Parts, Part{Kind: kind, End: end})
 }
 
-// sign takes the signature of the run that came last. One without a run is of reasoning that was
-// not shown.
+// sign takes the signature of the run that came last. If none came, or it is signed already, the
+// signature is of reasoning that was not shown.
 func (t *Turn) sign(e Event) {
 	n := len(t.Parts) - 1
 	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {
@@ -39,7 +39,7 @@ func (t *Turn) sign(e Event) {
 	t.Parts[n].Signature, t.Parts[n].ID = e.Text, PayloadOf[Signature](e).Item
 }
 
-// sentBack notes what a later request made of one of the turn's calls.
+// sentBack notes how a later request has one of the turn's calls in its history.
 func (t *Turn) sentBack(e Event, n int) {
 	r := PayloadOf[Resent](e)
 	if !t.Returned {
@@ -55,6 +55,6 @@ func (t *Turn) sentBack(e Event, n int) {
 	}
 	if f := r.Finding; f.Diagnosis != nil {
 		f.Event = n
-		c.took(f)
+		c.addFinding(f)
 	}
 }

@@ -2,14 +2,15 @@ package stream
 
 import "fmt"
 
-// A Payload is what an event of some kinds says beside its Text: a pointer to one of the types of
-// this file, to a Usage, or to a Finding. Nobody changes one that is part of an event.
+// A Payload is what an event says besides its Text: a pointer to one of the types of this file, to
+// a Usage, or to a Finding. Which kind of event has which is said at EventKind. A payload never
+// changes once it is part of an event.
 type Payload interface {
 	words() string // as the end of the event's line; "" or begins with a space
 }
 
-// PayloadOf is the payload of e where that is a *P, and otherwise the zero P: an event may come
-// with none, or with one of another kind.
+// PayloadOf is the payload of e. It is the zero P where e has none, or one of another type: any
+// event is read without a check.
 func PayloadOf[P any](e Event) P {
 	if p, ok := any(e.What).(*P); ok && p != nil {
 		return *p
@@ -18,8 +19,8 @@ func PayloadOf[P any](e Event) P {
 	return none
 }
 
-// An Opening is what is known of a turn when it begins, or news of it: of what is empty nothing is
-// said.
+// An Opening is what is known of a turn when it begins, or news of it. An empty field says nothing:
+// what was known stays.
 type Opening struct {
 	ID, Model string
 	Parent    string // id of the call whose agent it is of
@@ -27,8 +28,8 @@ type Opening struct {
 	Exchange  int
 }
 
-// CallInfo is what is known of a call when it begins, or news of it: of what is empty nothing is
-// said. News can be of ID, Name, Kind, Item, Space, Signature and Copies.
+// CallInfo is what is known of a call when it begins, or news of it. An empty field says nothing:
+// what was known stays. Only ID, Name, Kind, Item, Space, Signature and Copies can be news.
 type CallInfo struct {
 	ID, Name   string
 	Kind       string // function, custom, mcp, server, …
@@ -40,32 +41,34 @@ type CallInfo struct {
 	Space      string // namespace of the tool, where the protocol keeps it apart from the name
 	Freeform   bool   // the arguments are not JSON by design
 	NullIsNone bool   // the arguments null stand for none
-	Attempt    bool   // no call of the wire: what the model wrote was thrown away, Args are the provider's account of it
-	Copies     int    // how many copies of the arguments have come, all the same, where a protocol sends several
+	Attempt    bool   // no call of the wire: the provider threw it away, and Args are its account of it
+	Copies     int    // how many equal copies of the arguments have come, where several are sent
 	Signature  string // opaque text that must come back with the call when it is replayed
 }
 
-// Origin is a delta in the wire's own form, where its text is derived from that: a path and a
-// value, a positional array.
+// Origin is the wire's own form of a delta whose text was derived from it: a path and a value, a
+// positional array.
 type Origin struct{ Wire string }
 
-// Answered is the call that a result is for: that of an id, or else the first of a name.
+// Answered names the call that a result is for: the one with that ID, or where the wire gives no
+// id, the first call of that Name that still waits for a result.
 type Answered struct{ ID, Name string }
 
-// Signature is where the text or reasoning stands that is signed.
+// Signature names the item that the signed text or reasoning stands in.
 type Signature struct{ Item string }
 
-// Reason is what the word of a Finish stands for, where that is a number.
+// Reason is what the word of a Finish means, where that word is a number.
 type Reason struct{ Means string }
 
-// Failed is the provider's code or type of an error. Where By is somebody else, no provider has
-// answered: Code is the status that toolscope answered, if it did.
+// Failed tells of an error. By is 0 or Provider where the provider reports it: then Code is its
+// code or type. Where By is anybody else no provider has answered: then Code is the HTTP status
+// that toolscope answered with, or empty.
 type Failed struct {
 	Code string
 	By   Culprit
 }
 
-// Ending is who ended a turn, 0 where that is not known.
+// Ending is who ended a turn; By is 0 where that is not known.
 type Ending struct{ By Culprit }
 
 // Missed is how many bytes of a response passed unseen.
@@ -79,8 +82,9 @@ type Resent struct {
 	Finding  Finding // of what was lost, if something was
 }
 
-// told are the words of some fields, without those that are empty: name, value, name, value …
-func told(fields ...string) (s string) {
+// fieldWords are " NAME=VALUE" for each field that is not empty. fields are name, value, name,
+// value …
+func fieldWords(fields ...string) (s string) {
 	for i := 0; i < len(fields); i += 2 {
 		if fields[i+1] != "" {
 			s += fmt.Sprintf(" %s=%q", fields[i], fields[i+1])
@@ -90,11 +94,12 @@ func told(fields ...string) (s string) {
 }
 
 func (p *Opening) words() string {
-	return told("id", p.ID, "model", p.Model, "parent", p.Parent)
+	return fieldWords("id", p.ID, "model", p.Model, "parent", p.Parent)
 }
 
 func (p *CallInfo) words() string {
-	s := told("id", p.ID, "name", p.Name, "kind", p.Kind, "parent", p.Parent, "host", p.Host, "item", p.Item, "space", p.Space, "signature", p.Signature)
+	s := fieldWords("id", p.ID, "name", p.Name, "kind", p.Kind, "parent", p.Parent, "host", p.Host,
+		"item", p.Item, "space", p.Space, "signature", p.Signature)
 	if p.Attempt {
 		s += " attempt"
 	}
@@ -107,11 +112,11 @@ func (p *CallInfo) words() string {
 	return s
 }
 
-func (p *Origin) words() string    { return told("source", p.Wire) }
-func (p *Answered) words() string  { return told("id", p.ID, "name", p.Name) }
-func (p *Signature) words() string { return told("id", p.Item) }
-func (p *Reason) words() string    { return told("name", p.Means) }
-func (p *Failed) words() string    { return told("id", p.Code) + byWords(p.By) }
+func (p *Origin) words() string    { return fieldWords("source", p.Wire) }
+func (p *Answered) words() string  { return fieldWords("id", p.ID, "name", p.Name) }
+func (p *Signature) words() string { return fieldWords("id", p.Item) }
+func (p *Reason) words() string    { return fieldWords("name", p.Means) }
+func (p *Failed) words() string    { return fieldWords("id", p.Code) + byWords(p.By) }
 func (p *Ending) words() string    { return byWords(p.By) }
 
 func byWords(by Culprit) string {
@@ -129,7 +134,7 @@ func (p *Missed) words() string {
 }
 
 func (p *Resent) words() string {
-	return told("id", p.ID, "name", p.Policies) + p.Finding.words()
+	return fieldWords("id", p.ID, "name", p.Policies) + p.Finding.words()
 }
 
 func (u *Usage) words() string { return " " + u.String() }

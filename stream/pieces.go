@@ -1,8 +1,8 @@
 package stream
 
-// pieces are bytes that come one after the other and are wanted as one. They stand in a buffer as
-// long as they are few, and beyond that in blocks until they are wanted: a buffer that grows to a
-// large size leaves all its smaller selves behind. The zero value is ready.
+// pieces are bytes that come piece by piece and are wanted as one. Few of them stand in one buffer.
+// More stand in blocks until they are wanted, because a buffer that grows large is copied again and
+// again. The zero value is ready.
 type pieces struct {
 	small  []byte
 	blocks [][]byte // what follows small; the last one is filling up

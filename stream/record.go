@@ -11,9 +11,9 @@ type Record struct {
 	Head     *Head  // what is known from outside the bytes; on an exchange's first record of a side
 	End      bool   // no more bytes of this exchange come
 	Why      string // with End: the reason, in words, where it was not as it should be
-	By       string // with End: who ended it, with a response's Head: who answered: a Culprit's word, or "" where nobody knows
+	By       string // a Culprit's word, or "": with End who ended it, with a Head who answered
 	Lost     int64  // bytes of this side, before Data, that passed unseen: toolscope's own gap
-	Note     string // alone: something that happened to the source itself; else about the exchange
+	Note     string // about the exchange; in a record that has nothing else, about the source itself
 }
 
 // A Head is what is known of an exchange from outside its bytes.

@@ -1,7 +1,7 @@
 package stream
 
-// Ref names a turn, or one of its calls. It is what to keep of one: the structs themselves are
-// those of one fold.
+// Ref names a turn, or one of its calls. Keep a Ref, not a *Turn or *Call: those belong to one
+// fold.
 type Ref struct {
 	Turn int32 // its number
 	Call int32 // the call's number within it; 0 for the turn itself
@@ -16,7 +16,7 @@ func (t *Turn) Ref() Ref { return Ref{Turn: t.Number} }
 // Ref is the call's name.
 func (c *Call) Ref() Ref { return Ref{c.Turn, int32(c.Number)} }
 
-// Find returns what r names: a turn, and its call if it is one. What is not there is nil.
+// Find returns the turn that r names and, if r names a call, that call. What is not there is nil.
 func (s *Session) Find(r Ref) (t *Turn, c *Call) {
 	t = s.turns[r.Turn]
 	if t == nil {

@@ -6,7 +6,7 @@ type Session struct {
 	Turns    []*Turn
 	Findings []Finding      // of frames that belong to no turn
 	Counts   [NumStatus]int // how many calls are in each status
-	Stopped  int            // how many of those that are aborted the client stopped
+	Stopped  int            // how many of the aborted calls the client stopped
 
 	events int
 	turns  map[int32]*Turn
@@ -22,8 +22,8 @@ func (s *Session) Turn(number int32) *Turn { return s.turns[number] }
 // NoTurn is the turn of an event that belongs to none.
 const NoTurn = int32(-1)
 
-// Apply adds one fact. It is total: any event in any order gives some session. What no protocol
-// allows is kept and becomes a finding.
+// Apply folds one more event into the session. It is total: any event, in any order, gives some
+// session. What no protocol allows is kept and becomes a finding.
 func (s *Session) Apply(e Event) {
 	n := s.events
 	s.events++
@@ -82,7 +82,7 @@ func (s *Session) outside(e Event, n int) {
 	}
 }
 
-// open finds the turn of e, opening it if this is the first that is heard of it.
+// open is the turn of e. The first event of a turn begins it, of whatever kind it is.
 func (s *Session) open(e Event) *Turn {
 	if t := s.turns[e.Turn]; t != nil {
 		return t
@@ -168,15 +168,15 @@ func (t *Turn) firstWaiting(name string) *Call {
 	return t.Calls[i]
 }
 
-// named says that a call may have got its name just now.
+// named tells the search of firstWaiting that a call may have got its name just now.
 func (t *Turn) named(c *Call, name string) {
 	if i, looked := t.waiting[name]; looked && name != "" {
 		t.waiting[name] = min(i, c.Number-1)
 	}
 }
 
-// checkID says when an id was used before: by another call of the turn, which a result could then
-// not tell apart, or in another turn.
+// checkID reports an id that was used before, in this turn or in another. A result names its call
+// by the id alone.
 func (s *Session) checkID(c *Call, n int) {
 	if c.ID == "" {
 		return

@@ -5,10 +5,10 @@ import "bytes"
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // SSE frames a server-sent event stream by the algorithm of the WHATWG HTML Living Standard,
-// section 9.2.6. It differs in one thing, on purpose: what the standard discards (comments, blocks
+// section 9.2.6. It differs in two things, on purpose. What the standard discards (comments, blocks
 // without data, an unterminated last block) is emitted too, and says so in its Kind and Cut. And a
-// block without a data field whose text begins with a brace is data: Google reports an error in
-// mid-stream as bare JSON.
+// block without a data field whose text begins with a brace is data, because Google reports an
+// error in mid-stream as bare JSON.
 //
 // The zero value is ready. A block is emitted with the first byte of the blank
 // line that ends it; a LF completing a CRLF belongs to the next frame, so that
@@ -32,7 +32,7 @@ type blockFields struct{ data, other, comments int }
 
 // Write frames p.
 func (s *SSE) Write(p []byte, emit func(Frame)) {
-	lf, cr := -1, -1 // the next of each in p at or after i, looked for once and not once a line
+	lf, cr := -1, -1 // the next of each in p at or after i: looked for again only once it is passed
 	for i := 0; i < len(p); {
 		if s.afterCR {
 			s.afterCR = false
@@ -95,7 +95,7 @@ func (s *SSE) endLine(tail []byte, emit func(Frame)) {
 	s.oneLine(line)
 	switch {
 	case !joined:
-	case s.lent: // of a line of its own buffer: that becomes the data's
+	case s.lent: // data borrows from line's buffer: the two swap buffers
 		s.own, s.line.small, s.lent = s.data, s.own[:0], false
 	default:
 		s.line.clear()
@@ -135,14 +135,14 @@ func (s *SSE) field(name, value, line []byte) {
 		return
 	case "event":
 		s.event = append(s.event[:0], value...)
-	case "id", "retry": // a client that reconnects needs them
+	case "id", "retry": // known, and of use only to a client that reconnects
 	default:
 		s.noField(line)
 	}
 	s.fields.other++
 }
 
-// noField handles a line of no field that the standard knows.
+// noField handles a line that is no field of the standard.
 func (s *SSE) noField(line []byte) {
 	switch {
 	case s.bare:

@@ -6,12 +6,12 @@ type Phase uint8
 const (
 	PhaseAnnounced Phase = iota // a slot was seen, no name yet
 	PhaseOpen                   // named; arguments may come
-	PhaseSealed                 // strong evidence that the arguments are final
+	PhaseSealed                 // the protocol says that the arguments are final
 	PhaseEnded                  // the stream ended cleanly, but the call was never sealed
 	PhaseTruncated              // a limit cut it
 	PhaseAborted                // an error, or the bytes ended without a terminator
 	PhaseRejected               // the provider calls it malformed or refuses it
-	PhaseUnseen                 // bytes of the response passed unseen before it was sealed: nobody knows
+	PhaseUnseen                 // bytes of the response passed unseen before it was sealed
 )
 
 func (p Phase) String() string {
@@ -24,7 +24,7 @@ type Status uint8
 const (
 	Waiting     Status = iota // nothing to show yet
 	Streaming                 // arguments are coming
-	LooksDone                 // parses, but nobody said it is complete: the trap
+	LooksDone                 // parses, but nobody said that it is complete: not safe to run
 	Complete                  // sealed, and one whole object (or free text)
 	NoArguments               // ended without a single argument byte
 	CutShort                  // stops in the middle
@@ -32,7 +32,7 @@ const (
 	NotObject                 // JSON, but not an object
 	Aborted                   // the connection or the provider failed
 	Rejected                  // refused by the provider
-	Unseen                    // toolscope missed bytes of it: never bad, never good
+	Unseen                    // toolscope missed bytes of it: no verdict
 
 	NumStatus = iota
 )
@@ -44,8 +44,8 @@ func (s Status) String() string {
 	}[s]
 }
 
-// statusOf is the one place where completeness is decided: what the provider said (rows) against
-// what the bytes say (columns).
+// statusOf is the one place where completeness is decided. A row is what the provider said, a
+// column what the bytes say.
 var statusOf = [...][9]Status{
 	//             empty        prefix     object     nonobject  double     concat     trailing   broken     freeform
 	PhaseAnnounced: {Waiting, Streaming, LooksDone, NotObject, NotObject, Malformed, Malformed, Malformed, Streaming},

@@ -3,8 +3,8 @@ package stream
 import "time"
 
 // A Timeline is the list of events and its fold. Only what is appended is stored; At derives the
-// past by folding again (a 100,000-event session takes about a frame), so no two sessions ever
-// share memory that grows.
+// past by folding again (a 100,000-event session takes about a frame), so no two sessions share
+// memory.
 type Timeline struct {
 	events   list[kept]
 	payloads list[Payload]
@@ -50,7 +50,8 @@ func (t *Timeline) Event(n int) Event {
 // Session is the fold of all events. It grows with every Append.
 func (t *Timeline) Session() *Session { return &t.session }
 
-// At is the fold of the first n events, which nobody changes any more.
+// At is the fold of the first n events. It shares no memory with other sessions, and nobody changes
+// it.
 func (t *Timeline) At(n int) *Session {
 	s := new(Session)
 	for i := range min(max(n, 0), t.Len()) {

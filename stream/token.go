@@ -53,7 +53,8 @@ var syntaxWords = [...]string{
 
 func (s Syntax) String() string { return syntaxWords[s] }
 
-// FirstEnd is where the first object or array of a text ends, or the text itself where none does.
+// FirstEnd is the offset just past the first object or array of a text, or the text's length if
+// none ends.
 func FirstEnd(toks []Token) (end int) {
 	depth := 0
 	for _, t := range toks {
@@ -81,7 +82,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: expected %s, got %s", e.Offset, e.Expected, e.Found())
 }
 
-// Found is the wrong byte in print. One of a longer character is no character.
+// Found is the wrong byte in print: quoted, or in hex where it is part of a longer character.
 func (e *SyntaxError) Found() string {
 	if e.Got >= utf8.RuneSelf {
 		return fmt.Sprintf("byte %#x", e.Got)

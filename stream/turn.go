@@ -17,7 +17,7 @@ type Turn struct {
 	Text     []byte // answer text
 	Thinking []byte // reasoning text
 	Parts    []Part // text, reasoning and calls, in the order they came
-	Next     int    // the exchange whose request first brought one of the calls back, when Returned
+	Next     int    // if Returned: the exchange whose request was the first to send one of the calls back
 	Returned bool
 	Usage    Usage
 	Finish   string // the provider's own word, unmapped
@@ -27,32 +27,32 @@ type Turn struct {
 	Events   int
 	OpenedBy int32   // number of its first event
 	EndedBy  Culprit // who ended it, 0 while that is not known
-	Missed   int64   // bytes of it that passed and were not seen, at most: toolscope's own gap
+	Missed   int64   // at most so many bytes of it passed unseen: toolscope's own gap
 
 	OpenedAt, ClosedAt    time.Duration
 	FirstFrame, LastFrame int32
 
-	slots    map[int32]*Call
-	waiting  map[string]int   // by name, before which of Calls none without an id waits for its result
-	choices  map[int32]*swept // by number
-	inOrder  []*swept         // the same, in the order they came
-	visited  []*Call          // by the sweep of the event being applied
-	lastArgs *Call
-	finished bool
-	finish   Code
-	failed   bool
-	closed   bool
-	closer   Culprit // who closed it first
-	cut      bool    // closed without the protocol's terminator
-	gaps     int     // how often bytes of it were not seen
-	blind    bool    // they were missed while it was open: they may have ended it
+	slots      map[int32]*Call
+	waiting    map[string]int   // by name: no call before this index of Calls waits for a result by that name
+	choices    map[int32]*swept // by number
+	inOrder    []*swept         // the same, in the order they came
+	visited    []*Call          // by the sweep of the event being applied
+	lastArgs   *Call
+	finished   bool
+	finishCode Code
+	failed     bool
+	closed     bool
+	closer     Culprit // who closed it first
+	cut        bool    // closed without the protocol's terminator
+	gaps       int     // how often bytes of it were not seen
+	blind      bool    // they were missed while it was open, so its end may be among them
 }
 
 // TurnPhase is what became of a turn.
 type TurnPhase uint8
 
 const (
-	TurnIsOpen    TurnPhase = iota // or bytes of it were not seen, and what they said of its end is not known
+	TurnIsOpen    TurnPhase = iota // or its end may be among bytes that were not seen
 	TurnComplete                   // ended as the protocol ends a response
 	TurnTruncated                  // a limit cut it
 	TurnAborted                    // an error, or the bytes ended without a terminator
@@ -66,13 +66,13 @@ func (p TurnPhase) String() string {
 // Phase says what became of the turn.
 func (t *Turn) Phase() TurnPhase {
 	switch {
-	case t.failed || t.finished && t.finish == FinishFailed:
+	case t.failed || t.finished && t.finishCode == FinishFailed:
 		return TurnAborted
 	case t.blind:
 		return TurnIsOpen
-	case t.finished && t.finish == FinishRefused:
+	case t.finished && t.finishCode == FinishRefused:
 		return TurnRejected
-	case t.finished && t.finish == FinishCut:
+	case t.finished && t.finishCode == FinishCut:
 		return TurnTruncated
 	case t.closed && t.cut:
 		return TurnAborted
@@ -110,7 +110,7 @@ func (t *Turn) place(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leave says that the stream turned from the latest call to another, or to text.
+// leave says that the stream turns from the latest call to another one, or with nil to text.
 func (t *Turn) leave(to *Call, n int) {
 	last := t.lastArgs
 	if last == nil && len(t.Calls) > 0 {
@@ -165,7 +165,7 @@ func (t *Turn) apply(e Event, n int) {
 	case UsageEvent:
 		t.Usage = t.Usage.Merge(PayloadOf[Usage](e))
 	case Finish:
-		t.end(e, n)
+		t.finish(e, n)
 	case Failure:
 		t.fail(e, n)
 	case TurnClose:
@@ -196,17 +196,17 @@ func (t *Turn) meta(d Opening) {
 	}
 }
 
-// end takes the provider's word on why the response, or one choice of it, ended.
-func (t *Turn) end(e Event, n int) {
+// finish takes the provider's word on why the response, or one choice of it, ended.
+func (t *Turn) finish(e Event, n int) {
 	if !t.finished || e.Code != FinishDone {
-		t.Finish, t.Means, t.finish = e.Text, PayloadOf[Reason](e).Means, e.Code
+		t.Finish, t.Means, t.finishCode = e.Text, PayloadOf[Reason](e).Means, e.Code
 	}
 	t.finished = true
 	if t.blind {
-		return // what was sealed stays so: what it is about may be among the missing bytes
+		return // the calls it is about may be among the missing bytes
 	}
 	t.reach(sweepOf(e), e.Slot, func(c *Call) {
-		c.fire(NextSlot, n) // no other comes: who waits for the next flushes the last
+		c.fire(NextSlot, n) // no other call comes: an executor that waits for the next one runs the last now
 		switch e.Code {
 		case FinishDone:
 			if toolWords[e.Text] {
@@ -238,7 +238,7 @@ func (t *Turn) diagnose(e Event, n int) {
 		return // nothing was found
 	}
 	if f.Event = n; e.Slot != NoSlot && t.slots[e.Slot] != nil {
-		t.slots[e.Slot].took(f)
+		t.slots[e.Slot].addFinding(f)
 		return
 	}
 	t.Findings = append(t.Findings, f)

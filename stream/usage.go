@@ -15,9 +15,9 @@ type Count struct {
 // Tokens is a told count.
 func Tokens(n int64) Count { return Count{n, true} }
 
-// Usage is what a turn cost, in the one form all dialects are brought to: Input is every input
-// token billed, cached ones included, and Output every output token billed, reasoning included; the
-// other counts are parts of those.
+// Usage is what a turn cost, in tokens, in the one form that all dialects are brought to. Input is
+// every input token billed, cached ones included. Output is every output token billed, reasoning
+// included. The other counts are parts of those, but for SeenInput and SeenOutput.
 type Usage struct {
 	Input, CacheRead, CacheWrite Count
 	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at another price
@@ -56,8 +56,8 @@ func (u Usage) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Merge returns u with everything later tells: the last value wins, nothing is summed. Only the
-// doubt is that of the last, who may have cleared it up.
+// Merge returns u with everything that later tells: the last value wins, nothing is summed. Doubt
+// is always later's, even if empty: later counts may have cleared it up.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{
 		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},

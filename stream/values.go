@@ -7,7 +7,7 @@ import "bytes"
 // value is ready.
 type Values struct {
 	pos   int64
-	text  pieces // the open value, or what is none
+	text  pieces // the open value, or bytes that are none
 	depth int
 	str   bool
 	esc   bool
