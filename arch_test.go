@@ -39,10 +39,11 @@ var rooms = []struct {
 	{"ui/screen", []string{"stream", "providers/replay", "themes", "ui/display"}, []string{"os", "net", "net/*"}},
 	{"ui/panes", []string{"stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/layout", "ui/screen"}, []string{"os", "net", "net/*"}},
 	{"ui/modes", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*"}},
+	{"ui/replay", []string{"stream", "providers", "providers/dialect", "providers/replay", "ui/display", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/send", []string{"stream", "providers", "providers/host", "providers/replay", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/compare", []string{"stream", "providers", "providers/host", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
-	{"ui", []string{"stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/host", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
+	{"ui", []string{"stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/host", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
 	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }

@@ -95,7 +95,7 @@ func BenchmarkViews(b *testing.B) {
 		b.Run(keys[2:], func(b *testing.B) {
 			s := newScreen(b, 140, 40).feed(threeAnswers(b)...).press(keys)
 			for b.Loop() {
-				s.prepare()
+				s.extend()
 				s.View()
 			}
 		})

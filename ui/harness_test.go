@@ -32,7 +32,6 @@ type rig struct {
 	t     testing.TB
 	inbox *box
 	cmd   tea.Cmd // what the last Update asked for
-	job   tea.Cmd // what brings the previews that are awaited
 	now   time.Time
 
 	parser *ansi.Parser // of the terminal that would draw the frames
@@ -86,11 +85,7 @@ func colourless(o *Options) { o.Depth = colourlessDepth }
 
 func (s *rig) send(msg tea.Msg) {
 	s.t.Helper()
-	before := s.working
 	_, s.cmd = s.Update(msg)
-	if _, done := msg.(prepared); s.working && (done || !before) {
-		s.job = s.cmd
-	}
 }
 
 func (s *rig) resize(w, h int) *rig {
@@ -160,6 +155,15 @@ func (s *rig) settle() *rig {
 		s.t.Fatal("nothing was asked for")
 	}
 	s.send(s.cmd())
+	return s
+}
+
+// finish settles until nothing more is asked for. It is for after keys: what arrives asks to listen
+// on, which waits.
+func (s *rig) finish() *rig {
+	for s.cmd != nil {
+		s.settle()
+	}
 	return s
 }
 

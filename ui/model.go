@@ -86,8 +86,6 @@ type Model struct {
 	bill     panes.Bill
 	chosen   stream.Ref
 	search   search
-	asked    ask  // what the replay view was asked last
-	working  bool // a job makes previews
 	post     post // what was sent from here
 	marks    compare.Marks
 	results  send.Results
@@ -109,9 +107,10 @@ func New(o Options) *Model {
 	if o.Prices == nil {
 		o.Prices = price.Embedded()
 	}
-	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, lower: wirePane, w: 80, h: 24, asked: ask{to: unasked}}
+	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, lower: wirePane, w: 80, h: 24}
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
+	m.entries = m.newEntries()
 	m.post = post{flying: map[int]bool{}}
 	m.results = send.Results{}
 	m.doc.When = m.when
@@ -156,10 +155,6 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		m.refresh()
 	case done:
 		m.finish(msg)
-	case prepared:
-		m.rehearsed(msg)
-	case delivered:
-		m.say(m.draw.Clean(msg.text))
 	case quiet:
 		cmd = m.rate.settle(time.Time(msg))
 	case Crash:

@@ -36,26 +36,6 @@ func (o *old) Extend(*providers.View, int, int) {
 
 func (o *old) Draw(p *screen.Pen, y int) { o.body(o.m, p, y, o.m.bodyHeight()) }
 
-// isOldOpen reports whether a mode is on the stack.
-func (m *Model) isOldOpen(mode oldMode) bool {
-	for _, s := range m.seats.all {
-		if o, ok := s.Mode.(*old); ok && o.oldMode == mode {
-			return true
-		}
-	}
-	return false
-}
-
-// prepare has the mode on top make what it is to show next.
-func (m *Model) prepare() tea.Cmd {
-	if o, ok := m.top().Mode.(*old); ok {
-		if w, ok := o.oldMode.(interface{ work(*Model) tea.Cmd }); ok {
-			return w.work(m)
-		}
-	}
-	return nil
-}
-
 // elsewhere gives a key to those that work anywhere.
 func (m *Model) elsewhere(k tea.KeyMsg) {
 	if b := screen.Bound(m.anywhere(), k.String()); b != nil {

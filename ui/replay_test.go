@@ -6,49 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"toolscope/providers/replay"
 	"toolscope/stream"
 )
-
-// replaying is the replay view of the screen, which must be open.
-func (s *rig) replaying() *replayView {
-	s.t.Helper()
-	r, ok := s.mode().(*replayView)
-	if !ok {
-		s.t.Fatalf("no replay view, but %T\n%s", s.mode(), s.text())
-	}
-	return r
-}
-
-// finish does the jobs that are asked for, one after the other, and says how
-// many there were.
-func (s *rig) finish() (jobs int) {
-	s.t.Helper()
-	for ; s.working; jobs++ {
-		s.send(s.jobDone())
-	}
-	return jobs
-}
-
-// jobDone does the job that is asked for.
-func (s *rig) jobDone() tea.Msg {
-	msg := s.job()
-	if batch, ok := msg.(tea.BatchMsg); ok { // of the inbox, and of the view
-		msg = batch[len(batch)-1]()
-	}
-	return msg
-}
-
-// asked is what the view shows, in words.
-func (r *replayView) asked() string {
-	rows := "targets"
-	if r.policies {
-		rows = "policies"
-	}
-	return fmt.Sprintf("%s, %s, %s, of %s", r.scope, r.targets[r.to].Name, r.policyName(), rows)
-}
 
 // broken is a stream with a call that is no JSON from some byte on.
 const broken = `{"path": "a.go", "n": 1x, "more": [1, 2]}`
@@ -61,70 +21,22 @@ func brokenCall(change ...string) *anthropic {
 	return new(anthropic).open("msg_1").text("Let me see.").call("toolu_1", name, chop(broken, 7)...).seal()
 }
 
+// TestReplayKeys: the mode has the keys, also where they are typed fast or help was over it, and
+// asks again what it was asked last.
 func TestReplayKeys(t *testing.T) {
-	last := replay.Policies[len(replay.Policies)-1].Name
 	for _, c := range []struct{ keys, want string }{
-		{"", "call, anthropic, preserve, of targets"},
-		{"p", "call, anthropic, wrap, of targets"},
-		{"pp", "call, anthropic, wrap-raw, of targets"},
-		{"P", "call, anthropic, " + last + ", of targets"},
-		{"Pp", "call, anthropic, preserve, of targets"},
-		{"l", "call, anthropic, wrap, of targets"},
-		{"lh", "call, anthropic, preserve, of targets"},
-		{"<tab>", "call, anthropic, preserve, of policies"},
-		{"<tab>j", "call, anthropic, wrap, of policies"},
-		{"<tab>jj<tab>", "call, anthropic, wrap-raw, of targets"},
-		{"<tab>G", "call, anthropic, " + last + ", of policies"},
-		{"<tab>Gp", "call, anthropic, preserve, of policies"},
-		{"s", "turn, anthropic, preserve, of targets"},
-		{"ss", "call, anthropic, preserve, of targets"},
-		{"<enter>p", "call, anthropic, wrap, of targets"},
-		{"<enter><tab>", "call, anthropic, preserve, of targets"},
-		{"?<esc>p", "call, anthropic, wrap, of targets"},
-		{"<esc>p", "call, anthropic, preserve, of targets"},
-		{"psq<esc>gp", "turn, anthropic, wrap, of targets"},
-		{"p<esc>p", "call, anthropic, wrap, of targets"},
+		{"pp", "policy wrap 2/"}, {"p?<esc>p", "policy wrap 2/"}, {"p<esc>p", "policy preserve 1/"}, {"pp<esc>p", "policy wrap 2/"},
+		{"ppsq<esc>gp", "the whole turn  policy wrap 2/"},
 	} {
-		s := newScreen(t, 80, 24).feed(brokenCall().records...).press("p" + c.keys)
-		if got := s.replaying().asked(); got != c.want {
-			t.Errorf("%q: %s, want %s", c.keys, got, c.want)
-		}
+		s := newScreen(t, 80, 24).feed(brokenCall().records...).press(c.keys).shows(c.want)
 		checkFrame(t, s)
 		if again := newScreen(t, 80, 24).feed(brokenCall().records...); !strings.Contains(c.keys, "<") {
-			if got := again.burst("p" + c.keys).replaying().asked(); got != c.want {
-				t.Errorf("%q typed fast: %s, want %s", c.keys, got, c.want)
-			}
+			again.burst(c.keys).shows(c.want)
 		}
 	}
-	s := newScreen(t, 80, 24).feed(brokenCall().records...).press("p<enter>")
-	for _, want := range []string{"what the model wrote", "what is lost", "would be sent"} {
-		if s.press("l"); s.replaying().face.String() != want {
-			t.Errorf("the face is %s, want %s", s.replaying().face, want)
-		}
-	}
-	if s.press("<esc>").replaying().full || s.press("<esc>").where() != "list: write_file, follows" {
+	s := newScreen(t, 80, 24).feed(brokenCall().records...).press("p<enter><esc>").shows("REPLAY").press("<esc>").hides("REPLAY")
+	if s.where() != "list: write_file, follows" {
 		t.Error("two steps back lead to", s.where())
-	}
-}
-
-// TestReplayTargets: every target can be reached, and where it came from is
-// the first.
-func TestReplayTargets(t *testing.T) {
-	s := newScreen(t, 80, 24).feed(brokenCall().records...).press("pg")
-	r := s.replaying()
-	seen := map[string]bool{}
-	for range r.targets {
-		name := r.targets[r.to].Name
-		seen[name] = true
-		if page := r.current(); page == nil || r.verdict(r.At) == nil {
-			t.Fatalf("%s: nothing is shown", name)
-		}
-		if s.press("<enter>").shows("to " + name + ", policy preserve"); s.press("<esc>j").mode() != any(r) {
-			t.Fatal("another mode")
-		}
-	}
-	if len(seen) != len(r.targets) {
-		t.Errorf("%d targets of %d", len(seen), len(r.targets))
 	}
 }
 
@@ -163,9 +75,7 @@ func TestReplayFollows(t *testing.T) {
 func TestReplayConversation(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjjjpss").shows("REPLAY of the conversation", "in 6 messages")
 	s.shows("call 1 read_file", "call 3 write_file").press("<enter>G").shows(`"id": "call_demo_h3"`).press("g").shows(`"role": "system"`)
-	if s.press("<esc>s").shows("REPLAY of write_file"); s.replaying().scope != replay.OneCall {
-		t.Error(s.replaying().asked())
-	}
+	s.press("<esc>s").shows("REPLAY of write_file")
 }
 
 // TestReplayDraws: what is sent and what was written are shown with what
@@ -220,10 +130,13 @@ func TestReplayTaken(t *testing.T) {
 
 // TestReplayFileName: what is saved of a turn and of a conversation is called so.
 func TestReplayFileName(t *testing.T) {
-	s := newScreen(t, 80, 24).feed(demo(t, "history")...).press("gjjjjp")
+	name := ""
+	s := newScreen(t, 80, 24, func(o *Options) {
+		o.Save = func(n string, b []byte) (string, error) { name = n; return n, nil }
+	}).feed(demo(t, "history")...).press("gjjjjp")
 	for _, want := range []string{"replay-2-1-openai-chat.json", "replay-2-turn-openai-chat.json", "replay-2-conversation-openai-chat.json"} {
-		if got := s.replaying().fileName(); got != want {
-			t.Errorf("%s, want %s", got, want)
+		if s.press("w").settle(); name != want {
+			t.Errorf("%s, want %s", name, want)
 		}
 		s.press("s")
 	}
@@ -235,7 +148,9 @@ func TestReplayHostile(t *testing.T) {
 		a := brokenCall("tool" + text)
 		request := stream.Record{Request: true, Data: []byte(`{"messages":[{"role":"user","content":` + quote(text) + `},{"role":"assistant","content":[{"type":"tool_use","id":` +
 			quote(text) + `,"name":` + quote(text) + `,"input":{}}]}]}`)}
-		s := newScreen(t, 90, 26).feed(request).feed(a.records...).press("p")
+		s := newScreen(t, 90, 26, func(o *Options) {
+			o.Copy = func([]byte) (string, error) { return "", errors.New(text) }
+		}).feed(request).feed(a.records...).press("p")
 		for range replay.NumScopes {
 			for range replay.Policies {
 				for _, keys := range []string{"<enter>", "l", "l", "<esc><tab>", "G", "g<tab>", "p"} {
@@ -244,7 +159,63 @@ func TestReplayHostile(t *testing.T) {
 			}
 			s.press("s")
 		}
-		s.opt.Copy = func([]byte) (string, error) { return "", errors.New(text) }
 		checkFrame(t, s.press("y").settle())
+	}
+}
+
+// bigCall is a call whose previews take a while.
+func bigCall(size int) *anthropic {
+	return new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path":"a.go","content":"`+code(size))
+}
+
+// TestReplayCloses: a job for a mode that was closed brings nothing, and one for a mode under the
+// help is not lost.
+func TestReplayCloses(t *testing.T) {
+	s := newScreen(t, 120, 40).feed(bigCall(64 << 10).records...).press("p")
+	job := s.cmd
+	s.press("<esc>").send(job())
+	if s.hides("REPLAY").cmd != nil {
+		t.Error("more is made for a mode that is gone")
+	}
+	s.press("p")
+	job = s.cmd
+	s.press("?").send(job())
+	if s.press("<esc>").shows(`"input": {}`); s.cmd == nil {
+		t.Error("the table is not made")
+	}
+}
+
+// TestReplayFrameIsFlat: a frame costs what the window holds, whatever the size
+// of what would be sent.
+func TestReplayFrameIsFlat(t *testing.T) {
+	measured(t)
+	for _, keys := range []string{"p", "p<tab>", "ps", "p<enter>", "p<enter>l", "pp<enter>G"} {
+		open := func(size int) *rig {
+			s := newScreen(t, 120, 50).feed(bigCall(size).records...).press(keys[:1]).finish()
+			return s.press(keys[1:]).finish().press("r").finish().hides("...")
+		}
+		small, large := open(16<<10), open(1<<20)
+		flat(t, fmt.Sprintf("replay of 16 KiB and 1 MiB, %s", keys), func() { small.View() }, func() { large.View() })
+		flat(t, fmt.Sprintf("replay of 16 KiB and 1 MiB, %s, one more record", keys), func() { small.feed(ping) }, func() { large.feed(ping) })
+	}
+}
+
+// BenchmarkReplay is a frame of the replay view, an update that changes
+// nothing, and one that has everything made again.
+func BenchmarkReplay(b *testing.B) {
+	for _, size := range []int{1 << 10, 14 << 10, 1 << 20} {
+		s := newScreen(b, 120, 50).feed(bigCall(size).records...).press("p").finish()
+		b.Run(fmt.Sprintf("%dk/view", size>>10), func(b *testing.B) { benchmarkView(b, s) })
+		b.Run(fmt.Sprintf("%dk/update", size>>10), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s.feed(ping)
+			}
+		})
+		b.Run(fmt.Sprintf("%dk/policy", size>>10), func(b *testing.B) {
+			for b.Loop() {
+				s.press("p").finish()
+			}
+		})
 	}
 }

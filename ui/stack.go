@@ -8,6 +8,7 @@ import (
 	"toolscope/ui/compare"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
+	"toolscope/ui/replay"
 	"toolscope/ui/screen"
 	"toolscope/ui/send"
 )
@@ -134,6 +135,7 @@ func (m *Model) newEntries() []modes.Entry {
 	return []modes.Entry{
 		modes.Dialects(m.reread),
 		compare.Entry(&m.marks, &m.bill, m.draw),
+		replay.Entry(modes.Outlet{Copy: m.opt.Copy, Save: m.opt.Save}, m.draw),
 		send.Again(m.sending()),
 		send.TypeResult(m.sending()),
 	}

@@ -1,12 +1,27 @@
-package ui
+package replay
 
 import (
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
+// face is a part of what there is to see of one cell.
+type face uint8
+
+const (
+	sentFace face = iota
+	wroteFace
+	lostFace
+	numFaces
+)
+
+func (f face) String() string {
+	return [numFaces]string{"would be sent", "what the model wrote", "what is lost"}[f]
+}
+
 // drawPanes writes row y of what would be sent, beside what the model wrote.
-func (r *replayView) drawPanes(p *screen.Pen, plan replayPlan, y int) {
+func (m *mode) drawPanes(p *screen.Pen, plan plan, y int) {
 	for i, f := range []face{sentFace, wroteFace} {
 		if i > 0 {
 			p.Field(1)
@@ -15,17 +30,17 @@ func (r *replayView) drawPanes(p *screen.Pen, plan replayPlan, y int) {
 		width := [...]int{plan.sentW, plan.wroteW}[i]
 		p.Field(width)
 		if y == 0 {
-			p.Caption(screen.Accent, p.Clean(f.String()), r.sizes(f)...)
+			p.Caption(screen.Accent, p.Clean(f.String()), m.sizes(f)...)
 			continue
 		}
-		r.drawSheet(p, f, y-1, plan.panes-1)
+		m.drawSheet(p, f, y-1, plan.panes-1)
 		p.Fill(screen.Bare)
 	}
 }
 
 // sizes is how much there is of a face, in words and in fewer.
-func (r *replayView) sizes(f face) []display.Text {
-	page := r.current()
+func (m *mode) sizes(f face) []display.Text {
+	page := m.current()
 	if page == nil || f == lostFace {
 		return nil
 	}
@@ -48,10 +63,43 @@ func (r *replayView) sizes(f face) []display.Text {
 	return []display.Text{display.Format("%s, %s%s", long, marked, about), display.Format("%s, %s %s", all, marked, short), display.Format("%s %s", marked, short)}
 }
 
-// drawSheet writes row y of h of the body or of the arguments. Where it is not
-// scrolled, it begins a bit before what differs. What is not to be seen is told.
-func (r *replayView) drawSheet(p *screen.Pen, f face, y, h int) {
-	page := r.current()
+// resize has the faces that are shown know how much there is of them and how much fits. One that
+// was not scrolled begins a bit before what differs.
+func (m *mode) resize() {
+	plan := m.plan()
+	m.Resize(m.Rows, plan.table)
+	page := m.current()
+	if page == nil {
+		return
+	}
+	shown, h := []face{sentFace, wroteFace}, plan.panes-1
+	switch {
+	case m.full:
+		shown, h = []face{m.face}, m.h-faceTitles
+	case plan.panes == 0:
+		return
+	}
+	for _, f := range shown {
+		w, rows, look := &m.faces[f], len(page.notes), 0
+		if s := page.sheet(f); s != nil {
+			rows, look = s.Rows, s.LookRow()
+		}
+		if w.Height == 0 && look >= h-1 {
+			w.Top = look - h/3
+		}
+		w.Rows, w.Height = rows, h
+		w.Scroll(w.Top)
+	}
+}
+
+// sheet is the text of a face; the notes have none.
+func (p *page) sheet(f face) *panes.Sheet {
+	return [numFaces]*panes.Sheet{sentFace: &p.sent, wroteFace: &p.wrote}[f]
+}
+
+// drawSheet writes row y of h of the body or of the arguments. What is not to be seen is told.
+func (m *mode) drawSheet(p *screen.Pen, f face, y, h int) {
+	page := m.current()
 	p.Spaces(screen.Bare, 1)
 	if page == nil {
 		if y == 0 {
@@ -59,23 +107,15 @@ func (r *replayView) drawSheet(p *screen.Pen, f face, y, h int) {
 		}
 		return
 	}
-	s, marked := &page.sent, screen.Added
-	if f == wroteFace {
-		s, marked = &page.wrote, screen.Gone
-	}
+	s, marked := page.sheet(f), [...]screen.Ground{sentFace: screen.Added, wroteFace: screen.Gone}[f]
 	if s.Rows == 0 && y == 0 {
 		p.Put(screen.Muted, screen.Bare, [...]display.Text{sentFace: page.none(), wroteFace: display.Lit("no argument bytes")}[f])
 	}
-	w := &r.faces[f]
-	if w.Height == 0 && s.LookRow() >= h-1 {
-		w.Top = s.LookRow() - h/3
-	}
-	w.Rows, w.Height = s.Rows, h
-	w.Scroll(w.Top)
-	above, below := w.Top, s.Rows-w.Top-h
+	above := m.faces[f].Top
+	below := s.Rows - above - h
 	switch {
-	case r.full, y > 0 && y < h-1, y == 0 && above == 0, y == h-1 && below <= 0:
-		s.Draw(p, w.Top+y, marked)
+	case m.full, y > 0 && y < h-1, y == 0 && above == 0, y == h-1 && below <= 0:
+		s.Draw(p, above+y, marked)
 	case y == 0:
 		p.Say(screen.Muted, p.Format("(%s above)", screen.Plural(above+1, "line")))
 	default:
@@ -83,28 +123,30 @@ func (r *replayView) drawSheet(p *screen.Pen, f face, y, h int) {
 	}
 }
 
-// drawFull writes row y of h of the one face that is shown.
-func (r *replayView) drawFull(p *screen.Pen, y, h int) {
-	const titles = 2
+// faceTitles is how many rows are above a face that is shown alone.
+const faceTitles = 2
+
+// drawFull writes row y of the one face that is shown.
+func (m *mode) drawFull(p *screen.Pen, y int) {
 	switch {
 	case y == 0:
-		r.drawFaces(p)
+		m.drawFaces(p)
 	case y == 1:
-		r.drawWhat(p)
-	case r.face == lostFace:
-		r.drawNotes(p, y-titles, h-titles)
+		m.drawWhat(p)
+	case m.face == lostFace:
+		m.drawNotes(p, y-faceTitles)
 	default:
-		r.drawSheet(p, r.face, y-titles, h-titles)
+		m.drawSheet(p, m.face, y-faceTitles, m.h-faceTitles)
 	}
 }
 
 // drawFaces writes the titles of the faces, or of the one where only that fits.
-func (r *replayView) drawFaces(p *screen.Pen) {
-	w := r.faces[r.face]
+func (m *mode) drawFaces(p *screen.Pen) {
+	w := m.faces[m.face]
 	right := p.Format(" %s to %s of %s ", screen.Count(min(w.Top+1, w.Rows)), screen.Count(min(w.Rows, w.Top+w.Height)), screen.Count(w.Rows))
 	all := p.Left > 64+right.Width()
 	for f := range numFaces {
-		if f == r.face {
+		if f == m.face {
 			p.Say(screen.Accent, display.Join(display.Lit(" "), p.Glyph.Mark, p.Clean(f.String()), display.Lit("  ")))
 		} else if all {
 			p.Say(screen.Muted, p.Clean(f.String()).Between("  ", "  "))
@@ -116,9 +158,9 @@ func (r *replayView) drawFaces(p *screen.Pen) {
 }
 
 // drawWhat writes what the face is about.
-func (r *replayView) drawWhat(p *screen.Pen) {
-	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, policy %s", r.targets[r.to].Name, r.policyName()), p.Left))
-	for _, size := range r.sizes(r.face) {
+func (m *mode) drawWhat(p *screen.Pen) {
+	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, policy %s", m.targets[m.to].Name, m.policyName()), p.Left))
+	for _, size := range m.sizes(m.face) {
 		if size.Width()+3 < p.Left {
 			p.Put(screen.Muted, screen.Bare, size.Between("   ", ""))
 			break
@@ -126,16 +168,13 @@ func (r *replayView) drawWhat(p *screen.Pen) {
 	}
 }
 
-// drawNotes writes row y of h of all that is lost.
-func (r *replayView) drawNotes(p *screen.Pen, y, h int) {
-	page := r.current()
+// drawNotes writes row y of all that is lost.
+func (m *mode) drawNotes(p *screen.Pen, y int) {
+	page := m.current()
 	if page == nil {
 		return
 	}
-	w := &r.faces[lostFace]
-	w.Rows, w.Height = len(page.notes), h
-	w.Scroll(w.Top)
-	if n := w.Top + y; n < len(page.notes) {
+	if n := m.faces[lostFace].Top + y; n < len(page.notes) {
 		p.Spaces(screen.Bare, 1)
 		p.Put(page.notes[n].Role, screen.Bare, page.notes[n].Text)
 	}

@@ -1,4 +1,4 @@
-package ui
+package replay
 
 import (
 	"toolscope/providers/replay"
@@ -22,16 +22,16 @@ const (
 type tableColumns struct{ name, form, severity int }
 
 // columns are those of a table of so many cells.
-func (r *replayView) columns(width int) (c tableColumns) {
-	for n := range r.Rows {
-		c.name = max(c.name, display.Clean(r.rowName(n)).Width()+2)
+func (m *mode) columns(width int) (c tableColumns) {
+	for n := range m.Rows {
+		c.name = max(c.name, display.Clean(m.rowName(n)).Width()+2)
 	}
 	c.name = min(c.name, mostNameColumn)
 	left := width - 2 - c.name - outcomeColumn
 	if left < countWidth {
 		c.name = max(8, c.name+left-countWidth)
 	}
-	if left -= formColumn; left >= leastLosses && !r.policies {
+	if left -= formColumn; left >= leastLosses && !m.policies {
 		c.form = formColumn
 	} else {
 		left += formColumn
@@ -43,18 +43,18 @@ func (r *replayView) columns(width int) (c tableColumns) {
 }
 
 // rowName is the target or policy of a row: names of ours, all ASCII.
-func (r *replayView) rowName(n int) string {
-	if r.policies {
+func (m *mode) rowName(n int) string {
+	if m.policies {
 		return replay.Policies[n].Name
 	}
-	return r.targets[n].Name
+	return m.targets[n].Name
 }
 
 // drawHeads writes the titles of the columns.
-func (r *replayView) drawHeads(p *screen.Pen, plan replayPlan) {
-	c := r.columns(plan.tableW)
+func (m *mode) drawHeads(p *screen.Pen, plan plan) {
+	c := m.columns(plan.tableW)
 	title := "  target"
-	if r.policies {
+	if m.policies {
 		title = "  policy"
 	}
 	p.Say(screen.Muted, p.Format("%-*s", c.name+2, title))
@@ -63,27 +63,27 @@ func (r *replayView) drawHeads(p *screen.Pen, plan replayPlan) {
 	}
 	p.Say(screen.Muted, p.Format("%-*s", outcomeColumn, "outcome"))
 	p.Say(screen.Muted, display.Lit("losses"))
-	if r.Rows > plan.table {
-		p.Tail(screen.Muted, screen.Bare, p.Format(" %d to %d of %d ", r.Top+1, min(r.Rows, r.Top+plan.table), r.Rows))
+	if m.Rows > plan.table {
+		p.Tail(screen.Muted, screen.Bare, p.Format(" %d to %d of %d ", m.Top+1, min(m.Rows, m.Top+plan.table), m.Rows))
 	}
 }
 
 // drawRow writes row n of the table.
-func (r *replayView) drawRow(p *screen.Pen, n int) {
-	if n >= r.Rows {
+func (m *mode) drawRow(p *screen.Pen, n int) {
+	if n >= m.Rows {
 		return
 	}
-	c := r.columns(p.Left)
+	c := m.columns(p.Left)
 	g, mark := screen.Bare, display.Lit("  ")
-	if n == r.At {
+	if n == m.At {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	p.Put(screen.Accent, g, mark)
-	p.Put(screen.Plain, g, p.Pad(p.Clean(r.rowName(n)), c.name-1).Between("", " "))
+	p.Put(screen.Plain, g, p.Pad(p.Clean(m.rowName(n)), c.name-1).Between("", " "))
 	if c.form > 0 {
-		p.Put(screen.Muted, g, p.Format("%-*s", c.form, r.targets[n].Form))
+		p.Put(screen.Muted, g, p.Format("%-*s", c.form, m.targets[n].Form))
 	}
-	if v := r.verdict(n); v == nil {
+	if v := m.verdict(n); v == nil {
 		p.Put(screen.Muted, g, display.Lit("..."))
 	} else {
 		word := display.Join(p.Glyph.Outcome[v.outcome], display.Lit(" "), p.Clean(v.outcome.String()))
@@ -95,11 +95,11 @@ func (r *replayView) drawRow(p *screen.Pen, n int) {
 }
 
 // verdict is what is known for row n, nil while it is being made.
-func (r *replayView) verdict(n int) *verdict {
-	if r.table == nil || !r.table.key.answers(r.rowsWanted) || n >= len(r.table.rows) {
+func (m *mode) verdict(n int) *verdict {
+	if m.table == nil || !m.table.key.answers(m.rowsWanted) || n >= len(m.table.rows) {
 		return nil
 	}
-	return &r.table.rows[n]
+	return &m.table.rows[n]
 }
 
 // drawLosses writes the worst severity, and as many codes as fit; or else why it
@@ -157,18 +157,18 @@ func drawCount(p *screen.Pen, g screen.Ground, n int, r screen.Role, sign displa
 }
 
 // drawNote writes row y of what is known to be lost.
-func (r *replayView) drawNote(p *screen.Pen, plan replayPlan, y int) {
+func (m *mode) drawNote(p *screen.Pen, plan plan, y int) {
 	var notes []panes.Note
-	if page := r.current(); page != nil {
+	if page := m.current(); page != nil {
 		notes = page.notes
 	}
 	panes.DrawNotes(p, notes, y, plan.notes, display.Lit(": enter, then h"))
 }
 
 // current is the page to show, nil while it is being made.
-func (r *replayView) current() *page {
-	if r.page != nil && r.page.key.answers(r.cellWanted) {
-		return r.page
+func (m *mode) current() *page {
+	if m.page != nil && m.page.key.answers(m.cellWanted) {
+		return m.page
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package ui
+package replay
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
-	"toolscope/ui/panes"
 )
 
 // ask is what is previewed: one cell of a table of targets and policies, of
@@ -25,7 +24,7 @@ const unasked = -1
 // version says which state of a call, a turn or a conversation something was
 // made from: while it is the same, nothing that is sent back has changed.
 type version struct {
-	of       panes.Choice
+	of       stream.Ref
 	scope    replay.Scope
 	bytes    int // of arguments, text and reasoning
 	rewrites int
@@ -46,14 +45,13 @@ func (v *version) add(c *stream.Call) {
 	}
 }
 
-// versionOf is the state things are in now.
-func versionOf(c panes.Choice, s replay.Scope, x *providers.Exchange) version {
-	v := version{of: c, scope: s}
+// versionOf is the state things are in now. With replay.OneCall c is not nil.
+func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x *providers.Exchange) version {
+	v := version{of: of, scope: s}
 	if s == replay.OneCall {
-		v.add(c.Call)
+		v.add(c)
 		return v
 	}
-	t := c.Turn
 	v.bytes = len(t.Text) + len(t.Thinking)
 	v.parts = len(t.Parts)
 	for _, p := range t.Parts {
@@ -82,19 +80,19 @@ type material struct {
 }
 
 // materialOf copies what may change. The bytes themselves are only appended to.
-func materialOf(c panes.Choice, s replay.Scope, x *providers.Exchange) material {
-	turn := *c.Turn
+func materialOf(t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) material {
+	turn := *t
 	m := material{scope: s, turn: &turn}
-	if c.Call != nil {
-		call := *c.Call
+	if c != nil {
+		call := *c
 		m.call = &call
 	}
 	if s == replay.OneCall {
 		return m
 	}
 	turn.Parts = slices.Clone(turn.Parts)
-	turn.Calls = make([]*stream.Call, len(c.Turn.Calls))
-	for i, call := range c.Turn.Calls {
+	turn.Calls = make([]*stream.Call, len(t.Calls))
+	for i, call := range t.Calls {
 		copied := *call
 		turn.Calls[i] = &copied
 	}

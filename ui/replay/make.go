@@ -1,18 +1,14 @@
-package ui
+package replay
 
 import (
 	"cmp"
 	"slices"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/ui/modes"
 )
-
-// atOnce is the size below which previews are made at once: there is nothing to
-// wait for. Bigger ones are made beside the screen, one job at a time.
-const atOnce = 16 << 10
 
 // tableKey is what the rows of the table were made from.
 type tableKey struct {
@@ -99,9 +95,8 @@ func makeTable(k tableKey, src *replay.Source, targets []*dialect.Target) *table
 	return t
 }
 
-// prepared is what a job brings.
-type prepared struct {
-	view  *replayView
+// product is what was made.
+type product struct {
 	src   source
 	table *table
 	page  *page
@@ -114,26 +109,25 @@ type source struct {
 	own     int
 }
 
-// work has those previews made that the screen is to show and that are not there
-// yet. Small ones are there when it returns.
-func (r *replayView) work(m *Model) tea.Cmd {
-	r.want(m)
-	rows, cell := r.rowsWanted, r.cellWanted
-	lacksTable, lacksPage := r.table == nil || r.table.key != rows, r.page == nil || r.page.key != cell
+// make has those previews made that are to be shown and that are not there yet. Small ones are
+// there when it returns.
+func (m *mode) make(t *stream.Turn, c *stream.Call) {
+	rows, cell := m.rowsWanted, m.cellWanted
+	lacksTable, lacksPage := m.table == nil || m.table.key != rows, m.page == nil || m.page.key != cell
 	if m.working || !lacksTable && !lacksPage {
-		return nil
+		return
 	}
-	var made material
-	known := r.src
+	var from material
+	known := m.src
 	if known.Source == nil || known.version != cell.version {
 		known = source{version: cell.version}
-		made = materialOf(r.of, r.scope, r.exchange)
+		from = materialOf(t, c, m.scope, m.exchange)
 	}
-	targets, draw := r.targets, m.draw
-	job := func(wantTable, wantPage bool) prepared {
-		out := prepared{view: r, src: known}
+	targets, draw := m.targets, m.draw
+	job := func(wantTable, wantPage bool) product {
+		out := product{src: known}
 		if known.Source == nil {
-			out.src.Source, out.src.own = made.source()
+			out.src.Source, out.src.own = from.source()
 		}
 		if wantTable {
 			out.table = makeTable(rows, out.src.Source, targets)
@@ -143,31 +137,29 @@ func (r *replayView) work(m *Model) tea.Cmd {
 		}
 		return out
 	}
-	if cell.version.size() < atOnce {
-		r.take(job(lacksTable, lacksPage))
-		return nil
+	if cell.version.size() < modes.AtOnce {
+		m.take(job(lacksTable, lacksPage))
+		return
 	}
 	// The page and the table take turns, so that both keep up with a stream.
-	page := lacksPage && (!lacksTable || !r.pageLast)
-	r.pageLast, m.working = page, true
-	return func() tea.Msg { return job(!page, page) }
+	page := lacksPage && (!lacksTable || !m.pageLast)
+	m.pageLast, m.working = page, true
+	m.host.Do(func() func() {
+		out := job(!page, page)
+		return func() {
+			m.working = false
+			m.take(out)
+		}
+	})
 }
 
-// rehearsed takes what a job brings, if its view is still there.
-func (m *Model) rehearsed(p prepared) {
-	m.working = false
-	if m.isOldOpen(p.view) {
-		p.view.take(p)
+// take keeps what was made, unless something else is asked for by now.
+func (m *mode) take(p product) {
+	if m.src = p.src; p.table != nil && p.table.key.answers(m.rowsWanted) {
+		m.table = p.table
 	}
-}
-
-// take keeps what was made, unless something else was asked for meanwhile.
-func (r *replayView) take(p prepared) {
-	if r.src = p.src; p.table != nil && p.table.key.answers(r.rowsWanted) {
-		r.table = p.table
+	if p.page != nil && p.page.key.answers(m.cellWanted) {
+		m.page = p.page
 	}
-	if p.page != nil && p.page.key.answers(r.cellWanted) {
-		r.page = p.page
-	}
-	r.made++
+	m.made++
 }

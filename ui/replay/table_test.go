@@ -1,27 +1,25 @@
-package ui
+package replay
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
-func stripped(s string) string { return ansi.Strip(s) }
-
-// TestPlanReplay: whatever the size, the parts fill it.
-func TestPlanReplay(t *testing.T) {
-	for w := leastWidth; w < 300; w++ {
-		for h := leastHeight - 2; h < 100; h++ {
+// TestPlan: whatever the size, the parts fill it.
+func TestPlan(t *testing.T) {
+	for w := 20; w < 300; w++ {
+		for h := 3; h < 100; h++ {
 			for _, rows := range []int{1, 4, 9, 30} {
-				p := planReplay(w, h, rows)
+				p := planFor(w, h, rows)
 				left := p.head + p.table + p.notes
 				if p.head > 1 {
 					left++ // the title of the table
@@ -44,10 +42,10 @@ func TestPlanReplay(t *testing.T) {
 	}
 }
 
-// TestReplayRows: what a row of the table says at each width.
-func TestReplayRows(t *testing.T) {
-	s := newScreen(t, 120, 30).feed(brokenCall().records...).press("pg")
-	r := s.replaying()
+// TestRows: what a row of the table says at each width.
+func TestRows(t *testing.T) {
+	s := brokenCall(t).press("pg")
+	r := s.mode
 	r.targets = slices.DeleteFunc(slices.Clone(r.targets), func(t *dialect.Target) bool { return len(t.Name) > len("openai-chat") })
 	if r.Rows = len(r.targets); r.targets[0].Name != "anthropic" {
 		t.Fatal(r.targets[0].Name)
@@ -92,7 +90,7 @@ func TestReplayRows(t *testing.T) {
 		p.Reset()
 		p.Field(c.width)
 		r.drawRow(&p, 0)
-		got := stripped(p.Frame())
+		got := ansi.Strip(p.Frame())
 		if strings.TrimRight(got, " ") != c.want || display.Clean(got).Width() != c.width {
 			t.Errorf("%d cells:\n%s|\n%s|", c.width, got, c.want)
 		}

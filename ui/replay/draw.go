@@ -1,4 +1,4 @@
-package ui
+package replay
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
-// replayPlan is how the view divides a body of the screen.
-type replayPlan struct {
+// plan is how the mode divides a body of the screen.
+type plan struct {
 	head  int // rows of titles, over the whole width
 	table int // rows of the table, its own title not counted
 	panes int // rows of what would be sent and what was written, with their captions
@@ -23,13 +24,13 @@ type replayPlan struct {
 
 const (
 	sideBySide = 160 // cells from which the panes are beside the table
-	replayHigh = 16  // rows from which the table has a title, and panes below
+	twoPanes   = 72  // cells from which there are panes at all
 )
 
-// planReplay divides a body of w × h cells for a table of so many rows.
-func planReplay(w, h, rows int) replayPlan {
-	p := replayPlan{head: 1, tableW: w}
-	if h < replayHigh {
+// planFor divides a body of w × h cells for a table of so many rows.
+func planFor(w, h, rows int) plan {
+	p := plan{head: 1, tableW: w}
+	if h < modes.Tall {
 		p.notes = max(0, min(2, h-p.head-3))
 		p.table = h - p.head - p.notes
 		return p
@@ -44,7 +45,7 @@ func planReplay(w, h, rows int) replayPlan {
 		p.notes = rest - p.table
 		p.panes = h - p.head
 		p.split(w - p.tableW - 1)
-	case w < twoColumns:
+	case w < twoPanes:
 		p.table = min(rows, rest/2)
 		p.notes = rest - p.table
 	default:
@@ -57,89 +58,84 @@ func planReplay(w, h, rows int) replayPlan {
 }
 
 // split divides a width into the two panes and the rule between them.
-func (p *replayPlan) split(w int) {
+func (p *plan) split(w int) {
 	p.sentW = (w - 1) / 2
 	p.wroteW = w - 1 - p.sentW
 }
 
-func (r *replayView) plan(m *Model) replayPlan { return planReplay(m.w, m.bodyHeight(), r.Rows) }
+func (m *mode) plan() plan { return planFor(m.w, m.h, m.Rows) }
 
 // want notes which table and which page are to be shown.
-func (r *replayView) want(m *Model) {
-	v := versionOf(r.of, r.scope, r.exchange)
-	r.rowsWanted = tableKey{version: v, policies: r.policies, fixed: r.policy}
-	if r.policies {
-		r.rowsWanted.fixed = r.to
+func (m *mode) want(t *stream.Turn, c *stream.Call) {
+	v := versionOf(t, c, m.of, m.scope, m.exchange)
+	m.rowsWanted = tableKey{version: v, policies: m.policies, fixed: m.policy}
+	if m.policies {
+		m.rowsWanted.fixed = m.to
 	}
-	r.cellWanted = pageKey{version: v, to: r.to, policy: r.policy, raw: r.raw, sent: m.w - 1, wrote: m.w - 1, notes: m.w - 1}
-	if p := r.plan(m); !r.full {
-		r.cellWanted.sent, r.cellWanted.wrote, r.cellWanted.notes = max(p.sentW-1, 1), max(p.wroteW-1, 1), p.tableW-1
+	m.cellWanted = pageKey{version: v, to: m.to, policy: m.policy, raw: m.raw, sent: m.w - 1, wrote: m.w - 1, notes: m.w - 1}
+	if p := m.plan(); !m.full {
+		m.cellWanted.sent, m.cellWanted.wrote, m.cellWanted.notes = max(p.sentW-1, 1), max(p.wroteW-1, 1), p.tableW-1
 	}
 }
 
-func (r *replayView) body(m *Model, p *screen.Pen, y, h int) bool {
+// Draw writes row y.
+func (m *mode) Draw(p *screen.Pen, y int) {
 	defer func() { p.Fill(screen.Bare) }()
-	if y >= h {
-		return true
-	}
-	if r.full {
-		r.drawFull(p, y, h)
-		return true
-	}
-	plan := r.plan(m)
-	r.Resize(r.Rows, plan.table)
+	plan := m.plan()
 	switch {
+	case m.full:
+		m.drawFull(p, y)
+		return
 	case y == 0:
-		r.drawTitle(p)
-		return true
+		m.drawTitle(p)
+		return
 	case y < plan.head:
-		r.drawPolicy(p)
-		return true
+		m.drawPolicy(p)
+		return
 	}
 	y -= plan.head
-	if plan.side {
-		p.Field(plan.tableW)
-		r.drawLeft(p, plan, y, 0)
-		p.Fill(screen.Bare)
-		p.Field(1)
-		p.Say(screen.Muted, p.Glyph.Rule)
-		p.Field(m.w - plan.tableW - 1)
-		r.drawPanes(p, plan, y)
-		return true
+	if !plan.side {
+		m.drawLeft(p, plan, y, plan.panes)
+		return
 	}
-	r.drawLeft(p, plan, y, plan.panes)
-	return true
+	p.Field(plan.tableW)
+	m.drawLeft(p, plan, y, 0)
+	p.Fill(screen.Bare)
+	p.Field(1)
+	p.Say(screen.Muted, p.Glyph.Rule)
+	p.Field(m.w - plan.tableW - 1)
+	m.drawPanes(p, plan, y)
 }
 
 // drawLeft writes row y of the table, of so many rows of panes, and of the notes.
-func (r *replayView) drawLeft(p *screen.Pen, plan replayPlan, y, panes int) {
+func (m *mode) drawLeft(p *screen.Pen, plan plan, y, panes int) {
 	title := plan.head - 1 // the table has one where the policy has a row
 	switch n := y - title - plan.table; {
 	case y < title:
-		r.drawHeads(p, plan)
+		m.drawHeads(p, plan)
 	case n < 0:
-		r.drawRow(p, r.Top+y-title)
+		m.drawRow(p, m.Top+y-title)
 	case n < panes:
-		r.drawPanes(p, plan, n)
+		m.drawPanes(p, plan, n)
 	default:
-		r.drawNote(p, plan, n-panes)
+		m.drawNote(p, plan, n-panes)
 	}
 }
 
-// title writes what is replayed, to whom or how, and how much of it.
-func (r *replayView) drawTitle(p *screen.Pen) {
-	what := [replay.NumScopes]display.Text{replay.WholeTurn: display.Lit("the whole turn"), replay.WholeConversation: display.Lit("the conversation")}[r.scope]
-	if r.scope == replay.OneCall {
-		if what = p.Name(r.of.Call.Name); what.Empty() {
+// drawTitle writes what is replayed, to whom or how, and how much of it.
+func (m *mode) drawTitle(p *screen.Pen) {
+	what := [replay.NumScopes]display.Text{replay.WholeTurn: display.Lit("the whole turn"), replay.WholeConversation: display.Lit("the conversation")}[m.scope]
+	if m.scope == replay.OneCall {
+		if what = m.name; what.Empty() {
 			what = display.Lit("(no name)")
 		}
 	}
-	name, kind, at, of := r.policyName(), "policy ", r.policy, len(replay.Policies)
-	if r.policies {
-		name, kind, at, of = r.targets[r.to].Name, "to ", r.to, len(r.targets)
+	name, kind, at, of := m.policyName(), "policy ", m.policy, len(replay.Policies)
+	if m.policies {
+		name, kind, at, of = m.targets[m.to].Name, "to ", m.to, len(m.targets)
 	}
 	so := []display.Text{{}}
-	if r.growing() {
+	if m.growing {
 		sign := p.Glyph.Status[stream.Streaming]
 		so = []display.Text{sign.Between("", " if the stream stopped now "), sign.Between("", " so far ")}
 	}
@@ -163,18 +159,10 @@ func titleFor(room int, so []display.Text, kind, name, count string) (lead strin
 	return lead, how, last
 }
 
-// growing reports whether more may come of what is sent back.
-func (r *replayView) growing() bool {
-	if r.scope == replay.OneCall {
-		return r.of.Call.Arriving()
-	}
-	return !r.of.Turn.Closed()
-}
-
 // drawPolicy writes what clients of the policy do, and which have been seen to.
-func (r *replayView) drawPolicy(p *screen.Pen) {
-	policy := &replay.Policies[r.policy]
-	if r.policies {
+func (m *mode) drawPolicy(p *screen.Pen) {
+	policy := &replay.Policies[m.policy]
+	if m.policies {
 		p.Put(screen.Accent, screen.Bare, p.Clean(policy.Name).Between(" ", ": "))
 	} else {
 		p.Spaces(screen.Bare, 1)

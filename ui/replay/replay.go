@@ -1,0 +1,180 @@
+// Package replay is the mode that shows what requests to other providers, by clients of other
+// habits, would carry of a call: a table of them, and one of them in full. It follows its call
+// while that arrives.
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
+
+// mode is the mode while it is open.
+type mode struct {
+	screen.Window // of the table: its cursor is the target or the policy that is asked for
+	*ask
+	host   modes.Host
+	outlet modes.Outlet
+	draw   display.Drawer
+	w, h   int // of the body
+
+	of       stream.Ref
+	exchange *providers.Exchange // of the turn
+	targets  []*dialect.Target
+	name     display.Text // of the call
+	growing  bool         // more may come of what is sent back
+
+	rowsWanted tableKey
+	cellWanted pageKey
+	src        source
+	table      *table
+	page       *page
+	working    bool // something is being made beside the screen
+	pageLast   bool // the latest that was made there is a page
+	made       int  // how often something was made
+
+	raw   bool // the body is shown byte by byte
+	full  bool // one face is shown alone
+	face  face
+	faces [numFaces]screen.Window
+}
+
+// Entry opens it for what is chosen. It asks again what was asked last.
+func Entry(outlet modes.Outlet, draw display.Drawer) modes.Entry {
+	last := &ask{to: unasked}
+	key := screen.Binding{Keys: []string{"p", "P"}, Does: display.Lit("replay")}
+	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
+		t, c := h.View().Find(h.Chosen())
+		switch {
+		case t == nil || len(t.Calls) == 0:
+			return nil, display.Lit("no call to replay")
+		case c != nil && c.Attempt:
+			return nil, display.Lit("the provider threw this call away: there is nothing to send back")
+		}
+		m := &mode{
+			ask: last, host: h, outlet: outlet, draw: draw, of: h.Chosen(),
+			exchange: h.View().Exchange(t.Exchange), targets: providers.Targets(),
+		}
+		if len(m.targets) == 0 {
+			return nil, display.Lit("nowhere to replay to")
+		}
+		if m.to == unasked { // at first to where it came from
+			m.to = max(0, slices.Index(m.targets, providers.TargetOf(t.Dialect)))
+		}
+		if !m.can(m.scope) {
+			m.scope = replay.OneCall
+			if c == nil {
+				m.scope = replay.WholeTurn
+			}
+		}
+		m.point()
+		return m, display.Text{}
+	}}
+}
+
+// can reports whether there is as much to send back.
+func (m *mode) can(s replay.Scope) bool {
+	switch s {
+	case replay.OneCall:
+		return m.of.Call != 0
+	case replay.WholeConversation:
+		if m.exchange == nil {
+			return false
+		}
+		before, from := m.exchange.History()
+		return from != nil && len(before) > 0
+	}
+	return true
+}
+
+// point puts the cursor of the table on what is asked for, and shows all of it anew.
+func (m *mode) point() {
+	m.Rows = len(m.targets)
+	at := m.to
+	if m.policies {
+		m.Rows, at = len(replay.Policies), m.policy
+	}
+	m.MoveTo(at)
+}
+
+// moveTo asks for what a row of the table is about.
+func (m *mode) moveTo(row int) {
+	m.MoveTo(row)
+	if m.policies {
+		m.policy = m.At
+	} else {
+		m.to = m.At
+	}
+	m.faces = [numFaces]screen.Window{}
+}
+
+// step goes on by so many targets or policies, from the last to the first.
+func (m *mode) step(policy bool, by int) {
+	at, n := &m.to, len(m.targets)
+	if policy {
+		at, n = &m.policy, len(replay.Policies)
+	}
+	*at = (*at + by + n) % n
+	m.point()
+	m.faces = [numFaces]screen.Window{}
+}
+
+// widen goes on to the next scope that there is something to send of.
+func (m *mode) widen() {
+	before := m.scope
+	for m.scope = (m.scope + 1) % replay.NumScopes; !m.can(m.scope); m.scope = (m.scope + 1) % replay.NumScopes {
+	}
+	if m.faces = [numFaces]screen.Window{}; before == replay.WholeTurn && !m.can(replay.WholeConversation) {
+		m.host.Say(display.Lit("no request is there that tells the conversation"))
+	}
+}
+
+// Extend takes what has come of it, and has made what is to be shown and is not there yet.
+func (m *mode) Extend(v *providers.View, w, h int) {
+	m.w, m.h = w, h
+	m.update(v)
+}
+
+func (m *mode) update(v *providers.View) {
+	t, c := v.Find(m.of)
+	if t == nil || c == nil && m.scope == replay.OneCall {
+		return
+	}
+	m.growing = !t.Closed()
+	if m.scope == replay.OneCall {
+		m.growing, m.name = c.Arriving(), m.draw.Clean(screen.Short(c.Name))
+	}
+	m.want(t, c)
+	m.make(t, c)
+	m.resize()
+}
+
+// body is that of the cell that is asked for.
+func (m *mode) body() modes.Body {
+	m.update(m.host.View()) // other keys may have come with this one
+	page := m.current()
+	switch {
+	case page == nil:
+		return modes.Body{What: display.Lit("not there yet")}
+	case page.body == nil:
+		return modes.Body{What: display.Lit("nothing would be sent")}
+	}
+	to, which := m.targets[m.to].Name, m.scope.String()
+	if m.scope == replay.OneCall {
+		which = fmt.Sprint(m.of.Call)
+	}
+	return modes.Body{
+		Data: page.body,
+		What: m.draw.Format("%s, %s for %s,", screen.Bytes(len(page.body)), screen.Plural(page.messages, "message"), to),
+		File: fmt.Sprintf("replay-%d-%s-%s.json", m.of.Turn+1, which, to),
+	}
+}
+
+func (m *mode) policyName() string { return replay.Policies[m.policy].Name }

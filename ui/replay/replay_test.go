@@ -1,0 +1,83 @@
+package replay
+
+import (
+	"fmt"
+	"testing"
+
+	"toolscope/providers/replay"
+)
+
+// broken is a call that is no JSON from some byte on.
+const broken = `{"path": "a.go", "n": 1x, "more": [1, 2]}`
+
+func brokenCall(t testing.TB) *rig {
+	return newRig(t, 80, 22).open().call("write_file", broken).end()
+}
+
+// asked is what is shown, in words.
+func (s *rig) asked() string {
+	rows := "targets"
+	if s.policies {
+		rows = "policies"
+	}
+	return fmt.Sprintf("%s, %s, %s, of %s", s.scope, s.targets[s.to].Name, s.policyName(), rows)
+}
+
+func TestKeys(t *testing.T) {
+	last := replay.Policies[len(replay.Policies)-1].Name
+	for _, c := range []struct{ keys, want string }{
+		{"", "call, anthropic, preserve, of targets"},
+		{"p", "call, anthropic, wrap, of targets"},
+		{"pp", "call, anthropic, wrap-raw, of targets"},
+		{"P", "call, anthropic, " + last + ", of targets"},
+		{"Pp", "call, anthropic, preserve, of targets"},
+		{"l", "call, anthropic, wrap, of targets"},
+		{"lh", "call, anthropic, preserve, of targets"},
+		{"<tab>", "call, anthropic, preserve, of policies"},
+		{"<tab>j", "call, anthropic, wrap, of policies"},
+		{"<tab>jj<tab>", "call, anthropic, wrap-raw, of targets"},
+		{"<tab>G", "call, anthropic, " + last + ", of policies"},
+		{"<tab>Gp", "call, anthropic, preserve, of policies"},
+		{"s", "turn, anthropic, preserve, of targets"},
+		{"ss", "call, anthropic, preserve, of targets"},
+		{"<enter>p", "call, anthropic, wrap, of targets"},
+		{"<enter><tab>", "call, anthropic, preserve, of targets"},
+		{"<esc>p", "call, anthropic, preserve, of targets"},
+		{"p<esc>p", "call, anthropic, wrap, of targets"},
+		{"psqp", "turn, anthropic, wrap, of targets"},
+	} {
+		s := brokenCall(t).press("p" + c.keys)
+		if got := s.asked(); got != c.want {
+			t.Errorf("%q: %s, want %s", c.keys, got, c.want)
+		}
+		s.frame()
+	}
+	s := brokenCall(t).press("p<enter>")
+	for _, want := range []string{"what the model wrote", "what is lost", "would be sent"} {
+		if s.press("l"); s.face.String() != want {
+			t.Errorf("the face is %s, want %s", s.face, want)
+		}
+	}
+	if s.press("<esc>").full || s.press("q").mode != nil {
+		t.Error("two steps back are not the way out")
+	}
+}
+
+// TestTargets: every target can be reached.
+func TestTargets(t *testing.T) {
+	s := brokenCall(t).press("pg")
+	seen := map[string]bool{}
+	for range s.targets {
+		name := s.targets[s.to].Name
+		seen[name] = true
+		if s.current() == nil || s.verdict(s.At) == nil {
+			t.Fatalf("%s: nothing is shown", name)
+		}
+		if s.press("<enter>").shows("to " + name + ", policy preserve"); s.At < s.Rows-1 {
+			s.press("<esc>j")
+		}
+	}
+	if len(seen) != len(s.targets) {
+		t.Errorf("%d targets of %d", len(seen), len(s.targets))
+	}
+}
