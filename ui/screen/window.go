@@ -39,9 +39,6 @@ func (w *Window) Scroll(top int) {
 	w.At = w.Top
 }
 
-// Pages is the window as movement keys see it when they scroll.
-func (w *Window) Pages() Window { return Window{At: w.Top, Rows: w.Rows, Height: w.Height} }
-
 // Center puts the cursor on a row and the row in the middle.
 func (w *Window) Center(row int) {
 	w.MoveTo(row)
