@@ -43,7 +43,7 @@ var rooms = []struct {
 	{"ui/send", []string{"stream", "providers", "providers/host", "providers/replay", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/compare", []string{"stream", "providers", "providers/host", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
-	{"ui", []string{"stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/host", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
+	{"ui", []string{"stream", "providers", "providers/dialect", "providers/price", "themes", "ui/display", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
 	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }

@@ -59,12 +59,7 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 }
 
 // mode is what has the keyboard.
-func (s *rig) mode() any {
-	if o, ok := s.top().Mode.(*old); ok {
-		return o.oldMode
-	}
-	return s.top().Mode
-}
+func (s *rig) mode() any { return s.top().Mode }
 
 // thin is every how many samples are looked at: all, where there is time.
 func thin() int {
@@ -201,16 +196,6 @@ func (s *rig) hides(texts ...string) *rig {
 		}
 	}
 	return s
-}
-
-// keyNamed is the message of a key by its name in a binding.
-func keyNamed(name string) tea.KeyMsg {
-	for k := tea.KeyType(-200); k < 200; k++ {
-		if msg := (tea.KeyMsg{Type: k}); k != tea.KeyRunes && msg.String() == name {
-			return msg
-		}
-	}
-	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
 }
 
 // bindings are the fields of a key map.

@@ -90,14 +90,14 @@ func (k keyMap) groups() []keyGroup {
 	}
 }
 
-// grouped is the table of keys as the help lists it: what is bound, or all of it.
-// What is bound and not in the table comes last.
-func grouped(bound []screen.Binding, all bool) (groups []modes.Group) {
+// grouped is what is bound, as the help lists it: in the order of the table of keys, and then what
+// is not in that.
+func grouped(bound []screen.Binding) (groups []modes.Group) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().groups() {
 		group := modes.Group{Title: display.Clean(g.title), Right: g.right}
 		for _, b := range g.keys {
-			if all || screen.Bound(bound, b.Keys()[0]) != nil {
+			if screen.Bound(bound, b.Keys()[0]) != nil {
 				group.Keys = append(group.Keys, on(b, nil))
 			}
 			for _, key := range b.Keys() {

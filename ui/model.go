@@ -149,7 +149,7 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case arrived:
 		cmd = m.take(msg.in)
 	case tea.KeyMsg:
-		cmd = m.key(msg)
+		m.key(msg)
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(msg.Width, 1), max(msg.Height, 1)
 		m.refresh()
@@ -165,19 +165,15 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 
 // key gives a key to the mode. Bubble Tea makes one message of keys that are
 // typed faster than it reads: each counts.
-func (m *Model) key(k tea.KeyMsg) tea.Cmd {
+func (m *Model) key(k tea.KeyMsg) {
 	if k.Type == tea.KeyRunes && len(k.Runes) > 1 && !k.Paste {
-		var cmds []tea.Cmd
 		for _, r := range k.Runes {
-			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: k.Alt}))
+			m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: k.Alt})
 		}
-		return tea.Batch(cmds...)
+		return
 	}
 	m.notice = display.Text{}
 	name, top := k.String(), m.top().Mode
-	if o, ok := top.(*old); ok && name != "ctrl+c" && name != "ctrl+z" {
-		return o.update(m, k)
-	}
 	in := typing(top)
 	switch b := screen.Bound(top.Keys(), name); {
 	case b != nil && !k.Paste:
@@ -185,9 +181,10 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 	case in != nil && name != "ctrl+c" && name != "ctrl+z":
 		in.Key(k)
 	default:
-		m.elsewhere(k)
+		if b := screen.Bound(m.anywhere(), name); b != nil {
+			b.Do()
+		}
 	}
-	return nil
 }
 
 // refresh brings every pane up to date with the session and the window.

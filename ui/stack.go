@@ -155,30 +155,21 @@ func (m *Model) enter(e modes.Entry) {
 // openHelp lists the keys of the mode on top.
 func (m *Model) openHelp() {
 	keys := m.top().Keys()
-	var groups []modes.Group
-	switch m.top().Mode.(type) {
-	case browse:
-		groups = grouped(keys, false)
-	case *old:
-		groups = grouped(nil, true)
-	default:
-		anywhere := modes.Group{Title: display.Lit("Anywhere"), Right: true}
-		for _, g := range grouped(m.anywhere(), false) {
-			anywhere.Keys = append(anywhere.Keys, g.Keys...)
-		}
-		groups = []modes.Group{{Title: display.Lit("Here"), Keys: keys}, anywhere}
+	if _, ok := m.top().Mode.(browse); ok {
+		m.open(modes.NewHelp(asHost{m}, grouped(keys)))
+		return
 	}
-	m.open(modes.NewHelp(asHost{m}, groups))
+	anywhere := modes.Group{Title: display.Lit("Anywhere"), Right: true}
+	for _, g := range grouped(m.anywhere()) {
+		anywhere.Keys = append(anywhere.Keys, g.Keys...)
+	}
+	m.open(modes.NewHelp(asHost{m}, []modes.Group{{Title: display.Lit("Here"), Keys: keys}, anywhere}))
 }
 
 // drawFooter writes the keys worth knowing, as many as fit, or what is typed, or
 // what was said.
 func (m *Model) drawFooter(p *screen.Pen) {
 	top := m.top().Mode
-	if o, ok := top.(*old); ok {
-		o.footer(m, p)
-		return
-	}
 	if _, ok := top.(browse); ok {
 		m.drawCounts(p)
 		m.drawHints(p)

@@ -5,10 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"toolscope/ui/screen"
-
-	"github.com/charmbracelet/bubbles/key"
 )
 
 // TestArrange: whatever the size, columns and rules fill the width, the panes
@@ -79,28 +75,6 @@ func TestArrangements(t *testing.T) {
 		if got := strings.Join(got, " | "); got != c.want {
 			t.Errorf("%dx%d: %s, want %s", c.w, c.h, got, c.want)
 		}
-	}
-}
-
-func TestWindowMoves(t *testing.T) {
-	km := newKeyMap()
-	w := screen.Window{Rows: 100, Height: 10, Top: 40, At: 45}
-	for _, c := range []struct {
-		key  key.Binding
-		want int
-	}{{km.Up, 44}, {km.Down, 46}, {km.PageUp, 36}, {km.PageDown, 54}, {km.Top, 0}, {km.Bottom, 99}} {
-		for _, k := range c.key.Keys() {
-			if row, ok := km.move(keyNamed(k), w); !ok || row != c.want {
-				t.Errorf("%s moves to %d, %t, want %d", k, row, ok, c.want)
-			}
-		}
-	}
-	if _, ok := km.move(keyNamed("x"), w); ok {
-		t.Error("x moves")
-	}
-	w.Center(70)
-	if w.Top != 65 || w.At != 70 {
-		t.Errorf("centred: %+v", w)
 	}
 }
 

@@ -1,6 +1,11 @@
 package screen
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"toolscope/ui/display"
+)
 
 // TestWindow: wherever it is told to go, the cursor is on a row and in view.
 func TestWindow(t *testing.T) {
@@ -28,5 +33,37 @@ func TestWindow(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestMoves: where each key takes the cursor, and the view where there is none.
+func TestMoves(t *testing.T) {
+	was := Window{Rows: 100, Height: 10, Top: 40, At: 45}
+	for _, c := range []struct {
+		keys    string
+		at, top int
+	}{
+		{"up k", 44, 39}, {"down j", 46, 41}, {"pgup ctrl+u ctrl+b", 36, 31}, {"pgdown ctrl+d ctrl+f", 54, 49},
+		{"g home", 0, 0}, {"G end", 99, 90},
+	} {
+		for _, key := range strings.Fields(c.keys) {
+			w := was
+			Bound(w.Steps(display.Text{}, w.MoveTo), key).Do()
+			if w.At != c.at {
+				t.Errorf("%s moves to %d, want %d", key, w.At, c.at)
+			}
+			w = was
+			Bound(w.Scrolls(display.Text{}), key).Do()
+			if w.Top != c.top {
+				t.Errorf("%s scrolls to %d, want %d", key, w.Top, c.top)
+			}
+		}
+	}
+	if w := was; Bound(w.Scrolls(display.Text{}), "x") != nil {
+		t.Error("x moves")
+	}
+	w := was
+	if w.Center(70); w.Top != 65 || w.At != 70 {
+		t.Errorf("centred: %+v", w)
 	}
 }
