@@ -15,6 +15,7 @@ type Input struct {
 	Prompt display.Text // before it in the footer; empty where the mode draws the line itself
 	Note   display.Text // behind it in the footer
 	Lines  bool         // what is pasted keeps its line ends and tabs
+	Edits  int          // keys taken so far: while they are as many, nothing has changed
 	line   textinput.Model
 }
 
@@ -47,12 +48,17 @@ func (in *Input) Key(k tea.KeyMsg) {
 		in.Insert(string(k.Runes))
 		return
 	}
+	in.take(k)
+}
+
+func (in *Input) take(k tea.KeyMsg) {
 	in.line, _ = in.line.Update(k)
+	in.Edits++
 }
 
 // Insert puts text where the cursor is.
 func (in *Input) Insert(text string) {
-	in.line, _ = in.line.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(toLine.Replace(strings.ToValidUTF8(text, "")))})
+	in.take(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(toLine.Replace(strings.ToValidUTF8(text, "")))})
 }
 
 // Value is what is typed.

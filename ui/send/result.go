@@ -1,7 +1,7 @@
 package send
 
 import (
-	"strings"
+	"bytes"
 
 	"toolscope/providers"
 	"toolscope/providers/host"
@@ -25,8 +25,9 @@ type result struct {
 	given, all int    // results of the turn: those that are there, and those it needs
 	text       []byte // what is typed
 	cursor     int    // a byte of it
-	width      int
 	rows       []layout.Row
+	edits      int // of the input when they were laid out
+	width      int // they are laid out for
 	view       screen.Window
 }
 
@@ -108,10 +109,9 @@ func (r *result) Extend(v *providers.View, w, h int) {
 	t, _ := v.Find(r.of)
 	all, missing := r.means.Results.of(t)
 	r.given, r.all = len(all), len(all)+len(missing)
-	value, width := r.input.Value(), max(w-panes.Margin, 1)
-	r.cursor = r.input.Cursor()
-	if value != string(r.text) || width != r.width {
-		r.text, r.width = []byte(value), width
+	if width := max(w-panes.Margin, 1); r.edits != r.input.Edits || r.width != width {
+		r.text, r.cursor = []byte(r.input.Value()), r.input.Cursor()
+		r.edits, r.width = r.input.Edits, width
 		l := layout.NewText(width, r.means.Draw)
 		l.Extend(r.text, true)
 		r.rows = l.Rows()
@@ -127,7 +127,7 @@ const resultHead = 2
 // cursorRow is the row of the cursor: behind the last line end there is one more than the text has.
 func (r *result) cursorRow() int {
 	for n, row := range r.rows {
-		if r.cursor < int(row.End) || n == len(r.rows)-1 && !strings.HasSuffix(string(r.text), "\n") {
+		if r.cursor < int(row.End) || n == len(r.rows)-1 && !bytes.HasSuffix(r.text, []byte("\n")) {
 			return n
 		}
 	}
