@@ -20,10 +20,9 @@ func (m *Model) back(last tea.Cmd) {
 		m.clearSearch()
 	case m.zoom:
 		m.zoom = false
-	case m.wire.Open && m.focus == wirePane:
-		m.wire.Open = false
-	case m.focus != listPane && m.turn() != nil:
-		m.focus = listPane
+	case m.backInPane():
+	case m.focus != m.last[panes.Left] && m.turn() != nil:
+		m.turnTo(m.last[panes.Left])
 	default:
 		m.do(last)
 		return
@@ -31,99 +30,33 @@ func (m *Model) back(last tea.Cmd) {
 	m.refresh()
 }
 
-func (m *Model) focusOn(p paneID) {
-	m.focus = p
-	if p == wirePane || p == findingsPane {
-		m.lower = p
-	}
+// backInPane has the focused pane close something, if it has it open.
+func (m *Model) backInPane() bool {
+	p, ok := m.focus.(panes.Backer)
+	return ok && p.Back()
+}
+
+func (m *Model) focusOn(p panes.Pane) {
+	m.turnTo(p)
 	if c := m.call(); m.follow && c != nil && c.Arriving() {
-		m.doc.Stick, m.wire.Stick = true, true
+		m.stick(true)
 	}
 	m.refresh()
 }
 
-// focusNext moves on to another pane; with one pane on the screen, through all.
-func (m *Model) focusNext(step int) {
-	panes := []paneID{listPane, docPane, m.lower}
-	if m.w >= threeColumns || m.w < twoColumns || m.zoom || m.bodyHeight() < stackHeight {
-		panes = []paneID{listPane, docPane, wirePane, findingsPane}
-	}
-	at := 0
-	for i, p := range panes {
-		if p == m.focus {
-			at = i
-		}
-	}
-	m.focusOn(panes[(at+step+len(panes))%len(panes)])
-}
-
-// goToFinding leads to what the selected finding points at: a byte of the
-// arguments, or the frame that showed it.
-func (m *Model) goToFinding() {
-	if r := m.findings.Request(); r != nil {
-		m.goToRequest(r.Exchange)
-		return
-	}
-	f, ok := m.findings.Chosen()
-	if !ok {
-		return
-	}
-	m.setFollow(false)
-	if f.Call != nil && f.Offset >= 0 {
-		m.chosen = f.Call.Ref()
-		m.focusOn(docPane)
-		m.doc.GoTo(min(f.Offset, max(0, len(f.Call.Args())-1)))
-		m.linkFromDocument()
-		return
-	}
-	e := m.in.Timeline.Event(f.Event)
-	t := m.in.Session().Turn(e.Turn)
-	if t == nil {
-		m.say(display.Lit("this finding is about the source, not a frame"))
-		return
-	}
-	m.chosen = t.Ref()
-	m.focusOn(wirePane)
-	for row, n := range m.wire.Events {
-		if int(n) >= f.Event || e.Kind != stream.SentBack && m.in.Timeline.Event(int(n)).Frame >= e.Frame {
-			m.wire.MoveTo(row)
-			m.wire.Open = true
-			break
-		}
-	}
-	m.refresh()
-}
-
-// toEnd goes to the end of the focused pane and, where more may come, follows
-// from there.
-func (m *Model) toEnd() {
-	switch m.focus {
-	case docPane:
-		m.doc.End()
-		m.summary.Scroll(m.summary.Rows)
-	case wirePane:
-		m.wire.End()
-	case findingsPane:
-		m.findings.End()
-		return
-	}
-	if m.moving() || m.focus == listPane {
-		m.setFollow(true)
-	}
-	m.refresh()
-}
+// focusNext moves on to another pane.
+func (m *Model) focusNext(step int) { m.focusOn(m.next(step, m.columns())) }
 
 // setFollow says whether the selection goes where things happen.
 func (m *Model) setFollow(on bool) {
 	m.follow, m.post.awaited = on, 0
 	if !on {
-		m.doc.Release()
-		m.wire.Stick = false
+		m.stick(false)
 		return
 	}
 	m.chosen = panes.Newest(m.in.Session())
 	m.refresh()
-	m.doc.Stick, m.wire.Stick = true, true
+	m.stick(true)
 	m.refresh()
 }
 
@@ -206,30 +139,11 @@ func (m *Model) toggleTheme() {
 	m.say(m.draw.Clean(next.Name).Between("theme ", ""))
 }
 
-// statusWord is a status with its glyph.
-func (m *Model) statusWord(s stream.Status) display.Text {
-	return display.Join(m.pen.Glyph.Status[s], display.Lit(" "), m.draw.Clean(s.String()))
-}
-
-// goToRequest chooses the turn of an exchange.
-func (m *Model) goToRequest(exchange int) {
-	t := panes.TurnOf(m.in.Session(), exchange)
-	if t == nil {
-		m.say(m.draw.Clean(panes.RequestName(m.in.Session(), exchange)))
-		return
-	}
-	m.setFollow(false)
-	m.focus = listPane
-	m.choose(t.Ref())
-	m.say(m.draw.Format("turn %d: its request has it", t.Number+1))
-}
-
 // reread has an exchange read as a dialect, and starts to look at it again.
 func (m *Model) reread(exchange int, as *dialect.Dialect) {
 	m.in.Reread(exchange, as)
-	m.list, m.doc, m.summary = panes.List{Alarms: panes.Alarms{}}, panes.Document{Raw: m.doc.Raw, When: m.when}, panes.Summary{}
-	m.wire, m.findings, m.chosen = panes.Wire{}, panes.Findings{}, stream.NoRef
-	m.marks = nil
+	m.lay(m.newPanes())
+	m.chosen, m.scene.Alarms, m.marks = stream.NoRef, panes.Alarms{}, nil
 	clear(m.results)
 	m.bill = panes.Bill{Prices: m.opt.Prices}
 	m.clearSearch()

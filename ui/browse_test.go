@@ -16,21 +16,21 @@ import (
 func (s *rig) where() string {
 	at := ""
 	switch s.focus {
-	case listPane:
+	case s.list:
 		at = "list: " + s.chosenName()
-	case docPane:
+	case s.doc:
 		if s.call() == nil {
-			at = fmt.Sprintf("turn: row %d", s.summary.Top)
+			at = fmt.Sprintf("turn: row %d", s.doc.Summary.Top)
 			break
 		}
 		c := s.doc.Chosen()
 		at = fmt.Sprintf("arguments: %s", s.doc.Call.Args()[c.Start:c.End])
-	case wirePane:
+	case s.wire:
 		at = fmt.Sprintf("wire: #%d", s.in.Timeline.Event(int(s.wire.Events[s.wire.At])).Frame)
 		if s.wire.Open {
 			at += ", open"
 		}
-	case findingsPane:
+	case s.findings:
 		at = "findings: "
 		if f, ok := s.findings.Chosen(); ok {
 			at += f.Code
@@ -201,7 +201,7 @@ func TestPanesByWidth(t *testing.T) {
 		var got []string
 		for range strings.Fields(c.want) {
 			s.press("<tab>")
-			got = append(got, fmt.Sprint(s.focus+1))
+			got = append(got, fmt.Sprint(s.index(s.focus)+1))
 			if _, _, shown := place(s.columns(), s.focus); !shown {
 				t.Errorf("at %dx%d the focused pane is not shown", c.w, c.h)
 			}
@@ -212,8 +212,8 @@ func TestPanesByWidth(t *testing.T) {
 		for range got {
 			s.press("<s-tab>")
 		}
-		if s.focus != listPane {
-			t.Errorf("at %dx%d shift-tab leads to %d", c.w, c.h, s.focus)
+		if s.focus != s.list {
+			t.Errorf("at %dx%d shift-tab leads to %d", c.w, c.h, s.index(s.focus)+1)
 		}
 	}
 	s := agent(t, 80, 24).press("4").shows("FINDINGS").hides("WIRE")
@@ -265,8 +265,8 @@ func TestHints(t *testing.T) {
 			last := s.rows()[23]
 			if _, more, ok := strings.Cut(last, "   ? help"); ok {
 				for _, h := range strings.Split(strings.TrimSpace(more), "   ") {
-					known := func(k hint) bool { return h == "" || k.text.String() == h }
-					if !slices.ContainsFunc(append(paneHints[s.focus], turnHints...), known) {
+					known := func(b screen.Binding) bool { return h == "" || b.Hint.String() == h }
+					if !slices.ContainsFunc(s.top().Keys(), known) {
 						t.Errorf("at width %d: %q", w, last)
 					}
 				}
@@ -290,7 +290,7 @@ func TestPlaceIsKept(t *testing.T) {
 			t.Errorf("resizing leads from %s to %s", want, got)
 		}
 		for _, there := range []string{"zz", "rr", "1z2z", "t"} {
-			if s.press(there); s.doc.Chosen() != token && s.focus == docPane {
+			if s.press(there); s.doc.Chosen() != token && s.focus == s.doc {
 				t.Errorf("%q leads from byte %d to %d", there, token.Start, s.doc.Chosen().Start)
 			}
 		}

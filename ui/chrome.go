@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"time"
-
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
@@ -60,8 +58,8 @@ func (m *Model) crumbs() []display.Text {
 			name = m.draw.Format("call %d", c.Number)
 		}
 		parts = append(parts, name)
-		if m.focus == docPane {
-			if path := m.doc.Path(); path != "" {
+		if at, ok := m.focus.(panes.Pather); ok {
+			if path := at.Path(); path != "" {
 				parts = append(parts, m.pen.Name(path))
 			}
 		}
@@ -159,37 +157,4 @@ func (m *Model) drawCounts(p *screen.Pen) {
 		p.Say(screen.Bad, display.Lit("  "))
 		p.Outside(screen.Bad, screen.Bare, m.failure.Error())
 	}
-}
-
-// callFacts are the sizes and durations of a call, as many as fit.
-func (m *Model) callFacts(c *stream.Call, cells int) (line display.Text) {
-	start := m.turn().OpenedAt
-	took := "took "
-	if c.Arriving() {
-		took = "so far "
-	}
-	facts := []display.Text{screen.Bytes(len(c.Args())), screen.Plural(len(c.Deltas()), "delta")}
-	timed := func(word string, d time.Duration) {
-		if t := screen.Time(d); !t.Empty() {
-			facts = append(facts, display.Join(m.draw.Clean(word), t))
-		}
-	}
-	timed(took, screen.CallTime(c))
-	if r, ok := m.results[c.Ref()]; ok {
-		facts = append(facts, screen.Bytes(len(r.Text)).Between("your result ", ""))
-	}
-	for _, f := range panes.AboutCall(c) {
-		facts = append(facts, m.pen.Name(f))
-	}
-	timed("named +", screen.Since(start, c.OpenedAt))
-	timed("first byte +", screen.Since(start, c.FirstArgAt))
-	sep := display.Lit(" ")
-	for _, f := range facts {
-		if line.Width()+sep.Width()+f.Width() >= cells {
-			break
-		}
-		line = display.Join(line, sep, f)
-		sep = m.pen.Glyph.Dot.Between(" ", " ")
-	}
-	return line
 }

@@ -74,14 +74,14 @@ func TestLinkAllTokens(t *testing.T) {
 			s.setFollow(false)
 			s.choose(c.Ref())
 			for n := range c.Lexer().Tokens() {
-				s.focusOn(docPane)
+				s.focusOn(s.doc)
 				token := panes.TokenSpan(s.call().Lexer().Tokens(), n)
 				s.doc.GoTo(token.Start)
-				s.linkFromDocument()
+				s.link()
 				if s.doc.Chosen() != token || !s.wire.Lit(s.wire.At) {
 					t.Fatalf("%s: token %d is not linked to row %d", c.Name, n, s.wire.At)
 				}
-				s.focusOn(wirePane)
+				s.focusOn(s.wire)
 				if light := s.doc.Light; !light.Has(token.Start) {
 					t.Fatalf("%s: token %d at %d leads to a frame that brought %v", c.Name, n, token.Start, light)
 				}

@@ -70,25 +70,20 @@ type Model struct {
 	in      providers.Inspector
 	view    *providers.View
 	w, h    int
-	focus   paneID
-	lower   paneID // what shares a column with the document
-	zoom    bool
+	desk    // the panes
 	seats   seats
 	entries []modes.Entry
 	now     []screen.Binding // the keys of the mode on top
 	cols    []column         // of the frame that is drawn
 
-	list     panes.List
-	doc      panes.Document
-	summary  panes.Summary
-	wire     panes.Wire
-	findings panes.Findings
-	bill     panes.Bill
-	chosen   stream.Ref
-	search   search
-	post     post // what was sent from here
-	marks    compare.Marks
-	results  send.Results
+	links   // between panes
+	scene   panes.Scene
+	bill    panes.Bill
+	chosen  stream.Ref
+	search  search
+	post    post // what was sent from here
+	marks   compare.Marks
+	results send.Results
 
 	follow  bool
 	paused  bool // the screen stands still; records wait in the inbox
@@ -107,20 +102,20 @@ func New(o Options) *Model {
 	if o.Prices == nil {
 		o.Prices = price.Embedded()
 	}
-	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, lower: wirePane, w: 80, h: 24}
+	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, w: 80, h: 24}
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
-	m.entries = m.newEntries()
 	m.post = post{flying: map[int]bool{}}
 	m.results = send.Results{}
-	m.doc.When = m.when
-	m.list.Alarms = panes.Alarms{}
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.paint(o.Theme)
+	m.scene = panes.Scene{View: m.view, Bill: &m.bill, Alarms: panes.Alarms{}, Pen: &m.pen, Typed: m.typed}
+	m.lay(m.newPanes())
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
 	}
+	m.refresh()
 	return m
 }
 
@@ -189,37 +184,18 @@ func (m *Model) key(k tea.KeyMsg) {
 
 // refresh brings every pane up to date with the session and the window.
 func (m *Model) refresh() {
-	s := m.in.Session()
 	columns := m.columns()
-	_, h, _ := place(columns, listPane)
 	m.bill.Extend(m.view)
-	m.list.Marks = m.marks
-	m.list.Extend(s, max(1, h-listTitle))
-	m.list.MoveTo(m.list.RowOf(s, m.chosen))
-	w, h, shown := place(columns, docPane)
-	if !shown {
-		w, h = m.w, m.bodyHeight()
+	m.scene.Chosen, m.scene.Marks = m.chosen, m.marks
+	for _, p := range m.table {
+		w, h, shown := place(columns, p.Pane)
+		if !shown {
+			w = m.w
+		}
+		p.Extend(&m.scene, w, h)
 	}
-	of := panes.LookAt(s, m.chosen)
-	m.doc.Show(of.Call, max(1, w-panes.Margin), m.draw)
-	m.doc.Extend(max(1, h-docTitle(h)))
-	if t := of.Turn; t != nil && of.Call == nil {
-		m.summary.Extend(panes.TurnFacts(m.view, &m.bill, t, m.pen.Glyph), t, max(1, w-panes.Margin), max(1, h-turnTitleRows(h)), &m.pen)
-	}
-	_, h, _ = place(columns, wirePane)
-	m.wire.Show(of)
-	m.wire.Extend(m.view, max(1, h-paneTitle))
-	w, h, _ = place(columns, findingsPane)
-	m.findings.Extend(m.view, of, w, max(1, h-paneTitle), &m.pen)
-	if m.focus == wirePane {
-		m.linkFromWire()
-	} else {
-		m.linkFromDocument()
-	}
+	m.link()
 }
-
-// when is how long into its turn an event came.
-func (m *Model) when(event int32) display.Text { return panes.EventTime(m.view, event) }
 
 // turn is the chosen turn, or that of the chosen call; nil without one.
 func (m *Model) turn() *stream.Turn {
@@ -240,24 +216,4 @@ func (m *Model) choose(r stream.Ref) {
 	}
 	m.chosen = r
 	m.refresh()
-}
-
-// linkFromDocument lights the frames that brought the selected token.
-func (m *Model) linkFromDocument() {
-	m.doc.Light = panes.Span{}
-	if m.focus != docPane {
-		m.wire.Light = panes.Span{}
-		return
-	}
-	m.wire.Point(m.doc.Chosen())
-}
-
-// linkFromWire lights the bytes that the selected frame brought, and selects
-// the first of them.
-func (m *Model) linkFromWire() {
-	m.wire.Light = panes.Span{}
-	m.doc.Light = m.wire.Chosen()
-	if s := m.doc.Light; s.End > s.Start {
-		m.doc.GoTo(s.Start)
-	}
 }

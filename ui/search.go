@@ -15,7 +15,7 @@ import (
 // of a hit is the pane's: a byte of the arguments, or a row.
 type search struct {
 	query  string
-	pane   paneID
+	pane   panes.Pane
 	hits   []int
 	at     int        // current hit
 	of     stream.Ref // what was shown then
@@ -79,47 +79,31 @@ func (m *Model) find(query string) {
 	m.setFollow(false)
 	m.clearSearch()
 	m.search = search{query: query, pane: m.focus}
-	m.look()
-	m.search.at = m.hitFrom()
+	m.search.at = m.look()
 	m.hit(0)
 }
 
 func (m *Model) clearSearch() {
+	if m.search.pane != nil {
+		m.search.pane.Find("")
+	}
 	m.search = search{}
-	m.doc.Hits, m.wire.Hits = panes.Hits{}, nil
 }
 
-// look finds the query in what its pane shows now.
-func (m *Model) look() {
+// look finds the query in what its pane shows now. It returns the number of the
+// first hit from the cursor on, or of the first.
+func (m *Model) look() (from int) {
 	s := &m.search
 	s.hits, s.of, s.events = nil, m.chosen, m.in.Timeline.Len()
 	if s.query == "" {
-		return
-	}
-	switch s.pane {
-	case listPane:
-		s.hits = m.list.Find(m.view, s.query)
-	case docPane:
-		s.hits = m.doc.Find(s.query)
-	case wirePane:
-		s.hits = m.wire.Find(m.view, s.query)
-	case findingsPane:
-		for row, line := range m.findings.Lines {
-			if len(panes.FindAll([]byte(line.Text.String()), s.query)) > 0 {
-				s.hits = append(s.hits, row)
-			}
-		}
-	}
-}
-
-// hitFrom is the number of the first hit from the cursor on, or of the first.
-func (m *Model) hitFrom() int {
-	from := [...]int{listPane: m.list.At, docPane: m.doc.Offset(), wirePane: m.wire.At, findingsPane: m.findings.At}
-	n := sort.SearchInts(m.search.hits, from[m.search.pane])
-	if n == len(m.search.hits) {
 		return 0
 	}
-	return n
+	hits, cursor := s.pane.Find(s.query)
+	s.hits = hits
+	if from = sort.SearchInts(hits, cursor); from == len(hits) {
+		return 0
+	}
+	return from
 }
 
 // lookAgain looks once more if there is something else to see than then.
@@ -128,9 +112,9 @@ func (m *Model) lookAgain(step int) {
 	if before.of == m.chosen && before.events == m.in.Timeline.Len() {
 		return
 	}
-	m.look()
-	if len(before.hits) == 0 || before.of != m.chosen && before.pane != listPane {
-		m.search.at = m.hitFrom() - max(step, 0)
+	from := m.look()
+	if len(before.hits) == 0 || before.of != m.chosen && before.pane != m.last[panes.Left] {
+		m.search.at = from - max(step, 0)
 	}
 }
 
@@ -149,37 +133,9 @@ func (m *Model) hit(step int) {
 	m.search.at = ((m.search.at+step)%n + n) % n
 	target := m.search.hits[m.search.at]
 	m.setFollow(false)
-	switch m.search.pane {
-	case listPane:
-		m.list.MoveTo(target)
-		m.choose(m.list.RefAt(m.in.Session(), target))
-	case docPane:
-		m.doc.GoTo(target)
-		m.linkFromDocument()
-	case wirePane:
-		m.wire.MoveTo(target)
-		m.linkFromWire()
-	case findingsPane:
-		m.findings.MoveTo(target)
+	m.search.pane.GoTo(target)
+	if m.search.pane == m.focus {
+		m.link()
 	}
 	m.say(display.Join(m.draw.Clean(m.search.query), display.Lit("  "), m.draw.Clean(m.search.count())))
-}
-
-// nextFinding goes to the next call or turn that has a finding above info.
-func (m *Model) nextFinding() {
-	s := m.in.Session()
-	rows := m.list.Rows
-	for i := 1; i <= rows; i++ {
-		row := (m.list.At + i) % rows
-		at := m.list.RefAt(s, row)
-		if m.list.Alarms.At(s, at) {
-			m.setFollow(false)
-			m.list.MoveTo(row)
-			m.choose(at)
-			m.lower = findingsPane
-			m.refresh()
-			return
-		}
-	}
-	m.say(display.Lit("no findings above info"))
 }

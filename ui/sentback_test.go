@@ -94,7 +94,7 @@ func TestOnward(t *testing.T) {
 	for r := s.findings.Request(); r == nil || r.Exchange != 7; r = s.findings.Request() {
 		s.press("j")
 	}
-	if s.press("<enter>").shows("request 7 (without a response)"); s.focus != findingsPane {
+	if s.press("<enter>").shows("request 7 (without a response)"); s.focus != s.findings {
 		t.Error(s.where())
 	}
 }
@@ -106,7 +106,7 @@ func TestSentBackFinding(t *testing.T) {
 	for f, _ := s.findings.Chosen(); f.Code != "ARGS_REPLACED_BY_EMPTY"; f, _ = s.findings.Chosen() {
 		s.press("j")
 	}
-	if s.press("<enter>").shows("no frame here: the request of turn 2 has it"); s.focus != wirePane {
+	if s.press("<enter>").shows("no frame here: the request of turn 2 has it"); s.focus != s.wire {
 		t.Error(s.where())
 	}
 }

@@ -75,7 +75,7 @@ func TestFrameCostIsFlat(t *testing.T) {
 		for _, s := range []*rig{small, big} {
 			s.press("2")
 			s.doc.GoTo(len(s.doc.Call.Args()) / 2)
-			s.linkFromDocument()
+			s.link()
 		}
 		flat(t, c.what+", in the middle", func() { small.View() }, func() { big.View() })
 		for _, s := range []*rig{small, big} {

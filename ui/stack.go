@@ -125,7 +125,7 @@ func (h asHost) Do(work func() func()) {
 func (h asHost) Choose(r stream.Ref) {
 	h.m.setFollow(false)
 	if r.Call == 0 {
-		h.m.focus = listPane
+		h.m.turnTo(h.m.list)
 	}
 	h.m.choose(r)
 }

@@ -5,39 +5,50 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolscope/ui/panes"
 )
 
 // TestArrange: whatever the size, columns and rules fill the width, the panes
 // of a column its height, and the focused pane is among them.
 func TestArrange(t *testing.T) {
+	var desks []*desk
+	for i := range 16 {
+		desks = append(desks, arranged(i%4, 2+i/4%2, i > 7))
+	}
 	for w := range 301 {
 		for h := range 101 {
-			for focus := listPane; focus <= findingsPane; focus++ {
-				for i := range 4 {
-					lower := wirePane + paneID(i%2)
-					if focus >= wirePane {
-						lower = focus
-					}
-					checkArrangement(t, arrange(w, h, focus, lower, i > 1), w, h, focus)
-				}
+			for _, d := range desks {
+				checkArrangement(t, d.arrange(w, h), w, h, d.focus)
 			}
 		}
 	}
 }
 
-func checkArrangement(t *testing.T, columns []column, w, h int, focus paneID) {
+// arranged is the desk with the focus on a pane, after one of those at the side had
+// it.
+func arranged(focus, side int, zoom bool) *desk {
+	d := new(desk)
+	d.lay(new(Model).newPanes())
+	d.turnTo(d.table[side].Pane)
+	d.turnTo(d.table[focus].Pane)
+	d.zoom = zoom
+	return d
+}
+
+func checkArrangement(t *testing.T, columns []column, w, h int, focus panes.Pane) {
 	t.Helper()
-	width, seen := len(columns)-1, map[paneID]bool{}
+	width, seen := len(columns)-1, map[panes.Pane]bool{}
 	for _, c := range columns {
 		width += c.width
 		height := 0
 		for _, s := range c.panes {
 			if height += s.height; seen[s.pane] {
-				t.Fatalf("%dx%d: pane %d twice", w, h, s.pane)
+				t.Fatalf("%dx%d: pane %T twice", w, h, s.pane)
 			}
 			seen[s.pane] = true
 			if pw, ph, shown := place(columns, s.pane); !shown || pw != c.width || ph != s.height {
-				t.Fatalf("%dx%d: pane %d is said to be %dx%d", w, h, s.pane, pw, ph)
+				t.Fatalf("%dx%d: pane %T is said to be %dx%d", w, h, s.pane, pw, ph)
 			}
 		}
 		if height != h || c.width < 20 && w >= 20 {
@@ -45,30 +56,31 @@ func checkArrangement(t *testing.T, columns []column, w, h int, focus paneID) {
 		}
 	}
 	if width != w || !seen[focus] {
-		t.Fatalf("%dx%d: the columns take %d; pane %d is shown: %t", w, h, width, focus, seen[focus])
+		t.Fatalf("%dx%d: the columns take %d; pane %T is shown: %t", w, h, width, focus, seen[focus])
 	}
 }
 
 func TestArrangements(t *testing.T) {
 	for _, c := range []struct {
-		w, h         int
-		focus, lower paneID
-		zoom         bool
-		want         string
+		w, h        int
+		focus, side int
+		zoom        bool
+		want        string
 	}{
-		{71, 30, docPane, wirePane, false, "71: 2x30"},
-		{72, 30, docPane, wirePane, false, "32: 1x30 | 39: 2x21 3x9"},
-		{72, 13, docPane, wirePane, false, "32: 1x13 | 39: 2x13"},
-		{72, 13, findingsPane, findingsPane, false, "32: 1x13 | 39: 4x13"},
-		{140, 38, listPane, findingsPane, false, "42: 1x38 | 97: 2x27 4x11"},
-		{160, 43, listPane, wirePane, false, "48: 1x43 | 61: 2x43 | 49: 3x31 4x12"},
-		{250, 78, wirePane, wirePane, true, "250: 3x78"},
+		{71, 30, 1, 2, false, "71: 2x30"},
+		{72, 30, 1, 2, false, "32: 1x30 | 39: 2x21 3x9"},
+		{72, 13, 1, 2, false, "32: 1x13 | 39: 2x13"},
+		{72, 13, 3, 3, false, "32: 1x13 | 39: 4x13"},
+		{140, 38, 0, 3, false, "42: 1x38 | 97: 2x27 4x11"},
+		{160, 43, 0, 2, false, "48: 1x43 | 61: 2x43 | 49: 3x31 4x12"},
+		{250, 78, 2, 2, true, "250: 3x78"},
 	} {
 		var got []string
-		for _, col := range arrange(c.w, c.h, c.focus, c.lower, c.zoom) {
+		d := arranged(c.focus, c.side, c.zoom)
+		for _, col := range d.arrange(c.w, c.h) {
 			text := fmt.Sprintf("%d:", col.width)
 			for _, s := range col.panes {
-				text += fmt.Sprintf(" %dx%d", int(s.pane)+1, s.height)
+				text += fmt.Sprintf(" %dx%d", d.index(s.pane)+1, s.height)
 			}
 			got = append(got, text)
 		}

@@ -283,6 +283,21 @@ func (d *Document) MoveToken(step int) bool {
 	return false
 }
 
+// Point lights bytes of the arguments, and goes to the first.
+func (d *Document) Point(s Span) {
+	if d.Light = s; s.End > s.Start {
+		d.GoTo(s.Start)
+	}
+}
+
+// Follow keeps the end in view, or no longer does.
+func (d *Document) Follow(on bool) {
+	if !on {
+		d.Release()
+	}
+	d.Stick = on
+}
+
 // FullHeight is how many rows a document has on a page of its own.
 func (d *Document) FullHeight() int { return max(1, len(d.rows())+d.extraRows()) }
 

@@ -33,7 +33,7 @@ func executorLines(v *providers.View, c *stream.Call, p *screen.Pen) (lines []fi
 		return nil
 	}
 	add := func(r screen.Role, text display.Text) {
-		lines = append(lines, findingLine{of: ours, role: r, Text: text})
+		lines = append(lines, findingLine{of: ours, role: r, text: text})
 	}
 	add(screen.Muted, display.Text{})
 	add(screen.Muted, display.Lit(" WHEN CODE WOULD RUN IT, BY HOW IT DECIDES"))

@@ -1,13 +1,10 @@
 package panes
 
-import (
-	"bytes"
-
-	"toolscope/providers"
-)
+import "bytes"
 
 // Find are the rows whose name, id, model or arguments hold query.
-func (l *List) Find(v *providers.View, query string) (rows []int) {
+func (l *List) Find(query string) (rows []int, cursor int) {
+	v := l.scene.View
 	holds := func(texts ...string) bool {
 		for _, t := range texts {
 			if len(FindAll([]byte(t), query)) > 0 {
@@ -26,7 +23,7 @@ func (l *List) Find(v *providers.View, query string) (rows []int) {
 			}
 		}
 	}
-	return rows
+	return rows, l.At
 }
 
 // Find remembers where query is in the arguments, without regard to case if it

@@ -14,14 +14,54 @@ import (
 // words, each leading to what it points at.
 type Findings struct {
 	screen.Window
-	list  []found
-	Total int // list has the first of so many
-	Lines []findingLine
+	host  Host
+	lead  func(Found)
+	again func(exchange int)
+	list  []Found
+	total int // list has the first of so many
+	lines []findingLine
 	key   findingsKey
 }
 
-// found is a finding and the call it is about, if it is about one.
-type found struct {
+// NewFindings makes the pane. lead goes where a finding points, again to the
+// request that a line about a call's way back is about.
+func NewFindings(h Host, lead func(Found), again func(exchange int)) *Findings {
+	return &Findings{host: h, lead: lead, again: again}
+}
+
+// Keys are those that move, and lead to what is selected.
+func (f *Findings) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		helpHint,
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("open what is selected"), Do: f.enter},
+		tabHint, back(f.host),
+	}, moves(f.host, f.Steps(display.Text{}, f.MoveTo), f.End)...)
+}
+
+// enter leads to what the selected line is about.
+func (f *Findings) enter() {
+	if r := f.Request(); r != nil {
+		f.again(r.Exchange)
+	} else if x, ok := f.Chosen(); ok {
+		f.lead(x)
+	}
+}
+
+// GoTo selects a row.
+func (f *Findings) GoTo(row int) { f.MoveTo(row) }
+
+// Find are the rows that hold query.
+func (f *Findings) Find(query string) (rows []int, cursor int) {
+	for row, line := range f.lines {
+		if len(FindAll([]byte(line.text.String()), query)) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows, f.At
+}
+
+// Found is a finding and the call it is about, if it is about one.
+type Found struct {
 	stream.Finding
 	Call *stream.Call
 }
@@ -31,7 +71,7 @@ type findingLine struct {
 	of    int // in list, or ours
 	first bool
 	role  screen.Role // of one of ours
-	Text  display.Text
+	text  display.Text
 	to    *stream.Return // of one of ours: the request it leads to
 }
 
@@ -52,7 +92,8 @@ type findingsKey struct {
 const mostFindings = 500
 
 // Extend takes what is new for the choice.
-func (f *Findings) Extend(v *providers.View, c Choice, width, height int, p *screen.Pen) {
+func (f *Findings) Extend(scene *Scene, width, height int) {
+	v, c, p := scene.View, scene.Of(), scene.Pen
 	s := v.Session()
 	key := findingsKey{of: c, width: width, counts: [3]int{2: len(s.Findings)}}
 	if c.Turn != nil {
@@ -75,15 +116,15 @@ func (f *Findings) Extend(v *providers.View, c Choice, width, height int, p *scr
 		}
 		f.key = key
 		f.wrap(v, kept, p.Drawer)
-		if len(f.Lines) == 0 {
-			f.Lines = append(f.Lines, findingLine{of: ours, role: screen.Muted, Text: display.Lit(" nothing unusual")})
+		if len(f.lines) == 0 {
+			f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: display.Lit(" nothing unusual")})
 		}
 		if c.Call != nil {
-			f.Lines = append(f.Lines, returnLines(s, c.Call, width, p)...)
-			f.Lines = append(f.Lines, executorLines(v, c.Call, p)...)
+			f.lines = append(f.lines, returnLines(s, c.Call, width, p)...)
+			f.lines = append(f.lines, executorLines(v, c.Call, p)...)
 		}
 	}
-	f.Resize(len(f.Lines), height)
+	f.Resize(len(f.lines), max(1, height-titleRow))
 }
 
 // callsOf are the calls whose findings are shown: one, or all of a turn.
@@ -100,12 +141,12 @@ func callsOf(c Choice) []*stream.Call {
 // collect makes the list and reports how much of it was there before.
 func (f *Findings) collect(s *stream.Session, c Choice, calls []*stream.Call) (kept int) {
 	before := f.list
-	f.list, f.Total = nil, 0
+	f.list, f.total = nil, 0
 	add := func(list []stream.Finding, call *stream.Call) {
 		for _, x := range list[:min(len(list), mostFindings-len(f.list))] {
-			f.list = append(f.list, found{x, call})
+			f.list = append(f.list, Found{x, call})
 		}
-		f.Total += len(list)
+		f.total += len(list)
 	}
 	for _, call := range calls {
 		add(call.Findings, call)
@@ -123,23 +164,23 @@ func (f *Findings) collect(s *stream.Session, c Choice, calls []*stream.Call) (k
 // wrap makes the lines of the findings from that one on: a head line with code
 // and place, then the sentence.
 func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
-	end := sort.Search(len(f.Lines), func(i int) bool { return f.Lines[i].of >= from || f.Lines[i].of == ours })
-	f.Lines = f.Lines[:end]
+	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
+	f.lines = f.lines[:end]
 	for i := from; i < len(f.list); i++ {
 		x := f.list[i]
-		f.Lines = append(f.Lines, findingLine{of: i, first: true, Text: display.Join(draw.Clean(x.Code), f.place(v, x))})
+		f.lines = append(f.lines, findingLine{of: i, first: true, text: display.Join(draw.Clean(x.Code), f.place(v, x))})
 		for _, line := range display.Wrap(draw.Clean(x.Message), max(f.key.width-4, 8)) {
-			f.Lines = append(f.Lines, findingLine{of: i, Text: line})
+			f.lines = append(f.lines, findingLine{of: i, text: line})
 		}
 	}
-	if n := f.Total - len(f.list); n > 0 {
-		f.Lines = append(f.Lines, findingLine{of: len(f.list), first: true, Text: screen.Count(n).Between("and ", " more")})
+	if n := f.total - len(f.list); n > 0 {
+		f.lines = append(f.lines, findingLine{of: len(f.list), first: true, text: screen.Count(n).Between("and ", " more")})
 	}
 }
 
 // place says where a finding points: the frame has the number that the wire
 // pane gives it.
-func (f *Findings) place(v *providers.View, x found) display.Text {
+func (f *Findings) place(v *providers.View, x Found) display.Text {
 	where := ""
 	switch e := v.Event(x.Event); {
 	case e.Kind == stream.SentBack:
@@ -157,46 +198,50 @@ func (f *Findings) place(v *providers.View, x found) display.Text {
 }
 
 // Chosen is the selected finding.
-func (f *Findings) Chosen() (found, bool) {
-	if f.At >= len(f.Lines) {
-		return found{}, false
+func (f *Findings) Chosen() (Found, bool) {
+	if f.At >= len(f.lines) {
+		return Found{}, false
 	}
-	if i := f.Lines[f.At].of; i >= 0 && i < len(f.list) {
+	if i := f.lines[f.At].of; i >= 0 && i < len(f.list) {
 		return f.list[i], true
 	}
-	return found{}, false
+	return Found{}, false
 }
 
 // Request is the one that the selected line leads to, nil if none.
 func (f *Findings) Request() *stream.Return {
-	if f.At >= len(f.Lines) {
+	if f.At >= len(f.lines) {
 		return nil
 	}
-	return f.Lines[f.At].to
+	return f.lines[f.At].to
 }
 
-// Draw writes row n of the pane into the field.
-func (f *Findings) Draw(p *screen.Pen, n int, focused bool) {
-	defer p.Fill(screen.Bare)
-	row := f.Top + n
-	if row >= len(f.Lines) {
+// Draw writes row y of the pane into the field.
+func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
+	if y == 0 {
+		p.Title(display.Lit("FINDINGS"), screen.Count(f.total), focused)
 		return
 	}
-	line := f.Lines[row]
+	defer p.Fill(screen.Bare)
+	row := f.Top + y - titleRow
+	if row >= len(f.lines) {
+		return
+	}
+	line := f.lines[row]
 	g := screen.Bare
 	if line.of == ours {
-		if focused && line.to != nil && line.to == f.Lines[min(f.At, len(f.Lines)-1)].to {
+		if focused && line.to != nil && line.to == f.lines[min(f.At, len(f.lines)-1)].to {
 			g = screen.Selected
 		}
-		p.Put(line.role, g, line.Text)
+		p.Put(line.role, g, line.text)
 		p.Fill(g)
 		return
 	}
-	if focused && line.of == f.Lines[min(f.At, len(f.Lines)-1)].of {
+	if focused && line.of == f.lines[min(f.At, len(f.lines)-1)].of {
 		g = screen.Selected
 	}
 	if !line.first {
-		p.Put(screen.Plain, g, line.Text.Between("    ", ""))
+		p.Put(screen.Plain, g, line.text.Between("    ", ""))
 		p.Fill(g)
 		return
 	}
@@ -206,7 +251,7 @@ func (f *Findings) Draw(p *screen.Pen, n int, focused bool) {
 	}
 	r := screen.SeverityRoles[sev]
 	p.Put(r, g, p.Format(" %s %s  ", p.Glyph.Severity[sev], sev))
-	p.Put(r, g, line.Text)
+	p.Put(r, g, line.text)
 	p.Fill(g)
 }
 

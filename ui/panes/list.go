@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"toolscope/providers"
-	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -16,10 +15,36 @@ import (
 // List is the pane of turns and their calls.
 type List struct {
 	screen.Window
+	host   Host
+	scene  *Scene
 	starts []int // row of each turn
 	calls  int   // how many there were when the rows were counted
-	Alarms Alarms
-	Marks  []stream.Ref // to be compared
+}
+
+func NewList(h Host) *List { return &List{host: h} }
+
+// Keys are those that move, and lead into what is chosen.
+func (l *List) Keys() []screen.Binding {
+	open := func() {
+		if l.scene.Of().Turn != nil {
+			l.host.Focus(Main)
+		}
+	}
+	return append([]screen.Binding{
+		helpHint,
+		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: open},
+		replayHint, findHint, tabHint,
+		{Keys: []string{" "}, Hint: display.Lit("space pause")},
+		{Keys: []string{"R"}, Hint: display.Lit("R send again")},
+		{Keys: []string{"q"}, Hint: display.Lit("q quit")},
+		{Keys: []string{"right", "l"}, Does: display.Lit("into the call"), Do: open},
+	}, moves(l.host, l.Steps(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
+}
+
+// GoTo chooses what a row shows.
+func (l *List) GoTo(row int) {
+	l.MoveTo(row)
+	l.host.Choose(l.RefAt(l.scene.View.Session(), l.At))
 }
 
 // Choice is what is chosen: a turn, or one of its calls. Either may be nil.
@@ -45,9 +70,10 @@ func (c Choice) ref() stream.Ref {
 	return stream.NoRef
 }
 
-// Extend takes what is new in the session.
-func (l *List) Extend(s *stream.Session, height int) {
-	calls := 0
+// Extend takes what is new in the session, and has the cursor on what is chosen.
+func (l *List) Extend(scene *Scene, _, height int) {
+	l.scene = scene
+	s, calls := scene.View.Session(), 0
 	for _, n := range s.Counts {
 		calls += n
 	}
@@ -59,7 +85,19 @@ func (l *List) Extend(s *stream.Session, height int) {
 			row += 1 + len(t.Calls)
 		}
 	}
-	l.Resize(len(s.Turns)+calls, height)
+	l.Resize(len(s.Turns)+calls, max(1, height-titleRow))
+	l.MoveTo(l.RowOf(s, scene.Chosen))
+}
+
+// NextAlarm is what comes next, round the list, of what has findings above info.
+func (l *List) NextAlarm() stream.Ref {
+	s := l.scene.View.Session()
+	for i := 1; i <= l.Rows; i++ {
+		if at := l.RefAt(s, (l.At+i)%l.Rows); l.scene.Alarms.At(s, at) {
+			return at
+		}
+	}
+	return stream.NoRef
 }
 
 // RowOf is the row of a turn or call.
@@ -111,12 +149,18 @@ func Newest(s *stream.Session) stream.Ref {
 	return last.Ref()
 }
 
-// Draw writes one row of the pane into the field.
-func (l *List) Draw(p *screen.Pen, v *providers.View, b *Bill, row int, focused bool) {
-	if row >= l.Rows {
-		p.Fill(screen.Bare)
+// Draw writes row y of the pane into the field.
+func (l *List) Draw(p *screen.Pen, y int, focused bool) {
+	if y == 0 {
+		p.Title(display.Lit("TURNS AND CALLS"), display.Text{}, focused)
 		return
 	}
+	defer p.Fill(screen.Bare)
+	row := l.Top + y - titleRow
+	if row >= l.Rows {
+		return
+	}
+	v := l.scene.View
 	ref := l.RefAt(v.Session(), row)
 	t, c := v.Find(ref)
 	g := screen.Bare
@@ -127,14 +171,14 @@ func (l *List) Draw(p *screen.Pen, v *providers.View, b *Bill, row int, focused 
 			g = screen.Selected
 		}
 	}
-	if slices.Contains(l.Marks, ref) {
+	if slices.Contains(l.scene.Marks, ref) {
 		sign = display.Lit("=")
 	}
 	p.Put(screen.Accent, g, sign)
 	if c != nil {
 		l.drawCall(p, c, g)
 	} else if t != nil {
-		l.drawTurn(p, v, b.Of(t), t, g)
+		l.drawTurn(p, t, g)
 	}
 	p.Fill(g)
 }
@@ -166,7 +210,7 @@ func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground) {
 // drawAlarm writes a sign where findings are above info.
 func (l *List) drawAlarm(p *screen.Pen, g screen.Ground, owner stream.Ref, list []stream.Finding) {
 	sign, r := display.Lit(" "), screen.Plain
-	if severity, above := l.Alarms.Of(owner, list); above {
+	if severity, above := l.scene.Alarms.Of(owner, list); above {
 		sign, r = display.Lit("!"), screen.SeverityRoles[severity]
 	}
 	p.Put(r, g, sign)
@@ -185,14 +229,14 @@ func sizeOf(c *stream.Call) display.Text {
 
 // drawTurn writes a turn: number, glyph, where it came from, its word, time and
 // cost.
-func (l *List) drawTurn(p *screen.Pen, v *providers.View, cost price.Figure, t *stream.Turn, g screen.Ground) {
+func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Ground) {
 	st, look, word := screen.TurnLook(t)
 	p.Put(screen.Muted, g, p.Format("%d", t.Number+1))
 	l.drawAlarm(p, g, t.Ref(), t.Findings)
 	p.Put(look, g, p.Glyph.Status[st].Between("", " "))
 	right := p.Clean(word).Between(" ", "")
 	if p.Left > 34 {
-		paid := display.Text{}
+		paid, cost := display.Text{}, l.scene.Bill.Of(t)
 		if cost.Known() {
 			paid = p.Clean(cost.String()).Between("  ", "")
 		} else if t.Closed() {
@@ -205,7 +249,7 @@ func (l *List) drawTurn(p *screen.Pen, v *providers.View, cost price.Figure, t *
 	}
 	right = display.Join(right, display.Lit(" "))
 	room := p.Left - right.Width()
-	p.Put(screen.Accent, g, p.Truncate(p.Name(TurnTitle(v.Exchange(t.Exchange), t)), max(room, 1)))
+	p.Put(screen.Accent, g, p.Truncate(p.Name(TurnTitle(l.scene.View.Exchange(t.Exchange), t)), max(room, 1)))
 	p.Tail(look, g, right)
 }
 

@@ -82,7 +82,7 @@ func returnLines(s *stream.Session, c *stream.Call, width int, p *screen.Pen) (l
 	for i := range c.SentBack {
 		r := &c.SentBack[i]
 		if i == 0 {
-			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, Text: display.Lit(" WHEN IT WAS SENT BACK")})
+			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
 		look, sign := fateLook(p, r.As)
 		text := display.Join(sign, display.Lit(" "), p.Name(r.As), display.Lit("  "), p.Name(returnWords(s, *r)))
@@ -93,7 +93,7 @@ func returnLines(s *stream.Session, c *stream.Call, width int, p *screen.Pen) (l
 			if j > 0 {
 				line = line.Between("  ", "")
 			}
-			lines = append(lines, findingLine{of: ours, role: look, Text: line.Between(" ", ""), to: r})
+			lines = append(lines, findingLine{of: ours, role: look, text: line.Between(" ", ""), to: r})
 		}
 	}
 	return lines

@@ -1,0 +1,135 @@
+package ui
+
+import (
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// links are the panes that lead to each other.
+type links struct {
+	list     *panes.List
+	doc      *panes.Subject
+	wire     *panes.Wire
+	findings *panes.Findings
+}
+
+// newPanes are all panes, in the order of tab; the first has the key 1.
+func (m *Model) newPanes() []placed {
+	h := paneHost{m}
+	m.links = links{
+		panes.NewList(h), panes.NewSubject(h, m.openString), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToRequest),
+	}
+	return []placed{
+		{m.list, panes.Left},
+		{m.doc, panes.Main},
+		{m.wire, panes.Side},
+		{m.findings, panes.Side},
+	}
+}
+
+// paneHost is the program as panes know it.
+type paneHost struct{ m *Model }
+
+func (h paneHost) Choose(r stream.Ref)   { h.m.choose(r) }
+func (h paneHost) Focus(at panes.Place)  { h.m.focusOn(h.m.last[at]) }
+func (h paneHost) Follow(on bool)        { h.m.setFollow(on) }
+func (h paneHost) Moving() bool          { return h.m.moving() }
+func (h paneHost) Say(text display.Text) { h.m.say(text) }
+
+// paneKeys are the keys of the focused pane. Whatever they do, the others follow.
+func (m *Model) paneKeys() []screen.Binding {
+	keys := m.focus.Keys()
+	for i := range keys {
+		if do := keys[i].Do; do != nil {
+			keys[i].Do = func() { do(); m.refresh() }
+		}
+	}
+	return keys
+}
+
+// link points, in all other panes, at what the cursor of the focused one is at.
+func (m *Model) link() {
+	at := panes.Span{}
+	if from, ok := m.focus.(panes.Linked); ok {
+		at = from.Chosen()
+		from.Point(panes.Span{})
+	}
+	for _, p := range m.table {
+		if to, ok := p.Pane.(panes.Linked); ok && p.Pane != m.focus {
+			to.Point(at)
+		}
+	}
+}
+
+// stick has the panes stay at the end of what arrives, or no longer.
+func (m *Model) stick(on bool) {
+	for _, p := range m.table {
+		if f, ok := p.Pane.(panes.Follower); ok {
+			f.Follow(on)
+		}
+	}
+}
+
+// goToFinding leads to what a finding points at: a byte of the arguments, or the
+// frame that showed it.
+func (m *Model) goToFinding(f panes.Found) {
+	m.setFollow(false)
+	if f.Call != nil && f.Offset >= 0 {
+		m.chosen = f.Call.Ref()
+		m.focusOn(m.doc)
+		m.doc.GoTo(min(f.Offset, max(0, len(f.Call.Args())-1)))
+		return
+	}
+	e := m.in.Timeline.Event(f.Event)
+	t := m.in.Session().Turn(e.Turn)
+	if t == nil {
+		m.say(display.Lit("this finding is about the source, not a frame"))
+		return
+	}
+	m.chosen = t.Ref()
+	m.focusOn(m.wire)
+	m.wire.OpenAt(func(n int) bool {
+		return n >= f.Event || e.Kind != stream.SentBack && m.in.Timeline.Event(n).Frame >= e.Frame
+	})
+}
+
+// goToRequest chooses the turn of an exchange.
+func (m *Model) goToRequest(exchange int) {
+	t := panes.TurnOf(m.in.Session(), exchange)
+	if t == nil {
+		m.say(m.draw.Clean(panes.RequestName(m.in.Session(), exchange)))
+		return
+	}
+	m.setFollow(false)
+	m.turnTo(m.list)
+	m.choose(t.Ref())
+	m.say(m.draw.Format("turn %d: its request has it", t.Number+1))
+}
+
+// nextFinding goes to the next call or turn that has a finding above info.
+func (m *Model) nextFinding() {
+	at := m.list.NextAlarm()
+	if at == stream.NoRef {
+		m.say(display.Lit("no findings above info"))
+		return
+	}
+	m.setFollow(false)
+	m.chosen = at
+	m.bring(m.findings)
+	m.refresh()
+}
+
+// openString opens a string of the arguments.
+func (m *Model) openString(of panes.Literal) {
+	ink := func() *screen.Paints { return m.pen.Ink }
+	m.open(modes.NewReader(asHost{m}, of, m.call().Arriving(), ink, m.draw))
+}
+
+// typed is the size of the result that the user gave a call, if there is one.
+func (m *Model) typed(call stream.Ref) (size int, typed bool) {
+	r, typed := m.results[call]
+	return len(r.Text), typed
+}

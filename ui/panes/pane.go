@@ -1,0 +1,108 @@
+package panes
+
+import (
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// A Pane is a part of the screen beside others. It is one file, and one line in
+// the program's table of panes: a number key, tab, zoom, search, footer and help
+// come with that.
+//
+// It is called as a mode is: Extend once a batch, key or resize, then Draw for each
+// row of a frame.
+type Pane interface {
+	// Extend takes what is new of a scene, for w × h cells. A pane that is not on the
+	// screen is as wide as the screen, and has no height.
+	Extend(s *Scene, w, h int)
+	// Draw writes row y into the field; the first is the title.
+	Draw(p *screen.Pen, y int, focused bool)
+	// Keys are its own now, in the order in which the footer hints at them. One that
+	// does nothing here reminds of a key of the program, if the program has it.
+	Keys() []screen.Binding
+	// Find shows where query is, and no longer with an empty one. It returns the
+	// places that GoTo knows, ascending, and where the cursor is among them.
+	Find(query string) (hits []int, cursor int)
+	GoTo(hit int)
+}
+
+// What only some panes do.
+type (
+	// Linked is a pane that shows bytes of the chosen call's arguments in its way.
+	// Those at the cursor of the focused pane are pointed at in all others.
+	Linked interface {
+		Chosen() Span // at the cursor
+		Point(Span)   // lights them, and brings the first into view; an empty span lights none
+	}
+	// Follower is a pane whose cursor can stay at the end of what arrives.
+	Follower interface{ Follow(on bool) }
+	// Backer is a pane that has something to close before the program steps back.
+	Backer interface{ Back() (closed bool) }
+	// Pather is a pane that knows the way to where its cursor is.
+	Pather interface{ Path() string }
+)
+
+// titleRow is the row of a pane that is its title.
+const titleRow = 1
+
+// Scene is what all panes are about.
+type Scene struct {
+	View   *providers.View
+	Chosen stream.Ref
+	Bill   *Bill
+	Alarms Alarms
+	Marks  []stream.Ref // turns to be compared
+	Raw    bool         // arguments as they came, not laid out
+	Pen    *screen.Pen
+	Typed  func(call stream.Ref) (size int, typed bool) // the result that the user gave a call
+}
+
+// Of is what is chosen.
+func (s *Scene) Of() Choice { return LookAt(s.View.Session(), s.Chosen) }
+
+// Place is where in the layout a pane is. Panes of one place take turns: the one
+// that had the focus last is shown.
+type Place uint8
+
+const (
+	Left Place = iota // the first column
+	Main              // the second
+	Side              // under Main, or a column of its own that shows two
+	Places
+)
+
+// Host is what a pane may ask of the program.
+type Host interface {
+	Choose(stream.Ref) // the panes are about it from now on
+	Focus(Place)       // the pane that is shown there gets the keyboard
+	Follow(on bool)    // whether the panes go where things happen
+	Moving() bool      // whether more may come
+	Say(display.Text)  // in the footer, until the next key
+}
+
+// moves are keys that move a cursor, the last to the end. Moving ends following.
+func moves(h Host, keys []screen.Binding, end func()) []screen.Binding {
+	for i := range keys {
+		move := keys[i].Do
+		keys[i].Do = func() { h.Follow(false); move() }
+	}
+	last := &keys[len(keys)-1]
+	last.Does, last.Do = display.Lit("to the end, and follow"), end
+	return keys
+}
+
+// back is the key that leads to the first column.
+func back(h Host) screen.Binding {
+	return screen.Binding{Keys: []string{"left", "h"}, Does: display.Lit("back to the list"), Do: func() { h.Focus(Left) }}
+}
+
+// Reminders of keys of the program.
+var (
+	helpHint   = screen.Binding{Keys: []string{"?"}, Hint: display.Lit("? help")}
+	findHint   = screen.Binding{Keys: []string{"/"}, Hint: display.Lit("/ find")}
+	tabHint    = screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab pane")}
+	zoomHint   = screen.Binding{Keys: []string{"z"}, Hint: display.Lit("z zoom")}
+	replayHint = screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p replay")}
+)

@@ -1,0 +1,168 @@
+package panes
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// Draw writes row y of the pane into the field.
+func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
+	if y == 0 {
+		p.Title(display.Lit("WIRE"), screen.Plural(len(w.Events), "event"), focused)
+		return
+	}
+	defer p.Fill(screen.Bare)
+	v, n := w.scene.View, y-titleRow
+	if n >= w.Height {
+		w.drawFrame(p, v, n-w.Height)
+		return
+	}
+	row := w.Top + n
+	if row >= len(w.Events) {
+		return
+	}
+	e := v.Event(int(w.Events[row]))
+	g := screen.Bare
+	switch {
+	case row == w.At && focused:
+		g = screen.Selected
+	case w.Lit(row), row == w.At && w.Open:
+		g = screen.Linked
+	}
+	mark := display.Lit(" ")
+	if g != screen.Bare || w.hits[row] {
+		mark = p.Glyph.Mark
+	}
+	p.Put(screen.Accent, g, mark)
+	number := "#" + fmt.Sprint(e.Frame+1)
+	if e.Kind == stream.SentBack {
+		number = "" // it is no frame of this response
+	}
+	p.Put(screen.Muted, g, p.Format("%5s ", number))
+	if at := screen.Time(screen.Since(w.of.Turn.OpenedAt, e.At)); !at.Empty() {
+		p.Put(screen.Muted, g, p.Format("%8s ", "+"+at.String()))
+	}
+	if e.Kind == stream.SentBack {
+		drawReturn(p, v.Session(), e, g, w.of.Call == nil)
+	} else {
+		drawEvent(p, e, g)
+	}
+	p.Fill(g)
+}
+
+// drawEvent writes what an event is and what it says.
+func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
+	r, text := screen.Plain, e.Text
+	switch e.Kind {
+	case stream.Args, stream.Rewrite:
+		r = screen.StringToken
+		if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" { // then what was made of it
+			p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
+			p.Outside(screen.Plain, g, origin.Wire)
+			p.Put(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
+			p.Raw(r, g, []byte(text[:min(len(text), max(screen.MostName, 64*p.Left))]))
+			return
+		}
+		if text == "" {
+			text = "(empty)"
+			r = screen.Muted
+		}
+	case stream.TurnOpen, stream.TurnMeta:
+		turn := stream.PayloadOf[stream.Opening](e)
+		text = strings.TrimSpace(screen.Short(turn.Model) + " " + screen.Short(turn.ID))
+	case stream.CallOpen, stream.CallMeta:
+		call := stream.PayloadOf[stream.CallInfo](e)
+		r, text = screen.Accent, strings.TrimSpace(screen.Short(call.Name)+" "+screen.Short(call.ID))
+		if call.Copies > 0 {
+			text = fmt.Sprintf("said %d times, the same", call.Copies)
+		}
+	case stream.Answer:
+		of := stream.PayloadOf[stream.Answered](e)
+		text = "for " + screen.Short(of.ID+of.Name)
+	case stream.UsageEvent:
+		text = usageText(stream.PayloadOf[stream.Usage](e), p.Glyph.Dot)
+	case stream.Failure, stream.Fault:
+		r = screen.Bad
+	case stream.Gap:
+		r = screen.Caution
+	case stream.Heartbeat:
+		r = screen.Muted
+	}
+	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
+	p.Raw(r, g, []byte(text[:min(len(text), max(screen.MostName, 64*p.Left))])) // it may be all arguments at once
+}
+
+// drawFrame writes row n of the selected frame's own bytes.
+func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
+	if w.At >= len(w.Events) {
+		return
+	}
+	x := v.Exchange(w.of.Turn.Exchange)
+	e := v.Event(int(w.Events[w.At]))
+	if e.Kind == stream.SentBack {
+		if n == 0 {
+			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v.Session(), stream.PayloadOf[stream.Resent](e).Exchange)))
+		}
+		return
+	}
+	start, end := x.Response.FrameSpan(e.Frame)
+	if n == 0 {
+		record, _ := x.Response.RecordAt(start)
+		dot, line := p.Glyph.Dot.Between(" ", " "), display.Repeat(p.Glyph.Line, 2)
+		p.Say(screen.Muted, p.Format("%s frame %d%srecord %d%sbytes %s to %s", line, e.Frame+1, dot, record+1, dot,
+			screen.Count(int(start)), screen.Count(int(end))))
+		return
+	}
+	// A frame that ended with a CR left its LF to this one.
+	text := bytes.TrimLeft(x.Response.Bytes(start, min(end, start+maxFrameShown)), "\r\n")
+	width := max(p.Left-1, 1)
+	for i := 1; i < n && len(text) > 0; i++ {
+		text = text[lineLen(p.Drawer, text, width):]
+	}
+	p.Spaces(screen.Bare, 1)
+	line := text[:lineLen(p.Drawer, text, width)]
+	p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line))
+}
+
+// maxFrameShown is how many bytes of a frame are looked at for its few rows.
+const maxFrameShown = 16 << 10
+
+// lineLen is how many bytes of text make one line: up to a line end or as
+// much as fits.
+func lineLen(draw display.Drawer, text []byte, width int) (n int) {
+	for cells := 0; n < len(text); {
+		if text[n] == '\n' {
+			return n + 1
+		}
+		k, c := draw.Measure(text[n:])
+		if cells += c; cells > width {
+			break
+		}
+		n += k
+	}
+	return n
+}
+
+// usageText is token counts in words, with a sign between them.
+func usageText(u stream.Usage, sign display.Text) string {
+	var parts []string
+	for _, f := range []struct {
+		word  string
+		count stream.Count
+	}{{"in", u.Input}, {"cached", u.CacheRead}, {"written", u.CacheWrite}, {"out", u.Output}, {"reasoning", u.Reasoning},
+		{"processed in", u.SeenInput}, {"processed out", u.SeenOutput}} {
+		if f.count.Told && (f.count.N > 0 || f.word == "in" || f.word == "out") {
+			parts = append(parts, f.word+" "+screen.Count(int(f.count.N)).String())
+		}
+	}
+	if u.Tier != "" {
+		parts = append(parts, "tier "+u.Tier)
+	}
+	return strings.Join(parts, sign.Between(" ", " ").String())
+}

@@ -1,0 +1,143 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// timings is a pane as a stranger would add one: how long each turn took.
+type timings struct {
+	screen.Window
+	of   *providers.View
+	host panes.Host
+}
+
+func (t *timings) Extend(s *panes.Scene, _, h int) {
+	t.of = s.View
+	t.Resize(len(s.View.Session().Turns), h-1)
+}
+
+func (t *timings) Draw(p *screen.Pen, y int, focused bool) {
+	if y == 0 {
+		p.Title(display.Lit("TIMINGS"), screen.Plural(t.Rows, "turn"), focused)
+	} else if row := t.Top + y - 1; row < t.Rows {
+		g := screen.Bare
+		if focused && row == t.At {
+			g = screen.Selected
+		}
+		turn := t.of.Session().Turns[row]
+		p.Put(screen.Plain, g, p.Format(" took of turn %d: %s", row+1, screen.Time(screen.Since(turn.OpenedAt, turn.ClosedAt)).String()))
+	}
+	p.Fill(screen.Bare)
+}
+
+func (t *timings) Keys() []screen.Binding {
+	choose := func() { t.host.Choose(t.of.Session().Turns[t.At].Ref()) }
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter choose it"), Does: display.Lit("choose it"), Do: choose},
+		{Keys: []string{"/"}, Hint: display.Lit("/ find")},
+		{Keys: []string{"f12"}, Hint: display.Lit("f12 nothing")},
+	}, t.Steps(display.Text{}, t.MoveTo)...)
+}
+
+func (t *timings) Find(query string) (rows []int, cursor int) {
+	for row := range t.Rows {
+		if strings.Contains(fmt.Sprintf("turn %d", row+1), query) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, t.At
+}
+
+func (t *timings) GoTo(row int) { t.MoveTo(row) }
+
+// TestNewPane: a line in the table, and a pane has its number, its turn with tab, its
+// place, zoom, search, footer and help.
+func TestNewPane(t *testing.T) {
+	one := new(anthropic).open("msg_one").text("the first").stop("end_turn")
+	two := &anthropic{exchange: 1}
+	two.open("msg_two").text("the second").stop("end_turn")
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {170, 40}} {
+		s := newScreen(t, size[0], size[1])
+		toy := &timings{host: paneHost{s.Model}}
+		s.table = append(s.table, placed{toy, panes.Side})
+		s.feed(append(one.records, two.records...)...)
+
+		if s.hides("TIMINGS").press("5").shows("TIMINGS", "2 turns", "took of turn 2"); s.focus != toy {
+			t.Fatal("5 leads to", s.where())
+		}
+		s.hides("f12").press("z").shows("TIMINGS").hides("TURNS AND CALLS")
+		checkFrame(t, s)
+		s.press("z/turn 2<enter>").shows("turn 2  1/1")
+		if s.press("<esc>"); toy.At != 1 || size[0] > 60 && !strings.Contains(s.text(), "enter choose it   / find") {
+			t.Fatalf("row %d:\n%s", toy.At, s.text())
+		}
+		if s.press("k<enter>"); s.chosenName() != "turn 1" {
+			t.Error("enter chooses", s.chosenName())
+		}
+		s.press("?").resize(size[0], 60).shows("a pane by its number").press("<esc>").resize(size[0], size[1])
+		if s.press("<tab>"); s.focus != s.list {
+			t.Error("tab leads to", s.where())
+		}
+		if s.press("<s-tab>"); s.focus != toy {
+			t.Error("back leads to", s.where())
+		}
+		if s.press("3"); s.focus != s.wire || size[0] < threeColumns && strings.Contains(s.text(), "TIMINGS") {
+			t.Errorf("3 leads to %s:\n%s", s.where(), s.text())
+		}
+		checkFrame(t, s.press("5<esc>"))
+		if s.focus != s.list {
+			t.Error("esc leads to", s.where())
+		}
+	}
+}
+
+// counter is a mode as a stranger would add one.
+type counter struct {
+	host modes.Host
+	n    int
+}
+
+func (c *counter) Extend(*providers.View, int, int) {}
+
+func (c *counter) Draw(p *screen.Pen, y int) {
+	if y == 0 {
+		p.Say(screen.Accent, p.Format("counted to %d", c.n))
+	}
+}
+
+func (c *counter) Keys() []screen.Binding {
+	return []screen.Binding{
+		{Keys: []string{"+"}, Hint: display.Lit("+ more"), Does: display.Lit("count on"), Do: func() { c.n++ }},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: c.host.Close},
+	}
+}
+
+// TestNewMode: a line among the entries, and a mode has its key, the screen, the
+// footer and the help.
+func TestNewMode(t *testing.T) {
+	s := agent(t, 140, 40)
+	s.entries = append(s.entries, modes.Entry{
+		Binding: screen.Binding{Keys: []string{"C"}, Hint: display.Lit("C count"), Does: display.Lit("count something")},
+		New: func(h modes.Host) (modes.Mode, display.Text) {
+			if h.Chosen().Call == 0 {
+				return nil, display.Lit("count what?")
+			}
+			return &counter{host: h}, display.Text{}
+		},
+	})
+	checkFrame(t, s.press("3"))
+	s.shows("C count").press("?").shows("count something").press("<esc>")
+	s.press("C").shows("counted to 0", "+ more", "esc close").hides("TURNS AND CALLS")
+	s.press("++").shows("counted to 2").press("?").shows("count on").press("<esc>").shows("counted to 2")
+	checkFrame(t, s)
+	s.press("<esc>").shows("TURNS AND CALLS")
+	s.press("1gC").shows("count what?", "TURNS AND CALLS")
+}
