@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// ask is what is previewed: one cell of a table of targets and policies, of
-// which the screen shows a row or a column.
+// ask is what is previewed: one cell of a table of targets and policies, of which the screen shows
+// a row or a column.
 type ask struct {
 	scope    replay.Scope
 	to       int  // in providers.Targets
@@ -21,8 +21,8 @@ type ask struct {
 // unasked is the target until one is asked for.
 const unasked = -1
 
-// version says which state of a call, a turn or a conversation something was
-// made from: while it is the same, nothing that is sent back has changed.
+// version says which state of a call, a turn or a conversation something was made from: while it is
+// the same, nothing that is sent back has changed.
 type version struct {
 	of       stream.Ref
 	scope    replay.Scope
@@ -69,8 +69,8 @@ func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x 
 // size is how many bytes are to be read and written for one preview.
 func (v *version) size() int { return v.bytes + v.words + int(v.request) }
 
-// material is what a source is made of. Nothing of it changes any more, so that
-// a job may read it while the stream goes on.
+// material is what a source is made of. Nothing of it changes any more, so that a job may read it
+// while the stream goes on.
 type material struct {
 	scope  replay.Scope
 	turn   *stream.Turn
@@ -102,8 +102,7 @@ func materialOf(t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exc
 	return m
 }
 
-// source makes the source, and says which of its calls is the chosen one, from
-// 1; 0 if none is.
+// source makes the source, and says which of its calls is the chosen one, from 1; 0 if none is.
 func (m *material) source() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Dialect)
 	if m.scope == replay.OneCall {

@@ -17,8 +17,8 @@ type tableKey struct {
 	fixed    int // the policy, or the target when the rows are policies
 }
 
-// answers reports whether rows of k may be shown for other: they are about the
-// same thing, if perhaps as it was a moment ago.
+// answers reports whether rows of k may be shown for other: they are about the same thing, if
+// perhaps as it was a moment ago.
 func (k tableKey) answers(other tableKey) bool {
 	k.version = version{of: k.version.of, scope: k.version.scope}
 	other.version = version{of: other.version.of, scope: other.version.scope}

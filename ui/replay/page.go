@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// page is the preview of one cell as it is shown: what would be sent, what the
-// model wrote, and what is lost between the two. It does not change once made.
+// page is the preview of one cell as it is shown: what would be sent, what the model wrote, and
+// what is lost between the two. It does not change once made.
 type page struct {
 	key      pageKey
 	sent     panes.Sheet
@@ -56,8 +56,7 @@ func joined(messages [][]byte) []byte {
 	return slices.Concat([]byte("["), bytes.Join(messages, []byte(",\n")), []byte("]"))
 }
 
-// showSent lays out the body, with the bytes marked that the model did not
-// write.
+// showSent lays out the body, with the bytes marked that the model did not write.
 func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display.Drawer) {
 	marks := make([][]panes.Span, len(preview.Body))
 	found, added := panes.FindArgs(preview.Body, preview.Calls)
@@ -83,8 +82,8 @@ func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display
 	}
 }
 
-// showWrote lays out the arguments as they came, with the bytes marked that
-// have no place in what would be sent.
+// showWrote lays out the arguments as they came, with the bytes marked that have no place in what
+// would be sent.
 func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) {
 	for i := range preview.Calls {
 		c := &preview.Calls[i]

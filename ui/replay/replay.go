@@ -94,7 +94,7 @@ func (m *mode) can(s replay.Scope) bool {
 	return true
 }
 
-// point puts the cursor of the table on what is asked for, and shows all of it anew.
+// point puts the cursor of the table on what is asked for.
 func (m *mode) point() {
 	m.Rows = len(m.targets)
 	at := m.to

@@ -17,8 +17,8 @@ const (
 	leastLosses    = 24 // cells for losses that a column in front of them leaves free
 )
 
-// tableColumns are the widths of the columns, 0 for one that is not shown. What
-// is left is for losses.
+// tableColumns are the widths of the columns, 0 for one that is not shown. What is left is for
+// losses.
 type tableColumns struct{ name, form, severity int }
 
 // columns are those of a table of so many cells.
@@ -102,8 +102,7 @@ func (m *mode) verdict(n int) *verdict {
 	return &m.table.rows[n]
 }
 
-// drawLosses writes the worst severity, and as many codes as fit; or else why it
-// is refused.
+// drawLosses writes the worst severity, and as many codes as fit; or else why it is refused.
 func drawLosses(p *screen.Pen, g screen.Ground, v *verdict, severity int) {
 	losses := v.losses
 	switch {
