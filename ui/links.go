@@ -16,7 +16,8 @@ type links struct {
 	findings *panes.Findings
 }
 
-// newPanes are all panes, in the order of tab; the first has the key 1.
+// newPanes are all panes, in the order of tab: a line for each. The first has the
+// key 1. Each place has one at least.
 func (m *Model) newPanes() []placed {
 	h := paneHost{m}
 	m.links = links{

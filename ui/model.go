@@ -76,8 +76,8 @@ type Model struct {
 	now     []screen.Binding // the keys of the mode on top
 	cols    []column         // of the frame that is drawn
 
-	links   // between panes
-	scene   panes.Scene
+	links               // between panes
+	scene   panes.Scene // as the panes know it since the last refresh
 	bill    panes.Bill
 	chosen  stream.Ref
 	search  search

@@ -112,7 +112,7 @@ func (m *Model) lookAgain(step int) {
 	if before.of == m.chosen && before.events == m.in.Timeline.Len() {
 		return
 	}
-	from := m.look()
+	from := m.look() // what stands in the first column is about all, whatever is chosen
 	if len(before.hits) == 0 || before.of != m.chosen && before.pane != m.last[panes.Left] {
 		m.search.at = from - max(step, 0)
 	}

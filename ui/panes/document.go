@@ -245,15 +245,6 @@ func tokenAt(toks []stream.Token, off int) int {
 	return max(0, min(lo, len(toks)-1))
 }
 
-// Release no longer keeps the end in view. The cursor was on the last row, which
-// may be one that shows what has not come.
-func (d *Document) Release() {
-	if d.Stick && len(d.rows()) > 0 {
-		d.MoveTo(d.displayRow(len(d.rows()) - 1))
-	}
-	d.Stick = false
-}
-
 // MoveRow moves the cursor to another display row and onto a token there.
 func (d *Document) MoveRow(row int) {
 	d.MoveTo(row)
@@ -290,10 +281,11 @@ func (d *Document) Point(s Span) {
 	}
 }
 
-// Follow keeps the end in view, or no longer does.
+// Follow keeps the end in view. When it no longer does, the cursor was on the last
+// row, which may be one that shows what has not come.
 func (d *Document) Follow(on bool) {
-	if !on {
-		d.Release()
+	if !on && d.Stick && len(d.rows()) > 0 {
+		d.MoveTo(d.displayRow(len(d.rows()) - 1))
 	}
 	d.Stick = on
 }

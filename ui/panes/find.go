@@ -40,19 +40,21 @@ func (d *Document) Find(query string) []int {
 // FindAll returns where query is in text. A query without capitals matches
 // them too, as far as ASCII goes.
 func FindAll(text []byte, query string) (at []int) {
+	if query == "" {
+		return nil
+	}
 	q := []byte(query)
 	if low := bytes.ToLower(q); bytes.Equal(low, q) {
 		text = asciiLower(text)
 	}
-	for off := 0; len(q) > 0; {
+	for off := 0; ; {
 		i := bytes.Index(text[off:], q)
 		if i < 0 {
-			break
+			return at
 		}
 		at = append(at, off+i)
 		off += i + len(q)
 	}
-	return at
 }
 
 // asciiLower is text with A–Z lowered: unlike bytes.ToLower it moves no offset.
