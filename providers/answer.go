@@ -80,16 +80,16 @@ func (x *Exchange) tellOwn() {
 // cutShort reports whether somebody other than who sent the response ended it.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// concludes takes what the decoder makes of the end. Where that was not the provider's, what is
+// takeEnding takes what the decoder makes of the end. Where that was not the provider's, what is
 // missing is no finding, and a protocol that did not show itself might have.
-func (x *Exchange) concludes(e stream.Event) {
+func (x *Exchange) takeEnding(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
 		if d != dialectSeen && (d != dialectUnknown || x.waiting < patience) {
 			return
 		}
 	}
-	x.decodes(e)
+	x.takeEvent(e)
 }
 
 // closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why that

@@ -101,7 +101,7 @@ func (x *Exchange) receive(p []byte) {
 	for piece := range slices.Chunk(p, sentAtOnce) {
 		body, err := x.chain.Write(piece)
 		x.body(body)
-		x.decoded(err)
+		x.noteCodings(err)
 	}
 	if x.chain.Plain() {
 		x.chain, x.Sent = nil, stream.Wire{}
@@ -112,8 +112,8 @@ func (x *Exchange) receive(p []byte) {
 // become many.
 const sentAtOnce = 64 << 10
 
-// decoded notes what the codings did.
-func (x *Exchange) decoded(err error) {
+// noteCodings notes what the codings did.
+func (x *Exchange) noteCodings(err error) {
 	x.Coding = x.chain.Name()
 	if err != nil && !x.broken {
 		x.broken, x.trouble, x.bomb = true, err, errors.Is(err, coding.ErrExpands)
@@ -217,7 +217,7 @@ func (x *Exchange) end() {
 	if x.chain != nil && !x.gap.undecoded {
 		rest, err := x.chain.Close()
 		x.body(rest)
-		x.decoded(err)
+		x.noteCodings(err)
 	}
 	if x.bomb && !x.cutShort() { // what follows was sent, and not read: nobody cut it but us
 		x.by, x.why = stream.Toolscope, ""
@@ -248,7 +248,7 @@ func (x *Exchange) end() {
 	x.tellTrouble()
 	x.tellGlued()
 	if x.decoder != nil {
-		x.out.To(x.concludes)
+		x.out.To(x.takeEnding)
 		x.decoder.Close()
 		x.closeLast()
 		x.closeOpen()
@@ -261,7 +261,7 @@ func (x *Exchange) end() {
 // not decode or that it does not know.
 func (x *Exchange) closeLast() {
 	n := int32(len(x.turns) - 1)
-	if n < 0 || x.out.Turn() != stream.NoTurn {
+	if n < 0 || x.out.Current().Number() != stream.NoTurn {
 		return
 	}
 	turn := x.in.Session().Turn(x.turns[n])

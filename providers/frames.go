@@ -114,7 +114,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 		x.fault(f.Why)
 		return
 	case f.Kind != stream.FrameData:
-		x.emit(stream.Event{Kind: stream.Heartbeat, Turn: x.out.Turn()})
+		x.emit(stream.Event{Kind: stream.Heartbeat, Turn: x.out.Current().Number()})
 		return
 	}
 	if f.Failed {
@@ -128,7 +128,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 	case err != nil:
 		x.fault(err.Error())
 	case f.Cut && x.Framing == "SSE":
-		x.decodes(diagnose(x.lastTurn(), unterminatedFrame,
+		x.takeEvent(diagnose(x.lastTurn(), unterminatedFrame,
 			"the last event has no blank line after it: browsers and some SDKs drop it"))
 	}
 }
@@ -161,12 +161,12 @@ func (x *Exchange) askedModel() string {
 
 // fault says that the frame does not decode.
 func (x *Exchange) fault(why string) {
-	x.decodes(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why})
+	x.takeEvent(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why})
 }
 
 // lastTurn is the open turn, or else the last one; the first before there is any.
 func (x *Exchange) lastTurn() int32 {
-	if t := x.out.Turn(); t != stream.NoTurn {
+	if t := x.out.Current().Number(); t != stream.NoTurn {
 		return t
 	}
 	return int32(max(0, len(x.turns)-1))
@@ -181,8 +181,8 @@ func (x *Exchange) opening(said stream.Opening) *stream.Opening {
 	return &said
 }
 
-// decodes takes an event of the decoder, unless a gap may be all there is to it.
-func (x *Exchange) decodes(e stream.Event) {
+// takeEvent takes an event of the decoder, unless a gap may be all there is to it.
+func (x *Exchange) takeEvent(e stream.Event) {
 	if x.gap.missed == 0 || !x.blinded(e) {
 		x.emit(e)
 	}

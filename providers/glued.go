@@ -41,7 +41,7 @@ func (x *Exchange) takeGlued(f stream.Frame, number int32) {
 // tellGlued says so, once, when all has come.
 func (x *Exchange) tellGlued() {
 	if x.glued && x.decoder != nil {
-		x.decodes(diagnose(x.lastTurn(), blankLinesMissing,
+		x.takeEvent(diagnose(x.lastTurn(), blankLinesMissing,
 			"no blank line stands between the events: clients take them for one and cannot read it; here each line is read as one"))
 	}
 }

@@ -69,13 +69,13 @@ func (in *Inspector) Write(r stream.Record) {
 		x.tellNotes()
 	}
 	if r.End {
-		x.why, x.by = r.Why, party(r.By)
+		x.why, x.by = r.Why, culpritOf(r.By)
 		x.end()
 	}
 }
 
-// party is who a record names, 0 if nobody.
-func party(name string) stream.Culprit {
+// culpritOf is who a record names, 0 if nobody.
+func culpritOf(name string) stream.Culprit {
 	for _, c := range stream.Culprits {
 		if c.String() == name {
 			return c
@@ -147,7 +147,7 @@ func (in *Inspector) exchange(number int) *Exchange {
 		return x
 	}
 	x := &Exchange{Number: number, in: in}
-	x.onFrame, x.onEvent = x.take, x.decodes
+	x.onFrame, x.onEvent = x.take, x.takeEvent
 	if in.byNumber == nil {
 		in.byNumber = map[int]*Exchange{}
 	}

@@ -8,14 +8,14 @@ import (
 	"toolscope/providers/dialect"
 )
 
-// A shape is a protocol that is recognised but not decoded. Its frames are shown as they came,
+// An undecoded is a protocol that is recognised but not decoded. Its frames are shown as they came,
 // under its name.
-type shape struct {
+type undecoded struct {
 	name, title string
 	known       func(signs) bool // by one frame
 }
 
-// signs are what shapes are known by.
+// signs are what undecoded protocols are known by.
 type signs struct {
 	event string // SSE event type
 	kind  string // member type
@@ -31,11 +31,11 @@ func startsWith(text string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(text, p) })
 }
 
-// shapes are tried in this order when no dialect claims a frame. Where they are from: the event
-// lists of OpenAI's and Anthropic's SDKs, the references of the Realtime and the Live API, `codex
-// exec --json`, the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own format, and
-// JSON-RPC 2.0.
-var shapes = []shape{
+// allUndecoded are tried in this order when no dialect claims a frame. Where they are from: the
+// event lists of OpenAI's and Anthropic's SDKs, the references of the Realtime and the Live API,
+// `codex exec --json`, the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own
+// format, and JSON-RPC 2.0.
+var allUndecoded = []undecoded{
 	{"openai-assistants", "OpenAI Assistants events", func(s signs) bool {
 		return startsWith(s.event, "thread.") || startsWith(s.data.Get("object").Text(), "thread.") && s.has("id")
 	}},
@@ -72,14 +72,14 @@ var shapes = []shape{
 	}},
 }
 
-// seenIn is the shape that a frame shows, as a dialect, or nil.
+// seenIn is the undecoded protocol that a frame shows, as a dialect, or nil.
 func seenIn(e dialect.Evidence) *dialect.Dialect {
 	if len(e.Data) == 0 {
 		return nil
 	}
 	s := signs{string(e.Event), dialect.Raw(e.Data).Get("type").Text(), e.Data}
-	for i := range shapes {
-		if known := &shapes[i]; known.known(s) {
+	for i := range allUndecoded {
+		if known := &allUndecoded[i]; known.known(s) {
 			return &dialect.Dialect{
 				Name:  known.name,
 				Title: known.title + ", not decoded",

@@ -22,7 +22,7 @@ var silent = dialect.Dialect{
 
 type unknownDecoder struct {
 	turn   *dialect.Turn
-	title  string // of the shape its frames have, if that is known
+	title  string // of the undecoded protocol that its frames show, if any
 	frames int
 }
 

@@ -29,7 +29,7 @@ func (d *decoder) part(p value, choice int32) {
 	if known || onlySigned(p) {
 		d.turn.Part(text, p.at(14).raw(), p.at(12).isTrue())
 	} else {
-		d.turn.Other()
+		d.turn.EndThinking()
 	}
 	if fields := either(p, 10, 3); fields != nil {
 		d.call(p, fields, choice)

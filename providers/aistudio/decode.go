@@ -58,13 +58,13 @@ func (d *decoder) take(v value, lists int) {
 	case nothing:
 		d.Heartbeat()
 	default:
-		d.stranger(v.raw())
+		d.other(v.raw())
 	}
 }
 
-// stranger takes what is none of the protocol's messages, of which a Google front end's error is
+// other takes what is none of the protocol's messages, of which a Google front end's error is
 // known.
-func (d *decoder) stranger(raw dialect.Raw) {
+func (d *decoder) other(raw dialect.Raw) {
 	err := raw.Get("error")
 	if !err.Get("message").IsString() {
 		d.Unknown("no message of this protocol")

@@ -11,7 +11,7 @@ import (
 type shape uint8
 
 const (
-	aStranger shape = iota
+	anOther shape = iota
 	aChunk
 	aCandidate // of a chunk that was taken for the outer arrays
 	anError
@@ -35,16 +35,16 @@ func shapeOf(v value, lists int) shape {
 	case v.isArray() && lists > 0:
 		return shapeOfList(v, lists)
 	}
-	return aStranger
+	return anOther
 }
 
-// shapeOfList: chunks and errors, and no strangers, make a list.
+// shapeOfList: chunks and errors, and nothing else, make a list.
 func shapeOfList(v value, lists int) shape {
 	all := nothing
 	for e := range v.all() {
 		switch shapeOf(e, lists-1) {
-		case aStranger:
-			return aStranger
+		case anOther:
+			return anOther
 		case nothing:
 		default:
 			all = aList

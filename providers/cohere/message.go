@@ -55,7 +55,7 @@ func finish(t *dialect.Turn, reason string, err dialect.Raw) {
 	switch {
 	case reason != "":
 		t.CheckStop(reason, &endings)
-	case t.Asks():
+	case t.HasClientCalls():
 		t.Find(dialect.FinishMissing, "no finish_reason came: nothing says that the calls are complete")
 	}
 	if code == stream.FinishFailed {

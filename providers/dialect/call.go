@@ -2,14 +2,14 @@ package dialect
 
 import "toolscope/stream"
 
-// A Call is one call of a Turn, as its decoder tells of it. It remembers what was said, so that the
+// A Call is one call of a Turn, as its decoder tells of it. It remembers what was told, so that the
 // decoder need not.
 type Call struct {
 	Slot     int32
 	ID, Name string
 	Server   bool // the provider runs it
-	Bytes    int  // of arguments that came
-	Last     byte // of them, 0 before any
+	Bytes    int  // how many bytes of arguments came
+	Last     byte // the last of those bytes, 0 before any
 	Sealed   bool
 
 	turn  *Turn
@@ -22,7 +22,7 @@ type Call struct {
 // Turn is the turn the call is of.
 func (c *Call) Turn() *Turn { return c.turn }
 
-// Keep has the call remember its arguments, for a later message that brings them whole.
+// Keep has the call keep its arguments, for Matches. It is called before any came.
 func (c *Call) Keep() { c.keeps = true }
 
 // Matches reports whether whole is what came of the arguments, in a call that keeps them: the same
@@ -43,8 +43,8 @@ func (c *Call) Meta(news stream.CallInfo) {
 	c.emit(stream.Event{Kind: stream.CallMeta, What: &news})
 }
 
-// Args appends a delta: the content of a string, the bytes of any other value. A delta may be
-// empty, as null and a value that is not there are.
+// Args appends a delta: the content of a string, the bytes of any other value. A value that is null
+// or not there is an empty delta.
 func (c *Call) Args(v Raw) { c.append(c.turn.out.hold(v), nil) }
 
 // ArgsText appends a delta that is text already. from is the wire's own form of it, where the text
@@ -53,14 +53,14 @@ func (c *Call) ArgsText(text, from []byte) { c.append(c.turn.out.text.Hold(text)
 
 func (c *Call) append(text string, from []byte) {
 	if text != "" {
-		c.took(text)
-		c.turn.mused = false
+		c.remember(text)
+		c.turn.thinking = false
 	}
 	c.say(stream.Args, text, from)
 }
 
-// took remembers what came of the arguments.
-func (c *Call) took(text string) {
+// remember notes what came of the arguments.
+func (c *Call) remember(text string) {
 	n := len(text)
 	c.null = (c.null || c.Bytes == 0) && c.Bytes+n <= len(null) && null[c.Bytes:c.Bytes+n] == text
 	c.Bytes += n
@@ -72,15 +72,16 @@ func (c *Call) took(text string) {
 
 const null = "null"
 
-// IsNull reports whether what came of the arguments is the word null, be it in pieces.
+// IsNull reports whether the arguments that came are the word null, in one piece or several.
 func (c *Call) IsNull() bool { return c.null && c.Bytes == len(null) }
 
-// Rewrite replaces the arguments: news changed what was derived before. from is as in ArgsText.
+// Rewrite replaces the arguments, where news changed what was derived before. from is as in
+// ArgsText.
 func (c *Call) Rewrite(text, from []byte) {
 	c.Bytes, c.Last, c.null, c.kept = 0, 0, false, nil
 	held := c.turn.out.text.Hold(text)
 	if held != "" {
-		c.took(held)
+		c.remember(held)
 	}
 	c.say(stream.Rewrite, held, from)
 }
@@ -101,8 +102,8 @@ func (c *Call) Reject(why string) {
 	c.emit(stream.Event{Kind: stream.Seal, Code: stream.SealRejected, Text: why})
 }
 
-// Answer tells the result of a call that the provider ran, where the wire knows the call by its
-// place and not by an id.
+// Answer tells that the call has its result, where the wire knows the call by its place.
+// Turn.Answer is for a wire that has ids.
 func (c *Call) Answer(failed bool) {
 	c.emit(stream.Event{Kind: stream.Answer, Code: answerCode(failed)})
 }
@@ -112,7 +113,7 @@ func (c *Call) Find(d *stream.Diagnosis, format string, args ...any) {
 	c.Found(d.Finding(format, args...))
 }
 
-// Once is Find, unless that was found of the call before.
+// Once is Find, but only the first time d is found of the call.
 func (c *Call) Once(d *stream.Diagnosis, format string, args ...any) {
 	if c.said.first(d) {
 		c.Find(d, format, args...)

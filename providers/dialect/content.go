@@ -1,9 +1,9 @@
 package dialect
 
-// What the protocols share that write messages as Chat Completions does.
+// This file is shared by the protocols that write messages as Chat Completions does.
 
-// ReadMessages reads the list of messages a request has. Of a request that breaks off it returns
-// the messages that are whole, and the error.
+// ReadMessages reads the list of messages a request has. If the request breaks off it returns the
+// messages that are whole, and the error.
 func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, err error) {
 	s := Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -19,8 +19,8 @@ func ReadMessages(request []byte, read func(Raw) Message) (messages []Message, e
 	return messages, s.End()
 }
 
-// ReadChat reads the messages of a request in which those of the role tool are the results of
-// calls, one each. What result reads is a part of the user's.
+// ReadChat reads the messages of a request in which a message of the role tool is the result of one
+// call. Such a message becomes one of the user's, with the part that result reads.
 func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]Message, error) {
 	return ReadMessages(request, func(v Raw) Message {
 		switch role := v.Get("role"); {
@@ -36,8 +36,8 @@ func ReadChat(request []byte, result func(Raw) Part, parts func(Raw) []Part) ([]
 	})
 }
 
-// WriteMessages writes messages, each by write, without their results, which are messages of their
-// own before it.
+// WriteMessages writes messages, each by write. Their results are written by result, as messages of
+// their own before it.
 func WriteMessages(messages []Message, result func(*Part) []byte, write func(*Message, []Part) []byte) (out [][]byte) {
 	for i := range messages {
 		m := &messages[i]
@@ -82,8 +82,8 @@ func ReadContent(content Raw) (parts []Part) {
 }
 
 // Content is the content of these parts; was is the content they were read from. It is a string if
-// the parts can be one, else a list. Several texts become one string only if joined. Without parts
-// it is was if that has none either, and nil if it had some.
+// the parts can be one, else a list. Several texts become one string only if joined is set. Without
+// parts the content is was if that had none either, and nil if it had some.
 func Content(was Raw, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {

@@ -1,8 +1,60 @@
-// Package dialect is the contract one wire protocol fulfils, and the scanner they all read JSON
-// with.
+// Package dialect is the kit that wire protocols are written with. A dialect is data: a struct of
+// functions, in a folder of its own. Its wire structs are private to it; only events leave it.
 //
-// A dialect is data: a struct of functions in a folder of its own. Its wire structs are private to
-// it; only events leave it.
+// A Decoder reads with a Shape and speaks through an Out:
+//
+//   - Out makes the events of one exchange. It numbers the turns and knows which are open.
+//   - Turn is one model response: Open begins it; Text, Think, Usage, Finish, Fail and End tell of it.
+//   - Call is one call of a Turn: OpenCall begins it; Args, Seal, Reject and Answer tell of it.
+//   - Shape is the members of a frame that mean something, bound once to the Raws they go to.
+//   - Scanner walks JSON that no Shape fits; Raw is the exact bytes of one value.
+//   - Target says how history is sent back by the protocol, and what its provider refuses.
+//
+// A nil or missing value reads as an empty one everywhere, and the session reports what no protocol
+// allows. So a decoder says what it reads, in the order of the wire, and checks little.
+//
+// A protocol is added as one folder with one file, and one line in providers.All. The file has a
+// function Dialect, which gives a name, a title, a Sniff that scores a frame, and New:
+//
+//	type decoder struct {
+//		*dialect.Out
+//		turn                 *dialect.Turn
+//		shape                *dialect.Shape
+//		kind, id, name, args dialect.Raw
+//	}
+//
+//	func newDecoder(o *dialect.Out) dialect.Decoder {
+//		d := &decoder{Out: o}
+//		d.shape = dialect.ShapeOf(dialect.Value("type", &d.kind), dialect.Value("id", &d.id),
+//			dialect.Value("name", &d.name), dialect.Value("args", &d.args))
+//		return d
+//	}
+//
+//	func (d *decoder) Frame(f stream.Frame) error {
+//		if err := d.shape.Read(f.Data); err != nil {
+//			return err
+//		}
+//		if !d.turn.IsOpen() {
+//			d.turn = d.Open(stream.Opening{})
+//		}
+//		switch string(d.kind.Word()) {
+//		case "call":
+//			d.turn.OpenCall(0, stream.CallInfo{ID: d.id.Text(), Name: d.name.Text()})
+//		case "args":
+//			d.turn.Call(0).Args(d.args)
+//		case "end":
+//			d.turn.Call(0).Seal()
+//			d.turn.End()
+//		default:
+//			d.Unknown(d.kind.Text())
+//		}
+//		return nil
+//	}
+//
+//	func (d *decoder) Close() { d.turn.Cut("the stream ended without end") }
+//
+// The tests of providers then hold it to what is true of every protocol. Fixtures of its wire go
+// into its testdata; fixture_test.go says how they are written.
 package dialect
 
 import (
@@ -19,15 +71,15 @@ type Dialect struct {
 	New   func(*Out) Decoder
 	Lanes bool // several turns may be open at a time
 
-	// Tools are the tools a request declares; nil when the dialect has no requests.
+	// Tools are the tools that a request declares; nil where the dialect has no requests.
 	Tools func(request []byte) []Tool
-	// Model is the model a request asks for, "" when it does not say; nil when the response tells
-	// it.
+	// Model is the model that a request asks for, "" where it does not say; nil where the response
+	// tells the model.
 	Model func(path string, request []byte) string
-	// Findings are those only this dialect makes.
+	// Findings are those that only this dialect makes.
 	Findings []*stream.Diagnosis
-	// Targets are where history can be sent to by this protocol, the provider it is named after
-	// first; none when the dialect has no requests.
+	// Targets are where history can be sent by this protocol, first the provider it is named after;
+	// none where the dialect has no requests.
 	Targets []Target
 }
 
@@ -39,7 +91,7 @@ type Tool struct {
 	Schema      Raw    // of its arguments, as JSON Schema 2020-12; nil when the request has none
 }
 
-// Evidence is what an exchange shows before it is decoded.
+// Evidence is what an exchange shows before it is decoded. Any part of it may be missing.
 type Evidence struct {
 	Path   string              // of the request, "" when unknown
 	Header map[string][]string // of the response, canonical names; nil when unknown
@@ -50,7 +102,8 @@ type Evidence struct {
 // HeaderIs reports whether the response has that header (canonical name).
 func (e Evidence) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
 
-// Score is how sure a dialect is, and why. Points above 0 claim the exchange; the highest wins.
+// Score is how sure a dialect is that the exchange is of its protocol, and why. The most points
+// win; 0 is no claim.
 type Score struct {
 	Points int
 	Why    string

@@ -2,8 +2,8 @@ package dialect
 
 import "iter"
 
-// Elements are the elements of an array; a value of another kind has none. Where the array breaks
-// off, the element it breaks off in is nil.
+// Elements are the elements of an array; a value of another kind has none. If the array breaks off,
+// its last element is nil.
 func (r Raw) Elements() iter.Seq[Raw] {
 	return func(yield func(Raw) bool) {
 		if r == nil {

@@ -2,7 +2,7 @@ package dialect
 
 import "toolscope/stream"
 
-// Findings are those that several protocols make.
+// Findings are those that more than one protocol makes.
 var Findings = []*stream.Diagnosis{
 	MessageRestarted, ResponseRestarted, EventNameMissing, EventNameMismatch,
 	FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,

@@ -1,6 +1,6 @@
 package dialect
 
-// FunctionCall is a call as the protocols write it that took OpenAI's form:
+// FunctionCall is a call in OpenAI's form, which other protocols took over:
 // {"id":…,"function":{"name":…,"arguments":…}}.
 type FunctionCall struct{ ID, Name, Args Raw }
 
@@ -12,7 +12,7 @@ func (c *FunctionCall) Fields() []Field {
 	}
 }
 
-// Read reads what the value has of the call.
+// Read reads the call from the object that holds it.
 func (c *FunctionCall) Read(v Raw) {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {

@@ -1,20 +1,20 @@
 package dialect
 
 // A Message is one message of a conversation that a request carries, in the one form that all
-// dialects are read into. A list of them is a history.
+// dialects are read into. A list of messages is a history.
 type Message struct {
 	Role  Role
 	Parts []Part
 
-	// Raw is the JSON object the message was read from; nil when it was not read, or when one of
-	// its parts has it. What it holds besides the parts is written back from there: a name,
-	// citations, whether its content was a string, a list or null. Another protocol has no use for
+	// Raw is the JSON object that the message was read from; nil where it was not read, or where
+	// one of its parts has it. What the parts do not hold is written back from it: a name,
+	// citations, whether the content was a string, a list or null. Another protocol has no use for
 	// it.
 	Raw Raw
 }
 
-// RoleMember is the role of a message to write: the word it was read with, of which a protocol may
-// have several.
+// RoleMember is the member role of a message to write. It keeps the word that the message was read
+// with: a protocol may have several for one role.
 func (m *Message) RoleMember() Member {
 	value := AppendString(nil, []byte(m.Role.String()))
 	if was := m.Raw.Get("role"); was != nil {
@@ -42,7 +42,7 @@ const (
 	ReasoningPart
 	CallPart
 	ResultPart
-	OtherPart // media, documents, what this version does not know: only Raw tells
+	OtherPart // media, documents, what this version does not know: all of it is in Raw
 )
 
 // A Part is one piece of a message. Which fields it uses depends on its kind; what a protocol has
@@ -55,13 +55,13 @@ type Part struct {
 	Item      string // id of the item it is in, where that has one besides ID
 	Name      string // of the tool
 	Space     string // namespace of the tool, where that is not part of Name
-	Tool      string // what kind of call: "function", "custom", "server", … as in stream.Call; of a Server's result, its kind on the wire
+	Tool      string // of a call, its kind as in stream.Call; of a Server's result, the wire's word
 	Parent    string // id of the call whose code made this one
 	Host      string // the MCP server that runs it
 	Args      []byte // of a call: the text, or the exact bytes of the value
 	Form      Form   // how Args stand on the wire
 	Author    Author // of a call: who wrote Args as they stand
-	Unseen    bool   // of a call: bytes of it were not seen, so Args are not all of it
+	Unseen    bool   // of a call: bytes of it were not seen, so Args may not be whole
 	Server    bool   // the provider runs it
 	Failed    bool   // the result is an error
 	Media     int    // pieces of a result that are no text
@@ -87,7 +87,7 @@ func (p *Part) SetArgs(value Raw) {
 type Author uint8
 
 const (
-	SomeAuthor   Author = iota // a history does not tell, and the response it came in is not known
+	SomeAuthor   Author = iota // not known: a history does not tell, and the response was not seen
 	ModelAuthor                // they are what the model wrote
 	ClientAuthor               // the model wrote something else
 )
@@ -103,8 +103,8 @@ const (
 
 func (f Form) String() string { return [...]string{"string", "object", "arrays"}[f] }
 
-// ResultText is the text of a result's content, which is a string or a list of blocks, and how many
-// of the blocks are no text.
+// ResultText is the text of a result's content, which is a string or a list of blocks. media is how
+// many of the blocks are no text.
 func ResultText(content Raw) (text []byte, media int) {
 	switch {
 	case !content.Given():

@@ -2,7 +2,7 @@ package dialect
 
 import "bytes"
 
-// leak finds a call in the text of a turn.
+// leak looks for a call in the text of a turn.
 type leak struct {
 	window []byte // the last bytes seen: a marker may be split over deltas
 	found  bool
@@ -17,7 +17,7 @@ var leakMarkers = [][]byte{
 
 const longestMarker = 40
 
-// in reports whether text, which follows what was seen before, shows a call, the first time one is.
+// in reports whether text, after the text before it, shows a call. It does so once.
 func (l *leak) in(text string) bool {
 	if l.found {
 		return false

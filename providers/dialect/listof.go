@@ -1,7 +1,7 @@
 package dialect
 
-// ListOf reports whether the value that s stands before is a list whose first element, if it has
-// one, is an object with one of these members. The list may be cut behind that.
+// ListOf reports whether the next value of s is a list that is empty, or whose first element is an
+// object with one of these members. What comes after that member may be cut off.
 func ListOf(s Scanner, members map[string]bool) bool {
 	if s.Kind() != '[' {
 		return false

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Named is the first of all that has a name. The error lists the names there are; kind is what it
-// calls them.
+// Named is the first of all with that name. If there is none, the error lists the names there are;
+// kind is what it calls them.
 func Named[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
 	var names []string
 	for i := range all {

@@ -8,18 +8,17 @@ import (
 	"toolscope/stream"
 )
 
-// Out is where a Decoder says what it reads. It makes the events, numbers the turns of the exchange
-// from 0 and knows which are open. Bytes it is given are copied: the decoder's buffers stay its
-// own.
+// Out is where a Decoder says what it reads. It makes the events of one exchange, numbers its turns
+// from 0 and knows which are open. It copies the bytes it is given.
 type Out struct {
 	emit  func(stream.Event)
-	of    *Out // what it is a lane of, or nil
+	of    *Out // the Out that this is a lane of, or nil
 	turns int32
 	open  []*Turn // in the order they began
 	last  *Turn
 	said  told
 	text  stream.Arena
-	froms []stream.Origin // a block of them, filled one by one
+	froms []stream.Origin // the block that the next one goes into
 	buf   []byte
 	now   time.Duration
 }
@@ -30,25 +29,21 @@ func NewOut(emit func(stream.Event)) *Out { return &Out{emit: emit, now: stream.
 // To has the events go to emit from now on.
 func (o *Out) To(emit func(stream.Event)) { o.emit = emit }
 
-// Lane is an Out for a decoder that reads a part of the exchange. Its turns are turns of o: they
-// have their numbers among those, and o knows which are open. What it says is passed on as edit has
-// it.
+// Lane is an Out for a decoder that reads one part of the exchange. Its turns are turns of o too,
+// numbered among them. Each of its events goes to o as edit returns it.
 func (o *Out) Lane(edit func(stream.Event) stream.Event) *Out {
 	lane := NewOut(func(e stream.Event) { o.emit(edit(e)) })
 	lane.of = o
 	return lane
 }
 
-// Current is the turn that is open, the latest if several are, nil if none is.
+// Current is the turn that is open, the latest one if several are, nil if none is.
 func (o *Out) Current() *Turn {
 	if n := len(o.open); n > 0 {
 		return o.open[n-1]
 	}
 	return nil
 }
-
-// Turn is the number of the current turn, or stream.NoTurn.
-func (o *Out) Turn() int32 { return o.Current().Number() }
 
 // Last is the turn that was opened last, nil before the first.
 func (o *Out) Last() *Turn { return o.last }
@@ -61,24 +56,24 @@ func (o *Out) Open(info stream.Opening) *Turn {
 	return t
 }
 
-// Presume is a turn that nothing on the wire begins: it is open, and shown once anything is told of
-// it.
+// Presume opens a turn without an event, where nothing on the wire begins one. It appears in the
+// session with the first event about it.
 func (o *Out) Presume() *Turn {
 	t := &Turn{out: o, open: true}
 	o.opened(t)
 	return t
 }
 
-// Unknown tells of an event of a type that this version does not know.
+// Unknown tells of an event whose type, what, this version does not know.
 func (o *Out) Unknown(what string) {
-	o.emit(stream.Event{Kind: stream.Unknown, Turn: o.Turn(), Text: what})
+	o.emit(stream.Event{Kind: stream.Unknown, Turn: o.Current().Number(), Text: what})
 }
 
 // Heartbeat tells of a frame that says nothing.
-func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.Turn()}) }
+func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.Current().Number()}) }
 
-// Stamp says when the frame being decoded was made, since the first one, in a protocol that stamps
-// its frames. It counts where the source of the bytes has no times.
+// Stamp says when the frame being decoded was made, as the time since the first frame, in a
+// protocol that stamps its frames. It is used where the source of the bytes has no times.
 func (o *Out) Stamp(at time.Duration) { o.now = at }
 
 // Now is the latest Stamp, stream.NoTime before the first.
@@ -89,7 +84,7 @@ func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
 	o.find(o.last.Number(), d, format, args)
 }
 
-// Once is Find, unless that was found in the exchange before.
+// Once is Find, but only the first time d is found in the exchange.
 func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
 	if o.said.first(d) {
 		o.Find(d, format, args...)
@@ -101,9 +96,9 @@ func (o *Out) find(turn int32, d *stream.Diagnosis, format string, args []any) {
 	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f})
 }
 
-// CheckName compares the name that the framing gives an event with the type in its body, which is
-// what counts: gateways drop and change the name. Where there is none, that is told if named, that
-// is if a client could have gone by it.
+// CheckName compares the name that the framing gives an event with the type in its body. The body
+// counts: gateways drop and change the name. A missing name is reported only if named, that is, if
+// the framing has names at all.
 func (o *Out) CheckName(name, kind []byte, named bool) {
 	switch {
 	case bytes.Equal(name, kind):
@@ -114,8 +109,8 @@ func (o *Out) CheckName(name, kind []byte, named bool) {
 	}
 }
 
-// hold is the text of a value in memory of its own: of a string its content, of anything else its
-// bytes, of null and of what is not there nothing.
+// hold is a copy of a value's text: a string's content, the bytes of anything else, and "" where
+// the value is null or not there.
 func (o *Out) hold(v Raw) string {
 	if !v.Given() {
 		return ""
@@ -124,7 +119,7 @@ func (o *Out) hold(v Raw) string {
 	return o.text.Hold(o.buf)
 }
 
-// origin is the payload of a delta whose text was derived: the wire's own form of it, if any.
+// origin is the payload of a delta that has the wire's own form from; nil where from is empty.
 func (o *Out) origin(from []byte) stream.Payload {
 	if len(from) == 0 {
 		return nil

@@ -23,7 +23,9 @@ func TestLanes(t *testing.T) {
 	}
 	a, b := lane("a"), lane("b")
 	var states []string
-	state := func() { states = append(states, fmt.Sprint(o.Turn(), a.Turn(), b.Turn(), o.Last().Number())) }
+	state := func() {
+		states = append(states, fmt.Sprint(o.Current().Number(), a.Current().Number(), b.Current().Number(), o.Last().Number()))
+	}
 	state()
 	first := a.Open(stream.Opening{})
 	state()

@@ -6,12 +6,12 @@ import (
 	"toolscope/stream"
 )
 
-// A Builder makes a JSON text of patches, each of which sets the value at one path or a further
-// piece of the string there.
+// A Builder makes one JSON text of patches. A patch sets the value at one path, or adds a piece to
+// the string there.
 //
 // The text so far always ends where more can follow: the containers of the last value are still
-// open. So a patch that continues from the one before only appends. One that goes back changes the
-// text that is there. The zero value is ready.
+// open. So a patch that goes on from the one before only appends. One that goes back changes text
+// that is there already. The zero value is ready.
 type Builder struct {
 	root  node
 	text  []byte
@@ -23,22 +23,22 @@ type Builder struct {
 	buf   []byte
 
 	rewritten int  // bytes of text made anew, in all
-	stale     bool // text is not what the tree says
+	stale     bool // the tree has changed and text has not yet
 }
 
 // Patched is what a patch did to the text.
 type Patched struct {
-	Added       []byte // what it appended; valid until the next call
-	Rewritten   bool   // the text is another than before: see Text
-	Overwritten bool   // what was there was a value, and complete
+	Added       []byte // the text it appended; valid until the next call
+	Rewritten   bool   // text that was there has changed: see Text
+	Overwritten bool   // it replaced a complete value
 }
 
 // node is one value of the tree.
 type node struct {
-	kind  byte    // { [ " or v for a number or word; 0 is a place that nobody has set: null, until somebody does
-	text  []byte  // of a string its inside, of a number or word all
+	kind  byte    // { [ " or v for a number or word; 0 for a place not set yet, which is null
+	text  []byte  // a string's inside; all of a number or word
 	more  bool    // further pieces of the string are announced
-	kids  []*node // nil is an element that nobody has set: null, until somebody does
+	kids  []*node // nil for an element not set yet, which is null
 	names []string
 	index map[string]int // of names, once there are many
 }
@@ -58,8 +58,8 @@ func (s step) kind() byte {
 }
 
 const (
-	maxGap    = 100     // places of an array that one patch may leave out
-	maxRemade = 1 << 20 // bytes of text made anew; beyond, it is made when asked for
+	maxGap    = 100     // elements of an array that one patch may skip
+	maxRemade = 1 << 20 // bytes of text made anew; beyond that only Flush makes it
 	manyNames = 16
 )
 
@@ -76,8 +76,8 @@ func (b *Builder) Waiting() bool {
 }
 
 // Apply takes one patch: its path as RFC 9535 writes the path of one place, and a value; more says
-// that this is a piece of a string and not the last. An error means that the path cannot be
-// followed: nothing has changed.
+// that this is a piece of a string and not the last. If there is an error the path cannot be
+// followed, and nothing has changed.
 func (b *Builder) Apply(path []byte, value Raw, more bool) (Patched, error) {
 	more = more && value.IsString()
 	if !value.Given() {
@@ -136,7 +136,7 @@ func (b *Builder) extend(n *node, piece Raw, more bool) Patched {
 	case b.stale:
 		return Patched{}
 	case n != b.str && len(n.text) == before:
-		return Patched{} // it was closed in the text when another patch came
+		return Patched{} // another patch has closed it in the text
 	case n != b.str:
 		return b.remake()
 	}
@@ -147,7 +147,7 @@ func (b *Builder) extend(n *node, piece Raw, more bool) Patched {
 	return Patched{Added: b.text[from:]}
 }
 
-// add makes the place that the path names from steps[depth] on, below n.
+// add makes the place that steps[depth:] name below n, and sets it.
 func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
 	rest := b.steps[depth:]
 	over := n.kind != 0 && n.kind != rest[0].kind()
@@ -186,7 +186,8 @@ func (b *Builder) add(n *node, depth int, value Raw, more bool) Patched {
 	return Patched{Added: b.text[from:]}
 }
 
-// enter writes what stands before the new element of n that s leads to: n had before of them.
+// enter writes what stands before the new element of n that s names. before is how many elements n
+// had.
 func (b *Builder) enter(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)
@@ -245,7 +246,7 @@ func (b *Builder) closeTo(keep int) {
 	}
 }
 
-// remake writes the text anew from the tree, unless that was done too often.
+// remake writes the text anew from the tree, but at most maxRemade bytes in all.
 func (b *Builder) remake() Patched {
 	if b.rewritten > maxRemade {
 		b.stale = true

@@ -36,7 +36,7 @@ func (r Raw) Word() []byte {
 	return r[1 : len(r)-1]
 }
 
-// Or is the value's Word, or other where it is no string or an empty one.
+// Or is a string's content, or other where the value is no string or an empty one.
 func (r Raw) Or(other []byte) []byte {
 	if !r.HasText() {
 		return other
@@ -51,7 +51,7 @@ func (r Raw) Or(other []byte) []byte {
 // else.
 func (r Raw) Append(dst []byte) []byte {
 	if len(dst) == 0 && cap(dst) > 1<<20 && len(r) < cap(dst)/4 {
-		dst = nil // a buffer that one value has made big is let go
+		dst = nil // a buffer that one value has made big is dropped
 	}
 	if !r.IsString() {
 		return append(dst, r...)
@@ -119,7 +119,7 @@ func (r Raw) Int() (n int64, ok bool) {
 	return n, true
 }
 
-// Slot is the index that the value is as the key of a call, 0 if it is none.
+// Slot is the value as the slot of a call: an index, 0 if it is no integer.
 func (r Raw) Slot() int32 {
 	n, _ := r.Int()
 	return int32(n)
@@ -131,8 +131,8 @@ func (r Raw) IsNumber() bool {
 	return k == '-' || '0' <= k && k <= '9'
 }
 
-// BeyondDouble reports whether the value is an integer beyond 2^53, from where on doubles leave
-// integers out.
+// BeyondDouble reports whether the value is an integer beyond ±2^53, where doubles cannot hold
+// every integer.
 func (r Raw) BeyondDouble() bool {
 	const exact = 1 << 53
 	if !r.IsNumber() || len(r) < len("9007199254740992") {
@@ -157,8 +157,8 @@ func (r Raw) Count() stream.Count {
 	return stream.Count{N: n, Told: ok}
 }
 
-// ErrorOf is the type and message of an error as most protocols write it; without a message, the
-// whole of it.
+// ErrorOf is the type and message of an error as most protocols write it. Without a message,
+// message is the whole error.
 func ErrorOf(err Raw) (id, message string) {
 	if message = err.Get("message").Text(); message == "" {
 		message = string(err)
@@ -167,7 +167,7 @@ func ErrorOf(err Raw) (id, message string) {
 }
 
 // GoogleErrorOf is the status, or else the code, and the message of an error as Google's APIs write
-// it; without a message, the whole of it.
+// it (google.rpc.Status). Without a message, message is the whole error.
 func GoogleErrorOf(err Raw) (id, message string) {
 	if message = err.Get("message").Text(); message == "" {
 		message = string(err.Append(nil))
@@ -180,12 +180,12 @@ func GoogleErrorOf(err Raw) (id, message string) {
 	return id, message
 }
 
-// Clip is the value's bytes for a message: of a long one its beginning.
+// Clip is at most the first 200 bytes of the value, to be quoted in a message.
 func (r Raw) Clip() string {
 	return stream.Clip(r, 0, 200)
 }
 
-// Get is the member of that name, or nil when the value has none.
+// Get is the member of that name, or nil where the value has none. Of two the last counts.
 func (r Raw) Get(name string) (value Raw) {
 	if r == nil {
 		return nil

@@ -9,17 +9,17 @@ import (
 type Request struct {
 	Model     string
 	System    string    // instructions
-	Encoded   [][]byte  // messages as the target has them already, which go before Messages
+	Encoded   [][]byte  // messages in the form of the target; they go before Messages
 	Messages  []Message // what its Encode takes
 	Tools     []Tool
 	Declared  Raw    // tools as the protocol itself declares them, in place of Tools
-	MaxTokens int    // of the answer; 0 for what the protocol has for it
-	Session   string // names the conversation: later requests of it may find their beginning in the prompt cache
+	MaxTokens int    // of the answer; 0 for the protocol's default
+	Session   string // names the conversation, for the prompt cache
 	Keep      bool   // have the prompt cache keep it longer than its few minutes, which may cost
 }
 
-// Quirks are what a host of a protocol takes beyond what all its hosts take. The zero value is for
-// a host of which nothing is known.
+// Quirks are what one host of a protocol takes beyond what all hosts take. The zero value is for a
+// host of which nothing is known.
 type Quirks struct {
 	Store        bool // knows store: false keeps the request from being stored
 	Completion   bool // has the limit of tokens as max_completion_tokens, and may refuse max_tokens
@@ -31,13 +31,13 @@ type Quirks struct {
 	Encrypted    bool // gives reasoning back encrypted when asked
 }
 
-// Ask is the request to a target: where it goes, relative to a host's address, and its body.
+// Ask is the request to a target: its path, relative to a host's address, and its body.
 func (t *Target) Ask(r Request, q Quirks) (path string, body []byte) {
 	r.Encoded = append(slices.Clip(r.Encoded), t.Encode(r.Messages)...)
 	return t.Request(r, q)
 }
 
-// Instructions is all that the system says, for protocols that have it in one place.
+// Instructions is all that the system says, as one text, for protocols that have one place for it.
 func (r *Request) Instructions() string {
 	var all []string
 	if r.System != "" {
@@ -80,7 +80,7 @@ func (r *Request) WriteCacheKey(w *Writer, q Quirks) {
 	}
 }
 
-// since56 reports whether a model is GPT-5.6 or later.
+// since56 reports whether a model is GPT-5.6 or later, by its name.
 func since56(model string) bool {
 	version, ok := strings.CutPrefix(model[strings.LastIndexByte(model, '/')+1:], "gpt-")
 	if !ok {
@@ -93,7 +93,7 @@ func since56(model string) bool {
 	return major >= 6 && major < 100 || major == 5 && minor >= 6
 }
 
-// number is the one a text begins with, 0 if it does not.
+// number is the number that a text begins with, 0 if it begins with none.
 func number(text string) (n int) {
 	for i := 0; i < len(text) && i < 6 && '0' <= text[i] && text[i] <= '9'; i++ {
 		n = n*10 + int(text[i]-'0')
@@ -101,14 +101,14 @@ func number(text string) (n int) {
 	return n
 }
 
-// anyArguments is the schema of a tool whose request has none.
+// anyArguments is the schema of a tool that was declared without one.
 var anyArguments = Raw(`{"type":"object","properties":{}}`)
 
 // textArgument is the schema of a tool for free text, where tools take objects only. Replay writes
 // such calls to fit it.
 var textArgument = Raw(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
 
-// Arguments is the JSON Schema to declare a tool with: one of an object.
+// Arguments is the JSON Schema to declare a tool with. It is always one of an object.
 func (t *Tool) Arguments() Raw {
 	switch {
 	case t.Kind == "custom":
@@ -130,8 +130,8 @@ func (w *Writer) Describe(t *Tool) *Writer {
 	return w.Member("name", t.Name).Some("description", t.Description)
 }
 
-// WriteTools writes the member that declares the tools: each as write has it, in a list that stands
-// between open and close. Without tools there is none, because an empty list may be refused.
+// WriteTools writes the member that declares the tools: a list between open and close, with each
+// tool as write writes it. Without tools it writes nothing, because an empty list may be refused.
 func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*Writer, *Tool)) {
 	declared := []byte(r.Declared)
 	if declared == nil {
@@ -150,8 +150,8 @@ func (r *Request) WriteTools(w *Writer, member, open, close string, write func(*
 	}
 }
 
-// WriteFunctionTools writes the member tools as OpenAI's Chat Completions has it; custom says that
-// tools of free text are known there.
+// WriteFunctionTools writes the member tools as OpenAI's Chat Completions has it. custom says that
+// the host knows tools whose argument is free text.
 func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
 	r.WriteTools(w, "tools", "[", "]", func(w *Writer, t *Tool) {
 		if custom && t.Kind == "custom" {
@@ -163,8 +163,7 @@ func (r *Request) WriteFunctionTools(w *Writer, custom bool) {
 	})
 }
 
-// WithSystem is the messages that are encoded, with the instructions before them as a message of
-// the role system.
+// WithSystem is Encoded, with the instructions before it as a message of the role system.
 func (r *Request) WithSystem() [][]byte {
 	if r.System == "" {
 		return r.Encoded

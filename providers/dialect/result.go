@@ -3,7 +3,7 @@ package dialect
 import "slices"
 
 // ResponseText is the text of a result as Google's protocols carry it: in an object, as its member
-// output, or error if the call failed. An object with other members is the text as a whole
+// output, or error if the call failed. An object with other members is itself the text
 // (FunctionResponse in go-genai's types.go).
 func ResponseText(response Raw) (text []byte, failed bool) {
 	var output, err Raw
@@ -41,9 +41,9 @@ func Response(result *Part) Raw {
 }
 
 // WriteContents writes messages as Google's protocols have them. All results of a turn are in one
-// message, and each names its tool. What the system says stands elsewhere. part writes a part, or
-// nothing where there is nothing to write, as of an image that another protocol had. content is a
-// message with these parts, which are the inside of an array.
+// message, and each names its tool. System messages are left out: they stand elsewhere in the
+// request. part writes one part, or nothing, as for an image from another protocol. content makes a
+// message of parts, which are the inside of an array.
 func WriteContents(messages []Message, part func(*Writer, *Part), content func(role string, parts []byte) []byte) (out [][]byte) {
 	names := callNames(messages)
 	for _, m := range OneAnswer(messages) {
@@ -73,7 +73,7 @@ func WriteContents(messages []Message, part func(*Writer, *Part), content func(r
 	return out
 }
 
-// callNames are the tools of a history's calls, by the ids of these.
+// callNames are the names of the tools that a history's calls are of, by the call's id.
 func callNames(messages []Message) map[string]string {
 	names := map[string]string{}
 	for _, m := range messages {
@@ -87,7 +87,7 @@ func callNames(messages []Message) map[string]string {
 }
 
 // OneAnswer joins consecutive messages of results into one, for protocols that want all results of
-// a turn there. Results that still have what they were read from stay where they are.
+// a turn in one message. Results that still have their Raw stay where they are.
 func OneAnswer(messages []Message) (joined []Message) {
 	before := false // the last of joined may take more
 	for _, m := range messages {
@@ -96,14 +96,13 @@ func OneAnswer(messages []Message) (joined []Message) {
 			joined[n].Parts = append(joined[n].Parts, m.Parts...)
 			continue
 		}
-		m.Parts = slices.Clip(m.Parts) // what is joined to them is not put behind the caller's
+		m.Parts = slices.Clip(m.Parts) // appending copies: the caller's array stays as it is
 		joined, before = append(joined, m), results
 	}
 	return joined
 }
 
-// onlyResults reports whether a message holds results and nothing else, none of them as it was
-// read.
+// onlyResults reports whether a message holds results and nothing else, none of them with a Raw.
 func onlyResults(m Message) bool {
 	for _, p := range m.Parts {
 		if p.Kind != ResultPart || p.Server || p.Raw != nil {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Same reports whether two JSON texts stand for one value. Space, the order of members and the
+// Same reports whether two JSON texts are the same value. Space, the order of members and the
 // spelling of strings and numbers do not matter. Integers are compared exactly, because a client
 // that reads them as floats changes them.
 func Same(a, b []byte) bool {
@@ -75,8 +75,8 @@ func isInteger(v Raw) bool {
 	return true
 }
 
-// JoinHalves joins the surrogate pairs of text that deltas have cut in half: each half stands there
-// as three bytes.
+// JoinHalves joins surrogate pairs that deltas have cut in half. In text each half stands as three
+// bytes.
 func JoinHalves(text []byte) []byte {
 	if bytes.IndexByte(text, 0xed) < 0 {
 		return text

@@ -9,7 +9,7 @@ import (
 )
 
 // Scanner reads one JSON text from front to back without building anything, so that a dialect pays
-// for the fields it wants and nothing else:
+// only for what it reads:
 //
 //	for ok := s.Object(); ok; ok = s.Member() {
 //		switch string(s.Key()) {
@@ -22,17 +22,16 @@ import (
 //
 // A value that the body does not consume is skipped; a loop must run to its end. Everything is
 // checked against RFC 8259 on the way, skipped parts too. After an error all loops end; End tells
-// it. A value of the wrong type reads as an empty one, because an inspector must show what came,
-// not insist.
+// it. A value of the wrong type reads as an empty one: an inspector shows what came.
 type Scanner struct {
 	data  []byte
 	i     int
 	value int // where the value of the current member or element begins
 	key   []byte
-	keyAt int // where it stands, without its quote
+	keyAt int // where key begins in data, after its quote
 	depth int
 	err   error
-	trace *trace // keeps what is read, if it is not nil
+	trace *trace // notes what is read, for the cache of a Shape; nil for none
 }
 
 // Scan begins to read data.
@@ -61,7 +60,8 @@ func (s *Scanner) Kind() byte {
 	return 0
 }
 
-// Object enters the next value if that is an object, and its first member.
+// Object enters the next value, if that is an object, and moves to its first member. It is false
+// where there is none.
 func (s *Scanner) Object() bool {
 	return s.enter('{', '}') && s.name()
 }
@@ -77,7 +77,8 @@ func (s *Scanner) Member() bool {
 // Key is the name of the current member, unescaped.
 func (s *Scanner) Key() []byte { return s.key }
 
-// Array enters the next value if that is an array, and its first element.
+// Array enters the next value, if that is an array, and moves to its first element. It is false
+// where there is none.
 func (s *Scanner) Array() bool {
 	if !s.enter('[', ']') {
 		return false
@@ -126,7 +127,7 @@ func (s *Scanner) enter(opener, closer byte) bool {
 	return s.err == nil
 }
 
-// more consumes a comma, or the closing bracket and says false.
+// more consumes a comma, or the closing bracket; then it is false.
 func (s *Scanner) more(closer byte) bool {
 	switch c := s.Kind(); {
 	case s.err != nil:

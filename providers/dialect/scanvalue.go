@@ -31,12 +31,12 @@ func (s *Scanner) skip() (end int) {
 		s.number()
 		s.trace.scalar(start, s.i, numberHole)
 	}
-	end = s.trimmed() // a container has consumed the space after it
+	end = s.trimmed() // a container's last step has consumed the space after it
 	s.space()
 	return end
 }
 
-// trimmed is where what was read ended, before the space that was consumed after it.
+// trimmed is where the last value ended, before the space that was consumed after it.
 func (s *Scanner) trimmed() (end int) {
 	for end = s.i; end > 0 && jsonbytes.IsSpace(s.data[end-1]); {
 		end--

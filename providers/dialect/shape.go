@@ -12,7 +12,7 @@ import "errors"
 //
 // Read sets those that are there and makes all others nil. Everything else is checked against RFC
 // 8259 and skipped. A value of the wrong type reads as one without members. Of a member that is
-// there twice the last counts. The values are parts of what was read, and valid as long as that.
+// there twice the last counts. The values borrow the data that was read.
 type Shape struct {
 	object *object
 	known  cache
@@ -22,7 +22,7 @@ type Shape struct {
 // ShapeOf is the shape with these members.
 func ShapeOf(fields ...Field) *Shape { return &Shape{object: objectOf(fields)} }
 
-// A Field is a member of a Shape. Value, Object and Each make one.
+// A Field is a member of a Shape. Value, Object, Each and Other make one.
 type Field struct {
 	name  string
 	or    []string // other names of it
@@ -38,26 +38,26 @@ func Value(name string, to *Raw) Field { return Field{name: name, value: to} }
 // Object is a member whose members are wanted.
 func Object(name string, in ...Field) Field { return Field{name: name, in: objectOf(in)} }
 
-// Other sets to to the name, as it is written between its quotes, of the first member of the object
-// that has no field.
+// Other gives to the name of the first member of the object that has no field. The name is as it is
+// written between its quotes.
 func Other(to *Raw) Field { return Field{value: to, other: true} }
 
-// Or is the same member under other names too.
+// Or is the same field, whose member may have one of these names instead.
 func (f Field) Or(names ...string) Field {
 	f.or = names
 	return f
 }
 
-// Into sets to to the whole value too.
+// Into is the same field, which also gives to the whole value.
 func (f Field) Into(to *Raw) Field {
 	f.value = to
 	return f
 }
 
-// errNoObject is the error of what is no object at all.
+// errNoObject is the error of data that is no JSON object.
 var errNoObject = errors.New("not a JSON object")
 
-// Read reads one JSON text. After an error the values mean nothing.
+// Read reads one JSON text, which must be an object. After an error the values mean nothing.
 func (s *Shape) Read(data []byte) error {
 	if s.known.read(data) {
 		return nil
@@ -75,17 +75,18 @@ func (s *Shape) Read(data []byte) error {
 	return nil
 }
 
-// Read reads the members of one JSON object that is not one of many, as far as it goes.
+// Read reads one JSON object without binding a Shape, for one that is not read again and again.
+// After an error the values are those before it.
 func Read(data []byte, fields ...Field) error {
 	s := Scan(data)
 	objectOf(fields).read(&s)
 	return s.End()
 }
 
-// An object is the members of an object that have fields.
+// An object is the fields of one JSON object.
 type object struct {
 	marks []uint32 // of all names
-	of    []*Field // whose they are
+	of    []*Field // the field of each
 	other *Field   // for all other members, nil if there is none
 }
 
@@ -131,7 +132,7 @@ func (f *Field) is(name []byte) bool {
 	return f.name == string(name)
 }
 
-// field is the one of the member of that name, nil if there is none.
+// field is the field of the member with that name, nil if there is none.
 func (o *object) field(name []byte) *Field {
 	mark := markOf(name)
 	for i, m := range o.marks {
@@ -173,23 +174,23 @@ func (o *object) read(s *Scanner) {
 	}
 }
 
-// set gives a value its bytes.
+// set gives to the bytes from start to end.
 func (s *Scanner) set(to *Raw, start, end int) {
 	*to = Raw(s.data[start:end:end])
 	s.trace.value(to, start, end)
 }
 
-// setName gives a value the name of the current member.
+// setName gives to the name of the current member.
 func (s *Scanner) setName(to *Raw) {
 	*to = Raw(s.key)
 	start := s.keyAt
 	s.trace.value(to, start, start+len(s.key))
 	if string(s.data[start:start+len(s.key)]) != string(s.key) {
-		s.trace.spoil() // it is written with escapes
+		s.trace.spoil() // the name has escapes, so a frame like it may have another name
 	}
 }
 
-// Elements are those of an array that are objects.
+// Elements are the objects of an array. Their values are reused by the next Read.
 type Elements[T any] struct {
 	all    []*T
 	shapes []*object
@@ -206,15 +207,15 @@ type boundList[T any] struct {
 	fields func(*T) []Field
 }
 
-// Each is a member that is an array of objects, which are read by the fields that an element gives.
+// Each is a member that is an array of objects. fields gives the fields of one element.
 func Each[T any](name string, to *Elements[T], fields func(*T) []Field) Field {
 	return Field{name: name, list: boundList[T]{to, fields}}
 }
 
-// Len is how many there are.
+// Len is how many elements were read.
 func (l *Elements[T]) Len() int { return l.n }
 
-// At is element i, which the next Read fills anew.
+// At is element i, 0 ≤ i < Len().
 func (l *Elements[T]) At(i int) *T { return l.all[i] }
 
 // Given reports whether the array was there, empty or not.

@@ -2,34 +2,34 @@ package dialect
 
 import "slices"
 
-// Events of one kind are alike but for their strings and numbers. A cache remembers what frames
-// looked like that were read before: a frame that is one of them again, byte for byte between its
-// strings and numbers, has its values in the same places. It is valid because the other was: only
-// the strings and numbers are read. What a cache says is what Scanner says, or that it does not
-// know.
+// A cache makes reading frames that look alike cheap. Invariant: it gives what Scanner gives, or
+// says that it does not know. Events of one kind differ only in their strings and numbers, called
+// holes; the bytes between are the literals. The cache remembers the literals of recent frames. A
+// frame with the same literals is valid if its holes are, and has its values between the same
+// holes. So only the holes are read.
 type cache struct {
-	looks  [4]*look // the one that was seen last is the first
+	looks  [4]*look // the latest one first
 	trace  trace
-	last   *found // what was set last, by a look or the trace
+	last   *found // what the last read set, by a look or the trace
 	sizes  [8]size
-	begun  bool // a frame was read
-	missed int  // frames in a row that looked like none
+	begun  bool // a frame was read before
+	missed int  // frames in a row that looked like none of looks
 }
 
-// size is what frames that look alike have in common and that is soon found out: how many bytes are
-// not in holes, and how many holes there are. A frame is remembered when one of its size came
-// shortly before: most have one that never comes again.
+// size is cheap to find and the same for frames that look alike: how many bytes of literals, and
+// how many holes. A frame is remembered only if one of its size came shortly before, because most
+// sizes never come again.
 type size struct{ literals, holes int }
 
-// A frame that is larger or has more holes is not remembered.
+// Limits. A frame that is larger or has more holes is not remembered.
 const (
 	mostHoles    = 128
 	mostLiterals = 4 << 10
-	misses       = 8  // so many frames in a row that are not alike are remembered,
+	misses       = 8  // so many misses in a row are remembered,
 	missesAfter  = 64 // and then one of so many
 )
 
-// found is what a frame has that is wanted.
+// found is what one frame set: values, and counts and flags of lists.
 type found struct {
 	values []*Raw
 	counts []counted // of the elements of lists
@@ -41,7 +41,7 @@ type counted struct {
 	n  int
 }
 
-// forget makes it nil, empty and not there.
+// forget takes back what was set: values nil, lists empty and not there.
 func (f *found) forget() {
 	for _, to := range f.values {
 		*to = nil
@@ -58,12 +58,12 @@ func (f *found) forget() {
 type look struct {
 	found
 	places  []place // of the values
-	literal []byte  // everything but the strings and numbers
-	holes   []hole  // between
+	literal []byte  // all literals, one after the other
+	holes   []hole  // between them
 	ends    []int   // where each hole ended in the frame that is being read
 }
 
-// hole is a string or number: up to where literals come before it.
+// hole is a string or number. after is how many bytes of literals stand before it.
 type hole struct {
 	after int
 	kind  holeKind
@@ -79,13 +79,14 @@ const (
 // place is where a value begins and ends.
 type place struct{ start, end mark }
 
-// mark is a byte of a frame: so many behind the end of that many holes.
+// mark is a place in a frame: off bytes behind the end of the hole number holes, counted from 1; 0
+// is the start.
 type mark struct{ holes, off int }
 
-// trace is what Scanner saw in one frame.
+// trace is what Scanner read in one frame, from which a look is made.
 type trace struct {
 	found
-	keeps  bool   // the frame is to be remembered:
+	keeps  bool   // the frame is to be remembered: then also
 	places []span // of the values
 	holes  []span
 }
@@ -110,28 +111,28 @@ func (t *trace) value(to *Raw, start, end int) {
 	}
 }
 
-// list says how many elements a list has.
+// list notes how many elements a list has.
 func (t *trace) list(n *int, given *bool) {
 	if t != nil {
 		t.counts, t.flags = append(t.counts, counted{n, *n}), append(t.flags, given)
 	}
 }
 
-// spoil says that the frame is not to be remembered.
+// spoil says that the frame must not be remembered.
 func (t *trace) spoil() {
 	if t != nil {
 		t.keeps = false
 	}
 }
 
-// begin forgets what was read last. It returns the trace for a frame that looks like none.
+// begin forgets what the last read set. It returns the trace for a frame that Scanner has to read.
 func (c *cache) begin() *trace {
 	c.forget()
 	c.missed++
 	t := &c.trace
 	*t = trace{
 		found:  found{t.values[:0], t.counts[:0], t.flags[:0]},
-		keeps:  c.begun && (c.missed <= misses || c.missed%missesAfter == 0), // many a response is one frame
+		keeps:  c.begun && (c.missed <= misses || c.missed%missesAfter == 0), // not the first: it may be the only one
 		places: t.places[:0], holes: t.holes[:0],
 	}
 	c.last, c.begun = &t.found, true
@@ -187,7 +188,7 @@ func (t *trace) size(all int) size {
 	return size{all, len(t.holes)}
 }
 
-// mark is where a byte of the frame is. None that is wanted is inside a hole.
+// mark is the mark of the byte at. No value begins or ends inside a hole.
 func (t *trace) mark(at int) mark {
 	m := mark{0, at}
 	for i, h := range t.holes {
@@ -199,7 +200,8 @@ func (t *trace) mark(at int) mark {
 	return m
 }
 
-// read sets the values of a frame that looks like one before; false if it does not.
+// read sets the values of a frame that looks like one before. It is false if the frame does not,
+// and then sets nothing.
 func (c *cache) read(data []byte) bool {
 	for i, l := range c.looks {
 		if l == nil || !l.is(data) {
@@ -217,7 +219,7 @@ func (c *cache) read(data []byte) bool {
 	return false
 }
 
-// is reports whether data looks like that, and finds out where its holes end.
+// is reports whether data looks so, and notes where its holes end.
 func (l *look) is(data []byte) bool {
 	s := Scanner{data: data}
 	from := 0

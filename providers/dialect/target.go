@@ -10,7 +10,7 @@ import (
 type Target struct {
 	Name  string // "anthropic", "mistral"
 	Title string
-	// Dialect names the protocol: replaying what came by it is replaying it to itself.
+	// Dialect names the protocol. History that came by the same protocol goes back as it was.
 	Dialect string
 
 	Form     Form // of arguments
@@ -28,35 +28,35 @@ type Target struct {
 	ErrorFlag bool          // a result can say that it is an error
 	Media     bool          // a result can hold images
 	Unpaired  bool          // calls without results, and results without calls, are taken
-	Together  bool          // all results of a turn must follow it at once, and its calls stay in one message
+	Together  bool          // the results of a turn must follow it at once, and its calls stay in one message
 	Merges    bool          // messages of one speaker that follow each other are read as one
 	Refusal   Refusal
 
 	// Encode writes messages as they stand in the request, each a JSON text: a message, or an item
-	// where the protocol has items. Ids, names and arguments are written as they are, and a part
-	// with Raw as that: the caller has fitted them to the target. System messages that stand
-	// elsewhere in a request are left out.
+	// where the protocol has items. It writes ids, names and arguments as they are: the caller has
+	// fitted them to the target. A part with a Raw is written as that. System messages are left out
+	// where they stand elsewhere in a request.
 	Encode func([]Message) [][]byte
-	// Request writes a request that asks for a stream and its usage: the path behind a host's
-	// address, and the body. Of the conversation it writes what is Encoded; Ask encodes the rest
+	// Request writes a request that asks for a stream and its usage: the path, relative to a host's
+	// address, and the body. It writes only the messages that are Encoded; Ask encodes the others
 	// first. It is nil for protocols that are never asked.
 	Request func(Request, Quirks) (path string, body []byte)
-	// Decode reads the history of a request. Of one that breaks off, or holds what is not known, it
+	// Decode reads the history of a request. If that breaks off, or holds what is not known, it
 	// reads what it can.
 	Decode func(request []byte) ([]Message, error)
 }
 
-// IDRule says which ids of calls are taken.
+// IDRule says which ids of calls the target takes.
 type IDRule struct {
 	Class    string // characters, as in a regular expression's class: "a-zA-Z0-9_-"; "" for any
 	Least    int    // bytes, 0 for no limit
 	Most     int
 	Required bool   // a call must have one
 	Unique   bool   // no two calls of a history may share one
-	Trim     string // what clients that make an id fit cut from its end
+	Trim     string // characters that clients cut from the end of an id to make it fit
 }
 
-// Exact reports whether all ids have one length.
+// Exact reports whether all ids have the same length.
 func (r IDRule) Exact() bool { return r.Most > 0 && r.Least == r.Most }
 
 // Takes reports whether id obeys the rule.
@@ -67,7 +67,7 @@ func (r IDRule) Takes(id string) bool {
 	return len(id) >= r.Least && (r.Most == 0 || len(id) <= r.Most) && allIn(id, r.Class)
 }
 
-// NameRule says which names of tools are taken.
+// NameRule says which names of tools the target takes.
 type NameRule struct {
 	Class string // as in IDRule
 	First string // class of the first character, "" for Class
@@ -106,13 +106,13 @@ func InClass(class string, c byte) bool {
 	return false
 }
 
-// DepthRule says how deep arguments may nest. Each object and array takes levels of Limit, and Base
-// of them are taken by what stands around the arguments. The zero value has no limit.
+// DepthRule says how deep arguments may nest. Limit is in levels: what stands around the arguments
+// takes Base of them, each object Object and each array Array. The zero value has no limit.
 type DepthRule struct {
 	Limit, Base, Object, Array int
 }
 
-// Objects is how many objects may stand in one another.
+// Objects is how many objects may nest in one another.
 func (r DepthRule) Objects() int { return (r.Limit - r.Base) / r.Object }
 
 // ReasoningRule says what a protocol does with reasoning that comes back.
@@ -124,9 +124,9 @@ const (
 	SignedReasoning                      // it must carry the signature this protocol gave it
 )
 
-// Refusal is what a provider answers to history it does not take, in its own words, as far as they
-// are documented or have been seen; "" where they are not known. {id}, {name} and {n} stand for the
-// call's id, its tool and the length of its id.
+// Refusal is what a provider answers to history that it does not take, in its own words, as far as
+// those are documented or have been seen; "" where they are not known. {id} stands for the call's
+// id, {name} for its tool, {n} for the length of its id in bytes.
 type Refusal struct {
 	Args        string // arguments that are no object, or no JSON
 	ID          string // an id that breaks the rule

@@ -2,8 +2,8 @@ package dialect
 
 import "toolscope/stream"
 
-// A Turn is one model response, as its decoder tells of it. A nil *Turn says that there was none
-// yet: it is not open, and to end it does nothing.
+// A Turn is one model response, as its decoder tells of it. A nil *Turn stands for none yet: it is
+// not open, and End and Cut do nothing.
 type Turn struct {
 	ID, Model string // as Open and Learn told them
 
@@ -12,19 +12,19 @@ type Turn struct {
 	open   bool
 	said   told
 	calls  map[int32]*Call
-	latest *Call // asked for last
-	client int   // calls for the client to run
-	lost   bool  // something of a call came whose beginning did not
+	latest *Call // the one that CallIn, Call or OpenCall returned last
+	client int   // how many calls are for the client to run
+	lost   bool  // a call was used that was never opened
 	leak   *leak // looks for calls in the answer, if it is not nil
 
-	mused   bool  // what came last is reasoning that is not signed yet
-	thought int32 // the block it is in
+	thinking bool  // the latest text is reasoning that is not signed yet
+	block    int32 // the block it is in
 }
 
 // IsOpen reports whether the turn began and was not ended.
 func (t *Turn) IsOpen() bool { return t != nil && t.open }
 
-// Number is the turn's within its exchange, stream.NoTurn of no turn.
+// Number is the turn's number within its exchange, stream.NoTurn of a nil Turn.
 func (t *Turn) Number() int32 {
 	if t == nil {
 		return stream.NoTurn
@@ -37,7 +37,8 @@ func (t *Turn) Meta(news stream.Opening) {
 	t.emit(stream.Event{Kind: stream.TurnMeta, What: &news})
 }
 
-// Learn takes an id and a model from a frame that may repeat them, and tells what was not known.
+// Learn takes an id and a model from a frame that may repeat them, and tells only what was not
+// known.
 func (t *Turn) Learn(id, model Raw) {
 	news := false
 	for _, f := range [...]struct {
@@ -54,11 +55,11 @@ func (t *Turn) Learn(id, model Raw) {
 	}
 }
 
-// Unknown tells of a part of the turn of a type that this version does not know.
+// Unknown tells of a part of the turn whose type, what, this version does not know.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
-// FindLeaks has Text look for calls in the answer: hosts of open models parse calls out of text,
-// and what their parser misses stays there.
+// FindLeaks has Text look for calls in the answer. Hosts of open models parse calls out of text,
+// and a call that their parser misses stays there.
 func (t *Turn) FindLeaks() { t.leak = new(leak) }
 
 // Text appends the content of a string to the answer.
@@ -71,36 +72,38 @@ func (t *Turn) Text(v Raw) {
 		t.Once(TextToolCall, "a tool call leaked into the text: the host's parser missed it")
 	}
 	t.emit(stream.Event{Kind: stream.TextDelta, Text: text})
-	t.mused = false
+	t.thinking = false
 }
 
-// Think appends the content of a string to the reasoning, in a block of it.
+// Think appends the content of a string to the reasoning. block numbers the block of reasoning it
+// is in.
 func (t *Turn) Think(block int32, v Raw) {
 	if v.HasText() {
 		t.emit(stream.Event{Kind: stream.ThinkDelta, Text: t.out.hold(v)})
-		t.mused, t.thought = true, block
+		t.thinking, t.block = true, block
 	}
 }
 
-// Sign takes the signature of a block of reasoning, which may be of reasoning that is not shown.
+// Sign takes the signature of a block of reasoning, which may be one that is not shown.
 func (t *Turn) Sign(block int32, signature Raw) {
 	if !signature.HasText() {
 		return
 	}
-	t.Muse(block)
+	t.BeginThinking(block)
 	t.Signed(signature, "", stream.SignedShown)
 }
 
-// Muse says that what comes next is of a block of reasoning, even if none of it is shown.
-func (t *Turn) Muse(block int32) {
-	if !t.mused || t.thought != block {
+// BeginThinking says that what comes next is of a block of reasoning, even if none of that is
+// shown.
+func (t *Turn) BeginThinking(block int32) {
+	if !t.thinking || t.block != block {
 		t.emit(stream.Event{Kind: stream.ThinkDelta})
-		t.mused, t.thought = true, block
+		t.thinking, t.block = true, block
 	}
 }
 
-// Signed takes a signature of what came last, or with stream.SignedHidden all there is of some
-// reasoning. item is the id of the item it stands in, where that has one.
+// Signed takes the signature of what came last. With stream.SignedHidden it is all there is of some
+// reasoning. item is the id of the item that it stands in, or "".
 func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
 	if !signature.HasText() {
 		return
@@ -110,16 +113,16 @@ func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
 		e.What = &stream.Signature{Item: item}
 	}
 	t.emit(e)
-	t.mused = false
+	t.thinking = false
 }
 
 // Part takes a part of Google's protocols that is text or a thought, or nothing but a signature.
-// The signature of a thought may come in an empty part behind it. Behind a text such a part stands
-// for itself: Google wants signed parts back as they were, not merged with others ("Thought
-// signatures" at ai.google.dev).
+// The signature of a thought may come in an empty part behind it. After a text such a part is kept
+// apart: Google wants signed parts back as they were, not merged with others ("Thought signatures"
+// at ai.google.dev).
 func (t *Turn) Part(text, signature Raw, thought bool) {
 	code := stream.SignedShown
-	if !text.HasText() && !(thought && t.mused) {
+	if !text.HasText() && !(thought && t.thinking) {
 		code = stream.SignedHidden
 	}
 	if thought {
@@ -130,8 +133,8 @@ func (t *Turn) Part(text, signature Raw, thought bool) {
 	t.Signed(signature, "", code)
 }
 
-// Other says that something came that is neither text nor reasoning.
-func (t *Turn) Other() { t.mused = false }
+// EndThinking says that something came that is neither text nor reasoning.
+func (t *Turn) EndThinking() { t.thinking = false }
 
 // Usage tells what the turn has cost so far.
 func (t *Turn) Usage(u stream.Usage) {
@@ -154,13 +157,13 @@ func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) 
 
 // Endings are the words of a protocol that say why a turn ended.
 type Endings struct {
-	What        string // they are: a "stop reason"
-	Calls, Done string // of a turn that waits for the results of its calls, and of one that waits for nothing
+	What        string // what the words are called: a "stop reason"
+	Calls, Done string // of a turn that waits for results of its calls, and of one that does not
 	Codes       map[string]stream.Code
 }
 
-// Stop is Finish in a protocol that tells whether calls are to be run. It compares the word with
-// the calls that came and returns what it means.
+// Stop is Finish, in a protocol whose word tells whether calls are to be run. It checks that
+// against the calls that came, and returns the word's code.
 func (t *Turn) Stop(word string, of *Endings) stream.Code {
 	code := of.Codes[word]
 	t.Finish(word, code)
@@ -168,7 +171,7 @@ func (t *Turn) Stop(word string, of *Endings) stream.Code {
 	return code
 }
 
-// CheckStop compares the word of a turn that finished with the calls that came.
+// CheckStop checks the word of a turn that finished against the calls that came.
 func (t *Turn) CheckStop(word string, of *Endings) {
 	_, known := of.Codes[word]
 	switch {
@@ -181,8 +184,8 @@ func (t *Turn) CheckStop(word string, of *Endings) {
 	}
 }
 
-// Asks reports whether a call came that is for the client to run.
-func (t *Turn) Asks() bool { return t.client > 0 }
+// HasClientCalls reports whether a call came that is for the client to run.
+func (t *Turn) HasClientCalls() bool { return t.client > 0 }
 
 // Fail tells an error that the provider reports: its code or type, and its message.
 func (t *Turn) Fail(id, message string) {
@@ -206,14 +209,14 @@ func (t *Turn) Find(d *stream.Diagnosis, format string, args ...any) {
 	t.out.find(t.number, d, format, args)
 }
 
-// Once is Find, unless that was found of the turn before.
+// Once is Find, but only the first time d is found of the turn.
 func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
 	if t.said.first(d) {
 		t.Find(d, format, args...)
 	}
 }
 
-// OpenCall begins a call in a slot, which is the key by which Call finds it.
+// OpenCall begins a call in a slot: Call finds it by that.
 func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	c := t.handle(slot)
 	c.ID, c.Name, c.Server = info.ID, info.Name, info.Server
@@ -224,13 +227,13 @@ func (t *Turn) OpenCall(slot int32, info stream.CallInfo) *Call {
 	return c
 }
 
-// NextCall is OpenCall in the next slot, in a protocol that does not number its calls.
+// NextCall is OpenCall in the next slot, for a protocol that does not number its calls.
 func (t *Turn) NextCall(info stream.CallInfo) *Call {
 	return t.OpenCall(int32(len(t.calls)), info)
 }
 
-// Call is the call that was opened in a slot last. Of a slot that never was opened it is one that
-// nothing announced: the session says so.
+// Call is the latest call of a slot, never nil. If none was opened there it is a call that nothing
+// announced, and the session reports that.
 func (t *Turn) Call(slot int32) *Call {
 	c := t.CallIn(slot)
 	if c == nil {
@@ -240,7 +243,7 @@ func (t *Turn) Call(slot int32) *Call {
 	return c
 }
 
-// CallIn is the call that was opened in a slot last, nil if nothing came of one.
+// CallIn is the latest call of a slot, nil if there is none.
 func (t *Turn) CallIn(slot int32) *Call {
 	if c := t.latest; c != nil && c.Slot == slot {
 		return c
@@ -261,7 +264,7 @@ func (t *Turn) handle(slot int32) *Call {
 	return c
 }
 
-// End ends the turn as its protocol ends one. It does nothing to a turn that is not open.
+// End ends the turn as its protocol does. It does nothing to a turn that is not open.
 func (t *Turn) End() { t.close(stream.CloseEnd, "") }
 
 // Cut ends a turn without its terminator: missing says what did not come. It does nothing to a turn
@@ -282,10 +285,10 @@ func (t *Turn) emit(e stream.Event) {
 	t.out.emit(e)
 }
 
-// told are the findings that were made and are not to be made again.
+// told are the findings that Once has made.
 type told []*stream.Diagnosis
 
-// first reports whether the finding was not made before; from now on it was.
+// first reports whether d is new, and notes it.
 func (t *told) first(d *stream.Diagnosis) bool {
 	declared := d.Declared()
 	for _, made := range *t {

@@ -77,8 +77,8 @@ func (w *Writer) Some(name, value string) *Writer {
 	return w
 }
 
-// Args writes the arguments of a call in the form they have: a text as a string, anything else as
-// the JSON it is, and {} if there are none.
+// Args writes the arguments of a call in their form: a text as a string, anything else as JSON, and
+// {} if there are none.
 func (w *Writer) Args(p *Part) *Writer {
 	switch {
 	case p.Form == TextForm:
@@ -95,8 +95,8 @@ type Member struct {
 	Value []byte // JSON
 }
 
-// Update is a member of an object that is written again. Without a new value it stays if it was
-// empty: null, "" or [].
+// Update is the member name of an object that is written again. With a nil value the member is left
+// out, unless it was empty before: null, "" or []. Then it stays.
 func Update(before Raw, name string, value []byte) Member {
 	was := before.Get(name)
 	if value == nil && (!was.Given() || was.Empty() || string(was) == "[]") {
@@ -105,7 +105,7 @@ func Update(before Raw, name string, value []byte) Member {
 	return Member{name, value}
 }
 
-// List is the array of these elements, which a Writer wrote one after another; nil of none.
+// List is the array of the elements that a Writer wrote one after another; nil if it wrote none.
 func List(elements *Writer) []byte {
 	if len(elements.Text) == 0 {
 		return nil
@@ -113,8 +113,8 @@ func List(elements *Writer) []byte {
 	return append(append([]byte{'['}, elements.Text...), ']')
 }
 
-// Rewrite writes an object again with these members: in place of those with their names, or at its
-// end. All others stay. before may be nil.
+// Rewrite writes the object before again with these members. Each takes the place of the member
+// with its name, or goes to the end. All others stay. before may be nil.
 func Rewrite(before Raw, members ...Member) []byte {
 	var w Writer
 	w.Open('{')

@@ -144,7 +144,7 @@ func (d *decoder) part(ch *choice, p *part) {
 		return
 	}
 	d.turn.Part(p.text, nil, p.thought.IsTrue()) // a signature is that of the rest
-	d.turn.Other()
+	d.turn.EndThinking()
 	switch kind {
 	case partCall:
 		d.functionCall(ch, p)

@@ -90,7 +90,7 @@ func (d *decoder) notStreamed(interaction dialect.Raw) {
 	if steps == nil {
 		steps = interaction.Get("outputs")
 	}
-	if d.whole(steps); d.turn.Asks() {
+	if d.whole(steps); d.turn.HasClientCalls() {
 		d.turn.Find(dialect.ItemNotStreamed,
 			"the calls stand only in the interaction as a whole: clients that go by the steps of the stream miss them")
 	}

@@ -86,7 +86,7 @@ func (d *decoder) signDetail(item dialect.Raw) {
 	if data := item.Get("data"); data.HasText() {
 		d.turn.Signed(data, id, stream.SignedHidden)
 	} else if signature := item.Get("signature"); signature.HasText() {
-		d.turn.Muse(0)
+		d.turn.BeginThinking(0)
 		d.turn.Signed(signature, id, stream.SignedShown)
 	}
 }
