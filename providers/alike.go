@@ -7,8 +7,8 @@ import (
 )
 
 // Asks is a hash of all that the user says in the exchange's request, in texts and in results of
-// tools. Requests that ask for the same thing share it, whatever their protocols. It is 0 when
-// nothing is said, or the request cannot be read.
+// tools. Requests that ask for the same thing share it, whatever their protocols. It is 0 where
+// nothing is said or the request cannot be read.
 func (x *Exchange) Asks() uint64 {
 	kept := x.past.messages != nil
 	messages, _ := x.History()

@@ -7,11 +7,10 @@ import (
 	"toolscope/stream"
 )
 
-// What is said of an exchange whose answer tells nothing itself: an HTTP error, no answer at all,
-// or one that toolscope gave in a provider's place.
+// This file tells of an exchange whose answer tells nothing itself: an HTTP error, no answer at
+// all, or one that toolscope gave in a provider's place.
 
-// checkStatus makes an HTTP error of a response that does not tell one itself: an empty body, a
-// gateway's page.
+// checkStatus reports an HTTP error whose body does not tell it: an empty body, a gateway's page.
 func (x *Exchange) checkStatus() {
 	if x.Head.Status < 400 || x.own {
 		return
@@ -34,8 +33,8 @@ func (x *Exchange) checkStatus() {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.Failed{Code: fmt.Sprint(x.Head.Status)}})
 }
 
-// tellUnanswered makes a failure of an exchange that ended before there was anything to show, if it
-// is known why.
+// tellUnanswered reports a failure of an exchange that ended before there was anything to show, if
+// it is known why.
 func (x *Exchange) tellUnanswered() {
 	if x.why == "" || len(x.turns) > 0 {
 		return
@@ -45,8 +44,8 @@ func (x *Exchange) tellUnanswered() {
 	}
 	turn := x.lastTurn()
 	switch x.by {
-	case stream.Client: // who goes away does not miss the answer
-	case 0: // words of our own: no provider said them
+	case stream.Client: // the client went away: it does not miss the answer
+	case 0: // the words are toolscope's own: no provider said them
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.Failed{By: stream.Network}})
 	default:
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.Failed{By: x.by}})
@@ -56,7 +55,7 @@ func (x *Exchange) tellUnanswered() {
 	}
 }
 
-// tellOwn says that toolscope gave the answer, in the place of a provider that gave none, and why.
+// tellOwn says that toolscope answered, because no provider did, and why.
 func (x *Exchange) tellOwn() {
 	if !x.own {
 		return
@@ -69,7 +68,7 @@ func (x *Exchange) tellOwn() {
 		failed.By = stream.Toolscope
 	}
 	why := x.why
-	if why == "" { // a recording of the first programs has it in the answer alone
+	if why == "" { // recordings of early versions have the reason only in the answer
 		why = strings.TrimPrefix(strings.TrimSpace(string(x.Response.Bytes(0, x.Response.Size()))), "toolscope proxy: ")
 	}
 	turn := x.lastTurn()
@@ -77,11 +76,12 @@ func (x *Exchange) tellOwn() {
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut})
 }
 
-// cutShort reports whether somebody other than who sent the response ended it.
+// cutShort reports whether somebody other than the sender ended the response.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// takeEnding takes what the decoder makes of the end. Where that was not the provider's, what is
-// missing is no finding, and a protocol that did not show itself might have.
+// takeEnding takes the events that the decoder makes at the end. If it was not the provider that
+// ended the response, what is missing is no finding, and neither is a protocol that was not
+// recognised in so few frames.
 func (x *Exchange) takeEnding(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
@@ -93,7 +93,7 @@ func (x *Exchange) takeEnding(e stream.Event) {
 }
 
 // closeOpen ends the turns that the decoder leaves open, if it is known how they ended, or why that
-// is not.
+// is not known.
 func (x *Exchange) closeOpen() {
 	if x.gap.missed == 0 && !x.cutShort() {
 		return

@@ -9,14 +9,14 @@ import (
 	"toolscope/stream"
 )
 
-// framing is how a body is split into frames, and how we know.
+// framing is how a body is split into frames, and its name.
 type framing struct {
 	name   string
 	framer stream.Framer
 }
 
 // sniffFraming decides by the first bytes; the content type only breaks ties, because error bodies
-// come under any. ok is false while more bytes are needed.
+// come under any. ok is false while more bytes are needed to decide.
 func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
 		return framing{"AWS event stream", new(stream.EventStream)}, true
@@ -46,16 +46,16 @@ func sniffFraming(contentType string, head []byte, ended bool) (f framing, ok bo
 
 const bom = "\xef\xbb\xbf"
 
-// textOf is what follows a byte order mark and white space.
+// textOf is head without a byte order mark and white space before it.
 func textOf(head []byte) []byte {
 	return trimSpace(bytes.TrimPrefix(head, []byte(bom)))
 }
 
 func beginsObject(head []byte) bool { return bytes.HasPrefix(textOf(head), []byte("{")) }
 
-// sniffObjects tells one object a line from objects over many lines, or none: the first line is a
-// whole JSON text or it is not. Objects that follow each other with no line between are the
-// messages of a WebSocket, as a rule.
+// sniffObjects tells one object a line from objects that have no lines or span several: it looks
+// whether the first line is a whole JSON text. Objects with no line end between them are usually
+// the messages of a WebSocket.
 func sniffObjects(text []byte, ended bool) (framing, bool) {
 	line, _, whole := bytes.Cut(text, []byte("\n"))
 	s := dialect.Scan(line)
@@ -81,8 +81,8 @@ type firstObject struct {
 	size, end int64
 }
 
-// told reports whether p brings the end of a line, or the first byte behind the object: only that
-// can tell how the body is framed.
+// told reports whether p brings a line end, or the first byte after the object: only these tell how
+// the body is framed.
 func (o *firstObject) told(p []byte) bool {
 	line := bytes.IndexByte(p, '\n') >= 0
 	if o.end < 0 {
@@ -104,8 +104,8 @@ func (o *firstObject) told(p []byte) bool {
 
 var sseFields = []string{"data", "event", "id", "retry"}
 
-// looksLikeSSE reports whether text begins with a line of an event stream, or could when more of it
-// comes.
+// looksLikeSSE reports whether text begins with a line of an event stream, and whether it could
+// once more of it comes.
 func looksLikeSSE(text []byte) (could, is bool) {
 	if text[0] == ':' {
 		return true, true
@@ -126,7 +126,7 @@ func looksLikeSSE(text []byte) (could, is bool) {
 	return false, false
 }
 
-// recognise asks every dialect about the evidence.
+// recognise is the dialect that is surest of the evidence, nil if none claims it.
 func recognise(e dialect.Evidence) (best *dialect.Dialect, score dialect.Score) {
 	for i := range All {
 		if s := All[i].Sniff(e); s.Points > score.Points {
@@ -136,7 +136,7 @@ func recognise(e dialect.Evidence) (best *dialect.Dialect, score dialect.Score) 
 	return best, score
 }
 
-// pathOf is the path of a URL, or the whole if it is none.
+// pathOf is the path of a URL, or all of rawURL if that is no URL.
 func pathOf(rawURL string) string {
 	if u, err := url.Parse(rawURL); err == nil {
 		return u.Path

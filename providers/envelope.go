@@ -9,9 +9,9 @@ import (
 )
 
 // unwrap opens the envelope in which Bedrock's InvokeModelWithResponseStream sends the events of
-// whatever protocol the model speaks: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}}
-// (bedrock.go of anthropic-sdk-go). What is no such envelope is returned as it is. In SDK logs the
-// exceptions that end a stream have their name for a key; they become the failed frames they were.
+// the model's own protocol: {"bytes":"base64"}, in SDK logs {"chunk":{"bytes":…}} (bedrock.go of
+// anthropic-sdk-go). Any other frame is returned as it is. In SDK logs an exception that ends a
+// stream stands under its name as a key; it becomes the Failed frame that it was on the wire.
 func unwrap(f stream.Frame) stream.Frame {
 	if f.Kind != stream.FrameData || f.Failed {
 		return f
@@ -19,7 +19,7 @@ func unwrap(f stream.Frame) stream.Frame {
 	inner := dialect.Raw(f.Data)
 	switch {
 	case string(f.Event) == "chunk":
-	case len(f.Event) > 0 || f.Named: // no line of an SDK's log
+	case len(f.Event) > 0 || f.Named: // not from an SDK's log
 		return f
 	case bytes.Contains(f.Data, []byte(`"chunk"`)):
 		inner = inner.Get("chunk")

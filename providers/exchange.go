@@ -16,7 +16,7 @@ type Exchange struct {
 	Head     stream.Head // of the response; Method and URL also when only the request told
 	Request  stream.Wire
 	Response stream.Wire      // the body, decoded
-	Sent     stream.Wire      // the response's bytes as they came, when that is something else
+	Sent     stream.Wire      // the response's bytes as they came, where that is not Response
 	Coding   string           // the codings that were undone: "gzip", "chunked, br"
 	Framing  string           // how the response is framed, "" while unknown
 	Dialect  *dialect.Dialect // nil while unknown
@@ -24,36 +24,36 @@ type Exchange struct {
 	Ended    bool
 
 	in      *Inspector
-	chain   *coding.Chain  // nil until there are bytes, and when there is nothing to undo
+	chain   *coding.Chain  // nil before the first bytes, and where there is nothing to undo
 	begun   bool           // bytes of the response have come
 	broken  bool           // they cannot be decoded any further
-	bomb    bool           // because they became too many
+	bomb    bool           // because they decode to too many
 	trouble error          // why, until it is told
 	gap     gaps           // bytes that were not seen
 	own     bool           // toolscope answered, not a provider
 	closing bool           // nothing more comes
 	why     string         // it ended, where that was not as it should be
 	by      stream.Culprit // who ended it, 0 if that is not known
-	notes   []string       // about the exchange, until there is a turn to tell them of
-	glued   bool           // events stand in it without blank lines between them
+	notes   []string       // notes on the exchange that wait for a turn
+	glued   bool           // events came without blank lines between them
 	framer  stream.Framer
 	out     *dialect.Out // of the decoder
 	decoder dialect.Decoder
 	turns   []int32 // timeline numbers of the decoder's turns
 	frame   int32   // number of the frame being decoded
 	at      time.Duration
-	first   *firstObject     // the body began with one, which does not tell how it is framed
-	sniffAt int64            // so many bytes must have come before it is tried again
+	first   *firstObject     // the object that the body begins with, while that does not tell the framing
+	sniffAt int64            // how many bytes must have come before framing is tried again
 	pending []held           // frames that wait for a dialect
 	waiting int              // how many of them hold data
-	suspect *dialect.Dialect // that the last of them speaks for, against what stands round it
+	suspect *dialect.Dialect // the dialect that the last of them speaks for, against path and header
 	check   toolCheck
 	past    history
 	onFrame func(stream.Frame)
 	onEvent func(stream.Event)
 }
 
-// held is a frame kept until the dialect is known, or a gap between two.
+// held is a frame kept until the dialect is known, or a gap between two such frames.
 type held struct {
 	frame  stream.Frame
 	number int32
@@ -61,7 +61,7 @@ type held struct {
 	missed int64 // bytes of a gap
 }
 
-// Broke is why the exchange ended, in words, where that was not as it should be.
+// Broke says, in words, why the exchange ended, "" where it ended as it should.
 func (x *Exchange) Broke() string { return x.why }
 
 // learn merges what is newly known from outside the bytes.
@@ -108,8 +108,8 @@ func (x *Exchange) receive(p []byte) {
 	}
 }
 
-// sentAtOnce is how many bytes as sent are decoded before what they become is read: a few can
-// become many.
+// sentAtOnce is how many bytes as sent are decoded at a time, before the result is read: a few
+// bytes can decode to very many.
 const sentAtOnce = 64 << 10
 
 // noteCodings notes what the codings did.
@@ -135,7 +135,7 @@ func (x *Exchange) tellTrouble() {
 	switch {
 	case x.trouble == nil, len(x.turns) == 0 && !x.Ended:
 		return
-	case x.bomb && x.decoder == nil: // who sends such a thing is told on, even if it says nothing
+	case x.bomb && x.decoder == nil: // a body that decodes to too many bytes is reported, even if it says nothing
 		x.use(&silent, "no answer")
 		turn = x.lastTurn()
 	case x.bomb, len(x.turns) > 0:
@@ -149,16 +149,16 @@ func (x *Exchange) tellTrouble() {
 	x.trouble = nil
 }
 
-// sniffAlways is how much of a body is read again with each record while that does not tell its
-// framing; a longer head has to grow by a quarter first, so that the time it takes stays in
-// proportion.
+// sniffAlways is how many bytes of a body are sniffed again with each record while they do not tell
+// the framing. A longer head is sniffed again only after it has grown by a quarter: so the time
+// stays linear.
 const sniffAlways = 4096
 
 // feed frames new bytes of the response, once the framing is known.
 func (x *Exchange) feed(p []byte) {
 	switch {
 	case x.own:
-		return // it is no provider's
+		return // no provider sent it
 	case x.gap.seeking:
 		x.seek(false)
 		return
@@ -219,7 +219,7 @@ func (x *Exchange) end() {
 		x.body(rest)
 		x.noteCodings(err)
 	}
-	if x.bomb && !x.cutShort() { // what follows was sent, and not read: nobody cut it but us
+	if x.bomb && !x.cutShort() { // the rest was sent and not read: toolscope itself cut it
 		x.by, x.why = stream.Toolscope, ""
 	}
 	x.Ended, x.closing = true, true
@@ -257,8 +257,8 @@ func (x *Exchange) end() {
 	x.tellNotes()
 }
 
-// closeLast ends a turn of which the decoder knows nothing: one that had nothing but frames that do
-// not decode or that it does not know.
+// closeLast ends a turn that the decoder does not know of: one of frames that do not decode, or
+// that it does not know.
 func (x *Exchange) closeLast() {
 	n := int32(len(x.turns) - 1)
 	if n < 0 || x.out.Current().Number() != stream.NoTurn {
@@ -275,8 +275,8 @@ func (x *Exchange) closeLast() {
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }
 
-// over is the decoder of an exchange that has ended: what the other one knew of the wire is needed
-// no more.
+// over is the decoder of an exchange that has ended. It takes the place of the real one, whose
+// memory is freed.
 type over struct{}
 
 func (over) Frame(stream.Frame) error { return nil }

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// Findings are all there are, each once: those of the fold, of what stands between bytes and
-// frames, of the protocols, of the schemas, and the losses of replay.
+// Findings are all that toolscope can make, each once: those of the fold, of this package, of the
+// protocols and of the schemas, and the losses of replay.
 func Findings() []*stream.Diagnosis {
 	all := slices.Concat(stream.Findings, findings, dialect.Findings)
 	for _, d := range All {
@@ -31,7 +31,7 @@ func diagnose(turn int32, d *stream.Diagnosis, format string, args ...any) strea
 	return stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f}
 }
 
-// findings are those of this room: what is seen before a dialect reads a frame.
+// findings are those of this package: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
 	sourceNote, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,
 }

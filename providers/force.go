@@ -10,11 +10,11 @@ func Find(name string) (*dialect.Dialect, error) {
 	return dialect.Named("dialect", name, All, func(d *dialect.Dialect) string { return d.Name })
 }
 
-// Force has every response that comes read as dialect d; nil lets the bytes tell.
+// Force has every response from now on read as dialect d; with nil the bytes decide.
 func (in *Inspector) Force(d *dialect.Dialect) { in.forced = d }
 
-// Reread reads an exchange again, as dialect d; nil lets the bytes tell. The timeline is new: turns
-// and calls of the old one must not be used any more.
+// Reread reads an exchange again, as dialect d; with nil the bytes decide. The timeline is new:
+// turns and calls of the old one must not be used any more.
 func (in *Inspector) Reread(number int, d *dialect.Dialect) {
 	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
 	if fresh.rereads == nil {
@@ -27,7 +27,7 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) {
 	}
 	for _, x := range in.exchanges {
 		if x.chain != nil {
-			_, _ = x.chain.Close() // nobody else would stop its decoders
+			_, _ = x.chain.Close() // it has decoders that only this stops
 		}
 	}
 	*in = fresh
@@ -48,7 +48,7 @@ func (in *Inspector) forcedFor(number int) *dialect.Dialect {
 // wires, which keep their bytes.
 type arrivals struct {
 	list []arrival
-	rest map[int]stream.Record // by place in the list: what is more than bytes, without these
+	rest map[int]stream.Record // by place in the list: records that say more than bytes, without their bytes
 }
 
 // arrival is some records of one side of an exchange in a row.
@@ -78,7 +78,7 @@ func (l *arrivals) add(r stream.Record) {
 	}
 }
 
-// replay gives the records out again.
+// replay gives the records to to again, in the order they came.
 func (l *arrivals) replay(in *Inspector, to func(stream.Record)) {
 	next := map[*stream.Wire]int{} // record of each wire that comes next
 	for n, a := range l.list {
@@ -102,7 +102,7 @@ func (l *arrivals) replay(in *Inspector, to func(stream.Record)) {
 	}
 }
 
-// received are the bytes of one side as they came.
+// received is one side of the exchange, as its bytes came.
 func (x *Exchange) received(request bool) *stream.Wire {
 	switch {
 	case request:

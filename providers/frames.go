@@ -24,7 +24,7 @@ func (x *Exchange) takeOne(f stream.Frame, n int32) {
 		if f.Kind == stream.FrameData {
 			x.choose(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
 		}
-		if last := len(x.pending) - 1; x.decoder == nil { // it waits for longer than it is lent
+		if last := len(x.pending) - 1; x.decoder == nil { // it waits, but its bytes are lent only for now
 			x.pending[last].frame.Event, x.pending[last].frame.Data = bytes.Clone(f.Event), bytes.Clone(f.Data)
 		}
 	} else {
@@ -33,8 +33,8 @@ func (x *Exchange) takeOne(f stream.Frame, n int32) {
 	x.tellTrouble()
 }
 
-// patience is how many data frames may pass before a weak sign of a dialect is enough, or the
-// stream is shown as of no known dialect.
+// patience is how many data frames may pass before a weak claim is enough to choose a dialect.
+// Without any claim the stream is then shown as of no known dialect.
 const patience = 16
 
 // choose decides on a dialect if the evidence suffices, and has it decode the frames that waited.
@@ -88,8 +88,8 @@ func (x *Exchange) use(d *dialect.Dialect, why string) {
 	x.Dialect, x.Why, x.decoder = d, why, d.New(x.out)
 }
 
-// weigh decides between what stands round a response and a frame that speaks for another dialect:
-// two such frames outweigh the path, one does not, as errors are much the same everywhere.
+// weigh decides where path and header claim one dialect and a frame claims another. Two such frames
+// outweigh the path. One does not: errors look much the same in all protocols.
 func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialect.Score) (*dialect.Dialect, dialect.Score) {
 	own, ownScore := recognise(dialect.Evidence{Event: e.Event, Data: e.Data})
 	switch {
@@ -122,7 +122,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 		return
 	}
 	switch err := x.decoder.Frame(f); {
-	case f.Cut && x.cutShort(): // whoever ended the response cut the frame too
+	case f.Cut && x.cutShort(): // the frame was cut by whoever ended the response
 	case err != nil && f.Cut && unfinished(f.Data):
 		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
 	case err != nil:
@@ -133,9 +133,8 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 	}
 }
 
-// unfinished reports whether more bytes could make data what a frame holds: JSON, or the word that
-// ends a stream. A page of HTML without a last line break is whole, and was never anything to
-// decode.
+// unfinished reports whether more bytes could make data decode: as JSON, or as the word that ends a
+// stream. A page of HTML without a last line break is not unfinished.
 func unfinished(data []byte) bool {
 	var l stream.Lexer
 	l.Write(data)
@@ -172,7 +171,7 @@ func (x *Exchange) lastTurn() int32 {
 	return int32(max(0, len(x.turns)-1))
 }
 
-// opening is what the decoder says of a turn, with what only the exchange knows.
+// opening is what the decoder says of a turn, completed with what only the exchange knows.
 func (x *Exchange) opening(said stream.Opening) *stream.Opening {
 	said.Exchange, said.Dialect = x.Number, x.Dialect.Name
 	if said.Model == "" {
@@ -181,7 +180,7 @@ func (x *Exchange) opening(said stream.Opening) *stream.Opening {
 	return &said
 }
 
-// takeEvent takes an event of the decoder, unless a gap may be all there is to it.
+// takeEvent takes an event of the decoder. It drops one that may only be there because of a gap.
 func (x *Exchange) takeEvent(e stream.Event) {
 	if x.gap.missed == 0 || !x.blinded(e) {
 		x.emit(e)
@@ -196,7 +195,7 @@ func (x *Exchange) emit(e stream.Event) {
 		e.At = x.out.Now()
 	}
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
-		e.Turn = x.lastTurn() // so that there is a place to see it
+		e.Turn = x.lastTurn() // an event of no turn is shown nowhere
 	}
 	turn := e.Turn
 	if e.Turn != stream.NoTurn {
@@ -224,8 +223,8 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 }
 
-// cut says of a turn that ended without its terminator who ended it, if that is known: when nothing
-// more of the response comes, who ended that.
+// cut adds to the end of a turn without terminator who ended it, if that is known. A turn that is
+// cut when nothing more comes was ended by whoever ended the response.
 func (x *Exchange) cut(e stream.Event) stream.Event {
 	switch {
 	case x.in.Session().Turn(e.Turn).Unseen():

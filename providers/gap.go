@@ -8,8 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// A gap is bytes of a response that passed and were not seen: toolscope's own doing. What always
-// holds:
+// A gap is bytes of a response that passed unseen, which is toolscope's own fault. Invariants:
 //
 //   - What stands on its two sides is never read as one. The frame that was open
 //     belongs to none, and reading goes on with the next that surely begins.
@@ -18,13 +17,13 @@ import (
 //   - What a decoder finds wrong behind it is not told: it may be the gap.
 type gaps struct {
 	missed    int64 // bytes of the response, in all
-	hidden    bool  // a turn may have begun unseen, and not ended
+	hidden    bool  // a turn that began unseen may still be open
 	first     int32 // number of the decoder's first turn behind the gap
 	undecoded bool  // the codings cannot be undone behind the gap
 	base      int64 // where in the response the framer began
-	seeking   bool  // for where frames begin again
+	seeking   bool  // it looks for where frames begin again
 	asked     int64 // bytes of the request that were not seen
-	lookedAt  int64 // size of the response when that was last looked for
+	lookedAt  int64 // size of the response when it last looked
 }
 
 // miss says that n bytes of the response passed unseen.
@@ -41,7 +40,8 @@ func (x *Exchange) miss(n int64) {
 	x.tellGap(n)
 }
 
-// leaveCodings gives out what was decoded. A coding cannot be undone from its middle.
+// leaveCodings passes on what was decoded, and then decodes no more: a coding cannot be undone from
+// its middle.
 func (x *Exchange) leaveCodings() {
 	if x.gap.undecoded {
 		return
@@ -95,8 +95,8 @@ func (x *Exchange) seek(ended bool) {
 	x.framer.Write(tail[at:], x.onFrame)
 }
 
-// resumption is where in tail frames begin again, and how they are framed; no framer while that is
-// not known. A body that is one JSON text never goes on.
+// resumption is where in tail frames begin again, and how they are framed. The framer is nil while
+// that is not known; in a body that is one JSON text it never is.
 func (x *Exchange) resumption(tail []byte) (f framing, at int) {
 	contentType := ""
 	if v := x.Head.Header["Content-Type"]; len(v) > 0 {
@@ -127,7 +127,7 @@ func (x *Exchange) resumption(tail []byte) (f framing, at int) {
 	return framing{}, 0
 }
 
-// blankLine is where the line behind the first blank one begins, 0 while there is none.
+// blankLine is where the line after the first blank one begins, 0 while there is none.
 func blankLine(text []byte) int {
 	best := 0
 	for _, blank := range []string{"\n\n", "\n\r\n", "\r\r"} {
@@ -183,9 +183,8 @@ func bytesOf(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// blinded reports whether an event of the decoder is a conclusion that a gap may have led to. What
-// it finds rests on all it has read; that a frame does not decode, and a signature, are of one
-// turn.
+// blinded reports whether an event of the decoder may be wrong because of a gap. A finding rests on
+// all that the decoder has read. A fault or a signature is of one turn.
 func (x *Exchange) blinded(e stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
@@ -199,8 +198,8 @@ func (x *Exchange) blinded(e stream.Event) bool {
 	return false
 }
 
-// afterGap follows what has been emitted: a turn that begins where one may have begun unseen may be
-// its rest, until one has surely ended.
+// afterGap follows the events that are emitted after a gap. A turn may have begun unseen. Until a
+// turn has surely ended, each that seems to begin may be the rest of that one.
 func (x *Exchange) afterGap(e stream.Event, turn int32) {
 	switch {
 	case !x.gap.hidden:

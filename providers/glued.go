@@ -23,8 +23,8 @@ func isGlued(f stream.Frame) bool {
 	return s.Kind() == '{' && s.Value() != nil && s.End() == nil
 }
 
-// takeGlued takes each line as the frame it was meant to be. Of the events' names only the last has
-// survived.
+// takeGlued takes each line as the frame it was meant to be. None gets a name: of the events' names
+// only the last is left, and which line it belongs to is not known.
 func (x *Exchange) takeGlued(f stream.Frame, number int32) {
 	x.glued = true
 	for rest := f.Data; len(rest) > 0; {
@@ -38,7 +38,7 @@ func (x *Exchange) takeGlued(f stream.Frame, number int32) {
 	}
 }
 
-// tellGlued says so, once, when all has come.
+// tellGlued reports that events were glued, once, when all has come.
 func (x *Exchange) tellGlued() {
 	if x.glued && x.decoder != nil {
 		x.takeEvent(diagnose(x.lastTurn(), blankLinesMissing,

@@ -8,7 +8,7 @@ import (
 )
 
 // Inspector follows any number of exchanges at once and folds them into one timeline, in the order
-// things came. The zero value is ready; it belongs to one goroutine.
+// their bytes came. The zero value is ready. It belongs to one goroutine.
 type Inspector struct {
 	Timeline stream.Timeline
 	Request  []byte // body of a request that stands in for those that were not captured
@@ -74,7 +74,7 @@ func (in *Inspector) Write(r stream.Record) {
 	}
 }
 
-// culpritOf is who a record names, 0 if nobody.
+// culpritOf is the culprit with that name, 0 if there is none.
 func culpritOf(name string) stream.Culprit {
 	for _, c := range stream.Culprits {
 		if c.String() == name {
@@ -99,8 +99,8 @@ func (in *Inspector) End(number int) {
 	}
 }
 
-// Release lets go of the bytes of an exchange that has ended: for who shows only what was made of
-// them, and goes on for days. They cannot be read again.
+// Release frees the bytes of an exchange that has ended, for a program that runs for days and shows
+// only what was made of them. They cannot be read again.
 func (in *Inspector) Release(number int) {
 	x := in.byNumber[number]
 	if x == nil || !x.Ended {
@@ -111,15 +111,15 @@ func (in *Inspector) Release(number int) {
 	x.forget()
 }
 
-// note keeps what a record says beside the bytes of its exchange, until there is a turn to tell it
-// of. Of an answer of toolscope's own a finding says the same.
+// note keeps the Note of a record until there is a turn to tell it of. It keeps none about an
+// answer of toolscope's own: a finding says the same.
 func (x *Exchange) note(r stream.Record) {
 	if r.Note != "" && !(x.own && r.Head != nil) {
 		x.notes = append(x.notes, r.Note)
 	}
 }
 
-// tellNotes tells them of the exchange's first turn, or of the source if there is none.
+// tellNotes reports the notes on the exchange's first turn, or on the source if there is no turn.
 func (x *Exchange) tellNotes() {
 	notes := x.notes
 	x.notes = nil
@@ -132,7 +132,7 @@ func (x *Exchange) tellNotes() {
 	}
 }
 
-// note records something that happened to the source.
+// note reports something that happened to the source.
 func (in *Inspector) note(text string) {
 	in.Timeline.Append(stampless(diagnose(stream.NoTurn, sourceNote, "%s", text)))
 }

@@ -33,8 +33,7 @@ func sniffArray(text []byte, ended bool) (f framing, ok bool) {
 
 // beginning is how nested arrays begin: the brackets before the first value that is no array, that
 // value, and the one after it. A value is shown by its first byte; null is n also where it is left
-// out, any digit is 0, the role of a content is m. An array that has nothing in it shows its
-// closing bracket.
+// out, any digit is 0, the role of a content is m. An empty array is shown by its closing bracket.
 type beginning struct {
 	opened      int
 	first, next byte
@@ -77,7 +76,7 @@ func begin(text []byte) (b beginning, known bool) {
 	return b, b.next != 0
 }
 
-// chunk is how deep the first chunk stands, in brackets, its own included:
+// chunk is how many brackets deep the first chunk stands, its own included:
 //
 //	[chunk [candidates [candidate [content [parts [part
 func (b beginning) chunk() int {
@@ -117,7 +116,8 @@ func valueKind(text []byte) (kind byte, rest []byte) {
 	return text[0], text
 }
 
-// roleKind is the kind of a string that may be a role.
+// roleKind is the kind of the string that text begins with: m for the role "model", 0 while more
+// bytes are needed.
 func roleKind(text []byte) byte {
 	const role = `"model"`
 	switch n := min(len(text), len(role)); {

@@ -11,16 +11,17 @@ import (
 
 // history is what is known of an exchange's request as a history.
 type history struct {
-	read     int64 // bytes of the request that messages are of
+	read     int64 // how many bytes of the request messages were read from
 	messages []dialect.Message
 	target   *dialect.Target
 	broken   bool         // the request breaks off
-	asked    replay.Asked // where it stands in its conversation, once observed
+	asked    replay.Asked // its place in its conversation, once observed
 	observed bool         // what it brings back has been told
 }
 
-// History is the conversation that the request carries, or the one that stands in for it, and where
-// its protocol sends such; nothing when there is no request, or none that can be read.
+// History is the conversation that the request carries, or that of Inspector.Request where none was
+// captured, and the target of its protocol. Both are nil where there is no request that can be
+// read.
 func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	if x.gap.asked > 0 {
 		return nil, nil
@@ -43,8 +44,8 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	return x.past.messages, x.past.target
 }
 
-// nameAuthors says of calls whose arguments are a string whether the model wrote them so: it did if
-// the call that it made, which has the same id, has the same.
+// nameAuthors says who wrote the arguments of the history's calls, where these are a string: the
+// model, if the call with the same id in its response has the same arguments.
 func (x *Exchange) nameAuthors() {
 	for _, m := range x.past.messages {
 		for i := range m.Parts {
@@ -71,13 +72,13 @@ func (in *Inspector) authorOf(p *dialect.Part) (author dialect.Author) {
 	return author
 }
 
-// isOfID reports whether a call has an id, or had it in a request.
+// isOfID reports whether a call has that id, or had it in a request.
 func isOfID(c *stream.Call, id string) bool {
 	return c.ID == id || slices.ContainsFunc(c.SentBack, func(r stream.Return) bool { return r.ID == id })
 }
 
-// partial reports whether the conversation has more than the request: that breaks off, or the
-// provider keeps what was before. So OpenAI's Responses and Gemini's context caching do.
+// partial reports whether the conversation has more than the request shows: the request breaks off,
+// or the provider keeps what came before, as OpenAI's Responses and Gemini's context caching do.
 func (x *Exchange) partial() bool {
 	if x.past.broken {
 		return true
@@ -94,8 +95,8 @@ func (x *Exchange) partial() bool {
 	return false
 }
 
-// guessHistory reads a request of which no response tells the protocol: as the one that finds the
-// most in it.
+// guessHistory reads a request whose protocol no response tells. It reads it as the protocol that
+// finds most in it.
 func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, why error) {
 	most := 0
 	for i := range All {
@@ -117,8 +118,8 @@ func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, 
 	return best, target, why
 }
 
-// speaks is how much a part speaks for the protocol it was read by: a call or a result more than
-// all texts.
+// speaks is how many points a part gives the protocol it was read by. A call or a result gives more
+// than all texts together.
 func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
 		points += messages
@@ -129,11 +130,11 @@ func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
 	return points
 }
 
-// forget lets go of the request's history, which can be read again.
+// forget frees the request's history, which can be read again.
 func (x *Exchange) forget() { x.past.read, x.past.messages = 0, nil }
 
-// observe tells, once, what the request made of the calls of earlier turns. It is called when the
-// protocol is known, or when nothing more will tell it.
+// observe reports, once, what became of the calls of earlier turns in the request. It is called
+// when the protocol is known, or when it never will be.
 func (x *Exchange) observe() {
 	if x.past.observed || x.Request.Size() == 0 || x.gap.asked > 0 {
 		return
@@ -151,7 +152,7 @@ func (x *Exchange) observe() {
 	x.forget()
 }
 
-// earlier are the turns with calls that have ended in other exchanges.
+// earlier are the turns of other exchanges that have ended and have calls.
 func (x *Exchange) earlier() (turns []replay.Candidate) {
 	for _, t := range x.in.Session().Turns {
 		if t.Closed() && t.Exchange != x.Number && len(t.Calls) > 0 {
@@ -182,7 +183,7 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 	})
 }
 
-// hasFinding reports whether an earlier request has told the same of a call.
+// hasFinding reports whether an earlier request has made the same finding about a call.
 func hasFinding(c *stream.Call, f stream.Finding) bool {
 	for _, old := range c.Findings {
 		if old.Diagnosis == f.Diagnosis {

@@ -1,11 +1,11 @@
 // Package providers turns the bytes of exchanges with model providers into the events of one
-// timeline: it finds the framing, recognises the dialect, and has it decode. What one wire protocol
-// needs is in a folder of its own.
+// timeline: it finds the framing, recognises the dialect, and has that decode. Each wire protocol
+// is in a folder of its own; the package dialect says how to add one.
 //
 //	records ─▶ Inspector ─▶ Framer ─▶ dialect.Decoder ─▶ stream.Timeline
 //
-// Nothing received is lost: a frame that does not decode, or of no known dialect, is an event too,
-// and the wire keeps its bytes.
+// Nothing received is lost. A frame that does not decode, or is of no known dialect, is an event
+// too, and Exchange.Response keeps its bytes.
 package providers
 
 import (
@@ -24,8 +24,8 @@ import (
 	"toolscope/providers/openairesponses"
 )
 
-// All is every dialect, one line each. OpenRouter, Groq, Mistral and the like are openaichat with
-// other quirks, not dialects of their own.
+// All is every dialect, one line each. OpenRouter, Groq, Mistral and the like are hosts of
+// openaichat, not dialects of their own.
 var All = []dialect.Dialect{
 	anthropic.Dialect(),
 	openaichat.Dialect(),

@@ -2,7 +2,7 @@ package providers
 
 import "toolscope/providers/dialect"
 
-// Targets are the places that history can be replayed to, those of every dialect.
+// Targets are all places that history can be replayed to, of all dialects.
 func Targets() (all []*dialect.Target) {
 	for i := range All {
 		for j := range All[i].Targets {
@@ -21,7 +21,7 @@ func FindTarget(name string) (*dialect.Target, error) {
 	return *t, nil
 }
 
-// TargetOf is where a dialect's own history goes, nil if it has no requests.
+// TargetOf is where history goes by the dialect of that name, nil if that has no requests.
 func TargetOf(name string) *dialect.Target {
 	for i := range All {
 		for j := range All[i].Targets {

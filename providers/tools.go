@@ -11,10 +11,10 @@ import (
 // that has no request, or none with tools, costs nothing.
 type toolCheck struct {
 	set     *schema.Set
-	asked   int64 // bytes of the request that set is of
-	told    bool  // that the request given is of no use
+	asked   int64 // how many bytes of the request set was made from
+	told    bool  // it was said that Inspector.Request is of no use
 	watches map[callKey]*schema.Watch
-	waiting []callKey // of calls sealed without arguments, which a finish reason judges
+	waiting []callKey // calls sealed without arguments, to be judged by the finish reason
 }
 
 // callKey names the call that a slot belongs to at the time.
@@ -35,7 +35,7 @@ func DeclaresTools(request []byte) bool {
 func (x *Exchange) RequestBody() []byte {
 	switch {
 	case x.gap.asked > 0:
-		return nil // what stands on two sides of a gap is no body
+		return nil // bytes on two sides of a gap are no body
 	case x.Request.Size() == 0:
 		return x.in.Request
 	}
@@ -53,8 +53,8 @@ func (x *Exchange) requestSize() int64 {
 // Path is the path of the URL that the request went to.
 func (x *Exchange) Path() string { return pathOf(x.Head.URL) }
 
-// tools are what the request declares, nil if nothing. They are looked for when a call opens: text
-// costs nothing, and by then the request is whole.
+// tools are what the request declares, nil if nothing. They are read when a call opens: so a
+// response of text costs nothing, and by then the request is whole.
 func (x *Exchange) tools() *schema.Set {
 	if x.gap.asked > 0 {
 		return nil
@@ -67,7 +67,7 @@ func (x *Exchange) tools() *schema.Set {
 	return x.check.set
 }
 
-// Wanted is what the tool of a call wants as arguments, in a few words; "" when that is not known.
+// Wanted is what arguments the tool of a call wants, in a few words; "" where that is not known.
 func (x *Exchange) Wanted(c *stream.Call) string {
 	if x.check.set == nil || c.Server || c.Freeform() {
 		return ""
@@ -79,7 +79,8 @@ func (x *Exchange) Wanted(c *stream.Call) string {
 // and its helpers send theirs.
 const recentSets = 8
 
-// toolSet is the Set of these tools, if possible one that is known: its schemas are compiled.
+// toolSet is the Set of these tools. It is one of the remembered ones if possible, whose schemas
+// are compiled already.
 func (in *Inspector) toolSet(tools []dialect.Tool) *schema.Set {
 	for _, s := range in.sets {
 		if s.Is(tools) {
@@ -93,11 +94,11 @@ func (in *Inspector) toolSet(tools []dialect.Tool) *schema.Set {
 	return s
 }
 
-// watch looks at an event of the timeline, which is the last one, and adds what is found by it.
+// watch checks e, the last event of the timeline, against the tools, and adds what it finds.
 func (x *Exchange) watch(e stream.Event) {
 	key := callKey{e.Turn, e.Slot}
 	if e.Turn != stream.NoTurn && x.in.Session().Turn(e.Turn).Unseen() {
-		return // a call that lacks bytes is not what its tool was sent
+		return // arguments that lack bytes are not those that the tool got
 	}
 	switch e.Kind {
 	case stream.CallOpen:
@@ -159,7 +160,7 @@ func (x *Exchange) judgeWaiting(e stream.Event) {
 	})
 }
 
-// tellUnused says, once, that the request that was given is of no use here.
+// tellUnused reports, once, that Inspector.Request is of no use here.
 func (x *Exchange) tellUnused(e stream.Event) {
 	if x.check.told || len(x.in.Request) == 0 || x.Request.Size() > 0 {
 		return
@@ -170,7 +171,7 @@ func (x *Exchange) tellUnused(e stream.Event) {
 	})
 }
 
-// find adds findings behind the event that caused them.
+// find adds findings after the event that caused them.
 func (x *Exchange) find(cause stream.Event, slot int32, found []stream.Finding) {
 	for _, f := range found {
 		x.in.Timeline.Append(stream.Event{

@@ -47,8 +47,7 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// errorWords is what the body of an error says, wherever web services put it; "" if it is none of
-// their JSON.
+// errorWords is the message in an error's body, wherever web services put it; "" if there is none.
 func errorWords(body dialect.Raw) string {
 	err := body.Get("error")
 	for _, text := range []dialect.Raw{
@@ -61,7 +60,7 @@ func errorWords(body dialect.Raw) string {
 	return ""
 }
 
-// Close leaves the turn open: nobody knows whether it ended.
+// Close leaves the turn open: whether it ended is not known.
 func (d *unknownDecoder) Close() {
 	frames := fmt.Sprintf("%d frames", d.frames)
 	if d.frames == 1 {
@@ -80,5 +79,5 @@ func (d *unknownDecoder) Close() {
 // silentDecoder reads what has no body.
 type silentDecoder struct{ *unknownDecoder }
 
-// Close says nothing: that nothing came is told by whoever knows why.
+// Close tells nothing: the exchange reports that nothing came, and why.
 func (silentDecoder) Close() {}

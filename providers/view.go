@@ -2,8 +2,8 @@ package providers
 
 import "toolscope/stream"
 
-// View is what is looked at: the fold of the events so far, and the exchanges behind it. What it
-// returns is good until the next record is written.
+// View is what is looked at: the fold of the events so far, and the exchanges behind it. What its
+// methods return is valid until the next record is written.
 type View struct{ in *Inspector }
 
 // View looks at what there is.
