@@ -26,7 +26,7 @@ func Dialect() dialect.Dialect {
 
 // An eventKind is what is known of an event type.
 type eventKind struct {
-	points  int  // how sure the type makes that this is AG-UI
+	points  int  // points for AG-UI, as in dialect.Score
 	between bool // it does not end a call that comes in chunks
 }
 

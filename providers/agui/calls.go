@@ -53,8 +53,8 @@ func seal(c *dialect.Call) {
 	}
 }
 
-// callChunk takes an event that starts a call if it names a new one, and goes on with the last one
-// if it names none.
+// callChunk takes a chunk of a call. One that names a new id starts a call; one that names none
+// continues the last call.
 func (d *decoder) callChunk(t *dialect.Turn) {
 	id, c := d.ev.callID, d.chunked
 	if c == nil || id.IsString() && !id.Is(c.ID) {
@@ -73,7 +73,7 @@ func (d *decoder) callChunk(t *dialect.Turn) {
 	}
 }
 
-// endChunks seals the call that came in chunks: nothing else says its end.
+// endChunks seals the call that came in chunks: it has no end of its own on the wire.
 func (d *decoder) endChunks() {
 	if d.chunked != nil {
 		seal(d.chunked)

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between runs turn is the last one.
+// decoder reads one exchange. Between runs turn is the one that ended last.
 type decoder struct {
 	*dialect.Out
 	ev     event
@@ -149,7 +149,7 @@ func (d *decoder) finish() {
 	t.End()
 }
 
-// fail ends the run, and with it everything: clients take nothing after it but another run.
+// fail ends the run. After it clients take nothing but another run.
 func (d *decoder) fail() {
 	if !d.turn.IsOpen() {
 		if d.failed {

@@ -2,7 +2,7 @@ package agui
 
 import "toolscope/stream"
 
-// findings are those only this protocol makes.
+// findings are those that only this protocol makes.
 var findings = []*stream.Diagnosis{
 	snapshotOnly,
 }

@@ -26,7 +26,7 @@ func Dialect() dialect.Dialect {
 	}
 }
 
-// chunkPoints are the types of chunks, and how sure each makes.
+// chunkPoints are the types of chunks, and their points as in dialect.Score.
 var chunkPoints = map[string]int{
 	"start": dialect.Likely, "finish": dialect.Likely, "abort": dialect.Likely, "message-metadata": dialect.Strong,
 	"start-step": dialect.Strong, "finish-step": dialect.Strong,
@@ -41,7 +41,7 @@ var chunkPoints = map[string]int{
 
 func sniff(e dialect.Evidence) dialect.Score {
 	var kind, errorText, callID, url dialect.Raw
-	_ = dialect.Read(e.Data, // as far as it goes
+	_ = dialect.Read(e.Data, // data that breaks off has the members before
 		dialect.Value("type", &kind), dialect.Value("errorText", &errorText),
 		dialect.Value("toolCallId", &callID), dialect.Value("url", &url))
 	name := kind.Text()

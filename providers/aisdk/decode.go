@@ -7,13 +7,13 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages turn is the last one.
+// decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
 	*dialect.Out
 	chunk    chunk
 	turn     *dialect.Turn
 	finished bool    // finish came; only [DONE] or another start may follow
-	ended    bool    // that, an abort or an error: no call is left open by mistake
+	ended    bool    // finish, an abort or an error came: no open call is a mistake
 	order    []*call // of the message: the slot of each is its place
 
 	calls     map[string]*call // of the whole exchange: outputs may come a message later
@@ -167,7 +167,7 @@ func first(a, b dialect.Raw) stream.Count {
 	return b.Count()
 }
 
-// done ends the message as it is to end.
+// done ends the message as the protocol does.
 func (d *decoder) done() {
 	if d.turn.IsOpen() && !d.ended {
 		d.checkCalls()

@@ -2,7 +2,7 @@ package aisdk
 
 import "toolscope/stream"
 
-// findings are those only this protocol makes.
+// findings are those that only this protocol makes.
 var findings = []*stream.Diagnosis{
 	aborted, inputRejected, approvalRequested, callApproved, callDenied,
 }

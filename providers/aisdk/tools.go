@@ -50,8 +50,8 @@ func (d *decoder) available(t *dialect.Turn) {
 	}
 }
 
-// rejected takes the input of a call that the SDK refused: a string is then what the model wrote
-// and nobody could parse.
+// rejected takes the input of a call that the SDK refused. If it is a string, it is what the model
+// wrote and the SDK could not parse.
 func (d *decoder) rejected(t *dialect.Turn) {
 	k, why := d.whole(t, d.chunk.input.Append(nil)), d.chunk.errorText.Text()
 	k.Reject(why)
@@ -120,8 +120,8 @@ func (d *decoder) output(kind string) {
 	}
 }
 
-// orphan notes what is about a call that this exchange did not bring: a call that waited for
-// approval gets its result a response later.
+// orphan reports a chunk about a call that is not in this exchange: a call that waited for approval
+// gets its result in the next response.
 func (d *decoder) orphan(message string) {
 	d.during().Find(dialect.OrphanResult, "%s", message)
 }

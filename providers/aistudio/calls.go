@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// call is what is remembered of a call to know it when it comes again.
+// call is what is remembered of a call, to recognise it when it comes again.
 type call struct {
 	*dialect.Call
 	chunk     int // that brought it first
@@ -63,8 +63,8 @@ func onlySigned(p value) bool {
 	return only
 }
 
-// either is the message at index i, or at the index where older notes saw it, if it has a name
-// there.
+// either is the message at index i, or else at the index older, where it stood in older captures;
+// there it must begin with a name. It is nil if neither is there.
 func either(p value, i, older int) value {
 	if v := p.at(i); v.isArray() {
 		return v

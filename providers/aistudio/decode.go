@@ -62,8 +62,7 @@ func (d *decoder) take(v value, lists int) {
 	}
 }
 
-// other takes what is none of the protocol's messages, of which a Google front end's error is
-// known.
+// other takes what is no message of the protocol. Only the error of a Google front end is known.
 func (d *decoder) other(raw dialect.Raw) {
 	err := raw.Get("error")
 	if !err.Get("message").IsString() {
@@ -145,7 +144,8 @@ func (d *decoder) tellBlocked(feedback value) {
 	d.turn.Find(stream.ProviderError, "the prompt was blocked: %s", nameOf(n, blockReasons))
 }
 
-// tellUsage brings usage to the normal form: reasoning is not in the visible output.
+// tellUsage tells usage. The wire does not count reasoning in the visible output; stream.Usage
+// does.
 func (d *decoder) tellUsage(v value) {
 	visible, reasoning := v.at(1).count(), v.at(9).count()
 	u := stream.Usage{

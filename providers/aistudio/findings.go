@@ -2,7 +2,7 @@ package aistudio
 
 import "toolscope/stream"
 
-// findings are those only this protocol makes.
+// findings are those that only this protocol makes.
 var findings = []*stream.Diagnosis{
 	argsAbsent, argsNotPositional, badStruct, dupChunks, finishNumber, lengthFirstDivergence, listAmbiguous,
 	nonCanonical, numAsFloat, signedPartMissed,

@@ -11,8 +11,8 @@ package aistudio
 //   - One more array round the item has length 1, the length of null, so the
 //     object comes out without members: {"todos":[{}]}.
 //
-// Of canonical arguments it makes what is right. It is here to be compared with, so that the
-// difference can be shown where it would have happened.
+// It is right for canonical arguments. It is here only to be compared with: where its result
+// differs, the difference is shown.
 func lengthFirst(dst []byte, v value) []byte {
 	if !isMembers(v) {
 		v = v.at(0)

@@ -2,7 +2,7 @@ package anthropic
 
 import "toolscope/stream"
 
-// findings are those only this protocol makes.
+// findings are those that only this protocol makes.
 var findings = []*stream.Diagnosis{
 	modelFallback, usageModels, usageCorrected,
 }

@@ -82,8 +82,8 @@ func readCall(kind string, v dialect.Raw) dialect.Part {
 	return p
 }
 
-// readResult reads the result of a tool, of one that the provider ran too. How that says that it
-// failed is an error in place of what it found.
+// readResult reads the result of a tool. A tool that the provider ran says that it failed by an
+// error in place of what it found.
 func readResult(kind string, v dialect.Raw) dialect.Part {
 	content := v.Get("content")
 	p := dialect.Part{Kind: dialect.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}

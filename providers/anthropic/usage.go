@@ -13,7 +13,7 @@ type tokenCounts struct {
 	input, read, write, hour, output, thinking stream.Count
 
 	tier   string
-	doubts []string // why these counts at one price are only about the cost
+	doubts []string // why a price of these counts is only approximate
 }
 
 // tell tells what is known of usage after u. A field that is absent or null keeps its last value,
@@ -64,7 +64,7 @@ func (d *decoder) fill(metrics dialect.Raw) {
 	}
 }
 
-// normal is the counts in normal form.
+// normal is the counts as stream.Usage.
 func (t *tokenCounts) normal() stream.Usage {
 	return stream.Usage{
 		Input: t.total(), CacheRead: t.read, CacheWrite: t.write, CacheWriteHour: t.hour,
@@ -104,8 +104,8 @@ func (d *decoder) service(u dialect.Raw) {
 	}
 }
 
-// iterations tells when several models served the turn: an advisor, or another that took over. The
-// totals are of one of them, or of some.
+// iterations reports that several models served the turn: an advisor, or one that took over. The
+// totals then count only one of them, or some.
 func (d *decoder) iterations(turn *dialect.Turn, list dialect.Raw) {
 	models := []string{}
 	add := func(m string) {

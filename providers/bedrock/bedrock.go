@@ -129,7 +129,8 @@ func tools(request []byte) (tools []dialect.Tool) {
 	return tools
 }
 
-// endings are the stop reasons. Malformed output and what a guardrail stopped is not to be run.
+// endings are the stop reasons. Calls of malformed output, or of a response that a guardrail
+// stopped, are not to be run.
 var endings = dialect.Endings{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{

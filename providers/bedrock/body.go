@@ -72,7 +72,7 @@ func (d *decoder) tell(t *dialect.Turn) {
 	}
 }
 
-// readUsage brings the wire's counts to normal form. Cached tokens are not in inputTokens, but they
+// readUsage is the wire's counts as stream.Usage. Cached tokens are not in inputTokens, but they
 // are in totalTokens; where inputTokens and outputTokens alone make the total, inputTokens holds
 // them.
 func readUsage(u dialect.Raw) stream.Usage {

@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages turn is the last one.
+// decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
 	*dialect.Out
 	ev      event
@@ -117,7 +117,7 @@ func (d *decoder) blockStart(t *dialect.Turn, slot int32) {
 			use := s.Value()
 			c := callOpen(t, slot, use)
 			if input := use.Get("input"); input.Given() && !input.Empty() && !input.EmptyObject() {
-				argsDelta(c, input) // no version sends it, and none is to be lost
+				argsDelta(c, input) // no version of the protocol sends it; if one does, nothing is lost
 			}
 		case "toolResult":
 			answer(t, s.Value())

@@ -113,8 +113,8 @@ func (l *lane) endWhole() {
 	l.whole = false
 }
 
-// feed has the inner decoder read an event that is not on the wire. It decodes: it is made of what
-// was read.
+// feed has the inner decoder read an event that is not on the wire. That cannot fail: the event is
+// made of what was read.
 func (l *lane) feed(f stream.Frame) { _ = l.decoder.Frame(f) }
 
 // event is one with these members.

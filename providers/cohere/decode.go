@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between messages turn is the last one.
+// decoder reads one exchange. Between messages turn is the one that ended last.
 type decoder struct {
 	*dialect.Out
 	ev    *event

@@ -102,8 +102,8 @@ func (k *call) wholeArgs(args []byte) {
 	k.started, k.whole = true, append(k.whole[:0], args...)
 }
 
-// patch takes one element of partialArgs. Its form on the wire is told short: its path, its value,
-// and … when more of the string is to come.
+// patch takes one element of partialArgs. Its Origin is a short form of it: the path, the value,
+// and … where more of the string is to come.
 func (d *decoder) patch(k *call, p *patch) {
 	path, value, more := p.path.Append(d.path[:0]), p.value, p.continues.IsTrue()
 	if p.null != nil {
@@ -136,7 +136,7 @@ func (d *decoder) patch(k *call, p *patch) {
 
 var null = dialect.Raw("null")
 
-// patched tells what was done to the arguments.
+// patched tells what a patch did to the arguments.
 func (k *call) patched(done dialect.Patched, from []byte) {
 	if done.Rewritten {
 		k.Rewrite(k.args.Text(), from)
@@ -145,7 +145,7 @@ func (k *call) patched(done dialect.Patched, from []byte) {
 	}
 }
 
-// seal ends the active call, whose arguments are final; from is how the wire put it.
+// seal ends the active call, whose arguments are final; from is the wire's form of that.
 func (d *decoder) seal(ch *choice, from []byte) {
 	k := ch.active
 	ch.active = nil
@@ -186,7 +186,7 @@ func (d *decoder) implicitEnd(ch *choice) {
 	ch.active = nil
 }
 
-// flush brings out arguments that were held back.
+// flush tells arguments that were held back.
 func (d *decoder) flush() {
 	for _, ch := range d.choices {
 		ch.flush()

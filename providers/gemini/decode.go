@@ -143,7 +143,7 @@ func (d *decoder) part(ch *choice, p *part) {
 		d.turn.Part(p.text, p.signature, p.thought.IsTrue())
 		return
 	}
-	d.turn.Part(p.text, nil, p.thought.IsTrue()) // a signature is that of the rest
+	d.turn.Part(p.text, nil, p.thought.IsTrue()) // the signature is not the text's: it belongs to the rest of the part
 	d.turn.EndThinking()
 	switch kind {
 	case partCall:

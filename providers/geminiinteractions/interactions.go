@@ -76,7 +76,7 @@ var endings = dialect.Endings{
 	},
 }
 
-// silent are the kinds of steps, contents and deltas that are no matter here.
+// silent are the kinds of steps, contents and deltas that are known and tell nothing by themselves.
 var silent = map[string]bool{
 	"thought": true, "model_output": true, "user_input": true, "image": true, "audio": true, "video": true, "document": true,
 	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,

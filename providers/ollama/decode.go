@@ -14,7 +14,7 @@ type decoder struct {
 	line *line
 	turn *dialect.Turn
 
-	first time.Time // when the first line was made that says so
+	first time.Time // the first time stamp of a line
 	lines int       // of the open turn
 	last  []byte    // the line that closed a turn of several
 }

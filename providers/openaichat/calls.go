@@ -84,8 +84,8 @@ func (d *decoder) reused(index int64) {
 		"several calls share index %d: clients that go by the index glue their arguments together", index)
 }
 
-// goesOn reports whether w continues call k in spite of another id: the arguments are in the middle
-// of an object, and w does not begin one.
+// goesOn reports whether w continues call k although it has another id: k's arguments are inside an
+// object, and w does not begin one.
 func (k *call) goesOn(w *wireCall, name string) bool {
 	if k.Last == 0 || k.Last == '}' || k.custom {
 		return false
@@ -158,7 +158,7 @@ func (st *choiceState) add(k *call, w *wireCall) {
 	}
 }
 
-// idIs says that a call has an id. Of several that have the same the first counts.
+// idIs lists a call by its id. Of several calls with one id the first counts.
 func (st *choiceState) idIs(k *call, id string) {
 	if first := st.byID[id]; id != "" && (first == nil || first.Slot > k.Slot) {
 		st.byID[id] = k
@@ -217,8 +217,8 @@ func (k *call) arguments(args dialect.Raw) {
 	k.Args(args)
 }
 
-// check judges a call that no more fragments come for. What a limit has cut is not meant to be
-// empty.
+// check judges a call whose fragments have all come. cut says that a limit cut it: empty arguments
+// are then not meant to be empty.
 func (k *call) check(cut bool) {
 	if k.ID == "" && !k.legacy {
 		k.Once(dialect.IDMissing, "no id came: a result has nothing to refer to, clients invent one")
@@ -258,7 +258,7 @@ func glued(name string, seen map[string]bool) string {
 			return name[:n]
 		}
 	}
-	from := make([]string, len(name)+1) // the first part on a way to here
+	from := make([]string, len(name)+1) // the first part of a split that reaches here, "" for none
 	for i := range name {
 		if i > 0 && from[i] == "" {
 			continue

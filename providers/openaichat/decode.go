@@ -5,7 +5,7 @@ import (
 	"toolscope/stream"
 )
 
-// decoder reads one exchange. Between responses turn is the last one.
+// decoder reads one exchange. Between responses turn is the one that ended last.
 type decoder struct {
 	*dialect.Out
 	chunk *chunk

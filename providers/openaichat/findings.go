@@ -2,7 +2,7 @@ package openaichat
 
 import "toolscope/stream"
 
-// findings are those only this protocol makes.
+// findings are those that only this protocol makes.
 var findings = []*stream.Diagnosis{
 	indexNegative, indexChanged, indexAndIDMissing, indexSparse, idIsNull, idEmpty, idRepeated, idLate,
 	nameEmptied, nameRepeated, nameFragmented, nameGlued, legacyCall, finishRewritten, upstreamError,

@@ -24,7 +24,7 @@ func text(t *dialect.Turn, v dialect.Raw) {
 	}
 }
 
-// think is text, of reasoning.
+// think takes reasoning: a string, or a list of parts.
 func think(t *dialect.Turn, v dialect.Raw) {
 	t.Think(0, v)
 	for part := range v.Elements() {

@@ -72,8 +72,8 @@ func (t totals) outside() bool {
 	return t.reasoning.N > t.completion.N
 }
 
-// normal is the counts in normal form. Cached tokens are inside prompt_tokens, those written to the
-// cache too.
+// normal is the counts as stream.Usage. Cached tokens are inside prompt_tokens, those written to
+// the cache too.
 func (t totals) normal() stream.Usage {
 	n := stream.Usage{Input: t.prompt, CacheRead: t.read, CacheWrite: t.write, Output: t.completion, Reasoning: t.reasoning}
 	if t.outside() {

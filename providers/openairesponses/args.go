@@ -45,7 +45,7 @@ func (it *item) copied(value dialect.Raw, wrap, from string) {
 	switch {
 	case from != itemAdded:
 	case len(it.args) > 0:
-		return // what was announced is what the deltas were to follow
+		return // this is only the announcement, and the deltas are to follow
 	case !value.IsString():
 		it.grow.object = bytes.Clone(value) // to be filled: the item that is done has the rest
 		return
@@ -62,8 +62,8 @@ func (it *item) copied(value dialect.Raw, wrap, from string) {
 	it.compare(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
 }
 
-// compare takes one more copy of the whole arguments. What came last is what has to be sent back;
-// after the seal a copy can only agree or not.
+// compare takes one more copy of the whole arguments. Before the seal the latest copy counts,
+// because it has to be sent back. After the seal a copy is only compared.
 func (it *item) compare(text []byte, from string, source []byte) {
 	growing := it.grow.begun && !it.done
 	switch {

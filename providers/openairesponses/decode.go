@@ -79,7 +79,7 @@ func (d *decoder) Close() {
 	}
 }
 
-// sentinel takes [DONE]: nothing more comes, whatever is open.
+// sentinel takes [DONE]: nothing more comes, even if a response is open.
 func (d *decoder) sentinel() {
 	for _, t := range d.lanes {
 		if t.IsOpen() && !t.failed {

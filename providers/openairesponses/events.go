@@ -1,7 +1,7 @@
 package openairesponses
 
-// itemEvent is an event about an item of that type. One that does nothing repeats others, or brings
-// news of no interest.
+// itemEvent is an event about an item of that type. An event without a handler repeats others, or
+// brings nothing of interest.
 type itemEvent struct {
 	item string
 	does func(*decoder, *item)

@@ -2,7 +2,7 @@ package openairesponses
 
 import "toolscope/stream"
 
-// findings are those only this protocol makes.
+// findings are those that only this protocol makes.
 var findings = []*stream.Diagnosis{
 	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong,
 }

@@ -11,7 +11,7 @@ type items struct {
 	byCall map[string][]*item // by call_id
 }
 
-// add takes a new item.
+// add lists a new item.
 func (s *items) add(it *item) {
 	if s.at == nil {
 		s.at, s.byID, s.byCall = map[int64][]*item{}, map[string][]*item{}, map[string][]*item{}

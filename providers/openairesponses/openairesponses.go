@@ -32,7 +32,7 @@ func Dialect() dialect.Dialect {
 
 func sniff(e dialect.Evidence) dialect.Score {
 	var kind, object, err, number, lane, status, message, id, output dialect.Raw
-	_ = dialect.Read(e.Data, // as far as it goes
+	_ = dialect.Read(e.Data, // data that breaks off has the members before
 		dialect.Value("type", &kind), dialect.Value("object", &object), dialect.Value("error", &err),
 		dialect.Value("sequence_number", &number), dialect.Value("stream_id", &lane), dialect.Value("status", &status),
 		dialect.Value("message", &message), dialect.Value("id", &id), dialect.Value("output", &output))
