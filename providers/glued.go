@@ -7,10 +7,9 @@ import (
 	"toolscope/stream"
 )
 
-// isGlued reports whether a frame of an event stream is several: without blank
-// lines between them, as in logs that somebody filtered for data, the lines of
-// many events are one event. Its first line is then a whole object, after which
-// no JSON text goes on.
+// isGlued reports whether a frame of an event stream is several events. Without blank lines between
+// them, as in logs that somebody filtered for data, the framing takes them for one. The first line
+// is then a whole object, and no JSON text goes on after that.
 func isGlued(f stream.Frame) bool {
 	if f.Kind != stream.FrameData || f.Failed {
 		return false

@@ -1,6 +1,6 @@
-// Package claudecode decodes what Claude Code prints with `claude -p
-// --output-format stream-json`: one JSON object a line, with
-// --include-partial-messages the events of the model's own stream among them.
+// Package claudecode decodes what Claude Code prints with claude -p --output-format stream-json: one
+// JSON object a line. With the flag include-partial-messages the events of the model's own stream
+// are among them.
 //
 // Wire facts are from the public documentation of the Agent SDK (its message types are these lines)
 // and from programs that read them. A turn is one message of the model. The main agent and each

@@ -4,7 +4,7 @@
 // A Decoder reads with a Shape and speaks through an Out:
 //
 //   - Out makes the events of one exchange. It numbers the turns and knows which are open.
-//   - Turn is one model response: Open begins it; Text, Think, Usage, Finish, Fail and End tell of it.
+//   - Turn is one model response: Open begins it; Text, Think, Usage, Finish and End tell of it.
 //   - Call is one call of a Turn: OpenCall begins it; Args, Seal, Reject and Answer tell of it.
 //   - Shape is the members of a frame that mean something, bound once to the Raws they go to.
 //   - Scanner walks JSON that no Shape fits; Raw is the exact bytes of one value.

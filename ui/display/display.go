@@ -18,12 +18,13 @@
 // invisible characters.
 //
 // Invariants:
-//   - Only the introducer of an escape sequence is changed. What follows is drawn as text, so an unterminated sequence
-//     swallows nothing.
+//   - Only the introducer of an escape sequence is changed. What follows is drawn as text, so an
+//     unterminated sequence swallows nothing.
 //   - Clean text, cleaned again, stays as it is.
-//   - Widths are those of x/ansi, which is what Bubble Tea measures with. Every unit is at least one cell wide and at
-//     most [MaxCells].
-//   - The units of a text, one after the other, are the clean text: their cells add up to its width.
+//   - Widths are those of x/ansi, which is what Bubble Tea measures with. Every unit is at least
+//     one cell wide and at most [MaxCells].
+//   - The units of a text, one after the other, are the clean text: their cells add up to its
+//     width.
 //   - What is drawn is a [Text], and there is no other way to make one: no conversion, no literal.
 package display
 
