@@ -1,6 +1,6 @@
-// Package claudecode decodes what Claude Code prints with claude -p --output-format stream-json: one
-// JSON object a line. With the flag include-partial-messages the events of the model's own stream
-// are among them.
+// Package claudecode decodes what Claude Code prints with claude -p --output-format stream-json:
+// one JSON object a line. With the flag include-partial-messages the events of the model's own
+// stream are among them.
 //
 // Wire facts are from the public documentation of the Agent SDK (its message types are these lines)
 // and from programs that read them. A turn is one message of the model. The main agent and each
@@ -9,8 +9,7 @@
 // a decoder of it. An assistant line repeats one content block of a message as a whole: it confirms
 // what was streamed, or, where nothing was, it is handed to the inner decoder as the events that
 // would have brought it. So slot and seal are the inner protocol's. A user line brings the tools'
-// results, and a result
-// line ends what was asked.
+// results, and a result line ends what was asked.
 package claudecode
 
 import (

@@ -10,8 +10,9 @@
 //   - Scanner walks JSON that no Shape fits; Raw is the exact bytes of one value.
 //   - Target says how history is sent back by the protocol, and what its provider refuses.
 //
-// A nil or missing value reads as an empty one everywhere, and the session reports what no protocol
-// allows. So a decoder says what it reads, in the order of the wire, and checks little.
+// A Raw that is missing or of the wrong type reads as an empty one, and the session reports what no
+// protocol allows. So a decoder says what it reads, in the order of the wire, and checks little:
+// only that a turn is open before it tells of one.
 //
 // A protocol is added as one folder with one file, and one line in providers.All. The file has a
 // function Dialect, which gives a name, a title, a Sniff that scores a frame, and New:
