@@ -8,7 +8,7 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	if cells <= 0 {
 		return Text{}
 	}
-	if t.cells <= cells {
+	if t.Width() <= cells {
 		return t
 	}
 	end := d.ellipsis(cells)
@@ -26,7 +26,7 @@ func Skip(t Text, cells int) Text {
 		n, more := Measure([]byte(t.s[at:]))
 		at, wide = at+n, wide+more
 	}
-	return Text{t.s[at:], t.cells - wide}
+	return Text{t.s[at:], t.Width() - wide}
 }
 
 // cut is where the first so many cells of t end, at most, and how wide they are.
@@ -49,7 +49,7 @@ func (t Text) cut(cells int) (at, wide int) {
 // Pad returns t cut, or filled with spaces, to exactly so many cells.
 func (d Drawer) Pad(t Text, cells int) Text {
 	t = d.Truncate(t, cells)
-	if n := cells - t.cells; n > 0 {
+	if n := cells - t.Width(); n > 0 {
 		t = Text{t.s + strings.Repeat(" ", n), cells}
 	}
 	return t

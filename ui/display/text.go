@@ -13,8 +13,15 @@ import (
 // does not compile. The zero Text is empty.
 type Text struct {
 	s     string
-	cells int
+	cells int // or unmeasured
 }
+
+// unmeasured is the width of a text that nobody may want to know: that of a long one, as it is
+// printed, takes longer to find out than the text takes to clean.
+const (
+	unmeasured = -1
+	longText   = 4 << 10 // bytes
+)
 
 // literal is a string that stands in the source. As no other package can name the type, they can
 // only give constants.
@@ -55,7 +62,12 @@ func (d Drawer) Format(f literal, args ...any) Text {
 func (t Text) String() string { return t.s }
 
 // Width is the number of cells that t takes on the screen.
-func (t Text) Width() int { return t.cells }
+func (t Text) Width() int {
+	if t.cells == unmeasured {
+		return ansi.StringWidth(t.s)
+	}
+	return t.cells
+}
 
 // Empty reports whether there is nothing to draw.
 func (t Text) Empty() bool { return t.s == "" }
@@ -74,7 +86,9 @@ func Join(parts ...Text) Text {
 		seams = seams || n > 0 && last.s[len(last.s)-1] >= 0x80 && t.s[0] >= 0x80
 		last = t
 		n += len(t.s)
-		cells += t.cells
+		if cells += t.cells; t.cells == unmeasured {
+			seams = true
+		}
 	}
 	if n == len(last.s) { // there is only one
 		return last
@@ -85,7 +99,7 @@ func Join(parts ...Text) Text {
 		b.WriteString(t.s)
 	}
 	if seams { // characters may have become one: two halves of a flag do
-		cells = ansi.StringWidth(b.String())
+		return textOf(b.String())
 	}
 	return Text{b.String(), cells}
 }
@@ -104,7 +118,12 @@ func Wrap(t Text, cells int) (lines []Text) {
 }
 
 // textOf is a clean string as a Text.
-func textOf(s string) Text { return Text{s, width(s)} }
+func textOf(s string) Text {
+	if len(s) > longText && !plain(s) {
+		return Text{s, unmeasured}
+	}
+	return Text{s, width(s)}
+}
 
 // width is how many cells a clean string takes.
 func width(s string) int {
