@@ -165,7 +165,7 @@ func (c *Call) feed(text string, event int32) {
 	n := len(text) - halfPair(text)
 	c.take(text[:n])
 	c.half += text[n:]
-	c.deltas = append(c.deltas, Delta{uint32(len(c.args)), event})
+	c.deltas = append(roomFor(c.deltas, 1), Delta{uint32(len(c.args)), event})
 }
 
 // rewrite replaces the arguments. All their bytes now count as brought by this delta; those before
@@ -198,7 +198,7 @@ func (c *Call) take(text string) {
 		return
 	}
 	n := len(c.args)
-	c.args = append(c.args, text...)
+	c.args = append(roomFor(c.args, len(text)), text...)
 	if !c.freeform {
 		c.lex.Write(c.args[n:])
 	}

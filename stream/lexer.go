@@ -153,7 +153,7 @@ func (l *Lexer) begin(k TokenKind, i int) {
 	if n := len(l.toks); n > 0 {
 		l.toks[n-1].End = uint32(l.pos + i)
 	}
-	l.toks = append(l.toks, Token{Kind: k})
+	l.toks = append(roomFor(l.toks, 1), Token{Kind: k})
 }
 
 // fail marks p[i] as the first wrong byte: all from here is junk.

@@ -1,10 +1,21 @@
 package stream
 
+import "slices"
+
 // list is a list that is only appended to and may get long. It grows block by block: its elements
 // stay where they are, and little room is left unused. The zero value is ready.
 type list[T any] struct {
 	blocks [][]T
 	n      int
+}
+
+// roomFor is s with room for n more. A long one doubles, where append adds a quarter: that copies,
+// and asks for fresh memory, once a byte and not four times.
+func roomFor[T any](s []T, n int) []T {
+	if len(s)+n > cap(s) && len(s) > 1<<14 {
+		return slices.Grow(s, max(n, len(s)))
+	}
+	return s
 }
 
 const listBlock = 1024 // elements of a block
