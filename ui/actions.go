@@ -104,8 +104,8 @@ func (m *Model) changeSpeed(faster bool) {
 // canDemo reports whether there is nothing else to look at.
 func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().Turns) == 0 }
 
-// playDemo starts the demo when there is nothing to look at. A source that is
-// still silent goes on: what it brings later comes after.
+// playDemo starts the demo when there is nothing to look at. A source that is still silent goes on:
+// what it brings later comes after.
 func (m *Model) playDemo() {
 	if !m.canDemo() {
 		return

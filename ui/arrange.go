@@ -43,8 +43,7 @@ func (d *desk) turnTo(pane panes.Pane) {
 	d.bring(pane)
 }
 
-// beside is the pane of a place that shares its column with the first, nil if the
-// first is alone.
+// beside is the pane of a place that shares its column with the first, nil if the first is alone.
 func (d *desk) beside(first panes.Pane, at panes.Place) panes.Pane {
 	if d.last[at] != first {
 		return d.last[at]
@@ -76,8 +75,8 @@ const (
 	stackHeight  = 14 // rows from which a column holds two panes
 )
 
-// arrange divides a body of w × h cells. Between columns one cell is left for
-// a rule. With little room, or zoomed, only the focused pane is shown.
+// arrange divides a body of w × h cells. Between columns one cell is left for a rule. With little
+// room, or zoomed, only the focused pane is shown.
 func (d *desk) arrange(w, h int) []column {
 	if w < twoColumns || d.zoom {
 		return []column{{w, []slot{{d.focus, h}}}}
@@ -94,8 +93,8 @@ func (d *desk) arrange(w, h int) []column {
 		column{right - main - 1, d.stack(h, first, d.beside(first, panes.Side))})
 }
 
-// stack puts two panes above each other, or only one where there is no room
-// for both: the focused one, or else the first.
+// stack puts two panes above each other, or only one where there is no room for both: the focused
+// one, or else the first.
 func (d *desk) stack(h int, first, second panes.Pane) []slot {
 	if h < stackHeight || second == nil {
 		if second != nil && d.focus == second {
@@ -119,8 +118,8 @@ func place(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	return 0, 0, false
 }
 
-// next is the pane that many steps further: round what is shown or, where a column
-// is not all that there is, round all.
+// next is the pane that many steps further: round what is shown or, where a column is not all that
+// there is, round all.
 func (d *desk) next(step int, columns []column) panes.Pane {
 	all := d.table
 	if len(columns) == 2 && len(columns[1].panes) == 2 {

@@ -13,8 +13,8 @@ type Await struct {
 	More string      // a line for those that have no such variable; may be empty
 }
 
-// awaitLines say how to have something arrive. Where a variable with its whole
-// value is too wide, the URL stands once, above.
+// awaitLines say how to have something arrive. Where a variable with its whole value is too wide,
+// the URL stands once, above.
 func (m *Model) awaitLines() []line {
 	a, widest, names := m.opt.Await, 0, 0
 	for _, way := range a.Ways {
@@ -52,8 +52,8 @@ type Word struct {
 	Alarm bool   // something is wrong
 }
 
-// drawStatus writes the words of the source, those that are alarms first, as
-// many as there is room for.
+// drawStatus writes the words of the source, those that are alarms first, as many as there is room
+// for.
 func (m *Model) drawStatus(p *screen.Pen) {
 	words := m.words()
 	for _, alarm := range []bool{true, false} {

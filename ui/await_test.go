@@ -17,8 +17,8 @@ func waiting(words *[]Word) func(*Options) {
 	}
 }
 
-// TestAwait: how to send a client here is there whole where there is room, and
-// all of it is on the smallest screens.
+// TestAwait: how to send a client here is there whole where there is room, and all of it is on the
+// smallest screens.
 func TestAwait(t *testing.T) {
 	words := []Word{{Text: "1 refused", Why: "the Host \x1b[2J is refused"}, {Text: "rec a.tsc 0 B"}, {Text: "SECRETS KEPT", Alarm: true}}
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {54, 20}, {40, 10}} {
@@ -33,8 +33,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// TestStatus: words change without a record, alarms come first, and what has no
-// room is left out.
+// TestStatus: words change without a record, alarms come first, and what has no room is left out.
 func TestStatus(t *testing.T) {
 	var words []Word
 	s := newScreen(t, 80, 24, waiting(&words)).feed(body("agent.sse")(t)...)

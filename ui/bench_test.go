@@ -52,8 +52,8 @@ func benchmarkView(b *testing.B, s *rig) {
 	}
 }
 
-// manyCalls is a stream of n calls that all still grow, and a function that
-// makes the next delta of one of them.
+// manyCalls is a stream of n calls that all still grow, and a function that makes the next delta of
+// one of them.
 func manyCalls(n int) (opened []stream.Record, delta func(i int) stream.Record) {
 	a := new(anthropic).open("msg_1")
 	for range n {
@@ -66,8 +66,8 @@ func manyCalls(n int) (opened []stream.Record, delta func(i int) stream.Record) 
 	}
 }
 
-// BenchmarkLive is what one frame costs while 200 calls grow at 10,000 deltas
-// a second: a batch of 167 deltas, and the view after it.
+// BenchmarkLive is what one frame costs while 200 calls grow at 10,000 deltas a second: a batch of
+// 167 deltas, and the view after it.
 func BenchmarkLive(b *testing.B) {
 	opened, delta := manyCalls(200)
 	s := newScreen(b, 120, 50).feed(opened...)
@@ -88,8 +88,8 @@ func BenchmarkLive(b *testing.B) {
 	b.Run("view", func(b *testing.B) { benchmarkView(b, s) })
 }
 
-// BenchmarkViews draws the modes that cover the screen, and has them look for what
-// is new when nothing is.
+// BenchmarkViews draws the modes that cover the screen, and has them look for what is new when
+// nothing is.
 func BenchmarkViews(b *testing.B) {
 	for _, keys := range []string{"1gR", "1gja", "1g="} {
 		b.Run(keys[2:], func(b *testing.B) {
@@ -138,8 +138,7 @@ func BenchmarkTurns(b *testing.B) {
 	}
 }
 
-// BenchmarkFindings is a frame and an update of a stream of which every frame
-// is worth a remark.
+// BenchmarkFindings is a frame and an update of a stream of which every frame is worth a remark.
 func BenchmarkFindings(b *testing.B) {
 	for _, n := range []int{100, 100_000} {
 		s := newScreen(b, 160, 50).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", "{").records...)

@@ -18,8 +18,8 @@ func answer(exchange int, url, model, usage string) []stream.Record {
 
 const someUsage = `,"usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100}`
 
-// TestCosts: what each turn cost is beside it, and what all cost below; what is
-// not known is said, not left out.
+// TestCosts: what each turn cost is beside it, and what all cost below; what is not known is said,
+// not left out.
 func TestCosts(t *testing.T) {
 	s := newScreen(t, 140, 40)
 	s.feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", someUsage)...)
@@ -59,8 +59,8 @@ func TestCostsOfOnesOwn(t *testing.T) {
 	s.feed(answer(1, "", "gpt-5", someUsage)...).press("gk").shows("$1.00", "2030-01-01")
 }
 
-// TestBillIsKept: what a frame adds up is what all turns add up to, and turns
-// that have ended are not computed again.
+// TestBillIsKept: what a frame adds up is what all turns add up to, and turns that have ended are
+// not computed again.
 func TestBillIsKept(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	for i := range 300 {

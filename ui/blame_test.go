@@ -29,8 +29,8 @@ func (s *rig) looks(call string) (line, counts string) {
 	return line, counts
 }
 
-// TestStoppedAndUnseen: a call that the client stopped is muted, one that bytes
-// are missing of is a caution; neither is counted as bad.
+// TestStoppedAndUnseen: a call that the client stopped is muted, one that bytes are missing of is a
+// caution; neither is counted as bad.
 func TestStoppedAndUnseen(t *testing.T) {
 	for _, test := range []struct {
 		what        string

@@ -21,8 +21,8 @@ func (browse) Extend(*providers.View, int, int) {}
 // Draw writes row y of the panes.
 func (b browse) Draw(p *screen.Pen, y int) { b.m.drawPanes(p, y) }
 
-// Keys are those of the focused pane, of the program, and of what can be opened,
-// those first that the pane hints at.
+// Keys are those of the focused pane, of the program, and of what can be opened, those first that
+// the pane hints at.
 func (b browse) Keys() []screen.Binding {
 	m := b.m
 	all := m.programKeys()
@@ -69,8 +69,8 @@ func (m *Model) programKeys() []screen.Binding {
 	return append(keys, pair(km.Again, m.hit)...)
 }
 
-// anywhere are the keys that work in every mode that does not use them itself,
-// while nothing is typed.
+// anywhere are the keys that work in every mode that does not use them itself, while nothing is
+// typed.
 func (m *Model) anywhere() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
@@ -80,8 +80,8 @@ func (m *Model) anywhere() []screen.Binding {
 	return append(keys, pair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)
 }
 
-// reminded is the keys of a pane, then those of the program. Where the pane reminds
-// of a key of the program, that stands there instead.
+// reminded is the keys of a pane, then those of the program. Where the pane reminds of a key of the
+// program, that stands there instead.
 func reminded(pane, program []screen.Binding) (all []screen.Binding) {
 	for _, b := range pane {
 		if b.Do == nil {
@@ -122,8 +122,8 @@ func (m *Model) drawHints(p *screen.Pen) {
 	p.Tail(screen.Muted, screen.Bare, hint.Between("", " "))
 }
 
-// goOnward goes to the turn whose request first had the chosen call, or a call
-// of the chosen turn, in its history.
+// goOnward goes to the turn whose request first had the chosen call, or a call of the chosen turn,
+// in its history.
 func (m *Model) goOnward() {
 	switch t, c := m.view.Find(m.chosen); {
 	case c != nil && len(c.SentBack) > 0:

@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawTop writes the first row: the way to where we are, as much of its end as
-// fits, and what it is.
+// drawTop writes the first row: the way to where we are, as much of its end as fits, and what it
+// is.
 func (m *Model) drawTop(p *screen.Pen) {
 	right, crumbs := m.motion(), m.crumbs()
 	need := 0
@@ -45,8 +45,8 @@ func (m *Model) drawTop(p *screen.Pen) {
 	p.Tail(r, screen.Bare, right.Between("", " "))
 }
 
-// crumbs are the parts of the way, from the program to the token. On a narrow
-// screen only the last ones are shown: they are the way back.
+// crumbs are the parts of the way, from the program to the token. On a narrow screen only the last
+// ones are shown: they are the way back.
 func (m *Model) crumbs() []display.Text {
 	parts := []display.Text{display.Lit("toolscope"), m.draw.Truncate(m.pen.Name(m.opt.Source), 32)}
 	if t := m.turn(); t != nil {
@@ -70,8 +70,8 @@ func (m *Model) crumbs() []display.Text {
 	return parts
 }
 
-// about is the dialect of the chosen turn, how it is known, and the model, or
-// less of it where there is less room.
+// about is the dialect of the chosen turn, how it is known, and the model, or less of it where
+// there is less room.
 func (m *Model) about(room int) display.Text {
 	t := m.turn()
 	if t == nil {

@@ -31,8 +31,8 @@ func chatStream(exchange int, name string, deltas ...string) (records []stream.R
 	return records
 }
 
-// threeAnswers is what connect brings when it asks three providers the same: one
-// answers other values, one fails.
+// threeAnswers is what connect brings when it asks three providers the same: one answers other
+// values, one fails.
 func threeAnswers(testing.TB) (all []stream.Record) {
 	ask := func(n int, name, url, body string) {
 		all = append(all, stream.Record{Exchange: n, Request: true, Data: []byte(body), Head: &stream.Head{File: name, Method: "POST", URL: url}})
@@ -62,8 +62,8 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 	return all
 }
 
-// TestCompare: turns that were asked the same stand beside each other, their calls
-// in the same rows, and what differs between them is marked when both are there.
+// TestCompare: turns that were asked the same stand beside each other, their calls in the same
+// rows, and what differs between them is marked when both are there.
 func TestCompare(t *testing.T) {
 	records := threeAnswers(t)
 	s := newScreen(t, 140, 40).feed(records[:3]...).press("=")

@@ -7,8 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// A Crash is a bug that showed: the program ends, with the terminal restored.
-// It is a message too, for goroutines that recover outside of Update.
+// A Crash is a bug that showed: the program ends, with the terminal restored. It is a message too,
+// for goroutines that recover outside of Update.
 type Crash struct {
 	What  string
 	Stack []byte
@@ -27,8 +27,8 @@ func Recovered(p any) *Crash {
 // Crashed is the bug that ended the program, or nil.
 func (m *Model) Crashed() *Crash { return m.crash }
 
-// guard makes a command's panic a Crash, because Bubble Tea would print the
-// stack onto the screen. Commands in a batch are guarded one by one.
+// guard makes a command's panic a Crash, because Bubble Tea would print the stack onto the screen.
+// Commands in a batch are guarded one by one.
 func guard(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil

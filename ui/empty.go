@@ -6,8 +6,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// drawEmpty writes row y of the screen that has nothing to show yet: what this
-// is, what it waits for, and how to see something.
+// drawEmpty writes row y of the screen that has nothing to show yet: what this is, what it waits
+// for, and how to see something.
 func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 	lines := m.emptyLines()
 	widest := emptyWidth

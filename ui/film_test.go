@@ -16,8 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the films; look at the difference before you keep it")
 
-// A film is a source and what is done while it plays. A picture is taken after
-// every shot.
+// A film is a source and what is done while it plays. A picture is taken after every shot.
 type film struct {
 	name    string
 	records func(testing.TB) []stream.Record

@@ -43,8 +43,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowLive: a call that still grows comes before one that opened later
-// and is done.
+// TestFollowLive: a call that still grows comes before one that opened later and is done.
 func TestFollowLive(t *testing.T) {
 	done := &anthropic{exchange: 1}
 	done.open("msg_2").call("toolu_3", "later", "{}").seal().stop("tool_use")
@@ -152,8 +151,8 @@ func TestPlayback(t *testing.T) {
 	plain.press("]").shows("only a recording or the demo has a speed").press("k").hides("speed")
 }
 
-// TestDemoKey starts the demo where there is nothing else: without a source,
-// while one is silent, and after one that brought nothing.
+// TestDemoKey starts the demo where there is nothing else: without a source, while one is silent,
+// and after one that brought nothing.
 func TestDemoKey(t *testing.T) {
 	for name, prepare := range map[string]func(*Options){
 		"no source": func(o *Options) { o.Inbox = nil },

@@ -12,8 +12,8 @@ func (m *Model) bodyHeight() int { return max(1, m.h-2) }
 
 func (m *Model) columns() []column { return m.arrange(m.w, m.bodyHeight()) }
 
-// View draws one frame: a line with where we are, the body, a line with what
-// is going on. Each row is exactly as wide as the window.
+// View draws one frame: a line with where we are, the body, a line with what is going on. Each row
+// is exactly as wide as the window.
 func (m *Model) View() string {
 	p := &m.pen
 	p.Reset()

@@ -12,12 +12,12 @@ import (
 	"toolscope/ui/screen"
 )
 
-// sizes are windows of every arrangement: too narrow for two panes, two
-// columns, three columns, huge.
+// sizes are windows of every arrangement: too narrow for two panes, two columns, three columns,
+// huge.
 var sizes = [][2]int{{20, 5}, {40, 10}, {72, 16}, {80, 24}, {140, 40}, {160, 45}, {250, 60}, {250, 80}}
 
-// looks are ways to look at the same thing: keys from the browse mode, and the
-// keys that lead back to it.
+// looks are ways to look at the same thing: keys from the browse mode, and the keys that lead back
+// to it.
 var looks = []struct{ keys, back string }{
 	{"", ""}, {"2", ""}, {"2r", "r"}, {"2<enter>", "<esc>"}, {"3", ""}, {"3<enter>", "<enter>"}, {"4", ""}, {"z", "z"},
 	{"2z", "z"}, {"3z<enter>", "<enter>z"}, {"?", "<esc>"}, {"/e", "<esc>"}, {"1g", ""}, {"1g2", ""}, {"1/zz\x00", "<esc>"}, {"1G2", ""},
@@ -25,8 +25,8 @@ var looks = []struct{ keys, back string }{
 	{"p", "<esc>"}, {"pj<tab>p", "<esc>"}, {"pss", "<esc>"}, {"pPsr<enter>", "<esc><esc>"}, {"pl<enter>l", "<esc><esc>"}, {"p<enter>h", "<esc><esc>"},
 }
 
-// checkFrame fails the test unless the frame is exactly as high and wide as the
-// window and holds no control but line ends and SGR.
+// checkFrame fails the test unless the frame is exactly as high and wide as the window and holds no
+// control but line ends and SGR.
 func checkFrame(t testing.TB, s *rig) {
 	t.Helper()
 	checkKeys(t, s.top().Keys())
@@ -46,8 +46,7 @@ func checkFrame(t testing.TB, s *rig) {
 	}
 }
 
-// checkKeys fails the test if a key is bound twice, or does nothing and is not a
-// hint.
+// checkKeys fails the test if a key is bound twice, or does nothing and is not a hint.
 func checkKeys(t testing.TB, keys []screen.Binding) {
 	t.Helper()
 	bound := map[string]bool{}
@@ -164,8 +163,7 @@ func TestFramesOfDemos(t *testing.T) {
 	}
 }
 
-// TestFramesOfFixtures looks at every fixture of every dialect, cut into small
-// records.
+// TestFramesOfFixtures looks at every fixture of every dialect, cut into small records.
 func TestFramesOfFixtures(t *testing.T) {
 	for i, f := range fixtures(t) {
 		if i%thin() != 0 {

@@ -25,8 +25,8 @@ func newBox() *box {
 	return mailbox.New(mailbox.Rules[stream.Record]{Limit: math.MaxInt, Cost: func(r stream.Record) int { return len(r.Data) }})
 }
 
-// rig is a Model whose source, clock and keyboard are the test: nothing runs
-// beside it and nothing sleeps.
+// rig is a Model whose source, clock and keyboard are the test: nothing runs beside it and nothing
+// sleeps.
 type rig struct {
 	*Model
 	t     testing.TB

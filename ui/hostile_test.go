@@ -55,8 +55,8 @@ func chatChunk(delta string, args ...any) string {
 		`},"finish_reason":null}]}`+"\n\n", args...)
 }
 
-// TestFramesOfHostileStreams: whatever comes, wherever it comes, only text and
-// SGR are drawn, and every row is as wide as the window.
+// TestFramesOfHostileStreams: whatever comes, wherever it comes, only text and SGR are drawn, and
+// every row is as wide as the window.
 func TestFramesOfHostileStreams(t *testing.T) {
 	for i, text := range hostile {
 		if i%thin() != 0 {

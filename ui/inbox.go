@@ -10,12 +10,12 @@ import (
 	"toolscope/stream"
 )
 
-// An Inbox is where records wait for the program, which takes them in their
-// order, at most one batch a frame. What was left out because the program was
-// too slow, or the user had stopped the screen, a record says as Lost.
+// An Inbox is where records wait for the program, which takes them in their order, at most one
+// batch a frame. What was left out because the program was too slow, or the user had stopped the
+// screen, a record says as Lost.
 type Inbox interface {
-	// Take returns what waits, of about so many bytes, and whether there is more.
-	// It never waits. The batch is good until the next Take.
+	// Take returns what waits, of about so many bytes, and whether there is more. It never waits.
+	// The batch is good until the next Take.
 	Take(bytes int) (batch []stream.Record, more bool)
 	Waiting() int                  // records
 	Ended() (over bool, why error) // no record waits, and none will come
@@ -23,8 +23,8 @@ type Inbox interface {
 	Ring()
 }
 
-// batchBytes is how much one batch may hold: what the inspector reads in a few
-// milliseconds, so that keys are answered while a big file loads.
+// batchBytes is how much one batch may hold: what the inspector reads in a few milliseconds, so
+// that keys are answered while a big file loads.
 const batchBytes = 1 << 20
 
 // arrived says that the bell of an inbox rang; of the source's, if it names none.
@@ -33,8 +33,8 @@ type arrived struct{ in Inbox }
 // frameTime is how long the program lets records gather after it took some.
 const frameTime = time.Second / 60
 
-// listen waits for the bell. It reacts first and sleeps after: the first
-// record is shown at once, and bursts gather during the pause.
+// listen waits for the bell. It reacts first and sleeps after: the first record is shown at once,
+// and bursts gather during the pause.
 func listen(to Inbox, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		time.Sleep(pause)

@@ -13,8 +13,8 @@ import (
 	"toolscope/stream"
 )
 
-// program stands in for Bubble Tea: it runs the command that is left and gives
-// what comes of it to the model, and counts.
+// program stands in for Bubble Tea: it runs the command that is left and gives what comes of it to
+// the model, and counts.
 type program struct {
 	*Model
 	batches int
@@ -43,8 +43,8 @@ func numbered(n int) stream.Record {
 	return stream.Record{Data: fmt.Appendf(nil, "data: {\"n\":%d}\n\n", n)}
 }
 
-// TestInboxBatches: the first record comes at once, those after it once a
-// frame, all in order, and who puts them in never waits.
+// TestInboxBatches: the first record comes at once, those after it once a frame, all in order, and
+// who puts them in never waits.
 func TestInboxBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inbox := newBox()
@@ -87,8 +87,8 @@ func TestInboxBatches(t *testing.T) {
 	})
 }
 
-// TestInboxIdle: nothing is under way while nothing comes but the wait for the
-// bell, and the rate has fallen.
+// TestInboxIdle: nothing is under way while nothing comes but the wait for the bell, and the rate
+// has fallen.
 func TestInboxIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inbox := newBox()

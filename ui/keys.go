@@ -8,8 +8,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// keyMap is every key of the program. The help screen and the README are made
-// from it.
+// keyMap is every key of the program. The help screen and the README are made from it.
 type keyMap struct {
 	Up, Down, Left, Right            key.Binding
 	PageUp, PageDown, Top, Bottom    key.Binding

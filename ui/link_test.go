@@ -61,8 +61,8 @@ func TestFrameToToken(t *testing.T) {
 	small.shows(`"old": "import \"fmt\"`)
 }
 
-// TestLinkAllTokens: from each token to its first frame, and from that frame
-// back to bytes that hold the token's first.
+// TestLinkAllTokens: from each token to its first frame, and from that frame back to bytes that
+// hold the token's first.
 func TestLinkAllTokens(t *testing.T) {
 	records := append(body("agent.sse")(t), attack("\u202e")["chat"]...)
 	for i := range records {

@@ -16,8 +16,8 @@ type links struct {
 	findings *panes.Findings
 }
 
-// newPanes are all panes, in the order of tab: a line for each. The first has the
-// key 1. Each place has one at least.
+// newPanes are all panes, in the order of tab: a line for each. The first has the key 1. Each place
+// has one at least.
 func (m *Model) newPanes() []placed {
 	h := paneHost{m}
 	m.links = links{
@@ -74,8 +74,8 @@ func (m *Model) stick(on bool) {
 	}
 }
 
-// goToFinding leads to what a finding points at: a byte of the arguments, or the
-// frame that showed it.
+// goToFinding leads to what a finding points at: a byte of the arguments, or the frame that showed
+// it.
 func (m *Model) goToFinding(f panes.Found) {
 	m.setFollow(false)
 	if f.Call != nil && f.Offset >= 0 {

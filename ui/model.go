@@ -44,12 +44,11 @@ type Options struct {
 // Copy puts a text into the clipboard and says by which ways.
 type Copy func(text []byte) (ways string, err error)
 
-// Save writes a new file of about that name, and says which it became. It never
-// writes over one that is there.
+// Save writes a new file of about that name, and says which it became. It never writes over one
+// that is there.
 type Save func(name string, data []byte) (path string, err error)
 
-// Demo starts the demo: in an inbox of its own, or else among what the source
-// brings.
+// Demo starts the demo: in an inbox of its own, or else among what the source brings.
 type Demo func(ownInbox bool) (Inbox, Playback)
 
 // Playback is a clock that can be slowed, hurried and stopped.
@@ -60,8 +59,8 @@ type Playback interface {
 	Speed() float64
 }
 
-// Model is the program. It is the only tea.Model; Update routes, and what
-// changes is done by the methods it routes to.
+// Model is the program. It is the only tea.Model; Update routes, and what changes is done by the
+// methods it routes to.
 type Model struct {
 	opt     Options
 	keys    keyMap
@@ -158,8 +157,8 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	return m, guard(tea.Batch(cmd, m.extend()))
 }
 
-// key gives a key to the mode. Bubble Tea makes one message of keys that are
-// typed faster than it reads: each counts.
+// key gives a key to the mode. Bubble Tea makes one message of keys that are typed faster than it
+// reads: each counts.
 func (m *Model) key(k tea.KeyMsg) {
 	if k.Type == tea.KeyRunes && len(k.Runes) > 1 && !k.Paste {
 		for _, r := range k.Runes {

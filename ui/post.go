@@ -13,8 +13,8 @@ import (
 // time, and Send does not wait for it. The error says why it cannot be sent at all.
 type Send func(r send.Request, exchange int) error
 
-// post is what was sent from here. Its exchanges are numbered -1, -2, …: sources
-// count from 1, so none is ever named twice.
+// post is what was sent from here. Its exchanges are numbered -1, -2, …: sources count from 1, so
+// none is ever named twice.
 type post struct {
 	sent    int
 	flying  map[int]bool // exchanges that have not ended
@@ -32,8 +32,8 @@ func (m *Model) sending() send.Means {
 	return means
 }
 
-// send sends a request. Its turn is looked at as soon as it opens, unless the user
-// goes elsewhere meanwhile.
+// send sends a request. Its turn is looked at as soon as it opens, unless the user goes elsewhere
+// meanwhile.
 func (m *Model) send(r send.Request) error {
 	p := &m.post
 	exchange := -(p.sent + 1)
@@ -63,8 +63,8 @@ func (m *Model) landed(batch []stream.Record) {
 	}
 }
 
-// endSource is told that the source brings no more: what it left open was cut.
-// What was sent from here goes on.
+// endSource is told that the source brings no more: what it left open was cut. What was sent from
+// here goes on.
 func (m *Model) endSource(err error) {
 	m.ended, m.failure = true, err
 	if len(m.post.flying) == 0 {
@@ -81,8 +81,7 @@ func (m *Model) endSource(err error) {
 // settled reports whether the source brings no more.
 func (m *Model) settled() bool { return m.ended || m.opt.Inbox == nil }
 
-// moving reports whether more may come, from the source or in answer to what was
-// sent from here.
+// moving reports whether more may come, from the source or in answer to what was sent from here.
 func (m *Model) moving() bool { return !m.settled() || len(m.post.flying) > 0 }
 
 // waiting is how many records wait to be read.

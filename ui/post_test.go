@@ -31,8 +31,8 @@ type sent struct {
 	Exchange int
 }
 
-// deliverRequest is what sends for the screen: it keeps the request, and brings
-// the answer the test has for it.
+// deliverRequest is what sends for the screen: it keeps the request, and brings the answer the test
+// has for it.
 func (s *rig) deliverRequest(request send.Request, exchange int) error {
 	if s.refuses != nil {
 		return s.refuses
@@ -89,8 +89,8 @@ func twoCalls(exchange int) []stream.Record {
 	return withRequest(askedBody, a.stop("tool_use").records)
 }
 
-// TestResend: the request goes as it was to where it came from, its answer is a
-// new turn that is looked at, and the source's own turns stay what they are.
+// TestResend: the request goes as it was to where it came from, its answer is a new turn that is
+// looked at, and the source's own turns stay what they are.
 func TestResend(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
 	s.shows("◌ END").press("gR").shows("SEND AGAIN the request of turn 1", "to anthropic", "unchanged", "byte for byte", "it came from here", `"temperature": 0.5`)
@@ -164,8 +164,8 @@ func TestResendRefused(t *testing.T) {
 	newScreen(t, 80, 24).press("R").shows("no request to send again").press("=").shows("nothing else").press("m").shows("no turn to mark")
 }
 
-// TestResendKeepsTheSource: numbers never meet those of the source, the end of the
-// source cuts nothing that was sent from here, and it is cut itself.
+// TestResendKeepsTheSource: numbers never meet those of the source, the end of the source cuts
+// nothing that was sent from here, and it is cut itself.
 func TestResendKeepsTheSource(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR<enter>").arrive()
 	open := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "later", `{"a`)
@@ -192,8 +192,8 @@ func TestResendRedacted(t *testing.T) {
 	newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR").hides("secrets were taken out")
 }
 
-// TestResendIsAwaited: the answer is looked at when it comes, unless the user went
-// elsewhere; a pause holds it back.
+// TestResendIsAwaited: the answer is looked at when it comes, unless the user went elsewhere; a
+// pause holds it back.
 func TestResendIsAwaited(t *testing.T) {
 	answer := func() []stream.Record { return (&anthropic{exchange: -1}).open("msg_2").text("Hi").records }
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter>").press("j").arrive(answer()...)
@@ -226,8 +226,8 @@ func TestResendBig(t *testing.T) {
 	}
 }
 
-// TestResendAIStudio: what AI Studio was asked goes to others, never to it, and so
-// do the results of its calls.
+// TestResendAIStudio: what AI Studio was asked goes to others, never to it, and so do the results
+// of its calls.
 func TestResendAIStudio(t *testing.T) {
 	const question = `["models/gemini-2.5-pro",[[[[null,"Weather in Oslo?"]],"user"]]]`
 	records := demo(t, "aistudio")

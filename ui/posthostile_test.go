@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestFramesOfHostileRequests: what a request, a host or an error says is text and
-// no more, wherever the views of what is sent show it.
+// TestFramesOfHostileRequests: what a request, a host or an error says is text and no more,
+// wherever the views of what is sent show it.
 func TestFramesOfHostileRequests(t *testing.T) {
 	for i, text := range hostile {
 		if i%thin() != 0 {

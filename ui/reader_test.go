@@ -8,8 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// TestKinds: what a string holds is known by its looks, by the file named
-// beside it, and by its key.
+// TestKinds: what a string holds is known by its looks, by the file named beside it, and by its
+// key.
 func TestKinds(t *testing.T) {
 	for _, c := range []struct{ name, args, keys, want string }{
 		{"code, by the file beside it", `{"path":"a/b.py","content":"x = 1\ny = 2\n"}`, "jjl", "Python"},

@@ -51,8 +51,8 @@ func TestReplayNothing(t *testing.T) {
 	s.press("p").shows("threw this call away").hides("REPLAY")
 }
 
-// TestReplayFollows: the view stays with its call, and with what comes of it;
-// the program follows again when it is left.
+// TestReplayFollows: the view stays with its call, and with what comes of it; the program follows
+// again when it is left.
 func TestReplayFollows(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1`)
 	s := newScreen(t, 100, 30).feed(a.records...).press("p")
@@ -78,8 +78,7 @@ func TestReplayConversation(t *testing.T) {
 	s.press("<esc>s").shows("REPLAY of write_file")
 }
 
-// TestReplayDraws: what is sent and what was written are shown with what
-// differs between them.
+// TestReplayDraws: what is sent and what was written are shown with what differs between them.
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
 	s.shows("REPLAY of write_file  policy preserve 1/", "emptied", "critical  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
@@ -89,8 +88,7 @@ func TestReplayDraws(t *testing.T) {
 	s.press("r<tab>").shows("to anthropic 1/", "wrap: what does not parse", "double-encode").press("G").shows("nothing is sent", "refused: ")
 }
 
-// TestReplayTaken: the body that is shown is copied and saved, and it is said
-// what became of it.
+// TestReplayTaken: the body that is shown is copied and saved, and it is said what became of it.
 func TestReplayTaken(t *testing.T) {
 	var copied, saved []byte
 	var failure error
@@ -185,8 +183,8 @@ func TestReplayCloses(t *testing.T) {
 	}
 }
 
-// TestReplayFrameIsFlat: a frame costs what the window holds, whatever the size
-// of what would be sent.
+// TestReplayFrameIsFlat: a frame costs what the window holds, whatever the size of what would be
+// sent.
 func TestReplayFrameIsFlat(t *testing.T) {
 	measured(t)
 	for _, keys := range []string{"p", "p<tab>", "ps", "p<enter>", "p<enter>l", "pp<enter>G"} {
@@ -200,8 +198,8 @@ func TestReplayFrameIsFlat(t *testing.T) {
 	}
 }
 
-// BenchmarkReplay is a frame of the replay view, an update that changes
-// nothing, and one that has everything made again.
+// BenchmarkReplay is a frame of the replay view, an update that changes nothing, and one that has
+// everything made again.
 func BenchmarkReplay(b *testing.B) {
 	for _, size := range []int{1 << 10, 14 << 10, 1 << 20} {
 		s := newScreen(b, 120, 50).feed(bigCall(size).records...).press("p").finish()

@@ -17,8 +17,8 @@ func (s *rig) paste(text string) *rig {
 	return s
 }
 
-// TestResults: with a result for each call, the next request carries the
-// conversation, the turn and the results, and goes where the user says.
+// TestResults: with a result for each call, the next request carries the conversation, the turn and
+// the results, and goes where the user says.
 func TestResults(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(twoCalls(1)...).end().press("gja").shows("RESULT of write_file", "0 of 2 results there", "the tool gave this back")
 	s.paste("line one\r\nline\ttwo \"quoted\"").shows("line one", "line␉two").press("<enter>")

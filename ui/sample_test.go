@@ -54,8 +54,7 @@ func demo(t testing.TB, name string) (records []stream.Record) {
 	return records
 }
 
-// An anthropic writes a Messages stream, record by record, ten milliseconds
-// apart.
+// An anthropic writes a Messages stream, record by record, ten milliseconds apart.
 type anthropic struct {
 	exchange int
 	records  []stream.Record
@@ -150,8 +149,8 @@ type fixture struct {
 	wire []byte
 }
 
-// fixtures are those of all dialects. Their format is that of the test in
-// providers: sections headed "-- name --".
+// fixtures are those of all dialects. Their format is that of the test in providers: sections
+// headed "-- name --".
 func fixtures(t testing.TB) (all []fixture) {
 	files, err := filepath.Glob(filepath.Join("..", "providers", "*", "testdata", "*.txtar"))
 	if err != nil {

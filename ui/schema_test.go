@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestSchema: beside the title of the arguments stands what the tool wants, as much as fits,
-// and what the arguments miss of it is a finding.
+// TestSchema: beside the title of the arguments stands what the tool wants, as much as fits, and
+// what the arguments miss of it is a finding.
 func TestSchema(t *testing.T) {
 	request := `{"tools":[{"type":"function","function":{"name":"get","parameters":{"required":["city"],
 		"properties":{"city":{"type":"string"},"days":{"type":"integer"},"unit":{"type":"string"}}}}}]}`

@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// search is what was looked for in a pane, and where it was found. The meaning
-// of a hit is the pane's: a byte of the arguments, or a row.
+// search is what was looked for in a pane, and where it was found. The meaning of a hit is the
+// pane's: a byte of the arguments, or a row.
 type search struct {
 	query  string
 	pane   panes.Pane
@@ -22,8 +22,7 @@ type search struct {
 	events int        // how many there were then
 }
 
-// searchBar is the mode in which a query is typed; hits show in the panes while it
-// is.
+// searchBar is the mode in which a query is typed; hits show in the panes while it is.
 type searchBar struct {
 	browse
 	input  *screen.Input
@@ -73,8 +72,7 @@ func (s search) count() string {
 	return fmt.Sprintf("%s/%s", screen.Count(s.at+1), screen.Count(len(s.hits)))
 }
 
-// find looks for query in the focused pane and goes to the first hit from the
-// cursor on.
+// find looks for query in the focused pane and goes to the first hit from the cursor on.
 func (m *Model) find(query string) {
 	m.setFollow(false)
 	m.clearSearch()
@@ -90,8 +88,8 @@ func (m *Model) clearSearch() {
 	m.search = search{}
 }
 
-// look finds the query in what its pane shows now. It returns the number of the
-// first hit from the cursor on, or of the first.
+// look finds the query in what its pane shows now. It returns the number of the first hit from the
+// cursor on, or of the first.
 func (m *Model) look() (from int) {
 	s := &m.search
 	s.hits, s.of, s.events = nil, m.chosen, m.in.Timeline.Len()

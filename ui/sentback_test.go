@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// returned is a screen with a turn of two calls, a turn after it, and what the
-// request of that turn and one without a response made of the calls.
+// returned is a screen with a turn of two calls, a turn after it, and what the request of that turn
+// and one without a response made of the calls.
 func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1}`).seal().call("toolu_2", "second", `{"b":`).seal()
 	b := &anthropic{exchange: 1}
@@ -28,8 +28,8 @@ func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 	return s.feed(ping).end()
 }
 
-// TestSentBack: what later requests made of a call is told where the call is,
-// and where its turn is.
+// TestSentBack: what later requests made of a call is told where the call is, and where its turn
+// is.
 func TestSentBack(t *testing.T) {
 	s := returned(t, 250, 45).press("gjj")
 	s.shows("sent back emptied, then dropped", "its answer is an error", "WHEN IT WAS SENT BACK")
@@ -99,8 +99,7 @@ func TestOnward(t *testing.T) {
 	}
 }
 
-// TestSentBackFinding: a finding that a later request showed leads to what told
-// it, not to a frame.
+// TestSentBackFinding: a finding that a later request showed leads to what told it, not to a frame.
 func TestSentBackFinding(t *testing.T) {
 	s := returned(t, 120, 40).press("gjj4")
 	for f, _ := s.findings.Chosen(); f.Code != "ARGS_REPLACED_BY_EMPTY"; f, _ = s.findings.Chosen() {

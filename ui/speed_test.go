@@ -10,16 +10,16 @@ import (
 	"toolscope/stream"
 )
 
-// measured skips a test of speed where speed means nothing: only a machine that
-// does nothing else tells.
+// measured skips a test of speed where speed means nothing: only a machine that does nothing else
+// tells.
 func measured(t *testing.T) {
 	if raceEnabled || os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")
 	}
 }
 
-// ratio is how many times as long big takes as small, by the medians of runs
-// that take turns, so that a busy machine is busy for both.
+// ratio is how many times as long big takes as small, by the medians of runs that take turns, so
+// that a busy machine is busy for both.
 func ratio(small, big func()) float64 {
 	var times [2][]time.Duration
 	for range 41 {
@@ -39,8 +39,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// flat fails the test unless big takes at most twice as long as small. What
-// depends on the size takes a hundred times as long here.
+// flat fails the test unless big takes at most twice as long as small. What depends on the size
+// takes a hundred times as long here.
 func flat(t *testing.T, what string, small, big func()) {
 	t.Helper()
 	var got float64
@@ -53,8 +53,8 @@ func flat(t *testing.T, what string, small, big func()) {
 	t.Errorf("%s: %.1f times as long", what, got)
 }
 
-// TestFrameCostIsFlat: a frame costs what the window holds, whatever the length
-// of the document, the list, the wire or the findings.
+// TestFrameCostIsFlat: a frame costs what the window holds, whatever the length of the document,
+// the list, the wire or the findings.
 func TestFrameCostIsFlat(t *testing.T) {
 	measured(t)
 	for _, c := range []struct {
@@ -121,8 +121,8 @@ func longNames(t testing.TB, size int) *rig {
 	return newScreen(t, 160, 50).feed(a.records...)
 }
 
-// TestLiveFrames: with 200 calls growing at 10,000 deltas a second, frames are
-// drawn within a millisecond: 99 of 100 on a quiet machine, 9 of 10 on any.
+// TestLiveFrames: with 200 calls growing at 10,000 deltas a second, frames are drawn within a
+// millisecond: 99 of 100 on a quiet machine, 9 of 10 on any.
 func TestLiveFrames(t *testing.T) {
 	measured(t)
 	opened, delta := manyCalls(200)

@@ -13,8 +13,7 @@ import (
 	"toolscope/ui/send"
 )
 
-// seats are the modes that are open, each on top of the one that opened it. Below
-// them is browsing.
+// seats are the modes that are open, each on top of the one that opened it. Below them is browsing.
 type seats struct {
 	all    []seat
 	seen   int       // events there were when the first of them was opened
@@ -85,8 +84,7 @@ func (m *Model) do(cmd tea.Cmd) {
 	}
 }
 
-// extend brings the mode on top up to date, and returns what was asked for
-// meanwhile.
+// extend brings the mode on top up to date, and returns what was asked for meanwhile.
 func (m *Model) extend() tea.Cmd {
 	m.top().Extend(m.view, m.w, m.bodyHeight())
 	m.now = m.top().Keys()
@@ -166,8 +164,7 @@ func (m *Model) openHelp() {
 	m.open(modes.NewHelp(asHost{m}, []modes.Group{{Title: display.Lit("Here"), Keys: keys}, anywhere}))
 }
 
-// drawFooter writes the keys worth knowing, as many as fit, or what is typed, or
-// what was said.
+// drawFooter writes the keys worth knowing, as many as fit, or what is typed, or what was said.
 func (m *Model) drawFooter(p *screen.Pen) {
 	top := m.top().Mode
 	if _, ok := top.(browse); ok {

@@ -58,8 +58,8 @@ func (t *timings) Find(query string) (rows []int, cursor int) {
 
 func (t *timings) GoTo(row int) { t.MoveTo(row) }
 
-// TestNewPane: a line in the table, and a pane has its number, its turn with tab, its
-// place, zoom, search, footer and help.
+// TestNewPane: a line in the table, and a pane has its number, its turn with tab, its place, zoom,
+// search, footer and help.
 func TestNewPane(t *testing.T) {
 	one := new(anthropic).open("msg_one").text("the first").stop("end_turn")
 	two := &anthropic{exchange: 1}
@@ -120,8 +120,8 @@ func (c *counter) Keys() []screen.Binding {
 	}
 }
 
-// TestNewMode: a line among the entries, and a mode has its key, the screen, the
-// footer and the help.
+// TestNewMode: a line among the entries, and a mode has its key, the screen, the footer and the
+// help.
 func TestNewMode(t *testing.T) {
 	s := agent(t, 140, 40)
 	s.entries = append(s.entries, modes.Entry{

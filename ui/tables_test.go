@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// TestArrange: whatever the size, columns and rules fill the width, the panes
-// of a column its height, and the focused pane is among them.
+// TestArrange: whatever the size, columns and rules fill the width, the panes of a column its
+// height, and the focused pane is among them.
 func TestArrange(t *testing.T) {
 	var desks []*desk
 	for i := range 16 {
@@ -25,8 +25,7 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// arranged is the desk with the focus on a pane, after one of those at the side had
-// it.
+// arranged is the desk with the focus on a pane, after one of those at the side had it.
 func arranged(focus, side int, zoom bool) *desk {
 	d := new(desk)
 	d.lay(new(Model).newPanes())
@@ -90,8 +89,7 @@ func TestArrangements(t *testing.T) {
 	}
 }
 
-// TestKeys: every binding is in the help exactly once, and while browsing no
-// key does two things.
+// TestKeys: every binding is in the help exactly once, and while browsing no key does two things.
 func TestKeys(t *testing.T) {
 	km := newKeyMap()
 	listed, bound := map[string]int{}, map[string]string{}

@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// dialects lets the user say which protocol the response of the chosen turn
-// speaks. The first row lets its bytes tell.
+// dialects lets the user say which protocol the response of the chosen turn speaks. The first row
+// lets its bytes tell.
 type dialects struct {
 	screen.Window
 	host     Host
@@ -16,8 +16,7 @@ type dialects struct {
 	reread   func(exchange int, as *dialect.Dialect)
 }
 
-// Dialects is the entry; reread has an exchange read as a dialect, or as its
-// bytes tell with nil.
+// Dialects is the entry; reread has an exchange read as a dialect, or as its bytes tell with nil.
 func Dialects(reread func(exchange int, as *dialect.Dialect)) Entry {
 	key := screen.Binding{Keys: []string{"D"}, Does: display.Lit("read as another dialect")}
 	return Entry{key, func(h Host) (Mode, display.Text) {

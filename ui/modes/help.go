@@ -36,8 +36,8 @@ func (h *Help) Keys() []screen.Binding {
 	}, moves...)
 }
 
-// Extend lays it out anew for another size, with blank lines between the groups
-// where there is room for these too.
+// Extend lays it out anew for another size, with blank lines between the groups where there is room
+// for these too.
 func (h *Help) Extend(_ *providers.View, w, height int) {
 	if w != h.w || height != h.Height {
 		h.w = w

@@ -14,8 +14,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// lexerFor guesses what content is: by what it looks like, by the file named
-// beside it, by its key.
+// lexerFor guesses what content is: by what it looks like, by the file named beside it, by its key.
 func lexerFor(content string, h panes.Hint) chroma.Lexer {
 	name := ""
 	switch {

@@ -1,9 +1,8 @@
-// Package modes is what may cover the panes: a mode owns the keyboard, the body
-// of the screen and the footer while it is open.
+// Package modes is what may cover the panes: a mode owns the keyboard, the body of the screen and
+// the footer while it is open.
 //
-// A mode is one file and one line in the program's list of entries. It knows the
-// program only as its Host, and the program knows it only as a Mode: what else it
-// needs are arguments of its entry.
+// A mode is one file and one line in the program's list of entries. It knows the program only as
+// its Host, and the program knows it only as a Mode: what else it needs are arguments of its entry.
 package modes
 
 import (
@@ -13,13 +12,13 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Host is all that a mode may ask of the program. Its methods are for the
-// goroutine of the screen, on which modes are called.
+// Host is all that a mode may ask of the program. Its methods are for the goroutine of the screen,
+// on which modes are called.
 type Host interface {
 	// View is what is looked at.
 	View() *providers.View
-	// Chosen is the turn or call that the panes are about; Choose has them be about
-	// another, and no longer follow what arrives.
+	// Chosen is the turn or call that the panes are about; Choose has them be about another, and no
+	// longer follow what arrives.
 	Chosen() stream.Ref
 	Choose(stream.Ref)
 	// Open puts a mode on top of the one that asks: when it closes, that is back.
@@ -28,15 +27,13 @@ type Host interface {
 	Close()
 	// Say shows a word in the footer until the next key.
 	Say(display.Text)
-	// Do has work done beside the screen, for an open mode. What work returns, if
-	// anything, then runs on the screen's goroutine, unless the mode was closed
-	// meanwhile.
+	// Do has work done beside the screen, for an open mode. What work returns, if anything, then
+	// runs on the screen's goroutine, unless the mode was closed meanwhile.
 	Do(work func() (then func()))
 }
 
-// Mode is called as a pane is: Extend once a batch, key or resize, then Draw for
-// each row of a frame. While it is not on top it is not called. What the panes
-// follow stands still meanwhile.
+// Mode is called as a pane is: Extend once a batch, key or resize, then Draw for each row of a
+// frame. While it is not on top it is not called. What the panes follow stands still meanwhile.
 type Mode interface {
 	// Keys are its keys now, the most useful first: as many hints as fit are shown.
 	Keys() []screen.Binding
@@ -46,15 +43,13 @@ type Mode interface {
 	Draw(p *screen.Pen, y int)
 }
 
-// Typist is a mode in which something may be typed. Keys that it does not bind go
-// to the line then.
+// Typist is a mode in which something may be typed. Keys that it does not bind go to the line then.
 type Typist interface {
 	Mode
 	Typing() *screen.Input // nil while nothing is typed
 }
 
-// Entry is how a mode is opened: its key while browsing, and what makes it, or
-// says why not.
+// Entry is how a mode is opened: its key while browsing, and what makes it, or says why not.
 type Entry struct {
 	screen.Binding
 	New func(Host) (Mode, display.Text)

@@ -9,9 +9,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Reader shows one string of the arguments as what it holds: code, a diff, shell,
-// Markdown, or just lines. It is decoded first and drawn at once; colours follow
-// when chroma has made them beside the screen.
+// Reader shows one string of the arguments as what it holds: code, a diff, shell, Markdown, or just
+// lines. It is decoded first and drawn at once; colours follow when chroma has made them beside the
+// screen.
 type Reader struct {
 	screen.Window
 	host   Host
@@ -38,8 +38,8 @@ type codeSpan struct {
 // maxHighlight is how many bytes chroma is asked to read: it does about 2 MB/s.
 const maxHighlight = 256 << 10
 
-// NewReader opens a string. More of it may come if its call is arriving; ink is
-// what there is to paint it with now.
+// NewReader opens a string. More of it may come if its call is arriving; ink is what there is to
+// paint it with now.
 func NewReader(h Host, of panes.Literal, arriving bool, ink func() *screen.Paints, draw display.Drawer) *Reader {
 	r := &Reader{
 		host: h, of: of, ink: ink, draw: draw, title: draw.Clean(of.Path), kind: "text",

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// AboutCall is what only some calls have, in words: what kind it is, who runs it,
-// what became of it, whose it is.
+// AboutCall is what only some calls have, in words: what kind it is, who runs it, what became of
+// it, whose it is.
 func AboutCall(c *stream.Call) (facts []string) {
 	if c.Kind != "" && c.Kind != "function" {
 		facts = append(facts, c.Kind)

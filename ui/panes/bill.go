@@ -7,9 +7,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Bill is what the turns of a session cost. It is a function of the session:
-// only turns whose usage changed are computed again, so that a frame only
-// looks things up.
+// Bill is what the turns of a session cost. It is a function of the session: only turns whose usage
+// changed are computed again, so that a frame only looks things up.
 type Bill struct {
 	Prices  *price.Table
 	session *stream.Session
@@ -63,8 +62,8 @@ func urlOf(v *providers.View, t *stream.Turn) string {
 // Of is what a turn has cost so far.
 func (b *Bill) Of(t *stream.Turn) price.Figure { return b.figures[t.Number] }
 
-// Total is what all turns have cost so far. A turn that has not ended and whose
-// cost is not known yet makes it approximate.
+// Total is what all turns have cost so far. A turn that has not ended and whose cost is not known
+// yet makes it approximate.
 func (b *Bill) Total() price.Total {
 	t := b.ended
 	for _, o := range b.open {
@@ -77,8 +76,7 @@ func (b *Bill) Total() price.Total {
 	return t
 }
 
-// costFacts are what a turn and all turns cost, in words, and the day the prices
-// were true.
+// costFacts are what a turn and all turns cost, in words, and the day the prices were true.
 func (b *Bill) facts(t *stream.Turn, none display.Text) []fact {
 	cost, total := b.Of(t), b.Total()
 	text := cost.String()

@@ -25,8 +25,8 @@ func shown(args string) *Document {
 	return d
 }
 
-// BenchmarkDocument is the document pane's part of a frame of 50 rows of 200
-// cells: from spans, and the same text with a lipgloss style for each of them.
+// BenchmarkDocument is the document pane's part of a frame of 50 rows of 200 cells: from spans, and
+// the same text with a lipgloss style for each of them.
 func BenchmarkDocument(b *testing.B) {
 	for _, c := range []struct{ name, args string }{
 		{"members", `{"edits":[` + strings.Repeat(`{"line":1024,"keep":true,"tag":"`+strings.Repeat("text ", 30)+`"},`, 100)},
@@ -126,8 +126,8 @@ func BenchmarkShow(b *testing.B) {
 	}
 }
 
-// TestDocumentPane: the visible part of a document is drawn without garbage,
-// and many times as fast as with a style rendered for each span.
+// TestDocumentPane: the visible part of a document is drawn without garbage, and many times as fast
+// as with a style rendered for each span.
 func TestDocumentPane(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")

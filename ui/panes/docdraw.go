@@ -126,8 +126,8 @@ func (h *Hits) near(off, limit int) []int {
 	return h.at[lo:min(lo+2, len(h.at))]
 }
 
-// unitEnd is n, or where the unit ends that reaches over n: what is drawn whole
-// is not cut where its look changes.
+// unitEnd is n, or where the unit ends that reaches over n: what is drawn whole is not cut where
+// its look changes.
 func unitEnd(draw display.Drawer, b []byte, n int) int {
 	if n >= len(b) || b[n] < utf8.RuneSelf {
 		return n
@@ -143,8 +143,8 @@ func unitEnd(draw display.Drawer, b []byte, n int) int {
 	return at
 }
 
-// drawEnd writes what follows the last settled byte: half an escape or half a
-// character, and the cursor of a token that is still growing.
+// drawEnd writes what follows the last settled byte: half an escape or half a character, and the
+// cursor of a token that is still growing.
 func (d *Document) drawEnd(p *screen.Pen) {
 	settled := d.settled()
 	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
@@ -195,8 +195,8 @@ func (d *Document) drawNothing(p *screen.Pen) {
 	p.Say(screen.Muted, p.Clean(text))
 }
 
-// caret are the rows under the first wrong byte: what was expected there, what
-// came, where, and when. They are made once for a byte and a width.
+// caret are the rows under the first wrong byte: what was expected there, what came, where, and
+// when. They are made once for a byte and a width.
 type caret struct {
 	of   caretKey
 	rows []caretRow

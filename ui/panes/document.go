@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Document is the pane of one call's arguments, as they grow: indented and
-// highlighted by token, or raw with the boundaries of its deltas.
+// Document is the pane of one call's arguments, as they grow: indented and highlighted by token, or
+// raw with the boundaries of its deltas.
 type Document struct {
 	screen.Window
 	Call   *stream.Call
@@ -111,14 +111,14 @@ func (d *Document) rowAt(off int) int {
 	return d.Text.RowAt(off)
 }
 
-// extraRows are those that show no text: the caret under the first wrong byte
-// and the closers that have not arrived.
+// extraRows are those that show no text: the caret under the first wrong byte and the closers that
+// have not arrived.
 func (d *Document) extraRows() int {
 	return len(d.ghosts()) + len(d.caretRows())
 }
 
-// wrong is the first byte that cannot be right, if there is one. Where bytes of
-// the call were not seen, that what is left does not parse is nobody's mistake.
+// wrong is the first byte that cannot be right, if there is one. Where bytes of the call were not
+// seen, that what is left does not parse is nobody's mistake.
 func (d *Document) wrong() *stream.SyntaxError {
 	if d.Call.Status() == stream.Unseen {
 		return nil
@@ -259,8 +259,8 @@ func (d *Document) MoveRow(row int) {
 	}
 }
 
-// MoveToken moves to the token n further that is not white space or punctuation
-// between; it reports whether there was one.
+// MoveToken moves to the token n further that is not white space or punctuation between; it reports
+// whether there was one.
 func (d *Document) MoveToken(step int) bool {
 	toks := d.tokens()
 	for n := d.tok + step; n >= 0 && n < len(toks); n += step {
@@ -281,8 +281,8 @@ func (d *Document) Point(s Span) {
 	}
 }
 
-// Follow keeps the end in view. When it no longer does, the cursor was on the last
-// row, which may be one that shows what has not come.
+// Follow keeps the end in view. When it no longer does, the cursor was on the last row, which may
+// be one that shows what has not come.
 func (d *Document) Follow(on bool) {
 	if !on && d.Stick && len(d.rows()) > 0 {
 		d.MoveTo(d.displayRow(len(d.rows()) - 1))

@@ -29,8 +29,8 @@ func testPen(draw display.Drawer) *screen.Pen {
 	return &p
 }
 
-// hostileTexts are texts that must not reach a terminal as it is, or that is wide or
-// more than one character a cell.
+// hostileTexts are texts that must not reach a terminal as it is, or that is wide or more than one
+// character a cell.
 var hostileTexts = []string{
 	"\x00", "\r\n", "\x1b]0;owned\a", "\u009b31m", "\x90", "\u202e", "\u200d", "\U000e0001", "\U0010fffd", "\xe2\x82", "\xed\xa0\xbd",
 	"a" + strings.Repeat("\u0301", 40), "\u0301", "👩\u200d\u200d👧", "1\ufe0f", "🇳", "\u0e33", "👨‍👩‍👧", "日本語", "e\u0301", "نص",
@@ -48,8 +48,8 @@ func inDeltas(text string, n int) (deltas []string) {
 	return deltas
 }
 
-// TestRowsAreDrawnWhole: what a row shows does not depend on what lies under
-// it, and it is never wider than the pane, so that nothing of it is cut off.
+// TestRowsAreDrawnWhole: what a row shows does not depend on what lies under it, and it is never
+// wider than the pane, so that nothing of it is cut off.
 func TestRowsAreDrawnWhole(t *testing.T) {
 	for _, draw := range []display.Drawer{{}, {ASCII: true}} {
 		for _, text := range hostileTexts {
@@ -86,8 +86,8 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 	}
 }
 
-// TestGrounds: what is selected, found, linked or growing is set apart, in that
-// order, and nothing else is.
+// TestGrounds: what is selected, found, linked or growing is set apart, in that order, and nothing
+// else is.
 func TestGrounds(t *testing.T) {
 	p := &*testPen(display.Drawer{})
 	for _, c := range []struct {
@@ -177,8 +177,7 @@ func groundOf(p *screen.Pen, seq string) screen.Ground {
 	return screen.NumGrounds
 }
 
-// TestCaret: below the first wrong byte it is said what was expected there, in
-// full at every width.
+// TestCaret: below the first wrong byte it is said what was expected there, in full at every width.
 func TestCaret(t *testing.T) {
 	all := []string{`{"a":x}`, `{"some key":"and a value" "b":1}`, strings.Repeat(`[`, 40) + `}`, "\xc3\xa9", `{"` + strings.Repeat("long ", 30) + `":tru}`, "{\"日本\":\"x\x01\"}"}
 	for n := range 70 {

@@ -22,12 +22,12 @@ var verdictStatus = [...]stream.Status{
 	stream.RunBroken: stream.Malformed, stream.Refuses: stream.NoArguments,
 }
 
-// mostExecuted is how many tokens a call may have for its executors to be shown
-// while it grows: one of them looks at all.
+// mostExecuted is how many tokens a call may have for its executors to be shown while it grows: one
+// of them looks at all.
 const mostExecuted = 4000
 
-// executorLines say when code that decides in one way or another would have run
-// the call, and with what.
+// executorLines say when code that decides in one way or another would have run the call, and with
+// what.
 func executorLines(v *providers.View, c *stream.Call, p *screen.Pen) (lines []findingLine) {
 	if c.Server || c.Attempt || c.Arriving() && len(c.Lexer().Tokens()) > mostExecuted {
 		return nil

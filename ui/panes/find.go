@@ -26,8 +26,7 @@ func (l *List) Find(query string) (rows []int, cursor int) {
 	return rows, l.At
 }
 
-// Find remembers where query is in the arguments, without regard to case if it
-// has none itself.
+// Find remembers where query is in the arguments, without regard to case if it has none itself.
 func (d *Document) Find(query string) []int {
 	d.Hits = Hits{length: len(query)}
 	if d.Call == nil || query == "" {
@@ -37,8 +36,8 @@ func (d *Document) Find(query string) []int {
 	return d.Hits.at
 }
 
-// FindAll returns where query is in text. A query without capitals matches
-// them too, as far as ASCII goes.
+// FindAll returns where query is in text. A query without capitals matches them too, as far as
+// ASCII goes.
 func FindAll(text []byte, query string) (at []int) {
 	if query == "" {
 		return nil

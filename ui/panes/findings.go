@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Findings is the pane of the diagnoses of the chosen call and its turn, in
-// words, each leading to what it points at.
+// Findings is the pane of the diagnoses of the chosen call and its turn, in words, each leading to
+// what it points at.
 type Findings struct {
 	screen.Window
 	host  Host
@@ -23,8 +23,8 @@ type Findings struct {
 	key   findingsKey
 }
 
-// NewFindings makes the pane. lead goes where a finding points, again to the
-// request that a line about a call's way back is about.
+// NewFindings makes the pane. lead goes where a finding points, again to the request that a line
+// about a call's way back is about.
 func NewFindings(h Host, lead func(Found), again func(exchange int)) *Findings {
 	return &Findings{host: h, lead: lead, again: again}
 }
@@ -161,8 +161,8 @@ func (f *Findings) collect(s *stream.Session, c Choice, calls []*stream.Call) (k
 	return kept
 }
 
-// wrap makes the lines of the findings from that one on: a head line with code
-// and place, then the sentence.
+// wrap makes the lines of the findings from that one on: a head line with code and place, then the
+// sentence.
 func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
 	f.lines = f.lines[:end]
@@ -178,8 +178,7 @@ func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 	}
 }
 
-// place says where a finding points: the frame has the number that the wire
-// pane gives it.
+// place says where a finding points: the frame has the number that the wire pane gives it.
 func (f *Findings) place(v *providers.View, x Found) display.Text {
 	where := ""
 	switch e := v.Event(x.Event); {
@@ -255,9 +254,8 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// Alarms are the gravest severities of lists of findings by whose they are.
-// The lists only grow, and a broken stream makes them long: each finding is
-// looked at once.
+// Alarms are the gravest severities of lists of findings by whose they are. The lists only grow,
+// and a broken stream makes them long: each finding is looked at once.
 type Alarms map[stream.Ref]grade
 
 type grade struct {
@@ -265,8 +263,7 @@ type grade struct {
 	worst stream.Severity
 }
 
-// Of is the gravest severity in the list of a call or turn, and whether it is
-// above info.
+// Of is the gravest severity in the list of a call or turn, and whether it is above info.
 func (a Alarms) Of(owner stream.Ref, list []stream.Finding) (worst stream.Severity, above bool) {
 	if len(list) == 0 {
 		return stream.Info, false

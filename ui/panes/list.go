@@ -127,8 +127,8 @@ func (l *List) RefAt(s *stream.Session, row int) stream.Ref {
 	return t.Ref()
 }
 
-// Newest is what to follow: the latest call that is still coming, or else the
-// latest call, or else the latest turn.
+// Newest is what to follow: the latest call that is still coming, or else the latest call, or else
+// the latest turn.
 func Newest(s *stream.Session) stream.Ref {
 	for i := len(s.Turns) - 1; i >= 0 && i >= len(s.Turns)-8; i-- {
 		t := s.Turns[i]
@@ -183,8 +183,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// drawCall writes a call: glyph, name, and flush right what fits of word,
-// bytes and time.
+// drawCall writes a call: glyph, name, and flush right what fits of word, bytes and time.
 func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground) {
 	st := c.Status()
 	p.Put(screen.Plain, g, display.Lit(" "))
@@ -227,8 +226,7 @@ func sizeOf(c *stream.Call) display.Text {
 	return screen.Bytes(len(c.Args()))
 }
 
-// drawTurn writes a turn: number, glyph, where it came from, its word, time and
-// cost.
+// drawTurn writes a turn: number, glyph, where it came from, its word, time and cost.
 func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Ground) {
 	st, look, word := screen.TurnLook(t)
 	p.Put(screen.Muted, g, p.Format("%d", t.Number+1))

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/jsonbytes"
 )
 
-// GoneFrom are the bytes of a call's arguments that have no place in what is
-// sent. Of a call that was not seen whole, nobody knows them.
+// GoneFrom are the bytes of a call's arguments that have no place in what is sent. Of a call that
+// was not seen whole, nobody knows them.
 func GoneFrom(c *replay.Sent) (gone []Span) {
 	if c.Outcome == replay.Unknown {
 		return nil
@@ -29,8 +29,7 @@ func GoneFrom(c *replay.Sent) (gone []Span) {
 	return gone
 }
 
-// addedTo are the bytes of what is sent of a call's arguments that the model
-// did not write.
+// addedTo are the bytes of what is sent of a call's arguments that the model did not write.
 func addedTo(c *replay.Sent) (added []Span) {
 	if c.Args == nil {
 		return nil
@@ -52,15 +51,15 @@ func addedTo(c *replay.Sent) (added []Span) {
 	return added
 }
 
-// emptied reports whether {} stands in place of what the model wrote. That both
-// begin with a brace is then no likeness.
+// emptied reports whether {} stands in place of what the model wrote. That both begin with a brace
+// is then no likeness.
 func emptied(c *replay.Sent) bool {
 	return dialect.Raw(c.Args).EmptyObject() && !dialect.Raw(bytes.TrimSpace(c.Original)).EmptyObject()
 }
 
-// editsOf is what differs between what the model wrote and what is sent, without
-// what tokens that differ begin and end with alike: a string that was cut and is
-// closed is the same but for its quote.
+// editsOf is what differs between what the model wrote and what is sent, without what tokens that
+// differ begin and end with alike: a string that was cut and is closed is the same but for its
+// quote.
 func editsOf(c *replay.Sent) []replay.Edit {
 	edits := replay.Diff(c.Original, c.Args)
 	for i := range edits {
@@ -95,8 +94,7 @@ func wholeUnits(b []byte, n int) int {
 	return n
 }
 
-// wrapping is where in what is sent all that the model wrote stands, as the
-// text of a string.
+// wrapping is where in what is sent all that the model wrote stands, as the text of a string.
 func wrapping(c *replay.Sent) (inner Span, held bool) {
 	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
 		return Span{}, false
@@ -118,8 +116,8 @@ type Args struct {
 // one, arguments stand as something else.
 const mostUnfound = 3
 
-// FindArgs finds the arguments of calls in what would be sent, and says how many of their bytes
-// the model did not write.
+// FindArgs finds the arguments of calls in what would be sent, and says how many of their bytes the
+// model did not write.
 func FindArgs(body [][]byte, calls []replay.Sent) (found []Args, added int) {
 	at, unfound := Args{}, 0
 	for i := range calls {

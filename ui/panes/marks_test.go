@@ -32,9 +32,8 @@ func without(t *testing.T, text []byte, spans []Span) string {
 	return string(append(rest, text[at:]...))
 }
 
-// TestMarks: whatever is sent, to whomever: without what is marked, both sides
-// are the same, and what is marked in the body is what is marked in the
-// arguments.
+// TestMarks: whatever is sent, to whomever: without what is marked, both sides are the same, and
+// what is marked in the body is what is marked in the arguments.
 func TestMarks(t *testing.T) {
 	for _, args := range argumentTexts {
 		for _, to := range providers.Targets() {
@@ -87,8 +86,7 @@ func checkMarks(t *testing.T, what string, p *replay.Preview) {
 	}
 }
 
-// TestNextArgs: each call's arguments are its own, among equal ones and others
-// that look like them.
+// TestNextArgs: each call's arguments are its own, among equal ones and others that look like them.
 func TestNextArgs(t *testing.T) {
 	body := [][]byte{
 		[]byte(`{"meta":{},"calls":[{"name":"a","input":{}},{"name":"b","input":{}}]}`),
@@ -109,8 +107,8 @@ func TestNextArgs(t *testing.T) {
 	}
 }
 
-// TestEdits: of tokens that differ only what differs is marked, and no
-// character or escape is split.
+// TestEdits: of tokens that differ only what differs is marked, and no character or escape is
+// split.
 func TestEdits(t *testing.T) {
 	for _, c := range []struct{ old, sent, want string }{
 		{`{"a":"in the mid`, `{"a":"in the mid"}`, `16-16 "}`},

@@ -7,31 +7,29 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Pane is a part of the screen beside others. It is one file, and one line in
-// the program's table of panes: a number key, tab, zoom, search, footer and help
-// come with that.
+// A Pane is a part of the screen beside others. It is one file, and one line in the program's table
+// of panes: a number key, tab, zoom, search, footer and help come with that.
 //
-// It is called as a mode is: Extend once a batch, key or resize, then Draw for each
-// row of a frame.
+// It is called as a mode is: Extend once a batch, key or resize, then Draw for each row of a frame.
 type Pane interface {
-	// Extend takes what is new of a scene, for w × h cells. A pane that is not on the
-	// screen is as wide as the screen, and has no height.
+	// Extend takes what is new of a scene, for w × h cells. A pane that is not on the screen is as
+	// wide as the screen, and has no height.
 	Extend(s *Scene, w, h int)
 	// Draw writes row y into the field; the first is the title.
 	Draw(p *screen.Pen, y int, focused bool)
-	// Keys are its own now, in the order in which the footer hints at them. One that
-	// does nothing here reminds of a key of the program, if the program has it.
+	// Keys are its own now, in the order in which the footer hints at them. One that does nothing
+	// here reminds of a key of the program, if the program has it.
 	Keys() []screen.Binding
-	// Find shows where query is, and no longer with an empty one. It returns the
-	// places that GoTo knows, ascending, and where the cursor is among them.
+	// Find shows where query is, and no longer with an empty one. It returns the places that GoTo
+	// knows, ascending, and where the cursor is among them.
 	Find(query string) (hits []int, cursor int)
 	GoTo(hit int)
 }
 
 // What only some panes do.
 type (
-	// Linked is a pane that shows bytes of the chosen call's arguments in its way.
-	// Those at the cursor of the focused pane are pointed at in all others.
+	// Linked is a pane that shows bytes of the chosen call's arguments in its way. Those at the
+	// cursor of the focused pane are pointed at in all others.
 	Linked interface {
 		Chosen() Span // at the cursor
 		Point(Span)   // lights them, and brings the first into view; an empty span lights none
@@ -62,8 +60,8 @@ type Scene struct {
 // Of is what is chosen.
 func (s *Scene) Of() Choice { return LookAt(s.View.Session(), s.Chosen) }
 
-// Place is where in the layout a pane is. Panes of one place take turns: the one
-// that had the focus last is shown.
+// Place is where in the layout a pane is. Panes of one place take turns: the one that had the focus
+// last is shown.
 type Place uint8
 
 const (

@@ -14,8 +14,7 @@ import (
 // mostPath is how many steps of a path are shown: the innermost ones.
 const mostPath = 24
 
-// Path is where the document's cursor is, as a person would write it:
-// .edits[0].new
+// Path is where the document's cursor is, as a person would write it: .edits[0].new
 func (d *Document) Path() string {
 	if d.json == nil || d.Call == nil || len(d.rows()) == 0 {
 		return ""
@@ -111,8 +110,8 @@ type Hint struct {
 	File string // a file name given beside it
 }
 
-// hintFor looks at the key of a value, and at the members before it and before
-// the containers it is in.
+// hintFor looks at the key of a value, and at the members before it and before the containers it is
+// in.
 func (d *Document) hintFor(value int) (h Hint) {
 	toks, args := d.tokens(), d.Call.Args()
 	h.Key = d.keyBefore(value)
@@ -149,8 +148,7 @@ type Literal struct {
 	Growing bool // its end has not come
 }
 
-// Literal is the selected string, or the value of the selected key; false when
-// that is no string.
+// Literal is the selected string, or the value of the selected key; false when that is no string.
 func (d *Document) Literal() (l Literal, ok bool) {
 	n := d.stringAt(d.tok)
 	if n < 0 {

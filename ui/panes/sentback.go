@@ -108,8 +108,8 @@ func aboutReturns(c *stream.Call) string {
 	return "sent back " + strings.Join(fates, ", then ")
 }
 
-// drawReturn writes what a later request made of a call: no frame of this
-// response tells it. Which call it was, it says where that is not known.
+// drawReturn writes what a later request made of a call: no frame of this response tells it. Which
+// call it was, it says where that is not known.
 func drawReturn(p *screen.Pen, s *stream.Session, e stream.Event, g screen.Ground, which bool) {
 	look, sign := fateLook(p, e.Text)
 	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))

@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Sheet is texts one below the other as display rows. It is laid out once, and
-// drawn a row at a time.
+// Sheet is texts one below the other as display rows. It is laid out once, and drawn a row at a
+// time.
 type Sheet struct {
 	blocks []block
 	Rows   int
@@ -76,8 +76,7 @@ func (s *Sheet) LookRow() int {
 	return b.first + b.captionRows() + min(n, max(0, len(b.rows)-1))
 }
 
-// Draw writes a row of the sheet into the field; what is marked lies on a
-// ground of its own.
+// Draw writes a row of the sheet into the field; what is marked lies on a ground of its own.
 func (s *Sheet) Draw(p *screen.Pen, row int, marked screen.Ground) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {
@@ -135,8 +134,7 @@ func (b *block) drawMarked(p *screen.Pen, r screen.Role, off, end int, marked sc
 	}
 }
 
-// drawEscapes writes part of a token, with escapes inside strings in their own
-// colour.
+// drawEscapes writes part of a token, with escapes inside strings in their own colour.
 func drawEscapes(p *screen.Pen, r screen.Role, g screen.Ground, b []byte) {
 	if r != screen.StringToken && r != screen.KeyToken {
 		p.Raw(r, g, b)

@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Subject is the pane of what is chosen: the arguments of a call, under lines about
-// the call; or else what is known of a turn.
+// Subject is the pane of what is chosen: the arguments of a call, under lines about the call; or
+// else what is known of a turn.
 type Subject struct {
 	Document
 	Summary Summary
@@ -47,8 +47,8 @@ func (s *Subject) headRows() int {
 	return 3
 }
 
-// Keys are those that move in the arguments, by row and by token, or scroll what
-// is known of a turn.
+// Keys are those that move in the arguments, by row and by token, or scroll what is known of a
+// turn.
 func (s *Subject) Keys() []screen.Binding {
 	if s.of.Call == nil {
 		scrolls := moves(s.host, s.Summary.Scrolls(display.Lit("j k scroll")), s.toEnd)
@@ -96,8 +96,8 @@ func (s *Subject) Find(query string) (offsets []int, cursor int) {
 	return s.Document.Find(query), s.Offset()
 }
 
-// Draw writes row y: about the call, then its arguments; or about the turn, then
-// what is known of it.
+// Draw writes row y: about the call, then its arguments; or about the turn, then what is known of
+// it.
 func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	head := s.headRows()
@@ -183,8 +183,8 @@ func (s *Subject) callFacts(p *screen.Pen) (line display.Text) {
 // findingsNote is what is kept free for how many findings there are.
 const findingsNote = 16
 
-// drawTabs writes what the pane shows, what the tool wants of it, and what
-// there is to see elsewhere.
+// drawTabs writes what the pane shows, what the tool wants of it, and what there is to see
+// elsewhere.
 func (s *Subject) drawTabs(p *screen.Pen, focused bool) {
 	r, word := screen.Muted, display.Lit(" ARGUMENTS")
 	if focused {

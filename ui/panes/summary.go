@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Summary is what the document pane shows while a turn is chosen: what is
-// known of the response, and its text.
+// Summary is what the document pane shows while a turn is chosen: what is known of the response,
+// and its text.
 type Summary struct {
 	screen.Window
 	turn  *stream.Turn
@@ -112,8 +112,8 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 	return facts
 }
 
-// FinishText is the provider's own word on why the response ended, with what it
-// stands for where that is a number.
+// FinishText is the provider's own word on why the response ended, with what it stands for where
+// that is a number.
 func FinishText(t *stream.Turn) string {
 	if t.Means == "" {
 		return t.Finish

@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Wire is the pane of the frames behind the chosen call, or behind the whole
-// turn. Its rows are events, because one frame may bring several.
+// Wire is the pane of the frames behind the chosen call, or behind the whole turn. Its rows are
+// events, because one frame may bring several.
 type Wire struct {
 	screen.Window
 	host   Host
@@ -135,8 +135,7 @@ func (w *Wire) Chosen() Span {
 	return Span{start, end}
 }
 
-// Point lights the rows that brought these argument bytes, and brings the
-// first of them into view.
+// Point lights the rows that brought these argument bytes, and brings the first of them into view.
 func (w *Wire) Point(s Span) {
 	w.light = s
 	if w.of.Call == nil || s.End <= s.Start {

@@ -133,8 +133,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 // maxFrameShown is how many bytes of a frame are looked at for its few rows.
 const maxFrameShown = 16 << 10
 
-// lineLen is how many bytes of text make one line: up to a line end or as
-// much as fits.
+// lineLen is how many bytes of text make one line: up to a line end or as much as fits.
 func lineLen(draw display.Drawer, text []byte, width int) (n int) {
 	for cells := 0; n < len(text); {
 		if text[n] == '\n' {

@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// A Binding is a key, or several that mean the same, and what it does now. The
-// footer, the help and what a key does are all made from it.
+// A Binding is a key, or several that mean the same, and what it does now. The footer, the help and
+// what a key does are all made from it.
 type Binding struct {
 	Keys []string     // "a", "G", "enter", "alt+enter", "ctrl+u", " "
 	Hint display.Text // in the footer, the key and a word; empty for what only the help lists
@@ -26,8 +26,8 @@ func Bound(all []Binding, key string) *Binding {
 	return nil
 }
 
-// keyNames are the keys that are not written as they are named; those without a
-// name work, and are not listed.
+// keyNames are the keys that are not written as they are named; those without a name work, and are
+// not listed.
 var keyNames = map[string][2]display.Text{
 	"up": sign("↑", "up"), "down": sign("↓", "down"), "left": sign("←", "left"), "right": sign("→", "right"),
 	"shift+tab": sign("⇧tab", "shift-tab"), " ": sign("space", "space"), "pgup": sign("PgUp", "PgUp"), "pgdown": sign("PgDn", "PgDn"),
@@ -61,8 +61,7 @@ func (b Binding) Name(draw display.Drawer) (name display.Text) {
 	return name
 }
 
-// Steps are the keys that move the cursor; to is told the row. The last is that
-// of the end.
+// Steps are the keys that move the cursor; to is told the row. The last is that of the end.
 func (w *Window) Steps(hint display.Text, to func(row int)) []Binding {
 	return w.moves(hint, func() int { return w.At }, to)
 }

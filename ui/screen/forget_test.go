@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestForgettingDoesNotCompile: what came from outside does not reach a frame but
-// cleaned. Each marked line fails, for the reason that stands there, and no other
+// TestForgettingDoesNotCompile: what came from outside does not reach a frame but cleaned. Each
+// marked line fails, for the reason that stands there, and no other
 // line does.
 func TestForgettingDoesNotCompile(t *testing.T) {
 	said, err := exec.Command("go", "build", "-gcflags=-e", "./testdata/forgets").CombinedOutput()

@@ -18,8 +18,8 @@ var UnicodeGlyphs = newGlyphs("○◔◐●◌▲✗◇⊘⊖◍", "·▲✗", "
 // ASCIIGlyphs are drawn elsewhere.
 var ASCIIGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "=-o*[+0x%u", "|>>-_:|--")
 
-// newGlyphs makes an alphabet of its signs: of statuses, of severities, of
-// outcomes, and the others.
+// newGlyphs makes an alphabet of its signs: of statuses, of severities, of outcomes, and the
+// others.
 func newGlyphs(status, severity, outcome, others string) *Glyphs {
 	s := signs(others)
 	return &Glyphs{

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Input is a line in which something is typed. The program gives it the keys that
-// its mode does not bind.
+// Input is a line in which something is typed. The program gives it the keys that its mode does not
+// bind.
 type Input struct {
 	Prompt display.Text // before it in the footer; empty where the mode draws the line itself
 	Note   display.Text // behind it in the footer
@@ -19,8 +19,8 @@ type Input struct {
 	line   textinput.Model
 }
 
-// The line of a textinput holds no line ends and no tabs: these stand for them,
-// and mean nothing else.
+// The line of a textinput holds no line ends and no tabs: these stand for them, and mean nothing
+// else.
 const (
 	standsForLine = '\U0010fffd'
 	standsForTab  = '\U0010fffc'
@@ -31,8 +31,7 @@ var (
 	fromLine = strings.NewReplacer(string(standsForLine), "\n", string(standsForTab), "\t")
 )
 
-// NewInput begins with a value, the cursor behind it, for so many characters at
-// most.
+// NewInput begins with a value, the cursor behind it, for so many characters at most.
 func NewInput(prompt display.Text, value string, most int) *Input {
 	in := &Input{Prompt: prompt, line: textinput.New()}
 	in.line.CharLimit = most

@@ -48,8 +48,8 @@ const (
 	NumGrounds
 )
 
-// Paints are the escape sequences of a theme at a colour depth, made once:
-// the only SGR the program writes.
+// Paints are the escape sequences of a theme at a colour depth, made once: the only SGR the program
+// writes.
 type Paints struct {
 	on    [NumRoles][NumGrounds]string
 	depth termenv.Profile
@@ -93,8 +93,8 @@ type Paint struct{ on string }
 // Of is the paint of an ink.
 func (p *Paints) Of(i themes.Ink) Paint { return Paint{p.sgr(i)} }
 
-// sgr is the escape sequence that turns ink on, "" for plain. Without colours
-// the attributes stay: they are what tells a selection then.
+// sgr is the escape sequence that turns ink on, "" for plain. Without colours the attributes stay:
+// they are what tells a selection then.
 func (p *Paints) sgr(i themes.Ink) string {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(p.depth)
@@ -129,8 +129,7 @@ func CallRole(c *stream.Call) Role {
 	return StatusRoles[c.Status()]
 }
 
-// TurnLook is the status whose glyph a turn shares with calls, its colour and its
-// word.
+// TurnLook is the status whose glyph a turn shares with calls, its colour and its word.
 func TurnLook(t *stream.Turn) (stream.Status, Role, string) {
 	st := turnStatus[t.Phase()]
 	switch {

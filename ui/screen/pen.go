@@ -7,8 +7,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Pen writes one frame, field by field. A field never gets wider than it was
-// begun with: what does not fit is cut off, what is missing is filled.
+// Pen writes one frame, field by field. A field never gets wider than it was begun with: what does
+// not fit is cut off, what is missing is filled.
 type Pen struct {
 	display.Drawer
 	b     []byte
@@ -55,8 +55,8 @@ func (p *Pen) off(on string) {
 	}
 }
 
-// MostName is how many bytes of a name are looked at when a row shows its
-// start: no window is as wide, and a name may be as long as a response.
+// MostName is how many bytes of a name are looked at when a row shows its start: no window is as
+// wide, and a name may be as long as a response.
 const MostName = 1 << 10
 
 // Short is as much of a name as a row may show.
@@ -72,8 +72,7 @@ func (p *Pen) Outside(r Role, g Ground, s string) {
 	}
 }
 
-// Raw writes bytes from outside, cleaned as they are written, and cuts them
-// where the field ends.
+// Raw writes bytes from outside, cleaned as they are written, and cuts them where the field ends.
 func (p *Pen) Raw(r Role, g Ground, b []byte) {
 	on := p.Ink.on[r][g]
 	p.b = append(p.b, on...)
@@ -119,8 +118,7 @@ const blanks = "                                                                
 // Fill ends the field.
 func (p *Pen) Fill(g Ground) { p.Spaces(g, p.Left) }
 
-// Tail writes t flush right, and in front of it spaces; it leaves out what
-// does not fit.
+// Tail writes t flush right, and in front of it spaces; it leaves out what does not fit.
 func (p *Pen) Tail(r Role, g Ground, t display.Text) {
 	if w := t.Width(); w <= p.Left {
 		p.Spaces(g, p.Left-w)
@@ -137,8 +135,7 @@ func (p *Pen) Reset() { p.b = p.b[:0] }
 // Frame is what was written since.
 func (p *Pen) Frame() string { return string(p.b) }
 
-// Caption writes a line with a title on it, and the first of some notes that
-// there is room for.
+// Caption writes a line with a title on it, and the first of some notes that there is room for.
 func (p *Pen) Caption(r Role, title display.Text, notes ...display.Text) {
 	p.Say(Muted, display.Join(p.Glyph.Line, p.Glyph.Line, display.Lit(" ")))
 	p.Put(r, Bare, p.Truncate(title, p.Left-1))

@@ -51,8 +51,7 @@ func Since(from, to time.Duration) time.Duration {
 	return to - from
 }
 
-// CallTime is how long a call took to arrive, so far: NoTime before its first
-// argument.
+// CallTime is how long a call took to arrive, so far: NoTime before its first argument.
 func CallTime(c *stream.Call) time.Duration {
 	if c.SealedAt >= 0 {
 		return Since(c.OpenedAt, c.SealedAt)

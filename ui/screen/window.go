@@ -1,7 +1,7 @@
 package screen
 
-// Window is a cursor in a list of rows of which some are visible: the movement
-// that all panes share. It holds no rows, so a list may be as long as it likes.
+// Window is a cursor in a list of rows of which some are visible: the movement that all panes
+// share. It holds no rows, so a list may be as long as it likes.
 type Window struct {
 	Rows   int  // how many there are
 	Height int  // how many are visible
