@@ -253,6 +253,7 @@ func (x *Exchange) end() {
 		x.closeLast()
 		x.closeOpen()
 		x.decoder = over{}
+		x.out.Free()
 	}
 	x.tellNotes()
 }

@@ -100,7 +100,7 @@ func TestApplyReadsNothingAgain(t *testing.T) {
 }
 
 func TestEventIsSmall(t *testing.T) {
-	if size := unsafe.Sizeof(kept{}); size > 48 {
+	if size := unsafe.Sizeof(kept{}); size > 40 {
 		t.Errorf("an event takes %d bytes", size)
 	}
 	if size := unsafe.Sizeof(Token{}) + unsafe.Sizeof(Delta{}); size > 16 {

@@ -7,6 +7,7 @@ import "time"
 // memory.
 type Timeline struct {
 	events   list[kept]
+	texts    texts
 	payloads list[Payload]
 	session  Session
 }
@@ -14,7 +15,7 @@ type Timeline struct {
 // kept is an event as it is stored: most have no payload.
 type kept struct {
 	at                time.Duration
-	text              string
+	text              place
 	frame, turn, slot int32
 	what              int32 // number of its payload, from 1; 0 if it has none
 	kind              EventKind
@@ -24,7 +25,7 @@ type kept struct {
 // Append adds events and folds them into the current session.
 func (t *Timeline) Append(events ...Event) {
 	for _, e := range events {
-		k := kept{at: e.At, text: e.Text, frame: e.Frame, turn: e.Turn, slot: e.Slot, kind: e.Kind, code: e.Code}
+		k := kept{at: e.At, text: t.texts.add(e.Text), frame: e.Frame, turn: e.Turn, slot: e.Slot, kind: e.Kind, code: e.Code}
 		if e.What != nil {
 			t.payloads.add(e.What)
 			k.what = int32(t.payloads.n)
@@ -40,7 +41,7 @@ func (t *Timeline) Len() int { return t.events.n }
 // Event is event n, 0 ≤ n < Len().
 func (t *Timeline) Event(n int) Event {
 	k := t.events.at(n)
-	e := Event{At: k.at, Text: k.text, Frame: k.frame, Turn: k.turn, Slot: k.slot, Kind: k.kind, Code: k.code}
+	e := Event{At: k.at, Text: t.texts.at(k.text), Frame: k.frame, Turn: k.turn, Slot: k.slot, Kind: k.kind, Code: k.code}
 	if k.what > 0 {
 		e.What = *t.payloads.at(int(k.what) - 1)
 	}

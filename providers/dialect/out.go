@@ -17,7 +17,8 @@ type Out struct {
 	open  []*Turn // in the order they began
 	last  *Turn
 	said  told
-	text  stream.Arena
+	text  stream.Arena    // of deltas, until the timeline has copied them
+	wires stream.Arena    // of the wire's own forms, which stay
 	froms []stream.Origin // the block that the next one goes into
 	buf   []byte
 	now   time.Duration
@@ -109,15 +110,23 @@ func (o *Out) CheckName(name, kind []byte, named bool) {
 	}
 }
 
-// hold is a copy of a value's text: a string's content, the bytes of anything else, and "" where
-// the value is null or not there.
+// hold is a copy of a value's text, which the timeline copies in its turn: a string's content, the
+// bytes of anything else, and "" where the value is null or not there.
 func (o *Out) hold(v Raw) string {
 	if !v.Given() {
 		return ""
 	}
-	o.buf = v.Append(o.buf[:0])
+	if o.buf = v.Append(o.buf[:0]); len(o.buf) > longText {
+		return string(o.buf)
+	}
 	return o.text.Hold(o.buf)
 }
+
+// longText is a text that is no delta of many: it is let go with its event.
+const longText = 16 << 10
+
+// Free lets go of the buffers, which an Out that is told no more needs no more.
+func (o *Out) Free() { o.text, o.wires, o.froms, o.buf = stream.Arena{}, stream.Arena{}, nil, nil }
 
 // origin is the payload of a delta that has the wire's own form from; nil where from is empty.
 func (o *Out) origin(from []byte) stream.Payload {
@@ -127,7 +136,7 @@ func (o *Out) origin(from []byte) stream.Payload {
 	if len(o.froms) == cap(o.froms) {
 		o.froms = make([]stream.Origin, 0, min(max(2*cap(o.froms), 4), 32))
 	}
-	o.froms = append(o.froms, stream.Origin{Wire: o.text.Hold(from)})
+	o.froms = append(o.froms, stream.Origin{Wire: o.wires.Hold(from)})
 	return &o.froms[len(o.froms)-1]
 }
 

@@ -108,7 +108,7 @@ func (t *Turn) Signed(signature Raw, item string, code stream.Code) {
 	if !signature.HasText() {
 		return
 	}
-	e := stream.Event{Kind: stream.Signed, Code: code, Text: t.out.hold(signature)}
+	e := stream.Event{Kind: stream.Signed, Code: code, Text: signature.Text()}
 	if item != "" {
 		e.What = &stream.Signature{Item: item}
 	}
