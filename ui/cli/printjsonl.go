@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"unicode/utf8"
 
@@ -107,12 +105,21 @@ func parsed(c *stream.Call) []byte {
 	case c.Syntax() != stream.SyntaxObject, c.Status() == stream.Unseen:
 		return []byte("null")
 	}
-	var compact bytes.Buffer
-	compact.Grow(len(c.Args()))
-	if json.Compact(&compact, c.Args()) != nil {
-		return []byte("null") // cannot be: the lexer has read it
+	return withoutSpace(c.Args(), c.Lexer().Tokens())
+}
+
+// withoutSpace is a text without the spaces between its tokens.
+func withoutSpace(text []byte, tokens []stream.Token) []byte {
+	out := make([]byte, 0, len(text))
+	from, end := 0, 0 // of what is to be copied
+	for _, t := range tokens {
+		if t.Kind == stream.Space {
+			out = append(out, text[from:end]...)
+			from = int(t.End)
+		}
+		end = int(t.End)
 	}
-	return compact.Bytes()
+	return append(out, text[from:end]...)
 }
 
 // exchange writes which exchange a turn came in, what its server said, and who ended the turn, as
