@@ -61,7 +61,7 @@ func (c *Call) seal(e Event, n int) {
 	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	if c.argsFrom > 0 && c.argsFrame == e.Frame {
-		// The frame that brought the last delta also seals: whoever has one has the other.
+		// The frame that brought the last delta also seals: whoever has read that delta has the seal.
 		c.sealEvent = c.argsFrom
 	}
 	c.settle(n)

@@ -118,8 +118,8 @@ func place(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	return 0, 0, false
 }
 
-// next is the pane that many steps further: round what is shown or, where a column is not all that
-// there is, round all.
+// next is the pane that many steps further. In two columns it goes round the three that are shown,
+// and otherwise, when not all fit, round all panes.
 func (d *desk) next(step int, columns []column) panes.Pane {
 	all := d.table
 	if len(columns) == 2 && len(columns[1].panes) == 2 {

@@ -8,7 +8,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// keyMap is every key of the program. The help screen and the README are made from it.
+// keyMap is the keys that the help and the README list in groups. A key of a pane or of an entry
+// that is not among them is listed behind them.
 type keyMap struct {
 	Up, Down, Left, Right            key.Binding
 	PageUp, PageDown, Top, Bottom    key.Binding
@@ -122,9 +123,18 @@ type Key struct{ Group, Keys, Does string }
 
 // Keys is the key table, as the help screen shows it.
 func Keys() (table []Key) {
+	listed := map[string]bool{}
 	for _, g := range newKeyMap().groups() {
 		for _, b := range g.keys {
 			table = append(table, Key{g.title, b.Help().Key, b.Help().Desc})
+			for _, key := range b.Keys() {
+				listed[key] = true
+			}
+		}
+	}
+	for _, e := range New(Options{}).newEntries() {
+		if !listed[e.Keys[0]] {
+			table = append(table, Key{"More", e.Name(display.Drawer{}).String(), e.Does.String()})
 		}
 	}
 	return table

@@ -5,7 +5,8 @@
 //	                      └─▶ Bell: there is something
 //
 // Words. What waits in a box belongs to a stream: one side of one exchange. A hole is what a box
-// leaves out of a stream because it is full. An exchange is let in with the first thing of it.
+// leaves out of a stream because it is full. An exchange is let in when the first thing of it is
+// put into the box.
 //
 // What always holds:
 //   - The order is kept.

@@ -23,8 +23,8 @@ type Findings struct {
 	key   findingsKey
 }
 
-// NewFindings makes the pane. lead goes where a finding points, again to the request that a line
-// about a call's way back is about.
+// NewFindings makes the pane. lead goes where a finding points; again goes to the request in which
+// a call was sent back.
 func NewFindings(h Host, lead func(Found), again func(exchange int)) *Findings {
 	return &Findings{host: h, lead: lead, again: again}
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // A Pane is a part of the screen beside others. It is one file, and one line in the program's table
-// of panes: a number key, tab, zoom, search, footer and help come with that.
+// of panes: a number key, zoom, search, footer and help come with that. Tab goes round the panes
+// that are shown; one that shares its column is among them once its number was pressed.
 //
 // It is called as a mode is: Extend once a batch, key or resize, then Draw for each row of a frame.
 type Pane interface {
