@@ -89,7 +89,7 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 // TestGrounds: what is selected, found, linked or growing is set apart, in that order, and nothing
 // else is.
 func TestGrounds(t *testing.T) {
-	p := &*testPen(display.Drawer{})
+	p := testPen(display.Drawer{})
 	for _, c := range []struct {
 		name, args string
 		tok        int
