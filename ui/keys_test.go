@@ -43,6 +43,22 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestKeysAreBound: each key of the printed table does something while browsing, or in the view that
+// its group is of.
+func TestKeysAreBound(t *testing.T) {
+	s := agent(t, 140, 40)
+	bound := slices.Concat(s.top().Keys(), s.press("2").top().Keys(), s.press("p").top().Keys())
+	for _, g := range s.keys.groups() {
+		for _, b := range g.keys {
+			for _, key := range b.Keys() {
+				if screen.Bound(bound, key) == nil {
+					t.Errorf("%s of %s, %q, is bound nowhere", key, b.Help().Key, b.Help().Desc)
+				}
+			}
+		}
+	}
+}
+
 // TestHints: keys are hinted at wherever there is room, never half of one.
 func TestHints(t *testing.T) {
 	s := agent(t, 80, 24)
