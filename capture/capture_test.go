@@ -154,3 +154,28 @@ func TestCancelledSourceEnds(t *testing.T) {
 		t.Errorf("%d records after cancel, want 1", n)
 	}
 }
+
+// TestDataIsTheReceivers: what the receiver of a record does to its data changes no other record.
+func TestDataIsTheReceivers(t *testing.T) {
+	content := strings.Repeat("data: 0123456789\n\n", 3*chunkSize/18)
+	for name, o := range map[string]Options{"file": {}, "followed": {Follow: true}} {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		src, err := Open(ctx, writeFile(t, content), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []byte
+		for r := range src {
+			got = append(got, r.Data...)
+			clear(r.Data)
+			_ = append(r.Data, "spoilt"...)
+			if len(got) >= len(content) {
+				cancel()
+			}
+		}
+		if string(got) != content {
+			t.Errorf("%s: %d bytes of %d came, or others", name, len(got), len(content))
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -109,7 +110,7 @@ func (f *follower) drain(t *tail) {
 		switch {
 		case err == nil:
 			t.busy = time.Now()
-			f.pass(t.intake.write(p, at))
+			f.pass(t.intake.write(bytes.Clone(p), at))
 		case err == io.EOF:
 			return
 		case errors.Is(err, errReplaced):

@@ -19,8 +19,9 @@ type intake struct {
 	held    []chunk // what came while undecided
 }
 
-// shape is a way to read an input: as a bare body, a curl dump, or a capture. It keeps nothing of
-// p. The error is for an input that cannot be read at all, and comes after the records that could.
+// shape is a way to read an input: as a bare body, a curl dump, or a capture. What is written
+// becomes its own, and may be a record's data. The error is for an input that cannot be read at
+// all, and comes after the records that could.
 type shape interface {
 	write(p []byte, at time.Duration) ([]Record, error)
 	close(end End, why string, at time.Duration) []Record
@@ -49,7 +50,7 @@ func (in *intake) write(p []byte, at time.Duration) ([]Record, error) {
 	if in.shape != nil {
 		return in.shape.write(p, at)
 	}
-	in.held = append(in.held, chunk{data: bytes.Clone(p), at: at})
+	in.held = append(in.held, chunk{data: p, at: at})
 	return in.decide(false)
 }
 
@@ -191,7 +192,7 @@ func (b *body) write(p []byte, at time.Duration) ([]Record, error) {
 	if len(p) == 0 {
 		return nil, nil
 	}
-	return []Record{b.next(Record{At: at, Data: bytes.Clone(p)})}, nil
+	return []Record{b.next(Record{At: at, Data: p})}, nil
 }
 
 func (b *body) close(end End, why string, at time.Duration) []Record {

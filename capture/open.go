@@ -14,6 +14,7 @@ import (
 
 const (
 	chunkSize = 64 << 10 // most bytes of one read, and so of one record
+	leastRead = 16 << 10 // a file is not read into less room than that
 
 	pollEvery   = 100 * time.Millisecond // a followed file is looked at this often, whatever the file system tells
 	oldFileStay = 10 * time.Second       // a rotated file is still read until it was quiet for so long
@@ -124,17 +125,21 @@ func regular(ctx context.Context, name string, open func() (file, error)) Source
 		}
 		defer f.Close()
 		in := newIntake(name, &numbers{})
-		buf := make([]byte, chunkSize)
+		var room []byte
 		for ctx.Err() == nil {
-			n, err := f.Read(buf)
-			if !in.pass(yield, chunk{buf[:n], NoTime, err}) {
+			if len(room) < leastRead {
+				room = make([]byte, chunkSize)
+			}
+			n, err := f.Read(room)
+			if !in.pass(yield, chunk{room[:n:n], NoTime, err}) {
 				return
 			}
+			room = room[n:]
 		}
 	}
 }
 
-// chunk is the result of one read.
+// chunk is the result of one read. Its data is its own.
 type chunk struct {
 	data []byte
 	at   time.Duration
