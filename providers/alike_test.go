@@ -2,6 +2,7 @@ package providers
 
 import (
 	"testing"
+	"time"
 
 	"toolscope/stream"
 )
@@ -45,12 +46,12 @@ func TestAsks(t *testing.T) {
 func TestEnd(t *testing.T) {
 	var in Inspector
 	for n := 1; n <= 2; n++ {
-		in.Write(stream.Record{Exchange: n, At: 5, Data: []byte("data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hi\"}}]}\n\n")})
+		in.Write(stream.Record{Exchange: n, At: time.Second, Data: []byte("data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Hi\"}}]}\n\n")})
 	}
 	in.End(1)
 	in.End(3)
 	turns := in.Session().Turns
-	if len(turns) != 2 || !turns[0].Closed() || turns[0].Phase() != stream.TurnAborted || turns[0].ClosedAt != 5 || turns[1].Closed() || !in.Exchange(1).Ended {
+	if len(turns) != 2 || !turns[0].Closed() || turns[0].Phase() != stream.TurnAborted || turns[0].ClosedAt != time.Second || turns[1].Closed() || !in.Exchange(1).Ended {
 		t.Errorf("%+v", turns)
 	}
 	events := in.Session().Events()

@@ -90,14 +90,14 @@ func (x *Exchange) receive(p []byte) {
 		}
 	}
 	if x.chain == nil {
-		x.body(p)
+		x.Response.Give(p, x.at)
+		x.feed(p)
 		return
 	}
+	x.Sent.Give(p, x.at)
 	if x.gap.undecoded {
-		x.Sent.Append(p, x.at)
 		return
 	}
-	x.Sent.Append(p, x.at)
 	for piece := range slices.Chunk(p, sentAtOnce) {
 		body, err := x.chain.Write(piece)
 		x.body(body)

@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"time"
+
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/providers/schema"
@@ -36,6 +38,9 @@ func (in *Inspector) Session() *stream.Session { return in.Timeline.Session() }
 // Write takes one record.
 func (in *Inspector) Write(r stream.Record) {
 	in.log.add(r)
+	if r.At > 0 {
+		r.At = r.At.Truncate(time.Microsecond) // as a capture keeps it: live and recorded are the same
+	}
 	if len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 {
 		if r.Note != "" {
 			in.note(r.Note)
@@ -54,7 +59,7 @@ func (in *Inspector) Write(r stream.Record) {
 	if r.Request {
 		x.gap.asked += r.Lost
 		if len(r.Data) > 0 {
-			x.Request.Append(r.Data, r.At)
+			x.Request.Give(r.Data, r.At)
 		}
 		return
 	}

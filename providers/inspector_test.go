@@ -53,17 +53,17 @@ func TestExchanges(t *testing.T) {
 // TestWaitingFrames: frames that come before the dialect is known keep their times and places.
 func TestWaitingFrames(t *testing.T) {
 	in := new(Inspector)
-	in.Write(stream.Record{At: 1, Data: []byte(": waiting\n\n")})
-	in.Write(stream.Record{At: 2, Data: data(`{"type":"ping"}`)})
+	in.Write(stream.Record{At: 1 * time.Microsecond, Data: []byte(": waiting\n\n")})
+	in.Write(stream.Record{At: 2 * time.Microsecond, Data: data(`{"type":"ping"}`)})
 	if in.Timeline.Len() != 0 || in.Exchange(0).Dialect != nil {
 		t.Errorf("a ping decides for %v", in.Exchange(0).Dialect)
 	}
-	in.Write(stream.Record{At: 3, Data: data(`{"type":"message_start","message":{}}`)})
-	want := "heartbeat@1/0 heartbeat@2/1 turn open@3/2 "
+	in.Write(stream.Record{At: 3*time.Microsecond + 4, Data: data(`{"type":"message_start","message":{}}`)})
+	want := "heartbeat@1µs/0 heartbeat@2µs/1 turn open@3µs/2 "
 	got := ""
 	for n := range min(in.Timeline.Len(), 3) {
 		e := in.Timeline.Event(n)
-		got += fmt.Sprintf("%s@%d/%d ", e.Kind, e.At, e.Frame)
+		got += fmt.Sprintf("%s@%s/%d ", e.Kind, e.At, e.Frame)
 	}
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)

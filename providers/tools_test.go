@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"toolscope/stream"
 )
@@ -99,14 +100,14 @@ func TestRequestGiven(t *testing.T) {
 func TestFindingsInPlace(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Request: true, Data: []byte(cityRequest)})
-	in.Write(stream.Record{At: 7, Data: messages(`{"town":1}`)})
+	in.Write(stream.Record{At: time.Millisecond, Data: messages(`{"town":1}`)})
 	for n := range in.Timeline.Len() {
 		e := in.Timeline.Event(n)
 		if e.Kind != stream.Found || e.Slot == stream.NoSlot {
 			continue
 		}
 		cause := in.Timeline.Event(n - 1)
-		if cause.Kind != stream.Args || e.Frame != cause.Frame || e.At != 7 || stream.PayloadOf[stream.Finding](e).Offset != 2 {
+		if cause.Kind != stream.Args || e.Frame != cause.Frame || e.At != time.Millisecond || stream.PayloadOf[stream.Finding](e).Offset != 2 {
 			t.Errorf("%s behind %s: %+v", e, cause, e.What)
 		}
 		if found := in.Timeline.At(n + 1).Turns[0].Calls[0].Findings; len(found) != 1 || found[0].Event != n {

@@ -6,14 +6,14 @@ import "time"
 type Record struct {
 	Exchange int           // which exchange (a request and its response) they belong to
 	Request  bool          // sent by the client; otherwise received from the provider
-	At       time.Duration // since the source began; NoTime when it cannot tell
-	Data     []byte
-	Head     *Head  // what is known from outside the bytes; on an exchange's first record of a side
-	End      bool   // no more bytes of this exchange come
-	Why      string // with End: the reason, in words, where it was not as it should be
-	By       string // a Culprit's word, or "": with End who ended it, with a Head who answered
-	Lost     int64  // bytes of this side, before Data, that passed unseen: toolscope's own gap
-	Note     string // about the exchange; in a record that has nothing else, about the source itself
+	At       time.Duration // since the source began, read in whole microseconds; NoTime when it cannot tell
+	Data     []byte        // nobody changes it from now on
+	Head     *Head         // what is known from outside the bytes; on an exchange's first record of a side
+	End      bool          // no more bytes of this exchange come
+	Why      string        // with End: the reason, in words, where it was not as it should be
+	By       string        // a Culprit's word, or "": with End who ended it, with a Head who answered
+	Lost     int64         // bytes of this side, before Data, that passed unseen: toolscope's own gap
+	Note     string        // about the exchange; in a record that has nothing else, about the source itself
 }
 
 // A Head is what is known of an exchange from outside its bytes.

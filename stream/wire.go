@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"math"
 	"sort"
 	"time"
 )
@@ -8,72 +9,105 @@ import (
 // Wire keeps what one exchange received: the bytes, which record brought them, and where the frames
 // end. Everything else is derived from it. The zero value is ready.
 type Wire struct {
-	blocks  [][]byte // wireBlock bytes each, the last one filling up
-	size    int64
-	records list[mark]
-	frames  list[int64] // end offset of each frame
+	blocks []block
+	size   int64
+	begins shorts // of the records
+	times  shorts // when they came, in microseconds
+	ends   shorts // of the frames
 }
 
-const wireBlock = 256 << 10
-
-// mark is where a record begins and when it came.
-type mark struct {
-	off int64
-	at  time.Duration
+// block is a part of the bytes. Those that were given away are blocks of their own.
+type block struct {
+	start int64
+	data  []byte
+	given bool
 }
 
-// Append adds the bytes of one record.
+const (
+	wireBlock = 256 << 10 // bytes of a block that is filled by many records
+	smallData = 16 << 10  // what is smaller is copied, for it may hold more memory than it is long
+)
+
+// Append adds a copy of the bytes of one record. Its time is kept in whole microseconds.
 func (w *Wire) Append(p []byte, at time.Duration) {
-	w.records.add(mark{w.size, at})
-	w.size += int64(len(p))
+	w.record(at)
 	for len(p) > 0 {
-		n := len(w.blocks)
-		if n == 0 || len(w.blocks[n-1]) == wireBlock {
-			var block []byte // the first grows: most responses are small
-			if n > 0 {
-				block = make([]byte, 0, wireBlock)
-			}
-			w.blocks = append(w.blocks, block)
-			n++
-		}
-		last := &w.blocks[n-1]
-		k := min(len(p), wireBlock-len(*last))
-		*last = append(*last, p[:k]...)
+		last := w.room()
+		k := min(len(p), wireBlock-len(last.data))
+		last.data = append(last.data, p[:k]...)
+		w.size += int64(k)
 		p = p[k:]
 	}
 }
 
-// EndFrame says that a frame ends at offset end, and returns its number.
-func (w *Wire) EndFrame(end int64) int32 {
-	w.frames.add(end)
-	return int32(w.frames.n - 1)
+// Give is Append of bytes that nobody changes from now on: many are not copied.
+func (w *Wire) Give(p []byte, at time.Duration) {
+	if len(p) < smallData {
+		w.Append(p, at)
+		return
+	}
+	w.record(at)
+	w.blocks = append(w.blocks, block{w.size, p[:len(p):len(p)], true})
+	w.size += int64(len(p))
 }
+
+func (w *Wire) record(at time.Duration) {
+	w.begins.add(w.size)
+	if at >= 0 {
+		at /= time.Microsecond
+	}
+	w.times.add(int64(max(at, NoTime)))
+}
+
+// room is a block that is not full.
+func (w *Wire) room() *block {
+	n := len(w.blocks)
+	if n > 0 && !w.blocks[n-1].given && len(w.blocks[n-1].data) < wireBlock {
+		return &w.blocks[n-1]
+	}
+	var data []byte // it grows: most responses are small
+	if n > 0 && !w.blocks[n-1].given {
+		data = make([]byte, 0, wireBlock)
+	}
+	w.blocks = append(w.blocks, block{start: w.size, data: data})
+	return &w.blocks[n]
+}
+
+// EndFrame says that a frame ends at offset end, and returns its number.
+func (w *Wire) EndFrame(end int64) int32 { return int32(w.ends.add(end)) }
 
 // Size is the number of bytes received.
 func (w *Wire) Size() int64 { return w.size }
 
 // Frames is the number of frames.
-func (w *Wire) Frames() int { return w.frames.n }
+func (w *Wire) Frames() int { return w.ends.low.n }
 
 // Records is the number of records.
-func (w *Wire) Records() int { return w.records.n }
+func (w *Wire) Records() int { return w.begins.low.n }
 
 // Record returns the bytes of record n, which the caller must not change, and when they came.
 func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	end := w.size
-	if n+1 < w.records.n {
-		end = w.records.at(n + 1).off
+	if n+1 < w.Records() {
+		end = w.begins.at(n + 1)
 	}
-	r := w.records.at(n)
-	return w.Bytes(r.off, end), r.at
+	return w.Bytes(w.begins.at(n), end), w.time(n)
+}
+
+// time is when record n came.
+func (w *Wire) time(n int) time.Duration {
+	if at := time.Duration(w.times.at(n)); at >= 0 {
+		return at * time.Microsecond
+	}
+	return NoTime
 }
 
 // FrameSpan is where frame n begins and ends.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	if n > 0 {
-		start = *w.frames.at(int(n) - 1)
+		start = w.ends.at(int(n) - 1)
 	}
-	return start, *w.frames.at(int(n))
+	return start, w.ends.at(int(n))
 }
 
 // Bytes returns the bytes [start, end), which the caller must not change.
@@ -81,23 +115,60 @@ func (w *Wire) Bytes(start, end int64) []byte {
 	if start >= end {
 		return nil
 	}
-	b := start / wireBlock
-	if (end-1)/wireBlock == b {
-		return w.blocks[b][start%wireBlock : end-b*wireBlock]
+	n := sort.Search(len(w.blocks), func(i int) bool { return w.blocks[i].start > start }) - 1
+	first := w.blocks[n].from(start)
+	if size := end - start; size <= int64(len(first)) {
+		return first[:size:size]
 	}
-	out := make([]byte, 0, end-start)
-	for ; start < end; start = (start/wireBlock + 1) * wireBlock {
-		block := w.blocks[start/wireBlock]
-		out = append(out, block[start%wireBlock:min(wireBlock, end-start+start%wireBlock)]...)
+	out := append(make([]byte, 0, end-start), first...)
+	for n++; int64(len(out)) < end-start; n++ {
+		rest := w.blocks[n].data
+		out = append(out, rest[:min(int64(len(rest)), end-start-int64(len(out)))]...)
 	}
 	return out
 }
 
+// from is what the block holds from an offset of the wire on.
+func (b *block) from(start int64) []byte { return b.data[start-b.start:] }
+
 // RecordAt is the number of the record that brought the byte at off, and when.
 func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
-	n = sort.Search(w.records.n, func(i int) bool { return w.records.at(i).off > off }) - 1
+	n = sort.Search(w.Records(), func(i int) bool { return w.begins.at(i) > off }) - 1
 	if n < 0 {
 		return 0, NoTime
 	}
-	return n, w.records.at(n).at
+	return n, w.time(n)
+}
+
+// shorts is a long list of numbers in four bytes each. A number is kept as what it is more than a
+// base; where that does not fit another base begins. The zero value is ready.
+type shorts struct {
+	low   list[uint32]
+	bases []base
+}
+
+// base is what the numbers from an index on are counted from.
+type base struct {
+	from  int
+	value int64
+}
+
+// add adds a number and returns its index.
+func (s *shorts) add(v int64) (n int) {
+	n = s.low.n
+	last := len(s.bases) - 1
+	if last < 0 || v < s.bases[last].value || v-s.bases[last].value > math.MaxUint32 {
+		s.bases = append(s.bases, base{n, v})
+		last++
+	}
+	s.low.add(uint32(v - s.bases[last].value))
+	return n
+}
+
+func (s *shorts) at(n int) int64 {
+	i := len(s.bases) - 1
+	if s.bases[i].from > n {
+		i = sort.Search(i, func(i int) bool { return s.bases[i].from > n }) - 1
+	}
+	return s.bases[i].value + int64(*s.low.at(n))
 }

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -124,5 +125,80 @@ func TestArenaAllocates(t *testing.T) {
 	})
 	if perBlock > 3 || a.b.Cap() > largestBlock {
 		t.Errorf("%.0f allocations for %d strings, the block holds %d", perBlock, largestBlock/len(p), a.b.Cap())
+	}
+}
+
+// TestWireGiven: bytes that were given are among those that were appended, in their order, and
+// nothing that comes later stands in their memory.
+func TestWireGiven(t *testing.T) {
+	var w Wire
+	var all []byte
+	rng := rand.New(rand.NewPCG(5, 6))
+	whole := make([]byte, 25*smallData)
+	for i := range whole {
+		whole[i] = byte(rng.Uint32())
+	}
+	rest := whole
+	for _, size := range []int{10, smallData - 1, smallData, smallData + 1, 5, 3 * smallData, 0, wireBlock, 7} {
+		record := rest[:min(size, len(rest))]
+		rest = rest[len(record):]
+		w.Give(record, NoTime)
+		all = append(all, record...)
+		w.Append([]byte("x"), NoTime)
+		all = append(all, 'x')
+	}
+	original := bytes.Clone(whole)
+	for start := 0; start < len(all); start += 9973 {
+		for end := start; end <= len(all); end += 19997 {
+			if !bytes.Equal(w.Bytes(int64(start), int64(end)), all[start:end]) {
+				t.Fatalf("Bytes(%d, %d) are others", start, end)
+			}
+		}
+	}
+	if got := w.Bytes(0, w.Size()); !bytes.Equal(got, all) || !bytes.Equal(whole, original) {
+		t.Error("the bytes are others")
+	}
+}
+
+// TestWireTimes: times are kept in whole microseconds, whatever their order and however far apart
+// they are.
+func TestWireTimes(t *testing.T) {
+	var w Wire
+	var want []time.Duration
+	for i, at := range []time.Duration{
+		NoTime, 0, 1, 999, 1000, 3*time.Hour + 1500, time.Hour, NoTime, 5 * time.Microsecond, 40 * 365 * 24 * time.Hour, math.MaxInt64, NoTime, 7,
+	} {
+		for range 3 * listBlock / 2 {
+			w.Append([]byte{byte(i)}, at)
+			if at > 0 {
+				at = at.Truncate(time.Microsecond)
+			}
+			want = append(want, at)
+		}
+	}
+	for n, at := range want {
+		if _, got := w.Record(n); got != at {
+			t.Fatalf("record %d came at %v, want %v", n, got, at)
+		}
+		if i, got := w.RecordAt(int64(n)); i != n || got != at {
+			t.Fatalf("byte %d: record %d at %v, want %d at %v", n, i, got, n, at)
+		}
+	}
+	if n := len(w.times.bases); n > 11 {
+		t.Errorf("%d bases: one for each change that is too great is enough", n)
+	}
+}
+
+// TestWireFarFrames: the ends of frames are right beyond four gigabytes.
+func TestWireFarFrames(t *testing.T) {
+	var w Wire
+	const step = 1<<32/1000 + 1
+	for i := range int64(3000) {
+		w.EndFrame(i * step)
+	}
+	for i := range int64(2999) {
+		if start, end := w.FrameSpan(int32(i + 1)); start != i*step || end != (i+1)*step {
+			t.Fatalf("frame %d is [%d, %d)", i+1, start, end)
+		}
 	}
 }
