@@ -9,18 +9,18 @@ import (
 )
 
 // queue prints turns in the order they end, and what later requests made of their calls as they
-// tell it.
+// tell it. It looks once at each event, so what it costs to print does not grow with what was
+// printed.
 type queue struct {
-	in      *providers.Inspector
-	path    string
-	to      printer
-	first   int // first turn that was not printed
-	printed map[*stream.Turn]bool
-	events  int          // that were looked at
-	waiting []returned   // calls sent back, of turns that were not printed
-	begun   int          // exchanges that were looked at
-	held    []int        // of those, the ones whose bytes are still held
-	shown   map[int]bool // of those, the ones of which a turn was printed
+	in        *providers.Inspector
+	path      string
+	to        printer
+	events    int                   // that were looked at
+	turns     int                   // that were looked at
+	unprinted []*stream.Turn        // of those, in their order
+	waiting   []returned            // calls sent back, of turns that were not printed
+	begun     int                   // exchanges that were looked at
+	held      []*providers.Exchange // of those, the ones whose bytes are still held
 }
 
 // returned is a call that a later request has in its history.
@@ -33,50 +33,38 @@ type returned struct {
 }
 
 func newQueue(in *providers.Inspector, path string, to printer) *queue {
-	return &queue{in: in, path: path, to: to, printed: map[*stream.Turn]bool{}, shown: map[int]bool{}}
+	return &queue{in: in, path: path, to: to}
 }
 
 // print prints the turns that have ended, or all.
 func (q *queue) print(all bool) error {
-	q.findReturns()
+	ended := q.look() || all
 	q.printReturns() // before the turn that the request led to
-	turns := q.in.Session().Turns
-	for _, t := range turns[q.first:] {
-		if (t.Closed() || all) && !q.printed[t] {
-			q.printed[t] = true
-			q.shown[t.Exchange] = true
-			q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
-		}
+	if ended {
+		q.unprinted = slices.DeleteFunc(q.unprinted, func(t *stream.Turn) bool {
+			done := t.Closed() || all
+			if done {
+				q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
+			}
+			return done
+		})
+		q.printReturns()
 	}
-	for q.first < len(turns) && q.printed[turns[q.first]] {
-		q.first++
-	}
-	q.printReturns()
 	q.release()
 	return q.to.flush()
 }
 
 // release lets go of the bytes of exchanges of which everything was printed: a proxy runs for days,
-// and each request has all the history.
+// and each request has all the history. As long as there is no turn at all, what came is kept, to
+// say that.
 func (q *queue) release() {
 	exchanges := q.in.Exchanges()
-	for ; q.begun < len(exchanges); q.begun++ {
-		q.held = append(q.held, exchanges[q.begun].Number)
-	}
-	if len(q.held) == 0 {
-		return
-	}
-	unprinted := map[int]bool{}
-	for _, t := range q.in.Session().Turns[q.first:] {
-		if !q.printed[t] {
-			unprinted[t.Exchange] = true
-		}
-	}
-	q.held = slices.DeleteFunc(q.held, func(number int) bool {
-		done := q.in.Exchange(number).Ended && q.shown[number] && !unprinted[number]
+	q.held = append(q.held, exchanges[q.begun:]...)
+	q.begun = len(exchanges)
+	q.held = slices.DeleteFunc(q.held, func(x *providers.Exchange) bool {
+		done := x.Ended && q.turns > 0 && !slices.ContainsFunc(q.unprinted, func(t *stream.Turn) bool { return t.Exchange == x.Number })
 		if done {
-			q.in.Release(number)
-			delete(q.shown, number)
+			q.in.Release(x.Number)
 		}
 		return done
 	})
@@ -85,19 +73,30 @@ func (q *queue) release() {
 // file is where a turn came from.
 func (q *queue) file(t *stream.Turn) string { return fileOf(q.path, q.in.Exchange(t.Exchange)) }
 
-// findReturns looks through the new events for calls that were sent back.
-func (q *queue) findReturns() {
+// look looks through what is new for turns, for calls that were sent back, and for turns that ended,
+// which it reports.
+func (q *queue) look() (ended bool) {
 	for ; q.events < q.in.Timeline.Len(); q.events++ {
-		e := q.in.Timeline.Event(q.events)
-		if e.Kind != stream.SentBack || e.Turn == stream.NoTurn {
-			continue
+		switch e := q.in.Timeline.Event(q.events); {
+		case e.Turn == stream.NoTurn:
+		case e.Kind == stream.TurnClose:
+			ended = true
+		case e.Kind == stream.SentBack:
+			q.findReturns(q.in.Session().Turn(e.Turn))
 		}
-		t := q.in.Session().Turn(e.Turn)
-		for _, c := range t.Calls {
-			for _, r := range c.SentBack {
-				if r.Event == q.events {
-					q.waiting = append(q.waiting, returned{q.file(t), t, c, r, foundBy(c, r.Event)})
-				}
+	}
+	turns := q.in.Session().Turns
+	q.unprinted = append(q.unprinted, turns[q.turns:]...)
+	q.turns = len(turns)
+	return ended
+}
+
+// findReturns finds the calls of a turn that the event being looked at tells of.
+func (q *queue) findReturns(t *stream.Turn) {
+	for _, c := range t.Calls {
+		for _, r := range c.SentBack {
+			if r.Event == q.events {
+				q.waiting = append(q.waiting, returned{q.file(t), t, c, r, foundBy(c, r.Event)})
 			}
 		}
 	}
@@ -117,10 +116,11 @@ func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 func (q *queue) printReturns() {
 	var now []returned
 	q.waiting = slices.DeleteFunc(q.waiting, func(r returned) bool {
-		if q.printed[r.turn] {
+		printed := !slices.Contains(q.unprinted, r.turn)
+		if printed {
 			now = append(now, r)
 		}
-		return q.printed[r.turn]
+		return printed
 	})
 	if len(now) > 0 {
 		q.to.sentBack(now)
