@@ -9,7 +9,8 @@
 //
 // Words. A [Record] is bytes as they were received. An exchange is one request and its response. A
 // [Source] is a sequence of records. An intake looks at the first bytes of one input and cuts the
-// input into records; a tail is a file that is read while it grows.
+// input into records; a tail is a file that is read while it grows. A [Place] is where a record can
+// be read again.
 //
 // What always holds:
 //   - The bytes of a body are passed on exactly as received: no re-framing, no decoding, no waiting
@@ -47,11 +48,17 @@ type Record struct {
 	Lost     int64         // bytes of this side, before Data, that passed and were not recorded: toolscope's own gap
 	Note     string        // words beside the bytes: see below
 	Damaged  bool          // the source is damaged here, as Note says; it is not part of the format
+	From     Place         // where it can be read again, if it can; it is not part of the format
 }
 
 // A note that comes with a head, bytes, a loss or an end is about that exchange, and about no
 // other. One that comes alone is about the source itself, such as a damaged line; the exchange it
 // names is only the latest one.
+
+// ofSource reports whether a record is of no exchange, but words about the source, or nothing.
+func (r Record) ofSource() bool {
+	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == ""
+}
 
 // NoTime is the time of a record whose source cannot tell when it arrived.
 const NoTime = time.Duration(-1)

@@ -26,10 +26,20 @@ func collect(t *testing.T, src Source) []Record {
 	return recs
 }
 
-// openAll is everything that Open finds in a file with the content.
+// openAll is everything that Open finds in a file with the content, without where it found it.
 func openAll(t *testing.T, content string) []Record {
 	t.Helper()
-	src, err := Open(context.Background(), writeFile(t, content), Options{})
+	recs := readFile(t, writeFile(t, content))
+	for i := range recs {
+		recs[i].From = Place{}
+	}
+	return recs
+}
+
+// readFile is everything that Open finds in a file.
+func readFile(t *testing.T, path string) []Record {
+	t.Helper()
+	src, err := Open(context.Background(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,16 +120,16 @@ func sniffDump(p []byte) kind {
 	return undecided
 }
 
-func (d *dump) write(p []byte, at time.Duration) ([]Record, error) {
+func (d *dump) write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
 	if d.inBody {
-		return d.writeBody(p, at)
+		return d.writeBody(recs, p, at), nil
 	}
 	d.rest = append(d.rest, p...)
 	for len(d.rest) > 0 {
 		line, rest, finished := bytes.Cut(d.rest, []byte("\n"))
 		kind := classify(line, finished)
 		if d.size+len(line) > headLimit || !d.admits(kind) {
-			return d.begin(at)
+			return d.begin(recs, at), nil
 		}
 		if !finished {
 			break
@@ -138,7 +138,7 @@ func (d *dump) write(p []byte, at time.Duration) ([]Record, error) {
 		d.take(kind, strings.TrimSuffix(string(line), "\r"))
 		d.rest = rest
 	}
-	return nil, nil
+	return recs, nil
 }
 
 func (d *dump) admits(k headLine) bool {
@@ -209,31 +209,27 @@ func addHeader(h *Head, line string) {
 }
 
 // begin starts the body with the bytes that are no line of the head.
-func (d *dump) begin(at time.Duration) ([]Record, error) {
+func (d *dump) begin(recs []Record, at time.Duration) []Record {
 	p := d.rest
 	d.inBody, d.rest = true, nil
-	asked := d.asked(at)
-	recs, err := d.writeBody(p, at)
-	return append(asked, recs...), err
+	return d.writeBody(d.asked(recs, at), p, at)
 }
 
-func (d *dump) asked(at time.Duration) []Record {
+func (d *dump) asked(recs []Record, at time.Duration) []Record {
 	if d.request == nil {
-		return nil
+		return recs
 	}
 	d.exchange = d.numbers.claim(d.numbers.last + 1)
-	return []Record{{Exchange: d.exchange, Side: Request, At: at, Head: d.request}}
+	return append(recs, Record{Exchange: d.exchange, Side: Request, At: at, Head: d.request})
 }
 
-func (d *dump) close(end End, why string, at time.Duration) []Record {
-	var recs []Record
+func (d *dump) close(recs []Record, end End, why string, at time.Duration) []Record {
 	if !d.inBody {
-		recs = d.asked(at)
+		recs = d.asked(recs, at)
 	}
 	note := ""
 	if d.inBody || d.between {
-		last, _ := d.body.write(d.rest, at)
-		recs = append(recs, last...)
+		recs, _ = d.body.write(recs, d.rest, at)
 	} else if note = "the dump ends inside its head"; len(d.rest) > 0 {
 		note = fmt.Sprintf("%s: %q", note, d.rest)
 	}
@@ -245,16 +241,15 @@ var remark = regexp.MustCompile(`\* (?:Connection #\d+ to host \S+ left intact|C
 
 // writeBody passes a body on. What -v added behind it becomes a note, so that it does not count as
 // part of the body.
-func (d *dump) writeBody(p []byte, at time.Duration) ([]Record, error) {
+func (d *dump) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	if !d.traced {
-		return d.body.write(p, at)
+		recs, _ = d.body.write(recs, p, at)
+		return recs
 	}
 	p = append(d.rest, p...)
 	d.rest = nil
-	var recs []Record
 	for found := remark.FindIndex(p); found != nil; found = remark.FindIndex(p) {
-		before, _ := d.body.write(p[:found[0]], at)
-		recs = append(recs, before...)
+		recs, _ = d.body.write(recs, p[:found[0]], at)
 		note := "curl: " + strings.TrimSpace(string(p[found[0]+2:found[1]]))
 		recs = append(recs, d.next(Record{At: at, Note: note}))
 		p = p[found[1]:]
@@ -262,8 +257,8 @@ func (d *dump) writeBody(p []byte, at time.Duration) ([]Record, error) {
 	if i := possibleRemark(p); i >= 0 {
 		d.rest, p = bytes.Clone(p[i:]), p[:i]
 	}
-	last, err := d.body.write(p, at)
-	return append(recs, last...), err
+	recs, _ = d.body.write(recs, p, at)
+	return recs
 }
 
 // possibleRemark is where an unfinished remark may begin in p, or -1.

@@ -88,12 +88,52 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // checksum reports whether a line ends with a checksum, and whether that is its own.
 func checksum(line []byte) (there, right bool) {
+	n := sumStart(line)
+	if n < 0 {
+		return false, false
+	}
+	sum := crc32.Checksum(line[:n], castagnoli)
+	for _, digit := range line[n+len(`,"c":"`):][:8] {
+		if digit != "0123456789abcdef"[sum>>28] {
+			return true, false
+		}
+		sum <<= 4
+	}
+	return true, true
+}
+
+// sumStart is where in a line its checksum begins, or -1.
+func sumStart(line []byte) int {
 	line = bytes.TrimRight(line, " \t\r")
 	n := len(line) - len(`,"c":"00000000"}`)
 	if n < 0 || !bytes.HasPrefix(line[n:], []byte(`,"c":"`)) || !bytes.HasSuffix(line, []byte(`"}`)) {
-		return false, false
+		return -1
 	}
-	return true, string(line[n:]) == fmt.Sprintf(checksumFormat, crc32.Checksum(line[:n], castagnoli))
+	return n
+}
+
+// exchangeOf is the exchange that a line names where EncodeRecord does, in its first key or behind
+// the time; 0 if it names none there.
+func exchangeOf(line []byte) (x int) {
+	p, first := bytes.CutPrefix(line, []byte(`{"x":`))
+	if !first {
+		comma := bytes.IndexByte(line, ',')
+		if comma < 0 || !bytes.HasPrefix(line, []byte(`{"t":`)) || !bytes.HasPrefix(line[comma:], []byte(`,"x":`)) {
+			return 0
+		}
+		p = line[comma+len(`,"x":`):]
+	}
+	for i, c := range p {
+		switch {
+		case '0' <= c && c <= '9' && i < 10:
+			x = 10*x + int(c-'0')
+		case c == ',' || c == '}':
+			return x
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 // EncodeHeader is the first line of a capture. created is the wall clock time that the records'

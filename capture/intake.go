@@ -17,25 +17,52 @@ type intake struct {
 	numbers *numbers
 	shape   shape   // nil while undecided
 	held    []chunk // what came while undecided
+	from    *File   // nil where the input cannot be read again
+	read    int64   // bytes of the input so far
+	room    []byte  // for the next read
 }
 
-// shape is a way to read an input: as a bare body, a curl dump, or a capture. What is written
-// becomes its own, and may be a record's data. The error is for an input that cannot be read at
-// all, and comes after the records that could.
+// shape is a way to read an input: as a bare body, a curl dump, or a capture. It adds to recs what
+// there is to say. What is written becomes its own, and may be a record's data. The error is for an
+// input that cannot be read at all, and comes after the records that could.
 type shape interface {
-	write(p []byte, at time.Duration) ([]Record, error)
-	close(end End, why string, at time.Duration) []Record
+	write(recs []Record, p []byte, at time.Duration) ([]Record, error)
+	close(recs []Record, end End, why string, at time.Duration) []Record
 }
 
 func newIntake(file string, n *numbers) *intake { return &intake{file: file, numbers: n} }
 
+// next is one read of a file. Only a capture keeps nothing of what is read.
+func (in *intake) next(from io.Reader) chunk {
+	if len(in.room) < leastRead {
+		in.room = make([]byte, chunkSize)
+	}
+	n, err := from.Read(in.room)
+	c := chunk{in.room[:n:n], NoTime, err}
+	if in.capture() == nil {
+		in.room = in.room[n:]
+	}
+	return c
+}
+
+// capture is the reader of the capture that the input is, nil if it is none or that is not known.
+func (in *intake) capture() *captureReader {
+	c, _ := in.shape.(*captureReader)
+	return c
+}
+
 // pass hands the records of c on and reports whether there may be more.
 func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
+	in.read += int64(len(c.data))
 	recs, err := in.write(c.data, c.at)
+	in.place(recs, in.read)
 	switch {
 	case err != nil || c.err == nil:
 	case c.err == io.EOF:
-		recs = append(recs, in.close(EndEOF, "", c.at)...)
+		last := in.from.end(in.read)
+		more := in.close(EndEOF, "", c.at)
+		in.place(more, last)
+		recs = append(recs, more...)
 	default:
 		recs = append(recs, in.close(EndCut, Reason(c.err).Error(), c.at)...)
 		err = readError(in.file, c.err)
@@ -48,7 +75,7 @@ func (in *intake) write(p []byte, at time.Duration) ([]Record, error) {
 		return nil, nil
 	}
 	if in.shape != nil {
-		return in.shape.write(p, at)
+		return in.shape.write(nil, p, at)
 	}
 	in.held = append(in.held, chunk{data: p, at: at})
 	return in.decide(false)
@@ -64,7 +91,18 @@ func (in *intake) close(end End, why string, at time.Duration) []Record {
 	if in.shape == nil {
 		recs, _ = in.decide(true) // an error here would end the input, which ends anyway
 	}
-	return append(recs, in.shape.close(end, why, at)...)
+	return in.shape.close(recs, end, why, at)
+}
+
+// place says where records stand: in all that was read of the input, which is one exchange. Of a
+// capture each stands in its line.
+func (in *intake) place(recs []Record, end int64) {
+	if in.from == nil || in.capture() != nil {
+		return
+	}
+	for i := range recs {
+		recs[i].From = Place{in.from, 0, end}
+	}
 }
 
 // decide picks the shape if the held bytes tell it, and gives it what was held, in the chunks in
@@ -81,31 +119,32 @@ func (in *intake) decide(whole bool) ([]Record, error) {
 		}
 		kind = bareBody
 	}
+	skip := 0
+	if kind != bareBody && bytes.HasPrefix(first, []byte(bom)) {
+		skip = len(bom)
+	}
 	body := body{head: &Head{File: in.file}, numbers: in.numbers}
 	switch kind {
 	case ownCapture:
-		in.shape = newCaptureReader(in.file, in.numbers)
+		c := newCaptureReader(in.file, in.numbers)
+		c.from, c.before = in.from, int64(skip)
+		in.shape = c
 	case curlDump:
 		in.shape = &dump{body: body}
 	default:
 		in.shape = &body
 	}
-	skip := 0
-	if kind != bareBody && bytes.HasPrefix(first, []byte(bom)) {
-		skip = len(bom)
-	}
-	var all []Record
+	var recs []Record
 	for _, c := range in.held {
 		n := min(skip, len(c.data))
 		c.data, skip = c.data[n:], skip-n
-		recs, err := in.shape.write(c.data, c.at)
-		all = append(all, recs...)
-		if err != nil {
-			return all, err
+		var err error
+		if recs, err = in.shape.write(recs, c.data, c.at); err != nil {
+			return recs, err
 		}
 	}
 	in.held = nil
-	return all, nil
+	return recs, nil
 }
 
 type kind int
@@ -188,15 +227,15 @@ type body struct {
 	numbers  *numbers
 }
 
-func (b *body) write(p []byte, at time.Duration) ([]Record, error) {
-	if len(p) == 0 {
-		return nil, nil
+func (b *body) write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
+	if len(p) > 0 {
+		recs = append(recs, b.next(Record{At: at, Data: p[:len(p):len(p)]}))
 	}
-	return []Record{b.next(Record{At: at, Data: p})}, nil
+	return recs, nil
 }
 
-func (b *body) close(end End, why string, at time.Duration) []Record {
-	return []Record{b.next(Record{At: at, End: end, Why: why})}
+func (b *body) close(recs []Record, end End, why string, at time.Duration) []Record {
+	return append(recs, b.next(Record{At: at, End: end, Why: why}))
 }
 
 // next completes a record of the response side.

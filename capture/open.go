@@ -61,7 +61,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if o.Follow {
 		return follow(ctx, path, path, open, o), nil
 	}
-	return regular(ctx, path, open), nil
+	return regular(ctx, path, open, path), nil
 }
 
 // file is what reading needs of an os.File.
@@ -98,7 +98,7 @@ func openStdin(ctx context.Context, o Options) (Source, error) {
 	case info.Mode().IsRegular() && o.Follow:
 		return follow(ctx, "", name, open, o), nil
 	case info.Mode().IsRegular():
-		return regular(ctx, name, open), nil
+		return regular(ctx, name, open, ""), nil
 	}
 	return piped(ctx, name, open), nil
 }
@@ -115,8 +115,9 @@ func Reason(err error) error {
 	return err
 }
 
-// regular reads a file to its end. Nobody measured when its bytes arrived, so they have no time.
-func regular(ctx context.Context, name string, open func() (file, error)) Source {
+// regular reads a file to its end. Nobody measured when its bytes arrived, so they have no time. A
+// file that has a path can be read again.
+func regular(ctx context.Context, name string, open func() (file, error), path string) Source {
 	return func(yield func(Record, error) bool) {
 		f, err := open()
 		if err != nil {
@@ -125,16 +126,10 @@ func regular(ctx context.Context, name string, open func() (file, error)) Source
 		}
 		defer f.Close()
 		in := newIntake(name, &numbers{})
-		var room []byte
-		for ctx.Err() == nil {
-			if len(room) < leastRead {
-				room = make([]byte, chunkSize)
-			}
-			n, err := f.Read(room)
-			if !in.pass(yield, chunk{room[:n:n], NoTime, err}) {
-				return
-			}
-			room = room[n:]
+		if path != "" {
+			in.from = newFile(path, f)
+		}
+		for ctx.Err() == nil && in.pass(yield, in.next(f)) {
 		}
 	}
 }

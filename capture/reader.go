@@ -25,13 +25,17 @@ type captureReader struct {
 	number  int          // lines finished
 	offset  int64        // bytes finished
 	summed  bool         // the lines have checksums
-	header  place        // of the line that told so
+	header  lineStart    // of the line that told so
 	open    map[int]bool // exchanges that have begun and not ended
 	current int          // exchange of the latest record
+	from    *File        // nil where it cannot be read again
+	before  int64        // bytes of the file that stand before those that offset counts
+	here    Place        // of the line being read
+	wanted  *wanted      // the only exchange to be read; nil: all are
 }
 
-// place is where a line begins: its number, from 1, and its offset in bytes.
-type place struct {
+// lineStart is where a line begins: its number, from 1, and its offset in bytes.
+type lineStart struct {
 	line   int
 	offset int64
 }
@@ -41,84 +45,111 @@ func newCaptureReader(file string, n *numbers) *captureReader {
 }
 
 // write ignores when the bytes of the file came: its records carry their own times.
-func (c *captureReader) write(p []byte, _ time.Duration) ([]Record, error) {
-	var recs []Record
+func (c *captureReader) write(recs []Record, p []byte, _ time.Duration) ([]Record, error) {
 	for len(p) > 0 {
-		head, rest, finished := bytes.Cut(p, []byte("\n"))
-		room := max(0, lineLimit-len(c.line))
-		c.line = append(c.line, head[:min(room, len(head))]...)
-		c.cut += int64(len(head) - min(room, len(head)))
-		p = rest
+		line, rest, finished := bytes.Cut(p, []byte("\n"))
+		if p = rest; !finished || len(c.line) > 0 {
+			line = c.join(line)
+		}
 		if !finished {
 			break
 		}
-		more, err := c.finish(1)
-		recs = append(recs, more...)
-		if err != nil {
+		var err error
+		if recs, err = c.finish(recs, line, 1); err != nil {
 			return recs, err
 		}
 	}
 	return recs, nil
 }
 
+// join is the unfinished line with p behind it, as far as it is kept.
+func (c *captureReader) join(p []byte) []byte {
+	room := max(0, lineLimit-len(c.line))
+	if c.summed && c.passesOver(c.line) {
+		room = 0
+	}
+	kept := p[:min(room, len(p))]
+	c.line = append(c.line, kept...)
+	c.cut += int64(len(p) - len(kept))
+	return c.line
+}
+
 // close ends the exchanges that the capture leaves open: it was cut itself, so more may have been
 // meant to come. That was toolscope's doing, which wrote it, or whoever cut its file; never the
 // provider's.
-func (c *captureReader) close(end End, why string, _ time.Duration) []Record {
-	var recs []Record
-	if len(c.line) > 0 {
-		recs, _ = c.finish(0) // a version in the very last line has nothing behind it to misread
-	}
-	if end == EndEOF {
+func (c *captureReader) close(recs []Record, end End, why string, _ time.Duration) []Record {
+	recs = c.last(recs)
+	switch {
+	case end == EndEOF:
 		why = "the capture ends before the response does"
-	}
-	if len(c.open) == 0 && c.current != 0 && end == EndCut {
+		c.at(c.offset, c.offset+1)
+	case len(c.open) == 0 && c.current != 0:
 		return append(recs, c.note(why))
+	default:
+		c.here = Place{} // if it is read again it may well end in another way
 	}
-	return append(recs, c.closeAll(why)...)
+	return c.closeAll(recs, why)
 }
 
-func (c *captureReader) closeAll(why string) []Record {
-	var recs []Record
+// last reads the last line, which has no line break.
+func (c *captureReader) last(recs []Record) []Record {
+	if len(c.line) > 0 {
+		recs, _ = c.finish(recs, c.line, 0) // a version in it has nothing behind it to misread
+	}
+	return recs
+}
+
+func (c *captureReader) closeAll(recs []Record, why string) []Record {
 	for _, x := range slices.Sorted(maps.Keys(c.open)) {
-		recs = append(recs, Record{Exchange: x, At: NoTime, End: EndCut, Why: why, By: Toolscope})
+		recs = append(recs, Record{Exchange: x, At: NoTime, End: EndCut, Why: why, By: Toolscope, From: c.here})
 	}
 	clear(c.open)
 	return recs
 }
 
-// finish reads the line that is complete now, with so many bytes of line break.
-func (c *captureReader) finish(lineBreak int) ([]Record, error) {
-	text, offset := c.line, c.offset
-	size := int64(len(text)) + c.cut
+// at says where in the capture the reader is.
+func (c *captureReader) at(start, end int64) {
+	if c.from != nil {
+		c.here = Place{c.from, c.before + start, c.before + end}
+	}
+}
+
+// finish reads a line that is complete, with so many bytes of line break.
+func (c *captureReader) finish(recs []Record, text []byte, lineBreak int) ([]Record, error) {
+	size, start := int64(len(text))+c.cut, c.offset
 	c.offset += size + int64(lineBreak)
 	c.number++
 	c.line, c.cut = c.line[:0], 0
 	if cap(c.line) > 16*chunkSize {
 		c.line = nil // one giant line must not stay in memory
 	}
+	c.at(start, c.offset)
+	if c.passesOver(text) {
+		c.summed = c.summed || sumStart(text) >= 0
+		return recs, nil
+	}
 	if len(bytes.TrimSpace(text)) == 0 && c.number > 1 {
-		return nil, nil
+		return recs, nil
 	}
 	err := errors.New("too long")
 	if size <= lineLimit {
-		var recs []Record
-		if recs, err = c.read(text); err == nil {
-			return recs, nil
+		var more []Record
+		if more, err = c.read(recs, text); err == nil {
+			return more, nil
 		}
 	}
 	if bad := (*versionError)(nil); errors.As(err, &bad) {
-		return nil, fmt.Errorf("read %s: line %d: %w", c.file, c.number, err)
+		return recs, fmt.Errorf("read %s: line %d: %w", c.file, c.number, err)
 	}
 	if lineBreak == 0 && !errors.Is(err, errChecksum) {
 		err = fmt.Errorf("the file ends inside it: %w", err)
 	}
 	shown := text[:min(len(text), damagedLimit)]
-	note := fmt.Sprintf("damaged line %d at byte %d (%v): %s", c.number, offset, err, shown)
+	note := fmt.Sprintf("damaged line %d at byte %d (%v): %s", c.number, start, err, shown)
 	if int64(len(shown)) < size {
 		note += fmt.Sprintf("… (%d of %d bytes)", len(shown), size)
 	}
-	return []Record{c.damage(note)}, nil
+	return append(recs, c.damage(note)), nil
 }
 
 var (
@@ -126,36 +157,41 @@ var (
 	errUnsummed = errors.New("its checksum is missing")
 )
 
-func (c *captureReader) read(text []byte) ([]Record, error) {
+// read adds what a line says.
+func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 	there, right := checksum(text)
 	if there && !right {
 		c.summed = true // a line that is not right says that much
 		return nil, errChecksum
 	}
 	if c.number == 1 {
-		c.summed, c.header = there, place{1, 0}
-		return nil, checkHeader(text)
+		c.summed, c.header = there, lineStart{1, 0}
+		return recs, checkHeader(text)
 	}
 	r, err := decodeRecord(text)
 	if errors.Is(err, errHeader) { // two captures, one written behind the other
 		if err := checkHeader(text); err != nil {
 			return nil, err
 		}
-		c.summed, c.header = there, place{c.number, c.offset - int64(len(text)) - 1}
+		c.summed, c.header = there, lineStart{c.number, c.offset - int64(len(text)) - 1}
 		c.names = c.names.numbers.names()
-		return c.closeAll("another capture begins"), nil
+		return c.closeAll(recs, "another capture begins"), nil
 	}
 	switch {
 	case err != nil:
 		return nil, err
 	case c.summed && !there:
 		return nil, errUnsummed
+	case !c.wanted.wants(r.Exchange, c.names):
+		return recs, nil
+	}
+	if at := exchangeOf(text); at == 0 || at == r.Exchange {
+		r.From = c.here
 	}
 	r.Exchange = c.names.of(r.Exchange)
 	if r.Head != nil && r.Head.File == "" {
 		r.Head.File = c.file
 	}
-	var recs []Record
 	if c.current = r.Exchange; there && !c.summed { // and a program that writes one writes the other
 		c.summed = true
 		recs = append(recs, c.damage(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))

@@ -55,7 +55,7 @@ func (t *tail) read(buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	p := buf[:n]
-	if !t.same() && t.holds(p, t.offset) {
+	if !t.same() && holds(t.file, p, t.offset) {
 		return nil, errReplaced // p is of the new content already, which will be read from its start
 	}
 	t.offset += int64(n)
@@ -67,13 +67,13 @@ func (t *tail) read(buf []byte) ([]byte, error) {
 
 // same reports whether the content is still the one that was being read.
 func (t *tail) same() bool {
-	return t.holds(t.first, t.begin) && t.holds(t.last, t.offset-int64(len(t.last)))
+	return holds(t.file, t.first, t.begin) && holds(t.file, t.last, t.offset-int64(len(t.last)))
 }
 
-// holds reports whether the file has the bytes p at the offset.
-func (t *tail) holds(p []byte, offset int64) bool {
+// holds reports whether a file has the bytes p at the offset.
+func holds(file io.ReaderAt, p []byte, offset int64) bool {
 	now := make([]byte, len(p))
-	n, err := t.file.ReadAt(now, offset)
+	n, err := file.ReadAt(now, offset)
 	if err != nil && err != io.EOF {
 		return true // a failing read says nothing about the content
 	}

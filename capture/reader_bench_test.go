@@ -1,0 +1,79 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// deltas is a capture of so many short records of exchanges that go on side by side, as a file.
+func deltas(tb testing.TB, exchanges, records int) string {
+	tb.Helper()
+	recs := make([]Record, 0, records)
+	for i := range records {
+		text := fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"%08d\"}}\n\n", i)
+		recs = append(recs, Record{Exchange: 1 + i%exchanges, At: time.Duration(i) * 1234 * time.Microsecond, Data: []byte(text)})
+	}
+	path := filepath.Join(tb.TempDir(), "deltas.tsc")
+	if err := os.WriteFile(path, []byte(written(tb, recs...)), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// BenchmarkReadCapture reads a capture of short records; an operation is one of them.
+func BenchmarkReadCapture(b *testing.B) {
+	const records = 20_000
+	path := deltas(b, 200, records)
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	b.SetBytes(info.Size() / records)
+	b.ReportAllocs()
+	for n := 0; n < b.N; {
+		src, err := Open(context.Background(), path, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, err := range src {
+			if err != nil {
+				b.Fatal(err)
+			}
+			if n++; n == b.N {
+				break
+			}
+		}
+	}
+}
+
+// BenchmarkAgain reads one of 200 exchanges again; an operation is a line of the file.
+func BenchmarkAgain(b *testing.B) {
+	const records = 100_000
+	path := deltas(b, 200, records)
+	src, err := Open(context.Background(), path, Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var place Place
+	for r := range src {
+		if r.Exchange == 7 {
+			place = Place{r.From.File, cmp.Or(place.Start, r.From.Start), r.From.End}
+		}
+	}
+	b.ResetTimer()
+	b.SetBytes((place.End - place.Start) / records)
+	b.ReportAllocs()
+	for n := 0; n < b.N; n += records {
+		for _, err := range place.File.Again(context.Background(), 7, place.Start, place.End) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
