@@ -99,13 +99,14 @@ func (f *File) changed() error { return fmt.Errorf("%s changed since it was read
 // is reports whether an opened file is this one and, as far as that shows, holds what it held.
 func (f *File) is(opened *os.File) bool {
 	info, err := opened.Stat()
-	switch {
-	case err != nil, !os.SameFile(info, f.info), info.Size() < f.info.Size():
+	if err != nil || !os.SameFile(info, f.info) {
 		return false
-	case info.ModTime().Equal(f.info.ModTime()):
-		return true
 	}
-	return info.Size() > f.info.Size() && holds(opened, f.last, f.info.Size()-int64(len(f.last)))
+	size := f.info.Size()
+	if info.Size() == size {
+		return info.ModTime().Equal(f.info.ModTime())
+	}
+	return holds(opened, f.last, size-int64(len(f.last)))
 }
 
 // part is a part of a file that is read again.

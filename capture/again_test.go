@@ -128,6 +128,7 @@ func TestAgain(t *testing.T) {
 	add("torn before another", other[:len(other)/2]+"\n"+sound, 10)
 	add("damaged", strings.Replace(other, "3 of 5", "3 of 4", 1), 7)
 	add("begins with damage", strings.Replace(sound, `{"tool`, `{"tuol`, 1), 3)
+	add("long sum in the midst", `{"toolscope":1}`+"\n"+`{"x":2,"d":"a"}`+"\n"+`{"x":1,"d":"`+strings.Repeat("b", 3*chunkSize)+`","c":"00000000"}`+"\n"+`{"x":2,"d":"not read"}`+"\n", 1)
 	add("long lines", written(t,
 		Record{Exchange: 1, Data: bytes.Repeat([]byte("a"), 1<<20)}, Record{Exchange: 2, Data: bytes.Repeat([]byte("\n"), 1<<20)},
 		Record{Exchange: 1, Data: []byte("b")}, Record{Exchange: 2, Data: []byte("c")},
@@ -233,7 +234,12 @@ func TestAgainOfOther(t *testing.T) {
 		}, ""},
 		"gone":    {func(path string) { must(os.Remove(path)) }, "open PATH: "},
 		"touched": {func(path string) { must(os.Chtimes(path, later, later)) }, "PATH changed since it was read"},
-		"shrunk":  {func(path string) { must(os.Truncate(path, int64(len(content)-1))) }, "PATH changed since it was read"},
+		"shrunk": {func(path string) {
+			info, err := os.Stat(path)
+			must(err)
+			must(os.Truncate(path, int64(len(content)-1)))
+			must(os.Chtimes(path, info.ModTime(), info.ModTime()))
+		}, "PATH changed since it was read"},
 		"rewritten": {func(path string) {
 			must(os.WriteFile(path, []byte(content+content), 0o600))
 			must(os.Chtimes(path, later, later))
@@ -258,10 +264,15 @@ func TestAgainOfOther(t *testing.T) {
 			}
 			continue
 		}
+		told := false
 		for r, err := range recs[0].From.File.Again(t.Context(), 1, recs[0].From.Start, recs[0].From.End) {
 			if want := strings.ReplaceAll(c.want, "PATH", path); err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s: %+v, %v, want %s", name, r, err, want)
 			}
+			told = true
+		}
+		if !told {
+			t.Errorf("%s: nothing is said", name)
 		}
 	}
 }
@@ -284,6 +295,25 @@ func TestAgainWhileReading(t *testing.T) {
 		}
 		if len(recs) < 3 {
 			t.Errorf("%s: %d records", name, len(recs))
+		}
+	}
+}
+
+// TestReadingFails: how a reading ended that failed cannot be read again.
+func TestReadingFails(t *testing.T) {
+	for content, want := range map[string]int{"data: x": 1, `{"toolscope":1}` + "\n" + `{"x":1,"d":"a","end":"eof"}` + "\n" + `{"x":2,"d":"b"}` + "\n": 2} {
+		path := writeFile(t, content)
+		opened, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := newIntake(path, &numbers{})
+		in.from = newFile(path, opened)
+		opened.Close()
+		var recs []Record
+		in.pass(func(r Record, err error) bool { recs = append(recs, r); return true }, chunk{[]byte(content), NoTime, os.ErrInvalid})
+		if all := byExchange(recs); len(all) < want || !all[want].live || want == 2 && all[1].live {
+			t.Errorf("%q: exchange %d can be read again: %+v", content, want, recs)
 		}
 	}
 }

@@ -24,6 +24,8 @@ type Exchange struct {
 	Ended    bool
 
 	in      *Inspector
+	from    stream.Place   // where all its records stand
+	passing bool           // some stand nowhere
 	chain   *coding.Chain  // nil before the first bytes, and where there is nothing to undo
 	begun   bool           // bytes of the response have come
 	broken  bool           // they cannot be decoded any further

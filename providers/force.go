@@ -21,7 +21,12 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) {
 		fresh.rereads = map[int]*dialect.Dialect{}
 	}
 	fresh.rereads[number] = d
-	in.log.replay(in, fresh.Write)
+	in.log.replay(in, func(r stream.Record) {
+		if x := in.Exchange(r.Exchange); x != nil {
+			r.From = x.place()
+		}
+		fresh.Write(r)
+	})
 	if in.closed {
 		fresh.Close()
 	}

@@ -37,12 +37,15 @@ func (x *Exchange) takeOne(f stream.Frame, n int32) {
 // Without any claim the stream is then shown as of no known dialect.
 const patience = 16
 
+// asYouSaid is why an exchange is read as a dialect that was forced on it.
+const asYouSaid = "as you said"
+
 // choose decides on a dialect if the evidence suffices, and has it decode the frames that waited.
 func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	best, score := recognise(e)
 	if d := x.in.forcedFor(x.Number); d != nil {
-		best, score = d, dialect.Score{Points: dialect.Sure, Why: "as you said"}
+		best, score = d, dialect.Score{Points: dialect.Sure, Why: asYouSaid}
 	}
 	if e.Data != nil {
 		x.waiting++

@@ -48,6 +48,7 @@ func (in *Inspector) Write(r stream.Record) {
 		return
 	}
 	x := in.exchange(r.Exchange)
+	x.stands(r.From)
 	if r.Head != nil {
 		x.learn(*r.Head)
 		x.own = x.own || !r.Request && r.Head.Status != 0 && r.By == stream.Toolscope.String()
@@ -100,7 +101,7 @@ func (in *Inspector) Close() {
 // End says that no more of one exchange comes: what is still open was cut.
 func (in *Inspector) End(number int) {
 	if x := in.byNumber[number]; x != nil && !x.Ended {
-		in.Write(stream.Record{Exchange: number, At: x.at, End: true})
+		in.Write(stream.Record{Exchange: number, At: x.at, End: true, From: x.from})
 	}
 }
 

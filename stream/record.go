@@ -14,6 +14,22 @@ type Record struct {
 	By       string        // a Culprit's word, or "": with End who ended it, with a Head who answered
 	Lost     int64         // bytes of this side, before Data, that passed unseen: toolscope's own gap
 	Note     string        // about the exchange; in a record that has nothing else, about the source itself
+	From     Place         // where it can be read again
+}
+
+// A Place is where a record stands in what it was read from. The zero Place is nowhere: the record
+// cannot be read again.
+type Place struct {
+	Source     Source
+	Start, End int64
+}
+
+// A Source is what records were read from, and can be read from again. It is comparable.
+type Source interface {
+	// Again hands to the records of one exchange that stand in [start,end), as they came first.
+	// start is where the first of the exchange stands. The error is of a source that is gone, or no
+	// longer what it was.
+	Again(exchange int, start, end int64, to func(Record)) error
 }
 
 // A Head is what is known of an exchange from outside its bytes.

@@ -28,7 +28,23 @@ func coreRecord(r capture.Record) stream.Record {
 			File: r.Head.File, Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header,
 		}
 	}
+	if f := r.From.File; f != nil {
+		out.From = stream.Place{Source: (*coreFile)(f), Start: r.From.Start, End: r.From.End}
+	}
 	return out
+}
+
+// coreFile is a capture's file as the core knows it.
+type coreFile capture.File
+
+func (f *coreFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	for r, err := range (*capture.File)(f).Again(context.Background(), exchange, start, end) {
+		if err != nil {
+			return err
+		}
+		to(coreRecord(r))
+	}
+	return nil
 }
 
 // sources opens every path.

@@ -1,0 +1,54 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+
+	"toolscope/stream"
+)
+
+// stands notes where a record of the exchange stands.
+func (x *Exchange) stands(p stream.Place) {
+	switch {
+	case p.Source == nil || x.from.Source != nil && x.from.Source != p.Source:
+		x.passing = true
+	case x.from.Source == nil:
+		x.from = p
+	default:
+		x.from.Start, x.from.End = min(x.from.Start, p.Start), max(x.from.End, p.End)
+	}
+}
+
+// place is where the exchange stands, nowhere if some of it does.
+func (x *Exchange) place() stream.Place {
+	if x.passing {
+		return stream.Place{}
+	}
+	return x.from
+}
+
+// Rereadable reports whether the exchange has ended and can be read again from where it came from:
+// its bytes need not be kept.
+func (x *Exchange) Rereadable() bool { return x.Ended && x.place().Source != nil }
+
+// again reads an exchange that is rereadable once more, into an inspector of its own, and as it was
+// read at first: what else the other inspector knows has no part in how an exchange is read. Turns
+// count from 0 in the new one, in the same order, and it makes the same events of them, except for
+// those that other exchanges bring: SentBack. Two things need the other exchanges when events are
+// folded, and so may differ in its session: which calls have the id of another (IDDup,
+// IDDupAcrossTurns), and which of several calls with one id the provider's result is for.
+//
+// Both inspectors belong to one goroutine.
+func (in *Inspector) again(x *Exchange) (*Inspector, error) {
+	if !x.Rereadable() {
+		return nil, fmt.Errorf("exchange %d did not come from a file", x.Number)
+	}
+	fresh := &Inspector{Request: in.Request, sets: slices.Clip(in.sets)}
+	if x.Why == asYouSaid {
+		fresh.forced = x.Dialect
+	}
+	fresh.exchange(x.Number).past.observed = true // there is no earlier turn
+	err := x.from.Source.Again(x.Number, x.from.Start, x.from.End, fresh.Write)
+	fresh.Close()
+	return fresh, err
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+	"toolscope/providers"
+	"toolscope/stream"
+)
+
+// TestFilesAreReadAgain: the core gets of a file, again, what it got first, and knows that it can.
+func TestFilesAreReadAgain(t *testing.T) {
+	paths, err := filepath.Glob("demo/*.tsc")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%v, %v", paths, err)
+	}
+	paths = append(paths, "testdata/text.sse", "testdata/plain.json", paths[0])
+	src, err := new(app).sources(t.Context(), paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in providers.Inspector
+	came := map[int][]stream.Record{}
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := coreRecord(r)
+		in.Write(rec)
+		if rec.From.Source == nil {
+			t.Fatalf("%+v came from nowhere", r)
+		}
+		came[rec.Exchange] = append(came[rec.Exchange], rec)
+	}
+	if len(came) < len(paths) {
+		t.Errorf("%d exchanges of %d files", len(came), len(paths))
+	}
+	for number, recs := range came {
+		if !in.Exchange(number).Rereadable() {
+			t.Errorf("exchange %d cannot be read again", number)
+		}
+		first, last := recs[0].From, recs[len(recs)-1].From
+		var again []stream.Record
+		err := first.Source.Again(number, first.Start, last.End, func(r stream.Record) { again = append(again, r) })
+		if err != nil || !reflect.DeepEqual(again, recs) {
+			t.Errorf("exchange %d, %v:\n%+v\nat first:\n%+v", number, err, again, recs)
+		}
+	}
+}
+
+// TestReadAgainFails: what is wrong with the file reaches the core.
+func TestReadAgainFails(t *testing.T) {
+	path := saved(t, "a.sse", "data: x\n\n")
+	src, err := new(app).sources(t.Context(), []string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recs []stream.Record
+	for r := range src {
+		recs = append(recs, coreRecord(r))
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range recs {
+		err := r.From.Source.Again(r.Exchange, r.From.Start, r.From.End, func(stream.Record) {})
+		if err == nil || !strings.HasPrefix(err.Error(), "open "+path+": ") {
+			t.Error(err)
+		}
+	}
+	if len(recs) == 0 {
+		t.Error("nothing came")
+	}
+}
+
+// TestRecordCost: taking a record over costs no memory, wherever it is from.
+func TestRecordCost(t *testing.T) {
+	r := capture.Record{Exchange: 1, Data: []byte("x"), From: capture.Place{File: new(capture.File), Start: 1, End: 2}}
+	var out stream.Record
+	if n := testing.AllocsPerRun(100, func() { out = coreRecord(r) }); n != 0 || out.From.Source == nil {
+		t.Errorf("%v allocations", n)
+	}
+}
