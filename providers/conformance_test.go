@@ -82,7 +82,7 @@ func checkEveryEnd(t *testing.T, f fixture, whole *Inspector) {
 func checkComplete(t *testing.T, in, whole *Inspector, c *stream.Call) {
 	sealed := false
 	for n := range in.Timeline.Len() {
-		e := in.Timeline.Event(n)
+		e := in.View().Event(n)
 		sealed = sealed || e.Kind == stream.Seal && e.Turn == c.Turn && e.Slot == c.Slot
 	}
 	if !sealed {
@@ -107,7 +107,7 @@ func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	if in.Timeline.Len() == 0 {
 		return
 	}
-	last := in.Timeline.Event(in.Timeline.Len() - 1)
+	last := in.View().Event(in.Timeline.Len() - 1)
 	if last.Kind != stream.TurnClose {
 		return // only the end of the bytes closed it
 	}

@@ -182,7 +182,7 @@ func (f fixture) asked() *Inspector {
 func eventLines(in *Inspector) string {
 	var s strings.Builder
 	for n := range in.Timeline.Len() {
-		fmt.Fprintln(&s, in.Timeline.Event(n))
+		fmt.Fprintln(&s, in.View().Event(n))
 	}
 	return s.String()
 }

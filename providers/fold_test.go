@@ -33,7 +33,7 @@ func digest(in *Inspector) uint64 {
 	}
 	text := func(s []byte) { number(len(s)); h.Write(s) }
 	for n := range in.Timeline.Len() {
-		e := in.Timeline.Event(n)
+		e := in.View().Event(n)
 		number(int(e.Kind), int(e.Code), int(e.Frame), int(e.Turn)+1, int(e.Slot)+1, len(e.Text))
 		h.WriteString(e.Text)
 		if e.What != nil {
@@ -53,7 +53,7 @@ func digest(in *Inspector) uint64 {
 		text(t.Text)
 		findings(t.Findings)
 		for _, c := range t.Calls {
-			number(int(c.Phase()), int(c.Status()), len(c.Deltas()), len(c.Lexer().Tokens()))
+			number(int(c.Phase()), int(c.Status()), c.Deltas(), c.Lexer().Tokens().Len())
 			text(c.Args())
 			findings(c.Findings)
 		}

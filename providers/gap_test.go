@@ -123,9 +123,9 @@ func (known *truth) overrule(c *stream.Call) {
 	for _, found := range c.Findings {
 		if found.Code == stream.ProtocolViolation.Code && strings.HasPrefix(found.Message, "argument bytes after") {
 			end := 0
-			for _, d := range c.Deltas() {
-				if int(d.Event) < found.Event {
-					end = int(d.End)
+			for n := range c.Deltas() {
+				if int(c.DeltaEvent(n)) < found.Event {
+					_, end = c.DeltaSpan(n)
 				}
 			}
 			known.overruled[identity(c, c.Args()[:end])] = true

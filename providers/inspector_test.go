@@ -62,7 +62,7 @@ func TestWaitingFrames(t *testing.T) {
 	want := "heartbeat@1µs/0 heartbeat@2µs/1 turn open@3µs/2 "
 	got := ""
 	for n := range min(in.Timeline.Len(), 3) {
-		e := in.Timeline.Event(n)
+		e := in.View().Event(n)
 		got += fmt.Sprintf("%s@%s/%d ", e.Kind, e.At, e.Frame)
 	}
 	if got != want {
@@ -141,7 +141,7 @@ func FuzzInspector(f *testing.F) {
 			checkKept(t, in, wire)
 		}
 		for n := range in.Timeline.Len() {
-			if s := in.Timeline.Event(n).String(); s == "" || strings.Contains(s, "\n") {
+			if s := in.View().Event(n).String(); s == "" || strings.Contains(s, "\n") {
 				t.Errorf("event %d is not one line: %q", n, s)
 			}
 		}

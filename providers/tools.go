@@ -105,11 +105,11 @@ func (x *Exchange) watch(e stream.Event) {
 		delete(x.check.watches, key)
 		x.follow(e)
 	case stream.CallMeta, stream.Args, stream.Rewrite:
-		if w := x.check.watches[key]; w != nil {
+		if w := x.watched(key); w != nil {
 			x.find(e, e.Slot, w.Extend())
 		}
 	case stream.Seal:
-		if w := x.check.watches[key]; w != nil {
+		if w := x.watched(key); w != nil {
 			x.find(e, e.Slot, w.Seal())
 			if w.Waiting() {
 				x.check.waiting = append(x.check.waiting, key)
@@ -145,10 +145,20 @@ func (x *Exchange) follow(e stream.Event) {
 	x.find(e, e.Slot, w.Extend())
 }
 
+// watched is what follows a call, nil if nothing does.
+func (x *Exchange) watched(key callKey) *schema.Watch {
+	w := x.check.watches[key]
+	if w != nil {
+		_, c := x.in.Session().Find(w.Call().Ref())
+		w.Hold(c)
+	}
+	return w
+}
+
 // judgeWaiting judges the calls that waited for the finish reason e, each once.
 func (x *Exchange) judgeWaiting(e stream.Event) {
 	x.check.waiting = slices.DeleteFunc(x.check.waiting, func(key callKey) bool {
-		w := x.check.watches[key]
+		w := x.watched(key)
 		if w == nil || !w.Waiting() {
 			return true
 		}

@@ -102,11 +102,11 @@ func TestFindingsInPlace(t *testing.T) {
 	in.Write(stream.Record{Request: true, Data: []byte(cityRequest)})
 	in.Write(stream.Record{At: time.Millisecond, Data: messages(`{"town":1}`)})
 	for n := range in.Timeline.Len() {
-		e := in.Timeline.Event(n)
+		e := in.View().Event(n)
 		if e.Kind != stream.Found || e.Slot == stream.NoSlot {
 			continue
 		}
-		cause := in.Timeline.Event(n - 1)
+		cause := in.View().Event(n - 1)
 		if cause.Kind != stream.Args || e.Frame != cause.Frame || e.At != time.Millisecond || stream.PayloadOf[stream.Finding](e).Offset != 2 {
 			t.Errorf("%s behind %s: %+v", e, cause, e.What)
 		}

@@ -90,7 +90,7 @@ func codes(findings []stream.Finding) (s string) {
 func particulars(in *Inspector) (lines []string) {
 	heartbeats := 0
 	for n := range in.Timeline.Len() {
-		if e := in.Timeline.Event(n); e.Kind == stream.Heartbeat {
+		if e := in.View().Event(n); e.Kind == stream.Heartbeat {
 			heartbeats++
 		}
 	}

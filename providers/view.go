@@ -18,8 +18,11 @@ func (v *View) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return v.in.Ses
 // Events is how many events there are.
 func (v *View) Events() int { return v.in.Timeline.Len() }
 
-// Event is event n.
-func (v *View) Event(n int) stream.Event { return v.in.Timeline.Event(n) }
+// Event is event n; of one that was let go with its turn, what is left.
+func (v *View) Event(n int) stream.Event {
+	e, _ := v.in.Timeline.Event(n)
+	return e
+}
 
 // Exchanges are all exchanges, in the order they began.
 func (v *View) Exchanges() []*Exchange { return v.in.Exchanges() }

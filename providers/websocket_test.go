@@ -74,7 +74,7 @@ func checkDecoded(t *testing.T, in *Inspector, messages, late int, at time.Durat
 	if got := in.Exchange(1).Response.Frames(); got != want {
 		t.Fatalf("after %d messages: %d frames", messages, got)
 	}
-	if n := in.Timeline.Len(); n > 0 && in.Timeline.Event(n-1).At != at {
-		t.Errorf("after message %d: the last event is of %s, not %s", messages, in.Timeline.Event(n-1).At, at)
+	if n := in.Timeline.Len(); n > 0 && in.View().Event(n-1).At != at {
+		t.Errorf("after message %d: the last event is of %s, not %s", messages, in.View().Event(n-1).At, at)
 	}
 }

@@ -3,8 +3,11 @@ package stream
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
+	"time"
 )
 
 var benchSizes = []int{1 << 10, 32 << 10, 1 << 20, 8 << 20}
@@ -34,7 +37,7 @@ func BenchmarkLexer(b *testing.B) {
 				b.ReportAllocs()
 				var l Lexer
 				for b.Loop() {
-					l = Lexer{toks: l.toks[:0], object: l.object[:0]}
+					l = Lexer{}
 					for _, p := range parts {
 						l.Write(p)
 					}
@@ -131,19 +134,16 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkTimeline appends the events of one call and reports what stays in memory for each: all
-// of it, and all but two copies of the argument bytes (the events' and the call's).
+// BenchmarkTimeline appends the events of one call and reports what stays in memory for each, with
+// the bytes of the arguments.
 func BenchmarkTimeline(b *testing.B) {
 	events := sampleEvents(1 << 20)
-	text := 0
-	for _, e := range events {
-		text += len(e.Text)
-	}
 	var tl *Timeline
 	b.ReportAllocs()
 	for b.Loop() {
 		tl = new(Timeline)
 		tl.Append(events...)
+		tl.Append(closed(CloseEnd))
 	}
 	b.StopTimer()
 	with := heap()
@@ -152,8 +152,7 @@ func BenchmarkTimeline(b *testing.B) {
 	tl = nil
 	kept := with - heap()
 	runtime.KeepAlive(events)
-	b.ReportMetric((kept+float64(text))/n, "B/event")
-	b.ReportMetric((kept-float64(text))/n, "B/event-beyond-text")
+	b.ReportMetric(kept/n, "B/event")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/(float64(b.N)*n), "ns/event")
 }
 
@@ -166,16 +165,40 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// BenchmarkTimelineAt folds a past of 100,000 events again.
+// BenchmarkTimelineAt asks for the past of a million events at random places: of one turn after
+// another, of one long call, and of 200 calls that take turns.
 func BenchmarkTimelineAt(b *testing.B) {
-	var tl Timeline
-	for turn := int32(0); tl.Len() < 100_000; turn++ {
-		for _, e := range sampleEvents(16 << 10) {
-			tl.Append(inTurn(turn, e))
+	for _, c := range []struct {
+		name   string
+		size   int // of the arguments of a call
+		atOnce int
+	}{{"turns", 16 << 10, 1}, {"long", 14 << 20, 1}, {"200", 70 << 10, 200}, {"200short", 4 << 10, 200}} {
+		b.Run(c.name, func(b *testing.B) {
+			tl := manyTurns(1_000_000, c.size, c.atOnce)
+			rng := rand.New(rand.NewPCG(1, 2))
+			var took []time.Duration
+			b.ReportAllocs()
+			for b.Loop() {
+				n, began := rng.IntN(tl.Len()), time.Now()
+				tl.At(n)
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "µs-p99")
+		})
+	}
+}
+
+// manyTurns are about n events of turns with one call each, so many of them at once.
+func manyTurns(n, size, atOnce int) *Timeline {
+	tl := new(Timeline)
+	events := append(sampleEvents(size), closed(CloseEnd))
+	for first := int32(0); tl.Len() < n; first += int32(atOnce) {
+		for _, e := range events {
+			for turn := range int32(atOnce) {
+				tl.Append(inTurn(first+turn, e))
+			}
 		}
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		tl.At(100_000)
-	}
+	return tl
 }

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"time"
 
@@ -49,16 +50,21 @@ type Call struct {
 	settled   bool  // findings about the syntax have been made
 	broken    bool  // the first byte that is wrong has been reported
 	repeated  int   // event of the first delta that began with all before it, if not 0
-	args      []byte
+	args      growing
 	half      string // half of a surrogate pair, waiting for the other half
-	deltas    []Delta
+	deltas    trail[Delta]
+	from      int // number of the first delta of args
 	lex       Lexer
 	double    doubleCheck
+	pages     []page // what was there before it was replaced
 
 	told      []*Diagnosis // those of Findings, each once
 	reached   uint16       // a bit for each sweep that visited it and since which it did not change
 	counted   bool         // in the session's Counts, as countedAs
 	countedAs Status
+
+	edited
+	before *pastCall
 }
 
 // A Return is how a later request carries a call in its history.
@@ -71,12 +77,25 @@ type Return struct {
 	Event    int    // number of the event that tells
 }
 
-// A Delta is one fragment of a call's arguments, named by where it ends: it begins where the one
-// before ended.
+// A Delta is one fragment of a call's arguments, or of a turn's text, named by where it ends: it
+// begins where the one before ended.
 type Delta struct {
-	End   uint32 // in the arguments
-	Event int32  // number of the event that brought it
+	End   uint32
+	Event int32 // number of the event that brought it
 }
+
+// page is what grows with the arguments of a call.
+type page struct {
+	args   growing
+	deltas trail[Delta]
+	toks   trail[Token]
+	from   int
+}
+
+func (c *Call) page() page { return page{c.args, c.deltas, c.lex.toks, c.from} }
+
+// turnPage keeps what is there now, which is going to be replaced: the past still needs it.
+func (c *Call) turnPage() { c.pages = append(c.pages, c.page()) }
 
 // doubleCheck remembers whether args[:size] is a string that holds JSON.
 type doubleCheck struct {
@@ -94,10 +113,13 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 
 // Args are the exact bytes of the arguments so far. They are only appended to, unless a dialect
 // derives them from something else: Rewrites counts how often it had to replace them.
-func (c *Call) Args() []byte { return c.args }
+func (c *Call) Args() []byte { return c.args.s }
 
-// Deltas are the fragments so far, empty ones included.
-func (c *Call) Deltas() []Delta { return c.deltas }
+// Deltas is how many fragments have come, empty ones included.
+func (c *Call) Deltas() int { return c.deltas.n }
+
+// DeltaEvent is the number of the event that brought delta n.
+func (c *Call) DeltaEvent(n int) int32 { return c.deltas.at(n).Event }
 
 // Lexer has read exactly Args(); its tokens are the arguments' tokens.
 func (c *Call) Lexer() *Lexer { return &c.lex }
@@ -122,7 +144,7 @@ func (c *Call) Freeform() bool { return c.freeform }
 // Syntax is what the bytes say.
 func (c *Call) Syntax() Syntax {
 	if c.freeform {
-		if len(c.args) == 0 {
+		if len(c.args.s) == 0 {
 			return SyntaxEmpty
 		}
 		return SyntaxFreeform
@@ -130,7 +152,7 @@ func (c *Call) Syntax() Syntax {
 	s := c.lex.Syntax()
 	switch {
 	case s != SyntaxOther:
-	case c.nullNone && string(bytes.TrimSpace(c.args)) == "null":
+	case c.nullNone && string(bytes.TrimSpace(c.args.s)) == "null":
 		return SyntaxEmpty
 	case c.holdsJSON():
 		return SyntaxDouble
@@ -140,15 +162,18 @@ func (c *Call) Syntax() Syntax {
 
 // DeltaAt is the number of the delta that brought the argument byte at off.
 func (c *Call) DeltaAt(off int) int {
-	return sort.Search(len(c.deltas), func(i int) bool { return int(c.deltas[i].End) > off })
+	return c.from + sort.Search(c.deltas.n-c.from, func(i int) bool { return int(c.deltas.at(c.from+i).End) > off })
 }
 
-// DeltaSpan is the part of the arguments that delta n brought.
+// DeltaSpan is the part of the arguments that delta n brought; none, if they have been rewritten since.
 func (c *Call) DeltaSpan(n int) (start, end int) {
-	if n > 0 {
-		start = int(c.deltas[n-1].End)
+	if n < c.from {
+		return 0, 0
 	}
-	return start, int(c.deltas[n].End)
+	if n > c.from {
+		start = int(c.deltas.at(n - 1).End)
+	}
+	return start, int(c.deltas.at(n).End)
 }
 
 // feed appends the text of one delta.
@@ -165,7 +190,7 @@ func (c *Call) feed(text string, event int32) {
 	n := len(text) - halfPair(text)
 	c.take(text[:n])
 	c.half += text[n:]
-	c.deltas = append(roomFor(c.deltas, 1), Delta{uint32(len(c.args)), event})
+	c.deltas.add(Delta{uint32(len(c.args.s)), event})
 }
 
 // rewrite replaces the arguments. All their bytes now count as brought by this delta; those before
@@ -174,18 +199,18 @@ func (c *Call) rewrite(e Event, n int) {
 	if c.phase > PhaseOpen {
 		c.findOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
 	}
+	c.turnPage()
 	c.Rewrites++
-	c.args, c.half, c.lex, c.double, c.repeated, c.broken = nil, "", Lexer{}, doubleCheck{}, 0, false
-	for i := len(c.deltas) - 1; i >= 0 && c.deltas[i].End > 0; i-- { // all before are empty already
-		c.deltas[i].End = 0
-	}
+	c.args, c.half, c.lex, c.double, c.repeated, c.broken = growing{}, "", Lexer{}, doubleCheck{}, 0, false
+	c.from = c.deltas.n
 	if c.FirstArgAt == NoTime {
 		c.FirstArgAt = e.At
 	}
 	c.LastArgAt = e.At
 	c.feed(e.Text, int32(n))
+	c.Findings = slices.Clone(c.Findings)
 	for i := range c.Findings {
-		if c.Findings[i].Offset > len(c.args) {
+		if c.Findings[i].Offset > len(c.args.s) {
 			c.Findings[i].Offset = NoOffset
 		}
 	}
@@ -197,17 +222,23 @@ func (c *Call) take(text string) {
 	if text == "" {
 		return
 	}
-	n := len(c.args)
-	c.args = append(roomFor(c.args, len(text)), text...)
+	n := len(c.args.s)
+	c.args.add(text)
 	if !c.freeform {
-		c.lex.Write(c.args[n:])
+		c.lex.Write(c.args.s[n:])
 	}
 }
 
 // DeltaOf is the number of the delta that an event brought, or -1.
-func (c *Call) DeltaOf(event int32) int {
-	n := sort.Search(len(c.deltas), func(i int) bool { return c.deltas[i].Event >= event })
-	if n < len(c.deltas) && c.deltas[n].Event == event {
+func (c *Call) DeltaOf(event int32) int { return deltaOf(&c.deltas, event, c.deltas.n-1) }
+
+// deltaOf is the number of the delta that an event brought, or -1; guess is what it may be.
+func deltaOf(list *trail[Delta], event int32, guess int) int {
+	n := guess
+	if n < 0 || n >= list.n || list.at(n).Event != event {
+		n = sort.Search(list.n, func(i int) bool { return list.at(i).Event >= event })
+	}
+	if n < list.n && list.at(n).Event == event {
 		return n
 	}
 	return -1
@@ -216,8 +247,10 @@ func (c *Call) DeltaOf(event int32) int {
 // end says that no more bytes are expected.
 func (c *Call) end() {
 	if c.half != "" {
+		c.turnPage()
 		c.take(c.half)
-		c.deltas[len(c.deltas)-1].End = uint32(len(c.args))
+		c.deltas = c.deltas.copy()
+		c.deltas.of.at(c.deltas.n - 1).End = uint32(len(c.args.s))
 		c.half = ""
 	}
 	c.lex.Close()
@@ -229,10 +262,10 @@ func (c *Call) holdsJSON() bool {
 	if c.lex.first != String {
 		return false
 	}
-	if c.double.size != len(c.args) {
+	if c.double.size != len(c.args.s) {
 		var inner Lexer
-		inner.Write(jsonbytes.AppendUnquoted(nil, stringContent(c.args)))
-		c.double = doubleCheck{len(c.args), inner.Syntax() == SyntaxObject ||
+		inner.Write(jsonbytes.AppendUnquoted(nil, stringContent(c.args.s)))
+		c.double = doubleCheck{len(c.args.s), inner.Syntax() == SyntaxObject ||
 			inner.Syntax() == SyntaxOther && inner.first == ArrayOpen}
 	}
 	return c.double.yes

@@ -39,8 +39,8 @@ func faultFinding(e Event, n int) Finding {
 
 // repeatedBy reports whether a delta begins with everything sent before it.
 func (c *Call) repeatedBy(text string) bool {
-	n := len(c.args)
-	return n > 0 && c.args[0] == '{' && len(text) > n && text[:n] == string(c.args)
+	n := len(c.args.s)
+	return n > 0 && c.args.s[0] == '{' && len(text) > n && text[:n] == string(c.args.s)
 }
 
 // checkCumulative reports such a delta. It is called once the arguments cannot be an object: before
@@ -76,16 +76,16 @@ func (c *Call) checkBroken(event int) {
 func (c *Call) checkSeal(said string, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == SyntaxPrefix {
 		c.findOnce(FinishContradicts, event,
-			"%s, but the arguments stop after %d bytes: a limit cut them, and that was not said", said, len(c.args))
+			"%s, but the arguments stop after %d bytes: a limit cut them, and that was not said", said, len(c.args.s))
 	}
 }
 
 // settle makes the findings that need the whole text, once. The arguments are final.
 func (c *Call) settle(event int) {
-	text := len(c.args) // without half a character that waited for its other half
+	text := len(c.args.s) // without half a character that waited for its other half
 	c.end()
 	if c.phase != PhaseAborted && c.phase != PhaseTruncated {
-		text = len(c.args)
+		text = len(c.args.s)
 	}
 	if c.settled || c.freeform {
 		return
@@ -95,8 +95,8 @@ func (c *Call) settle(event int) {
 	if c.Syntax() != SyntaxObject {
 		c.checkCumulative()
 	}
-	if !utf8.Valid(c.args[:text]) {
-		c.find(ArgsBadUTF8, event, firstBadByte(c.args), "the arguments are not UTF-8: each client replaces the bytes in its own way")
+	if !utf8.Valid(c.args.s[:text]) {
+		c.find(ArgsBadUTF8, event, firstBadByte(c.args.s), "the arguments are not UTF-8: each client replaces the bytes in its own way")
 	}
 	switch c.Syntax() {
 	case SyntaxConcat:
@@ -113,7 +113,7 @@ func (c *Call) settle(event int) {
 
 func (c *Call) settleConcat(event int) {
 	end := FirstEnd(c.lex.Tokens())
-	first, second := c.args[:end], c.args[end:]
+	first, second := c.args.s[:end], c.args.s[end:]
 	switch {
 	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
 		c.find(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
@@ -127,7 +127,7 @@ func (c *Call) settleConcat(event int) {
 func (c *Call) settleObject(event int) {
 	c.checkKeys(event)
 	start := uint32(0)
-	for _, t := range c.lex.Tokens() {
+	for _, t := range c.lex.Tokens().All() {
 		if t.Kind == Key && t.End-start == 2 {
 			c.find(EmptyKey, event, int(start), "a key is empty: some models write no-argument calls so, and Bedrock rejects them in history")
 			break
@@ -135,7 +135,7 @@ func (c *Call) settleObject(event int) {
 		start = t.End
 	}
 	if c.Name == "parallel" || c.Name == "multi_tool_use.parallel" {
-		if n := bytes.Count(c.args, []byte(`"recipient_name"`)); n > 0 {
+		if n := bytes.Count(c.args.s, []byte(`"recipient_name"`)); n > 0 {
 			c.find(ParallelWrapper, event, NoOffset, "one call wraps %d: the model used a tool nobody declared", n)
 		}
 	}

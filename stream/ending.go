@@ -58,6 +58,9 @@ func (t *Turn) close(e Event, n int) {
 		t.closer = by
 	}
 	t.closed, t.ClosedAt = true, e.At
+	t.text.text.trim()
+	t.thinking.text.trim()
+	t.Text, t.Thinking = t.text.text.s, t.thinking.text.s
 	switch e.Code {
 	case CloseEnd:
 		t.endedBy(by)
@@ -100,6 +103,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 			c.conclude(phase, n, cut, why)
 		}
 		c.fire(AtEnd, n)
+		c.args.trim()
 		if t.blind || others {
 			return // what is missing may only have been cut off
 		}

@@ -69,13 +69,13 @@ type run struct {
 // fire notes that an executor would run the call now, if it has not before.
 func (c *Call) fire(x Executor, event int) {
 	if r := &c.runs[x]; r.event == 0 && c.Name != "" {
-		*r = run{int32(event), uint32(len(c.args)), uint16(min(c.lex.Docs(), 1<<15)), uint16(c.Rewrites)}
+		*r = run{int32(event), uint32(len(c.args.s)), uint16(min(c.lex.Docs(), 1<<15)), uint16(c.Rewrites)}
 	}
 }
 
 // fireOnArgs fires the executors that look at the arguments.
 func (c *Call) fireOnArgs(event int) {
-	if len(c.args) == 0 {
+	if len(c.args.s) == 0 {
 		return
 	}
 	c.fire(AnyArgs, event)
@@ -130,7 +130,7 @@ func (c *Call) brokenFor(x Executor) bool {
 // changedAfter reports whether the call had other arguments, as executor x sees them, when it ran
 // than it has now.
 func (c *Call) changedAfter(r run, x Executor) bool {
-	rest := c.args[r.bytes:]
+	rest := c.args.s[r.bytes:]
 	if x == Repaired {
 		return !onlyCloses(rest[c.literalRest(int(r.bytes)):])
 	}
@@ -161,7 +161,7 @@ func (c *Call) checkEarly(event int) {
 	}
 	c.find(EarlyWrong, event, r.Bytes,
 		"code that runs a call once its arguments parse as an object runs this one at delta %d with %s, and %d bytes were still to come",
-		c.DeltaAt(r.Bytes-1)+1, Clip(c.args[:r.Bytes], 0, 64), len(c.args)-r.Bytes)
+		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), len(c.args.s)-r.Bytes)
 }
 
 // repairedRun is the run of a parser that repairs: at the delta in which the last key of the object
@@ -172,7 +172,7 @@ func (c *Call) repairedRun() (r run) {
 		return r
 	}
 	depth, colon := 0, -1
-	for i, t := range c.lex.Tokens() {
+	for i, t := range c.lex.Tokens().All() {
 		switch t.Kind {
 		case ObjectOpen, ArrayOpen:
 			depth++
@@ -186,11 +186,11 @@ func (c *Call) repairedRun() (r run) {
 			colon = i
 		}
 	}
-	for i := colon + 1; colon >= 0 && i < len(c.lex.Tokens()); i++ {
-		if toks := c.lex.Tokens(); toks[i].Kind != Space {
-			d := c.DeltaAt(int(toks[i-1].End))
+	for i := colon + 1; colon >= 0 && i < c.lex.Tokens().Len(); i++ {
+		if toks := c.lex.Tokens(); toks.At(i).Kind != Space {
+			d := c.DeltaAt(toks.Start(i))
 			_, end := c.DeltaSpan(d)
-			return run{event: c.deltas[d].Event, bytes: uint32(end), made: uint16(c.Rewrites)}
+			return run{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
 		}
 	}
 	return r
@@ -200,11 +200,11 @@ func (c *Call) repairedRun() (r run) {
 // parser that repairs completes such a word.
 func (c *Call) literalRest(off int) int {
 	toks := c.lex.Tokens()
-	i := sort.Search(len(toks), func(i int) bool { return int(toks[i].End) > off })
-	if i == len(toks) || i == 0 || int(toks[i-1].End) == off || toks[i].Kind < True || toks[i].Kind > Null {
+	i := sort.Search(toks.Len(), func(i int) bool { return int(toks.At(i).End) > off })
+	if i == toks.Len() || toks.Start(i) == off || toks.At(i).Kind < True || toks.At(i).Kind > Null {
 		return 0
 	}
-	return int(toks[i].End) - off
+	return int(toks.At(i).End) - off
 }
 
 // onlyCloses reports whether text only closes what is open, which a parser that repairs does

@@ -22,6 +22,7 @@ func (t *Turn) gap(e Event, n int) {
 	if t.gaps++; t.gaps == 1 {
 		t.find(RecordGap, n, "%s", e.Text)
 	} else { // one finding, however many gaps
+		t.Findings = slices.Clone(t.Findings) // the past has it as it was
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
 		t.Findings[i].Message = fmt.Sprintf("%d bytes of the response, in %d places, passed and were not recorded: of what was not sealed before them nothing is known", t.Missed, t.gaps)
 	}
@@ -41,8 +42,8 @@ func (c *Call) miss(event int, bytes int64) {
 	c.phase, c.settled, c.frozen = PhaseUnseen, true, true
 	c.lex.Close()
 	where := "before the first byte of its arguments"
-	if len(c.args) > 0 {
-		where = fmt.Sprintf("after %d bytes of its arguments", len(c.args))
+	if len(c.args.s) > 0 {
+		where = fmt.Sprintf("after %d bytes of its arguments", len(c.args.s))
 	}
 	c.findOnce(RecordGap, event, "%d bytes of the response were not seen, %s: whether it is whole is not known", bytes, where)
 }
@@ -58,7 +59,7 @@ func (c *Call) openUnseen(event int, bytes int64) {
 // belong to another call by now, so only calls that began behind the gap take anything. Their bytes
 // are kept, and nothing is concluded from them.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
-	c, info := t.slots[e.Slot], PayloadOf[CallInfo](e)
+	c, info := t.inSlot(e.Slot), PayloadOf[CallInfo](e)
 	switch {
 	case e.Kind == CallOpen, c == nil && e.Kind == Args && e.Text != "", c == nil && e.Kind == CallMeta && info.Name != "":
 		c = newCall(len(t.Calls)+1, t.Number, e.Slot, info)
@@ -67,11 +68,14 @@ func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
 		t.place(c)
 	case c == nil || c.frozen:
 		return
+	default:
+		c = t.edit(c)
 	}
 	t.touch(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
 		c.meta(info, n)
+		t.named(c, info)
 	case Args:
 		c.feed(e.Text, int32(n))
 	}

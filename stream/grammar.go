@@ -5,7 +5,7 @@ func (l *Lexer) between(p []byte, i int) int {
 	c := p[i]
 	switch c {
 	case ' ', '\t', '\n', '\r':
-		if n := len(l.toks); n == 0 || l.toks[n-1].Kind != Space {
+		if !l.some || l.last != Space {
 			l.begin(Space, i)
 		}
 		return i + 1

@@ -16,7 +16,7 @@ func (c *Call) checkKeys(event int) {
 	var sets keySet
 	var buf []byte
 	depth, start := 0, 0
-	for _, t := range c.lex.Tokens() {
+	for _, t := range c.lex.Tokens().All() {
 		switch t.Kind {
 		case ObjectOpen, ArrayOpen:
 			if depth++; depth > len(sets) {
@@ -27,9 +27,9 @@ func (c *Call) checkKeys(event int) {
 			depth--
 		case Key:
 			from, to := start+1, int(t.End)-1
-			buf = jsonbytes.AppendUnquoted(buf[:0], c.args[from:to])
+			buf = jsonbytes.AppendUnquoted(buf[:0], c.args.s[from:to])
 			hash := hashOf(buf)
-			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(jsonbytes.AppendUnquoted(nil, c.args[old[0]:old[1]]), buf) {
+			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(jsonbytes.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
 				c.find(DupKeys, event, start,
 					"the key %q comes twice in one object: most parsers keep the last value, some the first", Clip(buf, 0, 64))
 				return

@@ -8,21 +8,23 @@ const MaxDepth = 10_000
 // point is a prefix, never an error. Write costs time for its new bytes only and allocates nothing
 // but room for tokens. The zero value is ready.
 //
-// Invariants: tokens tile text[0:Len()]; only the last may still grow; once Err is set the last
-// token is Junk and no other token follows it.
+// Invariants: tokens tile text[0:Len()]; only the last may still grow, the others never change; once
+// Err is set the last token is Junk and no other token follows it.
 //
 // The grammar is RFC 8259's. Objects written one after another are lexed as such (SyntaxConcat),
 // because merged calls look like that. Strings are not checked for UTF-8 or paired surrogates.
 // Texts beyond 4 GiB are not supported.
 type Lexer struct {
-	toks   []Token
-	pos    int      // bytes lexed
-	mode   mode     // what may come next
-	depth  int      // containers open
-	object []uint64 // bit d: the container at depth d+1 is an object
-	hex    uint8    // hex digits of \u still to come
-	word   string   // what is left of a literal
-	docs   int      // complete texts so far
+	toks   trail[Token] // those that have ended: all but the last
+	last   TokenKind    // of the last token
+	some   bool         // there is one
+	pos    int          // bytes lexed
+	mode   mode         // what may come next
+	depth  int          // containers open
+	object []uint64     // bit d: the container at depth d+1 is an object
+	hex    uint8        // hex digits of \u still to come
+	word   string       // what is left of a literal
+	docs   int          // complete texts so far
 	first  TokenKind
 	closed bool // no more bytes are expected: a number has ended
 	err    *SyntaxError
@@ -66,9 +68,10 @@ var expectations = [...]string{
 // Len is the number of bytes lexed.
 func (l *Lexer) Len() int { return l.pos }
 
-// Tokens returns the tokens so far. The slice is the lexer's own: only the last token may change,
-// by growing.
-func (l *Lexer) Tokens() []Token { return l.toks }
+// Tokens are those so far. Later only the last of them can have changed, by growing.
+func (l *Lexer) Tokens() TokenList {
+	return TokenList{l.toks.of, l.toks.n, Token{uint32(l.pos), l.last}, l.some}
+}
 
 // Open reports whether the last token may still grow into more of the same.
 func (l *Lexer) Open() bool {
@@ -143,17 +146,14 @@ func (l *Lexer) Write(p []byte) {
 		}
 	}
 	l.pos += len(p)
-	if n := len(l.toks); n > 0 {
-		l.toks[n-1].End = uint32(l.pos)
-	}
 }
 
 // begin starts a token at p[i], which ends the one before.
 func (l *Lexer) begin(k TokenKind, i int) {
-	if n := len(l.toks); n > 0 {
-		l.toks[n-1].End = uint32(l.pos + i)
+	if l.some {
+		l.toks.add(Token{uint32(l.pos + i), l.last})
 	}
-	l.toks = append(roomFor(l.toks, 1), Token{Kind: k})
+	l.last, l.some = k, true
 }
 
 // fail marks p[i] as the first wrong byte: all from here is junk.

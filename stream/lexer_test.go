@@ -20,9 +20,9 @@ type lexCase struct {
 
 const tokenLetters = "_{}[]:,ksntfz!" // by TokenKind, from Space to Junk
 
-func letters(toks []Token) string {
+func letters(toks TokenList) string {
 	var words []string
-	for _, t := range toks {
+	for _, t := range toks.All() {
 		words = append(words, fmt.Sprintf("%c%d", tokenLetters[t.Kind], t.End))
 	}
 	return strings.Join(words, " ")

@@ -88,20 +88,20 @@ func (c *Call) conclude(p Phase, event int, found *Diagnosis, why string) {
 	c.phase = p
 	c.settle(event)
 	where := "before the first byte"
-	if n := len(c.args); n > 0 {
+	if n := len(c.args.s); n > 0 {
 		where = fmt.Sprintf("after %d bytes", n)
 		if c.lex.Open() {
-			where += ", inside a " + openWord(c.lex.Tokens())
+			where += ", inside a " + openWord(c.lex.last)
 		}
 	}
 	s := c.Syntax()
 	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.found(ArgsCut) {
-		c.find(found, event, len(c.args), "the arguments stop %s: %s", where, why)
+		c.find(found, event, len(c.args.s), "the arguments stop %s: %s", where, why)
 	}
 }
 
-func openWord(toks []Token) string {
-	switch toks[len(toks)-1].Kind {
+func openWord(k TokenKind) string {
+	switch k {
 	case Key:
 		return "key"
 	case String:

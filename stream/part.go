@@ -48,7 +48,7 @@ func (t *Turn) sentBack(e Event, n int) {
 	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
 		return
 	}
-	c := t.Calls[e.Slot-1]
+	c := t.edit(t.Calls[e.Slot-1])
 	c.SentBack = append(c.SentBack, Return{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n})
 	if e.Code != 0 {
 		c.Answered = e.Code

@@ -18,12 +18,11 @@ func (c *Call) Ref() Ref { return Ref{c.Turn, int32(c.Number)} }
 
 // Find returns the turn that r names and, if r names a call, that call. What is not there is nil.
 func (s *Session) Find(r Ref) (t *Turn, c *Call) {
-	t = s.turns[r.Turn]
-	if t == nil {
+	if s == nil {
 		return nil, nil
 	}
-	if n := int(r.Call) - 1; n >= 0 && n < len(t.Calls) {
-		c = t.Calls[n]
+	if t = s.Turn(r.Turn); t == nil {
+		return nil, nil
 	}
-	return t, c
+	return t, t.call(r.Call)
 }

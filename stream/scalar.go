@@ -8,7 +8,7 @@ func (l *Lexer) inString(p []byte, i int) int {
 		switch {
 		case i == len(p):
 		case p[i] == '"':
-			if l.mode = wantColon; l.toks[len(l.toks)-1].Kind != Key {
+			if l.mode = wantColon; l.last != Key {
 				l.endValue()
 			}
 			i++

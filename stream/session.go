@@ -9,15 +9,25 @@ type Session struct {
 	Stopped  int            // how many of the aborted calls the client stopped
 
 	events int
-	turns  map[int32]*Turn
-	ids    map[string]*Call // the latest call of each id
+	gone   int // how many turns that began first are not in Turns any more
+	index  *index
+	ids    ids
+	reused Ref   // the call that had the id of the event's call before; of a past session it is given
+	on     *Turn // of the event that was applied last
+	about  *Call
+	live
 }
 
 // Events is how many events were applied.
 func (s *Session) Events() int { return s.events }
 
 // Turn is the turn of that number, or nil.
-func (s *Session) Turn(number int32) *Turn { return s.turns[number] }
+func (s *Session) Turn(number int32) *Turn {
+	if i := s.index.of(number) - s.gone; i >= 0 && i < len(s.Turns) && s.Turns[i].Number == number {
+		return s.Turns[i]
+	}
+	return nil
+}
 
 // NoTurn is the turn of an event that belongs to none.
 const NoTurn = int32(-1)
@@ -27,11 +37,13 @@ const NoTurn = int32(-1)
 func (s *Session) Apply(e Event) {
 	n := s.events
 	s.events++
+	s.on, s.about = nil, nil
 	if e.Turn == NoTurn {
 		s.outside(e, n)
 		return
 	}
 	t := s.open(e)
+	s.on = t
 	t.Events++
 	t.LastFrame = max(t.LastFrame, e.Frame)
 	switch e.Kind {
@@ -42,7 +54,8 @@ func (s *Session) Apply(e Event) {
 	}
 	switch e.Kind {
 	case CallOpen, CallMeta, Args, Rewrite, Seal:
-		if c := t.slots[e.Slot]; c != nil {
+		if c := t.inSlot(e.Slot); c != nil {
+			s.about = c
 			s.recount(c)
 		}
 	case Finish, Failure, TurnClose, Gap:
@@ -82,27 +95,27 @@ func (s *Session) outside(e Event, n int) {
 	}
 }
 
-// open is the turn of e. The first event of a turn begins it, of whatever kind it is.
+// open is the turn of e, to be changed. The first event of a turn begins it, of whatever kind it is.
 func (s *Session) open(e Event) *Turn {
-	if t := s.turns[e.Turn]; t != nil {
-		return t
+	if t := s.Turn(e.Turn); t != nil {
+		return s.edit(t)
 	}
 	t := &Turn{
 		Number: e.Turn, Exchange: PayloadOf[Opening](e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
-		FirstFrame: e.Frame, LastFrame: e.Frame, slots: map[int32]*Call{},
+		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, edited: s.now(),
 	}
-	if s.turns == nil {
-		s.turns, s.ids = map[int32]*Turn{}, map[string]*Call{}
+	if s.index == nil {
+		s.index = new(index)
 	}
-	s.turns[e.Turn] = t
+	s.index.add(e.Turn, s.gone+len(s.Turns))
 	s.Turns = append(s.Turns, t)
 	return t
 }
 
 func (s *Session) applyToCall(t *Turn, e Event, n int) {
 	if e.Kind == Answer {
-		if c := s.answered(t, e); c != nil {
-			c.Answered = e.Code
+		if c := t.answered(e); c != nil {
+			t.edit(c).Answered = e.Code
 		}
 		return
 	}
@@ -110,7 +123,7 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 		s.applyBehindGap(t, e, n)
 		return
 	}
-	c := t.slots[e.Slot]
+	c := t.inSlot(e.Slot)
 	switch {
 	case e.Kind == CallOpen:
 		c = t.openCall(e, n)
@@ -118,13 +131,15 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 		c = t.openCall(e, n)
 		c.find(ProtocolViolation, n, NoOffset,
 			"%s for slot %d, which never opened", e.Kind, e.Slot)
+	default:
+		c = t.edit(c)
 	}
 	t.touch(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
 		info := PayloadOf[CallInfo](e)
 		c.meta(info, n)
-		t.named(c, info.Name)
+		t.named(c, info)
 		s.checkID(c, n)
 	case Args:
 		t.args(c, e, n)
@@ -135,58 +150,19 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 	}
 }
 
-// answered is the call of t that a result is for: by its id, or where the wire gives none, the
-// first of that name that waits for one.
-func (s *Session) answered(t *Turn, e Event) *Call {
-	switch of := PayloadOf[Answered](e); {
-	case of.ID != "":
-		if c := s.ids[of.ID]; c != nil && c.Turn == t.Number {
-			return c
-		}
-	case of.Name != "":
-		return t.firstWaiting(of.Name)
-	default:
-		if c := t.slots[e.Slot]; c != nil && c.Server {
-			return c
-		}
-	}
-	return nil
-}
-
-// firstWaiting is the first call of that name that has neither an id nor a result.
-func (t *Turn) firstWaiting(name string) *Call {
-	if t.waiting == nil {
-		t.waiting = map[string]int{}
-	}
-	i := t.waiting[name]
-	for i < len(t.Calls) && (t.Calls[i].ID != "" || t.Calls[i].Name != name || t.Calls[i].Answered != 0) {
-		i++
-	}
-	if t.waiting[name] = i; i == len(t.Calls) {
-		return nil
-	}
-	return t.Calls[i]
-}
-
-// named tells the search of firstWaiting that a call may have got its name just now.
-func (t *Turn) named(c *Call, name string) {
-	if i, looked := t.waiting[name]; looked && name != "" {
-		t.waiting[name] = min(i, c.Number-1)
-	}
-}
-
 // checkID reports an id that was used before, in this turn or in another. A result names its call
 // by the id alone.
 func (s *Session) checkID(c *Call, n int) {
 	if c.ID == "" {
 		return
 	}
-	other := s.ids[c.ID]
-	s.ids[c.ID] = c
-	switch {
-	case other == nil || other == c:
+	if !s.isPast {
+		s.reused = s.ids.use(c.ID, c.Ref())
+	}
+	switch other := s.reused; {
+	case other == NoRef || other == c.Ref():
 	case other.Turn == c.Turn:
-		c.findOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result cannot say which it answers", other.Number, c.Number)
+		c.findOnce(IDDup, n, "calls %d and %d of this turn have the same id: a result cannot say which it answers", other.Call, c.Number)
 	default:
 		c.findOnce(IDDupAcrossTurns, n, "this id was used in an earlier turn: Anthropic rejects history with repeated ids")
 	}

@@ -127,7 +127,7 @@ func TestHalfPairs(t *testing.T) {
 		}
 		call := fold(append(events, sealed(0))...).Turn(0).Calls[0]
 		var ends []uint32
-		for _, d := range call.Deltas() {
+		for _, d := range deltasOf(call) {
 			ends = append(ends, d.End)
 		}
 		if got := string(call.Args()); got != c.want || !cmp.Equal(ends, c.ends) {

@@ -103,11 +103,11 @@ func TestManyCalls(t *testing.T) {
 	turn := s.Turns[0]
 	for i := range turn.Calls { // whoever looks at one of them now panics
 		turn.Calls[i] = nil
-		for _, choice := range turn.inOrder {
-			choice.calls[i] = nil
+		for k := range turn.choices {
+			turn.choices[k].calls[i] = 0
 		}
-		delete(turn.slots, int32(i))
 	}
+	turn.slots = nil
 	for range 5 {
 		call()
 		for _, e := range endings {

@@ -1,62 +1,62 @@
 package stream
 
-import "time"
-
-// A Timeline is the list of events and its fold. Only what is appended is stored; At derives the
-// past by folding again (a 100,000-event session takes about a frame), so no two sessions share
-// memory.
+// A Timeline is the list of events and its fold, now and as it was after any of them. What the fold
+// keeps anyway the list does not keep again.
 type Timeline struct {
-	events   list[kept]
-	texts    texts
-	payloads list[Payload]
-	session  Session
-}
-
-// kept is an event as it is stored: most have no payload.
-type kept struct {
-	at                time.Duration
-	text              place
-	frame, turn, slot int32
-	what              int32 // number of its payload, from 1; 0 if it has none
-	kind              EventKind
-	code              Code
+	blocks      []block
+	extras      list[extra]
+	checkpoints []checkpoint
+	texts       Arena // of what Event returns
+	session     Session
+	every       int // number of events between checkpoints; 0 for as many as pay
 }
 
 // Append adds events and folds them into the current session.
 func (t *Timeline) Append(events ...Event) {
 	for _, e := range events {
-		k := kept{at: e.At, text: t.texts.add(e.Text), frame: e.Frame, turn: e.Turn, slot: e.Slot, kind: e.Kind, code: e.Code}
-		if e.What != nil {
-			t.payloads.add(e.What)
-			k.what = int32(t.payloads.n)
-		}
-		t.events.add(k)
 		t.session.Apply(e)
+		t.keep(e)
+		t.check()
 	}
 }
 
 // Len is the number of events.
-func (t *Timeline) Len() int { return t.events.n }
+func (t *Timeline) Len() int { return t.session.events }
 
-// Event is event n, 0 ≤ n < Len().
-func (t *Timeline) Event(n int) Event {
-	k := t.events.at(n)
-	e := Event{At: k.at, Text: t.texts.at(k.text), Frame: k.frame, Turn: k.turn, Slot: k.slot, Kind: k.kind, Code: k.code}
-	if k.what > 0 {
-		e.What = *t.payloads.at(int(k.what) - 1)
+// Event is event n, 0 ≤ n < Len(). It is not kept when its turn was dropped; then only some of it
+// is there.
+func (t *Timeline) Event(n int) (e Event, kept bool) {
+	e, _, kept = t.event(n, nil)
+	return e, kept
+}
+
+// event is event n, and the call that had the id of its call before. again is the session that has
+// just been folded up to there again, if one is.
+func (t *Timeline) event(n int, again *Session) (e Event, reused Ref, kept bool) {
+	b := &t.blocks[n/blockFacts]
+	if b.facts == nil {
+		return Event{Turn: NoTurn, At: NoTime}, NoRef, false
 	}
-	return e
+	f := &b.facts[n%blockFacts]
+	e = Event{Kind: f.kind &^ hasExtra, Code: f.code, Turn: f.turn, Frame: f.frame, At: b.time(f.at)}
+	on, c := t.session.Find(Ref{f.turn, int32(f.call)})
+	if c != nil {
+		e.Slot = c.Slot
+	}
+	x := &extra{reused: NoRef}
+	if f.kind&hasExtra != 0 {
+		x = t.extraOf(n)
+		e.What, e.Slot = x.what, x.slot
+		if x.timed {
+			e.At = x.at
+		}
+	}
+	if e.Text = x.text; !x.worded {
+		text, _ := textOf(e.Kind, on, c, int32(n), again)
+		e.Text = t.texts.Hold(text)
+	}
+	return e, x.reused, on != nil || f.turn == NoTurn
 }
 
 // Session is the fold of all events. It grows with every Append.
 func (t *Timeline) Session() *Session { return &t.session }
-
-// At is the fold of the first n events. It shares no memory with other sessions, and nobody changes
-// it.
-func (t *Timeline) At(n int) *Session {
-	s := new(Session)
-	for i := range min(max(n, 0), t.Len()) {
-		s.Apply(t.Event(i))
-	}
-	return s
-}

@@ -17,6 +17,8 @@ type callView struct {
 	Phase  Phase
 	Syntax Syntax
 	Status Status
+	Runs   [NumExecutors]Run
+	Open   string // containers
 }
 
 // sessionView is everything that is exported of a session, copied.
@@ -26,10 +28,12 @@ type sessionView struct {
 	Phases   []TurnPhase
 	Calls    []callView
 	Findings []Finding
+	Counts   [NumStatus]int
+	Stopped  int
 }
 
 func view(s *Session) sessionView {
-	v := sessionView{Events: s.Events(), Findings: append([]Finding(nil), s.Findings...)}
+	v := sessionView{Events: s.Events(), Findings: append([]Finding(nil), s.Findings...), Counts: s.Counts, Stopped: s.Stopped}
 	for _, t := range s.Turns {
 		turn := *t
 		turn.Text, turn.Thinking = []byte(string(t.Text)), []byte(string(t.Thinking))
@@ -41,14 +45,36 @@ func view(s *Session) sessionView {
 			call := *c
 			call.Findings = append([]Finding(nil), c.Findings...)
 			call.SentBack = append([]Return(nil), c.SentBack...)
+			var runs [NumExecutors]Run
+			for x := range runs {
+				runs[x] = c.Run(Executor(x))
+			}
 			v.Calls = append(v.Calls, callView{
-				Call: call, Args: string(c.Args()), Deltas: append([]Delta(nil), c.Deltas()...),
-				Tokens: append([]Token(nil), c.Lexer().Tokens()...),
+				Runs: runs, Open: closers(c.Lexer()),
+				Call: call, Args: string(c.Args()), Deltas: deltasOf(c),
+				Tokens: tokensOf(c.Lexer()),
 				Phase:  c.Phase(), Syntax: c.Syntax(), Status: c.Status(),
 			})
 		}
 	}
 	return v
+}
+
+// closers are what a text lacks to close what is open.
+func closers(l *Lexer) (s string) {
+	for d := l.Depth(); d > 0; d-- {
+		s += string(l.Closer(d))
+	}
+	return s
+}
+
+// deltasOf are a call's deltas, each with where it ends.
+func deltasOf(c *Call) (list []Delta) {
+	for n := range c.Deltas() {
+		_, end := c.DeltaSpan(n)
+		list = append(list, Delta{uint32(end), c.DeltaEvent(n)})
+	}
+	return list
 }
 
 // diffViews compares what is exported; unexported state may share memory.
@@ -59,32 +85,69 @@ func diffViews(want, got sessionView) string {
 	}, cmp.Ignore()))
 }
 
-// checkTimeline checks that the past is the fold of what had come by then, and stays so.
+// checkTimeline checks that the past is the fold of what had come by then, and stays so, however
+// often the timeline makes checkpoints and whether it is asked for the past all the time or late.
 func checkTimeline(t testing.TB, events []Event) {
 	t.Helper()
-	var tl Timeline
 	var growing Session
-	var past []*Session
-	var views []sessionView
-	for i, e := range events {
-		if tl.At(i).Events() != i || tl.Len() != i {
-			t.Fatalf("after %d events: Len %d, At(%d) holds %d", i, tl.Len(), i, tl.At(i).Events())
-		}
+	views := []sessionView{view(&growing)}
+	for _, e := range events {
 		growing.Apply(e)
+		views = append(views, view(&growing))
+	}
+	for _, every := range []int{1, 3, 0} {
+		checkPast(t, events, views, Timeline{every: every}, true)
+		checkPast(t, events, views, Timeline{every: every}, false)
+	}
+}
+
+func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, always bool) {
+	t.Helper()
+	same := func(what string, n int, s *Session) {
+		if diff := diffViews(views[n], view(s)); diff != "" || s.Events() != n {
+			t.Fatalf("%s(%d) of %v, which holds %d, every %d (-then +now):\n%s", what, n, events, s.Events(), tl.every, diff)
+		}
+	}
+	var past []*Session
+	for i, e := range events {
+		if always {
+			past = append(past, tl.At(i))
+		}
 		tl.Append(e)
-		past, views = append(past, tl.At(i+1)), append(views, view(&growing))
+		if tl.Len() != i+1 {
+			t.Fatalf("after %d events: Len %d", i+1, tl.Len())
+		}
+	}
+	for i, e := range events {
+		if got, kept := tl.Event(i); got != e || !kept {
+			t.Fatalf("event %d is %v, not %v", i, got, e)
+		}
+		same("At", i, tl.At(i))
 	}
 	for i, s := range past {
-		if diff := diffViews(views[i], view(s)); diff != "" {
-			t.Fatalf("At(%d) of %v (-then +now):\n%s", i+1, events, diff)
-		}
-		if tl.Event(i) != events[i] {
-			t.Fatalf("event %d is %v, not %v", i, tl.Event(i), events[i])
-		}
+		same("an earlier At", i, s)
 	}
-	if diff := diffViews(view(&growing), view(tl.Session())); diff != "" {
-		t.Fatalf("the session (-want +got):\n%s", diff)
+	same("Session", len(events), tl.Session())
+}
+
+// TestTimelineAnything: the past is the fold of what had come, whatever comes.
+func TestTimelineAnything(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 60 {
+		script := make([]byte, 3*24)
+		for i := range script {
+			script[i] = byte(rng.Uint32())
+		}
+		checkTimeline(t, fuzzEvents(script))
 	}
+	containers := []Event{opened(0, "id", "f")}
+	for _, text := range []string{`{"a":[`, `[`, `{`, `}`, `],[`, `]`, `]`, `,"b":{"c":[{`, `}]`, `,"d":[`, `[{"e":`} {
+		containers = append(containers, args(0, text))
+	}
+	checkTimeline(t, stamped(containers))
+	checkTimeline(t, stamped([]Event{ // halves of characters
+		opened(0, "id", "f"), args(0, "{\"\xed\xa0\xbd"), args(0, "\xed\xa0\xbd"), args(0, "\xed\xa0\xbd"), sealed(0), args(0, "\xed\xb8\x80"),
+	}))
 }
 
 func TestTimelineAt(t *testing.T) {
@@ -119,8 +182,8 @@ func TestTimelineManyEvents(t *testing.T) {
 			t.Errorf("At(%d): %d bytes", at, got)
 		}
 	}
-	if tl.Len() != n || tl.Event(listBlock).Text != " " {
-		t.Errorf("Len %d, event %v", tl.Len(), tl.Event(listBlock))
+	if e, _ := tl.Event(listBlock); tl.Len() != n || e.Text != " " {
+		t.Errorf("Len %d", tl.Len())
 	}
 }
 
@@ -136,7 +199,7 @@ func TestDeltaCutsDoNotMatter(t *testing.T) {
 				deltas = append(deltas, string(part))
 			}
 			cut := fold(sealedWith(deltas...)...).Turn(0).Calls[0]
-			if string(cut.Args()) != c.text || cut.Status() != whole.Status() || cut.Syntax() != whole.Syntax() || len(cut.Deltas()) != len(deltas) {
+			if string(cut.Args()) != c.text || cut.Status() != whole.Status() || cut.Syntax() != whole.Syntax() || cut.Deltas() != len(deltas) {
 				t.Errorf("%q: %v %v, in one piece %v %v", deltas, cut.Syntax(), cut.Status(), whole.Syntax(), whole.Status())
 			}
 			// A list of deltas in which one repeats the others is told by its cuts.

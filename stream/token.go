@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"iter"
 	"unicode/utf8"
 )
 
@@ -32,6 +33,57 @@ type Token struct {
 	Kind TokenKind
 }
 
+// A TokenList is the tokens of a text, in order.
+type TokenList struct {
+	ended *list[Token] // all but the last
+	n     int          // of those
+	last  Token
+	some  bool
+}
+
+// Len is how many there are.
+func (t TokenList) Len() int {
+	if !t.some {
+		return 0
+	}
+	return t.n + 1
+}
+
+// At is token i, 0 ≤ i < Len().
+func (t TokenList) At(i int) Token {
+	if i == t.n {
+		return t.last
+	}
+	return *t.ended.at(i)
+}
+
+// Start is where token i begins, 0 ≤ i ≤ Len().
+func (t TokenList) Start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return int(t.At(i - 1).End)
+}
+
+// Before are the first n of them, n < Len().
+func (t TokenList) Before(n int) TokenList {
+	if n == 0 {
+		return TokenList{}
+	}
+	return TokenList{t.ended, n - 1, t.At(n - 1), true}
+}
+
+// All are the tokens with their numbers.
+func (t TokenList) All() iter.Seq2[int, Token] {
+	return func(yield func(int, Token) bool) {
+		for i := range t.Len() {
+			if !yield(i, t.At(i)) {
+				return
+			}
+		}
+	}
+}
+
 // Syntax is what the bytes of a call's arguments say, whatever the provider says.
 type Syntax uint8
 
@@ -55,9 +107,9 @@ func (s Syntax) String() string { return syntaxWords[s] }
 
 // FirstEnd is the offset just past the first object or array of a text, or the text's length if
 // none ends.
-func FirstEnd(toks []Token) (end int) {
+func FirstEnd(toks TokenList) (end int) {
 	depth := 0
-	for _, t := range toks {
+	for _, t := range toks.All() {
 		end = int(t.End)
 		switch t.Kind {
 		case ObjectOpen, ArrayOpen:

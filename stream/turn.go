@@ -32,12 +32,15 @@ type Turn struct {
 	OpenedAt, ClosedAt    time.Duration
 	FirstFrame, LastFrame int32
 
-	slots      map[int32]*Call
+	session    *Session
+	slots      slots
+	byID       map[string]int32 // numbers of calls, once they are looked for
 	waiting    map[string]int   // by name: no call before this index of Calls waits for a result by that name
-	choices    map[int32]*swept // by number
-	inOrder    []*swept         // the same, in the order they came
+	choices    []swept          // in the order they came
 	visited    []*Call          // by the sweep of the event being applied
-	lastArgs   *Call
+	lastArgs   int32            // number of the call that got arguments last, 0 if none did
+	text       said             // Text
+	thinking   said             // Thinking
 	finished   bool
 	finishCode Code
 	failed     bool
@@ -46,6 +49,24 @@ type Turn struct {
 	cut        bool    // closed without the protocol's terminator
 	gaps       int     // how often bytes of it were not seen
 	blind      bool    // they were missed while it was open, so its end may be among them
+
+	edited
+	before *pastTurn
+	blocks []int32 // that facts of it are in
+	extras int32   // one more than the number of its latest extra, 0 without one
+}
+
+// said is a text that grows, and which event brought what of it.
+type said struct {
+	text   growing
+	deltas trail[Delta]
+}
+
+// add adds what an event brought. It returns the whole text.
+func (s *said) add(text string, event int) []byte {
+	s.text.add(text)
+	s.deltas.add(Delta{uint32(len(s.text.s)), int32(event)})
+	return s.text.s
 }
 
 // TurnPhase is what became of a turn.
@@ -85,13 +106,29 @@ func (t *Turn) Phase() TurnPhase {
 // Closed reports whether the turn's last event has come.
 func (t *Turn) Closed() bool { return t.closed }
 
+// call is the call of that number, or nil.
+func (t *Turn) call(number int32) *Call {
+	if number < 1 || int(number) > len(t.Calls) {
+		return nil
+	}
+	return t.Calls[number-1]
+}
+
+// inSlot is the latest call in a slot, or nil.
+func (t *Turn) inSlot(key int32) *Call {
+	if at, found := t.slots.search(key); found {
+		return t.call(t.slots[at].call)
+	}
+	return nil
+}
+
 // openCall starts a call in e.Slot.
 func (t *Turn) openCall(e Event, n int) *Call {
 	c := newCall(len(t.Calls)+1, t.Number, e.Slot, PayloadOf[CallInfo](e))
 	c.OpenedAt, c.OpenedBy = e.At, int32(n)
-	old := t.slots[e.Slot]
+	old := t.inSlot(e.Slot)
 	if old != nil {
-		old.ClosedBy = int32(n)
+		t.edit(old).ClosedBy = int32(n)
 	}
 	if old != nil && old.phase <= PhaseOpen {
 		c.find(ProtocolViolation, n, NoOffset,
@@ -104,7 +141,8 @@ func (t *Turn) openCall(e Event, n int) *Call {
 
 // place gives a new call its slot and its place among the parts.
 func (t *Turn) place(c *Call) {
-	t.slots[c.Slot] = c
+	c.edited = t.session.now()
+	t.slots.set(c.Slot, int32(c.Number))
 	t.Calls = append(t.Calls, c)
 	t.enlist(c)
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
@@ -112,12 +150,12 @@ func (t *Turn) place(c *Call) {
 
 // leave says that the stream turns from the latest call to another one, or with nil to text.
 func (t *Turn) leave(to *Call, n int) {
-	last := t.lastArgs
+	last := t.call(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
 		last = t.Calls[len(t.Calls)-1]
 	}
-	if last != nil && last != to {
-		last.fire(NextSlot, n)
+	if last != nil && (to == nil || last.Number != to.Number) && last.runs[NextSlot].event == 0 {
+		t.edit(last).fire(NextSlot, n)
 	}
 }
 
@@ -132,10 +170,10 @@ func (t *Turn) args(c *Call, e Event, n int) {
 		}
 		c.LastArgAt = e.At
 		t.leave(c, n)
-		if t.lastArgs != nil && t.lastArgs != c && len(c.args) > 0 {
+		if t.lastArgs != 0 && t.lastArgs != int32(c.Number) && len(c.args.s) > 0 {
 			c.findOnce(Interleaved, n, "deltas of this call alternate with those of another: only the slot tells them apart")
 		}
-		t.lastArgs = c
+		t.lastArgs = int32(c.Number)
 		if c.repeated == 0 && c.repeatedBy(e.Text) {
 			c.repeated = n
 		}
@@ -155,10 +193,10 @@ func (t *Turn) apply(e Event, n int) {
 		t.meta(PayloadOf[Opening](e))
 	case TextDelta:
 		t.leave(nil, n)
-		t.Text = append(t.Text, e.Text...)
+		t.Text = t.text.add(e.Text, n)
 		t.grow(PartText, len(t.Text))
 	case ThinkDelta:
-		t.Thinking = append(t.Thinking, e.Text...)
+		t.Thinking = t.thinking.add(e.Text, n)
 		t.grow(PartThinking, len(t.Thinking))
 	case Signed:
 		t.sign(e)
@@ -237,9 +275,11 @@ func (t *Turn) diagnose(e Event, n int) {
 	if f.Diagnosis == nil {
 		return // nothing was found
 	}
-	if f.Event = n; e.Slot != NoSlot && t.slots[e.Slot] != nil {
-		t.slots[e.Slot].addFinding(f)
+	if c := t.inSlot(e.Slot); e.Slot != NoSlot && c != nil {
+		f.Event = n
+		t.edit(c).addFinding(f)
 		return
 	}
+	f.Event = n
 	t.Findings = append(t.Findings, f)
 }

@@ -24,7 +24,7 @@ func (s *rig) where() string {
 		c := s.doc.Chosen()
 		at = fmt.Sprintf("arguments: %s", s.doc.Call.Args()[c.Start:c.End])
 	case s.wire:
-		at = fmt.Sprintf("wire: #%d", s.in.Timeline.Event(int(s.wire.Events[s.wire.At])).Frame)
+		at = fmt.Sprintf("wire: #%d", s.in.View().Event(int(s.wire.Events[s.wire.At])).Frame)
 		if s.wire.Open {
 			at += ", open"
 		}

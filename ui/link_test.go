@@ -73,7 +73,7 @@ func TestLinkAllTokens(t *testing.T) {
 		for _, c := range turn.Calls {
 			s.setFollow(false)
 			s.choose(c.Ref())
-			for n := range c.Lexer().Tokens() {
+			for n := range c.Lexer().Tokens().All() {
 				s.focusOn(s.doc)
 				token := panes.TokenSpan(s.call().Lexer().Tokens(), n)
 				s.doc.GoTo(token.Start)
@@ -105,7 +105,7 @@ func TestReusedSlot(t *testing.T) {
 func TestWireOfTurn(t *testing.T) {
 	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("g3").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
 	for row, n := range s.wire.Events {
-		if e := s.in.Timeline.Event(int(n)); e.Turn != 0 || e.Kind == stream.Found {
+		if e := s.in.View().Event(int(n)); e.Turn != 0 || e.Kind == stream.Found {
 			t.Errorf("row %d is %v", row, e)
 		}
 	}

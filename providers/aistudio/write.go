@@ -30,7 +30,7 @@ func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 	}
 	w := structWriter{dst: dst}
 	start := 0
-	for _, t := range l.Tokens() {
+	for _, t := range l.Tokens().All() {
 		w.token(t.Kind, args[start:t.End])
 		start = int(t.End)
 	}

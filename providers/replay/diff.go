@@ -45,7 +45,7 @@ func pieces(text []byte) (all [][]byte) {
 	lex.Write(text)
 	lex.Close()
 	start := 0
-	for _, t := range lex.Tokens() {
+	for _, t := range lex.Tokens().All() {
 		all = append(all, text[start:t.End])
 		start = int(t.End)
 	}

@@ -18,7 +18,7 @@ type facts struct {
 	docs     int // complete texts in it
 	wrong    int // offset of the first byte that is no JSON, or the length
 
-	tokens   []stream.Token
+	tokens   stream.TokenList
 	null     bool
 	space    span // between tokens
 	respell  span // a number that JavaScript writes in another way
@@ -108,7 +108,7 @@ func isHalf(text []byte) bool {
 func (f *facts) walk() {
 	var open []*members
 	start := 0
-	for _, t := range f.tokens {
+	for _, t := range f.tokens.All() {
 		end := int(t.End)
 		lit := f.raw[start:end]
 		switch t.Kind {
@@ -223,7 +223,7 @@ func (f *facts) lookAtNumber(lit []byte, start int) {
 // levels is how many levels of a rule the text takes.
 func (f *facts) levels(rule dialect.DepthRule) (most int) {
 	now, cost := rule.Base, []int(nil)
-	for _, t := range f.tokens {
+	for _, t := range f.tokens.All() {
 		switch t.Kind {
 		case stream.ObjectOpen, stream.ArrayOpen:
 			c := rule.Object

@@ -15,13 +15,13 @@ import (
 // closed that is open. ok is false when that is no object, or an empty one.
 func repaired(f *facts) (object []byte, ok bool) {
 	tokens := f.tokens
-	if len(tokens) > 0 && tokens[len(tokens)-1].Kind == stream.Junk {
-		tokens = tokens[:len(tokens)-1]
+	if n := tokens.Len(); n > 0 && tokens.At(n-1).Kind == stream.Junk {
+		tokens = tokens.Before(n - 1)
 	}
 	var b builder
 	start := 0
-	for n, t := range tokens {
-		if !b.add(t.Kind, f.raw[start:t.End], n == len(tokens)-1) {
+	for n, t := range tokens.All() {
+		if !b.add(t.Kind, f.raw[start:t.End], n == tokens.Len()-1) {
 			break
 		}
 		start = int(t.End)

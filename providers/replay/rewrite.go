@@ -28,12 +28,12 @@ type tree struct {
 	close  []int32 // for each bracket that opens: the token that closes it
 }
 
-func newTree(raw []byte, tokens []stream.Token) *tree {
-	n := len(tokens)
+func newTree(raw []byte, tokens stream.TokenList) *tree {
+	n := tokens.Len()
 	t := &tree{raw: raw, starts: make([]int, 0, n), tokens: make([]stream.Token, 0, n), close: make([]int32, 0, n)}
 	var open []int32
 	start := 0
-	for _, tok := range tokens {
+	for _, tok := range tokens.All() {
 		if tok.Kind != stream.Space {
 			n := int32(len(t.tokens))
 			t.starts, t.tokens, t.close = append(t.starts, start), append(t.tokens, tok), append(t.close, n)

@@ -47,9 +47,9 @@ type measure struct {
 	number         bool // it has one too large for that
 }
 
-func measured(text []byte, toks []stream.Token) (m measure) {
+func measured(text []byte, toks stream.TokenList) (m measure) {
 	depth, start := 0, uint32(0)
-	for _, t := range toks {
+	for _, t := range toks.All() {
 		m.steps += depth + 1
 		switch t.Kind {
 		case stream.ObjectOpen, stream.ArrayOpen:
@@ -113,9 +113,9 @@ func refused(text dialect.Raw) string {
 
 // oddRefs counts the strings that may be references to places where a schema is not expected: each
 // costs the library a copy of all it knows.
-func oddRefs(text []byte, toks []stream.Token) (n int) {
+func oddRefs(text []byte, toks stream.TokenList) (n int) {
 	start := uint32(0)
-	for _, t := range toks {
+	for _, t := range toks.All() {
 		if t.Kind == stream.String && t.End-start > 3 && text[start+1] == '#' {
 			parts := strings.Split(string(text[start+1:t.End-1]), "/")
 			if len(parts) != 3 || parts[1] != "$defs" && parts[1] != "definitions" {

@@ -110,7 +110,7 @@ func TestSteady(t *testing.T) {
 		tr.event(stream.Args, row)
 	}
 	w := tr.watch
-	w.next, w.stack, w.active = len(tr.call.Lexer().Tokens())-13*5, w.stack[:2], w.active[:2]
+	w.next, w.stack, w.active = tr.call.Lexer().Tokens().Len()-13*5, w.stack[:2], w.active[:2]
 	before := w.next
 	w.stack[1].count -= 5
 	got := testing.AllocsPerRun(20, func() {

@@ -32,7 +32,7 @@ func oneMore(path []byte, name string) []byte {
 
 // newSpans walks the tokens once and finds where the errors are. Of a key that comes twice the last
 // counts, as for the validator.
-func newSpans(args []byte, toks []stream.Token, all []*jsonschema.ValidationError) spans {
+func newSpans(args []byte, toks stream.TokenList, all []*jsonschema.ValidationError) spans {
 	wanted := spans{}
 	for _, e := range all {
 		wanted[at(e.InstanceLocation)] = span{}
@@ -47,7 +47,7 @@ func newSpans(args []byte, toks []stream.Token, all []*jsonschema.ValidationErro
 	}
 	f := finder{wanted: wanted}
 	start := 0
-	for _, t := range toks {
+	for _, t := range toks.All() {
 		f.token(t.Kind, args[start:t.End], start)
 		start = int(t.End)
 	}

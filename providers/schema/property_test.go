@@ -305,7 +305,7 @@ func doubled(args string) bool {
 	count := func(s string) (n int) {
 		var lex stream.Lexer
 		lex.Write([]byte(s))
-		for _, t := range lex.Tokens() {
+		for _, t := range lex.Tokens().All() {
 			if t.Kind == stream.Key {
 				n++
 			}

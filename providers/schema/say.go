@@ -120,10 +120,10 @@ type step struct {
 }
 
 // pointerAt is the JSON pointer of the value at a byte, and of the object for a key.
-func pointerAt(args []byte, toks []stream.Token, at int) string {
+func pointerAt(args []byte, toks stream.TokenList, at int) string {
 	var way []step
 	start := 0
-	for _, t := range toks {
+	for _, t := range toks.All() {
 		if start >= at {
 			break
 		}

@@ -37,7 +37,7 @@ func (w *Watch) Seal() []stream.Finding {
 func (w *Watch) Finish() []stream.Finding {
 	w.found = w.found[:0]
 	if w.waiting && w.check != nil && w.call.Phase() == stream.PhaseSealed {
-		w.validate([]byte("{}"), nil)
+		w.validate([]byte("{}"), stream.TokenList{})
 		w.check = nil
 	}
 	return w.found
@@ -50,7 +50,7 @@ func (w *Watch) Waiting() bool { return w.waiting && w.check != nil }
 // Call is the call that is followed.
 func (w *Watch) Call() *stream.Call { return w.call }
 
-func (w *Watch) validate(args []byte, toks []stream.Token) {
+func (w *Watch) validate(args []byte, toks stream.TokenList) {
 	all, why := w.check.validate(args, toks)
 	if why != "" {
 		w.unchecked(why)
@@ -75,7 +75,7 @@ func (w *Watch) validate(args []byte, toks []stream.Token) {
 		if more := len(left) - most; i == most-1 && more > 0 {
 			f.Message += fmt.Sprintf("; and %d more", more)
 		}
-		if toks == nil {
+		if toks.Len() == 0 {
 			f.Offset = stream.NoOffset
 		}
 		w.found = append(w.found, f)
@@ -89,7 +89,7 @@ func (w *Watch) toldOf(c complaint) bool {
 }
 
 // validate holds arguments against the schema.
-func (c *checker) validate(args []byte, toks []stream.Token) (all []*jsonschema.ValidationError, why string) {
+func (c *checker) validate(args []byte, toks stream.TokenList) (all []*jsonschema.ValidationError, why string) {
 	m := measured(args, toks)
 	switch {
 	case len(args) > mostArgs || m.steps > mostSteps:

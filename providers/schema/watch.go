@@ -51,6 +51,9 @@ type said struct {
 	at int // first byte of the value or key
 }
 
+// Hold says where the call that is followed is now: a session may put a copy in its place.
+func (w *Watch) Hold(c *stream.Call) { w.call = c }
+
 // Extend looks at what has come of the call since it was last called, and returns what is found by
 // it. The result is valid until the next call.
 func (w *Watch) Extend() []stream.Finding {
@@ -65,7 +68,7 @@ func (w *Watch) Extend() []stream.Finding {
 		w.restart()
 	}
 	toks := w.call.Lexer().Tokens()
-	for w.next < len(toks) && !w.over {
+	for w.next < toks.Len() && !w.over {
 		if !w.token(toks, w.growing(toks)) {
 			break
 		}
@@ -77,15 +80,15 @@ func (w *Watch) Extend() []stream.Finding {
 
 // growing reports whether the next token is not whole: more of it may come, or bytes that are no
 // JSON have cut it.
-func (w *Watch) growing(toks []stream.Token) bool {
-	if w.next == len(toks)-1 {
+func (w *Watch) growing(toks stream.TokenList) bool {
+	if w.next == toks.Len()-1 {
 		return w.call.Lexer().Open()
 	}
-	if toks[w.next+1].Kind != stream.Junk {
+	if toks.At(w.next+1).Kind != stream.Junk {
 		return false
 	}
-	t := toks[w.next]
-	switch text := w.call.Args()[w.startOf(toks):t.End]; t.Kind {
+	t := toks.At(w.next)
+	switch text := w.call.Args()[toks.Start(w.next):t.End]; t.Kind {
 	case stream.Key, stream.String:
 		_, closed := jsonbytes.StringEnd(text)
 		return !closed
@@ -97,14 +100,6 @@ func (w *Watch) growing(toks []stream.Token) bool {
 		return true
 	}
 	return false
-}
-
-// startOf is where the next token begins.
-func (w *Watch) startOf(toks []stream.Token) int {
-	if w.next == 0 {
-		return 0
-	}
-	return int(toks[w.next-1].End)
 }
 
 // name finds the tool, now that its name is known.
@@ -150,10 +145,10 @@ var kindOfToken = map[stream.TokenKind]kinds{
 }
 
 // token looks at the next token; it reports whether that needs no second look.
-func (w *Watch) token(toks []stream.Token, growing bool) bool {
-	kind, end := toks[w.next].Kind, int(toks[w.next].End)
+func (w *Watch) token(toks stream.TokenList, growing bool) bool {
+	kind, end := toks.At(w.next).Kind, int(toks.At(w.next).End)
 	if !w.inside {
-		w.start = w.startOf(toks)
+		w.start = toks.Start(w.next)
 	}
 	switch kind {
 	case stream.ObjectOpen, stream.ArrayOpen:

@@ -72,7 +72,7 @@ func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c
 		o.text("arguments_raw_base64", base64.StdEncoding.EncodeToString(c.Args()))
 	}
 	o.raw("arguments", parsed(c))
-	o.int("deltas", len(c.Deltas()))
+	o.int("deltas", c.Deltas())
 	o.time("t_open_ms", c.OpenedAt)
 	o.time("t_first_arg_ms", c.FirstArgAt)
 	o.time("t_sealed_ms", c.SealedAt)
@@ -109,10 +109,10 @@ func parsed(c *stream.Call) []byte {
 }
 
 // withoutSpace is a text without the spaces between its tokens.
-func withoutSpace(text []byte, tokens []stream.Token) []byte {
+func withoutSpace(text []byte, tokens stream.TokenList) []byte {
 	out := make([]byte, 0, len(text))
 	from, end := 0, 0 // of what is to be copied
-	for _, t := range tokens {
+	for _, t := range tokens.All() {
 		if t.Kind == stream.Space {
 			out = append(out, text[from:end]...)
 			from = int(t.End)

@@ -49,7 +49,7 @@ func callCount(t *stream.Turn) string {
 
 func (p *textPrinter) call(c *stream.Call) {
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, panes.AboutCall(c)...)
-	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), plural(len(c.Deltas()), "delta"), strings.Join(said, ", "))
+	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), plural(c.Deltas(), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.linef("                %s", c.Args())
 	}

@@ -77,7 +77,7 @@ func (q *queue) file(t *stream.Turn) string { return fileOf(q.path, q.in.Exchang
 // which it reports.
 func (q *queue) look() (ended bool) {
 	for ; q.events < q.in.Timeline.Len(); q.events++ {
-		switch e := q.in.Timeline.Event(q.events); {
+		switch e, _ := q.in.Timeline.Event(q.events); {
 		case e.Turn == stream.NoTurn:
 		case e.Kind == stream.TurnClose:
 			ended = true

@@ -222,17 +222,17 @@ func indented(text []byte) (out []string) {
 }
 
 // rowLines is one row as text: one line, unless it holds line breaks that are no JSON.
-func rowLines(text []byte, tokens []stream.Token, row layout.Row) (out []string) {
+func rowLines(text []byte, tokens stream.TokenList, row layout.Row) (out []string) {
 	line := []byte(strings.Repeat(" ", min(int(row.Indent), deepest)))
 	off := row.Start
-	for n := int(row.Token); n < len(tokens) && off < row.End; n++ {
-		end := min(tokens[n].End, row.End)
+	for n := int(row.Token); n < tokens.Len() && off < row.End; n++ {
+		end := min(tokens.At(n).End, row.End)
 		if end <= off {
 			continue
 		}
 		piece := text[off:end]
 		off = end
-		switch tokens[n].Kind {
+		switch tokens.At(n).Kind {
 		case stream.Space:
 		case stream.Colon:
 			line = append(line, ": "...)

@@ -56,7 +56,7 @@ func differences(calls [most]*stream.Call) (v verdict) {
 			first = i
 		}
 		same = same && bytes.Equal(c.Args(), calls[first].Args())
-		if c.Syntax() != stream.SyntaxObject && c.Syntax() != stream.SyntaxEmpty || len(c.Lexer().Tokens()) > mostCompared {
+		if c.Syntax() != stream.SyntaxObject && c.Syntax() != stream.SyntaxEmpty || c.Lexer().Tokens().Len() > mostCompared {
 			whole = false
 		}
 	}
@@ -145,9 +145,9 @@ type walk struct {
 }
 
 // leaves are the values of a JSON text, by their spots.
-func leaves(text []byte, toks []stream.Token) map[spot]leaf {
+func leaves(text []byte, toks stream.TokenList) map[spot]leaf {
 	w := walk{text: text, out: map[spot]leaf{}}
-	for n, t := range toks {
+	for n, t := range toks.All() {
 		at := panes.TokenSpan(toks, n)
 		switch t.Kind {
 		case stream.Key:
@@ -190,13 +190,13 @@ func (w *walk) here() spot {
 func (w *walk) add(s panes.Span, value string) { w.out[w.here()] = leaf{s, value} }
 
 // closedAtOnce is where an empty container ends that token n opens.
-func closedAtOnce(toks []stream.Token, n int) (end int, ok bool) {
-	for n++; n < len(toks) && toks[n].Kind == stream.Space; n++ {
+func closedAtOnce(toks stream.TokenList, n int) (end int, ok bool) {
+	for n++; n < toks.Len() && toks.At(n).Kind == stream.Space; n++ {
 	}
-	if n == len(toks) || toks[n].Kind != stream.ObjectClose && toks[n].Kind != stream.ArrayClose {
+	if n == toks.Len() || toks.At(n).Kind != stream.ObjectClose && toks.At(n).Kind != stream.ArrayClose {
 		return 0, false
 	}
-	return int(toks[n].End), true
+	return int(toks.At(n).End), true
 }
 
 // number is a number in one way of writing: 1.0 is 1. One that is very long, or very large, stays

@@ -43,11 +43,11 @@ func (d *JSON) Len() int { return d.off }
 // text cuts waits for its rest unless the text is whole.
 func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 	toks := lex.Tokens()
-	for d.tok < len(toks) {
-		t := toks[d.tok]
+	for d.tok < toks.Len() {
+		t := toks.At(d.tok)
 		start := 0
 		if d.tok > 0 {
-			start = int(toks[d.tok-1].End)
+			start = int(toks.At(d.tok-1).End)
 		}
 		end := int(t.End)
 		if d.off == start {
@@ -55,7 +55,7 @@ func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 		} else {
 			d.off = d.reopen(text[:end], d.off)
 		}
-		growing := d.tok == len(toks)-1
+		growing := d.tok == toks.Len()-1
 		if growing && !whole {
 			end = d.off + settled(t.Kind, text[d.off:end])
 		}

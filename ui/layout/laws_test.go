@@ -126,7 +126,7 @@ func (b *bed) check(t *testing.T, from int) {
 func (b *bed) checkPlace(t *testing.T, n int) {
 	t.Helper()
 	r, toks := b.rows()[n], b.lex.Tokens()
-	if r.Token > 0 && toks[r.Token-1].End > r.Start || !r.Wrapped && toks[r.Token].End < r.Start {
+	if r.Token > 0 && toks.At(int(r.Token)-1).End > r.Start || !r.Wrapped && toks.At(int(r.Token)).End < r.Start {
 		t.Fatalf("%q: row %d begins at %d, outside of token %d", b.text, n, r.Start, r.Token)
 	}
 	depth := 0
@@ -174,7 +174,10 @@ func (b *bed) spans(r Row) (spans []span) {
 		}
 		return spans
 	}
-	for _, tok := range b.lex.Tokens()[r.Token:] {
+	for n, tok := range b.lex.Tokens().All() {
+		if n < int(r.Token) {
+			continue
+		}
 		from, to := start, min(int(tok.End), end)
 		if from >= to {
 			continue

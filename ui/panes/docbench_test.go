@@ -83,10 +83,10 @@ func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *Document) string
 	for _, row := range d.rows()[d.Top : d.Top+50] {
 		b.WriteString(strings.Repeat(" ", int(row.Indent)))
 		off := int(row.Start)
-		for n := int(row.Token); n < len(toks) && off < int(row.End); n++ {
-			rest := text[off:max(off, min(int(toks[n].End), int(row.End)))]
+		for n := int(row.Token); n < toks.Len() && off < int(row.End); n++ {
+			rest := text[off:max(off, min(int(toks.At(n).End), int(row.End)))]
 			for off += len(rest); len(rest) > 0; {
-				k, r := bytes.IndexByte(rest, '\\'), screen.TokenRoles[toks[n].Kind]
+				k, r := bytes.IndexByte(rest, '\\'), screen.TokenRoles[toks.At(n).Kind]
 				switch {
 				case k < 0:
 					k = len(rest)

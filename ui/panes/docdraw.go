@@ -38,15 +38,15 @@ func (d *Document) Draw(p *screen.Pen, n int, focused bool) {
 func (d *Document) drawTokens(p *screen.Pen, r layout.Row, focused bool) {
 	toks := d.tokens()
 	text, off := d.Call.Args(), int(r.Start)
-	for n := int(r.Token); n < len(toks) && off < int(r.End); n++ {
-		end := min(int(toks[n].End), int(r.End))
+	for n := int(r.Token); n < toks.Len() && off < int(r.End); n++ {
+		end := min(int(toks.At(n).End), int(r.End))
 		if end <= off {
 			continue
 		}
-		if toks[n].Kind != stream.Space {
-			d.drawSpan(p, screen.TokenRoles[toks[n].Kind], text[off:end], off, n == len(toks)-1 && end == d.settled(), focused)
+		if toks.At(n).Kind != stream.Space {
+			d.drawSpan(p, screen.TokenRoles[toks.At(n).Kind], text[off:end], off, n == toks.Len()-1 && end == d.settled(), focused)
 		}
-		if toks[n].Kind == stream.Colon {
+		if toks.At(n).Kind == stream.Colon {
 			p.Spaces(screen.Bare, 1)
 		}
 		off = end
@@ -63,9 +63,9 @@ func (d *Document) drawText(p *screen.Pen, r layout.Row, focused bool) {
 		}
 		end := d.Text.NextMark(off, int(r.End))
 		role := screen.Plain
-		if n := tokenAt(toks, off); n < len(toks) {
-			end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks[n].End))-off)
-			role = screen.TokenRoles[toks[n].Kind]
+		if n := tokenAt(toks, off); n < toks.Len() {
+			end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks.At(n).End))-off)
+			role = screen.TokenRoles[toks.At(n).Kind]
 		}
 		d.drawSpan(p, role, text[off:end], off, false, focused)
 		off = end
@@ -232,8 +232,8 @@ func (d *Document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
 	col := min(int(r.Indent)+d.column(r, err.Offset), width-1)
 	delta := d.Call.DeltaAt(err.Offset)
 	where := fmt.Sprintf("byte %s, delta %d", screen.Count(err.Offset), delta+1)
-	if d.When != nil && delta < len(d.Call.Deltas()) {
-		if t := d.When(d.Call.Deltas()[delta].Event); !t.Empty() {
+	if d.When != nil && delta < d.Call.Deltas() {
+		if t := d.When(d.Call.DeltaEvent(delta)); !t.Empty() {
 			where += ", +" + t.String()
 		}
 	}
@@ -259,12 +259,12 @@ func (d *Document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
 func (d *Document) column(r layout.Row, off int) (cells int) {
 	toks := d.tokens()
 	at := int(r.Start)
-	for n := int(r.Token); n < len(toks) && at < off; n++ {
-		end := min(int(toks[n].End), off)
+	for n := int(r.Token); n < toks.Len() && at < off; n++ {
+		end := min(int(toks.At(n).End), off)
 		if end <= at {
 			continue
 		}
-		switch toks[n].Kind {
+		switch toks.At(n).Kind {
 		case stream.Space:
 		case stream.Colon:
 			cells += 2

@@ -80,17 +80,19 @@ func (d *Document) Extend(height int) {
 	if d.json != nil {
 		d.json.Extend(d.Call.Args(), d.Call.Lexer(), !d.Call.Arriving())
 	} else {
-		deltas := d.Call.Deltas()
-		for ; d.laid < len(deltas); d.laid++ {
-			if d.laid > 0 && deltas[d.laid-1].End > 0 {
-				d.Text.Mark(int(deltas[d.laid-1].End))
+		for ; d.laid < d.Call.Deltas(); d.laid++ {
+			if d.laid == 0 {
+				continue
+			}
+			if _, end := d.Call.DeltaSpan(d.laid - 1); end > 0 {
+				d.Text.Mark(end)
 			}
 		}
 		d.Text.Extend(d.Call.Args(), !d.Call.Arriving())
 	}
 	d.Resize(len(d.rows())+d.extraRows(), height)
 	if d.Stick {
-		d.tok = len(d.Call.Lexer().Tokens()) - 1
+		d.tok = d.Call.Lexer().Tokens().Len() - 1
 	}
 }
 
@@ -175,28 +177,24 @@ func (d *Document) displayRow(n int) int {
 }
 
 // tokens are the call's tokens; free text has none.
-func (d *Document) tokens() []stream.Token {
+func (d *Document) tokens() stream.TokenList {
 	if d.Call == nil {
-		return nil
+		return stream.TokenList{}
 	}
 	return d.Call.Lexer().Tokens()
 }
 
 // TokenSpan is the bytes of token n.
-func TokenSpan(toks []stream.Token, n int) Span {
-	if n < 0 || n >= len(toks) {
+func TokenSpan(toks stream.TokenList, n int) Span {
+	if n < 0 || n >= toks.Len() {
 		return Span{}
 	}
-	s := Span{0, int(toks[n].End)}
-	if n > 0 {
-		s.Start = int(toks[n-1].End)
-	}
-	return s
+	return Span{toks.Start(n), int(toks.At(n).End)}
 }
 
 // Chosen is the bytes of the selected token; in free text, of the row.
 func (d *Document) Chosen() Span {
-	if toks := d.tokens(); len(toks) > 0 {
+	if toks := d.tokens(); toks.Len() > 0 {
 		return TokenSpan(toks, d.tok)
 	}
 	if n := d.textRow(d.At); n >= 0 {
@@ -233,16 +231,16 @@ func (d *Document) GoTo(off int) {
 }
 
 // tokenAt is the number of the token with the byte at off.
-func tokenAt(toks []stream.Token, off int) int {
-	lo, hi := 0, len(toks)
+func tokenAt(toks stream.TokenList, off int) int {
+	lo, hi := 0, toks.Len()
 	for lo < hi {
-		if mid := (lo + hi) / 2; int(toks[mid].End) > off {
+		if mid := (lo + hi) / 2; int(toks.At(mid).End) > off {
 			hi = mid
 		} else {
 			lo = mid + 1
 		}
 	}
-	return max(0, min(lo, len(toks)-1))
+	return max(0, min(lo, toks.Len()-1))
 }
 
 // MoveRow moves the cursor to another display row and onto a token there.
@@ -250,11 +248,11 @@ func (d *Document) MoveRow(row int) {
 	d.MoveTo(row)
 	n := d.textRow(d.At)
 	toks := d.tokens()
-	if n < 0 || len(toks) == 0 {
+	if n < 0 || toks.Len() == 0 {
 		return
 	}
 	d.tok = tokenAt(toks, int(d.rows()[n].Start))
-	for d.tok+1 < len(toks) && toks[d.tok].Kind == stream.Space && TokenSpan(toks, d.tok).End < int(d.rows()[n].End) {
+	for d.tok+1 < toks.Len() && toks.At(d.tok).Kind == stream.Space && TokenSpan(toks, d.tok).End < int(d.rows()[n].End) {
 		d.tok++
 	}
 }
@@ -263,8 +261,8 @@ func (d *Document) MoveRow(row int) {
 // whether there was one.
 func (d *Document) MoveToken(step int) bool {
 	toks := d.tokens()
-	for n := d.tok + step; n >= 0 && n < len(toks); n += step {
-		switch toks[n].Kind {
+	for n := d.tok + step; n >= 0 && n < toks.Len(); n += step {
+		switch toks.At(n).Kind {
 		case stream.Space, stream.Colon, stream.Comma:
 			continue
 		}

@@ -78,7 +78,7 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 		for k := range 16 {
 			off := (k*size/16 + n) % size
 			d.Light, d.Hits = Span{off, off + 3}, Hits{at: []int{off / 2, size - off/2}, length: 2}
-			d.tok = off % (len(d.tokens()) + 1)
+			d.tok = off % (d.tokens().Len() + 1)
 			if got := drawRow(p, d, n, true); got != want {
 				t.Fatalf("%q: row %d with byte %d lit:\n%q\nwithout:\n%q", d.Call.Args(), n, off, got, want)
 			}

@@ -35,7 +35,7 @@ func (d *Document) Path() string {
 			break
 		}
 		part := fmt.Sprintf("[%d]", r.Index)
-		if toks := d.tokens(); int(r.Token) < len(toks) && toks[r.Token].Kind == stream.Key {
+		if toks := d.tokens(); int(r.Token) < toks.Len() && toks.At(int(r.Token)).Kind == stream.Key {
 			key := TokenSpan(toks, int(r.Token))
 			key.End = min(key.End, key.Start+screen.MostName)
 			part = "." + Unquoted(d.Call.Args(), key)
@@ -52,14 +52,14 @@ func (d *Document) Path() string {
 // stringAt is the string that token n is or that key n names, or -1.
 func (d *Document) stringAt(n int) int {
 	toks := d.tokens()
-	if d.Call == nil || n < 0 || n >= len(toks) {
+	if d.Call == nil || n < 0 || n >= toks.Len() {
 		return -1
 	}
-	if toks[n].Kind == stream.Key {
-		for n++; n < len(toks) && (toks[n].Kind == stream.Space || toks[n].Kind == stream.Colon); n++ {
+	if toks.At(n).Kind == stream.Key {
+		for n++; n < toks.Len() && (toks.At(n).Kind == stream.Space || toks.At(n).Kind == stream.Colon); n++ {
 		}
 	}
-	if n >= len(toks) || toks[n].Kind != stream.String {
+	if n >= toks.Len() || toks.At(n).Kind != stream.String {
 		return -1
 	}
 	return n
@@ -69,7 +69,7 @@ func (d *Document) stringAt(n int) int {
 func (d *Document) keyBefore(n int) string {
 	toks := d.tokens()
 	for n--; n >= 0; n-- {
-		switch toks[n].Kind {
+		switch toks.At(n).Kind {
 		case stream.Space, stream.Colon:
 		case stream.Key:
 			return Unquoted(d.Call.Args(), TokenSpan(toks, n))
@@ -83,8 +83,8 @@ func (d *Document) keyBefore(n int) string {
 // valueAfter is the string that follows key n, "" if it is something else.
 func (d *Document) valueAfter(n int) string {
 	toks := d.tokens()
-	for n++; n < len(toks); n++ {
-		switch toks[n].Kind {
+	for n++; n < toks.Len(); n++ {
+		switch toks.At(n).Kind {
 		case stream.Space, stream.Colon:
 		case stream.String:
 			return Unquoted(d.Call.Args(), TokenSpan(toks, n))
@@ -117,7 +117,7 @@ func (d *Document) hintFor(value int) (h Hint) {
 	h.Key = d.keyBefore(value)
 	depth, keys := 0, 0
 	for n := value - 1; n >= 0; n-- {
-		switch toks[n].Kind {
+		switch toks.At(n).Kind {
 		case stream.ObjectClose, stream.ArrayClose:
 			depth++
 		case stream.ObjectOpen, stream.ArrayOpen:
@@ -157,6 +157,6 @@ func (d *Document) Literal() (l Literal, ok bool) {
 	toks := d.tokens()
 	return Literal{
 		Path: d.Path(), Text: Unquoted(d.Call.Args(), TokenSpan(toks, n)), Hint: d.hintFor(n),
-		Growing: n == len(toks)-1 && d.Call.Lexer().Open(),
+		Growing: n == toks.Len()-1 && d.Call.Lexer().Open(),
 	}, true
 }

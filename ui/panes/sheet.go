@@ -24,7 +24,7 @@ type Sheet struct {
 type block struct {
 	caption display.Text // above it, "" for none
 	text    []byte
-	toks    []stream.Token
+	toks    stream.TokenList
 	rows    []layout.Row
 	pretty  bool   // indented by structure: white space between tokens is not shown
 	marks   []Span // in order
@@ -37,8 +37,8 @@ func NewBlock(caption display.Text, text []byte, raw bool, marks []Span, width i
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
-	if b.toks = lex.Tokens(); len(b.toks) > 0 && b.toks[0].Kind == stream.Junk {
-		b.toks = nil // free text
+	if b.toks = lex.Tokens(); b.toks.Len() > 0 && b.toks.At(0).Kind == stream.Junk {
+		b.toks = stream.TokenList{} // free text
 	}
 	if b.pretty {
 		l := layout.NewJSON(width, draw)
@@ -98,9 +98,9 @@ func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Ground) {
 	for off := int(r.Start); off < end && p.Left > 0; {
 		until, role := end, screen.Plain
 		n := tokenAt(b.toks, off)
-		if n < len(b.toks) && int(b.toks[n].End) > off {
-			until, role = min(end, int(b.toks[n].End)), screen.TokenRoles[b.toks[n].Kind]
-			if b.pretty && b.toks[n].Kind == stream.Space {
+		if n < b.toks.Len() && int(b.toks.At(n).End) > off {
+			until, role = min(end, int(b.toks.At(n).End)), screen.TokenRoles[b.toks.At(n).Kind]
+			if b.pretty && b.toks.At(n).Kind == stream.Space {
 				off = until
 				continue
 			}
@@ -109,7 +109,7 @@ func (b *block) draw(p *screen.Pen, r layout.Row, marked screen.Ground) {
 			until = off + unitEnd(p.Drawer, b.text[off:end], until-off)
 		}
 		b.drawMarked(p, role, off, until, marked)
-		if b.pretty && n < len(b.toks) && b.toks[n].Kind == stream.Colon {
+		if b.pretty && n < b.toks.Len() && b.toks.At(n).Kind == stream.Colon {
 			p.Spaces(screen.Bare, 1)
 		}
 		off = until

@@ -154,7 +154,7 @@ func (s *Subject) callFacts(p *screen.Pen) (line display.Text) {
 	if c.Arriving() {
 		took = "so far "
 	}
-	facts := []display.Text{screen.Bytes(len(c.Args())), screen.Plural(len(c.Deltas()), "delta")}
+	facts := []display.Text{screen.Bytes(len(c.Args())), screen.Plural(c.Deltas(), "delta")}
 	timed := func(word string, d time.Duration) {
 		if t := screen.Time(d); !t.Empty() {
 			facts = append(facts, display.Join(p.Clean(word), t))

@@ -141,9 +141,8 @@ func (w *Wire) Point(s Span) {
 	if w.of.Call == nil || s.End <= s.Start {
 		return
 	}
-	deltas := w.of.Call.Deltas()
-	if first := w.of.Call.DeltaAt(s.Start); first < len(deltas) {
-		if row, ok := slices.BinarySearch(w.Events, deltas[first].Event); ok {
+	if first := w.of.Call.DeltaAt(s.Start); first < w.of.Call.Deltas() {
+		if row, ok := slices.BinarySearch(w.Events, w.of.Call.DeltaEvent(first)); ok {
 			w.MoveTo(row)
 		}
 	}

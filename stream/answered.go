@@ -1,0 +1,54 @@
+package stream
+
+// answered is the call of the turn that a result is for: by its id, or where the wire gives none,
+// the first of that name that waits for one.
+func (t *Turn) answered(e Event) *Call {
+	switch of := PayloadOf[Answered](e); {
+	case of.ID != "":
+		return t.lastOfID(of.ID)
+	case of.Name != "":
+		return t.firstWaiting(of.Name)
+	default:
+		if c := t.inSlot(e.Slot); c != nil && c.Server {
+			return c
+		}
+	}
+	return nil
+}
+
+// lastOfID is the last call that has that id.
+func (t *Turn) lastOfID(id string) *Call {
+	if c := t.call(t.byID[id]); c != nil && c.ID == id {
+		return c
+	}
+	t.byID = map[string]int32{}
+	for _, c := range t.Calls {
+		t.byID[c.ID] = int32(c.Number)
+	}
+	return t.call(t.byID[id])
+}
+
+// firstWaiting is the first call of that name that has neither an id nor a result.
+func (t *Turn) firstWaiting(name string) *Call {
+	if t.waiting == nil {
+		t.waiting = map[string]int{}
+	}
+	i := t.waiting[name]
+	for i < len(t.Calls) && (t.Calls[i].ID != "" || t.Calls[i].Name != name || t.Calls[i].Answered != 0) {
+		i++
+	}
+	if t.waiting[name] = i; i == len(t.Calls) {
+		return nil
+	}
+	return t.Calls[i]
+}
+
+// named tells the searches for a call that one may have got its name or id just now.
+func (t *Turn) named(c *Call, news CallInfo) {
+	if i, looked := t.waiting[news.Name]; looked && news.Name != "" {
+		t.waiting[news.Name] = min(i, c.Number-1)
+	}
+	if t.byID != nil {
+		t.byID[c.ID] = max(t.byID[c.ID], int32(c.Number))
+	}
+}

@@ -1,0 +1,177 @@
+package stream
+
+import (
+	"sort"
+	"strings"
+	"time"
+)
+
+// fact is an event as it is kept. Its text is a part of the arguments of its call or of the text of
+// its turn, and its slot that of its call. What else it says, and what does not fit, is beside it:
+// see extra.
+type fact struct {
+	turn, frame int32
+	at          uint32 // microseconds since the base of its block, plus zeroTime; or noTime
+	call        uint16 // the number of its call, 0 for none
+	kind        EventKind
+	code        Code
+}
+
+const (
+	hasExtra = EventKind(0x80) // a bit of fact.kind
+	zeroTime = 1 << 31
+	noTime   = 0
+)
+
+// extra is what an event says that has no room in its fact.
+type extra struct {
+	event  int32
+	before int32 // number of the extra before it of the same turn, -1 if there is none
+	slot   int32
+	timed  bool // at counts, not the fact's
+	worded bool // text counts, not the call's or the turn's
+	at     time.Duration
+	text   string
+	what   Payload
+	reused Ref // see Session.reused
+}
+
+// block is where some facts in a row are kept.
+type block struct {
+	base  time.Duration // the first time there is among them, NoTime before
+	facts []fact
+	turns int32 // how many turns that are kept have facts among them
+}
+
+const blockFacts = 1024
+
+// clock is a time as a fact has it; false if none can.
+func (b *block) clock(at time.Duration) (uint32, bool) {
+	if at == NoTime {
+		return noTime, true
+	}
+	if b.base == NoTime {
+		b.base = at
+	}
+	since := (at - b.base) / time.Microsecond
+	if b.base+since*time.Microsecond != at || since <= -zeroTime || since >= zeroTime {
+		return 0, false
+	}
+	return uint32(int64(since) + zeroTime), true
+}
+
+// time is what clock was given.
+func (b *block) time(at uint32) time.Duration {
+	if at == noTime {
+		return NoTime
+	}
+	return b.base + time.Duration(int64(at)-zeroTime)*time.Microsecond
+}
+
+// room is the block that the next fact goes into.
+func (t *Timeline) room() *block {
+	if n := len(t.blocks); n > 0 && len(t.blocks[n-1].facts) < blockFacts {
+		return &t.blocks[n-1]
+	}
+	size := blockFacts
+	if len(t.blocks) == 0 {
+		size = 32 // it grows
+	}
+	t.blocks = append(t.blocks, block{base: NoTime, facts: make([]fact, 0, size)})
+	return &t.blocks[len(t.blocks)-1]
+}
+
+// keep keeps an event that was applied.
+func (t *Timeline) keep(e Event) {
+	b, s := t.room(), &t.session
+	x := extra{event: int32(s.events - 1), before: -1, slot: e.Slot, at: e.At, what: e.What, reused: NoRef}
+	at, fits := b.clock(e.At)
+	f := fact{turn: e.Turn, frame: e.Frame, at: at, kind: e.Kind, code: e.Code}
+	c := s.about
+	if c != nil && c.Number >= 1<<16 {
+		c = nil
+	}
+	if c != nil {
+		f.call = uint16(c.Number)
+	}
+	if e.Kind == CallOpen || e.Kind == CallMeta {
+		x.reused = s.reused
+	}
+	text, stands := textOf(e.Kind, s.on, c, x.event, nil)
+	stands = stands && string(text) == e.Text && (c == nil || c.half == "") // half a character may still move
+	if x.timed, x.worded = !fits, e.Text != "" && !stands; x.worded {
+		x.text = strings.Clone(e.Text)
+	}
+	if x.timed || x.worded || e.What != nil || x.reused != NoRef || e.Slot != 0 && (c == nil || c.Slot != e.Slot) {
+		f.kind |= hasExtra
+		t.addExtra(x)
+	}
+	b.facts = append(b.facts, f)
+	if on, last := s.on, int32(len(t.blocks)-1); on != nil && (len(on.blocks) == 0 || on.blocks[len(on.blocks)-1] != last) {
+		on.blocks = append(on.blocks, last)
+		b.turns++
+	}
+}
+
+// addExtra keeps what is beside the latest event.
+func (t *Timeline) addExtra(x extra) {
+	if on := t.session.on; on != nil {
+		x.before = on.extras - 1
+		on.extras = int32(t.extras.n) + 1
+	}
+	t.extras.add(x)
+}
+
+// extraOf is what is beside event n; it has something.
+func (t *Timeline) extraOf(n int) *extra {
+	return t.extras.at(sort.Search(t.extras.n, func(i int) bool { return int(t.extras.at(i).event) >= n }))
+}
+
+// textOf is the text of event n, where its call or turn keeps it. For a session that is folded
+// again it is what comes next.
+func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
+	switch {
+	case on == nil:
+	case kind == TextDelta:
+		return on.text.of(n)
+	case kind == ThinkDelta:
+		return on.thinking.of(n)
+	case c != nil && (kind == Args || kind == Rewrite):
+		guess := c.deltas.n - 1
+		if _, then := again.Find(c.Ref()); then != nil {
+			guess = then.deltas.n
+		}
+		return c.textOf(n, guess)
+	}
+	return nil, false
+}
+
+// of is what event n brought.
+func (s *said) of(n int32) (text []byte, found bool) {
+	i := deltaOf(&s.deltas, n, s.deltas.n-1)
+	if i < 0 {
+		return nil, false
+	}
+	start := uint32(0)
+	if i > 0 {
+		start = s.deltas.at(i - 1).End
+	}
+	return s.text.s[start:s.deltas.at(i).End], true
+}
+
+// textOf is the arguments that event n brought, on whatever page they stand.
+func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
+	i := deltaOf(&c.deltas, n, guess)
+	if i < 0 {
+		return nil, false
+	}
+	p := c.page()
+	if i < p.from {
+		p = c.pages[sort.Search(len(c.pages), func(k int) bool { return c.pages[k].deltas.n > i })]
+	}
+	start := uint32(0)
+	if i > p.from {
+		start = p.deltas.at(i - 1).End
+	}
+	return p.args.s[start:p.deltas.at(i).End], true
+}

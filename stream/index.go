@@ -1,0 +1,95 @@
+package stream
+
+import (
+	"cmp"
+	"slices"
+)
+
+// index knows where turns stand among all that ever began. Turns are numbered in the order they
+// begin: those that are not are odd. A past session shares the index of the live one, whose turns
+// begin with the past one's. The zero value is ready.
+type index struct {
+	odd map[int32]int
+	all int
+}
+
+// add says that a turn is the one at place i. A past session adds what is there already.
+func (x *index) add(number int32, i int) {
+	if i < x.all {
+		return
+	}
+	x.all++
+	if int(number) != i {
+		if x.odd == nil {
+			x.odd = map[int32]int{}
+		}
+		x.odd[number] = i
+	}
+}
+
+// of is where the turn of that number stands, if there is one.
+func (x *index) of(number int32) int {
+	if x == nil {
+		return -1
+	}
+	if i, ok := x.odd[number]; ok {
+		return i
+	}
+	return int(number)
+}
+
+// remembered is how many ids are known. The oldest is forgotten first: by then nobody sends its
+// call back.
+const remembered = 1 << 16
+
+// ids are the latest call of each id.
+type ids struct {
+	calls map[string]Ref
+	order []string // that they came in, a ring once it is full
+	next  int
+}
+
+// use says that a call has an id. It returns the call that had it before, NoRef if none is known.
+func (x *ids) use(id string, by Ref) Ref {
+	before, known := x.calls[id]
+	if !known {
+		x.remember(id)
+		before = NoRef
+	}
+	x.calls[id] = by
+	return before
+}
+
+func (x *ids) remember(id string) {
+	if x.calls == nil {
+		x.calls = map[string]Ref{}
+	}
+	if len(x.order) < remembered {
+		x.order = append(x.order, id)
+		return
+	}
+	delete(x.calls, x.order[x.next])
+	x.order[x.next] = id
+	x.next = (x.next + 1) % remembered
+}
+
+// slots are the calls of a turn by slot: the latest call of each, in the order of the slots.
+type slots []slot
+
+type slot struct{ key, call int32 }
+
+func (s slots) search(key int32) (at int, found bool) {
+	if n := len(s); n == 0 || s[n-1].key < key {
+		return n, false
+	}
+	return slices.BinarySearchFunc(s, key, func(a slot, key int32) int { return cmp.Compare(a.key, key) })
+}
+
+// set says that a call has a slot now.
+func (s *slots) set(key, call int32) {
+	at, found := s.search(key)
+	if !found {
+		*s = slices.Insert(*s, at, slot{key: key})
+	}
+	(*s)[at].call = call
+}
