@@ -36,8 +36,8 @@ type extra struct {
 	reused Ref // see Session.reused
 }
 
-// block is where some facts in a row are kept.
-type block struct {
+// factBlock is where some facts in a row are kept.
+type factBlock struct {
 	base  time.Duration // the first time there is among them, NoTime before
 	facts []fact
 	turns int32 // how many turns that are kept have facts among them
@@ -46,7 +46,7 @@ type block struct {
 const blockFacts = 1024
 
 // clock is a time as a fact has it; false if none can.
-func (b *block) clock(at time.Duration) (uint32, bool) {
+func (b *factBlock) clock(at time.Duration) (uint32, bool) {
 	if at == NoTime {
 		return noTime, true
 	}
@@ -61,7 +61,7 @@ func (b *block) clock(at time.Duration) (uint32, bool) {
 }
 
 // time is what clock was given.
-func (b *block) time(at uint32) time.Duration {
+func (b *factBlock) time(at uint32) time.Duration {
 	if at == noTime {
 		return NoTime
 	}
@@ -69,7 +69,7 @@ func (b *block) time(at uint32) time.Duration {
 }
 
 // room is the block that the next fact goes into.
-func (t *Timeline) room() *block {
+func (t *Timeline) room() *factBlock {
 	if n := len(t.blocks); n > 0 && len(t.blocks[n-1].facts) < blockFacts {
 		return &t.blocks[n-1]
 	}
@@ -77,7 +77,7 @@ func (t *Timeline) room() *block {
 	if len(t.blocks) == 0 {
 		size = 32 // it grows
 	}
-	t.blocks = append(t.blocks, block{base: NoTime, facts: make([]fact, 0, size)})
+	t.blocks = append(t.blocks, factBlock{base: NoTime, facts: make([]fact, 0, size)})
 	return &t.blocks[len(t.blocks)-1]
 }
 

@@ -3,7 +3,7 @@ package stream
 // A Timeline is the list of events and its fold, now and as it was after any of them. What the fold
 // keeps anyway the list does not keep again.
 type Timeline struct {
-	blocks      []block
+	blocks      []factBlock
 	extras      list[extra]
 	checkpoints []checkpoint
 	texts       Arena // of what Event returns

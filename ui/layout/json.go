@@ -47,7 +47,7 @@ func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 		t := toks.At(d.tok)
 		start := 0
 		if d.tok > 0 {
-			start = int(toks.At(d.tok-1).End)
+			start = int(toks.At(d.tok - 1).End)
 		}
 		end := int(t.End)
 		if d.off == start {
