@@ -44,7 +44,7 @@ func (s *tape) add(r stream.Record) stream.Record {
 func eventsOf(x *Exchange) string {
 	var s strings.Builder
 	for n := range x.in.Timeline.Len() {
-		e := x.in.Timeline.Event(n)
+		e := x.in.View().Event(n)
 		turn := slices.Index(x.turns, e.Turn)
 		if e.Turn == stream.NoTurn && len(x.in.exchanges) == 1 || turn >= 0 && e.Kind != stream.SentBack {
 			e.Turn = int32(turn)
@@ -68,7 +68,7 @@ func stateOf(x *Exchange, shared map[string]bool) string {
 				own.Answered = 0
 			}
 			own.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
-				of := x.in.Timeline.Event(f.Event).Kind
+				of := x.in.View().Event(f.Event).Kind
 				return of == stream.SentBack || f.Diagnosis == stream.IDDup || f.Diagnosis == stream.IDDupAcrossTurns
 			})
 			t.Calls[i] = &own
