@@ -6,7 +6,6 @@ import "slices"
 // themselves.
 type checkpoint struct {
 	events, turns, findings int
-	gone                    int
 	counts                  [NumStatus]int
 	stopped                 int
 }
@@ -34,39 +33,90 @@ func (t *Timeline) check() {
 }
 
 // At is the fold of the first n events. It stays as it is while events are appended, until a turn
-// is dropped; nobody changes it. What it shares with the live session is not copied.
+// is let go of or taken back; nobody changes it. What it shares with the live session is not copied.
+// Turns of which not all is kept are in it as they are now.
 func (t *Timeline) At(n int) *Session {
 	n = min(max(n, 0), t.Len())
 	k, _ := slices.BinarySearchFunc(t.checkpoints, n+1, func(c checkpoint, n int) int { return c.events - n })
-	s := t.session.asOf(k, t.checkpoints)
-	for i := s.events; i < n; i++ {
-		e, reused, kept := t.event(i, s)
-		if !kept {
-			s.events++
+	s := t.asOf(k)
+	for s.events < n {
+		if on := t.letGo(s.events); on != nil {
+			s.take(on)
 			continue
 		}
-		s.reused = reused
-		s.Apply(e)
+		t.again(s)
 	}
 	t.session.lent = int32(t.session.events)
 	return s
 }
 
-// asOf is a session as it was at checkpoint k; 0 is the beginning.
-func (s *Session) asOf(k int, all []checkpoint) *Session {
-	past := &Session{index: s.index, gone: s.gone, live: live{isPast: true}}
-	if s.index == nil {
+// again folds the next event into a past session.
+func (t *Timeline) again(s *Session) {
+	e, reused, kept := t.event(s.events, s)
+	if !kept {
+		s.events++
+		return
+	}
+	s.reused = reused
+	s.Apply(e)
+}
+
+// letGo is the turn of event n if not all of it is kept, or nil.
+func (t *Timeline) letGo(n int) *Turn {
+	b := &t.blocks[n/blockFacts]
+	if b.facts == nil {
+		return nil
+	}
+	if on := t.session.Turn(b.facts[n%blockFacts].turn); on != nil && on.Kept != Whole {
+		return on
+	}
+	return nil
+}
+
+// take passes over the next event, which is of a live turn of which not all is kept.
+func (s *Session) take(on *Turn) {
+	if s.events == int(on.OpenedBy) {
+		s.Turns = append(s.Turns, on)
+	}
+	s.events++
+}
+
+// asOf is the session as it was at checkpoint k; 0 is the beginning.
+func (t *Timeline) asOf(k int) *Session {
+	live := &t.session
+	past := &Session{index: live.index, gone: live.gone, live: ofPast}
+	if live.index == nil {
 		past.index = new(index)
 	}
 	if k == 0 {
 		return past
 	}
-	c := all[k-1]
+	c := t.checkpoints[k-1]
 	past.events, past.Counts, past.Stopped = c.events, c.counts, c.stopped
-	past.Findings = slices.Clip(s.Findings[:c.findings])
-	past.Turns = slices.Grow(past.Turns, max(0, c.turns-s.gone)+8)
-	for _, t := range s.Turns[:max(0, c.turns-s.gone)] {
-		past.Turns = append(past.Turns, t.asOf(int32(k), past))
+	past.Findings = slices.Clip(live.Findings[:c.findings])
+	past.Turns = make([]*Turn, max(0, c.turns-live.gone))
+	for i := range past.Turns {
+		on := live.Turns[i]
+		then := on.asOf(int32(k), past)
+		if then == nil {
+			then = t.refold(on, c.events, past)
+		}
+		past.Turns[i] = then
 	}
 	return past
+}
+
+// refold is a turn after n events, from its own alone.
+func (t *Timeline) refold(on *Turn, n int, in *Session) *Turn {
+	alone := &Session{index: new(index), live: ofPast}
+	for _, b := range on.blocks {
+		for i := range t.blocks[b].facts {
+			if at := int(b)*blockFacts + i; at < n && t.blocks[b].facts[i].turn == on.Number {
+				alone.events = at
+				t.again(alone)
+			}
+		}
+	}
+	alone.Turns[0].session = in
+	return alone.Turns[0]
 }

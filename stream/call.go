@@ -56,7 +56,8 @@ type Call struct {
 	from      int // number of the first delta of args
 	lex       Lexer
 	double    doubleCheck
-	pages     []page // what was there before it was replaced
+	pages     []page    // what was there before it was replaced
+	cold      *coldCall // while its turn is cold
 
 	told      []*Diagnosis // those of Findings, each once
 	reached   uint16       // a bit for each sweep that visited it and since which it did not change
@@ -115,6 +116,14 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 // derives them from something else: Rewrites counts how often it had to replace them.
 func (c *Call) Args() []byte { return c.args.s }
 
+// Size is how many bytes of arguments have come. While its turn is cold they are not there.
+func (c *Call) Size() int {
+	if c.cold != nil {
+		return c.cold.size
+	}
+	return len(c.args.s)
+}
+
 // Deltas is how many fragments have come, empty ones included.
 func (c *Call) Deltas() int { return c.deltas.n }
 
@@ -143,6 +152,9 @@ func (c *Call) Freeform() bool { return c.freeform }
 
 // Syntax is what the bytes say.
 func (c *Call) Syntax() Syntax {
+	if c.cold != nil {
+		return c.cold.syntax
+	}
 	if c.freeform {
 		if len(c.args.s) == 0 {
 			return SyntaxEmpty
@@ -167,7 +179,7 @@ func (c *Call) DeltaAt(off int) int {
 
 // DeltaSpan is the part of the arguments that delta n brought; none, if they have been rewritten since.
 func (c *Call) DeltaSpan(n int) (start, end int) {
-	if n < c.from {
+	if n < c.from || n >= c.deltas.n {
 		return 0, 0
 	}
 	if n > c.from {

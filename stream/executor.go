@@ -90,6 +90,9 @@ func (c *Call) fireOnArgs(event int) {
 
 // Run is what executor x does with the call, as far as is known.
 func (c *Call) Run(x Executor) Run {
+	if c.cold != nil {
+		return Run{}
+	}
 	r := c.runs[x]
 	if x == Repaired {
 		r = c.repairedRun()

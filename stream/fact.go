@@ -26,7 +26,6 @@ const (
 // extra is what an event says that has no room in its fact.
 type extra struct {
 	event  int32
-	before int32 // number of the extra before it of the same turn, -1 if there is none
 	slot   int32
 	timed  bool // at counts, not the fact's
 	worded bool // text counts, not the call's or the turn's
@@ -40,7 +39,8 @@ type extra struct {
 type factBlock struct {
 	base  time.Duration // the first time there is among them, NoTime before
 	facts []fact
-	turns int32 // how many turns that are kept have facts among them
+	extra []extra // in the order of the events
+	turns int32   // how many turns that were not dropped have facts among them
 }
 
 const blockFacts = 1024
@@ -70,8 +70,12 @@ func (b *factBlock) time(at uint32) time.Duration {
 
 // room is the block that the next fact goes into.
 func (t *Timeline) room() *factBlock {
-	if n := len(t.blocks); n > 0 && len(t.blocks[n-1].facts) < blockFacts {
-		return &t.blocks[n-1]
+	if n := len(t.blocks); n > 0 {
+		last := &t.blocks[n-1]
+		if len(last.facts) < blockFacts {
+			return last
+		}
+		last.letGo()
 	}
 	size := blockFacts
 	if len(t.blocks) == 0 {
@@ -84,7 +88,7 @@ func (t *Timeline) room() *factBlock {
 // keep keeps an event that was applied.
 func (t *Timeline) keep(e Event) {
 	b, s := t.room(), &t.session
-	x := extra{event: int32(s.events - 1), before: -1, slot: e.Slot, at: e.At, what: e.What, reused: NoRef}
+	x := extra{event: int32(s.events - 1), slot: e.Slot, at: e.At, what: e.What, reused: NoRef}
 	at, fits := b.clock(e.At)
 	f := fact{turn: e.Turn, frame: e.Frame, at: at, kind: e.Kind, code: e.Code}
 	c := s.about
@@ -104,27 +108,25 @@ func (t *Timeline) keep(e Event) {
 	}
 	if x.timed || x.worded || e.What != nil || x.reused != NoRef || e.Slot != 0 && (c == nil || c.Slot != e.Slot) {
 		f.kind |= hasExtra
-		t.addExtra(x)
+		b.extra = append(b.extra, x)
 	}
 	b.facts = append(b.facts, f)
-	if on, last := s.on, int32(len(t.blocks)-1); on != nil && (len(on.blocks) == 0 || on.blocks[len(on.blocks)-1] != last) {
+	if on, last := s.on, int32(len(t.blocks)-1); on != nil && on.Kept != Dropped && (len(on.blocks) == 0 || on.blocks[len(on.blocks)-1] != last) {
 		on.blocks = append(on.blocks, last)
 		b.turns++
 	}
 }
 
-// addExtra keeps what is beside the latest event.
-func (t *Timeline) addExtra(x extra) {
-	if on := t.session.on; on != nil {
-		x.before = on.extras - 1
-		on.extras = int32(t.extras.n) + 1
-	}
-	t.extras.add(x)
+// extraOf is what is beside event n; it has something.
+func (b *factBlock) extraOf(n int) *extra {
+	return &b.extra[sort.Search(len(b.extra), func(i int) bool { return int(b.extra[i].event) >= n })]
 }
 
-// extraOf is what is beside event n; it has something.
-func (t *Timeline) extraOf(n int) *extra {
-	return t.extras.at(sort.Search(t.extras.n, func(i int) bool { return int(t.extras.at(i).event) >= n }))
+// letGo frees the block if it is full and nobody is kept of whom it tells.
+func (b *factBlock) letGo() {
+	if b.turns == 0 && len(b.facts) == blockFacts {
+		b.facts, b.extra = nil, nil
+	}
 }
 
 // textOf is the text of event n, where its call or turn keeps it. For a session that is folded

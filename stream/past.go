@@ -24,6 +24,9 @@ type live struct {
 	aside  int   // bytes set aside since the last checkpoint
 }
 
+// ofPast is what a past session knows: nothing, because nobody changes it.
+var ofPast = live{isPast: true}
+
 // edited is when a turn or call changed last.
 type edited struct {
 	changed int32 // how many events there were then
@@ -134,14 +137,18 @@ func (c *Call) setAside() *pastCall {
 	return p
 }
 
-// asOf is the turn, which is a live one, as it was at a checkpoint, for a session of its own.
+// asOf is the turn, which is a live one, as it was at a checkpoint, for a session of its own; nil
+// where that was let go of.
 func (t *Turn) asOf(era int32, in *Session) *Turn {
-	if t.era < era {
+	if t.era < era || t.Kept != Whole {
 		return t
 	}
 	p := t.before
-	for p.era >= era {
+	for p != nil && p.era >= era {
 		p = p.before
+	}
+	if p == nil {
+		return nil
 	}
 	then := p.Turn
 	then.session, then.before = in, nil

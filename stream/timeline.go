@@ -4,7 +4,6 @@ package stream
 // keeps anyway the list does not keep again.
 type Timeline struct {
 	blocks      []factBlock
-	extras      list[extra]
 	checkpoints []checkpoint
 	texts       Arena // of what Event returns
 	session     Session
@@ -45,7 +44,7 @@ func (t *Timeline) event(n int, again *Session) (e Event, reused Ref, kept bool)
 	}
 	x := &extra{reused: NoRef}
 	if f.kind&hasExtra != 0 {
-		x = t.extraOf(n)
+		x = b.extraOf(n)
 		e.What, e.Slot = x.what, x.slot
 		if x.timed {
 			e.At = x.at
@@ -55,7 +54,7 @@ func (t *Timeline) event(n int, again *Session) (e Event, reused Ref, kept bool)
 		text, _ := textOf(e.Kind, on, c, int32(n), again)
 		e.Text = t.texts.Hold(text)
 	}
-	return e, x.reused, on != nil || f.turn == NoTurn
+	return e, x.reused, f.turn == NoTurn || on != nil && on.Kept != Dropped
 }
 
 // Session is the fold of all events. It grows with every Append.

@@ -29,6 +29,9 @@ type Turn struct {
 	EndedBy  Culprit // who ended it, 0 while that is not known
 	Missed   int64   // at most so many bytes of it passed unseen: toolscope's own gap
 
+	Kept Keeping
+	Was  [NumStatus]int32 // of a dropped turn: how many of its calls were in each status
+
 	OpenedAt, ClosedAt    time.Duration
 	FirstFrame, LastFrame int32
 
@@ -41,6 +44,7 @@ type Turn struct {
 	lastArgs   int32            // number of the call that got arguments last, 0 if none did
 	text       said             // Text
 	thinking   said             // Thinking
+	coldText   [2]int           // bytes of Text and Thinking while they are not there
 	finished   bool
 	finishCode Code
 	failed     bool
@@ -53,7 +57,6 @@ type Turn struct {
 	edited
 	before *pastTurn
 	blocks []int32 // that facts of it are in
-	extras int32   // one more than the number of its latest extra, 0 without one
 }
 
 // said is a text that grows, and which event brought what of it.

@@ -1,0 +1,174 @@
+package stream
+
+// Keeping is how much of a turn is kept. What two sessions share is not copied, so a session that
+// was made of the past before a turn changed between these must not be used any more.
+type Keeping uint8
+
+const (
+	Whole   Keeping = iota
+	Cold            // the arguments and texts were let go, and can be had again: see Timeline.Warm
+	Dropped         // a row is left: what is known of the turn itself, and the counts of its calls
+)
+
+// Drop lets go of a turn but for its row.
+func (t *Timeline) Drop(number int32) {
+	on := t.session.Turn(number)
+	if on == nil || on.Kept == Dropped {
+		return
+	}
+	for _, n := range on.blocks {
+		b := &t.blocks[n]
+		for i := range b.extra {
+			if x := &b.extra[i]; b.facts[x.event%blockFacts].turn == number {
+				x.what, x.text = nil, ""
+			}
+		}
+		b.turns--
+		b.letGo()
+	}
+	on.drop()
+}
+
+func (t *Turn) drop() {
+	row := Turn{
+		Number: t.Number, Exchange: t.Exchange, Dialect: t.Dialect, ID: t.ID, Model: t.Model, Parent: t.Parent,
+		Next: t.Next, Returned: t.Returned, Usage: t.Usage, Finish: t.Finish, Means: t.Means,
+		Events: t.Events, OpenedBy: t.OpenedBy, EndedBy: t.EndedBy, Missed: t.Missed, Kept: Dropped,
+		OpenedAt: t.OpenedAt, ClosedAt: t.ClosedAt, FirstFrame: t.FirstFrame, LastFrame: t.LastFrame,
+		finished: t.finished, finishCode: t.finishCode, failed: t.failed, closed: t.closed, closer: t.closer, cut: t.cut,
+		gaps: t.gaps, blind: t.blind, session: t.session, edited: t.edited,
+	}
+	for _, c := range t.Calls {
+		row.Was[c.Status()]++
+	}
+	*t = row
+}
+
+// Trim has at most so many turns stay in Turns, if those that began first are dropped ones.
+func (t *Timeline) Trim(rows int) {
+	s := &t.session
+	for len(s.Turns) > rows && s.Turns[0].Kept == Dropped {
+		delete(s.index.odd, s.Turns[0].Number)
+		s.Turns[0] = nil
+		s.Turns = s.Turns[1:]
+		s.gone++
+	}
+}
+
+// Gone is how many turns that began first are not in Turns any more.
+func (s *Session) Gone() int { return s.gone }
+
+// coldCall is what is left of the arguments of a call.
+type coldCall struct {
+	size, deltas int
+	syntax       Syntax
+}
+
+// Cool lets go of what a turn was sent: its arguments and texts.
+func (t *Timeline) Cool(number int32) {
+	on := t.session.Turn(number)
+	if on == nil || on.Kept != Whole {
+		return
+	}
+	on.Kept, on.before = Cold, nil
+	on.coldText = [2]int{len(on.Text), len(on.Thinking)}
+	on.Text, on.Thinking, on.text, on.thinking = nil, nil, said{}, said{}
+	for _, c := range on.Calls {
+		c.cold = &coldCall{len(c.args.s), c.deltas.n, c.Syntax()}
+		c.before = nil
+		c.setPage(page{})
+		c.pages = nil
+		c.lex.some = false
+	}
+}
+
+// setPage puts what grows of a call in place.
+func (c *Call) setPage(p page) {
+	c.args, c.deltas, c.lex.toks, c.from = p.args, p.deltas, p.toks, p.from
+}
+
+// Warm gives a cold turn back what it was sent. other is a timeline of the same bytes, in which the
+// turn has the number as; it must not be used any more. False means that they are not the same.
+func (t *Timeline) Warm(number int32, other *Timeline, as int32) bool {
+	on, again := t.session.Turn(number), other.session.Turn(as)
+	if on == nil || again == nil || on.Kept != Cold || !again.fits(on) {
+		return false
+	}
+	events, same := t.eventsAs(on, other, again)
+	if !same {
+		return false
+	}
+	on.text, on.thinking = again.text.renumbered(events), again.thinking.renumbered(events)
+	on.Text, on.Thinking = on.text.text.s, on.thinking.text.s
+	for i, c := range on.Calls {
+		from := again.Calls[i]
+		c.setPage(from.page().renumbered(events))
+		c.pages = nil
+		for _, p := range from.pages {
+			c.pages = append(c.pages, p.renumbered(events))
+		}
+		c.lex.some, c.cold, c.edited = from.lex.some, nil, t.session.now()
+	}
+	on.Kept, on.edited = Whole, t.session.now()
+	return true
+}
+
+// fits reports whether a turn has as much text as a cold one had, and as many bytes in each call.
+func (t *Turn) fits(cold *Turn) bool {
+	if len(t.Calls) != len(cold.Calls) || cold.coldText != [2]int{len(t.Text), len(t.Thinking)} {
+		return false
+	}
+	for i, c := range cold.Calls {
+		if of := t.Calls[i]; len(of.args.s) != c.cold.size || of.deltas.n != c.cold.deltas || of.Name != c.Name {
+			return false
+		}
+	}
+	return true
+}
+
+// eventsAs is which events of t, about the turn on, those of another timeline are, about the turn
+// again: of those that bring text. False means that they are others.
+func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
+	ours, theirs := t.textEvents(on), other.textEvents(again)
+	if len(ours) != len(theirs) {
+		return nil, false
+	}
+	events = make(map[int32]int32, len(ours))
+	for i, n := range theirs {
+		events[n] = ours[i]
+	}
+	return events, true
+}
+
+// textEvents are the numbers of the events that brought text to a turn.
+func (t *Timeline) textEvents(on *Turn) (events []int32) {
+	for _, b := range on.blocks {
+		for i := range t.blocks[b].facts {
+			switch f := &t.blocks[b].facts[i]; f.kind &^ hasExtra {
+			case Args, Rewrite, TextDelta, ThinkDelta:
+				if f.turn == on.Number {
+					events = append(events, b*blockFacts+int32(i))
+				}
+			}
+		}
+	}
+	return events
+}
+
+func (s said) renumbered(events map[int32]int32) said {
+	return said{s.text, renumbered(&s.deltas, events)}
+}
+
+func (p page) renumbered(events map[int32]int32) page {
+	p.deltas = renumbered(&p.deltas, events)
+	return p
+}
+
+// renumbered are deltas with other numbers of their events.
+func renumbered(list *trail[Delta], events map[int32]int32) (out trail[Delta]) {
+	for i := range list.n {
+		d := list.at(i)
+		out.add(Delta{d.End, events[d.Event]})
+	}
+	return out
+}

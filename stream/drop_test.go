@@ -1,0 +1,152 @@
+package stream
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// turnsOf are the events of n turns with two calls and a text each, some at a time, and sometimes a
+// call sent back later.
+func turnsOf(rng *rand.Rand, n int32) (events []Event) {
+	lists := make([][]Event, n)
+	for i := range lists {
+		id := fmt.Sprint("id", rng.IntN(5))
+		lists[i] = []Event{
+			{Kind: TurnOpen, What: &Opening{ID: fmt.Sprint("r", i), Model: "m", Exchange: i}}, {Kind: TextDelta, Text: "I look"}, {Kind: ThinkDelta, Text: "hm"},
+			opened(0, id, "f"), args(0, `{"a":`), args(0, ""), args(0, fmt.Sprint(i)), args(0, `}`), sealed(0),
+			opened(1, id+"x", "g"), args(1, `{"b":`), {Kind: Rewrite, Slot: 1, Text: `{"c":`}, args(1, "\"\xed\xa0\xbd"), args(1, "\xed\xb8\x80\"}"), sealed(1),
+			found(0, (&Diagnosis{Code: "ODD", By: Gateway}).Finding("so")), finish(FinishDone, "tool_use"), closed(CloseEnd),
+		}
+		if i%3 == 0 {
+			lists[i] = append(lists[i], Event{Kind: SentBack, Slot: 1, Text: "intact", Code: AnswerOK, What: &Resent{Exchange: i + 1}})
+		}
+	}
+	for open := 0; open < int(n); {
+		i := open + rng.IntN(min(3, int(n)-open))
+		if len(lists[i]) > 0 {
+			events = append(events, inTurn(int32(i), lists[i][0]))
+			lists[i] = lists[i][1:]
+		}
+		for open < int(n) && len(lists[open]) == 0 {
+			open++
+		}
+	}
+	return stamped(events)
+}
+
+// TestWarm: a turn that was let go of and had again is what it was, now and in the past.
+func TestWarm(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 6 {
+		events := turnsOf(rng, 6)
+		want, got := Timeline{every: 1 + rng.IntN(30)}, Timeline{every: 1 + rng.IntN(30)}
+		want.Append(events...)
+		got.Append(events...)
+		for _, turn := range got.Session().Turns {
+			before := view(want.Session())
+			got.Cool(turn.Number)
+			if c := turn.Calls[0]; turn.Kept != Cold || c.Args() != nil || c.Size() == 0 || c.Status() != Complete || turn.Text != nil {
+				t.Fatalf("a cold turn is %v, its call %s", turn.Kept, c.Status())
+			}
+			cold := got.At(len(events) / 2) // somebody looks at the past meanwhile
+			alone := new(Timeline)
+			for _, e := range events {
+				if e.Turn == turn.Number && e.Kind != SentBack {
+					alone.Append(inTurn(0, e))
+				}
+			}
+			if !got.Warm(turn.Number, alone, 0) {
+				t.Fatalf("turn %d stays cold", turn.Number)
+			}
+			if diff := diffViews(before, view(got.Session())); diff != "" || cold.Events() != len(events)/2 {
+				t.Fatalf("turn %d had again (-before +after):\n%s", turn.Number, diff)
+			}
+		}
+		for n := range events {
+			if diff := diffViews(view(want.At(n)), view(got.At(n))); diff != "" {
+				t.Fatalf("At(%d) after that (-before +after):\n%s", n, diff)
+			}
+			if e, kept := got.Event(n); e != events[n] || !kept {
+				t.Fatalf("event %d is %v, not %v", n, e, events[n])
+			}
+		}
+	}
+}
+
+// TestWarmOther: what is not the same is not taken.
+func TestWarmOther(t *testing.T) {
+	var tl Timeline
+	tl.Append(opened(0, "a", "f"), args(0, `{}`), closed(CloseEnd))
+	tl.Cool(0)
+	for _, events := range [][]Event{
+		{}, {opened(0, "a", "f"), args(0, `{} `), closed(CloseEnd)}, {opened(0, "a", "f"), args(0, `{`), args(0, `}`)},
+		{opened(0, "a", "g"), args(0, `{}`)}, {opened(0, "a", "f"), args(0, `{}`), {Kind: TextDelta, Text: "x"}},
+	} {
+		other := new(Timeline)
+		other.Append(events...)
+		if tl.Warm(0, other, 0) {
+			t.Errorf("%v was taken", events)
+		}
+	}
+}
+
+// TestDrop: of a dropped turn its row is left, the other turns stay as they are, and blocks of facts
+// go with the last turn in them.
+func TestDrop(t *testing.T) {
+	const turns = 500
+	rng := rand.New(rand.NewPCG(5, 6))
+	events := turnsOf(rng, turns)
+	var whole, tl Timeline
+	whole.Append(events...)
+	for _, e := range events {
+		tl.Append(e)
+		if on := tl.Session().Turn(e.Turn); on.Closed() && rng.IntN(50) == 0 {
+			tl.Drop(e.Turn) // what comes later finds its row
+		}
+	}
+	for n := range int32(turns) {
+		if n%7 != 0 {
+			tl.Drop(n)
+		}
+	}
+	for n := range int32(turns) {
+		want, got := whole.Session().Turn(n), tl.Session().Turn(n)
+		if got.ID != want.ID || got.Phase() != want.Phase() || got.Exchange != want.Exchange || got.ClosedAt != want.ClosedAt {
+			t.Errorf("row %d: %s %s %v %d, not %s %s %v %d", n, got.ID, got.Phase(), got.ClosedAt, got.Exchange, want.ID, want.Phase(), want.ClosedAt, want.Exchange)
+		}
+		if got.Kept == Dropped && (got.Was != [NumStatus]int32{Complete: 2} || got.Calls != nil) {
+			t.Errorf("row %d: its calls were %v", n, got.Was)
+		}
+		if got.Kept == Whole && string(got.Calls[1].Args()) != string(want.Calls[1].Args()) {
+			t.Errorf("turn %d has changed", n)
+		}
+	}
+	for n, e := range events {
+		if got, kept := tl.Event(n); kept != (tl.Session().Turn(e.Turn).Kept == Whole) || kept && got != e {
+			t.Fatalf("event %d: %v, kept %v", n, got, kept)
+		}
+	}
+	if s := tl.At(len(events) - 5); s.Events() != len(events)-5 || len(s.Turns) < turns-3 {
+		t.Errorf("the past has %d turns", len(s.Turns))
+	}
+	for n := range int32(turns) {
+		tl.Drop(n)
+	}
+	freed := 0
+	for _, b := range tl.blocks {
+		if b.facts == nil {
+			freed++
+		}
+	}
+	if freed < len(tl.blocks)-1 {
+		t.Errorf("%d of %d blocks are free", freed, len(tl.blocks))
+	}
+	if tl.Trim(10); len(tl.Session().Turns) != 10 || tl.Session().Gone() != turns-10 || tl.Session().Turn(turns-1) == nil || tl.Session().Turn(0) != nil {
+		t.Errorf("%d rows, %d gone", len(tl.Session().Turns), tl.Session().Gone())
+	}
+	tl.Append(inTurn(turns, opened(0, "late", "f")))
+	if c := tl.Session().Turn(turns).Calls[0]; c.Name != "f" || tl.At(tl.Len()).Turn(turns).Calls[0].ID != "late" {
+		t.Errorf("a turn after that has %v", c)
+	}
+}
