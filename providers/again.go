@@ -2,8 +2,8 @@ package providers
 
 import (
 	"fmt"
-	"slices"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -34,21 +34,29 @@ func (x *Exchange) Rereadable() bool { return x.Ended && x.place().Source != nil
 // again reads an exchange that is rereadable once more, into an inspector of its own, and as it was
 // read at first: what else the other inspector knows has no part in how an exchange is read. Turns
 // count from 0 in the new one, in the same order, and it makes the same events of them, except for
-// those that other exchanges bring: SentBack. Two things need the other exchanges when events are
+// those that other exchanges bring: SentBack. One thing needs the other exchanges when events are
 // folded, and so may differ in its session: which calls have the id of another (IDDup,
-// IDDupAcrossTurns), and which of several calls with one id the provider's result is for.
-//
-// Both inspectors belong to one goroutine.
+// IDDupAcrossTurns).
 func (in *Inspector) again(x *Exchange) (*Inspector, error) {
 	if !x.Rereadable() {
 		return nil, fmt.Errorf("exchange %d did not come from a file", x.Number)
 	}
-	fresh := &Inspector{Request: in.Request, sets: slices.Clip(in.sets)}
+	return reading(x.from, x.Number, in.Request, in.readsAs(x))
+}
+
+// readsAs is the dialect that was forced on an exchange, or nil.
+func (in *Inspector) readsAs(x *Exchange) *dialect.Dialect {
 	if x.Why == asYouSaid {
-		fresh.forced = x.Dialect
+		return x.Dialect
 	}
-	fresh.exchange(x.Number).past.observed = true // there is no earlier turn
-	err := x.from.Source.Again(x.Number, x.from.Start, x.from.End, fresh.Write)
+	return nil
+}
+
+// reading reads one exchange into an inspector of its own, which shares nothing with others.
+func reading(from stream.Place, number int, request []byte, as *dialect.Dialect) (*Inspector, error) {
+	fresh := &Inspector{Request: request, forced: as}
+	fresh.exchange(number).past.observed = true // there is no earlier turn
+	err := from.Source.Again(number, from.Start, from.End, fresh.Write)
 	fresh.Close()
 	return fresh, err
 }

@@ -51,6 +51,10 @@ type Exchange struct {
 	suspect *dialect.Dialect // the dialect that the last of them speaks for, against path and header
 	check   toolCheck
 	past    history
+	holds   int64  // bytes, as long as it may be let go of
+	cold    bool   // it was let go of, and can be read again
+	dropped bool   // it was let go of for good
+	sum     uint64 // while it is cold: of what came
 	onFrame func(stream.Frame)
 	onEvent func(stream.Event)
 }
@@ -258,6 +262,7 @@ func (x *Exchange) end() {
 		x.out.Free()
 	}
 	x.tellNotes()
+	x.in.retire(x)
 }
 
 // closeLast ends a turn that the decoder does not know of: one of frames that do not decode, or

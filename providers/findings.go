@@ -33,7 +33,7 @@ func diagnose(turn int32, d *stream.Diagnosis, format string, args ...any) strea
 
 // findings are those of this package: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
-	sourceNote, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,
+	sourceNote, sourceChanged, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,
 }
 
 var (
@@ -41,6 +41,11 @@ var (
 		Code: "SOURCE_NOTE", Severity: stream.Info, By: stream.Toolscope,
 		Means: "The source of the bytes cannot tell everything, or says something about itself: a log without deltas, a proxy that answered itself.",
 		Do:    "Read the note before you judge what is shown.",
+	}
+	sourceChanged = &stream.Diagnosis{
+		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,
+		Means: "Of a big file only the latest and what is looked at is kept; this turn was to be read again, and the file is gone or another one now.",
+		Do:    "Open the file again, or a copy that nobody changes.",
 	}
 	dialectUnknown = &stream.Diagnosis{
 		Code: "DIALECT_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,

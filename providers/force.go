@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"errors"
+
 	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
@@ -14,8 +16,12 @@ func Find(name string) (*dialect.Dialect, error) {
 func (in *Inspector) Force(d *dialect.Dialect) { in.forced = d }
 
 // Reread reads an exchange again, as dialect d; with nil the bytes decide. The timeline is new:
-// turns and calls of the old one must not be used any more.
-func (in *Inspector) Reread(number int, d *dialect.Dialect) {
+// turns and calls of the old one must not be used any more. It cannot be done once exchanges were
+// let go of: the order in which all came is not kept then.
+func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
+	if in.log.closed {
+		return errLetGo
+	}
 	fresh := Inspector{Request: in.Request, sets: in.sets, forced: in.forced, rereads: in.rereads}
 	if fresh.rereads == nil {
 		fresh.rereads = map[int]*dialect.Dialect{}
@@ -35,11 +41,16 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) {
 			_, _ = x.chain.Close() // it has decoders that only this stops
 		}
 	}
+	keep := in.kept.Keep
 	*in = fresh
+	in.kept.Keep = keep
 	for _, x := range in.exchanges {
 		x.in = in
 	}
+	return nil
 }
+
+var errLetGo = errors.New("too much has come to read it all again: open it with --dialect")
 
 // forcedFor is the dialect an exchange is to be read as, or nil.
 func (in *Inspector) forcedFor(number int) *dialect.Dialect {
@@ -54,7 +65,11 @@ func (in *Inspector) forcedFor(number int) *dialect.Dialect {
 type arrivals struct {
 	list []arrival
 	rest map[int]stream.Record // by place in the list: records that say more than bytes, without their bytes
+
+	closed bool // it remembers nothing any more
 }
+
+func (l *arrivals) close() { *l = arrivals{closed: true} }
 
 // arrival is some records of one side of an exchange in a row.
 type arrival struct {
@@ -64,6 +79,9 @@ type arrival struct {
 }
 
 func (l *arrivals) add(r stream.Record) {
+	if l.closed {
+		return
+	}
 	n := len(l.list) - 1
 	special := r.Head != nil || r.End || r.Note != "" || r.Lost > 0
 	_, closed := l.rest[n]

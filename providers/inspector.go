@@ -22,6 +22,7 @@ type Inspector struct {
 	forced    *dialect.Dialect
 	rereads   map[int]*dialect.Dialect // by exchange: read as this, or by its bytes
 	closed    bool
+	kept      keeper
 	sets      []*schema.Set
 	observer  replay.Observer
 }
@@ -103,18 +104,6 @@ func (in *Inspector) End(number int) {
 	if x := in.byNumber[number]; x != nil && !x.Ended {
 		in.Write(stream.Record{Exchange: number, At: x.at, End: true, From: x.from})
 	}
-}
-
-// Release frees the bytes of an exchange that has ended, for a program that runs for days and shows
-// only what was made of them. They cannot be read again.
-func (in *Inspector) Release(number int) {
-	x := in.byNumber[number]
-	if x == nil || !x.Ended {
-		return
-	}
-	x.Request, x.Response, x.Sent = stream.Wire{}, stream.Wire{}, stream.Wire{}
-	x.chain, x.framer, x.out, x.decoder, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
-	x.forget()
 }
 
 // note keeps the Note of a record until there is a turn to tell it of. It keeps none about an

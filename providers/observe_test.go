@@ -78,27 +78,3 @@ func TestReturnAcrossProtocols(t *testing.T) {
 		t.Errorf("%+v, answered %d", c.SentBack, c.Answered)
 	}
 }
-
-// TestRelease: without the bytes of what has ended, what later requests bring back is still found.
-func TestRelease(t *testing.T) {
-	in := new(Inspector)
-	write := func(exchange int, request, response string) {
-		in.Write(stream.Record{Exchange: exchange, Request: true, Data: []byte(`{"messages":[` + request + `]}`)})
-		in.Write(stream.Record{Exchange: exchange, Data: []byte(response)})
-		in.Release(exchange) // not yet: it goes on
-		in.Write(stream.Record{Exchange: exchange, End: true})
-	}
-	write(1, asks, says("a", "f", `{"n":1}`))
-	x := in.Exchange(1)
-	if x.Request.Size() == 0 || x.Response.Size() == 0 {
-		t.Fatal("an exchange that goes on was released")
-	}
-	if in.Release(1); x.Request.Size()+x.Response.Size() != 0 {
-		t.Error("its bytes are held")
-	}
-	write(2, asks+`,`+first+made("a", "f", `{}`)+`]},`+tool("a", "ok"), says("b", "f", `{}`))
-	in.Close()
-	if c := in.Session().Turns[0].Calls[0]; len(c.SentBack) != 1 || c.SentBack[0].As != "emptied" || string(c.Args()) != `{"n":1}` {
-		t.Errorf("%s, %+v", c.Args(), c.SentBack)
-	}
-}

@@ -44,6 +44,19 @@ func (t *Turn) drop() {
 	*t = row
 }
 
+// Memory is about how many bytes the turn holds.
+func (t *Turn) Memory() int {
+	n := turnSize + t.Events*factSize + t.text.memory() + t.thinking.memory() + 64*len(t.Parts)
+	for _, c := range t.Calls {
+		n += callSize + cap(c.args.s) + 8*(c.deltas.n+c.lex.toks.n)
+	}
+	return n
+}
+
+const factSize = 24 // with what is beside some
+
+func (s *said) memory() int { return cap(s.text.s) + 8*s.deltas.n }
+
 // Trim has at most so many turns stay in Turns, if those that began first are dropped ones.
 func (t *Timeline) Trim(rows int) {
 	s := &t.session

@@ -141,7 +141,10 @@ func (m *Model) toggleTheme() {
 
 // reread has an exchange read as a dialect, and starts to look at it again.
 func (m *Model) reread(exchange int, as *dialect.Dialect) {
-	m.in.Reread(exchange, as)
+	if err := m.in.Reread(exchange, as); err != nil {
+		m.say(m.draw.Clean(err.Error()))
+		return
+	}
 	m.lay(m.newPanes())
 	m.chosen, m.scene.Alarms, m.marks = stream.NoRef, panes.Alarms{}, nil
 	clear(m.results)

@@ -81,7 +81,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	if failed != nil {
 		return failed
 	}
-	a.notes(path, in)
+	a.notes(path, in, q.known)
 	return errors.Join(err, q.print(true))
 }
 
@@ -110,8 +110,8 @@ func fileOf(path string, x *providers.Exchange) string {
 }
 
 // notes writes what is to be said of the source itself. One in which nothing is recognised has the
-// run fail.
-func (a *app) notes(path string, in *providers.Inspector) {
+// run fail; known says that something was, which may be there no more.
+func (a *app) notes(path string, in *providers.Inspector, known bool) {
 	for _, f := range in.Session().Findings {
 		a.notef("%s: %s", path, f.Message)
 	}
@@ -124,7 +124,7 @@ func (a *app) notes(path string, in *providers.Inspector) {
 			}
 		}
 		a.notef("%s: nothing to show: %s", path, why)
-	case !slices.ContainsFunc(turns, recognised):
+	case !known && !slices.ContainsFunc(turns, recognised):
 		a.notef("%s: nothing is recognised: no response of a known protocol is in it", path)
 	default:
 		return

@@ -15,12 +15,11 @@ type queue struct {
 	in        *providers.Inspector
 	path      string
 	to        printer
-	events    int                   // that were looked at
-	turns     int                   // that were looked at
-	unprinted []*stream.Turn        // of those, in their order
-	waiting   []returned            // calls sent back, of turns that were not printed
-	begun     int                   // exchanges that were looked at
-	held      []*providers.Exchange // of those, the ones whose bytes are still held
+	events    int            // that were looked at
+	turns     int            // that were looked at
+	unprinted []*stream.Turn // of those, in their order
+	waiting   []returned     // calls sent back, of turns that were not printed
+	known     bool           // a turn was printed that is of a known protocol, or says why it is not
 }
 
 // returned is a call that a later request has in its history.
@@ -33,8 +32,17 @@ type returned struct {
 }
 
 func newQueue(in *providers.Inspector, path string, to printer) *queue {
-	return &queue{in: in, path: path, to: to}
+	q := &queue{in: in, path: path, to: to}
+	in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, Pin: q.waits})
+	return q
 }
+
+// What is kept of what was printed, to say what later requests made of it: a program that prints
+// runs for days.
+const (
+	printedBytes = 16 << 20
+	printedRows  = 1 << 10
+)
 
 // print prints the turns that have ended, or all.
 func (q *queue) print(all bool) error {
@@ -44,30 +52,20 @@ func (q *queue) print(all bool) error {
 		q.unprinted = slices.DeleteFunc(q.unprinted, func(t *stream.Turn) bool {
 			done := t.Closed() || all
 			if done {
+				q.known = q.known || recognised(t)
 				q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
 			}
 			return done
 		})
 		q.printReturns()
 	}
-	q.release()
+	q.in.MakeRoom()
 	return q.to.flush()
 }
 
-// release lets go of the bytes of exchanges of which everything was printed: a proxy runs for days,
-// and each request has all the history. As long as there is no turn at all, what came is kept, to
-// say that.
-func (q *queue) release() {
-	exchanges := q.in.Exchanges()
-	q.held = append(q.held, exchanges[q.begun:]...)
-	q.begun = len(exchanges)
-	q.held = slices.DeleteFunc(q.held, func(x *providers.Exchange) bool {
-		done := x.Ended && q.turns > 0 && !slices.ContainsFunc(q.unprinted, func(t *stream.Turn) bool { return t.Exchange == x.Number })
-		if done {
-			q.in.Release(x.Number)
-		}
-		return done
-	})
+// waits reports whether something of an exchange was not printed yet.
+func (q *queue) waits(exchange int) bool {
+	return slices.ContainsFunc(q.unprinted, func(t *stream.Turn) bool { return t.Exchange == exchange })
 }
 
 // file is where a turn came from.
@@ -85,9 +83,9 @@ func (q *queue) look() (ended bool) {
 			q.findReturns(q.in.Session().Turn(e.Turn))
 		}
 	}
-	turns := q.in.Session().Turns
-	q.unprinted = append(q.unprinted, turns[q.turns:]...)
-	q.turns = len(turns)
+	s := q.in.Session()
+	q.unprinted = append(q.unprinted, s.Turns[q.turns-s.Gone():]...)
+	q.turns = s.Gone() + len(s.Turns)
 	return ended
 }
 

@@ -161,7 +161,7 @@ func (a *app) replay(ctx context.Context, paths []string) error {
 func (a *app) replaySource(src capture.Source, path string, in *providers.Inspector, r *replayer) error {
 	defer quitQuietly()()
 	err := inspect(src, in, func() bool { return true })
-	a.notes(path, in)
+	a.notes(path, in, false)
 	if len(in.Session().Turns) == 0 {
 		return err // the notes say why
 	}

@@ -99,11 +99,11 @@ func TestSentBackOnce(t *testing.T) {
 	step(true)
 }
 
-// TestPrintedIsReleased: what was printed is not held any longer, what was not is, and so is what
-// nothing came of.
-func TestPrintedIsReleased(t *testing.T) {
+// TestPrintedGoes: what was printed is let go of when there is too much, what was not is kept.
+func TestPrintedGoes(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
+	in.Keep(providers.Keep{Bytes: 1, Pin: q.waits})
 	body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
 	in.Write(stream.Record{Exchange: 1, Data: body})
 	in.Write(stream.Record{Exchange: 2, Data: body})

@@ -1,0 +1,186 @@
+package providers
+
+import (
+	"errors"
+	"hash/maphash"
+	"slices"
+
+	"toolscope/stream"
+)
+
+// Keep says how much is kept of exchanges that have ended. When they hold more than Bytes, the one
+// that ended first, or was last had again first, is let go of: cold, if it can be read again, or
+// else dropped. What is open is always kept. The zero Keep keeps everything.
+type Keep struct {
+	Bytes int64                   // 0 for as many as come
+	Rows  int                     // how many turns stay in the session, if dropped ones come first; 0 for all
+	Pin   func(exchange int) bool // these are not let go of; may be nil
+}
+
+// keeper keeps what Keep says.
+type keeper struct {
+	Keep
+	ended   []*Exchange // that are kept whole, in the order they are let go of
+	bytes   int64       // that they hold
+	dropped int
+	seed    maphash.Seed // of the hashes of what was let go of
+}
+
+// Keep says how much is kept from now on.
+func (in *Inspector) Keep(k Keep) {
+	in.kept.Keep = k
+	in.MakeRoom()
+}
+
+// Dropped is how many turns were let go of and cannot be had again.
+func (in *Inspector) Dropped() int { return in.kept.dropped }
+
+// retire counts an exchange that has ended, or is there again, among those that may be let go of.
+func (in *Inspector) retire(x *Exchange) {
+	x.holds = x.bytes()
+	in.kept.bytes += x.holds
+	in.kept.ended = append(in.kept.ended, x)
+}
+
+// bytes is about how many bytes of memory the exchange holds.
+func (x *Exchange) bytes() int64 {
+	n := int64(1 << 10)
+	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
+		n += w.Size() + int64(12*w.Records()+4*w.Frames())
+	}
+	for _, number := range x.turns {
+		if t := x.in.Session().Turn(number); t != nil {
+			n += int64(t.Memory())
+		}
+	}
+	return n
+}
+
+// MakeRoom lets go of exchanges until those that are left hold no more than they may. Turns and
+// calls that were got before must be got again.
+func (in *Inspector) MakeRoom() {
+	k := &in.kept
+	for pinned := 0; k.Bytes > 0 && k.bytes > k.Bytes && pinned < len(k.ended); {
+		x := k.ended[0]
+		k.ended[0] = nil
+		k.ended = k.ended[1:]
+		if k.Pin != nil && k.Pin(x.Number) {
+			k.ended = append(k.ended, x)
+			pinned++
+			continue
+		}
+		k.bytes -= x.holds
+		in.log.close()
+		if x.Rereadable() {
+			x.cool()
+		} else {
+			x.drop()
+		}
+	}
+}
+
+// cool lets go of what can be read again.
+func (x *Exchange) cool() {
+	if x.in.kept.seed == (maphash.Seed{}) {
+		x.in.kept.seed = maphash.MakeSeed()
+	}
+	x.sum, x.cold = x.hash(x.in.kept.seed), true
+	for _, number := range x.turns {
+		x.in.Timeline.Cool(number)
+	}
+	x.freeBytes()
+}
+
+// drop lets go of all but the rows of the turns, and of the first rows if there are too many.
+func (x *Exchange) drop() {
+	in := x.in
+	for _, number := range x.turns {
+		in.Timeline.Drop(number)
+	}
+	in.kept.dropped += len(x.turns)
+	x.freeBytes()
+	x.dropped, x.Head.Header, x.notes = true, nil, nil
+	if in.kept.Rows > 0 {
+		in.Timeline.Trim(in.kept.Rows)
+		for len(in.exchanges) > 0 && in.exchanges[0].gone() {
+			delete(in.byNumber, in.exchanges[0].Number)
+			in.exchanges[0] = nil
+			in.exchanges = in.exchanges[1:]
+		}
+	}
+}
+
+// gone reports whether the exchange was dropped and no row of it is left.
+func (x *Exchange) gone() bool {
+	return x.dropped && !slices.ContainsFunc(x.turns, func(number int32) bool { return x.in.Session().Turn(number) != nil })
+}
+
+// freeBytes lets go of what came, and of all that reading it needs.
+func (x *Exchange) freeBytes() {
+	x.Request, x.Response, x.Sent = stream.Wire{}, stream.Wire{}, stream.Wire{}
+	x.chain, x.framer, x.out, x.decoder, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
+	x.onFrame, x.onEvent, x.first = nil, nil, nil
+	x.forget()
+}
+
+// hash is a hash of all bytes of the exchange.
+func (x *Exchange) hash(seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
+		for n := range w.Records() {
+			p, _ := w.Record(n)
+			_, _ = h.Write(p)
+		}
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// Cold reports whether the bytes of the exchange were let go of, and can be read again.
+func (x *Exchange) Cold() bool { return x.cold }
+
+// errChanged is why an exchange cannot be read again.
+var errChanged = errors.New("what stands there now is not what was read at first")
+
+// Warm has a cold exchange read again. It returns what reads it, which may run beside everything
+// else, and returns what puts it in its place. That reports why it cannot be had; then it is
+// dropped, and its turns have a finding that says so. Warm is nil where the exchange is not cold.
+func (in *Inspector) Warm(number int) (read func() (put func() error)) {
+	x := in.byNumber[number]
+	if x == nil || !x.cold {
+		return nil
+	}
+	forced := in.readsAs(x)
+	return func() func() error {
+		fresh, err := reading(x.from, number, in.Request, forced)
+		return func() error { return in.putBack(x, fresh, err) }
+	}
+}
+
+// putBack puts an exchange that was read again in its place.
+func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
+	if !x.cold {
+		return nil // somebody was faster
+	}
+	x.cold = false
+	again := fresh.byNumber[x.Number]
+	if err == nil && (again == nil || again.hash(in.kept.seed) != x.sum || len(again.turns) != len(x.turns)) {
+		err = errChanged
+	}
+	for i, turn := range x.turns {
+		if err == nil && !in.Timeline.Warm(turn, &fresh.Timeline, int32(i)) {
+			err = errChanged
+		}
+	}
+	if err != nil {
+		x.drop()
+		for _, turn := range x.turns {
+			in.Timeline.Append(stampless(diagnose(turn, sourceChanged, "its bytes were let go of, and cannot be read again: %s", err)))
+		}
+		return err
+	}
+	x.Request, x.Response, x.Sent = again.Request, again.Response, again.Sent
+	in.retire(x)
+	return nil
+}

@@ -1,0 +1,187 @@
+package providers
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// shelf is a source of records that can be read again.
+type shelf struct {
+	records []stream.Record
+	gone    bool
+}
+
+func (s *shelf) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	if s.gone {
+		return errors.New("it is gone")
+	}
+	for _, r := range s.records[start:end] {
+		if r.Exchange == exchange {
+			to(r)
+		}
+	}
+	return nil
+}
+
+// put adds a record to the shelf, and says where it stands.
+func (s *shelf) put(r stream.Record) stream.Record {
+	at := int64(len(s.records))
+	r.From = stream.Place{Source: s, Start: at, End: at + 1}
+	s.records = append(s.records, r)
+	return r
+}
+
+// answer is a response with a text and a call, of some hundred bytes.
+func answer(n int) string {
+	events := []string{
+		fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","model":"m","usage":{"input_tokens":3}}}`, n),
+		`{"type":"content_block_start","index":0,"content_block":{"type":"text"}}`,
+		fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"I look at %d"}}`, n),
+		`{"type":"content_block_stop","index":0}`,
+		fmt.Sprintf(`{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_%d","name":"f"}}`, n),
+		`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"n\":"}}`,
+		fmt.Sprintf(`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"%d}"}}`, n),
+		`{"type":"content_block_stop","index":1}`,
+		`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`, `{"type":"message_stop"}`,
+	}
+	var s strings.Builder
+	for _, e := range events {
+		kind, _, _ := strings.Cut(e[len(`{"type":"`):], `"`)
+		fmt.Fprintf(&s, "event: %s\ndata: %s\n\n", kind, e)
+	}
+	return s.String()
+}
+
+// day has n exchanges pass, two at a time, from a shelf if there is one.
+func day(in *Inspector, from *shelf, first, n int) {
+	write := func(r stream.Record) {
+		if from != nil {
+			r = from.put(r)
+		}
+		in.Write(r)
+	}
+	for x := first; x < first+n; x += 2 {
+		a, b := answer(x), answer(x+1)
+		write(stream.Record{Exchange: x, Request: true, Data: []byte(`{"messages":[{"role":"user","content":"go"}]}`)})
+		write(stream.Record{Exchange: x, Data: []byte(a[:300])})
+		write(stream.Record{Exchange: x + 1, Data: []byte(b[:200])})
+		write(stream.Record{Exchange: x, Data: []byte(a[300:]), End: true})
+		write(stream.Record{Exchange: x + 1, Data: []byte(b[200:]), End: true})
+		in.MakeRoom()
+	}
+}
+
+// TestKeepDrops: what cannot be read again is dropped when it is too much, the oldest first; rows
+// stay, up to so many, and what is pinned stays whole.
+func TestKeepDrops(t *testing.T) {
+	in := new(Inspector)
+	in.Keep(Keep{Bytes: 100 << 10, Rows: 50, Pin: func(exchange int) bool { return exchange == 150 }})
+	day(in, nil, 1, 400)
+	s := in.Session()
+	whole, rows := 0, 0
+	for _, turn := range s.Turns {
+		switch turn.Kept {
+		case stream.Whole:
+			whole++
+			if string(turn.Calls[0].Args()) != fmt.Sprintf(`{"n":%d}`, turn.Exchange) {
+				t.Errorf("turn %d has %s", turn.Number, turn.Calls[0].Args())
+			}
+		case stream.Dropped:
+			rows++
+			if turn.ID != fmt.Sprintf("msg_%d", turn.Exchange) || turn.Was[stream.Complete] != 1 || turn.Usage.Input.N != 3 || turn.Phase() != stream.TurnComplete {
+				t.Errorf("row %+v", turn)
+			}
+		}
+	}
+	if whole < 10 || whole > 60 || in.Dropped() != 400-whole || s.Turn(149).Kept != stream.Whole || s.Turns[len(s.Turns)-1].Kept != stream.Whole {
+		t.Errorf("%d turns are whole, %d rows, %d dropped", whole, rows, in.Dropped())
+	}
+	if in.Keep(Keep{Bytes: 100 << 10, Rows: 50}); in.Session().Gone() != 149 {
+		t.Errorf("%d rows are gone: those before the pinned turn", in.Session().Gone())
+	}
+	day(in, nil, 401, 400)
+	if s := in.Session(); len(s.Turns) != 50 || s.Gone() != 750 || len(in.Exchanges()) != 50 || in.Exchange(1) != nil || s.Counts[stream.Complete] != 800 {
+		t.Errorf("%d turns, %d gone, %d exchanges, %v", len(s.Turns), s.Gone(), len(in.Exchanges()), s.Counts)
+	}
+	if err := in.Reread(800, nil); err == nil {
+		t.Error("what is not there is read again")
+	}
+	in.Close()
+}
+
+// TestKeepCools: what can be read again is let go of, and is as it was when it is had again.
+func TestKeepCools(t *testing.T) {
+	var whole, in Inspector
+	from := new(shelf)
+	day(&whole, nil, 1, 100)
+	in.Keep(Keep{Bytes: 30 << 10})
+	day(&in, from, 1, 100)
+	whole.Close()
+	in.Close()
+	x, turn := in.Exchange(7), in.Session().Turn(6)
+	if !x.Cold() || turn.Kept != stream.Cold || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
+		t.Fatalf("cold %v, turn %v", x.Cold(), turn.Kept)
+	}
+	for n := range whole.Session().Turns { // each in turn: those before go again
+		number := whole.Session().Turns[n].Exchange
+		if read := in.Warm(number); read != nil {
+			if err := read()(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		x, want := in.Exchange(number), whole.Exchange(number)
+		if x.Cold() || string(x.Response.Bytes(0, x.Response.Size())) != string(want.Response.Bytes(0, want.Response.Size())) || x.Response.Frames() != want.Response.Frames() {
+			t.Errorf("exchange %d is not what it was", number)
+		}
+		in.MakeRoom()
+	}
+	in.Keep(Keep{})
+	for _, x := range in.Exchanges() {
+		if read := in.Warm(x.Number); read != nil {
+			put := read()
+			if err := errors.Join(put(), put()); err != nil { // the second comes too late
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, want := dump(&in), dump(&whole); got != want {
+		t.Errorf("had again:\n%s\nit was:\n%s", got, want)
+	}
+	if in.Warm(1) != nil || in.Warm(1000) != nil {
+		t.Error("what is not cold is had again")
+	}
+}
+
+// TestKeepChanged: a source that is not what it was is told of, and nothing of it is shown.
+func TestKeepChanged(t *testing.T) {
+	for name, change := range map[string]func(*shelf){
+		"gone":  func(s *shelf) { s.gone = true },
+		"empty": func(s *shelf) { s.records = make([]stream.Record, len(s.records)) },
+		"byte": func(s *shelf) {
+			for i, r := range s.records {
+				s.records[i].Data = []byte(strings.ReplaceAll(string(r.Data), "I look", "I took"))
+			}
+		},
+		"cut": func(s *shelf) {
+			for i, r := range s.records {
+				s.records[i].Data = r.Data[:len(r.Data)*9/10]
+			}
+		},
+	} {
+		var in Inspector
+		from := new(shelf)
+		in.Keep(Keep{Bytes: 30 << 10})
+		day(&in, from, 1, 50)
+		change(from)
+		err := in.Warm(1)()()
+		turn := in.Session().Turn(0)
+		if err == nil || turn.Kept != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Exchange(1).Response.Size() != 0 {
+			t.Errorf("%s: %v, %v, %v", name, err, turn.Kept, turn.Findings)
+		}
+		in.Close()
+	}
+}
