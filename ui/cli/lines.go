@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type lines struct{ to io.Writer }
 
 func (l lines) line(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
 
+// object writes what was not written yet of an object, which ends its line.
 func (l lines) object(o *object) { _, _ = l.to.Write(o.line()) }
 
 // linef writes one clean line, whatever is in the arguments.
@@ -27,8 +29,17 @@ func (l lines) linef(format string, args ...any) {
 	l.line(display.Clean(strings.TrimRight(fmt.Sprintf(format, args...), " ")))
 }
 
-// buffered are lines that go on to the same place when they are flushed.
-func (l lines) buffered() lines { return lines{bufio.NewWriter(l.to)} }
+// long writes a line that may be long: its parts behind a lead.
+func (l lines) long(lead display.Text, parts iter.Seq[display.Text]) {
+	_, _ = io.WriteString(l.to, lead.String())
+	for part := range parts {
+		_, _ = io.WriteString(l.to, part.String())
+	}
+	l.line(display.Text{})
+}
+
+// buffered are lines that go on to the same place when they are flushed, or are many.
+func (l lines) buffered() lines { return lines{bufio.NewWriterSize(l.to, 64<<10)} }
 
 func (l lines) flush() error {
 	if b, ok := l.to.(*bufio.Writer); ok {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"iter"
 	"strconv"
 	"time"
 
@@ -12,14 +13,18 @@ import (
 
 // An object is a JSON object being written, its members in order. Every string passes the
 // sanitiser: the values stay exact and a terminal stays safe.
-type object struct{ b []byte }
+type object struct {
+	b     []byte
+	begun bool
+}
 
 func (o *object) key(name string) {
-	if len(o.b) == 0 {
-		o.b = append(o.b, '{')
-	} else {
+	if o.begun {
 		o.b = append(o.b, ',')
+	} else {
+		o.b = append(o.b, '{')
 	}
+	o.begun = true
 	o.b = strconv.AppendQuote(o.b, name)
 	o.b = append(o.b, ':')
 }
@@ -27,6 +32,16 @@ func (o *object) key(name string) {
 func (o *object) text(name, value string) {
 	o.key(name)
 	o.b = display.AppendJSON(o.b, value)
+}
+
+// long writes a value that comes in parts. It and what stands before it go to the lines that the
+// object is one of, so that it needs no room.
+func (o *object) long(name string, value iter.Seq[[]byte], to lines) {
+	o.key(name)
+	for part := range value {
+		_, _ = to.to.Write(o.b)
+		o.b = append(o.b[:0], part...)
+	}
 }
 
 // some writes a string, unless it is empty.
@@ -94,7 +109,7 @@ func (o *object) raw(name string, text []byte) {
 }
 
 func (o *object) end() []byte {
-	if len(o.b) == 0 {
+	if !o.begun {
 		return []byte("{}")
 	}
 	return append(o.b, '}')

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"encoding/base64"
-	"slices"
+	"iter"
 	"unicode/utf8"
 
 	"toolscope/providers"
@@ -65,13 +65,11 @@ func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c
 	o.text("phase", c.Phase().String())
 	o.text("syntax", c.Syntax().String())
 	o.text("status", c.Status().String())
-	o.b = slices.Grow(o.b, 2*len(c.Args())+1<<10)
-	o.key("arguments_raw")
-	o.b = display.AppendJSON(o.b, c.Args())
+	o.long("arguments_raw", display.JSONParts(c.Args()), p.lines)
 	if !utf8.Valid(c.Args()) {
 		o.text("arguments_raw_base64", base64.StdEncoding.EncodeToString(c.Args()))
 	}
-	o.raw("arguments", parsed(c))
+	o.long("arguments", parsed(c), p.lines)
 	o.int("deltas", c.Deltas())
 	o.time("t_open_ms", c.OpenedAt)
 	o.time("t_first_arg_ms", c.FirstArgAt)
@@ -98,28 +96,14 @@ func (p *jsonPrinter) sentBack(calls []returned) {
 }
 
 // parsed is the arguments as a JSON value, null when they are none.
-func parsed(c *stream.Call) []byte {
+func parsed(c *stream.Call) iter.Seq[[]byte] {
 	switch {
 	case c.Status() == stream.NoArguments && len(c.Args()) == 0:
-		return []byte("{}")
+		return display.CompactParts([]byte("{}"))
 	case c.Syntax() != stream.SyntaxObject, c.Status() == stream.Unseen:
-		return []byte("null")
+		return display.CompactParts([]byte("null"))
 	}
-	return withoutSpace(c.Args(), c.Lexer().Tokens())
-}
-
-// withoutSpace is a text without the spaces between its tokens.
-func withoutSpace(text []byte, tokens stream.TokenList) []byte {
-	out := make([]byte, 0, len(text))
-	from, end := 0, 0 // of what is to be copied
-	for _, t := range tokens.All() {
-		if t.Kind == stream.Space {
-			out = append(out, text[from:end]...)
-			from = int(t.End)
-		}
-		end = int(t.End)
-	}
-	return append(out, text[from:end]...)
+	return display.CompactParts(c.Args())
 }
 
 // exchange writes which exchange a turn came in, what its server said, and who ended the turn, as

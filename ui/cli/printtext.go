@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui/display"
 	"toolscope/ui/panes"
 )
 
@@ -51,9 +54,19 @@ func (p *textPrinter) call(c *stream.Call) {
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, panes.AboutCall(c)...)
 	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), plural(c.Deltas(), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
-		p.linef("                %s", c.Args())
+		p.arguments(c.Args())
 	}
 	p.findings(c.Findings)
+}
+
+// arguments writes them in a line of their own. Their beginning is clean only behind the lead where
+// it could join that.
+func (p *textPrinter) arguments(args []byte) {
+	if args = bytes.TrimRight(args, " "); len(args) == 0 || args[0] >= utf8.RuneSelf {
+		p.linef("                %s", args)
+		return
+	}
+	p.long(display.Lit("                "), display.CleanParts(args))
 }
 
 func (p *textPrinter) findings(list []stream.Finding) {

@@ -52,8 +52,15 @@ func (d Drawer) CleanBytes(b []byte) Text {
 // AppendClean appends the clean form of src to dst. It allocates nothing but what dst needs to
 // grow.
 func (d Drawer) AppendClean(dst, src []byte) []byte {
-	for len(src) > 0 {
-		n := PlainLen(src)
+	dst, _ = d.appendClean(dst, src, len(src))
+	return dst
+}
+
+// appendClean is AppendClean of the units that begin in the first so many bytes of src. It returns
+// what follows them.
+func (d Drawer) appendClean(dst, src []byte, most int) (_, rest []byte) {
+	for last := len(src) - most; len(src) > last; {
+		n := plainLen(src, len(src)-last)
 		if n > 0 {
 			dst = append(dst, src[:n]...)
 		} else {
@@ -63,7 +70,7 @@ func (d Drawer) AppendClean(dst, src []byte) []byte {
 		}
 		src = src[n:]
 	}
-	return dst
+	return dst, src
 }
 
 // plain reports whether every byte of s is printable ASCII.

@@ -11,7 +11,7 @@ import (
 // the JSON gets exactly s back, except that each byte that is not UTF-8 is U+FFFD.
 func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
-	dst = appendEscaped(dst, []byte(s), true)
+	dst, _ = appendEscaped(dst, []byte(s), len(s), true)
 	return append(dst, '"')
 }
 
@@ -35,7 +35,7 @@ func AppendJSONText(dst, json []byte) []byte {
 			if closed {
 				inside = json[1 : n-1]
 			}
-			dst = appendEscaped(append(dst, '"'), inside, false)
+			dst, _ = appendEscaped(append(dst, '"'), inside, len(inside), false)
 			if closed {
 				dst = append(dst, '"')
 			}
@@ -49,11 +49,12 @@ func AppendJSONText(dst, json []byte) []byte {
 	return dst
 }
 
-// appendEscaped appends the content of a JSON string. With quote set, src is what the string says,
-// and quotes and backslashes are escaped; otherwise it is already how it is written.
-func appendEscaped(dst, src []byte, quote bool) []byte {
-	for len(src) > 0 {
-		n := PlainLen(src)
+// appendEscaped appends the content of a JSON string: the units that begin in the first so many
+// bytes of src. It returns what follows them. With quote set, src is what the string says, and
+// quotes and backslashes are escaped; otherwise it is already how it is written.
+func appendEscaped(dst, src []byte, most int, quote bool) (_, rest []byte) {
+	for last := len(src) - most; len(src) > last; {
+		n := plainLen(src, len(src)-last)
 		if n > 0 {
 			dst = appendPlain(dst, src[:n], quote)
 		} else {
@@ -68,7 +69,7 @@ func appendEscaped(dst, src []byte, quote bool) []byte {
 		}
 		src = src[n:]
 	}
-	return dst
+	return dst, src
 }
 
 // appendPlain appends characters that are drawn as they are.

@@ -58,6 +58,11 @@ func PlainLen(b []byte) int {
 	return n
 }
 
+// plainLen is PlainLen, but no more than most, and so it looks at no more.
+func plainLen(b []byte, most int) int {
+	return min(PlainLen(b[:min(len(b), most+utf8.UTFMax)]), most)
+}
+
 // printable counts the bytes 0x20 to 0x7e at the start of b, eight at a time.
 func printable(b []byte) int {
 	const low, one, high = 0x2020202020202020, 0x0101010101010101, 0x8080808080808080

@@ -1,0 +1,87 @@
+package display
+
+import (
+	"iter"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// partSize is how many bytes of a text, or a few more, are printed at a time. What may be long
+// comes in parts: so it needs room for one, not for all.
+const partSize = 32 << 10
+
+// CleanParts is [Clean] of a text, part by part.
+func CleanParts(text []byte) iter.Seq[Text] {
+	return func(yield func(Text) bool) {
+		var part []byte
+		for more := true; more && len(text) > 0; {
+			part, text = Drawer{}.appendClean(part[:0], text, min(partSize, len(text)))
+			more = yield(Text{string(part), unmeasured})
+		}
+	}
+}
+
+// JSONParts is [AppendJSON] of a text, part by part. A part is valid until the next.
+func JSONParts(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		p := parts{yield: yield}
+		p.quoted(text, true)
+		p.end()
+	}
+}
+
+// CompactParts is a JSON text, which must be valid, part by part: as [AppendJSONText] has it, but
+// without the spaces between its tokens. A part is valid until the next.
+func CompactParts(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		p := parts{yield: yield}
+		for len(text) > 0 && !p.enough {
+			n := 1
+			switch c := text[0]; {
+			case jsonbytes.IsSpace(c):
+				n = jsonbytes.Space(text)
+			case c == '"':
+				n, _ = jsonbytes.StringEnd(text)
+				p.quoted(text[1:n-1], false)
+			default:
+				for n < len(text) && text[n] != '"' && !jsonbytes.IsSpace(text[n]) {
+					n++
+				}
+				p.b = append(p.b, text[:n]...)
+				p.full()
+			}
+			text = text[n:]
+		}
+		p.end()
+	}
+}
+
+// parts yields what is appended to b, whenever that is a part.
+type parts struct {
+	b      []byte
+	yield  func([]byte) bool
+	enough bool // nobody wants more
+}
+
+// quoted appends a string.
+func (p *parts) quoted(text []byte, quote bool) {
+	p.b = append(p.b, '"')
+	for len(text) > 0 && !p.enough {
+		p.b, text = appendEscaped(p.b, text, min(partSize, len(text)), quote)
+		p.full()
+	}
+	p.b = append(p.b, '"')
+}
+
+func (p *parts) full() {
+	if len(p.b) >= partSize {
+		p.enough = p.enough || !p.yield(p.b)
+		p.b = p.b[:0]
+	}
+}
+
+func (p *parts) end() {
+	if len(p.b) > 0 && !p.enough {
+		p.yield(p.b)
+	}
+}
