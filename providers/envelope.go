@@ -13,14 +13,11 @@ import (
 // anthropic-sdk-go). Any other frame is returned as it is. In SDK logs an exception that ends a
 // stream stands under its name as a key; it becomes the Failed frame that it was on the wire.
 func unwrap(f stream.Frame) stream.Frame {
-	if f.Kind != stream.FrameData || f.Failed {
-		return f
-	}
 	inner := dialect.Raw(f.Data)
 	switch {
-	case string(f.Event) == "chunk":
-	case len(f.Event) > 0 || f.Named: // not from an SDK's log
+	case !mayBeWrapped(&f):
 		return f
+	case string(f.Event) == "chunk":
 	case bytes.Contains(f.Data, []byte(`"chunk"`)):
 		inner = inner.Get("chunk")
 	case bytes.Contains(f.Data, []byte(`Exception"`)):
@@ -36,6 +33,12 @@ func unwrap(f stream.Frame) stream.Frame {
 	f.Data = data
 	f.Event = []byte(dialect.Raw(data).Get("type").Text())
 	return f
+}
+
+// mayBeWrapped reports whether a frame has the name of an envelope, or stands in a log without
+// names.
+func mayBeWrapped(f *stream.Frame) bool {
+	return f.Kind == stream.FrameData && !f.Failed && (string(f.Event) == "chunk" || len(f.Event) == 0 && !f.Named)
 }
 
 // exceptions are those of Bedrock's streams (ConverseStreamOutput and ResponseStream in the service

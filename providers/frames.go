@@ -11,16 +11,19 @@ import (
 // take handles one frame as it is completed.
 func (x *Exchange) take(f stream.Frame) {
 	n := x.Response.EndFrame(x.gap.base + f.End)
-	if x.Framing == "SSE" && isGlued(f) {
+	switch {
+	case f.Lines && isGlued(f):
 		x.takeGlued(f, n)
 		return
+	case mayBeWrapped(&f):
+		f = unwrap(f)
 	}
-	x.takeOne(unwrap(f), n)
+	x.takeOne(&f, n)
 }
 
-func (x *Exchange) takeOne(f stream.Frame, n int32) {
+func (x *Exchange) takeOne(f *stream.Frame, n int32) {
 	if x.decoder == nil {
-		x.pending = append(x.pending, held{frame: f, number: n, at: x.at})
+		x.pending = append(x.pending, held{frame: *f, number: n, at: x.at})
 		if f.Kind == stream.FrameData {
 			x.choose(dialect.Evidence{Event: f.Event, Data: f.Data}, false)
 		}
@@ -74,13 +77,14 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	x.observe()
 	pending, at := x.pending, x.at
 	x.pending = nil
-	for _, h := range pending {
+	for i := range pending {
+		h := &pending[i]
 		x.at = h.at
 		if h.missed > 0 {
 			x.tellGap(h.missed)
 			continue
 		}
-		x.decode(h.frame, h.number)
+		x.decode(&h.frame, h.number)
 	}
 	x.at = at
 }
@@ -108,7 +112,7 @@ func (x *Exchange) weigh(e dialect.Evidence, best *dialect.Dialect, score dialec
 }
 
 // decode has the dialect read one frame.
-func (x *Exchange) decode(f stream.Frame, number int32) {
+func (x *Exchange) decode(f *stream.Frame, number int32) {
 	x.frame = number
 	switch {
 	case f.Kind == stream.FrameResidue && f.Cut && x.cutShort():
@@ -124,7 +128,7 @@ func (x *Exchange) decode(f stream.Frame, number int32) {
 		x.failure(f)
 		return
 	}
-	switch err := x.decoder.Frame(f); {
+	switch err := x.decoder.Frame(*f); {
 	case f.Cut && x.cutShort(): // the frame was cut by whoever ended the response
 	case err != nil && f.Cut && unfinished(f.Data):
 		x.fault(fmt.Sprintf("the stream was cut inside it (%v)", err))
@@ -145,7 +149,7 @@ func unfinished(data []byte) bool {
 }
 
 // failure reports a frame that the framing itself marks as an error.
-func (x *Exchange) failure(f stream.Frame) {
+func (x *Exchange) failure(f *stream.Frame) {
 	message := dialect.Raw(f.Data).Get("message").Text()
 	if message == "" {
 		message = string(f.Data)

@@ -11,9 +11,6 @@ import (
 // them, as in logs that somebody filtered for data, the framing takes them for one. The first line
 // is then a whole object, and no JSON text goes on after that.
 func isGlued(f stream.Frame) bool {
-	if f.Kind != stream.FrameData || f.Failed {
-		return false
-	}
 	line, _, more := bytes.Cut(f.Data, []byte("\n"))
 	if !more {
 		return false
@@ -32,7 +29,7 @@ func (x *Exchange) takeGlued(f stream.Frame, number int32) {
 		part.Data, rest, _ = bytes.Cut(rest, []byte("\n"))
 		part.Cut = f.Cut && len(rest) == 0
 		if len(bytes.TrimSpace(part.Data)) > 0 {
-			x.takeOne(part, number)
+			x.takeOne(&part, number)
 		}
 	}
 }

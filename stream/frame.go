@@ -21,6 +21,7 @@ type Frame struct {
 	End   int64  // stream offset just past the frame
 	Cut   bool   // the stream ended inside the frame
 	Named bool   // the framing has names for events; where Event is empty the sender left it out
+	Lines bool   // Data is several lines of the framing, joined
 
 	Failed bool   // the framing itself says that this is an error, and Event is its type
 	Why    string // of residue: why the bytes belong to no frame

@@ -114,7 +114,10 @@ func (s *SSE) oneLine(line []byte) {
 		s.fields.comments++
 		return
 	}
-	name, value, _ := bytes.Cut(line, []byte(":"))
+	name, value := line, []byte(nil)
+	if n := bytes.IndexByte(line, ':'); n >= 0 {
+		name, value = line[:n], line[n+1:]
+	}
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]
 	}
@@ -167,7 +170,7 @@ func (s *SSE) dispatch(emit func(Frame), cut bool) {
 	if fields == (blockFields{}) {
 		return
 	}
-	f := Frame{Event: s.event, Data: s.data, End: s.pos, Cut: cut, Named: true}
+	f := Frame{Event: s.event, Data: s.data, End: s.pos, Cut: cut, Named: true, Lines: fields.data > 1 || s.bare}
 	switch {
 	case fields.data > 0:
 	case s.bare:

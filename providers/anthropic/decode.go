@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -73,7 +74,9 @@ func (d *decoder) Frame(f stream.Frame) error {
 	default:
 		d.Unknown(string(kind))
 	}
-	d.CheckName(f.Event, kind, eventTypes[string(kind)])
+	if !bytes.Equal(f.Event, kind) {
+		d.CheckName(f.Event, kind, eventTypes[string(kind)])
+	}
 	return nil
 }
 

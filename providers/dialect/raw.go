@@ -41,10 +41,10 @@ func (r Raw) Or(other []byte) []byte {
 	if !r.HasText() {
 		return other
 	}
-	if bytes.IndexByte(r, '\\') >= 0 {
-		return r.Append(nil)
+	if word := r.Word(); word != nil {
+		return word
 	}
-	return r.Word()
+	return r.Append(nil)
 }
 
 // Append appends what the value stands for as text: a string's content, the exact bytes of anything
@@ -110,6 +110,9 @@ func (r Raw) EmptyObject() bool {
 func (r Raw) Int() (n int64, ok bool) {
 	if !r.IsNumber() {
 		return 0, false
+	}
+	if len(r) == 1 && r[0] != '-' {
+		return int64(r[0] - '0'), true
 	}
 	n, err := strconv.ParseInt(string(r), 10, 64)
 	if err != nil {

@@ -46,50 +46,51 @@ func (s *Scanner) trimmed() (end int) {
 
 // str consumes a string literal; plain says that it has no escapes.
 func (s *Scanner) str() (plain bool) {
+	n, plain, wrong := stringLen(s.data[s.i:])
+	if s.i += n; wrong != "" {
+		s.fail(wrong)
+	}
+	return plain
+}
+
+// stringLen is the length of the JSON string that p begins with; plain says that it has no escapes.
+// If that is none, wrong is what was expected at p[n].
+func stringLen(p []byte) (n int, plain bool, wrong string) {
 	plain = true
-	s.i++
-	for {
-		s.i += jsonbytes.PlainRun(s.data[s.i:])
-		if s.i == len(s.data) {
-			s.fail("the end of the string")
-			return
+	for n = 1; ; {
+		n += jsonbytes.PlainRun(p[n:])
+		switch {
+		case n == len(p):
+			return n, plain, "the end of the string"
+		case p[n] == '"':
+			return n + 1, plain, ""
+		case p[n] != '\\':
+			return n, plain, "no raw control character in a string"
 		}
-		switch s.data[s.i] {
-		case '"':
-			s.i++
-			return
-		case '\\':
-			plain = false
-			s.escape()
-		default:
-			s.fail("no raw control character in a string")
-		}
-		if s.err != nil {
-			return
+		plain = false
+		if n, wrong = escapeEnd(p, n+1); wrong != "" {
+			return n, plain, wrong
 		}
 	}
 }
 
-func (s *Scanner) escape() {
-	if s.i++; s.i == len(s.data) {
-		s.fail("an escape")
-		return
+// escapeEnd is where the escape ends that goes on at p[n], behind its backslash.
+func escapeEnd(p []byte, n int) (end int, wrong string) {
+	if n == len(p) {
+		return n, "an escape"
 	}
-	switch s.data[s.i] {
+	switch p[n] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		s.i++
+		return n + 1, ""
 	case 'u':
-		s.i++
-		for range 4 {
-			if s.i == len(s.data) || jsonbytes.Hex(s.data[s.i]) < 0 {
-				s.fail("a hex digit")
-				return
+		for end = n + 1; end < n+5; end++ {
+			if end == len(p) || jsonbytes.Hex(p[end]) < 0 {
+				return end, "a hex digit"
 			}
-			s.i++
 		}
-	default:
-		s.fail(`one of "\/bfnrtu after a backslash`)
+		return end, ""
 	}
+	return n, `one of "\/bfnrtu after a backslash`
 }
 
 func (s *Scanner) word(w string) {

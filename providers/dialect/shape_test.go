@@ -3,6 +3,7 @@ package dialect
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -88,6 +89,61 @@ func TestShapeRemembers(t *testing.T) {
 	w := newWide()
 	for i := range 3000 { // longer than it goes on to remember what never comes again
 		checkShape(t, w, []byte(strings.Repeat(" ", i%100)+frames[i*7%len(frames)]))
+	}
+}
+
+// TestShapeHeads: nor does it depend on how much frames have in common, whatever of them changes
+// from one to the next.
+func TestShapeHeads(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	shapes := []string{
+		`{"type":%s,"delta":{"text":%s},"odd":%s}`,
+		`{"type":%s,"delta":{"thinking":%s},"odd":%s}`,
+		`{"odd":%s,"choices":[{"index":%s,"function":{"arguments":%s}}]}`,
+	}
+	values := []string{"1", "12", "1e5", "1.25", "-1", "01", "1-", `""`, `"a"`, `"ab"`, `"a\"b"`, `"a\\"`, `"\u00e9"`, `"\u00"`, "null"}
+	for range 50 {
+		w, given := newWide(), [3]any{values[0], values[7], values[8]}
+		stay := 1 + r.IntN(6) // how seldom a value changes
+		for range 40 {
+			for i := range given {
+				if r.IntN(stay) == 0 {
+					given[i] = values[r.IntN(len(values))]
+				}
+			}
+			checkShape(t, w, fmt.Appendf(nil, shapes[r.IntN(1+r.IntN(len(shapes)))], given[:]...))
+		}
+	}
+}
+
+// TestShapeHeadGrows: the head is all that frames have in common before the first hole that changes,
+// and again so after one that is different.
+func TestShapeHeadGrows(t *testing.T) {
+	w := newWide()
+	read := func(kind string, n int, text string) *look {
+		frame := fmt.Appendf(nil, `{"type":%q,"odd":%d,"delta":{"text":%q},"end":"%d"}`, kind, n, text, len(text))
+		checkShape(t, w, frame)
+		return w.shape.known.looks[0]
+	}
+	for range 3 {
+		read("a", 1, "")
+	}
+	for i, want := range []struct {
+		kind string
+		n    int
+		head string
+	}{
+		{"a", 1, `{"type":"a","odd":1,"delta":{"text":`}, {"a", 1, `{"type":"a","odd":1,"delta":{"text":`},
+		{"a", 2, `{"type":"a","odd":2,"delta":{"text":`}, {"a", 2, `{"type":"a","odd":2,"delta":{"text":`},
+		{"a", 21, `{"type":"a","odd":21,"delta":{"text":`}, {"b", 21, `{"type":"b","odd":21,"delta":{"text":`},
+	} {
+		var l *look
+		for j := range 3 {
+			l = read(want.kind, want.n, strings.Repeat("x", 10*i+j))
+		}
+		if string(l.head) != want.head || l.fresh {
+			t.Errorf("after frame %d the head is %s, fresh %t", i, l.head, l.fresh)
+		}
 	}
 }
 

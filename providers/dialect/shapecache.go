@@ -54,35 +54,6 @@ func (f *found) forget() {
 	}
 }
 
-// look is what a frame looked like.
-type look struct {
-	found
-	places  []place // of the values
-	literal []byte  // all literals, one after the other
-	holes   []hole  // between them
-	ends    []int   // where each hole ended in the frame that is being read
-}
-
-// hole is a string or number. after is how many bytes of literals stand before it.
-type hole struct {
-	after int
-	kind  holeKind
-}
-
-type holeKind uint8
-
-const (
-	stringHole holeKind = iota
-	numberHole
-)
-
-// place is where a value begins and ends.
-type place struct{ start, end mark }
-
-// mark is a place in a frame: off bytes behind the end of the hole number holes, counted from 1; 0
-// is the start.
-type mark struct{ holes, off int }
-
 // trace is what Scanner read in one frame, from which a look is made.
 type trace struct {
 	found
@@ -152,18 +123,20 @@ func (c *cache) keep(data []byte) {
 		return
 	}
 	l := &look{
-		found: found{slices.Clone(t.values), slices.Clone(t.counts), slices.Clone(t.flags)},
-		holes: make([]hole, 0, len(t.holes)), ends: make([]int, len(t.holes)), places: make([]place, 0, len(t.places)),
+		found:  found{slices.Clone(t.values), slices.Clone(t.counts), slices.Clone(t.flags)},
+		places: make([]place, 0, len(t.places)), holes: make([]hole, 0, len(t.holes)),
+		ends: make([]int, 1, len(t.holes)+1), spare: make([]int, len(t.holes)+1),
 	}
 	at := 0
 	for _, h := range t.holes {
 		l.literal = append(l.literal, data[at:h.start]...)
-		l.holes = append(l.holes, hole{len(l.literal), h.kind})
+		l.holes, l.ends = append(l.holes, hole{len(l.literal), h.kind}), append(l.ends, h.end)
 		at = h.end
 	}
 	if l.literal = append(l.literal, data[at:]...); len(l.literal) > mostLiterals {
 		return
 	}
+	l.learn(data)
 	for _, p := range t.places {
 		l.places = append(l.places, place{t.mark(p.start), t.mark(p.end)})
 	}
@@ -217,52 +190,4 @@ func (c *cache) read(data []byte) bool {
 		return true
 	}
 	return false
-}
-
-// is reports whether data looks so, and notes where its holes end.
-func (l *look) is(data []byte) bool {
-	s := Scanner{data: data}
-	from := 0
-	for i, h := range l.holes {
-		text := l.literal[from:h.after]
-		if len(data)-s.i < len(text) || string(data[s.i:s.i+len(text)]) != string(text) {
-			return false
-		}
-		s.i, from = s.i+len(text), h.after
-		switch {
-		case h.kind == numberHole:
-			n := numberLen(data[s.i:])
-			if n == 0 {
-				return false
-			}
-			s.i += n
-		case s.Kind() != '"':
-			return false
-		default:
-			if s.str(); s.err != nil {
-				return false
-			}
-		}
-		l.ends[i] = s.i
-	}
-	return string(data[s.i:]) == string(l.literal[from:])
-}
-
-func (l *look) set(data []byte) {
-	at := func(m mark) int {
-		if m.holes == 0 {
-			return m.off
-		}
-		return l.ends[m.holes-1] + m.off
-	}
-	for i, to := range l.values {
-		start, end := at(l.places[i].start), at(l.places[i].end)
-		*to = Raw(data[start:end:end])
-	}
-	for _, n := range l.counts {
-		*n.to = n.n
-	}
-	for _, f := range l.flags {
-		*f = true
-	}
 }
