@@ -1,6 +1,10 @@
 package providers
 
-import "toolscope/stream"
+import (
+	"iter"
+
+	"toolscope/stream"
+)
 
 // View is what is looked at: the fold of the events so far, and the exchanges behind it. What its
 // methods return is valid until the next record is written.
@@ -24,8 +28,30 @@ func (v *View) Event(n int) stream.Event {
 	return e
 }
 
+// About is of what kind event n is and what it is about.
+func (v *View) About(n int) (stream.EventKind, stream.Ref) { return v.in.Timeline.About(n) }
+
+// EventsOf are the events about a turn, from that number on.
+func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
+	return v.in.Timeline.EventsOf(t, from)
+}
+
 // Exchanges are all exchanges, in the order they began.
 func (v *View) Exchanges() []*Exchange { return v.in.Exchanges() }
+
+// TurnOf is the first turn of an exchange, nil if it has none.
+func (v *View) TurnOf(exchange int) *stream.Turn {
+	x := v.Exchange(exchange)
+	if x == nil {
+		return nil
+	}
+	for _, number := range x.turns {
+		if t := v.Session().Turn(number); t != nil {
+			return t
+		}
+	}
+	return nil
+}
 
 // Exchange is the exchange of that number, or nil.
 func (v *View) Exchange(number int) *Exchange { return v.in.Exchange(number) }

@@ -148,7 +148,7 @@ func (m *Model) reread(exchange int, as *dialect.Dialect) {
 	m.lay(m.newPanes())
 	m.chosen, m.scene.Alarms, m.marks = stream.NoRef, panes.Alarms{}, nil
 	clear(m.results)
-	m.bill = panes.Bill{Prices: m.opt.Prices}
+	m.bill, m.news = panes.Bill{Prices: m.opt.Prices}, panes.News{}
 	m.clearSearch()
 	for _, t := range m.in.Session().Turns {
 		if t.Exchange == exchange {

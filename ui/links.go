@@ -78,10 +78,10 @@ func (m *Model) stick(on bool) {
 // it.
 func (m *Model) goToFinding(f panes.Found) {
 	m.setFollow(false)
-	if f.Call != nil && f.Offset >= 0 {
-		m.chosen = f.Call.Ref()
+	if _, c := m.view.Find(f.Of); c != nil && f.Offset >= 0 {
+		m.chosen = f.Of
 		m.focusOn(m.doc)
-		m.doc.GoTo(min(f.Offset, max(0, len(f.Call.Args())-1)))
+		m.doc.GoTo(min(f.Offset, max(0, len(c.Args())-1)))
 		return
 	}
 	e := m.view.Event(f.Event)
@@ -99,9 +99,9 @@ func (m *Model) goToFinding(f panes.Found) {
 
 // goToRequest chooses the turn of an exchange.
 func (m *Model) goToRequest(exchange int) {
-	t := panes.TurnOf(m.in.Session(), exchange)
+	t := m.view.TurnOf(exchange)
 	if t == nil {
-		m.say(m.draw.Clean(panes.RequestName(m.in.Session(), exchange)))
+		m.say(m.draw.Clean(panes.RequestName(m.view, exchange)))
 		return
 	}
 	m.setFollow(false)

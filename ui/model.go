@@ -77,6 +77,7 @@ type Model struct {
 
 	links               // between panes
 	scene   panes.Scene // as the panes know it since the last refresh
+	news    panes.News
 	bill    panes.Bill
 	chosen  stream.Ref
 	search  search
@@ -109,7 +110,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.paint(o.Theme)
-	m.scene = panes.Scene{View: m.view, Bill: &m.bill, Alarms: panes.Alarms{}, Pen: &m.pen, Typed: m.typed}
+	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Pen: &m.pen, Typed: m.typed}
 	m.lay(m.newPanes())
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
@@ -184,7 +185,8 @@ func (m *Model) key(k tea.KeyMsg) {
 // refresh brings every pane up to date with the session and the window.
 func (m *Model) refresh() {
 	columns := m.columns()
-	m.bill.Extend(m.view)
+	m.news.Extend(m.view)
+	m.bill.Extend(m.view, &m.news)
 	m.scene.Chosen, m.scene.Marks = m.chosen, m.marks
 	for _, p := range m.table {
 		w, h, shown := place(columns, p.Pane)

@@ -4,7 +4,6 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
-	"toolscope/ui/panes"
 	"toolscope/ui/send"
 )
 
@@ -57,7 +56,7 @@ func (m *Model) landed(batch []stream.Record) {
 	if m.post.awaited == 0 {
 		return
 	}
-	if t := panes.TurnOf(m.in.Session(), m.post.awaited); t != nil {
+	if t := m.view.TurnOf(m.post.awaited); t != nil {
 		m.notice = display.Text{}
 		m.setFollow(true)
 	}

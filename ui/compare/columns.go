@@ -53,7 +53,7 @@ func columnsOf(h modes.Host, marks Marks) (all []column) {
 // find is the turn, nil until it opens.
 func (c *column) find(v *providers.View) *stream.Turn {
 	if c.turn == stream.NoRef {
-		t := panes.TurnOf(v.Session(), c.exchange.Number)
+		t := v.TurnOf(c.exchange.Number)
 		if t == nil {
 			return nil
 		}
@@ -118,6 +118,9 @@ func (c *comparison) extendColumn(v *providers.View, col *column, width int) {
 		return
 	}
 	inner := max(1, width-panes.Margin)
+	if len(t.Calls) < len(col.calls) { // they are not kept any more
+		clear(col.calls)
+	}
 	for _, call := range t.Calls {
 		d := col.calls[call.Ref()]
 		if d == nil {
@@ -128,7 +131,7 @@ func (c *comparison) extendColumn(v *providers.View, col *column, width int) {
 		d.Show(call, inner, c.draw)
 		d.Extend(1)
 	}
-	if col.text == nil || col.text.Width() != inner {
+	if col.text == nil || col.text.Width() != inner || col.text.Len() > len(t.Text) {
 		col.text = layout.NewText(inner, c.draw)
 	}
 	col.text.Extend(t.Text, t.Closed())

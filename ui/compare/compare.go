@@ -35,6 +35,7 @@ type version struct {
 	w, h, shown, first, turns int
 	raw                       bool
 	events                    [most]int
+	kept                      [most]stream.Keeping
 }
 
 // Entry compares the marked turns, or else those that ask for the same as the chosen one. The bill
@@ -116,7 +117,7 @@ func (c *comparison) next(v *providers.View, w, h int) version {
 	for i := range c.columns {
 		if t := c.columns[i].find(v); t != nil {
 			now.turns++
-			now.events[i] = t.Events
+			now.events[i], now.kept[i] = t.Events, t.Kept
 		}
 	}
 	return now

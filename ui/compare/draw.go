@@ -189,7 +189,13 @@ func (c *column) drawText(p *screen.Pen, t *stream.Turn, kind groupKind, n int) 
 func (c *comparison) drawCall(p *screen.Pen, calls callSet, i, n int) {
 	col := &c.columns[i]
 	t, _ := c.host.View().Find(col.turn)
-	switch d := col.calls[calls[i]]; {
+	d := col.calls[calls[i]]
+	if _, call := c.host.View().Find(calls[i]); call == nil {
+		d = nil
+	} else if d != nil {
+		d.Call = call
+	}
+	switch {
 	case d != nil && n == 0:
 		c.drawCallHead(p, calls, i)
 	case d != nil && n <= d.FullHeight():

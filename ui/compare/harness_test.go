@@ -23,6 +23,7 @@ type program struct {
 	in     providers.Inspector
 	marks  Marks
 	bill   panes.Bill
+	news   panes.News
 	chosen stream.Ref
 	said   display.Text
 	open   modes.Mode
@@ -64,7 +65,8 @@ func (p *program) event(exchange int, format string, args ...any) *program {
 
 // extend does what the program does after whatever happened.
 func (p *program) extend() *program {
-	p.bill.Extend(p.in.View())
+	p.news.Extend(p.in.View())
+	p.bill.Extend(p.in.View(), &p.news)
 	if p.open != nil {
 		p.open.Extend(p.in.View(), p.w, p.h)
 	}

@@ -29,10 +29,12 @@ const (
 // which names no call.
 type callSet [most]stream.Ref
 
-// in are the calls, nil where there is none.
+// in are the calls, nil where there is none or its arguments are not kept.
 func (s callSet) in(v *providers.View) (calls [most]*stream.Call) {
 	for i, r := range s {
-		_, calls[i] = v.Find(r)
+		if t, c := v.Find(r); c != nil && t.Kept == stream.Whole {
+			calls[i] = c
+		}
 	}
 	return calls
 }

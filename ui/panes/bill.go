@@ -1,55 +1,99 @@
 package panes
 
 import (
+	"cmp"
+	"slices"
+
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 )
 
-// Bill is what the turns of a session cost. It is a function of the session: only turns whose usage
-// changed are computed again, so that a frame only looks things up.
+// Bill is what the turns of a session cost. It is a function of the session: only turns that events
+// were about are looked at again, so that a frame only looks things up.
 type Bill struct {
 	Prices  *price.Table
-	session *stream.Session
-	seen    int                    // turns of the session that were looked at
-	figures map[int32]price.Figure // by number of the turn
+	view    *providers.View
+	begun   int32                  // the first event that may begin a turn that was not looked at
+	figures map[int32]price.Figure // of some turns, by number
 	ended   price.Total            // of the turns that have ended
-	open    []openTurn
+	open    []openTurn             // in the order they began
+	total   price.Total
 }
 
 // openTurn is a turn whose cost may still change, and what it was computed of.
 type openTurn struct {
-	turn  int32
-	usage stream.Usage
-	model string
+	turn, began int32
+	usage       stream.Usage
+	model       string
+	figure      price.Figure
 }
 
 // Extend takes what is new in the session.
-func (b *Bill) Extend(v *providers.View) {
-	s := v.Session()
-	if b.session != s {
-		*b = Bill{Prices: b.Prices, session: s, figures: map[int32]price.Figure{}}
-	}
-	for ; b.seen < len(s.Turns); b.seen++ {
-		t := s.Turns[b.seen]
-		b.open = append(b.open, openTurn{turn: t.Number})
-		b.figures[t.Number] = b.Prices.Turn(t, urlOf(v, t))
-	}
-	still := b.open[:0]
-	for _, o := range b.open {
-		t := s.Turn(o.turn)
-		if t.Closed() || t.Usage != o.usage || t.Model != o.model {
-			o.usage, o.model = t.Usage, t.Model
-			b.figures[t.Number] = b.Prices.Turn(t, urlOf(v, t))
+func (b *Bill) Extend(v *providers.View, news *News) {
+	b.view = v
+	changed := false
+	if news.All {
+		*b = Bill{Prices: b.Prices, view: v, figures: map[int32]price.Figure{}}
+		for _, t := range v.Session().Turns {
+			changed = b.update(t) || changed
 		}
-		if t.Closed() {
-			b.ended.Add(b.figures[t.Number])
+	}
+	for _, number := range news.Turns {
+		if t := v.Session().Turn(number); t != nil {
+			changed = b.update(t) || changed
+		}
+	}
+	b.begun = int32(v.Events())
+	if changed {
+		b.sum()
+	}
+}
+
+// update takes what is new of a turn, and reports whether that changes what it costs.
+func (b *Bill) update(t *stream.Turn) (changed bool) {
+	i, known := slices.BinarySearchFunc(b.open, t.OpenedBy, func(o openTurn, began int32) int { return cmp.Compare(o.began, began) })
+	if !known {
+		if t.OpenedBy < b.begun {
+			return false // it had ended
+		}
+		b.open = slices.Insert(b.open, i, openTurn{turn: t.Number, began: t.OpenedBy})
+	}
+	o := &b.open[i]
+	if known && !t.Closed() && t.Usage == o.usage && t.Model == o.model {
+		return false
+	}
+	o.usage, o.model, o.figure = t.Usage, t.Model, b.Prices.Turn(t, urlOf(b.view, t))
+	b.remember(t.Number, o.figure)
+	if t.Closed() {
+		b.ended.Add(o.figure)
+		b.open = slices.Delete(b.open, i, i+1)
+	}
+	return true
+}
+
+// sum adds up the total.
+func (b *Bill) sum() {
+	b.total = b.ended
+	for i := range b.open {
+		if f := b.open[i].figure; f.Known() {
+			b.total.Add(f)
 		} else {
-			still = append(still, o)
+			b.total.Approximate = true
 		}
 	}
-	b.open = still
+}
+
+// mostFigures is how many figures are remembered: those of turns that are not looked at can be
+// computed again.
+const mostFigures = 1 << 12
+
+func (b *Bill) remember(turn int32, f price.Figure) {
+	if len(b.figures) >= mostFigures {
+		clear(b.figures)
+	}
+	b.figures[turn] = f
 }
 
 func urlOf(v *providers.View, t *stream.Turn) string {
@@ -60,23 +104,20 @@ func urlOf(v *providers.View, t *stream.Turn) string {
 }
 
 // Of is what a turn has cost so far.
-func (b *Bill) Of(t *stream.Turn) price.Figure { return b.figures[t.Number] }
+func (b *Bill) Of(t *stream.Turn) price.Figure {
+	f, known := b.figures[t.Number]
+	if !known {
+		f = b.Prices.Turn(t, urlOf(b.view, t))
+		b.remember(t.Number, f)
+	}
+	return f
+}
 
 // Total is what all turns have cost so far. A turn that has not ended and whose cost is not known
 // yet makes it approximate.
-func (b *Bill) Total() price.Total {
-	t := b.ended
-	for _, o := range b.open {
-		if f := b.figures[o.turn]; f.Known() {
-			t.Add(f)
-		} else {
-			t.Approximate = true
-		}
-	}
-	return t
-}
+func (b *Bill) Total() price.Total { return b.total }
 
-// costFacts are what a turn and all turns cost, in words, and the day the prices were true.
+// facts are what a turn and all turns cost, in words, and the day the prices were true.
 func (b *Bill) facts(t *stream.Turn, none display.Text) []fact {
 	cost, total := b.Of(t), b.Total()
 	text := cost.String()
@@ -92,7 +133,7 @@ func (b *Bill) facts(t *stream.Turn, none display.Text) []fact {
 		text += ", " + cost.Why
 	}
 	facts := []fact{{word: "cost", text: text}}
-	if len(b.session.Turns) == 1 {
+	if len(b.view.Session().Turns) == 1 {
 		total = price.Total{}
 	}
 	if text := total.String(); text != "" {

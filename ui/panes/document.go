@@ -11,7 +11,8 @@ import (
 // raw with the boundaries of its deltas.
 type Document struct {
 	screen.Window
-	Call   *stream.Call
+	Call   *stream.Call // as it is now; of says which it is
+	of     stream.Ref
 	drawer display.Drawer
 	Raw    bool
 	json   *layout.JSON // one of these is in use
@@ -37,9 +38,13 @@ type Hits struct {
 	length int
 }
 
-// Show changes to another call, or to another width; the layout is made anew.
+// Show takes the call as it is now. For another one, or another width, the layout is made anew.
 func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
-	same := c == d.Call
+	of := Choice{Call: c}.ref()
+	same := of == d.of && (c == nil) == (d.Call == nil)
+	if same {
+		d.Call = c
+	}
 	w := 0
 	switch {
 	case d.json != nil:
@@ -48,7 +53,7 @@ func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 		w = d.Text.Width()
 	}
 	plainText := d.Raw || c != nil && c.Syntax() == stream.SyntaxFreeform
-	if same && w == width && plainText == (d.Text != nil) && (c == nil || c.Rewrites == d.made) {
+	if same && w == width && plainText == (d.Text != nil) && (c == nil || c.Rewrites == d.made && d.settled() <= len(c.Args())) {
 		return
 	}
 	off := d.Offset()
@@ -62,7 +67,7 @@ func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 		d.made = c.Rewrites
 	}
 	if !same {
-		d.Call, d.tok, d.Light, d.Hits, d.caret = c, 0, Span{}, Hits{}, caret{}
+		d.Call, d.of, d.tok, d.Light, d.Hits, d.caret = c, of, 0, Span{}, Hits{}, caret{}
 		d.Window = screen.Window{Stick: c != nil && c.Arriving()}
 		return
 	}

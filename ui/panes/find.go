@@ -4,24 +4,22 @@ import "bytes"
 
 // Find are the rows whose name, id, model or arguments hold query.
 func (l *List) Find(query string) (rows []int, cursor int) {
-	v := l.scene.View
-	holds := func(texts ...string) bool {
-		for _, t := range texts {
-			if len(FindAll([]byte(t), query)) > 0 {
-				return true
-			}
-		}
-		return false
+	if query == "" {
+		return nil, l.At
 	}
+	v, n := l.scene.View, newNeedle(query)
+	row := 0
 	for i, t := range v.Session().Turns {
-		if holds(t.Model, t.ID, TurnTitle(v.Exchange(t.Exchange), t)) {
-			rows = append(rows, l.starts[i])
+		l.rows.count(i, t)
+		if holds(n, t.Model) || holds(n, t.ID) || holds(n, TurnTitle(v.Exchange(t.Exchange), t)) {
+			rows = append(rows, row)
 		}
 		for _, c := range t.Calls {
-			if holds(c.Name, c.ID) || len(FindAll(c.Args(), query)) > 0 {
-				rows = append(rows, l.starts[i]+c.Number)
+			if holds(n, c.Name) || holds(n, c.ID) || holds(n, c.Args()) {
+				rows = append(rows, row+c.Number)
 			}
 		}
+		row += rowsOf(t)
 	}
 	return rows, l.At
 }
@@ -42,27 +40,64 @@ func FindAll(text []byte, query string) (at []int) {
 	if query == "" {
 		return nil
 	}
+	find(newNeedle(query), text, func(off int) bool {
+		at = append(at, off)
+		return true
+	})
+	return at
+}
+
+// needle is what is looked for, and room to look at a piece of a text.
+type needle struct {
+	query []byte
+	fold  bool // capitals match too
+	piece []byte
+}
+
+func newNeedle(query string) *needle {
 	q := []byte(query)
-	if low := bytes.ToLower(q); bytes.Equal(low, q) {
-		text = asciiLower(text)
-	}
-	for off := 0; ; {
-		i := bytes.Index(text[off:], q)
-		if i < 0 {
-			return at
+	return &needle{query: q, fold: bytes.Equal(q, bytes.ToLower(q))}
+}
+
+// mostPiece is how many bytes of a text are looked at in one piece.
+const mostPiece = 16 << 10
+
+// holds reports whether what is looked for is in a text.
+func holds[T string | []byte](n *needle, text T) (found bool) {
+	find(n, text, func(int) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// find tells where in a text what is looked for begins, one place behind the other, as long as more
+// are wanted. The text is copied piece by piece: a piece holds all of what begins in it.
+func find[T string | []byte](n *needle, text T, found func(off int) (more bool)) {
+	size, next := len(n.query), 0
+	for start := 0; start+size <= len(text); start += mostPiece {
+		n.piece = append(n.piece[:0], text[start:min(len(text), start+mostPiece+size-1)]...)
+		if n.fold {
+			lower(n.piece)
 		}
-		at = append(at, off+i)
-		off += i + len(q)
+		for {
+			i := bytes.Index(n.piece[max(0, next-start):], n.query)
+			if i < 0 {
+				break
+			}
+			off := max(start, next) + i
+			if next = off + size; !found(off) {
+				return
+			}
+		}
 	}
 }
 
-// asciiLower is text with A–Z lowered: unlike bytes.ToLower it moves no offset.
-func asciiLower(text []byte) []byte {
-	low := bytes.Clone(text)
-	for i, c := range low {
+// lower lowers A-Z: unlike bytes.ToLower it moves no offset.
+func lower(text []byte) {
+	for i, c := range text {
 		if 'A' <= c && c <= 'Z' {
-			low[i] = c + 'a' - 'A'
+			text[i] = c + 'a' - 'A'
 		}
 	}
-	return low
 }

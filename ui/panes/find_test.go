@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 )
@@ -12,10 +13,40 @@ func TestFindAll(t *testing.T) {
 	}{
 		{"", "a", nil}, {"abc", "", nil}, {"abcabc", "bc", []int{1, 4}}, {"aaaa", "aa", []int{0, 2}}, {"Oslo oslo OSLO", "oslo", []int{0, 5, 10}},
 		{"Oslo oslo OSLO", "Oslo", []int{0}}, {"É é", "é", []int{3}}, {"ÉA", "a", []int{2}}, {"\xffa\xff", "a", []int{1}}, {"abc", "abcd", nil},
-		{"Ⱥa", "a", []int{2}}, {"日本", "本", []int{3}},
+		{"Ⱥa", "a", []int{2}}, {"日本", "本", []int{3}}, {"a", "aa", nil}, {"aaaaa", "aa", []int{0, 2}},
 	} {
 		if got := FindAll([]byte(c.text), c.query); !slices.Equal(got, c.want) {
 			t.Errorf("%q in %q: %v, want %v", c.query, c.text, got, c.want)
 		}
+	}
+}
+
+// TestFindLong: what lies across the border of two pieces is found, wherever it is.
+func TestFindLong(t *testing.T) {
+	for _, at := range []int{0, 1, mostPiece - 3, mostPiece - 1, mostPiece, 3*mostPiece - 2, 4*mostPiece - 4} {
+		text := bytes.Repeat([]byte("x"), 4*mostPiece)
+		copy(text[at:], "OsLo")
+		if got := FindAll(text, "oslo"); !slices.Equal(got, []int{at}) {
+			t.Errorf("at %d: %v", at, got)
+		}
+		if got := FindAll(text, "OsLo"); !slices.Equal(got, []int{at}) {
+			t.Errorf("at %d: %v", at, got)
+		}
+		if got := FindAll(text, "OSlo"); got != nil {
+			t.Errorf("at %d: %v", at, got)
+		}
+	}
+}
+
+// TestFindMany: what is everywhere is found one behind the other, across the borders of pieces too.
+func TestFindMany(t *testing.T) {
+	got := FindAll(bytes.Repeat([]byte("aB"), mostPiece), "bab")
+	for i, at := range got {
+		if at != 1+4*i {
+			t.Fatalf("hit %d is at %d", i, at)
+		}
+	}
+	if want := 2 * mostPiece / 4; len(got) != want {
+		t.Errorf("%d hits, want %d", len(got), want)
 	}
 }

@@ -21,6 +21,7 @@ type Findings struct {
 	total int // list has the first of so many
 	lines []findingLine
 	key   findingsKey
+	state findingsState
 }
 
 // NewFindings makes the pane. lead goes where a finding points; again goes to the request in which
@@ -52,18 +53,22 @@ func (f *Findings) GoTo(row int) { f.MoveTo(row) }
 
 // Find are the rows that hold query.
 func (f *Findings) Find(query string) (rows []int, cursor int) {
+	if query == "" {
+		return nil, f.At
+	}
+	n := newNeedle(query)
 	for row, line := range f.lines {
-		if len(FindAll([]byte(line.text.String()), query)) > 0 {
+		if holds(n, line.text.String()) {
 			rows = append(rows, row)
 		}
 	}
 	return rows, f.At
 }
 
-// Found is a finding and the call it is about, if it is about one.
+// Found is a finding and the call or turn it is about, NoRef of one about the source.
 type Found struct {
 	stream.Finding
-	Call *stream.Call
+	Of stream.Ref
 }
 
 // findingLine is one display row: part of a finding's text.
@@ -80,7 +85,7 @@ const ours = -1
 
 // findingsKey says what the lines were made from; while it is the same they stand.
 type findingsKey struct {
-	of     Choice
+	of     stream.Ref
 	counts [3]int
 	width  int
 	size   int // arguments of the call so far
@@ -88,14 +93,35 @@ type findingsKey struct {
 	phase  stream.Phase
 }
 
+// findingsState says what the key was made from: with a turn of many calls that takes a while.
+type findingsState struct {
+	of             stream.Ref
+	events, source int // of the turn; and findings of no turn
+	kept           stream.Keeping
+	width          int
+}
+
 // mostFindings is how many are shown; a broken stream can make one a frame.
 const mostFindings = 500
 
 // Extend takes what is new for the choice.
 func (f *Findings) Extend(scene *Scene, width, height int) {
-	v, c, p := scene.View, scene.Of(), scene.Pen
-	s := v.Session()
-	key := findingsKey{of: c, width: width, counts: [3]int{2: len(s.Findings)}}
+	c := scene.Of()
+	state := findingsState{of: c.ref(), source: len(scene.View.Session().Findings), width: width}
+	if c.Turn != nil {
+		state.events, state.kept = c.Turn.Events, c.Turn.Kept
+	}
+	if state != f.state || f.lines == nil {
+		f.state = state
+		f.update(scene, c, width)
+	}
+	f.Resize(len(f.lines), max(1, height-titleRow))
+}
+
+// update makes the lines anew, if something has changed of what they are about.
+func (f *Findings) update(scene *Scene, c Choice, width int) {
+	v, p, s := scene.View, scene.Pen, scene.View.Session()
+	key := findingsKey{of: c.ref(), width: width, counts: [3]int{2: len(s.Findings)}}
 	if c.Turn != nil {
 		key.counts[1] = len(c.Turn.Findings)
 	}
@@ -106,25 +132,25 @@ func (f *Findings) Extend(scene *Scene, width, height int) {
 	for _, call := range calls {
 		key.counts[0] += len(call.Findings)
 	}
-	if key != f.key {
-		if key.of != f.key.of {
-			f.Window = screen.Window{}
-		}
-		kept := f.collect(s, c, calls)
-		if key.of != f.key.of || key.width != f.key.width {
-			kept = 0
-		}
-		f.key = key
-		f.wrap(v, kept, p.Drawer)
-		if len(f.lines) == 0 {
-			f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: display.Lit(" nothing unusual")})
-		}
-		if c.Call != nil {
-			f.lines = append(f.lines, returnLines(s, c.Call, width, p)...)
-			f.lines = append(f.lines, executorLines(v, c.Call, p)...)
-		}
+	if key == f.key && f.lines != nil {
+		return
 	}
-	f.Resize(len(f.lines), max(1, height-titleRow))
+	if key.of != f.key.of {
+		f.Window = screen.Window{}
+	}
+	kept := f.collect(s, c, calls)
+	if key.of != f.key.of || key.width != f.key.width {
+		kept = 0
+	}
+	f.key = key
+	f.wrap(v, kept, p.Drawer)
+	if len(f.lines) == 0 {
+		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: display.Lit(" nothing unusual")})
+	}
+	if c.Call != nil {
+		f.lines = append(f.lines, returnLines(v, c.Call, width, p)...)
+		f.lines = append(f.lines, executorLines(v, c.Call, p)...)
+	}
 }
 
 // callsOf are the calls whose findings are shown: one, or all of a turn.
@@ -142,19 +168,19 @@ func callsOf(c Choice) []*stream.Call {
 func (f *Findings) collect(s *stream.Session, c Choice, calls []*stream.Call) (kept int) {
 	before := f.list
 	f.list, f.total = nil, 0
-	add := func(list []stream.Finding, call *stream.Call) {
+	add := func(list []stream.Finding, of stream.Ref) {
 		for _, x := range list[:min(len(list), mostFindings-len(f.list))] {
-			f.list = append(f.list, Found{x, call})
+			f.list = append(f.list, Found{x, of})
 		}
 		f.total += len(list)
 	}
 	for _, call := range calls {
-		add(call.Findings, call)
+		add(call.Findings, call.Ref())
 	}
 	if c.Turn != nil {
-		add(c.Turn.Findings, nil)
+		add(c.Turn.Findings, c.Turn.Ref())
 	}
-	add(s.Findings, nil)
+	add(s.Findings, stream.NoRef)
 	for kept < min(len(before), len(f.list)) && before[kept] == f.list[kept] {
 		kept++
 	}
@@ -183,15 +209,15 @@ func (f *Findings) place(v *providers.View, x Found) display.Text {
 	where := ""
 	switch e := v.Event(x.Event); {
 	case e.Kind == stream.SentBack:
-		where = "  " + RequestName(v.Session(), stream.PayloadOf[stream.Resent](e).Exchange)
+		where = "  " + RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)
 	case e.Turn != stream.NoTurn:
 		where = fmt.Sprintf("  #%d", e.Frame+1)
 	}
-	if x.Call != nil && x.Offset >= 0 {
+	if x.Of.Call > 0 && x.Offset >= 0 {
 		where = fmt.Sprintf("  byte %s%s", screen.Count(x.Offset), where)
 	}
-	if x.Call != nil && f.key.of.Call == nil {
-		where = fmt.Sprintf("  call %d%s", x.Call.Number, where)
+	if x.Of.Call > 0 && f.key.of.Call == 0 {
+		where = fmt.Sprintf("  call %d%s", x.Of.Call, where)
 	}
 	return display.Clean(where)
 }
@@ -252,38 +278,4 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	p.Put(r, g, p.Format(" %s %s  ", p.Glyph.Severity[sev], sev))
 	p.Put(r, g, line.text)
 	p.Fill(g)
-}
-
-// Alarms are the gravest severities of lists of findings by whose they are. The lists only grow,
-// and a broken stream makes them long: each finding is looked at once.
-type Alarms map[stream.Ref]grade
-
-type grade struct {
-	seen  int
-	worst stream.Severity
-}
-
-// Of is the gravest severity in the list of a call or turn, and whether it is above info.
-func (a Alarms) Of(owner stream.Ref, list []stream.Finding) (worst stream.Severity, above bool) {
-	if len(list) == 0 {
-		return stream.Info, false
-	}
-	g := a[owner]
-	for _, f := range list[g.seen:] {
-		g.worst = max(g.worst, f.Severity)
-	}
-	g.seen = len(list)
-	a[owner] = g
-	return g.worst, g.worst > stream.Info
-}
-
-// At reports whether what a Ref names has findings above info.
-func (a Alarms) At(s *stream.Session, r stream.Ref) (above bool) {
-	switch t, c := s.Find(r); {
-	case c != nil:
-		_, above = a.Of(r, c.Findings)
-	case t != nil:
-		_, above = a.Of(r, t.Findings)
-	}
-	return above
 }

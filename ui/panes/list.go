@@ -3,7 +3,6 @@ package panes
 import (
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"toolscope/providers"
@@ -15,10 +14,9 @@ import (
 // List is the pane of turns and their calls.
 type List struct {
 	screen.Window
-	host   Host
-	scene  *Scene
-	starts []int // row of each turn
-	calls  int   // how many there were when the rows were counted
+	host  Host
+	scene *Scene
+	rows  turnRows
 }
 
 func NewList(h Host) *List { return &List{host: h} }
@@ -73,28 +71,51 @@ func (c Choice) ref() stream.Ref {
 // Extend takes what is new in the session, and has the cursor on what is chosen.
 func (l *List) Extend(scene *Scene, _, height int) {
 	l.scene = scene
-	s, calls := scene.View.Session(), 0
-	for _, n := range s.Counts {
-		calls += n
-	}
-	if len(s.Turns) != len(l.starts) || calls != l.calls {
-		l.starts, l.calls = l.starts[:0], calls
-		row := 0
-		for _, t := range s.Turns {
-			l.starts = append(l.starts, row)
-			row += 1 + len(t.Calls)
+	s := scene.View.Session()
+	known := l.rows.extend(s.Turns, s.Gone(), scene.News.All)
+	for _, number := range scene.News.Turns {
+		if i := indexOf(s, s.Turn(number)); i >= 0 && i < known {
+			l.rows.count(i, s.Turns[i])
 		}
 	}
-	l.Resize(len(s.Turns)+calls, max(1, height-titleRow))
-	l.MoveTo(l.RowOf(s, scene.Chosen))
+	for again := true; again; again = l.mend(s) {
+		l.Resize(l.rows.all(), max(1, height-titleRow))
+		l.MoveTo(l.RowOf(s, scene.Chosen))
+	}
+}
+
+// mend counts the rows of the visible turns again, and reports whether any has others by now: a
+// turn of which only a row is kept has no calls, and no event says so.
+func (l *List) mend(s *stream.Session) (changed bool) {
+	i, rest := l.rows.at(l.Top)
+	for row := l.Top - rest; i < len(s.Turns) && row < l.Top+l.Height; i++ {
+		changed = l.rows.count(i, s.Turns[i]) || changed
+		row += rowsOf(s.Turns[i])
+	}
+	return changed
 }
 
 // NextAlarm is what comes next, round the list, of what has findings above info.
 func (l *List) NextAlarm() stream.Ref {
-	s := l.scene.View.Session()
-	for i := 1; i <= l.Rows; i++ {
-		if at := l.RefAt(s, (l.At+i)%l.Rows); l.scene.Alarms.At(s, at) {
-			return at
+	turns := l.scene.View.Session().Turns
+	at, row := l.rows.at(l.At)
+	for i := 0; len(turns) > 0 && i <= len(turns); i++ {
+		t := turns[(at+i)%len(turns)]
+		from, to := 0, len(t.Calls)
+		if i == 0 {
+			from = row + 1
+		}
+		if i == len(turns) {
+			to = min(row, to)
+		}
+		for n := from; n <= to; n++ {
+			owner, found := t.Ref(), t.Findings
+			if n > 0 {
+				owner, found = t.Calls[n-1].Ref(), t.Calls[n-1].Findings
+			}
+			if _, above := l.scene.Alarms.Of(owner, found); above {
+				return owner
+			}
 		}
 	}
 	return stream.NoRef
@@ -102,26 +123,25 @@ func (l *List) NextAlarm() stream.Ref {
 
 // RowOf is the row of a turn or call.
 func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
-	t, _ := s.Find(r)
-	if t == nil {
+	t, c := s.Find(r)
+	i := indexOf(s, t)
+	switch {
+	case i < 0:
 		return 0
+	case c == nil:
+		return l.rows.first(i)
 	}
-	// Turns are numbered as they begin, so nearly always they are in order.
-	i := sort.Search(len(s.Turns), func(i int) bool { return s.Turns[i].Number >= t.Number })
-	if i == len(s.Turns) || s.Turns[i] != t {
-		i = slices.Index(s.Turns, t)
-	}
-	return l.starts[i] + int(r.Call)
+	return l.rows.first(i) + c.Number
 }
 
 // RefAt is what a row shows.
 func (l *List) RefAt(s *stream.Session, row int) stream.Ref {
-	i := sort.SearchInts(l.starts, row+1) - 1
-	if i < 0 || i >= len(s.Turns) {
+	i, n := l.rows.at(row)
+	if row < 0 || i >= len(s.Turns) {
 		return stream.NoRef
 	}
 	t := s.Turns[i]
-	if n := row - l.starts[i]; n > 0 && n <= len(t.Calls) {
+	if n > 0 && n <= len(t.Calls) {
 		return t.Calls[n-1].Ref()
 	}
 	return t.Ref()

@@ -49,6 +49,7 @@ const titleRow = 1
 // Scene is what all panes are about.
 type Scene struct {
 	View   *providers.View
+	News   *News
 	Chosen stream.Ref
 	Bill   *Bill
 	Alarms Alarms
@@ -58,7 +59,7 @@ type Scene struct {
 	Typed  func(call stream.Ref) (size int, typed bool) // the result that the user gave a call
 }
 
-// Of is what is chosen.
+// Of is what is chosen, as it is now: nothing of it is kept for the next frame.
 func (s *Scene) Of() Choice { return LookAt(s.View.Session(), s.Chosen) }
 
 // Place is where in the layout a pane is. Panes of one place take turns: the one that had the focus

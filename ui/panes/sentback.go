@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolscope/providers"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -26,28 +27,18 @@ func fateLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	return screen.Plain, p.Glyph.Dot
 }
 
-// TurnOf is the first turn of an exchange, nil if it has none.
-func TurnOf(s *stream.Session, exchange int) *stream.Turn {
-	for _, t := range s.Turns {
-		if t.Exchange == exchange {
-			return t
-		}
-	}
-	return nil
-}
-
 // Onward says where a turn's calls were sent back first.
-func Onward(s *stream.Session, t *stream.Turn) string {
-	text := "in " + RequestName(s, t.Next)
-	if TurnOf(s, t.Next) != nil {
+func Onward(v *providers.View, t *stream.Turn) string {
+	text := "in " + RequestName(v, t.Next)
+	if v.TurnOf(t.Next) != nil {
 		text += ": o goes there"
 	}
 	return text
 }
 
 // RequestName is an exchange's request, as the list of turns counts.
-func RequestName(s *stream.Session, exchange int) string {
-	if t := TurnOf(s, exchange); t != nil {
+func RequestName(v *providers.View, exchange int) string {
+	if t := v.TurnOf(exchange); t != nil {
 		return fmt.Sprintf("the request of turn %d", t.Number+1)
 	}
 	if exchange < 0 {
@@ -57,8 +48,8 @@ func RequestName(s *stream.Session, exchange int) string {
 }
 
 // returnWords is what a request made of a call, beside its fate.
-func returnWords(s *stream.Session, r stream.Return) string {
-	words := "in " + RequestName(s, r.Exchange)
+func returnWords(v *providers.View, r stream.Return) string {
+	words := "in " + RequestName(v, r.Exchange)
 	switch names := strings.Split(r.Policies, ","); {
 	case r.Policies == "":
 	case len(names) == 1:
@@ -78,14 +69,13 @@ func returnWords(s *stream.Session, r stream.Return) string {
 }
 
 // returnLines say what later requests made of a call.
-func returnLines(s *stream.Session, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
-	for i := range c.SentBack {
-		r := &c.SentBack[i]
+func returnLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
+	for i, r := range c.SentBack {
 		if i == 0 {
 			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
 		look, sign := fateLook(p, r.As)
-		text := display.Join(sign, display.Lit(" "), p.Name(r.As), display.Lit("  "), p.Name(returnWords(s, *r)))
+		text := display.Join(sign, display.Lit(" "), p.Name(r.As), display.Lit("  "), p.Name(returnWords(v, r)))
 		if c.Syntax() == stream.SyntaxDouble && r.As == string(replay.Intact) {
 			text = display.Join(text, display.Lit("; it was the model that encoded it twice"))
 		}
@@ -93,7 +83,7 @@ func returnLines(s *stream.Session, c *stream.Call, width int, p *screen.Pen) (l
 			if j > 0 {
 				line = line.Between("  ", "")
 			}
-			lines = append(lines, findingLine{of: ours, role: look, text: line.Between(" ", ""), to: r})
+			lines = append(lines, findingLine{of: ours, role: look, text: line.Between(" ", ""), to: &r})
 		}
 	}
 	return lines
@@ -110,7 +100,7 @@ func aboutReturns(c *stream.Call) string {
 
 // drawReturn writes what a later request made of a call: no frame of this response tells it. Which
 // call it was, it says where that is not known.
-func drawReturn(p *screen.Pen, s *stream.Session, e stream.Event, g screen.Ground, which bool) {
+func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, g screen.Ground, which bool) {
 	look, sign := fateLook(p, e.Text)
 	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
 	resent := stream.PayloadOf[stream.Resent](e)
@@ -119,5 +109,5 @@ func drawReturn(p *screen.Pen, s *stream.Session, e stream.Event, g screen.Groun
 		p.Put(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}
 	p.Put(look, g, display.Join(sign, display.Lit(" "), p.Name(e.Text)))
-	p.Put(screen.Plain, g, p.Name(returnWords(s, r)).Between(" ", ""))
+	p.Put(screen.Plain, g, p.Name(returnWords(v, r)).Between(" ", ""))
 }

@@ -16,7 +16,6 @@ type Subject struct {
 	host    Host
 	open    func(Literal)
 	scene   *Scene
-	of      Choice
 	height  int
 }
 
@@ -25,23 +24,27 @@ func NewSubject(h Host, open func(Literal)) *Subject { return &Subject{host: h, 
 
 // Extend takes what is new.
 func (s *Subject) Extend(scene *Scene, w, h int) {
-	s.scene, s.of, s.height = scene, scene.Of(), h
+	s.scene, s.height = scene, h
+	c, t := s.now().Call, s.now().Turn
 	s.Raw, s.When = scene.Raw, func(event int32) display.Text { return EventTime(scene.View, event) }
 	w = max(1, w-Margin)
-	s.Show(s.of.Call, w, scene.Pen.Drawer)
+	s.Show(c, w, scene.Pen.Drawer)
 	s.Document.Extend(max(1, h-s.headRows()))
-	if t := s.of.Turn; t != nil && s.of.Call == nil {
+	if t != nil && c == nil {
 		facts := TurnFacts(scene.View, scene.Bill, t, scene.Pen.Glyph)
 		s.Summary.Extend(facts, t, w, max(1, h-s.headRows()), scene.Pen)
 	}
 }
+
+// now is what is chosen, as it is now.
+func (s *Subject) now() Choice { return s.scene.Of() }
 
 // headRows is how many rows are about the call or turn.
 func (s *Subject) headRows() int {
 	switch {
 	case s.height < 12:
 		return 1
-	case s.of.Call == nil:
+	case s.now().Call == nil:
 		return 2
 	}
 	return 3
@@ -50,7 +53,7 @@ func (s *Subject) headRows() int {
 // Keys are those that move in the arguments, by row and by token, or scroll what is known of a
 // turn.
 func (s *Subject) Keys() []screen.Binding {
-	if s.of.Call == nil {
+	if s.now().Call == nil {
 		scrolls := moves(s.host, s.Summary.Scrolls(display.Lit("j k scroll")), s.toEnd)
 		return append([]screen.Binding{helpHint, scrolls[1], tabHint, zoomHint, back(s.host), scrolls[0]}, scrolls[2:]...)
 	}
@@ -101,7 +104,7 @@ func (s *Subject) Find(query string) (offsets []int, cursor int) {
 func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	head := s.headRows()
-	switch c, t := s.of.Call, s.of.Turn; {
+	switch c, t := s.now().Call, s.now().Turn; {
 	case c != nil && y >= head:
 		p.Spaces(screen.Bare, 1)
 		s.Document.Draw(p, s.Top+y-head, focused)
@@ -149,7 +152,7 @@ func drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 
 // callFacts are the sizes and durations of the call, as many as fit.
 func (s *Subject) callFacts(p *screen.Pen) (line display.Text) {
-	c, start := s.of.Call, s.of.Turn.OpenedAt
+	c, start := s.now().Call, s.now().Turn.OpenedAt
 	took := "took "
 	if c.Arriving() {
 		took = "so far "
@@ -194,7 +197,7 @@ func (s *Subject) drawTabs(p *screen.Pen, focused bool) {
 		word = display.Lit(" RAW TEXT")
 	}
 	p.Say(r, word)
-	c, t := s.of.Call, s.of.Turn
+	c, t := s.now().Call, s.now().Turn
 	if path := s.Path(); focused && path != "" {
 		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Name(path).Between("  ", ""), p.Left/2))
 	} else if x := s.scene.View.Exchange(t.Exchange); x != nil {
@@ -213,7 +216,7 @@ func (s *Subject) drawTabs(p *screen.Pen, focused bool) {
 }
 
 func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
-	t := s.of.Turn
+	t := s.now().Turn
 	st, look, word := screen.TurnLook(t)
 	right := display.Join(display.Lit(" "), p.Glyph.Status[st], display.Lit(" "), p.Clean(word), display.Lit(" "))
 	cost := p.Clean(s.scene.Bill.Of(t).String())

@@ -16,7 +16,8 @@ import (
 // and its text.
 type Summary struct {
 	screen.Window
-	turn  *stream.Turn
+	turn  *stream.Turn // as it is now; of says which it is
+	of    stream.Ref
 	facts []fact
 	head  []headLine // the rows before the text, made from the facts
 	text  *layout.Text
@@ -33,10 +34,11 @@ const factColumn = 14 // cells before a fact
 
 // Extend takes what is new of the turn.
 func (s *Summary) Extend(facts []fact, t *stream.Turn, width, height int, p *screen.Pen) {
-	if t != s.turn {
-		*s = Summary{turn: t}
+	if s.turn == nil || t.Ref() != s.of {
+		*s = Summary{of: t.Ref()}
 	}
-	if s.text == nil || s.text.Width() != width {
+	s.turn = t
+	if s.text == nil || s.text.Width() != width || s.text.Len() > len(t.Text) {
 		s.text, s.facts = layout.NewText(width, p.Drawer), nil
 	}
 	s.text.Extend(t.Text, t.Closed())
@@ -94,9 +96,9 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 	add("finish", FinishText(t))
 	add("usage", usageText(t.Usage, g.Dot))
 	facts = append(facts, b.facts(t, g.None)...)
-	add("calls", screen.Count(len(t.Calls)).String())
+	add("calls", callCount(t))
 	if t.Returned {
-		add("sent back", Onward(v.Session(), t))
+		add("sent back", Onward(v, t))
 	}
 	add("events", screen.Count(t.Events).String())
 	add("took", screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)).String())
@@ -110,6 +112,18 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 		add("ended by", t.EndedBy.String())
 	}
 	return facts
+}
+
+// callCount is how many calls a turn has, or had.
+func callCount(t *stream.Turn) string {
+	if t.Kept != stream.Dropped {
+		return screen.Count(len(t.Calls)).String()
+	}
+	n := 0
+	for _, were := range t.Was {
+		n += int(were)
+	}
+	return screen.Count(n).String() + ", not kept, as is its text"
 }
 
 // FinishText is the provider's own word on why the response ended, with what it stands for where
@@ -126,6 +140,7 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 	defer p.Fill(screen.Bare)
 	row := s.Top + n
 	switch {
+	case s.turn == nil:
 	case row == len(s.head)-1 && len(s.turn.Text) == 0: // no title without a text
 	case row < len(s.head):
 		p.Say(screen.Muted, p.Format(" %-*s", factColumn-1, s.head[row].word))

@@ -3,6 +3,7 @@ package panes
 import (
 	"slices"
 
+	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -14,11 +15,12 @@ type Wire struct {
 	screen.Window
 	host   Host
 	scene  *Scene
-	of     Choice
-	next   int     // first event of the timeline not looked at
-	Events []int32 // events shown, one a row
-	deltas []int32 // for each row: the delta it brought, or -1
-	light  Span    // argument bytes that are pointed at
+	of     stream.Ref
+	kept   stream.Keeping // of the turn, when its events were looked at
+	next   int            // first event of the timeline not looked at
+	Events []int32        // events shown, one a row
+	deltas []int32        // for each row: the delta it brought, or -1
+	light  Span           // argument bytes that are pointed at
 	hits   map[int]bool
 	Open   bool // the selected frame is shown whole, below its row
 }
@@ -67,11 +69,14 @@ func (w *Wire) OpenAt(found func(event int) bool) {
 
 // show changes to another call or turn.
 func (w *Wire) show(c Choice) {
-	if c.ref() == w.of.ref() {
-		w.of = c
+	kept := stream.Whole
+	if c.Turn != nil {
+		kept = c.Turn.Kept
+	}
+	if c.ref() == w.of && kept == w.kept {
 		return
 	}
-	*w = Wire{host: w.host, of: c}
+	*w = Wire{host: w.host, of: c.ref(), kept: kept}
 	w.Stick = c.Call != nil && c.Call.Arriving()
 	if c.Turn != nil {
 		w.next = int(c.Turn.OpenedBy)
@@ -80,34 +85,47 @@ func (w *Wire) show(c Choice) {
 
 // Extend takes the events that are new.
 func (w *Wire) Extend(s *Scene, _, height int) {
-	w.show(s.Of())
+	c := s.Of()
+	w.show(c)
 	w.scene = s
-	v := s.View
 	height = max(1, height-titleRow)
-	for ; w.of.Turn != nil && w.next < v.Events(); w.next++ {
-		e := v.Event(w.next)
-		if e.Turn != w.of.Turn.Number || !w.wants(e) {
-			continue
+	if c.Turn != nil {
+		for n := range s.View.EventsOf(c.Turn, w.next) {
+			w.look(s.View, c, n)
 		}
-		delta := int32(-1)
-		if (e.Kind == stream.Args || e.Kind == stream.Rewrite) && w.of.Call != nil {
-			delta = int32(w.of.Call.DeltaOf(int32(w.next)))
-		}
-		w.Events = append(w.Events, int32(w.next))
-		w.deltas = append(w.deltas, delta)
 	}
+	w.next = s.View.Events()
 	w.Resize(len(w.Events), max(1, height-w.detailRows(height)))
 }
 
-// wants reports whether an event of the turn belongs to what is shown.
-func (w *Wire) wants(e stream.Event) bool {
-	c := w.of.Call
+// look adds a row for event n, if it belongs to what is shown.
+func (w *Wire) look(v *providers.View, c Choice, n int) {
+	kind, of := v.About(n)
+	args := kind == stream.Args || kind == stream.Rewrite
+	if args && of.Call > 0 && c.Call != nil { // of these there are many
+		if of != c.Call.Ref() {
+			return
+		}
+	} else if !wants(c.Call, v.Event(n), n) {
+		return
+	}
+	delta := int32(-1)
+	if args && c.Call != nil {
+		delta = int32(c.Call.DeltaOf(int32(n)))
+	}
+	w.Events = append(w.Events, int32(n))
+	w.deltas = append(w.deltas, delta)
+}
+
+// wants reports whether event n, which is of the turn, belongs to what is shown: a call, or with
+// nil the turn.
+func wants(c *stream.Call, e stream.Event, n int) bool {
 	if c == nil {
 		return e.Kind != stream.Found
 	}
 	switch e.Kind {
 	case stream.CallOpen, stream.CallMeta, stream.Args, stream.Rewrite, stream.Seal:
-		return e.Slot == c.Slot && w.next >= int(c.OpenedBy) && (c.ClosedBy == 0 || w.next < int(c.ClosedBy))
+		return e.Slot == c.Slot && n >= int(c.OpenedBy) && (c.ClosedBy == 0 || n < int(c.ClosedBy))
 	case stream.Finish, stream.Failure, stream.TurnClose, stream.Gap:
 		return true
 	case stream.SentBack:
@@ -115,6 +133,9 @@ func (w *Wire) wants(e stream.Event) bool {
 	}
 	return false
 }
+
+// now is what is shown, as it is now.
+func (w *Wire) now() Choice { return LookAt(w.scene.View.Session(), w.of) }
 
 // frameRows is the most rows the selected frame takes when shown whole.
 const frameRows = 8
@@ -127,22 +148,33 @@ func (w *Wire) detailRows(height int) int {
 }
 
 // Chosen is the bytes of the arguments that the selected row brought.
-func (w *Wire) Chosen() Span {
-	if w.At >= len(w.deltas) || w.of.Call == nil || w.deltas[w.At] < 0 {
+func (w *Wire) Chosen() Span { return w.broughtBy(w.At) }
+
+// broughtBy is the bytes of the arguments that a row brought.
+func (w *Wire) broughtBy(row int) Span {
+	if row >= len(w.deltas) || w.deltas[row] < 0 {
 		return Span{}
 	}
-	start, end := w.of.Call.DeltaSpan(int(w.deltas[w.At]))
+	c := w.now().Call
+	if c == nil || int(w.deltas[row]) >= c.Deltas() {
+		return Span{}
+	}
+	start, end := c.DeltaSpan(int(w.deltas[row]))
 	return Span{start, end}
 }
 
 // Point lights the rows that brought these argument bytes, and brings the first of them into view.
 func (w *Wire) Point(s Span) {
 	w.light = s
-	if w.of.Call == nil || s.End <= s.Start {
+	if s.End <= s.Start {
 		return
 	}
-	if first := w.of.Call.DeltaAt(s.Start); first < w.of.Call.Deltas() {
-		if row, ok := slices.BinarySearch(w.Events, w.of.Call.DeltaEvent(first)); ok {
+	c := w.now().Call
+	if c == nil {
+		return
+	}
+	if first := c.DeltaAt(s.Start); first < c.Deltas() {
+		if row, ok := slices.BinarySearch(w.Events, c.DeltaEvent(first)); ok {
 			w.MoveTo(row)
 		}
 	}
@@ -150,11 +182,11 @@ func (w *Wire) Point(s Span) {
 
 // Lit reports whether a row brought some of the bytes that are pointed at.
 func (w *Wire) Lit(row int) bool {
-	if row >= len(w.deltas) || w.deltas[row] < 0 || w.light.End <= w.light.Start {
+	if w.light.End <= w.light.Start {
 		return false
 	}
-	start, end := w.of.Call.DeltaSpan(int(w.deltas[row]))
-	return start < w.light.End && w.light.Start < end
+	s := w.broughtBy(row)
+	return s.Start < w.light.End && w.light.Start < s.End
 }
 
 // payloadText is the wire's own words in the payload of an event.
@@ -185,12 +217,14 @@ func (w *Wire) Find(query string) (rows []int, cursor int) {
 	if w.hits = nil; query == "" {
 		return nil, w.At
 	}
-	v := w.scene.View
+	v, look := w.scene.View, newNeedle(query)
 	w.hits = map[int]bool{}
+	var text []byte
 	for row, n := range w.Events {
 		e := v.Event(int(n))
-		text := e.Kind.String() + " " + e.Text + " " + payloadText(e)
-		if len(FindAll([]byte(text), query)) > 0 {
+		text = append(append(text[:0], e.Kind.String()...), ' ')
+		text = append(append(append(text, e.Text...), ' '), payloadText(e)...)
+		if holds(look, text) {
 			rows = append(rows, row)
 			w.hits[row] = true
 		}

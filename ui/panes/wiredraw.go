@@ -23,8 +23,8 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 		w.drawFrame(p, v, n-w.Height)
 		return
 	}
-	row := w.Top + n
-	if row >= len(w.Events) {
+	row, c := w.Top+n, w.now()
+	if row >= len(w.Events) || c.Turn == nil {
 		return
 	}
 	e := v.Event(int(w.Events[row]))
@@ -45,11 +45,11 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 		number = "" // it is no frame of this response
 	}
 	p.Put(screen.Muted, g, p.Format("%5s ", number))
-	if at := screen.Time(screen.Since(w.of.Turn.OpenedAt, e.At)); !at.Empty() {
+	if at := screen.Time(screen.Since(c.Turn.OpenedAt, e.At)); !at.Empty() {
 		p.Put(screen.Muted, g, p.Format("%8s ", "+"+at.String()))
 	}
 	if e.Kind == stream.SentBack {
-		drawReturn(p, v.Session(), e, g, w.of.Call == nil)
+		drawReturn(p, v, e, g, c.Call == nil)
 	} else {
 		drawEvent(p, e, g)
 	}
@@ -100,14 +100,21 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 
 // drawFrame writes row n of the selected frame's own bytes.
 func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
-	if w.At >= len(w.Events) {
+	t := w.now().Turn
+	if w.At >= len(w.Events) || t == nil {
 		return
 	}
-	x := v.Exchange(w.of.Turn.Exchange)
+	x := v.Exchange(t.Exchange)
 	e := v.Event(int(w.Events[w.At]))
 	if e.Kind == stream.SentBack {
 		if n == 0 {
-			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v.Session(), stream.PayloadOf[stream.Resent](e).Exchange)))
+			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)))
+		}
+		return
+	}
+	if x == nil || int(e.Frame) >= x.Response.Frames() {
+		if n == 0 {
+			p.Say(screen.Muted, p.Format("%s its bytes are not kept", display.Repeat(p.Glyph.Line, 2)))
 		}
 		return
 	}

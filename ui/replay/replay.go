@@ -55,6 +55,8 @@ func Entry(outlet modes.Outlet, draw display.Drawer) modes.Entry {
 		switch {
 		case t == nil || len(t.Calls) == 0:
 			return nil, display.Lit("no call to replay")
+		case t.Kept != stream.Whole:
+			return nil, display.Lit("the arguments of its calls are not kept")
 		case c != nil && c.Attempt:
 			return nil, display.Lit("the provider threw this call away: there is nothing to send back")
 		}
@@ -144,8 +146,8 @@ func (m *mode) Extend(v *providers.View, w, h int) {
 
 func (m *mode) update(v *providers.View) {
 	t, c := v.Find(m.of)
-	if t == nil || c == nil && m.scope == replay.OneCall {
-		return
+	if t == nil || t.Kept != stream.Whole || c == nil && m.scope == replay.OneCall {
+		return // what was made of it stays
 	}
 	m.growing = !t.Closed()
 	if m.scope == replay.OneCall {

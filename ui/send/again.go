@@ -60,6 +60,8 @@ func newAgain(h modes.Host, m Means, t *stream.Turn, results []host.Result) (mod
 		return nil, display.Lit("no request to send again")
 	case m.Send == nil || len(m.Places) == 0:
 		return nil, nowhere
+	case len(results) > 0 && t.Kept != stream.Whole:
+		return nil, notKept
 	}
 	x := h.View().Exchange(t.Exchange)
 	c, err := host.Capture(x)
@@ -85,7 +87,10 @@ func newAgain(h modes.Host, m Means, t *stream.Turn, results []host.Result) (mod
 	return a, display.Text{}
 }
 
-var nowhere = display.Lit("nothing can be sent from here")
+var (
+	nowhere = display.Lit("nothing can be sent from here")
+	notKept = display.Lit("the arguments of its calls are not kept")
+)
 
 // findOrigin puts the host that the request came from first.
 func (a *again) findOrigin(c host.Captured, x *providers.Exchange) {

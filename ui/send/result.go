@@ -60,10 +60,12 @@ func (m *Means) refuse(v *providers.View, t *stream.Turn, c *stream.Call) displa
 		return display.Lit("the provider runs this call itself")
 	case c.Attempt:
 		return display.Lit("the provider threw this call away: it waits for nothing")
+	case t.Kept != stream.Whole:
+		return notKept
 	case !t.Closed():
 		return display.Lit("not yet: the turn is still coming")
 	case t.Returned:
-		return m.Draw.Format("it was sent back %s", panes.Onward(v.Session(), t))
+		return m.Draw.Format("it was sent back %s", panes.Onward(v, t))
 	}
 	if _, err := host.Capture(v.Exchange(t.Exchange)); err != nil {
 		return m.Draw.Clean(err.Error())

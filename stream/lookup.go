@@ -1,0 +1,32 @@
+package stream
+
+import (
+	"iter"
+	"slices"
+)
+
+// About is of what kind event n is and what it is about: a call, where one is known, or a turn, or
+// nothing that is kept. It takes less than Event, which makes the text.
+func (t *Timeline) About(n int) (EventKind, Ref) {
+	b := &t.blocks[n/blockFacts]
+	if b.facts == nil {
+		return 0, NoRef
+	}
+	f := &b.facts[n%blockFacts]
+	return f.kind &^ hasExtra, Ref{f.turn, int32(f.call)}
+}
+
+// EventsOf are the numbers of the events about a turn, from that number on. What others say
+// meanwhile is passed over by the block.
+func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
+	return func(yield func(n int) bool) {
+		first, _ := slices.BinarySearch(turn.blocks, int32(from/blockFacts))
+		for _, b := range turn.blocks[first:] {
+			for i, f := range t.blocks[b].facts {
+				if n := int(b)*blockFacts + i; f.turn == turn.Number && n >= from && !yield(n) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package stream
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestLookup: what events are about, and which are about a turn, is what they say themselves.
+func TestLookup(t *testing.T) {
+	var line Timeline
+	for n := range int32(5_000) {
+		turn := n % 7
+		if n%100 > 90 {
+			turn = n % 100 // of which most say nothing for long
+		}
+		line.Append(Event{Kind: CallOpen, Turn: turn, Slot: n, What: &CallInfo{Name: "f"}}, Event{Kind: Args, Turn: turn, Slot: n, Text: "{"})
+		line.Append(Event{Kind: Heartbeat, Turn: NoTurn})
+	}
+	want := map[int32][]int{}
+	for n := range line.Len() {
+		e, _ := line.Event(n)
+		kind, of := line.About(n)
+		if _, c := line.Session().Find(of); kind != e.Kind || of.Turn != e.Turn || e.Kind == Args && (c == nil || c.Slot != e.Slot) {
+			t.Fatalf("event %d is %v of %v, and About says %v of %v", n, e.Kind, e.Turn, kind, of)
+		}
+		want[e.Turn] = append(want[e.Turn], n)
+	}
+	for _, turn := range line.Session().Turns {
+		for _, from := range []int{0, 1, 1023, 1024, 7_000, 14_999, 15_000} {
+			all := want[turn.Number]
+			i, _ := slices.BinarySearch(all, from)
+			if got := slices.Collect(line.EventsOf(turn, from)); !slices.Equal(got, all[i:]) {
+				t.Fatalf("turn %d has %d events from %d on, want %d", turn.Number, len(got), from, len(all[i:]))
+			}
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// exchangeOf is a small exchange of that number, with one call, as its records.
+func exchangeOf(number int) []stream.Record {
+	a := &anthropic{exchange: number}
+	return a.open(fmt.Sprint("msg_", number)).call(fmt.Sprint("toolu_", number), "tool", `{"n":`, fmt.Sprint(number), `}`).seal().stop("tool_use").records
+}
+
+// day is a screen that has seen n small exchanges, one of which is still open since the first.
+func day(t testing.TB, n int) *rig {
+	s := newScreen(t, 120, 50)
+	s.inbox.Put(exchangeOf(1)[0])
+	for i := range n {
+		for _, r := range exchangeOf(i + 2) {
+			s.inbox.Put(r)
+		}
+	}
+	for s.inbox.Waiting() > 0 {
+		s.send(arrived{})
+	}
+	return s
+}
+
+// TestLongDay: what is done for a batch, a frame, and keys that move, looks at no turn and no
+// exchange of the first half of a day. They are taken away: whoever looks at one falls.
+func TestLongDay(t *testing.T) {
+	const n = 3_000
+	s := day(t, n)
+	turns, exchanges := s.in.Session().Turns, s.in.Exchanges()
+	clear(turns[1 : n/2])
+	clear(exchanges[1 : n/2])
+	more := func(number int) {
+		for i, r := range exchangeOf(number) {
+			s.feed(r)
+			if checkFrame(t, s); i == 2 {
+				s.press("kkk2jl3jj<enter>4j1G").shows("turn 30")
+			}
+		}
+	}
+	more(n + 2)
+	s.feed(new(anthropic).bytes("event: ping\ndata: {\"type\":\"ping\"}\n\n").records...) // of the first, which is open
+	s.press("m1kkkm=")
+	more(n + 3)
+	s.press("<esc>p")
+	more(n + 4)
+	s.press("<esc>zF")
+	more(n + 5)
+	if s.wire.At >= len(s.wire.Events) || s.follow == false {
+		t.Errorf("row %d of %d, follows: %t", s.wire.At, len(s.wire.Events), s.follow)
+	}
+}
+
+// TestFramesOfDropped looks at everything after the turns it was looking at have lost what they
+// held, and no event said so.
+func TestFramesOfDropped(t *testing.T) {
+	for what, letGo := range map[string]func(*stream.Timeline, int32){
+		"cold": (*stream.Timeline).Cool, "dropped": (*stream.Timeline).Drop, "some gone": func(line *stream.Timeline, turn int32) {
+			line.Drop(turn)
+			line.Trim(2)
+		},
+	} {
+		for _, name := range []string{"history", "malformed", "protocols", "parallel"} {
+			for i, look := range looks {
+				if i%thin() != 0 {
+					continue
+				}
+				s := newScreen(t, 120, 40).feed(demo(t, name)...).press("1gj" + look.keys)
+				for n := range int32(len(s.in.Session().Turns)) {
+					letGo(&s.in.Timeline, n)
+				}
+				s.feed(ping)
+				checkFrame(t, s)
+				s.press(look.back)
+				tour(t, sizes[3:4], s)
+				rows := 0
+				for _, turn := range s.in.Session().Turns {
+					rows += 1 + len(turn.Calls)
+				}
+				if got := s.list.Rows; got != rows {
+					t.Errorf("%s of %s, %q: %d rows, want %d", what, name, look.keys, got, rows)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkDay is what is done for one more exchange late in a day, and what keys cost then.
+func BenchmarkDay(b *testing.B) {
+	for _, n := range []int{500, 5_000, 100_000} {
+		s := day(b, n)
+		next := n + 2
+		b.Run(fmt.Sprintf("%d/exchange", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s.feed(exchangeOf(next)...)
+				next++
+			}
+		})
+		b.Run(fmt.Sprintf("%d/record", n), func(b *testing.B) {
+			b.ReportAllocs()
+			all := exchangeOf(next)
+			next++
+			i := 0
+			for b.Loop() {
+				if i == len(all) {
+					all, i = exchangeOf(next), 0
+					next++
+				}
+				s.feed(all[i])
+				i++
+			}
+		})
+		b.Run(fmt.Sprintf("%d/view", n), func(b *testing.B) { benchmarkView(b, s) })
+		for _, keys := range []string{"1gG", "1kkkk", "1g!", "1g/tool_5<esc>", "1/oslo<enter>", "1g34"} {
+			b.Run(fmt.Sprintf("%d/keys %s", n, keys), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					s.press(keys)
+				}
+			})
+			s.press("<esc>F")
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package panes
+
+import (
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/stream"
+)
+
+// News is what came with the last batch. Who keeps something of each turn looks only at those that
+// events were about: there may be very many others.
+type News struct {
+	Turns []int32 // numbers of the turns, ascending
+	All   bool    // what is looked at is another session: nothing kept of the one before holds
+
+	session *stream.Session
+	events  int
+	named   map[int32]bool // is in Turns
+}
+
+// Extend goes on to what came since the last time.
+func (n *News) Extend(v *providers.View) {
+	s := v.Session()
+	n.All = s != n.session || v.Events() < n.events
+	n.Turns, n.session = n.Turns[:0], s
+	if n.All {
+		n.events, n.named = v.Events(), map[int32]bool{}
+		return
+	}
+	clear(n.named)
+	for last := stream.NoTurn; n.events < v.Events(); n.events++ {
+		_, of := v.About(n.events)
+		if of.Turn == last || of.Turn == stream.NoTurn {
+			continue
+		}
+		if last = of.Turn; !n.named[last] {
+			n.named[last] = true
+			n.Turns = append(n.Turns, last)
+		}
+	}
+	slices.Sort(n.Turns)
+}
