@@ -189,6 +189,7 @@ func (x *Exchange) feed(p []byte) {
 		return
 	}
 	x.framer.Write(p, x.onFrame)
+	x.letGoOfRead()
 }
 
 // frameAll frames the bytes that waited for a framing, as of when they came.

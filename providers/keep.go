@@ -15,6 +15,9 @@ type Keep struct {
 	Bytes int64                   // 0 for as many as come
 	Rows  int                     // how many turns stay in the session, if dropped ones come first; 0 for all
 	Pin   func(exchange int) bool // these are not let go of; may be nil
+
+	// ReadOnce has the bytes of responses go once they are read. What they came to stays.
+	ReadOnce bool
 }
 
 // keeper keeps what Keep says.
@@ -29,6 +32,9 @@ type keeper struct {
 // Keep says how much is kept from now on.
 func (in *Inspector) Keep(k Keep) {
 	in.kept.Keep = k
+	if k.ReadOnce {
+		in.log.close()
+	}
 	in.MakeRoom()
 }
 
@@ -71,7 +77,7 @@ func (in *Inspector) MakeRoom() {
 		}
 		k.bytes -= x.holds
 		in.log.close()
-		if x.Rereadable() {
+		if x.Rereadable() && !k.ReadOnce {
 			x.cool()
 		} else {
 			x.drop()
@@ -121,6 +127,15 @@ func (x *Exchange) freeBytes() {
 	x.chain, x.framer, x.out, x.decoder, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
 	x.onFrame, x.onEvent, x.first = nil, nil, nil
 	x.forget()
+}
+
+// letGoOfRead lets go of bytes of the response that were read. Those of an error are kept: its words
+// may be looked for when it has ended.
+func (x *Exchange) letGoOfRead() {
+	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
+		x.Response.LetGo()
+		x.Sent.LetGo()
+	}
 }
 
 // hash is a hash of all bytes of the exchange.

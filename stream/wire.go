@@ -11,6 +11,7 @@ import (
 type Wire struct {
 	blocks []block
 	size   int64
+	gone   int64 // bytes that were let go of
 	begins shorts // of the records
 	times  shorts // when they came, in microseconds
 	ends   shorts // of the frames
@@ -73,6 +74,21 @@ func (w *Wire) room() *block {
 	return &w.blocks[n]
 }
 
+// LetGo lets go of the bytes that have come. Where records and frames begin and end stays known.
+func (w *Wire) LetGo() {
+	w.gone = w.size
+	var spare []byte // room for what comes
+	for _, b := range w.blocks {
+		if !b.given {
+			spare = b.data[:0]
+		}
+	}
+	w.blocks = w.blocks[:0]
+	if spare != nil {
+		w.blocks = append(w.blocks, block{start: w.size, data: spare})
+	}
+}
+
 // EndFrame says that a frame ends at offset end, and returns its number.
 func (w *Wire) EndFrame(end int64) int32 { return int32(w.ends.add(end)) }
 
@@ -110,9 +126,10 @@ func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	return start, w.ends.at(int(n))
 }
 
-// Bytes returns the bytes [start, end), which the caller must not change.
+// Bytes returns the bytes [start, end), which the caller must not change; nil where some of them
+// were let go of.
 func (w *Wire) Bytes(start, end int64) []byte {
-	if start >= end {
+	if start >= end || start < w.gone {
 		return nil
 	}
 	n := sort.Search(len(w.blocks), func(i int) bool { return w.blocks[i].start > start }) - 1

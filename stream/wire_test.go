@@ -202,3 +202,24 @@ func TestWireFarFrames(t *testing.T) {
 		}
 	}
 }
+
+// TestWireLetGo: of bytes that were let go of, where they stood stays known; what comes after them
+// is kept as always.
+func TestWireLetGo(t *testing.T) {
+	var w Wire
+	w.Append([]byte("ab"), time.Second)
+	w.EndFrame(2)
+	w.LetGo()
+	w.Give(bytes.Repeat([]byte("c"), smallData), 2*time.Second)
+	w.LetGo()
+	w.Append([]byte("def"), 3*time.Second)
+	w.EndFrame(5 + smallData)
+	start, end := w.FrameSpan(1)
+	data, at := w.Record(2)
+	if string(data) != "def" || at != 3*time.Second || start != 2 || end != 5+smallData || w.Size() != 5+smallData {
+		t.Errorf("%q at %s, a frame from %d to %d of %d", data, at, start, end, w.Size())
+	}
+	if n, at := w.RecordAt(1); w.Bytes(0, 2) != nil || w.Bytes(1, end) != nil || n != 0 || at != time.Second {
+		t.Errorf("%q is still there, of record %d", w.Bytes(0, 2), n)
+	}
+}

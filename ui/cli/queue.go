@@ -33,7 +33,7 @@ type returned struct {
 
 func newQueue(in *providers.Inspector, path string, to printer) *queue {
 	q := &queue{in: in, path: path, to: to}
-	in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, Pin: q.waits})
+	in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, Pin: q.waits, ReadOnce: true})
 	return q
 }
 
