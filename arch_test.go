@@ -32,7 +32,7 @@ var rooms = []struct {
 	{"capture/redact", []string{"capture", "stream/jsonbytes"}, []string{"os", "net", "github.com/*"}},
 	{"capture/record", []string{"capture", "capture/redact", "capture/mailbox"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/*", []string{"capture", "capture/*", "stream/jsonbytes"}, []string{"github.com/*"}},
-	{"capture", nil, []string{"github.com/charmbracelet/*"}},
+	{"capture", []string{"stream/jsonbytes"}, []string{"github.com/charmbracelet/*"}},
 	{"themes", nil, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", []string{"stream/jsonbytes"}, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "github.com/*"}},

@@ -168,11 +168,12 @@ func (w *wanted) wants(number int, n names) bool {
 	return number == w.number
 }
 
-// passesOver reports whether a line is not of the wanted exchange, as its beginning tells.
+// passesOver reports whether a line is not of the wanted exchange, as its beginning tells, and says
+// nothing of the lines behind it: the first checksum says that they need one.
 func (c *captureReader) passesOver(line []byte) bool {
-	if c.wanted == nil || c.wanted.number == 0 {
+	if c.wanted == nil || c.wanted.number == 0 || !c.summed && sumStart(line) >= 0 {
 		return false
 	}
-	x := exchangeOf(line)
+	_, x, _ := beginning(line)
 	return x != 0 && x != c.wanted.number
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -104,6 +106,7 @@ var again = map[string]struct {
 	"sum in the midst": {
 		`{"toolscope":1}` + "\n" + `{"x":2,"d":"a"}` + "\n" + `{"x":1,"d":"b"}` + "\n" + `{"x":3,"d":"c","c":"00000000"}` + "\n" + `{"x":2,"d":"not read"}` + "\n", 2,
 	},
+	"no bytes":      {`{"toolscope":1}` + "\n" + `{"x":2,"b":""}` + "\n" + `{"x":1,"b":""}` + "\n" + `{"x":1,"d":"a"}` + "\n", 1},
 	"note first":    {`{"toolscope":1}` + "\n" + `{"x":5,"note":"of the source"}` + "\n" + `{"x":5,"d":"a","note":"of the exchange"}` + "\n" + `{"x":5,"note":"of the source"}` + "\n", 1},
 	"late":          {`{"toolscope":1}` + "\n" + `{"x":5,"d":"a","end":"eof"}` + "\n" + `{"x":5,"d":"late"}` + "\n", 1},
 	"last is ended": {`{"toolscope":1}` + "\n" + `{"x":5,"d":"a"}` + "\n" + `{"x":5,"end":"eof"}`, 1},
@@ -141,6 +144,44 @@ func TestAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAgainOfAnything: so it is whatever lines stand in a capture, in whatever order.
+func TestAgainOfAnything(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "input")
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		content := `{"toolscope":1}` + "\n"
+		for range r.IntN(40) {
+			content += anyLine(r)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		checkAgain(t, readFile(t, path))
+		if t.Failed() {
+			t.Fatalf("seed %d:\n%s", seed, content)
+		}
+	}
+}
+
+// anyLine is a line of a capture, as toolscope writes it, or as others may have.
+func anyLine(r *rand.Rand) string {
+	x := 1 + r.IntN(4)
+	line := []string{
+		`{"x":%d,"d":"a"}`, `{"t":1.5,"x":%d,"d":"a\"b"}`, `{"t":1.5,"x":%d,"side":"request","d":"a"}`, `{"x":%d,"b":"/w=="}`, `{"x":%d,"b":""}`, `{"x":%d}`,
+		`{"d":"a","x":%d}`, `{"X":%d,"d":"a"}`, `{"x":1,"d":"a","x":%d}`, ` {"x":%d,"d":"a"}`, `{"t":2,"d":"a","x":%d}`, `{"x":%d,"head":{"status":200}}`,
+		`{"x":%d,"end":"eof"}`, `{"x":%d,"d":"b","end":"cut","why":"so"}`, `{"x":%d,"lost":5}`, `{"x":%d,"note":"words"}`, `{"x":%d,"d":"a","note":"words"}`,
+		`{"x":%d,"d":"torn`, `%d`, ``, `{"toolscope":1}`,
+	}[r.IntN(21)]
+	if strings.Contains(line, "%d") {
+		line = fmt.Sprintf(line, x)
+	}
+	if n := len(line) - 1; n > 0 && line[n] == '}' && r.IntN(3) == 0 {
+		sum := crc32.Checksum([]byte(line[:n]), castagnoli)
+		line = line[:n] + fmt.Sprintf(checksumFormat, sum^uint32(1-min(1, r.IntN(5))))
+	}
+	return line + []string{"\n", "\n", "\n", "\r\n", " \n", "\n\n"}[r.IntN(6)]
 }
 
 // TestAgainOfSeveral: exchanges of several files are found under the numbers they have together.

@@ -19,8 +19,8 @@
 //     goes on. An error means that the environment failed (a file that cannot be read, a format
 //     version that is not known).
 //   - A time is only given where somebody measured it. Everything else has [NoTime].
-//   - Nothing here knows what the bodies mean: this package imports no other package of the
-//     program.
+//   - Nothing here knows what the bodies mean: of the program, this package imports only how JSON
+//     is written.
 package capture
 
 import (

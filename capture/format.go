@@ -104,7 +104,7 @@ func checksum(line []byte) (there, right bool) {
 
 // sumStart is where in a line its checksum begins, or -1.
 func sumStart(line []byte) int {
-	line = bytes.TrimRight(line, " \t\r")
+	line = trimBlanks(line)
 	n := len(line) - len(`,"c":"00000000"}`)
 	if n < 0 || !bytes.HasPrefix(line[n:], []byte(`,"c":"`)) || !bytes.HasSuffix(line, []byte(`"}`)) {
 		return -1
@@ -112,28 +112,12 @@ func sumStart(line []byte) int {
 	return n
 }
 
-// exchangeOf is the exchange that a line names where EncodeRecord does, in its first key or behind
-// the time; 0 if it names none there.
-func exchangeOf(line []byte) (x int) {
-	p, first := bytes.CutPrefix(line, []byte(`{"x":`))
-	if !first {
-		comma := bytes.IndexByte(line, ',')
-		if comma < 0 || !bytes.HasPrefix(line, []byte(`{"t":`)) || !bytes.HasPrefix(line[comma:], []byte(`,"x":`)) {
-			return 0
-		}
-		p = line[comma+len(`,"x":`):]
+// trimBlanks leaves out what others may have added behind a line.
+func trimBlanks(line []byte) []byte {
+	for n := len(line) - 1; n >= 0 && (line[n] == ' ' || line[n] == '\t' || line[n] == '\r'); n-- {
+		line = line[:n]
 	}
-	for i, c := range p {
-		switch {
-		case '0' <= c && c <= '9' && i < 10:
-			x = 10*x + int(c-'0')
-		case c == ',' || c == '}':
-			return x
-		default:
-			return 0
-		}
-	}
-	return 0
+	return line
 }
 
 // EncodeHeader is the first line of a capture. created is the wall clock time that the records'
@@ -204,11 +188,14 @@ func decodeRecord(text []byte) (Record, error) {
 		return Record{}, err
 	}
 	r := Record{
-		Exchange: line.X, Side: line.Side, At: at,
-		Data: line.B, Head: (*Head)(line.Head), End: line.End, Why: line.Why, By: line.By, Lost: max(0, line.Lost), Note: line.Note,
+		Exchange: line.X, Side: line.Side, At: at, Head: (*Head)(line.Head),
+		End: line.End, Why: line.Why, By: line.By, Lost: max(0, line.Lost), Note: line.Note,
 	}
-	if line.D != "" {
+	switch {
+	case line.D != "":
 		r.Data = []byte(line.D)
+	case len(line.B) > 0: // an exchange does not begin with no bytes
+		r.Data = line.B
 	}
 	readWords(&r)
 	return r, nil

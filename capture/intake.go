@@ -15,11 +15,12 @@ const sniffLimit = 64 << 10
 type intake struct {
 	file    string
 	numbers *numbers
-	shape   shape   // nil while undecided
-	held    []chunk // what came while undecided
-	from    *File   // nil where the input cannot be read again
-	read    int64   // bytes of the input so far
-	room    []byte  // for the next read
+	shape   shape    // nil while undecided
+	held    []chunk  // what came while undecided
+	from    *File    // nil where the input cannot be read again
+	read    int64    // bytes of the input so far
+	room    []byte   // for the next read
+	recs    []Record // room for those of a chunk
 }
 
 // shape is a way to read an input: as a bare body, a curl dump, or a capture. It adds to recs what
@@ -54,7 +55,7 @@ func (in *intake) capture() *captureReader {
 // pass hands the records of c on and reports whether there may be more.
 func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
 	in.read += int64(len(c.data))
-	recs, err := in.write(c.data, c.at)
+	recs, err := in.add(in.recs, c.data, c.at)
 	in.place(recs, in.read)
 	switch {
 	case err != nil || c.err == nil:
@@ -67,15 +68,21 @@ func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
 		recs = append(recs, in.close(EndCut, Reason(c.err).Error(), c.at)...)
 		err = readError(in.file, c.err)
 	}
-	return deliver(yield, recs, err) && c.err == nil
+	more := deliver(yield, recs, err) && c.err == nil
+	clear(recs) // what they hold is others' now
+	in.recs = recs[:0]
+	return more
 }
 
-func (in *intake) write(p []byte, at time.Duration) ([]Record, error) {
-	if len(p) == 0 {
-		return nil, nil
-	}
-	if in.shape != nil {
-		return in.shape.write(nil, p, at)
+func (in *intake) write(p []byte, at time.Duration) ([]Record, error) { return in.add(nil, p, at) }
+
+// add is write into a list that has room.
+func (in *intake) add(recs []Record, p []byte, at time.Duration) ([]Record, error) {
+	switch {
+	case len(p) == 0:
+		return recs, nil
+	case in.shape != nil:
+		return in.shape.write(recs, p, at)
 	}
 	in.held = append(in.held, chunk{data: p, at: at})
 	return in.decide(false)

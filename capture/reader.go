@@ -12,6 +12,7 @@ import (
 
 const (
 	lineLimit    = 256 << 20 // a longer line is damaged
+	giantLine    = 1 << 20   // a longer line gets room of its own
 	damagedLimit = 4 << 10   // bytes of a damaged line that its note shows
 )
 
@@ -31,6 +32,7 @@ type captureReader struct {
 	from    *File        // nil where it cannot be read again
 	before  int64        // bytes of the file that stand before those that offset counts
 	here    Place        // of the line being read
+	room    []byte       // for the data of a line, until it is known how much that is
 	wanted  *wanted      // the only exchange to be read; nil: all are
 }
 
@@ -120,18 +122,14 @@ func (c *captureReader) finish(recs []Record, text []byte, lineBreak int) ([]Rec
 	c.offset += size + int64(lineBreak)
 	c.number++
 	c.line, c.cut = c.line[:0], 0
-	if cap(c.line) > 16*chunkSize {
-		c.line = nil // one giant line must not stay in memory
+	if cap(c.line) > giantLine {
+		c.line = nil // it must not stay in memory
 	}
 	c.at(start, c.offset)
-	if c.passesOver(text) {
-		c.summed = c.summed || sumStart(text) >= 0
+	if c.passesOver(text) || len(bytes.TrimSpace(text)) == 0 && c.number > 1 {
 		return recs, nil
 	}
-	if len(bytes.TrimSpace(text)) == 0 && c.number > 1 {
-		return recs, nil
-	}
-	err := errors.New("too long")
+	err := errTooLong
 	if size <= lineLimit {
 		var more []Record
 		if more, err = c.read(recs, text); err == nil {
@@ -153,6 +151,7 @@ func (c *captureReader) finish(recs []Record, text []byte, lineBreak int) ([]Rec
 }
 
 var (
+	errTooLong  = errors.New("too long")
 	errChecksum = errors.New("its checksum is wrong")
 	errUnsummed = errors.New("its checksum is missing")
 )
@@ -168,7 +167,7 @@ func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 		c.summed, c.header = there, lineStart{1, 0}
 		return recs, checkHeader(text)
 	}
-	r, err := decodeRecord(text)
+	r, err := c.decode(text)
 	if errors.Is(err, errHeader) { // two captures, one written behind the other
 		if err := checkHeader(text); err != nil {
 			return nil, err
@@ -183,9 +182,10 @@ func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 	case c.summed && !there:
 		return nil, errUnsummed
 	case !c.wanted.wants(r.Exchange, c.names):
+		c.summed = there || c.summed
 		return recs, nil
 	}
-	if at := exchangeOf(text); at == 0 || at == r.Exchange {
+	if _, x, _ := beginning(text); x == 0 || x == r.Exchange {
 		r.From = c.here
 	}
 	r.Exchange = c.names.of(r.Exchange)
@@ -203,6 +203,22 @@ func (c *captureReader) read(recs []Record, text []byte) ([]Record, error) {
 		c.open[r.Exchange] = true
 	}
 	return append(recs, r), nil
+}
+
+// decode reads a line that is not the first.
+func (c *captureReader) decode(text []byte) (Record, error) {
+	room := c.room
+	if cap(room) < len(text) {
+		room = make([]byte, 0, max(chunkSize, len(text)))
+	}
+	r, ok := quickRecord(text, room)
+	switch {
+	case !ok:
+		return decodeRecord(text)
+	case len(text) <= giantLine:
+		c.room, r.Data = room, bytes.Clone(r.Data)
+	}
+	return r, nil
 }
 
 func (c *captureReader) note(text string) Record {

@@ -25,6 +25,39 @@ func deltas(tb testing.TB, exchanges, records int) string {
 	return path
 }
 
+// TestReadCost: a short record costs the memory of its bytes and no more, and a line of another
+// exchange none when one is read again.
+func TestReadCost(t *testing.T) {
+	all := func(src Source) {
+		for _, err := range src {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cost := func(records int) (read, again float64) {
+		path := deltas(t, 200, records)
+		read = testing.AllocsPerRun(1, func() {
+			src, err := Open(t.Context(), path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all(src)
+		})
+		x := byExchange(readFile(t, path))[7].place
+		return read, testing.AllocsPerRun(1, func() { all(x.File.Again(t.Context(), 7, x.Start, x.End)) })
+	}
+	const more = 10_000
+	read, again := cost(more)
+	readMore, againMore := cost(2 * more)
+	if each := (readMore - read) / more; each > 1.05 {
+		t.Errorf("%.2f allocations a record", each)
+	}
+	if each := (againMore - again) / more; each > 0.02 { // one line in 200 is read
+		t.Errorf("%.3f allocations a line when one exchange is read again", each)
+	}
+}
+
 // BenchmarkReadCapture reads a capture of short records; an operation is one of them.
 func BenchmarkReadCapture(b *testing.B) {
 	const records = 20_000

@@ -1,0 +1,101 @@
+package capture
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// checkQuick fails unless a line that is read quickly says what it says otherwise.
+func checkQuick(t *testing.T, line []byte) (quick bool) {
+	t.Helper()
+	before := bytes.Clone(line)
+	got, ok := quickRecord(line, make([]byte, 0, len(line)))
+	if !bytes.Equal(before, line) {
+		t.Fatalf("%q became %q", before, line)
+	}
+	if !ok {
+		return false
+	}
+	want, err := decodeRecord(line)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q: %+v\nslowly: %+v, %v", line, got, want, err)
+	}
+	if _, x, _ := beginning(line); x != got.Exchange {
+		t.Fatalf("%q: exchange %d", line, x)
+	}
+	return true
+}
+
+// TestQuick: the lines of which a capture has most are read quickly, whatever bytes they hold.
+func TestQuick(t *testing.T) {
+	every := make([]byte, 256)
+	for i := range every {
+		every[i] = byte(i)
+	}
+	for _, data := range []string{"x", "data: {\"a\":\"b\\n\"}\n\n", "é\u2028\U0001f600\u007f\ufffd", string(every[:128]), string(every), "\xff", strings.Repeat("\xfe\n", 50_000), "/\\"} {
+		for _, r := range []Record{
+			{Exchange: 1, At: NoTime}, {Exchange: 1, At: 0}, {Exchange: 12, At: 1e3}, {Exchange: exchangeLimit, At: 12_345_678e3},
+			{Exchange: 3, At: 1e15 + 5e5, Side: Request}, {Exchange: 3, At: 20e6},
+		} {
+			r.Data = []byte(data)
+			line, err := EncodeRecord(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line = bytes.TrimSuffix(line, []byte("\n"))
+			if !checkQuick(t, line) {
+				t.Errorf("%.200q is not read quickly", line)
+			}
+			if !checkQuick(t, append(line, " \r"...)) {
+				t.Errorf("%.200q is not read quickly with blanks behind it", line)
+			}
+			if bare := append(bytes.Clone(line[:sumStart(line)]), '}'); !checkQuick(t, bare) {
+				t.Errorf("%.200q is not read quickly", bare)
+			}
+		}
+	}
+}
+
+// unusual are lines that are not read quickly, and some that are and might be read wrongly.
+var unusual = []string{
+	``, `{`, `{}`, `null`, `{"x":1}`, `{"x":0,"d":"a"}`, `{"x":01,"d":"a"}`, `{"x":-1,"d":"a"}`, `{"x":1.0,"d":"a"}`, `{"x":1e1,"d":"a"}`,
+	`{"x":1073741825,"d":"a"}`, `{"x":99999999999999999999,"d":"a"}`, `{"x":"1","d":"a"}`, `{"x":1,"d":""}`, `{"x":1,"b":""}`, `{"x":1,"d":null}`,
+	`{"x":1,"d":"a","d":"b"}`, `{"x":1,"d":"a","x":2}`, `{"x":1,"d":"a","b":"YQ=="}`, `{"x":1,"b":"YQ"}`, `{"x":1,"b":"Y Q=="}`, `{"x":1,"b":"YQ==\n"}`,
+	`{"x":1,"d":"a"}}`, `{"x":1,"d":"a"} x`, `{"x":1,"d":"a"`, `{"x":1,"d":"a`, `{"x":1,"d":"a\`, `{"x":1,"d":"\x"}`, `{"x":1,"d":"\u12"}`, `{"x":1,"d":"\u00g0"}`,
+	`{"x":1,"d":"\ud83d\ude00"}`, `{"x":1,"d":"\ud83d"}`, `{"x":1,"d":"\udc00x"}`, "{\"x\":1,\"d\":\"\t\"}", "{\"x\":1,\"d\":\"\xff\"}", "{\"x\":1,\"d\":\"a\",\"c\":\"\xff0000000\"}",
+	`{"x":1,"d":"a","c":"""""""""}`, `{"x":1,"d":"a","c":"\\\\\\\\"}`, `{"x":1,"d":"a","c":"\n\n\n\n"}`, `{"x":1,"d":"a","c":"0000000\"}`, `{"x":1,"d":"a","c":"123"}`,
+	`{"t":,"x":1,"d":"a"}`, `{"t":1.,"x":1,"d":"a"}`, `{"t":.5,"x":1,"d":"a"}`, `{"t":01,"x":1,"d":"a"}`, `{"t":1e3,"x":1,"d":"a"}`, `{"t":-1,"x":1,"d":"a"}`, `{"t":-0,"x":1,"d":"a"}`,
+	`{"t":1.2345,"x":1,"d":"a"}`, `{"t":1234567890123,"x":1,"d":"a"}`, `{"t":99999999999999999999,"x":1,"d":"a"}`, `{"t":"1","x":1,"d":"a"}`, `{"t":null,"x":1,"d":"a"}`, `{"t":0.000,"x":1,"d":"a"}`,
+	`{"t":999999999999.999,"x":1,"d":"a"}`, `{"x":1,"side":"request"}`, `{"x":1,"side":"Request","d":"a"}`, `{"x":1,"side":"","d":"a"}`, `{"x":1,"D":"a"}`, `{"X":1,"d":"a"}`, ` {"x":1,"d":"a"}`,
+	`{"x":1,"d":"a","toolscope":1}`, `{"x":1,"d":"a","end":"eof"}`, `{"x":1,"d":"a","note":"n"}`, `{"x":1,"d":"a"}` + "\t \r", `{"x":1,"d":"a" }`,
+}
+
+// TestQuickIsRight: what is not as EncodeRecord writes it is left to decodeRecord, or read as by it.
+func TestQuickIsRight(t *testing.T) {
+	for _, line := range unusual {
+		checkQuick(t, []byte(line))
+	}
+}
+
+// FuzzQuick: any line that is read quickly is read rightly.
+func FuzzQuick(f *testing.F) {
+	for _, line := range unusual {
+		f.Add([]byte(line))
+	}
+	for line := range strings.Lines(written(f, session...)) {
+		f.Add([]byte(strings.TrimSuffix(line, "\n")))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		checkQuick(t, line)
+		for at := range line { // and what is a byte away from it
+			if at > 60 {
+				break
+			}
+			other := bytes.Clone(line)
+			other[at] ^= 1 << (at % 8)
+			checkQuick(t, other)
+		}
+	})
+}
