@@ -125,7 +125,7 @@ func quickText(room, p []byte) (data, rest []byte, ok bool) {
 // quickBase64 reads the inside of a string that is some bytes in base64, and its closing quote.
 func quickBase64(room, p []byte) (data, rest []byte, ok bool) {
 	n := jsonbytes.PlainRun(p)
-	if n == 0 || n == len(p) || p[n] != '"' {
+	if n == len(p) || p[n] != '"' {
 		return nil, nil, false
 	}
 	data, err := base64.StdEncoding.AppendDecode(room, p[:n])
