@@ -19,11 +19,11 @@ type jsonPrinter struct {
 }
 
 // lineOf begins a line about a turn.
-func lineOf(kind, file string, t *stream.Turn) *object {
+func lineOf(kind, file string, turn int32) *object {
 	o := new(object)
 	o.text("type", kind)
 	o.text("file", file)
-	o.int("turn", int(t.Number)+1)
+	o.int("turn", int(turn)+1)
 	return o
 }
 
@@ -32,7 +32,7 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	for _, c := range calls {
 		p.call(file, x, t, c)
 	}
-	o := lineOf("turn", file, t)
+	o := lineOf("turn", file, t.Number)
 	o.text("dialect", t.Dialect)
 	o.some("model", t.Model)
 	o.text("phase", t.Phase().String())
@@ -55,7 +55,7 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 }
 
 func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c *stream.Call) {
-	o := lineOf("call", file, t)
+	o := lineOf("call", file, t.Number)
 	o.int("call", c.Number)
 	o.text("dialect", t.Dialect)
 	o.text("id", c.ID)
@@ -82,10 +82,10 @@ func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c
 // sentBack writes a line a call that a later request has in its history.
 func (p *jsonPrinter) sentBack(calls []returned) {
 	for _, r := range calls {
-		o := lineOf("sent_back", r.file, r.turn)
-		o.int("call", r.call.Number)
-		o.text("id", r.call.ID)
-		o.text("name", r.call.Name)
+		o := lineOf("sent_back", r.file, r.of.Turn)
+		o.int("call", int(r.of.Call))
+		o.text("id", r.id)
+		o.text("name", r.name)
 		o.int("exchange", r.Exchange)
 		o.text("as", r.As)
 		o.texts("policies", r.policies())

@@ -78,7 +78,7 @@ func (p *textPrinter) findings(list []stream.Finding) {
 // sentBack writes a line a call that a later request has in its history.
 func (p *textPrinter) sentBack(calls []returned) {
 	for _, r := range calls {
-		p.linef("  %-13s %s  %s  %s  (of turn %d, in request %d)", "sent back", callName(r.call.Name), r.call.ID, r.words(), r.turn.Number+1, r.Exchange)
+		p.linef("  %-13s %s  %s  %s  (of turn %d, in request %d)", "sent back", callName(r.name), r.id, r.words(), r.of.Turn+1, r.Exchange)
 		p.findings(r.findings)
 	}
 	p.linef("")

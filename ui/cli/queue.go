@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,30 +11,35 @@ import (
 )
 
 // queue prints turns in the order they end, and what later requests made of their calls as they
-// tell it. It looks once at each event, so what it costs to print does not grow with what was
-// printed.
+// tell it. It looks once at each event, and at a turn when an event says that it has ended: what it
+// costs to print grows neither with what was printed nor with what is open. It keeps names of turns
+// and calls, not the things.
 type queue struct {
-	in        *providers.Inspector
-	path      string
-	to        printer
-	events    int            // that were looked at
-	turns     int            // that were looked at
-	unprinted []*stream.Turn // of those, in their order
-	waiting   []returned     // calls sent back, of turns that were not printed
-	known     bool           // a turn was printed that is of a known protocol, or says why it is not
+	in      *providers.Inspector
+	path    string
+	to      printer
+	events  int                  // that were looked at
+	turns   int32                // those of a number below were looked at
+	unbegun []int32              // of those, the ones that no event was about
+	open    map[int32]bool       // the others that were not printed: false once they have ended
+	holds   map[int]int          // how many of these an exchange has
+	waiting map[int32][]returned // calls that were sent back, by the turn that was not printed
+	known   bool                 // a turn was printed that is of a known protocol, or says why it is not
 }
 
 // returned is a call that a later request has in its history.
 type returned struct {
-	file string
-	turn *stream.Turn
-	call *stream.Call
+	file     string
+	of       stream.Ref
+	name, id string // of the call
 	stream.Return
 	findings []stream.Finding // what the request made known of the call
 }
 
 func newQueue(in *providers.Inspector, path string, to printer) *queue {
-	q := &queue{in: in, path: path, to: to}
+	q := &queue{
+		in: in, path: path, to: to, open: map[int32]bool{}, holds: map[int]int{}, waiting: map[int32][]returned{},
+	}
 	in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, Pin: q.waits, ReadOnce: true})
 	return q
 }
@@ -46,58 +53,110 @@ const (
 
 // print prints the turns that have ended, or all.
 func (q *queue) print(all bool) error {
-	ended := q.look() || all
-	q.printReturns() // before the turn that the request led to
-	if ended {
-		q.unprinted = slices.DeleteFunc(q.unprinted, func(t *stream.Turn) bool {
-			done := t.Closed() || all
-			if done {
-				q.known = q.known || recognised(t)
-				q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
-			}
-			return done
-		})
-		q.printReturns()
+	ended, back := q.look()
+	if all {
+		ended = slices.Collect(maps.Keys(q.open))
+	}
+	if len(back) > 0 {
+		q.to.sentBack(back) // before the turn that the request led to
+	}
+	if len(ended) > 0 {
+		q.printTurns(ended)
 	}
 	q.in.MakeRoom()
 	return q.to.flush()
 }
 
-// waits reports whether something of an exchange was not printed yet.
-func (q *queue) waits(exchange int) bool {
-	return slices.ContainsFunc(q.unprinted, func(t *stream.Turn) bool { return t.Exchange == exchange })
+// printTurns prints turns, in the order in which they began, and then what was already made of
+// their calls.
+func (q *queue) printTurns(numbers []int32) {
+	s := q.in.Session()
+	slices.SortFunc(numbers, func(a, b int32) int { return cmp.Compare(s.Turn(a).OpenedBy, s.Turn(b).OpenedBy) })
+	var back []returned
+	for _, number := range numbers {
+		t := s.Turn(number)
+		q.known = q.known || recognised(t)
+		q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
+		back = append(back, q.waiting[number]...)
+		delete(q.waiting, number)
+		delete(q.open, number)
+		if q.holds[t.Exchange]--; q.holds[t.Exchange] == 0 {
+			delete(q.holds, t.Exchange)
+		}
+	}
+	if len(back) > 0 {
+		slices.SortFunc(back, func(a, b returned) int { return cmp.Compare(a.Event, b.Event) })
+		for i := range back {
+			q.name(&back[i])
+		}
+		q.to.sentBack(back)
+	}
 }
+
+// name takes what a call is called, as far as that is known now.
+func (q *queue) name(r *returned) {
+	if _, c := q.in.Session().Find(r.of); c != nil {
+		r.name, r.id = c.Name, c.ID
+	}
+}
+
+// waits reports whether something of an exchange was not printed yet.
+func (q *queue) waits(exchange int) bool { return q.holds[exchange] > 0 }
 
 // file is where a turn came from.
 func (q *queue) file(t *stream.Turn) string { return fileOf(q.path, q.in.Exchange(t.Exchange)) }
 
-// look looks through what is new for turns, for calls that were sent back, and for turns that ended,
-// which it reports.
-func (q *queue) look() (ended bool) {
+// look looks through the new events, and returns the turns that ended, each once, and the calls of
+// printed turns that were sent back.
+func (q *queue) look() (ended []int32, back []returned) {
+	q.unbegun = slices.DeleteFunc(q.unbegun, q.begin)
 	for ; q.events < q.in.Timeline.Len(); q.events++ {
-		switch e, _ := q.in.Timeline.Event(q.events); {
-		case e.Turn == stream.NoTurn:
-		case e.Kind == stream.TurnClose:
-			ended = true
-		case e.Kind == stream.SentBack:
-			q.findReturns(q.in.Session().Turn(e.Turn))
+		kind, of := q.in.Timeline.About(q.events)
+		for ; q.turns <= of.Turn; q.turns++ {
+			if !q.begin(q.turns) {
+				q.unbegun = append(q.unbegun, q.turns)
+			}
 		}
-	}
-	s := q.in.Session()
-	q.unprinted = append(q.unprinted, s.Turns[q.turns-s.Gone():]...)
-	q.turns = s.Gone() + len(s.Turns)
-	return ended
-}
-
-// findReturns finds the calls of a turn that the event being looked at tells of.
-func (q *queue) findReturns(t *stream.Turn) {
-	for _, c := range t.Calls {
-		for _, r := range c.SentBack {
-			if r.Event == q.events {
-				q.waiting = append(q.waiting, returned{q.file(t), t, c, r, foundBy(c, r.Event)})
+		switch kind {
+		case stream.TurnClose:
+			if q.open[of.Turn] {
+				q.open[of.Turn] = false
+				ended = append(ended, of.Turn)
+			}
+		case stream.SentBack:
+			if _, waits := q.open[of.Turn]; waits {
+				q.waiting[of.Turn] = q.sentBack(q.waiting[of.Turn])
+			} else {
+				back = q.sentBack(back)
 			}
 		}
 	}
+	return ended, back
+}
+
+// begin takes a turn among those that wait, if it has begun.
+func (q *queue) begin(number int32) (begun bool) {
+	t := q.in.Session().Turn(number)
+	if t != nil {
+		q.open[number] = true
+		q.holds[t.Exchange]++
+	}
+	return t != nil
+}
+
+// sentBack adds to a list the call that the event being looked at tells of.
+func (q *queue) sentBack(list []returned) []returned {
+	n := q.events
+	e, _ := q.in.Timeline.Event(n)
+	t, c := q.in.Session().Find(stream.Ref{Turn: e.Turn, Call: e.Slot})
+	if c == nil {
+		return list
+	}
+	i := slices.IndexFunc(c.SentBack, func(r stream.Return) bool { return r.Event == n })
+	if i < 0 {
+		return list
+	}
+	return append(list, returned{q.file(t), c.Ref(), c.Name, c.ID, c.SentBack[i], foundBy(c, n)})
 }
 
 // foundBy is what an event made known of a call.
@@ -108,21 +167,6 @@ func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 		}
 	}
 	return found
-}
-
-// printReturns prints those whose turns have been printed.
-func (q *queue) printReturns() {
-	var now []returned
-	q.waiting = slices.DeleteFunc(q.waiting, func(r returned) bool {
-		printed := !slices.Contains(q.unprinted, r.turn)
-		if printed {
-			now = append(now, r)
-		}
-		return printed
-	})
-	if len(now) > 0 {
-		q.to.sentBack(now)
-	}
 }
 
 // policies are the names of those that treat the call the same way.

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"testing"
 
 	"toolscope/providers"
@@ -9,7 +12,31 @@ import (
 	"toolscope/stream"
 )
 
-// TestPrintLooksOnce: with many turns open, a record that ends none of them has nothing allocated.
+// teller notes what it is told to print.
+type teller struct{ told []string }
+
+func (p *teller) turn(_ string, _ *providers.Exchange, t *stream.Turn) {
+	p.told = append(p.told, fmt.Sprint("turn ", t.Number))
+}
+
+func (p *teller) sentBack(calls []returned) {
+	for _, r := range calls {
+		p.told = append(p.told, fmt.Sprint("back ", r.of, r.name))
+	}
+}
+
+func (p *teller) flush() error { return nil }
+
+func (p *teller) wants(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(p.told, want) {
+		t.Errorf("printed %q, want %q", p.told, want)
+	}
+	p.told = nil
+}
+
+// TestPrintLooksOnce: with many turns open, a record that ends none of them has nothing allocated,
+// and what is remembered is what is open.
 func TestPrintLooksOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
@@ -18,14 +45,80 @@ func TestPrintLooksOnce(t *testing.T) {
 		in.Write(stream.Record{Exchange: int(n) + 1, Data: []byte("event: message_start\n")})
 		in.Timeline.Append(stream.Event{Kind: stream.TurnOpen, Turn: n, What: &stream.Opening{Exchange: int(n) + 1}})
 	}
-	if err := q.print(false); err != nil || len(q.unprinted) != open {
-		t.Fatalf("%d turns wait, %v", len(q.unprinted), err)
+	if err := q.print(false); err != nil || len(q.open) != open || len(q.holds) != open || !q.waits(8) {
+		t.Fatalf("%d turns wait of %d exchanges, %v", len(q.open), len(q.holds), err)
 	}
 	if n := testing.AllocsPerRun(100, func() { _ = q.print(false) }); n > 0 {
 		t.Errorf("%v allocations, and nothing has ended", n)
 	}
 	in.Timeline.Append(stream.Event{Kind: stream.TurnClose, Turn: 7})
-	if err := q.print(false); err != nil || len(q.unprinted) != open-1 {
-		t.Errorf("one has ended, and %d of %d wait, %v", len(q.unprinted), open, err)
+	if err := q.print(false); err != nil || len(q.open) != open-1 || q.waits(8) {
+		t.Errorf("one has ended, and %d of %d wait, %v", len(q.open), open, err)
+	}
+	if err := q.print(true); err != nil || len(q.open)+len(q.holds)+len(q.waiting)+len(q.unbegun) > 0 {
+		t.Errorf("after all %+v, %v", q, err)
+	}
+}
+
+// TestPrintOrder: turns that end together are printed in the order in which they began, each once,
+// and what is made of a call behind its turn.
+func TestPrintOrder(t *testing.T) {
+	in, to := new(providers.Inspector), new(teller)
+	q := newQueue(in, "a", to)
+	event := func(kind stream.EventKind, turn int32) {
+		e := stream.Event{Kind: kind, Turn: turn}
+		switch kind {
+		case stream.CallOpen:
+			e.Slot, e.What = 3, &stream.CallInfo{ID: "id", Name: "f"}
+		case stream.CallMeta:
+			e.Slot, e.What = 3, &stream.CallInfo{Name: "g"}
+		case stream.SentBack:
+			e.Slot, e.What = 1, &stream.Resent{}
+		}
+		in.Timeline.Append(e)
+	}
+	print := func(all bool, want ...string) {
+		t.Helper()
+		if err := q.print(all); err != nil {
+			t.Fatal(err)
+		}
+		to.wants(t, want...)
+	}
+	for _, turn := range []int32{0, 1, 3, 2} { // one begins after one of a higher number
+		event(stream.TurnOpen, turn)
+		event(stream.CallOpen, turn)
+		print(false)
+	}
+	event(stream.TurnClose, 2)
+	event(stream.SentBack, 3)
+	event(stream.TurnClose, 3)
+	event(stream.TurnClose, 3)
+	event(stream.SentBack, 2)
+	event(stream.SentBack, 0)
+	print(false, "turn 3", "turn 2", "back {3 1}f", "back {2 1}f")
+	event(stream.TurnClose, 3)
+	event(stream.SentBack, 0)
+	event(stream.CallMeta, 0)
+	event(stream.SentBack, 3)
+	event(stream.TurnClose, 0)
+	print(false, "back {3 1}f", "turn 0", "back {0 1}g", "back {0 1}g")
+	print(true, "turn 1")
+	print(true)
+}
+
+// TestPrintWhileOneIsOpen: what is remembered while one turn stays open does not grow with those
+// that end.
+func TestPrintWhileOneIsOpen(t *testing.T) {
+	in, to := new(providers.Inspector), new(teller)
+	q := newQueue(in, "a", to)
+	in.Timeline.Append(stream.Event{Kind: stream.TurnOpen, Turn: 0})
+	for n := range int32(5_000) {
+		in.Timeline.Append(stream.Event{Kind: stream.TurnOpen, Turn: n + 1}, stream.Event{Kind: stream.TurnClose, Turn: n + 1})
+		if err := q.print(false); err != nil || len(q.open)+len(q.holds)+len(q.waiting)+len(q.unbegun) > 2 {
+			t.Fatalf("after %d turns %+v, %v", n, q, err)
+		}
+	}
+	if printed := strings.Join(to.told, " "); len(to.told) != 5_000 || strings.Contains(printed, "turn 0 ") {
+		t.Errorf("%d printed", len(to.told))
 	}
 }

@@ -12,7 +12,7 @@ type previewJSON struct{ lines }
 func (p previewJSON) begin(*subject) {}
 
 func (p previewJSON) preview(s *subject, v *replay.Preview) {
-	o := lineOf("replay", s.file, s.turn)
+	o := lineOf("replay", s.file, s.turn.Number)
 	if s.scope == replay.OneCall {
 		o.int("call", s.calls[0].Number)
 	} else {
