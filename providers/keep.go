@@ -8,25 +8,32 @@ import (
 	"toolscope/stream"
 )
 
-// Keep says how much is kept of exchanges that have ended. When they hold more than Bytes, the one
-// that ended first, or was last had again first, is let go of: cold, if it can be read again, or
-// else dropped. What is open is always kept. The zero Keep keeps everything.
+// Keep says how much is kept of exchanges that have ended. When they hold more, the one that ended
+// first, or was last had again first, is let go of: dropped, or if it can be read again, cold. What
+// is open is always kept. The zero Keep keeps everything.
 type Keep struct {
-	Bytes int64                   // 0 for as many as come
+	Bytes int64                   // of those that cannot be read again; 0 for as many as come
+	Again int64                   // of those that can
 	Rows  int                     // how many turns stay in the session, if dropped ones come first; 0 for all
 	Pin   func(exchange int) bool // these are not let go of; may be nil
 
-	// ReadOnce has the bytes of responses go once they are read. What they came to stays.
+	// ReadOnce has the bytes of responses go once they are read. What they came to stays, and when
+	// that is let go of it is not had again.
 	ReadOnce bool
 }
 
 // keeper keeps what Keep says.
 type keeper struct {
 	Keep
-	ended   []*Exchange // that are kept whole, in the order they are let go of
-	bytes   int64       // that they hold
-	dropped int
-	seed    maphash.Seed // of the hashes of what was let go of
+	once, again line
+	dropped     int
+	seed        maphash.Seed // of the hashes of what was let go of
+}
+
+// line is exchanges that are kept whole, in the order they are let go of, and the bytes they hold.
+type line struct {
+	ended []*Exchange
+	bytes int64
 }
 
 // Keep says how much is kept from now on.
@@ -43,9 +50,38 @@ func (in *Inspector) Dropped() int { return in.kept.dropped }
 
 // retire counts an exchange that has ended, or is there again, among those that may be let go of.
 func (in *Inspector) retire(x *Exchange) {
+	l := &in.kept.once
+	if x.Rereadable() && !in.kept.ReadOnce {
+		l = &in.kept.again
+	}
 	x.holds = x.bytes()
-	in.kept.bytes += x.holds
-	in.kept.ended = append(in.kept.ended, x)
+	l.bytes += x.holds
+	l.ended = append(l.ended, x)
+}
+
+// MakeRoom lets go of exchanges until those that are left hold no more than they may. Turns and
+// calls that were got before must be got again.
+func (in *Inspector) MakeRoom() {
+	k := &in.kept
+	k.once.shorten(k.Bytes, k.Pin, (*Exchange).drop)
+	k.again.shorten(k.Again, k.Pin, (*Exchange).cool)
+}
+
+// shorten lets go of exchanges until the line holds no more than most bytes.
+func (l *line) shorten(most int64, pin func(int) bool, letGo func(*Exchange)) {
+	for pinned := 0; most > 0 && l.bytes > most && pinned < len(l.ended); {
+		x := l.ended[0]
+		l.ended[0] = nil
+		l.ended = l.ended[1:]
+		if pin != nil && pin(x.Number) {
+			l.ended = append(l.ended, x)
+			pinned++
+			continue
+		}
+		l.bytes -= x.holds
+		x.in.log.close()
+		letGo(x)
+	}
 }
 
 // bytes is about how many bytes of memory the exchange holds.
@@ -60,29 +96,6 @@ func (x *Exchange) bytes() int64 {
 		}
 	}
 	return n
-}
-
-// MakeRoom lets go of exchanges until those that are left hold no more than they may. Turns and
-// calls that were got before must be got again.
-func (in *Inspector) MakeRoom() {
-	k := &in.kept
-	for pinned := 0; k.Bytes > 0 && k.bytes > k.Bytes && pinned < len(k.ended); {
-		x := k.ended[0]
-		k.ended[0] = nil
-		k.ended = k.ended[1:]
-		if k.Pin != nil && k.Pin(x.Number) {
-			k.ended = append(k.ended, x)
-			pinned++
-			continue
-		}
-		k.bytes -= x.holds
-		in.log.close()
-		if x.Rereadable() && !k.ReadOnce {
-			x.cool()
-		} else {
-			x.drop()
-		}
-	}
 }
 
 // cool lets go of what can be read again.

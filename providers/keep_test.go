@@ -118,7 +118,7 @@ func TestKeepCools(t *testing.T) {
 	var whole, in Inspector
 	from := new(shelf)
 	day(&whole, nil, 1, 100)
-	in.Keep(Keep{Bytes: 30 << 10})
+	in.Keep(Keep{Again: 30 << 10})
 	day(&in, from, 1, 100)
 	whole.Close()
 	in.Close()
@@ -174,7 +174,7 @@ func TestKeepChanged(t *testing.T) {
 	} {
 		var in Inspector
 		from := new(shelf)
-		in.Keep(Keep{Bytes: 30 << 10})
+		in.Keep(Keep{Again: 30 << 10})
 		day(&in, from, 1, 50)
 		change(from)
 		err := in.Warm(1)()()
