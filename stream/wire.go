@@ -11,7 +11,7 @@ import (
 type Wire struct {
 	blocks []block
 	size   int64
-	gone   int64 // bytes that were let go of
+	gone   int64  // bytes that were let go of
 	begins shorts // of the records
 	times  shorts // when they came, in microseconds
 	ends   shorts // of the frames

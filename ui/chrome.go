@@ -127,7 +127,7 @@ func (m *Model) drawCounts(p *screen.Pen) {
 	for _, n := range s.Counts {
 		calls += n
 	}
-	p.Say(screen.Plain, display.Join(display.Lit(" "), screen.Plural(len(s.Turns), "turn"), screen.Plural(calls, "call").Between("  ", " ")))
+	p.Say(screen.Plain, display.Join(display.Lit(" "), screen.Plural(m.turns(), "turn"), screen.Plural(calls, "call").Between("  ", " ")))
 	for st, n := range s.Counts {
 		stopped := 0
 		if stream.Status(st) == stream.Aborted {
@@ -140,6 +140,7 @@ func (m *Model) drawCounts(p *screen.Pen) {
 			p.Say(screen.Muted, display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped")))
 		}
 	}
+	m.drawDropped(p)
 	m.drawStatus(p)
 	if cost := p.Clean(m.bill.Total().String()); !cost.Empty() && m.notice.Empty() && p.Left > hintRoom+cost.Width() {
 		p.Put(screen.Plain, screen.Bare, cost.Between("  ", ""))

@@ -67,6 +67,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 	if m.follow && !m.covered() {
 		m.chosen = panes.Newest(m.in.Session())
 	}
+	m.in.MakeRoom()
 	m.refresh()
 	if ended {
 		return nil

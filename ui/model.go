@@ -37,6 +37,7 @@ type Options struct {
 	Themes   [2]themes.Theme  // light and dark, for the key that changes between them
 	Depth    termenv.Profile  // colours the terminal has
 	ASCII    bool             // draw with ASCII only
+	Keep     int64            // bytes that turns may hold that ended and cannot be read again; 0 for all
 	Prices   *price.Table     // what tokens cost; the embedded prices when nil
 	Now      func() time.Time // the clock; time.Now when nil
 }
@@ -85,6 +86,7 @@ type Model struct {
 	marks   compare.Marks
 	results send.Results
 
+	waking  bool // a turn is being read again
 	follow  bool
 	paused  bool // the screen stands still; records wait in the inbox
 	ended   bool // the source has ended
@@ -115,6 +117,7 @@ func New(o Options) *Model {
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
 	}
+	m.in.Keep(m.keeping())
 	m.refresh()
 	return m
 }
@@ -196,6 +199,7 @@ func (m *Model) refresh() {
 		p.Extend(&m.scene, w, h)
 	}
 	m.link()
+	m.wake()
 }
 
 // turn is the chosen turn, or that of the chosen call; nil without one.

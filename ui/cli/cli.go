@@ -152,6 +152,7 @@ func (a *app) openFlags(cmd *cobra.Command) {
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)
 	a.flags.add(cmd.Flags())
+	a.flags.addKeep(cmd.Flags())
 }
 
 // refuseUnknownTopics has help fail for a word it has no page of. Left alone it shows the first

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"math"
 	"os"
+	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -17,6 +19,7 @@ type lookFlags struct {
 	theme   string
 	noColor bool
 	ascii   bool
+	keep    string
 }
 
 func (l *lookFlags) add(f *pflag.FlagSet) {
@@ -25,13 +28,41 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
 }
 
+// addKeep adds the flag of a screen that may show very many turns.
+func (l *lookFlags) addKeep(f *pflag.FlagSet) {
+	f.StringVar(&l.keep, "keep", "1GB", "memory for turns that have ended, a `SIZE` as in 500MB: beyond it a row is left of the oldest")
+}
+
 // check says whether the flags can be followed, screen or not.
 func (l *lookFlags) check() error {
 	if _, err := themes.Lookup(l.theme, true); err != nil {
 		return &usageError{err}
 	}
-	return nil
+	if l.keep == "" {
+		return nil // it was not asked
+	}
+	_, err := sizeOf(l.keep)
+	return err
 }
+
+// sizeOf is a number of bytes as people write it: 500MB, 1.5 GB, 64k.
+func sizeOf(text string) (bytes int64, err error) {
+	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "B")
+	unit := 1.0
+	if n := len(number); n > 0 {
+		if i := strings.IndexByte("KMGT", number[n-1]); i >= 0 {
+			unit, number = math.Pow(1000, float64(i+1)), number[:n-1]
+		}
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !(n*unit >= leastKept && n*unit < 1<<50) {
+		return 0, usagef("--keep %q: no size\nwanted is one from %dMB, as in 500MB or 2GB", text, leastKept/1_000_000)
+	}
+	return int64(n * unit), nil
+}
+
+// leastKept is room for what is looked at, and for what came just before.
+const leastKept = 1_000_000
 
 // apply fills in how the screen is to look. It returns what was typed while the terminal was asked.
 func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
@@ -45,6 +76,7 @@ func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
 	o.Theme, _ = themes.Lookup(l.theme, dark)
 	o.Themes = [2]themes.Theme{themes.Default(false), themes.Default(true)}
 	o.Depth = l.depth()
+	o.Keep, _ = sizeOf(l.keep)
 	o.ASCII = l.ascii || asciiLocale()
 	return typed, nil
 }

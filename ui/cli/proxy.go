@@ -63,6 +63,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	to.StringVar(&f.token, "token", "", "every request has to show `T`, or what is in the file @T")
 	to.StringArrayVar(&f.origins, "origin", nil, "let pages of `ORIGIN` send requests; may be given several times")
 	a.liveFlags(cmd, &f.liveFlags)
+	a.flags.addKeep(to)
 	return cmd
 }
 

@@ -240,10 +240,10 @@ const LongName = 24 // cells that a call's name has before its size or time is s
 const longTitle = 12 // cells that a turn's title has before its time is shown beside its cost
 
 func sizeOf(c *stream.Call) display.Text {
-	if len(c.Args()) == 0 {
+	if c.Size() == 0 {
 		return display.Text{}
 	}
-	return screen.Bytes(len(c.Args()))
+	return screen.Bytes(c.Size())
 }
 
 // drawTurn writes a turn: number, glyph, where it came from, its word, time and cost.

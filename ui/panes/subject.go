@@ -157,7 +157,10 @@ func (s *Subject) callFacts(p *screen.Pen) (line display.Text) {
 	if c.Arriving() {
 		took = "so far "
 	}
-	facts := []display.Text{screen.Bytes(len(c.Args())), screen.Plural(c.Deltas(), "delta")}
+	facts := []display.Text{screen.Bytes(c.Size()), screen.Plural(c.Deltas(), "delta")}
+	if s.now().Turn.Kept == stream.Cold {
+		facts[1] = display.Lit("read again from the file …")
+	}
 	timed := func(word string, d time.Duration) {
 		if t := screen.Time(d); !t.Empty() {
 			facts = append(facts, display.Join(p.Clean(word), t))

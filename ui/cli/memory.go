@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// Between two collections the heap grows by half, but by no more than heapSlack: most of what is
+// kept are bytes and numbers, which cost the collector little.
+const (
+	gcPercent   = 50
+	leastGC     = 8
+	heapSlack   = 24 << 20
+	liveMetric  = "/gc/heap/live:bytes"
+	gcOwnChoice = "GOGC"
+)
+
+// SteadyMemory keeps the heap from growing to twice what is kept, unless the environment says how
+// often to collect.
+func SteadyMemory() {
+	if os.Getenv(gcOwnChoice) != "" {
+		return
+	}
+	debug.SetGCPercent(gcPercent)
+	afterEachGC(func() {
+		live := []metrics.Sample{{Name: liveMetric}}
+		metrics.Read(live)
+		if live[0].Value.Kind() == metrics.KindUint64 {
+			debug.SetGCPercent(percentFor(live[0].Value.Uint64()))
+		}
+	})
+}
+
+// percentFor is by how many percent a heap of that many bytes may grow.
+func percentFor(live uint64) int {
+	return int(max(leastGC, min(gcPercent, heapSlack*100/max(live, 1))))
+}
+
+// afterEachGC calls f after each collection, which is when an object that nobody holds goes.
+func afterEachGC(f func()) {
+	type witness struct{ _ [16]byte }
+	runtime.SetFinalizer(new(witness), func(*witness) {
+		f()
+		afterEachGC(f)
+	})
+}

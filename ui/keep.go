@@ -1,0 +1,84 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/screen"
+)
+
+// What is kept of turns that can be read again: what one looks at, and some that were looked at or
+// came just before. And how many rows are kept of turns that were dropped.
+const (
+	keptAgain = 16 << 20
+	keptRows  = 100_000
+)
+
+// keeping is how much the program keeps in memory.
+func (m *Model) keeping() providers.Keep {
+	return providers.Keep{Bytes: m.opt.Keep, Again: keptAgain, Rows: keptRows, Pin: m.pins}
+}
+
+// inHand are the turns that are looked at: the chosen one and those that are marked.
+func (m *Model) inHand(yield func(*stream.Turn) bool) {
+	if t := m.turn(); t != nil && !yield(t) {
+		return
+	}
+	for _, r := range m.marks {
+		if t, _ := m.view.Find(r); t != nil && !yield(t) {
+			return
+		}
+	}
+}
+
+// pins reports whether an exchange is looked at, or on its way.
+func (m *Model) pins(exchange int) bool {
+	for t := range m.inHand {
+		if t.Exchange == exchange {
+			return true
+		}
+	}
+	return m.post.flying[exchange]
+}
+
+// wake has turns read again that are looked at and were let go of, one after another.
+func (m *Model) wake() {
+	if m.waking {
+		return
+	}
+	for t := range m.inHand {
+		if t.Kept != stream.Cold {
+			continue
+		}
+		if read := m.in.Warm(t.Exchange); read != nil {
+			m.waking = true
+			m.do(func() tea.Msg {
+				put := read()
+				return done{then: func() { m.awake(put()) }}
+			})
+			return
+		}
+	}
+}
+
+// awake goes on when a turn is there again, or cannot be had.
+func (m *Model) awake(err error) {
+	if m.waking = false; err != nil {
+		m.say(m.draw.Clean(err.Error()))
+	}
+	m.refresh()
+}
+
+// drawDropped says how many turns were dropped, if some were.
+func (m *Model) drawDropped(p *screen.Pen) {
+	if n := m.in.Dropped(); n > 0 {
+		p.Say(screen.Muted, m.draw.Format("  %s dropped (--keep %s)", screen.Plural(n, "turn"), screen.Bytes(int(m.opt.Keep))))
+	}
+}
+
+// turns is how many there were.
+func (m *Model) turns() int {
+	s := m.in.Session()
+	return s.Gone() + len(s.Turns)
+}
