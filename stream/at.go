@@ -24,7 +24,7 @@ func (t *Timeline) check() {
 		last = t.checkpoints[n-1].events
 	}
 	since := s.events - last
-	if t.every > 0 && since >= t.every || t.every == 0 && since >= leastStride && since*asideByEvent >= s.aside {
+	if t.Every > 0 && since >= t.Every || t.Every == 0 && since >= leastStride && since*asideByEvent >= s.aside {
 		t.checkpoints = append(t.checkpoints, checkpoint{
 			events: s.events, turns: len(s.Turns) + s.gone, findings: len(s.Findings), counts: s.Counts, stopped: s.Stopped,
 		})

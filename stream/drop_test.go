@@ -40,7 +40,7 @@ func TestWarm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 6 {
 		events := turnsOf(rng, 6)
-		want, got := Timeline{every: 1 + rng.IntN(30)}, Timeline{every: 1 + rng.IntN(30)}
+		want, got := Timeline{Every: 1 + rng.IntN(30)}, Timeline{Every: 1 + rng.IntN(30)}
 		want.Append(events...)
 		got.Append(events...)
 		for _, turn := range got.Session().Turns {

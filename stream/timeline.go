@@ -3,11 +3,12 @@ package stream
 // A Timeline is the list of events and its fold, now and as it was after any of them. What the fold
 // keeps anyway the list does not keep again.
 type Timeline struct {
+	Every int // events between checkpoints; 0 for as many as pay
+
 	blocks      []factBlock
 	checkpoints []checkpoint
 	texts       Arena // of what Event returns
 	session     Session
-	every       int // number of events between checkpoints; 0 for as many as pay
 }
 
 // Append adds events and folds them into the current session.

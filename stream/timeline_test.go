@@ -96,8 +96,8 @@ func checkTimeline(t testing.TB, events []Event) {
 		views = append(views, view(&growing))
 	}
 	for _, every := range []int{1, 3, 0} {
-		checkPast(t, events, views, Timeline{every: every}, true)
-		checkPast(t, events, views, Timeline{every: every}, false)
+		checkPast(t, events, views, Timeline{Every: every}, true)
+		checkPast(t, events, views, Timeline{Every: every}, false)
 	}
 }
 
@@ -105,7 +105,7 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 	t.Helper()
 	same := func(what string, n int, s *Session) {
 		if diff := diffViews(views[n], view(s)); diff != "" || s.Events() != n {
-			t.Fatalf("%s(%d) of %v, which holds %d, every %d (-then +now):\n%s", what, n, events, s.Events(), tl.every, diff)
+			t.Fatalf("%s(%d) of %v, which holds %d, every %d (-then +now):\n%s", what, n, events, s.Events(), tl.Every, diff)
 		}
 	}
 	var past []*Session
