@@ -6,13 +6,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/alecthomas/chroma/v2/styles"
 )
 
 // Names returns the names that [Lookup] knows, sorted, ours first.
 func Names() []string {
-	return append([]string{darkName, lightName}, slices.Sorted(maps.Keys(styles.Registry))...)
+	return append([]string{darkName, lightName}, slices.Sorted(maps.Keys(styles()))...)
 }
 
 // Lookup returns the theme of that name: one of ours, or that of the chroma style of that name. ""
@@ -25,7 +23,7 @@ func Lookup(name string, dark bool) (Theme, error) {
 	case darkName, lightName:
 		return Default(key == darkName), nil
 	}
-	if s := styles.Registry[key]; s != nil { // styles.Get would fall back silently
+	if s := styleOf(key); s != nil {
 		return fromStyle(s), nil
 	}
 	return Theme{}, &UnknownError{Name: name, Near: Near(key, Names())}

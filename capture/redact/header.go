@@ -14,7 +14,7 @@ func (r *Redactor) Header(h http.Header) http.Header {
 	if r.keep {
 		return h.Clone()
 	}
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	return r.header(h, false)
 }

@@ -50,7 +50,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if r.keep {
 		return []Clean{{rec}}
 	}
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	var out []Clean
 	key, request := rec.Stream(), capture.Stream{Exchange: rec.Exchange, Side: capture.Request}

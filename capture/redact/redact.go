@@ -89,7 +89,16 @@ type Redactor struct {
 // New makes a redactor. The salt makes its tags useless to others: it should be random and made for
 // one run.
 func New(salt []byte, o Options) *Redactor {
-	return &Redactor{salt: salt, options: o, book: theBook(), scan: theBook().scanner, sides: map[capture.Stream]*side{}}
+	return &Redactor{salt: salt, options: o, sides: map[capture.Stream]*side{}}
+}
+
+// lock begins to look for secrets. What they look like is looked up then, not before: many a run has
+// nothing to look through.
+func (r *Redactor) lock() {
+	if r.mu.Lock(); r.book == nil {
+		r.book = theBook()
+		r.scan = r.book.scanner
+	}
 }
 
 // Limit says which limit was reached first, so that a secret may have been passed on. It is ""
@@ -112,7 +121,7 @@ func (r *Redactor) Learn(value, where string) {
 	if r.keep {
 		return
 	}
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	r.learn(value, where, false)
 }
@@ -174,7 +183,7 @@ func (r *Redactor) changed(s string, change func(string) string) string {
 	if r.keep {
 		return s
 	}
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	return change(s)
 }

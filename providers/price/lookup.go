@@ -97,6 +97,7 @@ const ollamaPort = "11434"
 // port, "" when that is not known, and the model as the wire names it. Where several sellers could
 // be meant there is no price.
 func (t *Table) Lookup(dialect, host, model string) Price {
+	t.once.Do(t.read)
 	u := url.URL{Host: strings.ToLower(host)}
 	host = u.Hostname()
 	seller := sellerAt(host)

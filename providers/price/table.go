@@ -4,13 +4,17 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed prices.json
 var embedded []byte
 
-// Table is a list of prices that can be asked. It is not changed once made.
+// Table is a list of prices that can be asked. It is read when it is asked first: many a run asks
+// for none.
 type Table struct {
+	list  func() []Price // what is in it; of two for a seller and model the last counts
+	once  sync.Once
 	rows  map[key]Price
 	ids   map[string][]key // the rows of that id, over all providers
 	hosts map[string]bool  // providers that are hosts
@@ -21,27 +25,38 @@ type key struct{ provider, id string }
 
 // Embedded is the table the program was built with.
 func Embedded() *Table {
-	rows, err := Parse(embedded)
-	if err != nil {
-		panic(err) // cannot be: a test reads it
-	}
-	return new(Table).With(rows)
+	return &Table{list: func() []Price {
+		rows, err := Parse(embedded)
+		if err != nil {
+			panic(err) // cannot be: a test reads it
+		}
+		return rows
+	}}
 }
 
 // With returns t with these rows added; one for a seller and model that t has takes its place.
 func (t *Table) With(rows []Price) *Table {
-	all := &Table{rows: map[key]Price{}, ids: map[string][]key{}, hosts: map[string]bool{}}
-	for k, p := range t.rows {
-		all.rows[k] = p
+	return &Table{list: func() []Price {
+		if t.list == nil {
+			return rows
+		}
+		return slices.Concat(t.list(), rows)
+	}}
+}
+
+// read makes what is looked up in. It is done once.
+func (t *Table) read() {
+	t.rows, t.ids, t.hosts = map[key]Price{}, map[string][]key{}, map[string]bool{}
+	if t.list == nil {
+		return
 	}
-	for _, p := range rows {
-		all.rows[key{strings.ToLower(p.Provider), strings.ToLower(p.ID)}] = p
+	for _, p := range t.list() {
+		t.rows[key{strings.ToLower(p.Provider), strings.ToLower(p.ID)}] = p
 	}
-	for k := range all.rows {
-		all.ids[k.id] = append(all.ids[k.id], k)
-		all.hosts[k.provider] = strings.ContainsAny(k.provider, ".:") || k.provider == "localhost"
+	for k := range t.rows {
+		t.ids[k.id] = append(t.ids[k.id], k)
+		t.hosts[k.provider] = strings.ContainsAny(k.provider, ".:") || k.provider == "localhost"
 	}
-	return all
 }
 
 // row is the first of a seller's rows that has one of the names.
