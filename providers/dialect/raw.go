@@ -3,7 +3,6 @@ package dialect
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"strconv"
 
 	"toolscope/stream"
@@ -56,11 +55,7 @@ func (r Raw) Append(dst []byte) []byte {
 	if !r.IsString() {
 		return append(dst, r...)
 	}
-	lit := r[1 : len(r)-1]
-	if bytes.IndexByte(lit, '\\') < 0 {
-		return append(dst, lit...)
-	}
-	return jsonbytes.AppendUnquoted(slices.Grow(dst, len(lit)), lit)
+	return jsonbytes.AppendUnquoted(dst, r[1:len(r)-1])
 }
 
 // Text is a string's content, and "" for anything else.

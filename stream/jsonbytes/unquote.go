@@ -1,6 +1,7 @@
 package jsonbytes
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -10,34 +11,46 @@ import (
 // kept, not replaced: as the three bytes UTF-8 would use if it allowed surrogates. Bytes that are
 // not UTF-8 are kept as they are.
 func AppendUnquoted(dst, lit []byte) []byte {
-	for i := 0; i < len(lit); {
-		n := i
-		for n < len(lit) && lit[n] != '\\' {
-			n++
-		}
-		dst = append(dst, lit[i:n]...)
-		if i = n; i+1 >= len(lit) {
-			break
-		}
-		if lit[i+1] != 'u' {
-			dst = append(dst, Unescaped(lit[i+1]))
-			i += 2
-			continue
-		}
-		r, ok := Unit(lit[i:])
-		if !ok {
-			break
-		}
-		i += 6
-		if low, ok := Unit(lit[i:]); ok {
-			if c := utf16.DecodeRune(r, low); c != utf8.RuneError {
-				r = c
-				i += 6
-			}
-		}
-		dst = appendRune(dst, r)
+	to := len(dst)
+	dst = append(dst, lit...) // what stands before the first escape is in its place
+	i := bytes.IndexByte(lit, '\\')
+	if i < 0 {
+		return dst
 	}
-	return dst
+	for to += i; i < len(lit); {
+		switch c := lit[i]; {
+		case c != '\\':
+			dst[to] = c
+			to, i = to+1, i+1
+		case i+1 == len(lit):
+			return dst[:to]
+		case lit[i+1] != 'u':
+			dst[to] = Unescaped(lit[i+1])
+			to, i = to+1, i+2
+		default:
+			r, n := character(lit[i:])
+			if n == 0 {
+				return dst[:to]
+			}
+			to, i = len(appendRune(dst[:to], r)), i+n
+		}
+	}
+	return dst[:to]
+}
+
+// character reads the character that p begins with, written as \uXXXX or as a pair of them, and how
+// many bytes that takes: 0 if it is cut.
+func character(p []byte) (c rune, n int) {
+	c, ok := Unit(p)
+	if !ok {
+		return 0, 0
+	}
+	if low, ok := Unit(p[6:]); ok {
+		if pair := utf16.DecodeRune(c, low); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return c, 6
 }
 
 // Unescaped is what c stands for behind a backslash, where it is no u.
