@@ -7,11 +7,12 @@ import (
 	"runtime/metrics"
 )
 
-// Between two collections the heap grows by half, but by no more than heapSlack: most of what is
-// kept are bytes and numbers, which cost the collector little.
+// Between two collections the heap grows by half, but by no less than leastSlack and no more than
+// heapSlack: most of what is kept are bytes and numbers, which cost the collector little, and of a
+// heap that is small there is little to collect.
 const (
-	gcPercent   = 50
 	leastGC     = 8
+	leastSlack  = 16 << 20
 	heapSlack   = 24 << 20
 	liveMetric  = "/gc/heap/live:bytes"
 	gcOwnChoice = "GOGC"
@@ -23,7 +24,7 @@ func SteadyMemory() {
 	if os.Getenv(gcOwnChoice) != "" {
 		return
 	}
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(percentFor(0))
 	afterEachGC(func() {
 		live := []metrics.Sample{{Name: liveMetric}}
 		metrics.Read(live)
@@ -35,7 +36,8 @@ func SteadyMemory() {
 
 // percentFor is by how many percent a heap of that many bytes may grow.
 func percentFor(live uint64) int {
-	return int(max(leastGC, min(gcPercent, heapSlack*100/max(live, 1))))
+	slack := min(max(live/2, leastSlack), heapSlack)
+	return int(max(leastGC, slack*100/max(live, 4<<20)))
 }
 
 // afterEachGC calls f after each collection, which is when an object that nobody holds goes.
