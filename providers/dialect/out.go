@@ -134,7 +134,7 @@ func (o *Out) origin(from []byte) stream.Payload {
 		return nil
 	}
 	if len(o.froms) == cap(o.froms) {
-		o.froms = make([]stream.Origin, 0, min(max(2*cap(o.froms), 4), 32))
+		o.froms = make([]stream.Origin, 0, min(max(2*cap(o.froms), 4), 256))
 	}
 	o.froms = append(o.froms, stream.Origin{Wire: o.wires.Hold(from)})
 	return &o.froms[len(o.froms)-1]
