@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"encoding/binary"
 	"errors"
 
 	"toolscope/providers/dialect"
@@ -63,58 +64,83 @@ func (in *Inspector) forcedFor(number int) *dialect.Dialect {
 // arrivals remember the order in which the records came, so that they can be read again from the
 // wires, which keep their bytes.
 type arrivals struct {
-	list []arrival
-	rest map[int]stream.Record // by place in the list: records that say more than bytes, without their bytes
+	runs   []byte // as varints: of each run but the last its exchange less that of the run before, and its count
+	before int    // the exchange of the run before the last
+	last   arrival
+	n      int                   // runs, with the last
+	rest   map[int]stream.Record // by number of the run, from 1: records that say more than bytes, without their bytes
+	closed bool                  // they remember nothing any more
+}
 
-	closed bool // it remembers nothing any more
+// arrival is a run of records of one side of an exchange.
+type arrival struct {
+	exchange int
+	count    int64 // twice that of the records with bytes, and one more for those of a request
 }
 
 func (l *arrivals) close() { *l = arrivals{closed: true} }
-
-// arrival is some records of one side of an exchange in a row.
-type arrival struct {
-	exchange int32
-	count    int32
-	request  bool
-}
 
 func (l *arrivals) add(r stream.Record) {
 	if l.closed {
 		return
 	}
-	n := len(l.list) - 1
 	special := r.Head != nil || r.End || r.Note != "" || r.Lost > 0
-	_, closed := l.rest[n]
-	if n < 0 || special || closed || l.list[n].exchange != int32(r.Exchange) || l.list[n].request != r.Request {
-		l.list = append(l.list, arrival{exchange: int32(r.Exchange), request: r.Request})
-		n++
+	next := arrival{exchange: r.Exchange}
+	if r.Request {
+		next.count = 1
+	}
+	_, full := l.rest[l.n]
+	if l.n == 0 || special || full || l.last.exchange != next.exchange || l.last.count&1 != next.count {
+		if l.n > 0 {
+			l.runs = binary.AppendVarint(binary.AppendVarint(l.runs, int64(l.last.exchange-l.before)), l.last.count)
+			l.before = l.last.exchange
+		}
+		l.last = next
+		l.n++
 	}
 	if len(r.Data) > 0 {
-		l.list[n].count++
+		l.last.count += 2
 	}
 	if special {
 		if l.rest == nil {
 			l.rest = map[int]stream.Record{}
 		}
 		r.Data = nil
-		l.rest[n] = r
+		l.rest[l.n] = r
+	}
+}
+
+// each yields the runs with their numbers.
+func (l *arrivals) each(yield func(int, arrival) bool) {
+	rest, exchange := l.runs, 0
+	for n := 1; n < l.n; n++ {
+		step, size := binary.Varint(rest)
+		count, more := binary.Varint(rest[size:])
+		rest, exchange = rest[size+more:], exchange+int(step)
+		if !yield(n, arrival{exchange, count}) {
+			return
+		}
+	}
+	if l.n > 0 {
+		yield(l.n, l.last)
 	}
 }
 
 // replay gives the records to to again, in the order they came.
 func (l *arrivals) replay(in *Inspector, to func(stream.Record)) {
 	next := map[*stream.Wire]int{} // record of each wire that comes next
-	for n, a := range l.list {
-		bare := stream.Record{Exchange: int(a.exchange), Request: a.request}
+	for n, a := range l.each {
+		bare := stream.Record{Exchange: a.exchange, Request: a.count&1 == 1}
 		if r, ok := l.rest[n]; ok {
 			bare = r
 		}
-		if x := in.Exchange(bare.Exchange); x != nil && a.count > 0 {
-			w := x.received(a.request)
-			for ; a.count > 0 && next[w] < w.Records(); a.count-- {
+		left := a.count / 2
+		if x := in.Exchange(bare.Exchange); x != nil && left > 0 {
+			w := x.received(bare.Request)
+			for ; left > 0 && next[w] < w.Records(); left-- {
 				r := bare
 				bare.Head, bare.Note, bare.Lost = nil, "", 0
-				r.End = r.End && a.count == 1
+				r.End = r.End && left == 1
 				r.Data, r.At = w.Record(next[w])
 				next[w]++
 				to(r)
