@@ -116,6 +116,14 @@ func (m *Model) lookAgain(step int) {
 	}
 }
 
+// unsearched says of how many turns the arguments were not looked through, if there are some.
+func (m *Model) unsearched() display.Text {
+	if l, ok := m.search.pane.(*panes.List); ok && l.Unsearched > 0 {
+		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched: they are not kept")
+	}
+	return display.Text{}
+}
+
 // hit goes to the hit so many further on.
 func (m *Model) hit(step int) {
 	if step != 0 {
@@ -124,7 +132,7 @@ func (m *Model) hit(step int) {
 	n := len(m.search.hits)
 	if n == 0 {
 		if m.search.query != "" {
-			m.say(m.draw.Clean(m.search.query).Between("no hits for ", ""))
+			m.say(display.Join(m.draw.Clean(m.search.query).Between("no hits for ", ""), m.unsearched()))
 		}
 		return
 	}
@@ -135,5 +143,5 @@ func (m *Model) hit(step int) {
 	if m.search.pane == m.focus {
 		m.link()
 	}
-	m.say(display.Join(m.draw.Clean(m.search.query), display.Lit("  "), m.draw.Clean(m.search.count())))
+	m.say(display.Join(m.draw.Clean(m.search.query), display.Lit("  "), m.draw.Clean(m.search.count()), m.unsearched()))
 }

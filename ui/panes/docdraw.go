@@ -189,7 +189,10 @@ func (d *Document) drawExtra(p *screen.Pen, n int) {
 // drawNothing says why there is nothing to see.
 func (d *Document) drawNothing(p *screen.Pen) {
 	text := "no argument bytes yet"
-	if !d.Call.Arriving() {
+	switch {
+	case d.Call.Size() > 0:
+		text = "they are being read again"
+	case !d.Call.Arriving():
 		text = "no argument bytes came"
 	}
 	p.Say(screen.Muted, p.Clean(text))

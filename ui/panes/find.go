@@ -1,9 +1,15 @@
 package panes
 
-import "bytes"
+import (
+	"bytes"
 
-// Find are the rows whose name, id, model or arguments hold query.
+	"toolscope/stream"
+)
+
+// Find are the rows whose name, id, model or arguments hold query. Arguments that were let go of are
+// not looked through: Unsearched counts their turns.
 func (l *List) Find(query string) (rows []int, cursor int) {
+	l.Unsearched = 0
 	if query == "" {
 		return nil, l.At
 	}
@@ -11,6 +17,9 @@ func (l *List) Find(query string) (rows []int, cursor int) {
 	row := 0
 	for i, t := range v.Session().Turns {
 		l.rows.count(i, t)
+		if t.Kept != stream.Whole {
+			l.Unsearched++
+		}
 		if holds(n, t.Model) || holds(n, t.ID) || holds(n, TurnTitle(v.Exchange(t.Exchange), t)) {
 			rows = append(rows, row)
 		}

@@ -17,6 +17,8 @@ type List struct {
 	host  Host
 	scene *Scene
 	rows  turnRows
+
+	Unsearched int // turns whose arguments the latest Find did not look through
 }
 
 func NewList(h Host) *List { return &List{host: h} }

@@ -28,6 +28,9 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 		return
 	}
 	e := v.Event(int(w.Events[row]))
+	if e.Text == "" && c.Turn.Kept != stream.Whole {
+		e.Text = "(not kept)"
+	}
 	g := screen.Bare
 	switch {
 	case row == w.At && focused:

@@ -1,0 +1,69 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// shelf is a source that can be read again.
+type shelf struct{ records []stream.Record }
+
+func (s *shelf) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	for _, r := range s.records[start:end] {
+		if r.Exchange == exchange {
+			to(r)
+		}
+	}
+	return nil
+}
+
+// bigAnswer is an answer with one call of about so many bytes.
+func bigAnswer(n, size int) []byte {
+	text := strings.Repeat("x", size)
+	return fmt.Appendf(nil, `{"id":"r%d","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","tool_calls":[{"id":"call_%d","type":"function","function":{"name":"f","arguments":"{\"n\":\"%s%d\"}"}}]}}]}`, n, n, text, n)
+}
+
+// TestKeep: beyond --keep the oldest turns leave a row, and the program says so; what can be read
+// again is read again when somebody looks.
+func TestKeep(t *testing.T) {
+	const turns, size = 60, 1 << 20
+	for _, again := range []bool{false, true} {
+		s := newScreen(t, 140, 30, func(o *Options) { o.Keep = 20 << 20 })
+		from := new(shelf)
+		for n := 1; n <= turns; n++ {
+			r := stream.Record{Exchange: n, Data: bigAnswer(n, size), End: true}
+			if again {
+				at := int64(len(from.records))
+				r.From = stream.Place{Source: from, Start: at, End: at + 1}
+				from.records = append(from.records, r)
+			}
+			s.feed(r)
+		}
+		kept := s.in.Session().Turn(0).Kept
+		screen := s.text()
+		switch {
+		case again && (kept != stream.Cold || strings.Contains(screen, "dropped")):
+			t.Fatalf("the first turn is %v:\n%s", kept, screen)
+		case !again && (kept != stream.Dropped || !strings.Contains(screen, "dropped (--keep")):
+			t.Fatalf("the first turn is %v:\n%s", kept, screen)
+		}
+		if !strings.Contains(screen, "60 turns") {
+			t.Errorf("not all turns are counted:\n%s", screen)
+		}
+		s.press("g").finish()
+		if again && s.in.Session().Turn(0).Kept != stream.Whole {
+			t.Error("the turn is looked at, and not read again")
+		}
+		s.press("j").finish()
+		if again && (s.call() == nil || !strings.HasSuffix(string(s.call().Args()), `x1"}`) || s.in.Session().Turn(0).Kept != stream.Whole) {
+			t.Errorf("the call of the first turn is not there:\n%s", s.text())
+		}
+		s.press("/xx<enter>")
+		if got := s.text(); !strings.Contains(got, "not searched") {
+			t.Errorf("what was not searched is not said:\n%s", got)
+		}
+	}
+}
