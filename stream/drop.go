@@ -36,7 +36,7 @@ func (t *Turn) drop() {
 		Events: t.Events, OpenedBy: t.OpenedBy, EndedBy: t.EndedBy, Missed: t.Missed, Kept: Dropped,
 		OpenedAt: t.OpenedAt, ClosedAt: t.ClosedAt, FirstFrame: t.FirstFrame, LastFrame: t.LastFrame,
 		finished: t.finished, finishCode: t.finishCode, failed: t.failed, closed: t.closed, closer: t.closer, cut: t.cut,
-		gaps: t.gaps, blind: t.blind, session: t.session, edited: t.edited,
+		gaps: t.gaps, blind: t.blind, session: t.session, edited: t.edited, whole: t.whole,
 	}
 	for _, c := range t.Calls {
 		row.Was[c.Status()]++
@@ -83,7 +83,7 @@ func (t *Timeline) Cool(number int32) {
 	if on == nil || on.Kept != Whole {
 		return
 	}
-	on.Kept, on.before = Cold, nil
+	on.Kept, on.before, on.pulses = Cold, nil, nil
 	on.coldText = [2]int{len(on.Text), len(on.Thinking)}
 	on.Text, on.Thinking, on.text, on.thinking = nil, nil, said{}, said{}
 	for _, c := range on.Calls {
@@ -122,7 +122,7 @@ func (t *Timeline) Warm(number int32, other *Timeline, as int32) bool {
 		}
 		c.lex.some, c.cold, c.edited = from.lex.some, nil, t.session.now()
 	}
-	on.Kept, on.edited = Whole, t.session.now()
+	on.Kept, on.edited, on.whole = Whole, t.session.now(), t.session.era
 	return true
 }
 

@@ -2,8 +2,10 @@ package stream
 
 import (
 	"maps"
+	"math"
 	"reflect"
 	"slices"
+	"sort"
 )
 
 // How the past is kept. The live session is changed in place; now and then it makes a checkpoint.
@@ -40,13 +42,49 @@ func (s *Session) edit(t *Turn) *Turn {
 	if s.isPast {
 		return t
 	}
+	t = s.own(t)
+	if t.whole < s.era {
+		t.before = t.setAside(s.era)
+		s.aside += t.before.bytes()
+		t.whole = s.era
+	}
+	t.edited = s.now()
+	return t
+}
+
+// own is the turn, or a copy in its place if a past session may share it.
+func (s *Session) own(t *Turn) *Turn {
 	if t.changed <= s.lent && s.lent > 0 {
 		t = t.copy()
 		s.Turns[s.index.of(t.Number)-s.gone] = t
 	}
-	if t.era < s.era {
-		t.before = t.setAside()
-		s.aside += t.before.bytes()
+	return t
+}
+
+// pulse is what changes of a turn with each delta of arguments.
+type pulse struct {
+	at, era               int32 // set aside at that checkpoint, and changed last after that one
+	lastFrame, lastCalled int32
+	events                int
+}
+
+// beats reports whether an event changes no more of a turn than its pulse.
+func (t *Turn) beats(e Event) bool {
+	if e.Kind != Args || t.Unseen() {
+		return false
+	}
+	c := t.inSlot(e.Slot)
+	return c != nil && c.reached == 0
+}
+
+// beat is edit for such an event.
+func (s *Session) beat(t *Turn) *Turn {
+	if s.isPast {
+		return t
+	}
+	if t = s.own(t); t.era < s.era {
+		t.pulses = append(t.pulses, pulse{s.era, t.era, t.LastFrame, t.lastArgs, t.Events})
+		s.aside += pulseSize
 	}
 	t.edited = s.now()
 	return t
@@ -85,24 +123,24 @@ func (c *Call) copy() *Call {
 	return &d
 }
 
-// pastTurn is a turn as it was at the checkpoint era+1, and at those after it up to the next that
-// was set aside.
+// pastTurn is a turn as it was at the checkpoints after whole, up to at; but for its pulse.
 type pastTurn struct {
 	Turn
+	at             int32
 	calls, parts   int
 	text, thinking [2]int // bytes and deltas
 	part           Part   // the last one
 }
 
 // setAside is the turn as it is, before it changes.
-func (t *Turn) setAside() *pastTurn {
+func (t *Turn) setAside(at int32) *pastTurn {
 	p := &pastTurn{
-		Turn: *t, calls: len(t.Calls), parts: len(t.Parts), text: t.text.size(), thinking: t.thinking.size(),
+		Turn: *t, at: at, calls: len(t.Calls), parts: len(t.Parts), text: t.text.size(), thinking: t.thinking.size(),
 	}
 	if p.parts > 0 {
 		p.part = t.Parts[p.parts-1]
 	}
-	p.Calls, p.Parts, p.Text, p.Thinking, p.byID, p.waiting = nil, nil, nil, nil, nil, nil
+	p.Calls, p.Parts, p.Text, p.Thinking, p.byID, p.waiting, p.pulses = nil, nil, nil, nil, nil, nil, nil
 	p.Turn.text, p.Turn.thinking = said{}, said{}
 	p.slots, p.choices = slices.Clone(t.slots), slices.Clone(t.choices)
 	return p
@@ -114,7 +152,8 @@ func (s *said) upto(size [2]int) said {
 	return said{s.text.upto(size[0]), trail[Delta]{s.deltas.of, size[1]}}
 }
 
-// pastCall is the same of a call.
+// pastCall is a call as it was at the checkpoint era+1, and at those after it up to the next that
+// was set aside.
 type pastCall struct {
 	Call
 	args, deltas, toks int
@@ -126,6 +165,7 @@ var (
 	turnSize  = int(reflect.TypeFor[pastTurn]().Size())
 	callSize  = int(reflect.TypeFor[pastCall]().Size())
 	sweptSize = int(reflect.TypeFor[swept]().Size())
+	pulseSize = int(reflect.TypeFor[pulse]().Size())
 )
 
 func (p *pastTurn) bytes() int { return turnSize + 8*len(p.slots) + sweptSize*len(p.choices) }
@@ -143,15 +183,18 @@ func (t *Turn) asOf(era int32, in *Session) *Turn {
 	if t.era < era || t.Kept != Whole {
 		return t
 	}
-	p := t.before
-	for p != nil && p.era >= era {
-		p = p.before
+	var p *pastTurn // the first that was set aside since
+	for q := t.before; q != nil && q.at >= era; q = q.before {
+		p = q
 	}
-	if p == nil {
+	switch {
+	case p == nil && t.whole < era:
+		p = t.setAside(math.MaxInt32)
+	case p == nil, p.whole >= era:
 		return nil
 	}
 	then := p.Turn
-	then.session, then.before = in, nil
+	then.session, then.before, then.blocks = in, nil, nil
 	then.text, then.thinking = t.text.upto(p.text), t.thinking.upto(p.thinking)
 	then.Text, then.Thinking = then.text.text.s, then.thinking.text.s
 	then.slots, then.choices = slices.Clone(p.slots), slices.Clone(p.choices)
@@ -162,6 +205,11 @@ func (t *Turn) asOf(era int32, in *Session) *Turn {
 	then.Calls = make([]*Call, p.calls)
 	for i := range then.Calls {
 		then.Calls[i] = t.Calls[i].asOf(era)
+	}
+	i := sort.Search(len(t.pulses), func(i int) bool { return t.pulses[i].at >= era })
+	if i < len(t.pulses) && t.pulses[i].era < era {
+		b := t.pulses[i]
+		then.LastFrame, then.lastArgs, then.Events = b.lastFrame, b.lastCalled, b.events
 	}
 	return &then
 }

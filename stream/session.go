@@ -98,11 +98,14 @@ func (s *Session) outside(e Event, n int) {
 // open is the turn of e, to be changed. The first event of a turn begins it, of whatever kind it is.
 func (s *Session) open(e Event) *Turn {
 	if t := s.Turn(e.Turn); t != nil {
+		if t.beats(e) {
+			return s.beat(t)
+		}
 		return s.edit(t)
 	}
 	t := &Turn{
 		Number: e.Turn, Exchange: PayloadOf[Opening](e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
-		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, edited: s.now(),
+		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, edited: s.now(), whole: s.era,
 	}
 	if s.index == nil {
 		s.index = new(index)

@@ -55,7 +55,9 @@ type Turn struct {
 	blind      bool    // they were missed while it was open, so its end may be among them
 
 	edited
+	whole  int32 // the checkpoint at which all of it was set aside last, or after which it began
 	before *pastTurn
+	pulses []pulse
 	blocks []int32 // that facts of it are in
 }
 
