@@ -16,6 +16,9 @@
 //   - seal:    the event after which the arguments of a call can no longer change
 //   - finding: a named diagnosis with its evidence
 //   - ref:     the name of a turn or call; what to keep of one
+//   - fact:    an event as it is kept, in 16 bytes: the fold keeps its text
+//   - past:    a session as it was after some event: Timeline.At
+//   - cold:    a turn whose texts were let go of and can be had again; dropped: one that left a row
 //
 // A Session is the fold of its events, and of nothing else. Everything a dialect knows it says in
 // events.

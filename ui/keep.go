@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"fmt"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/providers"
@@ -73,8 +75,16 @@ func (m *Model) awake(err error) {
 // drawDropped says how many turns were dropped, if some were.
 func (m *Model) drawDropped(p *screen.Pen) {
 	if n := m.in.Dropped(); n > 0 {
-		p.Say(screen.Muted, m.draw.Format("  %s dropped (--keep %s)", screen.Plural(n, "turn"), screen.Bytes(int(m.opt.Keep))))
+		p.Say(screen.Muted, m.draw.Format("  %s dropped (--keep %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)))
 	}
+}
+
+// asFlag is a number of bytes as --keep takes it.
+func asFlag(n int64) string {
+	if n%1_000_000_000 == 0 {
+		return fmt.Sprintf("%dGB", n/1_000_000_000)
+	}
+	return fmt.Sprintf("%dMB", n/1_000_000)
 }
 
 // turns is how many there were.
