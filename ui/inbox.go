@@ -25,7 +25,7 @@ type Inbox interface {
 
 // batchBytes is how much one batch may hold: what the inspector reads in a few milliseconds, so
 // that keys are answered while a big file loads.
-const batchBytes = 1 << 20
+const batchBytes = 1 << 18
 
 // arrived says that the bell of an inbox rang; of the source's, if it names none.
 type arrived struct{ in Inbox }

@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/stream"
+)
+
+// counted is a model of which is counted what it is told and asked.
+type counted struct {
+	*Model
+	updates, views atomic.Int64
+}
+
+func (c *counted) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	c.updates.Add(1)
+	_, cmd := c.Model.Update(msg)
+	return c, cmd
+}
+
+func (c *counted) View() string {
+	c.views.Add(1)
+	return c.Model.View()
+}
+
+// terminal counts what is written to it.
+type terminal struct{ bytes atomic.Int64 }
+
+func (t *terminal) Write(p []byte) (int, error) {
+	t.bytes.Add(int64(len(p)))
+	return len(p), nil
+}
+
+// TestIdleScreen: with nothing coming, an hour of the real program brings no message, no frame and
+// not a byte for the terminal, and nothing grows: on a screen that is empty, after streams have
+// ended, in modes, and while a stream is open and says nothing.
+func TestIdleScreen(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		feed func(*box)
+		keys string
+	}{
+		{"empty", func(*box) {}, ""},
+		{"ended", func(b *box) { put(b, exchangeOf(1)...); b.Close(nil) }, ""},
+		{"between streams", func(b *box) { put(b, exchangeOf(1)...) }, ""},
+		{"in a stream", func(b *box) { put(b, exchangeOf(1)[:3]...) }, ""},
+		{"help", func(b *box) { put(b, exchangeOf(1)...) }, "?"},
+		{"replay", func(b *box) { put(b, exchangeOf(1)...) }, "p"},
+		{"search", func(b *box) { put(b, exchangeOf(1)...) }, "/"},
+		{"paused", func(b *box) { put(b, exchangeOf(1)...) }, " "},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inbox, screen := newBox(), new(terminal)
+				m := &counted{Model: New(Options{Inbox: inbox})}
+				p := tea.NewProgram(m, tea.WithInput(nil), tea.WithOutput(screen), tea.WithAltScreen(), tea.WithoutSignalHandler())
+				ended := make(chan error)
+				go func() { _, err := p.Run(); ended <- err }()
+				c.feed(inbox)
+				p.Send(tea.WindowSizeMsg{Width: 120, Height: 40})
+				for _, r := range c.keys {
+					p.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				updates, views, bytes, heap := m.updates.Load(), m.views.Load(), screen.bytes.Load(), held()
+				if updates == 0 || views == 0 || bytes < 1000 {
+					t.Fatalf("%d messages, %d frames, %d bytes before", updates, views, bytes)
+				}
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if u, v, b := m.updates.Load()-updates, m.views.Load()-views, screen.bytes.Load()-bytes; u+v+b > 0 {
+					t.Errorf("%d messages, %d frames and %d bytes on an idle screen", u, v, b)
+				}
+				if more := held() - heap; more > 64<<10 {
+					t.Errorf("%d bytes more are held after an hour", more)
+				}
+				p.Quit()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				inbox.Close(nil)
+			})
+		})
+	}
+}
+
+// held is how many bytes the program holds.
+func held() int64 {
+	var s runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}
+
+func put(b *box, records ...stream.Record) {
+	for _, r := range records {
+		b.Put(r)
+	}
+}
