@@ -62,8 +62,12 @@ func wide(r rune) bool {
 	return r >= 0xac00 && r <= 0xd7a3 || r >= 0xff01 && r <= 0xff60
 }
 
-// apart reports whether what b starts with is certainly not in one cluster with a wide character
-// before it. It may say no to what is.
+// narrow reports whether r is one of the letters of Europe that are drawable, one cell wide, and
+// join nothing but what joins everything.
+func narrow(r rune) bool { return r >= 0xc0 && r <= 0x24f || r >= 0x400 && r <= 0x481 }
+
+// apart reports whether what b starts with is certainly not in one cluster with a wide or narrow
+// character before it. It may say no to what is.
 func apart(b []byte) bool {
 	if b[0] < utf8.RuneSelf {
 		return true

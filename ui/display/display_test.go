@@ -36,8 +36,8 @@ func TestHostile(t *testing.T) {
 func TestEveryCodePoint(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		s := string(r)
-		if wide(r) && !drawable(r) {
-			t.Errorf("%U is wide, but not drawable", r)
+		if (wide(r) || narrow(r)) && !drawable(r) {
+			t.Errorf("%U is wide or narrow, but not drawable", r)
 		}
 		if !utf8Encodes(r) || r < 0x80 || !drawable(r) || modifier(r) {
 			continue
@@ -54,6 +54,9 @@ func TestEveryCodePoint(t *testing.T) {
 		}
 		if wide(r) && (joins(r) || leads(r) || emoji(r) || u.Cells != 2) {
 			t.Errorf("%U is not wide", r)
+		}
+		if narrow(r) && (wide(r) || joins(r) || leads(r) || emoji(r) || u.Cells != 1 || ansi.StringWidth(s) != 1) {
+			t.Errorf("%U is not narrow", r)
 		}
 	}
 }

@@ -77,15 +77,14 @@ func appendPlain(dst, src []byte, quote bool) []byte {
 	if !quote {
 		return append(dst, src...)
 	}
-	done := 0
-	for i, c := range src {
-		if c == '"' || c == '\\' {
-			dst = append(dst, src[done:i]...)
-			dst = append(dst, '\\')
-			done = i
+	for {
+		n := jsonbytes.PlainRun(src)
+		if dst = append(dst, src[:n]...); n == len(src) {
+			return dst
 		}
+		dst = append(dst, '\\', src[n])
+		src = src[n+1:]
 	}
-	return append(dst, src[done:]...)
 }
 
 // appendEscapes appends every character of src as an escape.

@@ -126,8 +126,12 @@ func (d Drawer) scan(b []byte) piece {
 // scan finds the first piece of b, which must not be empty.
 func scan(b []byte) piece {
 	r, n := utf8.DecodeRune(b)
-	if wide(r) && (len(b) == n || apart(b[n:])) {
-		return piece{n: n, cells: 2, keep: n}
+	if (wide(r) || narrow(r)) && (len(b) == n || apart(b[n:])) {
+		p := piece{n: n, cells: 1, keep: n}
+		if wide(r) {
+			p.cells = 2
+		}
+		return p
 	}
 	if p, ok := replaced(b, r, n); ok {
 		return p
