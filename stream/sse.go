@@ -64,6 +64,9 @@ func (s *SSE) Write(p []byte, emit func(Frame)) {
 
 // indexFrom is where c is in p at or after i, or len(p).
 func indexFrom(p []byte, i int, c byte) int {
+	if p[i] == c {
+		return i
+	}
 	if n := bytes.IndexByte(p[i:], c); n >= 0 {
 		return i + n
 	}
@@ -114,14 +117,15 @@ func (s *SSE) oneLine(line []byte) {
 		s.fields.comments++
 		return
 	}
-	name, value := line, []byte(nil)
-	if n := bytes.IndexByte(line, ':'); n >= 0 {
-		name, value = line[:n], line[n+1:]
+	n := 0 // where the name ends: soon, where it is one
+	for n < len(line) && line[n] != ':' {
+		n++
 	}
+	value := line[min(n+1, len(line)):]
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]
 	}
-	s.field(name, value, line)
+	s.field(line[:n], value, line)
 }
 
 func (s *SSE) field(name, value, line []byte) {

@@ -180,8 +180,11 @@ func (c *cache) read(data []byte) bool {
 		if l == nil || !l.is(data) {
 			continue
 		}
-		copy(c.looks[1:i+1], c.looks[:i])
-		if c.looks[0] = l; c.last != &l.found {
+		if i > 0 {
+			copy(c.looks[1:i+1], c.looks[:i])
+			c.looks[0] = l
+		}
+		if c.last != &l.found {
 			c.forget()
 			c.last = &l.found
 		}
