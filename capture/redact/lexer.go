@@ -24,6 +24,8 @@ type lexer struct {
 	prefix   int  // so many characters of an event stream's "data: " have come, inside a secret
 
 	hash uint64 // of the string, if noted
+
+	openings openings
 }
 
 // container is an object or an array that is not closed.
@@ -65,12 +67,20 @@ func (l *lexer) held(pos int64) int64 { return pos - int64(l.prefix) }
 
 func (l *lexer) read(p []byte, at int64) {
 	for i := 0; i < len(p); {
-		if l.inString {
-			i += l.string(p[i:], at+int64(i))
-		} else {
-			i += l.outside(p[i:], at+int64(i))
+		from := at + int64(i)
+		switch {
+		case l.inString:
+			i += l.string(p[i:], from)
+			continue
+		case l.openings.line == nil && l.atLine(p[i]):
+			if n := l.skip(p[i:], from); n > 0 {
+				i += n
+				continue
+			}
 		}
+		i += l.outside(p[i:], from)
 	}
+	l.openings.line = nil
 }
 
 func (l *lexer) finish() { l.unprefix(l.s.pos) }
@@ -104,7 +114,7 @@ func (l *lexer) outside(p []byte, at int64) int {
 	if l.bol = p[n] == '\n'; l.bol {
 		l.s.feed(out, '\n', passed)
 	} else {
-		l.open()
+		l.openAt(at + int64(n) + 1)
 	}
 	l.before = p[n]
 	return n + 1

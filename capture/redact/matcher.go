@@ -79,7 +79,10 @@ func (m *matcher) pass(p []byte) {
 	if len(p) > tailSize {
 		p = p[len(p)-tailSize:]
 	}
-	if len(m.tail)+len(p) > 4*tailSize {
+	switch {
+	case m.tail == nil:
+		m.tail = make([]byte, 0, 2*tailSize)
+	case len(m.tail)+len(p) > 4*tailSize:
 		m.tail = m.tail[:copy(m.tail, m.before())]
 	}
 	m.tail = append(m.tail, p...)
@@ -134,7 +137,8 @@ var colours = classOf(";", "09")
 
 // begin looks whether a character is the beginning of something, and holds it back then.
 func (m *matcher) begin(r *Redactor, u unit) bool {
-	if m.want.rule == nil && !m.unglued && alnum[byte(m.gram>>24)] && m.beginGlued(r, u) {
+	glued := r.scan.pairs[uint16(m.gram)<<8|uint16(u.c)]&mayGlue != 0
+	if glued && m.want.rule == nil && !m.unglued && alnum[byte(m.gram>>24)] && m.beginGlued(r, u) {
 		return true
 	}
 	if m.bound() {

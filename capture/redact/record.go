@@ -25,6 +25,7 @@ type side struct {
 	whole    bool          // a record is a message, and is passed on as a whole
 	at       time.Duration // of the latest record
 	marks    []mark        // records of which bytes are held back
+	yielded  int64         // place up to which all was decided without waiting
 }
 
 // text is a body that is redacted as it comes; places are counted from its beginning.
@@ -56,8 +57,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	key, request := rec.Stream(), capture.Stream{Exchange: rec.Exchange, Side: capture.Request}
 	asked := r.sides[request]
 	if asked != nil && rec.Side == capture.Response { // the server does not wait for more
-		asked.text.yield()
-		out = asked.emit(out)
+		out = asked.yield(out)
 	}
 	s := r.sides[key]
 	if s == nil {
@@ -228,6 +228,17 @@ func (s *side) close(out []Clean, last capture.Record) []Clean {
 	return s.emit(out)
 }
 
+// yield passes on all that can be decided without waiting. As long as no more has come since, it has
+// nothing to do.
+func (s *side) yield(out []Clean) []Clean {
+	if end := s.text.end(); end > s.yielded {
+		s.yielded = end
+		s.text.yield()
+		out = s.emit(out)
+	}
+	return out
+}
+
 // emit passes on what is decided, each byte in a record like the one it came in.
 func (s *side) emit(out []Clean) []Clean {
 	limit := s.text.decided()
@@ -249,6 +260,10 @@ func (s *side) emit(out []Clean) []Clean {
 			out = append(out, Clean{rec})
 		}
 		if to < m.to {
+			break
+		}
+		if *m = (mark{}); len(s.marks) == 1 { // the room is for the next
+			s.marks = s.marks[:0]
 			break
 		}
 		s.marks = s.marks[1:]

@@ -47,6 +47,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"toolscope/capture"
 )
@@ -78,12 +79,13 @@ type Redactor struct {
 	options Options
 	book    *book
 
+	limit atomic.Pointer[string]
+
 	mu     sync.Mutex
 	known  knownValues
 	scan   *scanner
 	fields fields
 	sides  map[capture.Stream]*side
-	limit  string
 }
 
 // New makes a redactor. The salt makes its tags useless to others: it should be random and made for
@@ -104,16 +106,13 @@ func (r *Redactor) lock() {
 // Limit says which limit was reached first, so that a secret may have been passed on. It is ""
 // while none was.
 func (r *Redactor) Limit() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.limit
+	if limit := r.limit.Load(); limit != nil {
+		return *limit
+	}
+	return ""
 }
 
-func (r *Redactor) reached(limit string) {
-	if r.limit == "" {
-		r.limit = limit
-	}
-}
+func (r *Redactor) reached(limit string) { r.limit.CompareAndSwap(nil, &limit) }
 
 // Learn makes value a secret wherever it is seen from now on; where says what it is, "x-api-key". A
 // value that somebody could write by chance, a word or something short, is not learned.
@@ -189,7 +188,7 @@ func (r *Redactor) changed(s string, change func(string) string) string {
 }
 
 func (r *Redactor) text(s string) string {
-	if s == "" {
+	if s == "" || strings.IndexAny(s, "\"\\\n") < 0 && r.quiet(new(matcher), []byte(s)) {
 		return s
 	}
 	t := newStream(r)

@@ -178,7 +178,7 @@ func (r *Redactor) next(m *matcher, p []byte, i int) (at int, context bool) {
 
 // quiet reports whether nothing can be in a short string that stands for itself.
 func (r *Redactor) quiet(m *matcher, p []byte) bool {
-	if !m.idle() || bytes.IndexByte(p, '%') >= 0 {
+	if !m.idle() || bytes.IndexByte(p, '%') >= 0 || bytes.IndexByte(p, '\\') >= 0 {
 		return false
 	}
 	at, _ := r.next(m, p, 0)

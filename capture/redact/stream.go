@@ -162,13 +162,28 @@ func (s *stream) written(m *matcher, p []byte, at int64) {
 			n++
 		}
 		if n == 0 {
-			s.feed(m, p[0], span{at, at + 1})
-			n = 1
+			n = s.escape(m, p, at)
 		} else {
 			s.scan(m, p[:n], at)
 		}
 		p, at = p[n:], at+int64(n)
 	}
+}
+
+// escape takes what begins with a backslash or a percent sign: all of a common escape at once, of
+// others one character.
+func (s *stream) escape(m *matcher, p []byte, at int64) (n int) {
+	for m.spell.idle() && n < min(len(p), slashLimit) && p[n] == '\\' {
+		n++
+	}
+	if n == len(p) || n == 0 || n&(n-1) != 0 || escapeMeans[p[n]] == 0 {
+		s.feed(m, p[0], span{at, at + 1})
+		return 1
+	}
+	u := unit{c: escapeMeans[p[n]], at: span{at, at + int64(n) + 1}}
+	s.now, m.grew = m, max(m.grew, u.at.to)
+	s.decoded(u)
+	return n + 1
 }
 
 // scan takes characters of a text that stand for themselves, from place at on.
@@ -202,7 +217,7 @@ func (s *stream) feed(m *matcher, c byte, at span) {
 }
 
 func (s *stream) decoded(u unit) {
-	s.todo = append(s.todo[:0], u)
+	s.step(s.now, u)
 	s.drain(s.now)
 }
 

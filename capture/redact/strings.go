@@ -4,26 +4,45 @@ import "toolscope/stream/jsonbytes"
 
 // string reads a stretch of a string.
 func (l *lexer) string(p []byte, at int64) int {
-	n := jsonbytes.PlainRun(p)
+	n := l.stretch(p)
 	switch {
-	case l.escaped:
-		l.escaped, n = false, 1
-	case n > 0 && n < len(p) && p[n] == '"' && !l.joined && !l.isKey && l.top() != nil && l.s.r.quiet(l.s.inside, p[:n]):
-		l.note(p[:n])
-		return n
 	case n > 0:
+		l.note(p[:n])
+		if !l.alone(p, n) || !l.s.r.quiet(l.s.inside, p[:n]) {
+			l.s.written(l.s.inside, p[:n], at)
+		}
+		return n
 	case p[0] == '"':
 		l.close()
-		return 1
-	case p[0] == '\n': // this is no JSON
+	default: // this is no JSON
 		l.lineBreak()
-		return 1
-	default:
-		l.escaped, n = p[0] == '\\', 1
 	}
-	l.note(p[:n])
-	l.s.written(l.s.inside, p[:n], at)
-	return n
+	return 1
+}
+
+// stretch is how far a string goes on: to its end, to a line break, or to the end of what has come,
+// where that is in the middle of an escape perhaps.
+func (l *lexer) stretch(p []byte) (n int) {
+	if l.escaped {
+		l.escaped, n = false, 1
+	}
+	for n < len(p) {
+		if n += jsonbytes.PlainRun(p[n:]); n == len(p) || p[n] == '"' || p[n] == '\n' {
+			return n
+		}
+		if p[n] == '\\' {
+			l.escaped = n+1 == len(p)
+			n++
+		}
+		n++
+	}
+	return min(n, len(p))
+}
+
+// alone reports whether the string ends behind its first n bytes, and nobody wants to know what is
+// in it but for secrets.
+func (l *lexer) alone(p []byte, n int) bool {
+	return n < len(p) && p[n] == '"' && !l.joined && !l.isKey && l.top() != nil
 }
 
 // lineBreak ends a string in which nothing goes on.
