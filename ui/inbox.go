@@ -23,9 +23,13 @@ type Inbox interface {
 	Ring()
 }
 
-// batchBytes is how much one batch may hold: what the inspector reads in a few milliseconds, so
-// that keys are answered while a big file loads.
-const batchBytes = 1 << 18
+// A batch is what is read before keys are answered and a frame is drawn: a piece, and as many more
+// as there is time for. With a big file there is always more, and a busy machine reads slower.
+const (
+	batchBytes = 1 << 20
+	batchTime  = 4 * time.Millisecond
+	pieceBytes = 1 << 15
+)
 
 // arrived says that the bell of an inbox rang; of the source's, if it names none.
 type arrived struct{ in Inbox }
@@ -43,6 +47,24 @@ func listen(to Inbox, pause time.Duration) tea.Cmd {
 	}
 }
 
+// read has the inspector read one batch, and reports whether more waits.
+func (m *Model) read(inbox Inbox) (more bool) {
+	var batch []stream.Record
+	start, size := m.opt.Now(), 0
+	for more = true; more && size < batchBytes && m.opt.Now().Sub(start) < batchTime; {
+		batch, more = inbox.Take(pieceBytes)
+		for _, r := range batch {
+			m.in.Write(r)
+			size += len(r.Data)
+			if r.End {
+				delete(m.post.flying, r.Exchange)
+			}
+		}
+	}
+	m.rate.add(size, m.opt.Now())
+	return more
+}
+
 // take reads one batch from an inbox.
 func (m *Model) take(inbox Inbox) tea.Cmd {
 	if inbox == nil {
@@ -51,16 +73,10 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 	if m.paused {
 		return listen(inbox, frameTime) // the status line counts what waits
 	}
-	batch, more := inbox.Take(batchBytes)
-	size := 0
-	for _, r := range batch {
-		m.in.Write(r)
-		size += len(r.Data)
-	}
-	m.rate.add(size, m.opt.Now())
+	more := m.read(inbox)
 	ended, why := inbox.Ended()
 	if inbox == m.opt.Answers {
-		m.landed(batch)
+		m.landed()
 	} else if ended {
 		m.endSource(why)
 	}

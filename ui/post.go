@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/send"
@@ -46,13 +45,8 @@ func (m *Model) send(r send.Request) error {
 	return nil
 }
 
-// landed takes notice of records of what was sent from here.
-func (m *Model) landed(batch []stream.Record) {
-	for _, r := range batch {
-		if r.End {
-			delete(m.post.flying, r.Exchange)
-		}
-	}
+// landed takes notice of what came in answer to what was sent from here.
+func (m *Model) landed() {
 	if m.post.awaited == 0 {
 		return
 	}
