@@ -42,6 +42,7 @@ type Exchange struct {
 	out     *dialect.Out // of the decoder
 	decoder dialect.Decoder
 	turns   []int32 // timeline numbers of the decoder's turns
+	shut    int     // at least so many of them, from the first on, are closed
 	frame   int32   // number of the frame being decoded
 	at      time.Duration
 	first   *firstObject     // the object that the body begins with, while that does not tell the framing
@@ -263,6 +264,7 @@ func (x *Exchange) end() {
 		x.out.Free()
 	}
 	x.tellNotes()
+	x.rememberOpen()
 	x.in.retire(x)
 }
 

@@ -222,6 +222,9 @@ func (x *Exchange) emit(e stream.Event) {
 		e = x.cut(e)
 	}
 	x.in.Timeline.Append(e)
+	if e.Kind == stream.TurnClose {
+		x.in.remember(x.in.Session().Turn(e.Turn))
+	}
 	if x.gap.missed > 0 {
 		x.afterGap(e, turn)
 	}

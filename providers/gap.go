@@ -167,9 +167,14 @@ func (x *Exchange) emitGap(turn int32, n int64, words string) {
 
 // openTurns are the decoder's turns that have not been closed.
 func (x *Exchange) openTurns() (open []int32) {
-	for n, number := range x.turns {
-		if t := x.in.Session().Turn(number); t != nil && !t.Closed() {
+	for n := x.shut; n < len(x.turns); n++ {
+		t := x.in.Session().Turn(x.turns[n])
+		switch {
+		case t == nil:
+		case !t.Closed():
 			open = append(open, int32(n))
+		case n == x.shut:
+			x.shut++
 		}
 	}
 	return open

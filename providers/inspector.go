@@ -25,6 +25,7 @@ type Inspector struct {
 	kept      keeper
 	sets      []*schema.Set
 	observer  replay.Observer
+	recall    recall
 }
 
 // Exchanges are all exchanges, in the order they began.

@@ -2,7 +2,6 @@ package providers
 
 import (
 	"bytes"
-	"slices"
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
@@ -56,26 +55,36 @@ func (x *Exchange) nameAuthors() {
 	}
 }
 
-// authorOf is who wrote the arguments of a call of a history.
+// authorOf is who wrote the arguments of a call of a history. It is not known where too many calls
+// have its id to look at all.
 func (in *Inspector) authorOf(p *dialect.Part) (author dialect.Author) {
-	for _, t := range in.Session().Turns {
-		for _, c := range t.Calls {
-			if !isOfID(c, p.ID) || c.Name != p.Name {
-				continue
-			}
-			if dialect.Same(c.Args(), p.Args) {
-				return dialect.ModelAuthor
-			}
+	in.fileBy(replay.PlainClues)
+	looks := 0
+	look := func(f *file) bool {
+		c, ok := in.candidate(f)
+		if !ok {
+			return true
+		}
+		switch wrote, said := c.Wrote(p); {
+		case wrote:
+			author = dialect.ModelAuthor
+			return false
+		case said:
 			author = dialect.ClientAuthor
 		}
+		if looks++; looks == mostAuthors {
+			author = dialect.SomeAuthor
+		}
+		return looks < mostAuthors
+	}
+	if in.recall.find(replay.IDClue(p.ID), look); author != dialect.ModelAuthor && looks < mostAuthors {
+		in.recall.find(replay.SentIDClue(p.ID), look)
 	}
 	return author
 }
 
-// isOfID reports whether a call has that id, or had it in a request.
-func isOfID(c *stream.Call, id string) bool {
-	return c.ID == id || slices.ContainsFunc(c.SentBack, func(r stream.Return) bool { return r.ID == id })
-}
+// mostAuthors is how many turns with one id are looked at.
+const mostAuthors = 64
 
 // partial reports whether the conversation has more than the request shows: the request breaks off,
 // or the provider keeps what came before, as OpenAI's Responses and Gemini's context caching do.
@@ -140,10 +149,10 @@ func (x *Exchange) observe() {
 		return
 	}
 	x.past.observed = true
-	messages, target := x.History()
-	x.past.asked = replay.AskedBy(messages)
-	if turns := x.earlier(); target != nil && len(messages) > 0 && len(turns) > 0 {
-		for _, o := range x.in.observer.Observe(messages, target, turns) {
+	if messages, target := x.History(); target != nil && len(messages) > 0 {
+		past := replay.ReadPast(messages, target)
+		x.stand(past.Asked)
+		for _, o := range x.in.observer.Observe(past, x.earlier(past)) {
 			if o.Fate != replay.WasDropped || !x.partial() {
 				x.tellReturn(&o)
 			}
@@ -152,45 +161,38 @@ func (x *Exchange) observe() {
 	x.forget()
 }
 
-// earlier are the turns of other exchanges that have ended and have calls.
-func (x *Exchange) earlier() (turns []replay.Candidate) {
-	for _, t := range x.in.Session().Turns {
-		if t.Closed() && t.Exchange != x.Number && len(t.Calls) > 0 {
-			c := replay.Candidate{Turn: t, From: TargetOf(t.Dialect)}
-			if of := x.in.Exchange(t.Exchange); of != nil {
-				c.Asked = of.past.asked
-			}
-			turns = append(turns, c)
+// stand notes where the request stands in its conversation. Turns that ended before it came were
+// filed without that.
+func (x *Exchange) stand(asked replay.Asked) {
+	x.past.asked = asked
+	for _, number := range x.turns {
+		if f := x.in.recall.fileOf(number); f != nil {
+			x.in.remember(x.in.Session().Turn(number))
 		}
 	}
-	return turns
 }
 
 // tellReturn emits what became of a call, unless a request before this one brought it back in the
 // same way.
 func (x *Exchange) tellReturn(o *replay.Observation) {
-	c := o.Call
-	if n := len(c.SentBack); n > 0 && c.SentBack[n-1].As == string(o.Fate) && c.SentBack[n-1].Result == o.Result {
+	told := replay.Told{ID: o.ID, Fate: o.Fate, Result: o.Result}
+	ref, before := o.Ref(), o.Told()
+	turn := x.in.Session().Turn(ref.Turn)
+	if before.Fate == told.Fate && before.Result == told.Result || turn == nil {
 		return
 	}
 	resent := &stream.Resent{Exchange: x.Number, ID: o.ID, Policies: o.Behaves()}
-	if f, ok := o.Finding(); ok && !hasFinding(c, f) {
+	if f, ok := o.Finding(); ok && !o.WasFound(f) {
 		resent.Finding = f
 	}
+	if o.Left != nil {
+		o.Left.Tell(told, resent.Finding)
+	}
+	x.in.recall.alias(ref.Turn, o.ID)
 	x.in.Timeline.Append(stream.Event{
-		Kind: stream.SentBack, At: x.at, Turn: c.Turn, Slot: int32(c.Number), Frame: x.in.Session().Turn(c.Turn).LastFrame,
+		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
 		Text: string(o.Fate), Code: o.Result, What: resent,
 	})
-}
-
-// hasFinding reports whether an earlier request has made the same finding about a call.
-func hasFinding(c *stream.Call, f stream.Finding) bool {
-	for _, old := range c.Findings {
-		if old.Diagnosis == f.Diagnosis {
-			return true
-		}
-	}
-	return false
 }
 
 // Result is what a later request has as the result of a call; ok is false when none has any.

@@ -125,7 +125,7 @@ func TestCorpusObserved(t *testing.T) {
 			if other.file == r.file {
 				continue
 			}
-			for _, o := range new(replay.Observer).Observe(r.messages, r.to, other.turnsOf(true)) {
+			for _, o := range new(replay.Observer).Observe(replay.ReadPast(r.messages, r.to), other.turnsOf(true)) {
 				if f, told := o.Finding(); told || o.Fate == replay.WasDropped {
 					t.Errorf("%s of %s in %s: %s %s", o.Call.Name, other.file, r.file, o.Fate, f.Message)
 				}
@@ -136,7 +136,7 @@ func TestCorpusObserved(t *testing.T) {
 
 func (r recorded) check(t *testing.T, messages []dialect.Message, asked bool, calls int) {
 	t.Helper()
-	found := new(replay.Observer).Observe(messages, r.to, r.turnsOf(asked))
+	found := new(replay.Observer).Observe(replay.ReadPast(messages, r.to), r.turnsOf(asked))
 	if len(found) != calls {
 		t.Errorf("%s: %d of %d calls found", r.file, len(found), calls)
 	}

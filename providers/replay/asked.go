@@ -2,12 +2,14 @@ package replay
 
 import (
 	"hash/fnv"
+	"iter"
 
 	"toolscope/providers/dialect"
 )
 
-// Asked is where in its conversation a request stands. The zero value is that of a request that was
-// not seen.
+// Asked is where in its conversation a request stands: a hash of the history so far, of as much of
+// it as clients keep. One request goes on from another if its history passes through where the
+// other stood (see Along). The zero value is that of a request that was not seen.
 type Asked struct {
 	Begin uint64 // hash of what the user says first, 0 while unknown
 	Calls uint64 // hash of the names of the calls so far
@@ -18,15 +20,30 @@ func AskedBy(history []dialect.Message) (a Asked) {
 	if len(history) == 0 {
 		return a
 	}
-	calls := noNames
-	for i := range history {
-		for j := range history[i].Parts {
-			if isCall(&history[i], j) {
+	for _, a = range Along(history) {
+	}
+	return a
+}
+
+// Along are the places that a history passes through: where the request stood that was answered
+// with the next of its calls, by the number of calls before it. The last is where it stands itself.
+func Along(history []dialect.Message) iter.Seq2[int, Asked] {
+	return func(yield func(int, Asked) bool) {
+		begin, calls, n := opening(history), noNames, 0
+		for i := range history {
+			for j := range history[i].Parts {
+				if !isCall(&history[i], j) {
+					continue
+				}
+				if !yield(n, Asked{begin, uint64(calls)}) {
+					return
+				}
 				calls.add(history[i].Parts[j].Name)
+				n++
 			}
 		}
+		yield(n, Asked{begin, uint64(calls)})
 	}
-	return Asked{Begin: opening(history), Calls: uint64(calls)}
 }
 
 // isCall reports whether a part of a message is a call the client has to answer.

@@ -23,26 +23,52 @@ type judgement struct {
 	to   *dialect.Target
 }
 
+func (j *judgement) isAbout(text [sha256.Size]byte, form dialect.Form, to *dialect.Target) bool {
+	return j.text == text && j.form == form && j.to == to
+}
+
+// mostJudged is how many judgements are remembered at least, and half of how many at most.
+const mostJudged = 1 << 14
+
+// remembers is the last judgement on a call.
+func (by *Observer) remembers(call stream.Ref) (j judgement, ok bool) {
+	if j, ok = by.judged[call]; !ok {
+		j, ok = by.before[call]
+	}
+	return j, ok
+}
+
+// remember keeps a judgement. Those that no request has asked for in a long time are forgotten.
+func (by *Observer) remember(call stream.Ref, j judgement) {
+	if by.judged == nil || len(by.judged) >= mostJudged {
+		by.judged, by.before = map[stream.Ref]judgement{}, by.judged
+	}
+	by.judged[call] = j
+}
+
 // judge says what became of a call's arguments, from memory if it can.
-func (by *Observer) judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
+func (by *Observer) judge(e *earlier, sent *dialect.Part, to *dialect.Target) verdict {
+	if e.left != nil {
+		return e.left.judge(sent, to)
+	}
+	c := e.call
 	if bytes.Equal(c.Args(), sent.Args) {
 		return judge(c, sent, to)
 	}
 	sum := sha256.Sum256(sent.Args)
-	if j, ok := by.judged[c]; ok && j.text == sum && j.form == sent.Form && j.to == to {
+	j, ok := by.remembers(e.ref)
+	if !ok || !j.isAbout(sum, sent.Form, to) {
+		j = judgement{judge(c, sent, to), sum, sent.Form, to}
+	} else if _, fresh := by.judged[e.ref]; fresh {
 		return j.verdict
 	}
-	v := judge(c, sent, to)
-	if by.judged == nil {
-		by.judged = map[*stream.Call]judgement{}
-	}
-	by.judged[c] = judgement{v, sum, sent.Form, to}
-	return v
+	by.remember(e.ref, j)
+	return j.verdict
 }
 
 // holds reports whether the arguments sent hold all that the model wrote.
-func (by *Observer) holds(c *stream.Call, sent *dialect.Part, to *dialect.Target) bool {
-	switch by.judge(c, sent, to).fate {
+func (by *Observer) holds(e *earlier, sent *dialect.Part, to *dialect.Target) bool {
+	switch by.judge(e, sent, to).fate {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
 		return true
 	}
@@ -55,7 +81,7 @@ func (o *Observation) compare(v verdict) {
 	if v.loss.Kind == nil {
 		return
 	}
-	if v.fate != WasReformatted {
+	if v.fate != WasReformatted && o.Call != nil {
 		v.loss.End = len(o.Call.Args())
 	}
 	o.lose(v.loss)
@@ -154,16 +180,25 @@ func rounded(f *facts, text []byte) bool {
 // encodes reports whether text is a JSON string, or a string in one, that holds raw.
 func encodes(text, raw []byte) bool {
 	for range 3 {
-		v := dialect.Raw(bytes.TrimSpace(text))
-		s := v.Scan()
-		if s.Value(); !v.IsString() || s.End() != nil {
+		inner, ok := inString(text)
+		if !ok {
 			return false
 		}
-		if text = v.Append(nil); bytes.Equal(text, raw) || dialect.Same(text, raw) {
+		if text = inner; bytes.Equal(text, raw) || dialect.Same(text, raw) {
 			return true
 		}
 	}
 	return false
+}
+
+// inString is the text in the JSON string that text is; ok is false where it is none.
+func inString(text []byte) (inner []byte, ok bool) {
+	v := dialect.Raw(bytes.TrimSpace(text))
+	s := v.Scan()
+	if s.Value(); !v.IsString() || s.End() != nil {
+		return nil, false
+	}
+	return v.Append(nil), true
 }
 
 // wraps reports whether text is an object whose one member holds raw.
@@ -187,6 +222,9 @@ func (o *Observation) Behaves() string {
 	switch o.Fate {
 	case Intact, WasOrphaned, WasMoved:
 		return ""
+	}
+	if o.Call == nil {
+		return "" // nobody knows what they would make of it
 	}
 	var same []string
 	src := Calls(o.turn.Turn, o.turn.From, o.Call)

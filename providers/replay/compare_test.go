@@ -30,10 +30,10 @@ func TestJudgedAgain(t *testing.T) {
 		{`{"a": 2}`, dialect.TextForm, objects, WasAltered},
 		{`{"a": 1}`, dialect.TextForm, objects, WasEncoded},
 	} {
-		if v := by.judge(c, &dialect.Part{Args: []byte(test.args), Form: test.form}, test.to); v.fate != test.want {
+		if v := by.judge(&earlier{called: calledOf(c), call: c}, &dialect.Part{Args: []byte(test.args), Form: test.form}, test.to); v.fate != test.want {
 			t.Errorf("%s in form %d to form %d: %s, want %s", test.args, test.form, test.to.Form, v.fate, test.want)
 		}
-		if j := by.judged[c]; len(by.judged) != 1 || j.form != test.form || j.to != test.to {
+		if j := by.judged[c.Ref()]; len(by.judged) != 1 || j.form != test.form || j.to != test.to {
 			t.Errorf("%s: %+v is remembered", test.args, j)
 		}
 	}

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"toolscope/providers/dialect"
-	"toolscope/stream"
 )
 
 // place is where a part stands in a history.
@@ -12,36 +11,40 @@ type place struct{ message, part int }
 type held struct {
 	place
 	part   *dialect.Part
-	call   *stream.Call  // which it is, once that is found
-	turn   *stream.Turn  // and its turn
 	result *dialect.Part // nil when there is none
 	late   bool          // the result does not follow at once
+	values []value       // of what it may hold, once needed
 }
 
 // orphan is a result of which the call is not in the history.
 type orphan struct {
-	part  *dialect.Part
-	calls int // before it
+	part   *dialect.Part
+	number int
+	calls  int // before it
 }
 
-// past is a history and the calls it holds.
-type past struct {
+// A Past is a history that a request carries, and the calls it holds.
+type Past struct {
+	Asked    Asked // where the request stands
+	to       *dialect.Target
 	messages []dialect.Message
-	asked    Asked
 	held     []held
-	byID     map[string][]int // numbers of calls in held
-	at       map[names]int    // how many calls have names with this hash
-	calls    []int            // by message: how many calls stand before it
-	orphans  []orphan
+	withID   map[string][]int    // numbers of calls in held
+	at       map[Asked]int       // by place: how many calls stand before it
+	calls    []int               // by message: how many calls stand before it
+	orphans  map[string][]orphan // by id
+	common   map[Clue]bool       // clues that too many turns give, as far as Search has asked
+	items    map[string]bool     // once needed
+	texts    map[uint64][]int    // once needed
 }
 
-// readPast finds the calls of a history and the result of each.
-func readPast(history []dialect.Message, to *dialect.Target) *past {
-	h := &past{messages: history, byID: map[string][]int{}, at: map[names]int{}, calls: make([]int, len(history))}
-	h.asked.Begin = opening(history)
-	sum := noNames
-	h.at[sum] = 0
-	waiting := waiting{}
+// ReadPast finds the calls of a history and the result of each.
+func ReadPast(history []dialect.Message, to *dialect.Target) *Past {
+	h := &Past{to: to, messages: history, withID: map[string][]int{}, at: map[Asked]int{}, orphans: map[string][]orphan{}, calls: make([]int, len(history))}
+	for n, asked := range Along(history) {
+		h.at[asked], h.Asked = n, asked
+	}
+	waiting, orphans := waiting{}, 0
 	end := answersEnd(history, to.Merges)
 	for i := range history {
 		h.calls[i] = len(h.held)
@@ -51,22 +54,62 @@ func readPast(history []dialect.Message, to *dialect.Target) *past {
 			case isCall(&history[i], j):
 				n := len(h.held)
 				h.held = append(h.held, held{place: place{i, j}, part: p})
-				h.byID[p.ID] = append(h.byID[p.ID], n)
+				h.withID[p.ID] = append(h.withID[p.ID], n)
 				waiting.add(p, n)
-				sum.add(p.Name)
-				h.at[sum] = n + 1
 			case isResult(p):
 				n, ok := waiting.take(p, h.held)
 				if !ok {
-					h.orphans = append(h.orphans, orphan{p, len(h.held)})
+					h.orphans[p.ID] = append(h.orphans[p.ID], orphan{p, orphans, len(h.held)})
+					orphans++
 					continue
 				}
 				h.held[n].result, h.held[n].late = p, i > end[h.held[n].message]
 			}
 		}
 	}
-	h.asked.Calls = uint64(sum)
 	return h
+}
+
+// valuesOf are the values of what call n may hold.
+func (h *Past) valuesOf(n int) []value {
+	c := &h.held[n]
+	if c.values == nil {
+		c.values = heldIn(c.part, h.to)
+	}
+	return c.values
+}
+
+// readItems are the ids of the items that are only named in the history.
+func (h *Past) readItems() map[string]bool {
+	if h.items != nil {
+		return h.items
+	}
+	h.items = map[string]bool{}
+	for i := range h.messages {
+		for j := range h.messages[i].Parts {
+			if p := &h.messages[i].Parts[j]; p.Kind == dialect.OtherPart && p.Raw.Kind() == '{' {
+				h.items[p.Raw.Get("id").Text()] = true
+			}
+		}
+	}
+	return h.items
+}
+
+// readTexts are the messages of the model by their text, where that tells them from others.
+func (h *Past) readTexts() map[uint64][]int {
+	if h.texts != nil {
+		return h.texts
+	}
+	h.texts = map[uint64][]int{}
+	for i := range h.messages {
+		if h.messages[i].Role != dialect.Assistant {
+			continue
+		}
+		if text, long := hashText(textOf(&h.messages[i])); long {
+			h.texts[text] = append(h.texts[text], i)
+		}
+	}
+	return h.texts
 }
 
 // answersEnd is, for each message, the last of the messages with results that follow it directly.

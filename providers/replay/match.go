@@ -2,6 +2,8 @@ package replay
 
 import (
 	"bytes"
+	"slices"
+	"sort"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -12,142 +14,238 @@ import (
 // evidence counts as not found, and nothing is said of it: other conversations call the same tools,
 // and so do turns that were thrown away.
 type matching struct {
-	*past
+	*Past
 	by    *Observer
-	to    *dialect.Target
-	turns []Candidate
-	known map[string]int          // how many calls of the turns have an id
-	twice map[*stream.Call]bool   // another call of the turn has the id too
-	found map[*stream.Call]int    // numbers of calls in held
-	whole map[*stream.Call]bool   // named by an item that the provider keeps
-	sure  map[*stream.Turn]bool   // the turn is in the history, as sure as can be
-	place map[*stream.Turn]window // only of turns that are known to have one
-	looks int                     // how often arguments were held against each other
-	keeps bool                    // the client keeps ids as they are
-	texts map[string][]int        // messages of the model by their text, once needed
-	items map[string]place        // parts that only name an item, by its id
+	turns []turn
+	known map[string]int  // how many calls of the turns have an id
+	is    []*earlier      // by number in held: which call it is, nil while not known
+	free  map[value][]int // calls of the history by what they may hold, once needed
+	looks int             // how often arguments were held against each other
+	keeps bool            // the client keeps ids as they are
+}
+
+// turn is a Candidate as it is looked for.
+type turn struct {
+	*Candidate
+	window // where its calls must stand, if it is placed
+	calls  []earlier
+	state  turnState
+	text   uint64
+	long   bool // the text tells it from others
+	sure   bool // it is in the history, as sure as can be
+	placed bool
+	kin    kinship // of its conversation and the history's
+}
+
+// earlier is a call of an earlier turn as it is looked for.
+type earlier struct {
+	called
+	call   *stream.Call // nil where only left is there
+	left   *Trace
+	turn   *turn
+	found  int  // number in held, -1 while it is not found
+	whole  bool // named by an item that the provider keeps
+	twice  bool // another call of the turn has the id too
+	number bool // the id is no more than a number, or too many have it
+	valued bool
+	value  value
 }
 
 // window is which calls of a history stand where those of a turn must: those with the numbers first
-// to before end.
+// to before end. That of a turn without a place is empty.
 type window struct{ first, end int }
 
 func (w window) has(n int) bool { return w.first <= n && n < w.end }
 
 // match finds the calls of turns in a history.
-func match(by *Observer, history []dialect.Message, to *dialect.Target, turns []Candidate) *matching {
-	m := &matching{
-		past: readPast(history, to), by: by, to: to, turns: turns, known: map[string]int{}, twice: map[*stream.Call]bool{}, found: map[*stream.Call]int{},
-		whole: map[*stream.Call]bool{}, sure: map[*stream.Turn]bool{}, place: map[*stream.Turn]window{},
+func match(by *Observer, history *Past, turns []Candidate) *matching {
+	m := &matching{Past: history, by: by, known: map[string]int{}, is: make([]*earlier, len(history.held)), turns: make([]turn, len(turns))}
+	for i := range turns {
+		m.readTurn(&m.turns[i], &turns[i])
 	}
-	m.readTurns()
-	m.each(m.byIDs)
+	m.each(m.byIDAndContent)
 	m.each(m.byItem)
 	m.each(m.byContent)
+	m.each(m.byIDs)
 	m.each(m.anywhere)
-	for i := range turns { // of attempts at one turn the last is the one that stayed
-		t := &turns[len(turns)-1-i]
-		for _, c := range t.Turn.Calls {
-			if m.misses(c) {
-				m.byPlace(t, c)
+	for _, t := range slices.Backward(m.turns) { // of attempts at one turn the last is the one that stayed
+		for i := range t.calls {
+			if t.calls[i].isMissed() {
+				m.byPlace(&t.calls[i])
 			}
 		}
 	}
-	for i := range turns {
-		m.bySigns(&turns[i])
+	for i := range m.turns {
+		m.bySigns(&m.turns[i])
 	}
 	return m
 }
 
-// readTurns learns which ids the turns have, and where each must stand.
-func (m *matching) readTurns() {
-	for _, t := range m.turns {
-		own := 0
-		first := map[string]*stream.Call{}
-		for _, c := range t.Turn.Calls {
-			m.known[c.ID]++
-			if other := first[c.ID]; other != nil {
-				m.twice[c], m.twice[other] = true, true
-			}
-			first[c.ID] = c
-			if !c.Server && !c.Attempt {
-				own++
-			}
+// calls are those of a turn.
+func (c *Candidate) calls() (all []earlier) {
+	if c.Left != nil {
+		all = make([]earlier, len(c.Left.calls))
+		for i := range all {
+			all[i] = earlier{called: c.Left.calls[i].called, left: &c.Left.calls[i], found: -1}
 		}
-		if n, ok := m.at[names(t.Asked.Calls)]; ok && kinOf(t.Asked, m.asked) == kin {
-			m.place[t.Turn] = window{n, n + own}
+		return all
+	}
+	all = make([]earlier, len(c.Turn.Calls))
+	for i, of := range c.Turn.Calls {
+		all[i] = earlier{called: calledOf(of), call: of, found: -1}
+	}
+	return all
+}
+
+// readTurn learns which ids a turn has, and where it must stand.
+func (m *matching) readTurn(t *turn, c *Candidate) {
+	t.Candidate, t.calls, t.kin = c, c.calls(), kinOf(c.Asked, m.Asked)
+	t.text, t.long, t.state = c.signs()
+	own := 0
+	for i := range t.calls {
+		e := &t.calls[i]
+		e.turn, e.number = t, isCounter(e.id, e.name) || m.common[IDClue(e.id)]
+		m.known[e.id]++
+		if !e.server && !e.attempt {
+			own++
 		}
 	}
+	t.markTwice()
+	if n, ok := m.at[t.Asked]; ok && t.Asked.Begin != 0 && !m.common[placeClue(t.Asked)] {
+		t.placed, t.window = true, window{n, n + own}
+	}
+}
+
+// markTwice finds the ids that several calls of the turn have.
+func (t *turn) markTwice() {
+	if len(t.calls) < 2 {
+		return
+	}
+	last := make(map[string]*earlier, len(t.calls))
+	for i := range t.calls {
+		e := &t.calls[i]
+		if other := last[e.id]; other != nil {
+			e.twice, other.twice = true, true
+		}
+		last[e.id] = e
+	}
+}
+
+// signs are what tells of a turn beside its calls.
+func (c *Candidate) signs() (text uint64, long bool, state turnState) {
+	if c.Left != nil {
+		return c.Left.text, c.Left.long, c.Left.state
+	}
+	text, long = hashText(c.Turn.Text)
+	return text, long, stateOf(c.Turn)
+}
+
+// says is the value of the call's arguments.
+func (c *earlier) says() value {
+	switch {
+	case c.left != nil:
+		return c.left.value
+	case !c.valued:
+		c.value, c.valued = valueOf(c.call.Args()), true
+	}
+	return c.value
 }
 
 // each calls find with the calls that are not found yet.
-func (m *matching) each(find func(t *Candidate, c *stream.Call)) {
+func (m *matching) each(find func(c *earlier)) {
 	for i := range m.turns {
-		for _, c := range m.turns[i].Turn.Calls {
-			if m.misses(c) {
-				find(&m.turns[i], c)
+		for j := range m.turns[i].calls {
+			if c := &m.turns[i].calls[j]; c.isMissed() {
+				find(c)
 			}
 		}
 	}
 }
 
-// misses reports whether a call should be there and is not found yet.
-func (m *matching) misses(c *stream.Call) bool {
-	_, found := m.found[c]
-	return !found && !m.whole[c] && !c.Server && !c.Attempt
+// isMissed reports whether a call should be there and is not found yet.
+func (c *earlier) isMissed() bool {
+	return c.found < 0 && !c.whole && !c.server && !c.attempt
 }
 
 // take says that call n of the history is c. sure says that it also proves that the turn is in the
 // history: other conversations cannot have it.
-func (m *matching) take(t *Candidate, c *stream.Call, n int, sure bool) {
-	m.found[c], m.held[n].call, m.held[n].turn = n, c, t.Turn
-	m.sure[t.Turn] = m.sure[t.Turn] || sure
+func (m *matching) take(c *earlier, n int, sure bool) {
+	c.found, m.is[n] = n, c
+	c.turn.sure = c.turn.sure || sure
 }
 
-// inPlace reports whether call n stands where the calls of a turn must.
-func (m *matching) inPlace(t *Candidate, n int) bool {
-	return m.place[t.Turn].has(n)
+// byIDAndContent finds a call by its id, or what clients make of that. An id that others have too
+// is not enough where what the call holds says otherwise.
+func (m *matching) byIDAndContent(c *earlier) {
+	m.byID(c, func(n int) bool { return m.isOnly(c, n) || m.holds(c, n) })
 }
 
-// byIDs finds a call by its id, or what clients make of that. An id that is no more than a number
-// is told apart by its place or by what it holds.
-func (m *matching) byIDs(t *Candidate, c *stream.Call) {
-	for spelled := range spellings(c, m.to) {
-		best, points := -1, 0
-		for _, n := range m.byID[spelled] {
-			if p := m.pointsOf(t, c, n); m.held[n].call == nil && p > points {
-				best, points = n, p
-			}
-		}
-		if best >= 0 {
-			m.take(t, c, best, true)
-			m.keeps = m.keeps || spelled == c.ID && !isCounter(c.ID, c.Name)
+// byIDs finds a call by its id alone, of those that nobody else turned out to be.
+func (m *matching) byIDs(c *earlier) {
+	m.byID(c, func(int) bool { return true })
+}
+
+func (m *matching) byID(c *earlier, may func(n int) bool) {
+	for spelled := range spellings(c.id, c.item, m.to.IDs) {
+		if n := m.best(c, m.withID[spelled], may); n >= 0 {
+			m.take(c, n, true)
+			m.keeps = m.keeps || spelled == c.id && !c.number
 			return
 		}
 	}
 }
 
+// isOnly reports whether no other call of the turns has the id of c, and none of the history that
+// of call n.
+func (m *matching) isOnly(c *earlier, n int) bool {
+	return !c.number && m.known[c.id] == 1 && len(m.withID[m.held[n].part.ID]) == 1
+}
+
+// best is the call of those in the list, which have the id of c, that is most likely c, of those
+// that it may be; -1 if none is. One that stands where it must is it.
+func (m *matching) best(c *earlier, list []int, may func(n int) bool) (best int) {
+	for _, n := range list[sort.SearchInts(list, c.turn.first):] {
+		if !c.turn.has(n) {
+			break
+		}
+		if m.is[n] == nil && m.pointsOf(c, n) > 0 && may(n) {
+			return n
+		}
+	}
+	best, points := -1, 0
+	for _, n := range list {
+		if m.is[n] != nil {
+			continue
+		}
+		if p := m.pointsOf(c, n); p > points && may(n) {
+			best, points = n, p
+		}
+	}
+	return best
+}
+
 // pointsOf is how strong the evidence is that call n of the history, which has the id of c, is c; 0
 // if it is not enough.
-func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
+func (m *matching) pointsOf(c *earlier, n int) int {
 	h := &m.held[n]
-	counter, related := isCounter(c.ID, c.Name), kinOf(t.Asked, m.asked)
+	number := c.number || m.common[IDClue(h.part.ID)]
 	doubts := 0 // captures that hide ids give the same ones to different calls
-	for _, doubt := range [...]bool{counter, related == stranger, h.part.Name != c.Name} {
+	for _, doubt := range [...]bool{number, c.turn.kin == stranger, h.part.Name != c.name} {
 		if doubt {
 			doubts++
 		}
 	}
+	alone := len(m.withID[h.part.ID]) == 1
 	switch {
 	case doubts > 1:
 		return 0
-	case m.inPlace(t, n):
+	case c.turn.has(n):
 		return 4
-	case !counter && len(m.byID[h.part.ID]) == 1:
+	case !number && alone:
 		return 3
 	case m.holds(c, n):
 		return 2
-	case !counter, related == unknownKin && m.known[c.ID] == 1 && len(m.byID[h.part.ID]) == 1:
+	case !number, c.turn.kin == unknownKin && m.known[c.id] == 1 && alone:
 		return 1
 	}
 	return 0
@@ -155,36 +253,25 @@ func (m *matching) pointsOf(t *Candidate, c *stream.Call, n int) int {
 
 // byItem finds a call of which the request names only the item, because the provider keeps the
 // rest.
-func (m *matching) byItem(t *Candidate, c *stream.Call) {
-	if c.Item == "" {
-		return
-	}
-	if m.items == nil {
-		m.items = map[string]place{}
-		for i := range m.messages {
-			for j := range m.messages[i].Parts {
-				if p := &m.messages[i].Parts[j]; p.Kind == dialect.OtherPart && p.Raw.Kind() == '{' {
-					m.items[p.Raw.Get("id").Text()] = place{i, j}
-				}
-			}
-		}
-	}
-	if _, ok := m.items[c.Item]; ok {
-		m.whole[c], m.sure[t.Turn] = true, true
+func (m *matching) byItem(c *earlier) {
+	if c.item != "" && m.readItems()[c.item] {
+		c.whole, c.turn.sure = true, true
 	}
 }
 
 // inWindow are the numbers of the calls that stand where a turn's must.
-func (m *matching) inWindow(t *Candidate) (first, end int) {
-	w := m.place[t.Turn]
-	return w.first, min(w.end, len(m.held))
+func (m *matching) inWindow(t *turn) (first, end int) {
+	return t.first, min(t.end, len(m.held))
 }
 
-// holds reports whether call n of the history has the arguments of c. Comparing values takes time,
-// so a request has a budget for it.
-func (m *matching) holds(c *stream.Call, n int) bool {
-	if bytes.Equal(c.Args(), m.held[n].part.Args) {
+// holds reports whether call n of the history has the arguments of c. Only what may be the same is
+// compared, and even that takes time, so a request has a budget for it.
+func (m *matching) holds(c *earlier, n int) bool {
+	if c.call != nil && bytes.Equal(c.call.Args(), m.held[n].part.Args) {
 		return true
+	}
+	if !slices.Contains(m.valuesOf(n), c.says()) {
+		return false
 	}
 	m.looks++
 	return m.looks <= mostLooks+len(m.held) && m.by.holds(c, m.held[n].part, m.to)
@@ -194,10 +281,10 @@ func (m *matching) holds(c *stream.Call, n int) bool {
 const mostLooks = 256
 
 // byContent finds a call by its tool and its arguments, where its turn stands.
-func (m *matching) byContent(t *Candidate, c *stream.Call) {
-	for n, end := m.inWindow(t); n < end; n++ {
+func (m *matching) byContent(c *earlier) {
+	for n, end := m.inWindow(c.turn); n < end; n++ {
 		if m.mayBe(c, n) && m.holds(c, n) {
-			m.take(t, c, n, true)
+			m.take(c, n, true)
 			return
 		}
 	}
@@ -205,47 +292,77 @@ func (m *matching) byContent(t *Candidate, c *stream.Call) {
 
 // anywhere finds a call by its tool and its arguments when the place of its turn is not known,
 // because calls before it are missing or were never seen.
-func (m *matching) anywhere(t *Candidate, c *stream.Call) {
-	related := kinOf(t.Asked, m.asked)
-	if _, placed := m.place[t.Turn]; placed || related == stranger {
+func (m *matching) anywhere(c *earlier) {
+	if c.turn.placed || c.turn.kin == stranger {
 		return
 	}
-	for n := range m.held {
+	for _, n := range m.freeWith(c) {
 		if m.mayBe(c, n) && m.holds(c, n) {
-			m.take(t, c, n, related == kin)
+			m.take(c, n, c.turn.kin == kin && !m.common[contentClue(m.Asked.Begin, c.name, c.says())])
 			return
 		}
 	}
 }
 
+// freeWith are the calls of the history that may hold the arguments of c, of those that were not
+// found by stronger evidence.
+func (m *matching) freeWith(c *earlier) []int {
+	if m.free == nil {
+		m.free = map[value][]int{}
+		for n := range m.held {
+			if m.is[n] != nil {
+				continue
+			}
+			for _, v := range m.valuesOf(n) {
+				if list := m.free[v]; len(list) == 0 || list[len(list)-1] != n {
+					m.free[v] = append(list, n)
+				}
+			}
+		}
+	}
+	if len(m.free) == 0 {
+		return nil
+	}
+	return m.free[c.says()]
+}
+
 // mayBe reports whether call n of the history may be c: it is not taken, it has the same tool, and
 // its id does not say otherwise.
-func (m *matching) mayBe(c *stream.Call, n int) bool {
-	h := &m.held[n]
-	return h.call == nil && h.part.Name == c.Name && (!m.otherID(c, h.part) || !m.keeps && m.known[h.part.ID] == 0)
+func (m *matching) mayBe(c *earlier, n int) bool {
+	p := m.held[n].part
+	return m.is[n] == nil && p.Name == c.name && (!c.otherID(p) || !m.keeps && m.known[p.ID] == 0)
 }
 
 // otherID reports whether the id of a call of the history speaks against its being c. An id that
 // the model gave to two calls of a turn says nothing: clients change it.
-func (m *matching) otherID(c *stream.Call, p *dialect.Part) bool {
-	return c.ID != "" && p.ID != "" && !isCounter(c.ID, c.Name) && !m.twice[c]
+func (c *earlier) otherID(p *dialect.Part) bool {
+	return c.id != "" && p.ID != "" && !c.number && !c.twice
 }
 
 // byPlace finds a call whose arguments have changed: it stands where its turn stands, beside
 // something else of the turn. Without that it is found only where clients are known to change
 // arguments: they are no object, or {} was sent. And then only if the response did not break off:
 // such a response is asked for again, and another may stand in its place.
-func (m *matching) byPlace(t *Candidate, c *stream.Call) {
-	if t.Turn.Unseen() {
+func (m *matching) byPlace(c *earlier) {
+	t := c.turn
+	if t.state.unseen {
 		return // it may be the place of a call that was not seen
 	}
-	whole := t.Turn.Phase() != stream.TurnAborted && c.Phase() != stream.PhaseAborted
+	whole := !t.state.aborted && c.phase != stream.PhaseAborted
 	for n, end := m.inWindow(t); n < end; n++ {
 		p := m.held[n].part
-		likely := whole && !m.otherID(c, p) && (c.Syntax() != stream.SyntaxObject || saysNothing(p.Args))
-		if m.mayBe(c, n) && (likely || m.vouched(t.Turn, n)) {
-			m.take(t, c, n, true)
+		likely := whole && !c.otherID(p) && (!c.isObject() || saysNothing(p.Args))
+		if m.mayBe(c, n) && (likely || m.vouched(t, n)) {
+			m.take(c, n, true)
 			return
 		}
 	}
+}
+
+// isObject reports whether the arguments are an object.
+func (c *earlier) isObject() bool {
+	if c.left != nil {
+		return c.left.object
+	}
+	return c.call.Syntax() == stream.SyntaxObject
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"slices"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -26,43 +27,68 @@ const (
 // A Candidate is a turn whose calls a request may have brought back.
 type Candidate struct {
 	Turn  *stream.Turn
+	Left  *Remains        // in place of Turn, where its content was let go
 	From  *dialect.Target // where its protocol sends history, nil when it has none
 	Asked Asked           // where the request stands that it answers
 }
 
+// Ended reports whether all of the turn has come. Until then no request can have brought it back.
+func (c *Candidate) Ended() bool { return c.Left != nil || c.Turn.Closed() }
+
 // An Observation is what one request's history has of an earlier call.
 type Observation struct {
-	Call   *stream.Call
+	Call   *stream.Call // nil where only Left is there
+	Left   *Trace       // nil where Call is there
 	Fate   Fate
 	ID     string      // the call's in the request
 	Result stream.Code // stream.AnswerOK or AnswerFailed; 0 when there is none
 	Losses []Loss
 
+	of   *earlier
 	turn *Candidate
 	to   *dialect.Target
 	sent *dialect.Part // nil when the call is not in the history
 }
 
+// Ref is the call's name.
+func (o *Observation) Ref() stream.Ref { return o.of.ref }
+
+// Told is what was said of the call before.
+func (o *Observation) Told() Told {
+	if o.Left != nil {
+		return o.Left.told
+	}
+	return lastTold(o.Call)
+}
+
+// WasFound reports whether a request before this one has made the same finding about the call.
+func (o *Observation) WasFound(f stream.Finding) bool {
+	if o.Left != nil {
+		return slices.Contains(o.Left.found, f.Diagnosis)
+	}
+	return slices.ContainsFunc(o.Call.Findings, func(old stream.Finding) bool { return old.Diagnosis == f.Diagnosis })
+}
+
 // An Observer says what became of calls. It remembers its verdicts, because each request of a
 // conversation brings the same calls again. The zero value is ready; it belongs to one goroutine.
 type Observer struct {
-	judged map[*stream.Call]judgement
+	judged, before map[stream.Ref]judgement
 }
 
 // Observe finds the calls of earlier turns in a request's history and says what became of each. It
 // is silent about turns that are not in the history at all: they belong to another conversation, or
 // were left behind on purpose.
-func (by *Observer) Observe(history []dialect.Message, to *dialect.Target, turns []Candidate) (all []Observation) {
-	m := match(by, history, to, turns)
-	for i := range turns {
-		t := &turns[i]
+func (by *Observer) Observe(history *Past, turns []Candidate) (all []Observation) {
+	m := match(by, history, turns)
+	for i := range m.turns {
+		t := &m.turns[i]
 		first := len(all)
-		for _, c := range t.Turn.Calls {
-			if o, ok := m.observe(c, t); ok {
+		for j := range t.calls {
+			if o, ok := m.observe(&t.calls[j]); ok {
 				all = append(all, o)
 			}
 		}
-		if m.sure[t.Turn] {
+		if t.sure {
 			m.order(all[first:])
 		}
 	}
@@ -70,25 +96,24 @@ func (by *Observer) Observe(history []dialect.Message, to *dialect.Target, turns
 }
 
 // observe says what became of one call.
-func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool) {
-	o = Observation{Call: c, turn: t, to: m.to}
-	n, found := m.found[c]
+func (m *matching) observe(c *earlier) (o Observation, ok bool) {
+	o = Observation{Call: c.call, Left: c.left, of: c, turn: c.turn.Candidate, to: m.to}
 	switch {
-	case c.Server, c.Attempt, c.Phase() == stream.PhaseUnseen:
+	case c.server, c.attempt, c.phase == stream.PhaseUnseen:
 		return o, false
-	case m.whole[c]:
-		o.Fate, o.ID = Intact, c.ID
-		if l := m.orphanOf(t, c); l != nil {
+	case c.whole:
+		o.Fate, o.ID = Intact, c.id
+		if l := m.orphanOf(c); l != nil {
 			o.Result = resultCode(l.part)
 		}
 		return o, true
-	case !found:
+	case c.found < 0:
 		return m.missing(o)
 	}
-	h := &m.held[n]
+	h := &m.held[c.found]
 	o.ID, o.sent = h.part.ID, h.part
 	o.compare(m.by.judge(c, o.sent, m.to))
-	if o.ID != c.ID && c.ID != "" {
+	if o.ID != c.id && c.id != "" {
 		o.lose(IDRewritten.loss("its id is %s here", quote(o.ID)))
 	}
 	if h.result != nil {
@@ -98,7 +123,7 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 			o.worsen(WasMoved)
 		}
 	} else if m.goesOn(h.message) {
-		o.orphaned(m.orphanOf(t, c))
+		o.orphaned(m.orphanOf(c))
 	}
 	return o, true
 }
@@ -106,15 +131,15 @@ func (m *matching) observe(c *stream.Call, t *Candidate) (o Observation, ok bool
 // missing says what it means that a call is not found. It means nothing where calls of the turn may
 // not have been seen.
 func (m *matching) missing(o Observation) (Observation, bool) {
-	c, t := o.Call, o.turn
-	l := m.orphanOf(t, c)
-	if !m.sure[t.Turn] || t.Turn.Unseen() || l == nil && m.chosenOther(t.Turn, c) {
+	c, t := o.of, o.of.turn
+	l := m.orphanOf(c)
+	if !t.sure || t.state.unseen || l == nil && t.chosenOther(c) {
 		return o, false
 	}
 	o.Fate = WasDropped
 	if l != nil {
 		o.Result = resultCode(l.part)
-	} else if c.Phase() >= stream.PhaseAborted || t.Turn.Phase() == stream.TurnAborted {
+	} else if c.phase >= stream.PhaseAborted || t.state.aborted {
 		return o, true // that the response broke off, or was refused, is a reason to leave it out
 	}
 	o.lose(CallDropped.loss("the call is not in the history: the model sees that it never asked"))
@@ -125,9 +150,9 @@ func (m *matching) missing(o Observation) (Observation, bool) {
 }
 
 // chosenOther reports whether a call belongs to a choice of the turn that the client did not take.
-func (m *matching) chosenOther(t *stream.Turn, c *stream.Call) bool {
-	for _, other := range t.Calls {
-		if _, found := m.found[other]; other.Choice != c.Choice && (found || c.Choice > other.Choice) {
+func (t *turn) chosenOther(c *earlier) bool {
+	for i := range t.calls {
+		if other := &t.calls[i]; other.choice != c.choice && (other.found >= 0 || c.choice > other.choice) {
 			return true
 		}
 	}
@@ -176,8 +201,8 @@ func (m *matching) order(seen []Observation) {
 	last := -1
 	for i := range seen {
 		o := &seen[i]
-		n, ok := m.found[o.Call]
-		if !ok {
+		n := o.of.found
+		if n < 0 {
 			continue
 		}
 		switch {
@@ -228,6 +253,9 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	}
 	if names := o.Behaves(); names != "" {
 		f.Message += fmt.Sprintf(" (policy %s)", names)
+	}
+	if o.Left != nil {
+		f.Message += fmt.Sprintf("; toolscope has let go of its arguments (%d bytes) and knows no more", o.Left.size)
 	}
 	return f, true
 }

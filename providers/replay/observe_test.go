@@ -53,7 +53,6 @@ func anyTurns(r *rand.Rand) (turns []replay.Candidate) {
 // call of the history; who remembers says the same as who does not.
 func TestObserveAnything(t *testing.T) {
 	targets := providers.Targets()
-	var remembers replay.Observer
 	told := map[replay.Fate]int{}
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -71,8 +70,9 @@ func TestObserveAnything(t *testing.T) {
 				}
 			}
 		}
-		first := new(replay.Observer).Observe(history, to, turns)
-		for i, again := range remembers.Observe(history, to, turns) {
+		var remembers replay.Observer
+		first := remembers.Observe(replay.ReadPast(history, to), turns)
+		for i, again := range remembers.Observe(replay.ReadPast(history, to), turns) {
 			o := &first[i]
 			told[o.Fate]++
 			if fmt.Sprint(o.Fate, o.ID, o.Result, o.Losses) != fmt.Sprint(again.Fate, again.ID, again.Result, again.Losses) || seen[o.Call] {

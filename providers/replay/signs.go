@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"slices"
+	"sort"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -10,27 +11,32 @@ import (
 
 // vouched reports whether the message of call n has something else of a turn: its text, a
 // signature, another of its calls.
-func (m *matching) vouched(t *stream.Turn, n int) bool {
+func (m *matching) vouched(t *turn, n int) bool {
 	message := &m.messages[m.held[n].message]
-	if text := bytes.TrimSpace(t.Text); len(text) > 0 && bytes.Equal(text, textOf(message)) {
-		return true
-	}
-	for i := range message.Parts {
-		if message.Parts[i].Signature != "" && hasSignature(t, message.Parts[i].Signature) {
+	if text := textOf(message); len(text) > 0 {
+		if sum, _ := hashText(text); sum == t.text {
 			return true
 		}
 	}
-	for _, c := range t.Calls {
-		if at, ok := m.found[c]; ok && m.held[at].message == m.held[n].message {
+	for i := range message.Parts {
+		if message.Parts[i].Signature != "" && t.hasSignature(message.Parts[i].Signature) {
+			return true
+		}
+	}
+	for i := range t.calls {
+		if at := t.calls[i].found; at >= 0 && m.held[at].message == m.held[n].message {
 			return true
 		}
 	}
 	return false
 }
 
-func hasSignature(t *stream.Turn, signature string) bool {
-	return slices.ContainsFunc(t.Parts, func(p stream.Part) bool { return p.Signature == signature }) ||
-		slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return c.Signature == signature })
+func (t *turn) hasSignature(signature string) bool {
+	if t.Left != nil {
+		return false
+	}
+	return slices.ContainsFunc(t.Turn.Parts, func(p stream.Part) bool { return p.Signature == signature }) ||
+		slices.ContainsFunc(t.Turn.Calls, func(c *stream.Call) bool { return c.Signature == signature })
 }
 
 // textOf is the text of a message.
@@ -46,38 +52,56 @@ func textOf(m *dialect.Message) []byte {
 
 // bySigns looks for other evidence of a turn of which no call is found: results of its calls, or
 // its text.
-func (m *matching) bySigns(t *Candidate) {
-	if m.sure[t.Turn] || kinOf(t.Asked, m.asked) == stranger && !m.namesSurely(t.Turn) {
+func (m *matching) bySigns(t *turn) {
+	if t.sure || t.kin == stranger && !t.namesSurely() {
 		return
 	}
-	for _, c := range t.Turn.Calls {
-		if m.misses(c) && m.orphanOf(t, c) != nil {
-			m.sure[t.Turn] = true
+	for i := range t.calls {
+		if c := &t.calls[i]; c.isMissed() && m.orphanOf(c) != nil {
+			t.sure = true
 			return
 		}
 	}
-	m.sure[t.Turn] = m.hasText(t)
+	t.sure = m.hasText(t)
 }
 
 // namesSurely reports whether the turn's calls have ids that no other has.
-func (m *matching) namesSurely(t *stream.Turn) bool {
-	return slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return !isCounter(c.ID, c.Name) })
+func (t *turn) namesSurely() bool {
+	return slices.ContainsFunc(t.calls, func(c earlier) bool { return !c.number })
 }
 
-// orphanOf is a result of a call that is not in the history, nil when there is none: it has the
-// call's id, or is its tool's and stands where the turn must.
-func (m *matching) orphanOf(t *Candidate, c *stream.Call) *orphan {
-	w := m.place[t.Turn]
-	for i := range m.orphans {
-		l := &m.orphans[i]
-		here := w.has(l.calls)
-		switch {
-		case l.part.ID != "" && l.part.ID == c.ID && (here || !isCounter(c.ID, c.Name)),
-			l.part.ID == "" && here && l.part.Name == c.Name:
+// orphanOf is the first result of a call that is not in the history, nil when there is none: it has
+// the call's id, or is its tool's and stands where the turn must.
+func (m *matching) orphanOf(c *earlier) (first *orphan) {
+	if c.id != "" {
+		for l := range m.orphansIn(c.id, c.turn, !c.number) {
+			first = l
+			break
+		}
+	}
+	for l := range m.orphansIn("", c.turn, false) {
+		if l.part.Name == c.name && (first == nil || l.number < first.number) {
 			return l
 		}
 	}
-	return nil
+	return first
+}
+
+// orphansIn are the results for an id that have no call: those that stand where a turn must, or all
+// of them.
+func (m *matching) orphansIn(id string, t *turn, all bool) func(yield func(*orphan) bool) {
+	return func(yield func(*orphan) bool) {
+		list := m.orphans[id]
+		i := 0
+		if !all {
+			i = sort.Search(len(list), func(i int) bool { return list[i].calls >= t.first })
+		}
+		for ; i < len(list) && (all || t.has(list[i].calls)); i++ {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
 }
 
 // leastText is how long a text must be to tell a turn from others.
@@ -85,33 +109,16 @@ const leastText = 24
 
 // hasText reports whether the history has the turn's text as the model's, in a message that has no
 // call of another turn, and where the turn must stand if that is known.
-func (m *matching) hasText(t *Candidate) bool {
-	text := bytes.TrimSpace(t.Turn.Text)
-	if len(text) < leastText {
+func (m *matching) hasText(t *turn) bool {
+	if !t.long || m.common[textClue(t.text)] {
 		return false
 	}
-	if m.texts == nil {
-		m.readTexts()
-	}
-	w, placed := m.place[t.Turn]
-	for _, i := range m.texts[string(text)] {
+	for _, i := range m.readTexts()[t.text] {
 		n := m.calls[i]
-		of := n < len(m.held) && m.held[n].message == i && m.held[n].call != nil
-		if !of && (t.Asked.Begin == 0 || placed && n == w.first) {
+		of := n < len(m.held) && m.held[n].message == i && m.is[n] != nil
+		if !of && (t.Asked.Begin == 0 || t.placed && n == t.first) {
 			return true
 		}
 	}
 	return false
-}
-
-func (m *matching) readTexts() {
-	m.texts = map[string][]int{}
-	for i := range m.messages {
-		if m.messages[i].Role != dialect.Assistant {
-			continue
-		}
-		if text := textOf(&m.messages[i]); len(text) >= leastText {
-			m.texts[string(text)] = append(m.texts[string(text)], i)
-		}
-	}
 }

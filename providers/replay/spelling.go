@@ -1,32 +1,48 @@
 package replay
 
 import (
+	"iter"
 	"strings"
 
 	"toolscope/providers/dialect"
-	"toolscope/stream"
 )
 
-// spellings are the forms in which clients send a call's id to a target: as it is, joined with the
-// id of its item, and each of these fitted to the target's rule.
-func spellings(c *stream.Call, to *dialect.Target) func(yield func(string) bool) {
+// spellings are the forms in which clients send a call's id to a target with a rule for ids: as it
+// is, joined with the id of its item, and each of these fitted to the rule.
+func spellings(id, item string, rule dialect.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		ids := []string{c.ID, c.ID + "|" + c.Item}
-		if c.Item == "" {
-			ids = ids[:1]
-		}
-		for _, id := range ids {
-			if id == "" || !yield(id) {
+		for plain := range plainSpellings(id, item) {
+			if !yield(plain) {
 				return
 			}
 		}
-		for _, id := range ids {
+		for fitted := range fittedSpellings(id, item, rule) {
+			if !yield(fitted) {
+				return
+			}
+		}
+	}
+}
+
+// plainSpellings are those that obey no rule.
+func plainSpellings(id, item string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if id != "" && yield(id) && item != "" {
+			yield(id + "|" + item)
+		}
+	}
+}
+
+// fittedSpellings are those made to obey a rule.
+func fittedSpellings(id, item string, rule dialect.IDRule) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for plain := range plainSpellings(id, item) {
+			if rule.Takes(plain) {
+				continue
+			}
 			for _, first := range []bool{false, true} {
-				if to.IDs.Takes(id) {
-					continue
-				}
-				x := newIDs(to, &Policy{firstOfID: first})
-				if made, _ := x.fit(0, id); !yield(made) {
+				x := ids{rule: rule, first: first}
+				if made, _ := x.fit(0, plain); !yield(made) {
 					return
 				}
 			}

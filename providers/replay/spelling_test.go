@@ -5,19 +5,17 @@ import (
 	"testing"
 
 	"toolscope/providers/dialect"
-	"toolscope/stream"
 )
 
 // TestSpellings: an id comes back as it is, joined with that of its item, or either as a digest or
 // as its first characters; nobody has to look at all of these.
 func TestSpellings(t *testing.T) {
 	rule := dialect.IDRule{Least: 9, Most: 9, Class: "a-zA-Z0-9"}
-	to := &dialect.Target{IDs: rule}
 	both := "toolu_ABC|fc_1"
 	want := []string{"toolu_ABC", both, digest("toolu_ABC", rule), digest("toolu_ABC", rule), digest(both, rule), "tooluABCf"}
 	for n := range want {
 		var some []string
-		for id := range spellings(&stream.Call{ID: "toolu_ABC", Item: "fc_1"}, to) {
+		for id := range spellings("toolu_ABC", "fc_1", rule) {
 			if some = append(some, id); len(some) > n {
 				break
 			}

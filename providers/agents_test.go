@@ -1,0 +1,228 @@
+package providers
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
+	"toolscope/stream"
+)
+
+// An agent is a client that makes something of the history of a conversation, in one of many ways.
+type agent struct {
+	r       *rand.Rand
+	to      *dialect.Target
+	ids     string // how the provider makes ids
+	sends   string // what the client does to them
+	window  int    // how many messages behind the first it sends, 0 for all
+	forgets bool   // it leaves out the first message too
+	breaks  int    // one in so many calls is not sent as it was, 0 for none
+	history []dialect.Message
+	made    int
+	wrote   map[*byte]stream.Ref          // calls by their arguments
+	truth   map[int]map[stream.Ref]string // by exchange: what its request has of calls
+}
+
+func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+
+func newAgent(r *rand.Rand, truth map[int]map[stream.Ref]string) *agent {
+	to, err := FindTarget(pick(r, "openai-chat", "openai-chat", "anthropic", "gemini", "ollama", "openai-responses", "mistral"))
+	if err != nil {
+		panic(err)
+	}
+	a := &agent{
+		r: r, to: to, ids: pick(r, "random", "random", "counter", "hidden", "none"), sends: pick(r, "", "", "", "fitted", "others"),
+		window: pick(r, 0, 0, 4, 7), forgets: r.IntN(4) == 0, breaks: pick(r, 0, 0, 5, 2), wrote: map[*byte]stream.Ref{}, truth: truth,
+	}
+	a.say(dialect.User, dialect.Part{Kind: dialect.TextPart, Text: []byte(pick(r, "go", "go", "look around", "fix it", ""))})
+	return a
+}
+
+func (a *agent) say(role dialect.Role, parts ...dialect.Part) {
+	a.history = append(a.history, dialect.Message{Role: role, Parts: parts})
+}
+
+func (a *agent) id() string {
+	a.made++
+	switch a.ids {
+	case "random":
+		return fmt.Sprintf("call_%08xZ%dq", a.r.Uint32(), a.made)
+	case "counter":
+		return fmt.Sprintf("call_%d", a.made%5)
+	case "hidden":
+		return "toolu_0hidden1d2"
+	}
+	return ""
+}
+
+// answers is a turn of the model: some calls, perhaps a text before them.
+func (a *agent) answers() (m dialect.Message) {
+	m.Role = dialect.Assistant
+	if a.r.IntN(3) == 0 {
+		m.Parts = append(m.Parts, dialect.Part{Kind: dialect.TextPart, Text: []byte(pick(a.r, "hm", "I will look that up for you now.", fmt.Sprintf("This is what I will do next: %d.", a.made)))})
+	}
+	for range pick(a.r, 0, 1, 1, 1, 2, 3) {
+		m.Parts = append(m.Parts, dialect.Part{
+			Kind: dialect.CallPart, ID: a.id(), Name: pick(a.r, "read", "read", "edit", "run"), Tool: "function", Form: a.to.Form,
+			Args: []byte(pick(a.r, `{}`, `{"path": "a"}`, `{"n": 1.0, "m": 12345678901234567890}`, fmt.Sprintf(`{"line": %d, "text": "x\u00e9"}`, a.r.IntN(20)))),
+		})
+	}
+	return m
+}
+
+// response is what the provider writes for a message of the model.
+func (a *agent) response(m dialect.Message) string {
+	text, calls := "", []string{}
+	for _, p := range m.Parts {
+		if p.Kind == dialect.TextPart {
+			text = string(p.Text)
+			continue
+		}
+		calls = append(calls, fmt.Sprintf(map[string]string{
+			"openai-chat":      `{"id":%[1]q,"type":"function","function":{"name":%[2]q,"arguments":%[3]q}}`,
+			"anthropic":        `{"type":"tool_use","id":%[1]q,"name":%[2]q,"input":%[3]s}`,
+			"gemini":           `{"functionCall":{"name":%[2]q,"args":%[3]s}}`,
+			"ollama":           `{"function":{"name":%[2]q,"arguments":%[3]s}}`,
+			"openai-responses": `{"type":"function_call","id":"fc_%[1]s","call_id":%[1]q,"name":%[2]q,"arguments":%[3]q,"status":"completed"}`,
+		}[a.to.Dialect]+"%.0[1]s%.0[2]s%.0[3]s", p.ID, p.Name, p.Args))
+	}
+	all := strings.Join(calls, ",")
+	also := func(part string) string {
+		if text != "" {
+			all = strings.TrimSuffix(fmt.Sprintf(part, text)+","+all, ",")
+		}
+		return all
+	}
+	switch a.to.Dialect {
+	case "anthropic":
+		return `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[` + also(`{"type":"text","text":%q}`) + `],"stop_reason":"tool_use"}`
+	case "gemini":
+		return `{"candidates":[{"content":{"role":"model","parts":[` + also(`{"text":%q}`) + `]},"finishReason":"STOP","index":0}],"modelVersion":"m","responseId":"r"}`
+	case "ollama":
+		return fmt.Sprintf(`{"model":"m","created_at":"t","message":{"role":"assistant","content":%q,"tool_calls":[%s]},"done":true,"done_reason":"stop"}`, text, all)
+	case "openai-responses":
+		return `{"object":"response","id":"resp_1","model":"m","output":[` + also(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":%q}]}`) + `],"status":"completed"}`
+	}
+	return fmt.Sprintf(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%q,"tool_calls":[%s]},"finish_reason":"tool_calls"}]}`, text, all)
+}
+
+// sent is the history as the client sends it.
+func (a *agent) sent(exchange int) []dialect.Message {
+	is := map[stream.Ref]string{}
+	a.truth[exchange] = is
+	out := slices.Clone(a.history)
+	if n := len(out); a.window > 0 && n > a.window+1 {
+		out = append(slices.Clone(out[:1]), out[n-a.window:]...)
+	}
+	if a.forgets && len(out) > 1 {
+		out = out[1:]
+	}
+	for i := range out {
+		out[i].Parts = slices.Clone(out[i].Parts)
+		for j := 0; j < len(out[i].Parts); j++ {
+			p := &out[i].Parts[j]
+			p.ID = a.sentID(p.ID)
+			if p.Kind != dialect.CallPart {
+				continue
+			}
+			ref := a.wrote[&p.Args[0]]
+			is[ref] = "same"
+			if a.breaks == 0 || a.r.IntN(a.breaks) > 0 {
+				continue
+			}
+			switch a.r.IntN(4) {
+			case 0:
+				p.Args = []byte(strings.NewReplacer(`": `, `":`, ".0", "").Replace(string(p.Args)))
+			case 1:
+				p.Args, is[ref] = []byte(`{}`), "changed"
+			case 2:
+				p.Args, is[ref] = []byte(`{"path":"b"}`), "changed"
+			case 3:
+				is[ref] = "dropped"
+				out[i].Parts = slices.Delete(out[i].Parts, j, j+1)
+				j--
+			}
+		}
+	}
+	return out
+}
+
+func (a *agent) sentID(id string) string {
+	switch {
+	case id == "":
+		return ""
+	case a.sends == "fitted":
+		fitted := strings.ReplaceAll(id, "_", "")
+		return fitted[:min(len(fitted), 9)]
+	case a.sends == "others":
+		return "new" + id
+	}
+	return id
+}
+
+// step has the agent send a request, and the provider answer. The answer may be lost on the way to
+// the client, which asks again then.
+func (a *agent) step(in *Inspector, exchange int) {
+	if a.r.IntN(10) > 0 {
+		in.Write(stream.Record{Exchange: exchange, Request: true, Data: historytest.Request(a.to, a.to.Encode(a.sent(exchange)))})
+	}
+	m, calls := a.answers(), int32(0)
+	for i := range m.Parts {
+		if m.Parts[i].Kind == dialect.CallPart {
+			calls++
+			a.wrote[&m.Parts[i].Args[0]] = stream.Ref{Turn: int32(len(in.Session().Turns)), Call: calls}
+		}
+	}
+	in.Write(stream.Record{Exchange: exchange, Data: []byte(a.response(m))})
+	if a.r.IntN(4) > 0 {
+		in.Write(stream.Record{Exchange: exchange, End: true})
+	}
+	if a.r.IntN(8) == 0 {
+		return
+	}
+	a.history = append(a.history, m)
+	var results []dialect.Part
+	for _, p := range m.Parts {
+		if p.Kind == dialect.CallPart && a.r.IntN(12) > 0 {
+			results = append(results, dialect.Part{Kind: dialect.ResultPart, ID: p.ID, Name: p.Name, Text: []byte(`"ok"`)})
+		}
+	}
+	if len(results) == 0 {
+		results = append(results, dialect.Part{Kind: dialect.TextPart, Text: []byte(pick(a.r, "on", "and now?"))})
+	}
+	a.say(dialect.User, results...)
+}
+
+// anyTalk is a session of some agents at once.
+func anyTalk(seed uint64, exchanges int, in *Inspector) (truth map[int]map[stream.Ref]string) {
+	truth = map[int]map[stream.Ref]string{}
+	r := rand.New(rand.NewPCG(seed, 7))
+	agents := []*agent{newAgent(r, truth), newAgent(r, truth), newAgent(r, truth)}
+	for n := range exchanges {
+		if i := r.IntN(len(agents)); r.IntN(20) == 0 {
+			agents[i] = newAgent(r, truth)
+		}
+		agents[r.IntN(len(agents))].step(in, n+1)
+	}
+	in.Close()
+	return truth
+}
+
+// toldOf is all that is told of calls sent back.
+func toldOf(s *stream.Session) string {
+	var b strings.Builder
+	for _, t := range s.Turns {
+		for _, c := range t.Calls {
+			for _, r := range c.SentBack {
+				fmt.Fprintf(&b, "%d.%d %s %+v\n", t.Number, c.Number, c.Name, r)
+			}
+			for _, f := range c.Findings {
+				fmt.Fprintf(&b, "%d.%d %s %s %d\n", t.Number, c.Number, f.Code, f.Message, f.Event)
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,134 @@
+package providers
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// TestRecallLeavesNothingOut: of the turns that are not looked at, nothing would be said. The
+// numbers of files and mentions overflow on the way.
+func TestRecallLeavesNothingOut(t *testing.T) {
+	fates := map[string]int{}
+	for seed := range uint64(60) {
+		all, some := new(Inspector), new(Inspector)
+		all.recall.all = true
+		some.recall.first, some.recall.from = math.MaxUint32-20, math.MaxUint32-60
+		anyTalk(seed, 60, all)
+		anyTalk(seed, 60, some)
+		if want, got := toldOf(all.Session()), toldOf(some.Session()); got != want {
+			t.Fatalf("seed %d:\n%s\nwant\n%s", seed, got, want)
+		}
+		for _, turn := range some.Session().Turns {
+			for _, c := range turn.Calls {
+				for _, r := range c.SentBack {
+					fates[r.As]++
+				}
+			}
+		}
+	}
+	for _, f := range []replay.Fate{replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved} {
+		if fates[string(f)] == 0 {
+			t.Errorf("no call was %s", f)
+		}
+	}
+}
+
+// TestLoadCost: an exchange costs no more than one long before it, in memory that it asks for.
+func TestLoadCost(t *testing.T) {
+	last := 1000
+	if os.Getenv("TOOLSCOPE_LONG") != "" {
+		last = 4500
+	}
+	for _, l := range loads {
+		in := new(Inspector)
+		early := l.costs(in, 100, 148)
+		late := l.costs(in, last-48, last)
+		if late.bytes > early.bytes*6/5 || late.allocs > early.allocs*6/5 {
+			t.Errorf("%s: exchange %d takes %d bytes in %d pieces, exchange 100 %d in %d", l.name, last, late.bytes, late.allocs, early.bytes, early.allocs)
+		}
+		if found := len(in.Session().Turns[last-2].Calls[0].SentBack); found == 0 && (last-1)%max(l.together, last) > 0 {
+			t.Errorf("%s: what became of the last call but one is not told", l.name)
+		}
+	}
+}
+
+// manyCalls has an inspector see so many calls, some in each response, no request with them.
+func manyCalls(in *Inspector, n, together int) {
+	first := len(in.exchanges) * together
+	for i := first; i < first+n; i += together {
+		var calls []string
+		for k := range together {
+			calls = append(calls, made(fmt.Sprintf("call_%08xq", i+k), "f", `{}`))
+		}
+		in.Write(stream.Record{Exchange: i / together, Data: []byte(strings.Replace(says("", "", ""), made("", "", ""), strings.Join(calls, ","), 1))})
+		in.Write(stream.Record{Exchange: i / together, End: true})
+	}
+}
+
+// TestRecallForgets: so many calls are remembered, the last ones, and that older ones are not is
+// said once.
+func TestRecallForgets(t *testing.T) {
+	in := new(Inspector)
+	ask := func(id string) {
+		n := len(in.exchanges)
+		request := `{"messages":[` + asks + `,` + first + made(id, "f", `{}`) + `]},` + tool(id, "ok") + `]}`
+		in.Write(stream.Record{Exchange: n, Request: true, Data: []byte(request)})
+		in.Write(stream.Record{Exchange: n, End: true})
+	}
+	call := func(n int) *stream.Call { return in.Session().Turns[n/64].Calls[n%64] }
+	manyCalls(in, mostRecalled, 64)
+	ask("call_00000000q")
+	if len(call(0).SentBack) != 1 || len(in.Session().Findings) != 0 {
+		t.Fatalf("the first call is not found: %+v, %+v", call(0).SentBack, in.Session().Findings)
+	}
+	in = new(Inspector)
+	manyCalls(in, mostRecalled+640, 64)
+	for _, n := range []int{0, 639, 640, mostRecalled + 639} {
+		ask(fmt.Sprintf("call_%08xq", n))
+		if found := len(call(n).SentBack) > 0; found != (n >= 640) {
+			t.Errorf("call %d is found: %t", n, found)
+		}
+	}
+	r := &in.recall
+	if r.calls != mostRecalled || len(r.byTurn) != len(r.files) || len(r.mentions) > mostRecalled+len(r.files)+8 || len(r.latest) > len(r.mentions) {
+		t.Errorf("%d calls, %d files of %d turns, %d mentions of %d clues", r.calls, len(r.files), len(r.byTurn), len(r.mentions), len(r.latest))
+	}
+	manyCalls(in, 2*mostRecalled, 64)
+	if ask("call_00000000q"); r.calls != mostRecalled || len(r.mentions) > mostRecalled+len(r.files)+8 || len(r.latest) > len(r.mentions) {
+		t.Errorf("then %d calls, %d mentions of %d clues", r.calls, len(r.mentions), len(r.latest))
+	}
+	if f := in.Session().Findings; len(f) != 1 || !strings.Contains(f[0].Message, "more than 65536 calls") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestRecallSize: a call takes little memory there, beside what the session keeps of it.
+func TestRecallSize(t *testing.T) {
+	for together, most := range map[int]int64{1: 240, 16: 80} {
+		in := new(Inspector)
+		const calls = 1 << 13
+		manyCalls(in, calls, together)
+		in.fileBy(replay.PlainClues)
+		with := heap()
+		in.recall = recall{}
+		if each := (with - heap()) / calls; each <= 0 || each > most {
+			t.Errorf("%d calls together: %d bytes a call", together, each)
+		}
+		runtime.KeepAlive(in)
+	}
+}
+
+// heap is how much memory is in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,143 @@
+package providers
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
+	"toolscope/stream"
+)
+
+// A load is traffic of which each exchange is as long as any other: what it costs must not depend
+// on how many there were.
+type load struct {
+	name     string
+	protocol string
+	window   int                   // how many calls a request carries
+	together int                   // how many exchanges one conversation has, 0 for all
+	opening  func(talk int) string // what the user says first
+	id       func(talk, n int) string
+	sent     func(args string) string // what the client makes of arguments, nil for nothing
+}
+
+func noID(int, int) string         { return "" }
+func randomID(talk, n int) string  { return fmt.Sprintf("call_%08xZ%dq", talk*7919+n*104729, n) }
+func counterID(_, n int) string    { return fmt.Sprintf("call_%d", n%2) }
+func hiddenID(int, int) string     { return "toolu_0hidden1d2" }
+func anOpening(talk int) string    { return fmt.Sprintf("Please do number %d.", talk) }
+func sameOpening(int) string       { return "Please do it." }
+func spaceless(args string) string { return strings.ReplaceAll(args, `": `, `":`) }
+
+var loads = []load{
+	{"conversation", "openai-chat", 20, 0, anOpening, randomID, nil},
+	{"conversation, arguments rewritten", "anthropic", 20, 0, anOpening, randomID, spaceless},
+	{"conversation without ids", "gemini", 20, 0, anOpening, noID, nil},
+	{"conversation without ids, arguments rewritten", "gemini", 20, 0, anOpening, noID, spaceless},
+	{"conversation with ids that are numbers", "openai-chat", 20, 0, anOpening, counterID, nil},
+	{"conversation with one id", "anthropic", 20, 0, anOpening, hiddenID, nil},
+	{"conversations", "openai-chat", 8, 8, anOpening, randomID, nil},
+	{"conversations without ids", "gemini", 8, 8, anOpening, noID, nil},
+	{"conversations that begin alike", "openai-chat", 8, 8, sameOpening, randomID, nil},
+	{"conversations that begin alike, without ids", "gemini", 8, 8, sameOpening, noID, nil},
+	{"conversations that begin alike, with ids that are numbers", "openai-chat", 8, 8, sameOpening, counterID, nil},
+}
+
+// exchange n of the load: its request and its response.
+func (l *load) exchange(n int) (request []byte, response string) {
+	to, err := FindTarget(l.protocol)
+	if err != nil {
+		panic(err)
+	}
+	talk, at := 0, n
+	if l.together > 0 {
+		talk, at = n/l.together, n%l.together
+	}
+	args := func(n int) string {
+		return fmt.Sprintf(`{"path": "cmd/main_%05d.go", "talk": "%05d", "text": "%s"}`, n, talk, strings.Repeat("x = f(y) ", 10))
+	}
+	history := []dialect.Message{{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte(l.opening(talk))}}}}
+	for i := max(0, at-l.window); i < at; i++ {
+		sent := args(i)
+		if l.sent != nil {
+			sent = l.sent(sent)
+		}
+		history = append(history,
+			dialect.Message{Role: dialect.Assistant, Parts: []dialect.Part{{Kind: dialect.CallPart, ID: l.id(talk, i), Name: "edit", Tool: "function", Form: to.Form, Args: []byte(sent)}}},
+			dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: l.id(talk, i), Name: "edit", Text: []byte(`"ok"`)}}})
+	}
+	a := agent{to: to}
+	return historytest.Request(to, to.Encode(history)), a.response(dialect.Message{Parts: []dialect.Part{{Kind: dialect.CallPart, ID: l.id(talk, at), Name: "edit", Args: []byte(args(at))}}})
+}
+
+// records are those of exchange n.
+func (l *load) records(n int) []stream.Record {
+	request, response := l.exchange(n)
+	return []stream.Record{{Exchange: n + 1, Request: true, Data: request}, {Exchange: n + 1, Data: []byte(response)}, {Exchange: n + 1, End: true}}
+}
+
+// run writes the load's exchanges until end.
+func (l *load) run(in *Inspector, from, end int) {
+	for n := from; n < end; n++ {
+		for _, r := range l.records(n) {
+			in.Write(r)
+		}
+	}
+}
+
+// a cost is what some exchanges took, each.
+type cost struct {
+	cpu           time.Duration
+	allocs, bytes uint64
+}
+
+// costs is what exchanges from to end take, after all before them.
+func (l *load) costs(in *Inspector, from, end int) cost {
+	l.run(in, len(in.exchanges), from)
+	var records []stream.Record
+	for n := from; n < end; n++ {
+		records = append(records, l.records(n)...)
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := cpuTime()
+	for _, r := range records {
+		in.Write(r)
+	}
+	took := cpuTime() - start
+	runtime.ReadMemStats(&after)
+	n := uint64(end - from)
+	return cost{took / time.Duration(n), (after.Mallocs - before.Mallocs) / n, (after.TotalAlloc - before.TotalAlloc) / n}
+}
+
+// cpuTime is what this process has used.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkLoad: the last exchanges of many against early ones.
+func BenchmarkLoad(b *testing.B) {
+	for _, l := range loads {
+		b.Run(l.name, func(b *testing.B) {
+			for b.Loop() {
+				in := new(Inspector)
+				early := l.costs(in, 100, 400)
+				late := l.costs(in, 4200, 4500)
+				b.ReportMetric(float64(early.cpu.Microseconds()), "early-us")
+				b.ReportMetric(float64(late.cpu.Microseconds()), "late-us")
+				b.ReportMetric(float64(late.cpu)/float64(early.cpu), "late/early")
+				b.ReportMetric(float64(late.allocs)/float64(early.allocs), "allocs-late/early")
+				b.ReportMetric(float64(late.bytes)/float64(early.bytes), "bytes-late/early")
+			}
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package replay
+
+import (
+	"bytes"
+	"cmp"
+	"hash/maphash"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+)
+
+// A value is a hash of what arguments say, however they are written. Texts that judge takes for the
+// same value share it; so do those between which numbers were rounded or text was cleaned. That two
+// texts share it is a reason to compare them. It means something within one run only.
+type value uint64
+
+// seed is of all hashes that are held against each other within one run.
+var seed = maphash.MakeSeed()
+
+const (
+	nothing value = 0 // of arguments that are empty
+	null    value = 1 // also of numbers beyond every double, for which JavaScript writes null
+)
+
+// valueOf is the value of a text. One that is no JSON stands for itself.
+func valueOf(text []byte) value {
+	text = bytes.TrimSpace(text)
+	if saysNothing(text) {
+		return nothing
+	}
+	var r valueReader
+	s := dialect.Scan(text)
+	v := r.read(&s)
+	if s.End() != nil {
+		return hashOf('?', sanitized(text))
+	}
+	return v
+}
+
+// valueReader keeps what reading needs from one value to the next.
+type valueReader struct {
+	members []memberValue // of the objects that are open
+	text    []byte
+}
+
+type memberValue struct{ key, value value }
+
+func (r *valueReader) read(s *dialect.Scanner) (v value) {
+	switch s.Kind() {
+	case '{':
+		return r.readObject(s)
+	case '[':
+		v = '['
+		for ok := s.Array(); ok; ok = s.Element() {
+			v = v.with(r.read(s))
+		}
+		return v.with(']')
+	}
+	raw := s.Value()
+	switch {
+	case raw.IsString():
+		r.text = raw.Append(r.text[:0])
+		return hashOf('"', cleanedText(r.text))
+	case raw.IsNumber():
+		return valueOfNumber(raw)
+	case string(raw) == "null":
+		return null
+	}
+	return hashOf('x', raw)
+}
+
+// readObject reads an object, whose members have no order; of those with one key the last counts.
+func (r *valueReader) readObject(s *dialect.Scanner) value {
+	first := len(r.members)
+	for ok := s.Object(); ok; ok = s.Member() {
+		key := hashOf('k', cleanedText(s.Key()))
+		r.members = append(r.members, memberValue{key, r.read(s)})
+	}
+	all := r.members[first:]
+	slices.SortStableFunc(all, func(a, b memberValue) int { return cmp.Compare(a.key, b.key) })
+	v := value('{')
+	for i, m := range all {
+		if i+1 == len(all) || all[i+1].key != m.key {
+			v = v.with(m.key).with(m.value)
+		}
+	}
+	r.members = r.members[:first]
+	return v.with('}')
+}
+
+func valueOfNumber(lit []byte) value {
+	f, err := strconv.ParseFloat(string(lit), 64)
+	if err != nil {
+		return null
+	}
+	if f == 0 {
+		f = 0 // and not -0
+	}
+	return value('0').with(value(math.Float64bits(f)))
+}
+
+// cleanedText is text with U+FFFD for what is no Unicode text. It is the same bytes where there is
+// none.
+func cleanedText(text []byte) []byte {
+	if utf8.Valid(text) {
+		return text
+	}
+	return sanitized(text)
+}
+
+func hashOf(kind value, text []byte) value {
+	return kind.with(value(maphash.Bytes(seed, text)))
+}
+
+// with is the value of v and other, one after another.
+func (v value) with(other value) value {
+	const a, b = 0x9e3779b97f4a7c15, 0xff51afd7ed558ccd
+	v = (v ^ other*a) * b
+	return v ^ v>>32
+}
+
+// heldIn are the values of all that the arguments sent may hold: they themselves, what is in the
+// string that they are, and what is in the object around it. The first is that of the text itself.
+func heldIn(p *dialect.Part, to *dialect.Target) []value {
+	all := []value{valueOf(p.Args)}
+	if p.Form == dialect.TextForm && to.Form != dialect.TextForm {
+		all = append(all, valueOf(dialect.AppendString(nil, p.Args)))
+	}
+	text := p.Args
+	for range 3 {
+		inner, ok := inString(text)
+		if !ok {
+			break
+		}
+		all, text = append(all, valueOf(inner)), inner
+	}
+	if only := onlyMember(p.Args); only != nil {
+		if all = append(all, valueOf(only)); only.IsString() {
+			all = append(all, valueOf(only.Append(nil)))
+		}
+	}
+	return all
+}
+
+// onlyMember is the value of the one member that an object has, nil where text is something else.
+func onlyMember(text []byte) dialect.Raw {
+	s := dialect.Scan(text)
+	if !s.Object() {
+		return nil
+	}
+	only := s.Value()
+	if s.Member() || s.End() != nil {
+		return nil
+	}
+	return only
+}
