@@ -13,8 +13,8 @@ func (in *Inspector) remember(t *stream.Turn) {
 	if t == nil || len(t.Calls) == 0 {
 		return
 	}
-	if f := in.recall.fileOf(t.Number); f != nil && f.left != nil {
-		return // and there is nothing to read it from again
+	if t.Kept != stream.Whole {
+		return // it is filed as it was
 	}
 	var asked replay.Asked
 	if x := in.Exchange(t.Exchange); x != nil {
@@ -38,25 +38,56 @@ func (x *Exchange) rememberOpen() {
 	}
 }
 
-// letGo is called before the content of a turn is freed. What a request makes of its calls can then
-// be told from hashes alone.
-func (in *Inspector) letGo(t *stream.Turn) {
-	if f := in.recall.fileOf(t.Number); f != nil && f.left == nil {
-		f.left = in.observer.Remains(t)
+// letGo is called before the content of a turn is let go of. What a request makes of its calls is
+// then told from what is kept here.
+func (in *Inspector) letGo(turn int32) {
+	f, t := in.recall.fileOf(turn), in.Session().Turn(turn)
+	if f == nil || t == nil || t.Kept != stream.Whole {
+		return
+	}
+	f.left = in.observer.Remains(t)
+	if x := in.Exchange(f.exchange); x != nil {
+		f.left.Again = x.rereader(int32(slices.Index(x.turns, turn)))
+	}
+}
+
+// Called is the name and the id of a call of a turn that was let go of; ok is false where neither is
+// known any more.
+func (in *Inspector) Called(r stream.Ref) (name, id string, ok bool) {
+	f := in.recall.fileOf(r.Turn)
+	if f == nil || f.left == nil {
+		return "", "", false
+	}
+	return f.left.Called(r.Call)
+}
+
+// rereader reads turn n of the exchange once more. It is nil where that cannot be done, or would
+// take long.
+func (x *Exchange) rereader(n int32) func() *stream.Turn {
+	const most = 8 << 20
+	if from := x.place(); !x.Rereadable() || from.End-from.Start > most {
+		return nil
+	}
+	from, number, request, as := x.place(), x.Number, x.in.Request, x.in.readsAs(x)
+	return func() *stream.Turn {
+		fresh, err := reading(from, number, request, as)
+		if err != nil {
+			return nil
+		}
+		return fresh.Session().Turn(n)
 	}
 }
 
 // candidate is the turn of a file; ok is false if there is nothing left of it.
 func (in *Inspector) candidate(f *file) (c replay.Candidate, ok bool) {
-	c = replay.Candidate{Asked: f.asked, Left: f.left}
-	if f.left != nil {
-		return c, true
+	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Asked: f.asked}
+	if c.Turn != nil {
+		c.From = TargetOf(c.Turn.Dialect)
 	}
-	if c.Turn = in.Session().Turn(f.turn); c.Turn == nil {
-		return c, false
+	if c.Turn == nil || c.Turn.Kept != stream.Whole {
+		c.Left = f.left
 	}
-	c.From = TargetOf(c.Turn.Dialect)
-	return c, true
+	return c, c.Left != nil || c.Turn != nil && len(c.Turn.Calls) > 0
 }
 
 // fileBy files all turns by a sort of clues.

@@ -105,6 +105,7 @@ func (x *Exchange) cool() {
 	}
 	x.sum, x.cold = x.hash(x.in.kept.seed), true
 	for _, number := range x.turns {
+		x.in.letGo(number)
 		x.in.Timeline.Cool(number)
 	}
 	x.freeBytes()
@@ -114,6 +115,7 @@ func (x *Exchange) cool() {
 func (x *Exchange) drop() {
 	in := x.in
 	for _, number := range x.turns {
+		in.letGo(number)
 		in.Timeline.Drop(number)
 	}
 	in.kept.dropped += len(x.turns)

@@ -42,7 +42,7 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 
 // TestLoadCost: an exchange costs no more than one long before it, in memory that it asks for.
 func TestLoadCost(t *testing.T) {
-	last := 1000
+	last := 600
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
 		last = 4500
 	}

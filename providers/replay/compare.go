@@ -11,8 +11,9 @@ import (
 
 // verdict is what became of a call's arguments, and what that loses.
 type verdict struct {
-	fate Fate
-	loss Loss // its Kind is nil when there is none
+	fate  Fate
+	loss  Loss // its Kind is nil when there is none
+	vague bool // hashes tell no more
 }
 
 // judgement is the last verdict on a call, and what it was about.
@@ -48,22 +49,31 @@ func (by *Observer) remember(call stream.Ref, j judgement) {
 
 // judge says what became of a call's arguments, from memory if it can.
 func (by *Observer) judge(e *earlier, sent *dialect.Part, to *dialect.Target) verdict {
-	if e.left != nil {
-		return e.left.judge(sent, to)
+	if e.call != nil && bytes.Equal(e.call.Args(), sent.Args) {
+		return judge(e.call, sent, to)
 	}
-	c := e.call
-	if bytes.Equal(c.Args(), sent.Args) {
-		return judge(c, sent, to)
+	if e.left != nil && e.left.isIntact(sent, to) {
+		return verdict{fate: Intact}
 	}
 	sum := sha256.Sum256(sent.Args)
-	j, ok := by.remembers(e.ref)
-	if !ok || !j.isAbout(sum, sent.Form, to) {
-		j = judgement{judge(c, sent, to), sum, sent.Form, to}
-	} else if _, fresh := by.judged[e.ref]; fresh {
+	if j, ok := by.remembers(e.ref); ok && j.isAbout(sum, sent.Form, to) {
+		if _, fresh := by.judged[e.ref]; !fresh {
+			by.remember(e.ref, j)
+		}
 		return j.verdict
 	}
-	by.remember(e.ref, j)
-	return j.verdict
+	c := e.call
+	if c == nil {
+		if j := e.left.last; j != nil && j.isAbout(sum, sent.Form, to) {
+			return j.verdict
+		}
+		if c = e.again(); c == nil {
+			return e.left.judge(sent, to)
+		}
+	}
+	v := judge(c, sent, to)
+	by.remember(e.ref, judgement{v, sum, sent.Form, to})
+	return v
 }
 
 // holds reports whether the arguments sent hold all that the model wrote.
@@ -77,12 +87,12 @@ func (by *Observer) holds(e *earlier, sent *dialect.Part, to *dialect.Target) bo
 
 // compare takes the verdict on the arguments.
 func (o *Observation) compare(v verdict) {
-	o.Fate = v.fate
+	o.Fate, o.vague = v.fate, v.vague
 	if v.loss.Kind == nil {
 		return
 	}
-	if v.fate != WasReformatted && o.Call != nil {
-		v.loss.End = len(o.Call.Args())
+	if v.fate != WasReformatted {
+		v.loss.End = o.size()
 	}
 	o.lose(v.loss)
 }
@@ -101,11 +111,11 @@ func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 	case dialect.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
 		return verdict{fate: WasReformatted}
 	case saysNothing(text):
-		return verdict{WasEmptied, ArgsEmptied.loss("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
+		return verdict{fate: WasEmptied, loss: ArgsEmptied.loss("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
 	case wraps(text, raw) && c.Freeform():
-		return verdict{WasWrapped, FreeformToJSON.loss("free text was put into an object")}
+		return verdict{fate: WasWrapped, loss: FreeformToJSON.loss("free text was put into an object")}
 	case wraps(text, raw):
-		return verdict{WasWrapped, ArgsWrapped.loss("what the model wrote was put into an object")}
+		return verdict{fate: WasWrapped, loss: ArgsWrapped.loss("what the model wrote was put into an object")}
 	}
 	return judgeOther(factsOf(raw, c.Freeform()), text)
 }
@@ -117,9 +127,9 @@ func judgeString(raw, text []byte) verdict {
 		if factsOf(raw, false).syntax == stream.SyntaxDouble {
 			words = "the model encoded the arguments twice, and the client encoded that string once more"
 		}
-		return verdict{WasEncoded, DoubleEncoded.loss("%s", words)}
+		return verdict{fate: WasEncoded, loss: DoubleEncoded.loss("%s", words)}
 	}
-	return verdict{WasAltered, ArgsAltered.loss("a string was sent that does not hold what the model wrote")}
+	return verdict{fate: WasAltered, loss: ArgsAltered.loss("a string was sent that does not hold what the model wrote")}
 }
 
 // judgeOther judges arguments that are others now.
@@ -127,17 +137,17 @@ func judgeOther(f *facts, text []byte) verdict {
 	object := f.syntax == stream.SyntaxObject
 	switch {
 	case object && rounded(f, text):
-		return verdict{WasReformatted, IntPrecision.loss("numbers that no double holds were rounded")}
+		return verdict{fate: WasReformatted, loss: IntPrecision.loss("numbers that no double holds were rounded")}
 	case cleaned(f, text):
-		return verdict{WasReformatted, UnicodeSanitized.loss("what is no Unicode text became U+FFFD")}
+		return verdict{fate: WasReformatted, loss: UnicodeSanitized.loss("what is no Unicode text became U+FFFD")}
 	case f.syntax == stream.SyntaxDouble && dialect.Same(decoded(f), text):
-		return verdict{WasRepaired, ArgsRepaired.loss("the model wrote a string: the object in it was sent")}
+		return verdict{fate: WasRepaired, loss: ArgsRepaired.loss("the model wrote a string: the object in it was sent")}
 	case f.syntax == stream.SyntaxConcat && isFirst(f, text):
-		return verdict{WasRepaired, ConcatFirstOnly.loss("of %d objects written one after another the first was sent", f.docs)}
+		return verdict{fate: WasRepaired, loss: ConcatFirstOnly.loss("of %d objects written one after another the first was sent", f.docs)}
 	case !object && isObject(text):
-		return verdict{WasRepaired, ArgsRepaired.loss("a parser's guess was sent as if the model had written it")}
+		return verdict{fate: WasRepaired, loss: ArgsRepaired.loss("a parser's guess was sent as if the model had written it")}
 	}
-	return verdict{WasAltered, ArgsAltered.loss("other arguments were sent than the model wrote")}
+	return verdict{fate: WasAltered, loss: ArgsAltered.loss("other arguments were sent than the model wrote")}
 }
 
 // isFirst reports whether text is the first of several objects.
@@ -223,11 +233,15 @@ func (o *Observation) Behaves() string {
 	case Intact, WasOrphaned, WasMoved:
 		return ""
 	}
-	if o.Call == nil {
+	c := o.Call
+	if c == nil {
+		c = o.of.again()
+	}
+	if c == nil {
 		return "" // nobody knows what they would make of it
 	}
 	var same []string
-	src := Calls(o.turn.Turn, o.turn.From, o.Call)
+	src := Calls(nil, o.turn.From, c)
 	for i := range Policies {
 		p := src.Preview(o.to, &Policies[i])
 		if len(p.Calls) == 1 && o.isLike(&p.Calls[0], &Policies[i]) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 
-	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -22,33 +21,6 @@ type matching struct {
 	free  map[value][]int // calls of the history by what they may hold, once needed
 	looks int             // how often arguments were held against each other
 	keeps bool            // the client keeps ids as they are
-}
-
-// turn is a Candidate as it is looked for.
-type turn struct {
-	*Candidate
-	window // where its calls must stand, if it is placed
-	calls  []earlier
-	state  turnState
-	text   uint64
-	long   bool // the text tells it from others
-	sure   bool // it is in the history, as sure as can be
-	placed bool
-	kin    kinship // of its conversation and the history's
-}
-
-// earlier is a call of an earlier turn as it is looked for.
-type earlier struct {
-	called
-	call   *stream.Call // nil where only left is there
-	left   *Trace
-	turn   *turn
-	found  int  // number in held, -1 while it is not found
-	whole  bool // named by an item that the provider keeps
-	twice  bool // another call of the turn has the id too
-	number bool // the id is no more than a number, or too many have it
-	valued bool
-	value  value
 }
 
 // window is which calls of a history stand where those of a turn must: those with the numbers first
@@ -81,76 +53,6 @@ func match(by *Observer, history *Past, turns []Candidate) *matching {
 	return m
 }
 
-// calls are those of a turn.
-func (c *Candidate) calls() (all []earlier) {
-	if c.Left != nil {
-		all = make([]earlier, len(c.Left.calls))
-		for i := range all {
-			all[i] = earlier{called: c.Left.calls[i].called, left: &c.Left.calls[i], found: -1}
-		}
-		return all
-	}
-	all = make([]earlier, len(c.Turn.Calls))
-	for i, of := range c.Turn.Calls {
-		all[i] = earlier{called: calledOf(of), call: of, found: -1}
-	}
-	return all
-}
-
-// readTurn learns which ids a turn has, and where it must stand.
-func (m *matching) readTurn(t *turn, c *Candidate) {
-	t.Candidate, t.calls, t.kin = c, c.calls(), kinOf(c.Asked, m.Asked)
-	t.text, t.long, t.state = c.signs()
-	own := 0
-	for i := range t.calls {
-		e := &t.calls[i]
-		e.turn, e.number = t, isCounter(e.id, e.name) || m.common[IDClue(e.id)]
-		m.known[e.id]++
-		if !e.server && !e.attempt {
-			own++
-		}
-	}
-	t.markTwice()
-	if n, ok := m.at[t.Asked]; ok && t.Asked.Begin != 0 && !m.common[placeClue(t.Asked)] {
-		t.placed, t.window = true, window{n, n + own}
-	}
-}
-
-// markTwice finds the ids that several calls of the turn have.
-func (t *turn) markTwice() {
-	if len(t.calls) < 2 {
-		return
-	}
-	last := make(map[string]*earlier, len(t.calls))
-	for i := range t.calls {
-		e := &t.calls[i]
-		if other := last[e.id]; other != nil {
-			e.twice, other.twice = true, true
-		}
-		last[e.id] = e
-	}
-}
-
-// signs are what tells of a turn beside its calls.
-func (c *Candidate) signs() (text uint64, long bool, state turnState) {
-	if c.Left != nil {
-		return c.Left.text, c.Left.long, c.Left.state
-	}
-	text, long = hashText(c.Turn.Text)
-	return text, long, stateOf(c.Turn)
-}
-
-// says is the value of the call's arguments.
-func (c *earlier) says() value {
-	switch {
-	case c.left != nil:
-		return c.left.value
-	case !c.valued:
-		c.value, c.valued = valueOf(c.call.Args()), true
-	}
-	return c.value
-}
-
 // each calls find with the calls that are not found yet.
 func (m *matching) each(find func(c *earlier)) {
 	for i := range m.turns {
@@ -160,11 +62,6 @@ func (m *matching) each(find func(c *earlier)) {
 			}
 		}
 	}
-}
-
-// isMissed reports whether a call should be there and is not found yet.
-func (c *earlier) isMissed() bool {
-	return c.found < 0 && !c.whole && !c.server && !c.attempt
 }
 
 // take says that call n of the history is c. sure says that it also proves that the turn is in the
@@ -333,12 +230,6 @@ func (m *matching) mayBe(c *earlier, n int) bool {
 	return m.is[n] == nil && p.Name == c.name && (!c.otherID(p) || !m.keeps && m.known[p.ID] == 0)
 }
 
-// otherID reports whether the id of a call of the history speaks against its being c. An id that
-// the model gave to two calls of a turn says nothing: clients change it.
-func (c *earlier) otherID(p *dialect.Part) bool {
-	return c.id != "" && p.ID != "" && !c.number && !c.twice
-}
-
 // byPlace finds a call whose arguments have changed: it stands where its turn stands, beside
 // something else of the turn. Without that it is found only where clients are known to change
 // arguments: they are no object, or {} was sent. And then only if the response did not break off:
@@ -357,12 +248,4 @@ func (m *matching) byPlace(c *earlier) {
 			return
 		}
 	}
-}
-
-// isObject reports whether the arguments are an object.
-func (c *earlier) isObject() bool {
-	if c.left != nil {
-		return c.left.object
-	}
-	return c.call.Syntax() == stream.SyntaxObject
 }

@@ -27,31 +27,45 @@ const (
 // A Candidate is a turn whose calls a request may have brought back.
 type Candidate struct {
 	Turn  *stream.Turn
-	Left  *Remains        // in place of Turn, where its content was let go
+	Left  *Remains        // where the content of Turn was let go of
 	From  *dialect.Target // where its protocol sends history, nil when it has none
 	Asked Asked           // where the request stands that it answers
 }
 
 // Ended reports whether all of the turn has come. Until then no request can have brought it back.
-func (c *Candidate) Ended() bool { return c.Left != nil || c.Turn.Closed() }
+func (c *Candidate) Ended() bool {
+	if c.Left != nil {
+		return c.Left.ended
+	}
+	return c.Turn.Closed()
+}
 
 // An Observation is what one request's history has of an earlier call.
 type Observation struct {
-	Call   *stream.Call // nil where only Left is there
-	Left   *Trace       // nil where Call is there
+	Call   *stream.Call // nil where its arguments were let go of
+	Left   *Trace       // what is left of it then
 	Fate   Fate
 	ID     string      // the call's in the request
 	Result stream.Code // stream.AnswerOK or AnswerFailed; 0 when there is none
 	Losses []Loss
 
-	of   *earlier
-	turn *Candidate
-	to   *dialect.Target
-	sent *dialect.Part // nil when the call is not in the history
+	of    *earlier
+	turn  *Candidate
+	to    *dialect.Target
+	sent  *dialect.Part // nil when the call is not in the history
+	vague bool          // the fate is as much as hashes tell
 }
 
 // Ref is the call's name.
 func (o *Observation) Ref() stream.Ref { return o.of.ref }
+
+// size is how many bytes the arguments had.
+func (o *Observation) size() int {
+	if o.Left != nil {
+		return o.Left.size
+	}
+	return len(o.Call.Args())
+}
 
 // Told is what was said of the call before.
 func (o *Observation) Told() Told {
@@ -254,7 +268,7 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	if names := o.Behaves(); names != "" {
 		f.Message += fmt.Sprintf(" (policy %s)", names)
 	}
-	if o.Left != nil {
+	if o.vague || o.Fate == WasDropped && o.Left != nil && o.of.again() == nil {
 		f.Message += fmt.Sprintf("; toolscope has let go of its arguments (%d bytes) and knows no more", o.Left.size)
 	}
 	return f, true

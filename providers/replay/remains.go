@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"hash/maphash"
 	"slices"
 
@@ -10,13 +9,17 @@ import (
 	"toolscope/stream"
 )
 
-// Remains is what is kept of a turn when its content is let go: enough to find its calls in a
+// Remains is what is kept of a turn when its content is let go of: enough to find its calls in a
 // history, and to tell whether they are still what the model wrote.
 type Remains struct {
-	calls []Trace
-	text  uint64
-	long  bool
-	state turnState
+	Again func() *stream.Turn // reads the turn again; nil where that cannot be done
+
+	calls      []Trace
+	text       uint64
+	long       bool
+	signatures []uint64
+	state      turnState
+	ended      bool
 }
 
 // A Trace is what is left of a call.
@@ -71,12 +74,22 @@ func calledOf(c *stream.Call) called {
 
 // Remains is what to keep of a turn. It is made while the content is there.
 func (by *Observer) Remains(t *stream.Turn) *Remains {
-	r := &Remains{state: stateOf(t)}
+	r := &Remains{state: stateOf(t), ended: t.Closed()}
 	r.text, r.long = hashText(t.Text)
 	for _, c := range t.Calls {
 		r.calls = append(r.calls, by.trace(c))
+		r.sign(c.Signature)
+	}
+	for i := range t.Parts {
+		r.sign(t.Parts[i].Signature)
 	}
 	return r
+}
+
+func (r *Remains) sign(signature string) {
+	if signature != "" {
+		r.signatures = append(r.signatures, maphash.String(seed, signature))
+	}
 }
 
 func (by *Observer) trace(c *stream.Call) Trace {
@@ -102,24 +115,42 @@ func (t *Trace) Tell(told Told, found stream.Finding) {
 	}
 }
 
-// judge says what became of the arguments as far as hashes tell: whether they are the same bytes,
-// the same value, or others. What was said while they were there stays said, unless it is wrong now.
+// Called is the name and the id of the turn's call of that number; ok is false if it has none.
+func (r *Remains) Called(call int32) (name, id string, ok bool) {
+	if n := int(call) - 1; n >= 0 && n < len(r.calls) {
+		return r.calls[n].name, r.calls[n].id, true
+	}
+	return "", "", false
+}
+
+// isIntact reports whether the arguments sent are the same bytes, or both are empty.
+func (t *Trace) isIntact(sent *dialect.Part, to *dialect.Target) bool {
+	if sent.Form == dialect.TextForm && to.Form != dialect.TextForm {
+		return false // a string where an object must be: bytes that are the same mean something else
+	}
+	return t.isOf(sent.Args) || t.value == nothing && saysNothing(sent.Args)
+}
+
+// isOf reports whether the call had these arguments.
+func (t *Trace) isOf(args []byte) bool {
+	return len(args) == t.size && maphash.Bytes(seed, args) == t.exact
+}
+
+// judge says what became of arguments that are not intact, as far as hashes tell: whether they are
+// the same value, or others. What was said while they were there stays said, unless it is wrong
+// now.
 func (t *Trace) judge(sent *dialect.Part, to *dialect.Target) verdict {
-	if j := t.last; j != nil && j.isAbout(sha256.Sum256(sent.Args), sent.Form, to) {
-		return j.verdict
+	if slices.Contains(heldIn(sent, to), t.value) {
+		return verdict{fate: t.saidOr(WasReformatted, WasEncoded, WasWrapped), vague: true}
 	}
-	values := heldIn(sent, to)
-	asText := sent.Form == dialect.TextForm && to.Form != dialect.TextForm
-	same := len(sent.Args) == t.size && maphash.Bytes(seed, sent.Args) == t.exact || t.value == nothing && values[0] == nothing
-	switch {
-	case same && !asText:
-		return verdict{fate: Intact}
-	case slices.Contains(values, t.value):
-		return verdict{fate: t.saidOr(WasReformatted, WasEncoded, WasWrapped)}
-	case !t.object, t.saidOr(WasAltered, WasEmptied, WasRepaired) != WasAltered:
-		return verdict{fate: t.saidOr(WasAltered, WasEmptied, WasRepaired)}
+	fate := t.saidOr(WasAltered, WasRepaired)
+	if saysNothing(sent.Args) {
+		fate = t.saidOr(fate, WasEmptied)
 	}
-	return verdict{WasAltered, ArgsAltered.loss("other arguments were sent than the model wrote")}
+	if fate != WasAltered || !t.object {
+		return verdict{fate: fate, vague: true} // clients repair what is no object: that is not blamed on them unseen
+	}
+	return verdict{fate, ArgsAltered.loss("other arguments were sent than the model wrote"), true}
 }
 
 // saidOr is what was said of the call, if that is one of those that hashes do not tell from fate.
@@ -134,27 +165,4 @@ func (t *Trace) saidOr(fate Fate, others ...Fate) Fate {
 func hashText(text []byte) (sum uint64, long bool) {
 	text = bytes.TrimSpace(text)
 	return maphash.Bytes(seed, text), len(text) >= leastText
-}
-
-// Wrote says whether the turn has a call with the id and the tool of one in a history, or one that
-// had the id in a history before, and whether one of them has its arguments.
-func (c *Candidate) Wrote(p *dialect.Part) (same, any bool) {
-	for _, e := range c.calls() {
-		if e.name != p.Name || !e.isOfID(p.ID) {
-			continue
-		}
-		any = true
-		if same = e.left == nil && dialect.Same(e.call.Args(), p.Args) || e.left != nil && e.left.value == valueOf(p.Args); same {
-			break
-		}
-	}
-	return same, any
-}
-
-// isOfID reports whether a call has that id, or had it in a request.
-func (c *earlier) isOfID(id string) bool {
-	if c.left != nil {
-		return c.id == id || c.left.told.ID == id
-	}
-	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.Return) bool { return r.ID == id })
 }

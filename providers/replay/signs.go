@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
 	"sort"
 
@@ -33,7 +34,7 @@ func (m *matching) vouched(t *turn, n int) bool {
 
 func (t *turn) hasSignature(signature string) bool {
 	if t.Left != nil {
-		return false
+		return slices.Contains(t.Left.signatures, maphash.String(seed, signature))
 	}
 	return slices.ContainsFunc(t.Turn.Parts, func(p stream.Part) bool { return p.Signature == signature }) ||
 		slices.ContainsFunc(t.Turn.Calls, func(c *stream.Call) bool { return c.Signature == signature })

@@ -150,13 +150,31 @@ func (q *queue) sentBack(list []returned) []returned {
 	e, _ := q.in.Timeline.Event(n)
 	t, c := q.in.Session().Find(stream.Ref{Turn: e.Turn, Call: e.Slot})
 	if c == nil {
-		return list
+		return q.sentBackLate(list, t, e)
 	}
 	i := slices.IndexFunc(c.SentBack, func(r stream.Return) bool { return r.Event == n })
 	if i < 0 {
 		return list
 	}
 	return append(list, returned{q.file(t), c.Ref(), c.Name, c.ID, c.SentBack[i], foundBy(c, n)})
+}
+
+// sentBackLate is sentBack of a call that was let go of. Only the event tells what became of it.
+func (q *queue) sentBackLate(list []returned, t *stream.Turn, e stream.Event) []returned {
+	of := stream.Ref{Turn: e.Turn, Call: e.Slot}
+	name, id, ok := q.in.Called(of)
+	if t == nil || !ok {
+		return list
+	}
+	what := stream.PayloadOf[stream.Resent](e)
+	r := returned{q.file(t), of, name, id, stream.Return{
+		Exchange: what.Exchange, ID: what.ID, As: e.Text, Policies: what.Policies, Result: e.Code, Event: q.events,
+	}, nil}
+	if f := what.Finding; f.Diagnosis != nil {
+		f.Event = q.events
+		r.findings = []stream.Finding{f}
+	}
+	return append(list, r)
 }
 
 // foundBy is what an event made known of a call.

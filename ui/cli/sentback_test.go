@@ -99,6 +99,45 @@ func TestSentBackOnce(t *testing.T) {
 	step(true)
 }
 
+// TestSentBackOfDropped: what became of a call is printed the same when the call was let go of; with
+// what cannot be known any more left out.
+func TestSentBackOfDropped(t *testing.T) {
+	lines := func(bytes int64, sent string) string {
+		in := new(providers.Inspector)
+		var out strings.Builder
+		q := newQueue(in, "a", &jsonPrinter{lines{&out}, price.Embedded()})
+		in.Keep(providers.Keep{Bytes: bytes, Pin: q.waits, ReadOnce: true})
+		call := func(args string) string {
+			return `{"id":"call_a1b2c3d4","type":"function","function":{"name":"f","arguments":"` + strings.ReplaceAll(args, `"`, `\"`) + `"}}`
+		}
+		step := func(exchange int, request, response string) {
+			in.Write(stream.Record{Exchange: exchange, Request: true, Data: []byte(`{"messages":[{"role":"user","content":"go"}` + request + `]}`)})
+			in.Write(stream.Record{Exchange: exchange, Data: []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant",` + response + `},"finish_reason":"stop"}]}`), End: true})
+			if err := q.print(false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		step(1, ``, `"tool_calls":[`+call(`{"n":1}`)+`]`)
+		step(2, `,{"role":"assistant","tool_calls":[`+call(sent)+`]},{"role":"tool","tool_call_id":"call_a1b2c3d4","content":"ok"}`, `"content":"done"`)
+		if dropped := in.Dropped() > 0; dropped != (bytes == 1) {
+			t.Errorf("dropped: %t", dropped)
+		}
+		_, line, _ := strings.Cut(out.String(), `{"type":"sent_back"`)
+		line, _, _ = strings.Cut(line, "\n")
+		return line
+	}
+	for _, sent := range []string{`{"n":1}`, `{"n": 1}`} {
+		if whole, dropped := lines(1<<30, sent), lines(1, sent); whole == "" || dropped != whole {
+			t.Errorf("%s\nwant %s", dropped, whole)
+		}
+	}
+	whole, dropped := lines(1<<30, `{"n":2}`), lines(1, `{"n":2}`)
+	known, event, _ := strings.Cut(whole, `","event":`)
+	if !strings.Contains(whole, `"as":"altered","policies":[]`) || dropped != known+`; toolscope has let go of its arguments (7 bytes) and knows no more","event":`+event {
+		t.Errorf("%s\nwant more than %s", dropped, whole)
+	}
+}
+
 // TestPrintedGoes: what was printed is let go of when there is too much, what was not is kept.
 func TestPrintedGoes(t *testing.T) {
 	in := new(providers.Inspector)

@@ -1,0 +1,183 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// returns are what each request made of a call, as the events tell it: that of a dropped turn has no
+// other trace.
+func returns(in *Inspector, of stream.Ref) (all []stream.Resent, as []string) {
+	for n := range in.Timeline.Len() {
+		if e, _ := in.Timeline.Event(n); e.Kind == stream.SentBack && e.Turn == of.Turn && e.Slot == of.Call {
+			all = append(all, stream.PayloadOf[stream.Resent](e))
+			as = append(as, e.Text)
+		}
+	}
+	return all, as
+}
+
+// TestLetGo: of a call that was let go of it is told whether it comes back as it was, in the same
+// value, as another or not at all, and that no more is known. What was said before stays said.
+func TestLetGo(t *testing.T) {
+	const wrote, broken = `{"n": 1.0, "s": "\u00e9"}`, `{"n": `
+	for _, test := range []struct {
+		what, wrote, before, sent string
+		as                        replay.Fate // "" where nothing new is told
+		found                     string
+	}{
+		{"as it was", wrote, "", wrote, replay.Intact, ""},
+		{"the same value", wrote, "", `{"s":"é","n":1}`, replay.WasReformatted, ""},
+		{"rounded", `{"n":9007199254740993}`, "", `{"n":9007199254740992}`, replay.WasReformatted, ""},
+		{"encoded once more", wrote, "", `"{\"s\":\"é\",\"n\":1}"`, replay.WasReformatted, ""},
+		{"emptied", wrote, "", `{}`, replay.WasAltered, "ARGS_ALTERED"},
+		{"another", wrote, "", `{"n": 2}`, replay.WasAltered, "ARGS_ALTERED"},
+		{"repaired", broken, "", `{"n":null}`, replay.WasAltered, ""},
+		{"nothing for nothing", ``, "", `{}`, replay.Intact, ""},
+		{"emptied as before", wrote, `{}`, `{}`, "", ""},
+		{"emptied before, now another", wrote, `{}`, `{"n": 2}`, replay.WasAltered, "ARGS_ALTERED"},
+		{"repaired as before", broken, `{"n":null}`, `{"n":null}`, "", ""},
+		{"encoded as before", wrote, `"{\"s\":\"é\",\"n\":1}"`, `"{\"s\":\"é\",\"n\":1}"`, "", ""},
+		{"intact before, now another", wrote, wrote, `{"n": 2}`, replay.WasAltered, "ARGS_ALTERED"},
+		{"altered before, now intact", wrote, `{"n": 2}`, wrote, replay.Intact, ""},
+		{"left out", wrote, "", "-", replay.WasDropped, "CALL_DROPPED"},
+	} {
+		in := new(Inspector)
+		number := 0
+		write := func(request, response string) {
+			number++
+			in.Write(stream.Record{Exchange: number, Request: true, Data: []byte(`{"messages":[` + asks + request + `]}`)})
+			in.Write(stream.Record{Exchange: number, Data: []byte(response)})
+			in.Write(stream.Record{Exchange: number, End: true})
+		}
+		call := func(args string) string {
+			return `{"id":"call_a1b2c3d4","type":"function","function":{"name":"f","arguments":` + quoted(args) + `}}`
+		}
+		back := func(args string) string {
+			if args == "-" {
+				return `,{"role":"assistant","content":"hm"},` + tool("call_a1b2c3d4", "ok")
+			}
+			return `,` + first + call(args) + `]},` + tool("call_a1b2c3d4", "ok")
+		}
+		write("", strings.Replace(says("", "", ""), made("", "", ""), call(test.wrote), 1))
+		if test.before != "" {
+			write(back(test.before), says("b", "f", `{}`))
+		}
+		told, _ := returns(in, stream.Ref{Turn: 0, Call: 1})
+		in.Keep(Keep{Bytes: 1})
+		write(back(test.sent), says("c", "f", `{}`))
+		write(back(test.sent), says("d", "f", `{}`))
+		all, as := returns(in, stream.Ref{Turn: 0, Call: 1})
+		if kept := in.Session().Turn(0).Kept; kept != stream.Dropped {
+			t.Fatalf("the turn is still there: %d", kept)
+		}
+		all, as = all[len(told):], as[len(told):]
+		if test.as == "" {
+			if len(all) > 0 {
+				t.Errorf("%s: told as %s", test.what, as)
+			}
+			continue
+		}
+		if len(all) != 1 || as[0] != string(test.as) || all[0].Policies != "" {
+			t.Errorf("%s: %v %+v", test.what, as, all)
+			continue
+		}
+		f := all[0].Finding
+		code := ""
+		if f.Diagnosis != nil {
+			code = f.Code
+		}
+		if code != test.found || code != "" && !strings.HasSuffix(f.Message, fmt.Sprintf("toolscope has let go of its arguments (%d bytes) and knows no more", len(test.wrote))) {
+			t.Errorf("%s: finds %q: %s", test.what, code, f.Message)
+		}
+	}
+}
+
+// quoted is a text as a JSON string.
+func quoted(text string) string { return string(dialect.AppendString(nil, []byte(text))) }
+
+// TestLetGoAccusesNobody: what is said of calls that were let go of is what would be said of them
+// whole, or less.
+func TestLetGoAccusesNobody(t *testing.T) {
+	may := map[replay.Fate][]replay.Fate{
+		replay.WasAltered:     {replay.WasAltered, replay.WasEmptied, replay.WasRepaired},
+		replay.WasReformatted: {replay.WasReformatted, replay.WasEncoded, replay.WasWrapped},
+	}
+	told := map[replay.Fate]int{}
+	for seed := range uint64(30) {
+		var whole, in Inspector
+		in.Keep(Keep{Bytes: 1})
+		anyTalk(seed, 60, &whole)
+		anyTalk(seed, 60, &in)
+		if in.Dropped() == 0 {
+			t.Fatal("nothing was dropped")
+		}
+		for _, turn := range whole.Session().Turns {
+			for _, c := range turn.Calls {
+				all, as := returns(&in, c.Ref())
+				for i, r := range all {
+					fate := replay.Fate(as[i])
+					told[fate]++
+					n := slices.IndexFunc(c.SentBack, func(b stream.Return) bool { return b.Exchange == r.Exchange })
+					if n < 0 || c.SentBack[n].As != as[i] && !slices.Contains(may[fate], replay.Fate(c.SentBack[n].As)) {
+						t.Errorf("seed %d: request %d has %v %s, it is told; is %+v", seed, r.Exchange, c.Ref(), fate, c.SentBack)
+					}
+				}
+				if len(all) == 0 && len(c.SentBack) > 0 {
+					t.Errorf("seed %d: of %v nothing is told; is %+v", seed, c.Ref(), c.SentBack)
+				}
+			}
+		}
+	}
+	for _, fate := range []replay.Fate{replay.Intact, replay.WasReformatted, replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved} {
+		if told[fate] == 0 {
+			t.Errorf("none was %s", fate)
+		}
+	}
+}
+
+// TestLetGoReadAgain: where it can be read again, nothing less is said.
+func TestLetGoReadAgain(t *testing.T) {
+	all := func(in *Inspector) string {
+		var b strings.Builder
+		for n := range in.Timeline.Len() {
+			if e, _ := in.Timeline.Event(n); e.Kind == stream.SentBack {
+				r := stream.PayloadOf[stream.Resent](e)
+				fmt.Fprintf(&b, "%d.%d %s %d %d %s %s", e.Turn, e.Slot, e.Text, e.Code, r.Exchange, r.ID, r.Policies)
+				if f := r.Finding; f.Diagnosis != nil {
+					fmt.Fprintf(&b, " %s %s %s", f.Code, f.Severity, f.Message)
+				}
+				b.WriteByte('\n')
+			}
+		}
+		return b.String()
+	}
+	for seed := range uint64(20) {
+		var whole Inspector
+		anyTalk(seed, 60, &whole)
+		for _, once := range []bool{false, true} {
+			var in Inspector
+			from := new(shelf)
+			in.Keep(Keep{Bytes: 1, Again: 1, ReadOnce: once})
+			anyTalkTo(seed, 60, func(r stream.Record) {
+				in.Write(from.put(r))
+				in.MakeRoom()
+			})
+			in.Close()
+			if in.Timeline.Session().Turn(0).Kept == stream.Whole {
+				t.Fatal("nothing is let go of")
+			}
+			if diff := cmp.Diff(all(&whole), all(&in)); diff != "" {
+				t.Fatalf("seed %d, read once %t (-whole +let go of)\n%s", seed, once, diff)
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package replay
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// spelledTexts are arguments, many of which are others written in another way.
+func spelledTexts() (all []string) {
+	all = []string{
+		``, ` `, `null`, `{}`, ` { } `, `{"a":1}`, `{"a": 1.0}`, `{"a":1e0}`, `{"a":2}`, `{"b":null,"a":[{},[],-0,"é"]}`, `{"a":[{},[],0,"\u00e9"],"b":null}`,
+		`{"a":1,"a":2}`, `{"n":9007199254740993}`, `{"n":9007199254740992}`, `{"n":0.1000000000000000055511151231257827}`, `{"n":0.1}`, `{"n":1e400}`, `{"n":null}`,
+		"{\"a\":\"\xff\"}", "{\"a\":\"\uFFFD\"}", `{"a":"\ud800"}`, `{"a":"\ufffd"}`, "{\"\xff\":[1]}", "{\"\uFFFD\":[1]}", "\xff", "\uFFFD",
+		`{"a":1`, `{"a":1}{"b":2}`, ` {"a":1`, `[1,2]`, `[2,1]`, `[[1],2]`, `[1,[2]]`, `"x"`, `x`, `true`, `12`, `1.2e1`, "\u00a0{\"a\":1}", `*** patch`, `{"a":{"a":1}}`,
+	}
+	for _, text := range slices.Clone(all) {
+		once := dialect.AppendString(nil, []byte(text))
+		all = append(all, string(once), string(dialect.AppendString(nil, once)), `{"input":`+string(once)+`}`)
+		if isObject([]byte(text)) {
+			all = append(all, `{"input": `+text+`}`)
+		}
+	}
+	return all
+}
+
+// TestValueTells: what a judge takes for the same arguments, or for others around them, shares a
+// value with them. Most of what it does not shares none.
+func TestValueTells(t *testing.T) {
+	all := spelledTexts()
+	s := new(stream.Session)
+	s.Apply(stream.Event{Kind: stream.TurnOpen})
+	for i, text := range all {
+		for n, freeform := range []bool{false, true} {
+			slot := int32(2*i + n)
+			s.Apply(stream.Event{Kind: stream.CallOpen, Slot: slot, What: &stream.CallInfo{Name: "f", Freeform: freeform}})
+			s.Apply(stream.Event{Kind: stream.Args, Slot: slot, Text: text})
+			s.Apply(stream.Event{Kind: stream.Seal, Slot: slot})
+		}
+	}
+	var by Observer
+	same, others, shared := 0, 0, 0
+	for _, to := range []*dialect.Target{{Form: dialect.ObjectForm}, {Form: dialect.TextForm}} {
+		for _, form := range []dialect.Form{dialect.ObjectForm, dialect.TextForm} {
+			for _, sent := range all {
+				p := &dialect.Part{Kind: dialect.CallPart, Args: []byte(sent), Form: form}
+				values := heldIn(p, to)
+				for _, c := range s.Turn(0).Calls {
+					shares := slices.Contains(values, valueOf(c.Args()))
+					switch by.judge(&earlier{called: calledOf(c), call: c}, p, to).fate {
+					case Intact, WasReformatted, WasEncoded, WasWrapped:
+						if same++; !shares {
+							t.Errorf("%q sent as %q, form %d to %d: no value is the same", c.Args(), sent, form, to.Form)
+						}
+					default:
+						if others++; shares {
+							shared++
+						}
+					}
+				}
+			}
+		}
+	}
+	if same < 1000 || others < 1000 || shared*20 > others {
+		t.Errorf("%d are the same, %d others, of which %d share a value", same, others, shared)
+	}
+}
+
+// TestValueOfMembers: the order of members does not matter, and of two with one key the last counts.
+func TestValueOfMembers(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var members []string
+		for i := range r.IntN(8) {
+			members = append(members, fmt.Sprintf(`"k%d": [%d, {"x": %d}]`, i, r.IntN(3), r.IntN(3)))
+		}
+		a := "{" + strings.Join(members, ",") + "}"
+		r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		b := "{" + strings.Join(members, " , ") + "}"
+		if len(members) > 0 {
+			b = `{"k0":"hidden by the later one",` + b[1:]
+			a = strings.Replace(a, "{", `{"k0":5,`, 1)
+		}
+		if valueOf([]byte(a)) != valueOf([]byte(b)) {
+			t.Fatalf("%s and %s differ", a, b)
+		}
+		if c := strings.Replace(a, "[0,", "[7,", 1); c != a && valueOf([]byte(a)) == valueOf([]byte(c)) {
+			t.Fatalf("%s and %s do not", a, c)
+		}
+	}
+}
+
+// TestJudgementsAreBounded: what has not been asked for in a long time is forgotten, what has been
+// stays.
+func TestJudgementsAreBounded(t *testing.T) {
+	var by Observer
+	s := new(stream.Session)
+	s.Apply(stream.Event{Kind: stream.TurnOpen})
+	s.Apply(stream.Event{Kind: stream.CallOpen, What: &stream.CallInfo{Name: "f"}})
+	s.Apply(stream.Event{Kind: stream.Args, Text: `{"a":1}`})
+	c := &earlier{called: calledOf(s.Turn(0).Calls[0]), call: s.Turn(0).Calls[0]}
+	p, to := &dialect.Part{Args: []byte(`{"a": 1}`)}, &dialect.Target{}
+	for n := range int32(5 * mostJudged) {
+		if c.ref = (stream.Ref{Turn: n, Call: 1}); by.judge(c, p, to).fate != WasReformatted {
+			t.Fatal("it is not judged")
+		}
+		if n%1000 == 0 {
+			c.ref.Turn = 0
+			by.judge(c, p, to)
+		}
+	}
+	_, often := by.remembers(stream.Ref{Turn: 0, Call: 1})
+	_, once := by.remembers(stream.Ref{Turn: 1, Call: 1})
+	if n := len(by.judged) + len(by.before); n > 2*mostJudged || n < mostJudged || !often || once {
+		t.Errorf("%d are remembered; the one often asked for: %t, the one asked for once: %t", n, often, once)
+	}
+}
+
+// TestAlong: a request stands where the history of one that goes on from it passes through.
+func TestAlong(t *testing.T) {
+	say := func(text string) dialect.Message {
+		return dialect.Message{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.TextPart, Text: []byte(text)}}}
+	}
+	call := func(names ...string) (m dialect.Message) {
+		m.Role = dialect.Assistant
+		for _, name := range names {
+			m.Parts = append(m.Parts, dialect.Part{Kind: dialect.CallPart, Name: name})
+		}
+		return m
+	}
+	history := []dialect.Message{say("go"), call("a", "b"), say("on"), call("c"), say("and on")}
+	passes := map[Asked]int{}
+	for n, a := range Along(history) {
+		passes[a] = n
+	}
+	for end, calls := range []int{1: 0, 2: 2, 3: 2, 4: 3, 5: 3} {
+		if end == 0 {
+			continue
+		}
+		if n, ok := passes[AskedBy(history[:end])]; !ok || n != calls {
+			t.Errorf("with %d messages it stands behind %d calls (%t), want %d", end, n, ok, calls)
+		}
+	}
+	for _, other := range [][]dialect.Message{{say("stop")}, {say("go"), call("b")}, {say("go"), call("a", "b", "c", "d")}} {
+		if n, ok := passes[AskedBy(other)]; ok {
+			t.Errorf("another conversation stands behind %d calls of it", n)
+		}
+	}
+	if AskedBy(nil) != (Asked{}) {
+		t.Error("no history stands somewhere")
+	}
+}
