@@ -90,7 +90,7 @@ func (l *load) run(in *Inspector, from, end int) {
 
 // a cost is what some exchanges took, each.
 type cost struct {
-	took           time.Duration
+	took          time.Duration
 	allocs, bytes uint64
 }
 
