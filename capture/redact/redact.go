@@ -188,7 +188,7 @@ func (r *Redactor) changed(s string, change func(string) string) string {
 }
 
 func (r *Redactor) text(s string) string {
-	if s == "" || strings.IndexAny(s, "\"\\\n") < 0 && r.quiet(new(matcher), []byte(s)) {
+	if s == "" || !strings.ContainsAny(s, "\"\\\n") && r.quiet(new(matcher), []byte(s)) {
 		return s
 	}
 	t := newStream(r)
