@@ -28,6 +28,9 @@ func (v *View) Event(n int) stream.Event {
 	return e
 }
 
+// Begin is event n with so many bytes of its text at most.
+func (v *View) Begin(n, most int) stream.Event { return v.in.Timeline.Begin(n, most) }
+
 // About is of what kind event n is and what it is about.
 func (v *View) About(n int) (stream.EventKind, stream.Ref) { return v.in.Timeline.About(n) }
 

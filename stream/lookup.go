@@ -16,6 +16,15 @@ func (t *Timeline) About(n int) (EventKind, Ref) {
 	return f.kind &^ hasExtra, Ref{f.turn, int32(f.call)}
 }
 
+// Begin is event n with so many bytes of its text at most: one event may bring megabytes.
+func (t *Timeline) Begin(n, most int) Event {
+	e, text, _, _ := t.told(n, nil)
+	if e.Text = e.Text[:min(len(e.Text), most)]; len(text) > 0 && most > 0 {
+		e.Text = string(text[:min(len(text), most)])
+	}
+	return e
+}
+
 // EventsOf are the numbers of the events about a turn, from that number on. What others say
 // meanwhile is passed over by the block.
 func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -13,8 +14,8 @@ func TestLookup(t *testing.T) {
 		if n%100 > 90 {
 			turn = n % 100 // of which most say nothing for long
 		}
-		line.Append(Event{Kind: CallOpen, Turn: turn, Slot: n, What: &CallInfo{Name: "f"}}, Event{Kind: Args, Turn: turn, Slot: n, Text: "{"})
-		line.Append(Event{Kind: Heartbeat, Turn: NoTurn})
+		line.Append(Event{Kind: CallOpen, Turn: turn, Slot: n, What: &CallInfo{Name: "f"}}, Event{Kind: Args, Turn: turn, Slot: n, Text: `{"a":`})
+		line.Append(Event{Kind: Fault, Turn: turn, Text: "what is wrong"}, Event{Kind: Heartbeat, Turn: NoTurn})
 	}
 	want := map[int32][]int{}
 	for n := range line.Len() {
@@ -22,6 +23,13 @@ func TestLookup(t *testing.T) {
 		kind, of := line.About(n)
 		if _, c := line.Session().Find(of); kind != e.Kind || of.Turn != e.Turn || e.Kind == Args && (c == nil || c.Slot != e.Slot) {
 			t.Fatalf("event %d is %v of %v, and About says %v of %v", n, e.Kind, e.Turn, kind, of)
+		}
+		for _, most := range []int{0, 1, 3, 100} {
+			short := e
+			short.Text = e.Text[:min(len(e.Text), most)]
+			if got := line.Begin(n, most); !reflect.DeepEqual(got, short) {
+				t.Fatalf("event %d begins with %+v, want %+v", n, got, short)
+			}
 		}
 		want[e.Turn] = append(want[e.Turn], n)
 	}

@@ -33,9 +33,18 @@ func (t *Timeline) Event(n int) (e Event, kept bool) {
 // event is event n, and the call that had the id of its call before. again is the session that has
 // just been folded up to there again, if one is.
 func (t *Timeline) event(n int, again *Session) (e Event, reused Ref, kept bool) {
+	e, text, reused, kept := t.told(n, again)
+	if text != nil {
+		e.Text = t.texts.Hold(text)
+	}
+	return e, reused, kept
+}
+
+// told is the same, but for a text that the fold keeps: that is as it is there.
+func (t *Timeline) told(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
 	b := &t.blocks[n/blockFacts]
 	if b.facts == nil {
-		return Event{Turn: NoTurn, At: NoTime}, NoRef, false
+		return Event{Turn: NoTurn, At: NoTime}, nil, NoRef, false
 	}
 	f := &b.facts[n%blockFacts]
 	e = Event{Kind: f.kind &^ hasExtra, Code: f.code, Turn: f.turn, Frame: f.frame, At: b.time(f.at)}
@@ -52,10 +61,9 @@ func (t *Timeline) event(n int, again *Session) (e Event, reused Ref, kept bool)
 		}
 	}
 	if e.Text = x.text; !x.worded {
-		text, _ := textOf(e.Kind, on, c, int32(n), again)
-		e.Text = t.texts.Hold(text)
+		text, _ = textOf(e.Kind, on, c, int32(n), again)
 	}
-	return e, x.reused, f.turn == NoTurn || on != nil && on.Kept != Dropped
+	return e, text, x.reused, f.turn == NoTurn || on != nil && on.Kept != Dropped
 }
 
 // Session is the fold of all events. It grows with every Append.

@@ -84,7 +84,7 @@ func (m *Model) goToFinding(f panes.Found) {
 		m.doc.GoTo(min(f.Offset, max(0, len(c.Args())-1)))
 		return
 	}
-	e := m.view.Event(f.Event)
+	e := m.view.Begin(f.Event, 0)
 	t := m.in.Session().Turn(e.Turn)
 	if t == nil {
 		m.say(display.Lit("this finding is about the source, not a frame"))
@@ -93,7 +93,7 @@ func (m *Model) goToFinding(f panes.Found) {
 	m.chosen = t.Ref()
 	m.focusOn(m.wire)
 	m.wire.OpenAt(func(n int) bool {
-		return n >= f.Event || e.Kind != stream.SentBack && m.view.Event(n).Frame >= e.Frame
+		return n >= f.Event || e.Kind != stream.SentBack && m.view.Begin(n, 0).Frame >= e.Frame
 	})
 }
 

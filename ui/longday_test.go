@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"toolscope/stream"
@@ -89,6 +90,40 @@ func TestFramesOfDropped(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFrameMemory: what a frame and a batch allocate does not grow with what there is: with one
+// delta of megabytes, a long error, many turns.
+func TestFrameMemory(t *testing.T) {
+	perFrame := func(s *rig) int64 {
+		s.feed(ping).View()
+		before := allocated()
+		for range 20 {
+			s.feed(ping).View()
+		}
+		return (allocated() - before) / 20
+	}
+	for _, c := range []struct {
+		what       string
+		small, big func() *rig
+	}{
+		{"one delta", func() *rig { return oneDelta(t, 1<<10) }, func() *rig { return oneDelta(t, 1<<20) }},
+		{"an error", func() *rig { return longNames(t, 1<<10) }, func() *rig { return longNames(t, 1<<20) }},
+		{"findings", func() *rig { return manyFindings(t, 100) }, func() *rig { return manyFindings(t, 5_000) }},
+		{"turns", func() *rig { return day(t, 50) }, func() *rig { return day(t, 2_000) }},
+	} {
+		small, big := perFrame(c.small()), perFrame(c.big())
+		if big > 2*small+4096 {
+			t.Errorf("%s: %d bytes a frame, and %d with more", c.what, small, big)
+		}
+	}
+}
+
+// allocated is how many bytes were ever allocated.
+func allocated() int64 {
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.TotalAlloc)
 }
 
 // BenchmarkDay is what is done for one more exchange late in a day, and what keys cost then.

@@ -47,7 +47,7 @@ func AboutCall(c *stream.Call) (facts []string) {
 
 // EventTime is how long into its turn an event came; "" when unknown.
 func EventTime(v *providers.View, event int32) display.Text {
-	e := v.Event(int(event))
+	e := v.Begin(int(event), 0)
 	if t := v.Session().Turn(e.Turn); t != nil {
 		return screen.Time(screen.Since(t.OpenedAt, e.At))
 	}

@@ -45,7 +45,7 @@ func executorLines(v *providers.View, c *stream.Call, p *screen.Pen) (lines []fi
 		run := c.Run(x)
 		text := fmt.Sprintf(" %s %-15s  %s", p.Glyph.Status[verdictStatus[run.Verdict]], x, run.Verdict)
 		if run.Event > 0 {
-			if at := screen.Time(screen.Since(c.OpenedAt, v.Event(run.Event).At)); !at.Empty() {
+			if at := screen.Time(screen.Since(c.OpenedAt, v.Begin(run.Event, 0).At)); !at.Empty() {
 				text += ", +" + at.String()
 			}
 			text += fmt.Sprintf(", %s", screen.Bytes(run.Bytes))

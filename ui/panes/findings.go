@@ -207,7 +207,7 @@ func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 // place says where a finding points: the frame has the number that the wire pane gives it.
 func (f *Findings) place(v *providers.View, x Found) display.Text {
 	where := ""
-	switch e := v.Event(x.Event); {
+	switch e := v.Begin(x.Event, 0); {
 	case e.Kind == stream.SentBack:
 		where = "  " + RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)
 	case e.Turn != stream.NoTurn:

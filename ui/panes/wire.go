@@ -106,7 +106,7 @@ func (w *Wire) look(v *providers.View, c Choice, n int) {
 		if of != c.Call.Ref() {
 			return
 		}
-	} else if !wants(c.Call, v.Event(n), n) {
+	} else if !wants(c.Call, v.Begin(n, 0), n) {
 		return
 	}
 	delta := int32(-1)

@@ -27,7 +27,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	if row >= len(w.Events) || c.Turn == nil {
 		return
 	}
-	e := v.Event(int(w.Events[row]))
+	e := v.Begin(int(w.Events[row]), mostText(p))
 	if e.Text == "" && c.Turn.Kept != stream.Whole {
 		e.Text = "(not kept)"
 	}
@@ -69,7 +69,7 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 			p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
 			p.Outside(screen.Plain, g, origin.Wire)
 			p.Put(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
-			p.Raw(r, g, []byte(text[:min(len(text), max(screen.MostName, 64*p.Left))]))
+			p.Raw(r, g, []byte(text))
 			return
 		}
 		if text == "" {
@@ -98,8 +98,12 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 		r = screen.Muted
 	}
 	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
-	p.Raw(r, g, []byte(text[:min(len(text), max(screen.MostName, 64*p.Left))])) // it may be all arguments at once
+	p.Raw(r, g, []byte(text))
 }
+
+// mostText is how many bytes of a text are looked at for what is left of a row: it may be all
+// arguments at once.
+func mostText(p *screen.Pen) int { return max(screen.MostName, 64*p.Left) }
 
 // drawFrame writes row n of the selected frame's own bytes.
 func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
@@ -108,7 +112,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 		return
 	}
 	x := v.Exchange(t.Exchange)
-	e := v.Event(int(w.Events[w.At]))
+	e := v.Begin(int(w.Events[w.At]), 0)
 	if e.Kind == stream.SentBack {
 		if n == 0 {
 			p.Say(screen.Muted, p.Format("%s no frame here: %s has it", display.Repeat(p.Glyph.Line, 2), RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)))
