@@ -72,7 +72,7 @@ func (l *lexer) read(p []byte, at int64) {
 		case l.inString:
 			i += l.string(p[i:], from)
 			continue
-		case l.atLine(p[i]):
+		case l.openings.line == nil && l.atLine(p[i]):
 			if n := l.skip(p[i:], from); n > 0 {
 				i += n
 				continue

@@ -23,7 +23,6 @@ type matcher struct {
 	spell   spelling
 	tail    []byte // the end of what was passed on
 	gram    uint32 // its last four characters
-	passed  int64  // how many were
 
 	text  []byte // held back: it may be the beginning of a secret
 	units []unit // the same characters, with their places
@@ -77,7 +76,6 @@ func (m *matcher) forget() {
 // pass notes characters that belong to no secret.
 func (m *matcher) pass(p []byte) {
 	m.unglued = false
-	m.passed += int64(len(p))
 	if len(p) > tailSize {
 		p = p[len(p)-tailSize:]
 	}
@@ -97,16 +95,6 @@ func (m *matcher) pass(p []byte) {
 func (m *matcher) before() []byte { return m.tail[max(0, len(m.tail)-tailSize):] }
 
 func (m *matcher) last() byte { return byte(m.gram) }
-
-// since is what was passed on behind the first so many characters, nil where that is too much or
-// nothing.
-func (m *matcher) since(passed int64) []byte {
-	n := m.passed - passed
-	if n > tailSize || n == 0 {
-		return nil
-	}
-	return m.tail[len(m.tail)-int(n):]
-}
 
 // held is where the first character stands that is not passed on, or limit.
 func (m *matcher) held(limit int64) int64 {

@@ -3,15 +3,15 @@ package redact
 import "bytes"
 
 // An opening is how a line of an event stream begins, up to the quote of the first text that goes on
-// from event to event, when there is no secret in it. Most events of a stream begin alike, and what
-// was looked at once has the same outcome again: of what stands before a line only the
-// last characters matter, but to the context of a .netrc, so that none with a password is noted.
+// from event to event, when there is no secret in it. Most events of a stream begin alike: where the
+// same stands before and the same values are known, what was looked at once has the same outcome
+// again.
 type opening struct {
-	line  []byte      // as it is written, with the quote
-	gram  uint32      // the last characters before it
-	known int         // how many spellings of values are known
-	said  []byte      // what of it is outside of strings
-	stack []container // that are open at its end
+	line   []byte      // as it is written, with the quote
+	before []byte      // the end of what is outside of strings before it
+	known  int         // how many spellings of values are known
+	after  []byte      // the end of what is outside of strings before the quote
+	stack  []container // that are open there
 }
 
 // openings are the latest of a stream.
@@ -19,11 +19,10 @@ type openings struct {
 	list [4]opening
 	next int // to be replaced
 
-	line   []byte // what is read, from the beginning of the latest line on, or nil
+	line   []byte // what is read, from the beginning of a line on that may have an opening, or nil
 	at     int64  // its place
-	gram   uint32 // the last characters before it
-	passed int64  // characters outside of strings before it
-	edits  int    // before it
+	before []byte // of it
+	edits  int    // that there were before it
 }
 
 // atLine reports whether c begins a line of an event stream, and nothing before it matters but what
@@ -39,33 +38,35 @@ var eventLines = []byte("deir:")
 // remembers where that was.
 func (l *lexer) skip(p []byte, at int64) int {
 	o, out := &l.openings, l.s.outside
-	known := len(l.s.r.known.sorted)
+	before, known := out.before(), len(l.s.r.known.sorted)
 	for i := range o.list {
-		if one := &o.list[i]; len(one.line) > 0 && bytes.HasPrefix(p, one.line) && one.gram == out.gram && one.known == known {
-			out.pass(one.said)
+		if one := &o.list[i]; len(one.line) > 0 && bytes.HasPrefix(p, one.line) && one.known == known && bytes.Equal(one.before, before) {
+			out.tail, out.gram = out.tail[:0], 0
+			out.pass(one.after)
 			l.stack, l.beyond = append(l.stack[:0], one.stack...), 0
 			l.bol, l.before = false, p[len(one.line)-2]
 			l.open()
 			return len(one.line)
 		}
 	}
-	o.line, o.at, o.gram, o.passed, o.edits = p, at, out.gram, out.passed, len(l.s.edits)
+	o.line, o.at, o.before, o.edits = p, at, append(o.before[:0], before...), len(l.s.edits)
 	return 0
 }
 
 // openAt begins the string behind a quote that ends at a place, and notes the opening of its line.
 func (l *lexer) openAt(end int64) {
-	o, out := &l.openings, l.s.outside
-	plain := out.idle() && len(l.s.edits) == o.edits
+	o := &l.openings
+	plain := l.s.outside.idle() && len(l.s.edits) == o.edits
 	l.open()
 	if o.line == nil || !l.joined {
 		return
 	}
-	if said := out.since(o.passed); plain && said != nil && !bytes.Contains(said, []byte("password")) {
+	if plain {
 		one := &o.list[o.next]
 		o.next = (o.next + 1) % len(o.list)
-		one.line, one.said = append(one.line[:0], o.line[:end-o.at]...), append(one.said[:0], said...)
-		one.gram, one.known, one.stack = o.gram, len(l.s.r.known.sorted), append(one.stack[:0], l.stack...)
+		one.line, one.before = append(one.line[:0], o.line[:end-o.at]...), append(one.before[:0], o.before...)
+		one.after, one.stack = append(one.after[:0], l.s.outside.before()...), append(one.stack[:0], l.stack...)
+		one.known = len(l.s.r.known.sorted)
 	}
 	o.line = nil
 }

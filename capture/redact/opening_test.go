@@ -18,8 +18,6 @@ data: {"id":"` + value + `","delta":{"text":"a"}}`, `data: {"delta":{"text":"b"}
 		`data: {"list":[{"index":1},"AKI","` + value + `",{"index":1,"delta":"d"}]}`, `data: {"index":2,"delta":{"text":"e sk-ant-"}}`,
 		`data: api_key= {"index":2,"delta":"` + value + `"}`, "id: 1 password: ", `data: {` + "\n" + `"delta":"f"}`, `data: {"delta":[token="` + word + `\" "]}`,
 		`data: the password ` + word + ` {"delta":"g"}`, `data: machine h`, `data: the password ` + word + ` {"delta":"h"}`,
-		"x8\nd" + word + ` {"delta":"i"}`, "x7\nd" + word + ` {"delta":"i"}`,
-		`data: machine h {"delta":"j"} password ` + word,
 	}
 	for i, kind := range kinds {
 		for range 2 * tailSize / 3 {
@@ -36,7 +34,6 @@ func TestOpenings(t *testing.T) {
 	events := openingEvents()
 	said := func(size int) (out []string) {
 		r := redactor()
-		r.Learn("7\nd"+sample("{16}"), "glued")
 		for i, event := range events {
 			if i == len(events)/2+tailSize/2 {
 				r.Learn(sample("{32}"), "late")
@@ -58,27 +55,26 @@ func TestOpenings(t *testing.T) {
 		}
 	}
 	all := strings.Join(want, "")
-	for what, n := range map[string]int{"late:": 100, "password:": 2, "glued:": 20} {
-		if got := strings.Count(all, "[redacted:"+what); got < n {
-			t.Errorf("%s was found %d times", what, got)
-		}
+	if late, netrc := strings.Count(all, "[redacted:late:"), strings.Count(all, "the password [redacted:password:"); late < 100 || netrc < 2 || netrc > 20 {
+		t.Errorf("a value that became known was found %d times, and a password behind a machine %d times", late, netrc)
 	}
 }
 
 // TestOpeningIsKnown: an opening is passed over once the same has stood before it, as long as the
 // same values are known.
 func TestOpeningIsKnown(t *testing.T) {
-	line := []byte("data: {\"index\":1,\"delta\":{\"text\":\"some words\"}}\n\n")
+	event := []byte("event: d\ndata: {\"index\":1,\"delta\":{\"text\":\"some words\"}}\n\n")
 	r := redactor()
 	s := newStream(r)
-	s.write(append([]byte("event: d\n"), line...))
-	s.write(append([]byte(": 1\n\n"), line...))
+	for range tailSize {
+		s.write(bytes.Clone(event))
+	}
 	r.Learn(sample("{30}"), "other")
-	if n := s.lex.skip(line, s.pos); n > 0 {
+	if n := s.lex.skip(event, s.pos); n > 0 {
 		t.Errorf("%d bytes were passed over, and a value is new", n)
 	}
-	s.write(bytes.Clone(line))
-	if n := s.lex.skip(line, s.pos); n != bytes.Index(line, []byte("some")) || !s.lex.inString {
+	s.write(bytes.Clone(event))
+	if n := s.lex.skip(event, s.pos); n != bytes.Index(event, []byte("some")) || !s.lex.inString {
 		t.Errorf("%d bytes were passed over, in a string: %v", n, s.lex.inString)
 	}
 }
