@@ -120,7 +120,9 @@ func demoFrame(t *testing.T, w, h int) string {
 	dark := themes.Default(true)
 	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: in, Theme: dark, Depth: termenv.TrueColor})
 	m, _ = m.Update(tea.WindowSizeMsg{Width: w, Height: h})
-	m, _ = m.Update(m.Init()())
+	for in.Waiting() > 0 { // a batch is as much as there is time for
+		m, _ = m.Update(m.Init()())
+	}
 	return m.View()
 }
 
