@@ -87,7 +87,7 @@ func (c *Call) Rewrite(text, from []byte) {
 }
 
 func (c *Call) say(kind stream.EventKind, text string, from []byte) {
-	c.emit(stream.Event{Kind: kind, Text: text, What: c.turn.out.origin(from)})
+	c.turn.out.emit(stream.Event{Kind: kind, Turn: c.turn.number, Slot: c.Slot, Text: text, What: c.turn.out.origin(from)})
 }
 
 // Seal says that the arguments can change no more.
