@@ -52,6 +52,7 @@ type Call struct {
 	repeated  int   // event of the first delta that began with all before it, if not 0
 	args      growing
 	half      string // half of a surrogate pair, waiting for the other half
+	exact     bool   // the latest delta is what its event said
 	deltas    trail[Delta]
 	from      int // number of the first delta of args
 	lex       Lexer
@@ -190,6 +191,7 @@ func (c *Call) DeltaSpan(n int) (start, end int) {
 
 // feed appends the text of one delta.
 func (c *Call) feed(text string, event int32) {
+	c.exact = c.half == ""
 	if c.half != "" && text != "" {
 		if char, ok := joinPair(c.half, text); ok {
 			c.take(char)
@@ -201,7 +203,10 @@ func (c *Call) feed(text string, event int32) {
 	}
 	n := len(text) - halfPair(text)
 	c.take(text[:n])
-	c.half += text[n:]
+	if n < len(text) {
+		c.half += text[n:]
+		c.exact = false
+	}
 	c.deltas.add(Delta{uint32(len(c.args.s)), event})
 }
 

@@ -86,28 +86,28 @@ func (t *Timeline) room() *factBlock {
 }
 
 // keep keeps an event that was applied.
-func (t *Timeline) keep(e Event) {
+func (t *Timeline) keep(e *Event) {
 	b, s := t.room(), &t.session
-	x := extra{event: int32(s.events - 1), slot: e.Slot, at: e.At, what: e.What, reused: NoRef}
 	at, fits := b.clock(e.At)
 	f := fact{turn: e.Turn, frame: e.Frame, at: at, kind: e.Kind, code: e.Code}
 	c := s.about
 	if c != nil && c.Number >= 1<<16 {
 		c = nil
 	}
+	slot, reused := int32(0), NoRef
 	if c != nil {
-		f.call = uint16(c.Number)
+		f.call, slot = uint16(c.Number), c.Slot
 	}
 	if e.Kind == CallOpen || e.Kind == CallMeta {
-		x.reused = s.reused
+		reused = s.reused
 	}
-	text, stands := textOf(e.Kind, s.on, c, x.event, nil)
-	stands = stands && string(text) == e.Text && (c == nil || c.half == "") // half a character may still move
-	if x.timed, x.worded = !fits, e.Text != "" && !stands; x.worded {
-		x.text = strings.Clone(e.Text)
-	}
-	if x.timed || x.worded || e.What != nil || x.reused != NoRef || e.Slot != 0 && (c == nil || c.Slot != e.Slot) {
+	worded := e.Text != "" && !s.keepsText(e, c)
+	if !fits || worded || e.What != nil || reused != NoRef || e.Slot != 0 && e.Slot != slot {
 		f.kind |= hasExtra
+		x := extra{event: int32(s.events - 1), slot: e.Slot, at: e.At, what: e.What, reused: reused, timed: !fits, worded: worded}
+		if worded {
+			x.text = strings.Clone(e.Text)
+		}
 		b.extra = append(b.extra, x)
 	}
 	b.facts = append(b.facts, f)
@@ -115,6 +115,17 @@ func (t *Timeline) keep(e Event) {
 		on.blocks = append(on.blocks, last)
 		b.turns++
 	}
+}
+
+// keepsText reports whether the call or turn of the event that was applied last has its text. Half a
+// character may still move.
+func (s *Session) keepsText(e *Event, c *Call) bool {
+	n := int32(s.events - 1)
+	if e.Kind == Args && c != nil && c.deltas.n > 0 && c.deltas.at(c.deltas.n-1).Event == n {
+		return c.exact
+	}
+	text, stands := textOf(e.Kind, s.on, c, n, nil)
+	return stands && string(text) == e.Text && (c == nil || c.half == "")
 }
 
 // extraOf is what is beside event n; it has something.

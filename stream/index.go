@@ -79,8 +79,12 @@ type slots []slot
 type slot struct{ key, call int32 }
 
 func (s slots) search(key int32) (at int, found bool) {
-	if n := len(s); n == 0 || s[n-1].key < key {
+	n := len(s)
+	switch {
+	case n == 0 || s[n-1].key < key:
 		return n, false
+	case s[n-1].key == key:
+		return n - 1, true
 	}
 	return slices.BinarySearchFunc(s, key, func(a slot, key int32) int { return cmp.Compare(a.key, key) })
 }

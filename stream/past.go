@@ -69,7 +69,7 @@ type pulse struct {
 }
 
 // beats reports whether an event changes no more of a turn than its pulse.
-func (t *Turn) beats(e Event) bool {
+func (t *Turn) beats(e *Event) bool {
 	if e.Kind != Args || t.Unseen() {
 		return false
 	}

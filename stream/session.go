@@ -34,12 +34,14 @@ const NoTurn = int32(-1)
 
 // Apply folds one more event into the session. It is total: any event, in any order, gives some
 // session. What no protocol allows is kept and becomes a finding.
-func (s *Session) Apply(e Event) {
+func (s *Session) Apply(e Event) { s.apply(&e) }
+
+func (s *Session) apply(e *Event) {
 	n := s.events
 	s.events++
 	s.on, s.about = nil, nil
 	if e.Turn == NoTurn {
-		s.outside(e, n)
+		s.outside(*e, n)
 		return
 	}
 	t := s.open(e)
@@ -50,7 +52,7 @@ func (s *Session) Apply(e Event) {
 	case CallOpen, CallMeta, Args, Rewrite, Seal, Answer:
 		s.applyToCall(t, e, n)
 	default:
-		t.apply(e, n)
+		t.apply(*e, n)
 	}
 	switch e.Kind {
 	case CallOpen, CallMeta, Args, Rewrite, Seal:
@@ -96,7 +98,7 @@ func (s *Session) outside(e Event, n int) {
 }
 
 // open is the turn of e, to be changed. The first event of a turn begins it, of whatever kind it is.
-func (s *Session) open(e Event) *Turn {
+func (s *Session) open(e *Event) *Turn {
 	if t := s.Turn(e.Turn); t != nil {
 		if t.beats(e) {
 			return s.beat(t)
@@ -104,7 +106,7 @@ func (s *Session) open(e Event) *Turn {
 		return s.edit(t)
 	}
 	t := &Turn{
-		Number: e.Turn, Exchange: PayloadOf[Opening](e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
+		Number: e.Turn, Exchange: PayloadOf[Opening](*e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
 		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, edited: s.now(), whole: s.era,
 	}
 	if s.index == nil {
@@ -115,23 +117,23 @@ func (s *Session) open(e Event) *Turn {
 	return t
 }
 
-func (s *Session) applyToCall(t *Turn, e Event, n int) {
+func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	if e.Kind == Answer {
-		if c := t.answered(e); c != nil {
+		if c := t.answered(*e); c != nil {
 			t.edit(c).Answered = e.Code
 		}
 		return
 	}
 	if t.Unseen() {
-		s.applyBehindGap(t, e, n)
+		s.applyBehindGap(t, *e, n)
 		return
 	}
 	c := t.inSlot(e.Slot)
 	switch {
 	case e.Kind == CallOpen:
-		c = t.openCall(e, n)
+		c = t.openCall(*e, n)
 	case c == nil:
-		c = t.openCall(e, n)
+		c = t.openCall(*e, n)
 		c.find(ProtocolViolation, n, NoOffset,
 			"%s for slot %d, which never opened", e.Kind, e.Slot)
 	default:
@@ -140,16 +142,16 @@ func (s *Session) applyToCall(t *Turn, e Event, n int) {
 	t.touch(c)
 	switch e.Kind {
 	case CallOpen, CallMeta:
-		info := PayloadOf[CallInfo](e)
+		info := PayloadOf[CallInfo](*e)
 		c.meta(info, n)
 		t.named(c, info)
 		s.checkID(c, n)
 	case Args:
 		t.args(c, e, n)
 	case Rewrite:
-		c.rewrite(e, n)
+		c.rewrite(*e, n)
 	case Seal:
-		c.seal(e, n)
+		c.seal(*e, n)
 	}
 }
 

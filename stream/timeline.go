@@ -13,9 +13,9 @@ type Timeline struct {
 
 // Append adds events and folds them into the current session.
 func (t *Timeline) Append(events ...Event) {
-	for _, e := range events {
-		t.session.Apply(e)
-		t.keep(e)
+	for i := range events {
+		t.session.apply(&events[i])
+		t.keep(&events[i])
 		t.check()
 	}
 }

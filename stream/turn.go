@@ -165,7 +165,7 @@ func (t *Turn) leave(to *Call, n int) {
 }
 
 // args adds a delta to c.
-func (t *Turn) args(c *Call, e Event, n int) {
+func (t *Turn) args(c *Call, e *Event, n int) {
 	if e.Text != "" {
 		if c.phase > PhaseOpen {
 			c.findOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
