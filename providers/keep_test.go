@@ -9,32 +9,6 @@ import (
 	"toolscope/stream"
 )
 
-// shelf is a source of records that can be read again.
-type shelf struct {
-	records []stream.Record
-	gone    bool
-}
-
-func (s *shelf) Again(exchange int, start, end int64, to func(stream.Record)) error {
-	if s.gone {
-		return errors.New("it is gone")
-	}
-	for _, r := range s.records[start:end] {
-		if r.Exchange == exchange {
-			to(r)
-		}
-	}
-	return nil
-}
-
-// put adds a record to the shelf, and says where it stands.
-func (s *shelf) put(r stream.Record) stream.Record {
-	at := int64(len(s.records))
-	r.From = stream.Place{Source: s, Start: at, End: at + 1}
-	s.records = append(s.records, r)
-	return r
-}
-
 // answer is a response with a text and a call, of some hundred bytes.
 func answer(n int) string {
 	events := []string{
@@ -56,11 +30,11 @@ func answer(n int) string {
 	return s.String()
 }
 
-// day has n exchanges pass, two at a time, from a shelf if there is one.
-func day(in *Inspector, from *shelf, first, n int) {
+// day has n exchanges pass, two at a time, from a tape if there is one.
+func day(in *Inspector, from *tape, first, n int) {
 	write := func(r stream.Record) {
 		if from != nil {
-			r = from.put(r)
+			r = from.add(r)
 		}
 		in.Write(r)
 	}
@@ -116,7 +90,7 @@ func TestKeepDrops(t *testing.T) {
 // TestKeepCools: what can be read again is let go of, and is as it was when it is had again.
 func TestKeepCools(t *testing.T) {
 	var whole, in Inspector
-	from := new(shelf)
+	from := new(tape)
 	day(&whole, nil, 1, 100)
 	in.Keep(Keep{Again: 30 << 10})
 	day(&in, from, 1, 100)
@@ -158,22 +132,22 @@ func TestKeepCools(t *testing.T) {
 
 // TestKeepChanged: a source that is not what it was is told of, and nothing of it is shown.
 func TestKeepChanged(t *testing.T) {
-	for name, change := range map[string]func(*shelf){
-		"gone":  func(s *shelf) { s.gone = true },
-		"empty": func(s *shelf) { s.records = make([]stream.Record, len(s.records)) },
-		"byte": func(s *shelf) {
+	for name, change := range map[string]func(*tape){
+		"gone":  func(s *tape) { s.gone = errors.New("it is gone") },
+		"empty": func(s *tape) { s.records = make([]stream.Record, len(s.records)) },
+		"byte": func(s *tape) {
 			for i, r := range s.records {
 				s.records[i].Data = []byte(strings.ReplaceAll(string(r.Data), "I look", "I took"))
 			}
 		},
-		"cut": func(s *shelf) {
+		"cut": func(s *tape) {
 			for i, r := range s.records {
 				s.records[i].Data = r.Data[:len(r.Data)*9/10]
 			}
 		},
 	} {
 		var in Inspector
-		from := new(shelf)
+		from := new(tape)
 		in.Keep(Keep{Again: 30 << 10})
 		day(&in, from, 1, 50)
 		change(from)

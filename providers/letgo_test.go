@@ -165,10 +165,10 @@ func TestLetGoReadAgain(t *testing.T) {
 		anyTalk(seed, 60, &whole)
 		for _, once := range []bool{false, true} {
 			var in Inspector
-			from := new(shelf)
+			from := new(tape)
 			in.Keep(Keep{Bytes: 1, Again: 1, ReadOnce: once})
 			anyTalkTo(seed, 60, func(r stream.Record) {
-				in.Write(from.put(r))
+				in.Write(from.add(r))
 				in.MakeRoom()
 			})
 			in.Close()

@@ -41,7 +41,7 @@ func (t *Timeline) At(n int) *Session {
 	s := t.asOf(k)
 	for s.events < n {
 		if on := t.letGo(s.events); on != nil {
-			s.take(on)
+			s.pass(on)
 			continue
 		}
 		t.again(s)
@@ -73,8 +73,8 @@ func (t *Timeline) letGo(n int) *Turn {
 	return nil
 }
 
-// take passes over the next event, which is of a live turn of which not all is kept.
-func (s *Session) take(on *Turn) {
+// pass goes over the next event, which is of a live turn of which not all is kept.
+func (s *Session) pass(on *Turn) {
 	if s.events == int(on.OpenedBy) {
 		s.Turns = append(s.Turns, on)
 	}

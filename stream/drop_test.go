@@ -112,7 +112,7 @@ func TestDrop(t *testing.T) {
 	}
 	for n := range int32(turns) {
 		want, got := whole.Session().Turn(n), tl.Session().Turn(n)
-		if got.ID != want.ID || got.Phase() != want.Phase() || got.Exchange != want.Exchange || got.ClosedAt != want.ClosedAt {
+		if got.ID != want.ID || got.Phase() != want.Phase() || got.Exchange != want.Exchange || got.ClosedAt != want.ClosedAt || got.Failure != want.Failure {
 			t.Errorf("row %d: %s %s %v %d, not %s %s %v %d", n, got.ID, got.Phase(), got.ClosedAt, got.Exchange, want.ID, want.Phase(), want.ClosedAt, want.Exchange)
 		}
 		if got.Kept == Dropped && (got.Was != [NumStatus]int32{Complete: 2} || got.Calls != nil) {

@@ -74,8 +74,13 @@ func (m *Model) awake(err error) {
 
 // drawDropped says how many turns were dropped, if some were.
 func (m *Model) drawDropped(p *screen.Pen) {
-	if n := m.in.Dropped(); n > 0 {
-		p.Say(screen.Muted, m.draw.Format("  %s dropped (--keep %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)))
+	n := m.in.Dropped()
+	switch long := m.draw.Format("  %s dropped (--keep %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)); {
+	case n == 0:
+	case m.notice.Empty() && p.Left > hintRoom+long.Width():
+		p.Say(screen.Muted, long)
+	default:
+		p.Say(screen.Muted, screen.Count(n).Between("  ", " dropped"))
 	}
 }
 

@@ -119,7 +119,7 @@ func (m *Model) lookAgain(step int) {
 // unsearched says of how many turns the arguments were not looked through, if there are some.
 func (m *Model) unsearched() display.Text {
 	if l, ok := m.search.pane.(*panes.List); ok && l.Unsearched > 0 {
-		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched: they are not kept")
+		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched")
 	}
 	return display.Text{}
 }

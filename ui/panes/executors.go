@@ -29,7 +29,7 @@ const mostExecuted = 4000
 // executorLines say when code that decides in one way or another would have run the call, and with
 // what.
 func executorLines(v *providers.View, c *stream.Call, p *screen.Pen) (lines []findingLine) {
-	if c.Server || c.Attempt || c.Arriving() && c.Lexer().Tokens().Len() > mostExecuted {
+	if c.Server || c.Attempt || c.Size() != len(c.Args()) || c.Arriving() && c.Lexer().Tokens().Len() > mostExecuted {
 		return nil
 	}
 	add := func(r screen.Role, text display.Text) {

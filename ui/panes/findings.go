@@ -145,7 +145,11 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 	f.key = key
 	f.wrap(v, kept, p.Drawer)
 	if len(f.lines) == 0 {
-		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: display.Lit(" nothing unusual")})
+		nothing := display.Lit(" nothing unusual")
+		if c.Turn != nil && c.Turn.Kept == stream.Dropped {
+			nothing = display.Lit(" what was found is not kept")
+		}
+		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: nothing})
 	}
 	if c.Call != nil {
 		f.lines = append(f.lines, returnLines(v, c.Call, width, p)...)
