@@ -1,0 +1,89 @@
+// Package client knows the programs that ask providers: agents, and the libraries they are made of.
+//
+// A client is known by one name on the command line, on the screen and in JSON. What is known of it
+// stands in a file for each kind of fact, and says how it is known: a claim about a program is
+// Ran, Read or Documented.
+package client
+
+import "toolscope/providers/dialect"
+
+// A Client is a program, or a library, that sends requests to providers.
+type Client struct {
+	Name    string // on the command line and in JSON: lower case, with hyphens
+	Title   string // as people write it
+	Version string // the one of which the facts here are told; "" where they are of no one version
+}
+
+// Known is how something is known of a client, from best to worst.
+type Known uint8
+
+const (
+	Ran        Known = iota // the client itself was run, and did so
+	Read                    // it stands in its source
+	Documented              // its authors say so, or its users
+)
+
+func (k Known) String() string { return [...]string{"ran", "read in its source", "documented"}[k] }
+
+// All are the clients, agents first.
+var All = []Client{
+	{"claude-code", "Claude Code", "2.1.197"},
+	{"codex", "Codex", "0.169.0"},
+	{"gemini-cli", "Gemini CLI", "0.61.0"},
+	{"qwen-code", "Qwen Code", "0.15.10"},
+	{"opencode", "opencode", "1.18.33"},
+	{"continue", "Continue", "1.5.47"},
+	{"cline", "Cline", "3.0.65"},
+	{"roo-code", "Roo Code", ""},
+	{"crush", "Crush", ""},
+	{"goose", "goose", ""},
+	{"aider", "aider", ""},
+	{"openclaw", "OpenClaw", ""},
+	{"zed", "Zed", ""},
+	{"cursor", "Cursor", ""},
+	{"ai-sdk", "AI SDK", "7.0.173"},
+	{"ai-sdk-ui", "AI SDK useChat", "7.0.173"},
+	{"mastra", "Mastra", "1.71.0"},
+	{"langchain-js", "LangChain JS", "1.4.0"},
+	{"langchain", "LangChain", ""},
+	{"llamaindex-ts", "LlamaIndex TS", "0.12.1"},
+	{"llamaindex", "LlamaIndex", ""},
+	{"litellm", "LiteLLM", ""},
+	{"pydantic-ai", "Pydantic AI", "2.33"},
+	{"openai-agents-js", "OpenAI Agents JS", "0.20.0"},
+	{"openai-agents", "OpenAI Agents", ""},
+	{"pi", "pi", "0.74.2"},
+	{"fantasy", "fantasy", ""},
+	{"smolagents", "smolagents", ""},
+	{"crewai", "CrewAI", ""},
+	{"semantic-kernel", "Semantic Kernel", ""},
+	{"spring-ai", "Spring AI", ""},
+	{"langchain4j", "LangChain4j", ""},
+	{"anthropic-js", "Anthropic SDK for JavaScript", "1.12.0"},
+	{"anthropic-sdk", "Anthropic SDKs", ""},
+	{"openai-js", "OpenAI SDK for JavaScript", "6.49.0"},
+	{"openai-sdk", "OpenAI SDKs", ""},
+	{"google-genai-js", "Google Gen AI SDK for JavaScript", "2.32.0"},
+	{"google-genai", "Google Gen AI SDKs", ""},
+	{"mistral-sdk", "Mistral SDKs", ""},
+	{"ollama-sdk", "Ollama SDKs", ""},
+	{"cohere-sdk", "Cohere SDKs", ""},
+	{"groq-sdk", "Groq SDKs", ""},
+	{"cerebras-sdk", "Cerebras SDKs", ""},
+	{"together-sdk", "Together SDKs", ""},
+	{"aws-sdk", "AWS SDKs", ""},
+}
+
+// Find is the client of that name; the error lists the names there are.
+func Find(name string) (*Client, error) {
+	return dialect.Named("client", name, All, func(c *Client) string { return c.Name })
+}
+
+// Must is the client of that name, which is in All: what a table of facts names.
+func Must(name string) *Client {
+	c, err := Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
