@@ -226,7 +226,7 @@ func wraps(text, raw []byte) bool {
 	return n == 1 && held
 }
 
-// Behaves is the names of the policies that do the same to arguments, separated by commas; "" where
+// Behaves is the names of the behaviours that do the same to arguments, separated by commas; "" where
 // nothing was done to them, or what most do.
 func (o *Observation) Behaves() string {
 	switch o.Fate {
@@ -242,13 +242,13 @@ func (o *Observation) Behaves() string {
 	}
 	var same []string
 	src := Calls(nil, o.turn.From, c)
-	for i := range Policies {
-		p := src.Preview(o.to, &Policies[i])
-		if len(p.Calls) == 1 && o.isLike(&p.Calls[0], &Policies[i]) {
-			same = append(same, Policies[i].Name)
+	for i := range Behaviours {
+		p := src.Preview(o.to, &Behaviours[i])
+		if len(p.Calls) == 1 && o.isLike(&p.Calls[0], &Behaviours[i]) {
+			same = append(same, Behaviours[i].Name)
 		}
 	}
-	if len(same) > len(Policies)/2 {
+	if len(same) > len(Behaviours)/2 {
 		return ""
 	}
 	return strings.Join(same, ", ")

@@ -1,13 +1,22 @@
 package replay
 
-import "toolscope/providers/dialect"
+import (
+	"slices"
 
-// A Policy is how a client treats a call when it sends it back. Each has been seen in a real
-// client.
+	"toolscope/providers/client"
+	"toolscope/providers/dialect"
+)
+
+// A Policy is a way in which calls are sent back: a behaviour, which is named after what it does and
+// has been seen somewhere, or that of a client, which is named after the client.
 type Policy struct {
 	Name string
 	Does string // what it does with arguments that are no object
-	Seen string // in which clients
+	Seen string // of a behaviour: where
+
+	Client  *client.Client // whose way it is; nil for a behaviour
+	Known   client.Known   // how it is known of the client
+	targets []string       // dialects that the client speaks; nil for all
 
 	text, object    action // with arguments that are no object, toward targets that take text and objects
 	key             string // of the object that wraps them
@@ -18,6 +27,28 @@ type Policy struct {
 	fillsIn         bool   // calls without a result get one, and results are moved to their calls
 	firstOfID       bool   // ids are made fit by their first characters alone
 }
+
+// Policies are all policies: first the behaviours, the recommended one before the others, and then
+// those of clients.
+var (
+	Policies   = slices.Concat(behaviours, clients)
+	Behaviours = Policies[:len(behaviours)]
+	Clients    = Policies[len(behaviours):]
+)
+
+// FindPolicy is the policy of that name; the error lists the names there are.
+func FindPolicy(name string) (*Policy, error) {
+	return dialect.Named("policy", name, Policies, func(p *Policy) string { return p.Name })
+}
+
+// Speaks reports whether requests to a target are known of the policy: a behaviour has one for each,
+// a client for the protocols that it speaks.
+func (p *Policy) Speaks(to *dialect.Target) bool {
+	return p.targets == nil || slices.Contains(p.targets, to.Dialect)
+}
+
+// Targets are the dialects that a client speaks; nil for all.
+func (p *Policy) Targets() []string { return p.targets }
 
 // action is what a policy does with arguments that are no object.
 type action uint8
@@ -33,8 +64,7 @@ const (
 	refuse                // send nothing
 )
 
-// Policies are all policies, the recommended one first.
-var Policies = []Policy{
+var behaviours = []Policy{
 	{
 		Name: "preserve", text: keep, object: unwrap, reasoningAsText: true, fillsIn: true,
 		Does: "the raw text goes to providers that take text; the object it holds to those that take objects, {} when it holds none",
@@ -48,7 +78,7 @@ var Policies = []Policy{
 	{
 		Name: "wrap-raw", text: wrapAny, object: wrapAny, key: "rawInvalidInput", reserialises: true, firstOfID: true,
 		Does: `what is no object is sent as {"rawInvalidInput": …}; ids are cut to their first letters and digits`,
-		Seen: "Vercel AI SDK, toward Anthropic and Bedrock",
+		Seen: "the AI SDK's useChat toward Anthropic and Bedrock",
 	},
 	{
 		Name: "empty", text: empty, object: empty, reserialises: true,
@@ -58,7 +88,7 @@ var Policies = []Policy{
 	{
 		Name: "empty-warn", text: keep, object: empty,
 		Does: "the raw text goes to providers that take text; to others {}, and the program that asked is warned",
-		Seen: "charmbracelet/fantasy (Crush) toward Anthropic",
+		Seen: "charmbracelet/fantasy toward Anthropic",
 	},
 	{
 		Name: "drop", text: drop, object: drop,
@@ -68,7 +98,7 @@ var Policies = []Policy{
 	{
 		Name: "repair", text: repair, object: repair, reserialises: true, reasoningAsText: true, fillsIn: true,
 		Does: "what a forgiving parser makes of it is sent as if the model had written that",
-		Seen: "pi (partial-json), LangChain (parse_partial_json)",
+		Seen: "libraries that parse what has come so far, as partial-json does",
 	},
 	{
 		Name: "double-encode", again: true, object: empty,
@@ -80,9 +110,4 @@ var Policies = []Policy{
 		Does: "nothing is sent that is not one JSON object, with an id and a name the provider takes",
 		Seen: "providers themselves; a client that prefers an error to a changed history",
 	},
-}
-
-// FindPolicy is the policy of that name; the error lists the names there are.
-func FindPolicy(name string) (*Policy, error) {
-	return dialect.Named("policy", name, Policies, func(p *Policy) string { return p.Name })
 }

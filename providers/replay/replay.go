@@ -5,7 +5,7 @@
 //	request's history ─▶ Observer ─▶ what became of each earlier call
 //
 // A target is where the history goes, a dialect.Target. A policy is how a client treats arguments
-// on the way. An outcome is one word for what became of a call's arguments. A loss is one named
+// on the way: a behaviour, or that of a client program. An outcome is one word for what became of a call's arguments. A loss is one named
 // thing that is missing or changed.
 //
 // Previews are pure. A Source never changes, and may be previewed on any goroutine; an Observer
@@ -69,6 +69,10 @@ type Sent struct {
 // is a pure function.
 func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 	c := &coercion{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
+	if !p.Speaks(to) {
+		c.Outcome, c.Refused = Unknown, p.Client.Title+" is not known to ask "+to.Title
+		return c.Preview
+	}
 	c.same = s.From != nil && s.From.Dialect == to.Dialect
 	messages := c.messages()
 	if c.unseen {

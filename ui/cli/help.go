@@ -186,12 +186,29 @@ func sizeRule(least, most int, class string) string {
 }
 
 func policiesHelp(l lines) {
-	l.prose("", "Policies: how clients treat arguments that are not one JSON object when they send them back, as replay --policy takes them. Also: all.")
-	for _, p := range replay.Policies {
+	l.prose("", "Policies: how clients treat arguments that are not one JSON object when they send them back, as replay --policy takes them. Also: all, behaviours, clients. Behaviours are named after what they do, and go to every target:")
+	for _, p := range replay.Behaviours {
 		l.linef("")
 		l.prose(fmt.Sprintf("  %-15s", p.Name), p.Does)
 		l.prose(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
+	l.linef("")
+	l.prose("", "The others are those of clients. What one sends may depend on where a call came from as well as on where it goes. Ran means that it was run, and its requests were compared with the preview:")
+	for i := range replay.Clients {
+		p := &replay.Clients[i]
+		l.linef("")
+		l.prose(fmt.Sprintf("  %-17s", p.Name), p.Does)
+		l.prose(fmt.Sprintf("  %-17s", ""), clientWords(p))
+	}
+}
+
+// clientWords are which program a policy is of, how that is known, and where it sends history.
+func clientWords(p *replay.Policy) string {
+	to := "every target"
+	if p.Targets() != nil {
+		to = strings.Join(p.Targets(), ", ")
+	}
+	return joined(strings.TrimSpace(p.Client.Title+" "+p.Client.Version), p.Known.String(), "to "+to)
 }
 
 func findingsHelp(l lines) {

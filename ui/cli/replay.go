@@ -16,8 +16,8 @@ import (
 
 const replayHelp = `Preview what a later request would carry of the calls, and what gets lost on the
 way: the exact JSON, an outcome in a word, and the losses by name. A target is
-where the history goes; a policy is how a client treats arguments that are not
-one JSON object.
+where the history goes; a policy is how arguments that are not one JSON object
+are treated: a behaviour, or what a client such as Claude Code does.
 
 Each call is previewed by itself, unless --whole or --conversation is given.
 With one target and one policy, the body, the results that must follow it and a
@@ -25,7 +25,7 @@ diff of the arguments are shown too.
 
   toolscope replay agent.sse                       every call, to every target
   toolscope replay agent.sse --to anthropic --call 2
-  toolscope replay agent.sse --policy all          as every known kind of client
+  toolscope replay agent.sse --policy clients      as every client that is known
   toolscope replay run.tsc --turn 3 --conversation --to gemini --format json
   toolscope replay run.tsc --fail-on-loss high     for scripts: exit code 1
 
@@ -59,7 +59,7 @@ func (a *app) replayCommand() *cobra.Command {
 	}
 	f, r := cmd.Flags(), &a.replaying
 	f.StringVar(&r.to, "to", "all", "where the history goes: all, or a name from 'toolscope help targets'")
-	f.StringVar(&r.policy, "policy", "preserve", "how the client treats arguments: all, or a name from 'toolscope help policies'")
+	f.StringVar(&r.policy, "policy", "preserve", "how arguments are treated: all, behaviours, clients, or a name from 'toolscope help policies'")
 	f.IntVar(&r.turn, "turn", 0, "only turn `N`")
 	f.IntVar(&r.call, "call", 0, "only call `N` of its turn")
 	f.BoolVar(&r.whole, "whole", false, "turns as a whole: text, reasoning and all calls in one message")
@@ -109,15 +109,9 @@ func (a *app) replayer() (*replayer, error) {
 		}
 		r.targets = []*dialect.Target{t}
 	}
-	for i := range replay.Policies {
-		r.policies = append(r.policies, &replay.Policies[i])
-	}
-	if r.policy != "all" {
-		p, err := replay.FindPolicy(r.policy)
-		if err != nil {
-			return nil, usagef("--policy: %w, and all", err)
-		}
-		r.policies = []*replay.Policy{p}
+	var err error
+	if r.policies, err = policiesOf(r.policy); err != nil {
+		return nil, err
 	}
 	if r.failOn != "" {
 		limit, ok := replay.FindSeverity(r.failOn)
@@ -136,6 +130,23 @@ func (a *app) replayer() (*replayer, error) {
 		return nil, usagef("--format %q: text or json", a.format)
 	}
 	return r, nil
+}
+
+// policiesOf are the policies that a flag names: one, a group of them, or all.
+func policiesOf(name string) (chosen []*replay.Policy, err error) {
+	if name != "all" && name != "behaviours" && name != "clients" {
+		p, err := replay.FindPolicy(name)
+		if err != nil {
+			return nil, usagef("--policy: %w; or all, all behaviours, all clients", err)
+		}
+		return []*replay.Policy{p}, nil
+	}
+	for i := range replay.Policies {
+		if p := &replay.Policies[i]; name == "all" || (p.Client == nil) == (name == "behaviours") {
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen, nil
 }
 
 // replay writes the previews of every file.
@@ -199,6 +210,9 @@ func (r *replayer) preview(s *subject) {
 	r.out.begin(s)
 	for _, to := range r.targets {
 		for _, p := range r.policies {
+			if !p.Speaks(to) && len(r.targets) > 1 {
+				continue
+			}
 			v := s.src.Preview(to, p)
 			r.out.preview(s, &v)
 			if r.shown++; r.failOn != "" && r.fails(&v) {

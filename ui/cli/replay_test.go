@@ -40,8 +40,11 @@ func TestReplayMalformed(t *testing.T) {
 		"strict":        {rejected, rejected, rejected},
 	}
 	list := previews(t, "--policy", "all", "testdata/malformed.sse")
-	same(t, 0, "lines", len(list), len(providers.Targets())*len(replay.Policies))
+	same(t, 0, "lines", len(list), previewsOfOne())
 	for _, p := range list {
+		if _, ok := wants[p.Policy]; !ok {
+			continue // a client's
+		}
 		to, err := providers.FindTarget(p.To)
 		if err != nil {
 			t.Fatal(err)
@@ -65,6 +68,18 @@ func TestReplayMalformed(t *testing.T) {
 		}
 		same(t, 0, what+"sends nothing", string(p.Body) == "null", p.Policy == "strict" || p.Policy == "drop")
 	}
+}
+
+// previewsOfOne is how many previews there are of one call, to all targets under all policies.
+func previewsOfOne() (n int) {
+	for _, to := range providers.Targets() {
+		for _, p := range replay.Policies {
+			if p.Speaks(to) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // TestReplayNested: a call nested in a function object, beside a content that is null, whose

@@ -33,7 +33,7 @@ func TestReplayText(t *testing.T) {
 
 // TestReplayTable: a line for each target and policy, the worst loss first.
 func TestReplayTable(t *testing.T) {
-	out := command(t, nil, "replay", "--policy", "all", "--to", "mistral", "testdata/malformed.sse").stdout
+	out := command(t, nil, "replay", "--policy", "behaviours", "--to", "mistral", "testdata/malformed.sse").stdout
 	want := `testdata/malformed.sse  turn 1  openai-chat · gpt-x
   call 1  save_note  malformed  47 B  to mistral
     preserve       verbatim       low ID_REWRITTEN
@@ -55,7 +55,7 @@ func TestReplayTable(t *testing.T) {
 		t.Errorf("shows\n%s", whole)
 	}
 	all := command(t, nil, "replay", "--policy", "all", "testdata/malformed.sse", "demo/parallel.tsc").stdout
-	if n, want := strings.Count(all, "\n"), len(providers.Targets())*len(replay.Policies); n < 3*want {
+	if n, want := strings.Count(all, "\n"), previewsOfOne(); n < 3*want {
 		t.Errorf("%d lines, want %d for each of three calls:\n%s", n, want, all)
 	}
 	wantNarrow(t, all)
@@ -78,7 +78,12 @@ func TestReplayHelp(t *testing.T) {
 		pages["targets"] = append(pages["targets"], to.Name, to.Title, to.IDs.Class, to.Names.Class)
 	}
 	for _, p := range replay.Policies {
-		pages["policies"] = append(pages["policies"], p.Name, strings.Fields(p.Does)[0], strings.Fields(p.Seen)[0])
+		pages["policies"] = append(pages["policies"], p.Name, strings.Fields(p.Does)[0])
+		if p.Client == nil {
+			pages["policies"] = append(pages["policies"], strings.Fields(p.Seen)[0])
+		} else {
+			pages["policies"] = append(pages["policies"], p.Client.Title, p.Client.Version, p.Known.String())
+		}
 	}
 	for _, c := range replay.Kinds {
 		pages["losses"] = append(pages["losses"], c.Code, c.Severity.String())

@@ -169,7 +169,11 @@ func (m *mode) drawPolicy(p *screen.Pen) {
 	}
 	does := p.Clean(policy.Does)
 	p.Put(screen.Plain, screen.Bare, p.Truncate(does, p.Left-1))
-	if seen := p.Clean(policy.Seen).Between("   seen in ", ""); seen.Width() < p.Left {
+	seen := p.Clean(policy.Seen).Between("   seen in ", "")
+	if policy.Client != nil {
+		seen = p.Format("   %s %s: %s", policy.Client.Title, policy.Client.Version, policy.Known)
+	}
+	if seen.Width() < p.Left {
 		p.Put(screen.Muted, screen.Bare, seen)
 	}
 }

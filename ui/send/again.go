@@ -27,7 +27,7 @@ type again struct {
 	asItIs        map[*host.Host]bool // the captured body may go there unchanged
 	models        map[*host.Host]string
 
-	policy int // in replay.Policies, or unchanged
+	policy int // in replay.Behaviours, or unchanged
 	raw    bool
 	full   bool // the body is shown alone
 	typing *screen.Input
@@ -180,7 +180,7 @@ func (a *again) step(by int) {
 	if a.mayBeUnchanged() {
 		first = unchanged
 	}
-	n := len(replay.Policies) - first
+	n := len(replay.Behaviours) - first
 	a.policy = (max(a.policy, first)-first+by+n)%n + first
 	a.face = screen.Window{}
 }

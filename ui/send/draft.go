@@ -113,7 +113,7 @@ func compose(k draftKey, c host.Captured, draw display.Drawer) *draft {
 // arguments that the model did not write so.
 func (d *draft) resend(c host.Captured, draw display.Drawer) (marks []panes.Span) {
 	k := d.key
-	out, err := k.host.Resend(c, k.model, &replay.Policies[k.policy])
+	out, err := k.host.Resend(c, k.model, &replay.Behaviours[k.policy])
 	if err != nil {
 		d.trouble = err.Error()
 		d.note(screen.Bad, draw.Format("cannot be sent: %s", screen.Short(d.trouble)))

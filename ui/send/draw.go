@@ -124,7 +124,7 @@ func (a *again) drawHow(p *screen.Pen) {
 	p.Put(screen.Accent, screen.Bare, p.Truncate(model, max(p.Left-10, 8)))
 	how, does := "unchanged", ""
 	if !a.isUnchanged() {
-		policy := &replay.Policies[max(a.policy, 0)]
+		policy := &replay.Behaviours[max(a.policy, 0)]
 		how, does = "policy "+policy.Name, policy.Does
 	}
 	p.Put(screen.Plain, screen.Bare, p.Clean(how).Between("  ", ""))
