@@ -9,32 +9,31 @@ import (
 // Await is what a live source waits for: clients that have to be sent to it.
 type Await struct {
 	URL  string      // where it listens
-	Ways [][2]string // how a client is sent there: a variable of its environment, and what its value has behind URL
-	More string      // a line for those that have no such variable; may be empty
+	Ways [][2]string // clients, and the line that sends each there
+	More string      // a line for all others; may be empty
 }
 
-// awaitLines say how to have something arrive. Where a variable with its whole value is too wide,
-// the URL stands once, above.
+// awaitLines say how to have something arrive: a line to paste for each client, as much of it as
+// there is room for.
 func (m *Model) awaitLines() []line {
-	a, widest, names := m.opt.Await, 0, 0
+	a, names := m.opt.Await, 0
 	for _, way := range a.Ways {
-		widest = max(widest, len("  =")+len(way[0])+len(a.URL)+len(way[1]))
 		names = max(names, len(way[0]))
 	}
-	url := m.pen.Name(a.URL).String()
-	lines := []line{{text: "Waiting for requests at " + url, role: screen.Accent}}
-	whole := max(widest, len(lines[0].text)) < m.w
-	if !whole {
-		lines[0].text = "Waiting at " + url
+	lines := []line{{text: "Waiting for requests at " + m.pen.Name(a.URL).String(), role: screen.Accent}}
+	if m.w < 60 {
+		names, lines[0].text = 0, "Waiting at "+m.pen.Name(a.URL).String()
+	} else {
+		lines = append(lines, line{text: "Paste one line where your agent runs:", role: screen.Muted})
 	}
 	for _, way := range a.Ways {
-		text := fmt.Sprintf("%-*s  ...%s", names, m.pen.Name(way[0]), m.pen.Name(way[1]))
-		if whole {
-			text = fmt.Sprintf("  %s=%s%s", m.pen.Name(way[0]), url, m.pen.Name(way[1]))
+		text := m.pen.Name(way[1]).String()
+		if names > 0 {
+			text = fmt.Sprintf("%-*s  %s", names, m.pen.Name(way[0]), text)
 		}
 		lines = append(lines, line{text: text})
 	}
-	if a.More != "" && whole {
+	if a.More != "" && names > 0 {
 		lines = append(lines, line{text: m.pen.Name(a.More).String(), role: screen.Muted}, line{})
 	}
 	for _, w := range m.words() {

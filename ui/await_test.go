@@ -10,7 +10,7 @@ func waiting(words *[]Word) func(*Options) {
 		o.Source = "proxy 127.0.0.1:45678"
 		o.Await = &Await{
 			URL:  "http://127.0.0.1:45678",
-			Ways: [][2]string{{"ANTHROPIC_BASE_URL", "/anthropic"}, {"OPENAI_BASE_URL", "/openai"}, {"GOOGLE_GEMINI_BASE_URL", "/gemini"}, {"OLLAMA_HOST", "/ollama"}, {"CO_API_URL", "/cohere"}},
+			Ways: [][2]string{{"Claude Code", "export ANTHROPIC_BASE_URL=http://127.0.0.1:45678/anthropic"}, {"Gemini SDKs", "export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini"}},
 			More: "Others: a base URL with /openrouter",
 		}
 		o.Status = func() []Word { return *words }
@@ -25,9 +25,9 @@ func TestAwait(t *testing.T) {
 		for _, change := range [][]func(*Options){{waiting(&words)}, {waiting(&words), ascii, colourless}} {
 			s := newScreen(t, size[0], size[1], change...)
 			checkFrame(t, s)
-			s.shows("Waiting", "http://127.0.0.1:45678", "GOOGLE_GEMINI_BASE_URL", "CO_API_URL", "/cohere", "q quit", "SECRETS KEPT")
+			s.shows("Waiting", "http://127.0.0.1:45678", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "q quit", "SECRETS KEPT")
 			if size[0] >= 80 {
-				s.shows("  GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "Others: a base URL", "1 refused: the Host", "rec a.tsc 0 B")
+				s.shows("Gemini SDKs  export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "Others: a base URL", "1 refused: the Host", "rec a.tsc 0 B")
 			}
 		}
 	}

@@ -100,6 +100,15 @@ func (rules Rules) Handler(next http.Handler, who string, refused func(*Refusal)
 	})
 }
 
+// Protocols are those a server here speaks: HTTP/2 without TLS too, which clients begin with that
+// know of nothing else, as the AWS SDK for JavaScript does (RFC 9113 §3.3).
+func Protocols() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	p.SetUnencryptedHTTP2(true)
+	return p
+}
+
 // LocalAddress is where the request's connection came in; both empty when that is not known.
 func LocalAddress(r *http.Request) (host, port string) {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)

@@ -37,8 +37,13 @@ func (p *Proxy) admit(r *http.Request) (*target, *admit.Refusal) {
 	if no := rules.Check(r); no != nil {
 		return nil, no
 	}
-	to := find(p.routes, r.URL, path)
+	to := find(p.routes, r.URL, path, r.Header)
 	if to == nil {
+		if p.options.Advise != nil {
+			if advice := p.options.Advise(r); advice != "" {
+				return nil, admit.Refuse(http.StatusNotFound, "no provider in the path %q: %s", path, advice)
+			}
+		}
 		return nil, admit.Refuse(http.StatusNotFound, "no upstream for the path %q: there are %s", path, prefixes(p.routes))
 	}
 	if isOwn(r, to.url) {

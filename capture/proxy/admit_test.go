@@ -131,7 +131,7 @@ func TestUpstreamIsTheProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	p, err := New(Options{Routes: []Route{{"/", upstreamAt(t, "http://localhost:"+port)}}, Record: func(capture.Record) {}})
+	p, err := New(Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, "http://localhost:"+port)}}, Record: func(capture.Record) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestPublic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Routes: []Route{{"/", upstreamAt(t, "http://127.0.0.1:1")}}, Record: func(capture.Record) {}}
+	o := Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, "http://127.0.0.1:1")}}, Record: func(capture.Record) {}}
 	p, err := New(o)
 	if err != nil {
 		t.Fatal(err)

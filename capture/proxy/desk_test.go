@@ -60,7 +60,7 @@ func stand(t testing.TB, upstream string, change func(*Options)) *desk {
 	t.Helper()
 	d := &desk{t: t, came: make(chan struct{}, 1)}
 	before := runtime.NumGoroutine()
-	o := Options{Routes: []Route{{"/", upstreamAt(t, upstream)}}, Record: d.record, Log: log.New(logged{t}, "", 0)}
+	o := Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, upstream)}}, Record: d.record, Log: log.New(logged{t}, "", 0)}
 	o.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		d.dials.Add(1)
 		return guard{}.dial(ctx, network, address)

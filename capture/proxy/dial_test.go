@@ -99,7 +99,7 @@ func nameServer(t *testing.T, addr net.IP) func(context.Context, string, string)
 }
 
 func TestUpstreamsAreVerified(t *testing.T) {
-	p, err := New(Options{Routes: []Route{{"/", upstreamAt(t, "https://a.example")}}, Record: func(capture.Record) {}})
+	p, err := New(Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, "https://a.example")}}, Record: func(capture.Record) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -257,7 +257,7 @@ func TestClosedInTheMiddle(t *testing.T) {
 	})
 	for _, by := range []string{"Close", "Serve's context"} {
 		var recs []capture.Record
-		p, err := New(Options{Routes: []Route{{"/", upstreamAt(t, up)}}, Record: func(r capture.Record) { recs = append(recs, r) }})
+		p, err := New(Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, up)}}, Record: func(r capture.Record) { recs = append(recs, r) }})
 		if err != nil {
 			t.Fatal(err)
 		}

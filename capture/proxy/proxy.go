@@ -48,6 +48,10 @@ type Options struct {
 	// why. It is called from the request's own goroutine. It may be nil.
 	Refused func(status int, why string)
 
+	// Advise is what a request that no route takes is told to do, if anything: "put /openai before
+	// it". It may be nil.
+	Advise func(*http.Request) string
+
 	Began  time.Time        // what the records' times count from; zero is when the proxy was made
 	Now    func() time.Time // nil is time.Now
 	Limits Limits
@@ -66,6 +70,7 @@ type Options struct {
 // what no other does.
 type Route struct {
 	Prefix   string   // "/anthropic": whole segments
+	Field    string   // of the header: the route is for requests that have it; "" for all
 	Upstream *url.URL // http or https, and a host; the path, if any, goes before what is left of the request's
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,21 +14,23 @@ import (
 // empty.
 type route struct {
 	prefix   string
+	field    string
 	upstream *url.URL
 }
 
-// newRoutes checks the routes and puts the longest prefix first.
+// newRoutes checks the routes and puts the longest prefix first, and those that want a field before
+// those that do not.
 func newRoutes(given []Route) ([]route, error) {
 	if len(given) == 0 {
 		return nil, errors.New("proxy: no route, so there is nowhere to go")
 	}
 	var routes []route
 	for _, g := range given {
-		r := route{strings.TrimSuffix(g.Prefix, "/"), g.Upstream}
+		r := route{strings.TrimSuffix(g.Prefix, "/"), g.Field, g.Upstream}
 		if !strings.HasPrefix(g.Prefix, "/") || strings.ContainsAny(g.Prefix, "?#%") {
 			return nil, fmt.Errorf("proxy: route %q: a prefix is a path like /openai", g.Prefix)
 		}
-		if slices.ContainsFunc(routes, func(o route) bool { return o.prefix == r.prefix }) {
+		if slices.ContainsFunc(routes, func(o route) bool { return o.prefix == r.prefix && o.field == r.field }) {
 			return nil, fmt.Errorf("proxy: route %q is there twice", g.Prefix)
 		}
 		if err := checkUpstream(g.Upstream); err != nil {
@@ -35,7 +38,9 @@ func newRoutes(given []Route) ([]route, error) {
 		}
 		routes = append(routes, r)
 	}
-	slices.SortStableFunc(routes, func(a, b route) int { return len(b.prefix) - len(a.prefix) })
+	slices.SortStableFunc(routes, func(a, b route) int {
+		return cmp.Or(cmp.Compare(len(b.prefix), len(a.prefix)), cmp.Compare(len(b.field), len(a.field)))
+	})
 	return routes, nil
 }
 
@@ -72,8 +77,11 @@ func written(r *http.Request) string {
 
 // find is where a request for in goes, or nil when no route takes it. The path is matched and
 // passed on as it was written, escapes and all; so is the query.
-func find(routes []route, in *url.URL, path string) *target {
+func find(routes []route, in *url.URL, path string, header http.Header) *target {
 	for _, r := range routes {
+		if r.field != "" && header.Get(r.field) == "" {
+			continue
+		}
 		rest, ok := strings.CutPrefix(path, r.prefix)
 		if !ok || rest != "" && rest[0] != '/' {
 			continue

@@ -12,9 +12,9 @@ import (
 
 func TestRoutes(t *testing.T) {
 	routes, err := newRoutes([]Route{
-		{"/", upstreamAt(t, "https://default.example/")},
-		{"/openai", upstreamAt(t, "https://api.example/v1/")},
-		{"/openai/azure/", upstreamAt(t, "http://azure.example:8080")},
+		{Prefix: "/", Upstream: upstreamAt(t, "https://default.example/")},
+		{Prefix: "/openai", Upstream: upstreamAt(t, "https://api.example/v1/")},
+		{Prefix: "/openai/azure/", Upstream: upstreamAt(t, "http://azure.example:8080")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestRoutes(t *testing.T) {
 			t.Fatal(err)
 		}
 		path, query, _ := strings.Cut(test.want[strings.Index(test.want, ".example")+len(".example"):], "?")
-		got := find(routes, u, written(&http.Request{RequestURI: test.in, URL: u}))
+		got := find(routes, u, written(&http.Request{RequestURI: test.in, URL: u}), nil)
 		if got == nil || got.text != test.want {
 			t.Errorf("%s: %v, want %s", test.in, got, test.want)
 		} else if sent := got.url.RequestURI(); strings.TrimPrefix(path, ":8080") != strings.TrimSuffix(sent, "?"+query) {
@@ -48,27 +48,27 @@ func TestRoutes(t *testing.T) {
 	// A path that begins as a URL without a scheme does must never name the host.
 	for _, in := range []string{"//evil.example/{a}", "//evil.example/a%2Fb", "//evil.example:80/\"", "///evil.example/{a}"} {
 		u := &url.URL{Path: in}
-		got := find(routes, u, in)
+		got := find(routes, u, in, nil)
 		if got == nil || got.url.Host != "default.example" {
 			t.Errorf("%s: %v", in, got)
 		} else if sent := got.url.RequestURI(); !strings.HasPrefix(sent, "//evil.example") && !strings.HasPrefix(sent, "///") {
 			t.Errorf("%s: sent as %s", in, sent)
 		}
 	}
-	if got := find(routes[:1], &url.URL{}, "*"); got != nil {
+	if got := find(routes[:1], &url.URL{}, "*", nil); got != nil {
 		t.Error("* goes to", got)
 	}
 	for _, bad := range [][]Route{
 		nil,
-		{{"openai", upstreamAt(t, "https://a.example")}},
-		{{"/a b?", upstreamAt(t, "https://a.example")}},
-		{{"/a", upstreamAt(t, "https://a.example")}, {"/a/", upstreamAt(t, "https://b.example")}},
-		{{"/", nil}},
-		{{"/", upstreamAt(t, "a.example")}},
-		{{"/", upstreamAt(t, "ftp://a.example")}},
-		{{"/", upstreamAt(t, "https://key@a.example")}},
-		{{"/", upstreamAt(t, "https://a.example?key=1")}},
-		{{"/", upstreamAt(t, "https://:443")}},
+		{{Prefix: "openai", Upstream: upstreamAt(t, "https://a.example")}},
+		{{Prefix: "/a b?", Upstream: upstreamAt(t, "https://a.example")}},
+		{{Prefix: "/a", Upstream: upstreamAt(t, "https://a.example")}, {Prefix: "/a/", Upstream: upstreamAt(t, "https://b.example")}},
+		{{Prefix: "/"}},
+		{{Prefix: "/", Upstream: upstreamAt(t, "a.example")}},
+		{{Prefix: "/", Upstream: upstreamAt(t, "ftp://a.example")}},
+		{{Prefix: "/", Upstream: upstreamAt(t, "https://key@a.example")}},
+		{{Prefix: "/", Upstream: upstreamAt(t, "https://a.example?key=1")}},
+		{{Prefix: "/", Upstream: upstreamAt(t, "https://:443")}},
 	} {
 		if _, err := newRoutes(bad); err == nil {
 			t.Errorf("%+v is taken", bad)

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"toolscope/capture/admit"
 )
 
 // Serve answers on l until ctx is done or the proxy is closed, which cuts what is going on; then it
@@ -25,6 +27,7 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: p.limits.HeaderTime,
 		MaxHeaderBytes:    p.limits.HeaderBytes,
 		IdleTimeout:       keepAlive,
+		Protocols:         admit.Protocols(),
 		ErrorLog:          p.log,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, headKey{}, c) },

@@ -103,7 +103,7 @@ func TestLimits(t *testing.T) {
 // Times count from when the proxy was made, or from when it is told to.
 func TestTimesCountFrom(t *testing.T) {
 	now := time.Unix(100, 0)
-	o := Options{Routes: []Route{{"/", upstreamAt(t, "http://127.0.0.1:1")}}, Record: func(capture.Record) {}, Now: func() time.Time { return now }}
+	o := Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, "http://127.0.0.1:1")}}, Record: func(capture.Record) {}, Now: func() time.Time { return now }}
 	made, err := New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func begun(t *testing.T) (*exchange, *[]capture.Record) {
 	t.Helper()
 	var recs []capture.Record
 	p, err := New(Options{
-		Routes: []Route{{"/", upstreamAt(t, "http://127.0.0.1:1")}},
+		Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, "http://127.0.0.1:1")}},
 		Record: func(r capture.Record) { recs = append(recs, r) },
 		Now:    func() time.Time { return time.Unix(1, 0) },
 	})

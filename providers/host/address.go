@@ -27,7 +27,7 @@ func (h *Host) Where(given string, getenv func(string) string) (address string, 
 	}
 	for _, name := range regionVariables {
 		if region := getenv(name); region != "" {
-			if strings.Trim(region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			if !isRegion(region) {
 				return "", fmt.Errorf("%s: %s is no region: %q", h.Name, name, region)
 			}
 			return strings.ReplaceAll(h.Address, regionMark, region), nil
@@ -35,6 +35,21 @@ func (h *Host) Where(given string, getenv func(string) string) (address string, 
 	}
 	return "", fmt.Errorf("%s: no region in the environment\nlooked for %s; or --base-url URL", h.Name, strings.Join(regionVariables, ", then "))
 }
+
+// vertexRegions are where Google's clients, and Claude Code, look for the region.
+var vertexRegions = []string{"GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION"}
+
+// Pass is the address of a host of Passed: with the region that the environment names, if any.
+func (h *Host) Pass(getenv func(string) string) string {
+	for _, name := range vertexRegions {
+		if region := getenv(name); region != "" && region != "global" && isRegion(region) {
+			return strings.ReplaceAll(h.Address, regionMark, region)
+		}
+	}
+	return strings.ReplaceAll(h.Address, regionMark+"-", "")
+}
+
+func isRegion(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }
 
 // regionMark stands for a region in an address.
 const regionMark = "{region}"

@@ -30,6 +30,9 @@ type Host struct {
 	Variable string // of the environment, which names another address; "" for none
 	Behind   string // what is put behind the address that Variable names
 
+	Version string   // what its own clients put behind the address, before all else; "" for none
+	Under   []string // first parts of the paths that stand under that: some clients leave Version out
+
 	Keys   []Key // the first that the environment has is used
 	Open   bool  // answers without a key
 	Header []Pair

@@ -9,6 +9,7 @@ var All = []Host{
 	{
 		Name: "anthropic", Title: "Anthropic", Target: "anthropic",
 		Address: "https://api.anthropic.com", Variable: "ANTHROPIC_BASE_URL",
+		Version: "v1", Under: []string{"messages", "models", "complete", "files", "skills"},
 		Keys:   []Key{{"ANTHROPIC_API_KEY", "X-Api-Key", ""}, {"ANTHROPIC_AUTH_TOKEN", "Authorization", "Bearer"}},
 		Header: []Pair{{"Anthropic-Version", "2023-06-01"}},
 		Quirks: dialect.Quirks{CacheControl: true},
@@ -27,6 +28,7 @@ var All = []Host{
 	{
 		Name: "gemini", Title: "Google Gemini API", Target: "gemini",
 		Address: "https://generativelanguage.googleapis.com", Variable: "GOOGLE_GEMINI_BASE_URL",
+		Version: "v1beta", Under: []string{"models", "interactions", "cachedContents", "files", "tunedModels", "batches"},
 		Keys:  []Key{{"GOOGLE_API_KEY", "X-Goog-Api-Key", ""}, {"GEMINI_API_KEY", "X-Goog-Api-Key", ""}},
 		Model: "gemini-3.5-flash", Models: []string{"gemini-", "models/gemini-"},
 	},
@@ -130,6 +132,14 @@ var All = []Host{
 		Name: "lmstudio", Title: "LM Studio", Target: "openai-chat",
 		Address: "http://127.0.0.1:1234/v1", Open: true,
 	},
+}
+
+// Passed are hosts that only their own clients ask, with logins of theirs: what they say is passed
+// on, and nothing is sent from here.
+var Passed = []Host{
+	{Name: "chatgpt", Title: "ChatGPT, as Codex asks it", Address: "https://chatgpt.com/backend-api/codex"},
+	{Name: "code-assist", Title: "Gemini Code Assist, as Gemini CLI asks it", Address: "https://cloudcode-pa.googleapis.com"},
+	{Name: "vertex", Title: "Google Vertex AI", Address: "https://{region}-aiplatform.googleapis.com"},
 }
 
 // openAI is what OpenAI itself takes (its published API description).

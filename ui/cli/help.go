@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/providers"
+	"toolscope/providers/client"
 	"toolscope/providers/dialect"
 	"toolscope/providers/host"
 	"toolscope/providers/replay"
@@ -20,6 +21,7 @@ func topics() []*cobra.Command {
 	return []*cobra.Command{
 		topic("dialects", "The names --dialect takes", dialectsHelp),
 		topic("hosts", "The providers that connect and proxy know", hostsHelp),
+		topic("clients", "How each client is sent to a proxy", clientsHelp),
 		topic("keys", "The keys of the screen", keysHelp),
 		topic("themes", "The names --theme takes", themesHelp),
 		topic("prices", "What turns cost, and prices of your own", pricesHelp),
@@ -72,6 +74,41 @@ func hostsHelp(l lines) {
 			}
 		}
 	}
+}
+
+func clientsHelp(l lines) {
+	l.prose("", "How each client is sent to a proxy. URL stands for where it listens, as in http://127.0.0.1:8080; what stands behind it may have the version in it or not, as clients like it.")
+	l.linef("")
+	l.prose("", "'toolscope proxy --print-env' prints it for the address it has.")
+	for _, p := range client.Points {
+		l.linef("")
+		l.linef("  %s", strings.TrimSpace(p.Title+" "+p.Version))
+		f, _ := p.Filled(func(host string) string { return "URL/" + host })
+		pointHelp(l, f)
+	}
+}
+
+// pointHelp is how one client is sent to URL.
+func pointHelp(l lines, p client.Point) {
+	for _, v := range p.Vars {
+		l.linef("    export %s=%s", v.Name, v.Value)
+		if v.Why != "" {
+			l.prose("      ", v.Why)
+		}
+	}
+	if len(p.Args) > 0 {
+		l.linef("    %s", commandLine(append(p.Commands[:1:1], p.Args...)))
+	}
+	if p.Settings.File != "" {
+		l.linef("    %s has to hold", p.Settings.File)
+		for _, text := range p.Settings.JSON {
+			l.linef("      %s", text)
+		}
+	}
+	for _, text := range p.Says {
+		l.prose("    ", text)
+	}
+	l.linef("    known: %s", p.Known)
 }
 
 func keysHelp(l lines) {

@@ -138,6 +138,7 @@ type running struct {
 // stand makes the proxy, which nobody can reach yet.
 func (r *running) stand(o proxy.Options, screen bool) (err error) {
 	o.Record = r.take
+	o.Advise = advise(r.ways)
 	o.Refused = func(status int, why string) {
 		why = r.redactor.Text(why)
 		r.refusal.Store(&why)

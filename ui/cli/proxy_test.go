@@ -39,6 +39,21 @@ func proxied(t *testing.T, args ...string) *standIn {
 	return p
 }
 
+// environment are the lines of --print-env, of a proxy with one upstream that has no name.
+func (p *standIn) environment() (lines []string) {
+	p.t.Helper()
+	for {
+		line, err := p.out.ReadString('\n')
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		lines = append(lines, line)
+		if strings.HasPrefix(line, "# base URL in place of ") {
+			return lines
+		}
+	}
+}
+
 // ended is all that was printed, after a signal has ended the program.
 func (p *standIn) ended(sig syscall.Signal) outcome {
 	p.t.Helper()
@@ -115,9 +130,9 @@ func TestProxyPrints(t *testing.T) {
 func TestProxyText(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	p := proxied(t, "--to", upstream, "--print-env")
-	line, err := p.out.ReadString('\n')
-	if want := "# base URL in place of " + upstream + ": " + p.url + "\n"; err != nil || line != want {
-		t.Errorf("%q, want %q", line, want)
+	lines := p.environment()
+	if first, last := lines[0], lines[len(lines)-1]; first != "export ANTHROPIC_BASE_URL="+p.url+"\n" || last != "# base URL in place of "+upstream+": "+p.url+"\n" {
+		t.Errorf("%q", lines)
 	}
 	if _, _, err := post(t, p.url+"/v1/messages"); err != nil {
 		t.Fatal(err)
@@ -282,8 +297,8 @@ func TestProxyToken(t *testing.T) {
 	upstream, requests := provider(t, answers(events, anthropicAnswer))
 	recording := filepath.Join(t.TempDir(), "a.tsc")
 	p := proxied(t, "--listen", "0.0.0.0:0", "--public", "--token", "@"+saved(t, "token", token+"\n"), "--to", upstream, "--record", recording, "--print-env")
-	if line, err := p.out.ReadString('\n'); err != nil || !strings.HasSuffix(line, "/"+token+"\n") {
-		t.Errorf("%q %v", line, err)
+	if lines := p.environment(); !strings.HasSuffix(lines[0], "/"+token+"\n") {
+		t.Errorf("%q", lines)
 	}
 	if status, _, err := post(t, p.url+"/v1/messages"); err != nil || status != 401 {
 		t.Errorf("without: %d %v", status, err)

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"toolscope/capture/proxy"
 	"toolscope/providers/host"
-	"toolscope/ui"
 )
 
 // A way is a prefix of the path, and the upstream that requests under it go to.
@@ -17,6 +15,7 @@ type way struct {
 	prefix   string // "/openai"; "" for what no other way takes
 	host     *host.Host
 	upstream *url.URL
+	given    bool // by the user
 }
 
 // ways are the upstreams of a proxy: every known host by its name, and what --to names beside or in
@@ -40,7 +39,16 @@ func ways(to []string, getenv func(string) string) ([]way, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", h.Name, err)
 		}
-		all = append(all, way{"/" + h.Name, h, u})
+		all = append(all, way{"/" + h.Name, h, u, false})
+	}
+	for i := range host.Passed {
+		if h := &host.Passed[i]; !only && wayTo(given, "/"+h.Name) == nil {
+			u, err := url.Parse(h.Pass(getenv))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", h.Name, err)
+			}
+			all = append(all, way{"/" + h.Name, h, u, false})
+		}
 	}
 	return all, nil
 }
@@ -64,10 +72,21 @@ func givenWays(to []string) (all []way, only bool, err error) {
 		if wayTo(all, name) != nil {
 			return nil, false, usagef("--to: %s is there twice", shown(name))
 		}
-		h, _ := host.Find(strings.TrimPrefix(name, "/"))
-		all = append(all, way{name, h, u})
+		all = append(all, way{name, hostOf(name, u), u, true})
 	}
 	return all, only, nil
+}
+
+// hostOf is the host of that name, or at that address; nil if there is none.
+func hostOf(name string, u *url.URL) *host.Host {
+	for _, list := range [][]host.Host{host.All, host.Passed} {
+		for i := range list {
+			if h := &list[i]; name == "/"+h.Name || name == "" && u.String() == h.Address {
+				return h
+			}
+		}
+	}
+	return nil
 }
 
 func wayTo(all []way, prefix string) *way {
@@ -98,10 +117,15 @@ func foreign(h *host.Host, getenv func(string) string) func(string) string {
 	}
 }
 
+// accountField is in what Codex asks with a ChatGPT login, which goes to chatgpt.com then, as it
+// does without a proxy (codex-rs/model-provider-info).
+const accountField = "Chatgpt-Account-Id"
+
 // routes are those of the ways. What a client puts behind the base URL that it comes with goes
 // behind the upstream's; and as some clients want a base URL with the version in it and some
-// without, an upstream's own path, and its version, may be there once more: /openai/v1/responses is
-// /openai/responses.
+// without, an upstream's own path, and its version, may be there once more, and the version of a
+// host may be missing: /openai/v1/responses is /openai/responses, and /anthropic/messages is
+// /anthropic/v1/messages.
 func routes(all []way) (list []proxy.Route) {
 	taken := map[string]bool{}
 	for _, w := range all {
@@ -117,6 +141,18 @@ func routes(all []way) (list []proxy.Route) {
 				list = append(list, proxy.Route{Prefix: w.prefix + again, Upstream: w.upstream})
 			}
 		}
+		if w.host != nil && !isVersion(path.Base(own)) {
+			for _, part := range w.host.Under {
+				u := *w.upstream
+				u.Path = own + "/" + w.host.Version + "/" + part
+				list = append(list, proxy.Route{Prefix: w.prefix + "/" + part, Upstream: &u})
+			}
+		}
+	}
+	if login, plain := wayTo(all, "/chatgpt"), wayTo(all, "/openai"); login != nil && plain != nil && !(plain.given && !login.given) {
+		for _, prefix := range []string{"/openai", "/openai/v1"} {
+			list = append(list, proxy.Route{Prefix: prefix, Field: accountField, Upstream: login.upstream})
+		}
 	}
 	return list
 }
@@ -124,81 +160,4 @@ func routes(all []way) (list []proxy.Route) {
 // isVersion reports whether the last part of a path is a version: "v1", "v4".
 func isVersion(part string) bool {
 	return len(part) > 1 && part[0] == 'v' && part[1] >= '0' && part[1] <= '9'
-}
-
-// variables are, for those ways whose clients read their base URL from the environment, that
-// variable and what its value has behind the proxy's URL.
-func variables(all []way) (list [][2]string) {
-	for i := range host.All { // in the order of the table: the most used ones first
-		h := &host.All[i]
-		for _, w := range all {
-			known := w.host == h || w.host == nil && w.upstream.String() == h.Address
-			if !known || h.Variable == "" || slices.ContainsFunc(list, func(v [2]string) bool { return v[0] == h.Variable }) {
-				continue
-			}
-			list = append(list, [2]string{h.Variable, w.prefix})
-		}
-	}
-	return list
-}
-
-// others are the prefixes of the ways whose clients have no such variable.
-func others(all []way) (list []string) {
-	having := variables(all)
-	for _, w := range all {
-		if w.prefix != "" && !slices.ContainsFunc(having, func(v [2]string) bool { return v[1] == w.prefix }) {
-			list = append(list, w.prefix)
-		}
-	}
-	return list
-}
-
-// environment is what sends clients to a proxy at url, as lines for a shell.
-//
-// The variables are those that the clients' own documentation names; see the table of hosts. Codex:
-// openai_base_url replaced OPENAI_BASE_URL, which it warns about
-// (github.com/openai/codex/issues/16719). opencode: options.baseURL of a provider, with the version
-// in it (opencode.ai/docs/providers).
-func environment(all []way, url string) (lines []string) {
-	for _, v := range variables(all) {
-		lines = append(lines, "export "+v[0]+"="+url+v[1])
-		if v[0] == "AWS_ENDPOINT_URL_BEDROCK_RUNTIME" {
-			lines = append(lines, "# Bedrock: with AWS_BEARER_TOKEN_BEDROCK only; a signed request is signed for the host it was sent to")
-		}
-	}
-	if wayTo(all, "/openai") != nil {
-		lines = append(lines, `# Codex, with an API key: codex -c 'openai_base_url="`+url+`/openai"'`)
-	}
-	for _, name := range []string{"anthropic", "openai"} {
-		if w := wayTo(all, "/"+name); w != nil {
-			lines = append(lines, fmt.Sprintf(`# opencode.json: {"provider": {"%s": {"options": {"baseURL": "%s/%s/v1"}}}}`, name, url, name))
-		}
-	}
-	if more := others(all); len(more) > 0 {
-		lines = append(lines, "# any other client: a base URL of "+url+" and one of", "#   "+strings.Join(more, " "))
-	}
-	if w := wayTo(all, ""); w != nil {
-		lines = append(lines, "# base URL in place of "+w.upstream.String()+": "+url)
-	}
-	return lines
-}
-
-// await is what the screen shows while no request has come.
-func await(all []way, url string) *ui.Await {
-	a := &ui.Await{URL: url, Ways: variables(all)}
-	a.Ways = a.Ways[:min(len(a.Ways), 5)]
-	if w := wayTo(all, ""); w != nil {
-		a.More = "They go to " + w.upstream.String()
-		return a
-	}
-	var more []string
-	for _, name := range []string{"/openrouter", "/mistral", "/groq"} {
-		if slices.Contains(others(all), name) {
-			more = append(more, name)
-		}
-	}
-	if len(more) > 0 {
-		a.More = "Others: a base URL with " + strings.Join(more, ", ") + " ... (help hosts)"
-	}
-	return a
 }

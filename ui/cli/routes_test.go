@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/proxy"
+	"toolscope/providers/client"
 	"toolscope/providers/host"
 )
 
@@ -21,7 +23,7 @@ func standing(t *testing.T, to []string) (base string, all []way) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := proxy.New(proxy.Options{Routes: routes(all), Record: func(capture.Record) {}})
+	p, err := proxy.New(proxy.Options{Routes: routes(all), Record: func(capture.Record) {}, Advise: advise(all)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,13 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("%s: %s arrives as %s, want %s", h.Name, path, got, want)
 			}
 		}
-		asked("/models?a=%2F", at.Path+"/models?a=%2F")
+		whole := at.Path
+		if h.Version != "" {
+			whole = "/" + h.Version
+			asked("/"+h.Version+"/models", "/"+h.Version+"/models")
+			asked("/api/other", "/api/other")
+		}
+		asked("/models?a=%2F", whole+"/models?a=%2F")
 		if last := at.Path[strings.LastIndex(at.Path, "/")+1:]; isVersion(last) {
 			asked("/"+last+"/models", at.Path+"/models")
 			asked(at.Path+"/models", at.Path+"/models")
@@ -113,7 +121,8 @@ func TestEnvironment(t *testing.T) {
 	for _, want := range []string{
 		"export ANTHROPIC_BASE_URL=http://h:1/anthropic\n", "export OPENAI_BASE_URL=http://h:1/openai\n",
 		"export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini\n", "export OLLAMA_HOST=http://h:1/ollama\n",
-		`codex -c 'openai_base_url="http://h:1/openai"'` + "\n", `"anthropic": {"options": {"baseURL": "http://h:1/anthropic/v1"}}`, " /openrouter ",
+		`codex -c 'openai_base_url="http://h:1/openai"'` + "\n", `"anthropic":{"options":{"baseURL":"http://h:1/anthropic/v1"}}`, " /openrouter ",
+		"export ENABLE_TOOL_SEARCH=${ENABLE_TOOL_SEARCH:-true}\n", "~/.gemini/settings.json has to hold ",
 	} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("%q is not there once in\n%s", want, text)
@@ -123,7 +132,63 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("without a region:\n%s", text)
 	}
 	_, all = standing(t, []string{"https://api.anthropic.com"})
-	if got := environment(all, "http://h:1"); got[0] != "export ANTHROPIC_BASE_URL=http://h:1" {
+	if got := environment(all, "http://h:1"); got[0] != "export ANTHROPIC_BASE_URL=http://h:1" || strings.Contains(strings.Join(got, "\n"), "OPENAI") {
 		t.Errorf("%q", got)
+	}
+	for i := range client.Points { // every provider that a client is sent to is one that there is
+		client.Points[i].Filled(func(name string) string {
+			if hostOf("/"+name, nil) == nil {
+				t.Errorf("%s is sent to %s", client.Points[i].Name, name)
+			}
+			return "x"
+		})
+	}
+}
+
+// TestLogin: what Codex asks with a ChatGPT login goes to chatgpt.com, over the same address; not
+// when the user says where OpenAI is.
+func TestLogin(t *testing.T) {
+	upstream, requests := provider(t, answers("text/plain", "ok"))
+	for _, c := range []struct {
+		to   []string
+		want string
+	}{
+		{[]string{"chatgpt=" + upstream + "/backend"}, "/backend/responses"},
+		{[]string{"chatgpt=" + upstream + "/backend", "openai=" + upstream + "/v1"}, "/backend/responses"},
+		{[]string{"openai=" + upstream + "/v1"}, "/v1/responses"},
+	} {
+		base, _ := standing(t, c.to)
+		for _, path := range []string{"/openai/responses", "/openai/v1/responses"} {
+			req, _ := http.NewRequest("POST", base+path, nil)
+			req.Header.Set("ChatGPT-Account-ID", "acct")
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			all := requests()
+			if got := all[len(all)-1].path; got != c.want {
+				t.Errorf("%q: %s arrives as %s, want %s", c.to, path, got, c.want)
+			}
+		}
+	}
+}
+
+// TestAdvice: a request without a provider in its path is told which one it may have meant.
+func TestAdvice(t *testing.T) {
+	base, _ := standing(t, nil)
+	for path, want := range map[string]string{
+		"/v1/messages": "put /anthropic before it", "/v1/chat/completions": "put /openai before it", "/v1/models": "put /openai before it",
+		"/v1beta/models/g:streamGenerateContent": "put /gemini before it", "/api/chat": "put /ollama before it", "/none": "there are /",
+	} {
+		resp, err := http.Get(base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != 404 || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %d %q, want %q", path, resp.StatusCode, text, want)
+		}
 	}
 }

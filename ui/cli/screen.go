@@ -38,7 +38,7 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 		a.network = newLive(newRedactor(), time.Now())
 	}
 	ctx, leave := context.WithCancel(context.Background())
-	post := sender{ctx: ctx, client: client(), said: a.said, live: a.network}
+	post := sender{ctx: ctx, client: webClient(), said: a.said, live: a.network}
 	defer post.flights.Wait()
 	defer leave()
 	defer post.live.unwanted.Store(true)

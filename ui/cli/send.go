@@ -22,7 +22,7 @@ import (
 // an end, so that the others go on.
 func sendAll(ctx context.Context, list []query, began time.Time, limit time.Duration) capture.Source {
 	var all []capture.Source
-	client := client()
+	client := webClient()
 	for i := range list {
 		all = append(all, list[i].source(ctx, client, began, limit))
 	}
@@ -34,7 +34,7 @@ func sendAll(ctx context.Context, list []query, began time.Time, limit time.Dura
 
 // client sends requests as they are: what comes back is not decoded, no request is sent twice, and
 // none goes where it was not addressed to. HTTP/2 is spoken where the host does.
-func client() *http.Client {
+func webClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
 	return &http.Client{

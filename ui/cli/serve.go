@@ -105,7 +105,7 @@ func (a *app) untilSignal(listener net.Listener, h http.Handler) error {
 	ended, stop := a.catchEnd()
 	defer stop()
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20,
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 20, Protocols: admit.Protocols(),
 		ErrorLog: log.New(firstLine{a}, "", 0),
 	}
 	failed := make(chan error, 1)

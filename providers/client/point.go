@@ -1,0 +1,107 @@
+package client
+
+import "strings"
+
+// A Point is how a client is sent to a proxy instead of to its provider. In what it holds, the name
+// of a provider in braces stands for where the proxy has that provider: {anthropic} is
+// http://127.0.0.1:8080/anthropic. What names a provider that a proxy does not have is left out.
+type Point struct {
+	*Client
+	Commands []string // its program, and the package it comes in; none for a library
+	Vars     []Var    // of its environment
+	Args     []string // flags right behind its command
+	Settings Settings // what it reads beside these
+	Says     []string // what else there is to know, in sentences
+	Known    Known
+}
+
+// A Var is a variable of the environment.
+type Var struct {
+	Name, Value string
+	Why         string // where it does not say itself; one that the user has set stays
+}
+
+// Settings are a client's configuration in JSON.
+type Settings struct {
+	File string   // where its users keep it
+	JSON []string // objects that have to be in it, all of them merged
+
+	// Variable has the client read JSON beside the user's own, so that this can stay as it is: the
+	// JSON itself, if Inline, else the name of a file. Neither is to be written by hand.
+	Variable string
+	Inline   bool
+}
+
+// Fill puts addresses in place of what stands for them. It reports whether all are known: at is ""
+// for a provider that the proxy does not have.
+func Fill(text string, at func(host string) string) (filled string, ok bool) {
+	var b strings.Builder
+	for {
+		from := strings.IndexByte(text, '{')
+		if from < 0 {
+			return b.String() + text, true
+		}
+		name, rest, closed := strings.Cut(text[from+1:], "}")
+		if !closed || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" { // JSON
+			b.WriteString(text[:from+1])
+			text = text[from+1:]
+			continue
+		}
+		address := at(name)
+		if address == "" {
+			return "", false
+		}
+		b.WriteString(text[:from])
+		b.WriteString(address)
+		text = rest
+	}
+}
+
+// Filled is the point at a proxy: without what that has no provider for. ok is whether anything of
+// it is left that leads there.
+func (p Point) Filled(at func(host string) string) (f Point, ok bool) {
+	f = p
+	f.Vars, f.Args, f.Settings.JSON = nil, nil, nil
+	for _, v := range p.Vars {
+		if filled, known := Fill(v.Value, at); known {
+			ok = ok || filled != v.Value
+			v.Value = filled
+			f.Vars = append(f.Vars, v)
+		}
+	}
+	for _, text := range p.Settings.JSON {
+		if filled, known := Fill(text, at); known {
+			ok = ok || filled != text
+			f.Settings.JSON = append(f.Settings.JSON, filled)
+		}
+	}
+	for _, arg := range p.Args {
+		filled, known := Fill(arg, at)
+		if !known {
+			f.Args = nil
+			break
+		}
+		ok = ok || filled != arg
+		f.Args = append(f.Args, filled)
+	}
+	f.Says = nil
+	for _, text := range p.Says {
+		if filled, known := Fill(text, at); known {
+			ok = ok || filled != text
+			f.Says = append(f.Says, filled)
+		}
+	}
+	return f, ok
+}
+
+// PointOf is how the client of a program is sent, nil if it is none that is known.
+func PointOf(command string) *Point {
+	for i := range Points {
+		for _, c := range Points[i].Commands {
+			if c == command {
+				return &Points[i]
+			}
+		}
+	}
+	return nil
+}

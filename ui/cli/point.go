@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"toolscope/providers/client"
+	"toolscope/providers/host"
+	"toolscope/ui"
+)
+
+// at tells where a proxy at url has a provider, "" where it has not. An upstream of which nobody
+// knows what it speaks may stand for those that most clients ask.
+func at(all []way, url string) func(host string) string {
+	return func(name string) string {
+		if w := wayTo(all, "/"+name); w != nil {
+			return url + w.prefix
+		}
+		w := wayTo(all, "")
+		if w != nil && (w.host != nil && w.host.Name == name || w.host == nil && slices.Contains([]string{"anthropic", "openai", "gemini"}, name)) {
+			return url
+		}
+		return ""
+	}
+}
+
+// points are how clients are sent to a proxy at url: those that it has something for.
+func points(all []way, url string) (list []client.Point) {
+	for _, p := range client.Points {
+		if f, ok := p.Filled(at(all, url)); ok {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// environment is what sends clients to a proxy at url, as lines for a shell: the variables of all of
+// them, which are for nobody else, and what more some want.
+func environment(all []way, url string) (lines []string) {
+	list, said := points(all, url), map[string]bool{}
+	for _, p := range list {
+		for _, v := range p.Vars {
+			if !said[v.Name] {
+				said[v.Name] = true
+				lines = append(lines, exported(v)...)
+			}
+		}
+		if v, ok := inline(p); ok {
+			lines = append(lines, "export "+v.Name+"="+shellWord(v.Value))
+		}
+	}
+	for _, p := range list {
+		for _, line := range more(p, url) {
+			lines = append(lines, "# "+p.Title+": "+line)
+		}
+	}
+	if others := others(all); len(others) > 0 {
+		lines = append(lines, "# any other client: a base URL of "+url+" and one of", "#   "+strings.Join(others, " "))
+	}
+	if w := wayTo(all, ""); w != nil {
+		lines = append(lines, "# base URL in place of "+w.upstream.String()+": "+url)
+	}
+	return lines
+}
+
+// exported are the lines of a variable.
+func exported(v client.Var) []string {
+	if v.Why == "" {
+		return []string{"export " + v.Name + "=" + v.Value}
+	}
+	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
+}
+
+// inline is the variable that holds a client's settings.
+func inline(p client.Point) (v client.Var, ok bool) {
+	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
+		return v, false
+	}
+	text, err := merged(p.Settings.JSON...)
+	return client.Var{Name: p.Settings.Variable, Value: text}, err == nil
+}
+
+// more is what a client wants besides variables to come to url, a line each.
+func more(p client.Point, url string) (lines []string) {
+	if len(p.Args) > 0 {
+		lines = append(lines, commandLine(append(p.Commands[:1:1], p.Args...)))
+	}
+	if text, err := merged(p.Settings.JSON...); err == nil && len(p.Settings.JSON) > 0 && !p.Settings.Inline {
+		lines = append(lines, p.Settings.File+" has to hold "+text)
+	}
+	for _, text := range p.Says {
+		if strings.Contains(text, url) {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// commandLine is a command as a shell takes it.
+func commandLine(args []string) string { return strings.Join(each(args, shellWord), " ") }
+
+// shellWord is a word as a shell takes it.
+func shellWord(word string) string {
+	plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == ""
+	if plain && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// others are the prefixes of the ways that no client of the table is sent to.
+func others(all []way) (list []string) {
+	led := map[string]bool{}
+	for _, p := range client.Points {
+		p.Filled(func(host string) string {
+			led["/"+host] = true
+			return host
+		})
+	}
+	for _, w := range all {
+		passed := w.host != nil && slices.ContainsFunc(host.Passed, func(h host.Host) bool { return h.Name == w.host.Name })
+		if w.prefix != "" && !led[w.prefix] && !passed {
+			list = append(list, w.prefix)
+		}
+	}
+	return list
+}
+
+// await is what the screen shows while no request has come: the lines of the clients that most
+// people have.
+func await(all []way, url string) *ui.Await {
+	a := &ui.Await{URL: url}
+	at := at(all, url)
+	for _, line := range pasted {
+		text, ok := client.Fill(line[1], at)
+		if ok {
+			a.Ways = append(a.Ways, [2]string{line[0], text})
+		}
+	}
+	if wayTo(all, "") == nil {
+		a.More = "Others: a base URL of " + url + "/NAME (toolscope help hosts, help clients)"
+	} else {
+		a.More = "All of it goes to " + wayTo(all, "").upstream.String()
+	}
+	return a
+}
+
+// pasted are the lines of the waiting screen.
+var pasted = [][2]string{
+	{"Claude Code", "export ANTHROPIC_BASE_URL={anthropic} ENABLE_TOOL_SEARCH=true"},
+	{"OpenAI SDKs", "export OPENAI_BASE_URL={openai}"},
+	{"Codex", `codex -c 'openai_base_url="{openai}"'`},
+	{"Gemini SDKs", "export GOOGLE_GEMINI_BASE_URL={gemini}"},
+	{"Ollama", "export OLLAMA_HOST={ollama}"},
+}
+
+// advise tells a request that no way takes which one it may have meant, by its path.
+func advise(all []way) func(*http.Request) string {
+	return func(r *http.Request) string {
+		for _, host := range meant(r) {
+			if wayTo(all, "/"+host) != nil {
+				return fmt.Sprintf("put /%s before it", host)
+			}
+		}
+		return ""
+	}
+}
+
+// paths are what paths of a provider hold, most telling first.
+var paths = [][2]string{
+	{"/v1internal:", "code-assist"}, {"/messages", "anthropic"}, {"/chat/completions", "openai"}, {"/responses", "openai"}, {"/embeddings", "openai"},
+	{"enerateContent", "gemini"}, {":countTokens", "gemini"}, {"/v1beta/", "gemini"}, {"/api/chat", "ollama"}, {"/api/generate", "ollama"},
+	{"/api/tags", "ollama"}, {"/converse", "bedrock"}, {"/invoke", "bedrock"}, {"/v2/chat", "cohere"},
+}
+
+// meant are the providers that a request may be for.
+func meant(r *http.Request) (hosts []string) {
+	if r.Header.Get("Anthropic-Version") != "" {
+		hosts = append(hosts, "anthropic")
+	}
+	for _, p := range paths {
+		if strings.Contains(r.URL.Path, p[0]) {
+			hosts = append(hosts, p[1])
+		}
+	}
+	if strings.HasSuffix(r.URL.Path, "/models") {
+		hosts = append(hosts, "openai")
+	}
+	return hosts
+}
