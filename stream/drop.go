@@ -157,7 +157,7 @@ func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[
 func (t *Timeline) textEvents(on *Turn) (events []int32) {
 	for _, b := range on.blocks {
 		for i := range t.blocks[b].facts {
-			switch f := &t.blocks[b].facts[i]; f.kind &^ hasExtra {
+			switch f := &t.blocks[b].facts[i]; f.says() {
 			case Args, Rewrite, TextDelta, ThinkDelta:
 				if f.turn == on.Number {
 					events = append(events, b*blockFacts+int32(i))

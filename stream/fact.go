@@ -17,8 +17,16 @@ type fact struct {
 	code        Code
 }
 
+// Bits of fact.kind.
 const (
-	hasExtra = EventKind(0x80) // a bit of fact.kind
+	hasExtra  EventKind = 0x80
+	hasOrigin EventKind = 0x40
+)
+
+// says is what the event says.
+func (f *fact) says() EventKind { return f.kind &^ (hasExtra | hasOrigin) }
+
+const (
 	zeroTime = 1 << 31
 	noTime   = 0
 )
@@ -40,7 +48,8 @@ type factBlock struct {
 	base  time.Duration // the first time there is among them, NoTime before
 	facts []fact
 	extra []extra // in the order of the events
-	turns int32   // how many turns that were not dropped have facts among them
+	forms *origins
+	turns int32 // how many turns that were not dropped have facts among them
 }
 
 const blockFacts = 1024
@@ -75,7 +84,7 @@ func (t *Timeline) room() *factBlock {
 		if len(last.facts) < blockFacts {
 			return last
 		}
-		last.letGo()
+		last.full()
 	}
 	size := blockFacts
 	if len(t.blocks) == 0 {
@@ -102,9 +111,15 @@ func (t *Timeline) keep(e *Event) {
 		reused = s.reused
 	}
 	worded := e.Text != "" && !s.keepsText(e, c)
-	if !fits || worded || e.What != nil || reused != NoRef || e.Slot != 0 && e.Slot != slot {
+	what := e.What
+	if from, ok := what.(*Origin); ok && from != nil {
+		b.keepForm(from.Wire, e.Text)
+		f.kind |= hasOrigin
+		what = nil
+	}
+	if !fits || worded || what != nil || reused != NoRef || e.Slot != 0 && e.Slot != slot {
 		f.kind |= hasExtra
-		x := extra{event: int32(s.events - 1), slot: e.Slot, at: e.At, what: e.What, reused: reused, timed: !fits, worded: worded}
+		x := extra{event: int32(s.events - 1), slot: e.Slot, at: e.At, what: what, reused: reused, timed: !fits, worded: worded}
 		if worded {
 			x.text = strings.Clone(e.Text)
 		}
@@ -133,10 +148,26 @@ func (b *factBlock) extraOf(n int) *extra {
 	return &b.extra[sort.Search(len(b.extra), func(i int) bool { return int(b.extra[i].event) >= n })]
 }
 
+// keepForm keeps the wire's own form of the next fact.
+func (b *factBlock) keepForm(wire, text string) {
+	if b.forms == nil {
+		b.forms = &origins{packed: make([]byte, 0, 2*blockFacts)}
+	}
+	b.forms.add(len(b.facts), wire, text)
+}
+
+// full says that no fact is added any more.
+func (b *factBlock) full() {
+	if b.forms != nil {
+		b.forms.full()
+	}
+	b.letGo()
+}
+
 // letGo frees the block if it is full and nobody is kept of whom it tells.
 func (b *factBlock) letGo() {
 	if b.turns == 0 && len(b.facts) == blockFacts {
-		b.facts, b.extra = nil, nil
+		b.facts, b.extra, b.forms = nil, nil, nil
 	}
 }
 

@@ -89,6 +89,9 @@ func fuzzEvents(script []byte) (events []Event) {
 
 // fuzzPayload is a payload of some type, which may not be that of the event's kind.
 func fuzzPayload(which byte, text string, what byte) Payload {
+	if which == 1 && what&0x20 != 0 {
+		return &Origin{[...]string{"", text, "$.a " + text + "…", "$.a \"{" + text, "$.b" + text[:len(text)/2], "$.a[0] 1"}[what%6]}
+	}
 	f := Finding{Offset: NoOffset}
 	if what&0x20 != 0 {
 		f.Diagnosis = &Diagnosis{Code: text}

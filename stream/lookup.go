@@ -13,12 +13,15 @@ func (t *Timeline) About(n int) (EventKind, Ref) {
 		return 0, NoRef
 	}
 	f := &b.facts[n%blockFacts]
-	return f.kind &^ hasExtra, Ref{f.turn, int32(f.call)}
+	return f.says(), Ref{f.turn, int32(f.call)}
 }
 
 // Begin is event n with so many bytes of its text at most: one event may bring megabytes.
 func (t *Timeline) Begin(n, most int) Event {
 	e, text, _, _ := t.told(n, nil)
+	if most > 0 {
+		t.origin(&e, n, text)
+	}
 	if e.Text = e.Text[:min(len(e.Text), most)]; len(text) > 0 && most > 0 {
 		e.Text = string(text[:min(len(text), most)])
 	}

@@ -31,9 +31,12 @@ func (t *Timeline) Event(n int) (e Event, kept bool) {
 }
 
 // event is event n, and the call that had the id of its call before. again is the session that has
-// just been folded up to there again, if one is.
+// just been folded up to there again, if one is: to fold it needs no Origin.
 func (t *Timeline) event(n int, again *Session) (e Event, reused Ref, kept bool) {
 	e, text, reused, kept := t.told(n, again)
+	if again == nil {
+		t.origin(&e, n, text)
+	}
 	if text != nil {
 		e.Text = t.texts.Hold(text)
 	}
@@ -47,7 +50,7 @@ func (t *Timeline) told(n int, again *Session) (e Event, text []byte, reused Ref
 		return Event{Turn: NoTurn, At: NoTime}, nil, NoRef, false
 	}
 	f := &b.facts[n%blockFacts]
-	e = Event{Kind: f.kind &^ hasExtra, Code: f.code, Turn: f.turn, Frame: f.frame, At: b.time(f.at)}
+	e = Event{Kind: f.says(), Code: f.code, Turn: f.turn, Frame: f.frame, At: b.time(f.at)}
 	on, c := t.session.Find(Ref{f.turn, int32(f.call)})
 	if c != nil {
 		e.Slot = c.Slot
@@ -64,6 +67,21 @@ func (t *Timeline) told(n int, again *Session) (e Event, text []byte, reused Ref
 		text, _ = textOf(e.Kind, on, c, int32(n), again)
 	}
 	return e, text, x.reused, f.turn == NoTurn || on != nil && on.Kept != Dropped
+}
+
+// origin gives event n the wire's own form of its text, if it has one and the text is kept.
+func (t *Timeline) origin(e *Event, n int, text []byte) {
+	b := &t.blocks[n/blockFacts]
+	if b.facts == nil || b.facts[n%blockFacts].kind&hasOrigin == 0 {
+		return
+	}
+	if on := t.session.Turn(e.Turn); on != nil && on.Kept != Whole {
+		return
+	}
+	if text == nil {
+		text = []byte(e.Text)
+	}
+	e.What = &Origin{Wire: b.forms.of(b.facts, n%blockFacts, text)}
 }
 
 // Session is the fold of all events. It grows with every Append.

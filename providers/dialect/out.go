@@ -17,9 +17,8 @@ type Out struct {
 	open  []*Turn // in the order they began
 	last  *Turn
 	said  told
-	text  stream.Arena    // of deltas, until the timeline has copied them
-	wires stream.Arena    // of the wire's own forms, which stay
-	froms []stream.Origin // the block that the next one goes into
+	text  stream.Arena    // of deltas and the wire's forms of them, until the timeline has copied them
+	froms []stream.Origin // the block that the next form goes into
 	buf   []byte
 	now   time.Duration
 }
@@ -126,7 +125,7 @@ func (o *Out) hold(v Raw) string {
 const longText = 16 << 10
 
 // Free lets go of the buffers, which an Out that is told no more needs no more.
-func (o *Out) Free() { o.text, o.wires, o.froms, o.buf = stream.Arena{}, stream.Arena{}, nil, nil }
+func (o *Out) Free() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
 
 // origin is the payload of a delta that has the wire's own form from; nil where from is empty.
 func (o *Out) origin(from []byte) stream.Payload {
@@ -136,7 +135,7 @@ func (o *Out) origin(from []byte) stream.Payload {
 	if len(o.froms) == cap(o.froms) {
 		o.froms = make([]stream.Origin, 0, min(max(2*cap(o.froms), 4), 256))
 	}
-	o.froms = append(o.froms, stream.Origin{Wire: o.wires.Hold(from)})
+	o.froms = append(o.froms, stream.Origin{Wire: o.text.Hold(from)})
 	return &o.froms[len(o.froms)-1]
 }
 

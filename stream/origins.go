@@ -1,0 +1,146 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// origins are the wire's own forms of some events of a block, see Origin, in their order. Such a
+// form mostly holds the text of its event, and what stands before and behind that is what stood
+// there in the form before. So only what differs is kept: a byte or two of most.
+type origins struct {
+	packed     []byte
+	runs       [blockFacts / originRun]uint32 // where in packed each run of facts begins
+	last       int                            // the last run that has a form, counted from 1
+	head, tail []byte                         // of its last form
+}
+
+// originRun is how many facts are a run. A form is read from the beginning of its run.
+const originRun = 16
+
+// What is said of a form, before its parts that are not as in the form before.
+const (
+	sameHead = 1 << iota
+	sameTail
+	allText // between head and tail stands all of the text
+)
+
+// add keeps the form of fact i of its block.
+func (o *origins) add(i int, wire, text string) {
+	if run := i / originRun; o.last != run+1 {
+		o.last, o.runs[run] = run+1, uint32(len(o.packed))
+		o.head, o.tail = o.head[:0], o.tail[:0]
+	}
+	at, from, n := held(wire, text)
+	head, tail := wire[:at], wire[at+n:]
+	says := len(o.packed)
+	o.packed = append(o.packed, 0)
+	if head == string(o.head) {
+		o.packed[says] |= sameHead
+	} else {
+		same := 0
+		for same < min(len(head), len(o.head)) && head[same] == o.head[same] {
+			same++
+		}
+		o.packed = binary.AppendUvarint(o.packed, uint64(same))
+		o.put(head[same:])
+		o.head = append(o.head[:0], head...)
+	}
+	if tail == string(o.tail) {
+		o.packed[says] |= sameTail
+	} else {
+		o.put(tail)
+		o.tail = append(o.tail[:0], tail...)
+	}
+	if n == len(text) {
+		o.packed[says] |= allText
+	} else {
+		o.packed = binary.AppendUvarint(binary.AppendUvarint(o.packed, uint64(from)), uint64(n))
+	}
+}
+
+// full says that no form is added any more.
+func (o *origins) full() { o.packed, o.head, o.tail = bytes.Clone(o.packed), nil, nil }
+
+func (o *origins) put(s string) {
+	o.packed = append(binary.AppendUvarint(o.packed, uint64(len(s))), s...)
+}
+
+// held is where a form has n bytes of the text, and from where in that: all of it, or the end or
+// the beginning if they are worth it.
+func held(wire, text string) (at, from, n int) {
+	const least = 4
+	if at = strings.LastIndex(wire, text); at >= 0 {
+		return at, 0, len(text)
+	}
+	if len(text) < least {
+		return 0, 0, 0
+	}
+	if at = strings.LastIndex(wire, text[len(text)-least:]); at >= 0 {
+		n = least
+		for at > 0 && n < len(text) && wire[at-1] == text[len(text)-n-1] {
+			at, n = at-1, n+1
+		}
+		from = len(text) - n
+	}
+	if begin := strings.LastIndex(wire, text[:least]); begin >= 0 {
+		k := least
+		for begin+k < len(wire) && k < len(text) && wire[begin+k] == text[k] {
+			k++
+		}
+		if k > n {
+			at, from, n = begin, 0, k
+		}
+	}
+	return max(at, 0), from, n
+}
+
+// form is a form that was kept: text[from:from+n] stands between head and tail, or with n < 0 all
+// of the text.
+type form struct {
+	head, tail []byte
+	from, n    int
+}
+
+// of is the form of fact i, which has one, and that text.
+func (o *origins) of(facts []fact, i int, text []byte) string {
+	first, rest := i-i%originRun, o.packed[o.runs[i/originRun]:]
+	var f form
+	for _, fact := range facts[first : i+1] {
+		if fact.kind&hasOrigin != 0 {
+			rest = f.read(rest)
+		}
+	}
+	if f.n >= 0 {
+		text = text[f.from : f.from+f.n]
+	}
+	return string(slices.Concat(f.head, text, f.tail))
+}
+
+// read makes f the next form of p. It was the one before.
+func (f *form) read(p []byte) (rest []byte) {
+	says := p[0]
+	p = p[1:]
+	if says&sameHead == 0 {
+		same, k := binary.Uvarint(p)
+		var more []byte
+		more, p = readPart(p[k:])
+		f.head = append(f.head[:same:same], more...)
+	}
+	if says&sameTail == 0 {
+		f.tail, p = readPart(p)
+	}
+	if f.from, f.n = 0, -1; says&allText == 0 {
+		from, j := binary.Uvarint(p)
+		n, k := binary.Uvarint(p[j:])
+		f.from, f.n, p = int(from), int(n), p[j+k:]
+	}
+	return p
+}
+
+func readPart(p []byte) (part, rest []byte) {
+	n, k := binary.Uvarint(p)
+	return p[k : k+int(n)], p[k+int(n):]
+}
