@@ -35,10 +35,10 @@ func TestSentBack(t *testing.T) {
 	s.shows("sent back emptied, then dropped", "its answer is an error", "WHEN IT WAS SENT BACK")
 	s.press("4z").shows(
 		"∅ emptied  in the request of turn 2, as policies empty, preserve do; its result is an error",
-		"✗ dropped  in request 7 (without a response), as policy drop does; without a result",
+		"∅ dropped  in request 7 (without a response), as policy drop does; without a result",
 		"ARGS_REPLACED_BY_EMPTY  the request of turn 2",
 	).press("zk")
-	s.press("1k").shows("sent back intact", "● intact  in the request of turn 2; with its result").press("k2")
+	s.press("1k").shows("sent back intact", "= intact  in the request of turn 2; with its result").press("k2")
 	s.shows("sent back    in the request of turn 2").hides("WHEN IT WAS SENT BACK")
 }
 
@@ -46,12 +46,12 @@ func TestSentBack(t *testing.T) {
 func TestSentBackInWire(t *testing.T) {
 	s := returned(t, 140, 40).press("gjj3zG")
 	row := s.row("sent back")
-	if strings.Contains(row, "#") || !strings.Contains(row, "✗ dropped in request 7") || strings.Contains(row, "call 2") {
+	if strings.Contains(row, "#") || !strings.Contains(row, "∅ dropped in request 7") || strings.Contains(row, "call 2") {
 		t.Errorf("%q", row)
 	}
 	s.press("<enter>").shows("── no frame here: request 7 (without a response) has it").hides("record", "content_block")
 	s.press("k").shows("── no frame here: the request of turn 2 has it").press("k").shows("record")
-	s.press("<enter>1k").hides("emptied in").press("k3G").shows("call 1 ● intact", "call 2 ∅ emptied", "call 2 ✗ dropped")
+	s.press("<enter>1k").hides("emptied in").press("k3G").shows("call 1 = intact", "call 2 ∅ emptied", "call 2 ∅ dropped")
 	if rows := s.press("/emptied<enter>").search.hits; len(rows) != 1 {
 		t.Errorf("found in rows %v", rows)
 	}

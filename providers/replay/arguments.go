@@ -16,7 +16,7 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 		f = factsOf(valid(f.raw), f.freeform)
 		c.cleaned = f
 	}
-	own := c.same && p.Tool != "function" && p.Tool != "custom"
+	own := c.own(p)
 	switch {
 	case f.freeform && (p.Tool == "custom" && c.To.Freeform || p.Tool != "custom" && c.same):
 		sent.Form = dialect.TextForm
@@ -37,6 +37,11 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 		return c.object(p.Form, f, sent)
 	}
 	return c.malformed(p, f, sent)
+}
+
+// own reports whether a call is an item of the protocol's own, going back where it came from.
+func (c *coercion) own(p *dialect.Part) bool {
+	return c.same && p.Tool != "function" && p.Tool != "custom"
 }
 
 // loseAt tells a loss of bytes of the arguments, as the source has them or as they were cleaned.
@@ -60,7 +65,7 @@ func encoder(a dialect.Author) string {
 	return "the model or a client before this one"
 }
 
-// encodedAgain is the text as a JSON string. A target that wants an object refuses it.
+// encodedAgain is the text as a JSON string.
 func (c *coercion) encodedAgain(p *dialect.Part, f *facts, sent *Sent) []byte {
 	words := "the client encodes the text once more: who decodes it once has a string"
 	if f.syntax == stream.SyntaxDouble {
@@ -68,9 +73,6 @@ func (c *coercion) encodedAgain(p *dialect.Part, f *facts, sent *Sent) []byte {
 	}
 	c.loseAt(span{0, len(f.raw)}, DoubleEncoded.loss("%s", words))
 	sent.Outcome = Wrapped
-	if c.To.Form != dialect.TextForm {
-		sent.refuse(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are a string, and must be an object")
-	}
 	return dialect.AppendString(nil, f.raw)
 }
 
@@ -83,9 +85,6 @@ func (c *coercion) malformed(p *dialect.Part, f *facts, sent *Sent) []byte {
 	all := span{0, len(f.raw)}
 	switch act {
 	case keep:
-		if c.To.JSONOnly && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
-			sent.refuse(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
-		}
 		return f.raw
 	case wrap, wrapAny:
 		c.loseAt(all, ArgsWrapped.loss("what the model wrote is put into {%q: …}", c.Policy.key))
@@ -152,7 +151,7 @@ func (c *coercion) unwrapped(p *dialect.Part, f *facts, sent *Sent) []byte {
 		words = encoder(p.Author) + " made a string of the object: the object in it is sent"
 	}
 	c.loseAt(span{0, len(f.raw)}, ArgsRepaired.loss("%s", words))
-	sent.Outcome = Repaired
+	sent.Outcome = Unwrapped
 	return c.fit(factsOf(decoded(f), false), sent)
 }
 

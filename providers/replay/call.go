@@ -27,6 +27,9 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 		return c.leaveOut(sent, CallDropped.loss("the call is not in the history: the model sees that it never asked"))
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args
+	if !c.own(p) && !p.Server {
+		c.weigh(f, &sent)
+	}
 	if f.syntax == stream.SyntaxDouble && !c.Policy.again && dialect.Raw(bytes.TrimSpace(args)).IsString() {
 		sent.Encoded = encoder(p.Author) + " encoded the arguments twice: they are sent as that string"
 	}
@@ -37,8 +40,8 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 		p.Raw = nil
 	}
 	sent.ID, sent.Name = p.ID, p.Name
-	if sent.Refused != "" {
-		sent.Outcome = Rejected
+	if c.Policy.refuses && sent.Refused != "" {
+		sent.Outcome = Throws
 	}
 	c.Calls = append(c.Calls, sent)
 	c.sent = append(c.sent, c.call)
@@ -114,7 +117,10 @@ func (c *coercion) identify(p *dialect.Part, sent *Sent) {
 	made, losses := c.ids.call(c.call, p)
 	for _, l := range losses {
 		c.lose(l)
-		if l.Kind == IDCollision && c.To.IDs.Unique {
+		if l.Kind != IDCollision {
+			continue
+		}
+		if c.doubt = true; c.To.IDs.Unique {
 			sent.refuse(c.To.Refusal.SameID, made, p.Name, "two calls have one id")
 		}
 	}

@@ -74,11 +74,13 @@ func factsOf(raw []byte, freeform bool) *facts {
 	return f
 }
 
-func isObject(text []byte) bool {
+func isObject(text []byte) bool { return syntaxOf(text) == stream.SyntaxObject }
+
+func syntaxOf(text []byte) stream.Syntax {
 	var lex stream.Lexer
 	lex.Write(text)
 	lex.Close()
-	return lex.Syntax() == stream.SyntaxObject
+	return lex.Syntax()
 }
 
 // findInvalid looks for bytes that are not UTF-8. Half a surrogate pair, which stands there as the

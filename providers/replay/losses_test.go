@@ -112,8 +112,8 @@ func TestDepth(t *testing.T) {
 			t.Errorf("%.20s of %d bytes to %s: %s", test.args, len(test.args), test.to, codes(p.Losses))
 		}
 		// Whose words nobody knows, of that nobody knows that it refuses.
-		if refused := strings.Contains(p.Refused, "too deep"); refused != (test.losses != "" && test.to == "gemini") || refused != (p.Outcome == replay.Rejected) {
-			t.Errorf("%.20s of %d bytes to %s: %s, %q", test.args, len(test.args), test.to, p.Outcome, p.Refused)
+		if refused := strings.Contains(p.Refused, "too deep"); refused != (test.losses != "" && test.to == "gemini") || refused != (p.Acceptance.Verdict == replay.Refused) {
+			t.Errorf("%.20s of %d bytes to %s: %s, %q", test.args, len(test.args), test.to, p.Acceptance.Verdict, p.Refused)
 		}
 	}
 	p := replay.Conversation(calls(from, objects(40)), from).Preview(target(t, "gemini"), policy(t, "preserve"))

@@ -51,6 +51,7 @@ func (c *coercion) fit(f *facts, sent *Sent) []byte {
 	if rule := c.To.Depth; f.tooDeep(rule) {
 		c.lose(DepthLimit.loss("nests %d deep, which takes %d messages in one another: %d are read, as many as %d objects take",
 			f.depth, f.levels(rule), rule.Limit, rule.Objects()))
+		c.doubt = true
 		if words := c.To.Refusal.Depth; words != "" {
 			sent.refuse(words, sent.ID, sent.Name, "")
 		}

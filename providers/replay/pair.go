@@ -178,7 +178,7 @@ func title(p *dialect.Part) string {
 
 // refuse notes that the provider would not take the history.
 func (c *coercion) refuse(words string, p *dialect.Part, ours string) {
-	if !c.To.Unpaired && c.Refused == "" {
+	if c.doubt = true; !c.To.Unpaired && c.Refused == "" {
 		c.Refused = refusal(words, p.ID, p.Name, ours)
 	}
 }

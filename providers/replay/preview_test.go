@@ -64,7 +64,7 @@ func TestPolicies(t *testing.T) {
 		{policy: "preserve", args: `[1]`, text: `verbatim [1]`, object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
 		{policy: "preserve", args: ``, text: `assumed empty {}`, textLoss: "IMPLIED_EMPTY", object: `assumed empty {}`, objectLoss: "IMPLIED_EMPTY"},
 		{policy: "preserve", args: `null`, text: `verbatim null`, object: `assumed empty {}`, objectLoss: "IMPLIED_EMPTY"},
-		{policy: "preserve", args: `"{\"a\":1}"`, text: `verbatim "{\"a\":1}"`, object: `repaired {"a":1}`, objectLoss: "ARGS_REPAIRED"},
+		{policy: "preserve", args: `"{\"a\":1}"`, text: `verbatim "{\"a\":1}"`, object: `unwrapped {"a":1}`, objectLoss: "ARGS_REPAIRED"},
 		{policy: "preserve", args: `{"a":1}{"b":2}`, text: `verbatim {"a":1}{"b":2}`, object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
 		{policy: "wrap", args: `{"a":1`, text: `wrapped {"INVALID_JSON":"{\"a\":1"}`, textLoss: "ARGS_WRAPPED",
 			object: `wrapped {"INVALID_JSON":"{\"a\":1"}`, objectLoss: "ARGS_WRAPPED"},
@@ -87,9 +87,9 @@ func TestPolicies(t *testing.T) {
 			object: `repaired {"a\\":"x\""}`, objectLoss: "ARGS_REPAIRED"},
 		{policy: "repair", args: `{a:1}`, text: `emptied {}`, textLoss: "ARGS_REPLACED_BY_EMPTY", object: `emptied {}`, objectLoss: "ARGS_REPLACED_BY_EMPTY"},
 		{policy: "double-encode", args: `{"a":1`, text: `wrapped "{\"a\":1"`, textLoss: "DOUBLE_ENCODED",
-			object: `rejected "{\"a\":1"`, objectLoss: "DOUBLE_ENCODED", objectIsRefused: true},
+			object: `wrapped "{\"a\":1"`, objectLoss: "DOUBLE_ENCODED", objectIsRefused: true},
 		{policy: "strict", args: `{"a":1}`, text: `verbatim {"a":1}`, object: `parsed {"a":1}`},
-		{policy: "strict", args: `{"a":1`, text: `rejected `, object: `rejected `, textRefused: true, objectIsRefused: true},
+		{policy: "strict", args: `{"a":1`, text: `throws `, object: `throws `, textRefused: true, objectIsRefused: true},
 	} {
 		from := target(t, "openai-chat")
 		src := replay.Conversation(calls(from, test.args), from)
@@ -119,7 +119,7 @@ func TestJSONOnly(t *testing.T) {
 		`{"a":1}`: false, `[1]`: false, `12`: false, `"x"`: false, `"{\"a\":1}"`: false,
 	} {
 		p := replay.Conversation(calls(from, args), from).Preview(to, policy(t, "preserve"))
-		if (p.Refused != "") != refused || (p.Outcome == replay.Rejected) != refused || string(p.Calls[0].Args) != args {
+		if (p.Refused != "") != refused || (p.Acceptance.Verdict == replay.Refused) != refused || p.Outcome != replay.Verbatim || string(p.Calls[0].Args) != args {
 			t.Errorf("%s: %s, refused %q", args, p.Outcome, p.Refused)
 		}
 	}
@@ -248,7 +248,7 @@ func TestNames(t *testing.T) {
 		m := calls(from, "{}")
 		m[0].Parts[0].Name = name
 		p := replay.Conversation(m, from).Preview(target(t, "anthropic"), policy(t, "preserve"))
-		if (p.Refused == "") != ok || (codes(p.Losses) == "") != ok || (p.Outcome == replay.Rejected) == ok {
+		if (p.Refused == "") != ok || (codes(p.Losses) == "") != ok || (p.Acceptance == replay.Acceptance{Verdict: replay.Accepted, By: replay.Rule}) != ok || p.Outcome != replay.Parsed {
 			t.Errorf("%q: %s, refused %q, %s", name, p.Outcome, p.Refused, codes(p.Losses))
 		}
 	}

@@ -24,18 +24,20 @@ const (
 	AssumedEmpty                // nothing, or null, became {}
 	Parsed                      // a text became the object it holds, byte for byte
 	Reformatted                 // the same value, written in another way, or nearly the same: see the losses
+	Unwrapped                   // a string that held an object became the object
 	Wrapped                     // put whole into a value of another shape
+	Renamed                     // the call goes under another name
 	Repaired                    // what a forgiving parser makes of it
 	Emptied                     // replaced by {}
 	Dropped                     // the call is left out
-	Rejected                    // the provider, or the client, refuses to take it
+	Throws                      // the client fails: no request is sent
 	Unknown                     // bytes of it were not seen: nobody can say
 
 	NumOutcomes = iota
 )
 
 var outcomeWords = [...]string{
-	"verbatim", "assumed empty", "parsed", "reformatted", "wrapped", "repaired", "emptied", "dropped", "rejected", "unknown",
+	"verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "repaired", "emptied", "dropped", "throws", "unknown",
 }
 
 func (o Outcome) String() string { return outcomeWords[o] }
@@ -50,7 +52,9 @@ type Preview struct {
 
 	Body    [][]byte // messages or items, each a JSON text; of a conversation, all of it
 	Results [][]byte // what must follow the Body: the results of its calls
-	Refused string   // the words of whoever would refuse it, as far as they are known; "" when nobody would
+
+	Acceptance Acceptance
+	Refused    string // the words of whoever would refuse it, as far as they are known; "" when nobody is known to
 }
 
 // Sent is one call in a Preview.
@@ -87,7 +91,10 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 		}
 	}
 	if p.refuses && c.Refused != "" {
-		return c.Preview // nothing is sent
+		c.Outcome = Throws
+	}
+	if c.Outcome == Throws {
+		return c.Preview
 	}
 	n := len(messages)
 	if s.results && n > 0 && messages[n-1].Role == dialect.User {
@@ -95,6 +102,7 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 		c.Results = to.Encode(messages[n:])
 	}
 	c.Body = to.Encode(messages[:n])
+	c.Acceptance = c.accept()
 	return c.Preview
 }
 
@@ -109,6 +117,7 @@ type coercion struct {
 
 	cleaned *facts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
 
+	doubt     bool // something is sent of which no rule says whether it is taken
 	unseen    bool // bytes of one of the calls were not seen
 	unthought bool // the message being made loses reasoning that is the target's own
 }

@@ -71,7 +71,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("together: %s, refused %q: %s", codes(p.Losses), p.Refused, body(p))
 		}
 		p := src.Split().Preview(gemini, policy(t, "preserve"))
-		if codes(p.Losses) != replay.ParallelSplit.Code || !strings.Contains(p.Refused, "thought_signature") || p.Outcome != replay.Rejected {
+		if codes(p.Losses) != replay.ParallelSplit.Code || !strings.Contains(p.Refused, "thought_signature") || p.Outcome != replay.Verbatim || p.Acceptance.Verdict != replay.Refused {
 			t.Errorf("split: %s, %s, refused %q", p.Outcome, codes(p.Losses), p.Refused)
 		}
 	})

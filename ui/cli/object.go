@@ -66,6 +66,12 @@ func (o *object) yes(name string, is bool) {
 	}
 }
 
+// flag writes a fact that is known, either way.
+func (o *object) flag(name string, is bool) {
+	o.key(name)
+	o.b = strconv.AppendBool(o.b, is)
+}
+
 func (o *object) int(name string, n int) {
 	o.key(name)
 	o.b = strconv.AppendInt(o.b, int64(n), 10)

@@ -225,7 +225,7 @@ func (r *replayer) preview(s *subject) {
 // fails reports whether a preview reaches the limit. To be refused is as bad as can be, and what is
 // not known may be that.
 func (r *replayer) fails(v *replay.Preview) bool {
-	if v.Refused != "" || v.Outcome >= replay.Rejected {
+	if v.Refused != "" || v.Outcome >= replay.Throws {
 		return true
 	}
 	return slices.ContainsFunc(v.Losses, func(l replay.Loss) bool { return l.Severity >= r.limit })

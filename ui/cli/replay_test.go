@@ -21,7 +21,7 @@ func TestReplayMalformed(t *testing.T) {
 	type fate struct{ outcome, loss, sent string }
 	emptied := fate{"emptied", replay.ArgsEmptied.Code, "{}"}
 	kept := fate{"verbatim", "", malformedArgs}
-	rejected := fate{"rejected", "", ""}
+	throws := fate{"throws", "", ""}
 	lit, _ := json.Marshal(malformedArgs)
 	wrapped := fate{"wrapped", replay.ArgsWrapped.Code, `{"INVALID_JSON":` + string(lit) + `}`}
 	wrappedRaw := fate{"wrapped", replay.ArgsWrapped.Code, `{"rawInvalidInput":` + string(lit) + `}`}
@@ -29,15 +29,15 @@ func TestReplayMalformed(t *testing.T) {
 	dropped := fate{"dropped", replay.CallDropped.Code, ""}
 	encoded := fate{"wrapped", replay.DoubleEncoded.Code, string(lit)}
 	wants := map[string]struct{ text, json, object fate }{ // where a text is taken, one that is JSON, an object
-		"preserve":      {kept, rejected, emptied},
+		"preserve":      {kept, kept, emptied},
 		"wrap":          {wrapped, wrapped, wrapped},
 		"wrap-raw":      {wrappedRaw, wrappedRaw, wrappedRaw},
 		"empty":         {emptied, emptied, emptied},
-		"empty-warn":    {kept, rejected, emptied},
+		"empty-warn":    {kept, kept, emptied},
 		"drop":          {dropped, dropped, dropped},
 		"repair":        {repaired, repaired, repaired},
-		"double-encode": {encoded, encoded, fate{"rejected", replay.DoubleEncoded.Code, ""}},
-		"strict":        {rejected, rejected, rejected},
+		"double-encode": {encoded, encoded, encoded},
+		"strict":        {throws, throws, throws},
 	}
 	list := previews(t, "--policy", "all", "testdata/malformed.sse")
 	same(t, 0, "lines", len(list), previewsOfOne())
@@ -58,7 +58,15 @@ func TestReplayMalformed(t *testing.T) {
 		}
 		what := p.Policy + " to " + p.To + ": "
 		same(t, 0, what+"outcome", p.Outcome, want.outcome)
-		same(t, 0, what+"refused", p.Refused != "", want.outcome == "rejected" || want.outcome == "dropped" && !to.Unpaired)
+		taken := "accepted"
+		switch {
+		case want.outcome == "dropped" && !to.Unpaired, want.outcome == "verbatim" && to.JSONOnly, want == encoded && to.Form != dialect.TextForm:
+			taken = "refused"
+		case want == throws, want == dropped, want == kept, want == encoded:
+			taken = "unknown"
+		}
+		same(t, 0, what+"accepted", p.accepted(), taken)
+		same(t, 0, what+"refused", p.Refused != "", taken == "refused" || want == throws)
 		if want.loss != "" && !slices.Contains(p.codes(), want.loss) || want.loss == "" && slices.Contains(p.codes(), replay.ArgsEmptied.Code) {
 			t.Errorf("%slosses %v, want %q", what, p.codes(), want.loss)
 		}

@@ -23,6 +23,10 @@ func (p previewJSON) preview(s *subject, v *replay.Preview) {
 	o.text("to", v.To.Name)
 	o.text("policy", v.Policy.Name)
 	o.text("outcome", v.Outcome.String())
+	if a := v.Acceptance; a.Verdict != replay.Unproven {
+		o.flag("accepted", a.Verdict == replay.Accepted)
+		o.text("accepted_by", a.By.String())
+	}
 	listOf(o, "losses", v.Losses, s.loss)
 	o.raw("body", oneOrMore(v.Body))
 	if len(v.Results) > 0 {

@@ -15,7 +15,9 @@ import (
 type previewLine struct {
 	Type, File, Scope, From, To, Policy, Outcome, Refused string
 	Turn, Call                                            int
-	OneByOne                                              bool `json:"one_by_one"`
+	Accepted                                              *bool
+	AcceptedBy                                            string `json:"accepted_by"`
+	OneByOne                                              bool   `json:"one_by_one"`
 	Losses                                                []lossJSON
 	Body                                                  json.RawMessage
 	Results                                               []json.RawMessage
@@ -43,7 +45,7 @@ type sentJSON struct {
 }
 
 var outcomeWords = []string{
-	"verbatim", "assumed empty", "parsed", "reformatted", "wrapped", "repaired", "emptied", "dropped", "rejected",
+	"verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "repaired", "emptied", "dropped", "throws",
 }
 
 // previews runs replay with --format json and reads its lines, strictly.
@@ -68,6 +70,10 @@ func readPreviews(t *testing.T, text string) (list []previewLine) {
 		if p.Type != "replay" || !slices.Contains(outcomeWords, p.Outcome) || len(p.Body) == 0 || p.Losses == nil {
 			t.Fatalf("a line without what it must have: %q", line)
 		}
+		by := p.AcceptedBy == "rule" || p.AcceptedBy == "seen"
+		if refuses := p.Accepted != nil && !*p.Accepted; by != (p.Accepted != nil) || refuses && p.Refused == "" || p.Refused != "" && !refuses && p.Outcome != "throws" {
+			t.Errorf("accepted or not: %q", line)
+		}
 		for _, l := range p.Losses {
 			if s, ok := replay.FindSeverity(l.Severity); !ok || s != severityOf(l.Code) || l.Message == "" {
 				t.Errorf("loss %+v", l)
@@ -76,6 +82,16 @@ func readPreviews(t *testing.T, text string) (list []previewLine) {
 		list = append(list, p)
 	}
 	return list
+}
+
+func (p *previewLine) accepted() string {
+	switch {
+	case p.Accepted == nil:
+		return "unknown"
+	case *p.Accepted:
+		return "accepted"
+	}
+	return "refused"
 }
 
 func (p *previewLine) codes() (codes []string) {

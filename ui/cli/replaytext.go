@@ -24,7 +24,14 @@ type previewText struct {
 	policies int
 	to       string // what all previews have in common
 	turn     *stream.Turn
-	under    *dialect.Target // whose name stands above the lines
+	rows     []previewRow // of the subject that is being previewed
+}
+
+// previewRow is a preview in a line.
+type previewRow struct {
+	to, policy          string
+	outcome, acceptance string
+	losses              []string
 }
 
 func newPreviewText(l lines, targets []*dialect.Target, policies []*replay.Policy) *previewText {
@@ -48,6 +55,7 @@ func newPreviewText(l lines, targets []*dialect.Target, policies []*replay.Polic
 
 // begin writes a line of the turn, unless that was there, and one of the subject.
 func (p *previewText) begin(s *subject) {
+	p.writeRows()
 	if s.turn != p.turn {
 		if p.turn != nil {
 			p.linef("")
@@ -55,7 +63,6 @@ func (p *previewText) begin(s *subject) {
 		p.turn = s.turn
 		p.linef("%s  turn %d  %s", s.file, s.turn.Number+1, joined(s.turn.Dialect, s.turn.Model))
 	}
-	p.under = nil
 	calls := plural(replay.NumCalls(s.src.Messages), "call")
 	what := ""
 	switch c := s.calls; s.scope {
@@ -77,18 +84,35 @@ func (p *previewText) preview(s *subject, v *replay.Preview) {
 		p.whole(s, v)
 		return
 	}
-	name, width, indent := v.To.Name, p.targets, "    "
-	if p.policies > 0 {
-		name, width = v.Policy.Name, p.policies
+	p.rows = append(p.rows, previewRow{v.To.Name, v.Policy.Name, v.Outcome.String(), v.Acceptance.String(), lossWords(v)})
+}
+
+// writeRows writes the previews of a subject, a line each, in columns as wide as they must be.
+func (p *previewText) writeRows() {
+	var outcome, acceptance int
+	for _, r := range p.rows {
+		outcome, acceptance = max(outcome, len(r.outcome)), max(acceptance, len(r.acceptance))
 	}
-	if p.policies > 0 && p.targets > 0 {
-		if v.To != p.under {
-			p.under = v.To
-			p.linef("    %s", v.To.Name)
+	to := ""
+	for _, r := range p.rows {
+		name, width, indent := r.to, p.targets, "    "
+		if p.policies > 0 {
+			name, width = r.policy, p.policies
 		}
-		indent += "  "
+		if p.policies > 0 && p.targets > 0 {
+			if indent += "  "; r.to != to {
+				p.linef("    %s", r.to)
+			}
+			to = r.to
+		}
+		p.wrapped(fmt.Sprintf("%s%-*s  %-*s  %-*s  ", indent, width, name, outcome, r.outcome, acceptance, r.acceptance), r.losses)
 	}
-	p.wrapped(fmt.Sprintf("%s%-*s  %-13s  ", indent, width, name, v.Outcome), lossWords(v))
+	p.rows = p.rows[:0]
+}
+
+func (p *previewText) flush() error {
+	p.writeRows()
+	return p.lines.flush()
 }
 
 // lossWords are the losses of a preview, the worst first: "high A,", "B ·", "low C×2".
@@ -97,9 +121,6 @@ func lossWords(v *replay.Preview) (words []string) {
 		if n := len(words) - 1; n >= 0 {
 			words[n] += sign
 		}
-	}
-	if v.Refused != "" && v.Outcome != replay.Rejected {
-		words = append(words, "refused")
 	}
 	for _, severity := range slices.Backward(replay.Severities) {
 		for i, code := range codesOf(v.Losses, severity) {
@@ -138,6 +159,7 @@ func codesOf(losses []replay.Loss, severity replay.Severity) (codes []string) {
 // whole writes all of a preview: what became of it first, then what is sent.
 func (p *previewText) whole(s *subject, v *replay.Preview) {
 	p.linef("    outcome    %s", v.Outcome)
+	p.linef("    provider   %s", v.Acceptance)
 	if v.Refused != "" {
 		p.prose("    refused    ", v.Refused)
 	}

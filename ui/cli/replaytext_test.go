@@ -24,7 +24,7 @@ func TestReplayText(t *testing.T) {
 		t.Errorf("replay --to anthropic testdata/malformed.sse shows\n%swant\n%s", out.stdout, want)
 	}
 	out = command(t, nil, "replay", "--to", "anthropic", "--policy", "strict", "testdata/malformed.sse")
-	for _, line := range []string{"    outcome    rejected\n", "    refused    messages.N.content.M.tool_use.input: ", "    body       nothing is sent\n"} {
+	for _, line := range []string{"    outcome    throws\n", "    refused    messages.N.content.M.tool_use.input: ", "    body       nothing is sent\n"} {
 		if !strings.Contains(out.stdout, line) {
 			t.Errorf("no %q in\n%s", line, out.stdout)
 		}
@@ -36,16 +36,20 @@ func TestReplayTable(t *testing.T) {
 	out := command(t, nil, "replay", "--policy", "behaviours", "--to", "mistral", "testdata/malformed.sse").stdout
 	want := `testdata/malformed.sse  turn 1  openai-chat · gpt-x
   call 1  save_note  malformed  47 B  to mistral
-    preserve       verbatim       low ID_REWRITTEN
-    wrap           wrapped        medium ARGS_WRAPPED · low ID_REWRITTEN
-    wrap-raw       wrapped        medium ARGS_WRAPPED · low ID_REWRITTEN
-    empty          emptied        critical ARGS_REPLACED_BY_EMPTY ·
-                                  low ID_REWRITTEN
-    empty-warn     verbatim       low ID_REWRITTEN
-    drop           dropped        refused · critical CALL_DROPPED, ORPHAN_RESULT
-    repair         repaired       high ARGS_REPAIRED · low ID_REWRITTEN
-    double-encode  wrapped        critical DOUBLE_ENCODED · low ID_REWRITTEN
-    strict         rejected
+    preserve       verbatim  unknown        low ID_REWRITTEN
+    wrap           wrapped   accepted rule  medium ARGS_WRAPPED ·
+                                            low ID_REWRITTEN
+    wrap-raw       wrapped   accepted rule  medium ARGS_WRAPPED ·
+                                            low ID_REWRITTEN
+    empty          emptied   accepted rule  critical ARGS_REPLACED_BY_EMPTY ·
+                                            low ID_REWRITTEN
+    empty-warn     verbatim  unknown        low ID_REWRITTEN
+    drop           dropped   refused rule   critical CALL_DROPPED, ORPHAN_RESULT
+    repair         repaired  accepted rule  high ARGS_REPAIRED ·
+                                            low ID_REWRITTEN
+    double-encode  wrapped   unknown        critical DOUBLE_ENCODED ·
+                                            low ID_REWRITTEN
+    strict         throws    unknown
 `
 	if out != want {
 		t.Errorf("shows\n%swant\n%s", out, want)

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"toolscope/providers/replay"
+	"toolscope/ui/screen"
 )
 
-// TestFates: each fate looks like an outcome.
+// TestFates: each fate has a side, and the one that is intact alone is the same.
 func TestFates(t *testing.T) {
-	for fate, o := range fateOutcomes {
-		if fate == "" || o >= replay.NumOutcomes {
+	for fate, o := range fateSides {
+		if fate == "" || o >= screen.NumSides || (o == screen.Same) != (fate == replay.Intact) {
 			t.Errorf("%s is %d", fate, o)
 		}
 	}

@@ -11,20 +11,20 @@ import (
 	"toolscope/ui/screen"
 )
 
-// fateOutcomes is the outcome whose sign and colour a fate has.
-var fateOutcomes = map[replay.Fate]replay.Outcome{
-	replay.Intact: replay.Verbatim, replay.WasReformatted: replay.Reformatted, replay.WasMoved: replay.Reformatted,
-	replay.WasRepaired: replay.Repaired, replay.WasWrapped: replay.Wrapped, replay.WasEncoded: replay.Wrapped,
-	replay.WasEmptied: replay.Emptied, replay.WasAltered: replay.Dropped, replay.WasDropped: replay.Dropped,
-	replay.WasOrphaned: replay.Rejected,
+// fateSides is what a request that brought a call back has of it.
+var fateSides = map[replay.Fate]screen.Side{
+	replay.Intact: screen.Same, replay.WasReformatted: screen.Alike, replay.WasMoved: screen.Alike,
+	replay.WasRepaired: screen.Differs, replay.WasWrapped: screen.Differs, replay.WasEncoded: screen.Differs,
+	replay.WasAltered: screen.Differs, replay.WasOrphaned: screen.Differs,
+	replay.WasEmptied: screen.Nothing, replay.WasDropped: screen.Nothing,
 }
 
 // fateLook is how a fate is shown.
 func fateLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
-	if o, ok := fateOutcomes[replay.Fate(fate)]; ok {
-		return screen.OutcomeRoles[o], p.Glyph.Outcome[o]
+	if side, ok := fateSides[replay.Fate(fate)]; ok {
+		return screen.SideRoles[side], p.Glyph.Side[side]
 	}
-	return screen.Plain, p.Glyph.Dot
+	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
 
 // Onward says where a turn's calls were sent back first.
@@ -75,7 +75,7 @@ func returnLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (l
 			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
 		look, sign := fateLook(p, r.As)
-		text := display.Join(sign, display.Lit(" "), p.Name(r.As), display.Lit("  "), p.Name(returnWords(v, r)))
+		text := display.Join(sign, p.Name(r.As), display.Lit("  "), p.Name(returnWords(v, r)))
 		if c.Syntax() == stream.SyntaxDouble && r.As == string(replay.Intact) {
 			text = display.Join(text, display.Lit("; it was the model that encoded it twice"))
 		}
@@ -108,6 +108,6 @@ func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, g screen.Groun
 	if which {
 		p.Put(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}
-	p.Put(look, g, display.Join(sign, display.Lit(" "), p.Name(e.Text)))
+	p.Put(look, g, display.Join(sign, p.Name(e.Text)))
 	p.Put(screen.Plain, g, p.Name(returnWords(v, r)).Between(" ", ""))
 }

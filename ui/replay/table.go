@@ -2,6 +2,7 @@ package replay
 
 import (
 	"toolscope/providers/replay"
+	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
@@ -86,8 +87,9 @@ func (m *mode) drawRow(p *screen.Pen, n int) {
 	if v := m.verdict(n); v == nil {
 		p.Put(screen.Muted, g, display.Lit("..."))
 	} else {
-		word := display.Join(p.Glyph.Outcome[v.outcome], display.Lit(" "), p.Clean(v.outcome.String()))
-		p.Put(screen.OutcomeRoles[v.outcome], g, p.Pad(word, min(outcomeColumn-1, p.Left)))
+		side := screen.OutcomeSides[v.outcome]
+		word := display.Join(p.Glyph.Side[side], p.Clean(v.outcome.String()))
+		p.Put(screen.SideRoles[side], g, p.Pad(word, min(outcomeColumn-1, p.Left)))
 		p.Spaces(g, 1)
 		drawLosses(p, g, v, c.severity)
 	}
@@ -114,8 +116,8 @@ func drawLosses(p *screen.Pen, g screen.Ground, v *verdict, severity int) {
 		return
 	}
 	worst, word, sign := screen.LossRoles[losses[0].severity], losses[0].severity.String(), p.Glyph.Severity[screen.LossFindings[losses[0].severity]]
-	if v.refused != "" && v.outcome != replay.Rejected { // the calls are fine, the request is not
-		worst, word, sign = screen.Bad, "refused", p.Glyph.Outcome[replay.Rejected]
+	if v.refused != "" {
+		worst, word, sign = screen.Bad, "refused", p.Glyph.Status[stream.Rejected]
 	}
 	if p.Left < leastLosses {
 		drawCount(p, g, len(losses), worst, sign, word)

@@ -54,7 +54,7 @@ func TestRows(t *testing.T) {
 		{"ARGS_REPLACED_BY_EMPTY", replay.Critical, 1}, {"SIGNATURE_DROPPED", replay.High, 3}, {"ID_REWRITTEN", replay.Low, 1},
 	}}
 	none := verdict{outcome: replay.Verbatim}
-	refused := verdict{outcome: replay.Rejected, refused: "no, because of \x1b this"}
+	refused := verdict{outcome: replay.Verbatim, refused: "no, because of \x1b this"}
 	dropped := verdict{outcome: replay.Dropped, refused: "no", losses: []lost{{"CALL_DROPPED", replay.Critical, 1}, {"ORPHAN_RESULT", replay.Critical, 1}}}
 	for _, c := range []struct {
 		width int
@@ -71,13 +71,13 @@ func TestRows(t *testing.T) {
 		{40, &worst, "▌ anthropic    ∅ emptied        ✗ 3"},
 		{34, &worst, "▌ anthropic  ∅ emptied        ✗ 3"},
 		{26, &worst, "▌ anthro… ∅ emptied"},
-		{100, &none, "▌ anthropic    object   ● verbatim       —"},
-		{40, &none, "▌ anthropic    ● verbatim       —"},
-		{100, &refused, "▌ anthropic    object   ⊖ rejected       no, because of ␛ this"},
-		{40, &refused, "▌ anthropic    ⊖ rejected       —"},
-		{100, &dropped, "▌ anthropic    object   ✗ dropped        refused   CALL_DROPPED · ORPHAN_RESULT"},
-		{48, &dropped, "▌ anthropic    ✗ dropped        ⊖ 2 refused"},
-		{40, &dropped, "▌ anthropic    ✗ dropped        ⊖ 2"},
+		{100, &none, "▌ anthropic    object   = verbatim       —"},
+		{40, &none, "▌ anthropic    = verbatim       —"},
+		{100, &refused, "▌ anthropic    object   = verbatim       no, because of ␛ this"},
+		{40, &refused, "▌ anthropic    = verbatim       —"},
+		{100, &dropped, "▌ anthropic    object   ∅ dropped        refused   CALL_DROPPED · ORPHAN_RESULT"},
+		{48, &dropped, "▌ anthropic    ∅ dropped        ⊖ 2 refused"},
+		{40, &dropped, "▌ anthropic    ∅ dropped        ⊖ 2"},
 		{60, nil, "▌ anthropic    ..."},
 	} {
 		r.table.rows = make([]verdict, len(r.table.rows))
@@ -97,18 +97,20 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestOutcomes: each outcome has a sign of its own of one cell, and a colour.
+// TestOutcomes: each side has a sign of its own of two cells, none is good, and every word fits.
 func TestOutcomes(t *testing.T) {
 	for _, g := range []*screen.Glyphs{screen.UnicodeGlyphs, screen.ASCIIGlyphs} {
 		seen := map[display.Text]bool{}
-		for o := range replay.Outcome(replay.NumOutcomes) {
-			sign := g.Outcome[o]
-			if seen[sign] || sign.Width() != 1 || o.String() == "" || screen.OutcomeRoles[o] == screen.Plain {
-				t.Errorf("%s: %q", o, sign)
+		for side, sign := range g.Side {
+			if seen[sign] || sign.Width() != 2 || screen.SideRoles[side] == screen.Good {
+				t.Errorf("%d: %q", side, sign)
 			}
-			if seen[sign] = true; len(o.String())+3 > outcomeColumn {
-				t.Errorf("%s does not fit", o)
-			}
+			seen[sign] = true
+		}
+	}
+	for o := range replay.Outcome(replay.NumOutcomes) {
+		if o.String() == "" || len(o.String())+3 > outcomeColumn {
+			t.Errorf("%s does not fit", o)
 		}
 	}
 }

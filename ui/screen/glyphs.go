@@ -4,28 +4,32 @@ import (
 	"toolscope/ui/display"
 )
 
-// Glyphs are the signs of one alphabet; each is one cell wide.
+// Glyphs are the signs of one alphabet; each is one cell wide, those of Side are two.
 type Glyphs struct {
-	Status, Severity, Outcome []display.Text
-	Rule, Sep, Mark, Dot      display.Text
-	Cursor, Ghost, Delta      display.Text
-	Line, None                display.Text
+	Status, Severity     []display.Text
+	Rule, Sep, Mark, Dot display.Text
+	Cursor, Ghost, Delta display.Text
+	Line, None           display.Text
+	Side                 [NumSides]display.Text
 }
 
 // UnicodeGlyphs are drawn where the terminal has them.
-var UnicodeGlyphs = newGlyphs("○◔◐●◌▲✗◇⊘⊖◍", "·▲✗", "●◌◉≈▣◑∅✗⊖◍", "│›▌·█┊╎─—")
+var UnicodeGlyphs = newGlyphs("○◔◐●◌▲✗◇⊘⊖◍", "·▲✗", "│›▌·█┊╎─—", [NumSides]string{"= ", "≈ ", "≠ ", "— ", "∅ "})
 
 // ASCIIGlyphs are drawn elsewhere.
-var ASCIIGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "=-o*[+0x%u", "|>>-_:|--")
+var ASCIIGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "|>>-_:|--", [NumSides]string{"==", "~=", "!=", "--", "{}"})
 
-// newGlyphs makes an alphabet of its signs: of statuses, of severities, of outcomes, and the
-// others.
-func newGlyphs(status, severity, outcome, others string) *Glyphs {
+// newGlyphs makes an alphabet of its signs: of statuses, of severities, the others, and of sides.
+func newGlyphs(status, severity, others string, sides [NumSides]string) *Glyphs {
 	s := signs(others)
-	return &Glyphs{
-		Status: signs(status), Severity: signs(severity), Outcome: signs(outcome),
+	g := &Glyphs{
+		Status: signs(status), Severity: signs(severity),
 		Rule: s[0], Sep: s[1], Mark: s[2], Dot: s[3], Cursor: s[4], Ghost: s[5], Delta: s[6], Line: s[7], None: s[8],
 	}
+	for i, side := range sides {
+		g.Side[i] = display.Clean(side)
+	}
+	return g
 }
 
 func signs(of string) (all []display.Text) {

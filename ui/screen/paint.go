@@ -149,11 +149,12 @@ var turnStatus = [...]stream.Status{
 	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected,
 }
 
-// OutcomeRoles is the colour of each outcome; the glyph and the word say the same.
-var OutcomeRoles = [...]Role{
-	replay.Verbatim: Good, replay.AssumedEmpty: Good, replay.Parsed: Good, replay.Reformatted: Caution, replay.Wrapped: Caution,
-	replay.Repaired: Caution, replay.Emptied: Bad, replay.Dropped: Bad, replay.Rejected: Bad, replay.Unknown: Caution,
-}
+// SideRoles is the colour of what the other side has; the sign says the same. That nothing changed
+// proves nothing: it is never good.
+var SideRoles = [NumSides]Role{Same: Muted, Alike: Plain, Differs: Caution, Absent: Caution, Nothing: Bad}
+
+// VerdictRoles is the colour of whether a provider takes what is sent: only what is proven is good.
+var VerdictRoles = [replay.NumVerdicts]Role{replay.Unproven: Muted, replay.Accepted: Good, replay.Refused: Bad}
 
 // LossFindings is the severity of findings whose sign a loss has.
 var LossFindings = [...]stream.Severity{

@@ -5,6 +5,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/providers/replay"
+	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
@@ -147,9 +148,9 @@ func (a *again) drawPlace(p *screen.Pen, n int) {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	p.Put(screen.Accent, g, mark)
-	sign, look := p.Glyph.Outcome[replay.Verbatim], screen.Good
+	sign, look := p.Glyph.Status[stream.Complete], screen.Good
 	if place.Trouble != "" {
-		sign, look = p.Glyph.Outcome[replay.Dropped], screen.Bad
+		sign, look = p.Glyph.Status[stream.Malformed], screen.Bad
 	}
 	p.Put(look, g, sign.Between("", " "))
 	p.Put(screen.Plain, g, p.Pad(p.Clean(place.Host.Name), hostColumn))

@@ -1,0 +1,86 @@
+package replay
+
+import (
+	"bytes"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Acceptance is whether the provider takes what is sent. It is a fact beside the outcome: what
+// arrives whole may be refused, and what was lost may be taken.
+type Acceptance struct {
+	Verdict Verdict
+	By      Proof // none where nothing is proven
+}
+
+// Verdict is what is known of it.
+type Verdict uint8
+
+const (
+	Unproven Verdict = iota // no rule says, and nobody has seen it
+	Accepted
+	Refused
+
+	NumVerdicts = iota
+)
+
+func (v Verdict) String() string { return [NumVerdicts]string{"unknown", "accepted", "refused"}[v] }
+
+// Proof is how that is known.
+type Proof uint8
+
+const (
+	NoProof Proof = iota
+	Rule          // the target's rules say so: those documented, and its own error messages
+	Seen          // an exchange that was captured shows it
+)
+
+func (p Proof) String() string { return [...]string{"", "rule", "seen"}[p] }
+
+func (a Acceptance) String() string {
+	return strings.TrimRight(a.Verdict.String()+" "+a.By.String(), " ")
+}
+
+// accept says whether the target takes what is sent. That nobody refuses it proves nothing: the
+// rules must speak of all that is sent.
+func (c *coercion) accept() Acceptance {
+	switch {
+	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:
+		return Acceptance{} // nothing is sent, or nobody knows what
+	case c.Refused != "":
+		return Acceptance{Refused, Rule}
+	case c.doubt:
+		return Acceptance{}
+	}
+	return Acceptance{Accepted, Rule}
+}
+
+// weigh holds arguments, as they would be sent, against the rules: one object is taken everywhere.
+// What becomes of a text that is none, hardly a provider says.
+func (c *coercion) weigh(f *facts, sent *Sent) {
+	switch {
+	case f.freeform && sent.Form == dialect.TextForm, isOneObject(sent.Args, f):
+	case sent.Form != dialect.TextForm:
+		sent.refuse(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments must be an object")
+	case c.To.JSONOnly && !isJSON(sent.Args):
+		sent.refuse(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments are not JSON")
+	default:
+		c.doubt = true
+	}
+}
+
+// isOneObject reports whether arguments are one object as they would be sent. Where the model wrote
+// one it is not read again: what is made of it is JSON.
+func isOneObject(args []byte, f *facts) bool {
+	if f.syntax == stream.SyntaxObject {
+		return dialect.Raw(bytes.TrimLeft(args, whitespace)).Kind() == '{'
+	}
+	return isObject(args)
+}
+
+func isJSON(text []byte) bool {
+	s := syntaxOf(text)
+	return s == stream.SyntaxObject || s == stream.SyntaxOther
+}

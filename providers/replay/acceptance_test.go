@@ -1,0 +1,63 @@
+package replay_test
+
+import (
+	"slices"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+// TestAcceptance: what goes and whether it is taken are two facts. A target's rules prove that an
+// object is taken, and what it refuses; of a text that is none they prove nothing, unless they say
+// so.
+func TestAcceptance(t *testing.T) {
+	const (
+		taken   = "accepted rule"
+		refused = "refused rule"
+		unknown = "unknown "
+	)
+	from := target(t, "openai-chat")
+	for _, test := range []struct{ args, policy, to, goes, want string }{
+		{`{"a":1}`, "preserve", "anthropic", "parsed", taken},
+		{`{"a":1}`, "preserve", "openai-chat", "verbatim", taken},
+		{` {"a":1}`, "preserve", "openai-chat", "verbatim", taken},
+		{`{"a":1`, "preserve", "openai-chat", "verbatim", unknown},
+		{`{"a":1`, "preserve", "mistral", "verbatim", unknown},
+		{`{"a":1`, "preserve", "cohere", "verbatim", unknown},
+		{`{"a":1`, "preserve", "openai-responses", "verbatim", unknown},
+		{`{"a":1`, "preserve", "llama.cpp", "verbatim", refused},
+		{`[1]`, "preserve", "llama.cpp", "verbatim", unknown},
+		{`"x"`, "preserve", "openai-chat", "verbatim", unknown},
+		{`{"a":1`, "preserve", "anthropic", "emptied", taken},
+		{`{"a":1`, "wrap", "openai-chat", "wrapped", taken},
+		{`{"a":1}`, "double-encode", "anthropic", "wrapped", refused},
+		{`{"a":1}`, "double-encode", "openai-chat", "wrapped", unknown},
+		{`"{\"a\":1}"`, "preserve", "gemini", "unwrapped", taken},
+		{`{"a":1`, "drop", "anthropic", "dropped", refused}, // its result has no call
+		{`{"a":1`, "drop", "ollama", "dropped", unknown},
+		{`{"a":1`, "strict", "anthropic", "throws", unknown}, // nothing is asked of the provider
+	} {
+		history := append(calls(from, test.args), dialect.Message{Role: dialect.User, Parts: []dialect.Part{
+			{Kind: dialect.ResultPart, ID: "call_1", Name: "f", Tool: "function", Text: []byte("done")},
+		}})
+		p := replay.Conversation(history, from).Preview(target(t, test.to), policy(t, test.policy))
+		got := p.Acceptance.Verdict.String() + " " + p.Acceptance.By.String()
+		if got != test.want || p.Outcome.String() != test.goes || (p.Refused != "") != (test.want == refused || test.goes == "throws") {
+			t.Errorf("%s of %s to %s: %s, %s, %q; want %s, %s", test.policy, test.args, test.to, p.Outcome, got, p.Refused, test.goes, test.want)
+		}
+	}
+}
+
+// TestDoubts: where no rule tells what becomes of a history, it is not said to be taken.
+func TestDoubts(t *testing.T) {
+	from := target(t, "openai-chat")
+	for _, to := range []string{"openai-chat", "mistral"} { // of two calls with one id, these say nothing
+		m := calls(from, `{"a":1}`, `{"a":2}`)
+		m[0].Parts[1].ID = m[0].Parts[0].ID
+		p := replay.Conversation(m, from).Preview(target(t, to), policy(t, "preserve"))
+		if p.Acceptance.Verdict != replay.Unproven || !slices.ContainsFunc(p.Losses, func(l replay.Loss) bool { return l.Kind == replay.IDCollision }) {
+			t.Errorf("%s: %s, %s", to, p.Acceptance.Verdict, codes(p.Losses))
+		}
+	}
+}
