@@ -13,6 +13,7 @@ const (
 	noWait    = 0
 	exclusive = 0
 	shared    = 0
+	mustClose = false
 )
 
 func isHeld(*os.File, int) bool  { return false }

@@ -22,6 +22,9 @@ const (
 	shared    = syscall.LOCK_SH
 )
 
+// mustClose says that a file can be deleted only when it is not open.
+const mustClose = false
+
 // isHeld takes a lock of a file, unless somebody else has one that excludes it.
 func isHeld(f *os.File, kind int) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), kind|syscall.LOCK_NB), syscall.EWOULDBLOCK)

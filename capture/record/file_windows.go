@@ -20,6 +20,9 @@ const (
 	shared    = 0
 )
 
+// mustClose says that a file can be deleted only when it is not open.
+const mustClose = true
+
 // isHeld takes a lock of a file, unless somebody else has one that excludes it. Nobody can read
 // what is locked, so that is one byte far behind everything a file can hold.
 func isHeld(f *os.File, kind uint32) bool {

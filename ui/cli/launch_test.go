@@ -28,11 +28,20 @@ func TestMain(m *testing.M) {
 		os.Exit(help(name))
 	}
 	flag.Parse()
+	state, err := os.MkdirTemp("", "toolscope-state-") // nothing is recorded into the home of who tests
+	if err == nil {
+		err = os.Setenv("XDG_STATE_HOME", state)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	_ = flag.Set("test.parallel", "6") // programs in terminals wait more than they work
 	code := m.Run()
 	if binaryFolder != "" {
 		os.RemoveAll(binaryFolder)
 	}
+	os.RemoveAll(state)
 	os.Exit(code)
 }
 

@@ -16,6 +16,9 @@ func listen(address string, public bool) (net.Listener, error) {
 		return nil, usagef("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", address, addr.Port)
 	}
 	listener, err := net.ListenTCP("tcp", addr)
+	if isTaken(err) {
+		return nil, fmt.Errorf("--listen %s: another program listens there\n--listen %s takes a port that is free", address, net.JoinHostPort(addr.IP.String(), "0"))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}

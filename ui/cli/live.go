@@ -66,6 +66,10 @@ func (a *app) live(command string, f *liveFlags) (l *live, err error) {
 	}
 	l = newLive(r, time.Now())
 	a.network = l
+	if f.kept != nil && f.record == "" {
+		l.rec = a.keep(f, l.began, command)
+		return l, nil
+	}
 	l.rec, err = a.record(f.record, l.began, command)
 	return l, err
 }

@@ -38,7 +38,7 @@ func recorded(t *testing.T, d *gatedDisk) *live {
 		t.Fatal(err)
 	}
 	l := newLive(newRedactor(), time.Now())
-	l.rec = &recording{r, "a.tsc"}
+	l.rec = &recording{r, "a.tsc", "a.tsc"}
 	return l
 }
 

@@ -41,12 +41,12 @@ func (l *lookFlags) check() error {
 	if l.keep == "" {
 		return nil // it was not asked
 	}
-	_, err := sizeOf(l.keep)
+	_, err := sizeOf("--keep", l.keep)
 	return err
 }
 
 // sizeOf is a number of bytes as people write it: 500MB, 1.5 GB, 64k.
-func sizeOf(text string) (bytes int64, err error) {
+func sizeOf(flag, text string) (bytes int64, err error) {
 	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "B")
 	unit := 1.0
 	if n := len(number); n > 0 {
@@ -56,7 +56,7 @@ func sizeOf(text string) (bytes int64, err error) {
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || !(n*unit >= leastKept && n*unit < 1<<50) {
-		return 0, usagef("--keep %q: no size\nwanted is one from %dMB, as in 500MB or 2GB", text, leastKept/1_000_000)
+		return 0, usagef("%s %q: no size\nwanted is one from %dMB, as in 500MB or 2GB", flag, text, leastKept/1_000_000)
 	}
 	return int64(n * unit), nil
 }
@@ -76,7 +76,7 @@ func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
 	o.Theme, _ = themes.Lookup(l.theme, dark)
 	o.Themes = [2]themes.Theme{themes.Default(false), themes.Default(true)}
 	o.Depth = l.depth()
-	o.Keep, _ = sizeOf(l.keep)
+	o.Keep, _ = sizeOf("--keep", l.keep)
 	o.ASCII = l.ascii || asciiLocale()
 	return typed, nil
 }

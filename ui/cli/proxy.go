@@ -40,6 +40,9 @@ one upstream; --to NAME=URL sends /NAME to another address. Where a variable
 names a provider's address (ANTHROPIC_BASE_URL, OLLAMA_HOST …), that is where it
 goes.
 
+What passes is recorded into a folder of toolscope's own, unless --record names
+another place or --no-record says not to.
+
 Without a terminal, with --headless or with --format, calls are printed as turns
 end. Keys, and what else looks like a secret, are replaced before anything is
 shown or recorded. Only this machine can connect, unless --public, which wants a
@@ -63,6 +66,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	to.StringVar(&f.token, "token", "", "every request has to show `T`, or what is in the file @T")
 	to.StringArrayVar(&f.origins, "origin", nil, "let pages of `ORIGIN` send requests; may be given several times")
 	a.liveFlags(cmd, &f.liveFlags)
+	a.keptFlags(cmd, &f.liveFlags)
 	a.flags.addKeep(to)
 	return cmd
 }

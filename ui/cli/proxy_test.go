@@ -27,9 +27,15 @@ type standIn struct {
 
 func proxied(t *testing.T, args ...string) *standIn {
 	t.Helper()
+	return proxiedIn(t, nil, args...)
+}
+
+// proxiedIn is one with more in its environment.
+func proxiedIn(t *testing.T, env []string, args ...string) *standIn {
+	t.Helper()
 	out, w := pipe(t)
 	p := &standIn{out: bufio.NewReader(out)}
-	p.console = start(t, launch{w: 250, h: 50, args: append([]string{"proxy"}, args...), stdout: w})
+	p.console = start(t, launch{w: 250, h: 50, args: append([]string{"proxy"}, args...), env: env, stdout: w})
 	w.Close()
 	line, err := p.out.ReadString('\n')
 	if err != nil || !strings.Contains(line, "http://") {

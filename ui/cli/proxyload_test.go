@@ -82,7 +82,7 @@ func TestProxyDiskFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := newLive(newRedactor(), time.Now())
-		l.rec = &recording{recorder, "a.tsc"}
+		l.rec = &recording{recorder, "a.tsc", "a.tsc"}
 		url, end := inside(t, l, upstream)
 		for range 3 {
 			if status, body, err := post(t, url+"/v1/messages"); err != nil || status != 200 || body != anthropicAnswer {

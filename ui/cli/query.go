@@ -124,10 +124,13 @@ func (f *connectFlags) build(list []query, request func(q *query, address string
 // hosts reads PROVIDER[/MODEL],….
 func (f *connectFlags) hosts(names string) (list []query, err error) {
 	for _, word := range strings.Split(names, ",") {
-		name, model, _ := strings.Cut(strings.TrimSpace(word), "/")
+		name, model, slash := strings.Cut(strings.TrimSpace(word), "/")
 		h, err := host.Find(name)
 		if err != nil {
 			return nil, &usageError{err}
+		}
+		if slash && model == "" {
+			return nil, usagef("connect: %s/ lacks the model behind the slash\n%s", name, noModel(h))
 		}
 		list = append(list, query{label: strings.TrimSpace(word), host: h, model: cmp.Or(model, f.model, h.Model)})
 	}
@@ -135,6 +138,14 @@ func (f *connectFlags) hosts(names string) (list []query, err error) {
 		return nil, usagef("--base-url: one address, and %d providers", len(list))
 	}
 	return list, nil
+}
+
+// noModel says how a host is asked for a model, or for none in particular.
+func noModel(h *host.Host) string {
+	if h.Model == "" {
+		return h.Name + "/MODEL"
+	}
+	return fmt.Sprintf("%s/%s, say; %s alone asks for that one too", h.Name, h.Model, h.Name)
 }
 
 // address puts the headers on the request, the key among them. A host on this machine is asked

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,13 +25,14 @@ const closeTime = 10 * time.Second
 // A recording is a capture that is being written.
 type recording struct {
 	*record.Recorder
-	name string
+	name, path string
 }
 
 // liveFlags are those of every command that looks at the network.
 type liveFlags struct {
 	record, format string
 	keepSecrets    bool
+	kept           *keptFlags // of a command that records without being asked to; may be nil
 }
 
 func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
@@ -79,10 +81,17 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 	} else {
 		r, err = record.Create(to, began, by)
 	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("--record: %w\nnothing is written over: name a new file, or a directory, as in --record captures/", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
-	return &recording{r, name}, nil
+	path := to
+	if isFolder(to) {
+		path = filepath.Join(to, name)
+	}
+	return &recording{r, name, path}, nil
 }
 
 // isFolder reports whether a path is that of a directory. One that is not there yet is, when it has

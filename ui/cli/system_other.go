@@ -2,13 +2,19 @@
 
 package cli
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 // Programs cannot be stopped and continued.
 const (
 	canStop    = false
 	stopSignal = syscall.Signal(-1) // none
 )
+
+// isTaken reports whether listening failed because somebody else does so there: WSAEADDRINUSE.
+func isTaken(err error) bool { return errors.Is(err, syscall.Errno(10048)) }
 
 func suspend()      {}
 func stopSelf()     {}

@@ -16,6 +16,9 @@ const (
 	stopSignal = syscall.SIGTSTP
 )
 
+// isTaken reports whether listening failed because somebody else does so there.
+func isTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
+
 func suspend() { sendSelf(syscall.SIGTSTP) }
 
 // stopSelf stops the process by SIGTTIN, which does what SIGTSTP does: Go cannot uncatch that.

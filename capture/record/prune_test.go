@@ -1,0 +1,88 @@
+package record
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestPrune: what is too old goes, then the oldest until the rest fits; never what is being
+// written, or held, nor what is no capture.
+func TestPrune(t *testing.T) {
+	dir, now := t.TempDir(), time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	old := func(name string, days, size int) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := now.AddDate(0, 0, -days)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func(want ...string) {
+		t.Helper()
+		for _, name := range want {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+		if all, _ := os.ReadDir(dir); len(all) != len(want) {
+			t.Errorf("%v are left, want %q", all, want)
+		}
+	}
+	old("a.tsc", 1, 100)
+	old("b.tsc", 2, 100)
+	old("c.tsc", 3, 100)
+	old("d.tsc", 40, 10)
+	old("notes.txt", 400, 1000)
+	if gone := Prune(dir, Limits{}, now); len(gone) > 0 {
+		t.Errorf("without limits: %v", gone)
+	}
+	if gone := Prune(dir, Limits{Age: 30 * 24 * time.Hour}, now); len(gone) != 1 || filepath.Base(gone[0].Path) != "d.tsc" {
+		t.Errorf("%v", gone)
+	}
+	left("a.tsc", "b.tsc", "c.tsc", "notes.txt")
+	w, err := Create(filepath.Join(dir, "w.tsc"), noon, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := Hold(filepath.Join(dir, "b.tsc"))
+	if !IsOpen(filepath.Join(dir, "w.tsc")) || IsOpen(filepath.Join(dir, "b.tsc")) {
+		t.Error("who writes, and who does not?")
+	}
+	Prune(dir, Limits{Bytes: 1, Age: time.Second}, now.AddDate(1, 0, 0))
+	left("b.tsc", "w.tsc", "notes.txt")
+	release()
+	if err := w.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	Prune(dir, Limits{Bytes: 1}, now)
+	left("w.tsc", "notes.txt") // the newest
+	if gone := Prune(filepath.Join(dir, "none"), Limits{Bytes: 1}, now); len(gone) > 0 {
+		t.Errorf("%v", gone)
+	}
+}
+
+// TestList: the newest first, and no links.
+func TestList(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"b.tsc", "a.tsc"} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := noon.Add(time.Duration(i) * time.Hour)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = os.Symlink(filepath.Join(dir, "a.tsc"), filepath.Join(dir, "c.tsc"))
+	list := List(dir)
+	if len(list) != 2 || filepath.Base(list[0].Path) != "a.tsc" || filepath.Base(list[1].Path) != "b.tsc" {
+		t.Errorf("%v", list)
+	}
+}

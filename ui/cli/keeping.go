@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture/record"
+)
+
+// keptFlags are those of a command that records without being asked to, into a folder of its own.
+type keptFlags struct {
+	none, verbose bool
+	days          int
+	size          string
+}
+
+func (a *app) keptFlags(cmd *cobra.Command, f *liveFlags) {
+	k := new(keptFlags)
+	f.kept = k
+	to := cmd.Flags()
+	to.Lookup("record").Usage = "record into this new `FILE`.tsc, or into a new one in this directory, in place of toolscope's own folder"
+	to.BoolVar(&k.none, "no-record", false, "record nothing")
+	to.IntVar(&k.days, "kept-days", 30, "delete recordings that are older from toolscope's own folder; 0 for none")
+	to.StringVar(&k.size, "kept-size", "2GB", "delete the oldest ones there beyond this `SIZE`")
+	to.BoolVarP(&k.verbose, "verbose", "v", false, "say what is deleted there")
+	cmd.MarkFlagsMutuallyExclusive("record", "no-record")
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if _, err := sizeOf("--kept-size", k.size); err != nil {
+			return err
+		}
+		if k.days < 0 {
+			return usagef("--kept-days %d: wanted is a number of days, or 0 for any", k.days)
+		}
+		return before(cmd, args)
+	}
+}
+
+// keep begins a recording that nobody asked for. That it cannot be made is said, and is no reason
+// not to go on. What is there already is held to the limits first.
+func (a *app) keep(f *liveFlags, began time.Time, by string) *recording {
+	if f.kept.none {
+		return nil
+	}
+	if f.keepSecrets {
+		a.notef("nothing is recorded, because of --keep-secrets: --record PLACE does so all the same")
+		return nil
+	}
+	dir, err := recordings()
+	var r *recording
+	if err == nil {
+		r, err = a.record(dir+string(filepath.Separator), began, by)
+	}
+	if err != nil {
+		a.notef("nothing is recorded: %s", err)
+		return nil
+	}
+	a.prune(dir, f.kept)
+	return r
+}
+
+// prune deletes what is beyond the limits.
+func (a *app) prune(dir string, k *keptFlags) {
+	bytes, _ := sizeOf("--kept-size", k.size)
+	for _, gone := range record.Prune(dir, record.Limits{Age: time.Duration(k.days) * 24 * time.Hour, Bytes: bytes}, time.Now()) {
+		if k.verbose {
+			a.notef("deleted %s, %s of %s", gone.Path, sizeText(gone.Bytes), gone.Written.Format(time.DateOnly))
+		}
+	}
+}
+
+// recordings is the folder that is recorded into where nobody says where: XDG's for state, or what
+// the system has in place of it.
+func recordings() (string, error) {
+	const below = "toolscope/recordings"
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, below), nil
+	}
+	if runtime.GOOS == "windows" {
+		dir, err := os.UserCacheDir() // %LocalAppData%
+		return filepath.Join(dir, below), err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for it: %w", err)
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support", below), nil
+	}
+	return filepath.Join(home, ".local", "state", below), nil
+}
+
+// A recent is a recording in that folder.
+type recent struct {
+	record.Kept
+	Open bool // somebody records to it
+}
+
+// recents are the recordings there, the newest first.
+func recents() (list []recent) {
+	dir, err := recordings()
+	if err != nil {
+		return nil
+	}
+	for _, k := range record.List(dir) {
+		list = append(list, recent{k, record.IsOpen(k.Path)})
+	}
+	return list
+}

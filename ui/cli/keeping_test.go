@@ -1,0 +1,82 @@
+//go:build linux
+
+package cli
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestKept: a proxy records into a folder of its own when nobody says where, holds that to the
+// limits, and records nothing when told so.
+func TestKept(t *testing.T) {
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	state := t.TempDir()
+	dir := filepath.Join(state, "toolscope", "recordings")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(dir, "2026-01-01T00-00-00.tsc")
+	if err := os.WriteFile(old, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().AddDate(0, 0, -100)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) outcome {
+		t.Helper()
+		p := proxiedIn(t, []string{"XDG_STATE_HOME=" + state}, append([]string{"--to", "anthropic=" + upstream}, args...)...)
+		if status, _, err := post(t, p.url+"/anthropic/v1/messages"); err != nil || status != 200 {
+			t.Fatalf("%d, %v", status, err)
+		}
+		return p.ended(syscall.SIGTERM)
+	}
+	for _, args := range [][]string{{"--no-record"}, {"--keep-secrets"}, {"--record", filepath.Join(t.TempDir(), "a.tsc")}} {
+		run(args...)
+		if all, _ := filepath.Glob(filepath.Join(dir, "*")); len(all) != 1 || all[0] != old {
+			t.Errorf("%q: %q", args, all)
+		}
+	}
+	out := run("--verbose")
+	all, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(all) != 1 || all[0] == old || !strings.Contains(out.stderr, "deleted "+old) {
+		t.Fatalf("%q, %q", all, out.stderr)
+	}
+	if again := command(t, nil, "print", all[0]); again.code != 0 || !strings.Contains(again.stdout, "get_weather") {
+		t.Errorf("%+v", again)
+	}
+	t.Setenv("XDG_STATE_HOME", state)
+	if got := recents(); len(got) != 1 || got[0].Path != all[0] || got[0].Open {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestNextStep: errors that many run into say what to do.
+func TestNextStep(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"proxy", "--listen", l.Addr().String(), "--no-record"}, "another program listens there\n--listen 127.0.0.1:0 takes a port that is free"},
+		{[]string{"proxy", "--record", saved(t, "a.tsc", "x")}, "file exists\nnothing is written over: name a new file"},
+		{[]string{"connect", "anthropic/", "hi"}, "lacks the model behind the slash\nanthropic/claude-"},
+		{[]string{"proxy", "--kept-size", "many"}, "wanted is one from 1MB"},
+		{[]string{"proxy", "--kept-days", "-1"}, "wanted is a number of days"},
+	} {
+		out := command(t, nil, c.args...)
+		if out.code == 0 || !strings.Contains(out.stderr, c.says) || strings.Count(out.stderr, "\n") > 3 {
+			t.Errorf("%q: %+v, want %q", c.args, out, c.says)
+		}
+	}
+}
