@@ -12,7 +12,7 @@ import (
 
 // checkStatus reports an HTTP error whose body does not tell it: an empty body, a gateway's page.
 func (x *Exchange) checkStatus() {
-	if x.Head.Status < 400 || x.own {
+	if x.Head.Status < 400 || x.own || x.Dialect == &plain {
 		return
 	}
 	for _, number := range x.turns {

@@ -52,6 +52,7 @@ type Exchange struct {
 	suspect *dialect.Dialect // the dialect that the last of them speaks for, against path and header
 	check   toolCheck
 	past    history
+	asks    asking
 	holds   int64  // bytes, as long as it may be let go of
 	cold    bool   // it was let go of, and can be read again
 	dropped bool   // it was let go of for good
@@ -81,6 +82,9 @@ func (x *Exchange) learn(h stream.Head) {
 	}
 	if h.URL != "" {
 		x.Head.URL = h.URL
+	}
+	if h.Method != "" {
+		x.asked(&h)
 	}
 	if h.Status != 0 {
 		x.Head.Status, x.Head.Header = h.Status, h.Header
@@ -251,6 +255,7 @@ func (x *Exchange) end() {
 	}
 	x.observe()
 	x.tellOwn()
+	x.endPlain()
 	x.checkStatus()
 	x.tellUnanswered()
 	x.tellTrouble()

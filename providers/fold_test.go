@@ -36,7 +36,13 @@ func digest(in *Inspector) uint64 {
 		e := in.View().Event(n)
 		number(int(e.Kind), int(e.Code), int(e.Frame), int(e.Turn)+1, int(e.Slot)+1, len(e.Text))
 		h.WriteString(e.Text)
-		if e.What != nil {
+		if o, ok := e.What.(*stream.Opening); ok {
+			opening := *o
+			if opening.Ask = nil; o.Ask != nil {
+				maphash.WriteComparable(&h, *o.Ask)
+			}
+			maphash.WriteComparable(&h, opening)
+		} else if e.What != nil {
 			maphash.WriteComparable(&h, reflect.ValueOf(e.What).Elem().Interface())
 		}
 	}

@@ -65,9 +65,13 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 		seen = seenIn(e)
 	}
 	switch {
+	case x.isPlain():
+		best, score = &plain, dialect.Score{Why: "its method and path"}
 	case best != nil && (score.Points >= dialect.Likely || last):
 	case seen != nil:
 		best, score = seen, dialect.Score{Why: "the shape of a frame"}
+	case last && len(x.pending) > 0 && x.asksNothing():
+		best, score = &plain, dialect.Score{Why: "nothing was sent to be answered"}
 	case last && len(x.pending) > 0:
 		best, score = &unknown, dialect.Score{Why: "nothing in it is known"}
 	default:
@@ -180,7 +184,7 @@ func (x *Exchange) lastTurn() int32 {
 
 // opening is what the decoder says of a turn, completed with what only the exchange knows.
 func (x *Exchange) opening(said stream.Opening) *stream.Opening {
-	said.Exchange, said.Dialect = x.Number, x.Dialect.Name
+	said.Exchange, said.Dialect, said.Ask = x.Number, x.Dialect.Name, x.ask()
 	if said.Model == "" {
 		said.Model = x.askedModel()
 	}
@@ -222,8 +226,13 @@ func (x *Exchange) emit(e stream.Event) {
 		e = x.cut(e)
 	}
 	x.in.Timeline.Append(e)
-	if e.Kind == stream.TurnClose {
-		x.in.remember(x.in.Session().Turn(e.Turn))
+	switch e.Kind {
+	case stream.TurnClose:
+		t := x.in.Session().Turn(e.Turn)
+		x.in.remember(t)
+		x.in.lanes.closed(x.laneOf(e.Turn), t)
+	case stream.Seal:
+		x.starts(x.in.Session().Turn(e.Turn).InSlot(e.Slot))
 	}
 	if x.gap.missed > 0 {
 		x.afterGap(e, turn)

@@ -26,6 +26,7 @@ type Inspector struct {
 	sets      []*schema.Set
 	observer  replay.Observer
 	recall    recall
+	lanes     lanes
 }
 
 // Exchanges are all exchanges, in the order they began.
@@ -63,6 +64,9 @@ func (in *Inspector) Write(r stream.Record) {
 		x.gap.asked += r.Lost
 		if len(r.Data) > 0 {
 			x.Request.Give(r.Data, r.At)
+			if isWebSocket(x.Head) {
+				x.says(r.Data)
+			}
 		}
 		return
 	}

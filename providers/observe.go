@@ -149,7 +149,11 @@ func (x *Exchange) observe() {
 		return
 	}
 	x.past.observed = true
-	if messages, target := x.History(); target != nil && len(messages) > 0 {
+	messages, target := x.History()
+	if !isWebSocket(x.Head) {
+		x.asks.ask = x.readAsk(x.RequestBody(), messages)
+	}
+	if target != nil && len(messages) > 0 {
 		past := replay.ReadPast(messages, target)
 		x.stand(past.Asked)
 		for _, o := range x.in.observer.Observe(past, x.earlier(past)) {

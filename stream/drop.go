@@ -31,7 +31,7 @@ func (t *Timeline) Drop(number int32) {
 
 func (t *Turn) drop() {
 	row := Turn{
-		Number: t.Number, Exchange: t.Exchange, Dialect: t.Dialect, ID: t.ID, Model: t.Model, Parent: t.Parent,
+		Number: t.Number, Exchange: t.Exchange, Dialect: t.Dialect, ID: t.ID, Model: t.Model, Parent: t.Parent, Ask: t.Ask,
 		Next: t.Next, Returned: t.Returned, Usage: t.Usage, Finish: t.Finish, Means: t.Means, Failure: t.Failure,
 		Events: t.Events, OpenedBy: t.OpenedBy, EndedBy: t.EndedBy, Missed: t.Missed, Kept: Dropped,
 		OpenedAt: t.OpenedAt, ClosedAt: t.ClosedAt, FirstFrame: t.FirstFrame, LastFrame: t.LastFrame,

@@ -26,6 +26,7 @@ type Opening struct {
 	Parent    string // id of the call whose agent it is of
 	Dialect   string
 	Exchange  int
+	Ask       *Ask // nil says nothing
 }
 
 // CallInfo is what is known of a call when it begins, or news of it. An empty field says nothing:

@@ -13,6 +13,7 @@ type Turn struct {
 	ID       string
 	Model    string
 	Parent   string // id of the call whose agent it is of
+	Ask      *Ask   // of the request that it answers, nil where none was seen
 	Calls    []*Call
 	Text     []byte // answer text
 	Thinking []byte // reasoning text
@@ -118,6 +119,9 @@ func (t *Turn) call(number int32) *Call {
 	}
 	return t.Calls[number-1]
 }
+
+// InSlot is the latest call in a slot, or nil.
+func (t *Turn) InSlot(key int32) *Call { return t.inSlot(key) }
 
 // inSlot is the latest call in a slot, or nil.
 func (t *Turn) inSlot(key int32) *Call {
@@ -236,6 +240,9 @@ func (t *Turn) meta(d Opening) {
 	}
 	if d.Dialect != "" {
 		t.Dialect = d.Dialect
+	}
+	if d.Ask != nil {
+		t.Ask = d.Ask
 	}
 }
 

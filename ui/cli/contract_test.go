@@ -25,6 +25,8 @@ type callJSON struct {
 	Exchange                                                             int
 	HTTPStatus                                                           int    `json:"http_status"`
 	EndedBy                                                              string `json:"ended_by"`
+	Session, Agent                                                       string
+	ParentAgent                                                          string `json:"parent_agent"`
 	Findings                                                             []findingJSON
 }
 
@@ -40,8 +42,10 @@ type turnJSON struct {
 	CostApproximate                           bool     `json:"cost_approximate"`
 	PricesDate                                string   `json:"prices_date"`
 	Exchange                                  int
-	HTTPStatus                                int                              `json:"http_status"`
-	EndedBy                                   string                           `json:"ended_by"`
+	HTTPStatus                                int    `json:"http_status"`
+	EndedBy                                   string `json:"ended_by"`
+	Session, Agent, Purpose                   string
+	ParentAgent                               string                           `json:"parent_agent"`
 	Rejected                                  []struct{ Name, Message string } `json:"rejected_calls"`
 	Findings                                  []findingJSON
 }

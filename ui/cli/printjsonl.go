@@ -47,6 +47,9 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
 	o.int("bytes", wireBytes(x, t))
 	o.exchange(x, t)
+	if t.Ask != nil {
+		o.some("purpose", t.Ask.Purpose)
+	}
 	o.raw("usage", usage(t.Usage))
 	o.some("service_tier", t.Usage.Tier)
 	o.cost(costOf(p.prices, x, t))
@@ -106,10 +109,15 @@ func parsed(c *stream.Call) iter.Seq[[]byte] {
 	return display.CompactParts(c.Args())
 }
 
-// exchange writes which exchange a turn came in, what its server said, and who ended the turn, as
-// far as that is known.
+// exchange writes which exchange a turn came in, whose it is, what its server said, and who ended
+// the turn, as far as that is known.
 func (o *object) exchange(x *providers.Exchange, t *stream.Turn) {
 	o.int("exchange", t.Exchange)
+	if ask := t.Ask; ask != nil {
+		o.some("session", ask.Session)
+		o.some("agent", ask.Agent)
+		o.some("parent_agent", ask.Parent)
+	}
 	if x != nil && x.Head.Status != 0 {
 		o.int("http_status", x.Head.Status)
 	}

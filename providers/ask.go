@@ -1,0 +1,107 @@
+package providers
+
+import (
+	"slices"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/lane"
+	"toolscope/stream"
+)
+
+// asking is what is known of an exchange's requests: of the one that an HTTP exchange has, or of
+// the messages of a WebSocket, each of which a turn answers.
+type asking struct {
+	header lane.Facts
+	path   string      // what the request is for by its path, "" where that does not tell
+	ask    *stream.Ask // of the latest request that was read
+	queue  [][]byte    // messages of a WebSocket that no turn has answered yet
+	come   int64       // how much of the response had come when the last of them was sent
+	lanes  []*laneOf   // of the requests
+
+	upgrades bool // a WebSocket was asked for
+}
+
+// asked takes the head of a request.
+func (x *Exchange) asked(h *stream.Head) {
+	x.asks.header = lane.OfHeader(h.Header)
+	x.asks.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
+	x.asks.path = lane.OfPath(h.Method, pathOf(h.URL))
+}
+
+// says takes a message that the client sends on a WebSocket. One that waits although the provider
+// has said something since, and answers nothing, was refused.
+func (x *Exchange) says(message []byte) {
+	a := &x.asks
+	if kind := dialect.Raw(message).Get("type"); kind.Given() && !kind.Is("response.create") {
+		return
+	}
+	if x.Response.Size() > a.come && len(x.openTurns()) == 0 {
+		a.queue = a.queue[:0]
+	}
+	a.queue, a.come = append(a.queue, message), x.Response.Size()
+}
+
+// ask is the request that the next turn answers, nil where none was seen.
+func (x *Exchange) ask() *stream.Ask {
+	a := &x.asks
+	switch {
+	case isWebSocket(x.Head) && len(a.queue) > 0:
+		message := a.queue[0]
+		a.queue = a.queue[1:]
+		var said []dialect.Message
+		if target := TargetOf(x.Dialect.Name); target != nil {
+			said, _ = target.Decode(message)
+		}
+		a.ask = x.readAsk(message, said)
+	case a.ask == nil && (x.Head.Method != "" || x.Request.Size() > 0):
+		a.ask = x.readAsk(nil, nil)
+	}
+	return a.ask
+}
+
+// readAsk reads a request, and finds its lane.
+func (x *Exchange) readAsk(body []byte, messages []dialect.Message) *stream.Ask {
+	b, ls := lane.ReadBody(body), &x.in.lanes
+	f := lane.Of(x.asks.header, b)
+	ask := &stream.Ask{Client: f.Client, Purpose: x.purpose(&f, b, messages)}
+	ask.Side = lane.IsSide(ask.Purpose)
+	ask.Answers, ask.Words = lane.LastSaid(messages)
+	r := &request{exchange: x.Number, messages: messages, side: ask.Side}
+	if len(messages) > 0 {
+		r.shape = lane.ShapeOf(ls.begun(), messages, b)
+		r.way = r.shape.Path()
+	}
+	l := ls.of(&f, r)
+	x.asks.lanes = append(x.asks.lanes, l)
+	if l != nil {
+		ask.Lane, ask.Session, ask.Agent, ask.Parent, ask.Title, ask.By = l.number, l.session, l.agent, l.parent, l.title, l.by
+	}
+	if l != nil && !ask.Side && len(messages) > 0 && f.Before == "" {
+		ask.Since = l.follow(x.Number, r.shape)
+	}
+	return ask
+}
+
+// laneOf is the lane of a turn, nil where it has none.
+func (x *Exchange) laneOf(turn int32) *laneOf {
+	i := min(slices.Index(x.turns, turn), len(x.asks.lanes)-1)
+	if i < 0 {
+		return nil
+	}
+	return x.asks.lanes[i]
+}
+
+// purpose is what the request is for, "" where there is nothing to tell it by.
+func (x *Exchange) purpose(f *lane.Facts, b *lane.Body, messages []dialect.Message) string {
+	switch {
+	case x.asks.path != "":
+		return x.asks.path
+	case x.Dialect == &plain && x.asks.upgrades:
+		return lane.Connect
+	case x.Dialect == &plain:
+		return lane.Other
+	case x.Request.Size() == 0:
+		return ""
+	}
+	return lane.OfAsked(f, b, lane.FirstSaid(messages))
+}

@@ -1,0 +1,100 @@
+package lane
+
+import "toolscope/providers/dialect"
+
+// Body is what of a request's body tells who asks and what for. Values are parts of the body.
+type Body struct {
+	Model, System, Tools dialect.Raw
+	Schema               dialect.Raw // that the answer has to obey
+	User                 dialect.Raw // Anthropic's metadata.user_id
+	Meta                 dialect.Raw // OpenAI's client_metadata
+	CacheKey, Before     string
+	Conversation         string
+	Most                 int64 // tokens of the answer, 0 where that is not said
+	Warms                bool
+}
+
+// ReadBody reads a body, as far as it is JSON.
+func ReadBody(body []byte) *Body {
+	b := new(Body)
+	s := dialect.Scan(body)
+	for ok := s.Object(); ok; ok = s.Member() {
+		b.member(string(s.Key()), &s)
+	}
+	return b
+}
+
+// member takes a member, whatever the protocol: no two use a name for different things.
+func (b *Body) member(name string, s *dialect.Scanner) {
+	switch name {
+	case "model":
+		b.Model = s.Value()
+	case "system", "instructions", "systemInstruction", "system_instruction":
+		b.System = s.Value()
+	case "tools":
+		b.Tools = s.Value()
+	case "metadata":
+		b.User = s.Value().Get("user_id")
+	case "client_metadata":
+		b.Meta = s.Value()
+	case "prompt_cache_key":
+		b.CacheKey = s.Value().Text()
+	case "previous_response_id":
+		b.Before = s.Value().Text()
+	case "conversation":
+		v := s.Value()
+		if b.Conversation = v.Text(); v.Kind() == '{' {
+			b.Conversation = v.Get("id").Text()
+		}
+	case "generate":
+		b.Warms = string(s.Value()) == "false"
+	case "max_tokens", "max_output_tokens", "max_completion_tokens":
+		b.Most, _ = s.Value().Int()
+	case "output_config", "output_format", "response_format", "text", "format":
+		b.schema(s.Value())
+	case "generationConfig", "generation_config":
+		v := s.Value()
+		b.first(&b.Schema, v.Get("responseJsonSchema"), v.Get("responseSchema"), v.Get("response_schema"))
+		b.Most, _ = v.Get("maxOutputTokens").Int()
+	}
+}
+
+// schema finds the schema in what asks for one.
+func (b *Body) schema(v dialect.Raw) {
+	of := v.Get("format")
+	b.first(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
+	if b.Schema == nil && v.Get("properties").Given() {
+		b.Schema = v
+	}
+}
+
+func (*Body) first(to *dialect.Raw, values ...dialect.Raw) {
+	for _, v := range values {
+		if *to == nil && v.Given() {
+			*to = v
+		}
+	}
+}
+
+// asksFor reports whether the answer has to be an object with exactly these members.
+func (b *Body) asksFor(names ...string) bool {
+	n := 0
+	s := b.Schema.Get("properties").Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		found := false
+		for _, name := range names {
+			found = found || string(s.Key()) == name
+		}
+		if !found {
+			return false
+		}
+		n++
+	}
+	return n == len(names)
+}
+
+// HasTools reports whether the request declares tools.
+func (b *Body) HasTools() bool {
+	s := b.Tools.Scan()
+	return s.Kind() == '[' && s.Array()
+}

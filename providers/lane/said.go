@@ -1,0 +1,105 @@
+package lane
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"toolscope/providers/dialect"
+)
+
+// mostWords is how many bytes of what was said are kept.
+const mostWords = 120
+
+// LastSaid is the beginning of what a request brings: the tools whose results it ends with and the
+// text of the first of these, or no tools and the user's last words.
+func LastSaid(messages []dialect.Message) (tools, words string) {
+	from, to := lastSpoken(messages)
+	var first *dialect.Part
+	results := 0
+	for i := from; i < to; i++ {
+		for j := range messages[i].Parts {
+			if p := &messages[i].Parts[j]; p.Kind == dialect.ResultPart {
+				if results++; first == nil {
+					first = p
+				}
+			}
+		}
+	}
+	if first == nil {
+		return "", userWords(messages[from:to])
+	}
+	tools = nameOf(first, messages[:from])
+	if results > 1 {
+		tools += " +" + strconv.Itoa(results-1)
+	}
+	return tools, Clip(first.Text)
+}
+
+// lastSpoken is where the last messages stand that are neither the model's nor the system's, those
+// between them too.
+func lastSpoken(messages []dialect.Message) (from, to int) {
+	to = len(messages)
+	for to > 0 && messages[to-1].Role != dialect.User {
+		to--
+	}
+	for from = to; from > 0 && messages[from-1].Role != dialect.Assistant; from-- {
+	}
+	return from, to
+}
+
+// nameOf is the tool that a result is of.
+func nameOf(result *dialect.Part, before []dialect.Message) string {
+	if result.Name != "" {
+		return result.Name
+	}
+	for _, m := range slices.Backward(before) {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == dialect.CallPart && p.ID == result.ID && p.ID != "" {
+				return p.Name
+			}
+		}
+	}
+	return "result"
+}
+
+// userWords are the last words that a person may have written: agents put notes in tags beside
+// them.
+func userWords(messages []dialect.Message) (words string) {
+	for _, m := range messages {
+		if m.Role != dialect.User {
+			continue
+		}
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			text := bytes.TrimSpace(p.Text)
+			if p.Kind == dialect.TextPart && len(text) > 0 && (text[0] != '<' || words == "") {
+				words = Clip(text)
+			}
+		}
+	}
+	return words
+}
+
+// FirstSaid is the first text of the user.
+func FirstSaid(messages []dialect.Message) []byte {
+	for i := range messages {
+		for j := range messages[i].Parts {
+			if p := &messages[i].Parts[j]; messages[i].Role == dialect.User && p.Kind == dialect.TextPart && len(p.Text) > 0 {
+				return p.Text
+			}
+		}
+	}
+	return nil
+}
+
+// Clip is the beginning of a text, in one line.
+func Clip(text []byte) string {
+	text = bytes.TrimSpace(text)
+	cut := len(text) > mostWords
+	words := string(bytes.Join(bytes.Fields(text[:min(len(text), mostWords)]), []byte(" ")))
+	if cut {
+		words += "…"
+	}
+	return words
+}

@@ -1,0 +1,60 @@
+package lane
+
+import (
+	"bytes"
+
+	"toolscope/providers/dialect"
+)
+
+// starters are the tools that start an agent. Claude Code, Codex, opencode and qwen-code were run;
+// gemini-cli and Roo Code declare theirs so.
+var starters = map[string]bool{
+	"Agent": true, "Task": true, "task": true, "agent": true, "spawn_agent": true, "invoke_agent": true, "delegate_to_agent": true, "new_task": true,
+}
+
+// Starts reports whether a tool of that name starts an agent.
+func Starts(tool string) bool { return starters[tool] }
+
+// Orders are what the arguments of a call that starts an agent tell it.
+type Orders struct {
+	Prompt []byte // what its first request says
+	Task   string // the name that it gets
+	Title  string // what people call it
+}
+
+// OrdersOf reads the arguments of such a call.
+func OrdersOf(args []byte) (o Orders) {
+	of := dialect.Raw(bytes.TrimSpace(args))
+	first := func(names ...string) dialect.Raw {
+		for _, name := range names {
+			if v := of.Get(name); v.HasText() {
+				return v
+			}
+		}
+		return nil
+	}
+	o.Prompt = bytes.TrimSpace(first("prompt", "message", "objective", "task", "instructions", "query").Unquoted())
+	o.Task = first("task_name").Text()
+	o.Title = first("task_name", "subagent_type", "agent_name", "agent_type", "mode", "name").Text()
+	return o
+}
+
+// Opening are the texts of the user that a conversation begins with, any of which may be what an
+// agent was told. Agents are told something in the first messages, before the first call.
+func Opening(messages []dialect.Message) (texts [][]byte) {
+	for i := range messages {
+		for j := range messages[i].Parts {
+			switch p := &messages[i].Parts[j]; {
+			case p.Kind == dialect.CallPart, len(texts) == mostOpening:
+				return texts
+			case p.Kind == dialect.TextPart && messages[i].Role == dialect.User:
+				if text := bytes.TrimSpace(p.Text); len(text) > 0 {
+					texts = append(texts, text)
+				}
+			}
+		}
+	}
+	return texts
+}
+
+const mostOpening = 16

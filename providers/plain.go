@@ -1,0 +1,66 @@
+package providers
+
+import (
+	"slices"
+	"strconv"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// plain shows an exchange in which no model answers: what its client asks beside its work. Its
+// bodies are there to be looked at; nothing is said of them.
+var plain = dialect.Dialect{
+	Name:  "http",
+	Title: "plain HTTP",
+	New:   func(o *dialect.Out) dialect.Decoder { return plainDecoder{o.Presume()} },
+}
+
+type plainDecoder struct{ turn *dialect.Turn }
+
+func (d plainDecoder) Frame(stream.Frame) error {
+	d.turn.Unknown("")
+	return nil
+}
+
+// Close leaves the turn open: the exchange ends it as HTTP does.
+func (plainDecoder) Close() {}
+
+// isPlain reports whether no model answers the request: its path says so, or no WebSocket is to be
+// had where one was asked for.
+func (x *Exchange) isPlain() bool {
+	if x.in.forcedFor(x.Number) != nil {
+		return false
+	}
+	return x.asks.path != "" || x.asks.upgrades && slices.Contains(noWebSocket, x.Head.Status)
+}
+
+// noWebSocket are how servers say that they have none.
+var noWebSocket = []int{404, 405, 426, 501}
+
+// asksNothing reports whether the request brings nothing that a model could answer.
+func (x *Exchange) asksNothing() bool {
+	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.asks.upgrades && x.in.forcedFor(x.Number) == nil
+}
+
+// endPlain ends the turn of an exchange in which no model answers.
+func (x *Exchange) endPlain() {
+	if x.decoder == nil && x.why == "" && x.Head.Status != 0 && !x.own && (x.isPlain() || x.asksNothing() && x.Head.Status < 400) {
+		x.use(&plain, "its method and path")
+	}
+	if x.Dialect != &plain {
+		return
+	}
+	turn, code := x.lastTurn(), stream.FinishDone
+	if x.Head.Status >= 400 {
+		code = stream.FinishRefused
+	}
+	if x.Head.Status != 0 {
+		x.emit(stream.Event{Kind: stream.Finish, Turn: turn, Slot: stream.AllChoices, Text: strconv.Itoa(x.Head.Status), Code: code})
+	}
+	end := stream.Event{Kind: stream.TurnClose, Turn: turn}
+	if x.why != "" || x.cutShort() {
+		end.Code, end.Text = stream.CloseCut, x.why
+	}
+	x.emit(end)
+}
