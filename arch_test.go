@@ -31,6 +31,8 @@ var rooms = []struct {
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},
 	{"capture/mailbox", nil, []string{"os", "net", "net/*", "time", "github.com/*"}},
 	{"capture/redact", []string{"capture", "stream/jsonbytes"}, []string{"os", "net", "github.com/*"}},
+	{"capture/bend", []string{"stream/jsonbytes"}, []string{"os", "net", "github.com/*"}},
+	{"capture/websocket", nil, []string{"os", "net", "github.com/*"}},
 	{"capture/record", []string{"capture", "capture/redact", "capture/mailbox"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/*", []string{"capture", "capture/*", "stream/jsonbytes"}, []string{"github.com/*"}},
 	{"capture", []string{"stream/jsonbytes"}, []string{"github.com/charmbracelet/*"}},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/websocket"
 )
 
 func quietTimer() *time.Timer { return time.AfterFunc(time.Hour, func() {}) }
@@ -243,7 +244,9 @@ func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 		d.endsWith(1, capture.EndCut, capture.Toolscope, "nothing passed for 300ms")
 	})
 	t.Run("WebSocket", func(t *testing.T) {
-		up := socketServer(t, func(s *socket, _ *http.Request) { flood(s.conn, frame(fin|opText, strings.Repeat("x", 1000), false)) })
+		up := socketServer(t, func(s *socket, _ *http.Request) {
+			flood(s.conn, frame(fin|websocket.OpText, strings.Repeat("x", 1000), false))
+		})
 		d := stand(t, up, func(o *Options) { o.Limits.Idle = 300 * time.Millisecond })
 		d.dialSocket()
 		d.endsWith(1, capture.EndCut, capture.Toolscope, "nothing passed for 300ms")

@@ -14,6 +14,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/admit"
+	"toolscope/capture/websocket"
 )
 
 // The reasons to cut an exchange that are not the upstream's. The first is net/http's own.
@@ -135,7 +136,9 @@ func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
 			out.Header[name] = v
 		}
 	}
-	if isWebSocketRequest(out) {
+	// The one protocol to which a client may switch here: any other (h2c, say) would hide what
+	// passes, and a server may always ignore the wish.
+	if websocket.IsRequest(out) {
 		out.Header.Del(extensionsField)
 	} else {
 		out.Header.Del("Connection")
@@ -151,7 +154,7 @@ func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
 // respond records the response's head and puts a tap on its body.
 func (x *exchange) respond(res *http.Response) error {
 	at := x.touch()
-	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), webSocket) {
+	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), websocket.Protocol) {
 		return fmt.Errorf("the upstream switched to the protocol %q", res.Header.Get("Upgrade"))
 	}
 	// A name without values keeps net/http from adding what the upstream did not send.

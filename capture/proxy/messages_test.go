@@ -1,10 +1,8 @@
 package proxy
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -12,9 +10,10 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/websocket"
 )
 
-const fin = 0x80
+const fin, continuation = 0x80, 0x0
 
 // frame is one frame of RFC 6455 §5.2, masked as a client's has to be.
 func frame(first byte, payload string, masked bool) []byte {
@@ -42,88 +41,20 @@ func frame(first byte, payload string, masked bool) []byte {
 	return b
 }
 
-func TestMessagesBroken(t *testing.T) {
-	for wire, broken := range map[string]string{
-		string(frame(fin|0x20|opText, "x", false)):                            "extension",
-		string(frame(fin|0x3, "x", false)):                                    "opcode 0x3",
-		string(frame(fin|0xb, "x", false)):                                    "opcode 0xb",
-		string(frame(fin|opPing, strings.Repeat("x", 126), false)):            "control frame",
-		string(frame(opClose, "", false)):                                     "control frame",
-		string(frame(fin|opContinuation, "x", false)):                         "not begun",
-		string(append(frame(opText, "x", false), frame(opText, "", true)...)): "inside another",
-		"\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff":                            "length",
-	} {
-		var m messages
-		m.write([]byte(wire), func([]byte, uint64) { t.Errorf("%q: a message", wire) })
-		if !strings.Contains(m.broken, broken) {
-			t.Errorf("%q: broken %q, want %q", wire, m.broken, broken)
-		}
-	}
-}
-
-func TestMessageTooLong(t *testing.T) {
-	var m messages
-	head := []byte{fin | opBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1} // 64 MiB and a byte
-	var got []uint64
-	emit := func(message []byte, length uint64) {
-		got = append(got, length)
-		if (message == nil) != (length > messageBytes) {
-			t.Errorf("%d bytes of %d", len(message), length)
-		}
-	}
-	m.write(head, emit)
-	block := make([]byte, 1<<20)
-	for range 64 {
-		m.write(block, emit)
-	}
-	m.write([]byte{0, fin | opText, 1, 'x'}, emit)
-	if fmt.Sprint(got) != fmt.Sprint([]uint64{messageBytes + 1, 1}) {
-		t.Error(got)
-	}
-}
-
 // What is too long to be recorded is missing, as bytes are for which there is no room.
 func TestMessageTooLongIsLost(t *testing.T) {
 	var got []capture.Record
 	x := &exchange{p: &Proxy{options: Options{Record: func(r capture.Record) { got = append(got, r) }}}, number: 7}
 	u := newUpgraded(x, nil)
-	u.take(&u.upstream, []byte{fin | opBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1}, 5)
+	u.take(&u.upstream, []byte{fin | websocket.OpBinary, 127, 0, 0, 0, 0, 4, 0, 0, 1}, 5)
 	block := make([]byte, 1<<20)
 	for range 64 {
 		u.take(&u.upstream, block, 6)
 	}
 	u.take(&u.upstream, []byte{0}, 7)
-	if len(got) != 1 || got[0].Lost != messageBytes+1 || got[0].Data != nil || got[0].Exchange != 7 || !strings.HasPrefix(got[0].Note, "gap: ") {
+	if len(got) != 1 || got[0].Lost != websocket.MaxMessage+1 || got[0].Data != nil || got[0].Exchange != 7 || !strings.HasPrefix(got[0].Note, "gap: ") {
 		t.Errorf("%+v", got)
 	}
-}
-
-// FuzzMessages: however the bytes are cut, the messages and what is left are the same, and no
-// message is made up.
-func FuzzMessages(f *testing.F) {
-	f.Add(append(frame(opText, "ab", true), frame(fin|opContinuation, "cd", true)...), uint64(1))
-	f.Add(append(frame(fin|opText, strings.Repeat("x", 300), false), frame(fin|opClose, closing(1000, "x"), false)...), uint64(2))
-	f.Add(append(frame(fin|opPing, "p", false), frame(fin|0x50, "x", false)...), uint64(3))
-	f.Fuzz(func(t *testing.T, wire []byte, seed uint64) {
-		var whole messages
-		var want, got []string
-		whole.write(wire, func(p []byte, n uint64) { want = append(want, string(p)) })
-		random := rand.New(rand.NewPCG(seed, 1))
-		var cut messages
-		size := 0
-		for rest := wire; len(rest) > 0; {
-			n := 1 + random.IntN(min(len(rest), 9))
-			cut.write(rest[:n], func(p []byte, n uint64) { got = append(got, string(p)); size += len(p) })
-			rest = rest[n:]
-		}
-		if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) || cut.broken != whole.broken || cut.closed != whole.closed ||
-			cut.code != whole.code || cut.reason != whole.reason || !bytes.Equal(cut.message, whole.message) {
-			t.Fatalf("%q and %q, of %+v and %+v", got, want, cut, whole)
-		}
-		if size > len(wire) {
-			t.Fatalf("%d bytes of messages in %d", size, len(wire))
-		}
-	})
 }
 
 // That a direction cannot be read is said once; the bytes after it are counted.
@@ -131,7 +62,7 @@ func TestBrokenIsToldOnce(t *testing.T) {
 	x, recs := begun(t)
 	u := newUpgraded(x, nil)
 	for range 3 {
-		u.take(&u.upstream, frame(fin|0x40|opText, "zzz", false), 0)
+		u.take(&u.upstream, frame(fin|0x40|websocket.OpText, "zzz", false), 0)
 	}
 	u.finish(capture.Record{})
 	if n := strings.Count(notes(*recs), "cannot be read"); n != 1 {
@@ -148,7 +79,7 @@ func TestBrokenIsToldOnce(t *testing.T) {
 
 // Who closed first tells the time of each Close, however late it is looked at.
 func TestCloserIsTheFirst(t *testing.T) {
-	bye := frame(fin|opClose, closing(4000, "bye"), false)
+	bye := frame(fin|websocket.OpClose, closing(4000, "bye"), false)
 	for _, first := range []capture.Party{capture.Client, capture.Provider} {
 		x, _ := begun(t)
 		u := newUpgraded(x, nil)

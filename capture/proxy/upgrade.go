@@ -12,25 +12,16 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/websocket"
 )
 
-const (
-	webSocket       = "websocket"
-	extensionsField = "Sec-Websocket-Extensions"
-)
-
-// isWebSocketRequest reports whether a request wants a WebSocket. That is the one protocol to which
-// a client may switch here: any other (h2c, say) would hide what passes, and a server may always
-// ignore the wish.
-func isWebSocketRequest(r *http.Request) bool {
-	return strings.EqualFold(r.Header.Get("Upgrade"), webSocket)
-}
+const extensionsField = "Sec-Websocket-Extensions"
 
 // extensionNote tells which extensions of the WebSocket protocol the proxy takes out of a request,
 // so that messages pass as they are meant, not compressed by a state that both ends share.
 func extensionNote(r *http.Request) string {
 	offered := strings.Join(r.Header.Values(extensionsField), ", ")
-	if offered == "" || !isWebSocketRequest(r) {
+	if offered == "" || !websocket.IsRequest(r) {
 		return ""
 	}
 	return "taken out of the request, so that the messages can be recorded: the WebSocket extension " + offered
@@ -55,7 +46,7 @@ type upgraded struct {
 
 // direction is one direction of a WebSocket.
 type direction struct {
-	messages
+	websocket.Reader
 	side   capture.Side
 	who    string
 	party  capture.Party
@@ -106,7 +97,7 @@ func (u *upgraded) Close() error { return u.conn.Close() }
 // it has vanished: the error ends the copying, and with it the upstream's connection.
 func (u *upgraded) CloseWrite() error {
 	u.mu.Lock()
-	said := u.client.closed || u.upstream.closed
+	said := u.client.Closed || u.upstream.Closed
 	u.left = true
 	u.mu.Unlock()
 	half, ok := u.conn.(interface{ CloseWrite() error })
@@ -121,10 +112,10 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 	if len(p) == 0 {
 		return
 	}
-	said := d.closed
+	said := d.Closed
 	d.at = at
 	d.passed += int64(len(p))
-	d.write(p, func(message []byte, length uint64) {
+	d.Write(p, func(message []byte, length uint64) {
 		r := capture.Record{Side: d.side, At: at, Data: message}
 		if message == nil {
 			r.Lost = int64(length)
@@ -132,19 +123,19 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 		}
 		u.x.put(r)
 	})
-	if d.closed && !said && (u.closer == nil || at < u.closedAt) { // an answer may be taken before what it answers
+	if d.Closed && !said && (u.closer == nil || at < u.closedAt) { // an answer may be taken before what it answers
 		u.closer, u.closedAt = d, at
 	}
-	if d.broken != "" && !d.told {
+	if d.Broken != "" && !d.told {
 		d.told = true
-		u.x.put(capture.Record{Side: d.side, At: at, Lost: d.missed(), Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.broken})
+		u.x.put(capture.Record{Side: d.side, At: at, Lost: d.missed(), Note: "gap: what " + d.who + " sends from here on passes, but cannot be read as WebSocket messages: " + d.Broken})
 	}
 }
 
 // missed is how many bytes that cannot be read came since it was last asked.
 func (d *direction) missed() int64 {
-	n := d.unread
-	d.unread = 0
+	n := d.Unread
+	d.Unread = 0
 	return n
 }
 
@@ -162,10 +153,10 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, d := range []*direction{&u.client, &u.upstream} {
-		if d.open && d.broken == "" {
+		if d.Open && d.Broken == "" {
 			u.x.put(capture.Record{
-				Side: d.side, At: d.at, Data: bytes.Clone(d.message),
-				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %d bytes of which came", d.who, d.length),
+				Side: d.side, At: d.at, Data: bytes.Clone(d.Message),
+				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, %d bytes of which came", d.who, d.Length),
 			})
 		}
 		if n := d.missed(); n > 0 {
@@ -186,8 +177,8 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 
 // closeWords is empty for an ordinary end: 1000, 1001 (going away) and no code (RFC 6455 §7.4.1).
 func (d *direction) closeWords() string {
-	if d.code == 1000 || d.code == 1001 || d.code == 1005 {
+	if d.Code == 1000 || d.Code == 1001 || d.Code == 1005 {
 		return ""
 	}
-	return strings.TrimRight(fmt.Sprintf("%s closed the WebSocket: %d %s", d.who, d.code, d.reason), " ")
+	return strings.TrimRight(fmt.Sprintf("%s closed the WebSocket: %d %s", d.who, d.Code, d.Reason), " ")
 }

@@ -2,8 +2,6 @@ package proxy
 
 import (
 	"bufio"
-	"crypto/sha1"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -13,6 +11,7 @@ import (
 	"testing"
 
 	"toolscope/capture"
+	"toolscope/capture/websocket"
 )
 
 func closing(code int, reason string) string {
@@ -31,22 +30,36 @@ func (s *socket) send(first byte, payload string) { s.conn.Write(frame(first, pa
 
 // receive reads one frame; masks are undone.
 func (s *socket) receive() (first byte, payload string, err error) {
-	var m messages
-	for !m.inFrame && m.broken == "" {
-		b, err := s.r.ReadByte()
-		if err != nil {
-			return 0, "", err
-		}
-		m.takeHeader([]byte{b})
+	head := make([]byte, 2)
+	if _, err := io.ReadFull(s.r, head); err != nil {
+		return 0, "", err
 	}
-	p := make([]byte, m.size)
+	more := map[byte]int{126: 2, 127: 8}[head[1]&0x7f]
+	if head[1]&0x80 != 0 {
+		more += 4
+	}
+	rest := make([]byte, more, 14)
+	if _, err := io.ReadFull(s.r, rest); err != nil {
+		return 0, "", err
+	}
+	size, mask := uint64(head[1]&0x7f), []byte{0, 0, 0, 0}
+	switch size {
+	case 126:
+		size = uint64(binary.BigEndian.Uint16(rest))
+	case 127:
+		size = binary.BigEndian.Uint64(rest)
+	}
+	if head[1]&0x80 != 0 {
+		mask = rest[more-4:]
+	}
+	p := make([]byte, size)
 	if _, err := io.ReadFull(s.r, p); err != nil {
 		return 0, "", err
 	}
 	for i := range p {
-		p[i] ^= m.mask[i%4]
+		p[i] ^= mask[i%4]
 	}
-	return m.header[0], string(p), nil
+	return head[0], string(p), nil
 }
 
 func (s *socket) expect(first byte, payload string) {
@@ -56,12 +69,6 @@ func (s *socket) expect(first byte, payload string) {
 	}
 }
 
-// accept answers a handshake (RFC 6455 §4.2.2).
-func accept(key string) string {
-	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}
-
 // socketServer is an upstream with which talk has a WebSocket.
 func socketServer(t testing.TB, talk func(s *socket, r *http.Request)) string {
 	return upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
@@ -69,7 +76,7 @@ func socketServer(t testing.TB, talk func(s *socket, r *http.Request)) string {
 		if err != nil {
 			return
 		}
-		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nX-Request-Id: 7\r\nSec-WebSocket-Accept: %s\r\n\r\n", accept(req.Header.Get("Sec-WebSocket-Key")))
+		fmt.Fprintf(c, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\nX-Request-Id: 7\r\nSec-WebSocket-Accept: %s\r\n\r\n", websocket.Accept(req.Header.Get("Sec-WebSocket-Key")))
 		talk(&socket{t: t, conn: c, r: r}, req)
 	})
 }
@@ -84,7 +91,7 @@ func (d *desk) dialSocket() *socket {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if resp.StatusCode != 101 || resp.Header.Get("Sec-WebSocket-Accept") != accept(key) || resp.Header.Get("X-Request-Id") != "7" {
+	if resp.StatusCode != 101 || resp.Header.Get("Sec-WebSocket-Accept") != websocket.Accept(key) || resp.Header.Get("X-Request-Id") != "7" {
 		d.t.Fatalf("%s, %v", resp.Status, resp.Header)
 	}
 	return &socket{d.t, c, r, true}
@@ -98,7 +105,7 @@ func echo(s *socket, _ *http.Request) {
 			return
 		}
 		s.send(first, payload)
-		if first&0xf == opClose {
+		if first&0xf == websocket.OpClose {
 			return
 		}
 	}
@@ -117,18 +124,18 @@ func TestWebSocketEcho(t *testing.T) {
 		first   byte
 		payload string
 	}{
-		{fin | opText, `{"type":"response.create"}`},
-		{opText, "in "},
-		{opContinuation, ""},
-		{fin | opPing, "are you there?"},
-		{opContinuation, "three "},
-		{fin | opContinuation, "pieces"},
-		{fin | opPong, ""},
-		{fin | opText, ""},
-		{fin | opBinary, "\x00\xff"},
-		{fin | opText, long},
-		{fin | opText, strings.Repeat("x", 126)},
-		{fin | opClose, closing(1000, "bye")},
+		{fin | websocket.OpText, `{"type":"response.create"}`},
+		{websocket.OpText, "in "},
+		{continuation, ""},
+		{fin | websocket.OpPing, "are you there?"},
+		{continuation, "three "},
+		{fin | continuation, "pieces"},
+		{fin | websocket.OpPong, ""},
+		{fin | websocket.OpText, ""},
+		{fin | websocket.OpBinary, "\x00\xff"},
+		{fin | websocket.OpText, long},
+		{fin | websocket.OpText, strings.Repeat("x", 126)},
+		{fin | websocket.OpClose, closing(1000, "bye")},
 	} {
 		s.send(f.first, f.payload)
 		s.expect(f.first, f.payload)
@@ -168,34 +175,37 @@ func TestWebSocketEndings(t *testing.T) {
 		why    string
 		left   string // recorded of the upstream
 	}{
-		{"closed by the upstream", func(s *socket) { s.send(fin|opClose, closing(1011, "overloaded")) },
-			func(s *socket) { s.expect(fin|opClose, closing(1011, "overloaded")) },
+		{"closed by the upstream", func(s *socket) { s.send(fin|websocket.OpClose, closing(1011, "overloaded")) },
+			func(s *socket) { s.expect(fin|websocket.OpClose, closing(1011, "overloaded")) },
 			capture.EndEOF, capture.Provider, "the upstream closed the WebSocket: 1011 overloaded", ""},
-		{"without a code", func(s *socket) { s.send(fin|opClose, "") },
-			func(s *socket) { s.expect(fin|opClose, "") }, capture.EndEOF, capture.Provider, "", ""},
-		{"the upstream vanishes", func(s *socket) { s.send(fin|opText, "{}") },
-			func(s *socket) { s.expect(fin|opText, "{}") },
+		{"without a code", func(s *socket) { s.send(fin|websocket.OpClose, "") },
+			func(s *socket) { s.expect(fin|websocket.OpClose, "") }, capture.EndEOF, capture.Provider, "", ""},
+		{"the upstream vanishes", func(s *socket) { s.send(fin|websocket.OpText, "{}") },
+			func(s *socket) { s.expect(fin|websocket.OpText, "{}") },
 			capture.EndCut, capture.Network, "the upstream closed the WebSocket without saying so", "{}"},
-		{"in a message", func(s *socket) { s.send(opText, "{"); s.conn.Write(frame(fin|opContinuation, "abcdef", false)[:4]) },
-			func(s *socket) { s.expect(opText, "{") },
+		{"in a message", func(s *socket) {
+			s.send(websocket.OpText, "{")
+			s.conn.Write(frame(fin, "abcdef", false)[:4])
+		},
+			func(s *socket) { s.expect(websocket.OpText, "{") },
 			capture.EndCut, capture.Network, "the upstream closed the WebSocket without saying so", "{ab"},
 		{"reset", func(s *socket) { s.receive(); s.conn.(*net.TCPConn).SetLinger(0) },
-			func(s *socket) { s.send(fin|opText, "x") }, capture.EndCut, capture.Network, "reset", ""},
+			func(s *socket) { s.send(fin|websocket.OpText, "x") }, capture.EndCut, capture.Network, "reset", ""},
 		{"the client closes", func(s *socket) { s.receive() },
-			func(s *socket) { s.send(fin|opClose, closing(4000, "enough")) },
+			func(s *socket) { s.send(fin|websocket.OpClose, closing(4000, "enough")) },
 			capture.EndEOF, capture.Client, "the client closed the WebSocket: 4000 enough", ""},
-		{"the upstream confirms what the client closed", func(s *socket) { s.receive(); s.send(fin|opClose, closing(4000, "enough")) },
+		{"the upstream confirms what the client closed", func(s *socket) { s.receive(); s.send(fin|websocket.OpClose, closing(4000, "enough")) },
 			func(s *socket) {
-				s.send(fin|opClose, closing(4000, "enough"))
-				s.expect(fin|opClose, closing(4000, "enough"))
+				s.send(fin|websocket.OpClose, closing(4000, "enough"))
+				s.expect(fin|websocket.OpClose, closing(4000, "enough"))
 			},
 			capture.EndEOF, capture.Client, "the client closed the WebSocket: 4000 enough", ""},
 		{"the client vanishes", func(s *socket) { s.receive() },
 			func(s *socket) { s.conn.Close() }, capture.EndCut, capture.Client, clientGone(0), ""},
 		{"the client closes its half", func(s *socket) { s.receive() },
 			func(s *socket) { s.conn.(*net.TCPConn).CloseWrite() }, capture.EndCut, capture.Client, clientGone(0), ""},
-		{"an extension nobody agreed on", func(s *socket) { s.send(fin|0x40|opText, "zzz"); s.send(fin|opText, "{}") },
-			func(s *socket) { s.expect(fin|0x40|opText, "zzz"); s.expect(fin|opText, "{}") },
+		{"an extension nobody agreed on", func(s *socket) { s.send(fin|0x40|websocket.OpText, "zzz"); s.send(fin|websocket.OpText, "{}") },
+			func(s *socket) { s.expect(fin|0x40|websocket.OpText, "zzz"); s.expect(fin|websocket.OpText, "{}") },
 			capture.EndCut, capture.Network, "without saying so", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -228,16 +238,16 @@ func TestWebSocketEndings(t *testing.T) {
 func TestWebSocketClosesByHalves(t *testing.T) {
 	bye := closing(4000, "bye")
 	half := func(s *socket) {
-		s.send(fin|opClose, bye)
+		s.send(fin|websocket.OpClose, bye)
 		s.conn.(*net.TCPConn).CloseWrite()
-		s.expect(fin|opClose, bye)
+		s.expect(fin|websocket.OpClose, bye)
 	}
 	confirm := func(s *socket) {
-		s.expect(fin|opClose, bye)
+		s.expect(fin|websocket.OpClose, bye)
 		if rest, err := io.ReadAll(s.r); len(rest) > 0 || err != nil {
 			s.t.Errorf("then %q, %v", rest, err)
 		}
-		s.send(fin|opClose, bye)
+		s.send(fin|websocket.OpClose, bye)
 	}
 	for by, sides := range map[capture.Party][2]func(*socket){capture.Provider: {half, confirm}, capture.Client: {confirm, half}} {
 		heard := make(chan bool)

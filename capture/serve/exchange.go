@@ -15,12 +15,16 @@ import (
 	"toolscope/capture"
 )
 
-// Exchange is one recorded request and its response. What the source did not show is zero.
+// Exchange is one recorded request and its response. What the source did not show is zero. Of a
+// WebSocket, each message of the client's is a request, and those that came before its next one are
+// the response.
 type Exchange struct {
 	File      string // as the user wrote it
 	Number    int    // of the exchange in its source
 	Method    string
 	URL       string // at least the path; empty for a bare body
+	Asked     []byte // the body of the request, or the message; as it came
+	Socket    bool   // this is of a WebSocket: the chunks are messages
 	Status    int
 	Header    http.Header   // of the response
 	HeadAfter time.Duration // when the response began, since the request
@@ -46,7 +50,7 @@ func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 			err = readErr
 			break
 		}
-		if r.Note != "" {
+		if r.Note != "" && (r.Head == nil || r.Lost > 0) { // one with a head is about a detail of an exchange
 			notes = append(notes, r.Note)
 		}
 		g := byNumber[r.Exchange]
@@ -62,6 +66,10 @@ func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 			continue
 		}
 		g.Cut = g.Cut || !g.ended
+		if g.Status == http.StatusSwitchingProtocols {
+			list = append(list, g.talk()...)
+			continue
+		}
 		g.unchunk()
 		list = append(list, g.Exchange)
 	}
@@ -75,6 +83,15 @@ type grouping struct {
 	last    time.Duration // since then, of the latest record
 	started bool          // the response has begun
 	ended   bool
+	by      capture.Party // who ended it
+	said    []said        // what both sides said, in order
+}
+
+// said is bytes of one side, so long after the exchange began.
+type said struct {
+	side  capture.Side
+	after time.Duration
+	data  []byte
 }
 
 func (g *grouping) add(r capture.Record) {
@@ -83,14 +100,16 @@ func (g *grouping) add(r capture.Record) {
 		if !g.started && r.At >= 0 {
 			g.base = r.At
 		}
+		g.passed(r.At)
+		g.say(r)
+		g.Asked = append(g.Asked, r.Data...)
 		return
 	}
-	if r.At >= 0 {
-		if g.base < 0 {
-			g.base = r.At
-		}
-		g.last = max(g.last, r.At-g.base)
+	if g.base < 0 {
+		g.base = r.At
 	}
+	g.passed(r.At)
+	g.say(r)
 	if r.Head == nil && len(r.Data) == 0 && r.End == "" {
 		return
 	}
@@ -101,8 +120,42 @@ func (g *grouping) add(r capture.Record) {
 		g.Chunks = append(g.Chunks, Chunk{g.last, r.Data})
 	}
 	if r.End != "" {
-		g.ended, g.EndAfter, g.Cut = true, g.last, r.End == capture.EndCut
+		g.ended, g.EndAfter, g.Cut, g.by = true, g.last, r.End == capture.EndCut, r.By
 	}
+}
+
+// passed says how late it is.
+func (g *grouping) passed(at time.Duration) {
+	if at >= 0 && g.base >= 0 {
+		g.last = max(g.last, at-g.base)
+	}
+}
+
+func (g *grouping) say(r capture.Record) {
+	if len(r.Data) > 0 {
+		g.said = append(g.said, said{r.Side, g.last, r.Data})
+	}
+}
+
+// talk makes exchanges of the messages of a WebSocket. What its server says first answers no
+// message. Where the client went away, nothing has to break.
+func (g *grouping) talk() []Exchange {
+	x := g.Exchange
+	x.Socket, x.Asked, x.Chunks, x.HeadAfter, x.Cut = true, nil, nil, 0, false
+	list := []Exchange{x}
+	var base time.Duration
+	for _, m := range g.said {
+		if m.side == capture.Request {
+			x.Asked, base = m.data, m.after
+			list = append(list, x)
+			continue
+		}
+		last := &list[len(list)-1]
+		last.Chunks = append(last.Chunks, Chunk{m.after - base, m.data})
+		last.EndAfter = m.after - base
+	}
+	list[len(list)-1].Cut = g.Cut && g.by != capture.Client
+	return list
 }
 
 func (g *grouping) head(r capture.Record) {
@@ -164,16 +217,36 @@ func (x *Exchange) Query() string {
 
 func cleanPath(p string) string { return path.Clean("/" + p) }
 
-// fits is 2 when the exchange answers a request by its path, 1 when it is bare and answers any
-// POST, and otherwise 0.
+// How well an exchange answers a request by where it went.
+const (
+	fitsBare = 1 + iota // it shows no request, and answers any POST
+	fitsEnd             // the paths end alike: one has the beginning of a provider's address, or a name a proxy took off
+	fitsPath
+)
+
+// fits is one of those, or 0.
 func (x *Exchange) fits(method string, u *url.URL) int {
-	switch {
+	switch own, asked := x.Path(), cleanPath(u.Path); {
 	case x.URL == "" && method == http.MethodPost:
-		return 1
-	case x.URL != "" && (x.Method == "" || x.Method == method) && x.Path() == cleanPath(u.Path):
-		return 2
+		return fitsBare
+	case x.URL == "" || x.Method != "" && x.Method != method:
+	case own == asked:
+		return fitsPath
+	case method != http.MethodGet && endAlike(own, asked), x.Socket && endAlike(own, asked):
+		return fitsEnd
 	}
 	return 0
+}
+
+// endAlike reports whether of two paths all is the same but how they begin, in at most two names
+// each: "/v1/responses" and "/openai/responses" are.
+func endAlike(a, b string) bool {
+	as, bs := strings.Split(a[1:], "/"), strings.Split(b[1:], "/")
+	for len(as) > 0 && len(bs) > 0 && as[len(as)-1] == bs[len(bs)-1] {
+		as, bs = as[:len(as)-1], bs[:len(bs)-1]
+	}
+	whole := len(as) + len(bs) // what differs
+	return max(len(as), len(bs)) <= 2 && whole < len(strings.Split(a[1:], "/"))+len(strings.Split(b[1:], "/"))
 }
 
 // status is what the answer begins with.

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"toolscope/capture/bend"
 )
 
-func faults(t *testing.T, words ...string) []Fault {
+func faults(t *testing.T, words ...string) []bend.Fault {
 	t.Helper()
-	list, err := ParseFaults(words...)
+	list, err := bend.ParseFaults(words...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +84,7 @@ func TestFaults(t *testing.T) {
 		x := Exchange{Chunks: []Chunk{{0, []byte(c.body[:half])}, {0, []byte(c.body[half:])}}}
 		o := Options{
 			Exchanges: []Exchange{x}, Faults: faults(t, strings.Fields(c.faults)...),
-			Unfit: func(f Fault, _ *Exchange, why string) { unfit = append(unfit, f.String()+": "+why) },
+			Unfit: func(f bend.Fault, _ *Exchange, why string) { unfit = append(unfit, f.String()+": "+why) },
 		}
 		s, _, broken := played(o, t.Context())
 		if got := s.Body.String(); got != c.want || broken != c.broken || strings.Join(unfit, "|") != c.unfit {
@@ -119,7 +121,7 @@ func TestWrites(t *testing.T) {
 func TestUnfitOnce(t *testing.T) {
 	var said []string
 	list := []Exchange{{URL: "/x", File: "a", Chunks: []Chunk{{0, []byte("{}")}}}, {URL: "/x", File: "b"}}
-	p := New(Options{Exchanges: list, Faults: faults(t, "repeat", "cut@9"), Unfit: func(f Fault, x *Exchange, _ string) { said = append(said, x.File+" "+f.String()) }})
+	p := New(Options{Exchanges: list, Faults: faults(t, "repeat", "cut@9"), Unfit: func(f bend.Fault, x *Exchange, _ string) { said = append(said, x.File+" "+f.String()) }})
 	for range 4 {
 		p.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/x", nil))
 	}
@@ -134,7 +136,7 @@ func TestUnfitCompressed(t *testing.T) {
 	x := Exchange{Header: http.Header{"Content-Encoding": {"gzip"}}, Chunks: []Chunk{{0, []byte("\x1f\x8b1")}, {0, []byte("2")}}}
 	var said []string
 	o := Options{
-		Exchanges: []Exchange{x}, Unfit: func(f Fault, _ *Exchange, why string) { said = append(said, why) },
+		Exchanges: []Exchange{x}, Unfit: func(f bend.Fault, _ *Exchange, why string) { said = append(said, why) },
 		Faults: faults(t, "repeat", "no-terminator", "merge-index", "empty-args", "bad-utf8", "cut@1"),
 	}
 	s, _, broken := played(o, t.Context())
@@ -206,50 +208,5 @@ func TestStatusUsesNothing(t *testing.T) {
 	}
 	if seen[1].Fault != "status=429x1" || seen[1].Exchange != &list[0] || seen[2].Again || !seen[4].Again || seen[4].Status != http.StatusOK {
 		t.Errorf("told %+v", seen)
-	}
-}
-
-// TestParseFaults: every fault in the table can be written as its example, and what cannot be read
-// names what there is.
-func TestParseFaults(t *testing.T) {
-	for i, k := range kinds {
-		word := k.example
-		if word == "" {
-			word = k.name
-		}
-		f, err := ParseFaults(word)
-		if err != nil || f[0].String() != word || !f[0].Is(k.name) || f[0].order() != i {
-			t.Errorf("%s: %v, %v", word, f, err)
-		}
-		if listed := Faults()[i]; listed[0] != k.name+k.arg || listed[1] == "" {
-			t.Errorf("listed as %q", listed)
-		}
-	}
-	for words, want := range map[string]string{
-		"":                  "no fault \"\"\nthere are status=CODE[xN], empty-args, merge-index, bad-utf8, no-terminator, repeat, cut@N, cut-inside@N, delay=TIME, split",
-		"cat@3":             "no fault \"cat@3\"\nthere are status=",
-		"cut":               "\"cut\": N is a number from 0\nwanted is cut@N, as in cut@3",
-		"cut@x":             "\"cut@x\": N is",
-		"cut=3":             "\"cut=3\": N is",
-		"cut@-1":            "\"cut@-1\": N is",
-		"cut-inside@0":      "\"cut-inside@0\": N is a number from 1\nwanted is cut-inside@N, as in cut-inside@3",
-		"cut-inside":        "\"cut-inside\": N is",
-		"delay=3":           "\"delay=3\": TIME is a number and its unit: ms, s, m\nwanted is delay=TIME, as in delay=250ms",
-		"delay=-1s":         "\"delay=-1s\": TIME",
-		"delay":             "\"delay\": TIME",
-		"status":            "\"status\": CODE is a status from 400 to 599\nwanted is status=CODE[xN], as in status=429x2",
-		"status=200":        "\"status=200\": CODE",
-		"status=429x0":      "\"status=429x0\": N is a number from 1",
-		"status=429x":       "\"status=429x\": N is",
-		"split@3":           "\"split@3\": split stands alone",
-		"cut@1 split cut@2": "\"cut@2\": there is a cut already",
-	} {
-		list := strings.Fields(words)
-		if words == "" {
-			list = []string{""}
-		}
-		if _, err := ParseFaults(list...); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%q: %v\nwant %s", words, err, want)
-		}
 	}
 }

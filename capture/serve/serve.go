@@ -1,11 +1,10 @@
 // Package serve is the mock provider: an http.Handler that answers like the provider whose
 // responses were captured, and, where it is asked to, like one that fails.
 //
-//	capture.Source ─▶ Read ─▶ Exchange ─▶ choose ─▶ script ─▶ faults ─▶ writes, each flushed
+//	capture.Source ─▶ Read ─▶ Exchange ─▶ choose ─▶ bend.Bender ─▶ pieces, each flushed
 //
 // Words. An [Exchange] is one recorded request and its response. It is bare when its source shows
-// no request, as with a body that curl -N saved. A script is what is going to be sent: a response
-// cut into events. A [Fault] bends a script.
+// no request, as with a body that curl -N saved.
 //
 // What always holds:
 //   - Without faults, the bytes of a body are sent as they were recorded, chunk by chunk, and a
@@ -17,25 +16,29 @@ package serve
 
 import (
 	"context"
-	"io"
 	"math"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
+
+	"toolscope/capture/bend"
 )
 
 // Options says what is served, and how.
 type Options struct {
 	Exchanges []Exchange
-	Speed     float64 // how many times as fast as recorded; 0 is at once
-	Faults    []Fault // from [ParseFaults]
+	Speed     float64      // how many times as fast as recorded; 0 is at once
+	Faults    []bend.Fault // from [bend.ParseFaults]
+
+	// Decode, if set, undoes the codings that a header names. Without it, what is coded is served so,
+	// and nothing is known of requests that are.
+	Decode func(h http.Header, coded []byte) ([]byte, error)
 
 	// Answering, if set, is told of every request before its answer begins. Unfit, if set, is told
 	// once of every fault that changes nothing about an exchange, and why. Both may be called from
 	// several goroutines.
 	Answering func(Answer)
-	Unfit     func(f Fault, x *Exchange, why string)
+	Unfit     func(f bend.Fault, x *Exchange, why string)
 }
 
 // Answer is what a request gets.
@@ -43,33 +46,29 @@ type Answer struct {
 	Method, Path string    // of the request
 	Status       int       // of the answer
 	Exchange     *Exchange // that answers; nil when none fits
-	Again        bool      // all that fit were used, so the last one answers again
+	Again        bool      // all that fit were used, so one of them answers again
 	Fault        string    // the fault that answers in place of the exchange
 }
 
-// Provider answers requests from recorded exchanges. Each of them is used once, in the order of the
-// recording; when all that fit a request were used, the last one answers again.
+// Provider answers requests from recorded exchanges. A request gets the one whose request is most
+// like it: by path, then by model and tools and how long the conversation is. Among those that are
+// equally alike each is used once, in the order of the recording; then they answer again.
 type Provider struct {
 	options Options
+	faults  *bend.Set
 	mu      sync.Mutex
 	entries []*entry
-	refused int // requests answered by a status fault
 }
 
-// entry is an exchange and what became of it.
-type entry struct {
-	*Exchange
-	used  bool
-	unfit map[string]bool // faults that it was said of
-}
+// who answers in the provider's place.
+const who = "toolscope serve"
 
 // New makes a provider.
 func New(o Options) *Provider {
-	o.Faults = slices.Clone(o.Faults)
-	slices.SortStableFunc(o.Faults, func(a, b Fault) int { return a.order() - b.order() })
-	p := &Provider{options: o}
+	p := &Provider{options: o, faults: bend.NewSet(o.Faults)}
 	for i := range o.Exchanges {
-		p.entries = append(p.entries, &entry{Exchange: &o.Exchanges[i], unfit: map[string]bool{}})
+		x := &o.Exchanges[i]
+		p.entries = append(p.entries, &entry{Exchange: x, asked: readAsked(x.Asked), unfit: map[string]bool{}})
 	}
 	return p
 }
@@ -77,9 +76,12 @@ func New(o Options) *Provider {
 // ServeHTTP answers one request. It breaks the connection where the recorded one broke or a fault
 // says so, which net/http has a panic for.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // only after its end does net/http notice that the client goes away
-	refusal := p.refusal(r)
-	e, again := p.choose(r, refusal == nil)
+	asked := p.read(r)
+	e, again := p.choose(r, &asked, false)
+	refusal := p.refusal(r, e != nil)
+	if e != nil && refusal == nil && !e.Socket {
+		e, again = p.choose(r, &asked, true)
+	}
 	a := Answer{Method: r.Method, Path: r.URL.Path, Status: http.StatusOK, Again: again}
 	if e != nil {
 		a.Exchange, a.Status = e.Exchange, e.status()
@@ -92,110 +94,103 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.Status = http.StatusNotFound
 		answer = func() { p.notFound(w, r) }
 	case refusal != nil:
-		a.Status, a.Fault, a.Again = refusal.n, refusal.String(), false
-		answer = func() { refuse(w, shapeOf(r.URL.Path, e.Exchange), *refusal) }
-	case e.Status >= 100 && e.Status < 200:
-		a.Status = http.StatusNotImplemented
-		answer = func() {
-			sendError(w, a.Status, "not_implemented", "this exchange went on as another protocol, as a WebSocket does; only HTTP is served")
-		}
+		a.Status, a.Fault, a.Again = refusal.Status(), refusal.String(), false
+		answer = func() { refusal.Refuse(w, who, r.URL.Path, e.bare()) }
+	case e.Socket:
+		a.Again = false
+		answer = func() { p.talk(w, r, e) }
 	}
-	if p.options.Answering != nil {
-		p.options.Answering(a)
-	}
+	p.tell(a)
 	answer()
 }
 
-// refusal is the status fault this request is answered with, or nil. A request that nothing fits is
-// not counted.
-func (p *Provider) refusal(r *http.Request) *Fault {
-	for i, f := range p.options.Faults {
-		if f.kind.name != "status" {
-			continue
-		}
-		if e, _ := p.choose(r, false); e == nil {
-			return nil
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.refused++; f.times == 0 || p.refused <= f.times {
-			return &p.options.Faults[i]
-		}
+func (p *Provider) tell(a Answer) {
+	if p.options.Answering != nil {
+		p.options.Answering(a)
 	}
-	return nil
 }
 
-// choose finds the exchange that answers a request, and whether it did so before. It counts as used
-// only if use says so.
-func (p *Provider) choose(r *http.Request, use bool) (found *entry, again bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	best := 0
-	for _, e := range p.entries {
-		fit := e.fits(r.Method, r.URL)
-		if fit == 0 {
-			continue
-		}
-		if fit = 4 * fit; !e.used { // an unused one of the same path goes before a better query
-			fit += 2
-		}
-		if e.Query() == r.URL.RawQuery {
-			fit++
-		}
-		if fit > best || fit == best && e.used {
-			found, best = e, fit
-		}
+// bare is how the body begins, where that alone tells whose it is.
+func (x *Exchange) bare() []byte {
+	if x.URL != "" {
+		return nil
 	}
-	if found == nil {
-		return nil, false
-	}
-	again = found.used
-	found.used = found.used || use
-	return found, again
+	return x.start()
 }
 
-// play sends the script of an exchange, as bent by the faults.
+// play sends the body of an exchange, as bent by the faults.
 func (p *Provider) play(w http.ResponseWriter, r *http.Request, e *entry) {
 	began := time.Now()
-	s := newScript(e.Exchange)
-	for _, f := range p.options.Faults {
-		if f.kind.bend == nil {
-			continue
-		}
-		if why := f.kind.bend(s, f); why != "" {
-			p.unfit(e, f, why)
-		}
+	var faults []bend.Fault
+	if !bend.IsAside(r) && e.status() < http.StatusBadRequest {
+		faults = p.faults.Bending()
 	}
+	x := p.decoded(r, e.Exchange, len(faults) > 0)
+	b := bend.New(faults, http.Header{}, x.encoded())
+	list := p.bent(e, b, x.Chunks)
 	until := func(after time.Duration) bool { return wait(r.Context(), time.Until(began.Add(p.scaled(after)))) }
-	if !until(e.HeadAfter) || e.silent() {
+	if !until(x.HeadAfter) || x.silent() {
 		panic(http.ErrAbortHandler)
 	}
-	copyHeader(w.Header(), e.Exchange)
-	w.WriteHeader(e.status())
+	copyHeader(w.Header(), x)
+	w.WriteHeader(x.status())
 	flush := http.NewResponseController(w).Flush
 	_ = flush()
-	for _, next := range s.writes() {
-		if !wait(r.Context(), next.pause) {
-			return
-		}
-		began = began.Add(next.pause)
-		if !until(next.after) {
-			return
-		}
-		if _, err := w.Write(next.data); err != nil {
-			return
-		}
+	if !p.pieces(r.Context(), began, list, func(data []byte) error {
+		_, err := w.Write(data)
 		_ = flush()
-	}
-	if s.whole && !until(e.EndAfter) {
+		return err
+	}) {
 		return
 	}
-	if s.broken {
+	if b.Broken() {
+		panic(http.ErrAbortHandler)
+	}
+	if began = began.Add(pauses(list)); !until(x.EndAfter) {
+		return
+	}
+	if x.Cut {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-func (p *Provider) unfit(e *entry, f Fault, why string) {
+// bent is what a bender makes of chunks; a fault that does nothing to them is told.
+func (p *Provider) bent(e *entry, b *bend.Bender, chunks []Chunk) []bend.Piece {
+	var list []bend.Piece
+	for _, c := range chunks {
+		list = append(list, b.Write(c.Data, c.After)...)
+	}
+	last, unfit := b.Close()
+	for _, u := range unfit {
+		p.faults.Return(u.Fault)
+		p.unfit(e, u.Fault, u.Why)
+	}
+	return b.Joined(append(list, last...))
+}
+
+// pieces writes each piece when it is time to; it reports false when the client is gone.
+func (p *Provider) pieces(ctx context.Context, began time.Time, list []bend.Piece, write func([]byte) error) bool {
+	for _, next := range list {
+		if !wait(ctx, next.Pause) {
+			return false
+		}
+		began = began.Add(next.Pause)
+		if !wait(ctx, time.Until(began.Add(p.scaled(next.After)))) || write(next.Data) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// pauses is how much later a body ends because of them.
+func pauses(list []bend.Piece) (sum time.Duration) {
+	for _, p := range list {
+		sum += p.Pause
+	}
+	return sum
+}
+
+func (p *Provider) unfit(e *entry, f bend.Fault, why string) {
 	p.mu.Lock()
 	said := e.unfit[f.String()]
 	e.unfit[f.String()] = true

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"toolscope/capture/bend"
 )
 
 // stage is a response that notes when it was written to.
@@ -62,7 +64,7 @@ func TestTiming(t *testing.T) {
 		{1, []string{"cut@1"}, []int{100}, 100 * ms},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			faults, err := ParseFaults(c.faults...)
+			faults, err := bend.ParseFaults(c.faults...)
 			if err != nil {
 				t.Fatal(err)
 			}

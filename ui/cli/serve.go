@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
@@ -14,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture/admit"
+	"toolscope/capture/bend"
 	"toolscope/capture/serve"
+	"toolscope/providers/coding"
 )
 
 // serveFlags are those of the mock provider.
@@ -33,16 +36,14 @@ func (a *app) serveCommand() *cobra.Command {
 against. Prints the URL to give to the client as its base, and serves until it
 is told to end.
 
-A request gets the first unused response whose method and path are its own, the
-last one again when all were used; bodies without a path, as curl -N saves them,
-answer any POST. GET / tells what there is. Chunks come with their recorded
-timing.
+A request gets the response to the recorded one that is most like it: by path,
+then by model, tools and length of the conversation, so that an agent whose
+session was recorded can be run against it. Of those that are equally alike each
+is used once, in their order, and then again; bodies without a path, as curl -N
+saves them, answer any POST. WebSockets are served as well, message by message.
+GET / tells what there is. Chunks come with their recorded timing.
 
-Faults, in the order in which those that are combined take effect:
-
-` + page(faultTable) + `
-
-An event is a server-sent event with data, a line of JSON, or a binary message.`,
+` + page(faultTable),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			paths, err := a.somePaths(cmd, args, "CAPTURE")
 			if err != nil {
@@ -56,12 +57,6 @@ An event is a server-sent event with data, a line of JSON, or a binary message.`
 	cmd.Flags().StringVar(&f.speed, "speed", "1", "`N` times as fast as recorded, or max: all at once")
 	cmd.Flags().StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen, as in cut@3; may be given several times")
 	return cmd
-}
-
-func faultTable(l lines) {
-	for _, f := range serve.Faults() {
-		l.prose(fmt.Sprintf("  %-16s ", f[0]), f[1])
-	}
 }
 
 // serve answers requests from captures until a signal.
@@ -86,8 +81,9 @@ func (a *app) serve(ctx context.Context, paths []string, f serveFlags) error {
 	if len(o.Exchanges) == 0 {
 		return fmt.Errorf("serve: there is no response in %s", strings.Join(paths, ", "))
 	}
+	o.Decode = decodeBody
 	o.Answering = func(answer serve.Answer) { a.stderr.linef("%s", answered(answer)) }
-	o.Unfit = func(fault serve.Fault, x *serve.Exchange, why string) {
+	o.Unfit = func(fault bend.Fault, x *serve.Exchange, why string) {
 		a.notef("--fault %s does nothing to %s: %s", fault, exchangeName(x), why)
 	}
 	if f.public {
@@ -138,11 +134,10 @@ func answered(answer serve.Answer) string {
 		what = "the list of what is served"
 	case answer.Fault != "":
 		what = fmt.Sprintf("%d, --fault %s", answer.Status, answer.Fault)
+	case answer.Status == http.StatusSwitchingProtocols:
+		what = exchangeName(answer.Exchange) + ": a WebSocket"
 	case answer.Exchange != nil:
 		what = exchangeName(answer.Exchange) + ": " + answer.Exchange.About()
-		if answer.Status == http.StatusNotImplemented {
-			what += ", which is not HTTP"
-		}
 		if answer.Again {
 			what += ", again"
 		}
@@ -153,7 +148,7 @@ func answered(answer serve.Answer) string {
 func exchangeName(x *serve.Exchange) string { return fmt.Sprintf("%s, exchange %d", x.File, x.Number) }
 
 func (f *serveFlags) options() (o serve.Options, err error) {
-	if o.Faults, err = serve.ParseFaults(f.faults...); err != nil {
+	if o.Faults, err = bend.ParseFaults(f.faults...); err != nil {
 		return o, usagef("--fault: %w", err)
 	}
 	if f.speed == "max" {
@@ -164,4 +159,19 @@ func (f *serveFlags) options() (o serve.Options, err error) {
 		return o, usagef("--speed %q: a number, as 2 for twice as fast, or max", f.speed)
 	}
 	return o, nil
+}
+
+// decodeBody undoes the codings that a header names.
+func decodeBody(h http.Header, coded []byte) ([]byte, error) {
+	chain, err := coding.New(h)
+	if err != nil || chain == nil {
+		return coded, err
+	}
+	body, err := chain.Write(coded)
+	if err != nil {
+		return nil, err
+	}
+	body = bytes.Clone(body) // valid until the next call
+	rest, err := chain.Close()
+	return append(body, rest...), err
 }

@@ -116,7 +116,7 @@ func TestServeRefused(t *testing.T) {
 		{[]string{filepath.Join(t.TempDir(), "none")}, 1, "no such file"},
 		{[]string{empty}, 1, "toolscope: serve: there is no response in " + empty},
 		{[]string{damaged}, 1, ": damaged line 2 at byte 16 ("},
-		{[]string{body, "--fault", "cat"}, 2, "toolscope: --fault: no fault \"cat\"\nthere are status=CODE[xN], "},
+		{[]string{body, "--fault", "cat"}, 2, "toolscope: --fault: no fault \"cat\"\nthere are status=CODE, "},
 		{[]string{body, "--fault", "cut"}, 2, "\nwanted is cut@N, as in cut@3\n"},
 		{[]string{body, "--speed", "fast"}, 2, `toolscope: --speed "fast": a number`},
 		{[]string{body, "--speed", "-1"}, 2, `toolscope: --speed "-1"`},

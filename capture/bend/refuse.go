@@ -1,14 +1,11 @@
-package serve
+package bend
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -32,17 +29,17 @@ var shapes = []shape{
 	{"openai", nil, nil, openAIError},
 }
 
-// shapeOf goes by the request's path and, where that tells nothing, by what the exchange holds.
-func shapeOf(path string, x *Exchange) shape {
+// shapeOf goes by the request's path and, where that tells nothing, by how a recorded answer begins,
+// if there is one.
+func shapeOf(path string, answer []byte) shape {
 	last := len(shapes) - 1
 	by := func(found func(s shape) bool) int { return slices.IndexFunc(shapes[:last], found) }
 	i := by(func(s shape) bool {
 		return slices.ContainsFunc(s.paths, func(part string) bool { return strings.Contains(path, part) })
 	})
-	if i < 0 && x.URL == "" {
-		start := x.start()
+	if i < 0 && len(answer) > 0 {
 		i = by(func(s shape) bool {
-			return slices.ContainsFunc(s.marks, func(mark string) bool { return bytes.Contains(start, []byte(mark)) })
+			return slices.ContainsFunc(s.marks, func(mark string) bool { return bytes.Contains(answer, []byte(mark)) })
 		})
 	}
 	if i < 0 {
@@ -51,9 +48,14 @@ func shapeOf(path string, x *Exchange) shape {
 	return shapes[i]
 }
 
-// refuse answers a status fault. Bedrock's clients know an error by its header, the others by its
-// body.
-func refuse(w http.ResponseWriter, s shape, f Fault) {
+// Status is what a fault that answers in place of the one asked answers with.
+func (f Fault) Status() int { return f.n }
+
+// Refuse answers for such a fault; who does so is told in it. path is the request's; answer, how a
+// recorded answer without a path begins, may be empty. Bedrock's clients know an error by its
+// header, the others by its body. It returns the body.
+func (f Fault) Refuse(w http.ResponseWriter, who, path string, answer []byte) []byte {
+	s := shapeOf(path, answer)
 	switch f.n {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, overloaded:
 		w.Header().Set("Retry-After", "1")
@@ -61,7 +63,7 @@ func refuse(w http.ResponseWriter, s shape, f Fault) {
 	if s.name == "bedrock" {
 		w.Header().Set("X-Amzn-Errortype", awsError(f.n))
 	}
-	send(w, f.n, s.body(f.n, "toolscope serve answers so because of --fault "+f.String()))
+	return send(w, f.n, s.body(f.n, who+" answers so because of --fault "+f.String()))
 }
 
 // overloaded is Anthropic's own status.
@@ -113,86 +115,20 @@ func awsError(status int) string {
 	return cmp.Or(words[status], "InternalServerException")
 }
 
-// notFound names the paths there are.
-func (p *Provider) notFound(w http.ResponseWriter, r *http.Request) {
-	var paths []string
-	for _, e := range p.entries {
-		if line := e.request(); !slices.Contains(paths, line) {
-			paths = append(paths, line)
-		}
-	}
-	const most = 20
-	if n := len(paths) - most; n > 0 {
-		paths = append(paths[:most], fmt.Sprintf("%d more", n))
-	}
-	message := fmt.Sprintf("no recorded exchange answers %s %s; there are: %s", printable(r.Method), escaped(r.URL.Path), strings.Join(paths, ", "))
-	sendError(w, http.StatusNotFound, "not_found_error", message)
-}
-
-// describe tells in words what is served.
-func (p *Provider) describe(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	fmt.Fprintf(w, "toolscope serve: %d recorded exchanges\n\n", len(p.entries))
-	for _, e := range p.entries {
-		fmt.Fprintf(w, "%s  %s  (%s)\n", e.request(), e.About(), printable(e.File))
-	}
-	for _, f := range p.options.Faults {
-		fmt.Fprintf(w, "fault: %s\n", f)
-	}
-}
-
-// request is what the exchange answers, in safe words.
-func (x *Exchange) request() string {
-	switch {
-	case x.URL == "":
-		return "any POST"
-	case x.Method == "":
-		return "any method " + escaped(x.Path())
-	}
-	return printable(x.Method) + " " + escaped(x.Path())
-}
-
-// About tells what the response is, in a few words.
-func (x *Exchange) About() string {
-	if x.silent() {
-		return "no answer"
-	}
-	words := fmt.Sprintf("%d, %d chunks", x.status(), len(x.Chunks))
-	if len(x.Chunks) == 1 {
-		words = strings.TrimSuffix(words, "s")
-	}
-	if x.EndAfter > 0 {
-		words += fmt.Sprintf(" in %.1f s", x.EndAfter.Seconds())
-	}
-	if x.Cut {
-		words += ", cut off"
-	}
-	return words
-}
-
-func sendError(w http.ResponseWriter, status int, kind, message string) {
-	send(w, status, errorBody(kind, message))
-}
-
 func errorBody(kind, message string) any {
 	return map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": message}}
 }
 
-func send(w http.ResponseWriter, status int, body any) {
-	text, _ := json.Marshal(body) // maps of strings and numbers cannot fail
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n'))
+// Error answers with an error of no provider's own shape.
+func Error(w http.ResponseWriter, status int, kind, message string) {
+	send(w, status, errorBody(kind, message))
 }
 
-// escaped is a path as a URL has it: ASCII that is safe to print.
-func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
-
-// printable quotes text that is not safe to print as it is.
-func printable(text string) string {
-	if quoted := strconv.QuoteToASCII(text); quoted != `"`+text+`"` {
-		return quoted
-	}
+func send(w http.ResponseWriter, status int, body any) []byte {
+	text, _ := json.Marshal(body) // maps of strings and numbers cannot fail
+	text = append(text, '\n')
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text)
 	return text
 }

@@ -1,6 +1,7 @@
-package serve
+package bend
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,14 +13,16 @@ import (
 // Fault is one thing that goes wrong on purpose. [ParseFaults] makes it.
 type Fault struct {
 	kind  *kind
-	arg   string
+	word  string        // as it was written
+	arg   string        // what of it follows the name
 	n     int           // of events, or a status
-	times int           // how often; 0 is always
+	times int           // how many answers get it, 0 is all
+	every int           // each so many-th answer gets it, 0 is each
 	pause time.Duration // before each event
 }
 
 // String is the fault as it was written.
-func (f Fault) String() string { return f.kind.name + f.arg }
+func (f Fault) String() string { return f.word }
 
 // Is reports whether f is the fault of that name, as in "cut".
 func (f Fault) Is(name string) bool { return f.kind.name == name }
@@ -35,17 +38,18 @@ type kind struct {
 	// read takes f.arg, or says what is wrong with it; nil when the fault takes none
 	read func(f *Fault) (why string)
 
-	// bend changes a script, or says why there is nothing to change.
-	bend func(s *script, f Fault) (why string)
+	// bend sets a bender up to do it; nil for what answers in place of the one asked.
+	bend func(b *Bender, f Fault)
 }
 
 // kinds is every fault there is, in the order in which those that are combined take effect.
 var kinds = []kind{
 	{
-		name: "status", arg: "=CODE[xN]", example: "status=429x2",
-		does: "answers CODE in the provider's own words, the first N times or always", read: readStatus,
+		name: "status", arg: "=CODE", example: "status=429",
+		does: "answers CODE in the provider's own words", read: readStatus,
 	},
 	{name: "empty-args", does: "leaves out all arguments of calls", bend: emptyArgs},
+	{name: "bad-args", does: "leaves out the first brace of arguments of calls that are sent as text", bend: badArgs},
 	{name: "merge-index", does: "gives all tool calls of OpenAI chat streams index 0", bend: mergeIndex},
 	{name: "bad-utf8", does: "makes a byte of the first text or argument string invalid", bend: badUTF8},
 	{name: "no-terminator", does: "leaves out [DONE], message_stop or else the last event", bend: noTerminator},
@@ -61,11 +65,11 @@ var kinds = []kind{
 	{
 		name: "delay", arg: "=TIME", example: "delay=250ms",
 		does: "waits before each event, at any speed", read: readPause,
-		bend: func(s *script, f Fault) string { s.pause = f.pause; return "" },
+		bend: func(b *Bender, f Fault) { b.pause = f.pause },
 	},
 	{
 		name: "split", does: "writes every byte by itself",
-		bend: func(s *script, _ Fault) string { s.split = true; return "" },
+		bend: func(b *Bender, _ Fault) { b.split = true },
 	},
 }
 
@@ -82,6 +86,9 @@ func Faults() (list [][2]string) {
 func kindOf(name string) int {
 	return slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
 }
+
+// Which is how a fault is written that not every answer gets.
+const Which = "FAULTxN, as in cut@3x2, is for the first N answers that it fits; FAULT/N for each N-th"
 
 // ParseFaults reads faults as they are written on a command line, one a word.
 func ParseFaults(words ...string) ([]Fault, error) {
@@ -100,11 +107,12 @@ func ParseFaults(words ...string) ([]Fault, error) {
 }
 
 func parseFault(word string) (Fault, error) {
-	name := word
-	if i := strings.IndexAny(word, "@="); i >= 0 {
-		name = word[:i]
+	f := Fault{word: word}
+	rest, why := f.readWhich(word)
+	name := rest
+	if i := strings.IndexAny(rest, "@="); i >= 0 {
+		name = rest[:i]
 	}
-	f := Fault{arg: word[len(name):]}
 	i := kindOf(name)
 	if i < 0 {
 		var all []string
@@ -113,17 +121,35 @@ func parseFault(word string) (Fault, error) {
 		}
 		return f, fmt.Errorf("no fault %q\nthere are %s", word, strings.Join(all, ", "))
 	}
-	f.kind = &kinds[i]
+	f.kind, f.arg = &kinds[i], rest[len(name):]
 	switch {
-	case f.kind.read == nil && f.arg == "":
-		return f, nil
-	case f.kind.read == nil:
+	case why != "":
+	case f.kind.read != nil:
+		why = f.kind.read(&f)
+	case f.arg != "":
 		return f, fmt.Errorf("%q: %s stands alone", word, name)
 	}
-	if why := f.kind.read(&f); why != "" {
-		return f, fmt.Errorf("%q: %s\nwanted is %s%s, as in %s", word, why, name, f.kind.arg, f.kind.example)
+	if why != "" {
+		return f, fmt.Errorf("%q: %s\nwanted is %s%s, as in %s", word, why, name, f.kind.arg, cmp.Or(f.kind.example, name))
 	}
 	return f, nil
+}
+
+// readWhich takes off a word's end which answers get the fault.
+func (f *Fault) readWhich(word string) (rest, why string) {
+	for mark, count := range map[string]*int{"x": &f.times, "/": &f.every} {
+		i := strings.LastIndex(word, mark)
+		if i < 0 || strings.Trim(word[i+1:], "0123456789") != "" || i+1 == len(word) {
+			continue
+		}
+		n, err := strconv.Atoi(word[i+1:])
+		if err != nil || n < 1 {
+			why = fmt.Sprintf("the N of %sN is a number from 1", mark)
+		}
+		*count = n
+		return word[:i], why
+	}
+	return word, ""
 }
 
 func readCount(f *Fault) (why string) {
@@ -152,16 +178,10 @@ func readPause(f *Fault) (why string) {
 }
 
 func readStatus(f *Fault) (why string) {
-	code, times, limited := strings.Cut(strings.TrimPrefix(f.arg, "="), "x")
-	n, err := strconv.Atoi(code)
+	n, err := strconv.Atoi(strings.TrimPrefix(f.arg, "="))
 	if err != nil || n < http.StatusBadRequest || n > 599 {
 		return "CODE is a status from 400 to 599"
 	}
 	f.n = n
-	if limited {
-		if f.times, err = strconv.Atoi(times); err != nil || f.times < 1 {
-			return "N is a number from 1"
-		}
-	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package serve
+package bend
 
 import (
 	"bytes"
@@ -14,41 +14,36 @@ import (
 // keeps neither where nor value.
 type edit func(where []string, value, text []byte) []byte
 
-// rewrite changes values in the JSON texts of the script and leaves every other byte as it is.
-// Texts that are not valid or spread over several data lines are passed over. It reports whether
-// anything changed.
-func (s *script) rewrite(change edit) bool {
-	switch s.framing {
-	case jsonText:
-		s.join()
-	case jsonLines, eventStream:
-	default:
-		return false
-	}
+// rewrite is a stage that changes values in the JSON texts of events and leaves every other byte as
+// it is. Texts that are not valid or spread over several data lines are passed over. why is said
+// when nothing was to be changed.
+func (b *Bender) rewrite(f Fault, why string, change edit) {
+	b.whole = true
 	changed := false
-	for i, e := range s.events {
-		if p, ok := s.rewriteEvent(e.data(), change); ok {
-			s.events[i], changed = e.with(p), true
+	b.add(f, func(e event, emit func(event)) {
+		if p, ok := rewriteEvent(b.framing, e.data(), change); ok {
+			e, changed = e.with(p), true
 		}
-	}
-	return changed
+		emit(e)
+	}, func(func(event)) string {
+		if changed {
+			return ""
+		}
+		return b.unfit(why)
+	})
 }
 
-// join makes one event of all.
-func (s *script) join() {
-	var all event
-	for _, e := range s.events {
-		all.parts, all.full = append(all.parts, e.parts...), true
-	}
-	if all.full {
-		s.events = []event{all}
-	}
-}
-
-func (s *script) rewriteEvent(p []byte, change edit) ([]byte, bool) {
-	if s.framing != eventStream {
+func rewriteEvent(f framing, p []byte, change edit) ([]byte, bool) {
+	switch f {
+	case jsonText, jsonLines, messages:
 		return rewriteText(p, change)
+	case eventStream:
+		return rewriteLines(p, change)
 	}
+	return p, false
+}
+
+func rewriteLines(p []byte, change edit) ([]byte, bool) {
 	changed := false
 	var out []byte
 	at := 0

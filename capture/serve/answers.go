@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/capture/bend"
+)
+
+// notFound names the paths there are.
+func (p *Provider) notFound(w http.ResponseWriter, r *http.Request) {
+	var paths []string
+	for _, e := range p.entries {
+		if line := e.request(); !slices.Contains(paths, line) {
+			paths = append(paths, line)
+		}
+	}
+	const most = 20
+	if n := len(paths) - most; n > 0 {
+		paths = append(paths[:most], fmt.Sprintf("%d more", n))
+	}
+	message := fmt.Sprintf("no recorded exchange answers %s %s; there are: %s", printable(r.Method), escaped(r.URL.Path), strings.Join(paths, ", "))
+	bend.Error(w, http.StatusNotFound, "not_found_error", message)
+}
+
+// describe tells in words what is served.
+func (p *Provider) describe(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	fmt.Fprintf(w, "toolscope serve: %d recorded exchanges\n\n", len(p.entries))
+	for _, e := range p.entries {
+		fmt.Fprintf(w, "%s  %s  (%s)\n", e.request(), e.About(), printable(e.File))
+	}
+	for _, f := range p.faults.All() {
+		fmt.Fprintf(w, "fault: %s\n", f)
+	}
+}
+
+// request is what the exchange answers, in safe words.
+func (x *Exchange) request() string {
+	switch {
+	case x.URL == "":
+		return "any POST"
+	case x.Socket:
+		return "WebSocket " + escaped(x.Path())
+	case x.Method == "":
+		return "any method " + escaped(x.Path())
+	}
+	return printable(x.Method) + " " + escaped(x.Path())
+}
+
+// About tells what the response is, in a few words.
+func (x *Exchange) About() string {
+	switch {
+	case x.silent():
+		return "no answer"
+	case x.Socket:
+		return fmt.Sprintf("WebSocket, %d messages", len(x.Chunks))
+	}
+	words := fmt.Sprintf("%d, %d chunks", x.status(), len(x.Chunks))
+	if len(x.Chunks) == 1 {
+		words = strings.TrimSuffix(words, "s")
+	}
+	if x.EndAfter > 0 {
+		words += fmt.Sprintf(" in %.1f s", x.EndAfter.Seconds())
+	}
+	if x.Cut {
+		words += ", cut off"
+	}
+	return words
+}
+
+// escaped is a path as a URL has it: ASCII that is safe to print.
+func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+// printable quotes text that is not safe to print as it is.
+func printable(text string) string {
+	if quoted := strconv.QuoteToASCII(text); quoted != `"`+text+`"` {
+		return quoted
+	}
+	return text
+}

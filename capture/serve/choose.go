@@ -1,0 +1,138 @@
+package serve
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+
+	"toolscope/capture/bend"
+	"toolscope/capture/websocket"
+)
+
+// entry is an exchange and what became of it.
+type entry struct {
+	*Exchange
+	asked asked
+	used  bool
+	unfit map[string]bool // faults that it was said of
+}
+
+// fit is how well an exchange answers a request. The first that differs decides.
+type fit struct {
+	path, alike int
+	unused      int
+	query       int
+	shared      float64
+}
+
+func (f fit) less(g fit) bool {
+	for _, pair := range [][2]int{{f.path, g.path}, {f.alike, g.alike}, {f.unused, g.unused}, {f.query, g.query}} {
+		if pair[0] != pair[1] {
+			return pair[0] < pair[1]
+		}
+	}
+	return f.shared < g.shared
+}
+
+// choose finds the exchange that answers a request, and whether it did so before. It counts as used
+// only if use says so.
+func (p *Provider) choose(r *http.Request, a *asked, use bool) (found *entry, again bool) {
+	socket := websocket.IsRequest(r)
+	return p.chooseAmong(func(e *entry) int {
+		switch fit := e.fits(r.Method, r.URL); {
+		case e.Socket && !socket:
+			return 0
+		case socket && !e.Socket: // somebody refused to open one there
+			return min(fit, fitsBare)
+		default:
+			return fit
+		}
+	}, r.URL.RawQuery, a, use)
+}
+
+// chooseAmong chooses among the exchanges that fit at all, by how well their path does.
+func (p *Provider) chooseAmong(fits func(*entry) int, query string, a *asked, use bool) (found *entry, again bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var best fit
+	for _, e := range p.entries {
+		f := fit{path: fits(e)}
+		if f.path == 0 {
+			continue
+		}
+		f.alike, f.shared = e.asked.alike(a), e.asked.shared(a)
+		if !e.used {
+			f.unused = 1
+		}
+		if e.Query() == query {
+			f.query = 1
+		}
+		if found == nil || best.less(f) || !f.less(best) && e.used {
+			found, best = e, f
+		}
+	}
+	if found == nil {
+		return nil, false
+	}
+	again = found.used
+	found.used = found.used || use
+	return found, again
+}
+
+// read is what a request tells, its body decoded if it came in a coding.
+func (p *Provider) read(r *http.Request) asked {
+	coded, _ := io.ReadAll(r.Body) // only after its end does net/http notice that the client goes away
+	return readAsked(p.plain(r.Header, coded))
+}
+
+// plain is a body without the coding that its header names, if that can be undone.
+func (p *Provider) plain(h http.Header, coded []byte) []byte {
+	if h.Get("Content-Encoding") == "" || p.options.Decode == nil || bytes.HasPrefix(coded, []byte("{")) {
+		return coded
+	}
+	if body, err := p.options.Decode(h, coded); err == nil {
+		return body
+	}
+	return coded
+}
+
+// decoded is an exchange as it is to be sent: without its coding where faults have to see the bytes
+// or the client would not understand them, and they can be decoded.
+func (p *Provider) decoded(r *http.Request, x *Exchange, bending bool) *Exchange {
+	coding := x.Header.Get("Content-Encoding")
+	if !x.encoded() || p.options.Decode == nil || !bending && accepts(r.Header, coding) {
+		return x
+	}
+	body, err := p.options.Decode(x.Header, x.Body())
+	if err != nil {
+		return x
+	}
+	plain := *x
+	plain.Header = x.Header.Clone()
+	plain.Header.Del("Content-Encoding")
+	plain.Chunks = []Chunk{{x.Chunks[0].After, body}}
+	return &plain
+}
+
+// accepts reports whether a client has said that it can decode a coding.
+func accepts(h http.Header, coding string) bool {
+	for _, value := range h.Values("Accept-Encoding") {
+		for one := range strings.SplitSeq(value, ",") {
+			name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")
+			if (strings.EqualFold(name, coding) || name == "*") && strings.TrimSpace(weight) != "q=0" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refusal is the status fault this request is answered with, or nil. A request that nothing fits is
+// not counted, nor one that asks no model.
+func (p *Provider) refusal(r *http.Request, fits bool) *bend.Fault {
+	if !fits || bend.IsAside(r) {
+		return nil
+	}
+	return p.faults.Refusal()
+}

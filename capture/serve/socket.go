@@ -1,0 +1,147 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"toolscope/capture/bend"
+	"toolscope/capture/websocket"
+)
+
+// socketIdle is how long a client of a WebSocket may say nothing.
+const socketIdle = 30 * time.Minute
+
+// A socket is a WebSocket that a client has opened here.
+type socket struct {
+	p     *Provider
+	r     *http.Request
+	conn  net.Conn
+	write sync.Mutex // pongs come between messages
+	ctx   context.Context
+}
+
+// talk opens a WebSocket and answers each message with what was recorded of such a one. first is an
+// exchange that was recorded there.
+func (p *Provider) talk(w http.ResponseWriter, r *http.Request, first *entry) {
+	conn, in, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		bend.Error(w, http.StatusNotImplemented, "not_implemented", "a WebSocket begins with a request of HTTP/1.1")
+		return
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Time{})
+	ctx, cancel := context.WithCancel(context.Background()) // the request's own is not told when a hijacked connection ends
+	defer cancel()
+	s := &socket{p: p, r: r, conn: conn, ctx: ctx}
+	if s.greet(first) == nil {
+		s.serve(in.Reader, cancel)
+	}
+}
+
+// greet ends the handshake, and says what the provider said before it was asked anything.
+func (s *socket) greet(first *entry) error {
+	header := http.Header{}
+	copyHeader(header, &Exchange{Header: first.Header})
+	for _, name := range []string{"Sec-Websocket-Extensions", "Content-Type", "Content-Encoding"} {
+		header.Del(name)
+	}
+	header.Set("Upgrade", websocket.Protocol)
+	header.Set("Connection", "Upgrade")
+	header.Set("Sec-Websocket-Accept", websocket.Accept(s.r.Header.Get("Sec-Websocket-Key")))
+	res := http.Response{StatusCode: http.StatusSwitchingProtocols, ProtoMajor: 1, ProtoMinor: 1, Header: header}
+	if err := res.Write(s.conn); err != nil {
+		return err
+	}
+	return s.answer(nil)
+}
+
+// serve reads messages until the client has no more, or the connection is to break. While one is
+// answered, the next is waited for, so that a client that goes away is noticed.
+func (s *socket) serve(in *bufio.Reader, cancel func()) {
+	asked := make(chan []byte, 16)
+	go func() {
+		defer cancel()
+		defer close(asked)
+		s.read(in, asked)
+	}()
+	for message := range asked {
+		if s.answer(message) != nil {
+			return
+		}
+	}
+}
+
+// read hands over messages. It answers a Ping with a Pong and a Close with a Close.
+func (s *socket) read(in *bufio.Reader, to chan<- []byte) {
+	reader := websocket.Reader{Control: func(opcode byte, payload []byte) {
+		switch opcode {
+		case websocket.OpPing:
+			_ = s.send(websocket.OpPong, payload)
+		case websocket.OpClose:
+			_ = s.send(websocket.OpClose, payload)
+		}
+	}}
+	buffer := make([]byte, 32<<10)
+	for !reader.Closed && reader.Broken == "" {
+		_ = s.conn.SetReadDeadline(time.Now().Add(socketIdle))
+		n, err := in.Read(buffer)
+		reader.Write(buffer[:n], func(message []byte, _ uint64) {
+			select {
+			case to <- message:
+			case <-s.ctx.Done():
+			}
+		})
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *socket) send(opcode byte, payload []byte) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	_, err := s.conn.Write(websocket.AppendFrame(nil, opcode, payload))
+	return err
+}
+
+// answer sends what was recorded for such a message; nil stands for none, before the first. The
+// error says that the connection is to break.
+func (s *socket) answer(message []byte) error {
+	began := time.Now()
+	asked := readAsked(message)
+	e, again := s.p.chooseMessage(s.r, message, &asked)
+	if e == nil || len(e.Chunks) == 0 && message == nil {
+		return nil
+	}
+	if message != nil {
+		s.p.tell(Answer{Method: "message to", Path: s.r.URL.Path, Status: http.StatusOK, Exchange: e.Exchange, Again: again})
+	}
+	var faults []bend.Fault
+	if asked.generates() {
+		faults = s.p.faults.Bending()
+	}
+	b := bend.NewMessages(faults)
+	list := s.p.bent(e, b, e.Chunks)
+	sent := s.p.pieces(s.ctx, began, list, func(data []byte) error { return s.send(websocket.OpText, data) })
+	if !sent || b.Broken() || e.Cut {
+		return http.ErrAbortHandler
+	}
+	return nil
+}
+
+// generates reports whether a message asks for an answer of a model's.
+func (a *asked) generates() bool { return a.known && a.generate != "false" }
+
+// chooseMessage finds what answers a message of a WebSocket. A greeting is given each time.
+func (p *Provider) chooseMessage(r *http.Request, message []byte, a *asked) (e *entry, again bool) {
+	return p.chooseAmong(func(e *entry) int {
+		if !e.Socket || (e.Asked == nil) != (message == nil) {
+			return 0
+		}
+		return e.fits(r.Method, r.URL)
+	}, r.URL.RawQuery, a, message != nil)
+}

@@ -1,0 +1,225 @@
+// Package websocket reads and writes the messages of WebSockets (RFC 6455), for who passes them on
+// and for who answers. It opens no connection.
+package websocket
+
+import (
+	"crypto/sha1" // #nosec G505 -- the handshake's own; it keeps nothing secret
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// MaxMessage is the longest message that is kept.
+const MaxMessage = 64 << 20
+
+// The opcodes of RFC 6455 §5.2.
+const (
+	opContinuation = 0x0
+	OpText         = 0x1
+	OpBinary       = 0x2
+	OpClose        = 0x8
+	OpPing         = 0x9
+	OpPong         = 0xA
+)
+
+// Protocol is what the Upgrade field of a request and its answer says.
+const Protocol = "websocket"
+
+// IsRequest reports whether a request wants a WebSocket.
+func IsRequest(r *http.Request) bool { return strings.EqualFold(r.Header.Get("Upgrade"), Protocol) }
+
+// Accept is what a server answers the key of a handshake with (§4.2.2).
+func Accept(key string) string {
+	sum := sha1.Sum([]byte(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) // #nosec G401
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// AppendFrame appends a frame that is a whole message, or a control frame, as a server sends it.
+func AppendFrame(b []byte, opcode byte, payload []byte) []byte {
+	b = append(b, 0x80|opcode)
+	switch n := len(payload); {
+	case n < 126:
+		b = append(b, byte(n))
+	case n < 1<<16:
+		b = binary.BigEndian.AppendUint16(append(b, 126), uint16(n))
+	default:
+		b = binary.BigEndian.AppendUint64(append(b, 127), uint64(n))
+	}
+	return append(b, payload...)
+}
+
+// Reader makes messages of one direction of a WebSocket (§5): its frames, unmasked and put together
+// again. Control frames are not messages; a Close is remembered. What is no frame ends the reading,
+// not the traffic. The zero value is ready.
+type Reader struct {
+	// Control, if set, is told of each control frame. It must not keep payload.
+	Control func(opcode byte, payload []byte)
+
+	header  []byte // of a frame, as far as it has come
+	inFrame bool   // the header is complete
+	opcode  byte
+	final   bool
+	mask    [4]byte
+	masked  bool
+	at      uint64 // of the payload so far
+	size    uint64
+
+	control []byte // of the unfinished control frame
+
+	Message []byte // the unfinished message
+	Open    bool   // there is one
+	Length  uint64 // of it, also where it is too long to be kept
+	Kind    byte   // OpText or OpBinary: of it, or of the one that is emitted
+
+	Closed bool // a Close came
+	Code   int  // its status code, 1005 without one (§7.1.5)
+	Reason string
+	Broken string // why reading has stopped
+	Unread int64  // bytes since then, and those of the message that was open
+}
+
+// Write takes bytes as they came and emits each message that they complete. One that was too long
+// to keep is nil.
+func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
+	if m.Broken != "" {
+		m.Unread += int64(len(p))
+	}
+	for m.Broken == "" {
+		if !m.inFrame {
+			var ok bool
+			if p, ok = m.takeHeader(p); m.Broken != "" {
+				m.Unread = int64(m.Length) + int64(len(m.header)+len(p))
+			}
+			if !ok {
+				return
+			}
+		}
+		n := min(uint64(len(p)), m.size-m.at)
+		m.take(p[:n])
+		if p = p[n:]; m.at < m.size {
+			return
+		}
+		m.inFrame, m.header = false, m.header[:0]
+		m.endFrame(emit)
+	}
+}
+
+// takeHeader reads up to the end of a frame's header and reports whether it got there. It returns
+// what is behind.
+func (m *Reader) takeHeader(p []byte) ([]byte, bool) {
+	for len(m.header) < m.headerSize() {
+		n := min(m.headerSize()-len(m.header), len(p))
+		if n == 0 {
+			return p, false
+		}
+		m.header = append(m.header, p[:n]...)
+		p = p[n:]
+	}
+	h := m.header
+	m.inFrame, m.at = true, 0
+	m.final, m.opcode = h[0]&0x80 != 0, h[0]&0x0f
+	m.masked = h[1]&0x80 != 0
+	switch size := h[1] & 0x7f; size {
+	case 126:
+		m.size = uint64(binary.BigEndian.Uint16(h[2:]))
+	case 127:
+		m.size = binary.BigEndian.Uint64(h[2:])
+	default:
+		m.size = uint64(size)
+	}
+	if m.masked {
+		copy(m.mask[:], h[len(h)-4:])
+	}
+	m.check()
+	return p, m.Broken == ""
+}
+
+// headerSize is how long the header is, as far as the bytes of it tell.
+func (m *Reader) headerSize() int {
+	if len(m.header) < 2 {
+		return 2
+	}
+	n := 2
+	switch m.header[1] & 0x7f {
+	case 126:
+		n += 2
+	case 127:
+		n += 8
+	}
+	if m.header[1]&0x80 != 0 {
+		n += 4
+	}
+	return n
+}
+
+func (m *Reader) check() {
+	control := m.opcode >= OpClose
+	switch {
+	case m.header[0]&0x70 != 0:
+		m.Broken = "a frame uses an extension, though none was agreed on"
+	case m.opcode > OpBinary && !control || m.opcode > OpPong:
+		m.Broken = fmt.Sprintf("a frame has the unknown opcode %#x", m.opcode)
+	case control && (m.size > 125 || !m.final):
+		m.Broken = "a control frame is too long or in pieces"
+	case m.size>>63 != 0:
+		m.Broken = "a frame's length is out of bounds"
+	case m.opcode == opContinuation && !m.Open:
+		m.Broken = "a frame continues a message that was not begun"
+	case (m.opcode == OpText || m.opcode == OpBinary) && m.Open:
+		m.Broken = "a message begins inside another"
+	}
+}
+
+// take adds bytes of the payload to what they belong to.
+func (m *Reader) take(p []byte) {
+	to := &m.Message
+	if m.opcode >= OpClose {
+		to = &m.control
+	} else {
+		if m.Open = true; m.opcode != opContinuation {
+			m.Kind = m.opcode
+		}
+		if m.Length += uint64(len(p)); m.Length > MaxMessage {
+			m.Message, to = nil, nil
+		}
+	}
+	if to != nil {
+		from := len(*to)
+		*to = append(*to, p...)
+		if m.masked {
+			for i, grown := 0, (*to)[from:]; i < len(grown); i++ {
+				grown[i] ^= m.mask[(m.at+uint64(i))%4]
+			}
+		}
+	}
+	m.at += uint64(len(p))
+}
+
+func (m *Reader) endFrame(emit func(message []byte, length uint64)) {
+	switch {
+	case m.opcode >= OpClose:
+		if m.opcode == OpClose {
+			m.takeClose()
+		}
+		if m.Control != nil {
+			m.Control(m.opcode, m.control)
+		}
+		m.control = m.control[:0]
+	case m.final:
+		message, length := m.Message, m.Length
+		if length == 0 {
+			message = []byte{}
+		}
+		m.Message, m.Open, m.Length = nil, false, 0
+		emit(message, length)
+	}
+}
+
+func (m *Reader) takeClose() {
+	m.Closed, m.Code, m.Reason = true, 1005, ""
+	if len(m.control) >= 2 {
+		m.Code, m.Reason = int(binary.BigEndian.Uint16(m.control)), string(m.control[2:])
+	}
+}
