@@ -54,8 +54,7 @@ func (in *Inspector) readsAs(x *Exchange) *dialect.Dialect {
 
 // reading reads one exchange into an inspector of its own, which shares nothing with others.
 func reading(from stream.Place, number int, request []byte, as *dialect.Dialect) (*Inspector, error) {
-	fresh := &Inspector{Request: request, forced: as}
-	fresh.exchange(number).past.observed = true // there is no earlier turn
+	fresh := &Inspector{Request: request, forced: as, alone: true}
 	err := from.Source.Again(number, from.Start, from.End, fresh.Write)
 	fresh.Close()
 	return fresh, err

@@ -16,11 +16,16 @@ func (in *Inspector) remember(t *stream.Turn) {
 	if t.Kept != stream.Whole {
 		return // it is filed as it was
 	}
-	var asked replay.Asked
+	var past history
 	if x := in.Exchange(t.Exchange); x != nil {
-		asked = x.past.asked
+		past = x.past
 	}
-	if in.recall.add(t, asked) && !in.recall.told {
+	forgot := in.recall.add(t, past.asked)
+	if d := readerOf(t.Dialect); d != nil && d.Answers {
+		in.recall.named(t.Number, t.ID)
+		in.recall.named(t.Number, past.talk)
+	}
+	if forgot && !in.recall.told {
 		in.recall.told = true
 		in.note(fmt.Sprintf("there were more than %d calls: what later requests make of the oldest ones is not told", mostRecalled))
 	}
@@ -78,6 +83,14 @@ func (x *Exchange) rereader(n int32) func() *stream.Turn {
 	}
 }
 
+// fileAfter is the file of the turn whose response has that id, nil if there is none.
+func (in *Inspector) fileAfter(id string) (found *file) {
+	if id != "" {
+		in.recall.find(replay.AnswerClue(id), func(f *file) bool { found = f; return false })
+	}
+	return found
+}
+
 // candidate is the turn of a file; ok is false if there is nothing left of it.
 func (in *Inspector) candidate(f *file) (c replay.Candidate, ok bool) {
 	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Asked: f.asked}
@@ -106,7 +119,8 @@ func (in *Inspector) fileBy(s replay.Sort) {
 // lookup collects the turns that a request may have brought back.
 type lookup struct {
 	in       *Inspector
-	exchange int // whose turns do not count
+	exchange int  // whose turns do not count
+	own      bool // they do: it has had requests before
 	turns    []int32
 }
 
@@ -117,35 +131,44 @@ func (l *lookup) By(s replay.Sort) { l.in.fileBy(s) }
 func (l *lookup) Find(c replay.Clue, most int) (found int) {
 	search := l.in.recall.search
 	l.in.recall.find(c, func(f *file) bool {
-		if f.exchange == l.exchange {
+		if f.exchange == l.exchange && !l.own {
 			return true
 		}
-		if f.search != search {
-			f.search = search
-			l.turns = append(l.turns, f.turn)
-		}
+		l.take(f, search)
 		found++
 		return found < most
 	})
 	return found
 }
 
+// take collects a turn, once.
+func (l *lookup) take(f *file, search uint32) {
+	if f.search != search {
+		f.search = search
+		l.turns = append(l.turns, f.turn)
+	}
+}
+
 // all collects every turn that counts.
 func (l *lookup) all() {
 	for i := range l.in.recall.files {
 		f := &l.in.recall.files[i]
-		if c, ok := l.in.candidate(f); ok && c.Ended() && !f.void && f.exchange != l.exchange {
+		if c, ok := l.in.candidate(f); ok && c.Ended() && !f.void && (l.own || f.exchange != l.exchange) {
 			l.turns = append(l.turns, f.turn)
 		}
 	}
 }
 
-// earlier are the turns of other exchanges that have ended and have calls, of which the request may
-// have something.
+// earlier are the turns that have ended and have calls, of which the request may have something.
 func (x *Exchange) earlier(history *replay.Past) (turns []replay.Candidate) {
 	in := x.in
 	in.recall.search++
-	l := lookup{in: in, exchange: x.Number}
+	l := lookup{in: in, exchange: x.Number, own: isWebSocket(x.Head)}
+	next := int32(stream.NoTurn)
+	if f := in.fileAfter(history.After); f != nil {
+		next = f.turn
+		l.take(f, in.recall.search)
+	}
 	if in.recall.all {
 		l.all()
 	} else {
@@ -154,6 +177,7 @@ func (x *Exchange) earlier(history *replay.Past) (turns []replay.Candidate) {
 	slices.Sort(l.turns)
 	for _, n := range l.turns {
 		if c, ok := in.candidate(in.recall.fileOf(n)); ok {
+			c.Next = n == next
 			turns = append(turns, c)
 		}
 	}

@@ -22,6 +22,7 @@ type Inspector struct {
 	forced    *dialect.Dialect
 	rereads   map[int]*dialect.Dialect // by exchange: read as this, or by its bytes
 	closed    bool
+	alone     bool // it reads one exchange once more: what others make of it is not its matter
 	kept      keeper
 	sets      []*schema.Set
 	observer  replay.Observer
@@ -67,6 +68,7 @@ func (in *Inspector) Write(r stream.Record) {
 			if isWebSocket(x.Head) {
 				x.says(r.Data)
 			}
+			x.askAgain(r.At)
 		}
 		return
 	}

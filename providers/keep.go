@@ -59,6 +59,19 @@ func (in *Inspector) retire(x *Exchange) {
 	l.ended = append(l.ended, x)
 }
 
+// weigh counts bytes that an exchange in a line holds more.
+func (k *keeper) weigh(x *Exchange, bytes int) {
+	if x == nil || x.holds == 0 || bytes == 0 {
+		return
+	}
+	l := &k.once
+	if x.Rereadable() && !k.ReadOnce {
+		l = &k.again
+	}
+	x.holds += int64(bytes)
+	l.bytes += int64(bytes)
+}
+
 // MakeRoom lets go of exchanges until those that are left hold no more than they may. Turns and
 // calls that were got before must be got again.
 func (in *Inspector) MakeRoom() {
@@ -79,6 +92,7 @@ func (l *line) shorten(most int64, pin func(int) bool, letGo func(*Exchange)) {
 			continue
 		}
 		l.bytes -= x.holds
+		x.holds = 0
 		x.in.log.close()
 		letGo(x)
 	}

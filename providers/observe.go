@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
@@ -16,6 +17,8 @@ type history struct {
 	broken   bool         // the request breaks off
 	asked    replay.Asked // its place in its conversation, once observed
 	observed bool         // what it brings back has been told
+	talk     string       // id of the conversation that the provider keeps
+	heard    int64        // of a WebSocket: how many bytes of its client's messages were observed
 }
 
 // History is the conversation that the request carries, or that of Inspector.Request where none was
@@ -32,8 +35,8 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	body := x.RequestBody()
 	x.past.read = size
 	var err error
-	if x.Dialect != nil && TargetOf(x.Dialect.Name) != nil {
-		x.past.target = TargetOf(x.Dialect.Name)
+	if to := x.reader(); to != nil {
+		x.past.target = to
 		x.past.messages, err = x.past.target.Decode(body)
 	} else {
 		x.past.messages, x.past.target, err = guessHistory(body)
@@ -41,6 +44,14 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 	x.past.broken = err != nil
 	x.nameAuthors()
 	return x.past.messages, x.past.target
+}
+
+// reader says how the exchange's requests are read, nil while its protocol does not tell.
+func (x *Exchange) reader() *dialect.Target {
+	if x.Dialect == nil {
+		return nil
+	}
+	return readerOf(x.Dialect.Name)
 }
 
 // nameAuthors says who wrote the arguments of the history's calls, where these are a string: the
@@ -86,24 +97,6 @@ func (in *Inspector) authorOf(p *dialect.Part) (author dialect.Author) {
 // mostAuthors is how many turns with one id are looked at.
 const mostAuthors = 64
 
-// partial reports whether the conversation has more than the request shows: the request breaks off,
-// or the provider keeps what came before, as OpenAI's Responses and Gemini's context caching do.
-func (x *Exchange) partial() bool {
-	if x.past.broken {
-		return true
-	}
-	s := dialect.Scan(x.Request.Bytes(0, x.Request.Size()))
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "previous_response_id", "conversation", "cachedContent", "cached_content":
-			if s.Value().Given() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // guessHistory reads a request whose protocol no response tells. It reads it as the protocol that
 // finds most in it.
 func guessHistory(body []byte) (best []dialect.Message, target *dialect.Target, why error) {
@@ -143,26 +136,38 @@ func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
 func (x *Exchange) forget() { x.past.read, x.past.messages = 0, nil }
 
 // observe reports, once, what became of the calls of earlier turns in the request. It is called
-// when the protocol is known, or when it never will be.
+// when the protocol is known, or when it never will be, and when the client of a WebSocket has sent
+// a message.
 func (x *Exchange) observe() {
-	if x.past.observed || x.Request.Size() == 0 || x.gap.asked > 0 {
-		return
-	}
-	x.past.observed = true
-	messages, target := x.History()
-	if !isWebSocket(x.Head) {
+	switch {
+	case x.in.alone, x.Request.Size() == 0, x.gap.asked > 0:
+	case isWebSocket(x.Head):
+		x.hear()
+	case !x.past.observed:
+		x.past.observed = true
+		messages, target := x.History()
 		x.asks.ask = x.readAsk(x.RequestBody(), messages)
+		if target != nil && len(messages) > 0 {
+			past := x.observed(messages, target, goesOnFrom(x.Request.Bytes(0, x.Request.Size())))
+			x.stand(past.Asked)
+		}
+		x.forget()
 	}
-	if target != nil && len(messages) > 0 {
-		past := replay.ReadPast(messages, target)
-		x.stand(past.Asked)
-		for _, o := range x.in.observer.Observe(past, x.earlier(past)) {
-			if o.Fate != replay.WasDropped || !x.partial() {
-				x.tellReturn(&o)
-			}
+}
+
+// observed reports what became of the calls of earlier turns in a history.
+func (x *Exchange) observed(messages []dialect.Message, to *dialect.Target, on continuation) *replay.Past {
+	past := replay.ReadPast(messages, to)
+	x.past.talk = on.talk
+	if past.Kept, past.After = on.kept, cmp.Or(on.after, on.talk); on.thread {
+		past.Asked = replay.Asked{} // how its conversation begins, it does not say
+	}
+	for _, o := range x.in.observer.Observe(past, x.earlier(past)) {
+		if o.Fate != replay.WasDropped || !x.past.broken {
+			x.tellReturn(&o)
 		}
 	}
-	x.forget()
+	return past
 }
 
 // stand notes where the request stands in its conversation. Turns that ended before it came were
@@ -185,7 +190,7 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 	if before.Fate == told.Fate && before.Result == told.Result || turn == nil {
 		return
 	}
-	resent := &stream.Resent{Exchange: x.Number, ID: o.ID, Policies: o.Behaves()}
+	resent := &stream.Resent{Exchange: x.Number, ID: o.ID, Policies: o.Behaves(), Kept: o.Kept, Gave: o.Gave()}
 	if f, ok := o.Finding(); ok && !o.WasFound(f) {
 		resent.Finding = f
 	}
@@ -193,26 +198,30 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 		o.Left.Tell(told, resent.Finding)
 	}
 	x.in.recall.alias(ref.Turn, o.ID)
+	x.in.kept.weigh(x.in.Exchange(turn.Exchange), len(resent.Gave.Text))
 	x.in.Timeline.Append(stream.Event{
 		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
 		Text: string(o.Fate), Code: o.Result, What: resent,
 	})
 }
 
-// Result is what a later request has as the result of a call; ok is false when none has any.
+// Result is what a later request has as the result of a call; ok is false when none has any, or
+// that request was let go of.
 func (in *Inspector) Result(c *stream.Call) (result dialect.Part, ok bool) {
-	for i := len(c.SentBack) - 1; i >= 0; i-- {
-		r := c.SentBack[i]
-		x := in.Exchange(r.Exchange)
-		if r.Result == 0 || x == nil {
-			continue
-		}
-		messages, _ := x.History()
-		for _, m := range messages {
-			for _, p := range m.Parts {
-				if p.Kind == dialect.ResultPart && p.ID == r.ID && (r.ID != "" || p.Name == c.Name) {
-					return p, true
-				}
+	r := c.Given()
+	if r == nil || in.Exchange(r.Exchange) == nil {
+		return result, false
+	}
+	x := in.Exchange(r.Exchange)
+	kept := x.past.messages != nil
+	messages, _ := x.History()
+	if !kept {
+		x.forget()
+	}
+	for i := len(messages) - 1; i >= 0; i-- {
+		for _, p := range messages[i].Parts {
+			if p.Kind == dialect.ResultPart && len(p.Text) == r.Gave.Bytes && (p.ID == r.ID || p.ID == c.ID) && (p.ID != "" || p.Name == c.Name) {
+				return p, true
 			}
 		}
 	}

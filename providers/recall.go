@@ -126,6 +126,13 @@ func (r *recall) alias(turn int32, id string) {
 	}
 }
 
+// named notes that a request may go on from a turn under an id.
+func (r *recall) named(turn int32, id string) {
+	if id != "" {
+		r.mention(replay.AnswerClue(id), r.byTurn[turn])
+	}
+}
+
 // find calls do with the files that give a clue, the latest first, until it is false.
 func (r *recall) find(c replay.Clue, do func(f *file) bool) {
 	at, ok := r.latest[c]

@@ -21,6 +21,20 @@ func FindTarget(name string) (*dialect.Target, error) {
 	return *t, nil
 }
 
+// readerOf says how the history of a request of the dialect of that name is read, nil if that has no
+// requests.
+func readerOf(name string) *dialect.Target {
+	if t := TargetOf(name); t != nil {
+		return t
+	}
+	for i := range All {
+		if All[i].Name == name {
+			return All[i].Reads
+		}
+	}
+	return nil
+}
+
 // TargetOf is where history goes by the dialect of that name, nil if that has no requests.
 func TargetOf(name string) *dialect.Target {
 	for i := range All {

@@ -60,9 +60,16 @@ func (x *Exchange) tools() *schema.Set {
 		return nil
 	}
 	size := x.requestSize()
-	if x.Dialect.Tools != nil && size != x.check.asked {
+	if x.Dialect.Tools != nil && size != x.check.asked && x.past.heard == 0 {
 		x.check.asked = size
-		x.check.set = x.in.toolSet(x.Dialect.Tools(x.RequestBody()))
+		body := x.RequestBody()
+		list, more := x.Dialect.Tools(body), false
+		if on := goesOnFrom(body); on.thread {
+			var kept []dialect.Tool
+			kept, more = x.in.toolsAfter(on)
+			list = joinTools(kept, list)
+		}
+		x.check.set = x.in.toolSet(list, more)
 	}
 	return x.check.set
 }
@@ -72,22 +79,22 @@ func (x *Exchange) Wanted(c *stream.Call) string {
 	if x.check.set == nil || c.Server || c.Freeform() {
 		return ""
 	}
-	return x.check.set.Outline(c.Name)
+	return x.check.set.Outline(c.Space, c.Name)
 }
 
 // recentSets is how many lists of tools are remembered: an agent sends the same with every request,
 // and its helpers send theirs.
 const recentSets = 8
 
-// toolSet is the Set of these tools. It is one of the remembered ones if possible, whose schemas
-// are compiled already.
-func (in *Inspector) toolSet(tools []dialect.Tool) *schema.Set {
+// toolSet is the Set of these tools; more says that there may be others. It is one of the remembered
+// ones if possible, whose schemas are compiled already.
+func (in *Inspector) toolSet(tools []dialect.Tool, more bool) *schema.Set {
 	for _, s := range in.sets {
-		if s.Is(tools) {
+		if s.Is(tools, more) {
 			return s
 		}
 	}
-	s := schema.Compile(tools)
+	s := schema.Compile(tools, more)
 	if s != nil {
 		in.sets = append(in.sets[max(0, len(in.sets)+1-recentSets):], s)
 	}

@@ -77,6 +77,18 @@ type Return struct {
 	Policies string // the replay policies that do so, separated by commas
 	Result   Code   // AnswerOK, AnswerFailed, or 0 when the request has no result for it
 	Event    int    // number of the event that tells
+	Kept     bool   // it is not there itself: the provider keeps it
+	Gave     Result // what its tool gave, where Result is not 0
+}
+
+// Given is the latest that a request has as the result of the call; nil where none has any.
+func (c *Call) Given() *Return {
+	for i := len(c.SentBack) - 1; i >= 0; i-- {
+		if c.SentBack[i].Result != 0 {
+			return &c.SentBack[i]
+		}
+	}
+	return nil
 }
 
 // A Delta is one fragment of a call's arguments, or of a turn's text, named by where it ends: it

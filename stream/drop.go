@@ -49,6 +49,9 @@ func (t *Turn) Memory() int {
 	n := turnSize + t.Events*factSize + t.text.memory() + t.thinking.memory() + 64*len(t.Parts)
 	for _, c := range t.Calls {
 		n += callSize + cap(c.args.s) + 8*(c.deltas.n+c.lex.toks.n)
+		for i := range c.SentBack {
+			n += len(c.SentBack[i].Gave.Text)
+		}
 	}
 	return n
 }
@@ -86,12 +89,33 @@ func (t *Timeline) Cool(number int32) {
 	on.Kept, on.before, on.pulses = Cold, nil, nil
 	on.coldText = [2]int{len(on.Text), len(on.Thinking)}
 	on.Text, on.Thinking, on.text, on.thinking = nil, nil, said{}, said{}
+	t.letGoOfResults(on)
 	for _, c := range on.Calls {
 		c.cold = &coldCall{len(c.args.s), c.deltas.n, c.Syntax()}
 		c.before = nil
 		c.setPage(page{})
 		c.pages = nil
 		c.lex.some = false
+	}
+}
+
+// letGoOfResults lets go of the texts of what the tools of a turn gave. How many bytes there were
+// stays.
+func (t *Timeline) letGoOfResults(on *Turn) {
+	for _, n := range on.blocks {
+		for i := range t.blocks[n].extra {
+			x := &t.blocks[n].extra[i]
+			if r, ok := x.what.(*Resent); ok && r.Gave.Text != "" && t.blocks[n].facts[x.event%blockFacts].turn == on.Number {
+				rest := *r
+				rest.Gave.Text = ""
+				x.what = &rest
+			}
+		}
+	}
+	for _, c := range on.Calls {
+		for i := range c.SentBack {
+			c.SentBack[i].Gave.Text = ""
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func (t *Turn) sentBack(e Event, n int) {
 		return
 	}
 	c := t.edit(t.Calls[e.Slot-1])
-	c.SentBack = append(c.SentBack, Return{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n})
+	c.SentBack = append(c.SentBack, Return{r.Exchange, r.ID, e.Text, r.Policies, e.Code, n, r.Kept, r.Gave})
 	if e.Code != 0 {
 		c.Answered = e.Code
 	}

@@ -49,7 +49,7 @@ func TestSentBack(t *testing.T) {
 		t.Errorf("first brought back by %d, %v", turn.Next, turn.Returned)
 	}
 	first, second := turn.Calls[0], turn.Calls[1]
-	want := []Return{{7, "x", "emptied", "empty", 0, 4}, {8, "x", "emptied", "empty", AnswerFailed, 5}}
+	want := []Return{{Exchange: 7, ID: "x", As: "emptied", Policies: "empty", Event: 4}, {Exchange: 8, ID: "x", As: "emptied", Policies: "empty", Result: AnswerFailed, Event: 5}}
 	if !slices.Equal(second.SentBack, want) || second.Answered != AnswerFailed || len(second.Findings) != 1 || second.Findings[0].Event != 5 {
 		t.Errorf("%+v, answered %d, %v", second.SentBack, second.Answered, second.Findings)
 	}

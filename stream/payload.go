@@ -80,8 +80,20 @@ type Resent struct {
 	Exchange int     // of the request
 	ID       string  // the call's there
 	Policies string  // the replay policies that do so, separated by commas
+	Kept     bool    // it is not in the history: the provider keeps it, and the request goes on from there
+	Gave     Result  // what its tool gave, where the request brings that
 	Finding  Finding // of what was lost, if something was
 }
+
+// Result is what a tool gave, as a request brings it.
+type Result struct {
+	Bytes int    // of its text
+	Media int    // how many pieces of it are no text
+	Text  string // its beginning, at most MostResult bytes
+}
+
+// MostResult is how much of a result's text is kept with its call.
+const MostResult = 4 << 10
 
 // fieldWords are " NAME=VALUE" for each field that is not empty. fields are name, value, name,
 // value …
@@ -135,7 +147,11 @@ func (p *Missed) words() string {
 }
 
 func (p *Resent) words() string {
-	return fieldWords("id", p.ID, "name", p.Policies) + p.Finding.words()
+	words := fieldWords("id", p.ID, "name", p.Policies)
+	if p.Kept {
+		words += " kept"
+	}
+	return words + p.Finding.words()
 }
 
 func (u *Usage) words() string { return " " + u.String() }

@@ -79,6 +79,9 @@ type Dialect struct {
 	Model func(path string, request []byte) string
 	// Findings are those that only this dialect makes.
 	Findings []*stream.Diagnosis
+	// Reads says how the history of a request is read, where none is ever written by this protocol:
+	// only its Decode and its rules are used. It is nil where Targets say so.
+	Reads *Target
 	// Targets are where history can be sent by this protocol, first the provider it is named after;
 	// none where the dialect has no requests.
 	Targets []Target
@@ -87,6 +90,7 @@ type Dialect struct {
 // A Tool is one tool a request declares.
 type Tool struct {
 	Name        string
+	Space       string // its namespace, where that is not part of Name
 	Kind        string // function, custom, server, …: as a call of it would have
 	Description string // what the model is told of it
 	Schema      Raw    // of its arguments, as JSON Schema 2020-12; nil when the request has none

@@ -30,6 +30,7 @@ type Target struct {
 	Unpaired  bool          // calls without results, and results without calls, are taken
 	Together  bool          // the results of a turn must follow it at once, and its calls stay in one message
 	Merges    bool          // messages of one speaker that follow each other are read as one
+	Answers   bool          // a request can name the response that it goes on from, by its id
 	Refusal   Refusal
 
 	// Encode writes messages as they stand in the request, each a JSON text: a message, or an item

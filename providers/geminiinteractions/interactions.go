@@ -25,6 +25,7 @@ func Dialect() dialect.Dialect {
 		New:      newDecoder,
 		Tools:    tools,
 		Model:    model,
+		Reads:    &reads,
 	}
 }
 

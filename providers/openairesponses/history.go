@@ -87,6 +87,8 @@ func (h *history) item(v dialect.Raw) {
 	case kind == "message", kind == "" && v.Get("role") != nil:
 		role, parts := readMessage(v, w)
 		h.add(role, role == dialect.Assistant, parts...)
+	case kind == "additional_tools":
+		h.add(dialect.System, false, dialect.Part{Kind: dialect.OtherPart, Raw: v})
 	case kind == "reasoning":
 		h.add(dialect.Assistant, true, readReasoning(w))
 	case strings.HasSuffix(kind, "_output"), kind == "mcp_approval_response":

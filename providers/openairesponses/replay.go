@@ -17,6 +17,7 @@ var target = dialect.Target{
 	IDs:       dialect.IDRule{Least: 1, Most: 64, Required: true, Trim: "_"},
 	Names:     dialect.NameRule{Class: "a-zA-Z0-9_-", Most: 128},
 	Freeform:  true,
+	Answers:   true,
 	Reasoning: dialect.SignedReasoning,
 	Media:     true,
 	Refusal: dialect.Refusal{

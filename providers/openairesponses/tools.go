@@ -18,19 +18,19 @@ var builtIn = map[string]string{
 	"tool_search": "tool_search_call", "programmatic_tool_calling": "program",
 }
 
-// tools are the tools of a request body, or of the messages a client sent over a WebSocket. What a
-// tool search of the client found counts as declared; the tools of an MCP server come in the
-// response.
+// tools are the tools of a request body, or of the messages a client sent over a WebSocket. What the
+// input adds, and what a tool search of the client found, counts as declared; the tools of an MCP
+// server come in the response.
 func tools(request []byte) (all []dialect.Tool) {
 	read := func(f stream.Frame) {
 		body := dialect.Raw(bytes.Clone(f.Data)) // schemas are kept
 		if nested := body.Get("response"); nested.Kind() == '{' {
 			body = nested
 		}
-		all = appendTools(all, body.Get("tools"))
+		all = appendTools(all, body.Get("tools"), "")
 		for item := range body.Get("input").Elements() {
-			if item.Get("type").Is("tool_search_output") {
-				all = appendTools(all, item.Get("tools"))
+			if kind := item.Get("type"); kind.Is("tool_search_output") || kind.Is("additional_tools") {
+				all = appendTools(all, item.Get("tools"), "")
 			}
 		}
 	}
@@ -40,18 +40,21 @@ func tools(request []byte) (all []dialect.Tool) {
 	return all
 }
 
-func appendTools(all []dialect.Tool, list dialect.Raw) []dialect.Tool {
+// appendTools adds those of a list, which stands in that namespace.
+func appendTools(all []dialect.Tool, list dialect.Raw, space string) []dialect.Tool {
 	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {
 		case kind == "function":
 			if nested := tool.Get("function"); nested.Kind() == '{' { // as Chat Completions has it
 				tool = nested
 			}
-			all = append(all, dialect.FunctionTool(tool, "parameters"))
+			t := dialect.FunctionTool(tool, "parameters")
+			t.Space = space
+			all = append(all, t)
 		case kind == "custom":
-			all = append(all, dialect.Tool{Name: tool.Get("name").Text(), Kind: "custom", Description: tool.Get("description").Text()})
+			all = append(all, dialect.Tool{Name: tool.Get("name").Text(), Space: space, Kind: "custom", Description: tool.Get("description").Text()})
 		case kind == "namespace":
-			all = appendTools(all, tool.Get("tools"))
+			all = appendTools(all, tool.Get("tools"), tool.Get("name").Text())
 		case builtIn[kind] != "":
 			all = append(all, dialect.Tool{Name: builtIn[kind], Kind: "server"})
 		}

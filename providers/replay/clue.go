@@ -37,6 +37,9 @@ func IDClue(id string) Clue { return clueOf('i', 0, id) }
 // SentIDClue is the clue that a call gives which a request had under that id.
 func SentIDClue(id string) Clue { return clueOf('s', 0, id) }
 
+// AnswerClue is the clue that a turn gives whose response has that id.
+func AnswerClue(id string) Clue { return clueOf('a', 0, id) }
+
 func itemClue(id string) Clue   { return clueOf('o', 0, id) }
 func textClue(text uint64) Clue { return clueOf('t', text, "") }
 

@@ -25,7 +25,9 @@ type orphan struct {
 
 // A Past is a history that a request carries, and the calls it holds.
 type Past struct {
-	Asked    Asked // where the request stands
+	Asked    Asked  // where the request stands
+	Kept     bool   // the provider keeps what was said before this
+	After    string // id of the response that the request goes on from, "" where it names none
 	to       *dialect.Target
 	messages []dialect.Message
 	held     []held

@@ -3,6 +3,7 @@ package replay
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -30,6 +31,7 @@ type Candidate struct {
 	Left  *Remains        // where the content of Turn was let go of
 	From  *dialect.Target // where its protocol sends history, nil when it has none
 	Asked Asked           // where the request stands that it answers
+	Next  bool            // the history goes on from it: the request names its response
 }
 
 // Ended reports whether all of the turn has come. Until then no request can have brought it back.
@@ -47,12 +49,14 @@ type Observation struct {
 	Fate   Fate
 	ID     string      // the call's in the request
 	Result stream.Code // stream.AnswerOK or AnswerFailed; 0 when there is none
+	Kept   bool        // it is not in the history itself: the provider keeps it
 	Losses []Loss
 
 	of    *earlier
 	turn  *Candidate
 	to    *dialect.Target
 	sent  *dialect.Part // nil when the call is not in the history
+	gave  *dialect.Part // the result, nil when there is none
 	vague bool          // the fate is as much as hashes tell
 }
 
@@ -116,11 +120,7 @@ func (m *matching) observe(c *earlier) (o Observation, ok bool) {
 	case c.server, c.attempt, c.phase == stream.PhaseUnseen:
 		return o, false
 	case c.whole:
-		o.Fate, o.ID = Intact, c.id
-		if l := m.orphanOf(c); l != nil {
-			o.Result = resultCode(l.part)
-		}
-		return o, true
+		return o.kept(m.orphanOf(c)), true
 	case c.found < 0:
 		return m.missing(o)
 	}
@@ -131,28 +131,62 @@ func (m *matching) observe(c *earlier) (o Observation, ok bool) {
 		o.lose(IDRewritten.loss("its id is %s here", quote(o.ID)))
 	}
 	if h.result != nil {
-		o.Result = resultCode(h.result)
+		o.answered(h.result)
 		if h.late && m.to.Together {
 			o.lose(AdjacencyFix.loss("its result does not follow it at once"))
 			o.worsen(WasMoved)
 		}
-	} else if m.goesOn(h.message) {
+	} else if !m.Kept && m.goesOn(h.message) {
 		o.orphaned(m.orphanOf(c))
 	}
 	return o, true
 }
 
+// kept says that the provider keeps the call as it made it; l is its result, or nil.
+func (o Observation) kept(l *orphan) Observation {
+	o.Fate, o.ID, o.Kept = Intact, o.of.id, true
+	if l != nil {
+		o.answered(l.part)
+	}
+	return o
+}
+
+// answered takes the result of the call.
+func (o *Observation) answered(by *dialect.Part) {
+	o.gave, o.Result = by, stream.AnswerOK
+	if by.Failed {
+		o.Result = stream.AnswerFailed
+	}
+}
+
+// Gave is what the call's tool gave, as the history has it.
+func (o *Observation) Gave() (r stream.Result) {
+	if o.gave == nil {
+		return r
+	}
+	text := o.gave.Text
+	n := min(len(text), stream.MostResult)
+	for least := n - utf8.UTFMax; n < len(text) && n > least && !utf8.RuneStart(text[n]); {
+		n-- // no part of a character
+	}
+	return stream.Result{Bytes: len(text), Media: o.gave.Media, Text: string(text[:n])}
+}
+
 // missing says what it means that a call is not found. It means nothing where calls of the turn may
-// not have been seen.
+// not have been seen. Where the provider keeps what was said before, a result proves that it keeps
+// the call, and without one nothing is known.
 func (m *matching) missing(o Observation) (Observation, bool) {
 	c, t := o.of, o.of.turn
 	l := m.orphanOf(c)
+	if m.Kept {
+		return o.kept(l), l != nil && (t.Next || m.known[c.id] == 1)
+	}
 	if !t.sure || t.state.unseen || l == nil && t.chosenOther(c) {
 		return o, false
 	}
 	o.Fate = WasDropped
 	if l != nil {
-		o.Result = resultCode(l.part)
+		o.answered(l.part)
 	} else if c.phase >= stream.PhaseAborted || t.state.aborted {
 		return o, true // that the response broke off, or was refused, is a reason to leave it out
 	}
@@ -189,13 +223,6 @@ func (o *Observation) worsen(f Fate) {
 	if o.Fate == Intact || o.Fate == WasReformatted {
 		o.Fate = f
 	}
-}
-
-func resultCode(p *dialect.Part) stream.Code {
-	if p.Failed {
-		return stream.AnswerFailed
-	}
-	return stream.AnswerOK
 }
 
 // goesOn reports whether anything is said after a message.

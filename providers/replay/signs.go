@@ -75,12 +75,12 @@ func (t *turn) namesSurely() bool {
 // the call's id, or is its tool's and stands where the turn must.
 func (m *matching) orphanOf(c *earlier) (first *orphan) {
 	if c.id != "" {
-		for l := range m.orphansIn(c.id, c.turn, !c.number) {
+		for l := range m.orphansIn(c.id, c.turn, !c.number || c.turn.Next) {
 			first = l
 			break
 		}
 	}
-	for l := range m.orphansIn("", c.turn, false) {
+	for l := range m.orphansIn("", c.turn, c.turn.Next) {
 		if l.part.Name == c.name && (first == nil || l.number < first.number) {
 			return l
 		}

@@ -74,8 +74,8 @@ func TestLimits(t *testing.T) {
 			start := time.Now()
 			c := compile(dialect.Raw(h.schema))
 			compiled := time.Since(start)
-			set := Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(h.schema)}})
-			set.tools["f"].check = c
+			set := Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(h.schema)}}, false)
+			set.find("", "f").check = c
 			tr := begin(set, stream.CallInfo{Name: "f"})
 			start = time.Now()
 			tr.event(stream.Args, h.args)

@@ -7,8 +7,8 @@ import (
 
 // Outline is what the schema of a tool wants, in a few words: keys with their types, the required
 // ones first, others with a question mark. It is "" for a tool that has none or was not called yet.
-func (s *Set) Outline(name string) string {
-	t := s.tools[name]
+func (s *Set) Outline(space, name string) string {
+	t := s.find(space, name)
 	if t == nil || t.check == nil || t.check.root == nil || t.check.note != "" {
 		return ""
 	}

@@ -160,7 +160,7 @@ func TestNeverAFalseAlarm(t *testing.T) {
 		text := a.whole(seed%2 == 0)
 		set, args := one(text), a.object(3)
 		tr := begin(set, stream.CallInfo{Name: "f"})
-		c := set.tools["f"].check
+		c := set.find("", "f").check
 		if c.note != "" {
 			continue
 		}
@@ -198,7 +198,7 @@ func TestNothingLate(t *testing.T) {
 		text := a.whole(true)
 		set, args := one(text), a.object(3)
 		tr := begin(set, stream.CallInfo{Name: "f"}).bytewise(args)
-		c := set.tools["f"].check
+		c := set.find("", "f").check
 		if c.note != "" || len(tr.found) >= most {
 			continue
 		}
@@ -284,7 +284,7 @@ func FuzzFollow(f *testing.F) {
 		if a, b := fmt.Sprint(whole.found), fmt.Sprint(pieces.found); a != b {
 			t.Errorf("in one piece %s\nin several %s", a, b)
 		}
-		c := set.tools["f"].check
+		c := set.find("", "f").check
 		if early == 0 || c == nil || c.note != "" || !json.Valid([]byte(args)) || doubled(args) {
 			return
 		}

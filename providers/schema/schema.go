@@ -28,9 +28,13 @@ import (
 // A Set is the tools of one request. It belongs to one goroutine.
 type Set struct {
 	declared []dialect.Tool
-	tools    map[string]*tool
+	tools    map[toolKey]*tool
+	more     bool // there are others, which the provider was told of before
 	open     bool // there may be tools whose names the request does not tell
 }
+
+// toolKey names a tool. That without a space stands for all of the name.
+type toolKey struct{ space, name string }
 
 // tool is a declared tool; check is made when it is first called.
 type tool struct {
@@ -40,29 +44,47 @@ type tool struct {
 }
 
 // Compile makes a Set; nil when there are no tools. A schema that cannot be used is no error: a
-// call of its tool says so in a finding.
-func Compile(tools []dialect.Tool) *Set {
+// call of its tool says so in a finding. more says that there may be tools beside these.
+func Compile(tools []dialect.Tool, more bool) *Set {
 	if len(tools) == 0 {
 		return nil
 	}
-	s := &Set{declared: tools, tools: map[string]*tool{}}
+	s := &Set{declared: tools, tools: map[toolKey]*tool{}, more: more, open: more}
 	for _, t := range tools {
 		s.open = s.open || t.Name == "" || t.Kind != "function" && t.Kind != "custom" && t.Kind != "server"
-		schema := t.Schema
-		if old := s.tools[t.Name]; old != nil && !bytes.Equal(old.schema, schema) {
-			schema = nil // two tools of one name: nobody knows which is meant
+		s.add(toolKey{"", t.Name}, t.Schema)
+		if t.Space != "" {
+			s.add(toolKey{t.Space, t.Name}, t.Schema)
 		}
-		s.tools[t.Name] = &tool{schema: schema}
 	}
 	return s
 }
 
-// Is reports whether the Set was made from the same tools.
-func (s *Set) Is(tools []dialect.Tool) bool {
-	return slices.EqualFunc(s.declared, tools, func(a, b dialect.Tool) bool {
-		return a.Name == b.Name && a.Kind == b.Kind && bytes.Equal(a.Schema, b.Schema)
+// add declares a tool. Of two of one name nobody knows which is meant.
+func (s *Set) add(key toolKey, schema dialect.Raw) {
+	if old := s.tools[key]; old != nil && !bytes.Equal(old.schema, schema) {
+		schema = nil
+	}
+	s.tools[key] = &tool{schema: schema}
+}
+
+// find is the tool of that name, in that namespace if it is there; nil if there is none.
+func (s *Set) find(space, name string) *tool {
+	if t := s.tools[toolKey{space, name}]; t != nil {
+		return t
+	}
+	return s.tools[toolKey{"", name}]
+}
+
+// Is reports whether the Set was made from the same.
+func (s *Set) Is(tools []dialect.Tool, more bool) bool {
+	return s.more == more && slices.EqualFunc(s.declared, tools, func(a, b dialect.Tool) bool {
+		return a.Name == b.Name && a.Space == b.Space && a.Kind == b.Kind && bytes.Equal(a.Schema, b.Schema)
 	})
 }
+
+// Tools are the tools it was made from, and whether there may be more.
+func (s *Set) Tools() (tools []dialect.Tool, more bool) { return s.declared, s.more }
 
 // Follow begins to watch a call, whose name may not have come yet. It is nil for calls that no
 // declared tool is for: those that the provider runs, those of kinds without a schema, and attempts
@@ -80,9 +102,19 @@ func (s *Set) missing(name string) stream.Finding {
 	if hint := s.closest(name); hint != "" {
 		message += fmt.Sprintf(": did the model mean %q?", hint)
 	} else {
-		message += ", only " + list(s.names(), len(s.tools))
+		message += ", only " + list(s.names(), s.count())
 	}
 	return NoSuchTool.Finding("%s", message)
+}
+
+// count is how many names the tools have.
+func (s *Set) count() (n int) {
+	for key := range s.tools {
+		if key.space == "" {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *Set) names() (names []string) {

@@ -79,7 +79,7 @@ func (tr *trial) lines() string {
 }
 
 func one(schema string) *Set {
-	return Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(schema)}})
+	return Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(schema)}}, false)
 }
 
 func check(schema, args string) string {
@@ -201,7 +201,7 @@ func TestNames(t *testing.T) {
 		{"delete_everything", `the request declares no tool "delete_everything", only get_weather, read, web_search`},
 	} {
 		got := ""
-		for _, f := range begin(Compile(tools), stream.CallInfo{Name: test.name}).found {
+		for _, f := range begin(Compile(tools, false), stream.CallInfo{Name: test.name}).found {
 			got += f.Message
 		}
 		if got != test.want {
@@ -213,15 +213,15 @@ func TestNames(t *testing.T) {
 		"of another kind":     {Name: "x", Kind: "computer"},
 		"thrown away":         {Name: "x", Attempt: true},
 	} {
-		if tr := begin(Compile(tools), d); tr.watch != nil {
+		if tr := begin(Compile(tools, false), d); tr.watch != nil {
 			t.Errorf("a call %s is followed", what)
 		}
 	}
 	open := append(slices.Clone(tools), dialect.Tool{Kind: "mcp"})
-	if got := begin(Compile(open), stream.CallInfo{Name: "x"}).lines(); got != "" {
+	if got := begin(Compile(open, false), stream.CallInfo{Name: "x"}).lines(); got != "" {
 		t.Errorf("beside tools nobody can name: %s", got)
 	}
-	if Compile(nil) != nil {
+	if Compile(nil, false) != nil {
 		t.Error("a Set of no tools")
 	}
 }
@@ -282,11 +282,11 @@ func TestOutline(t *testing.T) {
 		{`{"$ref":"https://example.com"}`, ""},
 	} {
 		set := one(test.schema)
-		if before := set.Outline("f"); before != "" {
+		if before := set.Outline("", "f"); before != "" {
 			t.Errorf("before it was called: %q", before)
 		}
 		begin(set, stream.CallInfo{Name: "f"})
-		if got := set.Outline("f"); got != test.want || set.Outline("g") != "" {
+		if got := set.Outline("", "f"); got != test.want || set.Outline("", "g") != "" {
 			t.Errorf("%s: got %q, want %q", test.schema, got, test.want)
 		}
 	}

@@ -105,7 +105,7 @@ func (w *Watch) growing(toks stream.TokenList) bool {
 // name finds the tool, now that its name is known.
 func (w *Watch) name() {
 	w.named = true
-	t := w.set.tools[w.call.Name]
+	t := w.set.find(w.call.Space, w.call.Name)
 	switch {
 	case t == nil && !w.set.open:
 		w.found = append(w.found, w.set.missing(w.call.Name))

@@ -57,6 +57,9 @@ func returnWords(v *providers.View, r stream.Return) string {
 	default:
 		words += ", as policies " + strings.Join(names, ", ") + " do"
 	}
+	if r.Kept {
+		words += ", which goes on from where the provider keeps it"
+	}
 	switch r.Result {
 	case stream.AnswerOK:
 		words += "; with its result"
@@ -104,7 +107,7 @@ func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, g screen.Groun
 	look, sign := fateLook(p, e.Text)
 	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
 	resent := stream.PayloadOf[stream.Resent](e)
-	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code}
+	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code, Kept: resent.Kept}
 	if which {
 		p.Put(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}

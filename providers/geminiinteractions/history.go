@@ -1,0 +1,124 @@
+package geminiinteractions
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// reads says how the input of a request is read: what is new of a conversation that the provider
+// keeps, or all of one that it does not.
+var reads = dialect.Target{
+	Name: "gemini-interactions", Title: "Gemini Interactions", Dialect: "gemini-interactions",
+	Form: dialect.ObjectForm, Doubles: true, Maps: true, Merges: true, Answers: true,
+	ErrorFlag: true, Media: true, Unpaired: true,
+	Decode: decode,
+}
+
+// decode reads the input of a request, and its system instruction.
+func decode(request []byte) (messages []dialect.Message, err error) {
+	s := dialect.Scan(request)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "system_instruction":
+			if v := s.Value(); v.IsString() {
+				system := dialect.Message{Role: dialect.System, Parts: []dialect.Part{{Text: v.Append(nil), Raw: v}}}
+				messages = append([]dialect.Message{system}, messages...)
+			}
+		case "input":
+			messages = append(messages, read(s.Value())...)
+		}
+	}
+	return messages, s.End()
+}
+
+// read reads an input: a text, one piece, or a list of pieces, steps or turns.
+func read(input dialect.Raw) (messages []dialect.Message) {
+	add := func(role dialect.Role, parts ...dialect.Part) {
+		if n := len(messages) - 1; n >= 0 && messages[n].Role == role {
+			messages[n].Parts = append(messages[n].Parts, parts...)
+			return
+		}
+		messages = append(messages, dialect.Message{Role: role, Parts: parts})
+	}
+	item := func(v dialect.Raw, role dialect.Role) {
+		switch kind := v.Get("type").Text(); {
+		case kind == "user_input":
+			add(dialect.User, contents(v.Get("content"))...)
+		case kind == "model_output":
+			add(dialect.Assistant, contents(v.Get("content"))...)
+		case kind == "thought", strings.HasSuffix(kind, "_call"):
+			add(dialect.Assistant, piece(v))
+		default:
+			add(role, piece(v))
+		}
+	}
+	switch input.Kind() {
+	case '"':
+		add(dialect.User, dialect.Part{Text: input.Append(nil), Raw: input})
+	case '{':
+		item(input, dialect.User)
+	}
+	for v := range input.Elements() {
+		content := v.Get("content")
+		switch role := dialect.User; {
+		case !v.Get("role").IsString():
+			item(v, role)
+		case content.IsString():
+			add(roleOf(v), dialect.Part{Text: content.Append(nil), Raw: content})
+		default:
+			role = roleOf(v)
+			for c := range content.Elements() {
+				item(c, role)
+			}
+		}
+	}
+	return messages
+}
+
+func roleOf(turn dialect.Raw) dialect.Role {
+	if turn.Get("role").Is("model") {
+		return dialect.Assistant
+	}
+	return dialect.User
+}
+
+func contents(list dialect.Raw) (parts []dialect.Part) {
+	for v := range list.Elements() {
+		parts = append(parts, piece(v))
+	}
+	return parts
+}
+
+// piece reads a call, a result, a thought or a piece of content.
+func piece(v dialect.Raw) dialect.Part {
+	p := dialect.Part{Kind: dialect.OtherPart, Signature: v.Get("signature").Text(), Raw: v}
+	kind := v.Get("type").Text()
+	info, isCall := callOf(kind)
+	switch {
+	case isCall:
+		p.Kind, p.Tool, p.Server, p.ID, p.Name, p.Host = dialect.CallPart, info.Kind, info.Server, v.Get("id").Text(), info.Name, v.Get("server_name").Text()
+		if name := v.Get("name").Text(); name != "" {
+			p.Name = name
+		}
+		p.SetArgs(v.Get("arguments"))
+	case strings.HasSuffix(kind, "_result"):
+		p.Kind, p.ID, p.Name, p.Server = dialect.ResultPart, v.Get("call_id").Text(), v.Get("name").Text(), kind != "function_result"
+		p.Failed = v.Get("is_error").IsTrue()
+		if result := v.Get("result"); result.Kind() == '{' {
+			text, failed := dialect.ResponseText(result)
+			p.Text, p.Failed = text, p.Failed || failed
+		} else {
+			p.Text, p.Media = dialect.ResultText(result)
+		}
+	case kind == "thought":
+		p.Kind = dialect.ReasoningPart
+		for item := range v.Get("summary").Elements() {
+			p.Text = item.Get("text").Append(p.Text)
+		}
+		p.Hidden = len(p.Text) == 0 && p.Signature != ""
+	case kind == "text":
+		p.Kind, p.Text = dialect.TextPart, v.Get("text").Append(nil)
+	}
+	return p
+}

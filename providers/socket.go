@@ -1,0 +1,148 @@
+package providers
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// This file tells what a request goes on from that does not carry its whole history: the provider
+// keeps what was said before, or on a WebSocket the messages before did.
+
+// continuation is what a request says of what was said before.
+type continuation struct {
+	kept   bool   // the provider keeps it
+	thread bool   // all of it: the request has no more than what is new
+	after  string // id of the response that it goes on from, "" where it names none
+	talk   string // id of the conversation that it is in, "" where it names none
+}
+
+// goesOnFrom reads what a request says of what was said before: OpenAI's Responses go on from a
+// response or in a conversation, Gemini's Interactions from an interaction, and its other requests
+// may begin with what it has in a cache.
+func goesOnFrom(request []byte) (on continuation) {
+	s := dialect.Scan(request)
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "response": // some clients put the request into it
+			if s.Kind() == '{' {
+				on = goesOnFrom(s.Value())
+			}
+		case "previous_response_id", "previous_interaction_id", "previousInteractionId":
+			if v := s.Value(); v.HasText() {
+				on.kept, on.thread, on.after = true, true, v.Text()
+			}
+		case "conversation":
+			if v := s.Value(); v.Given() {
+				on.kept, on.thread, on.talk = true, true, v.Text()+v.Get("id").Text()
+			}
+		case "cachedContent", "cached_content":
+			on.kept = on.kept || s.Value().Given()
+		}
+	}
+	return on
+}
+
+// askAgain takes a message that came at that time, if the client of a WebSocket sent it.
+func (x *Exchange) askAgain(at time.Duration) {
+	if x.decoder == nil || !isWebSocket(x.Head) {
+		return
+	}
+	answered := x.at
+	x.at = at
+	x.observe()
+	x.at = answered
+}
+
+// hear observes the messages that the client of a WebSocket has sent since it was last called: each
+// is a request. They wait while the protocol is not known.
+func (x *Exchange) hear() {
+	to := x.reader()
+	if to == nil {
+		return
+	}
+	from := x.past.heard
+	var values stream.Values
+	values.Write(x.Request.Bytes(from, x.Request.Size()), func(f stream.Frame) {
+		x.past.heard = from + f.End
+		if f.Kind != stream.FrameData {
+			return
+		}
+		message := bytes.Clone(f.Data) // parts and schemas keep what they were read from
+		on := goesOnFrom(message)
+		x.declare(message, on)
+		messages, _ := to.Decode(message)
+		if len(messages) > 0 || on.thread {
+			x.past.asked = x.observed(messages, to, on).Asked
+		}
+	})
+}
+
+// declare adds the tools of a message to those of the messages before, which the provider may have
+// kept.
+func (x *Exchange) declare(message []byte, on continuation) {
+	if x.Dialect.Tools == nil {
+		return
+	}
+	was, more := x.check.declared()
+	list := x.Dialect.Tools(message)
+	if on.thread && !x.answered(on.after) {
+		inherited, others := x.in.toolsAfter(on)
+		was, more = joinTools(was, inherited), more || others
+	}
+	x.check.set = x.in.toolSet(joinTools(was, list), more)
+}
+
+// answered reports whether a response of that id came in this exchange.
+func (x *Exchange) answered(id string) bool {
+	return id != "" && slices.ContainsFunc(x.turns, func(n int32) bool {
+		t := x.in.Session().Turn(n)
+		return t != nil && t.ID == id
+	})
+}
+
+// toolsAfter are the tools of the request that another goes on from, and whether there may be others:
+// it may have been let go of, or came before all that was seen.
+func (in *Inspector) toolsAfter(on continuation) (tools []dialect.Tool, more bool) {
+	f := in.fileAfter(on.after)
+	if f == nil {
+		return nil, true
+	}
+	x := in.Exchange(f.exchange)
+	if x == nil || x.check.set == nil {
+		return nil, true
+	}
+	return x.check.set.Tools()
+}
+
+// declared are the tools that are known, and whether there may be others.
+func (c *toolCheck) declared() (tools []dialect.Tool, more bool) {
+	if c.set == nil {
+		return nil, false
+	}
+	return c.set.Tools()
+}
+
+// joinTools are the tools that were declared and those that are new; a new one takes the place of
+// the one of its name.
+func joinTools(was, news []dialect.Tool) []dialect.Tool {
+	if len(was) == 0 {
+		return news
+	}
+	all := slices.Clone(was)
+	at := map[[2]string]int{}
+	for i := range all {
+		at[[2]string{all[i].Space, all[i].Name}] = i
+	}
+	for _, t := range news {
+		if i, old := at[[2]string{t.Space, t.Name}]; old {
+			all[i] = t
+		} else {
+			all = append(all, t)
+		}
+	}
+	return all
+}
