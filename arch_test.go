@@ -107,10 +107,12 @@ func checkImports(t *testing.T, file string) {
 // writers are the files that may create, change or move what is on the disk; a folder stands for
 // every file in it.
 var writers = []string{
-	"capture/record",       // captures: the one way on which secrets are left behind
-	"ui/cli/save.go",       // what the user saves from the screen
-	"ui/cli/crash.go",      // the stack of a bug
-	"ui/cli/background.go", // the terminal, to ask for its colours
+	"capture/record",        // captures: the one way on which secrets are left behind
+	"ui/cli/save.go",        // what the user saves from the screen
+	"ui/cli/scratch.go",     // what a client that is run wants: settings for it, a file for what it prints
+	"ui/cli/client_unix.go", // the terminal, to hand it to a client
+	"ui/cli/crash.go",       // the stack of a bug
+	"ui/cli/background.go",  // the terminal, to ask for its colours
 }
 
 // writing is how package os does so. OpenFile is taken to write; to read there is Open.

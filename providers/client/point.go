@@ -26,10 +26,11 @@ type Settings struct {
 	File string   // where its users keep it
 	JSON []string // objects that have to be in it, all of them merged
 
-	// Variable has the client read JSON beside the user's own, so that this can stay as it is: the
-	// JSON itself, if Inline, else the name of a file. Neither is to be written by hand.
+	// Variable has the client read others, so that the user's own can stay as they are: JSON that
+	// goes before them, if Inline, else what is in a folder that stands for the home.
 	Variable string
 	Inline   bool
+	Needs    string // a variable without which they are not wanted; "" for none
 }
 
 // Fill puts addresses in place of what stands for them. It reports whether all are known: at is ""

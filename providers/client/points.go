@@ -30,7 +30,7 @@ var Points = []Point{
 		Vars: []Var{{Name: "GOOGLE_GEMINI_BASE_URL", Value: "{gemini}"}, {Name: "GOOGLE_VERTEX_BASE_URL", Value: "{vertex}"}, {Name: "CODE_ASSIST_ENDPOINT", Value: "{code-assist}"}},
 		Settings: Settings{
 			File: "~/.gemini/settings.json", JSON: []string{`{"security":{"auth":{"selectedType":"gemini-api-key"}}}`},
-			Variable: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+			Variable: "GEMINI_CLI_HOME", Needs: "GEMINI_API_KEY",
 		},
 		Says: []string{
 			"With an API key and without the settings it takes the address for a gateway and ends with code 41.",

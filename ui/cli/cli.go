@@ -106,6 +106,7 @@ grow, and what state the call is really in.
   toolscope agent.sse          inspect a capture, a log, a body that curl saved
   toolscope -f proxy.log       follow a file that grows
   curl -N … | toolscope        watch a stream, live
+  toolscope run -- CLIENT …    start an agent, watch and record what it says
   toolscope connect PROVIDER … send a request and watch the answer
   toolscope proxy              stand in front of providers, watch and record
   toolscope print FILE         the calls, without a screen
@@ -135,7 +136,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	refuseUnknownTopics(root)
 	return root

@@ -79,7 +79,7 @@ func hostsHelp(l lines) {
 func clientsHelp(l lines) {
 	l.prose("", "How each client is sent to a proxy. URL stands for where it listens, as in http://127.0.0.1:8080; what stands behind it may have the version in it or not, as clients like it.")
 	l.linef("")
-	l.prose("", "'toolscope proxy --print-env' prints it for the address it has.")
+	l.prose("", "'toolscope run -- CLIENT …' does all of it, and 'toolscope proxy --print-env' prints it for the address it has.")
 	for _, p := range client.Points {
 		l.linef("")
 		l.linef("  %s", strings.TrimSpace(p.Title+" "+p.Version))

@@ -40,6 +40,9 @@ func (l *live) words() (words []ui.Word) {
 	if unseen.Lost > 0 {
 		alarm("NOT SHOWN " + sizeText(unseen.Lost))
 	}
+	if state := l.client.Load(); state != nil {
+		words = append(words, ui.Word{Text: *state})
+	}
 	if l.rec != nil {
 		words = append(words, ui.Word{Text: "rec " + l.rec.name + " " + sizeText(l.rec.State().Bytes)})
 	}

@@ -1,0 +1,152 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A child is a client that runs. It has a process group of its own, which owns the terminal where
+// we would: what keys send, as ^C does, it gets once and from the terminal; what is sent to us is
+// passed on to it. When it is stopped we stop too, and it goes on when we do.
+type child struct {
+	pid     int
+	tty     *os.File // nil where we do not own a terminal
+	signals chan os.Signal
+}
+
+// passedOn are the signals that the client gets from us.
+var passedOn = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
+
+// startClient starts it; in front it owns the terminal, if we do.
+func startClient(cmd *exec.Cmd, inFront bool) (*child, error) {
+	c := &child{signals: make(chan os.Signal, 16)}
+	for _, sig := range passedOn {
+		if !signal.Ignored(sig) { // as nohup wants it, of the client too
+			signal.Notify(c.signals, sig)
+		}
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if inFront {
+		c.tty = ownTerminal()
+	}
+	if err := cmd.Start(); err != nil {
+		c.release()
+		return nil, err
+	}
+	c.pid = cmd.Process.Pid
+	if c.tty != nil {
+		signal.Ignore(syscall.SIGTTOU) // it would stop us when we take the terminal back
+		signal.Notify(c.signals, syscall.SIGCONT)
+		c.give()
+	}
+	go c.pass()
+	return c, nil
+}
+
+// ownTerminal is the terminal that we own, nil if there is none.
+func ownTerminal() *os.File {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	if owner, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP); err != nil || owner != syscall.Getpgrp() {
+		tty.Close()
+		return nil
+	}
+	return tty
+}
+
+// owns reports whether a process group owns the terminal.
+func (c *child) owns(group int) bool {
+	owner, err := unix.IoctlGetInt(int(c.tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && owner == group
+}
+
+func (c *child) hand(group int) { _ = unix.IoctlSetPointerInt(int(c.tty.Fd()), unix.TIOCSPGRP, group) }
+
+// give hands the terminal over, and has the client go on that may have asked too early for it.
+func (c *child) give() {
+	c.hand(c.pid)
+	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
+}
+
+// pass passes signals on.
+func (c *child) pass() {
+	for sig := range c.signals {
+		switch n, _ := sig.(syscall.Signal); {
+		case n != syscall.SIGCONT:
+			_ = syscall.Kill(-c.pid, n)
+		case c.owns(syscall.Getpgrp()): // a shell brought us to the front
+			c.give()
+		default:
+			_ = syscall.Kill(-c.pid, syscall.SIGCONT)
+		}
+	}
+}
+
+// wait waits for the client to end and returns its exit code.
+func (c *child) wait() int {
+	defer c.release()
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(c.pid, &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return 1
+		case status.Stopped():
+			c.stopped(status.StopSignal())
+		case status.Signaled():
+			return 128 + int(status.Signal())
+		default:
+			return status.ExitStatus()
+		}
+	}
+}
+
+// stopped stops us as the client was, and has it go on when we do. One that only wanted the
+// terminal before it had it goes on at once.
+func (c *child) stopped(sig syscall.Signal) {
+	early := (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && c.tty != nil && c.owns(c.pid)
+	switch {
+	case early:
+		_ = syscall.Kill(-c.pid, syscall.SIGCONT)
+	case c.tty != nil:
+		if c.owns(c.pid) {
+			c.hand(syscall.Getpgrp())
+		}
+		_ = syscall.Kill(0, syscall.SIGTSTP) // SIGCONT is passed on
+	}
+}
+
+// end ends the client, if it still runs.
+func (c *child) end() {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		_ = syscall.Kill(-c.pid, sig)
+		for end := time.Now().Add(closeTime / 4); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			if syscall.Kill(c.pid, 0) != nil {
+				return
+			}
+		}
+	}
+}
+
+// release takes the terminal back.
+func (c *child) release() {
+	signal.Stop(c.signals)
+	close(c.signals)
+	if c.tty != nil {
+		if c.pid != 0 && !c.owns(syscall.Getpgrp()) {
+			c.hand(syscall.Getpgrp())
+		}
+		c.tty.Close()
+	}
+}

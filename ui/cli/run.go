@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture/proxy"
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/ui"
+)
+
+// runFlags are those of a client that is run.
+type runFlags struct {
+	liveFlags
+	to               []string
+	screen, headless bool
+}
+
+const runHelp = `Starts a client whose requests go through a proxy of its own, and records them:
+the shortest way to see what an agent does.
+
+  toolscope run -- claude -p "what is in this folder?"
+  toolscope run -- codex exec "add a test"
+  toolscope run --to openai=http://127.0.0.1:8000/v1 -- ./my-agent
+
+The client owns the terminal. Inside tmux the screen opens beside it; elsewhere
+the line is printed that shows it in another terminal. With --screen the screen
+owns the terminal, and what the client prints goes into a file.
+
+A client that is known is sent to the proxy by its variables, and by flags or
+settings of its own where it wants them, which is said; 'toolscope help clients'
+lists them. Any other command is given the variables of all. The user's files
+are never changed; an address that stands in them gives way, and --to NAME=URL
+is where it goes then. Logins pass as they are: Claude Code's, Codex's with
+ChatGPT, and Gemini CLI's.
+
+Exit code: the client's, or 128+n when signal n ended it. Signals are passed on
+to it.`
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use: "run [flags] -- COMMAND [ARG…]", Short: "Start a client, and watch and record what it says", Long: runHelp,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args, &f) },
+	}
+	to := cmd.Flags()
+	to.SetInterspersed(false)
+	to.StringArrayVar(&f.to, "to", nil, "the upstream `[NAME=]URL`; may be given several times")
+	to.BoolVar(&f.screen, "screen", false, "the screen here; what the client prints goes into a file")
+	to.BoolVar(&f.headless, "headless", false, "no screen, in tmux either")
+	a.liveFlags(cmd, &f.liveFlags)
+	_ = to.MarkHidden("format") // standard output is the client's
+	a.keptFlags(cmd, &f.liveFlags)
+	a.flags.addKeep(to)
+	cmd.MarkFlagsMutuallyExclusive("screen", "headless")
+	return cmd
+}
+
+// run starts a client and ends with its exit code.
+func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
+	if len(args) == 0 {
+		return usagef("run: no COMMAND\ntoolscope run -- claude, for one")
+	}
+	prices, _, terminal, err := a.outlook(&f.liveFlags)
+	switch {
+	case err != nil:
+		return err
+	case f.format != "":
+		return usagef("--format: standard output is the client's\ntoolscope print --format %s RECORDING, when it has ended", f.format)
+	case f.screen && !terminal:
+		return usagef("--screen: standard output is no terminal")
+	}
+	if _, err := exec.LookPath(args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
+		a.complain(fmt.Errorf("run: %w", err))
+		a.code = exitNoCommand
+		return nil
+	}
+	fit := newOutfit(args, os.Getenv)
+	all, err := ways(f.to, fit.getenv)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	l, err := a.live("toolscope run", &f.liveFlags)
+	if err != nil {
+		return err
+	}
+	r := &running{live: l, app: a, ways: all, url: "http://" + listener.Addr().String()}
+	err = r.runClient(ctx, listener, fit, f, terminal, prices)
+	code := a.code
+	a.endLive(l)
+	a.code = code // the client's
+	return err
+}
+
+// exitNoCommand is what shells end with where there is no such command.
+const exitNoCommand = 127
+
+// runClient serves while the client runs.
+func (r *running) runClient(ctx context.Context, listener net.Listener, fit *outfit, f *runFlags, terminal bool, prices *price.Table) error {
+	if err := r.stand(proxy.Options{Routes: routes(r.ways), Began: r.began}, true); err != nil {
+		return err
+	}
+	served := r.serve(ctx, listener)
+	if err := fit.dress(r.ways, r.url); err != nil {
+		r.close()
+		return err
+	}
+	defer fit.remove()
+	r.tell(fit)
+	var err error
+	if f.screen {
+		err = r.runBehind(ctx, fit, prices)
+	} else {
+		err = r.runInFront(fit, terminal && !f.headless)
+	}
+	select {
+	case failed := <-served:
+		return errors.Join(err, failed)
+	default:
+		return err
+	}
+}
+
+// tell says what is done to the client.
+func (r *running) tell(fit *outfit) {
+	a := r.app
+	a.notef("%s goes through %s, by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	if r.rec != nil {
+		a.notef("recorded into %s", r.rec.path)
+	}
+}
+
+// runInFront runs the client where we are. What there is to say is said when it has ended, so that
+// it is not written into what the client draws.
+func (r *running) runInFront(fit *outfit, terminal bool) error {
+	a := r.app
+	if terminal && r.rec != nil {
+		a.beside(r.rec.path)
+	}
+	c, err := startClient(fit.command(os.Stdin, os.Stdout, os.Stderr), true)
+	if err != nil {
+		r.close()
+		return fmt.Errorf("run: %w", err)
+	}
+	later := a.hold()
+	r.start(here)
+	in, seen, printed := new(providers.Inspector), new(tally), make(chan error, 1)
+	go func() { printed <- r.printTurns(a, in, "run", seen, func(error) {}) }()
+	a.code = c.wait()
+	r.close()
+	<-printed
+	later()
+	r.sum(seen)
+	return nil
+}
+
+// sum says what there was, and how to see it.
+func (r *running) sum(seen *tally) {
+	if n := r.proxy.Stats().Refused; n > 0 {
+		r.app.notef("%s refused: %s", plural(int(n), "request"), *r.refusal.Load())
+	}
+	words := fmt.Sprintf("%s, %s", plural(seen.turns, "turn"), plural(seen.calls, "call"))
+	if seen.bad > 0 {
+		words += fmt.Sprintf(", %d of them bad", seen.bad)
+	}
+	if r.rec != nil {
+		words += ": toolscope " + shellWord(r.rec.path)
+	}
+	r.app.notef("%s", words)
+}
+
+// runBehind runs the client behind the screen, with a file in place of the terminal. The screen
+// stays when the client has ended; a client that is left running is ended.
+func (r *running) runBehind(ctx context.Context, fit *outfit, prices *price.Table) error {
+	a := r.app
+	out, err := createOutput(r.live)
+	if err != nil {
+		r.close()
+		return fmt.Errorf("run: %w", err)
+	}
+	defer out.Close()
+	c, err := startClient(fit.command(nil, out, out), false)
+	if err != nil {
+		r.close()
+		return fmt.Errorf("run: %w", err)
+	}
+	ended := make(chan int, 1)
+	go func() {
+		ended <- c.wait()
+		r.client.Store(ptr("client ended"))
+	}()
+	r.client.Store(ptr("client runs"))
+	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.words, Await: await(r.ways, r.url)}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go r.ring(ctx)
+	err = a.show(o, nil)
+	c.end()
+	a.code = <-ended
+	r.close()
+	a.notef("what the client printed is in %s", out.Name())
+	return err
+}
+
+func ptr(s string) *string { return &s }

@@ -1,0 +1,173 @@
+//go:build linux
+
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// ran is a run of a command of the shell, without a terminal.
+func ran(t *testing.T, flags []string, command ...string) (p *console, out string) {
+	t.Helper()
+	r, w := pipe(t)
+	p = start(t, launch{args: append(append([]string{"run"}, flags...), append([]string{"--"}, command...)...), stdout: w, env: []string{"ANTHROPIC_API_KEY=x"}})
+	w.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, string(text)
+}
+
+// TestRun: what a client asks goes through the proxy and is recorded; its output is its own, and so
+// is the exit code.
+func TestRun(t *testing.T) {
+	upstream, requests := provider(t, answers(events, anthropicAnswer))
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := filepath.Join(t.TempDir(), "a.tsc")
+	p, out := ran(t, []string{"--to", "anthropic=" + upstream, "--record", rec}, program, "connect", "anthropic/claude-x", "hi", "--format", "jsonl")
+	p.wantExit(0)
+	if calls, _ := (outcome{stdout: out}).decode(t); len(calls) != 1 || calls[0].Name != "get_weather" {
+		t.Errorf("%q", out)
+	}
+	if all := requests(); len(all) != 1 || all[0].path != "/v1/messages" {
+		t.Errorf("%+v", all)
+	}
+	if got := command(t, nil, "print", rec); got.code != 0 || !strings.Contains(got.stdout, "get_weather") {
+		t.Errorf("%+v", got)
+	}
+	p.untilShown("1 turn, 1 call: toolscope " + rec)
+}
+
+// TestRunExit: the code is the client's, whatever the recording lacks.
+func TestRunExit(t *testing.T) {
+	for script, want := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143, "true": 0} {
+		p, _ := ran(t, []string{"--no-record"}, "sh", "-c", script)
+		p.wantExit(want)
+	}
+	p, _ := ran(t, []string{"--no-record"}, "no-such-program")
+	p.wantExit(127)
+	for _, args := range [][]string{{"run"}, {"run", "--format", "text", "--", "true"}, {"run", "--screen", "--", "true"}} {
+		if out := command(t, nil, args...); out.code != 2 {
+			t.Errorf("%q: %+v", args, out)
+		}
+	}
+}
+
+// TestRunTerminal: what a key sends reaches the client once, and so does what is sent to us; what
+// we have to say waits until the client has ended, and the terminal is ours again.
+func TestRunTerminal(t *testing.T) {
+	const script = `trap 'echo "<int>"' INT; trap 'echo "<term>"; exit 5' TERM; echo ready; while :; do sleep 0.05; done`
+	p := start(t, launch{args: []string{"run", "--no-record", "--", "sh", "-c", script}})
+	p.untilShown("ready")
+	p.keys("\x03")
+	p.untilShown("<int>")
+	p.signal(syscall.SIGINT)
+	p.signal(syscall.SIGTERM)
+	p.wantExit(5)
+	if text := string(p.out); strings.Count(text, "<int>") > 2 || strings.Count(text, "<term>") != 1 || strings.Index(text, "0 turns") < strings.Index(text, "<term>") {
+		t.Errorf("%q", text)
+	}
+}
+
+// TestRunScreen: with the screen in front, what the client prints is in a file, and one that still
+// runs ends with the screen.
+func TestRunScreen(t *testing.T) {
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := filepath.Join(t.TempDir(), "a.tsc")
+	script := "echo from the client; " + program + " connect anthropic/claude-x hi --format text; sleep 1000"
+	p := start(t, launch{
+		w: 140, h: 40, args: []string{"run", "--screen", "--to", "anthropic=" + upstream, "--record", rec, "--", "sh", "-c", script}, env: []string{"ANTHROPIC_API_KEY=x"},
+	})
+	p.untilShown("get_weather")
+	p.untilShown("client runs")
+	p.keys("q")
+	p.wantExit(143)
+	if text, err := os.ReadFile(strings.TrimSuffix(rec, ".tsc") + ".txt"); err != nil || !strings.HasPrefix(string(text), "from the client\n") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestOutfit: what each client is given.
+func TestOutfit(t *testing.T) {
+	home := t.TempDir()
+	gemini := filepath.Join(home, ".gemini")
+	if err := os.MkdirAll(filepath.Join(gemini, "history"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const own = `{"ui":{"theme":"x"}}`
+	if err := os.WriteFile(filepath.Join(gemini, "settings.json"), []byte(own), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		command string
+		env     map[string]string
+		args    string   // those it becomes; "" for as they were
+		vars    []string // beginnings; those with a minus are not there
+	}{
+		{"claude -p hi", nil, "", []string{"ANTHROPIC_BASE_URL=http://h:1/anthropic", "ENABLE_TOOL_SEARCH=true", "-OPENAI_BASE_URL"}},
+		{"/usr/bin/claude", map[string]string{"ENABLE_TOOL_SEARCH": "auto"}, "", []string{"ANTHROPIC_BASE_URL=", "-ENABLE_TOOL_SEARCH"}},
+		{"codex exec hi", nil, `codex -c openai_base_url="http://h:1/openai" exec hi`, []string{"-OPENAI_BASE_URL"}},
+		{"npx -y @openai/codex@1.2 hi", nil, `npx -y @openai/codex@1.2 -c openai_base_url="http://h:1/openai" hi`, nil},
+		{"qwen -p hi", nil, "qwen --auth-type openai -p hi", []string{"OPENAI_BASE_URL=http://h:1/openai"}},
+		{"opencode run hi", map[string]string{"OPENCODE_CONFIG_CONTENT": `{"a":1,"provider":{"openai":{"options":{"baseURL":"mine","b":2}}}}`}, "", []string{`OPENCODE_CONFIG_CONTENT={"a":1,"provider":{"anthropic":{"options":{"baseURL":"http://h:1/anthropic/v1"}},"google":{"options":{"baseURL":"http://h:1/gemini/v1beta"}},"openai":{"options":{"b":2,"baseURL":"http://h:1/openai"}}}}`}},
+		{"gemini -p hi", map[string]string{"GEMINI_API_KEY": "x", "GEMINI_CLI_HOME": home}, "", []string{"GOOGLE_GEMINI_BASE_URL=", "GEMINI_CLI_HOME="}},
+		{"gemini -p hi", nil, "", []string{"CODE_ASSIST_ENDPOINT=http://h:1/code-assist", "-GEMINI_CLI_HOME"}},
+		{"./agent claude", nil, "", []string{"ANTHROPIC_BASE_URL=", "OPENAI_BASE_URL=", "OLLAMA_HOST="}},
+	} {
+		args := strings.Fields(c.command)
+		o := newOutfit(args, func(name string) string { return c.env[name] })
+		all, err := ways(nil, o.getenv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.dress(all, "http://h:1"); err != nil {
+			t.Errorf("%s: %v", c.command, err)
+		}
+		if want := c.args; strings.Join(o.args, " ") != want && (want != "" || strings.Join(o.args, " ") != c.command) {
+			t.Errorf("%s: %q", c.command, o.args)
+		}
+		text := "\n" + strings.Join(o.vars, "\n")
+		for _, want := range c.vars {
+			begin, none := strings.CutPrefix(want, "-")
+			if strings.Contains(text, "\n"+begin) == none {
+				t.Errorf("%s: %q is there or not:%s", c.command, want, text)
+			}
+		}
+		if o.home != "" {
+			got, err := os.ReadFile(filepath.Join(o.home, ".gemini", "settings.json"))
+			if err != nil || strings.TrimSpace(string(got)) != `{"security":{"auth":{"selectedType":"gemini-api-key"}},"ui":{"theme":"x"}}` {
+				t.Errorf("%s, %v", got, err)
+			}
+			if link, err := os.Readlink(filepath.Join(o.home, ".gemini", "history")); err != nil || link != filepath.Join(gemini, "history") {
+				t.Errorf("%s, %v", link, err)
+			}
+		}
+		o.remove()
+	}
+	if kept, err := os.ReadFile(filepath.Join(gemini, "settings.json")); err != nil || string(kept) != own {
+		t.Errorf("%s, %v", kept, err)
+	}
+	if _, err := os.Stat(filepath.Join(gemini, "history")); err != nil {
+		t.Error(err)
+	}
+	o := newOutfit([]string{"aider"}, func(name string) string { return map[string]string{"OPENAI_API_BASE": "https://gateway.test/v1"}[name] })
+	if all, err := ways(nil, o.getenv); err != nil || wayTo(all, "/openai").upstream.Host != "gateway.test" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if err := newOutfit([]string{"cline"}, os.Getenv).dress(nil, "http://h:1"); err == nil || !strings.Contains(err.Error(), "help clients") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// createHome makes a folder that is a home but for one file of settings: what stands beside that is
+// linked to.
+func createHome(home, name, settings string) (folder string, err error) {
+	if folder, err = os.MkdirTemp("", "toolscope-run-"); err != nil {
+		return "", err
+	}
+	below := filepath.Dir(name)
+	err = os.MkdirAll(filepath.Join(folder, below), 0o700)
+	there, _ := os.ReadDir(filepath.Join(home, below)) // there may be none
+	for _, e := range there {
+		if err == nil && e.Name() != filepath.Base(name) {
+			err = os.Symlink(filepath.Join(home, below, e.Name()), filepath.Join(folder, below, e.Name()))
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name), []byte(settings+"\n"), 0o600)
+	}
+	if err != nil {
+		os.RemoveAll(folder)
+		return "", err
+	}
+	return folder, nil
+}
+
+// remove removes that folder.
+func (o *outfit) remove() {
+	if o.home != "" {
+		os.RemoveAll(o.home) // links go, not what they lead to
+	}
+}
+
+// createOutput makes the file for what a client prints behind the screen: beside the recording, or
+// a temporary one. It is not searched for secrets.
+func createOutput(l *live) (*os.File, error) {
+	if l.rec == nil {
+		return os.CreateTemp("", "toolscope-run-*.txt")
+	}
+	return os.OpenFile(strings.TrimSuffix(l.rec.path, filepath.Ext(l.rec.path))+".txt", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
