@@ -19,6 +19,9 @@ type history struct {
 	observed bool         // what it brings back has been told
 	talk     string       // id of the conversation that the provider keeps
 	heard    int64        // of a WebSocket: how many bytes of its client's messages were observed
+
+	names     []replay.Named // of its calls, once asked for
+	namesRead int64          // how many bytes of the request they were read from
 }
 
 // History is the conversation that the request carries, or that of Inspector.Request where none was

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,8 +17,9 @@ type ids struct {
 	rule   dialect.IDRule
 	first  bool
 	strict bool
+	whole  bool                // an id of two is made fit as one
 	made   map[string]madeCall // by the id of the source
-	taken  map[string]string   // by the id made: the id of the source
+	taken  map[string]Named    // by the id made: whose it was first
 	noID   []madeCall          // calls that have no id, in order
 	done   []bool              // the result of this one of noID has come
 	next   map[string][]int    // those of noID whose results may come, by name, and all by ""
@@ -29,7 +31,7 @@ type madeCall struct{ id, name, tool string }
 func newIDs(to *dialect.Target, p *Policy) ids {
 	return ids{
 		rule: to.IDs, first: p.firstOfID, strict: p.refuses,
-		made: map[string]madeCall{}, taken: map[string]string{}, next: map[string][]int{},
+		made: map[string]madeCall{}, taken: map[string]Named{}, next: map[string][]int{},
 	}
 }
 
@@ -44,14 +46,10 @@ func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 	if made == "" {
 		return made, losses
 	}
-	before, used := x.taken[made]
-	switch {
-	case used && before == id && id != "":
-		losses = append(losses, IDCollision.loss("an earlier call has the id %s too: a result cannot say which of them it answers", quote(id)))
-	case used:
-		losses = append(losses, IDCollision.loss("%s and %s both become %s: a result cannot say which call it answers", quote(before), quote(id), quote(made)))
+	if before, used := x.taken[made]; used {
+		losses = append(losses, before.collides(id, made))
 	}
-	x.taken[made] = id
+	x.taken[made] = Named{ID: id}
 	if id == "" {
 		x.next[p.Name] = append(x.next[p.Name], len(x.noID))
 		if p.Name != "" {
@@ -62,10 +60,33 @@ func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 	return made, losses
 }
 
+// take takes the id of a call that is not sent. Without an id it would get a new one, which is no
+// other's.
+func (x *ids) take(other Named) {
+	if made, _ := x.fit(0, other.ID); other.ID != "" && made != "" {
+		x.taken[made] = other
+	}
+}
+
+// collides is the loss of a call whose id becomes the one that n has.
+func (n Named) collides(id, made string) (l Loss) {
+	who := n.who
+	if who == "" {
+		who = "an earlier call"
+	}
+	if l = IDCollision.loss("%s has the id %s too: a result cannot say which of them it answers", who, quote(id)); n.ID != id || id == "" {
+		l = IDCollision.loss("%s and %s both become %s: a result cannot say which call it answers", quote(n.ID), quote(id), quote(made))
+	}
+	l.Other = n.who
+	return l
+}
+
 func (x *ids) fit(n int, id string) (string, []Loss) {
 	switch {
 	case x.rule.Takes(id), x.strict:
 		return id, nil
+	case twoIDs(id) && !x.first && !x.whole:
+		return x.callID(n, id)
 	case id == "":
 		made := fmt.Sprintf("call_%d", n)
 		if !x.rule.Takes(made) {
@@ -103,6 +124,22 @@ func (x *ids) fit(n int, id string) (string, []Loss) {
 		made = strings.TrimRight(made, x.rule.Trim)
 	}
 	return made, losses
+}
+
+// twoIDs reports whether clients have put two ids into one, as they keep those of OpenAI's Responses:
+// that of the call, and behind a | that of the item.
+func twoIDs(id string) bool {
+	call, item, ok := strings.Cut(id, "|")
+	return ok && call != "" && item != ""
+}
+
+// callID is the id of the call alone, made fit: it is what results name.
+func (x *ids) callID(n int, id string) (string, []Loss) {
+	call, _, _ := strings.Cut(id, "|")
+	made, losses := x.fit(n, call)
+	losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Kind == IDRewritten })
+	split := IDRewritten.loss("%s becomes %s: what stands behind the | is the id of an item, which is not said", quote(id), quote(made))
+	return made, append([]Loss{split}, losses...)
 }
 
 // result is the call that a result answers: the one with its id in the source, or for a result

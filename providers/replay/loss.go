@@ -48,6 +48,7 @@ type Loss struct {
 	*Kind
 	Message string // one sentence
 	Call    int    // in the Source, from 1; 0 when it is about no call
+	Other   string // the call that it is about too, where that is not sent: "call 2"
 	Start   int    // the bytes of the call's arguments it is about: none when End is 0
 	End     int
 }

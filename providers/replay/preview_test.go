@@ -189,7 +189,14 @@ func TestIDs(t *testing.T) {
 		ids, want  []string
 		losses     string
 	}{
-		{"anthropic", "preserve", []string{"call_a|fc_b"}, []string{"call_a_fc_b"}, "ID_REWRITTEN"},
+		{"anthropic", "preserve", []string{"call_a|fc_b"}, []string{"call_a"}, "ID_REWRITTEN"},
+		{"anthropic", "preserve", []string{"call_a:b|fc_b"}, []string{"call_a_b"}, "ID_REWRITTEN"},
+		{"anthropic", "preserve", []string{"|fc_b"}, []string{"_fc_b"}, "ID_REWRITTEN"},
+		{"anthropic", "preserve", []string{"call_a|fc_b", "call_a|fc_c"}, []string{"call_a", "call_a"}, "ID_REWRITTEN ID_REWRITTEN ID_COLLISION"},
+		{"openai-chat", "preserve", []string{"call_a|fc_b"}, []string{"call_a|fc_b"}, ""}, // short enough to be one id
+		{"openai-chat", "preserve", []string{"call_a|fc_" + long}, []string{"call_a"}, "ID_REWRITTEN"},
+		{"openai-chat", "preserve", []string{long + "|fc_b"}, []string{long[:40]}, "ID_REWRITTEN ID_TRUNCATED"},
+		{"openai-responses", "preserve", []string{"call_a|fc_" + long + long}, []string{"call_a"}, "ID_REWRITTEN"},
 		{"anthropic", "preserve", []string{"functions.search:0"}, []string{"functions_search_0"}, "ID_REWRITTEN"},
 		{"anthropic", "preserve", []string{"a.b", "a:b"}, []string{"a_b", "a_b"}, "ID_REWRITTEN ID_REWRITTEN ID_COLLISION"},
 		{"anthropic", "preserve", []string{"a", "a"}, []string{"a", "a"}, "ID_COLLISION"},

@@ -73,6 +73,9 @@ type Sent struct {
 // is a pure function.
 func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 	c := &coercion{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(to, p)}
+	for _, other := range s.others {
+		c.ids.take(other)
+	}
 	if !p.Speaks(to) {
 		c.Outcome, c.Refused = Unknown, p.Client.Title+" is not known to ask "+to.Title
 		return c.Preview
@@ -136,7 +139,7 @@ func (c *coercion) messages() (out []dialect.Message) {
 		if c.same {
 			made.Raw = cleanRaw(m.Raw)
 		}
-		first := true // no call of the message was made yet
+		first := !c.src.later // no call of the turn was made yet
 		for i := range m.Parts {
 			p := m.Parts[i]
 			c.call = 0

@@ -41,7 +41,7 @@ func fittedSpellings(id, item string, rule dialect.IDRule) iter.Seq[string] {
 				continue
 			}
 			for _, first := range []bool{false, true} {
-				x := ids{rule: rule, first: first}
+				x := ids{rule: rule, first: first, whole: true}
 				if made, _ := x.fit(0, plain); !yield(made) {
 					return
 				}

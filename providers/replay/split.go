@@ -7,7 +7,7 @@ import (
 // Split is the source with each call in a message of its own, followed by its result: how clients
 // that run one call at a time write history. What the provider runs stays where it is.
 func (s *Source) Split() *Source {
-	out := &Source{From: s.From, facts: s.facts}
+	out := &Source{From: s.From, facts: s.facts, others: s.others}
 	for _, m := range s.Messages {
 		out.behind = append(out.behind, behindSigned(m)...)
 	}

@@ -42,7 +42,7 @@ func TestVectors(t *testing.T) {
 	})
 	t.Run("55 an id of two to Anthropic", func(t *testing.T) {
 		p := replay.Conversation(answered(chat, "call_a|fc_b"), chat).Preview(anthropic, policy(t, "preserve"))
-		if codes(p.Losses) != replay.IDRewritten.Code || strings.Count(body(p), `"call_a_fc_b"`) != 2 {
+		if codes(p.Losses) != replay.IDRewritten.Code || strings.Count(body(p), `"call_a"`) != 2 {
 			t.Errorf("%s: %s", codes(p.Losses), body(p))
 		}
 	})

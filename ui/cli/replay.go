@@ -20,6 +20,8 @@ where the history goes; a policy is how arguments that are not one JSON object
 are treated: a behaviour, or what a client such as Claude Code does.
 
 Each call is previewed by itself, unless --whole or --conversation is given.
+That another call of its turn or of the conversation has its id is told
+all the same.
 With one target and one policy, the body, the results that must follow it and a
 diff of the arguments are shown too.
 

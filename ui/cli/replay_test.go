@@ -187,6 +187,8 @@ func TestReplayExitCodes(t *testing.T) {
 		{"--fail-on-loss critical --to openai-chat " + bad, 0, ""},
 		{"--fail-on-loss critical --to anthropic " + bad, 1, "1 of 1 preview "},
 		{"--fail-on-loss critical --to llama.cpp " + bad, 1, "would be refused"},
+		{"--fail-on-loss critical --to openai-chat testdata/oneid.sse", 1, "2 of 2 previews "},
+		{"--fail-on-loss critical --to openai-chat --call 1 testdata/oneid.sse", 1, "1 of 1 preview "},
 		{"--fail-on-loss low --to mistral " + good, 1, "severity low or worse"},
 		{"--fail-on-loss medium --to mistral " + good, 0, ""},
 		{"--fail-on-loss info --to anthropic,mistral " + good, 2, "no target"},

@@ -98,11 +98,12 @@ func (r *replayer) subjects(path string, in *providers.Inspector, c chosen) (lis
 		base.scope = replay.WholeConversation
 		base.src = conversationOf(x, c.turn)
 	case r.whole:
-		base.src = replay.Turn(c.turn, from)
+		base.src = replay.Turn(c.turn, from).Among(x.Names(), c.turn, nil)
 	default:
 		for i, call := range c.calls {
 			s := base
-			s.scope, s.calls, s.src = replay.OneCall, c.calls[i:i+1], replay.Calls(c.turn, from, call)
+			s.scope, s.calls = replay.OneCall, c.calls[i:i+1]
+			s.src = replay.Calls(c.turn, from, call).Among(x.Names(), c.turn, call)
 			list = append(list, &s)
 		}
 		return list

@@ -48,8 +48,14 @@ func (v *version) add(c *stream.Call) {
 // versionOf is the state things are in now. With replay.OneCall c is not nil.
 func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x *providers.Exchange) version {
 	v := version{of: of, scope: s}
+	if x != nil {
+		v.request = x.Request.Size()
+	}
 	if s == replay.OneCall {
 		v.add(c)
+		for _, other := range t.Calls {
+			v.words += len(other.ID)
+		}
 		return v
 	}
 	v.bytes = len(t.Text) + len(t.Thinking)
@@ -60,14 +66,16 @@ func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x 
 	for _, call := range t.Calls {
 		v.add(call)
 	}
-	if s == replay.WholeConversation {
-		v.request = x.Request.Size()
-	}
 	return v
 }
 
 // size is how many bytes are to be read and written for one preview.
-func (v *version) size() int { return v.bytes + v.words + int(v.request) }
+func (v *version) size() int {
+	if v.scope == replay.WholeConversation {
+		return v.bytes + v.words + int(v.request)
+	}
+	return v.bytes + v.words
+}
 
 // material is what a source is made of. Nothing of it changes any more, so that a job may read it
 // while the stream goes on.
@@ -75,7 +83,8 @@ type material struct {
 	scope  replay.Scope
 	turn   *stream.Turn
 	call   *stream.Call
-	before []dialect.Message // what the request of the turn carries
+	names  []replay.Named    // of the calls that the request of the turn carries
+	before []dialect.Message // all that it carries
 	from   *dialect.Target   // in which form
 }
 
@@ -83,12 +92,12 @@ type material struct {
 func materialOf(t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) material {
 	turn := *t
 	m := material{scope: s, turn: &turn}
+	if s != replay.WholeConversation {
+		m.names = x.Names()
+	}
 	if c != nil {
 		call := *c
 		m.call = &call
-	}
-	if s == replay.OneCall {
-		return m
 	}
 	turn.Parts = slices.Clone(turn.Parts)
 	turn.Calls = make([]*stream.Call, len(t.Calls))
@@ -106,11 +115,11 @@ func materialOf(t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exc
 func (m *material) source() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Dialect)
 	if m.scope == replay.OneCall {
-		return replay.Calls(m.turn, from, m.call), 1
+		return replay.Calls(m.turn, from, m.call).Among(m.names, m.turn, m.call), 1
 	}
 	own = m.place()
 	if m.scope == replay.WholeTurn {
-		return replay.Turn(m.turn, from), own
+		return replay.Turn(m.turn, from).Among(m.names, m.turn, nil), own
 	}
 	if own > 0 {
 		own += replay.NumCalls(m.before)
