@@ -97,7 +97,7 @@ func (t *Timeline) asOf(k int) *Session {
 	past.Turns = make([]*Turn, max(0, c.turns-live.gone))
 	for i := range past.Turns {
 		on := live.Turns[i]
-		then := on.asOf(int32(k), past)
+		then := on.asOf(int32(k), c.events, past)
 		if then == nil {
 			then = t.refold(on, c.events, past)
 		}

@@ -185,8 +185,18 @@ func BenchmarkTimelineAt(b *testing.B) {
 			}
 			slices.Sort(took)
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "µs-p99")
+			b.ReportMetric(longestStride(tl), "events-stride")
 		})
 	}
+}
+
+// longestStride is how many events are folded at most for a past session.
+func longestStride(tl *Timeline) float64 {
+	longest, last := 0, 0
+	for _, c := range append(slices.Clone(tl.checkpoints), checkpoint{events: tl.Len()}) {
+		longest, last = max(longest, c.events-last), c.events
+	}
+	return float64(longest)
 }
 
 // manyTurns are about n events of turns with one call each, so many of them at once.

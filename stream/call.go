@@ -98,19 +98,6 @@ type Delta struct {
 	Event int32 // number of the event that brought it
 }
 
-// page is what grows with the arguments of a call.
-type page struct {
-	args   growing
-	deltas trail[Delta]
-	toks   trail[Token]
-	from   int
-}
-
-func (c *Call) page() page { return page{c.args, c.deltas, c.lex.toks, c.from} }
-
-// turnPage keeps what is there now, which is going to be replaced: the past still needs it.
-func (c *Call) turnPage() { c.pages = append(c.pages, c.page()) }
-
 // doubleCheck remembers whether args[:size] is a string that holds JSON.
 type doubleCheck struct {
 	size int

@@ -58,8 +58,8 @@ func (t *Turn) close(e Event, n int) {
 		t.closer = by
 	}
 	t.closed, t.ClosedAt = true, e.At
-	t.text.text.trim()
-	t.thinking.text.trim()
+	t.text.trim()
+	t.thinking.trim()
 	t.Text, t.Thinking = t.text.text.s, t.thinking.text.s
 	switch e.Code {
 	case CloseEnd:
@@ -103,7 +103,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 			c.conclude(phase, n, cut, why)
 		}
 		c.fire(AtEnd, n)
-		c.args.trim()
+		c.trim()
 		if t.blind || others {
 			return // what is missing may only have been cut off
 		}
@@ -117,6 +117,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 // fail takes the report of an error: the provider's, or where Failed.By names somebody else, that
 // there is no answer of a provider.
 func (t *Turn) fail(e Event, n int) {
+	t.keepBase()
 	t.failed = true
 	t.Failure = e.Text
 	failed := PayloadOf[Failed](e)

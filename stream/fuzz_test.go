@@ -89,7 +89,16 @@ func fuzzEvents(script []byte) (events []Event) {
 
 // fuzzPayload is a payload of some type, which may not be that of the event's kind.
 func fuzzPayload(which byte, text string, what byte) Payload {
-	if which == 1 && what&0x20 != 0 {
+	switch {
+	case which == 1 && what&0x40 != 0:
+		return &Usage{Input: Tokens(int64(what)), Tier: text}
+	case which == 2 && what&0x40 != 0:
+		return &Reason{text}
+	case which == 3 && what&0x40 != 0:
+		return &Ending{Culprit(what % 7)}
+	case which == 4 && what&0x40 != 0:
+		return &CallInfo{Copies: int(what % 8)}
+	case which == 1 && what&0x20 != 0:
 		return &Origin{[...]string{"", text, "$.a " + text + "…", "$.a \"{" + text, "$.b" + text[:len(text)/2], "$.a[0] 1"}[what%6]}
 	}
 	f := Finding{Offset: NoOffset}

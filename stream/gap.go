@@ -16,6 +16,7 @@ var RecordGap = &Diagnosis{
 // gap says that bytes of the turn were not seen. Calls that were sealed before them stay as they
 // are; of all others nothing can be said any more.
 func (t *Turn) gap(e Event, n int) {
+	t.keepBase()
 	missed := PayloadOf[Missed](e).Bytes
 	t.Missed += max(0, missed)
 	t.blind = t.blind || !t.closed

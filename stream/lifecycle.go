@@ -7,6 +7,9 @@ import (
 
 // meta takes news of the call; n is the number of the event that brings it.
 func (c *Call) meta(d CallInfo, n int) {
+	if d != (CallInfo{Copies: d.Copies}) {
+		c.keepBase()
+	}
 	if d.ID != "" {
 		c.ID = d.ID
 	}

@@ -26,8 +26,18 @@ func (l *list[T]) add(v T) {
 		l.blocks = append(l.blocks, make([]T, 0, min(max(l.n, 32), listBlock))) // the first one grows
 		b++
 	}
+	if last := l.blocks[b]; len(last) == cap(last) { // not by append, which gives a block more than it can hold
+		l.blocks[b] = append(make([]T, 0, min(2*len(last), listBlock)), last...)
+	}
 	l.blocks[b] = append(l.blocks[b], v)
 	l.n++
+}
+
+// trim gives back room that is not needed once no more is expected.
+func (l *list[T]) trim() {
+	if b := len(l.blocks) - 1; b >= 0 && cap(l.blocks[b])-len(l.blocks[b]) > len(l.blocks[b])/8 {
+		l.blocks[b] = slices.Clone(l.blocks[b])
+	}
 }
 
 // at is element i, 0 ≤ i < n.

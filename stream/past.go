@@ -2,10 +2,7 @@ package stream
 
 import (
 	"maps"
-	"math"
-	"reflect"
 	"slices"
-	"sort"
 )
 
 // How the past is kept. The live session is changed in place; now and then it makes a checkpoint.
@@ -16,6 +13,7 @@ import (
 //   - What two sessions share nobody changes. A turn or call that a past session may share is
 //     replaced by a copy before the live one changes it: keep a Ref, not a pointer.
 //   - Who changes a turn or call calls edit first, and goes on with what that returns.
+//   - Who changes of one what is not in its version (pastTurn, pastCall) calls keepBase before.
 //   - Elements of what grows never change. Where one must, the list is replaced (see page).
 
 // live is what a session knows of its past.
@@ -101,8 +99,8 @@ func (t *Turn) edit(c *Call) *Call {
 		t.Calls[c.Number-1] = c
 	}
 	if c.era < s.era {
-		c.before = c.setAside()
-		s.aside += callSize
+		c.before = c.setAside(s.era)
+		s.aside += c.before.bytes()
 	}
 	c.edited = s.now()
 	return c
@@ -121,115 +119,4 @@ func (c *Call) copy() *Call {
 	d := *c
 	d.lex.object = slices.Clone(c.lex.object)
 	return &d
-}
-
-// pastTurn is a turn as it was at the checkpoints after whole, up to at; but for its pulse.
-type pastTurn struct {
-	Turn
-	at             int32
-	calls, parts   int
-	text, thinking [2]int // bytes and deltas
-	part           Part   // the last one
-}
-
-// setAside is the turn as it is, before it changes.
-func (t *Turn) setAside(at int32) *pastTurn {
-	p := &pastTurn{
-		Turn: *t, at: at, calls: len(t.Calls), parts: len(t.Parts), text: t.text.size(), thinking: t.thinking.size(),
-	}
-	if p.parts > 0 {
-		p.part = t.Parts[p.parts-1]
-	}
-	p.Calls, p.Parts, p.Text, p.Thinking, p.byID, p.waiting, p.pulses = nil, nil, nil, nil, nil, nil, nil
-	p.Turn.text, p.Turn.thinking = said{}, said{}
-	p.slots, p.choices = slices.Clone(t.slots), slices.Clone(t.choices)
-	return p
-}
-
-func (s *said) size() [2]int { return [2]int{len(s.text.s), s.deltas.n} }
-
-func (s *said) upto(size [2]int) said {
-	return said{s.text.upto(size[0]), trail[Delta]{s.deltas.of, size[1]}}
-}
-
-// pastCall is a call as it was at the checkpoint era+1, and at those after it up to the next that
-// was set aside.
-type pastCall struct {
-	Call
-	args, deltas, toks int
-	turned             int // pages
-}
-
-// Bytes that are set aside.
-var (
-	turnSize  = int(reflect.TypeFor[pastTurn]().Size())
-	callSize  = int(reflect.TypeFor[pastCall]().Size())
-	sweptSize = int(reflect.TypeFor[swept]().Size())
-	pulseSize = int(reflect.TypeFor[pulse]().Size())
-)
-
-func (p *pastTurn) bytes() int { return turnSize + 8*len(p.slots) + sweptSize*len(p.choices) }
-
-func (c *Call) setAside() *pastCall {
-	p := &pastCall{*c, len(c.args.s), c.deltas.n, c.lex.toks.n, len(c.pages)}
-	p.Call.args, p.Call.deltas, p.lex.toks, p.pages = growing{}, trail[Delta]{}, trail[Token]{}, nil
-	p.lex.object = slices.Clone(c.lex.object)
-	return p
-}
-
-// asOf is the turn, which is a live one, as it was at a checkpoint, for a session of its own; nil
-// where that was let go of.
-func (t *Turn) asOf(era int32, in *Session) *Turn {
-	if t.era < era || t.Kept != Whole {
-		return t
-	}
-	var p *pastTurn // the first that was set aside since
-	for q := t.before; q != nil && q.at >= era; q = q.before {
-		p = q
-	}
-	switch {
-	case p == nil && t.whole < era:
-		p = t.setAside(math.MaxInt32)
-	case p == nil, p.whole >= era:
-		return nil
-	}
-	then := p.Turn
-	then.session, then.before, then.blocks = in, nil, nil
-	then.text, then.thinking = t.text.upto(p.text), t.thinking.upto(p.thinking)
-	then.Text, then.Thinking = then.text.text.s, then.thinking.text.s
-	then.slots, then.choices = slices.Clone(p.slots), slices.Clone(p.choices)
-	then.Findings = slices.Clip(p.Findings)
-	if p.parts > 0 {
-		then.Parts = append(slices.Clone(t.Parts[:p.parts-1]), p.part)
-	}
-	then.Calls = make([]*Call, p.calls)
-	for i := range then.Calls {
-		then.Calls[i] = t.Calls[i].asOf(era)
-	}
-	i := sort.Search(len(t.pulses), func(i int) bool { return t.pulses[i].at >= era })
-	if i < len(t.pulses) && t.pulses[i].era < era {
-		b := t.pulses[i]
-		then.LastFrame, then.lastArgs, then.Events = b.lastFrame, b.lastCalled, b.events
-	}
-	return &then
-}
-
-func (c *Call) asOf(era int32) *Call {
-	if c.era < era {
-		return c
-	}
-	p := c.before
-	for p.era >= era {
-		p = p.before
-	}
-	then, at := p.Call, c.page()
-	if p.turned < len(c.pages) {
-		at = c.pages[p.turned]
-	}
-	then.before = nil
-	then.args, then.deltas, then.lex.toks = at.args.upto(p.args), trail[Delta]{at.deltas.of, p.deltas}, trail[Token]{at.toks.of, p.toks}
-	then.pages = slices.Clip(c.pages[:p.turned])
-	then.lex.object = slices.Clone(p.lex.object)
-	then.Findings, then.SentBack, then.told = slices.Clip(p.Findings), slices.Clip(p.SentBack), slices.Clip(p.told)
-	return &then
 }

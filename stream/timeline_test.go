@@ -160,6 +160,43 @@ func TestTimelineAnything(t *testing.T) {
 	}))
 }
 
+// TestTimelineChanges: so it is when what a version has changes again and again, whatever has come
+// when it is made.
+func TestTimelineChanges(t *testing.T) {
+	texts := []string{
+		`{"a":`, strings.Repeat(`[{"a":`, 31), `[`, `{"b\`, `n":`, `[[`, `t`, `r`, `ue`, `]]`, `}`, `]`, strings.Repeat(`}]`, 31), `,"\u`, `00`, `4`, `1":-1`, `e`, `5`,
+		",\"\xed\xa0\xbd", "\xed\xb8\x80", "\xed\xa0\xbd", "x\xed\xa0\xbd", `":{`, `}`, `}`, `{`, `]`, `]`,
+	}
+	events := []Event{opened(0, "id", "f")}
+	for i, text := range texts {
+		events = append(events, args(0, text))
+		n := int64(i + 1)
+		switch i % 7 {
+		case 0:
+			events = append(events, Event{Kind: UsageEvent, What: &Usage{Input: Tokens(n), Tier: text}})
+		case 1:
+			events = append(events, Event{Kind: Finish, Slot: AllChoices, Text: text, What: &Reason{text}})
+		case 2:
+			events = append(events, Event{Kind: CallMeta, What: &CallInfo{Copies: int(n)}})
+		case 3:
+			events = append(events, Event{Kind: SentBack, Slot: 1, Text: text, Code: AnswerOK, What: &Resent{Exchange: i}})
+		case 4:
+			events = append(events, Event{Kind: TextDelta, Text: text}, Event{Kind: Signed, Text: text, What: &Signature{text}})
+		case 5:
+			events = append(events, Event{Kind: TurnMeta, What: &Opening{ID: text, Model: text}})
+		case 6:
+			events = append(events, Event{Kind: ThinkDelta, Text: text}, Event{Kind: CallMeta, What: &CallInfo{Signature: text}})
+		}
+	}
+	for shift := range 3 {
+		events := append(make([]Event, shift), events...)
+		for i := range shift {
+			events[i] = Event{Kind: Heartbeat, Turn: NoTurn}
+		}
+		checkTimeline(t, stamped(events))
+	}
+}
+
 func TestTimelineAt(t *testing.T) {
 	for _, c := range callCases {
 		checkTimeline(t, stamped(c.events))

@@ -21,6 +21,13 @@ func (t *trail[T]) add(v T) {
 	t.n++
 }
 
+// trim gives back room that is not needed once no more is expected.
+func (t *trail[T]) trim() {
+	if t.of != nil && t.n == t.of.n {
+		t.of.trim()
+	}
+}
+
 // at is element i, 0 ≤ i < n.
 func (t *trail[T]) at(i int) T { return *t.of.at(i) }
 
@@ -60,4 +67,22 @@ func (t *growing) trim() {
 	if spare := cap(t.s) - len(t.s); !t.past && spare > len(t.s)/8 && spare > 1<<10 {
 		t.s = append(make([]byte, 0, len(t.s)), t.s...)
 	}
+}
+
+// said is a text that grows, and which event brought what of it.
+type said struct {
+	text   growing
+	deltas trail[Delta]
+}
+
+// add adds what an event brought. It returns the whole text.
+func (s *said) add(text string, event int) []byte {
+	s.text.add(text)
+	s.deltas.add(Delta{uint32(len(s.text.s)), int32(event)})
+	return s.text.s
+}
+
+func (s *said) trim() {
+	s.text.trim()
+	s.deltas.trim()
 }

@@ -62,19 +62,6 @@ type Turn struct {
 	blocks []int32 // that facts of it are in
 }
 
-// said is a text that grows, and which event brought what of it.
-type said struct {
-	text   growing
-	deltas trail[Delta]
-}
-
-// add adds what an event brought. It returns the whole text.
-func (s *said) add(text string, event int) []byte {
-	s.text.add(text)
-	s.deltas.add(Delta{uint32(len(s.text.s)), int32(event)})
-	return s.text.s
-}
-
 // TurnPhase is what became of a turn.
 type TurnPhase uint8
 
@@ -229,6 +216,7 @@ func (t *Turn) apply(e Event, n int) {
 }
 
 func (t *Turn) meta(d Opening) {
+	t.keepBase()
 	if d.ID != "" {
 		t.ID = d.ID
 	}
