@@ -161,12 +161,16 @@ func (x *Exchange) failure(f *stream.Frame) {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.Failed{Code: string(f.Event)}})
 }
 
-// askedModel is the model the request asks for, where the response cannot tell.
+// askedModel is the model the request asks for, where the response cannot tell: in some protocols it
+// never does, and none that was refused or is of no known protocol.
 func (x *Exchange) askedModel() string {
-	if x.Dialect.Model == nil {
-		return ""
+	switch {
+	case x.Dialect.Model != nil:
+		return x.Dialect.Model(x.Path(), x.RequestBody())
+	case x.Head.Status >= 400, x.own, x.Dialect == &silent:
+		return dialect.Raw(x.RequestBody()).Get("model").Text()
 	}
-	return x.Dialect.Model(x.Path(), x.RequestBody())
+	return ""
 }
 
 // fault says that the frame does not decode.

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestStatus: an HTTP error is a failed turn whatever its body is.
+// TestStatus: an HTTP error is a failed turn of the model that was asked for, whatever its body is.
 func TestStatus(t *testing.T) {
 	for _, test := range []struct{ what, body, want string }{
 		{"no body", "", "HTTP status 503"},
@@ -19,10 +19,11 @@ func TestStatus(t *testing.T) {
 		{"the provider's own words", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "Overloaded"},
 	} {
 		in := new(Inspector)
+		in.Write(stream.Record{Request: true, Data: []byte(`{"model":"m-1","messages":[]}`)})
 		in.Write(stream.Record{Head: &stream.Head{Status: 503}})
 		in.Write(stream.Record{Data: []byte(test.body), End: true})
 		turns := in.Session().Turns
-		if len(turns) != 1 || !strings.HasPrefix(turns[0].Failure, test.want) || turns[0].Phase() != stream.TurnAborted {
+		if len(turns) != 1 || !strings.HasPrefix(turns[0].Failure, test.want) || turns[0].Phase() != stream.TurnAborted || turns[0].Model != "m-1" {
 			t.Errorf("%s: %s", test.what, dump(in))
 		}
 	}

@@ -32,7 +32,8 @@ func (a *app) printCommand() *cobra.Command {
 	return cmd
 }
 
-// A printer writes turns that have ended, and what later requests made of their calls.
+// A printer writes turns that have ended, and what later requests made of their calls. What a tool
+// gave is told once: with its call, or where that was printed before, when a request brings it.
 type printer interface {
 	turn(file string, x *providers.Exchange, t *stream.Turn)
 	sentBack(calls []returned)
@@ -73,6 +74,7 @@ func (a *app) judged(src capture.Source) capture.Source {
 func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
 	q := newQueue(in, path, p)
+	q.patient = !a.follow && path != "-"
 	var failed error
 	err := inspect(src, in, func() bool {
 		failed = q.print(false)

@@ -36,7 +36,7 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	o.text("dialect", t.Dialect)
 	o.some("model", t.Model)
 	o.text("phase", t.Phase().String())
-	o.text("finish", t.Finish)
+	o.some("finish", t.Finish)
 	o.int("text_bytes", len(t.Text))
 	o.int("thinking_bytes", len(t.Thinking))
 	o.int("calls", len(calls))
@@ -62,8 +62,8 @@ func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c
 	o.int("call", c.Number)
 	o.text("dialect", t.Dialect)
 	o.text("id", c.ID)
-	o.text("name", c.Name)
-	o.text("kind", c.Kind)
+	o.some("name", c.Name)
+	o.some("kind", c.Kind)
 	o.text("executor", either(c.Server, "server", "client"))
 	o.text("phase", c.Phase().String())
 	o.text("syntax", c.Syntax().String())
@@ -77,24 +77,53 @@ func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c
 	o.time("t_open_ms", c.OpenedAt)
 	o.time("t_first_arg_ms", c.FirstArgAt)
 	o.time("t_sealed_ms", c.SealedAt)
+	if r := c.Given(); r != nil {
+		o.result(r)
+	}
 	o.exchange(x, t)
-	listOf(o, "findings", c.Findings, (*object).finding)
+	listOf(o, "findings", ownFindings(c), (*object).finding)
 	p.object(o)
 }
 
-// sentBack writes a line a call that a later request has in its history.
+// result writes what a tool gave, as a request has it.
+func (o *object) result(r *stream.Return) {
+	var gave object
+	gave.flag("error", r.Result == stream.AnswerFailed)
+	gave.int("bytes", r.Gave.Bytes)
+	if r.Gave.Media > 0 {
+		gave.int("media", r.Gave.Media)
+	}
+	gave.text("text", r.Gave.Text)
+	o.raw("result", gave.end())
+}
+
+// returnLine begins a line about a call in a later request.
+func returnLine(kind string, r *returned) *object {
+	o := lineOf(kind, r.file, r.of.Turn)
+	o.int("call", int(r.of.Call))
+	o.text("id", r.id)
+	o.some("name", r.name)
+	o.int("exchange", r.Exchange)
+	return o
+}
+
+// sentBack writes a line a call that a later request has in its history, and one of what its tool
+// gave, if the call's line does not say it.
 func (p *jsonPrinter) sentBack(calls []returned) {
-	for _, r := range calls {
-		o := lineOf("sent_back", r.file, r.of.Turn)
-		o.int("call", int(r.of.Call))
-		o.text("id", r.id)
-		o.text("name", r.name)
-		o.int("exchange", r.Exchange)
+	for i := range calls {
+		r := &calls[i]
+		o := returnLine("sent_back", r)
 		o.text("as", r.As)
+		o.yes("kept", r.Kept)
 		o.texts("policies", r.policies())
 		o.text("result", r.result())
 		listOf(o, "findings", r.findings, (*object).finding)
 		p.object(o)
+		if r.late {
+			o := returnLine("result", r)
+			o.result(&r.Return)
+			p.object(o)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 		p.linef("  usage    %s", told)
 	}
 	for _, c := range t.Calls {
-		p.call(c)
+		p.call(t, c)
 	}
 	p.findings(t.Findings)
 	p.linef("")
@@ -50,13 +50,39 @@ func callCount(t *stream.Turn) string {
 	return words
 }
 
-func (p *textPrinter) call(c *stream.Call) {
+func (p *textPrinter) call(t *stream.Turn, c *stream.Call) {
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, panes.AboutCall(c)...)
 	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), plural(c.Deltas(), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.arguments(c.Args())
 	}
-	p.findings(c.Findings)
+	if r := c.Given(); r != nil {
+		p.result(r)
+	}
+	if phase := t.Phase(); phase == stream.TurnTruncated || phase == stream.TurnAborted {
+		for _, x := range []stream.Executor{stream.AtSeal, stream.AtEnd} {
+			for _, who := range panes.RunBy(t, c, x) {
+				p.linef("    runs  %s", who)
+			}
+		}
+	}
+	p.findings(ownFindings(c))
+}
+
+// result writes what a tool gave: of what went well the beginning, of an error all that is kept.
+func (p *textPrinter) result(r *stream.Return) {
+	text, most, is := r.Gave.Text, 512, "result"
+	if r.Result == stream.AnswerFailed {
+		most, is = stream.MostResult, "error result"
+	}
+	size := fmt.Sprintf("%d B", r.Gave.Bytes)
+	if r.Gave.Media > 0 {
+		size += " and " + plural(r.Gave.Media, "piece") + " that are no text"
+	}
+	if n := min(most, len(text)); n < r.Gave.Bytes {
+		text = strings.ToValidUTF8(text[:n], "") + "…"
+	}
+	p.linef("    %s  %s  %s", is, size, text)
 }
 
 // arguments writes them in a line of their own. Their beginning is clean only behind the lead where
@@ -79,6 +105,9 @@ func (p *textPrinter) findings(list []stream.Finding) {
 func (p *textPrinter) sentBack(calls []returned) {
 	for _, r := range calls {
 		p.linef("  %-13s %s  %s  %s  (of turn %d, in request %d)", "sent back", callName(r.name), r.id, r.words(), r.of.Turn+1, r.Exchange)
+		if r.late {
+			p.result(&r.Return)
+		}
 		p.findings(r.findings)
 	}
 	p.linef("")

@@ -22,6 +22,9 @@ type queue struct {
 	turns   int32                // those of a number below were looked at
 	unbegun []int32              // of those, the ones that no event was about
 	open    map[int32]bool       // the others that were not printed: false once they have ended
+	ended   []ended              // of those, the ones that wait to be printed, in that order
+	weight  int64                // bytes of these
+	patient bool                 // a turn waits for what the tools of its calls gave
 	holds   map[int]int          // how many of these an exchange has
 	waiting map[int32][]returned // calls that were sent back, by the turn that was not printed
 	known   bool                 // a turn was printed that is of a known protocol, or says why it is not
@@ -34,6 +37,13 @@ type returned struct {
 	name, id string // of the call
 	stream.Return
 	findings []stream.Finding // what the request made known of the call
+	late     bool             // its turn was printed without the result
+}
+
+// ended is a turn that has ended, and what its exchange holds.
+type ended struct {
+	turn  int32
+	bytes int64
 }
 
 func newQueue(in *providers.Inspector, path string, to printer) *queue {
@@ -51,29 +61,76 @@ const (
 	printedRows  = 1 << 10
 )
 
-// print prints the turns that have ended, or all.
+// How much may wait to be printed, together with what it waits for.
+const (
+	mostWaiting  = 1 << 8
+	waitingBytes = 32 << 20
+)
+
+// print prints the turns that have ended, or all. What was made of calls comes before the turn that
+// the request led to, and those that ended together in the order in which they began.
 func (q *queue) print(all bool) error {
-	ended, back := q.look()
-	if all {
-		ended = slices.Collect(maps.Keys(q.open))
-	}
+	now, back := q.look()
 	if len(back) > 0 {
-		q.to.sentBack(back) // before the turn that the request led to
+		q.to.sentBack(back)
 	}
-	if len(ended) > 0 {
-		q.printTurns(ended)
+	if all {
+		now = slices.DeleteFunc(slices.Collect(maps.Keys(q.open)), func(n int32) bool {
+			return slices.ContainsFunc(q.ended, func(e ended) bool { return e.turn == n })
+		})
 	}
+	s := q.in.Session()
+	slices.SortFunc(now, func(a, b int32) int { return cmp.Compare(s.Turn(a).OpenedBy, s.Turn(b).OpenedBy) })
+	for _, n := range now {
+		q.wait(n)
+	}
+	n := q.ready(all)
+	at := n // how many at a time
+	if q.patient {
+		at = 1
+	}
+	for turns := range slices.Chunk(q.ended[:n], max(at, 1)) {
+		q.printTurns(turns)
+	}
+	q.ended = slices.Delete(q.ended, 0, n)
 	q.in.MakeRoom()
 	return q.to.flush()
 }
 
-// printTurns prints turns, in the order in which they began, and then what was already made of
-// their calls.
-func (q *queue) printTurns(numbers []int32) {
+// wait has a turn wait to be printed.
+func (q *queue) wait(number int32) {
+	t := q.in.Session().Turn(number)
+	e := ended{number, int64(t.Memory())}
+	if x := q.in.Exchange(t.Exchange); x != nil {
+		e.bytes += x.Request.Size()
+	}
+	q.weight += e.bytes
+	q.ended = append(q.ended, e)
+}
+
+// ready is how many of the turns that wait are to be printed now.
+func (q *queue) ready(all bool) (n int) {
+	for n < len(q.ended) && (all || !q.patient || len(q.ended)-n > mostWaiting || q.weight > waitingBytes || !q.awaits(q.ended[n].turn)) {
+		q.weight -= q.ended[n].bytes
+		n++
+	}
+	return n
+}
+
+// awaits reports whether what the tool of one of its calls gave is not known yet, and may come.
+func (q *queue) awaits(turn int32) bool {
+	t := q.in.Session().Turn(turn)
+	return t.Phase() != stream.TurnAborted && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool {
+		return !c.Server && !c.Attempt && c.Given() == nil
+	})
+}
+
+// printTurns prints turns, and then what was already made of their calls.
+func (q *queue) printTurns(turns []ended) {
 	s := q.in.Session()
-	slices.SortFunc(numbers, func(a, b int32) int { return cmp.Compare(s.Turn(a).OpenedBy, s.Turn(b).OpenedBy) })
 	var back []returned
-	for _, number := range numbers {
+	for i := range turns {
+		number := turns[i].turn
 		t := s.Turn(number)
 		q.known = q.known || recognised(t)
 		q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
@@ -127,7 +184,11 @@ func (q *queue) look() (ended []int32, back []returned) {
 			if _, waits := q.open[of.Turn]; waits {
 				q.waiting[of.Turn] = q.sentBack(q.waiting[of.Turn])
 			} else {
+				n := len(back)
 				back = q.sentBack(back)
+				for i := range back[n:] {
+					back[n+i].late = back[n+i].Result != 0
+				}
 			}
 		}
 	}
@@ -156,7 +217,7 @@ func (q *queue) sentBack(list []returned) []returned {
 	if i < 0 {
 		return list
 	}
-	return append(list, returned{q.file(t), c.Ref(), c.Name, c.ID, c.SentBack[i], foundBy(c, n)})
+	return append(list, returned{file: q.file(t), of: c.Ref(), name: c.Name, id: c.ID, Return: c.SentBack[i], findings: foundBy(c, n)})
 }
 
 // sentBackLate is sentBack of a call that was let go of. Only the event tells what became of it.
@@ -167,14 +228,25 @@ func (q *queue) sentBackLate(list []returned, t *stream.Turn, e stream.Event) []
 		return list
 	}
 	what := stream.PayloadOf[stream.Resent](e)
-	r := returned{q.file(t), of, name, id, stream.Return{
+	r := returned{file: q.file(t), of: of, name: name, id: id, Return: stream.Return{
 		Exchange: what.Exchange, ID: what.ID, As: e.Text, Policies: what.Policies, Result: e.Code, Event: q.events,
-	}, nil}
+		Kept: what.Kept, Gave: what.Gave,
+	}}
 	if f := what.Finding; f.Diagnosis != nil {
 		f.Event = q.events
 		r.findings = []stream.Finding{f}
 	}
 	return append(list, r)
+}
+
+// ownFindings are those of a call but what later requests made known of it: their lines have that.
+func ownFindings(c *stream.Call) []stream.Finding {
+	if len(c.SentBack) == 0 {
+		return c.Findings
+	}
+	return slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
+		return slices.ContainsFunc(c.SentBack, func(r stream.Return) bool { return r.Event == f.Event })
+	})
 }
 
 // foundBy is what an event made known of a call.
@@ -206,6 +278,9 @@ func (r returned) result() string {
 // words say it for people.
 func (r returned) words() string {
 	words := r.As
+	if r.Kept {
+		words += ", kept by the provider"
+	}
 	if p := r.policies(); len(p) > 0 {
 		words += " as " + strings.Join(p, " or ") + " does"
 	}

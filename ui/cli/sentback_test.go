@@ -92,7 +92,7 @@ func TestSentBackOnce(t *testing.T) {
 	step(false, `"type":"call"`, `"type":"turn"`, `"as":"intact","policies":[],"result":"none","findings":[]`)
 	step(false)
 	in.Timeline.Append(back(0, "dropped", stream.AnswerFailed), stream.Event{Kind: stream.TurnOpen, Turn: 1})
-	step(false, `"as":"dropped","policies":[],"result":"failed"`)
+	step(false, `"as":"dropped","policies":[],"result":"failed"`, `{"type":"result","file":"f","turn":1,"call":1,"id":"a","name":"f","exchange":5,"result":{"error":true,`)
 	in.Timeline.Append(stream.Event{Kind: stream.CallOpen, Turn: 1, What: &stream.CallInfo{Name: "g"}}, back(1, "intact", stream.AnswerOK))
 	step(false)
 	step(true, `"name":"g"`, `"type":"turn"`, `"turn":2,"call":1,"id":"","name":"g","exchange":5,"as":"intact","policies":[],"result":"ok"`)

@@ -27,8 +27,8 @@ var verdictStatus = [...]stream.Status{
 const mostExecuted = 4000
 
 // executorLines say when code that decides in one way or another would have run the call, and with
-// what.
-func executorLines(v *providers.View, c *stream.Call, p *screen.Pen) (lines []findingLine) {
+// what; and which programs are known to decide so.
+func executorLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (lines []findingLine) {
 	if c.Server || c.Attempt || c.Size() != len(c.Args()) || c.Arriving() && c.Lexer().Tokens().Len() > mostExecuted {
 		return nil
 	}
@@ -62,6 +62,11 @@ func executorLines(v *providers.View, c *stream.Call, p *screen.Pen) (lines []fi
 			r = screen.Plain // so it is with every call that streams
 		}
 		add(r, line)
+		for _, text := range RunBy(v.Session().Turn(c.Turn), c, x) {
+			for _, line := range display.Wrap(p.Clean(text), max(width-6, 8)) {
+				add(screen.Muted, line.Between("     ", ""))
+			}
+		}
 	}
 	return lines
 }

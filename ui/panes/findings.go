@@ -91,6 +91,7 @@ type findingsKey struct {
 	size   int // arguments of the call so far
 	back   int // how often it was sent back
 	phase  stream.Phase
+	closed bool // the turn has ended
 }
 
 // findingsState says what the key was made from: with a turn of many calls that takes a while.
@@ -123,7 +124,7 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 	v, p, s := scene.View, scene.Pen, scene.View.Session()
 	key := findingsKey{of: c.ref(), width: width, counts: [3]int{2: len(s.Findings)}}
 	if c.Turn != nil {
-		key.counts[1] = len(c.Turn.Findings)
+		key.counts[1], key.closed = len(c.Turn.Findings), c.Turn.Closed()
 	}
 	if c.Call != nil {
 		key.size, key.phase, key.back = len(c.Call.Args()), c.Call.Phase(), len(c.Call.SentBack)
@@ -153,7 +154,7 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 	}
 	if c.Call != nil {
 		f.lines = append(f.lines, returnLines(v, c.Call, width, p)...)
-		f.lines = append(f.lines, executorLines(v, c.Call, p)...)
+		f.lines = append(f.lines, executorLines(v, c.Call, width, p)...)
 	}
 }
 

@@ -1,0 +1,77 @@
+package client
+
+import "slices"
+
+// Runs is when a client runs the calls of responses of a protocol, once their arguments are there.
+type Runs struct {
+	Client   string
+	Dialects []string // nil where they were not told apart: then it counts if the client is known to ask
+	When     When
+	Cut      Times // where the token limit cut the response behind the call
+	Broken   Times // where the connection broke behind it
+	Known    Known
+}
+
+// When is the moment at which a client runs a call.
+type When uint8
+
+const (
+	AtBlock When = iota // when the call is whole, while the response goes on
+	AtStop              // when the response has ended
+	ByHand              // never by itself: the program that uses it does
+)
+
+// Times is how often a client runs a call.
+type Times uint8
+
+const (
+	Unknown Times = iota
+	Never
+	Once
+	Twice // it asks again, and what it ran before is run once more
+)
+
+// allRuns: each was given a whole call with a pause behind it, the same with the token limit's word
+// at the end, and the same with the connection cut there (versions as in All). Those without Ran
+// were not tried.
+var allRuns = []Runs{
+	{"claude-code", []string{"anthropic"}, AtBlock, Once, Once, Ran},
+	{"codex", []string{"openai-responses"}, AtBlock, Once, Once, Ran},
+	{"opencode", []string{"anthropic", "openai-chat"}, AtBlock, Once, Twice, Ran},
+	{"opencode", []string{"openai-responses"}, AtBlock, Never, Twice, Ran},
+	{"mastra", []string{"anthropic"}, AtBlock, Once, Once, Ran},
+	{"mastra", []string{"openai-chat"}, AtStop, Once, Unknown, Ran},
+	{"gemini-cli", []string{"gemini"}, AtStop, Once, Never, Ran},
+	{"qwen-code", []string{"openai-chat"}, AtStop, Once, Never, Ran},
+	{"continue", []string{"openai-chat", "anthropic"}, AtStop, Once, Never, Ran},
+	{"cline", []string{"openai-chat", "openai-responses"}, AtStop, Unknown, Unknown, Ran},
+	{"openai-agents-js", []string{"openai-chat"}, AtStop, Once, Never, Ran},
+	{"openai-agents-js", []string{"openai-responses"}, AtStop, Never, Never, Ran},
+	{"openai-js", []string{"openai-chat"}, AtStop, Once, Never, Ran},
+	{"anthropic-js", []string{"anthropic"}, AtStop, Never, Never, Ran},
+	{"ai-sdk", []string{"anthropic", "openai-chat", "openai-responses", "gemini"}, AtStop, Never, Never, Ran},
+	{"langchain-js", nil, ByHand, Unknown, Unknown, Ran},
+	{"pi", nil, ByHand, Unknown, Unknown, Ran},
+	{"google-genai-js", []string{"gemini"}, ByHand, Unknown, Unknown, Ran},
+	{"cohere-sdk", []string{"cohere"}, ByHand, Unknown, Unknown, Ran},
+	{"mistral-sdk", []string{"openai-chat"}, ByHand, Unknown, Unknown, Ran},
+	{"ollama-sdk", []string{"ollama"}, ByHand, Unknown, Unknown, Ran},
+	{"aws-sdk", []string{"bedrock"}, ByHand, Unknown, Unknown, Ran},
+	{"pydantic-ai", nil, AtStop, Unknown, Unknown, Documented},
+	{"smolagents", nil, AtStop, Unknown, Unknown, Documented},
+	{"crewai", nil, AtStop, Unknown, Unknown, Documented},
+	{"semantic-kernel", nil, AtStop, Unknown, Unknown, Documented},
+	{"spring-ai", nil, AtStop, Unknown, Unknown, Documented},
+	{"langchain4j", nil, AtStop, Unknown, Unknown, Documented},
+}
+
+// RunsOf are the clients of which it is known when they run calls of a protocol. With the name of a
+// client it is what is known of that one.
+func RunsOf(dialect, name string) (all []Runs) {
+	for _, r := range allRuns {
+		if (r.Dialects == nil && name == r.Client || slices.Contains(r.Dialects, dialect)) && (name == "" || name == r.Client) {
+			all = append(all, r)
+		}
+	}
+	return all
+}

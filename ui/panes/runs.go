@@ -1,0 +1,138 @@
+package panes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolscope/providers/client"
+	"toolscope/stream"
+)
+
+// ending is how a response ended, as far as that decides who runs its calls.
+type ending uint8
+
+const (
+	endedWell   ending = iota // or it has not ended
+	endedCut                  // by the token limit, or a filter
+	endedBroken               // the connection broke
+	endedOther                // in a way that no program was tried with
+)
+
+func endingOf(t *stream.Turn) ending {
+	switch t.Phase() {
+	case stream.TurnTruncated:
+		return endedCut
+	case stream.TurnAborted:
+		if t.Failure == "" && t.EndedBy != stream.Client {
+			return endedBroken
+		}
+		return endedOther
+	case stream.TurnRejected:
+		return endedOther
+	}
+	return endedWell
+}
+
+// RunBy says which programs run a whole call when executor x would, or then do not, in sentences;
+// none where that is not known. Of the program that made the request, if that is known, nobody
+// else is told.
+func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
+	how, run := endingOf(t), c.Run(x)
+	switch s := c.Syntax(); {
+	case x != stream.AtSeal && x != stream.AtEnd, how == endedOther, c.Server, c.Attempt,
+		s != stream.SyntaxObject && s != stream.SyntaxEmpty && s != stream.SyntaxFreeform:
+		return nil
+	case x == stream.AtSeal && run.Event == 0, x == stream.AtEnd && !t.Closed():
+		return nil
+	}
+	own, all := "", []client.Runs(nil)
+	if t.Ask != nil && t.Ask.Client != "" {
+		own = t.Ask.Client
+		all = client.RunsOf(t.Dialect, own)
+	}
+	if len(all) == 0 {
+		own, all = "", client.RunsOf(t.Dialect, "")
+	}
+	for _, rule := range runRules {
+		if rule.at != x || rule.how != how {
+			continue
+		}
+		who := slices.DeleteFunc(slices.Clone(all), func(r client.Runs) bool { return !rule.is(r) })
+		if len(who) == 0 {
+			continue
+		}
+		text := strings.Replace(rule.many, " DELTA", deltaWords(c, run), 1)
+		if len(who) == 1 {
+			text = ofOne.Replace(text)
+		}
+		text = runners(who, own != "") + " " + text + knownWords(who)
+		if rule.runs && own != "" && c.Given() != nil {
+			text += "; it did: the result came back"
+		}
+		say = append(say, text)
+	}
+	return say
+}
+
+// runRules say what is told of which programs, in the words for many of them.
+var runRules = []struct {
+	at   stream.Executor
+	how  ending
+	is   func(client.Runs) bool
+	runs bool // they run the call
+	many string
+}{
+	{stream.AtSeal, endedWell, func(r client.Runs) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
+	{stream.AtSeal, endedCut, func(r client.Runs) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
+	{stream.AtSeal, endedCut, func(r client.Runs) bool { return r.When == client.AtBlock && r.Cut == client.Never }, false, "do not run it: the response was cut"},
+	{stream.AtSeal, endedBroken, func(r client.Runs) bool { return r.When == client.AtBlock && r.Broken == client.Once }, true, "run it DELTA, before the connection broke"},
+	{stream.AtSeal, endedBroken, func(r client.Runs) bool { return r.When == client.AtBlock && r.Broken == client.Twice }, true,
+		"run it DELTA, ask again when the connection breaks, and run what comes then too"},
+	{stream.AtEnd, endedWell, func(r client.Runs) bool { return r.When == client.AtStop }, true, "run it when the response has ended"},
+	{stream.AtEnd, endedCut, func(r client.Runs) bool { return r.When == client.AtStop && r.Cut == client.Once }, true, "run it at the end, although the response was cut"},
+	{stream.AtEnd, endedCut, func(r client.Runs) bool { return r.When == client.AtStop && r.Cut == client.Never }, false, "do not run it: the response was cut"},
+	{stream.AtEnd, endedBroken, func(r client.Runs) bool { return r.When == client.AtStop && r.Broken == client.Never }, false, "do not run it: the connection broke"},
+	{stream.AtEnd, endedWell, func(r client.Runs) bool { return r.When == client.ByHand }, false, "run nothing by themselves: what uses them does"},
+}
+
+// ofOne has the words for many say it of one.
+var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing by themselves: what uses them does",
+	"runs nothing by itself: what uses it does", "ask again", "asks again", "run it", "runs it", "run what", "runs what")
+
+// deltaWords say with which delta the arguments were there, "" where none brought any.
+func deltaWords(c *stream.Call, r stream.Run) string {
+	if r.Event == 0 || r.Bytes == 0 || r.Gone {
+		return ""
+	}
+	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
+}
+
+// runners are the names of programs; own says that it is the one that made the request.
+func runners(who []client.Runs, own bool) string {
+	var names []string
+	for _, r := range who {
+		if title := client.Must(r.Client).Title; !slices.Contains(names, title) {
+			names = append(names, title)
+		}
+	}
+	switch n := len(names) - 1; {
+	case own:
+		return "this client, " + names[0] + ","
+	case n > 0:
+		return strings.Join(names[:n], ", ") + " and " + names[n]
+	}
+	return names[0]
+}
+
+// knownWords say how that is known of them.
+func knownWords(who []client.Runs) string {
+	worst := client.Ran
+	for _, r := range who {
+		worst = max(worst, r.Known)
+	}
+	if worst == client.Ran {
+		return " (seen when run)"
+	}
+	return " (" + worst.String() + ")"
+}

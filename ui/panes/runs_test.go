@@ -1,0 +1,75 @@
+package panes
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// turnThat is a turn of a protocol with one call whose arguments came in two deltas, and what came
+// behind it.
+func turnThat(dialect, args, asks string, behind ...stream.Event) (*stream.Turn, *stream.Call) {
+	s := new(stream.Session)
+	opening := &stream.Opening{Dialect: dialect}
+	if asks != "" {
+		opening.Ask = &stream.Ask{Client: asks}
+	}
+	all := append([]stream.Event{
+		{Kind: stream.TurnOpen, What: opening},
+		{Kind: stream.CallOpen, What: &stream.CallInfo{ID: "a", Name: "f"}},
+		{Kind: stream.Args, Text: args[:4]}, {Kind: stream.Args, Text: args[4:]},
+		{Kind: stream.Seal},
+	}, behind...)
+	for _, e := range all {
+		s.Apply(e)
+	}
+	return s.Turns[0], s.Turns[0].Calls[0]
+}
+
+// TestRunBy: which programs run a call is told by the protocol, by how the response ended, and by
+// who asked.
+func TestRunBy(t *testing.T) {
+	done := []stream.Event{{Kind: stream.Finish, Slot: stream.AllChoices, Text: "tool_use"}, {Kind: stream.TurnClose}}
+	limit := []stream.Event{{Kind: stream.Finish, Slot: stream.AllChoices, Text: "max_tokens", Code: stream.FinishCut}, {Kind: stream.TurnClose}}
+	broke := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut}}
+	stopped := []stream.Event{{Kind: stream.TurnClose, Code: stream.CloseCut, What: &stream.Ending{By: stream.Client}}}
+	failed := []stream.Event{{Kind: stream.Failure, Text: "overloaded"}, {Kind: stream.TurnClose}}
+	answered := append(done, stream.Event{Kind: stream.SentBack, Slot: 1, Text: "intact", Code: stream.AnswerOK, What: new(stream.Resent)})
+	for _, test := range []struct {
+		name, dialect, args, asks string
+		behind                    []stream.Event
+		seal, end                 string
+	}{
+		{"complete", "anthropic", `{"a":1}`, "", done,
+			"Claude Code, opencode and Mastra run it at delta 2, while the response goes on (seen when run)",
+			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)"},
+		{"cut by the limit", "openai-responses", `{"a":1}`, "", limit,
+			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
+			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},
+		{"the connection broke", "anthropic", `{"a":1}`, "", broke,
+			"Claude Code and Mastra run it at delta 2, before the connection broke (seen when run)|" +
+				"opencode runs it at delta 2, asks again when the connection breaks, and runs what comes then too (seen when run)",
+			"Continue, Anthropic SDK for JavaScript and AI SDK do not run it: the connection broke (seen when run)"},
+		{"who asked is known", "anthropic", `{"a":1}`, "claude-code", limit, "this client, Claude Code, runs it at delta 2, before the cut (seen when run)", ""},
+		{"and its result came", "anthropic", `{"a":1}`, "claude-code", answered,
+			"this client, Claude Code, runs it at delta 2, while the response goes on (seen when run); it did: the result came back", ""},
+		{"who asked was not tried with it", "gemini", `{"a":1}`, "codex", done, "", "Gemini CLI and AI SDK run it when the response has ended (seen when run)|" +
+			"Google Gen AI SDK for JavaScript runs nothing by itself: what uses it does (seen when run)"},
+		{"only documented", "cohere", `{"a":1}`, "crewai", done, "", "this client, CrewAI, runs it when the response has ended (documented)"},
+		{"still open", "openai-responses", `{"a":1}`, "codex", nil, "this client, Codex, runs it at delta 2, while the response goes on (seen when run)", ""},
+		{"the client stopped it", "anthropic", `{"a":1}`, "", stopped, "", ""},
+		{"an error ended it", "anthropic", `{"a":1}`, "", failed, "", ""},
+		{"no whole arguments", "anthropic", `{"a":1`, "", limit, "", ""},
+		{"a protocol of nobody", "bedrock", `{"a":1}`, "", limit, "", ""},
+	} {
+		turn, c := turnThat(test.dialect, test.args, test.asks, test.behind...)
+		seal, end := strings.Join(RunBy(turn, c, stream.AtSeal), "|"), strings.Join(RunBy(turn, c, stream.AtEnd), "|")
+		if seal != test.seal || end != test.end {
+			t.Errorf("%s:\n seal %s\n want %s\n end  %s\n want %s", test.name, seal, test.seal, end, test.end)
+		}
+		if got := RunBy(turn, c, stream.Parsable); got != nil {
+			t.Errorf("%s: parsable %q", test.name, got)
+		}
+	}
+}
