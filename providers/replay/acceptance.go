@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"toolscope/providers/dialect"
@@ -43,12 +44,45 @@ func (a Acceptance) String() string {
 	return strings.TrimRight(a.Verdict.String()+" "+a.By.String(), " ")
 }
 
+// A Witness is a request that was captured: what it carried of the calls of a source, and whether the
+// provider took it.
+type Witness struct {
+	To      *dialect.Target
+	Calls   []dialect.Part // as it carried them
+	Verdict Verdict
+	Words   string // how that is known: the provider's, where it refused
+}
+
+// Witnessed is the source of which a capture shows what providers make of it.
+func (s *Source) Witnessed(by []Witness) *Source {
+	out := *s
+	out.seen = by
+	return &out
+}
+
+// shows reports whether the witness carried what a preview would.
+func (w *Witness) shows(p *Preview) bool {
+	return w.To == p.To && slices.EqualFunc(w.Calls, p.Calls, func(was dialect.Part, c Sent) bool {
+		return was.ID == c.ID && was.Name == c.Name && was.Form == c.Form && c.Args != nil && bytes.Equal(was.Args, c.Args)
+	})
+}
+
 // accept says whether the target takes what is sent. That nobody refuses it proves nothing: the
 // rules must speak of all that is sent.
 func (c *coercion) accept() Acceptance {
 	switch {
 	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:
 		return Acceptance{} // nothing is sent, or nobody knows what
+	}
+	for i := range c.src.seen {
+		if w := &c.src.seen[i]; w.shows(&c.Preview) {
+			if c.Refused = ""; w.Verdict == Refused {
+				c.Refused = w.Words
+			}
+			return Acceptance{w.Verdict, Seen}
+		}
+	}
+	switch {
 	case c.Refused != "":
 		return Acceptance{Refused, Rule}
 	case c.doubt:

@@ -63,6 +63,9 @@ type Observation struct {
 // Ref is the call's name.
 func (o *Observation) Ref() stream.Ref { return o.of.ref }
 
+// Part is the call as the request carries it, nil where it does not.
+func (o *Observation) Part() *dialect.Part { return o.sent }
+
 // size is how many bytes the arguments had.
 func (o *Observation) size() int {
 	if o.Left != nil {

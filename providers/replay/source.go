@@ -16,7 +16,8 @@ type Source struct {
 	split   bool     // calls of one turn were put into several messages
 	behind  []bool   // of a split source: the call stood behind a signed one in its message
 	others  []Named  // calls of the conversation that are not sent
-	later   bool     // the first call stands behind others of its turn that are not sent
+	seen    []Witness
+	later   bool // the first call stands behind others of its turn that are not sent
 }
 
 // Conversation is the source of a whole history.

@@ -1,0 +1,207 @@
+package providers
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// Brought is a call as a later request carries it.
+type Brought struct {
+	Exchange *Exchange
+	To       *dialect.Target
+	Part     *dialect.Part // nil where the request does not carry it
+	Body     []byte        // the request
+	Args     []byte        // as the request carries them: the text, or the value as it stands in the body
+	At       int           // the first of their bytes in Body, -1 where that is not known
+}
+
+// Brought is what a request carries of a call; ok is false where the request cannot be read.
+func (in *Inspector) Brought(c *stream.Call, exchange int) (b Brought, ok bool) {
+	x, t := in.Exchange(exchange), in.Session().Turn(c.Turn)
+	if x == nil || t == nil {
+		return b, false
+	}
+	b.Exchange = x
+	for r := range x.requests() {
+		b.Body, b.To, ok = r.body, r.to, true
+		past := replay.ReadPast(r.messages, r.to)
+		for _, o := range new(replay.Observer).Observe(past, []replay.Candidate{{Turn: t, From: TargetOf(t.Dialect)}}) {
+			if o.Call == c && o.Part() != nil {
+				b.Part = o.Part()
+				b.place(r.messages)
+				return b, true
+			}
+		}
+	}
+	return b, ok
+}
+
+// carried is what one request of an exchange carries: a WebSocket has several.
+type carried struct {
+	body     []byte
+	to       *dialect.Target
+	messages []dialect.Message
+}
+
+// requests yields what the exchange's requests carry, without keeping it.
+func (x *Exchange) requests() func(yield func(carried) bool) {
+	return func(yield func(carried) bool) {
+		if !isWebSocket(x.Head) {
+			kept := x.past.messages != nil
+			messages, to := x.History()
+			if !kept {
+				x.forget()
+			}
+			if to != nil {
+				yield(carried{x.RequestBody(), to, messages})
+			}
+			return
+		}
+		to := x.reader()
+		if to == nil || x.gap.asked > 0 {
+			return
+		}
+		var all []carried
+		new(stream.Values).Write(x.Request.Bytes(0, x.Request.Size()), func(f stream.Frame) {
+			if f.Kind == stream.FrameData {
+				body := bytes.Clone(f.Data)
+				messages, _ := to.Decode(body)
+				all = append(all, carried{body, to, messages})
+			}
+		})
+		for _, r := range all {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// place finds where the arguments stand in the body: parts stand there in their order.
+func (b *Brought) place(messages []dialect.Message) {
+	b.Args, b.At = b.Part.Args, -1
+	from := 0
+	for i := range messages {
+		for j := range messages[i].Parts {
+			p := &messages[i].Parts[j]
+			at := bytes.Index(b.Body[from:], p.Raw)
+			if at < 0 || len(p.Raw) == 0 {
+				continue
+			}
+			if from += at; p != b.Part {
+				continue
+			}
+			value := findArgs(p.Raw, p)
+			if value == nil {
+				return
+			}
+			b.At = from + bytes.Index(p.Raw, value)
+			if b.To.Form != dialect.TextForm {
+				b.Args = value // a string where an object must be is seen to be one
+			}
+			return
+		}
+	}
+}
+
+// findArgs is the value in the text of a call that its arguments were read from.
+func findArgs(text dialect.Raw, p *dialect.Part) (value dialect.Raw) {
+	is := func(v dialect.Raw) bool {
+		return v.IsString() && p.Form == dialect.TextForm && bytes.Equal(v.Append(nil), p.Args) || !v.IsString() && bytes.Equal(v, p.Args)
+	}
+	s := text.Scan()
+	look := func(v dialect.Raw) {
+		if value == nil && is(v) {
+			value = v
+		} else if k := v.Kind(); value == nil && (k == '{' || k == '[') {
+			value = findArgs(v, p)
+		}
+	}
+	switch text.Kind() {
+	case '{':
+		for ok := s.Object(); ok; ok = s.Member() {
+			if key := string(s.Key()); !slices.Contains(notArgs, key) {
+				look(s.Value())
+			}
+		}
+	case '[':
+		for ok := s.Array(); ok; ok = s.Element() {
+			look(s.Value())
+		}
+	}
+	return value
+}
+
+// notArgs are members of calls that are never their arguments, whatever they hold.
+var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
+
+// Answer is what the provider said to a request, as far as that tells whether it takes what the
+// request carries, and how that is known, in a word or in the provider's own. That it was busy, or
+// does not know who asks, tells nothing.
+func (x *Exchange) Answer() (verdict replay.Verdict, how string) {
+	status, failure, answered := x.Head.Status, "", false
+	for _, n := range x.turns {
+		if t := x.in.Session().Turn(n); t != nil {
+			failure, answered = t.Failure, answered || t.Failure == "" && !t.Unseen()
+			break
+		}
+	}
+	switch {
+	case x.own:
+		return replay.Unproven, "no provider was asked"
+	case status == 0 && answered:
+		return replay.Accepted, "it was answered"
+	case status == 0, isWebSocket(x.Head):
+		return replay.Unproven, "no answer was seen"
+	case status < 300:
+		return replay.Accepted, fmt.Sprintf("HTTP %d", status)
+	case status == 400 || status == 422:
+		verdict = replay.Refused
+	}
+	how = fmt.Sprintf("HTTP %d", status)
+	if failure = strings.TrimSpace(failure); failure != "" {
+		how += ": " + failure
+	}
+	return verdict, how
+}
+
+// Witnesses are the requests that carried these calls of a turn, and of which the provider's answer
+// tells whether it takes them.
+func (in *Inspector) Witnesses(calls ...*stream.Call) (all []replay.Witness) {
+	if len(calls) == 0 {
+		return nil
+	}
+	for _, r := range calls[0].SentBack {
+		x := in.Exchange(r.Exchange)
+		if x == nil || r.Kept {
+			continue
+		}
+		w := replay.Witness{}
+		verdict, how := x.Answer()
+		if w.Verdict, w.Words = verdict, how; verdict == replay.Unproven || verdict == replay.Refused && !isAboutCalls(how) {
+			continue
+		}
+		for _, c := range calls {
+			if b, ok := in.Brought(c, r.Exchange); ok && b.Part != nil {
+				w.To, w.Calls = b.To, append(w.Calls, *b.Part)
+			}
+		}
+		if len(w.Calls) == len(calls) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// isAboutCalls reports whether the words of a refusal may be about calls: a request may be refused
+// for much else.
+func isAboutCalls(words string) bool {
+	words = strings.ToLower(words)
+	return slices.ContainsFunc([]string{"tool", "function", "argument", "call_id"}, func(s string) bool { return strings.Contains(words, s) })
+}

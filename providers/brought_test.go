@@ -1,0 +1,75 @@
+package providers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// broughtBack is an inspector that has seen a call of these arguments, and the answer to a request
+// that carries it with others.
+func broughtBack(wrote, sent string, status int, answer string) *Inspector {
+	in := new(Inspector)
+	in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(`{"messages":[` + asks + `]}`)})
+	in.Write(stream.Record{Exchange: 1, Data: []byte(says("a", "f", wrote)), Head: &stream.Head{Status: 200}})
+	in.Write(stream.Record{Exchange: 1, End: true})
+	in.Write(stream.Record{Exchange: 2, Request: true, Data: []byte(`{"messages":[` + asks + `,` + first + made("a", "f", sent) + `]},` + tool("a", "ok") + `]}`)})
+	in.Write(stream.Record{Exchange: 2, Data: []byte(answer), Head: &stream.Head{Status: status}})
+	in.Write(stream.Record{Exchange: 2, End: true})
+	in.Close()
+	return in
+}
+
+// TestBrought: what a request carries of a call, and where in its body.
+func TestBrought(t *testing.T) {
+	in := broughtBack(`{"n":1`, `{}`, 200, says("b", "f", `{}`))
+	b, ok := in.Brought(in.Session().Turns[0].Calls[0], 2)
+	if !ok || b.Part == nil || string(b.Args) != `{}` || b.At < 0 || !strings.HasPrefix(string(b.Body[b.At:]), `"{}"`) || b.To.Name != "openai-chat" {
+		t.Errorf("%+v", b)
+	}
+	if _, ok := in.Brought(in.Session().Turns[0].Calls[0], 7); ok {
+		t.Error("there is no request 7")
+	}
+	b, ok = in.Brought(in.Session().Turns[0].Calls[0], 1)
+	if !ok || b.Part != nil {
+		t.Errorf("request 1 carries it: %+v", b)
+	}
+}
+
+// TestWitnesses: what a provider answered to a request proves what it takes, where it says
+// anything of that.
+func TestWitnesses(t *testing.T) {
+	no := func(words string) string {
+		return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error"}}`, words)
+	}
+	for _, test := range []struct {
+		sent   string
+		status int
+		answer string
+		want   replay.Acceptance
+		words  string
+	}{
+		{`{"n":1`, 200, says("b", "f", `{}`), replay.Acceptance{Verdict: replay.Accepted, By: replay.Seen}, ""},
+		{`{"n":1`, 0, says("b", "f", `{}`), replay.Acceptance{Verdict: replay.Accepted, By: replay.Seen}, ""},
+		{`{"n":1`, 400, no("tool arguments must be JSON"), replay.Acceptance{Verdict: replay.Refused, By: replay.Seen}, "HTTP 400: tool arguments must be JSON"},
+		{`{"n":1`, 400, no("prompt is too long"), replay.Acceptance{}, ""},
+		{`{"n":1`, 429, no("too many tool calls, be slow"), replay.Acceptance{}, ""},
+		{`{"n":1`, 500, no("tool trouble"), replay.Acceptance{}, ""},
+		{`{}`, 200, says("b", "f", `{}`), replay.Acceptance{}, ""}, // it shows what becomes of {}
+	} {
+		in := broughtBack(`{"n":1`, test.sent, test.status, test.answer)
+		turn := in.Session().Turns[0]
+		from := TargetOf(turn.Dialect)
+		src := replay.Calls(turn, from, turn.Calls[0]).Witnessed(in.Witnesses(turn.Calls[0]))
+		if p := src.Preview(from, &replay.Policies[0]); p.Acceptance != test.want || p.Refused != test.words {
+			t.Errorf("%s, %d: %s, %q; want %s, %q", test.sent, test.status, p.Acceptance, p.Refused, test.want, test.words)
+		}
+		other, _ := FindTarget("mistral")
+		if p := src.Preview(other, &replay.Policies[0]); p.Acceptance.By == replay.Seen {
+			t.Errorf("of %s nothing was seen", other.Name)
+		}
+	}
+}
