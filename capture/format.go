@@ -233,6 +233,10 @@ var oldEndings = [...]struct {
 // follows.
 const OwnAnswer = "the proxy itself gave this answer: "
 
+// Bent begins the note of an answer that the client was not given as the provider sent it, because
+// that was asked for. The bytes beside it are the provider's.
+const Bent = "bent by toolscope"
+
 func parseMillis(t json.Number) (time.Duration, error) {
 	if t == "" {
 		return NoTime, nil

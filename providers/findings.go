@@ -33,7 +33,7 @@ func diagnose(turn int32, d *stream.Diagnosis, format string, args ...any) strea
 
 // findings are those of this package: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
-	sourceNote, sourceChanged, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,
+	sourceNote, bentNote, sourceChanged, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,
 }
 
 var (
@@ -41,6 +41,11 @@ var (
 		Code: "SOURCE_NOTE", Severity: stream.Info, By: stream.Toolscope,
 		Means: "The source of the bytes cannot tell everything, or says something about itself: a log without deltas, a proxy that answered itself.",
 		Do:    "Read the note before you judge what is shown.",
+	}
+	bentNote = &stream.Diagnosis{
+		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
+		Means: "The client was not given this answer as the provider sent it, which is what is shown: toolscope was asked to bend it, with --fault.",
+		Do:    "Blame nobody else for what the client does next.",
 	}
 	sourceChanged = &stream.Diagnosis{
 		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"strings"
 	"time"
 
 	"toolscope/providers/dialect"
@@ -57,7 +58,10 @@ func (in *Inspector) Write(r stream.Record) {
 		x.learn(*r.Head)
 		x.own = x.own || !r.Request && r.Head.Status != 0 && r.By == stream.Toolscope.String()
 	}
-	x.note(r)
+	isBent := strings.HasPrefix(r.Note, bent)
+	if !isBent {
+		x.note(r)
+	}
 	if len(x.turns) > 0 {
 		x.tellNotes()
 	}
@@ -78,6 +82,9 @@ func (in *Inspector) Write(r stream.Record) {
 	}
 	if len(r.Data) > 0 {
 		x.receive(r.Data)
+	}
+	if isBent { // of the answer that these bytes are of
+		x.note(r)
 	}
 	if len(x.turns) > 0 {
 		x.tellNotes()
@@ -113,6 +120,9 @@ func (in *Inspector) End(number int) {
 	}
 }
 
+// bent begins the note of an answer that the client was not given as it is.
+const bent = "bent by toolscope"
+
 // note keeps the Note of a record until there is a turn to tell it of. It keeps none about an
 // answer of toolscope's own: a finding says the same.
 func (x *Exchange) note(r stream.Record) {
@@ -121,7 +131,8 @@ func (x *Exchange) note(r stream.Record) {
 	}
 }
 
-// tellNotes reports the notes on the exchange's first turn, or on the source if there is no turn.
+// tellNotes reports the notes on the exchange's first turn, what was bent on its latest, or on the
+// source if there is no turn.
 func (x *Exchange) tellNotes() {
 	notes := x.notes
 	x.notes = nil
@@ -130,7 +141,11 @@ func (x *Exchange) tellNotes() {
 			x.in.note(text)
 			continue
 		}
-		x.in.Timeline.Append(stampless(diagnose(x.turns[0], sourceNote, "%s", text)))
+		e := diagnose(x.turns[0], sourceNote, "%s", text)
+		if strings.HasPrefix(text, bent) {
+			e = diagnose(x.turns[x.lastTurn()], bentNote, "%s", text)
+		}
+		x.in.Timeline.Append(stampless(e))
 	}
 }
 

@@ -1,6 +1,7 @@
 package bend
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -82,4 +83,19 @@ func IsAside(r *http.Request) bool {
 	}
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	return slices.ContainsFunc(asides, func(end string) bool { return strings.HasSuffix(path, end) })
+}
+
+// Asks reports whether a message of a WebSocket's client asks for an answer of a model's.
+func Asks(message []byte) bool {
+	var m struct {
+		Type     string
+		Generate *bool
+	}
+	return json.Unmarshal(message, &m) == nil && m.Type == "response.create" && (m.Generate == nil || *m.Generate)
+}
+
+// Ends reports whether a message of a WebSocket's server is the last one of an answer.
+func Ends(message []byte) bool {
+	kind := typeOf(message)
+	return kind == "error" || kind == "response.done" || slices.Contains(terminators, kind)
 }

@@ -14,6 +14,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/admit"
+	"toolscope/capture/bend"
 	"toolscope/capture/websocket"
 )
 
@@ -51,6 +52,9 @@ type exchange struct {
 	failure  error          // why there is no response
 	answer   *admit.Refusal // that the proxy gave in place of one
 	cause    capture.Party  // of that answer
+	faults   []bend.Fault   // that this answer gets
+	bent     *bent          // nil where it gets none
+	gate     *gate          // nil without faults
 
 	mu   sync.Mutex // records come from both sides
 	over bool
@@ -108,6 +112,10 @@ func (x *exchange) forward(r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		w = oneContinue{w}
 	}
+	if x.p.faults != nil {
+		x.gate = &gate{ResponseWriter: w}
+		w = x.gate
+	}
 	forwarder.ServeHTTP(w, r.WithContext(x.ctx))
 }
 
@@ -144,6 +152,7 @@ func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
 		out.Header.Del("Connection")
 		out.Header.Del("Upgrade")
 	}
+	x.ask(out)
 	if out.Body != nil {
 		x.sent = &upload{tap: &tap{x: x, side: capture.Request, body: pr.In.Body}}
 		out.Body, _ = x.sent.reader()
@@ -166,15 +175,17 @@ func (x *exchange) respond(res *http.Response) error {
 	if x.sent != nil {
 		x.sent.handOver() // what was answered had come before
 	}
-	head := capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}
-	x.put(capture.Record{At: at, Head: &head})
+	head := capture.Record{At: at, Head: &capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}}
 	if conn, ok := res.Body.(io.ReadWriteCloser); ok && res.StatusCode == http.StatusSwitchingProtocols {
+		x.put(head)
 		x.upgraded = newUpgraded(x, conn)
 		res.Body = x.upgraded
 		return nil
 	}
 	x.received = &tap{x: x, body: res.Body}
 	res.Body = responseBody{x.received, res.Body}
+	head.Note = x.bendBody(res)
+	x.put(head)
 	return nil
 }
 
@@ -234,6 +245,9 @@ func (x *exchange) finish() {
 	if x.upgraded != nil {
 		last = x.upgraded.finish(last)
 	}
+	if x.bent != nil {
+		last.Note = x.bent.words()
+	}
 	last.At = x.p.now()
 	x.put(last)
 	x.idle.Stop()
@@ -257,6 +271,8 @@ func (x *exchange) ending() capture.Record {
 		return capture.Record{End: capture.EndEOF, Why: x.answer.Why, By: x.cause}
 	case err == io.EOF:
 		return capture.Record{End: capture.EndEOF, By: capture.Provider}
+	case x.isBroken() && (cause == nil || cause == errClientGone):
+		return capture.Record{End: capture.EndCut, Why: errBroken.Error(), By: capture.Toolscope}
 	case !ours && x.sentError() == nil:
 		end, why, by := capture.EndOf(err)
 		return capture.Record{End: end, Why: why, By: by}
@@ -266,6 +282,11 @@ func (x *exchange) ending() capture.Record {
 		return capture.Record{End: capture.EndCut, Why: cause.Error(), By: capture.Toolscope}
 	}
 	return capture.Record{End: capture.EndCut, Why: clientGone(x.passed()), By: capture.Client}
+}
+
+// isBroken reports whether a fault broke the client's connection.
+func (x *exchange) isBroken() bool {
+	return x.bent != nil && x.bent.broke || x.upgraded != nil && x.upgraded.bent != nil && x.upgraded.bent.broke
 }
 
 // passed is how many bytes of the answer came.

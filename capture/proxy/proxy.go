@@ -15,6 +15,7 @@
 //   - Bodies pass byte by byte as they came, and at once. So do header fields, but for those that
 //     RFC 9110 §7.6.1 makes the business of one connection, for Host, which becomes the upstream's,
 //     and for the order and the case of the names, which net/http does not keep. Nothing is added.
+//     Where faults are asked for, what the client gets is bent by them; the records are not.
 //   - Recording never holds up the traffic: whoever is given the records has a box for them that
 //     nobody waits for.
 //   - A side that breaks off is broken off on the other side too, never ended cleanly.
@@ -37,6 +38,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/capture/admit"
+	"toolscope/capture/bend"
 )
 
 // Options says what a proxy is to do. Routes and Record are required.
@@ -51,6 +53,8 @@ type Options struct {
 	// Advise is what a request that no route takes is told to do, if anything: "put /openai before
 	// it". It may be nil.
 	Advise func(*http.Request) string
+
+	Faults []bend.Fault // what the client is given is bent so; what the provider sent is recorded
 
 	Began  time.Time        // what the records' times count from; zero is when the proxy was made
 	Now    func() time.Time // nil is time.Now
@@ -113,6 +117,7 @@ type Proxy struct {
 	routes    []route
 	transport *http.Transport
 	buffers   buffers
+	faults    *bend.Set // nil without any
 	log       *log.Logger
 
 	closing context.Context // done when Close begins
@@ -147,6 +152,9 @@ func New(o Options) (*Proxy, error) {
 	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, log: o.Log}
 	if p.log == nil {
 		p.log = quiet
+	}
+	if len(o.Faults) > 0 {
+		p.faults = bend.NewSet(o.Faults)
 	}
 	p.transport = newTransport(o, p.limits)
 	p.closing, p.close = context.WithCancelCause(context.Background())
@@ -200,6 +208,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x := p.begin(w, r, to)
 	defer x.finish()
+	if f := p.answerFault(r); f != nil {
+		x.answerFor(f, r)
+		return
+	}
 	x.forward(r)
 }
 

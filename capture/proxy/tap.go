@@ -22,8 +22,9 @@ type tap struct {
 	mu   sync.Mutex // the exchange may end while a request is still being read
 	held []byte
 	at   time.Duration
-	size int64 // of what came
-	err  error // what the body ended with
+	note string // for the next record
+	size int64  // of what came
+	err  error  // what the body ended with
 }
 
 func (t *tap) Read(p []byte) (int, error) {
@@ -44,7 +45,8 @@ func (t *tap) handOver() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.held) > 0 {
-		t.x.put(capture.Record{Side: t.side, At: t.at, Data: t.held})
+		t.x.put(capture.Record{Side: t.side, At: t.at, Data: t.held, Note: t.note})
+		t.note = ""
 	}
 	t.held = nil
 }

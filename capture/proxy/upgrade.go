@@ -32,6 +32,7 @@ func extensionNote(r *http.Request) string {
 type upgraded struct {
 	x    *exchange
 	conn io.ReadWriteCloser
+	bent *bentSocket // nil without faults
 
 	mu       sync.Mutex // protects all below: finish may come while the copying still ends
 	held     []byte     // read from the upstream, handed over when it was passed on: see tap
@@ -53,17 +54,30 @@ type direction struct {
 	at     time.Duration // when the latest bytes of it came
 	passed int64         // bytes of it
 	told   bool          // a record says that it is broken
+	note   string        // for the next record
 }
 
 func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
-	return &upgraded{
+	u := &upgraded{
 		x: x, conn: conn,
 		upstream: direction{side: capture.Response, who: "the upstream", party: capture.Provider},
 		client:   direction{side: capture.Request, who: "the client", party: capture.Client},
 	}
+	if x.p.faults != nil {
+		u.bent = newBentSocket(x, u.receive, u.note)
+	}
+	return u
 }
 
 func (u *upgraded) Read(p []byte) (int, error) {
+	if u.bent != nil {
+		return u.bent.Read(p)
+	}
+	return u.receive(p)
+}
+
+// receive reads what the upstream says, as it is recorded.
+func (u *upgraded) receive(p []byte) (int, error) {
 	u.handOver()
 	n, err := u.conn.Read(p)
 	u.mu.Lock()
@@ -75,6 +89,13 @@ func (u *upgraded) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// note puts words beside what was read last.
+func (u *upgraded) note(text string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.upstream.note = text
+}
+
 func (u *upgraded) handOver() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -84,6 +105,9 @@ func (u *upgraded) handOver() {
 
 func (u *upgraded) Write(p []byte) (int, error) {
 	at := u.x.touch()
+	if u.bent != nil {
+		u.bent.asked(p)
+	}
 	n, err := u.conn.Write(p)
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -116,10 +140,11 @@ func (u *upgraded) take(d *direction, p []byte, at time.Duration) {
 	d.at = at
 	d.passed += int64(len(p))
 	d.Write(p, func(message []byte, length uint64) {
-		r := capture.Record{Side: d.side, At: at, Data: message}
+		r := capture.Record{Side: d.side, At: at, Data: message, Note: d.note}
+		d.note = ""
 		if message == nil {
 			r.Lost = int64(length)
-			r.Note = fmt.Sprintf("gap: a WebSocket message of %d bytes was not recorded: it is too long", length)
+			r.Note = capture.JoinNotes(fmt.Sprintf("gap: a WebSocket message of %d bytes was not recorded: it is too long", length), r.Note)
 		}
 		u.x.put(r)
 	})
@@ -150,6 +175,10 @@ func (u *upgraded) passed() int64 {
 // ends knows better.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
+	note := ""
+	if u.bent != nil {
+		note = u.bent.words()
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, d := range []*direction{&u.client, &u.upstream} {
@@ -164,6 +193,8 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 		}
 	}
 	switch {
+	case u.bent != nil && u.bent.broke:
+		last = capture.Record{End: capture.EndCut, Why: errBroken.Error(), By: capture.Toolscope}
 	case u.closer != nil:
 		last = capture.Record{End: capture.EndEOF, Why: u.closer.closeWords(), By: u.closer.party}
 	case u.readErr == nil || errors.Is(u.readErr, net.ErrClosed): // it was us who closed it
@@ -172,6 +203,7 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 	default:
 		last.End, last.Why, last.By = capture.EndOf(u.readErr)
 	}
+	last.Note = note
 	return last
 }
 

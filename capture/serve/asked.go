@@ -12,19 +12,24 @@ type asked struct {
 	known    bool
 	model    string
 	tools    []string
-	items    int // of the conversation
 	generate string
-	words    map[uint64]struct{}
+	items    []*item // of the conversation
+}
+
+// item is a message of a conversation, a result, or what else stands in one.
+type item struct {
+	sum   uint64
+	words map[uint64]struct{}
 }
 
 // body is the members that are the same in every protocol, or have another name there.
 type body struct {
-	Model    string          `json:"model"`
-	Tools    []tool          `json:"tools"`
-	Messages []text          `json:"messages"` // Anthropic, chat, Ollama, Cohere, Bedrock
-	Input    json.RawMessage `json:"input"`    // Responses: a list or a string
-	Contents []text          `json:"contents"` // Gemini
-	Generate json.RawMessage `json:"generate"` // Responses: false warms up
+	Model    string `json:"model"`
+	Tools    []tool `json:"tools"`
+	Messages []text `json:"messages"` // Anthropic, chat, Ollama, Cohere, Bedrock
+	Input    text   `json:"input"`    // Responses: a list or a string
+	Contents []text `json:"contents"` // Gemini
+	Generate text   `json:"generate"` // Responses: false warms up
 }
 
 // text is a JSON text that is not looked into.
@@ -54,23 +59,24 @@ func readAsked(p []byte) asked {
 	if json.Unmarshal(p, &b) != nil {
 		return asked{}
 	}
-	a := asked{model: b.Model, items: len(b.Messages) + len(b.Contents), generate: string(b.Generate)}
-	var list []input
-	if json.Unmarshal(b.Input, &list) == nil {
-		a.items += len(list)
-		for _, i := range list {
-			b.Tools = append(b.Tools, i.Tools...)
+	list := slices.Concat(b.Messages, b.Contents)
+	var items []text
+	if json.Unmarshal(b.Input, &items) != nil && len(b.Input) > 0 {
+		items = []text{b.Input}
+	}
+	a := asked{known: len(list) > 0 || len(b.Input) > 0, model: b.Model, generate: string(b.Generate)}
+	for _, i := range slices.Concat(list, items) {
+		a.items = append(a.items, newItem(i))
+		var declares input
+		if json.Unmarshal(i, &declares) == nil {
+			b.Tools = append(b.Tools, declares.Tools...)
 		}
-	} else if len(b.Input) > 0 {
-		a.items++
 	}
 	for _, t := range b.Tools {
 		a.tools = append(a.tools, t.names()...)
 	}
 	slices.Sort(a.tools)
 	a.tools = slices.Compact(a.tools)
-	a.known = a.items > 0 || len(b.Input) > 0 || b.Messages != nil || b.Contents != nil
-	a.words = wordsOf(p)
 	return a
 }
 
@@ -90,14 +96,12 @@ func (t tool) names() (names []string) {
 }
 
 // alike is how well a recorded request fits one that comes, the most telling first: the model, the
-// tools, what it is for, and how far the conversation has come.
+// tools, what it is for.
 func (a *asked) alike(b *asked) (score int) {
 	if !a.known || !b.known {
 		return 0
 	}
-	for _, same := range []bool{
-		a.model == b.model, slices.Equal(a.tools, b.tools), a.generate == b.generate, a.items == b.items,
-	} {
+	for _, same := range []bool{a.model == b.model, slices.Equal(a.tools, b.tools), a.generate == b.generate} {
 		score *= 2
 		if same {
 			score++
@@ -106,25 +110,36 @@ func (a *asked) alike(b *asked) (score int) {
 	return score
 }
 
-// wordBytes is how much of a request is compared word by word.
-const wordBytes = 4 << 20
+// shared is how much of two conversations is the same, from 0 to 1: item by item from their
+// beginning, so that the one that has come as far is the most alike.
+func (a *asked) shared(b *asked) float64 {
+	sum := 0.0
+	for i := range min(len(a.items), len(b.items)) {
+		sum += a.items[i].shared(b.items[i])
+	}
+	return sum / float64(max(1, len(a.items), len(b.items)))
+}
+
+func newItem(p []byte) *item {
+	h := fnv.New64a()
+	h.Write(p)
+	i := &item{h.Sum64(), map[uint64]struct{}{}}
+	for word := range words(p[:min(len(p), wordBytes)]) {
+		h.Reset()
+		h.Write(word)
+		i.words[h.Sum64()] = struct{}{}
+	}
+	return i
+}
+
+// wordBytes is how much of an item is compared word by word.
+const wordBytes = 256 << 10
 
 // leastWord is how long what is compared is, in bytes: ids, names and words that mean something.
 const leastWord = 4
 
-// wordsOf is the words of a request.
-func wordsOf(p []byte) map[uint64]struct{} {
-	p = p[:min(len(p), wordBytes)]
-	words := map[uint64]struct{}{}
-	for word := range bytesWords(p) {
-		h := fnv.New64a()
-		h.Write(word)
-		words[h.Sum64()] = struct{}{}
-	}
-	return words
-}
-
-func bytesWords(p []byte) func(yield func([]byte) bool) {
+// words are the words of a JSON text.
+func words(p []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		start := 0
 		for i := 0; i <= len(p); i++ {
@@ -139,10 +154,10 @@ func bytesWords(p []byte) func(yield func([]byte) bool) {
 	}
 }
 
-// shared is how much of the words of two requests is in both, from 0 to 1.
-func (a *asked) shared(b *asked) float64 {
-	if len(a.words) > len(b.words) {
-		a, b = b, a
+// shared is how much of the words of two items is in both, from 0 to 1.
+func (a *item) shared(b *item) float64 {
+	if a.sum == b.sum {
+		return 1
 	}
 	both := 0
 	for w := range a.words {
@@ -150,8 +165,5 @@ func (a *asked) shared(b *asked) float64 {
 			both++
 		}
 	}
-	if both == 0 {
-		return 0
-	}
-	return float64(both) / float64(len(a.words)+len(b.words)-both)
+	return float64(both) / float64(max(1, len(a.words)+len(b.words)-both))
 }

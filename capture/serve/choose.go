@@ -2,7 +2,9 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 
@@ -20,19 +22,23 @@ type entry struct {
 
 // fit is how well an exchange answers a request. The first that differs decides.
 type fit struct {
-	path, alike int
-	unused      int
-	query       int
-	shared      float64
+	entry         *entry
+	path, alike   int
+	shared        float64
+	unused, query int
 }
 
-func (f fit) less(g fit) bool {
-	for _, pair := range [][2]int{{f.path, g.path}, {f.alike, g.alike}, {f.unused, g.unused}, {f.query, g.query}} {
-		if pair[0] != pair[1] {
-			return pair[0] < pair[1]
-		}
+// nearly is by how much two conversations may differ in what they share with a third and still be
+// equally like it.
+const nearly = 0.005
+
+// compare orders by how well they fit.
+func (f fit) compare(g fit) int {
+	order := cmp.Or(cmp.Compare(f.path, g.path), cmp.Compare(f.alike, g.alike))
+	if order == 0 && math.Abs(f.shared-g.shared) > nearly {
+		order = cmp.Compare(f.shared, g.shared)
 	}
-	return f.shared < g.shared
+	return cmp.Or(order, cmp.Compare(f.unused, g.unused), cmp.Compare(f.query, g.query), cmp.Compare(f.shared, g.shared))
 }
 
 // choose finds the exchange that answers a request, and whether it did so before. It counts as used
@@ -57,27 +63,29 @@ func (p *Provider) chooseAmong(fits func(*entry) int, query string, a *asked, us
 	defer p.mu.Unlock()
 	var best fit
 	for _, e := range p.entries {
-		f := fit{path: fits(e)}
+		f := fit{entry: e, path: fits(e)}
 		if f.path == 0 {
 			continue
 		}
-		f.alike, f.shared = e.asked.alike(a), e.asked.shared(a)
+		if f.alike = e.asked.alike(a); f.alike > 0 {
+			f.shared = e.asked.shared(a)
+		}
 		if !e.used {
 			f.unused = 1
 		}
 		if e.Query() == query {
 			f.query = 1
 		}
-		if found == nil || best.less(f) || !f.less(best) && e.used {
-			found, best = e, f
+		if order := f.compare(best); best.entry == nil || order > 0 || order == 0 && e.used {
+			best = f
 		}
 	}
-	if found == nil {
+	if best.entry == nil {
 		return nil, false
 	}
-	again = found.used
-	found.used = found.used || use
-	return found, again
+	again = best.entry.used
+	best.entry.used = again || use
+	return best.entry, again
 }
 
 // read is what a request tells, its body decoded if it came in a coding.

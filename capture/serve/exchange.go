@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/bend"
 )
 
 // Exchange is one recorded request and its response. What the source did not show is zero. Of a
@@ -138,7 +139,7 @@ func (g *grouping) say(r capture.Record) {
 }
 
 // talk makes exchanges of the messages of a WebSocket. What its server says first answers no
-// message. Where the client went away, nothing has to break.
+// message. Where the client went away behind an answer, nothing has to break.
 func (g *grouping) talk() []Exchange {
 	x := g.Exchange
 	x.Socket, x.Asked, x.Chunks, x.HeadAfter, x.Cut = true, nil, nil, 0, false
@@ -154,8 +155,15 @@ func (g *grouping) talk() []Exchange {
 		last.Chunks = append(last.Chunks, Chunk{m.after - base, m.data})
 		last.EndAfter = m.after - base
 	}
-	list[len(list)-1].Cut = g.Cut && g.by != capture.Client
+	last := &list[len(list)-1]
+	last.Cut = g.Cut && g.by != capture.Client || last.isHalf()
 	return list
+}
+
+// isHalf reports whether an answer on a WebSocket was not seen to its end. Who waits for the rest
+// would wait forever.
+func (x *Exchange) isHalf() bool {
+	return bend.Asks(x.Asked) && (len(x.Chunks) == 0 || !bend.Ends(x.Chunks[len(x.Chunks)-1].Data))
 }
 
 func (g *grouping) head(r capture.Record) {

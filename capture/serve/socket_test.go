@@ -86,6 +86,7 @@ const (
 	first   = `{"type":"response.create","model":"m","input":[{"role":"user"}],"tools":[{"type":"function","name":"f"}]}`
 	second  = `{"type":"response.create","model":"m","input":[{"type":"function_call_output","call_id":"call_1"}],"tools":[{"type":"function","name":"f"}]}`
 	third   = `{"type":"response.create","model":"m","input":[{"type":"function_call_output","call_id":"call_2"}],"tools":[{"type":"function","name":"f"}]}`
+	last    = `{"type":"response.completed","a":4}`
 	another = `{"type":"response.create","model":"other","input":[{"role":"user"}],"tools":[{"type":"function","name":"f"}]}`
 )
 
@@ -111,7 +112,7 @@ func talked(t *testing.T) []Exchange {
 	say(1, "request", second)
 	say(1, "", `{"a":3}`)
 	say(1, "request", third)
-	say(1, "", `{"a":4}`)
+	say(1, "", last)
 	b.WriteString(`{"x":1,"end":"cut","why":"the client went away","by":"client"}` + "\n" + `{"x":2,"end":"cut","why":"reset","by":"network"}` + "\n")
 	return opened(t, b.String())
 }
@@ -126,8 +127,8 @@ func TestSocket(t *testing.T) {
 	for _, round := range []struct{ ask, want string }{
 		{warmUp, `{"warm":1}`},
 		{strings.Replace(first, `"role"`, `"text":"the clock shows 12:31","role"`, 1), `{"a":1}`},
-		{"", `{"a":2}`}, {second, `{"a":3}`}, {third, `{"a":4}`},
-		{third, `{"a":4}`}, {second, `{"a":3}`}, {warmUp, `{"warm":1}`}, // another time
+		{"", `{"a":2}`}, {second, `{"a":3}`}, {third, last},
+		{third, last}, {second, `{"a":3}`}, {warmUp, `{"warm":1}`}, // another time
 	} {
 		if round.ask != "" {
 			c.send(websocket.OpText, round.ask)

@@ -43,6 +43,7 @@ type live struct {
 
 	limited atomic.Bool            // it was said that the redactor came to a limit
 	proxy   *proxy.Proxy           // nil where records do not come from one
+	faults  string                 // that clients are given, "" without any
 	refusal atomic.Pointer[string] // why the last request was not admitted
 	client  atomic.Pointer[string] // what becomes of the client that is run behind the screen, nil without one
 	began   time.Time              // what the times of records count from

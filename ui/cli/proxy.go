@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolscope/capture/bend"
 	"toolscope/capture/proxy"
 	"toolscope/providers"
 	"toolscope/providers/price"
@@ -20,7 +21,7 @@ import (
 type proxyFlags struct {
 	liveFlags
 	listen, token              string
-	to, origins                []string
+	to, origins, faults        []string
 	headless, printEnv, public bool
 }
 
@@ -48,13 +49,17 @@ end. Keys, and what else looks like a secret, are replaced before anything is
 shown or recorded. Only this machine can connect, unless --public, which wants a
 --token: clients show it as the first part of the path.
 
+--fault has clients get something else than the provider sent, to see what they
+make of it; what is shown and recorded is the provider's, with a note. Providers
+are asked for answers without compression then.
+
 Exit codes: 3 when the recording has gaps or secrets may have passed, because
 there were too many to look for; otherwise 128+n when signal n ends it.`
 
 func (a *app) proxyCommand() *cobra.Command {
 	var f proxyFlags
 	cmd := &cobra.Command{
-		Use: "proxy", Short: "Stand in front of providers: watch and record what passes", Long: proxyHelp, Args: noArgs,
+		Use: "proxy", Short: "Stand in front of providers: watch and record what passes", Long: proxyHelp + "\n\n" + strings.TrimRight(page(faultTable), "\n"), Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.proxy(cmd.Context(), &f) },
 	}
 	to := cmd.Flags()
@@ -65,6 +70,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	to.BoolVar(&f.public, "public", false, "listen where other machines reach it; wants a --token")
 	to.StringVar(&f.token, "token", "", "every request has to show `T`, or what is in the file @T")
 	to.StringArrayVar(&f.origins, "origin", nil, "let pages of `ORIGIN` send requests; may be given several times")
+	to.StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen to clients, as in cut@3; may be given several times")
 	a.liveFlags(cmd, &f.liveFlags)
 	a.keptFlags(cmd, &f.liveFlags)
 	a.flags.addKeep(to)
@@ -91,7 +97,7 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 		return err
 	}
 	defer a.endLive(l)
-	o.Began = l.began
+	o.Began, l.faults = l.began, strings.Join(f.faults, " ")
 	if f.token != "" {
 		l.redactor.Learn(f.token, "token")
 	}
@@ -123,7 +129,11 @@ func proxyOptions(f *proxyFlags) (o proxy.Options, all []way, err error) {
 	if all, err = ways(f.to, os.Getenv); err != nil {
 		return o, nil, err
 	}
-	return proxy.Options{Routes: routes(all), Public: f.public, Token: f.token, Origins: f.origins}, all, nil
+	faults, err := bend.ParseFaults(f.faults...)
+	if err != nil {
+		return o, nil, usagef("--fault: %w", err)
+	}
+	return proxy.Options{Routes: routes(all), Public: f.public, Token: f.token, Origins: f.origins, Faults: faults}, all, nil
 }
 
 // leastToken is how long a token has to be: one cannot be guessed then.
@@ -187,6 +197,9 @@ func (r *running) announce(f *proxyFlags) {
 		for _, line := range environment(r.ways, base) {
 			out.linef("%s", line)
 		}
+	}
+	if len(f.faults) > 0 {
+		a.notef("what clients are given is bent by toolscope: --fault %s", strings.Join(f.faults, " --fault "))
 	}
 	if f.public {
 		a.notef("other machines can reach this proxy; what they send, keys too, can be read on the way")

@@ -19,6 +19,9 @@ func (l *live) words() (words []ui.Word) {
 	if limit := l.redactor.Limit(); limit != "" {
 		alarm("SECRETS MAY PASS: " + limit)
 	}
+	if l.faults != "" {
+		alarm("BENT " + l.faults)
+	}
 	var stats proxy.Stats
 	if l.proxy != nil {
 		stats = l.proxy.Stats()

@@ -1,0 +1,228 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/admit"
+	"toolscope/capture/bend"
+	"toolscope/capture/websocket"
+)
+
+// This file is what goes wrong on purpose: the client is given something else than what the
+// provider sent, which alone is recorded, with words that say so.
+
+// errBroken: a fault has broken the connection.
+var errBroken = errors.New("a fault has broken the client's connection")
+
+// answerFault is the fault that answers a request in the upstream's place, or nil.
+func (p *Proxy) answerFault(r *http.Request) *bend.Fault {
+	if p.faults == nil || bend.IsAside(r) {
+		return nil
+	}
+	return p.faults.Refusal()
+}
+
+// answerFor answers a request in the upstream's place, which does not learn of it.
+func (x *exchange) answerFor(f *bend.Fault, r *http.Request) {
+	body := &tap{x: x, side: capture.Request, body: r.Body}
+	_, _ = io.Copy(io.Discard, body)
+	body.handOver()
+	x.answer, x.cause = admit.Refuse(f.Status(), "--fault %s", f), capture.Toolscope
+	text := f.Refuse(x.w, self, r.URL.Path, nil)
+	at := x.p.now()
+	head := capture.Head{Status: f.Status(), Header: x.w.Header().Clone(), Start: x.p.options.Now()}
+	x.put(capture.Record{At: at, Head: &head, By: capture.Toolscope, Note: capture.OwnAnswer + x.answer.Why})
+	x.put(capture.Record{At: at, Data: text})
+}
+
+// ask sees to it that an answer can be bent: compressed, nothing could be found in it.
+func (x *exchange) ask(out *http.Request) {
+	if x.p.faults == nil || bend.IsAside(out) || websocket.IsRequest(out) {
+		return
+	}
+	if x.faults = x.p.faults.Bending(); len(x.faults) > 0 {
+		out.Header.Set("Accept-Encoding", "identity")
+	}
+}
+
+// bendBody has an answer's body bent, where it is one of a model's. The note says so of it.
+func (x *exchange) bendBody(res *http.Response) (note string) {
+	if len(x.faults) == 0 {
+		return ""
+	}
+	if res.StatusCode != http.StatusOK {
+		for _, f := range x.faults {
+			x.p.faults.Return(f)
+		}
+		return ""
+	}
+	coding := strings.ToLower(res.Header.Get("Content-Encoding"))
+	x.bent = &bent{x: x, from: x.received, bender: bend.New(x.faults, res.Header, coding != "" && coding != "identity"), buffer: make([]byte, copyBytes)}
+	res.Header.Del("Content-Length")
+	res.ContentLength = -1
+	res.Body = bentBody{x.bent, res.Body}
+	return bentNote(x.faults)
+}
+
+// bentNote is what is said of an answer before it is known what a fault makes of it.
+func bentNote(faults []bend.Fault) string {
+	var words []string
+	for _, f := range faults {
+		words = append(words, "--fault "+f.String())
+	}
+	return fmt.Sprintf("%s (%s): the client is not given what is shown here, which is what the provider sent", capture.Bent, strings.Join(words, " "))
+}
+
+// bent is an answer that is bent while it passes.
+type bent struct {
+	x      *exchange
+	from   *tap
+	bender *bend.Bender
+	buffer []byte
+	ready  []bend.Piece
+	given  int64 // bytes that the client was given
+	broke  bool  // a fault broke the connection
+	unfit  []bend.Unfit
+	err    error // what the provider's own ended with
+}
+
+type bentBody struct {
+	*bent
+	io.Closer
+}
+
+func (b *bent) Read(p []byte) (int, error) {
+	for len(b.ready) == 0 {
+		switch {
+		case b.bender.Broken():
+			return 0, b.breakOff()
+		case b.err != nil:
+			return 0, b.err
+		}
+		b.take(b.from.Read(b.buffer))
+	}
+	next := &b.ready[0]
+	if !pause(b.x.ctx, next.Pause) {
+		return 0, context.Cause(b.x.ctx)
+	}
+	next.Pause = 0
+	n := copy(p, next.Data)
+	if next.Data = next.Data[n:]; len(next.Data) == 0 {
+		b.ready = b.ready[1:]
+	}
+	b.given += int64(n)
+	return n, nil
+}
+
+// take bends what was read.
+func (b *bent) take(n int, err error) {
+	b.ready = append(b.ready, b.bender.Write(bytes.Clone(b.buffer[:n]), 0)...)
+	if err == nil {
+		return
+	}
+	b.err = err
+	last, unfit := b.bender.Close()
+	b.ready = append(b.ready, last...)
+	b.note(unfit)
+}
+
+func (b *bent) note(unfit []bend.Unfit) {
+	b.unfit = append(b.unfit, unfit...)
+	for _, u := range unfit {
+		b.x.p.faults.Return(u.Fault)
+	}
+}
+
+// breakOff breaks the client's connection, and reads the rest of what the provider sends for the
+// recording.
+func (b *bent) breakOff() error {
+	b.broke = true
+	b.x.gate.shut()
+	b.from.handOver()
+	b.from.note = fmt.Sprintf("%s: the client was given %d bytes, and then its connection was broken", capture.Bent, b.given)
+	for b.err == nil {
+		b.take(b.from.Read(b.buffer))
+	}
+	b.from.handOver()
+	return errBroken
+}
+
+// words is what the client was given.
+func (b *bent) words() string {
+	var words []string
+	for _, u := range b.unfit {
+		words = append(words, fmt.Sprintf("--fault %s changed nothing: %s", u.Fault, u.Why))
+	}
+	switch {
+	case b.broke && b.from.note != "": // nothing more came
+		words = append([]string{b.from.note}, words...)
+	case !b.broke && len(b.unfit) < len(b.x.faults):
+		words = append([]string{fmt.Sprintf("%s: the client was given %d bytes in place of %d", capture.Bent, b.given, b.from.passed())}, words...)
+	}
+	return strings.Join(words, "; ")
+}
+
+// pause reports false when ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// gate is the way to a client that is closed when a fault breaks its connection: ReverseProxy
+// flushes the head from a goroutine of its own, whenever that comes to it.
+type gate struct {
+	http.ResponseWriter
+	mu     sync.Mutex
+	closed bool
+}
+
+func (g *gate) Unwrap() http.ResponseWriter { return g.ResponseWriter }
+
+func (g *gate) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return 0, errBroken
+	}
+	return g.ResponseWriter.Write(p)
+}
+
+func (g *gate) FlushError() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return errBroken
+	}
+	return http.NewResponseController(g.ResponseWriter).Flush()
+}
+
+// shut breaks the connection.
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	w := http.NewResponseController(g.ResponseWriter)
+	if conn, _, err := w.Hijack(); err == nil {
+		conn.Close()
+		return
+	}
+	_ = w.SetWriteDeadline(time.Now().Add(-time.Second)) // a stream of HTTP/2: it is reset
+}

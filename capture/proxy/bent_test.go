@@ -1,0 +1,260 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+	"toolscope/capture/bend"
+	"toolscope/capture/websocket"
+)
+
+// bending stands a proxy in front of an upstream that makes those faults happen.
+func bending(t *testing.T, upstream string, words ...string) *desk {
+	t.Helper()
+	faults, err := bend.ParseFaults(words...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stand(t, upstream, func(o *Options) { o.Faults = faults })
+}
+
+// say posts to a path, and returns the answer, its body and how that ended.
+func (d *desk) say(path, body string) (*http.Response, string, error) {
+	d.t.Helper()
+	resp, err := d.client.Post("http://"+d.addr+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	return resp, string(got), err
+}
+
+const (
+	opened    = "data: {\"partial_json\":\"\"}\n\n"
+	started   = "data: {\"partial_json\":\"{\\\"a\\\"\"}\n\n"
+	unstarted = "data: {\"partial_json\":\"\\\"a\\\"\"}\n\n"
+	more      = "data: {\"partial_json\":\":1}\"}\n\n"
+)
+
+// TestBentAtOnce: the client gets each event when it has come, bent; what is recorded is the
+// provider's, in the provider's pieces, and says that the client was given something else.
+func TestBentAtOnce(t *testing.T) {
+	next := make(chan struct{})
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for n, e := range []string{opened, started, more} {
+			if n > 0 {
+				<-next
+			}
+			io.WriteString(w, e)
+			w.(http.Flusher).Flush()
+		}
+	})
+	d := bending(t, up, "bad-args")
+	resp, err := d.client.Post("http://"+d.addr+"/v1/messages", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for n, want := range []string{opened, unstarted, more} {
+		if n > 0 {
+			next <- struct{}{}
+		}
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != want {
+			t.Fatalf("%q, %v, want %q", got, err, want)
+		}
+	}
+	if rest, err := io.ReadAll(resp.Body); len(rest) > 0 || err != nil {
+		t.Errorf("then %q, %v", rest, err)
+	}
+	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
+	if got := pieces(recs, capture.Response); fmt.Sprintf("%q", got) != fmt.Sprintf("%q", []string{opened, started, more}) {
+		t.Errorf("recorded %q", got)
+	}
+	said := fmt.Sprintf("%s: the client was given %d bytes in place of %d", capture.Bent, len(opened+unstarted+more), len(opened+started+more))
+	if n := notes(recs); !strings.HasPrefix(n, capture.Bent+" (--fault bad-args)") || !strings.HasSuffix(n, said) {
+		t.Errorf("notes: %s", n)
+	}
+}
+
+// TestBentCut: the client's connection breaks while the provider still speaks; all that the
+// provider says is recorded.
+func TestBentCut(t *testing.T) {
+	broken := make(chan struct{})
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, opened+started)
+		w.(http.Flusher).Flush()
+		<-broken
+		io.WriteString(w, more)
+	})
+	d := bending(t, up, "cut@1x1")
+	_, body, err := d.say("/v1/messages", "{}")
+	if body != opened || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%q, %v", body, err)
+	}
+	close(broken)
+	recs := d.endsWith(1, capture.EndEOF, capture.Provider, "")
+	if got := recorded(recs, capture.Response); got != opened+started+more {
+		t.Errorf("recorded %q", got)
+	}
+	if n := notes(recs); !strings.Contains(n, fmt.Sprintf("%s: the client was given %d bytes, and then its connection was broken", capture.Bent, len(opened))) {
+		t.Errorf("notes: %s", n)
+	}
+	if _, body, err := d.say("/v1/messages", "{}"); body != opened+started+more || err != nil {
+		t.Errorf("the second answer: %q, %v", body, err)
+	}
+	if n := notes(d.ended(2)); n != "" {
+		t.Errorf("notes on what was not bent: %s", n)
+	}
+}
+
+// TestBentWhole: an answer that is no stream stays valid HTTP, whatever its length becomes; nothing
+// compressed is asked for where it is to be bent.
+func TestBentWhole(t *testing.T) {
+	const text = `{"choices":[{"message":{"tool_calls":[{"function":{"arguments":"{\"a\":1}"}}]}}]}`
+	var accepted []string
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		accepted = append(accepted, r.Header.Get("Accept-Encoding"))
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+		io.WriteString(w, text)
+	})
+	d := bending(t, up, "empty-args/2")
+	for n, want := range []string{text, strings.Replace(text, `"{\"a\":1}"`, `""`, 1)} {
+		_, r := d.raw("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: br\r\nContent-Length: 0\r\n\r\n")
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if string(body) != want || err != nil {
+			t.Errorf("%q, %v", body, err)
+		}
+		if recorded(d.ended(n+1), capture.Response) != text {
+			t.Error("that was recorded as the provider's")
+		}
+	}
+	if fmt.Sprint(accepted) != "[br identity]" {
+		t.Errorf("asked for %q", accepted)
+	}
+}
+
+// TestBentUnfit: what cannot be bent passes, and the note says so; errors and what asks no model
+// are left alone, and use up nothing.
+func TestBentUnfit(t *testing.T) {
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/packed"):
+			w.Header().Set("Content-Encoding", "gzip")
+			io.WriteString(w, "\x1f\x8bpacked")
+		case strings.HasSuffix(r.URL.Path, "/refused"):
+			w.WriteHeader(http.StatusTooManyRequests)
+			io.WriteString(w, started)
+		default:
+			io.WriteString(w, started)
+		}
+	})
+	d := bending(t, up, "bad-argsx1")
+	for n, c := range []struct{ path, want, note string }{
+		{"/packed", "\x1f\x8bpacked", "--fault bad-argsx1 changed nothing: its body is compressed"},
+		{"/refused", started, ""},
+		{"/v1/messages/count_tokens", started, ""},
+		{"/v1/messages", unstarted, "the client was given"},
+		{"/v1/messages", started, ""},
+	} {
+		if _, body, err := d.say(c.path, "{}"); body != c.want || err != nil {
+			t.Errorf("%s: %q, %v", c.path, body, err)
+		}
+		if got := notes(d.ended(n + 1)); !strings.Contains(got, c.note) || c.note == "" && got != "" {
+			t.Errorf("%s: notes: %s", c.path, got)
+		}
+	}
+}
+
+// TestFaultAnswers: the upstream is not asked, and nobody takes the answer for its own.
+func TestFaultAnswers(t *testing.T) {
+	asked := 0
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) { asked++; io.WriteString(w, started) })
+	d := bending(t, up, "status=529x1")
+	if resp, body, _ := d.say("/v1/messages", "{}"); resp.StatusCode != 529 || !strings.Contains(body, "overloaded_error") || !strings.Contains(body, "toolscope proxy") || asked != 0 {
+		t.Errorf("%s %s, asked %d times", resp.Status, body, asked)
+	}
+	recs := d.endsWith(1, capture.EndEOF, capture.Toolscope, "--fault status=529x1")
+	if head := headOf(recs, capture.Response); head.By != capture.Toolscope || head.Head.Status != 529 || recorded(recs, capture.Request) != "{}" {
+		t.Errorf("%+v", head)
+	}
+	if _, body, _ := d.say("/v1/messages", "{}"); body != started || asked != 1 {
+		t.Errorf("then %q", body)
+	}
+}
+
+// TestBentSocket: answers on a WebSocket are bent message by message; what warms up is not, nor are
+// control frames.
+func TestBentSocket(t *testing.T) {
+	const delta, bad, done = `{"type":"response.function_call_arguments.delta","delta":"{"}`, `{"type":"response.function_call_arguments.delta","delta":""}`, `{"type":"response.completed"}`
+	up := socketServer(t, func(s *socket, _ *http.Request) {
+		for {
+			first, _, err := s.receive()
+			if err != nil {
+				return
+			}
+			if first&0xf == websocket.OpText {
+				s.send(fin|websocket.OpPing, "x")
+				s.send(fin|websocket.OpText, delta)
+				s.send(fin|websocket.OpText, done)
+			}
+		}
+	})
+	d := bending(t, up, "bad-args", "cut@1/2")
+	s := d.dialSocket()
+	ask := func(message string) { s.send(fin|websocket.OpText, message); s.expect(fin|websocket.OpPing, "x") }
+	ask(`{"type":"response.create","generate":false}`)
+	s.expect(fin|websocket.OpText, delta)
+	s.expect(fin|websocket.OpText, done)
+	ask(`{"type":"response.create"}`)
+	s.expect(fin|websocket.OpText, bad)
+	s.expect(fin|websocket.OpText, done)
+	ask(`{"type":"response.create"}`)
+	s.expect(fin|websocket.OpText, bad)
+	if _, _, err := s.receive(); err == nil {
+		t.Error("the connection did not break")
+	}
+	recs := d.endsWith(1, capture.EndCut, capture.Toolscope, "a fault has broken the client's connection")
+	for n, p := range pieces(recs, capture.Response) {
+		if p != []string{delta, done}[n%2] {
+			t.Errorf("recorded %q", p)
+		}
+	}
+	if n := notes(recs); strings.Count(n, capture.Bent+" (--fault bad-args") != 2 {
+		t.Errorf("notes: %s", n)
+	}
+}
+
+// TestBentHTTP2: a stream of HTTP/2 is reset, and no other.
+func TestBentHTTP2(t *testing.T) {
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, opened+started) })
+	d := bending(t, up, "cut@1x1")
+	d.client = &http.Client{Transport: h2c(t)}
+	if _, body, err := d.say("/v1/messages", "{}"); body != opened || err == nil {
+		t.Errorf("%q, %v", body, err)
+	}
+	if _, body, err := d.say("/v1/messages", "{}"); body != opened+started || err != nil {
+		t.Errorf("%q, %v", body, err)
+	}
+}
+
+// h2c speaks HTTP/2 without TLS.
+func h2c(t *testing.T) *http.Transport {
+	var only http.Protocols
+	only.SetUnencryptedHTTP2(true)
+	tr := &http.Transport{Protocols: &only}
+	t.Cleanup(tr.CloseIdleConnections)
+	return tr
+}

@@ -1,0 +1,36 @@
+//go:build linux
+
+package cli
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"toolscope/capture"
+)
+
+// TestProxyFault: the client gets what was asked for, and the provider's own is printed, with who
+// bent it.
+func TestProxyFault(t *testing.T) {
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	p := proxied(t, "--to", upstream, "--fault", "empty-args", "--headless", "--format", "jsonl", "--no-record")
+	_, body, err := post(t, p.url+"/v1/messages")
+	if err != nil || body == anthropicAnswer || strings.Contains(body, `"partial_json":"{`) || !strings.Contains(body, "message_stop") {
+		t.Errorf("%q, %v", body, err)
+	}
+	got := p.ended(syscall.SIGTERM)
+	calls, turns := got.decode(t)
+	if len(calls) != 1 || calls[0].Status != "complete" || len(turns) != 1 || !strings.Contains(got.stdout, `"code":"BENT","severity":"warn","by":"toolscope"`) {
+		t.Errorf("%s\n%s", got.stdout, got.stderr)
+	}
+	if !strings.Contains(got.stdout, `"message":"`+capture.Bent) {
+		t.Errorf("the words of the note are not those of the finding: %s", got.stdout)
+	}
+	if !strings.Contains(got.stderr, "what clients are given is bent by toolscope: --fault empty-args") {
+		t.Error(got.stderr)
+	}
+	if out := command(t, nil, "proxy", "--fault", "cat"); out.code != 2 || !strings.HasPrefix(out.stderr, "toolscope: --fault: no fault \"cat\"\n") {
+		t.Errorf("%d %s", out.code, out.stderr)
+	}
+}
