@@ -3,6 +3,7 @@ package providers
 import (
 	"iter"
 
+	"toolscope/providers/dialect"
 	"toolscope/stream"
 )
 
@@ -55,6 +56,23 @@ func (v *View) TurnOf(exchange int) *stream.Turn {
 	}
 	return nil
 }
+
+// TurnAsked is the turn that a request led to which brought a call back, nil if it has none. An
+// exchange that is a WebSocket has many requests.
+func (v *View) TurnAsked(r *stream.Return) *stream.Turn {
+	if x := v.Exchange(r.Exchange); x != nil {
+		for _, number := range x.turns {
+			if t := v.Session().Turn(number); t != nil && int(t.OpenedBy) > r.Event {
+				return t
+			}
+		}
+	}
+	return v.TurnOf(r.Exchange)
+}
+
+// Result is what a later request has as the result of a call, all of it; ok is false where none has
+// any, or that request was let go of.
+func (v *View) Result(c *stream.Call) (dialect.Part, bool) { return v.in.Result(c) }
 
 // Exchange is the exchange of that number, or nil.
 func (v *View) Exchange(number int) *Exchange { return v.in.Exchange(number) }

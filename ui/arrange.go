@@ -17,7 +17,8 @@ type desk struct {
 // placed is a pane and where it is.
 type placed struct {
 	panes.Pane
-	at panes.Place
+	at  panes.Place
+	key string // that brings it up, "" for its number among those that have none
 }
 
 // lay lays panes on the desk. The focus stays on the pane of that number.

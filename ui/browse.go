@@ -61,9 +61,13 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Demo, m.playDemo),
 		on(km.Quit, func() { m.back(tea.Quit) }),
 	}
-	for i, p := range m.table[:min(len(m.table), 9)] {
+	number := 0
+	for _, p := range m.table {
 		b := on(km.Pane, func() { m.focusOn(p.Pane) })
-		b.Keys = []string{strconv.Itoa(i + 1)}
+		if b.Keys = []string{p.key}; p.key == "" {
+			number++
+			b.Keys[0] = strconv.Itoa(number)
+		}
 		keys = append(keys, b)
 	}
 	return append(keys, pair(km.Again, m.hit)...)
@@ -127,9 +131,9 @@ func (m *Model) drawHints(p *screen.Pen) {
 func (m *Model) goOnward() {
 	switch t, c := m.view.Find(m.chosen); {
 	case c != nil && len(c.SentBack) > 0:
-		m.goToRequest(c.SentBack[0].Exchange)
+		m.goToReturn(&c.SentBack[0])
 	case c == nil && t != nil && t.Returned:
-		m.goToRequest(t.Next)
+		m.goToTurn(m.view.TurnOf(t.Next), t.Next)
 	default:
 		m.say(display.Lit("no request that is known sent it back"))
 	}

@@ -133,7 +133,7 @@ func TestMovement(t *testing.T) {
 		{"k2z", "arguments: {, zoomed"},
 		{"k2zz", "arguments: {"},
 		{"k2z<tab>", "wire: #12, zoomed"},
-		{"k2z<tab><tab><tab>", "list: edit_file, zoomed"},
+		{"k2z<tab><tab><tab><tab>", "list: edit_file, zoomed"},
 		{"F", "list: run_tests"},
 		{"FF", "list: run_tests, follows"},
 	} {
@@ -192,8 +192,8 @@ func TestPanesByWidth(t *testing.T) {
 		w, h int
 		want string // the panes that tab leads to
 	}{
-		{40, 10, "2 3 4 1"}, {71, 30, "2 3 4 1"}, {72, 30, "2 3 1"}, {80, 24, "2 3 1"}, {80, 15, "2 3 4 1"}, {159, 30, "2 3 1"},
-		{160, 30, "2 3 4 1"}, {250, 80, "2 3 4 1"},
+		{40, 10, "2 3 4 5 1"}, {71, 30, "2 3 4 5 1"}, {72, 30, "2 3 1"}, {80, 24, "2 3 1"}, {80, 15, "2 3 4 5 1"}, {159, 30, "2 3 1"},
+		{160, 30, "2 3 4 5 1"}, {250, 80, "2 3 4 5 1"},
 	} {
 		s := agent(t, c.w, c.h)
 		var got []string

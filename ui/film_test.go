@@ -42,6 +42,7 @@ var films = []film{
 		{9, "p"}, {14, ""}, {-1, ""}, {-1, "p"}, {-1, "PjP"}, {-1, "<tab>"}, {-1, "l"}, {-1, "<enter>"}, {-1, "l"}, {-1, "l"}, {-1, "<esc>r"}, {-1, "?"}, {-1, "<esc><esc>"},
 	}},
 	{name: "sent-back", records: demoRecords("history"), shots: []shot{{-1, "gjjjj4"}, {-1, "jjj"}, {-1, "<enter>"}, {-1, "1gjj3G"}, {-1, "<enter>"}, {-1, "o"}, {-1, "1jpss"}, {-1, "G<enter>"}}},
+	{name: "tool-result", records: demoRecords("history"), shots: []shot{{-1, "gj7"}, {-1, "1jjj7"}, {-1, "z"}, {-1, "/path<enter>"}, {-1, "<esc><esc>1k"}}},
 	{name: "schema", records: demoRecords("schema"), shots: []shot{{9, ""}, {-1, "4"}}},
 	{name: "protocols", records: demoRecords("protocols"), shots: []shot{{60, ""}, {-1, "ggjjjjj3"}, {-1, "1gD"}}},
 	{name: "aistudio", records: demoRecords("aistudio"), shots: []shot{{5, ""}, {-1, "34"}, {-1, "3G<enter>"}}},

@@ -22,10 +22,16 @@ func (m *Model) keeping() providers.Keep {
 	return providers.Keep{Bytes: m.opt.Keep, Again: keptAgain, Rows: keptRows, Pin: m.pins}
 }
 
-// inHand are the turns that are looked at: the chosen one and those that are marked.
+// inHand are the turns that are looked at: the chosen one, that whose request brought the result
+// that is looked at, and those that are marked.
 func (m *Model) inHand(yield func(*stream.Turn) bool) {
 	if t := m.turn(); t != nil && !yield(t) {
 		return
+	}
+	if c := m.call(); c != nil && c.Given() != nil && m.focus == m.result {
+		if t := m.view.TurnAsked(c.Given()); t != nil && !yield(t) {
+			return
+		}
 	}
 	for _, r := range m.marks {
 		if t, _ := m.view.Find(r); t != nil && !yield(t) {

@@ -43,7 +43,7 @@ func newKeyMap() keyMap {
 		Back:        bind("⇧tab", "pane before", "shift+tab"),
 		Enter:       bind("enter", "open what is selected", "enter"),
 		Escape:      bind("esc", "close, or step back", "esc"),
-		Pane:        bind("1 2 3 4", "a pane by its number", "1", "2", "3", "4"),
+		Pane:        bind("1 2 3 4 7", "a pane by its number", "1", "2", "3", "4", "7"),
 		Zoom:        bind("z", "zoom the pane", "z"),
 		Raw:         bind("r", "raw text, deltas marked", "r"),
 		Follow:      bind("F", "follow what arrives", "F"),

@@ -14,6 +14,7 @@ type links struct {
 	doc      *panes.Subject
 	wire     *panes.Wire
 	findings *panes.Findings
+	result   *panes.Result
 }
 
 // newPanes are all panes, in the order of tab: a line for each. The first has the key 1. Each place
@@ -21,13 +22,15 @@ type links struct {
 func (m *Model) newPanes() []placed {
 	h := paneHost{m}
 	m.links = links{
-		panes.NewList(h), panes.NewSubject(h, m.openString), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToRequest),
+		panes.NewList(h), panes.NewSubject(h, m.openString), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToReturn),
+		panes.NewResult(h),
 	}
 	return []placed{
-		{m.list, panes.Left},
-		{m.doc, panes.Main},
-		{m.wire, panes.Side},
-		{m.findings, panes.Side},
+		{m.list, panes.Left, ""},
+		{m.doc, panes.Main, ""},
+		{m.wire, panes.Side, ""},
+		{m.findings, panes.Side, ""},
+		{m.result, panes.Side, "7"},
 	}
 }
 
@@ -97,9 +100,11 @@ func (m *Model) goToFinding(f panes.Found) {
 	})
 }
 
-// goToRequest chooses the turn of an exchange.
-func (m *Model) goToRequest(exchange int) {
-	t := m.view.TurnOf(exchange)
+// goToReturn chooses the turn whose request has a call that was sent back.
+func (m *Model) goToReturn(r *stream.Return) { m.goToTurn(m.view.TurnAsked(r), r.Exchange) }
+
+// goToTurn chooses a turn whose request, of that exchange, has a call that was sent back.
+func (m *Model) goToTurn(t *stream.Turn, exchange int) {
 	if t == nil {
 		m.say(m.draw.Clean(panes.RequestName(m.view, exchange)))
 		return

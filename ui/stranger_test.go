@@ -67,7 +67,7 @@ func TestNewPane(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {170, 40}} {
 		s := newScreen(t, size[0], size[1])
 		toy := &timings{host: paneHost{s.Model}}
-		s.table = append(s.table, placed{toy, panes.Side})
+		s.table = append(s.table, placed{toy, panes.Side, ""})
 		s.feed(append(one.records, two.records...)...)
 
 		if s.hides("TIMINGS").press("5").shows("TIMINGS", "2 turns", "took of turn 2"); s.focus != toy {

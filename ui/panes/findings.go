@@ -16,7 +16,7 @@ type Findings struct {
 	screen.Window
 	host  Host
 	lead  func(Found)
-	again func(exchange int)
+	again func(*stream.Return)
 	list  []Found
 	total int // list has the first of so many
 	lines []findingLine
@@ -26,7 +26,7 @@ type Findings struct {
 
 // NewFindings makes the pane. lead goes where a finding points; again goes to the request in which
 // a call was sent back.
-func NewFindings(h Host, lead func(Found), again func(exchange int)) *Findings {
+func NewFindings(h Host, lead func(Found), again func(*stream.Return)) *Findings {
 	return &Findings{host: h, lead: lead, again: again}
 }
 
@@ -42,7 +42,7 @@ func (f *Findings) Keys() []screen.Binding {
 // enter leads to what the selected line is about.
 func (f *Findings) enter() {
 	if r := f.Request(); r != nil {
-		f.again(r.Exchange)
+		f.again(r)
 	} else if x, ok := f.Chosen(); ok {
 		f.lead(x)
 	}

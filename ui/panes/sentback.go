@@ -49,7 +49,7 @@ func RequestName(v *providers.View, exchange int) string {
 
 // returnWords is what a request made of a call, beside its fate.
 func returnWords(v *providers.View, r stream.Return) string {
-	words := "in " + RequestName(v, r.Exchange)
+	words := "in " + ReturnName(v, &r)
 	switch names := strings.Split(r.Policies, ","); {
 	case r.Policies == "":
 	case len(names) == 1:
@@ -103,11 +103,11 @@ func aboutReturns(c *stream.Call) string {
 
 // drawReturn writes what a later request made of a call: no frame of this response tells it. Which
 // call it was, it says where that is not known.
-func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, g screen.Ground, which bool) {
+func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Ground, which bool) {
 	look, sign := fateLook(p, e.Text)
 	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
 	resent := stream.PayloadOf[stream.Resent](e)
-	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code, Kept: resent.Kept}
+	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code, Kept: resent.Kept, Event: event}
 	if which {
 		p.Put(screen.Plain, g, p.Format("call %d ", e.Slot))
 	}

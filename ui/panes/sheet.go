@@ -76,6 +76,19 @@ func (s *Sheet) LookRow() int {
 	return b.first + b.captionRows() + min(n, max(0, len(b.rows)-1))
 }
 
+// Shows is the text that a row shows, nil of a caption.
+func (s *Sheet) Shows(row int) (text []byte) {
+	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
+	if n < 0 || row >= s.Rows {
+		return nil
+	}
+	b := &s.blocks[n]
+	if row -= b.first + b.captionRows(); row < 0 {
+		return nil
+	}
+	return b.text[b.rows[row].Start:b.rows[row].End]
+}
+
 // Draw writes a row of the sheet into the field; what is marked lies on a ground of its own.
 func (s *Sheet) Draw(p *screen.Pen, row int, marked screen.Ground) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1

@@ -56,7 +56,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 		p.Put(screen.Muted, g, p.Format("%8s ", "+"+at.String()))
 	}
 	if e.Kind == stream.SentBack {
-		drawReturn(p, v, e, g, c.Call == nil)
+		drawReturn(p, v, e, int(w.Events[row]), g, c.Call == nil)
 	} else {
 		drawEvent(p, e, g)
 	}

@@ -1,0 +1,195 @@
+package panes
+
+import (
+	"bytes"
+	"fmt"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// Result is the pane of what the chosen call's tool gave, as a later request brings it: how many
+// bytes, whether it is an error, and its text.
+type Result struct {
+	screen.Window
+	host  Host
+	key   resultKey
+	lines []resultLine // above the text
+	text  []byte
+	size  int // bytes that there were
+	sheet *Sheet
+}
+
+// resultLine says something of the result.
+type resultLine struct {
+	role screen.Role
+	text display.Text
+}
+
+// resultKey says what the rows were made from; while it is the same they stand.
+type resultKey struct {
+	of       stream.Ref
+	event    int // that told of it
+	width    int
+	raw      bool
+	kept     stream.Keeping
+	answered stream.Code
+	there    bool // the request that brought it is kept
+}
+
+// mostResult is how much of a result is laid out.
+const mostResult = 256 << 10
+
+// NewResult makes the pane.
+func NewResult(h Host) *Result { return &Result{host: h, sheet: new(Sheet)} }
+
+// Keys are those that move.
+func (r *Result) Keys() []screen.Binding {
+	return append([]screen.Binding{helpHint, zoomHint, findHint, tabHint, back(r.host)}, moves(r.host, r.Scrolls(display.Lit("j k scroll")), r.End)...)
+}
+
+// GoTo brings a row into view.
+func (r *Result) GoTo(row int) { r.Scroll(row) }
+
+// Find are the rows whose text begins a hit of query, or holds it.
+func (r *Result) Find(query string) (rows []int, cursor int) {
+	if query == "" {
+		return nil, r.Top
+	}
+	n := newNeedle(query)
+	for row := range r.Rows {
+		if holds(n, r.said(row)) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, r.Top
+}
+
+// said is the text of a row.
+func (r *Result) said(row int) string {
+	if row < len(r.lines) {
+		return r.lines[row].text.String()
+	}
+	return string(r.sheet.Shows(row - len(r.lines)))
+}
+
+// Extend takes what is new of the choice.
+func (r *Result) Extend(s *Scene, w, h int) {
+	c := s.Of()
+	key := resultKey{of: c.ref(), width: w, raw: s.Raw}
+	if c.Turn != nil {
+		key.kept = c.Turn.Kept
+	}
+	if c.Call != nil {
+		key.answered = c.Call.Answered
+		if given := c.Call.Given(); given != nil {
+			x := s.View.Exchange(given.Exchange)
+			key.event, key.there = given.Event, x != nil && x.Request.Size() > 0
+		}
+	}
+	if key != r.key || r.lines == nil {
+		if key.of != r.key.of {
+			r.Window = screen.Window{}
+		}
+		r.key, r.sheet, r.text, r.size = key, new(Sheet), nil, -1
+		r.make(s, c, w)
+	}
+	r.Resize(len(r.lines)+r.sheet.Rows, max(1, h-titleRow))
+}
+
+// make makes the rows.
+func (r *Result) make(s *Scene, c Choice, w int) {
+	r.lines = nil
+	say := func(role screen.Role, text display.Text) {
+		for _, line := range display.Wrap(text, max(w-2, 8)) {
+			r.lines = append(r.lines, resultLine{role, line.Between(" ", "")})
+		}
+	}
+	switch given := c.given(); {
+	case c.Turn != nil && c.Turn.Kept == stream.Dropped:
+		say(screen.Muted, display.Lit("what its tools gave is not kept"))
+	case c.Call == nil:
+		say(screen.Muted, display.Lit("no call is chosen"))
+	case given != nil:
+		r.give(s, c.Call, given, w, say)
+	case c.Call.Server && c.Call.Answered == stream.AnswerFailed:
+		say(screen.Caution, display.Lit("the provider ran it, and it failed: the response says how"))
+	case c.Call.Server:
+		say(screen.Muted, display.Lit("the provider runs it: what it gave is in the response"))
+	default:
+		say(screen.Muted, display.Lit("no request has brought what it gave"))
+	}
+}
+
+// given is what a request has as the result of the chosen call, nil where none has any.
+func (c Choice) given() *stream.Return {
+	if c.Call == nil {
+		return nil
+	}
+	return c.Call.Given()
+}
+
+// give makes the rows of a result: what is known of it, and its text.
+func (r *Result) give(s *Scene, c *stream.Call, given *stream.Return, w int, say func(screen.Role, display.Text)) {
+	p, gave := s.Pen, &given.Gave
+	role, words := screen.Muted, ReturnName(s.View, given)+" brought it"
+	if given.Result == stream.AnswerFailed {
+		role, words = screen.Bad, "an error: "+words
+	}
+	if gave.Media > 0 {
+		words += ", and " + screen.Plural(gave.Media, "piece").String() + " that are no text"
+	}
+	say(role, p.Clean(words))
+	r.size = gave.Bytes
+	r.text = []byte(gave.Text)
+	if whole, ok := s.View.Result(c); ok {
+		r.text = whole.Text[:min(len(whole.Text), mostResult)]
+	}
+	switch n := len(r.text); {
+	case n == 0 && gave.Bytes > 0:
+		say(screen.Muted, display.Lit("its text is not kept"))
+	case n < gave.Bytes:
+		say(screen.Muted, screen.Bytes(n).Between("the first ", " of it:"))
+	}
+	if len(r.text) > 0 {
+		r.sheet.Add(NewBlock(display.Text{}, r.text, s.Raw || !isDocument(r.text), nil, max(w-2, 8), p.Drawer))
+	}
+}
+
+// isDocument reports whether a text is a JSON object or array.
+func isDocument(text []byte) bool {
+	var lex stream.Lexer
+	lex.Write(text)
+	lex.Close()
+	return lex.Syntax() == stream.SyntaxObject || lex.Syntax() == stream.SyntaxOther && bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
+}
+
+// ReturnName is the request that a call came back in.
+func ReturnName(v *providers.View, r *stream.Return) string {
+	if t := v.TurnAsked(r); t != nil {
+		return fmt.Sprintf("the request of turn %d", t.Number+1)
+	}
+	return RequestName(v, r.Exchange)
+}
+
+// Draw writes row y of the pane into the field.
+func (r *Result) Draw(p *screen.Pen, y int, focused bool) {
+	if y == 0 {
+		count := display.Text{}
+		if r.size >= 0 {
+			count = screen.Bytes(r.size)
+		}
+		p.Title(display.Lit("RESULT"), count, focused)
+		return
+	}
+	defer p.Fill(screen.Bare)
+	row := r.Top + y - titleRow
+	if row < len(r.lines) {
+		p.Put(r.lines[row].role, screen.Bare, r.lines[row].text)
+		return
+	}
+	p.Spaces(screen.Bare, 1)
+	r.sheet.Draw(p, row-len(r.lines), screen.Bare)
+}
