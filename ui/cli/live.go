@@ -214,7 +214,9 @@ func (l *live) printTurns(a *app, in *providers.Inspector, path string, to print
 	q := newQueue(in, path, to)
 	print := func(all bool) {
 		if err == nil {
-			if err = q.print(all); err != nil {
+			err = q.print(all)
+			q.in.MakeRoom()
+			if err != nil {
 				l.unwanted.Store(true)
 				failed(err)
 			}

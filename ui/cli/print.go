@@ -95,6 +95,7 @@ func inspect(src capture.Source, in *providers.Inspector, more func() bool) erro
 		if err != nil {
 			return err
 		}
+		in.MakeRoom() // only now: when nothing comes any more nobody needs it
 		in.Write(coreRecord(r))
 		if !more() {
 			break

@@ -68,7 +68,8 @@ const (
 )
 
 // print prints the turns that have ended, or all. What was made of calls comes before the turn that
-// the request led to, and those that ended together in the order in which they began.
+// the request led to, and those that ended together in the order in which they began. They may be
+// let go of then.
 func (q *queue) print(all bool) error {
 	now, back := q.look()
 	if len(back) > 0 {
@@ -93,7 +94,6 @@ func (q *queue) print(all bool) error {
 		q.printTurns(turns)
 	}
 	q.ended = slices.Delete(q.ended, 0, n)
-	q.in.MakeRoom()
 	return q.to.flush()
 }
 

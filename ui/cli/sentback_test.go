@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolscope/capture"
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
@@ -116,6 +117,7 @@ func TestSentBackOfDropped(t *testing.T) {
 			if err := q.print(false); err != nil {
 				t.Fatal(err)
 			}
+			in.MakeRoom()
 		}
 		step(1, ``, `"tool_calls":[`+call(`{"n":1}`)+`]`)
 		step(2, `,{"role":"assistant","tool_calls":[`+call(sent)+`]},{"role":"tool","tool_call_id":"call_a1b2c3d4","content":"ok"}`, `"content":"done"`)
@@ -151,6 +153,7 @@ func TestPrintedGoes(t *testing.T) {
 		if err := q.print(false); err != nil {
 			t.Fatal(err)
 		}
+		in.MakeRoom()
 		for _, x := range in.Exchanges() {
 			if x.Response.Size() > 0 {
 				numbers = append(numbers, x.Number)
@@ -164,5 +167,23 @@ func TestPrintedGoes(t *testing.T) {
 	in.Write(stream.Record{Exchange: 1, End: true})
 	if got := held(); len(got) != 1 || got[0] != 2 {
 		t.Errorf("when the first has ended, %v are held", got)
+	}
+}
+
+// TestInspectMakesRoom: so it goes while a source is read, and at the end nothing does.
+func TestInspectMakesRoom(t *testing.T) {
+	in := new(providers.Inspector)
+	q := newQueue(in, "a", &jsonPrinter{lines{io.Discard}, price.Embedded()})
+	in.Keep(providers.Keep{Bytes: 1, Pin: q.waits})
+	src := func(yield func(capture.Record, error) bool) {
+		for n := range 3 {
+			body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
+			if !yield(capture.Record{Exchange: n + 1, Data: body, End: capture.EndEOF}, nil) {
+				return
+			}
+		}
+	}
+	if err := inspect(src, in, func() bool { return q.print(false) == nil }); err != nil || in.Dropped() != 2 {
+		t.Errorf("%d of 3 turns were let go of (%v)", in.Dropped(), err)
 	}
 }
