@@ -40,7 +40,7 @@ var rooms = []struct {
 	{"ui/display", []string{"stream/jsonbytes"}, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "github.com/*"}},
 	{"ui/screen", []string{"providers/client", "stream", "providers/replay", "themes", "ui/display"}, []string{"os", "net", "net/*"}},
-	{"ui/panes", []string{"providers/client", "stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/layout", "ui/screen"}, []string{"os", "net", "net/*"}},
+	{"ui/panes", []string{"providers/client", "stream", "stream/jsonbytes", "providers", "providers/dialect", "providers/lane", "providers/price", "providers/replay", "ui/display", "ui/layout", "ui/screen"}, []string{"os", "net", "net/*"}},
 	{"ui/modes", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/price", "providers/replay", "themes", "ui/display", "ui/layout", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*"}},
 	{"ui/replay", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/replay", "ui/display", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/send", []string{"providers/client", "stream", "providers", "providers/host", "providers/replay", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},

@@ -65,13 +65,13 @@ func (x *Exchange) readAsk(body []byte, messages []dialect.Message) *stream.Ask 
 	f := lane.Of(x.asks.header, b)
 	ask := &stream.Ask{Client: f.Client, Purpose: x.purpose(&f, b, messages)}
 	ask.Side = lane.IsSide(ask.Purpose)
-	ask.Answers, ask.Words = lane.LastSaid(messages)
 	r := &request{exchange: x.Number, messages: messages, side: ask.Side}
 	if len(messages) > 0 {
 		r.shape = lane.ShapeOf(ls.begun(), messages, b)
 		r.way = r.shape.Path()
 	}
 	l := ls.of(&f, r)
+	ask.Answers, ask.Words = lane.LastSaid(messages, l.called)
 	x.asks.lanes = append(x.asks.lanes, l)
 	if l != nil {
 		ask.Lane, ask.Session, ask.Agent, ask.Parent, ask.Title, ask.By = l.number, l.session, l.agent, l.parent, l.title, l.by

@@ -33,7 +33,8 @@ func diagnose(turn int32, d *stream.Diagnosis, format string, args ...any) strea
 
 // findings are those of this package: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
-	sourceNote, bentNote, sourceChanged, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken, codingBomb,
+	sourceNote, bentNote, sourceChanged, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken,
+	codingBomb, cacheBroken,
 }
 
 var (
@@ -76,6 +77,11 @@ var (
 		Code: "CODING_BROKEN", Severity: stream.Error, By: stream.Gateway,
 		Means: "The body cannot be unpacked: it is not the coding its headers say, or it is damaged.",
 		Do:    "Ask for it uncompressed, with Accept-Encoding: identity.",
+	}
+	cacheBroken = &stream.Diagnosis{
+		Code: "CACHE_BROKEN", Severity: stream.Info, By: stream.Client,
+		Means: "The request has something else where the one before it in its lane had what the provider had cached: behind that nothing is read from the cache.",
+		Do:    "If it costs much, keep tools, system prompt and earlier messages as they are from request to request, and add only at the end.",
 	}
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,

@@ -234,7 +234,9 @@ func (x *Exchange) emit(e stream.Event) {
 	case stream.TurnClose:
 		t := x.in.Session().Turn(e.Turn)
 		x.in.remember(t)
-		x.in.lanes.closed(x.laneOf(e.Turn), t)
+		if found := x.in.lanes.closed(x.laneOf(e.Turn), t); found != "" {
+			x.emit(diagnose(turn, cacheBroken, "%s", found))
+		}
 	case stream.Seal:
 		x.starts(x.in.Session().Turn(e.Turn).InSlot(e.Slot))
 	}

@@ -29,6 +29,7 @@ type Inspector struct {
 	observer  replay.Observer
 	recall    recall
 	lanes     lanes
+	epoch     time.Time // what the clock said at time 0, zero where that is not known
 }
 
 // Exchanges are all exchanges, in the order they began.
@@ -54,6 +55,9 @@ func (in *Inspector) Write(r stream.Record) {
 	}
 	x := in.exchange(r.Exchange)
 	x.stands(r.From)
+	if r.Head != nil && in.epoch.IsZero() && !r.Head.Start.IsZero() && r.At >= 0 {
+		in.epoch = r.Head.Start.Add(-r.At)
+	}
 	if r.Head != nil {
 		x.learn(*r.Head)
 		x.own = x.own || !r.Request && r.Head.Status != 0 && r.By == stream.Toolscope.String()

@@ -48,6 +48,7 @@ type laneOf struct {
 	come                          int         // how many messages the latest request had
 	shape                         *lane.Shape // of the latest request
 	exchange                      int         // that it was in
+	calls                         []called    // of the turn that ended last
 	cached                        int64       // tokens that were in the provider's cache behind it, -1 while unknown
 }
 
@@ -65,7 +66,7 @@ func (ls *lanes) of(f *lane.Facts, r *request) *laneOf {
 	l := ls.find(f, r)
 	if l != nil && !r.side && len(r.messages) > 0 {
 		ls.paths.put(r.way[len(r.way)-1], l, 2*mostLanes)
-		l.come = len(r.messages)
+		l.come = len(r.way) - 1
 	}
 	return l
 }
@@ -193,7 +194,7 @@ func (ls *lanes) add(l *laneOf) *laneOf {
 func (ls *lanes) walk(r *request) *laneOf {
 	for n := len(r.way) - 1; n > 0; n-- {
 		if l := ls.paths.get(r.way[n]); l != nil {
-			if n == len(r.messages) && l.come > n {
+			if n == len(r.way)-1 && l.come > n {
 				return nil
 			}
 			return l
@@ -214,11 +215,11 @@ func (l *laneOf) follow(exchange int, s lane.Shape) (c stream.Change) {
 
 // started finds the call that started an agent, as long as none is known.
 func (ls *lanes) started(l *laneOf, r *request, f *lane.Facts) {
-	if l.by.Call != 0 || r.side {
+	if l.by.Call != 0 {
 		return
 	}
 	s, ok := ls.ordered.of(ls.hash("task", f.Session, f.Name))
-	if !ok {
+	if !ok && !r.side {
 		s, ok = ls.order(r)
 	}
 	if ok {
@@ -266,11 +267,4 @@ func firstOf(texts ...string) string {
 		}
 	}
 	return ""
-}
-
-// closed takes a turn that has ended.
-func (ls *lanes) closed(l *laneOf, t *stream.Turn) {
-	if l != nil && t.ID != "" {
-		ls.answered.put(t.ID, l, mostAnswers)
-	}
 }

@@ -99,6 +99,44 @@ func TestLanesByHistory(t *testing.T) {
 	}
 }
 
+// TestChange: what a request changes against the one before is told of its turn, and a cache that is
+// of no use for that is a finding; one that has expired is not.
+func TestChange(t *testing.T) {
+	var got []string
+	var in Inspector
+	ask := func(n int, tools, system, messages string, read, write int) {
+		in.Write(stream.Record{Exchange: n, Request: true, Head: &stream.Head{Method: "POST", URL: "http://h/v1/messages"},
+			Data: []byte(fmt.Sprintf(`{"model":"m","tools":[%s],"system":%q,"messages":[%s]}`, tools, system, messages))})
+		in.Write(stream.Record{Exchange: n, End: true, Data: []byte(fmt.Sprintf(
+			`{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}`, n, read, write))})
+		turn := in.View().TurnOf(n)
+		c, found := turn.Ask.Since, ""
+		for _, f := range turn.Findings {
+			found += " " + f.Code
+		}
+		got = append(got, fmt.Sprintf("%d: %d same, %d added, %d altered, %d gone, breaks at %q%s", n, c.Same, c.Added, c.Altered, c.Gone, c.BreaksAt(), found))
+	}
+	a, b := user("a"), said(`{"type":"text","text":"b"}`)
+	marked := `{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}`
+	ask(1, `{"name":"x"}`, "s", marked, 0, 5000)
+	ask(2, `{"name":"x","cache_control":{"type":"ephemeral"}}`, "s", a+","+b+","+user("c"), 5000, 100)
+	ask(3, `{"name":"x"}`, "s", a+","+b+","+user("d")+","+b+","+user("e"), 2000, 3000)
+	ask(4, `{"name":"x"}`, "s", a+","+b+","+user("d")+","+b+","+user("e")+","+b+","+user("f"), 0, 6000) // it has expired
+	ask(5, `{"name":"x"},{"name":"y"}`, "s", a+","+b+","+user("d")+","+b+","+user("e")+","+b+","+user("f"), 0, 6000)
+	ask(6, `{"name":"x"},{"name":"y"}`, "t", a+","+b+","+user("d"), 6000, 0)
+	want := []string{
+		`1: 0 same, 0 added, 0 altered, 0 gone, breaks at ""`,
+		`2: 1 same, 2 added, 0 altered, 0 gone, breaks at ""`,
+		`3: 2 same, 2 added, 1 altered, 0 gone, breaks at "message 3" CACHE_BROKEN`,
+		`4: 5 same, 2 added, 0 altered, 0 gone, breaks at ""`,
+		`5: 7 same, 0 added, 0 altered, 0 gone, breaks at "the tools" CACHE_BROKEN`,
+		`6: 3 same, 0 added, 0 altered, 4 gone, breaks at "the system prompt"`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // TestLanesBounded: what is remembered does not grow for ever.
 func TestLanesBounded(t *testing.T) {
 	var r recent[int, int]

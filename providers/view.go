@@ -2,6 +2,7 @@ package providers
 
 import (
 	"iter"
+	"time"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -73,6 +74,14 @@ func (v *View) TurnAsked(r *stream.Return) *stream.Turn {
 // Result is what a later request has as the result of a call, all of it; ok is false where none has
 // any, or that request was let go of.
 func (v *View) Result(c *stream.Call) (dialect.Part, bool) { return v.in.Result(c) }
+
+// Clock is what the clock on the wall said at a time of the source; ok is false where nobody knows.
+func (v *View) Clock(at time.Duration) (clock time.Time, ok bool) {
+	if v.in.epoch.IsZero() || at < 0 {
+		return clock, false
+	}
+	return v.in.epoch.Add(at).Local(), true
+}
 
 // Exchange is the exchange of that number, or nil.
 func (v *View) Exchange(number int) *Exchange { return v.in.Exchange(number) }

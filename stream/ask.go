@@ -1,5 +1,7 @@
 package stream
 
+import "fmt"
+
 // An Ask is what is known of the request that a turn answers: whose it is, and what for. It never
 // changes once it is part of an event. An empty field is not known.
 type Ask struct {
@@ -22,11 +24,26 @@ type Ask struct {
 type Change struct {
 	After                int  // the exchange of the one before
 	Known                bool // there is one before, and both were read
-	Same                 int  // so many messages at the beginning are as they were
+	Same                 int  // so many messages of the request are as they were, from the first on
 	Added, Altered, Gone int  // messages behind them
 	System, Tools, Model bool // are others
 }
 
-// Broken reports whether something changed that the one before had already sent, so that what a
-// provider had cached of that is of no use from there on.
-func (c *Change) Broken() bool { return c.Known && (c.System || c.Tools || c.Altered+c.Gone > 0) }
+// BreaksAt is the first thing that changed of what the one before had already sent, in the order in
+// which providers cache: from there on what they had cached is of no use. It is "" where nothing
+// changed of that.
+func (c *Change) BreaksAt() string {
+	switch {
+	case !c.Known:
+		return ""
+	case c.Model:
+		return "the model"
+	case c.Tools:
+		return "the tools"
+	case c.System:
+		return "the system prompt"
+	case c.Altered+c.Gone > 0:
+		return fmt.Sprintf("message %d", c.Same+1)
+	}
+	return ""
+}

@@ -38,4 +38,5 @@ type Head struct {
 	Method, URL string
 	Status      int
 	Header      map[string][]string // canonical names
+	Start       time.Time           // when this side began, by the wall clock; zero where that is not known
 }

@@ -88,6 +88,14 @@ func (m *Model) markTurn() {
 	m.refresh()
 }
 
+// hideSide hides what clients ask beside their work, or shows it again.
+func (m *Model) hideSide() {
+	m.scene.Quiet = !m.scene.Quiet
+	if m.refresh(); m.scene.Quiet {
+		m.say(display.Lit("side requests are hidden: H shows them"))
+	}
+}
+
 func (m *Model) changeSpeed(faster bool) {
 	p := m.opt.Playback
 	if p == nil {

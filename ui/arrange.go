@@ -82,7 +82,7 @@ func (d *desk) arrange(w, h int) []column {
 	if w < twoColumns || d.zoom {
 		return []column{{w, []slot{{d.focus, h}}}}
 	}
-	left := min(max(w*3/10, 32), 50)
+	left := min(max(w*44/100, 32), 72)
 	right := w - left - 1
 	columns := []column{{left, []slot{{d.last[panes.Left], h}}}}
 	if w < threeColumns {

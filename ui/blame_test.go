@@ -39,9 +39,9 @@ func TestStoppedAndUnseen(t *testing.T) {
 		role        screen.Role
 		turn        string
 	}{
-		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘ second", "●1 ⊘1 stopped", screen.Muted, "aborted"},
-		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘ second", "●1 ⊘1  ", screen.Bad, "aborted"},
-		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍ second", "●1 ◍1", screen.Caution, "unseen"},
+		{"stopped", []stream.Record{{End: true, Why: "the client went away after 9 bytes", By: "client"}}, "⊘   second", "●1 ⊘1 stopped", screen.Muted, "aborted"},
+		{"reset", []stream.Record{{End: true, Why: "the connection was reset", By: "network"}}, "⊘   second", "●1 ⊘1  ", screen.Bad, "aborted"},
+		{"unseen", []stream.Record{{Lost: 40}, {End: true}}, "◍   second", "●1 ◍1", screen.Caution, "unseen"},
 	} {
 		s := newScreen(t, 140, 40).feed(append(openCallStream(), test.end...)...)
 		line, counts := s.looks("second")

@@ -18,7 +18,7 @@ type keyMap struct {
 	Zoom, Raw, Follow, Pause, Speed  key.Binding
 	Search, Again                    key.Binding
 	NextFinding, Theme, Demo         key.Binding
-	Dialect                          key.Binding
+	Side, Dialect                    key.Binding
 	Replay, Scope, Copy, Save        key.Binding
 	Onward                           key.Binding
 	Mark, Compare, Resend, Result    key.Binding
@@ -52,6 +52,7 @@ func newKeyMap() keyMap {
 		Search:      bind("/", "find in the pane", "/"),
 		Again:       bind("n N", "next hit, hit before", "n", "N"),
 		NextFinding: bind("!", "next finding", "!"),
+		Side:        bind("H", "hide side requests, or show them", "H"),
 		Dialect:     bind("D", "read as another dialect", "D"),
 		Replay:      bind("p P", "replay; then policies", "p", "P"),
 		Scope:       bind("s", "call, turn or all of it", "s"),
@@ -82,7 +83,7 @@ func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", false, []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", true, []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
-		{"Look", false, []key.Binding{k.Raw, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Dialect, k.Theme}},
+		{"Look", false, []key.Binding{k.Raw, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Dialect, k.Theme}},
 		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Copy, k.Save, k.Onward}},
 		{"Send", true, []key.Binding{k.Resend, k.Result}},
 		{"Time", false, []key.Binding{k.Follow, k.Pause, k.Speed}},

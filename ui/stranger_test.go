@@ -73,7 +73,7 @@ func TestNewPane(t *testing.T) {
 		if s.hides("TIMINGS").press("5").shows("TIMINGS", "2 turns", "took of turn 2"); s.focus != toy {
 			t.Fatal("5 leads to", s.where())
 		}
-		s.hides("f12").press("z").shows("TIMINGS").hides("TURNS AND CALLS")
+		s.hides("f12").press("z").shows("TIMINGS").hides("TURNS 1  CALLS")
 		checkFrame(t, s)
 		s.press("z/turn 2<enter>").shows("turn 2  1/1")
 		if s.press("<esc>"); toy.At != 1 || size[0] > 60 && !strings.Contains(s.text(), "enter choose it   / find") {
@@ -135,9 +135,9 @@ func TestNewMode(t *testing.T) {
 	})
 	checkFrame(t, s.press("3"))
 	s.shows("C count").press("?").shows("count something").press("<esc>")
-	s.press("C").shows("counted to 0", "+ more", "esc close").hides("TURNS AND CALLS")
+	s.press("C").shows("counted to 0", "+ more", "esc close").hides("TURNS 1  CALLS")
 	s.press("++").shows("counted to 2").press("?").shows("count on").press("<esc>").shows("counted to 2")
 	checkFrame(t, s)
-	s.press("<esc>").shows("TURNS AND CALLS")
-	s.press("1gC").shows("count what?", "TURNS AND CALLS")
+	s.press("<esc>").shows("TURNS 1  CALLS")
+	s.press("1gC").shows("count what?", "TURNS 1  CALLS")
 }

@@ -118,11 +118,13 @@ func TestLastSaid(t *testing.T) {
 		{nil, "", ""},
 		{[]dialect.Message{text(dialect.User, "<note>x</note>", " do it\nnow ", "<env/>"), text(dialect.System, "# Environment")}, "", "do it now"},
 		{[]dialect.Message{text(dialect.User, "<b>bold</b>")}, "", "<b>bold</b>"},
+		{[]dialect.Message{result("9")}, "cat", "a b c"},
+		{[]dialect.Message{result("8")}, "result", "a b c"},
 		{[]dialect.Message{text(dialect.User, "go"), call, result("1")}, "ls", "a b c"},
 		{[]dialect.Message{text(dialect.User, "go"), call, result("1"), result("2"), text(dialect.System, "s")}, "ls +1", "a b c"},
 		{[]dialect.Message{text(dialect.User, "go"), call, result("1"), text(dialect.Assistant, "{")}, "ls", "a b c"},
 	} {
-		if tools, words := LastSaid(c.history); tools != c.tools || words != c.words {
+		if tools, words := LastSaid(c.history, func(id string) string { return map[string]string{"9": "cat"}[id] }); tools != c.tools || words != c.words {
 			t.Errorf("%q %q, want %q %q", tools, words, c.tools, c.words)
 		}
 	}

@@ -12,8 +12,9 @@ import (
 const mostWords = 120
 
 // LastSaid is the beginning of what a request brings: the tools whose results it ends with and the
-// text of the first of these, or no tools and the user's last words.
-func LastSaid(messages []dialect.Message) (tools, words string) {
+// text of the first of these, or no tools and the user's last words. called is the name of a call
+// that the messages do not have, by its id; "" where that is not known.
+func LastSaid(messages []dialect.Message, called func(id string) string) (tools, words string) {
 	from, to := lastSpoken(messages)
 	var first *dialect.Part
 	results := 0
@@ -29,7 +30,12 @@ func LastSaid(messages []dialect.Message) (tools, words string) {
 	if first == nil {
 		return "", userWords(messages[from:to])
 	}
-	tools = nameOf(first, messages[:from])
+	if tools = nameOf(first, messages[:from]); tools == "" && first.ID != "" {
+		tools = called(first.ID)
+	}
+	if tools == "" {
+		tools = "result"
+	}
 	if results > 1 {
 		tools += " +" + strconv.Itoa(results-1)
 	}
@@ -48,7 +54,7 @@ func lastSpoken(messages []dialect.Message) (from, to int) {
 	return from, to
 }
 
-// nameOf is the tool that a result is of.
+// nameOf is the tool that a result is of, "" where the messages do not tell.
 func nameOf(result *dialect.Part, before []dialect.Message) string {
 	if result.Name != "" {
 		return result.Name
@@ -60,7 +66,7 @@ func nameOf(result *dialect.Part, before []dialect.Message) string {
 			}
 		}
 	}
-	return "result"
+	return ""
 }
 
 // userWords are the last words that a person may have written: agents put notes in tags beside

@@ -14,15 +14,26 @@ import (
 // cache, and whether a text is a string or a list.
 type Shape struct {
 	System, Tools, Model uint64
-	Messages             []uint64
+	Messages             []uint64 // behind the system prompt
+	lead                 int      // messages of the request that are the system prompt
 }
 
 // ShapeOf is the shape of a request.
 func ShapeOf(seed maphash.Seed, messages []dialect.Message, b *Body) Shape {
 	s := Shape{System: hashRaw(seed, b.System), Tools: hashRaw(seed, b.Tools), Model: hashRaw(seed, b.Model)}
-	s.Messages = make([]uint64, len(messages))
-	for i := range messages {
-		s.Messages[i] = hashMessage(seed, &messages[i])
+	lead := 0
+	for lead < len(messages) && messages[lead].Role == dialect.System {
+		lead++
+	}
+	if b.System == nil {
+		s.lead = lead
+		for i := range lead {
+			s.System = bits.RotateLeft64(s.System, 7) ^ hashMessage(seed, &messages[i])
+		}
+	}
+	s.Messages = make([]uint64, len(messages)-lead)
+	for i := range s.Messages {
+		s.Messages[i] = hashMessage(seed, &messages[lead+i])
 	}
 	return s
 }
@@ -101,6 +112,7 @@ func (s *Shape) Since(was *Shape) (c stream.Change) {
 		}
 	}
 	c.Added, c.Gone = len(s.Messages)-most, len(was.Messages)-most
+	c.Same += s.lead
 	c.System, c.Tools, c.Model = was.System != s.System, was.Tools != s.Tools, was.Model != s.Model
 	return c
 }

@@ -21,6 +21,12 @@ type textPrinter struct {
 }
 
 func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
+	if x != nil && panes.IsPlain(t) {
+		p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Ask.Purpose), t.Phase(), joined(panes.TurnTitle(x, t), t.Finish))
+		p.findings(t.Findings)
+		p.linef("")
+		return
+	}
 	cost := "cost unknown"
 	if f := costOf(p.prices, x, t); f.Known() {
 		cost = f.String()

@@ -76,7 +76,7 @@ func TestSendNoKey(t *testing.T) {
 	p.keys("\r")
 	p.untilShown("SEND AGAIN")
 	p.keys("q")
-	p.until("the list", func(s *screen) bool { return s.shows("TURNS AND CALLS") })
+	p.until("the list", func(s *screen) bool { return s.shows("  CALLS ") })
 	p.keys("q")
 	p.wantExit(0)
 }
@@ -197,7 +197,7 @@ func TestSideBySide(t *testing.T) {
 		}
 	}
 	p.keys("q")
-	p.untilShown("TURNS AND CALLS")
+	p.untilShown("  CALLS ")
 	p.keys("qq")
 	p.wantExit(0)
 }

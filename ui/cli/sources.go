@@ -25,7 +25,7 @@ func coreRecord(r capture.Record) stream.Record {
 	}
 	if r.Head != nil {
 		out.Head = &stream.Head{
-			File: r.Head.File, Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header,
+			File: r.Head.File, Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
 		}
 	}
 	if f := r.From.File; f != nil {

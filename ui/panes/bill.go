@@ -18,6 +18,7 @@ type Bill struct {
 	begun   int32                  // the first event that may begin a turn that was not looked at
 	figures map[int32]price.Figure // of some turns, by number
 	ended   price.Total            // of the turns that have ended
+	shares  shares                 // of that, by lane and session
 	open    []openTurn             // in the order they began
 	total   price.Total
 }
@@ -28,6 +29,7 @@ type openTurn struct {
 	usage       stream.Usage
 	model       string
 	figure      price.Figure
+	ask         *stream.Ask
 }
 
 // Extend takes what is new in the session.
@@ -58,7 +60,7 @@ func (b *Bill) update(t *stream.Turn) (changed bool) {
 		if t.OpenedBy < b.begun {
 			return false // it had ended
 		}
-		b.open = slices.Insert(b.open, i, openTurn{turn: t.Number, began: t.OpenedBy})
+		b.open = slices.Insert(b.open, i, openTurn{turn: t.Number, began: t.OpenedBy, ask: t.Ask})
 	}
 	o := &b.open[i]
 	if known && !t.Closed() && t.Usage == o.usage && t.Model == o.model {
@@ -67,7 +69,8 @@ func (b *Bill) update(t *stream.Turn) (changed bool) {
 	o.usage, o.model, o.figure = t.Usage, t.Model, b.Prices.Turn(t, urlOf(b.view, t))
 	b.remember(t.Number, o.figure)
 	if t.Closed() {
-		b.ended.Add(o.figure)
+		o.add(&b.ended)
+		b.shares.add(o)
 		b.open = slices.Delete(b.open, i, i+1)
 	}
 	return true
@@ -77,12 +80,32 @@ func (b *Bill) update(t *stream.Turn) (changed bool) {
 func (b *Bill) sum() {
 	b.total = b.ended
 	for i := range b.open {
-		if f := b.open[i].figure; f.Known() {
-			b.total.Add(f)
-		} else {
-			b.total.Approximate = true
+		b.open[i].addOpen(&b.total)
+	}
+}
+
+// addOpen adds a turn that has not ended.
+func (o *openTurn) addOpen(to *price.Total) {
+	switch {
+	case o.figure.Known():
+		o.add(to)
+	case !o.side():
+		to.Approximate = true
+	}
+}
+
+func (o *openTurn) side() bool { return o.ask != nil && o.ask.Side }
+
+// add adds what a turn cost. What is not certain of a side request says nothing of the rest.
+func (o *openTurn) add(to *price.Total) {
+	f := o.figure
+	if o.side() {
+		f.Approximate = false
+		if !f.Known() {
+			return
 		}
 	}
+	to.Add(f)
 }
 
 // mostFigures is how many figures are remembered: those of turns that are not looked at can be

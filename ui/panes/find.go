@@ -2,6 +2,7 @@ package panes
 
 import (
 	"bytes"
+	"slices"
 
 	"toolscope/stream"
 )
@@ -14,22 +15,25 @@ func (l *List) Find(query string) (rows []int, cursor int) {
 		return nil, l.At
 	}
 	v, n := l.scene.View, newNeedle(query)
-	row := 0
 	for i, t := range v.Session().Turns {
 		l.rows.count(i, t)
 		if t.Kept != stream.Whole {
 			l.Unsearched++
 		}
-		if holds(n, t.Model) || holds(n, t.ID) || holds(n, TurnTitle(v.Exchange(t.Exchange), t)) {
+		row := l.rows.first(i)
+		if isSide(t) && l.rows.quiet {
+			continue
+		}
+		if holds(n, t.Model) || holds(n, t.ID) || holds(n, TurnTitle(v.Exchange(t.Exchange), t)) || asks(n, t.Ask) {
 			rows = append(rows, row)
 		}
 		for _, c := range t.Calls {
 			if holds(n, c.Name) || holds(n, c.ID) || holds(n, c.Args()) {
-				rows = append(rows, row+c.Number)
+				rows = append(rows, l.rows.of(i, c.Number))
 			}
 		}
-		row += rowsOf(t)
 	}
+	slices.Sort(rows) // what is under a call stands before the call behind it
 	return rows, l.At
 }
 
@@ -109,4 +113,9 @@ func lower(text []byte) {
 			text[i] = c + 'a' - 'A'
 		}
 	}
+}
+
+// asks reports whether a request's agent, purpose or words hold what is looked for.
+func asks(n *needle, a *stream.Ask) bool {
+	return a != nil && (holds(n, a.Agent) || holds(n, a.Title) || holds(n, a.Purpose) || holds(n, a.Answers) || holds(n, a.Words))
 }

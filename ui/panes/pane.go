@@ -54,6 +54,7 @@ type Scene struct {
 	Bill   *Bill
 	Alarms Alarms
 	Marks  []stream.Ref // turns to be compared
+	Quiet  bool         // side requests are not shown
 	Raw    bool         // arguments as they came, not laid out
 	Pen    *screen.Pen
 	Typed  func(call stream.Ref) (size int, typed bool) // the result that the user gave a call

@@ -218,6 +218,9 @@ func (s *Subject) drawTabs(p *screen.Pen, focused bool) {
 	}
 }
 
+// LongName is how many cells a name has before what is known beside it is shown.
+const LongName = 24
+
 func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	t := s.now().Turn
 	st, look, word := screen.TurnLook(t)

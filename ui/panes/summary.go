@@ -91,6 +91,7 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 		add("framed as", framed)
 	}
 	add("model", t.Model)
+	facts = append(facts, laneFacts(v, b, t, g)...)
 	add("agent of call", t.Parent)
 	add("response id", t.ID)
 	add("finish", FinishText(t))

@@ -6,11 +6,29 @@ import (
 	"toolscope/stream"
 )
 
-// turnRows is how many rows each turn of a session has, and so where it stands in the list.
+// turnRows is how many rows each turn of a session has, and so where it stands in the list. The
+// turns of an agent stand under the call that started it.
 type turnRows struct {
-	rows tally
-	base int // how many turns had gone before the first that is in rows
-	gone int // how many of rows went since: they have none left
+	rows   tally   // by turn: its rows and those under it, 0 of a turn that is under another
+	groups []group // by turn
+	base   int     // how many turns had gone before the first that is in rows
+	gone   int     // how many of rows went since: they have no rows of their own left
+	quiet  bool    // side requests have no rows
+	under  func(*stream.Turn) (i int, call int32)
+}
+
+// group is a turn and those that are under it.
+type group struct {
+	own  int   // rows of the turn itself and of its calls
+	all  int   // and of those under it
+	up   int   // the turn that it is under, -1 for none
+	kids []kid // in the order of their calls, and of one call in the order they began
+}
+
+// kid is a turn under a call of another.
+type kid struct {
+	call int32
+	at   int
 }
 
 // extend counts the turns that are new, or all of them, and returns how many it knew already. gone
@@ -19,37 +37,130 @@ type turnRows struct {
 func (r *turnRows) extend(turns []*stream.Turn, gone int, all bool) (known int) {
 	went := gone - r.base
 	if left := r.rows.len() - went; all || went < r.gone || left < 0 || left > len(turns) || went > 2*len(turns) {
-		*r, went = turnRows{base: gone}, 0
+		*r, went = turnRows{base: gone, quiet: r.quiet, under: r.under}, 0
 	}
 	for ; r.gone < went; r.gone++ {
-		r.rows.set(r.gone, 0)
+		r.set(r.gone, 0)
 	}
 	known = r.rows.len() - r.gone
 	for _, t := range turns[known:] {
-		r.rows.push(rowsOf(t))
+		r.push(t)
 	}
 	return known
 }
 
+// push counts one more turn.
+func (r *turnRows) push(t *stream.Turn) {
+	at, up, call := len(r.groups), -1, int32(0)
+	if r.under != nil {
+		if i, of := r.under(t); i >= 0 && r.gone+i < at {
+			up, call = r.gone+i, of
+		}
+	}
+	r.groups = append(r.groups, group{up: up})
+	r.rows.push(0)
+	if up >= 0 {
+		g := &r.groups[up]
+		i := sort.Search(len(g.kids), func(i int) bool { return g.kids[i].call > call })
+		g.kids = append(g.kids, kid{})
+		copy(g.kids[i+1:], g.kids[i:])
+		g.kids[i] = kid{call, at}
+	}
+	r.set(at, r.ownOf(t))
+}
+
+// ownOf is how many rows a turn has without those under it.
+func (r *turnRows) ownOf(t *stream.Turn) int {
+	if r.quiet && isSide(t) {
+		return 0
+	}
+	return rowsOf(t)
+}
+
+// set has a turn have so many rows of its own, and reports whether it had another number.
+func (r *turnRows) set(at, own int) (changed bool) {
+	more := own - r.groups[at].own
+	if more == 0 {
+		return false
+	}
+	for r.groups[at].own += more; r.groups[at].up >= 0; at = r.groups[at].up {
+		r.groups[at].all += more
+	}
+	r.groups[at].all += more
+	r.rows.set(at, r.groups[at].all)
+	return true
+}
+
 // count takes turn i as it is now, and reports whether it had another number of rows.
 func (r *turnRows) count(i int, t *stream.Turn) (changed bool) {
-	return r.rows.set(r.gone+i, rowsOf(t))
+	return r.set(r.gone+i, r.ownOf(t))
 }
 
 // all is how many rows there are.
 func (r *turnRows) all() int { return r.rows.before(r.rows.len()) }
 
-// first is the row of turn i; those of its calls follow.
-func (r *turnRows) first(i int) int { return r.rows.before(r.gone + i) }
+// first is the row of turn i.
+func (r *turnRows) first(i int) int { return r.row(r.gone+i, 0) }
+
+// of is the row of call n of turn i, or of the turn itself.
+func (r *turnRows) of(i int, n int) int { return r.row(r.gone+i, n) }
+
+// row is where a turn's own row n stands.
+func (r *turnRows) row(at, n int) int {
+	g, under := &r.groups[at], 0
+	for _, k := range g.kids {
+		if int(k.call) < n {
+			under += r.groups[k.at].all
+		}
+	}
+	if n += under; g.up < 0 {
+		return r.rows.before(at) + n
+	}
+	up := &r.groups[g.up]
+	for _, k := range up.kids {
+		if k.at == at {
+			return r.row(g.up, 0) + min(up.own, int(k.call)+1) + n
+		}
+		n += r.groups[k.at].all
+	}
+	return n
+}
 
 // at is which turn a row is of, and which of that turn's rows it is.
 func (r *turnRows) at(row int) (turn, n int) {
 	turn, n = r.rows.into(row)
+	for turn < len(r.groups) {
+		under, rest, own := r.into(turn, n)
+		if own {
+			return turn - r.gone, rest
+		}
+		turn, n = under, rest
+	}
 	return turn - r.gone, n
+}
+
+// into is what row n of a group is: a row of its own, or one of the turn under it.
+func (r *turnRows) into(at, n int) (under, rest int, own bool) {
+	g, passed := &r.groups[at], 0
+	for _, k := range g.kids {
+		before := min(g.own, int(k.call)+1) - passed
+		if n < before {
+			break
+		}
+		n, passed = n-before, passed+before
+		if n < r.groups[k.at].all {
+			return k.at, n, false
+		}
+		n -= r.groups[k.at].all
+	}
+	return at, passed + n, true
 }
 
 // rowsOf is how many rows a turn has.
 func rowsOf(t *stream.Turn) int { return 1 + len(t.Calls) }
+
+// isSide reports whether a turn answers a side request.
+func isSide(t *stream.Turn) bool { return t.Ask != nil && t.Ask.Side }
 
 // indexOf is which of the session's turns t is, -1 if it is none. They are in the order in which
 // they began.

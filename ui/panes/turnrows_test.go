@@ -52,3 +52,64 @@ func TestTurnRows(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnsUnderCalls: turns of an agent stand under the call that started it, at any depth, also
+// when that turn has gone.
+func TestTurnsUnderCalls(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	var turns []*stream.Turn
+	var ups []stream.Ref // by number: Turn -1 for none
+	rows := turnRows{}
+	gone := 0
+	rows.under = func(t *stream.Turn) (int, int32) { return int(ups[t.Number].Turn) - gone, ups[t.Number].Call }
+	for step := range 600 {
+		n := int32(len(ups))
+		up := stream.Ref{Turn: -1}
+		if of := n - 1 - int32(random.IntN(4)); of >= int32(gone) && random.IntN(3) > 0 && len(turns[of-int32(gone)].Calls) > 0 {
+			up = stream.Ref{Turn: of, Call: 1 + int32(random.IntN(len(turns[of-int32(gone)].Calls)))}
+		}
+		ups = append(ups, up)
+		turns = append(turns, &stream.Turn{Number: n, Calls: make([]*stream.Call, random.IntN(3))})
+		rows.extend(turns, gone, false)
+		i := random.IntN(len(turns))
+		turns[i].Calls = append(turns[i].Calls, nil)
+		rows.count(i, turns[i])
+		var want [][2]int
+		var write func(number int32)
+		write = func(number int32) {
+			at := int(number) - gone
+			for row := -1; row <= 40; row++ {
+				if at >= 0 && row >= 0 && row < rowsOf(turns[at]) {
+					want = append(want, [2]int{at, row})
+				}
+				for kid, of := range ups {
+					if of.Turn == number && int(of.Call) == row {
+						write(int32(kid))
+					}
+				}
+			}
+		}
+		for number, of := range ups {
+			if of.Turn < 0 {
+				write(int32(number))
+			}
+		}
+		if rows.all() != len(want) {
+			t.Fatalf("step %d: %d rows, want %d", step, rows.all(), len(want))
+		}
+		for row, w := range want {
+			if at, n := rows.at(row); at != w[0] || n != w[1] || rows.of(at, n) != row {
+				t.Fatalf("step %d: row %d is %d.%d, want %v; that is row %d", step, row, at, n, w, rows.of(at, n))
+			}
+		}
+		if step%7 == 6 && len(turns) > 4 {
+			gone++
+			turns = turns[1:]
+			rows.extend(turns, gone, false)
+		}
+		if step%60 == 59 { // what goes on for long is another test's
+			turns, ups, gone = nil, nil, 0
+			rows.extend(turns, gone, true)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package panes
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/client"
+	"toolscope/stream"
+	"toolscope/ui/screen"
+)
+
+// laneFacts is whose request a turn answers, what for, and what is new in it.
+func laneFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) (facts []fact) {
+	a := t.Ask
+	if a == nil {
+		return nil
+	}
+	add := func(word, text string) {
+		if text != "" {
+			facts = append(facts, fact{word: word, text: text})
+		}
+	}
+	if c, err := client.Find(a.Client); err == nil {
+		add("client", c.Title)
+	}
+	agent, session := b.sharesOf(a)
+	add("session", costing(a.Session, session, g))
+	add("agent", costing(agentWords(v, a), agent, g))
+	add("purpose", a.Purpose)
+	switch {
+	case a.Answers != "":
+		add("answers", strings.TrimSuffix(a.Answers+": "+a.Words, ": "))
+	case a.Words != "":
+		add("asks", a.Words)
+	}
+	add("since before", changeWords(v, a))
+	add("cache", cacheWords(v, t))
+	return facts
+}
+
+// costing adds to who it is what that has cost.
+func costing(who string, s share, g *screen.Glyphs) string {
+	if who == "" || s.turns < 2 {
+		return who
+	}
+	who += fmt.Sprintf(" %s %s", g.Dot, screen.Plural(s.turns, "turn"))
+	if cost := s.String(); cost != "" {
+		who += fmt.Sprintf(" %s %s", g.Dot, cost)
+	}
+	return who
+}
+
+// agentWords is an agent and what started it.
+func agentWords(v *providers.View, a *stream.Ask) string {
+	words := a.Agent
+	if name := agentName(a); name != a.Agent && a.Title != "" {
+		words = name + " (" + a.Agent + ")"
+	}
+	if _, c := v.Find(a.By); a.By.Call != 0 && c != nil {
+		return words + fmt.Sprintf(", started by %s of turn %d", c.Name, a.By.Turn+1)
+	}
+	if a.Parent != "" {
+		words += ", started by " + a.Parent
+	}
+	return words
+}
+
+// changeWords is what a request changes against the one before it in its lane.
+func changeWords(v *providers.View, a *stream.Ask) string {
+	c := &a.Since
+	if !c.Known {
+		return ""
+	}
+	var parts []string
+	count := func(n int, does string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", screen.Plural(n, "message"), does))
+		}
+	}
+	for _, part := range []struct {
+		is   bool
+		word string
+	}{{c.Model, "another model"}, {c.Tools, "other tools"}, {c.System, "another system prompt"}} {
+		if part.is {
+			parts = append(parts, part.word)
+		}
+	}
+	if c.Altered > 0 {
+		parts = append(parts, fmt.Sprintf("%s altered, the first is %d", screen.Plural(c.Altered, "message"), c.Same+1))
+	}
+	count(c.Gone, "gone: the history was made shorter")
+	count(c.Added, "added")
+	if len(parts) == 0 {
+		parts = []string{"nothing: the same again"}
+	}
+	words := strings.Join(parts, ", ")
+	if t := v.TurnOf(c.After); t != nil {
+		words += fmt.Sprintf(" (against turn %d)", t.Number+1)
+	}
+	return words
+}
+
+// cacheWords is where what the provider had cached ends to be of use, and what it read of it.
+func cacheWords(v *providers.View, t *stream.Turn) string {
+	c, read := &t.Ask.Since, t.Usage.CacheRead
+	before := v.TurnOf(c.After)
+	if !c.Known || before == nil || !read.Told {
+		return ""
+	}
+	had := before.Usage.CacheRead.N + before.Usage.CacheWrite.N
+	words := fmt.Sprintf("%s tokens read", screen.Count(int(read.N)))
+	if had > 0 {
+		words += fmt.Sprintf(" of %s there were after the request before", screen.Count(int(had)))
+	}
+	if at := c.BreaksAt(); at != "" {
+		words += "; what was sent before changes at " + at
+	}
+	return words
+}

@@ -1,0 +1,194 @@
+package panes
+
+import (
+	"slices"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// The grid of the list, in cells. What is in a column never moves it.
+const (
+	wideList    = 60 // from here on there is room for all columns
+	tookCells   = 8
+	sizeCells   = 8
+	wordCells   = 14
+	leastWords  = 8 // of the user's words, or they are left out
+	leastOfTurn = 6 // of a turn that costs something
+)
+
+// grid is where the columns of a list of some width are.
+type grid struct {
+	number, turn, call int // cells of the number; where text begins
+	took               bool
+	gap                display.Text // between the parts of a turn
+}
+
+func gridOf(width int) grid {
+	if width < wideList {
+		return grid{number: 3, turn: 8, call: 8, gap: display.Lit(" ")}
+	}
+	return grid{number: 4, turn: 10, call: 12, took: true, gap: display.Lit("  ")}
+}
+
+// Draw writes row y of the pane into the field.
+func (l *List) Draw(p *screen.Pen, y int, focused bool) {
+	if y == 0 {
+		l.drawTitle(p, focused)
+		return
+	}
+	defer p.Fill(screen.Bare)
+	row := l.Top + y - titleRow
+	if row >= l.Rows {
+		return
+	}
+	v := l.scene.View
+	ref := l.RefAt(v.Session(), row)
+	t, c := v.Find(ref)
+	g, sign := screen.Bare, display.Lit(" ")
+	if row == l.At {
+		g, sign = screen.Linked, p.Glyph.Mark
+		if focused {
+			g = screen.Selected
+		}
+	}
+	if slices.Contains(l.scene.Marks, ref) {
+		sign = display.Lit("=")
+	}
+	at := gridOf(p.Left)
+	p.Put(screen.Accent, g, sign)
+	if c != nil {
+		l.drawCall(p, c, g, at)
+	} else if t != nil {
+		l.drawTurn(p, t, g, at)
+	}
+	p.Fill(g)
+}
+
+// drawTitle writes how much there is, what it costs, and which part of it is seen.
+func (l *List) drawTitle(p *screen.Pen, focused bool) {
+	s, calls := l.scene.View.Session(), 0
+	for _, n := range s.Counts {
+		calls += n
+	}
+	p.Say(headRole(focused), p.Format(" TURNS %s  CALLS %s", screen.Count(len(s.Turns)+s.Gone()), screen.Count(calls)))
+	if cost := p.Clean(l.costs()); cost.Width()+2 < p.Left {
+		p.Say(screen.Muted, cost.Between("  ", ""))
+	}
+	if last := min(l.Top+l.Height, l.Rows); l.Rows > 0 {
+		p.Tail(screen.Muted, screen.Bare, display.Join(
+			display.Lit(" "), screen.Count(l.Top+1), p.Glyph.Dash, screen.Count(last), display.Lit(" of "), screen.Count(l.Rows)))
+	}
+	p.Fill(screen.Bare)
+}
+
+// costs are what all turns cost, and where there are several agents, what the chosen one's do.
+func (l *List) costs() string {
+	all := l.scene.Bill.Total().String()
+	t := l.scene.Of().Turn
+	if t == nil || t.Ask == nil || !l.who.several || all == "" {
+		return all
+	}
+	if own := l.scene.Bill.OfLane(t.Ask.Lane).String(); own != "" {
+		return agentName(t.Ask) + " " + own + " of " + all
+	}
+	return all
+}
+
+// drawCall writes a call: its state, its name, and flush right its state in words where it is not
+// well, its size, and how long it took.
+func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at grid) {
+	st := c.Status()
+	look := screen.CallRole(c)
+	if st == stream.Complete {
+		look = screen.Muted
+	}
+	p.Spaces(g, at.number)
+	l.drawState(p, g, c.Ref(), c.Findings, st, look, at)
+	p.Spaces(g, at.call-at.turn)
+	name := p.Name(c.Name)
+	if name.Empty() {
+		name = display.Lit("(no name)")
+	}
+	size := display.Text{}
+	if c.Size() > 0 {
+		size = screen.Bytes(c.Size())
+	}
+	word := display.Text{}
+	if st != stream.Complete && (at.took || bad(st) || p.Left > name.Width()+sizeCells+wordCells) {
+		word = p.Clean(st.String())
+	}
+	l.drawRow(p, g, at, row{text: name, role: screen.Plain, word: word, look: look, size: size, took: screen.Time(screen.CallTime(c)), quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})
+}
+
+// bad reports whether a state is never left without its word.
+func bad(st stream.Status) bool {
+	return st >= stream.CutShort && st <= stream.Rejected
+}
+
+// isQuiet reports whether a row is of a side request.
+func isQuiet(t *stream.Turn) bool { return t != nil && isSide(t) }
+
+// drawState writes a sign where findings are above info, and the state.
+func (l *List) drawState(p *screen.Pen, g screen.Ground, owner stream.Ref, list []stream.Finding, st stream.Status, look screen.Role, at grid) {
+	if at.took {
+		p.Spaces(g, 1)
+	}
+	sign, r := display.Lit("  "), screen.Plain
+	if severity, above := l.scene.Alarms.Of(owner, list); above {
+		sign, r = display.Lit("! "), screen.SeverityRoles[severity]
+		if severity == stream.Error {
+			sign = display.Lit("!!")
+		}
+	}
+	p.Put(r, g, sign)
+	p.Put(look, g, p.Glyph.Status[st].Between("", " "))
+}
+
+// row is what stands behind the state.
+type row struct {
+	text             display.Text
+	role             screen.Role
+	word, size, took display.Text
+	look             screen.Role // of the word
+	quiet            bool
+}
+
+// drawRow writes a text and the columns right of it.
+func (l *List) drawRow(p *screen.Pen, g screen.Ground, at grid, r row) {
+	right := sizeCells
+	if at.took {
+		right += tookCells
+	}
+	words := 0
+	if !r.word.Empty() {
+		if words = r.word.Width() + 1; at.took {
+			words = max(words, wordCells)
+		}
+	}
+	if cramped := !at.took && words > 0 && r.text.Width() >= p.Left-right-words; cramped || p.Left-right-words < leastOfTurn {
+		right = 0
+	}
+	figures := screen.Plain
+	if r.quiet {
+		r.role, figures = screen.Muted, screen.Muted
+	}
+	room := max(p.Left-right-words, 1)
+	p.Put(r.role, g, p.Pad(p.Truncate(r.text, room-1), room))
+	if words > 0 {
+		p.Put(r.look, g, p.Pad(p.Truncate(r.word, words), words))
+	}
+	if right > 0 {
+		p.Put(figures, g, flush(p, r.size, sizeCells))
+	}
+	if right > sizeCells {
+		p.Put(screen.Muted, g, flush(p, r.took, tookCells))
+	}
+}
+
+// flush is a text at the right end of a column.
+func flush(p *screen.Pen, t display.Text, cells int) display.Text {
+	t = p.Truncate(t, cells)
+	return display.Join(display.Repeat(display.Lit(" "), cells-t.Width()), t)
+}

@@ -1,0 +1,41 @@
+package panes
+
+import "toolscope/stream"
+
+// Newest is what to follow: the latest call that is still coming, or else the latest call, or else
+// the latest turn; side requests are followed only where there is nothing else.
+func Newest(s *stream.Session) stream.Ref {
+	var last *stream.Turn
+	for i := len(s.Turns) - 1; i >= 0 && (last == nil || i >= len(s.Turns)-mostOpen); i-- {
+		t := s.Turns[i]
+		if isSide(t) {
+			if len(s.Turns)-i < mostSide {
+				continue
+			}
+		}
+		if last == nil {
+			last = t
+		}
+		for j := len(t.Calls) - 1; j >= 0 && j >= len(t.Calls)-64; j-- {
+			if t.Calls[j].Arriving() {
+				return t.Calls[j].Ref()
+			}
+		}
+	}
+	switch n := len(s.Turns); {
+	case n == 0:
+		return stream.NoRef
+	case last == nil:
+		last = s.Turns[n-1]
+	}
+	if k := len(last.Calls); k > 0 {
+		return last.Calls[k-1].Ref()
+	}
+	return last.Ref()
+}
+
+// How many of the latest turns are looked at.
+const (
+	mostOpen = 8
+	mostSide = 256
+)
