@@ -77,6 +77,9 @@ func roundTrip(t *testing.T, src *replay.Source, call dialect.Part) {
 	t.Helper()
 	for _, to := range Targets() {
 		for i := range replay.Policies {
+			if !replay.Policies[i].Knows(src.From, to) {
+				continue
+			}
 			p := src.Preview(to, &replay.Policies[i])
 			if err := checkTrip(src, call, p); err != nil {
 				t.Errorf("%s under %s: %v\n  arguments %q\n  body %s\n  losses %v", to.Name, p.Policy.Name, err, call.Args, bytes.Join(p.Body, []byte("\n")), codesOf(p.Losses))
@@ -104,7 +107,7 @@ func checkTrip(src *replay.Source, call dialect.Part, p replay.Preview) error {
 	has := func(kinds ...*replay.Kind) bool {
 		return slices.ContainsFunc(kinds, func(k *replay.Kind) bool { return slices.Contains(lost, k) })
 	}
-	if p.Policy.Name == "strict" && p.Refused != "" {
+	if p.Outcome == replay.Throws && p.Refused != "" {
 		if len(p.Body) > 0 {
 			return fmt.Errorf("a refused call has a body")
 		}
@@ -118,7 +121,7 @@ func checkTrip(src *replay.Source, call dialect.Part, p replay.Preview) error {
 		return fmt.Errorf("the call is there: %v", back != nil)
 	case back == nil:
 		return nil
-	case back.Name != call.Name:
+	case (back.Name != call.Name) != has(replay.NameRewritten):
 		return fmt.Errorf("the name is %q", back.Name)
 	case (back.ID != call.ID) != has(replay.IDRewritten, replay.IDTruncated):
 		return fmt.Errorf("the id is %q", back.ID)
@@ -140,7 +143,7 @@ func dialectOf(src *replay.Source) string {
 // argumentLosses are those that say that the arguments are other bytes.
 var argumentLosses = []*replay.Kind{
 	replay.ImpliedEmpty, replay.ArgsEmptied, replay.ArgsWrapped, replay.ArgsRepaired, replay.ConcatFirstOnly, replay.DoubleEncoded,
-	replay.FreeformToJSON, replay.IntPrecision, replay.NumPrecision, replay.NumSpelling, replay.StrSpelling, replay.KeyOrder, replay.DupKeys,
+	replay.FreeformToJSON, replay.ArgsAltered, replay.IntPrecision, replay.NumPrecision, replay.NumSpelling, replay.StrSpelling, replay.KeyOrder, replay.DupKeys,
 	replay.Whitespace, replay.UnicodeSanitized,
 }
 
@@ -148,6 +151,9 @@ func checkArguments(src *replay.Source, call dialect.Part, back *dialect.Part, p
 	want := call.Args
 	if p.To.Form != dialect.TextForm && back.Form == dialect.TextForm && back.Tool == "function" {
 		back.Args = dialect.AppendString(nil, back.Args) // a string where an object must be
+	}
+	if string(want) == "null" && len(back.Args) == 0 && !slices.Contains(lost, replay.ImpliedEmpty) {
+		back.Args = want // that is how null is read
 	}
 	changed := slices.DeleteFunc(slices.Clone(lost), func(k *replay.Kind) bool { return !slices.Contains(argumentLosses, k) })
 	if slices.Contains(lost, replay.NumRange) && !bytes.Equal(want, back.Args) {

@@ -43,6 +43,8 @@ var All = []Client{
 	{"cursor", "Cursor", ""},
 	{"ai-sdk", "AI SDK", "7.0.173"},
 	{"ai-sdk-ui", "AI SDK useChat", "7.0.173"},
+	{"ai-sdk-6", "AI SDK 6", "6.0.326"},
+	{"ai-sdk-6-ui", "AI SDK 6 useChat", "6.0.326"},
 	{"mastra", "Mastra", "1.71.0"},
 	{"langchain-js", "LangChain JS", "1.4.0"},
 	{"langchain", "LangChain", ""},

@@ -27,6 +27,8 @@ func (c *coercion) arguments(p *dialect.Part, f *facts, sent *Sent) []byte {
 		return objectOf("input", c.quoted(f))
 	case own && (f.syntax == stream.SyntaxObject || f.syntax == stream.SyntaxEmpty && c.To.Form == dialect.TextForm):
 		return f.raw // an item of the protocol's own: no client takes its arguments apart
+	case c.Policy.way != nil && !own:
+		return c.byClient(p, f, sent)
 	case c.Policy.again && !own && f.syntax != stream.SyntaxEmpty:
 		return c.encodedAgain(p, f, sent)
 	case f.syntax == stream.SyntaxEmpty, f.null && (c.To.Form != dialect.TextForm || c.Policy.text != keep):

@@ -23,7 +23,11 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 	}
 	was := *p
 	args := c.arguments(p, f, &sent)
-	if sent.Outcome == Dropped {
+	switch sent.Outcome {
+	case Throws:
+		c.Calls = append(c.Calls, sent)
+		return false
+	case Dropped:
 		return c.leaveOut(sent, CallDropped.loss("the call is not in the history: the model sees that it never asked"))
 	}
 	p.Args, p.Form, sent.Args = args, sent.Form, args

@@ -99,8 +99,13 @@ func (o *Observation) compare(v verdict) {
 
 // judge says what became of a call's arguments.
 func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
-	raw, text := c.Args(), sent.Args
-	asText := sent.Form == dialect.TextForm && to.Form != dialect.TextForm && !c.Freeform()
+	return judgeText(c.Args(), c.Freeform(), sent, to)
+}
+
+// judgeText says what became of arguments that the model wrote so.
+func judgeText(raw []byte, freeform bool, sent *dialect.Part, to *dialect.Target) verdict {
+	text := sent.Args
+	asText := sent.Form == dialect.TextForm && to.Form != dialect.TextForm && !freeform
 	switch {
 	case !asText && bytes.Equal(raw, text), !asText && saysNothing(raw) && saysNothing(text):
 		return verdict{fate: Intact}
@@ -112,12 +117,12 @@ func judge(c *stream.Call, sent *dialect.Part, to *dialect.Target) verdict {
 		return verdict{fate: WasReformatted}
 	case saysNothing(text):
 		return verdict{fate: WasEmptied, loss: ArgsEmptied.loss("%s the model wrote are gone: {} was sent", bytesWord(len(raw)))}
-	case wraps(text, raw) && c.Freeform():
+	case wraps(text, raw) && freeform:
 		return verdict{fate: WasWrapped, loss: FreeformToJSON.loss("free text was put into an object")}
 	case wraps(text, raw):
 		return verdict{fate: WasWrapped, loss: ArgsWrapped.loss("what the model wrote was put into an object")}
 	}
-	return judgeOther(factsOf(raw, c.Freeform()), text)
+	return judgeOther(factsOf(raw, freeform), text)
 }
 
 // judgeString judges a string where an object must be, or a string in a string.

@@ -2,10 +2,10 @@ package replay
 
 import (
 	"bytes"
-	"strconv"
 	"unicode/utf8"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/js"
 	"toolscope/stream"
 )
 
@@ -157,28 +157,15 @@ func (f *facts) lookAtKey(m *members, lit []byte, start int) {
 		f.unsorted.note(start, end)
 	}
 	m.all[key], m.last = true, key
-	if !isIndex(key) {
+	if !js.IsIndex(key) {
 		m.named = true
 		return
 	}
-	n, _ := strconv.Atoi(key)
+	n := js.Index(key)
 	if m.named || n < m.index {
 		f.numeric.note(start, end)
 	}
 	m.index = n
-}
-
-// isIndex reports whether JavaScript takes a key for the index of an array.
-func isIndex(key string) bool {
-	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
-		return false
-	}
-	for i := range len(key) {
-		if key[i] < '0' || key[i] > '9' {
-			return false
-		}
-	}
-	return len(key) < 10 || key < "4294967295"
 }
 
 func (f *facts) lookAtString(lit []byte, start int) {

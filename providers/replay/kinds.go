@@ -11,7 +11,7 @@ var Kinds = []*Kind{
 	ImpliedEmpty, ArgsEmptied, ArgsWrapped, ArgsRepaired, ConcatFirstOnly, DoubleEncoded, ArgsAltered,
 	FreeformToJSON, ArgsUnseen, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,
 	UnicodeSanitized, DepthLimit,
-	CallDropped, CallsReordered, KindLost, IDRewritten, IDTruncated, IDCollision, ItemIDDropped, NameIllegal,
+	CallDropped, CallsReordered, KindLost, IDRewritten, IDTruncated, IDCollision, ItemIDDropped, NameRewritten, NameIllegal,
 	SignatureDropped, SignatureSentinel, ServerToolDropped, CallerDropped, NamespaceDropped,
 	ReasoningToText, ReasoningDropped, PartDropped, MediaResultLoss, ErrorFlagLoss, OrphanCall, OrphanResult,
 	AdjacencyFix, ParallelSplit,
@@ -143,6 +143,11 @@ var (
 		Means: "The id of the item around the call is left out.",
 		Do:    "Nothing: only a stored response needs it.",
 	}, Info, "the id of the item around the call is left out"}
+	NameRewritten = &Kind{&stream.Diagnosis{
+		Code: "NAME_REWRITTEN", Severity: stream.Warn, By: stream.Client,
+		Means: "The call goes under another name than the model called: it sees itself ask for a tool it never asked for.",
+		Do:    "Send the name that the model wrote, and say in the result what was wrong.",
+	}, High, "the call goes under another name"}
 	NameIllegal = &Kind{&stream.Diagnosis{
 		Code: "NAME_ILLEGAL", Severity: stream.Warn, By: stream.Client,
 		Means: "The target takes no tool of that name: it refuses the request.",

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"toolscope/providers/js"
 )
 
 // spelling is what becomes of a number that goes through a double.
@@ -27,7 +29,7 @@ func respelled(lit []byte) (text []byte, how spelling) {
 	if err != nil && math.IsInf(v, 0) {
 		return lit, beyond
 	}
-	text = appendDouble(nil, v)
+	text = js.AppendNumber(nil, v)
 	switch {
 	case bytes.Equal(text, lit):
 		return text, spelledSame
@@ -50,23 +52,6 @@ func plainInteger(lit []byte) bool {
 		}
 	}
 	return true
-}
-
-// appendDouble writes v as ECMAScript does (Number::toString).
-func appendDouble(dst []byte, v float64) []byte {
-	if a := math.Abs(v); v != 0 && (a < 1e-6 || a >= 1e21) {
-		dst = strconv.AppendFloat(dst, v, 'e', -1, 64)
-		// e-07 is e-7 there.
-		if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' {
-			dst[n-2] = dst[n-1]
-			dst = dst[:n-1]
-		}
-		return dst
-	}
-	if v == 0 {
-		return append(dst, '0')
-	}
-	return strconv.AppendFloat(dst, v, 'f', -1, 64)
 }
 
 // decimal is a number as its digits, without zeros at either end, and the power of ten of the

@@ -17,6 +17,8 @@ type Policy struct {
 	Client  *client.Client // whose way it is; nil for a behaviour
 	Known   client.Known   // how it is known of the client
 	targets []string       // dialects that the client speaks; nil for all
+	own     bool           // it takes history of the protocol only that it goes to
+	way     way            // what it sends; where there is none, the members below say so
 
 	text, object    action // with arguments that are no object, toward targets that take text and objects
 	key             string // of the object that wraps them
@@ -31,7 +33,7 @@ type Policy struct {
 // Policies are all policies: first the behaviours, the recommended one before the others, and then
 // those of clients.
 var (
-	Policies   = slices.Concat(behaviours, clients)
+	Policies   = slices.Concat(behaviours, named(clients))
 	Behaviours = Policies[:len(behaviours)]
 	Clients    = Policies[len(behaviours):]
 )
@@ -45,6 +47,12 @@ func FindPolicy(name string) (*Policy, error) {
 // a client for the protocols that it speaks.
 func (p *Policy) Speaks(to *dialect.Target) bool {
 	return p.targets == nil || slices.Contains(p.targets, to.Dialect)
+}
+
+// Knows reports whether it is known what the policy makes of calls that came by a protocol on their
+// way to a target. from is nil where the protocol is not known.
+func (p *Policy) Knows(from, to *dialect.Target) bool {
+	return p.Speaks(to) && (!p.own || from != nil && from.Dialect == to.Dialect)
 }
 
 // Targets are the dialects that a client speaks; nil for all.

@@ -76,8 +76,11 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 	for _, other := range s.others {
 		c.ids.take(other)
 	}
-	if !p.Speaks(to) {
+	if !p.Knows(s.From, to) {
 		c.Outcome, c.Refused = Unknown, p.Client.Title+" is not known to ask "+to.Title
+		if p.Speaks(to) {
+			c.Refused = p.Client.Title + " is not known to take the history of another protocol"
+		}
 		return c.Preview
 	}
 	c.same = s.From != nil && s.From.Dialect == to.Dialect

@@ -3,11 +3,11 @@ package replay
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/js"
 	"toolscope/stream"
 )
 
@@ -131,12 +131,10 @@ func appendNumber(dst, lit []byte, how rewriting) []byte {
 }
 
 func indexesFirst(a, b member) int {
-	x, y := isIndex(a.key), isIndex(b.key)
+	x, y := js.IsIndex(a.key), js.IsIndex(b.key)
 	switch {
 	case x && y:
-		i, _ := strconv.Atoi(a.key)
-		j, _ := strconv.Atoi(b.key)
-		return i - j
+		return js.Index(a.key) - js.Index(b.key)
 	case x:
 		return -1
 	case y:

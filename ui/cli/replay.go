@@ -212,7 +212,7 @@ func (r *replayer) preview(s *subject) {
 	r.out.begin(s)
 	for _, to := range r.targets {
 		for _, p := range r.policies {
-			if !p.Speaks(to) && len(r.targets) > 1 {
+			if !p.Knows(s.src.From, to) && len(r.targets) > 1 {
 				continue
 			}
 			v := s.src.Preview(to, p)

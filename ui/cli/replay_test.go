@@ -78,11 +78,13 @@ func TestReplayMalformed(t *testing.T) {
 	}
 }
 
-// previewsOfOne is how many previews there are of one call, to all targets under all policies.
+// previewsOfOne is how many previews there are of one call of Chat Completions, to all targets under
+// all policies.
 func previewsOfOne() (n int) {
+	from := providers.TargetOf("openai-chat")
 	for _, to := range providers.Targets() {
 		for _, p := range replay.Policies {
-			if p.Speaks(to) {
+			if p.Knows(from, to) {
 				n++
 			}
 		}

@@ -100,8 +100,8 @@ func (p *previewText) writeRows() {
 			name, width = r.policy, p.policies
 		}
 		if p.policies > 0 && p.targets > 0 {
-			if indent += "  "; r.to != to {
-				p.linef("    %s", r.to)
+			if r.to != to {
+				p.linef("  %s", r.to)
 			}
 			to = r.to
 		}

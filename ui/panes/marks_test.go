@@ -40,6 +40,9 @@ func TestMarks(t *testing.T) {
 			for i := range replay.Policies {
 				part := dialect.Part{Kind: dialect.CallPart, ID: "call_1", Name: "tool", Tool: "function", Args: []byte(args)}
 				src := replay.Conversation([]dialect.Message{{Role: dialect.Assistant, Parts: []dialect.Part{part}}}, nil)
+				if !replay.Policies[i].Knows(src.From, to) {
+					continue
+				}
 				preview := src.Preview(to, &replay.Policies[i])
 				checkMarks(t, fmt.Sprintf("%q to %s, %s", args, to.Name, replay.Policies[i].Name), &preview)
 			}

@@ -1,0 +1,84 @@
+package js
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestStringify: what JSON.stringify writes of what JSON.parse has read. Each was printed by
+// node.
+func TestStringify(t *testing.T) {
+	for text, want := range map[string]string{
+		` {"b" : 1.0, "10":2, "2":3, "a":[ ] } `:   `{"2":3,"10":2,"b":1,"a":[]}`,
+		`{"a":1,"b":2,"a":3}`:                      `{"a":3,"b":2}`,
+		`[-0, 1e400, 1E-7, 123456789012345680000]`: `[0,null,1e-7,123456789012345680000]`,
+		`{"__proto__":{"x":1}}`:                    `{"__proto__":{"x":1}}`,
+		`"\ud83d\ude00 \ud83d \u2028 \/"`:          "\"\U0001f600 \\ud83d \u2028 /\"",
+		`[true,false,null]`:                        `[true,false,null]`,
+	} {
+		v, ok := Parse(text)
+		if got := string(v.JSON()); !ok || got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestParsers: what each parser makes of texts that are not whole, or wrong; "" where it throws. Each was printed by
+// the parser itself.
+func TestParsers(t *testing.T) {
+	for _, test := range []struct{ text, partial, streaming, langChain, closed string }{
+		{`{"a":"x`, `{"a":"x"}`, `{"a":"x"}`, `{"a":"x"}`, `{}`},
+		{`{"a":1,"b`, `{"a":1}`, `{"a":1}`, `{"a":1}`, `{"a":1}`},
+		{`{"a":1 "b":2}`, `{}`, `{}`, ``, ``},
+		{`{"a":[1,2`, `{"a":[1,2]}`, `{"a":[1,2]}`, `{"a":[1,2]}`, `{"a":[1]}`},
+		{"{\"a\":\"x\ny\"}", `{}`, `{"a":"x\ny"}`, `{"a":"x\ny"}`, ``},
+		{`words`, ``, `{}`, ``, ``},
+		{`nul`, `null`, `{}`, `null`, ``},
+		{`{"a":1}}`, `{"a":1}`, `{"a":1}`, ``, ``},
+		{`{"__proto__":1,"a":`, `{}`, `{}`, `{}`, `{"__proto__":1}`},
+	} {
+		check := func(which string, v Value, ok bool, want string) {
+			t.Helper()
+			got := ""
+			if ok {
+				got = string(v.JSON())
+			}
+			if got != want {
+				t.Errorf("%s of %s: %s, want %s", which, test.text, got, want)
+			}
+		}
+		v, ok := Partial(test.text)
+		check("partial", v, ok, test.partial)
+		check("streaming", Streaming(test.text), true, test.streaming)
+		v, ok = LangChain(test.text)
+		check("LangChain's", v, ok, test.langChain)
+		v, ok = Closed(test.text)
+		check("closed", v, ok, test.closed)
+	}
+}
+
+// FuzzParsers: no text makes a parser panic or go on for ever; Parse takes what is JSON and nothing
+// else, and what is written of it is JSON.
+func FuzzParsers(f *testing.F) {
+	for _, text := range []string{`{"a":[1,{"b":"\u00`, `-`, `"\`, `{]`, `[}`, `{"a":-Inf`, `1e`, "\ufeff{", `{"a" 1`, `t}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v, ok := Parse(text)
+		if ok != json.Valid([]byte(text)) {
+			t.Fatalf("%q: taken %v", text, ok)
+		}
+		Secure(text)
+		all := []Value{v, Streaming(text)}
+		for _, parse := range []func(string) (Value, bool){Partial, LangChain, Closed} {
+			if v, ok := parse(text); ok {
+				all = append(all, v)
+			}
+		}
+		for _, v := range all {
+			if out := v.JSON(); !json.Valid(out) {
+				t.Fatalf("%q becomes %q", text, out)
+			}
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package js
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// Partial is the parser of the package partial-json: it takes what has come so far, and where that
+// goes wrong inside of an object or array, what came before. ok is false where it throws.
+func Partial(text string) (v Value, ok bool) {
+	text = Trim(text)
+	if text == "" {
+		return v, false
+	}
+	p := partial{text: text}
+	return p.value(0)
+}
+
+type partial struct {
+	text string
+	at   int
+}
+
+func (p *partial) space() {
+	for p.at < len(p.text) && strings.IndexByte(" \n\r\t", p.text[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+// next is the byte at the place, 0 behind the end.
+func (p *partial) next() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// skip takes one unit of UTF-16: a character, or of one that takes two of them only a part, after
+// which stands what is no character.
+func (p *partial) skip() {
+	n := 1
+	for p.at+n < len(p.text) && n < 3 && !utf8.RuneStart(p.text[p.at+n]) {
+		n++
+	}
+	p.at += n
+}
+
+// constants are the words it knows, in its order, and how many bytes of one it must see.
+var constants = []struct {
+	word  string
+	least int
+	value Value
+}{
+	{"null", 1, Value{Kind: Null}}, {"true", 1, Value{Kind: Bool, yes: true}}, {"false", 1, Value{Kind: Bool}},
+	{"Infinity", 1, Double(math.Inf(1))}, {"-Infinity", 2, Double(math.Inf(-1))}, {"NaN", 1, Double(math.NaN())},
+}
+
+func (p *partial) value(depth int) (v Value, ok bool) {
+	if p.space(); p.at >= len(p.text) || depth > deepest {
+		return v, false
+	}
+	switch p.text[p.at] {
+	case '"':
+		s, ok := p.string()
+		return Text(s), ok
+	case '{':
+		return p.object(depth), true
+	case '[':
+		return p.array(depth), true
+	}
+	rest := p.text[p.at:]
+	for _, c := range constants {
+		if strings.HasPrefix(rest, c.word) || len(rest) >= c.least && len(rest) < len(c.word) && strings.HasPrefix(c.word, rest) {
+			p.at += len(c.word)
+			return c.value, true
+		}
+	}
+	return p.number()
+}
+
+// string reads a literal that may not have ended. It takes any byte for the quote that begins it.
+func (p *partial) string() (s string, ok bool) {
+	start, escape := p.at, false
+	p.skip()
+	for p.at < len(p.text) && (p.text[p.at] != '"' || escape && p.text[p.at-1] == '\\') {
+		escape = p.text[p.at] == '\\' && !escape
+		p.at++
+	}
+	if p.next() == '"' {
+		p.at++
+		return literal(p.slice(start, p.at))
+	}
+	end := p.at
+	if escape {
+		end--
+	}
+	if s, ok = literal(p.slice(start, end) + `"`); ok {
+		return s, true
+	}
+	return literal(p.slice(start, strings.LastIndexByte(p.text, '\\')) + `"`)
+}
+
+// slice is substring: its ends may stand in either order.
+func (p *partial) slice(a, b int) string {
+	a, b = max(a, 0), max(b, 0)
+	if a > b {
+		a, b = b, a
+	}
+	return p.text[min(a, len(p.text)):min(b, len(p.text))]
+}
+
+// literal is what JSON.parse makes of the text of a string. The quotes of a key are not looked at by
+// who calls, so that it may be any other value there, which becomes a key by its text.
+func literal(text string) (s string, ok bool) {
+	v, ok := Parse(text)
+	return v.keyText(), ok
+}
+
+// keyText is what a value is as a key.
+func (v *Value) keyText() string {
+	if v.Kind == String {
+		return v.Text
+	}
+	return string(v.JSON())
+}
+
+func (p *partial) object(depth int) Value {
+	o := Empty()
+	p.at++
+	for p.space(); p.next() != '}'; {
+		if p.space(); p.at >= len(p.text) {
+			return o
+		}
+		key, ok := p.string()
+		if !ok {
+			return o
+		}
+		p.space()
+		p.skip() // a colon, or what stands there
+		member, ok := p.value(depth + 1)
+		if !ok {
+			return o
+		}
+		o.assign(key, member)
+		if p.space(); p.next() == ',' {
+			p.at++
+		}
+	}
+	p.at++
+	return o
+}
+
+func (p *partial) array(depth int) Value {
+	a := Value{Kind: Array}
+	p.at++
+	for p.next() != ']' {
+		item, ok := p.value(depth + 1)
+		if !ok {
+			return a
+		}
+		a.items = append(a.items, item)
+		if p.space(); p.next() == ',' {
+			p.at++
+		}
+	}
+	p.at++
+	return a
+}
+
+func (p *partial) number() (v Value, ok bool) {
+	lastE := strings.LastIndexByte(p.text, 'e')
+	if p.at == 0 {
+		if v, ok = Parse(p.text); ok || p.text == "-" {
+			return v, ok
+		}
+		return Parse(p.slice(0, lastE))
+	}
+	start := p.at
+	if p.next() == '-' {
+		p.at++
+	}
+	for p.at < len(p.text) && strings.IndexByte(",]}", p.text[p.at]) < 0 {
+		p.at++
+	}
+	if v, ok = Parse(p.slice(start, p.at)); ok || p.slice(start, p.at) == "-" {
+		return v, ok
+	}
+	return Parse(p.slice(start, lastE))
+}

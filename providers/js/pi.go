@@ -1,0 +1,73 @@
+package js
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Streaming is the parser of pi for arguments that may still be arriving: JSON, JSON with its
+// strings mended, and what Partial makes of either. There is always a value, {} where nothing is
+// made of the text.
+func Streaming(text string) Value {
+	if Trim(text) == "" {
+		return Empty()
+	}
+	if v, ok := Parse(text); ok {
+		return v
+	}
+	mended := mend(text)
+	if v, ok := Parse(mended); ok && mended != text {
+		return v
+	}
+	for _, t := range []string{text, mended} {
+		if v, ok := Partial(t); ok {
+			if v.Kind == Null {
+				break
+			}
+			return v
+		}
+	}
+	return Empty()
+}
+
+// mend escapes control characters in strings, and backslashes that escape nothing.
+func mend(text string) string {
+	var b strings.Builder
+	in := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '"':
+			in = !in
+			b.WriteByte(c)
+		case in && c == '\\':
+			i += mendEscape(&b, text[i+1:])
+		case in && c < ' ':
+			b.WriteString(control(c))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// mendEscape writes a backslash and what it escapes, and tells how much of rest that is.
+func mendEscape(b *strings.Builder, rest string) int {
+	switch {
+	case len(rest) >= 5 && rest[0] == 'u' && isHex(rest[1]) && isHex(rest[2]) && isHex(rest[3]) && isHex(rest[4]):
+		b.WriteString(`\` + rest[:5])
+		return 5
+	case rest != "" && strings.IndexByte(`"\/bfnrtu`, rest[0]) >= 0:
+		b.WriteString(`\` + rest[:1])
+		return 1
+	}
+	b.WriteString(`\\`)
+	return 0
+}
+
+func control(c byte) string {
+	if i := strings.IndexByte("\b\f\n\r\t", c); i >= 0 {
+		return `\` + "bfnrt"[i:i+1]
+	}
+	return fmt.Sprintf(`\u%04x`, c)
+}

@@ -1,0 +1,183 @@
+// Package js is what JavaScript makes of JSON: JSON.parse and JSON.stringify, and the parsers of
+// JSON that is not whole which clients written in it bring along.
+//
+//	text ─▶ Parse, Partial, … ─▶ Value ─▶ Append ─▶ text
+//
+// A text is UTF-8, in which half a surrogate pair stands as the three bytes it would be. Numbers are
+// doubles, and members have an order: those whose key is the index of an array first, by its value,
+// and then the others as they came.
+package js
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"toolscope/providers/dialect"
+)
+
+// Kind is what typeof tells, with null and arrays told apart.
+type Kind uint8
+
+const (
+	Undefined Kind = iota
+	Null
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// A Value is a value of JavaScript that JSON can say. The zero value is undefined.
+type Value struct {
+	Kind  Kind
+	Text  string // of a string
+	num   float64
+	yes   bool
+	items []Value // of an array, and the values of an object's members
+	keys  []string
+	at    map[string]int // where a key is in keys
+}
+
+// Text is a string.
+func Text(s string) Value { return Value{Kind: String, Text: s} }
+
+// Double is a number.
+func Double(f float64) Value { return Value{Kind: Number, num: f} }
+
+// Empty is an object without members.
+func Empty() Value { return Value{Kind: Object} }
+
+// With is an object with one member.
+func With(key string, v Value) Value {
+	o := Empty()
+	o.define(key, v)
+	return o
+}
+
+// And is the object with one more member.
+func (v Value) And(key string, member Value) Value {
+	v.define(key, member)
+	return v
+}
+
+// IsPlain reports whether the value is an object and no array.
+func (v Value) IsPlain() bool { return v.Kind == Object }
+
+// Member is the object's own member of that name.
+func (v Value) Member(key string) (Value, bool) {
+	i, ok := v.at[key]
+	if !ok {
+		return Value{}, false
+	}
+	return v.items[i], true
+}
+
+// define gives an object a member, as JSON.parse does: a key that is there keeps its place.
+func (v *Value) define(key string, member Value) {
+	if i, ok := v.at[key]; ok {
+		v.items[i] = member
+		return
+	}
+	if v.at == nil {
+		v.at = map[string]int{}
+	}
+	v.at[key] = len(v.keys)
+	v.keys, v.items = append(v.keys, key), append(v.items, member)
+}
+
+// assign is object[key] = member: what is assigned to __proto__ is no member.
+func (v *Value) assign(key string, member Value) {
+	if key != "__proto__" {
+		v.define(key, member)
+	}
+}
+
+// Append is JSON.stringify. What is undefined, or no finite number, becomes null.
+func (v Value) Append(dst []byte) []byte {
+	switch v.Kind {
+	case Bool:
+		return strconv.AppendBool(dst, v.yes)
+	case Number:
+		if math.IsInf(v.num, 0) || math.IsNaN(v.num) {
+			return append(dst, "null"...)
+		}
+		return AppendNumber(dst, v.num)
+	case String:
+		return dialect.AppendString(dst, []byte(v.Text))
+	case Array:
+		dst = append(dst, '[')
+		for i := range v.items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = v.items[i].Append(dst)
+		}
+		return append(dst, ']')
+	case Object:
+		dst = append(dst, '{')
+		for n, i := range v.order() {
+			if n > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dialect.AppendString(dst, []byte(v.keys[i])), ':')
+			dst = v.items[i].Append(dst)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, "null"...)
+}
+
+// JSON is JSON.stringify.
+func (v Value) JSON() []byte { return v.Append(nil) }
+
+// order are the places of an object's members, in the order in which they are listed.
+func (v *Value) order() []int {
+	var indexes, names []int
+	for i, key := range v.keys {
+		if IsIndex(key) {
+			indexes = append(indexes, i)
+		} else {
+			names = append(names, i)
+		}
+	}
+	slices.SortFunc(indexes, func(a, b int) int { return Index(v.keys[a]) - Index(v.keys[b]) })
+	return append(indexes, names...)
+}
+
+// IsIndex reports whether JavaScript takes a key for the index of an array.
+func IsIndex(key string) bool {
+	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
+		return false
+	}
+	for i := range len(key) {
+		if key[i] < '0' || key[i] > '9' {
+			return false
+		}
+	}
+	return len(key) < 10 || key < "4294967295"
+}
+
+// Index is the index that a key is.
+func Index(key string) int {
+	n, _ := strconv.Atoi(key)
+	return n
+}
+
+// AppendNumber writes v as ECMAScript does (Number::toString).
+func AppendNumber(dst []byte, v float64) []byte {
+	if a := math.Abs(v); v != 0 && (a < 1e-6 || a >= 1e21) {
+		dst = strconv.AppendFloat(dst, v, 'e', -1, 64)
+		// e-07 is e-7 there.
+		if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' {
+			dst[n-2] = dst[n-1]
+			dst = dst[:n-1]
+		}
+		return dst
+	}
+	if v == 0 {
+		return append(dst, '0')
+	}
+	return strconv.AppendFloat(dst, v, 'f', -1, 64)
+}

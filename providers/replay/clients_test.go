@@ -1,0 +1,148 @@
+package replay_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+)
+
+// TestClients: a preview by a client's name is what the client sent, byte for byte of the arguments
+// and member for member of the call. testdata/clients holds what each sent: .github/clients/run
+// writes it by running them.
+func TestClients(t *testing.T) {
+	files, err := filepath.Glob("testdata/clients/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no client has been run", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
+			ran := runOf(t, file)
+			checkVersion(t, ran)
+			for _, line := range ran.lines {
+				for from := range line.Get("from").Elements() {
+					checkClient(t, ran.policy, line, from.Text())
+				}
+			}
+		})
+	}
+}
+
+// clientRun is what a client sent when it was run.
+type clientRun struct {
+	policy *replay.Policy
+	head   dialect.Raw
+	lines  []dialect.Raw
+}
+
+func runOf(t *testing.T, file string) (ran clientRun) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		ran.lines = append(ran.lines, bytes.TrimSpace(line))
+	}
+	ran.head, ran.lines = ran.lines[0], ran.lines[1:]
+	ran.policy = policy(t, ran.head.Get("client").Text())
+	return ran
+}
+
+// checkVersion: what is said to have been run has been, in that version.
+func checkVersion(t *testing.T, ran clientRun) {
+	t.Helper()
+	s := ran.head.Get("versions").Scan()
+	s.Object()
+	if v := s.Value().Text(); v != ran.policy.Client.Version || ran.policy.Known.String() != "ran" {
+		t.Errorf("%s %s was run; the table has %s, %s", ran.policy.Name, v, ran.policy.Client.Version, ran.policy.Known)
+	}
+}
+
+// checkClient holds the previews of one case, as it came by a protocol, against what was sent.
+func checkClient(t *testing.T, how *replay.Policy, line dialect.Raw, from string) {
+	t.Helper()
+	source := target(t, from)
+	id, item, args := "call_abc123XYZ", "", line.Get("arguments").Append(nil)
+	if from == "openai-responses" {
+		item = "fc_0a1b2c3d4e5f"
+	}
+	history := []dialect.Message{
+		{Role: dialect.Assistant, Parts: []dialect.Part{{
+			Kind: dialect.CallPart, ID: id, Item: item, Name: "get_weather", Tool: "function", Form: source.Form, Args: args, Author: dialect.ModelAuthor,
+		}}},
+		{Role: dialect.User, Parts: []dialect.Part{{Kind: dialect.ResultPart, ID: id, Name: "get_weather", Tool: "function", Text: []byte("sunny")}}},
+	}
+	s := line.Get("to").Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		to := string(s.Key())
+		want := s.Value()
+		p := replay.Conversation(history, source).Preview(target(t, to), how)
+		what := strings.Join([]string{line.Get("case").Text(), "from", from, "to", to}, " ")
+		switch {
+		case want.Get("throws") != nil:
+			if p.Outcome != replay.Throws || len(p.Body) > 0 {
+				t.Errorf("%s: %s, and the client throws: %s", what, p.Outcome, want.Get("throws").Text())
+			}
+		case want.Get("orphan") != nil:
+			if p.Outcome != replay.Dropped || !strings.Contains(codes(p.Losses), replay.OrphanResult.Code) {
+				t.Errorf("%s: %s %s, and the client leaves out the call alone", what, p.Outcome, codes(p.Losses))
+			}
+		default:
+			checkSent(t, what, to, callOf(to, p.Body), want)
+		}
+	}
+}
+
+// checkSent compares a call as it is previewed with what was sent.
+func checkSent(t *testing.T, what, to string, got, want dialect.Raw) {
+	t.Helper()
+	if g, w := argumentsOf(to, got), argumentsOf(to, want); !bytes.Equal(g, w) {
+		t.Errorf("%s:\n%s, the client sent\n%s", what, g, w)
+	} else if g, w := idless(got), idless(want); os.Getenv("FRAG") != "" && g != w {
+		t.Errorf("%s:\n%s, the client sent\n%s", what, g, w)
+	}
+}
+
+// callOf is the first call of a request's messages.
+func callOf(protocol string, body [][]byte) dialect.Raw {
+	in := map[string]string{"openai-chat": "tool_calls", "ollama": "tool_calls", "anthropic": "content", "bedrock": "content", "gemini": "parts"}[protocol]
+	for _, m := range body {
+		if in == "" && dialect.Raw(m).Get("type").Text() == "function_call" {
+			return m
+		}
+		for part := range dialect.Raw(m).Get(in).Elements() {
+			if argumentsOf(protocol, part) != nil || part.Get("functionCall") != nil {
+				return part
+			}
+		}
+	}
+	return nil
+}
+
+// argumentsOf is the arguments of a call: the text, or the value.
+func argumentsOf(protocol string, call dialect.Raw) []byte {
+	switch protocol {
+	case "openai-chat":
+		return call.Get("function").Get("arguments").Append(nil)
+	case "openai-responses":
+		return call.Get("arguments").Append(nil)
+	case "ollama":
+		return call.Get("function").Get("arguments")
+	case "gemini":
+		return call.Get("functionCall").Get("args")
+	case "bedrock":
+		return call.Get("toolUse").Get("input")
+	}
+	return call.Get("input")
+}
+
+// idless is a call without the ids that a client makes for it.
+func idless(call dialect.Raw) string { return madeID.ReplaceAllString(string(call), "") }
+
+var madeID = regexp.MustCompile(`"(id|call_id|toolUseId)":"(RANDOM|call_abc123XYZ|call_1)",?`)

@@ -1,0 +1,122 @@
+package replay
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// A way is what a client sends of a call: what its own code makes of the arguments when they come,
+// and of that when they go.
+type way func(r received, to string) sending
+
+// received is a call as it comes to a client.
+type received struct {
+	from  string // the dialect it came by, "" where that is not known
+	name  string
+	args  string // the text of the arguments, or where the protocol carries a value, that as JSON
+	value bool   // the protocol carries a value, and not a text in pieces
+}
+
+// sending is what a client makes of it.
+type sending struct {
+	args   []byte // the text, or the value as JSON; empty when there are none
+	name   string // another name for the call, "" for its own
+	gone   bool   // the call is left out
+	throws string // why no request is sent
+}
+
+// sends is a call with those arguments.
+func sends(args []byte) sending { return sending{args: args} }
+
+// leftOut is a call that is left out.
+var leftOut = sending{gone: true}
+
+// byClient is what the policy's client sends as the call's arguments. What became of them is told by
+// what they were.
+func (c *coercion) byClient(p *dialect.Part, f *facts, sent *Sent) []byte {
+	from := ""
+	if c.src.From != nil {
+		from = c.src.From.Dialect
+	}
+	s := c.Policy.way(received{from, p.Name, string(f.raw), from == gemini || from == ollama}, c.To.Dialect)
+	switch {
+	case s.gone:
+		sent.Outcome = Dropped
+		return nil
+	case s.throws != "":
+		sent.Outcome = Throws
+		sent.refuse("", sent.ID, sent.Name, c.Policy.Client.Title+" sends no request: "+s.throws)
+		return nil
+	}
+	if c.outcome(p, f, sent, s.args); s.name != "" && s.name != p.Name {
+		c.lose(NameRewritten.loss("the call of %s goes under the name %s", quote(p.Name), quote(s.name)))
+		p.Name, sent.Outcome = s.name, Renamed
+	}
+	return s.args
+}
+
+// outcome tells what became of arguments that a client sends as args.
+func (c *coercion) outcome(p *dialect.Part, f *facts, sent *Sent, args []byte) {
+	toText, fromText := c.To.Form == dialect.TextForm, p.Form == dialect.TextForm
+	v := judgeText(f.raw, false, &dialect.Part{Args: args, Form: c.To.Form}, c.To)
+	inside, isString := inString(f.raw)
+	unwrapped := isString && v.fate != Intact && (bytes.Equal(inside, args) || dialect.Same(inside, args))
+	if unwrapped {
+		v = verdict{WasRepaired, ArgsRepaired.loss("the model wrote a string: what is in it is sent"), false}
+	}
+	if v.loss.Kind != nil && v.fate != WasReformatted {
+		c.loseAt(span{0, len(f.raw)}, v.loss)
+	}
+	switch v.fate {
+	case Intact:
+		switch {
+		case !bytes.Equal(f.raw, args):
+			c.loseAt(span{0, len(f.raw)}, ImpliedEmpty.loss("no arguments are sent as {}"))
+			sent.Outcome = max(sent.Outcome, AssumedEmpty)
+		case fromText && !toText && f.syntax == stream.SyntaxObject:
+			sent.Outcome = max(sent.Outcome, Parsed)
+		}
+	case WasReformatted:
+		c.rewritten(f, args)
+		sent.Outcome = Reformatted
+	case WasEmptied:
+		sent.Outcome = Emptied
+	case WasWrapped, WasEncoded:
+		sent.Outcome = Wrapped
+	case WasRepaired:
+		if sent.Outcome = Repaired; unwrapped {
+			sent.Outcome = Unwrapped
+		}
+	default:
+		sent.Outcome = Repaired
+	}
+}
+
+// rewritten tells how args, which say the same as the text, are written in another way.
+func (c *coercion) rewritten(f *facts, args []byte) {
+	now := factsOf(args, false)
+	gone := func(was, is span) span {
+		if is.is() {
+			return span{} // it came through
+		}
+		return was
+	}
+	c.tell(f, DupKeys, gone(f.twice, now.twice), "of the values of %s only the last is sent")
+	c.tell(f, IntPrecision, gone(f.integer, now.integer), "no double holds %s: it is rounded")
+	c.tell(f, NumPrecision, gone(f.fraction, now.fraction), "%s has more digits than a double: it is rounded")
+	c.tell(f, NumRange, gone(f.huge, now.huge), "%s is beyond every double: null is sent")
+	c.tell(f, NumSpelling, gone(f.respell, now.respell), "%s is written in another way")
+	spelled := gone(f.respelled(rewriting{}), now.respelled(rewriting{}))
+	if !utf8.Valid(f.raw) && utf8.Valid(args) {
+		spelled = f.half // half a character can only be written as an escape
+	}
+	c.tell(f, StrSpelling, spelled, "%s is written with other escapes")
+	c.tell(f, KeyOrder, gone(f.numeric, now.numeric), "JavaScript puts keys that are numbers first: %s moves")
+	if !now.unsorted.is() && !f.numeric.is() {
+		c.tell(f, KeyOrder, f.unsorted, "members are sorted by their keys: %s moves")
+	}
+	c.tell(f, Whitespace, gone(f.space, now.space), "the space between values, as in %s, is gone")
+}
