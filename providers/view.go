@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
 	"toolscope/stream"
 )
 
@@ -82,6 +83,14 @@ func (v *View) Clock(at time.Duration) (clock time.Time, ok bool) {
 	}
 	return v.in.epoch.Add(at).Local(), true
 }
+
+// Brought is what a request carries of a call; ok is false where the request cannot be read.
+func (v *View) Brought(c *stream.Call, exchange int) (Brought, bool) {
+	return v.in.Brought(c, exchange)
+}
+
+// Witnesses are the requests that show whether providers take what they carried of a call.
+func (v *View) Witnesses(c *stream.Call) []replay.Witness { return v.in.Witnesses(c) }
 
 // Exchange is the exchange of that number, or nil.
 func (v *View) Exchange(number int) *Exchange { return v.in.Exchange(number) }

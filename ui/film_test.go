@@ -39,7 +39,7 @@ var films = []film{
 	{name: "index-zero", records: demoRecords("index-zero"), shots: []shot{{30, ""}, {60, "1kkk"}, {-1, "g4"}, {-1, "1j3"}}},
 	{name: "malformed", records: demoRecords("malformed"), shots: []shot{{20, ""}, {-1, ""}, {-1, "4"}}},
 	{name: "replay", records: demoRecords("malformed"), shots: []shot{
-		{9, "p"}, {14, ""}, {-1, ""}, {-1, "p"}, {-1, "PjP"}, {-1, "<tab>"}, {-1, "l"}, {-1, "<enter>"}, {-1, "l"}, {-1, "l"}, {-1, "<esc>r"}, {-1, "?"}, {-1, "<esc><esc>"},
+		{9, "p"}, {14, ""}, {-1, ""}, {-1, "p"}, {-1, "jj"}, {-1, "<enter>P"}, {-1, "<tab>"}, {-1, "l"}, {-1, "<enter>"}, {-1, "l"}, {-1, "l"}, {-1, "<esc>r"}, {-1, "?"}, {-1, "<esc><esc>"},
 	}},
 	{name: "sent-back", records: demoRecords("history"), shots: []shot{{-1, "gjjjj4"}, {-1, "jjj"}, {-1, "<enter>"}, {-1, "1gjj3G"}, {-1, "<enter>"}, {-1, "o"}, {-1, "1jpss"}, {-1, "G<enter>"}}},
 	{name: "tool-result", records: demoRecords("history"), shots: []shot{{-1, "gj7"}, {-1, "1jjj7"}, {-1, "z"}, {-1, "/path<enter>"}, {-1, "<esc><esc>1k"}}},

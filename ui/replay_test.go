@@ -25,8 +25,8 @@ func brokenCall(change ...string) *anthropic {
 // asks again what it was asked last.
 func TestReplayKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
-		{"pp", "policy wrap 2/"}, {"p?<esc>p", "policy wrap 2/"}, {"p<esc>p", "policy preserve 1/"}, {"pp<esc>p", "policy wrap 2/"},
-		{"ppsq<esc>gp", "the whole turn  policy wrap 2/"},
+		{"pl", "wrap  2 of 9"}, {"p?<esc>l", "wrap  2 of 9"}, {"p<esc>p", "preserve  1 of 9"}, {"pl<esc>p", "wrap  2 of 9"}, {"ppjp", "wrap  2 of 9"},
+		{"pp", "esc as before"}, {"ppj<esc>", "preserve  1 of 9"}, {"plsq<esc>gp", "REPLAY the whole turn"},
 	} {
 		s := newScreen(t, 80, 24).feed(brokenCall().records...).press(c.keys).shows(c.want)
 		checkFrame(t, s)
@@ -56,16 +56,16 @@ func TestReplayNothing(t *testing.T) {
 func TestReplayFollows(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1`)
 	s := newScreen(t, 100, 30).feed(a.records...).press("p")
-	s.shows("REPLAY of first", "if the stream stopped now", "emptied", "the 6 bytes the model wrote")
+	s.shows("REPLAY first", "if the stream stopped now", "emptied", "the 6 bytes the model wrote")
 	n := len(a.records)
 	s.feed(a.args(0, `,"b":2`).records[n:]...).shows("the 12 bytes the model wrote")
 	n = len(a.records)
 	s.feed(a.args(0, `}`).seal().call("toolu_2", "second", `{"c"`).records[n:]...)
-	s.shows("REPLAY of first", "verbatim", "nothing is lost").hides("if the stream stopped now", "emptied", "marked")
+	s.shows("REPLAY first", "verbatim", "nothing is lost").hides("if the stream stopped now", "emptied", "marked")
 	if s.press("<esc>").where() != "list: second, follows" {
 		t.Error(s.where())
 	}
-	s.press("kp").shows("REPLAY of first").press("s").shows("the whole turn", "if the stream stopped now").press("<esc>")
+	s.press("kp").shows("REPLAY first").press("s").shows("the whole turn", "if the stream stopped now").press("<esc>")
 	if s.where() != "list: first" {
 		t.Error(s.where())
 	}
@@ -73,19 +73,19 @@ func TestReplayFollows(t *testing.T) {
 
 // TestReplayConversation: what the turn's own request carried comes before it.
 func TestReplayConversation(t *testing.T) {
-	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjjjpss").shows("REPLAY of the conversation", "in 6 messages")
+	s := newScreen(t, 140, 40).feed(demo(t, "history")...).press("gjjjjpss").shows("REPLAY the conversation", "in 6 messages")
 	s.shows("call 1 read_file", "call 3 write_file").press("<enter>G").shows(`"id": "call_demo_h3"`).press("g").shows(`"role": "system"`)
-	s.press("<esc>s").shows("REPLAY of write_file")
+	s.press("<esc>s").shows("REPLAY write_file")
 }
 
 // TestReplayDraws: what is sent and what was written are shown with what differs between them.
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
-	s.shows("REPLAY of write_file  policy preserve 1/", "emptied", "critical  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
-	s.shows("2 B marked: new or moved", fmt.Sprintf("%d B, %d B marked: not sent", len(broken), len(broken)), "then must follow")
-	s.press("p").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B marked: new or moved").hides("marked: not sent")
+	s.shows("REPLAY write_file  ✗ malformed", "scope call, looked through turn 1", "preserve  1 of 9", "∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
+	s.shows("2 B new or moved", fmt.Sprintf("%d B, none sent", len(broken)), "then must follow", "10 targets  = 5  ≈ 0  ≠ 0  ∅ 5  accepted 5  refused 1  unknown 4")
+	s.press("l").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B new or moved").hides("not sent", "none sent")
 	s.press("r").shows(`{"role":"assistant","content":[{"type":"tool_use"`)
-	s.press("r<tab>").shows("to anthropic 1/", "wrap: what does not parse", "double-encode").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "refused: ")
+	s.press("r<tab>").shows("as pydantic-ai: wrap  2 of 9  to anthropic", "double-encode  behaviour").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")
 }
 
 // TestReplayTaken: the body that is shown is copied and saved, and it is said what became of it.
@@ -106,7 +106,7 @@ func TestReplayTaken(t *testing.T) {
 	if string(saved) != body || name != "replay-1-1-anthropic.json" {
 		t.Errorf("saved %s as %s", saved, name)
 	}
-	s.burst("py").settle() // the second key is about what the first asks for
+	s.burst("ly").settle() // the second key is about what the first asks for
 	if !strings.Contains(string(copied), "INVALID_JSON") {
 		t.Errorf("copied %s", copied)
 	}
@@ -151,7 +151,7 @@ func TestReplayHostile(t *testing.T) {
 		}).feed(request).feed(a.records...).press("p")
 		for range replay.NumScopes {
 			for range replay.Policies {
-				for _, keys := range []string{"<enter>", "l", "l", "<esc><tab>", "G", "g<tab>", "p"} {
+				for _, keys := range []string{"<enter>", "l", "l", "<esc><tab>", "G", "g<tab>", "p", "<esc>l"} {
 					checkFrame(t, s.press(keys))
 				}
 			}

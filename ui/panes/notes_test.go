@@ -14,7 +14,7 @@ func TestNotes(t *testing.T) {
 	lossKind := func(code string, s replay.Severity) *replay.Kind {
 		return &replay.Kind{Diagnosis: &stream.Diagnosis{Code: code}, Severity: s}
 	}
-	p := &replay.Preview{Refused: "no \x1b such id", Body: [][]byte{nil}, Losses: []replay.Loss{
+	p := &replay.Preview{Refused: "no \x1b such id", Acceptance: replay.Acceptance{Verdict: replay.Refused, By: replay.Rule}, Body: [][]byte{nil}, Losses: []replay.Loss{
 		{Kind: lossKind("A", replay.Low), Message: "low"}, {Kind: lossKind("B", replay.Critical), Message: "worst\u202e", Call: 2}, {Kind: lossKind("C", replay.Low), Message: "low too"},
 	}}
 	for _, c := range []struct {
@@ -22,9 +22,9 @@ func TestNotes(t *testing.T) {
 		width int
 		want  string
 	}{
-		{replay.OneCall, 60, "refused: no ␛ such id/critical B: worst⟨U+202E⟩/low A: low/low C: low too"},
-		{replay.WholeTurn, 60, "refused: no ␛ such id/critical B, call 2: worst⟨U+202E⟩/low A: low/low C: low too"},
-		{replay.OneCall, 20, "refused: no ␛/  such id/critical B:/  worst⟨U+202E⟩/low A: low/low C: low too"},
+		{replay.OneCall, 60, "!! refused rule: no ␛ such id/!! B  worst⟨U+202E⟩/i  A  low/i  C  low too"},
+		{replay.WholeTurn, 60, "!! refused rule: no ␛ such id/!! B call 2  worst⟨U+202E⟩/i  A  low/i  C  low too"},
+		{replay.OneCall, 20, "!! refused rule:/   no ␛ such id/!! B/   worst⟨U+202E⟩/i  A  low/i  C  low too"},
 	} {
 		var got []string
 		for _, n := range Notes(p, c.scope, c.width, display.Drawer{}) {
@@ -38,10 +38,10 @@ func TestNotes(t *testing.T) {
 		p.Losses = append(p.Losses, replay.Loss{Kind: lossKind("D", replay.Info)})
 	}
 	notes := Notes(p, replay.OneCall, 60, display.Drawer{})
-	if last := notes[len(notes)-1].Text; len(notes) != mostNotes+2 || last != display.Lit("and 203 more") {
+	if last := notes[len(notes)-1].Text; len(notes) != mostNotes+2 || last != display.Lit("   and 203 more") {
 		t.Errorf("%d notes, the last is %s", len(notes), last)
 	}
-	if notes = Notes(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, display.Drawer{}); len(notes) != 1 || notes[0].Text != display.Lit("nothing is lost") {
+	if notes = Notes(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, display.Drawer{}); len(notes) != 1 || notes[0].Text != display.Lit("   nothing is lost") {
 		t.Errorf("%v", notes)
 	}
 }

@@ -32,6 +32,7 @@ type version struct {
 	words    int // bytes of ids, names and signatures
 	answers  int // calls that are known to have failed
 	request  int64
+	returns  int // requests that brought the call back
 }
 
 // add counts a call in.
@@ -53,6 +54,7 @@ func versionOf(t *stream.Turn, c *stream.Call, of stream.Ref, s replay.Scope, x 
 	}
 	if s == replay.OneCall {
 		v.add(c)
+		v.returns = len(c.SentBack)
 		for _, other := range t.Calls {
 			v.words += len(other.ID)
 		}
@@ -84,12 +86,13 @@ type material struct {
 	turn   *stream.Turn
 	call   *stream.Call
 	names  []replay.Named    // of the calls that the request of the turn carries
+	seen   []replay.Witness  // what providers answered to requests that carried it
 	before []dialect.Message // all that it carries
 	from   *dialect.Target   // in which form
 }
 
 // materialOf copies what may change. The bytes themselves are only appended to.
-func materialOf(t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) material {
+func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exchange) material {
 	turn := *t
 	m := material{scope: s, turn: &turn}
 	if s != replay.WholeConversation {
@@ -98,6 +101,9 @@ func materialOf(t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exc
 	if c != nil {
 		call := *c
 		m.call = &call
+	}
+	if s == replay.OneCall {
+		m.seen = v.Witnesses(c)
 	}
 	turn.Parts = slices.Clone(turn.Parts)
 	turn.Calls = make([]*stream.Call, len(t.Calls))
@@ -115,7 +121,7 @@ func materialOf(t *stream.Turn, c *stream.Call, s replay.Scope, x *providers.Exc
 func (m *material) source() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Dialect)
 	if m.scope == replay.OneCall {
-		return replay.Calls(m.turn, from, m.call).Among(m.names, m.turn, m.call), 1
+		return replay.Calls(m.turn, from, m.call).Among(m.names, m.turn, m.call).Witnessed(m.seen), 1
 	}
 	own = m.place()
 	if m.scope == replay.WholeTurn {

@@ -1,7 +1,8 @@
 package replay
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 
 	"toolscope/providers/replay"
 	"toolscope/stream"
@@ -13,34 +14,39 @@ import (
 
 // plan is how the mode divides a body of the screen.
 type plan struct {
-	head  int // rows of titles, over the whole width
-	table int // rows of the table, its own title not counted
-	panes int // rows of what would be sent and what was written, with their captions
-	notes int // rows about what is lost, with their caption
-	side  bool
+	head   int // rows of titles, over the whole width
+	heads  int // of the table's own title: none where there is no room
+	table  int // rows of the table
+	counts int // the row that counts them
+	panes  int // rows of what would be sent and what was written, with their captions
+	notes  int // rows about what is lost
+	side   bool
 	// Widths. The panes have none where they are not shown.
 	tableW, sentW, wroteW int
 }
 
 const (
 	sideBySide = 160 // cells from which the panes are beside the table
-	twoPanes   = 72  // cells from which there are panes at all
+	twoPanes   = 60  // cells from which there are panes at all
 )
 
 // planFor divides a body of w × h cells for a table of so many rows.
 func planFor(w, h, rows int) plan {
-	p := plan{head: 1, tableW: w}
+	p := plan{head: 1, counts: 1, tableW: w}
 	if h < modes.Tall {
-		p.notes = max(0, min(2, h-p.head-3))
-		p.table = h - p.head - p.notes
+		p.notes = max(0, min(2, h-p.head-p.counts-4))
+		if rest := h - p.head - p.counts - p.notes; rest > 3 {
+			p.heads = 1
+		}
+		p.table = h - p.head - p.heads - p.counts - p.notes
 		return p
 	}
-	p.head = 2
-	rest := h - p.head - 1
+	p.head, p.heads = 2, 1
+	rest := h - p.head - p.heads - p.counts
 	switch {
 	case w >= sideBySide:
 		p.side = true
-		p.tableW = min(max(w*2/5, 72), 100)
+		p.tableW = min(max(w*2/5, 80), 100)
 		p.table = min(rows, rest*2/3)
 		p.notes = rest - p.table
 		p.panes = h - p.head
@@ -49,7 +55,7 @@ func planFor(w, h, rows int) plan {
 		p.table = min(rows, rest/2)
 		p.notes = rest - p.table
 	default:
-		p.notes = min(max(rest/6, panes.NoteCaption), 9)
+		p.notes = min(max(rest/6, 2), 9)
 		p.table = min(rows, max(5, (rest-p.notes)*2/5))
 		p.panes = rest - p.notes - p.table
 		p.split(w)
@@ -59,7 +65,7 @@ func planFor(w, h, rows int) plan {
 
 // split divides a width into the two panes and the rule between them.
 func (p *plan) split(w int) {
-	p.sentW = (w - 1) / 2
+	p.sentW = (w + 4) / 2
 	p.wroteW = w - 1 - p.sentW
 }
 
@@ -109,12 +115,13 @@ func (m *mode) Draw(p *screen.Pen, y int) {
 
 // drawLeft writes row y of the table, of so many rows of panes, and of the notes.
 func (m *mode) drawLeft(p *screen.Pen, plan plan, y, panes int) {
-	title := plan.head - 1 // the table has one where the policy has a row
-	switch n := y - title - plan.table; {
-	case y < title:
+	switch n := y - plan.heads - plan.table - plan.counts; {
+	case y < plan.heads:
 		m.drawHeads(p, plan)
+	case n < -plan.counts:
+		m.drawRow(p, m.Top+y-plan.heads)
 	case n < 0:
-		m.drawRow(p, m.Top+y-title)
+		m.drawCounts(p, plan)
 	case n < panes:
 		m.drawPanes(p, plan, n)
 	default:
@@ -122,58 +129,158 @@ func (m *mode) drawLeft(p *screen.Pen, plan plan, y, panes int) {
 	}
 }
 
-// drawTitle writes what is replayed, to whom or how, and how much of it.
+// drawTitle writes what is replayed, and how much of it is looked at.
 func (m *mode) drawTitle(p *screen.Pen) {
-	what := [replay.NumScopes]display.Text{replay.WholeTurn: display.Lit("the whole turn"), replay.WholeConversation: display.Lit("the conversation")}[m.scope]
-	if m.scope == replay.OneCall {
-		if what = m.name; what.Empty() {
-			what = display.Lit("(no name)")
+	tail := m.scopeWords(p)
+	p.Say(screen.Muted, display.Lit(" REPLAY "))
+	t, c := m.host.View().Find(m.of)
+	var what display.Text
+	switch {
+	case m.scope == replay.WholeTurn:
+		what = display.Lit("the whole turn")
+	case m.scope == replay.WholeConversation:
+		what = display.Lit("the conversation")
+	case m.name.Empty():
+		what = display.Lit("(no name)")
+	default:
+		what = m.name
+	}
+	p.Put(screen.Plain, screen.Bare, p.Truncate(what, max(p.Left-18, 6)))
+	if t != nil && c != nil && m.scope == replay.OneCall {
+		st := c.Status()
+		p.Say(screen.CallRole(c), display.Join(display.Lit("  "), p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
+		if size := screen.Bytes(len(c.Args())); p.Left > size.Width()+2 {
+			p.Say(screen.Muted, size.Between("  ", ""))
 		}
 	}
-	name, kind, at, of := m.policyName(), "policy ", m.policy, len(replay.Policies)
-	if m.policies {
-		name, kind, at, of = m.targets[m.to].Name, "to ", m.to, len(m.targets)
+	if so := display.Lit(", if the stream stopped now"); m.growing && p.Left > so.Width() {
+		p.Say(screen.Live, so)
 	}
-	so := []display.Text{{}}
-	if m.growing {
-		sign := p.Glyph.Status[stream.Streaming]
-		so = []display.Text{sign.Between("", " if the stream stopped now "), sign.Between("", " so far ")}
-	}
-	lead, how, last := titleFor(p.Left-min(what.Width(), 16), so, kind, name, fmt.Sprintf(" %d/%d", at+1, of))
-	p.Say(screen.Muted, p.Clean(lead))
-	p.Put(screen.Plain, screen.Bare, p.Truncate(what, max(p.Left-display.Join(how, last).Width(), 4)))
-	p.Put(screen.Accent, screen.Bare, p.Truncate(how, max(p.Left-last.Width(), 0)))
-	p.Tail(screen.Live, screen.Bare, last)
-}
-
-// titleFor are the words around a name, as many as so many cells have room for.
-func titleFor(room int, so []display.Text, kind, name, count string) (lead string, how, last display.Text) {
-	for _, last = range so {
-		for _, form := range [][2]string{{" REPLAY of ", "  " + kind + name + count}, {" REPLAY ", "  " + kind + name}, {" ", "  " + name}} {
-			lead, how = form[0], display.Clean(form[1])
-			if len(lead)+display.Join(how, last).Width() < room {
-				return lead, how, last
-			}
+	for _, words := range tail {
+		if words.Width() < p.Left {
+			p.Tail(screen.Muted, screen.Bare, words)
+			return
 		}
 	}
-	return lead, how, last
 }
 
-// drawPolicy writes what clients of the policy do, and which have been seen to.
+// scopeWords say how much is sent, and how far it was looked for calls that have the same id; in
+// fewer words where there is less room.
+func (m *mode) scopeWords(p *screen.Pen) []display.Text {
+	scope := p.Format("scope %s", m.scope)
+	looked := p.Format("%s, looked through turn %d ", scope, m.of.Turn+1)
+	if m.of.Turn > 0 && len(m.exchange.Names()) == 0 && m.scope != replay.WholeConversation {
+		looked = p.Format("%s, looked at turn %d alone ", scope, m.of.Turn+1)
+	}
+	return []display.Text{looked, scope.Between("", " "), p.Clean(m.scope.String())}
+}
+
+// drawPolicy writes which client it is or, of a list of them, to whom it sends.
 func (m *mode) drawPolicy(p *screen.Pen) {
 	policy := &replay.Policies[m.policy]
-	if m.policies {
-		p.Put(screen.Accent, screen.Bare, p.Clean(policy.Name).Between(" ", ": "))
-	} else {
-		p.Spaces(screen.Bare, 1)
-	}
-	does := p.Clean(policy.Does)
-	p.Put(screen.Plain, screen.Bare, p.Truncate(does, p.Left-1))
-	seen := p.Clean(policy.Seen).Between("   seen in ", "")
+	who, of := "", replay.Behaviours
+	at := m.policy
 	if policy.Client != nil {
-		seen = p.Format("   %s %s: %s", policy.Client.Title, policy.Client.Version, policy.Known)
+		who, of, at = policy.Client.Title, replay.Clients, m.policy-len(replay.Behaviours)
+		if policy.Client.Version != "" {
+			who += " " + policy.Client.Version
+		}
+	} else {
+		who, _, _ = strings.Cut(policy.Seen, ",")
 	}
-	if seen.Width() < p.Left {
-		p.Put(screen.Muted, screen.Bare, seen)
+	count, name := p.Format("  %d of %d", at+1, len(of)), p.Clean(policy.Name)
+	if lead := p.Clean(who).Between(" as ", ": "); lead.Width()+name.Width()+count.Width() < p.Left {
+		p.Say(screen.Muted, lead)
+	} else {
+		p.Say(screen.Muted, display.Lit(" as "))
 	}
+	p.Put(screen.Accent, screen.Bare, name)
+	p.Say(screen.Muted, count)
+	if m.policies {
+		p.Say(screen.Muted, p.Clean(m.targets[m.to].Name).Between("  to ", ""))
+	}
+	if p.Left > 24 {
+		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Clean(policy.Does).Between("  ", ""), p.Left-1))
+	}
+}
+
+// drawCounts counts the rows of the table: how many of each sort, however few of them are seen.
+func (m *mode) drawCounts(p *screen.Pen, plan plan) {
+	what := "target"
+	if m.policies {
+		what = "client"
+	}
+	p.Say(screen.Muted, screen.Plural(m.Rows, what).Between(" ", ""))
+	place := display.Text{}
+	if m.Rows > plan.table {
+		place = p.Format("%d%s%d of %d", m.Top+1, p.Glyph.Dash, min(m.Rows, m.Top+plan.table), m.Rows)
+		if m.Top+plan.table < m.Rows {
+			place = display.Join(place, display.Lit(" "), p.Glyph.Below)
+		}
+	}
+	if m.table != nil && m.table.key.answers(m.rowsWanted) {
+		m.drawSorts(p, p.Left-place.Width())
+	}
+	p.Tail(screen.Muted, screen.Bare, place)
+}
+
+// sort is a sort of rows, and how many there are.
+type sort struct {
+	role screen.Role
+	text display.Text
+	n    int
+	rank int // how soon it goes where there is no room
+}
+
+// drawSorts writes how many rows of each sort there are, in so many cells. Where there is less room
+// those go of which there are none, then what is known of providers but for refusals, then what is
+// least bad.
+func (m *mode) drawSorts(p *screen.Pen, room int) {
+	all := m.sorts(p)
+	width := func() (w int) {
+		for _, s := range all {
+			w += s.text.Width()
+		}
+		return w
+	}
+	if width() > room {
+		all = slices.DeleteFunc(all, func(s sort) bool { return s.n == 0 })
+	}
+	for rank := 0; width() > room && len(all) > 0; rank++ {
+		all = slices.DeleteFunc(all, func(s sort) bool { return s.rank == rank })
+	}
+	for _, s := range all {
+		role := s.role
+		if s.n == 0 {
+			role = screen.Muted
+		}
+		p.Say(role, s.text)
+	}
+}
+
+func (m *mode) sorts(p *screen.Pen) (all []sort) {
+	c := m.table.count()
+	for rank, side := range []screen.Side{screen.Same, screen.Alike, screen.Differs, screen.Nothing, screen.Absent} {
+		if n := c.sides[side]; n > 0 || side != screen.Absent {
+			text := p.Format("  %s %d", strings.TrimSpace(p.Glyph.Side[side].String()), n)
+			all = append(all, sort{screen.SideRoles[side], text, n, rank + 1})
+		}
+	}
+	for _, v := range []replay.Verdict{replay.Accepted, replay.Refused, replay.Unproven} {
+		s := sort{role: screen.VerdictRoles[v], text: p.Format("  %s %d", v, c.verdicts[v]), n: c.verdicts[v]}
+		if v == replay.Refused {
+			s.rank = int(screen.NumSides) + 1
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// drawNote writes row y of what is known to be lost.
+func (m *mode) drawNote(p *screen.Pen, plan plan, y int) {
+	var notes []panes.Note
+	if page := m.current(); page != nil {
+		notes = page.notes
+	}
+	panes.DrawNotes(p, notes, y, plan.notes, display.Lit(": enter, then h"))
 }

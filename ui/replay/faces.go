@@ -17,7 +17,7 @@ const (
 )
 
 func (f face) String() string {
-	return [numFaces]string{"would be sent", "what the model wrote", "what is lost"}[f]
+	return [numFaces]string{"would be sent", "the model wrote", "what is lost"}[f]
 }
 
 // drawPanes writes row y of what would be sent, beside what the model wrote.
@@ -25,17 +25,29 @@ func (m *mode) drawPanes(p *screen.Pen, plan plan, y int) {
 	for i, f := range []face{sentFace, wroteFace} {
 		if i > 0 {
 			p.Field(1)
-			p.Say(screen.Muted, p.Glyph.Rule)
+			rule := p.Glyph.Rule
+			if y == 0 {
+				rule = p.Glyph.Tee
+			}
+			p.Say(screen.Muted, rule)
 		}
 		width := [...]int{plan.sentW, plan.wroteW}[i]
 		p.Field(width)
 		if y == 0 {
-			p.Caption(screen.Accent, p.Clean(f.String()), m.sizes(f)...)
+			p.Caption(screen.Accent, m.caption(f), m.sizes(f)...)
 			continue
 		}
 		m.drawSheet(p, f, y-1, plan.panes-1)
 		p.Fill(screen.Bare)
 	}
+}
+
+// caption is the title of a face.
+func (m *mode) caption(f face) display.Text {
+	if f != sentFace {
+		return display.Clean(f.String())
+	}
+	return m.draw.Format("sent to %s", m.targets[m.to].Name)
 }
 
 // sizes is how much there is of a face, in words and in fewer.
@@ -47,20 +59,23 @@ func (m *mode) sizes(f face) []display.Text {
 	if f == sentFace && page.body == nil {
 		return []display.Text{page.none()}
 	}
-	all, marked, short := screen.Bytes(len(page.body)), screen.Bytes(page.added), display.Lit("new")
-	long := display.Join(all, display.Lit(" in "), screen.Plural(page.messages, "message"))
-	about := display.Lit(" marked: new or moved")
 	if f == wroteFace {
-		all, marked, short = screen.Bytes(page.size), screen.Bytes(page.gone), display.Lit("gone")
-		long, about = all, display.Lit(" marked: not sent")
-		if page.gone < page.size {
-			short, about = display.Lit("changed"), display.Lit(" marked: changed or not sent")
+		all := screen.Bytes(page.size)
+		switch {
+		case page.gone == 0:
+			return []display.Text{all}
+		case page.gone == page.size:
+			return []display.Text{all.Between("", ", none sent"), all}
 		}
+		gone := screen.Bytes(page.gone)
+		return []display.Text{display.Format("%s, %s changed or not sent", all, gone), display.Format("%s, %s changed", all, gone), all}
 	}
-	if marked == screen.Bytes(0) {
+	all, added := screen.Bytes(len(page.body)), screen.Bytes(page.added)
+	long := display.Join(all, display.Lit(" in "), screen.Plural(page.messages, "message"))
+	if page.added == 0 {
 		return []display.Text{long, all}
 	}
-	return []display.Text{display.Format("%s, %s%s", long, marked, about), display.Format("%s, %s %s", all, marked, short), display.Format("%s %s", marked, short)}
+	return []display.Text{display.Format("%s, %s new or moved", long, added), display.Format("%s, %s new", all, added), all}
 }
 
 // resize has the faces that are shown know how much there is of them and how much fits. One that
@@ -159,7 +174,7 @@ func (m *mode) drawFaces(p *screen.Pen) {
 
 // drawWhat writes what the face is about.
 func (m *mode) drawWhat(p *screen.Pen) {
-	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, policy %s", m.targets[m.to].Name, m.policyName()), p.Left))
+	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, as %s", m.targets[m.to].Name, m.policyName()), p.Left))
 	for _, size := range m.sizes(m.face) {
 		if size.Width()+3 < p.Left {
 			p.Put(screen.Muted, screen.Bare, size.Between("   ", ""))

@@ -1,13 +1,11 @@
 package replay
 
 import (
-	"cmp"
-	"slices"
-
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/modes"
+	"toolscope/ui/screen"
 )
 
 // tableKey is what the rows of the table were made from.
@@ -44,42 +42,14 @@ type table struct {
 	rows []verdict
 }
 
-// verdict is a preview in a few words.
-type verdict struct {
-	outcome replay.Outcome
-	losses  []lost // worst first
-	refused string // why the request would be
-}
-
-// lost is the losses of one code.
-type lost struct {
-	code     string
-	severity replay.Severity
-	times    int
-}
-
-// verdictOf is what a row says of a preview.
-func verdictOf(p *replay.Preview) verdict {
-	v := verdict{outcome: p.Outcome, refused: p.Refused}
-	at := map[string]int{}
-	for _, l := range p.Losses {
-		i, seen := at[l.Code]
-		if !seen {
-			i = len(v.losses)
-			at[l.Code] = i
-			v.losses = append(v.losses, lost{code: l.Code, severity: l.Severity})
-		}
-		v.losses[i].times++
-		v.losses[i].severity = max(v.losses[i].severity, l.Severity)
-	}
-	slices.SortStableFunc(v.losses, func(a, b lost) int { return cmp.Compare(b.severity, a.severity) })
-	return v
-}
-
 // makeTable previews a source for all targets, or under all policies.
 func makeTable(k tableKey, src *replay.Source, targets []*dialect.Target) *table {
 	t := &table{key: k}
 	add := func(to, policy int) {
+		if !replay.Policies[policy].Speaks(targets[to]) {
+			t.rows = append(t.rows, verdict{mute: true, side: screen.Absent})
+			return
+		}
 		p := src.Preview(targets[to], &replay.Policies[policy])
 		t.rows = append(t.rows, verdictOf(&p))
 	}
@@ -121,7 +91,7 @@ func (m *mode) make(t *stream.Turn, c *stream.Call) {
 	known := m.src
 	if known.Source == nil || known.version != cell.version {
 		known = source{version: cell.version}
-		from = materialOf(t, c, m.scope, m.exchange)
+		from = materialOf(m.host.View(), t, c, m.scope, m.exchange)
 	}
 	targets, draw := m.targets, m.draw
 	job := func(wantTable, wantPage bool) product {

@@ -22,7 +22,7 @@ func TestMadeOnce(t *testing.T) {
 		{"a frame that says nothing", func() { s.ping() }, false},
 		{"a delta", func() { s.args(0, "1") }, true},
 		{"an empty delta", func() { s.args(0, "") }, false},
-		{"another policy", func() { s.press("p") }, true},
+		{"another policy", func() { s.press("l") }, true},
 		{"another target", func() { s.press("j") }, true},
 		{"the last row", func() { s.press("G") }, true},
 		{"the last row again", func() { s.press("G") }, false},
@@ -95,7 +95,7 @@ func TestJobs(t *testing.T) {
 // TestStale: what a job brings is dropped when something else is asked for by then, and kept when
 // only more bytes have come.
 func TestStale(t *testing.T) {
-	s := bigCall(t).press("pp")
+	s := bigCall(t).press("pl")
 	if len(s.jobs) != 1 {
 		t.Fatal("a second job")
 	}

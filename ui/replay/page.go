@@ -24,19 +24,27 @@ type page struct {
 	gone     int  // of them, those that have no place
 	added    int  // bytes that it did not write
 	unknown  bool // what would be sent
+	mute     bool // the client does not speak the target's protocol
 }
 
 // none is what stands where there is no body.
 func (p *page) none() display.Text {
-	if p.unknown {
+	switch {
+	case p.unknown:
 		return display.Lit("not known")
+	case p.mute:
+		return display.Lit("it does not ask this provider")
 	}
 	return display.Lit("nothing")
 }
 
 // makePage previews a source for one target under one policy.
 func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *page {
-	preview := src.Preview(to, &replay.Policies[k.policy])
+	policy := &replay.Policies[k.policy]
+	if !policy.Speaks(to) {
+		return &page{key: k, mute: true, notes: []panes.Note{{Role: screen.Muted, Text: draw.Format("   it is not known to ask %s", to.Name)}}}
+	}
+	preview := src.Preview(to, policy)
 	raw := k.raw != (to.Form == dialect.PositionalForm) // arrays in arrays say more in a line
 	p := &page{key: k, body: joined(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
 	p.notes = panes.Notes(&preview, k.version.scope, k.notes, draw)

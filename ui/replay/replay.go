@@ -40,6 +40,9 @@ type mode struct {
 	pageLast   bool // the latest that was made there is a page
 	made       int  // how often something was made
 
+	picking bool // the rows are policies, to pick one of them
+	picked  int  // the policy before
+
 	raw   bool // the body is shown byte by byte
 	full  bool // one face is shown alone
 	face  face

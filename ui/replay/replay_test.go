@@ -27,10 +27,13 @@ func TestKeys(t *testing.T) {
 	last := replay.Policies[len(replay.Policies)-1].Name
 	for _, c := range []struct{ keys, want string }{
 		{"", "call, anthropic, preserve, of targets"},
-		{"p", "call, anthropic, wrap, of targets"},
-		{"pp", "call, anthropic, wrap-raw, of targets"},
+		{"p", "call, anthropic, preserve, of policies"},
+		{"pj<enter>", "call, anthropic, wrap, of targets"},
+		{"pjp", "call, anthropic, wrap, of targets"},
+		{"pj<esc>", "call, anthropic, preserve, of targets"},
+		{"pjj<enter>pj<esc>", "call, anthropic, wrap-raw, of targets"},
 		{"P", "call, anthropic, " + last + ", of targets"},
-		{"Pp", "call, anthropic, preserve, of targets"},
+		{"Pl", "call, anthropic, preserve, of targets"},
 		{"l", "call, anthropic, wrap, of targets"},
 		{"lh", "call, anthropic, preserve, of targets"},
 		{"<tab>", "call, anthropic, preserve, of policies"},
@@ -43,8 +46,8 @@ func TestKeys(t *testing.T) {
 		{"<enter>p", "call, anthropic, wrap, of targets"},
 		{"<enter><tab>", "call, anthropic, preserve, of targets"},
 		{"<esc>p", "call, anthropic, preserve, of targets"},
-		{"p<esc>p", "call, anthropic, wrap, of targets"},
-		{"psqp", "turn, anthropic, wrap, of targets"},
+		{"l<esc>p", "call, anthropic, wrap, of targets"},
+		{"lsqp", "turn, anthropic, wrap, of targets"},
 	} {
 		s := brokenCall(t).press("p" + c.keys)
 		if got := s.asked(); got != c.want {
@@ -53,7 +56,7 @@ func TestKeys(t *testing.T) {
 		s.frame()
 	}
 	s := brokenCall(t).press("p<enter>")
-	for _, want := range []string{"what the model wrote", "what is lost", "would be sent"} {
+	for _, want := range []string{"the model wrote", "what is lost", "would be sent"} {
 		if s.press("l"); s.face.String() != want {
 			t.Errorf("the face is %s, want %s", s.face, want)
 		}
@@ -73,7 +76,7 @@ func TestTargets(t *testing.T) {
 		if s.current() == nil || s.verdict(s.At) == nil {
 			t.Fatalf("%s: nothing is shown", name)
 		}
-		if s.press("<enter>").shows("to " + name + ", policy preserve"); s.At < s.Rows-1 {
+		if s.press("<enter>").shows("to " + name + ", as preserve"); s.At < s.Rows-1 {
 			s.press("<esc>j")
 		}
 	}

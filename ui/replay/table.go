@@ -2,43 +2,51 @@ package replay
 
 import (
 	"toolscope/providers/replay"
-	"toolscope/stream"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
-// Widths of the table's columns, in cells.
+// Widths of the table's columns, in cells. In front of them is the gutter.
 const (
-	outcomeColumn  = 17 // a glyph and the longest word
-	formColumn     = 9
-	severityColumn = 10
-	mostNameColumn = 22
-	countWidth     = 4  // a sign and a number of losses
-	leastLosses    = 24 // cells for losses that a column in front of them leaves free
+	gutter       = 3
+	formColumn   = 8
+	knownColumn  = 12
+	leastOutcome = 13 // a sign and "verbatim"
+	proofColumn  = 15 // "accepted rule"
+	wordColumn   = 10 // "accepted"
+	mostName     = 20
+	leastName    = 15
+	leastLosses  = 13
 )
 
 // tableColumns are the widths of the columns, 0 for one that is not shown. What is left is for
 // losses.
-type tableColumns struct{ name, form, severity int }
+type tableColumns struct{ name, as, goes, taken, lost int }
 
-// columns are those of a table of so many cells.
+// columns are those of a table of so many cells. How the arguments stand goes first, then what is
+// lost: the cursor's row has that below the table.
 func (m *mode) columns(width int) (c tableColumns) {
 	for n := range m.Rows {
 		c.name = max(c.name, display.Clean(m.rowName(n)).Width()+2)
+		if v := m.verdict(n); v != nil {
+			c.goes = max(c.goes, len(v.word())+5)
+		}
 	}
-	c.name = min(c.name, mostNameColumn)
-	left := width - 2 - c.name - outcomeColumn
-	if left < countWidth {
-		c.name = max(8, c.name+left-countWidth)
+	c.name, c.goes, c.taken = min(c.name, mostName), max(c.goes, leastOutcome), proofColumn
+	if c.as = formColumn; m.policies {
+		c.as = knownColumn
 	}
-	if left -= formColumn; left >= leastLosses && !m.policies {
-		c.form = formColumn
-	} else {
-		left += formColumn
+	left := width - gutter - c.name - c.goes - c.taken
+	if c.lost = left - c.as; c.lost < leastLosses+leastLosses/2 {
+		c.as, c.lost = 0, left
 	}
-	if left -= severityColumn; left >= leastLosses {
-		c.severity = severityColumn
+	if c.lost < leastLosses {
+		c.name = max(min(c.name, leastName), c.name+c.lost-leastLosses)
+		c.lost = width - gutter - c.name - c.goes - c.taken
+	}
+	if c.lost < leastLosses/2 {
+		c.lost, c.taken = 0, wordColumn
+		c.name = max(8, min(c.name, width-gutter-c.goes-c.taken))
 	}
 	return c
 }
@@ -51,21 +59,38 @@ func (m *mode) rowName(n int) string {
 	return m.targets[n].Name
 }
 
+// asWord is how a row's target takes arguments, or how its policy is known.
+func (m *mode) asWord(n int) string {
+	if !m.policies {
+		return m.targets[n].Form.String()
+	}
+	if p := &replay.Policies[n]; p.Client != nil {
+		return knownWords[p.Known]
+	}
+	return "behaviour"
+}
+
+// knownWords say in one word how it is known what a client does.
+var knownWords = [...]string{"ran", "read", "documented"}
+
 // drawHeads writes the titles of the columns.
 func (m *mode) drawHeads(p *screen.Pen, plan plan) {
 	c := m.columns(plan.tableW)
-	title := "  target"
+	title, as, goes := "target", "as", "goes"
 	if m.policies {
-		title = "  policy"
+		title, as = "client", "known"
 	}
-	p.Say(screen.Muted, p.Format("%-*s", c.name+2, title))
-	if c.form > 0 {
-		p.Say(screen.Muted, p.Format("%-*s", c.form, "sent as"))
+	if c.as == 0 {
+		goes = "what goes"
 	}
-	p.Say(screen.Muted, p.Format("%-*s", outcomeColumn, "outcome"))
-	p.Say(screen.Muted, display.Lit("losses"))
-	if m.Rows > plan.table {
-		p.Tail(screen.Muted, screen.Bare, p.Format(" %d to %d of %d ", m.Top+1, min(m.Rows, m.Top+plan.table), m.Rows))
+	p.Spaces(screen.Bare, gutter)
+	for _, head := range []struct {
+		word  string
+		cells int
+	}{{title, c.name}, {as, c.as}, {goes, c.goes}, {"provider", c.taken}, {"lost", c.lost}} {
+		if head.cells > 0 {
+			p.Say(screen.Muted, p.Pad(display.Clean(head.word), min(head.cells, p.Left)))
+		}
 	}
 }
 
@@ -74,26 +99,74 @@ func (m *mode) drawRow(p *screen.Pen, n int) {
 	if n >= m.Rows {
 		return
 	}
-	c := m.columns(p.Left)
-	g, mark := screen.Bare, display.Lit("  ")
+	c, g, v := m.columns(p.Left), screen.Bare, m.verdict(n)
 	if n == m.At {
-		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+		g = screen.Selected
 	}
-	p.Put(screen.Accent, g, mark)
-	p.Put(screen.Plain, g, p.Pad(p.Clean(m.rowName(n)), c.name-1).Between("", " "))
-	if c.form > 0 {
-		p.Put(screen.Muted, g, p.Format("%-*s", c.form, m.targets[n].Form))
+	worst := noGravity
+	if v != nil {
+		worst = v.worst
 	}
-	if v := m.verdict(n); v == nil {
+	drawGutter(p, g, n == m.At, worst)
+	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Clean(m.rowName(n)), c.name-1), c.name))
+	if c.as > 0 {
+		p.Put(screen.Muted, g, p.Pad(p.Clean(m.asWord(n)), c.as))
+	}
+	if v == nil {
 		p.Put(screen.Muted, g, display.Lit("..."))
-	} else {
-		side := screen.OutcomeSides[v.outcome]
-		word := display.Join(p.Glyph.Side[side], p.Clean(v.outcome.String()))
-		p.Put(screen.SideRoles[side], g, p.Pad(word, min(outcomeColumn-1, p.Left)))
-		p.Spaces(g, 1)
-		drawLosses(p, g, v, c.severity)
+		p.Fill(g)
+		return
+	}
+	p.Put(screen.SideRoles[v.side], g, p.Pad(display.Join(p.Glyph.Side[v.side], display.Lit(" "), p.Clean(v.word())), min(c.goes, p.Left)))
+	p.Put(screen.VerdictRoles[v.taken.Verdict], g, p.Pad(takenWords(p, v.taken, c.taken), min(c.taken, p.Left)))
+	if c.lost > 0 {
+		drawLosses(p, g, v)
 	}
 	p.Fill(g)
+}
+
+// takenWords say whether the provider takes it, and how that is known where there is room.
+func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
+	if cells < proofColumn || a.By == replay.NoProof {
+		return p.Clean(a.Verdict.String())
+	}
+	return p.Format("%-8s %s", a.Verdict, a.By)
+}
+
+// drawGutter writes the cursor, and the sign of the worst of a row.
+func drawGutter(p *screen.Pen, g screen.Ground, cursor bool, worst gravity) {
+	sign := p.Clean(worst.sign())
+	if cursor {
+		p.Put(screen.Accent, g, p.Glyph.Mark)
+		p.Put(worst.role(), g, sign)
+		return
+	}
+	p.Put(worst.role(), g, sign.Between("", " "))
+}
+
+// drawLosses writes why it is refused where nothing graver is lost, or else the worst loss, and how
+// many more there are.
+func drawLosses(p *screen.Pen, g screen.Ground, v *verdict) {
+	switch {
+	case v.refused != "" && (len(v.losses) == 0 || v.losses[0].severity < replay.High):
+		p.Put(screen.Bad, g, p.Truncate(p.Name(v.refused).Between(`"`, `"`), p.Left-1))
+		return
+	case len(v.losses) == 0:
+		p.Put(screen.Muted, g, p.Glyph.None)
+		return
+	}
+	worst, after := v.losses[0], display.Text{}
+	text := p.Clean(worst.code)
+	if worst.other != "" {
+		text = display.Join(text, display.Lit(" "), p.Clean(worst.other))
+	}
+	if worst.times > 1 {
+		text = display.Join(text, p.Format(" x%s", screen.Count(worst.times)))
+	}
+	if n := len(v.losses) - 1; n > 0 {
+		after = p.Format(" +%d", n)
+	}
+	p.Put(screen.LossRoles[worst.severity], g, display.Join(p.Truncate(text, max(p.Left-after.Width(), 0)), after))
 }
 
 // verdict is what is known for row n, nil while it is being made.
@@ -102,68 +175,6 @@ func (m *mode) verdict(n int) *verdict {
 		return nil
 	}
 	return &m.table.rows[n]
-}
-
-// drawLosses writes the worst severity, and as many codes as fit; or else why it is refused.
-func drawLosses(p *screen.Pen, g screen.Ground, v *verdict, severity int) {
-	losses := v.losses
-	switch {
-	case len(losses) == 0 && v.refused != "" && p.Left >= leastLosses:
-		p.Put(screen.Bad, g, p.Truncate(p.Name(v.refused), p.Left-1))
-		return
-	case len(losses) == 0:
-		p.Put(screen.Muted, g, p.Glyph.None)
-		return
-	}
-	worst, word, sign := screen.LossRoles[losses[0].severity], losses[0].severity.String(), p.Glyph.Severity[screen.LossFindings[losses[0].severity]]
-	if v.refused != "" {
-		worst, word, sign = screen.Bad, "refused", p.Glyph.Status[stream.Rejected]
-	}
-	if p.Left < leastLosses {
-		drawCount(p, g, len(losses), worst, sign, word)
-		return
-	}
-	if severity > 0 {
-		p.Put(worst, g, p.Format("%-*s", severity, word))
-	}
-	for i, l := range losses {
-		text, after := p.Clean(l.code), display.Text{}
-		if l.times > 1 {
-			text = display.Join(text, p.Format(" x%s", screen.Count(l.times)))
-		}
-		if i > 0 {
-			text = display.Join(display.Lit(" "), p.Glyph.Dot, display.Lit(" "), text)
-		}
-		if n := len(losses) - i - 1; n > 0 {
-			after = p.Format(" +%d", n)
-		}
-		if display.Join(text, after).Width() > p.Left {
-			if i > 0 {
-				p.Put(screen.Muted, g, p.Format(" +%d", len(losses)-i))
-				return
-			}
-			text = p.Truncate(text, p.Left-after.Width())
-		}
-		p.Put(screen.LossRoles[l.severity], g, text)
-	}
-}
-
-// drawCount writes how many losses there are where codes have no place.
-func drawCount(p *screen.Pen, g screen.Ground, n int, r screen.Role, sign display.Text, word string) {
-	text := p.Format("%s %d", sign, n)
-	if whole := display.Join(text, display.Lit(" "), p.Clean(word)); whole.Width() <= p.Left {
-		text = whole
-	}
-	p.Put(r, g, text)
-}
-
-// drawNote writes row y of what is known to be lost.
-func (m *mode) drawNote(p *screen.Pen, plan plan, y int) {
-	var notes []panes.Note
-	if page := m.current(); page != nil {
-		notes = page.notes
-	}
-	panes.DrawNotes(p, notes, y, plan.notes, display.Lit(": enter, then h"))
 }
 
 // current is the page to show, nil while it is being made.

@@ -42,7 +42,7 @@ func planFor(w, h, hosts int) plan {
 		p.notes = rest - p.hosts
 		p.body = rest
 	default:
-		p.notes = min(max(rest/5, panes.NoteCaption), 8)
+		p.notes = min(max(rest/5, 3), 8)
 		p.hosts = min(hosts, max(rest*3/10, 4))
 		p.body = rest - p.hosts - p.notes
 	}
