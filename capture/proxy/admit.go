@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"toolscope/capture"
 	"toolscope/capture/admit"
 )
 
@@ -18,6 +20,31 @@ func refuse(w http.ResponseWriter, no *admit.Refusal) {
 		w.Header().Set("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
 	}
 	no.Answer(w, self)
+}
+
+// recordRefusal records a request that is not admitted as an exchange that this proxy answered. Its
+// body is not read.
+func (p *Proxy) recordRefusal(r *http.Request, no *admit.Refusal) {
+	number, at := int(p.numbers.Add(1)), p.now()
+	header := r.Header.Clone()
+	header.Del("Proxy-Authorization")
+	put := func(rec capture.Record) {
+		rec.Exchange, rec.At = number, at
+		p.options.Record(rec)
+	}
+	path := cmp.Or(written(r), r.RequestURI)
+	if p.options.Token != "" { // the first part may be the token, or what somebody takes for it
+		_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		path = "/…/" + rest
+	}
+	head := capture.Head{Method: r.Method, URL: "http://" + r.Host + path, Header: header, Start: p.options.Now()}
+	put(capture.Record{Side: capture.Request, Head: &head})
+	put(capture.Record{
+		By: capture.Toolscope, Note: capture.OwnAnswer + no.Why,
+		Head: &capture.Head{Status: no.Status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Start: p.options.Now()},
+	})
+	put(capture.Record{Data: []byte(no.Words(self))})
+	put(capture.Record{End: capture.EndEOF, Why: no.Why, By: capture.Client})
 }
 
 // admit tells where a request goes, or why it does not. A public proxy has any name; there the

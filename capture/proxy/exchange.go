@@ -62,7 +62,7 @@ type exchange struct {
 
 // begin records the request's head.
 func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *exchange {
-	x := &exchange{p: p, number: int(p.requests.Add(1)), w: w, target: to}
+	x := &exchange{p: p, number: int(p.numbers.Add(1)), w: w, target: to}
 	p.live.Add(1)
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })

@@ -47,7 +47,7 @@ type Options struct {
 	Record func(capture.Record) // called from many goroutines, of one exchange in order; must not wait
 
 	// Refused is told of each request that is not admitted: the status it is answered with, and
-	// why. It is called from the request's own goroutine. It may be nil.
+	// why. Its records, without its body, are an exchange. It is called from the request's own goroutine. It may be nil.
 	Refused func(status int, why string)
 
 	// Advise is what a request that no route takes is told to do, if anything: "put /openai before
@@ -99,7 +99,7 @@ func (l Limits) orDefaults() Limits {
 
 // Stats is what a proxy has done so far.
 type Stats struct {
-	Requests int64  // admitted: each is an exchange
+	Requests int64  // admitted
 	Live     int64  // of those, still going on
 	Refused  int64  // requests that were not admitted
 	Refusal  string // why the last of them was not
@@ -127,8 +127,8 @@ type Proxy struct {
 	closed    bool
 	exchanges sync.WaitGroup
 
-	requests, live, refused atomic.Int64
-	refusal                 atomic.Value // string
+	numbers, live, refused atomic.Int64 // numbers: exchanges so far, the refused ones too
+	refusal                atomic.Value // string
 }
 
 // New makes a proxy. It does not look whether the upstreams are there.
@@ -163,7 +163,7 @@ func New(o Options) (*Proxy, error) {
 
 // Stats is what the proxy has done so far.
 func (p *Proxy) Stats() Stats {
-	s := Stats{Requests: p.requests.Load(), Live: p.live.Load(), Refused: p.refused.Load()}
+	s := Stats{Requests: p.numbers.Load() - p.refused.Load(), Live: p.live.Load(), Refused: p.refused.Load()}
 	s.Refusal, _ = p.refusal.Load().(string)
 	return s
 }
@@ -203,6 +203,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p.options.Refused != nil {
 			p.options.Refused(no.Status, no.Why)
 		}
+		p.recordRefusal(r, no)
 		refuse(w, no)
 		return
 	}
