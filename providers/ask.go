@@ -2,6 +2,7 @@ package providers
 
 import (
 	"slices"
+	"time"
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/lane"
@@ -105,3 +106,17 @@ func (x *Exchange) purpose(f *lane.Facts, b *lane.Body, messages []dialect.Messa
 	}
 	return lane.OfAsked(f, b, lane.FirstSaid(messages))
 }
+
+// Client is the program that asks, by its name in providers/client, "" where it does not say.
+func (x *Exchange) Client() string { return x.asks.header.Client }
+
+// Refused is why toolscope refused the request in the provider's place, "" where it did not.
+func (x *Exchange) Refused() string {
+	if !x.own || x.by != stream.Client {
+		return ""
+	}
+	return x.why
+}
+
+// Latest is when the latest record of it came.
+func (x *Exchange) Latest() time.Duration { return x.at }

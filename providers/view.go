@@ -92,5 +92,13 @@ func (v *View) Brought(c *stream.Call, exchange int) (Brought, bool) {
 // Witnesses are the requests that show whether providers take what they carried of a call.
 func (v *View) Witnesses(c *stream.Call) []replay.Witness { return v.in.Witnesses(c) }
 
+// LatestOf is the latest turn of an exchange, nil if it has none: a WebSocket has many.
+func (v *View) LatestOf(exchange int) *stream.Turn {
+	if x := v.Exchange(exchange); x != nil && len(x.turns) > 0 {
+		return v.Session().Turn(x.turns[len(x.turns)-1])
+	}
+	return nil
+}
+
 // Exchange is the exchange of that number, or nil.
 func (v *View) Exchange(number int) *Exchange { return v.in.Exchange(number) }

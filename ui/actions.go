@@ -23,8 +23,10 @@ func (m *Model) back(last tea.Cmd) {
 	case m.backInPane():
 	case m.focus != m.last[panes.Left] && m.turn() != nil:
 		m.turnTo(m.last[panes.Left])
+	case last != nil:
+		m.leave(last)
+		return
 	default:
-		m.do(last)
 		return
 	}
 	m.refresh()

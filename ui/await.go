@@ -1,8 +1,9 @@
 package ui
 
 import (
-	"fmt"
+	tea "github.com/charmbracelet/bubbletea"
 
+	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
 
@@ -13,52 +14,110 @@ type Await struct {
 	More string      // a line for all others; may be empty
 }
 
-// awaitLines say how to have something arrive: a line to paste for each client, as much of it as
-// there is room for.
-func (m *Model) awaitLines() []line {
-	a, names := m.opt.Await, 0
-	for _, way := range a.Ways {
-		names = max(names, len(way[0]))
+// awaits reports whether nothing has come yet but what was refused.
+func (m *Model) awaits() bool {
+	turns := len(m.in.Session().Turns)
+	return m.opt.Await != nil && (turns == 0 || turns <= mostRefused && turns == len(m.refusals()))
+}
+
+const mostRefused = 100 // before the list of turns is what tells of them
+
+// drawAwait writes row y of the screen that waits for clients: a line to paste for each, and what
+// was refused.
+func (m *Model) drawAwait(p *screen.Pen, y, height int) {
+	a, refused := m.opt.Await, m.refusals()
+	told := min(len(refused), max(0, height-len(a.Ways)-4))
+	switch n := y - 1; {
+	case y == 0 && p.Left >= awaitWide:
+		p.Say(screen.Muted, display.Lit("  Paste one line where your agent runs:"))
+	case y == 0:
+		p.Say(screen.Muted, display.Lit(" Waiting at "))
+		p.Say(screen.Plain, p.Name(a.URL))
+	case n < len(a.Ways):
+		m.drawWay(p, n)
+	case n == len(a.Ways) && a.More != "" && p.Left >= awaitWide:
+		p.Spaces(screen.Bare, 2)
+		p.Say(screen.Muted, p.Truncate(p.Name(a.More), p.Left))
+	case told > 0 && y == height-told-1:
+		p.Say(screen.Caution, p.Format(" REFUSED %s ", screen.Count(len(refused))))
+		p.Spaces(screen.Bare, 1)
+	case y >= height-told:
+		m.drawRefusal(p, refused[len(refused)-(height-y)])
 	}
-	lines := []line{{text: "Waiting for requests at " + m.pen.Name(a.URL).String(), role: screen.Accent}}
-	if m.w < 60 {
-		names, lines[0].text = 0, "Waiting at "+m.pen.Name(a.URL).String()
-	} else {
-		lines = append(lines, line{text: "Paste one line where your agent runs:", role: screen.Muted})
+}
+
+// helpHint is the room for the hint that never goes.
+const helpHint = len("   ? help ")
+
+// awaitWide is how wide a screen is that has room for the names of clients.
+const awaitWide = 60
+
+// drawWay writes the line of a client.
+func (m *Model) drawWay(p *screen.Pen, n int) {
+	a, g, mark := m.opt.Await, screen.Bare, display.Lit("  ")
+	if n == m.awaited {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
-	for _, way := range a.Ways {
-		text := m.pen.Name(way[1]).String()
-		if names > 0 {
-			text = fmt.Sprintf("%-*s  %s", names, m.pen.Name(way[0]), text)
+	p.Put(screen.Accent, g, mark)
+	if p.Left >= awaitWide-2 {
+		names := 0
+		for _, way := range a.Ways {
+			names = max(names, p.Name(way[0]).Width())
 		}
-		lines = append(lines, line{text: text})
+		p.Put(screen.Accent, g, p.Format("%-*s  ", names, p.Name(a.Ways[n][0])))
 	}
-	if a.More != "" && names > 0 {
-		lines = append(lines, line{text: m.pen.Name(a.More).String(), role: screen.Muted}, line{})
+	p.Put(screen.Plain, g, p.Truncate(p.Name(a.Ways[n][1]), p.Left))
+	p.Fill(g)
+}
+
+// awaitKeys are those of that screen.
+func (m *Model) awaitKeys() []screen.Binding {
+	move := func(step int) func() {
+		return func() { m.awaited = min(max(0, m.awaited+step), max(0, len(m.opt.Await.Ways)-1)) }
 	}
-	for _, w := range m.words() {
-		if w.Why != "" {
-			lines = append(lines, line{text: m.pen.Name(w.Text + ": " + w.Why).String(), role: screen.Caution})
-		}
+	return []screen.Binding{
+		{Keys: []string{"up", "k"}, Does: display.Lit("line before"), Do: move(-1)},
+		{Keys: []string{"down", "j"}, Does: display.Lit("next line"), Do: move(1)},
+		{Keys: []string{"?"}, Hint: display.Lit("? help")},
+		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line"), Do: m.copyWay},
+		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: m.openStreams},
+		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: m.playDemo},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.leave(tea.Quit) }},
 	}
-	return append(lines, line{text: "? help   q quit", role: screen.Muted})
+}
+
+// copyWay copies the selected line.
+func (m *Model) copyWay() {
+	a := m.opt.Await
+	if m.opt.Copy == nil || m.awaited >= len(a.Ways) {
+		m.say(display.Lit("there is no clipboard"))
+		return
+	}
+	ways, err := m.opt.Copy([]byte(a.Ways[m.awaited][1]))
+	if err != nil {
+		m.say(m.draw.Clean(err.Error()))
+		return
+	}
+	m.say(m.draw.Clean(ways).Between("copied: ", ""))
 }
 
 // A Word is something to know about the source besides what it brings.
 type Word struct {
 	Text  string
-	Why   string // for the screen that has nothing else to show; may be empty
-	Alarm bool   // something is wrong
+	Alarm bool // something is wrong
 }
 
 // drawStatus writes the words of the source, those that are alarms first, as many as there is room
 // for.
 func (m *Model) drawStatus(p *screen.Pen) {
-	words := m.words()
+	words, hints := m.words(), 0
+	if m.awaits() {
+		hints = helpHint
+	}
 	for _, alarm := range []bool{true, false} {
 		for _, w := range words {
 			text := m.pen.Name(w.Text).Between("  ", "")
-			if w.Alarm != alarm || !alarm && text.Width() >= p.Left {
+			if w.Alarm != alarm || !alarm && text.Width() >= p.Left-hints {
 				continue
 			}
 			r := screen.Muted
@@ -71,8 +130,12 @@ func (m *Model) drawStatus(p *screen.Pen) {
 }
 
 func (m *Model) words() []Word {
-	if m.opt.Status == nil {
-		return nil
+	var words []Word
+	if m.opt.Status != nil {
+		words = m.opt.Status()
 	}
-	return m.opt.Status()
+	if m.parting {
+		words = append(words[:len(words):len(words)], Word{Text: m.draw.Format("quits when %s end", screen.Plural(len(m.openExchanges()), "stream")).String()})
+	}
+	return words
 }

@@ -1,8 +1,12 @@
 package ui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"toolscope/stream"
 )
 
 func waiting(words *[]Word) func(*Options) {
@@ -18,26 +22,109 @@ func waiting(words *[]Word) func(*Options) {
 }
 
 // TestAwait: how to send a client here is there whole where there is room, and all of it is on the
-// smallest screens.
+// smallest screens; a line can be copied.
 func TestAwait(t *testing.T) {
-	words := []Word{{Text: "1 refused", Why: "the Host \x1b[2J is refused"}, {Text: "rec a.tsc 0 B"}, {Text: "SECRETS KEPT", Alarm: true}}
+	words := []Word{{Text: "1 refused"}, {Text: "rec a.tsc 0 B"}, {Text: "SECRETS KEPT", Alarm: true}}
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {54, 20}, {40, 10}} {
 		for _, change := range [][]func(*Options){{waiting(&words)}, {waiting(&words), ascii, colourless}} {
 			s := newScreen(t, size[0], size[1], change...)
 			checkFrame(t, s)
-			s.shows("Waiting", "http://127.0.0.1:45678", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "q quit", "SECRETS KEPT")
+			s.shows("WAITING", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI", "SECRETS KEPT")
 			if size[0] >= 80 {
-				s.shows("Gemini SDKs  export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "Others: a base URL", "1 refused: the Host", "rec a.tsc 0 B")
+				s.shows("Gemini SDKs  export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "Others: a base URL", "Paste one line", "? help")
 			}
 		}
 	}
+	copied := ""
+	s := newScreen(t, 80, 24, waiting(&words), func(o *Options) {
+		o.Copy = func(text []byte) (string, error) {
+			copied = string(text)
+			return "OSC 52", nil
+		}
+	})
+	if s.press("jjjy").shows("copied: OSC 52"); copied != "export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini" {
+		t.Errorf("%q", copied)
+	}
 }
+
+// asking is a request of a client, and as much of its answer as there is.
+func asking(exchange int, agent, answer string) []stream.Record {
+	at := time.Duration(exchange) * time.Second
+	return []stream.Record{
+		{Exchange: exchange, Request: true, At: at, Head: &stream.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages", Header: map[string][]string{"User-Agent": {agent}}}},
+		{Exchange: exchange, At: at, Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}},
+		{Exchange: exchange, At: at, Data: []byte(answer)},
+	}
+}
+
+// refusedFor is a request that was refused.
+func refusedFor(exchange int, why string) []stream.Record {
+	return []stream.Record{
+		{Exchange: exchange, Request: true, Head: &stream.Head{Method: "GET", URL: "http://127.0.0.1:1/v1/models"}},
+		{Exchange: exchange, By: "toolscope", Head: &stream.Head{Status: 404}},
+		{Exchange: exchange, End: true, By: "client", Why: why},
+	}
+}
+
+const begun = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"model\":\"claude-x\",\"content\":[]}}\n\n" +
+	"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"write_file\",\"input\":{}}}\n\n"
+
+// TestRefusals: what was refused stands where one waits, and beside the streams, with its reason.
+func TestRefusals(t *testing.T) {
+	var words []Word
+	for _, size := range [][2]int{{100, 24}, {250, 60}, {40, 10}} {
+		s := newScreen(t, size[0], size[1], waiting(&words)).feed(refusedFor(1, "no provider in the path: put /openai before it")...)
+		checkFrame(t, s)
+		s.shows("WAITING", "REFUSED 1", "GET /v1/models", "404")
+		if size[0] >= 100 {
+			s.shows("put /openai before it")
+		}
+		s.feed(asking(2, "claude-cli/2.1", begun)...)
+		s.hides("WAITING", "Paste").press("L").shows("STREAMS 1 open of 2", "REFUSED 1", "write_file", "GET /v1/models")
+		checkFrame(t, s)
+		s.press("<enter>").hides("STREAMS").shows("write_file")
+	}
+	newScreen(t, 80, 24).feed(body("agent.sse")(t)...).press("L").shows("only a proxy")
+}
+
+// TestLeaving: who leaves is asked as long as clients have streams open, and may wait until these
+// have ended.
+func TestLeaving(t *testing.T) {
+	var words []Word
+	quits := func(s *rig) bool { return s.cmd != nil && fmt.Sprintf("%T", s.cmd()) == "tea.QuitMsg" }
+	open := func() *rig {
+		s := newScreen(t, 80, 24, waiting(&words)).feed(asking(1, "claude-cli/2.1", begun)...).feed(asking(2, "curl/8", begun)...)
+		return s.press("q").shows("2 streams are open (Claude Code 1, unknown 1): q cuts them", "q quit and cut", "w quit when they end", "esc stay", "write_file")
+	}
+	s := open()
+	checkFrame(t, s)
+	checkFrame(t, s.resize(40, 10))
+	if s.press("q"); !quits(s) {
+		t.Error("q does not quit")
+	}
+	if s = open().press("<esc>").hides("streams are open"); quits(s) {
+		t.Error("esc quits")
+	}
+	s = open().press("w").shows("quits when 2 streams end")
+	s.feed(stream.Record{Exchange: 1, End: true})
+	s.shows("quits when 1 stream end")
+	if s.feed(stream.Record{Exchange: 2, End: true}); !s.parted() {
+		t.Error("nothing is open, and it goes on")
+	}
+	s = newScreen(t, 80, 24, waiting(&words))
+	if s.press("q"); !quits(s) {
+		t.Error("nothing is open, and it asks")
+	}
+}
+
+// parted reports whether the program was to end.
+func (s *rig) parted() bool { return s.parting && len(s.openExchanges()) == 0 }
 
 // TestStatus: words change without a record, alarms come first, and what has no room is left out.
 func TestStatus(t *testing.T) {
 	var words []Word
 	s := newScreen(t, 80, 24, waiting(&words)).feed(body("agent.sse")(t)...)
-	s.hides("Waiting", "rec a.tsc")
+	s.hides("WAITING", "rec a.tsc")
 	words = []Word{{Text: "rec a.tsc 12 kB"}, {Text: "GAP 1,000 B", Alarm: true}}
 	s.inbox.Ring()
 	s.send(arrived{})

@@ -25,6 +25,9 @@ func (b browse) Draw(p *screen.Pen, y int) { b.m.drawPanes(p, y) }
 // the pane hints at.
 func (b browse) Keys() []screen.Binding {
 	m := b.m
+	if m.awaits() {
+		return reminded(m.awaitKeys(), m.anywhere())
+	}
 	all := m.programKeys()
 	for _, e := range m.entries {
 		b := e.Binding
@@ -58,7 +61,7 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.NextFinding, m.nextFinding), on(km.Side, m.hideSide),
 		on(km.Mark, m.markTurn), on(km.Onward, m.goOnward),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),
-		on(km.Demo, m.playDemo),
+		on(km.Demo, m.playDemo), on(km.Streams, m.openStreams),
 		on(km.Quit, func() { m.back(tea.Quit) }),
 	}
 	number := 0
@@ -79,7 +82,7 @@ func (m *Model) anywhere() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
 		on(km.Pause, m.pause), on(km.Theme, m.toggleTheme), on(km.Help, m.openHelp),
-		on(km.Suspend, m.suspend), on(km.Interrupted, func() { m.do(tea.Interrupt) }),
+		on(km.Suspend, m.suspend), on(km.Interrupted, func() { m.leave(tea.Interrupt) }),
 	}
 	return append(keys, pair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)
 }

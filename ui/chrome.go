@@ -49,6 +49,9 @@ func (m *Model) drawTop(p *screen.Pen) {
 // ones are shown: they are the way back.
 func (m *Model) crumbs() []display.Text {
 	parts := []display.Text{display.Lit("toolscope"), m.draw.Truncate(m.pen.Name(m.opt.Source), 32)}
+	if m.awaits() {
+		return parts
+	}
 	if t := m.turn(); t != nil {
 		parts = append(parts, m.draw.Format("turn %d", t.Number+1))
 	}
@@ -74,7 +77,7 @@ func (m *Model) crumbs() []display.Text {
 // there is less room.
 func (m *Model) about(room int) display.Text {
 	t := m.turn()
-	if t == nil {
+	if t == nil || m.awaits() {
 		return display.Text{}
 	}
 	name, model, why := m.pen.Name(t.Dialect), display.Text{}, display.Text{}
@@ -99,6 +102,8 @@ func (m *Model) about(room int) display.Text {
 func (m *Model) motion() display.Text {
 	glyph := func(s stream.Status) display.Text { return m.pen.Glyph.Status[s] }
 	switch p := m.opt.Playback; {
+	case m.awaits() && m.moving() && !m.paused:
+		return display.Lit("WAITING")
 	case m.moving() && m.settled() && !m.paused:
 		return glyph(stream.Complete).Between("", " LIVE")
 	case m.failure != nil:

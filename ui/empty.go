@@ -11,11 +11,6 @@ import (
 func (m *Model) drawEmpty(p *screen.Pen, y, height int) {
 	lines := m.emptyLines()
 	widest := emptyWidth
-	for _, line := range lines {
-		if m.opt.Await != nil {
-			widest = max(widest, p.Clean(line.text).Width())
-		}
-	}
 	top := max(0, (height-len(lines))/3)
 	if n := y - top; n >= 0 && n < len(lines) {
 		left := max(1, (m.w-widest)/2)
@@ -34,8 +29,6 @@ func (m *Model) emptyLines() []line {
 	switch {
 	case m.ended:
 		lines = append(lines, line{text: "The source ended without a single byte.", role: screen.Caution})
-	case m.opt.Await != nil:
-		return m.awaitLines()
 	case m.opt.Inbox != nil:
 		lines = append(lines, line{text: "Waiting for the first bytes of " + m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String(), role: screen.Plain})
 	}

@@ -56,6 +56,10 @@ func (m *Model) tooSmall() string {
 
 // drawPanes writes row y of the panes.
 func (m *Model) drawPanes(p *screen.Pen, y int) {
+	if m.awaits() {
+		m.drawAwait(p, y, m.bodyHeight())
+		return
+	}
 	if len(m.in.Session().Turns) == 0 && len(m.in.Session().Findings) == 0 {
 		m.drawEmpty(p, y, m.bodyHeight())
 		return

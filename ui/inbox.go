@@ -55,13 +55,15 @@ func (m *Model) read(inbox Inbox) (more bool) {
 		batch, more = inbox.Take(pieceBytes)
 		for _, r := range batch {
 			m.in.Write(r)
+			m.lastAt = max(m.lastAt, r.At)
 			size += len(r.Data)
 			if r.End {
 				delete(m.post.flying, r.Exchange)
 			}
 		}
 	}
-	m.rate.add(size, m.opt.Now())
+	m.arrivedAt = m.opt.Now()
+	m.rate.add(size, m.arrivedAt)
 	return more
 }
 
@@ -84,6 +86,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 		m.chosen = panes.Newest(m.in.Session())
 	}
 	m.in.MakeRoom()
+	m.part()
 	m.refresh()
 	if ended {
 		return nil

@@ -22,6 +22,7 @@ type keyMap struct {
 	Replay, Scope, Copy, Save        key.Binding
 	Onward                           key.Binding
 	Mark, Compare, Resend, Result    key.Binding
+	Streams                          key.Binding
 	Help, Suspend, Quit, Interrupted key.Binding
 }
 
@@ -65,6 +66,7 @@ func newKeyMap() keyMap {
 		Result:      bind("a", "type a result, to go on", "a"),
 		Theme:       bind("t", "dark or light", "t"),
 		Demo:        bind("d", "play the demo", "d"),
+		Streams:     bind("L", "open streams", "L"),
 		Help:        bind("?", "this help", "?"),
 		Suspend:     bind("^Z", "suspend", "ctrl+z"),
 		Quit:        bind("q", "back, then quit", "q"),
@@ -86,7 +88,7 @@ func (k keyMap) groups() []keyGroup {
 		{"Look", false, []key.Binding{k.Raw, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Dialect, k.Theme}},
 		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Copy, k.Save, k.Onward}},
 		{"Send", true, []key.Binding{k.Resend, k.Result}},
-		{"Time", false, []key.Binding{k.Follow, k.Pause, k.Speed}},
+		{"Time", false, []key.Binding{k.Follow, k.Streams, k.Pause, k.Speed}},
 		{"Program", true, []key.Binding{k.Demo, k.Help, k.Suspend, k.Quit, k.Interrupted}},
 	}
 }

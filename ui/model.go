@@ -87,13 +87,18 @@ type Model struct {
 	results send.Results
 
 	waking  bool // a turn is being read again
-	follow  bool
-	paused  bool // the screen stands still; records wait in the inbox
-	ended   bool // the source has ended
-	failure error
-	notice  display.Text
-	rate    meter
-	crash   *Crash
+	awaited int  // which line of the screen that waits is selected
+	parting bool // the program ends when nothing is open any more
+
+	lastAt    time.Duration // of the latest record of the source
+	arrivedAt time.Time     // when that came
+	follow    bool
+	paused    bool // the screen stands still; records wait in the inbox
+	ended     bool // the source has ended
+	failure   error
+	notice    display.Text
+	rate      meter
+	crash     *Crash
 }
 
 // New makes the program.

@@ -58,7 +58,7 @@ func (m *Model) closeTop() {
 // covered reports whether a mode stands where the panes are.
 func (m *Model) covered() bool {
 	switch m.top().Mode.(type) {
-	case browse, *searchBar:
+	case browse, *searchBar, *leaving:
 		return false
 	}
 	return true
@@ -168,7 +168,11 @@ func (m *Model) openHelp() {
 func (m *Model) drawFooter(p *screen.Pen) {
 	top := m.top().Mode
 	if _, ok := top.(browse); ok {
-		m.drawCounts(p)
+		if m.awaits() {
+			m.drawStatus(p)
+		} else {
+			m.drawCounts(p)
+		}
 		m.drawHints(p)
 		return
 	}

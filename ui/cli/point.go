@@ -135,7 +135,7 @@ func await(all []way, url string) *ui.Await {
 	at := at(all, url)
 	for _, line := range pasted {
 		text, ok := client.Fill(line[1], at)
-		if ok {
+		if ok = ok && (text != line[1] || len(a.Ways) > 0); ok {
 			a.Ways = append(a.Ways, [2]string{line[0], text})
 		}
 	}
@@ -149,7 +149,8 @@ func await(all []way, url string) *ui.Await {
 
 // pasted are the lines of the waiting screen.
 var pasted = [][2]string{
-	{"Claude Code", "export ANTHROPIC_BASE_URL={anthropic} ENABLE_TOOL_SEARCH=true"},
+	{"Claude Code", "export ANTHROPIC_BASE_URL={anthropic}"},
+	{"  its search", "export ENABLE_TOOL_SEARCH=true"}, // see client.Points
 	{"OpenAI SDKs", "export OPENAI_BASE_URL={openai}"},
 	{"Codex", `codex -c 'openai_base_url="{openai}"'`},
 	{"Gemini SDKs", "export GOOGLE_GEMINI_BASE_URL={gemini}"},

@@ -173,7 +173,7 @@ func TestConnectSecrets(t *testing.T) {
 // urlOf is where the proxy on the screen listens.
 func urlOf(p *console) string {
 	p.t.Helper()
-	p.untilShown("Waiting")
+	p.untilShown("WAITING")
 	return "http://" + regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(now(p, (*screen).text))
 }
 

@@ -26,8 +26,8 @@ func (l *live) words() (words []ui.Word) {
 	if l.proxy != nil {
 		stats = l.proxy.Stats()
 	}
-	if why := l.refusal.Load(); why != nil {
-		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused), Why: *why})
+	if stats.Refused > 0 {
+		words = append(words, ui.Word{Text: fmt.Sprintf("%d refused", stats.Refused)})
 	}
 	missed, unseen := l.arrived.State(), l.shown.State()
 	if l.rec != nil {

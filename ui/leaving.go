@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// leave ends the program; where that cuts streams of clients, it asks before.
+func (m *Model) leave(last tea.Cmd) {
+	if m.opt.Await == nil || len(m.openExchanges()) == 0 {
+		m.do(last)
+		return
+	}
+	m.open(&leaving{browse{m}})
+}
+
+// leaving asks whether to end the program although streams are open. The panes stay on the screen.
+type leaving struct{ browse }
+
+// Keys are the answers; ^C is the same as the one that cuts.
+func (l *leaving) Keys() []screen.Binding {
+	return []screen.Binding{
+		{Keys: []string{"q"}, Hint: display.Lit("q quit and cut"), Does: display.Lit("quit, and cut them"), Do: func() { l.m.do(tea.Quit) }},
+		{Keys: []string{"w"}, Hint: display.Lit("w quit when they end"), Does: display.Lit("quit when they have ended"), Do: l.wait},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc stay"), Does: display.Lit("stay"), Do: l.stay},
+		{Keys: []string{"ctrl+c"}, Do: func() { l.m.do(tea.Interrupt) }},
+	}
+}
+
+func (l *leaving) stay() {
+	l.m.parting = false
+	l.m.closeTop()
+}
+
+func (l *leaving) wait() {
+	l.m.closeTop()
+	l.m.parting = true
+	l.m.part()
+}
+
+// part ends the program once nothing is open, if that was wanted.
+func (m *Model) part() {
+	if m.parting && len(m.openExchanges()) == 0 {
+		m.do(tea.Quit)
+	}
+}
+
+func (l *leaving) Draw(p *screen.Pen, y int) {
+	if y < l.m.bodyHeight()-1 {
+		l.m.drawPanes(p, y)
+		return
+	}
+	open := l.m.openExchanges()
+	verb := "streams are"
+	if len(open) == 1 {
+		verb = "stream is"
+	}
+	p.Say(screen.Caution, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), them(len(open))))
+}
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// byClient is how many streams each client has: "Claude Code 2, unknown 1".
+func byClient(open []*providers.Exchange) string {
+	count := map[string]int{}
+	for _, x := range open {
+		count[clientOf(x)]++
+	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		words = append(words, display.Format("%s %d", display.Clean(name), count[name]).String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// pathOnly is the path of a URL.
+func pathOnly(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	return u.Path
+}

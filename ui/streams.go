@@ -1,0 +1,257 @@
+package ui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/providers/client"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// sourceNow is the time of the source: that of the latest record, and what has passed since it came.
+func (m *Model) sourceNow() time.Duration {
+	if m.lastAt < 0 || m.arrivedAt.IsZero() {
+		return m.lastAt
+	}
+	return m.lastAt + m.opt.Now().Sub(m.arrivedAt)
+}
+
+// openExchanges are those that have not ended.
+func (m *Model) openExchanges() (open []*providers.Exchange) {
+	for _, x := range m.in.Exchanges() {
+		if !x.Ended {
+			open = append(open, x)
+		}
+	}
+	return open
+}
+
+// refusals are the exchanges that were refused, the latest last.
+func (m *Model) refusals() (refused []*providers.Exchange) {
+	for _, x := range m.in.Exchanges() {
+		if x.Refused() != "" {
+			refused = append(refused, x)
+		}
+	}
+	return refused
+}
+
+// openStreams opens the mode, where clients have streams.
+func (m *Model) openStreams() {
+	if m.opt.Await == nil {
+		m.say(display.Lit("only a proxy has streams that are open"))
+		return
+	}
+	m.open(&streams{m: m})
+}
+
+// streams is the mode that shows what is open, and what has just been closed.
+type streams struct {
+	screen.Window
+	m       *Model
+	rows    []*providers.Exchange
+	open    int
+	refused []*providers.Exchange
+	ticking bool
+}
+
+const (
+	lingers   = 3 * time.Second // of a stream that has been closed
+	silence   = 3 * time.Second // of one that is open, before it is remarkable
+	mostTold  = 5               // refusals
+	streamsAt = time.Second     // between two looks at the clock
+)
+
+func (s *streams) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go there"), Do: s.goThere},
+		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
+	}, s.Steps(display.Text{}, s.MoveTo)...)
+}
+
+// goThere leaves for the turn of the selected stream.
+func (s *streams) goThere() {
+	if s.At >= len(s.rows) {
+		return
+	}
+	t := s.m.view.LatestOf(s.rows[s.At].Number)
+	if t == nil {
+		s.m.say(display.Lit("nothing came of it yet"))
+		return
+	}
+	s.m.closeTop()
+	asHost{s.m}.Choose(t.Ref())
+}
+
+// Extend looks what is open. While the mode is there it looks at the clock once a second.
+func (s *streams) Extend(_ *providers.View, _, h int) {
+	s.rows, s.open = s.rows[:0], 0
+	now := s.m.sourceNow()
+	for _, x := range s.m.in.Exchanges() {
+		switch {
+		case !x.Ended:
+			s.open++
+			s.rows = append(s.rows, x)
+		case x.Refused() == "" && now-x.Latest() < lingers:
+			s.rows = append(s.rows, x)
+		}
+	}
+	for i, j := 0, len(s.rows)-1; i < j; i, j = i+1, j-1 {
+		s.rows[i], s.rows[j] = s.rows[j], s.rows[i]
+	}
+	s.refused = s.m.refusals()
+	s.Resize(len(s.rows), max(1, h-1-min(len(s.refused), mostTold)))
+	if !s.ticking && s.m.moving() {
+		s.ticking = true
+		id := s.m.top().id
+		s.m.do(tea.Tick(streamsAt, func(time.Time) tea.Msg { return done{id, func() { s.ticking = false }} }))
+	}
+}
+
+func (s *streams) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		s.drawTitle(p)
+		return
+	}
+	switch row := s.Top + y - 1; {
+	case y <= s.Height && row < len(s.rows):
+		s.drawRow(p, row)
+	case y <= s.Height && len(s.rows) == 0 && y == 1:
+		p.Say(screen.Muted, display.Lit(" nothing is open"))
+	case y > s.Height:
+		if n := len(s.refused) - mostTold + y - s.Height - 1 + max(0, mostTold-len(s.refused)); n < len(s.refused) {
+			s.m.drawRefusal(p, s.refused[n])
+		}
+	}
+}
+
+func (s *streams) drawTitle(p *screen.Pen) {
+	p.Say(screen.Accent, display.Lit(" STREAMS "))
+	p.Say(screen.Plain, p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges()))))
+	if s.m.rate.last > 0 {
+		p.Say(screen.Muted, screen.Bytes(s.m.rate.last).Between("  ", "/s"))
+	}
+	if n := len(s.refused); n > 0 {
+		p.Say(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
+	}
+}
+
+// drawRow writes a stream: since when, whose it is, what comes, how much, and since when nothing
+// does.
+func (s *streams) drawRow(p *screen.Pen, row int) {
+	x, g, mark := s.rows[row], screen.Bare, display.Lit("  ")
+	if row == s.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+	}
+	t := s.m.view.LatestOf(x.Number)
+	quiet := s.m.sourceNow() - x.Latest()
+	silent := !x.Ended && quiet > silence
+	p.Put(screen.Accent, g, mark)
+	p.Put(screen.Muted, g, p.Format("%4d ", x.Number))
+	alarm := display.Lit("  ")
+	if silent {
+		alarm = display.Lit("! ")
+	}
+	p.Put(screen.Caution, g, alarm)
+	role, glyph, doing := doingOf(p, x, t)
+	p.Put(role, g, glyph.Between("", " "))
+	right := screen.Bytes(int(x.Response.Size())).Between("  ", "  ")
+	took, late := screen.Time(quiet), screen.Muted
+	if silent {
+		took, late = display.Join(display.Lit("silent "), took), screen.Caution
+	}
+	right = display.Join(right, padLeft(p, took, 12), display.Lit(" "))
+	keep := right.Width()
+	p.Left -= keep
+	if p.Left >= 40 {
+		p.Put(screen.Muted, g, p.Format("%-8s ", s.m.openedAt(x, t)))
+		p.Put(screen.Plain, g, p.Format("%-10s ", p.Truncate(p.Name(whoOf(x, t)), 10)))
+		p.Put(screen.Muted, g, p.Format("%-14s ", p.Truncate(p.Name(modelOf(t)), 14)))
+	}
+	p.Put(screen.Plain, g, p.Truncate(doing, p.Left))
+	p.Fill(g)
+	p.Left = keep
+	p.Put(late, g, right)
+	p.Fill(g)
+}
+
+// padLeft is a text behind so many cells, where it is not as wide.
+func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
+	return p.Format("%*s%s", max(0, cells-t.Width()), "", t)
+}
+
+// doingOf is what a stream brings just now.
+func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Role, glyph, doing display.Text) {
+	switch {
+	case t == nil && x.Ended:
+		return screen.Muted, p.Glyph.Status[stream.Aborted], display.Lit("ended, and nothing came")
+	case t == nil:
+		return screen.Muted, p.Glyph.Status[stream.Waiting], display.Lit("no answer yet")
+	case len(t.Calls) > 0:
+		c := t.Calls[len(t.Calls)-1]
+		st := c.Status()
+		return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s, %s", p.Name(c.Name), st)
+	case t.Closed():
+		return screen.Muted, p.Glyph.Status[stream.Complete], p.Format("%s", t.Phase())
+	case len(t.Text) > 0:
+		text := t.Text[max(0, len(t.Text)-60):]
+		return screen.Live, p.Glyph.Status[stream.Streaming], p.Format("text %q", text)
+	}
+	return screen.Live, p.Glyph.Status[stream.Streaming], display.Lit("begun")
+}
+
+// openedAt is when a stream began.
+func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
+	if t == nil {
+		return m.when(x.Latest())
+	}
+	return m.when(t.OpenedAt)
+}
+
+// when is a time of the source: by the clock, where that is known.
+func (m *Model) when(at time.Duration) display.Text {
+	if clock, ok := m.view.Clock(at); ok {
+		return m.draw.Clean(clock.Format(time.TimeOnly))
+	}
+	return screen.Time(at).Between("+", "")
+}
+
+// whoOf is the agent that asks, or the client.
+func whoOf(x *providers.Exchange, t *stream.Turn) string {
+	if t != nil && t.Ask != nil && t.Ask.Agent != "" {
+		if t.Ask.Title != "" {
+			return t.Ask.Title
+		}
+		return t.Ask.Agent
+	}
+	return clientOf(x)
+}
+
+func modelOf(t *stream.Turn) string {
+	if t == nil {
+		return ""
+	}
+	return t.Model
+}
+
+// clientOf is the program that asks, as people write it.
+func clientOf(x *providers.Exchange) string {
+	if c, err := client.Find(x.Client()); err == nil {
+		return c.Title
+	}
+	return "unknown"
+}
+
+// drawRefusal writes a request that was refused, and why.
+func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
+	p.Say(screen.Caution, display.Lit("!  "))
+	p.Say(screen.Muted, m.when(x.Latest()).Between("", "  "))
+	p.Say(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
+	p.Say(screen.Caution, p.Format("%d  ", x.Head.Status))
+	p.Outside(screen.Plain, screen.Bare, x.Refused())
+}
