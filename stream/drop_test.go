@@ -150,3 +150,23 @@ func TestDrop(t *testing.T) {
 		t.Errorf("a turn after that has %v", c)
 	}
 }
+
+// TestResultsGo: what a tool gave is kept with its turn, counts as its memory, and goes with it. How
+// much it was stays.
+func TestResultsGo(t *testing.T) {
+	tl := new(Timeline)
+	text := "what the tool gave"
+	tl.Append(Event{Kind: TurnOpen}, opened(0, "a", "f"), sealed(0), closed(CloseEnd))
+	before := tl.Session().Turns[0].Memory()
+	tl.Append(Event{Kind: SentBack, Slot: 1, Text: "intact", Code: AnswerOK, What: &Resent{Exchange: 2, Gave: Result{Bytes: 900, Text: text}}})
+	turn := tl.Session().Turns[0]
+	if r := turn.Calls[0].Given(); r == nil || r.Exchange != 2 || r.Gave.Text != text || turn.Memory() < before+len(text) {
+		t.Fatalf("%+v, %d bytes after %d", r, turn.Memory(), before)
+	}
+	tl.Cool(0)
+	e, _ := tl.Event(4)
+	r, told := turn.Calls[0].Given(), PayloadOf[Resent](e)
+	if r == nil || r.Gave.Text+told.Gave.Text != "" || r.Gave.Bytes != 900 || told.Gave.Bytes != 900 || told.Exchange != 2 {
+		t.Errorf("after it was let go of: %+v, %+v", r, told)
+	}
+}

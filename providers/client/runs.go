@@ -5,7 +5,7 @@ import "slices"
 // Runs is when a client runs the calls of responses of a protocol, once their arguments are there.
 type Runs struct {
 	Client   string
-	Dialects []string // nil where they were not told apart: then it counts if the client is known to ask
+	Dialects []string
 	When     When
 	Cut      Times // where the token limit cut the response behind the call
 	Broken   Times // where the connection broke behind it
@@ -50,28 +50,40 @@ var allRuns = []Runs{
 	{"openai-js", []string{"openai-chat"}, AtStop, Once, Never, Ran},
 	{"anthropic-js", []string{"anthropic"}, AtStop, Never, Never, Ran},
 	{"ai-sdk", []string{"anthropic", "openai-chat", "openai-responses", "gemini"}, AtStop, Never, Never, Ran},
-	{"langchain-js", nil, ByHand, Unknown, Unknown, Ran},
-	{"pi", nil, ByHand, Unknown, Unknown, Ran},
+	{"langchain-js", common, ByHand, Unknown, Unknown, Ran},
+	{"pi", common, ByHand, Unknown, Unknown, Ran},
 	{"google-genai-js", []string{"gemini"}, ByHand, Unknown, Unknown, Ran},
 	{"cohere-sdk", []string{"cohere"}, ByHand, Unknown, Unknown, Ran},
 	{"mistral-sdk", []string{"openai-chat"}, ByHand, Unknown, Unknown, Ran},
 	{"ollama-sdk", []string{"ollama"}, ByHand, Unknown, Unknown, Ran},
 	{"aws-sdk", []string{"bedrock"}, ByHand, Unknown, Unknown, Ran},
-	{"pydantic-ai", nil, AtStop, Unknown, Unknown, Documented},
-	{"smolagents", nil, AtStop, Unknown, Unknown, Documented},
-	{"crewai", nil, AtStop, Unknown, Unknown, Documented},
-	{"semantic-kernel", nil, AtStop, Unknown, Unknown, Documented},
-	{"spring-ai", nil, AtStop, Unknown, Unknown, Documented},
-	{"langchain4j", nil, AtStop, Unknown, Unknown, Documented},
+	{"pydantic-ai", common, AtStop, Unknown, Unknown, Documented},
+	{"smolagents", common, AtStop, Unknown, Unknown, Documented},
+	{"crewai", common, AtStop, Unknown, Unknown, Documented},
+	{"semantic-kernel", common, AtStop, Unknown, Unknown, Documented},
+	{"spring-ai", common, AtStop, Unknown, Unknown, Documented},
+	{"langchain4j", common, AtStop, Unknown, Unknown, Documented},
 }
 
-// RunsOf are the clients of which it is known when they run calls of a protocol. With the name of a
-// client it is what is known of that one.
-func RunsOf(dialect, name string) (all []Runs) {
+// common are the protocols that frameworks for any provider speak.
+var common = []string{"anthropic", "openai-chat", "openai-responses", "gemini"}
+
+// agents are the programs that are used as they are: a request that names one is of it. One that
+// names a library may be of any program that is made with it, and those differ in when they run
+// calls.
+var agents = []string{"claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "continue", "cline"}
+
+// RunsOf are the clients of which it is known when they run calls of a protocol: the one that a
+// request names if it is among them, else all. own says that it is that one.
+func RunsOf(dialect, named string) (all []Runs, own bool) {
 	for _, r := range allRuns {
-		if (r.Dialects == nil && name == r.Client || slices.Contains(r.Dialects, dialect)) && (name == "" || name == r.Client) {
+		switch {
+		case !slices.Contains(r.Dialects, dialect):
+		case r.Client == named && slices.Contains(agents, named):
+			return []Runs{r}, true
+		default:
 			all = append(all, r)
 		}
 	}
-	return all
+	return all, false
 }

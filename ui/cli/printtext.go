@@ -110,7 +110,11 @@ func (p *textPrinter) findings(list []stream.Finding) {
 // sentBack writes a line a call that a later request has in its history.
 func (p *textPrinter) sentBack(calls []returned) {
 	for _, r := range calls {
-		p.linef("  %-13s %s  %s  %s  (of turn %d, in request %d)", "sent back", callName(r.name), r.id, r.words(), r.of.Turn+1, r.Exchange)
+		where := fmt.Sprintf("in request %d", r.Exchange)
+		if r.same {
+			where = "later on its WebSocket"
+		}
+		p.linef("  %-13s %s  %s  %s  (of turn %d, %s)", "sent back", callName(r.name), r.id, r.words(), r.of.Turn+1, where)
 		if r.late {
 			p.result(&r.Return)
 		}

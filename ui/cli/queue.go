@@ -38,6 +38,7 @@ type returned struct {
 	stream.Return
 	findings []stream.Finding // what the request made known of the call
 	late     bool             // its turn was printed without the result
+	same     bool             // the request came on the WebSocket that the call came on
 }
 
 // ended is a turn that has ended, and what its exchange holds.
@@ -217,7 +218,7 @@ func (q *queue) sentBack(list []returned) []returned {
 	if i < 0 {
 		return list
 	}
-	return append(list, returned{file: q.file(t), of: c.Ref(), name: c.Name, id: c.ID, Return: c.SentBack[i], findings: foundBy(c, n)})
+	return append(list, returned{file: q.file(t), of: c.Ref(), name: c.Name, id: c.ID, Return: c.SentBack[i], findings: foundBy(c, n), same: t.Exchange == c.SentBack[i].Exchange})
 }
 
 // sentBackLate is sentBack of a call that was let go of. Only the event tells what became of it.
@@ -231,7 +232,7 @@ func (q *queue) sentBackLate(list []returned, t *stream.Turn, e stream.Event) []
 	r := returned{file: q.file(t), of: of, name: name, id: id, Return: stream.Return{
 		Exchange: what.Exchange, ID: what.ID, As: e.Text, Policies: what.Policies, Result: e.Code, Event: q.events,
 		Kept: what.Kept, Gave: what.Gave,
-	}}
+	}, same: t.Exchange == what.Exchange}
 	if f := what.Finding; f.Diagnosis != nil {
 		f.Event = q.events
 		r.findings = []stream.Finding{f}

@@ -46,43 +46,41 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
 	case x == stream.AtSeal && run.Event == 0, x == stream.AtEnd && !t.Closed():
 		return nil
 	}
-	own, all := "", []client.Runs(nil)
-	if t.Ask != nil && t.Ask.Client != "" {
-		own = t.Ask.Client
-		all = client.RunsOf(t.Dialect, own)
+	named := ""
+	if t.Ask != nil {
+		named = t.Ask.Client
 	}
-	if len(all) == 0 {
-		own, all = "", client.RunsOf(t.Dialect, "")
-	}
+	all, own := client.RunsOf(t.Dialect, named)
 	for _, rule := range runRules {
 		if rule.at != x || rule.how != how {
 			continue
 		}
-		who := slices.DeleteFunc(slices.Clone(all), func(r client.Runs) bool { return !rule.is(r) })
-		if len(who) == 0 {
-			continue
+		for known := client.Ran; known <= client.Documented; known++ {
+			who := slices.DeleteFunc(slices.Clone(all), func(r client.Runs) bool { return r.Known != known || !rule.is(r) })
+			if len(who) == 0 {
+				continue
+			}
+			text := runners(who, own) + " " + rule.words(c, run, len(who)) + knownWords[known]
+			if rule.runs && own && c.Given() != nil {
+				text += "; it did: the result came back"
+			}
+			say = append(say, text)
 		}
-		text := strings.Replace(rule.many, " DELTA", deltaWords(c, run), 1)
-		if len(who) == 1 {
-			text = ofOne.Replace(text)
-		}
-		text = runners(who, own != "") + " " + text + knownWords(who)
-		if rule.runs && own != "" && c.Given() != nil {
-			text += "; it did: the result came back"
-		}
-		say = append(say, text)
 	}
 	return say
 }
 
-// runRules say what is told of which programs, in the words for many of them.
-var runRules = []struct {
+// runRule says something of programs where a response ended so.
+type runRule struct {
 	at   stream.Executor
 	how  ending
-	is   func(client.Runs) bool
-	runs bool // they run the call
-	many string
-}{
+	is   func(client.Runs) bool // of whom
+	runs bool                   // they run the call
+	many string                 // what, in the words for many of them
+}
+
+// runRules are all that is said. DELTA stands for where.
+var runRules = []runRule{
 	{stream.AtSeal, endedWell, func(r client.Runs) bool { return r.When == client.AtBlock }, true, "run it DELTA, while the response goes on"},
 	{stream.AtSeal, endedCut, func(r client.Runs) bool { return r.When == client.AtBlock && r.Cut == client.Once }, true, "run it DELTA, before the cut"},
 	{stream.AtSeal, endedCut, func(r client.Runs) bool { return r.When == client.AtBlock && r.Cut == client.Never }, false, "do not run it: the response was cut"},
@@ -99,6 +97,15 @@ var runRules = []struct {
 // ofOne has the words for many say it of one.
 var ofOne = strings.NewReplacer("do not run", "does not run", "run nothing by themselves: what uses them does",
 	"runs nothing by itself: what uses it does", "ask again", "asks again", "run it", "runs it", "run what", "runs what")
+
+// words say it of a call and so many programs.
+func (rule *runRule) words(c *stream.Call, r stream.Run, programs int) string {
+	text := strings.Replace(rule.many, " DELTA", deltaWords(c, r), 1)
+	if programs == 1 {
+		text = ofOne.Replace(text)
+	}
+	return text
+}
 
 // deltaWords say with which delta the arguments were there, "" where none brought any.
 func deltaWords(c *stream.Call, r stream.Run) string {
@@ -126,13 +133,6 @@ func runners(who []client.Runs, own bool) string {
 }
 
 // knownWords say how that is known of them.
-func knownWords(who []client.Runs) string {
-	worst := client.Ran
-	for _, r := range who {
-		worst = max(worst, r.Known)
-	}
-	if worst == client.Ran {
-		return " (seen when run)"
-	}
-	return " (" + worst.String() + ")"
+var knownWords = [...]string{
+	client.Ran: " (seen when run)", client.Read: " (read in its source)", client.Documented: " (documented)",
 }

@@ -43,7 +43,7 @@ func TestRunBy(t *testing.T) {
 	}{
 		{"complete", "anthropic", `{"a":1}`, "", done,
 			"Claude Code, opencode and Mastra run it at delta 2, while the response goes on (seen when run)",
-			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)"},
+			"Continue, Anthropic SDK for JavaScript and AI SDK run it when the response has ended (seen when run)|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)|LangChain JS and pi run nothing by themselves: what uses them does (seen when run)"},
 		{"cut by the limit", "openai-responses", `{"a":1}`, "", limit,
 			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
 			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},
@@ -54,9 +54,12 @@ func TestRunBy(t *testing.T) {
 		{"who asked is known", "anthropic", `{"a":1}`, "claude-code", limit, "this client, Claude Code, runs it at delta 2, before the cut (seen when run)", ""},
 		{"and its result came", "anthropic", `{"a":1}`, "claude-code", answered,
 			"this client, Claude Code, runs it at delta 2, while the response goes on (seen when run); it did: the result came back", ""},
-		{"who asked was not tried with it", "gemini", `{"a":1}`, "codex", done, "", "Gemini CLI and AI SDK run it when the response has ended (seen when run)|" +
-			"Google Gen AI SDK for JavaScript runs nothing by itself: what uses it does (seen when run)"},
-		{"only documented", "cohere", `{"a":1}`, "crewai", done, "", "this client, CrewAI, runs it when the response has ended (documented)"},
+		{"who asked was not tried with it", "gemini", `{"a":1}`, "codex", done, "", "Gemini CLI and AI SDK run it when the response has ended (seen when run)" +
+			"|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)" +
+			"|LangChain JS, pi and Google Gen AI SDK for JavaScript run nothing by themselves: what uses them does (seen when run)"},
+		{"a library that others are made with", "openai-responses", `{"a":1}`, "ai-sdk", limit,
+			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
+			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},
 		{"still open", "openai-responses", `{"a":1}`, "codex", nil, "this client, Codex, runs it at delta 2, while the response goes on (seen when run)", ""},
 		{"the client stopped it", "anthropic", `{"a":1}`, "", stopped, "", ""},
 		{"an error ended it", "anthropic", `{"a":1}`, "", failed, "", ""},

@@ -1,0 +1,31 @@
+package client
+
+import "testing"
+
+// TestRuns: each fact is of a client that there is and some protocol, told once.
+func TestRuns(t *testing.T) {
+	seen := map[[2]string]bool{}
+	for _, r := range allRuns {
+		if _, err := Find(r.Client); err != nil || len(r.Dialects) == 0 {
+			t.Errorf("%q of %q: %v", r.Client, r.Dialects, err)
+		}
+		for _, d := range r.Dialects {
+			if key := [2]string{r.Client, d}; seen[key] {
+				t.Errorf("%s with %s is told twice", r.Client, d)
+			} else {
+				seen[key] = true
+			}
+		}
+	}
+	for _, name := range agents {
+		if _, err := Find(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if all, own := RunsOf("anthropic", "claude-code"); !own || len(all) != 1 || all[0].When != AtBlock {
+		t.Errorf("Claude Code: %v, %t", all, own)
+	}
+	if all, own := RunsOf("anthropic", "ai-sdk"); own || len(all) < 5 {
+		t.Errorf("a library: %v, %t", all, own)
+	}
+}
