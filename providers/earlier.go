@@ -23,7 +23,7 @@ func (in *Inspector) remember(t *stream.Turn) {
 	forgot := in.recall.add(t, past.asked)
 	if d := readerOf(t.Dialect); d != nil && d.Answers {
 		in.recall.named(t.Number, t.ID)
-		in.recall.named(t.Number, past.talk)
+		in.recall.named(t.Number, past.on.talk)
 	}
 	if forgot && !in.recall.told {
 		in.recall.told = true

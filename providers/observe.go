@@ -17,7 +17,7 @@ type history struct {
 	broken   bool         // the request breaks off
 	asked    replay.Asked // its place in its conversation, once observed
 	observed bool         // what it brings back has been told
-	talk     string       // id of the conversation that the provider keeps
+	on       continuation // what the request that was observed last goes on from
 	heard    int64        // of a WebSocket: how many bytes of its client's messages were observed
 
 	names     []replay.Named // of its calls, once asked for
@@ -149,9 +149,10 @@ func (x *Exchange) observe() {
 	case !x.past.observed:
 		x.past.observed = true
 		messages, target := x.History()
-		x.asks.ask = x.readAsk(x.RequestBody(), messages)
+		body := x.RequestBody()
+		x.asks.ask, x.past.on = x.readAsk(body, messages), goesOnFrom(body)
 		if target != nil && len(messages) > 0 {
-			past := x.observed(messages, target, goesOnFrom(x.Request.Bytes(0, x.Request.Size())))
+			past := x.observed(messages, target, x.past.on)
 			x.stand(past.Asked)
 		}
 		x.forget()
@@ -161,7 +162,6 @@ func (x *Exchange) observe() {
 // observed reports what became of the calls of earlier turns in a history.
 func (x *Exchange) observed(messages []dialect.Message, to *dialect.Target, on continuation) *replay.Past {
 	past := replay.ReadPast(messages, to)
-	x.past.talk = on.talk
 	if past.Kept, past.After = on.kept, cmp.Or(on.after, on.talk); on.thread {
 		past.Asked = replay.Asked{} // how its conversation begins, it does not say
 	}

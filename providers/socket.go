@@ -73,6 +73,7 @@ func (x *Exchange) hear() {
 		}
 		message := bytes.Clone(f.Data) // parts and schemas keep what they were read from
 		on := goesOnFrom(message)
+		x.past.on = on
 		x.declare(message, on)
 		messages, _ := to.Decode(message)
 		if len(messages) > 0 || on.thread {

@@ -63,8 +63,11 @@ func (x *Exchange) tools() *schema.Set {
 	if x.Dialect.Tools != nil && size != x.check.asked && x.past.heard == 0 {
 		x.check.asked = size
 		body := x.RequestBody()
-		list, more := x.Dialect.Tools(body), false
-		if on := goesOnFrom(body); on.thread {
+		list, more, on := x.Dialect.Tools(body), false, x.past.on
+		if !x.past.observed {
+			on = goesOnFrom(body)
+		}
+		if on.thread {
 			var kept []dialect.Tool
 			kept, more = x.in.toolsAfter(on)
 			list = joinTools(kept, list)
