@@ -67,37 +67,51 @@ var hostile = []struct{ name, schema, args string }{
 }
 
 // TestLimits: whatever comes, compiling and validating end, within 250 ms where the machine is not
-// busy. TOOLSCOPE_TIMES shows what each takes.
+// busy. TOOLSCOPE_TIMES shows what each takes. What has no bound takes too long each time: it fails
+// only if it does so in every try.
 func TestLimits(t *testing.T) {
+	const (
+		tries    = 5
+		patience = 20 * 250 * time.Millisecond // a busy machine, the race detector
+	)
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
-			start := time.Now()
-			c := compile(dialect.Raw(h.schema))
-			compiled := time.Since(start)
-			set := Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(h.schema)}}, false)
-			set.find("", "f").check = c
-			tr := begin(set, stream.CallInfo{Name: "f"})
-			start = time.Now()
-			tr.event(stream.Args, h.args)
-			followed := time.Since(start)
-			start = time.Now()
-			tr.event(stream.Seal, "")
-			sealed := time.Since(start)
-			if os.Getenv("TOOLSCOPE_TIMES") != "" {
-				said := ""
-				for _, f := range tr.found {
-					said += " " + f.Code + " " + f.Message
+			for try := 1; ; try++ {
+				took, what := longest(t, h.schema, h.args)
+				if took <= patience {
+					return
 				}
-				t.Logf("compiled in %v, followed in %v, sealed in %v: %s", compiled, followed, sealed, said)
-			}
-			const patience = 20 // a busy machine, the race detector
-			for what, d := range map[string]time.Duration{"compiled": compiled, "followed": followed, "sealed": sealed} {
-				if d > patience*250*time.Millisecond {
-					t.Errorf("%s in %v", what, d)
+				if try == tries {
+					t.Fatalf("%s in %v, and no faster in %d tries", what, took, tries)
 				}
 			}
 		})
 	}
+}
+
+// longest is what took longest of compiling a schema, following arguments and validating them.
+func longest(t *testing.T, schema, args string) (took time.Duration, what string) {
+	start := time.Now()
+	lap := func(now string) {
+		if d := time.Since(start); d >= took {
+			took, what = d, now
+		}
+		if os.Getenv("TOOLSCOPE_TIMES") != "" {
+			t.Logf("%s in %v", now, time.Since(start))
+		}
+		start = time.Now()
+	}
+	c := compile(dialect.Raw(schema))
+	lap("compiled")
+	set := Compile([]dialect.Tool{{Name: "f", Kind: "function", Schema: dialect.Raw(schema)}}, false)
+	set.find("", "f").check = c
+	tr := begin(set, stream.CallInfo{Name: "f"})
+	start = time.Now()
+	tr.event(stream.Args, args)
+	lap("followed")
+	tr.event(stream.Seal, "")
+	lap("sealed")
+	return took, what
 }
 
 // TestSteady: once it has begun, following a call costs no allocation.
