@@ -27,6 +27,7 @@ type Options struct {
 	Status   func() []Word              // what whoever feeds the inbox has to say; asked at each frame; may be nil
 	Demo     Demo                       // plays when there is nothing else to see; may be nil
 	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
+	Recent   []Recent                   // recordings to choose from, where there is no source; may be nil
 	Copy     Copy                       // puts a text into the clipboard; may be nil
 	Save     Save                       // writes a new file; may be nil
 	Send     Send                       // sends a request; may be nil
@@ -124,6 +125,9 @@ func New(o Options) *Model {
 	}
 	m.in.Keep(m.keeping())
 	m.refresh()
+	if len(o.Recent) > 0 {
+		m.open(&recents{m: m})
+	}
 	return m
 }
 

@@ -57,6 +57,31 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestRecentScreen: with nothing to show, the recordings there are listed, and one is opened; where
+// there are none the demo plays.
+func TestRecentScreen(t *testing.T) {
+	state := t.TempDir()
+	env := []string{"XDG_STATE_HOME=" + state}
+	p := start(t, launch{env: env})
+	p.untilShown("demo tour")
+	p.keys("q")
+	p.wantExit(0)
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	proxy := proxiedIn(t, env, "--to", "anthropic="+upstream)
+	if _, _, err := post(t, proxy.url+"/anthropic/v1/messages"); err != nil {
+		t.Fatal(err)
+	}
+	p = start(t, launch{env: env}) // while it is being recorded
+	p.untilShown("RECORDINGS 1")
+	p.untilShown("recording")
+	p.keys("\r")
+	p.untilShown("get_weather")
+	p.keys("q")
+	p.wantExit(0)
+	p.wantRestored()
+	proxy.ended(syscall.SIGTERM)
+}
+
 // TestNextStep: errors that many run into say what to do.
 func TestNextStep(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

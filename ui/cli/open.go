@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
 
 	"toolscope/capture"
+	"toolscope/capture/record"
 	"toolscope/ui"
 )
 
@@ -23,6 +25,9 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if len(paths) == 0 && a.reading.request != "" {
 		return usagef("--request: no FILE to check and nothing on standard input\ntoolscope --request REQUEST FILE…, or - for standard input")
 	}
+	if list := recents(); len(paths) == 0 && isTerminal(a.output) && len(list) > 0 {
+		return a.choose(ctx, list)
+	}
 	if len(paths) == 0 {
 		return a.playDemo(ctx, tour)
 	}
@@ -41,6 +46,43 @@ func (a *app) open(ctx context.Context, args []string) error {
 		return err
 	}
 	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices})
+}
+
+// choose lists recordings to look at. None is deleted while it is looked at.
+func (a *app) choose(ctx context.Context, list []recent) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	prices, err := a.prices()
+	if err != nil {
+		return err
+	}
+	o := ui.Options{Source: "recordings", Prices: prices}
+	var held []func()
+	for _, r := range list[:min(len(list), mostRecent)] {
+		o.Recent = append(o.Recent, ui.Recent{Name: filepath.Base(r.Path), Bytes: r.Bytes, Written: r.Written, Open: r.Open, Read: func() ui.Inbox {
+			held = append(held, record.Hold(r.Path))
+			in := fileInbox()
+			go in.fill(opened(ctx, r))
+			return in
+		}})
+	}
+	err = a.show(o, nil)
+	for _, release := range held {
+		release()
+	}
+	return err
+}
+
+// mostRecent is how many recordings are listed.
+const mostRecent = 100
+
+// opened is the source of a recording, which is followed while it is being written.
+func opened(ctx context.Context, r recent) capture.Source {
+	src, err := capture.Open(ctx, r.Path, capture.Options{Follow: r.Open})
+	if err != nil {
+		return func(yield func(capture.Record, error) bool) { yield(capture.Record{}, err) }
+	}
+	return src
 }
 
 // watch shows a source, at so many times its own speed; 0 is as fast as it can be read.

@@ -1,0 +1,77 @@
+package ui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// A Recent is a recording that can be looked at, where there is nothing else to see.
+type Recent struct {
+	Name    string
+	Bytes   int64
+	Written time.Time // the last byte of it
+	Open    bool      // it is being written
+	Read    func() Inbox
+}
+
+// recents is the mode that lists them, beside the demo.
+type recents struct {
+	screen.Window
+	m *Model
+}
+
+// Keys are those of the list. While it is there nothing else is to be seen.
+func (r *recents) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open the recording"), Do: r.read},
+		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: func() {
+			r.m.closeTop()
+			r.m.playDemo()
+		}},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { r.m.do(tea.Quit) }},
+	}, r.Steps(display.Text{}, r.MoveTo)...)
+}
+
+// read opens the selected recording, and follows one that is being written.
+func (r *recents) read() {
+	m, chosen := r.m, r.m.opt.Recent[r.At]
+	m.opt.Inbox, m.opt.Source, m.opt.Demo = chosen.Read(), chosen.Name, nil
+	m.closeTop()
+	m.do(listen(m.opt.Inbox, 0))
+	m.setFollow(true)
+}
+
+func (r *recents) Extend(_ *providers.View, _, h int) {
+	r.Resize(len(r.m.opt.Recent), max(1, h-2))
+}
+
+func (r *recents) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		p.Say(screen.Accent, display.Lit(" RECORDINGS "))
+		p.Say(screen.Muted, screen.Count(r.Rows))
+		return
+	}
+	row := r.Top + y - 1
+	if row >= r.Rows || y > r.Height {
+		return
+	}
+	g, mark := screen.Bare, display.Lit("  ")
+	if row == r.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+	}
+	one := r.m.opt.Recent[row]
+	p.Put(screen.Accent, g, mark)
+	p.Put(screen.Plain, g, p.Format("%s  ", p.Clean(one.Written.Local().Format("2006-01-02 15:04"))))
+	p.Put(screen.Muted, g, padLeft(p, screen.Bytes(int(one.Bytes)), 11).Between("", "  "))
+	if one.Open {
+		p.Put(screen.Live, g, display.Lit("recording  "))
+	}
+	p.Put(screen.Muted, g, p.Truncate(p.Name(one.Name), p.Left))
+	p.Fill(g)
+}
