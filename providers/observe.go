@@ -143,10 +143,10 @@ func (x *Exchange) forget() { x.past.read, x.past.messages = 0, nil }
 // a message.
 func (x *Exchange) observe() {
 	switch {
-	case x.in.alone, x.Request.Size() == 0, x.gap.asked > 0:
+	case x.Request.Size() == 0, x.gap.asked > 0:
 	case isWebSocket(x.Head):
 		x.hear()
-	case !x.past.observed:
+	case !x.past.observed && !x.in.alone:
 		x.past.observed = true
 		messages, target := x.History()
 		body := x.RequestBody()

@@ -75,6 +75,9 @@ func (x *Exchange) hear() {
 		on := goesOnFrom(message)
 		x.past.on = on
 		x.declare(message, on)
+		if x.in.alone {
+			return
+		}
 		messages, _ := to.Decode(message)
 		if len(messages) > 0 || on.thread {
 			x.past.asked = x.observed(messages, to, on).Asked

@@ -23,6 +23,7 @@ type callJSON struct {
 	FirstArg                                                             *float64 `json:"t_first_arg_ms"`
 	Sealed                                                               *float64 `json:"t_sealed_ms"`
 	Exchange                                                             int
+	Result                                                               *resultJSON
 	HTTPStatus                                                           int    `json:"http_status"`
 	EndedBy                                                              string `json:"ended_by"`
 	Session, Agent                                                       string
@@ -76,6 +77,12 @@ func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 			var u turnJSON
 			err = d.Decode(&u)
 			turns = append(turns, u)
+		case "result":
+			err = d.Decode(new(struct {
+				Type, File, ID, Name string
+				Turn, Call, Exchange int
+				Result               resultJSON
+			}))
 		case "sent_back":
 			err = d.Decode(new(sentBackJSON))
 		default:

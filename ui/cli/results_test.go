@@ -12,6 +12,7 @@ import (
 type resultJSON struct {
 	Error bool
 	Bytes int
+	Media int
 	Text  string
 }
 

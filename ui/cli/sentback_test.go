@@ -17,6 +17,7 @@ import (
 type sentBackJSON struct {
 	Type, File, ID, Name, As, Result string
 	Turn, Call, Exchange             int
+	Kept                             bool
 	Policies                         []string
 	Findings                         []findingJSON
 }
