@@ -36,7 +36,8 @@ func (x *Exchange) Rereadable() bool { return x.Ended && x.place().Source != nil
 // count from 0 in the new one, in the same order, and it makes the same events of them, except for
 // those that other exchanges bring: SentBack, whose lane a turn is in, and what is found of that. One
 // thing needs the other exchanges when events are folded, and so may differ in its session: which
-// calls have the id of another (IDDup, IDDupAcrossTurns).
+// calls have the id of another (IDDup, IDDupAcrossTurns). And of tools that a request before declared,
+// which this one goes on from, nothing is known.
 func (in *Inspector) again(x *Exchange) (*Inspector, error) {
 	if !x.Rereadable() {
 		return nil, fmt.Errorf("exchange %d did not come from a file", x.Number)
