@@ -78,3 +78,29 @@ func TestReturnAcrossProtocols(t *testing.T) {
 		t.Errorf("%+v, answered %d", c.SentBack, c.Answered)
 	}
 }
+
+// TestWhatToolsGave: of a long result the beginning is kept, whole characters, and how long it was;
+// of what is no text, how many pieces; and of tools that were found, their names.
+func TestWhatToolsGave(t *testing.T) {
+	long := strings.Repeat("é", stream.MostResult)
+	for _, test := range []struct {
+		content string
+		want    stream.Result
+	}{
+		{`"ok"`, stream.Result{Bytes: 2, Text: "ok"}},
+		{`"a` + long + `"`, stream.Result{Bytes: 1 + len(long), Text: "a" + long[:stream.MostResult-2]}},
+		{`[{"type":"text","text":"see "},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}]`, stream.Result{Bytes: 4, Media: 1, Text: "see "}},
+		{`[{"type":"tool_reference","tool_name":"WebFetch"},{"type":"tool_reference","tool_name":"Edit"}]`, stream.Result{Bytes: 14, Text: "WebFetch\nEdit\n"}},
+		{`[]`, stream.Result{}},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Exchange: 1, Data: messages(`{}`)})
+		in.Write(stream.Record{Exchange: 1, End: true})
+		in.Write(stream.Record{Exchange: 2, Request: true, Data: []byte(`{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"get_weather","input":{}}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":` + test.content + `}]}]}`)})
+		in.Close()
+		if r := in.Session().Turns[0].Calls[0].Given(); r == nil || r.Gave != test.want {
+			t.Errorf("%.60s: %+v", test.content, r)
+		}
+	}
+}

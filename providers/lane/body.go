@@ -39,7 +39,7 @@ func (b *Body) member(name string, s *dialect.Scanner) {
 		b.Meta = s.Value()
 	case "prompt_cache_key":
 		b.CacheKey = s.Value().Text()
-	case "previous_response_id":
+	case "previous_response_id", "previous_interaction_id":
 		b.Before = s.Value().Text()
 	case "conversation":
 		v := s.Value()

@@ -3,7 +3,6 @@ package replay
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -152,27 +151,6 @@ func (o Observation) kept(l *orphan) Observation {
 		o.answered(l.part)
 	}
 	return o
-}
-
-// answered takes the result of the call.
-func (o *Observation) answered(by *dialect.Part) {
-	o.gave, o.Result = by, stream.AnswerOK
-	if by.Failed {
-		o.Result = stream.AnswerFailed
-	}
-}
-
-// Gave is what the call's tool gave, as the history has it.
-func (o *Observation) Gave() (r stream.Result) {
-	if o.gave == nil {
-		return r
-	}
-	text := o.gave.Text
-	n := min(len(text), stream.MostResult)
-	for least := n - utf8.UTFMax; n < len(text) && n > least && !utf8.RuneStart(text[n]); {
-		n-- // no part of a character
-	}
-	return stream.Result{Bytes: len(text), Media: o.gave.Media, Text: string(text[:n])}
 }
 
 // missing says what it means that a call is not found. It means nothing where calls of the turn may

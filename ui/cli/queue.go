@@ -41,12 +41,6 @@ type returned struct {
 	same     bool             // the request came on the WebSocket that the call came on
 }
 
-// ended is a turn that has ended, and what its exchange holds.
-type ended struct {
-	turn  int32
-	bytes int64
-}
-
 func newQueue(in *providers.Inspector, path string, to printer) *queue {
 	q := &queue{
 		in: in, path: path, to: to, open: map[int32]bool{}, holds: map[int]int{}, waiting: map[int32][]returned{},
@@ -60,12 +54,6 @@ func newQueue(in *providers.Inspector, path string, to printer) *queue {
 const (
 	printedBytes = 16 << 20
 	printedRows  = 1 << 10
-)
-
-// How much may wait to be printed, together with what it waits for.
-const (
-	mostWaiting  = 1 << 8
-	waitingBytes = 32 << 20
 )
 
 // print prints the turns that have ended, or all. What was made of calls comes before the turn that
@@ -96,34 +84,6 @@ func (q *queue) print(all bool) error {
 	}
 	q.ended = slices.Delete(q.ended, 0, n)
 	return q.to.flush()
-}
-
-// wait has a turn wait to be printed.
-func (q *queue) wait(number int32) {
-	t := q.in.Session().Turn(number)
-	e := ended{number, int64(t.Memory())}
-	if x := q.in.Exchange(t.Exchange); x != nil {
-		e.bytes += x.Request.Size()
-	}
-	q.weight += e.bytes
-	q.ended = append(q.ended, e)
-}
-
-// ready is how many of the turns that wait are to be printed now.
-func (q *queue) ready(all bool) (n int) {
-	for n < len(q.ended) && (all || !q.patient || len(q.ended)-n > mostWaiting || q.weight > waitingBytes || !q.awaits(q.ended[n].turn)) {
-		q.weight -= q.ended[n].bytes
-		n++
-	}
-	return n
-}
-
-// awaits reports whether what the tool of one of its calls gave is not known yet, and may come.
-func (q *queue) awaits(turn int32) bool {
-	t := q.in.Session().Turn(turn)
-	return t.Phase() != stream.TurnAborted && slices.ContainsFunc(t.Calls, func(c *stream.Call) bool {
-		return !c.Server && !c.Attempt && c.Given() == nil
-	})
 }
 
 // printTurns prints turns, and then what was already made of their calls.

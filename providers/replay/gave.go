@@ -1,0 +1,36 @@
+package replay
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// answered takes the result of the call.
+func (o *Observation) answered(by *dialect.Part) {
+	o.gave, o.Result = by, stream.AnswerOK
+	if by.Failed {
+		o.Result = stream.AnswerFailed
+	}
+}
+
+// Gave is what the call's tool gave, as the history has it. Where that names tools, as a search for
+// tools does, their names are text, one a line.
+func (o *Observation) Gave() (r stream.Result) {
+	if o.gave == nil {
+		return r
+	}
+	text, media := o.gave.Text, o.gave.Media
+	for block := range o.gave.Raw.Get("content").Elements() {
+		if name := block.Get("tool_name"); media > 0 && block.Get("type").Is("tool_reference") && name.IsString() {
+			text, media = append(name.Append(slices.Clip(text)), '\n'), media-1
+		}
+	}
+	n := min(len(text), stream.MostResult)
+	for least := n - utf8.UTFMax; n < len(text) && n > least && !utf8.RuneStart(text[n]); {
+		n-- // no part of a character
+	}
+	return stream.Result{Bytes: len(text), Media: media, Text: string(text[:n])}
+}
