@@ -18,7 +18,7 @@ type Brought struct {
 	Part     *dialect.Part // nil where the request does not carry it
 	Body     []byte        // the request
 	Args     []byte        // as the request carries them: the text, or the value as it stands in the body
-	At       int           // the first of their bytes in Body, -1 where that is not known
+	At, End  int           // where they stand in Body, At -1 where that is not known
 }
 
 // Brought is what a request carries of a call; ok is false where the request cannot be read.
@@ -102,6 +102,7 @@ func (b *Brought) place(messages []dialect.Message) {
 				return
 			}
 			b.At = from + bytes.Index(p.Raw, value)
+			b.End = b.At + len(value)
 			if b.To.Form != dialect.TextForm {
 				b.Args = value // a string where an object must be is seen to be one
 			}

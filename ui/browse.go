@@ -59,7 +59,7 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Raw, func() { m.scene.Raw = !m.scene.Raw; m.refresh() }),
 		on(km.Search, func() { m.open(newSearchBar(m)) }),
 		on(km.NextFinding, m.nextFinding), on(km.Side, m.hideSide),
-		on(km.Mark, m.markTurn), on(km.Onward, m.goOnward),
+		on(km.Mark, m.markTurn),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),
 		on(km.Demo, m.playDemo), on(km.Streams, m.openStreams),
 		on(km.Quit, func() { m.back(tea.Quit) }),
@@ -127,17 +127,4 @@ func (m *Model) drawHints(p *screen.Pen) {
 		hint = display.Join(hint, display.Lit("   "), b.Hint)
 	}
 	p.Tail(screen.Muted, screen.Bare, hint.Between("", " "))
-}
-
-// goOnward goes to the turn whose request first had the chosen call, or a call of the chosen turn,
-// in its history.
-func (m *Model) goOnward() {
-	switch t, c := m.view.Find(m.chosen); {
-	case c != nil && len(c.SentBack) > 0:
-		m.goToReturn(&c.SentBack[0])
-	case c == nil && t != nil && t.Returned:
-		m.goToTurn(m.view.TurnOf(t.Next), t.Next)
-	default:
-		m.say(display.Lit("no request that is known sent it back"))
-	}
 }

@@ -59,7 +59,7 @@ func newKeyMap() keyMap {
 		Scope:       bind("s", "call, turn or all of it", "s"),
 		Copy:        bind("y", "copy what would be sent", "y"),
 		Save:        bind("w", "save it in a new file", "w"),
-		Onward:      bind("o", "where it was sent back", "o"),
+		Onward:      bind("o", "what a request carried", "o"),
 		Mark:        bind("m", "mark a turn; in R, the model", "m"),
 		Compare:     bind("=", "marked turns side by side", "="),
 		Resend:      bind("R", "send the request again", "R"),

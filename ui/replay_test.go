@@ -85,7 +85,7 @@ func TestReplayDraws(t *testing.T) {
 	s.shows("2 B new or moved", fmt.Sprintf("%d B, none sent", len(broken)), "then must follow", "10 targets  = 5  ≈ 0  ≠ 0  ∅ 5  accepted 5  refused 1  unknown 4")
 	s.press("l").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B new or moved").hides("not sent", "none sent")
 	s.press("r").shows(`{"role":"assistant","content":[{"type":"tool_use"`)
-	s.press("r<tab>").shows("as pydantic-ai: wrap  2 of 9  to anthropic", "double-encode  behaviour").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")
+	s.press("r<tab>").shows("as pydantic-ai: wrap  2 of 9  to anthropic", "double-encode ").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")
 }
 
 // TestReplayTaken: the body that is shown is copied and saved, and it is said what became of it.

@@ -67,22 +67,63 @@ func (s *rig) row(text string) (found string) {
 	return found
 }
 
-// TestOnward goes to the turn whose request has the call.
-func TestOnward(t *testing.T) {
-	for _, c := range []struct{ keys, want, says string }{
-		{"gjo", "list: turn 2", "turn 2: its request has it"},
-		{"gjjo", "list: turn 2", "turn 2: its request has it"},
-		{"go", "list: turn 2", "turn 2: its request has it"},
-		{"gj2o", "list: turn 2", "turn 2: its request has it"},
-		{"Go", "list: turn 2", "no request that is known sent it back"},
+// TestSentBackOpens: o shows what a request carried, of the call or of the first of its turn that
+// came back, and closing it is where one was.
+func TestSentBackOpens(t *testing.T) {
+	for _, c := range []struct{ keys, says string }{
+		{"gjo", "SENT BACK first  turn 1 call 1 → request of turn 2"},
+		{"gjjo", "SENT BACK second  turn 1 call 2 → request of turn 2, 1 of 2"},
+		{"gjjo<tab>", "SENT BACK second  turn 1 call 2 → request 7 (without a response), 2 of 2"},
+		{"gjjo", "the request is not there to be read"},
+		{"go", "SENT BACK first"},
+		{"gj2o", "SENT BACK first"},
+		{"Go", "no request that is known sent it back"},
 	} {
+		before := returned(t, 120, 40).press(c.keys[:strings.Index(c.keys, "o")])
+		where := before.where()
 		s := returned(t, 120, 40).press(c.keys).shows(c.says)
-		if got := strings.TrimSuffix(s.where(), ", follows"); got != c.want {
-			t.Errorf("%s: %s, want %s", c.keys, got, c.want)
+		if strings.HasPrefix(c.says, "SENT") {
+			s.press("<esc>").hides("SENT BACK")
+		}
+		if s.where() != where {
+			t.Errorf("%s: %s, was %s", c.keys, s.where(), where)
 		}
 	}
 	newScreen(t, 80, 24).press("o").shows("no request that is known")
+}
 
+// TestSentBackShows: what the model wrote, what the request carried and where, whose way that is,
+// and what the provider said to it.
+func TestSentBackShows(t *testing.T) {
+	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjjjjo")
+	s.shows("SENT BACK write_file  turn 3 call 1 → request of turn 4", "!! ≠ double-encoded", "(double-encode)  accepted seen: HTTP 200")
+	s.shows("── the model wrote  57 B", "┬── the request carried  71 B, body byte 939", `│≠ "{\"path\":`, "!! DOUBLE_ENCODED  the client encoded the arguments once more")
+	s.press("<enter>").shows("the whole request, 1,754 B", `"id": "call_demo_h4"`).press("<esc>").shows("SENT BACK")
+	s.press("<esc>kko").shows("∅ emptied", "│≠ {}", "≠ {\"path\"", "!! ARGS_REPLACED_BY_EMPTY  the 55 bytes the model wrote are gone: {} was sent")
+	s.press("<esc>jjjo").shows("!  ≠ reformatted", `≠   "budget": 9007199254740993`, `≠   "budget": 9007199254740992`)
+
+	s = newScreen(t, 60, 24).feed(demo(t, "history")...).press("gjjjjjjo") // one above the other
+	s.shows("── the model wrote  57 B ─", "── the request carried  71 B, body byte 939 ─").hides("┬")
+}
+
+// TestSentBackTaken: the side that is chosen is copied, and of the whole request all of it.
+func TestSentBackTaken(t *testing.T) {
+	var copied []byte
+	s := newScreen(t, 90, 24, func(o *Options) {
+		o.Copy = func(b []byte) (string, error) { copied = b; return "a wire", nil }
+	}).feed(demo(t, "history")...).press("gjjjjo")
+	for keys, want := range map[string]string{"hy": `{"path":"cmd/main.go","content":"fmt.Println("hello")"}`, "ly": "{}"} {
+		if s.press(keys).settle(); string(copied) != want {
+			t.Errorf("%s copies %s", keys, copied)
+		}
+	}
+	if s.press("<enter>y").settle(); !strings.HasPrefix(string(copied), `{"model"`) {
+		t.Errorf("copied %.40s", copied)
+	}
+}
+
+// TestReturnOfFinding: a finding that tells of a request leads to the turn that it is of.
+func TestReturnOfFinding(t *testing.T) {
 	s := returned(t, 120, 40).press("gjj4")
 	for s.findings.Request() == nil {
 		s.press("j")

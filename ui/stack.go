@@ -134,6 +134,7 @@ func (m *Model) newEntries() []modes.Entry {
 		modes.Dialects(m.reread),
 		compare.Entry(&m.marks, &m.bill, m.draw),
 		replay.Entry(modes.Outlet{Copy: m.opt.Copy, Save: m.opt.Save}, m.draw),
+		replay.SentBack(modes.Outlet{Copy: m.opt.Copy, Save: m.opt.Save}, m.draw),
 		send.Again(m.sending()),
 		send.TypeResult(m.sending()),
 	}

@@ -29,6 +29,13 @@ func GoneFrom(c *replay.Sent) (gone []Span) {
 	return gone
 }
 
+// Differences are the bytes of what the model wrote that have no place in what was sent instead, and
+// of that those that the model did not write.
+func Differences(wrote, sent []byte, form dialect.Form) (gone, added []Span) {
+	c := &replay.Sent{Original: wrote, Args: sent, Form: form}
+	return GoneFrom(c), addedTo(c)
+}
+
 // addedTo are the bytes of what is sent of a call's arguments that the model did not write.
 func addedTo(c *replay.Sent) (added []Span) {
 	if c.Args == nil {

@@ -19,10 +19,10 @@ var fateSides = map[replay.Fate]screen.Side{
 	replay.WasEmptied: screen.Nothing, replay.WasDropped: screen.Nothing,
 }
 
-// fateLook is how a fate is shown.
-func fateLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
+// FateLook is how a fate is shown: its colour, and the sign of what the request has.
+func FateLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	if side, ok := fateSides[replay.Fate(fate)]; ok {
-		return screen.SideRoles[side], p.Glyph.Side[side]
+		return screen.SideRoles[side], p.Clean(strings.TrimSpace(p.Glyph.Side[side].String())).Between("", " ")
 	}
 	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
@@ -31,7 +31,7 @@ func fateLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 func Onward(v *providers.View, t *stream.Turn) string {
 	text := "in " + RequestName(v, t.Next)
 	if v.TurnOf(t.Next) != nil {
-		text += ": o goes there"
+		text += ": o shows it"
 	}
 	return text
 }
@@ -77,7 +77,7 @@ func returnLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) (l
 		if i == 0 {
 			lines = append(lines, findingLine{of: ours}, findingLine{of: ours, role: screen.Muted, text: display.Lit(" WHEN IT WAS SENT BACK")})
 		}
-		look, sign := fateLook(p, r.As)
+		look, sign := FateLook(p, r.As)
 		text := display.Join(sign, p.Name(r.As), display.Lit("  "), p.Name(returnWords(v, r)))
 		if c.Syntax() == stream.SyntaxDouble && r.As == string(replay.Intact) {
 			text = display.Join(text, display.Lit("; it was the model that encoded it twice"))
@@ -104,7 +104,7 @@ func aboutReturns(c *stream.Call) string {
 // drawReturn writes what a later request made of a call: no frame of this response tells it. Which
 // call it was, it says where that is not known.
 func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Ground, which bool) {
-	look, sign := fateLook(p, e.Text)
+	look, sign := FateLook(p, e.Text)
 	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
 	resent := stream.PayloadOf[stream.Resent](e)
 	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code, Kept: resent.Kept, Event: event}

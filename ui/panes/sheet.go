@@ -2,6 +2,7 @@ package panes
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 
 	"toolscope/stream"
@@ -87,6 +88,20 @@ func (s *Sheet) Shows(row int) (text []byte) {
 		return nil
 	}
 	return b.text[b.rows[row].Start:b.rows[row].End]
+}
+
+// Marked reports whether a row shows something that is marked.
+func (s *Sheet) Marked(row int) bool {
+	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
+	if n < 0 || row >= s.Rows {
+		return false
+	}
+	b := &s.blocks[n]
+	if row -= b.first + b.captionRows(); row < 0 {
+		return false
+	}
+	r := b.rows[row]
+	return slices.ContainsFunc(b.marks, func(m Span) bool { return m.Start < int(r.End) && int(r.Start) < m.End })
 }
 
 // Draw writes a row of the sheet into the field; what is marked lies on a ground of its own.

@@ -1,0 +1,240 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// sentBack is the mode that shows what a later request really carried of a call, beside what the
+// model wrote: evidence. Closing it leads back to where the call is looked at.
+type sentBack struct {
+	screen.Window
+	host   modes.Host
+	outlet modes.Outlet
+	draw   display.Drawer
+	w, h   int
+
+	turn    *stream.Turn
+	call    *stream.Call
+	at      int // in call.SentBack
+	brought providers.Brought
+	read    bool // the request can be read
+	finding stream.Finding
+	found   []display.Text // it in words, a row each
+
+	made  int  // the width the sides were laid out for
+	right bool // the request's side is the one that is copied
+	sides [2]panes.Sheet
+	whole *wholeRequest // while it is shown
+}
+
+const sidesFrom = 72 // cells from which the sides are beside each other
+
+// SentBack opens it for the chosen call, or the first call of the chosen turn that came back.
+func SentBack(outlet modes.Outlet, draw display.Drawer) modes.Entry {
+	key := screen.Binding{Keys: []string{"o"}, Does: display.Lit("what a request carried")}
+	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
+		t, c := h.View().Find(h.Chosen())
+		if c == nil && t != nil {
+			if i := slices.IndexFunc(t.Calls, func(c *stream.Call) bool { return len(c.SentBack) > 0 }); i >= 0 {
+				c = t.Calls[i]
+			}
+		}
+		switch {
+		case c == nil || len(c.SentBack) == 0:
+			return nil, display.Lit("no request that is known sent it back")
+		case t.Kept != stream.Whole:
+			return nil, display.Lit("the arguments of its calls are not kept")
+		}
+		m := &sentBack{host: h, outlet: outlet, draw: draw, turn: t, call: c, right: true}
+		m.show(0)
+		return m, display.Text{}
+	}}
+}
+
+// show reads what request number at carried.
+func (m *sentBack) show(at int) {
+	m.at, m.made, m.Top = at, 0, 0
+	r := m.call.SentBack[at]
+	m.brought, m.read = m.host.View().Brought(m.call, r.Exchange)
+	m.finding = stream.PayloadOf[stream.Resent](m.host.View().Event(r.Event)).Finding
+}
+
+func (m *sentBack) back() stream.Return { return m.call.SentBack[m.at] }
+
+// carries reports whether the request has the call itself.
+func (m *sentBack) carries() bool { return m.read && m.brought.Part != nil }
+
+func (m *sentBack) beside() bool { return m.w >= sidesFrom }
+
+// Extend lays the sides out for a body of w × h cells.
+func (m *sentBack) Extend(_ *providers.View, w, h int) {
+	m.w, m.h = w, h
+	if m.whole != nil {
+		m.whole.extend(w, h)
+		return
+	}
+	if m.made != w {
+		m.layOut()
+		m.made = w
+	}
+	m.Rows, m.Height = m.rows(), max(m.h-m.head()-m.foot(), 1)
+	m.Scroll(m.Top)
+}
+
+// head is how many rows stand above what scrolls, foot how many below.
+func (m *sentBack) head() int {
+	if m.beside() {
+		return 3
+	}
+	return 2
+}
+
+func (m *sentBack) foot() int {
+	if m.finding.Diagnosis == nil || m.h < 6 {
+		return 0
+	}
+	return min(len(m.found), 1+m.h/8)
+}
+
+// rows is how many there are to scroll: of the longer side, or of both with their captions.
+func (m *sentBack) rows() int {
+	left, right := max(m.sides[0].Rows, 1), max(m.sides[1].Rows, 1)
+	if m.beside() {
+		return max(left, right)
+	}
+	return left + right + 2
+}
+
+// widths are those of the sides, the rule between them not counted.
+func (m *sentBack) widths() (left, right int) {
+	if !m.beside() {
+		return m.w, m.w
+	}
+	left = m.w * 5 / 12
+	return left, m.w - 1 - left
+}
+
+// signed is how many cells of a side its sign takes: without Unicode it has a blank behind it.
+func (m *sentBack) signed() int {
+	if m.draw.ASCII {
+		return 3
+	}
+	return 2
+}
+
+// layOut lays the sides out, marked where they differ. Only two objects are indented: of anything
+// else every byte counts.
+func (m *sentBack) layOut() {
+	left, right := m.widths()
+	wrote, sent := m.call.Args(), m.brought.Args
+	var gone, added []panes.Span
+	switch {
+	case m.carries() && m.back().As == string(replay.WasEncoded):
+		added = []panes.Span{{End: len(sent)}}
+	case m.carries():
+		gone, added = panes.Differences(wrote, sent, m.brought.To.Form)
+	case len(wrote) > 0:
+		gone = []panes.Span{{End: len(wrote)}}
+	}
+	raw := !isObject(wrote) || !isObject(sent) || m.call.Freeform()
+	m.found = m.findingRows()
+	m.sides = [2]panes.Sheet{}
+	m.sides[0].Add(panes.NewBlock(display.Text{}, wrote, raw, gone, max(left-m.signed(), 1), m.draw))
+	if m.carries() {
+		m.sides[1].Add(panes.NewBlock(display.Text{}, sent, raw, added, max(right-m.signed(), 1), m.draw))
+	}
+}
+
+func isObject(text []byte) bool {
+	s := dialect.Scan(text)
+	object := s.Kind() == '{'
+	s.Value()
+	return object && s.End() == nil
+}
+
+// Keys are its own, and those of the whole request.
+func (m *sentBack) Keys() []screen.Binding {
+	if m.whole != nil {
+		keys := []screen.Binding{{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the call"), Do: func() { m.whole = nil }}}
+		keys = append(keys, m.outlet.Keys(m.host, m.draw, m.requestBody)...)
+		return append(keys, m.whole.Scrolls(display.Lit("j k scroll"))...)
+	}
+	side := func(right bool) func() { return func() { m.right = right } }
+	keys := []screen.Binding{
+		{Hint: display.Lit("? help")},
+		{Keys: []string{"n"}, Hint: display.Lit("n N difference"), Does: display.Lit("next difference"), Do: func() { m.difference(1) }},
+		{Keys: []string{"N"}, Does: display.Lit("difference before"), Do: func() { m.difference(-1) }},
+		{Keys: []string{"left", "h"}, Hint: display.Lit("h l side"), Does: display.Lit("what the model wrote"), Do: side(false)},
+		{Keys: []string{"right", "l"}, Does: display.Lit("what the request carried"), Do: side(true)},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter whole request"), Does: display.Lit("the whole request"), Do: m.openRequest},
+	}
+	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.sideBody)...)
+	if n := len(m.call.SentBack); n > 1 {
+		next := func(by int) func() { return func() { m.show((m.at + by + n) % n) } }
+		keys = append(keys,
+			screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next request"), Does: display.Lit("next request that has it"), Do: next(1)},
+			screen.Binding{Keys: []string{"shift+tab"}, Does: display.Lit("request before"), Do: next(-1)})
+	}
+	keys = append(keys, screen.Binding{Keys: []string{"esc", "q", "o"}, Hint: display.Lit("esc back"), Does: display.Lit("back"), Do: m.host.Close})
+	return append(keys, m.Scrolls(display.Text{})...)
+}
+
+// sideBody is the side that is chosen.
+func (m *sentBack) sideBody() modes.Body {
+	switch {
+	case !m.right:
+		return modes.Body{Data: m.call.Args(), What: display.Lit("what the model wrote,"), File: m.file("wrote")}
+	case !m.carries():
+		return modes.Body{What: display.Lit("the request does not carry it")}
+	}
+	return modes.Body{Data: m.brought.Args, What: display.Lit("what the request carried,"), File: m.file("carried")}
+}
+
+func (m *sentBack) requestBody() modes.Body {
+	return modes.Body{Data: m.brought.Body, What: display.Lit("the request,"), File: m.file("request")}
+}
+
+func (m *sentBack) file(what string) string {
+	return fmt.Sprintf("sent-back-%d-%d-%s.json", m.turn.Number+1, m.call.Number, what)
+}
+
+// difference scrolls to the next row that differs, in one direction.
+func (m *sentBack) difference(by int) {
+	for row := m.Top + by; row >= 0 && row < m.Rows; row += by {
+		if m.differs(row) && !m.differs(row-1) {
+			m.Scroll(row)
+			if m.Top != row {
+				m.host.Say(display.Lit("all that differs is in sight"))
+			}
+			return
+		}
+	}
+	m.host.Say(display.Lit("no more differences"))
+}
+
+// differs reports whether a row has a difference on either side.
+func (m *sentBack) differs(row int) bool {
+	if m.beside() {
+		return m.sides[0].Marked(row) || m.sides[1].Marked(row)
+	}
+	side, row, caption := m.stacked(row)
+	return !caption && m.sides[side].Marked(row)
+}
+
+// stacked is which row of which side is row n, where one stands above the other.
+func (m *sentBack) stacked(n int) (side, row int, caption bool) {
+	if first := max(m.sides[0].Rows, 1) + 1; n >= first {
+		side, n = 1, n-first
+	}
+	return side, n - 1, n == 0
+}

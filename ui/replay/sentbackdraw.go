@@ -1,0 +1,273 @@
+package replay
+
+import (
+	"fmt"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// Draw writes row y.
+func (m *sentBack) Draw(p *screen.Pen, y int) {
+	defer func() { p.Fill(screen.Bare) }()
+	row := m.Top + y - m.head()
+	switch {
+	case m.whole != nil:
+		m.whole.draw(p, y)
+	case y == 0:
+		m.drawTitle(p)
+	case y == 1:
+		m.drawWho(p)
+	case y >= m.h-m.foot():
+		p.Put(m.gravity().role(), screen.Bare, m.found[y-m.h+m.foot()])
+	case m.beside():
+		left, right := m.widths()
+		m.drawSide(p, 0, row, left, y == 2)
+		p.Field(1)
+		rule := p.Glyph.Rule
+		if y == 2 {
+			rule = p.Glyph.Tee
+		}
+		p.Say(screen.Muted, rule)
+		m.drawSide(p, 1, row, right, y == 2)
+	case row < m.Rows:
+		side, row, caption := m.stacked(row)
+		m.drawSide(p, side, row, m.w, caption)
+	}
+}
+
+// drawTitle writes which call came back where, and what became of it.
+func (m *sentBack) drawTitle(p *screen.Pen) {
+	r := m.back()
+	where := p.Clean(panes.RequestName(m.host.View(), r.Exchange))
+	if t := m.host.View().TurnAsked(&r); t != nil {
+		where = p.Format("request of turn %d", t.Number+1)
+	}
+	if n := len(m.call.SentBack); n > 1 {
+		where = display.Join(where, p.Format(", %d of %d", m.at+1, n))
+	}
+	as := r.As
+	if m.gravity() > worthKnowing && as == string(replay.WasReformatted) {
+		as = string(replay.WasAltered) // rounded, it no longer means the same
+	}
+	role, sign := panes.FateLook(p, as)
+	fate := display.Join(p.Clean(m.gravity().sign()), display.Lit(" "), sign, p.Name(r.As))
+	name := p.Name(m.call.Name)
+	if name.Empty() {
+		name = display.Lit("(no name)")
+	}
+	p.Say(screen.Muted, display.Lit(" SENT BACK "))
+	p.Put(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-fate.Width()-2, 4)))
+	from := p.Format("  turn %d call %d ", m.turn.Number+1, m.call.Number)
+	for _, way := range []display.Text{display.Join(from, p.Glyph.Onward, display.Lit(" "), where), from} {
+		if way.Width()+fate.Width()+2 <= p.Left {
+			p.Say(screen.Muted, way)
+			break
+		}
+	}
+	p.Tail(max(role, m.gravity().role()), screen.Bare, fate)
+}
+
+// gravity is how bad what became of it is.
+func (m *sentBack) gravity() gravity {
+	if m.finding.Diagnosis == nil {
+		return noGravity
+	}
+	return [...]gravity{stream.Info: worthKnowing, stream.Warn: worthCare, stream.Error: bad}[m.finding.Severity]
+}
+
+// drawWho writes which clients do so, and what the provider said to it.
+func (m *sentBack) drawWho(p *screen.Pen) {
+	role, words := m.answer(p)
+	for _, who := range likeWhom(m.back().Policies) {
+		if lead := p.Clean(who).Between(" as ", " "); lead.Width()+min(words.Width(), 30) <= p.Left {
+			p.Say(screen.Muted, lead)
+			break
+		}
+	}
+	p.Put(role, screen.Bare, p.Truncate(words, p.Left-1))
+	result := map[stream.Code]display.Text{stream.AnswerOK: display.Lit("with its result"), stream.AnswerFailed: display.Lit("its result is an error")}
+	p.Tail(screen.Muted, screen.Bare, result[m.back().Result])
+}
+
+// answer is what the provider said to the request.
+func (m *sentBack) answer(p *screen.Pen) (screen.Role, display.Text) {
+	if m.brought.Exchange == nil {
+		return screen.Muted, display.Lit(" what the provider said is not known")
+	}
+	verdict, how := m.brought.Exchange.Answer()
+	if verdict == replay.Unproven {
+		return screen.VerdictRoles[verdict], p.Format(" %s: %s", verdict, p.Name(how))
+	}
+	return screen.VerdictRoles[verdict], p.Format(" %s %s: %s", verdict, replay.Seen, p.Name(how))
+}
+
+// likeWhom says whose policies do the same, in words and in fewer: of one, who was seen to.
+func likeWhom(policies string) []string {
+	if policies == "" {
+		return nil
+	}
+	names := strings.Split(policies, ",")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	short := strings.Join(names, ", ")
+	if len(names) > 1 {
+		return []string{short, fmt.Sprintf("%s +%d", names[0], len(names)-1)}
+	}
+	p, err := replay.FindPolicy(short)
+	switch {
+	case err != nil:
+		return []string{short}
+	case p.Client != nil:
+		return []string{strings.TrimSpace(p.Client.Title+" "+p.Client.Version) + " (" + short + ")", short}
+	}
+	seen, _, _ := strings.Cut(p.Seen, ",")
+	return []string{seen + " (" + short + ")", short}
+}
+
+// drawSide writes a row of a side, or its caption.
+func (m *sentBack) drawSide(p *screen.Pen, side, row, width int, caption bool) {
+	p.Field(width)
+	defer func() { p.Fill(screen.Bare) }()
+	s, ground := &m.sides[side], [...]screen.Ground{screen.Gone, screen.Added}[side]
+	switch {
+	case caption:
+		role := screen.Muted
+		if m.right == (side == 1) {
+			role = screen.Accent
+		}
+		p.Caption(role, m.captionOf(side), m.sizesOf(side)...)
+	case row == 0 && s.Rows == 0:
+		p.Put(screen.SideRoles[screen.Absent], screen.Bare, p.Pad(p.Glyph.Side[screen.Absent], m.signed()))
+		p.Put(screen.Muted, screen.Bare, p.Truncate(m.absent(side), p.Left))
+	case row < s.Rows:
+		sign := display.Text{}
+		if s.Marked(row) {
+			sign = p.Glyph.Side[screen.Differs]
+		}
+		p.Put(screen.SideRoles[screen.Differs], screen.Bare, p.Pad(sign, m.signed()))
+		s.Draw(p, row, ground)
+	}
+}
+
+func (m *sentBack) captionOf(side int) display.Text {
+	return [...]display.Text{display.Lit("the model wrote"), display.Lit("the request carried")}[side]
+}
+
+// sizesOf is how many bytes a side has, and where they stand.
+func (m *sentBack) sizesOf(side int) []display.Text {
+	if side == 0 {
+		return []display.Text{screen.Bytes(len(m.call.Args()))}
+	}
+	if !m.carries() {
+		return nil
+	}
+	size := screen.Bytes(len(m.brought.Args))
+	if m.brought.At < 0 {
+		return []display.Text{size}
+	}
+	return []display.Text{display.Format("%s, body byte %s", size, screen.Count(m.brought.At)), size}
+}
+
+// absent says why there is nothing on a side.
+func (m *sentBack) absent(side int) display.Text {
+	switch {
+	case side == 0:
+		return display.Lit("no argument bytes")
+	case m.back().Kept:
+		return display.Lit("it goes on from where the provider keeps the call")
+	case !m.read:
+		return display.Lit("the request is not there to be read")
+	case m.brought.Part == nil:
+		return display.Lit("the request does not carry the call")
+	}
+	return display.Lit("no argument bytes")
+}
+
+// findingRows is what was found. What became of the call the title says already.
+func (m *sentBack) findingRows() (rows []display.Text) {
+	if m.finding.Diagnosis == nil {
+		return nil
+	}
+	words, sign := m.finding.Message, m.gravity().sign()
+	if _, after, ok := strings.Cut(words, ": "); ok && strings.HasPrefix(words, "a later request ") {
+		words = after
+	}
+	for _, line := range display.Wrap(m.draw.Format("%s  %s", m.finding.Code, m.draw.Clean(screen.Short(words))), max(m.w-4, 8)) {
+		rows = append(rows, m.draw.Format("%-3s%s", sign, line))
+		sign = ""
+	}
+	return rows
+}
+
+// wholeRequest is the body of the request, with the call's arguments marked.
+type wholeRequest struct {
+	screen.Window
+	title display.Text
+	sheet *panes.Sheet // nil while it is being laid out
+}
+
+// openRequest lays the request out beside the screen, and shows it from where the arguments stand.
+func (m *sentBack) openRequest() {
+	if !m.read || len(m.brought.Body) == 0 {
+		m.host.Say(display.Lit("the request is not there to be read"))
+		return
+	}
+	b, width, draw := m.brought, m.w-1, m.draw
+	whole := &wholeRequest{title: display.Format("the whole request, %s", screen.Bytes(len(b.Body)))}
+	m.whole = whole
+	lay := func() *panes.Sheet {
+		s := &panes.Sheet{LookAt: max(b.At, 0)}
+		s.Add(panes.NewBlock(display.Text{}, b.Body, false, argsAt(&b), width, draw))
+		return s
+	}
+	if len(b.Body) < modes.AtOnce {
+		whole.sheet = lay()
+		return
+	}
+	m.host.Do(func() func() {
+		s := lay()
+		return func() { whole.sheet = s }
+	})
+}
+
+// argsAt is where the arguments stand in the body.
+func argsAt(b *providers.Brought) []panes.Span {
+	if b.At < 0 || b.Part == nil {
+		return nil
+	}
+	return []panes.Span{{Start: b.At, End: b.End}}
+}
+
+func (w *wholeRequest) extend(_, h int) {
+	if w.sheet == nil {
+		return
+	}
+	if w.Height == 0 {
+		w.Top = max(w.sheet.LookRow()-h/3, 0)
+	}
+	w.Rows, w.Height = w.sheet.Rows, max(h-1, 1)
+	w.Scroll(w.Top)
+}
+
+func (w *wholeRequest) draw(p *screen.Pen, y int) {
+	switch {
+	case y == 0:
+		p.Say(screen.Accent, w.title.Between(" ", ""))
+		p.Tail(screen.Muted, screen.Bare, p.Format("%d%s%d of %d ", w.Top+1, p.Glyph.Dash, min(w.Rows, w.Top+w.Height), w.Rows))
+	case w.sheet == nil:
+		if y == 1 {
+			p.Say(screen.Muted, display.Lit(" ..."))
+		}
+	case w.Top+y-1 < w.Rows:
+		p.Spaces(screen.Bare, 1)
+		w.sheet.Draw(p, w.Top+y-1, screen.Linked)
+	}
+}
