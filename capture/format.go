@@ -247,3 +247,7 @@ func parseMillis(t json.Number) (time.Duration, error) {
 	}
 	return at, nil
 }
+
+// Refused begins what the end of an exchange says that the proxy let nobody have: who asked did
+// wrong. The reason follows.
+const Refused = "refused: "

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"toolscope/providers/dialect"
@@ -112,10 +113,11 @@ func (x *Exchange) Client() string { return x.asks.header.Client }
 
 // Refused is why toolscope refused the request in the provider's place, "" where it did not.
 func (x *Exchange) Refused() string {
-	if !x.own || x.by != stream.Client {
+	why, refused := strings.CutPrefix(x.why, "refused: ")
+	if !x.own || !refused {
 		return ""
 	}
-	return x.why
+	return why
 }
 
 // Latest is when the latest record of it came.

@@ -62,7 +62,7 @@ func refusedFor(exchange int, why string) []stream.Record {
 	return []stream.Record{
 		{Exchange: exchange, Request: true, Head: &stream.Head{Method: "GET", URL: "http://127.0.0.1:1/v1/models"}},
 		{Exchange: exchange, By: "toolscope", Head: &stream.Head{Status: 404}},
-		{Exchange: exchange, End: true, By: "client", Why: why},
+		{Exchange: exchange, End: true, By: "toolscope", Why: "refused: " + why},
 	}
 }
 

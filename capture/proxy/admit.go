@@ -44,7 +44,7 @@ func (p *Proxy) recordRefusal(r *http.Request, no *admit.Refusal) {
 		Head: &capture.Head{Status: no.Status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Start: p.options.Now()},
 	})
 	put(capture.Record{Data: []byte(no.Words(self))})
-	put(capture.Record{End: capture.EndEOF, Why: no.Why, By: capture.Client})
+	put(capture.Record{End: capture.EndEOF, Why: capture.Refused + no.Why, By: capture.Toolscope})
 }
 
 // admit tells where a request goes, or why it does not. A public proxy has any name; there the

@@ -83,7 +83,7 @@ func (d *desk) checkAdmitted(admitted bool, says string) {
 	if says != "" { // net/http refuses some by itself
 		recs := d.ended(1)
 		last := recs[len(recs)-1]
-		if head := headOf(recs, capture.Response); head.By != capture.Toolscope || last.By != capture.Client || !strings.Contains(last.Why, says) {
+		if head := headOf(recs, capture.Response); head.By != capture.Toolscope || last.By != capture.Toolscope || !strings.HasPrefix(last.Why, capture.Refused) || !strings.Contains(last.Why, says) {
 			d.t.Errorf("recorded as %s", describe(recs))
 		}
 	}

@@ -34,7 +34,7 @@ var Points = []Point{
 		},
 		Says: []string{
 			"With an API key and without the settings it takes the address for a gateway and ends with code 41.",
-			"With a Google login, CODE_ASSIST_ENDPOINT alone; Vertex and the login are read in its source, not run.",
+			"With a Google login CODE_ASSIST_ENDPOINT alone counts: that was tried with a made-up token. Vertex is read in its source, not run.",
 		},
 	},
 	{

@@ -39,6 +39,8 @@ var paths = []struct{ end, purpose string }{
 	{"/embeddings", Embeddings}, {"/embed", Embeddings}, {":embedContent", Embeddings}, {":batchEmbedContents", Embeddings},
 	{"/api/event_logging/", Telemetry}, {"/api/claude_code/", Telemetry}, {"/telemetry", Telemetry}, {"/v1/traces", Telemetry},
 	{"/v1/metrics", Telemetry}, {"/v1/logs", Telemetry}, {"/analytics-events/", Telemetry},
+	{":loadCodeAssist", Other}, {":onboardUser", Other}, {":retrieveUserQuota", Other}, {":listExperiments", Other},
+	{":fetchAdminControls", Other}, {":recordCodeAssistMetrics", Telemetry},
 	{"/api/hello", Health}, {"/health", Health}, {"/healthz", Health}, {"/ready", Health}, {"/api/version", Health},
 }
 

@@ -12,7 +12,7 @@ import (
 type tally struct{ turns, calls, bad int }
 
 func (n *tally) turn(_ string, _ *providers.Exchange, t *stream.Turn) {
-	if t.Dialect == "unknown" {
+	if t.Model == "" && len(t.Calls) == 0 { // no model answered
 		return
 	}
 	n.turns++
