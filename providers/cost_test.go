@@ -38,7 +38,7 @@ func (c costCase) figure(t *testing.T, wire []byte) price.Figure {
 	if c.model != "" {
 		turn.Model = c.model
 	}
-	return price.Embedded().With(rows).Turn(&turn, c.url)
+	return price.Embedded().With(rows).Turn(&turn, stream.Head{URL: c.url})
 }
 
 func (c costCase) compare(t *testing.T, f price.Figure) {
@@ -183,7 +183,7 @@ func TestCostSoFar(t *testing.T) {
 			break
 		}
 		in.Write(stream.Record{Data: []byte(frame)})
-		got = append(got, table.Turn(in.Session().Turns[0], "").String())
+		got = append(got, table.Turn(in.Session().Turns[0], stream.Head{}).String())
 	}
 	if s := strings.Join(got, " "); s != "~$0.00104 ~$0.003 $0.003" {
 		t.Errorf("costs %s", s)

@@ -100,7 +100,7 @@ func particulars(in *Inspector) (lines []string) {
 		table = table.With(list)
 	}
 	for _, t := range in.Session().Turns {
-		lines = append(lines, "usage "+t.Usage.String(), "cost "+table.Turn(t, "").String(), "fails: "+t.Failure)
+		lines = append(lines, "usage "+t.Usage.String(), "cost "+table.Turn(t, stream.Head{}).String(), "fails: "+t.Failure)
 		for _, f := range t.Findings {
 			lines = append(lines, f.Code+": "+f.Message)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"toolscope/stream"
 )
@@ -45,12 +46,13 @@ func (f Figure) String() string {
 	return USD(f.USD)
 }
 
-// Turn is what a turn has cost so far. Its request went to url, "" when that is not known. Until
-// the turn has ended the figure is approximate: counts before the last are placeholders and parts.
-func (t *Table) Turn(turn *stream.Turn, url string) Figure {
+// Turn is what a turn has cost so far. head is what is known of its exchange: where the request
+// went, and the day of the answer. Until the turn has ended the figure is approximate: counts before
+// the last are placeholders and parts.
+func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 	var p Price
 	if !turn.Usage.CostTold {
-		p = t.Lookup(turn.Dialect, hostOf(url), turn.Model)
+		p = t.Lookup(turn.Dialect, hostOf(head.URL), turn.Model).on(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
 	}
 	f := Cost(turn.Usage, p)
 	if f.Source != FromTable && f.Source != FromProvider {
@@ -65,6 +67,16 @@ func (t *Table) Turn(turn *stream.Turn, url string) Figure {
 		f.doubt("bytes of it were not seen: usage may be missing")
 	}
 	return f
+}
+
+// dayOf is the day of an answer by its own header, "" if that does not tell.
+func dayOf(head stream.Head) string {
+	for _, text := range head.Header["Date"] {
+		if at, err := time.Parse(time.RFC1123, text); err == nil {
+			return at.UTC().Format(time.DateOnly)
+		}
+	}
+	return ""
 }
 
 // Cost is what the tokens of a turn cost at a price.

@@ -3,6 +3,7 @@ package price
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -14,11 +15,21 @@ var vendors = map[string]string{
 
 // resellers run models of other makers.
 var resellers = map[string]bool{
-	"amazon-bedrock": true, "cerebras": true, "groq": true, "openrouter": true, "togetherai": true,
+	"amazon-bedrock": true, "avian": true, "azure": true, "cerebras": true, "doubleword": true, "fireworks": true, "groq": true,
+	"novita": true, "openrouter": true, "ovhcloud": true, "togetherai": true, "vertex": true,
 }
 
-// passing are sellers that ask the maker's price for models that only their maker runs. azure and
-// vertex have no rows of their own.
+// isReseller reports whether a seller runs models of other makers. A router has a name for each
+// seller behind it: huggingface/novita.
+func isReseller(provider string) bool {
+	return resellers[provider] || strings.HasPrefix(provider, huggingface+"/")
+}
+
+// huggingface passes requests on to other sellers, which the model's name tells: org/model:novita.
+const huggingface = "huggingface"
+
+// passing are sellers that ask the maker's price for models that only their maker runs. vertex has
+// no rows of its own.
 var passing = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
 
 // A place is who sells at a host: the host itself, or any name under it, or any that ends so where
@@ -49,6 +60,16 @@ var places = []place{
 	{"api.z.ai", "zai"},
 	{"api.moonshot.ai", "moonshotai"},
 	{"dashscope-intl.aliyuncs.com", "alibaba"},
+	{"api.fireworks.ai", "fireworks"},
+	{"api.novita.ai", "novita"},
+	{"api.perplexity.ai", "perplexity"},
+	{"api.minimax.io", "minimax"},
+	{"api.minimaxi.com", "minimax"},
+	{"open.bigmodel.cn", "zhipuai"},
+	{"api.avian.io", "avian"},
+	{"api.doubleword.ai", "doubleword"},
+	{"oai.endpoints.kepler.ai.cloud.ovh.net", "ovhcloud"},
+	{"router.huggingface.co", huggingface},
 	{"ollama.com", "ollama.com"},
 	{"githubcopilot.com", subscription},
 	{"chatgpt.com", subscription},
@@ -95,13 +116,26 @@ const ollamaPort = "11434"
 
 // Lookup finds the price of a model: a dialect's name, the host that answered with or without its
 // port, "" when that is not known, and the model as the wire names it. Where several sellers could
-// be meant there is no price.
+// be meant there is no price. A model of which only the preview is in the table has its price, in
+// doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	t.once.Do(t.read)
+	p := t.find(dialect, host, model)
+	if p.Why == "" || model == "" {
+		return p
+	}
+	if preview := t.find(dialect, host, model+"-preview"); preview.Why == "" && !preview.Free {
+		preview.Doubt = "this is the price of " + preview.ID
+		return preview
+	}
+	return p
+}
+
+func (t *Table) find(dialect, host, model string) Price {
 	u := url.URL{Host: strings.ToLower(host)}
 	host = u.Hostname()
 	seller := sellerAt(host)
-	names := names(model)
+	names := namesFor(model)
 	switch {
 	case t.hosts[u.Host]:
 		return t.at(u.Host, names, model)
@@ -125,6 +159,11 @@ func (t *Table) Lookup(dialect, host, model string) Price {
 
 // at is the price of a model where the seller is known.
 func (t *Table) at(seller string, names []string, model string) Price {
+	if seller == huggingface {
+		if i := strings.LastIndexByte(model, ':'); i >= 0 {
+			seller, names = huggingface+"/"+strings.ToLower(model[i+1:]), namesFor(model[:i])
+		}
+	}
 	if p, ok := t.row(seller, names); ok {
 		return p
 	}
@@ -138,7 +177,29 @@ func (t *Table) at(seller string, names []string, model string) Price {
 			}
 		}
 	}
+	if seller == "openrouter" {
+		return t.variant(model)
+	}
 	return Price{Why: fmt.Sprintf("no price is known for %s of %s", model, seller)}
+}
+
+// routing are OpenRouter's words behind a model's name that only say whom it is to ask, or what to
+// look up first. https://openrouter.ai/docs/guides/routing/model-variants
+var routing = map[string]bool{"nitro": true, "floor": true, "exacto": true, "online": true}
+
+// variant is OpenRouter's price of a model that is named with such a word, or with ":free".
+func (t *Table) variant(model string) Price {
+	name, word, _ := strings.Cut(model, ":")
+	switch {
+	case word == "free":
+		return Price{Provider: "openrouter", ID: model, Free: true}
+	case routing[word]:
+		if p := t.at("openrouter", namesFor(name), name); p.Why == "" {
+			p.Doubt = fmt.Sprintf("this is the price of %s: with :%s it may be another", name, word)
+			return p
+		}
+	}
+	return Price{Why: fmt.Sprintf("no price is known for %s of openrouter", model)}
 }
 
 // closedMakers make models that nobody else runs on their own account, so that resellers pass on
@@ -160,21 +221,38 @@ func (t *Table) anywhere(vendor string, names []string, model string, local bool
 	}
 	p, sellers := t.only(names)
 	if len(sellers) == 1 && !local {
-		if resellers[p.Provider] {
-			return p.lent("who answered")
+		if !isReseller(p.Provider) {
+			return p
 		}
-		return p
+		if own, ok := t.passed(model); ok {
+			p = own
+		}
+		return p.lent("who answered")
+	}
+	if p, ok := t.ofMaker(sellers, names); ok && !local {
+		return p.lent("who answered")
 	}
 	if p, ok := t.passed(model); ok {
 		return p.lent("who answered")
 	}
 	switch {
+	case len(sellers) > 3:
+		return Price{Why: fmt.Sprintf("%s has %d sellers: nothing says who answered", model, len(sellers))}
 	case len(sellers) > 1:
 		return Price{Why: fmt.Sprintf("%s is sold by %s: nothing says who answered", model, strings.Join(sellers, " and "))}
 	case local && len(sellers) == 1:
 		return Price{Why: fmt.Sprintf("%s answered on this machine: nothing says that %s is behind it", model, p.Provider)}
 	}
 	return Price{Why: "no price is known for " + model}
+}
+
+// ofMaker is the price of the one seller among several that runs nobody else's models.
+func (t *Table) ofMaker(sellers, names []string) (p Price, ok bool) {
+	makers := slices.DeleteFunc(slices.Clone(sellers), isReseller)
+	if makers = slices.Compact(makers); len(makers) != 1 {
+		return p, false
+	}
+	return t.row(makers[0], names)
 }
 
 // lent is the price with the doubt that another seller may ask another. Google asks the same on

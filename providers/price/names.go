@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// names are the ids a model may have in the table, the exact one first. Only what does not change
+// namesFor are the ids a model may have in the table, the exact one first. Only what does not change
 // the price is left out: a resource path, a date, a region, a version of the host's. A variant such
 // as ":free" or ":thinking" is another model, and so is a name that merely begins alike.
-func names(model string) (ids []string) {
+func namesFor(model string) (ids []string) {
 	id := bare(model)
 	for _, stem := range [...]string{id, withoutRegion(id)} {
 		for _, s := range [...]string{stem, withoutVersion(stem)} {
@@ -58,6 +58,26 @@ func withoutVersion(id string) string {
 		return id
 	}
 	return id[:i]
+}
+
+// isSnapshot reports whether what stands behind a model's name only tells which making of it this
+// is: "-latest", "-preview-05-06", "@20250514", "-v1:0", "-001". A word is another model, and so is
+// a number as small as a version's.
+func isSnapshot(rest string) bool {
+	count, version := 0, false
+	for part := range strings.FieldsFuncSeq(rest, func(c rune) bool { return strings.ContainsRune("-@:.", c) }) {
+		number := strings.TrimPrefix(part, "v")
+		switch {
+		case part == "latest" || part == "preview" || part == "exp" || part == "default":
+		case !digits(number):
+			return false
+		case number != part:
+			version = true
+		default:
+			count += len(part)
+		}
+	}
+	return version || count == 0 || count > 2
 }
 
 // ownPrice are dated models that cost something else than their undated name.
@@ -117,7 +137,7 @@ func madeBy(model string) (maker string, ids []string) {
 	if maker = makers[prefix]; maker == "" {
 		return "", nil
 	}
-	ids = names(id[len(prefix)+1:])
+	ids = namesFor(id[len(prefix)+1:])
 	if maker == "anthropic" {
 		for _, name := range ids { // OpenRouter writes 4.8 where Anthropic writes 4-8
 			ids = append(ids, strings.ReplaceAll(name, ".", "-"))

@@ -32,7 +32,8 @@ const rightList = `a list of prices in USD per million tokens: [{"provider":"ope
 // Parse reads a price list: a JSON list of objects like the rows of prices.json. Prices are US
 // dollars for a million tokens. provider, id, input, output and as_of must be there; a price that
 // is absent or null is not known. A tier gives other prices "over" so many input tokens, or for a
-// "service" tier. An unknown field is an error: a misspelt price would be no price.
+// "service" tier; "since" gives others from a day on; "names" are other names of the model. An
+// unknown field is an error: a misspelt price would be no price.
 func Parse(text []byte) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	var list []json.RawMessage
@@ -51,7 +52,7 @@ func Parse(text []byte) ([]Price, error) {
 		if err != nil {
 			return nil, err
 		}
-		k := key{strings.ToLower(p.Provider), strings.ToLower(p.ID)}
+		k := p.key()
 		if first, again := at[k]; again {
 			return nil, &ParseError{line, "id", fmt.Sprintf("%s of %s is on line %d already", p.ID, p.Provider, first), "each model of a provider once"}
 		}
@@ -85,6 +86,8 @@ func lineAt(text []byte, offset int64) int {
 type reader struct {
 	text []byte
 	in   *json.Decoder
+	seen int64 // up to there, lines were counted
+	last int   // how many line breaks there are
 }
 
 // line is the line of the next value or name.
@@ -93,7 +96,9 @@ func (r *reader) line() int {
 	for at < int64(len(r.text)) && strings.IndexByte(" \t\r\n,:", r.text[at]) >= 0 {
 		at++
 	}
-	return lineAt(r.text, at)
+	r.last += bytes.Count(r.text[r.seen:at], []byte("\n"))
+	r.seen = at
+	return 1 + r.last
 }
 
 // object reads an object and has set take each member by name.
@@ -125,7 +130,7 @@ func (r *reader) value() (raw json.RawMessage) {
 	return raw
 }
 
-const rowFields = "provider, id, input, output, cache_read, cache_write, cache_write_hour, tiers, disputed, as_of"
+const rowFields = "provider, id, input, output, cache_read, cache_write, cache_write_hour, tiers, since, names, disputed, doubt, as_of"
 
 // row reads one price.
 func (r *reader) row() (p Price, line int, err error) {
@@ -140,8 +145,14 @@ func (r *reader) row() (p Price, line int, err error) {
 			return day(&p.AsOf, name, r.value(), line)
 		case "disputed":
 			return disputed(&p.Doubt, name, r.value(), line)
+		case "doubt":
+			return text(&p.Doubt, name, r.value(), line, "why it may be another price, in words")
 		case "tiers":
 			return r.tiers(&p.Tiers, name, line)
+		case "since":
+			return r.since(&p.Since, name, line)
+		case "names":
+			return namesOf(&p.Names, name, r.value(), line)
 		}
 		return p.Rates.set(name, r.value(), line, rowFields)
 	})
@@ -163,43 +174,6 @@ func (r *reader) row() (p Price, line int, err error) {
 		return p, line, nil
 	}
 	return p, line, &ParseError{line, missing, "is missing", "a price has at least provider, id, input, output and as_of"}
-}
-
-const (
-	tierFields = "over, service, input, output, cache_read, cache_write, cache_write_hour"
-	rightTier  = `other prices from so many input tokens on, or of a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
-)
-
-func (r *reader) tiers(to *[]Tier, field string, line int) error {
-	if t, _ := r.in.Token(); t != json.Delim('[') {
-		return &ParseError{line, field, "not a list", rightTier}
-	}
-	for r.in.More() {
-		var t Tier
-		line := r.line()
-		err := r.object(field, rightTier, func(name string, line int) error {
-			switch name {
-			case "over":
-				return whole(&t.Over, name, r.value(), line)
-			case "service":
-				err := text(&t.Service, name, r.value(), line, `a service tier, like "fast"`)
-				t.Service = strings.ToLower(t.Service)
-				return err
-			}
-			return t.Rates.set(name, r.value(), line, tierFields)
-		})
-		switch {
-		case err != nil:
-			return err
-		case (t.Over == 0) == (t.Service == ""):
-			return &ParseError{line, field, "a tier needs over or service, one of them", rightTier}
-		case t.Rates == Rates{}:
-			return &ParseError{line, field, "a tier without prices", rightTier}
-		}
-		*to = append(*to, t)
-	}
-	_, _ = r.in.Token()
-	return nil
 }
 
 // set takes a price by the name of its field.

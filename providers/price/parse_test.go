@@ -141,7 +141,7 @@ func FuzzParse(f *testing.F) {
 		}
 		table := new(Table).With(rows)
 		table.read()
-		if len(table.rows) != len(rows) {
+		if len(table.rows) < len(rows) {
 			t.Fatalf("%d rows of %d", len(table.rows), len(rows))
 		}
 		for _, p := range rows {

@@ -1,14 +1,10 @@
 package price
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
 	"sync"
 )
-
-//go:embed prices.json
-var embedded []byte
 
 // Table is a list of prices that can be asked. It is read when it is asked first: many a run asks
 // for none.
@@ -16,8 +12,9 @@ type Table struct {
 	list  func() []Price // what is in it; of two for a seller and model the last counts
 	once  sync.Once
 	rows  map[key]Price
-	ids   map[string][]key // the rows of that id, over all providers
-	hosts map[string]bool  // providers that are hosts
+	ids   map[string][]key   // the rows of that id, over all providers
+	begin map[string][]begun // rows that names may begin or end like, of each provider
+	hosts map[string]bool    // providers that are hosts
 }
 
 // key is a row's seller and model, in lower case.
@@ -26,12 +23,19 @@ type key struct{ provider, id string }
 // Embedded is the table the program was built with.
 func Embedded() *Table {
 	return &Table{list: func() []Price {
-		rows, err := Parse(embedded)
+		rows, err := embeddedPrices()
 		if err != nil {
 			panic(err) // cannot be: a test reads it
 		}
 		return rows
 	}}
+}
+
+// begun is a name that may stand for many: a pattern without its asterisks.
+type begun struct {
+	name   string
+	behind bool // something may stand before it: a maker's name, a region
+	row    key
 }
 
 // With returns t with these rows added; one for a seller and model that t has takes its place.
@@ -46,12 +50,16 @@ func (t *Table) With(rows []Price) *Table {
 
 // read makes what is looked up in. It is done once.
 func (t *Table) read() {
-	t.rows, t.ids, t.hosts = map[key]Price{}, map[string][]key{}, map[string]bool{}
+	t.rows, t.ids, t.hosts, t.begin = map[key]Price{}, map[string][]key{}, map[string]bool{}, map[string][]begun{}
 	if t.list == nil {
 		return
 	}
-	for _, p := range t.list() {
-		t.rows[key{strings.ToLower(p.Provider), strings.ToLower(p.ID)}] = p
+	list := t.list()
+	for _, p := range list {
+		t.rows[p.key()] = p
+	}
+	for _, p := range list {
+		t.alias(p)
 	}
 	for k := range t.rows {
 		t.ids[k.id] = append(t.ids[k.id], k)
@@ -59,14 +67,52 @@ func (t *Table) read() {
 	}
 }
 
-// row is the first of a seller's rows that has one of the names.
+func (p Price) key() key { return key{strings.ToLower(p.Provider), strings.ToLower(p.ID)} }
+
+// alias takes the other names of a row, where they are of no row themselves.
+func (t *Table) alias(p Price) {
+	k := p.key()
+	for _, name := range p.Names {
+		name = strings.ToLower(name)
+		bare := strings.Trim(name, "*")
+		if bare != name {
+			t.begin[k.provider] = append(t.begin[k.provider], begun{bare, name[0] == '*', k})
+			continue
+		}
+		if _, taken := t.rows[key{k.provider, name}]; !taken {
+			t.rows[key{k.provider, name}] = t.rows[k]
+		}
+	}
+}
+
+// row is the first of a seller's rows that has one of the names, or is the one of a snapshot so
+// called. A name goes before a shorter one: a region of Bedrock's may have a price of its own.
 func (t *Table) row(provider string, names []string) (Price, bool) {
 	for _, id := range names {
 		if p, ok := t.rows[key{provider, id}]; ok {
 			return p, true
 		}
+		best := begun{}
+		for _, b := range t.begin[provider] {
+			if len(b.name) > len(best.name) && b.takes(id) {
+				best = b
+			}
+		}
+		if p, ok := t.rows[best.row]; ok {
+			return p, true
+		}
 	}
 	return Price{}, false
+}
+
+// takes reports whether a name is that of a snapshot.
+func (b begun) takes(id string) bool {
+	i := 0
+	if b.behind {
+		i = max(0, strings.LastIndex(id, b.name))
+	}
+	rest, ok := strings.CutPrefix(id[i:], b.name)
+	return ok && isSnapshot(rest) && (i == 0 || strings.IndexByte("./", id[i-1]) >= 0)
 }
 
 // only is the row that has one of the names, if no other seller has it too.
@@ -79,10 +125,11 @@ func (t *Table) only(names []string) (p Price, sellers []string) {
 		for _, k := range keys {
 			sellers = append(sellers, k.provider)
 		}
-		if len(keys) == 1 && resellers[keys[0].provider] {
+		if len(keys) == 1 && isReseller(keys[0].provider) {
 			sellers = append(sellers, t.namesakes(id)...)
 		}
 		slices.Sort(sellers)
+		sellers = slices.Compact(sellers)
 		return t.rows[keys[0]], sellers
 	}
 	return Price{}, nil

@@ -147,7 +147,16 @@ folder of configuration, and are US dollars for a million tokens:
   tiers                     [{"over":200000,"input":5},
                              {"service":"fast","input":30}]: other prices for
                             the whole of a request of more input, or of a
-                            service tier`
+                            service tier
+  since                     [{"day":"2026-09-01","input":3,"output":12}]:
+                            prices from a day on
+  names                     ["gpt-x-fast","gpt-y*"]: other names of the model;
+                            * stands for a date, a version, -latest
+  doubt                     why it may be another price
+
+The price lists of others are read as they are: LiteLLM's
+model_prices_and_context_window.json, genai-prices' data.json, models.dev's
+api.json. Their prices are taken to be of the day the file was written.`
 
 func pricesHelp(l lines) {
 	for line := range strings.SplitSeq(pricesPage, "\n") {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -46,17 +47,27 @@ func (a *app) prices() (*price.Table, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w\na JSON list of prices is read from there: toolscope help prices", name, err)
 	}
-	rows, err := price.Parse(text)
+	rows, err := price.Read(text, dayOfFile(path))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return table.With(rows), nil
 }
 
+// dayOfFile is the day a file was written, which stands for that of the prices in it where those do
+// not tell.
+func dayOfFile(path string) string {
+	at := time.Now()
+	if info, err := os.Stat(path); err == nil {
+		at = info.ModTime()
+	}
+	return at.UTC().Format(time.DateOnly)
+}
+
 // costOf is what a turn has cost.
 func costOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Figure {
 	if x == nil {
-		return prices.Turn(t, "")
+		return prices.Turn(t, stream.Head{})
 	}
-	return prices.Turn(t, x.Head.URL)
+	return prices.Turn(t, x.Head)
 }

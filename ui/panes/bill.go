@@ -66,7 +66,7 @@ func (b *Bill) update(t *stream.Turn) (changed bool) {
 	if known && !t.Closed() && t.Usage == o.usage && t.Model == o.model {
 		return false
 	}
-	o.usage, o.model, o.figure = t.Usage, t.Model, b.Prices.Turn(t, urlOf(b.view, t))
+	o.usage, o.model, o.figure = t.Usage, t.Model, b.Prices.Turn(t, headOf(b.view, t))
 	b.remember(t.Number, o.figure)
 	if t.Closed() {
 		o.add(&b.ended)
@@ -119,18 +119,18 @@ func (b *Bill) remember(turn int32, f price.Figure) {
 	b.figures[turn] = f
 }
 
-func urlOf(v *providers.View, t *stream.Turn) string {
+func headOf(v *providers.View, t *stream.Turn) stream.Head {
 	if x := v.Exchange(t.Exchange); x != nil {
-		return x.Head.URL
+		return x.Head
 	}
-	return ""
+	return stream.Head{}
 }
 
 // Of is what a turn has cost so far.
 func (b *Bill) Of(t *stream.Turn) price.Figure {
 	f, known := b.figures[t.Number]
 	if !known {
-		f = b.Prices.Turn(t, urlOf(b.view, t))
+		f = b.Prices.Turn(t, headOf(b.view, t))
 		b.remember(t.Number, f)
 	}
 	return f

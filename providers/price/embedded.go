@@ -1,0 +1,75 @@
+package price
+
+import (
+	_ "embed"
+	"encoding/json"
+)
+
+//go:embed prices.json
+var embedded []byte
+
+// The embedded table is read without looking for what may be wrong with it, which a test does: most
+// runs that ask for a price ask for a few, and should not wait for the others.
+
+// embeddedRow is a row as Parse reads it, too.
+type embeddedRow struct {
+	Provider, ID string
+	embeddedRates
+	Tiers []embeddedTier
+	Since []struct {
+		Day string
+		embeddedRates
+		Tiers []embeddedTier
+	}
+	Names []string
+	Doubt string
+	AsOf  string `json:"as_of"`
+}
+
+type embeddedTier struct {
+	Over    int64
+	Service string
+	embeddedRates
+}
+
+type embeddedRates struct {
+	Input      known
+	Output     known
+	CacheRead  known `json:"cache_read"`
+	CacheWrite known `json:"cache_write"`
+	Hour       known `json:"cache_write_hour"`
+}
+
+// known is a rate that is known where it stands in the text.
+type known Rate
+
+// UnmarshalJSON is for encoding/json.
+func (k *known) UnmarshalJSON(text []byte) error {
+	k.Known = true
+	return json.Unmarshal(text, &k.USD)
+}
+
+func (r embeddedRates) rates() Rates {
+	return Rates{Rate(r.Input), Rate(r.Output), Rate(r.CacheRead), Rate(r.CacheWrite), Rate(r.Hour)}
+}
+
+func embeddedPrices() (list []Price, err error) {
+	var rows []embeddedRow
+	err = json.Unmarshal(embedded, &rows)
+	list = make([]Price, 0, len(rows))
+	for _, r := range rows {
+		p := Price{Provider: r.Provider, ID: r.ID, Rates: r.rates(), Tiers: tiersOf(r.Tiers), Names: r.Names, AsOf: r.AsOf, Doubt: r.Doubt}
+		for _, s := range r.Since {
+			p.Since = append(p.Since, Since{s.Day, s.rates(), tiersOf(s.Tiers)})
+		}
+		list = append(list, p)
+	}
+	return list, err
+}
+
+func tiersOf(list []embeddedTier) (tiers []Tier) {
+	for _, t := range list {
+		tiers = append(tiers, Tier{t.Over, t.Service, t.rates()})
+	}
+	return tiers
+}

@@ -1,0 +1,76 @@
+package price
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// modelsDev is a provider of https://models.dev/api.json. Prices are dollars for a million tokens.
+type modelsDev struct {
+	Models map[string]struct {
+		Cost map[string]json.RawMessage
+	}
+}
+
+func (f *foreign) readModelsDev(all map[string]json.RawMessage) ([]Price, error) {
+	for _, seller := range slices.Sorted(maps.Keys(all)) {
+		f.at = 0
+		f.model(seller, false)
+		var provider modelsDev
+		if err := json.Unmarshal(all[seller], &provider); err != nil {
+			return nil, f.mistyped(err)
+		}
+		from := f.at
+		for _, id := range slices.Sorted(maps.Keys(provider.Models)) {
+			f.at = from
+			f.model(id, true)
+			p := Price{Provider: sellerCalled(seller), ID: id}
+			if err := f.modelsDevCost(&p, provider.Models[id].Cost); err != nil {
+				return nil, err
+			}
+			if p.Provider != subscription {
+				f.add(p)
+			}
+		}
+	}
+	return f.rows, nil
+}
+
+// overContext is from how many tokens on a model's context_over_200k costs.
+const overContext = 200_000
+
+func (f *foreign) modelsDevCost(p *Price, cost map[string]json.RawMessage) error {
+	if err := f.modelsDevRates(&p.Rates, cost); err != nil {
+		return err
+	}
+	var tiers []map[string]json.RawMessage // newer ones have several
+	if json.Unmarshal(cost["tiers"], &tiers) == nil {
+		for _, t := range tiers {
+			var tier struct{ Size int64 }
+			if json.Unmarshal(t["tier"], &tier) != nil || tier.Size <= 0 {
+				continue
+			}
+			if err := f.modelsDevRates(&tierOver(&p.Tiers, tier.Size, "").Rates, t); err != nil {
+				return err
+			}
+		}
+	}
+	if more := cost["context_over_200k"]; len(more) > 0 && len(p.Tiers) == 0 {
+		var rates map[string]json.RawMessage
+		if err := json.Unmarshal(more, &rates); err != nil {
+			return f.wrong("context_over_200k", short(more)+" is no object", "prices of longer requests")
+		}
+		return f.modelsDevRates(&tierOver(&p.Tiers, overContext, "").Rates, rates)
+	}
+	return nil
+}
+
+func (f *foreign) modelsDevRates(r *Rates, cost map[string]json.RawMessage) error {
+	for name, to := range map[string]*Rate{"input": &r.Input, "output": &r.Output, "cache_read": &r.CacheRead, "cache_write": &r.CacheWrite} {
+		if err := f.dollars(to, "cost."+name, cost[name], 1e6); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package price
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+const (
+	tierFields = "over, service, input, output, cache_read, cache_write, cache_write_hour"
+	rightTier  = `other prices from so many input tokens on, or of a service tier: [{"over":200000,"input":5},{"service":"fast","input":30}]`
+)
+
+func (r *reader) tiers(to *[]Tier, field string, line int) error {
+	if t, _ := r.in.Token(); t != json.Delim('[') {
+		return &ParseError{line, field, "not a list", rightTier}
+	}
+	for r.in.More() {
+		var t Tier
+		line := r.line()
+		err := r.object(field, rightTier, func(name string, line int) error {
+			switch name {
+			case "over":
+				return whole(&t.Over, name, r.value(), line)
+			case "service":
+				err := text(&t.Service, name, r.value(), line, `a service tier, like "fast"`)
+				t.Service = strings.ToLower(t.Service)
+				return err
+			}
+			return t.Rates.set(name, r.value(), line, tierFields)
+		})
+		switch {
+		case err != nil:
+			return err
+		case (t.Over == 0) == (t.Service == ""):
+			return &ParseError{line, field, "a tier needs over or service, one of them", rightTier}
+		case t.Rates == Rates{}:
+			return &ParseError{line, field, "a tier without prices", rightTier}
+		}
+		*to = append(*to, t)
+	}
+	_, _ = r.in.Token()
+	return nil
+}
+
+const (
+	sinceFields = "day, input, output, cache_read, cache_write, cache_write_hour, tiers"
+	rightSince  = `all prices from a day on, the earliest day first: [{"day":"2026-09-01","input":3,"output":15}]`
+)
+
+func (r *reader) since(to *[]Since, field string, line int) error {
+	if t, _ := r.in.Token(); t != json.Delim('[') {
+		return &ParseError{line, field, "not a list", rightSince}
+	}
+	for r.in.More() {
+		var s Since
+		line := r.line()
+		err := r.object(field, rightSince, func(name string, line int) error {
+			switch name {
+			case "day":
+				return day(&s.Day, name, r.value(), line)
+			case "tiers":
+				return r.tiers(&s.Tiers, name, line)
+			}
+			return s.Rates.set(name, r.value(), line, sinceFields)
+		})
+		switch {
+		case err != nil:
+			return err
+		case s.Day == "" || !s.Input.Known || !s.Output.Known:
+			return &ParseError{line, field, "needs day, input and output", rightSince}
+		case len(*to) > 0 && (*to)[len(*to)-1].Day >= s.Day:
+			return &ParseError{line, field, s.Day + " is not later than the day before it", rightSince}
+		}
+		*to = append(*to, s)
+	}
+	_, _ = r.in.Token()
+	return nil
+}
+
+func namesOf(to *[]string, field string, value json.RawMessage, line int) error {
+	err := json.Unmarshal(value, to)
+	if err != nil || slices.ContainsFunc(*to, func(name string) bool { return strings.Trim(name, "* ") == "" }) {
+		return &ParseError{line, field, short(value) + " is no list of names", `other names of the model: ["gpt-x-latest"]; "gpt-x*" also stands for its snapshots`}
+	}
+	return nil
+}
