@@ -142,23 +142,24 @@ func findArgs(text dialect.Raw, p *dialect.Part) (value dialect.Raw) {
 // notArgs are members of calls that are never their arguments, whatever they hold.
 var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
 
-// Answer is what the provider said to a request, as far as that tells whether it takes what the
-// request carries, and how that is known, in a word or in the provider's own. That it was busy, or
-// does not know who asks, tells nothing.
-func (x *Exchange) Answer() (verdict replay.Verdict, how string) {
-	status, failure, answered := x.Head.Status, "", false
-	for _, n := range x.turns {
-		if t := x.in.Session().Turn(n); t != nil {
-			failure, answered = t.Failure, answered || t.Failure == "" && !t.Unseen()
-			break
-		}
+// Answer is what the provider said to a request that brought a call back, as far as that tells
+// whether it takes what the request carries, and how that is known, in a word or in the provider's
+// own. That it was busy, or does not know who asks, tells nothing.
+func (in *Inspector) Answer(r stream.Return) (verdict replay.Verdict, how string) {
+	x, t := in.Exchange(r.Exchange), in.View().TurnAsked(&r)
+	if x == nil {
+		return replay.Unproven, "its request was let go of"
 	}
-	switch {
+	status, failure, answered := x.Head.Status, "", t != nil && t.Failure == "" && !t.Unseen()
+	if t != nil {
+		failure = t.Failure
+	}
+	switch socket := isWebSocket(x.Head); {
 	case x.own:
 		return replay.Unproven, "no provider was asked"
-	case status == 0 && answered:
+	case answered && (status == 0 || socket):
 		return replay.Accepted, "it was answered"
-	case status == 0, isWebSocket(x.Head):
+	case status == 0, socket:
 		return replay.Unproven, "no answer was seen"
 	case status < 300:
 		return replay.Accepted, fmt.Sprintf("HTTP %d", status)
@@ -184,7 +185,7 @@ func (in *Inspector) Witnesses(calls ...*stream.Call) (all []replay.Witness) {
 			continue
 		}
 		w := replay.Witness{}
-		verdict, how := x.Answer()
+		verdict, how := in.Answer(r)
 		if w.Verdict, w.Words = verdict, how; verdict == replay.Unproven || verdict == replay.Refused && !isAboutCalls(how) {
 			continue
 		}

@@ -39,6 +39,28 @@ func TestBrought(t *testing.T) {
 	}
 }
 
+// TestBroughtOverWebSocket: of the requests of a WebSocket the one counts that has the call, and the
+// answer to it.
+func TestBroughtOverWebSocket(t *testing.T) {
+	in := new(Inspector)
+	socket(1, in,
+		`{"type":"response.create","model":"m","input":[{"role":"user","content":"go"}]}`, answers("r1", "c1", "", `{"n":1`),
+		`{"type":"response.create","model":"m","input":[{"role":"user","content":"go"},{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},`+
+			`{"type":"function_call_output","call_id":"c1","output":"no"}]}`, answers("r2", "", "", ""))
+	in.Close()
+	c := in.Session().Turns[0].Calls[0]
+	if len(c.SentBack) != 1 {
+		t.Fatalf("%+v", c.SentBack)
+	}
+	b, ok := in.Brought(c, c.SentBack[0].Exchange)
+	if !ok || b.Part == nil || string(b.Args) != `{}` || !strings.HasPrefix(string(b.Body[max(b.At, 0):b.End]), `"{}"`) {
+		t.Errorf("%+v", b)
+	}
+	if verdict, how := in.Answer(c.SentBack[0]); verdict != replay.Accepted || how != "it was answered" {
+		t.Errorf("%s, %s", verdict, how)
+	}
+}
+
 // TestWitnesses: what a provider answered to a request proves what it takes, where it says
 // anything of that.
 func TestWitnesses(t *testing.T) {

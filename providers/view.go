@@ -89,6 +89,9 @@ func (v *View) Brought(c *stream.Call, exchange int) (Brought, bool) {
 	return v.in.Brought(c, exchange)
 }
 
+// Answer is what the provider said to a request that brought a call back.
+func (v *View) Answer(r stream.Return) (replay.Verdict, string) { return v.in.Answer(r) }
+
 // Witnesses are the requests that show whether providers take what they carried of a call.
 func (v *View) Witnesses(c *stream.Call) []replay.Witness { return v.in.Witnesses(c) }
 

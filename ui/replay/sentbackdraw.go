@@ -98,10 +98,7 @@ func (m *sentBack) drawWho(p *screen.Pen) {
 
 // answer is what the provider said to the request.
 func (m *sentBack) answer(p *screen.Pen) (screen.Role, display.Text) {
-	if m.brought.Exchange == nil {
-		return screen.Muted, display.Lit(" what the provider said is not known")
-	}
-	verdict, how := m.brought.Exchange.Answer()
+	verdict, how := m.host.View().Answer(m.back())
 	if verdict == replay.Unproven {
 		return screen.VerdictRoles[verdict], p.Format(" %s: %s", verdict, p.Name(how))
 	}
