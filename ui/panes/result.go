@@ -37,10 +37,14 @@ type resultKey struct {
 	kept     stream.Keeping
 	answered stream.Code
 	there    bool // the request that brought it is kept
+	events   int  // of a turn
 }
 
 // mostResult is how much of a result is laid out.
 const mostResult = 256 << 10
+
+// mostListed is how many calls of a turn are listed.
+const mostListed = 200
 
 // NewResult makes the pane.
 func NewResult(h Host) *Result { return &Result{host: h, sheet: new(Sheet)} }
@@ -80,7 +84,9 @@ func (r *Result) Extend(s *Scene, w, h int) {
 	c := s.Of()
 	key := resultKey{of: c.ref(), width: w, raw: s.Raw}
 	if c.Turn != nil {
-		key.kept = c.Turn.Kept
+		if key.kept = c.Turn.Kept; c.Call == nil {
+			key.events = c.Turn.Events
+		}
 	}
 	if c.Call != nil {
 		key.answered = c.Call.Answered
@@ -110,8 +116,10 @@ func (r *Result) make(s *Scene, c Choice, w int) {
 	switch given := c.given(); {
 	case c.Turn != nil && c.Turn.Kept == stream.Dropped:
 		say(screen.Muted, display.Lit("what its tools gave is not kept"))
-	case c.Call == nil:
+	case c.Call == nil && (c.Turn == nil || len(c.Turn.Calls) == 0):
 		say(screen.Muted, display.Lit("no call is chosen"))
+	case c.Call == nil:
+		r.list(s.Pen, c.Turn, say)
 	case given != nil:
 		r.give(s, c.Call, given, w, say)
 	case c.Call.Server && c.Call.Answered == stream.AnswerFailed:
@@ -120,6 +128,26 @@ func (r *Result) make(s *Scene, c Choice, w int) {
 		say(screen.Muted, display.Lit("the provider runs it: what it gave is in the response"))
 	default:
 		say(screen.Muted, display.Lit("no request has brought what it gave"))
+	}
+}
+
+// list makes a row of each call of a turn.
+func (r *Result) list(p *screen.Pen, t *stream.Turn, say func(screen.Role, display.Text)) {
+	for _, c := range t.Calls[:min(len(t.Calls), mostListed)] {
+		given := c.Given()
+		switch {
+		case c.Server:
+			say(screen.Muted, display.Join(p.Name(c.Name), display.Lit("  run by the provider")))
+		case given == nil:
+			say(screen.Muted, display.Join(p.Name(c.Name), display.Lit("  nothing that is known")))
+		case given.Result == stream.AnswerFailed:
+			say(screen.Bad, display.Join(p.Name(c.Name), screen.Bytes(given.Gave.Bytes).Between("  an error, ", "")))
+		default:
+			say(screen.Plain, display.Join(p.Name(c.Name), screen.Bytes(given.Gave.Bytes).Between("  ", "")))
+		}
+	}
+	if n := len(t.Calls) - mostListed; n > 0 {
+		say(screen.Muted, screen.Count(n).Between("and ", " more calls"))
 	}
 }
 
