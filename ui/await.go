@@ -12,6 +12,7 @@ type Await struct {
 	URL  string      // where it listens
 	Ways [][2]string // clients, and the line that sends each there
 	More string      // a line for all others; may be empty
+	Runs func() bool // whether a client runs that ends with the program; nil for none
 }
 
 // awaits reports whether nothing has come yet but what was refused.
@@ -135,7 +136,11 @@ func (m *Model) words() []Word {
 		words = m.opt.Status()
 	}
 	if m.parting {
-		words = append(words[:len(words):len(words)], Word{Text: m.draw.Format("quits when %s end", screen.Plural(len(m.openExchanges()), "stream")).String()})
+		text := m.draw.Format("quits when %s end", screen.Plural(len(m.openExchanges()), "stream"))
+		if len(m.openExchanges()) == 0 {
+			text = display.Lit("quits when the client has ended")
+		}
+		words = append(words[:len(words):len(words)], Word{Text: text.String()})
 	}
 	return words
 }

@@ -15,11 +15,16 @@ import (
 
 // leave ends the program; where that cuts streams of clients, it asks before.
 func (m *Model) leave(last tea.Cmd) {
-	if m.opt.Await == nil || len(m.openExchanges()) == 0 {
+	if m.opt.Await == nil || !m.busy() {
 		m.do(last)
 		return
 	}
 	m.open(&leaving{browse{m}})
+}
+
+// busy reports whether clients would notice that the program ends.
+func (m *Model) busy() bool {
+	return len(m.openExchanges()) > 0 || m.opt.Await.Runs != nil && m.opt.Await.Runs()
 }
 
 // leaving asks whether to end the program although streams are open. The panes stay on the screen.
@@ -48,7 +53,7 @@ func (l *leaving) wait() {
 
 // part ends the program once nothing is open, if that was wanted.
 func (m *Model) part() {
-	if m.parting && len(m.openExchanges()) == 0 {
+	if m.parting && !m.busy() {
 		m.do(tea.Quit)
 	}
 }
@@ -59,6 +64,10 @@ func (l *leaving) Draw(p *screen.Pen, y int) {
 		return
 	}
 	open := l.m.openExchanges()
+	if len(open) == 0 {
+		p.Say(screen.Caution, display.Lit(" the client still runs: q ends it"))
+		return
+	}
 	verb := "streams are"
 	if len(open) == 1 {
 		verb = "stream is"

@@ -26,6 +26,14 @@ func at(all []way, url string) func(host string) string {
 	}
 }
 
+// givenOf are the ways that the user named, all where there are none: those that lines are wanted for.
+func givenOf(all []way) []way {
+	if of := slices.DeleteFunc(slices.Clone(all), func(w way) bool { return !w.given }); len(of) > 0 {
+		return of
+	}
+	return all
+}
+
 // points are how clients are sent to a proxy at url: those that it has something for.
 func points(all []way, url string) (list []client.Point) {
 	for _, p := range client.Points {
@@ -39,6 +47,7 @@ func points(all []way, url string) (list []client.Point) {
 // environment is what sends clients to a proxy at url, as lines for a shell: the variables of all of
 // them, which are for nobody else, and what more some want.
 func environment(all []way, url string) (lines []string) {
+	all = givenOf(all)
 	list, said := points(all, url), map[string]bool{}
 	for _, p := range list {
 		for _, v := range p.Vars {
@@ -56,7 +65,9 @@ func environment(all []way, url string) (lines []string) {
 			lines = append(lines, "# "+p.Title+": "+line)
 		}
 	}
-	if others := others(all); len(others) > 0 {
+	if others := others(all); len(others) == 1 {
+		lines = append(lines, "# any other client: a base URL of "+url+others[0])
+	} else if len(others) > 1 {
 		lines = append(lines, "# any other client: a base URL of "+url+" and one of", "#   "+strings.Join(others, " "))
 	}
 	if w := wayTo(all, ""); w != nil {
@@ -132,6 +143,7 @@ func others(all []way) (list []string) {
 // people have.
 func await(all []way, url string) *ui.Await {
 	a := &ui.Await{URL: url}
+	all = givenOf(all)
 	at := at(all, url)
 	for _, line := range pasted {
 		text, ok := client.Fill(line[1], at)

@@ -18,9 +18,9 @@ func TestProxyScreen(t *testing.T) {
 		left := make(chan struct{}, 1)
 		upstream, _ := provider(t, hanging(anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")], left))
 		dir := t.TempDir()
-		p := start(t, launch{w: size[0], h: size[1], args: []string{"proxy", "--to", "anthropic=" + upstream, "--record", dir}})
+		p := start(t, launch{w: size[0], h: size[1], args: []string{"proxy", "--to", "anthropic=" + upstream, "--to", "openai=" + upstream, "--to", "gemini=" + upstream, "--record", dir}})
 		url := urlOf(p)
-		for _, words := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "codex -c", "GOOGLE_GEMINI_BASE_URL", "OLLAMA_HOST", "WAITING", "? help"} {
+		for _, words := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "codex -c", "GOOGLE_GEMINI_BASE_URL", "WAITING", "? help"} {
 			p.untilShown(words)
 		}
 		if size[0] >= 80 {

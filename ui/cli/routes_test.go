@@ -135,6 +135,10 @@ func TestEnvironment(t *testing.T) {
 	if got := environment(all, "http://h:1"); got[0] != "export ANTHROPIC_BASE_URL=http://h:1" || strings.Contains(strings.Join(got, "\n"), "OPENAI") {
 		t.Errorf("%q", got)
 	}
+	_, all = standing(t, []string{"gemini=http://g.test", "mine=http://m.test"})
+	if got := strings.Join(environment(all, "http://h:1"), "\n"); strings.Contains(got, "ANTHROPIC") || !strings.Contains(got, "GOOGLE_GEMINI_BASE_URL=http://h:1/gemini") || !strings.HasSuffix(got, "http://h:1/mine") {
+		t.Errorf("%s", got)
+	}
 	for i := range client.Points { // every provider that a client is sent to is one that there is
 		client.Points[i].Filled(func(name string) string {
 			if hostOf("/"+name, nil) == nil {

@@ -197,13 +197,15 @@ func (r *running) runBehind(ctx context.Context, fit *outfit, prices *price.Tabl
 		r.close()
 		return fmt.Errorf("run: %w", err)
 	}
-	ended := make(chan int, 1)
-	go func() {
-		ended <- c.wait()
-		r.client.Store(ptr("client ended"))
-	}()
+	ended, over := make(chan int, 1), "client ended"
 	r.client.Store(ptr("client runs"))
+	go func() {
+		code := c.wait()
+		r.client.Store(&over)
+		ended <- code
+	}()
 	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.words, Await: await(r.ways, r.url)}
+	o.Await.Runs = func() bool { return r.client.Load() != &over }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go r.ring(ctx)
