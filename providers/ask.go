@@ -14,11 +14,12 @@ import (
 // the messages of a WebSocket, each of which a turn answers.
 type asking struct {
 	header lane.Facts
-	path   string      // what the request is for by its path, "" where that does not tell
-	ask    *stream.Ask // of the latest request that was read
-	queue  [][]byte    // messages of a WebSocket that no turn has answered yet
-	come   int64       // how much of the response had come when the last of them was sent
-	lanes  []*laneOf   // of the requests
+	path   string           // what the request is for by its path, "" where that does not tell
+	ask    *stream.Ask      // of the latest request that was read
+	queue  [][]byte         // messages of a WebSocket that no turn has answered yet
+	come   int64            // how much of the response had come when the last of them was sent
+	lanes  []*laneOf        // of the requests
+	orders map[string]start // calls of the exchange that start agents, by id
 
 	upgrades bool // a WebSocket was asked for
 }
@@ -59,6 +60,16 @@ func (x *Exchange) ask() *stream.Ask {
 		a.ask = x.readAsk(nil, nil)
 	}
 	return a.ask
+}
+
+// inside is whose a turn is in the lines of Claude Code, which are of several agents: the turn says
+// which call started its agent.
+func (x *Exchange) inside(call string) *stream.Ask {
+	if call == "" {
+		return &stream.Ask{Client: "claude-code", Agent: lane.Main}
+	}
+	s := x.asks.orders[call]
+	return &stream.Ask{Client: "claude-code", Agent: call, Parent: lane.Main, Title: s.title, By: s.by}
 }
 
 // readAsk reads a request, and finds its lane.

@@ -189,6 +189,9 @@ func (x *Exchange) lastTurn() int32 {
 // opening is what the decoder says of a turn, completed with what only the exchange knows.
 func (x *Exchange) opening(said stream.Opening) *stream.Opening {
 	said.Exchange, said.Dialect, said.Ask = x.Number, x.Dialect.Name, x.ask()
+	if said.Ask == nil && said.Dialect == "claude-code" {
+		said.Ask = x.inside(said.Parent)
+	}
 	if said.Model == "" {
 		said.Model = x.askedModel()
 	}

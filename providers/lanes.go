@@ -247,6 +247,12 @@ func (x *Exchange) starts(c *stream.Call) {
 	}
 	ls, o := &x.in.lanes, lane.OrdersOf(c.Args())
 	s := start{by: c.Ref(), of: x.laneOf(c.Turn), id: c.ID, title: o.Title}
+	if x.asks.ask == nil && c.ID != "" {
+		if x.asks.orders == nil {
+			x.asks.orders = map[string]start{}
+		}
+		x.asks.orders[c.ID] = s
+	}
 	if len(o.Prompt) > 0 {
 		ls.ordered.put(ls.hash("", "", string(o.Prompt)), s, mostLanes)
 	}

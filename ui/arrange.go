@@ -71,7 +71,8 @@ type slot struct {
 
 // Widths from which the screen is divided, in cells.
 const (
-	twoColumns   = 72
+	twoColumns   = 72 // or one of all panes, up to besideFrom
+	besideFrom   = 100
 	threeColumns = 160
 	stackHeight  = 14 // rows from which a column holds two panes
 )
@@ -81,6 +82,9 @@ const (
 func (d *desk) arrange(w, h int) []column {
 	if w < twoColumns || d.zoom {
 		return []column{{w, []slot{{d.focus, h}}}}
+	}
+	if w < besideFrom {
+		return []column{{w, d.pile(h)}}
 	}
 	left := min(max(w*44/100, 32), 72)
 	right := w - left - 1
@@ -92,6 +96,18 @@ func (d *desk) arrange(w, h int) []column {
 	first := d.table[slices.IndexFunc(d.table, func(p placed) bool { return p.at == panes.Side })].Pane
 	return append(columns, column{main, []slot{{d.last[panes.Main], h}}},
 		column{right - main - 1, d.stack(h, first, d.beside(first, panes.Side))})
+}
+
+// pile puts the list above the others.
+func (d *desk) pile(h int) []slot {
+	if h < stackHeight {
+		if d.focus == d.last[panes.Left] {
+			return []slot{{d.focus, h}}
+		}
+		return d.stack(h, d.last[panes.Main], d.last[panes.Side])
+	}
+	top := max(h/4+1, 4)
+	return append([]slot{{d.last[panes.Left], top}}, d.stack(h-top, d.last[panes.Main], d.last[panes.Side])...)
 }
 
 // stack puts two panes above each other, or only one where there is no room for both: the focused
@@ -123,7 +139,11 @@ func place(columns []column, pane panes.Pane) (w, h int, shown bool) {
 // and otherwise, when not all fit, round all panes.
 func (d *desk) next(step int, columns []column) panes.Pane {
 	all := d.table
-	if len(columns) == 2 && len(columns[1].panes) == 2 {
+	shown := 0
+	for _, c := range columns[:min(len(columns), 2)] {
+		shown += len(c.panes)
+	}
+	if shown == 3 && len(columns) < 3 {
 		all = []placed{{Pane: d.last[panes.Left]}, {Pane: d.last[panes.Main]}, {Pane: d.last[panes.Side]}}
 	}
 	at := slices.IndexFunc(all, func(p placed) bool { return p.Pane == d.focus })

@@ -72,7 +72,7 @@ func TestStoppedAndUnseen(t *testing.T) {
 		`[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"lo\"}"}}]}}]}` + "\n\n")}
 	newScreen(t, 140, 40).feed(rest, stream.Record{End: true}).press("G").shows("◍ unseen", "lo\"}").hides("expected", "^ ")
 	plain := newScreen(t, 80, 24, ascii).feed(append(openCallStream(), stream.Record{Lost: 40}, stream.Record{End: true})...)
-	if line, counts := plain.looks("second"); !strings.Contains(line, "u second") || !strings.Contains(counts, " u1") {
+	if line, counts := plain.looks("second"); !strings.Contains(line, "u   second") || !strings.Contains(counts, " u1") {
 		t.Errorf("%q and %q\n%s", line, counts, plain.text())
 	}
 	plain.press("G4").shows("RECORD_GAP").press("G").shows("not known: bytes of it were not seen")

@@ -11,8 +11,8 @@ func TestFindingsPane(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(attack("\u202e")["anthropic"]...)
 	for _, c := range []struct{ keys, want string }{
 		{"4", "findings: HIDDEN_CHARACTERS, follows"},
-		{"jj", "findings: HIDDEN_CHARACTERS"}, // its sentence
-		{"j", "findings: SOURCE_NOTE"},        // of the turn, before its error
+		{"j", "findings: HIDDEN_CHARACTERS"}, // its sentence
+		{"j", "findings: SOURCE_NOTE"},       // of the turn, before its error
 		{"k", "findings: HIDDEN_CHARACTERS"},
 		{"G", "findings: "}, // past them: when code would run it,
 		{"g", "findings: HIDDEN_CHARACTERS"},

@@ -118,3 +118,28 @@ func cacheWords(v *providers.View, t *stream.Turn) string {
 	}
 	return words
 }
+
+// mostBody is how many bytes of a body are shown beside what is known of it.
+const mostBody = 2 << 10
+
+// plainFacts is what was said in an exchange in which no model answered.
+func plainFacts(v *providers.View, t *stream.Turn) (facts []fact) {
+	x := v.Exchange(t.Exchange)
+	if x == nil {
+		return nil
+	}
+	add := func(word string, w *stream.Wire) {
+		if n := w.Size(); n > 0 {
+			facts = append(facts, fact{word: word, text: screen.Bytes(int(n)).String()}, fact{text: string(w.Bytes(0, min(n, mostBody)))})
+		}
+	}
+	if took := screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)); !took.Empty() {
+		facts = append(facts, fact{word: "took", text: took.String()})
+	}
+	if t.Failure != "" {
+		facts = append(facts, fact{"error", t.Failure, screen.Bad})
+	}
+	add("was sent", &x.Request)
+	add("answered", &x.Response)
+	return facts
+}

@@ -115,8 +115,12 @@ func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
 // mostJudged is how many calls of a turn are looked at for its row.
 const mostJudged = 256
 
-// turnText is a turn in words, with less in it where there is less room. The first to go are what
-// was said, the model, the file, and of the agent's name all but its beginning.
+// leastModel is how much of a model's name stays where that makes room for what was said.
+const leastModel = 10
+
+// turnText is a turn in words, with less in it where there is less room. The first to go are the end
+// of a long model's name, what was said, the model, the file, and of the agent's name all but its
+// beginning.
 func (l *List) turnText(p *screen.Pen, t *stream.Turn, room int, at grid) display.Text {
 	when := turnTime(l.scene.View, t, !l.who.several || room > leastSeconds)
 	agent, file := display.Text{}, display.Text{}
@@ -127,12 +131,14 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, room int, at grid) displa
 	if x := l.scene.View.Exchange(t.Exchange); x != nil && l.who.files {
 		file = p.Name(path.Base(x.Head.File))
 	}
-	model := p.Name(ShortModel(t.Model))
-	lead := join(at.gap, when, agent, file, model)
-	switch said := l.purpose(p, t); {
-	case lead.Width()+at.gap.Width()+leastWords <= room && !said.Empty():
-		return join(at.gap, lead, p.Truncate(said, room-lead.Width()-at.gap.Width()))
-	case lead.Width() <= room:
+	model, said := p.Name(ShortModel(t.Model)), l.purpose(p, t)
+	for _, model := range []display.Text{model, p.Truncate(model, leastModel)} {
+		lead := join(at.gap, when, agent, file, model)
+		if left := room - lead.Width() - at.gap.Width(); left >= min(leastWords, said.Width()) && !said.Empty() {
+			return join(at.gap, lead, p.Truncate(said, left))
+		}
+	}
+	if lead := join(at.gap, when, agent, file, model); lead.Width() <= room {
 		return lead
 	}
 	for _, less := range []display.Text{join(at.gap, when, agent, model), join(at.gap, when, agent), join(at.gap, when, p.Truncate(agent, 1)), model} {

@@ -42,7 +42,7 @@ func (s *Subject) now() Choice { return s.scene.Of() }
 // headRows is how many rows are about the call or turn.
 func (s *Subject) headRows() int {
 	switch {
-	case s.height < 12:
+	case s.height < 10:
 		return 1
 	case s.now().Call == nil:
 		return 2

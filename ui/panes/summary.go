@@ -79,6 +79,8 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 	}
 	if x := v.Exchange(t.Exchange); x != nil {
 		add("request", strings.TrimSpace(x.Head.Method+" "+x.Head.URL))
+		facts = append(facts, laneFacts(v, b, t, g)...)
+		add("model", t.Model)
 		add("from", x.Head.File) // a file, or who was asked
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))
@@ -89,13 +91,16 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 			framed += " in " + x.Coding
 		}
 		add("framed as", framed)
+	} else {
+		add("model", t.Model)
 	}
-	add("model", t.Model)
-	facts = append(facts, laneFacts(v, b, t, g)...)
 	add("agent of call", t.Parent)
 	add("response id", t.ID)
 	add("finish", FinishText(t))
 	add("usage", usageText(t.Usage, g.Dot))
+	if IsPlain(t) {
+		return append(facts, plainFacts(v, t)...)
+	}
 	facts = append(facts, b.facts(t, g.None)...)
 	add("calls", callCount(t))
 	if t.Returned {
