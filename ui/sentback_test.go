@@ -156,7 +156,11 @@ func TestSentBackFrames(t *testing.T) {
 	for _, size := range sizes {
 		for _, change := range [][]func(*Options){nil, {ascii, colourless}} {
 			s := returned(t, size[0], size[1], change...)
-			for _, keys := range []string{"gjj", "4", "jjjjjjj", "G", "3G", "<enter>", "1g2", "o", "1gjp"} {
+			for _, keys := range []string{"gjj", "4", "jjjjjjj", "G", "3G", "<enter>", "1g2", "o", "<tab>", "<enter>", "<esc>1gjp"} {
+				checkFrame(t, s.press(keys))
+			}
+			s = newScreen(t, size[0], size[1], change...).feed(demo(t, "history")...)
+			for _, keys := range []string{"gjo", "<esc>jjjo", "n", "N", "h", "G", "<enter>", "<esc>", "<esc>jjo", "j", "l", "<enter>", "G", "<esc><esc>jo"} {
 				checkFrame(t, s.press(keys))
 			}
 		}

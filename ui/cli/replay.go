@@ -16,14 +16,14 @@ import (
 
 const replayHelp = `Preview what a later request would carry of the calls, and what gets lost on the
 way: the exact JSON, an outcome in a word, the losses by name, and whether the
-provider takes it: accepted or refused, by its rules or as the capture shows, and
-unknown where neither says. A target is where the history goes; a policy is how
-arguments that are not one JSON object are treated: a behaviour, or what a client
-such as Claude Code does.
+provider takes it: accepted or refused, by its rules or as the capture shows,
+and unknown where neither says. A target is where the history goes; a policy is
+how arguments that are not one JSON object are treated: a behaviour, or what a
+client such as Claude Code does.
 
 Each call is previewed by itself, unless --whole or --conversation is given.
-That another call of its turn or of the conversation has its id is told
-all the same.
+That another call of its turn or of the conversation has its id is told all
+the same.
 With one target and one policy, the body, the results that must follow it and a
 diff of the arguments are shown too.
 
