@@ -4,7 +4,7 @@
 //
 // Exit codes: 0 fine, 1 the work failed, nothing was recognised, a source is damaged or there is a
 // loss it was to fail on, 2 wrong usage, 3 a recording has gaps or a redactor came to a limit,
-// 128+n on signal n.
+// 128+n on signal n; run ends with the code of its client.
 package cli
 
 import (
@@ -102,7 +102,7 @@ func (a *app) command() *cobra.Command {
 		Long: `toolscope shows LLM tool calls while they stream: each call's arguments as they
 grow, and what state the call is really in.
 
-  toolscope                    play the demo, or read standard input if piped
+  toolscope                    what was recorded, or the demo, or what is piped
   toolscope agent.sse          inspect a capture, a log, a body that curl saved
   toolscope -f proxy.log       follow a file that grows
   curl -N … | toolscope        watch a stream, live

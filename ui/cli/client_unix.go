@@ -10,15 +10,20 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 )
 
 // A child is a client that runs. It has a process group of its own, which owns the terminal where
 // we would: what keys send, as ^C does, it gets once and from the terminal; what is sent to us is
 // passed on to it. When it is stopped we stop too, and it goes on when we do.
+//
+// In a pipeline others of our group may want the terminal, as a pager does. There it stays with
+// them and us, and what keys send reaches the client as it reaches us.
 type child struct {
 	pid     int
-	tty     *os.File // nil where we do not own a terminal
+	to      int      // who gets signals: the process, or its group as a negative number
+	tty     *os.File // nil where we have no terminal to hand over
 	signals chan os.Signal
 }
 
@@ -33,21 +38,29 @@ func startClient(cmd *exec.Cmd, inFront bool) (*child, error) {
 			signal.Notify(c.signals, sig)
 		}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if inFront {
 		c.tty = ownTerminal()
 	}
+	shared := c.tty != nil && !(term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
+	if shared {
+		c.tty.Close()
+		c.tty = nil
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !shared}
 	if err := cmd.Start(); err != nil {
 		c.release()
 		return nil, err
 	}
 	c.pid = cmd.Process.Pid
+	if c.to = -c.pid; shared {
+		c.to = c.pid
+	}
 	if c.tty != nil {
 		signal.Ignore(syscall.SIGTTOU) // it would stop us when we take the terminal back
 		signal.Notify(c.signals, syscall.SIGCONT)
 		c.give()
 	}
-	go c.pass()
+	go c.pass(shared)
 	return c, nil
 }
 
@@ -78,12 +91,13 @@ func (c *child) give() {
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 }
 
-// pass passes signals on.
-func (c *child) pass() {
+// pass passes signals on, but for those of keys where the client has them from the terminal too.
+func (c *child) pass(shared bool) {
 	for sig := range c.signals {
 		switch n, _ := sig.(syscall.Signal); {
+		case shared && (n == syscall.SIGINT || n == syscall.SIGQUIT):
 		case n != syscall.SIGCONT:
-			_ = syscall.Kill(-c.pid, n)
+			_ = syscall.Kill(c.to, n)
 		case c.owns(syscall.Getpgrp()): // a shell brought us to the front
 			c.give()
 		default:

@@ -78,6 +78,23 @@ func TestRunTerminal(t *testing.T) {
 	}
 }
 
+// TestRunPipeline: where standard output is piped the terminal is not handed over, and what a key
+// sends reaches the client once all the same.
+func TestRunPipeline(t *testing.T) {
+	const script = `n=0; trap 'n=$((n+1)); echo "<int $n>" >&2' INT; trap 'exit 5' TERM; echo ready >&2; while :; do sleep 0.05; done`
+	r, w := pipe(t)
+	p := start(t, launch{args: []string{"run", "--no-record", "--", "sh", "-c", script}, stdout: w})
+	w.Close()
+	p.untilShown("ready")
+	p.keys("\x03")
+	p.untilShown("<int 1>")
+	p.signal(syscall.SIGTERM)
+	p.wantExit(5)
+	if _, err := io.ReadAll(r); err != nil || strings.Contains(string(p.out), "<int 2>") {
+		t.Errorf("%q, %v", p.out, err)
+	}
+}
+
 // TestRunScreen: with the screen in front, what the client prints is in a file, and one that still
 // runs ends with the screen.
 func TestRunScreen(t *testing.T) {
