@@ -27,7 +27,7 @@ func (k Known) String() string { return [...]string{"ran", "read in its source",
 
 // All are the clients, agents first.
 var All = []Client{
-	{"claude-code", "Claude Code", "2.1.197"},
+	{"claude-code", "Claude Code", "2.1.330"},
 	{"codex", "Codex", "0.169.0"},
 	{"gemini-cli", "Gemini CLI", "0.61.0"},
 	{"qwen-code", "Qwen Code", "0.15.10"},

@@ -94,6 +94,40 @@ func (v *Value) assign(key string, member Value) {
 	}
 }
 
+// each is the value with do done to all that is in it, and then to itself.
+func (v Value) each(do func(Value) Value) Value {
+	items := make([]Value, len(v.items))
+	for i := range v.items {
+		items[i] = v.items[i].each(do)
+	}
+	v.items = items
+	return do(v)
+}
+
+// WellFormed is the value with U+FFFD for each half of a surrogate pair in its strings.
+func (v Value) WellFormed() Value {
+	return v.each(func(v Value) Value {
+		v.Text = WellFormed(v.Text)
+		return v
+	})
+}
+
+// WithoutPrototypes is the value without members of the name __proto__.
+func (v Value) WithoutPrototypes() Value {
+	return v.each(func(v Value) Value {
+		if _, named := v.at["__proto__"]; !named {
+			return v
+		}
+		rest := Empty()
+		for i, key := range v.keys {
+			if key != "__proto__" {
+				rest.define(key, v.items[i])
+			}
+		}
+		return rest
+	})
+}
+
 // Append is JSON.stringify. What is undefined, or no finite number, becomes null.
 func (v Value) Append(dst []byte) []byte {
 	switch v.Kind {

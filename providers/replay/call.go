@@ -19,14 +19,17 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 	case role != dialect.Assistant:
 		return c.leaveOut(sent, CallDropped.loss("a call that the model did not make has no place: it is left out"))
 	case p.Unseen:
-		return c.unknown(sent)
+		return c.unknown(sent, ArgsUnseen.loss("bytes of the call were not seen: what would be sent is not known"))
 	}
 	was := *p
+	c.shape = ""
 	args := c.arguments(p, f, &sent)
 	switch sent.Outcome {
 	case Throws:
 		c.Calls = append(c.Calls, sent)
 		return false
+	case Unknown:
+		return c.unknown(sent, ArgsUnknown.loss("what %s makes of such arguments is not known", c.Policy.Client.Title))
 	case Dropped:
 		return c.leaveOut(sent, CallDropped.loss("the call is not in the history: the model sees that it never asked"))
 	}
@@ -42,6 +45,9 @@ func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first 
 	c.sign(p, &sent, first)
 	if !sameCall(p, &was) {
 		p.Raw = nil
+	}
+	if raw := c.shaped(p); raw != nil {
+		p.Raw = raw
 	}
 	sent.ID, sent.Name = p.ID, p.Name
 	if c.Policy.refuses && sent.Refused != "" {
@@ -63,11 +69,10 @@ func (c *coercion) leaveOut(sent Sent, why Loss) bool {
 	return false
 }
 
-// unknown tells that bytes of the call were not seen.
-func (c *coercion) unknown(sent Sent) bool {
+// unknown tells why nobody can say what is sent of the call.
+func (c *coercion) unknown(sent Sent, l Loss) bool {
 	c.unseen = true
 	sent.Outcome = Unknown
-	l := ArgsUnseen.loss("bytes of the call were not seen: what would be sent is not known")
 	l.End = len(sent.Original)
 	c.lose(l)
 	c.Calls = append(c.Calls, sent)
@@ -105,7 +110,7 @@ func (c *coercion) kind(p *dialect.Part) {
 		c.lose(NamespaceDropped.loss("the tool's namespace %s is not said", quote(p.Space)))
 		p.Space = ""
 	}
-	if p.Item != "" {
+	if p.Item != "" && !c.ids.joins {
 		c.lose(ItemIDDropped.loss("the id of the item, %s, is not said", quote(p.Item)))
 		p.Item = ""
 	}
@@ -165,7 +170,7 @@ func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
 	switch {
 	case c.same && c.src.split && c.src.behind[c.call-1]:
 		sent.refuse(c.To.Refusal.Unsigned, p.ID, p.Name, "only the first call of a turn is signed: alone, the others are not")
-	case !c.same && c.To.Sentinel != "":
+	case !c.same && c.To.Sentinel != "" && c.Policy.way == nil:
 		c.lose(SignatureSentinel.loss("the call is not signed: a word that switches the check off stands in its place"))
 		p.Signature = c.To.Sentinel
 	}

@@ -16,6 +16,8 @@ import (
 type ids struct {
 	rule   dialect.IDRule
 	first  bool
+	joins  bool // with the id of the item
+	none   bool // no id is sent
 	strict bool
 	whole  bool                // an id of two is made fit as one
 	made   map[string]madeCall // by the id of the source
@@ -29,8 +31,9 @@ type ids struct {
 type madeCall struct{ id, name, tool string }
 
 func newIDs(to *dialect.Target, p *Policy) ids {
+	joins := slices.Contains(p.joins, to.Dialect)
 	return ids{
-		rule: to.IDs, first: p.firstOfID, strict: p.refuses,
+		rule: to.IDs, first: p.firstOfID, strict: p.refuses, joins: joins, whole: joins, none: slices.Contains(p.idless, to.Dialect),
 		made: map[string]madeCall{}, taken: map[string]Named{}, next: map[string][]int{},
 	}
 }
@@ -38,7 +41,7 @@ func newIDs(to *dialect.Target, p *Policy) ids {
 // call is the id that call number n is sent with, and what that loses.
 func (x *ids) call(n int, p *dialect.Part) (made string, losses []Loss) {
 	id := p.ID
-	made, losses = x.fit(n, id)
+	made, losses = x.fit(n, x.joined(p))
 	call := madeCall{made, p.Name, p.Tool}
 	if id != "" {
 		x.made[id] = call
@@ -81,8 +84,18 @@ func (n Named) collides(id, made string) (l Loss) {
 	return l
 }
 
+// joined is the id that is fitted.
+func (x *ids) joined(p *dialect.Part) string {
+	if x.joins && p.ID != "" && p.Item != "" {
+		return p.ID + "|" + p.Item
+	}
+	return p.ID
+}
+
 func (x *ids) fit(n int, id string) (string, []Loss) {
 	switch {
+	case x.none && id != "":
+		return "", []Loss{IDRewritten.loss("the id %s is left out: the name tells which call a result is of", quote(id))}
 	case x.rule.Takes(id), x.strict:
 		return id, nil
 	case twoIDs(id) && !x.first && !x.whole:

@@ -134,7 +134,11 @@ func langChainJS(r received, to string) sending {
 			v = js.Empty()
 		}
 	case r.from == chat && (to == r.from || to == responses) && !valid:
-		return sends([]byte(r.args)) // what the message keeps of the wire
+		raw := sends([]byte(r.args)) // what the message keeps of the wire
+		if raw.shape = chatAsItCame; to == responses {
+			raw.shape = nameFirst
+		}
+		return raw
 	case !valid:
 		return leftOut
 	}
@@ -160,6 +164,33 @@ func anthropicJS(r received, _ string) sending {
 	v, ok := js.Closed(r.args)
 	if !ok {
 		return sending{throws: "the arguments are not JSON that was cut"}
+	}
+	return sends(v.JSON())
+}
+
+// claudeCode is the way of Claude Code.
+func claudeCode(r received, _ string) sending {
+	v, ok := js.Parse(r.args)
+	switch {
+	case r.args == "", v.Kind == js.Null:
+		return sends([]byte("{}"))
+	case !ok:
+		n := js.Double(float64(js.Len(r.args)))
+		v = js.With("__unparsedToolInput", js.With("raw", js.Text(js.Cut(r.args, 2048))).And("len", n))
+	}
+	return sends(v.WithoutPrototypes().WellFormed().JSON())
+}
+
+// qwenCode is the way of Qwen Code. What it gives to jsonrepair is not foretold.
+func qwenCode(r received, _ string) sending {
+	v, ok := js.Parse(r.args)
+	switch {
+	case js.Trim(r.args) == "":
+		return raises("it ignores a call without arguments, and asks again")
+	case !ok:
+		return notStudied
+	case v.Kind == js.Null:
+		v = js.Empty()
 	}
 	return sends(v.JSON())
 }

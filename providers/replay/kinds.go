@@ -9,7 +9,7 @@ import (
 // what stands around them.
 var Kinds = []*Kind{
 	ImpliedEmpty, ArgsEmptied, ArgsWrapped, ArgsRepaired, ConcatFirstOnly, DoubleEncoded, ArgsAltered,
-	FreeformToJSON, ArgsUnseen, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,
+	FreeformToJSON, ArgsUnseen, ArgsUnknown, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,
 	UnicodeSanitized, DepthLimit,
 	CallDropped, CallsReordered, KindLost, IDRewritten, IDTruncated, IDCollision, ItemIDDropped, NameRewritten, NameIllegal,
 	SignatureDropped, SignatureSentinel, ServerToolDropped, CallerDropped, NamespaceDropped,
@@ -58,6 +58,11 @@ var (
 		Means: "Toolscope missed bytes of the call: what a client would send back of it cannot be known.",
 		Do:    "Record the response again; nothing is said of the model, the provider or the client.",
 	}, Medium, "bytes of the call were not seen"}
+	ArgsUnknown = &Kind{&stream.Diagnosis{
+		Code: "ARGS_UNKNOWN", Severity: stream.Warn, By: stream.Toolscope,
+		Means: "What this client makes of such arguments has neither been seen nor read.",
+		Do:    "Run it and see: print tells what a later request has of the call.",
+	}, Medium, "what the client makes of such arguments is not known"}
 	FreeformToJSON = &Kind{&stream.Diagnosis{
 		Code: "FREEFORM_TO_JSON", Severity: stream.Warn, By: stream.Client,
 		Means: "Free text, which this kind of tool takes, is put into an object.",

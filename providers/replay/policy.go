@@ -19,6 +19,9 @@ type Policy struct {
 	targets []string       // dialects that the client speaks; nil for all
 	own     bool           // it takes history of the protocol only that it goes to
 	way     way            // what it sends; where there is none, the members below say so
+	shapes  shapes         // how it writes a call, where that is not as usual
+	idless  []string       // dialects toward which it sends no ids of calls
+	joins   []string       // dialects toward which it joins the id of a call with that of its item
 
 	text, object    action // with arguments that are no object, toward targets that take text and objects
 	key             string // of the object that wraps them

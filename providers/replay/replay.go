@@ -115,11 +115,13 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 // coercion makes a Preview.
 type coercion struct {
 	Preview
-	src  *Source
-	same bool // the target speaks the protocol the source came by
-	ids  ids
-	call int   // of the source, being made
-	sent []int // numbers of the calls that are not left out
+	src    *Source
+	same   bool // the target speaks the protocol the source came by
+	ids    ids
+	call   int    // of the source, being made
+	before int    // how many calls of the source stand before the message being made
+	shape  string // how the client writes the call being made, where its policy does not say so
+	sent   []int  // numbers of the calls that are not left out
 
 	cleaned *facts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
 

@@ -17,6 +17,7 @@ type rewriting struct {
 	spell      bool // and written in their shortest way, also where that is only another spelling
 	sanitize   bool // what is no Unicode text becomes U+FFFD
 	sort       bool // members by their keys
+	python     bool // numbers as Python writes them, strings with the fewest escapes
 	javaScript bool // strings with the fewest escapes, members whose key is an index first, null for infinity
 }
 
@@ -112,6 +113,9 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 	case stream.String:
 		return t.writeString(dst, n, how)
 	case stream.Number:
+		if how.python {
+			return appendPython(dst, t.literal(n))
+		}
 		if how.doubles {
 			return appendNumber(dst, t.literal(n), how)
 		}
@@ -151,7 +155,7 @@ func (t *tree) writeString(dst []byte, n int, how rewriting) []byte {
 			return dialect.AppendString(dst, clean)
 		}
 	}
-	if how.javaScript {
+	if how.javaScript || how.python {
 		return dialect.AppendString(dst, lit.Append(nil))
 	}
 	return append(dst, lit...)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"iter"
 	"unicode/utf8"
 
 	"toolscope/providers/dialect"
@@ -24,8 +25,11 @@ type received struct {
 type sending struct {
 	args   []byte // the text, or the value as JSON; empty when there are none
 	name   string // another name for the call, "" for its own
+	shape  string // how the call is written, "" for the policy's shapes
 	gone   bool   // the call is left out
 	throws string // why no request is sent
+
+	unknown bool // nobody has looked
 }
 
 // sends is a call with those arguments.
@@ -42,7 +46,11 @@ func (c *coercion) byClient(p *dialect.Part, f *facts, sent *Sent) []byte {
 		from = c.src.From.Dialect
 	}
 	s := c.Policy.way(received{from, p.Name, string(f.raw), from == gemini || from == ollama}, c.To.Dialect)
+	c.shape = s.shape
 	switch {
+	case s.unknown:
+		sent.Outcome = Unknown
+		return nil
 	case s.gone:
 		sent.Outcome = Dropped
 		return nil
@@ -97,7 +105,7 @@ func (c *coercion) outcome(p *dialect.Part, f *facts, sent *Sent, args []byte) {
 
 // rewritten tells how args, which say the same as the text, are written in another way.
 func (c *coercion) rewritten(f *facts, args []byte) {
-	now := factsOf(args, false)
+	now, before := factsOf(args, false), len(c.Losses)
 	gone := func(was, is span) span {
 		if is.is() {
 			return span{} // it came through
@@ -108,15 +116,46 @@ func (c *coercion) rewritten(f *facts, args []byte) {
 	c.tell(f, IntPrecision, gone(f.integer, now.integer), "no double holds %s: it is rounded")
 	c.tell(f, NumPrecision, gone(f.fraction, now.fraction), "%s has more digits than a double: it is rounded")
 	c.tell(f, NumRange, gone(f.huge, now.huge), "%s is beyond every double: null is sent")
-	c.tell(f, NumSpelling, gone(f.respell, now.respell), "%s is written in another way")
+	c.tell(f, NumSpelling, f.respelledIn(now), "%s is written in another way")
 	spelled := gone(f.respelled(rewriting{}), now.respelled(rewriting{}))
 	if !utf8.Valid(f.raw) && utf8.Valid(args) {
 		spelled = f.half // half a character can only be written as an escape
 	}
 	c.tell(f, StrSpelling, spelled, "%s is written with other escapes")
 	c.tell(f, KeyOrder, gone(f.numeric, now.numeric), "JavaScript puts keys that are numbers first: %s moves")
-	if !now.unsorted.is() && !f.numeric.is() {
+	if !now.unsorted.is() && f.numeric.is() == now.numeric.is() {
 		c.tell(f, KeyOrder, f.unsorted, "members are sorted by their keys: %s moves")
 	}
 	c.tell(f, Whitespace, gone(f.space, now.space), "the space between values, as in %s, is gone")
+	if len(c.Losses) == before {
+		c.tell(f, StrSpelling, span{0, len(f.raw)}, "%s is written with other escapes")
+	}
+}
+
+// respelledIn is the first number that now, which says the same, has in another spelling.
+func (f *facts) respelledIn(now *facts) (at span) {
+	there := map[string]bool{}
+	for lit := range now.numbers() {
+		there[string(now.raw[lit.start:lit.end])] = true
+	}
+	for lit := range f.numbers() {
+		text := f.raw[lit.start:lit.end]
+		if _, how := respelled(text); how == spelledOther && !there[string(text)] {
+			return lit
+		}
+	}
+	return at
+}
+
+// numbers are where the numbers of a text are.
+func (f *facts) numbers() iter.Seq[span] {
+	return func(yield func(span) bool) {
+		start := 0
+		for _, t := range f.tokens.All() {
+			if t.Kind == stream.Number && !yield(span{start, int(t.End)}) {
+				return
+			}
+			start = int(t.End)
+		}
+	}
 }

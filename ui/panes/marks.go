@@ -2,6 +2,7 @@ package panes
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"toolscope/providers/dialect"
@@ -149,8 +150,8 @@ func FindArgs(body [][]byte, calls []replay.Sent) (found []Args, added int) {
 	return found, added
 }
 
-// next looks for a call's arguments after another's: what protocols differ in is how they name
-// them, not that they stand after the tool's name.
+// next looks for a call's arguments after another's. They stand after the tool's name, whatever
+// they are called there; some clients write them before it toward Gemini.
 func (a Args) next(body [][]byte, c *replay.Sent) (Args, bool) {
 	args := c.Args
 	if c.Form == dialect.TextForm {
@@ -165,6 +166,9 @@ func (a Args) next(body [][]byte, c *replay.Sent) (Args, bool) {
 		n := bytes.Index(body[i][start:], name)
 		if n < 0 {
 			continue
+		}
+		if before := bytes.Index(body[i][start:start+n], slices.Concat([]byte(`"args":`), args, []byte(`,"name":`))); before >= 0 {
+			return Args{Call: c.Call, Message: i, Offset: start + before + len(`"args":`), length: len(args)}, true
 		}
 		start += n + len(name)
 		if n = bytes.Index(body[i][start:], args); n >= 0 {

@@ -44,6 +44,9 @@ func TestMarks(t *testing.T) {
 					continue
 				}
 				preview := src.Preview(to, &replay.Policies[i])
+				if preview.Outcome == replay.Unknown {
+					continue // nobody knows what is sent
+				}
 				checkMarks(t, fmt.Sprintf("%q to %s, %s", args, to.Name, replay.Policies[i].Name), &preview)
 			}
 		}

@@ -1,0 +1,230 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/js"
+	"toolscope/stream"
+)
+
+// The ways of clients that are written in other languages, as their source has them.
+
+// pythonJSON is what json.loads and json.dumps make of a text, without spaces and with all
+// characters, as the libraries that send requests write it; ok is false where one of them raises.
+// Integers stay as they are, and fractions get the digits of repr.
+func pythonJSON(text string) (out []byte, ok bool) {
+	f := factsOf([]byte(text), false)
+	if f.syntax != stream.SyntaxObject && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
+		return nil, false
+	}
+	if f.huge.is() || f.half.is() || f.invalid.is() {
+		return nil, false // infinity, and half a character, are refused on the way out
+	}
+	return newTree(f.raw, f.tokens).write(nil, 0, rewriting{python: true}), true
+}
+
+// appendPython writes a number as Python does.
+func appendPython(dst, lit []byte) []byte {
+	if !bytes.ContainsAny(lit, ".eE") {
+		if string(lit) == "-0" {
+			lit = lit[1:]
+		}
+		return append(dst, lit...)
+	}
+	v, _ := strconv.ParseFloat(string(lit), 64)
+	if a := math.Abs(v); v != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.AppendFloat(dst, v, 'e', -1, 64)
+	}
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return append(dst, text...)
+}
+
+// goJSON is what Go's encoding/json makes of one object: members sorted, numbers as doubles.
+func goJSON(text string) (out []byte, ok bool) {
+	var object map[string]any
+	if json.Unmarshal([]byte(text), &object) != nil || object == nil {
+		return nil, false
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(object)
+	return bytes.TrimSpace(b.Bytes()), err == nil
+}
+
+// isText reports whether a protocol takes arguments as a text.
+func isText(to string) bool { return to == chat || to == responses || to == "cohere" }
+
+// raises is a request that is not sent.
+func raises(why string) sending { return sending{throws: why} }
+
+// pydanticAI is the way of Pydantic AI.
+func pydanticAI(r received, to string) sending {
+	object := isObject([]byte(r.args))
+	switch {
+	case strings.TrimSpace(r.args) == "":
+		return sends([]byte("{}"))
+	case !object:
+		var w dialect.Writer
+		return sends(w.Open('{').Key("INVALID_JSON").Bytes([]byte(r.args)).Close('}').Text)
+	case isText(to):
+		return sends([]byte(r.args))
+	}
+	if out, ok := pythonJSON(r.args); ok {
+		return sends(out)
+	}
+	return raises("its arguments have no JSON in Python")
+}
+
+// pythonStrict is the way of clients that keep the text, and read it with json.loads only where an
+// object must be.
+func pythonStrict(r received, to string) sending {
+	if isText(to) {
+		return asItCame(r, to)
+	}
+	if strings.TrimSpace(r.args) == "" {
+		return sends([]byte("{}"))
+	}
+	if out, ok := pythonJSON(r.args); ok {
+		return sends(out)
+	}
+	return raises("json.loads raises")
+}
+
+// fantasy is the way of fantasy.
+func fantasy(r received, to string) sending {
+	if isText(to) {
+		return asItCame(r, to)
+	}
+	out, ok := goJSON(r.args)
+	switch {
+	case ok:
+		return sends(out)
+	case to == gemini && r.args != "":
+		return leftOut
+	}
+	return sends([]byte("{}"))
+}
+
+// crush is the way of Crush, which puts {} in place of what is no JSON before fantasy has it.
+func crush(r received, to string) sending {
+	if !json.Valid([]byte(r.args)) {
+		r.args = "{}"
+	}
+	return fantasy(r, to)
+}
+
+// openAIAgents is the way of OpenAI Agents for Python.
+func openAIAgents(r received, to string) sending {
+	if to == chat && r.args == "" {
+		return sends([]byte("{}"))
+	}
+	return asItCame(r, to)
+}
+
+// springAI is the way of Spring AI.
+func springAI(r received, to string) sending {
+	out, ok := pythonJSON(r.args) // of one object Jackson makes the same: integers stay whole
+	switch {
+	case strings.TrimSpace(r.args) == "":
+		return sends([]byte("{}"))
+	case isText(to):
+		return asItCame(r, to)
+	case ok && out[0] == '{':
+		return sends(out)
+	case to == messages:
+		return sends([]byte("{}"))
+	case ok && to == gemini:
+		return sends(objectOf("result", out))
+	}
+	return raises("Jackson cannot read the arguments as an object")
+}
+
+// langChain4j is the way of LangChain4j.
+func langChain4j(r received, to string) sending {
+	switch valid := json.Valid([]byte(r.args)); {
+	case isText(to):
+		return asItCame(r, to)
+	case !utf8.ValidString(r.args):
+		return notStudied
+	case strings.TrimSpace(r.args) == "":
+		return sends([]byte("{}"))
+	case to == messages && valid:
+		return sends([]byte(strings.TrimSpace(r.args)))
+	case to == messages:
+		return raises("the text is pasted into the body, which is no JSON then")
+	case valid && isObject([]byte(r.args)):
+		out, _ := pythonJSON(r.args)
+		return sends(out)
+	}
+	return raises("Jackson cannot read the arguments as an object")
+}
+
+// notStudied is a call of which nobody has seen what becomes of it.
+var notStudied = sending{unknown: true}
+
+// emptier is the way of agents that put {} in place of what does not parse. Of values that are no
+// object only arrays have been seen.
+func emptier(r received, to string) sending {
+	v, ok := js.Parse(r.args)
+	switch {
+	case !ok:
+		return sends([]byte("{}"))
+	case v.IsPlain(), v.Kind == js.Array:
+		return sends(v.JSON())
+	}
+	return notStudied
+}
+
+// continueCLI is the way of Continue, which does not go on where Anthropic's call has no arguments.
+func continueCLI(r received, to string) sending {
+	if r.args == "" && r.from == messages {
+		return raises("it does not go on after a call without arguments")
+	}
+	return emptier(r, to)
+}
+
+// mastra is the way of Mastra, on the providers of AI SDK 6.
+func mastra(r received, to string) sending {
+	v, ok := js.Parse(r.args)
+	switch {
+	case r.value && v.Kind == js.String, ok && v.Kind != js.String && !v.IsPlain() && v.Kind != js.Array && v.Kind != js.Null:
+		return notStudied
+	case v.Kind == js.Null && ok:
+		return raises("null as the input of a call is an error")
+	}
+	return aiSDK{six: true}.send(r, to)
+}
+
+// opencode is the way of opencode. The message of the error ends with the words of its JSON parser,
+// which are not foretold.
+func opencode(r received, _ string) sending {
+	v, ok := js.Secure(r.args)
+	switch {
+	case js.Trim(r.args) == "":
+		v = js.Empty()
+	case !ok:
+		said := "Invalid input for tool " + r.name + ": JSON parsing failed: Text: " + r.args + ".\nError message: …"
+		return sending{name: "invalid", args: js.With("tool", js.Text(r.name)).And("error", js.Text(said)).JSON()}
+	case !v.IsPlain():
+		v = js.With("value", v)
+	}
+	return sends(v.JSON())
+}
+
+// llamaIndexTS is the way of LlamaIndex TS.
+func llamaIndexTS(r received, _ string) sending {
+	if _, ok := js.Parse(r.args); !ok {
+		return raises("JSON.parse throws, and the process with it")
+	}
+	return notStudied
+}

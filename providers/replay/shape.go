@@ -1,0 +1,89 @@
+package replay
+
+import (
+	"strconv"
+	"strings"
+
+	"toolscope/providers/dialect"
+)
+
+// A shape is a call as a client writes it, where that is not what is usual: the members in its
+// order, with words in capitals for what they hold. It is found by the target's dialect, or by that
+// of the source and the target, "from>to". A member whose value is not there is left out.
+type shapes map[string]string
+
+// of is the shape of a call on its way.
+func (s shapes) of(from, to string) string {
+	if shape, ok := s[from+">"+to]; ok {
+		return shape
+	}
+	return s[to]
+}
+
+// shaped is the call as the policy's client writes it, nil where that is as usual.
+func (c *coercion) shaped(p *dialect.Part) dialect.Raw {
+	from := ""
+	if c.src.From != nil {
+		from = c.src.From.Dialect
+	}
+	shape := c.shape
+	if shape == "" {
+		shape = c.Policy.shapes.of(from, c.To.Dialect)
+	}
+	if shape == "" || p.Server || p.Tool != "function" {
+		return nil
+	}
+	args := string(p.Args)
+	if c.To.Form == dialect.TextForm {
+		args = literal(args)
+	}
+	for _, member := range [...]struct{ name, word, value string }{
+		{"id", "ID", p.ID}, {"id", "ITEM", p.Item}, {"args", "ARGS", args}, {"call_id", "ID", p.ID},
+	} {
+		if member.value == "" {
+			shape = strings.Replace(shape, `"`+member.name+`":`+member.word+`,`, "", 1)
+		}
+	}
+	proof := p.Signature
+	if proof == "" && c.call-1 == c.before {
+		proof = c.To.Sentinel // of the first call of a turn
+	}
+	for word, value := range map[string]string{"SIGNATURE": p.Signature, "PROOF": proof} {
+		if value == "" {
+			shape = strings.Replace(shape, `,"thoughtSignature":`+word, "", 1)
+		}
+	}
+	return dialect.Raw(strings.NewReplacer("SIGNATURE", literal(p.Signature), "PROOF", literal(proof), "INDEX", strconv.Itoa(c.call-1-c.before), "ID", literal(p.ID), "ITEM", literal(p.Item), "NAME", literal(p.Name), "ARGS", args).Replace(shape))
+}
+
+// literal is text as a JSON string.
+func literal(text string) string { return string(dialect.AppendString(nil, []byte(text))) }
+
+// Shapes that several clients share.
+const (
+	nameFirst      = `{"type":"function_call","name":NAME,"call_id":ID,"arguments":ARGS}`
+	plainResponses = `{"type":"function_call","call_id":ID,"name":NAME,"arguments":ARGS}`
+	argsFirst      = `{"functionCall":{"args":ARGS,"name":NAME},"thoughtSignature":SIGNATURE}`
+	argsFirstID    = `{"functionCall":{"id":ID,"args":ARGS,"name":NAME},"thoughtSignature":SIGNATURE}`
+	signed         = `{"functionCall":{"id":ID,"args":ARGS,"name":NAME},"thoughtSignature":PROOF}`
+	noID           = `{"functionCall":{"name":NAME,"args":ARGS},"thoughtSignature":SIGNATURE}`
+	chatAsItCame   = `{"index":INDEX,"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`
+	withID         = `{"functionCall":{"id":ID,"name":NAME,"args":ARGS},"thoughtSignature":SIGNATURE}`
+)
+
+var (
+	aiSDKShapes     = shapes{responses: plainResponses, gemini: withID}
+	langChainShapes = shapes{
+		responses:                   `{"type":"function_call","name":NAME,"arguments":ARGS,"call_id":ID}`,
+		responses + ">" + responses: `{"id":ITEM,"type":"function_call","status":"completed","call_id":ID,"name":NAME,"arguments":ARGS}`,
+		gemini:                      noID,
+		ollama:                      `{"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`,
+	}
+	agentsShapes = shapes{
+		responses:                   nameFirst,
+		responses + ">" + responses: `{"id":ITEM,"type":"function_call","name":NAME,"call_id":ID,"arguments":ARGS,"status":"completed"}`,
+	}
+	openAIShapes = shapes{
+		responses: `{"id":ITEM,"type":"function_call","status":"completed","call_id":ID,"name":NAME,"arguments":ARGS,"parsed_arguments":null}`,
+	}
+)
