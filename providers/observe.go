@@ -3,6 +3,7 @@ package providers
 import (
 	"bytes"
 	"cmp"
+	"slices"
 
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
@@ -195,7 +196,7 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 	}
 	resent := &stream.Resent{Exchange: x.Number, ID: o.ID, Policies: o.Behaves(), Kept: o.Kept, Gave: o.Gave()}
 	if f, ok := o.Finding(); ok && !o.WasFound(f) {
-		resent.Finding = f
+		resent.Finding = unlessBent(turn, f)
 	}
 	if o.Left != nil {
 		o.Left.Tell(told, resent.Finding)
@@ -206,6 +207,16 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
 		Text: string(o.Fate), Code: o.Result, What: resent,
 	})
+}
+
+// unlessBent is a finding about what a client sent back of a turn. Where toolscope had bent the turn
+// before the client had it, nobody can say that the client did it.
+func unlessBent(t *stream.Turn, f stream.Finding) stream.Finding {
+	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Diagnosis == bentNote }) {
+		f.By = stream.Toolscope
+		f.Message += "; the client had been given something else than the model wrote"
+	}
+	return f
 }
 
 // Result is what a later request has as the result of a call; ok is false when none has any, or

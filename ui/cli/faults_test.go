@@ -30,7 +30,9 @@ func TestProxyFault(t *testing.T) {
 	if !strings.Contains(got.stderr, "what clients are given is bent by toolscope: --fault empty-args") {
 		t.Error(got.stderr)
 	}
-	if out := command(t, nil, "proxy", "--fault", "cat"); out.code != 2 || !strings.HasPrefix(out.stderr, "toolscope: --fault: no fault \"cat\"\n") {
-		t.Errorf("%d %s", out.code, out.stderr)
+	for _, args := range [][]string{{"proxy", "--fault", "cat"}, {"run", "--fault", "cat", "--", "true"}} {
+		if out := command(t, nil, args...); out.code != 2 || !strings.HasPrefix(out.stderr, "toolscope: --fault: no fault \"cat\"\n") {
+			t.Errorf("%q: %d %s", args, out.code, out.stderr)
+		}
 	}
 }

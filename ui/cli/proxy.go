@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolscope/capture/bend"
 	"toolscope/capture/proxy"
 	"toolscope/providers"
 	"toolscope/providers/price"
@@ -20,8 +19,9 @@ import (
 // proxyFlags are those of a proxy.
 type proxyFlags struct {
 	liveFlags
+	faultFlags
 	listen, token              string
-	to, origins, faults        []string
+	to, origins                []string
 	headless, printEnv, public bool
 }
 
@@ -70,7 +70,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	to.BoolVar(&f.public, "public", false, "listen where other machines reach it; wants a --token")
 	to.StringVar(&f.token, "token", "", "every request has to show `T`, or what is in the file @T")
 	to.StringArrayVar(&f.origins, "origin", nil, "let pages of `ORIGIN` send requests; may be given several times")
-	to.StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen to clients, as in cut@3; may be given several times")
+	f.faultFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
 	a.keptFlags(cmd, &f.liveFlags)
 	a.flags.addKeep(to)
@@ -97,7 +97,8 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 		return err
 	}
 	defer a.endLive(l)
-	o.Began, l.faults = l.began, strings.Join(f.faults, " ")
+	o.Began = l.began
+	f.tell(l, a)
 	if f.token != "" {
 		l.redactor.Learn(f.token, "token")
 	}
@@ -129,9 +130,9 @@ func proxyOptions(f *proxyFlags) (o proxy.Options, all []way, err error) {
 	if all, err = ways(f.to, os.Getenv); err != nil {
 		return o, nil, err
 	}
-	faults, err := bend.ParseFaults(f.faults...)
+	faults, err := f.parse()
 	if err != nil {
-		return o, nil, usagef("--fault: %w", err)
+		return o, nil, err
 	}
 	return proxy.Options{Routes: routes(all), Public: f.public, Token: f.token, Origins: f.origins, Faults: faults}, all, nil
 }
@@ -197,9 +198,6 @@ func (r *running) announce(f *proxyFlags) {
 		for _, line := range environment(r.ways, base) {
 			out.linef("%s", line)
 		}
-	}
-	if len(f.faults) > 0 {
-		a.notef("what clients are given is bent by toolscope: --fault %s", strings.Join(f.faults, " --fault "))
 	}
 	if f.public {
 		a.notef("other machines can reach this proxy; what they send, keys too, can be read on the way")

@@ -20,6 +20,7 @@ import (
 // runFlags are those of a client that is run.
 type runFlags struct {
 	liveFlags
+	faultFlags
 	to               []string
 	screen, headless bool
 }
@@ -42,6 +43,9 @@ are never changed; an address that stands in them gives way, and --to NAME=URL
 is where it goes then. Logins pass as they are: Claude Code's, Codex's with
 ChatGPT, and Gemini CLI's.
 
+--fault has the client get something else than the provider sent, to see what it
+makes of it: see 'toolscope proxy --help'.
+
 Exit code: the client's, or 128+n when signal n ended it. Signals are passed on
 to it.`
 
@@ -56,6 +60,7 @@ func (a *app) runCommand() *cobra.Command {
 	to.StringArrayVar(&f.to, "to", nil, "the upstream `[NAME=]URL`; may be given several times")
 	to.BoolVar(&f.screen, "screen", false, "the screen here; what the client prints goes into a file")
 	to.BoolVar(&f.headless, "headless", false, "no screen, in tmux either")
+	f.faultFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
 	_ = to.MarkHidden("format") // standard output is the client's
 	a.keptFlags(cmd, &f.liveFlags)
@@ -88,6 +93,10 @@ func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	faults, err := f.parse()
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -97,8 +106,10 @@ func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	f.tell(l, a)
 	r := &running{live: l, app: a, ways: all, url: "http://" + listener.Addr().String()}
-	err = r.runClient(ctx, listener, fit, f, terminal, prices)
+	o := proxy.Options{Routes: routes(all), Began: l.began, Faults: faults}
+	err = r.runClient(ctx, listener, o, fit, f, terminal, prices)
 	code := a.code
 	a.endLive(l)
 	a.code = code // the client's
@@ -109,8 +120,8 @@ func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
 const exitNoCommand = 127
 
 // runClient serves while the client runs.
-func (r *running) runClient(ctx context.Context, listener net.Listener, fit *outfit, f *runFlags, terminal bool, prices *price.Table) error {
-	if err := r.stand(proxy.Options{Routes: routes(r.ways), Began: r.began}, true); err != nil {
+func (r *running) runClient(ctx context.Context, listener net.Listener, o proxy.Options, fit *outfit, f *runFlags, terminal bool, prices *price.Table) error {
+	if err := r.stand(o, true); err != nil {
 		return err
 	}
 	served := r.serve(ctx, listener)
