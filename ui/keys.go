@@ -55,7 +55,7 @@ func newKeyMap() keyMap {
 		NextFinding: bind("!", "next finding", "!"),
 		Side:        bind("H", "hide side requests, or show them", "H"),
 		Dialect:     bind("D", "read as another dialect", "D"),
-		Replay:      bind("p P", "replay; then policies", "p", "P"),
+		Replay:      bind("p P", "replay; then clients", "p", "P"),
 		Scope:       bind("s", "call, turn or all of it", "s"),
 		Copy:        bind("y", "copy what would be sent", "y"),
 		Save:        bind("w", "save it in a new file", "w"),
