@@ -50,7 +50,7 @@ func (x *Exchange) ask() *stream.Ask {
 	switch {
 	case isWebSocket(x.Head) && len(a.queue) > 0:
 		message := a.queue[0]
-		a.queue = a.queue[1:]
+		a.queue[0], a.queue = nil, a.queue[1:]
 		var said []dialect.Message
 		if target := TargetOf(x.Dialect.Name); target != nil {
 			said, _ = target.Decode(message)

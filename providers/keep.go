@@ -155,6 +155,7 @@ func (x *Exchange) freeBytes() {
 	x.Request, x.Response, x.Sent = stream.Wire{}, stream.Wire{}, stream.Wire{}
 	x.chain, x.framer, x.out, x.decoder, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
 	x.onFrame, x.onEvent, x.first = nil, nil, nil
+	x.asks.queue, x.asks.lanes, x.asks.orders = nil, nil, nil
 	x.forget()
 }
 

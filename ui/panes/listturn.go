@@ -77,7 +77,7 @@ func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Ground, at grid)
 		paid = p.Glyph.None
 	}
 	if IsPlain(t) {
-		paid = screen.Bytes(bodyBytes(l.scene.View, t))
+		paid = bodySize(l.scene.View, t)
 	}
 	r := row{word: p.Clean(word), look: look, size: paid, took: screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)), role: screen.Plain, quiet: isSide(t)}
 	room := p.Left - sizeCells - 1
@@ -195,12 +195,12 @@ func (l *List) purpose(p *screen.Pen, t *stream.Turn) display.Text {
 // IsPlain reports whether no model answered.
 func IsPlain(t *stream.Turn) bool { return t.Dialect == "http" && t.Ask != nil }
 
-// bodyBytes is how many bytes were answered.
-func bodyBytes(v *providers.View, t *stream.Turn) int {
-	if x := v.Exchange(t.Exchange); x != nil {
-		return int(x.Response.Size())
+// bodySize is how much was answered, nothing where that was let go of.
+func bodySize(v *providers.View, t *stream.Turn) display.Text {
+	if x := v.Exchange(t.Exchange); x != nil && t.Kept == stream.Whole {
+		return screen.Bytes(int(x.Response.Size()))
 	}
-	return 0
+	return display.Text{}
 }
 
 // leastSeconds is the room from which on a clock has seconds beside an agent.
