@@ -11,7 +11,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { spawn } from 'node:child_process'
 import { cases } from './cases.mjs'
-import { answers, asValue, call, callIn, hasResult, protocolOf } from './lib/wire.mjs'
+import { answers, asValue, call, callIn, hasResult, protocolOf, scrub } from './lib/wire.mjs'
 
 const [modules, dir, ...names] = process.argv.slice(2)
 const bin = (...p) => path.join(path.resolve(modules), ...p)
@@ -102,7 +102,7 @@ async function run(agent, args) {
   if (!asked[1]) return asked[0] ? { silent: true } : { failed: true }
   const found = callIn(agent.protocol, asked[1])
   if (!found) return hasResult(agent.protocol, asked[1]) ? { orphan: true } : { dropped: true }
-  return found
+  return scrub(found)
 }
 
 for (const name of names) {

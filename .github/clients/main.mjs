@@ -9,7 +9,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { cases } from './cases.mjs'
 import { network } from './lib/net.mjs'
-import { answers, asValue, call, callIn, hasResult } from './lib/wire.mjs'
+import { answers, asValue, callIn, hasResult, scrub } from './lib/wire.mjs'
 
 const [dir, ...only] = process.argv.slice(2)
 const here = path.dirname(new URL(import.meta.url).pathname)
@@ -44,15 +44,6 @@ async function run(client, from, to, args) {
 
 /** clean is the first line of what an error says. */
 const clean = words => words.split('\n')[0].slice(0, 120)
-
-/** scrub takes out what is another one in each run: ids of calls that the client makes. */
-function scrub(value) {
-  const of = value.toolUse ?? value.functionCall ?? value
-  for (const key of ['id', 'call_id', 'toolUseId']) {
-    if (typeof of[key] === 'string' && !of[key].startsWith(call.id) && of[key] !== call.item) of[key] = 'RANDOM'
-  }
-  return value
-}
 
 const modules = fs.readdirSync(path.join(here, 'clients')).filter(f => f.endsWith('.mjs')).sort()
 for (const file of modules) {

@@ -23,7 +23,7 @@ var clients = []Policy{
 		Does: "the text goes back as it came",
 	},
 	{
-		Name: "gemini-cli", Known: client.Ran, targets: []string{gemini}, own: true, way: throughJSON, shapes: shapes{gemini: signed},
+		Name: "gemini-cli", Known: client.Ran, targets: []string{gemini}, own: true, way: geminiCLI, shapes: shapes{gemini: signed},
 		Does: "the value goes back as JSON.parse and JSON.stringify leave it; null is left out",
 	},
 	{

@@ -231,8 +231,12 @@ func wraps(text, raw []byte) bool {
 	return n == 1 && held
 }
 
-// Behaves is the names of the behaviours that do the same to arguments, separated by commas; "" where
-// nothing was done to them, or what most do.
+// mostNamed is how many clients are named that would have sent the same: more say nothing.
+const mostNamed = 3
+
+// Behaves is the names of the policies that do the same to arguments, separated by commas: of the
+// behaviours, and of the clients that would have sent the same bytes. It is "" where nothing was done
+// to them, or what most do.
 func (o *Observation) Behaves() string {
 	switch o.Fate {
 	case Intact, WasOrphaned, WasMoved:
@@ -245,18 +249,30 @@ func (o *Observation) Behaves() string {
 	if c == nil {
 		return "" // nobody knows what they would make of it
 	}
-	var same []string
 	src := Calls(nil, o.turn.From, c)
-	for i := range Behaviours {
-		p := src.Preview(o.to, &Behaviours[i])
-		if len(p.Calls) == 1 && o.isLike(&p.Calls[0], &Behaviours[i]) {
-			same = append(same, Behaviours[i].Name)
+	same := o.alike(src, Behaviours)
+	if len(same) > len(Behaviours)/2 {
+		same = nil
+	}
+	switch o.Fate {
+	case WasRepaired, WasEncoded, WasWrapped, WasAltered: // other fates tell no client from others
+		if who := o.alike(src, Clients); len(who) <= mostNamed {
+			same = append(same, who...)
 		}
 	}
-	if len(same) > len(Behaviours)/2 {
-		return ""
-	}
 	return strings.Join(same, ", ")
+}
+
+// alike are the names of the policies that send what was sent.
+func (o *Observation) alike(src *Source, policies []Policy) (same []string) {
+	for i := range policies {
+		how := &policies[i]
+		p := src.Preview(o.to, how)
+		if len(p.Calls) == 1 && o.isLike(&p.Calls[0], how) {
+			same = append(same, how.Name)
+		}
+	}
+	return same
 }
 
 // isLike reports whether a policy sends what was sent.
@@ -269,6 +285,8 @@ func (o *Observation) isLike(s *Sent, p *Policy) bool {
 		return false
 	case objects && o.sent.Form == dialect.TextForm:
 		return p.again && o.Fate == WasEncoded
+	case p.Client != nil:
+		return s.Outcome < Throws && s.Name == o.sent.Name && bytes.Equal(s.Args, o.sent.Args)
 	}
 	return bytes.Equal(s.Args, o.sent.Args) || objects && dialect.Same(s.Args, o.sent.Args)
 }

@@ -119,7 +119,7 @@ func langChainJS(r received, to string) sending {
 	v, ok := js.LangChain(text)
 	valid := ok && v.IsPlain()
 	switch {
-	case r.from == gemini && strings.ContainsAny(r.args, "\u2028\u2029"):
+	case r.from == gemini && strings.ContainsAny(r.args, lineEnds):
 		return sending{throws: "its reader of Gemini's stream ends a line at U+2028"}
 	case r.from == responses && to == r.from:
 		return sends([]byte(r.args)) // the item itself goes back
@@ -155,6 +155,17 @@ func throughJSON(r received, _ string) sending {
 	}
 	return sends(nil)
 }
+
+// geminiCLI is the way of Gemini CLI.
+func geminiCLI(r received, to string) sending {
+	if strings.ContainsAny(r.args, lineEnds) {
+		return raises("its reader of the stream ends a line at U+2028, and it asks again")
+	}
+	return throughJSON(r, to)
+}
+
+// lineEnds are what a pattern of JavaScript takes for the end of a line, and JSON does not escape.
+const lineEnds = "\u2028\u2029"
 
 // anthropicJS is the way of Anthropic's library for JavaScript.
 func anthropicJS(r received, _ string) sending {

@@ -102,3 +102,12 @@ export function callIn(protocol, body) {
 export function hasResult(protocol, body) {
   return /"tool_result"|"role":"tool"|"function_call_output"|"functionResponse"|"toolResult"/.test(JSON.stringify(body))
 }
+
+/** scrub takes out what is another one in each run: ids of calls that the client makes. */
+export function scrub(value) {
+  const of = value.toolUse ?? value.functionCall ?? value
+  for (const key of ['id', 'call_id', 'toolUseId']) {
+    if (typeof of[key] === 'string' && !of[key].startsWith(call.id) && of[key] !== call.item) of[key] = 'RANDOM'
+  }
+  return value
+}
