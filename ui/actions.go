@@ -94,6 +94,8 @@ func (m *Model) markTurn() {
 func (m *Model) hideSide() {
 	m.scene.Quiet = !m.scene.Quiet
 	if m.refresh(); m.scene.Quiet {
+		m.list.GoTo(m.list.At) // what was chosen may be hidden now
+		m.refresh()
 		m.say(display.Lit("side requests are hidden: H shows them"))
 	}
 }

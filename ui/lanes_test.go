@@ -76,6 +76,10 @@ func TestAgents(t *testing.T) {
 	s.press("G").shows("0 tokens read of 8,000", "CACHE_BROKEN")
 	s.press("g").press("4").press("1H").shows("1–7 of 7", "side requests are hidden").hides("count_tokens", "title ")
 	s.press("H").shows("count POST", "1–10 of 10")
+	if s.press("gH"); s.chosen.Turn != 2 {
+		t.Errorf("turn %d is chosen and not shown", s.chosen.Turn+1)
+	}
+	s.press("H")
 	s.press("gj").shows("Claude Code", "purpose      title", "session      s1")
 	s.press("/Explore<enter>n").shows("Explore (a77), started by")
 	s.press("<esc>")
