@@ -89,6 +89,9 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 		c.Outcome = Unknown
 		return c.Preview
 	}
+	if c.thrown() {
+		return c.Preview
+	}
 	messages = c.pair(messages)
 	for i := range c.Calls {
 		c.Outcome = max(c.Outcome, c.Calls[i].Outcome)
@@ -110,6 +113,18 @@ func (s *Source) Preview(to *dialect.Target, p *Policy) Preview {
 	c.Body = to.Encode(messages[:n])
 	c.Acceptance = c.accept()
 	return c.Preview
+}
+
+// thrown reports whether the client fails at a call: then no request is sent, and nothing else comes
+// of it.
+func (c *coercion) thrown() bool {
+	for i := range c.Calls {
+		if call := &c.Calls[i]; c.Policy.way != nil && call.Outcome == Throws {
+			c.Outcome, c.Refused = Throws, call.Refused
+			return true
+		}
+	}
+	return false
 }
 
 // coercion makes a Preview.

@@ -239,7 +239,7 @@ func policiesHelp(l lines) {
 		l.prose(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.linef("")
-	l.prose("", "The others are those of clients. What one sends may depend on where a call came from as well as on where it goes. Ran means that it was run, and its requests were compared with the preview:")
+	l.prose("", "The others are those of clients. What one sends may depend on where a call came from as well as on where it goes. Ran means that it was run and seen to do so:")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.linef("")

@@ -214,7 +214,7 @@ func (r *replayer) preview(s *subject) {
 	r.out.begin(s)
 	for _, to := range r.targets {
 		for _, p := range r.policies {
-			if !p.Knows(s.src.From, to) && len(r.targets) > 1 {
+			if !p.Knows(s.src.From, to) && len(r.targets)+len(r.policies) > 2 {
 				continue
 			}
 			v := s.src.Preview(to, p)
