@@ -96,8 +96,8 @@ var clients = []Policy{
 		Does: "the text goes back as it came; to Chat {} where there is none",
 	},
 	{
-		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, way: pi, shapes: shapes{gemini: argsFirst}, joins: []string{messages}, idless: []string{gemini},
-		Does: "strings are mended, what was cut is closed, of what is wrong the part before it is sent; a value that is no object stays one",
+		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: pi, shapes: shapes{gemini: argsFirst}, joins: []string{messages, bedrock}, idless: []string{gemini},
+		Does: "strings are mended, what was cut is closed, of what is wrong the part before it is sent; a value that is no object stays one; toward Bedrock this is read in its source",
 	},
 	{
 		Name: "fantasy", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: fantasy,
