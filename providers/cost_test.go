@@ -57,8 +57,10 @@ var recordedCosts = []costCase{
 	// xAI: 266 beside the 68, 192 of 466 from the cache; its own figure says the same
 	{file: "grokcodefast-reasoning-parallel.sse", sum: ((466-192)*0.2 + 192*0.02 + (68+266)*1.5) / million, source: price.FromProvider},
 	{file: "json-xai.json", sum: ((307-244)*0.3 + 244*0.075 + (26+255)*0.5) / million, source: price.FromProvider},
-	// DeepSeek: cached inside, reasoning inside; two sources disagree about the reasoner's price
-	{file: "deepseek-parallel-second-truncated.sse", sum: (50*0.14 + 384*0.0028 + 56*0.28) / million, source: price.FromTable},
+	// DeepSeek: cached inside, reasoning inside; others sell the first as well, and two sources
+	// disagree about the reasoner's price
+	{file: "deepseek-parallel-second-truncated.sse", sum: (50*0.14 + 384*0.0028 + 56*0.28) / million, source: price.FromTable, about: true},
+	{file: "deepseek-parallel-second-truncated.sse", url: "https://api.deepseek.com/chat/completions", sum: (50*0.14 + 384*0.0028 + 56*0.28) / million, source: price.FromTable},
 	{file: "deepseek-reasoner-call.sse", sum: (19*0.14 + 320*0.0028 + 83*0.28) / million, source: price.FromTable, about: true},
 	// the usage chunk has no choices
 	{file: "alibaba-qwen.sse", sum: (295*1.2 + 22*6) / million, source: price.FromTable},
@@ -83,7 +85,7 @@ var recordedCosts = []costCase{
 	// thinking is inside of the 106
 	{file: "refusal-after-server-tool.sse", folder: "anthropic", sum: (28*10 + 106*50) / million, source: price.FromTable},
 	{file: "fallback-model.sse", folder: "anthropic", sum: (412*5 + 264*25) / million, source: price.FromTable, about: true},
-	{file: "parallel-text-then-two-calls.sse", folder: "anthropic", source: price.Unknown}, // claude-sonnet-4 is not claude-sonnet-4-5
+	{file: "parallel-text-then-two-calls.sse", folder: "anthropic", sum: (502*3 + 137*15) / million, source: price.FromTable},
 
 	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable},
 	{file: "multi-tool-ordering.sse", folder: "openai-responses", sum: (150*0.75 + 80*4.5) / million, source: price.FromTable},

@@ -74,7 +74,7 @@ func TestReturnAcrossProtocols(t *testing.T) {
 		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"call_1","content":"no","is_error":true}]}]}`)})
 	in.Close()
 	c := in.Session().Turns[0].Calls[0]
-	if len(c.SentBack) != 1 || c.SentBack[0].As != "wrapped" || c.SentBack[0].Policies != "wrap" || c.Answered != stream.AnswerFailed {
+	if len(c.SentBack) != 1 || c.SentBack[0].As != "wrapped" || c.SentBack[0].Policies != "wrap, pydantic-ai" || c.Answered != stream.AnswerFailed {
 		t.Errorf("%+v, answered %d", c.SentBack, c.Answered)
 	}
 }
