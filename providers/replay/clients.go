@@ -104,6 +104,10 @@ var clients = []Policy{
 		Does: "the raw text goes to providers that take text; what is no object is sent as {} to Anthropic, with a warning, and not at all to Gemini; members are sorted where an object must be",
 	},
 	{
+		Name: "langchain", Known: client.Read, targets: []string{chat}, way: langChain, shapes: shapes{chat: typeFirst},
+		Does: "for Python: what was cut is closed, or else shortened until it parses; other text that is no object goes back raw, behind the calls that are whole",
+	},
+	{
 		Name: "crewai", Known: client.Read, targets: []string{chat, messages}, way: pythonStrict,
 		Does: "the raw text goes to providers that take text; toward Anthropic what does not parse raises",
 	},

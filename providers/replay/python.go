@@ -19,6 +19,11 @@ import (
 // characters, as the libraries that send requests write it; ok is false where one of them raises.
 // Integers stay as they are, and fractions get the digits of repr.
 func pythonJSON(text string) (out []byte, ok bool) {
+	return dumped(text, rewriting{python: true})
+}
+
+// dumped is pythonJSON written in one of Python's ways.
+func dumped(text string, how rewriting) (out []byte, ok bool) {
 	f := factsOf([]byte(text), false)
 	if f.syntax != stream.SyntaxObject && f.syntax != stream.SyntaxOther && f.syntax != stream.SyntaxDouble {
 		return nil, false
@@ -26,7 +31,7 @@ func pythonJSON(text string) (out []byte, ok bool) {
 	if f.huge.is() || f.half.is() || f.invalid.is() {
 		return nil, false // infinity, and half a character, are refused on the way out
 	}
-	return newTree(f.raw, f.tokens).write(nil, 0, rewriting{python: true}), true
+	return newTree(f.raw, f.tokens).write(nil, 0, how), true
 }
 
 // appendPython writes a number as Python does.

@@ -18,6 +18,7 @@ type rewriting struct {
 	sanitize   bool // what is no Unicode text becomes U+FFFD
 	sort       bool // members by their keys
 	python     bool // numbers as Python writes them, strings with the fewest escapes
+	spaced     bool // a space behind each comma and colon
 	javaScript bool // strings with the fewest escapes, members whose key is an index first, null for infinity
 }
 
@@ -94,9 +95,9 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 		dst = append(dst, '{')
 		for i, m := range members {
 			if i > 0 {
-				dst = append(dst, ',')
+				dst = append(dst, how.mark(",")...)
 			}
-			dst = append(t.writeString(dst, m.token, how), ':')
+			dst = append(t.writeString(dst, m.token, how), how.mark(":")...)
 			dst = t.write(dst, m.value, how)
 		}
 		return append(dst, '}')
@@ -104,7 +105,7 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 		dst = append(dst, '[')
 		for i := n + 1; t.tokens[i].Kind != stream.ArrayClose; i = int(t.close[i]) + 1 {
 			if t.tokens[i].Kind == stream.Comma {
-				dst = append(dst, ',')
+				dst = append(dst, how.mark(",")...)
 				continue
 			}
 			dst = t.write(dst, i, how)
@@ -121,6 +122,14 @@ func (t *tree) write(dst []byte, n int, how rewriting) []byte {
 		}
 	}
 	return append(dst, t.literal(n)...)
+}
+
+// mark is a comma or colon.
+func (how rewriting) mark(c string) string {
+	if how.spaced {
+		return c + " "
+	}
+	return c
 }
 
 func appendNumber(dst, lit []byte, how rewriting) []byte {

@@ -68,6 +68,7 @@ const (
 	signed         = `{"functionCall":{"id":ID,"args":ARGS,"name":NAME},"thoughtSignature":PROOF}`
 	noID           = `{"functionCall":{"name":NAME,"args":ARGS},"thoughtSignature":SIGNATURE}`
 	chatAsItCame   = `{"index":INDEX,"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`
+	typeFirst      = `{"type":"function","id":ID,"function":{"name":NAME,"arguments":ARGS}}`
 	withID         = `{"functionCall":{"id":ID,"name":NAME,"args":ARGS},"thoughtSignature":SIGNATURE}`
 )
 
