@@ -25,6 +25,7 @@ type child struct {
 	to      int      // who gets signals: the process, or its group as a negative number
 	tty     *os.File // nil where we have no terminal to hand over
 	signals chan os.Signal
+	over    chan struct{} // closed when the client has ended
 }
 
 // passedOn are the signals that the client gets from us.
@@ -32,7 +33,7 @@ var passedOn = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sysc
 
 // startClient starts it; in front it owns the terminal, if we do.
 func startClient(cmd *exec.Cmd, inFront bool) (*child, error) {
-	c := &child{signals: make(chan os.Signal, 16)}
+	c := &child{signals: make(chan os.Signal, 16), over: make(chan struct{})}
 	for _, sig := range passedOn {
 		if !signal.Ignored(sig) { // as nohup wants it, of the client too
 			signal.Notify(c.signals, sig)
@@ -91,18 +92,31 @@ func (c *child) give() {
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 }
 
-// pass passes signals on, but for those of keys where the client has them from the terminal too.
+// pass passes signals on while the client runs. One that comes later was meant for it, and must not
+// keep us from ending as it did; the next ends us.
 func (c *child) pass(shared bool) {
-	for sig := range c.signals {
-		switch n, _ := sig.(syscall.Signal); {
-		case shared && (n == syscall.SIGINT || n == syscall.SIGQUIT):
-		case n != syscall.SIGCONT:
-			_ = syscall.Kill(c.to, n)
-		case c.owns(syscall.Getpgrp()): // a shell brought us to the front
-			c.give()
-		default:
-			_ = syscall.Kill(-c.pid, syscall.SIGCONT)
+	for {
+		select {
+		case sig := <-c.signals:
+			c.passOn(sig, shared)
+		case <-c.over:
+			<-c.signals
+			signal.Stop(c.signals)
+			return
 		}
+	}
+}
+
+// passOn passes a signal on, but for those of keys where the client has them from the terminal too.
+func (c *child) passOn(sig os.Signal, shared bool) {
+	switch n, _ := sig.(syscall.Signal); {
+	case shared && (n == syscall.SIGINT || n == syscall.SIGQUIT):
+	case n != syscall.SIGCONT:
+		_ = syscall.Kill(c.to, n)
+	case c.owns(syscall.Getpgrp()): // a shell brought us to the front
+		c.give()
+	default:
+		_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 	}
 }
 
@@ -155,8 +169,7 @@ func (c *child) end() {
 
 // release takes the terminal back.
 func (c *child) release() {
-	signal.Stop(c.signals)
-	close(c.signals)
+	close(c.over)
 	if c.tty != nil {
 		if c.pid != 0 && !c.owns(syscall.Getpgrp()) {
 			c.hand(syscall.Getpgrp())

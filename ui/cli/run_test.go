@@ -47,9 +47,12 @@ func TestRun(t *testing.T) {
 	p.untilShown("1 turn, 1 call: toolscope " + rec)
 }
 
-// TestRunExit: the code is the client's, whatever the recording lacks.
+// TestRunExit: the code is the client's, whatever the recording lacks, and whatever signal comes as
+// it ends.
 func TestRunExit(t *testing.T) {
-	for script, want := range map[string]int{"exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143, "true": 0} {
+	for script, want := range map[string]int{
+		"exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143, "true": 0, "trap '' INT; kill -INT $PPID; exit 5": 5,
+	} {
 		p, _ := ran(t, []string{"--no-record"}, "sh", "-c", script)
 		p.wantExit(want)
 	}
