@@ -160,7 +160,12 @@ func nameWords(r dialect.NameRule) string {
 // sign keeps the call's signature where it is good, and puts a sentinel where one is needed and
 // there is none.
 func (c *coercion) sign(p *dialect.Part, sent *Sent, first bool) {
-	if p.Signature != "" && (!c.same || !c.To.Signed && c.To != c.src.From) {
+	switch {
+	case p.Signature == "":
+	case c.Policy.unsigned:
+		c.lose(SignatureDropped.loss("%s has no place for the call's signature", c.Policy.Client.Title))
+		p.Signature = ""
+	case !c.same || !c.To.Signed && c.To != c.src.From:
 		c.lose(SignatureDropped.loss("the call's signature is good with its own provider only"))
 		p.Signature = ""
 	}

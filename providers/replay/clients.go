@@ -104,7 +104,7 @@ var clients = []Policy{
 		Does: "the raw text goes to providers that take text; what is no object is sent as {} to Anthropic, with a warning, and not at all to Gemini; members are sorted where an object must be",
 	},
 	{
-		Name: "langchain", Known: client.Read, targets: []string{chat}, way: langChain, shapes: shapes{chat: typeFirst},
+		Name: "langchain", Known: client.Read, targets: []string{chat}, way: langChain, shapes: shapes{chat: typeFirst}, unsigned: true,
 		Does: "for Python: what was cut is closed, or else shortened until it parses; other text that is no object goes back raw, behind the calls that are whole",
 	},
 	{

@@ -23,6 +23,8 @@ type Policy struct {
 	idless  []string       // dialects toward which it sends no ids of calls
 	joins   []string       // dialects toward which it joins the id of a call with that of its item
 
+	unsigned bool // its calls have no place for a signature
+
 	text, object    action // with arguments that are no object, toward targets that take text and objects
 	key             string // of the object that wraps them
 	reserialises    bool   // it parses what parses, and sends what its JSON library writes: JavaScript's
