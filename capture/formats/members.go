@@ -1,0 +1,113 @@
+package formats
+
+import (
+	"iter"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// This file reads values that are whole, or as far as they are there: what is cut reaches to its
+// end. It copies only what is unquoted.
+
+// Members are the members of an object: the key as it reads, the value as it stands. Anything else
+// has none.
+func Members(object []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		p, ok := inside(object, '{')
+		for ok {
+			p = afterSpace(p)
+			if len(p) == 0 || p[0] != '"' {
+				return
+			}
+			n, closed := jsonbytes.StringEnd(p)
+			if !closed {
+				return
+			}
+			key := unquoted(p[:n])
+			p = afterSpace(p[n:])
+			if len(p) == 0 || p[0] != ':' {
+				return
+			}
+			p = afterSpace(p[1:])
+			n = jsonbytes.ValueEnd(p)
+			if n == 0 || !yield(key, p[:n:n]) {
+				return
+			}
+			p, ok = next(p[n:])
+		}
+	}
+}
+
+// Elements are the elements of an array, as they stand. Anything else has none.
+func Elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		p, ok := inside(array, '[')
+		for ok {
+			p = afterSpace(p)
+			n := jsonbytes.ValueEnd(p)
+			if n == 0 || !yield(p[:n:n]) {
+				return
+			}
+			p, ok = next(p[n:])
+		}
+	}
+}
+
+// Member is the value that the keys lead to, nil if there is none. Of a key that comes twice it is
+// the first.
+func Member(object []byte, keys ...string) []byte {
+	for _, key := range keys {
+		var found []byte
+		for k, v := range Members(object) {
+			if k == key {
+				found = v
+				break
+			}
+		}
+		if object = found; found == nil {
+			return nil
+		}
+	}
+	return object
+}
+
+// Text is what a string reads; ok is false for any other value, and for a string that is cut.
+func Text(value []byte) (text []byte, ok bool) {
+	value = afterSpace(value)
+	if len(value) == 0 || value[0] != '"' {
+		return nil, false
+	}
+	n, closed := jsonbytes.StringEnd(value)
+	if !closed {
+		return nil, false
+	}
+	return jsonbytes.AppendUnquoted(nil, value[1:n-1]), true
+}
+
+// TextOf is the string that the keys lead to, empty if there is none.
+func TextOf(object []byte, keys ...string) string {
+	text, _ := Text(Member(object, keys...))
+	return string(text)
+}
+
+// IsNull reports whether there is no value, or null.
+func IsNull(value []byte) bool { return len(value) == 0 || string(value) == "null" }
+
+func afterSpace(p []byte) []byte { return p[jsonbytes.Space(p):] }
+
+func inside(p []byte, bracket byte) ([]byte, bool) {
+	p = afterSpace(p)
+	if len(p) == 0 || p[0] != bracket {
+		return nil, false
+	}
+	return p[1:], true
+}
+
+// next is what follows the comma, if there is one.
+func next(p []byte) ([]byte, bool) {
+	p = afterSpace(p)
+	if len(p) == 0 || p[0] != ',' {
+		return nil, false
+	}
+	return p[1:], true
+}

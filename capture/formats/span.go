@@ -1,0 +1,276 @@
+package formats
+
+import (
+	"bytes"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// Span finds the end of one JSON value while its bytes arrive. It counts brackets and knows
+// strings, and checks nothing else: of what is not JSON it finds some end. The zero value is ready.
+// It keeps a few words, however long and deep the value is.
+type Span struct {
+	depth   int
+	begun   bool // a byte of the value was seen
+	text    bool // inside a string
+	escaped bool // the last byte was a backslash that escapes the next one
+}
+
+// Write looks at the next bytes. n is how many of them belong to the value, white space before it
+// included; done says that its end is known. A number or a word ends only before a byte that cannot
+// belong to it, which is not counted.
+func (s *Span) Write(p []byte) (n int, done bool) {
+	for n < len(p) {
+		if s.text {
+			n += s.inText(p[n:])
+			if !s.text && s.depth == 0 {
+				return n, true
+			}
+			continue
+		}
+		switch c := p[n]; {
+		case c == '"' && s.begun && s.depth == 0:
+			return n, true // of a word
+		case c == '"':
+			s.begun, s.text = true, true
+		case c == '{' || c == '[':
+			if s.begun && s.depth == 0 {
+				return n, true
+			}
+			s.begun = true
+			s.depth++
+		case (c == '}' || c == ']') && s.depth > 0:
+			if s.depth--; s.depth == 0 {
+				return n + 1, true
+			}
+		case s.depth > 0:
+		case jsonbytes.IsSpace(c) && !s.begun:
+		case jsonbytes.IsSpace(c) || c == ',' || c == ':' || c == '}' || c == ']':
+			return n, true
+		default:
+			s.begun = true
+		}
+		n++
+	}
+	return n, false
+}
+
+// inText is how many bytes of p belong to the string that is open.
+func (s *Span) inText(p []byte) (n int) {
+	if s.escaped && len(p) > 0 {
+		s.escaped, n = false, 1
+	}
+	for {
+		i := bytes.IndexByte(p[n:], '"')
+		if i < 0 {
+			s.escaped = jsonbytes.Backslashes(p[n:])%2 == 1
+			return len(p)
+		}
+		even := jsonbytes.Backslashes(p[n:n+i])%2 == 0
+		if n += i + 1; even {
+			s.text = false
+			return n
+		}
+	}
+}
+
+// valueLimit is how long a value may be that is held to be read as a whole.
+const valueLimit = 64 << 20
+
+// Found is a value that a Walk met and was asked for.
+type Found struct {
+	Path int    // which of the paths led to it
+	Raw  []byte // as it stands; it may share memory with what was written
+	At   int64  // where in the text it begins
+	Size int64  // how long it is, or was until the text ended
+	Cut  bool   // the text ends inside it
+	Long bool   // it is longer than may be held, and Raw is nil
+}
+
+// Walk goes through a JSON text while its bytes arrive, and gives the values at some paths, each
+// when it is complete. It holds no more than one of them, and knows only what leads to them. The
+// text may be several values one behind the other, with anything that is white space between.
+//
+// What does not belong where it stands is passed over: the walk does not check the text. A key that
+// comes twice is met twice.
+type Walk struct {
+	// Paths are the keys that lead to a value from the beginning; "*" is each element of an array.
+	// The empty path is each value of the text itself.
+	Paths [][]string
+
+	Stray   int64 // bytes that did not belong where they stood
+	StrayAt int64 // where the first of them was
+
+	read   int64    // bytes of the text so far
+	levels []level  // the objects and arrays that are open and may hold what is asked for
+	now    walkStep // what is being read
+	span   Span     // of it
+	size   int64    // how much of it was read
+	held   []byte   // what of it came in earlier writes
+	path   int      // which path leads to it
+}
+
+// level is an object or an array that is open.
+type level struct {
+	array bool
+	key   string // of the value that comes next, once it was read
+	keyed bool   // the key was read
+}
+
+type walkStep int8
+
+const (
+	between walkStep = iota // what comes next is not known
+	inKey
+	inFound   // a value that is asked for
+	inSkipped // any other
+)
+
+// Write takes the next bytes of the text, and gives the values that are complete with them.
+func (w *Walk) Write(p []byte, give func(Found)) {
+	for len(p) > 0 {
+		n := 0
+		if w.now == between {
+			n = w.step(p)
+		} else {
+			n = w.through(p, give)
+		}
+		w.read += int64(n)
+		p = p[n:]
+	}
+}
+
+// Close gives the value that the end of the text cuts, if there is one. A number at the end is not
+// cut.
+func (w *Walk) Close(give func(Found)) {
+	if w.now == inFound {
+		w.give(nil, w.span.depth > 0 || w.span.text, give)
+	}
+	w.now = between
+}
+
+// Open reports whether the text goes on: an object or an array of those the walk knows is not
+// closed.
+func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
+
+// through reads on in a value, or in a key.
+func (w *Walk) through(p []byte, give func(Found)) int {
+	n, done := w.span.Write(p)
+	w.size += int64(n)
+	switch {
+	case w.now == inFound && done:
+		w.give(p[:n:n], false, give)
+	case w.now == inKey && done:
+		top := &w.levels[len(w.levels)-1]
+		top.key, top.keyed = unquoted(append(w.held, p[:n]...)), true
+	case w.now == inSkipped || w.size > valueLimit:
+		w.held = nil
+	default:
+		w.held = append(w.held, p[:n]...)
+	}
+	if done {
+		w.now, w.held = between, w.held[:0]
+	}
+	return n
+}
+
+// unquoted is what a string reads, of which at least the quotes are there.
+func unquoted(raw []byte) string {
+	return string(jsonbytes.AppendUnquoted(nil, raw[1:max(1, len(raw)-1)]))
+}
+
+func (w *Walk) give(last []byte, cut bool, give func(Found)) {
+	f := Found{Path: w.path, Raw: last, Size: w.size, Cut: cut, Long: w.size > valueLimit}
+	f.At = w.read + int64(len(last)) - w.size
+	switch {
+	case f.Long:
+		f.Raw = nil
+	case int64(len(last)) < w.size:
+		f.Raw, w.held = append(w.held, last...), nil
+	}
+	give(f)
+}
+
+// step looks at what begins where nothing is being read, and is how many bytes that took.
+func (w *Walk) step(p []byte) int {
+	var top *level
+	if len(w.levels) > 0 {
+		top = &w.levels[len(w.levels)-1]
+	}
+	switch c := p[0]; {
+	case jsonbytes.IsSpace(c):
+		return jsonbytes.Space(p)
+	case top != nil && (c == '}' && !top.array || c == ']' && top.array):
+		w.levels = w.levels[:len(w.levels)-1]
+		w.after()
+	case top != nil && c == ',':
+		top.keyed = false
+	case top != nil && c == ':' && top.keyed:
+	case c == '}' || c == ']' || c == ',' || c == ':' || top != nil && !top.array && !top.keyed && c != '"':
+		w.stray()
+	case top != nil && !top.array && !top.keyed:
+		w.begin(inKey)
+		return 0
+	default:
+		return w.value(c)
+	}
+	return 1
+}
+
+func (w *Walk) stray() {
+	if w.Stray++; w.Stray == 1 {
+		w.StrayAt = w.read
+	}
+}
+
+func (w *Walk) begin(what walkStep) { w.now, w.span, w.size, w.held = what, Span{}, 0, w.held[:0] }
+
+// after is behind a value: what comes next in an object is a key.
+func (w *Walk) after() {
+	if len(w.levels) > 0 {
+		w.levels[len(w.levels)-1].keyed = false
+	}
+}
+
+// value begins the value whose first byte is c: it is gone into, where it may hold what is asked
+// for, or is what is asked for, or is passed over.
+func (w *Walk) value(c byte) int {
+	found, leads := w.asked()
+	switch {
+	case found >= 0:
+		w.begin(inFound)
+		w.path = found
+	case leads && (c == '{' || c == '['):
+		w.levels = append(w.levels, level{array: c == '['})
+		return 1
+	default:
+		w.begin(inSkipped)
+	}
+	w.after()
+	return 0
+}
+
+// asked is the path that leads to the value that begins here, or -1, and whether some path leads
+// through it.
+func (w *Walk) asked() (found int, leads bool) {
+	found = -1
+	for i, path := range w.Paths {
+		switch {
+		case len(path) < len(w.levels) || !w.along(path):
+		case len(path) == len(w.levels):
+			found = i
+		default:
+			leads = true
+		}
+	}
+	return found, leads
+}
+
+func (w *Walk) along(path []string) bool {
+	for i, l := range w.levels {
+		if l.array && path[i] != "*" || !l.array && path[i] != l.key {
+			return false
+		}
+	}
+	return true
+}
