@@ -34,6 +34,7 @@ var rooms = []struct {
 	{"capture/redact", []string{"capture", "stream/jsonbytes"}, []string{"os", "net", "github.com/*"}},
 	{"capture/bend", []string{"stream/jsonbytes"}, []string{"os", "net", "github.com/*"}},
 	{"capture/websocket", nil, []string{"os", "net", "github.com/*"}},
+	{"capture/formats", []string{"capture", "stream/jsonbytes"}, []string{"os", "net", "net/*"}},
 	{"capture/record", []string{"capture", "capture/redact", "capture/mailbox"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/*", []string{"capture", "capture/*", "stream/jsonbytes"}, []string{"github.com/*"}},
 	{"capture", []string{"stream/jsonbytes"}, []string{"github.com/charmbracelet/*"}},

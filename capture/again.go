@@ -124,7 +124,7 @@ func (f *File) part(exchange int, start, end int64) part {
 	if start > 0 { // only a capture has anything to read in its midst: its first line is a header
 		c := newCaptureReader(f.path, &numbers{})
 		c.from, c.before, c.number, c.wanted = f, start, 1, &wanted{exchange: exchange}
-		p.in.shape = c
+		p.in.reader = c
 	}
 	return p
 }

@@ -41,6 +41,8 @@ type Record struct {
 	Side     Side          // the response, unless it says otherwise
 	At       time.Duration // since the capture began; NoTime when the source cannot tell
 	Data     []byte        // exactly as received; the receiver owns it
+	Before   []byte        // what stands in the source's line before Data; it is not part of the format
+	After    []byte        // and behind it
 	Head     *Head         // on an exchange's first record of a side: what is known from outside the body
 	End      End           // on the last record of the response side: how it ended
 	Why      string        // with End: the reason in words, may be empty
@@ -111,6 +113,8 @@ type Head struct {
 	Status int         // of the response
 	Header http.Header // with canonical names
 	Start  time.Time   // when this side began, by the wall clock
+	Peeled string      // what was taken off around the bytes, from outside in: "docker json-file › .log"
+	Lacks  []Lack      // what the source cannot tell
 }
 
 // JoinNotes is a note that says both.

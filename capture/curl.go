@@ -120,7 +120,7 @@ func sniffDump(p []byte) kind {
 	return undecided
 }
 
-func (d *dump) write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
+func (d *dump) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
 	if d.inBody {
 		return d.writeBody(recs, p, at), nil
 	}
@@ -223,13 +223,13 @@ func (d *dump) asked(recs []Record, at time.Duration) []Record {
 	return append(recs, Record{Exchange: d.exchange, Side: Request, At: at, Head: d.request})
 }
 
-func (d *dump) close(recs []Record, end End, why string, at time.Duration) []Record {
+func (d *dump) Close(recs []Record, end End, why string, at time.Duration) []Record {
 	if !d.inBody {
 		recs = d.asked(recs, at)
 	}
 	note := ""
 	if d.inBody || d.between {
-		recs, _ = d.body.write(recs, d.rest, at)
+		recs, _ = d.body.Write(recs, d.rest, at)
 	} else if note = "the dump ends inside its head"; len(d.rest) > 0 {
 		note = fmt.Sprintf("%s: %q", note, d.rest)
 	}
@@ -243,13 +243,13 @@ var remark = regexp.MustCompile(`\* (?:Connection #\d+ to host \S+ left intact|C
 // part of the body.
 func (d *dump) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	if !d.traced {
-		recs, _ = d.body.write(recs, p, at)
+		recs, _ = d.body.Write(recs, p, at)
 		return recs
 	}
 	p = append(d.rest, p...)
 	d.rest = nil
 	for found := remark.FindIndex(p); found != nil; found = remark.FindIndex(p) {
-		recs, _ = d.body.write(recs, p[:found[0]], at)
+		recs, _ = d.body.Write(recs, p[:found[0]], at)
 		note := "curl: " + strings.TrimSpace(string(p[found[0]+2:found[1]]))
 		recs = append(recs, d.next(Record{At: at, Note: note}))
 		p = p[found[1]:]
@@ -257,7 +257,7 @@ func (d *dump) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	if i := possibleRemark(p); i >= 0 {
 		d.rest, p = bytes.Clone(p[i:]), p[:i]
 	}
-	recs, _ = d.body.write(recs, p, at)
+	recs, _ = d.body.Write(recs, p, at)
 	return recs
 }
 

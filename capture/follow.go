@@ -28,6 +28,7 @@ type follower struct {
 	open    func() (file, error)
 	stay    time.Duration
 	began   time.Time
+	options Options
 	numbers numbers
 	yield   func(Record, error) bool
 	buf     []byte
@@ -44,7 +45,7 @@ func follow(ctx context.Context, path, name string, open func() (file, error), o
 	began := time.Now()
 	return func(yield func(Record, error) bool) {
 		f := &follower{
-			ctx: ctx, path: path, name: name, open: open, stay: cmp.Or(o.stay, oldFileStay), began: began,
+			ctx: ctx, path: path, name: name, open: open, stay: cmp.Or(o.stay, oldFileStay), began: began, options: o,
 			yield: yield, buf: make([]byte, chunkSize),
 		}
 		if err := f.start(); err != nil {
@@ -77,7 +78,7 @@ func (f *follower) start() error {
 	return nil
 }
 
-func (f *follower) intake() *intake { return newIntake(f.name, &f.numbers) }
+func (f *follower) intake() *intake { return f.options.intake(f.name, &f.numbers) }
 
 func (f *follower) close() {
 	for _, t := range append(f.old, f.current) {

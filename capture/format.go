@@ -21,7 +21,7 @@ import (
 //	t     milliseconds since the capture began, a decimal with up to three places
 //	x     the exchange, from 1
 //	side  "request" (otherwise the response)
-//	head  file, method, url, status, header, start
+//	head  file, method, url, status, header, start, peeled, lacks
 //	d     the bytes, when they are UTF-8
 //	b     the bytes in base64, when they are not
 //	end   "eof" or "cut", and why: the reason
@@ -66,6 +66,8 @@ type headJSON struct {
 	Status int         `json:"status,omitempty"`
 	Header http.Header `json:"header,omitempty"`
 	Start  time.Time   `json:"start,omitzero"`
+	Peeled string      `json:"peeled,omitempty"`
+	Lacks  []Lack      `json:"lacks,omitempty"`
 }
 
 // encode is v, which is an object that is not empty, as one line with its checksum and its line

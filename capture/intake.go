@@ -11,11 +11,12 @@ import (
 const sniffLimit = 64 << 10
 
 // intake cuts the bytes of one input into records. It holds the first bytes back only as long as
-// they may still be the beginning of more than one shape.
+// they may still be the beginning of more than one format.
 type intake struct {
-	file    string
-	numbers *numbers
-	shape   shape    // nil while undecided
+	*Input
+	formats []Format
+	forced  bool     // the first of the formats is what the input is, whatever it looks like
+	reader  Reader   // nil while undecided
 	held    []chunk  // what came while undecided
 	from    *File    // nil where the input cannot be read again
 	read    int64    // bytes of the input so far
@@ -23,15 +24,12 @@ type intake struct {
 	recs    []Record // room for those of a chunk
 }
 
-// shape is a way to read an input: as a bare body, a curl dump, or a capture. It adds to recs what
-// there is to say. What is written becomes its own, and may be a record's data. The error is for an
-// input that cannot be read at all, and comes after the records that could.
-type shape interface {
-	write(recs []Record, p []byte, at time.Duration) ([]Record, error)
-	close(recs []Record, end End, why string, at time.Duration) []Record
-}
+func newIntake(file string, n *numbers) *intake { return &intake{Input: newInput(file, n, nil)} }
 
-func newIntake(file string, n *numbers) *intake { return &intake{file: file, numbers: n} }
+// intake is what reads an input as the options say.
+func (o Options) intake(file string, n *numbers) *intake {
+	return &intake{Input: newInput(file, n, o.Looks), formats: o.Formats, forced: o.Forced}
+}
 
 // next is one read of a file. Only a capture keeps nothing of what is read.
 func (in *intake) next(from io.Reader) chunk {
@@ -48,7 +46,7 @@ func (in *intake) next(from io.Reader) chunk {
 
 // capture is the reader of the capture that the input is, nil if it is none or that is not known.
 func (in *intake) capture() *captureReader {
-	c, _ := in.shape.(*captureReader)
+	c, _ := in.reader.(*captureReader)
 	return c
 }
 
@@ -66,7 +64,7 @@ func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
 		recs = append(recs, more...)
 	default:
 		recs = append(recs, in.close(EndCut, Reason(c.err).Error(), c.at)...)
-		err = readError(in.file, c.err)
+		err = readError(in.File, c.err)
 	}
 	more := deliver(yield, recs, err) && c.err == nil
 	clear(recs) // what they hold is others' now
@@ -81,8 +79,8 @@ func (in *intake) add(recs []Record, p []byte, at time.Duration) ([]Record, erro
 	switch {
 	case len(p) == 0:
 		return recs, nil
-	case in.shape != nil:
-		return in.shape.write(recs, p, at)
+	case in.reader != nil:
+		return in.reader.Write(recs, p, at)
 	}
 	in.held = append(in.held, chunk{data: p, at: at})
 	return in.decide(false)
@@ -91,20 +89,20 @@ func (in *intake) add(recs []Record, p []byte, at time.Duration) ([]Record, erro
 // close ends whatever is open. An input that never had a byte is an exchange only if it came to its
 // proper end.
 func (in *intake) close(end End, why string, at time.Duration) []Record {
-	if in.shape == nil && len(in.held) == 0 && end == EndCut {
+	if in.reader == nil && len(in.held) == 0 && end == EndCut {
 		return nil
 	}
 	var recs []Record
-	if in.shape == nil {
+	if in.reader == nil {
 		recs, _ = in.decide(true) // an error here would end the input, which ends anyway
 	}
-	return in.shape.close(recs, end, why, at)
+	return in.reader.Close(recs, end, why, at)
 }
 
 // place says where records stand: in all that was read of the input, which is one exchange. Of a
-// capture each stands in its line.
+// capture each stands in its line; what was found in a format of others has no place.
 func (in *intake) place(recs []Record, end int64) {
-	if in.from == nil || in.capture() != nil {
+	if in.from == nil || !in.one() {
 		return
 	}
 	for i := range recs {
@@ -112,47 +110,80 @@ func (in *intake) place(recs []Record, end int64) {
 	}
 }
 
-// decide picks the shape if the held bytes tell it, and gives it what was held, in the chunks in
-// which it came.
+// one reports whether the input is one exchange as it stands.
+func (in *intake) one() bool {
+	switch in.reader.(type) {
+	case *body, *dump:
+		return true
+	}
+	return false
+}
+
+// decide picks the format if the held bytes tell it, and gives its reader what was held, in the
+// chunks in which it came.
 func (in *intake) decide(whole bool) ([]Record, error) {
 	var first []byte
 	for _, c := range in.held {
 		first = append(first, c.data...)
 	}
-	kind := sniff(first, whole)
-	if kind == undecided {
-		if !whole && len(first) < sniffLimit {
-			return nil, nil
-		}
-		kind = bareBody
-	}
 	skip := 0
-	if kind != bareBody && bytes.HasPrefix(first, []byte(bom)) {
+	if in.reader = in.choose(first, whole || len(first) >= sniffLimit); in.reader == nil {
+		return nil, nil
+	}
+	if _, bare := in.reader.(*body); !bare && bytes.HasPrefix(first, []byte(bom)) {
 		skip = len(bom)
 	}
-	body := body{head: &Head{File: in.file}, numbers: in.numbers}
-	switch kind {
-	case ownCapture:
-		c := newCaptureReader(in.file, in.numbers)
+	if c := in.capture(); c != nil {
 		c.from, c.before = in.from, int64(skip)
-		in.shape = c
-	case curlDump:
-		in.shape = &dump{body: body}
-	default:
-		in.shape = &body
 	}
 	var recs []Record
 	for _, c := range in.held {
 		n := min(skip, len(c.data))
 		c.data, skip = c.data[n:], skip-n
 		var err error
-		if recs, err = in.shape.write(recs, c.data, c.at); err != nil {
+		if recs, err = in.reader.Write(recs, c.data, c.at); err != nil {
 			return recs, err
 		}
 	}
 	in.held = nil
 	return recs, nil
 }
+
+// choose is what reads an input that begins so, nil while more bytes would tell. whole says that no
+// more come.
+func (in *intake) choose(first []byte, whole bool) Reader {
+	if in.forced && len(in.formats) > 0 {
+		return in.formats[0].New(in.Input)
+	}
+	if in.forced {
+		return in.body()
+	}
+	switch sniff(first, whole) {
+	case undecided:
+		if !whole {
+			return nil
+		}
+	case ownCapture:
+		return newCaptureReader(in.File, in.numbers)
+	case curlDump:
+		return &dump{body: *in.body()}
+	}
+	text := bytes.TrimPrefix(first, []byte(bom))
+	for _, f := range in.formats {
+		switch f.Sniff(text, whole).Is {
+		case Yes:
+			return f.New(in.Input)
+		case Maybe:
+			if !whole {
+				return nil
+			}
+		}
+	}
+	return in.body()
+}
+
+// body reads the input as the body of one response.
+func (in *intake) body() *body { return &body{head: in.Head(nil), numbers: in.numbers} }
 
 type kind int
 
@@ -234,14 +265,14 @@ type body struct {
 	numbers  *numbers
 }
 
-func (b *body) write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
+func (b *body) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
 	if len(p) > 0 {
 		recs = append(recs, b.next(Record{At: at, Data: p[:len(p):len(p)]}))
 	}
 	return recs, nil
 }
 
-func (b *body) close(recs []Record, end End, why string, at time.Duration) []Record {
+func (b *body) Close(recs []Record, end End, why string, at time.Duration) []Record {
 	return append(recs, b.next(Record{At: at, End: end, Why: why}))
 }
 

@@ -25,6 +25,10 @@ type Options struct {
 	Follow bool      // keep reading as the file grows, across truncation and rotation; pipes are read to their end
 	Stdin  io.Reader // what "-" stands for; nil is os.Stdin
 
+	Formats []Format           // what the input may be besides, the more specific ones first
+	Forced  bool               // the input is the first of these, or a bare body if there is none
+	Looks   func([]byte) Looks // what found bytes look like, to who knows what providers send; may be nil
+
 	poll  time.Duration // 0 is pollEvery
 	stay  time.Duration // 0 is oldFileStay
 	blind bool          // live without the file system's notifications
@@ -32,7 +36,7 @@ type Options struct {
 
 // Open makes a source of a file, a pipe, or standard input ("-"). A missing or unreadable file and
 // a directory fail here; what the content is shows while it is read: toolscope's own captures,
-// dumps of curl -i and curl -v, and everything else as one bare body. The source ends when ctx is
+// dumps of curl -i and curl -v, the formats that o names, and everything else as one bare body. The source ends when ctx is
 // done.
 //
 // A read from standard input or a named pipe that blocks in the operating system may outlive ctx
@@ -50,7 +54,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	}
 	open := func() (file, error) { return os.Open(path) }
 	if !info.Mode().IsRegular() { // opening a named pipe waits for its writer, so the source does that
-		return piped(ctx, path, open), nil
+		return piped(ctx, path, open, o), nil
 	}
 	// Only a probe: a source that is never read must not keep a file open.
 	probe, err := open()
@@ -61,7 +65,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if o.Follow {
 		return follow(ctx, path, path, open, o), nil
 	}
-	return regular(ctx, path, open, path), nil
+	return regular(ctx, path, open, path, o), nil
 }
 
 // file is what reading needs of an os.File.
@@ -85,7 +89,7 @@ func openStdin(ctx context.Context, o Options) (Source, error) {
 	}
 	f, ok := in.(*os.File)
 	if !ok {
-		return piped(ctx, name, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }), nil
+		return piped(ctx, name, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -98,9 +102,9 @@ func openStdin(ctx context.Context, o Options) (Source, error) {
 	case info.Mode().IsRegular() && o.Follow:
 		return follow(ctx, "", name, open, o), nil
 	case info.Mode().IsRegular():
-		return regular(ctx, name, open, ""), nil
+		return regular(ctx, name, open, "", o), nil
 	}
-	return piped(ctx, name, open), nil
+	return piped(ctx, name, open, o), nil
 }
 
 func openError(path string, err error) error { return fmt.Errorf("open %s: %w", path, Reason(err)) }
@@ -117,7 +121,7 @@ func Reason(err error) error {
 
 // regular reads a file to its end. Nobody measured when its bytes arrived, so they have no time. A
 // file that has a path can be read again.
-func regular(ctx context.Context, name string, open func() (file, error), path string) Source {
+func regular(ctx context.Context, name string, open func() (file, error), path string, o Options) Source {
 	return func(yield func(Record, error) bool) {
 		f, err := open()
 		if err != nil {
@@ -125,7 +129,7 @@ func regular(ctx context.Context, name string, open func() (file, error), path s
 			return
 		}
 		defer f.Close()
-		in := newIntake(name, &numbers{})
+		in := o.intake(name, &numbers{})
 		if path != "" {
 			in.from = newFile(path, f)
 		}
@@ -143,14 +147,14 @@ type chunk struct {
 
 // piped reads what arrives bit by bit, and stamps each bit with the time since the source was
 // opened.
-func piped[R io.ReadCloser](ctx context.Context, name string, open func() (R, error)) Source {
+func piped[R io.ReadCloser](ctx context.Context, name string, open func() (R, error), o Options) Source {
 	began := time.Now()
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		chunks := make(chan chunk)
 		go pump(ctx, open, began, chunks)
-		in := newIntake(name, &numbers{})
+		in := o.intake(name, &numbers{})
 		for {
 			select {
 			case <-ctx.Done():

@@ -46,8 +46,8 @@ func newCaptureReader(file string, n *numbers) *captureReader {
 	return &captureReader{file: file, names: n.names(), open: map[int]bool{}}
 }
 
-// write ignores when the bytes of the file came: its records carry their own times.
-func (c *captureReader) write(recs []Record, p []byte, _ time.Duration) ([]Record, error) {
+// Write ignores when the bytes of the file came: its records carry their own times.
+func (c *captureReader) Write(recs []Record, p []byte, _ time.Duration) ([]Record, error) {
 	for len(p) > 0 {
 		line, rest, finished := bytes.Cut(p, []byte("\n"))
 		if p = rest; !finished || len(c.line) > 0 {
@@ -76,10 +76,10 @@ func (c *captureReader) join(p []byte) []byte {
 	return c.line
 }
 
-// close ends the exchanges that the capture leaves open: it was cut itself, so more may have been
+// Close ends the exchanges that the capture leaves open: it was cut itself, so more may have been
 // meant to come. That was toolscope's doing, which wrote it, or whoever cut its file; never the
 // provider's.
-func (c *captureReader) close(recs []Record, end End, why string, _ time.Duration) []Record {
+func (c *captureReader) Close(recs []Record, end End, why string, _ time.Duration) []Record {
 	recs = c.last(recs)
 	switch {
 	case end == EndEOF:

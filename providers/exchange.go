@@ -83,6 +83,14 @@ func (x *Exchange) learn(h stream.Head) {
 	if h.URL != "" {
 		x.Head.URL = h.URL
 	}
+	if h.Peeled != "" {
+		x.Head.Peeled = h.Peeled
+	}
+	for _, lack := range h.Lacks {
+		if !slices.Contains(x.Head.Lacks, lack) {
+			x.Head.Lacks = append(x.Head.Lacks, lack)
+		}
+	}
 	if h.Method != "" {
 		x.asked(&h)
 	}

@@ -39,4 +39,6 @@ type Head struct {
 	Status      int
 	Header      map[string][]string // canonical names
 	Start       time.Time           // when this side began, by the wall clock; zero where that is not known
+	Peeled      string              // what was taken off around the bytes, from outside in
+	Lacks       []string            // what the source cannot tell
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/client"
 	"toolscope/providers/dialect"
@@ -20,6 +21,7 @@ import (
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		topic("dialects", "The names --dialect takes", dialectsHelp),
+		topic("formats", "The names --as takes: logs and recordings that open", formatsHelp),
 		topic("hosts", "The providers that connect and proxy know", hostsHelp),
 		topic("clients", "How each client is sent to a proxy", clientsHelp),
 		topic("keys", "The keys of the screen", keysHelp),
@@ -55,6 +57,14 @@ func dialectsHelp(l lines) {
 	l.linef("")
 	for _, d := range providers.All {
 		l.linef("  %-20s %s", d.Name, d.Title)
+	}
+}
+
+func formatsHelp(l lines) {
+	l.prose("", "What opens besides toolscope's own captures, bodies as they were sent, and what curl -i and -v print. The first bytes tell which; --as NAME overrules them, --as body takes the input as one response.")
+	l.linef("")
+	for _, f := range formats.All {
+		l.linef("  %-20s %s", f.Name, f.Title)
 	}
 }
 

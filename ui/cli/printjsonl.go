@@ -47,6 +47,12 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	o.int("frames", int(t.LastFrame-t.FirstFrame)+1)
 	o.int("bytes", wireBytes(x, t))
 	o.exchange(x, t)
+	if x != nil {
+		o.some("peeled", x.Head.Peeled)
+		if len(x.Head.Lacks) > 0 {
+			o.texts("lacks", x.Head.Lacks)
+		}
+	}
 	if t.Ask != nil {
 		o.some("purpose", t.Ask.Purpose)
 	}

@@ -35,6 +35,12 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	if t.Failure != "" {
 		p.linef("  error    %s", t.Failure)
 	}
+	if x != nil && x.Head.Peeled != "" {
+		p.linef("  found in %s", x.Head.Peeled)
+	}
+	if x != nil && len(x.Head.Lacks) > 0 {
+		p.prose("  cannot tell: ", strings.Join(x.Head.Lacks, "; "))
+	}
 	if told := t.Usage.String(); told != "" {
 		p.linef("  usage    %s", told)
 	}

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"toolscope/capture"
+	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -26,6 +29,10 @@ func coreRecord(r capture.Record) stream.Record {
 	if r.Head != nil {
 		out.Head = &stream.Head{
 			File: r.Head.File, Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
+			Peeled: r.Head.Peeled,
+		}
+		for _, lack := range r.Head.Lacks {
+			out.Head.Lacks = append(out.Head.Lacks, string(lack))
 		}
 	}
 	if f := r.From.File; f != nil {
@@ -67,7 +74,36 @@ func (a *app) sources(ctx context.Context, paths []string) (capture.Source, erro
 }
 
 func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
-	return capture.Open(ctx, path, capture.Options{Follow: a.follow, Stdin: a.stdin})
+	return capture.Open(ctx, path, a.reading.options(a.follow, a.stdin))
+}
+
+// options say how an input is opened.
+func (r *readFlags) options(follow bool, stdin io.Reader) capture.Options {
+	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, Looks: looks}
+	switch r.as {
+	case "", "auto":
+	case "body":
+		o.Formats, o.Forced = nil, true
+	default:
+		f, _ := formats.Find(r.as) // prepare has asked for it
+		o.Formats, o.Forced = []capture.Format{f}, true
+	}
+	return o
+}
+
+// looks is what bytes that a format found look like.
+func looks(payload []byte) capture.Looks {
+	switch providers.LooksLike(payload) {
+	case providers.LooksLikeChunk:
+		return capture.Chunk
+	case providers.LooksLikeBody:
+		return capture.Body
+	case providers.LooksLikeEvents:
+		return capture.Events
+	case providers.LooksLikeRequest:
+		return capture.Ask
+	}
+	return capture.Nothing
 }
 
 // eachSource has an inspector of its own made for every path, and both handed to do. What fails of
@@ -159,11 +195,13 @@ func (a *app) followFlag(cmd *cobra.Command) {
 // readFlags say how what comes is read.
 type readFlags struct {
 	dialect string
+	as      string // the format of every input
 	request string // file that holds the body of a request
 }
 
 func (r *readFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.dialect, "dialect", "auto", "the protocol of every response: auto, or a name from 'toolscope help dialects'")
+	f.StringVar(&r.as, "as", "auto", "the format of every input: auto, body, or a name from 'toolscope help formats'")
 	f.StringVar(&r.request, "request", "", "check calls against the tools of the request body in this `FILE`, where none was captured")
 }
 
@@ -176,6 +214,9 @@ func (r *readFlags) prepare() (func(*providers.Inspector), error) {
 			return nil, usagef("--dialect: %w, and auto", err)
 		}
 		forced = d
+	}
+	if _, ok := formats.Find(r.as); !ok && !slices.Contains([]string{"", "auto", "body"}, r.as) {
+		return nil, usagef("--as %q: wanted is auto, body, or a name from 'toolscope help formats'", r.as)
 	}
 	body, err := r.requestBody()
 	if err != nil {

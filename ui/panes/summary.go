@@ -82,6 +82,8 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 		facts = append(facts, laneFacts(v, b, t, g)...)
 		add("model", t.Model)
 		add("from", x.Head.File) // a file, or who was asked
+		add("found in", x.Head.Peeled)
+		add("cannot tell", strings.Join(x.Head.Lacks, "; "))
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))
 		}

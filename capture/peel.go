@@ -1,0 +1,120 @@
+package capture
+
+import (
+	"strings"
+	"time"
+)
+
+// Format is one way to read an input. Its first bytes tell.
+type Format struct {
+	Name  string // as paths show it and as it is asked for, in small letters: "har"
+	Title string // for help: what it is, and who writes it
+	Sniff func(first []byte, whole bool) Sniffed
+	New   func(*Input) Reader
+}
+
+// Sniffed is whether first bytes are of a format, and what says so.
+type Sniffed struct {
+	Is  Answer
+	Why string
+}
+
+// Answer is what first bytes tell of a format.
+type Answer int8
+
+// The answers. Who says Maybe is asked again when more has come, up to a limit.
+const (
+	No Answer = iota
+	Maybe
+	Yes
+)
+
+// Reader cuts the bytes of one input into records.
+//
+// Write adds to recs what p tells. What is written becomes the reader's own, and may be a record's
+// data. However the input is split, the records say the same, but for how bytes of a body are split
+// among them. The error is for an input that cannot be read at all, and comes after the records
+// that could: what is damaged is a note instead.
+//
+// Close says how the input ended, and ends what is open.
+type Reader interface {
+	Write(recs []Record, p []byte, at time.Duration) ([]Record, error)
+	Close(recs []Record, end End, why string, at time.Duration) []Record
+}
+
+// Input is what a Reader reads.
+type Input struct {
+	File   string   // the path as the user wrote it, or "stdin"
+	Peeled []string // what was taken off before the Reader sees it: "gzip"
+	Looks  func(payload []byte) Looks
+
+	numbers *numbers
+	epoch   *time.Time // what the times of the input count from, once one is known
+}
+
+// Looks is what bytes that were found in an input look like, to who knows what providers send.
+type Looks int8
+
+// What bytes may look like.
+const (
+	Nothing Looks = iota // that a provider sends or is sent
+	Chunk                // one event of a stream, or one piece of an answer
+	Body                 // a whole answer, or a list of chunks
+	Events               // text of an event stream, several events at once
+	Ask                  // what a provider is asked
+)
+
+// NewInput is an input on its own, for who reads one outside of a Source. Looks may be nil.
+func NewInput(file string, looks func([]byte) Looks) *Input {
+	return newInput(file, &numbers{}, looks)
+}
+
+func newInput(file string, n *numbers, looks func([]byte) Looks) *Input {
+	if looks == nil {
+		looks = func([]byte) Looks { return Nothing }
+	}
+	return &Input{File: file, Looks: looks, numbers: n, epoch: new(time.Time)}
+}
+
+// Next is the number of an exchange that begins.
+func (in *Input) Next() int { return in.numbers.claim(in.numbers.last + 1) }
+
+// Since is a wall clock time as the time of a record. The first time that the input tells is its
+// zero; what is before that has no time.
+func (in *Input) Since(t time.Time) time.Duration {
+	if t.IsZero() {
+		return NoTime
+	}
+	if in.epoch.IsZero() {
+		*in.epoch = t
+	}
+	if t.Before(*in.epoch) {
+		return NoTime
+	}
+	return t.Sub(*in.epoch)
+}
+
+// Head begins a side of an exchange: what was taken off around its bytes, from outside in, and what
+// the source cannot tell of it.
+func (in *Input) Head(layers []string, lacks ...Lack) *Head {
+	all := make([]string, 0, len(in.Peeled)+len(layers))
+	all = append(append(all, in.Peeled...), layers...)
+	return &Head{File: in.File, Peeled: strings.Join(all, PeeledBy), Lacks: lacks}
+}
+
+// PeeledBy stands between the layers of a path.
+const PeeledBy = " › "
+
+// Lack is something that a source cannot tell, in words that complete "cannot tell: ".
+type Lack string
+
+// What sources cannot tell.
+const (
+	NoDeltas  Lack = "how arguments came: calls are whole"
+	NoTimes   Lack = "when bytes came"
+	LateTimes Lack = "when bytes came: times are of writing the log"
+	Reencoded Lack = "how arguments were spelled: the log encoded them anew"
+	NoBody    Lack = "what was answered: bodies were not kept"
+	CutLines  Lack = "what long lines held: the logger cut them"
+	Composed  Lack = "what was asked: requests are put together from the log's history"
+)
