@@ -312,7 +312,7 @@ func TestReadingFails(t *testing.T) {
 		in.from = newFile(path, opened)
 		opened.Close()
 		var recs []Record
-		in.pass(func(r Record, err error) bool { recs = append(recs, r); return true }, chunk{[]byte(content), NoTime, os.ErrInvalid})
+		in.pass(func(r Record, err error) bool { recs = append(recs, r); return true }, chunk{[]byte(content), NoTime, os.ErrInvalid, ""})
 		if all := byExchange(recs); len(all) < want || !all[want].live || want == 2 && all[1].live {
 			t.Errorf("%q: exchange %d can be read again: %+v", content, want, recs)
 		}

@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"time"
 )
@@ -37,7 +38,10 @@ func (in *intake) next(from io.Reader) chunk {
 		in.room = make([]byte, chunkSize)
 	}
 	n, err := from.Read(in.room)
-	c := chunk{in.room[:n:n], NoTime, err}
+	c := chunk{data: in.room[:n:n], at: NoTime, err: err}
+	if u, ok := from.(*unpacker); ok {
+		c.packing = u.name
+	}
 	if in.capture() == nil {
 		in.room = in.room[n:]
 	}
@@ -52,6 +56,9 @@ func (in *intake) capture() *captureReader {
 
 // pass hands the records of c on and reports whether there may be more.
 func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
+	if c.packing != "" && len(in.Peeled) == 0 {
+		in.Peeled, in.from = []string{c.packing}, nil // it is not read again from its midst
+	}
 	in.read += int64(len(c.data))
 	recs, err := in.add(in.recs, c.data, c.at)
 	in.place(recs, in.read)
@@ -62,6 +69,9 @@ func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
 		more := in.close(EndEOF, "", c.at)
 		in.place(more, last)
 		recs = append(recs, more...)
+	case errors.As(c.err, new(*badPacking)):
+		recs = append(recs, in.close(EndCut, c.err.Error(), c.at)...)
+		recs = append(recs, Record{Exchange: max(1, in.numbers.last), At: NoTime, Note: c.err.Error(), Damaged: true})
 	default:
 		recs = append(recs, in.close(EndCut, Reason(c.err).Error(), c.at)...)
 		err = readError(in.File, c.err)

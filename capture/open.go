@@ -61,8 +61,8 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if err != nil {
 		return nil, openError(path, err)
 	}
-	probe.Close()
-	if o.Follow {
+	defer probe.Close()
+	if o.Follow && !isPacked(probe) { // what is packed does not grow
 		return follow(ctx, path, path, open, o), nil
 	}
 	return regular(ctx, path, open, path, o), nil
@@ -99,7 +99,7 @@ func openStdin(ctx context.Context, o Options) (Source, error) {
 	switch {
 	case info.IsDir():
 		return nil, openError(name, syscall.EISDIR)
-	case info.Mode().IsRegular() && o.Follow:
+	case info.Mode().IsRegular() && o.Follow && !isPacked(f):
 		return follow(ctx, "", name, open, o), nil
 	case info.Mode().IsRegular():
 		return regular(ctx, name, open, "", o), nil
@@ -133,16 +133,18 @@ func regular(ctx context.Context, name string, open func() (file, error), path s
 		if path != "" {
 			in.from = newFile(path, f)
 		}
-		for ctx.Err() == nil && in.pass(yield, in.next(f)) {
+		from := &unpacker{from: f}
+		for ctx.Err() == nil && in.pass(yield, in.next(from)) {
 		}
 	}
 }
 
 // chunk is the result of one read. Its data is its own.
 type chunk struct {
-	data []byte
-	at   time.Duration
-	err  error // why there is no more after data
+	data    []byte
+	at      time.Duration
+	err     error  // why there is no more after data
+	packing string // what data was unpacked from
 }
 
 // piped reads what arrives bit by bit, and stamps each bit with the time since the source was
@@ -189,9 +191,10 @@ func pump[R io.ReadCloser](ctx context.Context, open func() (R, error), began ti
 		defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })()
 	}
 	buf := make([]byte, chunkSize)
+	from := &unpacker{from: r}
 	for {
-		n, err := r.Read(buf)
-		if !send(chunk{bytes.Clone(buf[:n]), time.Since(began), err}) {
+		n, err := from.Read(buf)
+		if !send(chunk{bytes.Clone(buf[:n]), time.Since(began), err, from.name}) {
 			return
 		}
 	}
