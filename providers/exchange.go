@@ -54,6 +54,7 @@ type Exchange struct {
 	past    history
 	asks    asking
 	holds   int64  // bytes, as long as it may be let go of
+	aside   bool   // it is pinned, and its line goes on without it
 	cold    bool   // it was let go of, and can be read again
 	dropped bool   // it was let go of for good
 	sum     uint64 // while it is cold: of what came

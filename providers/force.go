@@ -42,9 +42,8 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
 			_, _ = x.chain.Close() // it has decoders that only this stops
 		}
 	}
-	keep := in.kept.Keep
+	fresh.kept.Keep, fresh.kept.pins = in.kept.Keep, in.kept.pins
 	*in = fresh
-	in.kept.Keep = keep
 	for _, x := range in.exchanges {
 		x.in = in
 	}

@@ -12,10 +12,9 @@ import (
 // first, or was last had again first, is let go of: dropped, or if it can be read again, cold. What
 // is open is always kept. The zero Keep keeps everything.
 type Keep struct {
-	Bytes int64                   // of those that cannot be read again; 0 for as many as come
-	Again int64                   // of those that can
-	Rows  int                     // how many turns stay in the session, if dropped ones come first; 0 for all
-	Pin   func(exchange int) bool // these are not let go of; may be nil
+	Bytes int64 // of those that cannot be read again; 0 for as many as come
+	Again int64 // of those that can
+	Rows  int   // how many turns stay in the session, if dropped ones come first; 0 for all
 
 	// ReadOnce has the bytes of responses go once they are read. What they came to stays, and when
 	// that is let go of it is not had again.
@@ -26,14 +25,17 @@ type Keep struct {
 type keeper struct {
 	Keep
 	once, again line
+	pins        map[int]int // by exchange: how often it is pinned
 	dropped     int
 	seed        maphash.Seed // of the hashes of what was let go of
 }
 
 // line is exchanges that are kept whole, in the order they are let go of, and the bytes they hold.
+// A pinned one that would be let go of steps aside, and comes last again when it is unpinned: so
+// nobody looks at it again before.
 type line struct {
 	ended []*Exchange
-	bytes int64
+	bytes int64 // with those aside
 }
 
 // Keep says how much is kept from now on.
@@ -50,13 +52,40 @@ func (in *Inspector) Dropped() int { return in.kept.dropped }
 
 // retire counts an exchange that has ended, or is there again, among those that may be let go of.
 func (in *Inspector) retire(x *Exchange) {
-	l := &in.kept.once
-	if x.Rereadable() && !in.kept.ReadOnce {
-		l = &in.kept.again
-	}
+	l := in.kept.line(x)
 	x.holds = x.bytes()
 	l.bytes += x.holds
 	l.ended = append(l.ended, x)
+}
+
+// line is the one that an exchange is in.
+func (k *keeper) line(x *Exchange) *line {
+	if x.Rereadable() && !k.ReadOnce {
+		return &k.again
+	}
+	return &k.once
+}
+
+// Pin has an exchange not be let go of until it is unpinned as often as it was pinned.
+func (in *Inspector) Pin(exchange int) {
+	if in.kept.pins == nil {
+		in.kept.pins = map[int]int{}
+	}
+	in.kept.pins[exchange]++
+}
+
+// Unpin takes one pin from an exchange.
+func (in *Inspector) Unpin(exchange int) {
+	k := &in.kept
+	if k.pins[exchange]--; k.pins[exchange] > 0 {
+		return
+	}
+	delete(k.pins, exchange)
+	if x := in.byNumber[exchange]; x != nil && x.aside {
+		x.aside = false
+		l := k.line(x)
+		l.ended = append(l.ended, x)
+	}
 }
 
 // weigh counts bytes that an exchange in a line holds more.
@@ -64,31 +93,26 @@ func (k *keeper) weigh(x *Exchange, bytes int) {
 	if x == nil || x.holds == 0 || bytes == 0 {
 		return
 	}
-	l := &k.once
-	if x.Rereadable() && !k.ReadOnce {
-		l = &k.again
-	}
 	x.holds += int64(bytes)
-	l.bytes += int64(bytes)
+	k.line(x).bytes += int64(bytes)
 }
 
 // MakeRoom lets go of exchanges until those that are left hold no more than they may. Turns and
 // calls that were got before must be got again.
 func (in *Inspector) MakeRoom() {
 	k := &in.kept
-	k.once.shorten(k.Bytes, k.Pin, (*Exchange).drop)
-	k.again.shorten(k.Again, k.Pin, (*Exchange).cool)
+	k.once.shorten(k.Bytes, k.pins, (*Exchange).drop)
+	k.again.shorten(k.Again, k.pins, (*Exchange).cool)
 }
 
 // shorten lets go of exchanges until the line holds no more than most bytes.
-func (l *line) shorten(most int64, pin func(int) bool, letGo func(*Exchange)) {
-	for pinned := 0; most > 0 && l.bytes > most && pinned < len(l.ended); {
+func (l *line) shorten(most int64, pins map[int]int, letGo func(*Exchange)) {
+	for most > 0 && l.bytes > most && len(l.ended) > 0 {
 		x := l.ended[0]
 		l.ended[0] = nil
 		l.ended = l.ended[1:]
-		if pin != nil && pin(x.Number) {
-			l.ended = append(l.ended, x)
-			pinned++
+		if pins[x.Number] > 0 {
+			x.aside = true
 			continue
 		}
 		l.bytes -= x.holds

@@ -53,7 +53,8 @@ func day(in *Inspector, from *tape, first, n int) {
 // stay, up to so many, and what is pinned stays whole.
 func TestKeepDrops(t *testing.T) {
 	in := new(Inspector)
-	in.Keep(Keep{Bytes: 100 << 10, Rows: 50, Pin: func(exchange int) bool { return exchange == 150 }})
+	in.Keep(Keep{Bytes: 100 << 10, Rows: 50})
+	in.Pin(150)
 	day(in, nil, 1, 400)
 	s := in.Session()
 	whole, rows := 0, 0
@@ -74,7 +75,8 @@ func TestKeepDrops(t *testing.T) {
 	if whole < 10 || whole > 60 || in.Dropped() != 400-whole || s.Turn(149).Kept != stream.Whole || s.Turns[len(s.Turns)-1].Kept != stream.Whole {
 		t.Errorf("%d turns are whole, %d rows, %d dropped", whole, rows, in.Dropped())
 	}
-	if in.Keep(Keep{Bytes: 100 << 10, Rows: 50}); in.Session().Gone() != 149 {
+	in.Unpin(150)
+	if in.MakeRoom(); in.Session().Gone() != 149 {
 		t.Errorf("%d rows are gone: those before the pinned turn", in.Session().Gone())
 	}
 	day(in, nil, 401, 400)
@@ -85,6 +87,43 @@ func TestKeepDrops(t *testing.T) {
 		t.Error("what is not there is read again")
 	}
 	in.Close()
+}
+
+// TestKeepPinned: of exchanges that are pinned each is looked at once, however often room is made
+// meanwhile; and each is let go of when its last pin is gone.
+func TestKeepPinned(t *testing.T) {
+	const pinned = 50
+	in := new(Inspector)
+	in.Keep(Keep{Bytes: 1})
+	for n := range pinned {
+		in.Pin(n + 1)
+		in.Pin(n + 1)
+	}
+	looks := 0 // at most: a pass looks at no more than are in the line
+	for n := range 40 * pinned {
+		looks += len(in.kept.once.ended)
+		day(in, nil, 2*n+1, 2)
+	}
+	if most := 40 * pinned * 2; looks > most || in.Dropped() != most-pinned {
+		t.Errorf("%d looks at %d exchanges, %d turns dropped", looks, most, in.Dropped())
+	}
+	for n := range pinned {
+		in.Unpin(n + 1)
+		in.MakeRoom()
+	}
+	for n := range pinned {
+		if in.Exchange(n+1).Response.Size() == 0 {
+			t.Fatalf("exchange %d is pinned, and dropped", n+1)
+		}
+		before := in.Dropped()
+		in.Unpin(n + 1)
+		if in.MakeRoom(); in.Dropped() != before+1 || in.Exchange(n+1).Response.Size() != 0 {
+			t.Errorf("exchange %d is not pinned any more, and whole", n+1)
+		}
+	}
+	if k := &in.kept; len(k.pins) > 0 || k.once.bytes != 0 || len(k.once.ended) > 0 {
+		t.Errorf("%d are pinned, %d bytes held by %d", len(k.pins), k.once.bytes, len(k.once.ended))
+	}
 }
 
 // TestKeepCools: what can be read again is let go of, and is as it was when it is had again.

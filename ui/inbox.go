@@ -85,7 +85,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 	if m.follow && !m.covered() {
 		m.chosen = panes.Newest(m.in.Session())
 	}
-	m.in.MakeRoom()
+	m.makeRoom()
 	m.part()
 	m.refresh()
 	if ended {

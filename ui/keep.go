@@ -2,6 +2,8 @@ package ui
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -19,7 +21,7 @@ const (
 
 // keeping is how much the program keeps in memory.
 func (m *Model) keeping() providers.Keep {
-	return providers.Keep{Bytes: m.opt.Keep, Again: keptAgain, Rows: keptRows, Pin: m.pins}
+	return providers.Keep{Bytes: m.opt.Keep, Again: keptAgain, Rows: keptRows}
 }
 
 // inHand are the turns that are looked at: the chosen one, that whose request brought the result
@@ -40,14 +42,20 @@ func (m *Model) inHand(yield func(*stream.Turn) bool) {
 	}
 }
 
-// pins reports whether an exchange is looked at, or on its way.
-func (m *Model) pins(exchange int) bool {
+// makeRoom lets go of what is too much, but of nothing that is looked at, or on its way.
+func (m *Model) makeRoom() {
+	before := m.pinned
+	m.pinned = slices.Collect(maps.Keys(m.post.flying))
 	for t := range m.inHand {
-		if t.Exchange == exchange {
-			return true
-		}
+		m.pinned = append(m.pinned, t.Exchange)
 	}
-	return m.post.flying[exchange]
+	for _, exchange := range m.pinned {
+		m.in.Pin(exchange)
+	}
+	for _, exchange := range before {
+		m.in.Unpin(exchange)
+	}
+	m.in.MakeRoom()
 }
 
 // wake has turns read again that are looked at and were let go of, one after another.

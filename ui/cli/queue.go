@@ -25,7 +25,6 @@ type queue struct {
 	ended   []ended              // of those, the ones that wait to be printed, in that order
 	weight  int64                // bytes of these
 	patient bool                 // a turn waits for what the tools of its calls gave
-	holds   map[int]int          // how many of these an exchange has
 	waiting map[int32][]returned // calls that were sent back, by the turn that was not printed
 	known   bool                 // a turn was printed that is of a known protocol, or says why it is not
 }
@@ -43,9 +42,9 @@ type returned struct {
 
 func newQueue(in *providers.Inspector, path string, to printer) *queue {
 	q := &queue{
-		in: in, path: path, to: to, open: map[int32]bool{}, holds: map[int]int{}, waiting: map[int32][]returned{},
+		in: in, path: path, to: to, open: map[int32]bool{}, waiting: map[int32][]returned{},
 	}
-	in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, Pin: q.waits, ReadOnce: true})
+	in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
 	return q
 }
 
@@ -98,9 +97,7 @@ func (q *queue) printTurns(turns []ended) {
 		back = append(back, q.waiting[number]...)
 		delete(q.waiting, number)
 		delete(q.open, number)
-		if q.holds[t.Exchange]--; q.holds[t.Exchange] == 0 {
-			delete(q.holds, t.Exchange)
-		}
+		q.in.Unpin(t.Exchange)
 	}
 	if len(back) > 0 {
 		slices.SortFunc(back, func(a, b returned) int { return cmp.Compare(a.Event, b.Event) })
@@ -117,9 +114,6 @@ func (q *queue) name(r *returned) {
 		r.name, r.id = c.Name, c.ID
 	}
 }
-
-// waits reports whether something of an exchange was not printed yet.
-func (q *queue) waits(exchange int) bool { return q.holds[exchange] > 0 }
 
 // file is where a turn came from.
 func (q *queue) file(t *stream.Turn) string { return fileOf(q.path, q.in.Exchange(t.Exchange)) }
@@ -156,12 +150,12 @@ func (q *queue) look() (ended []int32, back []returned) {
 	return ended, back
 }
 
-// begin takes a turn among those that wait, if it has begun.
+// begin takes a turn among those that wait, if it has begun. Its exchange stays until it is printed.
 func (q *queue) begin(number int32) (begun bool) {
 	t := q.in.Session().Turn(number)
 	if t != nil {
 		q.open[number] = true
-		q.holds[t.Exchange]++
+		q.in.Pin(t.Exchange)
 	}
 	return t != nil
 }
