@@ -56,13 +56,13 @@ func isPacked(f io.ReaderAt) bool {
 	return p != nil
 }
 
-// unpacker reads an input, and where that is packed what is in it. It reads no further ahead than it
-// takes to tell.
+// unpacker reads an input, and where that is packed what is in it. What is not packed passes in the
+// same pieces, as far as its first bytes tell at once.
 type unpacker struct {
 	from io.Reader
 	name string    // of the packing, once the first bytes were read; "" where there is none
 	read io.Reader // nil before that
-	err  error     // that came with the first bytes
+	err  error     // why nothing more comes from
 }
 
 // badPacking is an input that cannot be unpacked any further. It is the input's own damage, not a
@@ -81,62 +81,59 @@ func (b *badPacking) Error() string {
 
 func (u *unpacker) Read(p []byte) (n int, err error) {
 	if u.read == nil {
-		u.begin()
+		if n, err = u.begin(p); u.name == "" {
+			return n, err
+		}
 	}
 	if n, err = u.read.Read(p); err == nil || u.name == "" {
 		return n, err
 	}
-	if (u.err == nil || u.err == io.EOF) && err != io.EOF {
-		return n, &badPacking{u.name, err}
-	}
 	if c, ok := u.read.(*zstd.Decoder); ok {
 		c.Close()
+	}
+	if err != io.EOF && (u.err == nil || u.err == io.EOF) {
+		err = &badPacking{u.name, err}
 	}
 	return n, err
 }
 
-// begin finds out how the input is packed.
-func (u *unpacker) begin() {
-	var first []byte
-	room := make([]byte, 16)
-	for more := true; more && u.err == nil; {
-		var n int
-		n, u.err = u.from.Read(room)
-		first = append(first, room[:n]...)
-		_, more = packed(first)
+// begin reads the first bytes into p and finds out how the input is packed. If it is not, they are
+// what is read.
+func (u *unpacker) begin(p []byte) (n int, err error) {
+	var found *packing
+	for more := true; more && err == nil && n < len(p); {
+		var read int
+		read, err = u.from.Read(p[n:])
+		n += read
+		found, more = packed(p[:n])
 	}
-	all := io.Reader(&rest{first, u})
-	u.read = all
-	p, _ := packed(first)
-	if p == nil {
-		return
+	if u.read = u.from; found == nil {
+		return n, err
 	}
-	u.name = p.name
-	unpacked, err := p.unpack(all)
-	if err != nil {
-		unpacked = broken{err}
+	u.name, u.err = found.name, err
+	rest := &rest{bytes.Clone(p[:n]), u}
+	if u.read, err = found.unpack(rest); err != nil {
+		u.read = broken{err}
 	}
-	u.read = unpacked
+	return 0, nil
 }
 
-// rest is the input again from its first byte on.
+// rest is a packed input again from its first byte on.
 type rest struct {
 	first []byte
 	u     *unpacker
 }
 
-func (r *rest) Read(p []byte) (int, error) {
+func (r *rest) Read(p []byte) (n int, err error) {
 	switch {
 	case len(r.first) > 0:
-		n := copy(p, r.first)
+		n = copy(p, r.first)
 		r.first = r.first[n:]
-		return n, nil
 	case r.u.err != nil:
-		return 0, r.u.err
-	}
-	n, err := r.u.from.Read(p)
-	if err != nil && err != io.EOF {
-		r.u.err = err
+		err = r.u.err
+	default:
+		n, r.u.err = r.u.from.Read(p)
+		err = r.u.err
 	}
 	return n, err
 }
