@@ -111,6 +111,7 @@ grow, and what state the call is really in.
   toolscope proxy              stand in front of providers, watch and record
   toolscope print FILE         the calls, without a screen
   toolscope replay FILE        what becomes of the calls when they are sent back
+  toolscope export FILE --as F write what a file holds in another form
   toolscope serve FILE         answer like the provider that was recorded
   toolscope explain CODE       what a finding means, and what to do`,
 		Args:          cobra.ArbitraryArgs,
@@ -136,7 +137,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.exportCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	refuseUnknownTopics(root)
 	return root

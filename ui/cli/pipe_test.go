@@ -31,7 +31,7 @@ func TestReaderGone(t *testing.T) {
 	t.Parallel()
 	big := saved(t, "big.sse", strings.Repeat(string(turnOf("f")), 3000))
 	for _, args := range [][]string{
-		{"print", big}, {"print", "--format", "jsonl", big}, {"replay", big}, {"open", big}, {big},
+		{"print", big}, {"print", "--format", "jsonl", big}, {"replay", big}, {"export", big, "--as", "jsonl"}, {"export", big, "--as", "capture"}, {"open", big}, {big},
 		{"demo", "--list"}, {"demo"}, {}, {"version"}, {"--help"}, {"help", "keys"}, {"completion", "bash"},
 	} {
 		for _, lines := range []int{0, 1} { // as read by: true, head -1

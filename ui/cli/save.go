@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"toolscope/capture"
 )
 
 // mostSaved is how many files of one name are made before that is an error.
@@ -35,4 +39,53 @@ func saveNew(name string, data []byte) (path string, err error) {
 		return path, nil
 	}
 	return "", fmt.Errorf("%d files are called %s already", mostSaved, name)
+}
+
+// saveAs has write fill a file of that name, for its owner alone. It is a new one, or, if it may
+// replace one, it does that once it is whole: of what fails nothing is left.
+func saveAs(path string, replace bool, write func(io.Writer) error) error {
+	f, err := openNew(path, replace)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(f, 64<<10)
+	err = write(b)
+	if err == nil {
+		err = atFile(path, errors.Join(b.Flush(), f.Close()))
+	} else {
+		f.Close()
+	}
+	if err == nil && f.Name() != path {
+		err = atFile(path, os.Rename(f.Name(), path))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// openNew makes the file of that name, or, if there is one that may be replaced, a file beside it.
+func openNew(path string, replace bool) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if !errors.Is(err, fs.ErrExist) {
+		return f, atFile(path, err)
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, atFile(path, err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("-o %s: there is something that is no file\nwithout -o it goes to standard output", path)
+	case !replace:
+		return nil, fmt.Errorf("-o %s: the file exists\n--force replaces it", path)
+	}
+	f, err = os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	return f, atFile(path, err)
+}
+
+func atFile(path string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("-o %s: %w", path, capture.Reason(err))
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,12 +197,16 @@ func (a *app) followFlag(cmd *cobra.Command) {
 type readFlags struct {
 	dialect string
 	as      string // the format of every input
+	flag    string // what the flag for it is called, where that is not --as
 	request string // file that holds the body of a request
 }
 
-func (r *readFlags) add(f *pflag.FlagSet) {
+func (r *readFlags) add(f *pflag.FlagSet) { r.addAs(f, "as") }
+
+// addAs is add where the flag for the format is called otherwise.
+func (r *readFlags) addAs(f *pflag.FlagSet, as string) {
 	f.StringVar(&r.dialect, "dialect", "auto", "the protocol of every response: auto, or a name from 'toolscope help dialects'")
-	f.StringVar(&r.as, "as", "auto", "the format of every input: auto, body, or a name from 'toolscope help formats'")
+	f.StringVar(&r.as, as, "auto", "the format of every input: auto, body, or a name from 'toolscope help formats'")
 	f.StringVar(&r.request, "request", "", "check calls against the tools of the request body in this `FILE`, where none was captured")
 }
 
@@ -216,7 +221,7 @@ func (r *readFlags) prepare() (func(*providers.Inspector), error) {
 		forced = d
 	}
 	if _, ok := formats.Find(r.as); !ok && !slices.Contains([]string{"", "auto", "body"}, r.as) {
-		return nil, usagef("--as %q: wanted is auto, body, or a name from 'toolscope help formats'", r.as)
+		return nil, usagef("--%s %q: wanted is auto, body, or a name from 'toolscope help formats'", cmp.Or(r.flag, "as"), r.as)
 	}
 	body, err := r.requestBody()
 	if err != nil {

@@ -1,0 +1,336 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture"
+	"toolscope/capture/redact"
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+)
+
+// exportFlags say what is exported, as what, and where to.
+type exportFlags struct {
+	as, out       string
+	turn, call    int // 0 for all
+	redact, force bool
+}
+
+// A form is a way to write what a source holds.
+type form struct {
+	name, says string
+	turn, call bool // it can be of one turn, of one call
+	raw        bool // what it writes is not for a terminal: it is not clean, or binary
+	write      func(*export) error
+}
+
+// forms are all there are, one line each.
+func forms() []form {
+	return []form{
+		{"jsonl", "the calls and turns, as print --format jsonl has them", true, true, false, (*export).jsonl},
+		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).capture},
+	}
+}
+
+// An export is a source, what is wanted of it, and where that is written.
+type export struct {
+	exportFlags
+	app    *app
+	path   string // as the user wrote it
+	src    capture.Source
+	in     *providers.Inspector // ready to read the source; once read is called, what it holds
+	prices *price.Table
+	to     io.Writer
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var f exportFlags
+	cmd := &cobra.Command{
+		Use: "export FILE --as FORM", Short: "Write what a file holds in another form",
+		Long: `Writes what a file holds in another form, to standard output or into a new file:
+
+` + page(formTable) + `
+
+  toolscope export run.tsc --as capture --redact -o clean.tsc
+  toolscope export run.tsc --as jsonl --redact --turn 3
+
+Captures that are opened are shown as they are; --redact takes keys and other
+secrets out, as the proxy does of what it records.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths, err := a.somePaths(cmd, args, "FILE")
+			if err != nil {
+				return err
+			}
+			for _, flag := range []string{"turn", "call"} {
+				if n, _ := cmd.Flags().GetInt(flag); n < 1 && cmd.Flags().Changed(flag) {
+					return usagef("--%s %d: they are counted from 1", flag, n)
+				}
+			}
+			return a.export(cmd.Context(), paths, f)
+		},
+	}
+	to := cmd.Flags()
+	to.StringVar(&f.as, "as", "", "the `FORM`: "+formNames(func(form) bool { return true }))
+	to.StringVarP(&f.out, "output", "o", "", "write into this new `FILE`, not to standard output")
+	to.BoolVar(&f.force, "force", false, "replace the file if there is one")
+	to.IntVar(&f.turn, "turn", 0, "only turn `N`")
+	to.IntVar(&f.call, "call", 0, "only call `N` of its turn")
+	to.BoolVar(&f.redact, "redact", false, "take keys and other secrets out")
+	a.pricesFlag(cmd)
+	a.reading.addAs(to, "from")
+	return cmd
+}
+
+// formTable lists the forms.
+func formTable(l lines) {
+	for _, f := range forms() {
+		l.prose(fmt.Sprintf("  %-8s ", f.name), f.says)
+	}
+}
+
+func formNames(of func(form) bool) string {
+	var names []string
+	for _, f := range forms() {
+		if of(f) {
+			names = append(names, f.name)
+		}
+	}
+	return list(names...)
+}
+
+// form is the form that the flags name, if it can be of what they choose.
+func (f *exportFlags) form() (chosen form, err error) {
+	all := forms()
+	i := slices.IndexFunc(all, func(of form) bool { return of.name == f.as })
+	switch {
+	case f.as == "":
+		return form{}, usagef("export: as what?\n--as FORM, which is one of %s", formNames(func(form) bool { return true }))
+	case i < 0:
+		return form{}, usagef("--as %q: there are %s", f.as, formNames(func(form) bool { return true }))
+	case f.turn > 0 && !all[i].turn:
+		return form{}, usagef("--turn: %s is of a whole file; of one turn can be %s", f.as, formNames(func(of form) bool { return of.turn }))
+	case f.call > 0 && !all[i].call:
+		return form{}, usagef("--call: %s is not of one call; that can be %s", f.as, formNames(func(of form) bool { return of.call }))
+	case f.force && f.out == "":
+		return form{}, usagef("--force is about the file of -o, and there is none")
+	}
+	return all[i], nil
+}
+
+// export writes what one source holds.
+func (a *app) export(ctx context.Context, paths []string, f exportFlags) error {
+	as, err := f.form()
+	if err != nil {
+		return err
+	}
+	if len(paths) != 1 {
+		return usagef("export: one FILE at a time, got %d", len(paths))
+	}
+	if as.raw && f.out == "" && isTerminal(a.output) {
+		return usagef("export: %s is not for a terminal\n-o FILE, or a pipe", as.name)
+	}
+	prices, err := a.prices()
+	if err != nil {
+		return err
+	}
+	a.reading.flag = "from"
+	prepare, err := a.reading.prepare()
+	if err != nil {
+		return err
+	}
+	src, err := a.source(ctx, paths[0])
+	if err != nil {
+		return err
+	}
+	if f.redact {
+		r := newRedactor()
+		src = redacted(src, r)
+		defer a.tellRedactor(r)
+	}
+	e := &export{exportFlags: f, app: a, path: paths[0], src: a.judged(src), in: new(providers.Inspector), prices: prices}
+	prepare(e.in)
+	if f.out == "" {
+		e.to = a.stdout.to
+		return as.write(e)
+	}
+	return saveAs(f.out, f.force, func(w io.Writer) error {
+		e.to = w
+		return as.write(e)
+	})
+}
+
+// redacted is a source without its secrets. It is searched as it is read, so a key is known by value
+// from where it stood as one.
+func redacted(src capture.Source, r *redact.Redactor) capture.Source {
+	return func(yield func(capture.Record, error) bool) {
+		for rec, err := range src {
+			if err != nil {
+				yield(rec, err)
+				return
+			}
+			damaged := rec.Damaged
+			for _, c := range r.Take(rec) {
+				clean := c.Record()
+				clean.Damaged, clean.From = damaged, capture.Place{} // what is there has the secrets
+				if !yield(clean, nil) {
+					return
+				}
+			}
+		}
+		for _, c := range r.Flush() {
+			if !yield(c.Record(), nil) {
+				return
+			}
+		}
+	}
+}
+
+// tellRedactor says that secrets may be left, if the redactor came to a limit.
+func (a *app) tellRedactor(r *redact.Redactor) {
+	if limit := r.Limit(); limit != "" {
+		a.notef("--redact: secrets may be left: %s", limit)
+		a.code = max(a.code, exitGaps)
+	}
+}
+
+// read has the inspector take the whole source, and see what a record brings before it does, if it
+// is not nil. What cannot be told is said.
+func (e *export) read(see func(capture.Record)) error {
+	src := e.src
+	if see != nil {
+		src = changed(src, func(r *capture.Record) { see(*r) })
+	}
+	err := inspect(src, e.in, func() bool { return true })
+	e.app.notes(e.path, e.in, false)
+	if err == nil && len(e.in.Session().Turns) == 0 {
+		return errors.New("nothing was exported")
+	}
+	return err
+}
+
+// turns are those that the flags name, all where they name none.
+func (e *export) turns() ([]*stream.Turn, error) {
+	all := e.in.Session().Turns
+	if e.turn == 0 {
+		return all, nil
+	}
+	for _, t := range all {
+		if int(t.Number)+1 == e.turn {
+			return []*stream.Turn{t}, nil
+		}
+	}
+	return nil, usagef("--turn %d: %s has %s", e.turn, e.path, plural(len(all), "turn"))
+}
+
+// jsonl writes what print --format jsonl does, of what is chosen.
+func (e *export) jsonl() error {
+	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lines{e.to}.buffered(), e.prices}, of: e}
+	err := errors.Join(e.app.printSource(e.src, e.path, e.in, to), to.flush())
+	if err == nil && to.printed == 0 && e.turn+e.call > 0 {
+		return usagef("%s has no such turn or call: %s", e.path, list(when(e.turn > 0, fmt.Sprint("--turn ", e.turn)), when(e.call > 0, fmt.Sprint("--call ", e.call))))
+	}
+	return err
+}
+
+// An onlyPrinter prints of a source what is chosen of it.
+type onlyPrinter struct {
+	*jsonPrinter
+	of      *export
+	printed int // turns and calls
+}
+
+func (p *onlyPrinter) wants(turn int32) bool { return p.of.turn == 0 || p.of.turn == int(turn)+1 }
+
+func (p *onlyPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
+	switch {
+	case !p.wants(t.Number):
+	case p.of.call == 0:
+		p.printed++
+		p.jsonPrinter.turn(file, x, t)
+	case p.of.call <= len(t.Calls):
+		p.printed++
+		p.call(file, x, t, t.Calls[p.of.call-1])
+	}
+}
+
+func (p *onlyPrinter) sentBack(calls []returned) {
+	p.jsonPrinter.sentBack(slices.DeleteFunc(calls, func(r returned) bool {
+		return !p.wants(r.of.Turn) || p.of.call != 0 && p.of.call != int(r.of.Call)
+	}))
+}
+
+// capture writes the records as they came, those of one turn's exchange where one is named.
+func (e *export) capture() error {
+	if e.turn == 0 {
+		return e.records(func(capture.Record) bool { return true })
+	}
+	var all []capture.Record
+	err := e.read(func(r capture.Record) { all = append(all, r) })
+	turns, wrong := e.turns()
+	if wrong != nil {
+		return errors.Join(err, wrong)
+	}
+	e.src = func(yield func(capture.Record, error) bool) {
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	return errors.Join(err, e.records(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
+}
+
+// records writes the records of the source that are wanted.
+func (e *export) records(wanted func(capture.Record) bool) error {
+	begun, left := false, 0
+	for r, err := range e.src {
+		if err != nil {
+			return err
+		}
+		if !wanted(r) {
+			continue
+		}
+		if !begun {
+			line, err := capture.EncodeHeader(beginOf(r), "toolscope export")
+			if err == nil {
+				_, err = e.to.Write(line)
+			}
+			if err != nil {
+				return err
+			}
+			begun = true
+		}
+		line, err := capture.EncodeRecord(r)
+		if err != nil {
+			e.app.notef("%s: a record is left out: %v", e.path, err)
+			left++
+			continue
+		}
+		if _, err := e.to.Write(line); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !begun:
+		return fmt.Errorf("%s: no bytes came", e.path)
+	case left > 0:
+		return fmt.Errorf("%s: %s could not be written", e.path, plural(left, "record"))
+	}
+	return nil
+}
+
+// beginOf is when the capture began that a record is the first of: what its times count from.
+func beginOf(r capture.Record) time.Time {
+	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
+		return r.Head.Start.Add(-r.At)
+	}
+	return time.Now()
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// twoTurns is a capture of our own with two exchanges, the first of which carries a key.
+func twoTurns(t *testing.T) string {
+	t.Helper()
+	return saved(t, "two.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
+{"x":1,"t":0,"side":"request","head":{"method":"POST","url":"https://api.openai.com/v1/chat/completions","header":{"Authorization":["Bearer `+canary+`"]},"start":"2026-11-20T10:00:00Z"},"d":"{\"model\":\"gpt-x\",\"messages\":[]}"}
+{"x":1,"t":5,"head":{"status":200,"header":{"Content-Type":["text/event-stream"]}},"d":`+quoted(string(chat(toolChunk(`{"city":"Oslo"}`), finishChunk)))+`,"end":"eof"}
+{"x":2,"t":9,"side":"request","head":{"method":"POST","url":"https://api.openai.com/v1/chat/completions"},"d":"{\"model\":\"gpt-x\",\"messages\":[]}"}
+{"x":2,"t":12,"head":{"status":200,"header":{"Content-Type":["text/event-stream"]}},"d":`+quoted(string(chat(toolChunk(`{"city":`), "[DONE]")))+`,"end":"eof"}
+`)
+}
+
+func TestExportFlags(t *testing.T) {
+	file := twoTurns(t)
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"", 2, "--as FORM"},
+		{"--as pdf", 2, "there are jsonl"},
+		{"--as jsonl --force", 2, "--force"},
+		{"--as jsonl --turn 0", 2, "counted from 1"},
+		{"--as jsonl --turn 3", 2, "no such turn or call: --turn 3"},
+		{"--as jsonl --call 2", 2, "no such turn or call: --call 2"},
+		{"--as capture --call 1", 2, "--call"},
+		{"--as capture --turn 3", 2, "--turn 3"},
+		{"--as jsonl other.tsc", 2, "one FILE"},
+		{"--as jsonl", 0, ""},
+		{"--as jsonl --turn 2", 0, ""},
+		{"--as capture --turn 2", 0, ""},
+	} {
+		out := command(t, nil, append([]string{"export", file}, strings.Fields(c.args)...)...)
+		if out.code != c.code || !strings.Contains(out.stderr, c.says) || (c.code == 0) != (out.stdout != "") {
+			t.Errorf("%q: exit code %d, stderr %q, %d bytes", c.args, out.code, out.stderr, len(out.stdout))
+		}
+	}
+	if out := command(t, nil, "export", filepath.Join(t.TempDir(), "none"), "--as", "jsonl"); out.code != 1 {
+		t.Errorf("no such file: exit code %d", out.code)
+	}
+}
+
+// TestExportChooses: what is chosen is what print has of it, and nothing else.
+func TestExportChooses(t *testing.T) {
+	file := twoTurns(t)
+	all := command(t, nil, "print", "--format", "jsonl", file).stdout
+	if got := command(t, nil, "export", file, "--as", "jsonl").stdout; got != all {
+		t.Errorf("got\n%swant\n%s", got, all)
+	}
+	rows := strings.SplitAfter(all, "\n")
+	if got := command(t, nil, "export", file, "--as", "jsonl", "--turn", "2").stdout; got != rows[2]+rows[3] {
+		t.Errorf("got\n%swant\n%s", got, rows[2]+rows[3])
+	}
+	if got := command(t, nil, "export", file, "--as", "jsonl", "--turn", "1", "--call", "1").stdout; got != rows[0] {
+		t.Errorf("got\n%swant\n%s", got, rows[0])
+	}
+	one := command(t, nil, "export", file, "--as", "capture", "--turn", "2").stdout
+	calls, turns := command(t, []byte(one), "print", "--format", "jsonl", "-").decode(t)
+	if len(calls) != 1 || len(turns) != 1 || calls[0].Raw != `{"city":` {
+		t.Errorf("the capture of turn 2 has %v, %v", calls, turns)
+	}
+}
+
+// TestExportIntoFile: nothing is written over but what may be, and of what fails nothing is left.
+func TestExportIntoFile(t *testing.T) {
+	file, dir := twoTurns(t), t.TempDir()
+	to := filepath.Join(dir, "out.jsonl")
+	export := func(more ...string) outcome {
+		return command(t, nil, append([]string{"export", file, "--as", "jsonl", "-o", to}, more...)...)
+	}
+	if out := export(); out.code != 0 || out.stdout != "" || out.stderr != "" {
+		t.Fatalf("%+v", out)
+	}
+	info, err := os.Stat(to)
+	if err != nil || info.Size() == 0 {
+		t.Fatal(info, err)
+	}
+	if err := os.WriteFile(to, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := export(); out.code != 1 || !strings.Contains(out.stderr, "--force") || read(t, to) != "mine" {
+		t.Errorf("%+v, and %q", out, read(t, to))
+	}
+	if out := export("--force", "--turn", "9"); out.code != 2 || read(t, to) != "mine" {
+		t.Errorf("%+v, and %q", out, read(t, to))
+	}
+	if out := export("--force"); out.code != 0 || !strings.HasPrefix(read(t, to), `{"type"`) {
+		t.Errorf("%+v, and %q", out, read(t, to))
+	}
+	if out := command(t, nil, "export", file, "--as", "jsonl", "-o", dir, "--force"); out.code != 1 {
+		t.Errorf("a directory: %+v", out)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left are %v", left)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestExportRedacts: an opened capture goes out as it is, or without its keys.
+func TestExportRedacts(t *testing.T) {
+	file := twoTurns(t)
+	whole := command(t, nil, "export", file, "--as", "capture").stdout
+	clean := command(t, nil, "export", file, "--as", "capture", "--redact").stdout
+	if !strings.Contains(whole, canary) || strings.Contains(clean, canary) || !strings.Contains(clean, "[redacted:") {
+		t.Errorf("as it is:\n%s\nredacted:\n%s", whole, clean)
+	}
+	calls, _ := command(t, []byte(clean), "print", "--format", "jsonl", "-").decode(t)
+	if len(calls) != 2 || calls[0].Raw != `{"city":"Oslo"}` {
+		t.Errorf("calls of what was redacted: %v", calls)
+	}
+}
