@@ -126,7 +126,7 @@ func (l *line) shorten(most int64, pins map[int]int, letGo func(*Exchange)) {
 func (x *Exchange) bytes() int64 {
 	n := int64(1 << 10)
 	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
-		n += w.Size() + int64(12*w.Records()+4*w.Frames())
+		n += w.Memory()
 	}
 	for _, number := range x.turns {
 		if t := x.in.Session().Turn(number); t != nil {

@@ -22,7 +22,7 @@ const listBlock = 1024 // elements of a block
 
 func (l *list[T]) add(v T) {
 	b := len(l.blocks) - 1
-	if l.n%listBlock == 0 {
+	if l.n == listBlock*len(l.blocks) {
 		l.blocks = append(l.blocks, make([]T, 0, min(max(l.n, 32), listBlock))) // the first one grows
 		b++
 	}
@@ -31,6 +31,16 @@ func (l *list[T]) add(v T) {
 	}
 	l.blocks[b] = append(l.blocks[b], v)
 	l.n++
+}
+
+// clear empties the list, and keeps the room of its first block.
+func (l *list[T]) clear() {
+	if l.n == 0 {
+		return
+	}
+	clear(l.blocks[1:])
+	l.blocks, l.n = l.blocks[:1], 0
+	l.blocks[0] = l.blocks[0][:0]
 }
 
 // trim gives back room that is not needed once no more is expected.

@@ -74,9 +74,12 @@ func (w *Wire) room() *block {
 	return &w.blocks[n]
 }
 
-// LetGo lets go of the bytes that have come. Where records and frames begin and end stays known.
+// LetGo lets go of the bytes that have come, and of their records. Where frames begin and end stays
+// known.
 func (w *Wire) LetGo() {
 	w.gone = w.size
+	w.begins.clear()
+	w.times.clear()
 	var spare []byte // room for what comes
 	for _, b := range w.blocks {
 		if !b.given {
@@ -95,13 +98,17 @@ func (w *Wire) EndFrame(end int64) int32 { return int32(w.ends.add(end)) }
 // Size is the number of bytes received.
 func (w *Wire) Size() int64 { return w.size }
 
+// Memory is about how many bytes the wire holds.
+func (w *Wire) Memory() int64 { return w.size - w.gone + int64(8*w.Records()+4*w.Frames()) }
+
 // Frames is the number of frames.
 func (w *Wire) Frames() int { return w.ends.low.n }
 
-// Records is the number of records.
+// Records is the number of records that were not let go of.
 func (w *Wire) Records() int { return w.begins.low.n }
 
-// Record returns the bytes of record n, which the caller must not change, and when they came.
+// Record returns the bytes of record n of those that were not let go of, and when they came. The
+// caller must not change them.
 func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	end := w.size
 	if n+1 < w.Records() {
@@ -168,6 +175,12 @@ type shorts struct {
 type base struct {
 	from  int
 	value int64
+}
+
+// clear empties the list, and keeps its room.
+func (s *shorts) clear() {
+	s.low.clear()
+	s.bases = s.bases[:0]
 }
 
 // add adds a number and returns its index.

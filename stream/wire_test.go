@@ -203,8 +203,8 @@ func TestWireFarFrames(t *testing.T) {
 	}
 }
 
-// TestWireLetGo: of bytes that were let go of, where they stood stays known; what comes after them
-// is kept as always.
+// TestWireLetGo: of bytes that were let go of, where their frames stood stays known; what comes after
+// them is kept as always.
 func TestWireLetGo(t *testing.T) {
 	var w Wire
 	w.Append([]byte("ab"), time.Second)
@@ -215,11 +215,21 @@ func TestWireLetGo(t *testing.T) {
 	w.Append([]byte("def"), 3*time.Second)
 	w.EndFrame(5 + smallData)
 	start, end := w.FrameSpan(1)
-	data, at := w.Record(2)
-	if string(data) != "def" || at != 3*time.Second || start != 2 || end != 5+smallData || w.Size() != 5+smallData {
+	data, at := w.Record(0)
+	if string(data) != "def" || at != 3*time.Second || start != 2 || end != 5+smallData || w.Size() != 5+smallData || w.Records() != 1 {
 		t.Errorf("%q at %s, a frame from %d to %d of %d", data, at, start, end, w.Size())
 	}
-	if n, at := w.RecordAt(1); w.Bytes(0, 2) != nil || w.Bytes(1, end) != nil || n != 0 || at != time.Second {
+	if n, at := w.RecordAt(1); w.Bytes(0, 2) != nil || w.Bytes(1, end) != nil || n != 0 || at != NoTime {
 		t.Errorf("%q is still there, of record %d", w.Bytes(0, 2), n)
+	}
+	long := w
+	for range 2*listBlock + 1 {
+		long.Append([]byte("g"), 4*time.Second)
+	}
+	if n := testing.AllocsPerRun(100, func() { long.LetGo(); long.Append([]byte("g"), time.Second) }); n > 0 || long.Records() != 1 {
+		t.Errorf("%v allocations to let go of a record and take another", n)
+	}
+	if held := w.Memory(); held != 3+8+2*4 {
+		t.Errorf("it holds %d bytes", held)
 	}
 }

@@ -51,7 +51,7 @@ func newQueue(in *providers.Inspector, path string, to printer) *queue {
 // What is kept of what was printed, to say what later requests made of it: a program that prints
 // runs for days.
 const (
-	printedBytes = 16 << 20
+	printedBytes = 8 << 20
 	printedRows  = 1 << 10
 )
 

@@ -16,8 +16,8 @@ type ended struct {
 
 // How much may wait to be printed, together with what it waits for.
 const (
-	mostWaiting  = 1 << 8
-	waitingBytes = 32 << 20
+	mostWaiting  = 1 << 7
+	waitingBytes = 16 << 20
 )
 
 // wait has a turn wait to be printed.
