@@ -22,7 +22,10 @@ package formats
 import "toolscope/capture"
 
 // All are the formats, the more specific ones first.
-var All = []capture.Format{}
+var All = []capture.Format{
+	har,
+	flow,
+}
 
 // Find is the format of a name; ok is false where there is none.
 func Find(name string) (f capture.Format, ok bool) {

@@ -111,3 +111,16 @@ func next(p []byte) ([]byte, bool) {
 	}
 	return p[1:], true
 }
+
+// partOfText is what a string reads whose end is missing.
+func partOfText(value []byte) []byte {
+	inner := value[1:]
+	return jsonbytes.AppendUnquoted(nil, inner[:jsonbytes.WholeEscapes(inner)])
+}
+
+// isWhole reports whether a value is not cut.
+func isWhole(value []byte) bool {
+	var s Span
+	_, done := s.Write(value)
+	return done
+}

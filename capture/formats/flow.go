@@ -1,0 +1,252 @@
+package formats
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+)
+
+// flow reads what mitmproxy writes: a dictionary for each flow, one behind the other. The body is
+// coded as it was sent; that of a response that was streamed is not there.
+var flow = capture.Format{
+	Name:  "mitmproxy flow",
+	Title: "flows, as mitmproxy and mitmdump -w save them",
+	Sniff: sniffFlow,
+	New:   func(in *capture.Input) capture.Reader { return &flowReader{output: output{in: in}} },
+}
+
+// flowKeys are what a flow's dictionary may begin with.
+var flowKeys = map[string]bool{
+	"websocket": true, "response": true, "request": true, "version": true, "type": true, "id": true, "error": true,
+	"client_conn": true, "server_conn": true, "intercepted": true, "is_replay": true, "marked": true, "metadata": true,
+	"comment": true, "timestamp_created": true, "backup": true, "mode": true, "messages": true,
+}
+
+func sniffFlow(first []byte, whole bool) capture.Sniffed {
+	size, data := netstringSize(first)
+	switch {
+	case size < 0:
+		return capture.Sniffed{}
+	case size == 0:
+		return maybe(whole)
+	}
+	size, key := netstringSize(first[data:])
+	switch {
+	case size < 0 || size > 32:
+		return capture.Sniffed{}
+	case size == 0 || len(first) < data+size:
+		return maybe(whole)
+	}
+	name, tag := string(first[data+key:data+size-1]), first[data+size-1]
+	if (tag != ';' && tag != ',') || !flowKeys[name] {
+		return capture.Sniffed{}
+	}
+	return capture.Sniffed{Is: capture.Yes, Why: "it begins with a flow's length and its key " + name}
+}
+
+// flowReader holds no more than one flow.
+type flowReader struct {
+	output
+	held   []byte // the beginning of a flow
+	at     int64  // where in the file it stands
+	skip   int64  // bytes of a flow that is too long
+	flows  int
+	first  string // the key that they begin with, as it stands
+	broken bool   // what comes is no flow, until one is found
+}
+
+func (r *flowReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	if r.skip > 0 {
+		n := min(r.skip, int64(len(p)))
+		p, r.skip, r.at = p[n:], r.skip-n, r.at+n
+	}
+	if len(r.held) > 0 {
+		p = append(r.held, p...)
+	}
+	rest := r.read(p)
+	if len(rest) > 0 && len(r.held) == 0 {
+		rest = bytes.Clone(rest)
+	}
+	r.held = rest
+	return r.over(recs), nil
+}
+
+// read reads the flows that are whole, and is what is left.
+func (r *flowReader) read(p []byte) []byte {
+	for len(p) > 0 {
+		size, _ := netstringSize(p)
+		switch {
+		case r.broken, size < 0, size > 0 && size <= len(p) && p[size-1] != '}':
+			more := r.seek(p)
+			if r.at += int64(len(p) - len(more)); r.broken {
+				return more
+			}
+			p = more
+		case size > valueLimit && size > len(p):
+			r.flows++
+			r.note(true, "flow %d, at byte %d, is %d bytes long: more than %d are not read", r.flows, r.at, size, valueLimit)
+			r.skip, r.at = int64(size-len(p)), r.at+int64(len(p))
+			return nil
+		case size == 0 || size > len(p):
+			return p
+		default:
+			v, rest, _ := nextNetstring(p)
+			r.flow(v, r.at)
+			p, r.at = rest, r.at+int64(size)
+		}
+	}
+	return nil
+}
+
+// flowBegin is how a flow begins behind something else.
+var flowBegin = regexp.MustCompile(`[^0-9][0-9]{1,12}:([0-9]{1,2}:[a-z_]{2,20}[;,])`)
+
+// flowTail is more than the longest of these.
+const flowTail = 64
+
+// seek looks for the next flow behind what is none, and is what begins with it, or may. The flows
+// of a file begin with the same key, which what is inside them does not.
+func (r *flowReader) seek(p []byte) []byte {
+	from := 0
+	if !r.broken { // what it begins with looks like one at most
+		if size, _ := netstringSize(p); size > 0 {
+			from = bytes.IndexByte(p, ':')
+		}
+		if len(bytes.TrimSpace(p)) > 0 {
+			r.note(true, "at byte %d no flow begins, where one should", r.at)
+		}
+	}
+	r.broken = true
+	for _, at := range flowBegin.FindAllSubmatchIndex(p[from:], -1) {
+		if r.first == "" || string(p[from+at[2]:from+at[3]]) == r.first {
+			r.broken = false
+			return p[from+at[0]+1:]
+		}
+	}
+	return p[max(from, len(p)-flowTail):]
+}
+
+func (r *flowReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {
+	if !r.broken && (r.skip > 0 || len(bytes.TrimSpace(r.held)) > 0) {
+		r.note(true, "the file ends inside flow %d, which begins at byte %d", r.flows+1, r.at)
+	}
+	return r.close(recs)
+}
+
+func (r *flowReader) flow(v netstring, at int64) {
+	r.flows++
+	if size, _ := netstringSize(v.data); r.first == "" && size > 0 && size <= len(v.data) {
+		r.first = string(v.data[:size])
+	}
+	if kind := v.get("type").text(); v.tag != '}' || kind != "http" && kind != "" {
+		if v.tag != '}' {
+			r.note(true, "flow %d, at byte %d, is no dictionary", r.flows, at)
+		}
+		return
+	}
+	request := v.get("request")
+	if request.tag != '}' {
+		r.note(true, "flow %d, at byte %d, has no request", r.flows, at)
+		return
+	}
+	x := exchange{layers: []string{"mitmproxy flow"}}
+	flowRequest(&x, request)
+	flowResponse(&x, v.get("response"))
+	if failed := v.get("error"); failed.tag == '}' {
+		r.fail(&x, failed.get("msg").text())
+	}
+	if socket := v.get("websocket"); socket.tag == '}' {
+		flowMessages(&x, socket)
+	}
+	r.exchange(&x)
+}
+
+// fail takes what mitmproxy says of a flow that went wrong. Where it kept no body anyway, that is
+// no word about the answer.
+func (r *flowReader) fail(x *exchange, why string) {
+	x.cut = true
+	switch {
+	case slices.Contains(x.lacks, capture.NoBody):
+		r.note(false, "flow %d: %s", r.flows, why)
+		return
+	case strings.Contains(strings.ToLower(why), "client"):
+		x.by = capture.Client
+	}
+	x.why = why
+}
+
+func flowRequest(x *exchange, v netstring) {
+	x.method = v.get("method").text()
+	x.asked = flowHeader(v.get("headers"))
+	x.request = v.get("content").data
+	x.began = seconds(v.get("timestamp_start").number())
+	x.url = flowURL(v, x.asked)
+}
+
+// flowURL is what was asked for. The host that a request names is the one that was meant: a
+// transparent proxy knows only addresses.
+func flowURL(v netstring, asked http.Header) string {
+	host := cmp.Or(v.get("authority").text(), asked.Get("Host"))
+	if host == "" {
+		host = v.get("host").text()
+		if port := int(v.get("port").number()); port != 0 && port != 80 && port != 443 {
+			host += ":" + strconv.Itoa(port)
+		}
+	}
+	return v.get("scheme").text() + "://" + host + v.get("path").text()
+}
+
+func flowResponse(x *exchange, v netstring) {
+	if v.tag != '}' {
+		return
+	}
+	x.status = int(cmp.Or(v.get("status_code").number(), v.get("code").number()))
+	x.answered = flowHeader(v.get("headers"))
+	x.first = seconds(v.get("timestamp_start").number())
+	x.ended = seconds(v.get("timestamp_end").number())
+	body := v.get("content")
+	x.response = body.data
+	switch {
+	case body.tag == '~' || body.tag == 0:
+		x.response = nil
+		x.lack(capture.NoBody)
+	case len(body.data) > 0:
+		x.lack(capture.NoTimes)
+	}
+}
+
+// flowMessages takes those of a WebSocket: type, whether the client sent it, content, time.
+func flowMessages(x *exchange, socket netstring) {
+	x.lacks = nil
+	for m := range socket.get("messages").elements() {
+		if f := m.list(4); len(f) == 4 {
+			p := piece{at: seconds(f[3].number()), data: f[2].data}
+			if f[1].isTrue() {
+				p.side = capture.Request
+			}
+			x.pieces = append(x.pieces, p)
+		}
+	}
+	if ended := seconds(socket.get("timestamp_end").number()); !ended.IsZero() {
+		x.ended = ended
+	}
+}
+
+// flowHeader is a list of pairs. What the body's length told is undone.
+func flowHeader(v netstring) http.Header {
+	h := http.Header{}
+	for field := range v.elements() {
+		if f := field.list(2); len(f) == 2 && !strings.HasPrefix(f[0].text(), ":") {
+			h.Add(f[0].text(), f[1].text())
+		}
+	}
+	h.Del("Transfer-Encoding")
+	return h
+}

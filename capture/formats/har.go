@@ -1,0 +1,353 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+)
+
+// har reads HTTP Archives (HAR 1.2), entry by entry. Besides what the specification has, writers
+// add:
+//
+//	_webSocketMessages     Chrome, Firefox, mitmproxy: type "send" or "receive", time in seconds, opcode, data
+//	_eventSourceMessages   Chrome: time in seconds, eventName, eventId, data
+//	_requestBodyStatus, _responseBodyStatus, _content   HTTP Toolkit: bodies dropped or not text
+//	_error, _fetchedVia…   Chrome: why there is no answer
+var har = capture.Format{
+	Name:  "har",
+	Title: "HTTP Archive, as browsers and proxies save it",
+	Sniff: sniffHAR,
+	New: func(in *capture.Input) capture.Reader {
+		r := &harReader{output: output{in: in}}
+		r.walk.Paths = [][]string{{"log", "entries", "*"}}
+		return r
+	},
+}
+
+// harKeys are what the object "log" of an archive begins with.
+var harKeys = map[string]bool{"version": true, "creator": true, "browser": true, "pages": true, "entries": true, "comment": true}
+
+func sniffHAR(first []byte, whole bool) capture.Sniffed {
+	text, isObject := objectText(first)
+	switch {
+	case !isObject:
+		return capture.Sniffed{}
+	case len(text) == 0:
+		return maybe(whole)
+	}
+	for key, value := range Members(text) {
+		if key != "log" || value[0] != '{' {
+			return capture.Sniffed{}
+		}
+		for key := range Members(value) {
+			if harKeys[key] {
+				return capture.Sniffed{Is: capture.Yes, Why: `it begins with {"log":{"` + key + `"`}
+			}
+			return capture.Sniffed{}
+		}
+	}
+	return maybe(whole)
+}
+
+const bom = "\ufeff"
+
+// objectText is what follows the white space, and the byte order mark, that an input begins with,
+// and whether that is an object, or may be one.
+func objectText(first []byte) (text []byte, ok bool) {
+	if len(first) < len(bom) && strings.HasPrefix(bom, string(first)) {
+		return nil, true
+	}
+	text = afterSpace(bytes.TrimPrefix(first, []byte(bom)))
+	return text, len(text) == 0 || text[0] == '{'
+}
+
+// maybe is the answer of who needs to see more.
+func maybe(whole bool) capture.Sniffed {
+	if whole {
+		return capture.Sniffed{}
+	}
+	return capture.Sniffed{Is: capture.Maybe}
+}
+
+type harReader struct {
+	output
+	walk    Walk
+	entries int
+}
+
+func (r *harReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	r.walk.Write(p, r.entry)
+	return r.over(recs), nil
+}
+
+func (r *harReader) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
+	open := r.walk.Open()
+	r.walk.Close(r.entry)
+	if open {
+		r.note(true, "the archive ends before its end, behind %d entries", r.entries)
+	}
+	if r.walk.Stray > 0 {
+		r.note(true, "%d bytes from byte %d on are no JSON", r.walk.Stray, r.walk.StrayAt)
+	}
+	return r.close(recs)
+}
+
+func (r *harReader) entry(f Found) {
+	r.entries++
+	switch {
+	case f.Long:
+		r.note(true, "entry %d, at byte %d, is %d bytes long: more than %d are not read", r.entries, f.At, f.Size, valueLimit)
+		return
+	case f.Raw[0] != '{':
+		r.note(true, "entry %d, at byte %d, is no object", r.entries, f.At)
+		return
+	}
+	x := exchange{layers: []string{"har"}}
+	e := harEntry{x: &x, cut: f.Cut}
+	for key, value := range Members(f.Raw) {
+		e.member(key, value)
+	}
+	if x.method == "" && x.url == "" && x.status == 0 {
+		r.note(true, "entry %d, at byte %d, has neither a request nor a response", r.entries, f.At)
+		return
+	}
+	e.finish()
+	if x.status == 0 && r.in.Looks(x.request) != capture.Ask { // what a page asks and never gets is no news
+		x.why = ""
+	}
+	r.exchange(&x)
+}
+
+// harEntry reads one entry.
+type harEntry struct {
+	x       *exchange
+	cut     bool // the file ends inside it
+	sizes   bool // the answer had bytes
+	body    bool // and they are there
+	wait    float64
+	total   float64
+	sockets []byte // _webSocketMessages
+	events  []byte // _eventSourceMessages
+}
+
+func (e *harEntry) member(key string, value []byte) {
+	switch key {
+	case "startedDateTime":
+		e.x.began = stamp(string(e.text(value)))
+	case "time":
+		e.total = number(value)
+	case "timings":
+		e.timings(value)
+	case "request":
+		e.request(value)
+	case "response":
+		e.response(value)
+	case "_webSocketMessages":
+		e.sockets = value
+	case "_eventSourceMessages":
+		e.events = value
+	}
+}
+
+// timings are in milliseconds; -1 is what does not apply. The time of TLS is part of that of
+// connecting.
+func (e *harEntry) timings(value []byte) {
+	for key, v := range Members(value) {
+		switch key {
+		case "blocked", "dns", "connect", "send", "wait":
+			e.wait += max(0, number(v))
+		}
+	}
+}
+
+func (e *harEntry) request(value []byte) {
+	for key, v := range Members(value) {
+		switch key {
+		case "method":
+			e.x.method = string(e.text(v))
+		case "url":
+			e.x.url = string(e.text(v))
+		case "headers":
+			e.x.asked = decoded(harHeader(v))
+		case "postData":
+			if len(e.x.request) == 0 {
+				e.x.request = e.content(v)
+			}
+		case "_content":
+			if body := e.content(v); len(body) > 0 {
+				e.x.request = body
+			}
+		}
+	}
+}
+
+func (e *harEntry) response(value []byte) {
+	for key, v := range Members(value) {
+		switch key {
+		case "status":
+			e.x.status = int(number(v))
+		case "headers":
+			e.x.answered = decoded(harHeader(v))
+		case "content", "_content":
+			if body := e.content(v); len(body) > 0 {
+				e.x.response, e.body = body, true
+			}
+			e.sizes = e.sizes || number(Member(v, "size")) > 0
+		case "bodySize", "_transferSize":
+			e.sizes = e.sizes || key == "bodySize" && number(v) > 0
+		case "_error", "_failure":
+			e.x.why = string(e.text(v))
+		}
+	}
+}
+
+// content is a body: text, or base64 where encoding says so.
+func (e *harEntry) content(value []byte) []byte {
+	text := e.text(Member(value, "text"))
+	encoding := Member(value, "encoding")
+	switch {
+	case e.cut && !isWhole(encoding) && len(bytes.Trim(text, base64Digits)) == 0:
+		return nil // how it is encoded was cut off
+	case string(encoding) != `"base64"`:
+		return text
+	}
+	body, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(text), "="))
+	if err != nil && !e.cut {
+		return text
+	}
+	return body
+}
+
+const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+
+// text is what a string reads; of one that the end of the file cuts, as much as there is.
+func (e *harEntry) text(value []byte) []byte {
+	if text, ok := Text(value); ok || !e.cut || len(value) < 2 || value[0] != '"' {
+		return text
+	}
+	e.x.cut = true
+	return partOfText(value)
+}
+
+// finish knows the whole entry.
+func (e *harEntry) finish() {
+	x := e.x
+	x.first = after(x.began, e.wait)
+	x.ended = after(x.began, max(e.total, e.wait))
+	x.cut = x.cut || e.cut || x.status == 0
+	if strings.Contains(x.why, "ABORTED") || strings.Contains(x.why, "BLOCKED_BY_CLIENT") {
+		x.by = capture.Client
+	}
+	switch {
+	case len(e.sockets) > 0 && e.sockets[0] == '[':
+		e.messages()
+	case !e.body && len(e.events) > 0 && e.events[0] == '[':
+		e.eventStream()
+	case e.body:
+		x.lack(capture.NoTimes)
+	case e.sizes || x.status == 200 && strings.HasPrefix(x.answered.Get("Content-Type"), "text/event-stream"):
+		x.lack(capture.NoBody)
+	}
+	if e.cut {
+		x.why = "the file ends inside this entry"
+	}
+}
+
+// messages are those of a WebSocket. Before the first of them its handshake was done, whatever
+// status the archive has.
+func (e *harEntry) messages() {
+	x := e.x
+	x.status, x.response = http.StatusSwitchingProtocols, nil
+	for m := range Elements(e.sockets) {
+		if !isWhole(m) {
+			break
+		}
+		opcode := number(Member(m, "opcode"))
+		if opcode > 2 { // of the protocol, not of who speaks it
+			continue
+		}
+		p := piece{at: seconds(number(Member(m, "time"))), data: e.text(Member(m, "data"))}
+		if TextOf(m, "type") == "send" {
+			p.side = capture.Request
+		}
+		if opcode == 2 {
+			if bin, err := base64.StdEncoding.DecodeString(string(p.data)); err == nil {
+				p.data = bin
+			}
+		}
+		if len(p.data) > 0 {
+			x.pieces = append(x.pieces, p)
+		}
+	}
+}
+
+// eventStream writes the events of a stream whose text the archive does not have.
+func (e *harEntry) eventStream() {
+	for m := range Elements(e.events) {
+		if !isWhole(m) {
+			break
+		}
+		p := piece{at: seconds(number(Member(m, "time")))}
+		p.data = sseEvent(TextOf(m, "eventName"), TextOf(m, "eventId"), e.text(Member(m, "data")))
+		e.x.pieces = append(e.x.pieces, p)
+	}
+}
+
+// sseEvent is an event as its stream had it, but for what every reader of one takes away.
+func sseEvent(name, id string, data []byte) []byte {
+	var event []byte
+	if name != "" && name != "message" {
+		event = append(append(append(event, "event: "...), name...), '\n')
+	}
+	if id != "" {
+		event = append(append(append(event, "id: "...), id...), '\n')
+	}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		event = append(append(append(event, "data: "...), line...), '\n')
+	}
+	return append(event, '\n')
+}
+
+// harHeader reads a header: objects of name and value, or pairs, as Slack writes them.
+func harHeader(list []byte) http.Header {
+	h := http.Header{}
+	for field := range Elements(list) {
+		name, value := TextOf(field, "name"), TextOf(field, "value")
+		if field[0] == '[' {
+			name, value = pair(field)
+		}
+		if name != "" && name[0] != ':' { // those of HTTP/2 are no header
+			h.Add(name, value)
+		}
+	}
+	return h
+}
+
+// pair is an array of two strings.
+func pair(array []byte) (name, value string) {
+	n := 0
+	for e := range Elements(array) {
+		text, _ := Text(e)
+		switch n++; n {
+		case 1:
+			name = string(text)
+		case 2:
+			value = string(text)
+		}
+	}
+	return name, value
+}
+
+// number is what a number, or a string that holds one, is; anything else is 0.
+func number(value []byte) float64 {
+	f, err := strconv.ParseFloat(strings.Trim(string(value), `"`), 64)
+	if err != nil {
+		return 0
+	}
+	return f
+}

@@ -1,0 +1,200 @@
+package formats
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+var updateRecorded = flag.Bool("update-recorded", false, "write what the readers of recorded HTTP give to testdata")
+
+// recorded are the formats whose payload is recorded HTTP, and files of ours in them.
+var recorded = []struct {
+	format capture.Format
+	files  []string
+}{
+	{har, []string{"all.har"}},
+	{flow, []string{"all.flow"}},
+}
+
+// readParts is what a format's reader says of an input that comes in parts.
+func readParts(t testing.TB, f capture.Format, parts ...[]byte) (all []capture.Record) {
+	looks := func(p []byte) capture.Looks {
+		if bytes.Contains(p, []byte(`"messages"`)) {
+			return capture.Ask
+		}
+		return capture.Nothing
+	}
+	r := f.New(capture.NewInput("in", looks))
+	for _, p := range parts {
+		recs, err := r.Write(nil, bytes.Clone(p), capture.NoTime)
+		if all = append(all, recs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r.Close(all, capture.EndEOF, "", capture.NoTime)
+}
+
+// story is what records say, however the bytes of a body are split among them.
+func story(recs []capture.Record) string {
+	var b strings.Builder
+	open, at := capture.Stream{}, capture.NoTime
+	for _, r := range recs {
+		if len(r.Data) == 0 || r.Head != nil || r.Stream() != open || r.At != at {
+			if open.Exchange > 0 {
+				b.WriteString("\n")
+			}
+			open = capture.Stream{}
+			fmt.Fprintf(&b, "%d %s", r.Exchange, r.Side)
+			if r.At >= 0 {
+				fmt.Fprintf(&b, " at %s", r.At)
+			}
+		}
+		if h := r.Head; h != nil {
+			fmt.Fprintf(&b, " head %q %s %s %d %s %q", h.Peeled, h.Method, h.URL, h.Status, h.Header, h.Lacks)
+		}
+		if r.End != "" || r.Note != "" || r.Lost > 0 {
+			fmt.Fprintf(&b, " %s %s %s lost=%d %s damaged=%v", r.End, r.Why, r.By, r.Lost, r.Note, r.Damaged)
+		}
+		if len(r.Data) == 0 {
+			b.WriteString("\n")
+			continue
+		}
+		if open.Exchange == 0 {
+			b.WriteString(" ")
+		}
+		open, at = r.Stream(), r.At
+		text := fmt.Sprintf("%q", r.Data)
+		b.WriteString(text[1 : len(text)-1])
+	}
+	return strings.ReplaceAll(b.String(), `\n\n`, "\\n\n    ")
+}
+
+func eachRecorded(t *testing.T, do func(t *testing.T, f capture.Format, name string, text []byte)) {
+	for _, r := range recorded {
+		for _, name := range r.files {
+			text, err := os.ReadFile(filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(name, func(t *testing.T) { do(t, r.format, name, text) })
+		}
+	}
+}
+
+func TestRecordedIsRead(t *testing.T) {
+	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
+		got := story(readParts(t, f, text))
+		golden := filepath.Join("testdata", name+".records")
+		if *updateRecorded {
+			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil || got != string(want) {
+			t.Errorf("%v\n%s", err, got)
+		}
+	})
+}
+
+// Every format is told by its own files, and by no other's.
+func TestRecordedIsTold(t *testing.T) {
+	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
+		for _, r := range recorded {
+			got := r.format.Sniff(text, true)
+			if want := r.format.Name == f.Name; want != (got.Is == capture.Yes) || want && got.Why == "" {
+				t.Errorf("%s: is it %s? %+v", name, r.format.Name, got)
+			}
+		}
+		told := false
+		for n := range text {
+			switch s := f.Sniff(text[:n], false); {
+			case s.Is == capture.No || told && s.Is != capture.Yes:
+				t.Fatalf("%d bytes: %+v", n, s)
+			default:
+				told = s.Is == capture.Yes
+			}
+		}
+	})
+}
+
+func bytewise(text []byte, size int) (parts [][]byte) {
+	return slices.Collect(slices.Chunk(text, size))
+}
+
+func TestRecordedInPieces(t *testing.T) {
+	eachRecorded(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
+		whole := story(readParts(t, f, text))
+		for _, size := range []int{1, 7, 64, 1000} {
+			if got := story(readParts(t, f, bytewise(text, size)...)); got != whole {
+				t.Errorf("in pieces of %d:\n%s\nwhole:\n%s", size, got, whole)
+			}
+		}
+	})
+}
+
+// bodies are the bytes of each side of each exchange.
+func bodies(recs []capture.Record) map[capture.Stream]string {
+	all := map[capture.Stream]string{}
+	for _, r := range recs {
+		all[r.Stream()] += string(r.Data)
+	}
+	return all
+}
+
+// Wherever a file is cut, what is complete before the cut is there, nothing is there that the whole
+// file does not have, and that it is cut is told.
+func TestRecordedIsCut(t *testing.T) {
+	eachRecorded(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
+		whole := bodies(readParts(t, f, text))
+		most := 0
+		for n := range text {
+			recs := readParts(t, f, text[:n])
+			got := bodies(recs)
+			same := 0
+			for stream, body := range got {
+				switch {
+				case body == whole[stream]:
+					same++
+				case !strings.HasPrefix(whole[stream], body):
+					t.Fatalf("cut at %d: %v is %q, which is no beginning of %q", n, stream, body, whole[stream])
+				}
+			}
+			if same < most {
+				t.Fatalf("cut at %d: %d bodies are whole, with fewer bytes there were %d", n, same, most)
+			}
+			most = same
+		}
+		if missing := len(whole) - most; missing > 2 { // the two sides of the last exchange
+			t.Errorf("without the last byte %d bodies are missing", missing)
+		}
+	})
+}
+
+func FuzzRecorded(f *testing.F) {
+	for i, r := range recorded {
+		for _, name := range r.files {
+			text, err := os.ReadFile(filepath.Join("testdata", name))
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(uint8(i), text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
+		format := recorded[int(which)%len(recorded)].format
+		format.Sniff(text, false)
+		whole := story(readParts(t, format, text))
+		if got := story(readParts(t, format, bytewise(text, 3)...)); got != whole {
+			t.Errorf("in pieces:\n%s\nwhole:\n%s", got, whole)
+		}
+	})
+}
