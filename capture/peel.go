@@ -114,6 +114,7 @@ const (
 	NoTimes   Lack = "when bytes came"
 	LateTimes Lack = "when bytes came: times are of writing the log"
 	Reencoded Lack = "how arguments were spelled: the log encoded them anew"
+	NoEnding  Lack = "how answers ended"
 	NoBody    Lack = "what was answered: bodies were not kept"
 	CutLines  Lack = "what long lines held: the logger cut them"
 	Composed  Lack = "what was asked: requests are put together from the log's history"

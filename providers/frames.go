@@ -208,6 +208,9 @@ func (x *Exchange) takeEvent(e stream.Event) {
 // emit stamps an event and adds it to the timeline. The first event of a turn opens it, whatever it
 // is.
 func (x *Exchange) emit(e stream.Event) {
+	if x.untold(e) {
+		return
+	}
 	e.At, e.Frame = x.at, x.frame
 	if x.out != nil && e.At == stream.NoTime {
 		e.At = x.out.Now()
@@ -229,6 +232,10 @@ func (x *Exchange) emit(e stream.Event) {
 	if e.Kind == stream.TurnOpen {
 		e.What = x.opening(stream.PayloadOf[stream.Opening](e))
 	}
+	if e.Kind == stream.TurnClose && x.Head.EndUntold && x.why == "" {
+		x.sealAll(turn)
+		e.Code, e.Text = stream.CloseEnd, ""
+	}
 	if e.Kind == stream.TurnClose && e.Code == stream.CloseCut {
 		e = x.cut(e)
 	}
@@ -248,6 +255,25 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 	if e.Kind == stream.CallOpen || len(x.check.watches) > 0 {
 		x.watch(e)
+	}
+}
+
+// untold reports whether an event is about an ending that the source does not tell.
+func (x *Exchange) untold(e stream.Event) bool {
+	if !x.Head.EndUntold || e.Kind != stream.Found {
+		return false
+	}
+	f := stream.PayloadOf[stream.Finding](e)
+	return f.Diagnosis.Declared() == dialect.FinishMissing
+}
+
+// sealAll seals the calls of one of the decoder's turns: where the source kept whole answers, the
+// arguments that it has are all there are.
+func (x *Exchange) sealAll(turn int32) {
+	for _, c := range x.in.Session().Turn(x.turns[turn]).Calls {
+		if c.Phase() == stream.PhaseOpen {
+			x.emit(stream.Event{Kind: stream.Seal, Turn: turn, Slot: c.Slot})
+		}
 	}
 }
 

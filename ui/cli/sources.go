@@ -33,6 +33,7 @@ func coreRecord(r capture.Record) stream.Record {
 			Peeled: r.Head.Peeled,
 		}
 		for _, lack := range r.Head.Lacks {
+			out.Head.EndUntold = out.Head.EndUntold || lack == capture.NoEnding
 			out.Head.Lacks = append(out.Head.Lacks, string(lack))
 		}
 	}
