@@ -10,9 +10,9 @@ import (
 )
 
 // Findings are all that toolscope can make, each once: those of the fold, of this package, of the
-// protocols and of the schemas, and the losses of replay.
+// protocols and of the schemas, the losses of replay, and what may be demanded of a run.
 func Findings() []*stream.Diagnosis {
-	all := slices.Concat(stream.Findings, findings, dialect.Findings)
+	all := slices.Concat(stream.Findings, findings, wanted, dialect.Findings)
 	for _, d := range All {
 		all = append(all, d.Findings...)
 	}

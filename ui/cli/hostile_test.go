@@ -277,6 +277,8 @@ func TestHostileErrors(t *testing.T) {
 		{"--theme", bad, "demo"}, {"demo", "--theme", bad}, {"demo", bad}, {"open", "--speed", bad, "x"},
 		{"replay", bad}, {"replay", "--to", bad, "x"}, {"replay", "--policy", bad, "x"}, {"replay", "--fail-on-loss", bad, "x"},
 		{"replay", "--format", bad, "x"}, {"replay", "--turn", bad, "x"}, {"replay", "--turn", "9", "demo/cut.tsc" + bad},
+		{"check", bad}, {"check", "--fail-on", bad, "x"}, {"check", "--baseline", bad, "x"}, {"check", "--max-cost", bad, "x"},
+		{"check", "--expect-tool", bad, "demo/cut.tsc"}, {"check", "--format", "junit", "--forbid-tool", bad, "--expect-tool", bad, "demo/cut.tsc"},
 		{"export", bad, "--as", "jsonl"}, {"export", "x", "--as", bad}, {"export", "x", "--as", "jsonl", "--turn", bad},
 		{"export", "demo/cut.tsc", "--as", "jsonl", "-o", bad + "/x"},
 		{"version", bad}, {"demo", "--list=" + bad}, {"completion", bad}, {"completion", "bash", bad}, {"help", bad},

@@ -1,0 +1,399 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture"
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui/panes"
+	"toolscope/ui/report"
+)
+
+// Exit codes of check, like grep's.
+const (
+	exitFound   = 1
+	exitTrouble = 2
+)
+
+// checkFlags say what a check demands.
+type checkFlags struct {
+	failOn         string
+	expect, forbid []string
+	maxCost        float64
+	format         string
+	baseline       string
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use: "check FILE…", Short: "Fail on findings, for CI",
+		Long: `Reads captures, logs and saved bodies, and fails on what is found in them: for
+the CI of agents. The exit code is like grep's: 0 nothing was found, 1 something
+was, 2 there was trouble: a file that cannot be read, is damaged, or holds
+nothing that is recognised.
+
+  toolscope check runs/*.tsc
+  toolscope check --fail-on error,ARGS_DOUBLE run.tsc
+  toolscope check --expect-tool run_tests --forbid-tool shell run.tsc
+  toolscope check --max-cost 0.50 --format junit run.tsc > check.xml
+  toolscope check --baseline known.sarif run.tsc          only what is new fails
+
+A baseline is the jsonl or sarif of an earlier check. Findings are known again
+by code, file, tool and message, without numbers, ids and quotations; what is
+not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			paths, err := a.somePaths(cmd, args, "FILE")
+			if err == nil {
+				err = a.check(cmd.Context(), paths, &f, cmd.Flags().Changed("max-cost"))
+			}
+			if err != nil {
+				a.code = exitTrouble
+			}
+			return err
+		},
+	}
+	to := cmd.Flags()
+	to.StringVar(&f.failOn, "fail-on", "warn", "what fails: `WHAT` is info, warn or error and worse, or codes, with commas between")
+	to.StringArrayVar(&f.expect, "expect-tool", nil, "fail unless the tool `NAME` is called; may be given several times")
+	to.StringArrayVar(&f.forbid, "forbid-tool", nil, "fail where the tool `NAME` is called; may be given several times")
+	to.Float64Var(&f.maxCost, "max-cost", 0, "fail when all turns together cost more than so many US dollars, or nobody knows")
+	to.StringVar(&f.format, "format", "text", "text, jsonl, junit or sarif")
+	to.StringVar(&f.baseline, "baseline", "", "findings in this `FILE` are known and do not fail: jsonl or sarif of an earlier check")
+	a.pricesFlag(cmd)
+	a.reading.add(to)
+	return cmd
+}
+
+// A checker collects what is found in sources.
+type checker struct {
+	*checkFlags
+	report.Check
+	limit    stream.Severity // findings of it and worse fail; above them all if none does
+	codes    []string        // these fail, whatever they are
+	known    *report.Baseline
+	prices   *price.Table
+	cost     price.Total
+	capped   bool           // --max-cost was given
+	called   map[string]int // calls that came whole, by tool
+	broken   map[string]int // the others
+	calls    int
+	in       *providers.Inspector // of the source that is being read
+	places   *spots               // of the same
+	starting int                  // index of the first finding of it
+}
+
+// noSeverity is worse than all there are.
+const noSeverity = stream.Error + 1
+
+// checker is the flags, understood.
+func (a *app) checker(f *checkFlags) (*checker, error) {
+	c := &checker{checkFlags: f, limit: noSeverity, called: map[string]int{}, broken: map[string]int{}}
+	c.Version, c.Time = version(), time.Now().Format("2006-01-02T15:04:05")
+	if !slices.Contains([]string{"text", "jsonl", "junit", "sarif"}, f.format) {
+		return nil, usagef("--format %q: text, jsonl, junit or sarif", f.format)
+	}
+	if f.maxCost < 0 {
+		return nil, usagef("--max-cost %g: US dollars, as in 0.50", f.maxCost)
+	}
+	all := providers.Findings()
+	for word := range strings.SplitSeq(f.failOn, ",") {
+		word = strings.TrimSpace(word)
+		if i := slices.Index(severityWords, strings.ToLower(word)); i >= 0 {
+			c.limit = min(c.limit, stream.Severity(i))
+			continue
+		}
+		code := strings.ToUpper(word)
+		if !slices.ContainsFunc(all, func(d *stream.Diagnosis) bool { return d.Code == code }) {
+			return nil, usagef("--fail-on %q: no severity and no code%s\nseverities are %s; 'toolscope help findings' lists the codes", word, near(all, code), list(severityWords...))
+		}
+		c.codes = append(c.codes, code)
+	}
+	if f.baseline == "" {
+		return c, nil
+	}
+	text, err := readFile(f.baseline)
+	if err == nil {
+		c.known, err = report.ReadBaseline(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--baseline %s: %w", f.baseline, err)
+	}
+	return c, nil
+}
+
+// severityWords are those of findings, by their severity.
+var severityWords = []string{stream.Info.String(), stream.Warn.String(), stream.Error.String()}
+
+// check reads every file and writes what was found.
+func (a *app) check(ctx context.Context, paths []string, f *checkFlags, capped bool) error {
+	c, err := a.checker(f)
+	if err != nil {
+		return err
+	}
+	c.capped = capped
+	if c.prices, err = a.prices(); err != nil {
+		return err
+	}
+	err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
+		return a.checkSource(src, path, in, c)
+	})
+	if err != nil {
+		return err
+	}
+	if len(c.Files) < len(paths) && a.code == 0 {
+		a.code = exitTrouble
+	}
+	if a.code != 0 {
+		c.Trouble = append(c.Trouble, "not all could be read: see standard error")
+	}
+	c.demand()
+	c.judge()
+	to := a.stdout.buffered()
+	c.write(to)
+	if err := to.flush(); err != nil {
+		return err
+	}
+	switch fails := c.fails(); {
+	case a.code != 0:
+		a.code = exitTrouble
+	case fails > 0:
+		a.code = exitFound
+	}
+	return nil
+}
+
+// checkSource takes what is found in one source.
+func (a *app) checkSource(src capture.Source, path string, in *providers.Inspector, c *checker) error {
+	before := a.code
+	a.code = 0
+	defer func() { a.code = max(a.code, before) }()
+	file := path
+	if path == "-" {
+		file = "stdin"
+	}
+	c.Files = append(c.Files, report.File{Name: file})
+	c.in, c.places, c.starting = in, &spots{path: path, of: map[int]*trail{}}, len(c.Findings)
+	err := a.printSource(changed(src, c.places.see), path, in, c)
+	for _, f := range in.Session().Findings {
+		c.find(report.Finding{Finding: f, File: file})
+	}
+	c.places.resolve(c.Findings[c.starting:])
+	if of := &c.Files[len(c.Files)-1]; err != nil {
+		of.Why = err.Error()
+	} else if a.code != 0 {
+		of.Why = "it is damaged, or nothing is recognised in it"
+	}
+	return err
+}
+
+func (c *checker) find(f report.Finding) { c.Findings = append(c.Findings, f) }
+
+// file is that being read, as its findings name it.
+func (c *checker) file() string { return c.Files[len(c.Files)-1].Name }
+
+// turn takes the findings of a turn that has ended, and of its calls.
+func (c *checker) turn(_ string, x *providers.Exchange, t *stream.Turn) {
+	of := &c.Files[len(c.Files)-1]
+	of.Turns = append(of.Turns, report.Turn{Number: int(t.Number) + 1, Title: joined(t.Dialect, t.Model)})
+	if x == nil || !panes.IsPlain(t) {
+		c.cost.Add(costOf(c.prices, x, t))
+	}
+	c.take(t, nil, t.Findings)
+	calls, _ := wireCalls(t)
+	for _, call := range calls {
+		c.calls++
+		switch call.Status() {
+		case stream.Complete, stream.NoArguments:
+			c.called[call.Name]++
+		default:
+			c.broken[call.Name]++
+		}
+		if slices.Contains(c.forbid, call.Name) {
+			f := providers.ToolForbidden.Finding("the tool %s was called", call.Name)
+			f.Event = int(call.OpenedBy)
+			c.take(t, call, []stream.Finding{f})
+		}
+		c.take(t, call, ownFindings(call))
+	}
+	c.places.forget(x)
+}
+
+// take takes findings of a turn, or of a call of it.
+func (c *checker) take(t *stream.Turn, call *stream.Call, found []stream.Finding) {
+	for _, f := range found {
+		r := report.Finding{Finding: f, File: c.file(), Turn: int(t.Number) + 1, Place: c.places.find(c.in, f.Event)}
+		if call != nil {
+			r.Call, r.Tool, r.ID = call.Number, call.Name, call.ID
+		}
+		c.find(r)
+	}
+}
+
+// sentBack takes what later requests made known of calls.
+func (c *checker) sentBack(calls []returned) {
+	for _, r := range calls {
+		for _, f := range r.findings {
+			c.find(report.Finding{Finding: f, File: c.file(), Turn: int(r.of.Turn) + 1, Call: int(r.of.Call), Tool: r.name, ID: r.id})
+		}
+	}
+}
+
+func (c *checker) flush() error { return nil }
+
+// demand finds what was demanded of all files together and is not so.
+func (c *checker) demand() {
+	for _, name := range c.expect {
+		if c.called[name] == 0 {
+			words := ""
+			if n := c.broken[name]; n > 0 {
+				words = fmt.Sprintf(": %s did not come whole", plural(n, "call"))
+			}
+			c.find(report.Finding{Finding: providers.ToolNotCalled.Finding("the tool %s was not called%s", name, words), Tool: name})
+		}
+	}
+	switch {
+	case !c.capped:
+	case c.cost.USD > c.maxCost:
+		c.find(report.Finding{Finding: providers.CostExceeded.Finding("the turns cost %s, more than %s", c.cost, price.USD(c.maxCost))})
+	case c.cost.Unknown > 0:
+		c.find(report.Finding{Finding: providers.CostUnknown.Finding("of %s the cost is not known, the others cost %s", plural(c.cost.Unknown, "turn"), price.USD(c.cost.USD))})
+	}
+}
+
+// demanded are what fails whatever --fail-on says.
+var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
+
+// judge says what of it is known, and what fails. What could not all be read tells of nothing that
+// it is gone.
+func (c *checker) judge() {
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		f.Known = c.known.Knows(f)
+		f.Fails = !f.Known && (f.Severity >= c.limit || slices.Contains(c.codes, f.Code) || slices.Contains(demanded, f.Diagnosis))
+	}
+	if len(c.Trouble) == 0 {
+		c.Gone = c.known.Gone()
+	}
+}
+
+func (c *checker) count(of func(*report.Finding) bool) (n int) {
+	for i := range c.Findings {
+		if of(&c.Findings[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *checker) fails() int { return c.count(func(f *report.Finding) bool { return f.Fails }) }
+
+// write writes what was found, in the form that was asked for.
+func (c *checker) write(to lines) {
+	switch c.format {
+	case "text":
+		c.text(to)
+	case "jsonl":
+		c.jsonl(to)
+	case "junit":
+		_, _ = to.to.Write(c.JUnit())
+	case "sarif":
+		_, _ = to.to.Write(c.SARIF(byCode(providers.Findings())))
+	}
+}
+
+// text writes what fails, a line each, and what there is besides.
+func (c *checker) text(to lines) {
+	var codes []string
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		if f.Fails {
+			to.line(f.Text())
+			if !slices.Contains(codes, f.Code) {
+				codes = append(codes, f.Code)
+			}
+		}
+	}
+	for i := range c.Gone {
+		to.line(c.Gone[i].Text())
+	}
+	for _, words := range c.Trouble {
+		to.linef("trouble: %s", words)
+	}
+	known := c.count(func(f *report.Finding) bool { return f.Known })
+	below := len(c.Findings) - c.fails() - known
+	turns := 0
+	for i := range c.Files {
+		turns += len(c.Files[i].Turns)
+	}
+	to.linef("%s in %s, %s of %s%s%s", either(c.fails() > 0, plural(c.fails(), "finding"), "nothing found"), plural(c.calls, "call"), plural(turns, "turn"),
+		plural(len(c.Files), "file"), when(known > 0, fmt.Sprintf("; %d known before", known)), when(below > 0, fmt.Sprintf("; %d that --fail-on %s passes", below, c.failOn)))
+	if len(codes) > 0 {
+		to.wrapped("toolscope explain ", codes)
+	}
+}
+
+// jsonl writes an object for each finding, those that are gone, and one for the whole.
+func (c *checker) jsonl(to lines) {
+	for i := range c.Findings {
+		to.object(findingLine(&c.Findings[i]))
+	}
+	for _, k := range c.Gone {
+		o := new(object)
+		o.text("type", "gone")
+		o.text("code", k.Code)
+		o.some("file", k.File)
+		o.some("name", k.Tool)
+		o.text("message", k.Message)
+		o.text("fingerprint", k.Print)
+		to.object(o)
+	}
+	o := new(object)
+	o.text("type", "check")
+	turns := 0
+	for i := range c.Files {
+		turns += len(c.Files[i].Turns)
+	}
+	o.int("files", len(c.Files))
+	o.int("turns", turns)
+	o.int("calls", c.calls)
+	o.int("findings", len(c.Findings))
+	o.int("failing", c.fails())
+	o.int("known", c.count(func(f *report.Finding) bool { return f.Known }))
+	o.int("gone", len(c.Gone))
+	o.texts("trouble", c.Trouble)
+	to.object(o)
+}
+
+// findingLine is a finding as an object of its own.
+func findingLine(f *report.Finding) *object {
+	o := new(object)
+	o.text("type", "finding")
+	o.some("file", f.File)
+	if f.Turn > 0 {
+		o.int("turn", f.Turn)
+	}
+	if f.Call > 0 {
+		o.int("call", f.Call)
+		o.text("id", f.ID)
+	}
+	o.some("name", f.Tool)
+	o.finding(f.Finding)
+	if f.Place.End > f.Place.Start {
+		o.int("start", int(f.Place.Start))
+		o.int("end", int(f.Place.End))
+		o.int("line", f.Place.Line)
+	}
+	o.flag("fails", f.Fails)
+	o.yes("known", f.Known)
+	o.text("fingerprint", f.Print())
+	return o
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// brokenCall is a stream with a call whose arguments are cut, and one that is whole.
+func brokenCall(t *testing.T, name string) string {
+	return saved(t, name, string(chat(toolChunk(`{"city":`), finishChunk, "[DONE]")))
+}
+
+func wholeCall(t *testing.T, name string) string {
+	return saved(t, name, string(chat(toolChunk(`{"city":"Oslo"}`), finishChunk, "[DONE]")))
+}
+
+// TestCheckCodes: the exit code is like grep's, and trouble is never a silent 0.
+func TestCheckCodes(t *testing.T) {
+	bad, good := brokenCall(t, "bad.sse"), wholeCall(t, "good.sse")
+	none := saved(t, "none.txt", "no stream of a model\n")
+	empty := saved(t, "empty", "")
+	damaged := saved(t, "damaged.tsc", `{"toolscope":1}`+"\n"+`{"x":1,"d":`+quoted(read(t, good))+`,"end":"eof"}`+"\n{\"x\":1,\n")
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, c := range []struct {
+		code int
+		says string // on standard output, or else on standard error
+		args []string
+	}{
+		{0, "nothing found in 1 call, 1 turn of 1 file", []string{good}},
+		{1, "bad.sse:3: turn 1, call 1 f: error FIN_CONTRADICTED", []string{bad}},
+		{1, "toolscope explain FIN_CONTRADICTED", []string{good, bad}},
+		{2, "missing", []string{missing}},
+		{2, "missing", []string{good, missing}},
+		{2, "FIN_CONTRADICTED", []string{missing, bad}},
+		{2, "nothing is recognised", []string{none}},
+		{2, "nothing to show", []string{empty}},
+		{2, "damaged line 3", []string{damaged}},
+		{2, "no FILE", nil},
+		{2, "no severity and no code", []string{"--fail-on", "critical", good}},
+		{2, "near it: ARGS_CUT", []string{"--fail-on", "error,ARGS_CUTT", good}},
+		{2, "text, jsonl, junit or sarif", []string{"--format", "xml", good}},
+		{2, "unknown flag", []string{"--wrong", good}},
+		{2, "--max-cost", []string{"--max-cost", "-1", good}},
+		{2, "--baseline", []string{"--baseline", missing, good}},
+		{2, "not what check", []string{"--baseline", bad, good}},
+		{0, "1 that --fail-on ARGS_DOUBLE passes", []string{"--fail-on", "ARGS_DOUBLE", bad}},
+		{1, "FIN_CONTRADICTED", []string{"--fail-on", "fin_contradicted", bad}},
+		{1, "FIN_CONTRADICTED", []string{"--fail-on", "error", bad}},
+		{0, "", []string{"--expect-tool", "f", good}},
+		{1, "TOOL_NOT_CALLED: the tool g was not called", []string{"--expect-tool", "g", "--expect-tool", "f", good}},
+		{1, "1 call did not come whole", []string{"--fail-on", "ARGS_DOUBLE", "--expect-tool", "f", bad}},
+		{1, "TOOL_FORBIDDEN: the tool f was called", []string{"--forbid-tool", "f", good}},
+		{0, "", []string{"--forbid-tool", "g", good}},
+		{1, "COST_UNKNOWN", []string{"--max-cost", "1", good}},
+	} {
+		out := command(t, nil, append([]string{"check"}, c.args...)...)
+		if out.code != c.code || !strings.Contains(out.stdout+out.stderr, c.says) {
+			t.Errorf("%q: exit code %d, want %d and %q; stdout\n%sstderr\n%s", c.args, out.code, c.code, c.says, out.stdout, out.stderr)
+		}
+	}
+	if out := command(t, []byte(read(t, bad)), "check"); out.code != 1 || !strings.HasPrefix(out.stdout, "stdin: turn 1, call 1 f: ") {
+		t.Errorf("standard input: %+v", out)
+	}
+}
+
+func TestCheckCost(t *testing.T) {
+	file := saved(t, "a.sse", strings.ReplaceAll(anthropicAnswer, "claude-x", "claude-sonnet-4-5"))
+	if out := command(t, nil, "check", "--max-cost", "0.5", file); out.code != 0 {
+		t.Errorf("%+v", out)
+	}
+	if out := command(t, nil, "check", "--max-cost", "0.0000001", file); out.code != 1 || !strings.Contains(out.stdout, "COST_EXCEEDED") {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestCheckBaseline: what was known does not fail, wherever it stands now; each finding stands for
+// one; what is gone is told, unless not all could be read.
+func TestCheckBaseline(t *testing.T) {
+	dir := t.TempDir()
+	run := filepath.Join(dir, "run-17.sse")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := read(t, brokenCall(t, "x.sse"))
+	for _, format := range []string{"jsonl", "sarif"} {
+		write(run, one)
+		known := filepath.Join(dir, "known."+format)
+		write(known, command(t, nil, "check", "--format", format, run).stdout)
+		later := filepath.Join(dir, "run-18.sse")
+		write(later, ": a comment\n\n: and another\n\n"+strings.ReplaceAll(one, "call_1", "call_9"))
+		if out := command(t, nil, "check", "--baseline", known, later); out.code != 0 || !strings.Contains(out.stdout, "1 known before") {
+			t.Errorf("%s: %+v", format, out)
+		}
+		if out := command(t, nil, "check", "--baseline", known, later, run); out.code != 1 {
+			t.Errorf("%s: one more of the same: %+v", format, out)
+		}
+		write(later, strings.ReplaceAll(one, `"name":"f"`, `"name":"g"`))
+		if out := command(t, nil, "check", "--baseline", known, later); out.code != 1 || !strings.Contains(out.stdout, "gone: "+run+": f: FIN_CONTRADICTED") {
+			t.Errorf("%s: another tool: %+v", format, out)
+		}
+		if out := command(t, nil, "check", "--baseline", known, filepath.Join(dir, "none")); out.code != 2 || strings.Contains(out.stdout, "gone") {
+			t.Errorf("%s: nothing could be read: %+v", format, out)
+		}
+	}
+	if out := command(t, nil, "check", "--baseline", filepath.Join(dir, "known.sarif"), "--format", "sarif", wholeCall(t, "y.sse")); out.code != 0 || !strings.Contains(out.stdout, `"absent"`) {
+		t.Errorf("gone in SARIF: %+v", out)
+	}
+}
+
+// TestCheckPlaces: the bytes a finding names are those of its frame, in a body and in a capture.
+func TestCheckPlaces(t *testing.T) {
+	type line struct {
+		Type, Code string
+		Start, End int
+		Turn, Line int
+	}
+	for _, c := range []struct {
+		file string
+		turn int
+		want string
+	}{
+		{brokenCall(t, "a.sse"), 1, "data: " + finishChunk},
+		{twoTurns(t), 1, `{"x":1,"t":5,`},
+		{twoTurns(t), 2, `{"x":2,"t":12,`},
+	} {
+		file, want := c.file, c.want
+		text, found := read(t, file), false
+		for row := range strings.Lines(command(t, nil, "check", "--format", "jsonl", file).stdout) {
+			var l line
+			if err := json.Unmarshal([]byte(row), &l); err != nil {
+				t.Fatal(err)
+			}
+			if l.Type != "finding" || l.End == 0 || l.Turn != c.turn {
+				continue
+			}
+			found = true
+			if got := text[l.Start:l.End]; !strings.HasPrefix(got, want) || strings.Count(text[:l.Start], "\n")+1 != l.Line {
+				t.Errorf("%s: %s stands in line %d: %.60q", file, l.Code, l.Line, got)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no finding of turn %d has a place", file, c.turn)
+		}
+	}
+}
+
+// TestCheckSARIF: results name rules that are there, files as URIs, and lines from 1.
+func TestCheckSARIF(t *testing.T) {
+	bad := brokenCall(t, "two words.sse")
+	out := command(t, nil, "check", "--format", "sarif", bad)
+	var log struct {
+		Version string
+		Runs    []struct {
+			Tool        struct{ Driver struct{ Rules []struct{ ID string } } }
+			Invocations []struct{ ExecutionSuccessful bool }
+			Results     []struct {
+				RuleID    string
+				RuleIndex int
+				Level     string
+				Message   struct{ Text string }
+				Locations []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine, ByteOffset, ByteLength int }
+					}
+				}
+				PartialFingerprints map[string]string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out.stdout), &log); err != nil || log.Version != "2.1.0" || len(log.Runs) != 1 {
+		t.Fatal(err, out.stdout)
+	}
+	run := log.Runs[0]
+	if len(run.Results) == 0 || !run.Invocations[0].ExecutionSuccessful {
+		t.Fatalf("%+v", run)
+	}
+	for _, r := range run.Results {
+		at := r.Locations[0].PhysicalLocation
+		if run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID || r.Level != "error" || r.Message.Text == "" || len(r.PartialFingerprints) != 1 ||
+			!strings.HasPrefix(at.ArtifactLocation.URI, "file:///") || !strings.HasSuffix(at.ArtifactLocation.URI, "/two%20words.sse") || at.Region.StartLine < 1 || at.Region.ByteLength < 1 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if out := command(t, nil, "check", "--format", "sarif", saved(t, "none", "")); !strings.Contains(out.stdout, `"executionSuccessful": false`) || out.code != 2 {
+		t.Errorf("trouble: %+v", out)
+	}
+}
+
+// TestCheckJUnit: the numbers of suites are those of their cases.
+func TestCheckJUnit(t *testing.T) {
+	out := command(t, nil, "check", "--format", "junit", "--expect-tool", "g", brokenCall(t, "bad.sse"), wholeCall(t, "good.sse"), saved(t, "none", ""))
+	var all struct {
+		Suites []struct {
+			Name     string `xml:"name,attr"`
+			Tests    int    `xml:"tests,attr"`
+			Failures int    `xml:"failures,attr"`
+			Errors   int    `xml:"errors,attr"`
+			Cases    []struct {
+				Name    string `xml:"name,attr"`
+				Failure *struct {
+					Type string `xml:"type,attr"`
+					Text string `xml:",chardata"`
+				} `xml:"failure"`
+				Error *struct{} `xml:"error"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal([]byte(out.stdout), &all); err != nil || out.code != 2 {
+		t.Fatalf("%v: %+v", err, out)
+	}
+	var got []string
+	for _, s := range all.Suites {
+		failures, errs := 0, 0
+		for _, c := range s.Cases {
+			if c.Failure != nil {
+				failures++
+				got = append(got, c.Name+": "+c.Failure.Type)
+			}
+			if c.Error != nil {
+				errs++
+				got = append(got, c.Name+": error")
+			}
+		}
+		if s.Tests != len(s.Cases) || s.Failures != failures || s.Errors != errs {
+			t.Errorf("%+v", s)
+		}
+	}
+	if want := "turn 1 openai-chat · gpt-x: FIN_CONTRADICTED, read: error, demands: TOOL_NOT_CALLED"; strings.Join(got, ", ") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// A Known finding is one of an earlier run.
+type Known struct{ Code, File, Tool, Message, Print string }
+
+// A Baseline is the findings of an earlier run. The zero Baseline has none.
+type Baseline struct {
+	known []Known
+	left  map[string]int // by fingerprint: how many were not found again
+}
+
+// ReadBaseline reads what check wrote: its jsonl or its SARIF.
+func ReadBaseline(text []byte) (*Baseline, error) {
+	var log struct{ Runs []sarifRun }
+	known, err := []Known(nil), error(nil)
+	if json.Unmarshal(text, &log) == nil && log.Runs != nil {
+		known, err = knownOfSARIF(log.Runs)
+	} else {
+		known, err = knownOfLines(text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &Baseline{known, map[string]int{}}
+	for _, k := range known {
+		b.left[k.Print]++
+	}
+	return b, nil
+}
+
+var errNoBaseline = errors.New("not what check --format jsonl or sarif wrote")
+
+func knownOfSARIF(runs []sarifRun) (known []Known, err error) {
+	for _, run := range runs {
+		for _, r := range run.Results {
+			k := Known{Code: r.RuleID, Message: r.Message.Text, Tool: r.Properties.Tool, File: r.Properties.File, Print: r.Prints[printName]}
+			switch {
+			case r.State == "absent":
+			case k.Print == "":
+				return nil, fmt.Errorf("a result has no %s: %w", printName, errNoBaseline)
+			default:
+				known = append(known, k)
+			}
+		}
+	}
+	return known, nil
+}
+
+// knownOfLines reads JSON lines, of which the last one is that of a whole check.
+func knownOfLines(text []byte) (known []Known, err error) {
+	ended := false
+	for line := range bytes.Lines(text) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var l struct{ Type, Code, File, Name, Message, Fingerprint string }
+		if err := json.Unmarshal(line, &l); err != nil {
+			return nil, errNoBaseline
+		}
+		switch l.Type {
+		case "finding":
+			known = append(known, Known{l.Code, l.File, l.Name, l.Message, l.Fingerprint})
+		case "gone":
+		case "check":
+			ended = true
+		default:
+			return nil, errNoBaseline
+		}
+	}
+	if !ended {
+		return nil, fmt.Errorf("its end is missing: %w", errNoBaseline)
+	}
+	return known, nil
+}
+
+// Knows reports whether the baseline has a finding. Each of its findings stands for one.
+func (b *Baseline) Knows(f *Finding) bool {
+	if b == nil || b.left[f.Print()] == 0 {
+		return false
+	}
+	b.left[f.Print()]--
+	return true
+}
+
+// Gone are those that were not found again.
+func (b *Baseline) Gone() (gone []Known) {
+	if b == nil {
+		return nil
+	}
+	for i := len(b.known) - 1; i >= 0; i-- { // the first ones were found
+		if k := b.known[i]; b.left[k.Print] > 0 {
+			b.left[k.Print]--
+			gone = append([]Known{k}, gone...)
+		}
+	}
+	return gone
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+)
+
+// The part of SARIF 2.1.0 that is written and read:
+// https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+type sarifLog struct {
+	Schema  string     `json:"$schema"`
+	Version string     `json:"version"`
+	Runs    []sarifRun `json:"runs"`
+}
+
+type sarifRun struct {
+	Tool struct {
+		Driver sarifDriver `json:"driver"`
+	} `json:"tool"`
+	Invocations []sarifInvocation `json:"invocations"`
+	Columns     string            `json:"columnKind"`
+	Results     []sarifResult     `json:"results"`
+}
+
+type sarifDriver struct {
+	Name    string      `json:"name"`
+	Version string      `json:"version,omitempty"`
+	Rules   []sarifRule `json:"rules"`
+}
+
+type sarifText struct {
+	Text string `json:"text"`
+}
+
+type sarifRule struct {
+	ID      string    `json:"id"`
+	Means   sarifText `json:"shortDescription"`
+	Help    sarifText `json:"help"`
+	Default struct {
+		Level string `json:"level"`
+	} `json:"defaultConfiguration"`
+}
+
+type sarifInvocation struct {
+	Successful bool                `json:"executionSuccessful"`
+	Notices    []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+}
+
+type sarifNotification struct {
+	Level   string    `json:"level"`
+	Message sarifText `json:"message"`
+}
+
+type sarifResult struct {
+	RuleID     string            `json:"ruleId"`
+	RuleIndex  int               `json:"ruleIndex"`
+	Level      string            `json:"level"`
+	Message    sarifText         `json:"message"`
+	Locations  []sarifLocation   `json:"locations,omitempty"`
+	Prints     map[string]string `json:"partialFingerprints"`
+	State      string            `json:"baselineState,omitempty"`
+	Properties sarifProperties   `json:"properties"`
+}
+
+type sarifLocation struct {
+	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+	Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+}
+
+type sarifPhysical struct {
+	Artifact struct {
+		URI string `json:"uri"`
+	} `json:"artifactLocation"`
+	Region *sarifRegion `json:"region,omitempty"`
+}
+
+type sarifRegion struct {
+	StartLine  int    `json:"startLine,omitempty"`
+	EndLine    int    `json:"endLine,omitempty"`
+	ByteOffset *int64 `json:"byteOffset,omitempty"`
+	ByteLength int64  `json:"byteLength,omitempty"`
+}
+
+type sarifLogical struct {
+	Name string `json:"name"`
+}
+
+type sarifProperties struct {
+	By    string `json:"by,omitempty"`
+	File  string `json:"file,omitempty"`
+	Turn  int    `json:"turn,omitempty"`
+	Call  int    `json:"call,omitempty"`
+	Tool  string `json:"tool,omitempty"`
+	Fails bool   `json:"fails"`
+}
+
+// printName is what the fingerprint is called; the number goes up when it is made otherwise.
+const printName = "toolscope/v1"
+
+// levels are SARIF's words.
+var levels = map[stream.Severity]string{stream.Info: "note", stream.Warn: "warning", stream.Error: "error"}
+
+// SARIF is the check in SARIF 2.1.0. Codes are its rules: those that were found, of all that there
+// are.
+func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
+	var run sarifRun
+	run.Columns = "unicodeCodePoints"
+	run.Results = []sarifResult{}
+	run.Tool.Driver = sarifDriver{Name: "toolscope", Version: c.Version, Rules: c.rules(all)}
+	run.Invocations = []sarifInvocation{{Successful: len(c.Trouble) == 0, Notices: c.notices()}}
+	index := func(code string) int {
+		return slices.IndexFunc(run.Tool.Driver.Rules, func(r sarifRule) bool { return r.ID == code })
+	}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		r := sarifResult{
+			RuleID: f.Code, RuleIndex: index(f.Code), Level: levels[f.Severity], Message: sarifText{display.Clean(f.Message).String()},
+			Locations: f.locations(), Prints: map[string]string{printName: f.Print()},
+			Properties: sarifProperties{f.By.String(), f.File, f.Turn, f.Call, f.Tool, f.Fails},
+		}
+		if c.Gone != nil || f.Known {
+			r.State = "new"
+		}
+		if f.Known {
+			r.State = "unchanged"
+		}
+		run.Results = append(run.Results, r)
+	}
+	for _, k := range c.Gone {
+		run.Results = append(run.Results, sarifResult{
+			RuleID: k.Code, RuleIndex: index(k.Code), Level: "none", Message: sarifText{display.Clean(k.Message).String()},
+			Prints: map[string]string{printName: k.Print}, State: "absent", Properties: sarifProperties{File: k.File, Tool: k.Tool},
+		})
+	}
+	return encoded(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
+}
+
+// rules are what the codes that occur mean.
+func (c *Check) rules(all []*stream.Diagnosis) []sarifRule {
+	occurs := map[string]bool{}
+	for i := range c.Findings {
+		occurs[c.Findings[i].Code] = true
+	}
+	for _, k := range c.Gone {
+		occurs[k.Code] = true
+	}
+	list := []sarifRule{}
+	for _, d := range all {
+		if occurs[d.Code] {
+			r := sarifRule{ID: d.Code, Means: sarifText{d.Means}, Help: sarifText{d.Do}}
+			r.Default.Level = levels[d.Severity]
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (c *Check) notices() (list []sarifNotification) {
+	for _, words := range c.Trouble {
+		list = append(list, sarifNotification{"error", sarifText{display.Clean(words).String()}})
+	}
+	return list
+}
+
+// locations are where the finding is: in a file, as exactly as that is known, and in a call.
+func (f *Finding) locations() []sarifLocation {
+	var l sarifLocation
+	if f.File != "" && f.File != "stdin" {
+		l.Physical = new(sarifPhysical)
+		l.Physical.Artifact.URI = fileURI(f.File)
+		if f.Place.End > f.Place.Start {
+			l.Physical.Region = &sarifRegion{StartLine: f.Place.Line, EndLine: f.Place.Last, ByteOffset: &f.Place.Start, ByteLength: f.Place.End - f.Place.Start}
+		}
+	}
+	if where := f.where(); where != "" {
+		l.Logical = []sarifLogical{{where}}
+	}
+	if l.Physical == nil && l.Logical == nil {
+		return nil
+	}
+	return []sarifLocation{l}
+}
+
+// fileURI is a path as a URI: relative where the path is.
+func fileURI(name string) string {
+	slashed := strings.ReplaceAll(filepath.ToSlash(name), `\`, "/")
+	u := url.URL{Path: slashed}
+	switch {
+	case strings.HasPrefix(slashed, "/"):
+		u.Scheme = "file"
+	case len(slashed) > 2 && slashed[1] == ':':
+		u.Scheme, u.Path = "file", "/"+slashed
+	}
+	return u.String()
+}
