@@ -69,7 +69,7 @@ func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source
 		defer opened.Close()
 		part := f.part(exchange, start, end)
 		part.read(ctx, opened, func(r Record, err error) bool {
-			return err == nil && (r.ofSource() || r.Damaged) || yield(r, err)
+			return err == nil && (r.OfSource() || r.Damaged) || yield(r, err)
 		})
 	}
 }

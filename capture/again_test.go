@@ -25,7 +25,7 @@ type reread struct {
 func byExchange(recs []Record) map[int]*reread {
 	all := map[int]*reread{}
 	for _, r := range recs {
-		if r.Damaged || r.ofSource() {
+		if r.Damaged || r.OfSource() {
 			continue
 		}
 		x := all[r.Exchange]

@@ -57,8 +57,8 @@ type Record struct {
 // other. One that comes alone is about the source itself, such as a damaged line; the exchange it
 // names is only the latest one.
 
-// ofSource reports whether a record is of no exchange, but words about the source, or nothing.
-func (r Record) ofSource() bool {
+// OfSource reports whether a record is of no exchange, but words about the source, or nothing.
+func (r Record) OfSource() bool {
 	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == ""
 }
 

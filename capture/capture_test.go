@@ -107,7 +107,7 @@ func expect(t *testing.T, got, want string) {
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "missing.sse")
-	_, err := Open(context.Background(), missing, Options{Follow: true})
+	_, err := Open(context.Background(), missing, Options{})
 	if !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "open "+missing+": ") {
 		t.Errorf("missing file: %v", err)
 	}

@@ -39,9 +39,15 @@ func followed(t *testing.T, before string, run func(d *desk)) {
 
 func (d *desk) follow(o Options, run func(d *desk)) {
 	d.t.Helper()
+	d.run(func(ctx context.Context) (Source, error) { return Open(ctx, d.path, o) }, run)
+}
+
+// run runs a test body beside a source.
+func (d *desk) run(open func(context.Context) (Source, error), run func(d *desk)) {
+	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	src, err := Open(ctx, d.path, o)
+	src, err := open(ctx)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -88,6 +94,13 @@ func (d *desk) rotations() (n int) {
 
 func isRotation(r Record) bool {
 	return strings.HasPrefix(r.Note, "file rotated") && r.Data == nil && r.End == ""
+}
+
+// noted reports whether a note came.
+func (d *desk) noted(text string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.recs, func(r Record) bool { return r.Note == text })
 }
 
 // await waits until the outline of what came is want.

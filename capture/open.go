@@ -46,13 +46,15 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 		return openStdin(ctx, o)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && o.Follow:
+		return follow(ctx, o, []*name{{path: path, shown: path, open: opener(path)}}, nil), nil
+	case err != nil:
 		return nil, openError(path, err)
-	}
-	if info.IsDir() {
+	case info.IsDir():
 		return nil, openError(path, syscall.EISDIR)
 	}
-	open := func() (file, error) { return os.Open(path) }
+	open := opener(path)
 	if !info.Mode().IsRegular() { // opening a named pipe waits for its writer, so the source does that
 		return piped(ctx, path, open, o), nil
 	}
@@ -63,7 +65,7 @@ func Open(ctx context.Context, path string, o Options) (Source, error) {
 	}
 	defer probe.Close()
 	if o.Follow && !isPacked(probe) { // what is packed does not grow
-		return follow(ctx, path, path, open, o), nil
+		return follow(ctx, o, []*name{{path: path, shown: path, open: open}}, nil), nil
 	}
 	return regular(ctx, path, open, path, o), nil
 }
@@ -82,29 +84,29 @@ type borrowed struct{ *os.File }
 func (borrowed) Close() error { return nil }
 
 func openStdin(ctx context.Context, o Options) (Source, error) {
-	const name = "stdin"
+	const shown = "stdin"
 	in := o.Stdin
 	if in == nil {
 		in = os.Stdin
 	}
 	f, ok := in.(*os.File)
 	if !ok {
-		return piped(ctx, name, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
+		return piped(ctx, shown, func() (io.ReadCloser, error) { return io.NopCloser(in), nil }, o), nil
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, openError(name, err)
+		return nil, openError(shown, err)
 	}
 	open := func() (file, error) { return borrowed{f}, nil }
 	switch {
 	case info.IsDir():
-		return nil, openError(name, syscall.EISDIR)
+		return nil, openError(shown, syscall.EISDIR)
 	case info.Mode().IsRegular() && o.Follow && !isPacked(f):
-		return follow(ctx, "", name, open, o), nil
+		return follow(ctx, o, []*name{{shown: shown, open: open}}, nil), nil
 	case info.Mode().IsRegular():
-		return regular(ctx, name, open, "", o), nil
+		return regular(ctx, shown, open, "", o), nil
 	}
-	return piped(ctx, name, open, o), nil
+	return piped(ctx, shown, open, o), nil
 }
 
 func openError(path string, err error) error { return fmt.Errorf("open %s: %w", path, Reason(err)) }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
+	"slices"
 	"time"
 )
 
@@ -16,21 +18,53 @@ const (
 // errReplaced: the file is the same, but its content is no longer the one that was being read.
 var errReplaced = errors.New("content replaced")
 
-// tail is one open file that is read as it grows.
-//
-// A file that was truncated and has grown beyond the old place again cannot be told by its size. So
-// a tail remembers some of the bytes it has read, and compares them around every read.
-type tail struct {
-	file   file
-	info   fs.FileInfo // tells this file from others, whatever their names
-	intake *intake
+// prints are some of the bytes that were read of a content, by which it is known again.
+type prints struct {
 	offset int64  // where reading goes on
 	first  []byte // what was read first, up to headPrint bytes
 	begin  int64  // where first lies
 	last   []byte // what was read last, up to lastPrint bytes
-	known  int64  // the bytes before this offset were there when following began
+}
 
-	busy time.Time // of a rotated file: when it last had bytes
+// take counts p as read.
+func (p *prints) take(read []byte) {
+	n := len(read)
+	p.offset += int64(n)
+	p.first = append(p.first, read[:min(n, headPrint-len(p.first))]...)
+	p.last = append(p.last, read[max(0, n-lastPrint):]...)
+	p.last = p.last[max(0, len(p.last)-lastPrint):]
+}
+
+func (p prints) clone() prints {
+	p.first, p.last = slices.Clone(p.first), slices.Clone(p.last)
+	return p
+}
+
+// in reports whether a file holds the content.
+func (p *prints) in(file io.ReaderAt) bool {
+	return holds(file, p.first, p.begin) && holds(file, p.last, p.offset-int64(len(p.last)))
+}
+
+// tail is one file that is read as it grows, whatever its name is just then.
+//
+// A file that was truncated and has grown beyond the old place again cannot be told by its size. So
+// a tail remembers some of the bytes it has read, and compares them around every read.
+type tail struct {
+	prints
+	file   file        // nil while nothing is read of it
+	info   fs.FileInfo // tells this file from others, whatever their names
+	of     *name       // the name by which it was found
+	intake *intake
+	known  int64  // the bytes before this offset were there when following began
+	was    prints // of the content before the present one
+	times  int    // how often its content was replaced
+	twin   *twin  // what it is a copy of
+
+	busy  time.Time   // when it last had bytes
+	seen  fs.FileInfo // how it was when it was last read to its end
+	until time.Time   // when that was
+	out   bool        // another file has its name now, or none
+	over  bool        // nothing more is read of it: it cannot be, or it was packed and is read whole
 }
 
 func newTail(f file, in *intake) (*tail, error) {
@@ -39,12 +73,12 @@ func newTail(f file, in *intake) (*tail, error) {
 		f.Close()
 		return nil, err
 	}
-	return &tail{file: f, info: info, intake: in}, nil
+	return &tail{file: f, info: info, intake: in, busy: time.Now()}, nil
 }
 
 // read returns the next bytes, io.EOF if there are none yet, or errReplaced. The bytes share buf.
 func (t *tail) read(buf []byte) ([]byte, error) {
-	if !t.same() {
+	if !t.in(t.file) {
 		return nil, errReplaced
 	}
 	if t.offset < t.known {
@@ -55,19 +89,11 @@ func (t *tail) read(buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	p := buf[:n]
-	if !t.same() && holds(t.file, p, t.offset) {
+	if !t.in(t.file) && holds(t.file, p, t.offset) {
 		return nil, errReplaced // p is of the new content already, which will be read from its start
 	}
-	t.offset += int64(n)
-	t.first = append(t.first, p[:min(n, headPrint-len(t.first))]...)
-	t.last = append(t.last, p[max(0, n-lastPrint):]...)
-	t.last = t.last[max(0, len(t.last)-lastPrint):]
+	t.take(p)
 	return p, nil
-}
-
-// same reports whether the content is still the one that was being read.
-func (t *tail) same() bool {
-	return holds(t.file, t.first, t.begin) && holds(t.file, t.last, t.offset-int64(len(t.last)))
 }
 
 // holds reports whether a file has the bytes p at the offset.
@@ -82,6 +108,61 @@ func holds(file io.ReaderAt, p []byte, offset int64) bool {
 
 // restart reads the file from its start, as something new.
 func (t *tail) restart(in *intake) {
-	t.intake, t.offset, t.begin, t.known = in, 0, 0, 0
-	t.first, t.last = t.first[:0], t.last[:0]
+	t.was, t.prints, t.known, t.intake = t.prints, prints{}, 0, in
+	t.times++
+}
+
+// close lets go of the file. What was read of it stays known.
+func (t *tail) close() {
+	if t.file != nil {
+		t.file.Close()
+		t.file = nil
+	}
+}
+
+// settleTime is how much older than a look the last change of a file must be, so that a later one
+// shows in its time.
+const settleTime = 2 * time.Second
+
+// same reports whether a file is as it was when it was last read to its end: there is nothing new
+// in it.
+func (t *tail) same(now fs.FileInfo) bool {
+	return t.seen != nil && os.SameFile(now, t.seen) && now.Size() == t.seen.Size() && now.ModTime().Equal(t.seen.ModTime()) &&
+		t.until.Sub(now.ModTime()) > settleTime
+}
+
+// twin is what a file is a copy of: the content of another one, as often as that was replaced by
+// then. As long as it is still there, the copy says nothing new.
+type twin struct {
+	of    *tail
+	times int
+}
+
+// rests reports whether the file says nothing new because it is a copy. Once the other file has
+// another content, or less than the copy, what was read of it is read of the copy, and the rest is
+// new.
+func (t *tail) rests() bool {
+	if t.twin == nil {
+		return false
+	}
+	of, then := t.twin.of, t.twin.of.prints
+	if of.times != t.twin.times {
+		then = of.was
+	} else if of.file == nil || !t.longer(of) {
+		return true
+	}
+	if t.twin = nil; then.in(t.file) {
+		t.prints = then.clone()
+	}
+	return false
+}
+
+// longer reports whether a copy has more than the other file, which still is what was copied.
+func (t *tail) longer(of *tail) bool {
+	copied, err := t.file.Stat()
+	if err != nil {
+		return false
+	}
+	info, err := of.file.Stat()
+	return err == nil && copied.Size() > info.Size() && of.in(of.file)
 }

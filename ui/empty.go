@@ -32,6 +32,9 @@ func (m *Model) emptyLines() []line {
 	case m.opt.Inbox != nil:
 		lines = append(lines, line{text: "Waiting for the first bytes of " + m.draw.Truncate(m.pen.Name(m.opt.Source), 28).String(), role: screen.Plain})
 	}
+	for _, f := range lastOf(m.in.Session().Findings, mostNotes) { // of the source itself
+		lines = append(lines, line{text: f.Message, role: screen.Caution})
+	}
 	for _, way := range [][2]string{
 		{"toolscope agent.sse", "a body as curl -N saved it"},
 		{"toolscope -f proxy.log", "a file that grows"},
@@ -51,6 +54,11 @@ func (m *Model) emptyLines() []line {
 	}
 	return append(lines, line{text: last, role: screen.Muted})
 }
+
+// mostNotes is how many of the latest notes about the source are shown where there is nothing else.
+const mostNotes = 3
+
+func lastOf[T any](list []T, most int) []T { return list[max(0, len(list)-most):] }
 
 // line is one of that screen.
 type line struct {

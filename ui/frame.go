@@ -60,7 +60,7 @@ func (m *Model) drawPanes(p *screen.Pen, y int) {
 		m.drawAwait(p, y, m.bodyHeight())
 		return
 	}
-	if len(m.in.Session().Turns) == 0 && len(m.in.Session().Findings) == 0 {
+	if len(m.in.Session().Turns) == 0 {
 		m.drawEmpty(p, y, m.bodyHeight())
 		return
 	}

@@ -126,8 +126,8 @@ func TestFindingLeads(t *testing.T) {
 			t.Errorf("%s: %q leads to %s, want %s\n%s", c.demo, c.keys, s.where(), c.want, s.text())
 		}
 	}
-	s := newScreen(t, 120, 40).feed(stream.Record{Note: "the file was replaced"}).press("4<enter>")
-	s.shows("the file was replaced", "SOURCE_NOTE")
+	s := newScreen(t, 120, 40).feed(stream.Record{Note: "the file was replaced"}).shows("the file was replaced", "toolscope demo")
+	s.feed(demo(t, "index-zero")...).press("4g<enter>").shows("the file was replaced", "SOURCE_NOTE")
 }
 
 // TestNextFinding goes round what has findings above info.

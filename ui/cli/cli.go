@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"toolscope/capture"
 	"toolscope/ui/display"
 )
 
@@ -38,6 +39,8 @@ type app struct {
 	pricesFile     string
 	said           map[string]*connectFlags // what the command line said of hosts, by name
 	network        *live                    // the way of what comes from the network; nil where nothing does
+	found          capture.Found            // the file that is read, of several
+	strangers      []string                 // files that were found and are not recognised
 	code           int                      // exit code of a run that did not fail
 }
 
@@ -105,7 +108,7 @@ grow, and what state the call is really in.
 
   toolscope                    what was recorded, or the demo, or what is piped
   toolscope agent.sse          inspect a capture, a log, a body that curl saved
-  toolscope -f proxy.log       follow a file that grows
+  toolscope -f proxy.log       follow a file that grows, or a directory
   curl -N … | toolscope        watch a stream, live
   toolscope run -- CLIENT …    start an agent, watch and record what it says
   toolscope connect PROVIDER … send a request and watch the answer

@@ -50,15 +50,41 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	if a.follow && len(paths) > 1 {
-		return usagef("print -f: one FILE at a time, got %d", len(paths))
-	}
 	if a.follow || slices.Contains(paths, "-") {
 		defer a.endWithReader()()
+	}
+	if a.follow {
+		return a.printFollowed(ctx, paths, p)
 	}
 	return a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
 		return a.printSource(src, path, in, p)
 	})
+}
+
+// printFollowed writes the turns of all files as they come. They are numbered in that order; the
+// notes of the source are written when they come.
+func (a *app) printFollowed(ctx context.Context, paths []string, p printer) error {
+	prepare, err := a.reading.prepare()
+	if err != nil {
+		return err
+	}
+	in := new(providers.Inspector)
+	prepare(in)
+	src, err := a.sources(ctx, paths)
+	if err != nil {
+		return err
+	}
+	path := paths[0]
+	if len(paths) > 1 || capture.IsPlace(path) {
+		path = "" // the heads of the exchanges tell
+	}
+	said := changed(a.judged(src), func(r *capture.Record) {
+		if r.OfSource() && r.Note != "" {
+			a.notef("%s", r.Note)
+			r.Note = ""
+		}
+	})
+	return a.printSource(said, path, in, p)
 }
 
 // judged is a source; a damaged record in it has the run fail, and reading goes on.
@@ -74,6 +100,7 @@ func (a *app) judged(src capture.Source) capture.Source {
 func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
 	q := newQueue(in, path, p)
+	q.among = a.among()
 	q.patient = !a.follow && path != "-"
 	var failed error
 	err := inspect(src, in, func() bool {
@@ -106,7 +133,7 @@ func inspect(src capture.Source, in *providers.Inspector, more func() bool) erro
 
 // fileOf is the file a turn came from, as the user wrote it.
 func fileOf(path string, x *providers.Exchange) string {
-	if path == "-" && x != nil && x.Head.File != "" {
+	if (path == "-" || path == "") && x != nil && x.Head.File != "" {
 		return x.Head.File
 	}
 	return path
@@ -119,6 +146,11 @@ func (a *app) notes(path string, in *providers.Inspector, known bool) {
 		a.notef("%s: %s", path, f.Message)
 	}
 	switch turns := in.Session().Turns; {
+	case known || slices.ContainsFunc(turns, recognised):
+		return
+	case a.among():
+		a.strangers = append(a.strangers, path)
+		return
 	case len(turns) == 0:
 		why := "no bytes came"
 		for _, x := range in.Exchanges() {
@@ -127,10 +159,8 @@ func (a *app) notes(path string, in *providers.Inspector, known bool) {
 			}
 		}
 		a.notef("%s: nothing to show: %s", path, why)
-	case !known && !slices.ContainsFunc(turns, recognised):
-		a.notef("%s: nothing is recognised: no response of a known protocol is in it", path)
 	default:
-		return
+		a.notef("%s: nothing is recognised: no response of a known protocol is in it", path)
 	}
 	a.code = max(a.code, 1)
 }

@@ -26,6 +26,7 @@ type queue struct {
 	weight  int64                // bytes of these
 	patient bool                 // a turn waits for what the tools of its calls gave
 	waiting map[int32][]returned // calls that were sent back, by the turn that was not printed
+	among   bool                 // the file is one of many: what is not recognised is not printed
 	known   bool                 // a turn was printed that is of a known protocol, or says why it is not
 }
 
@@ -92,8 +93,10 @@ func (q *queue) printTurns(turns []ended) {
 	for i := range turns {
 		number := turns[i].turn
 		t := s.Turn(number)
-		q.known = q.known || recognised(t)
-		q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
+		known := recognised(t)
+		if q.known = q.known || known; known || !q.among {
+			q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
+		}
 		back = append(back, q.waiting[number]...)
 		delete(q.waiting, number)
 		delete(q.open, number)

@@ -12,6 +12,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/dialect"
 	"toolscope/providers/replay"
+	"toolscope/stream"
 )
 
 const replayHelp = `Preview what a later request would carry of the calls, and what gets lost on the
@@ -177,10 +178,15 @@ func (a *app) replaySource(src capture.Source, path string, in *providers.Inspec
 	defer quitQuietly()()
 	err := inspect(src, in, func() bool { return true })
 	a.notes(path, in, false)
-	if len(in.Session().Turns) == 0 {
-		return err // the notes say why
+	if len(in.Session().Turns) == 0 || a.among() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
+		return err // the notes say why, and of many files some have none
 	}
 	return errors.Join(err, r.replay(path, in), r.out.flush())
+}
+
+func callsTool(t *stream.Turn) bool {
+	calls, _ := wireCalls(t)
+	return len(calls) > 0
 }
 
 // replay previews what is chosen of a source.

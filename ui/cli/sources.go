@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -56,23 +57,9 @@ func (f *coreFile) Again(exchange int, start, end int64, to func(stream.Record))
 	return nil
 }
 
-// sources opens every path.
+// sources opens all that paths name: files, and what is in directories or matches patterns.
 func (a *app) sources(ctx context.Context, paths []string) (capture.Source, error) {
-	var all []capture.Source
-	for _, path := range paths {
-		src, err := a.source(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, src)
-	}
-	switch {
-	case len(all) == 1:
-		return all[0], nil
-	case a.follow:
-		return capture.Merge(ctx, all...), nil
-	}
-	return capture.Concat(all...), nil
+	return capture.OpenAll(ctx, paths, a.reading.options(a.follow, a.stdin))
 }
 
 func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
@@ -108,26 +95,61 @@ func looks(payload []byte) capture.Looks {
 	return capture.Nothing
 }
 
-// eachSource has an inspector of its own made for every path, and both handed to do. What fails of
-// one keeps nobody from the others.
+// eachSource has an inspector of its own made for every file that paths name, and both handed to do.
+// What fails of one keeps nobody from the others.
 func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := a.reading.prepare()
 	if err != nil {
 		return err
 	}
 	for _, path := range paths {
-		in := new(providers.Inspector)
-		prepare(in)
-		src, err := a.source(ctx, path)
-		if err == nil {
-			err = do(a.judged(src), path, in)
+		files, left, err := capture.Find([]string{path})
+		for _, text := range left {
+			a.notef("%s", text)
 		}
 		if err != nil {
 			a.fail(err)
 		}
+		for _, a.found = range files {
+			in := new(providers.Inspector)
+			prepare(in)
+			src, err := a.source(ctx, a.found.Path)
+			if err == nil {
+				err = do(a.judged(src), a.found.Path, in)
+			}
+			if err != nil {
+				a.fail(err)
+			}
+		}
+		a.tellStrangers(path, len(files))
+		a.found = capture.Found{}
 	}
 	return nil
 }
+
+// among reports whether the file that is read was not named by the user, but is one of many.
+func (a *app) among() bool { return a.found.In != "" }
+
+// tellStrangers says in one line which of the files of a directory or pattern are not recognised.
+// Where none is, the run fails.
+func (a *app) tellStrangers(path string, files int) {
+	list := a.strangers
+	if a.strangers = nil; len(list) == 0 {
+		return
+	}
+	shown := list[:min(len(list), mostStrangers)]
+	names := strings.Join(shown, ", ")
+	if n := len(list) - len(shown); n > 0 {
+		names += fmt.Sprintf(" and %d more", n)
+	}
+	a.notef("%s: %d of %s not recognised: %s", path, len(list), plural(files, "file"), names)
+	if len(list) == files {
+		a.code = max(a.code, 1)
+	}
+}
+
+// mostStrangers is how many files that are not recognised are named.
+const mostStrangers = 5
 
 // changed is a source whose records pass through change.
 func changed(src capture.Source, change func(*capture.Record)) capture.Source {
@@ -185,13 +207,21 @@ func title(paths []string) string {
 	case len(paths) == 1 && paths[0] == "-":
 		return "stdin"
 	case len(paths) == 1:
-		return filepath.Base(paths[0])
+		return filepath.Base(absolute(paths[0]))
 	}
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
+// absolute is a path that ends with a name, if there is one.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
 func (a *app) followFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation")
+	cmd.Flags().BoolVarP(&a.follow, "follow", "f", false, "keep reading as files grow, across rotation, and new ones of directories")
 }
 
 // readFlags say how what comes is read.

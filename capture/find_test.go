@@ -1,0 +1,243 @@
+package capture
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tree makes files, each with the text "data: " and its name, in a directory of its own.
+func tree(t *testing.T, names ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("data: "+name+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What paths name, in which order, and what is left out.
+func TestFind(t *testing.T) {
+	dir := tree(t, "b.jsonl", "a.jsonl", "README", "app.log", "app.log.1", "app.log.10", "app.log.2.gz", "x.log-20261122", "x.log-20261121", "x.log",
+		".hidden.jsonl", "sub/c.jsonl", "sub/deep/d.sse", ".git/config", "turn.1", "turn.2", "[odd].jsonl")
+	for _, c := range []struct {
+		paths string
+		want  string
+		left  string
+	}{
+		{"a.jsonl", "a.jsonl", ""},
+		{".", "[odd].jsonl a.jsonl app.log.10 app.log.2.gz app.log.1 app.log b.jsonl sub/c.jsonl sub/deep/d.sse x.log-20261121 x.log-20261122 x.log README turn.1 turn.2", ".: left out: 2 hidden"},
+		{"sub README sub/deep", "sub/c.jsonl sub/deep/d.sse README sub/deep/d.sse", ""},
+		{"*.jsonl", "[odd].jsonl a.jsonl b.jsonl", ""},
+		{".*.jsonl", ".hidden.jsonl", ""},
+		{"**/*.jsonl", "[odd].jsonl a.jsonl b.jsonl sub/c.jsonl", ""},
+		{"s*", "sub/c.jsonl sub/deep/d.sse", ""},
+		{"s*/deep/?.sse", "sub/deep/d.sse", ""},
+		{"sub/**", "sub/c.jsonl sub/deep/d.sse", ""},
+		{"[odd].jsonl", "[odd].jsonl", ""}, // what is there by that name is no pattern
+		{"missing.jsonl", "missing.jsonl", ""},
+	} {
+		t.Chdir(dir)
+		files, left, err := Find(strings.Fields(c.paths))
+		var got []string
+		for _, f := range files {
+			got = append(got, filepath.ToSlash(f.Path))
+		}
+		if err != nil || strings.Join(got, " ") != c.want || strings.Join(left, "; ") != c.left {
+			t.Errorf("%s:\n%s %q, %v, want\n%s %q", c.paths, strings.Join(got, " "), left, err, c.want, c.left)
+		}
+	}
+	for _, none := range []string{"*.none", "sub/*/*/*.x"} {
+		if _, _, err := Find([]string{none}); err == nil || !strings.Contains(err.Error(), none+": no file matches") {
+			t.Errorf("%s: %v", none, err)
+		}
+	}
+	if _, _, err := Find([]string{t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no file in it") {
+		t.Errorf("an empty directory: %v", err)
+	}
+}
+
+// Links to files are followed, once; links to directories are not, which may lead in a circle. What
+// cannot be listed is said.
+func TestFindLinks(t *testing.T) {
+	dir := tree(t, "logs/a.log", "elsewhere/b.log", "logs/locked/c.log")
+	t.Chdir(dir)
+	for to, from := range map[string]string{
+		"logs/current.log": "a.log", "logs/other.log": "../elsewhere/b.log", "logs/circle": "..", "logs/broken.log": "none",
+	} {
+		if err := os.Symlink(from, to); err != nil {
+			t.Skip(err)
+		}
+	}
+	if err := os.Chmod("logs/locked", 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod("logs/locked", 0o700)
+	files, left, err := Find([]string{"logs"})
+	var got []string
+	for _, f := range files {
+		got = append(got, filepath.ToSlash(f.Path))
+	}
+	got = slices.DeleteFunc(got, func(p string) bool { return p == "logs/locked/c.log" }) // root may read it
+	words := strings.Join(left, "; ")
+	if want := "logs/a.log logs/other.log"; strings.Join(got, " ") != want || err != nil {
+		t.Errorf("%v, %v, want %s", got, err, want)
+	}
+	if !strings.HasPrefix(words, "logs: left out: 1 links to directories; open logs/broken.log: ") {
+		t.Errorf("left: %s", words)
+	}
+	if os.Getuid() != 0 && !strings.Contains(words, "open logs/locked: permission denied") {
+		t.Errorf("left: %s", words)
+	}
+}
+
+// contents are the data of a source's exchanges by the file they came from, and its notes.
+func contents(t *testing.T, src Source) (files map[string]string, notes []string) {
+	t.Helper()
+	files = map[string]string{}
+	of := map[int]string{}
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Head != nil && r.Head.File != "" {
+			of[r.Exchange] = filepath.ToSlash(r.Head.File)
+		}
+		if r.OfSource() {
+			notes = append(notes, r.Note)
+		} else {
+			files[of[r.Exchange]] += string(r.Data)
+		}
+	}
+	return files, notes
+}
+
+func TestOpenAll(t *testing.T) {
+	t.Chdir(tree(t, "logs/a.log", "logs/.x", "b.sse", "other/c.log"))
+	src, err := OpenAll(context.Background(), []string{"b.sse", "logs", "oth*/*"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, notes := contents(t, src)
+	for _, name := range []string{"b.sse", "logs/a.log", "other/c.log"} {
+		if files[name] != "data: "+name+"\n" {
+			t.Errorf("%s: %q", name, files[name])
+		}
+	}
+	if len(files) != 3 || !slices.Equal(notes, []string{"logs: left out: 1 hidden"}) {
+		t.Errorf("%q, notes %q", files, notes)
+	}
+	for _, missing := range []string{"none.sse", "*.none"} {
+		if _, err := OpenAll(context.Background(), []string{"b.sse", missing}, Options{}); err == nil || !strings.Contains(err.Error(), missing) {
+			t.Errorf("%s: %v", missing, err)
+		}
+	}
+}
+
+// followedAll runs a test body beside a source that follows all that paths name, with notifications
+// and with the clock alone.
+func followedAll(t *testing.T, setUp func(d *desk), paths []string, run func(d *desk)) {
+	for _, blind := range []bool{false, true} {
+		d := &desk{t: t, path: t.TempDir()}
+		t.Chdir(d.path)
+		setUp(d)
+		o := Options{Follow: true, blind: blind, poll: pollEvery / 20}
+		noGoroutineLeft(t, func() { d.run(func(ctx context.Context) (Source, error) { return OpenAll(ctx, paths, o) }, run) })
+	}
+}
+
+// A file that is not there is waited for, with its directory if need be.
+func TestFollowMissing(t *testing.T) {
+	followedAll(t, func(*desk) {}, []string{"later/app.log"}, func(d *desk) {
+		d.until("waiting", func() bool { return d.noted("waiting for later/app.log: there is no such file yet") })
+		d.must(os.Mkdir("later", 0o700))
+		d.write("later/app.log", "data: 1\n")
+		d.until("data: 1", func() bool { return d.data() == "data: 1\n" && d.noted("later/app.log is there now") })
+	})
+}
+
+// What appears in a directory, below it, or matches a pattern, is read.
+func TestFollowNewFiles(t *testing.T) {
+	for _, path := range []string{"logs", "lo*/**/*.log"} {
+		followedAll(t, func(d *desk) {
+			d.must(os.MkdirAll("logs/sub", 0o700))
+			d.write("logs/a.log", "data: a\n")
+		}, []string{path}, func(d *desk) {
+			d.until("a", func() bool { return d.data() == "data: a\n" })
+			d.write("logs/sub/b.log", "data: b\n")
+			d.until("b", func() bool { return d.data() == "data: a\ndata: b\n" })
+			d.must(os.MkdirAll("logs/new/deep", 0o700))
+			d.write("logs/new/deep/c.log", "data: c\n")
+			d.until("c", func() bool { return d.data() == "data: a\ndata: b\ndata: c\n" })
+			d.append("logs/a.log", "data: more\n")
+			d.until("more", func() bool { return strings.HasSuffix(d.data(), "data: more\n") })
+			d.must(os.RemoveAll("logs/sub"))
+			d.must(os.MkdirAll("logs/sub", 0o700))
+			d.write("logs/sub/b.log", "data: again\n")
+			d.until("again", func() bool { return strings.HasSuffix(d.data(), "data: again\n") })
+		})
+	}
+}
+
+// What a rotation leaves in a followed directory is not read a second time, packed or not.
+func TestFollowPackedRotation(t *testing.T) {
+	followedAll(t, func(d *desk) { d.write("app.log", "data: 1\n") }, []string{"."}, func(d *desk) {
+		d.until("1", func() bool { return d.data() == "data: 1\n" })
+		d.move("app.log", "app.log.1")
+		d.write("app.log", "data: 2\n")
+		d.until("2", func() bool { return d.data() == "data: 1\ndata: 2\n" })
+		f, err := os.Create("app.log.1.gz")
+		d.must(err)
+		z := gzip.NewWriter(f)
+		_, err = io.WriteString(z, "data: 1\n")
+		d.must(err)
+		d.must(z.Close())
+		d.must(f.Close())
+		d.must(os.Remove("app.log.1"))
+		d.until("the note", func() bool { return d.noted("app.log.1.gz is passed over: it is app.log as it was, packed") })
+		d.append("app.log", "data: 3\n")
+		d.until("3", func() bool { return strings.HasSuffix(d.data(), "data: 3\n") })
+		if d.data() != "data: 1\ndata: 2\ndata: 3\n" {
+			d.t.Errorf("%q", d.data())
+		}
+	})
+}
+
+// Of very many files only some are held open, and all are still followed.
+func TestFollowManyFiles(t *testing.T) {
+	open := func() int { fds, _ := os.ReadDir("/proc/self/fd"); return len(fds) }
+	if open() == 0 {
+		t.Skip("no /proc")
+	}
+	const files = mostOpen + 50
+	d := &desk{t: t, path: t.TempDir()}
+	t.Chdir(d.path)
+	name := func(i int) string { return "f" + strings.Repeat("x", i) }
+	for i := range 100 {
+		d.write(name(i), "data: first\n")
+	}
+	for i := range files - 100 {
+		d.write("g"+name(i%100)+strings.Repeat("y", i/100), "data: first\n")
+	}
+	before := open()
+	o := Options{Follow: true, poll: pollEvery / 20, stay: 1}
+	d.run(func(ctx context.Context) (Source, error) { return OpenAll(ctx, []string{"."}, o) }, func(d *desk) {
+		d.until("all", func() bool { return strings.Count(d.data(), "first") == files })
+		d.until("few open", func() bool { return open()-before <= mostOpen+10 })
+		for i := range 100 {
+			d.append(name(i), "data: second\n")
+		}
+		d.until("all again", func() bool { return strings.Count(d.data(), "second") == 100 })
+	})
+}

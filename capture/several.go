@@ -1,0 +1,91 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// scanEvery is how often directories and patterns are looked through for new files.
+const scanEvery = time.Second
+
+// OpenAll makes one source of all that paths name: files, pipes, standard input ("-"), directories,
+// and patterns as a shell has them. They are read one after the other, or with o.Follow at the same
+// time: then what appears in the directories and matches the patterns is read as well, and a file
+// that is not there is waited for. What of a directory or pattern cannot be read is a note.
+func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
+	if o.Follow {
+		return followAll(ctx, paths, o)
+	}
+	files, left, err := Find(paths)
+	if err != nil {
+		return nil, err
+	}
+	var all []Source
+	for _, f := range files {
+		src, err := Open(ctx, f.Path, o)
+		if err != nil && f.In == "" {
+			return nil, err
+		}
+		if err != nil {
+			left = append(left, err.Error())
+			continue
+		}
+		all = append(all, src)
+	}
+	for _, text := range left {
+		all = append(all, told(text))
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return Concat(all...), nil
+}
+
+// told is a source that says only something.
+func told(text string) Source {
+	return func(yield func(Record, error) bool) { yield(Record{Exchange: 1, At: NoTime, Note: text}, nil) }
+}
+
+func followAll(ctx context.Context, paths []string, o Options) (Source, error) {
+	var others []Source // that only end
+	var names []*name
+	var places []*place
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if p := placeOf(path); p != nil {
+			places = append(places, p)
+		} else if path == "-" || err == nil && !info.Mode().IsRegular() {
+			src, err := Open(ctx, path, o)
+			if err != nil {
+				return nil, err
+			}
+			others = append(others, src)
+		} else if n, err := named(path); err != nil {
+			return nil, err
+		} else {
+			names = append(names, n)
+		}
+	}
+	if len(names)+len(places) > 0 {
+		others = append(others, follow(ctx, o, names, places))
+	}
+	if len(others) == 1 {
+		return others[0], nil
+	}
+	return Merge(ctx, others...), nil
+}
+
+// named is a name to follow. A file that is there must be one that can be read.
+func named(path string) (*name, error) {
+	probe, err := os.Open(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, openError(path, err)
+	}
+	if err == nil {
+		probe.Close()
+	}
+	return &name{path: path, shown: path, open: opener(path)}, nil
+}
