@@ -25,6 +25,8 @@ import "toolscope/capture"
 var All = []capture.Format{
 	har,
 	flow,
+	cassette,
+	jsonCassette,
 }
 
 // Find is the format of a name; ok is false where there is none.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"toolscope/capture"
 )
@@ -23,9 +22,7 @@ var har = capture.Format{
 	Title: "HTTP Archive, as browsers and proxies save it",
 	Sniff: sniffHAR,
 	New: func(in *capture.Input) capture.Reader {
-		r := &harReader{output: output{in: in}}
-		r.walk.Paths = [][]string{{"log", "entries", "*"}}
-		return r
+		return newValues(in, "entry", readHAR, []string{"log", "entries", "*"})
 	},
 }
 
@@ -33,14 +30,7 @@ var har = capture.Format{
 var harKeys = map[string]bool{"version": true, "creator": true, "browser": true, "pages": true, "entries": true, "comment": true}
 
 func sniffHAR(first []byte, whole bool) capture.Sniffed {
-	text, isObject := objectText(first)
-	switch {
-	case !isObject:
-		return capture.Sniffed{}
-	case len(text) == 0:
-		return maybe(whole)
-	}
-	for key, value := range Members(text) {
+	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
 		if key != "log" || value[0] != '{' {
 			return capture.Sniffed{}
 		}
@@ -50,70 +40,18 @@ func sniffHAR(first []byte, whole bool) capture.Sniffed {
 			}
 			return capture.Sniffed{}
 		}
-	}
-	return maybe(whole)
+		return maybe(false)
+	})
 }
 
-const bom = "\ufeff"
-
-// objectText is what follows the white space, and the byte order mark, that an input begins with,
-// and whether that is an object, or may be one.
-func objectText(first []byte) (text []byte, ok bool) {
-	if len(first) < len(bom) && strings.HasPrefix(bom, string(first)) {
-		return nil, true
-	}
-	text = afterSpace(bytes.TrimPrefix(first, []byte(bom)))
-	return text, len(text) == 0 || text[0] == '{'
-}
-
-// maybe is the answer of who needs to see more.
-func maybe(whole bool) capture.Sniffed {
-	if whole {
-		return capture.Sniffed{}
-	}
-	return capture.Sniffed{Is: capture.Maybe}
-}
-
-type harReader struct {
-	output
-	walk    Walk
-	entries int
-}
-
-func (r *harReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
-	r.walk.Write(p, r.entry)
-	return r.over(recs), nil
-}
-
-func (r *harReader) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
-	open := r.walk.Open()
-	r.walk.Close(r.entry)
-	if open {
-		r.note(true, "the archive ends before its end, behind %d entries", r.entries)
-	}
-	if r.walk.Stray > 0 {
-		r.note(true, "%d bytes from byte %d on are no JSON", r.walk.Stray, r.walk.StrayAt)
-	}
-	return r.close(recs)
-}
-
-func (r *harReader) entry(f Found) {
-	r.entries++
-	switch {
-	case f.Long:
-		r.note(true, "entry %d, at byte %d, is %d bytes long: more than %d are not read", r.entries, f.At, f.Size, valueLimit)
-		return
-	case f.Raw[0] != '{':
-		r.note(true, "entry %d, at byte %d, is no object", r.entries, f.At)
-		return
-	}
+func readHAR(r *valuesReader, raw []byte, cut bool) {
 	x := exchange{layers: []string{"har"}}
-	e := harEntry{x: &x, cut: f.Cut}
-	for key, value := range Members(f.Raw) {
+	e := harEntry{x: &x, cut: cut}
+	for key, value := range Members(raw) {
 		e.member(key, value)
 	}
 	if x.method == "" && x.url == "" && x.status == 0 {
-		r.note(true, "entry %d, at byte %d, has neither a request nor a response", r.entries, f.At)
+		r.lacking("neither a request nor a response")
 		return
 	}
 	e.finish()

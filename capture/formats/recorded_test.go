@@ -22,6 +22,8 @@ var recorded = []struct {
 }{
 	{har, []string{"all.har"}},
 	{flow, []string{"all.flow"}},
+	{cassette, []string{"vcrpy.yaml", "parsed-body.yaml", "ruby.yml", "go-vcr.yaml", "httpmock.yaml"}},
+	{jsonCassette, []string{"cassette.json"}},
 }
 
 // readParts is what a format's reader says of an input that comes in parts.
@@ -155,8 +157,11 @@ func bodies(recs []capture.Record) map[capture.Stream]string {
 func TestRecordedIsCut(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
 		whole := bodies(readParts(t, f, text))
-		most := 0
-		for n := range text {
+		most, step := 0, 1
+		if f.Name == cassette.Name { // YAML takes its time
+			step = 13
+		}
+		for n := 0; n < len(text); n += step {
 			recs := readParts(t, f, text[:n])
 			got := bodies(recs)
 			same := 0

@@ -50,6 +50,12 @@ var recordedCalls = []struct {
 }{
 	{"all.har", []string{fileCall, addCall, pwd, addCall}},
 	{"all.flow", []string{fileCall, addCall, pwd}},
+	{"vcrpy.yaml", []string{fileCall, addCall}},
+	{"parsed-body.yaml", []string{addCall}},
+	{"ruby.yml", []string{fileCall, addCall}},
+	{"go-vcr.yaml", []string{fileCall, addCall}},
+	{"httpmock.yaml", []string{fileCall, addCall}},
+	{"cassette.json", []string{fileCall, addCall}},
 }
 
 func TestRecordedHTTP(t *testing.T) {
@@ -65,7 +71,7 @@ func TestRecordedHTTP(t *testing.T) {
 }
 
 // recordedIn is how the names of a corpus's recordings of HTTP begin.
-var recordedIn = []string{"formats/har/", "formats/mitmproxy/", "formats/derived/llm-", "formats/derived/curl-"}
+var recordedIn = []string{"formats/har/", "formats/mitmproxy/", "formats/derived/llm-", "formats/derived/curl-", "formats/vcr-", "formats/httpmock-rs/"}
 
 // TestRecordedExpected compares print with what the files of a corpus are known to hold.
 func TestRecordedExpected(t *testing.T) {

@@ -1,0 +1,100 @@
+package formats
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+)
+
+// valuesReader reads what is kept as values in a JSON text, one of them at a time.
+type valuesReader struct {
+	output
+	walk Walk
+	what string // one of them is called: "entry"
+	n    int    // of the latest one, from 1
+	at   int64  // where it begins
+	read func(r *valuesReader, object []byte, cut bool)
+	last func(r *valuesReader) // nothing more comes; may be nil
+}
+
+func newValues(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
+	return &valuesReader{output: output{in: in}, walk: Walk{Paths: paths}, what: what, read: read}
+}
+
+func (r *valuesReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	r.walk.Write(p, r.value)
+	return r.over(recs), nil
+}
+
+func (r *valuesReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {
+	open := r.walk.Open()
+	r.walk.Close(r.value)
+	if open {
+		r.note(true, "the file ends before its end, behind %s %d", r.what, r.n)
+	}
+	if r.walk.Stray > 0 {
+		r.note(true, "%d bytes from byte %d on are no JSON", r.walk.Stray, r.walk.StrayAt)
+	}
+	if r.last != nil {
+		r.last(r)
+	}
+	return r.close(recs)
+}
+
+func (r *valuesReader) value(f Found) {
+	r.n++
+	r.at = f.At
+	switch {
+	case f.Long:
+		r.note(true, "%s %d, at byte %d, is %d bytes long: more than %d are not read", r.what, r.n, f.At, f.Size, valueLimit)
+	case f.Raw[0] != '{':
+		r.note(true, "%s %d, at byte %d, is no object", r.what, r.n, f.At)
+	default:
+		r.read(r, f.Raw, f.Cut)
+	}
+}
+
+// lacking says what the value is that was expected to be something.
+func (r *valuesReader) lacking(what string) {
+	r.note(true, "%s %d, at byte %d, has %s", r.what, r.n, r.at, what)
+}
+
+const bom = "\ufeff"
+
+// objectText is what follows the white space, and the byte order mark, that an input begins with,
+// and whether that is an object, or may be one.
+func objectText(first []byte) (text []byte, ok bool) {
+	if len(first) < len(bom) && strings.HasPrefix(bom, string(first)) {
+		return nil, true
+	}
+	text = afterSpace(bytes.TrimPrefix(first, []byte(bom)))
+	return text, len(text) == 0 || text[0] == '{'
+}
+
+// maybe is the answer of who needs to see more.
+func maybe(whole bool) capture.Sniffed {
+	if whole {
+		return capture.Sniffed{}
+	}
+	return capture.Sniffed{Is: capture.Maybe}
+}
+
+// sniffObject tells a format by the members of the object that an input begins with, as far as they
+// are there. judge is asked with each of them, in order, until it is sure.
+func sniffObject(first []byte, whole bool, judge func(key string, value []byte) capture.Sniffed) capture.Sniffed {
+	text, ok := objectText(first)
+	if !ok {
+		return capture.Sniffed{}
+	}
+	for key, value := range Members(text) {
+		if s := judge(key, value); s.Is != capture.Maybe {
+			return s
+		}
+	}
+	if isWhole(text) {
+		return capture.Sniffed{}
+	}
+	return maybe(whole)
+}

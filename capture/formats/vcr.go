@@ -1,0 +1,292 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"toolscope/capture"
+)
+
+// cassette reads cassettes that are YAML, interaction by interaction.
+var cassette = capture.Format{
+	Name:  "cassette",
+	Title: "VCR cassettes in YAML: vcrpy, vcr, go-vcr, httpmock",
+	Sniff: sniffCassette,
+	New:   func(in *capture.Input) capture.Reader { return &cassetteReader{output: output{in: in}} },
+}
+
+var (
+	listKey   = regexp.MustCompile(`^(http_)?interactions:\s*(#.*)?$`)
+	itemBegin = regexp.MustCompile(`^ *- +:?(request|response|id|recorded_at|duration|method|uri):`)
+	mockBegin = regexp.MustCompile(`^(when|then):\s*$`)
+	otherKey  = regexp.MustCompile(`^:?[a-z_]+:`)
+)
+
+// sniffLines is how many lines may stand before the first interaction.
+const sniffLines = 20
+
+func sniffCassette(first []byte, whole bool) capture.Sniffed {
+	text := strings.TrimPrefix(string(first), bom)
+	list, mock := false, false
+	for range sniffLines {
+		line, rest, ended := strings.Cut(text, "\n")
+		if !ended && !whole {
+			if len(line) > 200 || line != "" && !mayBegin(line) {
+				return capture.Sniffed{}
+			}
+			return maybe(whole)
+		}
+		line = strings.TrimRight(line, " \t\r")
+		switch {
+		case line == "" || line[0] == '#' || strings.HasPrefix(line, "---"):
+		case itemBegin.MatchString(line) && (list || line[0] == '-' && strings.Contains(line, "request:")):
+			return capture.Sniffed{Is: capture.Yes, Why: "it begins with a list of interactions"}
+		case mock && line[0] == ' ':
+			if key, _, _ := strings.Cut(strings.TrimSpace(line), ":"); key == "path" || key == "method" || key == "scheme" {
+				return capture.Sniffed{Is: capture.Yes, Why: "it begins with when: and what a request is like"}
+			}
+		case list || mock:
+			return capture.Sniffed{}
+		case listKey.MatchString(line):
+			list = true
+		case mockBegin.MatchString(line):
+			mock = true
+		case !otherKey.MatchString(line):
+			return capture.Sniffed{}
+		}
+		if text = rest; !ended {
+			break
+		}
+	}
+	return capture.Sniffed{}
+}
+
+// mayBegin reports whether the beginning of a line may become one that a cassette begins with.
+func mayBegin(line string) bool {
+	c := strings.TrimLeft(line, " ")
+	return c == "" || c[0] == '-' || c[0] == '#' || c[0] == ':' || 'a' <= c[0] && c[0] <= 'z' || strings.HasPrefix(bom, line)
+}
+
+// cassetteReader cuts the text into interactions where a line is not indented as what is inside
+// one, and holds one of them.
+type cassetteReader struct {
+	output
+	line   []byte // the beginning of a line
+	item   []byte // the lines of an interaction
+	long   bool   // it is too long, and not held
+	at     int64  // where the line begins
+	itemAt int64  // where the interaction began
+	items  int
+	inside insideOf // what the lines belong to
+	indent int      // of the list's dashes, once the first was seen
+	shared []byte   // interactions that give what they hold a name
+}
+
+// insideOf is what the lines of a cassette belong to.
+type insideOf int8
+
+const (
+	inNothing insideOf = iota
+	inList             // the list of interactions
+	inMock             // a document of when and then
+)
+
+func (r *cassetteReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	for len(p) > 0 {
+		n := bytes.IndexByte(p, '\n') + 1
+		if n == 0 {
+			r.line = append(r.line, p...)
+			break
+		}
+		line := p[:n]
+		if len(r.line) > 0 {
+			line = append(r.line, line...)
+		}
+		r.take(line)
+		r.at += int64(len(line))
+		r.line, p = r.line[:0], p[n:]
+	}
+	return r.over(recs), nil
+}
+
+// take reads one line.
+func (r *cassetteReader) take(line []byte) {
+	text := bytes.TrimRight(line, " \t\r\n")
+	indent := len(text) - len(bytes.TrimLeft(text, " "))
+	dash := indent < len(text) && text[indent] == '-' && (indent+1 == len(text) || text[indent+1] == ' ')
+	switch {
+	case len(text) == 0 || text[0] == '#':
+	case indent == 0 && (bytes.HasPrefix(text, []byte("---")) || bytes.HasPrefix(text, []byte("..."))):
+		r.flush()
+		r.inside = inNothing
+		return
+	case r.inside == inMock:
+	case dash && (r.inside == inList && (r.indent < 0 || indent == r.indent) || r.inside == inNothing && indent == 0):
+		r.flush()
+		r.inside, r.indent = inList, indent
+	case r.inside == inList && r.indent >= 0 && indent > r.indent:
+	case indent == 0:
+		r.flush()
+		r.begin(text)
+		if r.inside != inMock {
+			return
+		}
+	}
+	r.keep(line)
+}
+
+// begin looks at a line that is not inside anything.
+func (r *cassetteReader) begin(text []byte) {
+	switch {
+	case listKey.Match(text):
+		r.inside, r.indent = inList, -1
+	case mockBegin.Match(text):
+		r.inside = inMock
+	default:
+		r.inside = inNothing
+	}
+}
+
+func (r *cassetteReader) keep(line []byte) {
+	switch {
+	case r.inside == inNothing || r.inside == inList && r.indent < 0:
+		return
+	case len(r.item) == 0 && !r.long:
+		r.itemAt = r.at
+	}
+	if r.long || len(r.item)+len(line) > valueLimit {
+		r.item, r.long = nil, true
+		return
+	}
+	r.item = append(r.item, line...)
+}
+
+// flush reads the interaction that has ended.
+func (r *cassetteReader) flush() { r.interaction(false) }
+
+func (r *cassetteReader) interaction(last bool) {
+	item, long := r.item, r.long
+	r.item, r.long = r.item[:0], false
+	switch {
+	case long:
+		r.items++
+		r.note(true, "interaction %d, at byte %d, is longer than %d bytes and not read", r.items, r.itemAt, valueLimit)
+		return
+	case len(bytes.TrimSpace(item)) == 0:
+		return
+	}
+	r.items++
+	root, cut, err := r.parse(item, last)
+	if err != nil {
+		r.note(true, "interaction %d, at byte %d, is no YAML: %s", r.items, r.itemAt, err)
+		return
+	}
+	x, ok := interaction(root, cut || last && item[len(item)-1] != '\n')
+	x.cut = x.cut || cut
+	if !ok {
+		r.note(true, "interaction %d, at byte %d, has neither a request nor a response", r.items, r.itemAt)
+		return
+	}
+	r.exchange(&x)
+	if cut {
+		r.note(true, "the file ends inside interaction %d, which begins at byte %d", r.items, r.itemAt)
+	}
+}
+
+// parse reads one interaction. An earlier one may have named what this one refers to. The last may
+// be cut, and is read as far as it goes.
+func (r *cassetteReader) parse(item []byte, last bool) (root part, cut bool, err error) {
+	root, err = parseItem(item)
+	if err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0 {
+		root, err = parseItem(append(r.shared[:len(r.shared):len(r.shared)], item...))
+	}
+	if err == nil && anchored.Match(item) && len(r.shared)+len(item) <= valueLimit {
+		r.shared = append(r.shared, item...)
+	}
+	if err == nil || !last {
+		return root, false, err
+	}
+	for range cutLines {
+		item = bytes.TrimRight(item, " \t\r\n\\")
+		for _, end := range []string{"", "'\n", "\"\n"} {
+			if root, try := parseItem(append(item[:len(item):len(item)], end...)); try == nil && root.get("request", "when").isMapping() {
+				return root, true, nil
+			}
+		}
+		item = item[:bytes.LastIndexByte(item, '\n')+1]
+	}
+	return root, true, err
+}
+
+// anchored is an interaction that names something.
+var anchored = regexp.MustCompile(`(?m)^[^'"|>]*[:-] &[\w-]+`)
+
+// cutLines is how many lines are taken off an interaction that is cut, until it can be read.
+const cutLines = 4
+
+// parseItem reads the last element of a list, or a whole document.
+func parseItem(text []byte) (part, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return part{}, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(doc.Content) == 0 {
+		return part{}, fmt.Errorf("it is empty")
+	}
+	n := doc.Content[0]
+	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 {
+		n = n.Content[len(n.Content)-1]
+	}
+	return yamlPart(n), nil
+}
+
+func (r *cassetteReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {
+	if len(r.line) > 0 {
+		r.take(r.line)
+	}
+	r.interaction(true)
+	return r.close(recs)
+}
+
+// jsonCassette reads cassettes that are JSON.
+var jsonCassette = capture.Format{
+	Name:  "json cassette",
+	Title: "VCR cassettes in JSON: vcrpy, vcr, rvcr",
+	Sniff: sniffJSONCassette,
+	New: func(in *capture.Input) capture.Reader {
+		return newValues(in, "interaction", readInteraction, []string{"interactions", "*"}, []string{"http_interactions", "*"})
+	},
+}
+
+func sniffJSONCassette(first []byte, whole bool) capture.Sniffed {
+	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+		switch key {
+		case "version", "recorded_with", "recorded_at", "name":
+			return maybe(false)
+		case "interactions", "http_interactions":
+			for x := range Elements(value) {
+				if request := Member(x, "request"); len(request) > 0 && request[0] == '{' {
+					return capture.Sniffed{Is: capture.Yes, Why: `it has "` + key + `", a list of requests`}
+				}
+			}
+			return maybe(false)
+		}
+		return capture.Sniffed{}
+	})
+}
+
+func readInteraction(r *valuesReader, object []byte, cut bool) {
+	x, ok := interaction(part{raw: object}, cut)
+	x.cut = x.cut || cut
+	if !ok {
+		r.lacking("neither a request nor a response")
+		return
+	}
+	r.exchange(&x)
+}
