@@ -114,6 +114,7 @@ const (
 	NoTimes   Lack = "when bytes came"
 	LateTimes Lack = "when bytes came: times are of writing the log"
 	Reencoded Lack = "how arguments were spelled: the log encoded them anew"
+	Resent    Lack = "what the model wrote: calls are as the client sends them back"
 	NoEnding  Lack = "how answers ended"
 	NoBody    Lack = "what was answered: bodies were not kept"
 	CutLines  Lack = "what long lines held: the logger cut them"

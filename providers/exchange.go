@@ -87,7 +87,7 @@ func (x *Exchange) learn(h stream.Head) {
 	if h.Peeled != "" {
 		x.Head.Peeled = h.Peeled
 	}
-	x.Head.EndUntold = x.Head.EndUntold || h.EndUntold
+	x.Head.EndUntold, x.Head.Resent = x.Head.EndUntold || h.EndUntold, x.Head.Resent || h.Resent
 	for _, lack := range h.Lacks {
 		if !slices.Contains(x.Head.Lacks, lack) {
 			x.Head.Lacks = append(x.Head.Lacks, lack)

@@ -195,7 +195,11 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 		return
 	}
 	resent := &stream.Resent{Exchange: x.Number, ID: o.ID, Policies: o.Behaves(), Kept: o.Kept, Gave: o.Gave()}
-	if f, ok := o.Finding(); ok && !o.WasFound(f) {
+	known := true // what the model wrote
+	if from := x.in.Exchange(turn.Exchange); from != nil && from.Head.Resent && o.Fate != replay.WasOrphaned {
+		told.Fate, resent.Policies, known = replay.AsClientHasIt, "", false
+	}
+	if f, ok := o.Finding(); ok && known && !o.WasFound(f) {
 		resent.Finding = unlessBent(turn, f)
 	}
 	if o.Left != nil {
@@ -205,7 +209,7 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 	x.in.kept.weigh(x.in.Exchange(turn.Exchange), len(resent.Gave.Text))
 	x.in.Timeline.Append(stream.Event{
 		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
-		Text: string(o.Fate), Code: o.Result, What: resent,
+		Text: string(told.Fate), Code: o.Result, What: resent,
 	})
 }
 

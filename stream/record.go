@@ -41,5 +41,6 @@ type Head struct {
 	Start       time.Time           // when this side began, by the wall clock; zero where that is not known
 	Peeled      string              // what was taken off around the bytes, from outside in
 	Lacks       []string            // what the source cannot tell
+	Resent      bool                // what was answered is, too: it is as a client sends it back
 	EndUntold   bool                // how the response ended is among that: that nothing tells is nobody's fault
 }

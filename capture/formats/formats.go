@@ -27,6 +27,7 @@ var All = []capture.Format{
 	flow,
 	cassette,
 	jsonCassette,
+	request,
 }
 
 // Find is the format of a name; ok is false where there is none.

@@ -51,6 +51,8 @@ func sniff(e dialect.Evidence) dialect.Score {
 		return dialect.Score{Points: dialect.Sure, Why: "event " + name}
 	case event.Get("output").Get("message").Kind() == '{' && event.Get("stopReason").IsString():
 		return dialect.Score{Points: dialect.Sure, Why: "a body with output.message and stopReason"}
+	case event.Get("output").Get("message").Get("role").Is("assistant"):
+		return dialect.Score{Points: dialect.Strong, Why: "a body with output.message"}
 	case strings.HasSuffix(name, "Exception"):
 		return dialect.Score{Points: dialect.Likely, Why: "exception " + name}
 	case strings.HasPrefix(operation, "converse"):

@@ -13,15 +13,16 @@ type Fate string
 
 const (
 	Intact         Fate = "intact"
-	WasReformatted Fate = "reformatted"    // the same value, written in another way, or rounded
-	WasEmptied     Fate = "emptied"        // {} in place of what the model wrote
-	WasRepaired    Fate = "repaired"       // an object in place of what was none
-	WasEncoded     Fate = "double-encoded" // a string where an object must be, or a string in a string
-	WasWrapped     Fate = "wrapped"        // in an object that holds the text
-	WasAltered     Fate = "altered"        // other arguments
-	WasDropped     Fate = "dropped"        // the turn is there, the call is not
-	WasOrphaned    Fate = "orphaned"       // without a result, while the conversation went on
-	WasMoved       Fate = "moved"          // out of its order, or away from the calls it was made with
+	WasReformatted Fate = "reformatted"          // the same value, written in another way, or rounded
+	WasEmptied     Fate = "emptied"              // {} in place of what the model wrote
+	WasRepaired    Fate = "repaired"             // an object in place of what was none
+	WasEncoded     Fate = "double-encoded"       // a string where an object must be, or a string in a string
+	WasWrapped     Fate = "wrapped"              // in an object that holds the text
+	WasAltered     Fate = "altered"              // other arguments
+	WasDropped     Fate = "dropped"              // the turn is there, the call is not
+	WasOrphaned    Fate = "orphaned"             // without a result, while the conversation went on
+	WasMoved       Fate = "moved"                // out of its order, or away from the calls it was made with
+	AsClientHasIt  Fate = "as the client has it" // what the model wrote is not known but from here
 )
 
 // A Candidate is a turn whose calls a request may have brought back.

@@ -35,6 +35,7 @@ func coreRecord(r capture.Record) stream.Record {
 		}
 		for _, lack := range r.Head.Lacks {
 			out.Head.EndUntold = out.Head.EndUntold || lack == capture.NoEnding
+			out.Head.Resent = out.Head.Resent || lack == capture.Resent
 			out.Head.Lacks = append(out.Head.Lacks, string(lack))
 		}
 	}
