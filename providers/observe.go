@@ -195,8 +195,9 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 		return
 	}
 	resent := &stream.Resent{Exchange: x.Number, ID: o.ID, Policies: o.Behaves(), Kept: o.Kept, Gave: o.Gave()}
-	known := true // what the model wrote
-	if from := x.in.Exchange(turn.Exchange); from != nil && from.Head.Resent && o.Fate != replay.WasOrphaned {
+	known := true // what the model wrote, and what was sent
+	from := x.in.Exchange(turn.Exchange)
+	if x.Head.Composed || from != nil && from.Head.Resent && o.Fate != replay.WasOrphaned {
 		told.Fate, resent.Policies, known = replay.AsClientHasIt, "", false
 	}
 	if f, ok := o.Finding(); ok && known && !o.WasFound(f) {

@@ -43,4 +43,5 @@ type Head struct {
 	Lacks       []string            // what the source cannot tell
 	Resent      bool                // what was answered is, too: it is as a client sends it back
 	EndUntold   bool                // how the response ended is among that: that nothing tells is nobody's fault
+	Composed    bool                // requests are put together from what a client keeps: what it sent is not known
 }

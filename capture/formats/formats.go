@@ -27,6 +27,9 @@ var All = []capture.Format{
 	flow,
 	cassette,
 	jsonCassette,
+	geminiCLI,
+	qwenCode,
+	piSession,
 	request,
 }
 

@@ -33,6 +33,7 @@ func coreRecord(r capture.Record) stream.Record {
 			File: r.Head.File, Method: r.Head.Method, URL: r.Head.URL, Status: r.Head.Status, Header: r.Head.Header, Start: r.Head.Start,
 			Peeled: r.Head.Peeled,
 		}
+		out.Head.Composed = slices.Contains(r.Head.Lacks, capture.Composed)
 		for _, lack := range r.Head.Lacks {
 			out.Head.EndUntold = out.Head.EndUntold || lack == capture.NoEnding
 			out.Head.Resent = out.Head.Resent || lack == capture.Resent

@@ -1,0 +1,125 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"toolscope/capture"
+)
+
+// entries cuts a text into its lines, of which each is one JSON object. It holds no more than one.
+type entries struct {
+	held   []byte
+	number int   // of the line that is read, from 1
+	at     int64 // where it begins
+	size   int64 // how much of it came
+}
+
+// write gives the lines that are whole; one that was too long to be held is given as nil.
+func (e *entries) write(p []byte, give func(line []byte)) {
+	for len(p) > 0 {
+		if e.size == 0 {
+			e.number++
+		}
+		n := bytes.IndexByte(p, '\n')
+		if n < 0 {
+			e.size += int64(len(p))
+			if e.size <= valueLimit {
+				e.held = append(e.held, p...)
+			} else {
+				e.held = nil
+			}
+			return
+		}
+		line := p[:n:n]
+		if e.size += int64(n); e.size > valueLimit {
+			line = nil
+		} else if len(e.held) > 0 {
+			line = append(e.held, line...)
+		}
+		give(line)
+		e.held, e.at, e.size, p = nil, e.at+e.size+1, 0, p[n+1:]
+	}
+}
+
+// rest is what the last line has, without its end.
+func (e *entries) rest() []byte { return e.held }
+
+// note says what is wrong with the line that is read.
+func (e *entries) note(format string, args ...any) capture.Record {
+	where := fmt.Sprintf("line %d, byte %d: ", e.number, e.at)
+	return capture.Record{At: capture.NoTime, Note: where + fmt.Sprintf(format, args...), Damaged: true}
+}
+
+// note is what is wrong at a place of a file.
+func note(at int64, format string, args ...any) string {
+	return fmt.Sprintf("byte %d: ", at) + fmt.Sprintf(format, args...)
+}
+
+// isObject reports whether line is one object and nothing else, as far as brackets tell.
+func isObject(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
+		return false
+	}
+	n, done := new(Span).Write(line)
+	return done && n == len(line)
+}
+
+// diary is the reader of a file that has an entry on each line.
+type diary struct {
+	entries
+	in   *capture.Input
+	last int // the exchange that the latest record was of
+	book interface {
+		entry(recs []capture.Record, line []byte) []capture.Record
+		close(recs []capture.Record) []capture.Record
+	}
+}
+
+func (d *diary) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	d.write(p, func(line []byte) { recs = d.take(recs, line) })
+	return recs, nil
+}
+
+func (d *diary) take(recs []capture.Record, line []byte) []capture.Record {
+	switch {
+	case line == nil:
+		recs = d.noted(recs, d.note("the line has more than %d MiB, and is left out", valueLimit>>20))
+	case len(bytes.TrimSpace(line)) == 0:
+	case !isObject(line):
+		recs = d.noted(recs, d.note("no JSON object, left out: %.60q", line))
+	default:
+		before := len(recs)
+		recs = d.book.entry(recs, line)
+		if len(recs) > before {
+			d.last = recs[len(recs)-1].Exchange
+		}
+	}
+	return recs
+}
+
+// noted adds a note about the source. It has to name an exchange: the latest one.
+func (d *diary) noted(recs []capture.Record, note capture.Record) []capture.Record {
+	if d.last == 0 {
+		d.last = d.in.Next()
+	}
+	note.Exchange = d.last
+	return append(recs, note)
+}
+
+func (d *diary) Close(recs []capture.Record, _ capture.End, why string, _ time.Duration) []capture.Record {
+	switch line := d.rest(); {
+	case d.size == 0:
+	case isObject(line):
+		recs = d.take(recs, line)
+	default:
+		recs = d.noted(recs, d.note("the file ends inside the line, of which there are %d bytes", d.size))
+	}
+	recs = d.book.close(recs)
+	if why != "" {
+		recs = d.noted(recs, capture.Record{At: capture.NoTime, Note: why})
+	}
+	return recs
+}

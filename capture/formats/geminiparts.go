@@ -1,0 +1,52 @@
+package formats
+
+import "bytes"
+
+// geminiParts are the parts of a content: a text, one part, or a list of both.
+func geminiParts(content []byte) (parts []utterance) {
+	switch kindOf(content) {
+	case '"':
+		if text := aText(content); text != nil {
+			parts = append(parts, utterance{kind: textPart, text: text})
+		}
+	case '{':
+		parts = append(parts, utterance{kind: textPart, raw: content})
+	case '[':
+		for p := range Elements(content) {
+			parts = append(parts, geminiParts(p)...)
+		}
+	}
+	for i := range parts {
+		if Member(parts[i].raw, "functionResponse") != nil {
+			parts[i].kind = resultPart
+		}
+	}
+	return parts
+}
+
+func geminiThoughts(thoughts []byte) (parts []utterance) {
+	for t := range Elements(thoughts) {
+		if text := aText(Member(t, "description")); text != nil {
+			parts = append(parts, utterance{kind: thoughtPart, text: text})
+		}
+	}
+	return parts
+}
+
+// geminiResults are the results of a call in what was kept of its result, which may have those of
+// the calls beside it too.
+func geminiResults(result, id []byte) (parts []utterance) {
+	for _, p := range geminiParts(result) {
+		if p.kind == resultPart && bytes.Equal(Member(p.raw, "functionResponse", "id"), id) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// geminiUsage is Gemini CLI's counts by the names that the provider has for them.
+func geminiUsage(tokens []byte) []byte {
+	f := pick(tokens, "input", "output", "cached", "thoughts", "tool", "total")
+	return object(member{"promptTokenCount", f[0]}, member{"candidatesTokenCount", f[1]}, member{"cachedContentTokenCount", f[2]},
+		member{"thoughtsTokenCount", f[3]}, member{"toolUsePromptTokenCount", f[4]}, member{"totalTokenCount", f[5]})
+}

@@ -1,0 +1,119 @@
+package formats
+
+import (
+	"bytes"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// This file writes JSON round raw values: they stay as they are, only the punctuation between them
+// is new.
+
+// member is a member of an object to write.
+type member struct {
+	key   string
+	value []byte
+}
+
+// object is the members that have a value, as an object.
+func object(members ...member) []byte {
+	size := 2
+	for _, m := range members {
+		size += len(m.key) + len(m.value) + 4
+	}
+	b := append(make([]byte, 0, size), '{')
+	for _, m := range members {
+		if len(m.value) == 0 {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, '"'), m.key...), '"', ':')
+		b = append(b, m.value...)
+	}
+	return append(b, '}')
+}
+
+// array is the values as an array.
+func array(values ...[]byte) []byte {
+	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
+}
+
+// given is a value, nil where it is null.
+func given(value []byte) []byte {
+	if IsNull(value) {
+		return nil
+	}
+	return value
+}
+
+// aText is a string that says something, nil for any other value.
+func aText(value []byte) []byte {
+	if len(value) < 3 || value[0] != '"' || value[len(value)-1] != '"' {
+		return nil
+	}
+	return value
+}
+
+// pick is the members of an object that keys name, as far as they have a value, in the order of the
+// keys. Of a key that comes twice it is the first. Keys are compared as they are written, unless
+// they have an escape.
+func pick(object []byte, keys ...string) [][]byte {
+	found, left := make([][]byte, len(keys)), len(keys)
+	p, ok := inside(object, '{')
+	for ok && left > 0 {
+		p = afterSpace(p)
+		if len(p) == 0 || p[0] != '"' {
+			break
+		}
+		n, closed := jsonbytes.StringEnd(p)
+		key := p[:n]
+		if p = afterSpace(p[n:]); !closed || len(p) == 0 || p[0] != ':' {
+			break
+		}
+		p = afterSpace(p[1:])
+		n = jsonbytes.ValueEnd(p)
+		if i := indexOf(keys, key); n > 0 && i >= 0 && found[i] == nil {
+			if found[i] = given(p[:n:n]); found[i] != nil {
+				left--
+			}
+		}
+		if n == 0 {
+			break
+		}
+		p, ok = next(p[n:])
+	}
+	return found
+}
+
+// indexOf is which of the keys is written so, or -1.
+func indexOf(keys []string, written []byte) int {
+	name := written[1 : len(written)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = jsonbytes.AppendUnquoted(nil, name)
+	}
+	for i, k := range keys {
+		if k == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// reads reports whether a value is a string that reads so.
+func reads(value []byte, text string) bool {
+	if len(value) == len(text)+2 && value[0] == '"' {
+		return string(value[1:len(value)-1]) == text
+	}
+	read, ok := Text(value)
+	return ok && string(read) == text
+}
+
+// kindOf is the first byte of a value, 0 of none.
+func kindOf(value []byte) byte {
+	if value = afterSpace(value); len(value) == 0 {
+		return 0
+	}
+	return value[0]
+}

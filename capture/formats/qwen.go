@@ -1,0 +1,95 @@
+package formats
+
+import (
+	"bytes"
+	"time"
+
+	"toolscope/capture"
+)
+
+// qwenCode is what Qwen Code keeps of a conversation in ~/.qwen/projects/<cwd>/chats. It keeps the
+// provider's messages as Google writes them, whatever provider that was, one on each line.
+var qwenCode = capture.Format{
+	Name:  "qwen-code session",
+	Title: "Qwen Code: ~/.qwen/projects/*/chats/*.jsonl",
+	Sniff: sniffQwenCode,
+	New: func(in *capture.Input) capture.Reader {
+		q := &qwenChat{talk: newTalk(in, geminiShape, "qwen-code session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)}
+		return &diary{in: in, book: q}
+	},
+}
+
+// sniffQwenCode looks for the first line that has a message: Claude Code's lines are alike, but for
+// what a message is.
+func sniffQwenCode(first []byte, whole bool) capture.Sniffed {
+	for len(first) > 0 {
+		line, rest, ended := bytes.Cut(first, []byte("\n"))
+		if !ended && !whole && !isObject(line) {
+			break
+		}
+		f := pick(line, "uuid", "sessionId", "message")
+		if f[0] == nil || f[1] == nil {
+			return capture.Sniffed{}
+		}
+		if f[2] != nil {
+			if kindOf(Member(f[2], "parts")) == '[' {
+				return capture.Sniffed{Is: capture.Yes, Why: "lines with uuid, sessionId and a message of parts"}
+			}
+			return capture.Sniffed{}
+		}
+		first = rest
+	}
+	if whole {
+		return capture.Sniffed{}
+	}
+	keys, open := topKeys(first)
+	if open || len(keys) > 0 {
+		return capture.Sniffed{Is: capture.Maybe}
+	}
+	return capture.Sniffed{}
+}
+
+// qwenChat reads the lines of a conversation.
+type qwenChat struct {
+	*talk
+	waits bool // for an answer
+}
+
+func (q *qwenChat) entry(recs []capture.Record, line []byte) []capture.Record {
+	f := pick(line, "type", "message", "timestamp", "sessionId", "model", "usageMetadata", "systemPayload")
+	kind, at := f[0], moment(f[2])
+	if q.name == nil {
+		q.name = aText(f[3])
+	}
+	parts := geminiParts(Member(f[1], "parts"))
+	switch {
+	case reads(kind, "assistant"):
+		recs = q.answer(recs, &reply{model: f[4], parts: parts, usage: f[5]}, time.Time{}, at)
+		q.waits = false
+	case reads(kind, "user"), reads(kind, "tool_result"):
+		q.hear(theUser, parts, at)
+		q.waits = true
+	case reads(kind, "system"):
+		recs = q.failed(recs, Member(f[6], "uiEvent"), at)
+	}
+	return recs
+}
+
+// failed takes what was told of a request; only one that failed has no line of its own.
+func (q *qwenChat) failed(recs []capture.Record, event []byte, at time.Time) []capture.Record {
+	f := pick(event, "event.name", "error_message", "error", "model", "subagent_name")
+	if !reads(f[0], "qwen-code.api_error") || !q.waits || f[4] != nil {
+		return recs
+	}
+	why := aText(f[1])
+	if why == nil {
+		why = aText(f[2])
+	}
+	if why == nil {
+		return recs
+	}
+	heard, results := q.news, q.results
+	recs = q.answer(recs, &reply{model: f[3], failure: why}, time.Time{}, at)
+	q.news, q.results = heard, results // it is asked again
+	return recs
+}

@@ -1,0 +1,50 @@
+package formats
+
+import (
+	"bytes"
+	"slices"
+
+	"toolscope/capture"
+	"toolscope/stream/jsonbytes"
+)
+
+// This file tells formats by the first bytes of a file.
+
+// sniffKeys says whether a file begins with an object that has all these keys among its first ones.
+func sniffKeys(first []byte, whole bool, keys ...string) capture.Sniffed {
+	found := 0
+	seen, open := topKeys(first)
+	for _, k := range keys {
+		if slices.Contains(seen, k) {
+			found++
+		}
+	}
+	switch {
+	case found == len(keys):
+		return capture.Sniffed{Is: capture.Yes}
+	case open && !whole:
+		return capture.Sniffed{Is: capture.Maybe}
+	}
+	return capture.Sniffed{Is: capture.No}
+}
+
+// topKeys are the keys of the object that first begins with, as far as they are there, and whether
+// there may be more of them. It looks at no more than mostKeys.
+func topKeys(first []byte) (keys []string, open bool) {
+	p := bytes.TrimLeft(first, " \t\r\n")
+	if len(p) == 0 {
+		return nil, true
+	}
+	if p[0] != '{' {
+		return nil, false
+	}
+	for k := range Members(first) {
+		if keys = append(keys, k); len(keys) >= mostKeys {
+			return keys, false
+		}
+	}
+	return keys, jsonbytes.ValueEnd(p) == len(p) && !isObject(p)
+}
+
+// mostKeys is how many keys of an object are looked at.
+const mostKeys = 64

@@ -1,0 +1,232 @@
+package formats
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+)
+
+var updateTalks = flag.Bool("update-talks", false, "write the expected records of conversations anew")
+
+// talks are the formats that keep conversations, and where their fixtures are.
+var talks = []struct {
+	dir    string
+	format capture.Format
+}{
+	{"gemini-cli", geminiCLI}, {"qwen-code", qwenCode}, {"pi", piSession},
+}
+
+// eachTalk calls do with each fixture.
+func eachTalk(t testing.TB, do func(name string, f capture.Format, data []byte)) {
+	for _, k := range talks {
+		files, err := filepath.Glob("testdata/" + k.dir + "/*.json*")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no fixtures: %v", k.dir, err)
+		}
+		for _, file := range files {
+			if filepath.Ext(file) == ".records" {
+				continue
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(file, k.format, data)
+		}
+	}
+}
+
+// read is what the format's reader makes of data, which comes size bytes at a time, as text.
+func read(f capture.Format, data []byte, size int) (lines []string) {
+	r := f.New(capture.NewInput("f", nil))
+	var recs []capture.Record
+	for p := bytes.Clone(data); len(p) > 0; {
+		n := min(size, len(p))
+		recs, _ = r.Write(recs, bytes.Clone(p[:n]), capture.NoTime)
+		p = p[n:]
+	}
+	for _, r := range r.Close(recs, capture.EndEOF, "", capture.NoTime) {
+		lines = append(lines, told(r))
+	}
+	return lines
+}
+
+func told(r capture.Record) string {
+	s := fmt.Sprintf("%d", r.Exchange)
+	if r.Side == capture.Request {
+		s += " asks"
+	}
+	if r.At != capture.NoTime {
+		s += " at " + r.At.Round(time.Millisecond).String()
+	}
+	if r.Head != nil {
+		s += fmt.Sprintf(" %s %s [%s] lacks %d", r.Head.Method, r.Head.URL, r.Head.Peeled, len(r.Head.Lacks))
+	}
+	if len(r.Data) > 0 {
+		s += "\n\t" + strings.ReplaceAll(strings.TrimRight(string(r.Data), "\n"), "\n", "\n\t")
+	}
+	if r.End != "" {
+		s += fmt.Sprintf(" %s %s %s", r.End, r.By, r.Why)
+	}
+	if r.Note != "" {
+		s += fmt.Sprintf(" note, damaged %t: %s", r.Damaged, r.Note)
+	}
+	return s
+}
+
+// TestTalks: what is read of each fixture stands beside it.
+func TestTalks(t *testing.T) {
+	eachTalk(t, func(file string, f capture.Format, data []byte) {
+		got := strings.Join(read(f, data, len(data)), "\n") + "\n"
+		if *updateTalks {
+			if err := os.WriteFile(file+".records", []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file + ".records")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s is read as\n%s\ninstead of\n%s", file, got, want)
+		}
+	})
+}
+
+// TestTalksAreTold: each fixture is of its format, and of no other.
+func TestTalksAreTold(t *testing.T) {
+	eachTalk(t, func(file string, f capture.Format, data []byte) {
+		for _, other := range All {
+			is := other.Sniff(data, true)
+			if want := other.Name == f.Name; (is.Is == capture.Yes) != want {
+				t.Errorf("%s is taken for a %s: %v", file, other.Name, is)
+			}
+			if is.Is == capture.Yes && is.Why == "" {
+				t.Errorf("%s: nothing says why", file)
+			}
+		}
+		for n := range data {
+			if is := f.Sniff(data[:n], false); is.Is == capture.No {
+				t.Errorf("%s: %d bytes are too few to say that it is not one", file, n)
+				break
+			}
+		}
+	})
+}
+
+// TestTalksInAnyChunks: how a file is split does not matter.
+func TestTalksInAnyChunks(t *testing.T) {
+	eachTalk(t, func(file string, f capture.Format, data []byte) {
+		want := strings.Join(read(f, data, len(data)), "\n")
+		for _, size := range []int{1, 2, 7, 64, 1000} {
+			if got := strings.Join(read(f, data, size), "\n"); got != want {
+				t.Errorf("%s in chunks of %d is read as\n%s\ninstead of\n%s", file, size, got, want)
+			}
+		}
+	})
+}
+
+// TestTalksCut: whatever the cut, what is complete before it is there.
+func TestTalksCut(t *testing.T) {
+	eachTalk(t, func(file string, f capture.Format, data []byte) {
+		whole := answers(f, data)
+		most := 0
+		for n := 0; n <= len(data); n++ {
+			if n > 4000 && n%17 != 0 && n != len(data) {
+				continue
+			}
+			cut := answers(f, data[:n])
+			if len(cut) < most {
+				t.Fatalf("%s cut at %d has %d answers, and had %d before", file, n, len(cut), most)
+			}
+			most = len(cut)
+			for i, a := range cut {
+				if !strings.HasPrefix(whole[i], a) {
+					t.Fatalf("%s cut at %d has the answer\n%s\ninstead of\n%s", file, n, a, whole[i])
+				}
+			}
+		}
+		if most != len(whole) {
+			t.Errorf("%s has %d answers, the last cut %d", file, len(whole), most)
+		}
+	})
+}
+
+// answers are the bytes of the answers.
+func answers(f capture.Format, data []byte) (all []string) {
+	r := f.New(capture.NewInput("f", nil))
+	recs, _ := r.Write(nil, bytes.Clone(data), capture.NoTime)
+	of := map[int]int{}
+	for _, r := range r.Close(recs, capture.EndEOF, "", capture.NoTime) {
+		if r.Side == capture.Request || len(r.Data) == 0 {
+			continue
+		}
+		if _, known := of[r.Exchange]; !known {
+			of[r.Exchange] = len(all)
+			all = append(all, "")
+		}
+		all[of[r.Exchange]] += string(r.Data)
+	}
+	return all
+}
+
+// TestTalkDamaged: a line that is no entry is told, and what follows it is read.
+func TestTalkDamaged(t *testing.T) {
+	data := "{\"type\":\"session\",\"id\":\"s\",\"timestamp\":\"\",\"cwd\":\"/\"}\n{\"type\":\"message\",\"mess\nnot json\n" +
+		"{\"type\":\"message\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n{\"type\":\"mess"
+	got := strings.Join(read(piSession, []byte(data), 5), "\n")
+	for _, want := range []string{"line 2, byte 53: no JSON object", "line 3, byte 77: no JSON object", `"text":"hi"`, "line 5, byte 176: the file ends inside the line"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+// FuzzTalks: no bytes stop a reader, and how they are split does not matter.
+func FuzzTalks(f *testing.F) {
+	eachTalk(f, func(_ string, of capture.Format, data []byte) {
+		for i := range talks {
+			if talks[i].format.Name == of.Name {
+				f.Add(byte(i), data)
+			}
+		}
+	})
+	f.Fuzz(func(t *testing.T, which byte, data []byte) {
+		of := talks[int(which)%len(talks)].format
+		of.Sniff(data, false)
+		of.Sniff(data, true)
+		whole, bytewise := strings.Join(read(of, data, len(data)+1), "\n"), strings.Join(read(of, data, 1), "\n")
+		if whole != bytewise {
+			t.Errorf("%s reads %q as\n%s\nand byte by byte as\n%s", of.Name, data, whole, bytewise)
+		}
+	})
+}
+
+// BenchmarkTalks reads the entries of each fixture a thousand times over.
+func BenchmarkTalks(b *testing.B) {
+	eachTalk(b, func(file string, f capture.Format, data []byte) {
+		if filepath.Ext(file) == ".json" {
+			return
+		}
+		all := bytes.Repeat(data, 100)
+		b.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(b *testing.B) {
+			b.SetBytes(int64(len(all)))
+			b.ReportAllocs()
+			for b.Loop() {
+				r := f.New(capture.NewInput("f", nil))
+				var recs []capture.Record
+				for p := all; len(p) > 0; p = p[min(64<<10, len(p)):] {
+					recs, _ = r.Write(recs[:0], p[:min(64<<10, len(p))], capture.NoTime)
+				}
+				r.Close(recs[:0], capture.EndEOF, "", capture.NoTime)
+			}
+		})
+	})
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestTalks: what agents keep of their conversations opens without being told what it is: its calls
+// with their arguments as they stand there, what each gave, and why it failed.
+func TestTalks(t *testing.T) {
+	for _, test := range []struct{ file, want string }{
+		{"gemini-cli/failing.jsonl", `gemini run_shell_command complete ok
+gemini read_file complete failed: File not found: /home/me/project/nothing.txt
+turn gemini-3.8-flash complete 1200+50
+gemini run_shell_command not an object failed: Value of params must be an object
+turn gemini-3.8-flash complete 1200+50
+turn gemini-3.8-flash complete 1200+50`},
+		{"gemini-cli/older.json", `gemini read_file complete ok
+gemini glob complete failed: [Operation Cancelled] Reason: User did not allow tool call
+turn gemini-2.5-pro complete 900+32
+turn gemini-2.5-pro complete 950+8
+turn aborted PROVIDER_ERROR`},
+		{"gemini-cli/rewound.jsonl", `gemini list_directory complete ok
+gemini glob complete ok
+turn gemini-3.8-flash complete 10+2
+turn gemini-3.8-flash complete 11+1`},
+		{"qwen-code/failing.jsonl", `gemini run_shell_command complete ok
+gemini read_file complete failed: File not found: /home/me/project/nothing.txt
+turn qwen3-coder-plus complete 1200+50
+gemini run_shell_command complete ok
+turn qwen3-coder-plus complete 1200+50
+gemini run_shell_command complete ok
+turn qwen3-coder-plus complete 1200+50
+turn qwen3-coder-plus complete 1200+50`},
+		{"pi/failing.jsonl", `anthropic bash complete failed: cat: missing-file.txt: No such file or directory
+anthropic read complete failed: Validation failed for tool "read":
+turn claude-sonnet-4-5 complete 1800+50
+anthropic bash complete ok
+turn claude-sonnet-4-5 complete 1800+50
+turn claude-sonnet-4-5 complete 1800+50`},
+	} {
+		got := command(t, nil, "print", "--format", "jsonl", "../../capture/formats/testdata/"+test.file)
+		if said := saidOf(t, got.stdout); said != test.want || got.code != 0 {
+			t.Errorf("%s: exit %d and\n%s\ninstead of\n%s", test.file, got.code, said, test.want)
+		}
+	}
+}
+
+// saidOf is the calls and turns of what print printed, a line each.
+func saidOf(t *testing.T, out string) string {
+	var lines []string
+	for text := range strings.Lines(out) {
+		var l struct {
+			Type, Dialect, Name, Status, Model, Phase string
+			Result                                    json.RawMessage
+			Usage                                     *struct{ Input, Output int }
+			Findings                                  []struct{ Code, Severity string }
+		}
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		var said string
+		switch l.Type {
+		case "call":
+			said = join(l.Dialect, l.Name, l.Status)
+			var gave struct {
+				Error bool
+				Text  string
+			}
+			if len(l.Result) > 0 && json.Unmarshal(l.Result, &gave) == nil {
+				first, _, _ := strings.Cut(gave.Text, "\n")
+				said += map[bool]string{true: " failed: " + first, false: " ok"}[gave.Error]
+			}
+		case "turn":
+			said = join("turn", l.Model, l.Phase)
+			if l.Usage != nil && l.Usage.Input+l.Usage.Output > 0 {
+				b, _ := json.Marshal(l.Usage.Input)
+				c, _ := json.Marshal(l.Usage.Output)
+				said += " " + string(b) + "+" + string(c)
+			}
+		default:
+			continue
+		}
+		for _, f := range l.Findings {
+			if l.Type == "turn" && f.Severity != "info" {
+				said += " " + f.Code
+			}
+		}
+		lines = append(lines, said)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func join(words ...string) string { return strings.Join(strings.Fields(strings.Join(words, " ")), " ") }
