@@ -4,105 +4,138 @@
 //   node agents.mjs NODE_MODULES DIR AGENT…
 //
 // NODE_MODULES is a folder in which the agents are installed; they are not dependencies here, for
-// their licences are their own. Each case is a run of its own, in an empty home.
+// their licences are their own. Each case is a run of its own in an empty home, or a session of its
+// own where the agent is a server.
 import fs from 'node:fs'
-import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { cases } from './cases.mjs'
-import { answers, asValue, call, callIn, hasResult, protocolOf, scrub } from './lib/wire.mjs'
+import { model } from './lib/model.mjs'
+import { asValue, call, callIn, hasResult, scrub } from './lib/wire.mjs'
 
 const [modules, dir, ...names] = process.argv.slice(2)
 const bin = (...p) => path.join(path.resolve(modules), ...p)
+const post = async (url, body) => (await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })).json()
 
+/** sdks are the packages by which opencode speaks a protocol. */
+const sdks = { 'openai-chat': '@ai-sdk/openai-compatible', 'openai-responses': '@ai-sdk/openai', anthropic: '@ai-sdk/anthropic' }
+
+// Of each agent: its package, the protocols it is run with, its tool that a call names, its command,
+// and what it needs in its environment and its home. Before is a command to be run first; said, of
+// one that is a server, is how it tells its address, and ask has it do a task.
 const agents = {
   'claude-code': {
-    package: '@anthropic-ai/claude-code', protocol: 'anthropic', tool: 'Bash',
-    command: () => [bin('@anthropic-ai/claude-code-linux-x64/claude'), ['-p', 'do it', '--allowedTools', 'Bash']],
+    package: '@anthropic-ai/claude-code', protocols: ['anthropic'], tool: 'Bash',
+    command: () => [bin('@anthropic-ai/claude-code-linux-x64/claude'), '-p', 'do it', '--allowedTools', 'Bash'],
     env: base => ({ ANTHROPIC_BASE_URL: base, ANTHROPIC_API_KEY: 'x', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' }),
   },
   codex: {
-    package: '@openai/codex', protocol: 'openai-responses', tool: 'exec_command',
-    command: base => [bin('.bin/codex'), ['exec', '--skip-git-repo-check', '-c', 'model_provider="x"', '-c',
-      `model_providers.x={name="x",base_url="${base}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`, 'do it']],
+    package: '@openai/codex', protocols: ['openai-responses'], tool: 'exec_command',
+    command: base => [bin('.bin/codex'), 'exec', '-m', 'gpt-5', '--skip-git-repo-check', '-c', 'model_provider="x"', '-c',
+      `model_providers.x={name="x",base_url="${base}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`, 'do it'],
     env: () => ({ OPENAI_API_KEY: 'x' }),
   },
   'gemini-cli': {
-    package: '@google/gemini-cli', protocol: 'gemini', tool: 'run_shell_command',
-    command: () => [bin('.bin/gemini'), ['--skip-trust', '-y', '-p', 'do it']],
+    package: '@google/gemini-cli', protocols: ['gemini'], tool: 'run_shell_command',
+    command: () => [bin('.bin/gemini'), '--skip-trust', '-y', '-p', 'do it'],
     env: base => ({ GOOGLE_GEMINI_BASE_URL: base, GEMINI_API_KEY: 'x' }),
     home: { '.gemini/settings.json': () => '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' },
   },
   'qwen-code': {
-    package: '@qwen-code/qwen-code', protocol: 'openai-chat', tool: 'run_shell_command',
-    command: () => [bin('.bin/qwen'), ['--auth-type', 'openai', '-y', '-p', 'do it']],
+    package: '@qwen-code/qwen-code', protocols: ['openai-chat'], tool: 'run_shell_command',
+    command: () => [bin('.bin/qwen'), '--auth-type', 'openai', '-y', '-p', 'do it'],
     env: base => ({ OPENAI_BASE_URL: `${base}/v1`, OPENAI_API_KEY: 'x', OPENAI_MODEL: 'qwen3-coder-plus' }),
   },
   opencode: {
-    package: 'opencode-ai', protocol: 'openai-chat', tool: 'bash',
-    command: () => [bin('opencode-linux-x64/bin/opencode'), ['run', '-m', 'x/m', 'do it']],
-    env: () => ({}),
-    home: { '.config/opencode/opencode.json': base => JSON.stringify({
-      provider: { x: { npm: '@ai-sdk/openai-compatible', name: 'x', options: { baseURL: `${base}/v1`, apiKey: 'x' }, models: { m: { name: 'm', tool_call: true } } } },
+    package: 'opencode-ai', protocols: Object.keys(sdks), tool: 'bash',
+    command: () => [bin('opencode-linux-x64/bin/opencode'), 'serve', '--port', '0', '--hostname', '127.0.0.1'],
+    said: /listening on (\S+)/,
+    ask: async url => post(`${url}/session/${(await post(`${url}/session`, {})).id}/message`,
+      { model: { providerID: 'x', modelID: 'm' }, parts: [{ type: 'text', text: 'do it' }] }),
+    home: { '.config/opencode/opencode.json': (base, protocol) => JSON.stringify({
+      provider: { x: { npm: sdks[protocol], name: 'x', options: { baseURL: `${base}/v1`, apiKey: 'x' }, models: { m: { name: 'm', tool_call: true } } } },
     }) },
+  },
+  continue: {
+    package: '@continuedev/cli', protocols: ['openai-chat', 'anthropic'], tool: 'Bash',
+    command: () => [bin('.bin/cn'), '--config', 'config.yaml', '--auto', '-p', 'do it'],
+    env: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
+    home: { 'project/config.yaml': (base, protocol) => 'name: x\nversion: 1.0.0\nschema: v1\nmodels:\n' +
+      `  - { name: x, provider: ${protocol === 'anthropic' ? 'anthropic' : 'openai'}, model: ${protocol === 'anthropic' ? 'claude-sonnet-4-5' : 'gpt-4o'}, apiKey: x, apiBase: "${base}/v1/", roles: [chat], capabilities: [tool_use] }\n` },
+  },
+  cline: {
+    package: 'cline', protocols: ['openai-responses', 'openai-chat'], tool: 'run_commands',
+    before: (base, protocol) => [bin('.bin/cline'), 'auth', '-p', protocol === 'openai-chat' ? 'openai-compatible' : 'openai-native', '-k', 'x', '-m', 'gpt-5', '-b', `${base}/v1`],
+    command: () => [bin('.bin/cline'), 'do it'],
   },
 }
 
-/** model answers one run: the first request that has the tool with the call, all others with a word. */
-function model(agent, args) {
-  const asked = []
-  const server = http.createServer((req, res) => {
-    const parts = []
-    req.on('data', p => parts.push(p)).on('end', () => {
-      const text = Buffer.concat(parts).toString()
-      const url = req.url.replace(/\?.*/, '')
-      if (req.method !== 'POST' || protocolOf(url) !== agent.protocol) return res.writeHead(404).end('{}')
-      const body = JSON.parse(text)
-      const main = text.includes(JSON.stringify(agent.tool))
-      if (main) asked.push(body)
-      if (!/stream/i.test(req.url) && !body.stream) {
-        return res.writeHead(200, { 'content-type': 'application/json' }).end(whole[agent.protocol] ?? '{}')
-      }
-      const stream = answers[agent.protocol](main && asked.length === 1 ? args : null)
-      res.writeHead(200, { 'content-type': 'text/event-stream' }).end(stream)
-    })
+/** start runs a command of an agent in its home. */
+function start([file, ...argv], agent, base, home, stdout = 'ignore') {
+  return spawn(file, argv, {
+    cwd: path.join(home, 'project'), stdio: ['ignore', stdout, 'ignore'], detached: true,
+    env: { PATH: process.env.PATH, HOME: home, NO_PROXY: '127.0.0.1', ...agent.env?.(base) },
   })
-  return new Promise(done => server.listen(0, '127.0.0.1', () => done({ server, asked, base: `http://127.0.0.1:${server.address().port}` })))
 }
 
-/** whole is what a request gets that asks for no stream. */
-const whole = {
-  anthropic: '{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"{}"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}',
-  gemini: '{"candidates":[{"content":{"parts":[{"text":"{}"}],"role":"model"},"index":0,"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}',
-  'openai-chat': '{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"{}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}',
-}
+const end = child => { try { process.kill(-child.pid, 'SIGKILL') } catch { /* it has ended */ } }
 
-async function run(agent, args) {
-  const { server, asked, base } = await model(agent, args)
+/** furnish makes a home that has what an agent needs. */
+async function furnish(agent, base, protocol) {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-'))
+  fs.mkdirSync(path.join(home, 'project'))
   for (const [file, text] of Object.entries(agent.home ?? {})) {
     fs.mkdirSync(path.dirname(path.join(home, file)), { recursive: true })
-    fs.writeFileSync(path.join(home, file), text(base))
+    fs.writeFileSync(path.join(home, file), text(base, protocol))
   }
-  fs.mkdirSync(path.join(home, 'project'))
-  const [file, argv] = agent.command(base)
-  const child = spawn(file, argv, {
-    cwd: path.join(home, 'project'), stdio: 'ignore', detached: true,
-    env: { PATH: process.env.PATH, HOME: home, NO_PROXY: '127.0.0.1', ...agent.env(base) },
-  })
-  const limit = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), 25000)
-  const enough = setInterval(() => asked[1] && process.kill(-child.pid, 'SIGKILL'), 100)
-  await new Promise(done => child.on('exit', done))
-  clearTimeout(limit)
-  clearInterval(enough)
-  server.closeAllConnections()
-  server.close()
-  fs.rmSync(home, { recursive: true, force: true })
-  if (!asked[1]) return asked[0] ? { silent: true } : { failed: true }
-  const found = callIn(agent.protocol, asked[1])
-  if (!found) return hasResult(agent.protocol, asked[1]) ? { orphan: true } : { dropped: true }
+  if (agent.before) await once(start(agent.before(base, protocol), agent, base, home), 'exit')
+  return home
+}
+
+/** enough waits until the agent has asked a second time, is done, or has taken too long. */
+async function enough(it, done) {
+  let ended = false
+  done.finally(() => { ended = true }).catch(() => {})
+  for (let n = 0; n < 300 && !ended && !it.asked[1]; n++) await sleep(100)
+}
+
+/** sent says what the agent made of a case. */
+function sent(it, protocol) {
+  const [first, second] = it.asked
+  if (!second) return first ? { silent: true } : { failed: true }
+  const found = callIn(protocol, second)
+  if (!found) return hasResult(protocol, second) ? { orphan: true } : { dropped: true }
   return scrub(found)
+}
+
+/** each runs an agent with every case, by one protocol. */
+async function * each(agent, protocol) {
+  const it = await model(agent.tool, protocol)
+  let home, server, url
+  for (const [title, args] of cases) {
+    it.next(args)
+    home ??= await furnish(agent, it.base, protocol)
+    if (agent.said) {
+      server ??= start(agent.command(it.base, protocol), agent, it.base, home, 'pipe')
+      for (let text = ''; !url; url = text.match(agent.said)?.[1]) text += (await once(server.stdout, 'data'))[0]
+      await enough(it, agent.ask(url))
+    } else {
+      const child = start(agent.command(it.base, protocol), agent, it.base, home)
+      const gone = once(child, 'exit')
+      await enough(it, gone)
+      end(child)
+      await gone
+      fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+      home = undefined
+    }
+    yield [title, args, sent(it, protocol)]
+  }
+  if (server) end(server)
+  if (home) fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 })
+  it.close()
 }
 
 for (const name of names) {
@@ -110,12 +143,14 @@ for (const name of names) {
   call.tool = agent.tool
   const version = JSON.parse(fs.readFileSync(bin(agent.package, 'package.json'))).version
   const lines = [JSON.stringify({ client: name, versions: { [agent.package]: version }, tool: agent.tool })]
-  for (const [title, args] of cases) {
-    const sent = await run(agent, args)
-    const text = agent.protocol === 'gemini' ? asValue(args) : args
-    lines.push(JSON.stringify({ case: title, from: [agent.protocol], arguments: text, to: { [agent.protocol]: sent } }))
-    process.stdout.write('.')
+  for (const protocol of agent.protocols) {
+    for await (const [title, args, what] of each(agent, protocol)) {
+      const text = protocol === 'gemini' ? asValue(args) : args
+      lines.push(JSON.stringify({ case: title, from: [protocol], arguments: text, to: { [protocol]: what } }))
+      process.stdout.write(what.failed ? 'F' : '.')
+    }
   }
   fs.writeFileSync(path.join(dir, `${name}.jsonl`), [...lines, ''].join('\n'))
-  process.stdout.write(` ${name}: ${lines.length - 1} cases\n`)
+  process.stdout.write(` ${name}: ${lines.length - 1} lines\n`)
 }
+process.exit(0)

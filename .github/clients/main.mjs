@@ -14,7 +14,8 @@ import { answers, asValue, callIn, hasResult, scrub } from './lib/wire.mjs'
 const [dir, ...only] = process.argv.slice(2)
 const here = path.dirname(new URL(import.meta.url).pathname)
 
-process.on('unhandledRejection', () => {}) // a client that throws beside what it is asked for
+let beside // what a client throws beside what it is asked for
+for (const kind of ['unhandledRejection', 'uncaughtException']) process.on(kind, e => { beside ??= e })
 for (const level of ['log', 'info', 'warn', 'error', 'debug']) console[level] = () => {}
 
 /** argumentsOf is the text of the arguments as it stands on a protocol's wire. */
@@ -23,17 +24,24 @@ const argumentsOf = (protocol, args) => protocol === 'gemini' || protocol === 'o
 /** versionOf is the version of a package that is installed. */
 const versionOf = name => JSON.parse(fs.readFileSync(path.join(here, 'node_modules', name, 'package.json'))).version
 
-const within = (ms, promise) => Promise.race([promise, new Promise((_, no) => setTimeout(() => no(new Error('took too long')), ms).unref())])
+/** within waits no longer than that, even where nothing is left that could come. */
+function within(ms, promise) {
+  let timer
+  const late = new Promise((_, no) => { timer = setTimeout(() => no(new Error('took too long')), ms) })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
 
 /** run has a client answer one call, and says what it sent. */
 async function run(client, from, to, args) {
   const net = network(args)
   let failure
+  beside = undefined
   try {
-    await within(20000, client.send(from, to, net))
+    await within(5000, client.send(from, to, net))
   } catch (e) {
     failure = String(e?.message ?? e)
   }
+  failure ??= beside && String(beside?.message ?? beside)
   const second = net.asked[1]
   if (!second) return failure === undefined ? { silent: true } : { throws: clean(failure) }
   if (second.protocol !== to) return { throws: `asked ${second.protocol}` }

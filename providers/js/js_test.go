@@ -57,6 +57,39 @@ func TestParsers(t *testing.T) {
 	}
 }
 
+// TestComplaint: what JSON.parse says of a text, as Bun printed it.
+func TestComplaint(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1}`:        "",
+		`{"a":1`:         "Expected '}'",
+		`{"a" 1}`:        "Expected ':' before value in object property definition",
+		`{"a":1,}`:       "Property name must be a string literal",
+		`{a:1}`:          "Expected '}'",
+		`[1 2]`:          "Expected ']'",
+		`[1,]`:           "Unexpected comma at the end of array expression",
+		`{"a":tr`:        `Unexpected identifier "tr"`,
+		`{"a":`:          "Unexpected EOF",
+		`{"a":}`:         "Unexpected token '}'",
+		`{"a":-}`:        "Invalid number",
+		`{"a":1.}`:       "Invalid digits after decimal point",
+		`{"a":1e"}`:      "Expected '}'",
+		`0e`:             "Unable to parse JSON string",
+		`{} and`:         "Unable to parse JSON string",
+		"{}`":            "Unrecognized token '`'",
+		"\U0001f600":     "Unrecognized token '\xed\xa0\xbd'",
+		`{'a':1}`:        "Single quotes (') are not allowed in JSON",
+		"{\"a\":\"b\n\"": "Unterminated string",
+		`{"a":"\d"}`:     "Invalid escape character d",
+		`{"a":"\u00`:     `\u must be followed by 4 hex digits`,
+		`{"a":"\u00 1"`:  `"\u00 1" is not a valid unicode escape`,
+		`truefalse`:      "Unable to parse JSON string",
+	} {
+		if got := Complaint(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 // FuzzParsers: no text makes a parser panic or go on for ever; Parse takes what is JSON and nothing
 // else, and what is written of it is JSON.
 func FuzzParsers(f *testing.F) {
@@ -69,6 +102,9 @@ func FuzzParsers(f *testing.F) {
 			t.Fatalf("%q: taken %v", text, ok)
 		}
 		Secure(text)
+		if said := Complaint(text); ok != (said == "") {
+			t.Fatalf("%q: %s", text, said)
+		}
 		all := []Value{v, Streaming(text)}
 		for _, parse := range []func(string) (Value, bool){Partial, LangChain, Closed} {
 			if v, ok := parse(text); ok {

@@ -19,6 +19,14 @@ func Parse(text string) (v Value, ok bool) {
 	return v, ok && p.at == len(text)
 }
 
+// Behind is what stands behind the value that a text begins with; ok is false where it begins with
+// none.
+func Behind(text string) (rest string, ok bool) {
+	p := parser{text: text}
+	_, ok = p.value(0)
+	return text[p.at:], ok
+}
+
 // parser reads JSON. It goes on from at.
 type parser struct {
 	text string

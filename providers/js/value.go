@@ -62,6 +62,21 @@ func (v Value) And(key string, member Value) Value {
 	return v
 }
 
+// Truthy is what the value is as a condition.
+func (v Value) Truthy() bool {
+	switch v.Kind {
+	case Undefined, Null:
+		return false
+	case Bool:
+		return v.yes
+	case Number:
+		return v.num != 0
+	case String:
+		return v.Text != ""
+	}
+	return true
+}
+
 // IsPlain reports whether the value is an object and no array.
 func (v Value) IsPlain() bool { return v.Kind == Object }
 

@@ -19,7 +19,7 @@ var clients = []Policy{
 		Does: `what does not parse is sent as {"__unparsedToolInput": {"raw": …, "len": …}}, its text cut at 2,048 characters; null as {}; another value that is no object as it is, which is refused; __proto__ is left out`,
 	},
 	{
-		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: asItCame,
+		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: codex, shapes: codexShapes,
 		Does: "the text goes back as it came",
 	},
 	{
@@ -31,16 +31,16 @@ var clients = []Policy{
 		Does: "a value goes back as JSON.parse and JSON.stringify leave it, null as {}; what does not parse goes through jsonrepair, which is not foretold here; a call without arguments is ignored",
 	},
 	{
-		Name: "opencode", Known: client.Ran, targets: []string{chat, responses, messages}, own: true, way: opencode,
-		Does: `what does not parse becomes a call of the tool invalid, {"tool": …, "error": …}; a value that is no object {"value": …}`,
+		Name: "opencode", Known: client.Ran, targets: []string{chat, responses, messages}, own: true, way: opencode, shapes: shapes{responses: plainResponses},
+		Does: `what does not parse becomes a call of the tool invalid, {"tool": …, "error": …}, with the words of its parser; a value that is no object {"value": …}`,
 	},
 	{
 		Name: "continue", Known: client.Ran, targets: []string{chat, messages}, own: true, way: continueCLI,
 		Does: "what does not parse is sent as {}; an array stays one",
 	},
 	{
-		Name: "cline", Known: client.Ran, targets: []string{chat, responses}, own: true, way: emptier,
-		Does: "what does not parse is sent as {}; an array stays one, and is run as commands",
+		Name: "cline", Known: client.Ran, targets: []string{chat, responses}, own: true, way: cline, shapes: shapes{responses: plainResponses},
+		Does: "what does not parse is repaired by jsonrepair, which is not foretold here, or sent as {}; an array stays one, and is run as commands",
 	},
 	{
 		Name: "crush", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: crush,
@@ -68,8 +68,8 @@ var clients = []Policy{
 		Does: "as ai-sdk-ui, but what is no object goes to Anthropic as it is, which refuses it",
 	},
 	{
-		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, way: mastra,
-		Does: "what does not parse is sent as {}, and the tool runs with {}; null is an error; an array stays one but to Chat, where {} is sent; an object in a string is unwrapped",
+		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastra, shapes: aiSDKShapes,
+		Does: "what does not parse is repaired where quotes or commas are wrong, and else sent as {}, and the tool runs with {}; null is left out toward Anthropic, which refuses that; an array stays one but to Chat, where {} is sent; an object in a string is unwrapped",
 	},
 	{
 		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJS, shapes: langChainShapes, idless: []string{gemini},
@@ -77,7 +77,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTS,
-		Does: "what does not parse throws",
+		Does: `what does not parse throws; what a string holds is read once more, and one that holds no JSON is sent as {"rawInput": …}`,
 	},
 	{
 		Name: "litellm", Known: client.Documented, targets: []string{chat, messages}, way: pythonStrict,

@@ -24,13 +24,24 @@ func TestClients(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".jsonl"), func(t *testing.T) {
 			ran := runOf(t, file)
 			checkVersion(t, ran)
+			unknown := 0
 			for _, line := range ran.lines {
 				for from := range line.Get("from").Elements() {
-					checkClient(t, ran.policy, ran.tool, line, from.Text())
+					unknown += checkClient(t, ran.policy, ran.tool, line, from.Text())
 				}
+			}
+			if untold[ran.policy.Name] != unknown {
+				t.Errorf("%d cases are unknown, want %d", unknown, untold[ran.policy.Name])
 			}
 		})
 	}
+}
+
+// untold are in how many cases a client's way is said to be unknown, though it was run: what it does
+// there depends on more than the arguments, or is not rebuilt.
+var untold = map[string]int{
+	"cline":    60, // jsonrepair
+	"opencode": 4,  // toward Chat it ends a call at the first piece that ends in a value
 }
 
 // clientRun is what a client sent when it was run.
@@ -68,8 +79,9 @@ func checkVersion(t *testing.T, ran clientRun) {
 	}
 }
 
-// checkClient holds the previews of one case, as it came by a protocol, against what was sent.
-func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw, from string) {
+// checkClient holds the previews of one case, as it came by a protocol, against what was sent, and
+// counts those that are unknown.
+func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw, from string) (unknown int) {
 	t.Helper()
 	source := target(t, from)
 	id, item, args := "call_abc123XYZ", "", line.Get("arguments").Append(nil)
@@ -92,7 +104,9 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw
 		p := replay.Conversation(history, source).Preview(target(t, to), how)
 		what := strings.Join([]string{line.Get("case").Text(), "from", from, "to", to}, " ")
 		switch {
-		case want.Get("throws") != nil, want.Get("dropped") != nil: // or asks again, as if there had been no answer
+		case p.Outcome == replay.Unknown:
+			unknown++
+		case want.Get("throws") != nil, want.Get("silent") != nil, want.Get("dropped") != nil: // or asks again, as if there had been no answer
 			if p.Outcome != replay.Throws || len(p.Body) > 0 {
 				t.Errorf("%s: %s, and the client sends nothing of it: %s", what, p.Outcome, want)
 			}
@@ -104,6 +118,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line dialect.Raw
 			checkSent(t, what, to, callOf(to, p.Body), want)
 		}
 	}
+	return unknown
 }
 
 // checkSent compares a call as it is previewed with what was sent.
@@ -130,7 +145,7 @@ func callOf(protocol string, body [][]byte) dialect.Raw {
 			return m
 		}
 		for part := range dialect.Raw(m).Get(in).Elements() {
-			if argumentsOf(protocol, part) != nil || part.Get("functionCall") != nil || part.Get("function") != nil {
+			if argumentsOf(protocol, part) != nil || part.Get("functionCall") != nil || part.Get("function") != nil || part.Get("type").Text() == "tool_use" {
 				return part
 			}
 		}

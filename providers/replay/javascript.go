@@ -24,6 +24,20 @@ func asText(v js.Value) []byte {
 	return v.JSON()
 }
 
+// input is the text that the AI SDK has of a call's arguments; ok is false where it throws instead.
+func (r *received) input() (text string, ok bool) {
+	if !r.value {
+		return r.args, true
+	}
+	v, ok := js.Secure(r.args)
+	if v.Kind <= js.Null {
+		v = js.Empty()
+	}
+	return string(asText(v)), ok
+}
+
+var noPrototypes = raises("it takes no JSON that names a prototype")
+
 // aiSDK is the way of the AI SDK.
 type aiSDK struct {
 	page bool // from the history of a page (useChat): arguments that do not parse stay there as text
@@ -31,17 +45,9 @@ type aiSDK struct {
 }
 
 func (w aiSDK) send(r received, to string) sending {
-	text := r.args
-	if r.value {
-		v, ok := js.Secure(text)
-		switch {
-		case !ok:
-			return sending{throws: "it takes no JSON that names a prototype"}
-		case v.Kind == js.Null, v.Kind == js.Undefined:
-			text = "{}"
-		default:
-			text = string(asText(v))
-		}
+	text, ok := r.input()
+	if !ok {
+		return noPrototypes
 	}
 	v, ok := js.Secure(text)
 	switch {
@@ -201,6 +207,69 @@ func qwenCode(r received, _ string) sending {
 	case !ok:
 		return notStudied
 	case v.Kind == js.Null:
+		v = js.Empty()
+	}
+	return sends(v.JSON())
+}
+
+// opencode is the way of opencode, which runs on Bun.
+func opencode(r received, _ string) sending {
+	v, ok := js.Secure(r.args)
+	rest, begun := js.Behind(r.args)
+	switch {
+	case js.Trim(r.args) == "":
+		v = js.Empty()
+	case r.from == chat && begun && js.Trim(rest) != "":
+		return notStudied // it takes the call for whole at the first piece that ends in a value
+	case !ok:
+		why := "Object contains forbidden prototype property"
+		if said := js.Complaint(r.args); said != "" {
+			why = "JSON Parse error: " + said
+		}
+		said := "Invalid input for tool " + r.name + ": JSON parsing failed: Text: " + r.args + ".\nError message: " + why
+		return sending{name: "invalid", args: js.With("tool", js.Text(r.name)).And("error", js.Text(said)).JSON()}
+	case !v.IsPlain():
+		v = js.With("value", v)
+	}
+	return sends(v.JSON())
+}
+
+// codex is the way of Codex, which keeps the text.
+func codex(r received, to string) sending {
+	if js.WellFormed(r.args) != r.args {
+		return raises("it reads no event that holds half a character, and asks again")
+	}
+	return asItCame(r, to)
+}
+
+// llamaIndexTS is the way of LlamaIndex TS: what a string holds is read once more.
+func llamaIndexTS(r received, _ string) sending {
+	v, ok := js.Parse(r.args)
+	if !ok {
+		return raises("JSON.parse throws, and the process ends")
+	}
+	if v.Kind != js.String {
+		return sends(v.JSON())
+	}
+	inside, ok := js.Parse(v.Text)
+	if !ok {
+		inside = js.With("rawInput", v)
+	}
+	return sends(asText(inside))
+}
+
+// cline is the way of Cline. What it gives to jsonrepair is not foretold.
+func cline(r received, to string) sending {
+	v, ok := js.Parse(r.args)
+	switch {
+	case js.Trim(r.args) == "":
+		return sends([]byte("{}"))
+	case !ok:
+		return notStudied
+	case v.Kind == js.String:
+		v, ok = js.Parse(v.Text)
+	}
+	if !ok || v.Kind == js.Null {
 		v = js.Empty()
 	}
 	return sends(v.JSON())

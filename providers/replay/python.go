@@ -197,39 +197,3 @@ func continueCLI(r received, to string) sending {
 	}
 	return emptier(r, to)
 }
-
-// mastra is the way of Mastra, on the providers of AI SDK 6.
-func mastra(r received, to string) sending {
-	v, ok := js.Parse(r.args)
-	switch {
-	case r.value && v.Kind == js.String, ok && v.Kind != js.String && !v.IsPlain() && v.Kind != js.Array && v.Kind != js.Null:
-		return notStudied
-	case v.Kind == js.Null && ok:
-		return raises("null as the input of a call is an error")
-	}
-	return aiSDK{six: true}.send(r, to)
-}
-
-// opencode is the way of opencode. The message of the error ends with the words of its JSON parser,
-// which are not foretold.
-func opencode(r received, _ string) sending {
-	v, ok := js.Secure(r.args)
-	switch {
-	case js.Trim(r.args) == "":
-		v = js.Empty()
-	case !ok:
-		said := "Invalid input for tool " + r.name + ": JSON parsing failed: Text: " + r.args + ".\nError message: …"
-		return sending{name: "invalid", args: js.With("tool", js.Text(r.name)).And("error", js.Text(said)).JSON()}
-	case !v.IsPlain():
-		v = js.With("value", v)
-	}
-	return sends(v.JSON())
-}
-
-// llamaIndexTS is the way of LlamaIndex TS.
-func llamaIndexTS(r received, _ string) sending {
-	if _, ok := js.Parse(r.args); !ok {
-		return raises("JSON.parse throws, and the process with it")
-	}
-	return notStudied
-}

@@ -73,6 +73,7 @@ const (
 )
 
 var (
+	codexShapes     = shapes{responses: `{"type":"function_call","status":"completed","id":ITEM,"name":NAME,"arguments":ARGS,"call_id":ID}`}
 	aiSDKShapes     = shapes{responses: plainResponses, gemini: withID}
 	langChainShapes = shapes{
 		responses:                   `{"type":"function_call","name":NAME,"arguments":ARGS,"call_id":ID}`,

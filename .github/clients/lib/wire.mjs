@@ -103,8 +103,12 @@ export function hasResult(protocol, body) {
   return /"tool_result"|"role":"tool"|"function_call_output"|"functionResponse"|"toolResult"/.test(JSON.stringify(body))
 }
 
-/** scrub takes out what is another one in each run: ids of calls that the client makes. */
+/**
+ * scrub takes out what is another one in each run: ids of calls that the client makes; and the mark
+ * of a cache, which is of the last messages and not of the call.
+ */
 export function scrub(value) {
+  delete value.cache_control
   const of = value.toolUse ?? value.functionCall ?? value
   for (const key of ['id', 'call_id', 'toolUseId']) {
     if (typeof of[key] === 'string' && !of[key].startsWith(call.id) && of[key] !== call.item) of[key] = 'RANDOM'

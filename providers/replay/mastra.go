@@ -1,0 +1,59 @@
+package replay
+
+import (
+	"regexp"
+
+	"toolscope/providers/js"
+)
+
+// mastra is the way of Mastra, on the providers of AI SDK 6.
+func mastra(r received, to string) sending {
+	text, ok := r.input()
+	if !ok {
+		return noPrototypes
+	}
+	v, ok := js.Parse(text)
+	if !ok {
+		v = mastraRepaired(text)
+	}
+	switch {
+	case v.Kind == js.Null && to == messages:
+		return sending{shape: `{"type":"tool_use","id":ID,"name":NAME}`}
+	case v.Kind <= js.Null:
+		v = js.Empty()
+	}
+	return sends(aiSDK{six: true}.write(v, to))
+}
+
+// The changes that Mastra tries on arguments that do not parse, in this order.
+var mastraRepairs = []struct {
+	find *regexp.Regexp
+	put  string
+}{
+	{regexp.MustCompile(`([{,]` + blanks + `)([a-zA-Z_$][a-zA-Z0-9_$]*)"`), `$1"$2"`},
+	{regexp.MustCompile(`([{,]` + blanks + `)([a-zA-Z_$][a-zA-Z0-9_$]*)` + blanks + `:`), `$1"$2":`},
+	{regexp.MustCompile(`'`), `"`},
+	{regexp.MustCompile(`,(` + blanks + `[}\]])`), `$1`},
+	{regexp.MustCompile(`:` + blanks + `([0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:]+)?)` + blanks + `([,}])`), `: "$1"$2`},
+}
+
+// blanks is \s* of JavaScript.
+const blanks = `[\s\v\p{Z}\x{feff}]*`
+
+// markers are what models write between their own tokens, and Mastra takes out.
+var markers = regexp.MustCompile(`<\|[^|]*\|>` + blanks)
+
+// mastraRepaired is what Mastra reads of a text that does not parse: Undefined where it gives up.
+func mastraRepaired(text string) (v js.Value) {
+	text = js.Trim(markers.ReplaceAllString(text, ""))
+	if v, ok := js.Parse(text); ok {
+		return v
+	}
+	for _, r := range mastraRepairs {
+		text = r.find.ReplaceAllString(text, r.put)
+	}
+	if v, ok := js.Parse(text); ok && v.Truthy() {
+		return v
+	}
+	return v
+}
