@@ -48,21 +48,27 @@ func (x *exchange) lack(l capture.Lack) {
 
 // output is what a reader of such a container writes its records with.
 type output struct {
-	in   *capture.Input
-	recs []capture.Record
-	last int // the latest exchange
-	bare int // exchanges of a model whose answer was not kept
+	in      *capture.Input
+	recs    []capture.Record
+	current int // the latest exchange
+	bare    int // exchanges of a model whose answer was not kept
 }
 
 func (o *output) put(r capture.Record) {
-	r.Exchange = o.last
+	r.Exchange = o.current
 	o.recs = append(o.recs, r)
+}
+
+// on writes a record of some exchange.
+func (o *output) on(exchange int, r capture.Record) {
+	o.current = exchange
+	o.put(r)
 }
 
 // exchange writes the records of one exchange. The bytes of a whole body have no time: that of its
 // first byte and that of its end are all that is known.
 func (o *output) exchange(x *exchange) {
-	o.last = o.in.Next()
+	o.current = o.in.Next()
 	head := o.in.Head(x.layers, x.lacks...)
 	head.Method, head.URL, head.Header, head.Start = x.method, x.url, x.asked, x.began
 	o.put(capture.Record{Side: capture.Request, At: o.in.Since(x.began), Head: head, Data: x.request})
@@ -96,8 +102,8 @@ func (o *output) close(recs []capture.Record) []capture.Record {
 
 // note says something of the source itself.
 func (o *output) note(damaged bool, format string, args ...any) {
-	if o.last == 0 {
-		o.last = o.in.Next()
+	if o.current == 0 {
+		o.current = o.in.Next()
 	}
 	o.put(capture.Record{At: capture.NoTime, Note: fmt.Sprintf(format, args...), Damaged: damaged})
 }

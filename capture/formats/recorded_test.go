@@ -24,6 +24,11 @@ var recorded = []struct {
 	{flow, []string{"all.flow"}},
 	{cassette, []string{"vcrpy.yaml", "parsed-body.yaml", "ruby.yml", "go-vcr.yaml", "httpmock.yaml"}},
 	{jsonCassette, []string{"cassette.json"}},
+	{claudeTrace, []string{"claude-trace.jsonl"}},
+	{claudeTap, []string{"claude-tap.jsonl"}},
+	{interceptor, []string{"llm-interceptor.jsonl"}},
+	{geminiAnswers, []string{"gemini.responses"}},
+	{devTools, []string{"generations.json"}},
 }
 
 // readParts is what a format's reader says of an input that comes in parts.

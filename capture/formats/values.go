@@ -16,7 +16,7 @@ type valuesReader struct {
 	n    int    // of the latest one, from 1
 	at   int64  // where it begins
 	read func(r *valuesReader, object []byte, cut bool)
-	last func(r *valuesReader) // nothing more comes; may be nil
+	done func(r *valuesReader) // nothing more comes; may be nil
 }
 
 func newValues(in *capture.Input, what string, read func(r *valuesReader, object []byte, cut bool), paths ...[]string) *valuesReader {
@@ -37,8 +37,8 @@ func (r *valuesReader) Close(recs []capture.Record, _ capture.End, _ string, _ t
 	if r.walk.Stray > 0 {
 		r.note(true, "%d bytes from byte %d on are no JSON", r.walk.Stray, r.walk.StrayAt)
 	}
-	if r.last != nil {
-		r.last(r)
+	if r.done != nil {
+		r.done(r)
 	}
 	return r.close(recs)
 }

@@ -56,6 +56,11 @@ var recordedCalls = []struct {
 	{"go-vcr.yaml", []string{fileCall, addCall}},
 	{"httpmock.yaml", []string{fileCall, addCall}},
 	{"cassette.json", []string{fileCall, addCall}},
+	{"claude-trace.jsonl", []string{fileCall, addCall}},
+	{"claude-tap.jsonl", []string{fileCall, pwd}},
+	{"llm-interceptor.jsonl", []string{addCall, fileCall}},
+	{"gemini.responses", []string{"add  map[a:1 b:2]"}},
+	{"generations.json", []string{fileCall, addCall, "add call_1 <nil>"}},
 }
 
 func TestRecordedHTTP(t *testing.T) {
@@ -71,7 +76,7 @@ func TestRecordedHTTP(t *testing.T) {
 }
 
 // recordedIn is how the names of a corpus's recordings of HTTP begin.
-var recordedIn = []string{"formats/har/", "formats/mitmproxy/", "formats/derived/llm-", "formats/derived/curl-", "formats/vcr-", "formats/httpmock-rs/"}
+var recordedIn = []string{"formats/har/", "formats/mitmproxy/", "formats/derived/llm-", "formats/derived/curl-", "formats/derived/claude-trace", "formats/claude-tap-trace/", "formats/vcr-", "formats/httpmock-rs/"}
 
 // TestRecordedExpected compares print with what the files of a corpus are known to hold.
 func TestRecordedExpected(t *testing.T) {

@@ -1,0 +1,125 @@
+package formats
+
+import "toolscope/capture"
+
+// geminiAnswers reads what Gemini CLI has recorded of a model to play it to a test: a line for each
+// call of the model's API, with what it gave: an object, or the list of those of a stream.
+var geminiAnswers = capture.Format{
+	Name:  "gemini-cli responses",
+	Title: "responses of a model that Gemini CLI recorded",
+	Sniff: sniffGeminiAnswers,
+	New:   func(in *capture.Input) capture.Reader { return newValues(in, "line", readGeminiAnswer, []string{}) },
+}
+
+// geminiMethods are those of the API that Gemini CLI calls.
+var geminiMethods = map[string]bool{"generateContent": true, "generateContentStream": true, "countTokens": true, "embedContent": true}
+
+func sniffGeminiAnswers(first []byte, whole bool) capture.Sniffed {
+	known := false
+	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+		switch {
+		case key == "method" && !known:
+			text, ok := Text(value)
+			if known = ok && geminiMethods[string(text)]; known || !ok && len(value) < 32 {
+				return maybe(false)
+			}
+		case key == "response" && known:
+			return capture.Sniffed{Is: capture.Yes, Why: "it has the method of Gemini's API that was called, and its response"}
+		}
+		return capture.Sniffed{}
+	})
+}
+
+func readGeminiAnswer(r *valuesReader, object []byte, cut bool) {
+	line := part{raw: object}
+	method, response := line.get("method").text(), line.get("response")
+	if cut || !response.isMapping() && !response.isSequence() {
+		r.lacking("no response")
+		return
+	}
+	if method == "generateContentStream" {
+		method = "streamGenerateContent"
+	}
+	x := exchange{layers: []string{"gemini-cli responses"}, method: "POST", url: ":" + method, response: response.raw}
+	x.lack(capture.NoTimes)
+	r.exchange(&x)
+}
+
+// devTools reads the database of the AI SDK's DevTools: steps, whose requests, responses and chunks
+// are strings of JSON. What a step has besides, and the response of one that was a stream, is what
+// the SDK made of them.
+var devTools = capture.Format{
+	Name:  "ai-sdk devtools",
+	Title: "generations.json of the AI SDK's DevTools",
+	Sniff: sniffDevTools,
+	New:   func(in *capture.Input) capture.Reader { return newValues(in, "step", readStep, []string{"steps", "*"}) },
+}
+
+func sniffDevTools(first []byte, whole bool) capture.Sniffed {
+	runs := false
+	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+		switch {
+		case key == "runs" && value[0] == '[':
+			runs = true
+			return maybe(false)
+		case key == "steps" && value[0] == '[':
+			for step := range Elements(value) {
+				if Member(step, "run_id") != nil {
+					return capture.Sniffed{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
+				}
+			}
+			if !runs || !isWhole(value) {
+				return maybe(false)
+			}
+			return capture.Sniffed{Is: capture.Yes, Why: "it has runs and their steps, as the AI SDK's DevTools keep them"}
+		}
+		return capture.Sniffed{}
+	})
+}
+
+func readStep(r *valuesReader, object []byte, cut bool) {
+	step := part{raw: object}
+	if cut || !step.get("run_id").is() {
+		r.lacking("no run that it belongs to, or no end")
+		return
+	}
+	x := exchange{layers: []string{"ai-sdk devtools"}}
+	x.began = clock(step.get("started_at"))
+	x.ended = after(x.began, number(step.get("duration_ms").raw))
+	if request := inString(inString(step.get("raw_request"))); !request.isNull() {
+		x.request = request.bytes()
+	}
+	chunks, response := inString(step.get("raw_chunks")), inString(step.get("raw_response"))
+	switch {
+	case chunks.isSequence() && string(chunks.raw) != "[]":
+		x.lack(capture.NoTimes)
+		chunks.each(func(_ string, chunk part) { x.pieces = append(x.pieces, piece{data: append(chunk.bytes(), '\n')}) })
+	case response.isMapping():
+		x.response = response.raw
+		x.lack(capture.NoTimes)
+		x.lack(capture.Reencoded)
+	default:
+		x.lack(capture.NoBody)
+	}
+	x.fail(step.get("error").text())
+	r.exchange(&x)
+}
+
+// fail takes why a step ended early, "" if it did not.
+func (x *exchange) fail(why string) {
+	if why == "" {
+		return
+	}
+	x.cut, x.why = true, why
+	if why == "Request aborted" {
+		x.by = capture.Client
+	}
+}
+
+// inString is the JSON that a string holds, or the value itself.
+func inString(p part) part {
+	if text, ok := Text(p.raw); ok {
+		return part{raw: afterSpace(text)}
+	}
+	return p
+}

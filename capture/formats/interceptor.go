@@ -1,0 +1,133 @@
+package formats
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"toolscope/capture"
+)
+
+// interceptor reads the logs of llm-interceptor: a line for a request, for each event of its
+// stream, and for the end. The times are of writing the lines, which is done after the answer has
+// ended.
+var interceptor = capture.Format{
+	Name:  "llm-interceptor",
+	Title: "captures of llm-interceptor",
+	Sniff: sniffInterceptor,
+	New: func(in *capture.Input) capture.Reader {
+		log := &interceptorLog{open: map[string]int{}, told: map[int]bool{}}
+		r := newValues(in, "line", log.read, []string{})
+		r.done = log.end
+		return r
+	},
+}
+
+func sniffInterceptor(first []byte, whole bool) capture.Sniffed {
+	kind, seen := "", map[string]bool{}
+	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+		if key == "type" {
+			text, _ := Text(value)
+			kind = string(text)
+		}
+		seen[key] = true
+		switch {
+		case key == "body" || key == "content" || len(seen) > 8:
+		case kind == "request" && seen["id"] && seen["method"] && seen["url"] && seen["timestamp"],
+			kind == "response_chunk" && seen["request_id"] && seen["chunk_index"],
+			kind == "response_meta" && seen["request_id"] && seen["total_chunks"],
+			kind == "response" && seen["request_id"] && seen["status_code"]:
+			return capture.Sniffed{Is: capture.Yes, Why: "its lines are of the type " + kind + " of a request"}
+		default:
+			return maybe(false)
+		}
+		return capture.Sniffed{}
+	})
+}
+
+// interceptorLog is the requests that are not answered yet.
+type interceptorLog struct {
+	open map[string]int // the exchange, by the id of its request
+	told map[int]bool   // its response has begun
+}
+
+func (l *interceptorLog) read(r *valuesReader, object []byte, cut bool) {
+	if cut {
+		return
+	}
+	line := part{raw: object}
+	switch kind := line.get("type").text(); kind {
+	case "request":
+		l.request(r, line)
+	case "response_chunk", "response", "response_meta":
+		l.response(r, line, kind)
+	default:
+		r.lacking("a type that is not known")
+	}
+}
+
+// request begins an exchange.
+func (l *interceptorLog) request(r *valuesReader, line part) {
+	n := r.in.Next()
+	l.open[line.get("id").text()] = n
+	head := r.in.Head([]string{"llm-interceptor"}, capture.LateTimes)
+	head.Method, head.URL = line.get("method").text(), line.get("url").text()
+	head.Header, head.Start = partHeader(line.get("headers")), clock(line.get("timestamp"))
+	r.on(n, capture.Record{Side: capture.Request, At: l.at(r, line), Head: head, Data: loggedBody(line.get("body"), false)})
+}
+
+func (l *interceptorLog) at(r *valuesReader, line part) time.Duration {
+	return r.in.Since(clock(line.get("timestamp")))
+}
+
+// response goes on with an exchange, or with one whose request the log does not have.
+func (l *interceptorLog) response(r *valuesReader, line part, kind string) {
+	id := line.get("request_id").text()
+	n, known := l.open[id]
+	if !known {
+		n = r.in.Next()
+		l.open[id] = n
+		r.on(n, capture.Record{Side: capture.Request, At: capture.NoTime, Head: r.in.Head([]string{"llm-interceptor"}, capture.LateTimes)})
+	}
+	if status := int(number(line.get("status_code").raw)); status != 0 && !l.told[n] {
+		l.told[n] = true
+		r.on(n, capture.Record{At: l.at(r, line), Head: &capture.Head{Status: status, Header: decoded(partHeader(line.get("headers")))}})
+	}
+	switch kind {
+	case "response_chunk":
+		r.on(n, capture.Record{At: l.at(r, line), Data: chunkEvent(line.get("content"))})
+		return
+	case "response":
+		if body := loggedBody(line.get("body"), false); len(body) > 0 {
+			r.on(n, capture.Record{At: l.at(r, line), Data: body})
+		}
+	}
+	end := capture.Record{At: l.at(r, line), End: capture.EndEOF}
+	if why := line.get("error"); why.is() && !why.isNull() {
+		end.End, end.Why = capture.EndCut, why.text()
+	}
+	r.on(n, end)
+	delete(l.open, id)
+	delete(l.told, n)
+}
+
+// chunkEvent is the event that a chunk was parsed from.
+func chunkEvent(content part) []byte {
+	if done := content.get("done"); string(done.raw) == "true" {
+		return sseEvent("", "", []byte("[DONE]"))
+	}
+	if raw := content.get("raw"); len(raw.raw) > 0 && raw.raw[0] == '"' {
+		content = raw
+	}
+	return sseEvent(content.get("_event_type").text(), "", content.bytes())
+}
+
+// end ends what the log does not.
+func (l *interceptorLog) end(r *valuesReader) {
+	for _, n := range slices.Sorted(maps.Values(l.open)) {
+		r.on(n, capture.Record{At: capture.NoTime, End: capture.EndCut})
+	}
+	if n := len(l.open); n > 0 {
+		r.note(false, "%d requests have no end in the log", n)
+	}
+}
