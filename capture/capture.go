@@ -115,6 +115,7 @@ type Head struct {
 	Start  time.Time   // when this side began, by the wall clock
 	Peeled string      // what was taken off around the bytes, from outside in: "docker json-file › .log"
 	Lacks  []Lack      // what the source cannot tell
+	Adds   bool        // of a request: it has only what the request before it had not
 }
 
 // JoinNotes is a note that says both.

@@ -21,7 +21,7 @@ import (
 //	t     milliseconds since the capture began, a decimal with up to three places
 //	x     the exchange, from 1
 //	side  "request" (otherwise the response)
-//	head  file, method, url, status, header, start, peeled, lacks
+//	head  file, method, url, status, header, start, peeled, lacks, adds
 //	d     the bytes, when they are UTF-8
 //	b     the bytes in base64, when they are not
 //	end   "eof" or "cut", and why: the reason
@@ -68,6 +68,7 @@ type headJSON struct {
 	Start  time.Time   `json:"start,omitzero"`
 	Peeled string      `json:"peeled,omitempty"`
 	Lacks  []Lack      `json:"lacks,omitempty"`
+	Adds   bool        `json:"adds,omitempty"`
 }
 
 // encode is v, which is an object that is not empty, as one line with its checksum and its line

@@ -89,7 +89,11 @@ func (x *Exchange) readAsk(body []byte, messages []dialect.Message) *stream.Ask 
 	if l != nil {
 		ask.Lane, ask.Session, ask.Agent, ask.Parent, ask.Title, ask.By = l.number, l.session, l.agent, l.parent, l.title, l.by
 	}
-	if l != nil && !ask.Side && len(messages) > 0 && f.Before == "" && b.Conversation == "" {
+	switch {
+	case l == nil, ask.Side:
+	case x.Head.Adds:
+		x.past.before, l.exchange = l.exchange, x.Number
+	case len(messages) > 0 && f.Before == "" && b.Conversation == "":
 		ask.Since = l.follow(x.Number, r.shape)
 	}
 	return ask

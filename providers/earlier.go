@@ -91,6 +91,15 @@ func (in *Inspector) fileAfter(id string) (found *file) {
 	return found
 }
 
+// fileBefore is the file of the last turn of the exchange that a request adds to, nil if it has none.
+func (in *Inspector) fileBefore(x *Exchange) *file {
+	before := in.Exchange(x.past.before)
+	if !x.Head.Adds || before == nil || len(before.turns) == 0 {
+		return nil
+	}
+	return in.recall.fileOf(before.turns[len(before.turns)-1])
+}
+
 // candidate is the turn of a file; ok is false if there is nothing left of it.
 func (in *Inspector) candidate(f *file) (c replay.Candidate, ok bool) {
 	c = replay.Candidate{Turn: in.Session().Turn(f.turn), Asked: f.asked}
@@ -166,6 +175,10 @@ func (x *Exchange) earlier(history *replay.Past) (turns []replay.Candidate) {
 	l := lookup{in: in, exchange: x.Number, own: isWebSocket(x.Head)}
 	next := int32(stream.NoTurn)
 	if f := in.fileAfter(history.After); f != nil {
+		next = f.turn
+		l.take(f, in.recall.search)
+	}
+	if f := in.fileBefore(x); f != nil {
 		next = f.turn
 		l.take(f, in.recall.search)
 	}

@@ -88,6 +88,7 @@ func (x *Exchange) learn(h stream.Head) {
 		x.Head.Peeled = h.Peeled
 	}
 	x.Head.EndUntold, x.Head.Resent = x.Head.EndUntold || h.EndUntold, x.Head.Resent || h.Resent
+	x.Head.Adds = x.Head.Adds || h.Adds
 	x.Head.Composed = x.Head.Composed || h.Composed
 	for _, lack := range h.Lacks {
 		if !slices.Contains(x.Head.Lacks, lack) {

@@ -19,6 +19,7 @@ type history struct {
 	asked    replay.Asked // its place in its conversation, once observed
 	observed bool         // what it brings back has been told
 	on       continuation // what the request that was observed last goes on from
+	before   int          // the exchange that a request adds to, 0 while not known
 	heard    int64        // of a WebSocket: how many bytes of its client's messages were observed
 
 	names     []replay.Named // of its calls, once asked for
@@ -163,10 +164,13 @@ func (x *Exchange) observe() {
 // observed reports what became of the calls of earlier turns in a history.
 func (x *Exchange) observed(messages []dialect.Message, to *dialect.Target, on continuation) *replay.Past {
 	past := replay.ReadPast(messages, to)
-	if past.Kept, past.After = on.kept, cmp.Or(on.after, on.talk); on.thread {
+	if past.Kept, past.After = on.kept || x.Head.Adds, cmp.Or(on.after, on.talk); on.thread || x.Head.Adds {
 		past.Asked = replay.Asked{} // how its conversation begins, it does not say
 	}
 	for _, o := range x.in.observer.Observe(past, x.earlier(past)) {
+		if x.Head.Adds {
+			o.Unlogged()
+		}
 		if o.Fate != replay.WasDropped || !x.past.broken {
 			x.tellReturn(&o)
 		}

@@ -36,6 +36,8 @@ var All = []capture.Format{
 	qwenCode,
 	piSession,
 	request,
+	claudeSession,
+	codexRollout,
 }
 
 // Find is the format of a name; ok is false where there is none.

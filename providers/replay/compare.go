@@ -239,7 +239,7 @@ const mostNamed = 3
 // to them, or what most do.
 func (o *Observation) Behaves() string {
 	switch o.Fate {
-	case Intact, WasOrphaned, WasMoved:
+	case Intact, WasOrphaned, WasMoved, AsClientHasIt:
 		return ""
 	}
 	c := o.Call

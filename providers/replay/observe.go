@@ -154,6 +154,14 @@ func (o Observation) kept(l *orphan) Observation {
 	return o
 }
 
+// Unlogged says that the request is of a log that has only what each one adds: no provider keeps a
+// call that is not in it.
+func (o *Observation) Unlogged() {
+	if o.Kept {
+		o.Fate, o.Kept = AsClientHasIt, false
+	}
+}
+
 // missing says what it means that a call is not found. It means nothing where calls of the turn may
 // not have been seen. Where the provider keeps what was said before, a result proves that it keeps
 // the call, and without one nothing is known.

@@ -1,0 +1,220 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+var updateAgents = flag.Bool("update-agents", false, "write what the readers of agents' logs give to testdata")
+
+// agentLogs are the logs of agents, and files of ours in them. Those that are not "old" or "kinds"
+// are what the agents wrote in runs against a scripted model, cut down.
+var agentLogs = []struct {
+	format capture.Format
+	files  []string
+}{
+	{claudeSession, []string{"claude-old.jsonl", "claude-session.jsonl", "claude-subagent.jsonl", "claude-refused.jsonl", "claude-compacted.jsonl"}},
+	{codexRollout, []string{"codex-old.jsonl", "codex-kinds.jsonl", "codex-rollout.jsonl", "codex-spawns.jsonl", "codex-spawned.jsonl"}},
+}
+
+func eachAgentLog(t *testing.T, do func(t *testing.T, f capture.Format, name string, text []byte)) {
+	for _, l := range agentLogs {
+		for _, name := range l.files {
+			text, err := os.ReadFile(filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(name, func(t *testing.T) { do(t, l.format, name, text) })
+		}
+	}
+}
+
+// TestAgentLogs: the records of the logs that have something of everything.
+func TestAgentLogs(t *testing.T) {
+	eachAgentLog(t, func(t *testing.T, f capture.Format, name string, text []byte) {
+		if !strings.Contains(name, "old") && !strings.Contains(name, "kinds") {
+			t.Skip("its calls are compared elsewhere")
+		}
+		got, golden := story(readParts(t, f, text)), filepath.Join("testdata", name+".records")
+		if *updateAgents {
+			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, err := os.ReadFile(golden); err != nil || got != string(want) {
+			t.Errorf("%v\n%s", err, got)
+		}
+	})
+}
+
+// TestAgentLogsAreTold: each is told by its first lines, and nothing else is taken for one.
+func TestAgentLogsAreTold(t *testing.T) {
+	eachAgentLog(t, func(t *testing.T, f capture.Format, name string, text []byte) {
+		for _, other := range All {
+			if got, want := other.Sniff(text, true).Is == capture.Yes, other.Name == f.Name; got != want {
+				t.Errorf("is %s: %v", other.Name, got)
+			}
+		}
+		told := false
+		for n := range min(len(text), 1<<10) {
+			switch s := f.Sniff(text[:n], false); {
+			case s.Is == capture.No, told && s.Is != capture.Yes:
+				t.Fatalf("%d bytes: %+v", n, s)
+			default:
+				told = s.Is == capture.Yes
+			}
+		}
+	})
+	for _, text := range []string{
+		``, `x`, `{}`, `[{"type":"user"}]`, `{"type":"user"}`, `{"sessionId":"a"}`, `{"type":"assistant","message":{},"session_id":"a","uuid":"b"}`,
+		`{"type":"message","role":"assistant","content":[{"type":"text","text":"a"}]}`, `{"type":"response.created","timestamp":"a","payload":{}}`,
+		`{"id":"a","timestamp":"b"}`, `{"type":"session_meta"}`, `{"type":"thread.started","thread_id":"a"}`,
+	} {
+		for _, l := range agentLogs {
+			if s := l.format.Sniff([]byte(text+"\n"), true); s.Is == capture.Yes {
+				t.Errorf("%s is taken for a %s: %s", text, l.format.Name, s.Why)
+			}
+		}
+	}
+}
+
+func TestAgentLogsInPieces(t *testing.T) {
+	eachAgentLog(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
+		whole := story(readParts(t, f, text))
+		for _, size := range []int{1, 7, 1000} {
+			if got := story(readParts(t, f, bytewise(text, size)...)); got != whole {
+				t.Errorf("in pieces of %d:\n%s\nwhole:\n%s", size, got, whole)
+			}
+		}
+	})
+}
+
+// TestAgentLogsAreCut: wherever a log is cut, what it says up to there is what the whole of it says
+// up to there, and all that is put together is whole.
+func TestAgentLogsAreCut(t *testing.T) {
+	eachAgentLog(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
+		r := f.New(capture.NewInput("in", nil))
+		recs, _ := r.Write(nil, bytes.Clone(text), capture.NoTime)
+		whole := story(recs)
+		step := 1 // every byte, of what is short
+		if len(text) > 4<<10 {
+			step = len(text) / 500
+		}
+		for n := 0; n < len(text); n += step {
+			r := f.New(capture.NewInput("in", nil))
+			recs, _ := r.Write(nil, bytes.Clone(text[:n]), capture.NoTime)
+			if got := story(recs); !strings.HasPrefix(whole, got) {
+				t.Fatalf("cut at %d: %s", n, got)
+			}
+			checkComposed(t, r.Close(recs, capture.EndEOF, "", capture.NoTime))
+		}
+	})
+}
+
+// checkComposed checks that all requests are JSON, all answers events with JSON, and all are ended.
+func checkComposed(t *testing.T, recs []capture.Record) {
+	t.Helper()
+	ended := map[int]int{}
+	for of, body := range bodies(recs) {
+		if of.Exchange > 0 {
+			ended[of.Exchange] += 0
+		}
+		if of.Side == capture.Request && !json.Valid([]byte(body)) {
+			t.Fatalf("the request of %d: %s", of.Exchange, body)
+		}
+		if of.Side == capture.Request || strings.HasPrefix(body, "{") { // an error comes as a body
+			continue
+		}
+		for event := range strings.SplitSeq(strings.TrimSuffix(body, "\n\n"), "\n\n") {
+			if _, data, _ := strings.Cut(event, "\ndata: "); event != "" && !json.Valid([]byte(data)) {
+				t.Fatalf("the answer of %d: %s", of.Exchange, event)
+			}
+		}
+	}
+	for _, r := range recs {
+		if r.End != "" {
+			ended[r.Exchange]++
+		}
+	}
+	for x, n := range ended {
+		if n != 1 {
+			t.Fatalf("exchange %d ends %d times", x, n)
+		}
+	}
+}
+
+// TestAgentLogDamage: what cannot be read is told with its place, and reading goes on.
+func TestAgentLogDamage(t *testing.T) {
+	text := `{"type":"user","uuid":"a","sessionId":"s","message":{"role":"user","content":"hi"}}` + "\nx\n" + `{"type":"user","uuid` + "\n" + strings.Repeat("[", 1<<20) + "\n" +
+		`{"type":"assistant","uuid":"b","sessionId":"s","message":{"id":"m","content":[{"type":"text","text":"ho"}]}}`
+	recs := readParts(t, claudeSession, []byte(text))
+	notes := 0
+	for _, r := range recs {
+		if r.Note != "" && r.Exchange == 0 {
+			notes++
+		}
+	}
+	if got := bodies(recs); notes != 3 || !strings.Contains(got[capture.Stream{Exchange: 1}], "ho") {
+		t.Errorf("%d notes, %v", notes, got)
+	}
+}
+
+// TestLongEntry: a line that is too long to be held is passed over, and told.
+func TestLongEntry(t *testing.T) {
+	r := claudeSession.New(capture.NewInput("in", nil))
+	piece := bytes.Repeat([]byte("x"), 1<<20)
+	var recs []capture.Record
+	for range valueLimit>>20 + 2 {
+		recs, _ = r.Write(recs, bytes.Clone(piece), capture.NoTime)
+	}
+	recs, _ = r.Write(recs, []byte("\n"), capture.NoTime)
+	if len(recs) != 1 || !strings.Contains(recs[0].Note, "too long") || !recs[0].Damaged {
+		t.Errorf("%+v", recs)
+	}
+}
+
+func FuzzAgentLogs(f *testing.F) {
+	for i, l := range agentLogs {
+		for _, name := range l.files[:2] {
+			text, err := os.ReadFile(filepath.Join("testdata", name))
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(uint8(i), text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, text []byte) {
+		format := agentLogs[int(which)%len(agentLogs)].format
+		format.Sniff(text, false)
+		whole := story(readParts(t, format, text))
+		if got := story(readParts(t, format, bytewise(text, 3)...)); got != whole {
+			t.Errorf("in pieces:\n%s\nwhole:\n%s", got, whole)
+		}
+	})
+}
+
+// BenchmarkAgentLogs is to be held against what is put together, read as it is.
+func BenchmarkAgentLogs(b *testing.B) {
+	for _, l := range agentLogs {
+		text, err := os.ReadFile(filepath.Join("testdata", l.files[1]))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(l.format.Name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				r := l.format.New(capture.NewInput("in", nil))
+				recs, _ := r.Write(nil, text, capture.NoTime)
+				r.Close(recs, capture.EndEOF, "", capture.NoTime)
+			}
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package formats
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"toolscope/capture"
+)
+
+// claudeEntry is an entry of a session, as far as it is read. Values stand as they are in the line.
+type claudeEntry struct {
+	line                         []byte
+	kind, subtype                string
+	uuid, parent, session, agent string
+	sidechain, meta              bool
+	failed                       bool   // the message is Claude Code's word for an error of the provider
+	asked                        string // id of the request that is answered
+	message, failure             []byte
+	status, failureType          []byte
+	time                         []byte
+	at                           time.Duration
+	clock                        time.Time
+
+	id, hash, base string // of a logged request
+	shape, params  []byte
+	kept           int
+	tail           []byte
+}
+
+// readClaudeEntry reads a line; ok is false where it is none of a session.
+func readClaudeEntry(line []byte) (e claudeEntry, ok bool) {
+	e.line = line
+	for key, v := range Members(line) {
+		switch key {
+		case "type":
+			e.kind = stringOf(v)
+		case "subtype":
+			e.subtype = stringOf(v)
+		case "uuid":
+			e.uuid = stringOf(v)
+		case "parentUuid":
+			e.parent = stringOf(v)
+		case "sessionId":
+			e.session = stringOf(v)
+		case "agentId":
+			e.agent = stringOf(v)
+		case "isSidechain":
+			e.sidechain = string(v) == "true"
+		case "isMeta":
+			e.meta = string(v) == "true"
+		case "timestamp":
+			e.time = v
+		case "message":
+			e.message = v
+		case "error":
+			e.failure = v
+		case "isApiErrorMessage":
+			e.failed = string(v) == "true"
+		case "apiErrorStatus":
+			e.status = v
+		case "apiErrorType":
+			e.failureType = v
+		default:
+			e.request(key, v)
+		}
+	}
+	if len(e.message) > 0 && e.message[0] != '{' {
+		e.message = nil
+	}
+	return e, e.kind != ""
+}
+
+// request reads what entries about requests have.
+func (e *claudeEntry) request(key string, v []byte) {
+	switch key {
+	case "requestRef":
+		e.asked = stringOf(v)
+	case "id":
+		e.id = stringOf(v)
+	case "hash", "shapeHash":
+		e.hash = stringOf(v)
+	case "base":
+		e.base = stringOf(v)
+	case "keep":
+		e.kept = countOf(v)
+	case "tail":
+		e.tail = v
+	case "shape":
+		e.shape = v
+	case "params":
+		e.params = v
+	}
+}
+
+func stringOf(v []byte) string {
+	text, _ := Text(v)
+	return string(text)
+}
+
+// countOf is a count, 0 for what is none.
+func countOf(v []byte) int {
+	n, _ := strconv.Atoi(string(v))
+	return max(n, 0)
+}
+
+// javaScriptLen is how long a text is to JavaScript.
+func javaScriptLen(text []byte) (n int) {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		n += max(utf16.RuneLen(r), 1)
+		text = text[size:]
+	}
+	return n
+}
+
+// claudeKinds are the kinds of entries that a conversation consists of.
+var claudeKinds = []string{"user", "assistant", "system", "attachment", "progress"}
+
+// sniffClaude goes by the first entry that is part of a conversation: others, which may stand
+// before it, have too little to tell by. The first line may be longer than what there is of it.
+func sniffClaude(first []byte, whole bool) capture.Sniffed {
+	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.Sniffed {
+		if !ended {
+			if bytes.HasPrefix(line, []byte(`{"parentUuid":`)) && bytes.Contains(line, []byte(`"isSidechain":`)) {
+				return capture.Sniffed{Is: capture.Yes, Why: "an entry with parentUuid and isSidechain"}
+			}
+			return capture.Sniffed{Is: capture.Maybe}
+		}
+		e, ok := readClaudeEntry(line)
+		switch {
+		case !ok || !wholeObject(line):
+			return capture.Sniffed{}
+		case slices.Contains(claudeKinds, e.kind) && e.session != "" && e.uuid != "" && (Member(line, "isSidechain") != nil || Member(e.message, "content") != nil):
+			return capture.Sniffed{Is: capture.Yes, Why: "an entry of kind " + e.kind + " with sessionId and uuid"}
+		case e.kind == "summary" && Member(line, "leafUuid") != nil:
+			return capture.Sniffed{Is: capture.Yes, Why: "a summary with leafUuid"}
+		case slices.Contains(claudeKinds, e.kind) || e.session == "" && e.kind != "file-history-snapshot" && Member(line, "snapshot") == nil:
+			return capture.Sniffed{}
+		}
+		return capture.Sniffed{Is: capture.Maybe}
+	})
+}

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// logLine is a line of print --format jsonl, as far as the tests of logs look at it.
+type logLine struct {
+	Type, ID, Name, As, Status, Phase  string
+	Agent, Session, Model              string
+	Parent                             string `json:"parent_agent"`
+	Raw                                string `json:"arguments_raw"`
+	Arguments                          any
+	Result                             json.RawMessage // an object, but a word where it was sent back
+	Usage                              struct{ Input, Output int }
+	Findings                           []struct{ Code string }
+	Peeled                             string
+	HTTP                               int `json:"http_status"`
+	Turn, Exchange, Call, Events, Text int
+}
+
+func (l *logLine) gave(t *testing.T) (r resultJSON) {
+	t.Helper()
+	if l.Result != nil {
+		if err := json.Unmarshal(l.Result, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func printed(t *testing.T, args ...string) (lines []logLine) {
+	t.Helper()
+	for line := range strings.Lines(command(t, nil, append([]string{"print", "--format", "jsonl"}, args...)...).stdout) {
+		var l logLine
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// saidOfCalls is what a log says of its calls, a line each.
+func saidOfCalls(t *testing.T, lines []logLine) string {
+	var all []string
+	as := map[string]string{}
+	for _, l := range lines {
+		if l.Type == "sent_back" {
+			as[l.ID] = l.As
+		}
+	}
+	for _, l := range lines {
+		if l.Type != "call" {
+			continue
+		}
+		codes := ""
+		for _, f := range l.Findings {
+			codes += " " + f.Code
+		}
+		gave, _, _ := strings.Cut(l.gave(t).Text, "\n")
+		all = append(all, fmt.Sprintf("%s %s %s|%s|error %v: %.30s|%s%s", l.ID, l.Name, l.Status, l.Raw, l.gave(t).Error, gave, as[l.ID], codes))
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestAgentLogCalls: what agents wrote of runs in which calls failed, were malformed, unknown, or
+// against their schema is read as it was: arguments, results and errors, what was sent back.
+func TestAgentLogCalls(t *testing.T) {
+	for file, want := range map[string]string{
+		"claude-session.jsonl": `
+toolu_0001Abc Bash complete|{"command":"cat no-such-file.txt","description":"read it"}|error true: Exit code 1|intact
+toolu_0002Abc Read complete|{"file_path":"/nowhere/b.txt"}|error true: File does not exist. Note: you|intact
+toolu_0004Abc Bash malformed|{"command": "echo hi" "oops"}|error true: <tool_use_error>InputValidatio|repaired ARGS_BROKEN
+toolu_0006Abc Bash complete|{}|error true: <tool_use_error>InputValidatio|intact SCHEMA_INVALID
+toolu_0008Abc Nonexistent complete|{"a":1}|error true: <tool_use_error>Error: No such|intact NO_SUCH_TOOL
+toolu_0009Abc Bash complete|{"command":"echo n 12345678901234567890","timeout":"soon"}|error true: <tool_use_error>InputValidatio|intact SCHEMA_WRONG_TYPE
+toolu_0011Abc Bash complete|{"command":"printf 'data: {\"type\":\"message_start\"}\\n\\n'; echo '{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"phantom\",\"input\":{}}]}}'","description":"quote a stream"}|error false: data: {"type":"message_start"}|intact
+toolu_0013Abc Agent complete|{"description":"sub job","prompt":"SUBTASK do it","subagent_type":"general-purpose"}|error false: Async agent launched successfu|as the client has it`,
+		"claude-subagent.jsonl": `
+toolu_0016Abc Bash complete|{"command":"echo from-subagent","description":"run"}|error false: from-subagent|intact`,
+		"claude-refused.jsonl": `
+toolu_0001Abc Bash complete|{"command":"echo one","description":"one"}|error false: one|intact
+toolu_0002Abc Bash complete|{"command":"echo two","description":"two"}|error false: two|intact`,
+		"claude-compacted.jsonl": `
+toolu_0001Abc Bash complete|{"command":"echo one","description":"one"}|error false: one|intact
+toolu_0005Abc Bash complete|{"command":"echo after","description":"after"}|error false: after|intact`,
+		"codex-rollout.jsonl": `
+call_0004Abc exec_command complete|{"cmd":"cat no-such-file.txt"}|error false: Chunk ID: 033dbb|as the client has it
+call_0006Abc exec_command complete|{"cmd":"echo ok"}|error false: Chunk ID: ab478a|as the client has it
+call_0010Abc exec_command malformed|{"cmd": "echo hi" "oops"}|error false: failed to parse function argum|as the client has it ARGS_BROKEN
+call_0013Abc exec_command no arguments||error false: failed to parse function argum|as the client has it
+call_0016Abc apply_patch not an object|"*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\n"|error false: unsupported call: apply_patch|as the client has it ARGS_NOTOBJECT
+call_0019Abc no_such_tool complete|{"a":1}|error false: unsupported call: no_such_tool|as the client has it`,
+		"codex-kinds.jsonl": `
+ws_1 web_search_call complete|{"type":"search","query":"go"}|error false: |
+call_p apply_patch complete|*** Begin Patch
+*** End Patch
+|error false: {"output":"Success"}|as the client has it
+call_s tool_search_call complete|{"query":"mail"}|error false: []|as the client has it`,
+	} {
+		lines := printed(t, filepath.Join("../../capture/formats/testdata", file))
+		if got := saidOfCalls(t, lines); got != strings.TrimPrefix(want, "\n") {
+			t.Errorf("%s:\n%s", file, got)
+		}
+	}
+}
+
+// TestAgentLogLanes: of whom the turns of a log are, and by what call a sub-agent was started.
+func TestAgentLogLanes(t *testing.T) {
+	agents := map[string]string{}
+	for _, l := range printed(t, "../../capture/formats/testdata/claude-old.jsonl") {
+		if l.Type == "call" {
+			agents[l.ID] = l.Parent + " > " + l.Agent
+		}
+	}
+	want := map[string]string{
+		"toolu_01Read": " > main", "toolu_01List": " > main", "toolu_01Task1": " > main", "toolu_01Task2": " > main", "toolu_01Long": " > main",
+		"toolu_01Sub1": "main > s1a", "toolu_01Sub2": "main > s2a",
+	}
+	if !reflect.DeepEqual(agents, want) {
+		t.Errorf("%v", agents)
+	}
+	for _, l := range printed(t, "../../capture/formats/testdata/codex-spawned.jsonl") {
+		if l.Parent != "main" || l.Phase != "aborted" {
+			t.Errorf("%+v", l)
+		}
+	}
+}
+
+// TestAgentLogErrors: the provider's errors that a log has are turns that say them, with their
+// status; what was used is told once.
+func TestAgentLogErrors(t *testing.T) {
+	for file, want := range map[string]string{
+		"claude-refused.jsonl":   "complete 0 [] 1800/50\naborted 400 [PROVIDER_ERROR] 0/0",
+		"claude-compacted.jsonl": "aborted 529 [PROVIDER_ERROR] 0/0\ncomplete 0 [] 1800/50\ncomplete 0 [] 1800/50\ncomplete 0 [] 1800/50\ncomplete 0 [] 1800/50",
+		"codex-kinds.jsonl":      "complete 0 [] 100/20\ncomplete 0 [] 0/0\naborted 0 [CLIENT_GONE] 0/0\naborted 0 [PROVIDER_ERROR] 0/0\ncomplete 0 [] 20/10",
+	} {
+		var got []string
+		for _, l := range printed(t, filepath.Join("../../capture/formats/testdata", file)) {
+			if l.Type == "turn" {
+				codes := []string{}
+				for _, f := range l.Findings {
+					codes = append(codes, f.Code)
+				}
+				got = append(got, fmt.Sprintf("%s %d %s %d/%d", l.Phase, l.HTTP, codes, l.Usage.Input, l.Usage.Output))
+			}
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%s:\n%s", file, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// TestExpectedSessions compares the calls of the corpus's sessions.
+func TestExpectedSessions(t *testing.T) {
+	corpus := os.Getenv("TOOLSCOPE_CORPUS")
+	if corpus == "" {
+		t.Skip("TOOLSCOPE_CORPUS is not set")
+	}
+	data, err := os.ReadFile(filepath.Join(corpus, "formats", "EXPECTED.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var e struct {
+			File      string
+			Exchanges []expectation
+		}
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(e.File, "claude-code-session") && !strings.Contains(e.File, "codex-rollout") {
+			continue
+		}
+		compared++
+		var calls []logLine
+		for _, l := range printed(t, filepath.Join(corpus, e.File)) {
+			if l.Type == "call" {
+				calls = append(calls, l)
+			}
+		}
+		for _, x := range e.Exchanges {
+			for _, c := range x.Calls {
+				if len(calls) == 0 || calls[0].ID != *c.ID || calls[0].Name != *c.Name || !reflect.DeepEqual(calls[0].Arguments, c.Value) {
+					t.Fatalf("%s: wanted %s, there are %+v", e.File, *c.ID, calls)
+				}
+				calls = calls[1:]
+			}
+		}
+		if len(calls) > 0 {
+			t.Errorf("%s: nobody expects %+v", e.File, calls)
+		}
+	}
+	if compared < 3 {
+		t.Errorf("%d sessions were compared", compared)
+	}
+}
