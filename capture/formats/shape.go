@@ -129,7 +129,7 @@ func anthropicReply(r *reply) []byte {
 	switch {
 	case r.failure != nil:
 		return event(b, "error", member{"error", failure})
-	case r.cut:
+	case r.cut, r.hasOpen():
 		return b
 	}
 	b = event(b, "message_delta", member{"delta", object(member{"stop_reason", r.finish})})

@@ -39,6 +39,27 @@ turn claude-sonnet-4-5 complete 1800+50
 anthropic bash complete ok
 turn claude-sonnet-4-5 complete 1800+50
 turn claude-sonnet-4-5 complete 1800+50`},
+		{"opencode/exported.json", `anthropic bash complete ok
+anthropic read complete failed: File not found: /home/me/project/nothing.txt
+turn claude-sonnet-4-5 complete 1800+50
+anthropic invalid complete ok
+turn claude-sonnet-4-5 complete 1800+50
+turn claude-sonnet-4-5 complete 1800+50`},
+		{"opencode/events.jsonl", `anthropic read complete failed: File not found: /home/me/project/nothing.txt
+anthropic bash complete ok
+turn complete 1800+50
+anthropic invalid complete ok
+turn complete 1800+50
+turn complete 1800+50`},
+		{"opencode-storage/part.json", `anthropic edit complete failed: oldString must not be empty
+turn complete`},
+		{"opencode-storage/pending.json", `anthropic write aborted
+turn aborted NO_TERMINATOR`},
+		{"opencode-storage/message.json", `turn claude-sonnet-4-20250514 aborted 909+40`},
+		{"cline/api_conversation_history.json", `anthropic list_files complete ok
+anthropic execute_command complete failed: The tool execution failed with the following error: mv: cannot stat 'a.txt'
+turn claude-sonnet-4-5 complete 1600+80
+turn complete`},
 	} {
 		got := command(t, nil, "print", "--format", "jsonl", "../../capture/formats/testdata/"+test.file)
 		if said := saidOf(t, got.stdout); said != test.want || got.code != 0 {

@@ -1,0 +1,96 @@
+package formats
+
+import (
+	"bytes"
+	"time"
+
+	"toolscope/capture"
+)
+
+// cline is the history of a task as Cline and those made of it, Roo Code and Kilo Code, keep it for
+// the next request: Anthropic's messages, whatever provider they are for, in one array. What stands
+// there is what is sent, so its blocks are passed on as they stand.
+var cline = capture.Format{
+	Name:  "cline task",
+	Title: "Cline, Roo, Kilo: api_conversation_history.json",
+	Sniff: sniffCline,
+	New: func(in *capture.Input) capture.Reader {
+		c := &clineTask{newTalk(in, anthropicShape, "cline task", capture.NoDeltas, capture.NoEnding, capture.Reencoded)}
+		found := func(recs []capture.Record, _ int, value []byte) []capture.Record { return c.message(recs, value) }
+		return &document{diary: diary{in: in, book: c}, walk: Walk{Paths: [][]string{{"*"}}}, found: found, decided: true, one: true}
+	},
+}
+
+// sniffCline looks at the first message: it is the user's, and its content is a list of blocks, or
+// text.
+func sniffCline(first []byte, whole bool) capture.Sniffed {
+	p := bytes.TrimLeft(first, " \t\r\n")
+	if len(p) == 0 && !whole {
+		return capture.Sniffed{Is: capture.Maybe}
+	}
+	if len(p) == 0 || p[0] != '[' {
+		return capture.Sniffed{}
+	}
+	message := afterSpace(p[1:])
+	if len(message) == 0 && !whole {
+		return capture.Sniffed{Is: capture.Maybe}
+	}
+	if len(message) == 0 || message[0] != '{' {
+		return capture.Sniffed{}
+	}
+	f := pick(message, "role", "content")
+	content := reads(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"')
+	if keys, open := topKeys(message); open && !whole && (content || len(keys) < 2 || reads(f[0], "user")) {
+		return capture.Sniffed{Is: capture.Maybe}
+	}
+	if content {
+		return capture.Sniffed{Is: capture.Yes, Why: "an array of messages, the first of the user"}
+	}
+	return capture.Sniffed{}
+}
+
+// clineTask reads the messages of a task.
+type clineTask struct{ *talk }
+
+func (c *clineTask) entry(recs []capture.Record, line []byte) []capture.Record {
+	return c.message(recs, line)
+}
+
+func (c *clineTask) message(recs []capture.Record, m []byte) []capture.Record {
+	f := pick(m, "role", "content", "ts", "modelInfo", "metrics")
+	parts, at := blocks(f[1]), moment(f[2])
+	switch {
+	case reads(f[0], "assistant"):
+		model := pick(f[3], "modelId")[0]
+		recs = c.answer(recs, &reply{model: model, parts: parts, usage: clineUsage(f[4])}, time.Time{}, at)
+	case reads(f[0], "user"):
+		c.hear(theUser, parts, at)
+	}
+	return recs
+}
+
+// blocks are the blocks of a content in Anthropic's form, each as it stands.
+func blocks(content []byte) (parts []utterance) {
+	if text := aText(content); text != nil {
+		return []utterance{{kind: textPart, text: text}}
+	}
+	for b := range Elements(content) {
+		u := utterance{raw: b}
+		if f := pick(b, "type", "input"); reads(f[0], "tool_result") {
+			u.kind = resultPart
+		} else if reads(f[0], "tool_use") {
+			u.kind, u.args = callPart, f[1]
+		}
+		parts = append(parts, u)
+	}
+	return parts
+}
+
+// clineUsage is Cline's counts by Anthropic's names. Its prompt is what was not cached.
+func clineUsage(metrics []byte) []byte {
+	f := pick(Member(metrics, "tokens"), "prompt", "completion", "cached")
+	if f[0] == nil && f[1] == nil {
+		return nil
+	}
+	return object(member{"input_tokens", f[0]}, member{"output_tokens", f[1]}, member{"cache_read_input_tokens", f[2]})
+}
