@@ -75,3 +75,20 @@ func (d *document) Close(recs []capture.Record, end capture.End, why string, at 
 	}
 	return d.diary.Close(recs, end, why, at)
 }
+
+// valueList is the reader of values that are one behind the other, or the elements of one array: the
+// first byte tells.
+type valueList struct {
+	document
+	known bool
+}
+
+func (l *valueList) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
+	if begin := afterSpace(p); !l.known && len(begin) > 0 {
+		l.known, l.walk.Paths = true, [][]string{{}}
+		if begin[0] == '[' {
+			l.walk.Paths = [][]string{{"*"}}
+		}
+	}
+	return l.document.Write(recs, p, at)
+}

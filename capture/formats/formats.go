@@ -38,6 +38,7 @@ var All = []capture.Format{
 	opencode,
 	opencodePiece,
 	cline,
+	liteLLM,
 	request,
 	claudeSession,
 	codexRollout,

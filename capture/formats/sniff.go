@@ -48,3 +48,22 @@ func topKeys(first []byte) (keys []string, open bool) {
 
 // mostKeys is how many keys of an object are looked at.
 const mostKeys = 64
+
+// sniffAny says whether a file begins with an object that has at least three of these keys, the
+// first of them or the second among them.
+func sniffAny(first []byte, whole bool, keys ...string) capture.Sniffed {
+	seen, open := topKeys(first)
+	found := 0
+	for _, k := range keys {
+		if slices.Contains(seen, k) {
+			found++
+		}
+	}
+	switch {
+	case found >= 3 && (slices.Contains(seen, keys[0]) || slices.Contains(seen, keys[1])):
+		return capture.Sniffed{Is: capture.Yes}
+	case open && !whole:
+		return capture.Sniffed{Is: capture.Maybe}
+	}
+	return capture.Sniffed{}
+}

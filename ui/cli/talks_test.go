@@ -56,6 +56,11 @@ turn complete`},
 		{"opencode-storage/pending.json", `anthropic write aborted
 turn aborted NO_TERMINATOR`},
 		{"opencode-storage/message.json", `turn claude-sonnet-4-20250514 aborted 909+40`},
+		{"litellm/calls.jsonl", `openai-chat get_weather complete ok
+openai-chat get_weather cut short ok
+turn gpt-4o-2024-08-06 complete 120+30
+turn gpt-4o-2024-08-06 complete 170+5
+turn gpt-4o aborted PROVIDER_ERROR`},
 		{"cline/api_conversation_history.json", `anthropic list_files complete ok
 anthropic execute_command complete failed: The tool execution failed with the following error: mv: cannot stat 'a.txt'
 turn claude-sonnet-4-5 complete 1600+80
