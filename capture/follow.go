@@ -201,8 +201,9 @@ func (f *follower) drain(t *tail, most int64) {
 			return
 		case errors.Is(err, errReplaced):
 			f.rest(t)
+			next := t.intake.rotated(f.intake(t.of))
 			f.pass(t.intake.close(EndCut, "file truncated", at), nil)
-			t.restart(f.intake(t.of))
+			t.restart(next)
 		default:
 			f.fail(t, err)
 		}

@@ -32,6 +32,18 @@ func (o Options) intake(file string, n *numbers) *intake {
 	return &intake{Input: newInput(file, n, o.Looks), formats: o.Formats, forced: o.Forced}
 }
 
+// rotated is what reads the file that comes after this one under the same name: in goes on with what
+// is open here, if the format is one of which that can be said.
+func (in *intake) rotated(next *intake) *intake {
+	if in == nil {
+		return next
+	}
+	if r, ok := in.reader.(Heir); ok {
+		next.Input, next.reader = in.Input, r.Rotated()
+	}
+	return next
+}
+
 // next is one read of a file. Only a capture keeps nothing of what is read.
 func (in *intake) next(from io.Reader) chunk {
 	if len(in.room) < leastRead {

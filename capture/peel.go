@@ -42,6 +42,17 @@ type Reader interface {
 	Close(recs []Record, end End, why string, at time.Duration) []Record
 }
 
+// An Heir's streams outlive the file that they began in: when a log is rotated they go on in the
+// next file.
+//
+// Rotated is the Reader of that file. What is open is open for both: the old file may still be
+// written to. A line that is not complete belongs to its own file. The Close of a Reader that was
+// rotated ends that line, and nothing else.
+type Heir interface {
+	Reader
+	Rotated() Reader
+}
+
 // Input is what a Reader reads.
 type Input struct {
 	File   string   // the path as the user wrote it, or "stdin"

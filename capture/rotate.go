@@ -51,6 +51,9 @@ func (f *follower) change(n *name, info fs.FileInfo) {
 			f.report(n, err)
 			return
 		}
+		if old != nil && old.of == n {
+			next.intake = old.intake.rotated(next.intake)
+		}
 		f.watch(n)
 	}
 	n.current, n.trouble, next.out = next, "", false
