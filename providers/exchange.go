@@ -21,6 +21,7 @@ type Exchange struct {
 	Framing  string           // how the response is framed, "" while unknown
 	Dialect  *dialect.Dialect // nil while unknown
 	Why      string           // what gave the dialect away
+	Guess    string           // what the response looks like, where nothing in it is known
 	Ended    bool
 
 	in      *Inspector

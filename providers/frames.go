@@ -73,7 +73,8 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 	case last && len(x.pending) > 0 && x.asksNothing():
 		best, score = &plain, dialect.Score{Why: "nothing was sent to be answered"}
 	case last && len(x.pending) > 0:
-		best, score = &unknown, dialect.Score{Why: "nothing in it is known"}
+		x.Guess = x.guess()
+		best, score = unknownLike(x.Guess), dialect.Score{Why: "nothing in it is known"}
 	default:
 		return
 	}
@@ -91,6 +92,21 @@ func (x *Exchange) choose(e dialect.Evidence, last bool) {
 		x.decode(&h.frame, h.number)
 	}
 	x.at = at
+}
+
+// guess is what a response looks like of which nothing is known. What stood in a format of others
+// was put into it for a reason, and is guessed at by nobody.
+func (x *Exchange) guess() string {
+	if x.Head.Peeled != "" || x.Head.Status != 0 {
+		return ""
+	}
+	var first []byte
+	for _, h := range x.pending {
+		if len(first) < guessed {
+			first = append(append(first, h.frame.Data...), '\n')
+		}
+	}
+	return Guess(first)
 }
 
 // use has a dialect decode the exchange.

@@ -14,6 +14,17 @@ var unknown = dialect.Dialect{
 	New:   func(o *dialect.Out) dialect.Decoder { return newUnknown(o, "") },
 }
 
+// unknownLike is unknown, of what looks like something in words.
+func unknownLike(guess string) *dialect.Dialect {
+	d := unknown
+	d.New = func(o *dialect.Out) dialect.Decoder {
+		decoder := newUnknown(o, "")
+		decoder.guess = guess
+		return decoder
+	}
+	return &d
+}
+
 // silent shows an exchange in which no body came.
 var silent = dialect.Dialect{
 	Name: unknown.Name, Title: unknown.Title,
@@ -23,6 +34,7 @@ var silent = dialect.Dialect{
 type unknownDecoder struct {
 	turn   *dialect.Turn
 	title  string // of the undecoded protocol that its frames show, if any
+	guess  string // what it looks like, if that is known
 	frames int
 }
 
@@ -71,6 +83,8 @@ func (d *unknownDecoder) Close() {
 		d.turn.Find(dialectSeen, "%s: recognised, not decoded; %s shown as they came", d.title, frames)
 	case d.frames == 0:
 		d.turn.Find(dialectUnknown, "comments came and nothing else")
+	case d.guess != "":
+		d.turn.Find(dialectUnknown, "it looks like %s: %s of no known dialect, shown as they came, not interpreted", d.guess, frames)
 	default:
 		d.turn.Find(dialectUnknown, "%s of no known dialect: shown as they came, not interpreted", frames)
 	}

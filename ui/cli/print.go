@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
@@ -152,17 +156,39 @@ func (a *app) notes(path string, in *providers.Inspector, known bool) {
 		a.strangers = append(a.strangers, path)
 		return
 	case len(turns) == 0:
-		why := "no bytes came"
-		for _, x := range in.Exchanges() {
-			if n := x.Response.Size(); n > 0 {
-				why = fmt.Sprintf("%d bytes came, and no response is in them", n)
-			}
-		}
-		a.notef("%s: nothing to show: %s", path, why)
+		a.notef("%s: nothing to show: %s", path, empty(in))
 	default:
-		a.notef("%s: nothing is recognised: no response of a known protocol is in it", path)
+		a.stranger(path, in)
 	}
 	a.code = max(a.code, 1)
+}
+
+// empty says why there are no turns.
+func empty(in *providers.Inspector) string {
+	for _, x := range in.Exchanges() {
+		switch n := x.Response.Size(); {
+		case n > 0:
+			return fmt.Sprintf("%d bytes came, and no response is in them", n)
+		case x.Request.Size() > 0 && slices.Contains(x.Head.Lacks, string(capture.NoBody)):
+			return "a request without its answer, and without calls in its history; --request FILE has the calls of an answer checked against it"
+		}
+	}
+	return "no bytes came"
+}
+
+// stranger says what an input looks like in which nothing is recognised, and what may be done.
+func (a *app) stranger(path string, in *providers.Inspector) {
+	looks := "text"
+	for _, x := range in.Exchanges() {
+		looks = cmp.Or(x.Guess, looks)
+	}
+	a.notef("%s: nothing is recognised: it looks like %s, and no response of a known protocol is in it", path, looks)
+	name := strings.TrimPrefix(filepath.Ext(path), ".")
+	if _, ok := formats.Find(name); ok {
+		a.notef("--as %s reads it as what its name says; 'toolscope help formats' lists what opens", name)
+		return
+	}
+	a.notef("'toolscope help formats' lists what opens, and --as NAME has it read so")
 }
 
 // recognised reports whether a turn says anything: it is of a known protocol, or it is at least

@@ -1,0 +1,163 @@
+package providers
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"toolscope/providers/dialect"
+)
+
+// guessed is how many first bytes are looked at to say what something is.
+const guessed = 8 << 10
+
+// Guess says in words what an input looks like in which nothing of a model was found, by its first
+// bytes; "" where that would help nobody.
+func Guess(first []byte) string {
+	first = first[:min(len(first), guessed)]
+	for _, m := range magics {
+		if len(first) >= m.at+len(m.bytes) && string(first[m.at:m.at+len(m.bytes)]) == m.bytes {
+			return m.is
+		}
+	}
+	text := textOf(first)
+	if len(text) == 0 {
+		return ""
+	}
+	if !isText(text) {
+		return "binary data"
+	}
+	if text[0] == '{' || text[0] == '[' {
+		if is := guessJSON(text); is != "" {
+			return is
+		}
+	}
+	for _, g := range guesses {
+		if g.like.Match(text) {
+			return g.is
+		}
+	}
+	return cmp.Or(guessTable(text), "text")
+}
+
+// magics are how files of other kinds begin.
+var magics = []struct {
+	at    int
+	bytes string
+	is    string
+}{
+	{0, "PK\x03\x04", "a ZIP archive: unpack it first"},
+	{257, "ustar", "a tar archive: unpack it first"},
+	{0, "7z\xbc\xaf\x27\x1c", "a 7-Zip archive: unpack it first"},
+	{0, "\xfd7zXZ\x00", "xz data: unpack it first"},
+	{0, "SQLite format 3\x00", "an SQLite database: have the program that keeps it export what is wanted"},
+	{0, "\xd4\xc3\xb2\xa1", "a capture of network packets: what is in them is encrypted; record with 'toolscope proxy'"},
+	{0, "\xa1\xb2\xc3\xd4", "a capture of network packets: what is in them is encrypted; record with 'toolscope proxy'"},
+	{0, "\x0a\x0d\x0d\x0a", "a capture of network packets: what is in them is encrypted; record with 'toolscope proxy'"},
+	{0, "\x7fELF", "a program"}, {0, "MZ", "a program"}, {0, "\xcf\xfa\xed\xfe", "a program"},
+	{0, "\x89PNG", "an image"}, {0, "\xff\xd8\xff", "an image"}, {0, "GIF8", "an image"}, {0, "%PDF-", "a PDF"},
+	{0, "\x00asm", "a WebAssembly module"},
+}
+
+// guesses are what text looks like, by its beginning.
+var guesses = []struct {
+	is   string
+	like *regexp.Regexp
+}{
+	{"an HTML page", regexp.MustCompile(`(?i)^(<!doctype html|<html|<head|<body)`)},
+	{"XML", regexp.MustCompile(`^<(\?xml|[A-Za-z][\w:.-]*[ >])`)},
+	{"keys or certificates", regexp.MustCompile(`^-----BEGIN `)},
+	{"a script", regexp.MustCompile(`^#!`)},
+	{"a log of npm", regexp.MustCompile(`^(npm (ERR!|error|verb|warn|http)|\d+ (verbose|info|silly|timing|http) )`)},
+	{"a log of a web server", regexp.MustCompile(`^\S+ \S+ \S+ \[[^\]\n]+\] "[A-Z]+ [^"\n]*" \d{3} `)},
+	{"a difference of two texts", regexp.MustCompile(`^(diff --git |--- \S|Index: )`)},
+	{"Go source", regexp.MustCompile(`(?m)^package \w+$`)},
+	{"source code", regexp.MustCompile(`(?m)^(import [\w{"'*]|from \S+ import |def \w+\(|class \w+|function \w+\(|#include <|const \w+ = |use strict|public class )`)},
+	{"Markdown", regexp.MustCompile("(?m)\\A#{1,3} \\S|^```")},
+	{"lines of a log", regexp.MustCompile(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d`)},
+	{"YAML", regexp.MustCompile(`^(---\n|[\w-]+:( \S[^\n]*)?\n([\w-]+:|  [\w-]+:|- |  - ))`)},
+}
+
+// guessJSON says what JSON it is: one value, or one a line, and what it has.
+func guessJSON(text []byte) string {
+	line, _, more := bytes.Cut(text, []byte("\n"))
+	switch d := dialect.Raw(text); {
+	case json.Valid(line) && more:
+		return "JSON lines, each with " + keysOf(line)
+	case text[0] == '[' && (len(text) == 1 || !strings.ContainsRune("{[\"0123456789-tfn] \r\n\t", rune(text[1]))):
+		return "" // a bracket is not JSON yet
+	case d.Get("openapi").IsString(), d.Get("swagger").IsString():
+		return "a description of an API"
+	case d.Get("dependencies") != nil && d.Get("name").IsString():
+		return "the manifest of a package"
+	}
+	if keys := keysOf(text); keys != "" {
+		return "JSON with " + keys
+	}
+	return ""
+}
+
+// keysOf names the first keys of an object, or of the first object of a list.
+func keysOf(text []byte) string {
+	d := json.NewDecoder(bytes.NewReader(text))
+	t, err := d.Token()
+	if t == json.Delim('[') {
+		if !d.More() {
+			return "an empty list"
+		}
+		t, err = d.Token()
+	}
+	if err != nil || t != json.Delim('{') {
+		return "a list"
+	}
+	var keys []string
+	const named = 4
+	for d.More() {
+		key, err := d.Token()
+		name, ok := key.(string)
+		if err != nil || !ok {
+			break
+		}
+		if keys = append(keys, name); len(keys) > named || d.Decode(new(json.RawMessage)) != nil {
+			break
+		}
+	}
+	switch {
+	case len(keys) == 0:
+		return "no members"
+	case len(keys) > named:
+		return strings.Join(keys[:named], ", ") + " …"
+	}
+	return strings.Join(keys, ", ")
+}
+
+// guessTable says that lines have as many commas, or tabs, as the first one has.
+func guessTable(text []byte) string {
+	lines := bytes.Split(text, []byte("\n"))
+	for _, sep := range []string{",", "\t", ";"} {
+		n := bytes.Count(lines[0], []byte(sep))
+		if n == 0 || len(lines) < 3 || bytes.Count(lines[1], []byte(sep)) < n {
+			continue
+		}
+		return fmt.Sprintf("a table of %d columns", n+1)
+	}
+	return ""
+}
+
+// isText reports whether bytes are UTF-8 with hardly a control character, the last rune being
+// allowed to be cut.
+func isText(p []byte) bool {
+	odd := 0
+	for i := 0; i < len(p); {
+		r, n := utf8.DecodeRune(p[i:])
+		if r == utf8.RuneError && n == 1 && utf8.FullRune(p[i:]) || r < ' ' && !strings.ContainsRune("\t\n\r\x1b\f", r) {
+			odd++
+		}
+		i += n
+	}
+	return odd*20 <= len(p)
+}
