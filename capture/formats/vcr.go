@@ -25,7 +25,7 @@ var (
 	listKey   = regexp.MustCompile(`^(http_)?interactions:\s*(#.*)?$`)
 	itemBegin = regexp.MustCompile(`^ *- +:?(request|response|id|recorded_at|duration|method|uri):`)
 	mockBegin = regexp.MustCompile(`^(when|then):\s*$`)
-	otherKey  = regexp.MustCompile(`^:?[a-z_]+:`)
+	otherKey  = regexp.MustCompile(`^:?(version|recorded_with|recorded_at|record_mode|name):`)
 )
 
 // sniffLines is how many lines may stand before the first interaction.
@@ -37,7 +37,7 @@ func sniffCassette(first []byte, whole bool) capture.Sniffed {
 	for range sniffLines {
 		line, rest, ended := strings.Cut(text, "\n")
 		if !ended && !whole {
-			if len(line) > 200 || line != "" && !mayBegin(line) {
+			if len(line) > 200 || line != "" && !list && !mock && !mayBegin(line) {
 				return capture.Sniffed{}
 			}
 			return maybe(whole)
@@ -70,7 +70,15 @@ func sniffCassette(first []byte, whole bool) capture.Sniffed {
 // mayBegin reports whether the beginning of a line may become one that a cassette begins with.
 func mayBegin(line string) bool {
 	c := strings.TrimLeft(line, " ")
-	return c == "" || c[0] == '-' || c[0] == '#' || c[0] == ':' || 'a' <= c[0] && c[0] <= 'z' || strings.HasPrefix(bom, line)
+	if c == "" || c[0] == '-' || c[0] == '#' || strings.HasPrefix(bom, line) {
+		return true
+	}
+	for _, word := range []string{"version:", "recorded_", "record_mode:", "name:", "http_interactions:", "interactions:", "when:", "then:"} {
+		if n := min(len(c), len(word)); c[:n] == word[:n] || c[0] == ':' && strings.HasPrefix(word, c[1:]) {
+			return true
+		}
+	}
+	return false
 }
 
 // cassetteReader cuts the text into interactions where a line is not indented as what is inside
