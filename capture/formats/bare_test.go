@@ -17,7 +17,7 @@ func TestBareIsNotHeld(t *testing.T) {
 		"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"}]}}]}\n",
 		"{\"type\":\"message_start\",\"message\":{}}\n",
 		"[{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"x\"}]}}]}\n",
-		"[{\n  \"candidates\": [\n", "[[[[null,[[[[",
+		"[{\n  \"candidates\": [\n", "[{\"candidates\": [", "[[[[null,[[[[",
 		"\x00\x00\x00\x9a\x00\x00\x00\x52",
 		"some words\n",
 	} {

@@ -125,6 +125,9 @@ var claudeKinds = []string{"user", "assistant", "system", "attachment", "progres
 func sniffClaude(first []byte, whole bool) capture.Sniffed {
 	return eachFirstLine(first, whole, func(line []byte, ended bool) capture.Sniffed {
 		if !ended {
+			if len(line) > 0 && line[0] != '{' {
+				return capture.Sniffed{}
+			}
 			if bytes.HasPrefix(line, []byte(`{"parentUuid":`)) && bytes.Contains(line, []byte(`"isSidechain":`)) {
 				return capture.Sniffed{Is: capture.Yes, Why: "an entry with parentUuid and isSidechain"}
 			}

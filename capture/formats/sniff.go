@@ -39,12 +39,16 @@ func topKeys(first []byte) (keys []string, open bool) {
 		return nil, false
 	}
 	for k := range Members(first) {
-		if keys = append(keys, k); len(keys) >= mostKeys {
+		if keys = append(keys, k); len(keys) >= mostKeys || slices.Contains(providersKeys, k) {
 			return keys, false
 		}
 	}
 	return keys, jsonbytes.ValueEnd(p) == len(p) && !isObject(p)
 }
+
+// providersKeys are keys of what a provider sends itself, which no log has at its top: it is not
+// held back to see what else comes.
+var providersKeys = []string{"candidates", "choices", "delta", "usageMetadata", "promptFeedback", "responseId", "modelVersion"}
 
 // mostKeys is how many keys of an object are looked at.
 const mostKeys = 64
