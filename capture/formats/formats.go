@@ -39,6 +39,7 @@ var All = []capture.Format{
 	opencodePiece,
 	cline,
 	liteLLM,
+	otlp,
 	request,
 	claudeSession,
 	codexRollout,

@@ -22,6 +22,7 @@ type talk struct {
 	results  bool      // there are results among it
 	heardAt  time.Time // the latest of it
 	exchange int       // the one that is open, or 0
+	began    bool      // there was one
 }
 
 func newTalk(in *capture.Input, s shape, name string, lacks ...capture.Lack) *talk {
@@ -49,7 +50,8 @@ func (t *talk) ask(recs []capture.Record, model []byte, at time.Time) []capture.
 	}
 	t.exchange = t.in.Next()
 	head := t.in.Head(t.layers, t.lacks...)
-	head.Start = at
+	head.Start, head.Adds = at, t.began
+	t.began = true
 	body := object(member{"model", model}, member{"conversation", t.name}, member{t.shape.history, array(t.news...)})
 	t.news, t.results, t.heardAt = nil, false, time.Time{}
 	return append(recs, capture.Record{Exchange: t.exchange, Side: capture.Request, At: t.in.Since(at), Head: head, Data: body})

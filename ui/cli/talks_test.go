@@ -61,6 +61,19 @@ openai-chat get_weather cut short ok
 turn gpt-4o-2024-08-06 complete 120+30
 turn gpt-4o-2024-08-06 complete 170+5
 turn gpt-4o aborted PROVIDER_ERROR`},
+		{"otlp/genai.json", `anthropic get_weather complete ok
+turn claude-sonnet-4-5 complete 500+40
+turn claude-sonnet-4-5 complete
+turn aborted PROVIDER_ERROR`},
+		{"otlp/others.jsonl", `openai-chat get_weather complete
+openai-chat get_weather cut short
+turn gpt-4o complete 70+20
+openai-chat run complete
+turn gpt-4o-mini-2024-07-18 complete 9+4
+openai-chat f complete
+turn gpt-4o complete
+openai-chat g complete
+turn gpt-4o-mini complete`},
 		{"cline/api_conversation_history.json", `anthropic list_files complete ok
 anthropic execute_command complete failed: The tool execution failed with the following error: mv: cannot stat 'a.txt'
 turn claude-sonnet-4-5 complete 1600+80

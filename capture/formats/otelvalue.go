@@ -1,0 +1,89 @@
+package formats
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// attributesOf are attributes by their keys, their values as JSON.
+func attributesOf(list []byte) map[string][]byte {
+	all := map[string][]byte{}
+	for a := range Elements(list) {
+		f := pick(a, "key", "value")
+		if key, ok := Text(f[0]); ok {
+			all[string(key)] = plainJSON(f[1], 0)
+		}
+	}
+	return all
+}
+
+// deepest is how deep an attribute may be nested.
+const deepest = 64
+
+// plainJSON is a value of OTLP, which says what kind it is of, as the JSON that it stands for. It is
+// nil for what is none.
+func plainJSON(value []byte, depth int) []byte {
+	if depth > deepest {
+		return nil
+	}
+	f := pick(value, "stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue")
+	switch {
+	case f[0] != nil:
+		return f[0]
+	case f[1] != nil:
+		return f[1]
+	case f[2] != nil: // 64 bits, as a string
+		return bytes.Trim(f[2], `"`)
+	case f[3] != nil:
+		return f[3]
+	case f[4] != nil:
+		var all [][]byte
+		for v := range Elements(Member(f[4], "values")) {
+			all = append(all, orNull(plainJSON(v, depth+1)))
+		}
+		return array(all...)
+	case f[5] != nil:
+		var all [][]byte
+		for kv := range Elements(Member(f[5], "values")) {
+			of := pick(kv, "key", "value")
+			if kindOf(of[0]) == '"' {
+				all = append(all, append(append(bytes.Clone(of[0]), ':'), orNull(plainJSON(of[1], depth+1))...))
+			}
+		}
+		return append(append([]byte{'{'}, bytes.Join(all, []byte{','})...), '}')
+	}
+	return nil
+}
+
+func orNull(value []byte) []byte {
+	if value == nil {
+		return []byte("null")
+	}
+	return value
+}
+
+// text is what an attribute reads.
+func (s *span) text(name string) string {
+	text, _ := Text(s.attributes[name])
+	return string(text)
+}
+
+// json is an attribute that is JSON, or a text of it.
+func (s *span) json(name string) []byte {
+	value := s.attributes[name]
+	if text, ok := Text(value); ok {
+		return bytes.TrimSpace(text)
+	}
+	return value
+}
+
+// count is the first of the attributes that there is, as a number, -1 without any.
+func (s *span) count(names ...string) int {
+	for _, name := range names {
+		if n, err := strconv.Atoi(strings.Trim(string(s.attributes[name]), `"`)); err == nil {
+			return n
+		}
+	}
+	return -1
+}
