@@ -49,6 +49,11 @@ var (
 	namePattern   = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
 	askPattern    = regexp.MustCompile(`^([A-Z]+) (\S+) HTTP/\d`)
 	curlDataMark  = regexp.MustCompile(`^[{}] \[\d+ bytes data\]$`)
+	markBegin     = regexp.MustCompile(`^[{}](?: (?:\[.*)?)?$`)
+	timePattern   = regexp.MustCompile(`^\d\d:\d\d:\d\d\.\d{6} `)
+	timeBegin     = regexp.MustCompile(`^\d{1,2}(?::(?:\d{1,2}(?::(?:\d{1,2}(?:\.\d{0,6} ?)?)?)?)?)?$`)
+	meterBegin    = regexp.MustCompile(`^ *(?:%[ \w%]*|D[ \w]*)?$|^\r?[ \d]{1,3}[ \d.kMG:-]{0,80}$`)
+	meterPattern  = regexp.MustCompile(`^ +% Total |^ +Dload +Upload |^\r?[ \d]{3} [ \d.kMG]+ (?:[-:\d]{8} +){3}`)
 	sseFields     = map[string]bool{"data": true, "event": true, "id": true, "retry": true}
 )
 
@@ -71,7 +76,15 @@ func classify(line []byte, finished bool) headLine {
 	return otherLine
 }
 
+// isTrace reports whether a line is one that -v writes besides the body, or the progress that curl
+// writes when it has no terminal. With --trace-time a time stands before it.
 func isTrace(text string, finished bool) bool {
+	if !finished && (timeBegin.MatchString(text) || meterBegin.MatchString(text)) {
+		return true
+	}
+	if text = untimed(text); meterPattern.MatchString(text) {
+		return true
+	}
 	for _, mark := range []string{"* ", "> ", "< "} {
 		if strings.HasPrefix(text, mark) || text == mark[:1] {
 			return true
@@ -80,7 +93,7 @@ func isTrace(text string, finished bool) bool {
 	if finished {
 		return curlDataMark.MatchString(text)
 	}
-	return text == "{" || text == "}" || strings.HasPrefix(text, "{ [") || strings.HasPrefix(text, "} [")
+	return markBegin.MatchString(text)
 }
 
 // sniffDump looks for the status line at the beginning, behind stray headers, or behind the marks
@@ -95,7 +108,7 @@ func sniffDump(p []byte) kind {
 				return curlDump
 			}
 		case tracedLine:
-			if finished && bytes.HasPrefix(line, []byte("< HTTP/")) {
+			if finished && strings.HasPrefix(untimed(string(line)), "< HTTP/") {
 				return curlDump
 			}
 			traced = true
@@ -185,7 +198,13 @@ func (d *dump) takeResponse(k headLine, line string) {
 	}
 }
 
+// untimed is a line without the time that --trace-time puts before it.
+func untimed(text string) string { return text[len(timePattern.FindString(text)):] }
+
 func (d *dump) takeTraced(line string) {
+	if line = untimed(line); line == "" {
+		return
+	}
 	mark, text := line[0], strings.TrimPrefix(line[1:], " ")
 	switch ask := askPattern.FindStringSubmatch(text); {
 	case mark == '<':
@@ -236,8 +255,11 @@ func (d *dump) Close(recs []Record, end End, why string, at time.Duration) []Rec
 	return append(recs, d.next(Record{At: at, Note: note, End: end, Why: why}))
 }
 
-// remark is what curl -v says after a body, sometimes without a line break between.
-var remark = regexp.MustCompile(`\* (?:Connection #\d+ to host \S+ left intact|Closing connection[ #\d]*)\r?\n`)
+// remark is what curl -v says after a body, or between its pieces, sometimes without a line break
+// between: that a connection ends, how many bytes came, how far it is.
+var remark = regexp.MustCompile(meters + `*(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\* (?:Connection #\d+ to host \S+ left intact|Closing connection[ #\d]*)|[{}] \[\d+ bytes data\])\r?\n|` + meters + `+\r?\n`)
+
+const meters = `(?:\r?[ \d]{3} [ \d.kMG]{30,50} (?:[-:\d]{8} +){3}[\d.kMG]+)`
 
 // writeBody passes a body on. What -v added behind it becomes a note, so that it does not count as
 // part of the body.
@@ -250,8 +272,9 @@ func (d *dump) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	d.rest = nil
 	for found := remark.FindIndex(p); found != nil; found = remark.FindIndex(p) {
 		recs, _ = d.body.Write(recs, p[:found[0]], at)
-		note := "curl: " + strings.TrimSpace(string(p[found[0]+2:found[1]]))
-		recs = append(recs, d.next(Record{At: at, Note: note}))
+		if said, ok := strings.CutPrefix(untimed(string(p[found[0]:found[1]])), "* "); ok {
+			recs = append(recs, d.next(Record{At: at, Note: "curl: " + strings.TrimSpace(said)}))
+		}
 		p = p[found[1]:]
 	}
 	if i := possibleRemark(p); i >= 0 {
@@ -261,18 +284,14 @@ func (d *dump) writeBody(recs []Record, p []byte, at time.Duration) []Record {
 	return recs
 }
 
+// partOfRemark is how a piece may end that a remark follows.
+var partOfRemark = regexp.MustCompile(`(?:\d[\d:.]{0,14} )?(?:\*(?: (?:C[^\n]*)?)?|[{}](?: (?:\[[^\n]{0,24})?)?)$|\d[\d:.]{0,14} ?$|\r?[ \d]{1,3}(?: [ \d.kMG:\r-]*)?$|\r$`)
+
 // possibleRemark is where an unfinished remark may begin in p, or -1.
 func possibleRemark(p []byte) int {
 	line := bytes.LastIndexByte(p, '\n') + 1
-	for _, mark := range []string{"* Connection #", "* Closing connection"} {
-		if i := bytes.Index(p[line:], []byte(mark)); i >= 0 {
-			return line + i
-		}
-		for n := min(len(mark), len(p)-line); n > 0; n-- {
-			if bytes.HasSuffix(p[line:], []byte(mark[:n])) {
-				return len(p) - n
-			}
-		}
+	if found := partOfRemark.FindIndex(p[line:]); found != nil {
+		return line + found[0]
 	}
 	return -1
 }

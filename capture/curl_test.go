@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -49,6 +51,10 @@ func TestCurlDumps(t *testing.T) {
 			200, "v", "1 request \"\"\n1 " + quoted(events) + " eof",
 		},
 		{
+			"verbose with times and progress, between the pieces of the body", timedDump,
+			200, "v", "1 request \"\"\n1 \"data: {\\\"a\\\":[1, {}]}\\n\\n\" note:curl: Connection #0 to host h left intact eof",
+		},
+		{
 			"verbose, redirected",
 			"> GET /a HTTP/2\n>\n< HTTP/2 302\n< x-kind: old\n<\n* Issue another request\n> GET /b HTTP/2\n>\n" +
 				"< HTTP/2 200\n< x-kind: v\n<\n" + events,
@@ -67,6 +73,36 @@ func TestCurlDumps(t *testing.T) {
 				t.Errorf("X-Kind %d times", n)
 			}
 		})
+	}
+}
+
+const timedDump = "  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n" +
+	"                                 Dload  Upload   Total   Spent    Left  Speed\n" +
+	"\r  0     0    0     0    0     0      0      0 --:--:-- --:--:-- --:--:--     0" +
+	"00:45:01.507821 *   Trying 127.0.0.1:80...\n00:45:01.524074 > POST /v1/x HTTP/1.1\n00:45:01.524074 > \n" +
+	"00:45:01.524232 } [250 bytes data]\n00:45:01.524310 < HTTP/1.1 200 OK\n00:45:01.524333 < X-Kind: v\n00:45:01.524411 < \n" +
+	"00:45:01.524430 { [5 bytes data]\ndata:00:45:01.524431 { [9 bytes data]\n {\"a\":[1, {}]}\n\n" +
+	"\r100  1296    0  1046  100   250   5790   1383 --:--:-- --:--:-- --:--:--  7200\n" +
+	"00:45:01.688286 * Connection #0 to host h left intact\n"
+
+// However a dump with marks between the pieces of its body arrives, the body is the same.
+func TestCurlDumpInPieces(t *testing.T) {
+	for size := 1; size < 200; size += 3 {
+		in := newIntake("in", &numbers{})
+		body := ""
+		var recs []Record
+		for part := range slices.Chunk([]byte(timedDump), size) {
+			some, err := in.write(bytes.Clone(part), NoTime)
+			if recs = append(recs, some...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, r := range append(recs, in.close(EndEOF, "", NoTime)...) {
+			body += string(r.Data)
+		}
+		if body != "data: {\"a\":[1, {}]}\n\n" {
+			t.Fatalf("in pieces of %d: %q", size, body)
+		}
 	}
 }
 

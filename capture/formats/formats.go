@@ -27,6 +27,7 @@ var All = []capture.Format{
 	flow,
 	cassette,
 	jsonCassette,
+	curlTrace,
 	claudeTrace,
 	claudeTap,
 	interceptor,

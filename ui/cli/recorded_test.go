@@ -56,6 +56,8 @@ var recordedCalls = []struct {
 	{"go-vcr.yaml", []string{fileCall, addCall}},
 	{"httpmock.yaml", []string{fileCall, addCall}},
 	{"cassette.json", []string{fileCall, addCall}},
+	{"curl-trace.txt", []string{fileCall}},
+	{"curl-trace-ascii.txt", []string{"read_file toolu_1 map[path:R..ume.txt]"}}, // it has dots for what is not ASCII
 	{"claude-trace.jsonl", []string{fileCall, addCall}},
 	{"claude-tap.jsonl", []string{fileCall, pwd}},
 	{"llm-interceptor.jsonl", []string{addCall, fileCall}},

@@ -1,0 +1,184 @@
+package formats
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolscope/capture"
+)
+
+// curlTrace reads what curl --trace and --trace-ascii write: each block of bytes that was sent or
+// received, in hexadecimal or as text, with times where --trace-time was given. Read against curl
+// 7.88: the bytes are those of the transfer, chunks and all.
+var curlTrace = capture.Format{
+	Name:  "curl --trace",
+	Title: "what curl --trace and --trace-ascii write",
+	Sniff: sniffCurlTrace,
+	New:   func(in *capture.Input) capture.Reader { return &curlReader{output: output{in: in}} },
+}
+
+var (
+	curlBlock = regexp.MustCompile(`^(?:(\d\d:\d\d:\d\d\.\d+) )?(?:\[\S*\] )?(?:=>|<=) (Send|Recv) (SSL data|header|data), (\d+) bytes \(0x[0-9a-f]+\)$`)
+	curlInfo  = regexp.MustCompile(`^(?:(\d\d:\d\d:\d\d\.\d+) )?(?:\[\S*\] )?== Info: `)
+	curlBytes = regexp.MustCompile(`^[0-9a-f]{4,16}: `)
+	hexBytes  = regexp.MustCompile(`^(?:[0-9a-f]{2} ){1,16}`)
+)
+
+// dotted is what --trace-ascii cannot tell.
+const dotted = capture.Lack("which bytes were not ASCII: curl --trace-ascii has dots for them")
+
+func sniffCurlTrace(first []byte, whole bool) capture.Sniffed {
+	line, _, ended := bytes.Cut(first, []byte("\n"))
+	line = bytes.TrimRight(line, "\r")
+	switch {
+	case !ended && len(line) < 200 && !whole && (len(line) < 16 || bytes.ContainsAny(line[:1], "=<0123456789[")):
+		return maybe(whole)
+	case curlBlock.Match(line) || curlInfo.Match(line):
+		return capture.Sniffed{Is: capture.Yes, Why: "its first line is one of curl --trace"}
+	}
+	return capture.Sniffed{}
+}
+
+// curlReader holds no more than one block.
+type curlReader struct {
+	output
+	line  []byte // the beginning of a line
+	at    int64  // where it stands
+	block curlOf // the block that is open
+	clock time.Time
+	tls   bool // the connection is one
+	ascii bool // of --trace-ascii
+	known bool // that is known
+
+	begun bool          // an exchange has, and goes on
+	head  *capture.Head // of its response, until it is complete
+	dots  dots          // of its body in --trace-ascii
+}
+
+// curlOf is a block.
+type curlOf struct {
+	kind  string // "Send header", "Recv data"; "" is none
+	size  int
+	data  []byte
+	ascii bool
+	line  int  // how long its latest line is
+	cut   bool // the file ends inside it
+	at    time.Time
+}
+
+// asciiWidth is how many bytes a line of --trace-ascii has.
+const asciiWidth = 64
+
+// endsLine reports whether what a block lacks is a line end that is not written.
+func (b *curlOf) endsLine() bool { return b.ascii && len(b.data)+2 == b.size }
+
+func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	for len(p) > 0 {
+		n := bytes.IndexByte(p, '\n') + 1
+		if n == 0 {
+			r.line = append(r.line, p[:min(len(p), curlLine-min(len(r.line), curlLine))]...)
+			break
+		}
+		r.line = append(r.line, p[:n]...)
+		r.take(bytes.TrimRight(r.line, "\r\n"))
+		r.at += int64(len(r.line))
+		r.line, p = r.line[:0], p[n:]
+	}
+	return r.over(recs), nil
+}
+
+// curlLine is longer than any line that curl writes of bytes.
+const curlLine = 64 << 10
+
+func (r *curlReader) take(line []byte) {
+	switch m := curlBlock.FindSubmatch(line); {
+	case m != nil:
+		r.finish()
+		size, _ := strconv.Atoi(string(m[4]))
+		r.block = curlOf{kind: string(m[2]) + " " + string(m[3]), size: size, at: r.time(string(m[1]))}
+	case curlInfo.Match(line):
+		r.finish()
+		r.tls = r.tls || bytes.Contains(line, []byte("SSL connection using"))
+	case r.block.kind != "" && len(r.block.data) < r.block.size && curlBytes.Match(line):
+		r.bytes(line, true)
+	case r.block.kind != "" && len(line) > 0:
+		r.note(true, "at byte %d a line of the dump cannot be read", r.at)
+	}
+}
+
+// time is a time of the day on a day that is not known; after midnight it is the next.
+func (r *curlReader) time(text string) time.Time {
+	t, err := time.Parse("15:04:05.999999999", text)
+	if err != nil {
+		return time.Time{}
+	}
+	for t = t.AddDate(1999, 0, 0); t.Before(r.clock.Add(-time.Hour)); {
+		t = t.AddDate(0, 0, 1)
+	}
+	r.clock = t
+	return t
+}
+
+// bytes reads a line of a block. Where a line of text ends with CR LF, that is not written, but the
+// next offset counts it.
+func (r *curlReader) bytes(line []byte, ended bool) {
+	offset, text, _ := bytes.Cut(line, []byte(": "))
+	at, _ := strconv.ParseInt(string(offset), 16, 64)
+	b := &r.block
+	if at == 0 && len(b.data) == 0 && ended {
+		r.ascii, r.known = len(hexBytes.Find(text)) != 3*min(16, b.size), true
+	}
+	if b.ascii = r.ascii; !r.known {
+		return
+	}
+	if b.line = len(text); !b.ascii {
+		digits := strings.ReplaceAll(string(text[:min(len(text), 48)]), " ", "")
+		for ; len(digits) >= 2 && len(b.data) < b.size; digits = digits[2:] {
+			n, _ := strconv.ParseUint(digits[:2], 16, 8)
+			b.data = append(b.data, byte(n))
+		}
+		return
+	}
+	if len(b.data)+2 == int(at) {
+		b.data = append(b.data, "\r\n"...)
+	}
+	b.data = append(b.data, text...)
+}
+
+// finish ends the block that is open.
+func (r *curlReader) finish() {
+	b := r.block
+	r.block = curlOf{}
+	if b.endsLine() && !b.cut {
+		b.data = append(b.data, "\r\n"...)
+	}
+	if b.kind == "" || b.kind == "Send SSL data" || b.kind == "Recv SSL data" {
+		return
+	}
+	if len(b.data) > 0 {
+		r.received(b)
+	}
+	if len(b.data) != b.size {
+		r.note(true, "before byte %d a block has %d of its %d bytes", r.at, len(b.data), b.size)
+	}
+}
+
+func (r *curlReader) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
+	b := &r.block
+	partial := b.kind != "" && curlBytes.Match(r.line)
+	if partial {
+		r.bytes(r.line, false)
+	}
+	cut := b.kind != "" && len(b.data) < b.size && (partial || !b.endsLine() || b.line == asciiWidth)
+	b.cut = cut
+	r.finish()
+	if cut && r.begun {
+		r.put(capture.Record{At: capture.NoTime, End: capture.EndCut, Why: why})
+		r.begun = false
+	}
+	r.done()
+	return r.close(recs)
+}
