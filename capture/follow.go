@@ -119,6 +119,7 @@ func (f *follower) begin(n *name) {
 				t.offset, t.begin = at, at
 			}
 		}
+		f.options.Progress.expect(n.path)
 		f.drain(t, t.known)
 	case errors.Is(err, fs.ErrNotExist) && !n.found:
 		f.note("waiting for " + n.shown + ": there is no such file yet")
@@ -195,6 +196,9 @@ func (f *follower) drain(t *tail, most int64) {
 		switch {
 		case err == nil:
 			left -= int64(len(p))
+			if at == NoTime {
+				f.options.Progress.add(len(p))
+			}
 			t.busy = time.Now()
 			f.pass(t.intake.write(bytes.Clone(p), at))
 		case err == io.EOF:

@@ -29,6 +29,8 @@ type Options struct {
 	Forced  bool               // the input is the first of these, or a bare body if there is none
 	Looks   func([]byte) Looks // what found bytes look like, to who knows what providers send; may be nil
 
+	Progress *Progress // where what is read of files counts; may be nil
+
 	poll  time.Duration // 0 is pollEvery
 	stay  time.Duration // 0 is oldFileStay
 	blind bool          // live without the file system's notifications
@@ -135,7 +137,7 @@ func regular(ctx context.Context, name string, open func() (file, error), path s
 		if path != "" {
 			in.from = newFile(path, f)
 		}
-		from := &unpacker{from: f}
+		from := &unpacker{from: o.Progress.of(f)}
 		for ctx.Err() == nil && in.pass(yield, in.next(from)) {
 		}
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	lineLimit    = 256 << 20 // a longer line is damaged
-	giantLine    = 1 << 20   // a longer line gets room of its own
-	damagedLimit = 4 << 10   // bytes of a damaged line that its note shows
+	lineLimit    = longLine // a longer line is damaged
+	giantLine    = 1 << 20  // a longer line gets room of its own
+	damagedLimit = 4 << 10  // bytes of a damaged line that its note shows
 )
 
 // captureReader reads toolscope's own format. It joins lines; a line that cannot be read becomes a

@@ -33,6 +33,7 @@ func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 			left = append(left, err.Error())
 			continue
 		}
+		o.Progress.expect(f.Path)
 		all = append(all, src)
 	}
 	for _, text := range left {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"toolscope/capture"
 	"toolscope/capture/record"
@@ -41,11 +42,14 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	src, err := a.sources(ctx, paths)
+	reading := a.reading.options(a.follow, a.stdin)
+	far := &loading{began: time.Now()}
+	reading.Progress = &far.Progress
+	src, err := capture.OpenAll(ctx, paths, reading)
 	if err != nil {
 		return err
 	}
-	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices})
+	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices, Status: far.words})
 }
 
 // choose lists recordings to look at. None is deleted while it is looked at.

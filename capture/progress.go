@@ -1,0 +1,49 @@
+package capture
+
+import (
+	"io"
+	"os"
+	"sync/atomic"
+)
+
+// Progress is how much was read of files, of what they held when they were opened. Several
+// goroutines may use it; a nil Progress counts nothing.
+type Progress struct{ read, size atomic.Int64 }
+
+// State is how many bytes were read, of how many.
+func (p *Progress) State() (read, size int64) { return p.read.Load(), p.size.Load() }
+
+// expect counts a file that will be read.
+func (p *Progress) expect(path string) {
+	if p == nil {
+		return
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		p.size.Add(info.Size())
+	}
+}
+
+func (p *Progress) add(n int) {
+	if p != nil {
+		p.read.Add(int64(n))
+	}
+}
+
+// of is a reader of which what is read counts.
+func (p *Progress) of(from io.Reader) io.Reader {
+	if p == nil {
+		return from
+	}
+	return counted{from, p}
+}
+
+type counted struct {
+	io.Reader
+	to *Progress
+}
+
+func (c counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.to.add(n)
+	return n, err
+}
