@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
@@ -73,8 +75,8 @@ func (m *Model) crumbs() []display.Text {
 	return parts
 }
 
-// about is the dialect of the chosen turn, how it is known, and the model, or less of it where
-// there is less room.
+// about is what was taken off around the chosen turn, its dialect, how that is known, and the model,
+// or less of it where there is less room.
 func (m *Model) about(room int) display.Text {
 	t := m.turn()
 	if t == nil || m.awaits() {
@@ -84,10 +86,21 @@ func (m *Model) about(room int) display.Text {
 	if t.Model != "" {
 		model = display.Join(display.Lit(" "), m.pen.Glyph.Dot, display.Lit(" "), m.draw.Truncate(m.pen.Name(t.Model), 28))
 	}
-	if x := m.in.Exchange(t.Exchange); x != nil && x.Why != "" {
-		why = m.draw.Truncate(m.pen.Name(x.Why), 40).Between(" (", ")")
+	var peeled display.Text
+	if x := m.in.Exchange(t.Exchange); x != nil {
+		if x.Why != "" {
+			why = m.draw.Truncate(m.pen.Name(x.Why), 40).Between(" (", ")")
+		}
+		sep := m.pen.Glyph.Sep.Between(" ", " ")
+		for layer := range strings.SplitSeq(x.Head.Peeled, " › ") {
+			if layer != "" {
+				peeled = display.Join(peeled, m.pen.Name(layer), sep)
+			}
+		}
 	}
 	switch {
+	case !peeled.Empty() && peeled.Width()+name.Width()+model.Width() < room:
+		return display.Join(peeled, name, model)
 	case name.Width()+why.Width()+model.Width() < room:
 		return display.Join(name, why, model)
 	case name.Width()+model.Width() < room:
