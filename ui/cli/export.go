@@ -36,6 +36,7 @@ type form struct {
 func forms() []form {
 	return []form{
 		{"jsonl", "the calls and turns, as print --format jsonl has them", true, true, false, (*export).jsonl},
+		{"html", "one page for a browser: timeline, calls, findings, what would be sent back", true, true, false, (*export).html},
 		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).capture},
 	}
 }
@@ -59,6 +60,7 @@ func (a *app) exportCommand() *cobra.Command {
 
 ` + page(formTable) + `
 
+  toolscope export run.tsc --as html --redact -o run.html
   toolscope export run.tsc --as capture --redact -o clean.tsc
   toolscope export run.tsc --as jsonl --redact --turn 3
 

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+
+	"toolscope/stream"
+	"toolscope/ui/web"
+)
+
+// html writes a page of what is chosen.
+func (e *export) html() error {
+	err := e.read(nil)
+	turns, wrong := e.turns()
+	if wrong != nil || len(turns) == 0 {
+		return errors.Join(err, wrong)
+	}
+	p := web.Page{Name: e.path, Redacted: e.redact, Partial: e.turn+e.call > 0, In: e.in, Prices: e.prices}
+	calls := 0
+	for _, t := range turns {
+		of := web.Turn{Turn: t, Calls: t.Calls}
+		if e.call > 0 {
+			of.Calls = slices.DeleteFunc(slices.Clone(t.Calls), func(c *stream.Call) bool { return c.Number != e.call })
+		}
+		calls += len(of.Calls)
+		if e.call == 0 || len(of.Calls) > 0 {
+			p.Turns = append(p.Turns, of)
+		}
+	}
+	if e.call > 0 && calls == 0 {
+		return usagef("--call %d: no turn of %s has that many", e.call, e.path)
+	}
+	return errors.Join(err, web.Write(e.to, &p))
+}

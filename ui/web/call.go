@@ -1,0 +1,143 @@
+package web
+
+import (
+	"strings"
+
+	"toolscope/stream"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// call writes an article.
+func (h *writer) call(p *Page, t *Turn, c *stream.Call) {
+	id := callID(c)
+	h.raw(`<article id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h3 id="`).text(id).raw(`h">`).text(nameOf(c)).raw(" ")
+	h.status(c)
+	h.raw("</h3>\n<dl class=\"facts\">")
+	h.fact("id", c.ID)
+	h.fact("provider", c.Phase().String())
+	h.fact("bytes", joined(c.Syntax().String(), screen.Bytes(len(c.Args())).String()))
+	h.fact("deltas", screen.Count(c.Deltas()).String())
+	h.fact("also", strings.Join(panes.AboutCall(c), ", "))
+	h.raw("</dl>\n")
+	h.arguments(c)
+	h.findings(c.Findings)
+	h.runs(t.Turn, c)
+	h.result(c.Given())
+	if !c.Attempt {
+		h.replays(p, t, c)
+	}
+	h.raw("</article>\n")
+}
+
+// runs says which programs run the call, and when.
+func (h *writer) runs(t *stream.Turn, c *stream.Call) {
+	var say []string
+	for _, x := range []stream.Executor{stream.AtSeal, stream.AtEnd} {
+		say = append(say, panes.RunBy(t, c, x)...)
+	}
+	if len(say) == 0 {
+		return
+	}
+	h.raw("<details><summary>Who would run it, and when</summary><ul>")
+	for _, who := range say {
+		h.raw("<li>").text(who).raw("</li>\n")
+	}
+	h.raw("</ul></details>\n")
+}
+
+// mostLit is how long arguments may be for their tokens to have colours, each of which costs more
+// bytes than it has.
+const mostLit = 256 << 10
+
+// arguments writes them in rows, by their own tokens; from where they are no JSON as they came.
+func (h *writer) arguments(c *stream.Call) {
+	args, tokens := c.Args(), c.Lexer().Tokens()
+	if len(args) == 0 {
+		return
+	}
+	h.raw("<pre>")
+	if c.Freeform() || len(args) > mostLit || tokens.Len() == 0 {
+		h.lines(args)
+	} else {
+		r := rows{writer: h}
+		for i, tok := range tokens.All() {
+			r.token(tok.Kind, args[tokens.Start(i):tok.End])
+		}
+	}
+	if role := screen.CallRole(c); role == screen.Bad || c.Arriving() {
+		h.raw(`<span class="`).raw(roles[role]).raw(`"> `).text(screen.UnicodeGlyphs.Status[c.Status()].String()).raw("</span>")
+	}
+	h.raw("</pre>\n")
+}
+
+// rows lay out JSON, a member a row.
+type rows struct {
+	*writer
+	depth int
+	fresh bool // a bracket was opened, and nothing is in it yet
+	ended bool // a whole value stands there
+}
+
+// classes are those of tokens.
+var classes = map[stream.TokenKind]literal{
+	stream.Key: "k", stream.String: "s", stream.Number: "n", stream.True: "w", stream.False: "w", stream.Null: "w",
+}
+
+// mostIndent is how deep rows are indented.
+const mostIndent = 24
+
+func (r *rows) row() { r.put("\n" + strings.Repeat("  ", min(r.depth, mostIndent))) }
+
+func (r *rows) token(kind stream.TokenKind, piece []byte) {
+	closes := kind == stream.ObjectClose || kind == stream.ArrayClose
+	switch {
+	case kind == stream.Space:
+		return
+	case kind == stream.Junk:
+		r.raw("<mark>").lines(piece).raw("</mark>")
+		return
+	case closes:
+		if r.depth--; !r.fresh {
+			r.row()
+		}
+	case r.fresh || r.ended && r.depth == 0:
+		r.row()
+	}
+	r.fresh, r.ended = false, closes
+	switch kind {
+	case stream.ObjectOpen, stream.ArrayOpen:
+		r.punct(piece)
+		r.depth++
+		r.fresh = true
+	case stream.Comma:
+		r.punct(piece)
+		r.row()
+	case stream.Colon:
+		r.punct(append(piece[:len(piece):len(piece)], ' '))
+	case stream.ObjectClose, stream.ArrayClose:
+		r.punct(piece)
+	default:
+		r.raw(`<span class="`).raw(classes[kind]).raw(`">`).text(string(piece)).raw("</span>")
+	}
+}
+
+func (r *rows) punct(piece []byte) {
+	r.raw(`<span class="p">`).text(string(piece)).raw("</span>")
+}
+
+// result writes what the tool gave.
+func (h *writer) result(r *stream.Return) {
+	if r == nil {
+		return
+	}
+	h.raw("<details><summary>Result")
+	if r.Result == stream.AnswerFailed {
+		h.raw(`: <span class="bad">error</span>`)
+	}
+	h.raw(", ").text(screen.Bytes(r.Gave.Bytes).String()).raw("</summary><pre>").lines([]byte(r.Gave.Text))
+	if len(r.Gave.Text) < r.Gave.Bytes {
+		h.raw(`<span class="muted">… not all of it is kept</span>`)
+	}
+	h.raw("</pre></details>\n")
+}

@@ -1,0 +1,136 @@
+// Package web writes what a capture holds as one page of HTML, which needs nothing beside itself.
+//
+//	Page ─▶ Write ─▶ a head with its style, a section a turn, an article a call
+//
+// Nothing is fetched, nothing runs: the page's own policy forbids all but its style, which it names
+// by its hash. All that came from outside passes the sanitiser and is then escaped; there is no
+// other way to write it. Colour never stands alone: every state is a word too.
+package web
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// A Page is what is written.
+type Page struct {
+	Name     string // of the capture, as the user wrote it: only its last part is shown
+	Turns    []Turn
+	Redacted bool // secrets were taken out of it
+	Partial  bool // the capture holds more than is here
+	In       *providers.Inspector
+	Prices   *price.Table
+}
+
+// A Turn is one of the capture's, and those of its calls that are wanted.
+type Turn struct {
+	*stream.Turn
+	Calls []*stream.Call
+}
+
+// Write writes the page.
+func Write(to io.Writer, p *Page) error {
+	h := newWriter(to)
+	h.head(p)
+	h.overview(p)
+	h.raw(`<main id="turns">`)
+	for i := range p.Turns {
+		h.turn(p, &p.Turns[i])
+	}
+	h.raw("</main>\n<footer><p>Written by toolscope. This page fetches nothing and runs no code.</p></footer>\n</body>\n</html>\n")
+	return h.flush()
+}
+
+func (h *writer) head(p *Page) {
+	name := filepath.Base(p.Name)
+	h.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text(hashOf(style())).raw("'; base-uri 'none'; form-action 'none'\">\n")
+	h.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
+	h.raw("<title>").text(name).raw(" – toolscope</title>\n<style>").style().raw("</style>\n</head>\n<body>\n")
+	h.raw(`<a class="skip" href="#turns">To the turns</a>`).raw("\n<header><h1>").text(name).raw("</h1>\n")
+	if p.Redacted {
+		h.raw("<p>Keys and other secrets that were found are taken out.</p>\n")
+	}
+	if p.Partial {
+		h.raw("<p>The capture holds more than this page.</p>\n")
+	}
+	h.raw("</header>\n")
+}
+
+// overview is the sums, and a list of the turns.
+func (h *writer) overview(p *Page) {
+	calls, bad, findings := 0, 0, 0
+	var total price.Total
+	for _, t := range p.Turns {
+		total.Add(p.cost(t.Turn))
+		findings += len(t.Findings)
+		for _, c := range t.Calls {
+			calls++
+			findings += len(c.Findings)
+			if screen.StatusRoles[c.Status()] == screen.Bad {
+				bad++
+			}
+		}
+	}
+	h.raw(`<nav aria-label="Turns">`).raw(`<dl class="facts">`)
+	h.fact("turns", screen.Count(len(p.Turns)).String())
+	h.fact("calls", screen.Count(calls).String())
+	h.fact("bad calls", screen.Count(bad).String())
+	h.fact("findings", screen.Count(findings).String())
+	h.fact("cost", total.String())
+	h.raw("</dl>\n<ol class=\"turns\">\n")
+	for _, t := range p.Turns {
+		h.raw(`<li><a href="#`).text(turnID(t.Turn)).raw(`">turn `).int(int(t.Number) + 1).raw(" ").text(title(p, t.Turn)).raw("</a> ")
+		h.state(screen.TurnLook(t.Turn))
+		for _, c := range t.Calls {
+			h.raw(` <span class="brief">`).text(nameOf(c)).raw(" ")
+			h.status(c)
+			h.raw("</span>")
+		}
+		h.raw("</li>\n")
+	}
+	h.raw("</ol></nav>\n")
+}
+
+func (p *Page) exchange(t *stream.Turn) *providers.Exchange { return p.In.Exchange(t.Exchange) }
+
+func (p *Page) cost(t *stream.Turn) price.Figure {
+	head := stream.Head{}
+	if x := p.exchange(t); x != nil {
+		head = x.Head
+	}
+	return p.Prices.Turn(t, head)
+}
+
+// title is a turn in a few words.
+func title(p *Page, t *stream.Turn) string {
+	if t.Model != "" {
+		return t.Model
+	}
+	return panes.TurnTitle(p.exchange(t), t)
+}
+
+func nameOf(c *stream.Call) string {
+	if c.Name == "" {
+		return "(no name)"
+	}
+	return c.Name
+}
+
+// joined are the words that are not empty.
+func joined(words ...string) string {
+	var all []string
+	for _, w := range words {
+		if w != "" {
+			all = append(all, w)
+		}
+	}
+	return strings.Join(all, ", ")
+}

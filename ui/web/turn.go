@@ -1,0 +1,159 @@
+package web
+
+import (
+	"strconv"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+func turnID(t *stream.Turn) string { return "t" + strconv.Itoa(int(t.Number)+1) }
+
+func callID(c *stream.Call) string {
+	return "t" + strconv.Itoa(int(c.Turn)+1) + "c" + strconv.Itoa(c.Number)
+}
+
+// roles are the classes of what has a colour; all else has none.
+var roles = map[screen.Role]literal{screen.Good: "good", screen.Caution: "caution", screen.Bad: "bad", screen.Muted: "muted"}
+
+// state writes a sign and a word, of which the word alone is read out.
+func (h *writer) state(status stream.Status, role screen.Role, word string) {
+	h.raw(`<span class="state `).raw(roles[role]).raw(`"><span aria-hidden="true">`).text(screen.UnicodeGlyphs.Status[status].String()).raw("</span> ").text(word).raw("</span>")
+}
+
+func (h *writer) status(c *stream.Call) { h.state(c.Status(), screen.CallRole(c), c.Status().String()) }
+
+// turn writes a section.
+func (h *writer) turn(p *Page, t *Turn) {
+	id := turnID(t.Turn)
+	h.raw(`<section id="`).text(id).raw(`" aria-labelledby="`).text(id).raw(`h"><h2 id="`).text(id).raw(`h">Turn `).int(int(t.Number) + 1).raw(" ").text(title(p, t.Turn)).raw(" ")
+	h.state(screen.TurnLook(t.Turn))
+	h.raw("</h2>\n")
+	h.turnFacts(p, t.Turn)
+	h.timeline(t)
+	h.findings(t.Findings)
+	h.folded("Reasoning", t.Thinking)
+	h.folded("Text", t.Text)
+	for _, c := range t.Calls {
+		h.call(p, t, c)
+	}
+	h.raw("</section>\n")
+}
+
+func (h *writer) turnFacts(p *Page, t *stream.Turn) {
+	h.raw(`<dl class="facts">`)
+	h.fact("protocol", t.Dialect)
+	h.fact("ended", panes.FinishText(t))
+	h.fact("error", t.Failure)
+	cost := "unknown"
+	if f := p.cost(t); f.Known() {
+		if cost = f.String(); f.AsOf != "" {
+			cost += ", prices of " + f.AsOf
+		}
+	}
+	h.fact("cost", cost)
+	h.fact("usage", t.Usage.String())
+	if a := t.Ask; a != nil {
+		h.fact("agent", joined(a.Client, a.Agent))
+		h.fact("purpose", a.Purpose)
+		h.fact("session", a.Session)
+	}
+	if x := p.exchange(t); x != nil {
+		if x.Head.Status != 0 {
+			h.fact("HTTP status", strconv.Itoa(x.Head.Status))
+		}
+		h.fact("found in", x.Head.Peeled)
+		for _, lack := range x.Head.Lacks {
+			h.fact("cannot tell", lack)
+		}
+	}
+	h.raw("</dl>\n")
+}
+
+// folded writes a text that opens when asked for.
+func (h *writer) folded(what literal, text []byte) {
+	if len(text) > 0 {
+		h.raw("<details><summary>").raw(what).raw(", ").text(screen.Bytes(len(text)).String()).raw("</summary><pre>").lines(text).raw("</pre></details>\n")
+	}
+}
+
+// scale is the width of a timeline.
+const scale = 1000
+
+// timeline writes a row a call on the axis of the turn's time. What is drawn is said in words too.
+func (h *writer) timeline(t *Turn) {
+	if len(t.Calls) == 0 {
+		return
+	}
+	begin, end := t.OpenedAt, t.ClosedAt
+	for _, c := range t.Calls {
+		end = max(end, c.OpenedAt, c.LastArgAt, c.SealedAt)
+	}
+	if begin < 0 || end <= begin {
+		h.raw("<p class=\"muted\">The source does not tell when its parts came.</p>\n")
+		return
+	}
+	h.raw(`<h3 class="muted">Time</h3><ol class="time">`)
+	for _, c := range t.Calls {
+		h.raw(`<li><a href="#`).text(callID(c)).raw(`">`).text(nameOf(c)).raw("</a>")
+		h.lane(c, begin, end)
+		h.raw(`<span class="when">`).text(momentsOf(c, begin)).raw("</span></li>\n")
+	}
+	h.raw(`</ol><p class="axis" aria-hidden="true"><span>0 s</span><span>`).text(screen.Time(end - begin).String()).raw("</span></p>\n")
+}
+
+// lane draws a call: from when it was announced, while bytes came, and until it was sealed.
+func (h *writer) lane(c *stream.Call, begin, end time.Duration) {
+	at := func(d time.Duration) int { return int(scale * (d - begin) / (end - begin)) }
+	h.raw(`<svg aria-hidden="true" viewBox="0 0 1000 20" preserveAspectRatio="none">`)
+	bar := func(class literal, y, high int, from, to time.Duration) {
+		if from >= begin && to >= from {
+			x := min(at(from), scale-3)
+			h.raw(`<rect class="`).raw(class).raw(`" x="`).int(x).raw(`" y="`).int(y).raw(`" width="`).int(max(3, at(to)-x)).raw(`" height="`).int(high).raw(`"/>`)
+		}
+	}
+	first := c.FirstArgAt
+	if first < 0 {
+		first = max(c.SealedAt, c.OpenedAt)
+	}
+	bar("wait", 8, 4, c.OpenedAt, first)
+	bar("busy", 3, 14, c.FirstArgAt, c.LastArgAt)
+	bar("still", 8, 4, c.LastArgAt, c.SealedAt)
+	bar("seal", 0, 20, c.SealedAt, c.SealedAt)
+	h.raw("</svg>")
+}
+
+// momentsOf says what a lane draws.
+func momentsOf(c *stream.Call, begin time.Duration) string {
+	moment := func(word string, d time.Duration) string {
+		if d < begin {
+			return ""
+		}
+		return word + " +" + screen.Time(d-begin).String()
+	}
+	sealed := moment("sealed", c.SealedAt)
+	if sealed == "" {
+		sealed = "never sealed"
+	}
+	return joined(moment("opened", c.OpenedAt), moment("first byte", c.FirstArgAt), moment("last byte", c.LastArgAt), sealed)
+}
+
+// findings writes what was found, gravest words in bold.
+func (h *writer) findings(list []stream.Finding) {
+	if len(list) == 0 {
+		return
+	}
+	h.raw(`<ul class="findings">`)
+	for _, f := range list {
+		h.raw(`<li class="`).raw(severities[f.Severity]).raw(`"><strong>`).raw(severities[f.Severity]).raw("</strong> <code>").text(f.Code).raw("</code> ").text(f.Message)
+		if f.Offset != stream.NoOffset {
+			h.raw(" (byte ").int(f.Offset).raw(")")
+		}
+		h.raw(`<br><span class="muted">`).text(f.Means).raw(" ").text(f.Do).raw("</span></li>\n")
+	}
+	h.raw("</ul>\n")
+}
+
+var severities = map[stream.Severity]literal{stream.Info: "info", stream.Warn: "warn", stream.Error: "error"}
