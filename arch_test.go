@@ -47,7 +47,7 @@ var rooms = []struct {
 	{"ui/replay", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/replay", "ui/display", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/send", []string{"providers/client", "stream", "providers", "providers/host", "providers/replay", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
 	{"ui/compare", []string{"stream", "providers", "providers/host", "ui/display", "ui/layout", "ui/screen", "ui/panes", "ui/modes"}, []string{"os", "net", "net/*"}},
-	{"ui/report", []string{"stream", "ui/display"}, []string{"os", "net", "net/http", "github.com/*"}},
+	{"ui/report", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "net/http", "github.com/*"}},
 	{"ui/web", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*", "html/*", "github.com/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
 	{"ui", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/price", "themes", "ui/display", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},

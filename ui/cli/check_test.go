@@ -157,7 +157,9 @@ func TestCheckSARIF(t *testing.T) {
 	var log struct {
 		Version string
 		Runs    []struct {
-			Tool        struct{ Driver struct{ Rules []struct{ ID string } } }
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
 			Invocations []struct{ ExecutionSuccessful bool }
 			Results     []struct {
 				RuleID    string

@@ -1,6 +1,8 @@
 // Package report writes what was found in the forms that other programs read: pure functions from
 // facts to bytes. What is written is clean: a terminal that is shown it obeys nothing.
 //
+// A Body is a response that a repro is made of: what it says goes, how it says it stays.
+//
 // A Check is the findings of a run of check. Its findings are told apart by a fingerprint that does
 // not change when lines move, ids are drawn anew, or a file is named by another date.
 package report

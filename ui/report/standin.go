@@ -1,0 +1,230 @@
+package report
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// A class is what a character and its stand-in have in common, besides how many bytes it takes. What
+// is of no class stands for itself: spaces, punctuation, controls.
+type class uint8
+
+const (
+	lower class = iota
+	upper
+	digit
+	two // bytes of UTF-8
+	three
+	four
+	numClasses
+	kept = numClasses
+)
+
+// stands are the stand-ins of each class, from the first on; they come round again.
+var stands = [numClasses]struct {
+	first rune
+	count int
+}{{'a', 26}, {'A', 26}, {'1', 9}, {'à', 22}, {'ぁ', 80}, {'😀', 64}}
+
+func classOf(c rune) class {
+	switch {
+	case 'a' <= c && c <= 'z':
+		return lower
+	case 'A' <= c && c <= 'Z':
+		return upper
+	case '0' <= c && c <= '9':
+		return digit
+	case c < utf8.RuneSelf || c == unicode.ReplacementChar || !unicode.IsPrint(c): // what is hidden stays hidden
+		return kept
+	case c < 0x800:
+		return two
+	case c < 0x10000:
+		return three
+	}
+	return four
+}
+
+// A mapper gives the characters of a text their stand-ins, one after the other.
+type mapper interface{ next(c rune) rune }
+
+// plain is the mapper of running text: a stand-in tells the class and nothing else, so that texts
+// that are cut or joined stay each other's parts.
+type plain struct{}
+
+func (plain) next(c rune) rune {
+	switch k := classOf(c); k {
+	case kept:
+		return c
+	case lower, upper:
+		return stands[k].first + 'x' - 'a'
+	default:
+		return stands[k].first
+	}
+}
+
+// A node is where a beginning of names and values leads to. Texts with the same beginning have
+// stand-ins with the same beginning, and different ones different stand-ins: what is equal, a part,
+// or there twice stays so.
+type node struct {
+	kids map[rune]*node
+	as   rune            // the stand-in of the character that leads here
+	used [numClasses]int // stand-ins given to kids
+}
+
+// mostBranch is how much of a text can tell it from others.
+const mostBranch = 128
+
+// branch is the mapper of a name or a value.
+type branch struct {
+	at    *node
+	depth int
+}
+
+func (p *branch) next(c rune) rune {
+	if p.depth++; p.depth > mostBranch {
+		return plain{}.next(c)
+	}
+	kid := p.at.kids[c]
+	if kid == nil {
+		kid = &node{as: c}
+		if k := classOf(c); k != kept {
+			kid.as = stands[k].first + rune(p.at.used[k]%stands[k].count)
+			p.at.used[k]++
+		}
+		if p.at.kids == nil {
+			p.at.kids = map[rune]*node{}
+		}
+		p.at.kids[c] = kid
+	}
+	p.at = kid
+	return kid.as
+}
+
+// replace puts stand-ins in place of the characters of p, the inside of a JSON string or plain text.
+// Escapes stay escapes of the same length, and bytes that are no text stay so.
+func replace(p []byte, m mapper) {
+	for n := 0; n < len(p); {
+		c, size := utf8.DecodeRune(p[n:])
+		switch {
+		case c == '\\':
+			n += replaceEscape(p[n:], m)
+			continue
+		case c == utf8.RuneError && size == 1:
+			p[n] = strayByte(p[n])
+		case c < 0x20 && c != '\n' && c != '\r' && c != '\t':
+			p[n] = 1
+		case unicode.Is(unicode.Cf, c) && size == 4: // letters that are written with tags
+			utf8.EncodeRune(p[n:n+size], hiddenLetter)
+		default:
+			utf8.EncodeRune(p[n:n+size:n+size], m.next(c))
+		}
+		n += size
+	}
+}
+
+// hiddenLetter is a letter a that is not shown.
+const hiddenLetter = 0xe0061
+
+// strayByte is a byte of the same place in UTF-8.
+func strayByte(c byte) byte {
+	switch {
+	case c < 0xc0:
+		return 0x81
+	case c < 0xe0:
+		return 0xc3
+	case c < 0xf0:
+		return 0xe3
+	}
+	return 0xf0
+}
+
+// replaceEscape replaces the escape that p begins with, and returns its length. Of a surrogate it
+// stays one, alone or not.
+func replaceEscape(p []byte, m mapper) int {
+	c, ok := jsonbytes.Unit(p)
+	switch {
+	case !ok:
+		n := jsonbytes.EscapeLen(p)
+		m.next(utf8.RuneError)
+		return n
+	case utf16.IsSurrogate(c) && c < 0xdc00:
+		putUnit(p, 0xd83d)
+	case utf16.IsSurrogate(c):
+		putUnit(p, 0xde00)
+	default:
+		putUnit(p, m.next(c))
+	}
+	return 6
+}
+
+// putUnit writes \uXXXX.
+func putUnit(p []byte, c rune) {
+	for i := range 4 {
+		p[2+i] = "0123456789abcdef"[c>>(12-4*i)&0xf]
+	}
+}
+
+// respell writes text, which is as long as what the string raw stands for, the way raw is written.
+func respell(raw, text []byte) {
+	for n := 0; n < len(raw) && len(text) > 0; {
+		if raw[n] != '\\' {
+			raw[n], text = text[0], text[1:]
+			n++
+			continue
+		}
+		size := jsonbytes.EscapeLen(raw[n:])
+		c, ok := jsonbytes.Unit(raw[n:])
+		if low, pair := jsonbytes.Unit(raw[n+size:]); ok && pair && utf16.DecodeRune(c, low) != unicode.ReplacementChar {
+			high, low := utf16.EncodeRune(first(text))
+			putUnit(raw[n:], high)
+			putUnit(raw[n+6:], low)
+			n, text = n+12, text[4:]
+			continue
+		}
+		switch {
+		case ok && utf16.IsSurrogate(c):
+			replaceEscape(raw[n:], plain{})
+			text = text[min(3, len(text)):]
+		case ok:
+			r, width := utf8.DecodeRune(text)
+			if r != utf8.RuneError {
+				putUnit(raw[n:], r)
+			}
+			text = text[width:]
+		default:
+			text = text[1:]
+		}
+		n += size
+	}
+}
+
+// first is the first character of a text, one of four bytes.
+func first(text []byte) rune {
+	if c, size := utf8.DecodeRune(text); size == 4 {
+		return c
+	}
+	return stands[four].first
+}
+
+// marked are the texts in which models leak calls; they are what is wrong, and stay.
+var marked = []string{
+	"<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<|tool_call", "<｜tool▁call", "<function=", "<|python_tag|>", "<|channel|>commentary to=functions.",
+}
+
+// replaceText is replace of running text.
+func replaceText(p []byte) {
+	for len(p) > 0 {
+		at, size := len(p), 0
+		for _, m := range marked {
+			if i := bytes.Index(p, []byte(m)); i >= 0 && i < at {
+				at, size = i, len(m)
+			}
+		}
+		replace(p[:at], plain{})
+		p = p[at+size:]
+	}
+}
