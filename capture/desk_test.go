@@ -93,7 +93,7 @@ func (d *desk) rotations() (n int) {
 }
 
 func isRotation(r Record) bool {
-	return strings.HasPrefix(r.Note, "file rotated") && r.Data == nil && r.End == ""
+	return (strings.Contains(r.Note, "file rotated") || strings.Contains(r.Note, "file truncated")) && r.Data == nil && r.End == ""
 }
 
 // noted reports whether a note came.

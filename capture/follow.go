@@ -208,6 +208,7 @@ func (f *follower) drain(t *tail, most int64) {
 			next := t.intake.rotated(f.intake(t.of))
 			f.pass(t.intake.close(EndCut, "file truncated", at), nil)
 			t.restart(next)
+			f.tell(t.of, "file truncated: reading it from its start")
 		default:
 			f.fail(t, err)
 		}
@@ -290,6 +291,14 @@ func (f *follower) report(n *name, err error) {
 		return
 	}
 	n.trouble = text
+	f.note(text)
+}
+
+// tell says in a note what became of a file; which one, if there are several.
+func (f *follower) tell(n *name, text string) {
+	if len(f.names)+len(f.places) > 1 {
+		text = n.shown + ": " + text
+	}
 	f.note(text)
 }
 

@@ -45,6 +45,9 @@ func TestFollowTruncate(t *testing.T) {
 		d.await(`1 "data: one\n" cut:file truncated`)
 		d.append(d.path, "data: 2\n")
 		d.await("1 \"data: one\\n\" cut:file truncated\n2 \"data: 2\\n\"")
+		if n := d.rotations(); n != 1 {
+			d.t.Errorf("%d notes of a truncation, want 1", n)
+		}
 		d.must(os.Truncate(d.path, 6))
 		d.await("1 \"data: one\\n\" cut:file truncated\n2 \"data: 2\\n\" cut:file truncated\n3 \"data: \"")
 	})

@@ -70,7 +70,7 @@ func (f *follower) change(n *name, info fs.FileInfo) {
 // leave has a name have another file than before. The old one is read while it grows.
 func (f *follower) leave(n *name, old *tail, isNew bool) {
 	if old.of == n && (isNew || !n.found) {
-		f.note("file rotated: reading the new one, and the old one while it grows")
+		f.tell(n, "file rotated: reading the new one, and the old one while it grows")
 	}
 	if old.of == n {
 		old.out, old.busy = true, time.Now()
