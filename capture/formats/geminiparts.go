@@ -13,7 +13,9 @@ func geminiParts(content []byte) (parts []utterance) {
 		parts = append(parts, utterance{kind: textPart, raw: content})
 	case '[':
 		for p := range Elements(content) {
-			parts = append(parts, geminiParts(p)...)
+			if kindOf(p) != '[' { // lists of lists there are none
+				parts = append(parts, geminiParts(p)...)
+			}
 		}
 	}
 	for i := range parts {

@@ -19,6 +19,7 @@ type talk struct {
 	name   []byte // the conversation's own, a string
 
 	news     [][]byte  // what no request has carried yet
+	size     int       // of that
 	results  bool      // there are results among it
 	heardAt  time.Time // the latest of it
 	exchange int       // the one that is open, or 0
@@ -34,7 +35,13 @@ func (t *talk) hear(by speaker, parts []utterance, at time.Time) {
 	if len(parts) == 0 {
 		return
 	}
-	t.news = append(t.news, t.shape.said(by, parts)...)
+	for _, m := range t.shape.said(by, parts) {
+		t.news, t.size = append(t.news, m), t.size+len(m)
+	}
+	for t.size > valueLimit && len(t.news) > 1 { // of a file that is no conversation
+		t.size -= len(t.news[0])
+		t.news = t.news[1:]
+	}
 	for i := range parts {
 		t.results = t.results || parts[i].kind == resultPart
 	}
@@ -53,7 +60,7 @@ func (t *talk) ask(recs []capture.Record, model []byte, at time.Time) []capture.
 	head.Start, head.Adds = at, t.began
 	t.began = true
 	body := object(member{"model", model}, member{"conversation", t.name}, member{t.shape.history, array(t.news...)})
-	t.news, t.results, t.heardAt = nil, false, time.Time{}
+	t.news, t.size, t.results, t.heardAt = nil, 0, false, time.Time{}
 	return append(recs, capture.Record{Exchange: t.exchange, Side: capture.Request, At: t.in.Since(at), Head: head, Data: body})
 }
 
