@@ -39,6 +39,7 @@ var All = []capture.Format{
 	opencode,
 	opencodePiece,
 	cline,
+	clineScreen,
 	liteLLM,
 	otlp,
 	request,

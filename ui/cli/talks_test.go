@@ -74,6 +74,12 @@ openai-chat f complete
 turn gpt-4o complete
 openai-chat g complete
 turn gpt-4o-mini complete`},
+		{"cline-screen/ui_messages.json", `gemini listFilesTopLevel complete
+gemini command complete
+turn complete 1600+80
+gemini log complete
+turn complete 1300+9
+turn aborted PROVIDER_ERROR`},
 		{"cline/api_conversation_history.json", `anthropic list_files complete ok
 anthropic execute_command complete failed: The tool execution failed with the following error: mv: cannot stat 'a.txt'
 turn claude-sonnet-4-5 complete 1600+80
