@@ -263,6 +263,8 @@ func (x *Exchange) emit(e stream.Event) {
 		if found := x.in.lanes.closed(x.laneOf(e.Turn), t); found != "" {
 			x.emit(diagnose(turn, cacheBroken, "%s", found))
 		}
+	case stream.Answer:
+		x.tellGiven(e)
 	case stream.Seal:
 		x.starts(x.in.Session().Turn(e.Turn).InSlot(e.Slot))
 	}

@@ -218,6 +218,25 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 	})
 }
 
+// tellGiven tells what a call's tool gave, where the lines that have the call have that too. How the
+// model was told, they do not say.
+func (x *Exchange) tellGiven(e stream.Event) {
+	of, t := stream.PayloadOf[stream.Answered](e), x.in.Session().Turn(e.Turn)
+	if !of.Told || t == nil {
+		return
+	}
+	for _, c := range slices.Backward(t.Calls) {
+		if c.ID == of.ID {
+			x.in.kept.weigh(x, len(of.Gave.Text))
+			x.in.Timeline.Append(stream.Event{
+				Kind: stream.SentBack, At: e.At, Turn: e.Turn, Slot: int32(c.Number), Frame: e.Frame, Text: string(replay.AsClientHasIt),
+				Code: e.Code, What: &stream.Resent{Exchange: x.Number, ID: of.ID, Gave: of.Gave},
+			})
+			return
+		}
+	}
+}
+
 // unlessBent is a finding about what a client sent back of a turn. Where toolscope had bent the turn
 // before the client had it, nobody can say that the client did it.
 func unlessBent(t *stream.Turn, f stream.Finding) stream.Finding {

@@ -15,6 +15,7 @@ import (
 	"toolscope/providers/anthropic"
 	"toolscope/providers/bedrock"
 	"toolscope/providers/claudecode"
+	"toolscope/providers/codexexec"
 	"toolscope/providers/cohere"
 	"toolscope/providers/dialect"
 	"toolscope/providers/gemini"
@@ -39,4 +40,5 @@ var All = []dialect.Dialect{
 	aisdk.Dialect(),
 	agui.Dialect(),
 	claudecode.Dialect(anthropic.Dialect()),
+	codexexec.Dialect(),
 }

@@ -33,7 +33,7 @@ func startsWith(text string, prefixes ...string) bool {
 
 // allUndecoded are tried in this order when no dialect claims a frame. Where they are from: the
 // event lists of OpenAI's and Anthropic's SDKs, the references of the Realtime and the Live API,
-// `codex exec --json`, the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own
+// the AI SDK's guide to version 4, OpenAI's description of gpt-oss's own
 // format, and JSON-RPC 2.0.
 var allUndecoded = []undecoded{
 	{"openai-assistants", "OpenAI Assistants events", func(s signs) bool {
@@ -42,9 +42,6 @@ var allUndecoded = []undecoded{
 	{"openai-realtime", "OpenAI Realtime events", func(s signs) bool {
 		return s.has("event_id") &&
 			startsWith(s.kind, "session.", "conversation.", "response.", "input_audio_buffer.", "output_audio_buffer.", "rate_limits.")
-	}},
-	{"codex-exec", "codex exec --json events", func(s signs) bool {
-		return s.kind == "thread.started" && s.has("thread_id") || startsWith(s.kind, "item.") && s.has("item") || startsWith(s.kind, "turn.")
 	}},
 	{"anthropic-agents", "Anthropic managed-agents events", func(s signs) bool {
 		return startsWith(s.kind, "agent.", "span.", "session.status", "session.error", "session.deleted", "session.thread",

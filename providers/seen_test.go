@@ -14,8 +14,6 @@ func TestSeen(t *testing.T) {
 		{"assistants by event", "event: thread.run.created\ndata: {\"id\":\"run_1\",\"object\":\"thread.run\"}\n\n", "openai-assistants"},
 		{"assistants by object", `{"id":"msg_1","object":"thread.message.delta","delta":{"content":[]}}` + "\n", "openai-assistants"},
 		{"realtime", `{"type":"session.created","event_id":"event_1","session":{}}` + "\n", "openai-realtime"},
-		{"codex exec", `{"type":"thread.started","thread_id":"t1"}` + "\n" + `{"type":"turn.started"}` + "\n", "codex-exec"},
-		{"codex exec, from the middle", `{"type":"item.completed","item":{"id":"item_0","type":"agent_message"}}` + "\n", "codex-exec"},
 		{"managed agents", "event: message\ndata: {\"type\":\"agent.custom_tool_use\",\"id\":\"sevt_1\",\"name\":\"f\",\"input\":{}}\n\n", "anthropic-agents"},
 		{"managed agents, a status", "data: {\"type\":\"session.status_idle\",\"id\":\"sevt_1\"}\n\n", "anthropic-agents"},
 		{"managed agents, a result", "data: {\"type\":\"user.tool_result\",\"id\":\"sevt_1\"}\n\n", "anthropic-agents"},

@@ -1,6 +1,9 @@
 package stream
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // A Payload is what an event says besides its Text: a pointer to one of the types of this file, to
 // a Usage, or to a Finding. Which kind of event has which is said at EventKind. A payload never
@@ -52,8 +55,13 @@ type CallInfo struct {
 type Origin struct{ Wire string }
 
 // Answered names the call that a result is for: the one with that ID, or where the wire gives no
-// id, the first call of that Name that still waits for a result.
-type Answered struct{ ID, Name string }
+// id, the first call of that Name that still waits for a result. Without Told the wire tells no
+// more than that there is one.
+type Answered struct {
+	ID, Name string
+	Told     bool // Gave is what the tool gave
+	Gave     Result
+}
 
 // Signature names the item that the signed text or reasoning stands in.
 type Signature struct{ Item string }
@@ -90,6 +98,15 @@ type Result struct {
 	Bytes int    // of its text
 	Media int    // how many pieces of it are no text
 	Text  string // its beginning, at most MostResult bytes
+}
+
+// ResultOf is a result with that text.
+func ResultOf(text []byte, media int) Result {
+	n := min(len(text), MostResult)
+	for least := n - utf8.UTFMax; n < len(text) && n > least && !utf8.RuneStart(text[n]); {
+		n-- // no part of a character
+	}
+	return Result{Bytes: len(text), Media: media, Text: string(text[:n])}
 }
 
 // MostResult is how much of a result's text is kept with its call.

@@ -115,7 +115,7 @@ func (d *decoder) assistant(l *lane, message dialect.Raw) {
 // confirm compares a call's input as Claude Code runs it with what the model wrote. It corrects
 // some tools' inputs in between.
 func confirm(c *dialect.Call, input dialect.Raw) {
-	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) {
+	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsed(input) != nil {
 		return
 	}
 	c.Find(dialect.DoneMismatch.As(stream.Info).Blames(stream.Client),
@@ -154,7 +154,7 @@ func (d *decoder) user(l *lane) {
 			sub.endWhole()
 		}
 		if c := d.calls[id]; c != nil {
-			c.Turn().Answer(id, "", block.Get("is_error").IsTrue())
+			c.Turn().Gave(id, block.Get("is_error").IsTrue(), block.Get("content"))
 		} else {
 			l.out.Find(dialect.OrphanResult, "a tool's result is for a call that these lines do not have")
 		}

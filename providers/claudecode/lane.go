@@ -82,14 +82,37 @@ func (l *lane) add(message, block dialect.Raw) {
 	}
 	l.next++
 	at := member("index", strconv.AppendInt(nil, int64(index), 10))
+	args := argsOf(block.Get("input"))
+	if args != nil {
+		block = dialect.Rewrite(block, member("input", []byte("{}")))
+	}
 	l.feed(event("content_block_start", at, member("content_block", block)))
-	// An input without members is a placeholder where a block starts, and a value where it is
-	// whole.
-	if input := block.Get("input"); input.EmptyObject() {
+	if args != nil {
 		l.feed(event("content_block_delta", at, member("delta", object(
-			member("type", []byte(`"input_json_delta"`)), member("partial_json", dialect.AppendString(nil, input))))))
+			member("type", []byte(`"input_json_delta"`)), member("partial_json", args)))))
 	}
 	l.feed(event("content_block_stop", at))
+}
+
+// argsOf is, as a string, the arguments of a call that its block cannot bring: an input without
+// members is a placeholder where a block starts, and what was not JSON is wrapped.
+func argsOf(input dialect.Raw) []byte {
+	if raw := unparsed(input); raw != nil {
+		return raw
+	}
+	if input.EmptyObject() {
+		return dialect.AppendString(nil, input)
+	}
+	return nil
+}
+
+// unparsed is the text of arguments that Claude Code could not parse, as far as it keeps that; nil
+// if it could.
+func unparsed(input dialect.Raw) dialect.Raw {
+	if raw := input.Get("__unparsedToolInput").Get("raw"); raw.IsString() {
+		return raw
+	}
+	return nil
 }
 
 // stop remembers what an assistant line says of the end of its message.

@@ -197,6 +197,14 @@ func (t *Turn) Answer(id, name string, failed bool) {
 	t.emit(stream.Event{Kind: stream.Answer, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.Answered{ID: id, Name: name}})
 }
 
+// Gave is Answer for a call that has an id, with what its tool gave.
+func (t *Turn) Gave(id string, failed bool, content Raw) {
+	t.emit(stream.Event{
+		Kind: stream.Answer, Slot: stream.NoSlot, Code: answerCode(failed),
+		What: &stream.Answered{ID: id, Told: true, Gave: stream.ResultOf(ResultText(content))},
+	})
+}
+
 func answerCode(failed bool) stream.Code {
 	if failed {
 		return stream.AnswerFailed

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"slices"
-	"unicode/utf8"
 
 	"toolscope/providers/dialect"
 	"toolscope/stream"
@@ -28,9 +27,5 @@ func (o *Observation) Gave() (r stream.Result) {
 			text, media = append(name.Append(slices.Clip(text)), '\n'), media-1
 		}
 	}
-	n := min(len(text), stream.MostResult)
-	for least := n - utf8.UTFMax; n < len(text) && n > least && !utf8.RuneStart(text[n]); {
-		n-- // no part of a character
-	}
-	return stream.Result{Bytes: len(text), Media: media, Text: string(text[:n])}
+	return stream.ResultOf(text, media)
 }

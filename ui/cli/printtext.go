@@ -118,7 +118,7 @@ func (p *textPrinter) sentBack(calls []returned) {
 	for _, r := range calls {
 		where := fmt.Sprintf("in request %d", r.Exchange)
 		if r.same {
-			where = "later on its WebSocket"
+			where = "later in the same exchange"
 		}
 		p.linef("  %-13s %s  %s  %s  (of turn %d, %s)", "sent back", callName(r.name), r.id, r.words(), r.of.Turn+1, where)
 		if r.late {

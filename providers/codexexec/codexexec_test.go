@@ -1,0 +1,32 @@
+package codexexec
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// TestErrorLines: what Codex says of errors in lines of their own is told of the turn they are
+// about. Alone such a line might be of another protocol, so no fixture has one.
+func TestErrorLines(t *testing.T) {
+	var said []string
+	d := Dialect().New(dialect.NewOut(func(e stream.Event) {
+		if e.Kind == stream.Found && stream.PayloadOf[stream.Finding](e).Diagnosis == notice {
+			said = append(said, stream.PayloadOf[stream.Finding](e).Message)
+		}
+	}))
+	for _, line := range []string{
+		`{"type":"error","message":"before"}`, `{"type":"turn.started"}`, `{"type":"error","message":"in the midst"}`,
+		`{"type":"turn.failed","error":{"message":"no"}}`,
+	} {
+		if err := d.Frame(stream.Frame{Data: []byte(line)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.Close()
+	if got := strings.Join(said, ", "); got != "before, in the midst" {
+		t.Errorf("%s", got)
+	}
+}

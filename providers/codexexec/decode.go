@@ -1,0 +1,181 @@
+package codexexec
+
+import (
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// line is one line as it is on the wire.
+type line struct {
+	shape                          *dialect.Shape
+	kind, item, usage, err, words  dialect.Raw
+	itemKind, id, text, status     dialect.Raw
+	server, message, itemErr, exit dialect.Raw
+}
+
+func (l *line) bind() {
+	l.shape = dialect.ShapeOf(
+		dialect.Value("type", &l.kind),
+		dialect.Value("usage", &l.usage),
+		dialect.Object("error", dialect.Value("message", &l.err)),
+		dialect.Value("message", &l.words),
+		dialect.Object("item",
+			dialect.Value("type", &l.itemKind), dialect.Value("id", &l.id), dialect.Value("text", &l.text),
+			dialect.Value("status", &l.status), dialect.Value("server", &l.server), dialect.Value("message", &l.message),
+			dialect.Value("error", &l.itemErr), dialect.Value("exit_code", &l.exit)).Into(&l.item))
+}
+
+// decoder reads one exchange: the turns of one thread.
+type decoder struct {
+	*dialect.Out
+	line    line
+	turn    *dialect.Turn
+	calls   map[string]*dialect.Call // of the turn, by the id of their item
+	notices []string                 // that came before a turn
+	block   int32                    // of reasoning
+}
+
+// Frame reads one line.
+func (d *decoder) Frame(f stream.Frame) error {
+	l := &d.line
+	if err := l.shape.Read(f.Data); err != nil {
+		return err
+	}
+	switch kind := l.kind.Text(); kind {
+	case "thread.started":
+	case "turn.started":
+		d.turn.Cut("another turn began before this one ended")
+		d.begin()
+	case "item.started", "item.updated", "item.completed":
+		d.item(kind == "item.completed")
+	case "turn.completed", "turn.failed":
+		d.end(kind)
+	case "error":
+		d.notice(l.words.Text())
+	default:
+		d.Unknown(kind)
+	}
+	return nil
+}
+
+// Close says that the lines have ended: in the midst of a turn that is a cut.
+func (d *decoder) Close() {
+	if len(d.notices) > 0 {
+		d.begin()
+	}
+	d.turn.Cut("the lines ended without turn.completed")
+}
+
+// end ends the turn, unless that was said before.
+func (d *decoder) end(kind string) {
+	if d.turn != nil && !d.turn.IsOpen() {
+		return
+	}
+	t := d.during()
+	if kind == "turn.failed" {
+		t.Fail("", d.line.err.Text())
+	} else {
+		t.Usage(usageOf(d.line.usage))
+	}
+	t.End()
+}
+
+func (d *decoder) begin() *dialect.Turn {
+	d.turn, d.calls = d.Open(stream.Opening{}), map[string]*dialect.Call{}
+	d.Once(itemsOnly, "codex exec tells what it did, and not what the model wrote: no model, no times, no call that it could not run")
+	for _, words := range d.notices {
+		d.turn.Find(notice, "%s", words)
+	}
+	d.notices = nil
+	return d.turn
+}
+
+// during is the open turn. Lines may have been read from the midst of one.
+func (d *decoder) during() *dialect.Turn {
+	if d.turn.IsOpen() {
+		return d.turn
+	}
+	return d.begin()
+}
+
+// notice takes words to the user, which may come before the turn that they are about.
+func (d *decoder) notice(words string) {
+	if d.turn.IsOpen() {
+		d.turn.Find(notice, "%s", words)
+		return
+	}
+	d.notices = append(d.notices, words)
+}
+
+// item takes an item as it is now.
+func (d *decoder) item(done bool) {
+	l := &d.line
+	switch kind := l.itemKind.Text(); kind {
+	case "error":
+		d.notice(l.message.Text())
+	case "agent_message":
+		if done {
+			d.during().Text(l.text)
+		}
+	case "reasoning":
+		if done {
+			d.block++
+			d.during().Think(d.block, l.text)
+		}
+	case "todo_list":
+	default:
+		of, ok := itemKinds[kind]
+		if !ok {
+			d.Unknown("item " + kind)
+			return
+		}
+		c := d.call(kind, &of)
+		if done {
+			d.result(c, &of)
+		}
+	}
+}
+
+// call is the call that an item stands for.
+func (d *decoder) call(kind string, of *itemKind) *dialect.Call {
+	l, t := &d.line, d.during()
+	id := l.id.Text()
+	if c := d.calls[id]; c != nil {
+		return c
+	}
+	info := stream.CallInfo{ID: id, Name: kind, Kind: of.word, Host: l.server.Text(), Server: of.server, Freeform: !of.json}
+	if name := l.item.Get(itemNames[kind]).Text(); name != "" {
+		info.Name = name
+	}
+	c := t.NextCall(info)
+	c.Args(l.item.Get(of.args))
+	c.Seal()
+	d.calls[id] = c
+	return c
+}
+
+// result takes what came of an item that is done.
+func (d *decoder) result(c *dialect.Call, of *itemKind) {
+	l := &d.line
+	given := l.item.Get(of.given)
+	if content := given.Get("content"); content.Given() {
+		given = content
+	}
+	if l.itemErr.Given() {
+		given = l.itemErr.Get("message")
+	}
+	failed := l.status.Is("failed") || l.status.Is("declined") || l.itemErr.Given()
+	if of.given == "" && !l.status.Given() {
+		return // a search says nothing of what it found
+	}
+	d.turn.Gave(c.ID, failed, given)
+}
+
+// usageOf is the usage of a turn: of all its responses together.
+func usageOf(u dialect.Raw) stream.Usage {
+	return stream.Usage{
+		Input: u.Get("input_tokens").Count(), Output: u.Get("output_tokens").Count(),
+		CacheRead: u.Get("cached_input_tokens").Count(), CacheWrite: u.Get("cache_write_input_tokens").Count(),
+		Reasoning: u.Get("reasoning_output_tokens").Count(),
+	}
+}
