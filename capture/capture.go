@@ -51,6 +51,11 @@ type Record struct {
 	Note     string        // words beside the bytes: see below
 	Damaged  bool          // the source is damaged here, as Note says; it is not part of the format
 	From     Place         // where it can be read again, if it can; it is not part of the format
+
+	// Lines of the source that are of no exchange, and came since that was told last; and the last of
+	// them. They are not part of the format.
+	Others     int64
+	OtherLines [][]byte
 }
 
 // A note that comes with a head, bytes, a loss or an end is about that exchange, and about no

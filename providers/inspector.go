@@ -15,6 +15,7 @@ import (
 type Inspector struct {
 	Timeline stream.Timeline
 	Request  []byte // body of a request that stands in for those that were not captured
+	Others   Others // what the source has besides exchanges
 
 	exchanges []*Exchange
 	byNumber  map[int]*Exchange
@@ -47,6 +48,7 @@ func (in *Inspector) Write(r stream.Record) {
 	if r.At > 0 {
 		r.At = r.At.Truncate(time.Microsecond) // as a capture keeps it: live and recorded are the same
 	}
+	in.Others.take(r)
 	if len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 {
 		if r.Note != "" {
 			in.note(r.Note)
@@ -73,6 +75,7 @@ func (in *Inspector) Write(r stream.Record) {
 		x.gap.asked += r.Lost
 		if len(r.Data) > 0 {
 			x.Request.Give(r.Data, r.At)
+			x.Request.Beside(r.Before, r.After)
 			if isWebSocket(x.Head) {
 				x.says(r.Data)
 			}
@@ -86,6 +89,7 @@ func (in *Inspector) Write(r stream.Record) {
 	}
 	if len(r.Data) > 0 {
 		x.receive(r.Data)
+		x.beside(r)
 	}
 	if isBent { // of the answer that these bytes are of
 		x.note(r)

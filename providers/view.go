@@ -42,6 +42,9 @@ func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 	return v.in.Timeline.EventsOf(t, from)
 }
 
+// Others are the lines of the source that are of no exchange.
+func (v *View) Others() Others { return v.in.Others }
+
 // Exchanges are all exchanges, in the order they began.
 func (v *View) Exchanges() []*Exchange { return v.in.Exchanges() }
 

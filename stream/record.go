@@ -12,9 +12,14 @@ type Record struct {
 	End      bool          // no more bytes of this exchange come
 	Why      string        // with End: the reason, in words, where it was not as it should be
 	By       string        // a Culprit's word, or "": with End who ended it, with a Head who answered
+	Before   []byte        // what stood before Data in the line that it was found in
+	After    []byte        // and behind it
 	Lost     int64         // bytes of this side, before Data, that passed unseen: toolscope's own gap
 	Note     string        // about the exchange; in a record that has nothing else, about the source itself
 	From     Place         // where it can be read again
+
+	Others     int64    // lines of the source that are of no exchange, and came since that was told last
+	OtherLines [][]byte // the last of them
 }
 
 // A Place is where a record stands in what it was read from. The zero Place is nowhere: the record

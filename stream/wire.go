@@ -15,6 +15,13 @@ type Wire struct {
 	begins shorts // of the records
 	times  shorts // when they came, in microseconds
 	ends   shorts // of the frames
+	sides  []side // of records, in their order; none has most
+}
+
+// side is what stood around a record's bytes in the line that they were found in.
+type side struct {
+	record        int
+	before, after []byte
 }
 
 // block is a part of the bytes. Those that were given away are blocks of their own.
@@ -27,6 +34,7 @@ type block struct {
 const (
 	wireBlock = 256 << 10 // bytes of a block that is filled by many records
 	smallData = 16 << 10  // what is smaller is copied, for it may hold more memory than it is long
+	sideBytes = 1 << 10   // that are kept of what stands on each side of a record
 )
 
 // Append adds a copy of the bytes of one record. Its time is kept in whole microseconds.
@@ -50,6 +58,25 @@ func (w *Wire) Give(p []byte, at time.Duration) {
 	w.record(at)
 	w.blocks = append(w.blocks, block{w.size, p[:len(p):len(p)], true})
 	w.size += int64(len(p))
+}
+
+// Beside says what stood around the last record's bytes, in the line that they were found in. Of much
+// only what is next to them is kept.
+func (w *Wire) Beside(before, after []byte) {
+	before, after = before[max(0, len(before)-sideBytes):], after[:min(len(after), sideBytes)]
+	if n := w.Records(); n > 0 && len(before)+len(after) > 0 {
+		both := append(append(make([]byte, 0, len(before)+len(after)), before...), after...)
+		w.sides = append(w.sides, side{n - 1, both[:len(before):len(before)], both[len(before):]})
+	}
+}
+
+// Sides are what stood around the bytes of record n; none where they were found as they are.
+func (w *Wire) Sides(n int) (before, after []byte) {
+	i := sort.Search(len(w.sides), func(i int) bool { return w.sides[i].record >= n })
+	if i == len(w.sides) || w.sides[i].record != n {
+		return nil, nil
+	}
+	return w.sides[i].before, w.sides[i].after
 }
 
 func (w *Wire) record(at time.Duration) {
@@ -86,7 +113,7 @@ func (w *Wire) LetGo() {
 			spare = b.data[:0]
 		}
 	}
-	w.blocks = w.blocks[:0]
+	w.blocks, w.sides = w.blocks[:0], nil
 	if spare != nil {
 		w.blocks = append(w.blocks, block{start: w.size, data: spare})
 	}
@@ -115,6 +142,14 @@ func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 		end = w.begins.at(n + 1)
 	}
 	return w.Bytes(w.begins.at(n), end), w.time(n)
+}
+
+// RecordStart is where record n begins; that of the one behind the last is the size.
+func (w *Wire) RecordStart(n int) int64 {
+	if n >= w.Records() {
+		return w.size
+	}
+	return w.begins.at(n)
 }
 
 // time is when record n came.

@@ -142,5 +142,8 @@ func (m *Model) words() []Word {
 		}
 		words = append(words[:len(words):len(words)], Word{Text: text.String()})
 	}
+	if n := m.in.Others.Count; n > 0 {
+		words = append(words[:len(words):len(words)], Word{Text: screen.Plural(int(n), "other line").String()})
+	}
 	return words
 }

@@ -45,6 +45,7 @@ var All = []capture.Format{
 	request,
 	claudeSession,
 	codexRollout,
+	logLines,
 }
 
 // Find is the format of a name; ok is false where there is none.

@@ -38,6 +38,8 @@ type turnJSON struct {
 	ThinkingBytes                             int `json:"thinking_bytes"`
 	Usage                                     map[string]int
 	ServiceTier                               string   `json:"service_tier"`
+	Peeled                                    string   `json:"peeled"`
+	Lacks                                     []string `json:"lacks"`
 	CostUSD                                   *float64 `json:"cost_usd"`
 	CostSource                                string   `json:"cost_source"`
 	CostApproximate                           bool     `json:"cost_approximate"`
@@ -82,6 +84,12 @@ func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 				Type, File, ID, Name string
 				Turn, Call, Exchange int
 				Result               resultJSON
+			}))
+		case "other_lines":
+			err = d.Decode(new(struct {
+				Type, File string
+				Lines      int
+				Last       []string
 			}))
 		case "sent_back":
 			err = d.Decode(new(sentBackJSON))

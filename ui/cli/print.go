@@ -115,7 +115,14 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 		return failed
 	}
 	a.notes(path, in, q.known)
-	return errors.Join(err, q.print(true))
+	err = errors.Join(err, q.print(true))
+	if o, is := p.(interface {
+		others(string, providers.Others)
+	}); is && in.Others.Count > 0 && q.known {
+		o.others(path, in.Others)
+		err = errors.Join(err, p.flush())
+	}
+	return err
 }
 
 // inspect has an inspector take a source, and goes on after each record as long as more says so.

@@ -197,3 +197,13 @@ func (o *object) finding(f stream.Finding) {
 		o.int("offset", f.Offset)
 	}
 }
+
+// others writes how many lines of a log are of no exchange, and the last of them.
+func (p *jsonPrinter) others(file string, lines providers.Others) {
+	o := new(object)
+	o.text("type", "other_lines")
+	o.text("file", file)
+	o.int("lines", int(lines.Count))
+	o.texts("last", each(lastFew(lines), func(line []byte) string { return string(line) }))
+	p.object(o)
+}

@@ -136,3 +136,18 @@ func callName(name string) string {
 	}
 	return name
 }
+
+// others writes how many lines of a log are of no exchange, and the last of them.
+func (p *textPrinter) others(file string, lines providers.Others) {
+	p.linef("%s  %s", file, plural(int(lines.Count), "other line"))
+	for _, line := range lastFew(lines) {
+		p.linef("  %s", line)
+	}
+	p.linef("")
+}
+
+// lastFew are the last lines of a log that are of no exchange, as many as are printed.
+func lastFew(lines providers.Others) [][]byte {
+	const few = 5
+	return lines.Last[max(0, len(lines.Last)-few):]
+}

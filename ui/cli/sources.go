@@ -27,6 +27,7 @@ func coreRecord(r capture.Record) stream.Record {
 	out := stream.Record{
 		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
 		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note,
+		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines,
 	}
 	if r.Head != nil {
 		out.Head = &stream.Head{

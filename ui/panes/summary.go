@@ -84,6 +84,9 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 		add("from", x.Head.File) // a file, or who was asked
 		add("found in", x.Head.Peeled)
 		add("cannot tell", strings.Join(x.Head.Lacks, "; "))
+		if others := v.Others(); others.Count > 0 && x.Head.Peeled != "" {
+			add("other lines", fmt.Sprintf("%d are of no exchange; the last: %s", others.Count, others.Latest()))
+		}
 		if x.Head.Status != 0 {
 			add("http status", fmt.Sprint(x.Head.Status))
 		}

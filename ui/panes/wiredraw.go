@@ -137,15 +137,82 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 			screen.Count(int(start)), screen.Count(int(end))))
 		return
 	}
-	// A frame that ended with a CR left its LF to this one.
-	text := bytes.TrimLeft(x.Response.Bytes(start, min(end, start+maxFrameShown)), "\r\n")
+	rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown))
 	width := max(p.Left-1, 1)
-	for i := 1; i < n && len(text) > 0; i++ {
-		text = text[lineLen(p.Drawer, text, width):]
+	for i := 1; i < n && rows.left() > 0; i++ {
+		rows.skip(lineLen(p.Drawer, rows.text, width))
 	}
 	p.Spaces(screen.Bare, 1)
-	line := text[:lineLen(p.Drawer, text, width)]
-	p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(line))
+	rows.draw(p, lineLen(p.Drawer, rows.text, width))
+}
+
+// frameParts is a frame's own bytes, and what stood around them in the line of the log that they were
+// found in.
+func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows framed) {
+	for at := start; at < end; {
+		n, _ := of.RecordAt(at)
+		next := end
+		if from := of.RecordStart(n + 1); from > at && from < end {
+			next = from
+		}
+		data := of.Bytes(at, next)
+		before, after := of.Sides(n)
+		if len(before)+len(after) == 0 {
+			rows.add(screen.Bare, screen.Plain, data)
+		} else if data = bytes.Trim(data, "\r\n"); len(data) > 0 {
+			rows.add(screen.Bare, screen.Muted, before)
+			rows.add(screen.Linked, screen.Plain, data)
+			rows.add(screen.Bare, screen.Muted, append(bytes.TrimRight(after, "\r\n"), '\n'))
+		}
+		at = next
+	}
+	if len(rows.parts) > 0 && rows.parts[0].ground == screen.Bare { // a frame that ended with a CR left its LF to this one
+		for rows.left() > 0 && (rows.text[0] == '\r' || rows.text[0] == '\n') {
+			rows.skip(1)
+		}
+	}
+	return rows
+}
+
+// framed is a text in parts that look different.
+type framed struct {
+	text  []byte
+	parts []framePart
+}
+
+type framePart struct {
+	ground screen.Ground
+	role   screen.Role
+	size   int
+}
+
+func (f *framed) left() int { return len(f.text) }
+
+func (f *framed) add(g screen.Ground, r screen.Role, text []byte) {
+	f.text = append(f.text, text...)
+	f.parts = append(f.parts, framePart{g, r, len(text)})
+}
+
+// skip goes over so many bytes.
+func (f *framed) skip(n int) {
+	f.text = f.text[n:]
+	for n > 0 && len(f.parts) > 0 {
+		k := min(n, f.parts[0].size)
+		f.parts[0].size -= k
+		if n -= k; f.parts[0].size == 0 {
+			f.parts = f.parts[1:]
+		}
+	}
+}
+
+// draw writes so many bytes, but for what ends a line.
+func (f *framed) draw(p *screen.Pen, n int) {
+	line := screen.TrimEnd(f.text[:n])
+	for _, part := range f.parts {
+		k := min(part.size, len(line))
+		p.Raw(part.role, part.ground, line[:k])
+		line = line[k:]
+	}
 }
 
 // maxFrameShown is how many bytes of a frame are looked at for its few rows.

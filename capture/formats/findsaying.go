@@ -1,0 +1,362 @@
+package formats
+
+import "bytes"
+
+// saying is what a payload says of itself, as far as that tells streams apart. It is little, and
+// nothing of it is shown to anybody: what a payload means, only those know who read it.
+type saying struct {
+	is     sort
+	of     family
+	weak   bool   // what says so is common to many things: it goes on with a stream, and begins none
+	begins bool   // a response begins with it
+	ends   bool   // a response ends with it, or can
+	last   bool   // nothing comes behind it but the mark that a stream ends
+	many   bool   // it is several chunks
+	kind   []byte // the type it gives itself
+	id     uint64 // of the response
+	item   uint64 // of the item it is about
+	block  int64  // the block it is about, -1 where it tells none
+	number int64  // its place in the stream, -1 where it tells none
+}
+
+// sort is what a payload is.
+type sort int8
+
+const (
+	noPayload sort = iota
+	aChunk         // of a stream
+	aBody          // a whole answer
+	aList          // of chunks
+	anAsk          // a request
+	aMark          // that a stream ends
+	anEvent        // the line that names an event
+	eventText      // text of an event stream
+	aRest          // what stands where payloads stand, and is none
+)
+
+// family is which protocol a chunk is of, where streams of it are told apart in a way of their own.
+type family int8
+
+const (
+	ofAny family = iota
+	ofMessages
+	ofChat
+	ofResponses
+	ofGemini
+	ofOllama
+	ofCohere
+	ofInteractions
+	ofAgents
+)
+
+// word is what the type of a chunk says.
+type word struct {
+	of                       family
+	begins, ends, last, weak bool
+}
+
+// words are the types of chunks that have one.
+var words = map[string]word{
+	"message_start":       {of: ofMessages, begins: true},
+	"content_block_start": {of: ofMessages},
+	"content_block_delta": {of: ofMessages},
+	"content_block_stop":  {of: ofMessages},
+	"message_delta":       {of: ofMessages, ends: true},
+	"message_stop":        {of: ofMessages, ends: true, last: true},
+
+	"response.created":    {of: ofResponses, begins: true},
+	"response.completed":  {of: ofResponses, ends: true, last: true},
+	"response.failed":     {of: ofResponses, ends: true, last: true},
+	"response.incomplete": {of: ofResponses, ends: true, last: true},
+
+	"message-start":      {of: ofCohere, begins: true},
+	"content-start":      {of: ofCohere},
+	"content-delta":      {of: ofCohere},
+	"content-end":        {of: ofCohere},
+	"tool-plan-delta":    {of: ofCohere},
+	"tool-call-start":    {of: ofCohere},
+	"tool-call-delta":    {of: ofCohere},
+	"tool-call-end":      {of: ofCohere},
+	"citation-start":     {of: ofCohere},
+	"citation-end":       {of: ofCohere},
+	"message-end":        {of: ofCohere, ends: true, last: true},
+	"stream-start":       {of: ofAny, begins: true, weak: true},
+	"RUN_STARTED":        {of: ofAgents, begins: true},
+	"RUN_FINISHED":       {of: ofAgents, ends: true, last: true},
+	"RUN_ERROR":          {of: ofAgents, ends: true, last: true},
+	"TOOL_CALL_START":    {of: ofAgents},
+	"TOOL_CALL_ARGS":     {of: ofAgents},
+	"TOOL_CALL_END":      {of: ofAgents},
+	"TEXT_MESSAGE_START": {of: ofAgents},
+
+	"ping":  {weak: true},
+	"error": {weak: true},
+}
+
+// say reads what the members of an object say.
+func say(all []foundMember) (s saying) {
+	s.block, s.number = -1, -1
+	var object, status, choices, candidates, message, response, done, model, created, answer []byte
+	var usage, filter, metadata, role, content, contents, input, messages, prompt, output []byte
+	for _, m := range all {
+		switch string(m.key) {
+		case "type", "event_type":
+			if text, is := inText(m.value); is {
+				s.kind = text
+			}
+		case "object":
+			object, _ = inText(m.value)
+		case "status":
+			status, _ = inText(m.value)
+		case "id", "responseId", "response_id":
+			s.name(m.value)
+		case "choices":
+			choices = m.value
+		case "candidates":
+			candidates = m.value
+		case "message":
+			message = m.value
+		case "response":
+			response = m.value
+		case "done":
+			done = m.value
+		case "model", "modelVersion":
+			model = m.value
+		case "created_at":
+			created = m.value
+		case "usage":
+			usage = m.value
+		case "prompt_filter_results":
+			filter = m.value
+		case "usageMetadata", "promptFeedback":
+			metadata = m.value
+		case "role":
+			role, _ = inText(m.value)
+		case "content":
+			content = m.value
+		case "contents":
+			contents = m.value
+		case "input":
+			input = m.value
+		case "messages":
+			messages = m.value
+		case "prompt":
+			prompt = m.value
+		case "output":
+			output = m.value
+		case "item_id":
+			s.item = hashText(m.value)
+		case "item":
+			s.item = hashText(memberOf(m.value, "id"))
+		case "index", "content_index":
+			s.block = integer(m.value)
+		case "sequence_number":
+			s.number = integer(m.value)
+		case "interaction", "answer":
+			answer = m.value
+		}
+	}
+	switch {
+	case s.typed(message, response, answer):
+	case string(object) == "chat.completion.chunk":
+		s.is, s.of, s.ends = aChunk, ofChat, finished(choices)
+	case string(object) == "chat.completion" || string(object) == "text_completion" && opensObject(firstElement(choices)):
+		s.is, s.of = aBody, ofChat
+	case string(object) == "response" && status != nil:
+		s.is, s.of = aBody, ofResponses
+	case string(s.kind) == "message" && string(role) == "assistant" && isArray(content) && model != nil:
+		s.is, s.of = aBody, ofMessages
+	case isArray(choices):
+		if s.chat(choices, model, usage); s.is == noPayload && filter != nil {
+			s.is, s.of = aChunk, ofChat
+		}
+	case isArray(candidates) && ofCandidates(candidates), opensObject(metadata) && model != nil && candidates == nil:
+		s.is, s.of = aChunk, ofGemini
+		s.ends = bytes.Contains(candidates, []byte(`"finishReason"`))
+	case model != nil && created != nil && done != nil:
+		s.is, s.of = aChunk, ofOllama
+		s.ends = string(done) == "true"
+		s.last = s.ends
+	case isConversation(messages, "role") || isConversation(contents, "parts"), model != nil && isConversation(input, "content"),
+		model != nil && isArray(input) && bytes.Contains(input, []byte(`"function_call`)):
+		s.is = anAsk
+	case model != nil && (input != nil || prompt != nil) && output == nil && choices == nil && s.id == 0 && s.kind == nil:
+		s.is, s.weak = anAsk, true
+	}
+	return s
+}
+
+// name takes the id of a response; an empty one says nothing.
+func (s *saying) name(value []byte) {
+	text, _ := inText(value)
+	h := uint64(hashSeed)
+	for _, part := range bytes.Split(text, []byte(" ")) { // some hosts put spaces in
+		h = hashOf(h, part)
+	}
+	if len(text) > 0 {
+		s.id = h
+	}
+}
+
+// typed reports whether the type of a chunk says what it is.
+func (s *saying) typed(message, response, interaction []byte) bool {
+	if s.kind == nil {
+		return false
+	}
+	w, known := words[string(s.kind)]
+	switch {
+	case known:
+	case bytes.HasPrefix(s.kind, []byte("response.")):
+		w.of = ofResponses
+	case bytes.HasPrefix(s.kind, []byte("interaction.")), bytes.HasPrefix(s.kind, []byte("step.")):
+		w.of = ofInteractions
+		w.begins = string(s.kind) == "interaction.start" || string(s.kind) == "interaction.created"
+		w.last = string(s.kind) == "interaction.complete" || string(s.kind) == "interaction.completed"
+		w.ends = w.last
+	default:
+		return false
+	}
+	s.is, s.of, s.begins, s.ends, s.last, s.weak = aChunk, w.of, w.begins, w.ends, w.last, w.weak
+	switch w.of {
+	case ofMessages:
+		s.id = hashText(memberOf(message, "id"))
+	case ofResponses:
+		if id := memberOf(response, "id"); id != nil {
+			s.id = hashText(id)
+		}
+	case ofInteractions:
+		if id := memberOf(interaction, "id"); id != nil {
+			s.id = hashText(id)
+		}
+	}
+	return true
+}
+
+// chat reads choices of what says not what it is.
+func (s *saying) chat(choices, model, usage []byte) {
+	first := firstElement(choices)
+	switch {
+	case memberOf(first, "delta") != nil:
+		s.is, s.of, s.ends = aChunk, ofChat, finished(choices)
+	case opensObject(memberOf(first, "message")):
+		s.is, s.of = aBody, ofChat
+	case first == nil && model != nil && (usage != nil || s.id != 0):
+		s.is, s.of, s.ends = aChunk, ofChat, true
+	case opensObject(first) && memberOf(first, "text") != nil && memberOf(first, "finish_reason") != nil:
+		s.is, s.of, s.ends = aChunk, ofChat, finished(choices)
+	}
+}
+
+func finished(choices []byte) bool {
+	i := bytes.LastIndex(choices, []byte(`"finish_reason"`))
+	if i < 0 {
+		return false
+	}
+	rest := bytes.TrimLeft(choices[i+len(`"finish_reason"`):], " :")
+	return len(rest) > 0 && rest[0] == '"'
+}
+
+func ofCandidates(candidates []byte) bool {
+	first := firstElement(candidates)
+	return first == nil || opensObject(memberOf(first, "content")) || memberOf(first, "finishReason") != nil
+}
+
+// isConversation reports whether a value is messages, as requests have them.
+func isConversation(messages []byte, member string) bool {
+	first := firstElement(messages)
+	return first != nil && memberOf(first, member) != nil && (member != "role" || memberOf(first, "content") != nil || memberOf(first, "tool_calls") != nil)
+}
+
+func integer(value []byte) (n int64) {
+	if len(value) == 0 || len(value) > 15 {
+		return -1
+	}
+	for _, c := range value {
+		if c < '0' || c > '9' {
+			return -1
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n
+}
+
+// hashText is a number for a string, 0 for what is none or empty.
+func hashText(value []byte) uint64 {
+	text, is := inText(value)
+	if !is || len(text) == 0 {
+		return 0
+	}
+	return hashOf(hashSeed, text)
+}
+
+const hashSeed = 14695981039346656037
+
+// hashOf goes on with a hash (FNV-1a): names and values of logs are kept as such, and compared.
+func hashOf(h uint64, p []byte) uint64 {
+	for _, c := range p {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// isContent reports whether an object is a piece of a conversation: what it holds is text that
+// somebody wrote or a tool gave, whatever it looks like.
+func isContent(all []foundMember) bool {
+	role, holds := false, false
+	for _, m := range all {
+		switch string(m.key) {
+		case "role":
+			_, role = inText(m.value)
+		case "content", "parts", "tool_calls", "tool_call_id":
+			holds = true
+		case "type":
+			switch text, _ := inText(m.value); string(text) {
+			case "tool_result", "tool_use", "text", "input_text", "output_text", "thinking", "function_call_output", "custom_tool_call_output",
+				"function_call", "function_response", "tool-result", "tool-call", "reasoning", "mcp_call", "local_shell_call_output":
+				return true
+			}
+		case "functionResponse", "functionCall", "function_call_output", "toolUseResult":
+			return true
+		}
+	}
+	return role && holds
+}
+
+// isSession reports whether an object is a line that an agent keeps of its session: its messages
+// are history, and no answer of which this is a log.
+func isSession(all []foundMember) bool {
+	kind, session, holds := false, false, false
+	for _, m := range all {
+		switch string(m.key) {
+		case "type":
+			kind = true
+		case "sessionId", "session_id", "sessionID", "parentUuid", "leafUuid", "projectHash", "parentId", "parent_tool_use_id":
+			session = true
+		case "message", "payload", "event", "subtype", "messages", "summary", "toolCalls", "uuid", "state":
+			holds = true
+		case "timestamp":
+		}
+	}
+	return kind && session && holds || isRollout(all)
+}
+
+// isRollout reports whether an object is a line of a rollout: a time, a type and a payload that has
+// a type of its own, or describes the session.
+func isRollout(all []foundMember) bool {
+	kind, stamp := false, false
+	var payload []byte
+	for _, m := range all {
+		switch string(m.key) {
+		case "type":
+			switch text, _ := inText(m.value); string(text) {
+			case "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state":
+				kind = true
+			}
+		case "timestamp":
+			stamp = true
+		case "payload":
+			payload = m.value
+		}
+	}
+	return kind && stamp && opensObject(payload)
+}

@@ -1,0 +1,313 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"toolscope/capture"
+)
+
+// logLines are ordinary logs: text in lines, of which some hold what a provider sent, with
+// something around it.
+var logLines = capture.Format{
+	Name:  "log",
+	Title: "a log, or any JSON, with streams in it",
+	Sniff: sniffLog,
+	New:   newLineReader,
+}
+
+// lineLimit is how long a line may be that is looked at, and how long a JSON text over several lines.
+const lineLimit = 64 << 20
+
+// lineReader reads a log. It holds a line until it is complete, and payloads that were cut until the
+// next line tells whether they go on.
+type lineReader struct {
+	in      *capture.Input
+	peeler  *peeler
+	rest    []byte // of a line that is not complete
+	skipped int64  // bytes of a line that is too long
+	number  int64  // of the line
+	at      time.Duration
+	recs    []capture.Record
+
+	joined joiner // parts of lines that were cut by who keeps the log
+	doc    doc    // JSON over several lines
+	entry  *journal
+	flows  flows
+	others others
+}
+
+func newLineReader(in *capture.Input) capture.Reader {
+	r := &lineReader{in: in, peeler: newPeeler(in.Looks)}
+	r.flows.r = r
+	return r
+}
+
+// Write takes bytes of the log.
+func (r *lineReader) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
+	r.recs, r.at = recs, at
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			r.hold(p)
+			break
+		}
+		line := p[: i+1 : i+1]
+		p = p[i+1:]
+		if len(r.rest) > 0 || r.skipped > 0 {
+			r.hold(line)
+			line = r.rest
+		}
+		r.line(line)
+		if cap(r.rest) > 1<<20 {
+			r.rest = nil
+		}
+		r.rest = r.rest[:0]
+	}
+	r.tellOthers()
+	recs, r.recs = r.recs, nil
+	return recs, nil
+}
+
+// hold keeps a part of a line, unless the line is too long.
+func (r *lineReader) hold(p []byte) {
+	if r.skipped > 0 || len(r.rest)+len(p) > lineLimit {
+		r.skipped += int64(len(r.rest) + len(p))
+		r.rest = r.rest[:0]
+		return
+	}
+	r.rest = append(r.rest, p...)
+}
+
+// line takes a complete line, or the last one.
+func (r *lineReader) line(line []byte) {
+	r.number++
+	if r.skipped > 0 {
+		r.note(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not looked at", r.number, r.skipped, lineLimit), true)
+		r.skipped = 0
+		r.other(nil)
+		return
+	}
+	if r.number == 1 && beginsJournal(line) {
+		r.entry = new(journal)
+	}
+	if r.entry != nil {
+		r.entry.line(r, line)
+		return
+	}
+	r.whole(line)
+}
+
+// whole takes a line as who keeps the log has it, and joins the parts of one that was cut.
+func (r *lineReader) whole(line []byte) {
+	if line = r.joined.join(line); line == nil {
+		return
+	}
+	if !r.doc.take(r, line) {
+		r.look(line)
+	}
+}
+
+// look takes a line that is joined: it holds payloads, or something else.
+func (r *lineReader) look(line []byte) {
+	finds := r.peeler.peel(line)
+	if len(finds) == 0 && r.doc.begin(line) {
+		return
+	}
+	if !r.flows.take(finds) {
+		r.other(line)
+	}
+}
+
+// Close ends what is open.
+func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
+	r.recs, r.at = recs, at
+	if r.entry != nil {
+		if len(r.rest) > 0 {
+			r.entry.line(r, r.rest)
+		}
+		r.entry.end(r)
+	} else if len(r.rest) > 0 || r.skipped > 0 {
+		r.line(r.rest)
+	}
+	if line := r.joined.last(); line != nil {
+		r.look(line)
+	}
+	r.doc.close(r)
+	r.flows.close(end, why)
+	r.tellOthers()
+	recs, r.recs = r.recs, nil
+	return recs
+}
+
+// note says something of the source.
+func (r *lineReader) note(text string, damaged bool) {
+	r.recs = append(r.recs, capture.Record{Exchange: r.flows.last, At: capture.NoTime, Note: text, Damaged: damaged})
+}
+
+// joiner joins the parts of a line that was cut by who keeps the log, and says so.
+type joiner struct {
+	kind  byte // of the parts that are held: k of Kubernetes, d of docker, 0 for none
+	parts []byte
+}
+
+// dockerBegin is how docker begins a line, and dockerPart is the least size of one that it cut: it
+// does so at 16 KiB, and a program may leave out the end of a line too.
+const (
+	dockerBegin = `{"log":"`
+	dockerPart  = 16000
+)
+
+// join is the line, or nil where more of it comes. A part has no end of its own.
+func (j *joiner) join(line []byte) []byte {
+	if len(line) > 24 && line[10] == 'T' {
+		if part, is, n := criPart(line); is {
+			return j.criLine(line, part, n)
+		}
+	}
+	if bytes.HasPrefix(line, []byte(dockerBegin)) && (j.kind == 'd' || len(line) > dockerPart) {
+		return j.dockerLine(line)
+	}
+	return line
+}
+
+func (j *joiner) criLine(line []byte, part bool, n int) []byte {
+	content := line[n:]
+	if part {
+		content = bytes.TrimSuffix(bytes.TrimSuffix(content, []byte("\n")), []byte("\r"))
+	}
+	switch {
+	case part && len(j.parts)+len(line) <= lineLimit:
+		j.kind = 'k'
+		j.parts = append(j.parts, content...)
+		return nil
+	case j.kind != 'k':
+		return line
+	}
+	whole := append(append(bytes.Clone(line[:n]), j.parts...), content...)
+	j.kind, j.parts = 0, nil
+	return whole
+}
+
+func (j *joiner) dockerLine(line []byte) []byte {
+	value := line[len(dockerBegin)-1:]
+	n := stringLen(value)
+	if n == 0 {
+		return line
+	}
+	inside := value[1 : n-1]
+	if !bytes.HasSuffix(inside, []byte(`\n`)) && len(inside) > dockerPart && len(j.parts)+len(inside) <= lineLimit {
+		j.kind = 'd'
+		j.parts = append(j.parts, inside...)
+		return nil
+	}
+	if j.kind != 'd' {
+		return line
+	}
+	whole := append(append([]byte(dockerBegin), j.parts...), line[len(dockerBegin):]...)
+	j.kind, j.parts = 0, nil
+	return whole
+}
+
+// last is what is held when the log ends.
+func (j *joiner) last() []byte {
+	defer func() { j.kind, j.parts = 0, nil }()
+	switch j.kind {
+	case 'k':
+		return j.parts
+	case 'd':
+		return append(append([]byte(dockerBegin), j.parts...), `"}`...)
+	}
+	return nil
+}
+
+// doc is a JSON text over several lines: a body that somebody printed nicely, or a whole file.
+type doc struct {
+	open  bool
+	span  Span
+	text  []byte
+	lines int64
+}
+
+// begin reports whether a line begins a JSON object that goes on. The lines of a list are looked at
+// one by one: each element is a text of its own.
+func (d *doc) begin(line []byte) bool {
+	body := bytes.TrimSpace(line)
+	if len(body) == 0 || body[0] != '{' || bytes.IndexByte([]byte("{[,"), body[len(body)-1]) < 0 {
+		return false
+	}
+	if c := afterSpace(body[1:]); len(c) > 0 && c[0] != '"' {
+		return false
+	}
+	d.span = Span{}
+	if _, done := d.span.Write(body); done {
+		return false
+	}
+	d.open, d.lines = true, 1
+	d.text = append(d.text[:0], line...)
+	return true
+}
+
+// take takes a line of a JSON text that is open. A line that can be none ends it: what was held is
+// then lines like any others.
+func (d *doc) take(r *lineReader, line []byte) bool {
+	if !d.open {
+		return false
+	}
+	if !ofJSON(line) || len(d.text)+len(line) > lineLimit {
+		d.giveUp(r)
+		return false
+	}
+	n, done := d.span.Write(line)
+	d.text = append(d.text, line...)
+	if d.lines++; !done {
+		return true
+	}
+	d.open = false
+	text, rest := d.text[:len(d.text)-len(line)+n], line[n:]
+	if finds := r.peeler.peelValue(text); !r.flows.take(finds) {
+		r.others.add(d.lines, d.text)
+	}
+	if cap(d.text) > 1<<20 {
+		d.text = nil
+	}
+	if len(bytes.Trim(rest, ", \t\r\n]")) > 0 {
+		r.look(bytes.Clone(rest))
+	}
+	return true
+}
+
+// ofJSON reports whether a line can stand in a JSON text that somebody printed nicely.
+func ofJSON(line []byte) bool {
+	if len(line) == 0 {
+		return true
+	}
+	switch line[0] {
+	case ' ', '\t', '\r', '\n', '}', '[', ']', '"', ',':
+		return true
+	}
+	return string(bytes.TrimSpace(line)) == "{"
+}
+
+// giveUp has what was held looked at line by line.
+func (d *doc) giveUp(r *lineReader) {
+	d.open = false
+	text := bytes.Clone(d.text)
+	for len(text) > 0 {
+		n := bytes.IndexByte(text, '\n') + 1
+		if n == 0 {
+			n = len(text)
+		}
+		if finds := r.peeler.peel(text[:n]); !r.flows.take(finds) {
+			r.other(text[:n])
+		}
+		text = text[n:]
+	}
+}
+
+func (d *doc) close(r *lineReader) {
+	if d.open {
+		d.giveUp(r)
+	}
+}

@@ -1,0 +1,246 @@
+package formats
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"toolscope/capture"
+	"toolscope/stream/jsonbytes"
+)
+
+// sniffLog tells logs from bare bodies: a body begins with a payload, and a log with something
+// else, which some payload comes behind.
+func sniffLog(first []byte, whole bool) capture.Sniffed {
+	no := capture.Sniffed{}
+	text := bytes.TrimLeft(first, "\ufeff \t\r\n")
+	switch {
+	case len(text) == 0:
+		return capture.Sniffed{Is: unless(whole)}
+	case beginsJournal(text) && bytes.IndexByte(text, '\n') > 0:
+		return capture.Sniffed{Is: capture.Yes, Why: "an entry of a journal"}
+	case !isPlainText(first) || text[0] == ')' || bytes.HasPrefix(text, []byte("HTTP/")) || bytes.HasPrefix(text, []byte("[[")):
+		return no
+	case text[0] == '<' && !(len(text) > 1 && isDigit(text[1])):
+		return no
+	}
+	p := newPeeler(nil)
+	seen := 0
+	logLike := 0
+	for rest := first; len(rest) > 0; {
+		line, after, ended := bytes.Cut(rest, []byte("\n"))
+		if new(doc).begin(line) && carries(p.peelBegun(rest)) {
+			return capture.Sniffed{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+		}
+		rest = after
+		if !ended && !whole {
+			break
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if seen++; seen == 1 && beginsBare(line) {
+			return no
+		}
+		if finds := p.peel(line); carries(finds) {
+			return capture.Sniffed{Is: capture.Yes, Why: "a line that holds what a provider sent"}
+		}
+		if isLogLine(line) {
+			logLike++
+		}
+	}
+	if seen == 0 || text[0] == '{' && seen < 3 {
+		return sniffValue(p, text, whole)
+	}
+	switch {
+	case (logLike >= 2 || whole && logLike == 1) && 2*logLike >= seen:
+		return capture.Sniffed{Is: capture.Yes, Why: "lines that begin as a log's do"}
+	case text[0] == '{' || text[0] == '[':
+		return sniffValue(p, text, whole)
+	}
+	return capture.Sniffed{Is: unless(whole)}
+}
+
+func unless(whole bool) capture.Answer {
+	if whole {
+		return capture.No
+	}
+	return capture.Maybe
+}
+
+// isPlainText reports whether bytes are text, as far as they are there. A few that are not may be
+// in it: who keeps a log cuts characters in two.
+func isPlainText(p []byte) bool {
+	const few = 50 // one in so many
+	p = p[:min(len(p), 4096)]
+	bad := 0
+	for i := 0; i < len(p); {
+		r, n := utf8.DecodeRune(p[i:])
+		if r == utf8.RuneError && n == 1 || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != esc {
+			bad++
+		}
+		i += n
+	}
+	return bad*few <= len(p)
+}
+
+// carries reports whether a line holds a payload that is worth reading a log for.
+func carries(finds []find) bool {
+	for _, f := range finds {
+		switch f.is {
+		case aChunk, aBody, aList, eventText:
+			return true
+		}
+	}
+	return false
+}
+
+// beginsBare reports whether a line begins a body that has nothing around it.
+func beginsBare(line []byte) bool {
+	text := bytes.TrimLeft(line, "\ufeff \t")
+	for _, field := range []string{"data:", "event:", "id:", "retry:", ":", "data\r", "event\r"} {
+		if bytes.HasPrefix(text, []byte(field)) {
+			return true
+		}
+	}
+	if text[0] == '[' {
+		first := firstElement(text)
+		if isArray(first) {
+			return true
+		}
+		text = first
+	}
+	return opensObject(text) && isPayload(text)
+}
+
+// isPayload reports whether an object, as far as it is there, is what a provider sends or is sent,
+// or a line of what an agent keeps.
+func isPayload(object []byte) bool {
+	all, _, _ := readMembers(nil, object)
+	s := say(all)
+	return s.is != noPayload && !s.weak || isSession(all) || isContent(all)
+}
+
+// sniffValue tells a JSON text that has payloads in it from one that is one.
+func sniffValue(p *peeler, text []byte, whole bool) capture.Sniffed {
+	no := capture.Sniffed{}
+	value := text
+	if text[0] == '[' {
+		if value = firstElement(text); value == nil {
+			return capture.Sniffed{Is: unless(whole || len(text) > 1 && afterSpace(text[1:]) != nil)}
+		}
+	}
+	if !opensObject(value) {
+		return capture.Sniffed{Is: unless(whole)}
+	}
+	if isPayload(value) {
+		return no
+	}
+	n, closed := valueLen(value)
+	if closed {
+		if carries(p.peelValue(value[:n:n])) {
+			return capture.Sniffed{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+		}
+		if isLogLine(value) {
+			return capture.Sniffed{Is: capture.Yes, Why: "a line of a log"}
+		}
+	}
+	if !closed && whole && carries(p.peelBegun(value)) {
+		return capture.Sniffed{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
+	}
+	return capture.Sniffed{Is: unless(whole)}
+}
+
+// peelBegun looks for payloads in an object whose end is missing.
+func (p *peeler) peelBegun(object []byte) []find {
+	p.begin()
+	object = afterSpace(object)
+	all, n, whole := readMembers(nil, object)
+	if whole {
+		return p.peelValue(object[:n])
+	}
+	if !isContent(all) && !isSession(all) {
+		for _, m := range all {
+			p.begunMember(m.value, 0)
+		}
+		p.search(all, object)
+	}
+	return p.finds
+}
+
+func (p *peeler) begunMember(v []byte, depth int) {
+	switch {
+	case opensObject(v) || isArray(v):
+		p.begun(v, depth+1)
+	case len(v) > 1 && v[0] == '"' && stringLen(v) == 0:
+		p.push("", nil, nil, nil)
+		p.string(append(v[:len(v)-jsonbytes.Backslashes(v):len(v)-jsonbytes.Backslashes(v)], '"'))
+		p.pop(len(p.layers) - 1)
+	}
+}
+
+// begun goes into a value whose end is missing.
+func (p *peeler) begun(v []byte, depth int) {
+	if _, closed := valueLen(v); closed || depth > peelLimit {
+		return
+	}
+	if isArray(v) {
+		for at := 1; at < len(v); {
+			at += len(v[at:]) - len(afterSpace(v[at:]))
+			n, closed := valueLen(v[at:])
+			if n == 0 {
+				return
+			}
+			if !closed {
+				p.begun(v[at:], depth+1)
+				return
+			}
+			p.value(v[at:at+n:at+n], true)
+			if at += n; at < len(v) && v[at] == ',' {
+				at++
+			}
+			if len(p.finds) > 0 {
+				return
+			}
+		}
+		return
+	}
+	all, _, _ := readMembers(nil, v)
+	if isContent(all) || isSession(all) {
+		return
+	}
+	for _, m := range all {
+		p.begunMember(m.value, depth)
+	}
+	p.search(all, v)
+}
+
+// isLogLine reports whether a line begins as those of a log do: with a time, a level, what a runtime
+// of containers writes, or as an object that has a time.
+func isLogLine(line []byte) bool {
+	text := bytes.TrimLeft(withoutColours(line), " \t[")
+	if len(text) == 0 {
+		return false
+	}
+	if opensObject(text) {
+		all, _, whole := readMembers(nil, text)
+		stamped, says := false, false
+		for _, m := range all {
+			switch {
+			case isTimeName(m.key):
+				stamped = true
+			case string(m.key) == "level" || string(m.key) == "msg" || string(m.key) == "message" || string(m.key) == "log" ||
+				string(m.key) == "MESSAGE" || string(m.key) == "severity":
+				says = true
+			}
+		}
+		return whole && stamped && says
+	}
+	if _, n := prefixOf(text); n > 0 {
+		return true
+	}
+	if _, n := parseTime(text); n > 0 {
+		return true
+	}
+	word, _, found := bytes.Cut(text, []byte(":"))
+	return found && isLevel(word) || beginsJournal(line) || bytes.HasPrefix(text, []byte("time=")) || bytes.HasPrefix(text, []byte("ts=")) || bytes.HasPrefix(text, []byte("level="))
+}

@@ -1,0 +1,360 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"toolscope/capture"
+)
+
+// take takes what a line gave, and reports whether the line is of a stream. One that is not is a
+// line of other things.
+func (s *flows) take(finds []find) (taken bool) {
+	if s.cut != nil {
+		finds = s.goOn(finds)
+	}
+	if len(finds) > 1 {
+		finds = s.pairs(finds, &taken)
+	}
+	for i := range finds {
+		f := &finds[i]
+		switch f.is {
+		case anEvent:
+			s.holdEvent(f)
+			taken = true
+		case aRest:
+			taken = s.takeRest(f) || taken
+		default:
+			if f.cut {
+				taken = s.holdCut(f) || taken
+				continue
+			}
+			f.on.fields = f.on.fields || f.field && f.is != eventText
+			taken = s.one(f) || taken
+		}
+	}
+	s.endOver()
+	return taken
+}
+
+// pairs takes the requests that stand beside their answer in the same object, and returns the rest.
+func (s *flows) pairs(finds []find, taken *bool) (rest []find) {
+	for i := range finds {
+		ask := &finds[i]
+		if ask.is != anAsk {
+			continue
+		}
+		for j := range finds {
+			answer := &finds[j]
+			if answer.scope != ask.scope || answer.is == anAsk || answer.is == aRest || answer.is == anEvent || answer.is == noPayload {
+				continue
+			}
+			if s.seenElsewhere(answer) {
+				continue
+			}
+			s.whole(answer, ask)
+			ask.is, answer.is = noPayload, noPayload
+			*taken = true
+			break
+		}
+	}
+	for _, f := range finds {
+		if f.is != noPayload {
+			rest = append(rest, f)
+		}
+	}
+	return rest
+}
+
+// one takes a payload that is complete.
+func (s *flows) one(f *find) bool {
+	switch f.is {
+	case anAsk:
+		return s.holdAsk(f)
+	case aBody, aList:
+		if s.seenElsewhere(f) {
+			return false
+		}
+		s.whole(f, s.askOf(f))
+		return true
+	case eventText:
+		return s.text(f)
+	}
+	return s.chunk(f)
+}
+
+// seenElsewhere reports whether the log has the same response at another place: who logs the chunks
+// of a stream often logs the whole answer too.
+func (s *flows) seenElsewhere(f *find) bool {
+	if f.id == 0 {
+		return false
+	}
+	was := s.seen[f.id]
+	return was != nil && was.on != f.on && !agree(was.clues, f.clues).against()
+}
+
+func (s *flows) saw(f *find) {
+	if f.id == 0 {
+		return
+	}
+	if s.seen == nil || len(s.seen) >= seenLimit {
+		s.seen = map[uint64]*ids{}
+	}
+	s.seen[f.id] = &ids{f.on, f.clues}
+}
+
+// chunk takes a chunk of a stream, or the mark that one ends.
+func (s *flows) chunk(f *find) bool {
+	c := choice{}
+	if !f.begins {
+		c = s.choose(f)
+	}
+	switch {
+	case c.many && (f.weak || f.is == aMark):
+		return false // it is of one of them, and says nothing of which
+	case c.many && s.restarted(c.all):
+		s.hold(c.flow, f)
+		return true
+	case c.many:
+		s.mix(f)
+		return false
+	case c.flow != nil && c.flow.lost:
+		return false
+	case c.flow == nil && (f.weak || f.is == aMark):
+		return false
+	case c.flow == nil:
+		c.flow = s.begin(f)
+	}
+	x := c.flow
+	s.alive(x, f)
+	if x.lost {
+		return false
+	}
+	if x.mute {
+		x.track(f)
+		x.last = s.r.number
+		return false
+	}
+	s.write(x, f)
+	return true
+}
+
+// begin begins a stream with its first chunk. One that has the same name, and was open, ended.
+func (s *flows) begin(f *find) *logStream {
+	mute := s.seenElsewhere(f)
+	if f.begins || f.id != 0 {
+		for i := len(s.open) - 1; i >= 0; i-- {
+			x := s.open[i]
+			a := agree(x.clues, f.clues)
+			if x.on == f.on && x.of == f.of && a.same[ofRequest] > 0 && a.other[ofRequest] == 0 && (f.begins || f.of == ofGemini && x.finished) {
+				s.end(x, capture.EndEOF, "")
+			}
+		}
+	}
+	rival := s.rivalOf(f)
+	if len(s.open) >= flowLimit {
+		s.end(s.open[0], capture.EndEOF, "")
+	}
+	x := &logStream{of: f.of, on: f.on, block: -1, next: -1, fields: f.field, mute: mute, at: capture.NoTime, rival: rival}
+	if !mute {
+		x.number = s.r.in.Next()
+		s.last = x.number
+		s.saw(f)
+		if ask := s.askOf(f); ask != nil {
+			s.writeAsk(x, ask)
+		}
+	}
+	s.open = append(s.open, x)
+	return x
+}
+
+// mix says that streams cannot be told apart from here on. What came is certain; the rest is not
+// given to any of them.
+func (s *flows) mix(f *find) {
+	s.mixAll(only(s.open, func(x *logStream) bool {
+		return x.on == f.on && x.of == f.of && !x.lost && !x.over && !agree(x.clues, f.clues).against()
+	}), f)
+}
+
+func (s *flows) mixAll(all []*logStream, f *find) {
+	for _, x := range all {
+		if x.told && !x.mute {
+			s.r.recs = append(s.r.recs, capture.Record{
+				Exchange: x.number, At: x.at, Lost: int64(len(f.text)), End: capture.EndEOF,
+				Note: fmt.Sprintf("line %d: several streams run at once, and nothing tells their lines apart: what follows is given to none of them", s.r.number),
+			})
+		}
+		x.lost = true
+	}
+}
+
+// text takes a text of an event stream: all of it, or a piece.
+func (s *flows) text(f *find) bool {
+	if f.unsure && s.piece(f) {
+		return true
+	}
+	x := s.choose(f).flow
+	if x == nil || f.begins || f.id != 0 && x.id != 0 && f.id != x.id || !x.pieces || x.finished && !x.midline && f.id == 0 && nameless(f.of) || x.lost {
+		if s.seenElsewhere(f) {
+			return false
+		}
+		x = s.begin(f)
+		x.fields, x.pieces = false, true
+		f.on.pieces = true
+	}
+	if x.mute {
+		return false
+	}
+	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // the line before was cut: it is one line a text, and no pieces
+		s.record(x, capture.Record{At: x.at, Data: []byte("\n\n")})
+		x.pieces, x.fields, x.midline = false, true, false
+		f.on.pieces, f.on.fields = false, true
+		f.is, f.field = aChunk, true
+		s.write(x, f)
+		return true
+	}
+	s.write(x, f)
+	x.over = !x.midline && (x.over || f.ends && f.many)
+	return true
+}
+
+// nameless reports whether the chunks of a protocol may not say which response they are of.
+func nameless(of family) bool { return of == ofGemini || of == ofOllama || of == ofAny }
+
+// piece takes the next piece of a text that was cut anywhere, if one is open that this may be of and
+// no other.
+func (s *flows) piece(f *find) bool {
+	fit := only(s.open, func(x *logStream) bool {
+		return x.on == f.on && x.pieces && x.midline && !x.mute && !x.lost && !agree(x.clues, f.clues).against()
+	})
+	if len(fit) > 1 {
+		fit = byRest(byRequest(fit, f), f)
+	}
+	switch len(fit) {
+	case 0:
+		return false
+	case 1:
+		f.is, f.saying.id, f.of, f.kind = aRest, 0, ofAny, nil
+		f.begins, f.ends, f.last = false, false, false
+		s.write(fit[0], f)
+		return true
+	}
+	s.mixAll(fit, f)
+	return false
+}
+
+// takeRest takes what stands where payloads stand and is none: an empty line or a comment of an event
+// stream, or the next piece of a text that was cut anywhere.
+func (s *flows) takeRest(f *find) bool {
+	if f.on.pieces && s.piece(f) {
+		return true
+	}
+	text := bytes.TrimSpace(f.text)
+	switch {
+	case len(text) == 0:
+		return true
+	case text[0] != ':' && !bytes.HasPrefix(text, []byte("id:")) && !bytes.HasPrefix(text, []byte("retry:")):
+		return false
+	}
+	if x := s.choose(f).flow; x != nil && x.fields && !x.mute && !x.lost && !x.over {
+		f.text, f.field = text, true
+		s.write(x, f)
+	}
+	return true
+}
+
+// holdEvent keeps the name of an event until its data comes.
+func (s *flows) holdEvent(f *find) {
+	if len(s.events) == eventLimit {
+		s.r.others.add(1, s.events[0].raw)
+		s.events = s.events[1:]
+	}
+	raw := bytes.Clone(f.text)
+	f.on.fields = f.on.fields || !f.on.pieces
+	held := *f
+	held.text, held.kind = raw, bytes.Clone(f.kind)
+	held.before, held.after = bytes.Clone(f.before), bytes.Clone(f.after)
+	s.events = append(s.events, heldEvent{find: held, line: s.r.number, raw: raw})
+}
+
+// eventOf is the name that was said of a chunk, nil if there is none. Where the chunk says its name
+// itself that decides, and otherwise that the name stands right before it.
+func (s *flows) eventOf(f *find) *heldEvent {
+	best := -1
+	for i := range s.events {
+		e := &s.events[i]
+		a := agree(e.clues, f.clues)
+		if e.on != f.on || a.against() {
+			continue
+		}
+		if f.kind != nil && bytes.Equal(e.kind, f.kind) {
+			best = i
+			break
+		}
+		if best < 0 || e.line > s.events[best].line {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	e := s.events[best]
+	s.events = append(s.events[:best], s.events[best+1:]...)
+	return &e
+}
+
+// holdAsk keeps a request until its answer comes.
+func (s *flows) holdAsk(f *find) bool {
+	if f.weak || len(f.text) > askBytes {
+		return false
+	}
+	for len(s.asks) > 0 && (len(s.asks) == askLimit || s.asked+len(f.text) > askBytes) {
+		s.asked -= len(s.asks[0].text)
+		s.asks = s.asks[1:]
+	}
+	held := *f
+	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
+	s.asks = append(s.asks, held)
+	s.asked += len(held.text)
+	return true
+}
+
+// askOf is the request that an answer is to: the last one whose lines name the same request.
+func (s *flows) askOf(f *find) *find {
+	for i := len(s.asks) - 1; i >= 0; i-- {
+		a := agree(s.asks[i].clues, f.clues)
+		if a.same[ofRequest]+a.same[ofTrace] == 0 || a.other[ofRequest]+a.other[ofTrace]+a.other[ofPlace] > 0 {
+			continue
+		}
+		ask := s.asks[i]
+		s.asks = append(s.asks[:i], s.asks[i+1:]...)
+		s.asked -= len(ask.text)
+		return &ask
+	}
+	return nil
+}
+
+// close ends all that is open.
+func (s *flows) close(end capture.End, why string) {
+	if f := s.cut; f != nil {
+		s.cut = nil
+		if f.cut = false; !s.one(f) {
+			s.r.others.add(1, f.text)
+		}
+	}
+	for _, x := range slices.Clone(s.open) {
+		if x.held != nil && !x.lost {
+			s.release(x)
+		}
+	}
+	for len(s.open) > 0 {
+		s.end(s.open[0], end, why)
+	}
+	for _, e := range s.events {
+		s.r.others.add(1, e.raw)
+	}
+	if n := len(s.asks); n > 0 {
+		s.r.note(fmt.Sprintf("%d requests stand in the log without an answer", n), false)
+	}
+}

@@ -1,0 +1,295 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"toolscope/capture"
+)
+
+// write adds a payload to its stream.
+func (s *flows) write(x *logStream, f *find) {
+	if x.held != nil && f.is != aRest {
+		s.hold(x, f)
+		return
+	}
+	at := s.when(x, f.stamp)
+	var event *heldEvent
+	if f.field && f.is != aRest {
+		event = s.eventOf(f)
+	}
+	x.track(f)
+	x.last, x.at = s.r.number, at
+	if f.is != aRest || x.told {
+		x.stamps.add(at)
+	}
+	if event != nil {
+		s.record(x, capture.Record{At: at, Data: s.data(event.text, "\n"), Before: event.before, After: event.after})
+	}
+	end := ""
+	switch {
+	case x.pieces:
+		x.midline = len(f.text) > 0 && f.text[len(f.text)-1] != '\n'
+	case f.is == aRest && f.field:
+		end = "\n"
+	case x.fields && f.field:
+		end = "\n\n"
+	default:
+		end = "\n"
+	}
+	s.record(x, capture.Record{At: at, Data: s.data(f.text, end), Before: f.before, After: f.after})
+}
+
+// record adds a record of a stream; the first one brings its head, and the last one says if its
+// times are those of when the log was written.
+func (s *flows) record(x *logStream, r capture.Record) {
+	r.Exchange = x.number
+	if !x.told {
+		x.told = true
+		r.Head = s.head(x, r.At)
+	} else if x.over && x.stamps.late() {
+		r.Head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
+	}
+	s.r.recs = append(s.r.recs, r)
+}
+
+func (s *flows) head(x *logStream, at time.Duration) *capture.Head {
+	names := x.on.names
+	switch {
+	case x.fields, x.pieces && x.of != ofOllama:
+		names = append(names[:len(names):len(names)], "SSE")
+	}
+	h := s.r.in.Head(names)
+	if at == capture.NoTime {
+		h.Lacks = append(h.Lacks, capture.NoTimes)
+	}
+	return h
+}
+
+// data is a copy of a payload, with what ends its line in the stream.
+func (s *flows) data(text []byte, end string) []byte {
+	const block = 64 << 10
+	n := len(text) + len(end)
+	if n > cap(s.room)-len(s.room) {
+		s.room = make([]byte, 0, max(n, block))
+	}
+	from := len(s.room)
+	s.room = append(append(s.room, text...), end...)
+	return s.room[from:len(s.room):len(s.room)]
+}
+
+// when is the time of a payload: its line's own, or when the line came. Time does not go back.
+func (s *flows) when(x *logStream, t lineStamp) time.Duration {
+	at := s.r.at
+	if w := t.when(); !w.IsZero() {
+		if since := s.r.in.Since(w); since != capture.NoTime {
+			at = since
+		} else {
+			at = x.at
+		}
+	}
+	if x != nil && at != capture.NoTime && at < x.at {
+		at = x.at
+	}
+	return at
+}
+
+// whole takes an answer that is whole, and what was asked, if that is known.
+func (s *flows) whole(f, ask *find) {
+	x := &logStream{of: f.of, on: f.on, number: s.r.in.Next(), at: capture.NoTime, fields: f.is == eventText}
+	s.last = x.number
+	s.saw(f)
+	if ask != nil {
+		s.writeAsk(x, ask)
+	}
+	at := s.when(x, f.stamp)
+	r := capture.Record{Exchange: x.number, At: at, Data: s.data(f.text, ""), Before: f.before, After: f.after, End: capture.EndEOF}
+	r.Head = s.head(x, at)
+	if f.is == aBody {
+		r.Head.Lacks = append(r.Head.Lacks, capture.NoDeltas)
+	}
+	s.r.recs = append(s.r.recs, r)
+}
+
+func (s *flows) writeAsk(x *logStream, ask *find) {
+	s.r.recs = append(s.r.recs, capture.Record{
+		Exchange: x.number, Side: capture.Request, At: s.when(x, ask.stamp), Data: s.data(ask.text, ""),
+		Before: ask.before, After: ask.after, Head: s.r.in.Head(ask.on.names),
+	})
+}
+
+func (t *stampSpan) add(at time.Duration) {
+	if t.lines == 0 {
+		t.first = at
+	}
+	t.last = at
+	t.lines++
+}
+
+// late reports whether many lines have one time: they were written when all was over.
+func (t *stampSpan) late() bool {
+	const many = 20
+	return t.lines >= many && t.first != capture.NoTime && t.first == t.last
+}
+
+// cutCount counts payloads that were cut, by how long their lines are.
+type cutCount struct {
+	size, count int
+	told        bool
+}
+
+// holdCut keeps a payload whose end is missing until the next line tells whether it goes on there.
+func (s *flows) holdCut(f *find) bool {
+	if !f.field && f.is != aChunk {
+		return false
+	}
+	held := *f
+	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
+	held.kind = bytes.Clone(f.kind)
+	s.cut, s.cutAt = &held, s.r.number
+	f.on.begun = f.quoted
+	return true
+}
+
+// goOn has the payload that was cut go on with what a line holds, or takes it as it is.
+func (s *flows) goOn(finds []find) []find {
+	held := s.cut
+	if len(finds) == 1 && !agree(held.clues, finds[0].clues).against() {
+		if whole, is := s.joined(held, &finds[0]); is {
+			s.cut = nil
+			held.on.begun = whole.cut
+			if !whole.cut {
+				return []find{whole}
+			}
+			s.cut = &whole
+			return nil
+		}
+	}
+	if len(finds) > 0 && finds[0].on == held.on && (finds[0].is != aRest || len(finds[0].text) == 0) || s.r.number > s.cutAt+cutPatience {
+		s.cut = nil
+		held.on.begun = false
+		s.countCut(held)
+		held.cut = false
+		if !s.one(held) {
+			s.r.others.add(1, held.text)
+		}
+	}
+	return finds
+}
+
+// cutPatience is how many lines of others may come inside a payload.
+const cutPatience = 100
+
+// joined is a payload with what a line goes on with: the next line of a text of which each has its
+// own data:, or the second half of a line that was cut.
+func (s *flows) joined(held, next *find) (whole find, is bool) {
+	if next.is != aRest || next.on != held.on || len(next.text) == 0 {
+		return whole, false
+	}
+	whole = *held
+	text := bytes.TrimRight(next.text, "\r\n")
+	if held.quoted && bytes.HasPrefix(text, []byte("data:")) { // lines of one event, and no pieces
+		whole.quoted, held.quoted, held.field, whole.field = false, false, true, true
+		held.on.begun, held.on.fields = false, true
+	}
+	if held.quoted && held.on.begun {
+		if whole.text = append(held.text, next.text...); len(whole.text) > beginLimit {
+			return whole, false
+		}
+		said, known := s.r.peeler.events(whole.text)
+		if !known {
+			said, known = s.r.peeler.objects(whole.text)
+		}
+		if known {
+			whole.saying, whole.cut = said, false
+		}
+		return whole, true
+	}
+	if !s.goesOn(held, text) {
+		return whole, false
+	}
+	if held.field && bytes.HasPrefix(text, []byte("data:")) {
+		whole.text = append(append(held.text, '\n'), text...)
+	} else {
+		whole.text = append(held.text, text...)
+	}
+	if len(whole.text) > lineLimit {
+		return whole, false
+	}
+	value := whole.text
+	if held.field {
+		value = dataOf(value)
+	}
+	value = bytes.TrimSpace(value)
+	n, closed := valueLen(value)
+	if closed && len(bytes.TrimSpace(value[n:])) > 0 {
+		return whole, false // it is not what goes on here
+	}
+	if whole.cut = !closed; closed {
+		all, _, _ := readMembers(nil, value)
+		if said := say(all); said.is != noPayload {
+			whole.saying = said
+			whole.is = aChunk
+		}
+	}
+	return whole, true
+}
+
+// goesOn reports whether a text can be what a payload that was cut goes on with. Inside a string that
+// may be anything, so only what is as long as loggers cut at is taken for cut there.
+func (s *flows) goesOn(held *find, text []byte) bool {
+	const least = 500
+	next, lines := bytes.CutPrefix(text, []byte("data:"))
+	if lines != bytes.Contains(held.text, []byte("\ndata:")) && bytes.Contains(held.text, []byte("\ndata:")) {
+		return false
+	}
+	value := held.text
+	if held.field {
+		value = dataOf(value)
+	}
+	var span Span
+	if span.Write(value); span.text {
+		return len(held.before)+len(held.text) >= least
+	}
+	next = bytes.TrimLeft(next, " ")
+	return len(next) > 0 && bytes.IndexByte([]byte(`{}[]",:-0123456789tfn`), next[0]) >= 0
+}
+
+// beginLimit is how many bytes of a text are held that may begin an event stream, or not.
+const beginLimit = 64 << 10
+
+// dataOf is the data of a field, or of several: without their names.
+func dataOf(field []byte) (data []byte) {
+	for i, line := range bytes.Split(field, []byte("\n")) {
+		if i > 0 {
+			data = append(data, '\n')
+		}
+		data = append(data, bytes.TrimPrefix(line, []byte("data:"))...)
+	}
+	return data
+}
+
+// countCut notices that lines are cut at one length: then the logger did it.
+func (s *flows) countCut(f *find) {
+	const some, least = 2, 128
+	size := len(f.before) + len(f.text) + len(f.after)
+	if size < least || s.cuts.told {
+		return
+	}
+	if size != s.cuts.size {
+		s.cuts.size, s.cuts.count = size, 0
+	}
+	if s.cuts.count++; s.cuts.count < some {
+		return
+	}
+	s.cuts.told = true
+	note := fmt.Sprintf("lines are cut at %d bytes, by who wrote the log: what stood behind is not there", size)
+	if x := s.choose(f).flow; x != nil && x.told && !x.mute {
+		s.r.recs = append(s.r.recs, capture.Record{
+			Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.CutLines}}, Note: note,
+		})
+		return
+	}
+	s.r.note(note, false)
+}

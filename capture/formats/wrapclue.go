@@ -1,0 +1,270 @@
+package formats
+
+import (
+	"bytes"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// clue is something that a line says beside its payload: a name and a value, as hashes. Which of
+// them tell streams apart shows when there is more than one stream.
+type clue struct {
+	name, value uint64
+	rank        clueRank
+}
+
+// clueRank is how much a clue is worth, by its name.
+type clueRank int8
+
+const (
+	ofNoUse   clueRank = iota // a time, a level, the text itself
+	plainClue                 // anything else
+	ofPlace                   // who wrote the line: a process, a container
+	ofTrace                   // what several requests may have in common: a trace, a session
+	ofRequest                 // what is there to tell requests apart
+)
+
+const (
+	clueLimit = 64  // clues of a line
+	textLimit = 200 // bytes of a clue
+)
+
+// rankOf is the rank of a name.
+func rankOf(name []byte) clueRank {
+	lower := bytes.ToLower(name)
+	for _, word := range uselessWords {
+		if string(lower) == word {
+			return ofNoUse
+		}
+	}
+	if bytes.Contains(lower, []byte("chunk")) || bytes.Contains(lower, []byte("seq")) || bytes.Contains(lower, []byte("event")) ||
+		bytes.Contains(lower, []byte("line")) || bytes.Contains(lower, []byte("message")) || bytes.Contains(lower, []byte("offset")) ||
+		bytes.ContainsAny(lower, "./") && !bytes.HasSuffix(lower, []byte("id")) { // a file and a line in it
+		return plainClue
+	}
+	for _, rank := range []struct {
+		of    clueRank
+		words []string
+	}{{ofRequest, requestWords}, {ofTrace, traceWords}, {ofPlace, placeWords}} {
+		for _, word := range rank.words {
+			if bytes.Contains(lower, []byte(word)) {
+				return rank.of
+			}
+		}
+	}
+	return plainClue
+}
+
+var (
+	uselessWords = []string{
+		"time", "ts", "timestamp", "@timestamp", "t", "date", "datetime", "level", "severity", "lvl", "msg", "message", "log", "asctime",
+		"__realtime_timestamp", "__monotonic_timestamp", "__cursor", "_source_realtime_timestamp", "created", "v", "elapsed", "duration",
+		"syslog_timestamp", "__seqnum", "insertid", "caller", "levelname", "lineno", "msecs", "relativecreated", "uptime", "latency",
+	}
+	requestWords = []string{
+		"req", "conn", "rid", "stream", "call_id", "callid", "exchange", "span", "txn", "transaction", "flow", "generation", "completion",
+		"invocation", "socket", "port", "goroutine",
+	}
+	traceWords = []string{"trace", "correl", "session", "run", "job", "task", "client", "remote", "peer", "operation", "cid", "tid"}
+	placeWords = []string{"pid", "thread", "worker", "container", "pod", "service", "host", "process", "instance", "name", "logger", "ident", "unit", "user", "conv"}
+)
+
+// readClues reads the members of an object that are no payload.
+func (p *peeler) readClues(all []foundMember) {
+	for _, m := range all {
+		if len(p.clues) >= clueLimit || len(m.value) == 0 {
+			return
+		}
+		if m.value[0] == '{' && len(m.value) < 1<<10 && p.rank(m.key) >= ofPlace {
+			p.readInner(m)
+			continue
+		}
+		if isTimeName(m.key) {
+			p.stamped(m.value)
+			continue
+		}
+		if c := m.value[0]; c != '[' && c != '{' && len(m.value) <= textLimit {
+			p.clue(hashOf(p.hash(), m.key), m.key, m.value)
+		}
+	}
+}
+
+// readInner reads the members of an object that is itself about a request: {"req":{"id":…}}.
+func (p *peeler) readInner(of foundMember) {
+	from := len(p.members)
+	all, _, _ := readMembers(p.members, of.value)
+	for _, m := range all[from:] {
+		if c := m.value; len(c) > 0 && c[0] != '{' && c[0] != '[' && len(c) <= textLimit && len(p.clues) < clueLimit {
+			rank := plainClue
+			if key := string(m.key); key == "id" || key == "request_id" {
+				rank = ofRequest
+			}
+			p.clues = append(p.clues, clue{hashOf(hashOf(p.hash(), of.key), m.key), hashOf(hashSeed, c), rank})
+		}
+	}
+	p.members = all[:from]
+}
+
+func (p *peeler) rank(name []byte) clueRank {
+	h := hashOf(hashSeed, name)
+	rank, known := p.ranks[h]
+	if !known {
+		const most = 4096
+		if len(p.ranks) > most {
+			clear(p.ranks)
+		}
+		rank = rankOf(name)
+		p.ranks[h] = rank
+	}
+	return rank
+}
+
+func (p *peeler) clue(h uint64, name, value []byte) {
+	rank := p.rank(name)
+	if rank == ofNoUse || string(value) == "null" || len(value) == 0 || string(value) == `""` {
+		return
+	}
+	p.clues = append(p.clues, clue{h, hashOf(hashSeed, value), rank})
+}
+
+func (p *peeler) stamped(value []byte) {
+	s := lineStamp{text: value, fine: bytes.IndexByte(value, '.') >= 0 || bytes.IndexByte(value, ',') >= 0 || len(value) > 11}
+	if p.stamp.text == nil || s.fine || !p.stamp.fine {
+		p.stamp = s
+	}
+}
+
+// readPrefix reads a text that stands around a payload, word for word: key=value, what stands in
+// brackets, times; anything else by its place.
+func (p *peeler) readPrefix(text []byte) {
+	for place := 0; len(text) > 0 && len(p.clues) < clueLimit; place++ {
+		n := 0
+		for n < len(text) && (jsonbytes.IsSpace(text[n]) || bytes.IndexByte([]byte("[]()|<>,;"), text[n]) >= 0) {
+			n++
+		}
+		bracketed := n > 0 && text[n-1] == '['
+		if text = text[n:]; len(text) == 0 {
+			return
+		}
+		if _, size := parseTime(text); size > 0 {
+			p.stamped(text[:size:size])
+			text = text[size:]
+			continue
+		}
+		n = p.wordClue(text, place, bracketed)
+		text = text[n:]
+	}
+}
+
+// wordClue reads the word that text begins with, and says how long it is.
+func (p *peeler) wordClue(text []byte, place int, bracketed bool) (n int) {
+	eq := -1
+	for n < len(text) && !jsonbytes.IsSpace(text[n]) && bytes.IndexByte([]byte("[]()|<>,;"), text[n]) < 0 {
+		if eq < 0 && (text[n] == '=' || text[n] == ':') && n > 0 && n+1 < len(text) {
+			eq = n
+			if text[n+1] == '"' {
+				n += max(1, quoteEnd(text[n+1:]))
+			}
+		}
+		n++
+	}
+	n = min(n, len(text))
+	word := text[:n]
+	if n == 0 {
+		return 1
+	}
+	if eq > 0 && !isDigit(word[0]) {
+		name, value := word[:eq], word[eq+1:]
+		if isTimeName(name) {
+			p.stamped(bytes.Trim(value, `"`))
+		} else if len(value) <= textLimit {
+			p.clue(hashOf(p.hash(), name), name, value)
+		}
+		return n
+	}
+	rank := plainClue
+	switch {
+	case isLevel(word) || n > textLimit:
+		return n
+	case namesRequest(word):
+		rank = ofRequest
+	case isHexID(word):
+		rank = ofTrace
+	case bracketed:
+		rank = ofPlace
+	}
+	name := hashOf(p.hash(), []byte{byte(place), byte(rank)})
+	if rank >= ofTrace {
+		name = hashOf(p.hash(), []byte{'i', 'd', byte(rank)})
+		for _, c := range p.clues {
+			if c.name == name {
+				name++
+			}
+		}
+	}
+	p.clues = append(p.clues, clue{name, hashOf(hashSeed, word), rank})
+	return n
+}
+
+// namesRequest reports whether a word looks like the name of a request: req_123, conn-7.
+func namesRequest(word []byte) bool {
+	lower := bytes.ToLower(word)
+	for _, begin := range []string{"req", "conn", "rid", "stream", "call", "tx", "#"} {
+		if bytes.HasPrefix(lower, []byte(begin)) && bytes.ContainsAny(lower[len(begin):], "0123456789-_") && bytes.IndexByte(word, '.') < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isHexID reports whether a word is a UUID, or many hexadecimal digits.
+func isHexID(word []byte) bool {
+	hex, digits := 0, 0
+	for _, c := range bytes.ToLower(word) {
+		switch {
+		case isDigit(c):
+			hex, digits = hex+1, digits+1
+		case c >= 'a' && c <= 'f':
+			hex++
+		case c != '-':
+			return false
+		}
+	}
+	return hex >= 8 && digits > 0 && digits < hex
+}
+
+// objectName is what a line is called that is an object with these members, "" where it is like any
+// other.
+func objectName(all []foundMember, named bool) string {
+	has := func(keys ...string) bool {
+		for _, k := range keys {
+			found := false
+			for _, m := range all {
+				if string(m.key) == k {
+					found = true
+				}
+			}
+			if !found {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("log", "stream", "time"):
+		return "docker json-file"
+	case has("MESSAGE", "__REALTIME_TIMESTAMP"):
+		return "journald"
+	case has("level", "time", "pid", "hostname"):
+		return "pino"
+	case has("level", "ts", "msg"):
+		return "zap"
+	case has("level", "time", "message"):
+		return "zerolog"
+	case has("level", "time", "msg"):
+		return "slog"
+	case !named:
+		return "JSON"
+	}
+	return ""
+}

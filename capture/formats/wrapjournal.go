@@ -1,0 +1,130 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// journal reads what journalctl -o export writes: a field a line, an empty line behind each entry.
+// A field that is no text stands behind its length. Each entry is looked at as an object whose
+// members are its fields would be.
+type journal struct {
+	fields []journalField
+	name   []byte // of the field whose value comes, which is no text
+	value  []byte
+	want   int64 // bytes of it, and the line end behind it; -1 while that is not known
+}
+
+type journalField struct{ name, value []byte }
+
+// entryLimit is how many fields of an entry are kept.
+const entryLimit = 256
+
+func beginsJournal(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("__CURSOR=")) || bytes.HasPrefix(line, []byte("__REALTIME_TIMESTAMP="))
+}
+
+// line takes a line of the journal: of a value that is no text it may be any part.
+func (j *journal) line(r *lineReader, line []byte) {
+	if j.name != nil {
+		j.binary(r, line)
+		return
+	}
+	body := bytes.TrimRight(line, "\r\n")
+	name, value, is := bytes.Cut(body, []byte("="))
+	switch {
+	case len(body) == 0:
+		j.end(r)
+	case is:
+		j.add(bytes.Clone(name), bytes.Clone(value))
+	default:
+		j.name, j.value, j.want = bytes.Clone(body), j.value[:0], -1
+	}
+}
+
+func (j *journal) add(name, value []byte) {
+	if len(j.fields) < entryLimit {
+		j.fields = append(j.fields, journalField{name, value})
+	}
+}
+
+func (j *journal) binary(r *lineReader, line []byte) {
+	j.value = append(j.value, line...)
+	if j.want < 0 && len(j.value) >= 8 {
+		size := binary.LittleEndian.Uint64(j.value)
+		if size > lineLimit {
+			r.note("a field of a journal's entry says that it is longer than may be looked at", true)
+			j.name = nil
+			return
+		}
+		j.want = int64(size) + 9
+	}
+	if j.want < 0 || int64(len(j.value)) < j.want {
+		return
+	}
+	j.add(j.name, bytes.Clone(j.value[8:j.want-1]))
+	j.name = nil
+	if rest := bytes.Clone(j.value[j.want:]); len(rest) > 0 {
+		j.line(r, rest)
+	}
+}
+
+// end looks at an entry that is complete.
+func (j *journal) end(r *lineReader) {
+	if len(j.fields) == 0 {
+		return
+	}
+	finds := r.peeler.peelJournal(j.fields)
+	if !r.flows.take(finds) {
+		var message []byte
+		for _, f := range j.fields {
+			if string(f.name) == "MESSAGE" {
+				message = f.value
+			}
+		}
+		r.others.add(1, message)
+	}
+	clear(j.fields)
+	j.fields = j.fields[:0]
+}
+
+// peelJournal looks for payloads in the message of a journal's entry.
+func (p *peeler) peelJournal(fields []journalField) []find {
+	p.lines++
+	p.begin()
+	p.push("journald export", nil, nil, nil)
+	var message []byte
+	for _, f := range fields {
+		switch {
+		case string(f.name) == "MESSAGE":
+			message = f.value
+		case isTimeName(f.name):
+			p.stamped(f.value)
+		case len(f.value) <= textLimit && len(p.clues) < clueLimit:
+			p.clue(hashOf(p.hash(), f.name), f.name, f.value)
+		}
+	}
+	p.push("", []byte("MESSAGE"), []byte("MESSAGE="), nil)
+	if !p.line(message) {
+		if known := p.paths[p.hash()]; known != nil {
+			p.restOf(known, message)
+		}
+	}
+	return p.finds
+}
+
+// peelValue looks for payloads in a JSON text.
+func (p *peeler) peelValue(text []byte) []find {
+	p.lines++
+	p.begin()
+	from := 0
+	for from < len(text) && (text[from] == ' ' || text[from] == '\n' || text[from] == '\r' || text[from] == '\t') {
+		from++
+	}
+	n, whole := valueLen(text[from:])
+	p.value(text[from:from+n:from+n], whole)
+	return p.finds
+}
+
+// line looks for payloads in a text as in a line of a log, what stands where payloads stand included.
+func (p *peeler) line(t []byte) bool { return p.text(t) || p.rest(t) }

@@ -1,0 +1,254 @@
+package formats
+
+import (
+	"bytes"
+
+	"toolscope/capture"
+	"toolscope/stream/jsonbytes"
+)
+
+// json looks at the JSON value that begins at i of a text.
+func (p *peeler) json(t []byte, i int) (n int, found bool) {
+	n, whole := valueLen(t[i:])
+	end := i + n
+	if !whole && len(t)-i < 24 {
+		return 1, false
+	}
+	found = p.wrapped(t[:i], t[end:], func() bool { return p.value(t[i:end:end], whole) })
+	if !whole {
+		n = 1
+	}
+	return n, found
+}
+
+// value looks for payloads in a JSON value.
+func (p *peeler) value(v []byte, whole bool) bool {
+	switch {
+	case len(p.layers) >= peelLimit || len(v) == 0:
+		return false
+	case v[0] == '{':
+		return p.object(v, whole)
+	case v[0] == '[':
+		return whole && p.array(v)
+	case v[0] == '"' && whole:
+		return p.string(v)
+	}
+	return false
+}
+
+func (p *peeler) object(v []byte, whole bool) bool {
+	from := len(p.members)
+	defer func() { p.members = p.members[:from] }()
+	all, n, closed := readMembers(p.members, v)
+	p.members = all
+	all = all[from:]
+	if s := say(all); s.is != noPayload && (!s.weak || p.paths[p.hash()] != nil) {
+		if whole && !(closed && n == len(v)) {
+			return false // it is no JSON
+		}
+		return (whole || s.is == aChunk) && p.give(find{saying: s, text: v, cut: !whole})
+	}
+	if !whole || !closed || isContent(all) || isSession(all) {
+		return false
+	}
+	if s, is := p.ask(v); is {
+		return p.give(find{saying: s, text: v})
+	}
+	return p.search(all, v)
+}
+
+// ask asks those who know providers what an object is. Objects that have been nothing for a while
+// are rarely asked about.
+func (p *peeler) ask(v []byte) (s saying, is bool) {
+	const enough, rarely = 8, 64
+	h := p.hash()
+	if p.looks == nil || p.dull[h] >= enough && p.dull[h]%rarely != 0 {
+		p.dull[h]++
+		return s, false
+	}
+	s.block, s.number = -1, -1
+	switch p.looks(v) {
+	case capture.Chunk:
+		s.is = aChunk
+	case capture.Body:
+		s.is = aBody
+	case capture.Ask:
+		s.is = anAsk
+	default:
+		p.dull[h]++
+		return s, false
+	}
+	p.dull[h] = 0
+	return s, true
+}
+
+// search looks for payloads in the members of an object, first where there have been some. Where
+// those have some again, the others are not looked at any more.
+func (p *peeler) search(all []foundMember, v []byte) (found bool) {
+	const learning = 64
+	depth, clues, was := len(p.layers), len(p.clues), p.stamp
+	if name := objectName(all, p.named()); name != "" {
+		p.push(name, nil, nil, nil)
+	}
+	p.readClues(all)
+	for pass := range 2 {
+		if pass == 1 && found && p.lines > learning {
+			break
+		}
+		for _, m := range all {
+			if mayHold(m.value) && p.leadsTo(m.key) == (pass == 0) && p.member(m, v) {
+				found = true
+			}
+		}
+	}
+	p.pop(depth)
+	if p.clues = p.clues[:clues]; !found {
+		p.stamp = was
+	}
+	return found
+}
+
+// named reports whether some layer has a name.
+func (p *peeler) named() bool {
+	for _, l := range p.layers {
+		if l.name != "" || l.key != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// mayHold reports whether there can be a payload in a value, or in the text that it is.
+func mayHold(value []byte) bool {
+	switch {
+	case len(value) == 0:
+		return false
+	case value[0] == '{' || value[0] == '[':
+		return len(value) > len(`{"a":{}}`)
+	}
+	return value[0] == '"'
+}
+
+func (p *peeler) leadsTo(key []byte) bool { return p.leads[hashOf(hashOf(p.hash()*31, nil), key)] }
+
+// member looks for payloads in a member of object.
+func (p *peeler) member(m foundMember, object []byte) bool {
+	depth, end := len(p.layers), m.at+len(m.value)
+	p.push("", m.key, object[:m.at:m.at], object[end:])
+	found := p.value(m.value, true)
+	p.pop(depth)
+	return found
+}
+
+// array looks for payloads in an array: it may be a list of chunks, or hold anything.
+func (p *peeler) array(v []byte) bool {
+	first := firstElement(v)
+	if s, is := p.chunkOf(first); is {
+		s.is, s.ends, s.last = aList, true, true
+		return p.give(find{saying: s, text: v})
+	}
+	if opensObject(first) {
+		from := len(p.members)
+		all, _, _ := readMembers(p.members, first)
+		content := isContent(all[from:])
+		p.members = p.members[:from]
+		if content {
+			return false
+		}
+	}
+	found, scope := false, p.scope
+	for at := 1; ; {
+		at += jsonbytes.Space(v[at:])
+		n, closed := valueLen(v[at:])
+		if n == 0 || !closed {
+			break
+		}
+		clues, depth, was := len(p.clues), len(p.layers), p.stamp
+		p.scope = scope<<10 + len(p.finds) + 1
+		p.push("[]", nil, v[:at:at], v[at+n:])
+		found = p.value(v[at:at+n:at+n], true) || found
+		p.pop(depth)
+		p.clues, p.stamp = p.clues[:clues], was
+		if at += n + jsonbytes.Space(v[at+n:]); at >= len(v) || v[at] != ',' {
+			break
+		}
+		at++
+	}
+	p.scope = scope
+	return found
+}
+
+// chunkOf is what the first element of a list says, and whether that makes it a list of chunks.
+func (p *peeler) chunkOf(first []byte) (s saying, is bool) {
+	if !opensObject(first) {
+		if isArray(first) && p.looks != nil {
+			return saying{block: -1, number: -1}, p.looks(first) == capture.Chunk
+		}
+		return s, false
+	}
+	from := len(p.members)
+	all, _, whole := readMembers(p.members, first)
+	s = say(all[from:])
+	p.members = p.members[:from]
+	return s, whole && s.is == aChunk && !s.weak
+}
+
+// string looks for payloads in a string: it may be a line of a log, or a text of several.
+func (p *peeler) string(v []byte) bool {
+	inside, is := inText(v)
+	known := p.paths[p.hash()]
+	if !is || known == nil && !mayBeText(inside) {
+		return false
+	}
+	t := jsonbytes.AppendUnquoted(make([]byte, 0, len(inside)), inside)
+	depth := len(p.layers)
+	p.layers = append(p.layers, layer{"", nil, p.hash(), v[:1], v[len(v)-1:]})
+	found := p.quote(known, t)
+	p.pop(depth)
+	return found
+}
+
+// quote looks at a text that stands in the log in quotes.
+func (p *peeler) quote(known *trail, t []byte) bool {
+	p.within++
+	defer func() { p.within-- }()
+	if known != nil && known.pieces {
+		if s, is := p.events(t); is {
+			return p.give(find{saying: s, text: t, quoted: true})
+		}
+		if s, is := p.objects(t); is {
+			return p.give(find{saying: s, text: t, quoted: true, unsure: true})
+		}
+		return p.restOf(known, t)
+	}
+	if known != nil && known.begun && !known.fields {
+		return p.restOf(known, t)
+	}
+	if (known == nil || !known.fields) && p.isBegun(t) {
+		if s, is := p.events(t); is {
+			return p.give(find{saying: s, text: t, quoted: true})
+		}
+		return p.give(find{saying: saying{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true})
+	}
+	return p.text(t) || p.rest(t) || known != nil && p.restOf(known, t)
+}
+
+// isBegun reports whether a text can be the first piece of an event stream, or of objects, that was
+// cut inside a payload.
+func (p *peeler) isBegun(t []byte) bool {
+	line := t[bytes.LastIndexByte(t, '\n')+1:]
+	value, isData := bytes.CutPrefix(line, []byte("data:"))
+	if value = bytes.TrimLeft(value, " "); len(value) < 8 || value[0] != '{' || !isData && len(line) < len(t) {
+		return false
+	}
+	if _, closed := valueLen(value); closed || !couldBeObject(value) {
+		return false
+	}
+	return isField(t) || t[0] == '{' || t[0] == ':'
+}
+
+// mayBeText reports whether the inside of a string can be, or hold, a payload.
+func mayBeText(inside []byte) bool {
+	return len(inside) >= 6 && (bytes.IndexByte(inside, '{') >= 0 || bytes.Contains(inside, []byte("data:")) ||
+		bytes.HasPrefix(inside, []byte("event:")) || bytes.Contains(inside, []byte("event: ")) || bytes.Contains(inside, []byte("[DONE]")))
+}

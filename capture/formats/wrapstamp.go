@@ -1,0 +1,178 @@
+package formats
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+)
+
+// isTimeName reports whether a member of that name is when a line was written.
+func isTimeName(name []byte) bool {
+	switch string(name) {
+	case "time", "ts", "timestamp", "@timestamp", "t", "date", "datetime", "asctime", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP",
+		"Timestamp", "Time", "eventTime", "logged_at", "received_at":
+		return true
+	}
+	return false
+}
+
+// when is the time of a stamp, the zero time where it is none.
+func (s lineStamp) when() time.Time {
+	text := bytes.Trim(s.text, `"`)
+	if len(text) == 0 {
+		return time.Time{}
+	}
+	if t, n := parseTime(text); n > 0 {
+		return t
+	}
+	return epochTime(text)
+}
+
+// epochTime reads a number of seconds, or of thousandths, millionths or billionths of them, since
+// 1970: which of them, its size tells.
+func epochTime(text []byte) time.Time {
+	whole, part, _ := bytes.Cut(text, []byte("."))
+	n, err := strconv.ParseInt(string(whole), 10, 64)
+	if err != nil || n <= 0 {
+		return time.Time{}
+	}
+	switch {
+	case n > 1e17:
+		return time.Unix(0, n)
+	case n > 1e14:
+		return time.UnixMicro(n)
+	case n > 1e11:
+		f, _ := strconv.ParseFloat("0."+string(part), 64)
+		return time.UnixMilli(n).Add(time.Duration(f * float64(time.Millisecond)))
+	case n > 1e8:
+		f, _ := strconv.ParseFloat("0."+string(part), 64)
+		return time.Unix(n, int64(f*1e9))
+	}
+	return time.Time{}
+}
+
+const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
+
+func isMonth(p []byte) bool { return monthOf(p) > 0 }
+
+func monthOf(p []byte) int {
+	if len(p) < 3 {
+		return 0
+	}
+	for i := 0; i < len(months); i += 3 {
+		if string(p[:3]) == months[i:i+3] {
+			return i/3 + 1
+		}
+	}
+	return 0
+}
+
+// parseTime reads the time that p begins with; n is its length, 0 where there is none. What a form
+// leaves out, a year or a zone, is the same for all lines of a log: only how they differ is used.
+func parseTime(p []byte) (t time.Time, n int) {
+	switch {
+	case len(p) < 8:
+		return t, 0
+	case isMonth(p): // Jan  2 15:04:05
+		return monthTime(p)
+	case areDigits(p, 0, 4) && (p[4] == '-' || p[4] == '/') && len(p) >= 19 && areDigits(p, 5, 2) && areDigits(p, 8, 2) && p[7] == p[4]:
+		if sep := p[10]; sep != 'T' && sep != ' ' && sep != 't' && sep != '_' {
+			return t, 0
+		}
+		c, n := clockTime(p[11:])
+		if n == 0 {
+			return t, 0
+		}
+		day := time.Date(decimal(p[:4]), time.Month(decimal(p[5:7])), decimal(p[8:10]), 0, 0, 0, 0, time.UTC)
+		offset, k := zone(p[11+n:])
+		return day.Add(c - offset), 11 + n + k
+	case areDigits(p, 0, 2) && p[2] == ':':
+		c, n := clockTime(p)
+		if n == 0 {
+			return t, 0
+		}
+		return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(c), n
+	case areDigits(p, 0, 2) && p[2] == '/' && len(p) >= 20 && monthOf(p[3:]) > 0: // 02/Jan/2006:15:04:05
+		c, n := clockTime(p[12:])
+		if n == 0 || p[11] != ':' || !areDigits(p, 7, 4) {
+			return t, 0
+		}
+		return time.Date(decimal(p[7:11]), time.Month(monthOf(p[3:])), decimal(p[:2]), 0, 0, 0, 0, time.UTC).Add(c), 12 + n
+	}
+	return t, 0
+}
+
+func monthTime(p []byte) (t time.Time, n int) {
+	if len(p) < 15 || p[3] != ' ' || !isDigit(p[5]) || p[6] != ' ' {
+		return t, 0
+	}
+	day := int(p[5] - '0')
+	if isDigit(p[4]) {
+		day += 10 * int(p[4]-'0')
+	}
+	c, n := clockTime(p[7:])
+	if n == 0 {
+		return t, 0
+	}
+	return time.Date(2000, time.Month(monthOf(p)), day, 0, 0, 0, 0, time.UTC).Add(c), 7 + n
+}
+
+func areDigits(p []byte, from, n int) bool {
+	if len(p) < from+n {
+		return false
+	}
+	for _, c := range p[from : from+n] {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return true
+}
+
+func decimal(p []byte) (n int) {
+	for _, c := range p {
+		n = 10*n + int(c-'0')
+	}
+	return n
+}
+
+// clockTime reads 15:04:05, with parts of a second behind a point or a comma.
+func clockTime(p []byte) (d time.Duration, n int) {
+	if !areDigits(p, 0, 2) || len(p) < 8 || p[2] != ':' || !areDigits(p, 3, 2) || p[5] != ':' || !areDigits(p, 6, 2) {
+		return 0, 0
+	}
+	d = time.Duration(decimal(p[:2]))*time.Hour + time.Duration(decimal(p[3:5]))*time.Minute + time.Duration(decimal(p[6:8]))*time.Second
+	n = 8
+	if n+1 < len(p) && (p[n] == '.' || p[n] == ',') && isDigit(p[n+1]) {
+		unit := time.Second
+		for n++; n < len(p) && isDigit(p[n]); n++ {
+			unit /= 10
+			d += time.Duration(p[n]-'0') * unit
+		}
+	}
+	return d, n
+}
+
+// zone reads Z, +02:00 or +0200.
+func zone(p []byte) (offset time.Duration, n int) {
+	switch {
+	case len(p) > 0 && (p[0] == 'Z' || p[0] == 'z'):
+		return 0, 1
+	case len(p) < 5 || p[0] != '+' && p[0] != '-' || !areDigits(p, 1, 2):
+		return 0, 0
+	}
+	minutes, n := 0, 5
+	switch {
+	case len(p) >= 6 && p[3] == ':' && areDigits(p, 4, 2):
+		minutes, n = decimal(p[4:6]), 6
+	case areDigits(p, 3, 2):
+		minutes = decimal(p[3:5])
+	default:
+		return 0, 0
+	}
+	offset = time.Duration(decimal(p[1:3]))*time.Hour + time.Duration(minutes)*time.Minute
+	if p[0] == '-' {
+		offset = -offset
+	}
+	return offset, n
+}

@@ -1,0 +1,292 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"toolscope/stream/jsonbytes"
+)
+
+const esc = 0x1b
+
+// withoutColours is p without the sequences that colour it.
+func withoutColours(p []byte) []byte {
+	out := make([]byte, 0, len(p))
+	for i := 0; i < len(p); i++ {
+		if p[i] != esc || i+1 == len(p) || p[i+1] != '[' {
+			out = append(out, p[i])
+			continue
+		}
+		end := i + 2
+		for end < len(p) && (p[end] >= '0' && p[end] <= '9' || p[end] == ';' || p[end] == ':') {
+			end++
+		}
+		if end == len(p) || p[end] != 'm' && p[end] != 'K' {
+			out = append(out, p[i])
+			continue
+		}
+		i = end
+	}
+	return out
+}
+
+// data looks at what follows data: in a text, at i of it.
+func (p *peeler) data(t []byte, i int, data []byte) bool {
+	field := t[i:]
+	data = bytes.TrimLeft(data, " ")
+	switch {
+	case len(data) == 0:
+		return false
+	case string(bytes.TrimSpace(data)) == "[DONE]":
+		return p.wrapped(t[:i], nil, func() bool { return p.give(find{saying: saying{is: aMark}, text: field, field: true}) })
+	case data[0] != '{' && data[0] != '[':
+		return false
+	}
+	size, whole := valueLen(data)
+	end := len(t) - len(data) + size
+	if whole {
+		field = t[i:end:end]
+	}
+	f := find{text: field, field: true, cut: !whole}
+	f.block, f.number = -1, -1
+	if data[0] == '{' {
+		from := len(p.members)
+		all, _, _ := readMembers(p.members, data)
+		f.saying = say(all[from:])
+		p.members = all[:from]
+	}
+	switch f.is {
+	case anAsk, aBody:
+		if s := f.saying; s.of == ofAny { // a stream has no requests
+			f.saying = saying{is: noPayload, block: -1, number: -1}
+		} else {
+			f.is = aChunk
+		}
+	}
+	return p.wrapped(t[:i], t[end:], func() bool {
+		switch {
+		case f.is != noPayload && !(f.weak && i > 0 && p.paths[p.hash()] == nil):
+		case p.paths[p.hash()] != nil:
+			f.is, f.weak = aChunk, true
+		case !whole && data[0] == '{' && couldBeObject(data):
+			f.is, f.weak = aChunk, true
+		case whole && data[0] == '{':
+			s, is := p.ask(data[:size])
+			if !is {
+				return false
+			}
+			f.saying = s
+			f.is = aChunk
+		default:
+			return false
+		}
+		return p.give(f)
+	})
+}
+
+// couldBeObject reports whether what begins with a brace is JSON as far as it is there.
+func couldBeObject(p []byte) bool {
+	c := afterSpace(p[1:])
+	return len(c) == 0 || c[0] == '"'
+}
+
+// quoted looks into the quoted text that begins at i: one of Python, b included, or of a logger that
+// quotes what it logs. n is how much of it was looked at in vain.
+func (p *peeler) quoted(t []byte, i int) (n int, found bool) {
+	start := i
+	if t[start] == 'b' {
+		start++
+	}
+	if start+2 >= len(t) || t[start] != '"' && t[start] != '\'' || t[start] == '"' && start == i && !beginsPayload(t[start+1:]) ||
+		t[start] == '\'' && start == i && !beginsPayload(t[start+1:]) || start > i && i > 0 && !isEdge(t[i-1]) {
+		return 0, false
+	}
+	end := quoteEnd(t[start:])
+	name := "quoted text"
+	if start > i {
+		name = "Python bytes"
+	}
+	if end == 0 { // it is cut
+		return 1, false
+	}
+	inner := unescaped(t[start+1 : start+end-1])
+	end += start
+	return 1, p.wrapped(t[:i], t[end:], func() bool {
+		return p.inLayer(name, t[i:start+1], t[end-1:end], func() bool { return p.quote(p.paths[p.hash()], inner) })
+	})
+}
+
+// beginsPayload reports whether a quoted text can begin a payload.
+func beginsPayload(p []byte) bool {
+	for _, begin := range []string{"data:", "event:", "{", "[", "id:", ":", `\n`} {
+		if bytes.HasPrefix(p, []byte(begin)) {
+			return true
+		}
+	}
+	return false
+}
+
+// quoteEnd is the length of the quoted text that p begins with, quotes included; 0 where it is cut.
+func quoteEnd(p []byte) int {
+	for n := 1; n < len(p); n++ {
+		switch p[n] {
+		case '\\':
+			n++
+		case p[0]:
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// unescaped is what the inside of a quoted text stands for: by the rules of Python and of Go, which
+// agree on what they both have.
+func unescaped(p []byte) []byte {
+	out := make([]byte, 0, len(p))
+	for i := 0; i < len(p); i++ {
+		if p[i] != '\\' || i+1 == len(p) {
+			out = append(out, p[i])
+			continue
+		}
+		i++
+		switch c := p[i]; c {
+		case 'x':
+			if i+2 < len(p) && jsonbytes.Hex(p[i+1]) >= 0 && jsonbytes.Hex(p[i+2]) >= 0 {
+				out = append(out, byte(jsonbytes.Hex(p[i+1])<<4|jsonbytes.Hex(p[i+2])))
+				i += 2
+				continue
+			}
+			out = append(out, '\\', c)
+		case 'u':
+			n := i - 1
+			if _, ok := jsonbytes.Unit(p[n:]); !ok {
+				out = append(out, '\\', c)
+				continue
+			}
+			k := 6
+			if _, ok := jsonbytes.Unit(p[n+6:]); ok {
+				k = 12
+			}
+			part := jsonbytes.AppendUnquoted(nil, p[n:n+k])
+			out = append(out, part...)
+			i = n + k - 1
+		case 'a':
+			out = append(out, 7)
+		case 'v':
+			out = append(out, 11)
+		case '0':
+			out = append(out, 0)
+		case 'n', 'r', 't', 'b', 'f', '"', '\'', '\\', '/':
+			out = append(out, jsonbytes.Unescaped(c))
+		default:
+			out = append(out, '\\', c)
+		}
+	}
+	return out
+}
+
+// block looks at a text of several lines: an event stream, or a piece of one, or lines of a log.
+func (p *peeler) block(t []byte) bool {
+	if s, is := p.events(t); is {
+		return p.give(find{saying: s, text: t})
+	}
+	const most = 10_000
+	body := bytes.TrimSpace(t)
+	if len(body) > 0 && (body[0] == '{' || body[0] == '[') {
+		if n, whole := valueLen(body); whole && n == len(body) && p.value(body, true) {
+			return true
+		}
+		if s, is := p.objects(t); is {
+			return p.give(find{saying: s, text: t})
+		}
+	}
+	found := false
+	rest := t
+	for n := 0; n < most && len(rest) > 0; n++ {
+		line, after, _ := cutLine(rest)
+		if len(line) > 6 {
+			before := t[:len(t)-len(rest)]
+			found = p.inLayer("", before, after, func() bool { return p.text(line) }) || found
+		}
+		rest = after
+	}
+	return found
+}
+
+// objects is what a text of objects says, one a line, of which the first is a chunk.
+func (p *peeler) objects(t []byte) (s saying, is bool) {
+	if !opensObject(t) || bytes.IndexByte(t, '\n') < 0 {
+		return s, false
+	}
+	n, closed := valueLen(t)
+	if rest := bytes.TrimLeft(t[n:], "\r"); !closed || len(rest) == 0 || rest[0] != '\n' {
+		return s, false
+	}
+	s, is = p.chunkOf(t[:n])
+	s.is, s.ends, s.last, s.many = eventText, false, false, false
+	return s, is
+}
+
+// events is what a text of an event stream says: what its first event says, and whether it ends with
+// its last. A text is one if each line of it is a field of an event, or was cut.
+func (p *peeler) events(t []byte) (s saying, is bool) {
+	s.block, s.number = -1, -1
+	count := 0
+	for rest := bytes.TrimLeft(t, "\ufeff\r\n"); len(rest) > 0; {
+		line, after, more := cutLine(rest)
+		data, isData := bytes.CutPrefix(line, []byte("data:"))
+		switch {
+		case isData:
+			data = bytes.TrimLeft(data, " ")
+			if string(bytes.TrimSpace(data)) == "[DONE]" {
+				s.ends, s.last = true, true
+				break
+			}
+			from := len(p.members)
+			all, _, _ := readMembers(p.members, data)
+			each := say(all[from:])
+			p.members = all[:from]
+			if each.is == noPayload && couldBeObject(append(data[:len(data):len(data)], ' ')) && json.Valid(data) {
+				each, _ = p.ask(data)
+			}
+			known := each.is != noPayload && !each.weak
+			if count++; count == 1 {
+				s, is = each, known
+			}
+			if is = is || known; known && s.id == 0 {
+				s.id, s.of = each.id, each.of
+			}
+			s.begins = s.begins || each.begins
+			s.ends, s.last = each.ends, each.last
+		case len(line) == 0 || line[0] == ':' || isField(line):
+		case more && count == 0:
+			return s, false
+		}
+		rest = after
+	}
+	s.is, s.weak, s.many = eventText, false, count > 1
+	return s, is
+}
+
+// cutLine is the line that p begins with, and what follows it: lines end as those of event streams
+// do.
+func cutLine(p []byte) (line, after []byte, ended bool) {
+	i := bytes.IndexAny(p, "\r\n")
+	switch {
+	case i < 0:
+		return p, nil, false
+	case p[i] == '\r' && i+1 < len(p) && p[i+1] == '\n':
+		return p[:i], p[i+2:], true
+	}
+	return p[:i], p[i+1:], true
+}
+
+// isField reports whether a line is a field of an event other than data.
+func isField(line []byte) bool {
+	for _, name := range []string{"event:", "id:", "retry:", "data"} {
+		if bytes.HasPrefix(line, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}

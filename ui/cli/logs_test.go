@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/formats"
+	"toolscope/providers"
+)
+
+// noise are lines of other things.
+var noise = []string{
+	"2025-01-02T03:04:05.000000Z INFO server listening on :8080\n",
+	"{\"level\":\"info\",\"ts\":1735787045.1,\"msg\":\"GET /healthz\",\"status\":200}\n",
+	"Traceback (most recent call last):\n", "  File \"app.py\", line 12, in main\n", "ValueError: data: not found\n",
+	"\n", "127.0.0.1 - - [02/Jan/2025:03:04:05 +0000] \"GET / HTTP/1.1\" 200 12\n",
+}
+
+// logOf is the log of streams, their lines by turns, with lines of other things between them.
+func logOf(s logShape, noisy bool, streams ...logged) string {
+	at := time.Date(2025, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
+	now := func() time.Time {
+		at = at.Add(7 * time.Millisecond)
+		return at
+	}
+	var all [][]string
+	for _, l := range streams {
+		all = append(all, s.write(l, now))
+	}
+	var out strings.Builder
+	journal := s.name == "journald export"
+	line := func(text string) {
+		out.WriteString(text)
+		if journal {
+			out.WriteString("\n")
+		}
+	}
+	if noisy && !journal {
+		line(noise[0])
+	}
+	for n, some := 0, true; some; n++ {
+		some = false
+		for _, lines := range all {
+			if n < len(lines) {
+				some = true
+				line(lines[n])
+			}
+		}
+		if noisy && n%3 == 0 && !journal {
+			line(noise[(n/3)%len(noise)])
+		}
+	}
+	return out.String()
+}
+
+// callsIn is the calls that are found in a file, a line each, sorted, and what is said of the file.
+func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector) {
+	t.Helper()
+	src, err := capture.Open(context.Background(), saved(t, "log", text), capture.Options{Formats: formats.All, Looks: looks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = new(providers.Inspector)
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(coreRecord(r))
+	}
+	in.Close()
+	for _, turn := range in.Session().Turns {
+		for _, c := range turn.Calls {
+			calls = append(calls, fmt.Sprintf("%s %s %s(%s)", turn.Dialect, c.ID, c.Name, c.Args()))
+		}
+	}
+	slices.Sort(calls)
+	return calls, in
+}
+
+// logStreams are small streams of our own, one a protocol.
+func logStreams(t *testing.T) map[string]string {
+	all := map[string]string{}
+	files, err := filepath.Glob(filepath.Join("testdata", "logs", "*"))
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d streams: %v", len(files), err)
+	}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(file)] = string(body)
+	}
+	if root := os.Getenv("TOOLSCOPE_CORPUS"); root != "" {
+		for _, folder := range []string{"anthropic", "openai-chat", "openai-responses", "gemini", "ollama", "cohere", "mistral", "gemini-interactions"} {
+			more, _ := filepath.Glob(filepath.Join(root, "dev", folder, "*"))
+			for _, file := range more {
+				if body, err := os.ReadFile(file); err == nil && filepath.Ext(file) != ".json" {
+					all[folder+"/"+filepath.Base(file)] = string(body)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// TestLogs: however a stream is logged, its calls are those of the stream itself.
+func TestLogs(t *testing.T) {
+	for name, body := range logStreams(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, _ := callsIn(t, body)
+			for _, s := range logShapes {
+				for _, noisy := range []bool{false, true} {
+					text := logOf(s, noisy, logged{body, "req_8f3a1c", 4211})
+					got, in := callsIn(t, text)
+					if !slices.Equal(got, want) {
+						t.Errorf("%s, noisy %v:\n%s\nwant\n%s\n%v", s.name, noisy, strings.Join(got, "\n"), strings.Join(want, "\n"), in.Session().Findings)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestLogsOfTwo: two streams that run at once are kept apart, where their lines say which request
+// they are of.
+func TestLogsOfTwo(t *testing.T) {
+	all := logStreams(t)
+	var names []string
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		other := names[(i*7+3)%len(names)]
+		t.Run(name+" and "+other, func(t *testing.T) {
+			t.Parallel()
+			one, _ := callsIn(t, all[name])
+			two, _ := callsIn(t, all[other])
+			want := slices.Sorted(slices.Values(append(one, two...)))
+			for _, s := range logShapes {
+				if !s.keyed {
+					continue
+				}
+				text := logOf(s, true, logged{all[name], "req_8f3a1c", 4211}, logged{all[other], "req_77b02e", 4318})
+				got, in := callsIn(t, text)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s:\n%s\nwant\n%s\n%v", s.name, strings.Join(got, "\n"), strings.Join(want, "\n"), in.Session().Findings)
+				}
+			}
+		})
+	}
+}
