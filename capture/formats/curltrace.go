@@ -34,12 +34,28 @@ func sniffCurlTrace(first []byte, whole bool) capture.Sniffed {
 	line, _, ended := bytes.Cut(first, []byte("\n"))
 	line = bytes.TrimRight(line, "\r")
 	switch {
-	case !ended && len(line) < 200 && !whole && (len(line) < 16 || bytes.ContainsAny(line[:1], "=<0123456789[")):
-		return maybe(whole)
 	case curlBlock.Match(line) || curlInfo.Match(line):
 		return capture.Sniffed{Is: capture.Yes, Why: "its first line is one of curl --trace"}
+	case !ended && !whole && len(line) < 200 && mayTrace(line):
+		return maybe(whole)
 	}
 	return capture.Sniffed{}
+}
+
+var (
+	traceBefore = regexp.MustCompile(`^(?:\d\d:\d\d:\d\d\.\d+ )?(?:\[\d+-\d+\] )?`)
+	traceBegin  = regexp.MustCompile(`^(?:[\d:.]{0,15}|\[\d*-?\d*\]?)$`)
+)
+
+// mayTrace reports whether a line may become one of curl --trace.
+func mayTrace(line []byte) bool {
+	line = line[len(traceBefore.Find(line)):]
+	for _, begin := range []string{"== Info: ", "=> Send ", "<= Recv "} {
+		if n := min(len(line), len(begin)); string(line[:n]) == begin[:n] {
+			return true
+		}
+	}
+	return traceBegin.Match(line)
 }
 
 // curlReader holds no more than one block.

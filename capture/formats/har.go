@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolscope/capture"
+	"toolscope/stream/jsonbytes"
 )
 
 // har reads HTTP Archives (HAR 1.2), entry by entry. Besides what the specification has, writers
@@ -47,9 +48,7 @@ func sniffHAR(first []byte, whole bool) capture.Sniffed {
 func readHAR(r *valuesReader, raw []byte, cut bool) {
 	x := exchange{layers: []string{"har"}}
 	e := harEntry{x: &x, cut: cut}
-	for key, value := range Members(raw) {
-		e.member(key, value)
-	}
+	eachMember(raw, e.member)
 	if x.method == "" && x.url == "" && x.status == 0 {
 		r.lacking("neither a request nor a response")
 		return
@@ -73,7 +72,14 @@ type harEntry struct {
 	events  []byte // _eventSourceMessages
 }
 
-func (e *harEntry) member(key string, value []byte) {
+func (e *harEntry) member(key string, rest []byte) int {
+	switch key {
+	case "request":
+		return eachMember(rest, e.request)
+	case "response":
+		return eachMember(rest, e.response)
+	}
+	value := rest[:jsonbytes.ValueEnd(rest)]
 	switch key {
 	case "startedDateTime":
 		e.x.began = stamp(string(e.text(value)))
@@ -81,15 +87,12 @@ func (e *harEntry) member(key string, value []byte) {
 		e.total = number(value)
 	case "timings":
 		e.timings(value)
-	case "request":
-		e.request(value)
-	case "response":
-		e.response(value)
 	case "_webSocketMessages":
 		e.sockets = value
 	case "_eventSourceMessages":
 		e.events = value
 	}
+	return len(value)
 }
 
 // timings are in milliseconds; -1 is what does not apply. The time of TLS is part of that of
@@ -103,62 +106,79 @@ func (e *harEntry) timings(value []byte) {
 	}
 }
 
-func (e *harEntry) request(value []byte) {
-	for key, v := range Members(value) {
-		switch key {
-		case "method":
-			e.x.method = string(e.text(v))
-		case "url":
-			e.x.url = string(e.text(v))
-		case "headers":
-			e.x.asked = decoded(harHeader(v))
-		case "postData":
-			if len(e.x.request) == 0 {
-				e.x.request = e.content(v)
-			}
-		case "_content":
-			if body := e.content(v); len(body) > 0 {
-				e.x.request = body
-			}
+func (e *harEntry) request(key string, rest []byte) int {
+	if key == "postData" || key == "_content" {
+		body, _, n := e.content(rest)
+		if len(body) > 0 {
+			e.x.request = body
 		}
+		return n
 	}
+	value := rest[:jsonbytes.ValueEnd(rest)]
+	switch key {
+	case "method":
+		e.x.method = string(e.text(value))
+	case "url":
+		e.x.url = string(e.text(value))
+	case "headers":
+		e.x.asked = decoded(harHeader(value))
+	}
+	return len(value)
 }
 
-func (e *harEntry) response(value []byte) {
-	for key, v := range Members(value) {
-		switch key {
-		case "status":
-			e.x.status = int(number(v))
-		case "headers":
-			e.x.answered = decoded(harHeader(v))
-		case "content", "_content":
-			if body := e.content(v); len(body) > 0 {
-				e.x.response, e.body = body, true
-			}
-			e.sizes = e.sizes || number(Member(v, "size")) > 0
-		case "bodySize", "_transferSize":
-			e.sizes = e.sizes || key == "bodySize" && number(v) > 0
-		case "_error", "_failure":
-			e.x.why = string(e.text(v))
+func (e *harEntry) response(key string, rest []byte) int {
+	if key == "content" || key == "_content" {
+		body, size, n := e.content(rest)
+		if len(body) > 0 {
+			e.x.response, e.body = body, true
 		}
+		e.sizes = e.sizes || size > 0
+		return n
 	}
+	value := rest[:jsonbytes.ValueEnd(rest)]
+	switch key {
+	case "status":
+		e.x.status = int(number(value))
+	case "headers":
+		e.x.answered = decoded(harHeader(value))
+	case "bodySize":
+		e.sizes = e.sizes || number(value) > 0
+	case "_error", "_failure":
+		e.x.why = string(e.text(value))
+	}
+	return len(value)
 }
 
-// content is a body: text, or base64 where encoding says so.
-func (e *harEntry) content(value []byte) []byte {
-	text := e.text(Member(value, "text"))
-	encoding := Member(value, "encoding")
+// content is a body: text, or base64 where encoding says so; how long it was said to be; and how
+// long the object is.
+func (e *harEntry) content(object []byte) (body []byte, size float64, n int) {
+	var text []byte
+	encoding, known := "", false
+	n = eachMember(object, func(key string, rest []byte) int {
+		value := rest[:jsonbytes.ValueEnd(rest)]
+		switch key {
+		case "text":
+			text = e.text(value)
+		case "size":
+			size = number(value)
+		case "encoding":
+			var read []byte
+			read, known = Text(value)
+			encoding = string(read)
+		}
+		return len(value)
+	})
 	switch {
-	case e.cut && !isWhole(encoding) && len(bytes.Trim(text, base64Digits)) == 0:
-		return nil // how it is encoded was cut off
-	case string(encoding) != `"base64"`:
-		return text
+	case e.cut && !known && len(bytes.Trim(text, base64Digits)) == 0:
+		return nil, size, n // how it is encoded was cut off
+	case encoding != "base64":
+		return text, size, n
 	}
 	body, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(text), "="))
 	if err != nil && !e.cut {
-		return text
+		return text, size, n
 	}
-	return body
+	return body, size, n
 }
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="

@@ -38,6 +38,35 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
+// eachMember goes through an object once: do is given what follows a key, and is how much of that
+// the value takes, or 0 where it did not look. It is how long the object is, as far as it is there.
+func eachMember(object []byte, do func(key string, rest []byte) int) int {
+	p, ok := inside(object, '{')
+	for ok {
+		p = afterSpace(p)
+		if len(p) == 0 || p[0] != '"' {
+			break
+		}
+		n, closed := jsonbytes.StringEnd(p)
+		key := p[:n]
+		if p = afterSpace(p[n:]); !closed || len(p) == 0 || p[0] != ':' {
+			break
+		}
+		p = afterSpace(p[1:])
+		if n = do(unquoted(key), p); n == 0 {
+			n = jsonbytes.ValueEnd(p)
+		}
+		if n == 0 {
+			break
+		}
+		p, ok = next(p[n:])
+	}
+	if p = afterSpace(p); len(p) > 0 && p[0] == '}' {
+		p = p[1:]
+	}
+	return len(object) - len(p)
+}
+
 // Elements are the elements of an array, as they stand. Anything else has none.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
@@ -74,14 +103,14 @@ func Member(object []byte, keys ...string) []byte {
 // Text is what a string reads; ok is false for any other value, and for a string that is cut.
 func Text(value []byte) (text []byte, ok bool) {
 	value = afterSpace(value)
-	if len(value) == 0 || value[0] != '"' {
+	if len(value) < 2 || value[0] != '"' {
 		return nil, false
 	}
-	n, closed := jsonbytes.StringEnd(value)
-	if !closed {
+	inner := value[1 : len(value)-1]
+	if value[len(value)-1] != '"' || jsonbytes.Backslashes(inner)%2 == 1 {
 		return nil, false
 	}
-	return jsonbytes.AppendUnquoted(nil, value[1:n-1]), true
+	return jsonbytes.AppendUnquoted(nil, inner), true
 }
 
 // TextOf is the string that the keys lead to, empty if there is none.
@@ -103,11 +132,11 @@ func inside(p []byte, bracket byte) ([]byte, bool) {
 	return p[1:], true
 }
 
-// next is what follows the comma, if there is one.
+// next is what follows the comma, if there is one; otherwise it is what stands there.
 func next(p []byte) ([]byte, bool) {
 	p = afterSpace(p)
 	if len(p) == 0 || p[0] != ',' {
-		return nil, false
+		return p, false
 	}
 	return p[1:], true
 }

@@ -15,21 +15,22 @@ import (
 // part is a value of a recording that may be written in YAML or in JSON. The zero part is no value,
 // and has nothing inside.
 type part struct {
-	node *yaml.Node
-	raw  []byte // of JSON, as it stands
+	node  *yaml.Node
+	texts [][]byte // that were taken out of the YAML
+	raw   []byte   // of JSON, as it stands
 }
 
 // aliasLimit is through how many aliases a value of YAML may be looked for.
 const aliasLimit = 8
 
-func yamlPart(n *yaml.Node) part {
+func yamlPart(n *yaml.Node, texts [][]byte) part {
 	for range aliasLimit {
 		if n == nil || n.Kind != yaml.AliasNode {
 			break
 		}
 		n = n.Alias
 	}
-	return part{node: n}
+	return part{node: n, texts: texts}
 }
 
 func (p part) is() bool { return p.node != nil || len(p.raw) > 0 }
@@ -67,17 +68,29 @@ func (p part) each(do func(key string, value part)) {
 		}
 	case p.node.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(p.node.Content); i += 2 {
-			do(strings.TrimPrefix(p.node.Content[i].Value, ":"), yamlPart(p.node.Content[i+1]))
+			do(strings.TrimPrefix(p.node.Content[i].Value, ":"), yamlPart(p.node.Content[i+1], p.texts))
 		}
 	case p.node.Kind == yaml.SequenceNode:
 		for _, n := range p.node.Content {
-			do("", yamlPart(n))
+			do("", yamlPart(n, p.texts))
 		}
 	}
 }
 
 // get is what a mapping has at the first of the keys that it has.
 func (p part) get(keys ...string) (found part) {
+	if p.node == nil {
+		first := len(keys)
+		for k, v := range Members(p.raw) {
+			if i := slices.Index(keys, k); i >= 0 && i < first {
+				first, found = i, part{raw: v}
+			}
+			if first == 0 {
+				break
+			}
+		}
+		return found
+	}
 	for _, key := range keys {
 		p.each(func(k string, v part) {
 			if k == key && !found.is() {
@@ -113,6 +126,10 @@ func (p part) bytes() []byte {
 		return p.raw
 	case p.node.Kind != yaml.ScalarNode:
 		return nil
+	case p.node.Tag == textTag:
+		if n, err := strconv.Atoi(p.node.Value); err == nil && n >= 0 && n < len(p.texts) {
+			return p.texts[n]
+		}
 	case strings.HasSuffix(p.node.Tag, "!binary"):
 		return unbase64(p.node.Value)
 	}

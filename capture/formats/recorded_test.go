@@ -209,3 +209,41 @@ func FuzzRecorded(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkRecorded reads files of 1 MB bodies; the bytes are those of the bodies.
+func BenchmarkRecorded(b *testing.B) {
+	event := "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"partial_json\":\"some text\"}}\n\n"
+	body := strings.Repeat(event, 1<<20/len(event))
+	quoted := string(appendQuoted(nil, body))
+	indented := "      " + strings.ReplaceAll(strings.TrimSuffix(body, "\n\n"), "\n", "\n      ") + "\n\n"
+	for _, test := range []struct {
+		format             capture.Format
+		before, item, last string
+	}{
+		{har, `{"log":{"version":"1.2","entries":[{}`, `,{"request":{"method":"POST","url":"u","headers":[]},"response":{"status":200,"content":{"text":` + quoted + `}}}`, "]}}"},
+		{claudeTrace, "", `{"request":{"timestamp":1,"method":"POST","url":"u","headers":{}},"response":{"status_code":200,"body_raw":` + quoted + "}}\n", ""},
+		{cassette, "interactions:\n", "- request:\n    method: POST\n    uri: u\n  response:\n    body: |+\n" + indented + "    status: 200\n", ""},
+	} {
+		b.Run(test.format.Name, func(b *testing.B) {
+			text := []byte(test.before + strings.Repeat(test.item, 8) + test.last)
+			b.SetBytes(int64(8 * len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				r := test.format.New(capture.NewInput("in", nil))
+				got := 0
+				for part := range slices.Chunk(text, 64<<10) {
+					recs, _ := r.Write(nil, bytes.Clone(part), capture.NoTime)
+					for _, rec := range recs {
+						got += len(rec.Data)
+					}
+				}
+				for _, rec := range r.Close(nil, capture.EndEOF, "", capture.NoTime) {
+					got += len(rec.Data)
+				}
+				if got < 8*len(body) {
+					b.Fatalf("%d bytes", got)
+				}
+			}
+		})
+	}
+}

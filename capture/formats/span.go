@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"slices"
 
 	"toolscope/stream/jsonbytes"
 )
@@ -166,6 +167,9 @@ func (w *Walk) through(p []byte, give func(Found)) int {
 	case w.now == inSkipped || w.size > valueLimit:
 		w.held = nil
 	default:
+		if len(w.held)+n > cap(w.held) { // doubled: a long value comes in many pieces
+			w.held = slices.Grow(w.held, max(n, len(w.held)))
+		}
 		w.held = append(w.held, p[:n]...)
 	}
 	if done {

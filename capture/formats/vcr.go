@@ -214,7 +214,7 @@ func (r *cassetteReader) parse(item []byte, last bool) (root part, cut bool, err
 	if err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0 {
 		root, err = parseItem(append(r.shared[:len(r.shared):len(r.shared)], item...))
 	}
-	if err == nil && anchored.Match(item) && len(r.shared)+len(item) <= valueLimit {
+	if err == nil && bytes.Contains(item, []byte(" &")) && anchored.Match(item) && len(r.shared)+len(item) <= valueLimit {
 		r.shared = append(r.shared, item...)
 	}
 	if err == nil || !last {
@@ -241,7 +241,8 @@ const cutLines = 4
 // parseItem reads the last element of a list, or a whole document.
 func parseItem(text []byte) (part, error) {
 	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	rest, texts := takeTexts(text, leastText)
+	if err := yaml.Unmarshal(rest, &doc); err != nil {
 		return part{}, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(doc.Content) == 0 {
@@ -251,7 +252,7 @@ func parseItem(text []byte) (part, error) {
 	if n.Kind == yaml.SequenceNode && len(n.Content) > 0 {
 		n = n.Content[len(n.Content)-1]
 	}
-	return yamlPart(n), nil
+	return yamlPart(n, texts), nil
 }
 
 func (r *cassetteReader) Close(recs []capture.Record, _ capture.End, _ string, _ time.Duration) []capture.Record {

@@ -7,6 +7,7 @@
 package jsonbytes
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -57,15 +58,15 @@ func PlainRun(p []byte) int {
 // StringEnd is the length of the string that p begins with, its quotes included, and whether its
 // closing quote is there.
 func StringEnd(p []byte) (n int, closed bool) {
-	for n = 1; n < len(p); n++ {
-		switch p[n] {
-		case '\\':
-			n++
-		case '"':
+	for n = min(1, len(p)); ; n++ {
+		i := bytes.IndexByte(p[n:], '"')
+		if i < 0 {
+			return len(p), false
+		}
+		if n += i; Backslashes(p[1:n])%2 == 0 {
 			return n + 1, true
 		}
 	}
-	return len(p), false
 }
 
 // ValueEnd is the length of the value that p begins with. A number or a word ends before what
