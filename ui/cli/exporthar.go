@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"net/http"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/ui/report"
+)
+
+// An archive collects exchanges as they come, in the order in which they began.
+type archive struct {
+	all []*archived
+	of  map[int]*archived
+}
+
+// archived is an exchange, as far as it has come. Its times are those of its first and last bytes.
+type archived struct {
+	report.Exchange
+	number       int
+	epoch        time.Time // what the clock said at time 0 of the source, zero where nobody knows
+	asked, began time.Duration
+	last         time.Duration
+	messages     []capture.Record
+}
+
+// har writes exchanges as an HTTP Archive.
+func (e *export) har() error {
+	a := archive{of: map[int]*archived{}}
+	if err := e.read(a.see); err != nil {
+		return err
+	}
+	turns, err := e.turns()
+	if err != nil {
+		return err
+	}
+	var list []report.Exchange
+	for _, x := range a.all {
+		if e.turn == 0 || turns[0].Exchange == x.number {
+			list = append(list, x.finished())
+		}
+	}
+	_, err = e.to.Write(report.HAR(version(), list))
+	return err
+}
+
+// see takes a record.
+func (a *archive) see(r capture.Record) {
+	if len(r.Data) == 0 && r.Head == nil && r.End == "" {
+		return
+	}
+	x := a.of[r.Exchange]
+	if x == nil {
+		x = &archived{number: r.Exchange, asked: capture.NoTime, began: capture.NoTime, last: capture.NoTime}
+		a.of[r.Exchange] = x
+		a.all = append(a.all, x)
+	}
+	if r.Head != nil {
+		x.learn(r)
+	}
+	switch {
+	case r.Side == capture.Request:
+		x.Request = append(x.Request, r.Data...)
+		x.asked = max(x.asked, r.At)
+	case len(r.Data) > 0 || r.End != "":
+		x.Answer = append(x.Answer, r.Data...)
+		if x.began == capture.NoTime {
+			x.began = r.At
+		}
+		x.last = max(x.last, r.At)
+	}
+	if r.End == capture.EndCut {
+		x.Why = either(r.Why != "", r.Why, "the connection was cut")
+	}
+	if len(r.Data) > 0 {
+		x.messages = append(x.messages, r)
+	}
+}
+
+func (x *archived) learn(r capture.Record) {
+	h := r.Head
+	if h.URL != "" {
+		x.Method, x.URL = h.Method, h.URL
+	}
+	if r.Side == capture.Request {
+		x.Asked = h.Header
+	} else if h.Status != 0 {
+		x.Status, x.Answered = h.Status, h.Header
+	}
+	if x.Start.IsZero() && !h.Start.IsZero() {
+		x.Start = h.Start
+		if r.At >= 0 {
+			x.epoch = h.Start.Add(-r.At)
+		}
+	}
+}
+
+// finished is the exchange with its bodies decoded, or its messages.
+func (x *archived) finished() report.Exchange {
+	if x.Status == http.StatusSwitchingProtocols {
+		x.Request, x.Answer = nil, nil
+		for _, r := range x.messages {
+			m := report.Message{Sent: r.Side == capture.Request, Data: r.Data}
+			if !x.epoch.IsZero() && r.At >= 0 {
+				m.At = x.epoch.Add(r.At)
+			}
+			x.Messages = append(x.Messages, m)
+		}
+		return x.Exchange
+	}
+	x.Sent = len(x.Answer)
+	x.Answer, x.Request = plainBody(x.Answered, x.Answer), plainBody(x.Asked, x.Request)
+	if x.asked >= 0 && x.began >= x.asked {
+		x.Wait = x.began - x.asked
+	}
+	if x.began >= 0 && x.last >= x.began {
+		x.Receive = x.last - x.began
+	}
+	return x.Exchange
+}
+
+// plainBody is a body decoded, or as it came where it cannot be.
+func plainBody(h http.Header, coded []byte) []byte {
+	if body, err := decodeBody(h, coded); err == nil {
+		return body
+	}
+	return coded
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// An Exchange is a request and its response as an archive has them.
+type Exchange struct {
+	Method, URL     string // "" where the request was not captured
+	Status          int    // 0 where it is not known
+	Asked, Answered map[string][]string
+	Request, Answer []byte    // the bodies, decoded
+	Sent            int       // bytes of the answer as they were sent
+	Start           time.Time // zero where it is not known
+	Wait, Receive   time.Duration
+	Why             string    // why it ended, where that was not as it should be
+	Messages        []Message // of a WebSocket
+}
+
+// A Message of a WebSocket.
+type Message struct {
+	Sent bool // by the client
+	At   time.Time
+	Data []byte
+}
+
+// The part of HAR 1.2 that is written: http://www.softwareishard.com/blog/har-12-spec/
+type harLog struct {
+	Log struct {
+		Version string     `json:"version"`
+		Creator harCreator `json:"creator"`
+		Entries []harEntry `json:"entries"`
+	} `json:"log"`
+}
+
+type harCreator struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+type harPair struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type harEntry struct {
+	Started  string       `json:"startedDateTime"`
+	Time     float64      `json:"time"`
+	Request  harRequest   `json:"request"`
+	Response harResponse  `json:"response"`
+	Cache    struct{}     `json:"cache"`
+	Timings  harTimings   `json:"timings"`
+	Comment  string       `json:"comment,omitempty"`
+	Messages []harMessage `json:"_webSocketMessages,omitempty"`
+}
+
+type harRequest struct {
+	Method      string    `json:"method"`
+	URL         string    `json:"url"`
+	Version     string    `json:"httpVersion"`
+	Cookies     []harPair `json:"cookies"`
+	Headers     []harPair `json:"headers"`
+	Query       []harPair `json:"queryString"`
+	Post        *harBody  `json:"postData,omitempty"`
+	HeadersSize int       `json:"headersSize"`
+	BodySize    int       `json:"bodySize"`
+}
+
+type harResponse struct {
+	Status      int       `json:"status"`
+	StatusText  string    `json:"statusText"`
+	Version     string    `json:"httpVersion"`
+	Cookies     []harPair `json:"cookies"`
+	Headers     []harPair `json:"headers"`
+	Content     harBody   `json:"content"`
+	Redirect    string    `json:"redirectURL"`
+	HeadersSize int       `json:"headersSize"`
+	BodySize    int       `json:"bodySize"`
+	Error       string    `json:"_error,omitempty"`
+}
+
+type harBody struct {
+	Size     *int   `json:"size,omitempty"`
+	Type     string `json:"mimeType"`
+	Text     string `json:"text"`
+	Encoding string `json:"encoding,omitempty"`
+}
+
+type harTimings struct {
+	Send    float64 `json:"send"`
+	Wait    float64 `json:"wait"`
+	Receive float64 `json:"receive"`
+}
+
+type harMessage struct {
+	Type   string  `json:"type"`
+	Time   float64 `json:"time"`
+	Opcode int     `json:"opcode"`
+	Data   string  `json:"data"`
+}
+
+// HAR is exchanges as an HTTP Archive. What it must have and nobody knows it has as a comment says.
+func HAR(version string, all []Exchange) []byte {
+	var log harLog
+	log.Log.Version = "1.2"
+	log.Log.Creator = harCreator{"toolscope", version}
+	log.Log.Entries = []harEntry{}
+	for i := range all {
+		log.Log.Entries = append(log.Log.Entries, all[i].entry())
+	}
+	return encoded(log)
+}
+
+func (x *Exchange) entry() harEntry {
+	e := harEntry{
+		Started:  x.Start.UTC().Format("2006-01-02T15:04:05.000Z07:00"),
+		Timings:  harTimings{0, millis(x.Wait), millis(x.Receive)},
+		Request:  harRequest{Method: x.Method, URL: x.URL, Version: "HTTP/1.1", Headers: pairs(x.Asked), Cookies: []harPair{}, Query: query(x.URL), HeadersSize: -1, BodySize: len(x.Request)},
+		Response: harResponse{Status: x.Status, Version: "HTTP/1.1", Headers: pairs(x.Answered), Cookies: []harPair{}, HeadersSize: -1, BodySize: x.Sent, Error: x.Why},
+	}
+	var unknown []string
+	if x.Start.IsZero() {
+		e.Started = "1970-01-01T00:00:00.000Z"
+		unknown = append(unknown, "times")
+	}
+	if x.URL == "" {
+		e.Request.Method, e.Request.URL = "POST", "about:blank"
+		unknown = append(unknown, "the request")
+	}
+	if x.Status == 0 && len(x.Answer) > 0 {
+		e.Response.Status = 200
+		unknown = append(unknown, "the status")
+	}
+	if len(unknown) > 0 {
+		e.Comment = "not known: " + strings.Join(unknown, ", ")
+	}
+	e.Time = e.Timings.Wait + e.Timings.Receive
+	size := len(x.Answer)
+	e.Response.Content = body(x.Answer, x.Answered)
+	e.Response.Content.Size = &size
+	if len(x.Request) > 0 {
+		post := body(x.Request, x.Asked)
+		e.Request.Post = &post
+	}
+	for _, m := range x.Messages {
+		e.Messages = append(e.Messages, m.entry())
+	}
+	return e
+}
+
+func (m *Message) entry() harMessage {
+	e := harMessage{Type: "receive", Opcode: 1, Data: string(m.Data)}
+	if m.Sent {
+		e.Type = "send"
+	}
+	if !m.At.IsZero() {
+		e.Time = float64(m.At.UnixMicro()) / 1e6
+	}
+	if !utf8.Valid(m.Data) {
+		e.Opcode, e.Data = 2, base64.StdEncoding.EncodeToString(m.Data)
+	}
+	return e
+}
+
+func body(p []byte, header map[string][]string) harBody {
+	b := harBody{Text: string(p)}
+	if v := header["Content-Type"]; len(v) > 0 {
+		b.Type = v[0]
+	}
+	if !utf8.Valid(p) {
+		b.Text, b.Encoding = base64.StdEncoding.EncodeToString(p), "base64"
+	}
+	return b
+}
+
+func millis(d time.Duration) float64 { return float64(max(0, d).Microseconds()) / 1000 }
+
+func pairs(header map[string][]string) []harPair {
+	list := []harPair{}
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		for _, value := range header[name] {
+			list = append(list, harPair{name, value})
+		}
+	}
+	return list
+}
+
+func query(address string) []harPair {
+	u, err := url.Parse(address)
+	if err != nil {
+		return []harPair{}
+	}
+	return pairs(u.Query())
+}
