@@ -27,26 +27,35 @@ type lineReader struct {
 	peeler  *peeler
 	rest    []byte // of a line that is not complete
 	skipped int64  // bytes of a line that is too long
-	number  int64  // of the line
+	number  int64  // of the line; it goes on from the file before
+	before  int64  // lines of that
+	heirs   bool   // its streams go on in another file
 	at      time.Duration
 	recs    []capture.Record
 
 	joined joiner // parts of lines that were cut by who keeps the log
 	doc    doc    // JSON over several lines
 	entry  *journal
-	flows  flows
+	cut    *find // a payload whose rest may come
+	cutAt  int64 // in which line it began
+	flows  *flows
 	others others
 }
 
 func newLineReader(in *capture.Input) capture.Reader {
-	r := &lineReader{in: in, peeler: newPeeler(in.Looks)}
-	r.flows.r = r
-	return r
+	return &lineReader{in: in, peeler: newPeeler(in.Looks), flows: new(flows)}
+}
+
+// Rotated reads the file that comes after this one. The streams are those of both, and so is what is
+// known of how payloads stand in lines.
+func (r *lineReader) Rotated() capture.Reader {
+	r.heirs = true
+	return &lineReader{in: r.in, peeler: r.peeler, flows: r.flows, number: r.number, before: r.number}
 }
 
 // Write takes bytes of the log.
 func (r *lineReader) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
-	r.recs, r.at = recs, at
+	r.recs, r.at, r.flows.r = recs, at, r
 	for len(p) > 0 {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
@@ -84,12 +93,12 @@ func (r *lineReader) hold(p []byte) {
 func (r *lineReader) line(line []byte) {
 	r.number++
 	if r.skipped > 0 {
-		r.note(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not looked at", r.number, r.skipped, lineLimit), true)
+		r.note(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not looked at", r.number-r.before, r.skipped, lineLimit), true)
 		r.skipped = 0
 		r.other(nil)
 		return
 	}
-	if r.number == 1 && beginsJournal(line) {
+	if r.number == r.before+1 && beginsJournal(line) {
 		r.entry = new(journal)
 	}
 	if r.entry != nil {
@@ -122,7 +131,7 @@ func (r *lineReader) look(line []byte) {
 
 // Close ends what is open.
 func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
-	r.recs, r.at = recs, at
+	r.recs, r.at, r.flows.r = recs, at, r
 	if r.entry != nil {
 		if len(r.rest) > 0 {
 			r.entry.line(r, r.rest)
@@ -135,7 +144,9 @@ func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, a
 		r.look(line)
 	}
 	r.doc.close(r)
-	r.flows.close(end, why)
+	if r.flows.closeCut(); !r.heirs {
+		r.flows.close(end, why)
+	}
 	r.tellOthers()
 	recs, r.recs = r.recs, nil
 	return recs

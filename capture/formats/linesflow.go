@@ -49,8 +49,6 @@ type flows struct {
 	events []heldEvent     // names of events whose data has not come
 	asks   []find          // requests whose answer has not come
 	asked  int             // bytes of them
-	cut    *find           // a payload whose rest may come
-	cutAt  int64           // in which line it began
 	seen   map[uint64]*ids // responses that the log has
 	cuts   cutCount
 	room   []byte

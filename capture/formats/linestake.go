@@ -11,7 +11,7 @@ import (
 // take takes what a line gave, and reports whether the line is of a stream. One that is not is a
 // line of other things.
 func (s *flows) take(finds []find) (taken bool) {
-	if s.cut != nil {
+	if s.r.cut != nil {
 		finds = s.goOn(finds)
 	}
 	if len(finds) > 1 {
@@ -335,14 +335,18 @@ func (s *flows) askOf(f *find) *find {
 	return nil
 }
 
-// close ends all that is open.
-func (s *flows) close(end capture.End, why string) {
-	if f := s.cut; f != nil {
-		s.cut = nil
+// closeCut takes a payload that was cut as it is: what it goes on with does not come.
+func (s *flows) closeCut() {
+	if f := s.r.cut; f != nil {
+		s.r.cut = nil
 		if f.cut = false; !s.one(f) {
 			s.r.others.add(1, f.text)
 		}
 	}
+}
+
+// close ends all that is open.
+func (s *flows) close(end capture.End, why string) {
 	for _, x := range slices.Clone(s.open) {
 		if x.held != nil && !x.lost {
 			s.release(x)

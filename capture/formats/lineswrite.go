@@ -147,27 +147,27 @@ func (s *flows) holdCut(f *find) bool {
 	held := *f
 	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
 	held.kind = bytes.Clone(f.kind)
-	s.cut, s.cutAt = &held, s.r.number
+	s.r.cut, s.r.cutAt = &held, s.r.number
 	f.on.begun = f.quoted
 	return true
 }
 
 // goOn has the payload that was cut go on with what a line holds, or takes it as it is.
 func (s *flows) goOn(finds []find) []find {
-	held := s.cut
+	held := s.r.cut
 	if len(finds) == 1 && !agree(held.clues, finds[0].clues).against() {
 		if whole, is := s.joined(held, &finds[0]); is {
-			s.cut = nil
+			s.r.cut = nil
 			held.on.begun = whole.cut
 			if !whole.cut {
 				return []find{whole}
 			}
-			s.cut = &whole
+			s.r.cut = &whole
 			return nil
 		}
 	}
-	if len(finds) > 0 && finds[0].on == held.on && (finds[0].is != aRest || len(finds[0].text) == 0) || s.r.number > s.cutAt+cutPatience {
-		s.cut = nil
+	if len(finds) > 0 && finds[0].on == held.on && (finds[0].is != aRest || len(finds[0].text) == 0) || s.r.number > s.r.cutAt+cutPatience {
+		s.r.cut = nil
 		held.on.begun = false
 		s.countCut(held)
 		held.cut = false
