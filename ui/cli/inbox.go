@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	fileLimit = 16 << 20 // bytes of a file that may wait for the screen
+	fileLimit = 4 << 20  // bytes of a file that may wait for the screen
 	liveLimit = 64 << 20 // bytes of traffic that may wait, for the redactor and for who looks at it
 )
 
