@@ -11,7 +11,13 @@ import (
 type Wire struct {
 	blocks []block
 	size   int64
-	gone   int64  // bytes that were let go of
+	gone   int64 // bytes that were let go of
+	marks  *marks
+}
+
+// marks are where records and frames begin and end: nil of a wire that has neither, as are most of
+// those that are kept.
+type marks struct {
 	begins shorts // of the records
 	times  shorts // when they came, in microseconds
 	ends   shorts // of the frames
@@ -66,25 +72,38 @@ func (w *Wire) Beside(before, after []byte) {
 	before, after = before[max(0, len(before)-sideBytes):], after[:min(len(after), sideBytes)]
 	if n := w.Records(); n > 0 && len(before)+len(after) > 0 {
 		both := append(append(make([]byte, 0, len(before)+len(after)), before...), after...)
-		w.sides = append(w.sides, side{n - 1, both[:len(before):len(before)], both[len(before):]})
+		w.marks.sides = append(w.marks.sides, side{n - 1, both[:len(before):len(before)], both[len(before):]})
 	}
 }
 
 // Sides are what stood around the bytes of record n; none where they were found as they are.
 func (w *Wire) Sides(n int) (before, after []byte) {
-	i := sort.Search(len(w.sides), func(i int) bool { return w.sides[i].record >= n })
-	if i == len(w.sides) || w.sides[i].record != n {
+	if w.marks == nil {
 		return nil, nil
 	}
-	return w.sides[i].before, w.sides[i].after
+	sides := w.marks.sides
+	i := sort.Search(len(sides), func(i int) bool { return sides[i].record >= n })
+	if i == len(sides) || sides[i].record != n {
+		return nil, nil
+	}
+	return sides[i].before, sides[i].after
 }
 
 func (w *Wire) record(at time.Duration) {
-	w.begins.add(w.size)
+	m := w.mark()
+	m.begins.add(w.size)
 	if at >= 0 {
 		at /= time.Microsecond
 	}
-	w.times.add(int64(max(at, NoTime)))
+	m.times.add(int64(max(at, NoTime)))
+}
+
+// mark is the wire's marks, to be added to.
+func (w *Wire) mark() *marks {
+	if w.marks == nil {
+		w.marks = new(marks)
+	}
+	return w.marks
 }
 
 // room is a block that is not full.
@@ -105,43 +124,64 @@ func (w *Wire) room() *block {
 // known.
 func (w *Wire) LetGo() {
 	w.gone = w.size
-	w.begins.clear()
-	w.times.clear()
+	if w.marks != nil {
+		w.marks.begins.clear()
+		w.marks.times.clear()
+		w.marks.sides = nil
+	}
 	var spare []byte // room for what comes
 	for _, b := range w.blocks {
 		if !b.given {
 			spare = b.data[:0]
 		}
 	}
-	w.blocks, w.sides = w.blocks[:0], nil
+	w.blocks = w.blocks[:0]
 	if spare != nil {
 		w.blocks = append(w.blocks, block{start: w.size, data: spare})
 	}
 }
 
 // EndFrame says that a frame ends at offset end, and returns its number.
-func (w *Wire) EndFrame(end int64) int32 { return int32(w.ends.add(end)) }
+func (w *Wire) EndFrame(end int64) int32 { return int32(w.mark().ends.add(end)) }
 
 // Size is the number of bytes received.
 func (w *Wire) Size() int64 { return w.size }
 
 // Memory is about how many bytes the wire holds.
-func (w *Wire) Memory() int64 { return w.size - w.gone + int64(8*w.Records()+4*w.Frames()) }
+func (w *Wire) Memory() int64 {
+	n := w.size - w.gone + int64(8*w.Records()+4*w.Frames())
+	if w.marks != nil {
+		for _, s := range w.marks.sides {
+			n += int64(len(s.before) + len(s.after))
+		}
+	}
+	return n
+}
 
 // Frames is the number of frames.
-func (w *Wire) Frames() int { return w.ends.low.n }
+func (w *Wire) Frames() int {
+	if w.marks == nil {
+		return 0
+	}
+	return w.marks.ends.low.n
+}
 
 // Records is the number of records that were not let go of.
-func (w *Wire) Records() int { return w.begins.low.n }
+func (w *Wire) Records() int {
+	if w.marks == nil {
+		return 0
+	}
+	return w.marks.begins.low.n
+}
 
 // Record returns the bytes of record n of those that were not let go of, and when they came. The
 // caller must not change them.
 func (w *Wire) Record(n int) (data []byte, at time.Duration) {
 	end := w.size
 	if n+1 < w.Records() {
-		end = w.begins.at(n + 1)
+		end = w.marks.begins.at(n + 1)
 	}
-	return w.Bytes(w.begins.at(n), end), w.time(n)
+	return w.Bytes(w.marks.begins.at(n), end), w.time(n)
 }
 
 // RecordStart is where record n begins; that of the one behind the last is the size.
@@ -149,12 +189,12 @@ func (w *Wire) RecordStart(n int) int64 {
 	if n >= w.Records() {
 		return w.size
 	}
-	return w.begins.at(n)
+	return w.marks.begins.at(n)
 }
 
 // time is when record n came.
 func (w *Wire) time(n int) time.Duration {
-	if at := time.Duration(w.times.at(n)); at >= 0 {
+	if at := time.Duration(w.marks.times.at(n)); at >= 0 {
 		return at * time.Microsecond
 	}
 	return NoTime
@@ -163,9 +203,9 @@ func (w *Wire) time(n int) time.Duration {
 // FrameSpan is where frame n begins and ends.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
 	if n > 0 {
-		start = w.ends.at(int(n) - 1)
+		start = w.marks.ends.at(int(n) - 1)
 	}
-	return start, w.ends.at(int(n))
+	return start, w.marks.ends.at(int(n))
 }
 
 // Bytes returns the bytes [start, end), which the caller must not change; nil where some of them
@@ -192,7 +232,7 @@ func (b *block) from(start int64) []byte { return b.data[start-b.start:] }
 
 // RecordAt is the number of the record that brought the byte at off, and when.
 func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
-	n = sort.Search(w.Records(), func(i int) bool { return w.begins.at(i) > off }) - 1
+	n = sort.Search(w.Records(), func(i int) bool { return w.marks.begins.at(i) > off }) - 1
 	if n < 0 {
 		return 0, NoTime
 	}

@@ -15,7 +15,7 @@ import (
 // What is kept of turns that can be read again: what one looks at, and some that were looked at or
 // came just before. And how many rows are kept of turns that were dropped.
 const (
-	keptAgain = 16 << 20
+	keptAgain = 8 << 20
 	keptRows  = 100_000
 )
 
