@@ -64,10 +64,10 @@ func (t *Timeline) again(s *Session) {
 // letGo is the turn of event n if not all of it is kept, or nil.
 func (t *Timeline) letGo(n int) *Turn {
 	b := &t.blocks[n/blockFacts]
-	if b.facts == nil {
+	if b.facts.n == 0 {
 		return nil
 	}
-	if on := t.session.Turn(b.facts[n%blockFacts].turn); on != nil && on.Kept != Whole {
+	if on := t.session.Turn(b.facts.turn(n % blockFacts)); on != nil && on.Kept != Whole {
 		return on
 	}
 	return nil
@@ -110,8 +110,8 @@ func (t *Timeline) asOf(k int) *Session {
 func (t *Timeline) refold(on *Turn, n int, in *Session) *Turn {
 	alone := &Session{index: new(index), live: ofPast}
 	for _, b := range on.blocks {
-		for i := range t.blocks[b].facts {
-			if at := int(b)*blockFacts + i; at < n && t.blocks[b].facts[i].turn == on.Number {
+		for i := range t.blocks[b].facts.n {
+			if at := int(b)*blockFacts + i; at < n && t.blocks[b].facts.turn(i) == on.Number {
 				alone.events = at
 				t.again(alone)
 			}

@@ -19,7 +19,7 @@ func (t *Timeline) Drop(number int32) {
 	for _, n := range on.blocks {
 		b := &t.blocks[n]
 		for i := range b.extra {
-			if x := &b.extra[i]; b.facts[x.event%blockFacts].turn == number {
+			if x := &b.extra[i]; b.facts.turn(int(x.event%blockFacts)) == number {
 				x.what, x.text = nil, ""
 			}
 		}
@@ -105,7 +105,7 @@ func (t *Timeline) letGoOfResults(on *Turn) {
 	for _, n := range on.blocks {
 		for i := range t.blocks[n].extra {
 			x := &t.blocks[n].extra[i]
-			if r, ok := x.what.(*Resent); ok && r.Gave.Text != "" && t.blocks[n].facts[x.event%blockFacts].turn == on.Number {
+			if r, ok := x.what.(*Resent); ok && r.Gave.Text != "" && t.blocks[n].facts.turn(int(x.event%blockFacts)) == on.Number {
 				rest := *r
 				rest.Gave.Text = ""
 				x.what = &rest
@@ -180,12 +180,14 @@ func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[
 // textEvents are the numbers of the events that brought text to a turn.
 func (t *Timeline) textEvents(on *Turn) (events []int32) {
 	for _, b := range on.blocks {
-		for i := range t.blocks[b].facts {
-			switch f := &t.blocks[b].facts[i]; f.says() {
+		list := &t.blocks[b].facts
+		for i := range list.n {
+			if list.turn(i) != on.Number {
+				continue
+			}
+			switch f := list.at(i); f.says() {
 			case Args, Rewrite, TextDelta, ThinkDelta:
-				if f.turn == on.Number {
-					events = append(events, b*blockFacts+int32(i))
-				}
+				events = append(events, b*blockFacts+int32(i))
 			}
 		}
 	}

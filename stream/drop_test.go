@@ -135,7 +135,7 @@ func TestDrop(t *testing.T) {
 	}
 	freed := 0
 	for _, b := range tl.blocks {
-		if b.facts == nil {
+		if b.facts.n == 0 {
 			freed++
 		}
 	}

@@ -46,8 +46,8 @@ type extra struct {
 // factBlock is where some facts in a row are kept.
 type factBlock struct {
 	base  time.Duration // the first time there is among them, NoTime before
-	facts []fact
-	extra []extra // in the order of the events
+	facts facts         // none once they were let go of
+	extra []extra       // in the order of the events
 	forms *origins
 	turns int32 // how many turns that were not dropped have facts among them
 }
@@ -79,18 +79,15 @@ func (b *factBlock) time(at uint32) time.Duration {
 
 // room is the block that the next fact goes into.
 func (t *Timeline) room() *factBlock {
+	var spare []fact // at first it grows
 	if n := len(t.blocks); n > 0 {
 		last := &t.blocks[n-1]
-		if len(last.facts) < blockFacts {
+		if last.facts.n < blockFacts {
 			return last
 		}
-		last.full()
+		spare = last.full()
 	}
-	size := blockFacts
-	if len(t.blocks) == 0 {
-		size = 32 // it grows
-	}
-	t.blocks = append(t.blocks, factBlock{base: NoTime, facts: make([]fact, 0, size)})
+	t.blocks = append(t.blocks, factBlock{base: NoTime, facts: facts{open: spare}})
 	return &t.blocks[len(t.blocks)-1]
 }
 
@@ -125,7 +122,7 @@ func (t *Timeline) keep(e *Event) {
 		}
 		b.extra = append(b.extra, x)
 	}
-	b.facts = append(b.facts, f)
+	b.facts.add(f)
 	if on, last := s.on, int32(len(t.blocks)-1); on != nil && on.Kept != Dropped && (len(on.blocks) == 0 || on.blocks[len(on.blocks)-1] != last) {
 		on.blocks = append(on.blocks, last)
 		b.turns++
@@ -153,21 +150,23 @@ func (b *factBlock) keepForm(wire, text string) {
 	if b.forms == nil {
 		b.forms = &origins{packed: make([]byte, 0, 2*blockFacts)}
 	}
-	b.forms.add(len(b.facts), wire, text)
+	b.forms.add(b.facts.n, wire, text)
 }
 
-// full says that no fact is added any more.
-func (b *factBlock) full() {
+// full says that no fact is added any more. It returns room for those of the next block.
+func (b *factBlock) full() (spare []fact) {
 	if b.forms != nil {
 		b.forms.full()
 	}
+	spare = b.facts.pack()
 	b.letGo()
+	return spare
 }
 
 // letGo frees the block if it is full and nobody is kept of whom it tells.
 func (b *factBlock) letGo() {
-	if b.turns == 0 && len(b.facts) == blockFacts {
-		b.facts, b.extra, b.forms = nil, nil, nil
+	if b.turns == 0 && b.facts.packed != nil {
+		b.facts, b.extra, b.forms = facts{}, nil, nil
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 // nothing that is kept. It takes less than Event, which makes the text.
 func (t *Timeline) About(n int) (EventKind, Ref) {
 	b := &t.blocks[n/blockFacts]
-	if b.facts == nil {
+	if b.facts.n == 0 {
 		return 0, NoRef
 	}
-	f := &b.facts[n%blockFacts]
+	f := b.facts.at(n % blockFacts)
 	return f.says(), Ref{f.turn, int32(f.call)}
 }
 
@@ -34,8 +34,9 @@ func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		first, _ := slices.BinarySearch(turn.blocks, int32(from/blockFacts))
 		for _, b := range turn.blocks[first:] {
-			for i, f := range t.blocks[b].facts {
-				if n := int(b)*blockFacts + i; f.turn == turn.Number && n >= from && !yield(n) {
+			list := &t.blocks[b].facts
+			for i := range list.n {
+				if n := int(b)*blockFacts + i; list.turn(i) == turn.Number && n >= from && !yield(n) {
 					return
 				}
 			}

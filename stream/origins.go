@@ -105,11 +105,11 @@ type form struct {
 }
 
 // of is the form of fact i, which has one, and that text.
-func (o *origins) of(facts []fact, i int, text []byte) string {
+func (o *origins) of(list *facts, i int, text []byte) string {
 	first, rest := i-i%originRun, o.packed[o.runs[i/originRun]:]
 	var f form
-	for _, fact := range facts[first : i+1] {
-		if fact.kind&hasOrigin != 0 {
+	for k := first; k <= i; k++ {
+		if list.at(k).kind&hasOrigin != 0 {
 			rest = f.read(rest)
 		}
 	}

@@ -63,7 +63,7 @@ func TestOriginsAreSmall(t *testing.T) {
 	}
 	size, forms := 0, 0
 	for _, b := range tl.blocks[:4] {
-		size, forms = size+cap(b.forms.packed), forms+len(b.facts)
+		size, forms = size+cap(b.forms.packed), forms+b.facts.n
 		if len(b.extra) > 1 {
 			t.Errorf("%d events have something beside them", len(b.extra))
 		}

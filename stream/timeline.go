@@ -46,10 +46,10 @@ func (t *Timeline) event(n int, again *Session) (e Event, reused Ref, kept bool)
 // told is the same, but for a text that the fold keeps: that is as it is there.
 func (t *Timeline) told(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
 	b := &t.blocks[n/blockFacts]
-	if b.facts == nil {
+	if b.facts.n == 0 {
 		return Event{Turn: NoTurn, At: NoTime}, nil, NoRef, false
 	}
-	f := &b.facts[n%blockFacts]
+	f := b.facts.at(n % blockFacts)
 	e = Event{Kind: f.says(), Code: f.code, Turn: f.turn, Frame: f.frame, At: b.time(f.at)}
 	on, c := t.session.Find(Ref{f.turn, int32(f.call)})
 	if c != nil {
@@ -72,7 +72,7 @@ func (t *Timeline) told(n int, again *Session) (e Event, text []byte, reused Ref
 // origin gives event n the wire's own form of its text, if it has one and the text is kept.
 func (t *Timeline) origin(e *Event, n int, text []byte) {
 	b := &t.blocks[n/blockFacts]
-	if b.facts == nil || b.facts[n%blockFacts].kind&hasOrigin == 0 {
+	if b.facts.n == 0 || b.facts.at(n%blockFacts).kind&hasOrigin == 0 {
 		return
 	}
 	if on := t.session.Turn(e.Turn); on != nil && on.Kept != Whole {
@@ -81,7 +81,7 @@ func (t *Timeline) origin(e *Event, n int, text []byte) {
 	if text == nil {
 		text = []byte(e.Text)
 	}
-	e.What = &Origin{Wire: b.forms.of(b.facts, n%blockFacts, text)}
+	e.What = &Origin{Wire: b.forms.of(&b.facts, n%blockFacts, text)}
 }
 
 // Session is the fold of all events. It grows with every Append.

@@ -1,0 +1,69 @@
+package stream
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+)
+
+// factOf is a fact of any bytes.
+func factOf(p []byte) fact {
+	n := binary.LittleEndian
+	return fact{
+		turn: int32(n.Uint32(p)), frame: int32(n.Uint32(p[4:])), at: n.Uint32(p[8:]), call: n.Uint16(p[12:]),
+		kind: EventKind(p[14]), code: Code(p[15]),
+	}
+}
+
+func checkFacts(t *testing.T, all []fact) {
+	t.Helper()
+	var l facts
+	for _, f := range all {
+		l.add(f)
+	}
+	for range 2 {
+		for i, want := range all {
+			if got := l.at(i); got != want || l.turn(i) != want.turn {
+				t.Fatalf("fact %d of %d (packed: %t) is %+v, want %+v", i, len(all), l.packed != nil, got, want)
+			}
+		}
+		if l.packed == nil {
+			l.pack()
+		}
+	}
+}
+
+// FuzzFacts: facts that are packed are what they were, whatever they say.
+func FuzzFacts(f *testing.F) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, wide := range []int{0, 1, 3, 8} {
+		p := make([]byte, 16*100)
+		for i := range p {
+			p[i] = byte(rng.IntN(1 << wide))
+		}
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, p []byte) {
+		var all []fact
+		for ; len(p) >= 16 && len(all) < blockFacts; p = p[16:] {
+			all = append(all, factOf(p))
+		}
+		if len(all) > 0 {
+			checkFacts(t, all)
+		}
+	})
+}
+
+// TestFactsTakeLittle: of an event of 200 calls that take turns six to eight bytes are kept
+// as a fact.
+func TestFactsTakeLittle(t *testing.T) {
+	tl := manyTurns(50_000, 4<<10, 200)
+	size, n := 0, 0
+	for _, b := range tl.blocks[:len(tl.blocks)-1] {
+		size, n = size+8*cap(b.facts.packed), n+b.facts.n
+	}
+	if each := float64(size) / float64(n); each > 8 || n < 40_000 {
+		t.Errorf("%.1f bytes each of %d facts", each, n)
+	}
+	checkFacts(t, []fact{{turn: NoTurn, frame: -1}, {turn: 1<<31 - 1, frame: 1<<31 - 1, at: 1<<32 - 1, call: 1<<16 - 1, kind: 1<<8 - 1, code: 1<<8 - 1}})
+}
