@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"toolscope/capture"
@@ -40,7 +41,7 @@ func sniffCline(first []byte, whole bool) capture.Sniffed {
 	}
 	f := pick(message, "role", "content")
 	content := reads(f[0], "user") && (kindOf(f[1]) == '[' || kindOf(f[1]) == '"')
-	if keys, open := topKeys(message); open && !whole && (content || len(keys) < 2 || reads(f[0], "user")) {
+	if keys, open := topKeys(message); open && !whole && (len(keys) == 0 || slices.Contains(messageKeys, keys[0])) && (f[0] == nil || len(keys) < 3 || reads(f[0], "user")) {
 		return capture.Sniffed{Is: capture.Maybe}
 	}
 	if content {
@@ -48,6 +49,9 @@ func sniffCline(first []byte, whole bool) capture.Sniffed {
 	}
 	return capture.Sniffed{}
 }
+
+// messageKeys are what a message may begin with.
+var messageKeys = []string{"role", "content", "ts", "id"}
 
 // clineTask reads the messages of a task.
 type clineTask struct{ *talk }
@@ -57,12 +61,12 @@ func (c *clineTask) entry(recs []capture.Record, line []byte) []capture.Record {
 }
 
 func (c *clineTask) message(recs []capture.Record, m []byte) []capture.Record {
-	f := pick(m, "role", "content", "ts", "modelInfo", "metrics")
+	f := pick(m, "role", "content", "ts", "modelInfo", "metrics", "id")
 	parts, at := blocks(f[1]), moment(f[2])
 	switch {
 	case reads(f[0], "assistant"):
 		model := pick(f[3], "modelId")[0]
-		recs = c.answer(recs, &reply{model: model, parts: parts, usage: clineUsage(f[4])}, time.Time{}, at)
+		recs = c.answer(recs, &reply{model: model, id: aText(f[5]), parts: parts, usage: clineUsage(f[4])}, time.Time{}, at)
 	case reads(f[0], "user"):
 		c.hear(theUser, parts, at)
 	}
@@ -86,11 +90,14 @@ func blocks(content []byte) (parts []utterance) {
 	return parts
 }
 
-// clineUsage is Cline's counts by Anthropic's names. Its prompt is what was not cached.
+// clineUsage is Cline's counts by Anthropic's names. Its prompt counts what was cached too.
 func clineUsage(metrics []byte) []byte {
 	f := pick(Member(metrics, "tokens"), "prompt", "completion", "cached")
 	if f[0] == nil && f[1] == nil {
 		return nil
+	}
+	if f[0] != nil {
+		f[0] = digits(max(0, int(number(f[0])-number(f[2]))))
 	}
 	return object(member{"input_tokens", f[0]}, member{"output_tokens", f[1]}, member{"cache_read_input_tokens", f[2]})
 }

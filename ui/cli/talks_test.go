@@ -82,7 +82,7 @@ turn complete 1300+9
 turn aborted PROVIDER_ERROR`},
 		{"cline/api_conversation_history.json", `anthropic list_files complete ok
 anthropic execute_command complete failed: The tool execution failed with the following error: mv: cannot stat 'a.txt'
-turn claude-sonnet-4-5 complete 1600+80
+turn claude-sonnet-4-5 complete 1200+80
 turn complete`},
 	} {
 		got := command(t, nil, "print", "--format", "jsonl", "../../capture/formats/testdata/"+test.file)
