@@ -20,7 +20,7 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 		return capture.Sniffed{Is: capture.Yes, Why: "an entry of a journal"}
 	case !isPlainText(first) || text[0] == ')' || bytes.HasPrefix(text, []byte("HTTP/")) || bytes.HasPrefix(text, []byte("[[")):
 		return no
-	case text[0] == '<' && !(len(text) > 1 && isDigit(text[1])):
+	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]):
 		return no
 	}
 	p := newPeeler(nil)
@@ -58,6 +58,11 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 		return sniffValue(p, text, whole)
 	}
 	return capture.Sniffed{Is: unless(whole)}
+}
+
+// isMarkup reports whether a byte behind < begins a tag, or what stands in place of one.
+func isMarkup(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '!' || c == '?' || c == '/'
 }
 
 func unless(whole bool) capture.Answer {

@@ -75,8 +75,8 @@ func (p *peeler) readClues(all []foundMember) {
 		if len(p.clues) >= clueLimit || len(m.value) == 0 {
 			return
 		}
-		if m.value[0] == '{' && len(m.value) < 1<<10 && p.rank(m.key) >= ofPlace {
-			p.readInner(m)
+		if m.value[0] == '{' && len(m.value) < 1<<10 {
+			p.readInner(p.hash(), m, 1)
 			continue
 		}
 		if isTimeName(m.key) {
@@ -89,17 +89,30 @@ func (p *peeler) readClues(all []foundMember) {
 	}
 }
 
-// readInner reads the members of an object that is itself about a request: {"req":{"id":…}}.
-func (p *peeler) readInner(of foundMember) {
+// innerDepth is how deep objects in objects are looked into: {"ctx":{"trace":{"id":…}}}.
+const innerDepth = 3
+
+// readInner reads the members of an object in a line. In one that is itself about a request its id
+// is the request's.
+func (p *peeler) readInner(path uint64, of foundMember, depth int) {
 	from := len(p.members)
 	all, _, _ := readMembers(p.members, of.value)
+	p.members = all
+	path = hashOf(path, of.key)
+	about := p.rank(of.key) >= ofPlace
 	for _, m := range all[from:] {
-		if c := m.value; len(c) > 0 && c[0] != '{' && c[0] != '[' && len(c) <= textLimit && len(p.clues) < clueLimit {
-			rank := plainClue
-			if key := string(m.key); key == "id" || key == "request_id" {
-				rank = ofRequest
-			}
-			p.clues = append(p.clues, clue{hashOf(hashOf(p.hash(), of.key), m.key), hashOf(hashSeed, c), rank})
+		c := m.value
+		switch {
+		case len(c) == 0 || len(p.clues) >= clueLimit || c[0] == '[':
+		case c[0] == '{' && depth < innerDepth:
+			p.readInner(path, m, depth+1)
+		case c[0] == '{' || len(c) > textLimit:
+		case about && (string(m.key) == "id" || string(m.key) == "request_id"):
+			p.clues = append(p.clues, clue{hashOf(path, m.key), hashOf(hashSeed, c), ofRequest})
+		case about:
+			p.clues = append(p.clues, clue{hashOf(path, m.key), hashOf(hashSeed, c), plainClue})
+		default:
+			p.clue(hashOf(path, m.key), m.key, c)
 		}
 	}
 	p.members = all[:from]
