@@ -207,3 +207,36 @@ func TestExpectedSessions(t *testing.T) {
 		t.Errorf("%d sessions were compared", compared)
 	}
 }
+
+// TestAgentLineResults: lines that agents print have the results of their calls, too: a call that
+// failed says why.
+func TestAgentLineResults(t *testing.T) {
+	for name, lines := range map[string]string{
+		"claude": `{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"c1","name":"Bash","input":{"command":"cat x"}}]},"parent_tool_use_id":null,"session_id":"s"}
+{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":"no x"}]},"parent_tool_use_id":null,"session_id":"s"}
+{"type":"result","subtype":"success","is_error":false,"session_id":"s"}
+`,
+		"codex": `{"type":"thread.started","thread_id":"t"}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"c1","type":"command_execution","command":"cat x","aggregated_output":"no x","exit_code":1,"status":"failed"}}
+{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}
+`,
+	} {
+		file := filepath.Join(t.TempDir(), "run.jsonl")
+		if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		for _, l := range printed(t, file) {
+			if l.Type == "call" {
+				calls++
+				if got, want := l.gave(t), (resultJSON{Error: true, Bytes: 4, Text: "no x"}); got != want || l.ID != "c1" {
+					t.Errorf("%s: %+v of %s", name, got, l.ID)
+				}
+			}
+		}
+		if calls != 1 {
+			t.Errorf("%s: %d calls", name, calls)
+		}
+	}
+}
