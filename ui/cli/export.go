@@ -38,7 +38,9 @@ func forms() []form {
 		{"jsonl", "the calls and turns, as print --format jsonl has them", true, true, false, (*export).jsonl},
 		{"html", "one page for a browser: timeline, calls, findings, what would be sent back", true, true, false, (*export).html},
 		{"har", "an HTTP Archive, with bodies and the messages of WebSockets", true, false, false, (*export).har},
+		{"otlp", "a trace in OTLP/JSON, by OpenTelemetry's conventions for GenAI", true, false, false, (*export).otlp},
 		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).capture},
+		{"md", "a bug report of a turn, or of a call, in Markdown", true, true, false, (*export).markdown},
 		{"sse", "a response's bytes without what it says: the bug report one may send", true, false, true, (*export).sse},
 	}
 }

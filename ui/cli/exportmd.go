@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"fmt"
+
+	"toolscope/stream"
+	"toolscope/ui/report"
+)
+
+// markdown writes a bug report of a turn, or of a call.
+func (e *export) markdown() error {
+	if err := e.read(nil); err != nil {
+		return err
+	}
+	t, c, err := e.one()
+	if err != nil {
+		return err
+	}
+	x := e.in.Exchange(t.Exchange)
+	r := report.Case{Version: version(), File: title([]string{e.path}), Turn: t, Call: c}
+	r.Facts = [][2]string{
+		{"protocol", t.Dialect}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
+		{"ended by", t.EndedBy.String()}, {"error", t.Failure}, {"usage", t.Usage.String()},
+	}
+	if x != nil && x.Head.Status != 0 {
+		r.Facts = append(r.Facts, [2]string{"HTTP status", fmt.Sprint(x.Head.Status)})
+	}
+	r.Frame = func(event int) []byte {
+		f, kept := e.in.Timeline.Event(event)
+		if !kept || x == nil || f.Frame < 0 || int(f.Frame) >= x.Response.Frames() {
+			return nil
+		}
+		return x.Response.Bytes(x.Response.FrameSpan(f.Frame))
+	}
+	_, err = e.to.Write(r.Markdown())
+	return err
+}
+
+// one is the turn that a form of one turn is of, and the call if one is named. Where no turn is, it
+// is the first that has such a call, or the first that something is wrong with.
+func (e *export) one() (*stream.Turn, *stream.Call, error) {
+	if e.call == 0 {
+		t, err := e.suspect()
+		return t, nil, err
+	}
+	turns, err := e.turns()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, t := range turns {
+		if len(t.Calls) >= e.call {
+			return t, t.Calls[e.call-1], nil
+		}
+	}
+	return nil, nil, usagef("--call %d: no turn that is chosen of %s has so many", e.call, e.path)
+}

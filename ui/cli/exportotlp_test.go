@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// TestOTLP: turns are spans, and calls whose results a later request brought are spans below them
+// that end when that came.
+func TestOTLP(t *testing.T) {
+	out := command(t, nil, "export", saved(t, "h.tsc", readDemo(t, "history")), "--as", "otlp")
+	if out.code != 0 || out.stderr != "" {
+		t.Fatalf("%+v", out)
+	}
+	type span struct {
+		TraceID, SpanID, ParentSpanID, Name string
+		Start                               string `json:"startTimeUnixNano"`
+		End                                 string `json:"endTimeUnixNano"`
+		Attributes                          []struct {
+			Key   string
+			Value struct{ StringValue, IntValue string }
+		}
+	}
+	var log struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct{ Spans []span }
+		}
+	}
+	if err := json.Unmarshal([]byte(out.stdout), &log); err != nil {
+		t.Fatal(err)
+	}
+	byID, tools, turns := map[string]span{}, 0, 0
+	for _, s := range log.ResourceSpans[0].ScopeSpans[0].Spans {
+		if len(s.TraceID) != 32 || len(s.SpanID) != 16 || byID[s.SpanID].SpanID != "" || len(s.Start) != len(s.End) || s.Start > s.End {
+			t.Errorf("%+v", s)
+		}
+		byID[s.SpanID] = s
+		if s.ParentSpanID == "" {
+			turns++
+			continue
+		}
+		tools++
+		if byID[s.ParentSpanID].SpanID == "" || !strings.HasPrefix(s.Name, "execute_tool ") {
+			t.Errorf("%+v", s)
+		}
+	}
+	if turns < 3 || tools < 2 {
+		t.Errorf("%d turns, %d calls of tools", turns, tools)
+	}
+}
+
+// TestMarkdownReport: a report names what is wrong, and shows the bytes that say so.
+func TestMarkdownReport(t *testing.T) {
+	file := saved(t, "m.tsc", readDemo(t, "malformed"))
+	out := command(t, nil, "export", file, "--as", "md")
+	for _, want := range []string{"# Turn 1 of m.tsc\n", "**ARGS_BROKEN** (error, by model)", "```json\n{\"command\"", "event: content_block_delta"} {
+		if out.code != 0 || !strings.Contains(out.stdout, want) {
+			t.Errorf("%q is not in\n%s%s", want, out.stdout, out.stderr)
+		}
+	}
+	if out := command(t, nil, "export", file, "--as", "md", "--call", "3"); out.code != 2 {
+		t.Errorf("a call that is not there: %+v", out)
+	}
+}
