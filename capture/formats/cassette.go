@@ -122,3 +122,40 @@ func recordedAt(p part) time.Time {
 	}
 	return stamp(text)
 }
+
+// jsonCassette reads cassettes that are JSON.
+var jsonCassette = capture.Format{
+	Name:  "json cassette",
+	Title: "VCR cassettes in JSON: vcrpy, vcr, rvcr",
+	Sniff: sniffJSONCassette,
+	New: func(in *capture.Input) capture.Reader {
+		return newValues(in, "interaction", readInteraction, []string{"interactions", "*"}, []string{"http_interactions", "*"})
+	},
+}
+
+func sniffJSONCassette(first []byte, whole bool) capture.Sniffed {
+	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
+		switch key {
+		case "version", "recorded_with", "recorded_at", "name":
+			return maybe(false)
+		case "interactions", "http_interactions":
+			for x := range Elements(value) {
+				if request := Member(x, "request"); len(request) > 0 && request[0] == '{' {
+					return capture.Sniffed{Is: capture.Yes, Why: `it has "` + key + `", a list of requests`}
+				}
+			}
+			return maybe(false)
+		}
+		return capture.Sniffed{}
+	})
+}
+
+func readInteraction(r *valuesReader, object []byte, cut bool) {
+	x, ok := interaction(part{raw: object}, cut)
+	x.cut = x.cut || cut
+	if !ok {
+		r.lacking("neither a request nor a response")
+		return
+	}
+	r.exchange(&x)
+}

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -147,4 +148,19 @@ func after(t time.Time, ms float64) time.Time {
 		return t
 	}
 	return t.Add(time.Duration(ms * float64(time.Millisecond)))
+}
+
+// sseEvent is an event as its stream had it, but for what every reader of one takes away.
+func sseEvent(name, id string, data []byte) []byte {
+	var event []byte
+	if name != "" && name != "message" {
+		event = append(append(append(event, "event: "...), name...), '\n')
+	}
+	if id != "" {
+		event = append(append(append(event, "id: "...), id...), '\n')
+	}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		event = append(append(append(event, "data: "...), line...), '\n')
+	}
+	return append(event, '\n')
 }

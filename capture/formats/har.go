@@ -256,21 +256,6 @@ func (e *harEntry) eventStream() {
 	}
 }
 
-// sseEvent is an event as its stream had it, but for what every reader of one takes away.
-func sseEvent(name, id string, data []byte) []byte {
-	var event []byte
-	if name != "" && name != "message" {
-		event = append(append(append(event, "event: "...), name...), '\n')
-	}
-	if id != "" {
-		event = append(append(append(event, "id: "...), id...), '\n')
-	}
-	for line := range bytes.SplitSeq(data, []byte("\n")) {
-		event = append(append(append(event, "data: "...), line...), '\n')
-	}
-	return append(event, '\n')
-}
-
 // harHeader reads a header: objects of name and value, or pairs, as Slack writes them.
 func harHeader(list []byte) http.Header {
 	h := http.Header{}

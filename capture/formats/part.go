@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -148,43 +147,64 @@ func unbase64(text string) []byte {
 	return body
 }
 
-// json is the value as JSON: as it stands, or put together from what YAML has.
+// json is the value as JSON: as it stands, or put together from what YAML has; nil where that is too
+// much, as what a few names repeat can be.
 func (p part) json() []byte {
 	if p.node == nil {
 		return p.raw
 	}
-	var b bytes.Buffer
-	p.writeJSON(&b, 0)
-	return b.Bytes()
+	w := jsonWriter{room: valueLimit}
+	if w.value(p, 0); w.room < 0 {
+		return nil
+	}
+	return w.text
 }
 
 // nestLimit is how deep what YAML nests is gone into.
 const nestLimit = 200
 
-func (p part) writeJSON(b *bytes.Buffer, depth int) {
-	switch {
-	case depth > nestLimit || b.Len() > valueLimit:
-		b.WriteString("null")
-	case p.isMapping() || p.isSequence():
-		brackets, n := "[]", 0
-		if p.isMapping() {
-			brackets = "{}"
-		}
-		b.WriteByte(brackets[0])
-		p.each(func(key string, value part) {
-			if n++; n > 1 {
-				b.WriteByte(',')
-			}
-			if brackets == "{}" {
-				b.Write(appendQuoted(nil, key))
-				b.WriteByte(':')
-			}
-			value.writeJSON(b, depth+1)
-		})
-		b.WriteByte(brackets[1])
-	default:
-		b.Write(p.scalarJSON())
+// jsonWriter writes a value of YAML as JSON, as long as there is room.
+type jsonWriter struct {
+	text []byte
+	room int
+}
+
+func (w *jsonWriter) put(text ...byte) {
+	if w.room -= len(text); w.room >= 0 {
+		w.text = append(w.text, text...)
 	}
+}
+
+func (w *jsonWriter) value(p part, depth int) {
+	switch {
+	case depth > nestLimit:
+		w.room = -1
+	case p.isMapping():
+		w.all(p, depth, '{', '}')
+	case p.isSequence():
+		w.all(p, depth, '[', ']')
+	default:
+		w.put(p.scalarJSON()...)
+	}
+}
+
+// all writes what is inside a mapping or a sequence.
+func (w *jsonWriter) all(p part, depth int, begin, end byte) {
+	w.put(begin)
+	n := 0
+	p.each(func(key string, value part) {
+		if w.room < 0 {
+			return
+		}
+		if n++; n > 1 {
+			w.put(',')
+		}
+		if begin == '{' {
+			w.put(append(appendQuoted(nil, key), ':')...)
+		}
+		w.value(value, depth+1)
+	})
+	w.put(end)
 }
 
 // scalarJSON keeps how a number is spelled, where JSON may spell it so.

@@ -88,7 +88,8 @@ type cassetteReader struct {
 	line   []byte // the beginning of a line
 	item   []byte // the lines of an interaction
 	long   bool   // it is too long, and not held
-	at     int64  // where the line begins
+	at     int64  // where it stands
+	read   int64  // bytes so far
 	itemAt int64  // where the interaction began
 	items  int
 	inside insideOf // what the lines belong to
@@ -107,21 +108,29 @@ const (
 
 func (r *cassetteReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
 	for len(p) > 0 {
-		n := bytes.IndexByte(p, '\n') + 1
-		if n == 0 {
-			r.line = append(r.line, p...)
-			break
+		n := lineEnd(p)
+		line, ended := p[:n], p[n-1] == '\n'
+		if len(r.line) > 0 || !ended {
+			if len(r.line) <= interactionLimit { // what is longer is not kept anyway
+				r.line = append(r.line, line...)
+			}
+			line = r.line
 		}
-		line := p[:n]
-		if len(r.line) > 0 {
-			line = append(r.line, line...)
+		r.read, p = r.read+int64(n), p[n:]
+		if ended {
+			r.take(line)
+			r.at = r.read
+			if r.line = r.line[:0]; cap(r.line) > 1<<20 {
+				r.line = nil
+			}
 		}
-		r.take(line)
-		r.at += int64(len(line))
-		r.line, p = r.line[:0], p[n:]
 	}
 	return r.over(recs), nil
 }
+
+// interactionLimit is how long an interaction in YAML may be, which takes several times that to
+// parse.
+const interactionLimit = 32 << 20
 
 // take reads one line.
 func (r *cassetteReader) take(line []byte) {
@@ -168,7 +177,7 @@ func (r *cassetteReader) keep(line []byte) {
 	case len(r.item) == 0 && !r.long:
 		r.itemAt = r.at
 	}
-	if r.long || len(r.item)+len(line) > valueLimit {
+	if r.long || len(r.item)+len(line) > interactionLimit {
 		r.item, r.long = nil, true
 		return
 	}
@@ -184,7 +193,7 @@ func (r *cassetteReader) interaction(last bool) {
 	switch {
 	case long:
 		r.items++
-		r.note(true, "interaction %d, at byte %d, is longer than %d bytes and not read", r.items, r.itemAt, valueLimit)
+		r.note(true, "interaction %d, at byte %d, is longer than %d bytes and not read", r.items, r.itemAt, interactionLimit)
 		return
 	case len(bytes.TrimSpace(item)) == 0:
 		return
@@ -214,7 +223,7 @@ func (r *cassetteReader) parse(item []byte, last bool) (root part, cut bool, err
 	if err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0 {
 		root, err = parseItem(append(r.shared[:len(r.shared):len(r.shared)], item...))
 	}
-	if err == nil && bytes.Contains(item, []byte(" &")) && anchored.Match(item) && len(r.shared)+len(item) <= valueLimit {
+	if err == nil && bytes.Contains(item, []byte(" &")) && anchored.Match(item) && len(r.shared)+len(item) <= interactionLimit/8 {
 		r.shared = append(r.shared, item...)
 	}
 	if err == nil || !last {
@@ -261,41 +270,4 @@ func (r *cassetteReader) Close(recs []capture.Record, _ capture.End, _ string, _
 	}
 	r.interaction(true)
 	return r.close(recs)
-}
-
-// jsonCassette reads cassettes that are JSON.
-var jsonCassette = capture.Format{
-	Name:  "json cassette",
-	Title: "VCR cassettes in JSON: vcrpy, vcr, rvcr",
-	Sniff: sniffJSONCassette,
-	New: func(in *capture.Input) capture.Reader {
-		return newValues(in, "interaction", readInteraction, []string{"interactions", "*"}, []string{"http_interactions", "*"})
-	},
-}
-
-func sniffJSONCassette(first []byte, whole bool) capture.Sniffed {
-	return sniffObject(first, whole, func(key string, value []byte) capture.Sniffed {
-		switch key {
-		case "version", "recorded_with", "recorded_at", "name":
-			return maybe(false)
-		case "interactions", "http_interactions":
-			for x := range Elements(value) {
-				if request := Member(x, "request"); len(request) > 0 && request[0] == '{' {
-					return capture.Sniffed{Is: capture.Yes, Why: `it has "` + key + `", a list of requests`}
-				}
-			}
-			return maybe(false)
-		}
-		return capture.Sniffed{}
-	})
-}
-
-func readInteraction(r *valuesReader, object []byte, cut bool) {
-	x, ok := interaction(part{raw: object}, cut)
-	x.cut = x.cut || cut
-	if !ok {
-		r.lacking("neither a request nor a response")
-		return
-	}
-	r.exchange(&x)
 }
