@@ -111,7 +111,7 @@ func (b *bent) Read(p []byte) (int, error) {
 		b.take(b.from.Read(b.buffer))
 	}
 	next := &b.ready[0]
-	if !pause(b.x.ctx, next.Pause) {
+	if !bend.Wait(b.x.ctx, next.Pause) {
 		return 0, context.Cause(b.x.ctx)
 	}
 	next.Pause = 0
@@ -169,21 +169,6 @@ func (b *bent) words() string {
 		words = append([]string{fmt.Sprintf("%s: the client was given %d bytes in place of %d", capture.Bent, b.given, b.from.passed())}, words...)
 	}
 	return strings.Join(words, "; ")
-}
-
-// pause reports false when ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // gate is the way to a client that is closed when a fault breaks its connection: ReverseProxy

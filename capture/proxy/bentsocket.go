@@ -74,7 +74,7 @@ func (s *bentSocket) Read(p []byte) (int, error) {
 		}
 	}
 	next := &s.ready[0]
-	if !pause(s.x.ctx, next.piece.Pause) {
+	if !bend.Wait(s.x.ctx, next.piece.Pause) {
 		return 0, s.x.ctx.Err()
 	}
 	next.piece.Pause = 0

@@ -128,7 +128,7 @@ func (p *Provider) play(w http.ResponseWriter, r *http.Request, e *entry) {
 	x := p.decoded(r, e.Exchange, len(faults) > 0)
 	b := bend.New(faults, http.Header{}, x.encoded())
 	list := p.bent(e, b, x.Chunks)
-	until := func(after time.Duration) bool { return wait(r.Context(), time.Until(began.Add(p.scaled(after)))) }
+	until := func(after time.Duration) bool { return bend.Wait(r.Context(), time.Until(began.Add(p.scaled(after)))) }
 	if !until(x.HeadAfter) || x.silent() {
 		panic(http.ErrAbortHandler)
 	}
@@ -171,11 +171,11 @@ func (p *Provider) bent(e *entry, b *bend.Bender, chunks []Chunk) []bend.Piece {
 // pieces writes each piece when it is time to; it reports false when the client is gone.
 func (p *Provider) pieces(ctx context.Context, began time.Time, list []bend.Piece, write func([]byte) error) bool {
 	for _, next := range list {
-		if !wait(ctx, next.Pause) {
+		if !bend.Wait(ctx, next.Pause) {
 			return false
 		}
 		began = began.Add(next.Pause)
-		if !wait(ctx, time.Until(began.Add(p.scaled(next.After)))) || write(next.Data) != nil {
+		if !bend.Wait(ctx, time.Until(began.Add(p.scaled(next.After)))) || write(next.Data) != nil {
 			return false
 		}
 	}
@@ -206,19 +206,4 @@ func (p *Provider) scaled(after time.Duration) time.Duration {
 		return 0
 	}
 	return time.Duration(min(float64(after)/p.options.Speed, math.MaxInt64/4))
-}
-
-// wait reports false when ctx ended first.
-func wait(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
