@@ -145,9 +145,10 @@ func await(all []way, url string) *ui.Await {
 	a := &ui.Await{URL: url}
 	all = givenOf(all)
 	at := at(all, url)
+	shown := false // the line before
 	for _, line := range pasted {
 		text, ok := client.Fill(line[1], at)
-		if ok = ok && (text != line[1] || len(a.Ways) > 0); ok {
+		if shown = ok && (text != line[1] || shown); shown {
 			a.Ways = append(a.Ways, [2]string{line[0], text})
 		}
 	}
@@ -159,13 +160,14 @@ func await(all []way, url string) *ui.Await {
 	return a
 }
 
-// pasted are the lines of the waiting screen.
+// pasted are the lines of the waiting screen. One that names no place belongs to the one before it.
 var pasted = [][2]string{
 	{"Claude Code", "export ANTHROPIC_BASE_URL={anthropic}"},
 	{"  its search", "export ENABLE_TOOL_SEARCH=true"}, // see client.Points
 	{"OpenAI SDKs", "export OPENAI_BASE_URL={openai}"},
 	{"Codex", `codex -c 'openai_base_url="{openai}"'`},
 	{"Gemini SDKs", "export GOOGLE_GEMINI_BASE_URL={gemini}"},
+	{"  CLI config", `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}, // without it the CLI takes the place for a gateway
 	{"Ollama", "export OLLAMA_HOST={ollama}"},
 }
 
