@@ -122,3 +122,25 @@ func TestPrintWhileOneIsOpen(t *testing.T) {
 		t.Errorf("%d printed", len(to.told))
 	}
 }
+
+// TestBentToTheEnd: a turn that the client is given something else for waits until it is told what,
+// at the end of its exchange.
+func TestBentToTheEnd(t *testing.T) {
+	for _, note := range []string{"", "bent by toolscope (--fault cut)"} {
+		in, to := new(providers.Inspector), new(teller)
+		q := newQueue(in, "a", to)
+		printed := func(rec stream.Record) int {
+			in.Write(rec)
+			if err := q.print(false); err != nil {
+				t.Fatal(err)
+			}
+			return len(to.told)
+		}
+		head := &stream.Head{Method: "POST", URL: "https://api.openai.com/v1/chat/completions", Status: 200}
+		early := printed(stream.Record{Exchange: 1, Head: head, Data: chat(toolChunk(`{}`), finishChunk, "[DONE]"), Note: note})
+		late := printed(stream.Record{Exchange: 1, End: true, Note: note})
+		if want := map[bool]int{true: 1, false: 0}[note == ""]; early != want || late != 1 {
+			t.Errorf("%q: %d turns are printed, and then %d", note, early, late)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"net/http"
 	"slices"
 
 	"toolscope/stream"
@@ -33,11 +34,23 @@ func (q *queue) wait(number int32) {
 
 // ready is how many of the turns that wait are to be printed now.
 func (q *queue) ready(all bool) (n int) {
-	for n < len(q.ended) && (all || !q.patient || len(q.ended)-n > mostWaiting || q.weight > waitingBytes || !q.awaits(q.ended[n].turn)) {
+	for n < len(q.ended) && (all || q.full(len(q.ended)-n) || !q.bends(q.ended[n].turn) && !(q.patient && q.awaits(q.ended[n].turn))) {
 		q.weight -= q.ended[n].bytes
 		n++
 	}
 	return n
+}
+
+// full reports whether more turns wait than may.
+func (q *queue) full(waiting int) bool { return waiting > mostWaiting || q.weight > waitingBytes }
+
+// bends reports whether toolscope still gives the client something else than the turn's bytes: what
+// it gave is told at the end of the exchange, soon after that of the turn.
+func (q *queue) bends(turn int32) bool {
+	t := q.in.Session().Turn(turn)
+	x := q.in.Exchange(t.Exchange)
+	return x != nil && !x.Ended && x.Head.Status != http.StatusSwitchingProtocols &&
+		slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Code == "BENT" })
 }
 
 // awaits reports whether what the tool of one of its calls gave is not known yet, and may come.
