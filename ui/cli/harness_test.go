@@ -238,3 +238,9 @@ func allOf(t *testing.T) func(capture.Source, error) []capture.Record {
 		return all
 	}
 }
+
+// quoted is s as JSON, with as few escapes as JSON allows.
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return strings.NewReplacer(`\u2028`, "\u2028", `\u003c`, "<", `\u003e`, ">").Replace(string(b))
+}

@@ -25,12 +25,6 @@ const raw = "\x9b31m\x9d0;t\x9c\xff\xc2\xed\xa0\xbd\x9f"
 // named is hostile text one can find again: nothing may swallow what follows.
 func named(what string) string { return "<" + what + hostile + what + ">" }
 
-// quoted is s as JSON, with as few escapes as JSON allows.
-func quoted(s string) string {
-	b, _ := json.Marshal(s)
-	return strings.NewReplacer(`\u2028`, "\u2028", `\u003c`, "<", `\u003e`, ">").Replace(string(b))
-}
-
 // fill puts a hostile string of its name in place of each $name, and bytes that are no text in
 // place of each $$. One whose name begins with json is for JSON within JSON.
 func fill(text string) []byte {
