@@ -40,6 +40,7 @@ func forms() []form {
 		{"har", "an HTTP Archive, with bodies and the messages of WebSockets", true, false, false, (*export).har},
 		{"otlp", "a trace in OTLP/JSON, by OpenTelemetry's conventions for GenAI", true, false, false, (*export).otlp},
 		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).capture},
+		{"svg", "the timeline of a turn, or of a call, as a picture", true, true, false, (*export).svg},
 		{"md", "a bug report of a turn, or of a call, in Markdown", true, true, false, (*export).markdown},
 		{"sse", "a response's bytes without what it says: the bug report one may send", true, false, true, (*export).sse},
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"time"
 
 	"toolscope/stream"
 	"toolscope/ui/report"
@@ -33,6 +34,26 @@ func (e *export) markdown() error {
 		return x.Response.Bytes(x.Response.FrameSpan(f.Frame))
 	}
 	_, err = e.to.Write(r.Markdown())
+	return err
+}
+
+// svg draws the timeline of a turn, or of a call.
+func (e *export) svg() error {
+	if err := e.read(nil); err != nil {
+		return err
+	}
+	t, c, err := e.one()
+	if err != nil {
+		return err
+	}
+	r := report.Case{File: title([]string{e.path}), Turn: t, Call: c}
+	_, err = e.to.Write(r.SVG(func(event int) time.Duration {
+		f, kept := e.in.Timeline.Event(event)
+		if !kept {
+			return stream.NoTime
+		}
+		return f.At
+	}))
 	return err
 }
 

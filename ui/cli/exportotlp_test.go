@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"encoding/xml"
 	"strings"
 	"testing"
 )
@@ -61,5 +62,27 @@ func TestMarkdownReport(t *testing.T) {
 	}
 	if out := command(t, nil, "export", file, "--as", "md", "--call", "3"); out.code != 2 {
 		t.Errorf("a call that is not there: %+v", out)
+	}
+}
+
+// TestSVG: the picture is sound XML, says in words what it shows, and runs nothing.
+func TestSVG(t *testing.T) {
+	for _, name := range []string{"parallel", "malformed"} {
+		out := command(t, nil, "export", saved(t, name+".tsc", readDemo(t, name)), "--as", "svg")
+		var root struct {
+			Role  string `xml:"role,attr"`
+			Title string `xml:"title"`
+			Desc  string `xml:"desc"`
+		}
+		if err := xml.Unmarshal([]byte(out.stdout), &root); err != nil || out.code != 0 {
+			t.Fatal(err, out.stderr)
+		}
+		if root.Role != "img" || root.Title != "Turn 1 of "+name+".tsc" || !strings.Contains(root.Desc, "deltas") || strings.Contains(out.stdout, "<script") {
+			t.Errorf("%+v", root)
+		}
+	}
+	body := saved(t, "body.sse", string(chat(toolChunk("{}"), finishChunk)))
+	if out := command(t, nil, "export", body, "--as", "svg"); !strings.Contains(out.stdout, "times are not known") {
+		t.Errorf("a body: %+v", out)
 	}
 }
