@@ -36,8 +36,7 @@ type lineReader struct {
 	joined joiner // parts of lines that were cut by who keeps the log
 	doc    doc    // JSON over several lines
 	entry  *journal
-	cut    *find // a payload whose rest may come
-	cutAt  int64 // in which line it began
+	cut    []*heldCut // payloads whose rest may come
 	flows  *flows
 	others others
 }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"slices"
 	"time"
 
 	"toolscope/capture"
@@ -66,7 +67,14 @@ type heldEvent struct {
 	raw  []byte
 }
 
+// heldCut is a payload that was cut, and in which line it began.
+type heldCut struct {
+	find
+	line int64
+}
+
 const (
+	cutLimit   = 32       // payloads whose rest may come
 	flowLimit  = 1024     // streams that are open
 	eventLimit = 64       // names of events that are held
 	askLimit   = 64       // requests that are held
@@ -109,7 +117,7 @@ func (a agreement) against() bool {
 // keep keeps what the clues of a stream have in common with those of a line that is of it.
 func (f *logStream) keep(with []clue) {
 	if f.lines == 0 {
-		f.clues = with
+		f.clues = slices.Clone(with)
 		return
 	}
 	kept := f.clues[:0]

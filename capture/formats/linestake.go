@@ -11,8 +11,8 @@ import (
 // take takes what a line gave, and reports whether the line is of a stream. One that is not is a
 // line of other things.
 func (s *flows) take(finds []find) (taken bool) {
-	if s.r.cut != nil {
-		finds = s.goOn(finds)
+	if len(s.r.cut) > 0 {
+		finds = s.goOn(finds, &taken)
 	}
 	if len(finds) > 1 {
 		finds = s.pairs(finds, &taken)
@@ -27,7 +27,7 @@ func (s *flows) take(finds []find) (taken bool) {
 			taken = s.takeRest(f) || taken
 		default:
 			if f.cut {
-				taken = s.holdCut(f) || taken
+				taken = f.unsure && s.piece(f) || s.holdCut(f) || taken
 				continue
 			}
 			f.on.fields = f.on.fields || f.field && f.is != eventText
@@ -195,7 +195,10 @@ func (s *flows) text(f *find) bool {
 		return true
 	}
 	x := s.choose(f).flow
-	if x == nil || f.begins || f.id != 0 && x.id != 0 && f.id != x.id || !x.pieces || x.finished && !x.midline && f.id == 0 && nameless(f.of) || x.lost {
+	if x != nil && x.fields && !x.pieces { // what came so far was whole events
+		x.fields, x.pieces = false, true
+	}
+	if x == nil || f.begins || x.midline && f.many && isField(f.text) || f.id != 0 && x.id != 0 && f.id != x.id || !x.pieces || x.finished && !x.midline && f.id == 0 && nameless(f.of) || x.lost {
 		if s.seenElsewhere(f) {
 			return false
 		}
@@ -335,13 +338,10 @@ func (s *flows) askOf(f *find) *find {
 	return nil
 }
 
-// closeCut takes a payload that was cut as it is: what it goes on with does not come.
+// closeCut takes payloads that were cut as they are: what they go on with does not come.
 func (s *flows) closeCut() {
-	if f := s.r.cut; f != nil {
-		s.r.cut = nil
-		if f.cut = false; !s.one(f) {
-			s.r.others.add(1, f.text)
-		}
+	for len(s.r.cut) > 0 {
+		s.asItIs(0)
 	}
 }
 

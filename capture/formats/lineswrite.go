@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"toolscope/capture"
@@ -147,35 +148,56 @@ func (s *flows) holdCut(f *find) bool {
 	held := *f
 	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
 	held.kind = bytes.Clone(f.kind)
-	s.r.cut, s.r.cutAt = &held, s.r.number
-	f.on.begun = f.quoted
+	if len(s.r.cut) == cutLimit {
+		s.asItIs(0)
+	}
+	s.r.cut = append(s.r.cut, &heldCut{held, s.r.number})
+	f.on.begun = f.on.begun || f.quoted
 	return true
 }
 
-// goOn has the payload that was cut go on with what a line holds, or takes it as it is.
-func (s *flows) goOn(finds []find) []find {
-	held := s.r.cut
-	if len(finds) == 1 && !agree(held.clues, finds[0].clues).against() {
-		if whole, is := s.joined(held, &finds[0]); is {
-			s.r.cut = nil
-			held.on.begun = whole.cut
-			if !whole.cut {
+// goOn has payloads that were cut go on with what a line holds, or takes them as they are. What is
+// left of the line is returned.
+func (s *flows) goOn(finds []find, taken *bool) []find {
+	for i := 0; i < len(s.r.cut); i++ {
+		held := s.r.cut[i]
+		ours := len(finds) > 0 && finds[0].on == held.on && !agree(held.clues, finds[0].clues).against()
+		if ours && len(finds) == 1 {
+			whole, is := s.joined(&held.find, &finds[0])
+			if is && whole.cut {
+				held.find = whole
+				*taken = true
+				return nil
+			}
+			if is {
+				s.dropCut(i)
 				return []find{whole}
 			}
-			s.r.cut = &whole
-			return nil
 		}
-	}
-	if len(finds) > 0 && finds[0].on == held.on && (finds[0].is != aRest || len(finds[0].text) == 0) || s.r.number > s.r.cutAt+cutPatience {
-		s.r.cut = nil
-		held.on.begun = false
-		s.countCut(held)
-		held.cut = false
-		if !s.one(held) {
-			s.r.others.add(1, held.text)
+		if ours && (finds[0].is != aRest || len(finds[0].text) == 0) || s.r.number > held.line+cutPatience {
+			s.asItIs(i)
+			i--
 		}
 	}
 	return finds
+}
+
+// dropCut forgets a payload that was cut.
+func (s *flows) dropCut(i int) {
+	on := s.r.cut[i].on
+	s.r.cut = slices.Delete(s.r.cut, i, i+1)
+	on.begun = slices.ContainsFunc(s.r.cut, func(h *heldCut) bool { return h.on == on && h.quoted })
+}
+
+// asItIs takes a payload that was cut as it is.
+func (s *flows) asItIs(i int) {
+	held := s.r.cut[i]
+	s.dropCut(i)
+	s.countCut(&held.find)
+	held.cut = false
+	if !s.one(&held.find) {
+		s.r.others.add(1, held.text)
+	}
 }
 
 // cutPatience is how many lines of others may come inside a payload.

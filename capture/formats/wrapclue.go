@@ -59,7 +59,7 @@ var (
 	uselessWords = []string{
 		"time", "ts", "timestamp", "@timestamp", "t", "date", "datetime", "level", "severity", "lvl", "msg", "message", "log", "asctime",
 		"__realtime_timestamp", "__monotonic_timestamp", "__cursor", "_source_realtime_timestamp", "created", "v", "elapsed", "duration",
-		"syslog_timestamp", "__seqnum", "insertid", "caller", "levelname", "lineno", "msecs", "relativecreated", "uptime", "latency",
+		"syslog_timestamp", "__seqnum", "insertid", "caller", "levelname", "lineno", "msecs", "stream", "relativecreated", "uptime", "latency",
 	}
 	requestWords = []string{
 		"req", "conn", "rid", "stream", "call_id", "callid", "exchange", "span", "txn", "transaction", "flow", "generation", "completion",
@@ -149,7 +149,7 @@ func (p *peeler) stamped(value []byte) {
 
 // readPrefix reads a text that stands around a payload, word for word: key=value, what stands in
 // brackets, times; anything else by its place.
-func (p *peeler) readPrefix(text []byte) {
+func (p *peeler) readPrefix(text []byte, least clueRank) {
 	for place := 0; len(text) > 0 && len(p.clues) < clueLimit; place++ {
 		n := 0
 		for n < len(text) && (jsonbytes.IsSpace(text[n]) || bytes.IndexByte([]byte("[]()|<>,;"), text[n]) >= 0) {
@@ -164,13 +164,13 @@ func (p *peeler) readPrefix(text []byte) {
 			text = text[size:]
 			continue
 		}
-		n = p.wordClue(text, place, bracketed)
+		n = p.wordClue(text, place, bracketed, least)
 		text = text[n:]
 	}
 }
 
 // wordClue reads the word that text begins with, and says how long it is.
-func (p *peeler) wordClue(text []byte, place int, bracketed bool) (n int) {
+func (p *peeler) wordClue(text []byte, place int, bracketed bool, least clueRank) (n int) {
 	eq := -1
 	for n < len(text) && !jsonbytes.IsSpace(text[n]) && bytes.IndexByte([]byte("[]()|<>,;"), text[n]) < 0 {
 		if eq < 0 && (text[n] == '=' || text[n] == ':') && n > 0 && n+1 < len(text) {
@@ -190,12 +190,14 @@ func (p *peeler) wordClue(text []byte, place int, bracketed bool) (n int) {
 		name, value := word[:eq], word[eq+1:]
 		if isTimeName(name) {
 			p.stamped(bytes.Trim(value, `"`))
+		} else if isLevel(name) { // and the name of a logger
+			p.clues = append(p.clues, clue{hashOf(p.hash(), []byte("logger")), hashOf(hashSeed, value), ofPlace})
 		} else if len(value) <= textLimit {
 			p.clue(hashOf(p.hash(), name), name, value)
 		}
 		return n
 	}
-	rank := plainClue
+	rank := least
 	switch {
 	case isLevel(word) || n > textLimit:
 		return n

@@ -219,6 +219,9 @@ func (p *peeler) quote(known *trail, t []byte) bool {
 		if s, is := p.objects(t); is {
 			return p.give(find{saying: s, text: t, quoted: true, unsure: true})
 		}
+		if p.isBegun(t) {
+			return p.give(find{saying: saying{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
+		}
 		return p.restOf(known, t)
 	}
 	if known != nil && known.begun && !known.fields {

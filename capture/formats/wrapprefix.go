@@ -30,12 +30,12 @@ func (p *peeler) prefix(text, suffix []byte) {
 			break
 		}
 		p.push(k, nil, rest[:n:n], nil)
-		p.readPrefix(rest[:n])
+		p.readPrefix(rest[:n], ofPlace)
 		rest = rest[n:]
 	}
 	if len(bytes.TrimSpace(rest)) > 0 {
 		p.push(nameOfPrefix(rest, suffix), nil, rest, nil)
-		p.readPrefix(rest)
+		p.readPrefix(rest, plainClue)
 	} else if len(p.layers) > from {
 		p.layers[len(p.layers)-1].before = text[len(text)-len(rest)-len(p.layers[len(p.layers)-1].before):]
 	}
@@ -43,7 +43,7 @@ func (p *peeler) prefix(text, suffix []byte) {
 		p.layers[from].after = suffix
 	}
 	if len(suffix) > 0 {
-		p.readPrefix(suffix)
+		p.readPrefix(suffix, plainClue)
 	}
 }
 
@@ -74,7 +74,7 @@ func criPrefix(p []byte) int {
 	for _, name := range []string{" stdout ", " stderr "} {
 		if len(rest) >= len(name)+1 && string(rest[:len(name)]) == name {
 			k := wordLen(rest[len(name):])
-			if tag := rest[len(name):][:k]; tag[0] == 'F' || tag[0] == 'P' {
+			if tag := rest[len(name):][:k]; k > 0 && (tag[0] == 'F' || tag[0] == 'P') {
 				return min(len(p), n+len(name)+k+1)
 			}
 		}

@@ -66,19 +66,18 @@ func (p *peeler) data(t []byte, i int, data []byte) bool {
 	return p.wrapped(t[:i], t[end:], func() bool {
 		switch {
 		case f.is != noPayload && !(f.weak && i > 0 && p.paths[p.hash()] == nil):
-		case p.paths[p.hash()] != nil:
-			f.is, f.weak = aChunk, true
 		case !whole && data[0] == '{' && couldBeObject(data):
 			f.is, f.weak = aChunk, true
-		case whole && data[0] == '{':
-			s, is := p.ask(data[:size])
-			if !is {
+		default:
+			said, is := saying{block: -1, number: -1}, false
+			if whole && data[0] == '{' {
+				said, is = p.ask(data[:size])
+			}
+			if !is && p.paths[p.hash()] == nil {
 				return false
 			}
-			f.saying = s
-			f.is = aChunk
-		default:
-			return false
+			f.saying = said
+			f.is, f.weak = aChunk, !is
 		}
 		return p.give(f)
 	})
@@ -242,13 +241,11 @@ func (p *peeler) events(t []byte) (s saying, is bool) {
 				s.ends, s.last = true, true
 				break
 			}
-			from := len(p.members)
-			all, _, _ := readMembers(p.members, data)
-			each := say(all[from:])
-			p.members = all[:from]
-			if each.is == noPayload && couldBeObject(append(data[:len(data):len(data)], ' ')) && json.Valid(data) {
-				each, _ = p.ask(data)
+			for more, is := nextData(after); is; more, is = nextData(after) { // one event, over several lines
+				data = append(append(data[:len(data):len(data)], '\n'), more...)
+				_, after, _ = cutLine(after)
 			}
+			each := p.eventSays(data)
 			known := each.is != noPayload && !each.weak
 			if count++; count == 1 {
 				s, is = each, known
@@ -266,6 +263,27 @@ func (p *peeler) events(t []byte) (s saying, is bool) {
 	}
 	s.is, s.weak, s.many = eventText, false, count > 1
 	return s, is
+}
+
+// nextData is what the data: says that p begins with, unless it is an event of its own: then what
+// stood before it is whole.
+func nextData(p []byte) (data []byte, is bool) {
+	line, _, _ := cutLine(p)
+	data, is = bytes.CutPrefix(line, []byte("data:"))
+	data = bytes.TrimLeft(data, " ")
+	return data, is && !(len(data) > 1 && data[0] == '{' && data[1] == '"') && !bytes.HasPrefix(data, []byte("[DONE]"))
+}
+
+// eventSays is what the data of an event says.
+func (p *peeler) eventSays(data []byte) saying {
+	from := len(p.members)
+	all, _, _ := readMembers(p.members, data)
+	s := say(all[from:])
+	p.members = all[:from]
+	if s.is == noPayload && len(data) > 0 && data[0] == '{' && json.Valid(data) {
+		s, _ = p.ask(data)
+	}
+	return s
 }
 
 // cutLine is the line that p begins with, and what follows it: lines end as those of event streams

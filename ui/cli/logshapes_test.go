@@ -41,6 +41,15 @@ type logShape struct {
 	write func(l logged, now func() time.Time) []string
 }
 
+// holds reports whether a stream can be logged so: one chunk at a time only where each is one line.
+func (s logShape) holds(body string) bool {
+	l := logged{body: body}
+	if strings.Contains(body, "data: {\n") {
+		return !strings.Contains(s.name, "chunk") && !strings.Contains(s.name, "deep")
+	}
+	return !strings.Contains(s.name, "chunk") && !strings.Contains(s.name, "deep") || len(l.chunks()) > 0
+}
+
 // perLine is a shape in which each line of the stream is one of the log.
 func perLine(name string, keyed bool, line func(text string, l logged, t time.Time) string) logShape {
 	return logShape{name, keyed, func(l logged, now func() time.Time) (out []string) {
