@@ -51,7 +51,7 @@ func (r *curlReader) begin(b curlOf, method, url string, h http.Header) {
 	if b.ascii {
 		lacks = append(lacks, dotted)
 	}
-	head := r.in.Head([]string{"curl --trace"}, lacks...)
+	head := r.in.Head([]string{"curl trace"}, lacks...)
 	head.Method, head.URL, head.Header = method, url, h
 	r.begun, r.head, r.dots = true, nil, dots{}
 	r.on(r.in.Next(), capture.Record{Side: capture.Request, At: r.in.Since(b.at), Head: head})

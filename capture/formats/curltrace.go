@@ -14,7 +14,7 @@ import (
 // received, in hexadecimal or as text, with times where --trace-time was given. Read against curl
 // 7.88: the bytes are those of the transfer, chunks and all.
 var curlTrace = capture.Format{
-	Name:  "curl --trace",
+	Name:  "curl trace",
 	Title: "what curl --trace and --trace-ascii write",
 	Sniff: sniffCurlTrace,
 	New:   func(in *capture.Input) capture.Reader { return &curlReader{output: output{in: in}} },

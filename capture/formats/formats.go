@@ -19,7 +19,11 @@
 //     the input brings along.
 package formats
 
-import "toolscope/capture"
+import (
+	"strings"
+
+	"toolscope/capture"
+)
 
 // All are the formats, the more specific ones first.
 var All = []capture.Format{
@@ -48,10 +52,11 @@ var All = []capture.Format{
 	logLines,
 }
 
-// Find is the format of a name; ok is false where there is none.
+// Find is the format of a name, in which hyphens may stand for blanks; ok is false where there is
+// none.
 func Find(name string) (f capture.Format, ok bool) {
 	for _, f := range All {
-		if f.Name == name {
+		if f.Name == name || strings.ReplaceAll(f.Name, " ", "-") == name {
 			return f, true
 		}
 	}

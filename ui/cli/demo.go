@@ -77,7 +77,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		return err
 	}
 	if !isTerminal(a.output) {
-		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{a.stdout.buffered(), prices})
+		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{lines: a.stdout.buffered(), prices: prices})
 	}
 	return a.watch(ctx, src, cmp.Or(a.speed, 1), ui.Options{Source: "demo " + name, Prices: prices})
 }

@@ -64,7 +64,7 @@ func formatsHelp(l lines) {
 	l.prose("", "What opens besides toolscope's own captures, bodies as they were sent, and what curl -i and -v print. The first bytes tell which; --as NAME overrules them, --as body takes the input as one response.")
 	l.linef("")
 	for _, f := range formats.All {
-		l.linef("  %-20s %s", f.Name, f.Title)
+		l.prose(fmt.Sprintf("  %-20s ", strings.ReplaceAll(f.Name, " ", "-")), f.Title)
 	}
 }
 

@@ -206,7 +206,7 @@ func recognised(t *stream.Turn) bool { return t.Dialect != "unknown" || t.Failur
 func (a *app) printerOf(format string, prices *price.Table) (printer, error) {
 	switch format {
 	case "text":
-		return &textPrinter{a.stdout.buffered(), prices}, nil
+		return &textPrinter{lines: a.stdout.buffered(), prices: prices}, nil
 	case "jsonl":
 		return &jsonPrinter{a.stdout.buffered(), prices}, nil
 	}

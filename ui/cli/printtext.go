@@ -18,6 +18,27 @@ import (
 type textPrinter struct {
 	lines
 	prices *price.Table
+	told   string // of the source of the latest turn
+}
+
+// source says what a turn was found in, and what that cannot tell, where it is not as it was for
+// the turn before.
+func (p *textPrinter) source(file string, x *providers.Exchange) {
+	if x == nil {
+		return
+	}
+	lacks := strings.Join(x.Head.Lacks, "; ")
+	told := strings.Join([]string{file, x.Head.Peeled, lacks}, "\n")
+	if told == p.told {
+		return
+	}
+	p.told = told
+	if x.Head.Peeled != "" {
+		p.linef("  found in %s", x.Head.Peeled)
+	}
+	if lacks != "" {
+		p.prose("  cannot tell: ", lacks)
+	}
 }
 
 func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
@@ -35,12 +56,7 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	if t.Failure != "" {
 		p.linef("  error    %s", t.Failure)
 	}
-	if x != nil && x.Head.Peeled != "" {
-		p.linef("  found in %s", x.Head.Peeled)
-	}
-	if x != nil && len(x.Head.Lacks) > 0 {
-		p.prose("  cannot tell: ", strings.Join(x.Head.Lacks, "; "))
-	}
+	p.source(file, x)
 	if told := t.Usage.String(); told != "" {
 		p.linef("  usage    %s", told)
 	}
