@@ -18,7 +18,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("%v, %v", paths, err)
 	}
-	paths = append(paths, "testdata/text.sse", "testdata/plain.json", paths[0])
+	paths = append(paths, "testdata/text.sse", "testdata/nested.json", paths[0])
 	src, err := new(app).sources(t.Context(), paths)
 	if err != nil {
 		t.Fatal(err)
