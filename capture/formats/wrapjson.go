@@ -225,6 +225,9 @@ func (p *peeler) quote(known *trail, t []byte) bool {
 		return p.restOf(known, t)
 	}
 	if known != nil && known.begun && !known.fields {
+		if p.isBegun(t) {
+			return p.give(find{saying: saying{is: aChunk, weak: true, block: -1, number: -1}, text: t, quoted: true, cut: true, unsure: true})
+		}
 		return p.restOf(known, t)
 	}
 	if (known == nil || !known.fields) && p.isBegun(t) {
