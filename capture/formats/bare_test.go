@@ -1,6 +1,8 @@
 package formats
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"toolscope/capture"
@@ -23,6 +25,34 @@ func TestBareIsNotHeld(t *testing.T) {
 		for _, f := range All {
 			if got := f.Sniff([]byte(text), false); got.Is != capture.No {
 				t.Errorf("%s says %d of %q (%s)", f.Name, got.Is, text, got.Why)
+			}
+		}
+	}
+}
+
+// TestBareStaysBare decides that what a provider sent, as it was saved, is taken for no format, cut
+// at any quarter either.
+func TestBareStaysBare(t *testing.T) {
+	files, err := filepath.Glob("../../ui/cli/testdata/nested.json")
+	if corpus := os.Getenv("TOOLSCOPE_CORPUS"); err == nil && corpus != "" {
+		var more []string
+		more, err = filepath.Glob(filepath.Join(corpus, "dev", "*", "*"))
+		files = append(files, more...)
+	}
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for quarter := 1; quarter <= 4; quarter++ {
+			first := text[:len(text)*quarter/4]
+			for _, f := range All {
+				if got := f.Sniff(first, quarter == 4); got.Is == capture.Yes {
+					t.Errorf("%s says yes of the first %d bytes of %s (%s)", f.Name, len(first), file, got.Why)
+				}
 			}
 		}
 	}

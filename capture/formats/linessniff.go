@@ -20,7 +20,7 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 		return capture.Sniffed{Is: capture.Yes, Why: "an entry of a journal"}
 	case !isPlainText(first) || text[0] == ')' || bytes.HasPrefix(text, []byte("HTTP/")) || bytes.HasPrefix(text, []byte("[[")):
 		return no
-	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]):
+	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]), beginsBare(text):
 		return no
 	}
 	p := newPeeler(nil)
@@ -38,9 +38,7 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if seen++; seen == 1 && beginsBare(line) {
-			return no
-		}
+		seen++
 		if finds := p.peel(line); carries(finds) {
 			return capture.Sniffed{Is: capture.Yes, Why: "a line that holds what a provider sent"}
 		}
@@ -99,9 +97,8 @@ func carries(finds []find) bool {
 	return false
 }
 
-// beginsBare reports whether a line begins a body that has nothing around it.
-func beginsBare(line []byte) bool {
-	text := bytes.TrimLeft(line, "\ufeff \t")
+// beginsBare reports whether text begins a body that has nothing around it.
+func beginsBare(text []byte) bool {
 	for _, field := range []string{"data:", "event:", "id:", "retry:", ":", "data\r", "event\r"} {
 		if bytes.HasPrefix(text, []byte(field)) {
 			return true
