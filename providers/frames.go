@@ -286,10 +286,11 @@ func (x *Exchange) untold(e stream.Event) bool {
 }
 
 // sealAll seals the calls of one of the decoder's turns: where the source kept whole answers, the
-// arguments that it has are all there are.
+// arguments that it has are all there are. Of those that stop in the middle nobody said that they are
+// whole.
 func (x *Exchange) sealAll(turn int32) {
 	for _, c := range x.in.Session().Turn(x.turns[turn]).Calls {
-		if c.Phase() == stream.PhaseOpen {
+		if c.Phase() == stream.PhaseOpen && c.Syntax() != stream.SyntaxPrefix {
 			x.emit(stream.Event{Kind: stream.Seal, Turn: turn, Slot: c.Slot})
 		}
 	}

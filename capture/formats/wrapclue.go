@@ -197,13 +197,13 @@ func (p *peeler) wordClue(text []byte, place int, bracketed bool, least clueRank
 		}
 		return n
 	}
-	rank := least
+	rank, bare := least, bytes.Trim(word, `"'`)
 	switch {
 	case isLevel(word) || n > textLimit:
 		return n
-	case namesRequest(word):
+	case namesRequest(bare):
 		rank = ofRequest
-	case isHexID(word):
+	case isHexID(bare):
 		rank = ofTrace
 	case bracketed:
 		rank = ofPlace

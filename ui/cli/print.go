@@ -16,6 +16,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui/panes"
 )
 
 func (a *app) printCommand() *cobra.Command {
@@ -157,7 +158,7 @@ func (a *app) notes(path string, in *providers.Inspector, known bool) {
 		a.notef("%s: %s", path, f.Message)
 	}
 	switch turns := in.Session().Turns; {
-	case known || slices.ContainsFunc(turns, recognised):
+	case known || slices.ContainsFunc(turns, func(t *stream.Turn) bool { return recognised(in.Exchange(t.Exchange), t) }):
 		return
 	case a.among():
 		a.strangers = append(a.strangers, path)
@@ -187,7 +188,10 @@ func empty(in *providers.Inspector) string {
 func (a *app) stranger(path string, in *providers.Inspector) {
 	looks := "text"
 	for _, x := range in.Exchanges() {
-		looks = cmp.Or(x.Guess, looks)
+		if looks = cmp.Or(x.Guess, looks); x.Head.Peeled != "" {
+			a.notef("%s: nothing is recognised: of what this %s has nothing was sent by a model", path, x.Head.Peeled)
+			return
+		}
 	}
 	a.notef("%s: nothing is recognised: it looks like %s, and no response of a known protocol is in it", path, looks)
 	name := strings.TrimPrefix(filepath.Ext(path), ".")
@@ -199,8 +203,13 @@ func (a *app) stranger(path string, in *providers.Inspector) {
 }
 
 // recognised reports whether a turn says anything: it is of a known protocol, or it is at least
-// known why there is nothing else.
-func recognised(t *stream.Turn) bool { return t.Dialect != "unknown" || t.Failure != "" }
+// known why there is nothing else. What others recorded of the web is nothing for its own sake.
+func recognised(x *providers.Exchange, t *stream.Turn) bool {
+	if x != nil && x.Head.Peeled != "" && panes.IsPlain(t) {
+		return false
+	}
+	return t.Dialect != "unknown" || t.Failure != ""
+}
 
 // printerOf prints in a format to standard output.
 func (a *app) printerOf(format string, prices *price.Table) (printer, error) {

@@ -93,7 +93,7 @@ func (q *queue) printTurns(turns []ended) {
 	for i := range turns {
 		number := turns[i].turn
 		t := s.Turn(number)
-		known := recognised(t)
+		known := recognised(q.in.Exchange(t.Exchange), t)
 		if q.known = q.known || known; known || !q.among {
 			q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
 		}
