@@ -198,22 +198,28 @@ func (s *saying) name(value []byte) {
 	}
 }
 
-// typed reports whether the type of a chunk says what it is.
-func (s *saying) typed(message, response, interaction []byte) bool {
-	if s.kind == nil {
-		return false
-	}
-	w, known := words[string(s.kind)]
+// wordOf is what a type says, and whether it is known.
+func wordOf(kind []byte) (w word, known bool) {
+	w, known = words[string(kind)]
 	switch {
 	case known:
-	case bytes.HasPrefix(s.kind, []byte("response.")):
+	case bytes.HasPrefix(kind, []byte("response.")):
 		w.of = ofResponses
-	case bytes.HasPrefix(s.kind, []byte("interaction.")), bytes.HasPrefix(s.kind, []byte("step.")):
+	case bytes.HasPrefix(kind, []byte("interaction.")), bytes.HasPrefix(kind, []byte("step.")):
 		w.of = ofInteractions
-		w.begins = string(s.kind) == "interaction.start" || string(s.kind) == "interaction.created"
-		w.last = string(s.kind) == "interaction.complete" || string(s.kind) == "interaction.completed"
+		w.begins = string(kind) == "interaction.start" || string(kind) == "interaction.created"
+		w.last = string(kind) == "interaction.complete" || string(kind) == "interaction.completed"
 		w.ends = w.last
 	default:
+		return word{}, false
+	}
+	return w, true
+}
+
+// typed reports whether the type of a chunk says what it is.
+func (s *saying) typed(message, response, interaction []byte) bool {
+	w, known := wordOf(s.kind)
+	if !known {
 		return false
 	}
 	s.is, s.of, s.begins, s.ends, s.last, s.weak = aChunk, w.of, w.begins, w.ends, w.last, w.weak

@@ -288,7 +288,7 @@ func (s *flows) eventOf(f *find) *heldEvent {
 	for i := range s.events {
 		e := &s.events[i]
 		a := agree(e.clues, f.clues)
-		if e.on != f.on || a.against() {
+		if w, known := wordOf(e.kind); e.on != f.on || a.against() || known && w.of != ofAny && f.of != ofAny && w.of != f.of {
 			continue
 		}
 		if f.kind != nil && bytes.Equal(e.kind, f.kind) {
