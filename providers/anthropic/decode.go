@@ -75,7 +75,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.Unknown(string(kind))
 	}
 	if !bytes.Equal(f.Event, kind) {
-		d.CheckName(f.Event, kind, eventTypes[string(kind)])
+		d.CheckName(f.Event, kind, f.Named && eventTypes[string(kind)])
 	}
 	return nil
 }
