@@ -14,12 +14,15 @@ import (
 func (c *coercion) makeCall(p *dialect.Part, f *facts, role dialect.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
-	case p.Server && !c.same:
+	case p.Server && (!c.same || c.Policy.asText):
 		return c.leaveOut(sent, ServerToolDropped.loss("a tool that the provider runs has no equivalent: the call is left out"))
 	case role != dialect.Assistant:
 		return c.leaveOut(sent, CallDropped.loss("a call that the model did not make has no place: it is left out"))
 	case p.Unseen:
 		return c.unknown(sent, ArgsUnseen.loss("bytes of the call were not seen: what would be sent is not known"))
+	}
+	if c.Policy.asText {
+		return c.callAsText(p, f, sent)
 	}
 	was := *p
 	c.shape = ""

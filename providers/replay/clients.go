@@ -108,6 +108,10 @@ var clients = []Policy{
 		Does: "for Python: what was cut is closed, or else shortened until it parses; other text that is no object goes back raw, behind the calls that are whole",
 	},
 	{
+		Name: "smolagents", Known: client.Read, asText: true,
+		Does: "the call goes as text, Calling tools: and a list as Python writes it, its result as Observation: …; what does not parse stays a string in it, and a string that holds a list or an object is read",
+	},
+	{
 		Name: "crewai", Known: client.Read, targets: []string{chat, messages}, way: pythonStrict,
 		Does: "the raw text goes to providers that take text; toward Anthropic what does not parse raises",
 	},

@@ -110,6 +110,9 @@ func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error
 			}
 		}
 	}
+	if p.Policy.Name == "smolagents" {
+		wantCalls, wantResults = 0, 0
+	}
 	if calls != wantCalls || results != wantResults {
 		return fmt.Errorf("%d calls and %d results, want %d and %d in %s\n%v", calls, results, wantCalls, wantResults, body(p), p.Losses)
 	}

@@ -11,7 +11,7 @@ var Kinds = []*Kind{
 	ImpliedEmpty, ArgsEmptied, ArgsWrapped, ArgsRepaired, ConcatFirstOnly, DoubleEncoded, ArgsAltered,
 	FreeformToJSON, ArgsUnseen, ArgsUnknown, IntPrecision, NumPrecision, NumRange, NumSpelling, StrSpelling, KeyOrder, DupKeys, Whitespace,
 	UnicodeSanitized, DepthLimit,
-	CallDropped, CallsReordered, KindLost, IDRewritten, IDTruncated, IDCollision, ItemIDDropped, NameRewritten, NameIllegal,
+	CallDropped, CallAsText, CallsReordered, KindLost, IDRewritten, IDTruncated, IDCollision, ItemIDDropped, NameRewritten, NameIllegal,
 	SignatureDropped, SignatureSentinel, ServerToolDropped, CallerDropped, NamespaceDropped,
 	ReasoningToText, ReasoningDropped, PartDropped, MediaResultLoss, ErrorFlagLoss, OrphanCall, OrphanResult,
 	AdjacencyFix, ParallelSplit,
@@ -118,6 +118,11 @@ var (
 		Means: "The call is left out of the history: the model sees that it never asked.",
 		Do:    "Send the call along with its result, even if it failed.",
 	}, Critical, "the call is not in the history"}
+	CallAsText = &Kind{&stream.Diagnosis{
+		Code: "CALL_AS_TEXT", Severity: stream.Warn, By: stream.Client,
+		Means: "A text tells of the call and of its result: the provider sees no call, and the model may write its next one as such a text.",
+		Do:    "Send the call as a call, and its result as that of a tool.",
+	}, High, "the call and its result are sent as text"}
 	CallsReordered = &Kind{&stream.Diagnosis{
 		Code: "CALLS_REORDERED", Severity: stream.Warn, By: stream.Client,
 		Means: "A client sent the calls of a turn in another order than the model made them.",

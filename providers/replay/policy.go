@@ -24,6 +24,7 @@ type Policy struct {
 	joins   []string       // dialects toward which it joins the id of a call with that of its item
 
 	unsigned bool // its calls have no place for a signature
+	asText   bool // it sends calls and results as text
 
 	text, object    action // with arguments that are no object, toward targets that take text and objects
 	key             string // of the object that wraps them

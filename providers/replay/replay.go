@@ -27,6 +27,7 @@ const (
 	Unwrapped                   // a string that held an object became the object
 	Wrapped                     // put whole into a value of another shape
 	Renamed                     // the call goes under another name
+	AsText                      // a text tells of the call: the provider sees none
 	Repaired                    // what a forgiving parser makes of it
 	Emptied                     // replaced by {}
 	Dropped                     // the call is left out
@@ -37,7 +38,7 @@ const (
 )
 
 var outcomeWords = [...]string{
-	"verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "repaired", "emptied", "dropped", "throws", "unknown",
+	"verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "as text", "repaired", "emptied", "dropped", "throws", "unknown",
 }
 
 func (o Outcome) String() string { return outcomeWords[o] }
@@ -140,6 +141,8 @@ type coercion struct {
 
 	cleaned *facts // of the call's arguments as they are sent, when what the model wrote is not UTF-8
 
+	textIDs []string // of the calls that the text of the turn being made tells of
+
 	doubt     bool // something is sent of which no rule says whether it is taken
 	unseen    bool // bytes of one of the calls were not seen
 	unthought bool // the message being made loses reasoning that is the target's own
@@ -156,6 +159,9 @@ func (c *coercion) messages() (out []dialect.Message) {
 	number := 0
 	for _, m := range c.src.Messages {
 		made := dialect.Message{Role: m.Role}
+		if m.Role != dialect.Assistant {
+			c.textIDs = nil
+		}
 		if c.same {
 			made.Raw = cleanRaw(m.Raw)
 		}
@@ -200,6 +206,9 @@ func (c *coercion) messages() (out []dialect.Message) {
 			out = append(out, made)
 		}
 	}
+	if c.Policy.asText {
+		return c.asText(out)
+	}
 	return out
 }
 
@@ -216,6 +225,9 @@ func (c *coercion) makeText(p *dialect.Part) bool {
 func (c *coercion) makeReasoning(p *dialect.Part) bool {
 	rule := c.To.Reasoning
 	switch {
+	case c.Policy.asText:
+		c.lose(ReasoningDropped.loss("reasoning is left out"))
+		return false
 	case c.same && (rule != dialect.SignedReasoning || p.Signature != ""):
 		return true
 	case p.Hidden, len(p.Text) == 0:
@@ -246,10 +258,14 @@ func (c *coercion) makeResult(p *dialect.Part, role dialect.Role) bool {
 		c.lose(OrphanResult.loss("a result among the instructions has no place: it is left out"))
 		return false
 	case p.Server:
-		if !c.same {
+		keep := c.same && !c.Policy.asText
+		if !keep {
 			c.lose(ServerToolDropped.loss("the result of a tool that the provider ran has no equivalent"))
 		}
-		return c.same
+		return keep
+	}
+	if c.Policy.asText {
+		return c.resultAsText(p)
 	}
 	old := p.ID
 	call := c.ids.result(p.ID, p.Name)

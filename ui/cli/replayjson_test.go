@@ -45,7 +45,7 @@ type sentJSON struct {
 }
 
 var outcomeWords = []string{
-	"unknown", "verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "repaired", "emptied", "dropped", "throws",
+	"unknown", "verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "as text", "repaired", "emptied", "dropped", "throws",
 }
 
 // previews runs replay with --format json and reads its lines, strictly.

@@ -19,6 +19,6 @@ const (
 // OutcomeSides is what a request has of a call's arguments.
 var OutcomeSides = [replay.NumOutcomes]Side{
 	replay.Verbatim: Same, replay.AssumedEmpty: Alike, replay.Parsed: Alike, replay.Reformatted: Alike, replay.Unwrapped: Alike,
-	replay.Wrapped: Differs, replay.Renamed: Differs, replay.Repaired: Differs,
+	replay.Wrapped: Differs, replay.Renamed: Differs, replay.AsText: Differs, replay.Repaired: Differs,
 	replay.Emptied: Nothing, replay.Dropped: Nothing, replay.Throws: Nothing, replay.Unknown: Absent,
 }

@@ -1,0 +1,134 @@
+package replay
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"toolscope/providers/dialect"
+)
+
+// The way of smolagents, whose history has no calls: what it says of them is text.
+// https://github.com/huggingface/smolagents, memory.py and agents.py.
+
+// callAsText makes what the text of its message says of a call: it stays in the message as a call
+// until all of them are there. false leaves it out.
+func (c *coercion) callAsText(p *dialect.Part, f *facts, sent Sent) bool {
+	text := f.raw
+	if f.invalid.is() {
+		c.loseAt(f.invalid, UnicodeSanitized.loss("bytes that are not UTF-8 become U+FFFD"))
+		text = valid(text)
+	}
+	if p.ID == "" {
+		p.ID = fmt.Sprintf("call_%d", c.call)
+		c.lose(IDRewritten.loss("the call has no id and gets %s", p.ID))
+	}
+	args, ok := reprOf(nil, text, true)
+	if !ok || slices.Contains(c.textIDs, p.ID) { // the later call of an id takes the earlier one's place
+		return c.unknown(sent, ArgsUnknown.loss("what %s makes of such arguments, or of two calls with one id, is not known", c.Policy.Client.Title))
+	}
+	if p.Signature != "" {
+		c.lose(SignatureDropped.loss("%s has no place for the call's signature", c.Policy.Client.Title))
+	}
+	l := CallAsText.loss("the call and its result are sent as text: the provider sees no call")
+	l.End = len(f.raw)
+	c.lose(l)
+	c.textIDs = append(c.textIDs, p.ID)
+	p.Args, sent.ID, sent.Outcome = args, p.ID, AsText
+	c.Calls = append(c.Calls, sent)
+	return true
+}
+
+// resultAsText tells what the text of a result lacks.
+func (c *coercion) resultAsText(p *dialect.Part) bool {
+	if p.Failed {
+		c.lose(ErrorFlagLoss.loss("the result is an error, and there is no field that says so"))
+	}
+	if p.Media > 0 {
+		c.lose(MediaResultLoss.loss("what the result holds beside text is left out"))
+	}
+	return true
+}
+
+// asText has text tell of all calls and results. What one speaker says in several messages on end is
+// one step.
+func (c *coercion) asText(messages []dialect.Message) (out []dialect.Message) {
+	for _, m := range messages {
+		tells := slices.ContainsFunc(m.Parts, func(p dialect.Part) bool { return p.Kind == dialect.CallPart || p.Kind == dialect.ResultPart })
+		if n := len(out) - 1; n >= 0 && tells && out[n].Role == m.Role {
+			out[n].Parts = append(out[n].Parts, m.Parts...)
+		} else {
+			out = append(out, m)
+		}
+	}
+	for i := range out {
+		c.tellAsText(&out[i])
+	}
+	return out
+}
+
+// tellAsText puts one text in place of the calls of a message, behind what the model said, and one in
+// place of its results. Both stand in the order of their ids.
+func (c *coercion) tellAsText(m *dialect.Message) {
+	calls, rest := parted(m.Parts, dialect.CallPart)
+	results, rest := parted(rest, dialect.ResultPart)
+	if len(calls)+len(results) > 0 {
+		m.Raw = nil
+	}
+	if len(calls) > 0 {
+		said, other := parted(rest, dialect.TextPart)
+		rest = append([]dialect.Part{{Kind: dialect.TextPart, Text: c.calling(said, calls)}}, other...)
+	}
+	if len(results) > 0 {
+		rest = append([]dialect.Part{{Kind: dialect.TextPart, Text: observation(results)}}, rest...)
+	}
+	m.Parts = rest
+}
+
+// parted are the parts of one kind, and the others.
+func parted(all []dialect.Part, kind dialect.PartKind) (these, others []dialect.Part) {
+	for _, p := range all {
+		if p.Kind == kind {
+			these = append(these, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return these, others
+}
+
+func byID(a, b dialect.Part) int { return cmp.Compare(a.ID, b.ID) }
+
+// calling is Python's str of a list of the calls, behind what the model said.
+func (c *coercion) calling(said, calls []dialect.Part) (text []byte) {
+	for _, p := range said {
+		text = append(text, p.Text...)
+	}
+	if text = slices.Clone(bytes.TrimSpace(text)); len(text) > 0 {
+		text = append(text, '\n')
+	}
+	if !slices.IsSortedFunc(calls, byID) {
+		c.lose(CallsReordered.loss("the calls of the turn are sorted by their ids"))
+		slices.SortStableFunc(calls, byID)
+	}
+	text = append(text, "Calling tools:\n["...)
+	for i, p := range calls {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		text = append(appendRepr(append(text, "{'id': "...), []byte(p.ID)), ", 'type': 'function', 'function': {'name': "...)
+		text = append(append(append(appendRepr(text, []byte(p.Name)), ", 'arguments': "...), p.Args...), "}}"...)
+	}
+	return append(text, ']')
+}
+
+// observation is what the results of a step are sent as.
+func observation(results []dialect.Part) []byte {
+	slices.SortStableFunc(results, byID)
+	var texts [][]byte
+	for _, p := range results {
+		texts = append(texts, bytes.TrimSpace(p.Text))
+	}
+	return append([]byte("Observation:\n"), bytes.TrimRight(bytes.Join(texts, []byte("\n")), "\n")...)
+}

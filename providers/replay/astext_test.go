@@ -1,0 +1,61 @@
+package replay_test
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/providers"
+	"toolscope/providers/dialect"
+	"toolscope/providers/dialect/historytest"
+	"toolscope/providers/replay"
+)
+
+// TestAsText: smolagents tells of all calls of a message in one text, sorted by their ids, behind what
+// the model said, and of their results in another. No target gets a call.
+func TestAsText(t *testing.T) {
+	from := target(t, "openai-chat")
+	m := calls(from, `{"b": 1.0, "it's": [true, null]}`, `{"a":"x`, `"{\"a\":1}"`)
+	m[0].Parts[0].ID, m[0].Parts[1].ID = "call_9", "call_2"
+	m[0].Parts = append(m[0].Parts, says(" first "))
+	history := append(m, user(result("call_9", "nine"), result("call_2", " two "), result("call_3", "three")))
+	written, err := from.Decode(historytest.Request(from, from.Encode(history)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `first
+Calling tools:
+[{'id': 'call_2', 'type': 'function', 'function': {'name': 'write_file', 'arguments': '{"a":"x'}}, ` +
+		`{'id': 'call_3', 'type': 'function', 'function': {'name': 'write_file', 'arguments': {'a': 1}}}, ` +
+		`{'id': 'call_9', 'type': 'function', 'function': {'name': 'write_file', 'arguments': {'b': 1.0, "it's": [True, None]}}}]`
+	for _, history := range [][]dialect.Message{history, written} {
+		for _, to := range providers.Targets() {
+			p := replay.Conversation(history, from).Preview(to, policy(t, "smolagents"))
+			if got := codes(p.Losses); p.Outcome != replay.AsText || got != "CALL_AS_TEXT CALL_AS_TEXT CALL_AS_TEXT CALLS_REORDERED" {
+				t.Errorf("to %s: %s, %s", to.Name, p.Outcome, got)
+			}
+			var texts []string
+			for _, m := range read(to, p.Body) {
+				for _, part := range m.Parts {
+					if part.Kind != dialect.TextPart {
+						t.Errorf("to %s: a part that is no text: %+v", to.Name, part)
+					}
+					texts = append(texts, m.Role.String()+": "+string(part.Text))
+				}
+			}
+			if got := strings.Join(texts, "|"); got != "assistant: "+want+"|user: Observation:\ntwo\nthree\nnine" {
+				t.Errorf("to %s: %s", to.Name, got)
+			}
+		}
+	}
+}
+
+// TestAsTextUnknown: what is not known of the client is not told.
+func TestAsTextUnknown(t *testing.T) {
+	from := target(t, "openai-chat")
+	for name, m := range map[string][]dialect.Message{"one id": calls(from, `{}`, `{}`), "NaN": calls(from, `{"a":NaN}`)} {
+		m[0].Parts[0].ID = "call_2"
+		if p := replay.Conversation(m, from).Preview(from, policy(t, "smolagents")); p.Outcome != replay.Unknown || p.Body != nil {
+			t.Errorf("%s: %s", name, p.Outcome)
+		}
+	}
+}
