@@ -111,11 +111,20 @@ func (o *outfit) dress(all []way, url string) error {
 			o.did = append(o.did, v.Name)
 		}
 	}
-	if len(p.Args) > 0 {
+	if len(p.Args) > 0 && !o.given(p.Args[0]) {
 		o.args = slices.Insert(slices.Clone(o.args), o.at+1, p.Args...)
 		o.did = append(o.did, commandLine(p.Args))
 	}
 	return o.settle(p)
+}
+
+// given reports whether the user gave the client a long flag already: some clients fail when one
+// comes twice. A short one may be given for something else.
+func (o *outfit) given(flag string) bool {
+	return strings.HasPrefix(flag, "--") && slices.ContainsFunc(o.args[o.at+1:], func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return name == flag
+	})
 }
 
 // set sets a variable, unless it is one that the user's own counts for.

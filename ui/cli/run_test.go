@@ -144,6 +144,8 @@ func TestOutfit(t *testing.T) {
 		{"codex exec hi", nil, `codex -c openai_base_url="http://h:1/openai" exec hi`, []string{"-OPENAI_BASE_URL"}},
 		{"npx -y @openai/codex@1.2 hi", nil, `npx -y @openai/codex@1.2 -c openai_base_url="http://h:1/openai" hi`, nil},
 		{"qwen -p hi", nil, "qwen --auth-type openai -p hi", []string{"OPENAI_BASE_URL=http://h:1/openai"}},
+		{"qwen --auth-type openai -p hi", nil, "", nil},
+		{"qwen -p hi --auth-type=openai", nil, "", nil},
 		{"opencode run hi", map[string]string{"OPENCODE_CONFIG_CONTENT": `{"a":1,"provider":{"openai":{"options":{"baseURL":"mine","b":2}}}}`}, "", []string{`OPENCODE_CONFIG_CONTENT={"a":1,"provider":{"anthropic":{"options":{"baseURL":"http://h:1/anthropic/v1"}},"google":{"options":{"baseURL":"http://h:1/gemini/v1beta"}},"openai":{"options":{"b":2,"baseURL":"http://h:1/openai"}}}}`}},
 		{"gemini -p hi", map[string]string{"GEMINI_API_KEY": "x", "GEMINI_CLI_HOME": home}, "", []string{"GOOGLE_GEMINI_BASE_URL=", "GEMINI_CLI_HOME="}},
 		{"gemini -p hi", nil, "", []string{"CODE_ASSIST_ENDPOINT=http://h:1/code-assist", "-GEMINI_CLI_HOME"}},
