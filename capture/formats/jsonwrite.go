@@ -63,17 +63,11 @@ func pick(object []byte, keys ...string) [][]byte {
 	found, left := make([][]byte, len(keys)), len(keys)
 	p, ok := inside(object, '{')
 	for ok && left > 0 {
-		p = afterSpace(p)
-		if len(p) == 0 || p[0] != '"' {
+		var key []byte
+		if key, p = keyAt(p); key == nil {
 			break
 		}
-		n, closed := jsonbytes.StringEnd(p)
-		key := p[:n]
-		if p = afterSpace(p[n:]); !closed || len(p) == 0 || p[0] != ':' {
-			break
-		}
-		p = afterSpace(p[1:])
-		n = jsonbytes.ValueEnd(p)
+		n := jsonbytes.ValueEnd(p)
 		if i := indexOf(keys, key); n > 0 && i >= 0 && found[i] == nil {
 			if found[i] = given(p[:n:n]); found[i] != nil {
 				left--

@@ -15,22 +15,12 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		p, ok := inside(object, '{')
 		for ok {
-			p = afterSpace(p)
-			if len(p) == 0 || p[0] != '"' {
+			var key []byte
+			if key, p = keyAt(p); key == nil {
 				return
 			}
-			n, closed := jsonbytes.StringEnd(p)
-			if !closed {
-				return
-			}
-			key := unquoted(p[:n])
-			p = afterSpace(p[n:])
-			if len(p) == 0 || p[0] != ':' {
-				return
-			}
-			p = afterSpace(p[1:])
-			n = jsonbytes.ValueEnd(p)
-			if n == 0 || !yield(key, p[:n:n]) {
+			n := jsonbytes.ValueEnd(p)
+			if n == 0 || !yield(unquoted(key), p[:n:n]) {
 				return
 			}
 			p, ok = next(p[n:])
@@ -38,22 +28,32 @@ func Members(object []byte) iter.Seq2[string, []byte] {
 	}
 }
 
+// keyAt is the key that a member begins with, as it is written, and what follows its colon. The key
+// is nil where no member begins or its key is not all there, and the rest is what follows that.
+func keyAt(p []byte) (key, rest []byte) {
+	p = afterSpace(p)
+	if len(p) == 0 || p[0] != '"' {
+		return nil, p
+	}
+	n, closed := jsonbytes.StringEnd(p)
+	key = p[:n]
+	if p = afterSpace(p[n:]); !closed || len(p) == 0 || p[0] != ':' {
+		return nil, p
+	}
+	return key, afterSpace(p[1:])
+}
+
 // eachMember goes through an object once: do is given what follows a key, and is how much of that
 // the value takes, or 0 where it did not look. It is how long the object is, as far as it is there.
 func eachMember(object []byte, do func(key string, rest []byte) int) int {
 	p, ok := inside(object, '{')
 	for ok {
-		p = afterSpace(p)
-		if len(p) == 0 || p[0] != '"' {
+		var key []byte
+		if key, p = keyAt(p); key == nil {
 			break
 		}
-		n, closed := jsonbytes.StringEnd(p)
-		key := p[:n]
-		if p = afterSpace(p[n:]); !closed || len(p) == 0 || p[0] != ':' {
-			break
-		}
-		p = afterSpace(p[1:])
-		if n = do(unquoted(key), p); n == 0 {
+		n := do(unquoted(key), p)
+		if n == 0 {
 			n = jsonbytes.ValueEnd(p)
 		}
 		if n == 0 {
