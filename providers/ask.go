@@ -16,12 +16,21 @@ type asking struct {
 	header lane.Facts
 	path   string           // what the request is for by its path, "" where that does not tell
 	ask    *stream.Ask      // of the latest request that was read
-	queue  [][]byte         // messages of a WebSocket that no turn has answered yet
+	queue  []asked          // messages of a WebSocket that no turn has answered yet
 	come   int64            // how much of the response had come when the last of them was sent
 	lanes  []*laneOf        // of the requests
 	orders map[string]start // calls of the exchange that start agents, by id
 
 	upgrades bool // a WebSocket was asked for
+
+	sentAt time.Duration   // when the latest request that was read began, or NoTime
+	times  []time.Duration // by turn: when the request began that it answers, or NoTime
+}
+
+// asked is a message that asks for a turn.
+type asked struct {
+	message []byte
+	at      time.Duration
 }
 
 // asked takes the head of a request.
@@ -33,7 +42,7 @@ func (x *Exchange) asked(h *stream.Head) {
 
 // says takes a message that the client sends on a WebSocket. One that waits although the provider
 // has said something since, and answers nothing, was refused.
-func (x *Exchange) says(message []byte) {
+func (x *Exchange) says(message []byte, at time.Duration) {
 	a := &x.asks
 	if kind := dialect.Raw(message).Get("type"); kind.Given() && !kind.Is("response.create") {
 		return
@@ -41,16 +50,20 @@ func (x *Exchange) says(message []byte) {
 	if x.Response.Size() > a.come && len(x.openTurns()) == 0 {
 		a.queue = a.queue[:0]
 	}
-	a.queue, a.come = append(a.queue, message), x.Response.Size()
+	a.queue, a.come = append(a.queue, asked{message, at}), x.Response.Size()
 }
 
 // ask is the request that the next turn answers, nil where none was seen.
 func (x *Exchange) ask() *stream.Ask {
 	a := &x.asks
+	if isWebSocket(x.Head) {
+		a.sentAt = stream.NoTime
+	}
 	switch {
 	case isWebSocket(x.Head) && len(a.queue) > 0:
-		message := a.queue[0]
-		a.queue[0], a.queue = nil, a.queue[1:]
+		message := a.queue[0].message
+		a.sentAt = a.queue[0].at
+		a.queue[0], a.queue = asked{}, a.queue[1:]
 		var said []dialect.Message
 		if target := TargetOf(x.Dialect.Name); target != nil {
 			said, _ = target.Decode(message)
@@ -134,6 +147,32 @@ func (x *Exchange) Refused() string {
 	}
 	return why
 }
+
+// sends takes that bytes or the head of a request came. Over HTTP there is one, which began with the
+// first of them; a WebSocket has one with each turn.
+func (x *Exchange) sends(at time.Duration) {
+	if x.asks.sentAt == stream.NoTime && !isWebSocket(x.Head) {
+		x.asks.sentAt = at
+	}
+}
+
+// stamp says that one of the decoder's turns opens: it answers the latest request that was read.
+func (a *asking) stamp(turn int32) {
+	for len(a.times) <= int(turn) {
+		a.times = append(a.times, a.sentAt)
+	}
+}
+
+// AskedAt is when the request of a turn began, or NoTime where that was not seen.
+func (x *Exchange) AskedAt(t *stream.Turn) time.Duration {
+	if i := slices.Index(x.turns, t.Number); i >= 0 && i < len(x.asks.times) {
+		return x.asks.times[i]
+	}
+	return stream.NoTime
+}
+
+// HeadAt is when the head of the response came, or NoTime.
+func (x *Exchange) HeadAt() time.Duration { return x.headAt }
 
 // Latest is when the latest record of it came.
 func (x *Exchange) Latest() time.Duration { return x.at }

@@ -46,6 +46,7 @@ type Exchange struct {
 	shut    int     // at least so many of them, from the first on, are closed
 	frame   int32   // number of the frame being decoded
 	at      time.Duration
+	headAt  time.Duration    // when the head of the response came, or NoTime
 	first   *firstObject     // the object that the body begins with, while that does not tell the framing
 	sniffAt int64            // how many bytes must have come before framing is tried again
 	pending []held           // frames that wait for a dialect

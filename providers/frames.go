@@ -247,6 +247,7 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 	if e.Kind == stream.TurnOpen {
 		e.What = x.opening(stream.PayloadOf[stream.Opening](e))
+		x.asks.stamp(turn)
 	}
 	if e.Kind == stream.TurnClose && x.Head.EndUntold && x.why == "" {
 		x.sealAll(turn)

@@ -61,7 +61,9 @@ func (in *Inspector) Write(r stream.Record) {
 		in.epoch = r.Head.Start.Add(-r.At)
 	}
 	if r.Head != nil {
-		x.learn(*r.Head)
+		if x.learn(*r.Head); !r.Request && r.Head.Status != 0 && x.headAt == stream.NoTime {
+			x.headAt = r.At
+		}
 		x.own = x.own || !r.Request && r.Head.Status != 0 && r.By == stream.Toolscope.String()
 	}
 	isBent := strings.HasPrefix(r.Note, bent)
@@ -72,12 +74,13 @@ func (in *Inspector) Write(r stream.Record) {
 		x.tellNotes()
 	}
 	if r.Request {
+		x.sends(r.At)
 		x.gap.asked += r.Lost
 		if len(r.Data) > 0 {
 			x.Request.Give(r.Data, r.At)
 			x.Request.Beside(r.Before, r.After)
 			if isWebSocket(x.Head) {
-				x.says(r.Data)
+				x.says(r.Data, r.At)
 			}
 			x.askAgain(r.At)
 		}
@@ -171,7 +174,7 @@ func (in *Inspector) exchange(number int) *Exchange {
 	if x := in.byNumber[number]; x != nil {
 		return x
 	}
-	x := &Exchange{Number: number, in: in}
+	x := &Exchange{Number: number, in: in, headAt: stream.NoTime, asks: asking{sentAt: stream.NoTime}}
 	x.onFrame, x.onEvent = x.take, x.takeEvent
 	if in.byNumber == nil {
 		in.byNumber = map[int]*Exchange{}

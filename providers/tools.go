@@ -85,6 +85,14 @@ func (x *Exchange) Wanted(c *stream.Call) string {
 	return x.check.set.Outline(c.Space, c.Name)
 }
 
+// Required are the keys that the tool of a call wants; known is false where that is not known.
+func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
+	if x.check.set == nil || c.Server || c.Freeform() {
+		return nil, false
+	}
+	return x.check.set.Required(c.Space, c.Name)
+}
+
 // recentSets is how many lists of tools are remembered: an agent sends the same with every request,
 // and its helpers send theirs.
 const recentSets = 8

@@ -54,3 +54,16 @@ func (n *node) typeOf(name string) string {
 	}
 	return strings.ReplaceAll(p.kinds.String(), " or ", "|")
 }
+
+// Required are the keys that a tool's arguments must have; known is false of a tool that has no
+// schema that can be used, or was not called yet.
+func (s *Set) Required(space, name string) (keys []string, known bool) {
+	t := s.find(space, name)
+	if t == nil || t.check == nil || t.check.root == nil || t.check.note != "" {
+		return nil, false
+	}
+	for _, n := range t.check.root.all {
+		keys = append(keys, n.of.Required...)
+	}
+	return keys, true
+}

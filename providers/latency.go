@@ -1,0 +1,196 @@
+package providers
+
+import (
+	"time"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Latency is how long a call took to become what it is. The times are since From; one that has not
+// come, or that the source does not tell, is NoTime. They are in the order in which they mostly come.
+type Latency struct {
+	From  time.Duration // of the source: when the request began, or NoTime
+	Asked bool          // otherwise From is the turn's first event: the request was not seen
+
+	Headers    time.Duration // the head of the response
+	FirstToken time.Duration // the first text, reasoning or call of the turn
+	Named      time.Duration // the name of the call's tool
+	FirstByte  time.Duration // of its arguments
+	Actionable time.Duration // the value of the last key that the tool requires is whole
+	Parses     time.Duration // the arguments are an object for the first time
+	LastByte   time.Duration // of its arguments, so far
+	Sealed     time.Duration // the provider says that they are final
+	End        time.Duration // of the response
+
+	Deltas  int           // that brought argument bytes
+	Gap     time.Duration // the longest silence between two of them
+	GapAt   int           // the delta that ended it, as stream.Call counts them
+	Stalls  int           // silences of StallAfter and more
+	Stalled time.Duration // all of these together
+}
+
+// StallAfter is how long a silence between two deltas is before it is a stall.
+const StallAfter = time.Second
+
+// Moment is one time of a Latency, with its name.
+type Moment struct {
+	Name string
+	At   time.Duration
+}
+
+// Moments are the times by name, in order; those that have not come too.
+func (l *Latency) Moments() []Moment {
+	return []Moment{
+		{"headers", l.Headers}, {"first token", l.FirstToken}, {"named", l.Named}, {"first byte", l.FirstByte},
+		{"actionable", l.Actionable}, {"parses", l.Parses}, {"last byte", l.LastByte}, {"sealed", l.Sealed}, {"end", l.End},
+	}
+}
+
+// since is a time of the source as the Latency counts it.
+func (l *Latency) since(at time.Duration) time.Duration {
+	if at < 0 || l.From < 0 || at < l.From {
+		return stream.NoTime
+	}
+	return at - l.From
+}
+
+// Latency is that of a call, or with nil of its turn alone. It takes time for each token of the
+// arguments and each delta.
+func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
+	l := Latency{From: t.OpenedAt, Gap: stream.NoTime, GapAt: -1}
+	x := v.Exchange(t.Exchange)
+	headers := stream.NoTime
+	if x != nil {
+		if at := x.AskedAt(t); at >= 0 && at <= t.OpenedAt {
+			l.From, l.Asked = at, true
+		}
+		headers = x.HeadAt()
+	}
+	l.Headers, l.FirstToken, l.End = l.since(headers), l.since(v.firstToken(t)), l.since(t.ClosedAt)
+	l.Named, l.FirstByte, l.LastByte = stream.NoTime, stream.NoTime, stream.NoTime
+	l.Actionable, l.Parses, l.Sealed = stream.NoTime, stream.NoTime, stream.NoTime
+	if c == nil {
+		return l
+	}
+	l.Named, l.FirstByte, l.LastByte, l.Sealed = l.since(v.namedAt(t, c)), l.since(c.FirstArgAt), l.since(c.LastArgAt), l.since(c.SealedAt)
+	if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone {
+		l.Parses = l.since(v.at(r.Event))
+	}
+	if x != nil {
+		if keys, known := x.Required(c); known {
+			l.Actionable = l.since(v.wholeAt(c, keys, v.namedAt(t, c)))
+		}
+	}
+	l.pauses(v, c)
+	return l
+}
+
+// at is when event n came.
+func (v *View) at(n int) time.Duration { return v.Begin(n, 0).At }
+
+// firstToken is when the model's first words of any kind came.
+func (v *View) firstToken(t *stream.Turn) time.Duration {
+	for n := range v.EventsOf(t, int(t.OpenedBy)) {
+		if n >= v.Events() {
+			break
+		}
+		switch kind, _ := v.About(n); kind {
+		case stream.TextDelta, stream.ThinkDelta, stream.CallOpen, stream.Args:
+			return v.at(n)
+		}
+	}
+	return stream.NoTime
+}
+
+// namedAt is when the name of a call's tool came.
+func (v *View) namedAt(t *stream.Turn, c *stream.Call) time.Duration {
+	if c.Name == "" {
+		return stream.NoTime
+	}
+	for n := range v.EventsOf(t, int(c.OpenedBy)) {
+		kind, of := v.About(n)
+		if of != c.Ref() || kind != stream.CallOpen && kind != stream.CallMeta {
+			continue
+		}
+		if e := v.Begin(n, 0); stream.PayloadOf[stream.CallInfo](e).Name != "" {
+			return e.At
+		}
+	}
+	return stream.NoTime
+}
+
+// wholeAt is when the last of these keys of the arguments had a whole value: as soon as the call is
+// named, if there are none.
+func (v *View) wholeAt(c *stream.Call, keys []string, named time.Duration) time.Duration {
+	missing := map[string]bool{}
+	for _, key := range keys {
+		missing[key] = true
+	}
+	end := wholeWith(c.Args(), c.Lexer(), missing)
+	switch {
+	case len(keys) == 0:
+		return named
+	case end < 0:
+		return stream.NoTime
+	}
+	return v.at(int(c.DeltaEvent(c.DeltaAt(end - 1))))
+}
+
+// wholeWith is how many bytes of an object there must be for the last of the missing keys to have
+// its value, -1 where one has none. That a number is whole only the byte behind it tells.
+func wholeWith(args []byte, lex *stream.Lexer, missing map[string]bool) (end int) {
+	toks, depth, key := lex.Tokens(), 0, ""
+	for i, t := range toks.All() {
+		if t.Kind == stream.Junk {
+			return -1
+		}
+		open := i == toks.Len()-1 && lex.Open()
+		switch t.Kind {
+		case stream.ObjectOpen, stream.ArrayOpen:
+			depth++
+			continue
+		case stream.ObjectClose, stream.ArrayClose:
+			depth--
+		case stream.Key:
+			if depth == 1 && !open {
+				key = dialect.Raw(args[toks.Start(i):t.End]).Text()
+			}
+			continue
+		case stream.Space, stream.Colon, stream.Comma:
+			continue
+		}
+		if depth != 1 || open || !missing[key] {
+			continue
+		}
+		if delete(missing, key); len(missing) == 0 {
+			if t.Kind == stream.Number {
+				return min(int(t.End)+1, len(args))
+			}
+			return int(t.End)
+		}
+	}
+	return -1
+}
+
+// pauses finds the silences between the deltas of a call.
+func (l *Latency) pauses(v *View, c *stream.Call) {
+	last := stream.NoTime
+	for n := range c.Deltas() {
+		if start, end := c.DeltaSpan(n); start == end {
+			continue
+		}
+		l.Deltas++
+		at := v.at(int(c.DeltaEvent(n)))
+		if silent := at - last; last >= 0 && at >= last {
+			if silent > l.Gap {
+				l.Gap, l.GapAt = silent, n
+			}
+			if silent >= StallAfter {
+				l.Stalls++
+				l.Stalled += silent
+			}
+		}
+		last = at
+	}
+}

@@ -1,0 +1,149 @@
+package providers
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/stream"
+)
+
+const ms = time.Millisecond
+
+// timed is an exchange of Anthropic Messages: a request at 100 ms, the head of the response at 300 ms,
+// and then each body a record of its own at its time.
+func timed(request bool, at []time.Duration, bodies ...string) *Inspector {
+	in := new(Inspector)
+	if request {
+		in.Write(stream.Record{
+			Request: true, At: 100 * ms, Head: &stream.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"},
+			Data: []byte(`{"model":"claude-x","tools":[{"name":"f","input_schema":{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"},"note":{"type":"string"}},"required":["city","days"]}}]}`),
+		})
+	}
+	in.Write(stream.Record{At: 300 * ms, Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}})
+	for i, body := range bodies {
+		in.Write(stream.Record{At: at[i], Data: data(body)})
+	}
+	return in
+}
+
+func fragment(text string) string {
+	return fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":%q}}`, text)
+}
+
+const (
+	turnBegins = `{"type":"message_start","message":{"id":"m"}}`
+	callBegins = `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}`
+	callEnds   = `{"type":"content_block_stop","index":0}`
+	turnEnds   = `{"type":"message_stop"}`
+)
+
+// TestLatency: each moment of a call is told since the request began; what has not come is absent, and
+// that is not 0.
+func TestLatency(t *testing.T) {
+	at := []time.Duration{400 * ms, 500 * ms, 600 * ms, 700 * ms, 2200 * ms, 2300 * ms, 3800 * ms, 3900 * ms, 4000 * ms}
+	bodies := []string{
+		turnBegins, callBegins, fragment(`{"city":"Os`), fragment(`lo","days":1`), fragment(`2`), fragment(`,"note":"`), fragment(`x"}`), callEnds, turnEnds,
+	}
+	const none = stream.NoTime
+	for _, test := range []struct {
+		what    string
+		request bool
+		come    int // of the bodies
+		want    Latency
+	}{
+		{"whole", true, 9, Latency{
+			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
+			Actionable: 2200 * ms, // the comma behind 12, not the 2
+			Parses:     3700 * ms, LastByte: 3700 * ms, Sealed: 3800 * ms, End: 3900 * ms,
+			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms,
+		}},
+		{"without its request, and so without a schema", false, 9, Latency{
+			From: 400 * ms, Headers: none, FirstToken: 100 * ms, Named: 100 * ms, FirstByte: 200 * ms,
+			Actionable: none, Parses: 3400 * ms, LastByte: 3400 * ms, Sealed: 3500 * ms, End: 3600 * ms,
+			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms,
+		}},
+		{"a number that may go on", true, 5, Latency{
+			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
+			Actionable: none, Parses: none, LastByte: 2100 * ms, Sealed: none, End: none,
+			Deltas: 3, Gap: 1500 * ms, GapAt: 2, Stalls: 1, Stalled: 1500 * ms,
+		}},
+		{"only its name", true, 2, Latency{
+			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms,
+			FirstByte: none, Actionable: none, Parses: none, LastByte: none, Sealed: none, End: none, Gap: none, GapAt: -1,
+		}},
+	} {
+		in := timed(test.request, at, bodies[:test.come]...)
+		turn := in.Session().Turns[0]
+		got := in.View().Latency(turn, turn.Calls[0])
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.what, diff)
+		}
+	}
+}
+
+// TestLatencyActionable: what a tool requires may come in any order, or be nothing.
+func TestLatencyActionable(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		want int // bytes
+	}{
+		{`{"city":"Oslo","days":12,"note":"x"}`, 25},
+		{`{"days":[1,{"city":2}],"city":{"a":[]}}`, 38},
+		{`{"days":true,"city":null}`, 24},
+		{`{"days":tr`, -1},
+		{`{"days":1,"city":"a`, -1},
+		{`{"days":1,"city":`, -1},
+		{`{"days":1,"ci\u0074y":""}`, 24},
+		{`{"city":1,"days":2`, -1},
+		{`{"city":1,"days":2}`, 19},
+		{`{"city":1 x,"days":2}`, -1},
+		{`{"in":{"city":1,"days":2}}`, -1},
+	} {
+		var lex stream.Lexer
+		lex.Write([]byte(test.args))
+		if got := wholeWith([]byte(test.args), &lex, map[string]bool{"city": true, "days": true}); got != test.want {
+			t.Errorf("%s: %d, want %d", test.args, got, test.want)
+		}
+	}
+}
+
+// TestLatencyOfTurn: a turn without calls has times of its own; a source without times has none.
+func TestLatencyOfTurn(t *testing.T) {
+	in := timed(true, []time.Duration{400 * ms, 450 * ms, 600 * ms, 900 * ms}, turnBegins,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hello"}}`, turnEnds)
+	l := in.View().Latency(in.Session().Turns[0], nil)
+	if l.Headers != 200*ms || l.FirstToken != 500*ms || l.End != 800*ms || l.Named != stream.NoTime || l.Gap != stream.NoTime {
+		t.Errorf("%+v", l)
+	}
+	in = new(Inspector)
+	in.Write(stream.Record{At: stream.NoTime, Data: messages(`{"city":1}`)})
+	turn := in.Session().Turns[0]
+	l = in.View().Latency(turn, turn.Calls[0])
+	for _, m := range l.Moments() {
+		if m.At != stream.NoTime {
+			t.Errorf("no times, and yet %s at %s", m.Name, m.At)
+		}
+	}
+	if l.Stalls != 0 || l.Gap != stream.NoTime {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestLatencyOfSockets: each turn of a WebSocket is counted from the message that asks for it.
+func TestLatencyOfSockets(t *testing.T) {
+	in := new(Inspector)
+	socket(1, in, prewarm, answers("resp_0", "", "", ""), begins, answers("resp_1", "call_1", "a", `{"n":1}`), brings("resp_1", "call_1", "ok"), answers("resp_2", "call_2", "b", `{"n":"x"}`))
+	got := ""
+	for _, turn := range in.Session().Turns {
+		l := in.View().Latency(turn, nil)
+		got += fmt.Sprintln(l.Asked, l.From, l.FirstToken)
+	}
+	want := "true 0s -1ns\ntrue 2s 1s\ntrue 4s 1s\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
