@@ -81,7 +81,7 @@ func (m *Model) programKeys() []screen.Binding {
 func (m *Model) anywhere() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
-		on(km.Pause, m.pause), on(km.Theme, m.toggleTheme), on(km.Help, m.openHelp),
+		on(km.Pause, m.pause), on(km.Theme, m.toggleTheme), on(km.Help, m.openHelp), on(km.Palette, m.openPalette),
 		on(km.Suspend, m.suspend), on(km.Interrupted, func() { m.leave(tea.Interrupt) }),
 	}
 	return append(keys, pair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)

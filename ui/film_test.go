@@ -58,6 +58,7 @@ var films = []film{
 	{name: "compare", records: threeAnswers, shots: []shot{
 		{4, "="}, {9, ""}, {13, ""}, {19, ""}, {24, ""}, {-1, ""}, {-1, "l"}, {-1, "r"}, {-1, "G"}, {-1, "<enter>"}, {-1, "m1gm"}, {-1, "="},
 	}},
+	{name: "palette", records: demoRecords("malformed"), shots: []shot{{20, ":"}, {20, "repl"}, {-1, "<down>"}, {-1, "<esc>:turn"}, {-1, "<enter>1"}, {-1, "<enter>"}}},
 	{name: "empty", records: func(testing.TB) []stream.Record { return nil }, shots: []shot{{0, ""}, {-1, ""}}},
 	{name: "hostile", records: func(testing.TB) []stream.Record { return hostileExample() }, shots: []shot{{-1, "k"}, {-1, "4"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
 }

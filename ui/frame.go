@@ -24,12 +24,11 @@ func (m *Model) View() string {
 	m.drawTop(p)
 	p.Fill(screen.Bare)
 	body := m.bodyHeight()
-	top := m.top()
 	m.cols = m.columns()
 	for y := range body {
 		p.Newline()
 		p.Field(m.w)
-		top.Draw(p, y)
+		m.drawSeat(p, len(m.seats.all), y, body)
 		p.Fill(screen.Bare)
 	}
 	p.Newline()

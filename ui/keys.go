@@ -16,7 +16,7 @@ type keyMap struct {
 	Next, Back, Enter, Escape        key.Binding
 	Pane                             key.Binding
 	Zoom, Raw, Follow, Pause, Speed  key.Binding
-	Search, Again                    key.Binding
+	Search, Again, Palette           key.Binding
 	NextFinding, Theme, Demo         key.Binding
 	Side, Dialect                    key.Binding
 	Replay, Scope, Copy, Save        key.Binding
@@ -52,6 +52,7 @@ func newKeyMap() keyMap {
 		Speed:       bind("[ ]", "play slower, faster", "[", "]"),
 		Search:      bind("/", "find in the pane", "/"),
 		Again:       bind("n N", "next hit, hit before", "n", "N"),
+		Palette:     bind(":", "all keys and commands", ":"),
 		NextFinding: bind("!", "next finding", "!"),
 		Side:        bind("H", "hide side requests, or show them", "H"),
 		Dialect:     bind("D", "read as another dialect", "D"),
@@ -89,7 +90,7 @@ func (k keyMap) groups() []keyGroup {
 		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Copy, k.Save, k.Onward}},
 		{"Send", true, []key.Binding{k.Resend, k.Result}},
 		{"Time", false, []key.Binding{k.Follow, k.Streams, k.Pause, k.Speed}},
-		{"Program", true, []key.Binding{k.Demo, k.Help, k.Suspend, k.Quit, k.Interrupted}},
+		{"Program", true, []key.Binding{k.Demo, k.Help, k.Palette, k.Suspend, k.Quit, k.Interrupted}},
 	}
 }
 

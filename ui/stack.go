@@ -18,6 +18,7 @@ type seats struct {
 	all    []seat
 	seen   int       // events there were when the first of them was opened
 	opened int       // modes so far
+	called int       // up to which mode they are open that is brought up to date now; 0 at other times
 	asked  []tea.Cmd // for since the last Update
 }
 
@@ -28,11 +29,53 @@ type seat struct {
 }
 
 // top is the mode that has the keyboard.
-func (m *Model) top() seat {
-	if n := len(m.seats.all); n > 0 {
+func (m *Model) top() seat { return m.seatAt(len(m.seats.all)) }
+
+// seatAt is the mode that so many are open up to: of none it is browsing.
+func (m *Model) seatAt(n int) seat {
+	if n > 0 {
 		return m.seats.all[n-1]
 	}
 	return seat{Mode: browse{m}}
+}
+
+// drawSeat writes row y of a body of h rows, as the mode that so many are open up to has it: an
+// overlay over what is below it.
+func (m *Model) drawSeat(p *screen.Pen, n, y, h int) {
+	mode := m.seatAt(n).Mode
+	over, ok := mode.(modes.Overlay)
+	if !ok {
+		mode.Draw(p, y)
+		return
+	}
+	from := h - min(over.Takes(h), h)
+	if y < from {
+		m.drawSeat(p, n-1, y, h)
+		return
+	}
+	p.Over(m.overlaid(), func() {
+		rest := max(0, p.Left-modes.OverlayWidth)
+		p.Left -= rest
+		over.Draw(p, y-from)
+		p.Fill(screen.Bare)
+		p.Left = rest
+	}, func() { m.drawSeat(p, n-1, y, h) })
+}
+
+// overlaid is how many cells an overlay covers: the first column, where it has room for it, or all.
+func (m *Model) overlaid() int {
+	if first := m.cols[0].width; !m.covered() && first >= modes.OverlayWidth {
+		return first
+	}
+	return m.w
+}
+
+// working is the mode that what is asked for is for.
+func (m *Model) working() seat {
+	if n := m.seats.called; n > 0 {
+		return m.seatAt(n)
+	}
+	return m.top()
 }
 
 // open puts a mode on top.
@@ -55,13 +98,31 @@ func (m *Model) closeTop() {
 	}
 }
 
+// closeAll goes back to the panes.
+func (m *Model) closeAll() {
+	for len(m.seats.all) > 0 {
+		m.closeTop()
+	}
+}
+
 // covered reports whether a mode stands where the panes are.
 func (m *Model) covered() bool {
-	switch m.top().Mode.(type) {
+	switch m.seatAt(m.bottom()).Mode.(type) {
 	case browse, *searchBar, *leaving:
 		return false
 	}
 	return true
+}
+
+// bottom is up to which mode they are covered by those above: the first, from the top, that is no
+// overlay.
+func (m *Model) bottom() int {
+	for n := len(m.seats.all); n > 0; n-- {
+		if _, ok := m.seatAt(n).Mode.(modes.Overlay); !ok {
+			return n
+		}
+	}
+	return 0
 }
 
 // isOpen reports whether the mode of a seat has not been closed.
@@ -84,9 +145,13 @@ func (m *Model) do(cmd tea.Cmd) {
 	}
 }
 
-// extend brings the mode on top up to date, and returns what was asked for meanwhile.
+// extend brings the modes that are seen up to date, and returns what was asked for meanwhile.
 func (m *Model) extend() tea.Cmd {
-	m.top().Extend(m.view, m.w, m.bodyHeight())
+	for n := m.bottom(); n <= len(m.seats.all); n++ {
+		m.seats.called = n
+		m.seatAt(n).Extend(m.view, m.w, m.bodyHeight())
+	}
+	m.seats.called = 0
 	m.now = m.top().Keys()
 	asked := m.seats.asked
 	m.seats.asked = nil
@@ -115,7 +180,7 @@ func (h asHost) Open(mode modes.Mode)  { h.m.open(mode) }
 func (h asHost) Close()                { h.m.closeTop() }
 func (h asHost) Say(text display.Text) { h.m.say(text) }
 func (h asHost) Do(work func() func()) {
-	id := h.m.top().id
+	id := h.m.working().id
 	h.m.do(func() tea.Msg { return done{id, work()} })
 }
 

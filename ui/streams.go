@@ -107,7 +107,7 @@ func (s *streams) Extend(_ *providers.View, _, h int) {
 	s.Resize(len(s.rows), max(1, h-1-min(len(s.refused), mostTold)))
 	if !s.ticking && s.m.moving() {
 		s.ticking = true
-		id := s.m.top().id
+		id := s.m.working().id
 		s.m.do(tea.Tick(streamsAt, func(time.Time) tea.Msg { return done{id, func() { s.ticking = false }} }))
 	}
 }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
 	"toolscope/themes"
@@ -114,6 +115,27 @@ func (p *Pen) Spaces(g Ground, n int) {
 }
 
 const blanks = "                                                                "
+
+// Over writes the rest of the field as under has it, and over its first cells what over writes.
+func (p *Pen) Over(cells int, over, under func()) {
+	width, from := p.Left, len(p.b)
+	rest := ""
+	if cells < width {
+		under()
+		p.Fill(Bare)
+		row := string(p.b[from:])
+		for cut := cells; cut == cells || ansi.StringWidth(rest) > width-cells; cut++ {
+			rest = ansi.TruncateLeft(row, cut, "")
+		}
+		p.b = p.b[:from]
+	}
+	p.Field(min(cells, width))
+	over()
+	p.Field(p.Left + max(0, width-cells-ansi.StringWidth(rest))) // half of a wide character is none
+	p.Fill(Bare)
+	p.b = append(p.b, rest...)
+	p.Field(0)
+}
 
 // Fill ends the field.
 func (p *Pen) Fill(g Ground) { p.Spaces(g, p.Left) }

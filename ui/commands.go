@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"strconv"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
+
+// commands are the words that can be typed behind ":", a line for each. What has a key is in the
+// palette by its key, and needs no line.
+func (m *Model) commands() []modes.Command {
+	return []modes.Command{
+		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
+	}
+}
+
+// openPalette offers what can be done where one is.
+func (m *Model) openPalette() {
+	keys := append(m.top().Keys(), m.anywhere()...)
+	m.open(modes.NewPalette(asHost{m}, modes.Doing{Keys: keys, Press: m.press, Commands: m.commands(), Turn: m.goTo}, m.draw))
+}
+
+// press does what a key does where one is.
+func (m *Model) press(key string) {
+	b := screen.Bound(m.top().Keys(), key)
+	if b == nil {
+		b = screen.Bound(m.anywhere(), key)
+	}
+	if b == nil {
+		m.say(display.Lit("not any more: something else has come"))
+		return
+	}
+	b.Do()
+}
+
+// goToNumber goes to the turn of that number.
+func (m *Model) goToNumber(arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		m.say(m.draw.Format("%q: a turn has a number, as in :turn 12", arg))
+		return
+	}
+	m.goTo(n)
+}
+
+// goTo goes to a turn by the number that the list shows.
+func (m *Model) goTo(number int) {
+	r := stream.Ref{Turn: int32(min(number, m.turns()+1) - 1)}
+	if t, _ := m.view.Find(r); number < 1 || t == nil {
+		m.say(m.draw.Format("there is no turn %d: they go up to %s", number, screen.Count(m.turns())))
+		return
+	}
+	m.closeAll()
+	asHost{m}.Choose(r)
+}

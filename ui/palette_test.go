@@ -1,0 +1,95 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
+
+// TestPaletteHasAll: every key of a place that the help lists, and every command, is offered there.
+func TestPaletteHasAll(t *testing.T) {
+	for _, where := range []string{"", "2", "3", "4", "p", "?"} {
+		s := agent(t, 140, 60).press(where)
+		keys := append(s.top().Keys(), s.anywhere()...)
+		s.press(":")
+		for _, b := range keys {
+			if b.Do == nil || b.Does.Empty() {
+				continue
+			}
+			if s.press(b.Does.String()); !strings.Contains(s.text(), b.Does.String()) || !strings.Contains(s.text(), b.Name(s.draw).String()+" ") {
+				t.Errorf("after %q the palette does not offer %s: %s\n%s", where, b.Keys, b.Does, s.text())
+			}
+			s.press("<esc>:")
+		}
+		for _, c := range s.commands() {
+			s.press(c.Word).shows(c.Does.String(), ":"+c.Word).press("<esc>:")
+		}
+	}
+}
+
+// TestPalette finds by some of the letters, does what is chosen, and leaves no trace.
+func TestPalette(t *testing.T) {
+	s := agent(t, 80, 24)
+	before := s.View()
+	if s.press(":rawx<esc>"); s.View() != before {
+		t.Errorf("the palette leaves something behind:\n%s", s.text())
+	}
+	s.press(":open strms").shows("open streams", " L ", "1 of ").press("<bs><bs><bs><bs><bs><bs><bs><bs><bs><bs><bs>")
+	s.press("zoom th").press("<enter>")
+	if !s.zoom {
+		t.Error("nothing was done")
+	}
+	s.press(":zzzz").shows("0 of").press("<enter>").shows("no such command or key")
+}
+
+// TestPaletteCommands: a word with what it wants, a word without, and a number.
+func TestPaletteCommands(t *testing.T) {
+	s := agent(t, 80, 24)
+	s.press(":turn 1<enter>")
+	if s.chosenName() != "turn 1" {
+		t.Error(":turn 1 leads to", s.chosenName())
+	}
+	s.press(":turn<enter>").shows(": turn █").press("7<enter>").shows("there is no turn 7: they go up to 1")
+	s.press("G:1<enter>")
+	if s.chosenName() != "turn 1" {
+		t.Error(":1 leads to", s.chosenName())
+	}
+	s.press(":9999999999<enter>").shows("there is no turn 9999999999")
+	s.press(":turn x\x1b[2J<enter>").shows("a turn has a number")
+	s.press("p:1<enter>").shows("TURNS 1")
+}
+
+// TestOverlay covers so many rows and cells, whatever is below them, in every size.
+func TestOverlay(t *testing.T) {
+	s := agent(t, 140, 40)
+	for w := leastWidth; w < 150; w += 7 {
+		for _, h := range []int{5, 8, 12, 24, 40} {
+			s.resize(w, h)
+			below := s.rows()
+			s.press(":")
+			checkFrame(t, s)
+			for y, row := range s.rows() {
+				if taken := h - 1 - min(s.mode().(modes.Overlay).Takes(h-2), h-2); y > 0 && y < taken && row != below[y] {
+					t.Errorf("%dx%d: row %d is %q, was %q", w, h, y, row, below[y])
+				}
+			}
+			s.press("<esc>")
+		}
+	}
+}
+
+// TestOverlayCutsWide: what is beside an overlay stands where it stood, also where it cuts a wide
+// character.
+func TestOverlayCutsWide(t *testing.T) {
+	s := agent(t, 80, 24)
+	p := &s.pen
+	p.Reset()
+	p.Field(10)
+	p.Over(3, func() { p.Say(screen.Plain, display.Lit("ab")) }, func() { p.Say(screen.Plain, display.Clean("日本語xyz")) })
+	if got := p.Frame(); len(got) == 0 || strings.Contains(got, "本") || !strings.Contains(got, "語xyz") {
+		t.Errorf("%q", got)
+	}
+}
