@@ -11,24 +11,42 @@ type desk struct {
 	table []placed // in the order of tab; the first has the key 1
 	focus panes.Pane
 	last  [panes.Places]panes.Pane // of each place, which had the focus last
-	zoom  bool                     // only the focused pane is shown
+	below panes.Tab                // the tab that is open under the document, if one is
+	tabs  tabsAre
+	zoom  bool // only the focused pane is shown
 }
 
-// placed is a pane and where it is.
+// placed is a pane, where it is, and the key that brings it up.
 type placed struct {
 	panes.Pane
 	at  panes.Place
-	key string // that brings it up, "" for its number among those that have none
+	key string
 }
+
+// tabsAre says whether a tab is open under the document.
+type tabsAre uint8
+
+const (
+	tabsByWidth tabsAre = iota // nobody asked: one is where that leaves the document enough room
+	tabsOpen
+	tabsShut
+)
 
 // lay lays panes on the desk. The focus stays on the pane of that number.
 func (d *desk) lay(table []placed) {
-	focused := max(0, d.index(d.focus))
+	focused, open := max(0, d.index(d.focus)), max(0, d.index(d.below))
 	d.table, d.last = table, [panes.Places]panes.Pane{}
 	for _, p := range slices.Backward(table) {
 		d.last[p.at] = p.Pane
+		if t, ok := p.Pane.(panes.Tab); ok {
+			d.below = t
+		}
 	}
-	d.turnTo(table[focused].Pane)
+	if t, ok := table[open].Pane.(panes.Tab); ok {
+		d.bring(t)
+	}
+	d.focus = table[focused].Pane
+	d.last[table[focused].at] = d.focus
 }
 
 func (d *desk) index(pane panes.Pane) int {
@@ -36,23 +54,39 @@ func (d *desk) index(pane panes.Pane) int {
 }
 
 // bring has a pane be the one that is shown in its place.
-func (d *desk) bring(pane panes.Pane) { d.last[d.table[d.index(pane)].at] = pane }
-
-// turnTo gives a pane the focus.
-func (d *desk) turnTo(pane panes.Pane) {
-	d.focus = pane
-	d.bring(pane)
+func (d *desk) bring(pane panes.Pane) {
+	d.last[d.table[d.index(pane)].at] = pane
+	if t, ok := pane.(panes.Tab); ok {
+		d.below = t
+	}
 }
 
-// beside is the pane of a place that shares its column with the first, nil if the first is alone.
-func (d *desk) beside(first panes.Pane, at panes.Place) panes.Pane {
-	if d.last[at] != first {
-		return d.last[at]
+// turnTo gives a pane the focus. A tab is open then.
+func (d *desk) turnTo(pane panes.Pane) {
+	d.focus = pane
+	if d.bring(pane); d.focus == d.below {
+		d.tabs = tabsOpen
 	}
-	for _, p := range d.table {
-		if p.at == at && p.Pane != first {
-			return p.Pane
-		}
+}
+
+// show opens a tab, and leaves the focus where it is.
+func (d *desk) show(tab panes.Tab) {
+	d.bring(tab)
+	d.tabs = tabsOpen
+}
+
+// shut closes the tab that is open under the document. Who was at it is at the list.
+func (d *desk) shut() {
+	d.tabs, d.zoom = tabsShut, false
+	if d.focus == d.below {
+		d.focus = d.last[panes.Left]
+	}
+}
+
+// open is the tab that is open under the document on a screen of some width, nil if none is.
+func (d *desk) open(w int) panes.Tab {
+	if d.tabs == tabsOpen || d.tabs == tabsByWidth && w >= twoColumns {
+		return d.below
 	}
 	return nil
 }
@@ -63,64 +97,105 @@ type column struct {
 	panes []slot
 }
 
-// slot is a pane's place in a column.
+// slot is a pane's place in a column. Where there are tabs, its first row names them, and the pane is
+// the one of them that is open, nil if none is.
 type slot struct {
 	pane   panes.Pane
 	height int
+	tabs   []placed
 }
 
-// Widths from which the screen is divided, in cells.
+// Widths from which the screen is divided, in cells, and heights from which there is room for more,
+// in rows of the body.
 const (
-	twoColumns   = 72 // or one of all panes, up to besideFrom
-	besideFrom   = 100
-	threeColumns = 160
-	stackHeight  = 14 // rows from which a column holds two panes
+	twoColumns   = 100
+	threeColumns = 200
+	mostOfList   = 72
+	sideColumn   = 74
+	titled       = 14 // titles
+	paired       = 5  // a turn above its call
+	tabbed       = 4  // the tabs, under the document
 )
 
-// arrange divides a body of w × h cells. Between columns one cell is left for a rule. With little
-// room, or zoomed, only the focused pane is shown.
+// arrange divides a body of w × h cells. Between columns one cell is left for a rule. Zoomed, only
+// the focused pane is shown.
 func (d *desk) arrange(w, h int) []column {
-	if w < twoColumns || d.zoom {
-		return []column{{w, []slot{{d.focus, h}}}}
+	switch {
+	case d.zoom:
+		return []column{{w, []slot{d.alone(h)}}}
+	case w < twoColumns:
+		top := d.listRows(h)
+		return []column{{w, append([]slot{{pane: d.last[panes.Left], height: top}}, d.stack(w, h-top)...)}}
 	}
-	if w < besideFrom {
-		return []column{{w, d.pile(h)}}
-	}
-	left := min(max(w*44/100, 32), 72)
-	right := w - left - 1
-	columns := []column{{left, []slot{{d.last[panes.Left], h}}}}
+	left := min(w*44/100, mostOfList)
+	columns := []column{{left, []slot{{pane: d.last[panes.Left], height: h}}}}
 	if w < threeColumns {
-		return append(columns, column{right, d.stack(h, d.last[panes.Main], d.last[panes.Side])})
+		return append(columns, column{w - left - 1, d.stack(w, h)})
 	}
-	main := right * 11 / 20
-	first := d.table[slices.IndexFunc(d.table, func(p placed) bool { return p.at == panes.Side })].Pane
-	return append(columns, column{main, []slot{{d.last[panes.Main], h}}},
-		column{right - main - 1, d.stack(h, first, d.beside(first, panes.Side))})
+	return append(columns, column{w - left - sideColumn - 2, []slot{{pane: d.last[panes.Main], height: h}}}, column{sideColumn, d.side(h)})
 }
 
-// pile puts the list above the others.
-func (d *desk) pile(h int) []slot {
-	if h < stackHeight {
-		if d.focus == d.last[panes.Left] {
-			return []slot{{d.focus, h}}
-		}
-		return d.stack(h, d.last[panes.Main], d.last[panes.Side])
+// alone is the focused pane on the whole body.
+func (d *desk) alone(h int) slot {
+	if _, ok := d.focus.(panes.Tab); ok {
+		return slot{d.focus, h, d.at(panes.Side, panes.Low)}
 	}
-	top := max(h/4+1, 4)
-	return append([]slot{{d.last[panes.Left], top}}, d.stack(h-top, d.last[panes.Main], d.last[panes.Side])...)
+	return slot{pane: d.focus, height: h}
 }
 
-// stack puts two panes above each other, or only one where there is no room for both: the focused
-// one, or else the first.
-func (d *desk) stack(h int, first, second panes.Pane) []slot {
-	if h < stackHeight || second == nil {
-		if second != nil && d.focus == second {
-			first = second
+// at is the panes of some places.
+func (d *desk) at(places ...panes.Place) (all []placed) {
+	for _, p := range d.table {
+		if slices.Contains(places, p.at) {
+			all = append(all, p)
 		}
-		return []slot{{first, h}}
 	}
-	low := max(5, h*3/10)
-	return []slot{{first, h - low}, {second, low}}
+	return all
+}
+
+// listRows is how many rows a list has that stands above the others: with its title a quarter of the
+// screen; without, a turn and its call; or only what is chosen.
+func (d *desk) listRows(h int) int {
+	switch {
+	case h >= titled:
+		return (h + 2) / 4
+	case h >= paired:
+		return 2
+	}
+	return 1
+}
+
+// stack is the document, and under it the tabs. The one that is open is as tall as what is in it, up
+// to half of the column.
+func (d *desk) stack(w, h int) []slot {
+	doc, tab, all := d.last[panes.Main], d.open(w), d.at(panes.Side, panes.Low)
+	switch {
+	case h < tabbed && tab != nil && d.focus == tab:
+		return []slot{{tab, h, all}}
+	case h < tabbed:
+		return []slot{{pane: doc, height: h}}
+	case tab == nil:
+		return []slot{{pane: doc, height: h - 1}, {nil, 1, all}}
+	}
+	low := wants(tab, h)
+	return []slot{{pane: doc, height: h - low}, {tab, low, all}}
+}
+
+// wants is how many rows an open tab has in a column of so many.
+func wants(tab panes.Tab, h int) int { return max(2, min(1+tab.Needs(), h/2)) }
+
+// side is the third column: two tabs are always open there, one above the other.
+func (d *desk) side(h int) []slot {
+	upper, lower := d.last[panes.Side], d.last[panes.Low].(panes.Tab)
+	if h < 2*tabbed {
+		shown := d.last[panes.Side]
+		if d.focus == lower {
+			shown = lower
+		}
+		return []slot{{shown, h, d.at(panes.Side, panes.Low)}}
+	}
+	low := wants(lower, h)
+	return []slot{{upper, h - low, d.at(panes.Side)}, {lower, low, d.at(panes.Low)}}
 }
 
 // place is where a pane is: its size, or false if it is not on the screen.
@@ -135,17 +210,22 @@ func place(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	return 0, 0, false
 }
 
-// next is the pane that many steps further. In two columns it goes round the three that are shown,
-// and otherwise, when not all fit, round all panes.
+// next is the pane that many steps further, round those that are shown; round all where only one is.
 func (d *desk) next(step int, columns []column) panes.Pane {
-	all := d.table
-	shown := 0
-	for _, c := range columns[:min(len(columns), 2)] {
-		shown += len(c.panes)
+	var all []panes.Pane
+	for _, c := range columns {
+		for _, s := range c.panes {
+			if s.pane != nil {
+				all = append(all, s.pane)
+			}
+		}
 	}
-	if shown == 3 && len(columns) < 3 {
-		all = []placed{{Pane: d.last[panes.Left]}, {Pane: d.last[panes.Main]}, {Pane: d.last[panes.Side]}}
+	if len(all) < 2 {
+		all = all[:0]
+		for _, p := range d.table {
+			all = append(all, p.Pane)
+		}
 	}
-	at := slices.IndexFunc(all, func(p placed) bool { return p.Pane == d.focus })
-	return all[(at+step+len(all))%len(all)].Pane
+	at := slices.Index(all, d.focus)
+	return all[(at+step+len(all))%len(all)]
 }

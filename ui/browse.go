@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strconv"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -64,13 +62,9 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Demo, m.playDemo), on(km.Streams, m.openStreams),
 		on(km.Quit, func() { m.back(tea.Quit) }),
 	}
-	number := 0
 	for _, p := range m.table {
-		b := on(km.Pane, func() { m.focusOn(p.Pane) })
-		if b.Keys = []string{p.key}; p.key == "" {
-			number++
-			b.Keys[0] = strconv.Itoa(number)
-		}
+		b := on(km.Pane, func() { m.turnToKey(p) })
+		b.Keys = []string{p.key}
 		keys = append(keys, b)
 	}
 	return append(keys, pair(km.Again, m.hit)...)

@@ -100,7 +100,7 @@ func TestMovement(t *testing.T) {
 		{"kljjjj<right><left>", `arguments: "old"`},
 		{"kljk", "arguments: {"},
 		{"klh", "list: edit_file"},
-		{"kl<pgdown><pgdown>", `arguments: "why"`},
+		{"kl<pgdown><pgdown>", `arguments: }`},
 		{"kl<c-d>g", "arguments: {"},
 		{"klr", "arguments: {, raw"},
 		{"kljlr", `arguments: "cmd/greet/main.go", raw`},
@@ -109,19 +109,21 @@ func TestMovement(t *testing.T) {
 		{"k3", "wire: #11"},
 		{"k3jj", "wire: #13"},
 		{"k3jjk", "wire: #12"},
-		{"k3<pgdown>", "wire: #14"},
+		{"k3<pgdown>", "wire: #17"},
 		{"k3jg", "wire: #11"},
 		{"k3j<enter>", "wire: #12, open"},
 		{"k3jl", "wire: #12, open"},
 		{"k3j<enter><enter>", "wire: #12"},
 		{"k3jh", "list: edit_file"},
-		{"k<s-tab>", "wire: #11"},
+		{"k<s-tab>", "arguments: {"},
+		{"k31<s-tab>", "wire: #11"},
+		{"k33", "list: edit_file"},
 
 		{"g2", "turn: row 0"},
 		{"g2j", "turn: row 1"},
-		{"g2jjjjjj", "turn: row 6"},
+		{"g2jjjjjj", "turn: row 3"},
 		{"g2jk", "turn: row 0"},
-		{"g2<pgdown>", "turn: row 7"},
+		{"g2<pgdown>", "turn: row 3"},
 		{"g2jg", "turn: row 0"},
 		{"g2jh", "list: turn 1"},
 		{"g2jj1", "list: turn 1"},
@@ -192,8 +194,8 @@ func TestPanesByWidth(t *testing.T) {
 		w, h int
 		want string // the panes that tab leads to
 	}{
-		{40, 10, "2 3 4 5 1"}, {71, 30, "2 3 4 5 1"}, {72, 30, "2 3 1"}, {80, 24, "2 3 1"}, {80, 15, "2 3 4 5 1"}, {159, 30, "2 3 1"},
-		{160, 30, "2 3 4 5 1"}, {250, 80, "2 3 4 5 1"},
+		{40, 10, "2 1"}, {71, 30, "2 1"}, {99, 24, "2 1"}, {80, 15, "2 1"}, {100, 30, "2 3 1"}, {199, 30, "2 3 1"},
+		{200, 30, "2 3 4 1"}, {250, 80, "2 3 4 1"},
 	} {
 		s := agent(t, c.w, c.h)
 		var got []string
@@ -214,8 +216,11 @@ func TestPanesByWidth(t *testing.T) {
 			t.Errorf("at %dx%d shift-tab leads to %d", c.w, c.h, s.index(s.focus)+1)
 		}
 	}
-	s := agent(t, 80, 24).press("4").shows("FINDINGS").hides("WIRE")
-	s.press("2").shows("FINDINGS").press("3").shows("WIRE").hides("FINDINGS")
+	s := agent(t, 80, 24).shows(" WIRE 4  FINDINGS 0").press("4").shows("[FINDINGS 0]")
+	s.press("2").shows("[FINDINGS 0]").press("3").shows("[WIRE 4]  FINDINGS 0").press("3").shows(" WIRE 4  FINDINGS 0")
+	if s.focus != s.list {
+		t.Error("closing a tab leads to", s.where())
+	}
 }
 
 // TestPlaceIsKept: neither resizing, zooming nor raw text lose the place.

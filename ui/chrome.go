@@ -69,7 +69,7 @@ func (m *Model) crumbs() []display.Text {
 			}
 		}
 	}
-	if m.w < twoColumns && len(parts) > 2 {
+	if m.w < 72 && len(parts) > 2 {
 		return parts[2:]
 	}
 	return parts

@@ -56,7 +56,7 @@ func TestFindingsGrow(t *testing.T) {
 	for range 500 {
 		s.in.Timeline.Append(find("MORE", stream.NoSlot))
 	}
-	if s.feed(ping).press("G").shows("FINDINGS  504", "and 4 more"); s.press("<enter>").focus != s.findings {
+	if s.feed(ping).press("G").shows("FINDINGS 504", "and 4 more"); s.press("<enter>").focus != s.findings {
 		t.Error("the line about the rest leads to", s.where())
 	}
 }

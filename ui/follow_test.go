@@ -61,7 +61,7 @@ func TestFollowLive(t *testing.T) {
 func TestFollowKeepsTheEnd(t *testing.T) {
 	for _, keys := range []string{"", "2", "3", "2<tab>1", "31", "kG", "2kG", "3kG1", "2k1F"} {
 		s, a := liveScreen(t)
-		s.press(keys)
+		s.resize(120, 40).press(keys)
 		for range 40 {
 			n := len(a.records)
 			s.feed(a.args(2, `"row",`).more(n)...)
@@ -208,7 +208,7 @@ func TestEnds(t *testing.T) {
 func TestGoToTheEnd(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(body("agent.sse")(t)...).end()
 	for _, c := range []struct{ keys, want string }{
-		{"kk2G", "arguments: }"}, {"1k2G", "turn: row 7"}, {"1j3gG", "wire: #27"}, {"1G", "list: run_tests, follows"},
+		{"kk2G", "arguments: }"}, {"1k2G", "turn: row 3"}, {"1j3gG", "wire: #27"}, {"1G", "list: run_tests, follows"},
 	} {
 		if got := s.press(c.keys).where(); got != c.want {
 			t.Errorf("after %q: %s, want %s", c.keys, got, c.want)

@@ -71,6 +71,10 @@ func (m *Model) drawPanes(p *screen.Pen, y int) {
 		p.Field(c.width)
 		row := y
 		for _, s := range c.panes {
+			if row == 0 && s.tabs != nil {
+				m.drawTabs(p, s)
+				break
+			}
 			if row < s.height {
 				s.pane.Draw(p, row, s.pane == m.focus)
 				break

@@ -73,7 +73,7 @@ func TestAgents(t *testing.T) {
 		}
 	}
 	s.shows("TURNS 7  CALLS 3", "1–10 of 10").hides("warn", "DIALECT")
-	s.press("G").shows("0 tokens read of 8,000", "CACHE_BROKEN")
+	s.press("G").shows("0 tokens read of 8,000").press("4").shows("CACHE_BROKEN").press("1")
 	s.press("g").press("4").press("1H").shows("1–7 of 7", "side requests are hidden").hides("count_tokens", "title ")
 	s.press("H").shows("count POST", "1–10 of 10")
 	if s.press("gH"); s.chosen.Turn != 2 {

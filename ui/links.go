@@ -26,13 +26,15 @@ func (m *Model) newPanes() []placed {
 		panes.NewResult(h),
 	}
 	return []placed{
-		{m.list, panes.Left, ""},
-		{m.doc, panes.Main, ""},
-		{m.wire, panes.Side, ""},
-		{m.findings, panes.Side, ""},
-		{m.result, panes.Side, "7"},
+		{m.list, panes.Left, "1"},
+		{m.doc, panes.Main, "2"},
+		tab(m.wire, panes.Side, "3"),
+		tab(m.findings, panes.Low, "4"),
+		tab(m.result, panes.Low, "7"),
 	}
 }
+
+func tab(t panes.Tab, at panes.Place, key string) placed { return placed{t, at, key} }
 
 // paneHost is the program as panes know it.
 type paneHost struct{ m *Model }
@@ -124,7 +126,7 @@ func (m *Model) nextFinding() {
 	}
 	m.setFollow(false)
 	m.chosen = at
-	m.bring(m.findings)
+	m.show(m.findings)
 	m.refresh()
 }
 

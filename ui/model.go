@@ -197,16 +197,23 @@ func (m *Model) key(k tea.KeyMsg) {
 
 // refresh brings every pane up to date with the session and the window.
 func (m *Model) refresh() {
-	columns := m.columns()
 	m.news.Extend(m.view)
 	m.bill.Extend(m.view, &m.news)
-	m.scene.Chosen, m.scene.Marks = m.chosen, m.marks
+	m.scene.Chosen, m.scene.Marks, m.scene.Bare = m.chosen, m.marks, m.bodyHeight() < titled
+	before := m.columns()
 	for _, p := range m.table {
-		w, h, shown := place(columns, p.Pane)
+		w, h, shown := place(before, p.Pane)
 		if !shown {
 			w = m.w
 		}
 		p.Extend(&m.scene, w, h)
+	}
+	after := m.columns() // what came may have made a tab taller
+	for _, p := range m.table {
+		_, was, _ := place(before, p.Pane)
+		if w, h, shown := place(after, p.Pane); shown && h != was {
+			p.Extend(&m.scene, w, h)
+		}
 	}
 	m.link()
 	m.wake()

@@ -15,7 +15,7 @@ func TestSchema(t *testing.T) {
 	body := `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",` +
 		`"function":{"name":"get","arguments":"{\"city\":\"Oslo\",\"days\":\"3"}}]},"finish_reason":null}]}` + "\n\n"
 	records := []stream.Record{{Request: true, Data: []byte(request)}, {Data: []byte(body)}}
-	newScreen(t, 220, 30).feed(records...).shows("schema: city string, days integer?, unit string?", "SCHEMA_WRONG_TYPE")
+	newScreen(t, 250, 30).feed(records...).shows("schema: city string, days integer?, unit string?", "SCHEMA_WRONG_TYPE")
 	newScreen(t, 100, 24).feed(records...).shows("schema: city string, days", "1 finding")
 	newScreen(t, 24, 24).feed(records...)
 	given := func(o *Options) { o.Prepare = func(in *providers.Inspector) { in.Request = []byte(request) } }

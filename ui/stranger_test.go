@@ -25,9 +25,7 @@ func (t *timings) Extend(s *panes.Scene, _, h int) {
 }
 
 func (t *timings) Draw(p *screen.Pen, y int, focused bool) {
-	if y == 0 {
-		p.Title(display.Lit("TIMINGS"), screen.Plural(t.Rows, "turn"), focused)
-	} else if row := t.Top + y - 1; row < t.Rows {
+	if row := t.Top + y - 1; row < t.Rows {
 		g := screen.Bare
 		if focused && row == t.At {
 			g = screen.Selected
@@ -37,6 +35,12 @@ func (t *timings) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	p.Fill(screen.Bare)
 }
+
+func (t *timings) Label() panes.Label {
+	return panes.Label{Name: display.Lit("TIMINGS"), Count: screen.Count(t.Rows), Role: screen.Plain}
+}
+
+func (t *timings) Needs() int { return t.Rows }
 
 func (t *timings) Keys() []screen.Binding {
 	choose := func() { t.host.Choose(t.of.Session().Turns[t.At].Ref()) }
@@ -64,16 +68,16 @@ func TestNewPane(t *testing.T) {
 	one := new(anthropic).open("msg_one").text("the first").stop("end_turn")
 	two := &anthropic{exchange: 1}
 	two.open("msg_two").text("the second").stop("end_turn")
-	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {170, 40}} {
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {220, 40}} {
 		s := newScreen(t, size[0], size[1])
 		toy := &timings{host: paneHost{s.Model}}
-		s.table = append(s.table, placed{toy, panes.Side, ""})
+		s.table = append(s.table, tab(toy, panes.Low, "9"))
 		s.feed(append(one.records, two.records...)...)
 
-		if s.hides("TIMINGS").press("5").shows("TIMINGS", "2 turns", "took of turn 2"); s.focus != toy {
-			t.Fatal("5 leads to", s.where())
+		if s.hides("took of").press("9").shows("[TIMINGS 2]", "took of turn 2"); s.focus != toy {
+			t.Fatal("9 leads to", s.where())
 		}
-		s.hides("f12").press("z").shows("TIMINGS").hides("TURNS 1  CALLS")
+		s.hides("f12").press("z").shows("[TIMINGS 2]").hides("TURNS 1  CALLS")
 		checkFrame(t, s)
 		s.press("z/turn 2<enter>").shows("turn 2  1/1")
 		if s.press("<esc>"); toy.At != 1 || size[0] > 60 && !strings.Contains(s.text(), "enter choose it   / find") {
@@ -89,10 +93,10 @@ func TestNewPane(t *testing.T) {
 		if s.press("<s-tab>"); s.focus != toy {
 			t.Error("back leads to", s.where())
 		}
-		if s.press("3"); s.focus != s.wire || size[0] < threeColumns && strings.Contains(s.text(), "TIMINGS") {
+		if s.press("3"); s.focus != s.wire || size[0] < threeColumns && strings.Contains(s.text(), "took of") {
 			t.Errorf("3 leads to %s:\n%s", s.where(), s.text())
 		}
-		checkFrame(t, s.press("5<esc>"))
+		checkFrame(t, s.press("9<esc>"))
 		if s.focus != s.list {
 			t.Error("esc leads to", s.where())
 		}

@@ -48,6 +48,20 @@ func (f *Findings) enter() {
 	}
 }
 
+// Label is the name, and how many there are, in the colour of the gravest.
+func (f *Findings) Label() Label {
+	l := Label{Name: display.Lit("FINDINGS"), Count: screen.Count(f.total), Role: screen.Muted}
+	worst := stream.Info
+	for i := range f.list {
+		worst = max(worst, f.list[i].Severity)
+	}
+	l.Role = screen.SeverityRoles[worst]
+	return l
+}
+
+// Needs is a row for each line.
+func (f *Findings) Needs() int { return len(f.lines) }
+
 // GoTo selects a row.
 func (f *Findings) GoTo(row int) { f.MoveTo(row) }
 
@@ -249,7 +263,6 @@ func (f *Findings) Request() *stream.Return {
 // Draw writes row y of the pane into the field.
 func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
-		p.Title(display.Lit("FINDINGS"), screen.Count(f.total), focused)
 		return
 	}
 	defer p.Fill(screen.Bare)

@@ -89,9 +89,17 @@ func (l *List) Extend(scene *Scene, _, height int) {
 		}
 	}
 	for again := true; again; again = l.mend(s) {
-		l.Resize(l.rows.all(), max(1, height-titleRow))
+		l.Resize(l.rows.all(), max(1, height-l.head()))
 		l.MoveTo(l.RowOf(s, scene.Chosen))
 	}
+}
+
+// head is how many rows the title takes.
+func (l *List) head() int {
+	if l.scene.Bare {
+		return 0
+	}
+	return titleRow
 }
 
 // mend counts the rows of the visible turns again, and reports whether any has others by now: a

@@ -34,12 +34,12 @@ func gridOf(width int) grid {
 
 // Draw writes row y of the pane into the field.
 func (l *List) Draw(p *screen.Pen, y int, focused bool) {
-	if y == 0 {
+	if y < l.head() {
 		l.drawTitle(p, focused)
 		return
 	}
 	defer p.Fill(screen.Bare)
-	row := l.Top + y - titleRow
+	row := l.Top + y - l.head()
 	if row >= l.Rows {
 		return
 	}

@@ -41,7 +41,27 @@ type (
 	Backer interface{ Back() (closed bool) }
 	// Pather is a pane that knows the way to where its cursor is.
 	Pather interface{ Path() string }
+	// Scrolled is a pane that knows which of its rows are visible.
+	Scrolled interface{ Seen() (first, last, of int) }
 )
+
+// A Tab is a pane under the document, or beside it, that is opened by its name: the program draws the
+// row of names, which is the tab's title, and asks the tab for the rows below that.
+type Tab interface {
+	Pane
+	Label() Label
+	// Needs is how many rows what is in it would fill now, without the title. It is tall as that, up
+	// to half of its column.
+	Needs() int
+}
+
+// Label is what the row of names says of a tab.
+type Label struct {
+	Name  display.Text // empty while there is nothing in it: it is not named then, unless it is open
+	Short display.Text // the name where there is little room
+	Count display.Text // how much is in it
+	Role  screen.Role  // of the count: the worst that is in it
+}
 
 // titleRow is the row of a pane that is its title.
 const titleRow = 1
@@ -56,6 +76,7 @@ type Scene struct {
 	Marks  []stream.Ref // turns to be compared
 	Quiet  bool         // side requests are not shown
 	Raw    bool         // arguments as they came, not laid out
+	Bare   bool         // there is no room for titles: panes that are no tabs begin with what is in them
 	Pen    *screen.Pen
 	Typed  func(call stream.Ref) (size int, typed bool) // the result that the user gave a call
 }
@@ -70,7 +91,8 @@ type Place uint8
 const (
 	Left Place = iota // the first column
 	Main              // the second
-	Side              // under Main, or a column of its own that shows two
+	Side              // a tab: under Main, or on top of a column of its own
+	Low               // a tab: under Main, or at the bottom of that column
 	Places
 )
 

@@ -54,6 +54,18 @@ func (r *Result) Keys() []screen.Binding {
 	return append([]screen.Binding{helpHint, zoomHint, findHint, tabHint, back(r.host)}, moves(r.host, r.Scrolls(display.Lit("j k scroll")), r.End)...)
 }
 
+// Label is the name, once there is a result, and how long that is.
+func (r *Result) Label() Label {
+	l := Label{Short: display.Lit("RESULT"), Role: screen.Plain}
+	if r.size >= 0 {
+		l.Name, l.Count = l.Short, screen.Bytes(r.size)
+	}
+	return l
+}
+
+// Needs is a row for each line.
+func (r *Result) Needs() int { return r.Rows }
+
 // GoTo brings a row into view.
 func (r *Result) GoTo(row int) { r.Scroll(row) }
 
@@ -205,11 +217,6 @@ func ReturnName(v *providers.View, r *stream.Return) string {
 // Draw writes row y of the pane into the field.
 func (r *Result) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
-		count := display.Text{}
-		if r.size >= 0 {
-			count = screen.Bytes(r.size)
-		}
-		p.Title(display.Lit("RESULT"), count, focused)
 		return
 	}
 	defer p.Fill(screen.Bare)

@@ -42,6 +42,8 @@ func (s *Subject) now() Choice { return s.scene.Of() }
 // headRows is how many rows are about the call or turn.
 func (s *Subject) headRows() int {
 	switch {
+	case s.scene.Bare:
+		return 0
 	case s.height < 10:
 		return 1
 	case s.now().Call == nil:
@@ -114,10 +116,10 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 		p.Put(screen.Muted, screen.Bare, s.callFacts(p))
 	case c != nil:
 		s.drawTabs(p, focused)
-	case t != nil && y == 0:
-		s.drawTurnHead(p, focused)
 	case t != nil && y >= head:
 		s.Summary.Draw(p, y-head)
+	case t != nil && y == 0:
+		s.drawTurnHead(p, focused)
 	}
 }
 

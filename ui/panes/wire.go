@@ -50,6 +50,23 @@ func (w *Wire) Back() (closed bool) {
 	return closed
 }
 
+// Label is the name, and how many events there are.
+func (w *Wire) Label() Label {
+	l := Label{Name: display.Lit("WIRE"), Count: screen.Count(len(w.Events)), Role: screen.Plain}
+	if t := w.now().Turn; t != nil && t.Kept == stream.Dropped {
+		l.Count, l.Role = display.Lit("not kept"), screen.Muted
+	}
+	return l
+}
+
+// Needs is a row for each event, and those of the frame that is shown whole.
+func (w *Wire) Needs() int {
+	if w.Open {
+		return len(w.Events) + frameRows
+	}
+	return len(w.Events)
+}
+
 // Follow keeps the last event in view, or no longer does.
 func (w *Wire) Follow(on bool) { w.Stick = on }
 

@@ -14,11 +14,6 @@ import (
 // Draw writes row y of the pane into the field.
 func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	if y == 0 {
-		count := screen.Plural(len(w.Events), "event")
-		if t := w.now().Turn; t != nil && t.Kept == stream.Dropped {
-			count = display.Lit("not kept")
-		}
-		p.Title(display.Lit("WIRE"), count, focused)
 		return
 	}
 	defer p.Fill(screen.Bare)

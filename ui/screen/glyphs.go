@@ -4,40 +4,61 @@ import (
 	"toolscope/ui/display"
 )
 
-// Glyphs are the signs of one alphabet; each is one cell wide, those of Side are two.
+// Glyphs are the signs of one alphabet: one meaning, one sign. Each is one cell wide, those of
+// Severity and Side are two.
 type Glyphs struct {
-	Status, Severity     []display.Text
-	Rule, Sep, Mark, Dot display.Text
-	Cursor, Ghost, Delta display.Text
-	Line, None           display.Text
-	Tee, Dash, Below     display.Text
-	Back, Onward         display.Text
-	Side                 [NumSides]display.Text
+	Status   []display.Text // of a call, by stream.Status; a turn has the sign of what it shows
+	Severity []display.Text // of a finding
+	Side     [NumSides]display.Text
+
+	Mark, Change               display.Text // the cursor; the number of a delta, before it
+	Cursor, Ghost, Wraps, Fold display.Text // may grow; closer to come; the row goes on; folded
+	Delta                      display.Text // between two deltas
+	Up, Below, Back, Onward    display.Text
+	Sep, Dot, Dash, None       display.Text // between parts of a way, of facts, in a range; nothing known
+	Times                      display.Text
+	Rule, Line, Tee            display.Text
+
+	Idle, Silent, Coming, Here, Over display.Text // of a bar of time: nothing yet, silence, bytes; the moment, and over it
 }
 
 // UnicodeGlyphs are drawn where the terminal has them.
-var UnicodeGlyphs = newGlyphs("○◔◐●◌▲✗◇⊘⊖◍", "·▲✗", "│›▌·█┊╎─—┬–↓←→", [NumSides]string{"= ", "≈ ", "≠ ", "— ", "∅ "})
-
-// ASCIIGlyphs are drawn elsewhere.
-var ASCIIGlyphs = newGlyphs(".~?=-!x#/%u", ".!x", "|>>-_:|--+-v<>", [NumSides]string{"==", "~=", "!=", "--", "{}"})
-
-// newGlyphs makes an alphabet of its signs: of statuses, of severities, the others, and of sides.
-func newGlyphs(status, severity, others string, sides [NumSides]string) *Glyphs {
-	s := signs(others)
-	g := &Glyphs{
-		Status: signs(status), Severity: signs(severity),
-		Rule: s[0], Sep: s[1], Mark: s[2], Dot: s[3], Cursor: s[4], Ghost: s[5], Delta: s[6], Line: s[7], None: s[8],
-		Tee: s[9], Dash: s[10], Below: s[11], Back: s[12], Onward: s[13],
-	}
-	for i, side := range sides {
-		g.Side[i] = display.Clean(side)
-	}
-	return g
+var UnicodeGlyphs = &Glyphs{
+	Status: signs("○◔◐●◌▲✗◇⊘⊖◍"), Severity: texts("i ", "! ", "!!"), Side: [NumSides]display.Text(texts("= ", "≈ ", "≠ ", "— ", "∅ ")),
+	Mark: display.Lit("▌"), Change: display.Lit("Δ"),
+	Cursor: display.Lit("█"), Ghost: display.Lit("┊"), Wraps: display.Lit("↳"), Fold: display.Lit("▸"),
+	Delta: display.Lit("╎"),
+	Up:    display.Lit("↑"), Below: display.Lit("↓"), Back: display.Lit("←"), Onward: display.Lit("→"),
+	Sep: display.Lit("›"), Dot: display.Lit("·"), Dash: display.Lit("–"), None: display.Lit("—"),
+	Times: display.Lit("×"),
+	Rule:  display.Lit("│"), Line: display.Lit("─"), Tee: display.Lit("┬"),
+	Idle: display.Lit("┄"), Silent: display.Lit("─"), Coming: display.Lit("━"), Here: display.Lit("┃"), Over: display.Lit("▼"),
 }
 
+// ASCIIGlyphs are drawn elsewhere.
+var ASCIIGlyphs = &Glyphs{
+	Status: signs(".~?*-<x#/%u"), Severity: texts("i ", "! ", "!!"), Side: [NumSides]display.Text(texts("==", "~=", "!=", "--", "{}")),
+	Mark: display.Lit(">"), Change: display.Lit("d"),
+	Cursor: display.Lit("_"), Ghost: display.Lit(":"), Wraps: display.Lit("+"), Fold: display.Lit(">"),
+	Delta: display.Lit("|"),
+	Up:    display.Lit("^"), Below: display.Lit("v"), Back: display.Lit("<"), Onward: display.Lit(">"),
+	Sep: display.Lit(">"), Dot: display.Lit("-"), Dash: display.Lit("-"), None: display.Lit("-"),
+	Times: display.Lit("x"),
+	Rule:  display.Lit("|"), Line: display.Lit("-"), Tee: display.Lit("+"),
+	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Here: display.Lit("|"), Over: display.Lit("V"),
+}
+
+// signs are the characters of a text, one by one.
 func signs(of string) (all []display.Text) {
 	for _, r := range of {
 		all = append(all, display.Clean(string(r)))
+	}
+	return all
+}
+
+func texts(of ...string) (all []display.Text) {
+	for _, s := range of {
+		all = append(all, display.Clean(s))
 	}
 	return all
 }

@@ -1,5 +1,7 @@
 package screen
 
+import "toolscope/ui/display"
+
 // Window is a cursor in a list of rows of which some are visible: the movement that all panes
 // share. It holds no rows, so a list may be as long as it likes.
 type Window struct {
@@ -49,4 +51,24 @@ func (w *Window) Center(row int) {
 func (w *Window) End() {
 	w.MoveTo(w.Rows - 1)
 	w.Stick = true
+}
+
+// Seen is which of the rows are visible, counted from 1, and how many there are.
+func (w *Window) Seen() (first, last, of int) {
+	return w.Top + 1, min(w.Top+w.Height, w.Rows), w.Rows
+}
+
+// Seen says which rows are visible, and whether more are below; nothing where all are.
+func (p *Pen) Seen(first, last, of int) display.Text {
+	switch {
+	case first <= 1 && last >= of:
+		return display.Text{}
+	case last < first:
+		last = first
+	}
+	text := display.Join(Count(first), p.Glyph.Dash, Count(last), Count(of).Between(" of ", ""))
+	if last < of {
+		text = display.Join(text, display.Lit(" "), p.Glyph.Below)
+	}
+	return text
 }

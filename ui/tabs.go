@@ -1,0 +1,109 @@
+package ui
+
+import (
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// turnToKey is what the key of a pane does: it leads there. That of a tab opens it, and closes it again.
+func (m *Model) turnToKey(p placed) {
+	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.columns()) < 3) {
+		m.shut()
+		m.refresh()
+		return
+	}
+	m.focusOn(p.Pane)
+}
+
+// tabName is a tab as the row of tabs names it.
+type tabName struct {
+	panes.Label
+	pane panes.Pane
+	open bool
+}
+
+// text is the name of the tab, without the count.
+func (n tabName) text(short bool) display.Text {
+	if n.Name.Empty() || short && !n.Short.Empty() {
+		return n.Short
+	}
+	return n.Name
+}
+
+func (n tabName) width(short bool) int {
+	width := n.text(short).Width() + 2
+	if n.open {
+		width++ // two brackets, and one blank before them
+	}
+	if !n.Count.Empty() {
+		width += 1 + n.Count.Width()
+	}
+	return width
+}
+
+// namesOf are the tabs of a slot that are named in so many cells, and whether in short. The last go
+// first, the open one never.
+func namesOf(s slot, cells int) (names []tabName, short bool) {
+	long, brief := 0, 0
+	for _, t := range s.tabs {
+		n := tabName{t.Pane.(panes.Tab).Label(), t.Pane, t.Pane == s.pane}
+		if n.Name.Empty() && !n.open {
+			continue
+		}
+		names = append(names, n)
+		long, brief = long+n.width(false), brief+n.width(true)
+	}
+	if long <= cells {
+		return names, false
+	}
+	for i := len(names) - 1; i >= 0 && brief > cells; i-- {
+		if !names[i].open {
+			brief -= names[i].width(true)
+			names = append(names[:i], names[i+1:]...)
+		}
+	}
+	return names, true
+}
+
+// drawTabs writes the row that names the tabs, the open one in brackets, and flush right where that
+// is scrolled to.
+func (m *Model) drawTabs(p *screen.Pen, s slot) {
+	right := m.besideTabs(p, s).Between(" ", "")
+	names, short := namesOf(s, p.Left-right.Width())
+	for i, n := range names {
+		blanks, r := 2, screen.Muted
+		if i == 0 {
+			blanks = 1
+		}
+		p.Spaces(screen.Bare, blanks)
+		if n.open {
+			r = screen.Plain
+			if n.pane == m.focus {
+				r = screen.Accent
+			}
+			p.Say(r, display.Lit("["))
+		}
+		p.Say(r, n.text(short))
+		p.Say(n.Role, n.Count.Between(" ", ""))
+		if n.open {
+			p.Say(r, display.Lit("]"))
+		}
+	}
+	p.Tail(screen.Muted, screen.Bare, right)
+	p.Fill(screen.Bare)
+}
+
+// besideTabs is which part of the open tab is seen; where all is, or none is open, the delta that the
+// call grows with.
+func (m *Model) besideTabs(p *screen.Pen, s slot) display.Text {
+	if w, ok := s.pane.(panes.Scrolled); ok {
+		if seen := p.Seen(w.Seen()); !seen.Empty() {
+			return seen
+		}
+	}
+	if c := m.call(); c != nil && c.Arriving() {
+		return display.Join(p.Glyph.Change, screen.Count(c.Deltas()))
+	}
+	return display.Text{}
+}
