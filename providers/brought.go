@@ -22,8 +22,8 @@ type Brought struct {
 }
 
 // Brought is what a request carries of a call; ok is false where the request cannot be read.
-func (in *Inspector) Brought(c *stream.Call, exchange int) (b Brought, ok bool) {
-	x, t := in.Exchange(exchange), in.Session().Turn(c.Turn)
+func (v *View) Brought(c *stream.Call, exchange int) (b Brought, ok bool) {
+	x, t := v.Exchange(exchange), v.Session().Turn(c.Turn)
 	if x == nil || t == nil {
 		return b, false
 	}
@@ -145,8 +145,8 @@ var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "ty
 // Answer is what the provider said to a request that brought a call back, as far as that tells
 // whether it takes what the request carries, and how that is known, in a word or in the provider's
 // own. That it was busy, or does not know who asks, tells nothing.
-func (in *Inspector) Answer(r stream.Return) (verdict replay.Verdict, how string) {
-	x, t := in.Exchange(r.Exchange), in.View().TurnAsked(&r)
+func (v *View) Answer(r stream.Return) (verdict replay.Verdict, how string) {
+	x, t := v.Exchange(r.Exchange), v.TurnAsked(&r)
 	if x == nil {
 		return replay.Unproven, "its request was let go of"
 	}
@@ -175,22 +175,22 @@ func (in *Inspector) Answer(r stream.Return) (verdict replay.Verdict, how string
 
 // Witnesses are the requests that carried these calls of a turn, and of which the provider's answer
 // tells whether it takes them.
-func (in *Inspector) Witnesses(calls ...*stream.Call) (all []replay.Witness) {
+func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Witness) {
 	if len(calls) == 0 {
 		return nil
 	}
 	for _, r := range calls[0].SentBack {
-		x := in.Exchange(r.Exchange)
+		x := v.Exchange(r.Exchange)
 		if x == nil || r.Kept {
 			continue
 		}
 		w := replay.Witness{}
-		verdict, how := in.Answer(r)
+		verdict, how := v.Answer(r)
 		if w.Verdict, w.Words = verdict, how; verdict == replay.Unproven || verdict == replay.Refused && !isAboutCalls(how) {
 			continue
 		}
 		for _, c := range calls {
-			if b, ok := in.Brought(c, r.Exchange); ok && b.Part != nil {
+			if b, ok := v.Brought(c, r.Exchange); ok && b.Part != nil {
 				w.To, w.Calls = b.To, append(w.Calls, *b.Part)
 			}
 		}

@@ -60,6 +60,7 @@ type Exchange struct {
 	cold    bool   // it was let go of, and can be read again
 	dropped bool   // it was let go of for good
 	sum     uint64 // while it is cold: of what came
+	known   known
 	onFrame func(stream.Frame)
 	onEvent func(stream.Event)
 }
@@ -102,6 +103,7 @@ func (x *Exchange) learn(h stream.Head) {
 	}
 	if h.Status != 0 {
 		x.Head.Status, x.Head.Header = h.Status, h.Header
+		x.known.status = x.in.told()
 	}
 }
 
@@ -284,6 +286,7 @@ func (x *Exchange) end() {
 	}
 	x.tellNotes()
 	x.rememberOpen()
+	x.known.end = x.in.now()
 	x.in.retire(x)
 }
 

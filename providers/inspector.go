@@ -55,7 +55,12 @@ func (in *Inspector) Write(r stream.Record) {
 		}
 		return
 	}
-	x := in.exchange(r.Exchange)
+	told, x := in.told(), in.exchange(r.Exchange)
+	defer func() {
+		if in.now() < told {
+			x.known.hush(told)
+		}
+	}()
 	x.stands(r.From)
 	if r.Head != nil && in.epoch.IsZero() && !r.Head.Start.IsZero() && r.At >= 0 {
 		in.epoch = r.Head.Start.Add(-r.At)
@@ -79,6 +84,7 @@ func (in *Inspector) Write(r stream.Record) {
 		if len(r.Data) > 0 {
 			x.Request.Give(r.Data, r.At)
 			x.Request.Beside(r.Before, r.After)
+			x.known.ask(told, x.Request.Size())
 			if isWebSocket(x.Head) {
 				x.says(r.Data, r.At)
 			}
@@ -174,7 +180,9 @@ func (in *Inspector) exchange(number int) *Exchange {
 	if x := in.byNumber[number]; x != nil {
 		return x
 	}
-	x := &Exchange{Number: number, in: in, headAt: stream.NoTime, asks: asking{sentAt: stream.NoTime}}
+	x := &Exchange{
+		Number: number, in: in, headAt: stream.NoTime, asks: asking{sentAt: stream.NoTime}, known: known{since: in.told()},
+	}
 	x.onFrame, x.onEvent = x.take, x.takeEvent
 	if in.byNumber == nil {
 		in.byNumber = map[int]*Exchange{}

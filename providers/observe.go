@@ -247,14 +247,8 @@ func unlessBent(t *stream.Turn, f stream.Finding) stream.Finding {
 	return f
 }
 
-// Result is what a later request has as the result of a call; ok is false when none has any, or
-// that request was let go of.
-func (in *Inspector) Result(c *stream.Call) (result dialect.Part, ok bool) {
-	r := c.Given()
-	if r == nil || in.Exchange(r.Exchange) == nil {
-		return result, false
-	}
-	x := in.Exchange(r.Exchange)
+// result is the result of a call that the exchange's request has, which r tells of.
+func (x *Exchange) result(c *stream.Call, r *stream.Return) (result dialect.Part, ok bool) {
 	kept := x.past.messages != nil
 	messages, _ := x.History()
 	if !kept {

@@ -51,7 +51,7 @@ func TestReturnIsToldOnce(t *testing.T) {
 	if turn := in.Session().Turns[0]; !turn.Returned || turn.Next != 2 {
 		t.Errorf("answered by request %d", turn.Next)
 	}
-	if r, ok := in.Result(c); !ok || string(r.Text) != "ok" {
+	if r, ok := in.View().Result(c); !ok || string(r.Text) != "ok" {
 		t.Errorf("its result is %q", r.Text)
 	}
 }

@@ -5,25 +5,40 @@ import (
 	"time"
 
 	"toolscope/providers/dialect"
-	"toolscope/providers/replay"
 	"toolscope/stream"
 )
 
-// View is what is looked at: the fold of the events so far, and the exchanges behind it. What its
-// methods return is valid until the next record is written.
-type View struct{ in *Inspector }
+// View is what is looked at: the fold of the events so far, or with At of those before one of them,
+// and the exchanges behind it as they were then. What its methods return is valid until the next
+// record is written.
+type View struct {
+	in   *Inspector
+	past *past // nil of what there is now
+}
 
 // View looks at what there is.
-func (in *Inspector) View() *View { return &View{in} }
+func (in *Inspector) View() *View { return &View{in: in} }
 
-// Session is the fold of the events.
-func (v *View) Session() *stream.Session { return v.in.Session() }
+// Session is the fold of the events. Where turns were let go of since the view was made, that of the
+// past is another one.
+func (v *View) Session() *stream.Session {
+	if v.past == nil {
+		return v.in.Session()
+	}
+	v.Walk(v.past.events)
+	return v.past.session
+}
 
 // Find is what a Ref names.
-func (v *View) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return v.in.Session().Find(r) }
+func (v *View) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return v.Session().Find(r) }
 
 // Events is how many events there are.
-func (v *View) Events() int { return v.in.Timeline.Len() }
+func (v *View) Events() int {
+	if v.past != nil {
+		return v.past.events
+	}
+	return v.in.Timeline.Len()
+}
 
 // Event is event n; of one that was let go with its turn, what is left.
 func (v *View) Event(n int) stream.Event {
@@ -39,14 +54,45 @@ func (v *View) About(n int) (stream.EventKind, stream.Ref) { return v.in.Timelin
 
 // EventsOf are the events about a turn, from that number on.
 func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
-	return v.in.Timeline.EventsOf(t, from)
+	if v.past == nil {
+		return v.in.Timeline.EventsOf(t, from)
+	}
+	return func(yield func(int) bool) {
+		live := v.in.Session().Turn(t.Number)
+		if live == nil {
+			return
+		}
+		for n := range v.in.Timeline.EventsOf(live, from) {
+			if n >= v.past.events || !yield(n) {
+				return
+			}
+		}
+	}
 }
 
-// Others are the lines of the source that are of no exchange.
-func (v *View) Others() Others { return v.in.Others }
+// Others are the lines of the source that are of no exchange. Nobody keeps when they came, so the
+// past has none.
+func (v *View) Others() Others {
+	if v.past != nil {
+		return Others{}
+	}
+	return v.in.Others
+}
 
 // Exchanges are all exchanges, in the order they began.
-func (v *View) Exchanges() []*Exchange { return v.in.Exchanges() }
+func (v *View) Exchanges() []*Exchange {
+	if v.past == nil {
+		return v.in.Exchanges()
+	}
+	s := v.Session()
+	var all []*Exchange
+	for _, x := range v.in.Exchanges() {
+		if then := v.past.then(x, s); then != nil {
+			all = append(all, then)
+		}
+	}
+	return all
+}
 
 // TurnOf is the first turn of an exchange, nil if it has none.
 func (v *View) TurnOf(exchange int) *stream.Turn {
@@ -77,7 +123,16 @@ func (v *View) TurnAsked(r *stream.Return) *stream.Turn {
 
 // Result is what a later request has as the result of a call, all of it; ok is false where none has
 // any, or that request was let go of.
-func (v *View) Result(c *stream.Call) (dialect.Part, bool) { return v.in.Result(c) }
+func (v *View) Result(c *stream.Call) (result dialect.Part, ok bool) {
+	r := c.Given()
+	if r == nil {
+		return result, false
+	}
+	if x := v.Exchange(r.Exchange); x != nil {
+		return x.result(c, r)
+	}
+	return result, false
+}
 
 // Clock is what the clock on the wall said at a time of the source; ok is false where nobody knows.
 func (v *View) Clock(at time.Duration) (clock time.Time, ok bool) {
@@ -86,17 +141,6 @@ func (v *View) Clock(at time.Duration) (clock time.Time, ok bool) {
 	}
 	return v.in.epoch.Add(at).Local(), true
 }
-
-// Brought is what a request carries of a call; ok is false where the request cannot be read.
-func (v *View) Brought(c *stream.Call, exchange int) (Brought, bool) {
-	return v.in.Brought(c, exchange)
-}
-
-// Answer is what the provider said to a request that brought a call back.
-func (v *View) Answer(r stream.Return) (replay.Verdict, string) { return v.in.Answer(r) }
-
-// Witnesses are the requests that show whether providers take what they carried of a call.
-func (v *View) Witnesses(c *stream.Call) []replay.Witness { return v.in.Witnesses(c) }
 
 // LatestOf is the latest turn of an exchange, nil if it has none: a WebSocket has many.
 func (v *View) LatestOf(exchange int) *stream.Turn {
@@ -107,4 +151,10 @@ func (v *View) LatestOf(exchange int) *stream.Turn {
 }
 
 // Exchange is the exchange of that number, or nil.
-func (v *View) Exchange(number int) *Exchange { return v.in.Exchange(number) }
+func (v *View) Exchange(number int) *Exchange {
+	x := v.in.Exchange(number)
+	if v.past == nil {
+		return x
+	}
+	return v.past.then(x, v.Session())
+}

@@ -39,6 +39,27 @@ func (t *Timeline) At(n int) *Session {
 	n = min(max(n, 0), t.Len())
 	k, _ := slices.BinarySearchFunc(t.checkpoints, n+1, func(c checkpoint, n int) int { return c.events - n })
 	s := t.asOf(k)
+	t.goOn(s, n)
+	t.session.lent = int32(t.session.events)
+	s.lent, s.letGone = t.session.lent, t.letGone
+	return s
+}
+
+// Walk is the fold of the first n events, where s is one that At or Walk made: that very session, if
+// it only has to go on, so who else holds it must not be surprised. It is made anew where n is behind
+// it or far away, and where turns were let go of, or came back, since it was made.
+func (t *Timeline) Walk(s *Session, n int) *Session {
+	n = min(max(n, 0), t.Len())
+	if !s.isPast || s.letGone != t.letGone || n < s.events || n > int(s.lent) || n-s.events > leastStride {
+		return t.At(n)
+	}
+	t.goOn(s, n)
+	return s
+}
+
+// goOn folds events into a past session until it has n. Of those that there were when it was made
+// none is about a turn or call that it shares with the live one.
+func (t *Timeline) goOn(s *Session, n int) {
 	for s.events < n {
 		if on := t.letGo(s.events); on != nil {
 			s.pass(on)
@@ -46,8 +67,6 @@ func (t *Timeline) At(n int) *Session {
 		}
 		t.again(s)
 	}
-	t.session.lent = int32(t.session.events)
-	return s
 }
 
 // again folds the next event into a past session.

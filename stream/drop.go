@@ -27,6 +27,7 @@ func (t *Timeline) Drop(number int32) {
 		b.letGo()
 	}
 	on.drop()
+	t.letGone++
 }
 
 func (t *Turn) drop() {
@@ -68,6 +69,7 @@ func (t *Timeline) Trim(rows int) {
 		s.Turns[0] = nil
 		s.Turns = s.Turns[1:]
 		s.gone++
+		t.letGone++
 	}
 }
 
@@ -86,6 +88,7 @@ func (t *Timeline) Cool(number int32) {
 	if on == nil || on.Kept != Whole {
 		return
 	}
+	t.letGone++
 	on.Kept, on.before, on.pulses = Cold, nil, nil
 	on.coldText = [2]int{len(on.Text), len(on.Thinking)}
 	on.Text, on.Thinking, on.text, on.thinking = nil, nil, said{}, said{}
@@ -146,6 +149,7 @@ func (t *Timeline) Warm(number int32, other *Timeline, as int32) bool {
 		}
 		c.lex.some, c.cold, c.edited = from.lex.some, nil, t.session.now()
 	}
+	t.letGone++
 	on.Kept, on.edited, on.whole = Whole, t.session.now(), t.session.era
 	return true
 }

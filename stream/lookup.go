@@ -3,6 +3,7 @@ package stream
 import (
 	"iter"
 	"slices"
+	"sort"
 )
 
 // About is of what kind event n is and what it is about: a call, where one is known, or a turn, or
@@ -37,6 +38,21 @@ func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 			list := &t.blocks[b].facts
 			for i := range list.n {
 				if n := int(b)*blockFacts + i; list.turn(i) == turn.Number && n >= from && !yield(n) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// EventsBefore are the numbers of the events about a turn before that number, the latest first.
+func (t *Timeline) EventsBefore(turn *Turn, before int) iter.Seq[int] {
+	return func(yield func(n int) bool) {
+		end := sort.Search(len(turn.blocks), func(i int) bool { return int(turn.blocks[i])*blockFacts >= before })
+		for _, b := range slices.Backward(turn.blocks[:end]) {
+			list := &t.blocks[b].facts
+			for i := list.n - 1; i >= 0; i-- {
+				if n := int(b)*blockFacts + i; n < before && list.turn(i) == turn.Number && !yield(n) {
 					return
 				}
 			}

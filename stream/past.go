@@ -18,10 +18,11 @@ import (
 
 // live is what a session knows of its past.
 type live struct {
-	isPast bool
-	era    int32 // how many checkpoints were made
-	lent   int32 // how many events there were when a past session was made last
-	aside  int   // bytes set aside since the last checkpoint
+	isPast  bool
+	era     int32 // how many checkpoints were made
+	lent    int32 // how many events there were when a past session was made last; of a past one, when it was
+	letGone int32 // of a past one: how often turns had been let go of, or had come back
+	aside   int   // bytes set aside since the last checkpoint
 }
 
 // ofPast is what a past session knows: nothing, because nobody changes it.

@@ -8,6 +8,7 @@ type Timeline struct {
 	blocks      []factBlock
 	checkpoints []checkpoint
 	texts       Arena // of what Event returns
+	letGone     int32 // how often turns were let go of, or came back
 	session     Session
 }
 

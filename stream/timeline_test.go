@@ -109,9 +109,12 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 		}
 	}
 	var past []*Session
+	behind := tl.At(0) // walks along, half as fast
 	for i, e := range events {
 		if always {
 			past = append(past, tl.At(i))
+			behind = tl.Walk(behind, i/2)
+			same("Walk behind", i/2, behind)
 		}
 		tl.Append(e)
 		if tl.Len() != i+1 {
@@ -126,6 +129,14 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 	}
 	for i, s := range past {
 		same("an earlier At", i, s)
+	}
+	for i := range len(events) + 1 {
+		behind = tl.Walk(behind, i)
+		same("Walk", i, behind)
+		if i%5 == 4 {
+			behind = tl.Walk(behind, i-2)
+			same("Walk back", i-2, behind)
+		}
 	}
 	same("Session", len(events), tl.Session())
 }

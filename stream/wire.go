@@ -2,6 +2,7 @@ package stream
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"time"
 )
@@ -143,6 +144,27 @@ func (w *Wire) LetGo() {
 
 // EndFrame says that a frame ends at offset end, and returns its number.
 func (w *Wire) EndFrame(end int64) int32 { return int32(w.mark().ends.add(end)) }
+
+// Upto is the wire as it was when it had so many bytes, with the frames that had ended by then. It
+// shares what it holds with w, which may go on.
+func (w *Wire) Upto(size int64) Wire {
+	size = min(size, w.size)
+	then := Wire{size: size, gone: min(w.gone, size)}
+	k := sort.Search(len(w.blocks), func(i int) bool { return w.blocks[i].start >= size })
+	if then.blocks = slices.Clone(w.blocks[:k]); k > 0 {
+		last := &then.blocks[k-1]
+		n := min(int64(len(last.data)), size-last.start)
+		last.data, last.given = last.data[:n:n], true
+	}
+	if w.marks != nil {
+		m := *w.marks
+		m.begins.low.n = sort.Search(m.begins.low.n, func(i int) bool { return m.begins.at(i) >= size })
+		m.times.low.n = m.begins.low.n
+		m.ends.low.n = sort.Search(m.ends.low.n, func(i int) bool { return m.ends.at(i) > size })
+		then.marks = &m
+	}
+	return then
+}
 
 // Size is the number of bytes received.
 func (w *Wire) Size() int64 { return w.size }

@@ -232,3 +232,35 @@ func TestWireLetGo(t *testing.T) {
 		t.Errorf("%v allocations to let go of a record and take another", n)
 	}
 }
+
+// TestWireUpto: the beginning of a wire is the wire as it was, and stays so while the wire goes on.
+func TestWireUpto(t *testing.T) {
+	var w, then Wire
+	all, starts := sampleWire(&w)
+	for i := 0; i < len(all); i += len(all) / 9 {
+		w.EndFrame(int64(i))
+	}
+	for _, size := range append(starts, 1, wireBlock, wireBlock+1, len(all)-1) {
+		then = w.Upto(int64(size))
+		w.Append([]byte("and more"), time.Hour)
+		if got := then.Bytes(0, then.Size()); then.Size() != int64(size) || !bytes.Equal(got, all[:size]) {
+			t.Errorf("Upto(%d) has %d bytes, or others", size, len(got))
+		}
+		for n := range then.Records() {
+			data, at := then.Record(n)
+			if want, when := w.Record(n); !bytes.HasPrefix(want, data) || at != when {
+				t.Errorf("record %d of Upto(%d) is another", n, size)
+			}
+		}
+		for n := range then.Frames() {
+			if _, end := then.FrameSpan(int32(n)); end > int64(size) {
+				t.Errorf("frame %d of Upto(%d) ends at %d", n, size, end)
+			}
+		}
+		if n := then.Frames(); n < w.Frames() {
+			if _, end := w.FrameSpan(int32(n)); end <= int64(size) {
+				t.Errorf("Upto(%d) lacks the frame that ends at %d", size, end)
+			}
+		}
+	}
+}

@@ -18,7 +18,7 @@ func (h *writer) replays(p *Page, t *Turn, c *stream.Call) {
 		return
 	}
 	x := p.exchange(t.Turn)
-	src := replay.Calls(t.Turn, from, c).Among(x.Names(), t.Turn, c).Witnessed(p.In.Witnesses(c))
+	src := replay.Calls(t.Turn, from, c).Among(x.Names(), t.Turn, c).Witnessed(p.In.View().Witnesses(c))
 	if replay.NumCalls(src.Messages) == 0 {
 		return
 	}

@@ -1,0 +1,162 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/capture"
+	"toolscope/stream"
+)
+
+// saidBy is all that a view tells besides its session, in words. Of a response the frames that events
+// tell of, for the past does not know how much of the next had come.
+func saidBy(v *View) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d events\n", v.Events())
+	for _, x := range v.Exchanges() {
+		fmt.Fprintf(&b, "%d asked %d status %d ended %t %q turns %v", x.Number, x.Request.Size(), x.Head.Status, x.Ended, x.why, x.turns)
+		last := int32(-1)
+		for _, number := range x.turns {
+			last = max(last, v.Session().Turn(number).LastFrame)
+		}
+		if end := int64(0); last >= 0 && int(last) < x.Response.Frames() {
+			_, end = x.Response.FrameSpan(last)
+			fmt.Fprintf(&b, " told %d %q", end, x.Response.Bytes(max(0, end-9), end))
+		}
+		fmt.Fprintf(&b, " latest %v %v\n", v.LatestOf(x.Number) == nil, v.TurnOf(x.Number) == nil)
+	}
+	for _, t := range v.Session().Turns {
+		n, last := 0, -1
+		for last = range v.EventsOf(t, 0) {
+			n++
+		}
+		kind, of := v.About(last)
+		fmt.Fprintf(&b, "turn %d events %d last %d %s %v\n", t.Number, n, last, kind, of)
+		for _, c := range t.Calls {
+			result, ok := v.Result(c)
+			fmt.Fprintf(&b, "call %v result %q %t witnesses %d", c.Ref(), result.Text, ok, len(v.Witnesses(c)))
+			for _, r := range c.SentBack {
+				brought, ok := v.Brought(c, r.Exchange)
+				verdict, how := v.Answer(r)
+				fmt.Fprintf(&b, " brought %q %t %v %s", brought.Args, ok, verdict, how)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// checkMoments writes records, and fails unless the view of each moment between two of them is, later,
+// what the view was then: when it is asked for alone, and when it is walked to, to and fro.
+func checkMoments(t *testing.T, records []stream.Record) {
+	t.Helper()
+	in, was := new(Inspector), map[int][2]string{}
+	look := func() {
+		v := in.View()
+		was[v.Events()] = [2]string{saidBy(v), state(v.Session())}
+	}
+	walks := in.View().At(0)
+	for _, r := range records {
+		look()
+		in.Write(r)
+		walks.Walk(in.Timeline.Len() / 2)
+	}
+	in.Close()
+	look()
+	check := func(how string, v *View, n int) {
+		t.Helper()
+		want, known := was[n]
+		if !known {
+			return
+		}
+		if diff := cmp.Diff(want, [2]string{saidBy(v), state(v.Session())}); diff != "" {
+			t.Fatalf("%s: event %d of %d (-then +now):\n%s", how, n, in.Timeline.Len(), diff)
+		}
+	}
+	total := in.Timeline.Len()
+	step := 1 + total/300
+	for n := 0; n <= total; n += step {
+		check("At", in.View().At(n), n)
+		walks.Walk(n)
+		check("Walk", walks, n)
+		if n > 3*step {
+			walks.Walk(n - 2*step)
+			check("Walk back", walks, n-2*step)
+		}
+	}
+}
+
+// TestViewAt: the view at n is what the view was when there were n events, of each fixture with its
+// request, and of conversations that send calls back.
+func TestViewAt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 5))
+	for i, s := range spokenAll(t) {
+		if len(s.wire) < 200<<10 && (os.Getenv("TOOLSCOPE_LONG") != "" || i%5 == 0) {
+			checkMoments(t, s.records(1, rng))
+		}
+	}
+	for _, file := range []string{"history", "protocols"} {
+		checkMoments(t, demo(t, file))
+	}
+}
+
+// demo are the records of a scenario that the program has with it.
+func demo(t *testing.T, name string) (records []stream.Record) {
+	src, err := capture.Open(context.Background(), filepath.Join("..", "ui", "cli", "demo", name+".tsc"), capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := stream.Record{Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data, End: r.End != "", Note: r.Note}
+		if h := r.Head; h != nil {
+			of.Head = &stream.Head{Method: h.Method, URL: h.URL, Status: h.Status, Header: h.Header}
+		}
+		records = append(records, of)
+	}
+	return records
+}
+
+// TestCorpusMoments: for every recorded stream the session at n is the fold of n events, for each n
+// up to 2,000, whichever way one walks there.
+func TestCorpusMoments(t *testing.T) {
+	step := 13
+	if os.Getenv("TOOLSCOPE_LONG") != "" {
+		step = 1
+	}
+	eachCapture(t, func(t *testing.T, wire []byte) {
+		if len(wire) > 1<<20 {
+			wire = wire[:1<<20]
+		}
+		in := inspect(wire)
+		there, back := in.View().At(0), in.View().At(0)
+		last := min(in.Timeline.Len(), 2000)
+		var growing stream.Session
+		for n := range last + 1 {
+			if n > 0 {
+				growing.Apply(in.View().Event(n - 1))
+			}
+			if n%step != 0 && n != last {
+				continue
+			}
+			want := state(&growing)
+			there.Walk(n)
+			back.Walk(last)
+			back.Walk(n)
+			for how, v := range map[string]*View{"walked": there, "walked back": back, "asked for": in.View().At(n)} {
+				if got := state(v.Session()); got != want || v.Session().Counts != countsOf(v.Session()) {
+					t.Fatalf("event %d of %d, %s (-fold +view):\n%s", n, in.Timeline.Len(), how, cmp.Diff(want, got))
+				}
+			}
+		}
+	})
+}
