@@ -216,6 +216,9 @@ func (c *Call) rewrite(e Event, n int) {
 		c.findOnce(ProtocolViolation, n, "argument bytes after the call was %s", c.phase)
 	}
 	c.turnPage()
+	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // it has been run then
+		c.runs[Repaired] = c.repairedRun()
+	}
 	c.Rewrites++
 	c.args, c.half, c.lex, c.double, c.repeated, c.broken = growing{}, "", Lexer{}, doubleCheck{}, 0, false
 	c.from = c.deltas.n

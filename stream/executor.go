@@ -94,7 +94,7 @@ func (c *Call) Run(x Executor) Run {
 		return Run{}
 	}
 	r := c.runs[x]
-	if x == Repaired {
+	if x == Repaired && r.event == 0 {
 		r = c.repairedRun()
 	}
 	out := Run{Event: int(r.event), Bytes: int(r.bytes), Gone: r.event > 0 && int(r.made) != c.Rewrites}
@@ -169,12 +169,12 @@ func (c *Call) checkEarly(event int) {
 
 // repairedRun is the run of a parser that repairs: at the delta in which the last key of the object
 // got the start of its value. Which keys the schema requires is not known here; the keys that came
-// stand for them.
+// stand for them. Of arguments that a Rewrite has replaced the fold has noted it.
 func (c *Call) repairedRun() (r run) {
 	if c.lex.first != ObjectOpen || c.freeform {
 		return r
 	}
-	depth, colon := 0, -1
+	depth, colon, keys := 0, -1, 0
 	for i, t := range c.lex.Tokens().All() {
 		switch t.Kind {
 		case ObjectOpen, ArrayOpen:
@@ -185,18 +185,29 @@ func (c *Call) repairedRun() (r run) {
 		if depth == 0 && t.Kind != Space {
 			break // what follows the object is not of it
 		}
-		if t.Kind == Colon && depth == 1 {
+		switch {
+		case t.Kind == Key && depth == 1:
+			keys++
+		case t.Kind == Colon && depth == 1:
 			colon = i
 		}
 	}
+	if depth == 0 && keys == 0 { // an empty object is repaired as soon as it opens
+		return c.runAt(0)
+	}
 	for i := colon + 1; colon >= 0 && i < c.lex.Tokens().Len(); i++ {
-		if toks := c.lex.Tokens(); toks.At(i).Kind != Space {
-			d := c.DeltaAt(toks.Start(i))
-			_, end := c.DeltaSpan(d)
-			return run{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
+		if c.lex.Tokens().At(i).Kind != Space {
+			return c.runAt(i)
 		}
 	}
 	return r
+}
+
+// runAt is a run with what there was when the first byte of a token had come.
+func (c *Call) runAt(token int) run {
+	d := c.DeltaAt(c.lex.Tokens().Start(token))
+	_, end := c.DeltaSpan(d)
+	return run{event: c.DeltaEvent(d), bytes: uint32(end), made: uint16(c.Rewrites)}
 }
 
 // literalRest is how many bytes of true, false or null follow off, 0 if off is not inside one. A

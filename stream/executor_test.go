@@ -48,7 +48,7 @@ func TestExecutors(t *testing.T) {
 			`repaired: early wrong "{\"path\":\"/etc"`, `next call: not yet "{\"path\":\"/etc/hosts\"}"`, `finish word: not yet`, `seal: not yet`, `end of stream: not yet`,
 		}},
 		{"calls that take turns", []Event{opened(0, "1", "f"), args(0, `{`), opened(1, "2", "g"), args(1, `{}`), args(0, `}`), sealed(0), sealed(1)}, []string{
-			`any arguments: early wrong "{"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: never`,
+			`any arguments: early wrong "{"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: early "{"`,
 			`next call: early wrong "{"`, `finish word: never`, `seal: safe "{}"`, `end of stream: never`,
 		}},
 		{"a call that came whole in one frame", []Event{opened(0, "1", "f"), withIt(args(0, `{"a":1}`)), withIt(sealed(0))}, []string{
@@ -73,7 +73,7 @@ func TestExecutors(t *testing.T) {
 		}},
 		{"derived arguments that changed", []Event{opened(0, "1", "f"), args(0, `{"a":1}`), {Kind: Rewrite, Text: `{"a":2}`}, sealed(0)}, []string{
 			`any arguments: early wrong gone`, `parsable: early wrong gone`, `parsable object: early wrong gone`,
-			`repaired: early "{\"a\":2}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,
+			`repaired: early wrong gone`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,
 		}},
 		{"arguments that never parse", append(sealedWith(`{"a":`, `x}`), finish(FinishDone, "tool_calls"), closed(CloseEnd)), []string{
 			`any arguments: early wrong "{\"a\":"`, `parsable: refuses`, `parsable object: refuses`, `repaired: broken call "{\"a\":x}"`,
@@ -107,7 +107,7 @@ func TestExecutors(t *testing.T) {
 			`next call: cut call "{\"a\":1,"`, `finish word: cut call "{\"a\":1,"`, `seal: cut call "{\"a\":1,"`, `end of stream: never`,
 		}},
 		{"a call that nobody said is complete", []Event{opened(0, "1", "f"), args(0, `{}`), closed(CloseEnd)}, []string{
-			`any arguments: early "{}"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: never`,
+			`any arguments: early "{}"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: early "{}"`,
 			`next call: never`, `finish word: never`, `seal: never`, `end of stream: early "{}"`,
 		}},
 		{"no arguments", append(sealedWith(``), finish(FinishDone, "tool_use")), []string{

@@ -244,7 +244,9 @@ func (t *Turn) finish(e Event, n int) {
 		return // the calls it is about may be among the missing bytes
 	}
 	t.reach(sweepOf(e), e.Slot, func(c *Call) {
-		c.fire(NextSlot, n) // no other call comes: an executor that waits for the next one runs the last now
+		if c.phase != PhaseAborted { // who was told of an error reads no further
+			c.fire(NextSlot, n) // no other call comes: an executor that waits for the next one runs the last now
+		}
 		switch e.Code {
 		case FinishDone:
 			if toolWords[e.Text] {
