@@ -18,6 +18,7 @@ import (
 type Place struct {
 	File       *File
 	Start, End int64
+	Bare       bool // the file is the body of a response, and nothing else
 }
 
 // File is a file that can be read again, exchange by exchange. It holds nothing open, and may be
@@ -72,6 +73,20 @@ func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source
 			return err == nil && (r.OfSource() || r.Damaged) || yield(r, err)
 		})
 	}
+}
+
+// Bytes are those that stand in [start,end) of the file. The error is as that of Again.
+func (f *File) Bytes(start, end int64) ([]byte, error) {
+	opened, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	p := make([]byte, end-start)
+	if _, err := opened.ReadAt(p, start); err != nil {
+		return nil, f.changed()
+	}
+	return p, nil
 }
 
 // open opens the file, if it is still the one that was read.

@@ -128,8 +128,9 @@ func (in *intake) place(recs []Record, end int64) {
 	if in.from == nil || !in.one() {
 		return
 	}
+	_, bare := in.reader.(*body)
 	for i := range recs {
-		recs[i].From = Place{in.from, 0, end}
+		recs[i].From = Place{in.from, 0, end, bare}
 	}
 }
 

@@ -96,7 +96,7 @@ func BenchmarkAgain(b *testing.B) {
 	var place Place
 	for r := range src {
 		if r.Exchange == 7 {
-			place = Place{r.From.File, cmp.Or(place.Start, r.From.Start), r.From.End}
+			place = Place{File: r.From.File, Start: cmp.Or(place.Start, r.From.Start), End: r.From.End}
 		}
 	}
 	b.ResetTimer()

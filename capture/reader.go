@@ -112,7 +112,7 @@ func (c *captureReader) closeAll(recs []Record, why string) []Record {
 // at says where in the capture the reader is.
 func (c *captureReader) at(start, end int64) {
 	if c.from != nil {
-		c.here = Place{c.from, c.before + start, c.before + end}
+		c.here = Place{File: c.from, Start: c.before + start, End: c.before + end}
 	}
 }
 

@@ -1,7 +1,6 @@
 package providers
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -114,7 +113,7 @@ func (x *Exchange) readAsk(body []byte, messages []dialect.Message) *stream.Ask 
 
 // laneOf is the lane of a turn, nil where it has none.
 func (x *Exchange) laneOf(turn int32) *laneOf {
-	i := min(slices.Index(x.turns, turn), len(x.asks.lanes)-1)
+	i := min(x.indexOf(turn), len(x.asks.lanes)-1)
 	if i < 0 {
 		return nil
 	}
@@ -165,7 +164,7 @@ func (a *asking) stamp(turn int32) {
 
 // AskedAt is when the request of a turn began, or NoTime where that was not seen.
 func (x *Exchange) AskedAt(t *stream.Turn) time.Duration {
-	if i := slices.Index(x.turns, t.Number); i >= 0 && i < len(x.asks.times) {
+	if i := x.indexOf(t.Number); i >= 0 && i < len(x.asks.times) {
 		return x.asks.times[i]
 	}
 	return stream.NoTime

@@ -52,7 +52,7 @@ func (in *Inspector) letGo(turn int32) {
 	}
 	f.left = in.observer.Remains(t)
 	if x := in.Exchange(f.exchange); x != nil {
-		f.left.Again = x.rereader(int32(slices.Index(x.turns, turn)))
+		f.left.Again = x.rereader(int32(x.indexOf(turn)))
 	}
 }
 

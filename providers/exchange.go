@@ -44,6 +44,7 @@ type Exchange struct {
 	decoder dialect.Decoder
 	turns   []int32 // timeline numbers of the decoder's turns
 	shut    int     // at least so many of them, from the first on, are closed
+	parts   parts   // those that are let go of for themselves
 	frame   int32   // number of the frame being decoded
 	at      time.Duration
 	headAt  time.Duration    // when the head of the response came, or NoTime
@@ -56,6 +57,7 @@ type Exchange struct {
 	past    history
 	asks    asking
 	holds   int64  // bytes, as long as it may be let go of
+	pinned  int    // how often turns of it are pinned
 	aside   bool   // it is pinned, and its line goes on without it
 	cold    bool   // it was let go of, and can be read again
 	dropped bool   // it was let go of for good

@@ -246,6 +246,7 @@ func (x *Exchange) emit(e stream.Event) {
 		e.Turn = x.turns[e.Turn]
 	}
 	if e.Kind == stream.TurnOpen {
+		x.divide(int(turn))
 		e.What = x.opening(stream.PayloadOf[stream.Opening](e))
 		x.asks.stamp(turn)
 	}

@@ -25,16 +25,23 @@ type Keep struct {
 type keeper struct {
 	Keep
 	once, again line
-	pins        map[int]int // by exchange: how often it is pinned
+	pins        map[int]int   // by exchange: how often it is pinned
+	turnPins    map[int32]int // by turn
 	dropped     int
 	seed        maphash.Seed // of the hashes of what was let go of
 }
 
-// line is exchanges that are kept whole, in the order they are let go of, and the bytes they hold.
-// A pinned one that would be let go of steps aside, and comes last again when it is unpinned: so
+// A lot is what is let go of at once: an exchange that has ended, or some of one.
+type lot struct {
+	x    *Exchange
+	part *part // nil for all of it
+}
+
+// line is lots that are kept whole, in the order they are let go of, and the bytes they hold. A
+// pinned one that would be let go of steps aside, and comes last again when it is unpinned: so
 // nobody looks at it again before.
 type line struct {
-	ended []*Exchange
+	lots  []lot
 	bytes int64 // with those aside
 }
 
@@ -50,42 +57,45 @@ func (in *Inspector) Keep(k Keep) {
 // Dropped is how many turns were let go of and cannot be had again.
 func (in *Inspector) Dropped() int { return in.kept.dropped }
 
-// retire counts an exchange that has ended, or is there again, among those that may be let go of.
+// retire counts an exchange that has ended, or is there again, among those that may be let go of; of
+// one that is in parts the last one.
 func (in *Inspector) retire(x *Exchange) {
-	l := in.kept.line(x)
-	x.holds = x.bytes()
-	l.bytes += x.holds
-	l.ended = append(l.ended, x)
+	if x.parts.turns > 0 {
+		x.addPart(len(x.turns), x.Response.Size())
+		return
+	}
+	in.kept.put(lot{x, nil})
 }
 
-// line is the one that an exchange is in.
-func (k *keeper) line(x *Exchange) *line {
-	if x.Rereadable() && !k.ReadOnce {
+// put counts a lot among those that may be let go of.
+func (k *keeper) put(of lot) {
+	n := of.holds()
+	if *n = of.x.bytes(); of.part != nil {
+		*n = of.part.size()
+	}
+	l := k.line(of)
+	l.bytes += *n
+	l.lots = append(l.lots, of)
+}
+
+// holds is how many bytes the lot holds.
+func (of lot) holds() *int64 {
+	if of.part != nil {
+		return &of.part.bytes
+	}
+	return &of.x.holds
+}
+
+// line is the one that a lot is in.
+func (k *keeper) line(of lot) *line {
+	again := of.x.Rereadable()
+	if of.part != nil {
+		again = of.part.source != nil
+	}
+	if again && !k.ReadOnce {
 		return &k.again
 	}
 	return &k.once
-}
-
-// Pin has an exchange not be let go of until it is unpinned as often as it was pinned.
-func (in *Inspector) Pin(exchange int) {
-	if in.kept.pins == nil {
-		in.kept.pins = map[int]int{}
-	}
-	in.kept.pins[exchange]++
-}
-
-// Unpin takes one pin from an exchange.
-func (in *Inspector) Unpin(exchange int) {
-	k := &in.kept
-	if k.pins[exchange]--; k.pins[exchange] > 0 {
-		return
-	}
-	delete(k.pins, exchange)
-	if x := in.byNumber[exchange]; x != nil && x.aside {
-		x.aside = false
-		l := k.line(x)
-		l.ended = append(l.ended, x)
-	}
 }
 
 // weigh counts bytes that an exchange in a line holds more.
@@ -94,32 +104,58 @@ func (k *keeper) weigh(x *Exchange, bytes int) {
 		return
 	}
 	x.holds += int64(bytes)
-	k.line(x).bytes += int64(bytes)
+	k.line(lot{x, nil}).bytes += int64(bytes)
 }
 
 // MakeRoom lets go of exchanges until those that are left hold no more than they may. Turns and
 // calls that were got before must be got again.
 func (in *Inspector) MakeRoom() {
 	k := &in.kept
-	k.once.shorten(k.Bytes, k.pins, (*Exchange).drop)
-	k.again.shorten(k.Again, k.pins, (*Exchange).cool)
+	k.shorten(&k.once, k.Bytes, lot.drop)
+	k.shorten(&k.again, k.Again, lot.cool)
 }
 
-// shorten lets go of exchanges until the line holds no more than most bytes.
-func (l *line) shorten(most int64, pins map[int]int, letGo func(*Exchange)) {
-	for most > 0 && l.bytes > most && len(l.ended) > 0 {
-		x := l.ended[0]
-		l.ended[0] = nil
-		l.ended = l.ended[1:]
-		if pins[x.Number] > 0 {
-			x.aside = true
+// shorten lets go of lots until the line holds no more than most bytes.
+func (k *keeper) shorten(l *line, most int64, letGo func(lot)) {
+	for most > 0 && l.bytes > most && len(l.lots) > 0 {
+		of := l.lots[0]
+		l.lots[0] = lot{}
+		l.lots = l.lots[1:]
+		if k.isPinned(of) {
+			of.stepAside()
 			continue
 		}
-		l.bytes -= x.holds
-		x.holds = 0
-		x.in.log.close()
-		letGo(x)
+		n := of.holds()
+		l.bytes -= *n
+		*n = 0
+		of.x.in.log.close()
+		letGo(of)
 	}
+}
+
+func (of lot) stepAside() {
+	if of.part == nil {
+		of.x.aside = true
+		return
+	}
+	of.part.aside = true
+	of.x.parts.aside++
+}
+
+func (of lot) drop() {
+	if of.part != nil {
+		of.part.drop()
+		return
+	}
+	of.x.drop()
+}
+
+func (of lot) cool() {
+	if of.part != nil {
+		of.part.cool()
+		return
+	}
+	of.x.cool()
 }
 
 // bytes is about how many bytes of memory the exchange holds.
@@ -151,21 +187,31 @@ func (x *Exchange) cool() {
 
 // drop lets go of all but the rows of the turns, and of the first rows if there are too many.
 func (x *Exchange) drop() {
-	in := x.in
-	for _, number := range x.turns {
+	x.in.dropTurns(x.turns)
+	x.freeBytes()
+	x.dropped, x.Head.Header, x.notes = true, nil, nil
+	x.in.trim()
+}
+
+// dropTurns lets go of all but the rows of turns.
+func (in *Inspector) dropTurns(turns []int32) {
+	for _, number := range turns {
 		in.letGo(number)
 		in.Timeline.Drop(number)
 	}
-	in.kept.dropped += len(x.turns)
-	x.freeBytes()
-	x.dropped, x.Head.Header, x.notes = true, nil, nil
-	if in.kept.Rows > 0 {
-		in.Timeline.Trim(in.kept.Rows)
-		for len(in.exchanges) > 0 && in.exchanges[0].gone() {
-			delete(in.byNumber, in.exchanges[0].Number)
-			in.exchanges[0] = nil
-			in.exchanges = in.exchanges[1:]
-		}
+	in.kept.dropped += len(turns)
+}
+
+// trim lets go of the first rows, if there are too many, and of exchanges that have none any more.
+func (in *Inspector) trim() {
+	if in.kept.Rows == 0 {
+		return
+	}
+	in.Timeline.Trim(in.kept.Rows)
+	for len(in.exchanges) > 0 && in.exchanges[0].gone() {
+		delete(in.byNumber, in.exchanges[0].Number)
+		in.exchanges[0] = nil
+		in.exchanges = in.exchanges[1:]
 	}
 }
 
@@ -212,17 +258,25 @@ func (x *Exchange) Cold() bool { return x.cold }
 // errChanged is why an exchange cannot be read again.
 var errChanged = errors.New("what stands there now is not what was read at first")
 
-// Warm has a cold exchange read again. It returns what reads it, which may run beside everything
-// else, and returns what puts it in its place. That reports why it cannot be had; then it is
-// dropped, and its turns have a finding that says so. Warm is nil where the exchange is not cold.
-func (in *Inspector) Warm(number int) (read func() (put func() error)) {
-	x := in.byNumber[number]
-	if x == nil || !x.cold {
+// Warm has a cold turn read again, with what was let go of together with it. It returns what reads
+// that, which may run beside everything else, and returns what puts it in its place. That reports why
+// it cannot be had; then it is dropped, and its turns have a finding that says so. Warm is nil where
+// the turn is not cold.
+func (in *Inspector) Warm(turn int32) (read func() (put func() error)) {
+	t := in.Session().Turn(turn)
+	if t == nil || in.byNumber[t.Exchange] == nil {
+		return nil
+	}
+	x := in.byNumber[t.Exchange]
+	if p := x.partOf(turn); p != nil && p.cold {
+		return p.warm()
+	}
+	if !x.cold {
 		return nil
 	}
 	forced := in.readsAs(x)
 	return func() func() error {
-		fresh, err := reading(x.from, number, in.Request, forced)
+		fresh, err := reading(x.from, x.Number, in.Request, forced)
 		return func() error { return in.putBack(x, fresh, err) }
 	}
 }
@@ -237,19 +291,30 @@ func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
 	if err == nil && (again == nil || again.hash(in.kept.seed) != x.sum || len(again.turns) != len(x.turns)) {
 		err = errChanged
 	}
-	for i, turn := range x.turns {
-		if err == nil && !in.Timeline.Warm(turn, &fresh.Timeline, int32(i)) {
-			err = errChanged
-		}
-	}
-	if err != nil {
+	if err = in.putTurnsBack(x.turns, fresh, err); err != nil {
 		x.drop()
-		for _, turn := range x.turns {
-			in.Timeline.Append(stampless(diagnose(turn, sourceChanged, "its bytes were let go of, and cannot be read again: %s", err)))
-		}
+		in.tellLost(x.turns, err)
 		return err
 	}
 	x.Request, x.Response, x.Sent = again.Request, again.Response, again.Sent
 	in.retire(x)
 	return nil
+}
+
+// putTurnsBack puts turns that were read again in their places, unless err says that they are not
+// the same.
+func (in *Inspector) putTurnsBack(turns []int32, fresh *Inspector, err error) error {
+	for i, turn := range turns {
+		if err == nil && !in.Timeline.Warm(turn, &fresh.Timeline, int32(i)) {
+			err = errChanged
+		}
+	}
+	return err
+}
+
+// tellLost says of turns that they cannot be had again.
+func (in *Inspector) tellLost(turns []int32, err error) {
+	for _, turn := range turns {
+		in.Timeline.Append(stampless(diagnose(turn, sourceChanged, "its bytes were let go of, and cannot be read again: %s", err)))
+	}
 }

@@ -101,7 +101,7 @@ func TestKeepPinned(t *testing.T) {
 	}
 	looks := 0 // at most: a pass looks at no more than are in the line
 	for n := range 40 * pinned {
-		looks += len(in.kept.once.ended)
+		looks += len(in.kept.once.lots)
 		day(in, nil, 2*n+1, 2)
 	}
 	if most := 40 * pinned * 2; looks > most || in.Dropped() != most-pinned {
@@ -121,8 +121,8 @@ func TestKeepPinned(t *testing.T) {
 			t.Errorf("exchange %d is not pinned any more, and whole", n+1)
 		}
 	}
-	if k := &in.kept; len(k.pins) > 0 || k.once.bytes != 0 || len(k.once.ended) > 0 {
-		t.Errorf("%d are pinned, %d bytes held by %d", len(k.pins), k.once.bytes, len(k.once.ended))
+	if k := &in.kept; len(k.pins) > 0 || k.once.bytes != 0 || len(k.once.lots) > 0 {
+		t.Errorf("%d are pinned, %d bytes held by %d", len(k.pins), k.once.bytes, len(k.once.lots))
 	}
 }
 
@@ -141,7 +141,7 @@ func TestKeepCools(t *testing.T) {
 	}
 	for n := range whole.Session().Turns { // each in turn: those before go again
 		number := whole.Session().Turns[n].Exchange
-		if read := in.Warm(number); read != nil {
+		if read := in.Warm(int32(n)); read != nil {
 			if err := read()(); err != nil {
 				t.Fatal(err)
 			}
@@ -153,8 +153,8 @@ func TestKeepCools(t *testing.T) {
 		in.MakeRoom()
 	}
 	in.Keep(Keep{})
-	for _, x := range in.Exchanges() {
-		if read := in.Warm(x.Number); read != nil {
+	for n := range in.Session().Turns {
+		if read := in.Warm(int32(n)); read != nil {
 			put := read()
 			if err := errors.Join(put(), put()); err != nil { // the second comes too late
 				t.Fatal(err)
@@ -164,7 +164,7 @@ func TestKeepCools(t *testing.T) {
 	if got, want := dump(&in), dump(&whole); got != want {
 		t.Errorf("had again:\n%s\nit was:\n%s", got, want)
 	}
-	if in.Warm(1) != nil || in.Warm(1000) != nil {
+	if in.Warm(0) != nil || in.Warm(1000) != nil {
 		t.Error("what is not cold is had again")
 	}
 }
@@ -190,7 +190,7 @@ func TestKeepChanged(t *testing.T) {
 		in.Keep(Keep{Again: 30 << 10})
 		day(&in, from, 1, 50)
 		change(from)
-		err := in.Warm(1)()()
+		err := in.Warm(0)()()
 		turn := in.Session().Turn(0)
 		if err == nil || turn.Kept != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Exchange(1).Response.Size() != 0 {
 			t.Errorf("%s: %v, %v, %v", name, err, turn.Kept, turn.Findings)

@@ -47,6 +47,9 @@ func (t *Turn) drop() {
 
 // Memory is about how many bytes the turn holds.
 func (t *Turn) Memory() int {
+	if t.Kept == Dropped {
+		return 0
+	}
 	n := turnSize + t.Events*factSize + t.text.memory() + t.thinking.memory() + 64*len(t.Parts)
 	for _, c := range t.Calls {
 		n += callSize + cap(c.args.s) + 8*(c.deltas.n+c.lex.toks.n)

@@ -37,6 +37,14 @@ type Source interface {
 	Again(exchange int, start, end int64, to func(Record)) error
 }
 
+// Verbatim is a Source in which the bytes of its only response stand as they came, from the place of
+// the first record on.
+type Verbatim interface {
+	Source
+	// Bytes are those that stand in [start,end). The error is as that of Again.
+	Bytes(start, end int64) ([]byte, error)
+}
+
 // A Head is what is known of an exchange from outside its bytes.
 type Head struct {
 	File        string // where it was read from

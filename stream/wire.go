@@ -12,7 +12,8 @@ import (
 type Wire struct {
 	blocks []block
 	size   int64
-	gone   int64 // bytes that were let go of
+	gone   int64 // bytes that were let go of, with all before them
+	holes  []hole
 	marks  *marks
 }
 
@@ -34,7 +35,8 @@ type side struct {
 // block is a part of the bytes. Those that were given away are blocks of their own.
 type block struct {
 	start int64
-	data  []byte
+	data  []byte // nil where all of it is in holes
+	holed int    // bytes of it that are in holes
 	given bool
 }
 
@@ -63,7 +65,7 @@ func (w *Wire) Give(p []byte, at time.Duration) {
 		return
 	}
 	w.record(at)
-	w.blocks = append(w.blocks, block{w.size, p[:len(p):len(p)], true})
+	w.blocks = append(w.blocks, block{start: w.size, data: p[:len(p):len(p)], given: true})
 	w.size += int64(len(p))
 }
 
@@ -172,6 +174,9 @@ func (w *Wire) Size() int64 { return w.size }
 // Memory is about how many bytes the wire holds.
 func (w *Wire) Memory() int64 {
 	n := w.size - w.gone + int64(8*w.Records()+4*w.Frames())
+	for _, h := range w.holes {
+		n -= h.end - h.start - int64(len(h.data))
+	}
 	if w.marks != nil {
 		for _, s := range w.marks.sides {
 			n += int64(len(s.before) + len(s.after))
@@ -222,8 +227,11 @@ func (w *Wire) time(n int) time.Duration {
 	return NoTime
 }
 
-// FrameSpan is where frame n begins and ends.
+// FrameSpan is where frame n begins and ends; nowhere, if that was let go of.
 func (w *Wire) FrameSpan(n int32) (start, end int64) {
+	if !w.marks.ends.holds(max(int(n)-1, 0)) {
+		return 0, 0
+	}
 	if n > 0 {
 		start = w.marks.ends.at(int(n) - 1)
 	}
@@ -235,6 +243,9 @@ func (w *Wire) FrameSpan(n int32) (start, end int64) {
 func (w *Wire) Bytes(start, end int64) []byte {
 	if start >= end || start < w.gone {
 		return nil
+	}
+	if h := w.holeIn(start, end); h != nil {
+		return h.bytes(start, end)
 	}
 	n := sort.Search(len(w.blocks), func(i int) bool { return w.blocks[i].start > start }) - 1
 	first := w.blocks[n].from(start)

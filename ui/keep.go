@@ -45,17 +45,29 @@ func (m *Model) inHand(yield func(*stream.Turn) bool) {
 // makeRoom lets go of what is too much, but of nothing that is looked at, or on its way.
 func (m *Model) makeRoom() {
 	before := m.pinned
-	m.pinned = slices.Collect(maps.Keys(m.post.flying))
+	m.pinned = pinned{exchanges: slices.Collect(maps.Keys(m.post.flying))}
 	for t := range m.inHand {
-		m.pinned = append(m.pinned, t.Exchange)
+		m.pinned.turns = append(m.pinned.turns, t.Number)
 	}
-	for _, exchange := range m.pinned {
+	for _, exchange := range m.pinned.exchanges {
 		m.in.Pin(exchange)
 	}
-	for _, exchange := range before {
+	for _, turn := range m.pinned.turns {
+		m.in.PinTurn(turn)
+	}
+	for _, exchange := range before.exchanges {
 		m.in.Unpin(exchange)
 	}
+	for _, turn := range before.turns {
+		m.in.UnpinTurn(turn)
+	}
 	m.in.MakeRoom()
+}
+
+// pinned is what was not to be let go of when room was made last.
+type pinned struct {
+	exchanges []int
+	turns     []int32
 }
 
 // wake has turns read again that are looked at and were let go of, one after another.
@@ -67,7 +79,7 @@ func (m *Model) wake() {
 		if t.Kept != stream.Cold {
 			continue
 		}
-		if read := m.in.Warm(t.Exchange); read != nil {
+		if read := m.in.Warm(t.Number); read != nil {
 			m.waking = true
 			m.do(func() tea.Msg {
 				put := read()

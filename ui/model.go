@@ -87,10 +87,10 @@ type Model struct {
 	marks   compare.Marks
 	results send.Results
 
-	pinned  []int // exchanges that were not to be let go of when room was made last
-	waking  bool  // a turn is being read again
-	awaited int   // which line of the screen that waits is selected
-	parting bool  // the program ends when nothing is open any more
+	pinned  pinned
+	waking  bool // a turn is being read again
+	awaited int  // which line of the screen that waits is selected
+	parting bool // the program ends when nothing is open any more
 
 	lastAt    time.Duration // of the latest record of the source
 	arrivedAt time.Time     // when that came

@@ -100,7 +100,7 @@ func (q *queue) printTurns(turns []ended) {
 		back = append(back, q.waiting[number]...)
 		delete(q.waiting, number)
 		delete(q.open, number)
-		q.in.Unpin(t.Exchange)
+		q.in.UnpinTurn(number)
 	}
 	if len(back) > 0 {
 		slices.SortFunc(back, func(a, b returned) int { return cmp.Compare(a.Event, b.Event) })
@@ -158,7 +158,7 @@ func (q *queue) begin(number int32) (begun bool) {
 	t := q.in.Session().Turn(number)
 	if t != nil {
 		q.open[number] = true
-		q.in.Pin(t.Exchange)
+		q.in.PinTurn(number)
 	}
 	return t != nil
 }

@@ -43,6 +43,9 @@ func coreRecord(r capture.Record) stream.Record {
 	}
 	if f := r.From.File; f != nil {
 		out.From = stream.Place{Source: (*coreFile)(f), Start: r.From.Start, End: r.From.End}
+		if r.From.Bare {
+			out.From.Source = (*bareFile)(f)
+		}
 	}
 	return out
 }
@@ -58,6 +61,17 @@ func (f *coreFile) Again(exchange int, start, end int64, to func(stream.Record))
 		to(coreRecord(r))
 	}
 	return nil
+}
+
+// bareFile is a file that is the body of one response.
+type bareFile capture.File
+
+func (f *bareFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	return (*coreFile)(f).Again(exchange, start, end, to)
+}
+
+func (f *bareFile) Bytes(start, end int64) ([]byte, error) {
+	return (*capture.File)(f).Bytes(start, end)
 }
 
 // sources opens all that paths name: files, and what is in directories or matches patterns.

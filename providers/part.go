@@ -1,0 +1,196 @@
+package providers
+
+import (
+	"hash/maphash"
+	"slices"
+
+	"toolscope/stream"
+)
+
+// A part is some turns of an exchange that goes on for long, each of which has ended, and the bytes
+// of the response that they came in. It is let go of for itself: the exchange need not have ended.
+//
+// A part begins with the frame that opens its first turn, when no other turn was open. So it can be
+// read without what came before.
+type part struct {
+	x          *Exchange
+	from, to   int             // which of the exchange's turns
+	start, end int64           // which bytes of its response
+	source     stream.Verbatim // nil where it cannot be read again
+	bytes      int64           // that it holds
+	aside      bool            // a turn of it is pinned, and the line goes on without it
+	cold       bool            // it was let go of, and can be had again
+	dropped    bool
+	sum        uint64 // while it is cold: of its bytes
+}
+
+// leastPart is how many bytes of a response a part has at least.
+const leastPart = 256 << 10
+
+// divide is called when a turn is about to open. If all before it have ended, and have much, they
+// are a part.
+func (x *Exchange) divide(turn int) {
+	if turn == 0 || x.framer == nil || x.glued {
+		return
+	}
+	if start, _ := x.Response.FrameSpan(x.frame); start-x.parts.bytes >= leastPart && x.allShut(turn) {
+		x.addPart(turn, start)
+	}
+}
+
+// allShut reports whether the turns before one have ended.
+func (x *Exchange) allShut(turn int) bool {
+	for ; x.shut < turn; x.shut++ {
+		if t := x.in.Session().Turn(x.turns[x.shut]); t != nil && !t.Closed() {
+			return false
+		}
+	}
+	return true
+}
+
+// addPart makes a part of what came since the last one, up to a turn and a byte.
+func (x *Exchange) addPart(turn int, end int64) {
+	p := &part{x: x, from: x.parts.turns, to: turn, start: x.parts.bytes, end: end}
+	if x.Framing == "SSE" || x.Framing == "NDJSON" {
+		p.source = x.source()
+	}
+	x.parts.turns, x.parts.bytes = turn, end
+	x.parts.of = append(x.parts.of, p)
+	x.in.kept.put(lot{x, p})
+}
+
+// parts are those of an exchange, without the first ones that were dropped.
+type parts struct {
+	of    []*part
+	aside int   // how many of them stepped aside
+	turns int   // of the exchange that are in parts, those that were dropped included
+	bytes int64 // of its response
+}
+
+// source is what has the bytes of the response as they stand there, nil where nothing does.
+func (x *Exchange) source() stream.Verbatim {
+	if x.chain != nil || x.gap.missed > 0 || x.Sent.Size() > 0 {
+		return nil
+	}
+	s, _ := x.place().Source.(stream.Verbatim)
+	return s
+}
+
+// partOf is the part that a turn is in, nil if it is in none.
+func (x *Exchange) partOf(turn int32) *part {
+	n := x.indexOf(turn)
+	for _, p := range x.parts.of {
+		if p.from <= n && n < p.to {
+			return p
+		}
+	}
+	return nil
+}
+
+// indexOf is which of the exchange's turns that one is, -1 if it is none.
+func (x *Exchange) indexOf(turn int32) int {
+	if n, found := slices.BinarySearch(x.turns, turn); found {
+		return n
+	}
+	return -1
+}
+
+func (p *part) turns() []int32 { return p.x.turns[p.from:p.to] }
+
+// size is about how many bytes of memory the part holds.
+func (p *part) size() (n int64) {
+	if !p.x.in.kept.ReadOnce {
+		n = p.end - p.start
+	}
+	for _, number := range p.turns() {
+		if t := p.x.in.Session().Turn(number); t != nil {
+			n += int64(t.Memory())
+		}
+	}
+	return n
+}
+
+// cool lets go of what can be read again.
+func (p *part) cool() {
+	p.sum, p.cold = p.x.in.kept.hash(p.x.Response.Bytes(p.start, p.end)), true
+	for _, number := range p.turns() {
+		p.x.in.letGo(number)
+		p.x.in.Timeline.Cool(number)
+	}
+	p.x.Response.LetGoOf(p.start, p.end)
+}
+
+// drop lets go of all but the rows of the turns.
+func (p *part) drop() {
+	in, x := p.x.in, p.x
+	p.cold, p.dropped = false, true
+	in.dropTurns(p.turns())
+	if !in.kept.ReadOnce {
+		x.Response.LetGoOf(p.start, p.end)
+	}
+	for len(x.parts.of) > 0 && x.parts.of[0].dropped {
+		if first := in.Session().Turn(x.turnAt(x.parts.of[0].to)); in.kept.ReadOnce && first != nil {
+			x.Response.LetGoOfFrames(first.FirstFrame)
+		}
+		x.parts.of[0] = nil
+		x.parts.of = x.parts.of[1:]
+	}
+	if x.Ended && len(x.parts.of) == 0 {
+		x.freeBytes()
+		x.dropped, x.Head.Header, x.notes = true, nil, nil
+	}
+	in.trim()
+}
+
+// turnAt is the number of one of the exchange's turns, stream.NoTurn where there are not so many.
+func (x *Exchange) turnAt(n int) int32 {
+	if n < len(x.turns) {
+		return x.turns[n]
+	}
+	return stream.NoTurn
+}
+
+// warm reads the part once more, as Inspector.Warm does.
+func (p *part) warm() (read func() (put func() error)) {
+	x := p.x
+	first, start, end := x.from.Start, p.start, p.end
+	fresh := &Inspector{Request: x.in.Request, forced: x.Dialect, alone: true}
+	head := stream.Record{Exchange: x.Number, At: stream.NoTime, Head: &stream.Head{File: x.Head.File, URL: x.Head.URL}}
+	return func() func() error {
+		data, err := p.source.Bytes(first+start, first+end)
+		head.Data = data
+		fresh.Write(head)
+		fresh.Close()
+		return func() error { return p.putBack(fresh, data, err) }
+	}
+}
+
+// putBack puts what was read again in its place.
+func (p *part) putBack(fresh *Inspector, data []byte, err error) error {
+	if !p.cold {
+		return nil // somebody was faster
+	}
+	in := p.x.in
+	again := fresh.byNumber[p.x.Number]
+	if err == nil && (again == nil || in.kept.hash(data) != p.sum || len(again.turns) != len(p.turns())) {
+		err = errChanged
+	}
+	if err = in.putTurnsBack(p.turns(), fresh, err); err != nil {
+		turns := slices.Clone(p.turns())
+		p.drop()
+		in.tellLost(turns, err)
+		return err
+	}
+	p.cold = false
+	p.x.Response.Have(p.start, data)
+	in.kept.put(lot{p.x, p})
+	return nil
+}
+
+// hash is a hash of bytes, the same as long as the program runs.
+func (k *keeper) hash(p []byte) uint64 {
+	if k.seed == (maphash.Seed{}) {
+		k.seed = maphash.MakeSeed()
+	}
+	return maphash.Bytes(k.seed, p)
+}

@@ -1,0 +1,187 @@
+package providers
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// bareBody is a source that holds a response as it stands.
+type bareBody struct {
+	text []byte
+	gone error
+}
+
+func (b *bareBody) Again(exchange int, start, end int64, to func(stream.Record)) error {
+	to(stream.Record{Exchange: exchange, At: stream.NoTime, Data: b.text[start:min(end, int64(len(b.text)))]})
+	return b.gone
+}
+
+func (b *bareBody) Bytes(start, end int64) ([]byte, error) {
+	return bytes.Clone(b.text[start:end]), b.gone
+}
+
+// feedBody has an inspector read a body in records, and make room after each.
+func feedBody(in *Inspector, from *bareBody, place bool) {
+	const size = 64 << 10
+	for at := 0; at < len(from.text); at += size {
+		r := stream.Record{Exchange: 1, At: stream.NoTime, Data: bytes.Clone(from.text[at:min(at+size, len(from.text))])}
+		if place {
+			r.From = stream.Place{Source: from, End: int64(at + len(r.Data))}
+		}
+		in.Write(r)
+		in.MakeRoom()
+	}
+}
+
+// manyAnswers is a body with n answers of so many words.
+func manyAnswers(n, words int) *bareBody {
+	var s strings.Builder
+	for i := range n {
+		s.WriteString(strings.Replace(answer(i), "I look at", "I look at"+strings.Repeat(" word", words), 1))
+	}
+	return &bareBody{text: []byte(s.String())}
+}
+
+// chatLines is a body of n answers of another protocol, in lines, where nothing says that one ends.
+func chatLines(n int) *bareBody {
+	var s strings.Builder
+	for i := range n {
+		chunk := func(delta, finish string) {
+			fmt.Fprintf(&s, `{"id":"chatcmpl-%d","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n", i, delta, finish)
+		}
+		chunk(fmt.Sprintf(`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"f","arguments":"{\"n\":"}}]}`, i), "null")
+		chunk(fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"%d,\"s\":\"%s\"}"}}]}`, i, strings.Repeat("this and that ", 400)), "null")
+		chunk("{}", `"tool_calls"`)
+	}
+	return &bareBody{text: []byte(s.String())}
+}
+
+// TestPartsCool: of an exchange that goes on, turns that have ended are let go of, and are as they
+// were when they are had again.
+func TestPartsCool(t *testing.T) {
+	for name, body := range map[string]*bareBody{"messages": manyAnswers(300, 1000), "chunks": chatLines(300)} {
+		var whole, in Inspector
+		in.Keep(Keep{Again: 300 << 10})
+		feedBody(&whole, body, false)
+		in.PinTurn(0)
+		feedBody(&in, body, true)
+		cold := 0
+		for _, turn := range in.Session().Turns {
+			if turn.Kept == stream.Cold {
+				cold++
+			}
+		}
+		if n := len(in.Session().Turns); cold < n/2 || in.Dropped() > 0 || in.Session().Turns[n-1].Kept != stream.Whole {
+			t.Fatalf("%s: %d of %d turns are cold, %d dropped", name, cold, n, in.Dropped())
+		}
+		for _, turn := range in.Session().Turns {
+			if read := in.Warm(turn.Number); read != nil {
+				put := read()
+				if err := errors.Join(put(), put()); err != nil { // the second comes too late
+					t.Fatalf("%s: %v", name, err)
+				}
+			}
+			want := whole.Session().Turn(turn.Number)
+			a, b := in.Exchange(1), whole.Exchange(1)
+			start, _ := b.Response.FrameSpan(want.FirstFrame)
+			_, end := b.Response.FrameSpan(want.LastFrame - 1) // the last one may open another turn
+			if string(turn.Text) != string(want.Text) || string(turn.Calls[0].Args()) != string(want.Calls[0].Args()) ||
+				string(a.Response.Bytes(start, end)) != string(b.Response.Bytes(start, end)) {
+				t.Fatalf("%s: turn %d is not what it was", name, turn.Number)
+			}
+			in.MakeRoom()
+		}
+		in.Keep(Keep{})
+		for _, turn := range in.Session().Turns {
+			if read := in.Warm(turn.Number); read != nil {
+				if err := read()(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		in.Close()
+		whole.Close()
+		if dump(&in) != dump(&whole) {
+			t.Errorf("%s: had again, it is another", name)
+		}
+	}
+}
+
+// TestPartsPinned: what is pinned of an exchange that goes on stays, and is let go of afterwards.
+func TestPartsPinned(t *testing.T) {
+	body := manyAnswers(200, 1000)
+	for _, place := range []bool{false, true} {
+		var in Inspector
+		in.Keep(Keep{Bytes: 100 << 10, Again: 100 << 10})
+		cut := len(body.text) / 4
+		feedBody(&in, &bareBody{text: body.text[:cut]}, false)
+		last := in.Session().Turns[len(in.Session().Turns)-2].Number
+		in.PinTurn(last)
+		in.PinTurn(last)
+		in.PinTurn(1000) // there is none
+		feedBody(&in, &bareBody{text: body.text[cut:]}, place)
+		if in.UnpinTurn(last); in.Session().Turn(last).Kept != stream.Whole {
+			t.Fatalf("a turn that is pinned is %v", in.Session().Turn(last).Kept)
+		}
+		in.UnpinTurn(last)
+		in.UnpinTurn(last)
+		if in.MakeRoom(); in.Session().Turn(last).Kept == stream.Whole || len(in.kept.turnPins) > 0 || in.Exchange(1).parts.aside != 0 {
+			t.Errorf("a turn that is not pinned any more is %v", in.Session().Turn(last).Kept)
+		}
+		in.Close()
+	}
+}
+
+// TestPartsChanged: a body that is not what it was is told of, and nothing of it is shown.
+func TestPartsChanged(t *testing.T) {
+	for name, change := range map[string]func(*bareBody){
+		"gone": func(b *bareBody) { b.gone = errors.New("it is gone") },
+		"byte": func(b *bareBody) { b.text = bytes.ReplaceAll(b.text, []byte("I look"), []byte("I took")) },
+		"else": func(b *bareBody) { b.text = bytes.Repeat([]byte("x"), len(b.text)) },
+	} {
+		var in Inspector
+		body := manyAnswers(200, 1000)
+		in.Keep(Keep{Again: 100 << 10})
+		feedBody(&in, body, true)
+		change(body)
+		err := in.Warm(0)()()
+		turn := in.Session().Turn(0)
+		if err == nil || turn.Kept != stream.Dropped || len(turn.Findings) != 1 || turn.Findings[0].Diagnosis != sourceChanged || in.Dropped() == 0 {
+			t.Errorf("%s: %v, %v, %v", name, err, turn.Kept, turn.Findings)
+		}
+		in.Close()
+	}
+}
+
+// TestPartsGrowth: what is kept of an exchange that does not end does not grow with what comes, but for
+// rows and facts; nothing does where those are not wanted either.
+func TestPartsGrowth(t *testing.T) {
+	body := manyAnswers(100, 5000)
+	for name, test := range map[string]struct {
+		keep  Keep
+		place bool
+		most  float64 // bytes for a byte of the source
+	}{
+		"read once":       {Keep{Bytes: 1 << 20, Rows: 100, ReadOnce: true}, false, 0.04},
+		"dropped":         {Keep{Bytes: 1 << 20, Rows: 100}, false, 0.04},
+		"had again later": {Keep{Bytes: 1 << 20, Again: 1 << 20}, true, 0.2},
+	} {
+		var in Inspector
+		in.Keep(test.keep)
+		feedBody(&in, body, test.place)
+		before := heap()
+		const times = 10
+		for range times {
+			feedBody(&in, body, test.place)
+		}
+		if grown := heap() - before; float64(grown) > test.most*float64(times*len(body.text)) {
+			t.Errorf("%s: %d bytes of %d stay", name, grown, times*len(body.text))
+		}
+		in.Close()
+	}
+}

@@ -1,0 +1,87 @@
+package providers
+
+import "slices"
+
+// This file has things that are looked at not be let go of.
+
+// isPinned reports whether a lot is not to be let go of.
+func (k *keeper) isPinned(of lot) bool {
+	switch {
+	case k.pins[of.x.Number] > 0:
+		return true
+	case of.part == nil:
+		return of.x.pinned > 0
+	}
+	return of.x.pinned > 0 && slices.ContainsFunc(of.part.turns(), func(turn int32) bool { return k.turnPins[turn] > 0 })
+}
+
+// Pin has an exchange not be let go of until it is unpinned as often as it was pinned.
+func (in *Inspector) Pin(exchange int) {
+	if in.kept.pins == nil {
+		in.kept.pins = map[int]int{}
+	}
+	in.kept.pins[exchange]++
+}
+
+// Unpin takes one pin from an exchange.
+func (in *Inspector) Unpin(exchange int) {
+	k := &in.kept
+	if k.pins[exchange]--; k.pins[exchange] > 0 {
+		return
+	}
+	delete(k.pins, exchange)
+	if x := in.byNumber[exchange]; x != nil {
+		k.comeBack(x)
+	}
+}
+
+// PinTurn has a turn not be let go of until it is unpinned as often as it was pinned.
+func (in *Inspector) PinTurn(number int32) {
+	t := in.Session().Turn(number)
+	if t == nil {
+		return
+	}
+	if in.kept.turnPins == nil {
+		in.kept.turnPins = map[int32]int{}
+	}
+	if x := in.byNumber[t.Exchange]; x != nil {
+		in.kept.turnPins[number]++
+		x.pinned++
+	}
+}
+
+// UnpinTurn takes one pin from a turn.
+func (in *Inspector) UnpinTurn(number int32) {
+	k, t := &in.kept, in.Session().Turn(number)
+	if k.turnPins[number] == 0 || t == nil {
+		return
+	}
+	if k.turnPins[number]--; k.turnPins[number] == 0 {
+		delete(k.turnPins, number)
+	}
+	x := in.byNumber[t.Exchange]
+	x.pinned--
+	k.comeBack(x)
+}
+
+// comeBack puts what stepped aside of an exchange back into its line, if nothing pins it any more.
+func (k *keeper) comeBack(x *Exchange) {
+	back := func(of lot, aside *bool) {
+		if *aside && !k.isPinned(of) {
+			*aside = false
+			l := k.line(of)
+			l.lots = append(l.lots, of)
+		}
+	}
+	back(lot{x, nil}, &x.aside)
+	if x.parts.aside == 0 {
+		return
+	}
+	for _, p := range x.parts.of {
+		if was := p.aside; was {
+			if back(lot{x, p}, &p.aside); !p.aside {
+				x.parts.aside--
+			}
+		}
+	}
+}
