@@ -23,6 +23,8 @@ func (m *Model) back(last tea.Cmd) {
 	case m.backInPane():
 	case m.focus != m.last[panes.Left] && m.turn() != nil:
 		m.turnTo(m.last[panes.Left])
+	case m.sieve.On():
+		m.sift("")
 	case last != nil:
 		m.leave(last)
 		return
@@ -56,7 +58,7 @@ func (m *Model) setFollow(on bool) {
 		m.stick(false)
 		return
 	}
-	m.chosen = panes.Newest(m.in.Session())
+	m.chosen = m.newest()
 	m.refresh()
 	m.stick(true)
 	m.refresh()

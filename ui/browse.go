@@ -56,6 +56,7 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Escape, func() { m.back(nil) }),
 		on(km.Raw, func() { m.scene.Raw = !m.scene.Raw; m.refresh() }),
 		on(km.Search, func() { m.open(newSearchBar(m)) }),
+		on(km.Filter, m.openFilter),
 		on(km.NextFinding, m.nextFinding), on(km.Side, m.hideSide),
 		on(km.Mark, m.markTurn),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),

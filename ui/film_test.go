@@ -59,6 +59,9 @@ var films = []film{
 		{4, "="}, {9, ""}, {13, ""}, {19, ""}, {24, ""}, {-1, ""}, {-1, "l"}, {-1, "r"}, {-1, "G"}, {-1, "<enter>"}, {-1, "m1gm"}, {-1, "="},
 	}},
 	{name: "palette", records: demoRecords("malformed"), shots: []shot{{20, ":"}, {20, "repl"}, {-1, "<down>"}, {-1, "<esc>:turn"}, {-1, "<enter>1"}, {-1, "<enter>"}}},
+	{name: "filter", records: demoRecords("protocols"), shots: []shot{
+		{60, "f"}, {-1, "state:bad"}, {-1, " costs>1"}, {-1, "<esc>fmo<tab>g"}, {-1, "<tab><enter>"}, {-1, "f"}, {-1, "<esc>fstate:<tab><tab>"}, {-1, "<esc>fxyz<enter>"}, {-1, "<esc>"},
+	}},
 	{name: "empty", records: func(testing.TB) []stream.Record { return nil }, shots: []shot{{0, ""}, {-1, ""}}},
 	{name: "hostile", records: func(testing.TB) []stream.Record { return hostileExample() }, shots: []shot{{-1, "k"}, {-1, "4"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
 }

@@ -3,8 +3,6 @@ package ui
 import (
 	"time"
 
-	"toolscope/ui/panes"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"toolscope/stream"
@@ -83,7 +81,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 		m.endSource(why)
 	}
 	if m.follow && !m.covered() {
-		m.chosen = panes.Newest(m.in.Session())
+		m.chosen = m.newest()
 	}
 	m.makeRoom()
 	m.part()

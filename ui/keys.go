@@ -16,7 +16,7 @@ type keyMap struct {
 	Next, Back, Enter, Escape        key.Binding
 	Pane                             key.Binding
 	Zoom, Raw, Follow, Pause, Speed  key.Binding
-	Search, Again, Palette           key.Binding
+	Search, Again, Palette, Filter   key.Binding
 	NextFinding, Theme, Demo         key.Binding
 	Side, Dialect                    key.Binding
 	Replay, Scope, Copy, Save        key.Binding
@@ -52,6 +52,7 @@ func newKeyMap() keyMap {
 		Speed:       bind("[ ]", "play slower, faster", "[", "]"),
 		Search:      bind("/", "find in the pane", "/"),
 		Again:       bind("n N", "next hit, hit before", "n", "N"),
+		Filter:      bind("f", "filter the turns", "f"),
 		Palette:     bind(":", "all keys and commands", ":"),
 		NextFinding: bind("!", "next finding", "!"),
 		Side:        bind("H", "hide side requests, or show them", "H"),
@@ -86,7 +87,7 @@ func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", false, []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", true, []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
-		{"Look", false, []key.Binding{k.Raw, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Dialect, k.Theme}},
+		{"Look", false, []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Dialect, k.Theme}},
 		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Copy, k.Save, k.Onward}},
 		{"Send", true, []key.Binding{k.Resend, k.Result}},
 		{"Time", false, []key.Binding{k.Follow, k.Streams, k.Pause, k.Speed}},

@@ -83,7 +83,9 @@ type Model struct {
 	bill    panes.Bill
 	chosen  stream.Ref
 	search  search
-	post    post // what was sent from here
+	sieve   panes.Sieve // which turns are shown
+	filters []string    // that were kept, the latest last
+	post    post        // what was sent from here
 	marks   compare.Marks
 	results send.Results
 
@@ -119,7 +121,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.paint(o.Theme)
-	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Pen: &m.pen, Typed: m.typed}
+	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Sieve: &m.sieve, Pen: &m.pen, Typed: m.typed}
 	m.lay(m.newPanes())
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
@@ -199,6 +201,7 @@ func (m *Model) key(k tea.KeyMsg) {
 func (m *Model) refresh() {
 	m.news.Extend(m.view)
 	m.bill.Extend(m.view, &m.news)
+	m.extendSieve()
 	m.scene.Chosen, m.scene.Marks, m.scene.Bare = m.chosen, m.marks, m.bodyHeight() < titled
 	before := m.columns()
 	for _, p := range m.table {

@@ -21,7 +21,7 @@ func (l *List) Find(query string) (rows []int, cursor int) {
 			l.Unsearched++
 		}
 		row := l.rows.first(i)
-		if isSide(t) && l.rows.quiet {
+		if l.rows.hides(t) {
 			continue
 		}
 		if holds(n, t.Model) || holds(n, t.ID) || holds(n, TurnTitle(v.Exchange(t.Exchange), t)) || asks(n, t.Ask) {

@@ -79,8 +79,8 @@ func (c Choice) ref() stream.Ref {
 func (l *List) Extend(scene *Scene, _, height int) {
 	l.scene = scene
 	s := scene.View.Session()
-	again := scene.News.All || l.rows.quiet != scene.Quiet
-	l.rows.quiet, l.rows.under = scene.Quiet, l.under
+	again := scene.News.All || l.rows.quiet != scene.Quiet || scene.Sieve.Changed
+	l.rows.quiet, l.rows.only, l.rows.under = scene.Quiet, scene.Sieve, l.under
 	known := l.rows.extend(s.Turns, s.Gone(), again)
 	l.who.extend(scene.View, s.Turns[min(known, len(s.Turns)):], again)
 	for _, number := range scene.News.Turns {
@@ -121,6 +121,9 @@ func (l *List) NextAlarm() stream.Ref {
 	for i := 0; len(turns) > 0 && i <= len(turns); i++ {
 		t := turns[(at+i)%len(turns)]
 		from, to := 0, len(t.Calls)
+		if l.rows.hides(t) {
+			continue
+		}
 		if i == 0 {
 			from = row + 1
 		}

@@ -72,7 +72,12 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 	for _, n := range s.Counts {
 		calls += n
 	}
-	p.Say(headRole(focused), p.Format(" TURNS %s  CALLS %s", screen.Count(len(s.Turns)+s.Gone()), screen.Count(calls)))
+	if turns := screen.Count(len(s.Turns) + s.Gone()); l.scene.Sieve.On() {
+		p.Say(headRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), turns))
+		p.Say(screen.Accent, p.Format("f %s", p.Truncate(p.Name(l.scene.Sieve.Text()), p.Left/2)))
+	} else {
+		p.Say(headRole(focused), p.Format(" TURNS %s  CALLS %s", turns, screen.Count(calls)))
+	}
 	if cost := p.Clean(l.costs()); cost.Width()+2 < p.Left {
 		p.Say(screen.Muted, cost.Between("  ", ""))
 	}

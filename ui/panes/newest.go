@@ -3,8 +3,12 @@ package panes
 import "toolscope/stream"
 
 // Newest is what to follow: the latest call that is still coming, or else the latest call, or else
-// the latest turn; side requests are followed only where there is nothing else.
-func Newest(s *stream.Session) stream.Ref {
+// the latest turn; side requests are followed only where there is nothing else. Of turns that are
+// not shown none is followed.
+func Newest(s *stream.Session, sieve *Sieve) stream.Ref {
+	if sieve.On() {
+		return newestOf(sieve.newest(s))
+	}
 	var last *stream.Turn
 	for i := len(s.Turns) - 1; i >= 0 && (last == nil || i >= len(s.Turns)-mostOpen); i-- {
 		t := s.Turns[i]
@@ -28,10 +32,18 @@ func Newest(s *stream.Session) stream.Ref {
 	case last == nil:
 		last = s.Turns[n-1]
 	}
-	if k := len(last.Calls); k > 0 {
-		return last.Calls[k-1].Ref()
+	return newestOf(last)
+}
+
+// newestOf is the latest call of a turn, or the turn.
+func newestOf(t *stream.Turn) stream.Ref {
+	switch {
+	case t == nil:
+		return stream.NoRef
+	case len(t.Calls) > 0:
+		return t.Calls[len(t.Calls)-1].Ref()
 	}
-	return last.Ref()
+	return t.Ref()
 }
 
 // How many of the latest turns are looked at.

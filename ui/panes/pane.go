@@ -73,6 +73,7 @@ type Scene struct {
 	Chosen stream.Ref
 	Bill   *Bill
 	Alarms Alarms
+	Sieve  *Sieve       // which turns are shown
 	Marks  []stream.Ref // turns to be compared
 	Quiet  bool         // side requests are not shown
 	Raw    bool         // arguments as they came, not laid out

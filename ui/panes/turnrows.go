@@ -14,6 +14,7 @@ type turnRows struct {
 	base   int     // how many turns had gone before the first that is in rows
 	gone   int     // how many of rows went since: they have no rows of their own left
 	quiet  bool    // side requests have no rows
+	only   *Sieve  // what it does not show has none either
 	under  func(*stream.Turn) (i int, call int32)
 }
 
@@ -37,7 +38,7 @@ type kid struct {
 func (r *turnRows) extend(turns []*stream.Turn, gone int, all bool) (known int) {
 	went := gone - r.base
 	if left := r.rows.len() - went; all || went < r.gone || left < 0 || left > len(turns) || went > 2*len(turns) {
-		*r, went = turnRows{base: gone, quiet: r.quiet, under: r.under}, 0
+		*r, went = turnRows{base: gone, quiet: r.quiet, only: r.only, under: r.under}, 0
 	}
 	for ; r.gone < went; r.gone++ {
 		r.set(r.gone, 0)
@@ -71,10 +72,15 @@ func (r *turnRows) push(t *stream.Turn) {
 
 // ownOf is how many rows a turn has without those under it.
 func (r *turnRows) ownOf(t *stream.Turn) int {
-	if r.quiet && isSide(t) {
+	if r.hides(t) {
 		return 0
 	}
 	return rowsOf(t)
+}
+
+// hides reports whether a turn has no rows.
+func (r *turnRows) hides(t *stream.Turn) bool {
+	return r.quiet && isSide(t) || !r.only.Shows(t)
 }
 
 // set has a turn have so many rows of its own, and reports whether it had another number.

@@ -1,0 +1,126 @@
+// Package filter is the language in which one says which turns are meant: what a list shows, and
+// what a proxy stops at.
+//
+//	state:bad model:sonnet cost>0.01 "two words" -tool:notify
+//
+// Words have blanks between them, and all must fit. A word is a [Field] with what it must be, or
+// something that the row of a turn or of a call says: a tool, a state, a model, a code, the words
+// of the user. A quoted word is never a field. Case does not count.
+//
+// Invariants:
+//   - A turn is meant if one of its calls, or itself, is all that is said, and neither it nor any of
+//     its calls is anything that is said with a minus before it. Of a call, the words about a turn
+//     are about its turn.
+//   - What is not known is nothing: a turn whose cost nobody knows costs neither more nor less than
+//     any sum.
+//   - Any text is some filter. What is wrong in it is said, and takes no part.
+package filter
+
+import (
+	"time"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+)
+
+// Filter is what was asked for. The zero Filter means every turn.
+type Filter struct {
+	text  string
+	terms []term
+	since time.Duration // the shortest time ago that is asked for, 0 for none
+}
+
+// term is a word, understood.
+type term struct {
+	not   bool
+	calls bool // calls are asked for, not only their turn
+	fits  func(*subject) bool
+}
+
+// Source is where turns come from, and what is known of them elsewhere.
+type Source struct {
+	View *providers.View
+	Cost func(*stream.Turn) price.Figure
+	Now  time.Duration // of the source, for what is said to be so long ago
+}
+
+// subject is what a word may fit: a call, or with nil its turn.
+type subject struct {
+	*Source
+	turn     *stream.Turn
+	call     *stream.Call
+	exchange *providers.Exchange // may be nil
+}
+
+// String is what was asked for, as it was written.
+func (f *Filter) String() string { return f.text }
+
+// Empty reports whether every turn is meant.
+func (f *Filter) Empty() bool { return len(f.terms) == 0 }
+
+// Since is how short a time ago is asked for, 0 where none is: then what is meant changes with time
+// alone.
+func (f *Filter) Since() time.Duration { return f.since }
+
+// Turn reports whether a turn is meant.
+func (f *Filter) Turn(from *Source, t *stream.Turn) bool {
+	s := from.subject(t)
+	meant := f.all(&s)
+	if f.any(&s) {
+		return false
+	}
+	for _, c := range t.Calls {
+		s.call = c
+		meant = meant || f.all(&s)
+		if f.any(&s) {
+			return false
+		}
+	}
+	return meant
+}
+
+// Call reports whether a call is what is said, and nothing of what is said with a minus.
+func (f *Filter) Call(from *Source, t *stream.Turn, c *stream.Call) bool {
+	s := from.subject(t)
+	s.call = c
+	return f.all(&s) && !f.any(&s)
+}
+
+// Untold reports whether too little is left of a turn to tell whether it is meant: its calls were
+// let go of.
+func (f *Filter) Untold(t *stream.Turn) bool {
+	if t.Kept != stream.Dropped {
+		return false
+	}
+	for _, of := range f.terms {
+		if of.calls {
+			return true
+		}
+	}
+	return false
+}
+
+func (from *Source) subject(t *stream.Turn) subject {
+	return subject{Source: from, turn: t, exchange: from.View.Exchange(t.Exchange)}
+}
+
+// all reports whether a subject fits every word that is said without a minus.
+func (f *Filter) all(s *subject) bool {
+	for i := range f.terms {
+		if of := &f.terms[i]; !of.not && !of.fits(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// any reports whether a subject fits a word that is said with a minus.
+func (f *Filter) any(s *subject) bool {
+	for i := range f.terms {
+		if of := &f.terms[i]; of.not && of.fits(s) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,213 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/filter"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// filterBar is the overlay in which a filter is written. The list shows at once what is meant.
+type filterBar struct {
+	m      *Model
+	line   *screen.Input
+	read   string // that the list shows
+	faults []filter.Fault
+	may    []string // what the last word may become, once that was asked for
+	past   int      // how many filters back
+}
+
+// openFilter writes a filter, or changes the one there is.
+func (m *Model) openFilter() {
+	text := ""
+	if m.sieve.On() {
+		text = m.sieve.Text()
+	}
+	m.open(&filterBar{m: m, line: newFilterLine(text), read: text})
+}
+
+func newFilterLine(text string) *screen.Input { return screen.NewInput(display.Text{}, text, 400) }
+
+// Typing is the filter.
+func (f *filterBar) Typing() *screen.Input { return f.line }
+
+// Keys are those that end it, and write some of it.
+func (f *filterBar) Keys() []screen.Binding {
+	up := screen.Binding{Keys: []string{"up"}}.Name(f.m.draw)
+	return []screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the filter"), Do: f.keep},
+		{Keys: []string{"tab"}, Hint: display.Lit("tab complete"), Does: display.Lit("complete a field or what it is"), Do: f.complete},
+		{Keys: []string{"up"}, Hint: up.Between("", " last"), Does: display.Lit("the filter before"), Do: func() { f.recall(1) }},
+		{Keys: []string{"down"}, Does: display.Lit("the filter behind"), Do: func() { f.recall(-1) }},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc drop"), Does: display.Lit("show all turns"), Do: func() {
+			f.m.closeTop()
+			f.m.sift("")
+		}},
+	}
+}
+
+// keep closes it, unless something in it is not understood: that is what it shows.
+func (f *filterBar) keep() {
+	text := strings.TrimSpace(f.line.Value())
+	if f.sift(); len(f.faults) > 0 {
+		return
+	}
+	if text != "" && !slices.Contains(f.m.filters, text) {
+		f.m.filters = append(f.m.filters, text)
+	}
+	f.m.closeTop()
+}
+
+func (f *filterBar) complete() {
+	text := f.line.Value()
+	longer, may := filter.Complete(text, f.m.seenAs)
+	if f.may = nil; longer != text {
+		f.line = newFilterLine(longer)
+	} else {
+		f.may = may
+	}
+}
+
+// recall writes a filter that was kept before.
+func (f *filterBar) recall(step int) {
+	n := len(f.m.filters)
+	if back := f.past + step; n > 0 && back >= 0 && back <= n {
+		if f.past = back; back == 0 {
+			f.line = newFilterLine("")
+		} else {
+			f.line = newFilterLine(f.m.filters[n-back])
+		}
+	}
+}
+
+// Extend has the list show what is written.
+func (f *filterBar) Extend(*providers.View, int, int) { f.sift() }
+
+func (f *filterBar) sift() {
+	if text := f.line.Value(); text != f.read {
+		f.read, f.may = text, nil
+		f.faults = f.m.sift(text)
+	}
+}
+
+// sift has the list show the turns that a filter means, and returns what of it is not understood.
+func (m *Model) sift(text string) []filter.Fault {
+	of, faults := filter.Parse(text)
+	m.sieve.Set(of)
+	m.refresh()
+	if t := m.turn(); t != nil && !m.sieve.Shows(t) && m.list.Rows > 0 {
+		m.choose(m.list.RefAt(m.view.Session(), m.list.At))
+	}
+	return faults
+}
+
+// extendSieve judges what has come. What is followed is among what is meant.
+func (m *Model) extendSieve() {
+	m.sieve.Extend(m.view, &m.news, m.bill.Of, m.lastAt, m.chosen)
+	if m.sieve.On() && m.follow && !m.covered() {
+		m.chosen = m.newest()
+	}
+}
+
+// newest is what to follow. Where no turn is meant, one stays where one is.
+func (m *Model) newest() stream.Ref {
+	if r := panes.Newest(m.view.Session(), &m.sieve); r != stream.NoRef || !m.sieve.On() {
+		return r
+	}
+	return m.chosen
+}
+
+// mostSeen is how many of the latest turns are gone through for words that complete a filter.
+const mostSeen = 2000
+
+// seenAs are the words that the latest turns have in a field.
+func (m *Model) seenAs(field string) (words []string) {
+	add := func(word string) {
+		if word != "" && len(word) < 80 && !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	for _, t := range slices.Backward(lastOf(m.view.Session().Turns, mostSeen)) {
+		x := m.view.Exchange(t.Exchange)
+		switch {
+		case field == "model":
+			add(t.Model)
+		case field == "tool":
+			for _, c := range lastOf(t.Calls, mostSeen) {
+				add(c.Name)
+			}
+		case field == "agent" && t.Ask != nil:
+			add(t.Ask.Title)
+			add(t.Ask.Agent)
+		case field == "file" && x != nil:
+			add(x.Head.File)
+		case field == "host" && x != nil:
+			add(filter.HostOf(x.Head.URL))
+		}
+	}
+	return words
+}
+
+// filterRows are the line, the fields, and what is not understood.
+const filterRows = 4
+
+// Takes is as many rows as the fields have, or two where there is little room.
+func (f *filterBar) Takes(h int) int {
+	if h < 2*filterRows {
+		return min(2, h)
+	}
+	return filterRows
+}
+
+// Draw writes row y of it.
+func (f *filterBar) Draw(p *screen.Pen, y int) {
+	short := f.Takes(f.m.bodyHeight()) < filterRows
+	switch {
+	case y == 0:
+		modes.AskRow(p, display.Lit("filter"), f.line, f.count(p))
+	case y == 3 || short && len(f.faults) > 0:
+		if len(f.faults) > 0 {
+			p.Say(screen.Caution, display.Lit("!  "))
+			p.Outside(screen.Caution, screen.Bare, f.faults[0].Error())
+		}
+	case len(f.may) > 0:
+		drawWords(p, f.may, y-1)
+	default:
+		names := filter.Names()
+		drawWords(p, append(names[:len(names)-1], filterMore), y-1)
+	}
+	p.Fill(screen.Bare)
+}
+
+// filterMore is the last field, and what is none.
+const filterMore = "sent:changed, or words that are on the screen"
+
+// count is how many turns are meant of how many.
+func (f *filterBar) count(p *screen.Pen) display.Text {
+	all := screen.Plural(f.m.turns(), "turn")
+	if !f.m.sieve.On() {
+		return all
+	}
+	text := p.Format("%s of %s", screen.Count(f.m.sieve.Count()), all)
+	if n := f.m.sieve.Untold; n > 0 {
+		text = p.Format("%s, %s dropped", text, screen.Count(n))
+	}
+	return text
+}
+
+// drawWords writes the row of that number of words that are written in rows.
+func drawWords(p *screen.Pen, words []string, row int) {
+	lines := display.Wrap(p.Clean(strings.Join(words[:min(len(words), mostWords)], " ")), p.Left-3)
+	if row < len(lines) {
+		p.Say(screen.Muted, lines[row].Between("  ", ""))
+	}
+}
+
+// mostWords are more than fit.
+const mostWords = 64

@@ -1,0 +1,117 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// mixed is n turns, of which every third has a malformed call; the others come whole.
+func mixed(from, n int) (records []stream.Record) {
+	for i := from; i < from+n; i++ {
+		args, name := `{"n":1}`, "good"
+		if i%3 == 2 {
+			args, name = `{"n":x}`, "broken"
+		}
+		a := &anthropic{exchange: i}
+		a.open(fmt.Sprint("msg_", i)).call(fmt.Sprint("toolu_", i), name, args).seal().stop("tool_use")
+		for j := range a.records {
+			a.records[j].At = time.Duration(i)*time.Second + time.Duration(j)*time.Millisecond
+		}
+		records = append(records, a.records...)
+	}
+	return records
+}
+
+// TestFilter shows what is meant while it is written, and counts it.
+func TestFilter(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(mixed(0, 9)...)
+	s.press("1gf").shows("filter █", "9 turns", "state tool model", "enter keep", "tab complete", "↑ last", "esc drop")
+	s.press("state:bad").shows("3 of 9 turns", "3 of 9  f state:bad", "broken").hides("good")
+	if s.chosenName() != "turn 3" {
+		t.Error("what is chosen is not meant:", s.chosenName())
+	}
+	s.press(" costs>1").shows("!  costs: no such field; cost?").press("<enter>").shows("costs: no such field; cost?", "esc drop")
+	s.press("<bs><bs><bs><bs><bs><bs><bs><bs><enter>").shows("3 of 9  f state:bad").hides("esc drop")
+	checkFrame(t, s)
+	for _, want := range []string{"broken", "turn 6", "broken", "turn 9", "broken", "broken"} {
+		if s.press("j"); s.chosenName() != want {
+			t.Errorf("j leads to %s, want %s", s.chosenName(), want)
+		}
+	}
+	s.press("<esc>").shows("TURNS 9", "good").hides("f state:bad")
+	s.press("f<up>").shows("filter state:bad█", "3 of 9").press("<down>").shows("filter █").press("<up><enter>")
+	s.press("f").shows("filter state:bad█").press("<esc>").shows("TURNS 9")
+}
+
+// TestFilterFollows: what is followed is among what is meant, and what is not meant any more stays
+// as long as one looks at it.
+func TestFilterFollows(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(mixed(0, 3)...).press("ftool:broken<enter>G")
+	if s.feed(mixed(3, 2)...); s.chosenName() != "broken" || !s.follow {
+		t.Error("follows", s.chosenName())
+	}
+	first := s.chosen
+	if s.feed(mixed(5, 1)...); s.chosen == first || s.chosenName() != "broken" {
+		t.Error("stays behind at", s.chosenName())
+	}
+	s.press("fstate:open").feed()
+	open := (&anthropic{exchange: 9}).open("msg_9").call("toolu_9", "slow", `{"a":`)
+	s.press("<esc>fstate:open<enter>").feed(open.records...).shows("1 of 7  f state:open", "slow").press("k")
+	n := len(open.records)
+	s.feed(open.args(0, `1}`).seal().stop("tool_use").more(n)...).shows("0 of 7  f state:open", "slow")
+	s.feed(mixed(20, 1)...)
+	s.shows("slow").press("<esc>").shows("TURNS 8").press("fnothing_has_this<enter>").shows("0 of 8", "turn 7")
+	checkFrame(t, s.press("jkgG!n").resize(40, 10))
+}
+
+// TestFilterAges: what was meant for how short ago it began goes with time.
+func TestFilterAges(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(mixed(0, 10)...).press("fsince:3s<enter>").shows("3 of 10")
+	s.feed(mixed(30, 1)...).shows("1 of 11  f since:3s")
+}
+
+// TestFilterOfDropped: turns of which only a row is kept are told, and what was known of them holds.
+func TestFilterOfDropped(t *testing.T) {
+	small := func(o *Options) { o.Keep = 1 }
+	s := newScreen(t, 80, 24, small).feed(mixed(0, 5)...).press("ftool:broken<enter>").shows("of 5")
+	if s.sieve.Untold == 0 {
+		t.Skip("nothing was dropped")
+	}
+	s.press("f").shows(" dropped")
+}
+
+// TestFilterCompletes a field, what it is, and says what may follow.
+func TestFilterCompletes(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(mixed(0, 4)...).press("f")
+	s.press("st<tab>").shows("filter state:█").press("<tab>").shows("state:bad state:open").press("malf<tab>").shows("filter state:malformed█", "1 of 4")
+	s.press(" -to<tab>").shows("-too█").press("l<tab><tab>").shows("tool:good tool:broken").press("g<tab>").shows("-tool:good█")
+}
+
+// TestFilterOnScreens of all sizes.
+func TestFilterOnScreens(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(mixed(0, 4)...).press("fstate:bad x:y")
+	for w := leastWidth; w < 160; w += 9 {
+		for _, h := range []int{5, 6, 9, 12, 30} {
+			checkFrame(t, s.resize(w, h))
+		}
+	}
+	if text := newScreen(t, 60, 18, ascii).feed(mixed(0, 4)...).press("fé").text(); strings.ContainsFunc(text, func(r rune) bool { return r > 0x7f }) {
+		t.Error(text)
+	}
+}
+
+// TestFilterIsCheap: a batch judges the turns that it is about, and a frame none.
+func TestFilterIsCheap(t *testing.T) {
+	const n = 2000
+	s := newScreen(t, 120, 40).feed(mixed(0, n)...).press("fstate:bad<enter>G")
+	turns := s.in.Session().Turns
+	kept := append([]*stream.Turn(nil), turns...)
+	clear(turns[1 : n/2])
+	s.feed(mixed(n, 3)...).shows(fmt.Sprintf("%d of ", (n+3)/3))
+	checkFrame(t, s)
+	copy(turns, kept)
+}
