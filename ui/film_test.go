@@ -62,6 +62,7 @@ var films = []film{
 	{name: "filter", records: demoRecords("protocols"), shots: []shot{
 		{60, "f"}, {-1, "state:bad"}, {-1, " costs>1"}, {-1, "<esc>fmo<tab>g"}, {-1, "<tab><enter>"}, {-1, "f"}, {-1, "<esc>fstate:<tab><tab>"}, {-1, "<esc>fxyz<enter>"}, {-1, "<esc>"},
 	}},
+	{name: "search", records: demoRecords("malformed"), shots: []shot{{-1, "2/malf"}, {-1, "<enter>"}, {-1, "<esc>/e"}, {-1, "<enter>n"}, {-1, "N"}, {-1, "<esc>1/nowhere"}, {-1, "<enter>"}}},
 	{name: "empty", records: func(testing.TB) []stream.Record { return nil }, shots: []shot{{0, ""}, {-1, ""}}},
 	{name: "hostile", records: func(testing.TB) []stream.Record { return hostileExample() }, shots: []shot{{-1, "k"}, {-1, "4"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
 }

@@ -33,6 +33,7 @@ type rig struct {
 	inbox *box
 	cmd   tea.Cmd // what the last Update asked for
 	now   time.Time
+	slow  time.Duration // that passes whenever somebody looks at the clock
 
 	parser *ansi.Parser // of the terminal that would draw the frames
 
@@ -47,7 +48,7 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 	o := Options{
 		Source: "agent.sse", Inbox: s.inbox, Theme: themes.Default(true), Depth: termenv.TrueColor,
 		Themes: [2]themes.Theme{themes.Default(false), themes.Default(true)},
-		Now:    func() time.Time { return s.now },
+		Now:    func() time.Time { s.now = s.now.Add(s.slow); return s.now },
 		Send:   s.deliverRequest, Places: testPlaces(), Answers: newBox(),
 	}
 	for _, f := range change {

@@ -1,119 +1,238 @@
 package ui
 
 import (
-	"fmt"
+	"slices"
 	"sort"
+	"time"
 
-	"toolscope/providers"
+	tea "github.com/charmbracelet/bubbletea"
+
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
-// search is what was looked for in a pane, and where it was found. The meaning of a hit is the
-// pane's: a byte of the arguments, or a row.
+// search is what was looked for, and where it was found: in the pane that had the focus, or else in
+// the first of the others that has it. The meaning of a hit is the pane's: a byte of the arguments,
+// or a row.
 type search struct {
 	query  string
 	pane   panes.Pane
 	hits   []int
 	at     int        // current hit
+	there  bool       // one went to a hit
+	cursor int        // of the pane: the first hit is that from there on
+	next   int        // how far the pane was looked through, or whole
+	piece  int        // how often one went on to look, so far
 	of     stream.Ref // what was shown then
 	events int        // how many there were then
 }
 
-// searchBar is the mode in which a query is typed; hits show in the panes while it is.
-type searchBar struct {
-	browse
-	input  *screen.Input
-	query  string // that was looked for
-	before search
-}
+// whole is how far a pane was looked through that has no more.
+const whole = -1
 
-func newSearchBar(m *Model) *searchBar {
-	return &searchBar{browse: browse{m}, input: screen.NewInput(display.Lit(" /"), "", 200), before: m.search}
-}
+// seekTime is how long is looked before the next frame.
+const seekTime = 6 * time.Millisecond
 
-// Typing is the query.
-func (s *searchBar) Typing() *screen.Input { return s.input }
-
-// Keys are those that end it.
-func (s *searchBar) Keys() []screen.Binding {
-	return []screen.Binding{
-		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the hits"), Do: func() {
-			s.m.closeTop()
-			s.m.hit(0) // says how many there are
-		}},
-		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("as it was before"), Do: func() {
-			s.m.clearSearch()
-			s.m.search = s.before
-			s.m.look()
-			s.m.closeTop()
-		}},
-	}
-}
-
-// Extend looks for what is typed.
-func (s *searchBar) Extend(*providers.View, int, int) {
-	if query := s.input.Value(); query != s.query {
-		s.query = query
-		s.m.find(query)
-	}
-	s.input.Note = s.m.draw.Clean(s.m.search.count()).Between(" ", "")
-}
-
-func (s search) count() string {
-	switch {
-	case s.query == "":
-		return ""
-	case len(s.hits) == 0:
-		return "no hits"
-	}
-	return fmt.Sprintf("%s/%s", screen.Count(s.at+1), screen.Count(len(s.hits)))
-}
-
-// find looks for query in the focused pane and goes to the first hit from the cursor on.
+// find looks for query, in the focused pane first, and goes to the first hit from the cursor on.
 func (m *Model) find(query string) {
 	m.setFollow(false)
 	m.clearSearch()
-	m.search = search{query: query, pane: m.focus}
-	m.search.at = m.look()
-	m.hit(0)
+	m.search.query, m.search.pane = query, m.focus
+	m.look()
+	m.arrive()
 }
 
 func (m *Model) clearSearch() {
 	if m.search.pane != nil {
 		m.search.pane.Find("")
 	}
-	m.search = search{}
+	m.search = search{next: whole, piece: m.search.piece + 1}
 }
 
-// look finds the query in what its pane shows now. It returns the number of the first hit from the
-// cursor on, or of the first.
-func (m *Model) look() (from int) {
+// look looks for the query in what its pane shows now, or else in the first of the other panes that
+// shows it.
+func (m *Model) look() {
 	s := &m.search
-	s.hits, s.of, s.events = nil, m.chosen, m.in.Timeline.Len()
 	if s.query == "" {
-		return 0
+		return
 	}
-	hits, cursor := s.pane.Find(s.query)
-	s.hits = hits
-	if from = sort.SearchInts(hits, cursor); from == len(hits) {
-		return 0
+	s.hits, s.next, s.at, s.there, s.of, s.events = nil, 0, 0, false, m.chosen, m.view.Events()
+	m.seek()
+	if len(s.hits) > 0 || s.next != whole {
+		m.seekLater()
+		return
 	}
-	return from
+	if other := m.afterPane(s.pane); other != nil {
+		s.pane.Find("")
+		s.pane = other
+		m.look()
+	}
+}
+
+// afterPane is the pane that is asked after another: the focused one is the first, then the others
+// in the order of tab, and then none.
+func (m *Model) afterPane(asked panes.Pane) panes.Pane {
+	from := 0
+	if asked != m.focus {
+		from = m.index(asked) + 1
+	}
+	for _, p := range m.table[from:] {
+		if p.Pane != m.focus {
+			return p.Pane
+		}
+	}
+	return nil
+}
+
+// seek looks through a piece of the pane, or all of it where that takes no time.
+func (m *Model) seek() {
+	s := &m.search
+	of, slow := s.pane.(panes.Seeker)
+	if !slow {
+		s.hits, s.cursor = s.pane.Find(s.query)
+		s.next = whole
+		return
+	}
+	if s.next == 0 {
+		s.cursor = of.Cursor()
+	}
+	began, current := m.opt.Now(), -1
+	if s.there {
+		current = s.hits[s.at]
+	}
+	more, next := of.Seek(s.query, s.next, func() bool { return m.opt.Now().Sub(began) < seekTime })
+	s.hits = append(s.hits, more...)
+	slices.Sort(s.hits) // what is under a call stands before the call behind it
+	if s.next = next; s.there {
+		s.at, _ = slices.BinarySearch(s.hits, current)
+	}
+}
+
+// seekLater goes on behind the next frame, if there is more to look through.
+func (m *Model) seekLater() {
+	s := &m.search
+	if s.next == whole {
+		return
+	}
+	s.piece++
+	piece := s.piece
+	m.do(func() tea.Msg { return done{then: func() { m.seekOn(piece) }} })
+}
+
+// seekOn looks through another piece, unless something else is looked for by now.
+func (m *Model) seekOn(piece int) {
+	s := &m.search
+	if s.piece != piece || s.next == whole {
+		return
+	}
+	m.seek()
+	if s.next != whole {
+		m.seekLater()
+	} else if other := m.afterPane(s.pane); len(s.hits) == 0 && other != nil {
+		s.pane = other
+		m.look()
+	}
+	m.arrive()
+}
+
+// arrive goes to the first hit from the cursor on, or to the first of all, once it is known. To another
+// pane one goes only when nothing more is typed: each letter may be found elsewhere.
+func (m *Model) arrive() {
+	s := &m.search
+	from := sort.SearchInts(s.hits, s.cursor)
+	switch {
+	case s.query == "" || s.there || from == len(s.hits) && s.next != whole:
+		return
+	case from == len(s.hits):
+		from = 0
+	}
+	s.at = from
+	if _, typed := m.top().Mode.(*searchBar); s.pane == m.focus || !typed {
+		m.hit(0)
+	}
 }
 
 // lookAgain looks once more if there is something else to see than then.
 func (m *Model) lookAgain(step int) {
 	before := m.search
-	if before.of == m.chosen && before.events == m.in.Timeline.Len() {
+	inList := before.pane == m.last[panes.Left] // which is about all, whatever is chosen
+	if before.events == m.view.Events() && (inList || before.of == m.chosen) {
 		return
 	}
-	from := m.look() // what stands in the first column is about all, whatever is chosen
-	if len(before.hits) == 0 || before.of != m.chosen && before.pane != m.last[panes.Left] {
-		m.search.at = from - max(step, 0)
+	if len(before.hits) == 0 {
+		m.search.pane = m.focus
 	}
+	m.look()
+	s := &m.search
+	if s.at = before.at; len(before.hits) == 0 || before.of != m.chosen && !inList || s.pane != before.pane {
+		if s.at = sort.SearchInts(s.hits, s.cursor); s.at == len(s.hits) {
+			s.at = 0
+		}
+		s.at -= max(step, 0)
+	}
+}
+
+// hit goes to the hit so many further on.
+func (m *Model) hit(step int) {
+	s := &m.search
+	if step != 0 && s.query != "" {
+		m.lookAgain(step)
+	}
+	n := len(s.hits)
+	if n == 0 {
+		if s.query != "" {
+			m.say(display.Join(m.draw.Clean(s.query).Between("no hits for ", ""), m.unsearched()))
+		}
+		return
+	}
+	s.at, s.there = ((s.at+step)%n+n)%n, true
+	m.setFollow(false)
+	if tab, ok := s.pane.(panes.Tab); ok && s.pane != m.focus {
+		m.show(tab)
+	} else if s.pane != m.focus {
+		m.bring(s.pane)
+	}
+	s.pane.GoTo(s.hits[s.at])
+	if s.pane == m.focus {
+		m.link()
+	} else {
+		m.refresh()
+	}
+	m.say(display.Join(m.draw.Clean(s.query), display.Lit("  "), m.hits(), m.unsearched()))
+}
+
+// hits is which hit one is at, of how many, and where they are.
+func (m *Model) hits() display.Text {
+	s := &m.search
+	n := len(s.hits)
+	switch {
+	case s.query == "":
+		return display.Text{}
+	case n == 0 && s.next != whole:
+		return display.Lit("looking")
+	case n == 0:
+		return display.Lit("no hits")
+	}
+	text := m.draw.Format("%s of %s", screen.Count(s.at+1), screen.Count(n))
+	if s.next != whole {
+		text = text.Between("", " so far")
+	}
+	switch of := s.pane.(type) {
+	case *panes.List:
+		return where(text, s.pane != m.focus, display.Lit(" in the list"))
+	case panes.Tab:
+		return where(text, s.pane != m.focus, of.Label().Name.Between(" in ", ""))
+	}
+	return where(text, s.pane != m.focus, display.Lit(" in the document"))
+}
+
+func where(text display.Text, said bool, place display.Text) display.Text {
+	if !said {
+		return text
+	}
+	return display.Join(text, place)
 }
 
 // unsearched says of how many turns the arguments were not looked through, if there are some.
@@ -122,26 +241,4 @@ func (m *Model) unsearched() display.Text {
 		return screen.Plural(l.Unsearched, "turn").Between("  arguments of ", " not searched")
 	}
 	return display.Text{}
-}
-
-// hit goes to the hit so many further on.
-func (m *Model) hit(step int) {
-	if step != 0 {
-		m.lookAgain(step)
-	}
-	n := len(m.search.hits)
-	if n == 0 {
-		if m.search.query != "" {
-			m.say(display.Join(m.draw.Clean(m.search.query).Between("no hits for ", ""), m.unsearched()))
-		}
-		return
-	}
-	m.search.at = ((m.search.at+step)%n + n) % n
-	target := m.search.hits[m.search.at]
-	m.setFollow(false)
-	m.search.pane.GoTo(target)
-	if m.search.pane == m.focus {
-		m.link()
-	}
-	m.say(display.Join(m.draw.Clean(m.search.query), display.Lit("  "), m.draw.Clean(m.search.count()), m.unsearched()))
 }

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestSearch: what is typed is looked for in the focused pane at once.
@@ -12,29 +14,32 @@ func TestSearch(t *testing.T) {
 	}{
 		{"/", "search in list: run_tests, follows", " /█"},
 		{"/edit", "search in list: edit_file", " /edit█"},
-		{"/edit<enter>", "list: edit_file", "edit  1/1"},
-		{"/toolu<enter>", "list: run_tests", "toolu  3/3"},
-		{"/toolu<enter>n", "list: read_file", "toolu  1/3"},
-		{"/toolu<enter>nn", "list: edit_file", "toolu  2/3"},
-		{"/toolu<enter>N", "list: edit_file", "toolu  2/3"},
-		{"/sonnet<enter>", "list: turn 1", "sonnet  1/1"},
-		{"/greet<enter>", "list: read_file", "greet  1/2"},
+		{"/edit<enter>", "list: edit_file", "edit  1 of 1"},
+		{"/toolu<enter>", "list: run_tests", "toolu  3 of 3"},
+		{"/toolu<enter>n", "list: read_file", "toolu  1 of 3"},
+		{"/toolu<enter>nn", "list: edit_file", "toolu  2 of 3"},
+		{"/toolu<enter>N", "list: edit_file", "toolu  2 of 3"},
+		{"/sonnet<enter>", "list: turn 1", "sonnet  1 of 1"},
+		{"/greet<enter>", "list: turn 1", "greet  1 of 3"},
+		{"/NO ARG<enter>", "list: run_tests", "no hits for NO ARG"},
+		{"/no arg<enter>", "list: run_tests", "no arg  1 of 1"},
+		{"/tool_use<enter>", "list: turn 1", "tool_use  1 of 1"},
 		{"/nowhere<enter>", "list: run_tests", "no hits for nowhere"},
 		{"/nowhere<enter>n", "list: run_tests", "no hits for nowhere"},
 		{"/edit<esc>", "list: edit_file", ""},
-		{"/edix<bs>t<enter>", "list: edit_file", "edit  1/1"},
+		{"/edix<bs>t<enter>", "list: edit_file", "edit  1 of 1"},
 		{"/<enter>n", "list: run_tests", ""},
-		{"k2/import<enter>", `arguments: "import \"fmt\""`, "import  1/2"},
-		{"k2/import<enter>n", `arguments: "import \"log\""`, "import  2/2"},
-		{"k2/import<enter>nn", `arguments: "import \"fmt\""`, "import  1/2"},
-		{"k2/import<enter>N", `arguments: "import \"log\""`, "import  2/2"},
+		{"k2/import<enter>", `arguments: "import \"fmt\""`, "import  1 of 2"},
+		{"k2/import<enter>n", `arguments: "import \"log\""`, "import  2 of 2"},
+		{"k2/import<enter>nn", `arguments: "import \"fmt\""`, "import  1 of 2"},
+		{"k2/import<enter>N", `arguments: "import \"log\""`, "import  2 of 2"},
 		{"k2/NULL<enter>", "arguments: {", "no hits for NULL"},
-		{"k2/null<enter>", "arguments: null", "null  1/1"},
-		{"k2<c-d><c-d>/path<enter>", `arguments: "path"`, "path  1/1"},
-		{"k3/seal<enter>", "wire: #23", "seal  1/1"},
+		{"k2/null<enter>", "arguments: null", "null  1 of 1"},
+		{"k2<c-d><c-d>/path<enter>", `arguments: "path"`, "path  1 of 1"},
+		{"k3/seal<enter>", "wire: #23", "seal  1 of 1"},
 		{"k3/sealed<enter>", "wire: #23", "no hits for sealed"},
-		{"k3/import<enter>", "wire: #19", "import  1/2"},
-		{"k3/edit_file<enter>", "wire: #11", "edit_file  1/1"},
+		{"k3/import<enter>", "wire: #19", "import  1 of 2"},
+		{"k3/edit_file<enter>", "wire: #11", "edit_file  1 of 1"},
 	} {
 		t.Run(c.keys, func(t *testing.T) {
 			s := agent(t, 80, 24).press(c.keys)
@@ -61,20 +66,20 @@ func TestSearchGrows(t *testing.T) {
 	s, a := liveScreen(t)
 	s.press("2/needle<enter>").shows("no hits for needle")
 	n := len(a.records)
-	s.feed(a.args(2, `"needle","straw","needle"`).more(n)...).press("n").shows("needle  1/2").press("n").shows("needle  2/2").press("N").shows("needle  1/2")
+	s.feed(a.args(2, `"needle","straw","needle"`).more(n)...).press("n").shows("needle  1 of 2").press("n").shows("needle  2 of 2").press("N").shows("needle  1 of 2")
 	n = len(a.records)
-	s.feed(a.args(2, `,"needle"`).more(n)...).press("NN").shows("needle  2/3")
+	s.feed(a.args(2, `,"needle"`).more(n)...).press("NN").shows("needle  2 of 3")
 }
 
 // TestSearchGoesWithTheChoice: hits in one call are no hits in another.
 func TestSearchGoesWithTheChoice(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"x":"one","y":"one","z":"one"}`).seal()
 	a.call("toolu_2", "second", `{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":"one"}`).seal()
-	s := newScreen(t, 80, 24).feed(a.records...).press("k2/one<enter>n").shows("one  2/3")
-	if s.press("1j2n").shows("one  1/1"); s.where() != `arguments: "one"` {
+	s := newScreen(t, 80, 24).feed(a.records...).press("k2/one<enter>n").shows("one  2 of 3")
+	if s.press("1j2n").shows("one  1 of 1"); s.where() != `arguments: "one"` {
 		t.Error(s.where())
 	}
-	if s.press("1k2N").shows("one  3/3"); s.where() != `arguments: "one"` {
+	if s.press("1k2N").shows("one  3 of 3"); s.where() != `arguments: "one"` {
 		t.Error(s.where())
 	}
 }
@@ -99,4 +104,58 @@ func TestSearchCancelled(t *testing.T) {
 // TestSearchBar: the line can be edited where the cursor is.
 func TestSearchBar(t *testing.T) {
 	agent(t, 80, 24).press("/edt<left>i").shows("/edi█t").press("<home>x").shows("/x█edit").press("<end><bs>").shows("/xedi█")
+}
+
+// TestSearchElsewhere: what this pane does not have is found in the others, and one goes there when
+// the query is kept.
+func TestSearchElsewhere(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(mixed(0, 9)...).press("gj2")
+	s.press("/malformed").shows("/malformed█  1 of 6 in the list")
+	if s.chosenName() != "good" {
+		t.Error("typing leads away to", s.chosenName())
+	}
+	s.press("<enter>").shows("malformed  1 of 6 in the list")
+	if s.chosenName() != "turn 3" {
+		t.Error("enter leads to", s.chosenName())
+	}
+	if s.press("n"); s.chosenName() != "broken" || s.focus != s.doc {
+		t.Error("n leads to", s.chosenName())
+	}
+	s.press("<esc>/x<enter>").shows("x  1 of 1").hides("in the")
+	s.press("<esc>/call open<enter>").shows("call open  1 of 1 in WIRE", "[WIRE")
+}
+
+// TestSearchInPieces: a frame is drawn and keys are answered while much is looked through, and what
+// is found in pieces is what is found at once.
+func TestSearchInPieces(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(mixed(0, 4500)...).press("g")
+	whole, _ := s.list.Find("broken")
+	for _, start := range []string{"g", "G"} {
+		s.press("<esc>" + start + "/broke")
+		s.slow = 4 * time.Millisecond
+		if s.press("n").hides("of 1,500"); s.cmd == nil {
+			t.Fatal("nothing more is asked for")
+		}
+		checkFrame(t, s)
+		for range 100 {
+			if s.search.next == -1 {
+				break
+			}
+			s.settle()
+		}
+		if s.slow = 0; !slices.Equal(s.search.hits, whole) {
+			t.Errorf("%d hits of %d", len(s.search.hits), len(whole))
+		}
+		s.press("<enter>").shows(map[string]string{"g": "broken  1 of 1,500", "G": "broken  1,500 of 1,500"}[start])
+	}
+	s.press("<esc>/broke")
+	s.slow = 4 * time.Millisecond
+	s.press("m")
+	late := s.cmd
+	s.slow = 0
+	s.press("<bs>n<enter>")
+	s.cmd = late
+	if s.settle(); s.search.query != "broken" || s.cmd != nil {
+		t.Error("what was looked for before goes on")
+	}
 }

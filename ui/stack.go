@@ -245,7 +245,8 @@ func (m *Model) drawFooter(p *screen.Pen) {
 	if in := typing(top); in != nil && !in.Prompt.Empty() {
 		p.Say(screen.Accent, in.Prompt)
 		in.Draw(p)
-		tail := in.Note
+		p.Say(screen.Muted, in.Note.Between("  ", ""))
+		tail := display.Text{}
 		for _, b := range m.now {
 			if !b.Hint.Empty() {
 				tail = display.Join(tail, b.Hint.Between("   ", ""))

@@ -24,7 +24,7 @@ func (s *flows) restarted(all []*logStream) bool {
 func (s *flows) hold(x *logStream, f *find) {
 	own := *f
 	own.text, own.kind = bytes.Clone(f.text), bytes.Clone(f.kind)
-	own.before, own.after, own.room = bytes.Clone(f.before), bytes.Clone(f.after), nil
+	own.before, own.after = bytes.Clone(f.before), bytes.Clone(f.after)
 	x.held = append(x.held, own)
 	x.track(f)
 	x.last = s.r.number

@@ -16,18 +16,17 @@ func (s *flows) write(x *logStream, f *find) {
 		return
 	}
 	at := s.when(x, f.stamp)
-	var event heldEvent
-	named := false
-	if f.field && f.is != aRest && len(s.events) > 0 {
-		event, named = s.eventOf(f)
+	var event *heldEvent
+	if f.field && f.is != aRest {
+		event = s.eventOf(f)
 	}
 	x.track(f)
 	x.last, x.at = s.r.number, at
 	if f.is != aRest || x.told {
 		x.stamps.add(at)
 	}
-	if named {
-		s.record(x, capture.Record{At: at, Data: event.data, Before: event.before, After: event.after})
+	if event != nil {
+		s.record(x, capture.Record{At: at, Data: s.data(event.text, "\n"), Before: event.before, After: event.after})
 	}
 	end := ""
 	switch {
@@ -40,7 +39,7 @@ func (s *flows) write(x *logStream, f *find) {
 	default:
 		end = "\n"
 	}
-	s.record(x, capture.Record{At: at, Data: s.data(f, end), Before: f.before, After: f.after})
+	s.record(x, capture.Record{At: at, Data: s.data(f.text, end), Before: f.before, After: f.after})
 }
 
 // record adds a record of a stream; the first one brings its head, and the last one says if its
@@ -69,16 +68,10 @@ func (s *flows) head(x *logStream, at time.Duration) *capture.Head {
 	return h
 }
 
-// data is a payload with what ends its line in the stream, where nobody writes over it.
-func (s *flows) data(f *find, end string) []byte {
+// data is a copy of a payload, with what ends its line in the stream.
+func (s *flows) data(text []byte, end string) []byte {
 	const block = 64 << 10
-	text := f.text
 	n := len(text) + len(end)
-	if n <= len(f.room) {
-		copy(f.room, text)
-		copy(f.room[len(text):], end)
-		return f.room[:n:n]
-	}
 	if n > cap(s.room)-len(s.room) {
 		s.room = make([]byte, 0, max(n, block))
 	}
@@ -90,7 +83,7 @@ func (s *flows) data(f *find, end string) []byte {
 // when is the time of a payload: its line's own, or when the line came. Time does not go back.
 func (s *flows) when(x *logStream, t lineStamp) time.Duration {
 	at := s.r.at
-	if w := s.clock.when(t); !w.IsZero() {
+	if w := t.when(); !w.IsZero() {
 		if since := s.r.in.Since(w); since != capture.NoTime {
 			at = since
 		} else {
@@ -112,7 +105,7 @@ func (s *flows) whole(f, ask *find) {
 		s.writeAsk(x, ask)
 	}
 	at := s.when(x, f.stamp)
-	r := capture.Record{Exchange: x.number, At: at, Data: s.data(f, ""), Before: f.before, After: f.after, End: capture.EndEOF}
+	r := capture.Record{Exchange: x.number, At: at, Data: s.data(f.text, ""), Before: f.before, After: f.after, End: capture.EndEOF}
 	r.Head = s.head(x, at)
 	if f.is == aBody {
 		r.Head.Lacks = append(r.Head.Lacks, capture.NoDeltas)
@@ -122,7 +115,7 @@ func (s *flows) whole(f, ask *find) {
 
 func (s *flows) writeAsk(x *logStream, ask *find) {
 	s.r.recs = append(s.r.recs, capture.Record{
-		Exchange: x.number, Side: capture.Request, At: s.when(x, ask.stamp), Data: s.data(ask, ""),
+		Exchange: x.number, Side: capture.Request, At: s.when(x, ask.stamp), Data: s.data(ask.text, ""),
 		Before: ask.before, After: ask.after, Head: s.r.in.Head(ask.on.names),
 	})
 }

@@ -105,7 +105,7 @@ func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *Document) string
 // BenchmarkFind looks for what is not there in a big document.
 func BenchmarkFind(b *testing.B) {
 	text := []byte(codeText(8 << 20))
-	for _, query := range []string{"nowhere", "Nowhere"} {
+	for _, query := range []string{"nowhere", "Nowhere", "erreert", "return nol"} {
 		b.Run(query, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {

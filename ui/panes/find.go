@@ -3,38 +3,86 @@ package panes
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"toolscope/stream"
 )
 
-// Find are the rows whose name, id, model or arguments hold query. Arguments that were let go of are
-// not looked through: Unsearched counts their turns.
+// Find are the rows that say query, or whose arguments or texts hold it.
 func (l *List) Find(query string) (rows []int, cursor int) {
-	l.Unsearched = 0
-	if query == "" {
-		return nil, l.At
+	if query != "" {
+		rows, _ = l.Seek(query, 0, func() bool { return true })
+		slices.Sort(rows) // what is under a call stands before the call behind it
 	}
-	v, n := l.scene.View, newNeedle(query)
-	for i, t := range v.Session().Turns {
-		l.rows.count(i, t)
-		if t.Kept != stream.Whole {
-			l.Unsearched++
-		}
-		row := l.rows.first(i)
-		if l.rows.hides(t) {
-			continue
-		}
-		if holds(n, t.Model) || holds(n, t.ID) || holds(n, TurnTitle(v.Exchange(t.Exchange), t)) || asks(n, t.Ask) {
-			rows = append(rows, row)
-		}
-		for _, c := range t.Calls {
-			if holds(n, c.Name) || holds(n, c.ID) || holds(n, c.Args()) {
-				rows = append(rows, l.rows.of(i, c.Number))
+	return rows, l.At
+}
+
+// Cursor is the row of the cursor.
+func (l *List) Cursor() int { return l.At }
+
+// Seek is Find from one turn on. What was let go of is not looked through: Unsearched counts its
+// turns.
+func (l *List) Seek(query string, from int, time func() bool) (rows []int, next int) {
+	if from == 0 {
+		l.Unsearched = 0
+	}
+	n, turns := newNeedle(query), l.scene.View.Session().Turns
+	looked := 0
+	for i := from; i < len(turns); i++ {
+		if looked > pieceBytes {
+			if looked = 0; !time() {
+				return rows, i
 			}
 		}
+		rows, looked = l.seekIn(rows, n, i, turns[i], looked)
 	}
-	slices.Sort(rows) // what is under a call stands before the call behind it
-	return rows, l.At
+	return rows, -1
+}
+
+// pieceBytes are looked through between two looks at the clock.
+const pieceBytes = 1 << 20
+
+// turnBytes is what it takes to look through a turn without calls, as if it were arguments.
+const turnBytes = 1 << 11
+
+// seekIn looks through one turn and its calls.
+func (l *List) seekIn(rows []int, n *needle, i int, t *stream.Turn, looked int) ([]int, int) {
+	l.rows.count(i, t)
+	if t.Kept != stream.Whole {
+		l.Unsearched++
+	}
+	if l.rows.hides(t) {
+		return rows, looked + 1
+	}
+	if l.says(n, t) {
+		rows = append(rows, l.rows.first(i))
+	}
+	looked += turnBytes + len(t.Text) + len(t.Thinking)
+	for _, c := range t.Calls {
+		if callSays(n, c) {
+			rows = append(rows, l.rows.of(i, c.Number))
+		}
+		looked += c.Size() + turnBytes/8
+	}
+	return rows, looked
+}
+
+// says reports whether the row of a turn says what is looked for, or its texts hold it.
+func (l *List) says(n *needle, t *stream.Turn) bool {
+	_, _, state := turnState(t)
+	return holds(n, state) || holds(n, t.Model) || holds(n, t.ID) || holds(n, t.Finish) || holds(n, t.Failure) ||
+		holds(n, TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || asks(n, t.Ask) || found(n, t.Findings) ||
+		holds(n, t.Text) || holds(n, t.Thinking)
+}
+
+// callSays reports whether the row of a call says what is looked for, or its arguments hold it.
+func callSays(n *needle, c *stream.Call) bool {
+	return holds(n, c.Name) || holds(n, c.ID) || holds(n, c.Status().String()) || found(n, c.Findings) || holds(n, c.Args())
+}
+
+// found reports whether the code of a finding holds what is looked for.
+func found(n *needle, list []stream.Finding) bool {
+	return slices.ContainsFunc(list, func(f stream.Finding) bool { return holds(n, f.Code) })
 }
 
 // Find remembers where query is in the arguments, without regard to case if it has none itself.
@@ -60,24 +108,44 @@ func FindAll(text []byte, query string) (at []int) {
 	return at
 }
 
-// needle is what is looked for, and room to look at a piece of a text.
+// needle is what is looked for, and how.
 type needle struct {
 	query []byte
-	fold  bool // capitals match too
-	piece []byte
+	fold  bool   // capitals match too
+	rare  int    // where the byte of it is that is looked for first
+	room  []byte // for texts that are strings
 }
 
 func newNeedle(query string) *needle {
 	q := []byte(query)
-	return &needle{query: q, fold: bytes.Equal(q, bytes.ToLower(q))}
+	n := &needle{query: q, fold: bytes.Equal(q, bytes.ToLower(q))}
+	for i, c := range q {
+		if common(c) > common(q[n.rare]) {
+			n.rare = i
+		}
+	}
+	return n
 }
 
-// mostPiece is how many bytes of a text are looked at in one piece.
-const mostPiece = 16 << 10
+// common is how many bytes are more common than c in arguments, about.
+func common(c byte) int {
+	if i := strings.IndexByte(` etaionsr"lhdcu,mpf:g\yw.vb/k{}_-()0123456789xjqz`, c); i >= 0 {
+		return i
+	}
+	return 1 << 8
+}
 
 // holds reports whether what is looked for is in a text.
 func holds[T string | []byte](n *needle, text T) (found bool) {
-	find(n, text, func(int) bool {
+	if len(text) < len(n.query) || len(n.query) == 0 {
+		return false
+	}
+	b, ok := any(text).([]byte)
+	if !ok {
+		n.room = append(n.room[:0], text...)
+		b = n.room
+	}
+	find(n, b, func(int) bool {
 		found = true
 		return false
 	})
@@ -85,34 +153,68 @@ func holds[T string | []byte](n *needle, text T) (found bool) {
 }
 
 // find tells where in a text what is looked for begins, one place behind the other, as long as more
-// are wanted. The text is copied piece by piece: a piece holds all of what begins in it.
-func find[T string | []byte](n *needle, text T, found func(off int) (more bool)) {
+// are wanted. It goes from one of the query's rarest bytes to the next.
+func find(n *needle, text []byte, found func(off int) (more bool)) {
 	size, next := len(n.query), 0
-	for start := 0; start+size <= len(text); start += mostPiece {
-		n.piece = append(n.piece[:0], text[start:min(len(text), start+mostPiece+size-1)]...)
-		if n.fold {
-			lower(n.piece)
+	low := newTrace(text, n.query[n.rare], n.rare)
+	high := trace{at: len(text)}
+	if c := n.query[n.rare]; n.fold && 'a' <= c && c <= 'z' {
+		high = newTrace(text, c-'a'+'A', n.rare)
+	}
+	for {
+		at := &low
+		if high.at < low.at {
+			at = &high
 		}
-		for {
-			i := bytes.Index(n.piece[max(0, next-start):], n.query)
-			if i < 0 {
-				break
-			}
-			off := max(start, next) + i
+		if at.at == len(text) {
+			return
+		}
+		if off := at.at - n.rare; off >= next && off+size <= len(text) && n.is(text[off:off+size]) {
 			if next = off + size; !found(off) {
 				return
 			}
 		}
+		at.on(text)
 	}
 }
 
-// lower lowers A-Z: unlike bytes.ToLower it moves no offset.
-func lower(text []byte) {
-	for i, c := range text {
-		if 'A' <= c && c <= 'Z' {
-			text[i] = c + 'a' - 'A'
+// trace is the places of one byte in a text.
+type trace struct {
+	byte byte
+	at   int // the present one, or the length of the text
+}
+
+func newTrace(text []byte, c byte, from int) trace {
+	t := trace{c, from - 1}
+	t.on(text)
+	return t
+}
+
+// on goes to the next place.
+func (t *trace) on(text []byte) {
+	if from := t.at + 1; from < len(text) {
+		if i := bytes.IndexByte(text[from:], t.byte); i >= 0 {
+			t.at = from + i
+			return
 		}
 	}
+	t.at = len(text)
+}
+
+// is reports whether a text that is as long is what is looked for.
+func (n *needle) is(text []byte) bool {
+	if !n.fold {
+		return bytes.Equal(text, n.query)
+	}
+	for i, c := range text {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != n.query[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // asks reports whether a request's agent, purpose or words hold what is looked for.

@@ -21,10 +21,11 @@ func TestFindAll(t *testing.T) {
 	}
 }
 
-// TestFindLong: what lies across the border of two pieces is found, wherever it is.
+// TestFindLong: it is found wherever it is in a long text.
 func TestFindLong(t *testing.T) {
-	for _, at := range []int{0, 1, mostPiece - 3, mostPiece - 1, mostPiece, 3*mostPiece - 2, 4*mostPiece - 4} {
-		text := bytes.Repeat([]byte("x"), 4*mostPiece)
+	const long = 16 << 10
+	for _, at := range []int{0, 1, long - 3, long - 1, long, 3*long - 2, 4*long - 4} {
+		text := bytes.Repeat([]byte("x"), 4*long)
 		copy(text[at:], "OsLo")
 		if got := FindAll(text, "oslo"); !slices.Equal(got, []int{at}) {
 			t.Errorf("at %d: %v", at, got)
@@ -38,15 +39,50 @@ func TestFindLong(t *testing.T) {
 	}
 }
 
-// TestFindMany: what is everywhere is found one behind the other, across the borders of pieces too.
+// TestFindMany: what is everywhere is found one behind the other.
 func TestFindMany(t *testing.T) {
-	got := FindAll(bytes.Repeat([]byte("aB"), mostPiece), "bab")
+	const long = 16 << 10
+	got := FindAll(bytes.Repeat([]byte("aB"), long), "bab")
 	for i, at := range got {
 		if at != 1+4*i {
 			t.Fatalf("hit %d is at %d", i, at)
 		}
 	}
-	if want := 2 * mostPiece / 4; len(got) != want {
+	if want := 2 * long / 4; len(got) != want {
 		t.Errorf("%d hits, want %d", len(got), want)
 	}
+}
+
+// FuzzFind finds what lowering both and looking at each place finds.
+func FuzzFind(f *testing.F) {
+	f.Add([]byte("Oslo oslo OSLO"), "oslo")
+	f.Add([]byte("aAaAa"), "aa")
+	f.Add([]byte{0xff, 'K', 0xe2, 0x84, 0xaa}, "k")
+	f.Fuzz(func(t *testing.T, text []byte, query string) {
+		low := func(b []byte) []byte {
+			out := bytes.Clone(b)
+			for i, c := range out {
+				if 'A' <= c && c <= 'Z' {
+					out[i] += 'a' - 'A'
+				}
+			}
+			return out
+		}
+		in, q := text, []byte(query)
+		if bytes.Equal(q, bytes.ToLower(q)) {
+			in = low(text)
+		}
+		var want []int
+		for at := 0; len(q) > 0 && at+len(q) <= len(in); {
+			if i := bytes.Index(in[at:], q); i < 0 {
+				break
+			} else {
+				want = append(want, at+i)
+				at += i + len(q)
+			}
+		}
+		if got := FindAll(text, query); !slices.Equal(got, want) {
+			t.Errorf("%q in %q: %v, want %v", query, text, got, want)
+		}
+	})
 }

@@ -41,6 +41,12 @@ type (
 	Backer interface{ Back() (closed bool) }
 	// Pather is a pane that knows the way to where its cursor is.
 	Pather interface{ Path() string }
+	// Seeker is a pane in which it may take long to find something: it goes on from where it ended,
+	// from 0 on, for as long as there is time, and returns where that is, or -1 at its end.
+	Seeker interface {
+		Seek(query string, from int, time func() bool) (hits []int, next int)
+		Cursor() int // among the hits
+	}
 	// Scrolled is a pane that knows which of its rows are visible.
 	Scrolled interface{ Seen() (first, last, of int) }
 )

@@ -1,0 +1,52 @@
+package ui
+
+import (
+	"toolscope/providers"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// searchBar is the mode in which a query is typed; hits show in the panes while it is.
+type searchBar struct {
+	browse
+	input  *screen.Input
+	query  string // that was looked for
+	before search
+}
+
+func newSearchBar(m *Model) *searchBar {
+	return &searchBar{browse: browse{m}, input: screen.NewInput(display.Lit(" /"), "", 200), before: m.search}
+}
+
+// Typing is the query.
+func (s *searchBar) Typing() *screen.Input { return s.input }
+
+// Keys are those that end it.
+func (s *searchBar) Keys() []screen.Binding {
+	return []screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the hits"), Do: func() {
+			s.m.closeTop()
+			s.m.hit(0) // says how many there are
+		}},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc cancel"), Does: display.Lit("as it was before"), Do: func() {
+			s.m.clearSearch()
+			before := s.before
+			before.piece = s.m.search.piece
+			s.m.search = before
+			if before.query != "" {
+				s.m.look()
+				s.m.search.at, s.m.search.there = before.at, len(s.m.search.hits) > before.at
+			}
+			s.m.closeTop()
+		}},
+	}
+}
+
+// Extend looks for what is typed.
+func (s *searchBar) Extend(*providers.View, int, int) {
+	if query := s.input.Value(); query != s.query {
+		s.query = query
+		s.m.find(query)
+	}
+	s.input.Note = s.m.hits()
+}
