@@ -12,13 +12,14 @@ import (
 
 // Place is where a record stands in a file that can be read again; the zero Place is nowhere.
 //
-// A record of a capture stands in its line. Any other file is one exchange, and is read again from
-// its start: its records stand in all that was read of it by then. What is made of the end of a
-// file stands behind its last byte.
+// A record of a capture stands in its line, and so does what was found in a log. A body, or a dump of
+// curl, is one exchange, and is read again from its start: its records stand in all that was read of
+// it by then. What is made of the end of a file stands behind its last byte.
 type Place struct {
 	File       *File
 	Start, End int64
-	Bare       bool // the file is the body of a response, and nothing else
+	Bare       bool   // the file is the body of a response, and nothing else
+	Lines      *Lines // the lines of the exchange, where the file is a log
 }
 
 // File is a file that can be read again, exchange by exchange. It holds nothing open, and may be

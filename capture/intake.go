@@ -70,7 +70,7 @@ func (in *intake) capture() *captureReader {
 // pass hands the records of c on and reports whether there may be more.
 func (in *intake) pass(yield func(Record, error) bool, c chunk) bool {
 	if c.packing != "" && len(in.Peeled) == 0 {
-		in.Peeled, in.from = []string{c.packing}, nil // it is not read again from its midst
+		in.Peeled, in.from, in.again = []string{c.packing}, nil, nil // it is not read again from its midst
 	}
 	in.read += int64(len(c.data))
 	recs, err := in.add(in.recs, c.data, c.at)
@@ -123,14 +123,15 @@ func (in *intake) close(end End, why string, at time.Duration) []Record {
 }
 
 // place says where records stand: in all that was read of the input, which is one exchange. Of a
-// capture each stands in its line; what was found in a format of others has no place.
+// capture each stands in its line; what was found in a format of others has the place that it was
+// given there, or none.
 func (in *intake) place(recs []Record, end int64) {
 	if in.from == nil || !in.one() {
 		return
 	}
 	_, bare := in.reader.(*body)
 	for i := range recs {
-		recs[i].From = Place{in.from, 0, end, bare}
+		recs[i].From = Place{File: in.from, End: end, Bare: bare}
 	}
 }
 
@@ -157,6 +158,7 @@ func (in *intake) decide(whole bool) ([]Record, error) {
 	if _, bare := in.reader.(*body); !bare && bytes.HasPrefix(first, []byte(bom)) {
 		skip = len(bom)
 	}
+	in.begin = int64(skip)
 	if c := in.capture(); c != nil {
 		c.from, c.before = in.from, int64(skip)
 	}

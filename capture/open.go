@@ -29,6 +29,7 @@ type Options struct {
 	Forced  bool               // the input is the first of these, or a bare body if there is none
 	Looks   func([]byte) Looks // what found bytes look like, to who knows what providers send; may be nil
 
+	Once     bool      // where what is found in logs can be read again is not asked for
 	Progress *Progress // where what is read of files counts; may be nil
 
 	poll  time.Duration // 0 is pollEvery
@@ -136,6 +137,9 @@ func regular(ctx context.Context, name string, open func() (file, error), path s
 		in := o.intake(name, &numbers{})
 		if path != "" {
 			in.from = newFile(path, f)
+			if !o.Once {
+				in.again = in.from
+			}
 		}
 		from := &unpacker{from: o.Progress.of(f)}
 		for ctx.Err() == nil && in.pass(yield, in.next(from)) {

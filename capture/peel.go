@@ -60,6 +60,9 @@ type Input struct {
 	Looks  func(payload []byte) Looks
 
 	numbers *numbers
+	again   *File      // nil where the input cannot be read again
+	begin   int64      // where in that its first line begins
+	shapes  *shapes    // of lines in it
 	epoch   *time.Time // what the times of the input count from, once one is known
 }
 
@@ -84,7 +87,7 @@ func newInput(file string, n *numbers, looks func([]byte) Looks) *Input {
 	if looks == nil {
 		looks = func([]byte) Looks { return Nothing }
 	}
-	return &Input{File: file, Looks: looks, numbers: n, epoch: new(time.Time)}
+	return &Input{File: file, Looks: looks, numbers: n, shapes: new(shapes), epoch: new(time.Time)}
 }
 
 // Next is the number of an exchange that begins.
@@ -102,7 +105,7 @@ func (in *Input) Since(t time.Time) time.Duration {
 	if t.Before(*in.epoch) {
 		return NoTime
 	}
-	return t.Sub(*in.epoch)
+	return t.Sub(*in.epoch).Truncate(time.Microsecond)
 }
 
 // Head begins a side of an exchange: what was taken off around its bytes, from outside in, and what

@@ -189,7 +189,7 @@ func (x *Exchange) cool() {
 func (x *Exchange) drop() {
 	x.in.dropTurns(x.turns)
 	x.freeBytes()
-	x.dropped, x.Head.Header, x.notes = true, nil, nil
+	x.dropped, x.Head.Header, x.notes, x.from = true, nil, nil, stream.Place{}
 	x.in.trim()
 }
 

@@ -32,6 +32,9 @@ type lineReader struct {
 	heirs   bool   // its streams go on in another file
 	at      time.Duration
 	recs    []capture.Record
+	offset  int64  // of what comes behind the line
+	begin   int64  // of the line
+	raw     []byte // the line as it stands there, nil where what is looked at was put together
 
 	joined joiner // parts of lines that were cut by who keeps the log
 	doc    doc    // JSON over several lines
@@ -91,6 +94,8 @@ func (r *lineReader) hold(p []byte) {
 // line takes a complete line, or the last one.
 func (r *lineReader) line(line []byte) {
 	r.number++
+	r.begin, r.raw = r.offset, line
+	r.offset += int64(len(line)) + r.skipped
 	if r.skipped > 0 {
 		r.note(fmt.Sprintf("line %d has %d bytes: lines of more than %d are not looked at", r.number-r.before, r.skipped, lineLimit), true)
 		r.skipped = 0
@@ -111,6 +116,9 @@ func (r *lineReader) line(line []byte) {
 func (r *lineReader) whole(line []byte) {
 	if line = r.joined.join(line); line == nil {
 		return
+	}
+	if len(line) != len(r.raw) {
+		r.raw = nil
 	}
 	if !r.doc.take(r, line) {
 		r.look(line)
@@ -140,6 +148,7 @@ func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, a
 		r.line(r.rest)
 	}
 	if line := r.joined.last(); line != nil {
+		r.raw = nil
 		r.look(line)
 	}
 	r.doc.close(r)
@@ -274,7 +283,7 @@ func (d *doc) take(r *lineReader, line []byte) bool {
 	if d.lines++; !done {
 		return true
 	}
-	d.open = false
+	d.open, r.raw = false, nil
 	text, rest := d.text[:len(d.text)-len(line)+n], line[n:]
 	if finds := r.peeler.peelValue(text); !r.flows.take(finds) {
 		r.others.add(d.lines, d.text)
@@ -303,6 +312,9 @@ func ofJSON(line []byte) bool {
 // giveUp has what was held looked at line by line.
 func (d *doc) giveUp(r *lineReader) {
 	d.open = false
+	raw := r.raw
+	defer func() { r.raw = raw }()
+	r.raw = nil
 	text := bytes.Clone(d.text)
 	for len(text) > 0 {
 		n := bytes.IndexByte(text, '\n') + 1

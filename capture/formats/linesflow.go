@@ -32,6 +32,8 @@ type logStream struct {
 	told     bool // its head was told
 	stamps   stampSpan
 
+	stands *capture.Lines // where its records stand
+
 	rival *logStream // that was open when this one began, and may have been broken off there, or not
 	held  []find     // that are of this stream, if its rival was broken off
 }
@@ -331,6 +333,7 @@ func (s *flows) end(x *logStream, end capture.End, why string) {
 	if !x.over {
 		r.Head = &capture.Head{Lacks: []capture.Lack{capture.NoEnding}} // the log ends, and its stream may go on
 	}
+	x.stands.Add(&r, capture.Spot{}, 0)
 	s.r.recs = append(s.r.recs, r)
 }
 

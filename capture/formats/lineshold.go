@@ -13,6 +13,7 @@ func (s *flows) holdEvent(f *find) {
 	raw := bytes.Clone(f.text)
 	f.on.fields = f.on.fields || !f.on.pieces
 	held := *f
+	held.spot = s.spot(f)
 	held.text, held.kind = raw, bytes.Clone(f.kind)
 	held.before, held.after = bytes.Clone(f.before), bytes.Clone(f.after)
 	s.events = append(s.events, heldEvent{find: held, line: s.r.number, raw: raw})
@@ -54,6 +55,7 @@ func (s *flows) holdAsk(f *find) bool {
 		s.asks = s.asks[1:]
 	}
 	held := *f
+	held.spot = s.spot(f)
 	held.text, held.before, held.after = bytes.Clone(f.text), bytes.Clone(f.before), bytes.Clone(f.after)
 	s.asks = append(s.asks, held)
 	s.asked += len(held.text)

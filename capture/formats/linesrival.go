@@ -23,6 +23,7 @@ func (s *flows) restarted(all []*logStream) bool {
 // hold keeps a payload until it is clear that it is of this stream.
 func (s *flows) hold(x *logStream, f *find) {
 	own := *f
+	own.spot = s.spot(f)
 	own.text, own.kind = bytes.Clone(f.text), bytes.Clone(f.kind)
 	own.before, own.after = bytes.Clone(f.before), bytes.Clone(f.after)
 	x.held = append(x.held, own)

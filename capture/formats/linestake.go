@@ -156,7 +156,7 @@ func (s *flows) begin(f *find) *logStream {
 	if len(s.open) >= flowLimit {
 		s.end(s.open[0], capture.EndEOF, "")
 	}
-	x := &logStream{of: f.of, on: f.on, block: -1, next: -1, fields: f.field, mute: mute, at: capture.NoTime, rival: rival}
+	x := &logStream{of: f.of, on: f.on, block: -1, next: -1, fields: f.field, mute: mute, at: capture.NoTime, rival: rival, stands: s.r.in.Lines()}
 	if !mute {
 		x.number = s.r.in.Next()
 		s.last = x.number
@@ -210,7 +210,7 @@ func (s *flows) text(f *find) bool {
 		return false
 	}
 	if x.midline && bytes.IndexByte(f.text, '\n') < 0 { // the line before was cut: it is one line a text, and no pieces
-		s.record(x, capture.Record{At: x.at, Data: []byte("\n\n")})
+		s.record(x, capture.Record{At: x.at, Data: []byte("\n\n")}, capture.Spot{}, 0)
 		x.pieces, x.fields, x.midline = false, true, false
 		f.on.pieces, f.on.fields = false, true
 		f.is, f.field = aChunk, true

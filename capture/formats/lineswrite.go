@@ -26,7 +26,7 @@ func (s *flows) write(x *logStream, f *find) {
 		x.stamps.add(at)
 	}
 	if event != nil {
-		s.record(x, capture.Record{At: at, Data: s.data(event.text, "\n"), Before: event.before, After: event.after})
+		s.record(x, capture.Record{At: at, Data: s.data(event.text, "\n"), Before: event.before, After: event.after}, event.spot, 1)
 	}
 	end := ""
 	switch {
@@ -39,12 +39,13 @@ func (s *flows) write(x *logStream, f *find) {
 	default:
 		end = "\n"
 	}
-	s.record(x, capture.Record{At: at, Data: s.data(f.text, end), Before: f.before, After: f.after})
+	spot := s.spot(f)
+	s.record(x, capture.Record{At: at, Data: s.data(f.text, end), Before: f.before, After: f.after}, spot, len(end))
 }
 
 // record adds a record of a stream; the first one brings its head, and the last one says if its
 // times are those of when the log was written.
-func (s *flows) record(x *logStream, r capture.Record) {
+func (s *flows) record(x *logStream, r capture.Record, at capture.Spot, breaks int) {
 	r.Exchange = x.number
 	if !x.told {
 		x.told = true
@@ -52,6 +53,7 @@ func (s *flows) record(x *logStream, r capture.Record) {
 	} else if x.over && x.stamps.late() {
 		r.Head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
 	}
+	x.stands.Add(&r, at, breaks)
 	s.r.recs = append(s.r.recs, r)
 }
 
@@ -66,6 +68,14 @@ func (s *flows) head(x *logStream, at time.Duration) *capture.Head {
 		h.Lacks = append(h.Lacks, capture.NoTimes)
 	}
 	return h
+}
+
+// spot is where a payload stands in its line.
+func (s *flows) spot(f *find) capture.Spot {
+	if f.spot == (capture.Spot{}) && s.r.raw != nil {
+		return s.r.in.Spot(s.r.raw, s.r.begin, f.before, f.text, f.after)
+	}
+	return f.spot
 }
 
 // data is a copy of a payload, with what ends its line in the stream.
@@ -98,26 +108,30 @@ func (s *flows) when(x *logStream, t lineStamp) time.Duration {
 
 // whole takes an answer that is whole, and what was asked, if that is known.
 func (s *flows) whole(f, ask *find) {
-	x := &logStream{of: f.of, on: f.on, number: s.r.in.Next(), at: capture.NoTime, fields: f.is == eventText}
+	x := &logStream{of: f.of, on: f.on, number: s.r.in.Next(), at: capture.NoTime, fields: f.is == eventText, stands: s.r.in.Lines()}
 	s.last = x.number
 	s.saw(f)
 	if ask != nil {
 		s.writeAsk(x, ask)
 	}
-	at := s.when(x, f.stamp)
+	at, spot := s.when(x, f.stamp), s.spot(f)
 	r := capture.Record{Exchange: x.number, At: at, Data: s.data(f.text, ""), Before: f.before, After: f.after, End: capture.EndEOF}
 	r.Head = s.head(x, at)
 	if f.is == aBody {
 		r.Head.Lacks = append(r.Head.Lacks, capture.NoDeltas)
 	}
+	x.stands.Add(&r, spot, 0)
 	s.r.recs = append(s.r.recs, r)
 }
 
 func (s *flows) writeAsk(x *logStream, ask *find) {
-	s.r.recs = append(s.r.recs, capture.Record{
+	spot := s.spot(ask)
+	r := capture.Record{
 		Exchange: x.number, Side: capture.Request, At: s.when(x, ask.stamp), Data: s.data(ask.text, ""),
 		Before: ask.before, After: ask.after, Head: s.r.in.Head(ask.on.names),
-	})
+	}
+	x.stands.Add(&r, spot, 0)
+	s.r.recs = append(s.r.recs, r)
 }
 
 func (t *stampSpan) add(at time.Duration) {

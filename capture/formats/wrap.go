@@ -62,6 +62,7 @@ type find struct {
 	scope  int // finds of one scope stand in one object
 	before []byte
 	after  []byte
+	spot   capture.Spot // of one that is held
 }
 
 const (

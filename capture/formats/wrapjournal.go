@@ -71,6 +71,7 @@ func (j *journal) binary(r *lineReader, line []byte) {
 
 // end looks at an entry that is complete.
 func (j *journal) end(r *lineReader) {
+	r.raw = nil
 	if len(j.fields) == 0 {
 		return
 	}

@@ -43,8 +43,11 @@ func coreRecord(r capture.Record) stream.Record {
 	}
 	if f := r.From.File; f != nil {
 		out.From = stream.Place{Source: (*coreFile)(f), Start: r.From.Start, End: r.From.End}
-		if r.From.Bare {
+		switch {
+		case r.From.Bare:
 			out.From.Source = (*bareFile)(f)
+		case r.From.Lines != nil:
+			out.From.Source = (*logLines)(r.From.Lines)
 		}
 	}
 	return out
@@ -54,7 +57,18 @@ func coreRecord(r capture.Record) stream.Record {
 type coreFile capture.File
 
 func (f *coreFile) Again(exchange int, start, end int64, to func(stream.Record)) error {
-	for r, err := range (*capture.File)(f).Again(context.Background(), exchange, start, end) {
+	return handOver((*capture.File)(f).Again(context.Background(), exchange, start, end), to)
+}
+
+// logLines are the lines of an exchange in a log as the core knows them.
+type logLines capture.Lines
+
+func (l *logLines) Again(exchange int, _, _ int64, to func(stream.Record)) error {
+	return handOver((*capture.Lines)(l).Again(context.Background(), exchange), to)
+}
+
+func handOver(src capture.Source, to func(stream.Record)) error {
+	for r, err := range src {
 		if err != nil {
 			return err
 		}
@@ -79,8 +93,11 @@ func (a *app) sources(ctx context.Context, paths []string) (capture.Source, erro
 	return capture.OpenAll(ctx, paths, a.reading.options(a.follow, a.stdin))
 }
 
+// source opens one path, to be read once.
 func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
-	return capture.Open(ctx, path, a.reading.options(a.follow, a.stdin))
+	o := a.reading.options(a.follow, a.stdin)
+	o.Once = true
+	return capture.Open(ctx, path, o)
 }
 
 // options say how an input is opened.

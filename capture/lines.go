@@ -1,0 +1,257 @@
+package capture
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"os"
+	"slices"
+	"time"
+)
+
+// Lines are where the records of one exchange stand in the lines of a file, and what of those they
+// are. It takes a few bytes for each: the record is made of its line again.
+//
+// A reader adds to it until the exchange has ended. From then on it does not change, and may be used
+// by several goroutines at once.
+type Lines struct {
+	file              *File
+	shapes            *shapes // while it is added to
+	all               []shape // afterwards
+	steps             []byte  // of each record: see step
+	first, start, end int64   // where the first record stands, and all of them
+	at                int64   // where the line ends that came last
+	time              time.Duration
+	count             int32
+	heads             []lineHead
+	ending            ending
+	lost              bool // something came that does not stand in a line
+}
+
+// lineHead is a head that comes with a record.
+type lineHead struct {
+	record int32
+	head   *Head
+}
+
+// ending is how the exchange ended.
+type ending struct {
+	end   End
+	why   string
+	alone bool // in a record of its own
+}
+
+// Spot is where bytes stand in a line. The zero Spot is nowhere.
+type Spot struct {
+	start, end int64
+	shape      int32 // its number, from 1
+}
+
+// The low bits of a step, before the number of its shape; then come how far its line is behind that
+// of the step before, and how much later, in microseconds.
+const (
+	stepBreaks  = 3      // how many line ends follow the bytes in the record
+	stepRequest = 1 << 2 // it is of what was asked
+	stepNoTime  = 1 << 3 // and has no time
+	stepShape   = 4
+)
+
+// Lines are nil if the input cannot be read again.
+func (in *Input) Lines() *Lines {
+	if in.again == nil {
+		return nil
+	}
+	return &Lines{file: in.again, shapes: in.shapes, time: NoTime}
+}
+
+// Spot is where text stands in a line that begins at start, with before and after around it; those
+// are as they are inside the strings that the text stands in. It is nowhere if the line does not
+// tell: then what is made of it cannot be read again.
+func (in *Input) Spot(line []byte, start int64, before, text, after []byte) Spot {
+	if in.again == nil {
+		return Spot{}
+	}
+	return Spot{in.begin + start, in.begin + start + int64(len(line)), in.shapes.of(line, before, text, after)}
+}
+
+// Add gives a record its place. Its bytes are those at a spot with so many line ends behind them.
+func (l *Lines) Add(r *Record, at Spot, breaks int) {
+	if l == nil || l.lost {
+		return
+	}
+	if l.lost = !l.takes(r, at, breaks); l.lost {
+		l.steps, l.heads = nil, nil
+		return
+	}
+	r.From = Place{File: l.file, Start: l.start, End: l.end, Lines: l}
+	if r.End != "" {
+		l.steps, l.heads = bytes.Clone(l.steps), slices.Clone(l.heads)
+		l.all, l.shapes = l.shapes.all, nil
+	}
+}
+
+// takes adds a step, or reports that it cannot tell all of the record.
+func (l *Lines) takes(r *Record, at Spot, breaks int) bool {
+	if r.Note != "" || r.Lost != 0 || r.By != "" || r.Damaged || at.shape == 0 && len(r.Data) > 0 || breaks > stepBreaks || l.ending.end != "" {
+		return false
+	}
+	if r.Head != nil {
+		if n := len(l.heads); n > 0 && r.Data == nil && l.heads[n-1].record == l.count-1 {
+			return false
+		}
+		l.heads = append(l.heads, lineHead{l.count, r.Head})
+	}
+	if r.End != "" {
+		l.ending = ending{r.End, r.Why, len(r.Data) == 0}
+	}
+	if len(r.Data) == 0 {
+		return r.End != "" && r.At == l.time
+	}
+	if l.count == 0 {
+		l.first, l.start, l.at = at.start, at.start, at.start
+	}
+	bits := uint64(at.shape)<<stepShape | uint64(breaks)
+	if r.Side == Request {
+		bits |= stepRequest
+	}
+	if r.At == NoTime {
+		bits |= stepNoTime
+	}
+	l.steps = binary.AppendUvarint(l.steps, bits)
+	l.steps = binary.AppendVarint(l.steps, at.start-l.at)
+	if r.At != NoTime {
+		l.steps = binary.AppendVarint(l.steps, int64((r.At-max(l.time, 0))/time.Microsecond))
+		l.time = r.At
+	}
+	l.count++
+	l.at, l.start, l.end = at.end, min(l.start, at.start), max(l.end, at.end)
+	return true
+}
+
+// Again yields the records, as they were read first, as those of an exchange of that number. The
+// error is as that of File.Again.
+func (l *Lines) Again(ctx context.Context, exchange int) Source {
+	return func(yield func(Record, error) bool) {
+		opened, err := l.file.open()
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		defer opened.Close()
+		again := lineWalk{Lines: l, file: opened, exchange: exchange, time: NoTime, at: l.first}
+		again.from = Place{File: l.file, Start: l.first, Lines: l}
+		for n, rest := int32(0), l.steps; ctx.Err() == nil && n <= l.count; n++ {
+			var r Record
+			var ok bool
+			switch {
+			case n < l.count:
+				r, rest, ok = again.step(n, rest)
+			case l.ending.alone:
+				r, ok = again.last(), true
+			default:
+				return
+			}
+			if !ok {
+				yield(Record{}, l.file.changed())
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// lineWalk goes through lines once more.
+type lineWalk struct {
+	*Lines
+	file     *os.File
+	exchange int
+	read     *bufio.Reader
+	next     int64 // where read goes on
+	begin    int64 // where the line begins that was read last
+	line     []byte
+	room     [2][]byte
+	at       int64
+	time     time.Duration
+	heads    int
+	from     Place // of the records so far
+}
+
+// step makes the record of a step.
+func (w *lineWalk) step(n int32, p []byte) (r Record, rest []byte, ok bool) {
+	bits, k := binary.Uvarint(p)
+	gap, j := binary.Varint(p[k:])
+	p = p[k+j:]
+	r = Record{Exchange: w.exchange, At: NoTime}
+	if bits&stepRequest != 0 {
+		r.Side = Request
+	}
+	if bits&stepNoTime == 0 {
+		later, k := binary.Varint(p)
+		p = p[k:]
+		w.time = max(w.time, 0) + time.Duration(later)*time.Microsecond
+		r.At = w.time
+	}
+	if !w.lineAt(w.at + gap) {
+		return r, p, false
+	}
+	w.at = w.begin + int64(len(w.line))
+	w.from.Start, w.from.End = min(w.from.Start, w.begin), max(w.from.End, w.at)
+	s := w.all[bits>>stepShape-1]
+	before, text, after, ok := s.cut(w.line, &w.room)
+	if !ok {
+		return r, p, false
+	}
+	r.Data = append(slices.Clone(text), "\n\n\n"[:bits&stepBreaks]...)
+	r.Before, r.After = before, after
+	w.say(&r, n)
+	return r, p, true
+}
+
+// last is the record that only ends the exchange.
+func (w *lineWalk) last() Record {
+	r := Record{Exchange: w.exchange, At: w.time}
+	w.say(&r, w.count)
+	return r
+}
+
+// say adds what else a record says.
+func (w *lineWalk) say(r *Record, n int32) {
+	if w.heads < len(w.Lines.heads) && w.Lines.heads[w.heads].record == n {
+		head := *w.Lines.heads[w.heads].head
+		r.Head = &head
+		w.heads++
+	}
+	if e := w.ending; n == w.count || n == w.count-1 && !e.alone {
+		r.End, r.Why = e.end, e.why
+	}
+	r.From = w.from
+}
+
+// lineAt reads the line that begins there.
+func (w *lineWalk) lineAt(start int64) bool {
+	if w.line != nil && start == w.begin {
+		return true
+	}
+	if skip := start - w.next; w.read == nil || skip < 0 || skip > chunkSize {
+		w.read = bufio.NewReaderSize(io.NewSectionReader(w.file, start, w.end-start), chunkSize)
+	} else if _, err := w.read.Discard(int(skip)); err != nil {
+		return false
+	}
+	w.begin, w.line = start, w.line[:0]
+	for {
+		p, err := w.read.ReadSlice('\n')
+		w.line = append(w.line, p...)
+		switch {
+		case err == bufio.ErrBufferFull:
+		case err == nil, err == io.EOF && len(w.line) > 0:
+			w.next = start + int64(len(w.line))
+			return true
+		default:
+			return false
+		}
+	}
+}

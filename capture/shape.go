@@ -1,0 +1,134 @@
+package capture
+
+import (
+	"bytes"
+	"slices"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// shapes are the ways in which texts stand in the lines of an input, each once.
+type shapes struct {
+	all  []shape
+	last []int32 // those that were met last
+	room [2][]byte
+}
+
+// shape is a way in which a text stands in a line: maybe in a JSON string, and that in another one.
+type shape struct {
+	strings []int // where those begin, behind the quote, each in what the one before stands for
+	before  int   // bytes before the text in the last of them
+	behind  int   // and behind it
+}
+
+const (
+	mostShapes   = 1 << 12 // of an input
+	latestShapes = 8       // that are tried first
+	deepestShape = 4       // strings in strings
+)
+
+// of is the number of the shape of a text in a line, 0 if it has none.
+func (s *shapes) of(line, before, text, after []byte) int32 {
+	for i, n := range s.last {
+		if s.all[n-1].is(line, before, text, after, &s.room) {
+			copy(s.last[1:i+1], s.last[:i])
+			s.last[0] = n
+			return n
+		}
+	}
+	found := shape{}
+	if !found.find(line, before, text, 0) || !found.is(line, before, text, after, &s.room) {
+		return 0
+	}
+	n := int32(slices.IndexFunc(s.all, func(a shape) bool { return a.same(&found) }) + 1)
+	if n == 0 {
+		if len(s.all) == mostShapes {
+			return 0
+		}
+		s.all = append(s.all, found)
+		n = int32(len(s.all))
+	}
+	s.last = slices.Insert(s.last, 0, n)
+	s.last = s.last[:min(len(s.last), latestShapes)]
+	return n
+}
+
+func (s *shape) same(of *shape) bool {
+	return s.before == of.before && s.behind == of.behind && slices.Equal(s.strings, of.strings)
+}
+
+// find looks for a text in a line, or in the strings of it.
+func (s *shape) find(line, before, text []byte, depth int) bool {
+	if bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) {
+		s.before, s.behind = len(before), len(line)-len(before)-len(text)
+		return true
+	}
+	for at := 0; depth < deepestShape; {
+		q := bytes.IndexByte(before[at:], '"')
+		if at += q + 1; q < 0 || !bytes.HasPrefix(line, before[:at]) {
+			return false
+		}
+		end := stringEnd(line, at)
+		if end < 0 {
+			return false
+		}
+		s.strings = append(s.strings, at)
+		if s.find(jsonbytes.AppendUnquoted(nil, line[at:end]), before[at:], text, depth+1) {
+			return true
+		}
+		s.strings = s.strings[:len(s.strings)-1]
+	}
+	return false
+}
+
+// stringEnd is where the string ends whose inside begins at a place in a text, -1 if there is none.
+func stringEnd(text []byte, at int) int {
+	if at > len(text) || text[at-1] != '"' {
+		return -1
+	}
+	n, closed := jsonbytes.StringEnd(text[at-1:])
+	if !closed {
+		return -1
+	}
+	return at + n - 2
+}
+
+// is reports whether a text stands so in a line.
+func (s *shape) is(line, before, text, after []byte, room *[2][]byte) bool {
+	for i, at := range s.strings {
+		end := stringEnd(line, at)
+		if end < 0 || !bytes.HasPrefix(before, line[:at]) || !bytes.HasSuffix(after, withoutBreaks(line[end:])) {
+			return false
+		}
+		before, after = before[at:], after[:len(after)-len(withoutBreaks(line[end:]))]
+		room[i%2] = jsonbytes.AppendUnquoted(room[i%2][:0], line[at:end])
+		line = room[i%2]
+	}
+	end := len(line) - s.behind
+	return s.before <= end && bytes.Equal(line[:s.before], before) && bytes.Equal(line[s.before:end], text) &&
+		bytes.Equal(withoutBreaks(line[end:]), after)
+}
+
+func withoutBreaks(p []byte) []byte { return bytes.TrimRight(p, "\r\n") }
+
+// cut is the text that stands so in a line, and what stands around it. The text is lent.
+func (s *shape) cut(line []byte, room *[2][]byte) (before, text, after []byte, ok bool) {
+	text = line
+	for i, at := range s.strings {
+		end := stringEnd(text, at)
+		if end < 0 {
+			return nil, nil, nil, false
+		}
+		before = append(before, text[:at]...)
+		after = append(bytes.Clone(withoutBreaks(text[end:])), after...)
+		room[i%2] = jsonbytes.AppendUnquoted(room[i%2][:0], text[at:end])
+		text = room[i%2]
+	}
+	end := len(text) - s.behind
+	if s.before > end {
+		return nil, nil, nil, false
+	}
+	before = append(before, text[:s.before]...)
+	after = append(bytes.Clone(withoutBreaks(text[end:])), after...)
+	return before, text[s.before:end], after, true
+}
