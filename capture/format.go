@@ -240,6 +240,9 @@ const OwnAnswer = "the proxy itself gave this answer: "
 // that was asked for. The bytes beside it are the provider's.
 const Bent = "bent by toolscope"
 
+// Held begins the note of an answer that the client waited for, because toolscope held it back.
+const Held = "held by toolscope"
+
 func parseMillis(t json.Number) (time.Duration, error) {
 	if t == "" {
 		return NoTime, nil

@@ -34,6 +34,7 @@ type asked struct {
 
 // asked takes the head of a request.
 func (x *Exchange) asked(h *stream.Head) {
+	x.AskHeader = h.Header
 	x.asks.header = lane.OfHeader(h.Header)
 	x.asks.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
 	x.asks.path = lane.OfPath(h.Method, pathOf(h.URL))

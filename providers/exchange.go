@@ -12,17 +12,18 @@ import (
 
 // An Exchange is one request and its response, as far as they have come.
 type Exchange struct {
-	Number   int
-	Head     stream.Head // of the response; Method and URL also when only the request told
-	Request  stream.Wire
-	Response stream.Wire      // the body, decoded
-	Sent     stream.Wire      // the response's bytes as they came, where that is not Response
-	Coding   string           // the codings that were undone: "gzip", "chunked, br"
-	Framing  string           // how the response is framed, "" while unknown
-	Dialect  *dialect.Dialect // nil while unknown
-	Why      string           // what gave the dialect away
-	Guess    string           // what the response looks like, where nothing in it is known
-	Ended    bool
+	Number    int
+	Head      stream.Head // of the response; Method and URL also when only the request told
+	Request   stream.Wire
+	AskHeader map[string][]string // of the request, canonical names; nil where it was not seen, or is not kept
+	Response  stream.Wire         // the body, decoded
+	Sent      stream.Wire         // the response's bytes as they came, where that is not Response
+	Coding    string              // the codings that were undone: "gzip", "chunked, br"
+	Framing   string              // how the response is framed, "" while unknown
+	Dialect   *dialect.Dialect    // nil while unknown
+	Why       string              // what gave the dialect away
+	Guess     string              // what the response looks like, where nothing in it is known
+	Ended     bool
 
 	in      *Inspector
 	from    stream.Place   // where all its records stand

@@ -33,7 +33,7 @@ func diagnose(turn int32, d *stream.Diagnosis, format string, args ...any) strea
 
 // findings are those of this package: what is seen before a dialect reads a frame.
 var findings = []*stream.Diagnosis{
-	sourceNote, bentNote, sourceChanged, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken,
+	sourceNote, bentNote, heldNote, sourceChanged, dialectUnknown, dialectSeen, unterminatedFrame, blankLinesMissing, codingBroken,
 	codingBomb, cacheBroken,
 }
 
@@ -47,6 +47,11 @@ var (
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
 		Means: "The client was not given this answer as the provider sent it, which is what is shown: toolscope was asked to bend it, with --fault.",
 		Do:    "Blame nobody else for what the client does next.",
+	}
+	heldNote = &stream.Diagnosis{
+		Code: "HELD", Severity: stream.Info, By: stream.Toolscope,
+		Means: "The client was given this answer later than the provider sent it, or not all of it: somebody held it at a breakpoint (proxy --break).",
+		Do:    "Blame nobody else for what the client did meanwhile; the times shown are those at which the provider sent it.",
 	}
 	sourceChanged = &stream.Diagnosis{
 		Code: "SOURCE_CHANGED", Severity: stream.Warn, By: stream.Toolscope,

@@ -140,6 +140,9 @@ func (in *Inspector) End(number int) {
 // bent begins the note of an answer that the client was not given as it is.
 const bent = "bent by toolscope"
 
+// heldBack begins the note of an answer that the client waited for.
+const heldBack = "held by toolscope"
+
 // note keeps the Note of a record until there is a turn to tell it of. It keeps none about an
 // answer of toolscope's own: a finding says the same.
 func (x *Exchange) note(r stream.Record) {
@@ -161,6 +164,9 @@ func (x *Exchange) tellNotes() {
 		e := diagnose(x.turns[0], sourceNote, "%s", text)
 		if strings.HasPrefix(text, bent) {
 			e = diagnose(x.turns[x.lastTurn()], bentNote, "%s", text)
+		}
+		if strings.HasPrefix(text, heldBack) {
+			e = diagnose(x.turns[x.lastTurn()], heldNote, "%s", text)
 		}
 		x.in.Timeline.Append(stampless(e))
 	}

@@ -223,6 +223,7 @@ func (x *Exchange) gone() bool {
 // freeBytes lets go of what came, and of all that reading it needs.
 func (x *Exchange) freeBytes() {
 	x.Request, x.Response, x.Sent = stream.Wire{}, stream.Wire{}, stream.Wire{}
+	x.AskHeader = nil
 	x.chain, x.framer, x.out, x.decoder, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
 	x.onFrame, x.onEvent, x.first = nil, nil, nil
 	x.asks.queue, x.asks.lanes, x.asks.orders = nil, nil, nil
@@ -297,6 +298,7 @@ func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
 		return err
 	}
 	x.Request, x.Response, x.Sent = again.Request, again.Response, again.Sent
+	x.AskHeader = again.AskHeader
 	in.retire(x)
 	return nil
 }

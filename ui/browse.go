@@ -24,7 +24,7 @@ func (b browse) Draw(p *screen.Pen, y int) { b.m.drawPanes(p, y) }
 func (b browse) Keys() []screen.Binding {
 	m := b.m
 	if m.awaits() {
-		return reminded(m.awaitKeys(), m.anywhere())
+		return reminded(m.awaitKeys(), append([]screen.Binding{m.breakKey()}, m.anywhere()...))
 	}
 	all := m.programKeys()
 	for _, e := range m.entries {

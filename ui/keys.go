@@ -19,10 +19,11 @@ type keyMap struct {
 	Search, Again, Palette, Filter   key.Binding
 	NextFinding, Theme, Demo         key.Binding
 	Side, Dialect                    key.Binding
-	Replay, Scope, Copy, Save        key.Binding
+	Replay, Scope                    key.Binding
+	Copy, Save, Edit, Pipe           key.Binding
 	Onward                           key.Binding
 	Mark, Compare, Resend, Result    key.Binding
-	Streams                          key.Binding
+	Streams, Break                   key.Binding
 	Help, Suspend, Quit, Interrupted key.Binding
 }
 
@@ -59,8 +60,10 @@ func newKeyMap() keyMap {
 		Dialect:     bind("D", "read as another dialect", "D"),
 		Replay:      bind("p P", "replay; then clients", "p", "P"),
 		Scope:       bind("s", "call, turn or all of it", "s"),
-		Copy:        bind("y", "copy what would be sent", "y"),
+		Copy:        bind("y", "copy it, or a part", "y"),
 		Save:        bind("w", "save it in a new file", "w"),
+		Edit:        bind("e", "open it in $EDITOR", "e"),
+		Pipe:        bind("|", "give it to a command", "|"),
 		Onward:      bind("o", "what a request carried", "o"),
 		Mark:        bind("m", "mark a turn; in R, the model", "m"),
 		Compare:     bind("=", "marked turns side by side", "="),
@@ -69,6 +72,7 @@ func newKeyMap() keyMap {
 		Theme:       bind("t", "dark or light", "t"),
 		Demo:        bind("d", "play the demo", "d"),
 		Streams:     bind("L", "open streams", "L"),
+		Break:       bind("b", "hold answers at a breakpoint", "b"),
 		Help:        bind("?", "this help", "?"),
 		Suspend:     bind("^Z", "suspend", "ctrl+z"),
 		Quit:        bind("q", "back, then quit", "q"),
@@ -88,9 +92,10 @@ func (k keyMap) groups() []keyGroup {
 		{"Move", false, []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", true, []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
 		{"Look", false, []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Dialect, k.Theme}},
-		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Copy, k.Save, k.Onward}},
+		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Onward}},
+		{"Take", true, []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},
 		{"Send", true, []key.Binding{k.Resend, k.Result}},
-		{"Time", false, []key.Binding{k.Follow, k.Streams, k.Pause, k.Speed}},
+		{"Time", false, []key.Binding{k.Follow, k.Streams, k.Break, k.Pause, k.Speed}},
 		{"Program", true, []key.Binding{k.Demo, k.Help, k.Palette, k.Suspend, k.Quit, k.Interrupted}},
 	}
 }

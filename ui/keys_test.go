@@ -35,7 +35,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("scrolling does not show %q", does)
 			}
 		}
-		s.shows("quit").press("g").shows("Move").press("G").shows("quit").press("<pgup><pgup><pgup><pgup><pgup>").shows("Move")
+		s.shows("quit").press("g").shows("Move").press("G").shows("quit").press("<pgup><pgup><pgup><pgup><pgup><pgup>").shows("Move")
 		s.press("?").resize(80, 24).press("<enter>?").shows("Here", "to the left", "Anywhere", "dark or light").hides("next pane", "↑ k       dark")
 	}
 	if text := newScreen(t, 80, 24, ascii).press("?").text(); strings.Contains(text, `\u`) {

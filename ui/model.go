@@ -30,6 +30,10 @@ type Options struct {
 	Recent   []Recent                   // recordings to choose from, where there is no source; may be nil
 	Copy     Copy                       // puts a text into the clipboard; may be nil
 	Save     Save                       // writes a new file; may be nil
+	Edit     Edit                       // opens a text in an editor; may be nil
+	Pipe     Pipe                       // gives a text to a command; may be nil
+	Forms    []modes.Form               // in which what is chosen can be taken
+	Break    modes.Breakpoint           // holds answers back; nil where none pass through
 	Send     Send                       // sends a request; may be nil
 	Answers  Inbox                      // where what was sent arrives, and what comes back; never nil with Send
 	Places   []send.Place               // where to
@@ -49,6 +53,9 @@ type Copy func(text []byte) (ways string, err error)
 // Save writes a new file of about that name, and says which it became. It never writes over one
 // that is there.
 type Save func(name string, data []byte) (path string, err error)
+
+// Pipe gives a text to a command of the shell's, and returns what that prints.
+type Pipe func(command string, data []byte) (output []byte, err error)
 
 // Demo starts the demo: in an inbox of its own, or else among what the source brings.
 type Demo func(ownInbox bool) (Inbox, Playback)

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"toolscope/ui/display"
-	"toolscope/ui/modes"
 	"toolscope/ui/send"
 )
 
@@ -22,7 +21,7 @@ type post struct {
 // sending is what the modes need from which something is sent.
 func (m *Model) sending() send.Means {
 	means := send.Means{
-		Places: m.opt.Places, Results: m.results, Outlet: modes.Outlet{Copy: m.opt.Copy, Save: m.opt.Save}, Draw: m.draw,
+		Places: m.opt.Places, Results: m.results, Outlet: m.outlet(), Draw: m.draw,
 	}
 	if m.opt.Send != nil {
 		means.Send = m.send

@@ -195,14 +195,22 @@ func (h asHost) Choose(r stream.Ref) {
 
 // newEntries are the modes that can be opened while browsing: a line for each.
 func (m *Model) newEntries() []modes.Entry {
-	return []modes.Entry{
+	return append(m.takes(),
 		modes.Dialects(m.reread),
 		compare.Entry(&m.marks, &m.bill, m.draw),
-		replay.Entry(modes.Outlet{Copy: m.opt.Copy, Save: m.opt.Save}, m.draw),
-		replay.SentBack(modes.Outlet{Copy: m.opt.Copy, Save: m.opt.Save}, m.draw),
+		replay.Entry(m.outlet(), m.draw),
+		replay.SentBack(m.outlet(), m.draw),
 		send.Again(m.sending()),
 		send.TypeResult(m.sending()),
-	}
+		modes.Breaks(m.opt.Break),
+	)
+}
+
+// breakKey is the key that opens the breakpoint, also before anything has come.
+func (m *Model) breakKey() screen.Binding {
+	e := modes.Breaks(m.opt.Break)
+	e.Do = func() { m.enter(e) }
+	return e.Binding
 }
 
 // enter opens a mode, or says why not.

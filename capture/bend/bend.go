@@ -37,6 +37,7 @@ type Bender struct {
 	stages  []stage
 	pause   time.Duration // before each event
 	split   bool          // each byte is written by itself
+	apart   bool          // each event is written whole, and by itself
 	broken  bool          // the connection is to break behind what was returned
 	out     []Piece
 }
@@ -80,6 +81,12 @@ type Unfit struct {
 func New(faults []Fault, header http.Header, packed bool) *Bender {
 	b := &Bender{hint: hinted(header), packed: packed}
 	return b.with(faults)
+}
+
+// NewCutter makes a bender that changes nothing: each piece it returns is one event, whole, or one
+// chunk of a body that has none.
+func NewCutter(header http.Header, packed bool) *Bender {
+	return &Bender{hint: hinted(header), packed: packed, apart: true}
 }
 
 // NewMessages makes a bender that is given whole messages, one at a time, as a WebSocket has them.
@@ -201,6 +208,9 @@ func (b *Bender) send(e event) {
 	if !e.full {
 		pause = 0
 	}
+	if b.apart {
+		e = e.with(e.data())
+	}
 	for _, p := range e.parts {
 		step := len(p.data)
 		if b.split {
@@ -221,7 +231,7 @@ func (b *Bender) take() []Piece {
 
 // Joined is pieces, with those made one that came at once and between which nobody waits.
 func (b *Bender) Joined(list []Piece) []Piece {
-	if b.split {
+	if b.split || b.apart {
 		return list
 	}
 	var out []Piece

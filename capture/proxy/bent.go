@@ -44,12 +44,15 @@ func (x *exchange) answerFor(f *bend.Fault, r *http.Request) {
 	x.put(capture.Record{At: at, Data: text})
 }
 
-// ask sees to it that an answer can be bent: compressed, nothing could be found in it.
+// ask sees to it that an answer can be bent, or watched: compressed, nothing could be found in it.
 func (x *exchange) ask(out *http.Request) {
-	if x.p.faults == nil || bend.IsAside(out) || websocket.IsRequest(out) {
+	if bend.IsAside(out) || websocket.IsRequest(out) {
 		return
 	}
-	if x.faults = x.p.faults.Bending(); len(x.faults) > 0 {
+	if x.p.faults != nil {
+		x.faults = x.p.faults.Bending()
+	}
+	if len(x.faults) > 0 || x.watch != nil {
 		out.Header.Set("Accept-Encoding", "identity")
 	}
 }

@@ -54,7 +54,9 @@ type exchange struct {
 	cause    capture.Party  // of that answer
 	faults   []bend.Fault   // that this answer gets
 	bent     *bent          // nil where it gets none
-	gate     *gate          // nil without faults
+	gate     *gate          // nil where nothing breaks a client's connection on purpose
+	watch    Watch          // that may have the answer held; nil without
+	held     *held          // nil where it is not
 
 	mu   sync.Mutex // records come from both sides
 	over bool
@@ -64,6 +66,7 @@ type exchange struct {
 func (p *Proxy) begin(w http.ResponseWriter, r *http.Request, to *target) *exchange {
 	x := &exchange{p: p, number: int(p.numbers.Add(1)), w: w, target: to}
 	p.live.Add(1)
+	x.beWatched(r)
 	x.ctx, x.cancel = context.WithCancelCause(r.Context())
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
 	x.relax = context.AfterFunc(x.ctx, func() { // a client that does not read holds up nobody
@@ -87,6 +90,9 @@ func (x *exchange) put(r capture.Record) {
 		x.p.options.Record(r)
 	}
 	x.over = x.over || r.End != ""
+	if x.watch != nil && (r.Side == capture.Request || r.Head != nil) {
+		x.watch.See(r)
+	}
 }
 
 // touch says that something passes, and when.
@@ -112,7 +118,7 @@ func (x *exchange) forward(r *http.Request) {
 	if r.Header.Get("Expect") != "" {
 		w = oneContinue{w}
 	}
-	if x.p.faults != nil {
+	if x.p.faults != nil || x.watch != nil {
 		x.gate = &gate{ResponseWriter: w}
 		w = x.gate
 	}
@@ -186,6 +192,7 @@ func (x *exchange) respond(res *http.Response) error {
 	res.Body = responseBody{x.received, res.Body}
 	head.Note = x.bendBody(res)
 	x.put(head)
+	x.hold(res)
 	return nil
 }
 
@@ -248,6 +255,9 @@ func (x *exchange) finish() {
 	if x.bent != nil {
 		last.Note = x.bent.words()
 	}
+	if x.held != nil {
+		last.Note = joined(last.Note, x.held.words())
+	}
 	last.At = x.p.now()
 	x.put(last)
 	x.idle.Stop()
@@ -271,6 +281,8 @@ func (x *exchange) ending() capture.Record {
 		return capture.Record{End: capture.EndEOF, Why: x.answer.Why, By: x.cause}
 	case err == io.EOF:
 		return capture.Record{End: capture.EndEOF, By: capture.Provider}
+	case x.held.left():
+		return capture.Record{End: capture.EndCut, Why: errLeft.Error(), By: capture.Toolscope}
 	case x.isBroken() && (cause == nil || cause == errClientGone):
 		return capture.Record{End: capture.EndCut, Why: errBroken.Error(), By: capture.Toolscope}
 	case !ours && x.sentError() == nil:

@@ -15,7 +15,8 @@
 //   - Bodies pass byte by byte as they came, and at once. So do header fields, but for those that
 //     RFC 9110 §7.6.1 makes the business of one connection, for Host, which becomes the upstream's,
 //     and for the order and the case of the names, which net/http does not keep. Nothing is added.
-//     Where faults are asked for, what the client gets is bent by them; the records are not.
+//     Where faults are asked for, what the client gets is bent by them; the records are not. An
+//     answer that somebody wants held passes later than it came, as the records say.
 //   - Recording never holds up the traffic: whoever is given the records has a box for them that
 //     nobody waits for.
 //   - A side that breaks off is broken off on the other side too, never ended cleanly.
@@ -56,6 +57,11 @@ type Options struct {
 
 	Faults []bend.Fault // what the client is given is bent so; what the provider sent is recorded
 
+	// Watch makes what decides whether an answer is held, one for each; nil holds none. HoldTime is for
+	// how long at most; 0 is 5 minutes.
+	Watch    func() Watch
+	HoldTime time.Duration
+
 	Began  time.Time        // what the records' times count from; zero is when the proxy was made
 	Now    func() time.Time // nil is time.Now
 	Limits Limits
@@ -67,7 +73,8 @@ type Options struct {
 	Roots *x509.CertPool // the authorities that upstreams' certificates are checked by; nil is the system's
 	Log   *log.Logger    // what net/http has to say of clients and of bugs; nil drops it
 
-	dial func(ctx context.Context, network, address string) (net.Conn, error) // nil is a net.Dialer
+	dial  func(ctx context.Context, network, address string) (net.Conn, error) // nil is a net.Dialer
+	alive time.Duration                                                        // between words that have a client wait; 0 is 5 s
 }
 
 // Route sends the requests whose path begins with Prefix, which is cut off, to Upstream. "/" takes
@@ -123,8 +130,9 @@ type Proxy struct {
 	closing context.Context // done when Close begins
 	close   context.CancelCauseFunc
 
-	mu        sync.Mutex // protects closed, so that nobody enters while Close waits
+	mu        sync.Mutex // protects closed, so that nobody enters while Close waits, and watched
 	closed    bool
+	watched   map[int]*held // by exchange
 	exchanges sync.WaitGroup
 
 	numbers, live, refused atomic.Int64 // numbers: exchanges so far, the refused ones too
@@ -149,7 +157,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Began.IsZero() {
 		o.Began = o.Now()
 	}
-	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, log: o.Log}
+	p := &Proxy{options: o, limits: o.Limits.orDefaults(), routes: routes, log: o.Log, watched: map[int]*held{}}
 	if p.log == nil {
 		p.log = quiet
 	}

@@ -51,6 +51,27 @@ func (t *tap) handOver() {
 	t.held = nil
 }
 
+// mention puts words beside what is handed over next.
+func (t *tap) mention(words string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.note = joined(t.note, words)
+}
+
+// unsaid are words behind which nothing came.
+func (t *tap) unsaid() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.note
+}
+
+func joined(words, more string) string {
+	if words != "" && more != "" {
+		words += "; "
+	}
+	return words + more
+}
+
 // passed is how many bytes of the body came.
 func (t *tap) passed() int64 {
 	t.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/report"
 )
@@ -17,8 +18,15 @@ func (e *export) markdown() error {
 	if err != nil {
 		return err
 	}
-	x := e.in.Exchange(t.Exchange)
-	r := report.Case{Version: version(), File: title([]string{e.path}), Turn: t, Call: c}
+	r := caseOf(e.in.View(), title([]string{e.path}), t, c)
+	_, err = e.to.Write(r.Markdown())
+	return err
+}
+
+// caseOf is what there is to report of a turn, or of a call of it.
+func caseOf(v *providers.View, file string, t *stream.Turn, c *stream.Call) *report.Case {
+	x := v.Exchange(t.Exchange)
+	r := &report.Case{Version: version(), File: file, Turn: t, Call: c}
 	r.Facts = [][2]string{
 		{"protocol", t.Dialect}, {"model", t.Model}, {"phase", t.Phase().String()}, {"finish", t.Finish},
 		{"ended by", t.EndedBy.String()}, {"error", t.Failure}, {"usage", t.Usage.String()},
@@ -27,14 +35,13 @@ func (e *export) markdown() error {
 		r.Facts = append(r.Facts, [2]string{"HTTP status", fmt.Sprint(x.Head.Status)})
 	}
 	r.Frame = func(event int) []byte {
-		f, kept := e.in.Timeline.Event(event)
-		if !kept || x == nil || f.Frame < 0 || int(f.Frame) >= x.Response.Frames() {
+		f := v.Event(event)
+		if f.Turn == stream.NoTurn || x == nil || f.Frame < 0 || int(f.Frame) >= x.Response.Frames() {
 			return nil
 		}
 		return x.Response.Bytes(x.Response.FrameSpan(f.Frame))
 	}
-	_, err = e.to.Write(r.Markdown())
-	return err
+	return r
 }
 
 // svg draws the timeline of a turn, or of a call.

@@ -20,6 +20,7 @@ import (
 type proxyFlags struct {
 	liveFlags
 	faultFlags
+	breakFlags
 	listen, token              string
 	to, origins                []string
 	headless, printEnv, public bool
@@ -53,6 +54,11 @@ shown or recorded. Only this machine can connect, unless --public, which wants a
 make of it; what is shown and recorded is the provider's, with a note. Providers
 are asked for answers without compression then.
 
+--break has an answer wait before the client gets the event with which a call
+fits, as in --break tool:run_shell: on the screen, b shows what is held, lets it
+go, by one event or for good, or cuts it. A client that reads an event stream is
+told to wait by comments. What WebSockets carry is not held.
+
 Exit codes: 3 when the recording has gaps or secrets may have passed, because
 there were too many to look for; otherwise 128+n when signal n ends it.`
 
@@ -71,6 +77,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	to.StringVar(&f.token, "token", "", "every request has to show `T`, or what is in the file @T")
 	to.StringArrayVar(&f.origins, "origin", nil, "let pages of `ORIGIN` send requests; may be given several times")
 	f.faultFlags.add(to)
+	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
 	a.keptFlags(cmd, &f.liveFlags)
 	a.flags.addKeep(to)
@@ -83,7 +90,12 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	if err != nil {
 		return err
 	}
+	screen = screen && !f.headless
 	o, all, err := proxyOptions(f)
+	if err != nil {
+		return err
+	}
+	point, err := f.point(screen, prices)
 	if err != nil {
 		return err
 	}
@@ -102,8 +114,7 @@ func (a *app) proxy(ctx context.Context, f *proxyFlags) error {
 	if f.token != "" {
 		l.redactor.Learn(f.token, "token")
 	}
-	r := &running{live: l, app: a, ways: all, url: "http://" + listener.Addr().String()}
-	screen = screen && !f.headless
+	r := &running{live: l, app: a, ways: all, point: point, url: "http://" + listener.Addr().String()}
 	if err := r.stand(o, screen); err != nil {
 		return err
 	}
@@ -146,6 +157,7 @@ type running struct {
 	app     *app
 	ways    []way
 	url     string
+	point   *breakpoint
 	caught  chan os.Signal // signals that end it, where there is no screen
 	uncatch func()
 }
@@ -165,7 +177,12 @@ func (r *running) stand(o proxy.Options, screen bool) (err error) {
 		o.Log = log.New(firstLine{r.app}, "", 0)
 		r.caught, r.uncatch = r.app.catchEnd() // before anybody can know that it listens
 	}
-	r.proxy, err = proxy.New(o)
+	if r.point != nil {
+		r.point.stop(&o, r.redactor.Text)
+	}
+	if r.proxy, err = proxy.New(o); r.point != nil {
+		r.point.proxy = r.proxy
+	}
 	return err
 }
 
@@ -220,7 +237,7 @@ func (r *running) show(ctx context.Context, prices *price.Table) error {
 	defer cancel()
 	o := ui.Options{
 		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: prices,
-		Status: r.words, Await: await(r.ways, r.url),
+		Status: r.words, Await: await(r.ways, r.url), Break: r.point,
 	}
 	go r.ring(ctx)
 	err := r.app.show(o, nil)

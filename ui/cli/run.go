@@ -21,6 +21,7 @@ import (
 type runFlags struct {
 	liveFlags
 	faultFlags
+	breakFlags
 	to               []string
 	screen, headless bool
 }
@@ -61,6 +62,7 @@ func (a *app) runCommand() *cobra.Command {
 	to.BoolVar(&f.screen, "screen", false, "the screen here; what the client prints goes into a file")
 	to.BoolVar(&f.headless, "headless", false, "no screen, in tmux either")
 	f.faultFlags.add(to)
+	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
 	_ = to.MarkHidden("format") // standard output is the client's
 	a.keptFlags(cmd, &f.liveFlags)
@@ -97,6 +99,10 @@ func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
+	point, err := f.point(f.screen, prices)
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -107,7 +113,7 @@ func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
 		return err
 	}
 	f.tell(l, a)
-	r := &running{live: l, app: a, ways: all, url: "http://" + listener.Addr().String()}
+	r := &running{live: l, app: a, ways: all, point: point, url: "http://" + listener.Addr().String()}
 	o := proxy.Options{Routes: routes(all), Began: l.began, Faults: faults}
 	err = r.runClient(ctx, listener, o, fit, f, terminal, prices)
 	code := a.code
@@ -215,7 +221,7 @@ func (r *running) runBehind(ctx context.Context, fit *outfit, prices *price.Tabl
 		r.client.Store(&over)
 		ended <- code
 	}()
-	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.words, Await: await(r.ways, r.url)}
+	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.words, Await: await(r.ways, r.url), Break: r.point}
 	o.Await.Runs = func() bool { return r.client.Load() != &over }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

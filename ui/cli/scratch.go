@@ -30,6 +30,21 @@ func createHome(home, name, settings string) (folder string, err error) {
 	return folder, nil
 }
 
+// createScratch makes a file in a folder of its own, for its owner alone. remove removes both.
+func createScratch(name string, data []byte) (path string, remove func(), err error) {
+	folder, err := os.MkdirTemp("", "toolscope-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(folder) }
+	path = filepath.Join(folder, name)
+	if err = os.WriteFile(path, append(data[:len(data):len(data)], '\n'), 0o600); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return path, remove, nil
+}
+
 // remove removes that folder.
 func (o *outfit) remove() {
 	if o.home != "" {

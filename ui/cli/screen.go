@@ -25,7 +25,8 @@ func (a *app) show(o ui.Options, feed func()) error {
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
 	o.Places = sendPlaces(a.said)
-	o.Copy, o.Save = newClipboard(a.output).copy, saveNew
+	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveNew, edit, pipeTo
+	o.Forms = takings(o.Source, o.Prices)
 	if canStop {
 		o.Suspend = suspend
 	}

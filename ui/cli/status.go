@@ -22,6 +22,11 @@ func (l *live) words() (words []ui.Word) {
 	if l.faults != "" {
 		alarm("BENT " + l.faults)
 	}
+	if l.proxy != nil {
+		if holds := l.proxy.Holds(); len(holds) > 0 {
+			alarm(fmt.Sprintf("HELD %d for %s: b", len(holds), time.Since(holds[0].Since).Truncate(time.Second)))
+		}
+	}
 	var stats proxy.Stats
 	if l.proxy != nil {
 		stats = l.proxy.Stats()

@@ -2,13 +2,18 @@ package modes
 
 import (
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
-// Outlet is where a body that a mode shows can be taken. Either way may be nil.
+// Outlet is where what a mode shows can be taken. Any of the ways may be nil.
 type Outlet struct {
-	Copy func(text []byte) (ways string, err error)              // into the clipboard
-	Save func(name string, data []byte) (path string, err error) // into a new file, of about that name
+	Copy func(text []byte) (ways string, err error)                   // into the clipboard
+	Save func(name string, data []byte) (path string, err error)      // into a new file, of about that name
+	Edit func(name string, data []byte, done func(error))             // in the user's editor, which has the terminal meanwhile
+	Pipe func(command string, data []byte) (output []byte, err error) // to a command of the shell's
+	Show func(panes.Literal)                                          // what that printed
+	Note display.Text                                                 // of what copying can do
 }
 
 // Body is what would be sent.
@@ -18,31 +23,65 @@ type Body struct {
 	File string       // what it is called when it is saved
 }
 
+func (o Outlet) can(v Verb) bool {
+	return [...]bool{Copy: o.Copy != nil, Save: o.Save != nil, Edit: o.Edit != nil, Pipe: o.Pipe != nil}[v]
+}
+
+// give hands a body on, beside the screen, and says what became of it.
+func (o Outlet) give(h Host, draw display.Drawer, v Verb, b Body, command string) {
+	switch v {
+	case Copy:
+		o.take(h, draw, b, "copied", "by", func() (string, error) { return o.Copy(b.Data) })
+	case Save:
+		o.take(h, draw, b, "saved", "as", func() (string, error) { return o.Save(b.File, b.Data) })
+	case Edit:
+		o.Edit(b.File, b.Data, func(err error) {
+			if err != nil {
+				h.Say(draw.Format("not opened: %s", err))
+			}
+		})
+	case Pipe:
+		h.Do(func() func() {
+			output, err := o.Pipe(command, b.Data)
+			return func() {
+				if err != nil {
+					h.Say(draw.Format("%s: %s", screen.Short(command), err))
+				}
+				if len(output) > 0 {
+					o.Show(panes.Literal{Path: "| " + command, Text: string(output)})
+				}
+			}
+		})
+	}
+}
+
+// take does something with a body beside the screen, and says how that went.
+func (o Outlet) take(h Host, draw display.Drawer, b Body, done, where string, how func() (string, error)) {
+	h.Do(func() func() {
+		place, err := how()
+		said := draw.Format("%s %s %s %s", done, b.What, where, place)
+		if err != nil {
+			said = draw.Format("not %s: %s", done, err)
+		}
+		return func() { h.Say(said) }
+	})
+}
+
 // Keys are those that take a body. It is asked for when one is pressed, and nil Data says that
 // there is none, and What why.
 func (o Outlet) Keys(h Host, draw display.Drawer, body func() Body) []screen.Binding {
-	take := func(can bool, done, where string, how func(Body) (string, error)) {
-		b := body()
-		switch {
-		case b.Data == nil:
-			h.Say(b.What)
-		case can:
-			h.Do(func() func() {
-				place, err := how(b)
-				said := draw.Format("%s %s %s %s", done, b.What, where, place)
-				if err != nil {
-					said = draw.Format("not %s: %s", done, err)
-				}
-				return func() { h.Say(said) }
-			})
+	press := func(v Verb) func() {
+		return func() {
+			switch b := body(); {
+			case b.Data == nil:
+				h.Say(b.What)
+			case o.can(v):
+				o.give(h, draw, v, b, "")
+			}
 		}
 	}
 	return []screen.Binding{
-		{Keys: []string{"y"}, Hint: display.Lit("y copy"), Does: display.Lit("copy what would be sent"), Do: func() {
-			take(o.Copy != nil, "copied", "by", func(b Body) (string, error) { return o.Copy(b.Data) })
-		}},
-		{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save it in a new file"), Do: func() {
-			take(o.Save != nil, "saved", "as", func(b Body) (string, error) { return o.Save(b.File, b.Data) })
-		}},
+		{Keys: []string{"y"}, Hint: display.Lit("y copy"), Does: display.Lit("copy it, or a part"), Do: press(Copy)},
+		{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("save it in a new file"), Do: press(Save)},
 	}
 }

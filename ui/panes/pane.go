@@ -39,6 +39,11 @@ type (
 	Follower interface{ Follow(on bool) }
 	// Backer is a pane that has something to close before the program steps back.
 	Backer interface{ Back() (closed bool) }
+	// Holder is a pane whose cursor is at a value: where that is, what a string of it says, and its
+	// JSON as it came.
+	Holder interface {
+		Held() (path string, value, raw []byte)
+	}
 	// Pather is a pane that knows the way to where its cursor is.
 	Pather interface{ Path() string }
 	// Seeker is a pane in which it may take long to find something: it goes on from where it ended,

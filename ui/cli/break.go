@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"toolscope/capture"
+	"toolscope/capture/proxy"
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui/filter"
+	"toolscope/ui/modes"
+)
+
+// breakFlags say which answers are held back from clients.
+type breakFlags struct {
+	filter string
+	limit  time.Duration
+}
+
+func (f *breakFlags) add(to *pflag.FlagSet) {
+	to.StringVar(&f.filter, "break", "", "hold answers with a call that fits `FILTER`, as in tool:run_shell, until the screen lets them go")
+	to.DurationVar(&f.limit, "break-time", 5*time.Minute, "for how long at most")
+}
+
+// breakpoint holds answers back, for the screen.
+type breakpoint struct {
+	proxy  *proxy.Proxy
+	limit  time.Duration
+	prices *price.Table
+	clean  func(string) string // takes secrets out
+	wanted atomic.Pointer[filter.Filter]
+}
+
+// point is the breakpoint that the flags ask for. It wants a screen: somebody has to let go what is
+// held.
+func (f *breakFlags) point(screen bool, prices *price.Table) (*breakpoint, error) {
+	b := &breakpoint{prices: prices, limit: f.limit}
+	switch {
+	case f.filter == "" && !screen:
+		return nil, nil
+	case !screen:
+		return nil, usagef("--break: nobody could let go what is held\nit wants the screen: without --headless and --format, on a terminal")
+	case f.limit <= 0:
+		return nil, usagef("--break-time %v: wanted is a time, as in 90s or 5m", f.limit)
+	}
+	if err := b.Set(f.filter); err != nil {
+		return nil, usagef("--break: %w", err)
+	}
+	return b, nil
+}
+
+// stop has a proxy hold what the breakpoint says.
+func (b *breakpoint) stop(o *proxy.Options, clean func(string) string) {
+	b.clean = clean
+	o.Watch, o.HoldTime = b.watch, b.limit
+}
+
+// Filter is what is held.
+func (b *breakpoint) Filter() string {
+	if f := b.wanted.Load(); f != nil {
+		return f.String()
+	}
+	return ""
+}
+
+// Set has what fits a filter be held, of the answers to what is asked from now on.
+func (b *breakpoint) Set(text string) error {
+	f, faults := filter.Parse(text)
+	if len(faults) > 0 {
+		return faults[0]
+	}
+	if f.Empty() {
+		f = nil
+	}
+	b.wanted.Store(f)
+	return nil
+}
+
+// Holds are the answers that are held.
+func (b *breakpoint) Holds() (all []modes.Hold) {
+	now := time.Now()
+	for _, h := range b.proxy.Holds() {
+		all = append(all, modes.Hold{
+			Exchange: h.Exchange, Why: h.Why, For: now.Sub(h.Since), Left: h.Until.Sub(now), Given: h.Given, Waiting: h.Waiting,
+			Next: []byte(b.clean(string(h.Next[:min(len(h.Next), mostNext)]))), Ended: h.Ended,
+		})
+		if h.Next == nil {
+			all[len(all)-1].Next = nil
+		}
+	}
+	return all
+}
+
+// mostNext is how many bytes of an event that is held are shown.
+const mostNext = 4 << 10
+
+// Let has what is held of an exchange go on.
+func (b *breakpoint) Let(exchange int, how modes.Letting) {
+	b.proxy.Release(exchange, [...]proxy.Release{modes.LetGo: proxy.GoOn, modes.LetStep: proxy.Step, modes.LetCut: proxy.CutOff}[how])
+}
+
+// watch looks at an answer, if something is to be held.
+func (b *breakpoint) watch() proxy.Watch {
+	f := b.wanted.Load()
+	if f == nil {
+		return nil
+	}
+	return &watch{point: b, filter: f, met: map[stream.Ref]bool{}, began: time.Now()}
+}
+
+// watch decodes one exchange for itself, before its client gets it, and says when a call fits.
+type watch struct {
+	point  *breakpoint
+	filter *filter.Filter
+	began  time.Time
+
+	mu     sync.Mutex // the request may still be sent while the answer comes
+	in     providers.Inspector
+	number int
+	met    map[stream.Ref]bool // calls for which it was held
+}
+
+// See takes what is known besides the answer's body.
+func (w *watch) See(r capture.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.number = r.Exchange
+	w.in.Write(coreRecord(r))
+}
+
+// Look has words when a call fits that did not before.
+func (w *watch) Look(event []byte) (why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := time.Since(w.began)
+	w.in.Write(stream.Record{Exchange: w.number, At: at, Data: event})
+	from := filter.Source{View: w.in.View(), Cost: w.cost, Now: at}
+	for _, t := range from.View.Session().Turns {
+		for _, c := range t.Calls {
+			if !w.met[c.Ref()] && w.filter.Call(&from, t, c) {
+				w.met[c.Ref()] = true
+				why = w.point.clean(fmt.Sprintf("%s, %s, fits %s", c.Name, c.Status(), w.filter))
+			}
+		}
+	}
+	return why
+}
+
+func (w *watch) cost(t *stream.Turn) price.Figure {
+	return costOf(w.point.prices, w.in.Exchange(t.Exchange), t)
+}

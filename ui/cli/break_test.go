@@ -1,0 +1,69 @@
+//go:build linux
+
+package cli
+
+import (
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestProxyBreak: an answer waits before its client gets the call; the screen says so, lets one
+// event pass, and then the rest; who reads the recording is told.
+func TestProxyBreak(t *testing.T) {
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	recording := filepath.Join(t.TempDir(), "a.tsc")
+	p := start(t, launch{w: 120, h: 30, args: []string{"proxy", "--to", "anthropic=" + upstream, "--record", recording, "--break", "tool:get_weather"}})
+	resp, err := http.Post(urlOf(p)+"/anthropic/v1/messages", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	open := strings.Index(anthropicAnswer, "event: content_block_start")
+	got := make([]byte, open)
+	if _, err := io.ReadFull(resp.Body, got); err != nil || string(got) != anthropicAnswer[:open] {
+		t.Fatalf("the client has %q, %v", got, err)
+	}
+	p.untilShown("HELD 1 for")
+	p.keys("b")
+	p.untilShown("get_weather, waiting")
+	p.untilShown("event: content_block_start")
+	p.keys(".")
+	p.untilShown("event: content_block_delta")
+	p.keys("\r")
+	rest, err := io.ReadAll(resp.Body)
+	if all := string(got) + strings.ReplaceAll(string(rest), ": toolscope holds this answer\n\n", ""); all != anthropicAnswer || err != nil {
+		t.Errorf("the client has %q, %v", all, err)
+	}
+	p.untilShown("nothing is held yet")
+	p.keys("q")
+	p.untilShown("WIRE")
+	p.keys("q")
+	p.wantExit(0)
+	p.wantRestored()
+	if got := command(t, nil, "print", "--format", "jsonl", recording); !strings.Contains(got.stdout, `"code":"HELD","severity":"info","by":"toolscope"`) || !strings.Contains(got.stdout, `"status":"complete"`) {
+		t.Errorf("%s\n%s", got.stdout, got.stderr)
+	}
+}
+
+// TestProxyBreakRefuses: what nobody could let go is not held, and words that mean nothing are told.
+func TestProxyBreakRefuses(t *testing.T) {
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"--break: nobody could let go what is held", []string{"proxy", "--headless", "--break", "tool:x"}},
+		{"--break: nobody could let go what is held", []string{"run", "--break", "tool:x", "--", "true"}},
+	} {
+		if out := command(t, nil, c.args...); out.code != 2 || !strings.Contains(out.stderr, c.says) {
+			t.Errorf("%q: %d %s", c.args, out.code, out.stderr)
+		}
+	}
+	p := start(t, launch{args: []string{"proxy", "--break", "tols:x"}})
+	p.wantExit(2)
+	if !p.shows("tols") {
+		t.Error(p.describe())
+	}
+}

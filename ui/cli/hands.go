@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// edit is the user's editor with a text in a file of its own, for its owner alone, which goes when
+// the editor ends: what is changed in it is kept where the editor saves it elsewhere.
+func edit(name string, data []byte) (tea.ExecCommand, func(), error) {
+	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: no such program: $VISUAL or $EDITOR names the editor", words[0])
+	}
+	file, remove, err := createScratch(name, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	return editor{exec.Command(path, append(words[1:], file)...)}, remove, nil
+}
+
+// editor is a command that is given the terminal.
+type editor struct{ *exec.Cmd }
+
+func (e editor) SetStdin(r io.Reader)  { e.Stdin = r }
+func (e editor) SetStdout(w io.Writer) { e.Stdout = w }
+func (e editor) SetStderr(w io.Writer) { e.Stderr = w }
+
+// Limits of a command that is piped to.
+const (
+	pipeTime   = 30 * time.Second
+	mostOutput = 1 << 20
+)
+
+// pipeTo gives a text to a command of the shell's, and returns what that prints, errors too.
+func pipeTo(command string, data []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), pipeTime)
+	defer cancel()
+	shell, flag := cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c"
+	if runtime.GOOS == "windows" {
+		shell, flag = cmp.Or(os.Getenv("COMSPEC"), "cmd.exe"), "/C"
+	}
+	run := exec.CommandContext(ctx, shell, flag, command)
+	run.WaitDelay = time.Second // what it started may hold the pipe
+	run.Stdin = bytes.NewReader(data)
+	out := &upTo{most: mostOutput}
+	run.Stdout, run.Stderr = out, out
+	err := run.Run()
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("it was stopped after %v, the limit", pipeTime)
+	case out.more > 0:
+		err = fmt.Errorf("%d bytes more were printed than are shown", out.more)
+	case errors.Is(err, exec.ErrWaitDelay):
+		err = nil
+	}
+	return out.Bytes(), err
+}
+
+// upTo keeps so many bytes, and counts the others.
+type upTo struct {
+	bytes.Buffer
+	most int
+	more int
+}
+
+func (u *upTo) Write(p []byte) (int, error) {
+	keep := min(len(p), u.most-u.Len())
+	u.more += len(p) - keep
+	u.Buffer.Write(p[:keep])
+	return len(p), nil
+}

@@ -1,0 +1,207 @@
+package modes
+
+import (
+	"bytes"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// Breakpoint holds answers back from clients, and lets them go.
+type Breakpoint interface {
+	Filter() string                // what is held, as the filter's words say it; "" for nothing
+	Set(filter string) error       // for what comes from now on
+	Holds() []Hold                 // the longest held first
+	Let(exchange int, how Letting) // what is held of an exchange
+}
+
+// Hold is an answer that is held.
+type Hold struct {
+	Exchange       int
+	Why            string
+	For, Left      time.Duration // since when, and how long until it is let go by itself
+	Given, Waiting int64         // bytes that the client has, and that have come besides
+	Next           []byte        // the event that it gets next; nil while none has come
+	Ended          bool          // the provider has sent all of it
+}
+
+// Letting is how an answer that is held goes on.
+type Letting uint8
+
+// The ways to go on.
+const (
+	LetGo   Letting = iota // until something matches again
+	LetStep                // one event passes
+	LetCut                 // the client's connection is broken
+)
+
+// breaks is the mode that shows what is held.
+type breaks struct {
+	screen.Window
+	host  Host
+	point Breakpoint
+	holds []Hold
+	typed *screen.Input // the filter that is typed, nil when none is
+}
+
+// Breaks is the entry; point is nil where nothing can be held.
+func Breaks(point Breakpoint) Entry {
+	key := screen.Binding{Keys: []string{"b"}, Does: display.Lit("hold answers at a breakpoint")}
+	return Entry{key, func(h Host) (Mode, display.Text) {
+		if point == nil {
+			return nil, display.Lit("only what passes through a proxy can be held")
+		}
+		b := &breaks{host: h, point: point}
+		if point.Filter() == "" {
+			b.change()
+		}
+		return b, display.Text{}
+	}}
+}
+
+// Typing is the filter that is typed.
+func (b *breaks) Typing() *screen.Input { return b.typed }
+
+// Keys are those of the line while one is typed.
+func (b *breaks) Keys() []screen.Binding {
+	if b.typed != nil {
+		return []screen.Binding{
+			{Keys: []string{"enter"}, Hint: display.Lit("enter hold these"), Does: display.Lit("hold what matches"), Do: b.set},
+			{Keys: []string{"esc"}, Hint: display.Lit("esc as it was"), Does: display.Lit("leave it as it was"), Do: b.drop},
+		}
+	}
+	keys := []screen.Binding{
+		{Keys: []string{"b"}, Hint: display.Lit("b change"), Does: display.Lit("change what is held"), Do: b.change},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close; what is held stays held"), Do: b.host.Close},
+	}
+	if len(b.holds) > 0 {
+		keys = append([]screen.Binding{
+			{Keys: []string{"enter"}, Hint: display.Lit("enter let go"), Does: display.Lit("let it go, until something matches again"), Do: b.let(LetGo)},
+			{Keys: []string{"."}, Hint: display.Lit(". one event"), Does: display.Lit("let one event pass"), Do: b.let(LetStep)},
+			{Keys: []string{"x"}, Hint: display.Lit("x cut"), Does: display.Lit("break the client's connection here"), Do: b.let(LetCut)},
+			{Keys: []string{"o"}, Hint: display.Lit("o go there"), Does: display.Lit("look at the turn; it stays held"), Do: b.goThere},
+		}, keys...)
+	}
+	return append(keys, b.Steps(display.Text{}, b.MoveTo)...)
+}
+
+func (b *breaks) change() {
+	b.typed = screen.NewInput(display.Lit(" hold what matches  "), b.point.Filter(), 200)
+}
+
+func (b *breaks) drop() {
+	b.typed = nil
+	if b.point.Filter() == "" && len(b.holds) == 0 {
+		b.host.Close()
+	}
+}
+
+func (b *breaks) set() {
+	if err := b.point.Set(b.typed.Value()); err != nil {
+		b.typed.Note = display.Clean(err.Error()).Between("  ", "")
+		return
+	}
+	b.typed = nil
+}
+
+func (b *breaks) let(how Letting) func() {
+	return func() {
+		if b.At < len(b.holds) {
+			b.point.Let(b.holds[b.At].Exchange, how)
+		}
+	}
+}
+
+// goThere leaves for the turn that is held.
+func (b *breaks) goThere() {
+	if b.At >= len(b.holds) {
+		return
+	}
+	t := b.host.View().LatestOf(b.holds[b.At].Exchange)
+	if t == nil {
+		b.host.Say(display.Lit("nothing came of it yet"))
+		return
+	}
+	b.host.Close()
+	b.host.Choose(t.Ref())
+}
+
+// Extend looks what is held now.
+func (b *breaks) Extend(_ *providers.View, _, h int) {
+	b.holds = b.point.Holds()
+	b.Resize(len(b.holds), max(1, min(len(b.holds), h-1-nextRows)))
+}
+
+// nextRows are below the list: a title, and what comes next.
+const nextRows = 5
+
+func (b *breaks) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	switch row := b.Top + y - 1; {
+	case y == 0:
+		b.drawTitle(p)
+	case y <= b.Height && row < len(b.holds):
+		b.drawHold(p, row)
+	case y == 1 && b.point.Filter() == "":
+		p.Say(screen.Muted, display.Lit(" nothing is held: b names what is to be, as in tool:run_shell"))
+	case y == 1:
+		p.Say(screen.Muted, display.Lit(" nothing is held yet: the next call that matches is, before the client gets it"))
+	case y > b.Height+1:
+		b.drawNext(p, y-b.Height-2)
+	}
+}
+
+func (b *breaks) drawTitle(p *screen.Pen) {
+	p.Say(screen.Accent, display.Lit(" BREAK "))
+	p.Outside(screen.Plain, screen.Bare, b.point.Filter())
+	if n := len(b.holds); n > 0 {
+		p.Say(screen.Bad, p.Format("  HELD %s", screen.Count(n)))
+	}
+}
+
+// drawHold writes an answer that is held: why, for how long, and what the client has of it.
+func (b *breaks) drawHold(p *screen.Pen, row int) {
+	hold, g, mark := b.holds[row], screen.Bare, display.Lit("  ")
+	if row == b.At {
+		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+	}
+	waits := display.Lit(" wait ")
+	if hold.Ended {
+		waits = display.Lit(" wait, all ")
+	}
+	right := display.Join(
+		screen.Time(hold.For).Between("  ", ""), screen.Time(hold.Left.Truncate(time.Second)).Between("  ", " left"),
+		screen.Bytes(int(hold.Given)).Between("  ", " passed"), screen.Bytes(int(hold.Waiting)).Between("  ", ""), waits)
+	if p.Left < right.Width()+40 {
+		right = display.Join(screen.Time(hold.For).Between("  ", ""), screen.Bytes(int(hold.Waiting)).Between("  ", ""), display.Lit(" wait "))
+	}
+	p.Put(screen.Accent, g, mark)
+	keep := right.Width()
+	p.Left -= keep
+	p.Put(screen.Muted, g, p.Format("%4d ", hold.Exchange))
+	p.Put(screen.Bad, g, p.Truncate(p.Clean(hold.Why), p.Left))
+	p.Fill(g)
+	p.Left = keep
+	p.Put(screen.Muted, g, right)
+}
+
+// drawNext writes a row of what the client gets next.
+func (b *breaks) drawNext(p *screen.Pen, y int) {
+	if b.At >= len(b.holds) {
+		return
+	}
+	next := b.holds[b.At].Next
+	switch {
+	case y == 0:
+		p.Say(screen.Accent, p.Format(" NEXT  %s", screen.Bytes(len(next))))
+	case next == nil && y == 1:
+		p.Say(screen.Muted, display.Lit(" nothing has come yet"))
+	default:
+		if lines := bytes.Split(bytes.TrimRight(next[:min(len(next), 4096)], "\r\n"), []byte("\n")); y <= len(lines) {
+			p.Spaces(screen.Bare, 1)
+			p.Outside(screen.Plain, screen.Bare, string(bytes.TrimRight(lines[y-1], "\r")))
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package modes
+
+import (
+	"cmp"
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// Form is a form in which the chosen turn or call can be taken.
+type Form struct {
+	Key  string // in the menu
+	What display.Text
+	File string // what it is called when it is saved
+	Make func(v *providers.View, r stream.Ref) ([]byte, error)
+}
+
+// Piece is something that can be taken now: it is there already, or is made when it is asked for.
+type Piece struct {
+	Key  string
+	What display.Text
+	File string
+	Data []byte
+	Make func() ([]byte, error) // nil where Data is it
+}
+
+// Verb is what is done with what is taken.
+type Verb uint8
+
+// The verbs.
+const (
+	Copy Verb = iota // into the clipboard
+	Save             // in a new file
+	Edit             // opened in the user's editor
+	Pipe             // given to a command
+)
+
+// verbs are how they are told of, by Verb.
+var verbs = [...]struct{ key, title, hint, does string }{
+	{"y", "COPY", "enter copy", "copy it, or a part"},
+	{"w", "SAVE", "enter save", "save it in a new file"},
+	{"e", "EDIT", "enter open", "open it in $EDITOR"},
+	{"|", "PIPE", "enter pipe", "give it to a command"},
+}
+
+// take is the menu of what can be taken.
+type take struct {
+	screen.Window
+	host   Host
+	verb   Verb
+	outlet Outlet
+	of     display.Text
+	pieces []Piece
+	typed  *screen.Input // the command that is piped to, nil while none is typed
+	draw   display.Drawer
+}
+
+// Take is the entry of a verb; what lists the pieces there are and says of what.
+func Take(verb Verb, outlet Outlet, what func() ([]Piece, display.Text), draw display.Drawer) Entry {
+	v := verbs[verb]
+	key := screen.Binding{Keys: []string{v.key}, Does: display.Clean(v.does)}
+	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
+		t := &take{host: h, verb: verb, outlet: outlet, draw: draw}
+		if t.pieces, t.of = what(); len(t.pieces) == 0 {
+			return nil, display.Lit("nothing is chosen that could be taken")
+		}
+		if !outlet.can(verb) {
+			return nil, draw.Format("%s: not here", v.does)
+		}
+		t.Resize(len(t.pieces), len(t.pieces))
+		return t, display.Text{}
+	}}
+}
+
+// Typing is the command.
+func (t *take) Typing() *screen.Input { return t.typed }
+
+// Keys are a letter for each piece, and those that choose.
+func (t *take) Keys() []screen.Binding {
+	if t.typed != nil {
+		return []screen.Binding{
+			{Keys: []string{"enter"}, Hint: display.Lit("enter run it"), Does: display.Lit("run the command"), Do: t.run},
+			{Keys: []string{"esc"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},
+		}
+	}
+	keys := []screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Clean(verbs[t.verb].hint), Does: display.Lit("take what is selected"), Do: func() { t.choose(t.At) }},
+		{Keys: []string{"up"}, Hint: upDown(t.draw), Does: display.Lit("up"), Do: func() { t.MoveTo(t.At - 1) }},
+		{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { t.MoveTo(t.At + 1) }},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: t.host.Close},
+	}
+	for i, p := range t.pieces {
+		keys = append(keys, screen.Binding{Keys: []string{p.Key}, Does: p.What, Do: func() { t.choose(i) }})
+	}
+	return keys
+}
+
+// choose takes a piece. To pipe it a command is wanted first.
+func (t *take) choose(i int) {
+	t.MoveTo(i)
+	if t.verb == Pipe {
+		t.typed = screen.NewInput(display.Text{}, "", 400)
+		return
+	}
+	t.give("")
+}
+
+func (t *take) run() {
+	if t.typed.Value() != "" {
+		t.give(t.typed.Value())
+	}
+}
+
+// give hands the selected piece on, and says what became of it.
+func (t *take) give(command string) {
+	p, h := t.pieces[t.At], t.host
+	data := p.Data
+	if p.Make != nil {
+		made, err := p.Make()
+		if err != nil {
+			h.Say(t.draw.Clean(err.Error()))
+			return
+		}
+		data = made
+	}
+	h.Close()
+	t.outlet.give(h, t.draw, t.verb, Body{Data: data, What: p.What, File: p.File}, command)
+}
+
+// Extend has nothing to do: what can be taken was fixed when the menu opened.
+func (t *take) Extend(_ *providers.View, _, h int) { t.Resize(len(t.pieces), max(1, t.Takes(h)-1)) }
+
+// Takes is a row for each piece.
+func (t *take) Takes(h int) int { return min(1+len(t.pieces), max(h/2, 5)) }
+
+// Draw writes row y of it.
+func (t *take) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 && t.typed != nil {
+		AskRow(p, p.Format("| %s to", t.pieces[t.At].What), t.typed, display.Text{})
+		return
+	}
+	if y == 0 {
+		p.Put(screen.Accent, screen.Bare, p.Format(" %s ", verbs[t.verb].title))
+		p.Put(screen.Plain, screen.Bare, p.Truncate(t.of.Between("of ", ""), p.Left))
+		if note := t.outlet.Note; t.verb == Copy && note.Width()+2 <= p.Left {
+			p.Tail(screen.Muted, screen.Bare, note.Between("  ", " "))
+		}
+		return
+	}
+	if row := t.Top + y - 1; row < len(t.pieces) {
+		piece := t.pieces[row]
+		var size display.Text
+		if piece.Make == nil {
+			size = screen.Bytes(len(piece.Data))
+		}
+		ChoiceRow(p, row == t.At, display.Join(p.Clean(piece.Key), display.Lit(" "), piece.What), size)
+	}
+}
+
+// inOrder are pieces without those that hold nothing, and no letter twice: the first has it.
+func inOrder(pieces []Piece) (all []Piece) {
+	for _, p := range pieces {
+		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q Piece) bool { return q.Key == p.Key }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Pieces are what can be taken of what is chosen: what at says of the cursor, what the turn or call
+// has, and the forms.
+func Pieces(v *providers.View, r stream.Ref, at []Piece, forms []Form) []Piece {
+	t, c := v.Find(r)
+	if t == nil {
+		return nil
+	}
+	all := slices.Clone(at)
+	if c != nil {
+		all = append(all,
+			Piece{Key: "a", What: display.Lit("all arguments"), File: "arguments.json", Data: c.Args()},
+			Piece{Key: "i", What: display.Lit("id"), File: "id.txt", Data: []byte(c.ID)})
+	}
+	if x := v.Exchange(t.Exchange); x != nil {
+		all = append(all,
+			Piece{Key: "r", What: display.Lit("raw frames of the turn"), File: "turn.raw", Data: frames(x, t)},
+			Piece{Key: "o", What: display.Lit("body of the request, as sent"), File: "request.json", Data: x.RequestBody()})
+	}
+	for _, f := range forms {
+		all = append(all, Piece{Key: f.Key, What: f.What, File: f.File, Make: func() ([]byte, error) { return f.Make(v, r) }})
+	}
+	return inOrder(all)
+}
+
+// frames are the bytes of a turn's frames, decoded, as they came; nil where they are not kept.
+func frames(x *providers.Exchange, t *stream.Turn) []byte {
+	if t.Kept != stream.Whole || int(cmp.Or(t.LastFrame, t.FirstFrame)) >= x.Response.Frames() {
+		return nil
+	}
+	start, _ := x.Response.FrameSpan(t.FirstFrame)
+	_, end := x.Response.FrameSpan(t.LastFrame)
+	return x.Response.Bytes(start, end)
+}
