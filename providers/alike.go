@@ -33,6 +33,21 @@ func (x *Exchange) Asks() uint64 {
 	return sum.Sum64()
 }
 
+// AskedModel is the model that an exchange's request asks for, "" where that is not known.
+func (v *View) AskedModel(exchange int) string {
+	x := v.Exchange(exchange)
+	if x == nil {
+		return ""
+	}
+	body := x.RequestBody()
+	if d := x.Dialect; d != nil && d.Model != nil {
+		if model := d.Model(x.Path(), body); model != "" {
+			return model
+		}
+	}
+	return dialect.Raw(body).Get("model").Text()
+}
+
 // MayAsk reports, at once, whether two requests may ask for the same thing: as far as it is known,
 // their conversations begin alike.
 func (x *Exchange) MayAsk(other *Exchange) bool {

@@ -63,45 +63,45 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 }
 
 // TestCompare: turns that were asked the same stand beside each other, their calls in the same
-// rows, and what differs between them is marked when both are there.
+// rows, and it is said what differs between them.
 func TestCompare(t *testing.T) {
 	records := threeAnswers(t)
 	s := newScreen(t, 140, 40).feed(records[:3]...).press("=")
-	s.shows("SIDE BY SIDE  3 turns", "anthropic", "openai-chat/m", "gemini").press("<enter>").shows("nothing of it has come yet")
+	s.shows("COMPARE 3 asked the same", "anthropic", "openai-chat", "gemini", "No call has come yet").press("lo").shows("nothing of it has come yet")
 	for _, r := range records[3:] {
 		s.feed(r)
 		checkFrame(t, s)
 	}
-	s.end().shows("2 differ", "HTTP 429", "Quota exceeded", "no such call", "byte 5 ms", "tool_calls", "I look.", "claude-sonnet-4-5")
-	s.press("l<enter>")
-	if s.turn().Exchange != 2 {
-		t.Errorf("enter leads to %s", s.where())
+	s.end().shows("None agree. g failed: HTTP 429; m made one call of two. 2 members differ.", "Quota exceeded", "≠  \"Bergen\"", "≈  3.0", "≠  2, no 2, with 3", "tool_calls", "I look.", "sonnet-4-5")
+	s.press("go")
+	if s.turn().Exchange != 2 || s.covered() {
+		t.Errorf("o leads to %s", s.where())
 	}
 }
 
-// TestCompareSizes: as many columns as there is room for.
+// TestCompareSizes: as many columns as there is room for, and whatever is pressed, a whole frame.
 func TestCompareSizes(t *testing.T) {
-	s := newScreen(t, 80, 24).feed(threeAnswers(t)...).press("1g=")
+	s := newScreen(t, 80, 24).feed(sevenForecasts(t)...).press("1g=")
 	for _, c := range []struct {
 		w, h  int
 		title string
-	}{{40, 10, "column 1 of 3"}, {80, 24, "column 1 of 3"}, {118, 30, "column 1 of 3"}, {119, 30, "3 turns"}, {250, 60, "3 turns"}, {20, 5, "SIDE BY"}} {
+	}{{40, 10, "COMPARE 2 of 7"}, {60, 18, "COMPARE 2 of 7"}, {80, 24, "COMPARE 3 of 7"}, {118, 30, "COMPARE 5 of 7"}, {140, 40, "COMPARE 6 of 7"}, {250, 60, "COMPARE 7"}, {20, 5, "COMPARE 2"}} {
 		s.resize(c.w, c.h).shows(c.title)
-		for _, keys := range []string{"l", "l", "l", "h", "h", "h", "<tab>", "G", "g", "r", "r"} {
+		for _, keys := range []string{"l", "l", "j", "b", "l", "-", "h", "T", "+", "h", "h", "<tab>", "G", "g", "j", "j", "<enter>", "j", "G", "<esc>", "m", "m"} {
 			s.press(keys)
 			checkFrame(t, s)
 		}
-		s.press("hhh")
+		s.press("hhhhhhb")
 	}
 }
 
-// TestMarkedTurns: any turns can be compared, up to four.
+// TestMarkedTurns: any turns can be compared, as many as there are, and the chosen one is always
+// among them; without marks those near that call the same tool.
 func TestMarkedTurns(t *testing.T) {
-	s := manyTurns(t, 6).resize(160, 40).press("1gm").shows("1 turn marked").press("=").shows("nothing else asks for the same")
-	s.press("jj=").shows("SIDE BY SIDE  2 turns").press("<esc>")
-	s.press("mjjmjjm").shows("4 turns marked").press("jjm").shows("4 turns are marked already")
-	s.press("=").shows("SIDE BY SIDE  4 turns").press("=gm")
-	if len(s.marks) != 3 || slices.Contains(s.marks, s.chosen) {
+	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("COMPARE 4 near that call ").press("<esc>")
+	s.press("gm").shows("1 turn marked").press("jj=").shows("COMPARE 2 marked").press("<esc>")
+	s.press("mjjmjjmjjm").shows("5 turns marked").press("=").shows("COMPARE 5 marked").press("=G=").shows("COMPARE 6 marked", "▌").press("=gm")
+	if len(s.marks) != 4 || slices.Contains(s.marks, s.chosen) {
 		t.Errorf("%d marks", len(s.marks))
 	}
 	s.press("D<enter>")
@@ -116,13 +116,17 @@ func TestCompareCostIsFlat(t *testing.T) {
 	at := func(rows int) *rig {
 		s := newScreen(t, 160, 50)
 		for n := 1; n <= 4; n++ {
-			s.feed((&anthropic{exchange: n}).open(fmt.Sprint(n)).call("t", "x", strings.TrimRight(members(rows), ",")+fmt.Sprintf(`],"n":%d}`, n)).seal().stop("tool_use").records...)
+			var args strings.Builder
+			for i := range rows {
+				fmt.Fprintf(&args, `,"m%d":"value %d of %d, which is long enough to be cut off at the end of its cell"`, i, i, n%2)
+			}
+			s.feed((&anthropic{exchange: n}).open(fmt.Sprint(n)).call("t", "x", fmt.Sprintf(`{"n":%d`, n)+args.String()+"}").seal().stop("tool_use").records...)
 		}
 		s.press("1g")
 		for range 4 {
 			s.press("mjj")
 		}
-		return s.press("=").shows("SIDE BY SIDE  4 turns")
+		return s.press("=").finish().shows("COMPARE 4 marked", ".m0")
 	}
 	small, big := at(500), at(20_000)
 	flat(t, "500 rows side by side and 20,000", func() { small.View() }, func() { big.View() })

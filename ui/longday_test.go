@@ -49,9 +49,9 @@ func TestLongDay(t *testing.T) {
 	s.feed(new(anthropic).bytes("event: ping\ndata: {\"type\":\"ping\"}\n\n").records...) // of the first, which is open
 	s.press("m1kkkm=")
 	more(n + 3)
-	s.press("<esc>p")
+	s.press("<esc><esc>p")
 	more(n + 4)
-	s.press("<esc>zF")
+	s.press("<esc><esc>zF")
 	more(n + 5)
 	if s.wire.At >= len(s.wire.Events) || s.follow == false {
 		t.Errorf("row %d of %d, follows: %t", s.wire.At, len(s.wire.Events), s.follow)

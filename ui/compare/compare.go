@@ -1,51 +1,85 @@
-// Package compare is the mode that shows turns side by side, one a column, their calls in the same
-// rows, while they arrive.
+// Package compare is the mode that shows turns side by side, as a picture that reads from the back
+// of a room: a member a row, a turn a column, the base pinned left, while they arrive.
+//
+// Only the rows of the window are drawn, and a row costs what its cells show: however long
+// arguments are, a frame costs the same. What differs is found by ui/diff, for calls that are small
+// at once, for others beside the screen.
 package compare
 
 import (
+	"slices"
+	"time"
+
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/ui/diff"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
-// comparison is the mode. Its columns name turns and calls, and look them up in what the host
-// shows.
+// comparison is the mode. It names turns and calls, and looks them up in what the host shows.
 type comparison struct {
-	screen.Window // of the rows below the heads
+	screen.Window // of the rows below the heads; the cursor is in it
 	host          modes.Host
+	marks         *Marks
 	bill          *panes.Bill
 	draw          display.Drawer
+	w, h          int
 
+	why     diff.Why
+	tool    string // that neighbours have in common
 	columns []column
+	base    int // column
 	chosen  int // column
-	first   int // the leftmost that is shown
-	raw     bool
+	first   int // of those beside the base, how many are not shown because they are further left
+	hides   bool
+	byPhase bool
+	full    *full // while a value is shown in full
 
-	seen   version
-	groups []group
-	judged map[callSet]verdict
-	made   int // how often something was laid out
+	seen   []state
+	groups []*group
+	sums   map[stream.Ref]uint64 // of calls whose arguments are whole
+	busy   bool                  // a comparison is being made beside the screen
+	stale  bool                  // something was made, and is not shown yet
+	made   int                   // how often something was laid out
+
+	times    []diff.Times
+	bars     bars
+	sentence []string
+	wire     []diff.Fact
+	ways     []diff.Passage // of each column, no host where it is none
+	label    int            // cells of the names of rows
+	rows     []line
 }
 
-// version says what the rows were made from.
-type version struct {
-	w, h, shown, first, turns int
-	raw                       bool
-	events                    [most]int
-	kept                      [most]stream.Keeping
+// column is one turn. Its exchange may have nothing to show yet.
+type column struct {
+	diff.Place
+	name string
 }
 
-// Entry compares the marked turns, or else those that ask for the same as the chosen one. The bill
-// says what they cost.
+// state says what is known of a column: while it is the same, nothing of it has changed.
+type state struct {
+	turn   stream.Ref
+	events int
+	kept   stream.Keeping
+	ended  bool
+}
+
+// Entry compares the marked turns, or else those that were asked the same as the chosen one, or
+// else those near it that call the same tool. The bill says what they cost.
 func Entry(marks *Marks, bill *panes.Bill, draw display.Drawer) modes.Entry {
 	key := screen.Binding{Keys: []string{"="}, Does: display.Lit("marked turns side by side")}
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {
-		c := &comparison{host: h, bill: bill, draw: draw, columns: columnsOf(h, *marks), judged: map[callSet]verdict{}}
-		if len(c.columns) < 2 {
-			return nil, display.Lit("nothing else asks for the same: m marks turns, then = compares")
+		places, why, tool := diff.Choose(h.View(), h.Chosen(), *marks)
+		if len(places) < 2 {
+			return nil, display.Lit("nothing else was asked the same or calls this tool: m marks turns, then = compares")
+		}
+		c := &comparison{host: h, marks: marks, bill: bill, draw: draw, why: why, tool: tool, sums: map[stream.Ref]uint64{}}
+		for _, p := range places {
+			c.columns = append(c.columns, column{Place: p})
 		}
 		for i := range c.columns {
 			if t := c.columns[i].find(h.View()); t != nil && t.Number == h.Chosen().Turn {
@@ -56,87 +90,150 @@ func Entry(marks *Marks, bill *panes.Bill, draw display.Drawer) modes.Entry {
 	}}
 }
 
-// Keys close it, move in it, and lead to the chosen turn.
-func (c *comparison) Keys() []screen.Binding {
-	moves := c.Steps(display.Lit("j k scroll"), c.scroll)
-	moves, end := moves[:len(moves)-1], moves[len(moves)-1]
-	end.Hint, end.Does = display.Lit("G follow the end"), display.Lit("to the end, and follow")
-	end.Do = func() { c.scroll(c.Rows); c.Stick = true }
-	keys := []screen.Binding{
-		{Keys: []string{"esc", "q", "="}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: c.host.Close},
-		{Keys: []string{"left", "h", "shift+tab"}, Hint: display.Lit("h l column"), Does: display.Lit("column before"), Do: func() { c.choose(c.chosen - 1) }},
-		{Keys: []string{"right", "l", "tab"}, Does: display.Lit("next column"), Do: func() { c.choose(c.chosen + 1) }},
+// find is the turn, nil until it opens.
+func (c *column) find(v *providers.View) *stream.Turn {
+	if c.Turn == stream.NoRef {
+		t := v.TurnOf(c.Exchange)
+		if t == nil {
+			return nil
+		}
+		c.Turn = t.Ref()
 	}
-	return append(append(keys, moves...),
-		screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: c.goThere},
-		screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("raw text, deltas marked"), Do: func() { c.raw = !c.raw }},
-		end,
-		screen.Binding{Hint: display.Lit("? help")})
+	t, _ := v.Find(c.Turn)
+	return t
 }
 
-// scroll moves the rows, and no longer keeps their end in view.
-func (c *comparison) scroll(top int) {
-	c.Scroll(top)
-	c.Stick = false
-}
-
-// choose makes another column the chosen one.
-func (c *comparison) choose(n int) { c.chosen = max(0, min(n, len(c.columns)-1)) }
-
-// goThere closes the mode and goes to the turn of the chosen column.
-func (c *comparison) goThere() {
-	turn := c.columns[c.chosen].turn
-	if turn == stream.NoRef {
-		c.host.Say(display.Lit("nothing of it has come yet"))
+// Extend takes what is new, if anything is.
+func (c *comparison) Extend(v *providers.View, w, h int) {
+	if c.full != nil {
+		c.full.extend(c, v, w, h)
+	}
+	now := c.states(v)
+	fresh := !slices.Equal(now, c.seen)
+	if !fresh && !c.stale && w == c.w && h == c.h {
 		return
 	}
-	c.host.Choose(turn)
-	c.host.Close()
-}
-
-// columnWidth is what a column should have at least.
-const columnWidth = 40
-
-// widthOf is how wide the n-th of the shown columns is: between them is a rule.
-func (c *comparison) widthOf(n int) int {
-	shown := c.seen.shown
-	all := c.seen.w - (shown - 1)
-	width := all / shown
-	if n < all%shown {
-		width++
+	c.w, c.h, c.seen, c.stale = w, h, now, false
+	c.made++
+	if fresh || c.groups == nil {
+		c.align(v)
 	}
-	return width
+	c.compare(v)
+	c.tell(v)
+	c.layOut(v)
 }
 
-// next is what the rows are to be made from now. It has the chosen column among those that are
-// shown.
-func (c *comparison) next(v *providers.View, w, h int) version {
-	now := version{w: w, h: h, shown: max(1, min(len(c.columns), (w+1)/columnWidth)), raw: c.raw}
-	c.first = min(max(c.first, c.chosen-now.shown+1), c.chosen, len(c.columns)-now.shown)
-	now.first = c.first
+func (c *comparison) states(v *providers.View) []state {
+	all := make([]state, len(c.columns))
 	for i := range c.columns {
-		if t := c.columns[i].find(v); t != nil {
-			now.turns++
-			now.events[i], now.kept[i] = t.Events, t.Kept
+		col := &c.columns[i]
+		if x := v.Exchange(col.Exchange); x != nil {
+			all[i].ended = x.Ended
+		}
+		if t := col.find(v); t != nil {
+			all[i].turn, all[i].events, all[i].kept = t.Ref(), t.Events, t.Kept
 		}
 	}
-	return now
+	return all
 }
 
-// Extend lays out what is new, if anything is.
-func (c *comparison) Extend(v *providers.View, w, h int) {
-	now := c.next(v, w, h)
-	if now == c.seen {
+// turns are those of the columns, nil where none has opened.
+func (c *comparison) turns(v *providers.View) []*stream.Turn {
+	all := make([]*stream.Turn, len(c.columns))
+	for i := range c.columns {
+		all[i] = c.columns[i].find(v)
+	}
+	return all
+}
+
+// over reports whether nothing more comes of a column.
+func (c *comparison) over(v *providers.View, i int, t *stream.Turn) bool {
+	if t != nil {
+		return t.Closed()
+	}
+	x := v.Exchange(c.columns[i].Exchange)
+	return x == nil || x.Ended
+}
+
+// tell makes what is said of all turns: names, times, the sentence, what came otherwise over another
+// way.
+func (c *comparison) tell(v *providers.View) {
+	places := make([]diff.Place, len(c.columns))
+	for i := range places {
+		places[i] = c.columns[i].Place
+	}
+	for i, name := range diff.Names(v, places, panes.ShortModel) {
+		c.columns[i].name = screen.Short(name)
+	}
+	p := c.picture(v)
+	c.times = c.times[:0]
+	for i := range p.Sides {
+		t := diff.Times{First: stream.NoTime, Arg: stream.NoTime, End: stream.NoTime}
+		if p.Sides[i].Turn != nil {
+			t = diff.TimesOf(v, p.Sides[i].Turn)
+		}
+		c.times = append(c.times, t)
+	}
+	c.passages(v)
+	c.sentence = p.Sentence(func(d time.Duration) string { return screen.Time(d).String() })
+	if c.wire = nil; slices.ContainsFunc(c.ways, func(w diff.Passage) bool { return w.Host != "" }) {
+		c.wire = p.Wire()
+		for i, way := range c.ways {
+			if way.Host != "" {
+				c.sentence = append([]string{p.Changed(i, way, c.wire)}, c.sentence...)
+			}
+		}
+	}
+}
+
+// picture is what the sentence is made of, as it is now.
+func (c *comparison) picture(v *providers.View) *diff.Picture {
+	p := &diff.Picture{Base: c.base}
+	for i, t := range c.turns(v) {
+		s := diff.Side{Name: c.columns[i].name, Turn: t, Over: c.over(v, i, t), Fails: c.failure(v, i, t), Took: stream.NoTime}
+		if t != nil && t.Closed() {
+			s.Took = diff.TimesOf(v, t).End
+		}
+		p.Sides = append(p.Sides, s)
+	}
+	for _, g := range c.groups {
+		set := diff.Set{Rows: g.rows, Sums: g.sums, Calls: make([]*stream.Call, len(g.calls))}
+		for i, r := range g.calls {
+			_, set.Calls[i] = v.Find(r)
+		}
+		p.Sets = append(p.Sets, set)
+	}
+	return p
+}
+
+// failure is why nothing of use came of a turn, in a word or two.
+func (c *comparison) failure(v *providers.View, i int, t *stream.Turn) string {
+	x := v.Exchange(c.columns[i].Exchange)
+	switch {
+	case x != nil && x.Head.Status >= 300:
+		return c.draw.Format("HTTP %d", x.Head.Status).String()
+	case t == nil && c.over(v, i, t):
+		return "no answer came"
+	case t != nil && t.Failure != "" && len(t.Calls) == 0:
+		return screen.Short(t.Failure)
+	}
+	return ""
+}
+
+// passages finds the turns whose request is that of the base, and went another way.
+func (c *comparison) passages(v *providers.View) {
+	if len(c.ways) == len(c.columns) {
 		return
 	}
-	c.seen = now
-	c.made++
-	width := c.widthOf(now.shown - 1) // the narrowest: a column looks the same wherever it is
+	c.ways = make([]diff.Passage, len(c.columns))
+	base := diff.RequestOf(v, v.Exchange(c.columns[c.base].Exchange))
 	for i := range c.columns {
-		c.extendColumn(v, &c.columns[i], width)
+		if i == c.base {
+			continue
+		}
+		r := diff.RequestOf(v, v.Exchange(c.columns[i].Exchange))
+		if way, ok := r.Passes(&base); ok {
+			c.ways[i] = way
+		}
 	}
-	c.group(v)
-	c.judge(v)
-	c.Resize(c.rows(), max(1, h-c.heads()))
-	c.Scroll(c.Top)
 }

@@ -1,232 +1,274 @@
 package compare
 
 import (
-	"time"
+	"fmt"
+	"slices"
 
+	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui/diff"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
-// highBody is how many rows a body has that holds all heads.
-const highBody = 16
-
-// heads is how many rows are above those that scroll: a title, then what is known of each turn.
-func (c *comparison) heads() int {
-	if c.seen.h < highBody {
-		return 4
-	}
-	return 6
-}
-
 // Draw writes row y.
 func (c *comparison) Draw(p *screen.Pen, y int) {
 	defer func() { p.Fill(screen.Bare) }()
-	if y == 0 {
+	said := c.sentenceRows()
+	switch row := y - said; {
+	case c.full != nil:
+		c.full.draw(c, p, y)
+	case y == 0:
 		c.drawTitle(p)
-		return
-	}
-	var g *group
-	heads := c.heads()
-	row := c.Top + y - heads
-	if y >= heads {
-		g = c.groupAt(row)
-	}
-	for n := range c.seen.shown {
-		if n > 0 {
-			p.Field(1)
-			p.Say(screen.Muted, p.Glyph.Rule)
+	case row <= 0:
+		c.drawSentence(p, y-1)
+	case y >= c.heads():
+		if n := c.Top + y - c.heads(); n < len(c.rows) {
+			c.drawLine(p, n)
 		}
-		p.Field(c.widthOf(n))
-		col := &c.columns[c.first+n]
-		t, _ := c.host.View().Find(col.turn)
-		switch {
-		case y < heads:
-			c.drawHead(p, col, t, y, c.first+n == c.chosen)
-		case g != nil && g.kind == callGroup:
-			c.drawCall(p, g.calls, c.first+n, row-g.first)
-		case g != nil && t != nil:
-			col.drawText(p, t, g.kind, row-g.first)
+	case c.beneath():
+		c.drawName(p, c.shown()[row-1])
+	case row == 1:
+		c.eachColumn(p, display.Text{}, false, func(i int) { c.drawHead(p, i) })
+	case row == 2:
+		label := display.Lit("time")
+		if c.byPhase {
+			label = display.Lit("time, phases")
 		}
+		c.eachColumn(p, label, false, func(i int) { c.drawTime(p, i) })
+	case row == 3:
+		c.eachColumn(p, display.Lit("cost, finish"), false, func(i int) { c.drawCost(p, i) })
+	}
+}
+
+// eachColumn writes a row: its name, and then a cell for each column that is shown.
+func (c *comparison) eachColumn(p *screen.Pen, label display.Text, cursor bool, cell func(i int)) {
+	p.Field(c.label - 1)
+	c.drawLabel(p, screen.Muted, label, cursor)
+	shown := c.shown()
+	for at, i := range shown {
+		p.Field(1)
+		if label.Empty() && i == c.chosen {
+			p.Say(screen.Accent, p.Glyph.Mark)
+		}
+		p.Fill(screen.Bare)
+		p.Field(c.widthOf(at, len(shown)))
+		cell(i)
 		p.Fill(screen.Bare)
 	}
 }
 
+func (c *comparison) drawLabel(p *screen.Pen, r screen.Role, label display.Text, cursor bool) {
+	if cursor {
+		p.Say(screen.Accent, p.Glyph.Mark)
+	} else {
+		p.Spaces(screen.Bare, 1)
+	}
+	p.Say(r, p.Truncate(label, p.Left-1))
+	p.Fill(screen.Bare)
+}
+
 func (c *comparison) drawTitle(p *screen.Pen) {
-	what := screen.Plural(len(c.columns), "turn")
-	if c.seen.shown < len(c.columns) {
-		what = p.Format("column %d of %d", c.chosen+1, len(c.columns))
+	p.Say(screen.Accent, display.Lit(" COMPARE "))
+	shown := c.shown()
+	many := p.Format("%d", len(c.columns))
+	if len(shown) < len(c.columns) {
+		many = p.Format("%d of %d", len(shown), len(c.columns))
 	}
-	p.Say(screen.Accent, what.Between(" SIDE BY SIDE  ", ""))
-	if c.Rows > c.Height {
-		p.Tail(screen.Muted, screen.Bare, p.Format(" %s to %s of %s ", screen.Count(c.Top+1), screen.Count(min(c.Rows, c.Top+c.Height)), screen.Count(c.Rows)))
-	}
-}
-
-// drawHead writes row y of what is known of a turn, nil if it has not opened.
-func (c *comparison) drawHead(p *screen.Pen, col *column, t *stream.Turn, y int, chosen bool) {
-	switch {
-	case y == 1:
-		col.drawWho(p, t, chosen)
-	case y == 2:
-		col.drawState(p, t)
-	case y == 3:
-		col.drawTimes(p, t)
-	case y == 4 && t != nil:
-		c.drawUsage(p, t)
-	case y == 5:
-		for p.Left > 0 {
-			p.Say(screen.Muted, p.Glyph.Line)
-		}
-	}
-}
-
-// drawWho writes whose answer a turn is.
-func (c *column) drawWho(p *screen.Pen, t *stream.Turn, chosen bool) {
-	r, sign := screen.Muted, display.Lit(" ")
-	if chosen {
-		r, sign = screen.Accent, p.Glyph.Mark
-	}
-	p.Say(screen.Accent, sign)
-	if t != nil {
-		p.Say(r, p.Format("%d ", t.Number+1))
-	}
-	p.Put(r, screen.Bare, p.Truncate(p.Name(c.name), max(p.Left/2, 8)))
-	if t != nil && t.Model != "" {
-		p.Put(screen.Plain, screen.Bare, p.Truncate(p.Name(t.Model).Between("  ", ""), p.Left))
-	}
-}
-
-// drawState writes what became of a turn.
-func (c *column) drawState(p *screen.Pen, t *stream.Turn) {
-	p.Spaces(screen.Bare, 1)
-	switch {
-	case t == nil && c.exchange.Ended:
-		p.Say(screen.Bad, p.Glyph.Status[stream.Aborted].Between("", " no answer came"))
-		return
-	case t == nil:
-		p.Say(screen.Muted, p.Glyph.Status[stream.Waiting].Between("", " waiting for the first byte"))
-		return
-	}
-	st, look, word := screen.TurnLook(t)
-	p.Put(look, screen.Bare, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(word)))
-	if status := c.exchange.Head.Status; status >= 300 {
-		p.Put(screen.Bad, screen.Bare, p.Format("  HTTP %d", status))
-	}
-	p.Put(screen.Muted, screen.Bare, p.Name(panes.FinishText(t)).Between("  ", ""))
-}
-
-// drawTimes writes how long it took since the request, or where that has no time, since the answer
-// began.
-func (c *column) drawTimes(p *screen.Pen, t *stream.Turn) {
-	p.Spaces(screen.Bare, 1)
-	x := c.exchange
-	if x.Response.Records() == 0 {
-		return
-	}
-	_, first := x.Response.Record(0)
-	from := first
-	if x.Request.Records() > 0 {
-		if _, at := x.Request.Record(0); at >= 0 && at <= first {
-			from = at
-			p.Put(screen.Plain, screen.Bare, screen.Time(screen.Since(from, first)).Between("byte ", "  "))
-		}
-	}
-	if t == nil {
-		return
-	}
-	arg, sealed := stream.NoTime, stream.NoTime
-	for _, call := range t.Calls {
-		if at := call.FirstArgAt; at >= 0 && (arg < 0 || at < arg) {
-			arg = at
-		}
-		sealed = max(sealed, call.SealedAt)
-	}
-	for _, f := range []struct {
-		word display.Text
-		at   time.Duration
-	}{{display.Lit("arg "), arg}, {display.Lit("sealed "), sealed}, {display.Lit("end "), t.ClosedAt}} {
-		if took := screen.Time(screen.Since(from, f.at)); !took.Empty() && display.Join(f.word, took).Width()+2 <= p.Left {
-			p.Put(screen.Plain, screen.Bare, display.Join(f.word, took, display.Lit("  ")))
-		}
-	}
-}
-
-// drawUsage writes what a turn has used and cost so far.
-func (c *comparison) drawUsage(p *screen.Pen, t *stream.Turn) {
-	p.Spaces(screen.Bare, 1)
-	for _, f := range []struct {
-		word  display.Text
-		count stream.Count
-	}{{display.Lit("in "), t.Usage.Input}, {display.Lit("out "), t.Usage.Output}} {
-		if f.count.Told {
-			p.Say(screen.Plain, display.Join(f.word, screen.Count(int(f.count.N)), display.Lit("  ")))
-		}
-	}
-	p.Say(screen.Plain, p.Clean(c.bill.Of(t).String()))
-}
-
-// drawText writes row n of a turn's error, or of its text under a title.
-func (c *column) drawText(p *screen.Pen, t *stream.Turn, kind groupKind, n int) {
-	switch {
-	case kind == failureGroup:
-		if n < len(c.failure) {
-			p.Spaces(screen.Bare, 1)
-			p.Put(screen.Bad, screen.Bare, c.failure[n])
-		}
-	case len(c.text.Rows()) == 0:
-	case n == 0:
-		p.Say(screen.Muted, display.Lit(" TEXT"))
-	case n <= len(c.text.Rows()):
-		r := c.text.Rows()[n-1]
-		p.Spaces(screen.Bare, 1)
-		p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(t.Text[r.Start:r.End]))
-	}
-}
-
-// drawCall writes row n of the call of column i: its name and state, then its arguments.
-func (c *comparison) drawCall(p *screen.Pen, calls callSet, i, n int) {
-	col := &c.columns[i]
-	t, _ := c.host.View().Find(col.turn)
-	d := col.calls[calls[i]]
-	if _, call := c.host.View().Find(calls[i]); call == nil {
-		d = nil
-	} else if d != nil {
-		d.Call = call
-	}
-	switch {
-	case d != nil && n == 0:
-		c.drawCallHead(p, calls, i)
-	case d != nil && n <= d.FullHeight():
-		p.Spaces(screen.Bare, 1)
-		d.Draw(p, n-1, false)
-	case n > 0:
-	case t != nil && t.Closed():
-		p.Put(screen.Muted, screen.Bare, p.Glyph.None.Between(" ", " no such call"))
+	switch c.why {
+	case diff.Marked:
+		p.Say(screen.Plain, many.Between("", " marked"))
+	case diff.Asked:
+		p.Say(screen.Plain, many.Between("", " asked the same"))
 	default:
-		p.Put(screen.Muted, screen.Bare, p.Glyph.Status[stream.Waiting].Between(" ", ""))
+		p.Say(screen.Plain, p.Format("%s near that call %s", many, screen.Short(c.tool)))
+	}
+	tail := display.Text{}
+	if len(shown) < len(c.columns) {
+		tail = c.rangeOf(p, shown)
+	}
+	if len(c.rows) > c.Height {
+		rows := p.Format("  rows %d%s%d of %s", c.Top+1, p.Glyph.Dash, min(len(c.rows), c.Top+c.Height), screen.Count(len(c.rows)))
+		if tail.Width()+rows.Width()+2 < p.Left {
+			tail = display.Join(tail, rows)
+		}
+	}
+	p.Tail(screen.Muted, screen.Bare, tail.Between("", " "))
+}
+
+// rangeOf says which of the columns are shown.
+func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
+	from, to := c.first+2, c.first+len(shown)
+	which := p.Format("%d%s%d", from, p.Glyph.Dash, to)
+	switch {
+	case c.first == 0:
+		which = p.Format("1%s%d", p.Glyph.Dash, to)
+	case from == to:
+		which = p.Format("1, %d", to)
+	default:
+		which = which.Between("1, ", "")
+	}
+	text := p.Format("columns %s of %d", which, len(c.columns))
+	if c.first > 0 {
+		text = display.Join(text, display.Lit(" "), p.Glyph.Back)
+	}
+	if to < len(c.columns) {
+		text = display.Join(text, display.Lit(" "), p.Glyph.Onward)
+	}
+	return text
+}
+
+func (c *comparison) drawSentence(p *screen.Pen, row int) {
+	text := c.said(c.sentenceRows())
+	if text.Empty() && row == 0 && len(c.sentence) > 0 {
+		p.Say(screen.Plain, p.Truncate(p.Clean(c.sentence[len(c.sentence)-1]), p.Left-2).Between(" ", ""))
+		return
+	}
+	if lines := display.Wrap(text, max(1, c.w-2)); row < len(lines) {
+		p.Say(screen.Plain, lines[row].Between(" ", ""))
 	}
 }
 
-// drawCallHead writes a call's name, its state, and whether its arguments are those of the others.
-func (c *comparison) drawCallHead(p *screen.Pen, calls callSet, i int) {
-	v := c.host.View()
-	_, call := v.Find(calls[i])
-	st := call.Status()
-	right := p.Clean(st.String()).Between(" ", " ")
-	if set, sealed := calls.sealed(v); sealed > 1 && set[i] == calls[i] {
-		same := display.Lit(" same")
-		if d := c.judged[set].differs; d > 0 {
-			same = screen.Count(d).Between(" ", " differ")
+// drawHead writes whose answer a column is.
+func (c *comparison) drawHead(p *screen.Pen, i int) {
+	r := screen.Plain
+	if i == c.chosen {
+		r = screen.Accent
+	}
+	col, after := &c.columns[i], display.Text{}
+	if i == c.base {
+		after = display.Lit("  base")
+	}
+	if slices.Contains(*c.marks, col.Turn) {
+		after = after.Between("", "  m")
+	}
+	p.Put(r, screen.Bare, p.Truncate(p.Clean(col.name), max(p.Left-after.Width(), 4)))
+	p.Say(screen.Muted, after)
+}
+
+// drawName writes the name and the time of a column in a row of its own.
+func (c *comparison) drawName(p *screen.Pen, i int) {
+	if i == c.chosen {
+		p.Say(screen.Accent, p.Glyph.Mark)
+	} else {
+		p.Spaces(screen.Bare, 1)
+	}
+	name := c.nameRoom()
+	p.Field(name)
+	c.drawHead(p, i)
+	p.Fill(screen.Bare)
+	p.Field(c.w - 1 - name)
+	p.Spaces(screen.Bare, 1)
+	c.drawTime(p, i)
+}
+
+// nameRoom is how many cells names have that stand one above the other.
+func (c *comparison) nameRoom() (cells int) {
+	for _, i := range c.shown() {
+		need := display.Clean(c.columns[i].name).Width()
+		if i == c.base {
+			need += len("  base")
 		}
-		right = display.Join(same, right)
+		if slices.Contains(*c.marks, c.columns[i].Turn) {
+			need += len("  m")
+		}
+		cells = max(cells, need)
 	}
-	name := p.Name(call.Name)
-	if name.Empty() {
-		name = display.Lit("(no name)")
+	return min(cells, c.w/2)
+}
+
+// drawTime writes a bar of the time that a turn took, and the time.
+func (c *comparison) drawTime(p *screen.Pen, i int) {
+	if i >= len(c.times) || c.times[i].End < 0 {
+		c.drawWaiting(p, i)
+		return
 	}
-	p.Put(screen.CallRole(call), screen.Bare, p.Glyph.Status[st].Between(" ", " "))
-	p.Put(screen.Accent, screen.Bare, p.Truncate(name, max(p.Left-right.Width(), 4)))
-	p.Tail(screen.CallRole(call), screen.Bare, right)
+	t := &c.times[i]
+	coming := screen.Plain
+	if !t.Over {
+		coming = screen.Live
+	}
+	for n := 0; n < len(c.bars.of[i]); {
+		piece, from := c.bars.of[i][n], n
+		for n < len(c.bars.of[i]) && c.bars.of[i][n] == piece {
+			n++
+		}
+		look := [...]struct {
+			role screen.Role
+			sign display.Text
+		}{{screen.Plain, display.Lit(" ")}, {screen.Muted, p.Glyph.Idle}, {screen.Muted, p.Glyph.Silent}, {coming, p.Glyph.Coming}}[piece]
+		p.Say(look.role, display.Repeat(look.sign, n-from))
+	}
+	took := screen.Time(t.End)
+	if !t.Over {
+		took = took.Between("~", "")
+	}
+	p.Say(screen.Plain, took.Between(" ", ""))
+}
+
+// drawWaiting writes what there is of a turn without times.
+func (c *comparison) drawWaiting(p *screen.Pen, i int) {
+	v := c.host.View()
+	t := c.columns[i].find(v)
+	switch {
+	case t == nil && !c.over(v, i, t):
+		p.Say(screen.Muted, display.Join(p.Glyph.Idle, display.Lit(" nothing yet")))
+	default:
+		p.Say(screen.Muted, p.Glyph.None)
+	}
+}
+
+// drawCost writes what a turn cost so far, how it ended, and the sign of what was found of it.
+func (c *comparison) drawCost(p *screen.Pen, i int) {
+	v := c.host.View()
+	t := c.columns[i].find(v)
+	if t == nil {
+		p.Say(screen.Muted, p.Glyph.None)
+		return
+	}
+	if f := c.bill.Of(t); f.Known() {
+		p.Say(screen.Plain, shortCost(p, f).Between("", " "))
+	} else {
+		p.Say(screen.Muted, p.Glyph.None.Between("", "  "))
+	}
+	switch fails := c.failure(v, i, t); {
+	case fails != "":
+		p.Outside(screen.Bad, screen.Bare, fails)
+	case t.Finish != "":
+		p.Say(screen.Plain, p.Truncate(p.Name(panes.FinishText(t)), p.Left))
+	case t.Closed():
+		_, role, word := screen.TurnLook(t)
+		p.Outside(role, screen.Bare, word)
+	default:
+		p.Say(screen.Muted, display.Lit("open"))
+	}
+	if worst, n := worstOf(t.Findings); n > 0 {
+		p.Say(screen.SeverityRoles[worst], sign(p, worst).Between("  ", ""))
+	}
+}
+
+// mostCost is how many cells a cost has: $0.0074.
+const mostCost = 8
+
+// shortCost is a cost with as many digits as it has room for.
+func shortCost(p *screen.Pen, f price.Figure) display.Text {
+	text := f.String()
+	for digits := 5; len(text) > mostCost && digits > 1; digits-- {
+		if text = fmt.Sprintf("$%.*f", digits, f.USD); f.Approximate {
+			text = "~" + text
+		}
+	}
+	return p.Clean(text)
+}
+
+// worstOf is the worst of findings, and how many are as bad as a warning.
+func worstOf(list []stream.Finding) (worst stream.Severity, n int) {
+	for i := range list {
+		if s := list[i].Severity; s >= stream.Warn {
+			worst = max(worst, s)
+			n++
+		}
+	}
+	return worst, n
 }

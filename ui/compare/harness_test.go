@@ -28,19 +28,39 @@ type program struct {
 	said   display.Text
 	open   modes.Mode
 	w, h   int
+	later  bool            // work waits until it is finished
+	work   []func() func() // that waits
 }
 
 func newProgram(t *testing.T, w, h int) *program {
 	return &program{t: t, chosen: stream.NoRef, w: w, h: h, bill: panes.Bill{Prices: price.Embedded()}}
 }
 
-func (p *program) View() *providers.View        { return p.in.View() }
-func (p *program) Chosen() stream.Ref           { return p.chosen }
-func (p *program) Choose(r stream.Ref)          { p.chosen = r }
-func (p *program) Open(m modes.Mode)            { p.open = m }
-func (p *program) Close()                       { p.open = nil }
-func (p *program) Say(text display.Text)        { p.said = text }
-func (p *program) Do(work func() (then func())) { work()() }
+func (p *program) View() *providers.View { return p.in.View() }
+func (p *program) Chosen() stream.Ref    { return p.chosen }
+func (p *program) Choose(r stream.Ref)   { p.chosen = r }
+func (p *program) Open(m modes.Mode)     { p.open = m }
+func (p *program) Close()                { p.open = nil }
+func (p *program) Say(text display.Text) { p.said = text }
+
+func (p *program) Do(work func() (then func())) {
+	if p.later {
+		p.work = append(p.work, work)
+		return
+	}
+	work()()
+}
+
+// finish does the work that waits, and says how much it was.
+func (p *program) finish() (n int) {
+	work := p.work
+	p.work = nil
+	for _, w := range work {
+		w()()
+	}
+	p.extend()
+	return len(work)
+}
 
 // answer has a turn arrive that makes these calls, each a name and arguments.
 func (p *program) answer(exchange int, calls ...[2]string) *program {
@@ -107,17 +127,13 @@ func (p *program) draw() {
 	}
 }
 
-// outline is the rows of calls, by name.
+// outline is the calls beside each other, by name.
 func (c *comparison) outline() string {
 	var rows []string
 	for _, g := range c.groups {
-		if g.kind != callGroup {
-			continue
-		}
 		var row []string
-		calls := g.calls.in(c.host.View())
-		for i := range c.columns {
-			if call := calls[i]; call == nil {
+		for _, r := range g.calls {
+			if _, call := c.host.View().Find(r); call == nil {
 				row = append(row, "-")
 			} else {
 				row = append(row, fmt.Sprintf("%s/%d", call.Name, call.Number))

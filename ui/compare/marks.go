@@ -8,9 +8,6 @@ import (
 	"toolscope/ui/screen"
 )
 
-// most is how many turns are compared at once.
-const most = 4
-
 // Marks are the turns to be compared, in the order they were marked.
 type Marks []stream.Ref
 
@@ -19,9 +16,6 @@ func (m *Marks) Toggle(turn stream.Ref) display.Text {
 	if at := slices.Index(*m, turn); at >= 0 {
 		*m = slices.Delete(*m, at, at+1)
 		return display.Text{}
-	}
-	if len(*m) == most {
-		return display.Format("%d turns are marked already: m on one takes its mark away", most)
 	}
 	*m = append(*m, turn)
 	return screen.Plural(len(*m), "turn").Between("", " marked: = compares")

@@ -1,0 +1,271 @@
+package compare
+
+import (
+	"bytes"
+	"strings"
+
+	"toolscope/stream"
+	"toolscope/ui/diff"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// drawLine writes a row of the window.
+func (c *comparison) drawLine(p *screen.Pen, n int) {
+	l, cursor := &c.rows[n], n == c.At
+	role, label := c.labelOf(p, l)
+	if !c.beneath() {
+		p.Field(c.label - 1)
+		c.drawLabel(p, role, label, cursor)
+		shown := c.shown()
+		for at, i := range shown {
+			p.Field(1)
+			p.Fill(screen.Bare)
+			p.Field(c.widthOf(at, len(shown)))
+			c.drawCell(p, l, i, ground(cursor && i == c.chosen))
+			p.Fill(screen.Bare)
+		}
+		return
+	}
+	if l.under {
+		label = display.Text{}
+	}
+	shown := c.shown()
+	p.Field(c.label - 1)
+	c.drawLabel(p, role, label, cursor)
+	p.Field(1)
+	p.Fill(screen.Bare)
+	p.Field(c.w - c.label)
+	if l.under {
+		c.drawCell(p, l, shown[1], ground(cursor))
+		return
+	}
+	c.drawCell(p, l, c.base, ground(cursor))
+	if n+1 == len(c.rows) || !c.rows[n+1].under {
+		p.Say(screen.Muted, p.Glyph.Side[screen.Same].Between("  ", ""))
+	}
+}
+
+func ground(chosen bool) screen.Ground {
+	if chosen {
+		return screen.Selected
+	}
+	return screen.Bare
+}
+
+// labelOf is what a row is about.
+func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text) {
+	switch l.kind {
+	case failLine:
+		return screen.Bad, display.Lit("error")
+	case wireLine:
+		return screen.Muted, p.Clean(c.wire[l.row].Name)
+	case textLine:
+		return screen.Muted, display.Lit("text")
+	case callLine:
+		name := p.Name(c.groups[l.group].name(c.host.View()))
+		if name.Empty() {
+			name = display.Lit("(no name)")
+		}
+		return screen.Accent, name
+	}
+	r := &c.groups[l.group].rows[l.row]
+	name := p.Name(r.Name)
+	switch {
+	case r.Name == "":
+		name = display.Lit("(arguments)")
+	case r.Name == ".":
+		name = display.Lit(`.""`)
+	}
+	return screen.KeyToken, display.Join(display.Repeat(display.Lit(" "), 2+2*r.Depth), name)
+}
+
+// drawCell writes what column i has in a row.
+func (c *comparison) drawCell(p *screen.Pen, l *line, i int, g screen.Ground) {
+	v := c.host.View()
+	t := c.columns[i].find(v)
+	switch l.kind {
+	case failLine:
+		fails := c.failure(v, i, t)
+		if t != nil && t.Failure != "" {
+			fails = t.Failure
+		}
+		p.Put(screen.Bad, g, p.Truncate(p.Name(fails), p.Left))
+	case wireLine:
+		c.drawFact(p, &c.wire[l.row], i, g)
+	case textLine:
+		if t != nil {
+			p.Put(screen.Muted, g, p.Truncate(p.Name(string(bytes.TrimSpace(t.Text[:min(len(t.Text), screen.MostName)]))), p.Left))
+		}
+	case callLine:
+		c.drawCall(p, c.groups[l.group], i, g)
+	case memberLine:
+		c.drawMember(p, c.groups[l.group], l.row, i, g)
+	}
+}
+
+// drawFact writes how an answer came over its way. Turns that went the same way as the base, or were
+// asked something else, have nothing to say.
+func (c *comparison) drawFact(p *screen.Pen, f *diff.Fact, i int, g screen.Ground) {
+	if i != c.base && (i >= len(c.ways) || c.ways[i].Host == "") {
+		return
+	}
+	if f.Marks[i] != diff.Own {
+		side := sides[f.Marks[i]]
+		p.Put(screen.SideRoles[side], g, p.Glyph.Side[side].Between("", " "))
+	}
+	if f.Marks[i] != diff.Same {
+		p.Put(screen.Plain, g, p.Truncate(p.Name(f.Cells[i]), p.Left))
+	}
+}
+
+// sides are the signs of marks.
+var sides = [...]screen.Side{
+	diff.Own: screen.Same, diff.Same: screen.Same, diff.Alike: screen.Alike, diff.Differs: screen.Differs, diff.Absent: screen.Absent,
+	diff.Open: screen.Same, diff.NotYet: screen.Absent, diff.Unknown: screen.Absent,
+}
+
+// drawCall writes the state of a call, and how much was found of it.
+func (c *comparison) drawCall(p *screen.Pen, g *group, i int, on screen.Ground) {
+	v := c.host.View()
+	_, call := v.Find(g.calls[i])
+	if call == nil {
+		if c.over(v, i, c.columns[i].find(v)) {
+			p.Put(screen.SideRoles[screen.Absent], on, p.Glyph.None)
+		} else {
+			p.Put(screen.Muted, on, p.Glyph.Idle)
+		}
+		return
+	}
+	st := call.Status()
+	p.Put(screen.CallRole(call), on, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(st.String())))
+	if worst, n := worstOf(call.Findings); n > 0 {
+		p.Put(screen.SeverityRoles[worst], on, p.Format("  %s %d", sign(p, worst), n))
+	}
+}
+
+// drawMember writes what a call has of a member: a sign, the value where it is not that of the base,
+// and what was found of it.
+func (c *comparison) drawMember(p *screen.Pen, g *group, row, i int, on screen.Ground) {
+	r := &g.rows[row]
+	cell := &r.Cells[i]
+	_, call := c.host.View().Find(g.calls[i])
+	switch cell.Mark {
+	case diff.Unknown:
+		p.Put(screen.Muted, on, display.Lit("not kept"))
+		return
+	case diff.NotYet:
+		p.Put(screen.Muted, on, p.Glyph.Idle)
+		return
+	case diff.Own:
+	case diff.Open:
+		p.Spaces(on, 3)
+	default:
+		side := sides[cell.Mark]
+		sign := p.Glyph.Side[side]
+		if cell.Mark == diff.Absent {
+			sign = p.Glyph.None
+		}
+		p.Put(screen.SideRoles[side], on, sign.Between("", " "))
+	}
+	if call == nil || !cell.Has() {
+		return
+	}
+	var found []stream.Finding
+	if !r.Split {
+		found = diff.Found(call, cell)
+	}
+	worst, n := worstOf(found)
+	room := p.Left
+	if n > 0 {
+		room -= 4
+	}
+	if cell.Mark != diff.Same {
+		c.drawValue(p, r, cell, call, room, on)
+	}
+	if n > 0 {
+		at := found[0]
+		for _, f := range found {
+			if f.Severity == worst {
+				at = f
+				break
+			}
+		}
+		said := display.Join(sign(p, worst).Between("  ", " "), p.Clean(diff.Word(&at)))
+		p.Put(screen.SeverityRoles[worst], on, p.Truncate(said, p.Left))
+	}
+}
+
+// sign is that of findings, without the blank behind it.
+func sign(p *screen.Pen, s stream.Severity) display.Text {
+	return p.Clean(strings.TrimSpace(p.Glyph.Severity[s].String()))
+}
+
+// drawValue writes a value in so many cells: of what holds others how many, of others as much as
+// fits, from where it differs.
+func (c *comparison) drawValue(p *screen.Pen, r *diff.Row, cell *diff.Cell, call *stream.Call, room int, g screen.Ground) {
+	end := display.Text{}
+	switch {
+	case cell.Growing && call.Arriving():
+		end = p.Glyph.Cursor
+	case cell.Cut:
+		end = p.Glyph.Status[stream.CutShort]
+	}
+	role, text := screen.Plain, holds(p, r, cell)
+	if cell.Kind != stream.ObjectOpen && cell.Kind != stream.ArrayOpen {
+		args := call.Args()
+		role, text = screen.TokenRoles[cell.Kind], from(p, args[min(int(cell.Start), len(args)):min(int(cell.End), len(args))], int(cell.At), room-end.Width())
+	}
+	p.Put(role, g, p.Truncate(text, max(room-end.Width(), 0)))
+	role = screen.Live
+	if cell.Cut {
+		role = screen.Bad
+	}
+	p.Put(role, g, end)
+}
+
+// from is a value from a bit before where it differs, if its beginning has no room for that.
+func from(p *screen.Pen, value []byte, at, room int) display.Text {
+	before := display.Text{}
+	if at > room-4 && at < len(value) {
+		value = value[max(0, at-room/3):]
+		for len(value) > 0 && value[0]&0xc0 == 0x80 {
+			value = value[1:]
+		}
+		before = p.Truncate(display.Lit("....."), 1)
+		if !p.ASCII {
+			before = display.Lit("…")
+		}
+	}
+	return display.Join(before, p.Clean(string(value[:min(len(value), 4*max(room, 1)+8)])))
+}
+
+// holds says how much a list or an object holds, and in what it differs.
+func holds(p *screen.Pen, r *diff.Row, cell *diff.Cell) display.Text {
+	n, word := int(cell.Holds), "item"
+	if cell.Kind == stream.ObjectOpen {
+		word = "key"
+	}
+	switch {
+	case r.Split && cell.Differing == 1:
+		return display.Lit("1 differs")
+	case r.Split && cell.Differing > 1:
+		return p.Format("%s differ", screen.Count(int(cell.Differing)))
+	case n == 0 && !cell.Growing && cell.Kind == stream.ObjectOpen:
+		return display.Lit("{}")
+	case n == 0 && !cell.Growing:
+		return display.Lit("[]")
+	case cell.List == nil:
+		return screen.Plural(n, word)
+	case cell.List.Lacks == "" && cell.List.Adds == "":
+		return screen.Count(n).Between("", ", other order")
+	}
+	text := screen.Count(n)
+	if cell.List.Lacks != "" {
+		text = display.Join(text, p.Name(cell.List.Lacks).Between(", no ", ""))
+	}
+	if cell.List.Adds != "" {
+		text = display.Join(text, p.Name(cell.List.Adds).Between(", with ", ""))
+	}
+	return text
+}

@@ -1,0 +1,211 @@
+package compare
+
+import (
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/diff"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// full is a value in full: that of the base, and beside or beneath it that of the chosen column,
+// with what differs marked. Both scroll as one.
+type full struct {
+	screen.Window
+	title  display.Text
+	of     [2]stream.Ref // calls
+	member string        // its path, "" for all arguments
+	sheets [2]*panes.Sheet
+	sizes  [2]int
+	names  [2]display.Text
+	made   fullState
+	busy   bool
+}
+
+// fullState says what the sheets were made of.
+type fullState struct {
+	w     int
+	sizes [2]int
+}
+
+// besideFrom is from how many cells on the two are beside each other.
+const besideFrom = 72
+
+// openFull shows what is at the cursor in full.
+func (c *comparison) openFull() {
+	g := c.groupAt(c.At)
+	if g == nil {
+		c.goThere()
+		return
+	}
+	other := c.chosen
+	if other == c.base {
+		other = c.shown()[1]
+	}
+	f := &full{of: [2]stream.Ref{g.calls[c.base], g.calls[other]}}
+	f.names = [2]display.Text{c.draw.Clean(c.columns[c.base].name), c.draw.Clean(c.columns[other].name)}
+	f.title = c.draw.Clean(screen.Short(g.name(c.host.View())))
+	if l := c.rows[c.At]; l.kind == memberLine {
+		f.member = g.rows[l.row].Path
+		f.title = display.Join(f.title, display.Lit(" "), c.draw.Clean(screen.Ends(f.member)))
+	}
+	c.full = f
+}
+
+func (f *full) keys(c *comparison) []screen.Binding {
+	keys := []screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}
+	keys = append(keys, f.Scrolls(display.Lit("j k scroll"))...)
+	return append(keys, screen.Binding{
+		Keys: []string{"esc", "q", "enter"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the picture"), Do: func() { c.full, c.stale = nil, true },
+	})
+}
+
+// part is what of a call's arguments is shown, and which bytes of it differ.
+type part struct {
+	text  []byte
+	marks []panes.Span
+}
+
+// extend lays out what there is, beside the screen if it is big.
+func (f *full) extend(c *comparison, v *providers.View, w, h int) {
+	now := fullState{w: w}
+	args := [2]*diff.Args{}
+	for i, r := range f.of {
+		if _, call := v.Find(r); call != nil {
+			args[i] = diff.ArgsOf(call).Apart()
+			now.sizes[i] = len(args[i].Text)
+		}
+	}
+	if now != f.made && !f.busy {
+		width, draw := f.width(w), c.draw
+		lay := func() (sheets [2]*panes.Sheet, sizes [2]int) {
+			for i, one := range parts(args, f.member) {
+				sheets[i], sizes[i] = new(panes.Sheet), len(one.text)
+				sheets[i].Add(panes.NewBlock(display.Text{}, one.text, false, one.marks, width, draw))
+			}
+			return sheets, sizes
+		}
+		f.made = now
+		if now.sizes[0]+now.sizes[1] < modes.AtOnce {
+			f.sheets, f.sizes = lay()
+		} else {
+			f.busy = true
+			c.host.Do(func() func() {
+				sheets, sizes := lay()
+				return func() { f.sheets, f.sizes, f.busy = sheets, sizes, false }
+			})
+		}
+	}
+	f.Rows, f.Height = f.rowsOf(w), max(1, h-2)
+	if !f.beside(w) {
+		f.Height = max(1, h-1)
+	}
+	f.Scroll(f.Top)
+}
+
+// parts are what two calls have of a member, and where they differ.
+func parts(args [2]*diff.Args, member string) (both [2]part) {
+	spans, marks := diff.Parts(args, member)
+	for i := range both {
+		if args[i] == nil {
+			continue
+		}
+		from, to := spans[i][0], spans[i][1]
+		both[i].text = args[i].Text[from:to]
+		for _, m := range marks[i] {
+			both[i].marks = append(both[i].marks, panes.Span{Start: m[0] - from, End: m[1] - from})
+		}
+	}
+	return both
+}
+
+func (f *full) beside(w int) bool { return w >= besideFrom }
+
+// width is how many cells a row of either has.
+func (f *full) width(w int) int {
+	if f.beside(w) {
+		return max(1, (w-1)/2-1)
+	}
+	return max(1, w-1)
+}
+
+func (f *full) rowsOf(w int) int {
+	if f.sheets[0] == nil {
+		return 0
+	}
+	if f.beside(w) {
+		return max(f.sheets[0].Rows, f.sheets[1].Rows)
+	}
+	return f.sheets[0].Rows + f.sheets[1].Rows + 2
+}
+
+func (f *full) draw(c *comparison, p *screen.Pen, y int) {
+	if y == 0 {
+		p.Say(screen.Accent, f.title.Between(" ", ""))
+		if f.Rows > f.Height {
+			p.Tail(screen.Muted, screen.Bare, p.Format("%d%s%d of %d ", f.Top+1, p.Glyph.Dash, min(f.Rows, f.Top+f.Height), f.Rows))
+		}
+		return
+	}
+	if !f.beside(c.w) {
+		f.drawBeneath(p, f.Top+y-1)
+		return
+	}
+	half := (c.w - 1) / 2
+	for i, width := range []int{half, c.w - 1 - half} {
+		if i > 0 {
+			p.Field(1)
+			rule := p.Glyph.Rule
+			if y == 1 {
+				rule = p.Glyph.Tee
+			}
+			p.Say(screen.Muted, rule)
+		}
+		p.Field(width)
+		if y == 1 {
+			f.drawCaption(p, i)
+			continue
+		}
+		f.drawRow(p, i, f.Top+y-2)
+		p.Fill(screen.Bare)
+	}
+}
+
+// drawBeneath writes row n of both, one above the other.
+func (f *full) drawBeneath(p *screen.Pen, n int) {
+	first := 1
+	if f.sheets[0] != nil {
+		first += f.sheets[0].Rows
+	}
+	switch {
+	case n == 0:
+		f.drawCaption(p, 0)
+	case n < first:
+		f.drawRow(p, 0, n-1)
+	case n == first:
+		f.drawCaption(p, 1)
+	default:
+		f.drawRow(p, 1, n-first-1)
+	}
+}
+
+func (f *full) drawCaption(p *screen.Pen, i int) {
+	size := display.Lit("no such call")
+	if f.of[i].Call != 0 {
+		size = screen.Bytes(f.sizes[i])
+	}
+	p.Caption(screen.Accent, f.names[i], size)
+}
+
+func (f *full) drawRow(p *screen.Pen, i, n int) {
+	ground := screen.Gone
+	if i == 1 {
+		ground = screen.Added
+	}
+	if s := f.sheets[i]; s != nil && n < s.Rows {
+		p.Spaces(screen.Bare, 1)
+		s.Draw(p, n, ground)
+	}
+}

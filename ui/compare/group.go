@@ -1,0 +1,179 @@
+package compare
+
+import (
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/diff"
+	"toolscope/ui/modes"
+)
+
+// group is the same call of several turns.
+type group struct {
+	calls []stream.Ref // by column; the zero Ref, which names no call, where there is none
+	from  made
+	rows  []diff.Row
+	sums  []uint64
+}
+
+// made says what rows were made of.
+type made struct {
+	calls []args
+	base  int
+}
+
+type args struct {
+	size, rewrites int
+	over, coming   bool
+	unknown        bool
+}
+
+func (m *made) size() (n int) {
+	for _, a := range m.calls {
+		n += a.size
+	}
+	return n
+}
+
+// worth reports whether rows are to be made anew of what is there now. What is big and grows is
+// looked at again only when it has grown by an eighth: so all of it together costs time in
+// proportion to its size.
+func (m *made) worth(now *made) bool {
+	if m.base != now.base || len(m.calls) != len(now.calls) {
+		return true
+	}
+	grew := false
+	for i, a := range m.calls {
+		b := now.calls[i]
+		grew = grew || a != b
+		if a.over != b.over || a.coming != b.coming || a.unknown != b.unknown || a.rewrites != b.rewrites {
+			return true
+		}
+	}
+	before := m.size()
+	return grew && (before < modes.AtOnce || now.size() >= before+before/8)
+}
+
+// align makes a group for each call, of those that belong together. One that was there before keeps
+// what is known of it.
+func (c *comparison) align(v *providers.View) {
+	turns := c.turns(v)
+	lists, named := diff.Calls(turns, c.sum)
+	old := c.groups
+	c.groups = make([]*group, 0, len(old))
+	for _, at := range diff.Align(named, c.base) {
+		calls := make([]stream.Ref, len(at))
+		for i, n := range at {
+			if n >= 0 {
+				calls[i] = lists[i][n].Ref()
+			}
+		}
+		n := len(c.groups)
+		if n < len(old) && slices.Equal(old[n].calls, calls) {
+			c.groups = append(c.groups, old[n])
+			continue
+		}
+		g := &group{calls: calls}
+		if was := slices.IndexFunc(old, func(o *group) bool { return slices.Equal(o.calls, calls) }); was >= 0 {
+			g = old[was]
+		}
+		c.groups = append(c.groups, g)
+	}
+}
+
+// sum is a hash of a call's arguments, as far as it is known or soon found out.
+func (c *comparison) sum(call *stream.Call) uint64 {
+	if sum := c.sums[call.Ref()]; sum != 0 || call.Arriving() || call.Size() >= modes.AtOnce {
+		return sum
+	}
+	sum := diff.Sum(call)
+	c.sums[call.Ref()] = sum
+	return sum
+}
+
+// job is a group that is to be compared.
+type job struct {
+	*group
+	now    made
+	args   []*diff.Args
+	coming []bool
+}
+
+// compare holds the arguments of calls against each other where they have changed: those that are
+// small now, all others beside the screen, one after the other.
+func (c *comparison) compare(v *providers.View) {
+	var later []job
+	turns, budget := c.turns(v), 4*modes.AtOnce
+	for _, g := range c.groups {
+		j := c.job(v, g, turns)
+		switch size := j.now.size(); {
+		case !g.from.worth(&j.now):
+		case size < modes.AtOnce && size <= budget:
+			budget -= size
+			c.take(j, j.make())
+		case !c.busy:
+			later = append(later, j)
+		}
+	}
+	if len(later) == 0 {
+		return
+	}
+	for _, j := range later {
+		for i := range j.args {
+			j.args[i] = j.args[i].Apart()
+		}
+	}
+	c.busy = true
+	c.host.Do(func() func() {
+		found := make([]result, len(later))
+		for i, j := range later {
+			found[i] = j.make()
+		}
+		return func() {
+			for i, j := range later {
+				c.take(j, found[i])
+			}
+			c.busy, c.stale = false, true
+		}
+	})
+}
+
+// job is a group as it is now.
+func (c *comparison) job(v *providers.View, g *group, turns []*stream.Turn) job {
+	j := job{group: g, now: made{base: c.base, calls: make([]args, len(g.calls))}}
+	j.args, j.coming = make([]*diff.Args, len(g.calls)), make([]bool, len(g.calls))
+	for i, r := range g.calls {
+		a := &j.now.calls[i]
+		_, call := v.Find(r)
+		if call == nil {
+			a.coming = !c.over(v, i, turns[i])
+			j.coming[i] = a.coming
+			continue
+		}
+		j.args[i] = diff.ArgsOf(call)
+		*a = args{size: len(call.Args()), rewrites: call.Rewrites, over: !call.Arriving(), unknown: j.args[i].Unknown}
+	}
+	return j
+}
+
+// result is what a job finds.
+type result struct {
+	rows []diff.Row
+	sums []uint64
+}
+
+func (j *job) make() result {
+	rows, sums := diff.Members(j.args, j.now.base, j.coming)
+	return result{rows, sums}
+}
+
+// take notes what was found of a group.
+func (c *comparison) take(j job, r result) {
+	j.group.from, j.group.rows, j.group.sums = j.now, r.rows, r.sums
+	for i, sum := range r.sums {
+		if sum != 0 {
+			c.sums[j.group.calls[i]] = sum
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package compare
+
+import (
+	"time"
+
+	"toolscope/providers"
+	"toolscope/ui/diff"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+)
+
+// line is a row of the window.
+type line struct {
+	kind  lineKind
+	group int  // of a call or a member
+	row   int  // of a member, or what is told of the way
+	under bool // the other turn's, beneath the base's
+}
+
+type lineKind uint8
+
+const (
+	failLine lineKind = iota
+	wireLine
+	callLine
+	memberLine
+	textLine
+)
+
+const (
+	leastLabel  = 16 // cells of the names of rows, and before the first column
+	leastColumn = 20
+	beneathTo   = 60 // cells below which the other turn is beneath the base
+)
+
+// beneath reports whether there is room for one turn only, so that the other is beneath it.
+func (c *comparison) beneath() bool { return c.w < beneathTo }
+
+// shown are the columns that are shown, the base first. The chosen one is among them.
+func (c *comparison) shown() []int {
+	order := c.order()
+	n := max(2, min(len(order), (c.w-leastLabel-2)/leastColumn))
+	if c.beneath() {
+		n = 2
+	}
+	others := order[1:]
+	for at, i := range others {
+		if i == c.chosen {
+			c.first = max(min(c.first, at), at-(n-1)+1)
+		}
+	}
+	c.first = max(0, min(c.first, len(others)-(n-1)))
+	return append([]int{c.base}, others[c.first:c.first+n-1]...)
+}
+
+// place is where column at of n begins.
+func (c *comparison) place(at, n int) int { return c.label + at*(c.w-2-c.label)/n }
+
+// widthOf is how many cells column at of n has.
+func (c *comparison) widthOf(at, n int) int {
+	if at == n-1 {
+		return c.w - c.place(at, n)
+	}
+	return c.place(at+1, n) - c.place(at, n) - 1
+}
+
+// bars are the bars of time of all columns.
+type bars struct {
+	cell time.Duration
+	of   [][]diff.Piece
+}
+
+// timeRoom is what is left of a column for the time itself.
+const timeRoom = 8
+
+// layOut makes rows of what there is, and bars of what it took.
+func (c *comparison) layOut(v *providers.View) {
+	c.lines(v)
+	shown := c.shown()
+	n := len(shown)
+	if c.beneath() {
+		n = 1
+	}
+	c.label = c.labelFor(n)
+	room := max(4, c.widthOf(0, n)-timeRoom)
+	if c.beneath() {
+		room = max(4, c.w-2-c.nameRoom()-timeRoom)
+	}
+	c.bars = bars{cell: diff.Scale(c.times, room, c.byPhase)}
+	if c.byPhase {
+		c.bars.of = diff.ByPhase(c.times, c.bars.cell)
+	} else {
+		for i := range c.times {
+			c.bars.of = append(c.bars.of, c.times[i].Bar(c.bars.cell))
+		}
+	}
+	c.Resize(len(c.rows), max(1, c.h-c.heads()))
+}
+
+// labelFor is how many cells the names of rows have: as many as they need, as long as the columns
+// have enough.
+func (c *comparison) labelFor(n int) int {
+	need := leastLabel
+	for _, g := range c.groups {
+		need = max(need, display.Clean(short(g.name(c.host.View()))).Width()+3)
+		for i := range min(len(g.rows), c.h) {
+			need = max(need, display.Clean(short(g.rows[i].Name)).Width()+2*g.rows[i].Depth+6)
+		}
+	}
+	return max(min(need, c.w-2-n*leastColumn, c.w/3), min(leastLabel, c.w/3))
+}
+
+func short(s string) string { return s[:min(len(s), 64)] }
+
+// name is how the calls of a group are called.
+func (g *group) name(v *providers.View) string {
+	for _, r := range g.calls {
+		if _, call := v.Find(r); call != nil {
+			return call.Name
+		}
+	}
+	return ""
+}
+
+// lines makes the rows.
+func (c *comparison) lines(v *providers.View) {
+	c.rows = c.rows[:0]
+	turns := c.turns(v)
+	for i, t := range turns {
+		if c.failure(v, i, t) != "" {
+			c.line(line{kind: failLine}, nil)
+			break
+		}
+	}
+	for i := range c.wire {
+		c.line(line{kind: wireLine, row: i}, nil)
+	}
+	for n, g := range c.groups {
+		equal := c.equalCalls(v, g)
+		if c.hides && equal && !g.differs() {
+			continue
+		}
+		c.line(line{kind: callLine, group: n}, func(i int) bool { return c.sameState(v, g, i) })
+		if g.from.base != c.base {
+			continue
+		}
+		for r := range g.rows {
+			if row := &g.rows[r]; !c.hides || !row.Equal {
+				c.line(line{kind: memberLine, group: n, row: r}, func(i int) bool { return row.Cells[i].Mark == diff.Same })
+			}
+		}
+	}
+	for _, t := range turns {
+		if t != nil && len(t.Text) > 0 {
+			c.line(line{kind: textLine}, nil)
+			break
+		}
+	}
+}
+
+// line adds a row; where the other turn is beneath the base, one for that too, unless it has the
+// same.
+func (c *comparison) line(l line, same func(i int) bool) {
+	c.rows = append(c.rows, l)
+	if shown := c.shown(); c.beneath() && (same == nil || !same(shown[1])) {
+		l.under = true
+		c.rows = append(c.rows, l)
+	}
+}
+
+// equalCalls reports whether all turns made the call, in the same state.
+func (c *comparison) equalCalls(v *providers.View, g *group) bool {
+	for i := range g.calls {
+		if !c.sameState(v, g, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameState reports whether a column made the call as the base did, and both are in the same state.
+func (c *comparison) sameState(v *providers.View, g *group, i int) bool {
+	_, own := v.Find(g.calls[i])
+	_, base := v.Find(g.calls[c.base])
+	return own != nil && base != nil && own.Status() == base.Status()
+}
+
+// differs reports whether a member differs.
+func (g *group) differs() bool {
+	for i := range g.rows {
+		if !g.rows[i].Equal {
+			return true
+		}
+	}
+	return false
+}
+
+// groupAt is the group of a row, nil where it is of none.
+func (c *comparison) groupAt(row int) *group {
+	if row >= len(c.rows) || c.rows[row].kind != callLine && c.rows[row].kind != memberLine {
+		return nil
+	}
+	return c.groups[c.rows[row].group]
+}
+
+// Rows above those that scroll: a title, the sentence, the names of the turns, their times and what
+// they cost.
+const mostHeads = 5
+
+func (c *comparison) sentenceRows() int {
+	if c.h >= modes.Tall && len(c.sentence) > 0 && display.Clean(c.sentence[0]).Width() > c.w-2 {
+		return 2
+	}
+	return 1
+}
+
+func (c *comparison) heads() int {
+	n := mostHeads - 1 + c.sentenceRows()
+	if c.beneath() {
+		n = 3 + c.sentenceRows()
+	}
+	if c.h < 8 {
+		n = min(n, 3)
+	}
+	return n
+}
+
+// said is the sentence that fits into so many rows, empty if none does.
+func (c *comparison) said(rows int) display.Text {
+	for _, form := range c.sentence {
+		text := c.draw.Clean(form)
+		if lines := display.Wrap(text, max(1, c.w-2)); len(lines) <= rows {
+			return text
+		}
+	}
+	return display.Text{}
+}

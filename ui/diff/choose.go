@@ -1,0 +1,182 @@
+package diff
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/host"
+	"toolscope/stream"
+)
+
+// Place is a turn that is compared, or the exchange whose turn it will be.
+type Place struct {
+	Exchange int
+	Turn     stream.Ref // NoRef until it opens
+}
+
+// Why says which turns are compared.
+type Why uint8
+
+const (
+	Marked    Why = iota // by the user
+	Asked                // they were asked the same
+	Neighbour            // they are near and call the same tool
+)
+
+// mostAround is how many exchanges before and after the chosen one are looked at.
+const mostAround = 64
+
+// mostNeighbours is how many turns are compared that have no more in common than a tool.
+const mostNeighbours = 4
+
+// Choose finds what is to be compared: the marked turns, or else those that were asked the same as
+// the chosen one, or else those near it that call the same tool. The chosen one is always among
+// them. It is fewer than two where there is nothing to compare.
+func Choose(v *providers.View, chosen stream.Ref, marked []stream.Ref) (places []Place, why Why, tool string) {
+	own, call := v.Find(chosen)
+	for _, r := range marked {
+		if t, _ := v.Find(r); t != nil {
+			places = append(places, Place{t.Exchange, t.Ref()})
+		}
+	}
+	if len(places) > 0 && own != nil && !slices.ContainsFunc(places, func(p Place) bool { return p.Turn == own.Ref() }) {
+		places = append(places, Place{own.Exchange, own.Ref()})
+	}
+	if len(places) > 1 {
+		return places, Marked, ""
+	}
+	if places = alike(v, own); len(places) > 1 || own == nil {
+		return places, Asked, ""
+	}
+	tool = toolOf(own, call)
+	return neighbours(v, own, tool), Neighbour, tool
+}
+
+// alike are the exchanges that ask for the same as that of a turn, it among them, in order; without
+// a turn, as the last one's.
+func alike(v *providers.View, own *stream.Turn) (all []Place) {
+	list := v.Exchanges()
+	at := len(list) - 1
+	if own != nil {
+		at = slices.IndexFunc(list, func(x *providers.Exchange) bool { return x.Number == own.Exchange })
+	}
+	if at < 0 {
+		return nil
+	}
+	asks := list[at].Asks()
+	if asks == 0 {
+		return nil
+	}
+	for i := max(0, at-mostAround); i < min(len(list), at+mostAround+1); i++ {
+		x := list[i]
+		if i != at && (!x.MayAsk(list[at]) || x.Asks() != asks) {
+			continue
+		}
+		p := Place{x.Number, stream.NoRef}
+		if i == at && own != nil {
+			p.Turn = own.Ref()
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// toolOf is the tool of a call, or of the turn's first.
+func toolOf(t *stream.Turn, c *stream.Call) string {
+	if c == nil && len(t.Calls) > 0 {
+		c = t.Calls[0]
+	}
+	if c == nil {
+		return ""
+	}
+	return c.Name
+}
+
+// neighbours are the turns nearest to a turn that call a tool, it among them, in order.
+func neighbours(v *providers.View, own *stream.Turn, tool string) []Place {
+	turns := v.Session().Turns
+	at := slices.Index(turns, own)
+	if at < 0 || tool == "" {
+		return nil
+	}
+	near := []int{at}
+	for d := 1; d <= mostAround && len(near) < mostNeighbours; d++ {
+		for _, i := range []int{at - d, at + d} {
+			if i >= 0 && i < len(turns) && len(near) < mostNeighbours && slices.ContainsFunc(turns[i].Calls, func(c *stream.Call) bool { return c.Name == tool }) {
+				near = append(near, i)
+			}
+		}
+	}
+	slices.Sort(near)
+	all := make([]Place, len(near))
+	for i, n := range near {
+		all[i] = Place{turns[n].Exchange, turns[n].Ref()}
+	}
+	return all
+}
+
+// Names are what turns are called beside each other: by their models, or where those are the same,
+// by their hosts, or else by their files or numbers.
+func Names(v *providers.View, places []Place, short func(model string) string) []string {
+	names := make([]string, len(places))
+	for _, way := range []func(p Place) string{
+		func(p Place) string { return short(modelOf(v, p)) },
+		func(p Place) string { return HostOf(v.Exchange(p.Exchange)) },
+		func(p Place) string { return fileOf(v.Exchange(p.Exchange)) },
+	} {
+		count := map[string]int{}
+		for i, p := range places {
+			names[i] = way(p)
+			count[names[i]]++
+		}
+		if len(count) == len(places) && count[""] == 0 {
+			return names
+		}
+	}
+	for i, p := range places {
+		names[i] = short(modelOf(v, p))
+		if t, _ := v.Find(p.Turn); t != nil {
+			names[i] = strings.TrimSpace(names[i] + " #" + strconv.Itoa(int(t.Number)+1))
+		}
+		if names[i] == "" {
+			names[i] = "exchange " + strconv.Itoa(p.Exchange)
+		}
+	}
+	return names
+}
+
+// modelOf is the model of a turn, or that its request asks for.
+func modelOf(v *providers.View, p Place) string {
+	if t, _ := v.Find(p.Turn); t != nil && t.Model != "" {
+		return t.Model
+	}
+	return v.AskedModel(p.Exchange)
+}
+
+// HostOf is the host that an exchange went to, or the name it was given here; "" if that is not
+// known.
+func HostOf(x *providers.Exchange) string {
+	if x == nil {
+		return ""
+	}
+	label := x.Head.File // as those have that were asked from here
+	name, _, _ := strings.Cut(label, "/")
+	if _, err := host.Find(name); err == nil {
+		return name
+	}
+	if _, rest, ok := strings.Cut(x.Head.URL, "://"); ok {
+		name, _, _ = strings.Cut(rest, "/")
+		return name
+	}
+	return ""
+}
+
+func fileOf(x *providers.Exchange) string {
+	if x == nil || x.Head.File == "" {
+		return ""
+	}
+	return path.Base(x.Head.File)
+}

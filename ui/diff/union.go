@@ -1,0 +1,182 @@
+package diff
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toolscope/stream"
+)
+
+// member names a member of an object: the second of a name is not the first.
+type member struct {
+	name string
+	nth  int
+}
+
+// union is the members of containers that belong together, each with its node in every one of them,
+// or -1: in the order of the base, and what only others have behind what it follows there. Ordered
+// says of each whether its members come in the order of the base.
+func (c *comparing) union(in []int32) (sorted [][]int32, ordered []bool) {
+	u := chain{rows: map[member]int{}, first: -1, last: -1}
+	ordered = make([]bool, len(in))
+	for _, i := range c.baseFirst() {
+		ordered[i] = true
+		if in[i] < 0 {
+			continue
+		}
+		before, after := -1, -1 // the row before, and the last one that the base has too
+		for _, k := range c.trees[i].nodes[in[i]].kids {
+			x := &c.trees[i].nodes[k]
+			m := member{x.name, x.nth}
+			n, known := u.rows[m]
+			if !known {
+				n = u.add(m, len(in), before)
+			} else if u.all[n][c.base] >= 0 {
+				ordered[i] = ordered[i] && n > after
+				after = n
+			}
+			u.all[n][i] = k
+			before = n
+		}
+	}
+	for n := u.first; n >= 0; n = u.next[n] {
+		sorted = append(sorted, u.all[n])
+	}
+	return sorted, ordered
+}
+
+// chain is rows in an order in which some are put between others.
+type chain struct {
+	rows        map[member]int
+	all         [][]int32
+	next        []int
+	first, last int
+}
+
+// add puts a row behind another, or behind all if that is -1.
+func (u *chain) add(m member, cells, behind int) (n int) {
+	n = len(u.all)
+	at := make([]int32, cells)
+	for i := range at {
+		at[i] = -1
+	}
+	u.rows[m], u.all = n, append(u.all, at)
+	if behind < 0 {
+		behind = u.last
+	}
+	if behind < 0 {
+		u.first, u.last, u.next = n, n, append(u.next, -1)
+		return n
+	}
+	u.next = append(u.next, u.next[behind])
+	if u.next[behind] = n; behind == u.last {
+		u.last = n
+	}
+	return n
+}
+
+// baseFirst are the numbers of the calls, that of the base before the others.
+func (c *comparing) baseFirst() []int {
+	order := []int{c.base}
+	for i := range c.trees {
+		if i != c.base {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+// nameOf is how a member is called, whichever call has it.
+func nameOf(trees []tree, at []int32) string {
+	for i, n := range at {
+		if n < 0 {
+			continue
+		}
+		switch x := &trees[i].nodes[n]; {
+		case trees[i].text[x.key] == '"' && x.key != x.start:
+			return "." + x.name
+		default:
+			return "[" + strconv.Itoa(x.nth) + "]"
+		}
+	}
+	return ""
+}
+
+var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+// pointer is a name as a step of a JSON pointer.
+func pointer(name string) string {
+	switch {
+	case name == "":
+		return ""
+	case name[0] == '[':
+		return "/" + name[1:len(name)-1]
+	}
+	return "/" + escapePointer.Replace(name[1:])
+}
+
+// mostItems is how many items a list may have that are told one by one.
+const mostItems = 1000
+
+// lists says of a member that is a list of plain values what each call lacks and adds.
+func (c *comparing) lists(r *Row, at []int32) {
+	b := at[c.base]
+	if b < 0 || c.trees[c.base].nodes[b].kind != stream.ArrayOpen {
+		return
+	}
+	for i, n := range at {
+		cell := &r.Cells[i]
+		if i == c.base || cell.Mark != Differs || cell.Kind != stream.ArrayOpen || !c.trees[i].plain(n) {
+			continue
+		}
+		own, base := c.trees[i].items(n), c.trees[c.base].items(b)
+		if len(own) > mostItems || len(base) > mostItems {
+			continue
+		}
+		cell.List = &Items{Adds: firstOf(without(own, base))}
+		if !cell.Growing {
+			cell.List.Lacks = firstOf(without(base, own))
+		}
+	}
+}
+
+// item is a plain value of a list.
+type item struct {
+	sum  uint64
+	text string
+}
+
+func (t *tree) items(n int32) (all []item) {
+	for _, k := range t.nodes[n].kids {
+		if x := &t.nodes[k]; x.ends {
+			all = append(all, item{t.sum(k), string(t.text[x.start:x.end])})
+		}
+	}
+	return all
+}
+
+// without are the items that are not among others, each as often as it is not there.
+func without(items, others []item) (left []item) {
+	count := map[uint64]int{}
+	for _, o := range others {
+		count[o.sum]++
+	}
+	for _, i := range items {
+		if count[i.sum]--; count[i.sum] < 0 {
+			left = append(left, i)
+		}
+	}
+	return left
+}
+
+// firstOf is the first of some items, and how many more there are.
+func firstOf(items []item) string {
+	switch len(items) {
+	case 0:
+		return ""
+	case 1:
+		return items[0].text
+	}
+	return fmt.Sprintf("%s +%d", items[0].text, len(items)-1)
+}

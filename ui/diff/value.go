@@ -1,0 +1,213 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/fnv"
+	rational "math/big"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"toolscope/stream"
+	"toolscope/stream/jsonbytes"
+)
+
+// leaf compares two values that are no containers. At is the byte of b where they begin to differ.
+func leaf(a *tree, x *node, b *tree, y *node) (m Mark, at int) {
+	switch {
+	case x.kind == none || y.kind == none:
+		return Open, 0
+	case x.kind != y.kind:
+		return Differs, 0
+	case x.kind == stream.String:
+		return texts(a, x, b, y)
+	}
+	one, other := a.text[x.start:x.end], b.text[y.start:y.end]
+	switch {
+	case x.kind == stream.Junk:
+		return raw(one, x.ends, other, y.ends)
+	case !x.ends || !y.ends:
+		return Open, 0
+	case bytes.Equal(one, other):
+		return Same, 0
+	case x.kind == stream.Number && number(string(one)) == number(string(other)):
+		return Alike, 0
+	}
+	return Differs, 0
+}
+
+// raw compares texts that are not JSON, as far as they have come.
+func raw(a []byte, aEnds bool, b []byte, bEnds bool) (m Mark, at int) {
+	n := common(a, b)
+	switch {
+	case n < len(a) && n < len(b), n == len(a) && aEnds && n < len(b), n == len(b) && bEnds && n < len(a):
+		return Differs, n
+	case !aEnds || !bEnds:
+		return Open, n
+	}
+	return Same, n
+}
+
+// texts compares strings by what they stand for, as far as they have come.
+func texts(a *tree, x *node, b *tree, y *node) (m Mark, at int) {
+	lit, held := a.text[x.start:x.end], b.text[y.start:y.end]
+	if x.closed && y.closed && bytes.Equal(lit, held) {
+		return Same, 0
+	}
+	one, other := reader{inside(lit, x.closed), 0}, reader{inside(held, y.closed), 0}
+	n := common(one.text, other.text)
+	n = min(jsonbytes.WholeEscapes(one.text[:n]), jsonbytes.WholeEscapes(other.text[:n]))
+	n = wholeRune(other.text, n)
+	one.at, other.at = n, n
+	for {
+		at = other.at + 1
+		r, ok := one.next()
+		s, also := other.next()
+		switch {
+		case !ok && !also && x.ends && y.ends && x.closed == y.closed:
+			return Alike, 0
+		case !ok && x.ends && also, !also && y.ends && ok, ok && also && r != s, !ok && !also && x.ends && y.ends:
+			return Differs, at
+		case !ok || !also:
+			return Open, 0
+		}
+	}
+}
+
+// inside is a string without its quotes, nor what its end cuts.
+func inside(lit []byte, ends bool) []byte {
+	lit = lit[min(1, len(lit)):]
+	if ends {
+		return lit[:max(0, len(lit)-1)]
+	}
+	return lit[:jsonbytes.WholeEscapes(lit)]
+}
+
+// reader reads what a string stands for, a character at a time.
+type reader struct {
+	text []byte
+	at   int
+}
+
+// next is the next character; one that is cut, or no UTF-8, is a byte.
+func (r *reader) next() (rune, bool) {
+	rest := r.text[r.at:]
+	if len(rest) == 0 {
+		return 0, false
+	}
+	if rest[0] != '\\' {
+		c, n := utf8.DecodeRune(rest)
+		if c == utf8.RuneError && n == 1 {
+			c = utf8.MaxRune + 1 + rune(rest[0])
+		}
+		r.at += n
+		return c, true
+	}
+	n := jsonbytes.EscapeLen(rest)
+	if n == 6 && len(rest) >= 12 && rest[6] == '\\' {
+		if pair := jsonbytes.AppendUnquoted(nil, rest[:12]); len(pair) == 4 {
+			n = 12
+		}
+	}
+	said := jsonbytes.AppendUnquoted(nil, rest[:n])
+	r.at += n
+	c, size := utf8.DecodeRune(said)
+	if c == utf8.RuneError && size == 1 && len(said) == 3 { // half a pair
+		c = rune(said[0]&0xf)<<12 | rune(said[1]&0x3f)<<6 | rune(said[2]&0x3f)
+	}
+	return c, true
+}
+
+// common is how many bytes two texts begin with alike.
+func common(a, b []byte) (n int) {
+	size := min(len(a), len(b))
+	for n+64 <= size && bytes.Equal(a[n:n+64], b[n:n+64]) {
+		n += 64
+	}
+	for n < size && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// wholeRune is n, or where the character begins that is cut there.
+func wholeRune(text []byte, n int) int {
+	for at := n; at > 0 && n-at < utf8.UTFMax; at-- {
+		if at < len(text) && utf8.RuneStart(text[at]) || at == len(text) {
+			return at
+		}
+	}
+	return n
+}
+
+// number is a number in one way of writing: 1.0 is 1. One that is very long, or very large, stays
+// as it is.
+func number(text string) string {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || len(text) > 40 || f > 1e60 || f < -1e60 || f != 0 && f < 1e-60 && f > -1e-60 {
+		return text
+	}
+	if f == 0 && strings.ContainsAny(text, "eE") {
+		return text // 0e999999999, or too small for a double
+	}
+	if r, ok := new(rational.Rat).SetString(text); ok {
+		return r.RatString()
+	}
+	return text
+}
+
+// sum is a hash of a value, the same for values that are alike.
+func (t *tree) sum(n int32) uint64 {
+	at := &t.nodes[n]
+	h := fnv.New64a()
+	_, _ = h.Write([]byte{byte(at.kind)})
+	switch text := t.text[at.start:at.end]; at.kind {
+	case stream.ObjectOpen:
+		all := uint64(0) // in any order
+		for _, k := range at.kids {
+			all += hashPair(t.nodes[k].name, t.sum(k))
+		}
+		_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, all))
+	case stream.ArrayOpen:
+		for _, k := range at.kids {
+			_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, t.sum(k)))
+		}
+	case stream.String:
+		_, _ = h.Write(jsonbytes.AppendUnquoted(nil, inside(text, at.closed)))
+	case stream.Number:
+		_, _ = h.Write([]byte(number(string(text))))
+	default:
+		_, _ = h.Write(text)
+	}
+	return h.Sum64()
+}
+
+// hashPair is a hash of a value by name.
+func hashPair(name string, value uint64) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, value))
+	_, _ = h.Write([]byte(name))
+	return h.Sum64()
+}
+
+// Sum is a hash of a call's arguments, the same for those that are alike; 0 while they are not
+// whole, or where they are not kept.
+func Sum(c *stream.Call) uint64 {
+	if c.Arriving() {
+		return 0
+	}
+	a := ArgsOf(c)
+	t := a.tree()
+	return t.sumOf(a)
+}
+
+func (t *tree) sumOf(a *Args) uint64 {
+	switch {
+	case !a.Over || t.unknown:
+		return 0
+	case len(t.nodes) == 0:
+		return 1
+	}
+	return max(t.sum(0), 2)
+}
