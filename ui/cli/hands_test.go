@@ -1,0 +1,112 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+	"toolscope/providers"
+	"toolscope/providers/price"
+)
+
+// TestTakings: the machine's line is the one that print writes, the command has the request's bytes
+// and no secret, and the report names the call.
+func TestTakings(t *testing.T) {
+	data, err := demos.ReadFile("demo/history.tsc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := capture.Open(t.Context(), "-", capture.Options{Stdin: bytes.NewReader(data)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in providers.Inspector
+	for r, err := range src {
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(coreRecord(r))
+	}
+	in.Close()
+	printed := command(t, data, "print", "--format", "jsonl", "-").stdout
+	v, calls := in.View(), 0
+	for _, turn := range v.Session().Turns {
+		for _, c := range turn.Calls {
+			calls++
+			for _, f := range takings("stdin", price.Embedded()) {
+				got, err := f.Make(v, c.Ref())
+				switch {
+				case err != nil:
+					t.Errorf("%s of %s: %v", f.What, c.Name, err)
+				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"exchange":`)[0]): // its result came later
+					t.Errorf("print writes nothing like %s\n%s", got, printed)
+				case f.Key == "c" && (!bytes.HasPrefix(got, []byte("curl -N 'http")) || bytes.Contains(got, []byte("[redacted:"))):
+					t.Errorf("the request as a command: %s", got)
+				case f.Key == "b" && !bytes.Contains(got, []byte("## Call ")):
+					t.Errorf("the report: %s", got)
+				}
+			}
+		}
+	}
+	if calls == 0 {
+		t.Error("the demo has no calls")
+	}
+}
+
+// TestPipeTo: a command gets the bytes; how it failed, and how much of what it printed is not there,
+// is said.
+func TestPipeTo(t *testing.T) {
+	t.Setenv("SHELL", "/bin/sh")
+	for _, c := range []struct{ command, prints, err string }{
+		{"tr a b", "bbb", ""},
+		{"echo wrong >&2; exit 3", "wrong\n", "exit status 3"},
+		{"cat; head -c 1048577 /dev/zero", "aaa" + strings.Repeat("\x00", mostOutput-3), "4 bytes more were printed than are shown"},
+		{"sleep 60 & echo on", "on\n", ""},
+	} {
+		got, err := pipeTo(c.command, []byte("aaa"))
+		if said := ""; err != nil {
+			said = err.Error()
+			if said != c.err {
+				t.Errorf("%s: %v", c.command, err)
+			}
+		} else if c.err != said {
+			t.Errorf("%s: no error", c.command)
+		}
+		if string(got) != c.prints {
+			t.Errorf("%s printed %.40q, %d bytes", c.command, got, len(got))
+		}
+	}
+}
+
+// TestEdit: the editor has the text in a file for its owner alone, which goes with it.
+func TestEdit(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	t.Setenv("EDITOR", "cat -n")
+	program, remove, err := edit("arguments.json", []byte(`{"a":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	program.SetStdout(&out)
+	args := program.(editor).Args
+	path := args[len(args)-1]
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := program.Run(); err != nil || !strings.Contains(out.String(), `{"a":1}`) {
+		t.Errorf("the editor has %q, %v", out.String(), err)
+	}
+	remove()
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
+	t.Setenv("EDITOR", "no-such-editor-here")
+	if _, _, err := edit("x", nil); err == nil || !strings.Contains(err.Error(), "$EDITOR") {
+		t.Error(err)
+	}
+}
