@@ -47,9 +47,6 @@ func (m *Model) drawAwait(p *screen.Pen, y, height int) {
 	}
 }
 
-// helpHint is the room for the hint that never goes.
-const helpHint = len("   ? help ")
-
 // awaitWide is how wide a screen is that has room for the names of clients.
 const awaitWide = 60
 
@@ -106,44 +103,4 @@ func (m *Model) copyWay() {
 type Word struct {
 	Text  string
 	Alarm bool // something is wrong
-}
-
-// drawStatus writes the words of the source, those that are alarms first, as many as there is room
-// for.
-func (m *Model) drawStatus(p *screen.Pen) {
-	words, hints := m.words(), 0
-	if m.awaits() {
-		hints = helpHint
-	}
-	for _, alarm := range []bool{true, false} {
-		for _, w := range words {
-			text := m.pen.Name(w.Text).Between("  ", "")
-			if w.Alarm != alarm || !alarm && text.Width() >= p.Left-hints {
-				continue
-			}
-			r := screen.Muted
-			if alarm {
-				r = screen.Bad
-			}
-			p.Put(r, screen.Bare, text)
-		}
-	}
-}
-
-func (m *Model) words() []Word {
-	var words []Word
-	if m.opt.Status != nil {
-		words = m.opt.Status()
-	}
-	if m.parting {
-		text := m.draw.Format("quits when %s end", screen.Plural(len(m.openExchanges()), "stream"))
-		if len(m.openExchanges()) == 0 {
-			text = display.Lit("quits when the client has ended")
-		}
-		words = append(words[:len(words):len(words)], Word{Text: text.String()})
-	}
-	if n := m.in.Others.Count; n > 0 {
-		words = append(words[:len(words):len(words)], Word{Text: screen.Plural(int(n), "other line").String()})
-	}
-	return words
 }

@@ -105,7 +105,7 @@ func TestLeaving(t *testing.T) {
 	if s = open().press("<esc>").hides("streams are open"); quits(s) {
 		t.Error("esc quits")
 	}
-	s = open().press("w").shows("quits when 2 streams end")
+	s = open().resize(120, 24).press("w").shows("quits when 2 streams end")
 	s.feed(stream.Record{Exchange: 1, End: true})
 	s.shows("quits when 1 stream end")
 	if s.feed(stream.Record{Exchange: 2, End: true}); !s.parted() {
@@ -123,13 +123,13 @@ func (s *rig) parted() bool { return s.parting && len(s.openExchanges()) == 0 }
 // TestStatus: words change without a record, alarms come first, and what has no room is left out.
 func TestStatus(t *testing.T) {
 	var words []Word
-	s := newScreen(t, 80, 24, waiting(&words)).feed(body("agent.sse")(t)...)
+	s := newScreen(t, 120, 24, waiting(&words)).feed(body("agent.sse")(t)...)
 	s.hides("WAITING", "rec a.tsc")
 	words = []Word{{Text: "rec a.tsc 12 kB"}, {Text: "GAP 1,000 B", Alarm: true}}
 	s.inbox.Ring()
 	s.send(arrived{})
 	rows := s.rows()
-	last := rows[len(rows)-1]
+	last := rows[0]
 	if gap, rec := strings.Index(last, "GAP 1,000 B"), strings.Index(last, "rec a.tsc 12 kB"); gap < 0 || rec < gap {
 		t.Errorf("%q", last)
 	}

@@ -31,7 +31,7 @@ func TestCosts(t *testing.T) {
 	s.feed(answer(4, "https://openrouter.ai/api/v1/chat/completions", "x/y", strings.Replace(someUsage, "}", `,"cost":0.5}`, 1))...)
 	s.press("j").shows("cost         $0.50, as the provider says", "all turns    $0.5022 + 1 unknown")
 	s.feed(answer(5, "https://api.mistral.ai/v1/chat/completions", "mistral-large-latest", someUsage)...)
-	s.press("j").shows("~$0.0006    0 ms", "cost         ~$0.00065, sources disagree about this price", "prices of    2026-07-02", "  ~$0.5029 + 1 unknown")
+	s.press("j").shows("~$0.0006    0 ms", "cost         ~$0.00065, sources disagree about this price", "prices of    2026-07-02", "  ~$0.503 + 1 unknown")
 	s.press("gg").shows("prices of    2026-08-21, of all turns 2026-07-02")
 }
 

@@ -18,11 +18,11 @@ func openCallStream() []stream.Record {
 
 // looks are how a call and the count of its status are drawn.
 func (s *rig) looks(call string) (line, counts string) {
-	for _, row := range strings.Split(s.text(), "\n")[2:] { // below the way to where we are
-		if line == "" && strings.Contains(row, call) {
+	for _, row := range strings.Split(s.text(), "\n")[1:] { // below the way to where we are
+		if !strings.Contains(row, "TURNS") && line == "" && strings.Contains(row, call) {
 			line = row
 		}
-		if strings.Contains(row, "calls ") {
+		if strings.Contains(row, "CALLS ") {
 			counts = row
 		}
 	}

@@ -32,7 +32,7 @@ func (b browse) Keys() []screen.Binding {
 		b.Do = func() { m.enter(e) }
 		all = append(all, b)
 	}
-	return reminded(m.paneKeys(), append(all, m.anywhere()...))
+	return reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}, m.paneKeys()...), append(all, m.anywhere()...))
 }
 
 // on is a binding of the table of keys.
@@ -58,6 +58,7 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Search, func() { m.open(newSearchBar(m)) }),
 		on(km.Filter, m.openFilter),
 		on(km.NextFinding, m.nextFinding), on(km.Side, m.hideSide),
+		on(km.Clock, func() { m.scene.Clock = !m.scene.Clock; m.refresh() }),
 		on(km.Mark, m.markTurn),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),
 		on(km.Demo, m.playDemo), on(km.Streams, m.openStreams),
@@ -103,23 +104,4 @@ func reminded(pane, program []screen.Binding) (all []screen.Binding) {
 		}
 	}
 	return all
-}
-
-// drawHints writes the hints flush right, or what was said.
-func (m *Model) drawHints(p *screen.Pen) {
-	if !m.notice.Empty() {
-		p.Tail(screen.Caution, screen.Bare, m.draw.Truncate(m.notice.Between(" ", " "), p.Left))
-		return
-	}
-	hint := display.Text{}
-	for _, b := range m.now {
-		if b.Hint.Empty() {
-			continue
-		}
-		if hint.Width()+3+b.Hint.Width()+1 > p.Left {
-			break
-		}
-		hint = display.Join(hint, display.Lit("   "), b.Hint)
-	}
-	p.Tail(screen.Muted, screen.Bare, hint.Between("", " "))
 }

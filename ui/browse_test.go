@@ -269,9 +269,9 @@ func TestDialectKey(t *testing.T) {
 	calls := func() string { text, _, _ := strings.Cut(s.text(), "WIRE"); return text }
 	before := calls()
 	s.press("D").shows("READ THE RESPONSE AS", "now: event type message_start")
-	s.press("G<enter>").shows("(as you said)").hides("run_tests")
-	s.press("D<esc>").shows("(as you said)")
-	s.press("Dg<enter>").shows("(event type message_start)", "run_tests")
+	s.press("G<enter>").shows(": as you said").hides("run_tests")
+	s.press("D<esc>").shows(": as you said")
+	s.press("Dg<enter>").shows(": event type message_start", "run_tests")
 	s.press("F")
 	if got := calls(); got != before {
 		t.Errorf("after it was taken back:\n%s\nbefore:\n%s", got, before)

@@ -1,179 +1,227 @@
 package ui
 
 import (
+	"path"
 	"strings"
 
-	"toolscope/stream"
 	"toolscope/ui/display"
-	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
-// drawTop writes the first row: the way to where we are, as much of its end as fits, and what it
-// is.
+// drawTop writes the first row: the way to what is chosen; flush right what is wrong with the source,
+// what else there is to know of it, and whether things move. What is not wrong goes first where there
+// is little room, then the beginning of the way.
 func (m *Model) drawTop(p *screen.Pen) {
-	right, crumbs := m.motion(), m.crumbs()
-	need := 0
-	for _, part := range crumbs {
-		need += part.Width() + 3
+	right, way := m.source(), m.way()
+	room := p.Left - 2 - width(right)
+	alarms, facts, words := display.Text{}, display.Text{}, m.words()
+	for _, w := range words {
+		if w.Alarm {
+			alarms = display.Join(alarms, p.Name(w.Text).Between("", "  "))
+		}
 	}
-	if about := m.about(p.Left - need - 4 - right.Width()); !about.Empty() {
-		right = display.Join(about, display.Lit("   "), right)
+	alarms = p.Truncate(alarms, max(0, room-min(leastWay, way.width())))
+	room -= alarms.Width()
+	for _, w := range words {
+		text := p.Name(w.Text).Between("", "  ")
+		if !w.Alarm && way.width()+2+facts.Width()+text.Width() <= room {
+			facts = display.Join(facts, text)
+		}
 	}
-	width := right.Width()
 	keep := p.Left
-	p.Left = max(0, p.Left-width-2)
-	room := p.Left
-	for ; len(crumbs) > 1 && need-2 > room; crumbs = crumbs[1:] {
-		need -= crumbs[0].Width() + 3
+	p.Left = max(0, room+2-facts.Width())
+	left := p.Left
+	m.drawWayTo(p, way)
+	p.Left = keep - (left - p.Left)
+	p.Spaces(screen.Bare, p.Left-alarms.Width()-facts.Width()-width(right))
+	p.Say(screen.Bad, alarms)
+	p.Say(screen.Muted, facts)
+	for _, s := range right {
+		p.Say(s.role, s.text)
 	}
-	for i, part := range crumbs {
+}
+
+// leastWay is how many cells of the way what is wrong leaves.
+const leastWay = 12
+
+// said is a text in its colour.
+type said struct {
+	role screen.Role
+	text display.Text
+}
+
+func width(all []said) (cells int) {
+	for _, s := range all {
+		cells += s.text.Width()
+	}
+	return cells
+}
+
+// trail is the way to what is chosen: the source, what is inside of what, and behind the last of them
+// a place in it.
+type trail struct {
+	parts []display.Text
+	place display.Text
+}
+
+func (t trail) width() int {
+	cells := 1
+	for i, part := range t.parts {
+		if cells += part.Width(); i > 0 {
+			cells += 3
+		}
+	}
+	if !t.place.Empty() {
+		cells += 1 + t.place.Width()
+	}
+	return cells
+}
+
+// last is the end of the way, and the place in it.
+func (t trail) last() display.Text {
+	last := t.parts[len(t.parts)-1]
+	if t.place.Empty() {
+		return last
+	}
+	return display.Join(last, display.Lit(" "), t.place)
+}
+
+// way is the way to what is chosen.
+func (m *Model) way() (w trail) {
+	source := m.pen.Name(m.opt.Source)
+	t, c := m.turn(), m.call()
+	if m.awaits() || t == nil {
+		return trail{parts: []display.Text{source}}
+	}
+	if x := m.view.Exchange(t.Exchange); x != nil && x.Head.File != "" && m.list.SeveralFiles() {
+		source = m.pen.Name(path.Base(x.Head.File))
+	}
+	w.parts = []display.Text{source, m.draw.Format("turn %d", t.Number+1)}
+	if agent := m.list.AgentOf(t); agent != "" {
+		w.parts = append(w.parts, m.pen.Name(agent))
+	}
+	if c == nil {
+		return w
+	}
+	name := m.pen.Name(c.Name)
+	if name.Empty() {
+		name = m.draw.Format("call %d", c.Number)
+	}
+	w.parts = append(w.parts, name)
+	if path := m.doc.Path(); path != "" {
+		w.place = m.pen.Name(path)
+	}
+	return w
+}
+
+// drawWayTo writes as much of the way as there is room for. The source and the last part stay longest;
+// a name loses its end, a place its beginning.
+func (m *Model) drawWayTo(p *screen.Pen, w trail) {
+	for len(w.parts) > 2 && w.width() > p.Left {
+		w.parts = append(w.parts[:1:1], w.parts[2:]...)
+	}
+	if s := w.parts[0].String(); w.width() > p.Left && len(w.parts) > 1 {
+		if w.parts[0] = p.Clean(s[strings.LastIndexByte(s, ' ')+1:]); w.width() > p.Left {
+			w.parts = w.parts[1:]
+		}
+	}
+	p.Spaces(screen.Bare, 1)
+	for i, part := range w.parts {
 		if i > 0 {
 			p.Say(screen.Muted, p.Glyph.Sep.Between(" ", " "))
-		} else {
-			p.Spaces(screen.Bare, 1)
 		}
-		r := screen.Plain
-		if i == 0 {
-			r = screen.Accent
-		}
-		p.Put(r, screen.Bare, part)
+		p.Put(screen.Accent, screen.Bare, part)
 	}
-	p.Left = keep - (room - p.Left)
-	r := screen.Muted
-	if m.moving() {
-		r = screen.Live
+	if room := p.Left - 1; !w.place.Empty() && room > 1 {
+		p.Spaces(screen.Bare, 1)
+		p.Say(screen.Accent, lastOfPlace(p, w.place, room))
 	}
-	p.Tail(r, screen.Bare, right.Between("", " "))
 }
 
-// crumbs are the parts of the way, from the program to the token. On a narrow screen only the last
-// ones are shown: they are the way back.
-func (m *Model) crumbs() []display.Text {
-	parts := []display.Text{display.Lit("toolscope"), m.draw.Truncate(m.pen.Name(m.opt.Source), 32)}
-	if m.awaits() {
-		return parts
+// lastOfPlace is the end of a place in so many cells.
+func lastOfPlace(p *screen.Pen, place display.Text, cells int) display.Text {
+	if place.Width() <= cells {
+		return place
 	}
-	if t := m.turn(); t != nil {
-		parts = append(parts, m.draw.Format("turn %d", t.Number+1))
+	more := display.Lit("…")
+	if p.ASCII {
+		more = display.Lit("..")
 	}
-	if c := m.call(); c != nil {
-		name := m.draw.Truncate(m.pen.Name(c.Name), 32)
-		if name.Empty() {
-			name = m.draw.Format("call %d", c.Number)
-		}
-		parts = append(parts, name)
-		if at, ok := m.focus.(panes.Pather); ok {
-			if path := at.Path(); path != "" {
-				parts = append(parts, m.pen.Name(path))
-			}
-		}
-	}
-	if m.w < 72 && len(parts) > 2 {
-		return parts[2:]
-	}
-	return parts
+	return p.Truncate(display.Join(more, display.Skip(place, place.Width()-cells+more.Width())), cells)
 }
 
-// about is what was taken off around the chosen turn, its dialect, how that is known, and the model,
-// or less of it where there is less room.
-func (m *Model) about(room int) display.Text {
-	t := m.turn()
-	if t == nil || m.awaits() {
-		return display.Text{}
-	}
-	name, model, why := m.pen.Name(t.Dialect), display.Text{}, display.Text{}
-	if t.Model != "" {
-		model = display.Join(display.Lit(" "), m.pen.Glyph.Dot, display.Lit(" "), m.draw.Truncate(m.pen.Name(t.Model), 28))
-	}
-	var peeled display.Text
-	if x := m.in.Exchange(t.Exchange); x != nil {
-		if x.Why != "" {
-			why = m.draw.Truncate(m.pen.Name(x.Why), 40).Between(" (", ")")
-		}
-		sep := m.pen.Glyph.Sep.Between(" ", " ")
-		for layer := range strings.SplitSeq(x.Head.Peeled, " › ") {
-			if layer != "" {
-				peeled = display.Join(peeled, m.pen.Name(layer), sep)
-			}
+// source says whether things move, and whether the panes go with them.
+func (m *Model) source() (right []said) {
+	if m.follow && m.moving() && !m.paused && !m.awaits() {
+		right = append(right, said{screen.Live, display.Lit("FOLLOW  ")})
+		if m.w < wideTop {
+			right[0].text = display.Lit("FOLLOW ")
 		}
 	}
-	switch {
-	case !peeled.Empty() && peeled.Width()+name.Width()+model.Width() < room:
-		return display.Join(peeled, name, model)
-	case name.Width()+why.Width()+model.Width() < room:
-		return display.Join(name, why, model)
-	case name.Width()+model.Width() < room:
-		return display.Join(name, model)
-	case name.Width() < room:
-		return name
-	}
-	return display.Text{}
+	return append(right, m.motion())
 }
 
-// motion says whether things move: live, playing, paused or ended.
-func (m *Model) motion() display.Text {
-	glyph := func(s stream.Status) display.Text { return m.pen.Glyph.Status[s] }
+// wideTop is how wide a screen is whose first row has room for a speed that is nothing special.
+const wideTop = 60
+
+// motion is that in one word.
+func (m *Model) motion() said {
 	switch p := m.opt.Playback; {
-	case m.awaits() && m.moving() && !m.paused:
-		return display.Lit("WAITING")
-	case m.moving() && m.settled() && !m.paused:
-		return glyph(stream.Complete).Between("", " LIVE")
-	case m.failure != nil:
-		return glyph(stream.Aborted).Between("", " FAILED")
-	case m.ended && !m.paused:
-		return glyph(stream.NoArguments).Between("", " END")
-	case m.opt.Inbox == nil:
-		return display.Lit("NO SOURCE")
 	case m.paused:
-		return m.draw.Format("%s PAUSED +%s new", glyph(stream.LooksDone), screen.Count(m.waiting()))
+		return said{screen.Caution, display.Lit("PAUSED")}
+	case m.moving() && m.settled():
+		return said{screen.Live, display.Lit("LIVE")}
+	case m.failure != nil:
+		return said{screen.Bad, display.Lit("LOST")}
+	case m.ended:
+		return said{screen.Muted, display.Lit("END")}
+	case m.opt.Inbox == nil:
+		return said{}
 	case p != nil && p.Paused():
-		return m.draw.Format("%s PAUSED %gx", glyph(stream.LooksDone), p.Speed())
+		return said{screen.Caution, m.speed("PAUSED", p.Speed())}
 	case p != nil:
-		return m.draw.Format("%s PLAY %gx", glyph(stream.Complete), p.Speed())
+		return said{screen.Live, m.speed("PLAY", p.Speed())}
+	case m.awaits() || m.turns() == 0:
+		return said{screen.Muted, display.Lit("WAITING")}
 	}
-	return glyph(stream.Complete).Between("", " LIVE")
+	return said{screen.Live, display.Lit("LIVE")}
 }
 
-// hintRoom is what the hints need of the status line before a cost is shown.
-const hintRoom = 40
+// speed is a word and a speed, which goes without saying if it is that of life and there is little
+// room.
+func (m *Model) speed(word string, speed float64) display.Text {
+	if speed == 1 && (m.w < wideTop || word == "PAUSED") {
+		return m.draw.Clean(word)
+	}
+	return display.Join(m.draw.Format("%s %g", word, speed), m.pen.Glyph.Times)
+}
 
-// drawCounts writes how much there is, by state, and whether the view follows.
-func (m *Model) drawCounts(p *screen.Pen) {
-	s := m.in.Session()
-	calls := 0
-	for _, n := range s.Counts {
-		calls += n
+// words are what there is to know about the source besides what it brings.
+func (m *Model) words() (words []Word) {
+	if m.paused {
+		words = append(words, Word{Text: screen.Count(m.waiting()).Between("live is +", " ahead").String()})
 	}
-	p.Say(screen.Plain, display.Join(display.Lit(" "), screen.Plural(m.turns(), "turn"), screen.Plural(calls, "call").Between("  ", " ")))
-	for st, n := range s.Counts {
-		stopped := 0
-		if stream.Status(st) == stream.Aborted {
-			stopped = s.Stopped
-		}
-		if n > stopped {
-			p.Say(screen.StatusRoles[st], display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(n-stopped)))
-		}
-		if stopped > 0 {
-			p.Say(screen.Muted, display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped")))
-		}
-	}
-	m.drawDropped(p)
-	m.drawStatus(p)
-	if cost := p.Clean(m.bill.Total().String()); !cost.Empty() && m.notice.Empty() && p.Left > hintRoom+cost.Width() {
-		p.Put(screen.Plain, screen.Bare, cost.Between("  ", ""))
-		if month := m.bill.Total().AsOf; len(month) >= 7 && p.Left > hintRoom+30 {
-			p.Put(screen.Muted, screen.Bare, display.Join(display.Lit(" "), p.Glyph.Dot, display.Lit(" prices "), m.draw.Clean(month[:7])))
-		}
-	}
-	if m.rate.last > 0 && m.moving() {
-		p.Put(screen.Muted, screen.Bare, screen.Bytes(m.rate.last).Between("  ", "/s"))
-	}
-	if m.follow && m.moving() {
-		p.Say(screen.Live, display.Lit("  FOLLOW"))
+	if m.opt.Status != nil {
+		words = append(words, m.opt.Status()...)
 	}
 	if m.failure != nil {
-		p.Say(screen.Bad, display.Lit("  "))
-		p.Outside(screen.Bad, screen.Bare, m.failure.Error())
+		words = append(words, Word{Text: m.failure.Error(), Alarm: true})
 	}
+	if m.parting {
+		text := m.draw.Format("quits when %s end", screen.Plural(len(m.openExchanges()), "stream"))
+		if len(m.openExchanges()) == 0 {
+			text = display.Lit("quits when the client has ended")
+		}
+		words = append(words, Word{Text: text.String()})
+	}
+	if n := m.in.Dropped(); n > 0 {
+		words = append(words, Word{Text: m.draw.Format("%s dropped (--keep %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)).String()})
+	}
+	if n := m.in.Others.Count; n > 0 {
+		words = append(words, Word{Text: screen.Plural(int(n), "other line").String()})
+	}
+	if m.rate.last > 0 && m.moving() {
+		words = append(words, Word{Text: screen.Bytes(m.rate.last).Between("", "/s").String()})
+	}
+	return words
 }

@@ -102,20 +102,20 @@ func TestUpFromTheEnd(t *testing.T) {
 // TestPause: the screen stands still and says how much waits.
 func TestPause(t *testing.T) {
 	s, a := liveScreen(t)
-	s.press(" ").shows("PAUSED +0 new")
+	s.press(" ").shows("live is +0 ahead  PAUSED")
 	before := s.rows()[1:]
 	n := len(a.records)
-	s.feed(a.args(2, `1`, `,2`, `,3`).more(n)...).shows("PAUSED +3 new")
+	s.feed(a.args(2, `1`, `,2`, `,3`).more(n)...).shows("live is +3 ahead  PAUSED")
 	for i, row := range s.rows()[1:] {
 		if row != before[i] {
 			t.Errorf("row %d changed to %q", i+1, row)
 		}
 	}
-	s.feed(a.args(2, `,4`).more(n + 3)...).shows("PAUSED +4 new").hides("3,")
+	s.feed(a.args(2, `,4`).more(n + 3)...).shows("live is +4 ahead  PAUSED").hides("3,")
 	if s.cmd == nil {
 		t.Error("nobody listens while it is paused")
 	}
-	s.press("2j?").shows("PAUSED +4 new", "Move").press("<esc>")
+	s.press("2j?").shows("live is +4 ahead", "Move").press("<esc>")
 	s.press(" ").send(arrived{})
 	s.shows("LIVE", "4█")
 	s.press(" ")
@@ -140,12 +140,12 @@ func (p *player) Speed() float64     { return p.speed }
 func TestPlayback(t *testing.T) {
 	p := &player{speed: 1}
 	s := newScreen(t, 80, 24, func(o *Options) { o.Playback = p }).feed(demo(t, "cut")[:9]...)
-	s.shows("PLAY 1x").press("]").shows("PLAY 2x").press("[[").shows("PLAY 0.5x")
-	s.press(" ").shows("PAUSED 0.5x")
+	s.shows("PLAY 1×").press("]").shows("PLAY 2×").press("[[").shows("PLAY 0.5×")
+	s.press(" ").shows("PAUSED 0.5×")
 	if !p.paused || s.paused {
 		t.Error("the screen is paused and not the playback")
 	}
-	s.press("]").shows("PAUSED 1x").press(" ").shows("PLAY 1x")
+	s.press("]").shows("PAUSED").hides("PAUSED 1").press(" ").shows("PLAY 1×")
 	s.end().press(" ").shows("END", "the source has ended")
 	plain, _ := liveScreen(t)
 	plain.press("]").shows("only a recording or the demo has a speed").press("k").hides("speed")
@@ -176,7 +176,7 @@ func TestDemoKey(t *testing.T) {
 		if name == "ended" {
 			s.send(arrived{})
 		}
-		s.shows("d plays the demo").press("d").shows("demo", "PLAY 1x")
+		s.shows("d plays the demo").press("d").shows("demo", "PLAY 1×")
 		for _, r := range demo(t, "malformed") {
 			if !inbox.Put(r) {
 				t.Fatalf("%s: the inbox is closed", name)
@@ -198,7 +198,7 @@ func TestEnds(t *testing.T) {
 	why := errors.New("read agent.sse: it was taken away")
 	s.inbox.Close(why)
 	s.send(arrived{})
-	if s.shows("FAILED", "it was taken away"); !errors.Is(s.Err(), why) {
+	if s.shows("LOST", "it was taken away"); !errors.Is(s.Err(), why) {
 		t.Errorf("the error is %v", s.Err())
 	}
 	newScreen(t, 80, 24).end().shows("The source ended without a single byte.")

@@ -43,8 +43,7 @@ func (m *Model) pieces() ([]modes.Piece, display.Text) {
 			}
 		}
 	}
-	crumbs := m.crumbs()
-	return modes.Pieces(m.view, m.chosen, at, m.opt.Forms), crumbs[len(crumbs)-1]
+	return modes.Pieces(m.view, m.chosen, at, m.opt.Forms), m.way().last()
 }
 
 // edit opens a text in the user's editor.

@@ -9,7 +9,6 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
-	"toolscope/ui/screen"
 )
 
 // What is kept of turns that can be read again: what one looks at, and some that were looked at or
@@ -96,18 +95,6 @@ func (m *Model) awake(err error) {
 		m.say(m.draw.Clean(err.Error()))
 	}
 	m.refresh()
-}
-
-// drawDropped says how many turns were dropped, if some were.
-func (m *Model) drawDropped(p *screen.Pen) {
-	n := m.in.Dropped()
-	switch long := m.draw.Format("  %s dropped (--keep %s)", screen.Plural(n, "turn"), asFlag(m.opt.Keep)); {
-	case n == 0:
-	case m.notice.Empty() && p.Left > hintRoom+long.Width():
-		p.Say(screen.Muted, long)
-	default:
-		p.Say(screen.Muted, screen.Count(n).Between("  ", " dropped"))
-	}
 }
 
 // asFlag is a number of bytes as --keep takes it.

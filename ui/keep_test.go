@@ -50,7 +50,7 @@ func TestKeep(t *testing.T) {
 		case !again && (kept != stream.Dropped || !strings.Contains(screen, "dropped (--keep")):
 			t.Fatalf("the first turn is %v:\n%s", kept, screen)
 		}
-		if !strings.Contains(screen, "60 turns") {
+		if !strings.Contains(screen, "TURNS 60") {
 			t.Errorf("not all turns are counted:\n%s", screen)
 		}
 		s.press("g").finish()

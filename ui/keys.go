@@ -18,7 +18,7 @@ type keyMap struct {
 	Zoom, Raw, Follow, Pause, Speed  key.Binding
 	Search, Again, Palette, Filter   key.Binding
 	NextFinding, Theme, Demo         key.Binding
-	Side, Dialect                    key.Binding
+	Side, Dialect, Clock             key.Binding
 	Replay, Scope                    key.Binding
 	Copy, Save, Edit, Pipe           key.Binding
 	Onward                           key.Binding
@@ -57,6 +57,7 @@ func newKeyMap() keyMap {
 		Palette:     bind(":", "all keys and commands", ":"),
 		NextFinding: bind("!", "next finding", "!"),
 		Side:        bind("H", "hide side requests, or show them", "H"),
+		Clock:       bind("T", "clock, or time since the start", "T"),
 		Dialect:     bind("D", "read as another dialect", "D"),
 		Replay:      bind("p P", "replay; then clients", "p", "P"),
 		Scope:       bind("s", "call, turn or all of it", "s"),
@@ -91,7 +92,7 @@ func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", false, []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", true, []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
-		{"Look", false, []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Dialect, k.Theme}},
+		{"Look", false, []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect, k.Theme}},
 		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Onward}},
 		{"Take", true, []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},
 		{"Send", true, []key.Binding{k.Resend, k.Result}},

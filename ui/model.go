@@ -128,7 +128,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.paint(o.Theme)
-	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Sieve: &m.sieve, Pen: &m.pen, Typed: m.typed}
+	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Sieve: &m.sieve, Clock: true, Pen: &m.pen, Typed: m.typed}
 	m.lay(m.newPanes())
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
@@ -209,7 +209,8 @@ func (m *Model) refresh() {
 	m.news.Extend(m.view)
 	m.bill.Extend(m.view, &m.news)
 	m.extendSieve()
-	m.scene.Chosen, m.scene.Marks, m.scene.Bare = m.chosen, m.marks, m.bodyHeight() < titled
+	m.scene.Chosen, m.scene.Marks = m.chosen, m.marks
+	m.scene.Bare, m.scene.Follow = m.bodyHeight() < titled, m.follow && m.moving()
 	before := m.columns()
 	for _, p := range m.table {
 		w, h, shown := place(before, p.Pane)

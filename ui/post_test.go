@@ -93,7 +93,7 @@ func twoCalls(exchange int) []stream.Record {
 // looked at, and the source's own turns stay what they are.
 func TestResend(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
-	s.shows("◌ END").press("gR").shows("SEND AGAIN the request of turn 1", "to anthropic", "unchanged", "byte for byte", "it came from here", `"temperature": 0.5`)
+	s.shows(" END").press("gR").shows("SEND AGAIN the request of turn 1", "to anthropic", "unchanged", "byte for byte", "it came from here", `"temperature": 0.5`)
 	if len(s.sent) != 0 {
 		t.Fatal("sent without being asked")
 	}
@@ -101,14 +101,14 @@ func TestResend(t *testing.T) {
 	if string(r.Body) != askedBody || r.URL != "http://a.test/v1/messages" || r.Host.Name != "anthropic" || r.Exchange != -1 {
 		t.Errorf("%d to %s: %s", r.Exchange, r.URL, r.Body)
 	}
-	s.shows("sent to anthropic", "● LIVE").arrive()
+	s.shows("sent to anthropic", " LIVE").arrive()
 	answer := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "write_file", `{"pa`)
-	s.arrive(answer.records...).shows("2 turns", "FOLLOW", "streaming")
+	s.arrive(answer.records...).shows("TURNS 2", "FOLLOW", "streaming")
 	if c := s.call(); c == nil || c.ID != "toolu_9" || !s.follow {
 		t.Errorf("looks at %+v", s.chosen)
 	}
 	answer.records = nil
-	s.arrive(answer.args(0, `th":"c.go"}`).seal().stop("tool_use").records...).shows("◌ END", "complete")
+	s.arrive(answer.args(0, `th":"c.go"}`).seal().stop("tool_use").records...).shows(" END", "complete")
 	if turns := s.in.Session().Turns; len(turns) != 2 || turns[0].Exchange != 1 || turns[1].Exchange != -1 || len(s.post.flying) != 0 {
 		t.Errorf("%d turns", len(turns))
 	}
@@ -175,9 +175,9 @@ func TestResendKeepsTheSource(t *testing.T) {
 	if len(turns) != 3 || turns[1].Exchange != -1 || turns[1].Closed() || !turns[2].Closed() || turns[2].Phase() != stream.TurnAborted {
 		t.Fatalf("%+v", turns)
 	}
-	s.shows("● LIVE")
+	s.shows(" LIVE")
 	open.records = nil
-	s.arrive(open.args(0, `":1}`).seal().stop("tool_use").records...).shows("◌ END")
+	s.arrive(open.args(0, `":1}`).seal().stop("tool_use").records...).shows(" END")
 	if c := turns[1].Calls[0]; c.Status() != stream.Complete {
 		t.Error(c.Status())
 	}

@@ -241,15 +241,6 @@ func (m *Model) openHelp() {
 // drawFooter writes the keys worth knowing, as many as fit, or what is typed, or what was said.
 func (m *Model) drawFooter(p *screen.Pen) {
 	top := m.top().Mode
-	if _, ok := top.(browse); ok {
-		if m.awaits() {
-			m.drawStatus(p)
-		} else {
-			m.drawCounts(p)
-		}
-		m.drawHints(p)
-		return
-	}
 	if in := typing(top); in != nil && !in.Prompt.Empty() {
 		p.Say(screen.Accent, in.Prompt)
 		in.Draw(p)

@@ -80,7 +80,7 @@ func TestNewPane(t *testing.T) {
 		s.hides("f12").press("z").shows("[TIMINGS 2]").hides("TURNS 1  CALLS")
 		checkFrame(t, s)
 		s.press("z/turn 2<enter>").shows("turn 2  1 of 1")
-		if s.press("<esc>"); toy.At != 1 || size[0] > 60 && !strings.Contains(s.text(), "enter choose it   / find") {
+		if s.press("<esc>"); toy.At != 1 || size[0] > 60 && !strings.Contains(s.text(), "enter choose it  / find") {
 			t.Fatalf("row %d:\n%s", toy.At, s.text())
 		}
 		if s.press("k<enter>"); s.chosenName() != "turn 1" {

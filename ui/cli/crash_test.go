@@ -85,7 +85,7 @@ func TestPanics(t *testing.T) {
 			errs := create(t, t.TempDir(), "err")
 			p := start(t, launch{helper: name, stderr: errs})
 			if bug.keys != "" {
-				p.untilShown("1 call")
+				p.untilShown("CALLS 1")
 				p.keys(bug.keys)
 			}
 			p.wantExit(1)

@@ -26,7 +26,7 @@ func TestScreenUnread(t *testing.T) {
 		args  []string
 		shown string
 	}{
-		{[]string{"demo"}, "PLAY 1x"},
+		{[]string{"demo"}, "PLAY 1×"},
 		{[]string{"open", "-f", growing}, "first"},
 		{[]string{"proxy", "--to", upstream}, "proxy 127.0.0.1"},
 		{[]string{"connect", "anthropic", "--base-url", upstream, "hi"}, "get_weather"},

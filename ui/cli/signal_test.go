@@ -19,7 +19,7 @@ func TestSignals(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			p := start(t, launch{args: []string{"demo"}})
-			p.untilShown("PLAY 1x")
+			p.untilShown("PLAY 1×")
 			p.signal(sig)
 			p.wantExit(128 + int(sig))
 			p.wantRestored()
@@ -43,7 +43,7 @@ func TestSignalWhileAsking(t *testing.T) {
 func TestInterruptKey(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}})
-	p.untilShown("PLAY 1x")
+	p.untilShown("PLAY 1×")
 	p.keys("\x03")
 	p.wantExit(130)
 	p.wantRestored()
@@ -53,7 +53,7 @@ func TestInterruptKey(t *testing.T) {
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}})
-	p.untilShown("PLAY 1x")
+	p.untilShown("PLAY 1×")
 	p.master.Close()
 	p.wantExit(128 + int(syscall.SIGHUP))
 }
@@ -87,7 +87,7 @@ func TestSuspend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, launch{args: []string{"demo"}, helper: "job"})
-			p.untilShown("PLAY 1x")
+			p.untilShown("PLAY 1×")
 			for round := 1; round <= 2; round++ {
 				stop(p)
 				p.until("the normal screen", func(s *screen) bool { return !s.modes[1049] && p.stopped() })
@@ -119,7 +119,7 @@ func (p *console) stopped() bool {
 func TestSuspendWithoutShell(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}})
-	p.untilShown("PLAY 1x")
+	p.untilShown("PLAY 1×")
 	p.keys("\x1a")
 	p.until("the screen again", func(s *screen) bool { return s.entered == 2 && s.shows("toolscope") })
 	p.keys("?")

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"math/rand"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +32,7 @@ func TestSilentTerminal(t *testing.T) {
 	}
 	began := time.Now()
 	p := start(t, launch{args: []string{"open", capturedDemo}, env: []string{"COLORFGBG="}, asks: true})
-	p.untilShown("toolscope")
+	p.untilShown("TURNS")
 	if took := time.Since(began); took > 4*time.Second {
 		t.Errorf("the first frame took %v", took)
 	}
@@ -151,12 +150,9 @@ func TestResizeStorm(t *testing.T) {
 	}
 }
 
-// accent is the colour that the theme gives to the name of the program.
+// accent is the colour of where we are.
 func accent(s *screen) string {
-	if s.shows("toolscope") {
-		return s.cells[0][strings.Index(s.lines()[0], "toolscope")].fg
-	}
-	return ""
+	return s.cells[0][1].fg // of the first part of the way
 }
 
 const (

@@ -3,7 +3,7 @@ package display
 import "strings"
 
 // Truncate returns t if it is at most so many cells wide, and else as much of it as fits with an
-// ellipsis behind it.
+// ellipsis behind it, which follows no blank.
 func (d Drawer) Truncate(t Text, cells int) Text {
 	if cells <= 0 {
 		return Text{}
@@ -13,6 +13,9 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	}
 	end := d.ellipsis(cells)
 	at, wide := t.cut(cells - width(end))
+	for at > 0 && t.s[at-1] == ' ' {
+		at, wide = at-1, wide-1
+	}
 	return Text{t.s[:at] + end, wide + width(end)}
 }
 

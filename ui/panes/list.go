@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"time"
+
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -13,11 +15,16 @@ type List struct {
 	scene *Scene
 	rows  turnRows
 	who   cast
+	stuck bool // the first visible row is of a call: that of its turn stands there instead
+	above int  // of what went wrong is above what is visible
+	below int  // and below
+	known int  // rows there were when the last was visible
+	now   time.Duration
 
 	Unsearched int // turns whose arguments the latest Find did not look through
 }
 
-func NewList(h Host) *List { return &List{host: h} }
+func NewList(h Host) *List { return &List{host: h, rows: turnRows{folded: map[int32]bool{}}} }
 
 // under is the turn in the list that has the call which started the agent of t; -1 for none.
 func (l *List) under(t *stream.Turn) (i int, call int32) {
@@ -35,21 +42,51 @@ func (l *List) Keys() []screen.Binding {
 			l.host.Focus(Main)
 		}
 	}
-	return append([]screen.Binding{
-		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: open},
-		replayHint, findHint, tabHint,
-		{Keys: []string{" "}, Hint: display.Lit("space pause")},
-		{Keys: []string{"R"}, Hint: display.Lit("R send again")},
-		{Keys: []string{"q"}, Hint: display.Lit("q quit")},
-		{Keys: []string{"right", "l"}, Does: display.Lit("into the call"), Do: open},
-	}, moves(l.host, l.Steps(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
+	keys := []screen.Binding{helpHint}
+	if l.host.Moving() {
+		keys = append(keys, pauseHint)
+	}
+	keys = append(keys,
+		screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: open},
+		stepHint, nextHint, replayHint, findHint, sentHint, compareHint, markHint, resendHint, answerHint, filterHint, copyHint, streamsHint,
+		clockHint, zoomHint, allHint,
+		screen.Binding{Keys: []string{"-"}, Does: display.Lit("fold a turn's calls, or show them"), Do: l.fold},
+		screen.Binding{Keys: []string{"right", "l"}, Does: display.Lit("into the call"), Do: open},
+	)
+	return append(keys, moves(l.host, l.Steps(display.Text{}, l.GoTo), func() { l.host.Follow(true) })...)
+}
+
+// fold hides the calls of the chosen turn, or shows them again.
+func (l *List) fold() {
+	t := l.scene.Of().Turn
+	if t == nil {
+		return
+	}
+	l.host.Follow(false)
+	if l.rows.folded[t.Number] {
+		delete(l.rows.folded, t.Number)
+	} else {
+		l.rows.folded[t.Number] = true
+	}
+	l.rows.count(indexOf(l.scene.View.Session(), t), t)
+	l.host.Choose(t.Ref())
 }
 
 // GoTo chooses what a row shows.
 func (l *List) GoTo(row int) {
 	l.MoveTo(row)
 	l.host.Choose(l.RefAt(l.scene.View.Session(), l.At))
+}
+
+// SeveralFiles reports whether what is in the list is from more than one file.
+func (l *List) SeveralFiles() bool { return l.who.files }
+
+// AgentOf is whose turn that is, where there are several agents, and "" where there are not.
+func (l *List) AgentOf(t *stream.Turn) string {
+	if !l.who.several {
+		return ""
+	}
+	return agentName(t.Ask)
 }
 
 // Choice is what is chosen: a turn, or one of its calls. Either may be nil.
@@ -91,7 +128,69 @@ func (l *List) Extend(scene *Scene, _, height int) {
 	for again := true; again; again = l.mend(s) {
 		l.Resize(l.rows.all(), max(1, height-l.head()))
 		l.MoveTo(l.RowOf(s, scene.Chosen))
+		l.keepTurn(s)
 	}
+	l.look(s)
+}
+
+// keepTurn has the row of a turn stay in view above its calls: what is chosen is never behind it.
+func (l *List) keepTurn(s *stream.Session) {
+	isCall := func(row int) bool { return l.RefAt(s, row).Call != 0 }
+	if l.stuck = l.Height > 1 && isCall(l.Top); l.stuck && l.At == l.Top {
+		l.Top--
+		l.stuck = isCall(l.Top)
+	}
+}
+
+// Seen is which rows are visible.
+func (l *List) Seen() (first, last, of int) {
+	first, last, of = l.Window.Seen()
+	if l.stuck {
+		first++
+	}
+	return first, last, of
+}
+
+// look counts what is out of sight.
+func (l *List) look(s *stream.Session) {
+	first, last, of := l.Seen()
+	among := func(turn, n int) int {
+		if turn < 0 || turn >= len(s.Turns) {
+			return 0
+		}
+		return badAmong(s.Turns[turn], n, l.rows.folded[s.Turns[turn].Number])
+	}
+	l.above, l.below = l.rows.badBefore(first-1, among), 0
+	if last < of {
+		l.below = l.rows.allBad() - l.rows.badBefore(last, among)
+	} else {
+		l.known = of
+	}
+	if l.now = 0; l.scene.View.Events() > 0 {
+		l.now = l.scene.View.Begin(l.scene.View.Events()-1, 0).At
+	}
+}
+
+// badAmong is how much of the first n rows of a turn went wrong.
+func badAmong(t *stream.Turn, n int, folded bool) (bad int) {
+	if n == 0 {
+		return 0
+	}
+	if folded || n > len(t.Calls) {
+		return badIn(t)
+	}
+	for _, c := range t.Calls {
+		if !wentWrong(c) {
+			continue
+		}
+		if bad++; c.Number >= n {
+			return bad - 1
+		}
+	}
+	if bad == 0 {
+		return badIn(t)
+	}
+	return bad
 }
 
 // head is how many rows the title takes.
@@ -135,7 +234,8 @@ func (l *List) NextAlarm() stream.Ref {
 			if n > 0 {
 				owner, found = t.Calls[n-1].Ref(), t.Calls[n-1].Findings
 			}
-			if _, above := l.scene.Alarms.Of(owner, found); above {
+			_, above := l.scene.Alarms.Of(owner, found)
+			if above || n > 0 && wentWrong(t.Calls[n-1]) {
 				return owner
 			}
 		}
@@ -150,7 +250,7 @@ func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	switch {
 	case i < 0:
 		return 0
-	case c == nil:
+	case c == nil || l.rows.folded[t.Number]:
 		return l.rows.first(i)
 	}
 	return l.rows.of(i, c.Number)

@@ -14,13 +14,14 @@ const (
 	tookCells   = 8
 	sizeCells   = 8
 	wordCells   = 14
-	leastWords  = 8 // of the user's words, or they are left out
+	leastWords  = 6 // of the user's words, or they are left out
 	leastOfTurn = 6 // of a turn that costs something
 )
 
 // grid is where the columns of a list of some width are.
 type grid struct {
 	number, turn, call int // cells of the number; where text begins
+	word               int // cells of a state in words, at least
 	took               bool
 	gap                display.Text // between the parts of a turn
 }
@@ -29,7 +30,23 @@ func gridOf(width int) grid {
 	if width < wideList {
 		return grid{number: 3, turn: 8, call: 8, gap: display.Lit(" ")}
 	}
-	return grid{number: 4, turn: 10, call: 12, took: true, gap: display.Lit("  ")}
+	return grid{number: 4, turn: 10, call: 12, word: wordCells, took: true, gap: display.Lit("  ")}
+}
+
+// right is how many cells the columns behind the words take.
+func (g grid) right() int {
+	if g.took {
+		return sizeCells + tookCells
+	}
+	return sizeCells
+}
+
+// words is how many cells a state in words takes.
+func (g grid) words(word display.Text) int {
+	if word.Empty() {
+		return 0
+	}
+	return max(g.word, word.Width()+1)
 }
 
 // Draw writes row y of the pane into the field.
@@ -45,6 +62,9 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	v := l.scene.View
 	ref := l.RefAt(v.Session(), row)
+	if l.stuck && row == l.Top {
+		ref.Call = 0
+	}
 	t, c := v.Find(ref)
 	g, sign := screen.Bare, display.Lit(" ")
 	if row == l.At {
@@ -54,7 +74,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 		}
 	}
 	if slices.Contains(l.scene.Marks, ref) {
-		sign = display.Lit("=")
+		sign = display.Lit("m")
 	}
 	at := gridOf(p.Left)
 	p.Put(screen.Accent, g, sign)
@@ -64,41 +84,6 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 		l.drawTurn(p, t, g, at)
 	}
 	p.Fill(g)
-}
-
-// drawTitle writes how much there is, what it costs, and which part of it is seen.
-func (l *List) drawTitle(p *screen.Pen, focused bool) {
-	s, calls := l.scene.View.Session(), 0
-	for _, n := range s.Counts {
-		calls += n
-	}
-	if turns := screen.Count(len(s.Turns) + s.Gone()); l.scene.Sieve.On() {
-		p.Say(headRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), turns))
-		p.Say(screen.Accent, p.Format("f %s", p.Truncate(p.Name(l.scene.Sieve.Text()), p.Left/2)))
-	} else {
-		p.Say(headRole(focused), p.Format(" TURNS %s  CALLS %s", turns, screen.Count(calls)))
-	}
-	if cost := p.Clean(l.costs()); cost.Width()+2 < p.Left {
-		p.Say(screen.Muted, cost.Between("  ", ""))
-	}
-	if last := min(l.Top+l.Height, l.Rows); l.Rows > 0 {
-		p.Tail(screen.Muted, screen.Bare, display.Join(
-			display.Lit(" "), screen.Count(l.Top+1), p.Glyph.Dash, screen.Count(last), display.Lit(" of "), screen.Count(l.Rows)))
-	}
-	p.Fill(screen.Bare)
-}
-
-// costs are what all turns cost, and where there are several agents, what the chosen one's do.
-func (l *List) costs() string {
-	all := l.scene.Bill.Total().String()
-	t := l.scene.Of().Turn
-	if t == nil || t.Ask == nil || !l.who.several || all == "" {
-		return all
-	}
-	if own := l.scene.Bill.OfLane(t.Ask.Lane).String(); own != "" {
-		return agentName(t.Ask) + " " + own + " of " + all
-	}
-	return all
 }
 
 // drawCall writes a call: its state, its name, and flush right its state in words where it is not
@@ -121,10 +106,14 @@ func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at grid)
 		size = screen.Bytes(c.Size())
 	}
 	word := display.Text{}
-	if st != stream.Complete && (at.took || bad(st) || p.Left > name.Width()+sizeCells+wordCells) {
+	if st != stream.Complete && (at.took || st == stream.LooksDone || bad(st) || p.Left > name.Width()+sizeCells+wordCells) {
 		word = p.Clean(st.String())
 	}
-	l.drawRow(p, g, at, row{text: name, role: screen.Plain, word: word, look: look, size: size, took: screen.Time(screen.CallTime(c)), quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})
+	took := screen.Time(screen.CallTime(c))
+	if c.Arriving() {
+		took = screen.About(screen.CallTime(c))
+	}
+	l.drawRow(p, g, at, row{text: name, role: screen.Plain, word: word, look: look, size: size, took: took, quiet: isQuiet(l.scene.View.Session().Turn(c.Turn))})
 }
 
 // bad reports whether a state is never left without its word.
@@ -157,22 +146,13 @@ type row struct {
 	role             screen.Role
 	word, size, took display.Text
 	look             screen.Role // of the word
-	quiet            bool
+	quiet, whole     bool        // of a side request; nothing stands right of the words
 }
 
 // drawRow writes a text and the columns right of it.
 func (l *List) drawRow(p *screen.Pen, g screen.Ground, at grid, r row) {
-	right := sizeCells
-	if at.took {
-		right += tookCells
-	}
-	words := 0
-	if !r.word.Empty() {
-		if words = r.word.Width() + 1; at.took {
-			words = max(words, wordCells)
-		}
-	}
-	if cramped := !at.took && words > 0 && r.text.Width() >= p.Left-right-words; cramped || p.Left-right-words < leastOfTurn {
+	right, words := at.right(), at.words(r.word)
+	if cramped := !at.took && words > 0 && r.text.Width() >= p.Left-right-words; cramped || r.whole || p.Left-right-words < leastOfTurn {
 		right = 0
 	}
 	figures := screen.Plain

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 
 	"toolscope/providers"
 	"toolscope/providers/lane"
@@ -70,37 +71,37 @@ func (l *List) drawTurn(p *screen.Pen, t *stream.Turn, g screen.Ground, at grid)
 	}
 	p.Put(screen.Muted, g, flush(p, p.Format("%d", t.Number+1), at.number))
 	l.drawState(p, g, t.Ref(), t.Findings, st, look, at)
-	paid := display.Text{}
-	if cost := l.scene.Bill.Of(t); cost.Known() {
-		paid = shortCost(p, cost)
-	} else if t.Closed() && !isSide(t) {
-		paid = p.Glyph.None
-	}
-	if IsPlain(t) {
-		paid = bodySize(l.scene.View, t)
-	}
-	r := row{word: p.Clean(word), look: look, size: paid, took: screen.Time(screen.Since(t.OpenedAt, t.ClosedAt)), role: screen.Plain, quiet: isSide(t)}
-	room := p.Left - sizeCells - 1
-	switch {
-	case at.took && word != "":
-		room -= tookCells + max(wordCells, r.word.Width()+1)
-	case at.took:
-		room -= tookCells
-	case word != "":
-		room = p.Left - r.word.Width() - 2
-	}
-	r.text = l.turnText(p, t, room, at)
+	r := row{word: p.Clean(word), look: look, size: l.paid(p, t), took: l.tookOf(t), role: screen.Plain, quiet: isSide(t)}
+	r.text, r.whole = l.turnText(p, t, p.Left-at.words(r.word)-1, at)
 	l.drawRow(p, g, at, r)
+}
+
+// paid is what a turn cost, or how much was answered where no model did.
+func (l *List) paid(p *screen.Pen, t *stream.Turn) display.Text {
+	cost := l.scene.Bill.Of(t)
+	switch {
+	case IsPlain(t):
+		return bodySize(l.scene.View, t)
+	case cost.Known():
+		return shortCost(p, cost)
+	case t.Closed() && !isSide(t):
+		return p.Glyph.None
+	}
+	return display.Text{}
+}
+
+// tookOf is how long a turn took, or has so far.
+func (l *List) tookOf(t *stream.Turn) display.Text {
+	if !t.Closed() {
+		return screen.About(screen.Since(t.OpenedAt, l.now))
+	}
+	return screen.About(screen.Since(t.OpenedAt, t.ClosedAt))
 }
 
 // turnState is the state of a turn: of its first bad call, else of its own end.
 func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
-	st, look, word := screen.TurnLook(t)
-	if bad(st) {
-		return st, look, st.String()
-	}
 	for _, c := range t.Calls[:min(len(t.Calls), mostJudged)] {
-		if of := c.Status(); bad(of) {
+		if of := c.Status(); bad(of) && !c.Stopped() {
 			return of, screen.CallRole(c), of.String()
 		}
 	}
@@ -109,21 +110,24 @@ func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
 			return stream.Status(of), screen.StatusRoles[of], stream.Status(of).String()
 		}
 	}
+	st, look, word := screen.TurnLook(t)
+	if bad(st) {
+		word = st.String()
+	}
 	return st, look, word
 }
 
 // mostJudged is how many calls of a turn are looked at for its row.
 const mostJudged = 256
 
-// leastModel is how much of a model's name stays where that makes room for what was said.
-const leastModel = 10
-
-// turnText is a turn in words, with less in it where there is less room. The first to go are the end
-// of a long model's name, what was said, the model, the file, and of the agent's name all but its
-// beginning.
-func (l *List) turnText(p *screen.Pen, t *stream.Turn, room int, at grid) display.Text {
-	when := turnTime(l.scene.View, t, !l.who.several || room > leastSeconds)
-	agent, file := display.Text{}, display.Text{}
+// turnText is a turn in words for so many cells, and whether it needs those of what it cost too. With
+// less room there is less in it: first the purpose goes, then the model, the cost, the file, the
+// seconds, and of the agent's name all but its letter.
+func (l *List) turnText(p *screen.Pen, t *stream.Turn, whole int, at grid) (text display.Text, all bool) {
+	room := whole - at.right()
+	clock := l.scene.Clock
+	when, agent, file := turnTime(l.scene.View, t, clock, !l.who.several || room > leastSeconds), display.Text{}, display.Text{}
+	wide := at.gap
 	if l.who.several {
 		at.gap = display.Lit(" ")
 		agent = p.Pad(p.Truncate(p.Name(agentName(t.Ask)), l.who.widest), l.who.widest)
@@ -131,22 +135,32 @@ func (l *List) turnText(p *screen.Pen, t *stream.Turn, room int, at grid) displa
 	if x := l.scene.View.Exchange(t.Exchange); x != nil && l.who.files {
 		file = p.Name(path.Base(x.Head.File))
 	}
-	model, said := p.Name(ShortModel(t.Model)), l.purpose(p, t)
-	for _, model := range []display.Text{model, p.Truncate(model, leastModel)} {
-		lead := join(at.gap, when, agent, file, model)
-		if left := room - lead.Width() - at.gap.Width(); left >= min(leastWords, said.Width()) && !said.Empty() {
-			return join(at.gap, lead, p.Truncate(said, left))
+	model, fold := p.Name(ShortModel(t.Model)), l.foldOf(p, t)
+	lead := join(at.gap, when, agent, file, model, fold)
+	if said := l.purpose(p, t, room-lead.Width()-wide.Width()); !said.Empty() {
+		return join(wide, lead, said), false
+	}
+	brief := turnTime(l.scene.View, t, clock, false)
+	for _, less := range []struct {
+		text display.Text
+		all  bool
+	}{
+		{lead, false}, {join(at.gap, when, agent, file, fold), false}, {join(at.gap, when, agent, file, fold), true},
+		{join(at.gap, when, agent, fold), true}, {join(at.gap, brief, agent), true}, {join(at.gap, brief, p.Truncate(agent, 1)), true},
+	} {
+		if cells := less.text.Width(); cells <= room || less.all && cells <= whole {
+			return less.text, cells > room
 		}
 	}
-	if lead := join(at.gap, when, agent, file, model); lead.Width() <= room {
-		return lead
+	return p.Truncate(brief, max(whole, 1)), true
+}
+
+// foldOf is how many calls of a turn are hidden.
+func (l *List) foldOf(p *screen.Pen, t *stream.Turn) display.Text {
+	if !l.rows.folded[t.Number] || len(t.Calls) == 0 {
+		return display.Text{}
 	}
-	for _, less := range []display.Text{join(at.gap, when, agent, model), join(at.gap, when, agent), join(at.gap, when, p.Truncate(agent, 1)), model} {
-		if less.Width() <= room && !less.Empty() {
-			return less
-		}
-	}
-	return p.Truncate(join(at.gap, when, model), max(room, 1))
+	return display.Join(p.Glyph.Fold, display.Lit(" "), screen.Plural(len(t.Calls), "call"))
 }
 
 // join puts a gap between the texts that are there.
@@ -164,32 +178,41 @@ func join(gap display.Text, parts ...display.Text) (all display.Text) {
 }
 
 // purpose is what a turn's request is for: the user's words, the result that it answers, or what
-// else its client wants; of a turn without a known request, what the turn is known by.
-func (l *List) purpose(p *screen.Pen, t *stream.Turn) display.Text {
-	a, x := t.Ask, l.scene.View.Exchange(t.Exchange)
+// else its client wants; of a turn without a known request, what the turn is known by. It is cut to
+// so many cells, and nothing where those are too few to say anything.
+func (l *List) purpose(p *screen.Pen, t *stream.Turn, cells int) display.Text {
+	before, words, after := l.purposeOf(p, t)
+	all := before.Width() + words.Width() + after.Width()
+	if all == 0 || cells < min(leastWords, all) {
+		return display.Text{}
+	}
+	words = p.Truncate(words, cells-before.Width()-after.Width())
+	return p.Truncate(display.Join(before, words, after), cells)
+}
+
+// purposeOf is the purpose in three parts, of which that in the middle may be cut.
+func (l *List) purposeOf(p *screen.Pen, t *stream.Turn) (before, words, after display.Text) {
+	a, x, space := t.Ask, l.scene.View.Exchange(t.Exchange), display.Lit(" ")
 	switch {
 	case a == nil && t.Model == "":
-		return p.Name(TurnTitle(x, t))
+		return before, p.Name(TurnTitle(x, t)), after
 	case a == nil:
-		return display.Text{}
+		return
 	case IsPlain(t):
-		return join(display.Lit(" "), p.Name(a.Purpose), p.Name(TurnTitle(x, t)), p.Clean(t.Finish))
-	}
-	words := display.Text{}
-	switch {
+		return before, join(space, p.Name(a.Purpose), p.Name(TurnTitle(x, t)), p.Clean(t.Finish)), after
 	case a.Answers != "" && a.Words != "":
-		words = display.Join(p.Glyph.Back, p.Name(a.Answers).Between(" ", ": "), p.Clean(a.Words))
+		before, words = p.Glyph.Back.Between("", " "), display.Join(p.Name(a.Answers).Between("", ": "), p.Clean(a.Words))
 	case a.Answers != "":
-		words = display.Join(p.Glyph.Back, p.Name(a.Answers).Between(" ", ""))
+		before, words = p.Glyph.Back.Between("", " "), p.Name(a.Answers)
 	case a.Words != "":
-		words = p.Clean(a.Words).Between(`"`, `"`)
+		before, words, after = display.Lit(`"`), p.Clean(a.Words), display.Lit(`"`)
 	case t.Model == "":
 		words = p.Name(TurnTitle(x, t))
 	}
-	if a.Purpose == lane.Turn {
-		return words
+	if a.Purpose != lane.Turn {
+		before = display.Join(p.Name(a.Purpose), space, before)
 	}
-	return join(display.Lit(" "), p.Name(a.Purpose), words)
+	return before, words, after
 }
 
 // IsPlain reports whether no model answered.
@@ -206,32 +229,63 @@ func bodySize(v *providers.View, t *stream.Turn) display.Text {
 // leastSeconds is the room from which on a clock has seconds beside an agent.
 const leastSeconds = 48
 
-// shortCost is a cost with as many digits as its column has room for.
+// shortCost is a cost for its column: three digits that count, or, while it is not final, three
+// decimals.
 func shortCost(p *screen.Pen, f price.Figure) display.Text {
-	text := f.String()
-	for digits := 5; len(text) > sizeCells && digits > 1; digits-- {
-		if text = fmt.Sprintf("$%.*f", digits, f.USD); f.Approximate {
-			text = "~" + text
-		}
+	if f.Source == price.Free {
+		return p.Clean(f.String())
 	}
-	return p.Clean(text)
+	return p.Clean(dollars(f.USD, f.Approximate))
 }
 
-// turnTime is when a turn began: by the clock where its source has one.
-func turnTime(v *providers.View, t *stream.Turn, seconds bool) display.Text {
-	if at, ok := v.Clock(t.OpenedAt); ok && seconds {
+// totalCost is a sum in the same way, and of how many turns nothing is known.
+func totalCost(p *screen.Pen, t price.Total) display.Text {
+	if t.Paid == 0 {
+		return p.Clean(t.String())
+	}
+	text := p.Clean(dollars(t.USD, t.Approximate))
+	if t.Unknown > 0 {
+		text = display.Join(text, p.Format(" + %d unknown", t.Unknown))
+	}
+	return text
+}
+
+// dollars is an amount in eight cells.
+func dollars(usd float64, approximate bool) string {
+	switch {
+	case approximate && usd >= 100:
+		return fmt.Sprintf("~$%.0f", usd)
+	case approximate && usd >= 0.00005 && usd < 0.001:
+		return fmt.Sprintf("~$%.4f", usd)
+	case approximate:
+		return fmt.Sprintf("~$%.3f", usd)
+	}
+	decimals := 2
+	for least := 0.995; usd < least && decimals < 5; least /= 10 { // three digits that count
+		decimals++
+	}
+	text := fmt.Sprintf("$%.*f", decimals, usd)
+	for decimals > 2 && strings.HasSuffix(text, "0") {
+		text, decimals = text[:len(text)-1], decimals-1
+	}
+	return text
+}
+
+// turnTime is when a turn began: by the clock, where that is wanted and its source has one.
+func turnTime(v *providers.View, t *stream.Turn, clock, seconds bool) display.Text {
+	if at, ok := v.Clock(t.OpenedAt); clock && ok && seconds {
 		return display.Clean(at.Format("15:04:05"))
-	} else if ok {
+	} else if clock && ok {
 		return display.Clean(at.Format("15:04"))
 	}
-	d := t.OpenedAt
-	switch {
+	switch d := t.OpenedAt; {
 	case d < 0:
 		return display.Text{}
-	case d.Minutes() >= 1:
-		return display.Format("+%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < time.Minute:
+		return display.Format("+%.1f s", d.Truncate(100*time.Millisecond).Seconds())
+	default:
+		return screen.Time(d).Between("+", "")
 	}
-	return display.Format("+%.1f s", d.Seconds())
 }
 
 var modelDate = regexp.MustCompile(`[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d{2}-\d{2})(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)

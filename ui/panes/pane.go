@@ -87,6 +87,8 @@ type Scene struct {
 	Sieve  *Sieve       // which turns are shown
 	Marks  []stream.Ref // turns to be compared
 	Quiet  bool         // side requests are not shown
+	Clock  bool         // times by the clock, where the source has one
+	Follow bool         // the panes go where things happen, and more may come
 	Raw    bool         // arguments as they came, not laid out
 	Bare   bool         // there is no room for titles: panes that are no tabs begin with what is in them
 	Pen    *screen.Pen
@@ -133,11 +135,28 @@ func back(h Host) screen.Binding {
 	return screen.Binding{Keys: []string{"left", "h"}, Does: display.Lit("back to the list"), Do: func() { h.Focus(Left) }}
 }
 
-// Reminders of keys of the program.
+// Reminders of keys of the program, which has them or not.
 var (
-	helpHint   = screen.Binding{Keys: []string{"?"}, Hint: display.Lit("? help")}
-	findHint   = screen.Binding{Keys: []string{"/"}, Hint: display.Lit("/ find")}
-	tabHint    = screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab pane")}
-	zoomHint   = screen.Binding{Keys: []string{"z"}, Hint: display.Lit("z zoom")}
-	replayHint = screen.Binding{Keys: []string{"p"}, Hint: display.Lit("p replay")}
+	helpHint    = reminder("?", "? help")
+	pauseHint   = reminder(" ", "space pause")
+	stepHint    = reminder(",", ", . step")
+	nextHint    = reminder("!", "! next finding")
+	replayHint  = reminder("p", "p replay")
+	findHint    = reminder("/", "/ find")
+	sentHint    = reminder("o", "o sent back")
+	compareHint = reminder("=", "= compare")
+	markHint    = reminder("m", "m mark")
+	resendHint  = reminder("R", "R resend")
+	answerHint  = reminder("a", "a answer")
+	filterHint  = reminder("f", "f filter")
+	copyHint    = reminder("y", "y copy")
+	streamsHint = reminder("L", "L streams")
+	clockHint   = reminder("T", "T clock")
+	tabHint     = reminder("tab", "tab pane")
+	zoomHint    = reminder("z", "z zoom")
+	allHint     = reminder(":", ": all")
 )
+
+func reminder(key, hint string) screen.Binding {
+	return screen.Binding{Keys: []string{key}, Hint: display.Clean(hint)}
+}

@@ -4,17 +4,20 @@ import (
 	"sort"
 
 	"toolscope/stream"
+	"toolscope/ui/screen"
 )
 
 // turnRows is how many rows each turn of a session has, and so where it stands in the list. The
 // turns of an agent stand under the call that started it.
 type turnRows struct {
 	rows   tally   // by turn: its rows and those under it, 0 of a turn that is under another
+	bads   tally   // in the same way: what went wrong
 	groups []group // by turn
 	base   int     // how many turns had gone before the first that is in rows
 	gone   int     // how many of rows went since: they have no rows of their own left
 	quiet  bool    // side requests have no rows
 	only   *Sieve  // what it does not show has none either
+	folded map[int32]bool
 	under  func(*stream.Turn) (i int, call int32)
 }
 
@@ -22,6 +25,8 @@ type turnRows struct {
 type group struct {
 	own  int   // rows of the turn itself and of its calls
 	all  int   // and of those under it
+	bad  int   // of the turn's calls went wrong, or else the turn did
+	ill  int   // and of those under it
 	up   int   // the turn that it is under, -1 for none
 	kids []kid // in the order of their calls, and of one call in the order they began
 }
@@ -38,10 +43,10 @@ type kid struct {
 func (r *turnRows) extend(turns []*stream.Turn, gone int, all bool) (known int) {
 	went := gone - r.base
 	if left := r.rows.len() - went; all || went < r.gone || left < 0 || left > len(turns) || went > 2*len(turns) {
-		*r, went = turnRows{base: gone, quiet: r.quiet, only: r.only, under: r.under}, 0
+		*r, went = turnRows{base: gone, quiet: r.quiet, only: r.only, folded: r.folded, under: r.under}, 0
 	}
 	for ; r.gone < went; r.gone++ {
-		r.set(r.gone, 0)
+		r.set(r.gone, 0, 0)
 	}
 	known = r.rows.len() - r.gone
 	for _, t := range turns[known:] {
@@ -60,6 +65,7 @@ func (r *turnRows) push(t *stream.Turn) {
 	}
 	r.groups = append(r.groups, group{up: up})
 	r.rows.push(0)
+	r.bads.push(0)
 	if up >= 0 {
 		g := &r.groups[up]
 		i := sort.Search(len(g.kids), func(i int) bool { return g.kids[i].call > call })
@@ -67,15 +73,19 @@ func (r *turnRows) push(t *stream.Turn) {
 		copy(g.kids[i+1:], g.kids[i:])
 		g.kids[i] = kid{call, at}
 	}
-	r.set(at, r.ownOf(t))
+	own, bad := r.ownOf(t)
+	r.set(at, own, bad)
 }
 
-// ownOf is how many rows a turn has without those under it.
-func (r *turnRows) ownOf(t *stream.Turn) int {
-	if r.hides(t) {
-		return 0
+// ownOf is how many rows a turn has without those under it, and how much of them went wrong.
+func (r *turnRows) ownOf(t *stream.Turn) (own, bad int) {
+	switch {
+	case r.hides(t):
+		return 0, 0
+	case r.folded[t.Number]:
+		return 1, badIn(t)
 	}
-	return rowsOf(t)
+	return rowsOf(t), badIn(t)
 }
 
 // hides reports whether a turn has no rows.
@@ -83,24 +93,61 @@ func (r *turnRows) hides(t *stream.Turn) bool {
 	return r.quiet && isSide(t) || !r.only.Shows(t)
 }
 
-// set has a turn have so many rows of its own, and reports whether it had another number.
-func (r *turnRows) set(at, own int) (changed bool) {
-	more := own - r.groups[at].own
-	if more == 0 {
+// set has a turn have so many rows of its own, of which so many went wrong, and reports whether it
+// had another number.
+func (r *turnRows) set(at, own, bad int) (changed bool) {
+	g := &r.groups[at]
+	more, worse := own-g.own, bad-g.bad
+	if more == 0 && worse == 0 {
 		return false
 	}
-	for r.groups[at].own += more; r.groups[at].up >= 0; at = r.groups[at].up {
-		r.groups[at].all += more
+	g.own, g.bad = own, bad
+	for ; g.up >= 0; at, g = g.up, &r.groups[g.up] {
+		g.all, g.ill = g.all+more, g.ill+worse
 	}
-	r.groups[at].all += more
-	r.rows.set(at, r.groups[at].all)
-	return true
+	g.all, g.ill = g.all+more, g.ill+worse
+	r.rows.set(at, g.all)
+	r.bads.set(at, g.ill)
+	return more != 0
 }
 
 // count takes turn i as it is now, and reports whether it had another number of rows.
 func (r *turnRows) count(i int, t *stream.Turn) (changed bool) {
-	return r.set(r.gone+i, r.ownOf(t))
+	own, bad := r.ownOf(t)
+	return r.set(r.gone+i, own, bad)
 }
+
+// badBefore is how much went wrong on the rows before one; among is how much of the first n rows of a
+// turn did.
+func (r *turnRows) badBefore(row int, among func(turn, n int) int) int {
+	at, n := r.rows.into(row)
+	bad := r.bads.before(min(at, r.bads.len()))
+	for at < len(r.groups) {
+		g, passed, into := &r.groups[at], 0, -1
+		for _, k := range g.kids {
+			before := min(g.own, int(k.call)+1) - passed
+			if n < before {
+				break
+			}
+			n, passed = n-before, passed+before
+			if n < r.groups[k.at].all {
+				into = k.at
+				break
+			}
+			n -= r.groups[k.at].all
+			bad += r.groups[k.at].ill
+		}
+		if into < 0 {
+			return bad + among(at-r.gone, passed+n)
+		}
+		bad += among(at-r.gone, passed)
+		at = into
+	}
+	return bad
+}
+
+// allBad is how much went wrong.
+func (r *turnRows) allBad() int { return r.bads.before(r.bads.len()) }
 
 // all is how many rows there are.
 func (r *turnRows) all() int { return r.rows.before(r.rows.len()) }
@@ -164,6 +211,27 @@ func (r *turnRows) into(at, n int) (under, rest int, own bool) {
 
 // rowsOf is how many rows a turn has.
 func rowsOf(t *stream.Turn) int { return 1 + len(t.Calls) }
+
+// badIn is how much of a turn went wrong: so many of its calls, or else the turn itself.
+func badIn(t *stream.Turn) (n int) {
+	for _, c := range t.Calls {
+		if c != nil && wentWrong(c) {
+			n++
+		}
+	}
+	for st, were := range t.Was {
+		if bad(stream.Status(st)) {
+			n += int(were)
+		}
+	}
+	if st, _, _ := screen.TurnLook(t); n == 0 && bad(st) && t.EndedBy != stream.Client {
+		n = 1
+	}
+	return n
+}
+
+// wentWrong reports whether a call is bad. That the client stopped it is not.
+func wentWrong(c *stream.Call) bool { return bad(c.Status()) && !c.Stopped() }
 
 // isSide reports whether a turn answers a side request.
 func isSide(t *stream.Turn) bool { return t.Ask != nil && t.Ask.Side }

@@ -3,6 +3,7 @@ package screen
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"toolscope/ui/display"
 )
@@ -59,6 +60,20 @@ func (b Binding) Name(draw display.Drawer) (name display.Text) {
 		name = display.Join(name, one)
 	}
 	return name
+}
+
+// hinted is the hint in two parts: its keys, and what they do.
+func (b Binding) hinted() (keys, does display.Text) {
+	s := b.Hint.String()
+	n := max(0, strings.IndexByte(s, ' '))
+	for one := utf8.RuneCountInString(s[:n]) == 1; one; {
+		next := strings.IndexByte(s[n+1:], ' ')
+		if one = next > 0 && utf8.RuneCountInString(s[n+1:n+1+next]) == 1; one {
+			n += 1 + next
+		}
+	}
+	keys = display.Clean(s[:n])
+	return keys, display.Skip(b.Hint, keys.Width())
 }
 
 // Steps are the keys that move the cursor; to is told the row. The last is that of the end.

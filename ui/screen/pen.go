@@ -206,19 +206,21 @@ func ShortID(id display.Text, cells int) display.Text {
 	return display.Clean(s[:cells-6] + ".." + s[w-4:])
 }
 
-// Hints writes as many hints of bindings as fit.
+// Hints writes as many hints of bindings as fit: the keys, then what they do.
 func (p *Pen) Hints(of []Binding) {
-	line := display.Text{}
-	for _, b := range of {
+	for i, b := range of {
 		if b.Hint.Empty() {
 			continue
 		}
-		if line.Width()+3+b.Hint.Width() > p.Left {
+		blanks := min(i, 1) + 1
+		if blanks+b.Hint.Width() > p.Left {
 			break
 		}
-		line = display.Join(line, display.Lit("   "), b.Hint)
+		keys, does := b.hinted()
+		p.Spaces(Bare, blanks)
+		p.Say(Accent, keys)
+		p.Say(Muted, does)
 	}
-	p.Put(Muted, Bare, display.Skip(line, 2))
 }
 
 // TrimEnd drops the line end, which the row shows by ending.

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -8,16 +9,22 @@ import (
 	"toolscope/ui/display"
 )
 
-// Bytes is a size: exact with separators while that is short.
+// Bytes is a size: exact while that is short, and else cut off after three digits.
 func Bytes(n int) display.Text {
-	switch {
-	case n < 100_000:
+	if n < 10_000 {
 		return Count(n).Between("", " B")
-	case n < 10_000_000:
-		return display.Format("%d kB", n/1000)
 	}
-	return display.Format("%d MB", n/1_000_000)
+	size, unit := float64(n)/1000, 0
+	for ; size >= 1000 && unit < len(byteUnits)-1; unit++ {
+		size /= 1000
+	}
+	if size >= 100 {
+		return display.Format("%d %s", int(size), byteUnits[unit])
+	}
+	return display.Format("%.1f %s", math.Trunc(size*10)/10, byteUnits[unit])
 }
+
+var byteUnits = []string{"kB", "MB", "GB", "TB"}
 
 // Count is n with a separator between thousands.
 func Count(n int) display.Text {
@@ -40,7 +47,24 @@ func Time(d time.Duration) display.Text {
 	case d < time.Minute:
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
 	}
-	return display.Format("%d:%02d m", int(d.Minutes()), int(d.Seconds())%60)
+	return long(d)
+}
+
+// About is a duration as Time says it, with one digit less of the seconds: that of something that is
+// still going on, or made of many parts.
+func About(d time.Duration) display.Text {
+	if d >= time.Second && d < 10*time.Second {
+		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
+	}
+	return Time(d)
+}
+
+// long is a duration of a minute or more.
+func long(d time.Duration) display.Text {
+	if d < time.Hour {
+		return display.Format("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return display.Format("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
 // Since is the time from one moment to another, or NoTime if either is unknown.

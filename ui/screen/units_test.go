@@ -11,15 +11,16 @@ import (
 func TestUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		stream.NoTime: "", 0: "0 ms", 999 * time.Microsecond: "0 ms", 999999 * time.Microsecond: "999 ms", time.Second: "1.00 s",
-		9999 * time.Millisecond: "9.99 s", 10 * time.Second: "10.0 s", 59999 * time.Millisecond: "59.9 s", time.Minute: "1:00 m",
-		90 * time.Second: "1:30 m", 3599 * time.Second: "59:59 m", 100 * time.Minute: "100:00 m",
+		9999 * time.Millisecond: "9.99 s", 10 * time.Second: "10.0 s", 59999 * time.Millisecond: "59.9 s", time.Minute: "1m00s",
+		125 * time.Second: "2m05s", 3599 * time.Second: "59m59s", 100 * time.Minute: "1h40m",
 	} {
 		if got := Time(d).String(); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
 	for n, want := range map[int]string{
-		0: "0 B", 999: "999 B", 1000: "1,000 B", 99_999: "99,999 B", 100_000: "100 kB", 9_999_999: "9999 kB", 10_000_000: "10 MB", 1 << 40: "1099511 MB",
+		0: "0 B", 999: "999 B", 1000: "1,000 B", 9_999: "9,999 B", 12_499: "12.4 kB", 99_999: "99.9 kB", 100_000: "100 kB", 999_999: "999 kB",
+		1_000_000: "1.0 MB", 9_999_999: "9.9 MB", 10_000_000: "10.0 MB", 1 << 40: "1.0 TB",
 	} {
 		if got := Bytes(n).String(); got != want {
 			t.Errorf("%d bytes are %q, want %q", n, got, want)

@@ -1,0 +1,135 @@
+package panes
+
+import (
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// drawTitle writes how much there is, in which states, and what it costs; flush right what went wrong
+// out of sight, what is new there, and which rows are visible. Where there is little room the cost
+// goes, then what is well, then the number of calls.
+func (l *List) drawTitle(p *screen.Pen, focused bool) {
+	s, calls := l.scene.View.Session(), 0
+	for _, n := range s.Counts {
+		calls += n
+	}
+	if l.scene.Sieve.On() {
+		l.drawSifted(p, focused)
+		return
+	}
+	right, turns := l.outOfSight(p), p.Format(" TURNS %s", screen.Count(len(s.Turns)+s.Gone()))
+	many, well, ill := p.Format("  CALLS %s", screen.Count(calls)), countsOf(p, s, wellOrder), countsOf(p, s, badOrder)
+	cost := totalCost(p, l.scene.Bill.Total())
+	room := p.Left - turns.Width() - right.Width() - 3
+	fits := func(width int) bool {
+		if width > room {
+			return false
+		}
+		room -= width
+		return true
+	}
+	tells := [...]bool{fits(widthOf(ill)), fits(many.Width()), fits(widthOf(well)), !cost.Empty() && fits(cost.Width()+2)}
+	p.Say(headRole(focused), turns)
+	if tells[1] {
+		p.Say(headRole(focused), many)
+	}
+	if len(well)+len(ill) > 0 {
+		p.Spaces(screen.Bare, 1)
+	}
+	for i, counts := range [][]tallied{well, ill} {
+		for _, c := range counts {
+			if i == 0 && tells[2] || i == 1 && tells[0] {
+				p.Say(c.role, c.text)
+			}
+		}
+	}
+	if tells[3] {
+		p.Say(screen.Muted, cost.Between("  ", ""))
+	}
+	l.drawOutOfSight(p, right)
+}
+
+// drawSifted writes the title of a list of which a filter shows a part.
+func (l *List) drawSifted(p *screen.Pen, focused bool) {
+	s, right := l.scene.View.Session(), l.outOfSight(p)
+	p.Say(headRole(focused), p.Format(" %s of %s  ", screen.Count(l.scene.Sieve.Count()), screen.Count(len(s.Turns)+s.Gone())))
+	p.Say(screen.Accent, p.Truncate(p.Name(l.scene.Sieve.Text()).Between("f ", ""), p.Left-right.Width()-1))
+	l.drawOutOfSight(p, right)
+}
+
+// The order in which states are counted.
+var (
+	wellOrder = []stream.Status{stream.Streaming, stream.Waiting, stream.LooksDone, stream.Complete, stream.NoArguments}
+	badOrder  = []stream.Status{stream.CutShort, stream.Malformed, stream.NotObject, stream.Aborted, stream.Rejected, stream.Unseen}
+)
+
+// tallied is how many calls are in a state.
+type tallied struct {
+	role screen.Role
+	text display.Text
+}
+
+func widthOf(counts []tallied) (cells int) {
+	for _, c := range counts {
+		cells += c.text.Width()
+	}
+	return cells
+}
+
+// countsOf counts the calls in some states. Those that the client stopped are no fault.
+func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []tallied) {
+	for _, st := range states {
+		n, stopped, r := s.Counts[st], 0, screen.StatusRoles[st]
+		if st == stream.Aborted {
+			stopped = s.Stopped
+		}
+		if st == stream.Complete || st == stream.NoArguments {
+			r = screen.Muted
+		}
+		if n > stopped {
+			all = append(all, tallied{r, display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(n-stopped))})
+		}
+		if stopped > 0 {
+			all = append(all, tallied{screen.Muted, display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped"))})
+		}
+	}
+	return all
+}
+
+// sights are what the right end of the title says.
+type sights struct{ bad, news, rows display.Text }
+
+func (s sights) Width() int { return s.bad.Width() + s.news.Width() + s.rows.Width() }
+
+// outOfSight is what is not visible: what went wrong, what came since one looked at the end, and which
+// rows are.
+func (l *List) outOfSight(p *screen.Pen) (out sights) {
+	space := display.Lit(" ")
+	if l.above > 0 {
+		out.bad = display.Join(p.Glyph.Up, space, screen.Count(l.above), display.Lit(" bad  "))
+	}
+	if l.below > 0 {
+		out.bad = display.Join(out.bad, p.Glyph.Below, space, screen.Count(l.below), display.Lit(" bad  "))
+	}
+	if n := l.Rows - l.known; n > 0 && !l.scene.Follow {
+		out.news = display.Join(p.Glyph.Below, screen.Count(n).Between(" +", " new  G  "))
+	}
+	first, last, of := l.Seen()
+	out.rows = p.Seen(first, last, of)
+	return out
+}
+
+// drawOutOfSight writes it flush right: what went wrong never goes.
+func (l *List) drawOutOfSight(p *screen.Pen, out sights) {
+	for _, less := range []*display.Text{&out.rows, &out.news} {
+		if out.Width() >= p.Left {
+			*less = display.Text{}
+		}
+	}
+	p.Spaces(screen.Bare, p.Left-out.Width())
+	p.Say(screen.Bad, out.bad)
+	p.Say(screen.Live, out.news)
+	p.Say(screen.Muted, out.rows)
+	p.Fill(screen.Bare)
+}
