@@ -138,6 +138,7 @@ func (w *Wire) LetGo() {
 			spare = b.data[:0]
 		}
 	}
+	clear(w.blocks) // those that were given away are not held behind its end
 	w.blocks = w.blocks[:0]
 	if spare != nil {
 		w.blocks = append(w.blocks, block{start: w.size, data: spare})

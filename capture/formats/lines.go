@@ -71,10 +71,7 @@ func (r *lineReader) Write(recs []capture.Record, p []byte, at time.Duration) ([
 			line = r.rest
 		}
 		r.line(line)
-		if cap(r.rest) > 1<<20 {
-			r.rest = nil
-		}
-		r.rest = r.rest[:0]
+		r.rest = nil // what was found in it may be a part of it
 	}
 	r.tellOthers()
 	recs, r.recs = r.recs, nil
@@ -114,6 +111,9 @@ func (r *lineReader) line(line []byte) {
 
 // whole takes a line as who keeps the log has it, and joins the parts of one that was cut.
 func (r *lineReader) whole(line []byte) {
+	if r.usual(line) {
+		return
+	}
 	if line = r.joined.join(line); line == nil {
 		return
 	}
@@ -123,6 +123,17 @@ func (r *lineReader) whole(line []byte) {
 	if !r.doc.take(r, line) {
 		r.look(line)
 	}
+}
+
+// usual takes a line that is like others were, where nothing waits for one that is not.
+func (r *lineReader) usual(line []byte) bool {
+	if r.joined.kind != 0 || r.doc.open || len(r.cut) > 0 || len(line) > dockerPart || !r.peeler.usual(line) {
+		return false
+	}
+	if !r.flows.take(r.peeler.finds) {
+		r.other(line)
+	}
+	return true
 }
 
 // look takes a line that is joined: it holds payloads, or something else.

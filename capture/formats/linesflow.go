@@ -14,6 +14,7 @@ type logStream struct {
 	on     *trail
 	id     uint64   // of the response, 0 while that is not told
 	clues  []clue   // that its lines have in common
+	kept   []clue   // of the last of them
 	items  []uint64 // that its chunks were about
 	block  int64    // that is open, -1 for none
 	begun  int64    // blocks
@@ -55,6 +56,8 @@ type flows struct {
 	seen   map[uint64]*ids // responses that the log has
 	cuts   cutCount
 	room   []byte
+	fit    []*logStream // room for streams that a payload may be of
+	clock  lastStamp
 }
 
 // ids is where a response was seen.
@@ -63,10 +66,13 @@ type ids struct {
 	clues []clue
 }
 
+// heldEvent is the name of an event, in the line that it stood in.
 type heldEvent struct {
-	find
-	line int64
-	raw  []byte
+	on                        *trail
+	clues                     []clue
+	kind, data, before, after []byte
+	line                      int64
+	spot                      capture.Spot
 }
 
 // heldCut is a payload that was cut, and in which line it began.
@@ -104,6 +110,9 @@ func agree(f []clue, with []clue) (a agreement) {
 	return a
 }
 
+// sameClues reports whether clues are the very same ones, as those of lines of one mould are.
+func sameClues(a, b []clue) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
 // against reports whether a line cannot be of the stream: it names another request, or is from
 // another place.
 func (a agreement) against() bool {
@@ -119,7 +128,10 @@ func (a agreement) against() bool {
 // keep keeps what the clues of a stream have in common with those of a line that is of it.
 func (f *logStream) keep(with []clue) {
 	if f.lines == 0 {
-		f.clues = slices.Clone(with)
+		f.clues, f.kept = slices.Clone(with), with
+		return
+	}
+	if sameClues(f.kept, with) {
 		return
 	}
 	kept := f.clues[:0]
@@ -135,7 +147,7 @@ func (f *logStream) keep(with []clue) {
 			kept = append(kept, own)
 		}
 	}
-	f.clues = kept
+	f.clues, f.kept = kept, with
 }
 
 // choice is the stream that a payload is of.
@@ -147,12 +159,13 @@ type choice struct {
 
 // choose finds the stream that a chunk is of, if that is open.
 func (s *flows) choose(f *find) choice {
-	var fit []*logStream
+	fit := s.fit[:0]
 	for _, x := range s.open {
-		if x.on == f.on && s.related(x, f) && !agree(x.clues, f.clues).against() && !(x.over && f.is != aMark) {
+		if x.on == f.on && s.related(x, f) && (sameClues(x.kept, f.clues) || !agree(x.clues, f.clues).against()) && !(x.over && f.is != aMark) {
 			fit = append(fit, x)
 		}
 	}
+	s.fit = fit
 	if f.id != 0 && !(f.begins && f.of != ofChat) {
 		if same := only(fit, func(x *logStream) bool { return x.id == f.id }); len(same) > 0 {
 			fit = same

@@ -7,42 +7,44 @@ import "bytes"
 // holdEvent keeps the name of an event until its data comes.
 func (s *flows) holdEvent(f *find) {
 	if len(s.events) == eventLimit {
-		s.r.others.add(1, s.events[0].raw)
-		s.events = s.events[1:]
+		s.r.others.add(1, s.events[0].data)
+		s.events = append(s.events[:0], s.events[1:]...)
 	}
-	raw := bytes.Clone(f.text)
 	f.on.fields = f.on.fields || !f.on.pieces
-	held := *f
-	held.spot = s.spot(f)
-	held.text, held.kind = raw, bytes.Clone(f.kind)
-	held.before, held.after = bytes.Clone(f.before), bytes.Clone(f.after)
-	s.events = append(s.events, heldEvent{find: held, line: s.r.number, raw: raw})
+	e := heldEvent{on: f.on, clues: f.clues, spot: s.spot(f), data: s.data(f, "\n"), before: f.before, after: f.after, line: s.r.number}
+	if f.room == nil {
+		e.before, e.after = bytes.Clone(e.before), bytes.Clone(e.after)
+	}
+	e.kind = bytes.TrimSpace(e.data[len("event:"):])
+	s.events = append(s.events, e)
 }
 
-// eventOf is the name that was said of a chunk, nil if there is none. Where the chunk says its name
-// itself that decides, and otherwise that the name stands right before it.
-func (s *flows) eventOf(f *find) *heldEvent {
+// eventOf is the name that was said of a chunk, if there is one. Where the chunk says its name itself
+// that decides, and otherwise that the name stands right before it.
+func (s *flows) eventOf(f *find) (e heldEvent, is bool) {
 	best := -1
 	for i := range s.events {
 		e := &s.events[i]
-		a := agree(e.clues, f.clues)
-		if w, known := wordOf(e.kind); e.on != f.on || a.against() || known && w.of != ofAny && f.of != ofAny && w.of != f.of {
+		if e.on != f.on || !sameClues(e.clues, f.clues) && agree(e.clues, f.clues).against() {
 			continue
 		}
 		if f.kind != nil && bytes.Equal(e.kind, f.kind) {
 			best = i
 			break
 		}
+		if w, known := wordOf(e.kind); known && w.of != ofAny && f.of != ofAny && w.of != f.of {
+			continue
+		}
 		if best < 0 || e.line > s.events[best].line {
 			best = i
 		}
 	}
 	if best < 0 {
-		return nil
+		return heldEvent{}, false
 	}
-	e := s.events[best]
+	e = s.events[best]
 	s.events = append(s.events[:best], s.events[best+1:]...)
-	return &e
+	return e, true
 }
 
 // holdAsk keeps a request until its answer comes.

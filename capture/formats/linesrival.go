@@ -25,7 +25,7 @@ func (s *flows) hold(x *logStream, f *find) {
 	own := *f
 	own.spot = s.spot(f)
 	own.text, own.kind = bytes.Clone(f.text), bytes.Clone(f.kind)
-	own.before, own.after = bytes.Clone(f.before), bytes.Clone(f.after)
+	own.before, own.after, own.room = bytes.Clone(f.before), bytes.Clone(f.after), nil
 	x.held = append(x.held, own)
 	x.track(f)
 	x.last = s.r.number

@@ -285,7 +285,7 @@ func (s *flows) close(end capture.End, why string) {
 		s.end(s.open[0], end, why)
 	}
 	for _, e := range s.events {
-		s.r.others.add(1, e.raw)
+		s.r.others.add(1, e.data)
 	}
 	if n := len(s.asks); n > 0 {
 		s.r.note(fmt.Sprintf("%d requests stand in the log without an answer", n), false)

@@ -16,17 +16,18 @@ func (s *flows) write(x *logStream, f *find) {
 		return
 	}
 	at := s.when(x, f.stamp)
-	var event *heldEvent
-	if f.field && f.is != aRest {
-		event = s.eventOf(f)
+	var event heldEvent
+	named := false
+	if f.field && f.is != aRest && len(s.events) > 0 {
+		event, named = s.eventOf(f)
 	}
 	x.track(f)
 	x.last, x.at = s.r.number, at
 	if f.is != aRest || x.told {
 		x.stamps.add(at)
 	}
-	if event != nil {
-		s.record(x, capture.Record{At: at, Data: s.data(event.text, "\n"), Before: event.before, After: event.after}, event.spot, 1)
+	if named {
+		s.record(x, capture.Record{At: at, Data: event.data, Before: event.before, After: event.after}, event.spot, 1)
 	}
 	end := ""
 	switch {
@@ -39,8 +40,8 @@ func (s *flows) write(x *logStream, f *find) {
 	default:
 		end = "\n"
 	}
-	spot := s.spot(f)
-	s.record(x, capture.Record{At: at, Data: s.data(f.text, end), Before: f.before, After: f.after}, spot, len(end))
+	spot := s.spot(f) // before the line is written over
+	s.record(x, capture.Record{At: at, Data: s.data(f, end), Before: f.before, After: f.after}, spot, len(end))
 }
 
 // record adds a record of a stream; the first one brings its head, and the last one says if its
@@ -78,10 +79,16 @@ func (s *flows) spot(f *find) capture.Spot {
 	return f.spot
 }
 
-// data is a copy of a payload, with what ends its line in the stream.
-func (s *flows) data(text []byte, end string) []byte {
+// data is a payload with what ends its line in the stream, where nobody writes over it.
+func (s *flows) data(f *find, end string) []byte {
 	const block = 64 << 10
+	text := f.text
 	n := len(text) + len(end)
+	if n <= len(f.room) {
+		copy(f.room, text)
+		copy(f.room[len(text):], end)
+		return f.room[:n:n]
+	}
 	if n > cap(s.room)-len(s.room) {
 		s.room = make([]byte, 0, max(n, block))
 	}
@@ -93,7 +100,7 @@ func (s *flows) data(text []byte, end string) []byte {
 // when is the time of a payload: its line's own, or when the line came. Time does not go back.
 func (s *flows) when(x *logStream, t lineStamp) time.Duration {
 	at := s.r.at
-	if w := t.when(); !w.IsZero() {
+	if w := s.clock.when(t); !w.IsZero() {
 		if since := s.r.in.Since(w); since != capture.NoTime {
 			at = since
 		} else {
@@ -115,7 +122,7 @@ func (s *flows) whole(f, ask *find) {
 		s.writeAsk(x, ask)
 	}
 	at, spot := s.when(x, f.stamp), s.spot(f)
-	r := capture.Record{Exchange: x.number, At: at, Data: s.data(f.text, ""), Before: f.before, After: f.after, End: capture.EndEOF}
+	r := capture.Record{Exchange: x.number, At: at, Data: s.data(f, ""), Before: f.before, After: f.after, End: capture.EndEOF}
 	r.Head = s.head(x, at)
 	if f.is == aBody {
 		r.Head.Lacks = append(r.Head.Lacks, capture.NoDeltas)
@@ -127,7 +134,7 @@ func (s *flows) whole(f, ask *find) {
 func (s *flows) writeAsk(x *logStream, ask *find) {
 	spot := s.spot(ask)
 	r := capture.Record{
-		Exchange: x.number, Side: capture.Request, At: s.when(x, ask.stamp), Data: s.data(ask.text, ""),
+		Exchange: x.number, Side: capture.Request, At: s.when(x, ask.stamp), Data: s.data(ask, ""),
 		Before: ask.before, After: ask.after, Head: s.r.in.Head(ask.on.names),
 	}
 	x.stands.Add(&r, spot, 0)

@@ -29,6 +29,12 @@ type peeler struct {
 	shapes map[uint64][]prefixShape // of what stood before a payload in a text, by the layers around it
 	dull   map[uint64]int           // how often objects there were nothing, since they were something
 	ranks  map[uint64]clueRank      // of names of clues
+
+	moulds []*mould // of lines that came, the last one first
+	served int      // lines that were peeled by one
+	cast   casting
+	quotes [mouldLevels][]byte // strings of a line, as what they stand for
+	room   []byte              // for what stands around payloads
 }
 
 // layer is what is around what is looked at.
@@ -52,10 +58,11 @@ type trail struct {
 type find struct {
 	saying
 	text   []byte
-	field  bool // it is a field of an event stream: its line
-	cut    bool // its end is missing
-	quoted bool // it is all of a text that a log quotes
-	unsure bool // it may also be the middle of a text that was cut anywhere
+	field  bool   // it is a field of an event stream: its line
+	cut    bool   // its end is missing
+	quoted bool   // it is all of a text that a log quotes
+	unsure bool   // it may also be the middle of a text that was cut anywhere
+	room   []byte // where the text may be kept with what ends it; then only the text is lent, and its kind
 	on     *trail
 	clues  []clue
 	stamp  lineStamp
@@ -83,16 +90,26 @@ func newPeeler(looks func([]byte) capture.Looks) *peeler {
 func (p *peeler) peel(line []byte) []find {
 	p.lines++
 	p.begin()
+	p.cast.begin(line)
 	if p.text(line); len(p.finds) == 0 {
 		p.rest(line)
 	}
+	p.keepMould()
 	return p.finds
+}
+
+// usual looks for the payload of a line that is like others that came. The line is written over.
+func (p *peeler) usual(line []byte) bool {
+	if p.scope != 0 || p.within != 0 || len(p.layers) > 0 {
+		p.begin()
+	}
+	return len(p.moulds) > 0 && p.moulded(line)
 }
 
 // begin forgets the last line.
 func (p *peeler) begin() {
 	p.layers, p.clues, p.members, p.finds = p.layers[:0], p.clues[:0], p.members[:0], p.finds[:0]
-	p.scope, p.within, p.stamp = 0, 0, lineStamp{}
+	p.scope, p.within, p.stamp, p.cast.texts = 0, 0, lineStamp{}, p.cast.texts[:0]
 }
 
 func (p *peeler) hash() uint64 {
@@ -122,12 +139,14 @@ func (p *peeler) give(f find) bool {
 	f.stamp = p.stamp
 	f.before, f.after = p.around(f.before, f.after)
 	p.finds = append(p.finds, f)
+	p.cast.cast(&f)
 	return true
 }
 
 // learn remembers where a payload stood, and what led there.
 func (p *peeler) learn(h uint64) *trail {
 	t := &trail{hash: h}
+	p.moulds = p.moulds[:0] // payloads stand elsewhere too
 	for _, l := range p.layers {
 		p.leads[l.hash] = true
 		name := l.name

@@ -85,6 +85,9 @@ func (p *peeler) readClues(all []foundMember) {
 		}
 		if c := m.value[0]; c != '[' && c != '{' && len(m.value) <= textLimit {
 			p.clue(hashOf(p.hash(), m.key), m.key, m.value)
+			if p.rank(m.key) == ofNoUse && !p.leadsTo(m.key) {
+				p.cast.free = append(p.cast.free, freePart{m.value, anyValue})
+			}
 		}
 	}
 }
@@ -141,6 +144,7 @@ func (p *peeler) clue(h uint64, name, value []byte) {
 }
 
 func (p *peeler) stamped(value []byte) {
+	p.cast.free = append(p.cast.free, freePart{value, anyTime})
 	s := lineStamp{text: value, fine: bytes.IndexByte(value, '.') >= 0 || bytes.IndexByte(value, ',') >= 0 || len(value) > 11}
 	if p.stamp.text == nil || s.fine || !p.stamp.fine {
 		p.stamp = s

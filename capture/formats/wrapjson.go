@@ -197,13 +197,17 @@ func (p *peeler) chunkOf(first []byte) (s saying, is bool) {
 func (p *peeler) string(v []byte) bool {
 	inside, is := inText(v)
 	known := p.paths[p.hash()]
-	if !is || known == nil && !mayBeText(inside) {
+	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !mayBeText(inside) {
 		return false
 	}
 	t := jsonbytes.AppendUnquoted(make([]byte, 0, len(inside)), inside)
-	depth := len(p.layers)
+	depth, texts := len(p.layers), len(p.cast.texts)
 	p.layers = append(p.layers, layer{"", nil, p.hash(), v[:1], v[len(v)-1:]})
+	if texts > 0 {
+		p.cast.texts = append(p.cast.texts, castText{t, v, known})
+	}
 	found := p.quote(known, t)
+	p.cast.texts = p.cast.texts[:texts]
 	p.pop(depth)
 	return found
 }

@@ -28,6 +28,33 @@ func (s lineStamp) when() time.Time {
 	return epochTime(text)
 }
 
+// lastStamp is the stamp that was read last: the next one is likely to be like it.
+type lastStamp struct {
+	text []byte
+	at   time.Time
+}
+
+// when is the time of a stamp, as its own when is.
+func (c *lastStamp) when(s lineStamp) time.Time {
+	const day, minute = len("2006-01-02T"), len("2006-01-02T15:04:")
+	switch {
+	case len(s.text) == 0:
+		return time.Time{}
+	case bytes.Equal(s.text, c.text):
+		return c.at
+	case len(s.text) > minute && len(c.text) > minute && !c.at.IsZero() && string(s.text[:minute]) == string(c.text[:minute]) && s.text[day+2] == ':':
+		now, n := clockTime(s.text[day:])
+		was, k := clockTime(c.text[day:])
+		if n > 0 && k > 0 && string(s.text[day+n:]) == string(c.text[day+k:]) {
+			c.at = c.at.Add(now - was)
+			c.text = append(c.text[:0], s.text...)
+			return c.at
+		}
+	}
+	c.at, c.text = s.when(), append(c.text[:0], s.text...)
+	return c.at
+}
+
 // epochTime reads a number of seconds, or of thousandths, millionths or billionths of them, since
 // 1970: which of them, its size tells.
 func epochTime(text []byte) time.Time {

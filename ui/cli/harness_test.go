@@ -166,7 +166,7 @@ func keyless(t *testing.T) {
 	t.Setenv("AWS_DEFAULT_REGION", "")
 }
 
-func saved(t *testing.T, name, content string) string {
+func saved(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

@@ -1,0 +1,267 @@
+package formats
+
+import (
+	"bytes"
+
+	"toolscope/stream/jsonbytes"
+)
+
+// mould is a line that was peeled, without its payload. Where another line has the same around what
+// may be its payload, but for the digits of times, all that was found out of the first holds for it
+// too: what it is then costs one look at its payload.
+type mould struct {
+	levels []mouldLevel // from outside in
+	on     *trail
+	clues  []clue
+	value  bool // the payload is a JSON value; otherwise it is all that is left of a text
+	fine   bool // the time has parts of a second
+}
+
+// mouldLevel is what stands around a payload in a line, or in a string of it.
+type mouldLevel struct {
+	head, tail []mouldPart
+	quoted     *trail // where the text stands, if it stands in a string
+}
+
+// mouldPart is bytes that all lines of a mould have, and what may stand behind them in place of what
+// the first one had.
+type mouldPart struct {
+	same []byte
+	was  []byte
+	is   placeKind
+}
+
+// placeKind is what may stand in place of something.
+type placeKind int8
+
+const (
+	theEnd   placeKind = iota // nothing
+	anyTime                   // the same with other digits
+	lineTime                  // that, and it is the time of the line
+	anyValue                  // a JSON value
+)
+
+const (
+	mouldLimit  = 8   // moulds that are tried
+	mouldLevels = 4   // strings in strings
+	mouldAfter  = 64  // lines: by then it is known where payloads stand
+	mouldTries  = 256 // moulds that are made, and more only if they serve
+)
+
+// match reports whether p begins with the parts, how long they are there, and the line's time.
+func match(all []mouldPart, p []byte, stamp *[]byte) (n int, is bool) {
+	for i := range all {
+		part := &all[i]
+		if !bytes.HasPrefix(p[n:], part.same) {
+			return 0, false
+		}
+		n += len(part.same)
+		k, closed := 0, true
+		switch part.is {
+		case theEnd:
+			continue
+		case anyValue:
+			k, closed = valueLen(p[n:])
+		default:
+			k = sameButDigits(part.was, p[n:])
+		}
+		if k == 0 || !closed {
+			return 0, false
+		}
+		if part.is == lineTime {
+			*stamp = p[n : n+k : n+k]
+		}
+		n += k
+	}
+	return n, true
+}
+
+// sameButDigits is how many bytes p begins with that are like was, but for which digits stand where
+// it has some, and how many; 0 if p does not begin so.
+func sameButDigits(was, p []byte) (n int) {
+	for i := 0; i < len(was); {
+		switch {
+		case n == len(p):
+			return 0
+		case !isDigit(was[i]):
+			if was[i] != p[n] {
+				return 0
+			}
+			i, n = i+1, n+1
+		case !isDigit(p[n]):
+			return 0
+		default:
+			for i < len(was) && isDigit(was[i]) {
+				i++
+			}
+			for n < len(p) && isDigit(p[n]) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// moulded peels a line by a mould, if one fits. The line is written over.
+func (p *peeler) moulded(line []byte) bool {
+	for i, m := range p.moulds {
+		if !p.fill(m, line) {
+			continue
+		}
+		if i > 0 { // lines like this one are likely to come
+			copy(p.moulds[1:i+1], p.moulds[:i])
+			p.moulds[0] = m
+		}
+		p.served++
+		return true
+	}
+	return false
+}
+
+// filling is a level of a line while it is compared with a mould: the text, and where in it what
+// may be the payload stands, or the string that it stands in.
+type filling struct {
+	text     []byte
+	from, to int
+}
+
+// fill peels a line by one mould.
+func (p *peeler) fill(m *mould, line []byte) bool {
+	var all [mouldLevels]filling
+	var stamp []byte
+	text := line
+	last := len(m.levels) - 1
+	for i := range m.levels {
+		l, at := &m.levels[i], &all[i]
+		if l.quoted != nil && (l.quoted.pieces || l.quoted.begun) {
+			return false
+		}
+		at.text = trimmedEnd(text)
+		if !at.match(l, i < last || m.value, &stamp) {
+			return false
+		}
+		if text = at.text[at.from:at.to]; i < last {
+			if text[0] != '"' {
+				return false
+			}
+			p.quotes[i] = jsonbytes.AppendUnquoted(p.quotes[i][:0], text[1:len(text)-1])
+			text = p.quotes[i]
+		}
+	}
+	f := p.oneFind()
+	f.on, f.clues, f.stamp = m.on, m.clues, lineStamp{stamp, m.fine}
+	if !p.payload(f, text, m.value) {
+		p.finds = p.finds[:0]
+		return false
+	}
+	p.own(f, all[:last+1])
+	return true
+}
+
+// match reports whether the text is as the level says, and finds what may be the payload.
+func (at *filling) match(l *mouldLevel, value bool, stamp *[]byte) bool {
+	n, is := match(l.head, at.text, stamp)
+	if !is {
+		return false
+	}
+	at.from, at.to = n, len(at.text)
+	if !value {
+		return true
+	}
+	size, closed := valueLen(at.text[n:])
+	at.to = n + size
+	if !closed && at.to < len(at.text) || size == 0 {
+		return false
+	}
+	n, is = match(l.tail, at.text[at.to:], stamp)
+	return is && at.to+n == len(at.text)
+}
+
+// own makes what a mould gave the find's own: the payload gets room in the line, over what stood
+// next to it.
+func (p *peeler) own(f *find, all []filling) {
+	outer := &all[0]
+	line := outer.text
+	from, to := outer.from, outer.to
+	if len(all) == 1 { // there is no room but what is taken from its neighbours
+		f.before, f.after = p.clone(line[:from]), p.clone(line[to:])
+		f.room = line[max(from-1, 0):cap(line)]
+		return
+	}
+	f.room = line[from:to:to]
+	f.before, f.after = line[:from:from], line[to:]
+	for i := 1; i < len(all); i++ {
+		at := &all[i]
+		f.before = p.joined(f.before, `"`, at.text[:at.from])
+		f.after = p.joined(at.text[at.to:], `"`, f.after)
+	}
+}
+
+// oneFind is a find that is the only one of a line, empty.
+func (p *peeler) oneFind() *find {
+	p.finds = append(p.finds[:0], find{})
+	return &p.finds[0]
+}
+
+func trimmedEnd(p []byte) []byte {
+	for len(p) > 0 && (p[len(p)-1] == '\n' || p[len(p)-1] == '\r') {
+		p = p[:len(p)-1]
+	}
+	return p
+}
+
+// payload reads what stands where a payload stood, if it is what usually stands there: of all else
+// it is not certain that it would have been found there.
+func (p *peeler) payload(f *find, text []byte, value bool) bool {
+	f.block, f.number, f.text = -1, -1, text
+	if value {
+		return p.chunk(f, text)
+	}
+	if f.on.pieces {
+		return false
+	}
+	if len(text) == 0 {
+		f.is = aRest
+		return true
+	}
+	f.field = true
+	switch text[0] {
+	case 'e':
+		name, is := bytes.CutPrefix(text, []byte("event:"))
+		f.is, f.kind = anEvent, bytes.TrimSpace(name)
+		return is && isEventName(name)
+	case 'd':
+		data, is := bytes.CutPrefix(text, []byte("data:"))
+		if data = bytes.TrimLeft(data, " "); string(data) == "[DONE]" {
+			f.is = aMark
+			return is
+		}
+		return is && p.chunk(f, data)
+	}
+	return false
+}
+
+// chunk reads a chunk that is whole and says what it is.
+func (p *peeler) chunk(f *find, v []byte) bool {
+	from := len(p.members)
+	all, n, whole := readMembers(p.members, v)
+	p.members = all[:from]
+	if !whole || n != len(v) || bytes.IndexByte(v, '\r') >= 0 || bytes.IndexByte(v, '\n') >= 0 || bytes.IndexByte(v, esc) >= 0 {
+		return false
+	}
+	f.saying = say(all[from:])
+	return f.is == aChunk && !f.weak
+}
+
+// clone is a copy of a short text.
+func (p *peeler) clone(a []byte) []byte { return p.joined(a, "", nil) }
+
+func (p *peeler) joined(a []byte, mid string, b []byte) []byte {
+	const block = 16 << 10
+	if n := len(a) + len(mid) + len(b); n > cap(p.room)-len(p.room) {
+		p.room = make([]byte, 0, max(n, block))
+	}
+	from := len(p.room)
+	p.room = append(append(append(p.room, a...), mid...), b...)
+	return p.room[from:len(p.room):len(p.room)]
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+	"toolscope/capture/formats"
+	"toolscope/providers"
+)
+
+// longStream is a stream of so many short deltas.
+func longStream(deltas int) string {
+	var b strings.Builder
+	event := func(kind, rest string) {
+		fmt.Fprintf(&b, "event: %s\ndata: {\"type\":\"%s\"%s}\n\n", kind, kind, rest)
+	}
+	event("message_start", `,"message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}`)
+	event("content_block_start", `,"index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"write_file","input":{}}`)
+	event("content_block_delta", `,"index":0,"delta":{"type":"input_json_delta","partial_json":"{\"text\":\""}`)
+	for i := range deltas {
+		event("content_block_delta", fmt.Sprintf(`,"index":0,"delta":{"type":"input_json_delta","partial_json":"piece %d of what is written, which goes on, and on, and on "}`, i))
+	}
+	event("content_block_delta", `,"index":0,"delta":{"type":"input_json_delta","partial_json":"\"}"}`)
+	event("content_block_stop", `,"index":0`)
+	event("message_delta", `,"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}`)
+	event("message_stop", "")
+	return b.String()
+}
+
+// BenchmarkPeeling reads one stream, bare and out of logs, to its calls. The rate is that of the
+// stream's own bytes: what the logs need more is what peeling them costs.
+func BenchmarkPeeling(b *testing.B) {
+	body := longStream(20_000)
+	read := func(name, text string) {
+		path := saved(b, "log", text)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, Looks: looks})
+				if err != nil {
+					b.Fatal(err)
+				}
+				in := new(providers.Inspector)
+				in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
+				if err := inspect(src, in, func() bool { return true }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	read("bare", body)
+	for _, s := range logShapes {
+		switch s.name {
+		case "iso, level, request in brackets", "docker json-file, bare lines", "Kubernetes CRI, in parts", "journald json", "pino", "JSONL with a chunk":
+			read(s.name, logOf(s, false, logged{body, "req_1", 4211}))
+		}
+	}
+}
