@@ -2,6 +2,7 @@ package providers
 
 import (
 	"slices"
+	"time"
 
 	"toolscope/stream"
 )
@@ -79,23 +80,69 @@ func (v *View) At(n int) *View {
 	return then
 }
 
-// Walk has a view of the past be one of another moment. A few events further on its session is the
-// same one, to which these were added; otherwise it is another one.
+// Walk has a view of the past be one of another moment, at which nothing ended that did not. A few
+// events further on its session is the same one, to which these were added; otherwise it is another
+// one.
 func (v *View) Walk(n int) {
-	before, events := v.past.session, v.past.events
-	v.past.events = v.clamp(n)
-	if v.past.session = v.in.Timeline.Walk(before, v.past.events); v.past.session != before || v.past.events != events {
-		v.past.exchanges = nil
+	p, n := v.past, v.clamp(n)
+	if p.ends == nil && n == p.events && v.in.Timeline.Stands(p.session) {
+		return
 	}
+	if p.ends != nil {
+		p.session = v.in.Timeline.At(n)
+	} else {
+		p.session = v.in.Timeline.Walk(p.session, n)
+	}
+	p.events, p.ends, p.exchanges = n, nil, nil
 }
 
 func (v *View) clamp(n int) int { return min(max(n, 0), v.in.Timeline.Len()) }
+
+// EndHere has what is open at the moment of a view of the past end there, as if toolscope had cut the
+// source: events follow that never came. Walk takes it back.
+func (v *View) EndHere() {
+	p := v.past
+	v.Walk(p.events)
+	p.session, p.exchanges, p.ends = v.in.Timeline.At(p.events), nil, []stream.Event{}
+	for _, t := range p.session.Turns {
+		if !t.Closed() && t.Kept == stream.Whole {
+			p.ends = append(p.ends, stream.Event{
+				Kind: stream.TurnClose, At: v.timeOf(t), Turn: t.Number, Frame: t.LastFrame, Code: stream.CloseCut, Text: EndedHere,
+				What: &stream.Ending{By: stream.Toolscope},
+			})
+		}
+	}
+	for _, e := range p.ends {
+		v.in.Timeline.Apart(p.session, e.Turn)
+		p.session.Apply(e)
+	}
+}
+
+// EndedHere is why a response ended that toolscope was asked to end at a moment.
+const EndedHere = "toolscope was asked to end it here: what came after is left out"
+
+// Ended reports whether EndHere was asked for.
+func (v *View) Ended() bool { return v.past != nil && v.past.ends != nil }
+
+// timeOf is when the latest event of a turn came, at the moment of the view.
+func (v *View) timeOf(t *stream.Turn) time.Duration {
+	return v.in.Timeline.Begin(lastBefore(v.in, t, int32(v.past.events)), 0).At
+}
 
 // past is what a view of the past has.
 type past struct {
 	events    int
 	session   *stream.Session
 	exchanges map[int]*Exchange // as they were, where that is not as they are
+	ends      []stream.Event    // that never came, behind the events; nil unless the source ends here
+}
+
+// end is event n of a view, if that never came.
+func (v *View) end(n int) (e stream.Event, is bool) {
+	if v.past == nil || n < v.past.events || n >= v.past.events+len(v.past.ends) {
+		return e, false
+	}
+	return v.past.ends[n-v.past.events], true
 }
 
 // then is an exchange as it was, nil where it had not begun.
@@ -111,6 +158,9 @@ func (p *past) then(x *Exchange, s *stream.Session) *Exchange {
 		return then
 	}
 	then := x.before(n, s)
+	if p.ends != nil && !then.Ended {
+		then.Ended, then.by, then.why = true, stream.Toolscope, EndedHere
+	}
 	if p.exchanges == nil {
 		p.exchanges = map[int]*Exchange{}
 	}
@@ -141,8 +191,8 @@ func (x *Exchange) before(n int32, s *stream.Session) *Exchange {
 		then.Ended, then.own, then.why, then.by = false, false, "", 0
 	}
 	if last := x.lastIn(s); last != nil {
-		if e := x.in.Timeline.Begin(lastBefore(x.in, last, n), 0); e.At != stream.NoTime {
-			then.at = e.At
+		if at := x.in.Timeline.Begin(lastBefore(x.in, last, n), 0).At; at != stream.NoTime {
+			then.at = at
 		}
 	}
 	return &then

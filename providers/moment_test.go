@@ -160,3 +160,66 @@ func TestCorpusMoments(t *testing.T) {
 		}
 	})
 }
+
+// TestEndHere: a source that ends at a moment has its open calls cut, by nobody but toolscope, and
+// what was there before is as it was when one walks on.
+func TestEndHere(t *testing.T) {
+	in, records := new(Inspector), demo(t, "parallel")
+	in.Timeline.Every = 7
+	for i, r := range records { // the other half of which comes after it was ended each time
+		if in.Write(r); i > len(records)/2 {
+			v := in.View().At(in.Timeline.Len())
+			v.EndHere()
+		}
+	}
+	total := in.Timeline.Len()
+	var growing stream.Session
+	for n := range total {
+		growing.Apply(in.View().Event(n))
+	}
+	if diff := cmp.Diff(state(&growing), state(in.Session())); diff != "" {
+		t.Fatalf("what never came is in what did (-fold +live):\n%s", diff)
+	}
+	for n := range total + 1 {
+		v := in.View().At(n)
+		open := 0
+		for _, turn := range v.Session().Turns {
+			if !turn.Closed() {
+				open++
+			}
+		}
+		was := state(v.Session())
+		v.EndHere()
+		if v.Events() != n+open || !v.Ended() {
+			t.Fatalf("at %d: %d events, %d turns were open", n, v.Events(), open)
+		}
+		for _, turn := range v.Session().Turns {
+			if !turn.Closed() || turn.EndedBy != stream.Toolscope && turn.Phase() == stream.TurnAborted {
+				t.Errorf("at %d turn %d is %s, ended by %s", n, turn.Number, turn.Phase(), turn.EndedBy)
+			}
+			last := -1
+			for last = range v.EventsOf(turn, 0) {
+				v.Event(last)
+			}
+			if kind, of := v.About(last); kind != stream.TurnClose || of.Turn != turn.Number {
+				t.Errorf("at %d the last event of turn %d is %s of %v", n, turn.Number, kind, of)
+			}
+			for _, c := range turn.Calls {
+				if c.Arriving() {
+					t.Errorf("at %d call %v still comes", n, c.Ref())
+				}
+			}
+		}
+		for _, x := range v.Exchanges() {
+			if !x.Ended {
+				t.Errorf("at %d exchange %d goes on", n, x.Number)
+			}
+		}
+		if v.Walk(n); state(v.Session()) != was || v.Events() != n || v.Ended() {
+			t.Errorf("walking on from %d is not as before", n)
+		}
+	}
+	if state(&growing) != state(in.Session()) {
+		t.Error("what never came is in what did")
+	}
+}

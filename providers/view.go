@@ -25,7 +25,13 @@ func (v *View) Session() *stream.Session {
 	if v.past == nil {
 		return v.in.Session()
 	}
-	v.Walk(v.past.events)
+	switch {
+	case v.in.Timeline.Stands(v.past.session):
+	case v.past.ends != nil:
+		v.EndHere()
+	default:
+		v.Walk(v.past.events)
+	}
 	return v.past.session
 }
 
@@ -35,22 +41,36 @@ func (v *View) Find(r stream.Ref) (*stream.Turn, *stream.Call) { return v.Sessio
 // Events is how many events there are.
 func (v *View) Events() int {
 	if v.past != nil {
-		return v.past.events
+		return v.past.events + len(v.past.ends)
 	}
 	return v.in.Timeline.Len()
 }
 
 // Event is event n; of one that was let go with its turn, what is left.
 func (v *View) Event(n int) stream.Event {
+	if e, is := v.end(n); is {
+		return e
+	}
 	e, _ := v.in.Timeline.Event(n)
 	return e
 }
 
 // Begin is event n with so many bytes of its text at most.
-func (v *View) Begin(n, most int) stream.Event { return v.in.Timeline.Begin(n, most) }
+func (v *View) Begin(n, most int) stream.Event {
+	if e, is := v.end(n); is {
+		e.Text = e.Text[:min(len(e.Text), most)]
+		return e
+	}
+	return v.in.Timeline.Begin(n, most)
+}
 
 // About is of what kind event n is and what it is about.
-func (v *View) About(n int) (stream.EventKind, stream.Ref) { return v.in.Timeline.About(n) }
+func (v *View) About(n int) (stream.EventKind, stream.Ref) {
+	if e, is := v.end(n); is {
+		return e.Kind, stream.Ref{Turn: e.Turn}
+	}
+	return v.in.Timeline.About(n)
+}
 
 // EventsOf are the events about a turn, from that number on.
 func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
@@ -63,11 +83,28 @@ func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 			return
 		}
 		for n := range v.in.Timeline.EventsOf(live, from) {
-			if n >= v.past.events || !yield(n) {
+			if n >= v.past.events {
+				break
+			}
+			if !yield(n) {
+				return
+			}
+		}
+		for i := range v.past.ends {
+			if n := v.past.events + i; v.past.ends[i].Turn == t.Number && n >= from && !yield(n) {
 				return
 			}
 		}
 	}
+}
+
+// EventsBefore are the events about a turn before that number, the latest first.
+func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
+	live := v.in.Session().Turn(t.Number)
+	if live == nil {
+		return func(func(int) bool) {}
+	}
+	return v.in.Timeline.EventsBefore(live, min(before, v.Events()))
 }
 
 // Others are the lines of the source that are of no exchange. Nobody keeps when they came, so the

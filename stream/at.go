@@ -50,11 +50,25 @@ func (t *Timeline) At(n int) *Session {
 // it or far away, and where turns were let go of, or came back, since it was made.
 func (t *Timeline) Walk(s *Session, n int) *Session {
 	n = min(max(n, 0), t.Len())
-	if !s.isPast || s.letGone != t.letGone || n < s.events || n > int(s.lent) || n-s.events > leastStride {
+	if !s.isPast || !t.Stands(s) || n < s.events || n > int(s.lent) || n-s.events > leastStride {
 		return t.At(n)
 	}
 	t.goOn(s, n)
 	return s
+}
+
+// Stands reports whether a session that At or Walk made may still be used: since then no turn was let
+// go of, and none came back.
+func (t *Timeline) Stands(s *Session) bool { return s.letGone == t.letGone }
+
+// Apart has a turn of a session that At made share nothing with others, so that events may be applied
+// to it which never came. All its events are folded again for that.
+func (t *Timeline) Apart(s *Session, number int32) {
+	on, then := t.session.Turn(number), s.Turn(number)
+	if on == nil || then == nil || then.Kept != Whole {
+		return
+	}
+	s.Turns[s.index.of(number)-s.gone] = t.refold(on, s.events, s)
 }
 
 // goOn folds events into a past session until it has n. Of those that there were when it was made
