@@ -46,6 +46,14 @@ func (v *View) Events() int {
 	return v.in.Timeline.Len()
 }
 
+// Moment is how many events there are that came: where EndHere was asked for, more follow.
+func (v *View) Moment() int {
+	if v.past != nil {
+		return v.past.events
+	}
+	return v.in.Timeline.Len()
+}
+
 // Event is event n; of one that was let go with its turn, what is left.
 func (v *View) Event(n int) stream.Event {
 	if e, is := v.end(n); is {
@@ -98,13 +106,13 @@ func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore are the events about a turn before that number, the latest first.
+// EventsBefore are the events about a turn before that number that came, the latest first.
 func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	live := v.in.Session().Turn(t.Number)
 	if live == nil {
 		return func(func(int) bool) {}
 	}
-	return v.in.Timeline.EventsBefore(live, min(before, v.Events()))
+	return v.in.Timeline.EventsBefore(live, min(before, v.Moment()))
 }
 
 // Others are the lines of the source that are of no exchange. Nobody keeps when they came, so the

@@ -127,6 +127,11 @@ func (c *Call) Size() int {
 // Deltas is how many fragments have come, empty ones included.
 func (c *Call) Deltas() int { return c.deltas.n }
 
+// DeltasBefore is how many fragments events before that one brought.
+func (c *Call) DeltasBefore(event int) int {
+	return sort.Search(c.deltas.n, func(i int) bool { return int(c.deltas.at(i).Event) >= event })
+}
+
 // DeltaEvent is the number of the event that brought delta n.
 func (c *Call) DeltaEvent(n int) int32 { return c.deltas.at(n).Event }
 

@@ -152,7 +152,7 @@ func (w *Wire) EndFrame(end int64) int32 { return int32(w.mark().ends.add(end)) 
 // shares what it holds with w, which may go on.
 func (w *Wire) Upto(size int64) Wire {
 	size = min(size, w.size)
-	then := Wire{size: size, gone: min(w.gone, size)}
+	then := Wire{size: size, gone: min(w.gone, size), holes: slices.Clone(w.holes)}
 	k := sort.Search(len(w.blocks), func(i int) bool { return w.blocks[i].start >= size })
 	if then.blocks = slices.Clone(w.blocks[:k]); k > 0 {
 		last := &then.blocks[k-1]
@@ -163,7 +163,7 @@ func (w *Wire) Upto(size int64) Wire {
 		m := *w.marks
 		m.begins.low.n = sort.Search(m.begins.low.n, func(i int) bool { return m.begins.at(i) >= size })
 		m.times.low.n = m.begins.low.n
-		m.ends.low.n = sort.Search(m.ends.low.n, func(i int) bool { return m.ends.at(i) > size })
+		m.ends.low.n = sort.Search(m.ends.low.n, func(i int) bool { return m.ends.holds(i) && m.ends.at(i) > size })
 		then.marks = &m
 	}
 	return then

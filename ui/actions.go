@@ -64,23 +64,6 @@ func (m *Model) setFollow(on bool) {
 	m.refresh()
 }
 
-// pause stops the playback or, where there is none, the screen.
-func (m *Model) pause() {
-	if p := m.opt.Playback; p != nil && !m.ended {
-		p.Pause(!p.Paused())
-		return
-	}
-	if !m.moving() {
-		m.say(display.Lit("the source has ended"))
-		return
-	}
-	if m.paused = !m.paused; !m.paused {
-		for _, inbox := range m.inboxes() {
-			inbox.Ring()
-		}
-	}
-}
-
 // markTurn marks the chosen turn to be compared, or takes the mark away.
 func (m *Model) markTurn() {
 	t := m.turn()
@@ -104,8 +87,12 @@ func (m *Model) hideSide() {
 
 func (m *Model) changeSpeed(faster bool) {
 	p := m.opt.Playback
+	if m.held() {
+		m.setSpeed(faster)
+		return
+	}
 	if p == nil {
-		m.say(display.Lit("only a recording or the demo has a speed"))
+		m.say(display.Lit("what comes live has no speed: space holds the screen"))
 		return
 	}
 	factor := 0.5
@@ -159,6 +146,9 @@ func (m *Model) reread(exchange int, as *dialect.Dialect) {
 		m.say(m.draw.Clean(err.Error()))
 		return
 	}
+	m.walk = walk{pace: pace{speed: m.walk.speed}}
+	m.view = m.in.View()
+	m.scene.View = m.view
 	m.lay(m.newPanes())
 	m.chosen, m.scene.Alarms, m.marks = stream.NoRef, panes.Alarms{}, nil
 	clear(m.results)

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -32,7 +34,58 @@ func (b browse) Keys() []screen.Binding {
 		b.Do = func() { m.enter(e) }
 		all = append(all, b)
 	}
-	return reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}, m.paneKeys()...), append(all, m.anywhere()...))
+	all = append(all, m.anywhere()...)
+	if m.held() {
+		return instead(m.heldKeys(all), reminded(m.paneKeys(), all))
+	}
+	return reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}, m.paneKeys()...), all)
+}
+
+// heldKeys are those that come first while the screen shows a moment.
+func (m *Model) heldKeys(all []screen.Binding) []screen.Binding {
+	km := m.keys
+	hinted := func(b key.Binding, hint display.Text, do func()) screen.Binding {
+		of := on(b, do)
+		of.Hint = hint
+		return of
+	}
+	word := display.Lit("space play")
+	if m.walk.playing {
+		word = display.Lit("space hold")
+	}
+	keys := []screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}
+	for _, of := range []struct {
+		b    key.Binding
+		hint display.Text
+		do   func(step int)
+	}{
+		{km.Step, display.Lit(", . delta"), func(step int) { m.step(-step) }}, {km.Stop, display.Lit("< > mark"), func(step int) { m.stop(-step, true) }},
+		{km.Speed, display.Lit("[ ] speed"), func(step int) { m.setSpeed(step < 0) }},
+	} {
+		two := pair(of.b, of.do)
+		two[0].Hint = of.hint
+		keys = append(keys, two...)
+	}
+	keys = append(keys, hinted(km.EndHere, display.Lit("x end it here"), m.endHere), hinted(km.Bottom, display.Lit("G now"), m.goNow),
+		hinted(km.Pause, word, m.space), hinted(km.Escape, display.Lit("esc"), m.leaveTime), on(km.Restart, m.restart))
+	if m.opt.Cut != nil {
+		keys = append(keys, on(km.Save, m.saveCut))
+	}
+	return reminded(keys, all)[:len(keys)]
+}
+
+// instead is bindings, and behind them those others that have none of their keys.
+func instead(first, others []screen.Binding) []screen.Binding {
+	all := first
+	for _, b := range others {
+		b.Keys = slices.DeleteFunc(slices.Clone(b.Keys), func(k string) bool {
+			return slices.ContainsFunc(first, func(f screen.Binding) bool { return slices.Contains(f.Keys, k) })
+		})
+		if len(b.Keys) > 0 {
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // on is a binding of the table of keys.
@@ -61,7 +114,7 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Clock, func() { m.scene.Clock = !m.scene.Clock; m.refresh() }),
 		on(km.Mark, m.markTurn),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),
-		on(km.Demo, m.playDemo), on(km.Streams, m.openStreams),
+		on(km.Restart, m.restart), on(km.EndHere, m.endHere), on(km.Demo, m.playDemo), on(km.Streams, m.openStreams),
 		on(km.Quit, func() { m.back(tea.Quit) }),
 	}
 	for _, p := range m.table {
@@ -77,10 +130,13 @@ func (m *Model) programKeys() []screen.Binding {
 func (m *Model) anywhere() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
-		on(km.Pause, m.pause), on(km.Theme, m.toggleTheme), on(km.Help, m.openHelp), on(km.Palette, m.openPalette),
+		on(km.Pause, m.space), on(km.Theme, m.toggleTheme), on(km.Help, m.openHelp), on(km.Palette, m.openPalette),
 		on(km.Suspend, m.suspend), on(km.Interrupted, func() { m.leave(tea.Interrupt) }),
 	}
-	return append(keys, pair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)
+	keys = append(keys, pair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)
+	keys = append(keys, pair(km.Step, func(step int) { m.step(-step) })...)
+	keys = append(keys, pair(km.Stop, func(step int) { m.stop(-step, true) })...)
+	return append(keys, pair(km.Change, func(step int) { m.stop(-step, false) })...)
 }
 
 // reminded is the keys of a pane, then those of the program. Where the pane reminds of a key of the

@@ -45,7 +45,7 @@ func (s *rig) where() string {
 	for _, more := range []struct {
 		is   bool
 		what string
-	}{{s.zoom, "zoomed"}, {s.doc.Raw, "raw"}, {s.follow, "follows"}, {s.paused, "paused"}} {
+	}{{s.zoom, "zoomed"}, {s.doc.Raw, "raw"}, {s.follow, "follows"}, {s.held(), "held"}} {
 		if more.is {
 			at += ", " + more.what
 		}

@@ -152,7 +152,7 @@ func lastOfPlace(p *screen.Pen, place display.Text, cells int) display.Text {
 
 // source says whether things move, and whether the panes go with them.
 func (m *Model) source() (right []said) {
-	if m.follow && m.moving() && !m.paused && !m.awaits() {
+	if m.follow && m.moving() && !m.held() && !m.awaits() {
 		right = append(right, said{screen.Live, display.Lit("FOLLOW  ")})
 		if m.w < wideTop {
 			right[0].text = display.Lit("FOLLOW ")
@@ -167,8 +167,8 @@ const wideTop = 60
 // motion is that in one word.
 func (m *Model) motion() said {
 	switch p := m.opt.Playback; {
-	case m.paused:
-		return said{screen.Caution, display.Lit("PAUSED")}
+	case m.held():
+		return m.walkWord()
 	case m.moving() && m.settled():
 		return said{screen.Live, display.Lit("LIVE")}
 	case m.failure != nil:
@@ -198,9 +198,6 @@ func (m *Model) speed(word string, speed float64) display.Text {
 
 // words are what there is to know about the source besides what it brings.
 func (m *Model) words() (words []Word) {
-	if m.paused {
-		words = append(words, Word{Text: screen.Count(m.waiting()).Between("live is +", " ahead").String()})
-	}
 	if m.opt.Status != nil {
 		words = append(words, m.opt.Status()...)
 	}

@@ -14,6 +14,7 @@ import (
 func (m *Model) commands() []modes.Command {
 	return []modes.Command{
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
+		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("to a moment: 1.25s, or delta d14"), Run: m.goAt},
 	}
 }
 

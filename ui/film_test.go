@@ -47,7 +47,7 @@ var films = []film{
 	{name: "schema", records: demoRecords("schema"), shots: []shot{{9, ""}, {-1, "4"}}},
 	{name: "protocols", records: demoRecords("protocols"), shots: []shot{{60, ""}, {-1, "ggjjjjj3"}, {-1, "1gD"}}},
 	{name: "aistudio", records: demoRecords("aistudio"), shots: []shot{{5, ""}, {-1, "34"}, {-1, "3G<enter>"}}},
-	{name: "chat", records: body("chat.sse"), shots: []shot{{8, ""}, {14, " "}, {20, ""}, {20, " "}, {-1, "1g/oslo"}, {-1, "<enter>n"}}},
+	{name: "chat", records: body("chat.sse"), shots: []shot{{8, ""}, {14, " "}, {20, ""}, {20, "G"}, {-1, "1g/oslo"}, {-1, "<enter>n"}}},
 	{name: "keys", records: body("agent.sse"), shots: []shot{{-1, "?"}, {-1, "<pgdown>"}, {-1, "<esc>k2jjjjl<enter>"}, {-1, "<esc>z"}, {-1, "z/log"}, {-1, "<enter>n"}}},
 	{name: "resend", records: demoRecords("history"), answer: secondAnswer, shots: []shot{
 		{-1, "gR"}, {-1, "jp"}, {-1, "G"}, {-1, "m"}, {-1, "qwen3<enter>"}, {-1, "<tab>"}, {-1, "<tab><enter>"}, {-1, "1gm="}, {-1, "<tab>G"},
@@ -63,6 +63,9 @@ var films = []film{
 		{60, "f"}, {-1, "state:bad"}, {-1, " costs>1"}, {-1, "<esc>fmo<tab>g"}, {-1, "<tab><enter>"}, {-1, "f"}, {-1, "<esc>fstate:<tab><tab>"}, {-1, "<esc>fxyz<enter>"}, {-1, "<esc>"},
 	}},
 	{name: "search", records: demoRecords("malformed"), shots: []shot{{-1, "2/malf"}, {-1, "<enter>"}, {-1, "<esc>/e"}, {-1, "<enter>n"}, {-1, "N"}, {-1, "<esc>1/nowhere"}, {-1, "<enter>"}}},
+	{name: "time", records: demoRecords("parallel"), shots: []shot{
+		{60, " "}, {70, ""}, {-1, ",,"}, {-1, "<"}, {-1, "<"}, {-1, "}"}, {-1, "x"}, {-1, "x0"}, {-1, ".."}, {-1, "0"}, {-1, "G"}, {-1, " jj{"}, {-1, "p"},
+	}},
 	{name: "empty", records: func(testing.TB) []stream.Record { return nil }, shots: []shot{{0, ""}, {-1, ""}}},
 	{name: "hostile", records: func(testing.TB) []stream.Record { return hostileExample() }, shots: []shot{{-1, "k"}, {-1, "4"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
 }

@@ -99,32 +99,6 @@ func TestUpFromTheEnd(t *testing.T) {
 	}
 }
 
-// TestPause: the screen stands still and says how much waits.
-func TestPause(t *testing.T) {
-	s, a := liveScreen(t)
-	s.press(" ").shows("live is +0 ahead  PAUSED")
-	before := s.rows()[1:]
-	n := len(a.records)
-	s.feed(a.args(2, `1`, `,2`, `,3`).more(n)...).shows("live is +3 ahead  PAUSED")
-	for i, row := range s.rows()[1:] {
-		if row != before[i] {
-			t.Errorf("row %d changed to %q", i+1, row)
-		}
-	}
-	s.feed(a.args(2, `,4`).more(n + 3)...).shows("live is +4 ahead  PAUSED").hides("3,")
-	if s.cmd == nil {
-		t.Error("nobody listens while it is paused")
-	}
-	s.press("2j?").shows("live is +4 ahead", "Move").press("<esc>")
-	s.press(" ").send(arrived{})
-	s.shows("LIVE", "4█")
-	s.press(" ")
-	s.inbox.Close(nil)
-	s.send(arrived{})
-	s.shows("PAUSED").press(" ").send(arrived{})
-	s.shows("END").press(" ").shows("the source has ended", "END")
-}
-
 // player is a clock that can be told what to do.
 type player struct {
 	paused bool
@@ -141,14 +115,18 @@ func TestPlayback(t *testing.T) {
 	p := &player{speed: 1}
 	s := newScreen(t, 80, 24, func(o *Options) { o.Playback = p }).feed(demo(t, "cut")[:9]...)
 	s.shows("PLAY 1×").press("]").shows("PLAY 2×").press("[[").shows("PLAY 0.5×")
-	s.press(" ").shows("PAUSED 0.5×")
-	if !p.paused || s.paused {
-		t.Error("the screen is paused and not the playback")
+	if s.press(" ").shows("PAUSED"); !p.paused {
+		t.Error("what the source would bring now is not waited for")
 	}
-	s.press("]").shows("PAUSED").hides("PAUSED 1").press(" ").shows("PLAY 1×")
-	s.end().press(" ").shows("END", "the source has ended")
+	if s.press("]").shows("speed 1×"); p.speed != 1 {
+		t.Errorf("it will go on at %g", p.speed)
+	}
+	if s.press(" ").shows("PLAY 1×"); p.paused {
+		t.Error("the source still stands")
+	}
+	s.end().press(" ").shows("PAUSED").press("G").shows("END")
 	plain, _ := liveScreen(t)
-	plain.press("]").shows("only a recording or the demo has a speed").press("k").hides("speed")
+	plain.press("]").shows("what comes live has no speed").press("k").hides("speed")
 }
 
 // TestDemoKey starts the demo where there is nothing else: without a source, while one is silent,

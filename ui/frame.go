@@ -8,7 +8,7 @@ const (
 	leastHeight = 5
 )
 
-func (m *Model) bodyHeight() int { return max(1, m.h-2) }
+func (m *Model) bodyHeight() int { return max(1, m.h-2-m.stripRows()) }
 
 func (m *Model) columns() []column { return m.arrange(m.w, m.bodyHeight()) }
 
@@ -30,6 +30,11 @@ func (m *Model) View() string {
 		p.Field(m.w)
 		m.drawSeat(p, len(m.seats.all), y, body)
 		p.Fill(screen.Bare)
+	}
+	for y := range min(m.stripRows(), m.h-3) {
+		p.Newline()
+		p.Field(m.w)
+		m.walk.strip.Draw(p, y)
 	}
 	p.Newline()
 	p.Field(m.w)

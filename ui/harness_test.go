@@ -95,7 +95,7 @@ func (s *rig) feed(records ...stream.Record) *rig {
 		s.inbox.Put(r)
 	}
 	s.send(arrived{})
-	for s.inbox.Waiting() > 0 && !s.paused {
+	for s.inbox.Waiting() > 0 {
 		s.send(arrived{})
 	}
 	return s

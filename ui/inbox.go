@@ -70,9 +70,6 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 	if inbox == nil {
 		inbox = m.opt.Inbox
 	}
-	if m.paused {
-		return listen(inbox, frameTime) // the status line counts what waits
-	}
 	more := m.read(inbox)
 	ended, why := inbox.Ended()
 	if inbox == m.opt.Answers {
@@ -80,7 +77,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 	} else if ended {
 		m.endSource(why)
 	}
-	if m.follow && !m.covered() {
+	if m.follow && !m.covered() && !m.held() {
 		m.chosen = m.newest()
 	}
 	m.makeRoom()

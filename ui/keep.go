@@ -107,6 +107,6 @@ func asFlag(n int64) string {
 
 // turns is how many there were.
 func (m *Model) turns() int {
-	s := m.in.Session()
+	s := m.view.Session()
 	return s.Gone() + len(s.Turns)
 }

@@ -16,6 +16,8 @@ type keyMap struct {
 	Next, Back, Enter, Escape        key.Binding
 	Pane                             key.Binding
 	Zoom, Raw, Follow, Pause, Speed  key.Binding
+	Step, Stop, Change, Restart      key.Binding
+	EndHere                          key.Binding
 	Search, Again, Palette, Filter   key.Binding
 	NextFinding, Theme, Demo         key.Binding
 	Side, Dialect, Clock             key.Binding
@@ -49,7 +51,12 @@ func newKeyMap() keyMap {
 		Zoom:        bind("z", "zoom the pane", "z"),
 		Raw:         bind("r", "raw text, deltas marked", "r"),
 		Follow:      bind("F", "follow what arrives", "F"),
-		Pause:       bind("space", "pause", " "),
+		Pause:       bind("space", "hold the screen; play on", " "),
+		Step:        bind(", .", "a delta back, forward", ",", "."),
+		Stop:        bind("< >", "a mark back, forward", "<", ">"),
+		Change:      bind("{ }", "finding or change of state", "{", "}"),
+		Restart:     bind("0", "where the turn begins; the start", "0"),
+		EndHere:     bind("x", "what if it ended here", "x"),
 		Speed:       bind("[ ]", "play slower, faster", "[", "]"),
 		Search:      bind("/", "find in the pane", "/"),
 		Again:       bind("n N", "next hit, hit before", "n", "N"),
@@ -92,12 +99,12 @@ func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", false, []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", true, []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
-		{"Look", false, []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect, k.Theme}},
+		{"Look", false, []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
 		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Onward}},
 		{"Take", true, []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},
 		{"Send", true, []key.Binding{k.Resend, k.Result}},
-		{"Time", false, []key.Binding{k.Follow, k.Streams, k.Break, k.Pause, k.Speed}},
-		{"Program", true, []key.Binding{k.Demo, k.Help, k.Palette, k.Suspend, k.Quit, k.Interrupted}},
+		{"Time", false, []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
+		{"Program", true, []key.Binding{k.Demo, k.Theme, k.Streams, k.Help, k.Palette, k.Suspend, k.Quit, k.Interrupted}},
 	}
 }
 

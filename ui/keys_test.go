@@ -13,7 +13,7 @@ func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
 		keys := s.top().Keys()
-		s.press("?").resize(80, 30)
+		s.press("?").resize(80, 36)
 		for _, g := range s.keys.groups() {
 			for _, k := range g.keys {
 				if screen.Bound(keys, k.Keys()[0]) != nil {

@@ -90,7 +90,7 @@ func (m *Model) goToFinding(f panes.Found) {
 		return
 	}
 	e := m.view.Begin(f.Event, 0)
-	t := m.in.Session().Turn(e.Turn)
+	t := m.view.Session().Turn(e.Turn)
 	if t == nil {
 		m.say(display.Lit("this finding is about the source, not a frame"))
 		return

@@ -34,6 +34,7 @@ type Options struct {
 	Pipe     Pipe                       // gives a text to a command; may be nil
 	Forms    []modes.Form               // in which what is chosen can be taken
 	Break    modes.Breakpoint           // holds answers back; nil where none pass through
+	Cut      Cut                        // may be nil; never without Save
 	Send     Send                       // sends a request; may be nil
 	Answers  Inbox                      // where what was sent arrives, and what comes back; never nil with Send
 	Places   []send.Place               // where to
@@ -46,6 +47,9 @@ type Options struct {
 	Prices   *price.Table     // what tokens cost; the embedded prices when nil
 	Now      func() time.Time // the clock; time.Now when nil
 }
+
+// Cut is a recording of what there was at the moment of a view, which ends there.
+type Cut func(at *providers.View) ([]byte, error)
 
 // Copy puts a text into the clipboard and says by which ways.
 type Copy func(text []byte) (ways string, err error)
@@ -94,6 +98,7 @@ type Model struct {
 	filters []string    // that were kept, the latest last
 	post    post        // what was sent from here
 	marks   compare.Marks
+	walk    walk
 	results send.Results
 
 	pinned  pinned
@@ -104,7 +109,6 @@ type Model struct {
 	lastAt    time.Duration // of the latest record of the source
 	arrivedAt time.Time     // when that came
 	follow    bool
-	paused    bool // the screen stands still; records wait in the inbox
 	ended     bool // the source has ended
 	failure   error
 	notice    display.Text
@@ -120,7 +124,7 @@ func New(o Options) *Model {
 	if o.Prices == nil {
 		o.Prices = price.Embedded()
 	}
-	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, w: 80, h: 24}
+	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, w: 80, h: 24, walk: walk{pace: pace{speed: 1}}}
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.post = post{flying: map[int]bool{}}
@@ -208,6 +212,9 @@ func (m *Model) key(k tea.KeyMsg) {
 func (m *Model) refresh() {
 	m.news.Extend(m.view)
 	m.bill.Extend(m.view, &m.news)
+	if m.news.All { // of a list that is shorter now they knew too much
+		clear(m.scene.Alarms)
+	}
 	m.extendSieve()
 	m.scene.Chosen, m.scene.Marks = m.chosen, m.marks
 	m.scene.Bare, m.scene.Follow = m.bodyHeight() < titled, m.follow && m.moving()

@@ -37,6 +37,7 @@ func (m *Model) send(r send.Request) error {
 	if err := m.opt.Send(r, exchange); err != nil {
 		return err
 	}
+	m.goNow()
 	p.sent++
 	p.flying[exchange] = true
 	m.setFollow(false)
@@ -75,22 +76,3 @@ func (m *Model) settled() bool { return m.ended || m.opt.Inbox == nil }
 
 // moving reports whether more may come, from the source or in answer to what was sent from here.
 func (m *Model) moving() bool { return !m.settled() || len(m.post.flying) > 0 }
-
-// waiting is how many records wait to be read.
-func (m *Model) waiting() int {
-	n := 0
-	for _, inbox := range m.inboxes() {
-		n += inbox.Waiting()
-	}
-	return n
-}
-
-// inboxes are those that records come from.
-func (m *Model) inboxes() (all []Inbox) {
-	for _, inbox := range []Inbox{m.opt.Inbox, m.opt.Answers} {
-		if inbox != nil {
-			all = append(all, inbox)
-		}
-	}
-	return all
-}

@@ -54,7 +54,7 @@ func (s *rig) arrive(records ...stream.Record) *rig {
 	for _, r := range records {
 		s.opt.Answers.(*box).Put(r)
 	}
-	for s.opt.Answers.Waiting() > 0 && !s.paused {
+	for s.opt.Answers.Waiting() > 0 {
 		s.send(arrived{s.opt.Answers})
 	}
 	return s
@@ -192,8 +192,8 @@ func TestResendRedacted(t *testing.T) {
 	newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR").hides("secrets were taken out")
 }
 
-// TestResendIsAwaited: the answer is looked at when it comes, unless the user went elsewhere; a
-// pause holds it back.
+// TestResendIsAwaited: the answer is looked at when it comes, unless the user went elsewhere; while the
+// screen is held, afterwards.
 func TestResendIsAwaited(t *testing.T) {
 	answer := func() []stream.Record { return (&anthropic{exchange: -1}).open("msg_2").text("Hi").records }
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter>").press("j").arrive(answer()...)
@@ -201,10 +201,10 @@ func TestResendIsAwaited(t *testing.T) {
 		t.Error("it was taken from where it went:", s.where())
 	}
 	s = newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter> ").arrive(answer()...).shows("PAUSED")
-	if len(s.in.Session().Turns) != 1 {
-		t.Error("read while paused")
+	if s.turn().Exchange != 1 || len(s.in.Session().Turns) != 2 {
+		t.Error("held, and it looks at", s.where())
 	}
-	if s.press(" ").arrive(); s.turn().Exchange != -1 {
+	if s.press("G"); s.turn().Exchange != -1 {
 		t.Error("looks at", s.where())
 	}
 }

@@ -152,6 +152,7 @@ func (m *Model) extend() tea.Cmd {
 		m.seatAt(n).Extend(m.view, m.w, m.bodyHeight())
 	}
 	m.seats.called = 0
+	m.extendStrip()
 	m.now = m.top().Keys()
 	asked := m.seats.asked
 	m.seats.asked = nil

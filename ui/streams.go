@@ -78,7 +78,7 @@ func (s *streams) goThere() {
 	if s.At >= len(s.rows) {
 		return
 	}
-	t := s.m.view.LatestOf(s.rows[s.At].Number)
+	t := s.m.in.View().LatestOf(s.rows[s.At].Number)
 	if t == nil {
 		s.m.say(display.Lit("nothing came of it yet"))
 		return
@@ -148,7 +148,7 @@ func (s *streams) drawRow(p *screen.Pen, row int) {
 	if row == s.At {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
-	t := s.m.view.LatestOf(x.Number)
+	t := s.m.in.View().LatestOf(x.Number)
 	quiet := s.m.sourceNow() - x.Latest()
 	silent := !x.Ended && quiet > silence
 	p.Put(screen.Accent, g, mark)

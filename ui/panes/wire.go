@@ -85,12 +85,13 @@ func (w *Wire) OpenAt(found func(event int) bool) {
 }
 
 // show changes to another call or turn.
-func (w *Wire) show(c Choice) {
+func (w *Wire) show(v *providers.View, c Choice) {
 	kept := stream.Whole
 	if c.Turn != nil {
 		kept = c.Turn.Kept
 	}
 	if c.ref() == w.of && kept == w.kept {
+		w.back(v.Moment())
 		return
 	}
 	*w = Wire{host: w.host, of: c.ref(), kept: kept}
@@ -100,10 +101,18 @@ func (w *Wire) show(c Choice) {
 	}
 }
 
+// back forgets the rows of events that are not there any more, or never came.
+func (w *Wire) back(events int) {
+	if w.next > events {
+		k, _ := slices.BinarySearch(w.Events, int32(events))
+		w.Events, w.deltas, w.next = w.Events[:k], w.deltas[:k], events
+	}
+}
+
 // Extend takes the events that are new.
 func (w *Wire) Extend(s *Scene, _, height int) {
 	c := s.Of()
-	w.show(c)
+	w.show(s.View, c)
 	w.scene = s
 	height = max(1, height-titleRow)
 	if c.Turn != nil {

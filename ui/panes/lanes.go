@@ -1,0 +1,169 @@
+package panes
+
+import (
+	"sort"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/stream"
+)
+
+// Stop is an event of a turn at which something begins or is found: the moment behind it is worth
+// looking at.
+type Stop struct {
+	Event  int
+	Mark   bool // start, first byte, looks done, seal, end: what the lanes are marked with
+	State  stream.Status
+	Found  stream.Severity // of a finding
+	Is     StopKind
+	ByCall int32 // number of the call, 0 of the turn itself
+}
+
+// StopKind is what a Stop is.
+type StopKind uint8
+
+const (
+	Begins StopKind = iota // a state
+	Finding
+	Starts // the turn
+	Ends
+)
+
+// Moments are the stops of a turn as far as it has come, or of one call of it, in the order in which
+// they came. What it takes grows with the calls and the findings, not with the events.
+func Moments(v *providers.View, t *stream.Turn, only int32) (stops []Stop) {
+	stops = append(stops, Stop{Event: int(t.OpenedBy), Mark: true, Is: Starts})
+	for _, c := range t.Calls {
+		if only == 0 || int(only) == c.Number {
+			stops = append(stops, callStops(v, t, c)...)
+		}
+	}
+	for _, f := range t.Findings[:min(len(t.Findings), mostFindings)] {
+		stops = append(stops, Stop{Event: f.Event, Is: Finding, Found: f.Severity})
+	}
+	if t.Closed() {
+		stops = append(stops, Stop{Event: lastOf(v, t), Mark: true, Is: Ends})
+	}
+	sort.SliceStable(stops, func(i, j int) bool { return stops[i].Event < stops[j].Event })
+	return stops
+}
+
+// lastOf is the latest event of a turn that is the stream's own: what later requests made of its calls
+// comes behind it.
+func lastOf(v *providers.View, t *stream.Turn) int {
+	for n := range v.EventsBefore(t, v.Events()) {
+		if kind, _ := v.About(n); kind != stream.SentBack && kind != stream.Found {
+			return n
+		}
+	}
+	return int(t.OpenedBy)
+}
+
+// callStops are those of a call: its states as they begin, and what was found.
+func callStops(v *providers.View, t *stream.Turn, c *stream.Call) (stops []Stop) {
+	state := func(event int, st stream.Status) {
+		stops = append(stops, Stop{Event: event, Mark: true, State: st, ByCall: int32(c.Number)})
+	}
+	state(int(c.OpenedBy), stream.Waiting)
+	end, over := endOf(v, t, c)
+	if first, ok := firstByte(c); ok && (!over || first < end) {
+		state(first, stream.Streaming)
+	}
+	if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone && (!over || r.Event < end) {
+		state(r.Event, stream.LooksDone)
+	}
+	if err := c.Lexer().Err(); err != nil && c.Status() != stream.Unseen {
+		if at := c.DeltaAt(err.Offset); at < c.Deltas() && (!over || int(c.DeltaEvent(at)) < end) {
+			state(int(c.DeltaEvent(at)), stream.Malformed)
+		}
+	}
+	if over {
+		state(end, c.Status())
+	}
+	for _, f := range c.Findings[:min(len(c.Findings), mostFindings)] {
+		stops = append(stops, Stop{Event: f.Event, Is: Finding, Found: f.Severity, ByCall: int32(c.Number)})
+	}
+	return stops
+}
+
+// firstByte is the event that brought the first byte of the arguments.
+func firstByte(c *stream.Call) (event int, ok bool) {
+	if r := c.Run(stream.AnyArgs); r.Event > 0 {
+		return r.Event, true
+	}
+	if n := c.DeltaAt(0); c.Size() > 0 && n < c.Deltas() {
+		return int(c.DeltaEvent(n)), true
+	}
+	return 0, false
+}
+
+// endOf is the event with which a call became what it is, once nothing more of it may come.
+func endOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over bool) {
+	if c.Arriving() {
+		return 0, false
+	}
+	if r := c.Run(stream.AtSeal); r.Event > 0 && c.Phase() == stream.PhaseSealed {
+		return r.Event, true
+	}
+	for _, f := range c.Findings {
+		if f.Diagnosis.Declared() == stream.ArgsCut {
+			return f.Event, true
+		}
+	}
+	if r := c.Run(stream.AtEnd); r.Event > 0 {
+		return r.Event, true
+	}
+	return lastOf(v, t), true
+}
+
+// axis is where events stand on a line of so many cells: by their times or, where the source has
+// none, by their numbers.
+type axis struct {
+	v           *providers.View
+	timed       bool
+	first, last int64
+	cells       int
+}
+
+// axisOf is that of a turn, as far as it has come.
+func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
+	a := axis{v: v, timed: t.OpenedAt >= 0, cells: cells}
+	a.first, a.last = a.at(int(t.OpenedBy)), a.at(lastOf(v, t))
+	a.last = max(a.last, a.first)
+	return a
+}
+
+// at is where an event stands, not in cells.
+func (a *axis) at(event int) int64 {
+	if !a.timed {
+		return int64(event)
+	}
+	return max(a.first, int64(timeBefore(a.v, event)))
+}
+
+// timeBefore is when an event came, or if it has no time of its own the last one before that has.
+func timeBefore(v *providers.View, event int) time.Duration {
+	for n := event; n >= 0 && n > event-mostTimeless; n-- {
+		if at := v.Begin(n, 0).At; at >= 0 {
+			return at
+		}
+	}
+	return stream.NoTime
+}
+
+// mostTimeless is behind how many events without a time no more are looked for one.
+const mostTimeless = 1 << 10
+
+// cell is the cell of a place on the axis.
+func (a *axis) cell(at int64) int {
+	if a.last <= a.first || a.cells < 2 {
+		return 0
+	}
+	at = min(max(at, a.first), a.last)
+	return int(float64(at-a.first) / float64(a.last-a.first) * float64(a.cells-1))
+}
+
+// from is the first place of a cell.
+func (a *axis) from(cell int) int64 {
+	return a.first + int64(float64(cell)/float64(max(1, a.cells-1))*float64(a.last-a.first))
+}

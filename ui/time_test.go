@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/stream"
+)
+
+// bodyRows are the rows of the panes.
+func (s *rig) bodyRows() []string { return s.rows()[1 : 1+s.bodyHeight()] }
+
+// checkMoments walks to and fro between the moments that there are between records, and fails unless
+// the panes are drawn as a program draws them that has only what had come by then.
+func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
+	t.Helper()
+	walks := newScreen(t, w, h)
+	last := map[int]int{} // by number of events: how many records bring so many
+	for i, r := range records {
+		last[walks.in.Timeline.Len()] = i
+		walks.feed(r)
+	}
+	walks.press(" ")
+	var moments []int
+	for n := range last {
+		if n > 0 {
+			moments = append(moments, n)
+		}
+	}
+	slices.Sort(moments)
+	rng := rand.New(rand.NewPCG(5, uint64(len(records))))
+	for len(moments) > most {
+		i := rng.IntN(len(moments))
+		moments = slices.Delete(moments, i, i+1)
+	}
+	back := slices.Clone(moments)
+	rng.Shuffle(len(back), func(i, j int) { back[i], back[j] = back[j], back[i] })
+	for _, n := range append(moments, back...) {
+		walks.walkTo(n)
+		walks.send(nil)
+		fresh := newScreen(t, w, h).feed(records[:last[n]]...)
+		fresh.resize(w, h-walks.stripRows())
+		for _, s := range []*rig{fresh, walks} { // how far panes are scrolled is the user's, not the moment's
+			s.setFollow(true)
+			s.list.Top, s.doc.Top, s.wire.Top = 0, 0, 0
+			s.refresh()
+		}
+		if diff := cmp.Diff(fresh.bodyRows(), walks.bodyRows()); diff != "" {
+			t.Fatalf("%d events of %d at %dx%d (-then +moment):\n%s", n, walks.in.Timeline.Len(), w, h, diff)
+		}
+	}
+}
+
+// TestMomentFrames: what is drawn at a moment is what was drawn then, of our demos.
+func TestMomentFrames(t *testing.T) {
+	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "early", "schema", "protocols", "aistudio", "history"} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
+				checkMoments(t, demo(t, name), size[0], size[1], 24/thin())
+			}
+		})
+	}
+}
+
+// TestCorpusMomentFrames: so it is of recorded streams.
+func TestCorpusMomentFrames(t *testing.T) {
+	root := os.Getenv("TOOLSCOPE_CORPUS")
+	if root == "" {
+		t.Skip("set TOOLSCOPE_CORPUS to a folder of recorded streams")
+	}
+	files, err := filepath.Glob(filepath.Join(root, "dev", "*", "*"))
+	if err != nil || len(files) < 150 {
+		t.Fatalf("%d captures: %v", len(files), err)
+	}
+	for i, file := range files {
+		if i%thin() != 0 {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			wire, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var records []stream.Record
+			for line := range strings.SplitAfterSeq(string(wire[:min(len(wire), 200<<10)]), "\n") {
+				records = append(records, stream.Record{Exchange: 1, At: time.Duration(len(records)) * time.Millisecond, Data: []byte(line)})
+			}
+			checkMoments(t, records, 140, 40, 6)
+		})
+	}
+}
