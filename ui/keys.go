@@ -88,41 +88,42 @@ func newKeyMap() keyMap {
 	}
 }
 
-// keyGroup is a part of the help screen.
+// keyGroup is a part of the help, and of the table that the README has.
 type keyGroup struct {
 	title string
-	right bool // in the second column, where there are two
 	keys  []key.Binding
 }
 
 func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
-		{"Move", false, []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
-		{"Panes", true, []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
-		{"Look", false, []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
-		{"Replay", true, []key.Binding{k.Replay, k.Scope, k.Onward}},
-		{"Take", true, []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},
-		{"Send", true, []key.Binding{k.Resend, k.Result}},
-		{"Time", false, []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
-		{"Program", true, []key.Binding{k.Demo, k.Theme, k.Streams, k.Help, k.Palette, k.Suspend, k.Quit, k.Interrupted}},
+		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
+		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
+		{"Look", []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
+		{"Time", []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
+		{"Replay", []key.Binding{k.Replay, k.Scope, k.Onward}},
+		{"Take", []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},
+		{"Send", []key.Binding{k.Resend, k.Result}},
+		{"Program", []key.Binding{k.Demo, k.Theme, k.Streams, k.Help, k.Palette, k.Suspend, k.Quit, k.Interrupted}},
 	}
 }
 
 // grouped is what is bound, as the help lists it: in the order of the table of keys, and then what
-// is not in that.
-func grouped(bound []screen.Binding) (groups []modes.Group) {
+// is not in that; elsewhere is what is in the table and not bound.
+func grouped(bound []screen.Binding) (groups, elsewhere []modes.Group) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().groups() {
-		group := modes.Group{Title: display.Clean(g.title), Right: g.right}
+		here, other := modes.Group{Title: display.Clean(g.title)}, modes.Group{Title: display.Clean(g.title)}
 		for _, b := range g.keys {
 			if screen.Bound(bound, b.Keys()[0]) != nil {
-				group.Keys = append(group.Keys, on(b, nil))
+				here.Keys = append(here.Keys, on(b, nil))
+			} else {
+				other.Keys = append(other.Keys, on(b, nil))
 			}
 			for _, key := range b.Keys() {
 				listed[key] = true
 			}
 		}
-		groups = append(groups, group)
+		groups, elsewhere = append(groups, here), append(elsewhere, other)
 	}
 	more := modes.Group{Title: display.Lit("More")}
 	for _, b := range bound {
@@ -130,10 +131,7 @@ func grouped(bound []screen.Binding) (groups []modes.Group) {
 			more.Keys = append(more.Keys, b)
 		}
 	}
-	if len(more.Keys) > 0 {
-		groups = append(groups, more)
-	}
-	return groups
+	return append(groups, more), elsewhere
 }
 
 // Key is one line of the key table.

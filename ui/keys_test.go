@@ -8,38 +8,59 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestHelp lists every key of the mode on top, scrolled where it does not fit.
+// helpText is all that the help shows in the place it is at, row by row as one scrolls.
+func helpText(s *rig) (all string) {
+	s.press("g")
+	for range 120 {
+		all += s.text()
+		s.press("j")
+	}
+	return all
+}
+
+// TestHelp lists what the signs mean, every key of the mode on top, and of other places.
 func TestHelp(t *testing.T) {
 	for _, look := range [][]func(*Options){nil, {ascii}} {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
 		keys := s.top().Keys()
-		s.press("?").resize(80, 36)
-		for _, g := range s.keys.groups() {
-			for _, k := range g.keys {
-				if screen.Bound(keys, k.Keys()[0]) != nil {
-					s.shows(k.Help().Desc)
-				} else if g.title != "Replay" { // which has keys that are for inside of it
-					t.Errorf("%s is not bound", k.Help().Key)
+		s.press("?").shows("HELP  in the document", "A call; a turn", "not an object", "enter do it", "tab other places", "esc close")
+		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
+			text := helpText(s.resize(size[0], size[1]))
+			for _, g := range s.keys.groups() {
+				for _, k := range g.keys {
+					does := k.Help().Desc[:min(len(k.Help().Desc), 20)]
+					if bound := screen.Bound(keys, k.Keys()[0]) != nil; bound != strings.Contains(text, does) && size[0] > 40 {
+						t.Errorf("%s %q: bound is %t", k.Help().Key, does, bound)
+					}
 				}
 			}
 		}
-		s.hides("…", "scroll").shows("esc close")
-		s.resize(40, 12)
-		seen := ""
-		for range 60 {
-			seen += s.text()
-			s.press("j")
-		}
-		for _, k := range Keys() {
-			if does := k.Does; len(does) < 28 && !strings.Contains(seen, does) && k.Group != "Replay" {
-				t.Errorf("scrolling does not show %q", does)
-			}
-		}
-		s.shows("quit").press("g").shows("Move").press("G").shows("quit").press("<pgup><pgup><pgup><pgup><pgup><pgup>").shows("Move")
-		s.press("?").resize(80, 24).press("<enter>?").shows("Here", "to the left", "Anywhere", "dark or light").hides("next pane", "↑ k       dark")
+		s.resize(80, 24).press("<tab>").shows("HELP  in the list", "into the call").press("<tab>").shows("HELP  in WIRE")
+		s.press("<s-tab><s-tab><s-tab>").shows("HELP  in views", "call, turn or all").press("<tab>").shows("HELP  in the document")
+		s.press("<esc><enter>?").shows("HELP  here").press("G").shows("Anywhere", "dark or light").hides("next pane")
 	}
 	if text := newScreen(t, 80, 24, ascii).press("?").text(); strings.Contains(text, `\u`) {
 		t.Errorf("the help in ASCII:\n%s", text)
+	}
+}
+
+// TestHelpDoes what is chosen, here and in other places, and finds it.
+func TestHelpDoes(t *testing.T) {
+	s := agent(t, 80, 24).press("k?/zoom<enter>")
+	if !s.zoom {
+		t.Error("enter does nothing")
+	}
+	s.press("z?/malform").shows("malform█", "malformed").hides("complete").press("<esc>").shows("complete").press("<esc>")
+	s.press("?/ctrl").shows("0 of 0").press("<enter>").shows("no key is chosen").press("<esc><esc>")
+	s.press("?<tab>/token after<enter>")
+	if s.focus != s.doc {
+		t.Error("a key of another place leads to", s.where())
+	}
+	s.press("?<s-tab><down><enter>").shows("one is not there")
+	for w := leastWidth; w < 150; w += 9 {
+		for _, h := range []int{5, 7, 12, 30} {
+			checkFrame(t, s.resize(w, h))
+		}
 	}
 }
 

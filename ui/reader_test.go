@@ -104,7 +104,10 @@ func TestReaderScrolls(t *testing.T) {
 	if far := s.shows("▌   1 本").text(); s.press("lll").text() != far {
 		t.Errorf("it scrolls beyond the lines:\n%s", s.text())
 	}
-	s.press("?").shows("to the left").press("<esc>").shows("OPENED").press("q").hides("OPENED").shows("WIRE")
+	if !strings.Contains(helpText(s.press("?")), "to the left") {
+		t.Error("the help does not say how to scroll")
+	}
+	s.press("<esc>").shows("OPENED").press("q").hides("OPENED").shows("WIRE")
 }
 
 // TestLateHighlighting: colours that come when nobody waits for them are dropped.

@@ -177,10 +177,10 @@ func TestReplayCloses(t *testing.T) {
 	}
 	s.press("p")
 	job = s.cmd
-	s.press("?").send(job())
-	if s.press("<esc>").shows(`"input": {}`); s.cmd == nil {
+	if s.press("?").send(job()); s.cmd == nil {
 		t.Error("the table is not made")
 	}
+	s.press("<esc>").shows(`"input": {}`)
 }
 
 // TestReplayFrameIsFlat: a frame costs what the window holds, whatever the size of what would be

@@ -219,20 +219,10 @@ func (m *Model) hits() display.Text {
 	if s.next != whole {
 		text = text.Between("", " so far")
 	}
-	switch of := s.pane.(type) {
-	case *panes.List:
-		return where(text, s.pane != m.focus, display.Lit(" in the list"))
-	case panes.Tab:
-		return where(text, s.pane != m.focus, of.Label().Name.Between(" in ", ""))
-	}
-	return where(text, s.pane != m.focus, display.Lit(" in the document"))
-}
-
-func where(text display.Text, said bool, place display.Text) display.Text {
-	if !said {
+	if s.pane == m.focus {
 		return text
 	}
-	return display.Join(text, place)
+	return display.Join(text, display.Lit(" "), placeName(s.pane))
 }
 
 // unsearched says of how many turns the arguments were not looked through, if there are some.

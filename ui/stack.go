@@ -225,20 +225,6 @@ func (m *Model) enter(e modes.Entry) {
 	m.open(mode)
 }
 
-// openHelp lists the keys of the mode on top.
-func (m *Model) openHelp() {
-	keys := m.top().Keys()
-	if _, ok := m.top().Mode.(browse); ok {
-		m.open(modes.NewHelp(asHost{m}, grouped(keys)))
-		return
-	}
-	anywhere := modes.Group{Title: display.Lit("Anywhere"), Right: true}
-	for _, g := range grouped(m.anywhere()) {
-		anywhere.Keys = append(anywhere.Keys, g.Keys...)
-	}
-	m.open(modes.NewHelp(asHost{m}, []modes.Group{{Title: display.Lit("Here"), Keys: keys}, anywhere}))
-}
-
 // drawFooter writes the keys worth knowing, as many as fit, or what is typed, or what was said.
 func (m *Model) drawFooter(p *screen.Pen) {
 	top := m.top().Mode

@@ -138,7 +138,7 @@ func TestNewMode(t *testing.T) {
 		},
 	})
 	checkFrame(t, s.press("3"))
-	s.shows("C count").press("?").shows("count something").press("<esc>")
+	s.shows("C count").press("?G").shows("count something").press("<esc>")
 	s.press("C").shows("counted to 0", "+ more", "esc close").hides("TURNS 1  CALLS")
 	s.press("++").shows("counted to 2").press("?").shows("count on").press("<esc>").shows("counted to 2")
 	checkFrame(t, s)

@@ -1,121 +1,261 @@
 package modes
 
 import (
+	"strings"
+
 	"toolscope/providers"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
 
-// Help lists keys.
+// Help is what the signs mean, and then the keys of the place that one is in: the overlay does what
+// is chosen, and has other places behind tab.
 type Help struct {
 	screen.Window
 	host   Host
-	groups []Group
-	lines  [][]helpPart
-	w      int
+	pen    *screen.Pen
+	places []Place
+	place  int
+	line   *screen.Input // what is looked for, nil for nothing
+	typed  bool          // it is being typed
+	rows   []helpRow
+	laid   helpKey
+}
+
+// Place is where one may be, and the keys there.
+type Place struct {
+	Name   display.Text
+	Groups []Group
+	Press  func(key string) // does what a key does there; nil where one is not
 }
 
 // Group is keys that are listed together.
 type Group struct {
 	Title display.Text
-	Right bool // in the second column, where there are two
 	Keys  []screen.Binding
 }
 
-// NewHelp lists these.
-func NewHelp(h Host, groups []Group) *Help { return &Help{host: h, groups: groups} }
+// helpKey is what the rows were laid out for.
+type helpKey struct {
+	w, place int
+	query    string
+	done     bool
+}
 
-// Keys are those that close it and move it.
+// helpRow is a title, or signs, or a key. An empty one parts groups.
+type helpRow struct {
+	title display.Text
+	signs []meaning
+	key   *screen.Binding
+}
+
+// NewHelp begins with the first place.
+func NewHelp(h Host, pen *screen.Pen, places []Place) *Help {
+	return &Help{host: h, pen: pen, places: places}
+}
+
+// Typing is what is looked for, while it is typed.
+func (h *Help) Typing() *screen.Input {
+	if h.typed {
+		return h.line
+	}
+	return nil
+}
+
+// Keys are those that move, find, do, and close.
 func (h *Help) Keys() []screen.Binding {
-	moves := h.Scrolls(display.Text{})
-	if h.Rows > h.Height {
-		moves[1].Hint = display.Format("up/down scroll, %d of %d", min(h.Rows, h.Top+h.Height), h.Rows)
+	do := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter do it"), Does: display.Lit("do it"), Do: h.do}
+	up := screen.Binding{Keys: []string{"up"}, Does: display.Lit("up"), Do: func() { h.step(-1) }}
+	down := screen.Binding{Keys: []string{"down"}, Does: display.Lit("down"), Do: func() { h.step(1) }}
+	if h.typed {
+		return []screen.Binding{do, up, down, {Keys: []string{"esc"}, Hint: display.Lit("esc all of it"), Does: display.Lit("show all of it"), Do: func() {
+			h.line, h.typed = nil, false
+		}}}
 	}
-	return append([]screen.Binding{
+	keys := []screen.Binding{do,
+		{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find in the help"), Do: func() {
+			h.line, h.typed = screen.NewInput(display.Text{}, "", 80), true
+		}},
+		{Keys: []string{"tab"}, Hint: display.Lit("tab other places"), Does: display.Lit("the keys of another place"), Do: func() { h.turn(1) }},
+		{Keys: []string{"shift+tab"}, Does: display.Lit("of the place before"), Do: func() { h.turn(len(h.places) - 1) }},
 		{Keys: []string{"esc", "q", "?"}, Hint: display.Lit("esc close"), Does: display.Lit("close"), Do: h.host.Close},
-	}, moves...)
+	}
+	moves := h.Steps(display.Text{}, h.MoveTo)
+	moves[0].Do, moves[1].Do = up.Do, down.Do
+	return append(keys, moves...)
 }
 
-// Extend lays it out anew for another size, with blank lines between the groups where there is room
-// for these too.
+// turn goes to another place.
+func (h *Help) turn(step int) {
+	h.place, h.line = (h.place+step)%len(h.places), nil
+	h.At, h.Top = 0, 0
+}
+
+// step goes to the next key, or scrolls to what there is besides.
+func (h *Help) step(by int) {
+	for row := h.At + by; row >= 0 && row < len(h.rows); row += by {
+		if h.rows[row].key != nil {
+			h.MoveTo(row)
+			return
+		}
+	}
+	if by < 0 {
+		h.MoveTo(0)
+	}
+}
+
+// do closes the help and does what is chosen.
+func (h *Help) do() {
+	if h.At >= len(h.rows) || h.rows[h.At].key == nil {
+		h.host.Say(display.Lit("no key is chosen: up and down do"))
+		return
+	}
+	at := h.places[h.place]
+	if at.Press == nil {
+		h.host.Say(display.Lit("that is a key of another place: one is not there"))
+		return
+	}
+	key := h.rows[h.At].key.Keys[0]
+	h.host.Close()
+	at.Press(key)
+}
+
+// Extend lays it out for another place, query or width.
 func (h *Help) Extend(_ *providers.View, w, height int) {
-	if w != h.w || height != h.Height {
-		h.w = w
-		if h.lines = h.layOut(true); w >= helpWide && len(h.lines) > height {
-			h.lines = h.layOut(false)
+	key := helpKey{w: min(w, OverlayWidth), place: h.place, done: true}
+	if h.line != nil {
+		key.query = strings.ToLower(strings.TrimSpace(h.line.Value()))
+	}
+	if key != h.laid {
+		anew := key.query != h.laid.query
+		h.laid = key
+		if h.rows = h.layOut(key); anew {
+			h.At, h.Top = 0, 0
 		}
 	}
-	h.Rows, h.Height = len(h.lines), height
-	h.Scroll(h.Top)
+	h.Resize(len(h.rows), max(1, h.Takes(height)-1))
+	if key.query != "" && (h.At >= len(h.rows) || h.rows[h.At].key == nil) {
+		h.step(1)
+	}
 }
 
-// Draw writes row y.
-func (h *Help) Draw(p *screen.Pen, y int) {
-	if n := h.Top + y; n < len(h.lines) {
-		used := 0
-		for _, part := range h.lines[n] {
-			p.Spaces(screen.Bare, max(part.column-used, min(used, 1)))
-			text := part.text
-			if part.keys != nil {
-				text = screen.Binding{Keys: part.keys}.Name(p.Drawer)
+// layOut is the signs, where nothing is looked for and it is the first place, and then the keys.
+func (h *Help) layOut(k helpKey) (rows []helpRow) {
+	if k.place == 0 {
+		rows = h.signs(k)
+	}
+	for _, g := range h.places[k.place].Groups {
+		var keys []helpRow
+		for i := range g.Keys {
+			b := &g.Keys[i]
+			if !b.Does.Empty() && h.says(b, k.query) {
+				keys = append(keys, helpRow{key: b})
 			}
-			p.Say(part.role, text)
-			used = max(part.column, used+min(used, 1)) + text.Width()
 		}
+		if len(keys) == 0 {
+			continue
+		}
+		if len(rows) > 0 {
+			rows = append(rows, helpRow{})
+		}
+		rows = append(append(rows, helpRow{title: g.Title}), keys...)
 	}
-	p.Fill(screen.Bare)
+	return rows
 }
 
-// helpPart is a piece of a help line: a text, or the names of keys.
-type helpPart struct {
-	column int
-	role   screen.Role
-	text   display.Text
-	keys   []string
+// signs are the rows of the legend that say what is looked for.
+func (h *Help) signs(k helpKey) (rows []helpRow) {
+	for _, part := range legend(h.pen.Glyph) {
+		if k.query != "" {
+			var fit []meaning
+			for _, m := range part.of {
+				if strings.Contains(m.word.String(), k.query) || m.sign.String() == k.query {
+					fit = append(fit, m)
+				}
+			}
+			part.of = fit
+		}
+		for i, row := range part.rows(k.w - keyColumn) {
+			if i == 0 {
+				rows = append(rows, helpRow{title: part.title})
+			}
+			rows = append(rows, helpRow{signs: row})
+		}
+	}
+	return rows
+}
+
+// says reports whether a key does what is looked for, or is that.
+func (h *Help) says(b *screen.Binding, query string) bool {
+	if query == "" || strings.Contains(strings.ToLower(b.Does.String()), query) {
+		return true
+	}
+	for name := range strings.FieldsSeq(b.Name(h.pen.Drawer).String()) {
+		if strings.ToLower(name) == query {
+			return true
+		}
+	}
+	return false
+}
+
+// Takes is as many rows as there are, up to three quarters of the body.
+func (h *Help) Takes(height int) int {
+	most := max(height*3/4, min(height, 6))
+	if h.laid.query != "" {
+		return most // what is found does not move the line
+	}
+	return min(1+len(h.rows), most)
 }
 
 // Columns of the help, in cells.
 const (
-	helpWide   = 80 // for two columns of groups
-	helpColumn = 44 // before the second
 	keyColumn  = 3  // before a key
-	doesColumn = 13 // before what it does
+	doesColumn = 16 // before what it does
 )
 
-func (h *Help) layOut(blanks bool) (lines [][]helpPart) {
-	var columns [2][][]helpPart
-	for _, g := range h.groups {
-		at := 0
-		if g.Right && h.w >= helpWide {
-			at = 1
-		}
-		if blanks && len(columns[at]) > 0 {
-			columns[at] = append(columns[at], nil)
-		}
-		columns[at] = append(columns[at], g.lines(at*helpColumn)...)
+// Draw writes row y.
+func (h *Help) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		h.drawTitle(p)
+		return
 	}
-	for i := range max(len(columns[0]), len(columns[1])) {
-		var line []helpPart
-		for _, column := range columns {
-			if i < len(column) {
-				line = append(line, column[i]...)
-			}
-		}
-		lines = append(lines, line)
+	n := h.Top + y - 1
+	if n >= len(h.rows) {
+		return
 	}
-	return lines
+	switch row := h.rows[n]; {
+	case row.key != nil:
+		g, mark := screen.Bare, display.Lit(" ")
+		if n == h.At {
+			g, mark = screen.Selected, p.Glyph.Mark
+		}
+		p.Put(screen.Accent, g, mark)
+		p.Put(screen.Accent, g, p.Pad(display.Join(display.Lit("  "), p.Truncate(row.key.Name(p.Drawer), doesColumn-keyColumn-1)), doesColumn-1))
+		p.Put(screen.Plain, g, row.key.Does)
+		p.Fill(g)
+	case row.signs != nil:
+		p.Spaces(screen.Bare, keyColumn)
+		for _, m := range row.signs {
+			m.draw(p)
+		}
+	default:
+		p.Say(screen.Muted, row.title.Between(" ", ""))
+	}
 }
 
-// lines are a title and a line for each key that does something.
-func (g *Group) lines(left int) (lines [][]helpPart) {
-	lines = append(lines, []helpPart{{column: left + 1, role: screen.Muted, text: g.Title}})
-	for _, b := range g.Keys {
-		if b.Does.Empty() {
-			continue
-		}
-		lines = append(lines, []helpPart{
-			{column: left + keyColumn, role: screen.Accent, keys: b.Keys}, {column: left + doesColumn, role: screen.Plain, text: b.Does},
-		})
+// drawTitle says which place it is, and which part of it is seen; or what is looked for.
+func (h *Help) drawTitle(p *screen.Pen) {
+	last := min(h.Top+h.Height, len(h.rows))
+	note := p.Format("%d%s%d of %d", min(h.Top+1, last), p.Glyph.Dash, last, len(h.rows))
+	if last < len(h.rows) {
+		note = display.Join(note, display.Lit(" "), p.Glyph.Below)
 	}
-	return lines
+	if h.typed {
+		AskRow(p, display.Lit("HELP /"), h.line, note)
+		return
+	}
+	p.Say(screen.Accent, display.Lit(" HELP  "))
+	p.Say(screen.Plain, h.places[h.place].Name)
+	p.Tail(screen.Muted, screen.Bare, note.Between("  ", " "))
 }

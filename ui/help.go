@@ -1,0 +1,60 @@
+package ui
+
+import (
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// openHelp says what the signs mean and which keys there are, those of the place one is in first.
+func (m *Model) openHelp() {
+	keys := m.top().Keys()
+	if _, browsing := m.top().Mode.(browse); browsing {
+		m.open(modes.NewHelp(asHost{m}, &m.pen, m.browsingPlaces(keys)))
+		return
+	}
+	groups, _ := grouped(m.anywhere())
+	anywhere := modes.Group{Title: display.Lit("Anywhere")}
+	for _, g := range groups {
+		anywhere.Keys = append(anywhere.Keys, g.Keys...)
+	}
+	browsing, _ := grouped(browse{m}.Keys())
+	m.open(modes.NewHelp(asHost{m}, &m.pen, []modes.Place{
+		{Name: display.Lit("here"), Groups: []modes.Group{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.press},
+		{Name: display.Lit("while browsing"), Groups: browsing},
+	}))
+}
+
+// browsingPlaces are the focused pane, with what works whatever pane has the focus, then each other
+// pane, then what is behind them.
+func (m *Model) browsingPlaces(keys []screen.Binding) []modes.Place {
+	here, elsewhere := grouped(keys)
+	places := []modes.Place{{Name: placeName(m.focus), Groups: here, Press: m.press}}
+	for _, p := range m.table {
+		if p.Pane == m.focus {
+			continue
+		}
+		name := placeName(p.Pane)
+		places = append(places, modes.Place{Name: name, Groups: []modes.Group{{Title: name, Keys: p.Keys()}}, Press: func(key string) {
+			m.focusOn(p.Pane)
+			m.press(key)
+		}})
+	}
+	return append(places, modes.Place{Name: display.Lit("in views that keys above open"), Groups: elsewhere})
+}
+
+// placeName is where one is who is at a pane.
+func placeName(of panes.Pane) display.Text {
+	switch of := of.(type) {
+	case *panes.List:
+		return display.Lit("in the list")
+	case *panes.Subject:
+		return display.Lit("in the document")
+	case panes.Tab:
+		if name := of.Label().Name; !name.Empty() {
+			return name.Between("in ", "")
+		}
+	}
+	return display.Lit("in a tab")
+}
