@@ -171,6 +171,24 @@ func (x *Exchange) AskedAt(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
+// Several reports whether the exchange has a request for each of its turns.
+func (x *Exchange) Several() bool { return isWebSocket(x.Head) }
+
+// RequestOf is the body of the request that a turn answers, nil where there is none, or bytes of it
+// were not seen. On a WebSocket it is the message that came when the turn was asked for.
+func (x *Exchange) RequestOf(t *stream.Turn) []byte {
+	if !x.Several() || x.gap.asked > 0 {
+		return x.RequestBody()
+	}
+	asked := x.AskedAt(t)
+	for n := range x.Request.Records() {
+		if data, at := x.Request.Record(n); asked >= 0 && at == asked {
+			return data
+		}
+	}
+	return nil
+}
+
 // HeadAt is when the head of the response came, or NoTime.
 func (x *Exchange) HeadAt() time.Duration { return x.headAt }
 

@@ -20,6 +20,9 @@ func (m *Model) back(last tea.Cmd) {
 		m.clearSearch()
 	case m.zoom:
 		m.zoom = false
+	case m.from != nil:
+		m.chosen = m.from.chosen
+		m.turnTo(m.from.pane)
 	case m.backInPane():
 	case m.focus != m.last[panes.Left] && m.turn() != nil:
 		m.turnTo(m.last[panes.Left])

@@ -3,6 +3,7 @@ package ui
 import (
 	"slices"
 
+	"toolscope/stream"
 	"toolscope/ui/panes"
 )
 
@@ -13,7 +14,14 @@ type desk struct {
 	last  [panes.Places]panes.Pane // of each place, which had the focus last
 	below panes.Tab                // the tab that is open under the document, if one is
 	tabs  tabsAre
-	zoom  bool // only the focused pane is shown
+	from  *spot // where esc leads back to, nil where nothing led here
+	zoom  bool  // only the focused pane is shown
+}
+
+// spot is where the user was: a pane, and what it was about.
+type spot struct {
+	pane   panes.Pane
+	chosen stream.Ref
 }
 
 // placed is a pane, where it is, and the key that brings it up.
@@ -63,7 +71,7 @@ func (d *desk) bring(pane panes.Pane) {
 
 // turnTo gives a pane the focus. A tab is open then.
 func (d *desk) turnTo(pane panes.Pane) {
-	d.focus = pane
+	d.focus, d.from = pane, nil
 	if d.bring(pane); d.focus == d.below {
 		d.tabs = tabsOpen
 	}

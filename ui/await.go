@@ -87,11 +87,20 @@ func (m *Model) awaitKeys() []screen.Binding {
 // copyWay copies the selected line.
 func (m *Model) copyWay() {
 	a := m.opt.Await
-	if m.opt.Copy == nil || m.awaited >= len(a.Ways) {
+	if m.awaited >= len(a.Ways) {
+		m.say(display.Lit("no line is selected"))
+		return
+	}
+	m.copy([]byte(a.Ways[m.awaited][1]))
+}
+
+// copy copies a text, and says by which ways.
+func (m *Model) copy(text []byte) {
+	if m.opt.Copy == nil {
 		m.say(display.Lit("there is no clipboard"))
 		return
 	}
-	ways, err := m.opt.Copy([]byte(a.Ways[m.awaited][1]))
+	ways, err := m.opt.Copy(text)
 	if err != nil {
 		m.say(m.draw.Clean(err.Error()))
 		return

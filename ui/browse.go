@@ -9,6 +9,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -119,6 +120,9 @@ func (m *Model) programKeys() []screen.Binding {
 	}
 	for _, p := range m.table {
 		b := on(km.Pane, func() { m.turnToKey(p) })
+		if _, ok := p.Pane.(panes.Tab); ok {
+			b.Does = display.Clean(km.Tab.Help().Desc)
+		}
 		b.Keys = []string{p.key}
 		keys = append(keys, b)
 	}

@@ -135,7 +135,7 @@ func TestMovement(t *testing.T) {
 		{"k2z", "arguments: {, zoomed"},
 		{"k2zz", "arguments: {"},
 		{"k2z<tab>", "wire: #12, zoomed"},
-		{"k2z<tab><tab><tab><tab>", "list: edit_file, zoomed"},
+		{"k2z<tab><tab><tab><tab><tab><tab>", "list: edit_file, zoomed"},
 		{"F", "list: run_tests"},
 		{"FF", "list: run_tests, follows"},
 	} {

@@ -14,7 +14,7 @@ func TestFindingsPane(t *testing.T) {
 		{"j", "findings: HIDDEN_CHARACTERS"}, // its sentence
 		{"j", "findings: SOURCE_NOTE"},       // of the turn, before its error
 		{"k", "findings: HIDDEN_CHARACTERS"},
-		{"G", "findings: "}, // past them: when code would run it,
+		{"G", "findings: PROVIDER_ERROR"},
 		{"g", "findings: HIDDEN_CHARACTERS"},
 		{"h", "list: tool\u202eafter"},
 	} {

@@ -43,6 +43,11 @@ func (m *Model) pieces() ([]modes.Piece, display.Text) {
 			}
 		}
 	}
+	if told, ok := m.focus.(panes.Teller); ok {
+		if what, sentence := told.Told(); sentence != nil {
+			at = append(at, modes.Piece{Key: "s", What: what, File: "report.txt", Data: sentence})
+		}
+	}
 	return modes.Pieces(m.view, m.chosen, at, m.opt.Forms), m.way().last()
 }
 

@@ -14,7 +14,7 @@ type keyMap struct {
 	Up, Down, Left, Right            key.Binding
 	PageUp, PageDown, Top, Bottom    key.Binding
 	Next, Back, Enter, Escape        key.Binding
-	Pane                             key.Binding
+	Pane, Tab                        key.Binding
 	Zoom, Raw, Follow, Pause, Speed  key.Binding
 	Step, Stop, Change, Restart      key.Binding
 	EndHere                          key.Binding
@@ -47,7 +47,8 @@ func newKeyMap() keyMap {
 		Back:        bind("⇧tab", "pane before", "shift+tab"),
 		Enter:       bind("enter", "open what is selected", "enter"),
 		Escape:      bind("esc", "close, or step back", "esc"),
-		Pane:        bind("1 2 3 4 7", "a pane by its number", "1", "2", "3", "4", "7"),
+		Pane:        bind("1 2", "the list, the document", "1", "2"),
+		Tab:         bind("3 4 5 6 7", "open a tab, or close it", "3", "4", "5", "6", "7"),
 		Zoom:        bind("z", "zoom the pane", "z"),
 		Raw:         bind("r", "raw text, deltas marked", "r"),
 		Follow:      bind("F", "follow what arrives", "F"),
@@ -97,7 +98,7 @@ type keyGroup struct {
 func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
-		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Zoom, k.Enter, k.Escape}},
+		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Tab, k.Zoom, k.Enter, k.Escape}},
 		{"Look", []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
 		{"Time", []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
 		{"Replay", []key.Binding{k.Replay, k.Scope, k.Onward}},

@@ -33,11 +33,12 @@ func TestTokenToFrames(t *testing.T) {
 	}
 }
 
-// litFrames are the numbers of the wire rows that are marked on the frame.
+// litFrames are the numbers of the wire rows that are marked on the frame for what is chosen elsewhere.
 func (s *rig) litFrames() (frames []string) {
-	for _, row := range s.rows() {
-		if _, right, ok := strings.Cut(row, "│▌"); ok {
-			frames = append(frames, strings.Fields(right)[0])
+	for row := s.wire.Top; row < min(s.wire.Top+s.wire.Height, len(s.wire.Events)); row++ {
+		if number := fmt.Sprintf("#%d", s.view.Begin(int(s.wire.Events[row]), 0).Frame+1); s.wire.Lit(row) {
+			s.shows("▌ " + number + " ")
+			frames = append(frames, number)
 		}
 	}
 	return frames

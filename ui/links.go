@@ -1,6 +1,8 @@
 package ui
 
 import (
+	tea "github.com/charmbracelet/bubbletea"
+
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
@@ -14,6 +16,8 @@ type links struct {
 	doc      *panes.Subject
 	wire     *panes.Wire
 	findings *panes.Findings
+	runs     *panes.Executors
+	request  *panes.Request
 	result   *panes.Result
 }
 
@@ -23,13 +27,15 @@ func (m *Model) newPanes() []placed {
 	h := paneHost{m}
 	m.links = links{
 		panes.NewList(h), panes.NewSubject(h, m.openString), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToReturn),
-		panes.NewResult(h),
+		panes.NewExecutors(h, m.goToMoment), panes.NewRequest(h), panes.NewResult(h),
 	}
 	return []placed{
 		{m.list, panes.Left, "1"},
 		{m.doc, panes.Main, "2"},
 		tab(m.wire, panes.Side, "3"),
 		tab(m.findings, panes.Low, "4"),
+		tab(m.runs, panes.Low, "5"),
+		tab(m.request, panes.Side, "6"),
 		tab(m.result, panes.Low, "7"),
 	}
 }
@@ -44,6 +50,17 @@ func (h paneHost) Focus(at panes.Place)  { h.m.focusOn(h.m.last[at]) }
 func (h paneHost) Follow(on bool)        { h.m.setFollow(on) }
 func (h paneHost) Moving() bool          { return h.m.moving() }
 func (h paneHost) Say(text display.Text) { h.m.say(text) }
+func (h paneHost) Do(work func() func()) {
+	h.m.do(func() tea.Msg { then := work(); return done{then: func() { h.did(then) }} })
+}
+
+// did does what is left to do of a pane's work, and has the panes look at it.
+func (h paneHost) did(then func()) {
+	if then != nil {
+		then()
+		h.m.refresh()
+	}
+}
 
 // paneKeys are the keys of the focused pane. Whatever they do, the others follow.
 func (m *Model) paneKeys() []screen.Binding {
@@ -83,6 +100,12 @@ func (m *Model) stick(on bool) {
 // it.
 func (m *Model) goToFinding(f panes.Found) {
 	m.setFollow(false)
+	here := &spot{m.focus, m.chosen}
+	defer func() {
+		if m.focus != here.pane {
+			m.from = here
+		}
+	}()
 	if _, c := m.view.Find(f.Of); c != nil && f.Offset >= 0 {
 		m.chosen = f.Of
 		m.focusOn(m.doc)
@@ -100,6 +123,16 @@ func (m *Model) goToFinding(f panes.Found) {
 	m.wire.OpenAt(func(n int) bool {
 		return n >= f.Event || e.Kind != stream.SentBack && m.view.Begin(n, 0).Frame >= e.Frame
 	})
+}
+
+// goToMoment leads to the frame of an event of a call.
+func (m *Model) goToMoment(of stream.Ref, event int) {
+	m.setFollow(false)
+	here := &spot{m.focus, m.chosen}
+	m.chosen = of
+	m.focusOn(m.wire)
+	m.from = here
+	m.wire.SelectFrom(func(n int) bool { return n >= event })
 }
 
 // goToReturn chooses the turn whose request has a call that was sent back.

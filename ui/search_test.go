@@ -37,7 +37,7 @@ func TestSearch(t *testing.T) {
 		{"k2/null<enter>", "arguments: null", "null  1 of 1"},
 		{"k2<c-d><c-d>/path<enter>", `arguments: "path"`, "path  1 of 1"},
 		{"k3/seal<enter>", "wire: #23", "seal  1 of 1"},
-		{"k3/sealed<enter>", "wire: #23", "no hits for sealed"},
+		{"k3/sealer<enter>", "wire: #23", "no hits for sealer"},
 		{"k3/import<enter>", "wire: #19", "import  1 of 2"},
 		{"k3/edit_file<enter>", "wire: #11", "edit_file  1 of 1"},
 	} {

@@ -36,7 +36,7 @@ func TestSentBack(t *testing.T) {
 	s.press("4z").shows(
 		"∅ emptied  in the request of turn 2, as policies empty, preserve do; its result is an error",
 		"∅ dropped  in request 7 (without a response), as policy drop does; without a result",
-		"ARGS_REPLACED_BY_EMPTY  the request of turn 2",
+		"ARGS_REPLACED_BY_EMPTY  request of turn 2",
 	).press("zk")
 	s.press("1k").shows("sent back intact", "= intact  in the request of turn 2; with its result").press("k2")
 	s.shows("sent back    in the request of turn 2").hides("WHEN IT WAS SENT BACK")

@@ -85,7 +85,9 @@ func (m *Model) drawTabs(p *screen.Pen, s slot) {
 			p.Say(r, display.Lit("["))
 		}
 		p.Say(r, n.text(short))
-		p.Say(n.Role, n.Count.Between(" ", ""))
+		if !n.Count.Empty() {
+			p.Say(n.Role, n.Count.Between(" ", ""))
+		}
 		if n.open {
 			p.Say(r, display.Lit("]"))
 		}

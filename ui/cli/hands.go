@@ -66,19 +66,19 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 	}
-	return out.kept, err
+	return out.Bytes(), err
 }
 
 // upTo keeps so many bytes, and counts the others.
 type upTo struct {
-	kept []byte
+	bytes.Buffer
 	most int
 	more int
 }
 
 func (u *upTo) Write(p []byte) (int, error) {
-	keep := min(len(p), u.most-len(u.kept))
+	keep := min(len(p), u.most-u.Len())
 	u.more += len(p) - keep
-	u.kept = append(u.kept, p[:keep]...)
+	u.Buffer.Write(p[:keep])
 	return len(p), nil
 }

@@ -1,8 +1,8 @@
 package panes
 
 import (
-	"fmt"
 	"sort"
+	"strings"
 
 	"toolscope/providers"
 	"toolscope/stream"
@@ -20,8 +20,29 @@ type Findings struct {
 	list  []Found
 	total int // list has the first of so many
 	lines []findingLine
+	grid  findingGrid
 	key   findingsKey
 	state findingsState
+}
+
+// findingGrid is how wide the columns of the list are: codes, and the places that they point at. The
+// words stand behind them where that leaves room enough, and else in rows of their own.
+type findingGrid struct{ code, where int }
+
+// Columns of the list.
+const (
+	findingLeft  = 4  // the cursor, the sign
+	leastSaid    = 24 // or they have rows of their own
+	mostFindCode = 24
+	mostWhere    = 20
+)
+
+// words is the column of the words.
+func (g findingGrid) words(width int) int {
+	if at := findingLeft + g.code + 2 + g.where + 2; width-at >= leastSaid {
+		return at
+	}
+	return findingLeft
 }
 
 // NewFindings makes the pane. lead goes where a finding points; again goes to the request in which
@@ -35,7 +56,8 @@ func (f *Findings) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		helpHint,
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("open what is selected"), Do: f.enter},
-		tabHint, back(f.host),
+		nextHint,
+		copyHint, findHint, tabHint, back(f.host),
 	}, moves(f.host, f.Steps(display.Text{}, f.MoveTo), f.End)...)
 }
 
@@ -46,6 +68,15 @@ func (f *Findings) enter() {
 	} else if x, ok := f.Chosen(); ok {
 		f.lead(x)
 	}
+}
+
+// Told is the selected finding as a line of a report.
+func (f *Findings) Told() (what display.Text, line []byte) {
+	x, ok := f.Chosen()
+	if !ok {
+		return what, nil
+	}
+	return display.Lit("the finding"), []byte(x.Code + ": " + x.Message)
 }
 
 // Label is the name, and how many there are, in the colour of the gravest.
@@ -72,7 +103,7 @@ func (f *Findings) Find(query string) (rows []int, cursor int) {
 	}
 	n := newNeedle(query)
 	for row, line := range f.lines {
-		if holds(n, line.text.String()) {
+		if holds(n, line.code.String()) || holds(n, line.where.String()) || holds(n, line.text.String()) {
 			rows = append(rows, row)
 		}
 	}
@@ -87,11 +118,11 @@ type Found struct {
 
 // findingLine is one display row: part of a finding's text.
 type findingLine struct {
-	of    int // in list, or ours
-	first bool
-	role  screen.Role // of one of ours
-	text  display.Text
-	to    *stream.Return // of one of ours: the request it leads to
+	of          int          // in list, or ours
+	code, where display.Text // of the first row of a finding
+	role        screen.Role  // of one of ours
+	text        display.Text
+	to          *stream.Return // of one of ours: the request it leads to
 }
 
 // ours marks a line that is no finding's.
@@ -158,6 +189,9 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 		kept = 0
 	}
 	f.key = key
+	if grid := f.measure(v, p.Drawer); grid != f.grid {
+		f.grid, kept = grid, 0
+	}
 	f.wrap(v, kept, p.Drawer)
 	if len(f.lines) == 0 {
 		nothing := display.Lit(" nothing unusual")
@@ -168,7 +202,6 @@ func (f *Findings) update(scene *Scene, c Choice, width int) {
 	}
 	if c.Call != nil {
 		f.lines = append(f.lines, returnLines(v, c.Call, width, p)...)
-		f.lines = append(f.lines, executorLines(v, c.Call, width, p)...)
 	}
 }
 
@@ -206,39 +239,64 @@ func (f *Findings) collect(s *stream.Session, c Choice, calls []*stream.Call) (k
 	return kept
 }
 
-// wrap makes the lines of the findings from that one on: a head line with code and place, then the
-// sentence.
+// measure finds the columns.
+func (f *Findings) measure(v *providers.View, draw display.Drawer) (g findingGrid) {
+	for _, x := range f.list {
+		g.code = max(g.code, min(len(x.Code), mostFindCode))
+		g.where = max(g.where, min(f.place(v, x, draw).Width(), mostWhere))
+	}
+	return g
+}
+
+// wrap makes the lines of the findings from that one on: code, place, and its words.
 func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
 	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
 	f.lines = f.lines[:end]
+	left := f.grid.words(f.key.width)
 	for i := from; i < len(f.list); i++ {
 		x := f.list[i]
-		f.lines = append(f.lines, findingLine{of: i, first: true, text: display.Join(draw.Clean(x.Code), f.place(v, x))})
-		for _, line := range display.Wrap(draw.Clean(x.Message), max(f.key.width-4, 8)) {
-			f.lines = append(f.lines, findingLine{of: i, text: line})
+		first := findingLine{of: i, code: draw.Clean(x.Code), where: f.place(v, x, draw)}
+		if left == findingLeft {
+			f.lines = append(f.lines, first)
+			first = findingLine{of: i}
+		}
+		for _, line := range display.Wrap(draw.Clean(x.Message), max(f.key.width-left, 8)) {
+			first.text = line
+			f.lines = append(f.lines, first)
+			first = findingLine{of: i}
 		}
 	}
 	if n := f.total - len(f.list); n > 0 {
-		f.lines = append(f.lines, findingLine{of: len(f.list), first: true, text: screen.Count(n).Between("and ", " more")})
+		f.lines = append(f.lines, findingLine{of: len(f.list), code: screen.Count(n).Between("and ", " more")})
 	}
 }
 
-// place says where a finding points: the frame has the number that the wire pane gives it.
-func (f *Findings) place(v *providers.View, x Found) display.Text {
-	where := ""
+// place says where a finding points: the delta that brought the byte, or the frame that showed it,
+// with the number that the wire pane gives it.
+func (f *Findings) place(v *providers.View, x Found, draw display.Drawer) display.Text {
+	where := display.Text{}
+	_, c := v.Find(x.Of)
 	switch e := v.Begin(x.Event, 0); {
+	case c != nil && x.Offset >= 0 && c.Deltas() > 0:
+		where = deltaName(draw, min(c.DeltaAt(x.Offset), c.Deltas()-1))
 	case e.Kind == stream.SentBack:
-		where = "  " + RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange)
+		where = draw.Clean(strings.TrimPrefix(RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange), "the "))
 	case e.Turn != stream.NoTurn:
-		where = fmt.Sprintf("  #%d", e.Frame+1)
-	}
-	if x.Of.Call > 0 && x.Offset >= 0 {
-		where = fmt.Sprintf("  byte %s%s", screen.Count(x.Offset), where)
+		where = display.Format("#%d", e.Frame+1)
 	}
 	if x.Of.Call > 0 && f.key.of.Call == 0 {
-		where = fmt.Sprintf("  call %d%s", x.Of.Call, where)
+		where = display.Join(display.Format("call %d ", x.Of.Call), where)
 	}
-	return display.Clean(where)
+	return where
+}
+
+// deltaName is a delta of a call, counted from 1.
+func deltaName(draw display.Drawer, n int) display.Text {
+	glyphs := screen.UnicodeGlyphs
+	if draw.ASCII {
+		glyphs = screen.ASCIIGlyphs
+	}
+	return display.Join(glyphs.Change, screen.Count(n+1))
 }
 
 // Chosen is the selected finding.
@@ -270,30 +328,38 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 	if row >= len(f.lines) {
 		return
 	}
-	line := f.lines[row]
+	line, at := f.lines[row], f.lines[min(f.At, len(f.lines)-1)]
 	g := screen.Bare
+	if focused && (line.of != ours && line.of == at.of || line.of == ours && line.to != nil && line.to == at.to) {
+		g = screen.Selected
+	}
 	if line.of == ours {
-		if focused && line.to != nil && line.to == f.lines[min(f.At, len(f.lines)-1)].to {
-			g = screen.Selected
-		}
 		p.Put(line.role, g, line.text)
 		p.Fill(g)
 		return
 	}
-	if focused && line.of == f.lines[min(f.At, len(f.lines)-1)].of {
-		g = screen.Selected
+	mark := display.Lit(" ")
+	if line.of == at.of && !line.code.Empty() {
+		mark = p.Glyph.Mark
 	}
-	if !line.first {
-		p.Put(screen.Plain, g, line.text.Between("    ", ""))
-		p.Fill(g)
-		return
-	}
-	sev := stream.Info
-	if line.of < len(f.list) {
-		sev = f.list[line.of].Severity
-	}
-	r := screen.SeverityRoles[sev]
-	p.Put(r, g, p.Format(" %s %s  ", p.Glyph.Severity[sev], sev))
-	p.Put(r, g, line.text)
+	p.Put(screen.Accent, g, mark)
+	f.drawFinding(p, line, g)
 	p.Fill(g)
+}
+
+// drawFinding writes a row of a finding.
+func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Ground) {
+	left := f.grid.words(f.key.width)
+	switch {
+	case line.of >= len(f.list):
+		p.Put(screen.Muted, g, line.code.Between("   ", ""))
+	case line.code.Empty():
+		p.Spaces(g, left-1)
+	default:
+		sev := f.list[line.of].Severity
+		p.Put(screen.SeverityRoles[sev], g, p.Glyph.Severity[sev].Between("", " "))
+		p.Put(screen.SeverityRoles[sev], g, p.Pad(line.code, f.grid.code).Between("", "  "))
+		p.Put(screen.Muted, g, p.Pad(line.where, f.grid.where).Between("", "  "))
+	}
+	p.Put(screen.Plain, g, line.text)
 }

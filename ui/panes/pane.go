@@ -52,6 +52,10 @@ type (
 		Seek(query string, from int, time func() bool) (hits []int, next int)
 		Cursor() int // among the hits
 	}
+	// Teller is a pane that has a sentence on where its cursor is, to be pasted elsewhere; nil for none.
+	Teller interface {
+		Told() (what display.Text, sentence []byte)
+	}
 	// Scrolled is a pane that knows which of its rows are visible.
 	Scrolled interface{ Seen() (first, last, of int) }
 )
@@ -117,6 +121,9 @@ type Host interface {
 	Follow(on bool)    // whether the panes go where things happen
 	Moving() bool      // whether more may come
 	Say(display.Text)  // in the footer, until the next key
+	// Do has work done beside the screen. What it returns, if anything, then runs on the screen's
+	// goroutine.
+	Do(work func() (then func()))
 }
 
 // moves are keys that move a cursor, the last to the end. Moving ends following.

@@ -105,7 +105,7 @@ func aboutReturns(c *stream.Call) string {
 // call it was, it says where that is not known.
 func drawReturn(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Ground, which bool) {
 	look, sign := FateLook(p, e.Text)
-	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
+	p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
 	resent := stream.PayloadOf[stream.Resent](e)
 	r := stream.Return{Exchange: resent.Exchange, Policies: resent.Policies, Result: e.Code, Kept: resent.Kept, Event: event}
 	if which {

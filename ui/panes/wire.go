@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"fmt"
 	"slices"
 
 	"toolscope/providers"
@@ -23,6 +24,8 @@ type Wire struct {
 	light  Span           // argument bytes that are pointed at
 	hits   map[int]bool
 	Open   bool // the selected frame is shown whole, below its row
+
+	numbers int // cells of the numbers of frames
 }
 
 func NewWire(h Host) *Wire { return &Wire{host: h} }
@@ -75,13 +78,18 @@ func (w *Wire) GoTo(row int) { w.MoveTo(row) }
 
 // OpenAt shows the frame of the first row from which on found, whole.
 func (w *Wire) OpenAt(found func(event int) bool) {
+	w.Open = w.SelectFrom(found) || w.Open
+}
+
+// SelectFrom selects the first row from which on found.
+func (w *Wire) SelectFrom(found func(event int) bool) bool {
 	for row, n := range w.Events {
 		if found(int(n)) {
 			w.MoveTo(row)
-			w.Open = true
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // show changes to another call or turn.
@@ -110,7 +118,7 @@ func (w *Wire) back(events int) {
 }
 
 // Extend takes the events that are new.
-func (w *Wire) Extend(s *Scene, _, height int) {
+func (w *Wire) Extend(s *Scene, width, height int) {
 	c := s.Of()
 	w.show(s.View, c)
 	w.scene = s
@@ -121,7 +129,14 @@ func (w *Wire) Extend(s *Scene, _, height int) {
 		}
 	}
 	w.next = s.View.Events()
-	w.Resize(len(w.Events), max(1, height-w.detailRows(height)))
+	if c.Turn != nil {
+		w.numbers = max(4, len(fmt.Sprint(c.Turn.LastFrame+1))+1)
+	}
+	detail := 0
+	if w.Open && height > 1 {
+		detail = w.frameLines(s.View, s.Pen.Drawer, width, height/2)
+	}
+	w.Resize(len(w.Events), max(1, height-detail))
 }
 
 // look adds a row for event n, if it belongs to what is shown.
@@ -163,15 +178,8 @@ func wants(c *stream.Call, e stream.Event, n int) bool {
 // now is what is shown, as it is now.
 func (w *Wire) now() Choice { return LookAt(w.scene.View.Session(), w.of) }
 
-// frameRows is the most rows the selected frame takes when shown whole.
+// frameRows is how many rows a frame that is shown whole asks for.
 const frameRows = 8
-
-func (w *Wire) detailRows(height int) int {
-	if !w.Open {
-		return 0
-	}
-	return min(frameRows, height/2)
-}
 
 // Chosen is the bytes of the arguments that the selected row brought.
 func (w *Wire) Chosen() Span { return w.broughtBy(w.At) }

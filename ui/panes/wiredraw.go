@@ -2,7 +2,9 @@ package panes
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolscope/providers"
@@ -38,7 +40,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 		g = screen.Linked
 	}
 	mark := display.Lit(" ")
-	if g != screen.Bare || w.hits[row] {
+	if g != screen.Bare || w.hits[row] || row == w.At {
 		mark = p.Glyph.Mark
 	}
 	p.Put(screen.Accent, g, mark)
@@ -46,35 +48,37 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	if e.Kind == stream.SentBack {
 		number = "" // it is no frame of this response
 	}
-	p.Put(screen.Muted, g, p.Format("%5s ", number))
-	if at := screen.Time(screen.Since(c.Turn.OpenedAt, e.At)); !at.Empty() {
-		p.Put(screen.Muted, g, p.Format("%8s ", "+"+at.String()))
+	wide := p.Left >= wireWide
+	p.Put(screen.Muted, g, p.Format("%*s  ", w.numbers, number))
+	if at := screen.Time(screen.Since(c.Turn.OpenedAt, e.At)); !at.Empty() && wide {
+		p.Put(screen.Muted, g, p.Format("%8s  ", "+"+at.String()))
 	}
-	if e.Kind == stream.SentBack {
+	switch delta := w.deltas[row]; {
+	case e.Kind == stream.SentBack:
 		drawReturn(p, v, e, int(w.Events[row]), g, c.Call == nil)
-	} else {
+	case delta >= 0:
+		if wide {
+			p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+		}
+		p.Put(screen.Muted, g, p.Pad(deltaName(p.Drawer, int(delta)), len(fmt.Sprint(c.Call.Deltas()))+1).Between("", "  "))
+		drawArgs(p, e, g)
+	default:
 		drawEvent(p, e, g)
 	}
 	p.Fill(g)
 }
+
+// wireWide is how many cells a row has that tells times and kinds.
+const wireWide = 50
 
 // drawEvent writes what an event is and what it says.
 func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 	r, text := screen.Plain, e.Text
 	switch e.Kind {
 	case stream.Args, stream.Rewrite:
-		r = screen.StringToken
-		if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" { // then what was made of it
-			p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
-			p.Outside(screen.Plain, g, origin.Wire)
-			p.Put(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
-			p.Raw(r, g, []byte(text))
-			return
-		}
-		if text == "" {
-			text = "(empty)"
-			r = screen.Muted
-		}
+		p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
+		drawArgs(p, e, g)
+		return
 	case stream.TurnOpen, stream.TurnMeta:
 		turn := stream.PayloadOf[stream.Opening](e)
 		text = strings.TrimSpace(screen.Short(turn.Model) + " " + screen.Short(turn.ID))
@@ -96,8 +100,20 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Ground) {
 	case stream.Heartbeat:
 		r = screen.Muted
 	}
-	p.Put(screen.Muted, g, p.Format("%-10s ", e.Kind))
+	p.Put(screen.Muted, g, p.Format("%-4s  ", e.Kind))
 	p.Raw(r, g, []byte(text))
+}
+
+// drawArgs writes the bytes of the arguments that an event brought, behind those of the wire where
+// these are others.
+func drawArgs(p *screen.Pen, e stream.Event, g screen.Ground) {
+	if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" {
+		p.Outside(screen.Plain, g, origin.Wire)
+		p.Put(screen.Muted, g, p.Glyph.Sep.Between(" ", " "))
+	} else if e.Text == "" {
+		p.Put(screen.Muted, g, display.Lit("(empty)"))
+	}
+	p.Raw(screen.StringToken, g, []byte(e.Text))
 }
 
 // mostText is how many bytes of a text are looked at for what is left of a row: it may be all
@@ -133,6 +149,7 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 		return
 	}
 	rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown))
+	rows.point(payloadAt(rows.text, v.Begin(int(w.Events[w.At]), maxFrameShown)))
 	width := max(p.Left-1, 1)
 	for i := 1; i < n && rows.left() > 0; i++ {
 		rows.skip(lineLen(p.Drawer, rows.text, width))
@@ -169,6 +186,57 @@ func (w *Wire) frameParts(of *stream.Wire, start, end int64) (rows framed) {
 	return rows
 }
 
+// payloadAt is where in a frame the bytes stand that an event tells of, as JSON writes them; a size of
+// 0 where they are not there as they are.
+func payloadAt(frame []byte, e stream.Event) (at, size int) {
+	text := e.Text
+	if origin := stream.PayloadOf[stream.Origin](e); origin.Wire != "" {
+		text = origin.Wire
+	}
+	if text == "" {
+		return 0, 0
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return 0, 0
+	}
+	for _, form := range [][]byte{quoted, unescaped(quoted), []byte(text)} {
+		if at = bytes.LastIndex(frame, form); at >= 0 && len(form) >= leastPayload {
+			return at, len(form)
+		}
+	}
+	return 0, 0
+}
+
+// leastPayload is how many bytes a payload has that is looked for: shorter ones are anywhere.
+const leastPayload = 3
+
+// frameLines is how many rows the selected frame takes when shown whole, up to most.
+func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most int) (n int) {
+	t := w.now().Turn
+	if t == nil || w.At >= len(w.Events) {
+		return 0
+	}
+	x, e := v.Exchange(t.Exchange), v.Begin(int(w.Events[w.At]), 0)
+	n = 1
+	if x == nil || e.Kind == stream.SentBack || int(e.Frame) >= x.Response.Frames() {
+		return n
+	}
+	start, end := x.Response.FrameSpan(e.Frame)
+	for rows := w.frameParts(&x.Response, start, min(end, start+maxFrameShown)); rows.left() > 0 && n < most; n++ {
+		rows.skip(lineLen(draw, rows.text, max(width-1, 1)))
+	}
+	return n
+}
+
+// unescaped is JSON text with the characters as they are that Go escapes for the sake of HTML.
+func unescaped(text []byte) []byte {
+	for _, c := range [][2]string{{`\u003c`, "<"}, {`\u003e`, ">"}, {`\u0026`, "&"}} {
+		text = bytes.ReplaceAll(text, []byte(c[0]), []byte(c[1]))
+	}
+	return text
+}
+
 // framed is a text in parts that look different.
 type framed struct {
 	text  []byte
@@ -186,6 +254,14 @@ func (f *framed) left() int { return len(f.text) }
 func (f *framed) add(g screen.Ground, r screen.Role, text []byte) {
 	f.text = append(f.text, text...)
 	f.parts = append(f.parts, framePart{g, r, len(text)})
+}
+
+// point marks a payload, where nothing else is marked.
+func (f *framed) point(at, size int) {
+	if size == 0 || slices.ContainsFunc(f.parts, func(p framePart) bool { return p.ground != screen.Bare }) {
+		return
+	}
+	f.parts = []framePart{{screen.Bare, screen.Plain, at}, {screen.Linked, screen.Plain, size}, {screen.Bare, screen.Plain, len(f.text) - at - size}}
 }
 
 // skip goes over so many bytes.

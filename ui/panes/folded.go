@@ -1,0 +1,265 @@
+package panes
+
+import (
+	"slices"
+	"sort"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/layout"
+	"toolscope/ui/screen"
+)
+
+// folded is a whole document of which parts are folded. It is laid out once, all of it; what is
+// folded is skipped. A row can be folded if it opens a container, or if what it says is long.
+type folded struct {
+	block
+	end   []int32 // of each row: the last row that goes when it is folded, or the row itself
+	count []int32 // of each row that opens a container: its members
+	shut  []bool  // the rows that are folded
+	shown []int32 // rows that are not folded away, in order
+}
+
+// foldsFrom is how many rows a value takes before it can be folded.
+const foldsFrom = 4
+
+// newFolded lays a document out. It may take long, and belongs to nobody else until it returns.
+func newFolded(text []byte, width int, draw display.Drawer) *folded {
+	f := &folded{block: NewBlock(display.Text{}, text, !isDocument(text), nil, width, draw)}
+	f.end, f.count, f.shut = make([]int32, len(f.rows)), make([]int32, len(f.rows)), make([]bool, len(f.rows))
+	for i := range f.rows {
+		f.end[i] = int32(i)
+	}
+	head := int32(0) // of the rows that say one thing
+	for i, r := range f.rows {
+		switch {
+		case r.Wrapped:
+			if f.end[head] < int32(i) && int32(i) >= head+foldsFrom {
+				f.end[head] = int32(i)
+			}
+			continue
+		case r.Parent >= 0 && r.Index == layout.Closer:
+			f.end[r.Parent] = int32(i)
+		case r.Parent >= 0:
+			f.count[r.Parent]++
+		}
+		head = int32(i)
+	}
+	for i, r := range f.rows { // what is long to the end of its last row
+		if !r.Wrapped && f.end[i] > int32(i) && f.count[i] == 0 {
+			for int(f.end[i])+1 < len(f.rows) && f.rows[f.end[i]+1].Wrapped {
+				f.end[i]++
+			}
+		}
+	}
+	return f
+}
+
+// opens reports whether a row opens a container.
+func (f *folded) opens(row int32) bool { return f.count[row] > 0 }
+
+// show finds the rows that are not folded away.
+func (f *folded) show() {
+	f.shown = f.shown[:0]
+	for i := int32(0); int(i) < len(f.rows); i++ {
+		f.shown = append(f.shown, i)
+		if f.shut[i] {
+			i = f.end[i]
+		}
+	}
+}
+
+// fold folds a row, or unfolds it; it reports whether that changes anything.
+func (f *folded) fold(row int32, shut bool) bool {
+	if f.end[row] == row || f.shut[row] == shut {
+		return false
+	}
+	f.shut[row] = shut
+	f.show()
+	return true
+}
+
+// foldAll folds all that can be, or unfolds it.
+func (f *folded) foldAll(shut bool) {
+	for i := range f.end {
+		f.shut[i] = shut && f.end[i] > int32(i) && f.rows[i].Parent >= 0
+	}
+	f.show()
+}
+
+// unfold opens a row, all that it is in, and with deep all that is in it.
+func (f *folded) unfold(row int32, deep bool) {
+	if deep {
+		clear(f.shut[row : f.end[row]+1])
+	}
+	for ; row >= 0; row = f.rows[row].Parent {
+		f.shut[row] = false
+	}
+}
+
+// place is where a row is shown, or what hides it.
+func (f *folded) place(row int32) int {
+	n, found := slices.BinarySearch(f.shown, row)
+	if !found {
+		n--
+	}
+	return max(0, n)
+}
+
+// at is the row that shows a byte, or the last one before it.
+func (f *folded) at(off int) int32 {
+	n := sort.Search(len(f.rows), func(i int) bool { return int(f.rows[i].Start) > off })
+	return int32(max(0, n-1))
+}
+
+// key is the key of the member that a row begins, "" where it has none.
+func (f *folded) key(row int32) string {
+	n := int(f.rows[row].Token)
+	if n < 0 || n >= f.toks.Len() || f.toks.At(n).Kind != stream.Key || f.rows[row].Wrapped {
+		return ""
+	}
+	s := TokenSpan(f.toks, n)
+	s.End = min(s.End, s.Start+screen.MostName)
+	return Unquoted(f.text, s)
+}
+
+// says is the string that is the value of the member that a row begins, "" where it is none.
+func (f *folded) says(row int32) string {
+	for n := int(f.rows[row].Token) + 1; n < f.toks.Len(); n++ {
+		switch f.toks.At(n).Kind {
+		case stream.Space, stream.Colon:
+			continue
+		case stream.String:
+			s := TokenSpan(f.toks, n)
+			s.End = min(s.End, s.Start+screen.MostName)
+			return Unquoted(f.text, s)
+		}
+		break
+	}
+	return ""
+}
+
+// name is what tells a container from those beside it: whose message it is, which tool, or of what
+// type.
+func (f *folded) name(row int32) (kind string) {
+	for i := row + 1; i < min(f.end[row], row+mostNamed); i++ {
+		switch f.key(i) {
+		case "role", "name":
+			if said := f.says(i); said != "" {
+				return said
+			}
+		case "type":
+			if kind == "" && f.rows[i].Parent == row {
+				kind = f.says(i)
+			}
+		}
+	}
+	return kind
+}
+
+// mostNamed is how many rows of a container are looked at for its name.
+const mostNamed = 32
+
+// draw writes a row, and of one that is folded how much is behind it.
+func (f *folded) draw(p *screen.Pen, row int32, hit func(row int32) bool) {
+	r := f.rows[row]
+	g := screen.Bare
+	if hit(row) {
+		p.Put(screen.Accent, screen.Match, p.Glyph.Mark)
+	} else {
+		p.Spaces(g, 1)
+	}
+	if !f.shut[row] {
+		f.block.draw(p, r, g)
+		return
+	}
+	last := f.rows[f.end[row]]
+	size := int(last.End) - int(r.Start)
+	if !f.opens(row) {
+		note := display.Join(display.Lit(" "), p.Glyph.Fold, screen.Bytes(size).Between(" ", ""))
+		p.Left = max(0, p.Left-note.Width())
+		f.block.draw(p, r, g)
+		p.Left += note.Width()
+		p.Put(screen.Muted, g, note)
+		return
+	}
+	f.block.draw(p, r, g)
+	p.Put(screen.Muted, g, display.Join(display.Lit(" "), p.Glyph.Fold, display.Lit(" ")))
+	if name := f.name(row); name != "" {
+		p.Put(screen.StringToken, g, p.Truncate(p.Name(name), 32).Between("", ", "))
+	}
+	p.Put(screen.Muted, g, display.Join(screen.Plural(int(f.count[row]), "item"), screen.Bytes(size).Between(", ", " ")))
+	last.Indent = 0
+	f.block.draw(p, last, g)
+}
+
+// messageKeys are the members of a request that hold what was said, toolKeys those that hold tools.
+var (
+	messageKeys = []string{"messages", "input", "contents"}
+	toolKeys    = []string{"tools", "toolConfig", "functions"}
+)
+
+// member is the row of the first member of the whole with one of these keys, -1 where there is none.
+func (f *folded) member(keys []string) int32 {
+	for i := 1; i < len(f.rows); i = int(f.end[i]) + 1 {
+		if f.rows[i].Parent == 0 && slices.Contains(keys, f.key(int32(i))) {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// members is how many elements that has; those that only hold a list of them count for what is in it.
+func (f *folded) members(keys []string) (n int) {
+	row := f.member(keys)
+	if row < 0 {
+		return 0
+	}
+	for i := row + 1; i < f.end[row]; i++ {
+		r := f.rows[i]
+		switch up := r.Parent; {
+		case r.Wrapped || r.Index == layout.Closer || up < 0:
+		case up == row && f.holds(i) >= 0:
+			n += int(f.count[f.holds(i)])
+		case up == row:
+			n++
+		}
+	}
+	return n
+}
+
+// holds is the row of a list that is all that matters of an element, -1 where it is an element itself.
+func (f *folded) holds(row int32) int32 {
+	for i := row + 1; i < f.end[row]; i++ {
+		if f.rows[i].Parent == row && f.key(i) == "functionDeclarations" {
+			return i
+		}
+	}
+	return -1
+}
+
+// lastMessage is the row at which the last message begins, -1 where there is none.
+func (f *folded) lastMessage() int32 {
+	row := f.member(messageKeys)
+	last := row
+	for i := row + 1; row >= 0 && i < f.end[row]; i++ {
+		if r := f.rows[i]; r.Parent == row && !r.Wrapped && r.Index != layout.Closer && f.opens(row) {
+			last = i
+		}
+	}
+	return last
+}
+
+// tool is the row at which the tool of that name begins, -1 where there is none.
+func (f *folded) tool(name string) int32 {
+	top := f.member(toolKeys)
+	if top < 0 || name == "" {
+		return -1
+	}
+	for i := top + 1; i < f.end[top]; i++ {
+		if f.key(i) == "name" && f.says(i) == name {
+			return f.rows[i].Parent
+		}
+	}
+	return -1
+}

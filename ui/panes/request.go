@@ -1,0 +1,302 @@
+package panes
+
+import (
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// Request is the pane of the request that the chosen turn answers: where it went, how much it holds,
+// and its body, folded but for the last message and the tool of the chosen call.
+type Request struct {
+	screen.Window
+	host   Host
+	key    requestKey // of doc
+	making requestKey // what is being laid out, beside the screen
+	look   lookKey    // what is unfolded for
+	doc    *folded
+	head   display.Text
+	why    []display.Text // instead of the body
+	size   int            // of the body, -1 where there is none
+	hits   map[int32]bool
+}
+
+// requestKey says what was laid out.
+type requestKey struct {
+	exchange, turn int
+	size           int64
+	width          int
+}
+
+// lookKey says what of it is worth seeing.
+type lookKey struct {
+	doc  *folded
+	tool string
+}
+
+// NewRequest makes the pane.
+func NewRequest(h Host) *Request { return &Request{host: h, size: -1} }
+
+// Keys are those that move and fold.
+func (r *Request) Keys() []screen.Binding {
+	fold := func(shut bool) func() { return func() { r.fold(shut) } }
+	return append([]screen.Binding{
+		helpHint,
+		{Keys: []string{"enter"}, Hint: display.Lit("enter fold"), Does: display.Lit("fold or unfold the row"), Do: r.enter},
+		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold the row, or what it is in"), Do: fold(true)},
+		{Keys: []string{"+"}, Does: display.Lit("unfold the row"), Do: fold(false)},
+		{Keys: []string{"*"}, Hint: display.Lit("* all"), Does: display.Lit("unfold all, or fold it again"), Do: r.all},
+		copyHint, findHint, zoomHint, tabHint, back(r.host),
+	}, moves(r.host, r.Steps(display.Text{}, r.MoveTo), r.End)...)
+}
+
+// row is the row of the document that the cursor is at, -1 where it is at none.
+func (r *Request) row() int32 {
+	if n := r.At - r.above(); r.doc != nil && n >= 0 && n < len(r.doc.shown) {
+		return r.doc.shown[n]
+	}
+	return -1
+}
+
+// above is how many rows stand above the document.
+func (r *Request) above() int {
+	if r.head.Empty() {
+		return 0
+	}
+	return 1
+}
+
+func (r *Request) enter() {
+	if row := r.row(); row >= 0 {
+		r.fold(!r.doc.shut[row])
+	}
+}
+
+// fold folds the row of the cursor, or what it is in where it cannot be, or unfolds it.
+func (r *Request) fold(shut bool) {
+	row := r.row()
+	for row >= 0 && shut && (r.doc.end[row] == row || r.doc.shut[row]) {
+		row = r.doc.rows[row].Parent
+	}
+	if row >= 0 && r.doc.fold(row, shut) {
+		r.goTo(row)
+	}
+}
+
+func (r *Request) all() {
+	if r.doc != nil {
+		row := max(r.row(), 0)
+		r.doc.foldAll(!slices.Contains(r.doc.shut, true))
+		r.goTo(row)
+	}
+}
+
+func (r *Request) goTo(row int32) {
+	r.Rows = r.above() + len(r.doc.shown)
+	r.MoveTo(r.above() + r.doc.place(row))
+}
+
+// Label is the name, and how many bytes the body has.
+func (r *Request) Label() Label {
+	l := Label{Name: display.Lit("REQUEST"), Role: screen.Muted}
+	if r.size >= 0 {
+		l.Count = screen.Bytes(r.size)
+	}
+	return l
+}
+
+// Needs is a row for each that is shown.
+func (r *Request) Needs() int { return max(r.Rows, 1) }
+
+// GoTo unfolds what holds a byte, and goes there.
+func (r *Request) GoTo(off int) {
+	if r.doc != nil {
+		row := r.doc.at(off)
+		r.doc.unfold(row, false)
+		for head := row; head >= 0 && r.doc.rows[head].Wrapped; head-- {
+			r.doc.shut[head-1] = false
+		}
+		r.doc.show()
+		r.goTo(row)
+	}
+}
+
+// Find is where query is in the body, what is folded too.
+func (r *Request) Find(query string) (hits []int, cursor int) {
+	if r.hits = nil; r.doc == nil || query == "" {
+		return nil, 0
+	}
+	hits, r.hits = FindAll(r.doc.text, query), map[int32]bool{}
+	for _, off := range hits {
+		r.hits[r.doc.at(off)] = true
+	}
+	if row := r.row(); row >= 0 {
+		cursor = int(r.doc.rows[row].Start)
+	}
+	return hits, cursor
+}
+
+// Extend takes what is new of the choice. What is long is laid out beside the screen.
+func (r *Request) Extend(s *Scene, w, h int) {
+	c := s.Of()
+	x := exchangeOf(s.View, c)
+	r.size = -1
+	if x != nil && (x.Request.Size() > 0 || len(x.RequestBody()) > 0) {
+		r.size = int(max(x.Request.Size(), int64(len(x.RequestBody()))))
+	}
+	if h > 0 {
+		r.lay(s, c, x, w)
+	}
+	rows := r.above() + len(r.why)
+	if r.doc != nil {
+		rows = r.above() + len(r.doc.shown)
+	}
+	r.Resize(rows, max(1, h-titleRow))
+}
+
+func exchangeOf(v *providers.View, c Choice) *providers.Exchange {
+	if c.Turn == nil {
+		return nil
+	}
+	return v.Exchange(c.Turn.Exchange)
+}
+
+// lay has the body laid out, if that is not done.
+func (r *Request) lay(s *Scene, c Choice, x *providers.Exchange, w int) {
+	key := requestKey{exchange: -1, width: w}
+	if x != nil {
+		key = requestKey{x.Number, 0, x.Request.Size(), w}
+		if x.Several() {
+			key.turn = int(c.Turn.Number)
+		}
+	}
+	if key == r.key && (r.doc != nil || r.why != nil) && (c.Turn == nil || c.Turn.Kept != stream.Cold) {
+		r.unfoldFor(c)
+		return
+	}
+	body, why := bodyOf(c, x)
+	r.why = display.Wrap(why, max(w-2, 8))
+	if body == nil {
+		r.key, r.doc, r.head = key, nil, display.Text{}
+		return
+	}
+	if r.key.exchange != key.exchange || r.key.turn != key.turn {
+		r.doc, r.Window = nil, screen.Window{}
+	}
+	draw, width := s.Pen.Drawer, max(w-3, 8)
+	if len(body) <= mostAtOnce {
+		r.key, r.doc = key, newFolded(body, width, draw)
+		r.head = about(x, r.doc, draw)
+		r.unfoldFor(c)
+		return
+	}
+	r.why = []display.Text{screen.Bytes(len(body)).Between("", " are being laid out")}
+	if r.making != (requestKey{}) {
+		return // when that is there, this is looked at again
+	}
+	r.making = key
+	r.host.Do(func() func() {
+		doc := newFolded(body, width, draw)
+		return func() {
+			r.making, r.key = requestKey{}, key
+			r.doc, r.head, r.why = doc, about(x, doc, draw), nil
+		}
+	})
+}
+
+// mostAtOnce is the size of a body that is laid out at once: there is nothing to wait for.
+const mostAtOnce = 16 << 10
+
+// bodyOf is the body of the request that a turn answers, or why there is none.
+func bodyOf(c Choice, x *providers.Exchange) (body []byte, why display.Text) {
+	switch {
+	case c.Turn == nil:
+		return nil, display.Lit("no turn is chosen")
+	case x == nil || c.Turn.Kept == stream.Dropped:
+		return nil, display.Lit("not kept")
+	case c.Turn.Kept == stream.Cold:
+		return nil, display.Lit("it is being read again from the file …")
+	}
+	switch body = x.RequestOf(c.Turn); {
+	case body != nil:
+		return body, display.Text{}
+	case x.Request.Size() > 0:
+		return nil, display.Lit("bytes of it passed unseen: what is left is no body")
+	case x.Head.Composed:
+		return nil, display.Lit("what the client sent is not in its log")
+	case x.Head.Method != "":
+		return nil, display.Lit("it has no body")
+	}
+	return nil, display.Lit("no request was recorded: the source has only the response")
+}
+
+// about is where a request went, and how much it holds.
+func about(x *providers.Exchange, doc *folded, draw display.Drawer) display.Text {
+	line := screen.Bytes(len(doc.text))
+	if x.Head.Method != "" {
+		line = display.Join(draw.Clean(screen.Short(x.Head.Method+" "+x.Path())), line.Between("  ", ""))
+	}
+	if n := doc.members(messageKeys); n > 0 {
+		line = display.Join(line, screen.Plural(n, "message").Between("  ", ""))
+	}
+	if n := doc.members(toolKeys); n > 0 {
+		line = display.Join(line, screen.Plural(n, "tool").Between("  ", ""))
+	}
+	if x.Request.Size() == 0 {
+		line = display.Join(line, display.Lit("  given with --request: what was sent was not recorded"))
+	}
+	return line
+}
+
+// unfoldFor folds all but the last message and the tool of the chosen call, when one or the other is
+// another.
+func (r *Request) unfoldFor(c Choice) {
+	look := lookKey{doc: r.doc}
+	if c.Call != nil {
+		look.tool = c.Call.Name
+	}
+	if r.doc == nil || look == r.look {
+		return
+	}
+	r.look = look
+	r.doc.foldAll(true)
+	if last := r.doc.lastMessage(); last >= 0 {
+		r.doc.unfold(last, true)
+	}
+	if tool := r.doc.tool(look.tool); tool >= 0 {
+		r.doc.unfold(tool, true)
+	}
+	r.doc.show()
+}
+
+// Draw writes row y of the pane into the field.
+func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
+	defer p.Fill(screen.Bare)
+	row := r.Top + y - titleRow
+	switch {
+	case y == 0:
+	case row == 0 && r.above() == 1:
+		r.mark(p, row)
+		p.Put(screen.Plain, screen.Bare, r.head)
+	case r.doc == nil:
+		if n := row - r.above(); n >= 0 && n < len(r.why) {
+			p.Spaces(screen.Bare, 1)
+			p.Put(screen.Muted, screen.Bare, r.why[n])
+		}
+	case row-r.above() < len(r.doc.shown):
+		r.mark(p, row)
+		r.doc.draw(p, r.doc.shown[row-r.above()], func(row int32) bool { return r.hits[row] })
+	}
+}
+
+// mark writes the cell of the cursor.
+func (r *Request) mark(p *screen.Pen, row int) {
+	if row == r.At {
+		p.Put(screen.Accent, screen.Bare, p.Glyph.Mark)
+	} else {
+		p.Spaces(screen.Bare, 1)
+	}
+}

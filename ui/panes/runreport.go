@@ -1,0 +1,221 @@
+package panes
+
+import (
+	"bytes"
+	"fmt"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// mostShown is how many bytes of arguments are shown in rows of their own.
+const mostShown = 2 << 10
+
+// detail adds the lines below a rule that is open: who decides so, the exact arguments, where these
+// are not the final ones, and a sentence to paste.
+func (x *Executors) detail(s *Scene, c Choice, e stream.Executor, w int) {
+	say := func(role screen.Role, text string) {
+		for _, line := range display.Wrap(s.Pen.Clean(text), max(w-findingLeft-3, 8)) {
+			x.lines = append(x.lines, ruleLine{of: e, role: role, text: line.Between("     ", "")})
+		}
+	}
+	by := RunBy(c.Turn, c.Call, e)
+	for _, text := range by {
+		say(screen.Plain, text)
+	}
+	if len(by) == 0 {
+		say(screen.Muted, "which programs do so, with a call that ends like this, is not known")
+	}
+	run := x.rules[e].Run
+	if run.Event > 0 && !run.Gone && run.Bytes > 0 {
+		text := c.Call.Args()[:run.Bytes]
+		say(screen.Muted, fmt.Sprintf("with %s of %s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.Size())))
+		say(screen.StringToken, string(text[:min(len(text), mostShown)]))
+		if n := len(text) - mostShown; n > 0 {
+			say(screen.Muted, screen.Bytes(n).String()+" more")
+		}
+	}
+	if at := differs(c.Call, e, run); at != "" {
+		say(screen.Caution, at)
+	}
+	say(screen.Muted, "to be told: "+RunReport(s.View, c.Turn, c.Call, e))
+}
+
+// ruleWords are what code does that decides so.
+var ruleWords = [stream.NumExecutors]string{
+	stream.AnyArgs:        "Code that runs a call as soon as it has a name and a byte of arguments",
+	stream.Parsable:       "Code that runs a call as soon as its arguments parse as JSON",
+	stream.ParsableObject: "Code that runs a call as soon as its arguments parse as an object",
+	stream.Repaired:       "Code that mends unfinished arguments and runs a call as soon as each key has a value",
+	stream.NextSlot:       "Code that runs a call as soon as something else comes in the stream",
+	stream.FinishWord:     "Code that runs a call when the finish reason speaks of tools",
+	stream.AtSeal:         "Code that runs a call when the protocol says that its arguments are final",
+	stream.AtEnd:          "Code that runs a call when the stream ends",
+}
+
+// RunReport is a sentence on what comes of a rule, to be pasted into a report.
+func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Executor) string {
+	run, name := c.Run(e), screen.Short(c.Name)
+	if name == "" {
+		name = "it"
+	}
+	text := ruleWords[e]
+	switch {
+	case run.Event == 0 && run.Verdict == stream.NotYet:
+		return text + " has not run " + name + " yet."
+	case run.Verdict == stream.Refuses:
+		return fmt.Sprintf("%s never runs %s: %s.", text, name, noObject(c))
+	case run.Event == 0:
+		return text + " never runs " + name + "."
+	}
+	text += " runs " + name
+	if n := lastDelta(c, run); n >= 0 {
+		text += fmt.Sprintf(" at delta %d", n+1)
+	}
+	if at := screen.Since(t.OpenedAt, v.Begin(run.Event, 0).At); at >= 0 {
+		text += ", " + screen.Time(at).String() + " into the response"
+	}
+	switch {
+	case run.Gone:
+		text += ", with arguments that were replaced later"
+	case run.Bytes == 0:
+		text += ", without arguments"
+	default:
+		text += fmt.Sprintf(", with %s (%d of %d bytes)", stream.Clip(c.Args()[:run.Bytes], 0, 200), run.Bytes, c.Size())
+	}
+	if at := differs(c, e, run); at != "" {
+		text += "; " + at
+	}
+	return text + verdictEnds[run.Verdict]
+}
+
+// verdictEnds end the sentence.
+var verdictEnds = [...]string{
+	stream.NotYet: "; more may come.", stream.Never: ".", stream.RunSafely: ": that is safe.",
+	stream.RunEarly: ": too soon, but nothing changed.", stream.RunWrong: ".", stream.RunTwice: ", and then runs it again.",
+	stream.RunIncomplete: "; the call was cut.", stream.RunBroken: ".", stream.Refuses: ".",
+}
+
+// differs says where the arguments that a call was run with are not the final ones, "" where they are.
+func differs(c *stream.Call, e stream.Executor, r stream.Run) string {
+	switch {
+	case r.Event == 0, r.Gone:
+		return ""
+	case r.Verdict == stream.RunBroken:
+		return "these are " + noObject(c)
+	case len(bytes.TrimSpace(c.Args()[r.Bytes:])) == 0:
+		return ""
+	case c.Freeform():
+		return fmt.Sprintf("the final text goes on behind byte %s", screen.Count(r.Bytes))
+	case c.Lexer().Err() != nil:
+		return "the final arguments are " + noObject(c)
+	case e == stream.AnyArgs && !isWhole(c.Args()[:r.Bytes]):
+		return "that is no JSON but a text; the final arguments differ at $"
+	case r.Verdict != stream.RunWrong && r.Verdict != stream.RunIncomplete:
+		return ""
+	}
+	return "the final arguments differ at " + pathAt(c, r.Bytes)
+}
+
+// isWhole reports whether a text is one JSON value.
+func isWhole(text []byte) bool {
+	var lex stream.Lexer
+	lex.Write(text)
+	lex.Close()
+	s := lex.Syntax()
+	return s == stream.SyntaxObject || s == stream.SyntaxOther
+}
+
+// pathAt is where in the arguments of a call the first key or value ends behind a byte: $.edits[0].new
+func pathAt(c *stream.Call, off int) string {
+	type box struct {
+		array bool
+		index int
+		key   string
+	}
+	toks, args := c.Lexer().Tokens(), c.Args()
+	var in []box
+	for i, t := range toks.All() {
+		top := len(in) - 1
+		switch t.Kind {
+		case stream.Comma:
+			if top >= 0 {
+				in[top].index++
+			}
+			continue
+		case stream.Key:
+			if top >= 0 {
+				in[top].key = "." + Unquoted(args, Span{toks.Start(i), min(int(t.End), toks.Start(i)+screen.MostName)})
+			}
+		case stream.ObjectClose, stream.ArrayClose:
+			in = in[:max(top, 0)]
+			continue
+		case stream.Space, stream.Colon:
+			continue
+		}
+		if int(t.End) > off && t.Kind != stream.ObjectOpen && t.Kind != stream.ArrayOpen {
+			path := "$"
+			for _, b := range in {
+				if b.array {
+					path += fmt.Sprintf("[%d]", b.index)
+				} else {
+					path += b.key
+				}
+			}
+			return path
+		}
+		if t.Kind == stream.ObjectOpen || t.Kind == stream.ArrayOpen {
+			in = append(in, box{array: t.Kind == stream.ArrayOpen})
+		}
+	}
+	return "$"
+}
+
+// mostTimed is how many deltas a call may have for its times to be shown while it grows: the silences
+// between all are looked at.
+const mostTimed = 1000
+
+// latencyLines are the times of a call, and its silences, below its rules.
+func latencyLines(s *Scene, c Choice, w int) (lines []ruleLine) {
+	if c.Call.Arriving() && c.Call.Deltas() > mostTimed {
+		return nil
+	}
+	l := s.View.Latency(c.Turn, c.Call)
+	var words []display.Text
+	for _, m := range l.Moments() {
+		if at := screen.Time(m.At); !at.Empty() {
+			words = append(words, display.Format("%s %s", m.Name, at))
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	add := func(role screen.Role, text display.Text) {
+		for _, line := range display.Wrap(text, max(w-findingLeft, 8)) {
+			lines = append(lines, ruleLine{of: noRule, role: role, text: line.Between("   ", "")})
+		}
+	}
+	from := display.Lit("since the request: ")
+	if !l.Asked {
+		from = display.Lit("since the response began, for its request was not seen: ")
+	}
+	for i, word := range words {
+		if i > 0 {
+			from = display.Join(from, s.Pen.Glyph.Dot.Between(" ", " "))
+		}
+		from = display.Join(from, word)
+	}
+	add(screen.Muted, from)
+	if l.Gap > 0 {
+		role := screen.Muted
+		text := display.Format("longest silence %s, before %s", screen.Time(l.Gap), deltaName(s.Pen.Drawer, l.GapAt))
+		if l.Stalls > 0 {
+			role = screen.Caution
+			text = display.Join(text, display.Format("; %s of %s and more, %s together", screen.Plural(l.Stalls, "stall"), screen.Time(providers.StallAfter), screen.Time(l.Stalled)))
+		}
+		add(role, text)
+	}
+	return lines
+}

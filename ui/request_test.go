@@ -1,0 +1,69 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// requests is an exchange with that request, and a call of the tool named f.
+func requests(body string) []stream.Record {
+	a := new(anthropic).open("msg_one")
+	a.call("toolu_1", "f", `{"a":1}`).seal()
+	asks := stream.Record{Request: true, Data: []byte(body), Head: &stream.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"}}
+	return append([]stream.Record{asks}, a.records...)
+}
+
+// TestRequestTab: a request is folded but for its last message and the tool of the call; what is
+// folded is found, and what is not there is said with why.
+func TestRequestTab(t *testing.T) {
+	body := `{"model":"claude-x","system":[{"type":"text","text":"be kind"}],"messages":[{"role":"user","content":"first"},{"role":"assistant","content":[{"type":"text","text":"second"}]},{"role":"user","content":[{"type":"text","text":"third"}]}],` +
+		`"tools":[{"name":"e","description":"does e","input_schema":{"type":"object"}},{"name":"f","description":"does f","input_schema":{"type":"object","required":["a"]}}]}`
+	for _, change := range [][]func(*Options){nil, {ascii}, {colourless}} {
+		s := newScreen(t, 100, 60, change...).feed(requests(body)...)
+		s.press("6z").shows("POST /v1/messages", "3 messages  2 tools", `"third"`, `"does f"`, `"required": [`, `"model": "claude-x"`).
+			hides("first", "second", "be kind", "does e")
+		checkFrame(t, s)
+		s.press("/does e<enter>").shows(`"does e"`).hides("first")
+		s.press("<esc>*").shows("first", "second", "be kind")
+		checkFrame(t, s.press("*").hides("first", "third", "does f").resize(40, 10))
+	}
+	for _, c := range []struct {
+		why     string
+		records []stream.Record
+	}{
+		{"no request was recorded: the source has only", requests("")[1:]},
+		{"it has no body", requests("")},
+		{"bytes of it passed unseen", append([]stream.Record{{Request: true, Lost: 9, Data: []byte("{}")}}, requests("")[1:]...)},
+	} {
+		newScreen(t, 100, 40).feed(c.records...).press("6").shows(c.why)
+	}
+	newScreen(t, 100, 40).feed(requests(`no JSON at all`)...).press("6").shows("no JSON at all")
+}
+
+// TestRequestBig: a big body is laid out beside the screen; until then it is said that it is.
+func TestRequestBig(t *testing.T) {
+	var messages []string
+	for n := range 3000 {
+		messages = append(messages, fmt.Sprintf(`{"role":"user","content":"message %d %s"}`, n, strings.Repeat("word ", 300)))
+	}
+	body := `{"model":"m","messages":[` + strings.Join(messages, ",") + `]}`
+	s := newScreen(t, 80, 24).feed(requests(body)...)
+	if s.press("6").shows("being laid out"); s.cmd == nil {
+		t.Fatal("nothing is done beside the screen")
+	}
+	s.finish().press("z").shows("3,000 messages", `"model": "m"`, "user, 2 items").hides("laid out")
+	s.press("/message 2999<enter>").shows("message 2999")
+	s.press("/message 17 <enter>").shows("message 17 ")
+	checkFrame(t, s)
+	first := s.request.Top
+	if s.resize(90, 24); s.cmd == nil {
+		t.Fatal("nothing is done for another width")
+	}
+	s.shows("message 17 ").finish() // the old layout stands until then
+	if s.request.Top == 0 && first > 0 {
+		t.Error("it is at the top again")
+	}
+}
