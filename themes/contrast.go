@@ -47,3 +47,18 @@ func legible(c chroma.Colour, dark bool, least float64) bool {
 	}
 	return contrast(c, chroma.ParseColour(ground)) >= least
 }
+
+// Contrast is the least contrast of what the theme writes, on the background that it is for.
+func (t Theme) Contrast() float64 {
+	ground := lightGround
+	if t.Dark {
+		ground = darkGround
+	}
+	least := contrast(chroma.ParseColour("#000000"), chroma.ParseColour("#ffffff"))
+	for _, i := range []Ink{t.Live, t.Good, t.Caution, t.Bad, t.Muted, t.Accent, t.Key, t.String, t.Escape, t.Number, t.Literal, t.Punct, t.Junk, t.Tentative} {
+		if i.FG != "" {
+			least = min(least, contrast(chroma.ParseColour(i.FG), chroma.ParseColour(ground)))
+		}
+	}
+	return least
+}

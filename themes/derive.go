@@ -9,8 +9,15 @@ func fromStyle(s *chroma.Style) Theme {
 	t := Default(isDark(s))
 	t.Name, t.Code = s.Name, s
 
-	role := func(least float64, types ...chroma.TokenType) Ink { return pick(s, t.Dark, least, coloured, types) }
-	token := func(types ...chroma.TokenType) Ink { return pick(s, t.Dark, tokenContrast, anyColour, types) }
+	ink := func(least float64, accept func(chroma.Colour) bool, types []chroma.TokenType) Ink {
+		i := pick(s, t.Dark, least, accept, types)
+		if i == (Ink{}) && pick(s, t.Dark, 0, accept, types) != i {
+			t.Replaced++
+		}
+		return i
+	}
+	role := func(least float64, types ...chroma.TokenType) Ink { return ink(least, coloured, types) }
+	token := func(types ...chroma.TokenType) Ink { return ink(tokenContrast, anyColour, types) }
 
 	good := first(role(roleContrast, chroma.GenericInserted), t.Good)
 	bad := first(role(roleContrast, chroma.GenericError, chroma.Error, chroma.GenericDeleted), t.Bad)
@@ -18,7 +25,7 @@ func fromStyle(s *chroma.Style) Theme {
 		t.Good, t.Bad = good, bad
 	}
 	t.Accent = first(role(roleContrast, chroma.Keyword, chroma.NameFunction), t.Accent)
-	t.Muted = first(pick(s, t.Dark, roleContrast, anyColour, []chroma.TokenType{chroma.Comment}), t.Muted)
+	t.Muted = first(ink(roleContrast, anyColour, []chroma.TokenType{chroma.Comment}), t.Muted)
 	t.Tentative = t.Muted
 
 	var text Ink

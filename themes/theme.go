@@ -75,6 +75,8 @@ type Theme struct {
 	Name string
 	Dark bool // it is for a dark background
 
+	Replaced int // inks of a chroma style that could not be read: ours stand in for them
+
 	// The roles: the only colours of the chrome.
 	Live, Good, Caution, Bad, Muted, Accent Ink
 

@@ -134,15 +134,6 @@ func (m *Model) suspend() {
 	})
 }
 
-func (m *Model) toggleTheme() {
-	next := m.opt.Themes[0]
-	if !m.pen.Ink.Theme.Dark {
-		next = m.opt.Themes[1]
-	}
-	m.paint(next)
-	m.say(m.draw.Clean(next.Name).Between("theme ", ""))
-}
-
 // reread has an exchange read as a dialect, and starts to look at it again.
 func (m *Model) reread(exchange int, as *dialect.Dialect) {
 	if err := m.in.Reread(exchange, as); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/ui/display"
+	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
@@ -134,7 +135,7 @@ func (m *Model) programKeys() []screen.Binding {
 func (m *Model) anywhere() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
-		on(km.Pause, m.space), on(km.Theme, m.toggleTheme), on(km.Help, m.openHelp), on(km.Palette, m.openPalette),
+		on(km.Pause, m.space), on(km.Theme, func() { m.enter(modes.Themes(m.themes(), m.draw)) }), on(km.Help, m.openHelp), on(km.Palette, m.openPalette),
 		on(km.Suspend, m.suspend), on(km.Interrupted, func() { m.leave(tea.Interrupt) }),
 	}
 	keys = append(keys, pair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)

@@ -235,7 +235,7 @@ func TestPlaceIsKept(t *testing.T) {
 		if got := s.where(); got != want {
 			t.Errorf("resizing leads from %s to %s", want, got)
 		}
-		for _, there := range []string{"zz", "rr", "1z2z", "t"} {
+		for _, there := range []string{"zz", "rr", "1z2z", "t<esc>"} {
 			if s.press(there); s.doc.Chosen() != token && s.focus == s.doc {
 				t.Errorf("%q leads from byte %d to %d", there, token.Start, s.doc.Chosen().Start)
 			}
@@ -250,16 +250,32 @@ func TestPlaceIsKept(t *testing.T) {
 	}
 }
 
-func TestThemeToggle(t *testing.T) {
-	s := agent(t, 80, 24)
-	dark := s.View()
-	if s.press("t"); s.pen.Ink.Theme.Dark || s.View() == dark {
-		t.Error("t does not change to the light theme")
+// TestThemePicker: what is selected is seen at once; esc takes it back, enter keeps it, and w keeps
+// it for the next time.
+func TestThemePicker(t *testing.T) {
+	kept := ""
+	s := newScreen(t, 80, 24, func(o *Options) {
+		o.Remember = func(name string) (string, error) { kept = name; return "a file", nil }
+	}).feed(body("agent.sse")(t)...)
+	before := s.View()
+	s.press("t").shows("THEME 1 of ", "▌toolscope-dark", "contrast ", "ok cut").press("<down>")
+	if s.pen.Ink.Theme.Name != "toolscope-light" {
+		t.Error("the theme is", s.pen.Ink.Theme.Name)
 	}
-	s.shows("theme toolscope-light").press("t").shows("theme toolscope-dark").press("k")
-	light := agent(t, 80, 24).press("kt").press("t").press("k")
-	if light.View() != agent(t, 80, 24).press("kk").View() {
-		t.Error("twice t changes the frame")
+	if s.press("<esc>"); s.View() != before {
+		t.Error("esc does not lead back")
+	}
+	s.press("t/drac").shows("▌dracula", "1 of 1").press("<enter>").hides("THEME")
+	if s.pen.Ink.Theme.Name != "dracula" || kept != "" {
+		t.Error("the theme is", s.pen.Ink.Theme.Name, "kept", kept)
+	}
+	s.press("tw").finish().shows("theme dracula, the next time too: a file")
+	if kept != "dracula" {
+		t.Error("kept", kept)
+	}
+	s.press("t/zzz<enter>").hides("THEME")
+	if s.pen.Ink.Theme.Name != "dracula" {
+		t.Error("where no theme is found it becomes", s.pen.Ink.Theme.Name)
 	}
 }
 

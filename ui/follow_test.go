@@ -28,7 +28,7 @@ func TestFollow(t *testing.T) {
 		{"", true}, {"k", false}, {"<up>", false}, {"<pgup>", false}, {"g", false}, {"j", false}, {"kG", true}, {"kF", true}, {"F", false},
 		{"FF", true}, {"2", true}, {"2k", false}, {"2<c-u>", false}, {"2h", false}, {"2l", false}, {"2kG", true}, {"2kF", true},
 		{"3", true}, {"3k", false}, {"3kG", true}, {"4", true}, {"4k", false}, {"4G", true}, {"4kG", false}, {"gF", true}, {"g2j", false},
-		{"<tab>", true}, {"z", true}, {"?<esc>", true}, {"?j<esc>", true}, {"t", true}, {"r", true}, {"/a", false}, {"/a<esc>", false}, {"!", true},
+		{"<tab>", true}, {"z", true}, {"?<esc>", true}, {"?j<esc>", true}, {"t<esc>", true}, {"r", true}, {"/a", false}, {"/a<esc>", false}, {"!", true},
 	} {
 		s, a := liveScreen(t)
 		s.press(c.keys)

@@ -3,6 +3,7 @@ package ui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
+	"toolscope/themes"
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/panes"
@@ -67,4 +68,12 @@ func (m *Model) edit(name string, data []byte, closed func(error)) {
 // openOutput shows what a command printed.
 func (m *Model) openOutput(of panes.Literal) {
 	m.open(modes.NewReader(asHost{m}, of, false, func() *screen.Paints { return m.pen.Ink }, m.draw))
+}
+
+// themes are how the picker of themes changes how everything looks.
+func (m *Model) themes() modes.Looks {
+	return modes.Looks{
+		Now: func() themes.Theme { return m.pen.Ink.Theme }, Put: m.paint, Keep: m.opt.Remember,
+		Pen: func(t themes.Theme) screen.Pen { return screen.NewPen(t, m.opt.Depth, m.draw) },
+	}
 }

@@ -47,9 +47,8 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 	s := &rig{t: t, inbox: newBox(), parser: ansi.NewParser(), now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	o := Options{
 		Source: "agent.sse", Inbox: s.inbox, Theme: themes.Default(true), Depth: termenv.TrueColor,
-		Themes: [2]themes.Theme{themes.Default(false), themes.Default(true)},
-		Now:    func() time.Time { s.now = s.now.Add(s.slow); return s.now },
-		Send:   s.deliverRequest, Places: testPlaces(), Answers: newBox(),
+		Now:  func() time.Time { s.now = s.now.Add(s.slow); return s.now },
+		Send: s.deliverRequest, Places: testPlaces(), Answers: newBox(),
 	}
 	for _, f := range change {
 		f(&o)

@@ -78,7 +78,7 @@ func newKeyMap() keyMap {
 		Compare:     bind("=", "marked turns side by side", "="),
 		Resend:      bind("R", "send the request again", "R"),
 		Result:      bind("a", "type a result, to go on", "a"),
-		Theme:       bind("t", "dark or light", "t"),
+		Theme:       bind("t", "choose a theme", "t"),
 		Demo:        bind("d", "play the demo", "d"),
 		Streams:     bind("L", "open streams", "L"),
 		Break:       bind("b", "hold answers at a breakpoint", "b"),

@@ -33,6 +33,7 @@ type Options struct {
 	Edit     Edit                       // opens a text in an editor; may be nil
 	Pipe     Pipe                       // gives a text to a command; may be nil
 	Forms    []modes.Form               // in which what is chosen can be taken
+	Remember Remember                   // keeps a theme for the next time; may be nil
 	Break    modes.Breakpoint           // holds answers back; nil where none pass through
 	Cut      Cut                        // may be nil; never without Save
 	Send     Send                       // sends a request; may be nil
@@ -40,7 +41,6 @@ type Options struct {
 	Places   []send.Place               // where to
 	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
-	Themes   [2]themes.Theme  // light and dark, for the key that changes between them
 	Depth    termenv.Profile  // colours the terminal has
 	ASCII    bool             // draw with ASCII only
 	Keep     int64            // bytes that turns may hold that ended and cannot be read again; 0 for all
@@ -60,6 +60,9 @@ type Save func(name string, data []byte) (path string, err error)
 
 // Pipe gives a text to a command of the shell's, and returns what that prints.
 type Pipe func(command string, data []byte) (output []byte, err error)
+
+// Remember keeps the name of a theme for the next time, and says where.
+type Remember func(theme string) (where string, err error)
 
 // Demo starts the demo: in an inbox of its own, or else among what the source brings.
 type Demo func(ownInbox bool) (Inbox, Playback)

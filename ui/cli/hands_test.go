@@ -11,6 +11,7 @@ import (
 	"toolscope/capture"
 	"toolscope/providers"
 	"toolscope/providers/price"
+	"toolscope/ui"
 )
 
 // TestTakings: the machine's line is the one that print writes, the command has the request's bytes
@@ -108,5 +109,22 @@ func TestEdit(t *testing.T) {
 	t.Setenv("EDITOR", "no-such-editor-here")
 	if _, _, err := edit("x", nil); err == nil || !strings.Contains(err.Error(), "$EDITOR") {
 		t.Error(err)
+	}
+}
+
+// TestThemeIsKept: a theme that was saved is used where none is asked for, and one that is no theme
+// any more is not.
+func TestThemeIsKept(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, c := range []struct{ saved, asked, want string }{
+		{"dracula", "auto", "dracula"}, {"dracula", "github", "github"}, {"no-such-theme", "github", "github"},
+	} {
+		if _, err := saveTheme(c.saved); err != nil {
+			t.Fatal(err)
+		}
+		l, o := &lookFlags{theme: c.asked}, ui.Options{}
+		if _, err := l.apply(&o); err != nil || o.Theme.Name != c.want {
+			t.Errorf("saved %s, asked for %s: %s, %v", c.saved, c.asked, o.Theme.Name, err)
+		}
 	}
 }

@@ -74,10 +74,13 @@ func (a *app) prune(dir string, k *keptFlags) {
 	}
 }
 
-// recordings is the folder that is recorded into where nobody says where: XDG's for state, or what
-// the system has in place of it.
-func recordings() (string, error) {
-	const below = "toolscope/recordings"
+// recordings is the folder that is recorded into where nobody says where.
+func recordings() (string, error) { return state("recordings") }
+
+// state is where something of toolscope's own is kept: below XDG's folder for state, or what the
+// system has in place of it.
+func state(name string) (string, error) {
+	below := filepath.Join("toolscope", name)
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, below), nil
 	}

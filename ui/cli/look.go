@@ -71,10 +71,13 @@ func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
 	}
 	dark := true
 	if l.theme == "auto" || l.theme == "" {
-		dark, typed = darkBackground()
+		if kept, err := themes.Lookup(savedTheme(), true); err == nil && savedTheme() != "" {
+			l.theme = kept.Name
+		} else {
+			dark, typed = darkBackground()
+		}
 	}
 	o.Theme, _ = themes.Lookup(l.theme, dark)
-	o.Themes = [2]themes.Theme{themes.Default(false), themes.Default(true)}
 	o.Depth = l.depth()
 	o.Keep, _ = sizeOf("--keep", l.keep)
 	o.ASCII = l.ascii || asciiLocale()

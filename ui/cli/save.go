@@ -89,3 +89,24 @@ func atFile(path string, err error) error {
 	}
 	return err
 }
+
+// saveTheme keeps the name of a theme for the next time, and says where.
+func saveTheme(name string) (path string, err error) {
+	if path, err = state("theme"); err != nil {
+		return "", err
+	}
+	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+		err = os.WriteFile(path, []byte(name+"\n"), 0o600)
+	}
+	return path, capture.Reason(err)
+}
+
+// savedTheme is the name that was kept, "" without one.
+func savedTheme() string {
+	path, err := state("theme")
+	if err != nil {
+		return ""
+	}
+	name, _ := os.ReadFile(path) // there may be none
+	return strings.TrimSpace(string(name))
+}

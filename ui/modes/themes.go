@@ -1,0 +1,184 @@
+package modes
+
+import (
+	"slices"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/themes"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// Looks is what a picker of themes changes.
+type Looks struct {
+	Now  func() themes.Theme
+	Put  func(themes.Theme)
+	Pen  func(themes.Theme) screen.Pen               // with which a sample is drawn
+	Keep func(name string) (where string, err error) // for the next time; nil where nothing is kept
+}
+
+// picker is the overlay in which a theme is chosen. What is selected is seen at once, everywhere.
+type picker struct {
+	screen.Window
+	host   Host
+	looks  Looks
+	before themes.Theme
+	names  []string // that fit what is looked for
+	known  map[string]sample
+	typed  *screen.Input // nil while nothing is looked for
+	looked string
+	draw   display.Drawer
+}
+
+// sample is a theme with what it is drawn with.
+type sample struct {
+	theme themes.Theme
+	pen   screen.Pen
+}
+
+// Themes is the entry.
+func Themes(looks Looks, draw display.Drawer) Entry {
+	key := screen.Binding{Keys: []string{"t"}, Does: display.Lit("choose a theme")}
+	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
+		t := &picker{host: h, looks: looks, before: looks.Now(), names: themes.Names(), known: map[string]sample{}, draw: draw}
+		t.Resize(len(t.names), len(t.names))
+		t.MoveTo(max(0, slices.Index(t.names, t.before.Name)))
+		return t, display.Text{}
+	}}
+}
+
+// Typing is what is looked for.
+func (t *picker) Typing() *screen.Input { return t.typed }
+
+// Keys are those that try, keep and save.
+func (t *picker) Keys() []screen.Binding {
+	step := func(n int) func() { return func() { t.try(t.At + n) } }
+	keys := []screen.Binding{
+		{Keys: []string{"up", "ctrl+p"}, Hint: display.Join(upDown(t.draw), display.Lit(" try")), Does: display.Lit("the one before"), Do: step(-1)},
+		{Keys: []string{"down", "ctrl+n"}, Does: display.Lit("the next one"), Do: step(1)},
+		{Keys: []string{"pgup"}, Does: display.Lit("a page up"), Do: step(-max(1, t.Height-1))},
+		{Keys: []string{"pgdown"}, Does: display.Lit("a page down"), Do: step(max(1, t.Height-1))},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep it"), Do: t.host.Close},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc as before"), Does: display.Lit("back to the theme before"), Do: t.drop},
+	}
+	if t.typed != nil {
+		return keys
+	}
+	return append(keys,
+		screen.Binding{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("find by name"), Do: func() { t.typed = screen.NewInput(display.Text{}, "", 60) }},
+		screen.Binding{Keys: []string{"w"}, Hint: display.Lit("w save"), Does: display.Lit("keep it, and use it the next time too"), Do: t.save},
+		screen.Binding{Keys: []string{"k"}, Do: step(-1)}, screen.Binding{Keys: []string{"j"}, Do: step(1)},
+		screen.Binding{Keys: []string{"q", "t"}, Does: display.Lit("keep it"), Do: t.host.Close})
+}
+
+// try shows everything in the theme of a row.
+func (t *picker) try(row int) {
+	if len(t.names) == 0 {
+		t.looks.Put(t.before)
+		return
+	}
+	t.MoveTo(row)
+	t.looks.Put(t.sample(t.names[t.At]).theme)
+}
+
+func (t *picker) drop() {
+	t.looks.Put(t.before)
+	t.host.Close()
+}
+
+// save keeps the theme for the next time.
+func (t *picker) save() {
+	if t.looks.Keep == nil || t.At >= len(t.names) {
+		t.host.Say(display.Lit("nothing is kept here"))
+		return
+	}
+	name := t.names[t.At]
+	t.host.Close()
+	t.host.Do(func() func() {
+		where, err := t.looks.Keep(name)
+		said := t.draw.Format("theme %s, the next time too: %s", name, where)
+		if err != nil {
+			said = t.draw.Format("not saved: %s", err)
+		}
+		return func() { t.host.Say(said) }
+	})
+}
+
+// sample is the theme of a name, read when it is first seen.
+func (t *picker) sample(name string) sample {
+	s, ok := t.known[name]
+	if !ok {
+		s.theme, _ = themes.Lookup(name, t.before.Dark)
+		s.pen = t.looks.Pen(s.theme)
+		t.known[name] = s
+	}
+	return s
+}
+
+// Extend looks for what is typed.
+func (t *picker) Extend(_ *providers.View, _, h int) {
+	if t.typed != nil && t.typed.Value() != t.looked {
+		t.looked = t.typed.Value()
+		t.names = t.names[:0:0]
+		for _, name := range themes.Names() {
+			if strings.Contains(name, strings.ToLower(t.looked)) {
+				t.names = append(t.names, name)
+			}
+		}
+		t.try(0)
+	}
+	t.Resize(len(t.names), max(1, t.Takes(h)-1))
+}
+
+// mostThemes is how many are seen at once.
+const mostThemes = 8
+
+// Takes is room for some of them.
+func (t *picker) Takes(h int) int { return min(1+mostThemes, max(h/2, 4)) }
+
+// Draw writes row y of it.
+func (t *picker) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		at := p.Format("THEME %d of %d", min(t.At+1, len(t.names)), len(t.names))
+		if t.typed != nil {
+			AskRow(p, display.Lit("/"), t.typed, at)
+			return
+		}
+		p.Say(screen.Accent, at.Between(" ", ""))
+		return
+	}
+	if row := t.Top + y - 1; row < len(t.names) {
+		t.drawTheme(p, t.names[row], row == t.At)
+	}
+}
+
+// nameColumn is how many cells the name of a theme has.
+const nameColumn = 22
+
+// drawTheme writes a theme's name, a sample in its own inks, and what can be read of it.
+func (t *picker) drawTheme(p *screen.Pen, name string, chosen bool) {
+	s := t.sample(name)
+	g, mark := screen.Bare, display.Lit(" ")
+	if chosen {
+		g, mark = screen.Selected, p.Glyph.Mark
+	}
+	p.Put(screen.Accent, g, mark)
+	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Clean(name), nameColumn-1), nameColumn))
+	ink := s.pen.Ink
+	for _, of := range []struct {
+		ink  themes.Ink
+		text display.Text
+	}{
+		{s.theme.Good, display.Lit("ok ")}, {s.theme.Bad, display.Lit("cut ")}, {s.theme.String, display.Lit(`"str" `)},
+		{s.theme.Number, display.Lit("42 ")}, {s.theme.Literal, display.Lit("true ")},
+	} {
+		p.Paint(ink.Of(of.ink), of.text)
+	}
+	about := p.Format(" contrast %.1f", s.theme.Contrast())
+	if s.theme.Replaced > 0 {
+		about = display.Join(about, p.Format(", %d replaced", s.theme.Replaced))
+	}
+	p.Put(screen.Muted, screen.Bare, p.Truncate(about, p.Left))
+}
