@@ -192,3 +192,44 @@ func TestChangedLogIsNotReadAgain(t *testing.T) {
 		t.Error("a file that is gone is read again")
 	}
 }
+
+// TestManyStreamsAtOnce: a thousand streams at once are kept apart, each in time that does not depend
+// on how many there are; those that nobody says the end of do not stay open for ever.
+func TestManyStreamsAtOnce(t *testing.T) {
+	const streams, rounds = 1000, 4
+	chunk := func(n, round int, finish string) string {
+		return fmt.Sprintf(`{"request":"r-%d","chunk":{"id":"c-%d","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":"%d"},"finish_reason":%s}]}}`+"\n", n, n, round, finish)
+	}
+	var log strings.Builder
+	for round := range rounds {
+		for n := range streams {
+			log.WriteString(chunk(n, round, "null"))
+		}
+	}
+	for n := range streams {
+		log.WriteString(chunk(n, rounds, `"stop"`))
+	}
+	r := newLineReader(capture.NewInput("log", nil)).(*lineReader)
+	recs, err := r.Write(nil, []byte(log.String()), capture.NoTime)
+	if err != nil || len(r.flows.open) != streams || len(r.flows.index.byID) != streams || len(r.flows.index.nameless) != 0 {
+		t.Fatalf("%v: %d streams are open, %d are known by name", err, len(r.flows.open), len(r.flows.index.byID))
+	}
+	var more strings.Builder
+	for n := range 2 * finishedLimit {
+		more.WriteString(chunk(streams+n, 0, `"stop"`))
+	}
+	recs, _ = r.Write(recs, []byte(more.String()), capture.NoTime)
+	if n := len(r.flows.open); n != streams {
+		t.Errorf("%d streams are open", n)
+	}
+	recs = r.Close(recs, capture.EndEOF, "", capture.NoTime)
+	all, _ := streamsOf(recs)
+	for n, text := range all[:streams] {
+		if strings.Count(text, fmt.Sprintf(`"c-%d"`, n)) != rounds+1 || strings.Count(text, `"id"`) != rounds+1 {
+			t.Fatalf("stream %d has %s", n, text)
+		}
+	}
+	if len(all) != streams+2*finishedLimit || len(r.flows.index.byID)+len(r.flows.index.nameless) != 0 {
+		t.Errorf("%d streams, %d are left", len(all), len(r.flows.index.byID))
+	}
+}

@@ -33,6 +33,7 @@ type logStream struct {
 	told     bool // its head was told
 	stamps   stampSpan
 
+	index  *streamIndex   // that it is in
 	stands *capture.Lines // where its records stand
 
 	rival *logStream // that was open when this one began, and may have been broken off there, or not
@@ -49,10 +50,11 @@ type stampSpan struct {
 type flows struct {
 	r      *lineReader
 	open   []*logStream
-	last   int             // exchange
-	events []heldEvent     // names of events whose data has not come
-	asks   []find          // requests whose answer has not come
-	asked  int             // bytes of them
+	last   int         // exchange
+	events []heldEvent // names of events whose data has not come
+	asks   []find      // requests whose answer has not come
+	asked  int         // bytes of them
+	index  streamIndex
 	seen   map[uint64]*ids // responses that the log has
 	cuts   cutCount
 	room   []byte
@@ -82,12 +84,13 @@ type heldCut struct {
 }
 
 const (
-	cutLimit   = 32       // payloads whose rest may come
-	flowLimit  = 1024     // streams that are open
-	eventLimit = 64       // names of events that are held
-	askLimit   = 64       // requests that are held
-	askBytes   = 16 << 20 // of them
-	seenLimit  = 1 << 16  // responses that are remembered
+	cutLimit      = 32       // payloads whose rest may come
+	flowLimit     = 1024     // streams that are open
+	finishedLimit = 64       // and of them, those that are finished
+	eventLimit    = 64       // names of events that are held
+	askLimit      = 64       // requests that are held
+	askBytes      = 16 << 20 // of them
+	seenLimit     = 1 << 16  // responses that are remembered
 )
 
 // agreement is how the clues of a line are like those of a stream.
@@ -159,19 +162,10 @@ type choice struct {
 
 // choose finds the stream that a chunk is of, if that is open.
 func (s *flows) choose(f *find) choice {
-	fit := s.fit[:0]
-	for _, x := range s.open {
-		if x.on == f.on && s.related(x, f) && (sameClues(x.kept, f.clues) || !agree(x.clues, f.clues).against()) && !(x.over && f.is != aMark) {
-			fit = append(fit, x)
-		}
-	}
-	s.fit = fit
-	if f.id != 0 && !(f.begins && f.of != ofChat) {
-		if same := only(fit, func(x *logStream) bool { return x.id == f.id }); len(same) > 0 {
-			fit = same
-		} else {
-			fit = only(fit, func(x *logStream) bool { return x.id == 0 })
-		}
+	first, second := s.maybe(f)
+	fit := s.fitting(first, f)
+	if len(fit) == 0 {
+		fit = s.fitting(second, f)
 	}
 	for _, by := range []func([]*logStream, *find) []*logStream{byItem, byRequest, byNumber, byBlock, byMark, byRest} {
 		if len(fit) < 2 {
@@ -188,6 +182,18 @@ func (s *flows) choose(f *find) choice {
 		return choice{flow: fit[0]}
 	}
 	return choice{flow: fit[len(fit)-1], many: true, all: fit}
+}
+
+// fitting are those of some streams that a payload may be of.
+func (s *flows) fitting(all []*logStream, f *find) []*logStream {
+	fit := s.fit[:0]
+	for _, x := range all {
+		if x.on == f.on && s.related(x, f) && (sameClues(x.kept, f.clues) || !agree(x.clues, f.clues).against()) && !(x.over && f.is != aMark) {
+			fit = append(fit, x)
+		}
+	}
+	s.fit = fit
+	return fit
 }
 
 // related reports whether a chunk can be of a stream, as far as their protocols tell.
@@ -307,8 +313,9 @@ func byMark(all []*logStream, f *find) []*logStream {
 
 // track remembers what a chunk tells of where its stream is.
 func (x *logStream) track(f *find) {
-	if x.id == 0 {
+	if x.id == 0 && f.id != 0 {
 		x.id = f.id
+		x.index.named(x)
 	}
 	if x.of == ofAny {
 		x.of = f.of
@@ -326,13 +333,16 @@ func (x *logStream) track(f *find) {
 		x.block = -1
 	}
 	x.finished = x.finished || f.ends
-	x.over = x.over || f.last
+	if x.over = x.over || f.last; x.over && x.index != nil {
+		x.index.over = true
+	}
 	x.keep(f.clues)
 	x.lines++
 }
 
 // end ends a stream.
 func (s *flows) end(x *logStream, end capture.End, why string) {
+	s.index.end(x)
 	for i, other := range s.open {
 		if other == x {
 			s.open = append(s.open[:i], s.open[i+1:]...)
@@ -352,7 +362,12 @@ func (s *flows) end(x *logStream, end capture.End, why string) {
 
 // endOver ends the streams that were over before this line, but for those that its mark is of.
 func (s *flows) endOver() {
+	if !s.index.over {
+		return
+	}
+	s.index.over = false
 	for i := len(s.open) - 1; i >= 0; i-- {
+		s.index.over = s.index.over || s.open[i].over
 		if x := s.open[i]; x.over && x.last < s.r.number {
 			s.end(x, capture.EndEOF, "")
 		}

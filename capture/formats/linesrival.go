@@ -51,6 +51,9 @@ func (s *flows) release(x *logStream) {
 
 // alive notices that a stream goes on beside the one that may have been its restart.
 func (s *flows) alive(x *logStream, f *find) {
+	if x.of != ofMessages {
+		return
+	}
 	for _, other := range s.open {
 		if other.rival != x {
 			continue

@@ -153,9 +153,7 @@ func (s *flows) begin(f *find) *logStream {
 		}
 	}
 	rival := s.rivalOf(f)
-	if len(s.open) >= flowLimit {
-		s.end(s.open[0], capture.EndEOF, "")
-	}
+	s.makeRoom()
 	x := &logStream{of: f.of, on: f.on, block: -1, next: -1, fields: f.field, mute: mute, at: capture.NoTime, rival: rival, stands: s.r.in.Lines()}
 	if !mute {
 		x.number = s.r.in.Next()
@@ -166,6 +164,7 @@ func (s *flows) begin(f *find) *logStream {
 		}
 	}
 	s.open = append(s.open, x)
+	s.index.begin(x)
 	return x
 }
 
@@ -219,6 +218,7 @@ func (s *flows) text(f *find) bool {
 	}
 	s.write(x, f)
 	x.over = !x.midline && (x.over || f.ends && f.many)
+	s.index.over = s.index.over || x.over
 	return true
 }
 
