@@ -39,7 +39,39 @@ func fromStyle(s *chroma.Style) Theme {
 	t.Literal = first(token(chroma.KeywordConstant), text)
 	t.Punct = first(token(chroma.Punctuation), text)
 	t.Junk = first(role(tokenContrast, chroma.Error, chroma.GenericError), t.Bad)
+	t.Page = pageOf(s, t)
 	return t
+}
+
+// pageOf is the text and the background that a style names, where all that t writes can be read on
+// it, and else those of our own theme.
+func pageOf(s *chroma.Style, t Theme) Ink {
+	page := t.Page
+	if bg := s.Get(chroma.Background).Background; bg.IsSet() && t.readOn(bg) {
+		page.BG = bg.String()
+	}
+	for _, text := range []chroma.Colour{s.Get(chroma.Text).Colour, s.Get(chroma.Background).Colour} {
+		if text.IsSet() && contrast(text, chroma.ParseColour(page.BG)) >= roleContrast {
+			page.FG = text.String()
+			break
+		}
+	}
+	return page
+}
+
+// readOn reports whether a background leaves what t writes its contrast.
+func (t Theme) readOn(ground chroma.Colour) bool {
+	for least, inks := range map[float64][]Ink{
+		roleContrast:  {t.Live, t.Good, t.Caution, t.Bad, t.Muted, t.Accent, {FG: t.Page.FG}},
+		tokenContrast: {t.Key, t.String, t.Escape, t.Number, t.Literal, t.Punct, t.Junk, t.Tentative},
+	} {
+		for _, ink := range inks {
+			if ink.FG != "" && contrast(chroma.ParseColour(ink.FG), ground) < least {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // isDark reports whether a style is for a dark background. One that names none is known by where

@@ -43,7 +43,8 @@ func Default(dark bool) Theme {
 		Tentative: ink("#ababab", "#626262"),
 		Open:      Ink{Underline: true},
 	}
-	t.Code = codeStyle(t, of("#e4e4e4", "#1f1f1f"), of(darkGround, lightGround))
+	t.Page = Ink{FG: of("#e4e4e4", "#1f1f1f"), BG: of(darkGround, lightGround)}
+	t.Code = codeStyle(t, t.Page.FG, t.Page.BG)
 	return t
 }
 

@@ -6,8 +6,9 @@
 // every kind of colour vision; and every style of chroma is a theme by its name.
 //
 // Invariants:
-//   - A theme never paints the background of the screen. Its inks are for the terminal's own
-//     background, which is taken to be near black or white.
+//   - The inks of a theme are for the terminal's own background, which is taken to be near black or
+//     white. Where the terminal's is the other, the screen is painted with Page, on which they can be
+//     read as well.
 //   - In our own themes every ink that writes text has a contrast of at least 4.5:1, on the
 //     background, on Selection and on Linked.
 //   - In a theme made of a chroma style the roles keep 4.5:1 and the tokens 3:1 on the background.
@@ -74,6 +75,7 @@ func (i Ink) With(over Ink) Ink {
 type Theme struct {
 	Name string
 	Dark bool // it is for a dark background
+	Page Ink  // text and background, for a terminal whose own is another
 
 	Replaced int // inks of a chroma style that could not be read: ours stand in for them
 

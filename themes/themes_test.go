@@ -17,8 +17,9 @@ func TestOwnContrast(t *testing.T) {
 		if th.Dark {
 			grounds = []string{darkGround, "#000000"}
 		}
-		grounds = append(grounds, th.Selection.BG, th.Linked.BG)
+		grounds = append(grounds, th.Page.BG, th.Selection.BG, th.Linked.BG)
 		inks := inksOf(th)
+		inks["text"] = Ink{FG: th.Page.FG}
 		for _, tt := range th.Code.Types() {
 			inks["code "+tt.String()] = th.CodeInk(tt)
 		}

@@ -221,3 +221,25 @@ func TestRate(t *testing.T) {
 		t.Error("an idle screen looks at the clock")
 	}
 }
+
+// TestFollowAtEverySize: what grows is on the screen while it is followed, whatever is beside it.
+func TestFollowAtEverySize(t *testing.T) {
+	s, a := liveScreen(t)
+	for range 40 {
+		n := len(a.records)
+		s.feed(a.args(2, `"row",`).more(n)...)
+	}
+	n := len(a.records)
+	s.feed(a.args(2, `"last`).more(n)...)
+	for _, keys := range []string{"", "2", "3", "31"} {
+		s.press(keys)
+		for w := 20; w <= 260; w += 1 + w/10 {
+			for h := 5; h <= 70; h += 1 + h/8 {
+				small := h < 8 && s.focus == s.wire // then what has the focus is all there is room for
+				if s.resize(w, h); !small {
+					s.shows(`"last█`)
+				}
+			}
+		}
+	}
+}

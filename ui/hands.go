@@ -74,6 +74,6 @@ func (m *Model) openOutput(of panes.Literal) {
 func (m *Model) themes() modes.Looks {
 	return modes.Looks{
 		Now: func() themes.Theme { return m.pen.Ink.Theme }, Put: m.paint, Keep: m.opt.Remember,
-		Pen: func(t themes.Theme) screen.Pen { return screen.NewPen(t, m.opt.Depth, m.draw) },
+		Pen: m.penOf,
 	}
 }

@@ -41,6 +41,8 @@ type Options struct {
 	Places   []send.Place               // where to
 	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
+	Asked    bool             // for that theme, by name
+	Terminal Ground           // as far as it is known
 	Depth    termenv.Profile  // colours the terminal has
 	ASCII    bool             // draw with ASCII only
 	Keep     int64            // bytes that turns may hold that ended and cannot be read again; 0 for all
@@ -148,8 +150,27 @@ func New(o Options) *Model {
 	return m
 }
 
+// Ground is what the background of the terminal is.
+type Ground struct{ Known, Dark bool }
+
+// Paints reports whether a theme paints its own background there: where the terminal's has another
+// lightness, or nobody knows and the theme was asked for.
+func (g Ground) Paints(t themes.Theme, asked bool) bool {
+	if g.Known {
+		return g.Dark != t.Dark
+	}
+	return asked
+}
+
+// penOf is the pen of a theme. Any other than that at the start was asked for.
+func (m *Model) penOf(t themes.Theme) screen.Pen {
+	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
+	return screen.NewPen(t, m.opt.Depth, m.draw, m.opt.Terminal.Paints(t, asked))
+}
+
+// paint has everything drawn in a theme.
 func (m *Model) paint(t themes.Theme) {
-	m.pen = screen.NewPen(t, m.opt.Depth, m.draw)
+	m.pen = m.penOf(t)
 }
 
 // Err is why the source ended, if that was an error.

@@ -11,29 +11,31 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
+
+	"toolscope/ui"
 )
 
 // answerTime is how long a terminal has to say what its background is.
 const answerTime = 150 * time.Millisecond
 
-// darkBackground asks the terminal for its background colour (OSC 11), and then for its kind (DA1),
-// which every terminal answers: so one that does not know the first question costs no waiting. No
-// answer counts as dark. Keys that were typed meanwhile come with the answer.
-func darkBackground() (dark bool, typed []tea.KeyMsg) {
+// terminalGround asks the terminal for its background colour (OSC 11), and then for its kind (DA1),
+// which every terminal answers: so one that does not know the first question costs no waiting. Keys
+// that were typed meanwhile come with the answer.
+func terminalGround() (g ui.Ground, typed []tea.KeyMsg) {
 	if dark, ok := fromEnvironment(os.Getenv("COLORFGBG")); ok {
-		return dark, nil
+		return ui.Ground{Known: true, Dark: dark}, nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return true, nil
+		return g, nil
 	}
 	defer tty.Close()
 	if tty.SetDeadline(time.Now().Add(answerTime)) != nil {
-		return true, nil // cannot wait for a limited time: do not ask
+		return g, nil // cannot wait for a limited time: do not ask
 	}
 	conn, err := tty.SyscallConn()
 	if err != nil {
-		return true, nil
+		return g, nil
 	}
 	var answer []byte
 	_ = conn.Control(func(fd uintptr) { // not Fd(), which would make reads wait for ever
@@ -42,7 +44,7 @@ func darkBackground() (dark bool, typed []tea.KeyMsg) {
 			answer = ask(tty)
 		}
 	})
-	return darkAnswer(answer), typedKeys(answer)
+	return groundOf(answer), typedKeys(answer)
 }
 
 func ask(tty *os.File) (answer []byte) {
@@ -62,11 +64,11 @@ func ask(tty *os.File) (answer []byte) {
 
 var colourAnswer = regexp.MustCompile(`\]11;rgba?:([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})`)
 
-// darkAnswer reads the colour out of an answer.
-func darkAnswer(answer []byte) bool {
+// groundOf reads the colour out of an answer.
+func groundOf(answer []byte) (g ui.Ground) {
 	parts := colourAnswer.FindSubmatch(answer)
 	if parts == nil {
-		return true
+		return g
 	}
 	var sum float64
 	for i, weight := range [...]float64{0.299, 0.587, 0.114} {
@@ -74,7 +76,7 @@ func darkAnswer(answer []byte) bool {
 		n, _ := strconv.ParseUint(digits, 16, 16)
 		sum += weight * float64(n) / float64(uint64(1)<<(4*len(digits))-1)
 	}
-	return sum < 0.5
+	return ui.Ground{Known: true, Dark: sum < 0.5}
 }
 
 // typedKeys are the keys in what was read. Those that come as sequences are lost: they look like

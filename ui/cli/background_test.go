@@ -10,27 +10,29 @@ func TestDarkAnswer(t *testing.T) {
 	for _, c := range []struct {
 		answer string
 		dark   bool
+		known  bool
 	}{
-		{"", true},
-		{"\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?62;22c", true},
-		{"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;22c", false},
-		{"\x1b]11;rgb:ffff/ffff/ffff\a", false},
-		{"\x1b]11;rgb:ff/ff/ff\a", false},
-		{"\x1b]11;rgb:f/f/f\a", false},
-		{"\x1b]11;rgb:fdf6/e3e3/d5d5\a", false},
-		{"\x1b]11;rgb:1e1e/1e1e/2e2e\a", true},
-		{"\x1b]11;rgb:0000/ffff/0000\a", false}, // green is bright
-		{"\x1b]11;rgb:0000/0000/ffff\a", true},  // blue is not
-		{"\x1b]11;rgba:ffff/ffff/ffff/8080\a", false},
-		{"j\x1b]11;rgb:ffff/ffff/ffff\akk\x1b[?1c", false}, // between keys
-		{"\x1b]11;rgb:ffff/ffff", true},
-		{"\x1b]11;rgb:ffff/ffff/\a\x1b[?62;22c", true},
-		{"\x1b]11;rgb:no/such/colour\x1b\\\x1b[?62;22c", true},
-		{"\x1b]10;rgb:ffff/ffff/ffff\a", true}, // of the text, not the background
-		{"\x1b[?62;22c", true},
+		{"", true, false},
+		{"\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[?62;22c", true, true},
+		{"\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;22c", false, true},
+		{"\x1b]11;rgb:ffff/ffff/ffff\a", false, true},
+		{"\x1b]11;rgb:ff/ff/ff\a", false, true},
+		{"\x1b]11;rgb:f/f/f\a", false, true},
+		{"\x1b]11;rgb:fdf6/e3e3/d5d5\a", false, true},
+		{"\x1b]11;rgb:1e1e/1e1e/2e2e\a", true, true},
+		{"\x1b]11;rgb:0000/ffff/0000\a", false, true}, // green is bright
+		{"\x1b]11;rgb:0000/0000/ffff\a", true, true},  // blue is not
+		{"\x1b]11;rgba:ffff/ffff/ffff/8080\a", false, true},
+		{"j\x1b]11;rgb:ffff/ffff/ffff\akk\x1b[?1c", false, true}, // between keys
+		{"\x1b]11;rgb:ffff/ffff", true, false},
+		{"\x1b]11;rgb:ffff/ffff/\a\x1b[?62;22c", true, false},
+		{"\x1b]11;rgb:no/such/colour\x1b\\\x1b[?62;22c", true, false},
+		{"\x1b]10;rgb:ffff/ffff/ffff\a", true, false}, // of the text, not the background
+		{"\x1b[?62;22c", true, false},
 	} {
-		if got := darkAnswer([]byte(c.answer)); got != c.dark {
-			t.Errorf("%q: dark %v", c.answer, got)
+		got := groundOf([]byte(c.answer))
+		if (got.Dark || !got.Known) != c.dark || got.Known != c.known {
+			t.Errorf("%q: %+v", c.answer, got)
 		}
 	}
 }

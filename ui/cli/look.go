@@ -64,21 +64,22 @@ func sizeOf(flag, text string) (bytes int64, err error) {
 // leastKept is room for what is looked at, and for what came just before.
 const leastKept = 1_000_000
 
+// asked reports whether a theme is named.
+func (l *lookFlags) asked() bool { return l.theme != "auto" && l.theme != "" }
+
 // apply fills in how the screen is to look. It returns what was typed while the terminal was asked.
 func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	dark := true
-	if l.theme == "auto" || l.theme == "" {
-		if kept, err := themes.Lookup(savedTheme(), true); err == nil && savedTheme() != "" {
-			l.theme = kept.Name
-		} else {
-			dark, typed = darkBackground()
-		}
+	if kept, err := themes.Lookup(savedTheme(), true); !l.asked() && err == nil && savedTheme() != "" {
+		l.theme = kept.Name
 	}
-	o.Theme, _ = themes.Lookup(l.theme, dark)
-	o.Depth = l.depth()
+	o.Depth, o.Asked = l.depth(), l.asked()
+	if !o.Asked || o.Depth <= termenv.ANSI256 { // with fewer colours nothing would come of it
+		o.Terminal, typed = terminalGround()
+	}
+	o.Theme, _ = themes.Lookup(l.theme, o.Terminal.Dark || !o.Terminal.Known)
 	o.Keep, _ = sizeOf("--keep", l.keep)
 	o.ASCII = l.ascii || asciiLocale()
 	return typed, nil

@@ -120,7 +120,7 @@ func (p *program) press(keys ...string) {
 
 // draw writes the whole body.
 func (p *program) draw() {
-	pen := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{})
+	pen := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
 	for y := range p.h {
 		pen.Field(p.w)
 		p.open.Draw(&pen, y)

@@ -13,7 +13,7 @@ import (
 
 // TestHighlightKeepsText: whatever the lexer, the lines stay what they are.
 func TestHighlightKeepsText(t *testing.T) {
-	ink := screen.NewPaints(themes.Default(true), termenv.Ascii)
+	ink := screen.NewPaints(themes.Default(true), termenv.Ascii, false)
 	for _, content := range []string{"", "\n", "a", "a\n", "\n\n", "a\r\nb\r", "a\tb\n\n  c", "日\n本\u202e\n", "x\x00\x1b\n", "```\n", "e\u0301\n\u0301", "\xff"} {
 		for _, file := range []string{"a.go", "a.py", "a.md", "a.json", "a.sh", "a.html", "a.php", "a.diff", "a.rst", "a.yaml", "a.c", "a.txt"} {
 			_, lines := highlight(content, panes.Hint{File: file}, ink, display.Drawer{})
@@ -28,7 +28,7 @@ func TestHighlightKeepsText(t *testing.T) {
 			}
 		}
 	}
-	kind, lines := highlight("package a\n\nfunc f() {}\n", panes.Hint{File: "a.go"}, screen.NewPaints(themes.Default(true), 0), display.Drawer{})
+	kind, lines := highlight("package a\n\nfunc f() {}\n", panes.Hint{File: "a.go"}, screen.NewPaints(themes.Default(true), 0, false), display.Drawer{})
 	if kind != "Go" || len(lines) != 4 || len(lines[0]) < 2 || lines[0][0].on == (screen.Paint{}) {
 		t.Errorf("%s %v", kind, lines)
 	}

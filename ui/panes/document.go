@@ -95,6 +95,7 @@ func (d *Document) Extend(height int) {
 		}
 		d.Text.Extend(d.Call.Args(), !d.Call.Arriving())
 	}
+	d.Beyond = len(d.ghosts())
 	d.Resize(len(d.rows())+d.extraRows(), height)
 	if d.Stick {
 		d.tok = d.Call.Lexer().Tokens().Len() - 1

@@ -25,7 +25,7 @@ func callOf(deltas ...string) *stream.Call {
 
 // testPen is a pen in colours.
 func testPen(draw display.Drawer) *screen.Pen {
-	p := screen.NewPen(themes.Default(true), termenv.TrueColor, draw)
+	p := screen.NewPen(themes.Default(true), termenv.TrueColor, draw, false)
 	return &p
 }
 

@@ -53,13 +53,19 @@ const (
 type Paints struct {
 	on    [NumRoles][NumGrounds]string
 	depth termenv.Profile
+	page  themes.Ink // below all others, where the background is painted
 	Theme themes.Theme
 }
 
 const paintOff = "\x1b[0m"
 
-func NewPaints(t themes.Theme, depth termenv.Profile) *Paints {
+// NewPaints makes the paints of a theme; painted says whether every cell has its background, too,
+// which takes colours enough.
+func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	p := &Paints{depth: depth, Theme: t}
+	if painted && CanPaint(depth) {
+		p.page = t.Page
+	}
 	inks := [NumRoles]themes.Ink{
 		Live: t.Live, Good: t.Good, Caution: t.Caution, Bad: t.Bad, Muted: t.Muted, Accent: t.Accent,
 		KeyToken: t.Key, StringToken: t.String, EscapeToken: t.Escape, NumberToken: t.Number,
@@ -71,10 +77,11 @@ func NewPaints(t themes.Theme, depth termenv.Profile) *Paints {
 		Added: {FG: t.Good.FG, Bold: t.Good.Bold, Underline: true},
 	}
 	if depth == termenv.Ascii { // without colours, attributes must carry the difference
-		grounds[Selected] = themes.Ink{Reverse: true}
-		grounds[Linked] = themes.Ink{Underline: true, Bold: true}
-		grounds[Gone] = themes.Ink{Reverse: true}
-		grounds[Added] = themes.Ink{Underline: true, Bold: true}
+		bold, underline, reverse := themes.Ink{Bold: true}, themes.Ink{Underline: true}, themes.Ink{Reverse: true}
+		inks = [NumRoles]themes.Ink{Bad: bold, Accent: bold}
+		grounds = [NumGrounds]themes.Ink{
+			Selected: reverse, Linked: underline, Match: reverse, Growing: underline, Gone: reverse, Added: {Underline: true, Bold: true},
+		}
 	}
 	for r, ink := range inks {
 		for g, under := range grounds {
@@ -93,9 +100,13 @@ type Paint struct{ on string }
 // Of is the paint of an ink.
 func (p *Paints) Of(i themes.Ink) Paint { return Paint{p.sgr(i)} }
 
+// CanPaint reports whether there are colours enough to paint the background.
+func CanPaint(depth termenv.Profile) bool { return depth <= termenv.ANSI256 }
+
 // sgr is the escape sequence that turns ink on, "" for plain. Without colours the attributes stay:
 // they are what tells a selection then.
 func (p *Paints) sgr(i themes.Ink) string {
+	i = p.page.With(i)
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(p.depth)
 	if p.depth == termenv.Ascii {

@@ -18,9 +18,10 @@ type Pen struct {
 	Glyph *Glyphs
 }
 
-// NewPen makes a pen that writes in the colours of a theme, as many as there are.
-func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer) Pen {
-	p := Pen{Drawer: draw, Ink: NewPaints(t, depth), Glyph: UnicodeGlyphs}
+// NewPen makes a pen that writes in the colours of a theme, as many as there are, on the background of
+// the terminal or, painted, of the theme.
+func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer, painted bool) Pen {
+	p := Pen{Drawer: draw, Ink: NewPaints(t, depth, painted), Glyph: UnicodeGlyphs}
 	if draw.ASCII {
 		p.Glyph = ASCIIGlyphs
 	}
@@ -101,10 +102,10 @@ func (p *Pen) Spaces(g Ground, n int) {
 	if n <= 0 {
 		return
 	}
-	on := p.Ink.on[Plain][g]
 	if g == Growing {
-		on = ""
+		g = Bare
 	}
+	on := p.Ink.on[Plain][g]
 	p.Left -= n
 	p.b = append(p.b, on...)
 	for ; n > len(blanks); n -= len(blanks) {

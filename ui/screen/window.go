@@ -10,13 +10,14 @@ type Window struct {
 	Top    int  // first visible row
 	At     int  // the cursor
 	Stick  bool // keep the end in view
+	Beyond int  // rows behind the end: with little room few of them are seen, or none
 }
 
 // Resize sets the number of rows there are and that are visible.
 func (w *Window) Resize(rows, height int) {
 	w.Rows, w.Height = rows, max(height, 1)
 	if w.Stick {
-		w.At = rows - 1
+		w.At = rows - 1 - max(0, w.Beyond-w.Height/3)
 	}
 	w.settle()
 }

@@ -53,7 +53,7 @@ func (d *desk) press(t *testing.T, keys ...string) {
 
 // text is what the mode draws.
 func (d *desk) text() string {
-	p := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{})
+	p := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
 	for y := range 28 {
 		p.Field(100)
 		d.top.Draw(&p, y)

@@ -1,0 +1,41 @@
+package themes
+
+import (
+	"testing"
+
+	"github.com/alecthomas/chroma/v2"
+)
+
+// TestPages: what a theme writes can be read on the background it paints, whichever it is: roles and
+// text at 4.5:1, what may stand back at 3:1.
+func TestPages(t *testing.T) {
+	own := 0
+	for _, name := range Names() {
+		th, err := Lookup(name, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := chroma.ParseColour(th.Page.BG)
+		if !page.IsSet() || (luminance(page) < middle) != th.Dark {
+			t.Errorf("%s paints %q", name, th.Page.BG)
+		}
+		if th.Page.BG != Default(th.Dark).Page.BG {
+			own++
+		}
+		inks := inksOf(th)
+		inks["text"] = Ink{FG: th.Page.FG}
+		for what, ink := range inks {
+			least := tokenContrast
+			switch what {
+			case "live", "good", "caution", "bad", "muted", "accent", "text":
+				least = roleContrast
+			}
+			if c := contrast(chroma.ParseColour(ink.FG), page); ink.FG != "" && c < least {
+				t.Errorf("%s: %s has a contrast of %.2f on %s", name, what, c, th.Page.BG)
+			}
+		}
+	}
+	if own < 10 {
+		t.Errorf("only %d themes paint a background of their own", own)
+	}
+}

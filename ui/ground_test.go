@@ -1,0 +1,54 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+
+	"toolscope/themes"
+)
+
+// TestGround: the background is painted where the terminal's has another lightness than the theme,
+// or is unknown and the theme was asked for; then on every cell to the edges, and else on none.
+func TestGround(t *testing.T) {
+	for _, c := range []struct {
+		known, dark, asked, theme bool
+		depth                     termenv.Profile
+		paints                    bool
+	}{
+		{true, true, true, true, termenv.TrueColor, false}, {true, true, true, false, termenv.TrueColor, true},
+		{true, false, false, true, termenv.TrueColor, true}, {true, false, true, false, termenv.TrueColor, false},
+		{false, false, true, false, termenv.TrueColor, true}, {false, false, false, true, termenv.TrueColor, false},
+		{true, true, true, false, termenv.ANSI256, true}, {true, true, true, false, termenv.ANSI, false}, {true, true, true, false, termenv.Ascii, false},
+	} {
+		s := newScreen(t, 120, 30, func(o *Options) {
+			o.Terminal, o.Asked, o.Theme, o.Depth = Ground{Known: c.known, Dark: c.dark}, c.asked, themes.Default(c.theme), c.depth
+		}).feed(body("agent.sse")(t)...)
+		for _, keys := range []string{"", "2jjl", "4", "?", "<esc>1gz"} {
+			s.press(keys)
+			checkFrame(t, s)
+			bare, cells := bareCells(s.View())
+			if c.paints && bare > 0 || !c.paints && bare < cells/2 {
+				t.Errorf("%+v, %q: %d of %d cells have no background", c, keys, bare, cells)
+			}
+		}
+	}
+}
+
+// bareCells counts the cells of a frame, and those that are written on no background.
+func bareCells(frame string) (bare, cells int) {
+	parser, painted := ansi.NewParser(), false
+	for state := byte(0); frame != ""; {
+		seq, width, n, next := ansi.DecodeSequence(frame, state, parser)
+		if cells += width; width > 0 && !painted {
+			bare += width
+		}
+		if strings.HasSuffix(seq, "m") && ansi.HasCsiPrefix(seq) {
+			painted = strings.Contains(seq, "48;") || strings.HasSuffix(seq, ";7m") || strings.HasSuffix(seq, "[7m")
+		}
+		frame, state = frame[n:], next
+	}
+	return bare, cells
+}
