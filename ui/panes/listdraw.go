@@ -105,9 +105,10 @@ func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at grid)
 	if c.Size() > 0 {
 		size = screen.Bytes(c.Size())
 	}
-	word := display.Text{}
-	if st != stream.Complete && (at.took || st == stream.LooksDone || bad(st) || p.Left > name.Width()+sizeCells+wordCells) {
-		word = p.Clean(st.String())
+	word := p.Clean(st.String())
+	always := at.took || st == stream.LooksDone || bad(st)
+	if st == stream.Complete || !always && p.Left-at.right()-at.words(word) <= name.Width() {
+		word = display.Text{}
 	}
 	took := screen.Time(screen.CallTime(c))
 	if c.Arriving() {

@@ -12,14 +12,16 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Summary is what the document pane shows while a turn is chosen: what is known of the response,
-// and its text.
+// Summary is what the document pane shows while a turn is chosen: what it was for and what went wrong,
+// its text, a row for each call, and what else is known of the response. While the text grows its end
+// is in view.
 type Summary struct {
 	screen.Window
 	turn  *stream.Turn // as it is now; of says which it is
 	of    stream.Ref
 	facts []fact
 	head  []headLine // the rows before the text, made from the facts
+	foot  []headLine // and those after the calls
 	text  *layout.Text
 }
 
@@ -35,7 +37,7 @@ const factColumn = 14 // cells before a fact
 // Extend takes what is new of the turn.
 func (s *Summary) Extend(facts []fact, t *stream.Turn, width, height int, p *screen.Pen) {
 	if s.turn == nil || t.Ref() != s.of {
-		*s = Summary{of: t.Ref()}
+		*s = Summary{of: t.Ref(), Window: screen.Window{Stick: !t.Closed()}}
 	}
 	s.turn = t
 	if s.text == nil || s.text.Width() != width || s.text.Len() > len(t.Text) {
@@ -46,20 +48,60 @@ func (s *Summary) Extend(facts []fact, t *stream.Turn, width, height int, p *scr
 		s.facts = facts
 		s.wrap(max(width-factColumn, 8), p.Drawer)
 	}
-	s.Resize(len(s.head)+len(s.text.Rows()), height)
+	s.Stick = s.Stick && !t.Closed()
+	s.Beyond = len(s.foot) + 1 + len(t.Calls)
+	s.Resize(s.callsAt()+len(t.Calls)+len(s.foot), height)
 }
 
-// wrap makes the head.
+// callsAt is the row of the first call.
+func (s *Summary) callsAt() int {
+	n := len(s.head) + len(s.text.Rows())
+	if len(s.turn.Text) > 0 {
+		n++ // a blank row
+	}
+	return n
+}
+
+// first are the facts that stand before the text, and soon those that stand right behind the calls.
+var (
+	first = []string{"error", "ended by", "asks", "answers", "purpose"}
+	soon  = []string{"usage", "cost", "all turns", "finish", "took", "from"}
+)
+
+// wrap makes the rows of the facts.
 func (s *Summary) wrap(width int, draw display.Drawer) {
-	s.head = s.head[:0]
+	s.head, s.foot = s.head[:0], s.foot[:0]
+	for _, word := range first {
+		s.head = s.appendFacts(s.head, width, draw, func(f fact) bool { return f.word == word })
+	}
+	if len(s.head) > 0 {
+		s.head = append(s.head, headLine{})
+	}
+	if len(s.turn.Calls) > 0 {
+		s.foot = append(s.foot, headLine{})
+	}
+	for _, word := range soon {
+		s.foot = s.appendFacts(s.foot, width, draw, func(f fact) bool { return f.word == word })
+	}
+	s.foot = s.appendFacts(s.foot, width, draw, func(f fact) bool {
+		return !slices.Contains(first, f.word) && !slices.Contains(soon, f.word)
+	})
+}
+
+// appendFacts makes the rows of some of the facts; one without a word goes with the one before it.
+func (s *Summary) appendFacts(to []headLine, width int, draw display.Drawer, wanted func(fact) bool) []headLine {
+	is := false
 	for _, f := range s.facts {
+		if is = f.word == "" && is || f.word != "" && wanted(f); !is {
+			continue
+		}
 		word := f.word
 		for _, line := range display.Wrap(draw.Clean(f.text), width) {
-			s.head = append(s.head, headLine{word, line, f.role})
+			to = append(to, headLine{word, line, f.role})
 			word = ""
 		}
 	}
-	s.head = append(s.head, headLine{}, headLine{word: "TEXT"})
+	return to
 }
 
 // fact is one thing that is known, in a word and its text.
@@ -107,7 +149,9 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 		return append(facts, plainFacts(v, t)...)
 	}
 	facts = append(facts, b.facts(t, g.None)...)
-	add("calls", callCount(t))
+	if t.Kept == stream.Dropped {
+		add("calls", callCount(t))
+	}
 	if t.Returned {
 		add("sent back", Onward(v, t))
 	}
@@ -125,11 +169,8 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 	return facts
 }
 
-// callCount is how many calls a turn has, or had.
+// callCount is how many calls a turn had.
 func callCount(t *stream.Turn) string {
-	if t.Kept != stream.Dropped {
-		return screen.Count(len(t.Calls)).String()
-	}
 	n := 0
 	for _, were := range t.Was {
 		n += int(were)
@@ -149,16 +190,61 @@ func FinishText(t *stream.Turn) string {
 // Draw writes row n of the pane into the field.
 func (s *Summary) Draw(p *screen.Pen, n int) {
 	defer p.Fill(screen.Bare)
+	if s.turn == nil {
+		return
+	}
 	row := s.Top + n
-	switch {
-	case s.turn == nil:
-	case row == len(s.head)-1 && len(s.turn.Text) == 0: // no title without a text
-	case row < len(s.head):
-		p.Say(screen.Muted, p.Format(" %-*s", factColumn-1, s.head[row].word))
-		p.Put(s.head[row].role, screen.Bare, s.head[row].text)
-	case row-len(s.head) < len(s.text.Rows()):
-		r := s.text.Rows()[row-len(s.head)]
+	if row < len(s.head) {
+		s.head[row].draw(p)
+		return
+	}
+	if n := row - len(s.head); n < len(s.text.Rows()) {
+		r := s.text.Rows()[n]
 		p.Spaces(screen.Bare, 1)
 		p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(s.turn.Text[r.Start:r.End]))
+		return
+	}
+	switch n := row - s.callsAt(); {
+	case n >= 0 && n < len(s.turn.Calls):
+		drawCallOf(p, s.turn.Calls[n])
+	case n >= len(s.turn.Calls) && n-len(s.turn.Calls) < len(s.foot):
+		s.foot[n-len(s.turn.Calls)].draw(p)
+	}
+}
+
+func (l headLine) draw(p *screen.Pen) {
+	p.Say(screen.Muted, p.Format(" %-*s", factColumn-1, l.word))
+	p.Put(l.role, screen.Bare, l.text)
+}
+
+// drawCallOf writes a call of the turn: its state, its name and what it is called with, or how it went
+// wrong; flush right its size, and how long it took.
+func drawCallOf(p *screen.Pen, c *stream.Call) {
+	st, look := c.Status(), screen.CallRole(c)
+	if st == stream.Complete {
+		look = screen.Muted
+	}
+	p.Spaces(screen.Bare, 1)
+	p.Say(look, p.Glyph.Status[st].Between("", " "))
+	name, right := p.Name(c.Name), sizeCells+tookCells
+	if name.Empty() {
+		name = display.Lit("(no name)")
+	}
+	if p.Left < 2*right {
+		right = 0
+	}
+	room := p.Left - right
+	p.Say(screen.Plain, p.Truncate(name, room))
+	if word := p.Clean(st.String()); st != stream.Complete && room > name.Width()+2 {
+		p.Say(look, p.Truncate(word.Between("  ", ""), p.Left-right))
+	}
+	if args := c.Args(); len(args) > 0 && p.Left > right+4 {
+		p.Spaces(screen.Bare, 2)
+		p.Say(screen.Muted, p.Truncate(p.Name(string(args[:min(len(args), screen.MostName)])), p.Left-right))
+	}
+	p.Spaces(screen.Bare, p.Left-right)
+	if right > 0 {
+		p.Say(screen.Plain, flush(p, screen.Bytes(c.Size()), sizeCells))
+		p.Say(screen.Muted, flush(p, screen.Time(screen.CallTime(c)), tookCells))
 	}
 }

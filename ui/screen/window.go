@@ -38,6 +38,7 @@ func (w *Window) MoveTo(row int) {
 
 // Scroll moves the view where there is no cursor to see.
 func (w *Window) Scroll(top int) {
+	w.Stick = false
 	w.Top = max(0, min(top, w.Rows-w.Height))
 	w.At = w.Top
 }
