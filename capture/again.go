@@ -18,8 +18,9 @@ import (
 type Place struct {
 	File       *File
 	Start, End int64
-	Bare       bool   // the file is the body of a response, and nothing else
-	Lines      *Lines // the lines of the exchange, where the file is a log
+	Bare       bool     // the file is the body of a response, and nothing else
+	Lines      *Lines   // the lines of the exchange, where the file is a log
+	Line       [2]int64 // where in that the record's own line begins and ends
 }
 
 // File is a file that can be read again, exchange by exchange. It holds nothing open, and may be

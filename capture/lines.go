@@ -85,7 +85,7 @@ func (l *Lines) Add(r *Record, at Spot, breaks int) {
 		l.steps, l.heads = nil, nil
 		return
 	}
-	r.From = Place{File: l.file, Start: l.start, End: l.end, Lines: l}
+	r.From = Place{File: l.file, Start: l.start, End: l.end, Lines: l, Line: [2]int64{at.start, at.end}}
 	if r.End != "" {
 		l.steps, l.heads = bytes.Clone(l.steps), slices.Clone(l.heads)
 		l.all, l.shapes = l.shapes.all, nil

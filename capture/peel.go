@@ -131,6 +131,8 @@ const (
 	Resent    Lack = "what the model wrote: calls are as the client sends them back"
 	NoEnding  Lack = "how answers ended"
 	NoBody    Lack = "what was answered: bodies were not kept"
+	NoNames   Lack = "what events are called: the log has only their data"
+	Mixed     Lack = "which answer a line is of: several came at once, and nothing tells them apart"
 	CutLines  Lack = "what long lines held: the logger cut them"
 	Composed  Lack = "what was asked: requests are put together from the log's history"
 )

@@ -37,7 +37,7 @@ func (s *shapes) of(line, before, text, after []byte) int32 {
 		}
 	}
 	found := shape{}
-	if !found.find(line, before, text, 0) || !found.is(line, before, text, after, &s.room) {
+	if !found.find(line, before, text, after, 0) || !found.is(line, before, text, after, &s.room) {
 		return 0
 	}
 	n := int32(slices.IndexFunc(s.all, func(a shape) bool { return a.same(&found) }) + 1)
@@ -58,8 +58,8 @@ func (s *shape) same(of *shape) bool {
 }
 
 // find looks for a text in a line, or in the strings of it.
-func (s *shape) find(line, before, text []byte, depth int) bool {
-	if bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) {
+func (s *shape) find(line, before, text, after []byte, depth int) bool {
+	if n := len(before) + len(text); bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) && bytes.HasPrefix(after, withoutBreaks(line[n:])) {
 		s.before, s.behind = len(before), len(line)-len(before)-len(text)
 		return true
 	}
@@ -73,7 +73,7 @@ func (s *shape) find(line, before, text []byte, depth int) bool {
 			return false
 		}
 		s.strings = append(s.strings, at)
-		if s.find(jsonbytes.AppendUnquoted(nil, line[at:end]), before[at:], text, depth+1) {
+		if s.find(jsonbytes.AppendUnquoted(nil, line[at:end]), before[at:], text, after, depth+1) {
 			return true
 		}
 		s.strings = s.strings[:len(s.strings)-1]

@@ -94,6 +94,7 @@ func (x *Exchange) learn(h stream.Head) {
 		x.Head.Peeled = h.Peeled
 	}
 	x.Head.EndUntold, x.Head.Resent = x.Head.EndUntold || h.EndUntold, x.Head.Resent || h.Resent
+	x.Head.NamesUntold = x.Head.NamesUntold || h.NamesUntold
 	x.Head.Adds = x.Head.Adds || h.Adds
 	x.Head.Composed = x.Head.Composed || h.Composed
 	for _, lack := range h.Lacks {

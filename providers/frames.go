@@ -252,7 +252,7 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 	if e.Kind == stream.TurnClose && x.Head.EndUntold && x.why == "" {
 		x.sealAll(turn)
-		e.Code, e.Text = stream.CloseEnd, ""
+		e.Code, e.Text, e.What = stream.CloseEnd, "", &stream.Ending{By: stream.Unnamed}
 	}
 	if e.Kind == stream.TurnClose && e.Code == stream.CloseCut {
 		e = x.cut(e)
@@ -278,13 +278,18 @@ func (x *Exchange) emit(e stream.Event) {
 	}
 }
 
-// untold reports whether an event is about an ending that the source does not tell.
+// untold reports whether an event is about something missing that the source does not tell.
 func (x *Exchange) untold(e stream.Event) bool {
-	if !x.Head.EndUntold || e.Kind != stream.Found {
+	if e.Kind != stream.Found || !x.Head.EndUntold && !x.Head.NamesUntold {
 		return false
 	}
-	f := stream.PayloadOf[stream.Finding](e)
-	return f.Diagnosis.Declared() == dialect.FinishMissing
+	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Declared() {
+	case dialect.FinishMissing:
+		return x.Head.EndUntold
+	case dialect.EventNameMissing:
+		return x.Head.NamesUntold
+	}
+	return false
 }
 
 // sealAll seals the calls of one of the decoder's turns: where the source kept whole answers, the

@@ -39,6 +39,7 @@ var cutBy = map[Culprit]struct {
 	Client:    {ClientGone, ArgsCut.As(Info).Blames(Client), "the client went away"},
 	Network:   {ConnectionLost, ArgsCut.Blames(Network), "the connection was lost"},
 	Toolscope: {StoppedHere, ArgsCut.As(Warn).Blames(Toolscope), "toolscope did not see more of it"},
+	Unnamed:   {NoTerminator, ArgsCut.Blames(Unnamed), "who cut them is not known: the source has only what was kept"},
 }
 
 // party is by if that is somebody who can end a response, and otherwise 0, nobody.
@@ -51,8 +52,8 @@ func party(by Culprit) Culprit {
 
 func (t *Turn) close(e Event, n int) {
 	by := Provider
-	if e.Code == CloseCut {
-		by = party(PayloadOf[Ending](e).By)
+	if who := PayloadOf[Ending](e).By; e.Code == CloseCut || who == Unnamed {
+		by = party(who)
 	}
 	if !t.closed {
 		t.closer = by
@@ -87,9 +88,9 @@ func (t *Turn) endedBy(by Culprit) {
 
 // endCalls ends the calls that are open, as whoever closed the turn left them.
 func (t *Turn) endCalls(phase Phase, n int) {
-	others := t.closer > Provider
+	others := t.closer > Provider && t.closer != Unnamed
 	cut, why := cutBy[t.closer].cut, cutBy[t.closer].why
-	if phase == PhaseEnded {
+	if phase == PhaseEnded && t.closer != Unnamed {
 		why = "the response ended"
 	}
 	t.reach(sweepClose, AllChoices, func(c *Call) {

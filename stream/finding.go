@@ -26,13 +26,14 @@ const (
 	Client                       // sent it, left it out, or went away
 	Network                      // lost it between the two
 	Toolscope                    // this program, or how it got the bytes
+	Unnamed                      // somebody: the source does not tell who
 )
 
 // Culprits are all of them.
-var Culprits = []Culprit{Model, Provider, Gateway, Client, Network, Toolscope}
+var Culprits = []Culprit{Model, Provider, Gateway, Client, Network, Toolscope, Unnamed}
 
 func (c Culprit) String() string {
-	return [...]string{"", "model", "provider", "gateway", "client", "network", "toolscope"}[c]
+	return [...]string{"", "model", "provider", "gateway", "client", "network", "toolscope", "unknown"}[c]
 }
 
 // A Diagnosis is one thing that can be found. Each is declared once, where it is made, and nobody

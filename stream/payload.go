@@ -77,7 +77,9 @@ type Failed struct {
 	By   Culprit
 }
 
-// Ending is who ended a turn; By is 0 where that is not known.
+// Ending is who ended a turn; By is 0 where that is not known. Of a turn that was ended as its
+// protocol has it, it is Unnamed where the source kept no ending: what is missing is nobody's fault
+// then that could be named.
 type Ending struct{ By Culprit }
 
 // Missed is how many bytes of a response passed unseen.

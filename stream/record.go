@@ -56,6 +56,7 @@ type Head struct {
 	Lacks       []string            // what the source cannot tell
 	Resent      bool                // what was answered is, too: it is as a client sends it back
 	EndUntold   bool                // how the response ended is among that: that nothing tells is nobody's fault
+	NamesUntold bool                // of events, too: that one has none is nobody's fault
 	Composed    bool                // requests are put together from what a client keeps: what it sent is not known
 	Adds        bool                // of a request: it has only what the request before it had not
 }

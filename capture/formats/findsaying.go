@@ -17,6 +17,7 @@ type saying struct {
 	item   uint64 // of the item it is about
 	block  int64  // the block it is about, -1 where it tells none
 	number int64  // its place in the stream, -1 where it tells none
+	apart  apart  // what else it says that is not so of every stream
 }
 
 // sort is what a payload is.
@@ -53,7 +54,7 @@ const (
 func say(all []foundMember) (s saying) {
 	s.block, s.number = -1, -1
 	var object, status, choices, candidates, message, response, done, model, created, answer []byte
-	var usage, filter, metadata, role, content, contents, input, messages, prompt, output []byte
+	var took, usage, filter, metadata, role, content, contents, input, messages, prompt, output []byte
 	for _, m := range all {
 		switch string(m.key) {
 		case "type", "event_type":
@@ -80,6 +81,8 @@ func say(all []foundMember) (s saying) {
 			model = m.value
 		case "created_at":
 			created = m.value
+		case "total_duration":
+			took = m.value
 		case "usage":
 			usage = m.value
 		case "prompt_filter_results":
@@ -129,10 +132,12 @@ func say(all []foundMember) (s saying) {
 	case isArray(candidates) && ofCandidates(candidates), opensObject(metadata) && model != nil && candidates == nil:
 		s.is, s.of = aChunk, ofGemini
 		s.ends = bytes.Contains(candidates, []byte(`"finishReason"`))
+		s.apart = geminiApart(model, candidates, metadata)
 	case model != nil && created != nil && done != nil:
 		s.is, s.of = aChunk, ofOllama
 		s.ends = string(done) == "true"
 		s.last = s.ends
+		s.apart = ollamaApart(model, created, took)
 	case isConversation(messages, "role") || isConversation(contents, "parts"), model != nil && isConversation(input, "content"),
 		model != nil && isArray(input) && bytes.Contains(input, []byte(`"function_call`)):
 		s.is = anAsk

@@ -23,11 +23,13 @@ type logStream struct {
 	last   int64 // number of its last line
 	at     time.Duration
 
+	named    bool // its events have names
 	fields   bool // its payloads are fields of events
 	pieces   bool // its payloads are pieces of text, however it was cut
 	midline  bool // the last of them ends inside a line
 	finished bool // a chunk said that the response is finished
 	over     bool // nothing comes any more but the mark that it ends
+	mixed    bool // it is told that lines of others may be in it
 	lost     bool // what is of it and what of others cannot be told any more
 	mute     bool // another place in the log has the same
 	told     bool // its head was told
@@ -35,6 +37,8 @@ type logStream struct {
 
 	index  *streamIndex   // that it is in
 	stands *capture.Lines // where its records stand
+	apart  apart          // what its chunks say that is not so of every stream
+	first  int64          // number of its first line
 
 	rival *logStream // that was open when this one began, and may have been broken off there, or not
 	held  []find     // that are of this stream, if its rival was broken off
@@ -60,6 +64,7 @@ type flows struct {
 	room   []byte
 	fit    []*logStream // room for streams that a payload may be of
 	clock  lastStamp
+	ended  ended // the last stream that ended, of those that have no names
 }
 
 // ids is where a response was seen.
@@ -188,7 +193,7 @@ func (s *flows) choose(f *find) choice {
 func (s *flows) fitting(all []*logStream, f *find) []*logStream {
 	fit := s.fit[:0]
 	for _, x := range all {
-		if x.on == f.on && s.related(x, f) && (sameClues(x.kept, f.clues) || !agree(x.clues, f.clues).against()) && !(x.over && f.is != aMark) {
+		if x.on == f.on && s.related(x, f) && (sameClues(x.kept, f.clues) || !agree(x.clues, f.clues).against()) && !(x.over && f.is != aMark) && !x.apartFrom(f) {
 			fit = append(fit, x)
 		}
 	}
@@ -332,6 +337,7 @@ func (x *logStream) track(f *find) {
 	case "content_block_stop":
 		x.block = -1
 	}
+	x.apart.add(f.apart)
 	x.finished = x.finished || f.ends
 	if x.over = x.over || f.last; x.over && x.index != nil {
 		x.index.over = true

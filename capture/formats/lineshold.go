@@ -23,7 +23,7 @@ func (s *flows) holdEvent(f *find) {
 // that decides, and otherwise that the name stands right before it.
 func (s *flows) eventOf(f *find) (e heldEvent, is bool) {
 	best := -1
-	for i := range s.events {
+	for i := len(s.events) - 1; i >= 0; i-- { // the last ones are the nearest
 		e := &s.events[i]
 		if e.on != f.on || !sameClues(e.clues, f.clues) && agree(e.clues, f.clues).against() {
 			continue
@@ -32,8 +32,9 @@ func (s *flows) eventOf(f *find) (e heldEvent, is bool) {
 			best = i
 			break
 		}
-		if w, known := wordOf(e.kind); known && w.of != ofAny && f.of != ofAny && w.of != f.of {
-			continue
+		w, known := wordOf(e.kind)
+		if known && w.of != ofAny && f.of != ofAny && w.of != f.of || known && f.kind != nil && e.line < s.r.number-1 {
+			continue // it is that of another, whose data did not come
 		}
 		if best < 0 || e.line > s.events[best].line {
 			best = i

@@ -26,6 +26,12 @@ func (s *flows) hold(x *logStream, f *find) {
 	own.spot = s.spot(f)
 	own.text, own.kind = bytes.Clone(f.text), bytes.Clone(f.kind)
 	own.before, own.after, own.room = bytes.Clone(f.before), bytes.Clone(f.after), nil
+	own.held = true
+	if f.field {
+		if e, named := s.eventOf(f); named {
+			own.event = &e
+		}
+	}
 	x.held = append(x.held, own)
 	x.track(f)
 	x.last = s.r.number

@@ -136,7 +136,11 @@ func (s *flows) chunk(f *find) bool {
 		x.last = s.r.number
 		return false
 	}
+	since := s.mixedSince(x, f)
 	s.write(x, f)
+	if since > 0 {
+		s.tellMixed(x, since)
+	}
 	return true
 }
 
@@ -154,7 +158,10 @@ func (s *flows) begin(f *find) *logStream {
 	}
 	rival := s.rivalOf(f)
 	s.makeRoom()
-	x := &logStream{of: f.of, on: f.on, block: -1, next: -1, fields: f.field, mute: mute, at: capture.NoTime, rival: rival, stands: s.r.in.Lines()}
+	x := &logStream{
+		of: f.of, on: f.on, block: -1, next: -1, first: s.r.number, fields: f.field, mute: mute, at: capture.NoTime, rival: rival,
+		stands: s.r.in.Lines(),
+	}
 	if !mute {
 		x.number = s.r.in.Next()
 		s.last = x.number
@@ -181,7 +188,7 @@ func (s *flows) mixAll(all []*logStream, f *find) {
 		if x.told && !x.mute {
 			s.r.recs = append(s.r.recs, capture.Record{
 				Exchange: x.number, At: x.at, Lost: int64(len(f.text)), End: capture.EndEOF,
-				Note: fmt.Sprintf("line %d: several streams run at once, and nothing tells their lines apart: what follows is given to none of them", s.r.number),
+				Note: fmt.Sprintf("line %d: several streams run at once, and nothing tells their lines apart: what follows is given to none of them", s.r.number-s.r.before),
 			})
 		}
 		x.lost = true

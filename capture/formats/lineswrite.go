@@ -18,7 +18,11 @@ func (s *flows) write(x *logStream, f *find) {
 	at := s.when(x, f.stamp)
 	var event heldEvent
 	named := false
-	if f.field && f.is != aRest && len(s.events) > 0 {
+	switch {
+	case f.event != nil:
+		event, named = *f.event, true
+	case f.held:
+	case f.field && f.is != aRest && len(s.events) > 0:
 		event, named = s.eventOf(f)
 	}
 	x.track(f)
@@ -26,6 +30,7 @@ func (s *flows) write(x *logStream, f *find) {
 	if f.is != aRest || x.told {
 		x.stamps.add(at)
 	}
+	x.named = x.named || named
 	if named {
 		s.record(x, capture.Record{At: at, Data: event.data, Before: event.before, After: event.after}, event.spot, 1)
 	}
@@ -67,6 +72,9 @@ func (s *flows) head(x *logStream, at time.Duration) *capture.Head {
 	h := s.r.in.Head(names)
 	if at == capture.NoTime {
 		h.Lacks = append(h.Lacks, capture.NoTimes)
+	}
+	if x.fields && !x.named && (x.of == ofMessages || x.of == ofResponses) { // of others they have none
+		h.Lacks = append(h.Lacks, capture.NoNames)
 	}
 	return h
 }

@@ -69,6 +69,8 @@ type find struct {
 	scope  int // finds of one scope stand in one object
 	before []byte
 	after  []byte
+	held   bool         // it was kept until it was clear which stream it is of
+	event  *heldEvent   // its name, of one that was held
 	spot   capture.Spot // of one that is held
 }
 

@@ -139,7 +139,7 @@ func (a *app) check(ctx context.Context, paths []string, f *checkFlags, capped b
 	if err != nil {
 		return err
 	}
-	c.capped = capped
+	c.capped, a.reading.places = capped, true
 	if c.prices, err = a.prices(); err != nil {
 		return err
 	}
@@ -189,8 +189,10 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	c.places.resolve(c.Findings[c.starting:])
 	if of := &c.Files[len(c.Files)-1]; err != nil {
 		of.Why = err.Error()
+	} else if c.places.damaged != "" {
+		of.Why = "it is damaged: " + c.places.damaged
 	} else if a.code != 0 {
-		of.Why = "it is damaged, or nothing is recognised in it"
+		of.Why = "nothing in it is recognised as a model's"
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -236,5 +237,42 @@ func TestCheckJUnit(t *testing.T) {
 	}
 	if want := "turn 1 openai-chat · gpt-x: FIN_CONTRADICTED, read: error, demands: TOOL_NOT_CALLED"; strings.Join(got, ", ") != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestCheckPlacesInLogs: what is found in a stream of a log stands in the lines of its event.
+func TestCheckPlacesInLogs(t *testing.T) {
+	body := string(chat(toolChunk(`{"city":`), finishChunk, "[DONE]"))
+	for _, s := range logShapes {
+		switch s.name {
+		case "iso only", "docker json-file, bare lines", "pino", "Kubernetes CRI, in parts":
+		default:
+			continue
+		}
+		text := noise[0] + logOf(s, false, logged{body, "req_1", 7})
+		file := saved(t, "log", text)
+		out := command(t, nil, "check", file)
+		line := 1
+		for i, l := range strings.Split(text, "\n") {
+			if strings.Contains(l, "finish_reason") && strings.Contains(l, "tool_calls\\\"}") || strings.Contains(l, `"finish_reason":"tool_calls"`) {
+				line = i + 1
+			}
+		}
+		if want := file + ":" + strconv.Itoa(line) + ": turn 1"; line < 2 || !strings.Contains(out.stdout, want) {
+			t.Errorf("%s: no %q in %s", s.name, want, out.stdout)
+		}
+	}
+}
+
+// TestCheckTrouble: a file that is damaged and one in which nothing is are two troubles.
+func TestCheckTrouble(t *testing.T) {
+	good := wholeCall(t, "good.sse")
+	damaged := saved(t, "damaged.tsc", `{"toolscope":1}`+"\n"+`{"x":1,"d":`+quoted(read(t, good))+`,"end":"eof"}`+"\n{\"x\":1,\n")
+	none := saved(t, "none.txt", "no stream of a model\n")
+	for file, want := range map[string]string{damaged: "it is damaged: ", none: "nothing in it is recognised"} {
+		out := command(t, nil, "check", "--format", "junit", file)
+		if out.code != exitTrouble || !strings.Contains(out.stdout, want) || strings.Contains(out.stdout, "damaged, or") {
+			t.Errorf("%s: %d, no %q in %s", file, out.code, want, out.stdout)
+		}
 	}
 }

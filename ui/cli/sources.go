@@ -37,6 +37,7 @@ func coreRecord(r capture.Record) stream.Record {
 		out.Head.Composed = slices.Contains(r.Head.Lacks, capture.Composed)
 		for _, lack := range r.Head.Lacks {
 			out.Head.EndUntold = out.Head.EndUntold || lack == capture.NoEnding
+			out.Head.NamesUntold = out.Head.NamesUntold || lack == capture.NoNames
 			out.Head.Resent = out.Head.Resent || lack == capture.Resent
 			out.Head.Lacks = append(out.Head.Lacks, string(lack))
 		}
@@ -96,7 +97,7 @@ func (a *app) sources(ctx context.Context, paths []string) (capture.Source, erro
 // source opens one path, to be read once.
 func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.options(a.follow, a.stdin)
-	o.Once = true
+	o.Once = !a.reading.places
 	return capture.Open(ctx, path, o)
 }
 
@@ -260,6 +261,7 @@ func (a *app) followFlag(cmd *cobra.Command) {
 
 // readFlags say how what comes is read.
 type readFlags struct {
+	places  bool // it is asked where in a log something stands
 	dialect string
 	as      string // the format of every input
 	flag    string // what the flag for it is called, where that is not --as

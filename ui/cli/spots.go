@@ -15,8 +15,9 @@ import (
 // spots knows where in its file a source's responses stand, as far as that can be told: of bodies
 // that are the file, and of records that stand in a line each.
 type spots struct {
-	path string
-	of   map[int]*trail
+	path    string
+	of      map[int]*trail
+	damaged string // what is said of where it is damaged first
 }
 
 // A trail is where the bytes of one response stand.
@@ -32,6 +33,9 @@ type mark struct{ to, start, end int64 }
 
 // see takes a record of the source.
 func (p *spots) see(r *capture.Record) {
+	if r.Damaged {
+		p.damaged = cmp.Or(p.damaged, r.Note, "some of it cannot be read")
+	}
 	if r.Side != capture.Response || len(r.Data) == 0 {
 		return
 	}
@@ -45,6 +49,9 @@ func (p *spots) see(r *capture.Record) {
 	switch {
 	case from.File == nil:
 		t.lost = true
+	case from.Lines != nil:
+		t.body = false
+		t.marks = append(t.marks, mark{t.size, from.Line[0], from.Line[1]})
 	case from.Start == 0 && from.End == t.size && t.body: // so far the file is nothing else
 	case from.Start > 0:
 		t.body = false
