@@ -1,18 +1,39 @@
 package ui
 
 import (
+	"fmt"
+	"strings"
+
 	tea "github.com/charmbracelet/bubbletea"
 
+	"toolscope/providers"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
 // Await is what a live source waits for: clients that have to be sent to it.
 type Await struct {
-	URL  string      // where it listens
-	Ways [][2]string // clients, and the line that sends each there
-	More string      // a line for all others; may be empty
-	Runs func() bool // whether a client runs that ends with the program; nil for none
+	URL   string      // where it listens
+	Ways  []Way       // how clients are sent there
+	More  string      // and all others; may be empty
+	Hosts [][2]string // where the address leads, by what stands behind it
+	Runs  func() bool // whether a client runs that ends with the program; nil for none
+}
+
+// A Way is how a client is sent to an address: a line to be pasted, and those that belong to it.
+type Way struct {
+	Client string
+	Line   string   // "" where none of the lines does anything alone
+	Also   []string // behind it
+}
+
+// lines are all of them.
+func (w Way) lines() []string {
+	if w.Line == "" {
+		return w.Also
+	}
+	return append([]string{w.Line}, w.Also...)
 }
 
 // awaits reports whether nothing has come yet but what was refused.
@@ -23,65 +44,171 @@ func (m *Model) awaits() bool {
 
 const mostRefused = 100 // before the list of turns is what tells of them
 
-// drawAwait writes row y of the screen that waits for clients: a line to paste for each, and what
-// was refused.
+// awaitRow is a row of the screen that waits: the way of a client, one of its lines, or how all others
+// are sent.
+type awaitRow struct {
+	way  int // or len(Ways)
+	line int // of the lines below the way, or -1
+	text display.Text
+}
+
+// awaitRows are the rows between the first and what was refused.
+func (m *Model) awaitRows(width int) (rows []awaitRow) {
+	a := m.opt.Await
+	for i, way := range a.Ways {
+		rows = append(rows, awaitRow{way: i, line: -1})
+		if i != m.awaited || !m.pasted {
+			continue
+		}
+		for n, line := range way.lines() {
+			for _, part := range display.Wrap(m.pen.Name(line), max(width-4, 8)) {
+				rows = append(rows, awaitRow{i, n, part})
+			}
+		}
+	}
+	if a.More != "" && width >= awaitWide {
+		rows = append(rows, awaitRow{way: len(a.Ways), line: -1})
+	}
+	return rows
+}
+
+// drawAwait writes row y of the screen that waits for clients: what to paste for each, and what was
+// refused.
 func (m *Model) drawAwait(p *screen.Pen, y, height int) {
-	a, refused := m.opt.Await, m.refusals()
+	a, refused, rows := m.opt.Await, m.refusals(), m.awaitRows(p.Left)
 	told := min(len(refused), max(0, height-len(a.Ways)-4))
-	switch n := y - 1; {
+	room := height - 1
+	if told > 0 {
+		room -= told + 1
+	}
+	top := 0 // the way that is selected is in view
+	for i, r := range rows {
+		if r.way == m.awaited && r.line < 0 && i >= room {
+			top = i - room + 1
+		}
+	}
+	switch n := top + y - 1; {
 	case y == 0 && p.Left >= awaitWide:
-		p.Say(screen.Muted, display.Lit("  Paste one line where your agent runs:"))
+		p.Say(screen.Muted, display.Lit("  Paste one line where your agent runs (:paste shows this again):"))
 	case y == 0:
 		p.Say(screen.Muted, display.Lit(" Waiting at "))
 		p.Say(screen.Plain, p.Name(a.URL))
-	case n < len(a.Ways):
-		m.drawWay(p, n)
-	case n == len(a.Ways) && a.More != "" && p.Left >= awaitWide:
-		p.Spaces(screen.Bare, 2)
-		p.Say(screen.Muted, p.Truncate(p.Name(a.More), p.Left))
+	case y <= room && n < len(rows):
+		m.drawWay(p, rows[n])
 	case told > 0 && y == height-told-1:
-		p.Say(screen.Caution, p.Format(" REFUSED %s ", screen.Count(len(refused))))
-		p.Spaces(screen.Bare, 1)
+		p.Caption(screen.Caution, screen.Count(len(refused)).Between("REFUSED ", ""))
 	case y >= height-told:
 		m.drawRefusal(p, refused[len(refused)-(height-y)])
 	}
 }
 
+// helpHint is the room for the hint that never goes.
+const helpHint = len("   ? help ")
+
 // awaitWide is how wide a screen is that has room for the names of clients.
 const awaitWide = 60
 
-// drawWay writes the line of a client.
-func (m *Model) drawWay(p *screen.Pen, n int) {
+// drawWay writes the way of a client, one of its lines, or how all others are sent.
+func (m *Model) drawWay(p *screen.Pen, r awaitRow) {
 	a, g, mark := m.opt.Await, screen.Bare, display.Lit("  ")
-	if n == m.awaited {
+	if r.line >= 0 {
+		p.Spaces(g, 4)
+		p.Say(screen.StringToken, r.text)
+		return
+	}
+	if r.way == m.awaited {
 		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
 	}
 	p.Put(screen.Accent, g, mark)
+	name, text, role := display.Lit("others"), p.Name(a.More), screen.Muted
+	if r.way < len(a.Ways) {
+		way := a.Ways[r.way]
+		name, text, role = p.Name(way.Client), p.Name(way.Line), screen.Plain
+		if way.Line == "" {
+			text, role = display.Format("%s: enter shows them", screen.Plural(len(way.Also), "line")), screen.Muted
+		}
+	}
 	if p.Left >= awaitWide-2 {
 		names := 0
 		for _, way := range a.Ways {
-			names = max(names, p.Name(way[0]).Width())
+			names = max(names, p.Name(way.Client).Width())
 		}
-		p.Put(screen.Accent, g, p.Format("%-*s  ", names, p.Name(a.Ways[n][0])))
+		p.Put(screen.Accent, g, p.Pad(name, names).Between("", "  "))
 	}
-	p.Put(screen.Plain, g, p.Truncate(p.Name(a.Ways[n][1]), p.Left))
+	p.Put(role, g, p.Truncate(text, p.Left))
+	if r.way < len(a.Ways) && a.Ways[r.way].Line != "" && len(a.Ways[r.way].Also) > 0 {
+		p.Tail(screen.Muted, g, p.Format(" +%d: enter ", len(a.Ways[r.way].Also)))
+	}
 	p.Fill(g)
 }
 
 // awaitKeys are those of that screen.
 func (m *Model) awaitKeys() []screen.Binding {
+	return append(m.pasteKeys(), []screen.Binding{
+		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: m.openStreams},
+		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: m.playDemo},
+		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.leave(tea.Quit) }},
+	}...)
+}
+
+// pasteKeys are those with which a way is chosen and taken.
+func (m *Model) pasteKeys() []screen.Binding {
 	move := func(step int) func() {
-		return func() { m.awaited = min(max(0, m.awaited+step), max(0, len(m.opt.Await.Ways)-1)) }
+		return func() {
+			m.awaited = min(max(0, m.awaited+step), max(0, len(m.opt.Await.Ways)-1))
+			m.pasted = false
+		}
 	}
 	return []screen.Binding{
 		{Keys: []string{"up", "k"}, Does: display.Lit("line before"), Do: move(-1)},
 		{Keys: []string{"down", "j"}, Does: display.Lit("next line"), Do: move(1)},
 		{Keys: []string{"?"}, Hint: display.Lit("? help")},
-		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line"), Do: m.copyWay},
-		{Keys: []string{"L"}, Hint: display.Lit("L streams"), Does: display.Lit("open streams"), Do: m.openStreams},
-		{Keys: []string{"d"}, Hint: display.Lit("d demo"), Does: display.Lit("play the demo"), Do: m.playDemo},
-		{Keys: []string{"q", "esc"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.leave(tea.Quit) }},
+		{Keys: []string{"y"}, Hint: display.Lit("y copy line"), Does: display.Lit("copy the line, or all that belong together"), Do: m.copyWay},
+		{Keys: []string{"enter"}, Does: display.Lit("show the lines whole"), Do: func() { m.pasted = !m.pasted }},
 	}
+}
+
+// openPaste shows what to paste, once more.
+func (m *Model) openPaste() {
+	if m.opt.Await == nil {
+		m.say(display.Lit("only a proxy has lines to paste"))
+		return
+	}
+	m.open(&pasting{m})
+}
+
+// pasting is the mode that shows what to paste while there is something else to see.
+type pasting struct{ m *Model }
+
+// Keys are those that choose and take a way.
+func (s *pasting) Keys() []screen.Binding {
+	return append(s.m.pasteKeys(), screen.Binding{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop})
+}
+
+// Extend has nothing to do.
+func (s *pasting) Extend(*providers.View, int, int) {}
+
+// Draw writes row y.
+func (s *pasting) Draw(p *screen.Pen, y int) {
+	s.m.drawAwait(p, y, s.m.bodyHeight())
+	p.Fill(screen.Bare)
+}
+
+// openHosts shows where the address leads.
+func (m *Model) openHosts() {
+	if m.opt.Await == nil || len(m.opt.Await.Hosts) == 0 {
+		m.say(display.Lit("only a proxy has hosts"))
+		return
+	}
+	widest := 0
+	for _, h := range m.opt.Await.Hosts {
+		widest = max(widest, len(h[0]))
+	}
+	var lines []string
+	for _, h := range m.opt.Await.Hosts {
+		lines = append(lines, fmt.Sprintf("%s%-*s  %s", m.opt.Await.URL, widest, h[0], h[1]))
+	}
+	m.openOutput(panes.Literal{Path: "hosts", Text: strings.Join(lines, "\n")})
 }
 
 // copyWay copies the selected line.
@@ -91,7 +218,7 @@ func (m *Model) copyWay() {
 		m.say(display.Lit("no line is selected"))
 		return
 	}
-	m.copy([]byte(a.Ways[m.awaited][1]))
+	m.copy([]byte(strings.Join(a.Ways[m.awaited].lines(), "\n")))
 }
 
 // copy copies a text, and says by which ways.

@@ -13,9 +13,13 @@ func waiting(words *[]Word) func(*Options) {
 	return func(o *Options) {
 		o.Source = "proxy 127.0.0.1:45678"
 		o.Await = &Await{
-			URL:  "http://127.0.0.1:45678",
-			Ways: [][2]string{{"Claude Code", "export ANTHROPIC_BASE_URL=http://127.0.0.1:45678/anthropic"}, {"Gemini SDKs", "export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini"}},
-			More: "Others: a base URL with /openrouter",
+			URL: "http://127.0.0.1:45678",
+			Ways: []Way{
+				{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL=http://127.0.0.1:45678/anthropic"}, {Client: "Gemini CLI", Also: []string{"export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "# and its settings"}},
+				{Client: "Gemini SDKs", Line: "export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini"},
+			},
+			More:  "base URL http://127.0.0.1:45678/NAME  (:hosts)",
+			Hosts: [][2]string{{"/anthropic", "https://api.anthropic.com"}, {"/openrouter", "https://openrouter.ai/api"}},
 		}
 		o.Status = func() []Word { return *words }
 	}
@@ -31,7 +35,7 @@ func TestAwait(t *testing.T) {
 			checkFrame(t, s)
 			s.shows("WAITING", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI", "SECRETS KEPT")
 			if size[0] >= 80 {
-				s.shows("Gemini SDKs  export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "Others: a base URL", "Paste one line", "? help")
+				s.shows("Gemini SDKs  export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini", "others       base URL http://127.0.0.1:45678/NAME", "Gemini CLI   2 lines: enter shows them", "Paste one line", "? help")
 			}
 		}
 	}
@@ -42,6 +46,11 @@ func TestAwait(t *testing.T) {
 			return "OSC 52", nil
 		}
 	})
+	s.press("j<enter>").shows("    export GOOGLE_GEMINI", "    # and its settings").press("y")
+	if copied != "export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini\n# and its settings" {
+		t.Errorf("%q", copied)
+	}
+	s.press("j").hides("# and its settings")
 	if s.press("jjjy").shows("copied: OSC 52"); copied != "export GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:45678/gemini" {
 		t.Errorf("%q", copied)
 	}
@@ -136,4 +145,62 @@ func TestStatus(t *testing.T) {
 	checkFrame(t, s)
 	checkFrame(t, s.resize(40, 10))
 	s.shows("GAP 1,000 B").hides("rec a.tsc")
+}
+
+// growing is an answer whose call has so much of its arguments.
+func growing(model, tool, args string) string {
+	return strings.Replace(begun, "claude-x", model, 1)[:strings.Index(strings.Replace(begun, "claude-x", model, 1), "event: content_block_start")] +
+		"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"" + tool + "\",\"input\":{}}}\n\n" +
+		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":" + quote(args) + "}}\n\n"
+}
+
+// TestProxyFilms: the screen that waits, fifty streams at once, a filter on them, and the question of
+// who leaves.
+func TestProxyFilms(t *testing.T) {
+	for _, look := range []struct {
+		name   string
+		w, h   int
+		change []func(*Options)
+	}{{"80x24", 80, 24, nil}, {"140x40", 140, 40, nil}, {"ascii", 80, 24, []func(*Options){ascii}}, {"40x10", 40, 10, nil}, {"60x18", 60, 18, nil}} {
+		t.Run(look.name, func(t *testing.T) {
+			var words []Word
+			var out strings.Builder
+			s := newScreen(t, look.w, look.h, append(look.change, waiting(&words))...)
+			shot := func(what, keys string) {
+				checkFrame(t, s.press(keys))
+				fmt.Fprintf(&out, "== %s\n%s\n", what, strings.Join(s.rows(), "\n"))
+			}
+			shot("it waits", "")
+			s.feed(refusedFor(1, "no provider in the path: put /openai before it")...)
+			shot("one was refused", "j<enter>")
+			for i := range 50 {
+				agent, answer := "claude-cli/2.1", growing("claude-sonnet-4-5", "edit_file", `{"path":"a.go","edits":[{"old":"x","new":"y"},{"old":"`)
+				switch i % 4 {
+				case 1:
+					agent, answer = "curl/8", growing("claude-haiku-4-5-20251001", "run_tests", `{}`)
+				case 2:
+					answer = begun
+				case 3:
+					answer = ""
+				}
+				s.feed(asking(2+i, agent, answer)...)
+			}
+			shot("fifty streams", "L")
+			shot("at their end", "G")
+			shot("filtered", "ftool:run_tests<enter>")
+			s.press("<esc>")
+			shot("what to paste", ":paste<enter>")
+			s.press("<esc>")
+			shot("who leaves is asked", "<c-c>")
+			checkFile(t, "testdata/films/proxy-"+look.name+".txt", out.String())
+		})
+	}
+}
+
+// TestHosts: where the address leads is listed.
+func TestHosts(t *testing.T) {
+	var words []Word
+	s := newScreen(t, 100, 24, waiting(&words)).feed(asking(1, "claude-cli/2.1", begun)...)
+	s.press(":hosts<enter>").shows("http://127.0.0.1:45678/openrouter  https://openrouter.ai/api").press("<esc>").hides("openrouter")
+	newScreen(t, 100, 24).press(":hosts<enter>").shows("only a proxy has hosts")
 }

@@ -15,6 +15,8 @@ func (m *Model) commands() []modes.Command {
 	return []modes.Command{
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
 		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("to a moment: 1.25s, or delta d14"), Run: m.goAt},
+		{Word: "paste", Does: display.Lit("what sends clients to the proxy"), Run: func(string) { m.openPaste() }},
+		{Word: "hosts", Does: display.Lit("where the proxy's address leads"), Run: func(string) { m.openHosts() }},
 	}
 }
 

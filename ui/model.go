@@ -109,6 +109,7 @@ type Model struct {
 	pinned  pinned
 	waking  bool // a turn is being read again
 	awaited int  // which line of the screen that waits is selected
+	pasted  bool // and whether all that belongs to it is shown
 	parting bool // the program ends when nothing is open any more
 
 	lastAt    time.Duration // of the latest record of the source

@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/client"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -55,6 +56,7 @@ type streams struct {
 	m       *Model
 	rows    []*providers.Exchange
 	open    int
+	sifted  int // of those that are open: the filter leaves them out
 	refused []*providers.Exchange
 	ticking bool
 }
@@ -69,6 +71,7 @@ const (
 func (s *streams) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go there"), Do: s.goThere},
+		{Keys: []string{"f"}, Hint: display.Lit("f filter"), Does: display.Lit("show only some"), Do: s.m.openFilter},
 		{Keys: []string{"esc", "q", "L"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
 	}, s.Steps(display.Text{}, s.MoveTo)...)
 }
@@ -89,14 +92,17 @@ func (s *streams) goThere() {
 
 // Extend looks what is open. While the mode is there it looks at the clock once a second.
 func (s *streams) Extend(_ *providers.View, _, h int) {
-	s.rows, s.open = s.rows[:0], 0
+	s.rows, s.open, s.sifted = s.rows[:0], 0, 0
 	now := s.m.sourceNow()
 	for _, x := range s.m.in.Exchanges() {
 		switch {
+		case !x.Ended && s.sifts(x):
+			s.open++
+			s.sifted++
 		case !x.Ended:
 			s.open++
 			s.rows = append(s.rows, x)
-		case x.Refused() == "" && now-x.Latest() < lingers:
+		case x.Refused() == "" && now-x.Latest() < lingers && !s.sifts(x):
 			s.rows = append(s.rows, x)
 		}
 	}
@@ -110,6 +116,13 @@ func (s *streams) Extend(_ *providers.View, _, h int) {
 		id := s.m.working().id
 		s.m.do(tea.Tick(streamsAt, func(time.Time) tea.Msg { return done{id, func() { s.ticking = false }} }))
 	}
+}
+
+// sifts reports whether the filter leaves a stream out. Of one that nothing has come of yet it cannot
+// be told.
+func (s *streams) sifts(x *providers.Exchange) bool {
+	t := s.m.view.LatestOf(x.Number)
+	return s.m.sieve.On() && (t == nil || !s.m.sieve.Shows(t))
 }
 
 func (s *streams) Draw(p *screen.Pen, y int) {
@@ -139,6 +152,13 @@ func (s *streams) drawTitle(p *screen.Pen) {
 	if n := len(s.refused); n > 0 {
 		p.Say(screen.Caution, p.Format("  REFUSED %s", screen.Count(n)))
 	}
+	if s.m.sieve.On() {
+		p.Say(screen.Caution, p.Format("  %s left out", screen.Count(s.sifted)))
+		p.Say(screen.Muted, p.Name(s.m.sieve.Text()).Between("  f ", ""))
+	}
+	if s.Rows > 0 {
+		p.Tail(screen.Muted, screen.Bare, p.Seen(s.Seen()).Between("", " "))
+	}
 }
 
 // drawRow writes a stream: since when, whose it is, what comes, how much, and since when nothing
@@ -161,17 +181,26 @@ func (s *streams) drawRow(p *screen.Pen, row int) {
 	role, glyph, doing := doingOf(p, x, t)
 	p.Put(role, g, glyph.Between("", " "))
 	right := screen.Bytes(int(x.Response.Size())).Between("  ", "  ")
-	took, late := screen.Time(quiet), screen.Muted
+	took, late, cells := screen.Time(quiet), screen.Muted, 7
 	if silent {
-		took, late = display.Join(display.Lit("silent "), took), screen.Caution
+		late = screen.Caution
 	}
-	right = display.Join(right, padLeft(p, took, 12), display.Lit(" "))
+	if p.Left >= 50 { // below, the sign alone says that it is silent
+		if cells = 13; silent {
+			took = took.Between("silent ", "")
+		}
+	}
+	right = display.Join(right, padLeft(p, took, cells), display.Lit(" "))
 	keep := right.Width()
 	p.Left -= keep
 	if p.Left >= 40 {
 		p.Put(screen.Muted, g, p.Format("%-8s ", s.m.openedAt(x, t)))
-		p.Put(screen.Plain, g, p.Format("%-10s ", p.Truncate(p.Name(whoOf(x, t)), 10)))
-		p.Put(screen.Muted, g, p.Format("%-14s ", p.Truncate(p.Name(modelOf(t)), 14)))
+		who, model := 7, 10
+		if p.Left >= 90 {
+			who, model = 12, 18
+		}
+		p.Put(screen.Plain, g, p.Pad(p.Name(whoOf(x, t)), who).Between("", " "))
+		p.Put(screen.Muted, g, p.Pad(p.Name(panes.ShortModel(modelOf(t))), model).Between("", " "))
 	}
 	p.Put(screen.Plain, g, p.Truncate(doing, p.Left))
 	p.Fill(g)
@@ -195,6 +224,12 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 	case len(t.Calls) > 0:
 		c := t.Calls[len(t.Calls)-1]
 		st := c.Status()
+		switch {
+		case st == stream.LooksDone && c.Arriving():
+			return screen.StatusRoles[st], p.Glyph.Status[st], p.Name(c.Name).Between("", ", not sealed")
+		case st == stream.Streaming:
+			return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s %s", p.Name(c.Name), p.Name(panes.TailPath(c)))
+		}
 		return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s, %s", p.Name(c.Name), st)
 	case t.Closed():
 		return screen.Muted, p.Glyph.Status[stream.Complete], p.Format("%s", t.Phase())

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -145,30 +146,49 @@ func await(all []way, url string) *ui.Await {
 	a := &ui.Await{URL: url}
 	all = givenOf(all)
 	at := at(all, url)
-	shown := false // the line before
-	for _, line := range pasted {
-		text, ok := client.Fill(line[1], at)
-		if shown = ok && (text != line[1] || shown); shown {
-			a.Ways = append(a.Ways, [2]string{line[0], text})
+	for _, way := range pasted {
+		filled, ok := fillWay(way, at)
+		if ok {
+			a.Ways = append(a.Ways, filled)
 		}
 	}
+	for _, w := range all {
+		a.Hosts = append(a.Hosts, [2]string{cmp.Or(w.prefix, "/"), w.upstream.String()})
+	}
 	if wayTo(all, "") == nil {
-		a.More = "Others: a base URL of " + url + "/NAME (toolscope help hosts, help clients)"
+		a.More = "base URL " + url + "/NAME  (:hosts)"
 	} else {
-		a.More = "All of it goes to " + wayTo(all, "").upstream.String()
+		a.More = "all of it goes to " + wayTo(all, "").upstream.String()
 	}
 	return a
 }
 
-// pasted are the lines of the waiting screen. One that names no place belongs to the one before it.
-var pasted = [][2]string{
-	{"Claude Code", "export ANTHROPIC_BASE_URL={anthropic}"},
-	{"  its search", "export ENABLE_TOOL_SEARCH=true"}, // see client.Points
-	{"OpenAI SDKs", "export OPENAI_BASE_URL={openai}"},
-	{"Codex", `codex -c 'openai_base_url="{openai}"'`},
-	{"Gemini SDKs", "export GOOGLE_GEMINI_BASE_URL={gemini}"},
-	{"  CLI config", `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}, // without it the CLI takes the place for a gateway
-	{"Ollama", "export OLLAMA_HOST={ollama}"},
+// fillWay is a way with the addresses of the providers there are; ok is false where it leads to none.
+func fillWay(way ui.Way, at func(string) string) (filled ui.Way, ok bool) {
+	filled = ui.Way{Client: way.Client}
+	if filled.Line, ok = client.Fill(way.Line, at); !ok {
+		return filled, false
+	}
+	for _, line := range way.Also {
+		text, ok := client.Fill(line, at)
+		if !ok {
+			return filled, false
+		}
+		filled.Also = append(filled.Also, text)
+	}
+	return filled, true
+}
+
+// pasted are the lines of the waiting screen.
+var pasted = []ui.Way{
+	{Client: "Claude Code", Line: "export ANTHROPIC_BASE_URL={anthropic}", Also: []string{"export ENABLE_TOOL_SEARCH=true"}}, // see client.Points
+	{Client: "OpenAI SDKs", Line: "export OPENAI_BASE_URL={openai}"},
+	{Client: "Codex", Line: `codex -c 'openai_base_url="{openai}"'`},
+	{Client: "Gemini CLI", Also: []string{ // without its settings it takes the address for a gateway
+		"export GOOGLE_GEMINI_BASE_URL={gemini}", `# ~/.gemini/settings.json has to hold {"security":{"auth":{"selectedType":"gemini-api-key"}}}`,
+	}},
+	{Client: "Gemini SDKs", Line: "export GOOGLE_GEMINI_BASE_URL={gemini}"},
+	{Client: "Ollama", Line: "export OLLAMA_HOST={ollama}"},
 }
 
 // advise tells a request that no way takes which one it may have meant, by its path.

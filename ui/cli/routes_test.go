@@ -116,14 +116,18 @@ func TestWays(t *testing.T) {
 // TestAwaitLines: the waiting screen has the lines of the providers that were named, and with each
 // what belongs to it.
 func TestAwaitLines(t *testing.T) {
-	const search, config = "export ENABLE_TOOL_SEARCH=true", `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`
+	const search, config = "export ENABLE_TOOL_SEARCH=true", `# ~/.gemini/settings.json has to hold {"security":{"auth":{"selectedType":"gemini-api-key"}}}`
 	for to, want := range map[string][]string{
 		"anthropic=http://a.test": {"export ANTHROPIC_BASE_URL=http://h:1/anthropic", search},
-		"gemini=http://g.test":    {"export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini", config},
+		"gemini=http://g.test":    {"", "export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini", config, "export GOOGLE_GEMINI_BASE_URL=http://h:1/gemini"},
 		"ollama=http://o.test":    {"export OLLAMA_HOST=http://h:1/ollama"},
 	} {
 		_, all := standing(t, []string{to})
-		if got := each(await(all, "http://h:1").Ways, func(w [2]string) string { return w[1] }); !slices.Equal(got, want) {
+		var got []string
+		for _, w := range await(all, "http://h:1").Ways {
+			got = append(append(got, w.Line), w.Also...)
+		}
+		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", to, got, want)
 		}
 	}

@@ -219,3 +219,32 @@ func latencyLines(s *Scene, c Choice, w int) (lines []ruleLine) {
 	}
 	return lines
 }
+
+// mostTail is how many tokens are looked at for where a call grows: what is there already may be long.
+const mostTail = 400
+
+// TailPath is where in its arguments a call grows: .edits[1].new, as far as the last tokens tell.
+func TailPath(c *stream.Call) (path string) {
+	toks, args := c.Lexer().Tokens(), c.Args()
+	depth, commas, key := 0, 0, ""
+	for n := toks.Len() - 1; n >= max(0, toks.Len()-mostTail); n-- {
+		switch k := toks.At(n).Kind; {
+		case k == stream.ObjectClose || k == stream.ArrayClose:
+			depth++
+		case (k == stream.ObjectOpen || k == stream.ArrayOpen) && depth > 0:
+			depth--
+		case depth > 0:
+		case k == stream.Comma:
+			commas++
+		case k == stream.Key && commas == 0 && key == "":
+			s := TokenSpan(toks, n)
+			s.End = min(s.End, s.Start+screen.MostName)
+			key = "." + Unquoted(args, s)
+		case k == stream.ObjectOpen:
+			path, commas, key = key+path, 0, ""
+		case k == stream.ArrayOpen:
+			path, commas, key = fmt.Sprintf("[%d]", commas)+path, 0, ""
+		}
+	}
+	return path
+}
