@@ -4,8 +4,8 @@
 //
 // Exit codes: 0 fine, 1 the work failed, nothing was recognised, a source is damaged or there is a
 // loss it was to fail on, 2 wrong usage, 3 a recording has gaps or a redactor came to a limit,
-// 128+n on signal n; run ends with the code of its client. Those of check are grep's: 0 nothing was
-// found, 1 something was, 2 there was trouble.
+// 128+n on signal n; run ends with the code of its client. Those of check and diff are grep's: 0
+// nothing was found, 1 something was, 2 there was trouble.
 package cli
 
 import (
@@ -115,6 +115,7 @@ grow, and what state the call is really in.
   toolscope proxy              stand in front of providers, watch and record
   toolscope print FILE         the calls, without a screen
   toolscope replay FILE        what becomes of the calls when they are sent back
+  toolscope diff FILE FILE     turns side by side, and what differs
   toolscope check FILE         fail on findings, for CI
   toolscope export FILE --as F write what a file holds in another form
   toolscope serve FILE         answer like the provider that was recorded
@@ -142,7 +143,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.checkCommand(), a.exportCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	refuseUnknownTopics(root)
 	return root

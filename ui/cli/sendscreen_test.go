@@ -189,8 +189,8 @@ func TestSideBySide(t *testing.T) {
 	p.untilShown("TURNS 2")
 	p.untilShown("END")
 	p.keys("=")
-	p.untilShown("SIDE BY SIDE  2 turns")
-	p.untilShown("1 differ")
+	p.untilShown("COMPARE 2 ")
+	p.untilShown("1 member differs")
 	for _, text := range []string{"Oslo", "Bergen", "claude-x", "gpt-4.1", "openai-chat"} {
 		if !p.shows(text) {
 			t.Errorf("no %s:\n%s", text, p.describe())

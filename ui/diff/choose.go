@@ -121,28 +121,30 @@ func neighbours(v *providers.View, own *stream.Turn, tool string) []Place {
 // Names are what turns are called beside each other: by their models, or where those are the same,
 // by their hosts, or else by their files or numbers.
 func Names(v *providers.View, places []Place, short func(model string) string) []string {
-	names := make([]string, len(places))
-	for _, way := range []func(p Place) string{
-		func(p Place) string { return short(modelOf(v, p)) },
-		func(p Place) string { return HostOf(v.Exchange(p.Exchange)) },
-		func(p Place) string { return fileOf(v.Exchange(p.Exchange)) },
-	} {
+	return Distinct(len(places),
+		func(i int) string { return short(modelOf(v, places[i])) },
+		func(i int) string { return whose(v.Exchange(places[i].Exchange)) },
+		func(i int) string { return fileOf(v.Exchange(places[i].Exchange)) },
+		func(i int) string {
+			if t, _ := v.Find(places[i].Turn); t != nil {
+				return strings.TrimSpace(short(modelOf(v, places[i])) + " #" + strconv.Itoa(int(t.Number)+1))
+			}
+			return "exchange " + strconv.Itoa(places[i].Exchange)
+		})
+}
+
+// Distinct is what n things are called by the first way that tells them apart; by the last where
+// none does.
+func Distinct(n int, ways ...func(i int) string) (names []string) {
+	for _, way := range ways {
+		names = make([]string, n)
 		count := map[string]int{}
-		for i, p := range places {
-			names[i] = way(p)
+		for i := range names {
+			names[i] = way(i)
 			count[names[i]]++
 		}
-		if len(count) == len(places) && count[""] == 0 {
-			return names
-		}
-	}
-	for i, p := range places {
-		names[i] = short(modelOf(v, p))
-		if t, _ := v.Find(p.Turn); t != nil {
-			names[i] = strings.TrimSpace(names[i] + " #" + strconv.Itoa(int(t.Number)+1))
-		}
-		if names[i] == "" {
-			names[i] = "exchange " + strconv.Itoa(p.Exchange)
+		if len(count) == n && count[""] == 0 {
+			break
 		}
 	}
 	return names
@@ -156,22 +158,29 @@ func modelOf(v *providers.View, p Place) string {
 	return v.AskedModel(p.Exchange)
 }
 
-// HostOf is the host that an exchange went to, or the name it was given here; "" if that is not
-// known.
+// HostOf is the host that an exchange went to; "" if that is not known.
 func HostOf(x *providers.Exchange) string {
 	if x == nil {
 		return ""
 	}
-	label := x.Head.File // as those have that were asked from here
-	name, _, _ := strings.Cut(label, "/")
+	_, rest, ok := strings.Cut(x.Head.URL, "://")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}
+
+// whose is the host by the name that it has here, as those have that were asked from here.
+func whose(x *providers.Exchange) string {
+	if x == nil || x.Head.URL == "" {
+		return ""
+	}
+	name, _, _ := strings.Cut(x.Head.File, "/")
 	if _, err := host.Find(name); err == nil {
 		return name
 	}
-	if _, rest, ok := strings.Cut(x.Head.URL, "://"); ok {
-		name, _, _ = strings.Cut(rest, "/")
-		return name
-	}
-	return ""
+	return HostOf(x)
 }
 
 func fileOf(x *providers.Exchange) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"toolscope/stream"
@@ -257,12 +256,11 @@ func (p *Picture) Agreement(name func(int) string) string {
 	case len(group) > 3:
 		return fmt.Sprintf("%d of %d agree.", len(group), len(p.Sides))
 	case len(group) > 1:
-		names := make([]string, len(group))
+		who := make([]string, len(group))
 		for i, g := range group {
-			names[i] = name(g)
+			who[i] = name(g)
 		}
-		last := len(names) - 1
-		return strings.Join(names[:last], ", ") + " and " + names[last] + " agree."
+		return names(who) + " agree."
 	case decided && len(p.Sides) > 2:
 		return "None agree."
 	case !decided && n.Equal():

@@ -109,46 +109,64 @@ func (p *Picture) shortNames() func(int) string {
 	}
 }
 
-// phrase is what one side does otherwise, and how grave that is: the least is.
+// phrase is what a side does otherwise, and how grave that is: the least is.
 type phrase struct {
 	grave int
-	text  string
+	who   []string
+	does  string // behind who
 }
 
-// gravest is the gravest difference of each side, the gravest side first.
+// gravest is the gravest difference of each side, the gravest side first. Sides that do the same
+// are told of together.
 func (p *Picture) gravest(name func(int) string) (all []string) {
 	var list []phrase
 	for i := range p.Sides {
 		if i == p.Base {
 			continue
 		}
-		if f := p.phrase(i, name); f.text != "" {
+		f := p.phrase(i, name)
+		same := slices.IndexFunc(list, func(o phrase) bool { return o.does == f.does && o.grave == f.grave && len(o.who) > 0 })
+		switch {
+		case f.does == "":
+		case same >= 0 && len(f.who) > 0:
+			list[same].who = append(list[same].who, f.who...)
+		default:
 			list = append(list, f)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b phrase) int { return cmp.Compare(a.grave, b.grave) })
 	for _, f := range list {
-		all = append(all, f.text)
+		all = append(all, join(names(f.who), f.does))
 	}
 	return all
+}
+
+// names are some names in a row.
+func names(all []string) string {
+	last := len(all) - 1
+	if last < 1 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
 // phrase is the gravest that a side does otherwise than the base.
 func (p *Picture) phrase(i int, name func(int) string) phrase {
 	s, b := &p.Sides[i], &p.Sides[p.Base]
+	who := []string{name(i)}
 	switch {
 	case s.Fails != "" && b.Fails == "":
-		return phrase{0, name(i) + " failed: " + s.Fails}
+		return phrase{0, who, "failed: " + s.Fails}
 	case s.Fails == "" && b.Fails != "":
-		return phrase{0, name(p.Base) + " failed: " + b.Fails}
+		return phrase{0, nil, name(p.Base) + " failed: " + b.Fails}
 	}
 	if text := p.callPhrase(i); text != "" {
-		return phrase{1, name(i) + " " + text}
+		return phrase{1, who, text}
 	}
 	for n := range p.Sets {
 		set := &p.Sets[n]
 		if p.otherState(set, i) {
-			return phrase{2, fmt.Sprintf("%s's %s is %s, %s's %s", name(i), set.Name(), set.Calls[i].Status(), name(p.Base), set.Calls[p.Base].Status())}
+			return phrase{2, nil, fmt.Sprintf("%s's %s is %s, %s's %s", name(i), set.Name(), set.Calls[i].Status(), name(p.Base), set.Calls[p.Base].Status())}
 		}
 	}
 	worst, text := noChange, ""
@@ -157,14 +175,11 @@ func (p *Picture) phrase(i int, name func(int) string) phrase {
 		for r := range set.Rows {
 			row := &set.Rows[r]
 			if change := changeOf(set, row, i, p.Base); change > worst && !row.Split {
-				worst, text = change, memberPhrase(set, n, row, i, change)
+				worst, text = change, memberPhrase(set, row, i, change)
 			}
 		}
 	}
-	if worst == noChange {
-		return phrase{}
-	}
-	return phrase{2 + int(otherType) - int(worst) + 1, name(i) + " " + text}
+	return phrase{3 + int(otherType) - int(worst), who, text}
 }
 
 // callPhrase says which calls a side did not make, or made besides, "" where it made those of the
@@ -223,7 +238,7 @@ func number10(n int) string {
 }
 
 // memberPhrase says what a call has of a member.
-func memberPhrase(set *Set, nth int, r *Row, i int, how change) string {
+func memberPhrase(set *Set, r *Row, i int, how change) string {
 	name, c := strings.ReplaceAll(strings.TrimPrefix(r.Path, "/"), "/", "."), &r.Cells[i]
 	if name = "." + name; r.Path == "" {
 		name = "the arguments"

@@ -24,7 +24,7 @@ func TestSentence(t *testing.T) {
 		{[]string{lima, `{"city":"Lima","days":5,"at":{}}`}, "1 member differs: two added .at."},
 		{[]string{lima + " " + oslo, lima, `{"city":"Lima","days":"5"} ` + oslo}, "None agree. two made one call of two; three wrote .days as a string. 1 member differs."},
 		{[]string{lima, oslo, `{"city":"Rome","days":5}`}, "None agree. two wrote .city as \"Oslo\"; three wrote .city as \"Rome\". 1 member differs."},
-		{[]string{lima, oslo, oslo}, "two and three agree. two wrote .city as \"Oslo\"; three wrote .city as \"Oslo\". 1 member differs."},
+		{[]string{lima, oslo, oslo}, "two and three agree. two and three wrote .city as \"Oslo\". 1 member differs."},
 		{[]string{lima, ""}, "two made no call."},
 		{[]string{lima, `{"city":"Li…`}, "So far all agree."},
 		{[]string{lima, `{"city":"Os…`}, "1 member differs: two began .city otherwise."},

@@ -238,7 +238,7 @@ func (p *Picture) bytesWords(i int) string {
 		other = other || !bytes.Equal(c.Args(), b.Args())
 	}
 	if other {
-		return "arguments say the same in other bytes"
+		return "the arguments say the same in other bytes"
 	}
 	return ""
 }

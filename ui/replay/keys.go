@@ -50,9 +50,9 @@ func (m *mode) pickKeys() []screen.Binding {
 		}
 	}
 	keys := []screen.Binding{
+		{Hint: display.Lit("? help")},
 		{Keys: []string{"enter", "p"}, Hint: display.Lit("enter as this one"), Does: display.Lit("replay as this client"), Do: pick(m.policy)},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc as before"), Does: display.Lit("as before"), Do: pick(m.picked)},
-		{Hint: display.Lit("? help")},
 	}
 	return append(keys, m.Steps(display.Lit("j k client"), m.moveTo)...)
 }
@@ -72,6 +72,7 @@ func (m *mode) otherPolicy() screen.Binding {
 func (m *mode) faceKeys() []screen.Binding {
 	turn := func(by face) func() { return func() { m.face = (m.face + by) % numFaces } }
 	keys := []screen.Binding{
+		{Hint: display.Lit("? help")},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the table"), Do: func() { m.full = false }},
 	}
 	keys = append(keys, m.faces[m.face].Scrolls(display.Lit("j k scroll"))...)
@@ -81,7 +82,7 @@ func (m *mode) faceKeys() []screen.Binding {
 		m.nextPolicy(), m.asRaw(),
 	)
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.body)...)
-	return append(keys, screen.Binding{Hint: display.Lit("? help")}, m.policyBefore(), silent(m.nextScope()))
+	return append(keys, m.policyBefore(), silent(m.nextScope()))
 }
 
 func (m *mode) nextPolicy() screen.Binding {

@@ -165,9 +165,12 @@ func isObject(text []byte) bool {
 // Keys are its own, and those of the whole request.
 func (m *sentBack) Keys() []screen.Binding {
 	if m.whole != nil {
-		keys := []screen.Binding{{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the call"), Do: func() { m.whole = nil }}}
-		keys = append(keys, m.outlet.Keys(m.host, m.draw, m.requestBody)...)
-		return append(keys, m.whole.Scrolls(display.Lit("j k scroll"))...)
+		keys := []screen.Binding{
+			{Hint: display.Lit("? help")},
+			{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the call"), Do: func() { m.whole = nil }},
+		}
+		keys = append(keys, m.whole.Scrolls(display.Lit("j k scroll"))...)
+		return append(keys, m.outlet.Keys(m.host, m.draw, m.requestBody)...)
 	}
 	side := func(right bool) func() { return func() { m.right = right } }
 	keys := []screen.Binding{

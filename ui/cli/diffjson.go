@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"toolscope/stream"
+	"toolscope/ui/diff"
+)
+
+// json writes turns that belong together as one object.
+func (c *comparison) json(d *differ) {
+	o := &object{}
+	o.text("type", "diff")
+	o.flag("equal", c.equal)
+	o.texts("says", c.said)
+	n := c.Count()
+	var counts object
+	counts.int("calls", n.Calls)
+	counts.int("states", n.States)
+	counts.int("types", n.Types)
+	counts.int("absent", n.Absent)
+	counts.int("values", n.Values)
+	counts.int("break_schema", n.Breaks)
+	o.raw("differs", counts.end())
+	at := make([]int, len(c.sides))
+	for i := range at {
+		at[i] = i
+	}
+	listOf(o, "sides", at, func(o *object, i int) { c.side(o, d, i) })
+	sets := make([]*diff.Set, len(c.Sets))
+	for i := range c.Sets {
+		sets[i] = &c.Sets[i]
+	}
+	listOf(o, "calls", sets, c.set)
+	d.to.object(o)
+}
+
+// side writes what is known of a turn.
+func (c *comparison) side(o *object, d *differ, i int) {
+	s := c.sides[i]
+	o.text("file", s.file)
+	o.int("turn", int(s.turn.Number)+1)
+	o.text("dialect", s.turn.Dialect)
+	o.some("model", s.turn.Model)
+	o.some("host", diff.HostOf(s.in.Exchange(s.turn.Exchange)))
+	o.text("phase", s.turn.Phase().String())
+	o.some("finish", s.turn.Finish)
+	o.some("failed", c.Sides[i].Fails)
+	o.time("t_first_ms", c.times[i].First)
+	o.time("t_first_arg_ms", c.times[i].Arg)
+	o.time("t_end_ms", c.times[i].End)
+	o.cost(costOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn))
+	if way := c.ways[i]; way.Host != "" {
+		var other object
+		other.text("host", way.Host)
+		other.flag("same_request", way.Exact)
+		for _, f := range c.wire {
+			if m := f.Marks[i]; m == diff.Differs || m == diff.Absent {
+				other.texts(f.Name, []string{f.Cells[0], f.Cells[i]})
+			}
+		}
+		o.raw("other_way", other.end())
+	}
+}
+
+// set writes calls that belong together; null stands for one that a side has not.
+func (c *comparison) set(o *object, s *diff.Set) {
+	o.text("name", s.Name())
+	var calls [][]byte
+	for _, call := range s.Calls {
+		number := []byte("null")
+		if call != nil {
+			var one object
+			one.int("call", call.Number)
+			one.text("id", call.ID)
+			one.text("status", call.Status().String())
+			one.int("bytes", call.Size())
+			one.int("deltas", call.Deltas())
+			number = one.end()
+		}
+		calls = append(calls, number)
+	}
+	o.raw("sides", array(calls))
+	rows := make([]*diff.Row, 0, len(s.Rows))
+	for i := range s.Rows {
+		rows = append(rows, &s.Rows[i])
+	}
+	listOf(o, "members", rows, func(o *object, r *diff.Row) { member(o, s, r) })
+}
+
+// member writes what each call has of a member: a value only where it is not that of the base, and
+// none for what is told member by member.
+func member(o *object, s *diff.Set, r *diff.Row) {
+	o.text("path", r.Path)
+	var is, values, found [][]byte
+	some := false
+	for i := range r.Cells {
+		cell, call := &r.Cells[i], s.Calls[i]
+		var word object
+		word.text("is", cell.String())
+		is = append(is, word.b[len(`{"is":`):])
+		value, codes := []byte("null"), []string{}
+		if call != nil && cell.Has() {
+			if cell.Mark != diff.Same && !r.Split {
+				value = valueOf(call, cell)
+			}
+			for _, f := range diff.Found(call, cell) {
+				if f.Severity >= stream.Warn && !r.Split {
+					codes, some = append(codes, f.Code), true
+				}
+			}
+		}
+		values = append(values, value)
+		var list object
+		list.texts("codes", codes)
+		found = append(found, list.b[len(`{"codes":`):])
+	}
+	o.raw("is", array(is))
+	if !r.Split {
+		o.raw("values", array(values))
+	}
+	if some {
+		o.raw("findings", array(found))
+	}
+}
+
+// valueOf is a value as it was written; one that is cut, or no JSON, is a string of what came.
+func valueOf(c *stream.Call, cell *diff.Cell) []byte {
+	text := c.Args()[cell.Start:cell.End]
+	if cell.Cut || cell.Kind == stream.Junk || c.Syntax() == stream.SyntaxBroken {
+		var o object
+		o.text("v", string(text))
+		return o.b[len(`{"v":`):]
+	}
+	return text
+}
