@@ -45,7 +45,7 @@ var (
 	}
 	bentNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
-		Means: "The client was not given this answer as the provider sent it, which is what is shown: toolscope was asked to bend it, with --fault.",
+		Means: "Toolscope was asked to bend this answer, with --fault. A proxy shows what the provider sent, and its client was given something else; toolscope cut writes the bent one.",
 		Do:    "Blame nobody else for what the client does next.",
 	}
 	heldNote = &stream.Diagnosis{

@@ -112,8 +112,10 @@ func (v *View) EndHere() {
 			})
 		}
 	}
-	for _, e := range p.ends {
+	for _, e := range p.ends { // before the first is applied: then it is another moment
 		v.in.Timeline.Apart(p.session, e.Turn)
+	}
+	for _, e := range p.ends {
 		p.session.Apply(e)
 	}
 }

@@ -172,22 +172,21 @@ func (m *Model) step(by int) {
 	m.say(display.Lit("that is all that has come: G goes on with it"))
 }
 
-// deltaOfCall is the moment after the next delta of a call, or before the one before.
+// deltaOfCall is the moment after the next delta of a call, or after the one before.
 func (m *Model) deltaOfCall(t *stream.Turn, call int32, n, by int) (at int, ok bool) {
 	if t == nil || call == 0 || int(call) > len(t.Calls) {
 		return 0, false
 	}
-	c := t.Calls[call-1]
-	came := c.DeltasBefore(n)
-	switch {
-	case by > 0 && came < c.Deltas():
-		return int(c.DeltaEvent(came)) + 1, true
-	case by < 0 && came > 0 && int(c.DeltaEvent(came-1))+1 < n:
-		return int(c.DeltaEvent(came-1)) + 1, true
-	case by < 0 && came > 1:
-		return int(c.DeltaEvent(came-2)) + 1, true
+	c, v := t.Calls[call-1], m.in.View()
+	i := c.DeltasBefore(n) // the next
+	if by < 0 {
+		for i--; i >= 0 && v.After(int(c.DeltaEvent(i))) >= n; i-- {
+		}
 	}
-	return 0, false
+	if i < 0 || i >= c.Deltas() {
+		return 0, false
+	}
+	return v.After(int(c.DeltaEvent(i))), true
 }
 
 // bringsText reports whether events of a kind are what steps go by.
@@ -206,8 +205,8 @@ func (m *Model) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool) {
 		events = v.EventsOf(t, n)
 	}
 	for e := range events {
-		if kind, _ := v.About(e); bringsText(kind) {
-			return e + 1, true
+		if kind, _ := v.About(e); bringsText(kind) && (by > 0 || v.After(e) < n) {
+			return v.After(e), true
 		}
 	}
 	return 0, false
@@ -220,11 +219,11 @@ func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
 		e = n - 2
 	}
 	for ; e >= 0 && e < v.Events(); e += by {
-		if kind, of := v.About(e); bringsText(kind) {
+		if kind, of := v.About(e); bringsText(kind) && (by > 0 || v.After(e) < n) {
 			if m.walk.wanted.Turn != of.Turn && !m.follow {
 				m.walk.wanted, m.walk.shown = of, m.chosen
 			}
-			return e + 1, true
+			return v.After(e), true
 		}
 	}
 	return 0, false
@@ -267,7 +266,7 @@ func (m *Model) stopOf(t *stream.Turn, call int32, n, by int, marks bool) (at in
 		if !marks {
 			fits = s.Is == panes.Begins && s.ByCall > 0 || s.Is == panes.Finding && s.Found > stream.Info
 		}
-		if e := s.Event + 1; fits && cmp.Compare(e, n) == by {
+		if e := m.in.View().After(s.Event); fits && cmp.Compare(e, n) == by {
 			return e, true
 		}
 	}
@@ -321,7 +320,7 @@ func (m *Model) goAt(arg string) {
 	case t.OpenedAt < 0:
 		m.say(display.Lit("the source has no times: :at d14 goes to a delta"))
 	default:
-		m.walkTo(m.eventAt(t, t.OpenedAt+d))
+		m.walkTo(m.in.View().MomentAt(t, t.OpenedAt+d))
 	}
 }
 
@@ -334,20 +333,7 @@ func (m *Model) goAtDelta(t *stream.Turn, call int32, number string) {
 		m.say(m.draw.Format("the call has no delta %s", m.draw.Clean(number)))
 		return
 	}
-	m.walkTo(int(t.Calls[call-1].DeltaEvent(n-1)) + 1)
-}
-
-// eventAt is how many events there were at a time, as the events of a turn tell.
-func (m *Model) eventAt(t *stream.Turn, at time.Duration) int {
-	v, n := m.in.View(), int(t.OpenedBy)+1
-	for e := range v.EventsOf(t, int(t.OpenedBy)) {
-		when := v.Begin(e, 0).At
-		if when > at {
-			break
-		}
-		n = e + 1
-	}
-	return n
+	m.walkTo(m.in.View().After(int(t.Calls[call-1].DeltaEvent(n - 1))))
 }
 
 // stripRows is how many rows the strip has now, 0 while the screen shows what there is.

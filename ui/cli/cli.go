@@ -118,6 +118,7 @@ grow, and what state the call is really in.
   toolscope diff FILE FILE     turns side by side, and what differs
   toolscope check FILE         fail on findings, for CI
   toolscope export FILE --as F write what a file holds in another form
+  toolscope cut FILE -o NEW    a capture that ends at a moment, or goes wrong
   toolscope serve FILE         answer like the provider that was recorded
   toolscope explain CODE       what a finding means, and what to do`,
 		Args:          cobra.ArbitraryArgs,
@@ -143,7 +144,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	refuseUnknownTopics(root)
 	return root

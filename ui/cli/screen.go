@@ -27,6 +27,7 @@ func (a *app) show(o ui.Options, feed func()) error {
 	o.Places = sendPlaces(a.said)
 	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveNew, edit, pipeTo
 	o.Remember = saveTheme
+	o.Cut = cutView
 	o.Forms = takings(o.Source, o.Prices)
 	if canStop {
 		o.Suspend = suspend

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"toolscope/capture"
+	"toolscope/providers"
+	"toolscope/stream"
+)
+
+// inspected is what a capture holds.
+func inspected(t *testing.T, data []byte) *providers.Inspector {
+	t.Helper()
+	src, err := capture.Open(context.Background(), "-", capture.Options{Stdin: bytes.NewReader(data)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := new(providers.Inspector)
+	if err := inspect(src, in, func() bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// toldOf is what a session has of its turns and calls, without what somebody else's decoder may add
+// where a stream breaks off.
+func toldOf(s *stream.Session) string {
+	var b strings.Builder
+	for _, t := range s.Turns {
+		fmt.Fprintf(&b, "turn %d %s by %s %q\n", t.Number, t.Phase(), t.EndedBy, t.Text)
+		for _, c := range t.Calls {
+			fmt.Fprintf(&b, "  %s %s %s %q %d deltas", c.Name, c.Phase(), c.Status(), c.Args(), c.Deltas())
+			for _, f := range c.Findings {
+				fmt.Fprintf(&b, " %s %s", f.Code, f.By)
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// TestCutIsTheMoment: a capture that was cut at a delta opens with what the screen shows for a source
+// that ended there, of each delta of our demos.
+func TestCutIsTheMoment(t *testing.T) {
+	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "early", "schema", "history"} {
+		whole := inspected(t, []byte(readDemo(t, name)))
+		for _, turn := range whole.Session().Turns {
+			for _, c := range turn.Calls {
+				for n := 0; n < c.Deltas(); n += 3 {
+					then := whole.View().At(whole.View().After(int(c.DeltaEvent(n))))
+					data, err := cutView(then)
+					if err != nil {
+						t.Fatal(err)
+					}
+					then.EndHere()
+					if diff := cmp.Diff(toldOf(then.Session()), toldOf(inspected(t, data).Session())); diff != "" {
+						t.Fatalf("%s, %v, delta %d (-moment +cut):\n%s", name, c.Ref(), n+1, diff)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCut: what is cut opens with what was to be expected of it, and nobody but toolscope is blamed.
+func TestCut(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		demo, args  string
+		has, hasNot []string
+	}{
+		{"parallel", "--at-delta 9", []string{"60 B in 9 deltas", "aborted", "STOPPED_HERE"}, []string{"NO_TERMINATOR", "run_tests"}},
+		{"parallel", "--at-delta 3 --call 2", []string{"complete      write_file", "aborted       run_tests", "in 3 deltas"}, nil},
+		{"parallel", "--at-ms 1000", []string{"STOPPED_HERE", "aborted       write_file"}, []string{"run_tests"}},
+		{"parallel", "--fault cut@30", []string{"BENT", "STOPPED_HERE", "22 deltas"}, []string{"CONNECTION_LOST"}},
+		{"parallel", "--fault empty-args", []string{"BENT", "no arguments"}, nil},
+		{"parallel", "--fault merge-index", []string{"complete      run_tests"}, []string{"BENT"}},
+		{"cut", "--fault bad-utf8", []string{"BENT"}, nil},
+	} {
+		file := filepath.Join(dir, fmt.Sprint(len(c.args), c.demo, c.has)+".tsc")
+		out := command(t, nil, append([]string{"cut", saved(t, c.demo+".tsc", readDemo(t, c.demo)), "-o", file}, strings.Fields(c.args)...)...)
+		if out.code != 0 {
+			t.Errorf("%s %s: %d %s", c.demo, c.args, out.code, out.stderr)
+			continue
+		}
+		text := command(t, nil, "print", file).stdout
+		for _, want := range c.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s %s has no %q:\n%s", c.demo, c.args, want, text)
+			}
+		}
+		for _, not := range c.hasNot {
+			if strings.Contains(text, not) {
+				t.Errorf("%s %s has %q:\n%s", c.demo, c.args, not, text)
+			}
+		}
+	}
+}
+
+// TestCutWrong: what cannot be cut is said, and nothing is written over.
+func TestCutWrong(t *testing.T) {
+	file, there := saved(t, "p.tsc", readDemo(t, "parallel")), saved(t, "there.tsc", "mine")
+	for args, want := range map[string]string{
+		"":                                        "where?",
+		"--at-delta 9":                            "where to?",
+		"--at-delta 9 --at-ms 4 -o x":             "one of",
+		"--at-delta 99 -o x":                      "has 56 deltas",
+		"--at-delta 1 --call 9 -o x":              "has 2 calls",
+		"--at-delta 1 --turn 9 -o x":              "has 1 turn",
+		"--at-ms soon -o x":                       "a number of milliseconds",
+		"--fault status=429 -o x":                 "serve and proxy",
+		"--fault nothing -o x":                    "no fault",
+		"--at-delta 1 -o " + there:                "there is one already",
+		"--at-delta 1 -o " + t.TempDir() + "/a/b": "a/b",
+	} {
+		out := command(t, nil, append([]string{"cut", file}, strings.Fields(args)...)...)
+		if out.code == 0 || !strings.Contains(out.stderr, want) {
+			t.Errorf("%q: %d %s", args, out.code, out.stderr)
+		}
+	}
+	if left, err := os.ReadFile(there); err != nil || string(left) != "mine" {
+		t.Errorf("%q is left: %v", left, err)
+	}
+	if _, err := os.Lstat("x"); err == nil {
+		t.Error("a file was made")
+	}
+}

@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/bend"
+	"toolscope/providers"
+	"toolscope/stream"
+)
+
+// stopped is records up to where each exchange was at a moment; what had begun and not ended ends
+// there, as by toolscope.
+func stopped(records iter.Seq[capture.Record], stops map[int]providers.Stop) iter.Seq[capture.Record] {
+	return func(yield func(capture.Record) bool) {
+		s := stopper{stops: stops, came: map[capture.Stream]int64{}, at: capture.NoTime}
+		for _, stop := range stops {
+			s.left += stop.Asked + stop.Bytes
+		}
+		for r := range records {
+			if r, had := s.upTo(r); had && !yield(r) {
+				return
+			}
+		}
+		for _, x := range s.open {
+			if !yield(capture.Record{Exchange: x, At: s.at, End: capture.EndCut, By: capture.Toolscope, Why: providers.EndedHere}) {
+				return
+			}
+		}
+	}
+}
+
+// stopper knows what of the records has passed.
+type stopper struct {
+	stops map[int]providers.Stop
+	came  map[capture.Stream]int64 // bytes
+	left  int64                    // of those that are wanted
+	open  []int                    // responses
+	at    time.Duration            // of the latest record
+}
+
+// upTo is as much of a record as had come; false if nothing had.
+func (s *stopper) upTo(r capture.Record) (capture.Record, bool) {
+	if r.OfSource() {
+		return r, s.left > 0
+	}
+	stop, begun := s.stops[r.Exchange]
+	most, answer := stop.Asked, r.Side == capture.Response
+	if answer {
+		most = stop.Bytes
+	}
+	room := max(0, most-s.came[r.Stream()])
+	s.came[r.Stream()] += int64(len(r.Data))
+	if !begun || answer && !stop.Answered {
+		return r, false
+	}
+	r.Data = r.Data[:min(int64(len(r.Data)), room)]
+	s.left -= int64(len(r.Data))
+	if !stop.Ended {
+		r.End, r.Why, r.By = "", "", ""
+	}
+	if room == 0 && most > 0 {
+		r.Lost = 0
+	}
+	if r.OfSource() { // nothing of it is left
+		return r, false
+	}
+	s.at = max(s.at, r.At)
+	switch is := slices.Index(s.open, r.Exchange); {
+	case is >= 0 && r.End != "":
+		s.open = slices.Delete(s.open, is, is+1)
+	case is < 0 && r.End == "" && answer:
+		s.open = append(s.open, r.Exchange)
+	}
+	return r, true
+}
+
+// bending is what is done to one response.
+type bending struct {
+	*bend.Bender
+	faults []bend.Fault
+	noted  int // which record says so, -1 for none yet
+	late   time.Duration
+	last   capture.Record // that came
+	over   bool
+}
+
+// bent is records whose responses have faults in them: those of one turn, or all. Which of them a
+// fault changed only its end tells.
+func (a *app) bent(records []capture.Record, faults []bend.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
+	only := 0
+	if turn > 0 {
+		t, err := (&cutFlags{turn: turn}).turnOf(in, "it")
+		if err != nil {
+			return nil, err
+		}
+		only = t.Exchange
+	}
+	set, all := bend.NewSet(faults), map[int]*bending{}
+	for _, r := range records {
+		if r.Side != capture.Response || only > 0 && r.Exchange != only || r.OfSource() {
+			out = append(out, r)
+			continue
+		}
+		if all[r.Exchange] == nil {
+			all[r.Exchange] = newBending(set.Bending(), in.Exchange(r.Exchange))
+		}
+		out = a.bend(out, all[r.Exchange], set, r)
+	}
+	for _, x := range slices.Sorted(maps.Keys(all)) { // of which the source does not tell the end
+		if b := all[x]; !b.over {
+			out = a.endBending(out, b, set)
+		}
+	}
+	return out, nil
+}
+
+func newBending(faults []bend.Fault, x *providers.Exchange) *bending {
+	if x != nil && x.Framing == "WebSocket messages" {
+		return &bending{Bender: bend.NewMessages(faults), faults: faults, noted: -1}
+	}
+	header := map[string][]string{}
+	if x != nil {
+		header = x.Head.Header
+	}
+	return &bending{Bender: bend.New(faults, header, false), faults: faults, noted: -1}
+}
+
+// bend adds what becomes of a record.
+func (a *app) bend(out []capture.Record, b *bending, set *bend.Set, r capture.Record) []capture.Record {
+	if b.over {
+		return out
+	}
+	end := capture.Record{Exchange: r.Exchange, At: r.At, End: r.End, Why: r.Why, By: r.By}
+	pieces := b.Write(r.Data, 0)
+	r.Data, r.End, r.Why, r.By, b.last = nil, "", "", "", r
+	if r.Head != nil || r.Note != "" || r.Lost > 0 {
+		out = append(out, r)
+	}
+	if out = b.add(out, pieces); b.Broken() {
+		end.End, end.By, end.Why = capture.EndCut, capture.Toolscope, providers.EndedHere
+	}
+	if end.End != "" {
+		out = a.endBending(out, b, set)
+		if end.At >= 0 {
+			end.At += b.late
+		}
+		out = append(out, end)
+	}
+	return out
+}
+
+// add adds pieces of a response. The first says that it is bent.
+func (b *bending) add(out []capture.Record, pieces []bend.Piece) []capture.Record {
+	for _, p := range pieces {
+		b.late += p.Pause
+		one := capture.Record{Exchange: b.last.Exchange, At: b.last.At, Data: bytes.Clone(p.Data)}
+		if one.At >= 0 {
+			one.At += b.late
+		}
+		if b.noted < 0 {
+			b.noted = len(out)
+			one.Note = b.note(nil)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// endBending adds the last of a response, and says of which faults nothing came.
+func (a *app) endBending(out []capture.Record, b *bending, set *bend.Set) []capture.Record {
+	last, unfit := b.Close()
+	b.over = true
+	for _, u := range unfit {
+		set.Return(u.Fault)
+		a.notef("--fault %s does nothing to exchange %d: %s", u.Fault, b.last.Exchange, u.Why)
+	}
+	if out = b.add(out, last); b.noted >= 0 {
+		out[b.noted].Note = b.note(unfit)
+	}
+	return out
+}
+
+// note says which faults the response has, "" for none.
+func (b *bending) note(unfit []bend.Unfit) string {
+	words := ""
+	for _, f := range b.faults {
+		if !slices.ContainsFunc(unfit, func(u bend.Unfit) bool { return u.Fault.String() == f.String() }) {
+			words += " --fault " + f.String()
+		}
+	}
+	if words == "" {
+		return ""
+	}
+	return capture.Bent + ":" + words
+}
+
+// writeRecords writes records as a capture.
+func writeRecords(to io.Writer, records iter.Seq[capture.Record]) error {
+	begun := false
+	for r := range records {
+		if !begun {
+			line, err := capture.EncodeHeader(beginOf(r), "toolscope cut")
+			if err == nil {
+				_, err = to.Write(line)
+			}
+			if err != nil {
+				return err
+			}
+			begun = true
+		}
+		if r.Exchange < 1 { // what was sent from the screen counts down from -1
+			r.Exchange = wasSent - r.Exchange
+		}
+		line, err := capture.EncodeRecord(r)
+		if err == nil {
+			_, err = to.Write(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !begun {
+		return fmt.Errorf("cut: nothing is left")
+	}
+	return nil
+}
+
+// wasSent sets what was sent from the screen apart from what a source brings.
+const wasSent = 1 << 19
+
+// cutView is what there was at the moment of a view, as a capture that ends there.
+func cutView(v *providers.View) ([]byte, error) {
+	var records []capture.Record
+	if err := v.Came(func(r stream.Record) { records = append(records, captureRecord(r)) }); err != nil {
+		return nil, err
+	}
+	src := undone(func(yield func(capture.Record, error) bool) {
+		for _, r := range records {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	})
+	var out bytes.Buffer
+	err := writeRecords(&out, stopped(func(yield func(capture.Record) bool) {
+		for r := range src {
+			if !yield(r) {
+				return
+			}
+		}
+	}, v.Stops()))
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}
+
+// captureRecord is a record of the core as a capture has it.
+func captureRecord(r stream.Record) capture.Record {
+	out := capture.Record{Exchange: r.Exchange, At: r.At, Data: r.Data, Why: r.Why, By: capture.Party(r.By), Lost: r.Lost, Note: r.Note}
+	if r.Request {
+		out.Side = capture.Request
+	}
+	switch {
+	case r.End && (r.Why != "" || r.By != ""):
+		out.End = capture.EndCut
+	case r.End:
+		out.End = capture.EndEOF
+	}
+	if h := r.Head; h != nil {
+		out.Head = &capture.Head{
+			File: h.File, Method: h.Method, URL: h.URL, Status: h.Status, Header: h.Header, Start: h.Start, Peeled: h.Peeled, Adds: h.Adds,
+		}
+		for _, lack := range h.Lacks {
+			out.Head.Lacks = append(out.Head.Lacks, capture.Lack(lack))
+		}
+	}
+	return out
+}
