@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// say shows a word in the status line until the next key.
+// say shows a word in the last row until the next key.
 func (m *Model) say(text display.Text) { m.notice = text }
 
 // back closes the top thing: zoom, then the pane, then the program.

@@ -2,8 +2,10 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"toolscope/stream"
 )
@@ -86,6 +88,30 @@ func BenchmarkLive(b *testing.B) {
 		}
 	})
 	b.Run("view", func(b *testing.B) { benchmarkView(b, s) })
+}
+
+// BenchmarkFrames is the slowest of a hundred frames while 200 calls grow, at the sizes that the panes
+// are arranged for.
+func BenchmarkFrames(b *testing.B) {
+	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
+		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
+			opened, delta := manyCalls(200)
+			s := newScreen(b, size[0], size[1]).feed(opened...)
+			var took []time.Duration
+			for n := 0; b.Loop(); {
+				for range 167 {
+					s.inbox.Put(delta(n))
+					n++
+				}
+				s.send(arrived{})
+				began := time.Now()
+				s.View()
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "µs/p99")
+		})
+	}
 }
 
 // BenchmarkViews draws the modes that cover the screen, and has them look for what is new when

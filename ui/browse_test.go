@@ -281,7 +281,7 @@ func TestThemePicker(t *testing.T) {
 
 // TestDialectKey: the user overrules what the bytes say, and takes it back.
 func TestDialectKey(t *testing.T) {
-	s := newScreen(t, 120, 30).feed(demo(t, "parallel")...).end()
+	s := newScreen(t, 120, 60).feed(demo(t, "parallel")...).end()
 	calls := func() string { text, _, _ := strings.Cut(s.text(), "WIRE"); return text }
 	before := calls()
 	s.press("D").shows("READ THE RESPONSE AS", "now: event type message_start")
