@@ -46,6 +46,19 @@ func FuzzText(f *testing.F) {
 	})
 }
 
+// FuzzProse does the same for a text that is broken between words.
+func FuzzProse(f *testing.F) {
+	for i, text := range texts {
+		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, width, cut, step uint8, ascii bool) {
+		text = text[:min(len(text), longest)]
+		draw := display.Drawer{ASCII: ascii}
+		want := proseBed(int(width), draw).feed(t, string(text))
+		same(t, "in pieces", proseBed(int(width), draw).feed(t, chop(text, cut, step)...), want)
+	})
+}
+
 // chop cuts text into a first piece and then pieces of the same size.
 func chop(text []byte, first, step uint8) (all []string) {
 	n := min(int(first), len(text))

@@ -17,6 +17,7 @@ type JSON struct {
 	tok   int // token being laid out
 	off   int // bytes laid out; less than the text while its end is unsettled
 	stack []container
+	boxes []Box
 	fresh bool // the innermost container has no member yet
 	ready bool // a value or closer may follow on the row: after a key's colon, or at the start
 }
@@ -25,11 +26,19 @@ type JSON struct {
 type container struct {
 	row   int32 // where it opened
 	count int32 // members so far
+	box   int32
+}
+
+// A Box is an object or array.
+type Box struct {
+	Row, End    int32 // rows of its brackets; End is -1 while it has not closed
+	Token, Last int32 // numbers of its brackets
+	Count       int32 // members, once it has closed
 }
 
 // NewJSON makes a layout of that width, in cells.
 func NewJSON(width int, draw display.Drawer) *JSON {
-	return &JSON{flow: flow{draw: draw, width: max(width, 1)}}
+	return &JSON{flow: flow{draw: draw, width: max(width, 1), seams: escapedSeams}}
 }
 
 // Width is the width it was made for.
@@ -39,10 +48,15 @@ func (d *JSON) Width() int { return d.width }
 // or half a character: what it will be is not settled.
 func (d *JSON) Len() int { return d.off }
 
+// Boxes are the objects and arrays so far, by the rows they open on. No two open on one row.
+func (d *JSON) Boxes() []Box { return d.boxes }
+
 // Extend lays out what is new. lex has read exactly text; both only ever grow. What the end of the
 // text cuts waits for its rest unless the text is whole.
 func (d *JSON) Extend(text []byte, lex *stream.Lexer, whole bool) {
 	toks := lex.Tokens()
+	d.src = text
+	defer func() { d.src = nil }()
 	for d.tok < toks.Len() {
 		t := toks.At(d.tok)
 		start := 0
@@ -80,6 +94,9 @@ func (d *JSON) begin(k stream.TokenKind, off int) {
 		return
 	case stream.Colon, stream.Comma:
 		return
+	}
+	d.from = off
+	switch k {
 	case stream.ObjectClose, stream.ArrayClose:
 		d.close(off)
 		return
@@ -97,7 +114,8 @@ func (d *JSON) begin(k stream.TokenKind, off int) {
 	}
 	d.ready = false
 	if k == stream.ObjectOpen || k == stream.ArrayOpen {
-		d.stack = append(d.stack, container{row: int32(len(d.rows) - 1)})
+		d.stack = append(d.stack, container{row: int32(len(d.rows) - 1), box: int32(len(d.boxes))})
+		d.boxes = append(d.boxes, Box{End: -1, Token: int32(d.tok)})
 		d.fresh = true
 		return
 	}
@@ -122,6 +140,8 @@ func (d *JSON) close(off int) {
 		d.newRow(off, Row{Token: int32(d.tok), Parent: opener.row, Index: Closer}, d.indent(n))
 	}
 	d.fresh = false
+	b := &d.boxes[opener.box]
+	b.End, b.Last, b.Count = int32(len(d.rows)-1), int32(d.tok), opener.count
 }
 
 // place puts the bytes of a token, or some of them, on the last row.
@@ -135,6 +155,9 @@ func (d *JSON) place(k stream.TokenKind, b []byte) {
 		d.ready = true
 	case k == stream.String || k == stream.Key:
 		d.quoted(b)
+	case k == stream.ObjectOpen || k == stream.ArrayOpen:
+		d.text(b)
+		d.boxes[len(d.boxes)-1].Row = int32(len(d.rows) - 1)
 	default:
 		d.text(b)
 	}

@@ -122,6 +122,48 @@ e9"
   "abcdefghij
   ⟨U+202E⟩"
 ]`},
+		{"words stay whole", 40, `{"summary":"The cache warmer raced the uploader: half of the objects were written"}`, `
+{
+  "summary": "The cache warmer raced the
+    uploader: half of the objects were
+    written"
+}`},
+		{"where there are none, behind a line end", 40, `{"content":"package\n\nimport\n(\n\"fmt\"\n)\nfunc"}`, `
+{
+  "content": "package\n\nimport\n(\n
+    \"fmt\"\n)\nfunc"
+}`},
+		{"or a slash or comma", 24, `{"p":"abcdefghij/klm,nopqrstu"}`, `
+{
+  "p": "abcdefghij/klm,
+    nopqrstu"
+}`},
+		{"an escaped backslash begins no line end", 24, `{"p":"abcdefghijk\\nopqrstuvw"}`, `
+{
+  "p": "abcdefghijk\\nop
+    qrstuvw"
+}`},
+		{"a value that does not fit begins a row", 24, `{"a longer key":12345678901}`, `
+{
+  "a longer key":
+    12345678901
+}`},
+		{"unless the row were mostly empty", 24, `{"a":12345678901234567890}`, `
+{
+  "a": 12345678901234567
+    890
+}`},
+		{"a comma stays with its value", 19, `["aaaaa bbbb cccc",1]`, `
+[
+  "aaaaa bbbb
+    cccc",
+  1
+]`},
+		{"a blank may hang", 20, `["aaaaa bbbb cccccc ddd"]`, `
+[
+  "aaaaa bbbb cccccc
+    ddd"
+]`},
 		{"one cell wide", 1, `{"日":1}`, "\n{\n\"\n日\n\"\n:\n1\n}"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -143,6 +185,15 @@ func TestJSONPlaces(t *testing.T) {
 		if n >= len(want) || r.Parent != want[n].parent || r.Index != want[n].index {
 			t.Errorf("row %d, %q, is child %d of row %d", n, b.text[r.Start:r.End], r.Index, r.Parent)
 		}
+	}
+}
+
+// TestBoxes: each object and array knows where it begins, ends, and how much is in it.
+func TestBoxes(t *testing.T) {
+	b := jsonBed(24, display.Drawer{}).feed(t, `{"a":[1,{}],"a key that does wrap":{"b":2},"c":[`)
+	want := []Box{{0, -1, 0, 0, 0}, {1, 4, 3, 8, 2}, {3, 3, 6, 7, 0}, {6, 8, 12, 16, 1}, {9, -1, 20, 0, 0}}
+	if got := b.json.Boxes(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v\n%s", got, want, b.show())
 	}
 }
 

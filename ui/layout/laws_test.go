@@ -28,6 +28,9 @@ var texts = []string{
 	`{"a":"\n` + "\u0301" + `\\` + "\u0301" + `\u0041` + "\u0301" + `"}`,
 	`{"a":"` + "\x1b[31m\x9b31m\u009b\u202e\u200b\ufeff\U000e0041\U000e0042\ue000\u2028\xff\xe2\x82" + `"}`,
 	"{\"a\":\"x\u202e\u200d\u200d\ufe0f\ufe0f\U000e0041\U000e0042 \xff\xe2\x82 \xed\xa0\xbd\xed\xb8\x80\"}",
+	`{"summary":"The cache warmer raced the uploader: half of the objects were written under the old key,  so    every","x":"a/b/c\n/d,e`,
+	`{"words with blanks":"and \n\\n, \"quotes\" \u0020 ` + " \u0301 e\u0301 / \u0301日 本 \n" + `","n":[123456789012345678901234,-1.5,true , false]}`,
+	"just some words, a/very/long/path/to/something and\nmore   words \u0301 \n\n  indented by two  ",
 	`{"a":"` + "a" + strings.Repeat("\u0301", 40) + `"}`, `junk ` + "é e\u0301 👨‍👩‍👧 \xf0\x9f",
 }
 
@@ -49,6 +52,11 @@ func textBed(width int, draw display.Drawer) *bed {
 	return &bed{draw: draw, width: width, plain: NewText(width, draw)}
 }
 
+// proseBed has no marks.
+func proseBed(width int, draw display.Drawer) *bed {
+	return &bed{draw: draw, width: width, plain: NewProse(width, draw)}
+}
+
 func (b *bed) rows() []Row {
 	if b.json != nil {
 		return b.json.Rows()
@@ -65,7 +73,7 @@ func (b *bed) len() int {
 
 // add lays out one more delta. A text has a mark before each delta.
 func (b *bed) add(delta string, whole bool) {
-	if b.plain != nil {
+	if b.plain != nil && b.seams() == noSeams {
 		b.plain.Mark(len(b.text))
 	}
 	b.text = append(b.text, delta...)
@@ -151,7 +159,25 @@ func (b *bed) drawn(r Row) (units, cells int) {
 		}
 		cells += s.extra
 	}
+	switch end := b.text[r.Start:r.End]; {
+	case b.seams() == noSeams || len(end) == 0:
+	case end[len(end)-1] == ' ': // it may hang
+		units, cells = units-1, cells-1
+	case b.seams() == plainSeams && end[len(end)-1] == '\n':
+		_, w := b.draw.Measure(end[len(end)-1:])
+		units, cells = units-1, cells-w
+		if len(end) > 1 && end[len(end)-2] == ' ' {
+			units, cells = units-1, cells-1
+		}
+	}
 	return units, cells
+}
+
+func (b *bed) seams() seams {
+	if b.json != nil {
+		return b.json.seams
+	}
+	return b.plain.seams
 }
 
 // span is a piece of a row that is drawn by itself, and blank cells or signs that are drawn with
@@ -215,7 +241,7 @@ func (b *bed) show() string {
 // same fails the test unless both beds hold the same rows.
 func same(t *testing.T, how string, got, want *bed) {
 	t.Helper()
-	if got.len() != want.len() || !slices.Equal(got.rows(), want.rows()) {
+	if got.len() != want.len() || !slices.Equal(got.rows(), want.rows()) || got.json != nil && !slices.Equal(got.json.Boxes(), want.json.Boxes()) {
 		t.Fatalf("width %d, %q, %s:\n%s\n%v\nall at once:\n%s\n%v",
 			want.width, want.text, how, got.show(), got.rows(), want.show(), want.rows())
 	}
@@ -267,6 +293,17 @@ func TestTextInPieces(t *testing.T) {
 			whole.text = []byte(text)
 			whole.plain.Extend(whole.text, false)
 			same(t, "by delta", live, whole)
+		}
+	})
+}
+
+func TestProseInPieces(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	everyWay(t, func(t *testing.T, text string, width int, draw display.Drawer) {
+		whole := proseBed(width, draw).feed(t, text)
+		same(t, "byte by byte", proseBed(width, draw).feed(t, bytewise(text)...), whole)
+		for range 3 {
+			same(t, "at random", proseBed(width, draw).feed(t, pieces(random, text)...), whole)
 		}
 	})
 }

@@ -10,7 +10,7 @@
 //   - The rows tile the text: each begins where the one before it ended.
 //   - However the text is cut into Extends, the rows are the same.
 //   - Rows that are followed by another row never change.
-//   - No row is wider than the width, but for a single unit that is.
+//   - No row is wider than the width, but for a single unit that is, or a blank at its end.
 package layout
 
 import (
@@ -38,8 +38,11 @@ type flow struct {
 	draw  display.Drawer
 	width int
 	rows  []Row
-	col   int  // cells used in the last row, indent included
-	last  unit // what was placed last and what follows may still join, if anything
+	col   int    // cells used in the last row, indent included
+	last  unit   // what was placed last and what follows may still join, if anything
+	src   []byte // the text, while it is laid out
+	from  int    // where in it what may be broken begins: a token
+	seams seams  // where that is broken
 }
 
 // unit is the size of what is drawn whole.
@@ -67,7 +70,7 @@ func (f *flow) newRow(off int, r Row, indent int) {
 // not fit.
 func (f *flow) put(n, cells int) {
 	last := &f.rows[len(f.rows)-1]
-	if f.col+cells > f.width && last.End > last.Start {
+	for f.col+cells > f.width && last.End > last.Start && !(n == 1 && f.hangs(last.End)) {
 		f.wrap()
 		last = &f.rows[len(f.rows)-1]
 	}
@@ -93,14 +96,19 @@ func (f *flow) reopen(text []byte, off int) int {
 	return off - u.bytes
 }
 
+// wrap ends the last row where it is best broken, and begins another with what is behind that.
 func (f *flow) wrap() {
-	last := f.rows[len(f.rows)-1]
-	indent := int(last.Indent)
-	if !last.Wrapped {
+	n := len(f.rows) - 1
+	at, cells := f.seam()
+	next := f.rows[n]
+	end, indent := next.End, int(next.Indent)
+	if !next.Wrapped {
 		indent = max(0, min(indent+hanging, f.width-leastRoom))
 	}
-	last.Wrapped = true
-	f.newRow(int(last.End), last, indent)
+	f.rows[n].End, next.Wrapped = uint32(at), true
+	f.newRow(at, next, indent)
+	f.rows[n+1].End = end
+	f.col += cells
 }
 
 // text places all of b, unit by unit, plain ASCII by the run.
@@ -121,7 +129,8 @@ func (f *flow) text(b []byte) {
 func (f *flow) plain(n int) {
 	for n > 0 {
 		room := f.width - f.col
-		if last := &f.rows[len(f.rows)-1]; room <= 0 && last.End > last.Start {
+		last := &f.rows[len(f.rows)-1]
+		if room <= 0 && last.End > last.Start && !f.hangs(last.End) {
 			f.wrap()
 			continue
 		}

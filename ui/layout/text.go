@@ -21,6 +21,12 @@ func NewText(width int, draw display.Drawer) *Text {
 	return &Text{flow: flow{draw: draw, width: max(width, 1)}}
 }
 
+// NewProse makes one for a text without marks: it is broken between words, and what ends a line takes
+// no room.
+func NewProse(width int, draw display.Drawer) *Text {
+	return &Text{flow: flow{draw: draw, width: max(width, 1), seams: plainSeams}}
+}
+
 // Width is the width it was made for.
 func (t *Text) Width() int { return t.width }
 
@@ -56,6 +62,8 @@ func (t *Text) nextMark(off int) int {
 // Extend lays out what text has beyond what was laid out. Marks up to its end must have been added.
 // A character cut by the end waits for its rest unless the text is whole.
 func (t *Text) Extend(text []byte, whole bool) {
+	t.src = text
+	defer func() { t.src = nil }()
 	if !t.Marked(t.off) {
 		t.off = t.reopen(text, t.off)
 	}
@@ -82,6 +90,9 @@ func (t *Text) place(b []byte, sign int) {
 	for len(b) > 0 {
 		if b[0] == '\n' || sign > 0 {
 			n, cells := t.draw.Measure(b)
+			if t.seams == plainSeams {
+				cells = 0
+			}
 			t.put(n, cells+sign)
 			if b[0] == '\n' {
 				t.line(int(t.rows[len(t.rows)-1].End))
