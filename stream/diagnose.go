@@ -67,8 +67,8 @@ func (c *Call) checkBroken(event int) {
 		c.find(ArgsMissingBrace, event, err.Offset,
 			"a second object begins inside the first at byte %d: two calls were merged", err.Offset)
 	default:
-		c.find(ArgsBroken, event, err.Offset,
-			"not JSON from byte %d on: expected %s, got %s", err.Offset, err.Expected, err.Found())
+		broken := ArgsBroken.Finding("not JSON from byte %d on: expected %s, got %s", err.Offset, err.Expected, err.Found())
+		c.addFinding(broken.here(err.InShort()).at(event, err.Offset))
 	}
 }
 

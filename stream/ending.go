@@ -29,17 +29,17 @@ var (
 )
 
 // cutBy says, by who ended a response before its terminator, what is found about the response and
-// about its open calls, and why those stop.
+// about its open calls, and why those stop, also in a few words.
 var cutBy = map[Culprit]struct {
 	found, cut *Diagnosis
-	why        string
+	why, here  string
 }{
-	0:         {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator"},
-	Provider:  {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator"},
-	Client:    {ClientGone, ArgsCut.As(Info).Blames(Client), "the client went away"},
-	Network:   {ConnectionLost, ArgsCut.Blames(Network), "the connection was lost"},
-	Toolscope: {StoppedHere, ArgsCut.As(Warn).Blames(Toolscope), "toolscope did not see more of it"},
-	Unnamed:   {NoTerminator, ArgsCut.Blames(Unnamed), "who cut them is not known: the source has only what was kept"},
+	0:         {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator", "the bytes end here"},
+	Provider:  {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator", "the bytes end here"},
+	Client:    {ClientGone, ArgsCut.As(Info).Blames(Client), "the client went away", "the client went away"},
+	Network:   {ConnectionLost, ArgsCut.Blames(Network), "the connection was lost", "the connection was lost"},
+	Toolscope: {StoppedHere, ArgsCut.As(Warn).Blames(Toolscope), "toolscope did not see more of it", "no more was seen"},
+	Unnamed:   {NoTerminator, ArgsCut.Blames(Unnamed), "who cut them is not known: the source has only what was kept", "no more was kept"},
 }
 
 // party is by if that is somebody who can end a response, and otherwise 0, nobody.
@@ -89,9 +89,9 @@ func (t *Turn) endedBy(by Culprit) {
 // endCalls ends the calls that are open, as whoever closed the turn left them.
 func (t *Turn) endCalls(phase Phase, n int) {
 	others := t.closer > Provider && t.closer != Unnamed
-	cut, why := cutBy[t.closer].cut, cutBy[t.closer].why
+	cut, why, here := cutBy[t.closer].cut, cutBy[t.closer].why, cutBy[t.closer].here
 	if phase == PhaseEnded && t.closer != Unnamed {
-		why = "the response ended"
+		why, here = "the response ended", "the response ended"
 	}
 	t.reach(sweepClose, AllChoices, func(c *Call) {
 		switch {
@@ -101,7 +101,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		default:
 			c.stopped = t.closer == Client && phase == PhaseAborted
 			c.settled = c.settled || others // its arguments are not final
-			c.conclude(phase, n, cut, why)
+			c.conclude(phase, n, cut, why, here)
 		}
 		c.fire(AtEnd, n)
 		c.trim()
@@ -132,7 +132,7 @@ func (t *Turn) fail(e Event, n int) {
 	}
 	t.reach(sweepFailure, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
-			c.conclude(PhaseAborted, n, cutBy[by].cut, "an error ended the response")
+			c.conclude(PhaseAborted, n, cutBy[by].cut, "an error ended the response", "an error ended it")
 		}
 	})
 }

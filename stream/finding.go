@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Severity grades a finding.
@@ -43,6 +44,7 @@ type Diagnosis struct {
 	Severity Severity
 	Also     []Severity // grades As may give instead
 	By       Culprit
+	Short    string // what it is, in a few words, where the arguments are; "" where it is not of them
 	Means    string // what it means, in a sentence
 	Do       string // what to do about it, in a sentence
 
@@ -90,8 +92,31 @@ type Finding struct {
 	Severity   Severity
 	By         Culprit
 	Message    string
-	Event      int // number of the event that showed it
-	Offset     int // byte of the call's arguments it points at, or NoOffset
+	Here       string // what it is in this place, in a few words; "" where the Diagnosis' Short says it all
+	Event      int    // number of the event that showed it
+	Offset     int    // byte of the call's arguments it points at, or NoOffset
+}
+
+// InShort is what is wrong here, in a few words.
+func (f *Finding) InShort() string {
+	if f.Here != "" {
+		return f.Here
+	}
+	return f.Diagnosis.InShort()
+}
+
+// InShort is what it is, in a few words.
+func (d *Diagnosis) InShort() string {
+	if d.Short != "" {
+		return d.Short
+	}
+	return strings.ToLower(strings.ReplaceAll(d.Code, "_", " "))
+}
+
+// here is the finding with what it is in its place, in a few words.
+func (f Finding) here(words string) Finding {
+	f.Here = words
+	return f
 }
 
 // words are the finding at the end of its event's line.

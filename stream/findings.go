@@ -33,6 +33,7 @@ var (
 	}
 	FinishContradicts = &Diagnosis{
 		Code: "FIN_CONTRADICTED", Severity: Error, By: Provider,
+		Short: "stops, but said to be done",
 		Means: "The provider says that the response is done, but the arguments of a call stop in the middle.",
 		Do:    "Take it as cut by a limit that was not told: raise the token limit and ask again.",
 	}
@@ -43,6 +44,7 @@ var (
 	}
 	EarlyWrong = &Diagnosis{
 		Code: "EARLY_WRONG", Severity: Warn, By: Client,
+		Short: "parsed too early",
 		Means: "The arguments parsed as an object before they were whole: a client that runs a call as soon as it parses runs another call than the model wrote.",
 		Do:    "Run calls when the protocol seals them, never when their arguments first parse.",
 	}
@@ -52,36 +54,43 @@ var (
 var (
 	ArgsCut = &Diagnosis{
 		Code: "ARGS_CUT", Severity: Error, Also: []Severity{Info, Warn}, By: Provider,
+		Short: "cut",
 		Means: "The arguments stop before they are whole: a limit, an error or a broken connection cut the response.",
 		Do:    "Do not run the call and do not close its braces by guessing: raise the limit or ask again.",
 	}
 	ArgsBroken = &Diagnosis{
 		Code: "ARGS_BROKEN", Severity: Error, By: Model,
+		Short: "not JSON",
 		Means: "The arguments stop being JSON at the byte that is marked, and nothing that follows can mend them.",
 		Do:    "Tell the model in a tool result what is wrong; a client that sends {} back instead hides the mistake from it.",
 	}
 	ArgsTrailing = &Diagnosis{
 		Code: "ARGS_TRAILING", Severity: Error, By: Model,
+		Short: "more after the object",
 		Means: "A whole object is followed by something that is not JSON.",
 		Do:    "Do not run the call on the object alone: what follows says that the model, or whoever parsed its text, went wrong.",
 	}
 	ArgsConcat = &Diagnosis{
 		Code: "ARGS_CONCAT", Severity: Error, By: Gateway,
+		Short: "another object begins",
 		Means: "Several whole objects stand in one call: calls made in parallel were merged on the way.",
 		Do:    "Find the host that reuses an index for several calls, or switch parallel calls off; never run the first object alone.",
 	}
 	ArgsPlaceholder = &Diagnosis{
 		Code: "ARGS_PLACEHOLDER_PREFIX", Severity: Warn, By: Gateway,
+		Short: "the real object begins",
 		Means: "An empty object stands before the real arguments: a placeholder was not replaced when the stream was translated.",
 		Do:    "Take the second object, and report it to whoever translates the stream.",
 	}
 	ArgsMissingBrace = &Diagnosis{
 		Code: "ARGS_MISSING_BRACE", Severity: Error, By: Gateway,
+		Short: "another object begins",
 		Means: "A second object begins inside the first: two calls were merged and the end of the first was lost.",
 		Do:    "Run neither; ask again, if need be with parallel calls switched off.",
 	}
 	ArgsFinalDup = &Diagnosis{
 		Code: "ARGS_FINAL_DUP", Severity: Warn, By: Gateway,
+		Short: "the same once more",
 		Means: "After the pieces the whole arguments came a second time, as if they were one more piece.",
 		Do:    "Keep the text once; update the host that serves the model.",
 	}
@@ -92,26 +101,31 @@ var (
 	}
 	ArgsDouble = &Diagnosis{
 		Code: "ARGS_DOUBLE", Severity: Warn, By: Model,
+		Short: "a string that holds JSON",
 		Means: "The arguments are a JSON string that holds the JSON: they were encoded twice before they came.",
 		Do:    "Parse the text twice to run the call, and send it back in history as the object.",
 	}
 	ArgsNotObject = &Diagnosis{
 		Code: "ARGS_NOTOBJECT", Severity: Warn, By: Model,
+		Short: "not an object",
 		Means: "The arguments are valid JSON, but no object: Anthropic and Google refuse them in history.",
 		Do:    "Refuse the call in a tool result, and see the replay preview for what each provider would take.",
 	}
 	ArgsBadUTF8 = &Diagnosis{
 		Code: "ARGS_BAD_UTF8", Severity: Warn, By: Provider,
+		Short: "not UTF-8",
 		Means: "The arguments hold bytes that are not UTF-8: a character was cut in pieces, and each client replaces them in its own way.",
 		Do:    "Compare the bytes before you write them to a file; report it to whoever serves the model.",
 	}
 	EmptyKey = &Diagnosis{
 		Code: "EMPTY_KEY", Severity: Warn, By: Model,
+		Short: "an empty key",
 		Means: "A key of the arguments is empty: some models write a call without arguments so.",
 		Do:    "Run the call with {}, and take the key out before it goes back: Bedrock refuses it in history.",
 	}
 	DupKeys = &Diagnosis{
 		Code: "DUP_KEYS", Severity: Warn, By: Model,
+		Short: "the key once more",
 		Means: "An object has one key twice: most parsers keep the last value, some the first, and what is sent back has only one of them.",
 		Do:    "Do not let one parser check the call and another run it; tell the model in a tool result.",
 	}

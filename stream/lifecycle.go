@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 )
 
@@ -56,7 +57,7 @@ func hidden(s string) bool {
 // seal makes the arguments final. A second seal changes nothing; a refusal overrules a seal.
 func (c *Call) seal(e Event, n int) {
 	if e.Code == SealRejected && c.phase <= PhaseSealed {
-		c.conclude(PhaseRejected, n, ArgsCut, "the call was refused: "+e.Text)
+		c.conclude(PhaseRejected, n, ArgsCut, "the call was refused: "+e.Text, "refused")
 		return
 	}
 	if c.phase > PhaseOpen {
@@ -82,12 +83,21 @@ func (c *Call) truncate(e Event, n int) {
 		c.phase > PhaseSealed:
 		return
 	}
-	c.conclude(PhaseTruncated, n, ArgsCut, "the provider's limit cut the response: "+e.Text)
+	c.conclude(PhaseTruncated, n, ArgsCut, "the provider's limit cut the response: "+e.Text, cutWords(e.Text))
+}
+
+// cutWords is what cut a response, in a few words, by the provider's own for it.
+func cutWords(reason string) string {
+	word := strings.ToLower(reason)
+	if strings.Contains(word, "length") || strings.Contains(word, "max") && strings.Contains(word, "token") {
+		return "cut by the token limit"
+	}
+	return "cut: " + reason
 }
 
 // conclude ends a call that was not sealed, or whose seal is overruled. If its arguments were cut,
-// found is the finding that is made, and why its reason.
-func (c *Call) conclude(p Phase, event int, found *Diagnosis, why string) {
+// found is the finding that is made, why its reason, and here that in a few words.
+func (c *Call) conclude(p Phase, event int, found *Diagnosis, why, here string) {
 	c.phase = p
 	c.settle(event)
 	where := "before the first byte"
@@ -99,7 +109,8 @@ func (c *Call) conclude(p Phase, event int, found *Diagnosis, why string) {
 	}
 	s := c.Syntax()
 	if cut := p == PhaseTruncated || p == PhaseAborted && s != SyntaxObject || s == SyntaxPrefix; cut && !c.found(ArgsCut) {
-		c.find(found, event, len(c.args.s), "the arguments stop %s: %s", where, why)
+		stop := found.Finding("the arguments stop %s: %s", where, why)
+		c.addFinding(stop.here(here).at(event, len(c.args.s)))
 	}
 }
 

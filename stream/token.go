@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 	"iter"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -133,6 +134,17 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: expected %s, got %s", e.Offset, e.Expected, e.Found())
 }
+
+// InShort is the same in a few words, with signs where they are shorter.
+func (e *SyntaxError) InShort() string {
+	got := e.Found()
+	if e.Got > ' ' && e.Got < 0x7f {
+		got = string(rune(e.Got))
+	}
+	return "wants " + inSigns.Replace(e.Expected) + " but got " + got
+}
+
+var inSigns = strings.NewReplacer("a comma", ",", "a colon", ":")
 
 // Found is the wrong byte in print: quoted, or in hex where it is part of a longer character.
 func (e *SyntaxError) Found() string {

@@ -257,11 +257,11 @@ func (t *Turn) finish(e Event, n int) {
 			c.truncate(e, n)
 		case FinishRefused:
 			if c.Answered == 0 && c.phase <= PhaseTruncated {
-				c.conclude(PhaseRejected, n, ArgsCut, "the provider refused: "+e.Text)
+				c.conclude(PhaseRejected, n, ArgsCut, "the provider refused: "+e.Text, "refused")
 			}
 		case FinishFailed:
 			if c.phase <= PhaseOpen {
-				c.conclude(PhaseAborted, n, ArgsCut, "the response ended in "+e.Text)
+				c.conclude(PhaseAborted, n, ArgsCut, "the response ended in "+e.Text, "cut: "+e.Text)
 			}
 		}
 	})

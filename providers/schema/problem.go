@@ -39,6 +39,38 @@ func problem(e *jsonschema.ValidationError) string {
 	return measureProblem(e.ErrorKind)
 }
 
+// inShort is the same in a few words, "" where that is not much shorter.
+func inShort(e *jsonschema.ValidationError) string {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		return "want " + strings.Join(k.Want, " or ")
+	case *kind.Enum:
+		return notAmong(k.Want)
+	case *kind.Const:
+		return notAmong([]any{k.Want})
+	case *kind.Required:
+		return "without " + list(clipped(k.Missing), len(k.Missing))
+	case *kind.DependentRequired:
+		return "without " + list(clipped(k.Missing), len(k.Missing))
+	case *kind.Dependency:
+		return "without " + list(clipped(k.Missing), len(k.Missing))
+	case *kind.AdditionalProperties, *kind.PropertyNames:
+		return UnknownKey.Short
+	case *kind.OneOf:
+		if len(k.Subschemas) == 2 {
+			return "two alternatives fit"
+		}
+		return "no alternative fits"
+	case *kind.AnyOf:
+		return "no alternative fits"
+	case *kind.FalseSchema:
+		return "not allowed"
+	case *kind.Not:
+		return ""
+	}
+	return strings.Replace(measureProblem(e.ErrorKind), ", the schema", ",", 1)
+}
+
 // measureProblem says which limit a value misses.
 func measureProblem(e jsonschema.ErrorKind) string {
 	switch k := e.(type) {

@@ -95,6 +95,47 @@ func (n *node) listing() string {
 	return n.kinds.String()
 }
 
+// unlisted is, in a few words, that a value is none of those that a schema lists.
+func (n *node) unlisted() string {
+	switch {
+	case n.of.Const != nil:
+		return notAmong([]any{*n.of.Const})
+	case n.of.Enum != nil:
+		return notAmong(n.of.Enum.Values)
+	case n.listed && n.kinds&aString != 0:
+		values := make([]any, len(n.words))
+		for i, w := range n.words {
+			values[i] = w
+		}
+		return notAmong(values)
+	}
+	return "want " + n.kinds.String()
+}
+
+// unlike is the same of a value, and nothing of a key.
+func (n *node) unlike(of *stream.Diagnosis) string {
+	if of == UnknownKey {
+		return ""
+	}
+	return n.unlisted()
+}
+
+// notAmong is, in a few words, that a value is none of these. Strings stand without quotes.
+func notAmong(values []any) string {
+	var words []string
+	for _, v := range values[:min(len(values), mostNamed+1)] {
+		word := literal(v)
+		if s, ok := v.(string); ok && s != "" {
+			word = clip(s)
+		}
+		words = append(words, word)
+	}
+	if len(values) == 1 {
+		return "not " + words[0]
+	}
+	return "not one of " + list(words, len(values))
+}
+
 func listOf(values []any) string {
 	var words []string
 	for _, v := range values[:min(len(values), mostNamed+1)] {

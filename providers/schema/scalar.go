@@ -42,7 +42,7 @@ func (w *Watch) key(end int, growing bool) bool {
 		}
 		o.keys[name] = true
 		if o.count++; o.count > o.most {
-			w.report(TooMany, o.start, w.start, fmt.Sprintf("key %d begins, the schema allows %s", o.count, plural(o.most, "key")))
+			w.report(TooMany, o.start, w.start, fmt.Sprintf("key %d begins, the schema allows %s", o.count, plural(o.most, "key")), "more than "+plural(o.most, "key"))
 		}
 	}
 	return true
@@ -70,7 +70,7 @@ func (w *Watch) property(n *node, name string) {
 	case n.rest != nil:
 		w.want = append(w.want, n.rest)
 	case n.shut:
-		w.report(UnknownKey, w.start, w.start, fmt.Sprintf("the key %q is not allowed, only %s", clip(name), n.keyList()))
+		w.report(UnknownKey, w.start, w.start, fmt.Sprintf("the key %q is not allowed, only %s", clip(name), n.keyList()), "")
 	}
 }
 
@@ -107,16 +107,16 @@ func (w *Watch) read(end int, growing bool, of *stream.Diagnosis) {
 	}
 	text := func(end int) string { return clip(string(jsonbytes.AppendUnquoted(nil, args[w.start+1:end]))) }
 	fail := func(l *words) {
-		w.report(of, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowed(of)))
+		w.report(of, w.start, r.at, fmt.Sprintf("no %s begins with %q, only %s", what, text(r.at+r.size), l.of.allowed(of)), l.of.unlike(of))
 	}
 	long := func() {
-		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", plural(r.most, "character")))
+		w.report(TooMany, w.start, r.at, fmt.Sprintf("the string goes on, the schema allows %s", plural(r.most, "character")), "more than "+plural(r.most, "character"))
 	}
 	for !r.idle() && !w.over && r.next(args, end, growing, fail, long) {
 	}
 	for i := range r.lists {
 		if l := &r.lists[i]; !growing && !l.is() {
-			w.report(of, w.start, end, fmt.Sprintf("no %s is %q, only %s", what, text(end), l.of.allowed(of)))
+			w.report(of, w.start, end, fmt.Sprintf("no %s is %q, only %s", what, text(end), l.of.allowed(of)), l.of.unlike(of))
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (w *Watch) scalar(kind stream.TokenKind, end int) {
 		k := numberKind(text)
 		for _, n := range w.want {
 			if n.types&k == 0 {
-				w.report(WrongType, w.start, w.start, fmt.Sprintf("%s is %s, the schema wants %s", clip(string(text)), article(k), n.types))
+				w.report(WrongType, w.start, w.start, fmt.Sprintf("%s is %s, the schema wants %s", clip(string(text)), article(k), n.types), "want "+n.types.String())
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func (w *Watch) scalar(kind stream.TokenKind, end int) {
 				return
 			}
 			if !m.lists(kind, text) {
-				w.report(NotListed, w.start, w.start, fmt.Sprintf("%s is not listed, only %s", clip(string(text)), m.listing()))
+				w.report(NotListed, w.start, w.start, fmt.Sprintf("%s is not listed, only %s", clip(string(text)), m.listing()), m.unlisted())
 			}
 		}
 	}

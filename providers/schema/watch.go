@@ -183,9 +183,9 @@ func (w *Watch) value(k kinds) {
 	for _, n := range w.want {
 		switch {
 		case n.types&k == 0:
-			w.report(WrongType, w.start, w.start, fmt.Sprintf("%s begins, the schema wants %s", article(k), n.types))
+			w.report(WrongType, w.start, w.start, fmt.Sprintf("%s begins, the schema wants %s", article(k), n.types), "want "+n.types.String())
 		case n.kinds&k == 0:
-			w.report(NotListed, w.start, w.start, fmt.Sprintf("%s begins, the schema lists %s", article(k), n.listing()))
+			w.report(NotListed, w.start, w.start, fmt.Sprintf("%s begins, the schema lists %s", article(k), n.listing()), n.unlisted())
 		default:
 			can = append(can, n)
 		}
@@ -260,20 +260,20 @@ func (w *Watch) element(o *open) {
 		}
 	}
 	if o.count++; o.count > o.most {
-		w.report(TooMany, o.start, w.start, fmt.Sprintf("element %d begins, the schema allows %s", o.count, plural(o.most, "element")))
+		w.report(TooMany, o.start, w.start, fmt.Sprintf("element %d begins, the schema allows %s", o.count, plural(o.most, "element")), "more than "+plural(o.most, "element"))
 	}
 }
 
-// report makes a finding about the value or key at start, once. The byte at off is the one that
-// made it certain.
-func (w *Watch) report(of *stream.Diagnosis, start, off int, message string) {
+// report makes a finding about the value or key at start, once; here is it in a few words. The byte
+// at off is the one that made it certain.
+func (w *Watch) report(of *stream.Diagnosis, start, off int, message, here string) {
 	if w.over || w.spoken(of, start) {
 		return
 	}
 	w.said = append(w.said, said{of, start})
 	path := pointerAt(w.call.Args(), w.call.Lexer().Tokens(), start)
 	f := of.Finding("%s: %s", path, message)
-	f.Offset = off
+	f.Offset, f.Here = off, here
 	w.found = append(w.found, f)
 	if len(w.said) == most {
 		w.over = true
