@@ -22,7 +22,10 @@ func (s *rig) where() string {
 			break
 		}
 		c := s.doc.Chosen()
-		at = fmt.Sprintf("arguments: %s", s.doc.Call.Args()[c.Start:c.End])
+		if s.doc.Opened() {
+			at = "string of "
+		}
+		at += fmt.Sprintf("arguments: %s", s.doc.Call.Args()[c.Start:c.End])
 	case s.wire:
 		at = fmt.Sprintf("wire: #%d", s.in.View().Event(int(s.wire.Events[s.wire.At])).Frame)
 		if s.wire.Open {
@@ -39,8 +42,6 @@ func (s *rig) where() string {
 		at = "help over " + at
 	case *searchBar:
 		at = "search in " + at
-	case *modes.Reader:
-		at = "string of " + at
 	}
 	for _, more := range []struct {
 		is   bool

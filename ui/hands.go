@@ -67,7 +67,7 @@ func (m *Model) edit(name string, data []byte, closed func(error)) {
 
 // openOutput shows what a command printed.
 func (m *Model) openOutput(of panes.Literal) {
-	m.open(modes.NewReader(asHost{m}, of, false, func() *screen.Paints { return m.pen.Ink }, m.draw))
+	m.open(modes.NewReader(asHost{m}, of, func() *screen.Paints { return m.pen.Ink }, m.draw))
 }
 
 // themes are how the picker of themes changes how everything looks.

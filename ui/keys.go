@@ -17,7 +17,7 @@ type keyMap struct {
 	Pane, Tab                        key.Binding
 	Zoom, Raw, Follow, Pause, Speed  key.Binding
 	Step, Stop, Change, Restart      key.Binding
-	EndHere                          key.Binding
+	EndHere, Fold                    key.Binding
 	Search, Again, Palette, Filter   key.Binding
 	NextFinding, Theme, Demo         key.Binding
 	Side, Dialect, Clock             key.Binding
@@ -50,6 +50,7 @@ func newKeyMap() keyMap {
 		Pane:        bind("1 2", "the list, the document", "1", "2"),
 		Tab:         bind("3 4 5 6 7", "open a tab, or close it", "3", "4", "5", "6", "7"),
 		Zoom:        bind("z", "zoom the pane", "z"),
+		Fold:        bind("- + *", "fold; unfold; all of it", "-", "+", "*"),
 		Raw:         bind("r", "raw text, deltas marked", "r"),
 		Follow:      bind("F", "follow what arrives", "F"),
 		Pause:       bind("space", "hold the screen; play on", " "),
@@ -99,7 +100,7 @@ func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Tab, k.Zoom, k.Enter, k.Escape}},
-		{"Look", []key.Binding{k.Raw, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
+		{"Look", []key.Binding{k.Raw, k.Fold, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
 		{"Time", []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
 		{"Replay", []key.Binding{k.Replay, k.Scope, k.Onward}},
 		{"Take", []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},

@@ -37,7 +37,7 @@ func TestHelp(t *testing.T) {
 		}
 		s.resize(80, 24).press("<tab>").shows("HELP  in the list", "into the call").press("<tab>").shows("HELP  in WIRE")
 		s.press("<s-tab><s-tab><s-tab>").shows("HELP  in views", "call, turn or all").press("<tab>").shows("HELP  in the document")
-		s.press("<esc><enter>?").shows("HELP  here").press("G").shows("Anywhere", "choose a theme").hides("next pane")
+		s.press("<esc>p?").shows("HELP  ").press("G").shows("Anywhere", "choose a theme").hides("next pane")
 	}
 	if text := newScreen(t, 80, 24, ascii).press("?").text(); strings.Contains(text, `\u`) {
 		t.Errorf("the help in ASCII:\n%s", text)

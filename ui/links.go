@@ -5,7 +5,6 @@ import (
 
 	"toolscope/stream"
 	"toolscope/ui/display"
-	"toolscope/ui/modes"
 	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
@@ -26,7 +25,7 @@ type links struct {
 func (m *Model) newPanes() []placed {
 	h := paneHost{m}
 	m.links = links{
-		panes.NewList(h), panes.NewSubject(h, m.openString), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToReturn),
+		panes.NewList(h), panes.NewSubject(h), panes.NewWire(h), panes.NewFindings(h, m.goToFinding, m.goToReturn),
 		panes.NewExecutors(h, m.goToMoment), panes.NewRequest(h), panes.NewResult(h),
 	}
 	return []placed{
@@ -109,7 +108,7 @@ func (m *Model) goToFinding(f panes.Found) {
 	if _, c := m.view.Find(f.Of); c != nil && f.Offset >= 0 {
 		m.chosen = f.Of
 		m.focusOn(m.doc)
-		m.doc.GoTo(min(f.Offset, max(0, len(c.Args())-1)))
+		m.doc.Lead(min(f.Offset, max(0, len(c.Args())-1)))
 		return
 	}
 	e := m.view.Begin(f.Event, 0)
@@ -161,12 +160,6 @@ func (m *Model) nextFinding() {
 	m.chosen = at
 	m.show(m.findings)
 	m.refresh()
-}
-
-// openString opens a string of the arguments.
-func (m *Model) openString(of panes.Literal) {
-	ink := func() *screen.Paints { return m.pen.Ink }
-	m.open(modes.NewReader(asHost{m}, of, m.call().Arriving(), ink, m.draw))
 }
 
 // typed is the size of the result that the user gave a call, if there is one.

@@ -244,6 +244,7 @@ func (m *Model) refresh() {
 	m.scene.Chosen, m.scene.Marks = m.chosen, m.marks
 	m.scene.Bare, m.scene.Follow = m.bodyHeight() < titled, m.follow && m.moving()
 	before := m.columns()
+	m.scene.Piled = len(before) == 1
 	for _, p := range m.table {
 		w, h, shown := place(before, p.Pane)
 		if !shown {

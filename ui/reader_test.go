@@ -27,15 +27,18 @@ func TestKinds(t *testing.T) {
 		{"SQL, by its key", `{"query":"SELECT 1 FROM t"}`, "jl", "SQL"},
 		{"words", `{"q":"where is the station"}`, "jl", "text"},
 		{"from the key", `{"command":"ls"}`, "j", "Bash"},
-		{"nothing", `{"command":""}`, "jl", "Bash"},
+		{"nothing", `{"command":""}`, "jl", "text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := new(anthropic).open("msg_1").call("toolu_1", "tool", c.args).seal()
-			s := newScreen(t, 80, 24).feed(a.records...).press("2g" + c.keys + "<enter>").shows("OPENED")
-			before := s.rows()[2:]
-			s.shows(" text, ").settle().shows(" "+c.want+", ", "OPENED")
-			if after := s.rows()[2:]; strings.Join(after, "\n") != strings.Join(before, "\n") {
-				t.Errorf("highlighting changed the text:\n%s\nbefore:\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+			s := newScreen(t, 80, 24).feed(a.records...).press("2g" + c.keys + "<enter>")
+			if !strings.HasPrefix(s.where(), "string of ") {
+				t.Fatal(s.where())
+			}
+			before := s.text()
+			s.finish().shows("B · " + c.want)
+			if after := s.text(); strings.ReplaceAll(strings.ReplaceAll(after, c.want, ""), "─", "") != strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(before, "text ", " "), c.want, ""), "─", "") {
+				t.Errorf("highlighting changed the text:\n%s\nbefore:\n%s", after, before)
 			}
 			if s.press("<esc>"); !strings.HasPrefix(s.where(), "arguments: ") {
 				t.Error(s.where())
@@ -48,21 +51,63 @@ func TestKinds(t *testing.T) {
 func TestOpenDecodes(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":"one\ntwo\t\"three\"\\\u00e9\ud83d\ude00\r\n\u001b[31mred\u202e\ud800 end`, `"}`).seal()
 	s := newScreen(t, 80, 24).feed(a.records...).press("2jl<enter>")
-	s.shows("   1 one", `   2 two    "three"\é😀␍`, `   3 ␛[31mred⟨U+202E⟩\ud800 end`, "3 lines")
-	s.settle().shows("   1 one", `   2 two    "three"\é😀␍`, `   3 ␛[31mred⟨U+202E⟩\ud800 end`, "3 lines")
+	s.shows("▌   1 one", `    2 two    "three"\é😀␍`, `    3 ␛[31mred⟨U+202E⟩\ud800 end`, "─ ● complete")
+	s.finish().shows("▌   1 one", `    2 two    "three"\é😀␍`, `    3 ␛[31mred⟨U+202E⟩\ud800 end`)
 }
 
-// TestOpenUnfinished: what has come of a string can be read before its end.
-func TestOpenUnfinished(t *testing.T) {
-	a := new(anthropic).open("msg_1").call("toolu_1", "write", `{"path":"a.go","content":"package a\n\nfunc f`, `oo() {\u00`)
+// TestOpenGrows: a string that is open grows on, to the end where that was seen; its call stays, and
+// whole lines get their colours.
+func TestOpenGrows(t *testing.T) {
+	a := new(anthropic).open("msg_1").call("toolu_1", "write", `{"path":"a.go","content":"package a\n\nfunc f`, `oo() {\ud83d`)
 	s := newScreen(t, 80, 24).feed(a.records...).press("2<enter>")
-	s.shows("OPENED", "   1 package a", "   3 func foo() {", "3 lines, as far as it had come")
-	if s.cmd != nil {
-		t.Error("half a string is highlighted")
-	}
+	s.shows(".content · 23 B", "    1 package a", "▌   3 func foo() {█").hides("\\ud83d")
 	n := len(a.records)
-	s.feed(a.args(0, `7d\n"}`).seal().more(n)...).shows("   3 func foo() {").press("<esc>").shows("complete")
-	s.press("h<enter>").shows("   4").settle().shows("Go, 4 lines").hides("had come")
+	s.finishJobs().shows("B · Go")
+	s.feed(a.args(0, `\ude00\n}\n//`).more(n)...).shows("    3 func foo() {😀", "▌   5 //█").finishJobs()
+	n = len(a.records)
+	s.feed(a.args(0, `"}`).seal().call("toolu_2", "next", `{"a":`).more(n)...).shows("B · Go", "▌   5 //").hides("//█")
+	if s.chosenName() != "write" || !s.doc.Opened() {
+		t.Errorf("it went on to %s", s.where())
+	}
+	s.press("<esc>").shows("complete", `"content": "package a`).press("F").shows(`"a": █`)
+}
+
+// TestOpenShrinks: where the call is another one than before, or shorter, that is what is shown.
+func TestOpenShrinks(t *testing.T) {
+	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":"one\ntwo`, `\nthree"}`).seal().call("toolu_2", "next", `{"b":"other"}`)
+	s := newScreen(t, 80, 24).feed(a.records...).press("1k2gjl<enter>").shows("    3 three", "13 B")
+	for n := s.in.Timeline.Len(); n > 0; n-- {
+		s.view = s.in.View().At(n)
+		s.scene.View = s.view
+		s.refresh()
+		checkFrame(t, s)
+	}
+	s.view = s.in.View()
+	s.scene.View = s.view
+	s.refresh()
+	s.shows(`"s": "one`).press("2gjl<enter>").shows("    3 three").press("1j").shows("other").hides("    3 three")
+}
+
+// finishJobs does what is worked on beside the screen, and not what would wait for more to arrive.
+func (s *rig) finishJobs() *rig {
+	s.t.Helper()
+	for range 20 {
+		cmd := s.cmd
+		if s.cmd = nil; cmd == nil {
+			break
+		}
+		msg := cmd()
+		batch, many := msg.(tea.BatchMsg)
+		if !many {
+			batch = tea.BatchMsg{func() tea.Msg { return msg }}
+		}
+		for _, one := range batch {
+			if d, ok := one().(done); ok {
+				s.send(d)
+			}
+		}
+	}
+	return s
 }
 
 // TestOpenNothing: only strings and their keys are opened.
@@ -70,44 +115,45 @@ func TestOpenNothing(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"n":1,"o":{},"s":`)
 	s := newScreen(t, 80, 24).feed(a.records...)
 	for _, keys := range []string{"2g<enter>", "j<enter>", "l<enter>", "j<enter>", "j<enter>", "G<enter>"} {
-		s.press(keys).shows("no string here").hides("OPENED")
+		if s.press(keys).shows("no string here"); s.doc.Opened() {
+			t.Error(s.where())
+		}
 	}
 	s = newScreen(t, 80, 24).feed(new(anthropic).open("msg_1").call("toolu_1", "tool").records...)
-	s.press("2<enter>").hides("OPENED")
+	if s.press("2<enter>"); s.doc.Opened() {
+		t.Error(s.where())
+	}
 }
 
 // TestOpenBroken: a string that a wrong byte ended has no closing quote.
 func TestOpenBroken(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{`{"s":"` + "\x01", "   1"}, {`{"s":"abc` + "\x01", "   1 abc"}, {`{"s":"abc\q"}`, "   1 abc"}, {`{"s":"abc\"` + "\n", `   1 abc"`}, {`{"s":"\\` + "\n", `   1 \`},
+		{`{"s":"` + "\x01", ""}, {`{"s":"abc` + "\x01", "▌   1 abc"}, {`{"s":"abc\q"}`, "▌   1 abc"}, {`{"s":"abc\"` + "\n", `▌   1 abc"`}, {`{"s":"\\` + "\n", `▌   1 \`},
 	} {
 		a := new(anthropic).open("msg_1").call("toolu_1", "tool", c.args).seal()
-		s := newScreen(t, 80, 24).feed(a.records...).press("2gjl<enter>").shows("OPENED")
-		if row := s.rows()[2]; strings.TrimPrefix(row, "▌") != c.want {
-			t.Errorf("%q opens as %q, want %q", c.args, row, c.want)
+		s := newScreen(t, 80, 24).feed(a.records...).press("2gjl<enter>")
+		if s.shows(c.want); !s.doc.Opened() {
+			t.Errorf("%q does not open", c.args)
 		}
 	}
 }
 
-// TestReaderScrolls in both directions.
-func TestReaderScrolls(t *testing.T) {
+// TestOpenScrolls: long lines go on below, between words; it is searched and scrolled as all is.
+func TestOpenScrolls(t *testing.T) {
 	var lines []string
 	for n := range 60 {
-		lines = append(lines, fmt.Sprintf("line %d of %s日本", n+1, strings.Repeat("x", 69)))
+		lines = append(lines, fmt.Sprintf("line %d of %s日本", n+1, strings.Repeat("words ", 12)))
 	}
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"s":`+quote(strings.Join(lines, "\n"))+`}`).seal()
-	s := newScreen(t, 60, 12).feed(a.records...).press("2gjl<enter>").shows("▌   1 line 1 of", "60 lines")
-	s.press("j").shows("▌   2 line 2").press("G").shows("▌  60 line 60").hides("line 50 ").press("g").shows("▌   1 line 1")
-	s.press("<pgdown>").shows("▌   9 line 9").press("<pgup>").shows("▌   1 line 1")
-	s.press("l").shows("▌   1 f xxx").press("lllllll").shows("日本").press("hhhhhhhhh").shows("▌   1 line 1 of")
-	checkFrame(t, s.press("lllllllllll")) // from the middle of a wide character
-	if far := s.shows("▌   1 本").text(); s.press("lll").text() != far {
-		t.Errorf("it scrolls beyond the lines:\n%s", s.text())
+	s := newScreen(t, 60, 16).feed(a.records...).press("2gjl<enter>z").shows("▌   1 line 1 of", "      ↳ words")
+	s.press("jj").shows("▌   2 line 2").press("G").shows("日本").hides("line 50 ").press("g").shows("▌   1 line 1")
+	s.press("<pgdown><pgdown>").hides("line 1 of").press("<pgup><pgup>").shows("▌   1 line 1")
+	s.press("/line 33<enter>").shows("▌  33 line 33", "1 of 1").press("<esc>").shows("line 33")
+	checkFrame(t, s.resize(30, 10))
+	s.resize(60, 16).shows("line 33").press("<esc>")
+	if s.press("<esc>"); s.doc.Opened() {
+		t.Error(s.where())
 	}
-	if !strings.Contains(helpText(s.press("?")), "to the left") {
-		t.Error("the help does not say how to scroll")
-	}
-	s.press("<esc>").shows("OPENED").press("q").hides("OPENED").shows("WIRE")
 }
 
 // TestLateHighlighting: colours that come when nobody waits for them are dropped.
@@ -116,11 +162,11 @@ func TestLateHighlighting(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(a.records...).press("2gjl<enter>")
 	first := s.cmd
 	s.press("<esc>").send(first())
-	s.hides("OPENED").press("jl<enter>").send(first())
-	s.shows("words", " text, ").press("<esc>kl<enter>")
+	s.press("jl<enter>").send(first())
+	s.shows("words", "B · text ").press("<esc>kl<enter>")
 	second := s.cmd
 	s.press("?").send(second())
-	s.press("<esc>").shows("Bash, 1 line")
+	s.press("<esc>").shows("B · Bash")
 }
 
 // TestSuspend stops the program only where there is a way to.

@@ -1,24 +1,28 @@
 package ui
 
 import (
+	"strings"
 	"testing"
 
 	"toolscope/providers"
 	"toolscope/stream"
 )
 
-// TestSchema: beside the title of the arguments stands what the tool wants, as much as fits, and
-// what the arguments miss of it is a finding.
+// TestSchema: before the first byte it stands there what the tool wants, as much as fits, and what
+// the arguments miss of it is marked and a finding.
 func TestSchema(t *testing.T) {
 	request := `{"tools":[{"type":"function","function":{"name":"get","parameters":{"required":["city"],
 		"properties":{"city":{"type":"string"},"days":{"type":"integer"},"unit":{"type":"string"}}}}}]}`
 	body := `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",` +
 		`"function":{"name":"get","arguments":"{\"city\":\"Oslo\",\"days\":\"3"}}]},"finish_reason":null}]}` + "\n\n"
 	records := []stream.Record{{Request: true, Data: []byte(request)}, {Data: []byte(body)}}
-	newScreen(t, 250, 30).feed(records...).shows("schema: city string, days integer?, unit string?", "SCHEMA_WRONG_TYPE")
-	newScreen(t, 100, 24).feed(records...).shows("schema: city string, days", "1 finding")
+	opened := strings.Replace(body, `{\"city\":\"Oslo\",\"days\":\"3`, "", 1)
+	waiting := []stream.Record{records[0], {Data: []byte(opened)}}
+	newScreen(t, 250, 30).feed(waiting...).shows("no argument bytes yet; the schema wants city string, days integer?, unit string?")
+	newScreen(t, 100, 24).feed(waiting...).shows("the schema wants city")
+	newScreen(t, 250, 30).feed(records...).shows(`"days": "3█  Δ1 want integer`, "SCHEMA_WRONG_TYPE").hides("the schema wants city")
 	newScreen(t, 24, 24).feed(records...)
 	given := func(o *Options) { o.Prepare = func(in *providers.Inspector) { in.Request = []byte(request) } }
-	newScreen(t, 160, 30, given).feed(records[1]).shows("schema: city")
-	newScreen(t, 160, 30).feed(records[1]).hides("schema:")
+	newScreen(t, 160, 30, given).feed(waiting[1]).shows("the schema wants city")
+	newScreen(t, 160, 30).feed(waiting[1]).shows("no argument bytes yet").hides("the schema wants")
 }

@@ -1,8 +1,8 @@
 package panes
 
 import (
-	"fmt"
 	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"toolscope/stream"
@@ -11,50 +11,103 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Draw writes display row n of the document into the field.
-func (d *Document) Draw(p *screen.Pen, n int, focused bool) {
+// Draw writes the row at a place into the field.
+func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 	defer p.Fill(screen.Bare)
 	if d.Call == nil {
 		return
 	}
-	row := d.textRow(n)
-	if row < 0 {
-		d.drawExtra(p, n)
-		return
+	row, behind := d.shown(place)
+	switch {
+	case row < 0:
+		d.drawComing(p, place-d.view.Len(len(d.rows())))
+	case behind > 0:
+		n := d.noteOf(row)
+		p.Spaces(screen.Bare, d.drawSign(p, n, behind == 1, n.below[behind-1].indent))
+		p.Put(screen.SeverityRoles[n.worst], screen.Bare, n.below[behind-1].text)
+	default:
+		d.drawRow(p, row, focused && place == d.At)
 	}
-	r := d.rows()[row]
-	p.Spaces(screen.Bare, int(r.Indent))
-	if d.json != nil {
-		d.drawTokens(p, r, focused)
+}
+
+// drawSign writes the gutter, and returns what is left of the indentation behind it: a sign may be
+// wider than the gutter.
+func (d *Document) drawSign(p *screen.Pen, n *note, sign bool, indent int) int {
+	if d.Gutter == 0 {
+		return indent
+	}
+	if n == nil || !sign {
+		return d.Gutter + indent
+	}
+	text := display.Clean(strings.TrimSpace(p.Glyph.Severity[n.worst].String()))
+	blanks := max(0, min(d.Gutter, 2)-text.Width())
+	p.Spaces(screen.Bare, blanks)
+	p.Say(screen.SeverityRoles[n.worst], text)
+	return max(0, d.Gutter+indent-blanks-text.Width())
+}
+
+// drawRow writes a row of the layout, what it hides, and what was found there.
+func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
+	r, n := d.rows()[row], d.noteOf(row)
+	indent := d.drawSign(p, n, n != nil && len(n.below) == 0, int(r.Indent))
+	if r.Wrapped && indent >= 2 {
+		p.Spaces(screen.Bare, indent-2)
+		p.Say(screen.Muted, p.Glyph.Wraps.Between("", " "))
 	} else {
-		d.drawText(p, r, focused)
+		p.Spaces(screen.Bare, indent)
+	}
+	if d.json == nil {
+		d.drawText(p, r, chosen)
+	} else {
+		d.drawTokens(p, r, chosen)
+	}
+	if b := d.folded(row); b != nil {
+		p.Say(screen.Muted, d.foldText(*b))
+		row = int(b.End)
+		d.drawTokens(p, d.rows()[row], false)
 	}
 	if row == len(d.rows())-1 {
 		d.drawEnd(p)
 	}
+	if n != nil && !n.behind.Empty() {
+		p.Put(screen.SeverityRoles[n.worst], screen.Bare, n.behind.Between("  ", ""))
+	}
 }
 
-// drawTokens writes the tokens of a row.
-func (d *Document) drawTokens(p *screen.Pen, r layout.Row, focused bool) {
+// drawTokens writes the tokens of a row. The one that may grow is set apart on all its rows.
+func (d *Document) drawTokens(p *screen.Pen, r layout.Row, chosen bool) {
 	toks := d.tokens()
 	text, off := d.Call.Args(), int(r.Start)
+	open := -1
+	if d.Call.Arriving() && d.Call.Lexer().Open() {
+		open = toks.Len() - 1
+	}
 	for n := int(r.Token); n < toks.Len() && off < int(r.End); n++ {
-		end := min(int(toks.At(n).End), int(r.End))
+		kind, end := toks.At(n).Kind, min(int(toks.At(n).End), int(r.End))
 		if end <= off {
 			continue
 		}
-		if toks.At(n).Kind != stream.Space {
-			d.drawSpan(p, screen.TokenRoles[toks.At(n).Kind], text[off:end], off, n == toks.Len()-1 && end == d.settled(), focused)
+		if kind != stream.Space {
+			d.drawSpan(p, d.tokenRole(kind), text[off:end], off, n == open, chosen)
 		}
-		if toks.At(n).Kind == stream.Colon {
+		if kind == stream.Colon {
 			p.Spaces(screen.Bare, 1)
 		}
 		off = end
 	}
 }
 
+// tokenRole is how a token of arguments looks. What is behind a wrong byte is bad, unless it is only
+// that bytes before it were not seen.
+func (d *Document) tokenRole(k stream.TokenKind) screen.Role {
+	if k == stream.Junk && d.Call.Status() != stream.Unseen {
+		return screen.Bad
+	}
+	return screen.TokenRoles[k]
+}
+
 // drawText writes a row of text as it is, with a sign where a delta begins.
-func (d *Document) drawText(p *screen.Pen, r layout.Row, focused bool) {
+func (d *Document) drawText(p *screen.Pen, r layout.Row, chosen bool) {
 	toks := d.tokens()
 	text := d.Call.Args()
 	for off := int(r.Start); off < int(r.End); {
@@ -65,19 +118,19 @@ func (d *Document) drawText(p *screen.Pen, r layout.Row, focused bool) {
 		role := screen.Plain
 		if n := tokenAt(toks, off); n < toks.Len() {
 			end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks.At(n).End))-off)
-			role = screen.TokenRoles[toks.At(n).Kind]
+			role = d.tokenRole(toks.At(n).Kind)
 		}
-		d.drawSpan(p, role, text[off:end], off, false, focused)
+		d.drawSpan(p, role, text[off:end], off, false, chosen)
 		off = end
 	}
 }
 
 // drawSpan writes bytes of one token, cut where what they lie on changes.
-func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, last, focused bool) {
+func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, open, chosen bool) {
 	for len(b) > 0 && p.Left > 0 {
-		g, until := d.groundAt(off, off+len(b), focused)
+		g, until := d.groundAt(off, off+len(b), chosen)
 		until = off + unitEnd(d.drawer, b, until-off)
-		if g == screen.Bare && last && d.Call.Lexer().Open() && d.Call.Arriving() {
+		if g == screen.Bare && open {
 			g = screen.Growing
 		}
 		drawEscapes(p, r, g, b[:until-off])
@@ -87,7 +140,7 @@ func (d *Document) drawSpan(p *screen.Pen, r screen.Role, b []byte, off int, las
 }
 
 // groundAt is what the byte at off lies on, and up to where.
-func (d *Document) groundAt(off, limit int, focused bool) (screen.Ground, int) {
+func (d *Document) groundAt(off, limit int, chosen bool) (screen.Ground, int) {
 	g, until := screen.Bare, limit
 	consider := func(s Span, as screen.Ground) {
 		switch {
@@ -101,7 +154,7 @@ func (d *Document) groundAt(off, limit int, focused bool) (screen.Ground, int) {
 		consider(d.Marks[i], screen.Added)
 	}
 	consider(d.Light, screen.Linked)
-	if focused {
+	if chosen {
 		consider(d.Chosen(), screen.Selected)
 	}
 	for _, at := range d.Hits.near(off, limit) {
@@ -141,121 +194,6 @@ func unitEnd(draw display.Drawer, b []byte, n int) int {
 		at += k
 	}
 	return at
-}
-
-// drawEnd writes what follows the last settled byte: half an escape or half a character, and the
-// cursor of a token that is still growing.
-func (d *Document) drawEnd(p *screen.Pen) {
-	settled := d.settled()
-	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
-		p.Raw(screen.Tentative, screen.Growing, rest)
-	}
-	if d.Call.Arriving() {
-		p.Say(screen.Live, p.Glyph.Cursor)
-	}
-}
-
-func (d *Document) settled() int {
-	if d.json != nil {
-		return d.json.Len()
-	}
-	return d.Text.Len()
-}
-
-// drawExtra writes a row that shows no text.
-func (d *Document) drawExtra(p *screen.Pen, n int) {
-	if after := d.caretAfter(); after >= 0 && n > after && n <= after+len(d.caretRows()) {
-		row := d.caretRows()[n-after-1]
-		p.Spaces(screen.Bare, row.indent)
-		p.Put(screen.Bad, screen.Bare, row.text)
-		return
-	}
-	first := len(d.rows())
-	ghosts := d.ghosts()
-	if n -= first; n < 0 || n >= len(ghosts) {
-		if n == 0 && len(d.Call.Args()) == 0 {
-			d.drawNothing(p)
-		}
-		return
-	}
-	depth := d.Call.Lexer().Depth() - n - 1
-	p.Spaces(screen.Bare, max(0, min(depth*2, d.json.Width()-12)))
-	p.Say(screen.Tentative, display.Join(p.Glyph.Ghost, p.Clean(string(ghosts[n]))))
-	if n == mostGhosts-1 && depth > 0 {
-		p.Say(screen.Tentative, p.Format(" and %d more", depth))
-	}
-}
-
-// drawNothing says why there is nothing to see.
-func (d *Document) drawNothing(p *screen.Pen) {
-	text := "no argument bytes yet"
-	switch {
-	case d.Call.Size() > 0:
-		text = "they are being read again"
-	case !d.Call.Arriving():
-		text = "no argument bytes came"
-	}
-	p.Say(screen.Muted, p.Clean(text))
-}
-
-// caret are the rows under the first wrong byte: what was expected there, what came, where, and
-// when. They are made once for a byte and a width.
-type caret struct {
-	of   caretKey
-	rows []caretRow
-}
-
-type caretKey struct {
-	offset, width int
-	row           layout.Row
-}
-
-type caretRow struct {
-	indent int
-	text   display.Text
-}
-
-// caretRows are the rows to show under the first wrong byte, none without one.
-func (d *Document) caretRows() []caretRow {
-	err := d.wrong()
-	if err == nil || d.json == nil || len(d.rows()) == 0 {
-		return nil
-	}
-	r := d.rows()[d.rowAt(err.Offset)]
-	r.End = 0 // what follows the byte does not matter
-	if key := (caretKey{err.Offset, d.json.Width(), r}); d.caret.rows == nil || d.caret.of != key {
-		d.caret = caret{key, d.makeCaret(err, r)}
-	}
-	return d.caret.rows
-}
-
-// makeCaret puts the sentence beside the caret where it fits, else below it.
-func (d *Document) makeCaret(err *stream.SyntaxError, r layout.Row) []caretRow {
-	width := d.json.Width()
-	col := min(int(r.Indent)+d.column(r, err.Offset), width-1)
-	delta := d.Call.DeltaAt(err.Offset)
-	where := fmt.Sprintf("byte %s, delta %d", screen.Count(err.Offset), delta+1)
-	if d.When != nil && delta < d.Call.Deltas() {
-		if t := d.When(d.Call.DeltaEvent(delta)); !t.Empty() {
-			where += ", +" + t.String()
-		}
-	}
-	note := d.drawer.Clean(fmt.Sprintf("expected %s, got %s", err.Expected, err.Found()))
-	place := d.drawer.Clean(where)
-	whole := display.Join(note, display.Lit(" ("), place, display.Lit(")"))
-	switch w := whole.Width(); {
-	case col+2+w <= width:
-		return []caretRow{{col, whole.Between("^ ", "")}}
-	case w+1 <= col:
-		return []caretRow{{col - w - 1, whole.Between("", " ^")}}
-	}
-	rows := []caretRow{{col, display.Lit("^")}}
-	for _, text := range []display.Text{note, place} {
-		for _, line := range display.Wrap(text, width) {
-			rows = append(rows, caretRow{max(0, min(col, width-text.Width())), line})
-		}
-	}
-	return rows
 }
 
 // column is how many cells of row r are before the byte at off.

@@ -7,24 +7,41 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Document is the pane of one call's arguments, as they grow: indented and highlighted by token, or
-// raw with the boundaries of its deltas.
+// Document is the arguments of one call, as they grow: indented and highlighted by token, or raw
+// with the boundaries of its deltas; what is found marked where it is.
+//
+// It knows the call by its Ref. The call it is given may be longer than the one before, shorter or
+// another: one of the past. What was laid out stands as long as the bytes are the beginning of those
+// that are there.
+//
+//	bytes, tokens ─▶ layout: rows ─▶ layout.View: rows that are folded, rows put in ─▶ a row is drawn
 type Document struct {
 	screen.Window
 	Call   *stream.Call // as it is now; of says which it is
 	of     stream.Ref
 	drawer display.Drawer
 	Raw    bool
+	Gutter int          // cells before each row, for the sign of what is found there
+	Wants  string       // what the tool's schema wants, said while nothing has come
 	json   *layout.JSON // one of these is in use
 	Text   *layout.Text
-	laid   int  // deltas whose boundaries are marked in text
-	made   int  // the call's Rewrites when the layout was begun
+	laid   laid
 	tok    int  // selected token, by number
 	Light  Span // bytes the wire pane points at
 	Hits   Hits
 	Marks  []Span // values that are not the same elsewhere, in order
-	caret  caret
+	view   layout.View
+	folds  folds
+	notes  []note                         // by row
+	noted  notedKey                       // what they were made from
 	When   func(event int32) display.Text // time of an event within its turn; "" when unknown
+}
+
+// laid is what was laid out.
+type laid struct {
+	deltas   int  // whose boundaries are marked in text
+	rewrites int  // the call's then
+	whole    bool // nothing waits for its rest
 }
 
 // Span is a range of argument bytes.
@@ -38,43 +55,61 @@ type Hits struct {
 	length int
 }
 
-// Show takes the call as it is now. For another one, or another width, the layout is made anew.
+// Show takes the call as it is now. Where what was laid out is not the beginning of its arguments,
+// or is as wide as something else, that is done anew.
 func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 	of := Choice{Call: c}.ref()
 	same := of == d.of && (c == nil) == (d.Call == nil)
-	if same {
-		d.Call = c
+	if !same {
+		*d = Document{of: of, Raw: d.Raw, Gutter: d.Gutter, Wants: d.Wants, When: d.When, Marks: d.Marks, Window: screen.Window{Stick: c != nil && c.Arriving()}}
 	}
-	w := 0
-	switch {
-	case d.json != nil:
-		w = d.json.Width()
-	case d.Text != nil:
-		w = d.Text.Width()
-	}
-	plainText := d.Raw || c != nil && c.Syntax() == stream.SyntaxFreeform
-	if same && w == width && plainText == (d.Text != nil) && (c == nil || c.Rewrites == d.made && d.settled() <= len(c.Args())) {
+	d.Call = c
+	if same && d.stands(width) {
 		return
 	}
 	off := d.Offset()
-	d.json, d.Text, d.laid, d.drawer = nil, nil, 0, draw
-	if plainText {
+	d.json, d.Text, d.laid, d.drawer = nil, nil, laid{}, draw
+	if d.plainText() {
 		d.Text = layout.NewText(width, draw)
 	} else {
 		d.json = layout.NewJSON(width, draw)
 	}
 	if c != nil {
-		d.made = c.Rewrites
+		if d.laid.rewrites = c.Rewrites; d.folds.rewrites != c.Rewrites {
+			d.folds = folds{rewrites: c.Rewrites}
+		}
 	}
-	if !same {
-		d.Call, d.of, d.tok, d.Light, d.Hits, d.caret = c, of, 0, Span{}, Hits{}, caret{}
-		d.Window = screen.Window{Stick: c != nil && c.Arriving()}
-		return
+	d.folds.resolved, d.noted = false, notedKey{}
+	if same {
+		d.Extend(d.Height)
+		if !d.Stick {
+			d.GoTo(off)
+		}
 	}
-	d.Extend(d.Height)
-	if !d.Stick {
-		d.GoTo(off)
+}
+
+// plainText reports whether the arguments are shown as they came.
+func (d *Document) plainText() bool {
+	return d.Raw || d.Call != nil && d.Call.Syntax() == stream.SyntaxFreeform
+}
+
+// stands reports whether what is laid out is the beginning of what is there.
+func (d *Document) stands(width int) bool {
+	if d.json == nil && d.Text == nil || d.plainText() != (d.Text != nil) || d.width() != width {
+		return false
 	}
+	c := d.Call
+	return c == nil || c.Rewrites == d.laid.rewrites && d.settled() <= len(c.Args()) && !(d.laid.whole && c.Arriving())
+}
+
+func (d *Document) width() int {
+	switch {
+	case d.json != nil:
+		return d.json.Width()
+	case d.Text != nil:
+		return d.Text.Width()
+	}
+	return 0
 }
 
 // Extend lays out what arrived.
@@ -82,24 +117,38 @@ func (d *Document) Extend(height int) {
 	if d.Call == nil {
 		return
 	}
+	d.laid.whole = !d.Call.Arriving()
 	if d.json != nil {
-		d.json.Extend(d.Call.Args(), d.Call.Lexer(), !d.Call.Arriving())
+		d.json.Extend(d.Call.Args(), d.Call.Lexer(), d.laid.whole)
 	} else {
-		for ; d.laid < d.Call.Deltas(); d.laid++ {
-			if d.laid == 0 {
+		for ; d.laid.deltas < d.Call.Deltas(); d.laid.deltas++ {
+			if d.laid.deltas == 0 {
 				continue
 			}
-			if _, end := d.Call.DeltaSpan(d.laid - 1); end > 0 {
+			if _, end := d.Call.DeltaSpan(d.laid.deltas - 1); end > 0 {
 				d.Text.Mark(end)
 			}
 		}
-		d.Text.Extend(d.Call.Args(), !d.Call.Arriving())
+		d.Text.Extend(d.Call.Args(), d.laid.whole)
 	}
-	d.Beyond = len(d.ghosts())
-	d.Resize(len(d.rows())+d.extraRows(), height)
+	d.Height = max(height, 1)
+	d.look()
+	d.tok = min(d.tok, max(0, d.tokens().Len()-1))
 	if d.Stick {
-		d.tok = d.Call.Lexer().Tokens().Len() - 1
+		d.tok = d.tokens().Len() - 1
 	}
+}
+
+// look brings what is folded and noted up to date with what is laid out.
+func (d *Document) look() {
+	d.note()
+	d.Beyond = d.ghostRows()
+	d.Resize(d.FullHeight(), d.Height)
+}
+
+// FullHeight is how many rows there are to see.
+func (d *Document) FullHeight() int {
+	return max(1, d.view.Len(len(d.rows()))+d.ghostRows())
 }
 
 func (d *Document) rows() []layout.Row {
@@ -112,6 +161,7 @@ func (d *Document) rows() []layout.Row {
 	return nil
 }
 
+// rowAt is the row of the layout with the byte at off, or the last before it.
 func (d *Document) rowAt(off int) int {
 	if d.json != nil {
 		return d.json.RowAt(off)
@@ -119,67 +169,28 @@ func (d *Document) rowAt(off int) int {
 	return d.Text.RowAt(off)
 }
 
-// extraRows are those that show no text: the caret under the first wrong byte and the closers that
-// have not arrived.
-func (d *Document) extraRows() int {
-	return len(d.ghosts()) + len(d.caretRows())
-}
-
-// wrong is the first byte that cannot be right, if there is one. Where bytes of the call were not
-// seen, that what is left does not parse is nobody's mistake.
-func (d *Document) wrong() *stream.SyntaxError {
-	if d.Call.Status() == stream.Unseen {
-		return nil
+func (d *Document) settled() int {
+	if d.json != nil {
+		return d.json.Len()
 	}
-	return d.Call.Lexer().Err()
+	return d.Text.Len()
 }
 
-// caretAfter is the row with the first wrong byte, or -1.
-func (d *Document) caretAfter() int {
-	if err := d.wrong(); err != nil && d.json != nil && len(d.rows()) > 0 {
-		return d.rowAt(err.Offset)
+// shown is the row of the layout at a place, and how manyth of those behind it; -1 for a place with
+// what has not come.
+func (d *Document) shown(place int) (row, behind int) {
+	if row, behind = d.view.At(place); d.Call == nil || row >= len(d.rows()) {
+		return -1, 0
+	}
+	return row, behind
+}
+
+// textRow is the row of the layout at a place, or -1 where none is that shows text.
+func (d *Document) textRow(place int) int {
+	if row, behind := d.shown(place); behind == 0 {
+		return row
 	}
 	return -1
-}
-
-// mostGhosts is how many missing closers are shown; more would push out what is there.
-const mostGhosts = 8
-
-// ghosts are the closers that have not arrived, innermost first.
-func (d *Document) ghosts() []byte {
-	lex := d.Call.Lexer()
-	if d.json == nil || lex.Err() != nil {
-		return nil
-	}
-	var closers []byte
-	for depth := lex.Depth(); depth > 0 && len(closers) < mostGhosts; depth-- {
-		closers = append(closers, lex.Closer(depth))
-	}
-	return closers
-}
-
-// textRow is the layout row on display row n, or -1 for one that shows no text.
-func (d *Document) textRow(n int) int {
-	if d.Call == nil {
-		return -1
-	}
-	if after := d.caretAfter(); after >= 0 && n > after {
-		if n -= len(d.caretRows()); n <= after {
-			return -1
-		}
-	}
-	if n < len(d.rows()) {
-		return n
-	}
-	return -1
-}
-
-// displayRow is the display row of a layout row.
-func (d *Document) displayRow(n int) int {
-	if after := d.caretAfter(); after >= 0 && n > after {
-		return n + len(d.caretRows())
-	}
-	return n
 }
 
 // tokens are the call's tokens; free text has none.
@@ -198,15 +209,34 @@ func TokenSpan(toks stream.TokenList, n int) Span {
 	return Span{toks.Start(n), int(toks.At(n).End)}
 }
 
-// Chosen is the bytes of the selected token; in free text, of the row.
+// tokenAt is the number of the token with the byte at off.
+func tokenAt(toks stream.TokenList, off int) int {
+	lo, hi := 0, toks.Len()
+	for lo < hi {
+		if mid := (lo + hi) / 2; int(toks.At(mid).End) > off {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return max(0, min(lo, toks.Len()-1))
+}
+
+// Chosen is the bytes of the selected token that are on the row of the cursor; in free text, those
+// of the row. A string of a screenful and more is never pointed at as one.
 func (d *Document) Chosen() Span {
-	if toks := d.tokens(); toks.Len() > 0 {
-		return TokenSpan(toks, d.tok)
+	s, n := TokenSpan(d.tokens(), d.tok), d.textRow(d.At)
+	if n < 0 {
+		return s
 	}
-	if n := d.textRow(d.At); n >= 0 {
-		return Span{int(d.rows()[n].Start), int(d.rows()[n].End)}
+	row := Span{int(d.rows()[n].Start), int(d.rows()[n].End)}
+	if d.tokens().Len() == 0 {
+		return row
 	}
-	return Span{}
+	if part := (Span{max(s.Start, row.Start), min(s.End, row.End)}); part.Start < part.End {
+		return part
+	}
+	return s
 }
 
 // Offset is the byte the cursor is at.
@@ -222,80 +252,6 @@ func (d *Document) Offset() int {
 	}
 	return s.Start
 }
-
-// GoTo puts the cursor on the byte at off.
-func (d *Document) GoTo(off int) {
-	if d.Call == nil || len(d.rows()) == 0 {
-		return
-	}
-	d.tok = tokenAt(d.tokens(), off)
-	if row := d.displayRow(d.rowAt(off)); row < d.Top || row >= d.Top+d.Height {
-		d.Center(row)
-	} else {
-		d.MoveTo(row)
-	}
-}
-
-// tokenAt is the number of the token with the byte at off.
-func tokenAt(toks stream.TokenList, off int) int {
-	lo, hi := 0, toks.Len()
-	for lo < hi {
-		if mid := (lo + hi) / 2; int(toks.At(mid).End) > off {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return max(0, min(lo, toks.Len()-1))
-}
-
-// MoveRow moves the cursor to another display row and onto a token there.
-func (d *Document) MoveRow(row int) {
-	d.MoveTo(row)
-	n := d.textRow(d.At)
-	toks := d.tokens()
-	if n < 0 || toks.Len() == 0 {
-		return
-	}
-	d.tok = tokenAt(toks, int(d.rows()[n].Start))
-	for d.tok+1 < toks.Len() && toks.At(d.tok).Kind == stream.Space && TokenSpan(toks, d.tok).End < int(d.rows()[n].End) {
-		d.tok++
-	}
-}
-
-// MoveToken moves to the token n further that is not white space or punctuation between; it reports
-// whether there was one.
-func (d *Document) MoveToken(step int) bool {
-	toks := d.tokens()
-	for n := d.tok + step; n >= 0 && n < toks.Len(); n += step {
-		switch toks.At(n).Kind {
-		case stream.Space, stream.Colon, stream.Comma:
-			continue
-		}
-		d.GoTo(TokenSpan(toks, n).Start)
-		return true
-	}
-	return false
-}
-
-// Point lights bytes of the arguments, and goes to the first.
-func (d *Document) Point(s Span) {
-	if d.Light = s; s.End > s.Start {
-		d.GoTo(s.Start)
-	}
-}
-
-// Follow keeps the end in view. When it no longer does, the cursor was on the last row, which may
-// be one that shows what has not come.
-func (d *Document) Follow(on bool) {
-	if !on && d.Stick && len(d.rows()) > 0 {
-		d.MoveTo(d.displayRow(len(d.rows()) - 1))
-	}
-	d.Stick = on
-}
-
-// FullHeight is how many rows a document has on a page of its own.
-func (d *Document) FullHeight() int { return max(1, len(d.rows())+d.extraRows()) }
 
 // Margin is how many cells are left free beside a document.
 const Margin = 2

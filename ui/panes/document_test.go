@@ -71,7 +71,9 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 	size := len(d.Call.Args())
 	for n := range d.rows() {
 		d.Light, d.Hits, d.tok = Span{}, Hits{}, -1
-		want := drawRow(p, d, n, false)
+		place := d.view.Place(n)
+		d.At = place
+		want := drawRow(p, d, place, false)
 		if w := ansi.StringWidth(want); n < len(d.rows())-1 && w > width { // the last one holds what is not settled
 			t.Fatalf("%q: row %d has %d cells of %d: %q", d.Call.Args(), n, w, width, want)
 		}
@@ -79,7 +81,7 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 			off := (k*size/16 + n) % size
 			d.Light, d.Hits = Span{off, off + 3}, Hits{at: []int{off / 2, size - off/2}, length: 2}
 			d.tok = off % (d.tokens().Len() + 1)
-			if got := drawRow(p, d, n, true); got != want {
+			if got := drawRow(p, d, place, true); got != want {
 				t.Fatalf("%q: row %d with byte %d lit:\n%q\nwithout:\n%q", d.Call.Args(), n, off, got, want)
 			}
 		}
@@ -109,7 +111,7 @@ func TestGrounds(t *testing.T) {
 		var d Document
 		d.Show(callOf(c.args), 60, p.Drawer)
 		d.Extend(20)
-		d.Light, d.Hits, d.tok = c.light, Hits{c.hits, 2}, c.tok
+		d.Light, d.Hits, d.tok, d.At = c.light, Hits{c.hits, 2}, c.tok, 1
 		for _, focused := range []bool{true, false} {
 			want := c.want
 			if !focused {
@@ -177,8 +179,9 @@ func groundOf(p *screen.Pen, seq string) screen.Ground {
 	return screen.NumGrounds
 }
 
-// TestCaret: below the first wrong byte it is said what was expected there, in full at every width.
-func TestCaret(t *testing.T) {
+// TestBelow: below the first wrong byte it is said what was wanted there, at every width, and the sign
+// stands under the byte.
+func TestBelow(t *testing.T) {
 	all := []string{`{"a":x}`, `{"some key":"and a value" "b":1}`, strings.Repeat(`[`, 40) + `}`, "\xc3\xa9", `{"` + strings.Repeat("long ", 30) + `":tru}`, "{\"日本\":\"x\x01\"}"}
 	for n := range 70 {
 		all = append(all, `{"`+strings.Repeat("x", n)+`":tru}`)
@@ -188,26 +191,43 @@ func TestCaret(t *testing.T) {
 			d := Document{When: func(int32) display.Text { return display.Lit("1.23 s") }}
 			d.Show(callOf(args), width, display.Drawer{})
 			d.Extend(1000)
-			said := ""
-			for _, row := range d.caretRows() {
-				if w := row.indent + row.text.Width(); w > width || row.indent < 0 {
-					t.Fatalf("%q: %q has %d cells of %d", args, row.text, w, width)
-				}
-				said += row.text.String() + " "
-			}
 			err := d.Call.Lexer().Err()
-			for _, word := range strings.Fields("^ expected " + err.Expected + " got " + err.Found() + " byte " + screen.Count(err.Offset).String() + " delta 1, +1.23 s") {
-				if !strings.Contains(said, word) && !strings.Contains(strings.ReplaceAll(said, " ", ""), word) {
-					t.Fatalf("%q at width %d: %q does not say %q", args, width, said, word)
-				}
+			row := d.rowAt(err.Offset)
+			n := d.noteOf(row)
+			if n == nil || len(n.below) == 0 {
+				t.Fatalf("%q at width %d: nothing is said", args, width)
 			}
-			first := d.caretRows()[0]
-			at := strings.Index(first.text.String(), "^")
-			r := d.rows()[d.rowAt(err.Offset)]
-			if col := first.indent + display.Clean(first.text.String()[:at]).Width(); col != min(int(r.Indent)+d.column(r, err.Offset), width-1) {
-				t.Fatalf("%q at width %d: the caret is in column %d", args, width, col)
-			}
+			checkBelow(t, &d, row, n, err)
 		}
+	}
+}
+
+func checkBelow(t *testing.T, d *Document, row int, n *note, err *stream.SyntaxError) {
+	t.Helper()
+	args, width, said := d.Call.Args(), d.width(), ""
+	for _, below := range n.below {
+		if w := below.indent + below.text.Width(); w > width+1 || below.indent < 0 {
+			t.Fatalf("%q: %q has %d cells of %d", args, below.text, w, width)
+		}
+		said += below.text.String() + " "
+	}
+	joined := strings.ReplaceAll(said, " ", "")
+	for _, word := range strings.Fields("^ byte " + screen.Count(err.Offset).String() + ", Δ1") {
+		if !strings.Contains(joined, word) {
+			t.Fatalf("%q at width %d: %q does not say %q", args, width, said, word)
+		}
+	}
+	if full := strings.ReplaceAll(err.InShort(), " ", ""); !strings.Contains(joined, full) && (width > 110 || !strings.Contains(joined, "notJSON:")) {
+		t.Fatalf("%q at width %d: %q says neither %q nor what it is", args, width, said, err.InShort())
+	}
+	first := n.below[0]
+	at := strings.LastIndex(first.text.String(), "^")
+	if strings.HasPrefix(first.text.String(), "^") {
+		at = 0
+	}
+	r := d.rows()[row]
+	if col := first.indent + display.Clean(first.text.String()[:at]).Width(); col != min(int(r.Indent)+d.column(r, err.Offset), width-1) {
+		t.Fatalf("%q at width %d: the sign is in column %d", args, width, col)
 	}
 }
 

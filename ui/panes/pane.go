@@ -94,6 +94,7 @@ type Scene struct {
 	Clock  bool         // times by the clock, where the source has one
 	Follow bool         // the panes go where things happen, and more may come
 	Raw    bool         // arguments as they came, not laid out
+	Piled  bool         // panes stand one above the other: a title is a line across
 	Bare   bool         // there is no room for titles: panes that are no tabs begin with what is in them
 	Pen    *screen.Pen
 	Typed  func(call stream.Ref) (size int, typed bool) // the result that the user gave a call

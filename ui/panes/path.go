@@ -3,6 +3,8 @@ package panes
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"sort"
 	"strings"
 
 	"toolscope/stream"
@@ -63,6 +65,42 @@ func (d *Document) stringAt(n int) int {
 		return -1
 	}
 	return n
+}
+
+// held is the value that the cursor is at, that the key there names, or that is folded there: as far
+// as it has come.
+func (d *Document) held() (path string, value, raw []byte) {
+	toks, args := d.tokens(), d.Call.Args()
+	n := d.tok
+	if n >= toks.Len() {
+		return "", nil, nil
+	}
+	if toks.At(n).Kind == stream.Key {
+		for n++; n < toks.Len() && (toks.At(n).Kind == stream.Space || toks.At(n).Kind == stream.Colon); n++ {
+		}
+	}
+	if n >= toks.Len() {
+		return "", nil, nil
+	}
+	span := TokenSpan(toks, n)
+	switch toks.At(n).Kind {
+	case stream.ObjectOpen, stream.ArrayOpen:
+		span.End = len(args)
+		i := sort.Search(len(d.boxes()), func(i int) bool { return int(d.boxes()[i].Token) >= n })
+		if i < len(d.boxes()) && d.boxes()[i].End >= 0 {
+			span.End = int(toks.At(int(d.boxes()[i].Last)).End)
+		}
+	case stream.ObjectClose, stream.ArrayClose, stream.Space, stream.Colon, stream.Comma, stream.Junk:
+		return "", nil, nil
+	}
+	raw = slices.Clone(args[span.Start:span.End])
+	if value = raw; toks.At(n).Kind == stream.String {
+		value = []byte(Unquoted(args, span))
+	}
+	if path = d.Path(); path == "" {
+		path = "."
+	}
+	return path, value, raw
 }
 
 // keyBefore is the key whose value token n is, "" in an array.

@@ -1,38 +1,66 @@
 package panes
 
 import (
-	"time"
+	"slices"
 
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
 
-// Subject is the pane of what is chosen: the arguments of a call, under lines about the call; or
-// else what is known of a turn.
+// Subject is the pane of what is chosen: the arguments of a call, or one string of them that is
+// open; or else what is known of a turn.
 type Subject struct {
 	Document
 	Summary Summary
 	host    Host
-	open    func(Literal)
 	scene   *Scene
+	width   int
 	height  int
+	more    bool    // there is more to say of the call than of most
+	string  *opened // nil while none is
 }
 
-// NewSubject makes the pane; open shows a string of the arguments on its own.
-func NewSubject(h Host, open func(Literal)) *Subject { return &Subject{host: h, open: open} }
+// NewSubject makes the pane.
+func NewSubject(h Host) *Subject { return &Subject{host: h} }
+
+// Widths from which there is room for more, in cells.
+const (
+	wideGutter = 60 // a gutter of its own
+	aboutBelow = 72 // a row about the call, under the title
+	aboutAside = 100
+	aboutRows  = 10 // rows from which on there is one
+)
 
 // Extend takes what is new.
 func (s *Subject) Extend(scene *Scene, w, h int) {
-	s.scene, s.height = scene, h
+	s.scene, s.width, s.height = scene, w, h
 	c, t := s.now().Call, s.now().Turn
 	s.Raw, s.When = scene.Raw, func(event int32) display.Text { return EventTime(scene.View, event) }
-	w = max(1, w-Margin)
-	s.Show(c, w, scene.Pen.Drawer)
+	if s.Gutter = 3; w < wideGutter {
+		s.Gutter = 1
+	}
+	before := s.of
+	s.Wants, s.more = "", false
+	if c != nil {
+		_, typed := scene.Typed(c.Ref())
+		s.more = typed || len(AboutCall(c)) > 0
+		if x := scene.View.Exchange(t.Exchange); x != nil && len(c.Args()) == 0 {
+			s.Wants = x.Wanted(c)
+		}
+	}
+	s.Show(c, max(1, w-s.Gutter-1), scene.Pen.Drawer)
 	s.Document.Extend(max(1, h-s.headRows()))
+	if s.string != nil && (s.of != before || c == nil) {
+		s.string = nil
+	}
+	if s.string != nil {
+		s.string.extend(c, w, max(1, h-s.headRows()), scene.Pen.Drawer)
+		s.string.Colour(scene.Pen.Ink, s.host.Do)
+	}
 	if t != nil && c == nil {
 		facts := TurnFacts(scene.View, scene.Bill, t, scene.Pen.Glyph)
-		s.Summary.Extend(facts, t, w, max(1, h-s.headRows()), scene.Pen)
+		s.Summary.Extend(facts, t, max(1, w-Margin), max(1, h-s.headRows()), scene.Pen)
 	}
 }
 
@@ -44,20 +72,35 @@ func (s *Subject) headRows() int {
 	switch {
 	case s.scene.Bare:
 		return 0
-	case s.height < 10:
+	case s.height < aboutRows:
 		return 1
 	case s.now().Call == nil:
 		return 2
 	}
-	return 3
+	rows := 1
+	if s.aboutBelow() {
+		rows++
+	}
+	if s.more {
+		rows++
+	}
+	return rows
 }
 
-// Keys are those that move in the arguments, by row and by token, or scroll what is known of a
-// turn.
+// aboutBelow reports whether what is known of the call has a row of its own.
+func (s *Subject) aboutBelow() bool {
+	return s.height >= aboutRows && s.width >= aboutBelow && (s.width < aboutAside || s.scene.Piled)
+}
+
+// Keys are those that move in the arguments, by row and by token, fold, and open strings; or scroll
+// what is known of a turn.
 func (s *Subject) Keys() []screen.Binding {
-	if s.now().Call == nil {
+	switch {
+	case s.now().Call == nil:
 		scrolls := moves(s.host, s.Summary.Scrolls(display.Lit("j k scroll")), s.toEnd)
 		return append([]screen.Binding{helpHint, scrolls[1], tabHint, zoomHint, back(s.host), scrolls[0]}, scrolls[2:]...)
+	case s.string != nil:
+		return s.stringKeys()
 	}
 	left, right := back(s.host), func() { s.host.Follow(false); s.MoveToken(1) }
 	left.Hint, left.Does = display.Lit("h l token"), display.Lit("token before; back to the list")
@@ -66,25 +109,67 @@ func (s *Subject) Keys() []screen.Binding {
 			s.host.Focus(Left)
 		}
 	}
+	fold := func(do func() display.Text) func() {
+		return func() {
+			s.host.Follow(false)
+			if why := do(); !why.Empty() {
+				s.host.Say(why)
+			}
+		}
+	}
 	return append([]screen.Binding{
-		helpHint,
-		{Keys: []string{"enter"}, Hint: display.Lit("enter open string"), Does: display.Lit("open what is selected"), Do: s.enter},
-		replayHint,
-		{Keys: []string{"r"}, Hint: display.Lit("r raw")},
-		findHint, left, tabHint,
-		{Keys: []string{"a"}, Hint: display.Lit("a result")},
+		helpHint, left,
 		{Keys: []string{"right", "l"}, Does: display.Lit("token after"), Do: right},
+		{Keys: []string{"-"}, Hint: display.Lit("- + fold"), Does: display.Lit("fold what is here"), Do: fold(s.Fold)},
+		{Keys: []string{"+"}, Does: display.Lit("unfold it"), Do: fold(s.Unfold)},
+		{Keys: []string{"*"}, Does: display.Lit("fold all, or unfold all"), Do: fold(s.FoldAll)},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("open what is selected"), Do: s.enter},
+		reminder("r", "r raw"), reminder("!", "! next"), copyHint, replayHint, findHint, tabHint, answerHint,
 	}, moves(s.host, s.Steps(display.Text{}, s.MoveRow), s.toEnd)...)
 }
 
-// enter opens the selected string.
+// stringKeys are those of a string that is open.
+func (s *Subject) stringKeys() []screen.Binding {
+	keys := s.string.Steps(display.Lit("j k scroll"), s.string.MoveTo)
+	keys[len(keys)-1].Does = display.Lit("to the end, and stay there")
+	keys[len(keys)-1].Do = s.string.End
+	return append([]screen.Binding{
+		helpHint, reminder("esc", "esc close"), findHint, copyHint, zoomHint,
+		{Keys: []string{"left", "h"}, Does: display.Lit("close"), Do: func() { s.Back() }},
+	}, keys...)
+}
+
+// enter opens the selected string, and stays at its call; what is folded it unfolds.
 func (s *Subject) enter() {
-	of, ok := s.Literal()
-	if !ok {
+	if row := s.cursorRow(); row >= 0 && s.folded(row) != nil {
+		s.host.Follow(false)
+		s.Unfold()
+		return
+	}
+	n := s.stringAt(s.tok)
+	if n < 0 {
 		s.host.Say(display.Lit("no string here: enter opens string values"))
 		return
 	}
-	s.open(of)
+	s.string = s.openToken(n)
+	s.host.Follow(false)
+}
+
+// Opened reports whether a string is open.
+func (s *Subject) Opened() bool { return s.string != nil }
+
+// Back closes the string that is open.
+func (s *Subject) Back() (closed bool) {
+	closed, s.string = s.string != nil, nil
+	return closed
+}
+
+// Follow keeps the end in view, or no longer does. A string that is open stays where it is.
+func (s *Subject) Follow(on bool) {
+	if on {
+		s.string = nil
+	}
+	s.Document.Follow(on)
 }
 
 // toEnd goes to the end and, where more may come, follows from there.
@@ -96,9 +181,66 @@ func (s *Subject) toEnd() {
 	}
 }
 
-// Find remembers where query is in the arguments.
+// Find remembers where query is in the arguments, or in the string that is open.
 func (s *Subject) Find(query string) (offsets []int, cursor int) {
+	if s.string != nil {
+		return s.string.Find(query), s.string.Offset()
+	}
 	return s.Document.Find(query), s.Offset()
+}
+
+// GoTo goes to a place that Find knows.
+func (s *Subject) GoTo(hit int) {
+	if s.string != nil {
+		s.string.Show(hit)
+		return
+	}
+	s.Document.GoTo(hit)
+}
+
+// Lead goes to a byte of the arguments.
+func (s *Subject) Lead(off int) {
+	s.string = nil
+	s.Document.GoTo(off)
+}
+
+// Path is where the cursor is.
+func (s *Subject) Path() string {
+	if s.string != nil {
+		return s.string.path
+	}
+	return s.Document.Path()
+}
+
+// Literal is the string that is open, or else selected.
+func (s *Subject) Literal() (Literal, bool) {
+	if s.string != nil && s.Call != nil {
+		return s.string.literal(s.Call), true
+	}
+	return s.Document.Literal()
+}
+
+// Held is the value at the cursor: where it is, what a string of it says, and its JSON as it came.
+func (s *Subject) Held() (path string, value, raw []byte) {
+	if s.Call == nil {
+		return "", nil, nil
+	}
+	if s.string != nil {
+		raw = slices.Clone(s.Call.Args()[TokenSpan(s.tokens(), s.string.token).Start:TokenSpan(s.tokens(), s.string.token).End])
+		return s.string.path, []byte(s.string.literal(s.Call).Text), raw
+	}
+	return s.held()
+}
+
+// Seen is which rows are visible, and how many there are.
+func (s *Subject) Seen() (first, last, of int) {
+	switch {
+	case s.string != nil:
+		return s.string.Seen()
+	case s.now().Call == nil:
+		return s.Summary.Seen()
+	}
+	return s.Document.Seen()
 }
 
 // Draw writes row y: about the call, then its arguments; or about the turn, then what is known of
@@ -107,15 +249,18 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	defer p.Fill(screen.Bare)
 	head := s.headRows()
 	switch c, t := s.now().Call, s.now().Turn; {
+	case c != nil && y >= head && s.string != nil:
+		s.drawString(p, c, y-head)
 	case c != nil && y >= head:
-		p.Spaces(screen.Bare, 1)
 		s.Document.Draw(p, s.Top+y-head, focused)
 	case c != nil && y == 0:
-		drawCallHead(p, c, focused)
-	case c != nil && y == 1:
-		p.Put(screen.Muted, screen.Bare, s.callFacts(p))
+		s.drawCallHead(p, c, focused)
+	case c != nil && y == 1 && s.aboutBelow():
+		p.Spaces(screen.Bare, s.Gutter)
+		p.Put(screen.Muted, screen.Bare, s.callFacts(p, p.Left))
 	case c != nil:
-		s.drawTabs(p, focused)
+		p.Spaces(screen.Bare, s.Gutter)
+		p.Put(screen.Muted, screen.Bare, s.moreFacts(p, p.Left))
 	case t != nil && y >= head:
 		s.Summary.Draw(p, y-head)
 	case t != nil && y == 0:
@@ -123,115 +268,13 @@ func (s *Subject) Draw(p *screen.Pen, y int, focused bool) {
 	}
 }
 
-// headRole is the colour of a head.
-func headRole(focused bool) screen.Role {
-	if focused {
-		return screen.Accent
-	}
-	return screen.Plain
-}
-
-func drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
-	name := p.Name(c.Name)
-	if c.Name == "" {
-		name = display.Lit("(no name)")
-	}
-	space := display.Lit(" ")
-	status := display.Join(p.Glyph.Status[c.Status()], space, p.Clean(c.Status().String()))
-	right := display.Join(space, status, display.Lit("   "), p.Clean(c.Phase().String()), space, p.Glyph.Dot, space,
-		p.Clean(c.Syntax().String()), space)
-	if right.Width() > p.Left/2 {
-		right = status.Between(" ", " ")
-	}
-	p.Spaces(screen.Bare, 1)
-	room := p.Left - right.Width()
-	p.Put(headRole(focused), screen.Bare, p.Truncate(name, max(room, 4)))
-	if id := screen.ShortID(p.Name(screen.Ends(c.ID)), p.Left-right.Width()-4); !id.Empty() {
-		p.Put(screen.Muted, screen.Bare, id.Between("  ", ""))
-	}
-	p.Tail(screen.CallRole(c), screen.Bare, right)
-}
-
-// callFacts are the sizes and durations of the call, as many as fit.
-func (s *Subject) callFacts(p *screen.Pen) (line display.Text) {
-	c, start := s.now().Call, s.now().Turn.OpenedAt
-	took := "took "
-	if c.Arriving() {
-		took = "so far "
-	}
-	facts := []display.Text{screen.Bytes(c.Size()), screen.Plural(c.Deltas(), "delta")}
-	if s.now().Turn.Kept == stream.Cold {
-		facts[1] = display.Lit("read again from the file …")
-	}
-	timed := func(word string, d time.Duration) {
-		if t := screen.Time(d); !t.Empty() {
-			facts = append(facts, display.Join(p.Clean(word), t))
+// drawString writes row y of the string that is open, with the sign of how it ends.
+func (s *Subject) drawString(p *screen.Pen, c *stream.Call, y int) {
+	end, r := display.Text{}, screen.Live
+	if !s.string.Whole {
+		if end = s.endSign(); !c.Arriving() {
+			r = screen.CallRole(c)
 		}
 	}
-	timed(took, screen.CallTime(c))
-	if size, ok := s.scene.Typed(c.Ref()); ok {
-		facts = append(facts, screen.Bytes(size).Between("your result ", ""))
-	}
-	for _, f := range AboutCall(c) {
-		facts = append(facts, p.Name(f))
-	}
-	timed("named +", screen.Since(start, c.OpenedAt))
-	timed("first byte +", screen.Since(start, c.FirstArgAt))
-	sep := display.Lit(" ")
-	for _, f := range facts {
-		if line.Width()+sep.Width()+f.Width() >= p.Left {
-			break
-		}
-		line = display.Join(line, sep, f)
-		sep = p.Glyph.Dot.Between(" ", " ")
-	}
-	return line
-}
-
-// findingsNote is what is kept free for how many findings there are.
-const findingsNote = 16
-
-// drawTabs writes what the pane shows, what the tool wants of it, and what there is to see
-// elsewhere.
-func (s *Subject) drawTabs(p *screen.Pen, focused bool) {
-	r, word := screen.Muted, display.Lit(" ARGUMENTS")
-	if focused {
-		r = screen.Accent
-	}
-	if s.Text != nil {
-		word = display.Lit(" RAW TEXT")
-	}
-	p.Say(r, word)
-	c, t := s.now().Call, s.now().Turn
-	if path := s.Path(); focused && path != "" {
-		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Name(path).Between("  ", ""), p.Left/2))
-	} else if x := s.scene.View.Exchange(t.Exchange); x != nil {
-		if wants := x.Wanted(c); wants != "" {
-			p.Put(screen.Muted, screen.Bare, p.Truncate(p.Name(wants).Between("  schema: ", ""), p.Left-findingsNote))
-		}
-	}
-	if n := len(c.Findings) + len(t.Findings) + len(s.scene.View.Session().Findings); n > 0 {
-		r := screen.Muted
-		_, ofCall := s.scene.Alarms.Of(c.Ref(), c.Findings)
-		if _, ofTurn := s.scene.Alarms.Of(t.Ref(), t.Findings); ofCall || ofTurn {
-			r = screen.Caution
-		}
-		p.Tail(r, screen.Bare, p.Format(" %s ", screen.Plural(n, "finding")))
-	}
-}
-
-// LongName is how many cells a name has before what is known beside it is shown.
-const LongName = 24
-
-func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
-	t := s.now().Turn
-	st, look, word := screen.TurnLook(t)
-	right := display.Join(display.Lit(" "), p.Glyph.Status[st], display.Lit(" "), p.Clean(word), display.Lit(" "))
-	cost := p.Clean(s.scene.Bill.Of(t).String())
-	if !cost.Empty() && p.Left > LongName+display.Join(cost, right).Width() {
-		right = display.Join(display.Lit(" "), cost, display.Lit(" "), right)
-	}
-	p.Say(headRole(focused), p.Format(" turn %d  ", t.Number+1))
-	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Name(TurnTitle(s.scene.View.Exchange(t.Exchange), t)), max(1, p.Left-right.Width())))
-	p.Tail(look, screen.Bare, right)
+	s.string.Draw(p, y, end, r)
 }

@@ -1,0 +1,98 @@
+package panes
+
+import (
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// drawEnd writes what follows the last settled byte: half an escape or half a character, and the sign
+// of how the text ends.
+func (d *Document) drawEnd(p *screen.Pen) {
+	settled := d.settled()
+	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
+		p.Raw(screen.Tentative, screen.Growing, rest)
+	}
+	r := screen.Live
+	if !d.Call.Arriving() {
+		r = screen.CallRole(d.Call)
+	}
+	p.Say(r, d.endSign())
+}
+
+// endSign is what stands behind the last byte: that more may come, or why no more came.
+func (d *Document) endSign() display.Text {
+	g, c := d.glyphs(), d.Call
+	switch st := c.Status(); {
+	case c.Arriving():
+		return g.Cursor
+	case st == stream.CutShort, st == stream.Aborted, st == stream.Unseen, st == stream.Rejected && c.Syntax() == stream.SyntaxPrefix:
+		return g.Status[st]
+	}
+	return display.Text{}
+}
+
+// mostGhosts is how many missing closers are shown; more would push out what is there.
+const mostGhosts = 8
+
+// ghosts are the closers that have not arrived, innermost first.
+func (d *Document) ghosts() []byte {
+	lex := d.Call.Lexer()
+	if d.json == nil || lex.Err() != nil {
+		return nil
+	}
+	var closers []byte
+	for depth := lex.Depth(); depth > 0 && len(closers) < mostGhosts; depth-- {
+		closers = append(closers, lex.Closer(depth))
+	}
+	return closers
+}
+
+// ghostRows is how many rows they take: one for each, or one for all where rows are few.
+func (d *Document) ghostRows() int {
+	if d.Call == nil {
+		return 0
+	}
+	n := len(d.ghosts())
+	if n > 1 && d.Height < 4*n {
+		return 1
+	}
+	return n
+}
+
+// drawComing writes row n of what has not come.
+func (d *Document) drawComing(p *screen.Pen, n int) {
+	ghosts, rows := d.ghosts(), d.ghostRows()
+	if n < 0 || n >= rows {
+		if n == 0 && len(d.Call.Args()) == 0 {
+			p.Spaces(screen.Bare, d.Gutter)
+			d.drawNothing(p)
+		}
+		return
+	}
+	depth := d.Call.Lexer().Depth() - n - 1
+	p.Spaces(screen.Bare, d.Gutter+max(0, min(depth*2, d.json.Width()-12)))
+	closers := ghosts[n : n+1]
+	if rows == 1 {
+		closers, depth = ghosts, d.Call.Lexer().Depth()-len(ghosts)
+	}
+	p.Say(screen.Tentative, display.Join(p.Glyph.Ghost, p.Clean(string(closers))))
+	if n == rows-1 && depth > 0 {
+		p.Say(screen.Tentative, p.Format(" and %d more", depth))
+	}
+}
+
+// drawNothing says why there is nothing to see.
+func (d *Document) drawNothing(p *screen.Pen) {
+	text := "no argument bytes yet"
+	switch {
+	case d.Call.Size() > 0:
+		text = "they are being read again"
+	case !d.Call.Arriving():
+		text = "no argument bytes came"
+	}
+	p.Say(screen.Muted, p.Clean(text))
+	if d.Wants != "" && d.Call.Arriving() {
+		p.Put(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema wants ", ""), p.Left))
+	}
+}

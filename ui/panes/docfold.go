@@ -1,0 +1,196 @@
+package panes
+
+import (
+	"slices"
+	"sort"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/layout"
+	"toolscope/ui/screen"
+)
+
+// folds are the objects and arrays of which only the row that opens them is shown. They are known by
+// the number of their first token, so they stay when the rows are others. One that still grows is
+// shown until it has closed.
+type folds struct {
+	tokens   []int32 // ascending
+	cuts     []layout.Cut
+	resolved bool // cuts has them all, and has not changed
+	rewrites int  // the call's: the tokens are of that text
+}
+
+func (d *Document) boxes() []layout.Box {
+	if d.json == nil {
+		return nil
+	}
+	return d.json.Boxes()
+}
+
+// boxFrom is the first object or array that opens on a row or behind it.
+func (d *Document) boxFrom(row int) int {
+	return sort.Search(len(d.boxes()), func(i int) bool { return int(d.boxes()[i].Row) >= row })
+}
+
+// foldable reports whether there is anything to hide.
+func foldable(b layout.Box) bool { return b.End > b.Row }
+
+// cutFolds makes the cuts of what is folded. They stand while the text grows.
+func (d *Document) cutFolds() []layout.Cut {
+	if d.folds.resolved {
+		return d.folds.cuts
+	}
+	d.folds.resolved, d.folds.cuts = true, d.folds.cuts[:0]
+	boxes := d.boxes()
+	for _, token := range d.folds.tokens {
+		i := sort.Search(len(boxes), func(i int) bool { return boxes[i].Token >= token })
+		if i == len(boxes) || boxes[i].Token != token || !foldable(boxes[i]) {
+			d.folds.resolved = false
+			continue
+		}
+		b := boxes[i]
+		d.folds.cuts = append(d.folds.cuts, layout.Cut{Row: int(b.Row), Hide: int(b.End - b.Row)})
+	}
+	return d.folds.cuts
+}
+
+// folded is what is folded on a row, nil if nothing is.
+func (d *Document) folded(row int) *layout.Box {
+	if len(d.folds.tokens) == 0 {
+		return nil
+	}
+	i := d.boxFrom(row)
+	if i == len(d.boxes()) {
+		return nil
+	}
+	b := &d.boxes()[i]
+	if _, ok := slices.BinarySearch(d.folds.tokens, b.Token); !ok || int(b.Row) != row || !foldable(*b) {
+		return nil
+	}
+	return b
+}
+
+// hiding is what hides a row, nil if nothing does.
+func (d *Document) hiding(row int) *layout.Box {
+	if h := d.view.Hidden(row); h >= 0 {
+		return d.folded(h)
+	}
+	return nil
+}
+
+// setFolds takes other tokens, and keeps the cursor where it is.
+func (d *Document) setFolds(tokens []int32, cursor int) {
+	d.folds.tokens, d.folds.resolved, d.noted = tokens, false, notedKey{}
+	d.look()
+	d.MoveRow(d.view.Place(cursor))
+}
+
+// toggle folds something, or no longer does.
+func (d *Document) toggle(b layout.Box, fold bool, cursor int) {
+	i, had := slices.BinarySearch(d.folds.tokens, b.Token)
+	switch {
+	case fold && !had:
+		d.setFolds(slices.Insert(d.folds.tokens, i, b.Token), cursor)
+	case !fold && had:
+		d.setFolds(slices.Delete(d.folds.tokens, i, i+1), cursor)
+	}
+}
+
+// reveal unfolds what hides a row.
+func (d *Document) reveal(row int) {
+	for box := d.hiding(row); box != nil; box = d.hiding(row) {
+		d.toggle(*box, false, row)
+	}
+}
+
+// Fold folds what begins on the cursor's row, or else what that is in. It says why not.
+func (d *Document) Fold() (why display.Text) {
+	row := d.cursorRow()
+	if row < 0 {
+		return display.Lit("nothing to fold here")
+	}
+	i, boxes := d.boxFrom(row), d.boxes()
+	if i == len(boxes) || int(boxes[i].Row) != row || boxes[i].End == boxes[i].Row || d.folded(row) != nil {
+		parent := d.rows()[row].Parent
+		if parent < 0 || d.rows()[parent].Parent < 0 && d.rows()[row].Index != layout.Closer {
+			return display.Lit("nothing to fold here")
+		}
+		i = d.boxFrom(int(parent))
+	}
+	if !foldable(boxes[i]) {
+		return display.Lit("it still grows: what grows is not folded")
+	}
+	d.toggle(boxes[i], true, int(boxes[i].Row))
+	return display.Text{}
+}
+
+// Unfold shows what is folded on the cursor's row.
+func (d *Document) Unfold() (why display.Text) {
+	row := d.cursorRow()
+	if row < 0 || d.folded(row) == nil {
+		return display.Lit("nothing is folded here")
+	}
+	d.toggle(*d.folded(row), false, row)
+	return display.Text{}
+}
+
+// FoldAll shows all that is folded; where nothing is, it folds what stands in the outermost object
+// or array, but for what the cursor is in.
+func (d *Document) FoldAll() (why display.Text) {
+	row := d.cursorRow()
+	if row < 0 {
+		return display.Lit("nothing to fold here")
+	}
+	if len(d.folds.tokens) > 0 {
+		d.setFolds(nil, row)
+		return display.Text{}
+	}
+	var tokens []int32
+	boxes := d.boxes()
+	for i := 0; i < len(boxes); {
+		b := boxes[i]
+		if d.rows()[b.Row].Parent < 0 {
+			i++
+			continue
+		}
+		if foldable(b) && !(int(b.Row) < row && row <= int(b.End)) {
+			tokens = append(tokens, b.Token)
+		}
+		if b.End < 0 {
+			break // what grows is the last
+		}
+		i = d.boxFrom(max(int(b.End), int(b.Row)) + 1)
+	}
+	if len(tokens) == 0 {
+		return display.Lit("nothing to fold here")
+	}
+	d.setFolds(tokens, row)
+	return display.Text{}
+}
+
+// cursorRow is the row of the layout that the cursor is at, or -1.
+func (d *Document) cursorRow() int {
+	row, _ := d.shown(d.At)
+	if d.json == nil {
+		return -1
+	}
+	return row
+}
+
+// glyphs are the signs of the alphabet that is drawn with.
+func (d *Document) glyphs() *screen.Glyphs {
+	if d.drawer.ASCII {
+		return screen.ASCIIGlyphs
+	}
+	return screen.UnicodeGlyphs
+}
+
+// foldText is what stands in place of what is folded.
+func (d *Document) foldText(b layout.Box) display.Text {
+	toks, thing, g := d.tokens(), "item", d.glyphs()
+	if toks.At(int(b.Token)).Kind == stream.ObjectOpen {
+		thing = "key"
+	}
+	size := screen.Bytes(int(toks.At(int(b.Last)).End) - toks.Start(int(b.Token)))
+	return display.Join(display.Lit(" "), g.Fold, display.Lit(" "), screen.Plural(int(b.Count), thing), display.Lit(", "), size, display.Lit(" "))
+}

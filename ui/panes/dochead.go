@@ -1,0 +1,233 @@
+package panes
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// headRole is the colour of a head.
+func headRole(focused bool) screen.Role {
+	if focused {
+		return screen.Accent
+	}
+	return screen.Plain
+}
+
+// head is the parts of a title row.
+type head struct {
+	title  display.Text
+	beside display.Text // muted; the first to be cut
+	right  []headPart   // flush right
+}
+
+type headPart struct {
+	role screen.Role
+	text display.Text
+}
+
+// draw writes a title: a line across where panes stand one above the other.
+func (h head) draw(p *screen.Pen, piled, focused bool) {
+	edge := display.Text{}
+	if piled {
+		edge = display.Join(p.Glyph.Line, p.Glyph.Line)
+	}
+	p.Say(screen.Muted, edge)
+	p.Spaces(screen.Bare, 1)
+	right := edge.Width()
+	for _, part := range h.right {
+		right += part.text.Width() + 1
+	}
+	if piled {
+		right++
+	}
+	p.Put(headRole(focused), screen.Bare, p.Truncate(h.title, max(4, p.Left-right-1)))
+	if room := p.Left - right - 4; !h.beside.Empty() && h.beside.Width() <= room {
+		p.Put(screen.Muted, screen.Bare, h.beside.Between("  ", ""))
+	}
+	p.Spaces(screen.Bare, 1)
+	if n := p.Left - right; piled {
+		p.Say(screen.Muted, display.Repeat(p.Glyph.Line, n))
+	} else {
+		p.Spaces(screen.Bare, n)
+	}
+	for _, part := range h.right {
+		p.Spaces(screen.Bare, 1)
+		p.Say(part.role, part.text)
+	}
+	if piled {
+		p.Spaces(screen.Bare, 1)
+		p.Say(screen.Muted, edge)
+	}
+}
+
+// drawCallHead writes the name of a call or what is open of it, its state, and what was found.
+func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
+	state := display.Join(p.Glyph.Status[c.Status()], display.Lit(" "), p.Clean(c.Status().String()))
+	h := head{title: p.Name(c.Name), right: []headPart{{screen.CallRole(c), state}}}
+	if seen := p.Seen(s.Seen()); !seen.Empty() && p.Left >= aboutBelow {
+		h.right = append([]headPart{{screen.Muted, seen.Between("", " ")}}, h.right...)
+	}
+	if s.Raw {
+		h.right = append([]headPart{{screen.Plain, display.Lit(" raw ")}}, h.right...)
+	}
+	if n := len(c.Findings); n > 0 {
+		worst := worstOf(c.Findings)
+		sign := strings.TrimSpace(p.Glyph.Severity[worst].String())
+		h.right = append(h.right, headPart{screen.SeverityRoles[worst], display.Join(display.Lit(" "), p.Clean(sign), display.Lit(" "), screen.Count(n))})
+	}
+	switch {
+	case s.string != nil:
+		h.title = s.string.title(p, p.Left-h.width()-8)
+	case c.Name == "":
+		h.title = display.Lit("(no name)")
+	}
+	if s.string == nil {
+		room := p.Left - h.title.Width() - h.width() - 8
+		h.beside = screen.ShortID(p.Name(screen.Ends(c.ID)), room)
+		if room -= h.beside.Width() + 4; s.width >= aboutAside && !s.scene.Piled {
+			h.beside = display.Join(h.beside, s.callFacts(p, room).Between("  ", ""))
+		}
+	}
+	h.draw(p, s.scene.Piled, focused)
+}
+
+// width is how many cells stand flush right.
+func (h head) width() (cells int) {
+	for _, part := range h.right {
+		cells += part.text.Width() + 1
+	}
+	return cells
+}
+
+func worstOf(of []stream.Finding) (worst stream.Severity) {
+	for i := range of {
+		worst = max(worst, of[i].Severity)
+	}
+	return worst
+}
+
+// callFacts are what is said of the call and what its bytes say, sizes and durations, as many as
+// fit.
+func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
+	c, start := s.now().Call, s.now().Turn.OpenedAt
+	size := display.Join(screen.Bytes(c.Size()), display.Lit(", "), screen.Count(c.Deltas()), display.Lit(" "), p.Glyph.Change)
+	if s.now().Turn.Kept == stream.Cold {
+		size = display.Join(screen.Bytes(c.Size()), display.Lit(", read again from the file"))
+	}
+	facts := []display.Text{p.Format("provider: %s, bytes: %s", c.Phase().String(), bytesSay(c)), size}
+	return listed(p, append(facts, s.times(c, start, room-display.Join(facts...).Width()-6)), room)
+}
+
+// moreFacts are those that only some calls have.
+func (s *Subject) moreFacts(p *screen.Pen, room int) display.Text {
+	c := s.now().Call
+	var facts []display.Text
+	if size, ok := s.scene.Typed(c.Ref()); ok {
+		facts = append(facts, screen.Bytes(size).Between("your result ", ""))
+	}
+	for _, f := range AboutCall(c) {
+		facts = append(facts, p.Name(f))
+	}
+	return listed(p, facts, room)
+}
+
+// listed is as many facts as fit.
+func listed(p *screen.Pen, facts []display.Text, room int) (line display.Text) {
+	sep := display.Text{}
+	for _, f := range facts {
+		switch {
+		case f.Empty():
+			continue
+		case line.Width()+sep.Width()+f.Width() > room:
+			return line
+		}
+		line = display.Join(line, sep, f)
+		sep = p.Glyph.Dot.Between(" ", " ")
+	}
+	return line
+}
+
+// times are when the name of a call came and how long it took, or only that.
+func (s *Subject) times(c *stream.Call, start time.Duration, room int) display.Text {
+	named, took := screen.Since(start, c.OpenedAt), screen.Time(screen.CallTime(c))
+	if c.Arriving() || took.Empty() {
+		return took
+	}
+	took = took.Between("took ", "")
+	if named != stream.NoTime {
+		if both := display.Join(screen.Time(named).Between("named ", ", "), took); both.Width() <= room {
+			return both
+		}
+	}
+	return took
+}
+
+// bytesSay is what the bytes of a call's arguments say, in words.
+func bytesSay(c *stream.Call) string {
+	toks, lex := c.Lexer().Tokens(), c.Lexer()
+	switch c.Syntax() {
+	case stream.SyntaxEmpty:
+		return "none"
+	case stream.SyntaxObject:
+		return "an object"
+	case stream.SyntaxDouble:
+		return "a string of JSON"
+	case stream.SyntaxConcat:
+		return fmt.Sprintf("%d objects", lex.Docs()+min(1, lex.Depth()))
+	case stream.SyntaxTrailing:
+		return "an object, then more"
+	case stream.SyntaxFreeform:
+		return "free text"
+	case stream.SyntaxBroken:
+		if err := lex.Err(); err != nil {
+			return "no JSON from byte " + screen.Count(err.Offset).String()
+		}
+		return "no JSON"
+	case stream.SyntaxOther:
+		for _, t := range toks.All() {
+			if word := valueWords[t.Kind]; word != "" {
+				return word
+			}
+		}
+		return "no object"
+	}
+	if word := valueWords[lastKind(toks)]; lex.Open() && word != "" {
+		return "inside " + word
+	}
+	if d := lex.Depth(); d > 0 && lex.Closer(d) == ']' {
+		return "inside an array"
+	}
+	return "inside an object"
+}
+
+var valueWords = map[stream.TokenKind]string{
+	stream.ObjectOpen: "an object", stream.ArrayOpen: "an array", stream.Key: "a key", stream.String: "a string", stream.Number: "a number",
+	stream.True: "true", stream.False: "false", stream.Null: "null",
+}
+
+func lastKind(toks stream.TokenList) stream.TokenKind {
+	if toks.Len() == 0 {
+		return stream.Space
+	}
+	return toks.At(toks.Len() - 1).Kind
+}
+
+// LongName is how many cells a name has before what is known beside it is shown.
+const LongName = 24
+
+// drawTurnHead writes the number and title of a turn, what it cost, and its state.
+func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
+	t := s.now().Turn
+	st, look, word := screen.TurnLook(t)
+	h := head{right: []headPart{{look, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(word))}}}
+	if cost := p.Clean(s.scene.Bill.Of(t).String()); !cost.Empty() && p.Left > LongName+cost.Width()+h.width() {
+		h.right = append([]headPart{{screen.Plain, cost.Between("", " ")}}, h.right...)
+	}
+	h.title = p.Format("turn %d  %s", t.Number+1, p.Name(TurnTitle(s.scene.View.Exchange(t.Exchange), t)))
+	h.draw(p, s.scene.Piled, focused)
+}

@@ -1,0 +1,136 @@
+package panes
+
+import (
+	"encoding/json"
+	"math"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+
+	"toolscope/ui/screen"
+)
+
+// lexerFor guesses what content is: by what it looks like, by the file named beside it, by its key.
+func lexerFor(content string, h Hint) chroma.Lexer {
+	name := ""
+	switch {
+	case strings.HasPrefix(content, "diff --git") || strings.HasPrefix(content, "--- ") && strings.Contains(content, "\n+++ ") || strings.HasPrefix(content, "@@ "):
+		name = "diff"
+	case strings.HasPrefix(content, "*** Begin Patch"):
+		name = "diff"
+	case h.File != "":
+		if l := lexers.Match(path.Base(h.File)); l != nil {
+			return l
+		}
+	}
+	key := strings.ToLower(h.Key)
+	switch {
+	case name != "":
+	case key == "command" || key == "cmd" || key == "script" || strings.HasPrefix(content, "#!"):
+		name = "bash"
+	case json.Valid([]byte(content)) && strings.ContainsAny(content, "{["):
+		name = "json"
+	case strings.HasPrefix(content, "# ") || strings.Contains(content, "\n## ") || strings.Contains(content, "\n```"):
+		name = "markdown"
+	case key == "query" || key == "sql":
+		name = "sql"
+	default:
+		if l := lexers.Analyse(content); l != nil {
+			return l
+		}
+		return nil
+	}
+	return lexers.Get(name)
+}
+
+// colours are those of a text, from its start on.
+type colours struct {
+	kind  string // what the text is
+	spans []colourSpan
+	done  int            // bytes that have theirs: whole lines
+	ink   *screen.Paints // that they are made with
+	busy  *job           // that is being done
+}
+
+// colourSpan is a piece of one colour, named by where it ends.
+type colourSpan struct {
+	end int
+	on  screen.Paint
+}
+
+// job is a text that is being looked at beside the screen.
+type job struct {
+	ink *screen.Paints
+	end int
+}
+
+// Chroma does about 2 MB/s and begins at the start each time: no more is asked of it, and of what is
+// not short only when an eighth has come.
+const (
+	maxHighlight = 256 << 10
+	shortText    = 16 << 10
+)
+
+// at is how the byte at off is painted, and up to where.
+func (c *colours) at(off int) (screen.Paint, int) {
+	if off >= c.done {
+		return screen.Paint{}, math.MaxInt
+	}
+	n := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].end > off })
+	if n == len(c.spans) {
+		return screen.Paint{}, c.done
+	}
+	return c.spans[n].on, c.spans[n].end
+}
+
+// Colour has its whole lines coloured, where they are not or are in other colours.
+func (r *Reading) Colour(ink *screen.Paints, do func(func() func())) {
+	end := r.wholeLines()
+	if end == 0 || end > maxHighlight || r.busy != nil && r.busy.ink == ink || r.done == end && r.ink == ink ||
+		r.ink == ink && !r.Whole && end > shortText && end-r.done < r.done/8 {
+		return
+	}
+	asked, text, hint := &job{ink, end}, string(r.text[:end]), r.hint
+	r.busy = asked
+	do(func() func() {
+		kind, spans := highlight(text, hint, ink)
+		return func() {
+			if r.busy == asked { // it is still that text
+				r.colours = colours{kind, spans, end, ink, nil}
+			}
+		}
+	})
+}
+
+// highlight colours a text. Where a lexer alters it, as some do, it stays as it is.
+func highlight(text string, h Hint, p *screen.Paints) (kind string, spans []colourSpan) {
+	lexer := lexerFor(text, h)
+	if lexer == nil {
+		return "text", nil
+	}
+	it, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
+	if err != nil {
+		return "text", nil
+	}
+	on, at := map[chroma.TokenType]screen.Paint{}, 0
+	for _, tok := range it.Tokens() {
+		if at == len(text) {
+			break // a line end more
+		}
+		if !strings.HasPrefix(text[at:], tok.Value) {
+			return "text", nil
+		}
+		if _, ok := on[tok.Type]; !ok {
+			on[tok.Type] = p.Of(p.Theme.CodeInk(tok.Type))
+		}
+		at += len(tok.Value)
+		spans = append(spans, colourSpan{at, on[tok.Type]})
+	}
+	if strings.TrimRight(text[at:], "\n") != "" {
+		return "text", nil
+	}
+	return lexer.Config().Name, spans
+}

@@ -1,0 +1,177 @@
+package panes
+
+import (
+	"bytes"
+	"sort"
+
+	"toolscope/ui/display"
+	"toolscope/ui/layout"
+	"toolscope/ui/screen"
+)
+
+// Reading is a text to be read: code, a diff, shell, Markdown, or just lines, each with its number. It
+// may grow; what is new is laid out then. Its colours follow: they are made beside the screen, of
+// whole lines.
+type Reading struct {
+	screen.Window
+	Size  int  // bytes
+	Whole bool // it does not grow any more
+
+	hint  Hint
+	text  []byte // with blanks for tabs
+	lines []int  // where each begins
+	prose *layout.Text
+	hits  Hits
+	colours
+}
+
+// NewReading is a text that does not grow.
+func NewReading(text string, h Hint) Reading {
+	r := Reading{hint: h, Whole: true}
+	r.Add([]byte(text))
+	return r
+}
+
+// numbers is how many cells are before a line: the cursor, and its number, of which the last digits
+// are enough.
+const numbers = 6
+
+// Kind is what it is, in a word.
+func (r *Reading) Kind() string {
+	if r.kind == "" {
+		return "text"
+	}
+	return r.kind
+}
+
+// Lines is how many it has.
+func (r *Reading) Lines() int { return max(1, len(r.lines)) }
+
+// Add is what is new of the text.
+func (r *Reading) Add(more []byte) {
+	r.Size += len(more)
+	r.text = append(r.text, bytes.ReplaceAll(more, []byte("\t"), []byte("    "))...)
+	if len(r.lines) == 0 {
+		r.lines = append(r.lines, 0)
+	}
+	for at := r.lines[len(r.lines)-1]; ; {
+		n := bytes.IndexByte(r.text[at:], '\n')
+		if n < 0 {
+			return
+		}
+		at += n + 1
+		r.lines = append(r.lines, at)
+	}
+}
+
+// forget begins anew.
+func (r *Reading) forget() {
+	r.Size, r.text, r.lines, r.prose, r.colours = 0, nil, nil, nil, colours{}
+}
+
+// Lay lays out what is new, for w × h cells.
+func (r *Reading) Lay(w, h int, draw display.Drawer) {
+	if w = max(1, w-numbers-1); r.prose == nil || r.prose.Width() != w {
+		off := r.Offset()
+		r.prose = layout.NewProse(w, draw)
+		defer func() {
+			if !r.Stick {
+				r.Show(off)
+			}
+		}()
+	}
+	r.prose.Extend(r.text, r.Whole)
+	r.Resize(max(1, len(r.prose.Rows())), max(h, 1))
+}
+
+// Offset is the byte that the cursor is at.
+func (r *Reading) Offset() int {
+	if r.prose == nil || len(r.prose.Rows()) == 0 {
+		return 0
+	}
+	return int(r.prose.Rows()[min(r.At, len(r.prose.Rows())-1)].Start)
+}
+
+// Show moves the cursor to a byte.
+func (r *Reading) Show(off int) {
+	if len(r.prose.Rows()) == 0 {
+		return
+	}
+	if row := r.prose.RowAt(off); row < r.Top || row >= r.Top+r.Height {
+		r.Center(row)
+	} else {
+		r.MoveTo(row)
+	}
+}
+
+// Find remembers where query is.
+func (r *Reading) Find(query string) []int {
+	r.hits = Hits{length: len(query)}
+	if query != "" {
+		r.hits.at = FindAll(r.text, query)
+	}
+	return r.hits.at
+}
+
+// Draw writes row y; end, in that role, stands behind the last byte.
+func (r *Reading) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
+	n, rows := r.Top+y, r.prose.Rows()
+	if n == 0 && len(rows) == 0 {
+		p.Spaces(screen.Bare, numbers)
+		p.Say(as, end)
+	}
+	if n >= len(rows) {
+		return
+	}
+	mark := display.Lit(" ")
+	if n == r.At {
+		mark = p.Glyph.Mark
+	}
+	p.Say(screen.Accent, mark)
+	row := rows[n]
+	if row.Wrapped {
+		p.Spaces(screen.Bare, numbers-1+max(0, int(row.Indent)-2))
+		p.Say(screen.Muted, p.Glyph.Wraps.Between("", " "))
+	} else {
+		number := p.Format("%4d", sort.SearchInts(r.lines, int(row.Start)+1)%100_000)
+		p.Say(screen.Muted, number)
+		p.Spaces(screen.Bare, numbers-1-number.Width())
+	}
+	r.drawText(p, int(row.Start), int(row.End))
+	if n == len(rows)-1 {
+		p.Say(as, end)
+	}
+}
+
+// drawText writes bytes of the text, but for the end of a line.
+func (r *Reading) drawText(p *screen.Pen, off, end int) {
+	end = off + len(screen.TrimEnd(r.text[off:end]))
+	for off < end && p.Left > 0 {
+		until, hit := end, false
+		for _, at := range r.hits.near(off, end) {
+			switch stop := at + r.hits.length; {
+			case at <= off && off < stop:
+				until, hit = min(until, stop), true
+			case at > off:
+				until = min(until, at)
+			}
+		}
+		paint, stop := r.at(off)
+		until = off + unitEnd(p.Drawer, r.text[off:end], min(until, stop)-off)
+		text := p.CleanBytes(r.text[off:until])
+		if hit {
+			p.Put(screen.Plain, screen.Match, text)
+		} else {
+			p.Paint(paint, text)
+		}
+		off = until
+	}
+}
+
+// wholeLines is where its last whole line ends.
+func (r *Reading) wholeLines() int {
+	if n := len(r.lines); n > 0 && !r.Whole {
+		return r.lines[n-1]
+	}
+	return len(r.text)
+}
