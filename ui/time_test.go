@@ -96,3 +96,24 @@ func TestCorpusMomentFrames(t *testing.T) {
 		})
 	}
 }
+
+// TestHeldTakesAll: what comes while the screen is held is counted, changes nothing that is shown, and
+// is all there afterwards.
+func TestHeldTakesAll(t *testing.T) {
+	records := demo(t, "parallel")
+	s := newScreen(t, 80, 24).feed(records[:30]...).press(" ,,")
+	before := s.bodyRows()
+	n := s.moment()
+	s.feed(records[30:50]...)
+	if diff := cmp.Diff(before, s.bodyRows()); diff != "" || s.moment() != n {
+		t.Errorf("the moment changed (-before +after):\n%s", diff)
+	}
+	s.shows("live is +", " ahead").press("G")
+	want := newScreen(t, 80, 24).feed(records[:50]...)
+	if s.held() || s.in.Timeline.Len() != want.in.Timeline.Len() {
+		t.Errorf("%d events came, not %d", s.in.Timeline.Len(), want.in.Timeline.Len())
+	}
+	if got := s.call().Args(); string(got) != string(want.call().Args()) {
+		t.Errorf("now has %q", got)
+	}
+}
