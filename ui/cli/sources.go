@@ -131,6 +131,7 @@ func looks(payload []byte) capture.Looks {
 }
 
 // eachSource has an inspector of its own made for every file that paths name, and both handed to do.
+// A file is read while what came of it is looked at.
 // What fails of one keeps nobody from the others.
 func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := a.reading.prepare()
@@ -150,7 +151,7 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 			prepare(in)
 			src, err := a.source(ctx, a.found.Path)
 			if err == nil {
-				err = do(a.judged(src), a.found.Path, in)
+				err = do(a.judged(capture.Ahead(src)), a.found.Path, in)
 			}
 			if err != nil {
 				a.fail(err)

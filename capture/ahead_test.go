@@ -1,0 +1,105 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// numbered is a source of n records that ends with an error, or nil; it counts what was asked of it.
+func numbered(n int, end error, asked *atomic.Int64) Source {
+	return func(yield func(Record, error) bool) {
+		for i := range n {
+			asked.Store(int64(i + 1))
+			if !yield(Record{Exchange: i + 1, Data: make([]byte, 1000)}, nil) {
+				return
+			}
+		}
+		if end != nil {
+			yield(Record{}, end)
+		}
+	}
+}
+
+// TestAhead: what is read ahead is what the source brings, in that order and with its end.
+func TestAhead(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 5000} {
+		for _, end := range []error{nil, errors.New("it ends")} {
+			got := 0
+			var asked atomic.Int64
+			var failed error
+			for r, err := range Ahead(numbered(n, end, &asked)) {
+				if failed = err; err == nil {
+					if got++; r.Exchange != got {
+						t.Fatalf("record %d came as number %d", r.Exchange, got)
+					}
+				}
+			}
+			if got != n || failed != end {
+				t.Errorf("%d records of %d, then %v", got, n, failed)
+			}
+		}
+	}
+}
+
+// TestAheadStops: who wants no more leaves no goroutine behind, and the source was read no further
+// than a bound.
+func TestAheadStops(t *testing.T) {
+	before := runtime.NumGoroutine()
+	var asked atomic.Int64
+	for r := range Ahead(numbered(1<<20, nil, &asked)) {
+		if r.Exchange == 3 {
+			break
+		}
+	}
+	for n := 0; runtime.NumGoroutine() > before; n++ {
+		if n == 1000 {
+			t.Fatal("a goroutine is left")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if most := 3 * aheadBytes / 1000; int(asked.Load()) > most {
+		t.Errorf("%d records were read for three", asked.Load())
+	}
+}
+
+// TestAheadPanics: a bug of the source is one of who reads it.
+func TestAheadPanics(t *testing.T) {
+	defer func() {
+		if p := recover(); !strings.Contains(fmt.Sprint(p), "a bug") {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	n := 0
+	for range Ahead(func(yield func(Record, error) bool) {
+		yield(Record{}, nil)
+		panic("a bug")
+	}) {
+		n++
+	}
+	t.Errorf("%d records, and no panic", n)
+}
+
+// TestAheadLive: a record that somebody waits for comes at once.
+func TestAheadLive(t *testing.T) {
+	seen := make(chan int)
+	src := Ahead(func(yield func(Record, error) bool) {
+		for i := range 100 {
+			if !yield(Record{Exchange: i + 1}, nil) || <-seen != i+1 {
+				return
+			}
+		}
+	})
+	n := 0
+	for r := range src {
+		n++
+		seen <- r.Exchange
+	}
+	if n != 100 {
+		t.Errorf("%d records came", n)
+	}
+}
