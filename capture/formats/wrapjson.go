@@ -14,11 +14,39 @@ func (p *peeler) json(t []byte, i int) (n int, found bool) {
 	if !whole && len(t)-i < 24 {
 		return 1, false
 	}
+	if !whole && endsInContent(t[i:], 0) {
+		return n, false
+	}
 	found = p.wrapped(t[:i], t[end:], func() bool { return p.value(t[i:end:end], whole) })
 	if !whole {
 		n = 1
 	}
 	return n, found
+}
+
+// endsInContent reports whether a JSON value is cut inside a piece of a conversation, or of a session:
+// what looks like a payload there is text.
+func endsInContent(v []byte, depth int) bool {
+	switch {
+	case depth > peelLimit:
+		return false
+	case opensObject(v):
+		all, n, whole := readMembers(nil, v)
+		if whole || n < len(v) || len(all) == 0 {
+			return false
+		}
+		return isContent(all) || isSession(all) || endsInContent(all[len(all)-1].value, depth+1)
+	case isArray(v):
+		for at := 1; at < len(v); at++ { // behind a comma
+			at += jsonbytes.Space(v[at:])
+			n, closed := valueLen(v[at:])
+			if n == 0 || !closed {
+				return n > 0 && endsInContent(v[at:], depth+1)
+			}
+			at += n + jsonbytes.Space(v[at+n:])
+		}
+	}
+	return false
 }
 
 // value looks for payloads in a JSON value.
