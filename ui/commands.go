@@ -14,6 +14,8 @@ import (
 func (m *Model) commands() []modes.Command {
 	return []modes.Command{
 		{Word: "turn", Arg: display.Lit("NUMBER"), Does: display.Lit("go to a turn"), Run: m.goToNumber},
+		{Word: "sort", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("the turns in another order"), Run: m.openSorted},
+		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("ask the arguments, of one call or all"), Run: m.openJQ},
 		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("to a moment: 1.25s, or delta d14"), Run: m.goAt},
 		{Word: "paste", Does: display.Lit("what sends clients to the proxy"), Run: func(string) { m.openPaste() }},
 		{Word: "hosts", Does: display.Lit("where the proxy's address leads"), Run: func(string) { m.openHosts() }},

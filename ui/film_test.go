@@ -70,6 +70,9 @@ var films = []film{
 		{60, " "}, {70, ""}, {-1, ",,"}, {-1, "<"}, {-1, "<"}, {-1, "}"}, {-1, "x"}, {-1, "x0"}, {-1, ".."}, {-1, "0"}, {-1, "G"}, {-1, " jj{"}, {-1, "p"},
 	}},
 	{name: "help", records: demoRecords("malformed"), shots: []shot{{-1, "?"}, {-1, "jj"}, {-1, "<pgdown>"}, {-1, "<tab>"}, {-1, "/cop"}, {-1, "<esc>/zoom<enter>"}, {-1, "zp?"}}},
+	{name: "commands", records: demoRecords("protocols"), shots: []shot{
+		{-1, ":sort"}, {-1, " cost<enter>"}, {-1, "jj"}, {-1, "<enter>:jq .guests<enter>"}, {-1, "<tab>"}, {-1, "<esc>:jq .guests[<enter>"},
+	}},
 	{name: "empty", records: func(testing.TB) []stream.Record { return nil }, shots: []shot{{0, ""}, {-1, ""}}},
 	{name: "hostile", records: func(testing.TB) []stream.Record { return hostileExample() }, shots: []shot{{-1, "k"}, {-1, "4"}, {-1, "2<enter>"}, {-1, "<esc>1g2"}}},
 }

@@ -86,6 +86,18 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
+// DrawTurn writes the row of a turn elsewhere.
+func (l *List) DrawTurn(p *screen.Pen, t *stream.Turn, chosen bool) {
+	g, sign := screen.Bare, display.Lit(" ")
+	if chosen {
+		g, sign = screen.Selected, p.Glyph.Mark
+	}
+	at := gridOf(p.Left)
+	p.Put(screen.Accent, g, sign)
+	l.drawTurn(p, t, g, at)
+	p.Fill(g)
+}
+
 // drawCall writes a call: its state, its name, and flush right its state in words where it is not
 // well, its size, and how long it took.
 func (l *List) drawCall(p *screen.Pen, c *stream.Call, g screen.Ground, at grid) {

@@ -1,0 +1,150 @@
+package modes
+
+import (
+	"slices"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// JQ shows what a jq expression makes of the arguments of one call, or of all.
+type JQ struct {
+	screen.Window
+	host   Host
+	draw   display.Drawer
+	expr   string
+	scopes []Scope
+	scope  int
+	all    *answers // nil while they are asked for
+	begun  bool
+}
+
+// Scope is which calls are asked.
+type Scope struct {
+	Name  display.Text
+	Calls func() []Asked
+}
+
+// NewJQ asks the calls of the first scope; it is nil, and the text says why, if the expression is
+// none.
+func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, display.Text) {
+	if _, err := program(expr); err != nil {
+		return nil, draw.Format("jq: %s", err)
+	}
+	return &JQ{host: h, draw: draw, expr: expr, scopes: scopes}, display.Text{}
+}
+
+// Keys are those that go to a call, and ask others.
+func (j *JQ) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to that call"), Do: j.goThere},
+		{Keys: []string{"tab", "s"}, Hint: display.Lit("tab this call or all"), Does: display.Lit("ask this call, or all"), Do: func() {
+			j.scope = (j.scope + 1) % len(j.scopes)
+			j.all, j.begun = nil, false
+		}},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: j.host.Close},
+	}, j.Steps(display.Lit("j k row"), j.MoveTo)...)
+}
+
+func (j *JQ) goThere() {
+	if j.all == nil || j.At >= len(j.all.list) {
+		return
+	}
+	of := j.all.list[j.At].of
+	j.host.Close()
+	j.host.Choose(of)
+}
+
+// Extend has what was not asked yet be asked, beside the screen.
+func (j *JQ) Extend(_ *providers.View, _, h int) {
+	if !j.begun {
+		j.begun = true
+		calls, expr := j.scopes[j.scope].Calls(), j.expr
+		j.host.Do(func() func() {
+			code, err := program(expr)
+			if err != nil { // it was one before
+				return nil
+			}
+			all := ask(code, calls, jqTime)
+			return func() { j.all = &all }
+		})
+	}
+	rows := 0
+	if j.all != nil {
+		rows = len(j.all.list)
+	}
+	j.Resize(rows, max(1, h-1))
+}
+
+// Draw writes row y: what is asked, or an answer behind its call.
+func (j *JQ) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		j.drawTitle(p)
+		return
+	}
+	n := j.Top + y - 1
+	if j.all == nil || n >= len(j.all.list) {
+		return
+	}
+	a, g, mark := j.all.list[n], screen.Bare, display.Lit(" ")
+	if n == j.At {
+		g, mark = screen.Selected, p.Glyph.Mark
+	}
+	p.Put(screen.Accent, g, mark)
+	p.Put(screen.Muted, g, p.Format("%5s  ", screen.Count(int(a.of.Turn)+1)))
+	name := jqName
+	if p.Left < 3*jqName {
+		name = jqName / 2
+	}
+	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Name(a.name), name-2), name))
+	if a.why != "" {
+		p.Outside(screen.Caution, g, a.why)
+	} else {
+		p.Raw(screen.Plain, g, a.value)
+	}
+	p.Fill(g)
+}
+
+const jqName = 22 // cells of a call's name
+
+// drawTitle says what is asked of how much, and what could not be.
+func (j *JQ) drawTitle(p *screen.Pen) {
+	p.Say(screen.Accent, display.Lit(" JQ  "))
+	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Name(j.expr), max(8, p.Left/3)))
+	p.Say(screen.Muted, j.scopes[j.scope].Name.Between("  of ", ""))
+	if j.all == nil {
+		p.Say(screen.Live, display.Lit("  asking"))
+		return
+	}
+	p.Say(screen.Muted, display.Join(display.Lit("  "), screen.Plural(len(j.all.list)-j.all.unparsed, "answer"), display.Lit(" from "), screen.Plural(j.all.asked, "call")))
+	if n := j.all.unparsed; n > 0 {
+		p.Say(screen.Caution, p.Format("  %s no JSON", screen.Count(n)))
+	}
+	if n := j.all.gone; n > 0 {
+		p.Say(screen.Caution, p.Format("  %s not in memory", screen.Count(n)))
+	}
+	if j.all.stopped != "" {
+		p.Say(screen.Caution, p.Format("  stopped: %s", j.all.stopped))
+	}
+}
+
+// AskedOf are the calls of turns.
+func AskedOf(turns []*stream.Turn, shown func(*stream.Turn) bool) (calls []Asked) {
+	for _, t := range turns {
+		if !shown(t) {
+			continue
+		}
+		for _, c := range t.Calls {
+			calls = append(calls, AskedCall(t, c))
+		}
+	}
+	return calls
+}
+
+// AskedCall is a call with its arguments as they are now. More may come behind them: these stay.
+func AskedCall(t *stream.Turn, c *stream.Call) Asked {
+	return Asked{Of: c.Ref(), Name: c.Name, Args: slices.Clip(c.Args()), Gone: t.Kept != stream.Whole && c.Size() > 0}
+}

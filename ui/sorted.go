@@ -1,0 +1,105 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// sorted is the mode that lists the turns that are shown in another order, as they were when it was
+// opened.
+type sorted struct {
+	screen.Window
+	m     *Model
+	by    order
+	turns []stream.Ref
+	since int // how many turns there were
+}
+
+// order is by what turns are sorted: the greatest first.
+type order struct {
+	word string
+	of   func(*Model, *stream.Turn) float64
+}
+
+var orders = []order{
+	{"cost", func(m *Model, t *stream.Turn) float64 { return m.bill.Of(t).USD }},
+	{"took", func(_ *Model, t *stream.Turn) float64 { return float64(screen.Since(t.OpenedAt, t.ClosedAt)) }},
+	{"bytes", func(_ *Model, t *stream.Turn) (size float64) {
+		for _, c := range t.Calls {
+			size += float64(c.Size())
+		}
+		return size
+	}},
+	{"start", func(_ *Model, t *stream.Turn) float64 { return float64(t.OpenedAt) }},
+}
+
+// openSorted sorts by what is said, or says what could be.
+func (m *Model) openSorted(arg string) {
+	i := slices.IndexFunc(orders, func(o order) bool { return arg != "" && strings.HasPrefix(o.word, arg) })
+	if i < 0 {
+		m.say(m.draw.Format("sort by %q? cost, took, bytes or start", arg))
+		return
+	}
+	s := &sorted{m: m, by: orders[i]}
+	s.sort()
+	m.open(s)
+}
+
+func (s *sorted) sort() {
+	type valued struct {
+		of stream.Ref
+		is float64
+	}
+	var all []valued
+	turns := s.m.view.Session().Turns
+	for _, t := range turns {
+		if s.m.sieve.Shows(t) {
+			all = append(all, valued{t.Ref(), s.by.of(s.m, t)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.is, a.is) })
+	s.turns, s.since = s.turns[:0], s.m.turns()
+	for _, v := range all {
+		s.turns = append(s.turns, v.of)
+	}
+}
+
+func (s *sorted) Keys() []screen.Binding {
+	return append([]screen.Binding{
+		{Keys: []string{"enter"}, Hint: display.Lit("enter go there"), Does: display.Lit("go to the turn"), Do: s.goThere},
+		{Keys: []string{"s"}, Hint: display.Lit("s sort again"), Does: display.Lit("sort again, with what came since"), Do: s.sort},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: s.m.closeTop},
+	}, s.Steps(display.Lit("j k row"), s.MoveTo)...)
+}
+
+func (s *sorted) goThere() {
+	if s.At < len(s.turns) {
+		s.m.closeTop()
+		asHost{s.m}.Choose(s.turns[s.At])
+	}
+}
+
+func (s *sorted) Extend(_ *providers.View, _, h int) { s.Resize(len(s.turns), max(1, h-1)) }
+
+func (s *sorted) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		p.Say(screen.Accent, p.Format(" TURNS %s", screen.Count(len(s.turns))))
+		p.Say(screen.Plain, p.Format("  by %s", s.by.word))
+		if n := s.m.turns() - s.since; n > 0 {
+			p.Say(screen.Muted, p.Format("  %s came since", screen.Count(n)))
+		}
+		return
+	}
+	if n := s.Top + y - 1; n < len(s.turns) {
+		if t, _ := s.m.view.Find(s.turns[n]); t != nil {
+			s.m.list.DrawTurn(p, t, n == s.At)
+		}
+	}
+}
