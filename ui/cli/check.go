@@ -68,6 +68,7 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 	to.Float64Var(&f.maxCost, "max-cost", 0, "fail when all turns together cost more than so many US dollars, or nobody knows")
 	to.StringVar(&f.format, "format", "text", "text, jsonl, junit or sarif")
 	to.StringVar(&f.baseline, "baseline", "", "findings in this `FILE` are known and do not fail: jsonl or sarif of an earlier check")
+	a.onlyFlag(to, "check only the turns that")
 	a.pricesFlag(cmd)
 	a.reading.add(to)
 	return cmd
@@ -89,6 +90,7 @@ type checker struct {
 	in       *providers.Inspector // of the source that is being read
 	places   *spots               // of the same
 	starting int                  // index of the first finding of it
+	part     bool                 // only some turns are looked at: of the others nothing is gone
 }
 
 // noSeverity is worse than all there are.
@@ -140,7 +142,11 @@ func (a *app) check(ctx context.Context, paths []string, f *checkFlags, capped b
 		return err
 	}
 	c.capped, a.reading.places = capped, true
-	if c.prices, err = a.prices(); err != nil {
+	if c.prices, err = a.prices(); err == nil {
+		err = a.onlyOf(c.prices)
+		c.part = a.only != nil
+	}
+	if err != nil {
 		return err
 	}
 	err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
@@ -282,7 +288,7 @@ func (c *checker) judge() {
 		f.Known = c.known.Knows(f)
 		f.Fails = !f.Known && (f.Severity >= c.limit || slices.Contains(c.codes, f.Code) || slices.Contains(demanded, f.Diagnosis))
 	}
-	if len(c.Trouble) == 0 {
+	if len(c.Trouble) == 0 && !c.part {
 		c.Gone = c.known.Gone()
 	}
 }

@@ -34,6 +34,8 @@ type app struct {
 	reading        readFlags
 	replaying      replayFlags
 	follow         bool
+	filter         string // which turns are told of
+	only           *sieve // the same, understood; nil for all
 	speed          float64
 	format         string
 	pricesFile     string

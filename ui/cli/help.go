@@ -25,6 +25,7 @@ func topics() []*cobra.Command {
 		topic("hosts", "The providers that connect and proxy know", hostsHelp),
 		topic("clients", "How each client is sent to a proxy", clientsHelp),
 		topic("keys", "The keys of the screen", keysHelp),
+		topic("filter", "The words that say which turns are meant", filterHelp),
 		topic("themes", "The names --theme takes", themesHelp),
 		topic("prices", "What turns cost, and prices of your own", pricesHelp),
 		topic("targets", "The names replay --to takes, and what each provider wants", targetsHelp),

@@ -31,6 +31,7 @@ func (a *app) printCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&a.format, "format", "text", "text, or jsonl: one JSON object a call and turn")
+	a.onlyFlag(cmd.Flags(), "print only the turns that")
 	a.pricesFlag(cmd)
 	a.followFlag(cmd)
 	a.reading.add(cmd.Flags())
@@ -49,6 +50,9 @@ type printer interface {
 func (a *app) print(ctx context.Context, paths []string) error {
 	prices, err := a.prices()
 	if err != nil {
+		return err
+	}
+	if err := a.onlyOf(prices); err != nil {
 		return err
 	}
 	p, err := a.printerOf(a.format, prices)
@@ -105,7 +109,7 @@ func (a *app) judged(src capture.Source) capture.Source {
 func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
 	q := newQueue(in, path, p)
-	q.among = a.among()
+	q.among, q.only = a.among(), a.only
 	q.patient = !a.follow && path != "-"
 	var failed error
 	err := inspect(src, in, func() bool {

@@ -27,6 +27,8 @@ type queue struct {
 	patient bool                 // a turn waits for what the tools of its calls gave
 	waiting map[int32][]returned // calls that were sent back, by the turn that was not printed
 	among   bool                 // the file is one of many: what is not recognised is not printed
+	only    *sieve               // which turns are printed
+	hidden  map[int32]bool       // the others, of which nothing is told later either
 	known   bool                 // a turn was printed that is of a known protocol, or says why it is not
 }
 
@@ -61,9 +63,7 @@ const (
 // let go of then.
 func (q *queue) print(all bool) error {
 	now, back := q.look()
-	if len(back) > 0 {
-		q.to.sentBack(back)
-	}
+	q.tell(back)
 	if all {
 		now = slices.DeleteFunc(slices.Collect(maps.Keys(q.open)), func(n int32) bool {
 			return slices.ContainsFunc(q.ended, func(e ended) bool { return e.turn == n })
@@ -94,7 +94,10 @@ func (q *queue) printTurns(turns []ended) {
 		number := turns[i].turn
 		t := s.Turn(number)
 		known := recognised(q.in.Exchange(t.Exchange), t)
-		if q.known = q.known || known; known || !q.among {
+		q.known = q.known || known
+		if !q.only.means(q.in, t) {
+			q.hide(number)
+		} else if known || !q.among {
 			q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
 		}
 		back = append(back, q.waiting[number]...)
@@ -107,6 +110,22 @@ func (q *queue) printTurns(turns []ended) {
 		for i := range back {
 			q.name(&back[i])
 		}
+		q.tell(back)
+	}
+}
+
+// hide has nothing be told of a turn.
+func (q *queue) hide(turn int32) {
+	if q.hidden == nil {
+		q.hidden = map[int32]bool{}
+	}
+	q.hidden[turn] = true
+}
+
+// tell tells what was made of calls of turns that are printed.
+func (q *queue) tell(back []returned) {
+	back = slices.DeleteFunc(back, func(r returned) bool { return q.hidden[r.of.Turn] })
+	if len(back) > 0 {
 		q.to.sentBack(back)
 	}
 }

@@ -83,7 +83,7 @@ func keyTable() string {
 	var rows []string
 	part := ""
 	for _, k := range ui.Keys() {
-		keys := "`" + strings.ReplaceAll(k.Keys, " ", "` `") + "` " + k.Does
+		keys := "`" + strings.ReplaceAll(strings.ReplaceAll(k.Keys, " ", "` `"), "|", `\|`) + "` " + k.Does
 		if k.Group == part {
 			rows[len(rows)-1] += " · " + keys
 			continue
