@@ -56,7 +56,9 @@ func failures(testing.TB) (records []stream.Record) {
 			a.call("toolu_3", "read_file", `{"path": "main.go"}`).seal().stop("tool_use")
 		},
 		func(a *anthropic) { a.text("All of it is done.").stop("end_turn") },
-		func(a *anthropic) { a.call("toolu_4", "write_file", `{"path": "a.go", "content": "pack`).stop("max_tokens") },
+		func(a *anthropic) {
+			a.call("toolu_4", "write_file", `{"path": "a.go", "content": "pack`).stop("max_tokens")
+		},
 		func(a *anthropic) {
 			a.call("toolu_5", "notify", `["ops"]`).seal().call("toolu_6", "deploy", `{"to": "prod`)
 			a.records[len(a.records)-1].End, a.records[len(a.records)-1].Why = true, "the connection was reset"

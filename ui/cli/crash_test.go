@@ -21,7 +21,7 @@ var bugs = map[string]struct {
 	"the first View": {"", func() (ui.Options, capture.Source) {
 		return ui.Options{Playback: &faulty{view: true}}, endless(nil)
 	}},
-	"a later View": {" ", func() (ui.Options, capture.Source) {
+	"a later View": {" G", func() (ui.Options, capture.Source) {
 		return ui.Options{Playback: &faulty{}}, endless(nil)
 	}},
 	"Update": {" ", func() (ui.Options, capture.Source) {

@@ -66,19 +66,19 @@ func pipeTo(command string, data []byte) ([]byte, error) {
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 	}
-	return out.Bytes(), err
+	return out.kept, err
 }
 
 // upTo keeps so many bytes, and counts the others.
 type upTo struct {
-	bytes.Buffer
+	kept []byte
 	most int
 	more int
 }
 
 func (u *upTo) Write(p []byte) (int, error) {
-	keep := min(len(p), u.most-u.Len())
+	keep := min(len(p), u.most-len(u.kept))
 	u.more += len(p) - keep
-	u.Buffer.Write(p[:keep])
+	u.kept = append(u.kept, p[:keep]...)
 	return len(p), nil
 }

@@ -43,7 +43,7 @@ func TestTakings(t *testing.T) {
 				switch {
 				case err != nil:
 					t.Errorf("%s of %s: %v", f.What, c.Name, err)
-				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"exchange":`)[0]): // its result came later
+				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"result":`)[0]): // its result came later
 					t.Errorf("print writes nothing like %s\n%s", got, printed)
 				case f.Key == "c" && (!bytes.HasPrefix(got, []byte("curl -N 'http")) || bytes.Contains(got, []byte("[redacted:"))):
 					t.Errorf("the request as a command: %s", got)

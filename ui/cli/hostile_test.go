@@ -131,13 +131,13 @@ func wantClean(t *testing.T, text string) {
 }
 
 // places are the panes and modes, by words that only they show.
-var places = []string{"enter open ", "r raw", "  raw  ", " B ", "enter frame", "record 1", "enter go there", "esc cancel", "next pane"}
+var places = []string{"enter open ", "r raw", "  raw  ", " B ", "enter frame", "record 1", "enter go there", "esc cancel", "HELP ", "COPY ", "THEME ", " filter ", "of 7", "WHEN CODE WOULD RUN"}
 
 // TestHostileScreen visits every pane and mode with text that tries to command the terminal: end
 // has the terminal judge every byte.
 func TestHostileScreen(t *testing.T) {
 	tour := "1 g " + strings.Repeat("2 j enter q 2 r r 3 j enter q 1 j ", 10) +
-		"4 j enter 4 j enter ! ! 1 / $ enter n esc 3 / $ esc ? G esc z z t F tab shift"
+		"4 j enter 4 j enter ! ! 1 / $ enter n esc 3 / $ esc ? G esc z z t down esc y esc f $ esc : $ esc , , esc 5 j enter 6 j 1 F tab shift"
 	for name, l := range map[string]launch{
 		"small": {w: 40, h: 10},
 		"usual": {w: 80, h: 24},

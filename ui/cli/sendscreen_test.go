@@ -191,7 +191,7 @@ func TestSideBySide(t *testing.T) {
 	p.keys("=")
 	p.untilShown("COMPARE 2 ")
 	p.untilShown("1 member differs")
-	for _, text := range []string{"Oslo", "Bergen", "claude-x", "gpt-4.1", "openai-chat"} {
+	for _, text := range []string{"Oslo", "Bergen", "x  base", "gpt-4.1"} {
 		if !p.shows(text) {
 			t.Errorf("no %s:\n%s", text, p.describe())
 		}
