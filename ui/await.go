@@ -102,9 +102,6 @@ func (m *Model) drawAwait(p *screen.Pen, y, height int) {
 	}
 }
 
-// helpHint is the room for the hint that never goes.
-const helpHint = len("   ? help ")
-
 // awaitWide is how wide a screen is that has room for the names of clients.
 const awaitWide = 60
 
