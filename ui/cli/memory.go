@@ -9,13 +9,14 @@ import (
 
 // Between two collections the heap grows by half, but by no less than leastSlack and no more than
 // heapSlack: most of what is kept are bytes and numbers, which cost the collector little, and of a
-// heap that is small there is little to collect.
+// heap that is small there is little to collect. A heap that is big all the same, with very many
+// turns, grows by a part of it: else the collector would do more than all others.
 const (
-	leastGC     = 8
 	leastSlack  = 16 << 20
 	heapSlack   = 24 << 20
 	liveMetric  = "/gc/heap/live:bytes"
 	gcOwnChoice = "GOGC"
+	ofBigHeap   = 6
 )
 
 // SteadyMemory keeps the heap from growing to twice what is kept, unless the environment says how
@@ -36,8 +37,8 @@ func SteadyMemory() {
 
 // percentFor is by how many percent a heap of that many bytes may grow.
 func percentFor(live uint64) int {
-	slack := min(max(live/2, leastSlack), heapSlack)
-	return int(max(leastGC, slack*100/max(live, 4<<20)))
+	slack := max(min(max(live/2, leastSlack), heapSlack), live/ofBigHeap)
+	return int(slack * 100 / max(live, 4<<20))
 }
 
 // afterEachGC calls f after each collection, which is when an object that nobody holds goes.
