@@ -1,5 +1,7 @@
 package capture
 
+import "sync"
+
 // aheadBytes is about how much is read ahead: what records hold, and what they take themselves.
 const (
 	aheadBytes  = 1 << 20
@@ -7,106 +9,102 @@ const (
 )
 
 // Ahead is a source that is read by a goroutine of its own, some records ahead of who wants them. A
-// record that somebody waits for waits for no other. A panic of the source is one of who reads it.
+// record waits for no other one. A panic of the source is one of who reads it.
 func Ahead(src Source) Source {
 	return func(yield func(Record, error) bool) {
-		a := ahead{full: make(chan batch), empty: make(chan []Record, 2), done: make(chan struct{})}
-		defer close(a.done)
+		a := &ahead{}
+		a.turn.L = &a.mu
+		defer a.leave()
 		go a.fill(src)
-		for b := range a.full {
-			for i := range b.recs {
-				if !yield(b.recs[i], nil) {
+		var recs []Record
+		for {
+			clear(recs)
+			var more bool
+			recs, more = a.take(recs[:0])
+			for i := range recs {
+				if !yield(recs[i], nil) {
 					return
 				}
 			}
-			switch {
-			case b.panicked != nil:
-				panic(b.panicked)
-			case b.err != nil:
-				yield(Record{}, b.err)
-				return
+			if !more {
+				break
 			}
-			clear(b.recs)
-			select {
-			case a.empty <- b.recs[:0]:
-			default:
-			}
+		}
+		switch {
+		case a.panicked != nil:
+			panic(a.panicked)
+		case a.err != nil:
+			yield(Record{}, a.err)
 		}
 	}
 }
 
-// ahead is what passes between the two.
+// ahead is what has been read and not been taken, and what came behind it.
 type ahead struct {
-	full  chan batch
-	empty chan []Record // to be filled again
-	done  chan struct{}
-}
-
-// batch is records in a row, and what came behind them.
-type batch struct {
+	mu       sync.Mutex
+	turn     sync.Cond // something changed
 	recs     []Record
+	bytes    int
+	ended    bool // nothing more comes
+	left     bool // nobody wants more
 	err      error
 	panicked any
 }
 
+// fill reads the source.
 func (a *ahead) fill(src Source) {
-	var now batch
 	defer func() {
-		now.panicked = recover()
-		a.send(now)
-		close(a.full)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.ended, a.panicked = true, recover()
+		a.turn.Broadcast()
 	}()
-	bytes := 0
 	for r, err := range src {
-		if now.err = err; err != nil {
+		if err != nil {
+			a.err = err
 			return
 		}
-		now.recs = append(now.recs, r)
-		bytes += recordBytes + len(r.Data)
-		sent, more := a.offer(now, bytes >= aheadBytes)
-		if !more {
-			now = batch{}
+		if !a.put(r) {
 			return
 		}
-		if sent {
-			now, bytes = batch{recs: a.room()}, 0
-		}
 	}
 }
 
-// offer hands a batch over if somebody waits for it, or waits itself if it must. It reports whether
-// it was taken, and whether somebody wants more.
-func (a *ahead) offer(b batch, must bool) (sent, more bool) {
-	if must {
-		more = a.send(b)
-		return more, more
+// put adds a record when there is room. It reports whether somebody wants more.
+func (a *ahead) put(r Record) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.bytes >= aheadBytes && !a.left {
+		a.turn.Wait()
 	}
-	select {
-	case a.full <- b:
-		return true, true
-	case <-a.done:
-		return false, false
-	default:
-		return false, true
+	a.recs = append(a.recs, r)
+	a.bytes += recordBytes + len(r.Data)
+	if len(a.recs) == 1 {
+		a.turn.Broadcast()
 	}
+	return !a.left
 }
 
-// send waits until a batch is taken, or nobody wants it.
-func (a *ahead) send(b batch) bool {
-	select {
-	case a.full <- b:
-		return true
-	case <-a.done:
-		return false
+// take waits for records, and returns all that there are, in exchange for room for more. It reports
+// whether more may come.
+func (a *ahead) take(room []Record) (recs []Record, more bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.recs) == 0 && !a.ended {
+		a.turn.Wait()
 	}
+	recs, a.recs = a.recs, room
+	if a.bytes >= aheadBytes {
+		a.turn.Broadcast()
+	}
+	a.bytes = 0
+	return recs, !a.ended
 }
 
-// room is a batch that was emptied, or a new one.
-func (a *ahead) room() []Record {
-	select {
-	case recs := <-a.empty:
-		return recs
-	default:
-		return nil
-	}
+// leave says that nobody wants more.
+func (a *ahead) leave() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.left = true
+	a.turn.Broadcast()
 }

@@ -103,3 +103,24 @@ func TestAheadLive(t *testing.T) {
 		t.Errorf("%d records came", n)
 	}
 }
+
+// TestAheadBusy: a record that came while nobody waited does not wait for the next one.
+func TestAheadBusy(t *testing.T) {
+	came, seen := make(chan struct{}), make(chan struct{})
+	n := 0
+	for r := range Ahead(func(yield func(Record, error) bool) {
+		yield(Record{Exchange: 1}, nil)
+		yield(Record{Exchange: 2}, nil)
+		close(came)
+		<-seen // nothing more comes before the second has been had
+	}) {
+		if n++; r.Exchange == 1 {
+			<-came
+		} else {
+			close(seen)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d records came", n)
+	}
+}

@@ -45,7 +45,7 @@ var (
 	}
 	bentNote = &stream.Diagnosis{
 		Code: "BENT", Severity: stream.Warn, By: stream.Toolscope,
-		Means: "Toolscope was asked to bend this answer, with --fault. A proxy shows what the provider sent, and its client was given something else; toolscope cut writes the bent one.",
+		Means: "Toolscope was asked to bend this answer, with --fault: a proxy shows what the provider sent, while its client was given something else, and toolscope cut writes the bent one.",
 		Do:    "Blame nobody else for what the client does next.",
 	}
 	heldNote = &stream.Diagnosis{
