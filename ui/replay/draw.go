@@ -211,15 +211,14 @@ func (m *mode) drawCounts(p *screen.Pen, plan plan) {
 		what = "client"
 	}
 	p.Say(screen.Muted, screen.Plural(m.Rows, what).Between(" ", ""))
-	place := display.Text{}
-	if m.Rows > plan.table {
-		place = p.Format("%d%s%d of %d", m.Top+1, p.Glyph.Dash, min(m.Rows, m.Top+plan.table), m.Rows)
-		if m.Top+plan.table < m.Rows {
-			place = display.Join(place, display.Lit(" "), p.Glyph.Below)
-		}
-	}
+	first, last := m.Top+1, min(m.Rows, m.Top+plan.table)
+	place := p.Seen(first, last, m.Rows).Between(" ", "")
 	if m.table != nil && m.table.key.answers(m.rowsWanted) {
-		m.drawSorts(p, p.Left-place.Width())
+		all := m.sorts(p)
+		if !place.Empty() && width(some(all)) > p.Left-place.Width() {
+			place = p.Format(" %d%s%d", first, p.Glyph.Dash, last) // how many there are is said already
+		}
+		drawSorts(p, all, p.Left-place.Width())
 	}
 	p.Tail(screen.Muted, screen.Bare, place)
 }
@@ -232,21 +231,27 @@ type sort struct {
 	rank int // how soon it goes where there is no room
 }
 
+// width is how many cells sorts need.
+func width(all []sort) (w int) {
+	for _, s := range all {
+		w += s.text.Width()
+	}
+	return w
+}
+
+// some are those of which there are rows.
+func some(all []sort) []sort {
+	return slices.DeleteFunc(slices.Clone(all), func(s sort) bool { return s.n == 0 })
+}
+
 // drawSorts writes how many rows of each sort there are, in so many cells. Where there is less room
 // those go of which there are none, then what is known of providers but for refusals, then what is
 // least bad.
-func (m *mode) drawSorts(p *screen.Pen, room int) {
-	all := m.sorts(p)
-	width := func() (w int) {
-		for _, s := range all {
-			w += s.text.Width()
-		}
-		return w
+func drawSorts(p *screen.Pen, all []sort, room int) {
+	if width(all) > room {
+		all = some(all)
 	}
-	if width() > room {
-		all = slices.DeleteFunc(all, func(s sort) bool { return s.n == 0 })
-	}
-	for rank := 0; width() > room && len(all) > 0; rank++ {
+	for rank := 0; width(all) > room && len(all) > 0; rank++ {
 		all = slices.DeleteFunc(all, func(s sort) bool { return s.rank == rank })
 	}
 	for _, s := range all {

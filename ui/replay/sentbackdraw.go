@@ -258,7 +258,7 @@ func (w *wholeRequest) draw(p *screen.Pen, y int) {
 	switch {
 	case y == 0:
 		p.Say(screen.Accent, w.title.Between(" ", ""))
-		p.Tail(screen.Muted, screen.Bare, p.Format("%d%s%d of %d ", w.Top+1, p.Glyph.Dash, min(w.Rows, w.Top+w.Height), w.Rows))
+		p.Tail(screen.Muted, screen.Bare, p.Seen(w.Seen()).Between("", " "))
 	case w.sheet == nil:
 		if y == 1 {
 			p.Say(screen.Muted, display.Lit(" ..."))
