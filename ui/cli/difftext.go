@@ -121,7 +121,7 @@ func memberCell(set *diff.Set, r *diff.Row, i int) string {
 	}
 	for _, f := range diff.Found(c, cell) {
 		if f.Severity >= stream.Warn {
-			text += "  ! " + diff.Word(&f)
+			text += "  ! " + f.InShort()
 			break
 		}
 	}

@@ -191,7 +191,11 @@ func (c *comparison) drawMember(p *screen.Pen, g *group, row, i int, on screen.G
 				break
 			}
 		}
-		said := display.Join(sign(p, worst).Between("  ", " "), p.Clean(diff.Word(&at)))
+		words := p.Clean(at.InShort())
+		if words.Width()+4 > p.Left {
+			words = p.Clean(at.Diagnosis.InShort())
+		}
+		said := display.Join(sign(p, worst).Between("  ", " "), words)
 		p.Put(screen.SeverityRoles[worst], on, p.Truncate(said, p.Left))
 	}
 }

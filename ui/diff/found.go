@@ -30,19 +30,3 @@ func endsAt(c *stream.Call, at int) bool {
 func BreaksSchema(f stream.Finding) bool {
 	return strings.HasPrefix(f.Code, "SCHEMA_") && f.Severity > stream.Info
 }
-
-// Word is a finding in a word or two.
-func Word(f *stream.Finding) string {
-	if _, want, ok := strings.Cut(f.Message, "the schema wants "); ok {
-		return "want " + want
-	}
-	if word, ok := words[f.Code]; ok {
-		return word
-	}
-	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(f.Code, "SCHEMA_"), "_", " "))
-}
-
-var words = map[string]string{
-	"SCHEMA_ENUM": "not listed", "SCHEMA_UNKNOWN_KEY": "no such key", "SCHEMA_TOO_MANY": "too many", "SCHEMA_INVALID": "breaks the schema",
-	"ARGS_CUT": "cut", "DUP_KEYS": "key twice", "ARGS_BROKEN": "no JSON from here",
-}
