@@ -133,6 +133,6 @@ const (
 	NoBody    Lack = "what was answered: bodies were not kept"
 	NoNames   Lack = "what events are called: the log has only their data"
 	Mixed     Lack = "which answer a line is of: several came at once, and nothing tells them apart"
-	CutLines  Lack = "what long lines held: the logger cut them"
+	CutLines  Lack = "what lines held that stop in their midst: who wrote the log may have cut them"
 	Composed  Lack = "what was asked: requests are put together from the log's history"
 )

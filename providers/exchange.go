@@ -95,7 +95,7 @@ func (x *Exchange) learn(h stream.Head) {
 	}
 	x.Head.EndUntold, x.Head.Resent = x.Head.EndUntold || h.EndUntold, x.Head.Resent || h.Resent
 	x.Head.NamesUntold = x.Head.NamesUntold || h.NamesUntold
-	x.Head.Adds = x.Head.Adds || h.Adds
+	x.Head.Adds, x.Head.CutLines = x.Head.Adds || h.Adds, x.Head.CutLines || h.CutLines
 	x.Head.Composed = x.Head.Composed || h.Composed
 	for _, lack := range h.Lacks {
 		if !slices.Contains(x.Head.Lacks, lack) {

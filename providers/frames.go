@@ -189,9 +189,14 @@ func (x *Exchange) askedModel() string {
 	return ""
 }
 
-// fault says that the frame does not decode.
+// fault says that the frame does not decode. Of a log with lines that stop in their midst nobody
+// knows who did that.
 func (x *Exchange) fault(why string) {
-	x.takeEvent(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why})
+	e := stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), Text: why}
+	if x.Head.CutLines {
+		e.What = &stream.Ending{By: stream.Unnamed}
+	}
+	x.takeEvent(e)
 }
 
 // lastTurn is the open turn, or else the last one; the first before there is any.

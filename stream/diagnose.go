@@ -34,7 +34,11 @@ func (t *Turn) find(d *Diagnosis, event int, format string, args ...any) {
 }
 
 func faultFinding(e Event, n int) Finding {
-	return FrameFault.Finding("a frame does not decode: %s", e.Text).at(n, NoOffset)
+	d := FrameFault
+	if by := PayloadOf[Ending](e).By; by != 0 {
+		d = d.Blames(by)
+	}
+	return d.Finding("a frame does not decode: %s", e.Text).at(n, NoOffset)
 }
 
 // repeatedBy reports whether a delta begins with everything sent before it.

@@ -79,7 +79,8 @@ const (
 	// *Finding.
 	Found
 
-	// Fault: the frame does not decode. Text says why.
+	// Fault: the frame does not decode. Text says why, and an Ending who may have done that, if not the
+	// provider.
 	Fault
 
 	// Unknown: Text is the name of an event type that this version does not know.

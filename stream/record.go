@@ -52,6 +52,7 @@ type Head struct {
 	Status      int
 	Header      map[string][]string // canonical names
 	Start       time.Time           // when this side began, by the wall clock; zero where that is not known
+	CutLines    bool                // lines of it stop in their midst, and who cut them is not known
 	Peeled      string              // what was taken off around the bytes, from outside in
 	Lacks       []string            // what the source cannot tell
 	Resent      bool                // what was answered is, too: it is as a client sends it back

@@ -33,6 +33,7 @@ type logStream struct {
 	lost     bool // what is of it and what of others cannot be told any more
 	mute     bool // another place in the log has the same
 	told     bool // its head was told
+	stops    bool // it was told that lines of it stop in their midst
 	stamps   stampSpan
 
 	index  *streamIndex   // that it is in

@@ -324,6 +324,12 @@ func dataOf(field []byte) (data []byte) {
 // countCut notices that lines are cut at one length: then the logger did it.
 func (s *flows) countCut(f *find) {
 	const some, least = 2, 128
+	x := s.choose(f).flow
+	known := x != nil && x.told && !x.mute
+	if known && !x.stops {
+		x.stops = true
+		s.r.recs = append(s.r.recs, capture.Record{Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.CutLines}}})
+	}
 	size := len(f.before) + len(f.text) + len(f.after)
 	if size < least || s.cuts.told {
 		return
@@ -336,10 +342,8 @@ func (s *flows) countCut(f *find) {
 	}
 	s.cuts.told = true
 	note := fmt.Sprintf("lines are cut at %d bytes, by who wrote the log: what stood behind is not there", size)
-	if x := s.choose(f).flow; x != nil && x.told && !x.mute {
-		s.r.recs = append(s.r.recs, capture.Record{
-			Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.CutLines}}, Note: note,
-		})
+	if known {
+		s.r.recs = append(s.r.recs, capture.Record{Exchange: x.number, At: x.at, Head: &capture.Head{}, Note: note})
 		return
 	}
 	s.r.note(note, false)

@@ -37,6 +37,7 @@ func coreRecord(r capture.Record) stream.Record {
 		out.Head.Composed = slices.Contains(r.Head.Lacks, capture.Composed)
 		for _, lack := range r.Head.Lacks {
 			out.Head.EndUntold = out.Head.EndUntold || lack == capture.NoEnding
+			out.Head.CutLines = out.Head.CutLines || lack == capture.CutLines
 			out.Head.NamesUntold = out.Head.NamesUntold || lack == capture.NoNames
 			out.Head.Resent = out.Head.Resent || lack == capture.Resent
 			out.Head.Lacks = append(out.Head.Lacks, string(lack))
