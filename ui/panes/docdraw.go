@@ -52,7 +52,8 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 	indent := d.drawSign(p, n, n != nil && len(n.below) == 0, int(r.Indent))
 	if r.Wrapped && indent >= 2 {
 		p.Spaces(screen.Bare, indent-2)
-		p.Say(screen.Muted, p.Glyph.Wraps.Between("", " "))
+		p.Say(screen.Muted, p.Glyph.Wraps)
+		p.Spaces(screen.Bare, 1)
 	} else {
 		p.Spaces(screen.Bare, indent)
 	}

@@ -76,7 +76,7 @@ func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 		h.right = append([]headPart{{screen.Plain, display.Lit(" raw ")}}, h.right...)
 	}
 	if n := len(c.Findings); n > 0 {
-		worst := worstOf(c.Findings)
+		worst := s.worst.severity
 		sign := strings.TrimSpace(p.Glyph.Severity[worst].String())
 		h.right = append(h.right, headPart{screen.SeverityRoles[worst], display.Join(display.Lit(" "), p.Clean(sign), display.Lit(" "), screen.Count(n))})
 	}
@@ -104,11 +104,21 @@ func (h head) width() (cells int) {
 	return cells
 }
 
-func worstOf(of []stream.Finding) (worst stream.Severity) {
-	for i := range of {
-		worst = max(worst, of[i].Severity)
+// gravest is the worst of a call's findings. Those that it has seen are not looked at again.
+type gravest struct {
+	of       stream.Ref
+	seen     int
+	severity stream.Severity
+}
+
+func (g *gravest) extend(c *stream.Call) {
+	if c.Ref() != g.of || len(c.Findings) < g.seen {
+		*g = gravest{of: c.Ref()}
 	}
-	return worst
+	for _, f := range c.Findings[g.seen:] {
+		g.severity = max(g.severity, f.Severity)
+	}
+	g.seen = len(c.Findings)
 }
 
 // callFacts are what is said of the call and what its bytes say, sizes and durations, as many as

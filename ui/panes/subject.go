@@ -19,6 +19,7 @@ type Subject struct {
 	height  int
 	more    bool    // there is more to say of the call than of most
 	string  *opened // nil while none is
+	worst   gravest
 }
 
 // NewSubject makes the pane.
@@ -43,6 +44,7 @@ func (s *Subject) Extend(scene *Scene, w, h int) {
 	before := s.of
 	s.Wants, s.more = "", false
 	if c != nil {
+		s.worst.extend(c)
 		_, typed := scene.Typed(c.Ref())
 		s.more = typed || len(AboutCall(c)) > 0
 		if x := scene.View.Exchange(t.Exchange); x != nil && len(c.Args()) == 0 {

@@ -17,12 +17,13 @@ import (
 // is in view.
 type Summary struct {
 	screen.Window
-	turn  *stream.Turn // as it is now; of says which it is
-	of    stream.Ref
-	facts []fact
-	head  []headLine // the rows before the text, made from the facts
-	foot  []headLine // and those after the calls
-	text  *layout.Text
+	turn   *stream.Turn // as it is now; of says which it is
+	of     stream.Ref
+	closed bool // it is; in time it may be open again
+	facts  []fact
+	head   []headLine // the rows before the text, made from the facts
+	foot   []headLine // and those after the calls
+	text   *layout.Text
 }
 
 // headLine is a row about the response.
@@ -36,10 +37,10 @@ const factColumn = 14 // cells before a fact
 
 // Extend takes what is new of the turn.
 func (s *Summary) Extend(facts []fact, t *stream.Turn, width, height int, p *screen.Pen) {
-	if s.turn == nil || t.Ref() != s.of {
+	if reopened := s.closed && !t.Closed(); s.turn == nil || t.Ref() != s.of || reopened {
 		*s = Summary{of: t.Ref(), Window: screen.Window{Stick: !t.Closed()}}
 	}
-	s.turn = t
+	s.turn, s.closed = t, t.Closed()
 	if s.text == nil || s.text.Width() != width || s.text.Len() > len(t.Text) {
 		s.text, s.facts = layout.NewText(width, p.Drawer), nil
 	}
