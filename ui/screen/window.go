@@ -16,8 +16,9 @@ type Window struct {
 // Resize sets the number of rows there are and that are visible.
 func (w *Window) Resize(rows, height int) {
 	w.Rows, w.Height = rows, max(height, 1)
-	if w.Stick {
+	if w.Stick { // wherever it was before: rows may be gone, as when one walks back in time
 		w.At = rows - 1 - max(0, w.Beyond-w.Height/3)
+		w.Top = w.At - w.Height + 1
 	}
 	w.settle()
 }
