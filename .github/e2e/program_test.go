@@ -26,6 +26,10 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config")); err != nil { // nobody's settings
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state")); err != nil { // where recordings go
 		fmt.Fprintln(os.Stderr, err)
 		return 1

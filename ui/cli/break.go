@@ -26,6 +26,7 @@ type breakFlags struct {
 func (f *breakFlags) add(to *pflag.FlagSet) {
 	to.StringVar(&f.filter, "break", "", "hold answers with a call that fits `FILTER`, as in tool:run_shell, until the screen lets them go")
 	to.DurationVar(&f.limit, "break-time", 5*time.Minute, "for how long at most")
+	settle(to, "", "break-time")
 }
 
 // breakpoint holds answers back, for the screen.

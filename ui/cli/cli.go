@@ -43,6 +43,7 @@ type app struct {
 	network        *live                    // the way of what comes from the network; nil where nothing does
 	found          capture.Found            // the file that is read, of several
 	strangers      []string                 // files that were found and are not recognised
+	origin         map[string]origin        // of settings that the command line does not set, by key
 	code           int                      // exit code of a run that did not fail
 }
 
@@ -67,7 +68,7 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 // end says what went wrong and returns the exit code.
 func (a *app) end(err error) int {
 	if err != nil {
-		a.fail(err)
+		a.fail(a.blamed(err))
 	}
 	return a.code
 }
@@ -128,12 +129,18 @@ grow, and what state the call is really in.
 		SilenceUsage:  true,
 		Version:       version(),
 		RunE:          func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
+
+		PersistentPreRunE: a.configure,
 	}
 	root.SetVersionTemplate("toolscope {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", columns)))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var invalid *pflag.InvalidValueError
-		if errors.As(err, &invalid) {
+		var usage *usageError
+		switch {
+		case errors.As(err, &usage):
+			return usage
+		case errors.As(err, &invalid):
 			f := invalid.GetFlag()
 			err = fmt.Errorf("--%s %q: wanted is %s", f.Name, invalid.GetValue(), wantedOf[f.Value.Type()])
 		}
@@ -146,8 +153,9 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
+	share(root)
 	refuseUnknownTopics(root)
 	return root
 }
@@ -160,6 +168,7 @@ var wantedOf = map[string]string{
 func (a *app) openFlags(cmd *cobra.Command) {
 	a.followFlag(cmd)
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "play a capture with its own timing, 0.25 to 16 times as fast")
+	settle(cmd.Flags(), "open", "speed")
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)
 	a.flags.add(cmd.Flags())

@@ -53,6 +53,7 @@ func (a *app) demoCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios")
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "0.25 to 16 times as fast")
+	settle(cmd.Flags(), "demo", "speed")
 	a.flags.add(cmd.Flags())
 	return cmd
 }

@@ -56,6 +56,7 @@ func (a *app) diffCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&turn, "turn", 0, "only turn `N` of each file")
 	cmd.Flags().StringVar(&a.format, "format", "text", "text, or json: one JSON object a line")
+	settle(cmd.Flags(), "diff", "format")
 	a.pricesFlag(cmd)
 	a.reading.add(cmd.Flags())
 	return cmd

@@ -19,16 +19,39 @@ import (
 // edit is the user's editor with a text in a file of its own, for its owner alone, which goes when
 // the editor ends: what is changed in it is kept where the editor saves it elsewhere.
 func edit(name string, data []byte) (tea.ExecCommand, func(), error) {
-	words := strings.Fields(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
-	path, err := exec.LookPath(words[0])
+	editing, err := editorOf("")
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: no such program: $VISUAL or $EDITOR names the editor", words[0])
+		return nil, nil, err
 	}
 	file, remove, err := createScratch(name, data)
 	if err != nil {
 		return nil, nil, err
 	}
-	return editor{exec.Command(path, append(words[1:], file)...)}, remove, nil
+	editing.Args[len(editing.Args)-1] = file
+	return editor{editing}, remove, nil
+}
+
+// editorOf is the user's editor with a file.
+func editorOf(file string) (*exec.Cmd, error) {
+	words := strings.Fields(cmp.Or(strings.TrimSpace(os.Getenv("VISUAL")), strings.TrimSpace(os.Getenv("EDITOR")), "vi"))
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, fmt.Errorf("%s: no such program: $VISUAL or $EDITOR names the editor", words[0])
+	}
+	return exec.Command(path, append(words[1:], file)...), nil
+}
+
+// openEditor has the user edit a file, and waits until that is done.
+func openEditor(file string, in io.Reader) error {
+	editing, err := editorOf(file)
+	if err != nil {
+		return err
+	}
+	editing.Stdin, editing.Stdout, editing.Stderr = in, os.Stdout, os.Stderr
+	if err := editing.Run(); err != nil {
+		return fmt.Errorf("%s: %w", editing.Args[0], err)
+	}
+	return nil
 }
 
 // editor is a command that is given the terminal.

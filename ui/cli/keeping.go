@@ -28,12 +28,11 @@ func (a *app) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	to.IntVar(&k.days, "kept-days", 30, "delete recordings that are older from toolscope's own folder; 0 for none")
 	to.StringVar(&k.size, "kept-size", "2GB", "delete the oldest ones there beyond this `SIZE`")
 	to.BoolVarP(&k.verbose, "verbose", "v", false, "say what is deleted there")
+	checked(to, "kept-size", isSize("--kept-size"))
+	settle(to, "", "no-record", "kept-days", "kept-size")
 	cmd.MarkFlagsMutuallyExclusive("record", "no-record")
 	before := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		if _, err := sizeOf("--kept-size", k.size); err != nil {
-			return err
-		}
 		if k.days < 0 {
 			return usagef("--kept-days %d: wanted is a number of days, or 0 for any", k.days)
 		}

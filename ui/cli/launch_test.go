@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		err = os.Setenv("XDG_STATE_HOME", state)
 	}
+	if err == nil { // nor is it configured by who tests
+		err = os.Setenv("XDG_CONFIG_HOME", state)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

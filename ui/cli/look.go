@@ -26,23 +26,28 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&l.theme, "theme", "auto", "colours: auto, or a name from 'toolscope help themes'")
 	f.BoolVar(&l.noColor, "no-color", false, "no colours, as with NO_COLOR")
 	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
+	checked(f, "theme", func(name string) error {
+		if _, err := themes.Lookup(name, true); err != nil {
+			return &usageError{err}
+		}
+		return nil
+	})
+	settle(f, "", "theme", "no-color", "ascii")
 }
 
 // addKeep adds the flag of a screen that may show very many turns.
 func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "keep", "1GB", "memory for turns that have ended, a `SIZE` as in 500MB: beyond it a row is left of the oldest")
+	checked(f, "keep", isSize("--keep"))
+	settle(f, "", "keep")
 }
 
-// check says whether the flags can be followed, screen or not.
-func (l *lookFlags) check() error {
-	if _, err := themes.Lookup(l.theme, true); err != nil {
-		return &usageError{err}
+// isSize is the check of a flag that takes a size.
+func isSize(flag string) func(string) error {
+	return func(text string) error {
+		_, err := sizeOf(flag, text)
+		return err
 	}
-	if l.keep == "" {
-		return nil // it was not asked
-	}
-	_, err := sizeOf("--keep", l.keep)
-	return err
 }
 
 // sizeOf is a number of bytes as people write it: 500MB, 1.5 GB, 64k.
@@ -68,10 +73,7 @@ const leastKept = 1_000_000
 func (l *lookFlags) asked() bool { return l.theme != "auto" && l.theme != "" }
 
 // apply fills in how the screen is to look. It returns what was typed while the terminal was asked.
-func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
-	if err := l.check(); err != nil {
-		return nil, err
-	}
+func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg) {
 	if kept, err := themes.Lookup(savedTheme(), true); !l.asked() && err == nil && savedTheme() != "" {
 		l.theme = kept.Name
 	}
@@ -82,7 +84,7 @@ func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg, err error) {
 	o.Theme, _ = themes.Lookup(l.theme, o.Terminal.Dark || !o.Terminal.Known)
 	o.Keep, _ = sizeOf("--keep", l.keep)
 	o.ASCII = l.ascii || asciiLocale()
-	return typed, nil
+	return typed
 }
 
 // depth is how many colours the terminal has, by what the environment says. See no-color.org and

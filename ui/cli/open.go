@@ -15,9 +15,6 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if a.speed != 0 && (a.speed < capture.MinSpeed || a.speed > capture.MaxSpeed) {
 		return usagef("--speed %g: from %g to %g", a.speed, float64(capture.MinSpeed), float64(capture.MaxSpeed))
 	}
-	if err := a.flags.check(); err != nil {
-		return err
-	}
 	prepare, err := a.reading.prepare()
 	if err != nil {
 		return err

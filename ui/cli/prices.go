@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,29 +14,22 @@ import (
 	"toolscope/stream"
 )
 
-// pricesVariable names the file of prices where there is no flag.
-const pricesVariable = "TOOLSCOPE_PRICES"
-
 func (a *app) pricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "JSON list of prices that go before the built-in ones; see toolscope help prices")
+	settle(cmd.Flags(), "", "prices")
 }
 
-// prices is the built-in table under the user's own prices: those of the flag, or else of the
-// environment, or else of the configuration folder.
+// prices is the built-in table under the user's own prices: those of the setting, or else of
+// the configuration folder.
 func (a *app) prices() (*price.Table, error) {
 	table := price.Embedded()
-	name, optional := "--prices "+a.pricesFile, false
-	path := a.pricesFile
+	path, optional := a.pricesFile, false
+	name := a.origin["prices"].named("prices", path)
 	if path == "" {
-		path = os.Getenv(pricesVariable)
-		name = pricesVariable + "=" + path
-	}
-	if path == "" {
-		folder, err := os.UserConfigDir()
-		if err != nil {
+		var err error
+		if path, err = configured("prices.json"); err != nil {
 			return table, nil // no home, no configuration
 		}
-		path = filepath.Join(folder, "toolscope", "prices.json")
 		name, optional = path, true
 	}
 	text, err := readFile(path)

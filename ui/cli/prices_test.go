@@ -67,7 +67,7 @@ func TestPrices(t *testing.T) {
 	}
 	list(filepath.Join(folder, "toolscope", "prices.json"), "1")
 	same(t, 0, "configured", cost(), 0.00001)
-	t.Setenv(pricesVariable, list(filepath.Join(config, "two.json"), "2"))
+	t.Setenv("TOOLSCOPE_PRICES", list(filepath.Join(config, "two.json"), "2"))
 	same(t, 0, "environment", cost(), 0.00002)
 	same(t, 0, "flag", cost("--prices", list(filepath.Join(config, "three.json"), "3")), 0.00003)
 }
@@ -92,17 +92,17 @@ func TestBadPrices(t *testing.T) {
 		{[]string{"print", "--prices", bad, "-"}, "", "toolscope: --prices " + bad + ": " + wrong},
 		{[]string{"open", "--prices", bad, "-"}, "", "toolscope: --prices " + bad + ": " + wrong},
 		{[]string{"--prices", bad, "-"}, "", "toolscope: --prices " + bad + ": " + wrong},
-		{[]string{"print", "-"}, bad, "toolscope: " + pricesVariable + "=" + bad + ": " + wrong},
+		{[]string{"print", "-"}, bad, "toolscope: " + "TOOLSCOPE_PRICES" + "=" + bad + ": " + wrong},
 		{[]string{"print", "--prices", missing, "-"}, "", "toolscope: --prices " + missing + ": no such file or directory\n"},
 		{[]string{"print", "--prices", dir, "-"}, "", "toolscope: --prices " + dir + ": is a directory\n"},
 	} {
-		t.Setenv(pricesVariable, c.env)
+		t.Setenv("TOOLSCOPE_PRICES", c.env)
 		out := command(t, pricedChat("gpt-5", tenAndFour), c.args...)
 		if out.code != 1 || out.stdout != "" || !strings.HasPrefix(out.stderr, c.want) || strings.Count(out.stderr, "\n") > 3 {
 			t.Errorf("%v: exit code %d, stdout %q, stderr\n%s\nwant %s", c.args, out.code, out.stdout, out.stderr, c.want)
 		}
 	}
-	t.Setenv(pricesVariable, "")
+	t.Setenv("TOOLSCOPE_PRICES", "")
 	folder, err := os.UserConfigDir()
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,7 @@ func (a *app) printCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&a.format, "format", "text", "text, or jsonl: one JSON object a call and turn")
+	settle(cmd.Flags(), "print", "format")
 	a.onlyFlag(cmd.Flags(), "print only the turns that")
 	a.pricesFlag(cmd)
 	a.followFlag(cmd)

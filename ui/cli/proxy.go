@@ -79,6 +79,8 @@ func (a *app) proxyCommand() *cobra.Command {
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
+	settle(to, "proxy", "listen", "to", "headless", "print-env", "origin", "format")
+	settleSecret(to, "proxy", "token")
 	a.keptFlags(cmd, &f.liveFlags)
 	a.flags.addKeep(to)
 	return cmd

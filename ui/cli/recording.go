@@ -54,9 +54,6 @@ func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 // outlook is how a live command shows calls, as the flags say: the prices, and what prints them
 // where there is no screen.
 func (a *app) outlook(f *liveFlags) (prices *price.Table, p printer, screen bool, err error) {
-	if err = a.flags.check(); err != nil {
-		return nil, nil, false, err
-	}
 	if prices, err = a.prices(); err != nil {
 		return nil, nil, false, err
 	}

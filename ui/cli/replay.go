@@ -72,6 +72,7 @@ func (a *app) replayCommand() *cobra.Command {
 	f.BoolVar(&r.oneByOne, "one-by-one", false, "each call in a message of its own, followed by its result; implies --whole")
 	f.StringVar(&a.format, "format", "text", "text, or json: one JSON object a line, for each call, target and policy")
 	f.StringVar(&r.failOn, "fail-on-loss", "", "exit with 1 when a preview has a loss of this `SEVERITY` or worse, or would be refused: "+severities())
+	settle(f, "replay", "to", "policy", "format")
 	a.reading.add(f)
 	f.Lookup("request").Usage = "the request body in this `FILE` stands in where none was captured: its history, and its tools"
 	return cmd

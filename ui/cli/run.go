@@ -61,6 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 	to.StringArrayVar(&f.to, "to", nil, "the upstream `[NAME=]URL`; may be given several times")
 	to.BoolVar(&f.screen, "screen", false, "the screen here; what the client prints goes into a file")
 	to.BoolVar(&f.headless, "headless", false, "no screen, in tmux either")
+	settle(to, "run", "to")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)

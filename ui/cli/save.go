@@ -95,10 +95,26 @@ func saveTheme(name string) (path string, err error) {
 	if path, err = state("theme"); err != nil {
 		return "", err
 	}
-	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-		err = os.WriteFile(path, []byte(name+"\n"), 0o600)
+	return path, capture.Reason(writeOwn(path, []byte(name+"\n")))
+}
+
+// writeOwn writes a file of toolscope's own, which is never seen half written.
+func writeOwn(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
 	}
-	return path, capture.Reason(err)
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // for its owner alone
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // savedTheme is the name that was kept, "" without one.

@@ -18,10 +18,7 @@ import (
 // beside it.
 func (a *app) show(o ui.Options, feed func()) error {
 	sig := catchSignals(a.ending) // before the terminal is made raw to ask it
-	typed, err := a.flags.apply(&o)
-	if err != nil {
-		return err
-	}
+	typed := a.flags.apply(&o)
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
 	o.Places = sendPlaces(a.said)

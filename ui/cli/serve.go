@@ -56,6 +56,7 @@ GET / tells what there is. Chunks come with their recorded timing.
 	cmd.Flags().BoolVar(&f.public, "public", false, "listen where other machines reach it: they can read the captures")
 	cmd.Flags().StringVar(&f.speed, "speed", "1", "`N` times as fast as recorded, or max: all at once")
 	cmd.Flags().StringArrayVar(&f.faults, "fault", nil, "make `FAULT` happen, as in cut@3; may be given several times")
+	settle(cmd.Flags(), "serve", "listen", "speed")
 	return cmd
 }
 

@@ -1,0 +1,66 @@
+package settings
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+)
+
+// TestRead: each value with its place, in the order of the file.
+func TestRead(t *testing.T) {
+	want := []Setting{
+		{"", "theme", "a", Place{2, 1}},
+		{"", "keep", int64(3), Place{3, 3}},
+		{"proxy", "to", []any{"x", "y"}, Place{5, 1}},
+		{"proxy.break", "time", 1.5, Place{6, 1}},
+	}
+	got, err := Read([]byte("# é\ntheme = 'a'\n  \"keep\" = 3\n[proxy]\nto = ['x', 'y']\nbreak.time = 1.5\n[keys]\n\"é\".zoom = {a = true, b = 'c'}\n"))
+	want = append(want, Setting{"keys.é.zoom", "a", true, Place{8, 13}}, Setting{"keys.é.zoom", "b", "c", Place{8, 23}})
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v\n%v\nwant\n%v", err, got, want)
+	}
+	if got[4].Name() != "keys.é.zoom.a" || got[0].Name() != "theme" {
+		t.Error(got[4].Name(), got[0].Name())
+	}
+}
+
+// TestWrong: what is no TOML is told with its line and column.
+func TestWrong(t *testing.T) {
+	for text, want := range map[string]Place{
+		"a = 1\nb = \n":        {2, 5},
+		"a = 1\na = 2\n":       {2, 1},
+		"a = 'x\n":             {1, 7},
+		"[x\n":                 {1, 3},
+		"é = 1\n":              {1, 1},
+		"ok = 1\nk = '\xff'\n": {2, 6},
+	} {
+		_, err := Read([]byte(text))
+		var wrong *SyntaxError
+		if !errors.As(err, &wrong) || wrong.Place != want || wrong.What == "" {
+			t.Errorf("%q: %v, want it at %v", text, err, want)
+		}
+	}
+}
+
+// TestLists: a list of tables is read, and has no values.
+func TestLists(t *testing.T) {
+	got, err := Read([]byte("[[a]]\nb = 1\n[[a]]\nb = 2\n"))
+	if err != nil || len(got) != 2 || got[1].Name() != "a.b" || got[1].Value != nil || got[1].Line != 4 {
+		t.Errorf("%v %v", err, got)
+	}
+}
+
+// FuzzRead: nothing that is read makes it fail, and each place is in the file.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"a = 1", "[a.b]\nc = {d = 'e'}", "[[x]]\ny = [1,\n2]\n", "\"\" = '''\n'''", "a.b.c = 1979-05-27"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := Read([]byte(text))
+		for _, s := range all {
+			if err != nil || s.Line < 1 || s.Column < 1 {
+				t.Errorf("%q: %v, %v", text, s, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolscope/capture"
+)
+
+const configHelp = `What is always wanted stands in a file: each setting is a key there, a variable
+of the environment, and a flag. The flag wins over the variable, and that over
+the file.
+
+  theme = "dracula"          TOOLSCOPE_THEME=dracula          --theme dracula
+  [proxy]
+  listen = "127.0.0.1:8080"  TOOLSCOPE_PROXY_LISTEN=…         proxy --listen …
+
+'config show' lists every setting as the file would have it, and with --origin
+where each value comes from. A key that is not known is told of and left out; a
+value that cannot be followed ends the program. Secrets are not read from files.
+
+TOOLSCOPE_CONFIG names another file; /dev/null is none.`
+
+func (a *app) configCommand() *cobra.Command {
+	origins := false
+	show := &cobra.Command{
+		Use: "show", Short: "Every setting and its value, as the file would have it", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.showConfig(cmd, origins) },
+	}
+	show.Flags().BoolVar(&origins, "origin", false, "where each value comes from")
+	edit := &cobra.Command{
+		Use: "edit", Short: "Open the file in $EDITOR, and say what is wrong with it then", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.editConfig(cmd.Root()) },
+	}
+	check := &cobra.Command{
+		Use: "check", Short: "Say what is wrong with the file", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.checkConfig(cmd.Root()) },
+	}
+	path := &cobra.Command{
+		Use: "path", Short: "Where the file is", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path, err := configPath()
+			if err == nil {
+				a.stdout.linef("%s", path)
+			}
+			return err
+		},
+	}
+	all := &cobra.Command{
+		Use: "config", Short: "What is always wanted: settings in a file", Long: configHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("config: no command %q\nthere are show, edit, check and path", args[0])
+			}
+			return cmd.Help()
+		},
+
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // they tell of the file themselves
+	}
+	all.AddCommand(show, edit, check, path)
+	return all
+}
+
+// share gives 'config show' the flags of the settings that all commands share, so that one can see
+// what becomes of them.
+func share(root *cobra.Command) {
+	show, _, _ := root.Find([]string{"config", "show"})
+	for _, s := range allSettings(root) {
+		if s.table == "" {
+			show.Flags().AddFlag(s.flag)
+		}
+	}
+}
+
+// showConfig writes every setting as the file would have it. A value that cannot be followed is
+// told of behind them.
+func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
+	c, err := readConfiguration(cmd.Root())
+	if err != nil {
+		return err
+	}
+	a.stdout.linef("# %s%s", c.path, when(!c.there, ", which is not there"))
+	var wrong []error
+	table := ""
+	for _, s := range allSettings(cmd.Root()) {
+		if s.table != table {
+			table = s.table
+			a.stdout.linef("")
+			a.stdout.linef("[%s]", table)
+		}
+		if s.secret() {
+			a.stdout.linef("# %s: only as %s, which is %s", s.flag.Name, s.variable(), either(os.Getenv(s.variable()) == "", "not set", "set"))
+			continue
+		}
+		value, from := s.flag.DefValue, "default"
+		if s.flag.Changed {
+			value, from = tomlValue(s.flag, s.flag.Value.String()), "flag"
+		} else if err := a.set(s, &c); err != nil {
+			wrong = append(wrong, err)
+			value = tomlValue(s.flag, value)
+		} else if o, set := a.origin[s.key()]; set {
+			value, from = tomlValue(s.flag, s.flag.Value.String()), o.String()
+		} else {
+			value = tomlValue(s.flag, value)
+		}
+		line := s.flag.Name + " = " + value
+		if origins {
+			line = fmt.Sprintf("%-36s # %s", line, from)
+		}
+		a.stdout.linef("%s", line)
+	}
+	return a.told(&c, wrong)
+}
+
+// told tells what is wrong with the file, and has the run fail if something cannot be followed.
+func (a *app) told(c *configuration, wrong []error) error {
+	for _, o := range c.odd {
+		a.notef("%s: %s", c.at(o.Place), o.text)
+	}
+	for _, o := range c.bad {
+		wrong = append(wrong, usagef("%s: %s", c.at(o.Place), o.text))
+	}
+	for _, err := range wrong {
+		a.fail(err)
+	}
+	return nil
+}
+
+// tomlValue is a value as TOML has it.
+func tomlValue(f *pflag.Flag, text string) string {
+	if list, is := f.Value.(pflag.SliceValue); is {
+		all := list.GetSlice()
+		for i := range all {
+			all[i] = tomlText(all[i])
+		}
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	switch f.Value.Type() {
+	case "bool", "int", "float64":
+		return text
+	}
+	return tomlText(text)
+}
+
+func tomlText(text string) string {
+	if q := strconv.Quote(text); q == `"`+text+`"` {
+		return q
+	}
+	line, _ := toml.Marshal(map[string]string{"k": text}) // it cannot fail
+	return strings.TrimSuffix(strings.TrimPrefix(string(line), "k = "), "\n")
+}
+
+// checkConfig says what is wrong with the file.
+func (a *app) checkConfig(root *cobra.Command) error {
+	c, err := readConfiguration(root)
+	if err != nil {
+		return err
+	}
+	if !c.there {
+		a.stdout.linef("%s is not there: all is as it is built in", c.path)
+		return nil
+	}
+	wrong := a.wrongIn(root, &c)
+	if len(c.odd)+len(wrong) == 0 {
+		a.stdout.linef("%s: nothing is wrong with it", c.path)
+	}
+	return a.told(&c, wrong)
+}
+
+// wrongIn are the values of the file that cannot be followed.
+func (a *app) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
+	for _, s := range allSettings(root) {
+		if err := a.set(s, c); err != nil && a.origin[s.key()].place != "" {
+			wrong = append(wrong, err)
+		}
+	}
+	return wrong
+}
+
+// editConfig opens the file in the user's editor, until nothing is wrong with it or the user has had
+// enough. A file that is not there begins with all settings as they are built in, as remarks.
+func (a *app) editConfig(root *cobra.Command) error {
+	path, err := configPath()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := writeOwn(path, []byte(blankConfig(root))); err != nil {
+			return fmt.Errorf("%s: %w", path, capture.Reason(err))
+		}
+	}
+	answers := bufio.NewScanner(a.stdin)
+	for {
+		if err := openEditor(path, a.stdin); err != nil {
+			return err
+		}
+		a.code = 0
+		if err := a.checkConfig(root); err != nil {
+			a.fail(err)
+		}
+		if a.code == 0 || !isTerminal(a.stdin) {
+			return nil
+		}
+		a.stderr.linef("enter edits it again, q leaves it as it is")
+		if !answers.Scan() || strings.HasPrefix(strings.TrimSpace(answers.Text()), "q") {
+			return nil
+		}
+	}
+}
+
+// blankConfig is a file that changes nothing.
+func blankConfig(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("# Settings of toolscope, as they are built in: take the # away from what is to be different.\n# 'toolscope config --help' says how they are read.\n\n")
+	table := ""
+	for _, s := range allSettings(root) {
+		if s.secret() {
+			continue
+		}
+		if s.table != table {
+			table = s.table
+			fmt.Fprintf(&b, "\n[%s]\n", table)
+		}
+		_, usage := pflag.UnquoteUsage(s.flag)
+		fmt.Fprintf(&b, "# %s\n# %s = %s\n", usage, s.flag.Name, tomlValue(s.flag, s.flag.DefValue))
+	}
+	return b.String()
+}

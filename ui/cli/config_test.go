@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolscope/settings"
+)
+
+// configure makes a configuration file of that text the user's, and returns its path.
+func configureWith(t *testing.T, text string) string {
+	t.Helper()
+	path := saved(t, "config.toml", text)
+	t.Setenv(configVariable, path)
+	return path
+}
+
+// TestSettingsTable: each flag that is made a setting is there, no two have one key or one variable,
+// and the file that is begun with changes nothing.
+func TestSettingsTable(t *testing.T) {
+	root := new(app).command()
+	all := allSettings(root)
+	keys, variables := map[string]bool{}, map[string]bool{configVariable: true}
+	for _, s := range all {
+		if keys[s.key()] || variables[s.variable()] {
+			t.Errorf("%s, %s is there twice", s.key(), s.variable())
+		}
+		keys[s.key()], variables[s.variable()] = true, true
+		if cmd, _, err := root.Find([]string{s.table}); s.table != "" && (err != nil || cmd == root) {
+			t.Errorf("%s is of no command", s.key())
+		}
+	}
+	for _, want := range []string{"theme", "prices", "kept-days", "proxy.listen", "check.fail-on", "serve.speed", "open.speed"} {
+		if !keys[want] {
+			t.Errorf("%s is no setting", want)
+		}
+	}
+	blank := blankConfig(root)
+	found, err := settings.Read([]byte(blank))
+	if err != nil || len(found) != 0 {
+		t.Errorf("%v %v", err, found)
+	}
+	var c configuration
+	c.take(all, []byte(strings.ReplaceAll(blank, "\n# ", "\n"))) // the remarks are no TOML
+	if len(c.bad) == 0 {
+		t.Error("words were read as settings")
+	}
+}
+
+// TestConfigShowIsAFile: what is shown can be the file, and is shown again.
+func TestConfigShowIsAFile(t *testing.T) {
+	configureWith(t, "theme = 'dracula'\nkeep = '7MB'\n[proxy]\nto = ['a=b', 'c\"d']\nlisten = '''x\\y'''\n[connect]\ntimeout = '90s'\nmax-tokens = 7\n")
+	first := command(t, nil, "config", "show")
+	configureWith(t, first.stdout)
+	again := command(t, nil, "config", "show")
+	_, rest, _ := strings.Cut(first.stdout, "\n")
+	_, same, _ := strings.Cut(again.stdout, "\n")
+	if first.code+again.code != 0 || rest != same || !strings.Contains(rest, `to = ["a=b", 'c"d']`) || !strings.Contains(rest, `timeout = "1m30s"`) {
+		t.Errorf("%s\n%s\nagain\n%s%s", first.stderr, rest, same, again.stderr)
+	}
+}
+
+// TestPrecedence: the flag wins over the variable, that over the file, that over what is built in;
+// and it is said which it was.
+func TestPrecedence(t *testing.T) {
+	path := configureWith(t, "\nkeep = '7MB'\n[print]\nformat = 'jsonl'\n")
+	shows := func(want string, args ...string) {
+		t.Helper()
+		out := command(t, nil, append([]string{"config", "show", "--origin"}, args...)...)
+		if out.code != 0 || !strings.Contains(strings.Join(strings.Fields(out.stdout), " "), want) {
+			t.Errorf("%v: exit code %d, %q is not in\n%s%s", args, out.code, want, out.stdout, out.stderr)
+		}
+	}
+	shows(`keep = "7MB" # ` + path + `:2:1 `)
+	shows(`theme = "auto" # default `)
+	t.Setenv("TOOLSCOPE_KEEP", "8MB")
+	shows(`keep = "8MB" # TOOLSCOPE_KEEP `)
+	shows(`keep = "9MB" # flag `, "--keep", "9MB")
+
+	prints := func(want string, args ...string) {
+		t.Helper()
+		out := command(t, chat(finishChunk, "[DONE]"), append([]string{"print", "-"}, args...)...)
+		if out.code != 0 || !strings.HasPrefix(out.stdout, want) {
+			t.Errorf("%v: exit code %d, no %s\n%s%s", args, out.code, want, out.stdout, out.stderr)
+		}
+	}
+	prints("{")
+	prints("stdin  turn 1", "--format", "text")
+	t.Setenv("TOOLSCOPE_PRINT_FORMAT", "text")
+	prints("stdin  turn 1")
+	prints("{", "--format", "jsonl")
+}
+
+// TestBadConfig: what is not known is told with its place and left out, what is wrong ends the
+// program with 2, and names what would be right.
+func TestBadConfig(t *testing.T) {
+	for _, c := range []struct {
+		file, env string
+		args      []string
+		code      int
+		want      string // P stands for the file
+	}{
+		{"them = 'x'", "", nil, 0, "P:1:1: them: no such setting: did you mean theme?"},
+		{"\n  listen = 'x'", "", nil, 0, "P:2:3: listen: no such setting: did you mean proxy.listen, serve.listen?"},
+		{"[print]\nfrmat = 'text'", "", nil, 0, "P:2:1: print.frmat: no such setting: did you mean print.format?"},
+		{"zzzzzz = 1", "", nil, 0, "P:1:1: zzzzzz: no such setting; 'toolscope config show' lists them"},
+		{"theme = 'dracul'", "", []string{"demo", "cut"}, 2, `P:1:1: no theme "dracul": did you mean dracula?`},
+		{"no-color = 'yes'", "", []string{"demo", "cut"}, 2, "P:1:1: no-color: wanted is true or false"},
+		{"keep = 3", "", []string{"-"}, 2, "P:1:1: keep: wanted is a text in quotes"},
+		{"keep = '3'", "", []string{"-"}, 2, `P:1:1: keep "3": no size`},
+		{"[proxy]\nto = [1]", "", []string{"proxy"}, 2, "P:2:1: proxy.to: wanted is a list of texts"},
+		{"[connect]\ntimeout = 'soon'", "", []string{"connect", "x"}, 2, "P:2:1: connect.timeout: wanted is a time, as in 30s or 2m"},
+		{"[print]\nformat = 'xml'", "", nil, 2, "P:2:1: print.format"},
+		{"", "TOOLSCOPE_KEEP=3", []string{"-"}, 2, `TOOLSCOPE_KEEP: keep "3": no size`},
+		{"", "TOOLSCOPE_KEPT_DAYS=x", []string{"proxy"}, 2, "TOOLSCOPE_KEPT_DAYS: kept-days: wanted is a whole number"},
+		{"a = 1\na = 2", "", nil, 2, "P:2:1: "},
+		{"x = \"\n", "", nil, 2, "P:1:6: "},
+		{"[proxy]\ntoken = 'abcdefgh'", "", nil, 2, "P:2:1: proxy.token: secrets are not read from a file\nthe environment has them: TOOLSCOPE_PROXY_TOKEN"},
+		{"anthropic_api_key = 'x'", "", nil, 2, "P:1:1: anthropic_api_key: secrets are not read from a file\nthe environment has them: ANTHROPIC_API_KEY"},
+		{"[connect]\nsystem = 'use " + canary + "'", "", nil, 2, "P:2:1: connect.system: that looks like a secret"},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			path := configureWith(t, c.file)
+			if name, value, set := strings.Cut(c.env, "="); set {
+				t.Setenv(name, value)
+			}
+			args := c.args
+			if args == nil {
+				args = []string{"print", "-"}
+			}
+			out := command(t, chat(finishChunk, "[DONE]"), args...)
+			want := c.want
+			if rest, ok := strings.CutPrefix(want, "P:"); ok {
+				want = path + ":" + rest
+			}
+			want = "toolscope: " + want
+			if out.code != c.code || !strings.HasPrefix(out.stderr, want) || c.code == 2 && strings.Count(out.stderr, "\n") > 3 || strings.Contains(out.stderr, canary) {
+				t.Errorf("exit code %d, stderr\n%s\nwant %s", out.code, out.stderr, want)
+			}
+			check := command(t, nil, "config", "check")
+			if c.file != "" && !strings.Contains(c.want, "print.format") && (check.code != c.code || !strings.Contains(check.stderr, want)) {
+				t.Errorf("config check: exit code %d, stderr\n%s\nwant %s", check.code, check.stderr, want)
+			}
+		})
+	}
+}
+
+// TestNoConfig: commands that have no settings do not look at the file, and what the command line
+// says is not crowded out by the file.
+func TestNoConfig(t *testing.T) {
+	configureWith(t, "= nonsense")
+	for _, args := range [][]string{{"version"}, {"explain", "ARGS_BROKEN"}, {"help", "keys"}, {"config", "path"}, {"--help"}} {
+		if out := command(t, nil, args...); out.code != 0 || out.stderr != "" {
+			t.Errorf("%v: exit code %d, %s", args, out.code, out.stderr)
+		}
+	}
+	configureWith(t, "no-record = true")
+	cmd, _, _ := new(app).command().Find([]string{"proxy"})
+	if err := cmd.ParseFlags([]string{"--record", "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range settingsOf(cmd) {
+		if out := crowdedOut(cmd, s); out != (s.key() == "no-record") {
+			t.Errorf("%s is crowded out by --record: %t", s.key(), out)
+		}
+	}
+	if err := cmd.ValidateFlagGroups(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestConfigEdit: a file that is not there begins with what is built in; what is wrong afterwards is
+// told.
+func TestConfigEdit(t *testing.T) {
+	t.Setenv("VISUAL", "")
+	path := filepath.Join(t.TempDir(), "deep", "config.toml")
+	t.Setenv(configVariable, path)
+	t.Setenv("EDITOR", "true")
+	if out := command(t, nil, "config", "edit"); out.code != 0 || out.stderr != "" || !strings.Contains(out.stdout, "nothing is wrong with it") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	text, err := os.ReadFile(path)
+	info, _ := os.Stat(path)
+	if err != nil || !strings.Contains(string(text), "\n# theme = \"auto\"\n") || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v\n%s", err, info.Mode(), text)
+	}
+	t.Setenv("EDITOR", "cp "+saved(t, "new.toml", "keep = '1'\nthem = 'x'\n"))
+	out := command(t, nil, "config", "edit")
+	if want := fmt.Sprintf("toolscope: %s:2:1: them", path); out.code != 2 || !strings.Contains(out.stderr, want) || !strings.Contains(out.stderr, path+":1:1: keep") {
+		t.Errorf("exit code %d\n%s", out.code, out.stderr)
+	}
+	t.Setenv("EDITOR", "false")
+	if out := command(t, nil, "config", "edit"); out.code != 1 || !strings.Contains(out.stderr, "false: exit status 1") {
+		t.Errorf("exit code %d\n%s", out.code, out.stderr)
+	}
+}

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture"
+	"toolscope/providers/host"
+	"toolscope/settings"
+	"toolscope/themes"
+)
+
+// configured is where something is that the user configures: below XDG's folder, or what the system
+// has in place of it.
+func configured(name string) (string, error) {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return "", fmt.Errorf("no folder for it: %w", err)
+		}
+	}
+	return filepath.Join(dir, "toolscope", name), nil
+}
+
+// configVariable names another configuration file; an empty one, as /dev/null, is none.
+const configVariable = "TOOLSCOPE_CONFIG"
+
+func configPath() (string, error) {
+	if path := os.Getenv(configVariable); path != "" {
+		return path, nil
+	}
+	return configured("config.toml")
+}
+
+// A configuration is what the file has.
+type configuration struct {
+	path   string
+	there  bool
+	values map[string]settings.Setting
+	odd    []oddity // what is not known, and is left out
+	bad    []oddity // what cannot be followed
+}
+
+// An oddity is something in the file, and what is to be said of it.
+type oddity struct {
+	settings.Place
+	text string
+}
+
+// at is a place as editors and compilers write it.
+func (c *configuration) at(p settings.Place) string {
+	return fmt.Sprintf("%s:%d:%d", c.path, p.Line, p.Column)
+}
+
+// readConfiguration reads the file, if there is one.
+func readConfiguration(root *cobra.Command) (c configuration, err error) {
+	if c.path, err = configPath(); err != nil {
+		return c, nil // no home, no configuration
+	}
+	data, err := readFile(c.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c, nil
+	case err != nil:
+		return c, usagef("%s: %w", c.path, capture.Reason(err))
+	}
+	c.there = true
+	c.take(allSettings(root), data)
+	return c, nil
+}
+
+// take takes what a file holds.
+func (c *configuration) take(known []setting, data []byte) {
+	found, err := settings.Read(data)
+	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
+		c.bad = append(c.bad, oddity{wrong.Place, wrong.What})
+	}
+	c.values = map[string]settings.Setting{}
+	for _, s := range found {
+		i := slices.IndexFunc(known, func(k setting) bool { return k.key() == s.Name() })
+		switch here := i >= 0 && !known[i].secret(); {
+		case (here || i < 0) && holdsSecret(s.Value) && !namesSecret.MatchString(s.Key):
+			c.bad = append(c.bad, oddity{s.Place, s.Name() + ": that looks like a secret\nkeys are read from the environment, never from a file: take it out"})
+		case here:
+			c.values[s.Name()] = s
+		case i >= 0 || namesSecret.MatchString(s.Key):
+			c.bad = append(c.bad, oddity{s.Place, fmt.Sprintf("%s: secrets are not read from a file\nthe environment has them: %s", s.Name(), variableFor(s, known))})
+		default:
+			c.odd = append(c.odd, oddity{s.Place, unknownKey(s, known)})
+		}
+	}
+}
+
+// namesSecret fits the names of what is to be kept secret.
+var namesSecret = regexp.MustCompile(`(?i)(^|[-_])(api[-_]?keys?|tokens?|secrets?|passwords?|authorization|bearer|credentials?)$`)
+
+// holdsSecret reports whether a value is to be kept secret by its looks.
+func holdsSecret(value any) bool {
+	text := fmt.Sprint(value)
+	return newRedactor().Text(text) != text
+}
+
+// variableFor is the variable of the environment that a secret belongs in.
+func variableFor(s settings.Setting, known []setting) string {
+	for _, k := range known {
+		if k.secret() && k.flag.Name == s.Key {
+			return k.variable()
+		}
+	}
+	name := strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.Name()))
+	for i := range host.All {
+		h := &host.All[i]
+		for _, k := range h.Keys {
+			if name == k.Variable || strings.Contains(name, strings.ToUpper(h.Name)) {
+				return k.Variable
+			}
+		}
+	}
+	return host.All[0].Keys[0].Variable + " and its like, see 'toolscope help hosts'"
+}
+
+// unknownKey says that there is no such key, and which may have been meant: one of that name in
+// another table, or one that is written alike.
+func unknownKey(s settings.Setting, known []setting) string {
+	var names, near []string
+	for _, k := range known {
+		if k.secret() {
+			continue
+		}
+		names = append(names, k.key())
+		if k.flag.Name == s.Key {
+			near = append(near, k.key())
+		}
+	}
+	if len(near) == 0 {
+		near = themes.Near(s.Name(), names)
+	}
+	if len(near) == 0 {
+		near = themes.Near(s.Key, names)
+	}
+	if len(near) == 0 {
+		return s.Name() + ": no such setting; 'toolscope config show' lists them"
+	}
+	return fmt.Sprintf("%s: no such setting: did you mean %s?", s.Name(), strings.Join(near, ", "))
+}

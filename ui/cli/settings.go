@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"toolscope/settings"
+)
+
+// A setting is a flag that is a key of the configuration file too, and a variable of the
+// environment. The flag wins over the variable, that over the file, and that over what is built in.
+type setting struct {
+	flag  *pflag.Flag
+	table string // of the command it is of; "" for one that all commands that have the flag share
+}
+
+// Marks of flags that are settings.
+const (
+	settingMark = "toolscope_setting" // its table
+	secretMark  = "toolscope_secret"  // it does not belong into a file
+)
+
+// settle makes flags settings of a table.
+func settle(f *pflag.FlagSet, table string, names ...string) {
+	for _, name := range names {
+		_ = f.SetAnnotation(name, settingMark, []string{table}) // fails where there is no such flag: a test looks
+	}
+}
+
+// settleSecret makes a flag a setting that the environment may have, and the file may not.
+func settleSecret(f *pflag.FlagSet, table, name string) {
+	settle(f, table, name)
+	_ = f.SetAnnotation(name, secretMark, []string{table})
+}
+
+func (s setting) secret() bool { return s.flag.Annotations[secretMark] != nil }
+
+// key is how the file calls it.
+func (s setting) key() string { return settings.Name(s.table, s.flag.Name) }
+
+// variable is how the environment calls it.
+func (s setting) variable() string {
+	return "TOOLSCOPE_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(s.key()))
+}
+
+// settingsOf are those of a command.
+func settingsOf(cmd *cobra.Command) (all []setting) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if table := f.Annotations[settingMark]; table != nil {
+			all = append(all, setting{f, table[0]})
+		}
+	})
+	return all
+}
+
+// allSettings are those of every command, each once: those without a table first.
+func allSettings(root *cobra.Command) (all []setting) {
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		for _, s := range settingsOf(cmd) {
+			if !slices.ContainsFunc(all, func(o setting) bool { return o.key() == s.key() }) {
+				all = append(all, s)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b setting) int { return strings.Compare(a.table, b.table) })
+	return all
+}
+
+// checked has a flag take only what check finds nothing wrong with, wherever it is set.
+func checked(f *pflag.FlagSet, name string, check func(string) error) {
+	flag := f.Lookup(name)
+	flag.Value = checkedValue{flag.Value, check}
+}
+
+type checkedValue struct {
+	pflag.Value
+	check func(string) error
+}
+
+func (v checkedValue) Set(text string) error {
+	if err := v.check(text); err != nil {
+		return err
+	}
+	return v.Value.Set(text)
+}
+
+// configure sets what the command line does not: from the environment, or else from the file.
+func (a *app) configure(cmd *cobra.Command, _ []string) error {
+	mine := settingsOf(cmd)
+	if len(mine) == 0 {
+		return nil
+	}
+	c, err := readConfiguration(cmd.Root())
+	if err != nil {
+		return err
+	}
+	for _, o := range c.odd {
+		a.notef("%s: %s", c.at(o.Place), o.text)
+	}
+	if len(c.bad) > 0 {
+		return usagef("%s: %s", c.at(c.bad[0].Place), c.bad[0].text)
+	}
+	for _, s := range mine {
+		if s.flag.Changed || crowdedOut(cmd, s) {
+			continue
+		}
+		if err := a.set(s, &c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An origin is where the value of a setting comes from that the command line does not set: a
+// variable of the environment, or a place in the file. It is built in if it is neither.
+type origin struct{ variable, place string }
+
+func (o origin) String() string { return cmp.Or(o.variable, o.place, "default") }
+
+// named is a value, and who said it.
+func (o origin) named(key, value string) string {
+	switch {
+	case o.variable != "":
+		return o.variable + "=" + value
+	case o.place != "":
+		return o.place + ": " + key + " " + value
+	}
+	return "--" + key + " " + value
+}
+
+// set gives a setting what the environment or the file has for it, if either has something.
+func (a *app) set(s setting, c *configuration) error {
+	texts, from, ok := []string(nil), origin{variable: s.variable()}, true
+	list, isList := s.flag.Value.(pflag.SliceValue)
+	v, inFile := c.values[s.key()]
+	switch text := os.Getenv(from.variable); {
+	case text != "" && isList:
+		texts = strings.Fields(text)
+	case text != "":
+		texts = []string{text}
+	case inFile:
+		from = origin{place: c.at(v.Place)}
+		texts, ok = textsOf(v.Value, s.flag.Value)
+	default:
+		return nil
+	}
+	if a.origin == nil {
+		a.origin = map[string]origin{}
+	}
+	a.origin[s.key()] = from
+	switch {
+	case !ok:
+		return usagef("%s: %s: wanted is %s", from, s.key(), wantedInFile(s.flag.Value))
+	case isList:
+		return list.Replace(texts)
+	}
+	return wrongValue(from, s, s.flag.Value.Set(texts[0]))
+}
+
+// wrongValue says where a value stands that cannot be taken, and what would be right.
+func wrongValue(from origin, s setting, err error) error {
+	var usage *usageError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &usage):
+		return usagef("%s: %s", from, strings.TrimPrefix(usage.Error(), "--"))
+	}
+	if wanted := wantedOf[s.flag.Value.Type()]; wanted != "" {
+		err = fmt.Errorf("wanted is %s", wanted)
+	}
+	return usagef("%s: %s: %w", from, s.key(), err)
+}
+
+// wantedInFile says what the file has to have for a flag.
+func wantedInFile(flag pflag.Value) string {
+	if _, is := flag.(pflag.SliceValue); is {
+		return `a list of texts, as in ["a", "b"]`
+	}
+	switch flag.Type() {
+	case "bool", "int", "float64":
+		return wantedOf[flag.Type()]
+	case "duration":
+		return `a time in quotes, as in "30s"`
+	}
+	return "a text in quotes"
+}
+
+// textsOf is a value as the flag takes it, if it is of its kind.
+func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
+	_, isList := flag.(pflag.SliceValue)
+	isText := !slices.Contains([]string{"bool", "int", "float64"}, flag.Type())
+	switch v := value.(type) {
+	case string:
+		return []string{v}, isText
+	case bool:
+		return []string{fmt.Sprint(v)}, flag.Type() == "bool"
+	case int64:
+		return []string{fmt.Sprint(v)}, flag.Type() == "int" || flag.Type() == "float64"
+	case float64:
+		return []string{fmt.Sprint(v)}, flag.Type() == "float64"
+	case []any:
+		for _, one := range v {
+			text, is := one.(string)
+			isList = isList && is
+			texts = append(texts, text)
+		}
+		return texts, isList
+	}
+	return nil, false
+}
+
+// crowdedOut reports whether the command line has a flag that goes with no other of a group, and s
+// is in that group too: the command line wins.
+func crowdedOut(cmd *cobra.Command, s setting) (out bool) {
+	const groups = "cobra_annotation_mutually_exclusive"
+	for _, group := range s.flag.Annotations[groups] {
+		for name := range strings.FieldsSeq(group) {
+			f := cmd.Flags().Lookup(name)
+			out = out || name != s.flag.Name && f != nil && f.Changed
+		}
+	}
+	return out
+}
+
+// blamed is an error of a command with, in place of the flag it names, where the value of that came
+// from.
+func (a *app) blamed(err error) error {
+	var usage *usageError
+	if !errors.As(err, &usage) {
+		return err
+	}
+	for key, from := range a.origin {
+		flag := "--" + key[strings.LastIndexByte(key, '.')+1:]
+		if rest, ok := strings.CutPrefix(usage.Error(), flag); ok && strings.IndexAny(rest, " :=") == 0 {
+			return usagef("%s: %s%s", from, key, rest)
+		}
+	}
+	return err
+}
