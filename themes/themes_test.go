@@ -152,7 +152,7 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"monokia", "monokai", 2}, {"nord", "nordic", 2}, {"vm", "vim", 1}} {
+	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"monokia", "monokai", 1}, {"opne", "open", 1}, {"nord", "nordic", 2}, {"vm", "vim", 1}} {
 		if got := distance(c.a, c.b); got != c.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}

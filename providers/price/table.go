@@ -145,3 +145,16 @@ func (t *Table) namesakes(id string) (sellers []string) {
 	}
 	return sellers
 }
+
+// Models are the models that the table has of who sells at an address, sorted.
+func (t *Table) Models(address string) (ids []string) {
+	t.once.Do(t.read)
+	seller := sellerAt(hostOf(address))
+	for k := range t.rows {
+		if k.provider == seller && seller != "" {
+			ids = append(ids, k.id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

@@ -66,7 +66,7 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 	to.StringArrayVar(&f.expect, "expect-tool", nil, "fail unless the tool `NAME` is called; may be given several times")
 	to.StringArrayVar(&f.forbid, "forbid-tool", nil, "fail where the tool `NAME` is called; may be given several times")
 	to.Float64Var(&f.maxCost, "max-cost", 0, "fail when all turns together cost more than so many US dollars, or nobody knows")
-	to.StringVar(&f.format, "format", "text", "text, jsonl, junit or sarif")
+	format(to, &f.format, "text", "text, jsonl, junit or sarif", "text", "jsonl", "junit", "sarif")
 	to.StringVar(&f.baseline, "baseline", "", "findings in this `FILE` are known and do not fail: jsonl or sarif of an earlier check")
 	settle(to, "check", "fail-on", "format", "baseline")
 	a.onlyFlag(to, "check only the turns that")
@@ -101,9 +101,6 @@ const noSeverity = stream.Error + 1
 func (a *app) checker(f *checkFlags) (*checker, error) {
 	c := &checker{checkFlags: f, limit: noSeverity, called: map[string]int{}, broken: map[string]int{}}
 	c.Version, c.Time = version(), time.Now().Format("2006-01-02T15:04:05")
-	if !slices.Contains([]string{"text", "jsonl", "junit", "sarif"}, f.format) {
-		return nil, usagef("--format %q: text, jsonl, junit or sarif", f.format)
-	}
 	if f.maxCost < 0 {
 		return nil, usagef("--max-cost %g: US dollars, as in 0.50", f.maxCost)
 	}

@@ -13,12 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"toolscope/capture"
 	"toolscope/ui/display"
@@ -38,6 +36,7 @@ type app struct {
 	only           *sieve // the same, understood; nil for all
 	speed          float64
 	format         string
+	summary        bool // only what it comes to is printed
 	pricesFile     string
 	said           map[string]*connectFlags // what the command line said of hosts, by name
 	network        *live                    // the way of what comes from the network; nil where nothing does
@@ -123,46 +122,35 @@ grow, and what state the call is really in.
   toolscope export FILE --as F write what a file holds in another form
   toolscope cut FILE -o NEW    a capture that ends at a moment, or goes wrong
   toolscope serve FILE         answer like the provider that was recorded
-  toolscope explain CODE       what a finding means, and what to do`,
+  toolscope explain CODE       what a finding means, and what to do
+  toolscope completion SHELL   have bash, zsh, fish or powershell complete it`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version(),
-		RunE:          func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
-
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := slip(cmd, args); err != nil {
+				return err
+			}
+			return a.open(cmd.Context(), args)
+		},
 		PersistentPreRunE: a.configure,
 	}
 	root.SetVersionTemplate("toolscope {{.Version}}\n")
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", columns)))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		var invalid *pflag.InvalidValueError
-		var usage *usageError
-		switch {
-		case errors.As(err, &usage):
-			return usage
-		case errors.As(err, &invalid):
-			f := invalid.GetFlag()
-			err = fmt.Errorf("--%s %q: wanted is %s", f.Name, invalid.GetValue(), wantedOf[f.Value.Type()])
-		}
-		return usagef("%w\n%s --help lists the flags", err, cmd.CommandPath())
-	})
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(wrongFlag)
 	a.openFlags(root)
 	open := &cobra.Command{
 		Use: "open FILE…", Short: "Inspect captures, logs and saved bodies; - is standard input",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	share(root)
-	refuseUnknownTopics(root)
+	a.helpCommand(root)
+	a.offerWords(root)
 	return root
-}
-
-// wantedOf says what would be right for a flag of a type.
-var wantedOf = map[string]string{
-	"bool": "true or false", "int": "a whole number, as in 3", "float64": "a number, as in 0.5", "duration": "a time, as in 30s or 2m",
 }
 
 func (a *app) openFlags(cmd *cobra.Command) {
@@ -175,41 +163,11 @@ func (a *app) openFlags(cmd *cobra.Command) {
 	a.flags.addKeep(cmd.Flags())
 }
 
-// refuseUnknownTopics has help fail for a word it has no page of. Left alone it shows the first
-// page, as if nothing had been asked, because root takes any word for a FILE.
-func refuseUnknownTopics(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	help, _, _ := root.Find([]string{"help"})
-	help.Args = func(_ *cobra.Command, args []string) error {
-		if page, _, err := root.Find(args); len(args) > 0 && (err != nil || page == root) {
-			return usagef("help: there is no page %q\n'toolscope help' lists them", args[0])
-		}
-		return nil
-	}
-}
-
-func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
-		Run: func(*cobra.Command, []string) { a.stdout.linef("toolscope %s", version()) },
-	}
-}
-
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
 	}
 	return nil
-}
-
-// version is what the module was built as.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := strings.Trim(info.Main.Version, "()")
-	return fmt.Sprintf("%s (%s)", v, info.GoVersion)
 }
 
 // isTerminal reports whether f is one.

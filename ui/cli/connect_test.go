@@ -150,7 +150,7 @@ func TestConnectWrong(t *testing.T) {
 		{[]string{"anthropic", "hi", "--system", "@missing.md"}, 1, "missing.md"},
 		{[]string{"ollama/x", "hi", "--header", "nonsense"}, 2, "NAME=VALUE"},
 		{[]string{"ollama/x", "hi", "--header", "A=b\nC: d"}, 2, "NAME=VALUE"},
-		{[]string{"anthropic", "hi", "--format", "xml"}, 2, "text or jsonl"},
+		{[]string{"anthropic", "hi", "--format", "xml"}, 2, "one of text, jsonl"},
 		{[]string{"anthropic", "hi", "--record", ""}, 2, "--record: the name is empty"},
 		{[]string{"anthropic", "hi", "--request", body}, 2, "as it is"},
 		{[]string{"--request", body, "--tools", odd}, 2, "as it is"},

@@ -78,7 +78,12 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		return err
 	}
 	if !isTerminal(a.output) {
-		return a.printSource(src, "demo/"+name, new(providers.Inspector), &textPrinter{lines: a.stdout.buffered(), prices: prices})
+		p := a.printerOf("text", prices)
+		if err := a.printSource(src, "demo/"+name, new(providers.Inspector), p); err != nil {
+			return err
+		}
+		endPrint(p)
+		return nil
 	}
 	return a.watch(ctx, src, cmp.Or(a.speed, 1), ui.Options{Source: "demo " + name, Prices: prices})
 }
@@ -108,7 +113,7 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 	}
 	if len(parts) == 0 {
 		names := each(scenarios, func(s scenario) string { return s.name })
-		return nil, usagef("demo: no scenario %q\nthere are %s, %s", name, tour, list(names...))
+		return nil, usagef("demo: no scenario %q%s\nthere are %s, %s", name, perhaps(name, append(names, tour)), tour, list(names...))
 	}
 	return capture.Concat(parts...), nil
 }

@@ -27,7 +27,7 @@ members is nothing. The first file is the base. The exit code is that of diff:
 
   toolscope diff monday.tsc tuesday.tsc
   toolscope diff sonnet.sse gpt.sse mistral.sse
-  toolscope diff direct.tsc openrouter.tsc --turn 3 --format json
+  toolscope diff direct.tsc openrouter.tsc --turn 3 --format jsonl
 
 Turns of the same request belong together, then turns that call the same tools,
 in order; that of which nothing is left over in another file is told. A file
@@ -37,7 +37,7 @@ with one turn belongs to any other with one.
 Where the same model was asked the same at another host, it is said what came
 otherwise over that way: ids, bytes, pieces, the finish word, usage.
 
-With --format json there is an object a line: {"type":"diff"} for turns that
+With --format jsonl there is an object a line: {"type":"diff"} for turns that
 belong together, {"type":"alone"} for one that has no partner. In "members" the
 path is a JSON pointer, and in "is" stands, for each side, own (the base's),
 same, alike, differs or absent.`
@@ -55,7 +55,7 @@ func (a *app) diffCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&turn, "turn", 0, "only turn `N` of each file")
-	cmd.Flags().StringVar(&a.format, "format", "text", "text, or json: one JSON object a line")
+	format(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a line", "text", "jsonl")
 	settle(cmd.Flags(), "diff", "format")
 	a.pricesFlag(cmd)
 	a.reading.add(cmd.Flags())
@@ -84,8 +84,6 @@ func (a *app) diff(ctx context.Context, paths []string, turn int, chosen bool) (
 		return usagef("diff: two FILEs at least, the first is the base\ntoolscope diff FILE FILE…")
 	case chosen && turn < 1:
 		return usagef("--turn %d: they are counted from 1", turn)
-	case a.format != "text" && a.format != "json":
-		return usagef("--format %q: text or json", a.format)
 	}
 	d := &differ{to: a.stdout.buffered()}
 	if d.prices, err = a.prices(); err != nil {
@@ -106,7 +104,7 @@ func (a *app) diff(ctx context.Context, paths []string, turn int, chosen bool) (
 		return nil
 	}
 	for _, set := range d.pair() {
-		d.set(set, a.format == "json")
+		d.set(set, a.format == "jsonl")
 	}
 	if d.differ {
 		a.code = exitFound

@@ -51,7 +51,7 @@ func TestDiffCodes(t *testing.T) {
 		{2, "--turn 3: ", []string{a, a, "--turn", "3"}},
 		{2, "--turn 0", []string{a, a, "--turn", "0"}},
 		{2, "two FILEs at least", []string{a}},
-		{2, "text or json", []string{a, a, "--format", "xml"}},
+		{2, "one of text, jsonl", []string{a, a, "--format", "xml"}},
 		{2, "missing", []string{a, filepath.Join(t.TempDir(), "missing")}},
 		{2, "nothing is recognised", []string{a, saved(t, "none.txt", "no stream of a model\n")}},
 	} {

@@ -60,5 +60,5 @@ func explain(l lines, code string) error {
 // near names the codes that could be meant.
 func near(all []*stream.Diagnosis, code string) string {
 	codes := themes.Near(code, each(all, func(d *stream.Diagnosis) string { return d.Code }))
-	return when(codes != nil, "; near it: "+list(codes...))
+	return didYouMean(codes)
 }

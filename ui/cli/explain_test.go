@@ -42,10 +42,10 @@ func TestExplain(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                `explain takes one code`,
 		"A B":             `explain takes one code`,
-		"ARGS_BROKE":      `no finding has the code "ARGS_BROKE"; near it: ARGS_BROKEN`,
-		"no_terminatro":   `no finding has the code "no_terminatro"; near it: NO_TERMINATOR`,
+		"ARGS_BROKE":      `no finding has the code "ARGS_BROKE"; did you mean ARGS_BROKEN?`,
+		"no_terminatro":   `no finding has the code "no_terminatro"; did you mean NO_TERMINATOR?`,
 		"zzz":             `no finding has the code "zzz"` + "\n",
-		"PROVIDER_ERRORS": `near it: PROVIDER_ERROR` + "\n",
+		"PROVIDER_ERRORS": `did you mean PROVIDER_ERROR?` + "\n",
 	} {
 		got := command(t, nil, append([]string{"explain"}, strings.Fields(args)...)...)
 		same(t, 0, args+": exit code", got.code, 2)

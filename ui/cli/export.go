@@ -121,7 +121,7 @@ func (f *exportFlags) form() (chosen form, err error) {
 	case f.as == "":
 		return form{}, usagef("export: as what?\n--as FORM, which is one of %s", formNames(func(form) bool { return true }))
 	case i < 0:
-		return form{}, usagef("--as %q: there are %s", f.as, formNames(func(form) bool { return true }))
+		return form{}, usagef("--as %q: there are %s%s", f.as, formNames(func(form) bool { return true }), perhaps(f.as, each(all, func(of form) string { return of.name })))
 	case f.turn > 0 && !all[i].turn:
 		return form{}, usagef("--turn: %s is of a whole file; of one turn can be %s", f.as, formNames(func(of form) bool { return of.turn }))
 	case f.call > 0 && !all[i].call:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolscope/capture"
 	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/client"
@@ -68,6 +69,9 @@ func formatsHelp(l lines) {
 		l.prose(fmt.Sprintf("  %-20s ", strings.ReplaceAll(f.Name, " ", "-")), f.Title)
 	}
 }
+
+// formatName is the name of a format as one word.
+func formatName(f capture.Format) string { return strings.ReplaceAll(f.Name, " ", "-") }
 
 func hostsHelp(l lines) {
 	l.prose("", "Providers that connect and proxy know. The first key the environment has is used; a host of one's own needs none. --base-url, or the variable, names another address.")

@@ -45,11 +45,7 @@ func recorded(t *testing.T, d *gatedDisk) *live {
 // printerOf prints in a format, at the built-in prices.
 func printerOf(t *testing.T, a *app, format string) printer {
 	t.Helper()
-	p, err := a.printerOf(format, price.Embedded())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return a.printerOf(format, price.Embedded())
 }
 
 // rest empties an inbox that is or will be closed.

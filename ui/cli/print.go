@@ -30,7 +30,8 @@ func (a *app) printCommand() *cobra.Command {
 			return a.print(cmd.Context(), paths)
 		},
 	}
-	cmd.Flags().StringVar(&a.format, "format", "text", "text, or jsonl: one JSON object a call and turn")
+	format(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a call and turn", "text", "jsonl")
+	cmd.Flags().BoolVar(&a.summary, "summary", false, "print only what it comes to: turns, calls by state, cost")
 	settle(cmd.Flags(), "print", "format")
 	a.onlyFlag(cmd.Flags(), "print only the turns that")
 	a.pricesFlag(cmd)
@@ -56,19 +57,21 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	if err := a.onlyOf(prices); err != nil {
 		return err
 	}
-	p, err := a.printerOf(a.format, prices)
-	if err != nil {
-		return err
-	}
+	p := a.printerOf(a.format, prices)
 	if a.follow || slices.Contains(paths, "-") {
 		defer a.endWithReader()()
 	}
 	if a.follow {
-		return a.printFollowed(ctx, paths, p)
+		err = a.printFollowed(ctx, paths, p)
+	} else {
+		err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
+			return a.printSource(src, path, in, p)
+		})
 	}
-	return a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
-		return a.printSource(src, path, in, p)
-	})
+	if err == nil {
+		endPrint(p)
+	}
+	return err
 }
 
 // printFollowed writes the turns of all files as they come. They are numbered in that order; the
@@ -217,12 +220,13 @@ func recognised(x *providers.Exchange, t *stream.Turn) bool {
 }
 
 // printerOf prints in a format to standard output.
-func (a *app) printerOf(format string, prices *price.Table) (printer, error) {
-	switch format {
-	case "text":
-		return &textPrinter{lines: a.stdout.buffered(), prices: prices}, nil
-	case "jsonl":
-		return &jsonPrinter{a.stdout.buffered(), prices}, nil
+func (a *app) printerOf(format string, prices *price.Table) printer {
+	to := a.stdout.buffered()
+	switch {
+	case a.summary:
+		return &summary{lines: to, prices: prices, script: format == "jsonl"}
+	case format == "jsonl":
+		return &jsonPrinter{to, prices}
 	}
-	return nil, usagef("--format %q: text or jsonl", format)
+	return &textPrinter{lines: to, prices: prices}
 }

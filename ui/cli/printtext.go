@@ -17,9 +17,12 @@ import (
 // arguments as they came, and findings in words.
 type textPrinter struct {
 	lines
+	totals
 	prices *price.Table
 	told   string // of the source of the latest turn
 }
+
+func (p *textPrinter) total() { p.linef("%s", &p.totals) }
 
 // source says what a turn was found in, and what that cannot tell, where it is not as it was for
 // the turn before.
@@ -42,6 +45,7 @@ func (p *textPrinter) source(file string, x *providers.Exchange) {
 }
 
 func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
+	p.add(x, t, p.prices)
 	if x != nil && panes.IsPlain(t) {
 		p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Ask.Purpose), t.Phase(), joined(panes.TurnTitle(x, t), t.Finish))
 		p.findings(t.Findings)

@@ -284,7 +284,7 @@ func TestProxyWrong(t *testing.T) {
 		{[]string{"--token", "short"}, 2, "no token"},
 		{[]string{"--token", "with/a/slash"}, 2, "no token"},
 		{[]string{"--token", "@missing"}, 1, "missing"},
-		{[]string{"--format", "xml"}, 2, "text or jsonl"},
+		{[]string{"--format", "xml"}, 2, "one of text, jsonl"},
 		{[]string{"--record", ""}, 2, "--record: the name is empty"},
 		{[]string{"--record", there}, 1, "--record: create " + there + ": file exists"},
 		{[]string{"--record", filepath.Join(there, "x")}, 1, "--record: create"},

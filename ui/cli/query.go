@@ -127,7 +127,7 @@ func (f *connectFlags) hosts(names string) (list []query, err error) {
 		name, model, slash := strings.Cut(strings.TrimSpace(word), "/")
 		h, err := host.Find(name)
 		if err != nil {
-			return nil, &usageError{err}
+			return nil, usagef("%w%s", err, perhapsOf(name, hostOffers()))
 		}
 		if slash && model == "" {
 			return nil, usagef("connect: %s/ lacks the model behind the slash\n%s", name, noModel(h))

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,7 +38,7 @@ func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	to := cmd.Flags()
 	to.StringVar(&f.record, "record", "", "record into this new `FILE`.tsc, or into a new one in this directory")
 	to.BoolVar(&f.keepSecrets, "keep-secrets", false, "show and record keys and other secrets as they are")
-	to.StringVar(&f.format, "format", "", "print, screen or not: text, or jsonl")
+	format(to, &f.format, "", "print, screen or not: text, or jsonl", "text", "jsonl")
 	a.pricesFlag(cmd)
 	a.flags.add(to)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
@@ -57,8 +56,7 @@ func (a *app) outlook(f *liveFlags) (prices *price.Table, p printer, screen bool
 	if prices, err = a.prices(); err != nil {
 		return nil, nil, false, err
 	}
-	p, err = a.printerOf(cmp.Or(f.format, "text"), prices)
-	return prices, p, f.format == "" && isTerminal(a.output), err
+	return prices, a.printerOf(f.format, prices), f.format == "" && isTerminal(a.output), nil
 }
 
 // record begins the recording that --record asks for: in a directory a new file, otherwise the file

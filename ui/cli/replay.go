@@ -31,7 +31,7 @@ diff of the arguments are shown too.
   toolscope replay agent.sse                       every call, to every target
   toolscope replay agent.sse --to anthropic --call 2
   toolscope replay agent.sse --policy clients      as every client that is known
-  toolscope replay run.tsc --turn 3 --conversation --to gemini --format json
+  toolscope replay run.tsc --turn 3 --conversation --to gemini --format jsonl
   toolscope replay run.tsc --fail-on-loss high     for scripts: exit code 1
 
 'toolscope help targets', 'help policies' and 'help losses' list what there is.`
@@ -70,7 +70,7 @@ func (a *app) replayCommand() *cobra.Command {
 	f.BoolVar(&r.whole, "whole", false, "turns as a whole: text, reasoning and all calls in one message")
 	f.BoolVar(&r.conversation, "conversation", false, "the history that a turn's request carried, and then the turn")
 	f.BoolVar(&r.oneByOne, "one-by-one", false, "each call in a message of its own, followed by its result; implies --whole")
-	f.StringVar(&a.format, "format", "text", "text, or json: one JSON object a line, for each call, target and policy")
+	format(f, &a.format, "text", "text, or jsonl: one JSON object a line, for each call, target and policy", "text", "jsonl")
 	f.StringVar(&r.failOn, "fail-on-loss", "", "exit with 1 when a preview has a loss of this `SEVERITY` or worse, or would be refused: "+severities())
 	settle(f, "replay", "to", "policy", "format")
 	a.reading.add(f)
@@ -111,7 +111,7 @@ func (a *app) replayer() (*replayer, error) {
 	if r.targets = providers.Targets(); r.to != "all" {
 		t, err := providers.FindTarget(r.to)
 		if err != nil {
-			return nil, usagef("--to: %w, and all", err)
+			return nil, usagef("--to: %w, and all%s", err, perhapsOf(r.to, targetOffers()))
 		}
 		r.targets = []*dialect.Target{t}
 	}
@@ -127,13 +127,8 @@ func (a *app) replayer() (*replayer, error) {
 		r.limit = limit
 	}
 	out := a.stdout.buffered()
-	switch a.format {
-	case "text":
-		r.out = newPreviewText(out, r.targets, r.policies)
-	case "json":
+	if r.out = newPreviewText(out, r.targets, r.policies); a.format == "jsonl" {
 		r.out = previewJSON{out}
-	default:
-		return nil, usagef("--format %q: text or json", a.format)
 	}
 	return r, nil
 }
@@ -143,7 +138,7 @@ func policiesOf(name string) (chosen []*replay.Policy, err error) {
 	if name != "all" && name != "behaviours" && name != "clients" {
 		p, err := replay.FindPolicy(name)
 		if err != nil {
-			return nil, usagef("--policy: %w; or all, all behaviours, all clients", err)
+			return nil, usagef("--policy: %w; or all, all behaviours, all clients%s", err, perhapsOf(name, policyOffers()))
 		}
 		return []*replay.Policy{p}, nil
 	}

@@ -197,7 +197,7 @@ func TestReplayExitCodes(t *testing.T) {
 		{"--fail-on-loss error " + good, 2, "info, low, medium, high, critical"},
 		{"--to klingon " + good, 2, "anthropic, openai-chat"},
 		{"--policy nice " + good, 2, "preserve, wrap, wrap-raw"},
-		{"--format xml " + good, 2, "text or json"},
+		{"--format xml " + good, 2, "one of text, jsonl"},
 		{"--dialect klingon " + good, 2, "klingon"},
 		{"--turn 3 " + two, 2, "demo/parallel.tsc has calls in turn 1\n"},
 		{"--turn 0 " + two, 2, "counted from 1"},

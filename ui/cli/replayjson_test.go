@@ -48,7 +48,7 @@ var outcomeWords = []string{
 	"unknown", "verbatim", "assumed empty", "parsed", "reformatted", "unwrapped", "wrapped", "renamed", "as text", "repaired", "emptied", "dropped", "throws",
 }
 
-// previews runs replay with --format json and reads its lines, strictly.
+// previews runs replay with --format jsonl and reads its lines, strictly.
 func previews(t *testing.T, args ...string) (list []previewLine) {
 	t.Helper()
 	out := command(t, nil, append([]string{"replay", "--format", "json"}, args...)...)

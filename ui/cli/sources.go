@@ -285,12 +285,12 @@ func (r *readFlags) prepare() (func(*providers.Inspector), error) {
 	if r.dialect != "" && r.dialect != "auto" {
 		d, err := providers.Find(r.dialect)
 		if err != nil {
-			return nil, usagef("--dialect: %w, and auto", err)
+			return nil, usagef("--dialect: %w, and auto%s", err, perhapsOf(r.dialect, dialectOffers()))
 		}
 		forced = d
 	}
 	if _, ok := formats.Find(r.as); !ok && !slices.Contains([]string{"", "auto", "body"}, r.as) {
-		return nil, usagef("--%s %q: wanted is auto, body, or a name from 'toolscope help formats'", cmp.Or(r.flag, "as"), r.as)
+		return nil, usagef("--%s %q: wanted is auto, body, or a name from 'toolscope help formats'%s", cmp.Or(r.flag, "as"), r.as, perhapsOf(r.as, formatOffers()))
 	}
 	body, err := r.requestBody()
 	if err != nil {

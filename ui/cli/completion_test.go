@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// offeredTo are the words that a shell is offered for the last of args.
+func offeredTo(t *testing.T, args ...string) (words []string, then string) {
+	t.Helper()
+	out := command(t, nil, append([]string{"__completeNoDesc"}, args...)...)
+	lines := strings.Split(strings.TrimSuffix(out.stdout, "\n"), "\n")
+	return lines[:len(lines)-1], lines[len(lines)-1]
+}
+
+// TestCompletion: in each place a shell is offered what may stand there, and files only where a
+// file may.
+func TestCompletion(t *testing.T) {
+	file := saved(t, "ok.sse", string(turnOf("save_note")))
+	const files, words, unfinished = ":0", ":4", ":6"
+	for _, c := range []struct {
+		line, want, then string // want is a part of the words; nothing for none
+	}{
+		{"pri", "print", words},
+		{"print --format j", "jsonl", words},
+		{"check --format ", "text jsonl junit sarif", words},
+		{"print --dialect openai-", "openai-chat openai-responses", words},
+		{"open --theme mono", "monokai", words},
+		{"replay --to anth", "anthropic", words},
+		{"replay --policy wrap", "wrap wrap-raw", words},
+		{"proxy --to gro", "groq=", unfinished},
+		{"connect mist", "mistral", words},
+		{"connect anthropic,mist", "anthropic,mistral", words},
+		{"connect openai/gpt-5.", "openai/gpt-5.1", words},
+		{"connect anthropic hel", "", words},
+		{"connect anthropic --model claude-opus-4-5", "claude-opus-4-5", words},
+		{"demo ear", "early", words},
+		{"explain ARGS_BR", "ARGS_BROKEN", words},
+		{"check --fail-on error,ARGS_BR", "error,ARGS_BROKEN", words},
+		{"check " + file + " --expect-tool sa", "save_note", words},
+		{"print --filter st", "state:", words},
+		{"print --filter state:b", "state:bad", words},
+		{"print --as mitm", "mitmproxy-flow", words},
+		{"export --as s", "svg sse", words},
+		{"export x --from mitm", "mitmproxy-flow", words},
+		{"serve --fault merge", "merge-index", words},
+		{"run cla", "claude", words},
+		{"help find", "findings", words},
+		{"help pr", "prices print proxy", words},
+		{"completion ", "bash zsh fish powershell", words},
+		{"print ", "", files},
+		{"print --prices ", "", files},
+		{"cut x --at-delta ", "", words},
+	} {
+		got, then := offeredTo(t, strings.Split(c.line, " ")...)
+		if all := " " + strings.Join(got, " ") + " "; c.want == "" && len(got) > 0 || then != c.then {
+			t.Errorf("%s: %q, %s; want none, %s", c.line, got, then, c.then)
+		} else {
+			for word := range strings.FieldsSeq(c.want) {
+				if !strings.Contains(all, " "+word+" ") {
+					t.Errorf("%s: %q, and not %s", c.line, got, word)
+				}
+			}
+		}
+	}
+}
+
+// TestCompletionScripts: each shell that is here takes the script that is made for it.
+func TestCompletionScripts(t *testing.T) {
+	for _, shell := range shellNames() {
+		script := command(t, nil, "completion", shell)
+		if script.code != 0 || !strings.Contains(script.stdout, "toolscope") {
+			t.Errorf("%s: exit code %d, %d bytes", shell, script.code, len(script.stdout))
+		}
+		if path, err := exec.LookPath(shell); err == nil && shell != "powershell" {
+			if out, err := exec.Command(path, "-n", saved(t, "script", script.stdout)).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", shell, err, out)
+			}
+		}
+	}
+}
+
+// TestManual: the page tells of every command, flag and key, and whoever formats such pages has
+// nothing to say against it.
+func TestManual(t *testing.T) {
+	out := command(t, nil, "man")
+	plain := strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\(ha`, "^", `\(ti`, "~", `\(ga`, "`", `\e`, `\`).Replace(out.stdout)
+	for _, c := range new(app).command().Commands() {
+		if c.IsAvailableCommand() && !strings.Contains(plain, ".SH TOOLSCOPE "+strings.ToUpper(c.Name())+"\n") {
+			t.Errorf("nothing of %s", c.Name())
+		}
+	}
+	for _, want := range []string{".B --fail-on WHAT\n", ".B -f, --follow\n", ".B PgDn ^d\n"} {
+		if !strings.Contains(plain, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if path, err := exec.LookPath("groff"); err == nil {
+		if said, err := exec.Command(path, "-man", "-Tutf8", "-K", "utf8", "-ww", "-z", saved(t, "page.1", out.stdout)).CombinedOutput(); err != nil || len(said) > 0 {
+			t.Errorf("groff: %v\n%s", err, said)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// helpCommand has help show a page: that of a command, or of a topic. Root takes any word for a
+// FILE, so left alone help would show its page for a word that it has none of.
+func (a *app) helpCommand(root *cobra.Command) {
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [COMMAND|TOPIC]", Short: "Help about a command or a topic",
+		ValidArgsFunction: a.offered(fixed(func() []offer { return pages(root) })),
+		RunE: func(_ *cobra.Command, args []string) error {
+			page, _, err := root.Find(args)
+			if len(args) > 0 && (err != nil || page == root) {
+				names := each(pages(root), func(o offer) string { return o.word })
+				return usagef("help: there is no page %q%s\n'toolscope help' lists them", args[0], perhaps(args[0], names))
+			}
+			page.InitDefaultHelpFlag()
+			return page.Help()
+		},
+	})
+	root.InitDefaultHelpCmd()
+}
+
+// pages are what there is help about.
+func pages(root *cobra.Command) []offer {
+	return each(root.Commands(), func(c *cobra.Command) offer { return offer{c.Name(), c.Short} })
+}

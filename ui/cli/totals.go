@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui/panes"
+)
+
+// totals are what the turns that are printed come to. What a provider threw away is among the
+// calls, by its state.
+type totals struct {
+	turns, calls, beside int // beside are requests that no model answers
+	states               [stream.NumStatus]int
+	cost                 price.Total
+}
+
+func (n *totals) add(x *providers.Exchange, t *stream.Turn, prices *price.Table) {
+	if x != nil && panes.IsPlain(t) {
+		n.beside++
+		return
+	}
+	n.turns++
+	n.calls += len(t.Calls)
+	for _, c := range t.Calls {
+		n.states[c.Status()]++
+	}
+	n.cost.Add(costOf(prices, x, t))
+}
+
+// String is the totals in a line: "2 turns, 3 calls: 2 complete, 1 cut short; ~$0.0123".
+func (n *totals) String() string {
+	var states []string
+	for s, count := range n.states {
+		if count > 0 {
+			states = append(states, fmt.Sprintf("%d %s", count, stream.Status(s)))
+		}
+	}
+	text := plural(n.turns, "turn") + ", " + plural(n.calls, "call")
+	if len(states) > 0 {
+		text += ": " + strings.Join(states, ", ")
+	}
+	if n.turns > 0 {
+		text += "; " + n.price()
+	}
+	return text + when(n.beside > 0, "; "+plural(n.beside, "request")+" that no model answered")
+}
+
+// price is what the turns have cost, as far as anybody knows.
+func (n *totals) price() string {
+	if n.cost.Unknown == n.turns {
+		return "cost unknown"
+	}
+	known := n.cost
+	known.Unknown = 0
+	return known.String() + when(n.cost.Unknown > 0, fmt.Sprintf(" without %s of unknown cost", plural(n.cost.Unknown, "turn")))
+}
+
+// object writes the totals for a script.
+func (n *totals) object() *object {
+	var o, states object
+	o.text("type", "summary")
+	o.int("turns", n.turns)
+	o.int("calls", n.calls)
+	for s, count := range n.states {
+		if count > 0 {
+			states.int(stream.Status(s).String(), count)
+		}
+	}
+	o.raw("states", states.end())
+	if n.cost.Unknown < n.turns {
+		o.raw("cost_usd", strconv.AppendFloat(nil, n.cost.USD, 'f', -1, 64))
+		o.yes("cost_approximate", n.cost.Approximate)
+	}
+	o.int("cost_unknown", n.cost.Unknown)
+	o.int("beside", n.beside)
+	return &o
+}
+
+// summary prints only what it all comes to.
+type summary struct {
+	lines
+	totals
+	prices *price.Table
+	script bool // as an object
+}
+
+func (p *summary) turn(_ string, x *providers.Exchange, t *stream.Turn) { p.add(x, t, p.prices) }
+func (p *summary) sentBack([]returned)                                  {}
+
+func (p *summary) total() {
+	if p.script {
+		p.lines.object(p.totals.object())
+		return
+	}
+	p.linef("%s", &p.totals)
+}
+
+// endPrint writes what it comes to, where the printer tells that. That it cannot be written, standard
+// output knows.
+func endPrint(p printer) {
+	if t, is := p.(interface{ total() }); is {
+		t.total()
+	}
+	_ = p.flush()
+}

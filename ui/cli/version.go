@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// built is the release, where the one who builds says it: who builds from an archive has no
+// history that the compiler could read it from. -ldflags "-X toolscope/ui/cli.built=1.2.3"
+var built string
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArgs,
+		Run: func(*cobra.Command, []string) { a.stdout.linef("toolscope %s", version()) },
+	}
+}
+
+// release is the version without what it was built of and with.
+func release() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return cmp.Or(built, "unknown")
+	}
+	return cmp.Or(built, strings.Trim(info.Main.Version, "()"))
+}
+
+// version is what the program was built of and with: "1.2.3 (3f2a91c, 2026-11-23, go1.26.8)".
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return release()
+	}
+	said := map[string]string{}
+	for _, s := range info.Settings {
+		said[s.Key] = s.Value
+	}
+	commit := said["vcs.revision"]
+	commit = commit[:min(len(commit), 12)] + when(said["vcs.modified"] == "true", " and changes")
+	day, _, _ := strings.Cut(said["vcs.time"], "T")
+	return fmt.Sprintf("%s (%s)", release(), list(commit, day, info.GoVersion))
+}
