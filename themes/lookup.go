@@ -44,8 +44,8 @@ func (e *UnknownError) Error() string {
 		e.Name, meant, darkName, lightName)
 }
 
-// Near are those of the names that could be a slip for name, the nearest first; at
-// most three. Case counts.
+// Near are those of the names that could be a slip for name: the nearest, and those as near as that;
+// at most three. Case counts.
 func Near(name string, names []string) []string {
 	type guess struct {
 		name string
@@ -64,7 +64,9 @@ func Near(name string, names []string) []string {
 	slices.SortStableFunc(guesses, func(a, b guess) int { return cmp.Compare(a.off, b.off) })
 	var out []string
 	for _, g := range guesses[:min(3, len(guesses))] {
-		out = append(out, g.name)
+		if g.off == guesses[0].off {
+			out = append(out, g.name)
+		}
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -100,15 +101,16 @@ func wantedBy(v pflag.Value) string {
 
 // A word is the value of a flag that takes one of some words.
 type word struct {
-	to *string
-	of []string
+	to    *string
+	of    []string
+	usual string
 }
 
 // format adds the flag of what a command writes. Whoever writes JSON writes one object a line, so
 // json and jsonl are the same to all of them.
 func format(flags *pflag.FlagSet, to *string, usual, usage string, of ...string) {
 	*to = usual
-	flags.Var(&word{to, of}, "format", usage)
+	flags.Var(&word{to, of, usual}, "format", usage)
 }
 
 func (w *word) String() string { return *w.to }
@@ -121,11 +123,9 @@ func (w *word) Set(text string) error {
 	if text == "json" {
 		text = "jsonl"
 	}
-	for _, one := range w.of {
-		if one == text {
-			*w.to = one
-			return nil
-		}
+	if text != w.usual && !slices.Contains(w.of, text) {
+		return errors.New("wanted is " + w.wanted())
 	}
-	return errors.New("wanted is " + w.wanted())
+	*w.to = text
+	return nil
 }
