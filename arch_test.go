@@ -39,7 +39,7 @@ var rooms = []struct {
 	{"capture/*", []string{"capture", "capture/*", "stream/jsonbytes"}, []string{"github.com/*"}},
 	{"capture", []string{"stream/jsonbytes"}, []string{"github.com/charmbracelet/*"}},
 	{"settings", nil, []string{"os", "net", "net/*", "github.com/charmbracelet/*"}},
-	{"themes", nil, []string{"github.com/charmbracelet/bubbletea"}},
+	{"themes", []string{"settings"}, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", []string{"stream/jsonbytes"}, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "github.com/*"}},
 	{"ui/screen", []string{"providers/client", "stream", "providers/replay", "themes", "ui/display"}, []string{"os", "net", "net/*"}},

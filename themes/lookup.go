@@ -10,18 +10,15 @@ import (
 
 // Names returns the names that [Lookup] knows, sorted, ours first.
 func Names() []string {
-	return append([]string{darkName, lightName}, slices.Sorted(maps.Keys(styles()))...)
+	return slices.Concat(ours, slices.Sorted(maps.Keys(styles())))
 }
 
 // Lookup returns the theme of that name: one of ours, or that of the chroma style of that name. ""
 // and "auto" stand for [Default]. The error for any other name is an [*UnknownError].
 func Lookup(name string, dark bool) (Theme, error) {
 	key := strings.ToLower(name)
-	switch key {
-	case "", "auto":
-		return Default(dark), nil
-	case darkName, lightName:
-		return Default(key == darkName), nil
+	if t, ok := own(key, dark); ok {
+		return t, nil
 	}
 	if s := styleOf(key); s != nil {
 		return fromStyle(s), nil
@@ -40,8 +37,7 @@ func (e *UnknownError) Error() string {
 	if len(e.Near) > 0 {
 		meant = ": did you mean " + strings.Join(e.Near, ", ") + "?"
 	}
-	return fmt.Sprintf("no theme %q%s (toolscope themes are auto, %s, %s; all names: toolscope help themes)",
-		e.Name, meant, darkName, lightName)
+	return fmt.Sprintf("no theme %q%s (auto is ours; all names: toolscope help themes)", e.Name, meant)
 }
 
 // Near are those of the names that could be a slip for name: the nearest, and those as near as that;

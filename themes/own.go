@@ -2,48 +2,116 @@ package themes
 
 import "github.com/alecthomas/chroma/v2"
 
-// Names of our own themes.
+// Names of our own themes. The last two are for dark and light backgrounds both.
 const (
-	darkName  = "toolscope-dark"
-	lightName = "toolscope-light"
+	darkName     = "toolscope-dark"
+	lightName    = "toolscope-light"
+	blindName    = "toolscope-colour-blind"
+	contrastName = "toolscope-high-contrast"
 )
+
+// ours are our own themes, in the order in which they are offered.
+var ours = []string{darkName, lightName, blindName, contrastName}
+
+// palette is the colours of a theme of our own, each for a dark background and for a light one.
+type palette struct {
+	live, good, caution, bad, muted, accent  [2]string
+	selection, linked, text, ground          [2]string
+	key, str, escape, number, literal, punct [2]string
+	tentative                                [2]string
+}
+
+// usual is made of the colours of Okabe and Ito.
+var usual = palette{
+	live: [2]string{"#56b4e9", "#005f99"}, good: [2]string{"#3ccf9e", "#006b4c"}, caution: [2]string{"#e69f00", "#7a5000"},
+	bad: [2]string{"#ff8c5a", "#a83200"}, muted: [2]string{"#acacac", "#606060"}, accent: [2]string{"#e59fc8", "#8a3f6c"},
+	selection: [2]string{"#2c3f57", "#cfe6f7"}, linked: [2]string{"#3f3a22", "#fbe7b8"},
+	text: [2]string{"#e4e4e4", "#1f1f1f"}, ground: [2]string{darkGround, lightGround},
+	key: [2]string{"#8cc8f0", "#005f99"}, str: [2]string{"#7fd6b4", "#006b4c"}, escape: [2]string{"#f0e442", "#6b5b00"},
+	number: [2]string{"#f2b84b", "#7a5000"}, literal: [2]string{"#e59fc8", "#8a3f6c"}, punct: [2]string{"#cfcfcf", "#3c3c3c"},
+	tentative: [2]string{"#ababab", "#626262"},
+}
+
+// colourBlind keeps states apart for those who do not see red or green: by lightness, and by blue
+// against yellow.
+var colourBlind = palette{
+	live: [2]string{"#85bcf8", "#0315ad"}, good: [2]string{"#e5fffc", "#163c7b"}, caution: [2]string{"#f9e849", "#6c6509"},
+	bad: [2]string{"#f3b06d", "#4b0302"}, muted: usual.muted, accent: [2]string{"#a9c7ff", "#1d3fa8"},
+	selection: usual.selection, linked: usual.linked, text: usual.text, ground: usual.ground,
+	key: [2]string{"#8cc8f0", "#004f96"}, str: [2]string{"#d7eefc", "#163c7b"}, escape: [2]string{"#f9e849", "#6c6509"},
+	number: [2]string{"#f3b06d", "#6b3a00"}, literal: [2]string{"#f7d98a", "#5c4a00"}, punct: usual.punct,
+	tentative: usual.tentative,
+}
+
+// highContrast has at least 7:1.
+var highContrast = palette{
+	live: [2]string{"#8fd0ff", "#00337a"}, good: [2]string{"#6df5b8", "#00472e"}, caution: [2]string{"#ffd84a", "#4f3400"},
+	bad: [2]string{"#ffb08c", "#8a1500"}, muted: [2]string{"#d6d6d6", "#404040"}, accent: [2]string{"#ffc4e6", "#6b1f50"},
+	selection: [2]string{"#16324f", "#d9ecfb"}, linked: [2]string{"#3a3410", "#fdeec8"},
+	text: [2]string{"#ffffff", "#000000"}, ground: [2]string{"#000000", lightGround},
+	key: [2]string{"#a9dbff", "#00337a"}, str: [2]string{"#9af5cf", "#00472e"}, escape: [2]string{"#fff27a", "#463b00"},
+	number: [2]string{"#ffd07a", "#4f3400"}, literal: [2]string{"#ffc4e6", "#6b1f50"}, punct: [2]string{"#f0f0f0", "#1a1a1a"},
+	tentative: [2]string{"#d2d2d2", "#444444"},
+}
 
 // Default returns our own theme for a dark or light background.
 func Default(dark bool) Theme {
-	of := func(onDark, onLight string) string {
-		if dark {
-			return onDark
-		}
-		return onLight
+	if dark {
+		return usual.theme(darkName, dark)
 	}
-	ink := func(onDark, onLight string) Ink { return Ink{FG: of(onDark, onLight)} }
-	bold := func(onDark, onLight string) Ink { return Ink{FG: of(onDark, onLight), Bold: true} }
-	ground := func(onDark, onLight string) Ink { return Ink{BG: of(onDark, onLight)} }
+	return usual.theme(lightName, dark)
+}
+
+// own is our theme of that name, if it is one; dark says which of the two that some have.
+func own(name string, dark bool) (t Theme, ok bool) {
+	switch name {
+	case "", "auto":
+		return Default(dark), true
+	case darkName, lightName:
+		return Default(name == darkName), true
+	case blindName:
+		return colourBlind.theme(name, dark), true
+	case contrastName:
+		return highContrast.theme(name, dark), true
+	}
+	return Theme{}, false
+}
+
+// theme is the theme of a palette.
+func (p palette) theme(name string, dark bool) Theme {
+	of := func(c [2]string) string {
+		if dark {
+			return c[0]
+		}
+		return c[1]
+	}
+	ink := func(c [2]string) Ink { return Ink{FG: of(c)} }
+	bold := func(c [2]string) Ink { return Ink{FG: of(c), Bold: true} }
 	t := Theme{
-		Name: of(darkName, lightName), Dark: dark,
+		Name: name, Dark: dark,
 
-		Live:    bold("#56b4e9", "#005f99"),
-		Good:    ink("#3ccf9e", "#006b4c"),
-		Caution: ink("#e69f00", "#7a5000"),
-		Bad:     bold("#ff8c5a", "#a83200"),
-		Muted:   ink("#acacac", "#606060"),
-		Accent:  ink("#e59fc8", "#8a3f6c"),
+		Live:    bold(p.live),
+		Good:    ink(p.good),
+		Caution: ink(p.caution),
+		Bad:     bold(p.bad),
+		Muted:   ink(p.muted),
+		Accent:  ink(p.accent),
 
-		Selection: ground("#2c3f57", "#cfe6f7"),
-		Linked:    ground("#3f3a22", "#fbe7b8"),
+		Selection: Ink{BG: of(p.selection)},
+		Linked:    Ink{BG: of(p.linked)},
 
-		Key:     ink("#8cc8f0", "#005f99"),
-		String:  ink("#7fd6b4", "#006b4c"),
-		Escape:  ink("#f0e442", "#6b5b00"),
-		Number:  ink("#f2b84b", "#7a5000"),
-		Literal: ink("#e59fc8", "#8a3f6c"),
-		Punct:   ink("#cfcfcf", "#3c3c3c"),
-		Junk:    bold("#ff8c5a", "#a83200"),
+		Key:     ink(p.key),
+		String:  ink(p.str),
+		Escape:  ink(p.escape),
+		Number:  ink(p.number),
+		Literal: ink(p.literal),
+		Punct:   ink(p.punct),
+		Junk:    bold(p.bad),
 
-		Tentative: ink("#ababab", "#626262"),
+		Tentative: ink(p.tentative),
 		Open:      Ink{Underline: true},
 	}
-	t.Page = Ink{FG: of("#e4e4e4", "#1f1f1f"), BG: of(darkGround, lightGround)}
+	t.Page = Ink{FG: of(p.text), BG: of(p.ground)}
 	t.Code = codeStyle(t, t.Page.FG, t.Page.BG)
 	return t
 }

@@ -2,8 +2,9 @@
 //
 // A [Theme] gives an [Ink] to each role of the chrome (live, good, caution, bad, muted, accent,
 // selection) and to each kind of token of a JSON document, and a chroma style to code that is shown
-// inside it. There are two of our own, made of the colours of Okabe and Ito, which stay apart for
-// every kind of colour vision; and every style of chroma is a theme by its name.
+// inside it. There are some of our own: a dark and a light one, one whose states stay apart for those
+// who do not see red or green, and one of high contrast. Every style of chroma is a theme by its
+// name, and so is what a user writes in TOML.
 //
 // Invariants:
 //   - The inks of a theme are for the terminal's own background, which is taken to be near black or

@@ -73,7 +73,7 @@ func (m *Model) openOutput(of panes.Literal) {
 // themes are how the picker of themes changes how everything looks.
 func (m *Model) themes() modes.Looks {
 	return modes.Looks{
-		Now: func() themes.Theme { return m.pen.Ink.Theme }, Put: m.paint, Keep: m.opt.Remember,
+		Own: m.opt.Themes, Now: func() themes.Theme { return m.pen.Ink.Theme }, Put: m.paint, Keep: m.opt.Remember,
 		Pen: m.penOf,
 	}
 }

@@ -41,6 +41,7 @@ type Options struct {
 	Places   []send.Place               // where to
 	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
+	Themes   []themes.Theme   // the user's own
 	Asked    bool             // for that theme, by name
 	Terminal Ground           // as far as it is known
 	Depth    termenv.Profile  // colours the terminal has

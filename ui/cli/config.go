@@ -59,14 +59,14 @@ func (a *app) configCommand() *cobra.Command {
 		Use: "config", Short: "What is always wanted: settings in a file", Long: configHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("config: no command %q\nthere are show, edit, check and path", args[0])
+				return usagef("config: no command %q\nthere are show, edit, check, path and theme", args[0])
 			}
 			return cmd.Help()
 		},
 
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // they tell of the file themselves
 	}
-	all.AddCommand(show, edit, check, path)
+	all.AddCommand(show, edit, check, path, a.themeCommand())
 	return all
 }
 

@@ -123,7 +123,7 @@ func TestThemeIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		l, o := &lookFlags{theme: c.asked}, ui.Options{}
-		if l.apply(&o); o.Theme.Name != c.want {
+		if l.apply(&o, func(string) {}); o.Theme.Name != c.want {
 			t.Errorf("saved %s, asked for %s: %s", c.saved, c.asked, o.Theme.Name)
 		}
 	}

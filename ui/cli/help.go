@@ -14,7 +14,6 @@ import (
 	"toolscope/providers/dialect"
 	"toolscope/providers/host"
 	"toolscope/providers/replay"
-	"toolscope/themes"
 	"toolscope/ui"
 )
 
@@ -180,9 +179,9 @@ func pricesHelp(l lines) {
 }
 
 func themesHelp(l lines) {
-	l.linef("Themes: auto, or")
+	l.prose("", "Themes: auto, which is ours for the background of the terminal, or one of these. --theme FILE.toml is one of your own, and so is a name below themes in the folder of the configuration: 'toolscope config theme NAME' prints one to begin with.")
 	l.linef("")
-	for _, name := range themes.Names() {
+	for _, name := range themeNames() {
 		l.linef("  %s", name)
 	}
 }

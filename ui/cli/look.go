@@ -23,14 +23,12 @@ type lookFlags struct {
 }
 
 func (l *lookFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&l.theme, "theme", "auto", "colours: auto, or a name from 'toolscope help themes'")
+	f.StringVar(&l.theme, "theme", "auto", "colours: auto, a name from 'toolscope help themes', or a file of your own")
 	f.BoolVar(&l.noColor, "no-color", false, "no colours, as with NO_COLOR")
 	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
 	checked(f, "theme", func(name string) error {
-		if _, err := themes.Lookup(name, true); err != nil {
-			return &usageError{err}
-		}
-		return nil
+		_, err := lookTheme(name, true, func(string) {})
+		return err
 	})
 	settle(f, "", "theme", "no-color", "ascii")
 }
@@ -72,16 +70,22 @@ const leastKept = 1_000_000
 // asked reports whether a theme is named.
 func (l *lookFlags) asked() bool { return l.theme != "auto" && l.theme != "" }
 
-// apply fills in how the screen is to look. It returns what was typed while the terminal was asked.
-func (l *lookFlags) apply(o *ui.Options) (typed []tea.KeyMsg) {
-	if kept, err := themes.Lookup(savedTheme(), true); !l.asked() && err == nil && savedTheme() != "" {
-		l.theme = kept.Name
+// apply fills in how the screen is to look; what is odd about that goes to note. It returns what was typed while the terminal was asked.
+func (l *lookFlags) apply(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
+	kept := savedTheme()
+	if _, err := lookTheme(kept, true, func(string) {}); !l.asked() && err == nil && kept != "" {
+		l.theme = kept
 	}
 	o.Depth, o.Asked = l.depth(), l.asked()
 	if !o.Asked || o.Depth <= termenv.ANSI256 { // with fewer colours nothing would come of it
 		o.Terminal, typed = terminalGround()
 	}
-	o.Theme, _ = themes.Lookup(l.theme, o.Terminal.Dark || !o.Terminal.Known)
+	dark := o.Terminal.Dark || !o.Terminal.Known
+	var err error
+	if o.Theme, err = lookTheme(l.theme, dark, note); err != nil { // the file is another one by now
+		o.Theme = themes.Default(dark)
+	}
+	o.Themes = ownThemes(dark)
 	o.Keep, _ = sizeOf("--keep", l.keep)
 	o.ASCII = l.ascii || asciiLocale()
 	return typed

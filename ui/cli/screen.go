@@ -18,7 +18,7 @@ import (
 // beside it.
 func (a *app) show(o ui.Options, feed func()) error {
 	sig := catchSignals(a.ending) // before the terminal is made raw to ask it
-	typed := a.flags.apply(&o)
+	typed := a.flags.apply(&o, func(text string) { a.notef("%s", text) })
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
 	o.Places = sendPlaces(a.said)

@@ -12,6 +12,7 @@ import (
 
 // Looks is what a picker of themes changes.
 type Looks struct {
+	Own  []themes.Theme // that the user wrote: they go before others of their name
 	Now  func() themes.Theme
 	Put  func(themes.Theme)
 	Pen  func(themes.Theme) screen.Pen               // with which a sample is drawn
@@ -31,6 +32,30 @@ type picker struct {
 	draw   display.Drawer
 }
 
+// names are those of all themes, each once.
+func (l Looks) names() (names []string) {
+	for _, t := range l.Own {
+		names = append(names, t.Name)
+	}
+	for _, name := range themes.Names() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// look is the theme of a name.
+func (l Looks) look(name string, dark bool) themes.Theme {
+	for _, t := range l.Own {
+		if t.Name == name {
+			return t
+		}
+	}
+	t, _ := themes.Lookup(name, dark)
+	return t
+}
+
 // sample is a theme with what it is drawn with.
 type sample struct {
 	theme themes.Theme
@@ -41,7 +66,7 @@ type sample struct {
 func Themes(looks Looks, draw display.Drawer) Entry {
 	key := screen.Binding{Keys: []string{"t"}, Does: display.Lit("choose a theme")}
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
-		t := &picker{host: h, looks: looks, before: looks.Now(), names: themes.Names(), known: map[string]sample{}, draw: draw}
+		t := &picker{host: h, looks: looks, before: looks.Now(), names: looks.names(), known: map[string]sample{}, draw: draw}
 		t.Resize(len(t.names), len(t.names))
 		t.MoveTo(max(0, slices.Index(t.names, t.before.Name)))
 		return t, display.Text{}
@@ -109,7 +134,7 @@ func (t *picker) save() {
 func (t *picker) sample(name string) sample {
 	s, ok := t.known[name]
 	if !ok {
-		s.theme, _ = themes.Lookup(name, t.before.Dark)
+		s.theme = t.looks.look(name, t.before.Dark)
 		s.pen = t.looks.Pen(s.theme)
 		t.known[name] = s
 	}
@@ -121,7 +146,7 @@ func (t *picker) Extend(_ *providers.View, _, h int) {
 	if t.typed != nil && t.typed.Value() != t.looked {
 		t.looked = t.typed.Value()
 		t.names = t.names[:0:0]
-		for _, name := range themes.Names() {
+		for _, name := range t.looks.names() {
 			if strings.Contains(name, strings.ToLower(t.looked)) {
 				t.names = append(t.names, name)
 			}

@@ -1,0 +1,229 @@
+package themes
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+
+	"toolscope/settings"
+)
+
+// A role is a part of a theme that has an ink of its own. Least is the contrast it should have, 0 for
+// one that writes no text.
+type role struct {
+	name  string
+	ink   func(*Theme) *Ink
+	least float64
+}
+
+// roles are all of them, as files name them.
+var roles = []role{
+	{"page", func(t *Theme) *Ink { return &t.Page }, roleContrast},
+	{"live", func(t *Theme) *Ink { return &t.Live }, roleContrast},
+	{"good", func(t *Theme) *Ink { return &t.Good }, roleContrast},
+	{"caution", func(t *Theme) *Ink { return &t.Caution }, roleContrast},
+	{"bad", func(t *Theme) *Ink { return &t.Bad }, roleContrast},
+	{"muted", func(t *Theme) *Ink { return &t.Muted }, roleContrast},
+	{"accent", func(t *Theme) *Ink { return &t.Accent }, roleContrast},
+	{"selection", func(t *Theme) *Ink { return &t.Selection }, 0},
+	{"linked", func(t *Theme) *Ink { return &t.Linked }, 0},
+	{"key", func(t *Theme) *Ink { return &t.Key }, tokenContrast},
+	{"string", func(t *Theme) *Ink { return &t.String }, tokenContrast},
+	{"escape", func(t *Theme) *Ink { return &t.Escape }, tokenContrast},
+	{"number", func(t *Theme) *Ink { return &t.Number }, tokenContrast},
+	{"literal", func(t *Theme) *Ink { return &t.Literal }, tokenContrast},
+	{"punct", func(t *Theme) *Ink { return &t.Punct }, tokenContrast},
+	{"junk", func(t *Theme) *Ink { return &t.Junk }, tokenContrast},
+	{"tentative", func(t *Theme) *Ink { return &t.Tentative }, tokenContrast},
+	{"open", func(t *Theme) *Ink { return &t.Open }, 0},
+}
+
+// What a file may say besides its roles.
+const (
+	baseKey = "base" // the theme that what is not said is taken from
+	darkKey = "dark" // it is for a dark background
+	codeKey = "code" // the style of code in strings: a theme's
+)
+
+// A Problem is something in a file of a theme, and what is to be said of it. One that is not grave is
+// left out, and the theme is as if it was not there.
+type Problem struct {
+	settings.Place
+	Text  string
+	Grave bool
+}
+
+// Parse makes a theme of what a user wrote: for each role an ink, as in "bold #56b4e9 bg:#101010".
+func Parse(name string, data []byte) (t Theme, problems []Problem) {
+	found, err := settings.Read(data)
+	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
+		return Default(true), []Problem{{wrong.Place, wrong.What, true}}
+	}
+	f := themeFile{said: map[string]settings.Setting{}}
+	for _, s := range found {
+		f.said[s.Name()] = s
+	}
+	t = f.base()
+	t.Name = name
+	for _, s := range found {
+		f.role(&t, s)
+	}
+	f.code(&t)
+	return t, f.problems
+}
+
+// themeFile is a file that is made a theme.
+type themeFile struct {
+	said     map[string]settings.Setting
+	problems []Problem
+}
+
+func (f *themeFile) wrong(s settings.Setting, format string, args ...any) {
+	f.problems = append(f.problems, Problem{s.Place, s.Name() + ": " + fmt.Sprintf(format, args...), true})
+}
+
+// base is the theme that what the file does not say is taken from.
+func (f *themeFile) base() Theme {
+	dark, saysDark := true, false
+	if s, ok := f.said[darkKey]; ok {
+		if dark, saysDark = s.Value.(bool); !saysDark {
+			f.wrong(s, "wanted is true or false")
+		}
+	}
+	t := Default(dark)
+	if s, ok := f.said[baseKey]; ok {
+		name, _ := s.Value.(string)
+		base, err := Lookup(name, dark)
+		if err != nil {
+			f.wrong(s, "%s", err)
+		} else {
+			t = base
+		}
+	}
+	if saysDark {
+		t.Dark = dark
+	}
+	return t
+}
+
+// role takes what the file says of one, or what else it says.
+func (f *themeFile) role(t *Theme, s settings.Setting) {
+	names := []string{baseKey, darkKey, codeKey}
+	for _, r := range roles {
+		names = append(names, r.name)
+		if r.name != s.Name() {
+			continue
+		}
+		text, _ := s.Value.(string)
+		ink, ok := parseInk(text)
+		if !ok {
+			f.wrong(s, `wanted is an ink, as in "bold #56b4e9" or "bg:#2c3f57"`)
+			return
+		}
+		*r.ink(t) = ink
+		return
+	}
+	for _, name := range names[:3] {
+		if name == s.Name() {
+			return
+		}
+	}
+	text := s.Name() + ": no such role; there are " + strings.Join(names[3:], ", ")
+	if near := Near(s.Name(), names); len(near) > 0 {
+		text = fmt.Sprintf("%s: no such role: did you mean %s?", s.Name(), strings.Join(near, ", "))
+	}
+	f.problems = append(f.problems, Problem{s.Place, text, false})
+}
+
+// code is the style that is named, or one of the colours of the theme.
+func (f *themeFile) code(t *Theme) {
+	s, ok := f.said[codeKey]
+	if !ok {
+		t.Code = codeStyle(*t, t.Page.FG, t.Page.BG)
+		return
+	}
+	name, _ := s.Value.(string)
+	of, err := Lookup(name, t.Dark)
+	if err != nil {
+		f.wrong(s, "%s", err)
+		return
+	}
+	t.Code = of.Code
+}
+
+// parseInk reads an ink as files have it.
+func parseInk(text string) (i Ink, ok bool) {
+	for word := range strings.FieldsSeq(text) {
+		switch word {
+		case "bold":
+			i.Bold = true
+		case "faint":
+			i.Faint = true
+		case "italic":
+			i.Italic = true
+		case "underline":
+			i.Underline = true
+		case "reverse":
+			i.Reverse = true
+		default:
+			ground, isGround := strings.CutPrefix(word, "bg:")
+			c := chroma.ParseColour(ground)
+			if !c.IsSet() || ground[0] != '#' || len(ground) != len("#rgb") && len(ground) != len("#rrggbb") {
+				return Ink{}, false
+			}
+			if isGround {
+				i.BG = c.String()
+			} else {
+				i.FG = c.String()
+			}
+		}
+	}
+	return i, i != Ink{}
+}
+
+// Text is an ink as files have it.
+func (i Ink) Text() string {
+	var words []string
+	for _, a := range []struct {
+		on   bool
+		word string
+	}{
+		{i.Bold, "bold"}, {i.Faint, "faint"}, {i.Italic, "italic"}, {i.Underline, "underline"}, {i.Reverse, "reverse"},
+		{i.FG != "", i.FG}, {i.BG != "", "bg:" + i.BG},
+	} {
+		if a.on {
+			words = append(words, a.word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// RoleText is a role of a theme: its ink as files have it, its contrast on the background that the
+// theme is for, and the least it should have; 0 where no colour is named.
+type RoleText struct {
+	Name, Ink       string
+	Contrast, Least float64
+}
+
+// Roles are all roles of a theme.
+func (t Theme) Roles() (all []RoleText) {
+	ground := chroma.ParseColour(lightGround)
+	if t.Dark {
+		ground = chroma.ParseColour(darkGround)
+	}
+	for _, r := range roles {
+		ink := *r.ink(&t)
+		text := RoleText{Name: r.name, Ink: ink.Text(), Least: r.least}
+		on := ground
+		if ink.BG != "" {
+			on = chroma.ParseColour(ink.BG)
+		}
+		if ink.FG != "" && r.least > 0 {
+			text.Contrast = contrast(chroma.ParseColour(ink.FG), on)
+		}
+		all = append(all, text)
+	}
+	return all
+}

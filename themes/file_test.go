@@ -1,0 +1,82 @@
+package themes
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// written is a theme as its file.
+func written(t Theme) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "dark = %t\n", t.Dark)
+	for _, r := range t.Roles() {
+		fmt.Fprintf(&b, "%s = %q\n", r.Name, r.Ink)
+	}
+	return b.String()
+}
+
+// TestThemeFiles: a theme that is written as a file is the same when it is read; every role is in it.
+func TestThemeFiles(t *testing.T) {
+	for _, want := range allOurs() {
+		got, problems := Parse(want.Name, []byte(written(want)))
+		if len(problems) > 0 || got.Code == nil {
+			t.Errorf("%s: %v", want.Name, problems)
+		}
+		got.Code, want.Code = nil, nil
+		if got != want {
+			t.Errorf("%s:\n%+v\nwant\n%+v", want.Name, got, want)
+		}
+	}
+	for what := range inksOf(Theme{}) {
+		if !strings.Contains(written(Theme{}), "\n"+what+" = ") {
+			t.Errorf("a file cannot name %s", what)
+		}
+	}
+}
+
+// TestThemeBase: what is not said is as in the theme it is based on.
+func TestThemeBase(t *testing.T) {
+	dracula, _ := Lookup("dracula", true)
+	got, problems := Parse("mine", []byte("base = 'dracula'\nbad = 'bold underline #f00 bg:#123456'\n"))
+	if want := (Ink{FG: "#ff0000", BG: "#123456", Bold: true, Underline: true}); len(problems) > 0 || got.Bad != want || got.Good != dracula.Good || got.Name != "mine" || !got.Dark {
+		t.Errorf("%v %+v", problems, got)
+	}
+	got, problems = Parse("mine", []byte("dark = false\ncode = 'github'\nmuted = '#eeeeee'\n"))
+	github, _ := Lookup("github", false)
+	if len(problems) > 0 || got.Dark || got.Good != Default(false).Good || got.Code.Name != github.Code.Name {
+		t.Errorf("%v %+v", problems, got)
+	}
+	for _, r := range got.Roles() {
+		if weak := r.Contrast > 0 && r.Contrast < r.Least; weak != (r.Name == "muted") {
+			t.Errorf("%s: %+v", r.Name, r)
+		}
+	}
+}
+
+// TestThemeProblems: each with its place; what is no role is left out.
+func TestThemeProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		"\nlve = '#fff'":          "2:1 lve: no such role: did you mean live? false",
+		"zzzzzzzz = '#fff'":       "1:1 zzzzzzzz: no such role; there are page, live, ",
+		"live = 'blue'":           "1:1 live: wanted is an ink, as in \"bold #56b4e9\" or \"bg:#2c3f57\" true",
+		"live = 3":                "1:1 live: wanted is an ink",
+		"live = ''":               "1:1 live: wanted is an ink",
+		"live = '#12345'":         "1:1 live: wanted is an ink",
+		"[live]\nfg = '#fff'":     "2:1 live.fg: no such role",
+		"dark = 'yes'":            "1:1 dark: wanted is true or false true",
+		"base = 'dracul'":         "1:1 base: no theme \"dracul\": did you mean dracula?",
+		"code = 'nothing'":        "1:1 code: no theme \"nothing\"",
+		"live = '#fff'\nlive = 1": "2:1 ",
+	} {
+		_, problems := Parse("x", []byte(text))
+		if len(problems) != 1 {
+			t.Errorf("%q: %v", text, problems)
+			continue
+		}
+		p := problems[0]
+		if got := fmt.Sprintf("%d:%d %s %t", p.Line, p.Column, p.Text, p.Grave); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: %s\nwant %s", text, got, want)
+		}
+	}
+}
