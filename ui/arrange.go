@@ -16,6 +16,7 @@ type desk struct {
 	tabs  tabsAre
 	from  *spot // where esc leads back to, nil where nothing led here
 	zoom  bool  // only the focused pane is shown
+	sizes extents
 }
 
 // spot is where the user was: a pane, and what it was about.
@@ -135,12 +136,13 @@ func (d *desk) arrange(w, h int) []column {
 		top := d.listRows(h)
 		return []column{{w, append([]slot{{pane: d.last[panes.Left], height: top}}, d.stack(w, h-top)...)}}
 	}
-	left := min(w*44/100, mostOfList)
+	left := within(d.sizes.list, min(w*44/100, mostOfList), leastColumn, w-leastColumn-1)
 	columns := []column{{left, []slot{{pane: d.last[panes.Left], height: h}}}}
 	if w < threeColumns {
 		return append(columns, column{w - left - 1, d.stack(w, h)})
 	}
-	return append(columns, column{w - left - sideColumn - 2, []slot{{pane: d.last[panes.Main], height: h}}}, column{sideColumn, d.side(h)})
+	side := within(d.sizes.side, sideColumn, leastColumn, w-left-leastColumn-2)
+	return append(columns, column{w - left - side - 2, []slot{{pane: d.last[panes.Main], height: h}}}, column{side, d.side(h)})
 }
 
 // alone is the focused pane on the whole body.
@@ -166,7 +168,7 @@ func (d *desk) at(places ...panes.Place) (all []placed) {
 func (d *desk) listRows(h int) int {
 	switch {
 	case h >= titled:
-		return (h + 2) / 4
+		return within(d.sizes.above, (h+2)/4, leastRows, h-3*leastRows)
 	case h >= paired:
 		return 2
 	}
@@ -185,12 +187,14 @@ func (d *desk) stack(w, h int) []slot {
 	case tab == nil:
 		return []slot{{pane: doc, height: h - 1}, {nil, 1, all}}
 	}
-	low := wants(tab, h)
+	low := d.wants(tab, h)
 	return []slot{{pane: doc, height: h - low}, {tab, low, all}}
 }
 
 // wants is how many rows an open tab has in a column of so many.
-func wants(tab panes.Tab, h int) int { return max(2, min(1+tab.Needs(), h/2)) }
+func (d *desk) wants(tab panes.Tab, h int) int {
+	return within(d.sizes.low, max(2, min(1+tab.Needs(), h/2)), 2, h-leastRows)
+}
 
 // side is the third column: two tabs are always open there, one above the other.
 func (d *desk) side(h int) []slot {
@@ -202,7 +206,7 @@ func (d *desk) side(h int) []slot {
 		}
 		return []slot{{shown, h, d.at(panes.Side, panes.Low)}}
 	}
-	low := wants(lower, h)
+	low := d.wants(lower, h)
 	return []slot{{upper, h - low, d.at(panes.Side)}, {lower, low, d.at(panes.Low)}}
 }
 

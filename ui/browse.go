@@ -127,6 +127,7 @@ func (m *Model) programKeys() []screen.Binding {
 		b.Keys = []string{p.key}
 		keys = append(keys, b)
 	}
+	keys = append(keys, pair(km.Size, func(step int) { m.grow(-step) })...)
 	return append(keys, pair(km.Again, m.hit)...)
 }
 
@@ -135,7 +136,7 @@ func (m *Model) programKeys() []screen.Binding {
 func (m *Model) anywhere() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
-		on(km.Pause, m.space), on(km.Theme, func() { m.enter(modes.Themes(m.themes(), m.draw)) }), on(km.Help, m.openHelp), on(km.Palette, m.openPalette),
+		on(km.Pause, m.space), on(km.Theme, func() { m.enter(modes.Themes(m.themes(), m.draw)) }), on(km.Help, m.openHelp), on(km.Palette, m.openPalette), on(km.Mouse, m.useMouse),
 		on(km.Suspend, m.suspend), on(km.Interrupted, func() { m.leave(tea.Interrupt) }),
 	}
 	keys = append(keys, pair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)

@@ -61,7 +61,7 @@ func (m *Model) edit(name string, data []byte, closed func(error)) {
 	}
 	m.do(tea.Exec(program, func(err error) tea.Msg {
 		remove()
-		return done{0, func() { closed(err) }}
+		return done{0, func() { m.askMouse(); closed(err) }}
 	}))
 }
 

@@ -108,6 +108,7 @@ type Model struct {
 	results send.Results
 
 	pinned  pinned
+	mouse   mouse
 	waking  bool // a turn is being read again
 	awaited int  // which line of the screen that waits is selected
 	pasted  bool // and whether all that belongs to it is shown
@@ -197,6 +198,10 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 		cmd = m.take(msg.in)
 	case tea.KeyMsg:
 		m.key(msg)
+	case tea.MouseMsg:
+		m.point(msg)
+	case tea.ResumeMsg:
+		m.askMouse()
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(msg.Width, 1), max(msg.Height, 1)
 		m.refresh()

@@ -47,7 +47,7 @@ func (r *recents) read() {
 }
 
 func (r *recents) Extend(_ *providers.View, _, h int) {
-	r.Resize(len(r.m.opt.Recent), max(1, h-2))
+	r.Fit(len(r.m.opt.Recent), 1, h-1)
 }
 
 func (r *recents) Draw(p *screen.Pen, y int) {

@@ -85,7 +85,7 @@ func (s *sorted) goThere() {
 	}
 }
 
-func (s *sorted) Extend(_ *providers.View, _, h int) { s.Resize(len(s.turns), max(1, h-1)) }
+func (s *sorted) Extend(_ *providers.View, _, h int) { s.Fit(len(s.turns), 1, h) }
 
 func (s *sorted) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)

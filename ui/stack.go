@@ -53,7 +53,7 @@ func (m *Model) drawSeat(p *screen.Pen, n, y, h int) {
 		m.drawSeat(p, n-1, y, h)
 		return
 	}
-	p.Over(m.overlaid(), func() {
+	p.Over(m.overlaid(m.cols[0].width), func() {
 		rest := max(0, p.Left-modes.OverlayWidth)
 		p.Left -= rest
 		over.Draw(p, y-from)
@@ -63,8 +63,8 @@ func (m *Model) drawSeat(p *screen.Pen, n, y, h int) {
 }
 
 // overlaid is how many cells an overlay covers: the first column, where it has room for it, or all.
-func (m *Model) overlaid() int {
-	if first := m.cols[0].width; !m.covered() && first >= modes.OverlayWidth {
+func (m *Model) overlaid(first int) int {
+	if !m.covered() && first >= modes.OverlayWidth {
 		return first
 	}
 	return m.w

@@ -110,7 +110,7 @@ func (s *streams) Extend(_ *providers.View, _, h int) {
 		s.rows[i], s.rows[j] = s.rows[j], s.rows[i]
 	}
 	s.refused = s.m.refusals()
-	s.Resize(len(s.rows), max(1, h-1-min(len(s.refused), mostTold)))
+	s.Fit(len(s.rows), 1, h-min(len(s.refused), mostTold))
 	if !s.ticking && s.m.moving() {
 		s.ticking = true
 		id := s.m.working().id

@@ -96,6 +96,20 @@ func (m *Model) drawTabs(p *screen.Pen, s slot) {
 	p.Fill(screen.Bare)
 }
 
+// tabAt is the tab that is named in cell x of a row of tabs of so many, nil for none.
+func (m *Model) tabAt(s slot, cells, x int) *placed {
+	right := m.besideTabs(&m.pen, s).Between(" ", "")
+	names, short := namesOf(s, cells-right.Width())
+	at := -1 // the first name has a blank less before it
+	for _, n := range names {
+		if x > at && x <= at+n.width(short) {
+			return &m.table[m.index(n.pane)]
+		}
+		at += n.width(short)
+	}
+	return nil
+}
+
 // besideTabs is which part of the open tab is seen; where all is, or none is open, the delta that the
 // call grows with.
 func (m *Model) besideTabs(p *screen.Pen, s slot) display.Text {

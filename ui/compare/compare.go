@@ -60,6 +60,18 @@ type column struct {
 	name string
 }
 
+// Touch puts the cursor on the row that is there, unless one value fills the screen.
+func (c *comparison) Touch(x, y int) (again bool) { return c.full == nil && c.Window.Touch(x, y) }
+
+// Roll moves the view of what is shown.
+func (c *comparison) Roll(rows int) {
+	if c.full != nil {
+		c.full.Roll(rows)
+		return
+	}
+	c.Window.Roll(rows)
+}
+
 // state says what is known of a column: while it is the same, nothing of it has changed.
 type state struct {
 	turn   stream.Ref

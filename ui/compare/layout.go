@@ -94,7 +94,7 @@ func (c *comparison) layOut(v *providers.View) {
 			c.bars.of = append(c.bars.of, c.times[i].Bar(c.bars.cell))
 		}
 	}
-	c.Resize(len(c.rows), max(1, c.h-c.heads()))
+	c.Fit(len(c.rows), c.heads(), c.h)
 }
 
 // labelFor is how many cells the names of rows have: as many as they need, as long as the columns

@@ -131,7 +131,7 @@ func (b *breaks) goThere() {
 // Extend looks what is held now.
 func (b *breaks) Extend(_ *providers.View, _, h int) {
 	b.holds = b.point.Holds()
-	b.Resize(len(b.holds), max(1, min(len(b.holds), h-1-nextRows)))
+	b.Fit(len(b.holds), 1, 1+min(len(b.holds), h-1-nextRows))
 }
 
 // nextRows are below the list: a title, and what comes next.

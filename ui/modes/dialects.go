@@ -52,7 +52,7 @@ func (d *dialects) choose() {
 	d.reread(d.exchange.Number, as)
 }
 
-func (d *dialects) Extend(_ *providers.View, _, h int) { d.Resize(d.Rows, max(1, h-1)) }
+func (d *dialects) Extend(_ *providers.View, _, h int) { d.Fit(d.Rows, 1, h) }
 
 const dialectColumn = 22 // cells before a dialect's title
 

@@ -133,7 +133,7 @@ func (h *Help) Extend(_ *providers.View, w, height int) {
 			h.At, h.Top = 0, 0
 		}
 	}
-	h.Resize(len(h.rows), max(1, h.Takes(height)-1))
+	h.Fit(len(h.rows), 1, h.Takes(height))
 	if key.query != "" && (h.At >= len(h.rows) || h.rows[h.At].key == nil) {
 		h.step(1)
 	}

@@ -75,7 +75,7 @@ func (j *JQ) Extend(_ *providers.View, _, h int) {
 	if j.all != nil {
 		rows = len(j.all.list)
 	}
-	j.Resize(rows, max(1, h-1))
+	j.Fit(rows, 1, h)
 }
 
 // Draw writes row y: what is asked, or an answer behind its call.

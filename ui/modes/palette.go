@@ -111,7 +111,7 @@ func (p *Palette) isWord(of offer) bool {
 // Extend looks for what is typed.
 func (p *Palette) Extend(_ *providers.View, _, h int) {
 	p.look()
-	p.Resize(len(p.shown), max(1, p.Takes(h)-1))
+	p.Fit(len(p.shown), 1, p.Takes(h))
 }
 
 func (p *Palette) look() {

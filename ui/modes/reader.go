@@ -29,6 +29,7 @@ func (r *Reader) Keys() []screen.Binding {
 
 // Extend lays it out, and has it coloured: at first, and in another theme.
 func (r *Reader) Extend(_ *providers.View, w, h int) {
+	r.Head = 1
 	r.Lay(w, max(1, h-1), r.draw)
 	r.Colour(r.ink(), r.host.Do)
 }

@@ -131,7 +131,7 @@ func (t *take) give(command string) {
 }
 
 // Extend has nothing to do: what can be taken was fixed when the menu opened.
-func (t *take) Extend(_ *providers.View, _, h int) { t.Resize(len(t.pieces), max(1, t.Takes(h)-1)) }
+func (t *take) Extend(_ *providers.View, _, h int) { t.Fit(len(t.pieces), 1, t.Takes(h)) }
 
 // Takes is a row for each piece.
 func (t *take) Takes(h int) int { return min(1+len(t.pieces), max(h/2, 5)) }

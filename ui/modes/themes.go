@@ -107,6 +107,15 @@ func (t *picker) try(row int) {
 	t.looks.Put(t.sample(t.names[t.At]).theme)
 }
 
+// Touch tries the theme that is there.
+func (t *picker) Touch(_, y int) (again bool) {
+	row := t.RowAt(y)
+	if again = row == t.At; row >= 0 && !again {
+		t.try(row)
+	}
+	return again
+}
+
 func (t *picker) drop() {
 	t.looks.Put(t.before)
 	t.host.Close()
@@ -153,7 +162,7 @@ func (t *picker) Extend(_ *providers.View, _, h int) {
 		}
 		t.try(0)
 	}
-	t.Resize(len(t.names), max(1, t.Takes(h)-1))
+	t.Fit(len(t.names), 1, t.Takes(h))
 }
 
 // mostThemes is how many are seen at once.

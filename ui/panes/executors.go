@@ -160,7 +160,7 @@ func (x *Executors) Extend(s *Scene, w, h int) {
 		x.of, x.key, x.view = key.of, key, s.View
 		x.make(s, c, w)
 	}
-	x.Resize(len(x.lines), max(1, h-titleRow))
+	x.Fit(len(x.lines), titleRow, h)
 }
 
 // mostExecuted is how many tokens a call may have for its executors to be shown while it grows: one

@@ -161,7 +161,7 @@ func (f *Findings) Extend(scene *Scene, width, height int) {
 		f.state = state
 		f.update(scene, c, width)
 	}
-	f.Resize(len(f.lines), max(1, height-titleRow))
+	f.Fit(len(f.lines), titleRow, height)
 }
 
 // update makes the lines anew, if something has changed of what they are about.

@@ -78,6 +78,21 @@ func (l *List) GoTo(row int) {
 	l.host.Choose(l.RefAt(l.scene.View.Session(), l.At))
 }
 
+// Touch chooses what a row shows.
+func (l *List) Touch(_, y int) (again bool) {
+	row := l.RowAt(y)
+	of := l.RefAt(l.scene.View.Session(), row)
+	switch {
+	case row < 0 || of == stream.NoRef:
+		return false
+	case l.stuck && row == l.Top:
+		of.Call = 0
+	}
+	again = of == l.scene.Chosen
+	l.host.Choose(of)
+	return again
+}
+
 // SeveralFiles reports whether what is in the list is from more than one file.
 func (l *List) SeveralFiles() bool { return l.who.files }
 
@@ -126,7 +141,7 @@ func (l *List) Extend(scene *Scene, _, height int) {
 		}
 	}
 	for again := true; again; again = l.mend(s) {
-		l.Resize(l.rows.all(), max(1, height-l.head()))
+		l.Fit(l.rows.all(), l.head(), height)
 		l.MoveTo(l.RowOf(s, scene.Chosen))
 		l.keepTurn(s)
 	}

@@ -56,6 +56,11 @@ type (
 	Teller interface {
 		Told() (what display.Text, sentence []byte)
 	}
+	// Touched is what a mouse can be used on; a mode may be, too. y counts the rows of Draw.
+	Touched interface {
+		Roll(rows int)               // moves the view, and not the cursor
+		Touch(x, y int) (again bool) // puts the cursor on what is there; it was there already
+	}
 	// Scrolled is a pane that knows which of its rows are visible.
 	Scrolled interface{ Seen() (first, last, of int) }
 )

@@ -154,7 +154,7 @@ func (r *Request) Extend(s *Scene, w, h int) {
 	if r.doc != nil {
 		rows = r.above() + len(r.doc.shown)
 	}
-	r.Resize(rows, max(1, h-titleRow))
+	r.Fit(rows, titleRow, h)
 }
 
 func exchangeOf(v *providers.View, c Choice) *providers.Exchange {

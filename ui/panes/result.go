@@ -66,6 +66,9 @@ func (r *Result) Label() Label {
 // Needs is a row for each line.
 func (r *Result) Needs() int { return r.Rows }
 
+// Touch does nothing: there is no cursor.
+func (r *Result) Touch(int, int) (again bool) { return false }
+
 // GoTo brings a row into view.
 func (r *Result) GoTo(row int) { r.Scroll(row) }
 
@@ -114,7 +117,7 @@ func (r *Result) Extend(s *Scene, w, h int) {
 		r.key, r.sheet, r.text, r.size = key, new(Sheet), nil, -1
 		r.make(s, c, w)
 	}
-	r.Resize(len(r.lines)+r.sheet.Rows, max(1, h-titleRow))
+	r.Fit(len(r.lines)+r.sheet.Rows, titleRow, h)
 }
 
 // make makes the rows.

@@ -41,6 +41,7 @@ func (s *Subject) Extend(scene *Scene, w, h int) {
 	if s.Gutter = 3; w < wideGutter {
 		s.Gutter = 1
 	}
+	s.Head, s.Summary.Head = s.headRows(), s.headRows()
 	before := s.of
 	s.Wants, s.more = "", false
 	if c != nil {
@@ -57,6 +58,7 @@ func (s *Subject) Extend(scene *Scene, w, h int) {
 		s.string = nil
 	}
 	if s.string != nil {
+		s.string.Head = s.Head
 		s.string.extend(c, w, max(1, h-s.headRows()), scene.Pen.Drawer)
 		s.string.Colour(scene.Pen.Ink, s.host.Do)
 	}

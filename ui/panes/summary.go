@@ -54,6 +54,14 @@ func (s *Summary) Extend(facts []fact, t *stream.Turn, width, height int, p *scr
 	s.Resize(s.callsAt()+len(t.Calls)+len(s.foot), height)
 }
 
+// callAt is the call that is told of in row y, nil for none.
+func (s *Summary) callAt(y int) *stream.Call {
+	if row := s.RowAt(y); s.turn != nil && row >= s.callsAt() && row < s.callsAt()+len(s.turn.Calls) {
+		return s.turn.Calls[row-s.callsAt()]
+	}
+	return nil
+}
+
 // callsAt is the row of the first call.
 func (s *Summary) callsAt() int {
 	n := len(s.head) + len(s.text.Rows())

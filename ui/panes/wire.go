@@ -136,7 +136,7 @@ func (w *Wire) Extend(s *Scene, width, height int) {
 	if w.Open && height > 1 {
 		detail = w.frameLines(s.View, s.Pen.Drawer, width, height/2)
 	}
-	w.Resize(len(w.Events), max(1, height-detail))
+	w.Fit(len(w.Events), titleRow, titleRow+height-detail)
 }
 
 // look adds a row for event n, if it belongs to what is shown.

@@ -82,7 +82,7 @@ func (m *mode) sizes(f face) []display.Text {
 // was not scrolled begins a bit before what differs.
 func (m *mode) resize() {
 	plan := m.plan()
-	m.Resize(m.Rows, plan.table)
+	m.Fit(m.Rows, plan.head+plan.heads, plan.head+plan.heads+plan.table)
 	page := m.current()
 	if page == nil {
 		return

@@ -120,6 +120,26 @@ func (m *mode) moveTo(row int) {
 	m.faces = [numFaces]screen.Window{}
 }
 
+// Touch asks for what the row of the table that is there is about.
+func (m *mode) Touch(x, y int) (again bool) {
+	row, plan := m.RowAt(y), m.plan()
+	if m.full || row < 0 || x >= plan.tableW {
+		return false
+	}
+	again = row == m.At
+	m.moveTo(row)
+	return again
+}
+
+// Roll moves the view of the face that fills the screen, or else of the table.
+func (m *mode) Roll(rows int) {
+	if m.full {
+		m.faces[m.face].Roll(rows)
+		return
+	}
+	m.Window.Roll(rows)
+}
+
 // step goes on by so many targets or policies, from the last to the first.
 func (m *mode) step(policy bool, by int) {
 	at, n := &m.to, len(m.targets)

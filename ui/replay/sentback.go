@@ -91,6 +91,18 @@ func (m *sentBack) Extend(_ *providers.View, w, h int) {
 	m.Scroll(m.Top)
 }
 
+// Touch does nothing: there is no cursor.
+func (m *sentBack) Touch(int, int) (again bool) { return false }
+
+// Roll moves the view of what is shown.
+func (m *sentBack) Roll(rows int) {
+	if m.whole != nil {
+		m.whole.Roll(rows)
+		return
+	}
+	m.Window.Roll(rows)
+}
+
 // head is how many rows stand above what scrolls, foot how many below.
 func (m *sentBack) head() int {
 	if m.beside() {

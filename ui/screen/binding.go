@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -74,6 +75,52 @@ func (b Binding) hinted() (keys, does display.Text) {
 	}
 	keys = display.Clean(s[:n])
 	return keys, display.Skip(b.Hint, keys.Width())
+}
+
+// hints are the hints that fit into so many cells, each with the cell that it begins at.
+func hints(of []Binding, cells int) iter.Seq2[int, *Binding] {
+	return func(yield func(int, *Binding) bool) {
+		for i, at := 0, 0; i < len(of); i++ {
+			if of[i].Hint.Empty() {
+				continue
+			}
+			at += min(i, 1) + 1
+			if at+of[i].Hint.Width() > cells || !yield(at, &of[i]) {
+				return
+			}
+			at += of[i].Hint.Width()
+		}
+	}
+}
+
+// HintAt is the key that is hinted at in cell x of so many, "" for none. Of a hint at several keys it
+// is the one that is written there.
+func HintAt(of []Binding, cells, x int) (key string) {
+	for at, b := range hints(of, cells) {
+		if x < at || x >= at+b.Hint.Width() {
+			continue
+		}
+		names, _ := b.hinted()
+		for name := range strings.FieldsSeq(names.String()) {
+			width := display.Clean(name).Width()
+			if key := keyNamed(name); x >= at && x < at+width && Bound(of, key) != nil {
+				return key
+			}
+			at += width + 1
+		}
+		return b.Keys[0]
+	}
+	return ""
+}
+
+// keyNamed is the key that is written so.
+func keyNamed(name string) string {
+	for key, written := range keyNames {
+		if written[0].String() == name || written[1].String() == name {
+			return key
+		}
+	}
+	return name
 }
 
 // Steps are the keys that move the cursor; to is told the row. The last is that of the end.

@@ -209,16 +209,10 @@ func ShortID(id display.Text, cells int) display.Text {
 
 // Hints writes as many hints of bindings as fit: the keys, then what they do.
 func (p *Pen) Hints(of []Binding) {
-	for i, b := range of {
-		if b.Hint.Empty() {
-			continue
-		}
-		blanks := min(i, 1) + 1
-		if blanks+b.Hint.Width() > p.Left {
-			break
-		}
+	cells := p.Left
+	for at, b := range hints(of, cells) {
 		keys, does := b.hinted()
-		p.Spaces(Bare, blanks)
+		p.Spaces(Bare, at-(cells-p.Left))
 		p.Say(Accent, keys)
 		p.Say(Muted, does)
 	}

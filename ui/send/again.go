@@ -161,6 +161,26 @@ func (a *again) choose(row int) {
 	}
 }
 
+// Touch chooses the host that is there.
+func (a *again) Touch(x, y int) (again bool) {
+	row := a.RowAt(y)
+	if a.full || row < 0 || a.plan.side && x >= a.plan.listW {
+		return false
+	}
+	again = row == a.At
+	a.choose(row)
+	return again
+}
+
+// Roll moves the view of the body, where that is all there is, or else of the hosts.
+func (a *again) Roll(rows int) {
+	if a.full {
+		a.face.Roll(rows)
+		return
+	}
+	a.Window.Roll(rows)
+}
+
 // place is where the request would go.
 func (a *again) place() *Place { return &a.places[a.At] }
 

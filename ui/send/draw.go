@@ -52,7 +52,7 @@ func planFor(w, h, hosts int) plan {
 // Extend lays the request out for a body of w × h cells.
 func (a *again) Extend(_ *providers.View, w, h int) {
 	a.w, a.plan = w, planFor(w, h, len(a.places))
-	a.Resize(len(a.places), a.plan.hosts)
+	a.Fit(len(a.places), a.plan.head, a.plan.head+a.plan.hosts)
 	a.prepare()
 	if d := a.current(); d != nil {
 		a.face.Rows, a.face.Height = d.sheet.Rows, max(a.plan.body-1, 1)

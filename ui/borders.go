@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"slices"
+
+	"toolscope/ui/panes"
+)
+
+// extents are those that the user gave parts of the screen, 0 for what they need: cells of the first
+// column and of the third, rows of the list above others and of the lower tab.
+type extents struct{ list, side, above, low int }
+
+// The least that is left of a part: cells of a column, rows of panes one above the other.
+const (
+	leastColumn = 24
+	leastRows   = 3
+)
+
+// within is what was asked for, or else what is usual, as far as the rest leaves room.
+func within(asked, usual, least, most int) int {
+	if asked == 0 {
+		return usual
+	}
+	return max(min(asked, most), min(least, usual))
+}
+
+// grow makes the focused pane so much larger.
+func (m *Model) grow(by int) {
+	columns := m.columns()
+	for at, c := range columns {
+		n := slices.IndexFunc(c.panes, func(s slot) bool { return s.pane == m.focus })
+		if n < 0 {
+			continue
+		}
+		_, tab := m.focus.(panes.Tab)
+		switch last := len(c.panes) - 1; {
+		case m.zoom:
+		case tab && n == last:
+			m.sizes.low = max(1, c.panes[n].height+by)
+		case tab:
+			m.sizes.low = max(1, c.panes[last].height-by)
+		case at > 0:
+			m.sizes.list = max(1, columns[0].width-2*by)
+		case n > 0:
+			m.sizes.above = max(1, c.panes[0].height-by)
+		case len(columns) > 1:
+			m.sizes.list = max(1, c.width+2*by)
+		default:
+			m.sizes.above = max(1, c.panes[0].height+by)
+		}
+	}
+	m.refresh()
+}
+
+// borderAt is how the border that is drawn at a place of the body moves with the mouse, nil where
+// none is.
+func (m *Model) borderAt(x, y int) (drag func(x, y int)) {
+	columns := m.columns()
+	sized := func(size func(x, y int)) func(x, y int) {
+		return func(x, y int) {
+			size(x, y-1)
+			m.refresh()
+		}
+	}
+	from := 0
+	for i, c := range columns {
+		switch {
+		case i+1 < len(columns) && x == from+c.width && i == 0:
+			return sized(func(x, _ int) { m.sizes.list = max(x, 1) })
+		case i+1 < len(columns) && x == from+c.width:
+			return sized(func(x, _ int) { m.sizes.side = max(m.w-x-1, 1) })
+		case x >= from && x < from+c.width:
+			return m.borderIn(c, y, len(columns) == 1, sized)
+		}
+		from += c.width + 1
+	}
+	return nil
+}
+
+// borderIn is the same within a column: the first row of what is below another pane. Only where panes
+// are all one above the other the document's is one.
+func (m *Model) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
+	h := m.bodyHeight()
+	for i, top := 0, 0; i < len(c.panes); i++ {
+		s := c.panes[i]
+		switch {
+		case i == 0 || y != top || s.pane == nil:
+		case s.tabs != nil:
+			return sized(func(_, y int) { m.sizes.low = max(h-y, 1) })
+		case piled:
+			return sized(func(_, y int) { m.sizes.above = max(y, 1) })
+		}
+		top += s.height
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package ui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// mouse is what the mouse does. The terminal tells of it only while that was asked for: what it
+// selects by itself is then behind shift.
+type mouse struct {
+	on   bool
+	drag func(x, y int) // what is held, nil for nothing
+}
+
+// rolled is how many rows a wheel moves at once.
+const rolled = 3
+
+// useMouse asks for the mouse, or no longer.
+func (m *Model) useMouse() {
+	m.mouse = mouse{on: !m.mouse.on}
+	if !m.mouse.on {
+		m.do(func() tea.Msg { return tea.DisableMouse() })
+		m.say(display.Lit("mouse off"))
+		return
+	}
+	m.askMouse()
+	m.say(display.Lit("mouse on: shift selects text, M ends it"))
+}
+
+// askMouse has the terminal tell of the mouse, if that is wanted: also when another program has had
+// the terminal.
+func (m *Model) askMouse() {
+	if m.mouse.drag = nil; m.mouse.on {
+		m.do(func() tea.Msg { return tea.EnableMouseCellMotion() })
+	}
+}
+
+// point takes what the mouse did.
+func (m *Model) point(e tea.MouseMsg) {
+	left := e.Button == tea.MouseButtonLeft
+	switch {
+	case !m.mouse.on || m.w < leastWidth || m.h < leastHeight:
+	case e.Action == tea.MouseActionRelease:
+		m.mouse.drag = nil
+	case e.Action == tea.MouseActionMotion && m.mouse.drag != nil:
+		m.mouse.drag(e.X, e.Y)
+	case e.Action != tea.MouseActionPress:
+	case e.Button == tea.MouseButtonWheelUp:
+		m.wheel(e.X, e.Y, -rolled)
+	case e.Button == tea.MouseButtonWheelDown:
+		m.wheel(e.X, e.Y, rolled)
+	case left && e.Y == m.h-1:
+		m.clickHint(e.X)
+	case left:
+		m.notice = display.Text{}
+		m.click(e.X, e.Y)
+	}
+}
+
+// under is what mode is drawn at a row of the screen, and which row of that it is. The rows of
+// browsing are those of the body.
+func (m *Model) under(x, y int) (mode modes.Mode, row int) {
+	h := m.bodyHeight()
+	if y--; y < 0 || y >= h {
+		return nil, 0
+	}
+	for n := len(m.seats.all); n > 0; n-- {
+		over, ok := m.seatAt(n).Mode.(modes.Overlay)
+		if !ok {
+			return m.through(n), y
+		}
+		if from := h - min(over.Takes(h), h); y >= from && x < m.overlaid(m.columns()[0].width) {
+			return over, y - from
+		}
+	}
+	return browse{m}, y
+}
+
+// through is the mode that so many are open up to, or browsing where the panes are seen through it.
+func (m *Model) through(n int) modes.Mode {
+	switch mode := m.seatAt(n).Mode.(type) {
+	case *searchBar, *leaving:
+		return browse{m}
+	default:
+		return mode
+	}
+}
+
+// wheel moves the view of what the mouse is over. Panes do not follow then.
+func (m *Model) wheel(x, y, rows int) {
+	mode, row := m.under(x, y)
+	if _, browsing := mode.(browse); browsing {
+		if at, ok := m.slotAt(x, row); ok {
+			m.roll(at.pane, rows)
+		}
+	} else if of, ok := mode.(panes.Touched); ok {
+		of.Roll(rows)
+	}
+}
+
+func (m *Model) roll(pane panes.Pane, rows int) {
+	if of, ok := pane.(panes.Touched); ok {
+		m.setFollow(false)
+		of.Roll(rows)
+		m.refresh()
+	}
+}
+
+// click does what a key would at what is there: the cursor goes there, and what it is at is opened.
+func (m *Model) click(x, y int) {
+	if y >= m.h-1-m.stripRows() {
+		m.holdBar(x, y-(m.h-1-m.stripRows()))
+		return
+	}
+	mode, row := m.under(x, y)
+	if of, ok := mode.(browse); ok {
+		of.m.clickPane(x, row)
+		return
+	}
+	if of, ok := mode.(panes.Touched); ok && mode == m.top().Mode && of.Touch(x, row) {
+		m.press("enter")
+	}
+}
+
+// clickHint does what the key does that is hinted at there; what was said goes first.
+func (m *Model) clickHint(x int) {
+	if !m.notice.Empty() {
+		m.notice = display.Text{}
+		return
+	}
+	if in := typing(m.top().Mode); in != nil && !in.Prompt.Empty() {
+		return
+	}
+	if key := screen.HintAt(m.now, m.w, x); key != "" {
+		m.press(key)
+	}
+}
+
+// aim is a place in a slot: a cell of its width, and a row.
+type aim struct {
+	slot
+	width, x, y int
+}
+
+// slotAt is the slot that is drawn at a place of the body, and the place in it.
+func (m *Model) slotAt(x, y int) (of aim, ok bool) {
+	for _, c := range m.columns() {
+		if x < c.width {
+			for _, s := range c.panes {
+				if y < s.height {
+					return aim{s, c.width, x, y}, x >= 0
+				}
+				y -= s.height
+			}
+			return of, false
+		}
+		x -= c.width + 1
+	}
+	return of, false
+}
+
+// clickPane has the pane that is there be the focused one, with its cursor there; where it was there
+// already, that is opened. A tab that is named there is opened, or closed. A border is held.
+func (m *Model) clickPane(x, y int) {
+	if len(m.seats.all) > 0 || m.awaits() || m.turns() == 0 {
+		return
+	}
+	m.mouse.drag = m.borderAt(x, y)
+	at, ok := m.slotAt(x, y)
+	switch {
+	case !ok:
+		return
+	case at.tabs != nil && at.y == 0:
+		if t := m.tabAt(at.slot, at.width, at.x); t != nil {
+			m.mouse.drag = nil
+			m.turnToKey(*t)
+		}
+		return
+	}
+	was := at.pane == m.focus
+	m.setFollow(false)
+	if !was {
+		m.focusOn(at.pane)
+	}
+	if of, ok := at.pane.(panes.Touched); ok && of.Touch(at.x, at.y) && was {
+		m.press("enter")
+	}
+	m.refresh()
+}
+
+// holdBar goes to the moment that is drawn there in the line of time, and goes on with the mouse; or
+// to the call whose name is there.
+func (m *Model) holdBar(x, y int) {
+	if call, ok := m.walk.strip.CallAt(x, y, m.w); ok {
+		m.setFollow(false)
+		m.choose(call)
+		return
+	}
+	if _, ok := m.walk.strip.MomentAt(x, y, m.w); !ok {
+		return
+	}
+	m.mouse.drag = func(x, _ int) {
+		if n, ok := m.walk.strip.MomentAt(x, y, m.w); ok {
+			m.halt()
+			m.walkTo(n)
+		}
+	}
+	m.mouse.drag(x, y)
+}

@@ -1,0 +1,217 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/ui/panes"
+)
+
+// does what a mouse does at a cell of the screen.
+func (s *rig) mouseAt(x, y int, does tea.MouseButton, action tea.MouseAction) *rig {
+	s.t.Helper()
+	s.send(tea.MouseMsg{X: x, Y: y, Button: does, Action: action})
+	return s
+}
+
+func (s *rig) clickAt(x, y int) *rig {
+	s.t.Helper()
+	return s.mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionPress).mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionRelease)
+}
+
+// dragTo presses at one cell and lets go at another.
+func (s *rig) dragTo(x, y, toX, toY int) *rig {
+	s.t.Helper()
+	s.mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionPress).mouseAt(toX, toY, tea.MouseButtonLeft, tea.MouseActionMotion)
+	return s.mouseAt(toX, toY, tea.MouseButtonLeft, tea.MouseActionRelease)
+}
+
+// find is where a text is below the way to what is chosen.
+func (s *rig) find(text string) (x, y int) {
+	s.t.Helper()
+	for y, row := range s.rows() {
+		if before, _, ok := strings.Cut(row, text); ok && y > 0 {
+			return len([]rune(before)), y
+		}
+	}
+	s.t.Fatalf("%q is nowhere:\n%s", text, s.text())
+	return 0, 0
+}
+
+func (s *rig) clickOn(text string) *rig {
+	s.t.Helper()
+	return s.clickAt(s.find(text))
+}
+
+// TestMouseIsOff: until M nothing that a mouse does matters, and the terminal is not asked for it.
+func TestMouseIsOff(t *testing.T) {
+	s := newScreen(t, 100, 30).feed(session(t)...).end()
+	before := s.text()
+	if s.clickAt(5, 5).mouseAt(5, 5, tea.MouseButtonWheelUp, tea.MouseActionPress); s.text() != before {
+		t.Errorf("it was used:\n%s", s.text())
+	}
+	s.press("M").shows("mouse on", "shift")
+	if s.cmd() != tea.EnableMouseCellMotion() {
+		t.Errorf("asked for %T", s.cmd())
+	}
+	s.press("M").shows("mouse off")
+	if s.cmd() != tea.DisableMouse() {
+		t.Errorf("asked for %T", s.cmd())
+	}
+	if s.send(tea.ResumeMsg{}); s.cmd != nil {
+		t.Error("it is asked for again, and was off")
+	}
+	s.press("M").send(tea.ResumeMsg{})
+	if s.cmd == nil || s.cmd() != tea.EnableMouseCellMotion() {
+		t.Error("another program had the terminal, and it is not asked for again")
+	}
+}
+
+// TestClick: a click is the cursor, in what is then the focused pane; on the cursor it is enter.
+func TestClick(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
+		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("Mg")
+		s.clickOn("run_shell ")
+		if c := s.call(); c == nil || c.Name != "run_shell" || s.focus != s.list {
+			t.Fatalf("%v: chosen is %v, the focus at %T", size, s.chosen, s.focus)
+		}
+		if s.clickOn("run_shell "); s.focus != panes.Pane(s.doc) {
+			t.Fatalf("%v: again is not enter: %T", size, s.focus)
+		}
+		s.press("1").clickOn(`"command"`)
+		if s.focus != panes.Pane(s.doc) || s.doc.Path() != ".command" {
+			t.Fatalf("%v: at %T %q:\n%s", size, s.focus, s.doc.Path(), s.text())
+		}
+		s.clickOn("grep").clickOn("grep")
+		if !s.doc.Opened() {
+			t.Fatalf("%v: the string is not open:\n%s", size, s.text())
+		}
+		if s.press("<esc>").clickOn("FINDINGS"); s.focus != panes.Pane(s.findings) {
+			t.Fatalf("%v: at %T:\n%s", size, s.focus, s.text())
+		}
+		if s.clickOn("? help"); s.top().Mode == (browse{s.Model}) {
+			t.Fatalf("%v: the hint does nothing", size)
+		}
+		s.shows("HELP")
+	}
+}
+
+// TestWheel: it moves the view of the pane below it, and no cursor.
+func TestWheel(t *testing.T) {
+	s := newScreen(t, 140, 20).feed(manyAnswers(t)...).end().press("Mg")
+	at, focus, top := s.chosen, s.focus, s.list.Top
+	for range 3 {
+		s.mouseAt(10, 9, tea.MouseButtonWheelDown, tea.MouseActionPress)
+	}
+	if s.list.Top != top+3*rolled || s.chosen != at || s.focus != focus {
+		t.Errorf("the list begins at %d, chosen is %v", s.list.Top, s.chosen)
+	}
+	s.clickAt(10, 2)
+	if want := s.list.RefAt(s.view.Session(), top+3*rolled); s.chosen.Turn != want.Turn || s.chosen.Call != 0 { // whose row stays in view
+		t.Errorf("chose %v, want %v:\n%s", s.chosen, want, s.text())
+	}
+	s.press("g").mouseAt(10, 9, tea.MouseButtonWheelDown, tea.MouseActionPress).press("j")
+	if s.list.Top != 0 || s.list.At != 1 {
+		t.Errorf("a key does not come back to the cursor: %+v", s.list.Window)
+	}
+	s.press("3").mouseAt(100, s.h-4, tea.MouseButtonWheelUp, tea.MouseActionPress)
+	s.press(":").mouseAt(5, s.h-3, tea.MouseButtonWheelDown, tea.MouseActionPress)
+	if s.clickAt(5, s.h-3); s.text() == "" {
+		t.Error("nothing is drawn")
+	}
+}
+
+// TestBorders: a border goes with the mouse, and as the keys have it; nothing gets lost by it.
+func TestBorders(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}, {250, 60}} {
+		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...).end().press("M3")
+		list := func() (w, h int) { w, h, _ = place(s.columns(), s.list); return }
+		w, h := list()
+		switch {
+		case size[0] >= twoColumns:
+			s.dragTo(w, 5, w-10, 7)
+			if got, _ := list(); got != w-10 {
+				t.Errorf("%v: the list has %d cells, want %d", size, got, w-10)
+			}
+			s.press("1)))")
+			if got, _ := list(); got != w-4 {
+				t.Errorf("%v: the list has %d cells by key, want %d", size, got, w-4)
+			}
+		case size[1] > titled:
+			s.dragTo(30, 1+h, 30, 1+h+3)
+			if _, got := list(); got != h+3 {
+				t.Errorf("%v: the list has %d rows, want %d\n%s", size, got, h+3, s.text())
+			}
+		}
+		if size[1] < titled {
+			continue
+		}
+		_, low, _ := place(s.columns(), s.below)
+		if size[0] >= threeColumns {
+			low = s.columns()[2].panes[1].height
+		}
+		y := 1 + s.bodyHeight() - low
+		s.dragTo(size[0]-3, y, size[0]-3, y-2)
+		after := s.columns()
+		if got := after[len(after)-1].panes; got[len(got)-1].height != low+2 {
+			t.Errorf("%v: the tab has %d rows, want %d\n%s", size, got[len(got)-1].height, low+2, s.text())
+		}
+		for _, to := range [][2]int{{-9, -9}, {999, 999}, {0, 0}} {
+			s.dragTo(size[0]-3, y-2, to[0], to[1])
+			s.dragTo(w-10, 5, to[0], to[1])
+			if s.checkFrame(); s.resize(size[0], size[1]) == nil {
+				t.Fatal()
+			}
+		}
+		s.resize(24, 12).checkFrame()
+	}
+}
+
+func (s *rig) checkFrame() {
+	s.t.Helper()
+	rows := strings.Split(s.text(), "\n")
+	if len(rows) != s.h {
+		s.t.Fatalf("%d rows of %d:\n%s", len(rows), s.h, s.text())
+	}
+	for _, c := range s.columns() {
+		for _, p := range c.panes {
+			if p.height < 1 || c.width < 1 {
+				s.t.Fatalf("a pane of %dx%d in %dx%d", c.width, p.height, s.w, s.h)
+			}
+		}
+	}
+}
+
+// TestDragTime: the mouse on the line of time is the moment; at its ends it is the first and the
+// last, and each cell is no earlier than the one before it.
+func TestDragTime(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(demo(t, "parallel")...).end().press("Mgj ")
+	y := s.h - 1 - s.stripRows() + 1
+	was := 0
+	s.mouseAt(0, y, tea.MouseButtonLeft, tea.MouseActionPress)
+	for x := range s.w {
+		s.mouseAt(x, y, tea.MouseButtonLeft, tea.MouseActionMotion)
+		if n := s.moment(); n < was {
+			t.Fatalf("cell %d is event %d, and the one before %d", x, n, was)
+		} else {
+			was = n
+		}
+	}
+	if turn, _ := s.walked(); s.view.Session().Turn(turn.Number).Events != turn.Events {
+		t.Errorf("the last cell is event %d", was)
+	}
+	s.mouseAt(0, y, tea.MouseButtonLeft, tea.MouseActionMotion)
+	if turn, _ := s.walked(); s.moment() > int(turn.OpenedBy)+3 {
+		t.Errorf("the first cell is event %d, the turn opens at %d", s.moment(), turn.OpenedBy)
+	}
+	s.mouseAt(0, y, tea.MouseButtonNone, tea.MouseActionRelease).mouseAt(50, y, tea.MouseButtonLeft, tea.MouseActionMotion)
+	if turn, _ := s.walked(); s.moment() > int(turn.OpenedBy)+3 {
+		t.Error("it goes on when nothing is held")
+	}
+	s.press("G").end()
+	if s.press(" ").clickAt(2, y+2); s.chosen.Call == 0 {
+		t.Errorf("the name of a call chose %v", s.chosen)
+	}
+}

@@ -1,0 +1,86 @@
+package panes
+
+import (
+	"toolscope/stream"
+	"toolscope/ui/layout"
+)
+
+// Roll moves the view of what is shown.
+func (s *Subject) Roll(rows int) {
+	switch {
+	case s.string != nil:
+		s.string.Roll(rows)
+	case s.now().Call == nil:
+		s.Summary.Roll(rows)
+	default:
+		s.Document.Roll(rows)
+	}
+}
+
+// Touch puts the cursor on what is there. A call that a turn tells of is chosen.
+func (s *Subject) Touch(x, y int) (again bool) {
+	if s.string != nil {
+		s.string.Touch(x, y)
+		return false
+	}
+	if s.now().Call != nil {
+		return s.Document.Touch(x, y)
+	}
+	if c := s.Summary.callAt(y); c != nil {
+		s.host.Choose(c.Ref())
+	}
+	return false
+}
+
+// Touch puts the cursor on the token that is drawn there, or on its row.
+func (d *Document) Touch(x, y int) (again bool) {
+	place := d.RowAt(y)
+	if place < 0 || d.Call == nil {
+		return false
+	}
+	at, tok := d.At, d.tok
+	d.MoveRow(place)
+	if n := d.textRow(place); n >= 0 {
+		d.aim(d.rows()[n], x-d.Gutter-int(d.rows()[n].Indent))
+	}
+	return d.At == at && d.tok == tok
+}
+
+// aim selects the token that is drawn so many cells into a row, unless that is punctuation.
+func (d *Document) aim(r layout.Row, x int) {
+	toks := d.tokens()
+	for off := int(r.Start); off < int(r.End) && x >= 0 && toks.Len() > 0; {
+		n := tokenAt(toks, off)
+		kind, end := toks.At(n).Kind, min(int(r.End), int(toks.At(n).End))
+		if end <= off {
+			return
+		}
+		between := kind == stream.Space || kind == stream.Colon || kind == stream.Comma
+		if cells := d.cells(off, end, kind); x >= cells {
+			x, off = x-cells, end
+			continue
+		}
+		if !between {
+			d.tok = n
+		}
+		return
+	}
+}
+
+// cells is how many the bytes of one token take in a row.
+func (d *Document) cells(off, end int, kind stream.TokenKind) (cells int) {
+	if d.json != nil && kind == stream.Space {
+		return 0
+	}
+	for text := d.Call.Args(); off < end; {
+		if d.Text != nil && d.Text.Marked(off) {
+			cells++
+		}
+		n, wide := d.drawer.Measure(text[off:end])
+		off, cells = off+n, cells+wide
+	}
+	if d.json != nil && kind == stream.Colon {
+		cells++
+	}
+	return cells
+}
