@@ -23,6 +23,7 @@ type side struct {
 	withheld int           // bytes that are not passed on for that reason
 	begun    bool          // bytes of the body have come
 	whole    bool          // a record is a message, and is passed on as a whole
+	duplex   bool          // both sides go on at once, in lines that are complete texts
 	at       time.Duration // of the latest record
 	marks    []mark        // records of which bytes are held back
 	yielded  int64         // place up to which all was decided without waiting
@@ -56,12 +57,12 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	var out []Clean
 	key, request := rec.Stream(), capture.Stream{Exchange: rec.Exchange, Side: capture.Request}
 	asked := r.sides[request]
-	if asked != nil && rec.Side == capture.Response { // the server does not wait for more
+	if asked != nil && rec.Side == capture.Response && !asked.duplex { // the server does not wait for more
 		out = asked.yield(out)
 	}
 	s := r.sides[key]
 	if s == nil {
-		s = &side{text: newStream(r)}
+		s = &side{text: newStream(r), duplex: asked != nil && asked.duplex}
 		r.sides[key] = s
 	}
 	rec.Note, rec.Why = r.text(rec.Note), r.text(rec.Why)
@@ -76,6 +77,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if rec.Lost > 0 {
 		s.miss()
 	}
+	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // nothing goes on in the next one
 	from := s.text.end()
 	s.receive(r, data)
 	for s.decoder != nil && s.text.end()-from > decodedPiece {
@@ -93,6 +95,9 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 		return s.close(out, rec)
 	}
 	s.marks = append(s.marks, mark{rec, s.text.end()})
+	if line {
+		return s.yield(out)
+	}
 	return s.emit(out)
 }
 
@@ -117,6 +122,7 @@ func (r *Redactor) head(s *side, rec *capture.Record) {
 	original := h.Header
 	h.Header, h.URL, h.File = r.header(h.Header, rec.Side == capture.Response), r.url(h.URL), r.text(h.File)
 	rec.Head = &h
+	s.duplex = s.duplex || h.Method == capture.Stdio
 	if h.Status == http.StatusSwitchingProtocols {
 		s.whole = true
 		if asked := r.sides[capture.Stream{Exchange: rec.Exchange, Side: capture.Request}]; asked != nil {

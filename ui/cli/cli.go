@@ -115,6 +115,7 @@ grow, and what state the call is really in.
   toolscope run -- CLIENT …    start an agent, watch and record what it says
   toolscope connect PROVIDER … send a request and watch the answer
   toolscope proxy              stand in front of providers, watch and record
+  toolscope mcp -- SERVER …    stand before an MCP server, and record it
   toolscope print FILE         the calls, without a screen
   toolscope replay FILE        what becomes of the calls when they are sent back
   toolscope diff FILE FILE     turns side by side, and what differs
@@ -145,7 +146,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	share(root)
 	a.helpCommand(root)

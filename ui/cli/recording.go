@@ -70,7 +70,7 @@ func (a *app) record(to string, began time.Time, by string) (*recording, error) 
 	name := filepath.Base(to)
 	if isFolder(to) {
 		var warning string
-		if r, name, warning, err = createIn(to, began, by); warning != "" {
+		if r, name, warning, err = createIn(to, began, "", by); warning != "" {
 			a.notef("--record: %s", warning)
 		}
 	} else {
@@ -98,10 +98,10 @@ func isFolder(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
-// createIn makes a file that is named by date and time; where several begin within a second, they
-// are numbered.
-func createIn(dir string, began time.Time, by string) (r *record.Recorder, name, warning string, err error) {
-	stamp := began.Format("2006-01-02T15-04-05")
+// createIn makes a file that is named by date and time, and what it is of; where several begin
+// within a second, they are numbered.
+func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, name, warning string, err error) {
+	stamp := began.Format("2006-01-02T15-04-05") + of
 	for n := 1; ; n++ {
 		name = stamp + ".tsc"
 		if n > 1 {

@@ -1,0 +1,37 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// Argv is a command line without its secrets: whatever stands behind the name of a credential, as in
+// --api-key VALUE, --api-key=VALUE and API_KEY=VALUE, and what looks like one anywhere. Short
+// passwords are told by nothing but their name, so here the name is enough.
+func (r *Redactor) Argv(args []string) []string {
+	if r.keep {
+		return args
+	}
+	r.lock()
+	defer r.mu.Unlock()
+	out := slices.Clone(args)
+	for i, arg := range args {
+		name, value, assigned := strings.Cut(arg, "=")
+		known, secret := credentialName([]byte(strings.TrimLeft(name, "-")))
+		switch {
+		case secret && assigned && value != "":
+			out[i] = name + "=" + r.kept(value, known)
+		case secret && !assigned && strings.HasPrefix(arg, "-") && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+			out[i+1] = r.kept(args[i+1], known)
+		case out[i] == arg:
+			out[i] = r.text(arg)
+		}
+	}
+	return out
+}
+
+// kept is the replacement of a value, which is known from then on wherever it stands.
+func (r *Redactor) kept(value string, name secretName) string {
+	r.learn(value, name.called, false)
+	return r.replacement(value, name.called)
+}

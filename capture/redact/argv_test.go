@@ -1,0 +1,62 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/capture"
+)
+
+// TestDuplex: what a server says does not have a secret pass that its client is just writing.
+func TestDuplex(t *testing.T) {
+	const secret = "sk-ant-api03-Zq1xK2mW9vLp4Rt7YcJh5Gd8"
+	for cut := range len(secret) {
+		r := New([]byte("salt"), Options{})
+		var got strings.Builder
+		take := func(rec capture.Record) {
+			for _, c := range r.Take(rec) {
+				if c.Record().Side == capture.Request {
+					got.Write(c.Record().Data)
+				}
+			}
+		}
+		ask := func(text string) capture.Record {
+			return capture.Record{Exchange: 1, Side: capture.Request, Data: []byte(text)}
+		}
+		first := ask(`{"text":"a ` + secret[:cut])
+		first.Head = &capture.Head{Method: capture.Stdio}
+		take(first)
+		take(capture.Record{Exchange: 1, Data: []byte("{}\n")})
+		take(ask(secret[cut:] + `"}` + "\n"))
+		if text := got.String(); !strings.HasPrefix(text, `{"text":"a [redacted:`) || !strings.HasSuffix(text, "]\"}\n") || strings.Count(text, "redacted") != 1 {
+			t.Errorf("cut at %d: %s", cut, text)
+		}
+	}
+}
+
+// TestArgv: of a command line what a secret is called by is enough.
+func TestArgv(t *testing.T) {
+	for line, want := range map[string]string{
+		"server --api-key abc --port 80":     "server --api-key * --port 80",
+		"server --password=x -v":             "server --password=* -v",
+		"env GITHUB_TOKEN=short server":      "env GITHUB_TOKEN=* server",
+		"server --token --verbose":           "server --token --verbose",
+		"server --max-tokens 100 token":      "server --max-tokens 100 token",
+		"server sk-ant-api03-Zq1xK2mW9vLp4R": "server *",
+	} {
+		args := strings.Fields(line)
+		got := New([]byte("salt"), Options{}).Argv(args)
+		for i, arg := range got {
+			if at := strings.Index(arg, "[redacted:"); at >= 0 {
+				got[i] = arg[:at] + "*"
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s", line, got)
+		}
+		if kept := KeepAll().Argv(args); !slices.Equal(kept, args) {
+			t.Errorf("%s: %s", line, kept)
+		}
+	}
+}

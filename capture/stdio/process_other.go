@@ -1,0 +1,22 @@
+//go:build !unix
+
+package stdio
+
+import (
+	"os"
+	"os/signal"
+)
+
+// catch keeps ^C from ending us: the process gets it from the console, as we do.
+func catch() (signals chan os.Signal, stop func()) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt)
+	return make(chan os.Signal), func() { signal.Stop(caught) }
+}
+
+func terminate(p *os.Process) { _ = p.Kill() }
+
+func endingOf(s *os.ProcessState) Ending { return Ending{Code: s.ExitCode()} }
+
+// End is the code to end with.
+func (e Ending) End() (code int) { return e.Code }

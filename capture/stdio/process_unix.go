@@ -1,0 +1,49 @@
+//go:build unix
+
+package stdio
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// catch has signals come to us that are meant for the process, but for those that it is to ignore,
+// as nohup wants it. That nobody reads our output is told by writing it.
+func catch() (signals chan os.Signal, stop func()) {
+	signals, broken := make(chan os.Signal, 16), make(chan os.Signal, 1)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	signal.Notify(broken, syscall.SIGPIPE)
+	return signals, func() {
+		signal.Stop(signals)
+		signal.Stop(broken)
+	}
+}
+
+func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }
+
+func endingOf(s *os.ProcessState) Ending {
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return Ending{Signal: status.Signal()}
+	}
+	return Ending{Code: s.ExitCode()}
+}
+
+// End ends this program as the process ended: by the same signal, where that can be done without a
+// trace of our own.
+func (e Ending) End() (code int) {
+	switch e.Signal {
+	case 0:
+		return e.Code
+	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL:
+		signal.Reset(e.Signal)
+		_ = syscall.Kill(syscall.Getpid(), e.Signal)
+		time.Sleep(time.Second) // it comes to one of our threads, and need not be this one
+	}
+	return 128 + int(e.Signal)
+}

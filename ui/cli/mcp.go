@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture/record"
+	"toolscope/capture/stdio"
+)
+
+const mcpHelp = `Stands between an agent and an MCP server that it starts, and records what they
+say: what the tool really got, and when. Put it before the server's command in
+the agent's settings:
+
+  toolscope mcp -- npx -y @modelcontextprotocol/server-everything
+  toolscope mcp --name files --record DIR -- my-server --root .
+
+Bytes pass exactly as they are, both ways; nothing of toolscope's own is written
+to standard output. Signals are passed on. What is recorded never holds up what
+passes: what the disk cannot take is missing, and the recording says where.
+Standard error passes too, and is recorded, and so is the command line; secrets
+are left out of all of them. The environment is not recorded.
+
+Each server writes a file of its own, into DIR, or the folder that the variable
+TOOLSCOPE_RUN names, or toolscope's own folder of recordings.
+
+A server that is reached over HTTP needs no wrapper: toolscope proxy --to
+NAME=URL stands before it. Other wrappers may stand behind this one.
+
+Exit code: the server's; a signal that ended it ends the wrapper. 127 when there
+is no such command.`
+
+// runFolder is the variable that says where what belongs to one run is recorded.
+const runFolder = "TOOLSCOPE_RUN"
+
+type mcpFlags struct{ name, record string }
+
+func (a *app) mcpCommand() *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use: "mcp [flags] -- COMMAND [ARG…]", Short: "Stand before an MCP server, and record what it is asked", Long: mcpHelp,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.mcp(args, &f) },
+	}
+	to := cmd.Flags()
+	to.SetInterspersed(false)
+	to.StringVar(&f.name, "name", "", "what the server is called, in place of the command's name")
+	to.StringVar(&f.record, "record", "", "record into a new file in this `DIR`")
+	return cmd
+}
+
+// mcp runs a server and ends as it does. Its traffic comes first: without a recording it runs too.
+func (a *app) mcp(args []string, f *mcpFlags) error {
+	if len(args) == 0 {
+		return usagef("mcp: no COMMAND\ntoolscope mcp -- npx -y @modelcontextprotocol/server-everything, for one")
+	}
+	name := f.name
+	if name == "" {
+		name = serverOf(args)
+	}
+	l := newLive(newRedactor(), time.Now())
+	a.network = l
+	l.rec = a.recordServer(f.record, name, l.began)
+	l.start(func(pass func()) { pass() })
+	go func() {
+		for range l.shown.All { // nobody looks
+		}
+	}()
+	shown := l.redactor.Argv(args)
+	in, out, errs := a.streams()
+	o := stdio.Options{Name: name, Shown: shown, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Take: l.take}
+	ending, err := stdio.Run(args, o)
+	a.endServer(l)
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		a.complain(fmt.Errorf("mcp: %w", err))
+		a.code = exitNoCommand
+	case err != nil:
+		a.complain(fmt.Errorf("mcp: %w", err))
+		a.code = exitNoCommand - 1 // as shells end with where a command cannot be run
+	default:
+		a.code = ending.End()
+	}
+	return nil
+}
+
+// streams are the standard streams themselves.
+func (a *app) streams() (in, out, errs *os.File) {
+	in, out, errs = a.stdin, os.Stdout, os.Stderr
+	if o, ok := a.output.(*outlet); ok {
+		out = o.File
+	}
+	if o, ok := a.stderr.to.(*outlet); ok {
+		errs = o.File
+	}
+	return in, out, errs
+}
+
+// recordServer begins the recording of a server. That it cannot be made is said, and is no reason
+// not to go on.
+func (a *app) recordServer(dir, name string, began time.Time) *recording {
+	var err error
+	for _, place := range []func() (string, error){
+		func() (string, error) { return dir, nil },
+		func() (string, error) { return os.Getenv(runFolder), nil },
+		recordings,
+	} {
+		if dir, err = place(); dir != "" || err != nil {
+			break
+		}
+	}
+	if err == nil {
+		var r *record.Recorder
+		if r, name, _, err = createIn(dir, began, "-mcp-"+fileWord(name), "toolscope mcp"); err == nil {
+			return &recording{r, name, filepath.Join(dir, name)}
+		}
+	}
+	a.notef("mcp: nothing is recorded: %s", err)
+	return nil
+}
+
+// endTime is how long a server's end may wait for the disk: whoever ends a server kills what does
+// not end soon.
+const endTime = time.Second
+
+// endServer lets pass what has come and closes the recording. What it lacks the recording says.
+func (a *app) endServer(l *live) {
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	err := l.finish(ctx)
+	if l.rec != nil {
+		err = errors.Join(err, l.rec.Close(ctx))
+	}
+	if err != nil {
+		a.notef("mcp: %s", err)
+	}
+	l.tellLimit(a)
+}
+
+// serverOf is the name of the server that a command starts.
+func serverOf(args []string) string {
+	for i, arg := range args {
+		if !strings.HasPrefix(arg, "-") && (i == len(args)-1 || !slices.Contains(starters, programOf(arg))) {
+			return path.Base(programOf(arg))
+		}
+	}
+	return programOf(args[0])
+}
+
+// fileWord is a name as a part of the name of a file.
+func fileWord(name string) string {
+	word := []rune(name)
+	for i, c := range word {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", c) {
+			word[i] = '-'
+		}
+	}
+	return string(word[:min(len(word), 40)])
+}
