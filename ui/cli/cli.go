@@ -28,6 +28,7 @@ type app struct {
 	stdout, stderr lines
 	output         standard // standard output itself, for what draws the screen and pages of help
 	ending         *ending  // when a signal has come
+	narrow         func()   // has words be written in ASCII
 	flags          lookFlags
 	reading        readFlags
 	replaying      replayFlags
@@ -50,12 +51,15 @@ type app struct {
 func Run(args []string, stdin, stdout, stderr *os.File) int {
 	ending := newEnding()
 	out, errs := newOutlet(stdout, "standard output", ending), newOutlet(stderr, "standard error", ending)
-	a := &app{stdin: stdin, stdout: lines{out}, stderr: lines{errs}, output: out, ending: ending}
+	ascii := asciiLocale()
+	words, said := &asciiTo{to: out, on: ascii}, &asciiTo{to: errs, on: ascii}
+	a := &app{stdin: stdin, stdout: lines{words}, stderr: lines{said}, output: out, ending: ending}
+	a.narrow = func() { words.on, said.on = true, true }
 	root := a.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(out)
-	root.SetErr(errs)
+	root.SetOut(words)
+	root.SetErr(said)
 	code := a.end(root.ExecuteContext(context.Background()))
 	// Not everybody who writes looks at what becomes of it: pages of help do not.
 	if failed := out.failure(); failed != nil && code == 0 {

@@ -77,7 +77,7 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !isTerminal(a.output) {
+	if !a.onScreen() {
 		p := a.printerOf("text", prices)
 		if err := a.printSource(src, "demo/"+name, new(providers.Inspector), p); err != nil {
 			return err

@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	os.Setenv("LC_ALL", "C.UTF-8")     // what is printed is not in ASCII
 	_ = flag.Set("test.parallel", "6") // programs in terminals wait more than they work
 	code := m.Run()
 	if binaryFolder != "" {

@@ -19,6 +19,7 @@ type lookFlags struct {
 	theme   string
 	noColor bool
 	ascii   bool
+	plain   bool
 	keep    string
 }
 
@@ -26,11 +27,12 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&l.theme, "theme", "auto", "colours: auto, a name from 'toolscope help themes', or a file of your own")
 	f.BoolVar(&l.noColor, "no-color", false, "no colours, as with NO_COLOR")
 	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
+	f.BoolVar(&l.plain, "plain", false, "no screen: a sentence for each thing that happens, for screen readers and logs")
 	checked(f, "theme", func(name string) error {
 		_, err := lookTheme(name, true, func(string) {})
 		return err
 	})
-	settle(f, "", "theme", "no-color", "ascii")
+	settle(f, "", "theme", "no-color", "ascii", "plain")
 }
 
 // addKeep adds the flag of a screen that may show very many turns.

@@ -23,13 +23,13 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if len(paths) == 0 && a.reading.request != "" {
 		return usagef("--request: no FILE to check and nothing on standard input\ntoolscope --request REQUEST FILE…, or - for standard input")
 	}
-	if list := recents(); len(paths) == 0 && isTerminal(a.output) && len(list) > 0 {
+	if list := recents(); len(paths) == 0 && a.onScreen() && len(list) > 0 {
 		return a.choose(ctx, list)
 	}
 	if len(paths) == 0 {
 		return a.playDemo(ctx, tour)
 	}
-	if !isTerminal(a.output) {
+	if !a.onScreen() {
 		a.format = "text"
 		return a.print(ctx, paths)
 	}

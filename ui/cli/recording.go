@@ -56,7 +56,7 @@ func (a *app) outlook(f *liveFlags) (prices *price.Table, p printer, screen bool
 	if prices, err = a.prices(); err != nil {
 		return nil, nil, false, err
 	}
-	return prices, a.printerOf(f.format, prices), f.format == "" && isTerminal(a.output), nil
+	return prices, a.printerOf(f.format, prices), f.format == "" && a.onScreen(), nil
 }
 
 // record begins the recording that --record asks for: in a directory a new file, otherwise the file

@@ -17,6 +17,9 @@ import (
 // show runs the screen until the user leaves. feed, if it is not nil, is what fills the inbox,
 // beside it.
 func (a *app) show(o ui.Options, feed func()) error {
+	if a.plain() {
+		return a.tell(o, feed)
+	}
 	sig := catchSignals(a.ending) // before the terminal is made raw to ask it
 	typed := a.flags.apply(&o, func(text string) { a.notef("%s", text) })
 	lipgloss.SetColorProfile(o.Depth)

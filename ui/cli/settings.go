@@ -115,6 +115,9 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 			return err
 		}
 	}
+	if a.flags.ascii && a.narrow != nil {
+		a.narrow()
+	}
 	return nil
 }
 

@@ -74,7 +74,6 @@ func TestNoColour(t *testing.T) {
 	for name, l := range map[string]launch{
 		"NO_COLOR":   {env: []string{"NO_COLOR=1"}},
 		"CLICOLOR":   {env: []string{"CLICOLOR=0"}},
-		"dumb":       {env: []string{"TERM=dumb"}},
 		"--no-color": {args: []string{"--no-color"}},
 	} {
 		t.Run(name, func(t *testing.T) {

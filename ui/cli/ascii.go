@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// asciiTo is a stream that gets no byte over 0x7F, once it is on: our own signs are written in other
+// words, and all other characters as \uXXXX, which in a line of JSON is the same text.
+type asciiTo struct {
+	to   io.Writer
+	on   bool
+	json bool // what is written is a line of JSON
+	mid  bool // in the middle of a line
+	rest []byte
+}
+
+// inASCII are our own signs, as ASCII has them.
+var inASCII = map[rune]string{
+	'·': "-", '…': "...", '–': "-", '—': "--", '×': "x", '→': "->", '←': "<-", '↑': "^", '↓': "v", '⇧': "shift-", '≈': "~=", '≠': "!=", '∅': "{}", '“': `"`, '”': `"`,
+}
+
+func (a *asciiTo) Write(p []byte) (int, error) {
+	if !a.on {
+		return a.to.Write(p)
+	}
+	text := append(a.rest, p...)
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 && (utf8.FullRune(text) || len(text) >= utf8.UTFMax) {
+		r, n := utf8.DecodeRune(text)
+		if !a.mid {
+			a.json, a.mid = r == '{', true
+		}
+		if r == '\n' {
+			a.mid = false
+		}
+		out = a.rune(out, r)
+		text = text[n:]
+	}
+	a.rest = bytes.Clone(text)
+	_, err := a.to.Write(out)
+	return len(p), err
+}
+
+func (a *asciiTo) rune(out []byte, r rune) []byte {
+	if r < utf8.RuneSelf {
+		return append(out, byte(r))
+	}
+	if sign := inASCII[r]; sign != "" && !a.json {
+		return append(out, sign...)
+	}
+	if one, two := utf16.EncodeRune(r); r > 0xFFFF {
+		return fmt.Appendf(out, `\u%04x\u%04x`, one, two)
+	}
+	return fmt.Appendf(out, `\u%04x`, r)
+}

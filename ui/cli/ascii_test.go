@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestASCIIWords: where ASCII is wanted no command writes another byte, on its pages of help or in what
+// it does; and what is JSON says the same.
+func TestASCIIWords(t *testing.T) {
+	file := saved(t, "x.sse", string(turnOf("wörk 🦊")))
+	plain := func(args ...string) string {
+		t.Helper()
+		out := command(t, nil, args...)
+		for i, b := range []byte(out.stdout + out.stderr) {
+			if b > 0x7F {
+				all := out.stdout + out.stderr
+				t.Errorf("%v: %q", args, all[max(0, i-30):min(len(all), i+10)])
+				break
+			}
+		}
+		return out.stdout
+	}
+	wide := command(t, nil, "print", "--format", "jsonl", file).stdout
+	t.Setenv("LC_ALL", "C")
+	var pages func(cmd *cobra.Command)
+	pages = func(cmd *cobra.Command) {
+		plain(append(strings.Fields(cmd.CommandPath())[1:], "--help")...)
+		for _, c := range cmd.Commands() {
+			pages(c)
+		}
+	}
+	pages(new(app).command())
+	for _, args := range [][]string{
+		{"print", file}, {"check", file}, {"check", "--format", "junit", file}, {"diff", file, file}, {"replay", file}, {"replay", "--format", "json", file},
+		{"demo", "history"}, {"demo", "cut", "--plain", "--speed", "16"}, {"--plain", file}, {"explain", "ARGS_BROKEN"}, {"config", "show"}, {"version"}, {"nö"},
+	} {
+		plain(args...)
+	}
+	narrow := plain("print", "--format", "jsonl", file)
+	for i, line := range strings.Split(strings.TrimSpace(narrow), "\n") {
+		var got, want map[string]any
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(strings.Split(wide, "\n")[i]), &want); err != nil {
+			t.Fatal(err)
+		}
+		if got["name"] != want["name"] || got["arguments_raw"] != want["arguments_raw"] {
+			t.Errorf("%v\nwant\n%v", got, want)
+		}
+	}
+	t.Setenv("LC_ALL", "C.UTF-8")
+	plain("--plain", "--ascii", file)
+}
+
+// TestASCIIChunks: however it is cut, what is written is the same.
+func TestASCIIChunks(t *testing.T) {
+	const text = "a · ö 🦊…\n{\"k\": \"·é🦊\"}\n\xff·"
+	const want = "a - \\u00f6 \\ud83e\\udd8a...\n{\"k\": \"\\u00b7\\u00e9\\ud83e\\udd8a\"}\n\\ufffd-"
+	for size := 1; size < len(text); size++ {
+		var b bytes.Buffer
+		to := &asciiTo{to: &b, on: true}
+		for i := 0; i < len(text); i += size {
+			if n, err := to.Write([]byte(text[i:min(len(text), i+size)])); err != nil || n == 0 {
+				t.Fatal(n, err)
+			}
+		}
+		if b.String() != want {
+			t.Errorf("by %d: %q, want %q", size, b.String(), want)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/providers/price"
+	"toolscope/stream"
+	"toolscope/ui"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+)
+
+// plain reports whether sentences are told in place of a screen: they were asked for, or the
+// terminal can show nothing else.
+func (a *app) plain() bool { return a.flags.plain || os.Getenv("TERM") == "dumb" }
+
+// onScreen reports whether what comes is shown as it comes, on a screen or in sentences.
+func (a *app) onScreen() bool { return isTerminal(a.output) || a.flags.plain }
+
+// A narrator tells what comes in sentences, a line each, for screen readers and logs: one when
+// something begins, is whole, goes wrong or ends. What grows is told once, when it is whole. Nothing
+// is drawn again, and the lines depend on what came, not on when.
+type narrator struct {
+	lines
+	in     *providers.Inspector
+	prices *price.Table
+	events int                 // that were told
+	begun  int32               // turns of a smaller number were told of
+	told   map[stream.Ref]bool // calls of open turns, once they were told as they are at their end
+	words  map[string]bool     // of the source
+}
+
+// tell tells what an inbox brings, until it brings no more or a signal comes.
+func (a *app) tell(o ui.Options, feed func()) error {
+	if len(o.Recent) > 0 {
+		a.tellRecordings(o.Recent)
+		return nil
+	}
+	defer quitQuietly()()
+	caught, stop := a.catchEnd()
+	defer stop()
+	if a.network != nil {
+		a.network.start(here)
+		defer a.network.unwanted.Store(true)
+	}
+	if feed != nil {
+		go feed()
+	}
+	t := &narrator{lines: a.stdout, in: new(providers.Inspector), prices: o.Prices, told: map[stream.Ref]bool{}, words: map[string]bool{}}
+	t.in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
+	if o.Prepare != nil {
+		o.Prepare(t.in)
+	}
+	t.linef("Source: %s.", o.Source)
+	if o.Await != nil {
+		t.linef("Waiting for clients at %s. 'toolscope proxy --print-env' says how they are sent there.", o.Await.URL)
+	}
+	for {
+		over, err := t.take(o)
+		if over {
+			return err
+		}
+		select {
+		case sig := <-caught:
+			a.endedBy(sig)
+			return nil
+		case <-o.Inbox.Bell():
+		}
+	}
+}
+
+// take tells of all that waits.
+func (t *narrator) take(o ui.Options) (over bool, err error) {
+	for more := true; more; {
+		var batch []stream.Record
+		batch, more = o.Inbox.Take(1 << 16)
+		for _, r := range batch {
+			t.in.MakeRoom()
+			t.in.Write(r)
+			t.look()
+		}
+	}
+	if o.Status != nil {
+		t.alarms(o.Status())
+	}
+	if over, err = o.Inbox.Ended(); !over {
+		return false, nil
+	}
+	t.in.Close()
+	t.look()
+	t.linef("The source has ended.")
+	return true, err
+}
+
+// alarms tells what is wrong with the source, each once.
+func (t *narrator) alarms(words []ui.Word) {
+	for _, w := range words {
+		if w.Alarm && !t.words[w.Text] {
+			t.words[w.Text] = true
+			t.linef("Source: %s.", w.Text)
+		}
+	}
+}
+
+// look tells of the events that are new.
+func (t *narrator) look() {
+	s := t.in.Session()
+	for ; t.events < t.in.Timeline.Len(); t.events++ {
+		kind, of := t.in.Timeline.About(t.events)
+		turn, call := s.Find(of)
+		if turn == nil || panes.IsPlain(turn) && kind != stream.TurnClose {
+			continue
+		}
+		switch kind {
+		case stream.TurnOpen:
+			if turn.Number >= t.begun {
+				t.begun = turn.Number + 1
+				t.linef("Turn %d begins: %s.", turn.Number+1, list(turn.Dialect, turn.Model))
+			}
+		case stream.CallOpen:
+			t.begins(turn, call)
+		case stream.Seal:
+			t.whole(turn, call)
+		case stream.SentBack:
+			e, _ := t.in.Timeline.Event(t.events)
+			_, call = s.Find(stream.Ref{Turn: e.Turn, Call: e.Slot})
+			t.sentBack(turn, call)
+		case stream.TurnClose:
+			t.ends(turn)
+		}
+		t.found(turn, call)
+	}
+}
+
+// who is a call, by its number and its name.
+func (t *narrator) who(turn *stream.Turn, c *stream.Call) string {
+	name := c.Name
+	if name == "" {
+		name = "no name yet"
+	}
+	return fmt.Sprintf("Turn %d, call %d, %s", turn.Number+1, c.Number, name)
+}
+
+func (t *narrator) begins(turn *stream.Turn, c *stream.Call) {
+	if c != nil && !c.Attempt {
+		t.linef("%s: its arguments begin.", t.who(turn, c))
+	}
+}
+
+// whole tells what a call is when nothing of it comes any more, once.
+func (t *narrator) whole(turn *stream.Turn, c *stream.Call) {
+	if c == nil || t.told[c.Ref()] {
+		return
+	}
+	t.told[c.Ref()] = true
+	lead := display.Clean(fmt.Sprintf("%s: %s, %d bytes in %s%s", t.who(turn, c), c.Status(), len(c.Args()), plural(c.Deltas(), "piece"), when(len(c.Args()) > 0, ": ")))
+	if len(c.Args()) == 0 {
+		t.linef("%s.", lead.String())
+		return
+	}
+	t.long(lead, display.CleanParts(c.Args()))
+}
+
+// found tells what the event made known of a turn, and of its call.
+func (t *narrator) found(turn *stream.Turn, c *stream.Call) {
+	t.findings(fmt.Sprintf("Turn %d", turn.Number+1), turn.Findings)
+	if c != nil {
+		t.findings(t.who(turn, c), c.Findings)
+	}
+}
+
+func (t *narrator) findings(who string, all []stream.Finding) {
+	for _, f := range all {
+		if f.Event == t.events {
+			t.linef("%s: %s %s: %s.", who, f.Severity, f.Code, f.Message)
+		}
+	}
+}
+
+func (t *narrator) sentBack(turn *stream.Turn, c *stream.Call) {
+	if c == nil {
+		return
+	}
+	for _, r := range c.SentBack {
+		if r.Event == t.events {
+			t.linef("%s: a later request has it, %s.", t.who(turn, c), returned{Return: r}.words())
+		}
+	}
+}
+
+// ends tells of the calls that were not told yet, and of the turn.
+func (t *narrator) ends(turn *stream.Turn) {
+	for _, c := range turn.Calls {
+		t.whole(turn, c)
+		t.findings(t.who(turn, c), c.Findings)
+		delete(t.told, c.Ref())
+	}
+	cost := ""
+	x := t.in.Exchange(turn.Exchange)
+	if f := costOf(t.prices, x, turn); f.Known() {
+		cost = f.String()
+	}
+	text := ""
+	if n := len(turn.Text); n > 0 {
+		text = plural(n, "byte") + " of text"
+	}
+	t.linef("Turn %d ends: %s.", turn.Number+1, list(turn.Phase().String(), panes.FinishText(turn), turn.Failure, callCount(turn), text, cost))
+}
+
+// tellRecordings lists what can be opened where nothing was asked for.
+func (a *app) tellRecordings(all []ui.Recent) {
+	a.stdout.linef("%s. 'toolscope demo --plain' plays the demo.", plural(len(all), "recording"))
+	dir, _ := recordings()
+	for i, r := range all {
+		if i == 10 {
+			a.stdout.linef("And %d more in %s.", len(all)-i, dir)
+			break
+		}
+		a.stdout.linef("Written %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
+	}
+}
