@@ -28,6 +28,7 @@ type Latency struct {
 	GapAt   int           // the delta that ended it, as stream.Call counts them
 	Stalls  int           // silences of StallAfter and more
 	Stalled time.Duration // all of these together
+	Manner  Manner        // how the argument bytes came
 }
 
 // StallAfter is how long a silence between two deltas is before it is a stall.
@@ -73,14 +74,15 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 	if c == nil {
 		return l
 	}
-	l.Named, l.FirstByte, l.LastByte, l.Sealed = l.since(v.namedAt(t, c)), l.since(c.FirstArgAt), l.since(c.LastArgAt), l.since(c.SealedAt)
+	l.FirstByte, l.LastByte, l.Sealed = l.since(c.FirstArgAt), l.since(c.LastArgAt), l.since(c.SealedAt)
+	if n, ok := v.namedBy(t, c); ok {
+		l.Named = l.since(v.at(n))
+	}
 	if r := c.Run(stream.ParsableObject); r.Event > 0 && !r.Gone {
 		l.Parses = l.since(v.at(r.Event))
 	}
-	if x != nil {
-		if keys, known := x.Required(c); known {
-			l.Actionable = l.since(v.wholeAt(c, keys, v.namedAt(t, c)))
-		}
+	if n, ok := v.Actionable(t, c); ok {
+		l.Actionable = l.since(v.at(n))
 	}
 	l.pauses(v, c)
 	return l
@@ -103,38 +105,46 @@ func (v *View) firstToken(t *stream.Turn) time.Duration {
 	return stream.NoTime
 }
 
-// namedAt is when the name of a call's tool came.
-func (v *View) namedAt(t *stream.Turn, c *stream.Call) time.Duration {
+// namedBy is the event that brought the name of a call's tool.
+func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	if c.Name == "" {
-		return stream.NoTime
+		return 0, false
 	}
 	for n := range v.EventsOf(t, int(c.OpenedBy)) {
 		kind, of := v.About(n)
 		if of != c.Ref() || kind != stream.CallOpen && kind != stream.CallMeta {
 			continue
 		}
-		if e := v.Begin(n, 0); stream.PayloadOf[stream.CallInfo](e).Name != "" {
-			return e.At
+		if stream.PayloadOf[stream.CallInfo](v.Begin(n, 0)).Name != "" {
+			return n, true
 		}
 	}
-	return stream.NoTime
+	return 0, false
 }
 
-// wholeAt is when the last of these keys of the arguments had a whole value: as soon as the call is
-// named, if there are none.
-func (v *View) wholeAt(c *stream.Call, keys []string, named time.Duration) time.Duration {
+// Actionable is the event that brought the last of the keys which the tool of a call requires, with a
+// whole value: that of its name, if there are none. It takes time for each token.
+func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
+	x := v.Exchange(t.Exchange)
+	if x == nil {
+		return 0, false
+	}
+	keys, known := x.Required(c)
+	switch {
+	case !known:
+		return 0, false
+	case len(keys) == 0:
+		return v.namedBy(t, c)
+	}
 	missing := map[string]bool{}
 	for _, key := range keys {
 		missing[key] = true
 	}
 	end := wholeWith(c.Args(), c.Lexer(), missing)
-	switch {
-	case len(keys) == 0:
-		return named
-	case end < 0:
-		return stream.NoTime
+	if end < 0 {
+		return 0, false
 	}
-	return v.at(int(c.DeltaEvent(c.DeltaAt(end - 1))))
+	return int(c.DeltaEvent(c.DeltaAt(end - 1))), true
 }
 
 // wholeWith is how many bytes of an object there must be for the last of the missing keys to have
@@ -171,26 +181,4 @@ func wholeWith(args []byte, lex *stream.Lexer, missing map[string]bool) (end int
 		}
 	}
 	return -1
-}
-
-// pauses finds the silences between the deltas of a call.
-func (l *Latency) pauses(v *View, c *stream.Call) {
-	last := stream.NoTime
-	for n := range c.Deltas() {
-		if start, end := c.DeltaSpan(n); start == end {
-			continue
-		}
-		l.Deltas++
-		at := v.at(int(c.DeltaEvent(n)))
-		if silent := at - last; last >= 0 && at >= last {
-			if silent > l.Gap {
-				l.Gap, l.GapAt = silent, n
-			}
-			if silent >= StallAfter {
-				l.Stalls++
-				l.Stalled += silent
-			}
-		}
-		last = at
-	}
 }

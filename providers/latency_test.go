@@ -58,17 +58,17 @@ func TestLatency(t *testing.T) {
 			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
 			Actionable: 2200 * ms, // the comma behind 12, not the 2
 			Parses:     3700 * ms, LastByte: 3700 * ms, Sealed: 3800 * ms, End: 3900 * ms,
-			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms,
+			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms, Manner: Eager,
 		}},
 		{"without its request, and so without a schema", false, 9, Latency{
 			From: 400 * ms, Headers: none, FirstToken: 100 * ms, Named: 100 * ms, FirstByte: 200 * ms,
 			Actionable: none, Parses: 3400 * ms, LastByte: 3400 * ms, Sealed: 3500 * ms, End: 3600 * ms,
-			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms,
+			Deltas: 5, Gap: 1500 * ms, GapAt: 2, Stalls: 2, Stalled: 3000 * ms, Manner: Eager,
 		}},
 		{"a number that may go on", true, 5, Latency{
 			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms, FirstByte: 500 * ms,
 			Actionable: none, Parses: none, LastByte: 2100 * ms, Sealed: none, End: none,
-			Deltas: 3, Gap: 1500 * ms, GapAt: 2, Stalls: 1, Stalled: 1500 * ms,
+			Deltas: 3, Gap: 1500 * ms, GapAt: 2, Stalls: 1, Stalled: 1500 * ms, Manner: Eager,
 		}},
 		{"only its name", true, 2, Latency{
 			From: 100 * ms, Asked: true, Headers: 200 * ms, FirstToken: 400 * ms, Named: 400 * ms,
@@ -145,5 +145,44 @@ func TestLatencyOfSockets(t *testing.T) {
 	want := "true 0s -1ns\ntrue 2s 1s\ntrue 4s 1s\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestManner: how arguments arrive is told by where their deltas end, and by when they came. A fast
+// model is not taken for one whose arguments are held back.
+func TestManner(t *testing.T) {
+	const long = "a text of some words, and then some more of them"
+	half := long[:len(long)/2]
+	for _, test := range []struct {
+		what string
+		at   []int // ms, of each delta
+		args []string
+		open bool
+		want Manner
+	}{
+		{"one delta", []int{900}, []string{`{"city":"Oslo"}`}, false, AtOnce},
+		{"one so far", []int{900}, []string{`{"city":"Os`}, true, Untold},
+		{"nothing", nil, nil, false, Untold},
+		{"whole values", []int{900, 1900, 2900}, []string{`{"city":"` + long + `"`, `,"note":"` + half + `"`, `}`}, false, ByValue},
+		{"tokens that are values by chance", []int{600, 630, 660, 690}, []string{`{"days"`, `:`, `1`, `}`}, false, Eager},
+		{"as written", []int{600, 640, 690, 750, 800}, []string{`{"ci`, `ty":"O`, `sl`, `o"`, `}`}, false, Eager},
+		{"by a fast model", []int{510, 511, 512, 513, 514}, []string{`{"ci`, `ty":"O`, `sl`, `o"`, `}`}, false, Eager},
+		{"by a slow one", []int{800, 1200, 1600, 2000}, []string{`{"ci`, `ty":"O`, `slo`, `"}`}, false, Eager},
+		{"held back, and then together", []int{2500, 2501, 2502, 2503}, []string{`{"ci`, `ty":"` + half, `slo`, `"}`}, false, InBursts},
+		{"twice", []int{1500, 1501, 2500, 2501}, []string{`{"city":"` + half, half + `"`, `,"note":"` + half, `"}`}, false, InBursts},
+		{"most as written, the end together", []int{600, 640, 690, 1500, 1501}, []string{`{"city":"` + long, long, half, `o`, `"}`}, false, Eager},
+	} {
+		at, bodies := []time.Duration{400 * ms, 500 * ms}, []string{turnBegins, callBegins}
+		for i, text := range test.args {
+			at, bodies = append(at, time.Duration(test.at[i])*ms), append(bodies, fragment(text))
+		}
+		if !test.open {
+			at, bodies = append(at, 9000*ms), append(bodies, callEnds)
+		}
+		in := timed(true, at, bodies...)
+		turn := in.Session().Turns[0]
+		if l := in.View().Latency(turn, turn.Calls[0]); l.Manner != test.want {
+			t.Errorf("%s: %q, want %q", test.what, l.Manner, test.want)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // is little room, then the beginning of the way.
 func (m *Model) drawTop(p *screen.Pen) {
 	right, way := m.source(), m.way()
-	room := p.Left - 2 - width(right)
+	room := p.Left - 2 - screen.Width(right)
 	alarms, facts, words := display.Text{}, display.Text{}, m.words()
 	for _, w := range words {
 		if w.Alarm {
@@ -33,29 +33,14 @@ func (m *Model) drawTop(p *screen.Pen) {
 	left := p.Left
 	m.drawWayTo(p, way)
 	p.Left = keep - (left - p.Left)
-	p.Spaces(screen.Bare, p.Left-alarms.Width()-facts.Width()-width(right))
+	p.Spaces(screen.Bare, p.Left-alarms.Width()-facts.Width()-screen.Width(right))
 	p.Say(screen.Bad, alarms)
 	p.Say(screen.Muted, facts)
-	for _, s := range right {
-		p.Say(s.role, s.text)
-	}
+	p.SayAll(right)
 }
 
 // leastWay is how many cells of the way what is wrong leaves.
 const leastWay = 12
-
-// said is a text in its colour.
-type said struct {
-	role screen.Role
-	text display.Text
-}
-
-func width(all []said) (cells int) {
-	for _, s := range all {
-		cells += s.text.Width()
-	}
-	return cells
-}
 
 // trail is the way to what is chosen: the source, what is inside of what, and behind the last of them
 // a place in it.
@@ -151,11 +136,11 @@ func lastOfPlace(p *screen.Pen, place display.Text, cells int) display.Text {
 }
 
 // source says whether things move, and whether the panes go with them.
-func (m *Model) source() (right []said) {
+func (m *Model) source() (right []screen.Said) {
 	if m.follow && m.moving() && !m.held() && !m.awaits() {
-		right = append(right, said{screen.Live, display.Lit("FOLLOW  ")})
+		right = append(right, screen.Said{Role: screen.Live, Text: display.Lit("FOLLOW  ")})
 		if m.w < wideTop {
-			right[0].text = display.Lit("FOLLOW ")
+			right[0].Text = display.Lit("FOLLOW ")
 		}
 	}
 	return append(right, m.motion())
@@ -165,26 +150,26 @@ func (m *Model) source() (right []said) {
 const wideTop = 60
 
 // motion is that in one word.
-func (m *Model) motion() said {
+func (m *Model) motion() screen.Said {
 	switch p := m.opt.Playback; {
 	case m.held():
 		return m.walkWord()
 	case m.moving() && m.settled():
-		return said{screen.Live, display.Lit("LIVE")}
+		return screen.Said{Role: screen.Live, Text: display.Lit("LIVE")}
 	case m.failure != nil:
-		return said{screen.Bad, display.Lit("LOST")}
+		return screen.Said{Role: screen.Bad, Text: display.Lit("LOST")}
 	case m.ended:
-		return said{screen.Muted, display.Lit("END")}
+		return screen.Said{Role: screen.Muted, Text: display.Lit("END")}
 	case m.opt.Inbox == nil:
-		return said{}
+		return screen.Said{}
 	case p != nil && p.Paused():
-		return said{screen.Caution, m.speed("PAUSED", p.Speed())}
+		return screen.Said{Role: screen.Caution, Text: m.speed("PAUSED", p.Speed())}
 	case p != nil:
-		return said{screen.Live, m.speed("PLAY", p.Speed())}
+		return screen.Said{Role: screen.Live, Text: m.speed("PLAY", p.Speed())}
 	case m.awaits() || m.turns() == 0:
-		return said{screen.Muted, display.Lit("WAITING")}
+		return screen.Said{Role: screen.Muted, Text: display.Lit("WAITING")}
 	}
-	return said{screen.Live, display.Lit("LIVE")}
+	return screen.Said{Role: screen.Live, Text: display.Lit("LIVE")}
 }
 
 // speed is a word and a speed, which goes without saying if it is that of life and there is little

@@ -69,6 +69,7 @@ var films = []film{
 	{name: "time", records: demoRecords("parallel"), shots: []shot{
 		{60, " "}, {70, ""}, {-1, ",,"}, {-1, "<"}, {-1, "<"}, {-1, "}"}, {-1, "x"}, {-1, "x0"}, {-1, ".."}, {-1, "0"}, {-1, "G"}, {-1, " jj{"}, {-1, "p"},
 	}},
+	{name: "call-times", records: demoRecords("protocols"), shots: []shot{{-1, "5"}, {-1, "z"}, {-1, "G"}, {-1, "<enter>"}}},
 	{name: "help", records: demoRecords("malformed"), shots: []shot{{-1, "?"}, {-1, "jj"}, {-1, "<pgdown>"}, {-1, "<tab>"}, {-1, "/cop"}, {-1, "<esc>/zoom<enter>"}, {-1, "zp?"}}},
 	{name: "commands", records: demoRecords("protocols"), shots: []shot{
 		{-1, ":sort"}, {-1, " cost<enter>"}, {-1, "jj"}, {-1, "<enter>:jq .guests<enter>"}, {-1, "<tab>"}, {-1, "<esc>:jq .guests[<enter>"},

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestRules: a rule is opened for who decides so, with what, and where that differs; a sentence on it
@@ -42,4 +44,38 @@ func TestFindingAndBack(t *testing.T) {
 	if s.press("<esc>"); s.focus != s.list {
 		t.Error("and then to", s.where())
 	}
+}
+
+// TestCallTimes: how long a call took stands beside how long others took: those of its turn, those of
+// the same tool, and by model; a row leads to its call.
+func TestCallTimes(t *testing.T) {
+	s := newScreen(t, 140, 60).feed(demo(t, "parallel")...)
+	s.end().press("G5zG").shows("other calls of this turn: + later, - sooner")
+	if rows := strings.Join(s.rows(), "\n"); !timesRow("run_tests ", "2.94 s").MatchString(rows) || !timesRow("write_file ", "-2.44 s").MatchString(rows) {
+		t.Errorf("the first bytes are not compared:\n%s", rows)
+	}
+	if s.press("<enter>"); s.call().Name != "write_file" {
+		t.Error("the last row leads to", s.call().Name)
+	}
+	s = newScreen(t, 160, 60).feed(demo(t, "protocols")...)
+	s.end().press("G5z").shows("the same tool in other turns", "by model, the median", "by how arguments arrive", "eager, 5 calls", "turn 2, gpt-5.2", "at once")
+	s = newScreen(t, 160, 60).feed(demo(t, "cut")...)
+	s.end().press("g5z").shows("[WHEN CODE WOULD RUN 8]").hides("how long it took") // there is nothing to compare it with
+}
+
+// timesRow is a row of the table that has a call's name and a time.
+func timesRow(name, at string) *regexp.Regexp {
+	return regexp.MustCompile("(?m)^.?  +" + name + ".* " + regexp.QuoteMeta(at) + " ")
+}
+
+// TestStall: a silence that is long says how long it is, where it is.
+func TestStall(t *testing.T) {
+	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "a`, `b`, `c`)
+	for i := range a.records {
+		a.records[i].At = time.Duration(i) * 100 * time.Millisecond
+	}
+	late := new(anthropic).args(0, `d"}`)
+	late.records[0].At = 4200 * time.Millisecond
+	s := newScreen(t, 120, 40).feed(a.records...).feed(late.records...)
+	s.press(" ").shows("─ 3.80 s ─", "1 stall")
 }

@@ -157,11 +157,11 @@ func (m *Model) setSpeed(faster bool) {
 }
 
 // walkWord is whether the moment stands or goes on.
-func (m *Model) walkWord() said {
+func (m *Model) walkWord() screen.Said {
 	if m.walk.playing {
-		return said{screen.Live, m.speed("PLAY", m.walk.speed)}
+		return screen.Said{Role: screen.Live, Text: m.speed("PLAY", m.walk.speed)}
 	}
-	return said{screen.Caution, display.Lit("PAUSED")}
+	return screen.Said{Role: screen.Caution, Text: display.Lit("PAUSED")}
 }
 
 // leaveTime closes what can be closed at the moment, and then goes back to now.

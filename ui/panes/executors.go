@@ -20,6 +20,7 @@ type Executors struct {
 	open  stream.Executor // with its lines below it, or noRule
 	lines []ruleLine
 	worst screen.Role
+	times callTimes
 }
 
 const noRule = stream.Executor(stream.NumExecutors)
@@ -32,17 +33,7 @@ type executorsKey struct {
 	kept                stream.Keeping
 	closed              bool
 	open                stream.Executor
-}
-
-// rule is what comes of one executor.
-type rule struct {
-	stream.Run
-	sign  display.Text
-	role  screen.Role // of the verdict's word; the sign has that of how grave it is
-	alarm screen.Role
-	delta int // that made it run, -1 if none did
-	at    display.Text
-	with  display.Text // what it ran with, or why it did not
+	all                 int // events of all turns, while the pane is shown: it compares calls
 }
 
 // ruleLine is a display row: of a rule, or one of those below it.
@@ -51,6 +42,7 @@ type ruleLine struct {
 	head bool
 	role screen.Role
 	text display.Text
+	call stream.Ref // whose times it tells, if its Call is not 0
 }
 
 // NewExecutors makes the pane; lead goes to the moment of an event.
@@ -61,7 +53,10 @@ func NewExecutors(h Host, lead func(of stream.Ref, event int)) *Executors {
 // Keys are those that move, and open a rule, or lead to the moment at which one that is open runs.
 func (x *Executors) Keys() []screen.Binding {
 	enter := screen.Binding{Keys: []string{"enter"}, Hint: display.Lit("enter open"), Does: display.Lit("who runs so, and with what; then: go there"), Do: x.enter}
-	if x.open != noRule && x.rule() == x.open {
+	switch at := x.rule(); {
+	case at == noRule && x.At < len(x.lines) && x.lines[x.At].call.Call > 0:
+		enter.Hint, enter.Does = display.Lit("enter to that call"), display.Lit("to the call whose times these are")
+	case at != noRule && at == x.open:
 		enter.Hint = display.Lit("enter to that moment")
 	}
 	return append([]screen.Binding{
@@ -83,6 +78,9 @@ func (x *Executors) enter() {
 	at := x.rule()
 	switch {
 	case at == noRule:
+		if x.At < len(x.lines) && x.lines[x.At].call.Call > 0 {
+			x.host.Choose(x.lines[x.At].call)
+		}
 	case at != x.open:
 		x.open = at
 	case x.rules[at].Event == 0:
@@ -153,6 +151,12 @@ func (x *Executors) Extend(s *Scene, w, h int) {
 	if c.Call != nil {
 		key.size, key.phase = len(c.Call.Args()), c.Call.Phase()
 	}
+	if h > titleRow {
+		key.all = s.View.Events()
+	}
+	if s.News.All {
+		x.times = callTimes{}
+	}
 	if key.of != x.of {
 		x.Window, x.open, key.open = screen.Window{}, noRule, noRule
 	}
@@ -187,107 +191,10 @@ func (x *Executors) make(s *Scene, c Choice, w int) {
 		}
 	}
 	x.lines = append(x.lines, latencyLines(s, c, w)...)
-}
-
-// unruled says why no rule is shown, "" where all are.
-func unruled(c Choice) display.Text {
-	switch {
-	case c.Call == nil:
-		return display.Lit("no call is chosen")
-	case c.Call.Server:
-		return display.Lit("the provider runs it: no client decides when")
-	case c.Call.Attempt:
-		return display.Lit("the provider threw it away: nobody runs it")
-	case c.Call.Status() == stream.Unseen:
-		return display.Lit("not known: bytes of it were not seen")
-	case c.Turn.Kept == stream.Dropped:
-		return display.Lit("not kept")
-	case c.Call.Size() != len(c.Call.Args()):
-		return display.Lit("its arguments are being read again")
-	case c.Call.Arriving() && c.Call.Lexer().Tokens().Len() > mostExecuted:
-		return display.Lit("shown when it has ended: it is long")
+	if x.key.all > 0 {
+		x.lines = append(x.lines, x.times.lines(s, c, w)...)
 	}
-	return display.Text{}
 }
-
-// ruleOf is what comes of one executor.
-func ruleOf(v *providers.View, c Choice, e stream.Executor, p *screen.Pen) rule {
-	run := c.Call.Run(e)
-	r := rule{Run: run, sign: display.Lit("  "), role: verdictRoles[run.Verdict], delta: -1}
-	switch {
-	case c.Call.Stopped():
-		r.role = screen.Muted
-	case run.Verdict == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
-		// so it is with every call that comes in pieces
-		r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Plain
-	case run.Verdict >= stream.RunWrong && run.Verdict <= stream.RunBroken:
-		r.sign, r.alarm = p.Glyph.Severity[stream.Error], screen.Bad
-	}
-	if run.Event > 0 {
-		r.delta = lastDelta(c.Call, run)
-		if at := screen.Time(screen.Since(c.Turn.OpenedAt, v.Begin(run.Event, 0).At)); !at.Empty() {
-			r.at = at.Between("+", "")
-		}
-	}
-	r.with = ranWith(c.Call, run, p)
-	return r
-}
-
-// verdictRoles colour the words of verdicts; only what is safe to run is quiet, and not good: that
-// nobody was tried with it proves nothing.
-var verdictRoles = [...]screen.Role{
-	stream.NotYet: screen.Muted, stream.Never: screen.Muted, stream.RunSafely: screen.Plain, stream.RunEarly: screen.Plain,
-	stream.RunWrong: screen.Bad, stream.RunTwice: screen.Bad, stream.RunIncomplete: screen.Bad, stream.RunBroken: screen.Bad, stream.Refuses: screen.Muted,
-}
-
-// lastDelta is the last delta that there was when a call was run, -1 if none had brought anything.
-func lastDelta(c *stream.Call, r stream.Run) int {
-	if r.Bytes == 0 || r.Gone || c.Deltas() == 0 {
-		return -1
-	}
-	return min(c.DeltaAt(r.Bytes-1), c.Deltas()-1)
-}
-
-// ranWith is what a call was run with, or what is wrong with that.
-func ranWith(c *stream.Call, r stream.Run, p *screen.Pen) display.Text {
-	switch {
-	case r.Verdict == stream.Refuses:
-		return p.Clean(noObject(c))
-	case r.Event == 0:
-		return display.Text{}
-	case r.Gone:
-		return display.Lit("a text that was replaced since")
-	case r.Verdict == stream.RunBroken:
-		return p.Format("%s, %s", screen.Bytes(r.Bytes), noObject(c))
-	case r.Bytes == 0:
-		return display.Lit("no arguments")
-	}
-	return p.CleanBytes(c.Args()[:min(r.Bytes, screen.MostName)])
-}
-
-// noObject says why arguments are not the object that they should be.
-func noObject(c *stream.Call) string {
-	switch c.Syntax() {
-	case stream.SyntaxDouble:
-		return "a string that holds JSON"
-	case stream.SyntaxOther:
-		return "no object"
-	case stream.SyntaxConcat:
-		return display.Format("%d objects", c.Lexer().Docs()).String()
-	}
-	if err := c.Lexer().Err(); err != nil {
-		return display.Format("no JSON from byte %s", screen.Count(err.Offset)).String()
-	}
-	return c.Syntax().String()
-}
-
-// Columns of a rule.
-const (
-	ruleName    = 15
-	ruleVerdict = 12
-	ruleDelta   = 4
-	ruleTime    = 7
-)
 
 // Draw writes row y of the pane into the field.
 func (x *Executors) Draw(p *screen.Pen, y int, focused bool) {
@@ -312,23 +219,4 @@ func (x *Executors) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	x.drawRule(p, line.of, g)
 	p.Fill(g)
-}
-
-// drawRule writes a rule: how grave, its name, what comes of it, when, and with what.
-func (x *Executors) drawRule(p *screen.Pen, e stream.Executor, g screen.Ground) {
-	r, narrow := &x.rules[e], p.Left < 59
-	p.Put(r.alarm, g, r.sign.Between("", " "))
-	p.Put(screen.Plain, g, p.Pad(p.Clean(e.String()), ruleName).Between("", "  "))
-	verdict, delta := p.Clean(r.Verdict.String()), display.Text{}
-	if r.delta >= 0 {
-		delta = deltaName(p.Drawer, r.delta)
-	}
-	if narrow {
-		p.Put(r.role, g, p.Pad(verdict, ruleVerdict))
-		p.Put(screen.Muted, g, delta.Between("", " "))
-	} else {
-		p.Put(r.role, g, p.Pad(verdict, ruleVerdict).Between("", "  "))
-		p.Put(screen.Muted, g, p.Format("%s  %s  ", p.Pad(delta, ruleDelta), p.Pad(r.at, ruleTime)))
-	}
-	p.Put(screen.StringToken, g, r.with)
 }

@@ -29,7 +29,7 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 		room -= width
 		return true
 	}
-	tells := [...]bool{fits(widthOf(ill)), fits(many.Width()), fits(widthOf(well)), !cost.Empty() && fits(cost.Width()+2)}
+	tells := [...]bool{fits(screen.Width(ill)), fits(many.Width()), fits(screen.Width(well)), !cost.Empty() && fits(cost.Width()+2)}
 	p.Say(headRole(focused), turns)
 	if tells[1] {
 		p.Say(headRole(focused), many)
@@ -37,11 +37,9 @@ func (l *List) drawTitle(p *screen.Pen, focused bool) {
 	if len(well)+len(ill) > 0 {
 		p.Spaces(screen.Bare, 1)
 	}
-	for i, counts := range [][]tallied{well, ill} {
-		for _, c := range counts {
-			if i == 0 && tells[2] || i == 1 && tells[0] {
-				p.Say(c.role, c.text)
-			}
+	for i, counts := range [][]screen.Said{well, ill} {
+		if i == 0 && tells[2] || i == 1 && tells[0] {
+			p.SayAll(counts)
 		}
 	}
 	if tells[3] {
@@ -64,21 +62,8 @@ var (
 	badOrder  = []stream.Status{stream.CutShort, stream.Malformed, stream.NotObject, stream.Aborted, stream.Rejected, stream.Unseen}
 )
 
-// tallied is how many calls are in a state.
-type tallied struct {
-	role screen.Role
-	text display.Text
-}
-
-func widthOf(counts []tallied) (cells int) {
-	for _, c := range counts {
-		cells += c.text.Width()
-	}
-	return cells
-}
-
 // countsOf counts the calls in some states. Those that the client stopped are no fault.
-func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []tallied) {
+func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []screen.Said) {
 	for _, st := range states {
 		n, stopped, r := s.Counts[st], 0, screen.StatusRoles[st]
 		if st == stream.Aborted {
@@ -88,10 +73,10 @@ func countsOf(p *screen.Pen, s *stream.Session, states []stream.Status) (all []t
 			r = screen.Muted
 		}
 		if n > stopped {
-			all = append(all, tallied{r, display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(n-stopped))})
+			all = append(all, screen.Said{Role: r, Text: display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(n-stopped))})
 		}
 		if stopped > 0 {
-			all = append(all, tallied{screen.Muted, display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped"))})
+			all = append(all, screen.Said{Role: screen.Muted, Text: display.Join(display.Lit(" "), p.Glyph.Status[st], screen.Count(stopped), display.Lit(" stopped"))})
 		}
 	}
 	return all

@@ -1,7 +1,6 @@
 package panes
 
 import (
-	"sort"
 	"time"
 
 	"toolscope/providers"
@@ -20,7 +19,8 @@ type Strip struct {
 	axis  axis
 	key   stripKey
 	all   []bar
-	told  display.Text // how long the chosen call took to become what it is
+	told  []display.Text // how long the chosen call took to become what it is
+	tells toldKey
 }
 
 // StripAt is what the strip is about.
@@ -41,6 +41,12 @@ type stripKey struct {
 	events int
 	kept   stream.Keeping
 	cells  int
+}
+
+// toldKey says of what it was told.
+type toldKey struct {
+	of    stream.Ref
+	lanes stripKey
 }
 
 // bar is a call on the axis, or with number 0 the turn itself, where it has none.
@@ -157,95 +163,28 @@ func (s *Strip) scroll(t *stream.Turn, p *screen.Pen) {
 	}
 }
 
-// callCells is the lane of a call.
-func (s *Strip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneCell {
-	cells := make([]laneCell, s.axis.cells)
-	stops := callStops(s.At.Live, t, c)
-	began := s.axis.cell(s.axis.at(int(c.OpenedBy)))
-	over := len(cells) - 1
-	if end, ok := endOf(s.At.Live, t, c); ok {
-		over = s.axis.cell(s.axis.at(end))
-	}
-	for i := began; i <= over; i++ {
-		cells[i] = laneCell{p.Glyph.Idle, screen.Muted}
-	}
-	if first, ok := firstByte(c); ok {
-		s.fill(cells[:over+1], s.axis.cell(s.axis.at(first)), c, p)
-	}
-	for _, grave := range []bool{false, true} { // a finding above info stands over a state that begins
-		for _, stop := range stops {
-			at := &cells[s.axis.cell(s.axis.at(stop.Event))]
-			switch {
-			case stop.Is == Begins && !grave:
-				*at = laneCell{p.Glyph.Status[stop.State], screen.StatusRoles[stop.State]}
-			case stop.Is == Finding && grave && stop.Found > stream.Info && at.sign != p.Glyph.Status[c.Status()]:
-				*at = laneCell{display.Lit("!"), screen.SeverityRoles[stop.Found]}
-			}
-		}
-	}
-	return cells
-}
-
-// fill says for each cell from the first byte on whether bytes came in it, or around it with no long
-// silence between.
-func (s *Strip) fill(cells []laneCell, from int, c *stream.Call, p *screen.Pen) {
-	n := c.Deltas()
-	at := func(i int) int64 { return s.axis.at(int(c.DeltaEvent(i))) }
-	last := at(n - 1)
-	long := 3 * (last - at(0)) / int64(max(1, n-1))
-	if two := s.axis.from(2) - s.axis.from(0); long < two {
-		long = two
-	}
-	for k := from; k < len(cells); k++ {
-		start := s.axis.from(k)
-		i := sort.Search(n, func(i int) bool { return at(i) >= start })
-		silent := i == n || i > 0 && at(i)-at(i-1) > long && s.axis.cell(at(i)) != k
-		if cells[k] = (laneCell{p.Glyph.Coming, screen.Plain}); silent && s.axis.cell(last) != k {
-			cells[k] = laneCell{p.Glyph.Silent, screen.Muted}
-		}
-	}
-}
-
-// turnCells is the lane of a turn without calls.
-func (s *Strip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
-	cells := make([]laneCell, s.axis.cells)
-	first := len(cells)
-	for n := range s.At.Live.EventsOf(t, int(t.OpenedBy)) {
-		if kind, _ := s.At.Live.About(n); kind == stream.TextDelta || kind == stream.ThinkDelta {
-			first = s.axis.cell(s.axis.at(n))
-			break
-		}
-	}
-	for i := range cells {
-		cells[i] = laneCell{p.Glyph.Idle, screen.Muted}
-		if i >= first {
-			cells[i] = laneCell{p.Glyph.Coming, screen.Plain}
-		}
-	}
-	cells[0] = laneCell{p.Glyph.Status[stream.Waiting], screen.StatusRoles[stream.Waiting]}
-	if first < len(cells) {
-		cells[first] = laneCell{p.Glyph.Status[stream.Streaming], screen.StatusRoles[stream.Streaming]}
-	}
-	if st, role, _ := screen.TurnLook(t); t.Closed() {
-		cells[len(cells)-1] = laneCell{p.Glyph.Status[st], role}
-	}
-	return cells
-}
-
-// mostProfiled is of how many tokens a call may be for its times to be told: one of them looks at all.
+// mostProfiled is of how many tokens and deltas a call may be for its times to be told: some of them
+// look at all.
 const mostProfiled = 20_000
+
+func isLong(c *stream.Call) bool { return c.Deltas()+c.Lexer().Tokens().Len() > mostProfiled }
 
 // profile tells how long the chosen call took to become what it is: that of all that has come, for it
 // is what the lanes are of.
 func (s *Strip) profile(t *stream.Turn, p *screen.Pen) {
+	key := toldKey{s.At.Chosen, s.key}
+	if key == s.tells {
+		return
+	}
+	s.tells = key
 	_, c := s.At.Live.Find(s.At.Chosen)
-	if s.told = (display.Text{}); c == nil || c.Lexer().Tokens().Len() > mostProfiled {
+	if s.told = nil; c == nil || isLong(c) {
 		return
 	}
 	l := s.At.Live.Latency(t, c)
 	add := func(word string, d time.Duration) {
 		if d >= 0 {
-			s.told = display.Join(s.told, p.Clean(word).Between("  ", " "), screen.Time(d))
+			s.told = append(s.told, display.Join(p.Clean(word).Between("  ", " "), screen.Time(d)))
 		}
 	}
 	for _, m := range l.Moments() {
@@ -254,7 +193,10 @@ func (s *Strip) profile(t *stream.Turn, p *screen.Pen) {
 	if l.Gap >= 0 {
 		add("longest silence", l.Gap)
 	}
+	if how := l.Manner.String(); how != "" {
+		s.told = append(s.told, p.Clean(how).Between("  ", ""))
+	}
 	if l.Stalls > 0 {
-		s.told = display.Join(s.told, screen.Plural(l.Stalls, "stall").Between("  ", ""))
+		s.told = append(s.told, screen.Plural(l.Stalls, "stall").Between("  ", ""))
 	}
 }

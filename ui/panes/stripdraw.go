@@ -23,7 +23,11 @@ func (s *Strip) Draw(p *screen.Pen, y int) {
 	case row == s.lanes:
 		drawLegend(p)
 	default:
-		p.Say(screen.Muted, p.Truncate(s.told, p.Left))
+		for _, told := range s.told {
+			if told.Width() < p.Left {
+				p.Say(screen.Muted, told)
+			}
+		}
 	}
 }
 
@@ -157,14 +161,22 @@ func (s *Strip) drawLane(p *screen.Pen, l *bar) {
 	}
 }
 
-// drawLegend says what the signs are.
+// drawLegend says what the signs are; that of what is least asked for only where there is room for all.
 func drawLegend(p *screen.Pen) {
 	st := p.Glyph.Status
-	for _, of := range []struct{ sign, word display.Text }{
-		{st[stream.Waiting], display.Lit("named")}, {p.Glyph.Idle, display.Lit("nothing yet")}, {st[stream.Streaming], display.Lit("first byte")},
-		{p.Glyph.Coming, display.Lit("bytes")}, {p.Glyph.Silent, display.Lit("silent")}, {st[stream.LooksDone], display.Lit("parses")},
-		{st[stream.Complete], display.Lit("seal")}, {display.Lit("!"), display.Lit("finding")},
+	for _, of := range []struct {
+		sign, word display.Text
+		from       int // cells
+	}{
+		{st[stream.Waiting], display.Lit("named"), 0}, {p.Glyph.Idle, display.Lit("nothing yet"), 0}, {st[stream.Streaming], display.Lit("first byte"), 0},
+		{p.Glyph.Coming, display.Lit("bytes"), 0}, {p.Glyph.Silent, display.Lit("silent"), 0}, {p.Glyph.Usable, display.Lit("actionable"), wideLegend},
+		{st[stream.LooksDone], display.Lit("parses"), 0}, {st[stream.Complete], display.Lit("seal"), 0}, {display.Lit("!"), display.Lit("finding"), 0},
 	} {
-		p.Say(screen.Muted, display.Join(of.sign.Between(" ", " "), of.word))
+		if s := display.Join(of.sign.Between(" ", " "), of.word); of.from <= p.Left {
+			p.Say(screen.Muted, s)
+		}
 	}
 }
+
+// wideLegend is how much room there has to be for all signs, from the one on that may go.
+const wideLegend = 55

@@ -64,7 +64,7 @@ func (s *Subject) Extend(scene *Scene, w, h int) {
 	}
 	if t != nil && c == nil {
 		facts := TurnFacts(scene.View, scene.Bill, t, scene.Pen.Glyph)
-		s.Summary.Extend(facts, t, max(1, w-Margin), max(1, h-s.headRows()), scene.Pen)
+		s.Summary.Extend(facts, scene.View, t, max(1, w-Margin), max(1, h-s.headRows()), scene.Pen)
 	}
 }
 

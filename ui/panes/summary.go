@@ -17,9 +17,11 @@ import (
 // is in view.
 type Summary struct {
 	screen.Window
-	turn   *stream.Turn // as it is now; of says which it is
-	of     stream.Ref
-	closed bool // it is; in time it may be open again
+	view   *providers.View
+	of     stream.Ref // the turn, NoRef for none
+	closed bool       // it is; in time it may be open again
+	texted bool       // it has text
+	calls  int
 	facts  []fact
 	head   []headLine // the rows before the text, made from the facts
 	foot   []headLine // and those after the calls
@@ -36,11 +38,11 @@ type headLine struct {
 const factColumn = 14 // cells before a fact
 
 // Extend takes what is new of the turn.
-func (s *Summary) Extend(facts []fact, t *stream.Turn, width, height int, p *screen.Pen) {
-	if reopened := s.closed && !t.Closed(); s.turn == nil || t.Ref() != s.of || reopened {
+func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width, height int, p *screen.Pen) {
+	if reopened := s.closed && !t.Closed(); s.view == nil || t.Ref() != s.of || reopened {
 		*s = Summary{of: t.Ref(), Window: screen.Window{Stick: !t.Closed()}}
 	}
-	s.turn, s.closed = t, t.Closed()
+	s.view, s.closed, s.texted, s.calls = v, t.Closed(), len(t.Text) > 0, len(t.Calls)
 	if s.text == nil || s.text.Width() != width || s.text.Len() > len(t.Text) {
 		s.text, s.facts = layout.NewText(width, p.Drawer), nil
 	}
@@ -65,7 +67,7 @@ func (s *Summary) callAt(y int) *stream.Call {
 // callsAt is the row of the first call.
 func (s *Summary) callsAt() int {
 	n := len(s.head) + len(s.text.Rows())
-	if len(s.turn.Text) > 0 {
+	if s.texted {
 		n++ // a blank row
 	}
 	return n
@@ -86,7 +88,7 @@ func (s *Summary) wrap(width int, draw display.Drawer) {
 	if len(s.head) > 0 {
 		s.head = append(s.head, headLine{})
 	}
-	if len(s.turn.Calls) > 0 {
+	if s.calls > 0 {
 		s.foot = append(s.foot, headLine{})
 	}
 	for _, word := range soon {
@@ -199,7 +201,11 @@ func FinishText(t *stream.Turn) string {
 // Draw writes row n of the pane into the field.
 func (s *Summary) Draw(p *screen.Pen, n int) {
 	defer p.Fill(screen.Bare)
-	if s.turn == nil {
+	if s.view == nil {
+		return
+	}
+	t, _ := s.view.Find(s.of)
+	if t == nil {
 		return
 	}
 	row := s.Top + n
@@ -210,14 +216,14 @@ func (s *Summary) Draw(p *screen.Pen, n int) {
 	if n := row - len(s.head); n < len(s.text.Rows()) {
 		r := s.text.Rows()[n]
 		p.Spaces(screen.Bare, 1)
-		p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(s.turn.Text[r.Start:r.End]))
+		p.Raw(screen.Plain, screen.Bare, screen.TrimEnd(t.Text[r.Start:r.End]))
 		return
 	}
 	switch n := row - s.callsAt(); {
-	case n >= 0 && n < len(s.turn.Calls):
-		drawCallOf(p, s.turn.Calls[n])
-	case n >= len(s.turn.Calls) && n-len(s.turn.Calls) < len(s.foot):
-		s.foot[n-len(s.turn.Calls)].draw(p)
+	case n >= 0 && n < len(t.Calls):
+		drawCallOf(p, t.Calls[n])
+	case n >= len(t.Calls) && n-len(t.Calls) < len(s.foot):
+		s.foot[n-len(t.Calls)].draw(p)
 	}
 }
 

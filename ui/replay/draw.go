@@ -215,7 +215,7 @@ func (m *mode) drawCounts(p *screen.Pen, plan plan) {
 	place := p.Seen(first, last, m.Rows).Between(" ", "")
 	if m.table != nil && m.table.key.answers(m.rowsWanted) {
 		all := m.sorts(p)
-		if !place.Empty() && width(some(all)) > p.Left-place.Width() {
+		if !place.Empty() && screen.Width(some(all)) > p.Left-place.Width() {
 			place = p.Format(" %d%s%d", first, p.Glyph.Dash, last) // how many there are is said already
 		}
 		drawSorts(p, all, p.Left-place.Width())
@@ -225,18 +225,9 @@ func (m *mode) drawCounts(p *screen.Pen, plan plan) {
 
 // sort is a sort of rows, and how many there are.
 type sort struct {
-	role screen.Role
-	text display.Text
+	screen.Said
 	n    int
 	rank int // how soon it goes where there is no room
-}
-
-// width is how many cells sorts need.
-func width(all []sort) (w int) {
-	for _, s := range all {
-		w += s.text.Width()
-	}
-	return w
 }
 
 // some are those of which there are rows.
@@ -248,18 +239,18 @@ func some(all []sort) []sort {
 // those go of which there are none, then what is known of providers but for refusals, then what is
 // least bad.
 func drawSorts(p *screen.Pen, all []sort, room int) {
-	if width(all) > room {
+	if screen.Width(all) > room {
 		all = some(all)
 	}
-	for rank := 0; width(all) > room && len(all) > 0; rank++ {
+	for rank := 0; screen.Width(all) > room && len(all) > 0; rank++ {
 		all = slices.DeleteFunc(all, func(s sort) bool { return s.rank == rank })
 	}
 	for _, s := range all {
-		role := s.role
+		role := s.Role
 		if s.n == 0 {
 			role = screen.Muted
 		}
-		p.Say(role, s.text)
+		p.Say(role, s.Text)
 	}
 }
 
@@ -268,11 +259,11 @@ func (m *mode) sorts(p *screen.Pen) (all []sort) {
 	for rank, side := range []screen.Side{screen.Same, screen.Alike, screen.Differs, screen.Nothing, screen.Absent} {
 		if n := c.sides[side]; n > 0 || side != screen.Absent {
 			text := p.Format("  %s %d", strings.TrimSpace(p.Glyph.Side[side].String()), n)
-			all = append(all, sort{screen.SideRoles[side], text, n, rank + 1})
+			all = append(all, sort{screen.Said{Role: screen.SideRoles[side], Text: text}, n, rank + 1})
 		}
 	}
 	for _, v := range []replay.Verdict{replay.Accepted, replay.Refused, replay.Unproven} {
-		s := sort{role: screen.VerdictRoles[v], text: p.Format("  %s %d", v, c.verdicts[v]), n: c.verdicts[v]}
+		s := sort{Said: screen.Said{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", v, c.verdicts[v])}, n: c.verdicts[v]}
 		if v == replay.Refused {
 			s.rank = int(screen.NumSides) + 1
 		}

@@ -23,9 +23,12 @@ type sentBack struct {
 	draw   display.Drawer
 	w, h   int
 
-	turn    *stream.Turn
-	call    *stream.Call
-	at      int // in call.SentBack
+	of      stream.Ref   // the call
+	name    display.Text // of its tool
+	wrote   []byte       // its arguments
+	free    bool         // they are no JSON
+	all     []stream.Return
+	at      int // in all
 	brought providers.Brought
 	read    bool // the request can be read
 	finding stream.Finding
@@ -55,7 +58,7 @@ func SentBack(outlet modes.Outlet, draw display.Drawer) modes.Entry {
 		case t.Kept != stream.Whole:
 			return nil, display.Lit("the arguments of its calls are not kept")
 		}
-		m := &sentBack{host: h, outlet: outlet, draw: draw, turn: t, call: c, right: true}
+		m := &sentBack{host: h, outlet: outlet, draw: draw, of: c.Ref(), name: draw.Clean(screen.Short(c.Name)), wrote: c.Args(), free: c.Freeform(), all: c.SentBack, right: true}
 		m.show(0)
 		return m, display.Text{}
 	}}
@@ -64,12 +67,15 @@ func SentBack(outlet modes.Outlet, draw display.Drawer) modes.Entry {
 // show reads what request number at carried.
 func (m *sentBack) show(at int) {
 	m.at, m.made, m.Top = at, 0, 0
-	r := m.call.SentBack[at]
-	m.brought, m.read = m.host.View().Brought(m.call, r.Exchange)
+	r := m.all[at]
+	m.brought, m.read = providers.Brought{}, false
+	if _, c := m.host.View().Find(m.of); c != nil {
+		m.brought, m.read = m.host.View().Brought(c, r.Exchange)
+	}
 	m.finding = stream.PayloadOf[stream.Resent](m.host.View().Event(r.Event)).Finding
 }
 
-func (m *sentBack) back() stream.Return { return m.call.SentBack[m.at] }
+func (m *sentBack) back() stream.Return { return m.all[m.at] }
 
 // carries reports whether the request has the call itself.
 func (m *sentBack) carries() bool { return m.read && m.brought.Part != nil }
@@ -77,8 +83,11 @@ func (m *sentBack) carries() bool { return m.read && m.brought.Part != nil }
 func (m *sentBack) beside() bool { return m.w >= sidesFrom }
 
 // Extend lays the sides out for a body of w × h cells.
-func (m *sentBack) Extend(_ *providers.View, w, h int) {
+func (m *sentBack) Extend(v *providers.View, w, h int) {
 	m.w, m.h = w, h
+	if _, c := v.Find(m.of); c != nil && len(c.SentBack) > len(m.all) {
+		m.all = c.SentBack
+	}
 	if m.whole != nil {
 		m.whole.extend(w, h)
 		return
@@ -148,7 +157,7 @@ func (m *sentBack) signed() int {
 // else every byte counts.
 func (m *sentBack) layOut() {
 	left, right := m.widths()
-	wrote, sent := m.call.Args(), m.brought.Args
+	wrote, sent := m.wrote, m.brought.Args
 	var gone, added []panes.Span
 	switch {
 	case m.carries() && m.back().As == string(replay.WasEncoded):
@@ -158,7 +167,7 @@ func (m *sentBack) layOut() {
 	case len(wrote) > 0:
 		gone = []panes.Span{{End: len(wrote)}}
 	}
-	raw := !isObject(wrote) || !isObject(sent) || m.call.Freeform()
+	raw := !isObject(wrote) || !isObject(sent) || m.free
 	m.found = m.findingRows()
 	m.sides = [2]panes.Sheet{}
 	m.sides[0].Add(panes.NewBlock(display.Text{}, wrote, raw, gone, max(left-m.signed(), 1), m.draw))
@@ -194,7 +203,7 @@ func (m *sentBack) Keys() []screen.Binding {
 		{Keys: []string{"enter"}, Hint: display.Lit("enter whole request"), Does: display.Lit("the whole request"), Do: m.openRequest},
 	}
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.sideBody)...)
-	if n := len(m.call.SentBack); n > 1 {
+	if n := len(m.all); n > 1 {
 		next := func(by int) func() { return func() { m.show((m.at + by + n) % n) } }
 		keys = append(keys,
 			screen.Binding{Keys: []string{"tab"}, Hint: display.Lit("tab next request"), Does: display.Lit("next request that has it"), Do: next(1)},
@@ -208,7 +217,7 @@ func (m *sentBack) Keys() []screen.Binding {
 func (m *sentBack) sideBody() modes.Body {
 	switch {
 	case !m.right:
-		return modes.Body{Data: m.call.Args(), What: display.Lit("what the model wrote,"), File: m.file("wrote")}
+		return modes.Body{Data: m.wrote, What: display.Lit("what the model wrote,"), File: m.file("wrote")}
 	case !m.carries():
 		return modes.Body{What: display.Lit("the request does not carry it")}
 	}
@@ -220,7 +229,7 @@ func (m *sentBack) requestBody() modes.Body {
 }
 
 func (m *sentBack) file(what string) string {
-	return fmt.Sprintf("sent-back-%d-%d-%s.json", m.turn.Number+1, m.call.Number, what)
+	return fmt.Sprintf("sent-back-%d-%d-%s.json", m.of.Turn+1, m.of.Call, what)
 }
 
 // difference scrolls to the next row that differs, in one direction.

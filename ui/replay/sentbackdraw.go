@@ -49,7 +49,7 @@ func (m *sentBack) drawTitle(p *screen.Pen) {
 	if t := m.host.View().TurnAsked(&r); t != nil {
 		where = p.Format("request of turn %d", t.Number+1)
 	}
-	if n := len(m.call.SentBack); n > 1 {
+	if n := len(m.all); n > 1 {
 		where = display.Join(where, p.Format(", %d of %d", m.at+1, n))
 	}
 	as := r.As
@@ -58,13 +58,13 @@ func (m *sentBack) drawTitle(p *screen.Pen) {
 	}
 	role, sign := panes.FateLook(p, as)
 	fate := display.Join(p.Clean(m.gravity().sign()), display.Lit(" "), sign, p.Name(r.As))
-	name := p.Name(m.call.Name)
+	name := m.name
 	if name.Empty() {
 		name = display.Lit("(no name)")
 	}
 	p.Say(screen.Muted, display.Lit(" SENT BACK "))
 	p.Put(screen.Plain, screen.Bare, p.Truncate(name, max(p.Left-fate.Width()-2, 4)))
-	from := p.Format("  turn %d call %d ", m.turn.Number+1, m.call.Number)
+	from := p.Format("  turn %d call %d ", m.of.Turn+1, m.of.Call)
 	for _, way := range []display.Text{display.Join(from, p.Glyph.Onward, display.Lit(" "), where), from} {
 		if way.Width()+fate.Width()+2 <= p.Left {
 			p.Say(screen.Muted, way)
@@ -161,7 +161,7 @@ func (m *sentBack) captionOf(side int) display.Text {
 // sizesOf is how many bytes a side has, and where they stand.
 func (m *sentBack) sizesOf(side int) []display.Text {
 	if side == 0 {
-		return []display.Text{screen.Bytes(len(m.call.Args()))}
+		return []display.Text{screen.Bytes(len(m.wrote))}
 	}
 	if !m.carries() {
 		return nil

@@ -19,7 +19,7 @@ type Glyphs struct {
 	Times                      display.Text
 	Rule, Line, Tee            display.Text
 
-	Idle, Silent, Coming, Here, Over display.Text // of a bar of time: nothing yet, silence, bytes; the moment, and over it
+	Idle, Silent, Coming, Usable, Here, Over display.Text // of a bar of time: nothing yet, silence, bytes, the last that must be there; the moment, and over it
 }
 
 // UnicodeGlyphs are drawn where the terminal has them.
@@ -32,7 +32,7 @@ var UnicodeGlyphs = &Glyphs{
 	Sep: display.Lit("›"), Dot: display.Lit("·"), Dash: display.Lit("–"), None: display.Lit("—"),
 	Times: display.Lit("×"),
 	Rule:  display.Lit("│"), Line: display.Lit("─"), Tee: display.Lit("┬"),
-	Idle: display.Lit("┄"), Silent: display.Lit("─"), Coming: display.Lit("━"), Here: display.Lit("┃"), Over: display.Lit("▼"),
+	Idle: display.Lit("┄"), Silent: display.Lit("─"), Coming: display.Lit("━"), Usable: display.Lit("╋"), Here: display.Lit("┃"), Over: display.Lit("▼"),
 }
 
 // ASCIIGlyphs are drawn elsewhere.
@@ -45,7 +45,7 @@ var ASCIIGlyphs = &Glyphs{
 	Sep: display.Lit(">"), Dot: display.Lit("-"), Dash: display.Lit("-"), None: display.Lit("-"),
 	Times: display.Lit("x"),
 	Rule:  display.Lit("|"), Line: display.Lit("-"), Tee: display.Lit("+"),
-	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Here: display.Lit("|"), Over: display.Lit("V"),
+	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Usable: display.Lit("+"), Here: display.Lit("|"), Over: display.Lit("V"),
 }
 
 // signs are the characters of a text, one by one.

@@ -1,0 +1,54 @@
+package panes
+
+import (
+	"toolscope/providers"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// mostTimed is how many deltas a call may have for its times to be shown while it grows: the silences
+// between all are looked at.
+const mostTimed = 1000
+
+// latencyLines are the times of a call, and its silences, below its rules.
+func latencyLines(s *Scene, c Choice, w int) (lines []ruleLine) {
+	if c.Call.Arriving() && c.Call.Deltas() > mostTimed {
+		return nil
+	}
+	l := s.View.Latency(c.Turn, c.Call)
+	var words []display.Text
+	for _, m := range l.Moments() {
+		if at := screen.Time(m.At); !at.Empty() {
+			words = append(words, display.Format("%s %s", m.Name, at))
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	add := func(role screen.Role, text display.Text) {
+		for _, line := range display.Wrap(text, max(w-findingLeft, 8)) {
+			lines = append(lines, ruleLine{of: noRule, role: role, text: line.Between("   ", "")})
+		}
+	}
+	from := display.Lit("since the request: ")
+	if !l.Asked {
+		from = display.Lit("since the response began, for its request was not seen: ")
+	}
+	for i, word := range words {
+		if i > 0 {
+			from = display.Join(from, s.Pen.Glyph.Dot.Between(" ", " "))
+		}
+		from = display.Join(from, word)
+	}
+	add(screen.Muted, from)
+	if l.Gap > 0 {
+		role := screen.Muted
+		text := display.Format("longest silence %s, before %s", screen.Time(l.Gap), deltaName(s.Pen.Drawer, l.GapAt))
+		if l.Stalls > 0 {
+			role = screen.Caution
+			text = display.Join(text, display.Format("; %s of %s and more, %s together", screen.Plural(l.Stalls, "stall"), screen.Time(providers.StallAfter), screen.Time(l.Stalled)))
+		}
+		add(role, text)
+	}
+	return lines
+}

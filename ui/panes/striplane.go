@@ -1,0 +1,133 @@
+package panes
+
+import (
+	"sort"
+	"time"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// callCells is the lane of a call.
+func (s *Strip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneCell {
+	cells := make([]laneCell, s.axis.cells)
+	stops := callStops(s.At.Live, t, c)
+	began := s.axis.cell(s.axis.at(int(c.OpenedBy)))
+	over := len(cells) - 1
+	if end, ok := endOf(s.At.Live, t, c); ok {
+		over = s.axis.cell(s.axis.at(end))
+	}
+	for i := began; i <= over; i++ {
+		cells[i] = laneCell{p.Glyph.Idle, screen.Muted}
+	}
+	if first, ok := firstByte(c); ok {
+		s.fill(cells[:over+1], s.axis.cell(s.axis.at(first)), c, p)
+		if n, ok := s.actionable(t, c); ok && n >= first {
+			cells[s.axis.cell(s.axis.at(n))] = laneCell{p.Glyph.Usable, screen.Plain}
+		}
+	}
+	for _, grave := range []bool{false, true} { // a finding above info stands over a state that begins
+		for _, stop := range stops {
+			at := &cells[s.axis.cell(s.axis.at(stop.Event))]
+			switch {
+			case stop.Is == Begins && !grave:
+				*at = laneCell{p.Glyph.Status[stop.State], screen.StatusRoles[stop.State]}
+			case stop.Is == Finding && grave && stop.Found > stream.Info && at.sign != p.Glyph.Status[c.Status()]:
+				*at = laneCell{display.Lit("!"), screen.SeverityRoles[stop.Found]}
+			}
+		}
+	}
+	return cells
+}
+
+// fill says for each cell from the first byte on whether bytes came in it, or around it with no long
+// silence between.
+func (s *Strip) fill(cells []laneCell, from int, c *stream.Call, p *screen.Pen) {
+	n := c.Deltas()
+	at := func(i int) int64 { return s.axis.at(int(c.DeltaEvent(i))) }
+	last := at(n - 1)
+	long := 3 * (last - at(0)) / int64(max(1, n-1))
+	if two := s.axis.from(2) - s.axis.from(0); long < two {
+		long = two
+	}
+	for k := from; k < len(cells); k++ {
+		start := s.axis.from(k)
+		i := sort.Search(n, func(i int) bool { return at(i) >= start })
+		silent := i == n || i > 0 && at(i)-at(i-1) > long && s.axis.cell(at(i)) != k
+		if cells[k] = (laneCell{p.Glyph.Coming, screen.Plain}); silent && s.axis.cell(last) != k {
+			cells[k] = laneCell{p.Glyph.Silent, screen.Muted}
+		}
+	}
+	if s.axis.timed {
+		s.stalls(cells, from, n, at, p)
+	}
+}
+
+// stalls write into silences that are long how long they are, where there is room.
+func (s *Strip) stalls(cells []laneCell, from, deltas int, at func(int) int64, p *screen.Pen) {
+	for k := from; k < len(cells); {
+		end := k
+		for end < len(cells) && cells[end].sign == p.Glyph.Silent {
+			end++
+		}
+		if end == k {
+			k++
+			continue
+		}
+		i := sort.Search(deltas, func(i int) bool { return at(i) >= s.axis.from(k) })
+		if i > 0 && i < deltas {
+			if d := time.Duration(at(i) - at(i-1)); d >= providers.StallAfter {
+				stall(cells[k:end], screen.Time(d).Between(" ", " "))
+			}
+		}
+		k = end
+	}
+}
+
+// stall writes into the middle of a silence how long it is.
+func stall(cells []laneCell, long display.Text) {
+	room := len(cells) - long.Width()
+	if room < 2 {
+		return
+	}
+	for i, r := range long.String() {
+		cells[room/2+i] = laneCell{display.Clean(string(r)), screen.Caution}
+	}
+}
+
+// actionable is the event that brought the last key which the tool requires. Of what is long nobody
+// looks for it.
+func (s *Strip) actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
+	if isLong(c) {
+		return 0, false
+	}
+	return s.At.Live.Actionable(t, c)
+}
+
+// turnCells is the lane of a turn without calls.
+func (s *Strip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
+	cells := make([]laneCell, s.axis.cells)
+	first := len(cells)
+	for n := range s.At.Live.EventsOf(t, int(t.OpenedBy)) {
+		if kind, _ := s.At.Live.About(n); kind == stream.TextDelta || kind == stream.ThinkDelta {
+			first = s.axis.cell(s.axis.at(n))
+			break
+		}
+	}
+	for i := range cells {
+		cells[i] = laneCell{p.Glyph.Idle, screen.Muted}
+		if i >= first {
+			cells[i] = laneCell{p.Glyph.Coming, screen.Plain}
+		}
+	}
+	cells[0] = laneCell{p.Glyph.Status[stream.Waiting], screen.StatusRoles[stream.Waiting]}
+	if first < len(cells) {
+		cells[first] = laneCell{p.Glyph.Status[stream.Streaming], screen.StatusRoles[stream.Streaming]}
+	}
+	if st, role, _ := screen.TurnLook(t); t.Closed() {
+		cells[len(cells)-1] = laneCell{p.Glyph.Status[st], role}
+	}
+	return cells
+}

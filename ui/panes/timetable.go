@@ -1,0 +1,121 @@
+package panes
+
+import (
+	"time"
+
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// timeTable writes rows of times below one another: as many columns as there is room for. The first row
+// has times, the others how much later or sooner that is.
+type timeTable struct {
+	p      *screen.Pen
+	name   int // cells of the names
+	shown  [numTimes]bool
+	manner bool
+}
+
+// timeHeads are the titles of the columns, the words of providers.Latency; timeRanks say which stays
+// longest where there is little room.
+var (
+	timeHeads = [numTimes]string{"headers", "first token", "named", "first byte", "actionable", "parses", "last byte", "sealed", "end", "silence"}
+	timeRanks = [numTimes + 1]int{firstByteTime, 7, 4, numTimes, 5, 8, silence, 2, 1, 0, 6}
+)
+
+// Cells of the table.
+const (
+	leastTime   = 9  // of a column, with the blanks before it
+	mannerCells = 11 // "in bursts"
+	timesName   = 28
+	timesShort  = 18 // where there is less room than for wideTimes
+	wideTimes   = 100
+	timesGutter = 2
+	mannerTitle = "arrives"
+)
+
+func tableOf(p *screen.Pen, w int) *timeTable {
+	t := &timeTable{p: p, name: timesName}
+	if w < wideTimes {
+		t.name = timesShort
+	}
+	left := w - timesGutter - t.name - 1
+	for _, of := range timeRanks {
+		need := mannerCells
+		if of < numTimes {
+			need = columnCells(of)
+		}
+		if left -= need; left < 0 {
+			break
+		}
+		if of == numTimes {
+			t.manner = true
+		} else {
+			t.shown[of] = true
+		}
+	}
+	return t
+}
+
+func columnCells(of int) int { return max(leastTime, len(timeHeads[of])+2) }
+
+// heads are the titles of the columns.
+func (t *timeTable) heads() display.Text {
+	title := display.Lit("how long it took")
+	return t.join(title, func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
+}
+
+// row is a row of the table; beside is what it is compared with, nil for the row itself.
+func (t *timeTable) row(r timed, beside *timed) display.Text {
+	name := t.p.Clean(r.name)
+	switch {
+	case r.many > 0:
+		name = t.p.Format("%s, %s", name, screen.Plural(r.many, "call"))
+	case beside != nil && r.of.Turn != beside.of.Turn:
+		name = t.p.Format("turn %d, %s", r.of.Turn+1, t.p.Clean(r.from))
+	case name.Empty():
+		name = t.p.Format("call %d", r.of.Call)
+	}
+	return t.join(name, func(of int) display.Text {
+		at := r.took[of]
+		if beside == nil || beside.took[of] < 0 {
+			return t.known(screen.Time(at))
+		}
+		return t.known(later(at, beside.took[of]))
+	}, t.known(t.p.Clean(r.how.String())))
+}
+
+// known is a text, or the sign that nothing is known.
+func (t *timeTable) known(text display.Text) display.Text {
+	if text.Empty() {
+		return t.p.Glyph.None
+	}
+	return text
+}
+
+// later is how much later or sooner one time is than another, to the millisecond; "" for no time.
+func later(at, than time.Duration) display.Text {
+	switch d := at - than; {
+	case at < 0:
+		return display.Text{}
+	case d >= time.Millisecond:
+		return screen.Time(d).Between("+", "")
+	case d <= -time.Millisecond:
+		return screen.Time(-d).Between("-", "")
+	}
+	return display.Lit("=")
+}
+
+// join puts the cells of a row together.
+func (t *timeTable) join(name display.Text, cell func(of int) display.Text, how display.Text) display.Text {
+	row := display.Join(display.Lit("  "), t.p.Pad(t.p.Truncate(name, t.name), t.name))
+	for of := range numTimes {
+		if t.shown[of] {
+			row = display.Join(row, flush(t.p, cell(of), columnCells(of)))
+		}
+	}
+	if t.manner {
+		row = display.Join(row, display.Lit("  "), how)
+	}
+	return row
+}

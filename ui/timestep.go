@@ -1,0 +1,189 @@
+package ui
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/panes"
+)
+
+// step goes to the delta so many further: of the call that the user keeps to, else of any text of the
+// turn, else of any turn.
+func (m *Model) step(by int) {
+	if m.hold(); !m.held() {
+		return
+	}
+	m.halt()
+	n := m.moment()
+	t, call := m.walked()
+	for _, next := range []func() (int, bool){
+		func() (int, bool) { return m.deltaOfCall(t, call, n, by) },
+		func() (int, bool) { return m.deltaOfTurn(t, n, by) },
+		func() (int, bool) { return m.deltaOfAny(n, by) },
+	} {
+		if at, ok := next(); ok {
+			m.walkTo(at)
+			return
+		}
+	}
+	if by < 0 {
+		m.walkTo(0)
+		return
+	}
+	m.walkTo(m.in.Timeline.Len())
+	m.say(display.Lit("that is all that has come: G goes on with it"))
+}
+
+// deltaOfCall is the moment after the next delta of a call, or after the one before.
+func (m *Model) deltaOfCall(t *stream.Turn, call int32, n, by int) (at int, ok bool) {
+	if t == nil || call == 0 || int(call) > len(t.Calls) {
+		return 0, false
+	}
+	c, v := t.Calls[call-1], m.in.View()
+	i := c.DeltasBefore(n) // the next
+	if by < 0 {
+		for i--; i >= 0 && v.After(int(c.DeltaEvent(i))) >= n; i-- {
+		}
+	}
+	if i < 0 || i >= c.Deltas() {
+		return 0, false
+	}
+	return v.After(int(c.DeltaEvent(i))), true
+}
+
+// bringsText reports whether events of a kind are what steps go by.
+func bringsText(kind stream.EventKind) bool {
+	return kind == stream.Args || kind == stream.Rewrite || kind == stream.TextDelta || kind == stream.ThinkDelta
+}
+
+// deltaOfTurn is the same of a turn, and of all its text.
+func (m *Model) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool) {
+	if t == nil {
+		return 0, false
+	}
+	v := m.in.View()
+	events := v.EventsBefore(t, n-1)
+	if by > 0 {
+		events = v.EventsOf(t, n)
+	}
+	for e := range events {
+		if kind, _ := v.About(e); bringsText(kind) && (by > 0 || v.After(e) < n) {
+			return v.After(e), true
+		}
+	}
+	return 0, false
+}
+
+// deltaOfAny is the same of any turn.
+func (m *Model) deltaOfAny(n, by int) (at int, ok bool) {
+	v, e := m.in.View(), n
+	if by < 0 {
+		e = n - 2
+	}
+	for ; e >= 0 && e < v.Events(); e += by {
+		if kind, of := v.About(e); bringsText(kind) && (by > 0 || v.After(e) < n) {
+			if m.walk.wanted.Turn != of.Turn && !m.follow {
+				m.walk.wanted, m.walk.shown = of, m.chosen
+			}
+			return v.After(e), true
+		}
+	}
+	return 0, false
+}
+
+// stop goes to the stop so many further: a mark, or with marks false a finding or a change of state.
+// Behind those of the turn come those of the next one.
+func (m *Model) stop(by int, marks bool) {
+	if m.hold(); !m.held() {
+		return
+	}
+	m.halt()
+	t, call := m.walked()
+	turns, n := m.in.Session().Turns, m.moment()
+	i := slices.IndexFunc(turns, func(of *stream.Turn) bool { return t != nil && of.Number == t.Number })
+	if i < 0 {
+		i = 0
+	}
+	for ; i >= 0 && i < len(turns); i, call = i+by, 0 {
+		if at, ok := m.stopOf(turns[i], call, n, by, marks); ok {
+			if turns[i] != t {
+				m.walk.wanted = turns[i].Ref()
+				m.walk.shown = m.chosen
+			}
+			m.walkTo(at)
+			return
+		}
+	}
+	m.say(display.Lit("there is none further on"))
+}
+
+// stopOf is the moment after the next stop of a turn, or the one before.
+func (m *Model) stopOf(t *stream.Turn, call int32, n, by int, marks bool) (at int, ok bool) {
+	stops := panes.Moments(m.in.View(), t, call)
+	if by < 0 {
+		slices.Reverse(stops)
+	}
+	for _, s := range stops {
+		fits := s.Mark
+		if !marks {
+			fits = s.Is == panes.Begins && s.ByCall > 0 || s.Is == panes.Finding && s.Found > stream.Info
+		}
+		if e := m.in.View().After(s.Event); fits && cmp.Compare(e, n) == by {
+			return e, true
+		}
+	}
+	return 0, false
+}
+
+// restart goes to where the turn begins, and from there to the start of all.
+func (m *Model) restart() {
+	t, _ := m.walked()
+	m.halt()
+	if t == nil || m.moment() <= int(t.OpenedBy)+1 {
+		m.walkTo(0)
+		return
+	}
+	m.walkTo(int(t.OpenedBy) + 1)
+}
+
+// goAt goes to a moment of the turn: so long after it began, or a delta of the call.
+func (m *Model) goAt(arg string) {
+	t, call := m.walked()
+	if t == nil {
+		m.say(display.Lit("no turn to go to a moment of"))
+		return
+	}
+	if number, ok := strings.CutPrefix(strings.Replace(arg, "Δ", "d", 1), "d"); ok {
+		m.goAtDelta(t, call, number)
+		return
+	}
+	d, err := time.ParseDuration(arg)
+	if seconds, bare := strconv.ParseFloat(arg, 64); bare == nil {
+		d, err = time.Duration(seconds*float64(time.Second)), nil
+	}
+	switch {
+	case err != nil:
+		m.say(m.draw.Format("%q: a time of the turn, as in :at 1.25s, or a delta, as in :at d14", arg))
+	case t.OpenedAt < 0:
+		m.say(display.Lit("the source has no times: :at d14 goes to a delta"))
+	default:
+		m.walkTo(m.in.View().MomentAt(t, t.OpenedAt+d))
+	}
+}
+
+func (m *Model) goAtDelta(t *stream.Turn, call int32, number string) {
+	if call == 0 && m.chosen.Turn == t.Number {
+		call = m.chosen.Call
+	}
+	n, err := strconv.Atoi(number)
+	if call == 0 || int(call) > len(t.Calls) || err != nil || n < 1 || n > t.Calls[call-1].Deltas() {
+		m.say(m.draw.Format("the call has no delta %s", m.draw.Clean(number)))
+		return
+	}
+	m.walkTo(m.in.View().After(int(t.Calls[call-1].DeltaEvent(n - 1))))
+}

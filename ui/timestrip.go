@@ -1,0 +1,39 @@
+package ui
+
+import (
+	"toolscope/stream"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
+)
+
+// stripRows is how many rows the strip has now, 0 while the screen shows what there is.
+func (m *Model) stripRows() int {
+	if !m.held() {
+		return 0
+	}
+	t, _ := m.walked()
+	if t == nil {
+		return 1
+	}
+	return panes.StripRows(m.h, len(t.Calls))
+}
+
+// extendStrip has the strip take what has come.
+func (m *Model) extendStrip() {
+	if !m.held() {
+		return
+	}
+	w := &m.walk
+	at := panes.StripAt{
+		Live: m.in.View(), Then: w.view, Turn: stream.NoTurn, Chosen: m.chosen, Word: m.walkWord().Text, Moves: w.playing, Ended: w.view.Ended(),
+	}
+	if t, _ := m.walked(); t != nil {
+		at.Turn = t.Number
+	}
+	if n := m.in.Timeline.Len() - m.moment(); n > 0 && m.moving() {
+		at.Ahead, at.Less = screen.Count(n).Between("live is +", " ahead"), screen.Count(n).Between("+", "")
+	} else if n > 0 {
+		at.Ahead, at.Less = screen.Count(n).Between("the end is +", " ahead"), screen.Count(n).Between("+", "")
+	}
+	w.strip.Extend(at, m.w, m.h, &m.pen)
+}
