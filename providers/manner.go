@@ -28,7 +28,7 @@ func (m Manner) String() string { return mannerWords[m] }
 // value of valueBytes is more than one token of a model.
 const (
 	togetherIn = 10 * time.Millisecond
-	heldFor   = 250 * time.Millisecond
+	heldFor    = 250 * time.Millisecond
 	valueBytes = 16
 )
 

@@ -19,6 +19,9 @@ type View struct {
 // View looks at what there is.
 func (in *Inspector) View() *View { return &View{in: in} }
 
+// Past reports whether it is the view of a moment, and not of what there is now.
+func (v *View) Past() bool { return v.past != nil }
+
 // Session is the fold of the events. Where turns were let go of since the view was made, that of the
 // past is another one.
 func (v *View) Session() *stream.Session {

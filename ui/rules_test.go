@@ -60,7 +60,7 @@ func TestCallTimes(t *testing.T) {
 	s = newScreen(t, 160, 60).feed(demo(t, "protocols")...)
 	s.end().press("G5z").shows("the same tool in other turns", "by model, the median", "by how arguments arrive", "eager, 5 calls", "turn 2, gpt-5.2", "at once")
 	s = newScreen(t, 160, 60).feed(demo(t, "cut")...)
-	s.end().press("g5z").shows("[WHEN CODE WOULD RUN 8]").hides("how long it took") // there is nothing to compare it with
+	s.end().press("gj5z").shows("[WHEN CODE WOULD RUN 8]").hides("how long it took") // there is nothing to compare it with
 }
 
 // timesRow is a row of the table that has a call's name and a time.

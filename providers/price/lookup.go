@@ -120,11 +120,26 @@ const ollamaPort = "11434"
 // doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	t.once.Do(t.read)
-	p := t.find(dialect, host, model)
-	if p.Why == "" || model == "" {
+	t.asking.Lock()
+	defer t.asking.Unlock()
+	q := question{dialect, host, model}
+	p, known := t.asked[q]
+	if known {
 		return p
 	}
-	if preview := t.find(dialect, host, model+"-preview"); preview.Why == "" && !preview.Free {
+	if p = t.answer(q); t.asked == nil || len(t.asked) >= mostAsked {
+		t.asked = map[question]Price{}
+	}
+	t.asked[q] = p
+	return p
+}
+
+func (t *Table) answer(q question) Price {
+	p := t.find(q.dialect, q.host, q.model)
+	if p.Why == "" || q.model == "" {
+		return p
+	}
+	if preview := t.find(q.dialect, q.host, q.model+"-preview"); preview.Why == "" && !preview.Free {
 		preview.Doubt = "this is the price of " + preview.ID
 		return preview
 	}

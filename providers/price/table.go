@@ -15,7 +15,16 @@ type Table struct {
 	ids   map[string][]key   // the rows of that id, over all providers
 	begin map[string][]begun // rows that names may begin or end like, of each provider
 	hosts map[string]bool    // providers that are hosts
+
+	asking sync.Mutex
+	asked  map[question]Price // what was asked lately: few models answer all turns
 }
+
+// question is what a price is asked for.
+type question struct{ dialect, host, model string }
+
+// mostAsked is how many questions are remembered.
+const mostAsked = 1 << 8
 
 // key is a row's seller and model, in lower case.
 type key struct{ provider, id string }

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 
 	"toolscope/providers"
@@ -15,12 +16,19 @@ import (
 type Bill struct {
 	Prices  *price.Table
 	view    *providers.View
-	begun   int32                  // the first event that may begin a turn that was not looked at
-	figures map[int32]price.Figure // of some turns, by number
-	ended   price.Total            // of the turns that have ended
-	shares  shares                 // of that, by lane and session
-	open    []openTurn             // in the order they began
+	begun   int32          // the first event that may begin a turn that was not looked at
+	figures map[int32]told // of some turns, by number
+	seed    maphash.Seed   // of what they were computed of
+	ended   price.Total    // of the turns that have ended
+	shares  shares         // of that, by lane and session
+	open    []openTurn     // in the order they began
 	total   price.Total
+}
+
+// told is a figure, and of what it was computed.
+type told struct {
+	of     uint64
+	figure price.Figure
 }
 
 // openTurn is a turn whose cost may still change, and what it was computed of.
@@ -37,7 +45,11 @@ func (b *Bill) Extend(v *providers.View, news *News) {
 	b.view = v
 	changed := false
 	if news.All {
-		*b = Bill{Prices: b.Prices, view: v, figures: map[int32]price.Figure{}}
+		figures := b.figures // who walks in time asks for the same again
+		if figures == nil || !v.Past() {
+			figures, b.seed = map[int32]told{}, maphash.MakeSeed()
+		}
+		*b = Bill{Prices: b.Prices, view: v, figures: figures, seed: b.seed}
 		for _, t := range v.Session().Turns {
 			changed = b.update(t) || changed
 		}
@@ -66,8 +78,7 @@ func (b *Bill) update(t *stream.Turn) (changed bool) {
 	if known && !t.Closed() && t.Usage == o.usage && t.Model == o.model {
 		return false
 	}
-	o.usage, o.model, o.figure = t.Usage, t.Model, b.Prices.Turn(t, headOf(b.view, t))
-	b.remember(t.Number, o.figure)
+	o.usage, o.model, o.figure = t.Usage, t.Model, b.figureOf(t)
 	if t.Closed() {
 		o.add(&b.ended)
 		b.shares.add(o)
@@ -109,14 +120,39 @@ func (o *openTurn) add(to *price.Total) {
 }
 
 // mostFigures is how many figures are remembered: those of turns that are not looked at can be
-// computed again.
-const mostFigures = 1 << 12
+// computed again. Of the past there are more: whoever walks back has all that there was added up.
+const (
+	mostFigures = 1 << 12
+	mostOfPast  = 1 << 15
+)
 
-func (b *Bill) remember(turn int32, f price.Figure) {
-	if len(b.figures) >= mostFigures {
+// figureOf is what a turn has cost so far, as computed before of the same.
+func (b *Bill) figureOf(t *stream.Turn) price.Figure {
+	of, most := b.costOf(t), mostFigures
+	known, ok := b.figures[t.Number]
+	if ok && known.of == of {
+		return known.figure
+	}
+	if b.view.Past() {
+		most = mostOfPast
+	}
+	if len(b.figures) >= most {
 		clear(b.figures)
 	}
-	b.figures[turn] = f
+	f := b.Prices.Turn(t, headOf(b.view, t))
+	b.figures[t.Number] = told{of, f}
+	return f
+}
+
+// costOf is all that decides what a turn costs, in a number: who was asked does not change.
+func (b *Bill) costOf(t *stream.Turn) uint64 {
+	return maphash.Comparable(b.seed, struct {
+		usage          stream.Usage
+		model, dialect string
+		exchange       int
+		phase          stream.TurnPhase
+		closed, unseen bool
+	}{t.Usage, t.Model, t.Dialect, t.Exchange, t.Phase(), t.Closed(), t.Unseen()})
 }
 
 func headOf(v *providers.View, t *stream.Turn) stream.Head {
@@ -127,14 +163,7 @@ func headOf(v *providers.View, t *stream.Turn) stream.Head {
 }
 
 // Of is what a turn has cost so far.
-func (b *Bill) Of(t *stream.Turn) price.Figure {
-	f, known := b.figures[t.Number]
-	if !known {
-		f = b.Prices.Turn(t, headOf(b.view, t))
-		b.remember(t.Number, f)
-	}
-	return f
-}
+func (b *Bill) Of(t *stream.Turn) price.Figure { return b.figureOf(t) }
 
 // Total is what all turns have cost so far. A turn that has not ended and whose cost is not known
 // yet makes it approximate.
