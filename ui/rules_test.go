@@ -77,5 +77,5 @@ func TestStall(t *testing.T) {
 	late := new(anthropic).args(0, `d"}`)
 	late.records[0].At = 4200 * time.Millisecond
 	s := newScreen(t, 120, 40).feed(a.records...).feed(late.records...)
-	s.press(" ").shows("─ 3.80 s ─", "1 stall")
+	s.press(" ").shows("─ 3.80 s ─")
 }

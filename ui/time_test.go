@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"toolscope/stream"
+	"toolscope/ui/panes"
+	"toolscope/ui/screen"
 )
 
 // bodyRows are the rows of the panes.
@@ -55,7 +57,48 @@ func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 		if diff := cmp.Diff(fresh.bodyRows(), walks.bodyRows()); diff != "" {
 			t.Fatalf("%d events of %d at %dx%d (-then +moment):\n%s", n, walks.in.Timeline.Len(), w, h, diff)
 		}
+		checkTabs(t, n, fresh, walks)
 	}
+}
+
+// checkTabs fails unless each tab shows at a moment what it showed then: of the newest call and, at
+// every other moment, of its turn.
+func checkTabs(t *testing.T, n int, fresh, walks *rig) {
+	t.Helper()
+	desk := walks.desk
+	for _, s := range []*rig{fresh, walks} {
+		if n%2 > 0 && s.chosen.Call > 0 {
+			s.choose(stream.Ref{Turn: s.chosen.Turn})
+		}
+	}
+	for _, p := range walks.table {
+		if _, is := p.Pane.(panes.Tab); !is {
+			continue
+		}
+		if diff := cmp.Diff(fresh.tabRows(p.key), walks.tabRows(p.key)); diff != "" {
+			t.Fatalf("tab %s, %d events of %d at %dx%d (-then +moment):\n%s", p.key, n, walks.in.Timeline.Len(), walks.w, walks.h, diff)
+		}
+	}
+	walks.desk = desk
+	walks.refresh()
+}
+
+// tabRows are the rows of the panes while the tab of that key is open, from its start.
+func (s *rig) tabRows(key string) []string {
+	i := slices.IndexFunc(s.table, func(p placed) bool { return p.key == key })
+	s.focusOn(s.table[i].Pane)
+	s.send(nil)
+	for range 3 {
+		if s.cmd == nil {
+			break
+		}
+		s.settle()
+	}
+	for _, w := range []*screen.Window{&s.wire.Window, &s.findings.Window, &s.runs.Window, &s.request.Window, &s.result.Window} {
+		*w = screen.Window{}
+	}
+	s.refresh()
+	return s.bodyRows()
 }
 
 // TestMomentFrames: what is drawn at a moment is what was drawn then, of our demos.

@@ -49,6 +49,9 @@ func (s *Strip) fill(cells []laneCell, from int, c *stream.Call, p *screen.Pen) 
 	at := func(i int) int64 { return s.axis.at(int(c.DeltaEvent(i))) }
 	last := at(n - 1)
 	long := 3 * (last - at(0)) / int64(max(1, n-1))
+	if s.axis.timed {
+		long = min(long, int64(providers.StallAfter)-1)
+	}
 	if two := s.axis.from(2) - s.axis.from(0); long < two {
 		long = two
 	}

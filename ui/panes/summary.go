@@ -58,8 +58,12 @@ func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width,
 
 // callAt is the call that is told of in row y, nil for none.
 func (s *Summary) callAt(y int) *stream.Call {
-	if row := s.RowAt(y); s.turn != nil && row >= s.callsAt() && row < s.callsAt()+len(s.turn.Calls) {
-		return s.turn.Calls[row-s.callsAt()]
+	if s.view == nil {
+		return nil
+	}
+	t, _ := s.view.Find(s.of)
+	if row := s.RowAt(y); t != nil && row >= s.callsAt() && row < s.callsAt()+len(t.Calls) {
+		return t.Calls[row-s.callsAt()]
 	}
 	return nil
 }

@@ -50,18 +50,17 @@ func (s *rig) takeAll() *rig {
 	return s
 }
 
-// walks are ways to another moment.
+// walks are ways to other moments, with the frame that shows each.
 var walks = []struct {
 	what string
 	walk func(s *rig, rng *rand.Rand)
 }{
-	{"a delta back", func(s *rig, _ *rand.Rand) { s.press(",") }},
-	{"a delta forward", func(s *rig, _ *rand.Rand) { s.press(".") }},
-	{"a mark back", func(s *rig, _ *rand.Rand) { s.press("<") }},
-	{"anywhere", func(s *rig, rng *rand.Rand) { s.walkTo(rng.IntN(s.in.Timeline.Len())); s.send(nil) }},
+	{"a delta back, and forward", func(s *rig, _ *rand.Rand) { s.press(",").View(); s.press(".").View() }},
+	{"a mark back, and forward", func(s *rig, _ *rand.Rand) { s.press("<").View(); s.press(">").View() }},
+	{"anywhere", func(s *rig, rng *rand.Rand) { s.walkTo(rng.IntN(s.in.Timeline.Len())); s.send(nil); s.View() }},
 }
 
-// BenchmarkWalk is a key that walks and the frame after it: in a long turn, and where there are many.
+// BenchmarkWalk is keys that walk and the frames after them: in a long turn, and where there are many.
 func BenchmarkWalk(b *testing.B) {
 	for _, c := range []struct {
 		what string
@@ -82,9 +81,52 @@ func benchmarkWalk(b *testing.B, s *rig, walk func(*rig, *rand.Rand)) {
 	for b.Loop() {
 		start := time.Now()
 		walk(s, rng)
-		s.View()
 		took = append(took, time.Since(start))
 	}
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
+}
+
+// TestWalkMemory: what a walk allocates, and the frame after it, does not grow with the turn that it is
+// in.
+func TestWalkMemory(t *testing.T) {
+	small, big := longTurn(t, 4_000), longTurn(t, 40_000)
+	for _, w := range walks {
+		perWalk := func(s *rig) int64 {
+			rng := rand.New(rand.NewPCG(3, 4))
+			s.walkTo(s.in.Timeline.Len() / 2)
+			w.walk(s, rng)
+			before := allocated()
+			for range 40 {
+				w.walk(s, rng)
+			}
+			return (allocated() - before) / 40
+		}
+		few, many := perWalk(small), perWalk(big)
+		t.Logf("%s: %d bytes, and %d in a turn ten times as long", w.what, few, many)
+		if many > 2*few+64<<10 {
+			t.Errorf("%s: %d bytes, and %d in a turn ten times as long", w.what, few, many)
+		}
+	}
+}
+
+// TestWalkIsFlat: how long that takes grows far less: what stands between two checkpoints of a turn is
+// folded again.
+func TestWalkIsFlat(t *testing.T) {
+	measured(t)
+	small, big := longTurn(t, 100_000), longTurn(t, 1_000_000)
+	for _, w := range walks {
+		rng := rand.New(rand.NewPCG(5, 6))
+		small.walkTo(small.in.Timeline.Len() / 2)
+		big.walkTo(big.in.Timeline.Len() / 2)
+		got := 0.0
+		for range 3 {
+			if got = ratio(func() { w.walk(small, rng) }, func() { w.walk(big, rng) }); got <= 4 {
+				break
+			}
+		}
+		if t.Logf("%-30s %.2f", w.what, got); got > 4 {
+			t.Errorf("%s: %.1f times as long in a million deltas as in 100,000", w.what, got)
+		}
+	}
 }
