@@ -39,6 +39,7 @@ var rooms = []struct {
 	{"capture/*", []string{"capture", "capture/*", "stream/jsonbytes"}, []string{"github.com/*"}},
 	{"capture", []string{"stream/jsonbytes"}, []string{"github.com/charmbracelet/*"}},
 	{"settings", nil, []string{"os", "net", "net/*", "github.com/charmbracelet/*"}},
+	{"docs", nil, []string{"os", "net", "net/*", "github.com/*"}},
 	{"themes", []string{"settings"}, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", []string{"stream/jsonbytes"}, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "github.com/*"}},
@@ -54,7 +55,7 @@ var rooms = []struct {
 	{"ui/web", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*", "html/*", "github.com/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
 	{"ui", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/price", "themes", "ui/display", "ui/filter", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
-	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "settings", "themes", "ui", "ui/*"}, nil},
+	{"ui/cli", []string{"docs", "stream", "providers", "providers/*", "capture", "capture/*", "settings", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }
 

@@ -108,7 +108,7 @@ var argOffers = map[string]offers{
 }
 
 // fileFlags are those whose value is a file, or a folder.
-var fileFlags = []string{"baseline", "output", "prices", "record", "request", "system", "tools"}
+var fileFlags = []string{"baseline", "output", "prices", "record", "request", "save", "system", "tools"}
 
 // offerWords has a shell offer what may stand in each place.
 func (a *app) offerWords(root *cobra.Command) {

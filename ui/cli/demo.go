@@ -35,7 +35,7 @@ var scenarios = []scenario{
 const tour = "tour"
 
 func (a *app) demoCommand() *cobra.Command {
-	list := false
+	list, save := false, ""
 	cmd := &cobra.Command{
 		Use: "demo [SCENARIO]", Short: "Play an embedded scenario, with its own timing",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,6 +45,8 @@ func (a *app) demoCommand() *cobra.Command {
 				return nil
 			case len(args) > 1:
 				return usagef("demo: one SCENARIO, got %d", len(args))
+			case save != "":
+				return a.saveDemos(save, cmp.Or(append(args, tour)...))
 			case len(args) == 1:
 				return a.playDemo(cmd.Context(), args[0])
 			}
@@ -52,6 +54,7 @@ func (a *app) demoCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios")
+	cmd.Flags().StringVar(&save, "save", "", "write the scenarios as captures into this `FOLDER`, to try things with")
 	cmd.Flags().Float64Var(&a.speed, "speed", 0, "0.25 to 16 times as fast")
 	settle(cmd.Flags(), "demo", "speed")
 	a.flags.add(cmd.Flags())

@@ -20,12 +20,15 @@ import (
 // topics are pages of help that are not commands.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
-		topic("dialects", "The names --dialect takes", dialectsHelp),
+		topic("screen", "What stands on the screen, and what it means", documentOf("screen")),
+		topic("jsonl", "What print --format jsonl writes, for scripts", documentOf("jsonl")),
+		topic("limits", "What it does not do, and how much it keeps", documentOf("limits")),
+		topic("dialects", "Protocols that are read, and the names --dialect takes", dialectsHelp, "protocols"),
 		topic("formats", "The names --as takes: logs and recordings that open", formatsHelp),
 		topic("hosts", "The providers that connect and proxy know", hostsHelp),
 		topic("clients", "How each client is sent to a proxy", clientsHelp),
 		topic("keys", "The keys of the screen", keysHelp),
-		topic("filter", "The words that say which turns are meant", filterHelp),
+		topic("filter", "The words that say which turns are meant", filterHelp, "filters"),
 		topic("themes", "The names --theme takes", themesHelp),
 		topic("prices", "What turns cost, and prices of your own", pricesHelp),
 		topic("targets", "The names replay --to takes, and what each provider wants", targetsHelp),
@@ -36,8 +39,8 @@ func topics() []*cobra.Command {
 }
 
 // topic is a page that is written when somebody asks for it.
-func topic(name, short string, write func(lines)) *cobra.Command {
-	cmd := &cobra.Command{Use: name, Short: short}
+func topic(name, short string, write func(lines), others ...string) *cobra.Command {
+	cmd := &cobra.Command{Use: name, Short: short, Aliases: others}
 	show := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmd.Long = page(write)
@@ -53,8 +56,13 @@ func page(write func(lines)) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
+// documentOf writes a topic that is all text.
+func documentOf(topic string) func(lines) { return func(l lines) { l.document(topic) } }
+
 func dialectsHelp(l lines) {
-	l.prose("", "Wire protocols that are read. The bytes tell which; --dialect NAME, or D on the screen, overrules them.")
+	l.document("dialects")
+	l.linef("")
+	l.prose("", "--dialect NAME, or D on the screen, overrules what the bytes tell:")
 	l.linef("")
 	for _, d := range providers.All {
 		l.linef("  %-20s %s", d.Name, d.Title)
@@ -62,6 +70,8 @@ func dialectsHelp(l lines) {
 }
 
 func formatsHelp(l lines) {
+	l.document("formats")
+	l.linef("")
 	l.prose("", "What opens besides toolscope's own captures, bodies as they were sent, and what curl -i and -v print. The first bytes tell which; --as NAME overrules them, --as body takes the input as one response.")
 	l.linef("")
 	for _, f := range formats.All {

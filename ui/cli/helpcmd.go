@@ -2,6 +2,8 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"toolscope/docs"
 )
 
 // helpCommand has help show a page: that of a command, or of a topic. Root takes any word for a
@@ -17,7 +19,13 @@ func (a *app) helpCommand(root *cobra.Command) {
 				return usagef("help: there is no page %q%s\n'toolscope help' lists them", args[0], perhaps(args[0], names))
 			}
 			page.InitDefaultHelpFlag()
-			return page.Help()
+			if _, ok := docs.Page(page.Name()); !ok || page.IsAdditionalHelpTopicCommand() {
+				return page.Help()
+			}
+			a.stdout.document(page.Name())
+			a.stdout.linef("")
+			a.stdout.linef("'%s --help' lists the flags", page.CommandPath())
+			return nil
 		},
 	})
 	root.InitDefaultHelpCmd()

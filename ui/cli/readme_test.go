@@ -43,38 +43,46 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// TestReadme holds the README's tables against the program: the keys are those of the screen, and
-// every room is in the table of rooms. Renew the keys with -update.
-func TestReadme(t *testing.T) {
-	const file, head = "../../README.md", "| part | keys |\n| --- | --- |\n"
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(text), head)
-	old, after, ended := strings.Cut(rest, "\n\n")
-	if !found || !ended {
+// TestKeyTable holds the table of keys against the screen. Renew it with -update.
+func TestKeyTable(t *testing.T) {
+	const file, head = "../../docs/keys.md", "| part | keys |\n| --- | --- |\n"
+	text := written(t, file)
+	before, old, found := strings.Cut(text, head)
+	switch keys := keyTable() + "\n"; {
+	case !found:
 		t.Fatal("there is no table of keys")
-	}
-	switch keys := keyTable(); {
 	case old == keys:
 	case *update:
-		if err := os.WriteFile(file, []byte(before+head+keys+"\n\n"+after), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(before+head+keys), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("the keys are others now: go test ./ui/cli -run Readme -update")
+		t.Error("the keys are others now: go test ./ui/cli -run Key -update")
 	}
+}
+
+// TestRooms: every room is in the table of rooms.
+func TestRooms(t *testing.T) {
+	_, table, _ := strings.Cut(written(t, "../../CONTRIBUTING.md"), "| room | is |")
 	out, err := exec.Command("go", "list", "toolscope/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, room := range strings.Fields(string(out))[1:] {
 		room = strings.TrimPrefix(room, "toolscope/")
-		if !strings.Contains(after, "`"+room+"`") && !strings.Contains(after, "`"+path.Base(room)+"`") {
+		if !strings.Contains(table, "`"+room+"`") && !strings.Contains(table, "`"+path.Base(room)+"`") {
 			t.Errorf("the room %s is not in the table of rooms", room)
 		}
 	}
+}
+
+func written(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // keyTable is the keys of the screen as the README has them: a row for each part of the help
@@ -118,7 +126,7 @@ func demoFrame(t *testing.T, w, h int) string {
 		exchange++
 	}
 	dark := themes.Default(true)
-	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: in, Theme: dark, Depth: termenv.TrueColor})
+	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: in, Theme: dark, Depth: termenv.TrueColor, Now: noon})
 	m, _ = m.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	for in.Waiting() > 0 { // a batch is as much as there is time for
 		m, _ = m.Update(m.Init()())
@@ -133,14 +141,21 @@ const cellWidth, cellHeight = 8.4, 18.0
 func svg(frame string) string {
 	lines := strings.Split(frame, "\n")
 	var b strings.Builder
-	width := float64(ansi.StringWidth(lines[0]))*cellWidth + 24
-	height := float64(len(lines))*cellHeight + 24
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", width, height, width, height)
-	b.WriteString(`<rect width="100%" height="100%" rx="8" fill="#16181d"/>` + "\n")
-	b.WriteString(`<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" fill="#d8dee9" xml:space="preserve">` + "\n")
 	for y, line := range lines {
 		drawLine(&b, line, 12, 12+float64(y)*cellHeight)
 	}
+	return canvas(ansi.StringWidth(lines[0]), len(lines), "", b.String())
+}
+
+// canvas is a picture of so many cells, of what is drawn on it.
+func canvas(columns, rows int, head, drawn string) string {
+	var b strings.Builder
+	width, height := float64(columns)*cellWidth+24, float64(rows)*cellHeight+24
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", width, height, width, height)
+	b.WriteString(head)
+	b.WriteString(`<rect width="100%" height="100%" rx="8" fill="#16181d"/>` + "\n")
+	b.WriteString(`<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" fill="#d8dee9" xml:space="preserve">` + "\n")
+	b.WriteString(drawn)
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
 }

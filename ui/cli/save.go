@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -125,4 +126,25 @@ func savedTheme() string {
 	}
 	name, _ := os.ReadFile(path) // there may be none
 	return strings.TrimSpace(string(name))
+}
+
+// saveInto writes a new file into a folder, which is made where there is none. One that is there
+// already and holds the same is left as it is.
+func saveInto(dir, name string, data []byte) (path string, err error) {
+	path = filepath.Join(dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return path, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		if there, _ := os.ReadFile(path); bytes.Equal(there, data) {
+			return path, nil
+		}
+		return path, fmt.Errorf("%s: there is another file of that name", path)
+	}
+	if err != nil {
+		return path, err
+	}
+	_, err = f.Write(data)
+	return path, errors.Join(err, f.Close())
 }

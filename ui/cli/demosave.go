@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+)
+
+// saveDemos writes the scenarios into a folder, as captures to try things with: one, or all.
+func (a *app) saveDemos(dir, name string) error {
+	if _, err := demo(context.Background(), name); err != nil {
+		return err
+	}
+	for _, s := range scenarios {
+		if name != tour && name != s.name {
+			continue
+		}
+		data, err := demos.ReadFile("demo/" + s.name + ".tsc")
+		if err != nil {
+			return err
+		}
+		path, err := saveInto(dir, s.name+".tsc", data)
+		if err != nil {
+			return fmt.Errorf("--save: %w", err)
+		}
+		a.stdout.prose(path+"  ", s.shows)
+	}
+	return nil
+}

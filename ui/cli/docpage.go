@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+
+	"toolscope/docs"
+	"toolscope/ui/display"
+)
+
+// document writes the Markdown of a topic as a page of help: it is written so that little more is
+// needed than to leave the marks out.
+func (l lines) document(topic string) {
+	text, _ := docs.Page(topic)
+	_, text, _ = strings.Cut(text, "\n") // the heading is what was asked for
+	for i, block := range blocks(text) {
+		if i > 0 {
+			l.linef("")
+		}
+		l.block(block)
+	}
+}
+
+// blocks are what blank lines set apart; what stands between fences stays together.
+func blocks(text string) (all []string) {
+	fenced, open := false, ""
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if line == "" && !fenced {
+			all = append(all, open)
+			open = ""
+			continue
+		}
+		open += line + "\n"
+	}
+	return told(append(all, open))
+}
+
+func (l lines) block(block string) {
+	body := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
+	switch {
+	case strings.HasPrefix(block, "```"):
+		for _, line := range body[1 : len(body)-1] {
+			l.code(line)
+		}
+	case strings.HasPrefix(block, "#"):
+		l.linef("%s", strings.ToUpper(strings.Trim(plainText(block), "# \n")))
+	case strings.HasPrefix(block, "|"):
+		l.rows(body[2:])
+	case strings.HasPrefix(block, "- "):
+		for item := range strings.SplitSeq(strings.TrimPrefix(block, "- "), "\n- ") {
+			l.prose("- ", plainText(strings.Join(strings.Fields(item), " ")))
+		}
+	default:
+		l.prose("", plainText(strings.Join(body, " ")))
+	}
+}
+
+// code is a line as it is; one that is too long goes on in the next, behind a comma or blank.
+func (l lines) code(line string) {
+	lead := "  "
+	for c := []rune(line); ; {
+		n := min(len(c), columns-len(lead))
+		if n < len(c) {
+			if at := strings.LastIndexAny(string(c[:n]), ", "); at > 0 {
+				n = len([]rune(string(c[:n])[:at+1]))
+			}
+		}
+		l.linef("%s%s", lead, string(c[:n]))
+		if c = c[n:]; len(c) == 0 {
+			return
+		}
+		lead = "      "
+	}
+}
+
+// rows are those of a table: the last cell stands beside the others, or below where those are wide.
+func (l lines) rows(body []string) {
+	const widest = 30
+	var table [][2]string
+	wide := 0
+	for _, line := range body {
+		line = strings.ReplaceAll(strings.Trim(line, "| "), `\|`, "\x00")
+		first, rest, _ := strings.Cut(plainText(line), " | ")
+		first = strings.ReplaceAll(first, "\x00", "|")
+		rest = strings.ReplaceAll(strings.ReplaceAll(rest, " | ", " · "), "\x00", "|")
+		table = append(table, [2]string{first, rest})
+		wide = max(wide, display.Clean(first).Width())
+	}
+	for _, row := range table {
+		if wide > widest {
+			l.prose("  ", row[0])
+			l.prose("      ", row[1])
+			continue
+		}
+		l.prose("  "+row[0]+strings.Repeat(" ", wide+2-display.Clean(row[0]).Width()), row[1])
+	}
+}
+
+// Marks of Markdown that mean nothing on a page of help.
+var (
+	linkMark = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
+	codeMark = strings.NewReplacer("`", "", "**", "")
+)
+
+// plainText is text without its marks.
+func plainText(text string) string {
+	return codeMark.Replace(linkMark.ReplaceAllString(text, "$1"))
+}

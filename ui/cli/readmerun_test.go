@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolscope/docs"
+)
+
+// abroad are the commands of the README that need more than what is here: a provider, an agent, a
+// terminal, a machine to install on. Of them the flags are read.
+var abroad = []string{"run", "proxy", "connect", "mcp"}
+
+// TestReadmeRuns: every command of the README does what is said of it, in the order in which it is
+// read.
+func TestReadmeRuns(t *testing.T) {
+	commands, ran := readmeCommands(t), 0
+	t.Chdir(t.TempDir())
+	for _, args := range commands {
+		if slices.Contains(abroad, args[0]) {
+			cmd, rest, err := new(app).command().Find(args)
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err != nil || cmd.Name() != args[0] {
+				t.Errorf("toolscope %q: %v", args, err)
+			}
+			continue
+		}
+		want := map[string]int{"check": 1, "diff": 1}[args[0]]
+		if out := command(t, nil, args...); out.code != want || out.stdout == "" && !slices.Contains(args, "-o") {
+			t.Errorf("toolscope %q: exit code %d, stdout %q, stderr %q", args, out.code, out.stdout, out.stderr)
+		}
+		ran++
+	}
+	if ran < 10 {
+		t.Errorf("only %d commands", ran)
+	}
+}
+
+// readmeCommands are the arguments of each command in the README's blocks.
+func readmeCommands(t *testing.T) (all [][]string) {
+	for _, block := range regexp.MustCompile("(?s)\n```\n(.*?)```").FindAllStringSubmatch(written(t, "../../README.md"), -1) {
+		for line := range strings.Lines(block[1]) {
+			line, _, _ = strings.Cut(strings.TrimSuffix(line, "\n"), "   ")
+			if args, ok := strings.CutPrefix(line, "toolscope "); ok {
+				all = append(all, words(args))
+			}
+		}
+	}
+	return all
+}
+
+// words are those of a command line whose only quotes are double ones.
+func words(line string) (all []string) {
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			all = append(all, part)
+			continue
+		}
+		all = append(all, strings.Fields(part)...)
+	}
+	return all
+}
+
+// TestDocs: what the README and the documents refer to is there: files, and pages of help. Each
+// document is a page of help, and can be read from the README.
+func TestDocs(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)]+)\)`)
+	page := regexp.MustCompile("`(?:toolscope )?help ([a-z]+)`")
+	root := new(app).command()
+	texts := map[string]string{"README.md": written(t, "../../README.md"), "CONTRIBUTING.md": written(t, "../../CONTRIBUTING.md")}
+	for _, topic := range docs.Topics() {
+		text, _ := docs.Page(topic)
+		texts["docs/"+topic+".md"] = text
+		if found, _, err := root.Find([]string{topic}); err != nil || found == root {
+			t.Errorf("docs/%s.md is no page of help", topic)
+		}
+		if !strings.Contains(texts["README.md"], "(docs/"+topic+".md)") {
+			t.Errorf("docs/%s.md is not in the README", topic)
+		}
+		if !strings.HasPrefix(text, "# "+topic+"\n") {
+			t.Errorf("docs/%s.md begins otherwise", topic)
+		}
+	}
+	for name, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("../..", filepath.Dir(name), m[1])); err != nil && !strings.Contains(m[1], "://") {
+				t.Errorf("%s: %s is not there", name, m[1])
+			}
+		}
+		for _, m := range page.FindAllStringSubmatch(text, -1) {
+			if found, _, err := root.Find(m[1:]); err != nil || found == root {
+				t.Errorf("%s: there is no page of help %s", name, m[1])
+			}
+		}
+	}
+}
