@@ -56,6 +56,17 @@ type Record struct {
 	// them. They are not part of the format.
 	Others     int64
 	OtherLines [][]byte
+
+	// Pieces are what Data is made of, where all of it did not come at once. Only who asks for them
+	// gets records that have some, and they are not part of the format.
+	Pieces []Piece
+}
+
+// Piece is a part of a record's bytes that came at a time of its own. The first one begins where the
+// bytes do, each other one where the one before it ends.
+type Piece = struct {
+	End int
+	At  time.Duration
 }
 
 // A note that comes with a head, bytes, a loss or an end is about that exchange, and about no

@@ -30,7 +30,9 @@ func newIntake(file string, n *numbers) *intake { return &intake{Input: newInput
 
 // intake is what reads an input as the options say.
 func (o Options) intake(file string, n *numbers) *intake {
-	return &intake{Input: newInput(file, n, o.Looks), formats: o.Formats, forced: o.Forced}
+	in := &intake{Input: newInput(file, n, o.Looks), formats: o.Formats, forced: o.Forced}
+	in.Pieces = o.Pieces
+	return in
 }
 
 // rotated is what reads the file that comes after this one under the same name: in goes on with what

@@ -60,7 +60,7 @@ const (
 
 // Lines are nil if the input cannot be read again.
 func (in *Input) Lines() *Lines {
-	if in.again == nil {
+	if in.again == nil || in.Pieces {
 		return nil
 	}
 	return &Lines{file: in.again, shapes: in.shapes, time: NoTime}
@@ -70,10 +70,18 @@ func (in *Input) Lines() *Lines {
 // are as they are inside the strings that the text stands in. It is nowhere if the line does not
 // tell: then what is made of it cannot be read again.
 func (in *Input) Spot(line []byte, start int64, before, text, after []byte) Spot {
-	if in.again == nil {
+	if in.again == nil || in.Pieces {
 		return Spot{}
 	}
 	return Spot{in.begin + start, in.begin + start + int64(len(line)), in.shapes.of(line, before, text, after)}
+}
+
+// Like is where a text stands in another line, as the one of this spot does in its own.
+func (s Spot) Like(line []byte, start int64, in *Input) Spot {
+	if s.shape == 0 {
+		return Spot{}
+	}
+	return Spot{in.begin + start, in.begin + start + int64(len(line)), s.shape}
 }
 
 // Add gives a record its place. Its bytes are those at a spot with so many line ends behind them.

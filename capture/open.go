@@ -30,6 +30,7 @@ type Options struct {
 	Looks   func([]byte) Looks // what found bytes look like, to who knows what providers send; may be nil
 
 	Once     bool      // where what is found in logs can be read again is not asked for
+	Pieces   bool      // what is found in logs may come in records of several pieces, without what stands around them
 	Progress *Progress // where what is read of files counts; may be nil
 
 	poll  time.Duration // 0 is pollEvery

@@ -59,6 +59,8 @@ type Input struct {
 	Peeled []string // what was taken off before the Reader sees it: "gzip"
 	Looks  func(payload []byte) Looks
 
+	Pieces bool // records may have several pieces, and where they stand is not asked for
+
 	numbers *numbers
 	again   *File      // nil where the input cannot be read again
 	begin   int64      // where in that its first line begins

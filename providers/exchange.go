@@ -111,6 +111,22 @@ func (x *Exchange) learn(h stream.Head) {
 	}
 }
 
+// receiveEach takes the bytes of the response that a record has, each piece as of when it came.
+func (x *Exchange) receiveEach(r *stream.Record) {
+	if len(r.Pieces) == 0 {
+		x.receive(r.Data)
+		return
+	}
+	from := 0
+	for _, p := range r.Pieces {
+		if x.at = p.At; x.at > 0 {
+			x.at = x.at.Truncate(time.Microsecond)
+		}
+		x.receive(r.Data[from:p.End:p.End])
+		from = p.End
+	}
+}
+
 // receive takes bytes of the response as they came.
 func (x *Exchange) receive(p []byte) {
 	if !x.begun {

@@ -98,7 +98,7 @@ func (l *arrivals) add(r stream.Record) {
 		l.n++
 	}
 	if len(r.Data) > 0 {
-		l.last.count += 2
+		l.last.count += 2 * int64(max(1, len(r.Pieces)))
 	}
 	if special {
 		if l.rest == nil {

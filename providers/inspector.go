@@ -97,7 +97,7 @@ func (in *Inspector) Write(r stream.Record) {
 		x.miss(r.Lost)
 	}
 	if len(r.Data) > 0 {
-		x.receive(r.Data)
+		x.receiveEach(&r)
 		x.beside(r)
 	}
 	if isBent { // of the answer that these bytes are of

@@ -20,6 +20,15 @@ type Record struct {
 
 	Others     int64    // lines of the source that are of no exchange, and came since that was told last
 	OtherLines [][]byte // the last of them
+
+	Pieces []Piece // what Data is made of, where all of it did not come at once
+}
+
+// A Piece is a part of a record's bytes that came at a time of its own. The first one begins where the
+// bytes do, each other one where the one before it ends.
+type Piece = struct {
+	End int
+	At  time.Duration
 }
 
 // A Place is where a record stands in what it was read from. The zero Place is nowhere: the record

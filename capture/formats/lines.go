@@ -58,17 +58,20 @@ func (r *lineReader) Rotated() capture.Reader {
 // Write takes bytes of the log.
 func (r *lineReader) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {
 	r.recs, r.at, r.flows.r = recs, at, r
-	for len(p) > 0 {
-		i := bytes.IndexByte(p, '\n')
+	g := &r.flows.pieces
+	g.over(p)
+	for g.end < len(p) {
+		g.begin = g.end
+		i := bytes.IndexByte(p[g.begin:], '\n')
 		if i < 0 {
-			r.hold(p)
+			r.hold(p[g.begin:])
 			break
 		}
-		line := p[: i+1 : i+1]
-		p = p[i+1:]
+		g.end += i + 1
+		line := p[g.begin:g.end:g.end]
 		if len(r.rest) > 0 || r.skipped > 0 {
 			r.hold(line)
-			line = r.rest
+			line, g.begin = r.rest, g.end
 		}
 		r.line(line)
 		r.rest = nil // what was found in it may be a part of it
@@ -127,7 +130,14 @@ func (r *lineReader) whole(line []byte) {
 
 // usual takes a line that is like others were, where nothing waits for one that is not.
 func (r *lineReader) usual(line []byte) bool {
-	if r.joined.kind != 0 || r.doc.open || len(r.cut) > 0 || len(line) > dockerPart || !r.peeler.usual(line) {
+	if r.joined.kind != 0 || r.doc.open || len(r.cut) > 0 || len(line) > dockerPart && bytes.HasPrefix(line, []byte(dockerBegin)) {
+		return false
+	}
+	r.peeler.ready()
+	if r.groove(line) {
+		return true
+	}
+	if !r.peeler.moulded(line) {
 		return false
 	}
 	if !r.flows.take(r.peeler.finds) {
@@ -150,6 +160,7 @@ func (r *lineReader) look(line []byte) {
 // Close ends what is open.
 func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, at time.Duration) []capture.Record {
 	r.recs, r.at, r.flows.r = recs, at, r
+	r.flows.pieces.over(nil)
 	if r.entry != nil {
 		if len(r.rest) > 0 {
 			r.entry.line(r, r.rest)

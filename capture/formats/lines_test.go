@@ -266,6 +266,9 @@ func FuzzLogLines(f *testing.F) {
 		if !slices.Equal(whole, bytewise) || others != same {
 			t.Fatalf("%q\n%q in one piece, %d others\n%q byte by byte, %d", log, whole, others, bytewise, same)
 		}
+		if got, want := timed(inPieces(t, log, 97)), timed(readLog(t, log, 97)); got != want {
+			t.Fatalf("%q in records of several pieces:\n%s\nwant\n%s", log, got, want)
+		}
 	})
 }
 

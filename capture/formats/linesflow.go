@@ -66,6 +66,8 @@ type flows struct {
 	fit    []*logStream // room for streams that a payload may be of
 	clock  lastStamp
 	ended  ended // the last stream that ended, of those that have no names
+	groove groove
+	pieces pieces
 }
 
 // ids is where a response was seen.
@@ -326,7 +328,7 @@ func (x *logStream) track(f *find) {
 	if x.of == ofAny {
 		x.of = f.of
 	}
-	if f.item != 0 && len(x.items) < 1024 && len(byItem([]*logStream{x}, f)) == 0 {
+	if f.item != 0 && len(x.items) < 1024 && !slices.Contains(x.items, f.item) {
 		x.items = append(x.items, f.item)
 	}
 	if f.number >= 0 {

@@ -11,6 +11,7 @@ import (
 // take takes what a line gave, and reports whether the line is of a stream. One that is not is a
 // line of other things.
 func (s *flows) take(finds []find) (taken bool) {
+	s.settle()
 	if len(s.r.cut) > 0 {
 		finds = s.goOn(finds, &taken)
 	}
@@ -276,6 +277,7 @@ func (s *flows) takeRest(f *find) bool {
 
 // closeCut takes payloads that were cut as they are: what they go on with does not come.
 func (s *flows) closeCut() {
+	s.settle()
 	for len(s.r.cut) > 0 {
 		s.asItIs(0)
 	}

@@ -59,6 +59,10 @@ func (s *flows) record(x *logStream, r capture.Record, at capture.Spot, breaks i
 	} else if x.over && x.stamps.late() {
 		r.Head = &capture.Head{Lacks: []capture.Lack{capture.LateTimes}}
 	}
+	if s.r.in.Pieces && r.Head == nil {
+		s.add(x.number, r.At, r.Data, "", s.pieces.begin)
+		return
+	}
 	x.stands.Add(&r, at, breaks)
 	s.r.recs = append(s.r.recs, r)
 }
@@ -89,14 +93,20 @@ func (s *flows) spot(f *find) capture.Spot {
 
 // data is a payload with what ends its line in the stream, where nobody writes over it.
 func (s *flows) data(f *find, end string) []byte {
-	const block = 64 << 10
 	text := f.text
 	n := len(text) + len(end)
-	if n <= len(f.room) {
+	if n <= len(f.room) && !s.r.in.Pieces {
 		copy(f.room, text)
 		copy(f.room[len(text):], end)
 		return f.room[:n:n]
 	}
+	return s.kept(text, end)
+}
+
+// kept is a text with what ends its line in the stream, in room of its own.
+func (s *flows) kept(text []byte, end string) []byte {
+	const block = 64 << 10
+	n := len(text) + len(end)
 	if n > cap(s.room)-len(s.room) {
 		s.room = make([]byte, 0, max(n, block))
 	}

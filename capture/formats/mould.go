@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"toolscope/stream/jsonbytes"
 )
@@ -19,8 +20,16 @@ type mould struct {
 
 // mouldLevel is what stands around a payload in a line, or in a string of it.
 type mouldLevel struct {
-	head, tail []mouldPart
+	head, tail mouldEnd
 	quoted     *trail // where the text stands, if it stands in a string
+}
+
+// mouldEnd is what stands in a level before or behind what comes next, part by part, and what stood
+// there last: the next line is likely to have the same.
+type mouldEnd struct {
+	parts    []mouldPart
+	last     []byte
+	from, to int // where in that the time of the line stands, nowhere where to is 0
 }
 
 // mouldPart is bytes that all lines of a mould have, and what may stand behind them in place of what
@@ -49,9 +58,23 @@ const (
 )
 
 // match reports whether p begins with the parts, how long they are there, and the line's time.
-func match(all []mouldPart, p []byte, stamp *[]byte) (n int, is bool) {
-	for i := range all {
-		part := &all[i]
+func (e *mouldEnd) match(p []byte, stamp *[]byte) (n int, is bool) {
+	if n = len(e.last); n == 0 || len(p) < n || string(p[:n]) != string(e.last) {
+		if n, is = e.begins(p); !is {
+			return 0, false
+		}
+		e.last = append(e.last[:0], p[:n]...)
+	}
+	if e.to > 0 {
+		*stamp = p[e.from:e.to:e.to]
+	}
+	return n, true
+}
+
+// begins reports whether p begins with the parts, and how long they are there.
+func (e *mouldEnd) begins(p []byte) (n int, is bool) {
+	for i := range e.parts {
+		part := &e.parts[i]
 		if !bytes.HasPrefix(p[n:], part.same) {
 			return 0, false
 		}
@@ -69,7 +92,8 @@ func match(all []mouldPart, p []byte, stamp *[]byte) (n int, is bool) {
 			return 0, false
 		}
 		if part.is == lineTime {
-			*stamp = p[n : n+k : n+k]
+			e.from, e.to = n, n+k
+			part.was = append(part.was[:0], p[n:n+k]...) // the next one is more like this
 		}
 		n += k
 	}
@@ -79,7 +103,13 @@ func match(all []mouldPart, p []byte, stamp *[]byte) (n int, is bool) {
 // sameButDigits is how many bytes p begins with that are like was, but for which digits stand where
 // it has some, and how many; 0 if p does not begin so.
 func sameButDigits(was, p []byte) (n int) {
-	for i := 0; i < len(was); {
+	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
+		n += 8
+	}
+	for n > 0 && isDigit(was[n-1]) { // those of one number are looked at together
+		n--
+	}
+	for i := n; i < len(was); {
 		switch {
 		case n == len(p):
 			return 0
@@ -128,25 +158,9 @@ type filling struct {
 // fill peels a line by one mould.
 func (p *peeler) fill(m *mould, line []byte) bool {
 	var all [mouldLevels]filling
-	var stamp []byte
-	text := line
-	last := len(m.levels) - 1
-	for i := range m.levels {
-		l, at := &m.levels[i], &all[i]
-		if l.quoted != nil && (l.quoted.pieces || l.quoted.begun) {
-			return false
-		}
-		at.text = trimmedEnd(text)
-		if !at.match(l, i < last || m.value, &stamp) {
-			return false
-		}
-		if text = at.text[at.from:at.to]; i < last {
-			if text[0] != '"' {
-				return false
-			}
-			p.quotes[i] = jsonbytes.AppendUnquoted(p.quotes[i][:0], text[1:len(text)-1])
-			text = p.quotes[i]
-		}
+	text, stamp, is := p.open(m, line, &all)
+	if !is {
+		return false
 	}
 	f := p.oneFind()
 	f.on, f.clues, f.stamp = m.on, m.clues, lineStamp{stamp, m.fine}
@@ -154,26 +168,64 @@ func (p *peeler) fill(m *mould, line []byte) bool {
 		p.finds = p.finds[:0]
 		return false
 	}
-	p.own(f, all[:last+1])
+	p.own(f, all[:len(m.levels)])
 	return true
 }
 
-// match reports whether the text is as the level says, and finds what may be the payload.
-func (at *filling) match(l *mouldLevel, value bool, stamp *[]byte) bool {
-	n, is := match(l.head, at.text, stamp)
-	if !is {
+// open reports whether a line is as the mould says, and finds what may be its payload, and its time.
+func (p *peeler) open(m *mould, line []byte, all *[mouldLevels]filling) (text, stamp []byte, is bool) {
+	text = line
+	last := len(m.levels) - 1
+	for i := range m.levels {
+		l, at := &m.levels[i], &all[i]
+		if l.quoted != nil && (l.quoted.pieces || l.quoted.begun) {
+			return nil, nil, false
+		}
+		at.text = trimmedEnd(text)
+		switch {
+		case i < last:
+			is = p.openString(i, l, at, &stamp)
+		case m.value:
+			is = at.value(l, &stamp)
+		default:
+			at.from, is = l.head.match(at.text, &stamp)
+			at.to = len(at.text)
+		}
+		if !is {
+			return nil, nil, false
+		}
+		if text = at.text[at.from:at.to]; i < last {
+			text = p.quotes[i]
+		}
+	}
+	return text, stamp, true
+}
+
+// openString reads the string that a level has, if it is as the mould says.
+func (p *peeler) openString(i int, l *mouldLevel, at *filling, stamp *[]byte) (is bool) {
+	if at.from, is = l.head.match(at.text, stamp); !is {
 		return false
 	}
-	at.from, at.to = n, len(at.text)
-	if !value {
-		return true
+	n, closed := 0, false
+	p.quotes[i], n, closed = jsonbytes.AppendString(p.quotes[i][:0], at.text[at.from:])
+	if at.to = at.from + n; !closed {
+		return false
 	}
-	size, closed := valueLen(at.text[n:])
-	at.to = n + size
+	n, is = l.tail.match(at.text[at.to:], stamp)
+	return is && at.to+n == len(at.text)
+}
+
+// value finds the value that a level has, if it is as the mould says.
+func (at *filling) value(l *mouldLevel, stamp *[]byte) (is bool) {
+	if at.from, is = l.head.match(at.text, stamp); !is {
+		return false
+	}
+	size, closed := valueLen(at.text[at.from:])
+	at.to = at.from + size
 	if !closed && at.to < len(at.text) || size == 0 {
 		return false
 	}
-	n, is = match(l.tail, at.text[at.to:], stamp)
+	n, is := l.tail.match(at.text[at.to:], stamp)
 	return is && at.to+n == len(at.text)
 }
 
@@ -250,7 +302,7 @@ func (p *peeler) chunk(f *find, v []byte) bool {
 		return false
 	}
 	f.saying = say(all[from:])
-	return f.is == aChunk && !f.weak
+	return f.is == aChunk
 }
 
 // clone is a copy of a short text.

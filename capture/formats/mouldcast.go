@@ -51,11 +51,11 @@ func (c *casting) cast(f *find) {
 			return
 		}
 		l := mouldLevel{quoted: t.on}
-		l.head = c.parts(text[:at], f.stamp.text, &times)
-		l.tail = c.parts(text[at+len(inner):], f.stamp.text, &times)
+		l.head.parts = c.parts(text[:at], f.stamp.text, &times)
+		l.tail.parts = c.parts(text[at+len(inner):], f.stamp.text, &times)
 		m.levels = append(m.levels, l)
 	}
-	if !m.value && len(m.levels[len(m.levels)-1].tail) > 0 || f.stamp.text != nil && times != 1 {
+	if !m.value && len(m.levels[len(m.levels)-1].tail.parts) > 0 || f.stamp.text != nil && times != 1 {
 		return
 	}
 	c.mould = m

@@ -100,12 +100,11 @@ func (p *peeler) peel(line []byte) []find {
 	return p.finds
 }
 
-// usual looks for the payload of a line that is like others that came. The line is written over.
-func (p *peeler) usual(line []byte) bool {
+// ready forgets the last line, if something of it may be left.
+func (p *peeler) ready() {
 	if p.scope != 0 || p.within != 0 || len(p.layers) > 0 {
 		p.begin()
 	}
-	return len(p.moulds) > 0 && p.moulded(line)
 }
 
 // begin forgets the last line.

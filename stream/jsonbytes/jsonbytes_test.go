@@ -116,6 +116,7 @@ func checkBounds(t *testing.T, p []byte) {
 		t.Fatalf("%q: value of %d", p, n)
 	}
 	AppendUnquoted(nil, p)
+	checkString(t, append([]byte(`"`), p...))
 	if len(p) == 0 {
 		return
 	}

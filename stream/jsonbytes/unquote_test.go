@@ -58,8 +58,19 @@ func checkUnquote(t testing.TB, lit string) {
 	if !utf8.ValidString(lit) || json.Unmarshal([]byte(`"`+lit+`"`), &want) != nil {
 		return
 	}
+	checkString(t, []byte(`"`+lit+`", "more": \u0041"`))
 	if got := withoutHalves(got); got != want {
 		t.Fatalf("%q: %q, encoding/json gives %q", lit, got, want)
+	}
+}
+
+// checkString compares AppendString with those that it is in one.
+func checkString(t testing.TB, p []byte) {
+	t.Helper()
+	got, n, closed := AppendString([]byte("> "), p)
+	size, whole := StringEnd(p)
+	if closed != whole || closed && (n != size || string(got) != "> "+string(AppendUnquoted(nil, p[1:n-1]))) {
+		t.Fatalf("%q: %q, %d bytes, closed: %v; %d bytes, closed: %v", p, got, n, closed, size, whole)
 	}
 }
 

@@ -27,7 +27,7 @@ func coreRecord(r capture.Record) stream.Record {
 	out := stream.Record{
 		Exchange: r.Exchange, Request: r.Side == capture.Request, At: r.At, Data: r.Data,
 		End: r.End != "", Why: r.Why, By: string(r.By), Lost: r.Lost, Note: r.Note,
-		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines,
+		Before: r.Before, After: r.After, Others: r.Others, OtherLines: r.OtherLines, Pieces: r.Pieces,
 	}
 	if r.Head != nil {
 		out.Head = &stream.Head{
@@ -102,6 +102,13 @@ func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
 	return capture.Open(ctx, path, o)
 }
 
+// inPieces opens one path as source does, for who looks at no record for itself.
+func (a *app) inPieces(ctx context.Context, path string) (capture.Source, error) {
+	o := a.reading.options(a.follow, a.stdin)
+	o.Once, o.Pieces = !a.reading.places, !a.reading.places
+	return capture.Open(ctx, path, o)
+}
+
 // options say how an input is opened.
 func (r *readFlags) options(follow bool, stdin io.Reader) capture.Options {
 	o := capture.Options{Follow: follow, Stdin: stdin, Formats: formats.All, Looks: looks}
@@ -150,7 +157,7 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 		for _, a.found = range files {
 			in := new(providers.Inspector)
 			prepare(in)
-			src, err := a.source(ctx, a.found.Path)
+			src, err := a.inPieces(ctx, a.found.Path)
 			if err == nil {
 				err = do(a.judged(capture.Ahead(src)), a.found.Path, in)
 			}
