@@ -24,21 +24,21 @@ func (m *Model) commands() []modes.Command {
 
 // openPalette offers what can be done where one is.
 func (m *Model) openPalette() {
-	keys := append(m.top().Keys(), m.anywhere()...)
+	keys := append(m.keysOf(m.top().Mode), m.everywhere()...)
 	m.open(modes.NewPalette(asHost{m}, modes.Doing{Keys: keys, Press: m.press, Commands: m.commands(), Turn: m.goTo}, m.draw))
 }
 
 // press does what a key does where one is.
 func (m *Model) press(key string) {
-	b := screen.Bound(m.top().Keys(), key)
+	b := screen.Bound(m.keysOf(m.top().Mode), key)
 	if b == nil {
-		b = screen.Bound(m.anywhere(), key)
+		b = screen.Bound(m.everywhere(), key)
 	}
 	if b == nil {
 		m.say(display.Lit("not any more: something else has come"))
 		return
 	}
-	b.Do()
+	m.act(b)
 }
 
 // goToNumber goes to the turn of that number.

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/ui/screen"
 )
 
 // A Crash is a bug that showed: the program ends, with the terminal restored. It is a message too,
@@ -12,6 +14,7 @@ import (
 type Crash struct {
 	What  string
 	Stack []byte
+	Did   []string // what the user had it do last: keys and what they do, never what was typed
 }
 
 func (c *Crash) Error() string { return "a bug in toolscope: " + c.What }
@@ -21,11 +24,26 @@ func Recovered(p any) *Crash {
 	if p == nil {
 		return nil
 	}
-	return &Crash{fmt.Sprint(p), debug.Stack()}
+	return &Crash{What: fmt.Sprint(p), Stack: debug.Stack()}
 }
 
 // Crashed is the bug that ended the program, or nil.
 func (m *Model) Crashed() *Crash { return m.crash }
+
+// Did is what the user had the program do last.
+func (m *Model) Did() []string { return m.did }
+
+// mostDid is how much of that is kept.
+const mostDid = 20
+
+// act does what a key does.
+func (m *Model) act(b *screen.Binding) {
+	if len(m.did) == mostDid {
+		m.did = append(m.did[:0], m.did[1:]...)
+	}
+	m.did = append(m.did, b.Keys[0]+"  "+b.Does.String())
+	b.Do()
+}
 
 // guard makes a command's panic a Crash, because Bubble Tea would print the stack onto the screen.
 // Commands in a batch are guarded one by one.

@@ -9,17 +9,17 @@ import (
 
 // openHelp says what the signs mean and which keys there are, those of the place one is in first.
 func (m *Model) openHelp() {
-	keys := m.top().Keys()
+	keys := m.keysOf(m.top().Mode)
 	if _, browsing := m.top().Mode.(browse); browsing {
 		m.open(modes.NewHelp(asHost{m}, &m.pen, m.browsingPlaces(keys)))
 		return
 	}
-	groups, _ := grouped(m.anywhere())
+	groups, _ := m.grouped(m.everywhere())
 	anywhere := modes.Group{Title: display.Lit("Anywhere")}
 	for _, g := range groups {
 		anywhere.Keys = append(anywhere.Keys, g.Keys...)
 	}
-	browsing, _ := grouped(browse{m}.Keys())
+	browsing, _ := m.grouped(m.keysOf(browse{m}))
 	m.open(modes.NewHelp(asHost{m}, &m.pen, []modes.Place{
 		{Name: display.Lit("here"), Groups: []modes.Group{{Title: display.Lit("Here"), Keys: keys}, anywhere}, Press: m.press},
 		{Name: display.Lit("while browsing"), Groups: browsing},
@@ -29,14 +29,14 @@ func (m *Model) openHelp() {
 // browsingPlaces are the focused pane, with what works whatever pane has the focus, then each other
 // pane, then what is behind them.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.Place {
-	here, elsewhere := grouped(keys)
+	here, elsewhere := m.grouped(keys)
 	places := []modes.Place{{Name: placeName(m.focus), Groups: here, Press: m.press}}
 	for _, p := range m.table {
 		if p.Pane == m.focus {
 			continue
 		}
 		name := placeName(p.Pane)
-		places = append(places, modes.Place{Name: name, Groups: []modes.Group{{Title: name, Keys: p.Keys()}}, Press: func(key string) {
+		places = append(places, modes.Place{Name: name, Groups: []modes.Group{{Title: name, Keys: m.asUser(p.Keys(), false)}}, Press: func(key string) {
 			m.focusOn(p.Pane)
 			m.press(key)
 		}})

@@ -114,17 +114,18 @@ func (k keyMap) groups() []keyGroup {
 
 // grouped is what is bound, as the help lists it: in the order of the table of keys, and then what
 // is not in that; elsewhere is what is in the table and not bound.
-func grouped(bound []screen.Binding) (groups, elsewhere []modes.Group) {
+func (m *Model) grouped(bound []screen.Binding) (groups, elsewhere []modes.Group) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().groups() {
 		here, other := modes.Group{Title: display.Clean(g.title)}, modes.Group{Title: display.Clean(g.title)}
 		for _, b := range g.keys {
-			if screen.Bound(bound, b.Keys()[0]) != nil {
-				here.Keys = append(here.Keys, on(b, nil))
+			as := m.asUser([]screen.Binding{on(b, nil)}, false)[0]
+			if screen.Bound(bound, as.Keys[0]) != nil {
+				here.Keys = append(here.Keys, as)
 			} else {
-				other.Keys = append(other.Keys, on(b, nil))
+				other.Keys = append(other.Keys, as)
 			}
-			for _, key := range b.Keys() {
+			for _, key := range as.Keys {
 				listed[key] = true
 			}
 		}

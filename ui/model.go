@@ -42,6 +42,7 @@ type Options struct {
 	Suspend  func()                     // stops the program until it is continued; may be nil
 	Theme    themes.Theme
 	Themes   []themes.Theme   // the user's own
+	Keys     UserKeys         // in place of those that are built in
 	Asked    bool             // for that theme, by name
 	Terminal Ground           // as far as it is known
 	Depth    termenv.Profile  // colours the terminal has
@@ -122,6 +123,7 @@ type Model struct {
 	notice    display.Text
 	rate      meter
 	crash     *Crash
+	did       []string // the latest keys, and what they do
 }
 
 // New makes the program.
@@ -227,14 +229,14 @@ func (m *Model) key(k tea.KeyMsg) {
 	m.notice = display.Text{}
 	name, top := k.String(), m.top().Mode
 	in := typing(top)
-	switch b := screen.Bound(top.Keys(), name); {
+	switch b := screen.Bound(m.keysOf(top), name); {
 	case b != nil && !k.Paste:
-		b.Do()
+		m.act(b)
 	case in != nil && name != "ctrl+c" && name != "ctrl+z":
 		in.Key(k)
 	default:
-		if b := screen.Bound(m.anywhere(), name); b != nil {
-			b.Do()
+		if b := screen.Bound(m.everywhere(), name); b != nil {
+			m.act(b)
 		}
 	}
 }

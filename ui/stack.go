@@ -153,7 +153,7 @@ func (m *Model) extend() tea.Cmd {
 	}
 	m.seats.called = 0
 	m.extendStrip()
-	m.now = m.top().Keys()
+	m.now = m.keysOf(m.top().Mode)
 	asked := m.seats.asked
 	m.seats.asked = nil
 	return tea.Batch(asked...)

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/ui"
 	"toolscope/ui/display"
 )
 
@@ -28,7 +29,8 @@ type app struct {
 	stdout, stderr lines
 	output         standard // standard output itself, for what draws the screen and pages of help
 	ending         *ending  // when a signal has come
-	narrow         func()   // has words be written in ASCII
+	keys           ui.UserKeys
+	narrow         func() // has words be written in ASCII
 	flags          lookFlags
 	reading        readFlags
 	replaying      replayFlags

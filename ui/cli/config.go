@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolscope/capture"
+	"toolscope/ui"
 )
 
 const configHelp = `What is always wanted stands in a file: each setting is a key there, a variable
@@ -27,6 +29,9 @@ the file.
 'config show' lists every setting as the file would have it, and with --origin
 where each value comes from. A key that is not known is told of and left out; a
 value that cannot be followed ends the program. Secrets are not read from files.
+
+[keys] has the keys of the screen, by what they do: zoom = "ctrl+t". An action
+that has several takes a list of as many.
 
 TOOLSCOPE_CONFIG names another file; /dev/null is none.`
 
@@ -118,7 +123,35 @@ func (a *app) showConfig(cmd *cobra.Command, origins bool) error {
 		}
 		a.stdout.linef("%s", line)
 	}
+	a.showKeys(&c, origins)
 	return a.told(&c, wrong)
+}
+
+// showKeys writes the keys of the screen.
+func (a *app) showKeys(c *configuration, origins bool) {
+	a.stdout.linef("")
+	a.stdout.linef("[%s]", keysTable)
+	for _, of := range ui.Actions() {
+		keys, from := []string(nil), "default"
+		for _, k := range of.Keys {
+			if user, set := c.keys[k]; set {
+				k, from = user, c.path
+			}
+			keys = append(keys, tomlText(k))
+		}
+		value := strings.Join(keys, ", ")
+		if len(keys) > 1 {
+			value = "[" + value + "]"
+		}
+		line := fmt.Sprintf("%-36s # %s", of.Name+" = "+value, of.Does)
+		if origins {
+			line += "; " + from
+		}
+		if slices.Contains(of.Keys, "ctrl+c") {
+			line = "# " + line
+		}
+		a.stdout.linef("%s", line)
+	}
 }
 
 // told tells what is wrong with the file, and has the run fail if something cannot be followed.

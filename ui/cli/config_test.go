@@ -197,3 +197,29 @@ func TestConfigEdit(t *testing.T) {
 		t.Errorf("exit code %d\n%s", out.code, out.stderr)
 	}
 }
+
+// TestConfigKeys: keys of the user's are read, told where they are wrong, and shown.
+func TestConfigKeys(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		code int
+		want string
+	}{
+		{"[keys]\nzoom = 'Z'\nstep = ['e', ';']\nedit = 'E'\n", 0, ""},
+		{"[keys]\nzom = 'Z'\n", 0, "P:2:1: keys.zom: no such action: did you mean zoom?"},
+		{"[keys]\nzoom = 'zz'\n", 2, `P:2:1: keys.zoom: "zz": no such key`},
+		{"[keys]\nzoom = 3\n", 2, "P:2:1: keys.zoom: wanted is a key in quotes"},
+		{"[keys]\nstep = 'e'\n", 2, "P:2:1: keys.step: wanted is a list of as many keys as it has"},
+		{"[keys]\nfollow = 'J'\nzoom = 'r'\n", 2, `P:3:1: keys.zoom: zoom and raw have the same key, "r"`},
+	} {
+		path := configureWith(t, c.file)
+		out := command(t, chat(finishChunk, "[DONE]"), "print", "-")
+		want := "toolscope: " + strings.ReplaceAll(c.want, "P:", path+":")
+		if out.code != c.code || (c.want == "") != (out.stderr == "") || c.want != "" && !strings.HasPrefix(out.stderr, want) {
+			t.Errorf("%q: exit code %d, stderr\n%s\nwant %s", c.file, out.code, out.stderr, want)
+		}
+		if shown := command(t, nil, "config", "show"); c.want == "" && (!strings.Contains(shown.stdout, "\nzoom = \"Z\" ") || !strings.Contains(shown.stdout, `step = ["e", ";"]`)) {
+			t.Errorf("%s", shown.stdout)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"toolscope/providers/host"
 	"toolscope/settings"
 	"toolscope/themes"
+	"toolscope/ui"
 )
 
 // configured is where something is that the user configures: below XDG's folder, or what the system
@@ -46,6 +47,7 @@ type configuration struct {
 	path   string
 	there  bool
 	values map[string]settings.Setting
+	keys   ui.UserKeys
 	odd    []oddity // what is not known, and is left out
 	bad    []oddity // what cannot be followed
 }
@@ -84,8 +86,12 @@ func (c *configuration) take(known []setting, data []byte) {
 	if wrong := (*settings.SyntaxError)(nil); errors.As(err, &wrong) {
 		c.bad = append(c.bad, oddity{wrong.Place, wrong.What})
 	}
-	c.values = map[string]settings.Setting{}
+	c.values, c.keys = map[string]settings.Setting{}, ui.UserKeys{}
 	for _, s := range found {
+		if s.Table == keysTable {
+			c.key(s)
+			continue
+		}
 		i := slices.IndexFunc(known, func(k setting) bool { return k.key() == s.Name() })
 		switch here := i >= 0 && !known[i].secret(); {
 		case (here || i < 0) && holdsSecret(s.Value) && !namesSecret.MatchString(s.Key):
@@ -96,6 +102,51 @@ func (c *configuration) take(known []setting, data []byte) {
 			c.bad = append(c.bad, oddity{s.Place, fmt.Sprintf("%s: secrets are not read from a file\nthe environment has them: %s", s.Name(), variableFor(s, known))})
 		default:
 			c.odd = append(c.odd, oddity{s.Place, unknownKey(s, known)})
+		}
+	}
+	c.clash(found)
+}
+
+// keysTable is the part of the file that has the keys of the screen.
+const keysTable = "keys"
+
+// key takes the keys of an action.
+func (c *configuration) key(s settings.Setting) {
+	keys, ok := []string(nil), true
+	switch v := s.Value.(type) {
+	case string:
+		keys = []string{v}
+	case []any:
+		for _, one := range v {
+			text, is := one.(string)
+			keys, ok = append(keys, text), ok && is
+		}
+	default:
+		ok = false
+	}
+	if !ok {
+		c.bad = append(c.bad, oddity{s.Place, s.Name() + ": wanted is a key in quotes, or a list of keys"})
+		return
+	}
+	err := c.keys.Set(s.Key, keys)
+	if err == nil {
+		return
+	}
+	odd := oddity{s.Place, s.Name() + ": " + err.Error()}
+	if errors.Is(err, ui.ErrNoAction) {
+		c.odd = append(c.odd, odd)
+	} else {
+		c.bad = append(c.bad, odd)
+	}
+}
+
+// clash finds two actions that have one key.
+func (c *configuration) clash(found []settings.Setting) {
+	text, names := c.keys.Clash()
+	for _, s := range found {
+		if s.Table == keysTable && text != "" && (s.Key == names[0] || s.Key == names[1]) {
+			c.bad = append(c.bad, oddity{s.Place, s.Name() + ": " + text})
+			return
 		}
 	}
 }

@@ -5,6 +5,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,26 @@ func (p *console) wantStack(said string) {
 		p.t.Errorf("%v, %v", info, err)
 	}
 	stack, err := os.ReadFile(files[0])
-	if err != nil || !strings.Contains(string(stack), "crash_test.go") {
+	if err != nil || !strings.Contains(string(stack), "crash_test.go") || !strings.Contains(string(stack), runtime.GOOS+"/"+runtime.GOARCH) || strings.Contains(string(stack), "\x1b") {
 		p.t.Errorf("the stack is\n%s\n%v", stack, err)
+	}
+}
+
+// TestCrashReport: it tells what was done last, and neither secrets nor much of what a panic says.
+func TestCrashReport(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	err := reportCrash(&ui.Crash{What: "bad " + canary + strings.Repeat(" text of the user", 100), Stack: []byte("goroutine 1"), Did: []string{"z  zoom the pane", "G  to the end"}})
+	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "toolscope-crash-*"))
+	if len(files) != 1 || !strings.Contains(err.Error(), files[0]) || !strings.Contains(err.Error(), "bug report") || strings.Contains(err.Error(), canary) {
+		t.Fatal(err, files)
+	}
+	text, _ := os.ReadFile(files[0])
+	for _, want := range []string{"toolscope ", runtime.GOOS, "  z  zoom the pane\n  G  to the end\n", "goroutine 1"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), canary) || strings.Count(string(text), "of the user") > 20 {
+		t.Errorf("%s", text)
 	}
 }

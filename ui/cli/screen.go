@@ -27,6 +27,7 @@ func (a *app) show(o ui.Options, feed func()) error {
 	o.Places = sendPlaces(a.said)
 	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveNew, edit, pipeTo
 	o.Remember = saveTheme
+	o.Keys = a.keys
 	o.Cut = cutView
 	o.Forms = takings(o.Source, o.Prices)
 	if canStop {
@@ -82,6 +83,7 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 	}
 	switch s := sig.received(); {
 	case crash != nil:
+		crash.Did = m.Did()
 		return reportCrash(crash)
 	case s != nil:
 		a.endedBy(s)

@@ -115,6 +115,7 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 			return err
 		}
 	}
+	a.keys = c.keys
 	if a.flags.ascii && a.narrow != nil {
 		a.narrow()
 	}

@@ -123,6 +123,35 @@ func keyNamed(name string) string {
 	return name
 }
 
+// As is the binding on the keys that to makes of its own. The hint names them.
+func (b Binding) As(to func(key string) string, draw display.Drawer) Binding {
+	keys := make([]string, len(b.Keys))
+	for i, k := range b.Keys {
+		keys[i] = to(k)
+	}
+	if !b.Hint.Empty() {
+		names, does := b.hinted()
+		var all display.Text
+		changed := false
+		for name := range strings.FieldsSeq(names.String()) {
+			built := keyNamed(name)
+			one := display.Clean(name)
+			if k := to(built); k != built {
+				one, changed = Binding{Keys: []string{k}}.Name(draw), true
+			}
+			if !all.Empty() {
+				one = one.Between(" ", "")
+			}
+			all = display.Join(all, one)
+		}
+		if changed {
+			b.Hint = display.Join(all, does)
+		}
+	}
+	b.Keys = keys
+	return b
+}
+
 // Steps are the keys that move the cursor; to is told the row. The last is that of the end.
 func (w *Window) Steps(hint display.Text, to func(row int)) []Binding {
 	return w.moves(hint, func() int { return w.At }, to)

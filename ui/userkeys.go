@@ -1,0 +1,171 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/bubbles/key"
+
+	"toolscope/themes"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
+
+// UserKeys are the keys that the user wants in place of others: by the key as it is built in.
+type UserKeys map[string]string
+
+// Action is a line of the table of keys as the user can change it.
+type Action struct {
+	Name, Does string
+	Keys       []string
+}
+
+// Actions are all lines of the table of keys, named as its fields are.
+func Actions() (all []Action) {
+	table := reflect.ValueOf(newKeyMap())
+	for i := range table.NumField() {
+		b := table.Field(i).Interface().(key.Binding)
+		all = append(all, Action{actionName(table.Type().Field(i).Name), b.Help().Desc, b.Keys()})
+	}
+	return all
+}
+
+// actionName is the name of a field as files write it: NextFinding is next-finding.
+func actionName(field string) string {
+	var name strings.Builder
+	for i, r := range field {
+		if i > 0 && unicode.IsUpper(r) {
+			name.WriteByte('-')
+		}
+		name.WriteRune(unicode.ToLower(r))
+	}
+	return name.String()
+}
+
+// ErrNoAction is that there is no action of a name.
+var ErrNoAction = errors.New("no such action")
+
+// Set has the keys of an action be others, as many as it has. It does not look whether others have
+// them: when all are set, Clash does.
+func (u UserKeys) Set(action string, keys []string) error {
+	all := Actions()
+	at := slices.IndexFunc(all, func(a Action) bool { return a.Name == action })
+	if at < 0 {
+		names := make([]string, len(all))
+		for i := range all {
+			names[i] = all[i].Name
+		}
+		if near := themes.Near(action, names); len(near) > 0 {
+			return fmt.Errorf("%w: did you mean %s?", ErrNoAction, strings.Join(near, ", "))
+		}
+		return fmt.Errorf("%w; 'toolscope config show' lists them", ErrNoAction)
+	}
+	of := all[at]
+	switch {
+	case slices.Contains(of.Keys, "ctrl+c"):
+		return errors.New("^C always quits")
+	case len(keys) != len(of.Keys):
+		return fmt.Errorf("wanted is a list of as many keys as it has, %q", of.Keys)
+	}
+	for i, k := range keys {
+		if k == "space" {
+			k = " "
+		}
+		if !isKey(k) {
+			return fmt.Errorf("%q: no such key; wanted is one as in %s", k, `"z", "ctrl+t", "alt+x", "f5", "space", "enter" or "pgup"`)
+		}
+		if k != of.Keys[i] {
+			u[of.Keys[i]] = k
+		}
+	}
+	return nil
+}
+
+// Clash says which two actions have one key, "" where none do.
+func (u UserKeys) Clash() (text string, actions [2]string) {
+	whose := map[string]string{}
+	for _, a := range Actions() {
+		for _, k := range a.Keys {
+			k = u.of(k)
+			if other, taken := whose[k]; taken {
+				return fmt.Sprintf("%s and %s have the same key, %q", other, a.Name, k), [2]string{other, a.Name}
+			}
+			whose[k] = a.Name
+		}
+	}
+	return "", actions
+}
+
+// of is the key in place of one that is built in.
+func (u UserKeys) of(built string) string {
+	if k, ok := u[built]; ok {
+		return k
+	}
+	return built
+}
+
+// named are keys that have a name.
+var named = strings.Fields("up down left right enter esc tab shift+tab pgup pgdown home end backspace delete insert")
+
+// isKey reports whether there is a key of that name.
+func isKey(name string) bool {
+	if rest, ok := strings.CutPrefix(name, "alt+"); ok {
+		name = rest
+	}
+	if letter, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		return len(letter) == 1 && 'a' <= letter[0] && letter[0] <= 'z' && letter != "c" && letter != "i" && letter != "m"
+	}
+	var n int
+	if _, err := fmt.Sscanf(name, "f%d", &n); err == nil && name == fmt.Sprintf("f%d", n) {
+		return 1 <= n && n <= 20
+	}
+	r, size := utf8.DecodeRuneInString(name)
+	return slices.Contains(named, name) || size == len(name) && unicode.IsPrint(r) && r != utf8.RuneError
+}
+
+// keysOf are the keys of a mode, as the user has them. While something is typed, and for letters of
+// a menu, they are as they are built in.
+func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
+	all := mode.Keys()
+	if len(m.opt.Keys) == 0 || typing(mode) != nil {
+		return all
+	}
+	_, menu := mode.(modes.Overlay)
+	return m.asUser(all, menu)
+}
+
+// everywhere are the keys that work in every mode, as the user has them.
+func (m *Model) everywhere() []screen.Binding { return m.asUser(m.anywhere(), false) }
+
+// asUser is bindings with the user's keys, or of a menu only those that have a name. What has a key
+// of its own that the user wants for something else keeps it: the other stays where it is built in.
+func (m *Model) asUser(all []screen.Binding, menu bool) []screen.Binding {
+	if len(m.opt.Keys) == 0 {
+		return all
+	}
+	stays := map[string]bool{}
+	for _, b := range all {
+		for _, k := range b.Keys {
+			if _, moved := m.opt.Keys[k]; !moved {
+				stays[k] = true
+			}
+		}
+	}
+	to := func(k string) string {
+		user := m.opt.Keys.of(k)
+		if stays[user] || menu && utf8.RuneCountInString(k) == 1 {
+			return k
+		}
+		return user
+	}
+	out := slices.Clone(all)
+	for i := range out {
+		out[i] = out[i].As(to, m.draw)
+	}
+	return out
+}

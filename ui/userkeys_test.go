@@ -1,0 +1,121 @@
+package ui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/ui/screen"
+)
+
+// userKeys are the keys of a user who wants those of actions, each with its keys.
+func userKeys(t *testing.T, of ...[]string) UserKeys {
+	t.Helper()
+	u := UserKeys{}
+	for _, a := range of {
+		if err := u.Set(a[0], a[1:]); err != nil {
+			t.Fatal(a, err)
+		}
+	}
+	if text, _ := u.Clash(); text != "" {
+		t.Fatal(text)
+	}
+	return u
+}
+
+// TestUserKeys: a key of the user's does what the built-in one did, which does nothing any more; the
+// help, the hints and the palette name it; and no key is there twice, in no mode.
+func TestUserKeys(t *testing.T) {
+	u := userKeys(t, []string{"zoom", "Z"}, []string{"raw", "z"}, []string{"replay", "ctrl+r", "ctrl+p"}, []string{"search", "f5"},
+		[]string{"up", "up", "i"}, []string{"step", "e", ";"}, []string{"edit", "E"}, []string{"scope", "S"}, []string{"help", "f1"})
+	s := newScreen(t, 140, 40, func(o *Options) { o.Keys = u }).feed(body("agent.sse")(t)...)
+	noTwice(t, "browsing", s.keysOf(s.top().Mode))
+	if s.press("Z"); !s.zoom {
+		t.Error("Z does not zoom")
+	}
+	if s.press("Zz"); s.zoom || !s.scene.Raw {
+		t.Error("z is not raw")
+	}
+	s.press("z1").shows("f1 help", "e ; step").hides("? help", ", . step").press("2").shows("f5 find").hides("/ find")
+	s.press("p").hides("REPLAY")
+	s.send(tea.KeyMsg{Type: tea.KeyCtrlR})
+	s.shows("REPLAY", "S scope").hides(" s scope")
+	noTwice(t, "replay", s.keysOf(s.top().Mode))
+	s.press("<esc>:zoom the").shows("zoom the pane", " Z")
+	s.press("<enter>")
+	if !s.zoom {
+		t.Error("the palette does not zoom")
+	}
+	s.press("Z?").hides("HELP")
+	s.send(tea.KeyMsg{Type: tea.KeyF1})
+	s.shows("HELP").press("/zoom the").shows("Z  ")
+}
+
+// TestActions: each action has a name of its own and keys, and each line of the key table is one.
+func TestActions(t *testing.T) {
+	var names, does []string
+	for _, a := range Actions() {
+		if slices.Contains(names, a.Name) || len(a.Keys) == 0 {
+			t.Errorf("%s %v", a.Name, a.Keys)
+		}
+		names, does = append(names, a.Name), append(does, a.Does)
+	}
+	for _, k := range Keys() {
+		if k.Group != "More" && !slices.Contains(does, k.Does) {
+			t.Errorf("%q is no action", k.Does)
+		}
+	}
+	if !slices.Contains(names, "next-finding") {
+		t.Error(names)
+	}
+}
+
+// TestWrongUserKeys: what cannot be is told, with what would be right.
+func TestWrongUserKeys(t *testing.T) {
+	for _, c := range []struct{ action, keys, want string }{
+		{"zom", "Z", "did you mean zoom?"},
+		{"qqqqqqq", "Z", "config show"},
+		{"zoom", "Z Y", "as many keys"},
+		{"step", "Z", `[","`},
+		{"zoom", "zz", "no such key"},
+		{"zoom", "ctrl+c", "no such key"},
+		{"zoom", "f21", "no such key"},
+		{"zoom", "\x1b", "no such key"},
+		{"interrupted", "Q", "always quits"},
+	} {
+		err := UserKeys{}.Set(c.action, strings.Fields(c.keys))
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrNoAction) != (strings.Contains(err.Error(), "no such action")) {
+			t.Errorf("%s = %s: %v", c.action, c.keys, err)
+		}
+	}
+	u := UserKeys{}
+	if err := u.Set("zoom", []string{"r"}); err != nil {
+		t.Fatal(err)
+	}
+	if text, names := u.Clash(); names != [2]string{"zoom", "raw"} || !strings.Contains(text, `zoom and raw have the same key, "r"`) {
+		t.Error(text, names)
+	}
+	if err := u.Set("raw", []string{"space"}); err != nil {
+		t.Fatal(err)
+	}
+	if text, names := u.Clash(); names != [2]string{"raw", "pause"} {
+		t.Error(text, names)
+	}
+}
+
+// noTwice fails if a key is there twice.
+func noTwice(t *testing.T, where string, all []screen.Binding) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, b := range all {
+		for _, k := range b.Keys {
+			if b.Do != nil && seen[k] {
+				t.Errorf("%s: %q is there twice", where, k)
+			}
+			seen[k] = seen[k] || b.Do != nil
+		}
+	}
+}
