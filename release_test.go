@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestRelease holds what releases are made of against the tree: the files that are named are there,
+// the tools have the same version wherever they are named, and what is stamped can be.
+func TestRelease(t *testing.T) {
+	config, script, workflow := content(t, ".goreleaser.yaml"), content(t, ".ci/release"), content(t, ".github/workflows/release.yml")
+	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", ".ci/release", ".github/Dockerfile"} {
+		if _, err := os.Stat(file); err != nil || !strings.Contains(config, file) {
+			t.Errorf("%s is not in the configuration, or not there: %v", file, err)
+		}
+	}
+	for _, page := range regexp.MustCompile(`\.pages/toolscope\.(\w+)`).FindAllStringSubmatch(config, -1) {
+		if !strings.Contains(script, "toolscope."+page[1]) && !regexp.MustCompile(`for shell in [^;]*\b`+page[1]+`\b`).MatchString(script) {
+			t.Errorf("nothing writes .pages/toolscope.%s", page[1])
+		}
+	}
+	tool := regexp.MustCompile(`goreleaser/v2@v[0-9.]+`)
+	if a, b := tool.FindString(script), tool.FindString(workflow); a == "" || a != b {
+		t.Errorf("goreleaser is %q here and %q there", a, b)
+	}
+	stamp := regexp.MustCompile(`-X (\S+)=`).FindStringSubmatch(config)
+	if stamp == nil {
+		t.Fatal("no version is stamped")
+	}
+	program := t.TempDir() + "/toolscope"
+	if out, err := exec.Command("go", "build", "-ldflags", "-X "+stamp[1]+"=1.2.3", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(program, "version").Output(); err != nil || !strings.HasPrefix(string(out), "toolscope 1.2.3 (") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func content(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
