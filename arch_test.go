@@ -123,6 +123,7 @@ var writers = []string{
 	"ui/cli/scratch.go",     // what a client that is run wants: settings for it, a file for what it prints
 	"ui/cli/client_unix.go", // the terminal, to hand it to a client
 	"ui/cli/crash.go",       // the stack of a bug
+	"ui/cli/logfile.go",     // what the program itself said
 	"ui/cli/background.go",  // the terminal, to ask for its colours
 }
 

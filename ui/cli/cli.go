@@ -30,7 +30,8 @@ type app struct {
 	output         standard // standard output itself, for what draws the screen and pages of help
 	ending         *ending  // when a signal has come
 	keys           ui.UserKeys
-	narrow         func() // has words be written in ASCII
+	log            *logFile // nil without one
+	narrow         func()   // has words be written in ASCII
 	flags          lookFlags
 	reading        readFlags
 	replaying      replayFlags
@@ -90,6 +91,7 @@ func (a *app) fail(err error) {
 
 // complain writes an error as at most three lines.
 func (a *app) complain(err error) {
+	a.log.add(err.Error())
 	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
 		a.stderr.line(display.Clean(line))
 	}
@@ -97,6 +99,7 @@ func (a *app) complain(err error) {
 
 // notef writes a note of the program itself, on one line.
 func (a *app) notef(format string, args ...any) {
+	a.log.add(fmt.Sprintf(format, args...))
 	a.stderr.line(display.Clean("toolscope: " + fmt.Sprintf(format, args...)))
 }
 

@@ -20,6 +20,7 @@ type lookFlags struct {
 	noColor bool
 	ascii   bool
 	plain   bool
+	log     string
 	keep    string
 }
 
@@ -28,11 +29,12 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.noColor, "no-color", false, "no colours, as with NO_COLOR")
 	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
 	f.BoolVar(&l.plain, "plain", false, "no screen: a sentence for each thing that happens, for screen readers and logs")
+	f.StringVar(&l.log, "log", "", "write what toolscope itself notes and what fails into this `FILE`, without secrets")
 	checked(f, "theme", func(name string) error {
 		_, err := lookTheme(name, true, func(string) {})
 		return err
 	})
-	settle(f, "", "theme", "no-color", "ascii", "plain")
+	settle(f, "", "theme", "no-color", "ascii", "plain", "log")
 }
 
 // addKeep adds the flag of a screen that may show very many turns.

@@ -116,6 +116,9 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	a.keys = c.keys
+	if err := a.openLog(a.flags.log); err != nil {
+		return err
+	}
 	if a.flags.ascii && a.narrow != nil {
 		a.narrow()
 	}
