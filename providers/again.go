@@ -42,7 +42,7 @@ func (in *Inspector) again(x *Exchange) (*Inspector, error) {
 	if !x.Rereadable() {
 		return nil, fmt.Errorf("exchange %d did not come from a file", x.Number)
 	}
-	return reading(x.from, x.Number, in.Request, in.readsAs(x))
+	return readAgain(x.from, x.Number, in.Request, in.readsAs(x))
 }
 
 // readsAs is the dialect that was forced on an exchange, or nil.
@@ -53,8 +53,8 @@ func (in *Inspector) readsAs(x *Exchange) *dialect.Dialect {
 	return nil
 }
 
-// reading reads one exchange into an inspector of its own, which shares nothing with others.
-func reading(from stream.Place, number int, request []byte, as *dialect.Dialect) (*Inspector, error) {
+// readAgain reads one exchange into an inspector of its own, which shares nothing with others.
+func readAgain(from stream.Place, number int, request []byte, as *dialect.Dialect) (*Inspector, error) {
 	fresh := &Inspector{Request: request, forced: as, alone: true}
 	err := from.Source.Again(number, from.Start, from.End, fresh.Write)
 	fresh.Close()

@@ -51,6 +51,6 @@ func (v *View) AskedModel(exchange int) string {
 // MayAsk reports, at once, whether two requests may ask for the same thing: as far as it is known,
 // their conversations begin alike.
 func (x *Exchange) MayAsk(other *Exchange) bool {
-	begin, others := x.past.asked.Begin, other.past.asked.Begin
+	begin, others := x.stood.Begin, other.stood.Begin
 	return begin == 0 || others == 0 || begin == others
 }

@@ -22,8 +22,7 @@ type asking struct {
 
 	upgrades bool // a WebSocket was asked for
 
-	sentAt time.Duration   // when the latest request that was read began, or NoTime
-	times  []time.Duration // by turn: when the request began that it answers, or NoTime
+	sentAt time.Duration // when the latest request that was read began, or NoTime
 }
 
 // asked is a message that asks for a turn.
@@ -36,6 +35,7 @@ type asked struct {
 func (x *Exchange) asked(h *stream.Head) {
 	x.AskHeader = h.Header
 	x.asks.header = lane.OfHeader(h.Header)
+	x.client = x.asks.header.Client
 	x.asks.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
 	x.asks.path = lane.OfPath(h.Method, pathOf(h.URL))
 }
@@ -137,7 +137,7 @@ func (x *Exchange) purpose(f *lane.Facts, b *lane.Body, messages []dialect.Messa
 }
 
 // Client is the program that asks, by its name in providers/client, "" where it does not say.
-func (x *Exchange) Client() string { return x.asks.header.Client }
+func (x *Exchange) Client() string { return x.client }
 
 // Refused is why toolscope refused the request in the provider's place, "" where it did not.
 func (x *Exchange) Refused() string {
@@ -157,16 +157,16 @@ func (x *Exchange) sends(at time.Duration) {
 }
 
 // stamp says that one of the decoder's turns opens: it answers the latest request that was read.
-func (a *asking) stamp(turn int32) {
-	for len(a.times) <= int(turn) {
-		a.times = append(a.times, a.sentAt)
+func (x *Exchange) stamp(turn int32) {
+	for len(x.times) <= int(turn) {
+		x.times = append(x.times, x.asks.sentAt)
 	}
 }
 
 // AskedAt is when the request of a turn began, or NoTime where that was not seen.
 func (x *Exchange) AskedAt(t *stream.Turn) time.Duration {
-	if i := x.indexOf(t.Number); i >= 0 && i < len(x.asks.times) {
-		return x.asks.times[i]
+	if i := x.indexOf(t.Number); i >= 0 && i < len(x.times) {
+		return x.times[i]
 	}
 	return stream.NoTime
 }

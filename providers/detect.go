@@ -71,7 +71,7 @@ func sniffObjects(text []byte, ended bool) (framing, bool) {
 }
 
 // isWebSocket reports whether a response is the messages of a WebSocket.
-func isWebSocket(h stream.Head) bool {
+func isWebSocket(h *stream.Head) bool {
 	return h.Status == 101 || strings.HasPrefix(h.URL, "wss:") || strings.HasPrefix(h.URL, "ws:")
 }
 

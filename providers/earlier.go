@@ -16,14 +16,15 @@ func (in *Inspector) remember(t *stream.Turn) {
 	if t.Kept != stream.Whole {
 		return // it is filed as it was
 	}
-	var past history
+	var asked replay.Asked
+	var on continuation
 	if x := in.Exchange(t.Exchange); x != nil {
-		past = x.past
+		asked, on = x.stood, x.past.on
 	}
-	forgot := in.recall.add(t, past.asked)
+	forgot := in.recall.add(t, asked)
 	if d := readerOf(t.Dialect); d != nil && d.Answers {
 		in.recall.named(t.Number, t.ID)
-		in.recall.named(t.Number, past.on.talk)
+		in.recall.named(t.Number, on.talk)
 	}
 	if forgot && !in.recall.told {
 		in.recall.told = true
@@ -75,7 +76,7 @@ func (x *Exchange) rereader(n int32) func() *stream.Turn {
 	}
 	from, number, request, as := x.place(), x.Number, x.in.Request, x.in.readsAs(x)
 	return func() *stream.Turn {
-		fresh, err := reading(from, number, request, as)
+		fresh, err := readAgain(from, number, request, as)
 		if err != nil {
 			return nil
 		}

@@ -7,48 +7,67 @@ import (
 
 	"toolscope/providers/coding"
 	"toolscope/providers/dialect"
+	"toolscope/providers/replay"
 	"toolscope/stream"
 )
 
 // An Exchange is one request and its response, as far as they have come.
 type Exchange struct {
-	Number    int
-	Head      stream.Head // of the response; Method and URL also when only the request told
+	Number  int
+	Head    *stream.Head     // of the response; Method and URL also when only the request told; it never changes
+	Coding  string           // the codings that were undone: "gzip", "chunked, br"
+	Framing string           // how the response is framed, "" while unknown
+	Dialect *dialect.Dialect // nil while unknown
+	Why     string           // what gave the dialect away
+	Ended   bool
+
+	in      *Inspector
+	from    stream.Place    // where all its records stand
+	turns   []int32         // timeline numbers of the decoder's turns
+	times   []time.Duration // by turn: when the request began that it answers, or NoTime; nil if none is known
+	stood   replay.Asked    // its place in its conversation, once observed
+	why     string          // it ended, where that was not as it should be
+	client  string          // the program that asks, as far as its header tells
+	at      time.Duration
+	headAt  time.Duration // when the head of the response came, or NoTime
+	holds   int64         // bytes, as long as it may be let go of
+	sum     uint64        // while it is cold: of what came
+	known   known
+	pinned  int32          // how often turns of it are pinned
+	passing bool           // some of its records stand nowhere
+	begun   bool           // bytes of the response have come
+	own     bool           // toolscope answered, not a provider
+	closing bool           // nothing more comes
+	by      stream.Culprit // who ended it, 0 if that is not known
+	aside   bool           // it is pinned, and its line goes on without it
+	cold    bool           // it was let go of, and can be read again
+	dropped bool           // it was let go of for good
+
+	*reading
+}
+
+// reading is what is there of an exchange while it is read, and until it is let go of. All that are
+// let go of share one that is empty, and which nobody changes: see Exchange.mind.
+type reading struct {
 	Request   stream.Wire
 	AskHeader map[string][]string // of the request, canonical names; nil where it was not seen, or is not kept
 	Response  stream.Wire         // the body, decoded
 	Sent      stream.Wire         // the response's bytes as they came, where that is not Response
-	Coding    string              // the codings that were undone: "gzip", "chunked, br"
-	Framing   string              // how the response is framed, "" while unknown
-	Dialect   *dialect.Dialect    // nil while unknown
-	Why       string              // what gave the dialect away
 	Guess     string              // what the response looks like, where nothing in it is known
-	Ended     bool
 
-	in      *Inspector
-	from    stream.Place   // where all its records stand
-	passing bool           // some stand nowhere
-	chain   *coding.Chain  // nil before the first bytes, and where there is nothing to undo
-	begun   bool           // bytes of the response have come
-	broken  bool           // they cannot be decoded any further
-	bomb    bool           // because they decode to too many
-	trouble error          // why, until it is told
-	gap     gaps           // bytes that were not seen
-	own     bool           // toolscope answered, not a provider
-	closing bool           // nothing more comes
-	why     string         // it ended, where that was not as it should be
-	by      stream.Culprit // who ended it, 0 if that is not known
-	notes   []string       // notes on the exchange that wait for a turn
-	glued   bool           // events came without blank lines between them
+	chain   *coding.Chain // nil before the first bytes, and where there is nothing to undo
+	broken  bool          // they cannot be decoded any further
+	bomb    bool          // because they decode to too many
+	trouble error         // why, until it is told
+	gap     gaps          // bytes that were not seen
+	notes   []string      // notes on the exchange that wait for a turn
+	glued   bool          // events came without blank lines between them
 	framer  stream.Framer
 	out     *dialect.Out // of the decoder
 	decoder dialect.Decoder
-	turns   []int32 // timeline numbers of the decoder's turns
-	shut    int     // at least so many of them, from the first on, are closed
-	parts   parts   // those that are let go of for themselves
-	frame   int32   // number of the frame being decoded
-	at      time.Duration
-	headAt  time.Duration    // when the head of the response came, or NoTime
+	shut    int              // at least so many of the turns, from the first on, are closed
+	parts   parts            // those that are let go of for themselves
+	frame   int32            // number of the frame being decoded
 	first   *firstObject     // the object that the body begins with, while that does not tell the framing
 	sniffAt int64            // how many bytes must have come before framing is tried again
 	pending []held           // frames that wait for a dialect
@@ -57,15 +76,15 @@ type Exchange struct {
 	check   toolCheck
 	past    history
 	asks    asking
-	holds   int64  // bytes, as long as it may be let go of
-	pinned  int    // how often turns of it are pinned
-	aside   bool   // it is pinned, and its line goes on without it
-	cold    bool   // it was let go of, and can be read again
-	dropped bool   // it was let go of for good
-	sum     uint64 // while it is cold: of what came
-	known   known
 	onFrame func(stream.Frame)
 	onEvent func(stream.Event)
+}
+
+// mind has an exchange that was let go of have a reading of its own, which may be changed.
+func (x *Exchange) mind() {
+	if x.reading == &x.in.idle {
+		x.reading = &reading{asks: asking{sentAt: stream.NoTime}}
+	}
 }
 
 // held is a frame kept until the dialect is known, or a gap between two such frames.
@@ -80,34 +99,36 @@ type held struct {
 func (x *Exchange) Broke() string { return x.why }
 
 // learn merges what is newly known from outside the bytes.
-func (x *Exchange) learn(h stream.Head) {
+func (x *Exchange) learn(h *stream.Head) {
+	now := *x.Head
 	if h.File != "" {
-		x.Head.File = h.File
+		now.File = h.File
 	}
 	if h.Method != "" {
-		x.Head.Method = h.Method
+		now.Method = h.Method
 	}
 	if h.URL != "" {
-		x.Head.URL = h.URL
+		now.URL = h.URL
 	}
 	if h.Peeled != "" {
-		x.Head.Peeled = h.Peeled
+		now.Peeled = h.Peeled
 	}
-	x.Head.EndUntold, x.Head.Resent = x.Head.EndUntold || h.EndUntold, x.Head.Resent || h.Resent
-	x.Head.NamesUntold = x.Head.NamesUntold || h.NamesUntold
-	x.Head.Adds, x.Head.CutLines = x.Head.Adds || h.Adds, x.Head.CutLines || h.CutLines
-	x.Head.Composed = x.Head.Composed || h.Composed
+	now.EndUntold, now.Resent = now.EndUntold || h.EndUntold, now.Resent || h.Resent
+	now.NamesUntold = now.NamesUntold || h.NamesUntold
+	now.Adds, now.CutLines = now.Adds || h.Adds, now.CutLines || h.CutLines
+	now.Composed = now.Composed || h.Composed
 	for _, lack := range h.Lacks {
-		if !slices.Contains(x.Head.Lacks, lack) {
-			x.Head.Lacks = append(x.Head.Lacks, lack)
+		if !slices.Contains(now.Lacks, lack) {
+			now.Lacks = append(slices.Clip(now.Lacks), lack)
 		}
 	}
-	if h.Method != "" {
-		x.asked(&h)
-	}
 	if h.Status != 0 {
-		x.Head.Status, x.Head.Header = h.Status, h.Header
+		now.Status, now.Header = h.Status, h.Header
 		x.known.status = x.in.told()
+	}
+	x.Head = x.in.heads.same(&now)
+	if h.Method != "" {
+		x.asked(h)
 	}
 }
 

@@ -253,7 +253,7 @@ func (x *Exchange) emit(e stream.Event) {
 	if e.Kind == stream.TurnOpen {
 		x.divide(int(turn))
 		e.What = x.opening(stream.PayloadOf[stream.Opening](e))
-		x.asks.stamp(turn)
+		x.stamp(turn)
 	}
 	if e.Kind == stream.TurnClose && x.Head.EndUntold && x.why == "" {
 		x.sealAll(turn)

@@ -27,6 +27,8 @@ type Inspector struct {
 	alone     bool // it reads one exchange once more: what others make of it is not its matter
 	kept      keeper
 	sets      []*schema.Set
+	heads     heads
+	idle      reading // see Exchange.mind
 	observer  replay.Observer
 	recall    recall
 	lanes     lanes
@@ -56,6 +58,7 @@ func (in *Inspector) Write(r stream.Record) {
 		return
 	}
 	told, x := in.told(), in.exchange(r.Exchange)
+	x.mind()
 	defer func() {
 		if in.now() < told {
 			x.known.hush(told)
@@ -66,7 +69,7 @@ func (in *Inspector) Write(r stream.Record) {
 		in.epoch = r.Head.Start.Add(-r.At)
 	}
 	if r.Head != nil {
-		if x.learn(*r.Head); !r.Request && r.Head.Status != 0 && x.headAt == stream.NoTime {
+		if x.learn(r.Head); !r.Request && r.Head.Status != 0 && x.headAt == stream.NoTime {
 			x.headAt = r.At
 		}
 		x.own = x.own || !r.Request && r.Head.Status != 0 && r.By == stream.Toolscope.String()
@@ -187,7 +190,8 @@ func (in *Inspector) exchange(number int) *Exchange {
 		return x
 	}
 	x := &Exchange{
-		Number: number, in: in, headAt: stream.NoTime, asks: asking{sentAt: stream.NoTime}, known: known{since: in.told()},
+		Number: number, Head: new(stream.Head), in: in, headAt: stream.NoTime, known: known{since: in.told()},
+		reading: &reading{asks: asking{sentAt: stream.NoTime}},
 	}
 	x.onFrame, x.onEvent = x.take, x.takeEvent
 	if in.byNumber == nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"slices"
+	"time"
 
 	"toolscope/stream"
 )
@@ -189,7 +190,7 @@ func (x *Exchange) cool() {
 func (x *Exchange) drop() {
 	x.in.dropTurns(x.turns)
 	x.freeBytes()
-	x.dropped, x.Head.Header, x.notes, x.from = true, nil, nil, stream.Place{}
+	x.dropped, x.from = true, stream.Place{}
 	x.in.trim()
 }
 
@@ -222,12 +223,13 @@ func (x *Exchange) gone() bool {
 
 // freeBytes lets go of what came, and of all that reading it needs.
 func (x *Exchange) freeBytes() {
-	x.Request, x.Response, x.Sent = stream.Wire{}, stream.Wire{}, stream.Wire{}
-	x.AskHeader = nil
-	x.chain, x.framer, x.out, x.decoder, x.pending, x.check = nil, nil, nil, nil, nil, toolCheck{}
-	x.onFrame, x.onEvent, x.first = nil, nil, nil
-	x.asks.queue, x.asks.lanes, x.asks.orders = nil, nil, nil
-	x.forget()
+	left := reading{Guess: x.Guess, gap: x.gap, notes: x.notes, parts: x.parts, asks: asking{sentAt: stream.NoTime}}
+	if x.reading = &x.in.idle; left.Guess != "" || left.gap != (gaps{}) || len(left.notes) > 0 || left.parts.turns > 0 {
+		x.reading = &left
+	}
+	if !slices.ContainsFunc(x.times, func(at time.Duration) bool { return at != stream.NoTime }) {
+		x.times = nil
+	}
 }
 
 // letGoOfRead lets go of bytes of the response that were read. Those of an error are kept: its words
@@ -277,7 +279,7 @@ func (in *Inspector) Warm(turn int32) (read func() (put func() error)) {
 	}
 	forced := in.readsAs(x)
 	return func() func() error {
-		fresh, err := reading(x.from, x.Number, in.Request, forced)
+		fresh, err := readAgain(x.from, x.Number, in.Request, forced)
 		return func() error { return in.putBack(x, fresh, err) }
 	}
 }
@@ -297,8 +299,9 @@ func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
 		in.tellLost(x.turns, err)
 		return err
 	}
+	x.mind()
 	x.Request, x.Response, x.Sent = again.Request, again.Response, again.Sent
-	x.AskHeader = again.AskHeader
+	x.AskHeader, x.check.set = again.AskHeader, again.check.set
 	in.retire(x)
 	return nil
 }

@@ -172,7 +172,8 @@ func (p *past) then(x *Exchange, s *stream.Session) *Exchange {
 
 // before is the exchange as it was when there were n events, and s was the session.
 func (x *Exchange) before(n int32, s *stream.Session) *Exchange {
-	then := *x
+	then, now := *x, *x.reading
+	then.reading = &now
 	then.turns, then.Response = nil, x.responseIn(s)
 	for _, number := range x.turns {
 		if s.Turn(number) != nil {
@@ -187,7 +188,9 @@ func (x *Exchange) before(n int32, s *stream.Session) *Exchange {
 		then.past.read, then.past.messages, then.past.names, then.past.namesRead = 0, nil, nil, 0
 	}
 	if x.known.status > n {
-		then.Head.Status, then.Head.Header, then.headAt = 0, nil, stream.NoTime
+		head := *x.Head
+		head.Status, head.Header = 0, nil
+		then.Head, then.headAt = &head, stream.NoTime
 	}
 	if !x.Ended || x.known.end > n {
 		then.Ended, then.own, then.why, then.by = false, false, "", 0

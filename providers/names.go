@@ -11,6 +11,7 @@ func (x *Exchange) Names() []replay.Named {
 	if size := x.requestSize(); size != x.past.namesRead {
 		kept := x.past.messages != nil
 		messages, _ := x.History()
+		x.mind()
 		x.past.names, x.past.namesRead = replay.Names(messages), size
 		if !kept {
 			x.forget()

@@ -16,7 +16,6 @@ type history struct {
 	messages []dialect.Message
 	target   *dialect.Target
 	broken   bool         // the request breaks off
-	asked    replay.Asked // its place in its conversation, once observed
 	observed bool         // what it brings back has been told
 	on       continuation // what the request that was observed last goes on from
 	before   int          // the exchange that a request adds to, 0 while not known
@@ -38,6 +37,7 @@ func (x *Exchange) History() ([]dialect.Message, *dialect.Target) {
 		return x.past.messages, x.past.target
 	}
 	body := x.RequestBody()
+	x.mind()
 	x.past.read = size
 	var err error
 	if to := x.reader(); to != nil {
@@ -138,7 +138,11 @@ func speaks(p *dialect.Part, by *dialect.Target, messages int) (points int) {
 }
 
 // forget frees the request's history, which can be read again.
-func (x *Exchange) forget() { x.past.read, x.past.messages = 0, nil }
+func (x *Exchange) forget() {
+	if x.past.read != 0 {
+		x.past.read, x.past.messages = 0, nil
+	}
+}
 
 // observe reports, once, what became of the calls of earlier turns in the request. It is called
 // when the protocol is known, or when it never will be, and when the client of a WebSocket has sent
@@ -181,7 +185,7 @@ func (x *Exchange) observed(messages []dialect.Message, to *dialect.Target, on c
 // stand notes where the request stands in its conversation. Turns that ended before it came were
 // filed without that.
 func (x *Exchange) stand(asked replay.Asked) {
-	x.past.asked = asked
+	x.stood = asked
 	for _, number := range x.turns {
 		if f := x.in.recall.fileOf(number); f != nil {
 			x.in.remember(x.in.Session().Turn(number))

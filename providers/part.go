@@ -137,7 +137,7 @@ func (p *part) drop() {
 	}
 	if x.Ended && len(x.parts.of) == 0 {
 		x.freeBytes()
-		x.dropped, x.Head.Header, x.notes = true, nil, nil
+		x.dropped = true
 	}
 	in.trim()
 }

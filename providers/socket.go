@@ -80,7 +80,7 @@ func (x *Exchange) hear() {
 		}
 		messages, _ := to.Decode(message)
 		if len(messages) > 0 || on.thread {
-			x.past.asked = x.observed(messages, to, on).Asked
+			x.stood = x.observed(messages, to, on).Asked
 		}
 	})
 }

@@ -41,23 +41,14 @@ type Call struct {
 	stopped   bool // aborted by the client
 	frozen    bool // it takes nothing more: bytes between it and what comes were not seen
 	freeform  bool
-	nullNone  bool  // null stands for no arguments
-	sealedBy  int32 // frame of the seal
-	runs      [NumExecutors]run
-	sealEvent int32 // the arguments could not change from this event on; 0 if they were not sealed
-	argsFrame int32 // frame of the latest delta
-	argsFrom  int32 // number of the first event with a delta of that frame
-	settled   bool  // findings about the syntax have been made
-	broken    bool  // the first byte that is wrong has been reported
-	repeated  int   // event of the first delta that began with all before it, if not 0
-	args      growing
-	half      string // half of a surrogate pair, waiting for the other half
-	exact     bool   // the latest delta is what its event said
-	deltas    trail[Delta]
-	from      int // number of the first delta of args
-	lex       Lexer
-	double    doubleCheck
-	pages     []page    // what was there before it was replaced
+	nullNone  bool      // null stands for no arguments
+	sealedBy  int32     // frame of the seal
+	sealEvent int32     // the arguments could not change from this event on; 0 if they were not sealed
+	argsFrame int32     // frame of the latest delta
+	argsFrom  int32     // number of the first event with a delta of that frame
+	settled   bool      // findings about the syntax have been made
+	broken    bool      // the first byte that is wrong has been reported
+	repeated  int32     // event of the first delta that began with all before it, if not 0
 	cold      *coldCall // while its turn is cold
 
 	told      []*Diagnosis // those of Findings, each once
@@ -67,6 +58,30 @@ type Call struct {
 
 	edited
 	before *pastCall
+
+	*writing
+}
+
+// writing is what is there of a call while its turn is whole. All others share one that is empty, and
+// which nobody changes: see Call.mind.
+type writing struct {
+	args   growing
+	half   string // half of a surrogate pair, waiting for the other half
+	deltas trail[Delta]
+	from   int // number of the first delta of args
+	lex    Lexer
+	double doubleCheck
+	pages  []page // what was there before it was replaced
+	runs   [NumExecutors]run
+	exact  bool // the latest delta is what its event said
+	shared bool // by those whose turn is not whole
+}
+
+// mind has a call whose turn is not whole have a writing of its own, which may be changed.
+func (c *Call) mind() {
+	if c.writing.shared {
+		c.writing = new(writing)
+	}
 }
 
 // A Return is how a later request carries a call in its history.
@@ -108,7 +123,7 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	return &Call{
 		Number: number, Turn: turn, Slot: slot, ID: d.ID, Name: d.Name, Kind: d.Kind, Server: d.Server,
 		Choice: d.Choice, Parent: d.Parent, Host: d.Host, Item: d.Item, Space: d.Space, Attempt: d.Attempt, freeform: d.Freeform, nullNone: d.NullIsNone,
-		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime,
+		OpenedAt: NoTime, FirstArgAt: NoTime, SealedAt: NoTime, LastArgAt: NoTime, writing: new(writing),
 	}
 }
 
@@ -119,7 +134,7 @@ func (c *Call) Args() []byte { return c.args.s }
 // Size is how many bytes of arguments have come. While its turn is cold they are not there.
 func (c *Call) Size() int {
 	if c.cold != nil {
-		return c.cold.size
+		return int(c.cold.size)
 	}
 	return len(c.args.s)
 }

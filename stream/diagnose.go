@@ -51,7 +51,7 @@ func (c *Call) repeatedBy(text string) bool {
 // that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
-		c.findOnce(ArgsCumulative, c.repeated, "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")
+		c.findOnce(ArgsCumulative, int(c.repeated), "each delta repeats all arguments so far: a client that appends gets nonsense, the last delta alone is the value")
 	}
 }
 

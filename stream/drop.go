@@ -37,7 +37,7 @@ func (t *Turn) drop() {
 		Events: t.Events, OpenedBy: t.OpenedBy, EndedBy: t.EndedBy, Missed: t.Missed, Kept: Dropped,
 		OpenedAt: t.OpenedAt, ClosedAt: t.ClosedAt, FirstFrame: t.FirstFrame, LastFrame: t.LastFrame,
 		finished: t.finished, finishCode: t.finishCode, failed: t.failed, closed: t.closed, closer: t.closer, cut: t.cut,
-		gaps: t.gaps, blind: t.blind, session: t.session, edited: t.edited, whole: t.whole,
+		gaps: t.gaps, blind: t.blind, session: t.session, edited: t.edited, whole: t.whole, content: t.session.nothing(),
 	}
 	for _, c := range t.Calls {
 		row.Was[c.Status()]++
@@ -79,10 +79,17 @@ func (t *Timeline) Trim(rows int) {
 // Gone is how many turns that began first are not in Turns any more.
 func (s *Session) Gone() int { return s.gone }
 
+// nothing is the content of a turn that is not whole.
+func (s *Session) nothing() *content {
+	s.noContent.shared, s.noWriting.shared = true, true
+	return &s.noContent
+}
+
 // coldCall is what is left of the arguments of a call.
 type coldCall struct {
-	size, deltas int
+	size, deltas int32
 	syntax       Syntax
+	runs         string // see packRuns
 }
 
 // Cool lets go of what a turn was sent: its arguments and texts.
@@ -92,16 +99,13 @@ func (t *Timeline) Cool(number int32) {
 		return
 	}
 	t.letGone++
-	on.Kept, on.before, on.pulses = Cold, nil, nil
-	on.coldText = [2]int{len(on.Text), len(on.Thinking)}
-	on.Text, on.Thinking, on.text, on.thinking = nil, nil, said{}, said{}
+	on.Kept, on.before = Cold, nil
+	on.coldText = [2]int32{int32(len(on.Text)), int32(len(on.Thinking))}
+	on.content = t.session.nothing()
 	t.letGoOfResults(on)
 	for _, c := range on.Calls {
-		c.cold = &coldCall{len(c.args.s), c.deltas.n, c.Syntax()}
-		c.before = nil
-		c.setPage(page{})
-		c.pages = nil
-		c.lex.some = false
+		c.cold = &coldCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.n), syntax: c.Syntax(), runs: packRuns(&c.runs, c.OpenedBy)}
+		c.before, c.writing = nil, &t.session.noWriting
 	}
 }
 
@@ -141,29 +145,37 @@ func (t *Timeline) Warm(number int32, other *Timeline, as int32) bool {
 	if !same {
 		return false
 	}
+	on.mind()
 	on.text, on.thinking = again.text.renumbered(events), again.thinking.renumbered(events)
-	on.Text, on.Thinking = on.text.text.s, on.thinking.text.s
+	on.Text, on.Thinking, on.Parts = on.text.text.s, on.thinking.text.s, again.Parts
 	for i, c := range on.Calls {
-		from := again.Calls[i]
-		c.setPage(from.page().renumbered(events))
-		c.pages = nil
-		for _, p := range from.pages {
-			c.pages = append(c.pages, p.renumbered(events))
-		}
-		c.lex.some, c.cold, c.edited = from.lex.some, nil, t.session.now()
+		c.warm(again.Calls[i], events)
+		c.edited = t.session.now()
 	}
 	t.letGone++
 	on.Kept, on.edited, on.whole = Whole, t.session.now(), t.session.era
 	return true
 }
 
+// warm gives a call of a cold turn back what another one has that was sent the same.
+func (c *Call) warm(from *Call, events map[int32]int32) {
+	own := *from.writing
+	own.runs = unpackRuns(c.cold.runs, c.OpenedBy)
+	own.pages = nil
+	for _, p := range from.pages {
+		own.pages = append(own.pages, p.renumbered(events))
+	}
+	c.writing, c.cold = &own, nil
+	c.setPage(from.page().renumbered(events))
+}
+
 // fits reports whether a turn has as much text as a cold one had, and as many bytes in each call.
 func (t *Turn) fits(cold *Turn) bool {
-	if len(t.Calls) != len(cold.Calls) || cold.coldText != [2]int{len(t.Text), len(t.Thinking)} {
+	if len(t.Calls) != len(cold.Calls) || cold.coldText != [2]int32{int32(len(t.Text)), int32(len(t.Thinking))} {
 		return false
 	}
 	for i, c := range cold.Calls {
-		if of := t.Calls[i]; len(of.args.s) != c.cold.size || of.deltas.n != c.cold.deltas || of.Name != c.Name {
+		if of := t.Calls[i]; len(of.args.s) != int(c.cold.size) || of.deltas.n != int(c.cold.deltas) || of.Name != c.Name {
 			return false
 		}
 	}

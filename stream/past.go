@@ -110,7 +110,13 @@ func (t *Turn) edit(c *Call) *Call {
 // copy is a turn like t, to be changed in its place.
 func (t *Turn) copy() *Turn {
 	c := *t
-	c.Calls, c.Parts = slices.Clone(t.Calls), slices.Clone(t.Parts)
+	c.Calls = slices.Clone(t.Calls)
+	if t.content.shared {
+		return &c
+	}
+	own := *t.content
+	c.content = &own
+	c.Parts = slices.Clone(t.Parts)
 	c.slots, c.choices = slices.Clone(t.slots), slices.Clone(t.choices)
 	c.byID, c.waiting = maps.Clone(t.byID), maps.Clone(t.waiting)
 	return &c
@@ -118,6 +124,11 @@ func (t *Turn) copy() *Turn {
 
 func (c *Call) copy() *Call {
 	d := *c
+	if c.writing.shared {
+		return &d
+	}
+	own := *c.writing
+	d.writing = &own
 	d.lex.object = slices.Clone(c.lex.object)
 	return &d
 }

@@ -54,7 +54,7 @@ func (c *Call) setAside(at int32) *pastCall {
 		before: c.before, half: c.half, lex: c.lex.setAside(), firstArgAt: c.FirstArgAt, sealedAt: c.SealedAt, lastArgAt: c.LastArgAt,
 		at: at, era: c.era, args: uint32(len(c.args.s)), deltas: uint32(c.deltas.n), turned: uint32(len(c.pages)),
 		findings: uint32(len(c.Findings)), told: uint32(len(c.told)), sentBack: uint32(len(c.SentBack)),
-		closedBy: c.ClosedBy, copies: int32(c.Copies), repeated: int32(c.repeated), sealedBy: c.sealedBy, sealEvent: c.sealEvent,
+		closedBy: c.ClosedBy, copies: int32(c.Copies), repeated: c.repeated, sealedBy: c.sealedBy, sealEvent: c.sealEvent,
 		argsFrame: c.argsFrame, argsFrom: c.argsFrom, reached: c.reached, phase: c.phase, answered: c.Answered,
 		countedAs: c.countedAs, counted: c.counted, stopped: c.stopped, frozen: c.frozen, settled: c.settled, wrong: c.broken,
 	}
@@ -71,8 +71,8 @@ func (p *pastCall) bytes() int {
 func (c *Call) keepBase() {
 	if p := c.before; p != nil && p.base == nil {
 		base := *c
-		base.args, base.deltas, base.pages, base.before = growing{}, trail[Delta]{}, nil, nil
-		base.lex = Lexer{err: c.lex.err}
+		base.writing = &writing{runs: c.runs, double: c.double, exact: c.exact, lex: Lexer{err: c.lex.err}}
+		base.before = nil
 		p.base = &base
 	}
 }
@@ -91,7 +91,8 @@ func (c *Call) asOf(era int32, n int) *Call {
 			break
 		}
 	}
-	then, at := *base, c.page()
+	then, own, at := *base, *base.writing, c.page()
+	then.writing = &own
 	if int(p.turned) < len(c.pages) {
 		at = c.pages[p.turned]
 	}
@@ -113,7 +114,7 @@ func (c *Call) asOf(era int32, n int) *Call {
 // over sets what the version says.
 func (p *pastCall) over(c *Call) {
 	c.half, c.FirstArgAt, c.SealedAt, c.LastArgAt = p.half, p.firstArgAt, p.sealedAt, p.lastArgAt
-	c.ClosedBy, c.Copies, c.repeated, c.sealedBy, c.sealEvent = p.closedBy, int(p.copies), int(p.repeated), p.sealedBy, p.sealEvent
+	c.ClosedBy, c.Copies, c.repeated, c.sealedBy, c.sealEvent = p.closedBy, int(p.copies), p.repeated, p.sealedBy, p.sealEvent
 	c.argsFrame, c.argsFrom, c.reached, c.phase, c.Answered = p.argsFrame, p.argsFrom, p.reached, p.phase, p.answered
 	c.countedAs, c.counted, c.stopped, c.frozen, c.settled, c.broken = p.countedAs, p.counted, p.stopped, p.frozen, p.settled, p.wrong
 }

@@ -61,16 +61,15 @@ func (t *Turn) setAside(at int32) *pastTurn {
 func (t *Turn) keepBase() {
 	if p := t.before; p != nil && p.base == nil {
 		base := *t
-		base.Calls, base.Parts, base.Text, base.Thinking, base.text, base.thinking = nil, nil, nil, nil, said{}, said{}
-		base.slots, base.choices, base.pulses, base.before = nil, nil, nil, nil
+		base.Calls, base.before, base.content = nil, nil, nil
 		p.base = &base
 	}
 }
 
 // Bytes that are set aside.
 var (
-	turnSize    = sizeOf[Turn]()
-	callSize    = sizeOf[Call]()
+	turnSize    = sizeOf[Turn]() + sizeOf[content]()
+	callSize    = sizeOf[Call]() + sizeOf[writing]()
 	oldTurnSize = sizeOf[pastTurn]()
 	oldCallSize = sizeOf[pastCall]()
 	usageSize   = sizeOf[Usage]()
@@ -138,7 +137,7 @@ func (t *Turn) asOf(era int32, n int, in *Session) *Turn {
 // on is a turn like base, and as the version says. What grew is taken from t.
 func (p *pastTurn) on(base, t *Turn) *Turn {
 	then := *base
-	then.byID, then.waiting, then.visited, then.before, then.pulses, then.blocks = nil, nil, nil, nil, nil, nil
+	then.content, then.before, then.blocks = new(content), nil, nil
 	then.Finish, then.Means, then.ClosedAt = p.finish, p.means, p.closedAt
 	then.LastFrame, then.lastArgs, then.Events = p.lastFrame, p.lastArgs, int(p.events)
 	then.Next, then.Returned, then.finished, then.finishCode = int(p.next), p.returned, p.finished, p.finishCode

@@ -8,13 +8,15 @@ type Session struct {
 	Counts   [NumStatus]int // how many calls are in each status
 	Stopped  int            // how many of the aborted calls the client stopped
 
-	events int
-	gone   int // how many turns that began first are not in Turns any more
-	index  *index
-	ids    ids
-	reused Ref   // the call that had the id of the event's call before; of a past session it is given
-	on     *Turn // of the event that was applied last
-	about  *Call
+	events    int
+	gone      int // how many turns that began first are not in Turns any more
+	index     *index
+	ids       ids
+	noContent content // of turns that are not whole
+	noWriting writing // of their calls
+	reused    Ref     // the call that had the id of the event's call before; of a past session it is given
+	on        *Turn   // of the event that was applied last
+	about     *Call
 	live
 }
 
@@ -103,11 +105,15 @@ func (s *Session) open(e *Event) *Turn {
 		if t.beats(e) {
 			return s.beat(t)
 		}
-		return s.edit(t)
+		t = s.edit(t)
+		if e.Kind != SentBack {
+			t.mind()
+		}
+		return t
 	}
 	t := &Turn{
 		Number: e.Turn, Exchange: PayloadOf[Opening](*e).Exchange, OpenedAt: e.At, OpenedBy: int32(s.events - 1), ClosedAt: NoTime,
-		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, edited: s.now(), whole: s.era,
+		FirstFrame: e.Frame, LastFrame: e.Frame, session: s, edited: s.now(), whole: s.era, content: new(content),
 	}
 	if s.index == nil {
 		s.index = new(index)
@@ -138,6 +144,7 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 			"%s for slot %d, which never opened", e.Kind, e.Slot)
 	default:
 		c = t.edit(c)
+		c.mind()
 	}
 	t.touch(c)
 	switch e.Kind {

@@ -84,6 +84,7 @@ func (t *Turn) reachIn(of *swept, s sweep, visit func(*Call)) {
 		for _, number := range list {
 			if c := t.call(number); c.reached&(1<<s) == 0 {
 				c = t.edit(c)
+				c.mind()
 				visit(c)
 				c.reached |= 1 << s
 				t.visited = append(t.visited, c)

@@ -15,10 +15,7 @@ type Turn struct {
 	Parent   string // id of the call whose agent it is of
 	Ask      *Ask   // of the request that it answers, nil where none was seen
 	Calls    []*Call
-	Text     []byte // answer text
-	Thinking []byte // reasoning text
-	Parts    []Part // text, reasoning and calls, in the order they came
-	Next     int    // if Returned: the exchange whose request was the first to send one of the calls back
+	Next     int // if Returned: the exchange whose request was the first to send one of the calls back
 	Returned bool
 	Usage    Usage
 	Finish   string // the provider's own word, unmapped
@@ -37,15 +34,8 @@ type Turn struct {
 	FirstFrame, LastFrame int32
 
 	session    *Session
-	slots      slots
-	byID       map[string]int32 // numbers of calls, once they are looked for
-	waiting    map[string]int   // by name: no call before this index of Calls waits for a result by that name
-	choices    []swept          // in the order they came
-	visited    []*Call          // by the sweep of the event being applied
-	lastArgs   int32            // number of the call that got arguments last, 0 if none did
-	text       said             // Text
-	thinking   said             // Thinking
-	coldText   [2]int           // bytes of Text and Thinking while they are not there
+	lastArgs   int32    // number of the call that got arguments last, 0 if none did
+	coldText   [2]int32 // bytes of Text and Thinking while they are not there
 	finished   bool
 	finishCode Code
 	failed     bool
@@ -58,8 +48,38 @@ type Turn struct {
 	edited
 	whole  int32 // the checkpoint at which all of it was set aside last, or after which it began
 	before *pastTurn
-	pulses []pulse
 	blocks []int32 // that facts of it are in
+
+	*content
+}
+
+// content is what is there of a turn while it is whole. All turns that are not share one that is
+// empty, and which nobody changes: see Turn.mind.
+type content struct {
+	Text     []byte // answer text
+	Thinking []byte // reasoning text
+	Parts    []Part // text, reasoning and calls, in the order they came
+
+	slots    slots
+	byID     map[string]int32 // numbers of calls, once they are looked for
+	waiting  map[string]int   // by name: no call before this index of Calls waits for a result by that name
+	choices  []swept          // in the order they came
+	visited  []*Call          // by the sweep of the event being applied
+	text     said             // Text
+	thinking said             // Thinking
+	pulses   []pulse
+	shared   bool // by those that are not whole
+}
+
+// mind has a turn that is not whole have a content of its own, which may be changed.
+func (t *Turn) mind() {
+	if !t.content.shared {
+		return
+	}
+	t.content = &content{slots: slotsOf(t.Calls)}
+	for _, c := range t.Calls {
+		t.enlist(c)
+	}
 }
 
 // TurnPhase is what became of a turn.
@@ -171,7 +191,7 @@ func (t *Turn) args(c *Call, e *Event, n int) {
 		}
 		t.lastArgs = int32(c.Number)
 		if c.repeated == 0 && c.repeatedBy(e.Text) {
-			c.repeated = n
+			c.repeated = int32(n)
 		}
 		if e.Frame != c.argsFrame || c.argsFrom == 0 {
 			c.argsFrame, c.argsFrom = e.Frame, int32(n)

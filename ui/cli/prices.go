@@ -61,5 +61,5 @@ func costOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Fi
 	if x == nil {
 		return prices.Turn(t, stream.Head{})
 	}
-	return prices.Turn(t, x.Head)
+	return prices.Turn(t, *x.Head)
 }

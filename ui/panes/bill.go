@@ -157,7 +157,7 @@ func (b *Bill) costOf(t *stream.Turn) uint64 {
 
 func headOf(v *providers.View, t *stream.Turn) stream.Head {
 	if x := v.Exchange(t.Exchange); x != nil {
-		return x.Head
+		return *x.Head
 	}
 	return stream.Head{}
 }

@@ -104,7 +104,7 @@ func (p *Page) exchange(t *stream.Turn) *providers.Exchange { return p.In.Exchan
 func (p *Page) cost(t *stream.Turn) price.Figure {
 	head := stream.Head{}
 	if x := p.exchange(t); x != nil {
-		head = x.Head
+		head = *x.Head
 	}
 	return p.Prices.Turn(t, head)
 }

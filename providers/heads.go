@@ -1,0 +1,33 @@
+package providers
+
+import (
+	"slices"
+
+	"toolscope/stream"
+)
+
+// heads are those that were met last: exchanges of one log mostly have the same, which is kept once.
+type heads struct{ last []*stream.Head }
+
+// latestHeads is how many are remembered.
+const latestHeads = 4
+
+// same is a head like h, which nobody changes.
+func (hs *heads) same(h *stream.Head) *stream.Head {
+	for _, of := range hs.last {
+		if isSameHead(of, h) {
+			return of
+		}
+	}
+	own := *h
+	if h.Header == nil { // those of a response are of it alone
+		hs.last = append(hs.last[max(0, len(hs.last)+1-latestHeads):], &own)
+	}
+	return &own
+}
+
+func isSameHead(a, b *stream.Head) bool {
+	return a.File == b.File && a.Method == b.Method && a.URL == b.URL && a.Status == b.Status && a.Header == nil && b.Header == nil &&
+		a.Start.Equal(b.Start) && a.Peeled == b.Peeled && slices.Equal(a.Lacks, b.Lacks) && a.CutLines == b.CutLines &&
+		a.Resent == b.Resent && a.EndUntold == b.EndUntold && a.NamesUntold == b.NamesUntold && a.Composed == b.Composed && a.Adds == b.Adds
+}
