@@ -2,9 +2,7 @@ package capture
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/binary"
 	"io"
 	"os"
 	"slices"
@@ -20,7 +18,7 @@ type Lines struct {
 	file              *File
 	shapes            *shapes // while it is added to
 	all               []shape // afterwards
-	steps             []byte  // of each record: see step
+	steps             []byte  // of each record, packed once there are all: see lineStep
 	first, start, end int64   // where the first record stands, and all of them
 	at                int64   // where the line ends that came last
 	time              time.Duration
@@ -49,8 +47,7 @@ type Spot struct {
 	shape      int32 // its number, from 1
 }
 
-// The low bits of a step, before the number of its shape; then come how far its line is behind that
-// of the step before, and how much later, in microseconds.
+// The low bits of a step, before the number of its shape; how much later it came is in microseconds.
 const (
 	stepBreaks  = 3      // how many line ends follow the bytes in the record
 	stepRequest = 1 << 2 // it is of what was asked
@@ -95,7 +92,7 @@ func (l *Lines) Add(r *Record, at Spot, breaks int) {
 	}
 	r.From = Place{File: l.file, Start: l.start, End: l.end, Lines: l, Line: [2]int64{at.start, at.end}}
 	if r.End != "" {
-		l.steps, l.heads = bytes.Clone(l.steps), slices.Clone(l.heads)
+		l.steps, l.heads = packSteps(l.steps, l.count), slices.Clone(l.heads)
 		l.all, l.shapes = l.shapes.all, nil
 	}
 }
@@ -109,7 +106,7 @@ func (l *Lines) takes(r *Record, at Spot, breaks int) bool {
 		if n := len(l.heads); n > 0 && r.Data == nil && l.heads[n-1].record == l.count-1 {
 			return false
 		}
-		l.heads = append(l.heads, lineHead{l.count, r.Head})
+		l.heads = append(l.heads, lineHead{l.count, l.shapes.head(r.Head)})
 	}
 	if r.End != "" {
 		l.ending = ending{r.End, r.Why, len(r.Data) == 0}
@@ -120,19 +117,17 @@ func (l *Lines) takes(r *Record, at Spot, breaks int) bool {
 	if l.count == 0 {
 		l.first, l.start, l.at = at.start, at.start, at.start
 	}
-	bits := uint64(at.shape)<<stepShape | uint64(breaks)
+	s := lineStep{bits: uint64(at.shape)<<stepShape | uint64(breaks), gap: at.start - l.at}
 	if r.Side == Request {
-		bits |= stepRequest
+		s.bits |= stepRequest
 	}
 	if r.At == NoTime {
-		bits |= stepNoTime
-	}
-	l.steps = binary.AppendUvarint(l.steps, bits)
-	l.steps = binary.AppendVarint(l.steps, at.start-l.at)
-	if r.At != NoTime {
-		l.steps = binary.AppendVarint(l.steps, int64((r.At-max(l.time, 0))/time.Microsecond))
+		s.bits |= stepNoTime
+	} else {
+		s.later = int64((r.At - max(l.time, 0)) / time.Microsecond)
 		l.time = r.At
 	}
+	l.steps = s.add(l.steps)
 	l.count++
 	l.at, l.start, l.end = at.end, min(l.start, at.start), max(l.end, at.end)
 	return true
@@ -150,7 +145,11 @@ func (l *Lines) Again(ctx context.Context, exchange int) Source {
 		defer opened.Close()
 		again := lineWalk{Lines: l, file: opened, exchange: exchange, time: NoTime, at: l.first}
 		again.from = Place{File: l.file, Start: l.first, Lines: l}
-		for n, rest := int32(0), l.steps; ctx.Err() == nil && n <= l.count; n++ {
+		rest := l.steps
+		if l.shapes == nil {
+			rest = unpackSteps(rest, l.count)
+		}
+		for n := int32(0); ctx.Err() == nil && n <= l.count; n++ {
 			var r Record
 			var ok bool
 			switch {
@@ -190,20 +189,17 @@ type lineWalk struct {
 
 // step makes the record of a step.
 func (w *lineWalk) step(n int32, p []byte) (r Record, rest []byte, ok bool) {
-	bits, k := binary.Uvarint(p)
-	gap, j := binary.Varint(p[k:])
-	p = p[k+j:]
+	step, p := stepIn(p)
+	bits := step.bits
 	r = Record{Exchange: w.exchange, At: NoTime}
 	if bits&stepRequest != 0 {
 		r.Side = Request
 	}
 	if bits&stepNoTime == 0 {
-		later, k := binary.Varint(p)
-		p = p[k:]
-		w.time = max(w.time, 0) + time.Duration(later)*time.Microsecond
+		w.time = max(w.time, 0) + time.Duration(step.later)*time.Microsecond
 		r.At = w.time
 	}
-	if !w.lineAt(w.at + gap) {
+	if !w.lineAt(w.at + step.gap) {
 		return r, p, false
 	}
 	w.at = w.begin + int64(len(w.line))

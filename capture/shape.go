@@ -11,6 +11,7 @@ import (
 type shapes struct {
 	all  []shape
 	last []int32 // those that were met last
+	met  *Head   // the head that was met last
 	room [2][]byte
 }
 
@@ -26,6 +27,16 @@ const (
 	latestShapes = 8       // that are tried first
 	deepestShape = 4       // strings in strings
 )
+
+// head is a head like h: most of those in a log are the same, and kept once.
+func (s *shapes) head(h *Head) *Head {
+	if of := s.met; of != nil && of.File == h.File && of.Method == h.Method && of.URL == h.URL && of.Status == h.Status && len(of.Header)+len(h.Header) == 0 &&
+		of.Start.Equal(h.Start) && of.Peeled == h.Peeled && slices.Equal(of.Lacks, h.Lacks) && of.Adds == h.Adds {
+		return of
+	}
+	s.met = h
+	return h
+}
 
 // of is the number of the shape of a text in a line, 0 if it has none.
 func (s *shapes) of(line, before, text, after []byte) int32 {

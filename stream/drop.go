@@ -103,6 +103,7 @@ func (t *Timeline) Cool(number int32) {
 	on.coldText = [2]int32{int32(len(on.Text)), int32(len(on.Thinking))}
 	on.content = t.session.nothing()
 	t.letGoOfResults(on)
+	t.coolExtras(on)
 	for _, c := range on.Calls {
 		c.cold = &coldCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.n), syntax: c.Syntax(), runs: packRuns(&c.runs, c.OpenedBy)}
 		c.before, c.writing = nil, &t.session.noWriting
@@ -142,7 +143,7 @@ func (t *Timeline) Warm(number int32, other *Timeline, as int32) bool {
 		return false
 	}
 	events, same := t.eventsAs(on, other, again)
-	if !same {
+	if !same || !t.warmExtras(on, other, again) {
 		return false
 	}
 	on.mind()

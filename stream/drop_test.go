@@ -3,6 +3,7 @@ package stream
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 )
 
@@ -16,6 +17,8 @@ func turnsOf(rng *rand.Rand, n int32) (events []Event) {
 			{Kind: TurnOpen, What: &Opening{ID: fmt.Sprint("r", i), Model: "m", Exchange: i}}, {Kind: TextDelta, Text: "I look"}, {Kind: ThinkDelta, Text: "hm"},
 			opened(0, id, "f"), args(0, `{"a":`), args(0, ""), args(0, fmt.Sprint(i)), args(0, `}`), sealed(0),
 			opened(1, id+"x", "g"), args(1, `{"b":`), {Kind: Rewrite, Slot: 1, Text: `{"c":`}, args(1, "\"\xed\xa0\xbd"), args(1, "\xed\xb8\x80\"}"), sealed(1),
+			{Kind: UsageEvent, What: &Usage{Input: Tokens(int64(i))}}, {Kind: Signed, Text: "sig", What: &Signature{Item: "it"}},
+			{Kind: UsageEvent, What: &Usage{Output: Tokens(9)}},
 			found(0, (&Diagnosis{Code: "ODD", By: Gateway}).Finding("so")), finish(FinishDone, "tool_use"), closed(CloseEnd),
 		}
 		if i%3 == 0 {
@@ -49,6 +52,13 @@ func TestWarm(t *testing.T) {
 			if c := turn.Calls[0]; turn.Kept != Cold || c.Args() != nil || c.Size() == 0 || c.Status() != Complete || turn.Text != nil {
 				t.Fatalf("a cold turn is %v, its call %s", turn.Kept, c.Status())
 			}
+			for n := range got.EventsOf(turn, 0) {
+				e, _ := got.Event(n)
+				e.Text = events[n].Text
+				if _, lost := events[n].What.(*Usage); !lost && !reflect.DeepEqual(e, events[n]) {
+					t.Fatalf("event %d of a cold turn is %v, not %v", n, e, events[n])
+				}
+			}
 			cold := got.At(len(events) / 2) // somebody looks at the past meanwhile
 			alone := new(Timeline)
 			for _, e := range events {
@@ -67,7 +77,7 @@ func TestWarm(t *testing.T) {
 			if diff := diffViews(view(want.At(n)), view(got.At(n))); diff != "" {
 				t.Fatalf("At(%d) after that (-before +after):\n%s", n, diff)
 			}
-			if e, kept := got.Event(n); e != events[n] || !kept {
+			if e, kept := got.Event(n); !reflect.DeepEqual(e, events[n]) || !kept {
 				t.Fatalf("event %d is %v, not %v", n, e, events[n])
 			}
 		}

@@ -140,9 +140,13 @@ func (s *Session) keepsText(e *Event, c *Call) bool {
 	return stands && string(text) == e.Text && (c == nil || c.half == "")
 }
 
-// extraOf is what is beside event n; it has something.
+// extraOf is what is beside event n, nil where that was let go of.
 func (b *factBlock) extraOf(n int) *extra {
-	return &b.extra[sort.Search(len(b.extra), func(i int) bool { return int(b.extra[i].event) >= n })]
+	i := sort.Search(len(b.extra), func(i int) bool { return int(b.extra[i].event) >= n })
+	if i == len(b.extra) || int(b.extra[i].event) != n {
+		return nil
+	}
+	return &b.extra[i]
 }
 
 // keepForm keeps the wire's own form of the next fact.

@@ -58,10 +58,15 @@ func (t *Timeline) told(n int, again *Session) (e Event, text []byte, reused Ref
 	}
 	x := &extra{reused: NoRef}
 	if f.kind&hasExtra != 0 {
-		x = b.extraOf(n)
-		e.What, e.Slot = x.what, x.slot
-		if x.timed {
-			e.At = x.at
+		switch beside := b.extraOf(n); {
+		case beside != nil:
+			x = beside
+			e.What, e.Slot = x.what, x.slot
+			if x.timed {
+				e.At = x.at
+			}
+		case on != nil && on.Kept == Cold:
+			e.What = on.rowSays(e.Kind, c)
 		}
 	}
 	if e.Text = x.text; !x.worded {

@@ -1,0 +1,134 @@
+package capture
+
+import "encoding/binary"
+
+// A step is where a record stands: as two numbers how its line is read and how far that is behind
+// the one before, and how much later it came.
+type lineStep struct {
+	bits  uint64
+	gap   int64
+	later int64
+}
+
+// add appends a step as it is.
+func (s *lineStep) add(p []byte) []byte {
+	p = binary.AppendUvarint(p, s.bits)
+	p = binary.AppendVarint(p, s.gap)
+	if s.bits&stepNoTime == 0 {
+		p = binary.AppendVarint(p, s.later)
+	}
+	return p
+}
+
+// stepIn reads a step that was added, and returns what follows it.
+func stepIn(p []byte) (s lineStep, rest []byte) {
+	bits, k := binary.Uvarint(p)
+	gap, j := binary.Varint(p[k:])
+	s, p = lineStep{bits: bits, gap: gap}, p[k+j:]
+	if bits&stepNoTime == 0 {
+		later, k := binary.Varint(p)
+		s.later, p = later, p[k:]
+	}
+	return s, p
+}
+
+// guesser guesses a step by those before it: it is the one that came last after two such.
+type guesser struct {
+	known  []guess
+	next   int // of known to be forgotten, once it is full
+	before [2]lineStep
+}
+
+// guess is what followed such steps.
+type guess struct {
+	bits         uint64
+	gap          int64
+	still, stood bool // at which no time had passed
+	then         lineStep
+}
+
+const mostGuesses = 32
+
+// of is what is known of steps like the last ones, nil if nothing is.
+func (g *guesser) of() *guess {
+	last := &g.before[0]
+	for i := range g.known {
+		k := &g.known[i]
+		if k.bits == last.bits && k.gap == last.gap && k.still == (last.later == 0) && k.stood == (g.before[1].later == 0) {
+			return k
+		}
+	}
+	return nil
+}
+
+// took takes the step that came.
+func (g *guesser) took(s lineStep) {
+	if k := g.of(); k != nil {
+		k.then = s
+	} else {
+		last := &g.before[0]
+		k := guess{last.bits, last.gap, last.later == 0, g.before[1].later == 0, s}
+		if len(g.known) < mostGuesses {
+			g.known = append(g.known, k)
+		} else {
+			g.known[g.next] = k
+			g.next = (g.next + 1) % mostGuesses
+		}
+	}
+	g.before[1], g.before[0] = g.before[0], s
+}
+
+// What follows of a step, in two bits each.
+const (
+	stepWhole   = iota // all of it
+	stepLater          // how much later it came
+	stepGuessed        // nothing
+)
+
+// packSteps are steps in fewer bytes: what can be guessed of them is left out.
+func packSteps(steps []byte, count int32) []byte {
+	var g guesser
+	what := make([]byte, (count+3)/4, int(count+3)/4+len(steps))
+	rest := what[len(what):]
+	for i := range count {
+		var s lineStep
+		s, steps = stepIn(steps)
+		kind := stepWhole
+		if k := g.of(); k != nil && k.then.bits == s.bits && k.then.gap == s.gap {
+			if kind = stepLater; k.then.later == s.later {
+				kind = stepGuessed
+			}
+		}
+		what[i/4] |= byte(kind) << (i % 4 * 2)
+		switch kind {
+		case stepWhole:
+			rest = s.add(rest)
+		case stepLater:
+			rest = binary.AppendVarint(rest, s.later)
+		}
+		g.took(s)
+	}
+	return append(make([]byte, 0, len(what)+len(rest)), what[:len(what)+len(rest)]...)
+}
+
+// unpackSteps are the steps that were packed.
+func unpackSteps(packed []byte, count int32) (steps []byte) {
+	var g guesser
+	what, rest := packed[:(count+3)/4], packed[(count+3)/4:]
+	for i := range count {
+		var s lineStep
+		switch what[i/4] >> (i % 4 * 2) & 3 {
+		case stepWhole:
+			s, rest = stepIn(rest)
+		case stepLater:
+			s = g.of().then
+			later, k := binary.Varint(rest)
+			s.later, rest = later, rest[k:]
+		default:
+			s = g.of().then
+		}
+		steps = s.add(steps)
+		g.took(s)
+	}
+	return steps
+}

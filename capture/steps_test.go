@@ -1,0 +1,45 @@
+package capture
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSteps: what was packed is what it was, and steps that go the same round take little room.
+func TestSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var raw []byte
+		round := make([]lineStep, 1+rng.IntN(5))
+		for i := range round {
+			round[i] = lineStep{bits: rng.Uint64N(1 << 8), gap: rng.Int64N(3) * rng.Int64N(1000), later: rng.Int64N(2) * 13000}
+		}
+		n := rng.IntN(200)
+		for i := range n {
+			s := round[i%len(round)]
+			switch rng.IntN(12) {
+			case 0:
+				s.gap = -rng.Int64N(1 << 40)
+			case 1:
+				s.bits = rng.Uint64()
+			case 2:
+				s.later = -rng.Int64N(1 << 50)
+			}
+			if s.bits&stepNoTime != 0 {
+				s.later = 0
+			}
+			raw = s.add(raw)
+		}
+		if got := unpackSteps(packSteps(raw, int32(n)), int32(n)); !bytes.Equal(got, raw) {
+			t.Fatalf("%d steps: %x, not %x", n, got, raw)
+		}
+	}
+	var raw []byte
+	for i := range int64(3000) { // a time in three that nobody can guess
+		raw = (&lineStep{bits: 17, later: []int64{10_000 + rng.Int64N(5000), 0, 0}[i%3]}).add(raw)
+	}
+	if n := len(packSteps(raw, 3000)); n > 1.4*3000 {
+		t.Errorf("3000 steps take %d bytes, before that %d", n, len(raw))
+	}
+}
