@@ -16,16 +16,22 @@ import (
 // by several goroutines at once.
 type Lines struct {
 	file              *File
-	shapes            *shapes // while it is added to
-	all               []shape // afterwards
+	all               []shape // once it has ended
 	steps             []byte  // of each record, packed once there are all: see lineStep
 	first, start, end int64   // where the first record stands, and all of them
-	at                int64   // where the line ends that came last
-	time              time.Duration
-	count             int32
 	heads             []lineHead
-	ending            ending
+	ending            *ending // nil while it has not ended
+	count             int32
 	lost              bool // something came that does not stand in a line
+
+	*adding
+}
+
+// adding is what lines are added to with, nil when the exchange has ended.
+type adding struct {
+	shapes *shapes
+	at     int64 // where the line ends that came last
+	time   time.Duration
 }
 
 // lineHead is a head that comes with a record.
@@ -60,7 +66,7 @@ func (in *Input) Lines() *Lines {
 	if in.again == nil || in.Pieces {
 		return nil
 	}
-	return &Lines{file: in.again, shapes: in.shapes, time: NoTime}
+	return &Lines{file: in.again, adding: &adding{shapes: in.shapes, time: NoTime}}
 }
 
 // Spot is where text stands in a line that begins at start, with before and after around it; those
@@ -83,7 +89,10 @@ func (s Spot) Like(line []byte, start int64, in *Input) Spot {
 
 // Add gives a record its place. Its bytes are those at a spot with so many line ends behind them.
 func (l *Lines) Add(r *Record, at Spot, breaks int) {
-	if l == nil || l.lost {
+	if l == nil || l.lost || l.adding == nil {
+		if l != nil {
+			l.lost = true
+		}
 		return
 	}
 	if l.lost = !l.takes(r, at, breaks); l.lost {
@@ -93,13 +102,13 @@ func (l *Lines) Add(r *Record, at Spot, breaks int) {
 	r.From = Place{File: l.file, Start: l.start, End: l.end, Lines: l, Line: [2]int64{at.start, at.end}}
 	if r.End != "" {
 		l.steps, l.heads = packSteps(l.steps, l.count), slices.Clone(l.heads)
-		l.all, l.shapes = l.shapes.all, nil
+		l.all, l.adding = l.shapes.all, nil
 	}
 }
 
 // takes adds a step, or reports that it cannot tell all of the record.
 func (l *Lines) takes(r *Record, at Spot, breaks int) bool {
-	if r.Note != "" || r.Lost != 0 || r.By != "" || r.Damaged || at.shape == 0 && len(r.Data) > 0 || breaks > stepBreaks || l.ending.end != "" {
+	if r.Note != "" || r.Lost != 0 || r.By != "" || r.Damaged || at.shape == 0 && len(r.Data) > 0 || breaks > stepBreaks {
 		return false
 	}
 	if r.Head != nil {
@@ -109,7 +118,7 @@ func (l *Lines) takes(r *Record, at Spot, breaks int) bool {
 		l.heads = append(l.heads, lineHead{l.count, l.shapes.head(r.Head)})
 	}
 	if r.End != "" {
-		l.ending = ending{r.End, r.Why, len(r.Data) == 0}
+		l.ending = l.shapes.ending(ending{r.End, r.Why, len(r.Data) == 0})
 	}
 	if len(r.Data) == 0 {
 		return r.End != "" && r.At == l.time
@@ -146,7 +155,7 @@ func (l *Lines) Again(ctx context.Context, exchange int) Source {
 		again := lineWalk{Lines: l, file: opened, exchange: exchange, time: NoTime, at: l.first}
 		again.from = Place{File: l.file, Start: l.first, Lines: l}
 		rest := l.steps
-		if l.shapes == nil {
+		if l.adding == nil {
 			rest = unpackSteps(rest, l.count)
 		}
 		for n := int32(0); ctx.Err() == nil && n <= l.count; n++ {
@@ -155,7 +164,7 @@ func (l *Lines) Again(ctx context.Context, exchange int) Source {
 			switch {
 			case n < l.count:
 				r, rest, ok = again.step(n, rest)
-			case l.ending.alone:
+			case l.ending != nil && l.ending.alone:
 				r, ok = again.last(), true
 			default:
 				return
@@ -229,7 +238,7 @@ func (w *lineWalk) say(r *Record, n int32) {
 		r.Head = &head
 		w.heads++
 	}
-	if e := w.ending; n == w.count || n == w.count-1 && !e.alone {
+	if e := w.ending; e != nil && (n == w.count || n == w.count-1 && !e.alone) {
 		r.End, r.Why = e.end, e.why
 	}
 	r.From = w.from

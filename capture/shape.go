@@ -12,6 +12,7 @@ type shapes struct {
 	all  []shape
 	last []int32 // those that were met last
 	met  *Head   // the head that was met last
+	ends *ending // how an exchange ended last
 	room [2][]byte
 }
 
@@ -36,6 +37,14 @@ func (s *shapes) head(h *Head) *Head {
 	}
 	s.met = h
 	return h
+}
+
+// ending is one like e: most end in the same way.
+func (s *shapes) ending(e ending) *ending {
+	if s.ends == nil || *s.ends != e {
+		s.ends = &e
+	}
+	return s.ends
 }
 
 // of is the number of the shape of a text in a line, 0 if it has none.

@@ -52,9 +52,6 @@ func (in *Inspector) letGo(turn int32) {
 		return
 	}
 	f.left = in.observer.Remains(t)
-	if x := in.Exchange(f.exchange); x != nil {
-		f.left.Again = x.rereader(int32(x.indexOf(turn)))
-	}
 }
 
 // Called is the name and the id of a call of a turn that was let go of; ok is false where neither is
@@ -67,11 +64,16 @@ func (in *Inspector) Called(r stream.Ref) (name, id string, ok bool) {
 	return f.left.Called(r.Call)
 }
 
-// rereader reads turn n of the exchange once more. It is nil where that cannot be done, or would
-// take long.
-func (x *Exchange) rereader(n int32) func() *stream.Turn {
+// rereader reads the turn of a file once more. It is nil where that cannot be done, or would take
+// long.
+func (in *Inspector) rereader(f *file) func() *stream.Turn {
 	const most = 8 << 20
-	if from := x.place(); !x.Rereadable() || from.End-from.Start > most {
+	x := in.Exchange(f.exchange)
+	if x == nil {
+		return nil
+	}
+	n := x.indexOf(f.turn)
+	if from := x.place(); n < 0 || !x.Rereadable() || from.End-from.Start > most {
 		return nil
 	}
 	from, number, request, as := x.place(), x.Number, x.in.Request, x.in.readsAs(x)
@@ -80,7 +82,7 @@ func (x *Exchange) rereader(n int32) func() *stream.Turn {
 		if err != nil {
 			return nil
 		}
-		return fresh.Session().Turn(n)
+		return fresh.Session().Turn(int32(n))
 	}
 }
 
@@ -108,7 +110,11 @@ func (in *Inspector) candidate(f *file) (c replay.Candidate, ok bool) {
 		c.From = TargetOf(c.Turn.Dialect)
 	}
 	if c.Turn == nil || c.Turn.Kept != stream.Whole {
-		c.Left = f.left
+		if c.Left = f.left; c.Left != nil {
+			if c.Again = f.again; c.Again == nil {
+				c.Again = in.rereader(f)
+			}
+		}
 	}
 	return c, c.Left != nil || c.Turn != nil && len(c.Turn.Calls) > 0
 }

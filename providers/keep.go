@@ -198,6 +198,9 @@ func (x *Exchange) drop() {
 func (in *Inspector) dropTurns(turns []int32) {
 	for _, number := range turns {
 		in.letGo(number)
+		if f := in.recall.fileOf(number); f != nil {
+			f.again = in.rereader(f)
+		}
 		in.Timeline.Drop(number)
 	}
 	in.kept.dropped += len(turns)

@@ -67,7 +67,7 @@ func TestKeepDrops(t *testing.T) {
 			}
 		case stream.Dropped:
 			rows++
-			if turn.ID != fmt.Sprintf("msg_%d", turn.Exchange) || turn.Was[stream.Complete] != 1 || turn.Usage.Input.N != 3 || turn.Phase() != stream.TurnComplete {
+			if turn.ID != fmt.Sprintf("msg_%d", turn.Exchange) || turn.Was()[stream.Complete] != 1 || turn.Usage.Input.N != 3 || turn.Phase() != stream.TurnComplete {
 				t.Errorf("row %+v", turn)
 			}
 		}

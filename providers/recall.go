@@ -36,9 +36,10 @@ type file struct {
 	calls    int32
 	exchange int
 	asked    replay.Asked
-	left     *replay.Remains // of a turn whose content was let go
-	search   uint32          // the last one that found it
-	void     bool            // the turn has a later file
+	left     *replay.Remains     // of a turn whose content was let go
+	again    func() *stream.Turn // of one whose exchange may be gone: reads it again
+	search   uint32              // the last one that found it
+	void     bool                // the turn has a later file
 }
 
 // mention says that a turn gives a clue.

@@ -20,14 +20,10 @@ type Call struct {
 	ID       string // what a tool result must echo
 	Name     string
 	Kind     string // function, custom, mcp, server, …
-	Server   bool   // the provider runs it
-	Answered Code   // AnswerOK or AnswerFailed when the wire brought its result
-	Choice   int32
 	Parent   string // id of the call whose code made this one
 	Host     string // MCP server
 	Item     string // id of its item, where that has one besides ID
 	Space    string // namespace of the tool, where that is not part of Name
-	Attempt  bool   // no call of the wire: the provider threw it away, Args are its account of it
 	Rewrites int    // how often Args were replaced: offsets from before mean nothing now
 
 	Copies    int      // how often the arguments were said, and were the same, where that is more than once
@@ -37,23 +33,22 @@ type Call struct {
 
 	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
 
+	cold      *coldCall // while its turn is cold
+	Choice    int32
+	sealedBy  int32  // frame of the seal
+	sealEvent int32  // the arguments could not change from this event on; 0 if they were not sealed
+	reached   uint16 // a bit for each sweep that visited it and since which it did not change
+	Server    bool   // the provider runs it
+	Answered  Code   // AnswerOK or AnswerFailed when the wire brought its result
+	Attempt   bool   // no call of the wire: the provider threw it away, Args are its account of it
 	phase     Phase
 	stopped   bool // aborted by the client
 	frozen    bool // it takes nothing more: bytes between it and what comes were not seen
 	freeform  bool
-	nullNone  bool      // null stands for no arguments
-	sealedBy  int32     // frame of the seal
-	sealEvent int32     // the arguments could not change from this event on; 0 if they were not sealed
-	argsFrame int32     // frame of the latest delta
-	argsFrom  int32     // number of the first event with a delta of that frame
-	settled   bool      // findings about the syntax have been made
-	broken    bool      // the first byte that is wrong has been reported
-	repeated  int32     // event of the first delta that began with all before it, if not 0
-	cold      *coldCall // while its turn is cold
-
-	told      []*Diagnosis // those of Findings, each once
-	reached   uint16       // a bit for each sweep that visited it and since which it did not change
-	counted   bool         // in the session's Counts, as countedAs
+	nullNone  bool // null stands for no arguments
+	settled   bool // findings about the syntax have been made
+	broken    bool // the first byte that is wrong has been reported
+	counted   bool // in the session's Counts, as countedAs
 	countedAs Status
 
 	edited
@@ -65,16 +60,20 @@ type Call struct {
 // writing is what is there of a call while its turn is whole. All others share one that is empty, and
 // which nobody changes: see Call.mind.
 type writing struct {
-	args   growing
-	half   string // half of a surrogate pair, waiting for the other half
-	deltas trail[Delta]
-	from   int // number of the first delta of args
-	lex    Lexer
-	double doubleCheck
-	pages  []page // what was there before it was replaced
-	runs   [NumExecutors]run
-	exact  bool // the latest delta is what its event said
-	shared bool // by those whose turn is not whole
+	args      growing
+	half      string // half of a surrogate pair, waiting for the other half
+	deltas    trail[Delta]
+	from      int // number of the first delta of args
+	lex       Lexer
+	double    doubleCheck
+	pages     []page // what was there before it was replaced
+	runs      [NumExecutors]run
+	told      []*Diagnosis // those of Findings, each once
+	argsFrame int32        // frame of the latest delta
+	argsFrom  int32        // number of the first event with a delta of that frame
+	repeated  int32        // event of the first delta that began with all before it, if not 0
+	exact     bool         // the latest delta is what its event said
+	shared    bool         // by those whose turn is not whole
 }
 
 // mind has a call whose turn is not whole have a writing of its own, which may be changed.

@@ -30,6 +30,9 @@ func (t *Timeline) coolExtras(on *Turn) {
 // says reports whether all that stands beside an event of the turn can be had again.
 func (t *Turn) says(x *extra, f *fact) bool {
 	c := t.call(int32(f.call))
+	if f.says() == Finish && !x.timed && x.slot == AllChoices && x.what == nil && x.worded {
+		return x.text == t.Finish
+	}
 	if x.timed || x.worded || x.reused != NoRef || c == nil && x.slot != 0 || c != nil && x.slot != c.Slot {
 		return false
 	}
@@ -86,9 +89,12 @@ func (t *Timeline) warmExtras(on *Turn, other *Timeline, again *Turn) bool {
 	}
 	for _, l := range lost {
 		x := extra{event: l.event, slot: l.slot, reused: NoRef}
-		if l.kind == UsageEvent {
+		switch l.kind {
+		case UsageEvent:
 			x.what = usage[l.nth-1]
-		} else {
+		case Finish:
+			x.slot, x.text, x.worded = AllChoices, on.Finish, true
+		default:
 			_, c := t.session.Find(Ref{on.Number, l.call})
 			x.what = on.rowSays(l.kind, c)
 		}

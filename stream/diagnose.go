@@ -18,14 +18,24 @@ func (c *Call) findOnce(d *Diagnosis, event int, format string, args ...any) {
 
 // found reports whether d was found of the call before, in whatever grade.
 func (c *Call) found(d *Diagnosis) bool {
+	if c.writing.shared {
+		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Declared() == d.Declared() })
+	}
 	return slices.Contains(c.told, d.Declared())
+}
+
+// tells notes that there is such a finding.
+func (w *writing) tells(d *Diagnosis) {
+	if !slices.Contains(w.told, d.Declared()) {
+		w.told = append(w.told, d)
+	}
 }
 
 // addFinding adds a finding. Its diagnosis is noted once, so that found stays cheap.
 func (c *Call) addFinding(f Finding) {
 	c.Findings = append(c.Findings, f)
-	if !c.found(f.Diagnosis) {
-		c.told = append(c.told, f.Diagnosis)
+	if !c.writing.shared {
+		c.tells(f.Diagnosis)
 	}
 }
 

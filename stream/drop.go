@@ -39,8 +39,11 @@ func (t *Turn) drop() {
 		finished: t.finished, finishCode: t.finishCode, failed: t.failed, closed: t.closed, closer: t.closer, cut: t.cut,
 		gaps: t.gaps, blind: t.blind, session: t.session, edited: t.edited, whole: t.whole, content: t.session.nothing(),
 	}
+	if len(t.Calls) > 0 {
+		row.was = new([NumStatus]int32)
+	}
 	for _, c := range t.Calls {
-		row.Was[c.Status()]++
+		row.was[c.Status()]++
 	}
 	*t = row
 }
@@ -85,11 +88,11 @@ func (s *Session) nothing() *content {
 	return &s.noContent
 }
 
-// coldCall is what is left of the arguments of a call.
+// coldCall is what is left of what was written of a call.
 type coldCall struct {
 	size, deltas int32
 	syntax       Syntax
-	runs         string // see packRuns
+	rest         string // see writing.pack
 }
 
 // Cool lets go of what a turn was sent: its arguments and texts.
@@ -105,7 +108,7 @@ func (t *Timeline) Cool(number int32) {
 	t.letGoOfResults(on)
 	t.coolExtras(on)
 	for _, c := range on.Calls {
-		c.cold = &coldCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.n), syntax: c.Syntax(), runs: packRuns(&c.runs, c.OpenedBy)}
+		c.cold = &coldCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.n), syntax: c.Syntax(), rest: c.pack(c.OpenedBy)}
 		c.before, c.writing = nil, &t.session.noWriting
 	}
 }
@@ -161,7 +164,11 @@ func (t *Timeline) Warm(number int32, other *Timeline, as int32) bool {
 // warm gives a call of a cold turn back what another one has that was sent the same.
 func (c *Call) warm(from *Call, events map[int32]int32) {
 	own := *from.writing
-	own.runs = unpackRuns(c.cold.runs, c.OpenedBy)
+	own.unpack(c.cold.rest, c.OpenedBy)
+	own.told = nil
+	for i := range c.Findings {
+		own.tells(c.Findings[i].Diagnosis)
+	}
 	own.pages = nil
 	for _, p := range from.pages {
 		own.pages = append(own.pages, p.renumbered(events))

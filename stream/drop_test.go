@@ -125,8 +125,8 @@ func TestDrop(t *testing.T) {
 		if got.ID != want.ID || got.Phase() != want.Phase() || got.Exchange != want.Exchange || got.ClosedAt != want.ClosedAt || got.Failure != want.Failure {
 			t.Errorf("row %d: %s %s %v %d, not %s %s %v %d", n, got.ID, got.Phase(), got.ClosedAt, got.Exchange, want.ID, want.Phase(), want.ClosedAt, want.Exchange)
 		}
-		if got.Kept == Dropped && (got.Was != [NumStatus]int32{Complete: 2} || got.Calls != nil) {
-			t.Errorf("row %d: its calls were %v", n, got.Was)
+		if got.Kept == Dropped && (got.Was() != [NumStatus]int32{Complete: 2} || got.Calls != nil) {
+			t.Errorf("row %d: its calls were %v", n, got.Was())
 		}
 		if got.Kept == Whole && string(got.Calls[1].Args()) != string(want.Calls[1].Args()) {
 			t.Errorf("turn %d has changed", n)

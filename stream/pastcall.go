@@ -71,7 +71,9 @@ func (p *pastCall) bytes() int {
 func (c *Call) keepBase() {
 	if p := c.before; p != nil && p.base == nil {
 		base := *c
-		base.writing = &writing{runs: c.runs, double: c.double, exact: c.exact, lex: Lexer{err: c.lex.err}}
+		own := *c.writing
+		own.args, own.deltas, own.pages, own.lex = growing{}, trail[Delta]{}, nil, Lexer{err: c.lex.err}
+		base.writing = &own
 		base.before = nil
 		p.base = &base
 	}

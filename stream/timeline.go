@@ -65,6 +65,9 @@ func (t *Timeline) told(n int, again *Session) (e Event, text []byte, reused Ref
 			if x.timed {
 				e.At = x.at
 			}
+		case on != nil && on.Kept == Cold && e.Kind == Finish:
+			e.Slot, e.Text = AllChoices, on.Finish
+			return e, nil, NoRef, true
 		case on != nil && on.Kept == Cold:
 			e.What = on.rowSays(e.Kind, c)
 		}

@@ -8,6 +8,7 @@ import (
 // A Turn is one model response. Its fields are the fold's: read them, do not set them.
 type Turn struct {
 	Number   int32 // within the timeline, from 0
+	OpenedBy int32 // number of its first event
 	Exchange int
 	Dialect  string
 	ID       string
@@ -16,34 +17,32 @@ type Turn struct {
 	Ask      *Ask   // of the request that it answers, nil where none was seen
 	Calls    []*Call
 	Next     int // if Returned: the exchange whose request was the first to send one of the calls back
-	Returned bool
 	Usage    Usage
 	Finish   string // the provider's own word, unmapped
 	Means    string // what Finish stands for, where that is a number
 	Failure  string // the provider's own error message
 	Findings []Finding
 	Events   int
-	OpenedBy int32   // number of its first event
-	EndedBy  Culprit // who ended it, 0 while that is not known
-	Missed   int64   // at most so many bytes of it passed unseen: toolscope's own gap
-
-	Kept Keeping
-	Was  [NumStatus]int32 // of a dropped turn: how many of its calls were in each status
+	Missed   int64 // at most so many bytes of it passed unseen: toolscope's own gap
 
 	OpenedAt, ClosedAt    time.Duration
 	FirstFrame, LastFrame int32
 
 	session    *Session
-	lastArgs   int32    // number of the call that got arguments last, 0 if none did
-	coldText   [2]int32 // bytes of Text and Thinking while they are not there
+	was        *[NumStatus]int32 // see Was; nil for none
+	lastArgs   int32             // number of the call that got arguments last, 0 if none did
+	gaps       int32             // how often bytes of it were not seen
+	coldText   [2]int32          // bytes of Text and Thinking while they are not there
+	Returned   bool
+	EndedBy    Culprit // who ended it, 0 while that is not known
+	Kept       Keeping
 	finished   bool
 	finishCode Code
 	failed     bool
 	closed     bool
 	closer     Culprit // who closed it first
 	cut        bool    // closed without the protocol's terminator
-	gaps       int     // how often bytes of it were not seen
-	blind      bool    // they were missed while it was open, so its end may be among them
+	blind      bool    // bytes of it were missed while it was open, so its end may be among them
 
 	edited
 	whole  int32 // the checkpoint at which all of it was set aside last, or after which it began
@@ -114,6 +113,14 @@ func (t *Turn) Phase() TurnPhase {
 		return TurnComplete
 	}
 	return TurnIsOpen
+}
+
+// Was is, of a dropped turn, how many of its calls were in each status.
+func (t *Turn) Was() [NumStatus]int32 {
+	if t.was == nil {
+		return [NumStatus]int32{}
+	}
+	return *t.was
 }
 
 // Closed reports whether the turn's last event has come.

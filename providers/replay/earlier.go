@@ -128,11 +128,11 @@ func (c *earlier) isObject() bool {
 // again is the call as it is read again, nil where that cannot be done.
 func (c *earlier) again() *stream.Call {
 	t := c.turn
-	if c.left == nil || t.Left.Again == nil {
+	if c.left == nil || t.Again == nil {
 		return nil
 	}
 	if !t.tried {
-		t.tried, t.again = true, t.Left.Again()
+		t.tried, t.again = true, t.Again()
 	}
 	if n := int(c.ref.Call); t.again != nil && n <= len(t.again.Calls) && c.left.isOf(t.again.Calls[n-1].Args()) {
 		return t.again.Calls[n-1]

@@ -28,10 +28,11 @@ const (
 // A Candidate is a turn whose calls a request may have brought back.
 type Candidate struct {
 	Turn  *stream.Turn
-	Left  *Remains        // where the content of Turn was let go of
-	From  *dialect.Target // where its protocol sends history, nil when it has none
-	Asked Asked           // where the request stands that it answers
-	Next  bool            // the history goes on from it: the request names its response
+	Left  *Remains            // where the content of Turn was let go of
+	Again func() *stream.Turn // then reads the turn again; nil where that cannot be done
+	From  *dialect.Target     // where its protocol sends history, nil when it has none
+	Asked Asked               // where the request stands that it answers
+	Next  bool                // the history goes on from it: the request names its response
 }
 
 // Ended reports whether all of the turn has come. Until then no request can have brought it back.

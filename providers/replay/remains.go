@@ -12,8 +12,6 @@ import (
 // Remains is what is kept of a turn when its content is let go of: enough to find its calls in a
 // history, and to tell whether they are still what the model wrote.
 type Remains struct {
-	Again func() *stream.Turn // reads the turn again; nil where that cannot be done
-
 	calls      []Trace
 	text       uint64
 	long       bool

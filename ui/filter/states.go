@@ -69,7 +69,7 @@ func (s *subject) status() stream.Status {
 			return st
 		}
 	}
-	for st, n := range s.turn.Was {
+	for st, n := range s.turn.Was() {
 		if n > 0 && wrong(stream.Status(st)) {
 			return stream.Status(st)
 		}

@@ -105,7 +105,7 @@ func turnState(t *stream.Turn) (stream.Status, screen.Role, string) {
 			return of, screen.CallRole(c), of.String()
 		}
 	}
-	for of, n := range t.Was {
+	for of, n := range t.Was() {
 		if n > 0 && bad(stream.Status(of)) {
 			return stream.Status(of), screen.StatusRoles[of], stream.Status(of).String()
 		}

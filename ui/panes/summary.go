@@ -187,7 +187,7 @@ func TurnFacts(v *providers.View, b *Bill, t *stream.Turn, g *screen.Glyphs) []f
 // callCount is how many calls a turn had.
 func callCount(t *stream.Turn) string {
 	n := 0
-	for _, were := range t.Was {
+	for _, were := range t.Was() {
 		n += int(were)
 	}
 	return screen.Count(n).String() + ", not kept, as is its text"

@@ -219,7 +219,7 @@ func badIn(t *stream.Turn) (n int) {
 			n++
 		}
 	}
-	for st, were := range t.Was {
+	for st, were := range t.Was() {
 		if bad(stream.Status(st)) {
 			n += int(were)
 		}
