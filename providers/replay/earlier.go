@@ -143,7 +143,7 @@ func (c *earlier) again() *stream.Call {
 // isOfID reports whether a call has that id, or had it in a request.
 func (c *earlier) isOfID(id string) bool {
 	if c.left != nil {
-		return c.id == id || c.left.told.ID == id
+		return c.id == id || c.left.wasTold().ID == id
 	}
 	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.Return) bool { return r.ID == id })
 }

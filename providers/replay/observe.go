@@ -78,7 +78,7 @@ func (o *Observation) size() int {
 // Told is what was said of the call before.
 func (o *Observation) Told() Told {
 	if o.Left != nil {
-		return o.Left.told
+		return o.Left.wasTold()
 	}
 	return lastTold(o.Call)
 }

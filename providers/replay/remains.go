@@ -23,7 +23,7 @@ type Remains struct {
 // A Trace is what is left of a call.
 type Trace struct {
 	called
-	told   Told
+	told   *Told               // nil while nothing was said
 	found  []*stream.Diagnosis // about it, until now
 	size   int
 	exact  uint64 // hash of the arguments
@@ -37,6 +37,14 @@ type Told struct {
 	ID     string // it had in the request
 	Fate   Fate
 	Result stream.Code
+}
+
+// wasTold is what was said of it last.
+func (t *Trace) wasTold() Told {
+	if t.told == nil {
+		return Told{}
+	}
+	return *t.told
 }
 
 // lastTold is what was said of a call last.
@@ -96,7 +104,9 @@ func (by *Observer) trace(c *stream.Call) Trace {
 		called: calledOf(c), size: len(args), exact: maphash.Bytes(seed, args), value: valueOf(args),
 		object: c.Syntax() == stream.SyntaxObject,
 	}
-	t.told = lastTold(c)
+	if told := lastTold(c); told != (Told{}) {
+		t.told = &told
+	}
 	if j, ok := by.remembers(t.ref); ok {
 		t.last = &j
 	}
@@ -108,7 +118,7 @@ func (by *Observer) trace(c *stream.Call) Trace {
 
 // Tell notes what is said of the call now, and found.
 func (t *Trace) Tell(told Told, found stream.Finding) {
-	if t.told = told; found.Diagnosis != nil {
+	if t.told = &told; found.Diagnosis != nil {
 		t.found = append(t.found, found.Declared())
 	}
 }
@@ -153,8 +163,8 @@ func (t *Trace) judge(sent *dialect.Part, to *dialect.Target) verdict {
 
 // saidOr is what was said of the call, if that is one of those that hashes do not tell from fate.
 func (t *Trace) saidOr(fate Fate, others ...Fate) Fate {
-	if slices.Contains(others, t.told.Fate) {
-		return t.told.Fate
+	if slices.Contains(others, t.wasTold().Fate) {
+		return t.wasTold().Fate
 	}
 	return fate
 }

@@ -7,16 +7,14 @@ import (
 	"runtime/metrics"
 )
 
-// Between two collections the heap grows by half, but by no less than leastSlack and no more than
-// heapSlack: most of what is kept are bytes and numbers, which cost the collector little, and of a
-// heap that is small there is little to collect. A heap that is big all the same, with very many
-// turns, grows by a part of it: else the collector would do more than all others.
+// Between two collections the heap grows by leastSlack: most of what is kept are bytes and numbers,
+// which cost the collector little. A heap that is big all the same, with very many turns, grows by a
+// part of it: else the collector would do more than all others.
 const (
 	leastSlack  = 16 << 20
-	heapSlack   = 24 << 20
 	liveMetric  = "/gc/heap/live:bytes"
 	gcOwnChoice = "GOGC"
-	ofBigHeap   = 6
+	ofBigHeap   = 8
 )
 
 // SteadyMemory keeps the heap from growing to twice what is kept, unless the environment says how
@@ -37,7 +35,7 @@ func SteadyMemory() {
 
 // percentFor is by how many percent a heap of that many bytes may grow.
 func percentFor(live uint64) int {
-	slack := max(min(max(live/2, leastSlack), heapSlack), live/ofBigHeap)
+	slack := max(leastSlack, live/ofBigHeap)
 	return int(slack * 100 / max(live, 4<<20))
 }
 
