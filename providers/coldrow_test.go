@@ -43,6 +43,7 @@ func contentOf(in *Inspector, t *stream.Turn) string {
 	var s strings.Builder
 	x, v := in.Exchange(t.Exchange), in.View()
 	fmt.Fprintf(&s, "%q %q %v %q %v\n", t.Text, t.Thinking, t.Parts, x.RequestBody(), x.AskHeader)
+	fmt.Fprintf(&s, "%v\n", x.Head.Header)
 	for _, c := range t.Calls {
 		keys, known := x.Required(c)
 		fmt.Fprintf(&s, "%q %d %q %v %v %+v\n", c.Args(), c.Deltas(), x.Wanted(c), keys, known, v.Latency(t, c))

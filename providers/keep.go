@@ -4,7 +4,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"slices"
-	"time"
 
 	"toolscope/stream"
 )
@@ -189,8 +188,7 @@ func (x *Exchange) cool() {
 // drop lets go of all but the rows of the turns, and of the first rows if there are too many.
 func (x *Exchange) drop() {
 	x.in.dropTurns(x.turns)
-	x.freeBytes()
-	x.dropped, x.from = true, stream.Place{}
+	x.freeAll()
 	x.in.trim()
 }
 
@@ -222,17 +220,6 @@ func (in *Inspector) trim() {
 // gone reports whether the exchange was dropped and no row of it is left.
 func (x *Exchange) gone() bool {
 	return x.dropped && !slices.ContainsFunc(x.turns, func(number int32) bool { return x.in.Session().Turn(number) != nil })
-}
-
-// freeBytes lets go of what came, and of all that reading it needs.
-func (x *Exchange) freeBytes() {
-	left := reading{Guess: x.Guess, gap: x.gap, notes: x.notes, parts: x.parts, asks: asking{sentAt: stream.NoTime}}
-	if x.reading = &x.in.idle; left.Guess != "" || left.gap != (gaps{}) || len(left.notes) > 0 || left.parts.turns > 0 {
-		x.reading = &left
-	}
-	if !slices.ContainsFunc(x.times, func(at time.Duration) bool { return at != stream.NoTime }) {
-		x.times = nil
-	}
 }
 
 // letGoOfRead lets go of bytes of the response that were read. Those of an error are kept: its words

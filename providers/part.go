@@ -136,8 +136,7 @@ func (p *part) drop() {
 		x.parts.of = x.parts.of[1:]
 	}
 	if x.Ended && len(x.parts.of) == 0 {
-		x.freeBytes()
-		x.dropped = true
+		x.freeAll()
 	}
 	in.trim()
 }

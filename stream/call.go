@@ -57,32 +57,6 @@ type Call struct {
 	*writing
 }
 
-// writing is what is there of a call while its turn is whole. All others share one that is empty, and
-// which nobody changes: see Call.mind.
-type writing struct {
-	args      growing
-	half      string // half of a surrogate pair, waiting for the other half
-	deltas    trail[Delta]
-	from      int // number of the first delta of args
-	lex       Lexer
-	double    doubleCheck
-	pages     []page // what was there before it was replaced
-	runs      [NumExecutors]run
-	told      []*Diagnosis // those of Findings, each once
-	argsFrame int32        // frame of the latest delta
-	argsFrom  int32        // number of the first event with a delta of that frame
-	repeated  int32        // event of the first delta that began with all before it, if not 0
-	exact     bool         // the latest delta is what its event said
-	shared    bool         // by those whose turn is not whole
-}
-
-// mind has a call whose turn is not whole have a writing of its own, which may be changed.
-func (c *Call) mind() {
-	if c.writing.shared {
-		c.writing = new(writing)
-	}
-}
-
 // A Return is how a later request carries a call in its history.
 type Return struct {
 	Exchange int    // of the request

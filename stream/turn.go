@@ -52,35 +52,6 @@ type Turn struct {
 	*content
 }
 
-// content is what is there of a turn while it is whole. All turns that are not share one that is
-// empty, and which nobody changes: see Turn.mind.
-type content struct {
-	Text     []byte // answer text
-	Thinking []byte // reasoning text
-	Parts    []Part // text, reasoning and calls, in the order they came
-
-	slots    slots
-	byID     map[string]int32 // numbers of calls, once they are looked for
-	waiting  map[string]int   // by name: no call before this index of Calls waits for a result by that name
-	choices  []swept          // in the order they came
-	visited  []*Call          // by the sweep of the event being applied
-	text     said             // Text
-	thinking said             // Thinking
-	pulses   []pulse
-	shared   bool // by those that are not whole
-}
-
-// mind has a turn that is not whole have a content of its own, which may be changed.
-func (t *Turn) mind() {
-	if !t.content.shared {
-		return
-	}
-	t.content = &content{slots: slotsOf(t.Calls)}
-	for _, c := range t.Calls {
-		t.enlist(c)
-	}
-}
-
 // TurnPhase is what became of a turn.
 type TurnPhase uint8
 
