@@ -46,8 +46,10 @@ func TestReplayNothing(t *testing.T) {
 	a := new(anthropic).open("msg_2").call("toolu_1", "tool", "{}").seal()
 	a.exchange = 1
 	s.feed(a.stop("tool_use").records...)
-	s.in.Session().Turns[0].Calls = []*stream.Call{{Number: 1, Attempt: true}}
-	s.chosen = s.in.Session().Turns[0].Calls[0].Ref()
+	thrown := *s.in.Session().Turns[1].Calls[0]
+	thrown.Turn, thrown.Attempt = 0, true
+	s.in.Session().Turns[0].Calls = []*stream.Call{&thrown}
+	s.chosen = thrown.Ref()
 	s.press("p").shows("threw this call away").hides("REPLAY")
 }
 
