@@ -51,8 +51,14 @@ func (m *Model) focusOn(p panes.Pane) {
 	m.refresh()
 }
 
-// focusNext moves on to another pane.
-func (m *Model) focusNext(step int) { m.focusOn(m.next(step, m.columns())) }
+// focusNext moves on to another pane, or where only one is ever shown, to another call.
+func (m *Model) focusNext(step int) {
+	if m.large {
+		m.nextCall(step)
+		return
+	}
+	m.focusOn(m.next(step, m.columns()))
+}
 
 // setFollow says whether the selection goes where things happen.
 func (m *Model) setFollow(on bool) {
@@ -111,17 +117,21 @@ func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().
 // playDemo starts the demo when there is nothing to look at. A source that is still silent goes on:
 // what it brings later comes after.
 func (m *Model) playDemo() {
+	if m.stage != nil {
+		m.curtain()
+		return
+	}
 	if !m.canDemo() {
 		return
 	}
 	own := m.settled()
-	inbox, playback := m.opt.Demo(own)
+	inbox := m.opt.Demo(own)
 	if own {
 		m.opt.Inbox, m.ended, m.failure = inbox, false, nil
 		m.do(listen(inbox, 0))
 	}
-	m.opt.Source, m.opt.Playback, m.opt.Demo = "demo", playback, nil
-	m.setFollow(true)
+	m.opt.Source, m.opt.Demo = "demo tour", nil
+	m.curtain()
 }
 
 func (m *Model) suspend() {
@@ -140,7 +150,7 @@ func (m *Model) reread(exchange int, as *dialect.Dialect) {
 		m.say(m.draw.Clean(err.Error()))
 		return
 	}
-	m.walk = walk{pace: pace{speed: m.walk.speed}}
+	m.walk, m.stage = walk{pace: pace{speed: m.walk.speed}}, nil // what it counted by are other events now
 	m.view = m.in.View()
 	m.scene.View = m.view
 	m.lay(m.newPanes())

@@ -17,6 +17,7 @@ type desk struct {
 	from  *spot // where esc leads back to, nil where nothing led here
 	zoom  bool  // only the focused pane is shown
 	sizes extents
+	large bool // so it is always, and more room is left
 }
 
 // spot is where the user was: a pane, and what it was about.
@@ -130,7 +131,7 @@ const (
 // the focused pane is shown.
 func (d *desk) arrange(w, h int) []column {
 	switch {
-	case d.zoom:
+	case d.zoom || d.large:
 		return []column{{w, []slot{d.alone(h)}}}
 	case w < twoColumns:
 		top := d.listRows(h)

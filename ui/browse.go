@@ -30,7 +30,7 @@ func (b browse) Keys() []screen.Binding {
 	if m.awaits() {
 		return reminded(m.awaitKeys(), append([]screen.Binding{m.breakKey()}, m.anywhere()...))
 	}
-	all := m.programKeys()
+	all, km := m.programKeys(), m.keys
 	for _, e := range m.entries {
 		b := e.Binding
 		b.Do = func() { m.enter(e) }
@@ -40,7 +40,13 @@ func (b browse) Keys() []screen.Binding {
 	if m.held() {
 		return instead(m.heldKeys(all), reminded(m.paneKeys(), all))
 	}
-	return reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}, m.paneKeys()...), all)
+	keys := reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}, m.paneKeys()...), all)
+	for i := range keys {
+		if m.large && keys[i].Keys[0] == km.Next.Keys()[0] && !keys[i].Hint.Empty() {
+			keys[i].Hint, keys[i].Does = display.Lit("tab next call"), display.Lit("next call")
+		}
+	}
+	return keys
 }
 
 // heldKeys are those that come first while the screen shows a moment.
@@ -70,6 +76,9 @@ func (m *Model) heldKeys(all []screen.Binding) []screen.Binding {
 	}
 	keys = append(keys, hinted(km.EndHere, display.Lit("x end it here"), m.endHere), hinted(km.Bottom, display.Lit("G now"), m.goNow),
 		hinted(km.Pause, word, m.space), hinted(km.Escape, display.Lit("esc"), m.leaveTime), on(km.Restart, m.restart))
+	if m.stage != nil {
+		keys = slices.Insert(keys, 1, append(m.claimKeys(), m.restartKey())...)
+	}
 	if m.opt.Cut != nil {
 		keys = append(keys, on(km.Save, m.saveCut))
 	}
@@ -142,6 +151,9 @@ func (m *Model) anywhere() []screen.Binding {
 	keys = append(keys, pair(km.Speed, func(step int) { m.changeSpeed(step < 0) })...)
 	keys = append(keys, pair(km.Step, func(step int) { m.step(-step) })...)
 	keys = append(keys, pair(km.Stop, func(step int) { m.stop(-step, true) })...)
+	if m.stage != nil {
+		return append(keys, m.claimKeys()...)
+	}
 	return append(keys, pair(km.Change, func(step int) { m.stop(-step, false) })...)
 }
 

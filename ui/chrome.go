@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
@@ -75,6 +76,12 @@ func (t trail) last() display.Text {
 func (m *Model) way() (w trail) {
 	source := m.pen.Name(m.opt.Source)
 	t, c := m.turn(), m.call()
+	switch {
+	case m.summing():
+		return trail{parts: []display.Text{display.Lit("DEMO what you saw")}}
+	case m.onStage():
+		return m.wayOnStage(source, c)
+	}
 	if m.awaits() || t == nil {
 		return trail{parts: []display.Text{source}}
 	}
@@ -95,6 +102,15 @@ func (m *Model) way() (w trail) {
 	w.parts = append(w.parts, name)
 	if path := m.doc.Path(); path != "" {
 		w.place = m.pen.Name(path)
+	}
+	return w
+}
+
+// wayOnStage is the way to what the demo shows: its claim, and the call.
+func (m *Model) wayOnStage(source display.Text, c *stream.Call) (w trail) {
+	w.parts = []display.Text{source, m.place()}
+	if c != nil && !m.opening() {
+		w.parts = append(w.parts, m.pen.Name(c.Name))
 	}
 	return w
 }
@@ -137,7 +153,7 @@ func lastOfPlace(p *screen.Pen, place display.Text, cells int) display.Text {
 
 // source says whether things move, and whether the panes go with them.
 func (m *Model) source() (right []screen.Said) {
-	if m.follow && m.moving() && !m.held() && !m.awaits() {
+	if m.follow && (m.moving() && !m.held() && !m.awaits() || m.onStage() && m.walk.playing) {
 		right = append(right, screen.Said{Role: screen.Live, Text: display.Lit("FOLLOW  ")})
 		if m.w < wideTop {
 			right[0].Text = display.Lit("FOLLOW ")
@@ -152,6 +168,10 @@ const wideTop = 60
 // motion is that in one word.
 func (m *Model) motion() screen.Said {
 	switch p := m.opt.Playback; {
+	case m.summing():
+		return screen.Said{Role: screen.Muted, Text: display.Lit("END")}
+	case m.onStage() && !m.stage.waits:
+		return screen.Said{Role: screen.Live, Text: m.speed("PLAY", m.walk.speed)}
 	case m.held():
 		return m.walkWord()
 	case m.moving() && m.settled():

@@ -30,6 +30,15 @@ func (m *Model) openPalette() {
 
 // press does what a key does where one is.
 func (m *Model) press(key string) {
+	if m.atStage() {
+		if b := screen.Bound(m.stageKeys(), key); b != nil {
+			b.Do()
+			return
+		}
+	}
+	if m.onStage() {
+		m.stepOff()
+	}
 	b := screen.Bound(m.keysOf(m.top().Mode), key)
 	if b == nil {
 		b = screen.Bound(m.everywhere(), key)

@@ -137,17 +137,16 @@ func TestDemoKey(t *testing.T) {
 		"silent":    func(*Options) {},
 		"ended":     func(o *Options) { o.Inbox.(*box).Close(nil) },
 	} {
-		p := &player{speed: 1}
 		inbox := newBox()
 		s := newScreen(t, 80, 24, func(o *Options) {
-			o.Demo = func(own bool) (Inbox, Playback) {
+			o.Demo = func(own bool) Inbox {
 				if own == (name == "silent") {
 					t.Errorf("%s: in an inbox of its own: %t", name, own)
 				}
 				if !own {
 					inbox = o.Inbox.(*box)
 				}
-				return inbox, p
+				return inbox
 			}
 			prepare(o)
 		})
@@ -155,13 +154,13 @@ func TestDemoKey(t *testing.T) {
 			s.send(arrived{})
 		}
 		s.shows("d plays the demo").press("d").shows("demo", "PLAY 1×")
-		for _, r := range demo(t, "malformed") {
+		for _, r := range tourRecords(t, "malformed") {
 			if !inbox.Put(r) {
 				t.Fatalf("%s: the inbox is closed", name)
 			}
 		}
 		s.send(arrived{})
-		s.shows("run_shell", "malformed").press("d").shows("run_shell")
+		s.press("}").shows("1/12", "run_shell", "malformed", "byte 87").press("d").shows("coming").hides("run_shell")
 	}
 }
 

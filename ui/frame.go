@@ -10,7 +10,10 @@ const (
 
 func (m *Model) bodyHeight() int { return max(1, m.h-2-m.stripRows()) }
 
-func (m *Model) columns() []column { return m.arrange(m.w, m.bodyHeight()) }
+func (m *Model) columns() []column {
+	above, below := m.margins()
+	return m.arrange(m.w, max(1, m.bodyHeight()-above-below))
+}
 
 // View draws one frame: a line with where we are, the body, a line with what is going on. Each row
 // is exactly as wide as the window.
@@ -21,8 +24,10 @@ func (m *Model) View() string {
 		return m.tooSmall()
 	}
 	p.Field(m.w)
-	m.drawTop(p)
-	p.Fill(screen.Bare)
+	if !m.large || !m.drawBand(p) {
+		m.drawTop(p)
+		p.Fill(screen.Bare)
+	}
 	body := m.bodyHeight()
 	m.cols = m.columns()
 	for y := range body {
@@ -34,13 +39,24 @@ func (m *Model) View() string {
 	for y := range min(m.stripRows(), m.h-3) {
 		p.Newline()
 		p.Field(m.w)
-		m.walk.strip.Draw(p, y)
+		m.drawStrip(p, y)
+		p.Fill(screen.Bare)
 	}
 	p.Newline()
 	p.Field(m.w)
 	m.drawFooter(p)
 	p.Fill(screen.Bare)
 	return p.Frame()
+}
+
+// drawStrip writes row y of what stands between the body and the keys: the strip of time, or what the
+// demo says.
+func (m *Model) drawStrip(p *screen.Pen, y int) {
+	if m.onStage() {
+		m.drawCaption(p, y)
+		return
+	}
+	m.walk.strip.Draw(p, y)
 }
 
 func (m *Model) tooSmall() string {
@@ -60,6 +76,10 @@ func (m *Model) tooSmall() string {
 
 // drawPanes writes row y of the panes.
 func (m *Model) drawPanes(p *screen.Pen, y int) {
+	if m.opening() {
+		m.drawOpening(p, y, m.bodyHeight())
+		return
+	}
 	if m.awaits() {
 		m.drawAwait(p, y, m.bodyHeight())
 		return
@@ -68,13 +88,17 @@ func (m *Model) drawPanes(p *screen.Pen, y int) {
 		m.drawEmpty(p, y, m.bodyHeight())
 		return
 	}
+	if m.large && m.drawMargin(p, y) {
+		return
+	}
+	above, _ := m.margins()
 	for i, c := range m.cols {
 		if i > 0 {
 			p.Field(1)
 			p.Say(screen.Muted, p.Glyph.Rule)
 		}
 		p.Field(c.width)
-		row := y
+		row := y - above
 		for _, s := range c.panes {
 			if row == 0 && s.tabs != nil {
 				m.drawTabs(p, s)

@@ -145,7 +145,7 @@ func tour(t testing.TB, sizes [][2]int, screens ...*rig) {
 
 // TestFramesOfDemos looks at every pane and mode while the demos stream.
 func TestFramesOfDemos(t *testing.T) {
-	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "schema", "protocols", "aistudio", "history"} {
+	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "schema", "protocols", "aistudio", "history", "compare"} {
 		screens := quartet(t)
 		for i, r := range demo(t, name) {
 			for _, s := range screens {

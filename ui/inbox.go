@@ -81,6 +81,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 		m.chosen = m.newest()
 	}
 	m.makeRoom()
+	m.rehearse()
 	m.part()
 	m.refresh()
 	if ended {

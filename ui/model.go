@@ -25,7 +25,9 @@ type Options struct {
 	Playback Playback                   // the clock of a source that is played; nil for others
 	Await    *Await                     // what a live source waits for, shown while nothing has come; may be nil
 	Status   func() []Word              // what whoever feeds the inbox has to say; asked at each frame; may be nil
-	Demo     Demo                       // plays when there is nothing else to see; may be nil
+	Demo     Demo                       // brings the demo when there is nothing else to see; may be nil
+	Stage    bool                       // the source is the demo, to be shown to a room
+	Speed    float64                    // at which the demo is shown; 1 when 0
 	Prepare  func(*providers.Inspector) // how what comes is read; nil for as its bytes say
 	Recent   []Recent                   // recordings to choose from, where there is no source; may be nil
 	Copy     Copy                       // puts a text into the clipboard; may be nil
@@ -47,6 +49,7 @@ type Options struct {
 	Terminal Ground           // as far as it is known
 	Depth    termenv.Profile  // colours the terminal has
 	ASCII    bool             // draw with ASCII only
+	Large    bool             // few words and much room, for who sits at the back of a room
 	Keep     int64            // bytes that turns may hold that ended and cannot be read again; 0 for all
 	Prices   *price.Table     // what tokens cost; the embedded prices when nil
 	Now      func() time.Time // the clock; time.Now when nil
@@ -68,8 +71,8 @@ type Pipe func(command string, data []byte) (output []byte, err error)
 // Remember keeps the name of a theme for the next time, and says where.
 type Remember func(theme string) (where string, err error)
 
-// Demo starts the demo: in an inbox of its own, or else among what the source brings.
-type Demo func(ownInbox bool) (Inbox, Playback)
+// Demo brings the demo: in an inbox of its own, or else among what the source brings.
+type Demo func(ownInbox bool) Inbox
 
 // Playback is a clock that can be slowed, hurried and stopped.
 type Playback interface {
@@ -106,6 +109,7 @@ type Model struct {
 	post    post        // what was sent from here
 	marks   compare.Marks
 	walk    walk
+	stage   *stage // nil but for the demo as it is shown to a room
 	results send.Results
 
 	pinned  pinned
@@ -142,8 +146,11 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.paint(o.Theme)
-	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Sieve: &m.sieve, Clock: true, Pen: &m.pen, Typed: m.typed}
+	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Sieve: &m.sieve, Clock: true, Pen: &m.pen, Typed: m.typed, Spaced: o.Large}
 	m.lay(m.newPanes())
+	if m.large = o.Large; m.large {
+		m.turnTo(m.doc)
+	}
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
 	}
@@ -151,6 +158,12 @@ func New(o Options) *Model {
 	m.refresh()
 	if len(o.Recent) > 0 {
 		m.open(&recents{m: m})
+	}
+	if o.Speed > 0 {
+		m.walk.speed = min(max(o.Speed, leastSpeed), mostSpeed)
+	}
+	if o.Stage {
+		m.curtain()
 	}
 	return m
 }
@@ -170,7 +183,11 @@ func (g Ground) Paints(t themes.Theme, asked bool) bool {
 // penOf is the pen of a theme. Any other than that at the start was asked for.
 func (m *Model) penOf(t themes.Theme) screen.Pen {
 	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
-	return screen.NewPen(t, m.opt.Depth, m.draw, m.opt.Terminal.Paints(t, asked))
+	paints := m.opt.Terminal.Paints(t, asked)
+	if m.opt.Large {
+		t.Muted = themes.Ink{}
+	}
+	return screen.NewPen(t, m.opt.Depth, m.draw, paints)
 }
 
 // paint has everything drawn in a theme.
@@ -227,6 +244,10 @@ func (m *Model) key(k tea.KeyMsg) {
 		return
 	}
 	m.notice = display.Text{}
+	if m.atStage() && !k.Paste {
+		m.keyOnStage(k)
+		return
+	}
 	name, top := k.String(), m.top().Mode
 	in := typing(top)
 	switch b := screen.Bound(m.keysOf(top), name); {
@@ -250,7 +271,7 @@ func (m *Model) refresh() {
 	}
 	m.extendSieve()
 	m.scene.Chosen, m.scene.Marks = m.chosen, m.marks
-	m.scene.Bare, m.scene.Follow = m.bodyHeight() < titled, m.follow && m.moving()
+	m.scene.Bare, m.scene.Follow = m.bodyHeight() < titled || m.large, m.follow && m.moving()
 	before := m.columns()
 	m.scene.Piled = len(before) == 1
 	for _, p := range m.table {

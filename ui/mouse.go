@@ -55,6 +55,8 @@ func (m *Model) point(e tea.MouseMsg) {
 		m.wheel(e.X, e.Y, rolled)
 	case left && e.Y == m.h-1:
 		m.clickHint(e.X)
+	case left && m.onStage():
+		m.leaveStage()
 	case left:
 		m.notice = display.Text{}
 		m.click(e.X, e.Y)
@@ -92,6 +94,9 @@ func (m *Model) through(n int) modes.Mode {
 
 // wheel moves the view of what the mouse is over. Panes do not follow then.
 func (m *Model) wheel(x, y, rows int) {
+	if m.onStage() {
+		m.leaveStage()
+	}
 	mode, row := m.under(x, y)
 	if _, browsing := mode.(browse); browsing {
 		if at, ok := m.slotAt(x, row); ok {
@@ -148,11 +153,13 @@ type aim struct {
 
 // slotAt is the slot that is drawn at a place of the body, and the place in it.
 func (m *Model) slotAt(x, y int) (of aim, ok bool) {
+	above, _ := m.margins()
+	y -= above
 	for _, c := range m.columns() {
 		if x < c.width {
 			for _, s := range c.panes {
 				if y < s.height {
-					return aim{s, c.width, x, y}, x >= 0
+					return aim{s, c.width, x, y}, x >= 0 && y >= 0
 				}
 				y -= s.height
 			}

@@ -153,7 +153,9 @@ func (m *Model) extend() tea.Cmd {
 	}
 	m.seats.called = 0
 	m.extendStrip()
-	m.now = m.keysOf(m.top().Mode)
+	if m.now = m.keysOf(m.top().Mode); m.atStage() {
+		m.now = m.stageKeys()
+	}
 	asked := m.seats.asked
 	m.seats.asked = nil
 	return tea.Batch(asked...)

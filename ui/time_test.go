@@ -103,7 +103,7 @@ func (s *rig) tabRows(key string) []string {
 
 // TestMomentFrames: what is drawn at a moment is what was drawn then, of our demos.
 func TestMomentFrames(t *testing.T) {
-	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "early", "schema", "protocols", "aistudio", "history"} {
+	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "early", "schema", "protocols", "aistudio", "history", "compare"} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 				checkMoments(t, demo(t, name), size[0], size[1], 24/thin())

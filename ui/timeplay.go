@@ -36,6 +36,8 @@ func (m *Model) space() {
 	switch {
 	case !m.held():
 		m.hold()
+	case m.stage != nil && !m.walk.playing:
+		m.goOn()
 	case m.walk.playing:
 		m.halt()
 	default:
@@ -94,7 +96,7 @@ func (m *Model) tick(wait time.Duration) {
 // advance goes to the moment that the clock has come to.
 func (m *Model) advance() {
 	v, n, now := m.in.View(), m.moment(), m.clock()
-	wait, total := time.Duration(0), m.in.Timeline.Len()
+	wait, total := time.Duration(0), m.playsTo()
 	for most := n + skipAtOnce; n < total && n < most; n++ {
 		kind, _ := v.About(n)
 		at := v.Begin(n, 0).At
@@ -111,6 +113,8 @@ func (m *Model) advance() {
 	switch {
 	case n < total:
 		m.tick(m.hurry(wait))
+	case m.onStage():
+		m.showClaim(m.stage.at + 1)
 	case m.moving():
 		m.goNow()
 	default:

@@ -8,7 +8,10 @@ import (
 
 // stripRows is how many rows the strip has now, 0 while the screen shows what there is.
 func (m *Model) stripRows() int {
-	if !m.held() {
+	switch {
+	case m.onStage():
+		return m.captionRows()
+	case !m.held() || m.summing():
 		return 0
 	}
 	t, _ := m.walked()
@@ -20,7 +23,7 @@ func (m *Model) stripRows() int {
 
 // extendStrip has the strip take what has come.
 func (m *Model) extendStrip() {
-	if !m.held() {
+	if !m.held() || m.onStage() || m.summing() {
 		return
 	}
 	w := &m.walk

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,16 +20,18 @@ var demos embed.FS
 // scenario is one embedded capture, of our own writing, and what it shows.
 type scenario struct{ name, shows string }
 
+// scenarios are in the order in which the tour shows them.
 var scenarios = []scenario{
-	{"parallel", "two calls of one clean turn, one of them writing a program"},
+	{"malformed", "arguments that stop being JSON at a byte one can point at"},
 	{"cut", "the token limit ends a call in the middle of a string"},
 	{"index-zero", "two parallel calls share index 0, beside the same turn from another provider"},
-	{"malformed", "arguments that stop being JSON at a byte one can point at"},
 	{"early", "arguments that parse as an object long before they are whole"},
 	{"schema", "arguments that can no longer become what their tool declares"},
-	{"protocols", "one call as six protocols send it: text, patches, binary, all at once"},
-	{"aistudio", "arrays in arrays, and what a decoder makes of them that goes by their length"},
 	{"history", "an agent that sends its own calls back changed, and what came of it"},
+	{"aistudio", "arrays in arrays, and what a decoder makes of them that goes by their length"},
+	{"protocols", "one call as six protocols send it: text, patches, binary, all at once"},
+	{"compare", "three models that were asked the same, and differ"},
+	{"parallel", "two calls of one clean turn, one of them writing a program"},
 }
 
 // tour is the scenario that is all of them, one after the other.
@@ -62,7 +65,7 @@ func (a *app) demoCommand() *cobra.Command {
 }
 
 func (a *app) listDemos() {
-	a.stdout.linef("  %-12s %s", tour, "all of these, one after the other")
+	a.stdout.linef("  %-12s %s", tour, "all of these, with what there is to say of each")
 	for _, s := range scenarios {
 		a.stdout.linef("  %-12s %s", s.name, s.shows)
 	}
@@ -88,7 +91,12 @@ func (a *app) playDemo(ctx context.Context, name string) error {
 		endPrint(p)
 		return nil
 	}
-	return a.watch(ctx, src, cmp.Or(a.speed, 1), ui.Options{Source: "demo " + name, Prices: prices})
+	o := ui.Options{Source: "demo " + name, Prices: prices}
+	if name == tour && !a.plain() { // which the screen plays: it stops at what there is to say
+		o.Stage, o.Speed = true, a.speed
+		return a.watch(ctx, src, 0, o)
+	}
+	return a.watch(ctx, src, cmp.Or(a.speed, 1), o)
 }
 
 // demo is the source of a scenario.
@@ -114,6 +122,9 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 			}
 		}))
 	}
+	if name == tour {
+		return oneAfterAnother(parts), nil
+	}
 	if len(parts) == 0 {
 		names := each(scenarios, func(s scenario) string { return s.name })
 		return nil, usagef("demo: no scenario %q%s\nthere are %s, %s", name, perhaps(name, append(names, tour)), tour, list(names...))
@@ -121,18 +132,39 @@ func demo(ctx context.Context, name string) (capture.Source, error) {
 	return capture.Concat(parts...), nil
 }
 
+// betweenScenarios is how much time passes from the end of one to the start of the next.
+const betweenScenarios = 400 * time.Millisecond
+
+// oneAfterAnother is sources whose times follow each other.
+func oneAfterAnother(parts []capture.Source) capture.Source {
+	began, latest := time.Duration(0), time.Duration(0)
+	for i, src := range parts {
+		first := i > 0
+		parts[i] = changed(src, func(r *capture.Record) {
+			if first {
+				first, began = false, latest+betweenScenarios
+			}
+			if r.At >= 0 {
+				r.At += began
+				latest = max(latest, r.At)
+			}
+		})
+	}
+	return capture.Concat(parts...)
+}
+
 // afterOthers sets the demo's exchanges apart from those of a source that was silent when the demo
 // was asked for.
 const afterOthers = 1 << 20
 
-// playTour plays the tour into an inbox, which it closes if it is its own.
-func playTour(player *capture.Player, to *inbox, own bool) {
+// bringTour puts the tour into an inbox, which it closes if it is its own.
+func bringTour(to *inbox, own bool) {
 	src, err := demo(context.Background(), tour)
 	if err != nil {
 		to.Close(err)
 		return
 	}
-	src = changed(capture.Paced(context.Background(), src, player), func(r *capture.Record) { r.Exchange += afterOthers })
+	src = changed(src, func(r *capture.Record) { r.Exchange += afterOthers })
 	pour(src, to.Put, func(err error) {
 		if own {
 			to.Close(err)

@@ -16,6 +16,7 @@ func TestDemos(t *testing.T) {
 		"schema":     {"complete      create_ticket", "SCHEMA_ENUM", "SCHEMA_WRONG_TYPE", "SCHEMA_UNKNOWN_KEY"},
 		"protocols": {"  anthropic ·", "  openai-responses ·", "  gemini ·", "  bedrock ·", "  ollama ·", "  cohere ·",
 			`{"restaurant":"Hvelv","guests":4,"when":"2026-12-05T19:00","notes":"a table by the window"}`},
+		"compare":  {"claude-sonnet-4-5", "gpt-5.2", "mistral-large-latest", "SCHEMA_WRONG_TYPE"},
 		"aistudio": {`{"todos":[{"id":["1"]`, `{"todos":[{}]}`, "LENGTH_FIRST_DIVERGENCE", "1 (STOP)"},
 	} {
 		for _, r := range demoRecords(t, name) {
@@ -30,7 +31,7 @@ func TestDemos(t *testing.T) {
 			}
 		}
 	}
-	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 18 {
+	if out := command(t, nil); strings.Count(out.stdout, "  turn ") != 21 {
 		t.Errorf("the tour shows\n%s", out.stdout)
 	}
 }

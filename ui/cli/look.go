@@ -21,6 +21,7 @@ type lookFlags struct {
 	ascii   bool
 	plain   bool
 	log     string
+	large   bool
 	keep    string
 }
 
@@ -30,11 +31,12 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
 	f.BoolVar(&l.plain, "plain", false, "no screen: a sentence for each thing that happens, for screen readers and logs")
 	f.StringVar(&l.log, "log", "", "write what toolscope itself notes and what fails into this `FILE`, without secrets")
+	f.BoolVar(&l.large, "large", false, "one call, few words and much room, to be read from the back of a room")
 	checked(f, "theme", func(name string) error {
 		_, err := lookTheme(name, true, func(string) {})
 		return err
 	})
-	settle(f, "", "theme", "no-color", "ascii", "plain", "log")
+	settle(f, "", "theme", "no-color", "ascii", "plain", "log", "large")
 }
 
 // addKeep adds the flag of a screen that may show very many turns.
@@ -91,7 +93,7 @@ func (l *lookFlags) apply(o *ui.Options, note func(string)) (typed []tea.KeyMsg)
 	}
 	o.Themes = ownThemes(dark)
 	o.Keep, _ = sizeOf("--keep", l.keep)
-	o.ASCII = l.ascii || asciiLocale()
+	o.ASCII, o.Large = l.ascii || asciiLocale(), l.large
 	return typed
 }
 

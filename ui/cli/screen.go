@@ -10,7 +10,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 
-	"toolscope/capture"
 	"toolscope/ui"
 )
 
@@ -53,13 +52,12 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 		work()
 	}
 	among, _ := o.Inbox.(*inbox)
-	o.Demo = func(own bool) (ui.Inbox, ui.Playback) {
+	o.Demo = func(own bool) ui.Inbox {
 		if own {
 			among = fileInbox()
 		}
-		player := capture.NewPlayer(1)
-		go guarded(func() { playTour(player, among, own) })
-		return among, player
+		go guarded(func() { bringTour(among, own) })
+		return among
 	}
 	m := ui.New(o)
 	// Signals and panics are handled here: Bubble Tea restores the terminal on some signals only,

@@ -118,7 +118,7 @@ func wantASCII(t *testing.T, out []byte) {
 // picture as one that stood still.
 func TestResizeStorm(t *testing.T) {
 	t.Parallel()
-	args := []string{"demo", "--speed", "16"}
+	args := []string{"demo", "parallel", "--speed", "16"}
 	calm := start(t, launch{args: args})
 	p := start(t, launch{args: args})
 	random := rand.New(rand.NewSource(1))

@@ -23,6 +23,9 @@ func (d *Document) Draw(p *screen.Pen, place int, focused bool) {
 		d.drawComing(p, place-d.view.Len(len(d.rows())))
 	case behind > 0:
 		n := d.noteOf(row)
+		if n == nil || behind > len(n.below) {
+			return // blank
+		}
 		p.Spaces(screen.Bare, d.drawSign(p, n, behind == 1, n.below[behind-1].indent))
 		p.Put(screen.SeverityRoles[n.worst], screen.Bare, n.below[behind-1].text)
 	default:

@@ -29,7 +29,7 @@ type notedKey struct {
 	findings, size, rows, width, deltas int
 	last                                layout.Row
 	status                              stream.Status
-	made                                bool
+	made, few                           bool
 }
 
 // spot is a finding at its place.
@@ -40,6 +40,10 @@ type spot struct {
 	loud  bool
 	delta int // that brought it, from 1; 0 if unknown
 }
+
+// fewRows is up to how many rows of a document that has much room there is none for a note below: what
+// it says stands elsewhere then.
+const fewRows = 4
 
 // mostSpots is how many findings of a call are marked in it.
 const mostSpots = 100
@@ -56,7 +60,7 @@ var decisive = []*stream.Diagnosis{
 // note makes the notes, if something has changed of what they are about, and the view with them.
 func (d *Document) note() {
 	c, rows := d.Call, d.rows()
-	key := notedKey{len(c.Findings), len(c.Args()), len(rows), d.width(), c.Deltas(), layout.Row{}, c.Status(), true}
+	key := notedKey{len(c.Findings), len(c.Args()), len(rows), d.width(), c.Deltas(), layout.Row{}, c.Status(), true, d.Spaced && d.Height < fewRows}
 	if len(rows) > 0 {
 		key.last = rows[len(rows)-1]
 	}
@@ -77,7 +81,11 @@ func (d *Document) note() {
 		spots = spots[n:]
 	}
 	if len(d.notes) > 0 {
-		d.view.Set(merged(cuts, d.notes))
+		cuts = merged(cuts, d.notes)
+		d.view.Set(cuts)
+	}
+	if d.Spaced && d.json != nil && len(rows) <= mostSpaced {
+		d.view.Set(d.spaced(cuts))
 	}
 }
 
@@ -151,6 +159,9 @@ func (d *Document) makeNote(of []spot) note {
 	if len(of) > 1 {
 		more = screen.Count(len(of)-1).Between("  +", "")
 	}
+	if d.noted.few && s.loud {
+		return n
+	}
 	if s.loud {
 		ways, brief := d.loudTexts(s, more)
 		n.below = d.below(s, ways, brief)
@@ -165,7 +176,9 @@ func (d *Document) makeNote(of []spot) note {
 		n.behind = display.Join(d.drawer.Truncate(short, room), more)
 		return n
 	}
-	n.below = d.below(s, []display.Text{display.Join(short, more)}, nil)
+	if !d.noted.few {
+		n.below = d.below(s, []display.Text{display.Join(short, more)}, nil)
+	}
 	return n
 }
 

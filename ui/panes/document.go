@@ -21,6 +21,7 @@ type Document struct {
 	of     stream.Ref
 	drawer display.Drawer
 	Raw    bool
+	Spaced bool         // a blank row stands between members, unless there are very many
 	Gutter int          // cells before each row, for the sign of what is found there
 	Wants  string       // what the tool's schema wants, said while nothing has come
 	json   *layout.JSON // one of these is in use
@@ -61,7 +62,7 @@ func (d *Document) Show(c *stream.Call, width int, draw display.Drawer) {
 	of := Choice{Call: c}.ref()
 	same := of == d.of && (c == nil) == (d.Call == nil)
 	if !same {
-		*d = Document{of: of, Raw: d.Raw, Gutter: d.Gutter, Wants: d.Wants, When: d.When, Marks: d.Marks, Window: screen.Window{Stick: c != nil && c.Arriving()}}
+		*d = Document{of: of, Raw: d.Raw, Spaced: d.Spaced, Gutter: d.Gutter, Wants: d.Wants, When: d.When, Marks: d.Marks, Window: screen.Window{Stick: c != nil && c.Arriving()}}
 	}
 	d.Call = c
 	if same && d.stands(width) {

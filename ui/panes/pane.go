@@ -101,6 +101,7 @@ type Scene struct {
 	Raw    bool         // arguments as they came, not laid out
 	Piled  bool         // panes stand one above the other: a title is a line across
 	Bare   bool         // there is no room for titles: panes that are no tabs begin with what is in them
+	Spaced bool         // a blank row stands between members of arguments
 	Pen    *screen.Pen
 	Typed  func(call stream.Ref) (size int, typed bool) // the result that the user gave a call
 }

@@ -37,7 +37,7 @@ const (
 func (s *Subject) Extend(scene *Scene, w, h int) {
 	s.scene, s.width, s.height = scene, w, h
 	c, t := s.now().Call, s.now().Turn
-	s.Raw, s.When = scene.Raw, func(event int32) display.Text { return EventTime(scene.View, event) }
+	s.Raw, s.Spaced, s.When = scene.Raw, scene.Spaced, func(event int32) display.Text { return EventTime(scene.View, event) }
 	if s.Gutter = 3; w < wideGutter {
 		s.Gutter = 1
 	}

@@ -1,0 +1,129 @@
+package ui
+
+import (
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// captionRows is how many rows the caption has, below the panes: a line across where there is room for
+// it, and then what is said.
+func (m *Model) captionRows() int {
+	switch {
+	case m.h < tallCaption:
+		return 1
+	case m.w >= wideCaption && m.h < ruledCaption:
+		return 2
+	}
+	return 3
+}
+
+// The height of the screen from which the caption has more than one row, and that from which there is
+// a line above them; where it is not as wide, each of its sentences has a row more.
+const (
+	tallCaption  = 14
+	ruledCaption = 20
+	wideCaption  = 72
+)
+
+// drawCaption writes row y of the caption.
+func (m *Model) drawCaption(p *screen.Pen, y int) {
+	rows := m.captionRows()
+	if rows == 3 && p.Left >= wideCaption {
+		if y == 0 {
+			p.Say(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
+			return
+		}
+		y, rows = y-1, 2
+	}
+	place := m.place().Between(" ", "  ")
+	lines := m.captionLines(p.Left-place.Width()-1, rows)
+	if y == 0 {
+		p.Say(screen.Accent, place)
+	} else {
+		p.Spaces(screen.Bare, place.Width())
+	}
+	if y < len(lines) {
+		p.Say(lines[y].Role, lines[y].Text)
+	}
+}
+
+// place is which of the claims is shown, or comes next.
+func (m *Model) place() display.Text {
+	return display.Join(screen.Count(m.claimNumber()), display.Lit("/"), screen.Count(len(claims)))
+}
+
+func (m *Model) claimNumber() int {
+	if s := m.stage; s.shown {
+		return s.at + 1
+	}
+	return min(m.stage.at+2, len(claims))
+}
+
+// captionLines are what is said, in so many rows: all of it if that fits, or why it matters behind what
+// one sees in a few words, or only what one sees.
+func (m *Model) captionLines(width, rows int) (lines []screen.Said) {
+	if !m.stage.shown {
+		return []screen.Said{{Role: screen.Muted, Text: display.Join(display.Lit("coming: "), claims[m.claimNumber()-1].coming)}}
+	}
+	a, ok := m.showing()
+	if !ok {
+		return nil
+	}
+	c := claims[m.stage.at].says(a)
+	ways := [][]screen.Said{
+		{{Role: screen.Accent, Text: c.what}, {Role: screen.Plain, Text: c.why}},
+		{{Role: screen.Accent, Text: c.short}, {Role: screen.Plain, Text: c.why}},
+		{{Role: screen.Accent, Text: c.what}},
+		{{Role: screen.Accent, Text: c.short}},
+	}
+	for _, way := range ways {
+		lines = lines[:0]
+		for _, part := range way {
+			for _, line := range display.Wrap(part.Text, width) {
+				lines = append(lines, screen.Said{Role: part.Role, Text: line})
+			}
+		}
+		if len(lines) <= rows {
+			break
+		}
+	}
+	return lines
+}
+
+// showing is what the claim that is shown is about, as it is now.
+func (m *Model) showing() (a act, ok bool) {
+	s := m.stage
+	if a.view = m.view; s.at < 0 {
+		return a, false
+	}
+	a.turn, a.call = m.view.Find(s.about[s.at])
+	return a, a.call != nil
+}
+
+// drawOpening writes row y of what stands there before the demo plays: what this is.
+func (m *Model) drawOpening(p *screen.Pen, y, height int) {
+	width := min(p.Left-4, openingWidth)
+	var lines []screen.Said
+	for i, text := range []screen.Said{
+		{Role: screen.Accent, Text: display.Lit("toolscope: LLM tool calls, while they stream")},
+		{Role: screen.Plain, Text: display.Lit("A model calls a tool by writing JSON, a few bytes at a time. Here each call is watched as it comes: what is still open, what it costs, and the byte at which it goes wrong.")},
+		{Role: screen.Plain, Text: display.Lit("What plays now was written for this: no network, no key. Any key goes on, esc leaves it to you.")},
+	} {
+		if i > 0 && height >= tallOpening {
+			lines = append(lines, screen.Said{})
+		}
+		for _, line := range display.Wrap(text.Text, width) {
+			lines = append(lines, screen.Said{Role: text.Role, Text: line})
+		}
+	}
+	if n := y - max(0, (height-len(lines))/3); n >= 0 && n < len(lines) {
+		p.Spaces(screen.Bare, max(1, (p.Left-width)/2))
+		p.Say(lines[n].Role, lines[n].Text)
+	}
+}
+
+// The cells of the opening's rows, and the rows from which parts of it stand apart.
+const (
+	openingWidth = 64
+	tallOpening  = 12
+)

@@ -1,0 +1,165 @@
+package ui
+
+import (
+	"strings"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// margins are how many rows of the body are left free above the panes and below them, where much room
+// is wanted: below, the last has what is worst.
+func (m *Model) margins() (above, below int) {
+	switch h := m.bodyHeight(); {
+	case !m.large:
+		return 0, 0
+	case h >= 5:
+		return 1, 2
+	}
+	return 0, 1
+}
+
+// drawBand writes the state of what is chosen across the first row, and reports whether that is what is
+// to be seen.
+func (m *Model) drawBand(p *screen.Pen) bool {
+	t, c := m.turn(), m.call()
+	if t == nil || m.opening() || m.awaits() || m.covered() || m.focus != m.doc {
+		return false
+	}
+	st, role, word := screen.TurnLook(t)
+	name := m.draw.Format("turn %d", t.Number+1)
+	if c != nil {
+		st, role, word, name = c.Status(), screen.CallRole(c), c.Status().String(), p.Name(c.Name)
+	}
+	if role == screen.Muted {
+		role = screen.Plain
+	}
+	left := display.Join(display.Lit(" "), p.Glyph.Status[st], display.Lit(" "), p.Pad(p.Clean(word), bandState), name)
+	why := display.Text{}
+	if c != nil {
+		why = m.whyOf(c)
+	}
+	if why.Empty() {
+		why = m.motion().Text
+	}
+	left = p.Truncate(left, p.Left)
+	if room := p.Left - left.Width() - 1; why.Width()+2 <= room {
+		left = display.Join(p.Pad(left, p.Left-why.Width()-1), why)
+	}
+	p.Put(role, screen.Match, p.Pad(left, p.Left))
+	return true
+}
+
+// bandState is how many cells the word of the state has in the band.
+const bandState = 13
+
+// whyOf is why a call is what its state says, in a few words.
+func (m *Model) whyOf(c *stream.Call) display.Text {
+	f := worst(c.Findings)
+	if f == nil || f.Severity < stream.Error || c.Status() == stream.Complete {
+		return display.Text{}
+	}
+	short := m.draw.Clean(f.InShort()).String()
+	if rest, ok := strings.CutPrefix(short, "cut "); ok && c.Status() == stream.CutShort {
+		short = rest
+	}
+	return m.draw.Clean(short)
+}
+
+// drawMargin writes a row of the body that no pane has, and reports whether it is one.
+func (m *Model) drawMargin(p *screen.Pen, y int) bool {
+	above, below := m.margins()
+	switch h := m.bodyHeight(); {
+	case y == h-1:
+		m.drawWorst(p)
+		return true
+	case y < above || y >= h-below:
+		return true
+	}
+	return false
+}
+
+// drawWorst writes the worst that there is to say of what is chosen, beside what the band says: how it
+// would have been run, or what was found.
+func (m *Model) drawWorst(p *screen.Pen) {
+	t, c := m.turn(), m.call()
+	if t == nil {
+		return
+	}
+	if text := m.ranAs(c, p.Left-3); !text.Empty() {
+		p.Say(screen.Bad, display.Join(p.Glyph.Severity[stream.Error], display.Lit(" "), text))
+		return
+	}
+	f := worst(t.Findings)
+	if c != nil {
+		if own := worst(c.Findings); f == nil || own != nil && own.Severity >= f.Severity {
+			f = own
+		}
+	}
+	if f == nil || f.Severity == stream.Info {
+		return
+	}
+	text := p.Clean(f.Message)
+	if text.Width()+3 > p.Left && f.Short != "" {
+		text = p.Clean(f.InShort())
+	}
+	p.Say(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
+}
+
+// ranAs is by which rule code would have run a call that is not whole, and with what, in so many
+// cells; "" for a call that nobody runs so.
+func (m *Model) ranAs(c *stream.Call, cells int) display.Text {
+	if c == nil || c.Status() != stream.CutShort && c.Status() != stream.Malformed {
+		return display.Text{}
+	}
+	for _, by := range []struct {
+		rule stream.Executor
+		who  display.Text
+	}{{stream.ParsableObject, display.Lit("code that runs what parses")}, {stream.AnyArgs, display.Lit("code that runs on any arguments")}} {
+		r := c.Run(by.rule)
+		if r.Event == 0 || r.Bytes == 0 || r.Gone || r.Verdict < stream.RunWrong || r.Verdict > stream.RunIncomplete || r.Bytes > len(c.Args()) {
+			continue
+		}
+		at := m.draw.Format(" at %s%d", m.pen.Glyph.Change, c.DeltaAt(r.Bytes-1)+1)
+		ran := by.who.Between("", " ran ")
+		with := m.draw.CleanBytes(c.Args()[:min(r.Bytes, screen.MostName)])
+		return display.Join(ran, m.draw.Truncate(with, cells-ran.Width()-at.Width()), at)
+	}
+	return display.Text{}
+}
+
+// worst is the first of the worst findings, nil without any.
+func worst(of []stream.Finding) (f *stream.Finding) {
+	for i := range of {
+		if f == nil || of[i].Severity > f.Severity {
+			f = &of[i]
+		}
+	}
+	return f
+}
+
+// nextCall goes to the call so many further, in the order of turns.
+func (m *Model) nextCall(step int) {
+	t, c := m.turn(), m.call()
+	if t == nil {
+		return
+	}
+	at := 0
+	if c != nil {
+		at = c.Number
+	}
+	for t != nil {
+		if n := at + step; n >= 1 && n <= len(t.Calls) {
+			m.setFollow(false)
+			m.choose(t.Calls[n-1].Ref())
+			return
+		}
+		if t = m.view.Session().Turn(t.Number + int32(step)); t != nil && step < 0 {
+			at = len(t.Calls) + 1
+		} else {
+			at = 0
+		}
+	}
+	m.say(display.Lit("there is no call further on"))
+}

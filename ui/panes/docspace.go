@@ -1,0 +1,42 @@
+package panes
+
+import (
+	"toolscope/stream"
+	"toolscope/ui/layout"
+)
+
+// mostSpaced is up to how many rows there is a blank one between members: nobody reads more from the
+// back of a room.
+const mostSpaced = 512
+
+// spaced is cuts, with room for a blank row before each row that begins another member.
+func (d *Document) spaced(cuts []layout.Cut) (all []layout.Cut) {
+	rows := len(d.rows())
+	for row := 0; row < rows; row++ {
+		cut := layout.Cut{Row: row}
+		if len(cuts) > 0 && cuts[0].Row == row {
+			cut, cuts = cuts[0], cuts[1:]
+		}
+		if next := row + cut.Hide + 1; next < rows && d.begins(next) {
+			cut.Add++
+		}
+		if cut.Add+cut.Hide > 0 {
+			all = append(all, cut)
+		}
+		row += cut.Hide
+	}
+	return all
+}
+
+// begins reports whether a row begins a member that is not the first.
+func (d *Document) begins(row int) bool {
+	r, toks := d.rows()[row], d.tokens()
+	if r.Wrapped {
+		return false
+	}
+	n := int(r.Token) - 1
+	for n >= 0 && toks.At(n).Kind == stream.Space {
+		n--
+	}
+	return n >= 0 && toks.At(n).Kind == stream.Comma
+}

@@ -1,0 +1,216 @@
+package ui
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// scenarios are the parts of the demo, in its order.
+var scenarios = []string{"malformed", "cut", "index-zero", "early", "schema", "history", "aistudio", "protocols", "compare", "parallel"}
+
+// tourRecords is parts of the demo, one after the other.
+func tourRecords(t testing.TB, names ...string) (all []stream.Record) {
+	began, exchanges := time.Duration(0), 0
+	for _, name := range names {
+		last, most := began, exchanges
+		for _, r := range demo(t, name) {
+			r.At, r.Exchange = r.At+began, r.Exchange+exchanges
+			if r.Head != nil {
+				head := *r.Head
+				head.File = "demo/" + name
+				r.Head = &head
+			}
+			last, most = max(last, r.At), max(most, r.Exchange)
+			all = append(all, r)
+		}
+		began, exchanges = last+400*time.Millisecond, most
+	}
+	return all
+}
+
+// staged is a screen on which the demo is to be shown, all of it there.
+func staged(t testing.TB, w, h int, change ...func(*Options)) *rig {
+	change = append(change, func(o *Options) { o.Source, o.Stage = "demo tour", true })
+	return newScreen(t, w, h, change...).feed(tourRecords(t, scenarios...)...).end()
+}
+
+// proofs are what is to be seen while a claim is shown: of what the finding is that it speaks of, and
+// what of that is on the screen at any size, and what from 80x24 on.
+var proofs = []struct {
+	found       string
+	always, big []string
+}{
+	{"ARGS_BROKEN", []string{"malformed", "byte 87"}, []string{"the call still streams", "30s", "wants , or } but got s: byte 87, Δ14"}},
+	{"ARGS_CUT", []string{"cut"}, []string{"cut by the token limit", "that no longer exi▲", "269 bytes", "269 B", "any arguments    cut call", "repaired         cut call"}},
+	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"call_demo_lima", "IDX_REUSED", "glue their"}},
+	{"EARLY_WRONG", []string{"malformed", "byte"}, []string{"After 25 bytes", "byte 25", "parsable object  early wrong   Δ5"}},
+	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"not one of low, normal, high", "want integer", "Three members"}},
+	{"ARGS_BROKEN", []string{"REPLAY run_shell", "emptied", "111 bytes"}, []string{"∅  emptied   accepted rule", "the 111 bytes the model wrote are gone: {} is sent"}},
+	{"DOUBLE_ENCODED", []string{"SENT BACK"}, []string{"SENT BACK write_file", "double-encoded", "the model wrote", "the request carried", "encoded twice"}},
+	{"LENGTH_FIRST_DIVERGENCE", []string{"todowrite"}, []string{"LENGTH_FIRST_DIVERGENCE", `{"todos":[{"id":["1"]`}},
+	{"", []string{"reserve_table", "91 "}, []string{"sonnet-4-5", "gpt-5.2", "nova-pro", "gemini-3", "command-a", "qwen3", "91 B"}},
+	{"", []string{"asked the same"}, []string{"COMPARE 3", "None agree", "wrote .days as", "made one call of two", "≠", "—"}},
+	{"", []string{"clean"}, []string{"2 calls, complete", "● complete", "FINDINGS 0"}},
+	{"", []string{"what you saw", "no JSON from byte 87"}, []string{"✗ malformed   run_shell", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
+}
+
+var stageSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}
+
+// TestClaims plays the whole demo without waiting, and holds each claim to what it says, to the
+// finding that it speaks of, and to the row it stands in.
+func TestClaims(t *testing.T) {
+	for _, size := range stageSizes {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			s := staged(t, size[0], size[1])
+			if len(s.stage.moments) != len(claims) || len(proofs) != len(claims) || !slices.IsSorted(s.stage.moments) {
+				t.Fatalf("moments %v", s.stage.moments)
+			}
+			for i, want := range proofs {
+				s.press("}")
+				if s.stage.at != i || !s.stage.shown {
+					t.Fatalf("claim %d: at %d", i+1, s.stage.at)
+				}
+				checkClaim(t, s, i)
+				if i == 8 && size[1] < 24 {
+					want.always = []string{"reserve_table"} // the list has no room for the bytes, or the caption
+				}
+				s.shows(want.always...)
+				if size[0] >= 80 {
+					s.shows(want.big...)
+				}
+			}
+		})
+	}
+}
+
+// checkClaim holds a claim that is shown to what is known of its call, and to the row it is said in.
+func checkClaim(t *testing.T, s *rig, i int) {
+	t.Helper()
+	a, ok := s.showing()
+	if !ok || !claims[i].seen(a) {
+		t.Fatalf("claim %d can not be seen", i+1)
+	}
+	if code := proofs[i].found; code != "" && !a.found(code) {
+		t.Errorf("claim %d: no %s among %v", i+1, code, a.call.Findings)
+	}
+	before := s.in.View().At(max(0, s.moment()-1))
+	if a, ok := claims[i].of.in(before); ok && claims[i].seen(a) && (i == 0 || s.stage.moments[i-1] < s.moment()) {
+		t.Errorf("claim %d could be seen before", i+1)
+	}
+	if s.summing() {
+		return
+	}
+	rows := s.rows()
+	said := strings.Join(strings.Fields(strings.Join(rows[s.h-1-s.captionRows():s.h-1], " ")), " ")
+	c := claims[i].says(a)
+	if !strings.Contains(said, c.what.String()) && !strings.Contains(said, c.short.String()) {
+		t.Errorf("claim %d is not said: %q", i+1, said)
+	}
+	if s.h < tallCaption {
+		return
+	}
+	if s.w >= 60 && !strings.Contains(said, c.why.String()) || s.w >= 80 && !strings.Contains(said, c.what.String()) {
+		t.Errorf("claim %d is not said in full: %q", i+1, said)
+	}
+	if !strings.HasPrefix(strings.TrimLeft(said, "─ "), fmt.Sprintf("%d/%d", i+1, len(claims))) {
+		t.Errorf("claim %d has no number: %q", i+1, said)
+	}
+}
+
+// TestStagePlays plays it by the clock: each claim is come to, what is open is always to be seen, and
+// never are two moments of a claim's way the same as what it waits for.
+func TestStagePlays(t *testing.T) {
+	for _, look := range []struct {
+		w, h   int
+		change []func(*Options)
+	}{{40, 10, nil}, {60, 18, nil}, {80, 24, nil}, {60, 8, []func(*Options){large}}, {80, 24, []func(*Options){large}}} {
+		s := staged(t, look.w, look.h, look.change...)
+		s.shows("LLM tool calls", "coming: a call breaks")
+		s.send(done{then: s.goOn})
+		for i := range claims {
+			growing := 0
+			for steps := 0; s.stage.at < i; steps++ {
+				if !s.walk.playing || steps > 1000 {
+					t.Fatalf("on the way to claim %d it stands at %d", i+1, s.moment())
+				}
+				if c := s.call(); c != nil && c.Status() == stream.Streaming && c.Lexer().Open() {
+					s.shows("█")
+					growing++
+				}
+				if s.shows(fmt.Sprintf("%d/%d", i+1, len(claims)), "coming: "+claims[i].coming.String()); s.stage.at >= 0 && look.change == nil {
+					s.shows("FOLLOW")
+				}
+				s.now = s.now.Add(80 * time.Millisecond)
+				s.send(done{then: s.advance})
+			}
+			if s.stage.at != i || s.moment() != s.stage.moments[i] || s.walk.playing {
+				t.Fatalf("claim %d is shown at %d, not %d", i+1, s.moment(), s.stage.moments[i])
+			}
+			checkClaim(t, s, i)
+			if growing == 0 && (i == 0 || i == 1 || i == 4) {
+				t.Errorf("nothing grew on the way to claim %d", i+1)
+			}
+			s.send(done{then: s.goOn})
+		}
+		if s.shows("DEMO what you saw"); !s.summing() {
+			t.Error("it does not end with what was seen")
+		}
+	}
+}
+
+// TestTakeOver: any key but the stage's own leaves the user where it was, with a word how to go on;
+// and from there it goes on.
+func TestTakeOver(t *testing.T) {
+	for _, key := range []string{"j", "<esc>", ",", "<tab>", "4", "<enter>", "!"} {
+		s := staged(t, 80, 24).press("}}}")
+		n := s.moment()
+		if s.press(key); s.onStage() || key != "," && s.moment() != n {
+			t.Fatalf("%s: still on stage, or gone to %d from %d", key, s.moment(), n)
+		}
+		s.shows("PAUSED").hides("3/12", "Two calls share", "before the first turn")
+		if key == "<esc>" {
+			s.shows("yours now: space goes on, } next claim, d restart")
+		}
+		if s.press("1").shows("{ } claim", "d restart").press("}").shows("4/12", "After 25 bytes"); !s.stage.waits {
+			t.Errorf("%s: it goes on by itself after what the user asked for", key)
+		}
+		s.press("?").shows("HELP", "esc close").press("<esc>").shows("4/12", "space go on")
+		s.press("{{").shows("2/12").press("j").press(" ").shows("coming: two calls, two models")
+		s.press("d").shows("while they stream", "1/12").press("x").shows("coming: a call breaks", "FOLLOW")
+	}
+	s := staged(t, 80, 24).press("}").press(" ").shows("space go on", "PAUSED")
+	s.send(done{then: func() {}})
+	if s.press(" ").shows("space hold", "2/12"); s.walk.playing == false {
+		t.Error("it does not go on")
+	}
+	if s.press(" ").shows("PAUSED", "coming:"); s.walk.playing {
+		t.Error("it does not hold on its way")
+	}
+	s = staged(t, 80, 24).press(strings.Repeat("}", len(claims))).press("jj").press("<enter>").shows("4/12", "search_orders")
+	s.press(strings.Repeat("}", 8)).press("<esc>").shows("PAUSED").press("G").shows("END").press("{")
+	if s.shows("11/12"); !s.onStage() {
+		t.Error("no way back from the end")
+	}
+}
+
+// TestStageFilms: how each claim looks.
+func TestStageFilms(t *testing.T) {
+	play := func(s *rig) string {
+		var out strings.Builder
+		fmt.Fprintf(&out, "%s\n", strings.Join(s.rows(), "\n"))
+		for i := range claims {
+			fmt.Fprintf(&out, "== claim %d\n%s\n", i+1, strings.Join(s.press("}").rows(), "\n"))
+		}
+		return out.String()
+	}
+	for _, size := range stageSizes {
+		checkFile(t, filepath.Join("testdata", "films", fmt.Sprintf("stage-%dx%d.txt", size[0], size[1])), play(staged(t, size[0], size[1])))
+	}
+	checkFile(t, filepath.Join("testdata", "films", "stage-ascii.txt"), play(staged(t, 60, 18, ascii, colourless)))
+}

@@ -1,0 +1,135 @@
+package ui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// summary is the end of the demo: what was seen, the failures first.
+type summary struct {
+	screen.Window
+	m    *Model
+	rows []summed
+	gap  int // rows from one to the next
+}
+
+// summed is a claim that is told of.
+type summed struct {
+	claim int
+	told
+	severity stream.Severity
+	call     *stream.Call
+}
+
+func newSummary(m *Model) *summary { return &summary{m: m} }
+
+// Extend looks again at what the claims are about.
+func (s *summary) Extend(v *providers.View, _, h int) {
+	s.rows = s.rows[:0]
+	for i, c := range claims {
+		if a, ok := c.of.in(v); ok && c.told != nil {
+			row := summed{claim: i, told: c.told(a), call: a.call}
+			if f := a.finding(row.found); f != nil {
+				row.severity = f.Severity
+			}
+			s.rows = append(s.rows, row)
+		}
+	}
+	slices.SortStableFunc(s.rows, func(a, b summed) int { return int(b.severity) - int(a.severity) })
+	s.gap = 1
+	if s.m.large && 2*len(s.rows) < h {
+		s.gap = 2
+	}
+	s.Resize(len(s.rows), max(1, (h-s.foot(h))/s.gap))
+}
+
+// foot is how many rows are below the list.
+func (s *summary) foot(h int) int {
+	if h > len(s.rows)+1 {
+		return 2
+	}
+	return 1
+}
+
+// Keys lead back to what was seen, or away from the demo.
+func (s *summary) Keys() []screen.Binding {
+	m := s.m
+	keys := append([]screen.Binding{
+		{Keys: []string{"?"}, Hint: display.Lit("? help")},
+		{Keys: []string{"enter"}, Hint: display.Lit("enter see it again"), Does: display.Lit("see it again"), Do: s.again},
+		m.restartKey(),
+		{Keys: []string{":"}, Hint: display.Lit(": commands")},
+		{Keys: []string{"q"}, Hint: display.Lit("q quit"), Does: display.Lit("quit"), Do: func() { m.leave(tea.Quit) }},
+		{Keys: []string{"esc"}, Hint: display.Lit("esc look around"), Does: display.Lit("look around in it"), Do: m.closeTop},
+	}, m.claimKeys()...)
+	return append(keys, s.Steps(display.Text{}, s.MoveTo)...)
+}
+
+// again shows the claim that is selected, until the user wants to go on.
+func (s *summary) again() {
+	if s.At < len(s.rows) {
+		s.m.stage.waits = true
+		s.m.showClaim(s.rows[s.At].claim)
+	}
+}
+
+// Draw writes a row: a claim, or how to see one's own.
+func (s *summary) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	switch h := s.m.bodyHeight(); {
+	case y == h-1:
+		yours := display.Lit(" Yours:  toolscope FILE   toolscope -f LOG   toolscope proxy")
+		if yours.Width() > p.Left {
+			yours = display.Lit(" Yours:  toolscope FILE, or proxy")
+		}
+		p.Say(screen.Accent, yours)
+	case y%s.gap == 0 && y/s.gap < s.Height && s.Top+y/s.gap < len(s.rows):
+		row := s.Top + y/s.gap
+		s.drawRow(p, s.rows[row], row == s.At)
+	}
+}
+
+// drawRow writes a claim: how grave it is, its number, the state of its call, its name, and what there is to say.
+func (s *summary) drawRow(p *screen.Pen, r summed, chosen bool) {
+	g, narrow := screen.Bare, p.Left < summaryWide
+	if chosen {
+		g = screen.Selected
+	}
+	sign := display.Lit("  ")
+	if r.severity > stream.Info {
+		sign = p.Glyph.Severity[r.severity]
+	}
+	p.Put(screen.SeverityRoles[r.severity], g, sign)
+	p.Put(screen.Muted, g, p.Format("%3d  ", r.claim+1))
+	glyph, state, role := p.Glyph.Status[r.call.Status()], p.Clean(r.call.Status().String()), screen.CallRole(r.call)
+	if !r.state.Empty() {
+		glyph, state, role = p.Truncate(p.Glyph.Side[r.side], 2), r.state, screen.Bad
+	}
+	if p.Put(role, g, p.Pad(glyph, 2)); !narrow {
+		p.Put(role, g, p.Pad(state, summaryState))
+	}
+	name := p.Name(r.call.Name)
+	if !r.name.Empty() {
+		name = r.name
+	}
+	if p.Left >= summaryNamed {
+		p.Put(screen.Plain, g, p.Pad(name, summaryName))
+	}
+	p.Put(screen.Plain, g, r.words)
+	p.Fill(g)
+}
+
+// Columns of the summary, the width from which it has that of states, and what is left of a row that
+// has room for names.
+const (
+	summaryState = 12
+	summaryName  = 15
+	summaryWide  = 72
+	summaryNamed = 40
+)
