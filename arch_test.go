@@ -54,7 +54,7 @@ var rooms = []struct {
 	{"ui/report", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "net/http", "github.com/*"}},
 	{"ui/web", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*", "html/*", "github.com/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
-	{"ui", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/price", "themes", "ui/display", "ui/filter", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
+	{"ui", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/mcp", "providers/price", "themes", "ui/display", "ui/filter", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
 	{"ui/cli", []string{"docs", "stream", "providers", "providers/*", "capture", "capture/*", "settings", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }

@@ -27,7 +27,7 @@ func (in *Inspector) Reread(number int, d *dialect.Dialect) error {
 	if fresh.rereads == nil {
 		fresh.rereads = map[int]*dialect.Dialect{}
 	}
-	fresh.rereads[number] = d
+	fresh.rereads[number], fresh.executed = d, in.executed
 	in.log.replay(in, func(r stream.Record) {
 		if x := in.Exchange(r.Exchange); x != nil {
 			r.From = x.place()

@@ -32,6 +32,7 @@ type Inspector struct {
 	observer  replay.Observer
 	recall    recall
 	lanes     lanes
+	executed  executing
 	epoch     time.Time // what the clock said at time 0, zero where that is not known
 }
 
@@ -46,6 +47,13 @@ func (in *Inspector) Session() *stream.Session { return in.Timeline.Session() }
 
 // Write takes one record.
 func (in *Inspector) Write(r stream.Record) {
+	if !in.execute(r) {
+		in.write(r)
+	}
+}
+
+// write takes a record that is to or of a model, or of the source.
+func (in *Inspector) write(r stream.Record) {
 	in.log.add(r)
 	if r.At > 0 {
 		r.At = r.At.Truncate(time.Microsecond) // as a capture keeps it: live and recorded are the same
@@ -128,6 +136,7 @@ func culpritOf(name string) stream.Culprit {
 // Close says that no more records come: whatever is still open was cut.
 func (in *Inspector) Close() {
 	in.closed = true
+	in.executed.close(in.write)
 	for _, x := range in.exchanges {
 		x.end()
 	}

@@ -28,13 +28,14 @@ const (
 	Network                      // lost it between the two
 	Toolscope                    // this program, or how it got the bytes
 	Unnamed                      // somebody: the source does not tell who
+	Server                       // of MCP: runs tools for the client
 )
 
 // Culprits are all of them.
-var Culprits = []Culprit{Model, Provider, Gateway, Client, Network, Toolscope, Unnamed}
+var Culprits = []Culprit{Model, Provider, Gateway, Client, Network, Toolscope, Unnamed, Server}
 
 func (c Culprit) String() string {
-	return [...]string{"", "model", "provider", "gateway", "client", "network", "toolscope", "unknown"}[c]
+	return [...]string{"", "model", "provider", "gateway", "client", "network", "toolscope", "unknown", "server"}[c]
 }
 
 // A Diagnosis is one thing that can be found. Each is declared once, where it is made, and nobody

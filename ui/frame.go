@@ -85,6 +85,10 @@ func (m *Model) drawPanes(p *screen.Pen, y int) {
 		return
 	}
 	if len(m.in.Session().Turns) == 0 {
+		if len(m.in.Executed().Requests) > 0 {
+			m.drawServed(p, y, m.bodyHeight())
+			return
+		}
 		m.drawEmpty(p, y, m.bodyHeight())
 		return
 	}

@@ -60,3 +60,26 @@ func TestArgv(t *testing.T) {
 		}
 	}
 }
+
+// TestDuplexPasses: what a line has is passed on when it has come, whatever its texts could go on
+// with.
+func TestDuplexPasses(t *testing.T) {
+	r := New([]byte("salt"), Options{})
+	for i, line := range []string{
+		`{"method":"tools/call","params":{"name":"echo","arguments":{"message":"hei"},"_meta":{"claudecode/toolUseId":"toolu_1"}},"jsonrpc":"2.0","id":2}`,
+		`{"method":"tools/call","params":{"arguments":{"key":"sk-ant-ap"}},"id":3}`, `{"id":4,"token":"abc","x":"AKIA"}`,
+	} {
+		rec := capture.Record{Exchange: 1, Side: capture.Request, Data: []byte(line + "\n")}
+		if i == 0 {
+			rec.Head = &capture.Head{Method: capture.Stdio}
+		}
+		got := ""
+		for _, c := range r.Take(rec) {
+			got += string(c.Record().Data)
+		}
+		if got != line+"\n" {
+			t.Errorf("%s\npassed is %s", line, got)
+		}
+		r.Take(capture.Record{Exchange: 1, Data: []byte("{\"id\":4}\n")})
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"toolscope/capture"
 	"toolscope/capture/redact"
 	"toolscope/providers"
+	"toolscope/providers/mcp"
 	"toolscope/providers/price"
 	"toolscope/stream"
 )
@@ -272,6 +273,19 @@ func (p *onlyPrinter) sentBack(calls []returned) {
 	p.jsonPrinter.sentBack(slices.DeleteFunc(calls, func(r returned) bool {
 		return !p.wants(r.of.Turn) || p.of.call != 0 && p.of.call != int(r.of.Call)
 	}))
+}
+
+// What was asked of servers is of no turn.
+func (p *onlyPrinter) executed(file string, r *mcp.Request) {
+	if p.of.turn == 0 {
+		p.jsonPrinter.executed(file, r)
+	}
+}
+
+func (p *onlyPrinter) server(file string, s *mcp.Server) {
+	if p.of.turn == 0 {
+		p.jsonPrinter.server(file, s)
+	}
 }
 
 // capture writes the records as they came, those of one turn's exchange where one is named.

@@ -51,6 +51,8 @@ func (a *app) mcpCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mcp [flags] -- COMMAND [ARG…]", Short: "Stand before an MCP server, and record what it is asked", Long: mcpHelp,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.mcp(args, &f) },
+		// No configuration is read: one that is wrong must not keep a server from running.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 	}
 	to := cmd.Flags()
 	to.SetInterspersed(false)

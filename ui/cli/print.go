@@ -123,7 +123,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 	if failed != nil {
 		return failed
 	}
-	a.notes(path, in, q.known)
+	a.notes(path, in, q.known || isServed(in))
 	err = errors.Join(err, q.print(true))
 	if o, is := p.(interface {
 		others(string, providers.Others)

@@ -30,6 +30,7 @@ type queue struct {
 	only    *sieve               // which turns are printed
 	hidden  map[int32]bool       // the others, of which nothing is told later either
 	known   bool                 // a turn was printed that is of a known protocol, or says why it is not
+	asked   servings             // of MCP servers
 }
 
 // returned is a call that a later request has in its history.
@@ -83,6 +84,9 @@ func (q *queue) print(all bool) error {
 		q.printTurns(turns)
 	}
 	q.ended = slices.Delete(q.ended, 0, n)
+	if to, is := q.to.(executedPrinter); is && q.only == nil {
+		q.asked.print(q, to, all)
+	}
 	return q.to.flush()
 }
 

@@ -1,0 +1,140 @@
+package providers
+
+import (
+	"bytes"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"toolscope/providers/coding"
+	"toolscope/providers/mcp"
+	"toolscope/stream"
+)
+
+// executing is what is said to servers of MCP, beside the models: it is of no turn.
+type executing struct {
+	log    mcp.Log
+	may    map[int]stream.Record // heads of requests that may be to such a server
+	chains map[int]*coding.Chain // of answers that are coded
+}
+
+// execute takes a record of what is said to an MCP server, or reports that it is of none.
+func (in *Inspector) execute(r stream.Record) (taken bool) {
+	e := &in.executed
+	if e.log.Takes(r.Exchange) {
+		in.take(r)
+		return true
+	}
+	head, waits := e.may[r.Exchange]
+	switch {
+	case waits:
+		delete(e.may, r.Exchange)
+		if r.Request && speaksRPC(r.Data) {
+			in.begin(head)
+			in.take(r)
+			return true
+		}
+		in.write(head)
+		return false
+	case r.Head == nil || !r.Request || in.alone || in.byNumber[r.Exchange] != nil || in.forcedFor(r.Exchange) != nil:
+		return false
+	case isServer(r.Head), asksServer(r.Head) && speaksRPC(r.Data):
+		in.begin(r)
+		return true
+	case asksServer(r.Head) && len(r.Data) == 0:
+		if e.may == nil {
+			e.may = map[int]stream.Record{}
+		}
+		e.may[r.Exchange] = r
+		return true
+	}
+	return false
+}
+
+// begin has an exchange be read as one with an MCP server.
+func (in *Inspector) begin(r stream.Record) {
+	in.executed.log.Begin(r.Exchange, r.Head)
+	in.take(r)
+}
+
+// take has the log of what is said to servers take a record, with codings undone.
+func (in *Inspector) take(r stream.Record) {
+	e := &in.executed
+	if r.Head != nil && !r.Request && len(r.Head.Header["Content-Encoding"]) > 0 {
+		if chain, err := coding.New(r.Head.Header); err == nil && chain != nil {
+			if e.chains == nil {
+				e.chains = map[int]*coding.Chain{}
+			}
+			e.chains[r.Exchange] = chain
+		}
+	}
+	if chain := e.chains[r.Exchange]; chain != nil && !r.Request {
+		plain, err := chain.Write(r.Data)
+		r.Data = bytes.Clone(plain)
+		if err == nil && r.End {
+			rest, _ := chain.Close()
+			r.Data = append(r.Data, rest...)
+		}
+		if err != nil || r.End {
+			delete(e.chains, r.Exchange)
+		}
+	}
+	e.log.Write(&r, in.now())
+}
+
+// close gives back the heads of requests of which nothing more came.
+func (e *executing) close(back func(stream.Record)) {
+	for _, number := range slices.Sorted(maps.Keys(e.may)) {
+		back(e.may[number])
+	}
+	e.may = nil
+	e.log.Close()
+}
+
+// isServer reports whether a request can be to nobody but an MCP server.
+func isServer(h *stream.Head) bool {
+	if h.Method == mcp.Stdio {
+		return strings.HasPrefix(h.URL, "mcp:")
+	}
+	for _, name := range []string{"Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method"} {
+		if len(h.Header[name]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// asksServer reports whether a request may be to an MCP server: one that has no session yet must
+// take its answer as either of two forms.
+func asksServer(h *stream.Head) bool {
+	accepts := strings.Join(h.Header["Accept"], ",")
+	return h.Method == "POST" && strings.Contains(accepts, "application/json") && strings.Contains(accepts, "text/event-stream")
+}
+
+// speaksRPC reports whether a body begins as a message of JSON-RPC, or a list of them.
+func speaksRPC(body []byte) bool { return rpc.Match(body[:min(len(body), 64)]) }
+
+var rpc = regexp.MustCompile(`^\s*(\[\s*)?\{\s*"(jsonrpc|method|id|params|result|error)"`)
+
+// Servers are those of MCP that were spoken with.
+func (v *View) Servers() []*mcp.Server { return v.in.executed.log.Servers }
+
+// Executed is what was said to MCP servers.
+func (in *Inspector) Executed() *mcp.Log { return &in.executed.log }
+
+// Executed are the requests to MCP servers, and theirs, in the order in which they were sent, as they
+// were at the moment of the view.
+func (v *View) Executed() []*mcp.Request {
+	all := v.in.executed.log.Requests
+	if v.past == nil {
+		return all
+	}
+	var then []*mcp.Request
+	for _, r := range all {
+		if was := r.As(int32(v.past.events)); was != nil {
+			then = append(then, was)
+		}
+	}
+	return then
+}

@@ -1,0 +1,94 @@
+package mcp
+
+import (
+	"bytes"
+
+	"toolscope/stream"
+)
+
+// mostOfMessage is how long a message may be to be read.
+const mostOfMessage = 16 << 20
+
+// lines are messages of a stream, one a line. Of a line that is too long, or of which bytes were not
+// seen, nothing is kept.
+type lines struct {
+	part    []byte
+	size    int64 // of the line so far
+	lost    bool
+	unequal bool // bytes of the line are missing
+}
+
+func (l *lines) Write(p []byte, emit func(stream.Frame)) {
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		end := i >= 0
+		if !end {
+			i = len(p)
+		}
+		l.size += int64(i)
+		if l.lost = l.lost || l.size > mostOfMessage; l.lost {
+			l.part = nil
+		} else if len(l.part) > 0 || !end {
+			l.part = append(l.part, p[:i]...)
+		}
+		if !end {
+			return
+		}
+		line := l.part
+		if len(line) == 0 {
+			line = p[:i]
+		}
+		l.emit(line, emit)
+		p = p[i+1:]
+	}
+}
+
+func (l *lines) emit(line []byte, emit func(stream.Frame)) {
+	f := stream.Frame{Data: bytes.TrimSpace(line), End: l.size}
+	if l.lost {
+		f = stream.Frame{Kind: stream.FrameResidue, End: l.size, Cut: l.unequal}
+	}
+	*l = lines{part: l.part[:0]}
+	if len(f.Data) > 0 || f.Kind != stream.FrameData {
+		emit(f)
+	}
+}
+
+// lose says that bytes are missing here: the line that is read is not what was sent.
+func (l *lines) lose() { l.lost, l.unequal, l.part = true, true, nil }
+
+// Close gives a line that has no end, if it could be a message.
+func (l *lines) Close(emit func(stream.Frame)) {
+	if len(l.part) > 0 && !l.lost {
+		f := stream.Frame{Data: bytes.TrimSpace(l.part), End: l.size, Cut: true}
+		*l = lines{}
+		emit(f)
+	}
+}
+
+// whole is a body that is one message, or a list of them.
+type whole struct {
+	body []byte
+	size int64
+}
+
+func (w *whole) Write(p []byte, _ func(stream.Frame)) {
+	if w.size += int64(len(p)); w.size > mostOfMessage {
+		w.body = nil
+		return
+	}
+	w.body = append(w.body, p...)
+}
+
+func (w *whole) Close(emit func(stream.Frame)) {
+	if len(w.body) > 0 {
+		emit(stream.Frame{Data: w.body, End: w.size})
+	}
+	w.body = nil
+}
+
+// silent is a body that is no message: what a web server says that refuses.
+type silent struct{}
+
+func (silent) Write([]byte, func(stream.Frame)) {}
+func (silent) Close(func(stream.Frame))         {}

@@ -1,0 +1,255 @@
+// Package mcp reads what agents and servers of the Model Context Protocol say to each other: JSON-RPC
+// messages, one a line over standard streams, or one a request over HTTP with what answers it in a
+// body or an event stream. It knows the versions 2025-06-18, 2025-11-25 and 2026-07-28, see
+// https://modelcontextprotocol.io/specification.
+//
+//	records ─▶ Talk, one an exchange ─▶ messages ─▶ Log: requests, each with its answer
+//
+// Words. A server is who offers tools; its client asks for them, and may be asked itself. A request
+// is a message that wants an answer, a notification one that does not.
+//
+// What always holds:
+//   - It is no turn of a model: nothing here tells what a model wrote.
+//   - Whatever comes is read or said to be unreadable; nothing that comes stops the reading.
+//   - What an answer belongs to is told by its id and direction, never by its place.
+package mcp
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"toolscope/stream"
+)
+
+// A Log is all that was said to servers, in the order in which it came. The zero value is ready.
+type Log struct {
+	Servers  []*Server
+	Requests []*Request // in the order in which they were sent
+
+	talks map[int]*talk
+	open  []*Request // that wait for their answer
+	bytes int        // of texts that are kept
+	bare  int        // requests before that one have none any more
+}
+
+// The most that is kept: of texts, and of requests that wait.
+const (
+	textsKept = 64 << 20
+	openKept  = 4096
+)
+
+// add adds a request, which waits for its answer.
+func (l *Log) add(r *Request) {
+	l.Requests = append(l.Requests, r)
+	l.wait(r)
+}
+
+// wait has a request wait. Of very many that nobody answers the oldest is taken for lost.
+func (l *Log) wait(r *Request) {
+	if l.open = append(l.open, r); len(l.open) > openKept {
+		l.open = append(l.open[:0], l.open[1:]...)
+	}
+}
+
+// keep counts the texts of a request, and lets go of those of the oldest where they are too many.
+func (l *Log) keep(bytes int) {
+	for l.bytes += bytes; l.bytes > textsKept && l.bare < len(l.Requests)-1; l.bare++ {
+		r := l.Requests[l.bare]
+		l.bytes -= len(r.Args) + len(r.Text) + len(r.Shape)
+		r.Args, r.Text, r.Shape = nil, "", nil
+	}
+}
+
+// A Server is who is spoken with: one process, or one URL.
+type Server struct {
+	Name     string // as the recording or the URL has it
+	Title    string // what it calls itself, "" where it was not asked
+	Version  string // of the protocol, as agreed or as the messages say
+	Calls    int    // tools that were called
+	Messages int    // of both sides, read
+	Gaps     int64  // bytes that were not seen
+	Notes    []Note // what was found, and what it said beside the protocol
+	Ended    string // why it ended, where that was not as it should be
+	Changes  int    // how often it said that its tools are others now
+}
+
+// A Note is one thing to know of a server.
+type Note struct {
+	At      time.Duration
+	Finding *stream.Finding // nil for what the server itself wrote to standard error
+	Text    string
+}
+
+// notesKept is how many notes a server has at most; of standard error the latest.
+const notesKept = 200
+
+// A talk is what is said in one exchange.
+type talk struct {
+	log     *Log
+	number  int
+	server  *Server
+	stdio   bool
+	ask     framer // of the client's side
+	answer  framer
+	decided bool   // how the answer is framed
+	scope   string // requests of one scope share their ids
+	at      [2]time.Duration
+	known   int32
+}
+
+// A framer cuts one side into messages.
+type framer interface {
+	Write(p []byte, emit func(stream.Frame))
+	Close(emit func(stream.Frame))
+}
+
+// Takes reports whether the exchange of that number is one of the log.
+func (l *Log) Takes(number int) bool { return l.talks[number] != nil }
+
+// Begin has an exchange be read, of which this is known of the request.
+func (l *Log) Begin(number int, h *stream.Head) {
+	if l.talks == nil {
+		l.talks = map[int]*talk{}
+	}
+	t := &talk{log: l, number: number, stdio: h.Method == Stdio}
+	name := strings.TrimPrefix(h.URL, "mcp:")
+	if t.stdio {
+		t.ask, t.answer, t.decided = new(lines), new(lines), true
+		t.server = &Server{Name: name}
+		l.Servers = append(l.Servers, t.server)
+	} else {
+		name, _, _ = strings.Cut(name, "?")
+		t.ask, t.scope = new(whole), name+" "+first(h.Header["Mcp-Session-Id"])
+		t.server = l.serverOf(name)
+		if v := first(h.Header["Mcp-Protocol-Version"]); v != "" {
+			t.server.Version = v
+		}
+	}
+	l.talks[number] = t
+}
+
+// Stdio is the method of an exchange over standard streams.
+const Stdio = "STDIO"
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
+// serverOf is the server at a URL.
+func (l *Log) serverOf(name string) *Server {
+	for _, s := range l.Servers {
+		if s.Name == name {
+			return s
+		}
+	}
+	s := &Server{Name: name}
+	l.Servers = append(l.Servers, s)
+	return s
+}
+
+// Write takes a record of an exchange that was begun, when so many events of models were known.
+func (l *Log) Write(r *stream.Record, known int32) {
+	t := l.talks[r.Exchange]
+	t.known = known
+	side := 0
+	if r.Request {
+		side = 1
+	}
+	t.at[side] = r.At
+	if r.Head != nil && !r.Request {
+		t.headed(r.Head)
+	}
+	t.note(r)
+	if r.Lost > 0 {
+		t.server.Gaps += r.Lost
+		t.lose(r.Request)
+	}
+	switch {
+	case r.Request:
+		t.ask.Write(r.Data, t.asked)
+	default:
+		if !t.stdio && len(r.Data)+len(r.Why) > 0 || r.End {
+			t.askedAll()
+		}
+		t.answers(r.Data)
+	}
+	if r.End {
+		t.end(r)
+	}
+}
+
+// headed takes the head of an answer over HTTP.
+func (t *talk) headed(h *stream.Head) {
+	t.askedAll()
+	kind, _, _ := strings.Cut(first(h.Header["Content-Type"]), ";")
+	t.answer, t.decided = new(whole), true
+	if strings.TrimSpace(kind) == "text/event-stream" {
+		t.answer = new(stream.SSE)
+	}
+	if h.Status >= 400 {
+		t.answer = new(silent)
+	}
+}
+
+// askedAll says that the request has come.
+func (t *talk) askedAll() {
+	if !t.stdio {
+		t.ask.Close(t.asked)
+	}
+}
+
+func (t *talk) answers(p []byte) {
+	if t.answer == nil {
+		t.answer = new(whole)
+	}
+	t.answer.Write(p, t.answered)
+}
+
+// lose says that bytes of a side are missing: what was begun there cannot be read.
+func (t *talk) lose(request bool) {
+	if f, is := t.ask.(*lines); is && request {
+		f.lose()
+	}
+	if f, is := t.answer.(*lines); is && !request {
+		f.lose()
+	}
+}
+
+// end says that nothing more comes of the exchange.
+func (t *talk) end(r *stream.Record) {
+	if t.answer != nil {
+		t.answer.Close(t.answered)
+	}
+	t.ask.Close(t.asked)
+	if t.stdio {
+		t.server.Ended = r.Why
+	}
+}
+
+// asked takes a message of the client, answered one of the server.
+func (t *talk) asked(f stream.Frame)    { t.message(f, false) }
+func (t *talk) answered(f stream.Frame) { t.message(f, true) }
+
+func (t *talk) message(f stream.Frame, fromServer bool) {
+	if f.Kind != stream.FrameData || len(bytes.TrimSpace(f.Data)) == 0 {
+		return
+	}
+	at := t.at[1]
+	if fromServer {
+		at = t.at[0]
+	}
+	t.read(f, fromServer, at)
+}
+
+// Close says that nothing more comes at all.
+func (l *Log) Close() {
+	for _, t := range l.talks {
+		if t.answer != nil {
+			t.answer.Close(func(stream.Frame) {})
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package mcp
+
+import (
+	"strings"
+	"time"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// A message is one of JSON-RPC, as far as it says anything.
+type message struct {
+	version, id, method, params, result, fault dialect.Raw
+}
+
+// read takes one line, or one body: a message, or a list of them, as the version 2025-03-26 had it.
+func (t *talk) read(f stream.Frame, fromServer bool, at time.Duration) {
+	data := dialect.Raw(f.Data)
+	if data.Kind() == '[' {
+		s := data.Scan()
+		for ok := s.Array(); ok; ok = s.Element() {
+			if one := s.Value(); one != nil {
+				t.one(one, fromServer, at, f.Cut)
+			}
+		}
+		if err := s.End(); err != nil {
+			t.stray(data, fromServer, at, f.Cut, err.Error())
+		}
+		return
+	}
+	t.one(data, fromServer, at, f.Cut)
+}
+
+func (t *talk) one(data dialect.Raw, fromServer bool, at time.Duration, cut bool) {
+	var m message
+	err := dialect.Read(data,
+		dialect.Value("jsonrpc", &m.version), dialect.Value("id", &m.id), dialect.Value("method", &m.method),
+		dialect.Value("params", &m.params), dialect.Value("result", &m.result), dialect.Value("error", &m.fault))
+	switch {
+	case err != nil:
+		t.stray(data, fromServer, at, cut, err.Error())
+		return
+	case !m.version.Is("2.0"):
+		t.stray(data, fromServer, at, cut, "it is no message of JSON-RPC 2.0")
+		return
+	}
+	t.server.Messages++
+	switch method := m.method.Text(); {
+	case m.method.Given() && m.id.Given():
+		t.request(&m, method, fromServer, at)
+	case m.method.Given():
+		t.notification(&m, method, fromServer, at)
+	case m.id.Given() && (m.result != nil || m.fault.Given()):
+		t.response(&m, fromServer, at)
+	case m.fault.Given(): // of a request that could not be read
+		t.server.note(at, serverError, "an error came that answers no request: %s", words(m.fault.Get("message").Text()))
+	}
+}
+
+// stray says that something is no message.
+func (t *talk) stray(data []byte, fromServer bool, at time.Duration, cut bool, why string) {
+	switch {
+	case cut: // who ended in its midst is told by how the exchange ended
+	case t.stdio && fromServer:
+		t.server.note(at, strayOutput, "a line on standard output is no message (%s): %s", why, words(string(data[:min(len(data), 200)])))
+	case fromServer:
+		t.server.note(at, strayBody, "an answer is no message (%s)", why)
+	default:
+		t.server.note(at, strayAsk, "what the client sent is no message (%s): %s", why, words(string(data[:min(len(data), 200)])))
+	}
+}
+
+// words are a text on one line.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func (t *talk) request(m *message, method string, fromServer bool, at time.Duration) {
+	r := &Request{
+		Number: len(t.log.Requests), Server: t.server, Exchange: t.number, ID: string(m.id), Method: method, FromServer: fromServer,
+		Asked: at, Answered: stream.NoTime, KnownAsked: t.known, scope: t.scopeOf(),
+	}
+	meta := m.params.Get("_meta")
+	r.token = string(meta.Get("progressToken"))
+	r.Tool = m.params.Get("name").Text()
+	if r.Tool == "" {
+		r.Tool = m.params.Get("uri").Text()
+	}
+	if v := meta.Get("io.modelcontextprotocol/protocolVersion"); v.IsString() {
+		t.server.Version = v.Text()
+	}
+	if args := m.params.Get("arguments"); args != nil {
+		r.Args, r.ArgsSize = clipped(args), len(args)
+	}
+	for _, name := range []string{"claudecode/toolUseId", "callId"} {
+		if id := meta.Get(name); id.IsString() && r.Call == "" {
+			r.Call = id.Text()
+		}
+	}
+	if m.params.Get("inputResponses").Given() || m.params.Get("requestState").Given() {
+		if first := t.asking(r); first != nil {
+			first.ID, first.Exchange, first.State, first.waits = r.ID, r.Exchange, Open, false
+			first.Rounds++
+			t.log.wait(first)
+			return
+		}
+	}
+	if r.IsCall() {
+		t.server.Calls++
+	}
+	t.log.add(r)
+	t.log.keep(len(r.Args))
+}
+
+// asking is the latest request of which this is another round: the server wanted to know something,
+// and what is asked is the same.
+func (t *talk) asking(r *Request) *Request {
+	const latest = 256 // among so many it is
+	for i := len(t.log.Requests) - 1; i >= max(0, len(t.log.Requests)-latest); i-- {
+		old := t.log.Requests[i]
+		if old.waits && old.Server == r.Server && old.Method == r.Method && old.Tool == r.Tool && string(old.Args) == string(r.Args) {
+			return old
+		}
+	}
+	return nil
+}
+
+// scopeOf is where ids are counted: in a process, or in a session over HTTP.
+func (t *talk) scopeOf() string {
+	if t.stdio {
+		return ""
+	}
+	return t.scope
+}
+
+// waiting takes the request out of those that wait that a message of the other side is about: in the
+// same exchange, or where there is just one of that id in the same session.
+func (t *talk) waiting(id string, fromServer bool, same func(*Request) bool) *Request {
+	found, n := -1, 0
+	for i, r := range t.log.open {
+		switch {
+		case r.FromServer != fromServer || !same(r):
+		case r.Exchange == t.number:
+			found, n = i, 1
+		case !t.stdio && r.scope == t.scope && r.scope != "":
+			if found < 0 || t.log.open[found].Exchange != t.number {
+				found = i
+				n++
+			}
+		}
+	}
+	if n != 1 {
+		return nil
+	}
+	return t.log.open[found]
+}
+
+// close takes a request out of those that wait.
+func (l *Log) close(r *Request) {
+	for i, o := range l.open {
+		if o == r {
+			l.open = append(l.open[:i], l.open[i+1:]...)
+			return
+		}
+	}
+}
+
+func (t *talk) response(m *message, fromServer bool, at time.Duration) {
+	id := string(m.id)
+	r := t.waiting(id, !fromServer, func(r *Request) bool { return r.ID == id })
+	if r == nil {
+		if t.server.Gaps == 0 && fromServer {
+			t.server.note(at, strayAnswer, "an answer came to request %s, which is not open", words(id))
+		}
+		return
+	}
+	t.log.close(r)
+	r.Answered, r.KnownAnswered = at, t.known
+	if m.fault.Given() {
+		r.State, r.Error = Refused, m.fault.Get("message").Text()
+		r.Code, _ = m.fault.Get("code").Int()
+		return
+	}
+	r.State = Done
+	held := len(r.Text) + len(r.Shape) // of the round before
+	r.take(m.result)
+	t.log.keep(len(r.Text) + len(r.Shape) - held)
+	t.learn(r, m.result)
+}
+
+// take takes the result.
+func (r *Request) take(result dialect.Raw) {
+	r.Size = len(result)
+	r.waits = result.Get("resultType").Is("input_required")
+	r.Failed = result.Get("isError").IsTrue()
+	r.Text, r.TextSize, r.Media, r.Shape, r.ShapeSize = "", 0, 0, nil, 0
+	var text strings.Builder
+	for part := range result.Get("content").Elements() {
+		if t := part.Get("text"); t.IsString() {
+			words := t.Text()
+			r.TextSize += len(words)
+			text.WriteString(words[:min(len(words), MostKept-text.Len())])
+		} else if part != nil {
+			r.Media++
+		}
+	}
+	r.Text = text.String()
+	if shape := result.Get("structuredContent"); shape.Given() {
+		r.Shape, r.ShapeSize = clipped(shape), len(shape)
+	}
+}
+
+// learn takes what a result tells of the server.
+func (t *talk) learn(r *Request, result dialect.Raw) {
+	if r.Method == "initialize" {
+		t.server.Version = result.Get("protocolVersion").Text()
+		t.server.Title = result.Get("serverInfo").Get("name").Text()
+	}
+}
+
+func (t *talk) notification(m *message, method string, fromServer bool, at time.Duration) {
+	switch method {
+	case "notifications/progress":
+		token := string(m.params.Get("progressToken"))
+		if r := t.waiting(token, !fromServer, func(r *Request) bool { return r.token != "" && r.token == token }); r != nil {
+			r.Progress++
+		}
+	case "notifications/cancelled":
+		id := string(m.params.Get("requestId"))
+		r := t.waiting(id, fromServer, func(r *Request) bool { return r.ID == id })
+		if r == nil { // its answer came before: that is how clients say that they are done
+			return
+		}
+		t.log.close(r)
+		r.State, r.Answered, r.KnownAnswered = Cancelled, at, t.known
+	case "notifications/tools/list_changed":
+		t.server.Changes++
+	}
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+)
+
+// session is a recording of a server that is spoken with over standard streams: lines of the client
+// begin with "<", those of the server with ">", one each millisecond.
+func serverRecording(t *testing.T, script string) string {
+	t.Helper()
+	text, err := capture.EncodeHeader(time.Unix(0, 0), "toolscope mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(r capture.Record) {
+		line, err := capture.EncodeRecord(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, line...)
+	}
+	put(capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: capture.Stdio, URL: "mcp:files", Start: time.Unix(0, 0)}, Note: capture.Argv + `["files"]`})
+	for i, line := range strings.Split(strings.TrimSpace(script), "\n") {
+		r := capture.Record{Exchange: 1, At: time.Duration(i+1) * time.Millisecond}
+		switch line = strings.TrimSpace(line); line[0] {
+		case '<':
+			r.Side, r.Data = capture.Request, []byte(line[1:]+"\n")
+		case '>':
+			r.Data = []byte(line[1:] + "\n")
+		default:
+			r.Note = line
+		}
+		put(r)
+	}
+	put(capture.Record{Exchange: 1, At: time.Second, End: capture.EndEOF, Why: "exit status 3"})
+	return saved(t, "files.tsc", string(text))
+}
+
+const serverSession = `
+	<{"method":"tools/call","params":{"name":"sum","arguments":{"a":"\u001b[1m"},"_meta":{"claudecode/toolUseId":"toolu_1"}},"jsonrpc":"2.0","id":1}
+	<{"method":"tools/list","jsonrpc":"2.0","id":2}
+	>listening
+	>{"result":{"tools":[]},"jsonrpc":"2.0","id":2}
+	>{"result":{"content":[{"type":"text","text":"3"}],"isError":true},"jsonrpc":"2.0","id":1}
+	stderr: oops
+	<{"method":"tools/call","params":{"name":"late"},"jsonrpc":"2.0","id":3}`
+
+// TestPrintServer: a recording of a server alone is told request by request, and has no turns.
+func TestPrintServer(t *testing.T) {
+	path := serverRecording(t, serverSession)
+	out := command(t, nil, "print", path)
+	if out.code != 0 || out.stderr != "" {
+		t.Errorf("%+v", out)
+	}
+	for _, want := range []string{
+		"  files  tools/list  done  2.0 ms\n", "  files  tools/call sum  done  4.0 ms  for toolu_1\n", "{\"a\":\"\\u001b[1m\"}\n",
+		"    error result  1 B  3\n", "  files  tools/call late  no answer\n", "MCP server files  2 tool calls · 5 messages\n", "ended  exit status 3\n", "said   oops\n",
+		"    error MCP_STDOUT  ",
+	} {
+		if !strings.Contains(out.stdout, want) {
+			t.Errorf("there is no %q in\n%s", want, out.stdout)
+		}
+	}
+	out = command(t, nil, "print", "--format", "jsonl", path)
+	var types []string
+	for _, line := range strings.Split(strings.TrimSpace(out.stdout), "\n") {
+		kind, rest, _ := strings.Cut(strings.TrimPrefix(line, `{"type":"`), `"`)
+		types = append(types, kind)
+		if kind == "executed" && strings.Contains(rest, `"tool":"sum"`) {
+			for _, want := range []string{`"server":"files"`, `"id":"toolu_1"`, `"state":"done"`, `"t_asked_ms":1,"took_ms":4`, `"arguments_raw":"{\"a\":\"\\u001b[1m\"}"`, `"is_error":true`, `"text":"3"`} {
+				if !strings.Contains(rest, want) {
+					t.Errorf("there is no %s in %s", want, rest)
+				}
+			}
+		}
+	}
+	if got := strings.Join(types, " "); out.code != 0 || got != "mcp_request executed executed mcp_server" {
+		t.Errorf("%d: %s", out.code, got)
+	}
+	if out := command(t, nil, "explain", "MCP_STDOUT"); out.code != 0 || !strings.Contains(out.stdout, "standard output") {
+		t.Errorf("%+v", out)
+	}
+}

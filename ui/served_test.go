@@ -1,0 +1,38 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/stream"
+)
+
+// TestServed: a session with a server alone shows the latest requests and what came of them; once a
+// model answers its turns have the screen.
+func TestServed(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
+		s := newScreen(t, size[0], size[1])
+		s.feed(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "STDIO", URL: "mcp:files"}})
+		say := func(request bool, at int, format string, args ...any) {
+			s.feed(stream.Record{Exchange: 1, Request: request, At: time.Duration(at) * time.Millisecond, Data: fmt.Appendf(nil, format+"\n", args...)})
+		}
+		for n := range 30 {
+			say(true, 10*n, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"f%d","arguments":{}}}`, n, n)
+			say(false, 10*n+4, `{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"gave \u001b[1m %d"}],"isError":%t}}`, n, n, n == 29)
+		}
+		say(true, 400, `{"jsonrpc":"2.0","id":30,"method":"tools/call","params":{"name":"hangs"}}`)
+		s.shows("31 requests, 31 tool calls", "done", "files", "no answer", "failed", " 29")
+		if s.hides("single byte"); strings.Contains(s.text(), "\x1b[1m") {
+			t.Error("what a tool gave reaches the terminal")
+		}
+		for _, row := range s.rows() {
+			if n := len([]rune(row)); n > size[0] {
+				t.Errorf("%d cells: %s", n, row)
+			}
+		}
+		s.feed(stream.Record{Exchange: 2, At: time.Second, Data: []byte("data: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-x\"}}\n\n")})
+		s.shows("claude-x").hides("31 requests")
+	}
+}
