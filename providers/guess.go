@@ -84,7 +84,8 @@ var guesses = []struct {
 
 // guessJSON says what JSON it is: one value, or one a line, and what it has.
 func guessJSON(text []byte) string {
-	line, _, more := bytes.Cut(text, []byte("\n"))
+	line, rest, _ := bytes.Cut(text, []byte("\n"))
+	more := len(bytes.TrimSpace(rest)) > 0
 	switch d := dialect.Raw(text); {
 	case json.Valid(line) && more:
 		return "JSON lines, each with " + keysOf(line)

@@ -20,7 +20,7 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 		return capture.Sniffed{Is: capture.Yes, Why: "an entry of a journal"}
 	case !isPlainText(first) || text[0] == ')' || bytes.HasPrefix(text, []byte("HTTP/")) || bytes.HasPrefix(text, []byte("[[")):
 		return no
-	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]), beginsBare(text):
+	case text[0] == '<' && len(text) > 1 && isMarkup(text[1]), beginsBare(text), isWritten(text):
 		return no
 	}
 	p := newPeeler(nil)
@@ -56,6 +56,19 @@ func sniffLog(first []byte, whole bool) capture.Sniffed {
 		return sniffValue(p, text, whole)
 	}
 	return capture.Sniffed{Is: unless(whole)}
+}
+
+// isWritten reports whether text begins as what people write does, in which a payload is an example: a
+// program, a page of Markdown, what changed in one.
+func isWritten(text []byte) bool {
+	line, rest, _ := bytes.Cut(text, []byte("\n"))
+	for _, begin := range []string{"diff --git ", "#!/", "#include ", "import ", "package "} {
+		if bytes.HasPrefix(line, []byte(begin)) {
+			return bytes.IndexByte(line, '{') < 0
+		}
+	}
+	title := bytes.TrimLeft(line, "#")
+	return len(title) > 1 && len(title) < len(line) && title[0] == ' ' && len(rest) > 0 && bytes.IndexByte([]byte("\r\n"), rest[0]) >= 0
 }
 
 // isMarkup reports whether a byte behind < begins a tag, or what stands in place of one.
@@ -149,6 +162,9 @@ func sniffValue(p *peeler, text []byte, whole bool) capture.Sniffed {
 	if !closed && whole && carries(p.peelBegun(value)) {
 		return capture.Sniffed{Is: capture.Yes, Why: "JSON that holds what a provider sent"}
 	}
+	if _, is := stampedObject(value); is && !closed && whole {
+		return capture.Sniffed{Is: capture.Yes, Why: "a line of a log, a long one"}
+	}
 	return capture.Sniffed{Is: unless(whole)}
 }
 
@@ -224,18 +240,8 @@ func isLogLine(line []byte) bool {
 		return false
 	}
 	if opensObject(text) {
-		all, _, whole := readMembers(nil, text)
-		stamped, says := false, false
-		for _, m := range all {
-			switch {
-			case isTimeName(m.key):
-				stamped = true
-			case string(m.key) == "level" || string(m.key) == "msg" || string(m.key) == "message" || string(m.key) == "log" ||
-				string(m.key) == "MESSAGE" || string(m.key) == "severity":
-				says = true
-			}
-		}
-		return whole && stamped && says
+		whole, is := stampedObject(text)
+		return whole && is
 	}
 	if _, n := prefixOf(text); n > 0 {
 		return true
@@ -245,4 +251,20 @@ func isLogLine(line []byte) bool {
 	}
 	word, _, found := bytes.Cut(text, []byte(":"))
 	return found && isLevel(word) || beginsJournal(line) || bytes.HasPrefix(text, []byte("time=")) || bytes.HasPrefix(text, []byte("ts=")) || bytes.HasPrefix(text, []byte("level="))
+}
+
+// stampedObject reports whether an object, as far as it is there, has a time and says something, as a
+// line of a log does, and whether all of it is there.
+func stampedObject(text []byte) (whole, is bool) {
+	all, _, whole := readMembers(nil, text)
+	stamped, says := false, false
+	for _, m := range all {
+		switch string(m.key) {
+		case "level", "msg", "message", "log", "MESSAGE", "severity":
+			says = true
+		default:
+			stamped = stamped || isTimeName(m.key)
+		}
+	}
+	return whole, stamped && says
 }

@@ -171,6 +171,10 @@ func (p *peeler) member(m foundMember, object []byte) bool {
 // array looks for payloads in an array: it may be a list of chunks, or hold anything.
 func (p *peeler) array(v []byte) bool {
 	first := firstElement(v)
+	if len(first) > 0 && isDigit(first[0]) {
+		text, is := numbered(v)
+		return is && p.encoded("bytes", text)
+	}
 	if s, is := p.chunkOf(first); is {
 		s.is, s.ends, s.last = aList, true, true
 		return p.give(find{saying: s, text: v})
@@ -224,6 +228,9 @@ func (p *peeler) chunkOf(first []byte) (s saying, is bool) {
 // string looks for payloads in a string: it may be a line of a log, or a text of several.
 func (p *peeler) string(v []byte) bool {
 	inside, is := inText(v)
+	if text, coded := p.unencoded(inside); is && coded {
+		return p.encoded("base64", text)
+	}
 	known := p.paths[p.hash()]
 	if !is || known == nil && len(p.shapes[p.hash()]) == 0 && !mayBeText(inside) {
 		return false

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/base64"
 	endian "encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -180,6 +181,12 @@ var logShapes = []logShape{
 		return fmt.Sprintf(`{"__CURSOR":"s=%d","__REALTIME_TIMESTAMP":"%d","_PID":"%d","SYSLOG_IDENTIFIER":"api","MESSAGE":%s,"PRIORITY":"6"}`,
 			t.UnixNano(), t.UnixMicro(), l.pid, asJSON(s))
 	}),
+	perLine("journald json, bytes", true, func(s string, l logged, t time.Time) string {
+		return fmt.Sprintf(`{"__CURSOR":"s=%d","__REALTIME_TIMESTAMP":"%d","_PID":"%d","MESSAGE":%s}`, t.UnixNano(), t.UnixMicro(), l.pid, asNumbers(s))
+	}),
+	perLine("base64 in JSON", true, func(s string, l logged, t time.Time) string {
+		return fmt.Sprintf(`{"ts":%q,"request_id":%q,"raw":%q}`, atISO(t), l.request, base64.StdEncoding.EncodeToString([]byte(s+"\n")))
+	}),
 	perLine("journald export", true, journalExport),
 	perLine("journald short", true, func(s string, l logged, t time.Time) string {
 		return fmt.Sprintf("%s box api[%d]: %s", t.UTC().Format("Jan _2 15:04:05"), l.pid, s)
@@ -272,12 +279,24 @@ var logShapes = []logShape{
 	whole("whole text", func(l logged, t time.Time) string {
 		return fmt.Sprintf(`{"at":%q,"response":{"status":200,"body":%s}}`, atISO(t), asJSON(l.body))
 	}),
+	whole("whole text in base64", func(l logged, t time.Time) string {
+		return fmt.Sprintf(`{"at":%q,"response":{"status":200,"body":%q}}`, atISO(t), base64.StdEncoding.EncodeToString([]byte(l.body)))
+	}),
 	whole("list of chunks", func(l logged, t time.Time) string {
 		return fmt.Sprintf(`{"at":%q,"response":{"chunks":[%s]}}`, atISO(t), strings.Join(l.chunks(), ","))
 	}),
 	whole("a document, nicely printed", func(l logged, t time.Time) string {
 		return fmt.Sprintf("{\n  \"at\": %q,\n  \"response\": {\n    \"body\": %s\n  }\n}", atISO(t), asJSON(l.body))
 	}),
+}
+
+// asNumbers are the bytes of a text as a list of JSON.
+func asNumbers(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		fmt.Fprintf(&b, ",%d", text[i])
+	}
+	return "[" + strings.TrimPrefix(b.String(), ",") + "]"
 }
 
 func t2(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05,000") }

@@ -189,7 +189,14 @@ func empty(in *providers.Inspector) string {
 			return "a request without its answer, and without calls in its history; --request FILE has the calls of an answer checked against it"
 		}
 	}
-	return "no bytes came"
+	switch n := in.Others.Count; n {
+	case 0:
+		return "no bytes came"
+	case 1:
+		return "one line came, and nothing in it looks like what a model is sent or sends"
+	default:
+		return fmt.Sprintf("%d lines came, and nothing in them looks like what a model is sent or sends", n)
+	}
 }
 
 // stranger says what an input looks like in which nothing is recognised, and what may be done.
