@@ -8,10 +8,14 @@ import (
 
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/screen"
 )
 
 // say shows a word in the last row until the next key.
-func (m *Model) say(text display.Text) { m.notice = text }
+func (m *Model) say(text display.Text) {
+	m.notice = text
+	m.note(screen.Plain, text)
+}
 
 // back closes the top thing: zoom, then the pane, then the program.
 func (m *Model) back(last tea.Cmd) {
@@ -20,7 +24,8 @@ func (m *Model) back(last tea.Cmd) {
 		m.clearSearch()
 	case m.zoom:
 		m.zoom = false
-	case m.from != nil:
+	case m.focus == m.doc && m.doc.Opened() && m.backInPane():
+	case m.from != nil && m.from.to == m.chosen:
 		m.chosen = m.from.chosen
 		m.turnTo(m.from.pane)
 	case m.backInPane():
@@ -157,6 +162,7 @@ func (m *Model) reread(exchange int, as *dialect.Dialect) {
 	m.chosen, m.scene.Alarms, m.marks = stream.NoRef, panes.Alarms{}, nil
 	clear(m.results)
 	m.bill, m.news = panes.Bill{Prices: m.opt.Prices}, panes.News{}
+	m.remark()
 	m.clearSearch()
 	for _, t := range m.in.Session().Turns {
 		if t.Exchange == exchange {

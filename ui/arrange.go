@@ -20,10 +20,11 @@ type desk struct {
 	large bool // so it is always, and more room is left
 }
 
-// spot is where the user was: a pane, and what it was about.
+// spot is where the user was, a pane and what it was about, and what that led to: it leads back as
+// long as one is still there.
 type spot struct {
-	pane   panes.Pane
-	chosen stream.Ref
+	pane       panes.Pane
+	chosen, to stream.Ref
 }
 
 // placed is a pane, where it is, and the key that brings it up.

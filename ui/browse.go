@@ -123,7 +123,7 @@ func (m *Model) programKeys() []screen.Binding {
 		on(km.Filter, m.openFilter),
 		on(km.NextFinding, m.nextFinding), on(km.Side, m.hideSide),
 		on(km.Clock, func() { m.scene.Clock = !m.scene.Clock; m.refresh() }),
-		on(km.Mark, m.markTurn),
+		on(km.Mark, m.markTurn), on(km.Bookmark, func() { m.bookmark("") }), on(km.Marks, m.openBookmarks),
 		on(km.Follow, func() { m.setFollow(!m.follow) }),
 		on(km.Restart, m.restart), on(km.EndHere, m.endHere), on(km.Demo, m.playDemo), on(km.Streams, m.openStreams),
 		on(km.Quit, func() { m.back(tea.Quit) }),

@@ -151,8 +151,12 @@ func lastOfPlace(p *screen.Pen, place display.Text, cells int) display.Text {
 	return p.Truncate(display.Join(more, display.Skip(place, place.Width()-cells+more.Width())), cells)
 }
 
-// source says whether things move, and whether the panes go with them.
+// source says whether things move, and whether the panes go with them. Where the line of
+// time is drawn, that says so.
 func (m *Model) source() (right []screen.Said) {
+	if m.stripRows() > 0 && !m.onStage() {
+		return nil
+	}
 	if m.follow && (m.moving() && !m.held() && !m.awaits() || m.onStage() && m.walk.playing) {
 		right = append(right, screen.Said{Role: screen.Live, Text: display.Lit("FOLLOW  ")})
 		if m.w < wideTop {

@@ -17,6 +17,8 @@ func (m *Model) commands() []modes.Command {
 		{Word: "sort", Arg: display.Lit("cost|took|bytes|start"), Does: display.Lit("the turns in another order"), Run: m.openSorted},
 		{Word: "jq", Arg: display.Lit("EXPR"), Does: display.Lit("ask the arguments, of one call or all"), Run: m.openJQ},
 		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("to a moment: 1.25s, or delta d14"), Run: m.goAt},
+		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place, for this session"), Run: m.bookmark},
+		{Word: "log", Does: display.Lit("what toolscope noted and said"), Run: func(string) { m.openLog() }},
 		{Word: "paste", Does: display.Lit("what sends clients to the proxy"), Run: func(string) { m.openPaste() }},
 		{Word: "hosts", Does: display.Lit("where the proxy's address leads"), Run: func(string) { m.openHosts() }},
 	}
@@ -25,7 +27,7 @@ func (m *Model) commands() []modes.Command {
 // openPalette offers what can be done where one is.
 func (m *Model) openPalette() {
 	keys := append(m.keysOf(m.top().Mode), m.everywhere()...)
-	m.open(modes.NewPalette(asHost{m}, modes.Doing{Keys: keys, Press: m.press, Commands: m.commands(), Turn: m.goTo}, m.draw))
+	m.open(modes.NewPalette(asHost{m}, modes.Doing{Keys: keys, Press: m.press, Commands: m.commands(), Marks: m.bookmarks(), Turn: m.goTo}, m.draw))
 }
 
 // press does what a key does where one is.

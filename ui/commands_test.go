@@ -35,7 +35,7 @@ func TestJQ(t *testing.T) {
 		t.Error("enter leads to", s.chosenName(), s.chosen)
 	}
 	s.press("g:jq .n,.n<enter>").settle().shows("of this turn", "2 answers from 1 call").press("<esc>")
-	s.press(":jq .n[<enter>").shows("jq: unexpected EOF").press(":jq<enter><enter>").shows("jq wants an expression")
+	s.press(":jq .n[<enter>").shows("at byte ").press(":jq<enter><enter>").shows("jq wants an expression")
 	s.press(`:jq "\u001b]0;x" + env.HOME<enter>`).settle().hides("\x1b]0").press("<esc>")
 	s.press(":jq .n[0]<enter>").settle().shows("expected an array but got: number")
 	for _, h := range []int{5, 9, 30} {

@@ -83,6 +83,7 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 	m.makeRoom()
 	m.rehearse()
 	m.part()
+	m.noteNews()
 	m.refresh()
 	if ended {
 		return nil

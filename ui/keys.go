@@ -21,7 +21,7 @@ type keyMap struct {
 	Search, Again, Palette, Filter   key.Binding
 	NextFinding, Theme, Demo         key.Binding
 	Side, Dialect, Clock             key.Binding
-	Mouse, Size                      key.Binding
+	Mouse, Size, Bookmark, Marks     key.Binding
 	Replay, Scope                    key.Binding
 	Copy, Save, Edit, Pipe           key.Binding
 	Onward                           key.Binding
@@ -58,6 +58,8 @@ func newKeyMap() keyMap {
 		Step:        bind(", .", "a delta back, forward", ",", "."),
 		Stop:        bind("< >", "a mark back, forward", "<", ">"),
 		Change:      bind("{ }", "finding or change of state", "{", "}"),
+		Bookmark:    bind("B", "bookmark it; kept for this session", "B"),
+		Marks:       bind("'", "go to a bookmark", "'"),
 		Size:        bind("( )", "the pane smaller, larger", "(", ")"),
 		Mouse:       bind("M", "the mouse, or no longer", "M"),
 		Restart:     bind("0", "where the turn begins; the start", "0"),
@@ -103,7 +105,7 @@ func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
 		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Tab, k.Zoom, k.Size, k.Enter, k.Escape}},
-		{"Look", []key.Binding{k.Raw, k.Fold, k.Filter, k.Search, k.Again, k.NextFinding, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
+		{"Look", []key.Binding{k.Raw, k.Fold, k.Filter, k.Search, k.Again, k.NextFinding, k.Bookmark, k.Marks, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
 		{"Time", []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
 		{"Replay", []key.Binding{k.Replay, k.Scope, k.Onward}},
 		{"Take", []key.Binding{k.Copy, k.Save, k.Edit, k.Pipe}},

@@ -99,12 +99,7 @@ func (m *Model) stick(on bool) {
 // it.
 func (m *Model) goToFinding(f panes.Found) {
 	m.setFollow(false)
-	here := &spot{m.focus, m.chosen}
-	defer func() {
-		if m.focus != here.pane {
-			m.from = here
-		}
-	}()
+	defer m.leaveFrom(m.focus, m.chosen)
 	if _, c := m.view.Find(f.Of); c != nil && f.Offset >= 0 {
 		m.chosen = f.Of
 		m.focusOn(m.doc)
@@ -124,13 +119,19 @@ func (m *Model) goToFinding(f panes.Found) {
 	})
 }
 
+// leaveFrom remembers where the user was, who was led elsewhere.
+func (m *Model) leaveFrom(pane panes.Pane, chosen stream.Ref) {
+	if pane != m.focus || chosen != m.chosen {
+		m.from = &spot{pane, chosen, m.chosen}
+	}
+}
+
 // goToMoment leads to the frame of an event of a call.
 func (m *Model) goToMoment(of stream.Ref, event int) {
 	m.setFollow(false)
-	here := &spot{m.focus, m.chosen}
+	defer m.leaveFrom(m.focus, m.chosen)
 	m.chosen = of
 	m.focusOn(m.wire)
-	m.from = here
 	m.wire.SelectFrom(func(n int) bool { return n >= event })
 }
 
@@ -157,9 +158,14 @@ func (m *Model) nextFinding() {
 		return
 	}
 	m.setFollow(false)
+	here := spot{pane: m.focus, chosen: m.chosen}
+	if m.from != nil && m.from.to == m.chosen { // from one finding to the next
+		here = *m.from
+	}
 	m.chosen = at
 	m.show(m.findings)
 	m.refresh()
+	m.from = &spot{here.pane, here.chosen, at}
 }
 
 // typed is the size of the result that the user gave a call, if there is one.

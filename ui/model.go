@@ -114,6 +114,8 @@ type Model struct {
 
 	pinned  pinned
 	mouse   mouse
+	journal journal
+	places  []bookmark
 	waking  bool // a turn is being read again
 	awaited int  // which line of the screen that waits is selected
 	pasted  bool // and whether all that belongs to it is shown

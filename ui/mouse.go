@@ -202,6 +202,9 @@ func (m *Model) clickPane(x, y int) {
 // holdBar goes to the moment that is drawn there in the line of time, and goes on with the mouse; or
 // to the call whose name is there.
 func (m *Model) holdBar(x, y int) {
+	if m.onStage() { // captions stand there
+		return
+	}
 	if call, ok := m.walk.strip.CallAt(x, y, m.w); ok {
 		m.setFollow(false)
 		m.choose(call)

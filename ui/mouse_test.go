@@ -215,3 +215,20 @@ func TestDragTime(t *testing.T) {
 		t.Errorf("the name of a call chose %v", s.chosen)
 	}
 }
+
+// TestMouseOnStage: the captions of a tour are no line of time.
+func TestMouseOnStage(t *testing.T) {
+	s := staged(t, 80, 24).press("M")
+	before := s.moment()
+	for y := range s.h {
+		s.mouseAt(40, y, tea.MouseButtonWheelDown, tea.MouseActionPress)
+	}
+	if s.stripRows() == 0 {
+		t.Fatal("no captions")
+	}
+	for y := s.h - 1 - s.stripRows(); y < s.h-1; y++ {
+		if s.clickAt(2, y).clickAt(40, y); s.moment() != before {
+			t.Errorf("row %d leads to event %d, was at %d", y, s.moment(), before)
+		}
+	}
+}

@@ -183,7 +183,7 @@ func (m *Model) hit(step int) {
 	n := len(s.hits)
 	if n == 0 {
 		if s.query != "" {
-			m.say(display.Join(m.draw.Clean(s.query).Between("no hits for ", ""), m.unsearched()))
+			m.notice = display.Join(m.draw.Clean(s.query).Between("no hits for ", ""), m.unsearched())
 		}
 		return
 	}
@@ -200,7 +200,7 @@ func (m *Model) hit(step int) {
 	} else {
 		m.refresh()
 	}
-	m.say(display.Join(m.draw.Clean(s.query), display.Lit("  "), m.hits(), m.unsearched()))
+	m.notice = display.Join(m.draw.Clean(s.query), display.Lit("  "), m.hits(), m.unsearched())
 }
 
 // hits is which hit one is at, of how many, and where they are.

@@ -186,7 +186,7 @@ func (f *filterBar) Draw(p *screen.Pen, y int) {
 }
 
 // filterMore is the last field, and what is none.
-const filterMore = "sent:changed, or words that are on the screen"
+const filterMore = "sent:changed, or words: names, ids, text, arguments"
 
 // count is how many turns are meant of how many.
 func (f *filterBar) count(p *screen.Pen) display.Text {
@@ -196,7 +196,7 @@ func (f *filterBar) count(p *screen.Pen) display.Text {
 	}
 	text := p.Format("%s of %s", screen.Count(f.m.sieve.Count()), all)
 	if n := f.m.sieve.Untold; n > 0 {
-		text = p.Format("%s, %s dropped", text, screen.Count(n))
+		text = p.Format("%s, %s not in memory", text, screen.Count(n))
 	}
 	return text
 }

@@ -110,16 +110,21 @@ func (m *Model) tabAt(s slot, cells, x int) *placed {
 	return nil
 }
 
-// besideTabs is which part of the open tab is seen; where all is, or none is open, the delta that the
-// call grows with.
-func (m *Model) besideTabs(p *screen.Pen, s slot) display.Text {
+// besideTabs is how far what is pointed at goes in the open tab, and which part of it is seen; where all
+// is, or none is open, the delta that the call grows with.
+func (m *Model) besideTabs(p *screen.Pen, s slot) (beside display.Text) {
+	if w, ok := s.pane.(panes.Spanning); ok {
+		if spans := w.Spans(p); !spans.Empty() {
+			beside = spans.Between("", "  ")
+		}
+	}
 	if w, ok := s.pane.(panes.Scrolled); ok {
 		if seen := p.Seen(w.Seen()); !seen.Empty() {
-			return seen
+			return display.Join(beside, seen)
 		}
 	}
 	if c := m.call(); c != nil && c.Arriving() {
 		return display.Join(p.Glyph.Change, screen.Count(c.Deltas()))
 	}
-	return display.Text{}
+	return beside
 }

@@ -112,7 +112,7 @@ func (b *breakpoint) watch() proxy.Watch {
 	if f == nil {
 		return nil
 	}
-	return &watch{point: b, filter: f, met: map[stream.Ref]bool{}, began: time.Now()}
+	return &watch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.Looked{}, began: time.Now()}
 }
 
 // watch decodes one exchange for itself, before its client gets it, and says when a call fits.
@@ -125,6 +125,7 @@ type watch struct {
 	in     providers.Inspector
 	number int
 	met    map[stream.Ref]bool // calls for which it was held
+	looked filter.Looked
 }
 
 // See takes what is known besides the answer's body.
@@ -141,7 +142,7 @@ func (w *watch) Look(event []byte) (why string) {
 	defer w.mu.Unlock()
 	at := time.Since(w.began)
 	w.in.Write(stream.Record{Exchange: w.number, At: at, Data: event})
-	from := filter.Source{View: w.in.View(), Cost: w.cost, Now: at}
+	from := filter.Source{View: w.in.View(), Cost: w.cost, Now: at, Looked: w.looked}
 	for _, t := range from.View.Session().Turns {
 		for _, c := range t.Calls {
 			if !w.met[c.Ref()] && w.filter.Call(&from, t, c) {

@@ -40,7 +40,8 @@ type app struct {
 	only           *sieve // the same, understood; nil for all
 	speed          float64
 	format         string
-	summary        bool // only what it comes to is printed
+	summary        bool   // only what it comes to is printed
+	jq             string // what is asked of what is printed, "" for all of it
 	pricesFile     string
 	said           map[string]*connectFlags // what the command line said of hosts, by name
 	network        *live                    // the way of what comes from the network; nil where nothing does

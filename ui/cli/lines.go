@@ -38,6 +38,14 @@ func (l lines) long(lead display.Text, parts iter.Seq[display.Text]) {
 	l.line(display.Text{})
 }
 
+// parts writes a line of clean JSON.
+func (l lines) parts(of iter.Seq[[]byte]) {
+	for part := range of {
+		_, _ = l.to.Write(part)
+	}
+	l.line(display.Text{})
+}
+
 // buffered are lines that go on to the same place when they are flushed, or are many.
 func (l lines) buffered() lines { return lines{bufio.NewWriterSize(l.to, 64<<10)} }
 

@@ -33,6 +33,8 @@ func (a *app) printCommand() *cobra.Command {
 	format(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a call and turn", "text", "jsonl")
 	cmd.Flags().BoolVar(&a.summary, "summary", false, "print only what it comes to: turns, calls by state, cost")
 	settle(cmd.Flags(), "print", "format")
+	cmd.Flags().StringVar(&a.jq, "jq", "", "print what jq's `EXPR` makes of each call's arguments; of each line, with --format jsonl")
+	cmd.MarkFlagsMutuallyExclusive("summary", "jq")
 	a.onlyFlag(cmd.Flags(), "print only the turns that")
 	a.pricesFlag(cmd)
 	a.followFlag(cmd)
@@ -58,6 +60,11 @@ func (a *app) print(ctx context.Context, paths []string) error {
 		return err
 	}
 	p := a.printerOf(a.format, prices)
+	if a.jq != "" {
+		if p, err = a.askedPrinter(prices); err != nil {
+			return err
+		}
+	}
 	if a.follow || slices.Contains(paths, "-") {
 		defer a.endWithReader()()
 	}

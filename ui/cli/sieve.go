@@ -46,7 +46,7 @@ func (o *sieve) means(in *providers.Inspector, t *stream.Turn) bool {
 
 // filterHelp is the page about the words of a filter.
 func filterHelp(l lines) {
-	l.prose("", "What f on the screen, --filter of print and check, and --break of proxy take. All words must fit; a minus before one turns it round; in quotes it is looked for as words, never as a field. Any other word is one that the row of a turn or call says: a tool, a state, a model, a code.")
+	l.prose("", "What f on the screen, --filter of print and check, and --break of proxy take. All words must fit; a minus before one turns it round; in quotes it is looked for as words, never as a field. Any other word is looked for in what the row of a turn or call says (a tool, an id, a state, a model, a code), in the arguments of calls and in the text of turns.")
 	l.linef("")
 	for _, f := range filter.Fields() {
 		l.linef("  %-28s %s", f.Like, f.Does)

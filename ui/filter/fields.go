@@ -65,7 +65,7 @@ func fieldOf(name string) *Field {
 // text is how a field is read that is some words: with = they are all of it.
 func text(of func(*subject, func(string) bool) bool) func(string, string, *Filter) (term, string) {
 	return func(op, value string, _ *Filter) (term, string) {
-		n := newNeedle(value)
+		n := newShort(value)
 		n.whole = op == "="
 		return term{fits: func(s *subject) bool { return of(s, n.in) }}, ""
 	}

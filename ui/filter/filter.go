@@ -4,8 +4,8 @@
 //	state:bad model:sonnet cost>0.01 "two words" -tool:notify
 //
 // Words have blanks between them, and all must fit. A word is a [Field] with what it must be, or
-// something that the row of a turn or of a call says: a tool, a state, a model, a code, the words
-// of the user. A quoted word is never a field. Case does not count.
+// something that the row of a turn or of a call says (a tool, an id, a state, a model, a code, the words
+// of the user), or that the arguments of a call or the text of a turn hold. A quoted word is never a field. Case does not count.
 //
 // Invariants:
 //   - A turn is meant if one of its calls, or itself, is all that is said, and neither it nor any of
@@ -35,6 +35,7 @@ type Filter struct {
 type term struct {
 	not   bool
 	calls bool // calls are asked for, not only their turn
+	texts bool // and what they and it hold
 	fits  func(*subject) bool
 }
 
@@ -43,6 +44,8 @@ type Source struct {
 	View *providers.View
 	Cost func(*stream.Turn) price.Figure
 	Now  time.Duration // of the source, for what is said to be so long ago
+
+	Looked Looked // nil where nothing is judged twice
 }
 
 // subject is what a word may fit: a call, or with nil its turn.
@@ -51,6 +54,7 @@ type subject struct {
 	turn     *stream.Turn
 	call     *stream.Call
 	exchange *providers.Exchange // may be nil
+	texts    []held              // by number of term: whether the texts of the turn hold it
 }
 
 // String is what was asked for, as it was written.
@@ -88,13 +92,10 @@ func (f *Filter) Call(from *Source, t *stream.Turn, c *stream.Call) bool {
 }
 
 // Untold reports whether too little is left of a turn to tell whether it is meant: its calls were
-// let go of.
+// let go of, or their arguments.
 func (f *Filter) Untold(t *stream.Turn) bool {
-	if t.Kept != stream.Dropped {
-		return false
-	}
 	for _, of := range f.terms {
-		if of.calls {
+		if of.calls && t.Kept == stream.Dropped || of.texts && t.Kept != stream.Whole {
 			return true
 		}
 	}

@@ -120,7 +120,7 @@ func (w word) term(f *Filter) (t term, why string) {
 		if w.value == "" {
 			return t, ""
 		}
-		return plain(w.value), ""
+		return plain(w.value, len(f.terms)), ""
 	}
 	field := fieldOf(w.field)
 	if field == nil {

@@ -113,7 +113,7 @@ func readFinding(op, value string, _ *Filter) (term, string) {
 			}}, ""
 		}
 	}
-	n := newNeedle(value)
+	n := newShort(value)
 	n.whole = op == "="
 	if !slices.ContainsFunc(codes(), n.in) {
 		return term{}, "no code has that in it"

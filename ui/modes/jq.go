@@ -6,6 +6,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/jq"
 	"toolscope/ui/screen"
 )
 
@@ -14,7 +15,8 @@ type JQ struct {
 	screen.Window
 	host   Host
 	draw   display.Drawer
-	expr   string
+	expr   *jq.Expr
+	text   string // as it was typed
 	scopes []Scope
 	scope  int
 	all    *answers // nil while they are asked for
@@ -30,10 +32,11 @@ type Scope struct {
 // NewJQ asks the calls of the first scope; it is nil, and the text says why, if the expression is
 // none.
 func NewJQ(h Host, expr string, scopes []Scope, draw display.Drawer) (*JQ, display.Text) {
-	if _, err := program(expr); err != nil {
-		return nil, draw.Format("jq: %s", err)
+	e, err := jq.Parse(expr)
+	if err != nil {
+		return nil, draw.Format("jq %s", err)
 	}
-	return &JQ{host: h, draw: draw, expr: expr, scopes: scopes}, display.Text{}
+	return &JQ{host: h, draw: draw, expr: e, text: expr, scopes: scopes}, display.Text{}
 }
 
 // Keys are those that go to a call, and ask others.
@@ -63,11 +66,7 @@ func (j *JQ) Extend(_ *providers.View, _, h int) {
 		j.begun = true
 		calls, expr := j.scopes[j.scope].Calls(), j.expr
 		j.host.Do(func() func() {
-			code, err := program(expr)
-			if err != nil { // it was one before
-				return nil
-			}
-			all := ask(code, calls, jqTime)
+			all := ask(expr, calls, jq.Limit)
 			return func() { j.all = &all }
 		})
 	}
@@ -113,7 +112,7 @@ const jqName = 22 // cells of a call's name
 // drawTitle says what is asked of how much, and what could not be.
 func (j *JQ) drawTitle(p *screen.Pen) {
 	p.Say(screen.Accent, display.Lit(" JQ  "))
-	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Name(j.expr), max(8, p.Left/3)))
+	p.Put(screen.Plain, screen.Bare, p.Truncate(p.Name(j.text), max(8, p.Left/3)))
 	p.Say(screen.Muted, j.scopes[j.scope].Name.Between("  of ", ""))
 	if j.all == nil {
 		p.Say(screen.Live, display.Lit("  asking"))

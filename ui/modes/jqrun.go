@@ -1,16 +1,11 @@
 package modes
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
 	"time"
 
-	"github.com/itchyny/gojq"
-
 	"toolscope/stream"
+	"toolscope/ui/jq"
 )
 
 // Asked is a call whose arguments are asked.
@@ -38,25 +33,14 @@ type answers struct {
 	stopped  string // why not all were
 }
 
-// Limits of what is asked: of the time it takes, of what comes of it, and of one value.
+// Limits of what comes of it, and of one value.
 const (
-	jqTime    = 2 * time.Second
 	jqAnswers = 5000
 	jqValue   = 4 << 10
 )
 
-// program is an expression that can be asked. It sees the arguments alone: no files, no variables of
-// the system.
-func program(expr string) (*gojq.Code, error) {
-	q, err := gojq.Parse(expr)
-	if err != nil {
-		return nil, err
-	}
-	return gojq.Compile(q)
-}
-
-// ask asks each call.
-func ask(code *gojq.Code, calls []Asked, limit time.Duration) (all answers) {
+// ask asks each call, all of them within a time.
+func ask(expr *jq.Expr, calls []Asked, limit time.Duration) (all answers) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	for _, c := range calls {
@@ -69,59 +53,26 @@ func ask(code *gojq.Code, calls []Asked, limit time.Duration) (all answers) {
 			return all
 		}
 		all.asked++
-		all.askOne(ctx, code, c)
+		all.askOne(ctx, expr, c)
 	}
 	return all
 }
 
-func (all *answers) askOne(ctx context.Context, code *gojq.Code, c Asked) {
+func (all *answers) askOne(ctx context.Context, expr *jq.Expr, c Asked) {
 	if c.Gone {
 		all.gone++
 		return
 	}
-	in, err := decode(c.Args)
-	if err != nil {
-		all.unparsed++
-		all.list = append(all.list, answer{of: c.Of, name: c.Name, why: "no JSON: " + err.Error()})
-		return
-	}
-	for values := code.RunWithContext(ctx, in); len(all.list) < jqAnswers; {
-		v, more := values.Next()
-		if !more {
-			return
-		}
-		a := answer{of: c.Of, name: c.Name}
-		if err, failed := v.(error); failed {
-			var halt *gojq.HaltError
-			if errors.As(err, &halt) && halt.Value() == nil {
-				return
-			}
-			if a.why = err.Error(); ctx.Err() != nil {
-				a.why = "it took too long"
-			}
-			all.list = append(all.list, a)
-			return
-		}
-		if a.value, err = gojq.Marshal(v); err != nil {
+	for value, err := range expr.Ask(ctx, c.Args) {
+		a := answer{of: c.Of, name: c.Name, value: value[:min(len(value), jqValue)]}
+		if err != nil {
 			a.why = err.Error()
+			if jq.IsNoJSON(err) {
+				all.unparsed++
+			}
 		}
-		a.value = a.value[:min(len(a.value), jqValue)]
-		all.list = append(all.list, a)
-	}
-}
-
-// decode reads one JSON text, numbers as they are written.
-func decode(text []byte) (v any, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err = d.Decode(&v); err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("it ends too early")
+		if all.list = append(all.list, a); len(all.list) >= jqAnswers {
+			return
 		}
-		return nil, err
 	}
-	if d.More() {
-		return nil, errors.New("something stands behind it")
-	}
-	return v, nil
 }

@@ -30,7 +30,14 @@ type Doing struct {
 	Keys     []screen.Binding
 	Press    func(key string) // as if it was typed
 	Commands []Command
+	Marks    []Mark
 	Turn     func(number int) // a number is that turn
+}
+
+// Mark is a place with a name, to go to.
+type Mark struct {
+	Name, Where display.Text
+	Go          func()
 }
 
 // offer is a row of the palette.
@@ -51,6 +58,9 @@ func NewPalette(h Host, does Doing, draw display.Drawer) *Palette {
 		}
 		key := b.Keys[0]
 		p.all = append(p.all, offer{what: b.Does, how: b.Name(draw), find: b.Does.String(), do: func(string) { does.Press(key) }})
+	}
+	for _, m := range does.Marks {
+		p.all = append(p.all, offer{what: m.Name, how: m.Where, find: m.Name.String() + " " + m.Where.String(), do: func(string) { m.Go() }})
 	}
 	for _, c := range does.Commands {
 		how := display.Join(draw.Clean(":"+c.Word), c.Arg.Between(" ", ""))
@@ -136,7 +146,12 @@ func (p *Palette) found(typed string) (shown []offer) {
 	word, _, more := strings.Cut(typed, " ")
 	if i := slices.IndexFunc(p.all, func(o offer) bool { return o.word == word }); i >= 0 && (more || word == typed) {
 		shown = append(shown, p.all[i])
-		if more {
+		if more { // it is what the command takes, unless it is what something else does
+			for _, o := range p.all {
+				if strings.Contains(o.find, typed) && o.word != word {
+					shown = append(shown, o)
+				}
+			}
 			return shown
 		}
 	}

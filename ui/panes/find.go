@@ -1,11 +1,10 @@
 package panes
 
 import (
-	"bytes"
 	"slices"
-	"strings"
 
 	"toolscope/stream"
+	"toolscope/ui/needle"
 )
 
 // Find are the rows that say query, or whose arguments or texts hold it.
@@ -46,7 +45,7 @@ const pieceBytes = 1 << 20
 const turnBytes = 1 << 11
 
 // seekIn looks through one turn and its calls.
-func (l *List) seekIn(rows []int, n *needle, i int, t *stream.Turn, looked int) ([]int, int) {
+func (l *List) seekIn(rows []int, n *needleOf, i int, t *stream.Turn, looked int) ([]int, int) {
 	l.rows.count(i, t)
 	if t.Kept != stream.Whole {
 		l.Unsearched++
@@ -68,7 +67,7 @@ func (l *List) seekIn(rows []int, n *needle, i int, t *stream.Turn, looked int) 
 }
 
 // says reports whether the row of a turn says what is looked for, or its texts hold it.
-func (l *List) says(n *needle, t *stream.Turn) bool {
+func (l *List) says(n *needleOf, t *stream.Turn) bool {
 	_, _, state := turnState(t)
 	return holds(n, state) || holds(n, t.Model) || holds(n, t.ID) || holds(n, t.Finish) || holds(n, t.Failure) ||
 		holds(n, TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || asks(n, t.Ask) || found(n, t.Findings) ||
@@ -76,12 +75,12 @@ func (l *List) says(n *needle, t *stream.Turn) bool {
 }
 
 // callSays reports whether the row of a call says what is looked for, or its arguments hold it.
-func callSays(n *needle, c *stream.Call) bool {
+func callSays(n *needleOf, c *stream.Call) bool {
 	return holds(n, c.Name) || holds(n, c.ID) || holds(n, c.Status().String()) || found(n, c.Findings) || holds(n, c.Args())
 }
 
 // found reports whether the code of a finding holds what is looked for.
-func found(n *needle, list []stream.Finding) bool {
+func found(n *needleOf, list []stream.Finding) bool {
 	return slices.ContainsFunc(list, func(f stream.Finding) bool { return holds(n, f.Code) })
 }
 
@@ -98,126 +97,32 @@ func (d *Document) Find(query string) []int {
 // FindAll returns where query is in text. A query without capitals matches them too, as far as
 // ASCII goes.
 func FindAll(text []byte, query string) (at []int) {
-	if query == "" {
-		return nil
-	}
-	find(newNeedle(query), text, func(off int) bool {
+	n := needle.New(query)
+	for off := range n.All(text) {
 		at = append(at, off)
-		return true
-	})
+	}
 	return at
 }
 
-// needle is what is looked for, and how.
-type needle struct {
-	query []byte
-	fold  bool   // capitals match too
-	rare  int    // where the byte of it is that is looked for first
-	room  []byte // for texts that are strings
+// needleOf is what is looked for.
+type needleOf struct {
+	needle.Needle
+	room []byte // for texts that are strings
 }
 
-func newNeedle(query string) *needle {
-	q := []byte(query)
-	n := &needle{query: q, fold: bytes.Equal(q, bytes.ToLower(q))}
-	for i, c := range q {
-		if common(c) > common(q[n.rare]) {
-			n.rare = i
-		}
-	}
-	return n
-}
-
-// common is how many bytes are more common than c in arguments, about.
-func common(c byte) int {
-	if i := strings.IndexByte(` etaionsr"lhdcu,mpf:g\yw.vb/k{}_-()0123456789xjqz`, c); i >= 0 {
-		return i
-	}
-	return 1 << 8
-}
+func newNeedle(query string) *needleOf { return &needleOf{Needle: needle.New(query)} }
 
 // holds reports whether what is looked for is in a text.
-func holds[T string | []byte](n *needle, text T) (found bool) {
-	if len(text) < len(n.query) || len(n.query) == 0 {
-		return false
-	}
+func holds[T string | []byte](n *needleOf, text T) bool {
 	b, ok := any(text).([]byte)
 	if !ok {
 		n.room = append(n.room[:0], text...)
 		b = n.room
 	}
-	find(n, b, func(int) bool {
-		found = true
-		return false
-	})
-	return found
-}
-
-// find tells where in a text what is looked for begins, one place behind the other, as long as more
-// are wanted. It goes from one of the query's rarest bytes to the next.
-func find(n *needle, text []byte, found func(off int) (more bool)) {
-	size, next := len(n.query), 0
-	low := newTrace(text, n.query[n.rare], n.rare)
-	high := trace{at: len(text)}
-	if c := n.query[n.rare]; n.fold && 'a' <= c && c <= 'z' {
-		high = newTrace(text, c-'a'+'A', n.rare)
-	}
-	for {
-		at := &low
-		if high.at < low.at {
-			at = &high
-		}
-		if at.at == len(text) {
-			return
-		}
-		if off := at.at - n.rare; off >= next && off+size <= len(text) && n.is(text[off:off+size]) {
-			if next = off + size; !found(off) {
-				return
-			}
-		}
-		at.on(text)
-	}
-}
-
-// trace is the places of one byte in a text.
-type trace struct {
-	byte byte
-	at   int // the present one, or the length of the text
-}
-
-func newTrace(text []byte, c byte, from int) trace {
-	t := trace{c, from - 1}
-	t.on(text)
-	return t
-}
-
-// on goes to the next place.
-func (t *trace) on(text []byte) {
-	if from := t.at + 1; from < len(text) {
-		if i := bytes.IndexByte(text[from:], t.byte); i >= 0 {
-			t.at = from + i
-			return
-		}
-	}
-	t.at = len(text)
-}
-
-// is reports whether a text that is as long is what is looked for.
-func (n *needle) is(text []byte) bool {
-	if !n.fold {
-		return bytes.Equal(text, n.query)
-	}
-	for i, c := range text {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != n.query[i] {
-			return false
-		}
-	}
-	return true
+	return n.In(b)
 }
 
 // asks reports whether a request's agent, purpose or words hold what is looked for.
-func asks(n *needle, a *stream.Ask) bool {
+func asks(n *needleOf, a *stream.Ask) bool {
 	return a != nil && (holds(n, a.Agent) || holds(n, a.Title) || holds(n, a.Purpose) || holds(n, a.Answers) || holds(n, a.Words))
 }

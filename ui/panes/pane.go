@@ -61,6 +61,10 @@ type (
 		Roll(rows int)               // moves the view, and not the cursor
 		Touch(x, y int) (again bool) // puts the cursor on what is there; it was there already
 	}
+	// Spanning is a pane that tells how far what is pointed at goes, where that is more than is seen.
+	Spanning interface {
+		Spans(*screen.Pen) display.Text
+	}
 	// Scrolled is a pane that knows which of its rows are visible.
 	Scrolled interface{ Seen() (first, last, of int) }
 )

@@ -20,8 +20,9 @@ type Sieve struct {
 	from   filter.Source
 	meant  map[int32]bool // true by number of turn
 	top    int32          // no turn beyond it is meant
-	held   int32          // no longer meant, but it is looked at: it goes with the choice
-	judged time.Duration  // the time of the source when all were
+	looked filter.Looked
+	held   int32         // no longer meant, but it is looked at: it goes with the choice
+	judged time.Duration // the time of the source when all were
 }
 
 // Set has it be another filter; an empty one means all.
@@ -54,7 +55,7 @@ func (s *Sieve) Extend(v *providers.View, news *News, cost func(*stream.Turn) pr
 		s.other, s.meant, s.Untold, s.held = false, nil, 0, stream.NoTurn
 		return
 	}
-	s.from = filter.Source{View: v, Cost: cost, Now: now}
+	s.from = filter.Source{View: v, Cost: cost, Now: now, Looked: s.looked}
 	if s.held != stream.NoTurn && (s.held != chosen.Turn || s.other) {
 		s.held, s.Changed = stream.NoTurn, true
 	}
@@ -82,11 +83,12 @@ func (s *Sieve) judgeAll(turns []*stream.Turn, chosen stream.Ref) {
 		chosen = stream.NoRef // who asks for something else is shown that
 	}
 	s.other, s.Changed, s.Untold, s.judged = false, true, 0, s.from.Now
+	s.looked = filter.Looked{}
+	s.from.Looked = s.looked
 	for _, t := range turns {
-		if s.filter.Untold(t) {
+		if s.judge(t, chosen); s.filter.Untold(t) && !s.meant[t.Number] {
 			s.Untold++
 		}
-		s.judge(t, chosen)
 	}
 }
 

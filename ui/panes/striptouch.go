@@ -25,8 +25,11 @@ func (s *Strip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
 // MomentAt is how many events there were at the end of the time that a cell of the axis or of a lane
 // stands for. Beside them it is the first or the last of the cells.
 func (s *Strip) MomentAt(x, y, w int) (n int, ok bool) {
+	if s.At.Live == nil || y != stripHead-1 && s.lane(y) < 0 {
+		return 0, false
+	}
 	t := s.turn()
-	if t == nil || y != stripHead-1 && s.lane(y) < 0 {
+	if t == nil {
 		return 0, false
 	}
 	name, _ := beside(w)

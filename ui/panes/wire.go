@@ -223,6 +223,28 @@ func (w *Wire) Lit(row int) bool {
 	return s.Start < w.light.End && w.light.Start < s.End
 }
 
+// Spans are the first and the last of the frames that brought the token which is pointed at, where they
+// are more than are seen.
+func (w *Wire) Spans(p *screen.Pen) display.Text {
+	c := w.now().Call
+	if c == nil || w.light.End <= w.light.Start {
+		return display.Text{}
+	}
+	toks := c.Lexer().Tokens()
+	s := TokenSpan(toks, tokenAt(toks, w.light.Start))
+	if !s.Has(w.light.Start) {
+		return display.Text{}
+	}
+	first, last := c.DeltaAt(s.Start), min(c.DeltaAt(s.End-1), c.Deltas()-1)
+	if last-first < w.Height {
+		return display.Text{}
+	}
+	frame := func(delta int) display.Text {
+		return screen.Count(int(w.scene.View.Begin(int(c.DeltaEvent(delta)), 0).Frame)+1).Between("#", "")
+	}
+	return display.Join(frame(first), p.Glyph.Dash, frame(last))
+}
+
 // payloadText is the wire's own words in the payload of an event.
 func payloadText(e stream.Event) string {
 	switch p := e.What.(type) {

@@ -1,0 +1,135 @@
+package ui
+
+import (
+	"slices"
+
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
+
+// bookmark is a place with a name: a turn, or a byte of a call. It is kept with the session, on no
+// disk, and is the same whatever moment is shown.
+type bookmark struct {
+	name  display.Text
+	given bool // the name, by the user
+	of    stream.Ref
+	off   int // in the arguments
+
+	exchange, nth int // which of its exchange's turns that is: numbers change when one is read as another dialect
+}
+
+// mostBookmarks is how many there are at most.
+const mostBookmarks = 200
+
+// bookmark gives the place that one is at a name, that of what is there if none is said. A name that
+// another place has goes over to this one; the same again takes it away.
+func (m *Model) bookmark(name string) {
+	t, c := m.view.Find(m.chosen)
+	if t == nil {
+		m.say(display.Lit("there is nothing to bookmark"))
+		return
+	}
+	b := bookmark{name: m.pen.Name(name), given: name != "", of: m.chosen, exchange: t.Exchange, nth: m.nthOf(t)}
+	if c != nil {
+		b.off = m.doc.Offset()
+	}
+	if name == "" {
+		b.name = display.Join(m.way().last(), m.draw.Format(", turn %d", t.Number+1))
+	}
+	i := slices.IndexFunc(m.places, func(p bookmark) bool { return p.name.String() == b.name.String() })
+	switch {
+	case i >= 0 && m.places[i] == b:
+		m.places = slices.Delete(m.places, i, i+1)
+		m.say(b.name.Between("no bookmark any more: ", ""))
+		return
+	case i >= 0:
+		m.places = slices.Delete(m.places, i, i+1)
+	case len(m.places) == mostBookmarks:
+		m.say(m.draw.Format("there are %d bookmarks: that is all", mostBookmarks))
+		return
+	}
+	m.places = append(m.places, b)
+	m.say(b.name.Between("bookmarked ", ": ' goes there"))
+}
+
+// nthOf is which of the turns of its exchange one is.
+func (m *Model) nthOf(t *stream.Turn) (n int) {
+	for _, other := range m.in.Session().Turns {
+		if other.Exchange == t.Exchange && other.Number < t.Number {
+			n++
+		}
+	}
+	return n
+}
+
+// bookmarks are the bookmarks as the palette has them, the latest first.
+func (m *Model) bookmarks() (all []modes.Mark) {
+	for _, b := range slices.Backward(m.places) {
+		var where display.Text // unless the name says so
+		if b.given {
+			where = m.draw.Format("turn %s", screen.Count(int(b.of.Turn)+1))
+		}
+		if b.of.Call > 0 {
+			where = display.Join(where, m.draw.Format(" call %d", b.of.Call))
+		}
+		all = append(all, modes.Mark{Name: b.name.Between("go to ", ""), Where: where, Go: func() { m.goToBookmark(b) }})
+	}
+	return all
+}
+
+// openBookmarks offers them to be gone to.
+func (m *Model) openBookmarks() {
+	if len(m.places) == 0 {
+		m.say(display.Lit("no bookmarks: B makes one, :mark NAME too"))
+		return
+	}
+	m.open(modes.NewPalette(asHost{m}, modes.Doing{Marks: m.bookmarks(), Turn: m.goTo}, m.draw))
+}
+
+// goToBookmark goes to a place. From there esc leads back.
+func (m *Model) goToBookmark(b bookmark) {
+	t, c := m.view.Find(b.of)
+	if live, _ := m.in.View().Find(b.of); t == nil || b.of.Call > 0 && c == nil {
+		if m.say(b.name.Between("", " is not kept any more")); live != nil {
+			m.say(b.name.Between("", " has not come at this moment: G shows now"))
+		}
+		return
+	}
+	m.closeAll()
+	m.setFollow(false)
+	pane, chosen := m.focus, m.chosen
+	m.chosen = b.of
+	if c == nil {
+		m.focusOn(m.list)
+	} else {
+		m.focusOn(m.doc)
+		m.doc.Lead(min(b.off, max(0, len(c.Args())-1)))
+	}
+	m.refresh()
+	m.leaveFrom(pane, chosen)
+}
+
+// remark finds the turns again that have other numbers now.
+func (m *Model) remark() {
+	m.places = slices.DeleteFunc(m.places, func(b bookmark) bool { return m.refOf(b) == stream.NoRef })
+	for i := range m.places {
+		m.places[i].of = m.refOf(m.places[i])
+	}
+}
+
+// refOf is the turn or call of a bookmark.
+func (m *Model) refOf(b bookmark) stream.Ref {
+	n := b.nth
+	for _, t := range m.in.Session().Turns {
+		if t.Exchange != b.exchange {
+			continue
+		}
+		if n == 0 {
+			return stream.Ref{Turn: t.Number, Call: min(b.of.Call, int32(len(t.Calls)))}
+		}
+		n--
+	}
+	return stream.NoRef
+}

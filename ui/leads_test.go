@@ -1,0 +1,76 @@
+package ui
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"toolscope/ui/panes"
+)
+
+// TestLeadsBack: who is led to a finding, or to its bytes, comes back by esc to where he was, and what
+// he opened there closes first.
+func TestLeadsBack(t *testing.T) {
+	for _, from := range []string{"g", "gj2", "gj3"} {
+		s := newScreen(t, 140, 40).feed(failures(t)...).end().press(from)
+		place, chosen := s.index(s.focus), s.chosen
+		s.press("!!")
+		if s.chosen == chosen {
+			t.Fatalf("%s: nothing was found", from)
+		}
+		at := s.chosen
+		if s.press("4<enter>"); s.focus == panes.Pane(s.findings) {
+			t.Fatalf("%s: the finding leads nowhere:\n%s", from, s.text())
+		}
+		if s.press("<esc>"); s.focus != panes.Pane(s.findings) || s.chosen != at {
+			t.Fatalf("%s: esc leads to %T, %v", from, s.focus, s.chosen)
+		}
+		s = newScreen(t, 140, 40).feed(failures(t)...).end().press(from + "!!<esc>")
+		if s.index(s.focus) != place || s.chosen != chosen {
+			t.Errorf("%s: esc leads to %T, %v; was at pane %d, %v", from, s.focus, s.chosen, place, chosen)
+		}
+	}
+	s := newScreen(t, 140, 40).feed(demo(t, "schema")...).end().press("gj4")
+	s.press("<enter>")
+	if s.press("<enter>"); s.doc.Opened() {
+		if s.press("<esc>"); s.focus != panes.Pane(s.doc) || s.doc.Opened() {
+			t.Errorf("esc leads to %T, the string open: %v", s.focus, s.doc.Opened())
+		}
+	}
+	if s.press("<esc>"); s.focus != panes.Pane(s.findings) {
+		t.Errorf("esc leads to %T", s.focus)
+	}
+}
+
+// TestWordsOnce: at a moment one word says so.
+func TestWordsOnce(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
+		s := newScreen(t, size[0], size[1]).feed(demo(t, "parallel")[:60]...).press(" ")
+		if n := strings.Count(s.text(), "PAUSED"); n != 1 {
+			t.Errorf("%v: it says so %d times:\n%s", size, n, s.text())
+		}
+	}
+}
+
+// TestBadIsShown: what went wrong out of sight is counted of the turns that the filter shows.
+func TestBadIsShown(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(manyAnswers(t)...).end().press("g")
+	out := regexp.MustCompile(`[↑↓] \d+ bad`)
+	if !out.MatchString(s.rows()[1]) {
+		t.Fatalf("nothing is out of sight:\n%s", s.text())
+	}
+	if s.press("f-state:bad<enter>"); out.MatchString(s.rows()[1]) || s.list.Rows < 30 {
+		t.Errorf("%d rows:\n%s", s.list.Rows, s.rows()[1])
+	}
+}
+
+// TestWireSpans: a token that more frames brought than are seen is told with the first and the last.
+func TestWireSpans(t *testing.T) {
+	a := new(anthropic).open("msg_1")
+	a.call("toolu_1", "write", chop(`{"content":"`+strings.Repeat("word ", 400)+`"}`, 3)...).seal()
+	a.records[len(a.records)-1].End = true
+	s := newScreen(t, 140, 30).feed(a.records...).end().press("gj3z")
+	s.press("z2gjl")
+	s.shows("–#6")
+	s.press("g").hides("–#6")
+}

@@ -1,0 +1,105 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"toolscope/stream"
+)
+
+// TestLog: what the program said and the source noted is told, when and in order, and found.
+func TestLog(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
+		s := newScreen(t, size[0], size[1]).feed(demo(t, "malformed")...)
+		s.feed(stream.Record{Exchange: -1, Note: "left out: line 12, byte 340: no JSON"})
+		s.press("gm:log<enter>").shows("LOG", "09:00:00", "line 12")
+		if !strings.Contains(s.text(), "marked") {
+			t.Errorf("%v: what was said is not told:\n%s", size, s.text())
+		}
+		s.press("/byte 340").shows("line 12").hides("marked")
+		s.press("<enter><esc>").shows("marked").press("<esc>").hides("LOG")
+		s.end()
+		s.press(":log<enter>").shows("the source has ended")
+	}
+}
+
+// TestLogIsShort: it keeps the latest lines, says how many went, and says nothing twice in a row.
+func TestLogIsShort(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(demo(t, "malformed")...)
+	for n := range 5*mostNoted + 7 {
+		s.say(s.draw.Format("note %d", n))
+		s.say(s.draw.Format("note %d", n))
+	}
+	all, gone := s.journal.lines()
+	if len(all) != mostNoted || len(all)+gone != 5*mostNoted+7 || all[len(all)-1].text.String() != fmt.Sprintf("note %d", 5*mostNoted+6) {
+		t.Errorf("%d lines, %d gone", len(all), gone)
+	}
+	if cap(s.journal.all) > 4*mostNoted {
+		t.Errorf("room for %d", cap(s.journal.all))
+	}
+	s.press(":log<enter>").shows("1,000 lines", "4,007 before them are gone", "note 5006")
+	s.press("g").shows("note 4007")
+}
+
+// TestLogTellsWords: what goes wrong with the source is told once, and again when it comes back.
+func TestLogTellsWords(t *testing.T) {
+	words := []Word{{Text: "connection lost", Alarm: true}, {Text: "rec a.tsc"}}
+	s := newScreen(t, 80, 24, func(o *Options) { o.Status = func() []Word { return words } }).feed(demo(t, "malformed")[:9]...)
+	s.feed(demo(t, "malformed")[9:12]...)
+	words = nil
+	s.feed(demo(t, "malformed")[12:13]...)
+	words = []Word{{Text: "connection lost", Alarm: true}}
+	s.feed(demo(t, "malformed")[13:14]...)
+	s.say(s.draw.Format("between"))
+	s.inbox.Close(errors.New("the pipe broke"))
+	s.send(arrived{})
+	s.press(":log<enter>").shows("connection lost", "between", "the pipe broke").hides("rec a.tsc  ")
+	if n := strings.Count(s.text(), "connection lost"); n > 3 {
+		t.Errorf("told %d times:\n%s", n, s.text())
+	}
+}
+
+// TestBookmarks: a place with a name is gone back to, also in the past; where it has not come that is
+// said; esc leads back; the same name moves; the same again takes it away.
+func TestBookmarks(t *testing.T) {
+	s := newScreen(t, 140, 40).feed(demo(t, "parallel")...).end()
+	s.press("'").shows("no bookmarks")
+	s.press("gj2jj").press(":mark here<enter>").shows("bookmarked here")
+	at, off, path := s.chosen, s.doc.Offset(), s.doc.Path()
+	s.press("1G").press("B").shows("bookmarked")
+	from := s.chosen
+	s.press("'").shows("go to here", "turn 1").press("here<enter>")
+	if s.chosen != at || s.doc.Offset() != off || s.doc.Path() != path || s.focus != s.table[1].Pane {
+		t.Fatalf("at %v byte %d %s, want %v byte %d %s", s.chosen, s.doc.Offset(), s.doc.Path(), at, off, path)
+	}
+	if s.press("<esc>"); s.chosen != from {
+		t.Errorf("esc leads to %v, was at %v", s.chosen, from)
+	}
+	s.press(" ,,,").press(":go to here<enter>")
+	if s.chosen != at {
+		t.Errorf("at a moment it leads to %v", s.chosen)
+	}
+	s.press("00").press("'here<enter>").shows("has not come at this moment")
+	s.press("G").press("'here<enter>")
+	if s.chosen != at || s.doc.Path() != path {
+		t.Errorf("now it leads to %v", s.chosen)
+	}
+	s.press(":mark here<enter>").shows("no bookmark any more: here")
+	if len(s.places) != 1 {
+		t.Errorf("%d are left", len(s.places))
+	}
+}
+
+// TestBookmarkReread: a bookmark is of the same turn when one before it is read in another way.
+func TestBookmarkReread(t *testing.T) {
+	s := newScreen(t, 140, 40).feed(demo(t, "protocols")...).end()
+	s.press("G").press(":mark last<enter>")
+	want := s.turn().ID + s.call().Name
+	s.press("gD").press("<enter>").finish()
+	s.press("'last<enter>")
+	if s.call() == nil || s.turn().ID+s.call().Name != want {
+		t.Errorf("at %v", s.chosen)
+	}
+}

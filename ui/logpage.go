@@ -1,0 +1,174 @@
+package ui
+
+import (
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/ui/display"
+	"toolscope/ui/modes"
+	"toolscope/ui/screen"
+)
+
+// logPage is the mode that shows the journal, or the lines of it that say something.
+type logPage struct {
+	screen.Window
+	m     *Model
+	line  *screen.Input // what is looked for, nil for nothing
+	typed bool          // it is being typed
+	rows  []logRow
+	laid  logKey
+}
+
+// logRow is a display row: the first of a line tells when.
+type logRow struct {
+	noted
+	first bool
+}
+
+// logKey is what the rows were laid out for.
+type logKey struct {
+	w, lines int
+	query    string
+	made     bool
+}
+
+func (m *Model) openLog() {
+	m.noteNews()
+	m.open(&logPage{m: m, Window: screen.Window{Stick: true}})
+}
+
+// Typing is what is looked for, while it is typed.
+func (l *logPage) Typing() *screen.Input {
+	if l.typed {
+		return l.line
+	}
+	return nil
+}
+
+// Keys are those that move, find and take.
+func (l *logPage) Keys() []screen.Binding {
+	all := func() { l.line, l.typed = nil, false }
+	if l.typed {
+		return []screen.Binding{
+			{Keys: []string{"enter"}, Hint: display.Lit("enter keep"), Does: display.Lit("keep the lines that say so"), Do: func() { l.typed = false }},
+			{Keys: []string{"esc"}, Hint: display.Lit("esc all of it"), Does: display.Lit("show all of it"), Do: all},
+		}
+	}
+	keys := []screen.Binding{
+		{Keys: []string{"/"}, Hint: display.Lit("/ find"), Does: display.Lit("only the lines that say something"), Do: func() {
+			l.line, l.typed = screen.NewInput(display.Text{}, "", 80), true
+		}},
+		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("close"), Do: func() {
+			if l.line != nil {
+				all()
+				return
+			}
+			l.m.closeTop()
+		}},
+	}
+	keys = append(keys, l.m.outlet().Keys(asHost{l.m}, l.m.draw, l.body)...)
+	keys = append(keys, l.Steps(display.Lit("j k scroll"), l.MoveTo)...)
+	keys[len(keys)-1].Do = l.End
+	return keys
+}
+
+// body is what is shown, as text.
+func (l *logPage) body() modes.Body {
+	var text strings.Builder
+	for _, n := range l.shown() {
+		text.WriteString(n.at.Format("2006-01-02 15:04:05  ") + n.text.String() + "\n")
+	}
+	if text.Len() == 0 {
+		return modes.Body{What: display.Lit("nothing was noted")}
+	}
+	return modes.Body{Data: []byte(text.String()), What: display.Lit("the log"), File: "log.txt"}
+}
+
+// shown are the lines that say what is looked for.
+func (l *logPage) shown() (some []noted) {
+	all, _ := l.m.journal.lines()
+	query := l.query()
+	for _, n := range all {
+		if strings.Contains(strings.ToLower(n.text.String()), query) {
+			some = append(some, n)
+		}
+	}
+	return some
+}
+
+func (l *logPage) query() string {
+	if l.line == nil {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSpace(l.line.Value()))
+}
+
+// logTime is how many cells are before a line.
+const logTime = 11
+
+// Extend lays the lines out, when there are others or another width.
+func (l *logPage) Extend(_ *providers.View, w, h int) {
+	all, gone := l.m.journal.lines()
+	if key := (logKey{w, len(all) + gone, l.query(), true}); key != l.laid {
+		l.laid, l.rows = key, nil
+		for _, n := range l.shown() {
+			first := true
+			for _, line := range display.Wrap(n.text, max(w-logTime-1, 8)) {
+				n.text = line
+				l.rows = append(l.rows, logRow{n, first})
+				first = false
+			}
+		}
+	}
+	l.Fit(len(l.rows), 1, h)
+}
+
+// Draw writes row y: how much there is, or a row of a line.
+func (l *logPage) Draw(p *screen.Pen, y int) {
+	defer p.Fill(screen.Bare)
+	if y == 0 {
+		l.drawTitle(p)
+		return
+	}
+	n := l.RowAt(y)
+	if n < 0 {
+		if y == 1 && len(l.rows) == 0 {
+			p.Say(screen.Muted, display.Lit(" nothing: what toolscope notes and says is told here"))
+		}
+		return
+	}
+	row, g, mark := l.rows[n], screen.Bare, display.Lit(" ")
+	if n == l.At {
+		g, mark = screen.Selected, p.Glyph.Mark
+	}
+	p.Put(screen.Accent, g, mark)
+	if row.first {
+		p.Put(screen.Muted, g, p.Clean(row.at.Format("15:04:05")))
+		p.Spaces(g, 2)
+	} else {
+		p.Spaces(g, logTime-1)
+	}
+	p.Put(row.role, g, row.text)
+	p.Fill(g)
+}
+
+func (l *logPage) drawTitle(p *screen.Pen) {
+	all, gone := l.m.journal.lines()
+	note := p.Seen(l.Seen())
+	if l.typed {
+		modes.AskRow(p, display.Lit("LOG /"), l.line, note)
+		return
+	}
+	p.Say(screen.Accent, display.Lit(" LOG  "))
+	p.Say(screen.Plain, screen.Plural(len(all), "line"))
+	if gone > 0 {
+		p.Say(screen.Muted, screen.Count(gone).Between("  ", " before them are gone"))
+	}
+	if n := l.m.in.Others.Count; n > 0 {
+		p.Say(screen.Muted, p.Format("  %s of no exchange", screen.Plural(int(n), "line")))
+	}
+	if q := l.query(); q != "" {
+		p.Say(screen.Accent, p.Name(q).Between("  /", ""))
+	}
+	p.Tail(screen.Muted, screen.Bare, note.Between("  ", " "))
+}

@@ -1,0 +1,200 @@
+package panes
+
+import (
+	"sort"
+	"strings"
+
+	"toolscope/providers"
+	"toolscope/stream"
+	"toolscope/ui/display"
+	"toolscope/ui/screen"
+)
+
+// Found is a finding and the call or turn it is about, NoRef of one about the source.
+type Found struct {
+	stream.Finding
+	Of stream.Ref
+}
+
+// findingLine is one display row: part of a finding's text.
+type findingLine struct {
+	of          int          // in list, or ours
+	code, where display.Text // of the first row of a finding
+	role        screen.Role  // of one of ours
+	text        display.Text
+	to          *stream.Return // of one of ours: the request it leads to
+}
+
+// ours marks a line that is no finding's.
+const ours = -1
+
+// findingsKey says what the lines were made from; while it is the same they stand.
+type findingsKey struct {
+	of     stream.Ref
+	counts [3]int
+	width  int
+	size   int // arguments of the call so far
+	back   int // how often it was sent back
+	phase  stream.Phase
+	closed bool // the turn has ended
+}
+
+// findingsState says what the key was made from: with a turn of many calls that takes a while.
+type findingsState struct {
+	of             stream.Ref
+	events, source int // of the turn; and findings of no turn
+	kept           stream.Keeping
+	width          int
+}
+
+// mostFindings is how many are shown; a broken stream can make one a frame.
+const mostFindings = 500
+
+// Extend takes what is new for the choice.
+func (f *Findings) Extend(scene *Scene, width, height int) {
+	c := scene.Of()
+	state := findingsState{of: c.ref(), source: len(scene.View.Session().Findings), width: width}
+	if c.Turn != nil {
+		state.events, state.kept = c.Turn.Events, c.Turn.Kept
+	}
+	if state != f.state || f.lines == nil {
+		f.state = state
+		f.update(scene, c, width)
+	}
+	f.Fit(len(f.lines), titleRow, height)
+}
+
+// update makes the lines anew, if something has changed of what they are about.
+func (f *Findings) update(scene *Scene, c Choice, width int) {
+	v, p, s := scene.View, scene.Pen, scene.View.Session()
+	key := findingsKey{of: c.ref(), width: width, counts: [3]int{2: len(s.Findings)}}
+	if c.Turn != nil {
+		key.counts[1], key.closed = len(c.Turn.Findings), c.Turn.Closed()
+	}
+	if c.Call != nil {
+		key.size, key.phase, key.back = len(c.Call.Args()), c.Call.Phase(), len(c.Call.SentBack)
+	}
+	calls := callsOf(c)
+	for _, call := range calls {
+		key.counts[0] += len(call.Findings)
+	}
+	if key == f.key && f.lines != nil {
+		return
+	}
+	if key.of != f.key.of {
+		f.Window = screen.Window{}
+	}
+	kept := f.collect(s, c, calls)
+	if key.of != f.key.of || key.width != f.key.width {
+		kept = 0
+	}
+	f.key = key
+	if grid := f.measure(v, p.Drawer); grid != f.grid {
+		f.grid, kept = grid, 0
+	}
+	f.wrap(v, kept, p.Drawer)
+	if len(f.lines) == 0 {
+		nothing := display.Lit(" nothing unusual")
+		if c.Turn != nil && c.Turn.Kept == stream.Dropped {
+			nothing = display.Lit(" what was found is not kept")
+		}
+		f.lines = append(f.lines, findingLine{of: ours, role: screen.Muted, text: nothing})
+	}
+	if c.Call != nil {
+		f.lines = append(f.lines, returnLines(v, c.Call, width, p)...)
+	}
+}
+
+// callsOf are the calls whose findings are shown: one, or all of a turn.
+func callsOf(c Choice) []*stream.Call {
+	switch {
+	case c.Call != nil:
+		return []*stream.Call{c.Call}
+	case c.Turn != nil:
+		return c.Turn.Calls
+	}
+	return nil
+}
+
+// collect makes the list and reports how much of it was there before.
+func (f *Findings) collect(s *stream.Session, c Choice, calls []*stream.Call) (kept int) {
+	before := f.list
+	f.list, f.total = nil, 0
+	add := func(list []stream.Finding, of stream.Ref) {
+		for _, x := range list[:min(len(list), mostFindings-len(f.list))] {
+			f.list = append(f.list, Found{x, of})
+		}
+		f.total += len(list)
+	}
+	for _, call := range calls {
+		add(call.Findings, call.Ref())
+	}
+	if c.Turn != nil {
+		add(c.Turn.Findings, c.Turn.Ref())
+	}
+	add(s.Findings, stream.NoRef)
+	for kept < min(len(before), len(f.list)) && before[kept] == f.list[kept] {
+		kept++
+	}
+	return kept
+}
+
+// measure finds the columns.
+func (f *Findings) measure(v *providers.View, draw display.Drawer) (g findingGrid) {
+	for _, x := range f.list {
+		g.code = max(g.code, min(len(x.Code), mostFindCode))
+		g.where = max(g.where, min(f.place(v, x, draw).Width(), mostWhere))
+	}
+	return g
+}
+
+// wrap makes the lines of the findings from that one on: code, place, and its words.
+func (f *Findings) wrap(v *providers.View, from int, draw display.Drawer) {
+	end := sort.Search(len(f.lines), func(i int) bool { return f.lines[i].of >= from || f.lines[i].of == ours })
+	f.lines = f.lines[:end]
+	left := f.grid.words(f.key.width)
+	for i := from; i < len(f.list); i++ {
+		x := f.list[i]
+		first := findingLine{of: i, code: draw.Clean(x.Code), where: f.place(v, x, draw)}
+		if left == findingLeft {
+			f.lines = append(f.lines, first)
+			first = findingLine{of: i}
+		}
+		for _, line := range display.Wrap(draw.Clean(x.Message), max(f.key.width-left, 8)) {
+			first.text = line
+			f.lines = append(f.lines, first)
+			first = findingLine{of: i}
+		}
+	}
+	if n := f.total - len(f.list); n > 0 {
+		f.lines = append(f.lines, findingLine{of: len(f.list), code: screen.Count(n).Between("and ", " more")})
+	}
+}
+
+// place says where a finding points: the delta that brought the byte, or the frame that showed it,
+// with the number that the wire pane gives it.
+func (f *Findings) place(v *providers.View, x Found, draw display.Drawer) display.Text {
+	where := display.Text{}
+	_, c := v.Find(x.Of)
+	switch e := v.Begin(x.Event, 0); {
+	case c != nil && x.Offset >= 0 && c.Deltas() > 0:
+		where = deltaName(draw, min(c.DeltaAt(x.Offset), c.Deltas()-1))
+	case e.Kind == stream.SentBack:
+		where = draw.Clean(strings.TrimPrefix(RequestName(v, stream.PayloadOf[stream.Resent](e).Exchange), "the "))
+	case e.Turn != stream.NoTurn:
+		where = display.Format("#%d", e.Frame+1)
+	}
+	if x.Of.Call > 0 && f.key.of.Call == 0 {
+		where = display.Join(display.Format("call %d ", x.Of.Call), where)
+	}
+	return where
+}
+
+// deltaName is a delta of a call, counted from 1.
+func deltaName(draw display.Drawer, n int) display.Text {
+	glyphs := screen.UnicodeGlyphs
+	if draw.ASCII {
+		glyphs = screen.ASCIIGlyphs
+	}
+	return display.Join(glyphs.Change, screen.Count(n+1))
+}
