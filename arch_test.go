@@ -38,9 +38,9 @@ var rooms = []struct {
 	{"capture/record", []string{"capture", "capture/redact", "capture/mailbox"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/*", []string{"capture", "capture/*", "stream/jsonbytes"}, []string{"github.com/*"}},
 	{"capture", []string{"stream/jsonbytes"}, []string{"github.com/charmbracelet/*"}},
-	{"settings", nil, []string{"os", "net", "net/*", "github.com/charmbracelet/*"}},
-	{"docs", nil, []string{"os", "net", "net/*", "github.com/*"}},
-	{"themes", []string{"settings"}, []string{"github.com/charmbracelet/bubbletea"}},
+	{"ui/settings", nil, []string{"os", "net", "net/*", "github.com/charmbracelet/*"}},
+	{"ui/docs", nil, []string{"os", "net", "net/*", "github.com/*"}},
+	{"themes", []string{"ui/settings"}, []string{"github.com/charmbracelet/bubbletea"}},
 	{"ui/display", []string{"stream/jsonbytes"}, []string{"os", "net"}},
 	{"ui/layout", []string{"stream", "stream/jsonbytes", "ui/display"}, []string{"os", "net", "github.com/*"}},
 	{"ui/screen", []string{"providers/client", "stream", "providers/replay", "themes", "ui/display"}, []string{"os", "net", "net/*"}},
@@ -57,12 +57,22 @@ var rooms = []struct {
 	{"ui/web", []string{"stream", "providers", "providers/dialect", "providers/price", "providers/replay", "ui/display", "ui/screen", "ui/panes"}, []string{"os", "net", "net/*", "html/*", "github.com/*"}},
 	{"ui/quiet", nil, []string{"os", "github.com/*"}},
 	{"ui", []string{"providers/client", "stream", "providers", "providers/dialect", "providers/mcp", "providers/price", "themes", "ui/display", "ui/filter", "ui/screen", "ui/panes", "ui/modes", "ui/replay", "ui/send", "ui/compare"}, []string{"os", "net", "net/http"}},
-	{"ui/cli", []string{"docs", "stream", "providers", "providers/*", "capture", "capture/*", "settings", "themes", "ui", "ui/*"}, nil},
+	{"ui/cli", []string{"stream", "providers", "providers/*", "capture", "capture/*", "themes", "ui", "ui/*"}, nil},
 	{".", []string{"ui/cli", "ui/quiet"}, nil},
 }
 
 func TestArchitecture(t *testing.T) {
 	eachFile(t, func(file string) { checkImports(t, file) })
+}
+
+// TestFolders: code stands beside main.go or in one of five folders.
+func TestFolders(t *testing.T) {
+	eachFile(t, func(file string) {
+		first, _, inFolder := strings.Cut(filepath.ToSlash(file), "/")
+		if inFolder && !slices.Contains([]string{"ui", "stream", "providers", "capture", "themes"}, first) {
+			t.Errorf("%s: there is no folder of code called %s", file, first)
+		}
+	})
 }
 
 // eachFile calls do for each file of the program that is no test.

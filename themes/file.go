@@ -7,7 +7,7 @@ import (
 
 	"github.com/alecthomas/chroma/v2"
 
-	"toolscope/settings"
+	"toolscope/ui/settings"
 )
 
 // A role is a part of a theme that has an ink of its own. Least is the contrast it should have, 0 for

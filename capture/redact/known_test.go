@@ -84,7 +84,7 @@ func TestManyKnownValues(t *testing.T) {
 // Servers cannot crowd out what stood in requests; where there is no more room, that is said.
 func TestLimitOfKnownValues(t *testing.T) {
 	if requestLimit != 16384 || answerLimit != 4096 {
-		t.Error("docs/proxy.md says other numbers")
+		t.Error("ui/docs/proxy.md says other numbers")
 	}
 	r := redactor()
 	value := func(i int) string { return sample(fmt.Sprint("{24}v", i)) }

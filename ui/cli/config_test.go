@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/settings"
+	"toolscope/ui/settings"
 )
 
 // configure makes a configuration file of that text the user's, and returns its path.

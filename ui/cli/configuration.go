@@ -14,9 +14,9 @@ import (
 
 	"toolscope/capture"
 	"toolscope/providers/host"
-	"toolscope/settings"
 	"toolscope/themes"
 	"toolscope/ui"
+	"toolscope/ui/settings"
 )
 
 // configured is where something is that the user configures: below XDG's folder, or what the system

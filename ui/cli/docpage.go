@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
-	"toolscope/docs"
 	"toolscope/ui/display"
+	"toolscope/ui/docs"
 )
 
 // document writes the Markdown of a topic as a page of help: it is written so that little more is

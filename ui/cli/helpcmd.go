@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"toolscope/docs"
+	"toolscope/ui/docs"
 )
 
 // helpCommand has help show a page: that of a command, or of a topic. Root takes any word for a

@@ -45,7 +45,7 @@ func TestPicture(t *testing.T) {
 
 // TestKeyTable holds the table of keys against the screen. Renew it with -update.
 func TestKeyTable(t *testing.T) {
-	const file, head = "../../docs/keys.md", "| part | keys |\n| --- | --- |\n"
+	const file, head = "../docs/keys.md", "| part | keys |\n| --- | --- |\n"
 	text := written(t, file)
 	before, old, found := strings.Cut(text, head)
 	switch keys := keyTable() + "\n"; {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolscope/docs"
+	"toolscope/ui/docs"
 )
 
 // abroad are the commands of the README that need more than what is here: a provider, an agent, a
@@ -76,15 +76,15 @@ func TestDocs(t *testing.T) {
 	texts := map[string]string{"README.md": written(t, "../../README.md"), "CONTRIBUTING.md": written(t, "../../CONTRIBUTING.md")}
 	for _, topic := range docs.Topics() {
 		text, _ := docs.Page(topic)
-		texts["docs/"+topic+".md"] = text
+		texts["ui/docs/"+topic+".md"] = text
 		if found, _, err := root.Find([]string{topic}); err != nil || found == root {
-			t.Errorf("docs/%s.md is no page of help", topic)
+			t.Errorf("ui/docs/%s.md is no page of help", topic)
 		}
-		if !strings.Contains(texts["README.md"], "(docs/"+topic+".md)") {
-			t.Errorf("docs/%s.md is not in the README", topic)
+		if !strings.Contains(texts["README.md"], "(ui/docs/"+topic+".md)") {
+			t.Errorf("ui/docs/%s.md is not in the README", topic)
 		}
 		if !strings.HasPrefix(text, "# "+topic+"\n") {
-			t.Errorf("docs/%s.md begins otherwise", topic)
+			t.Errorf("ui/docs/%s.md begins otherwise", topic)
 		}
 	}
 	for name, text := range texts {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"toolscope/settings"
+	"toolscope/ui/settings"
 )
 
 // A setting is a flag that is a key of the configuration file too, and a variable of the
