@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"encoding/base64"
 
 	"toolscope/stream/jsonbytes"
@@ -43,32 +44,50 @@ func numbered(list []byte) (text []byte, is bool) {
 // unencoded is the text that the inside of a string is the base64 of: where such texts stood before,
 // whatever it is, and elsewhere if it begins as a payload does.
 func (p *peeler) unencoded(inside []byte) (text []byte, is bool) {
-	if len(inside) < 4*leastEncoded/3 || len(inside)%4 != 0 {
+	if !mayBeEncoded(inside) || !p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)] && !beginsEncoded(inside) {
 		return nil, false
-	}
-	for _, c := range inside[:4] {
-		if !isWordByte(c) && c != '+' && c != '/' || c == '_' {
-			return nil, false
-		}
-	}
-	if !p.leads[hashOf(hashOf(p.hash()*31, []byte("base64")), nil)] {
-		var first [3]byte
-		if n, err := base64.StdEncoding.Decode(first[:], inside[:4]); err != nil || !beginsText(first[:n]) {
-			return nil, false
-		}
 	}
 	inside = jsonbytes.AppendUnquoted(nil, inside) // a slash may be escaped
 	text, err := base64.StdEncoding.AppendDecode(nil, inside)
 	return text, err == nil && len(text) >= leastEncoded
 }
 
-// beginsText reports whether three bytes are what a payload begins with.
+// mayBeEncoded is a cheap look at whether the inside of a string can be base64.
+func mayBeEncoded(inside []byte) bool {
+	if len(inside) < 4*leastEncoded/3 || len(inside)%4 != 0 && bytes.IndexByte(inside, '\\') < 0 {
+		return false
+	}
+	for _, c := range inside[:4] {
+		if !isWordByte(c) && c != '+' && c != '/' || c == '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// beginsEncoded reports whether the first four digits are of what a payload begins with.
+func beginsEncoded(inside []byte) bool {
+	var first [3]byte
+	n, err := base64.StdEncoding.Decode(first[:], inside[:4])
+	return err == nil && beginsText(first[:n])
+}
+
+// begunEncoding is as much of base64 whose end is missing as can be decoded, and all of another text.
+func begunEncoding(inside []byte) []byte {
+	if whole := inside[:len(inside)/4*4]; mayBeEncoded(whole) && beginsEncoded(whole) {
+		return whole
+	}
+	return inside
+}
+
+// beginsText reports whether three bytes are what a payload begins with: a field, a comment, a mark
+// of the byte order, JSON.
 func beginsText(p []byte) bool {
 	switch string(p) {
-	case "dat", "eve", "id:", "ret", `{"t`, `{"i`, `{"c`, `{"m`, `{"o`, `{"r`, `{"u`, `{"e`, `{"d`, `{"s`, "{\n ", "[{\"", "[\n ", ": p", ": k":
+	case "dat", "eve", "id:", "ret", "\ufeff", `{"t`, `{"i`, `{"c`, `{"m`, `{"o`, `{"r`, `{"u`, `{"e`, `{"d`, `{"s`, "{\n ", "[{\"", "[\n ":
 		return true
 	}
-	return false
+	return len(p) > 1 && p[0] == ':' && p[1] == ' '
 }
 
 // encoded looks for payloads in a text that JSON holds in another form.
