@@ -119,6 +119,16 @@ func (c *Call) Run(x Executor) Run {
 	return out
 }
 
+// Run is what executor x does with a call of the turn. What a rule waits for beside the call may come
+// as long as the turn is open.
+func (t *Turn) Run(c *Call, x Executor) Run {
+	r := c.Run(x)
+	if waits := x == NextSlot || x == FinishWord || x == AtEnd; waits && r.Verdict == Never && !t.Closed() {
+		r.Verdict = NotYet
+	}
+	return r
+}
+
 // brokenFor reports whether the arguments are final and not what a rule that parses them wants.
 func (c *Call) brokenFor(x Executor) bool {
 	switch c.Status() {

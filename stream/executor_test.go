@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// runsOf are what the executors do with a call: verdict and how many bytes there were.
-func runsOf(c *Call) (all []string) {
+// runsOf are what the executors do with a call of a turn: verdict and how many bytes there were.
+func runsOf(t *Turn, c *Call) (all []string) {
 	for x := range Executor(NumExecutors) {
-		r := c.Run(x)
+		r := t.Run(c, x)
 		line := fmt.Sprintf("%s: %s", x, r.Verdict)
 		if r.Gone {
 			line += " gone"
@@ -49,11 +49,11 @@ func TestExecutors(t *testing.T) {
 		}},
 		{"calls that take turns", []Event{opened(0, "1", "f"), args(0, `{`), opened(1, "2", "g"), args(1, `{}`), args(0, `}`), sealed(0), sealed(1)}, []string{
 			`any arguments: early wrong "{"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: early "{"`,
-			`next call: early wrong "{"`, `finish word: never`, `seal: safe "{}"`, `end of stream: never`,
+			`next call: early wrong "{"`, `finish word: not yet`, `seal: safe "{}"`, `end of stream: not yet`,
 		}},
 		{"a call that came whole in one frame", []Event{opened(0, "1", "f"), withIt(args(0, `{"a":1}`)), withIt(sealed(0))}, []string{
 			`any arguments: safe "{\"a\":1}"`, `parsable: safe "{\"a\":1}"`, `parsable object: safe "{\"a\":1}"`,
-			`repaired: safe "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":1}"`, `end of stream: never`,
+			`repaired: safe "{\"a\":1}"`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":1}"`, `end of stream: not yet`,
 		}},
 		{"cut", []Event{opened(0, "1", "f"), args(0, `{"a":1}`), closed(CloseCut)}, []string{
 			`any arguments: cut call "{\"a\":1}"`, `parsable: cut call "{\"a\":1}"`, `parsable object: cut call "{\"a\":1}"`,
@@ -61,19 +61,19 @@ func TestExecutors(t *testing.T) {
 		}},
 		{"a call in one frame with its seal", []Event{opened(0, "1", "f"), args(0, ``), args(0, `{"a":1}`), withIt(sealed(0))}, []string{
 			`any arguments: safe "{\"a\":1}"`, `parsable: safe "{\"a\":1}"`, `parsable object: safe "{\"a\":1}"`,
-			`repaired: safe "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":1}"`, `end of stream: never`,
+			`repaired: safe "{\"a\":1}"`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":1}"`, `end of stream: not yet`,
 		}},
 		{"nothing, replaced by everything", []Event{opened(0, "1", "f"), args(0, ``), {Kind: Rewrite, Text: `{"a":2}`}, sealed(0)}, []string{
 			`any arguments: early "{\"a\":2}"`, `parsable: early "{\"a\":2}"`, `parsable object: early "{\"a\":2}"`,
-			`repaired: early "{\"a\":2}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,
+			`repaired: early "{\"a\":2}"`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":2}"`, `end of stream: not yet`,
 		}},
 		{"a name behind the arguments", []Event{opened(0, "1", ""), args(0, `{"a":1}`), named(0, "", "f"), sealed(0)}, []string{
 			`any arguments: early "{\"a\":1}"`, `parsable: early "{\"a\":1}"`, `parsable object: early "{\"a\":1}"`,
-			`repaired: early "{\"a\":1}"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":1}"`, `end of stream: never`,
+			`repaired: early "{\"a\":1}"`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":1}"`, `end of stream: not yet`,
 		}},
 		{"derived arguments that changed", []Event{opened(0, "1", "f"), args(0, `{"a":1}`), {Kind: Rewrite, Text: `{"a":2}`}, sealed(0)}, []string{
 			`any arguments: early wrong gone`, `parsable: early wrong gone`, `parsable object: early wrong gone`,
-			`repaired: early wrong gone`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":2}"`, `end of stream: never`,
+			`repaired: early wrong gone`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":2}"`, `end of stream: not yet`,
 		}},
 		{"arguments that never parse", append(sealedWith(`{"a":`, `x}`), finish(FinishDone, "tool_calls"), closed(CloseEnd)), []string{
 			`any arguments: early wrong "{\"a\":"`, `parsable: refuses`, `parsable object: refuses`, `repaired: broken call "{\"a\":x}"`,
@@ -96,15 +96,15 @@ func TestExecutors(t *testing.T) {
 		}},
 		{"half a number, which they cannot complete", sealedWith(`{"n":1`, `2}`), []string{
 			`any arguments: early wrong "{\"n\":1"`, `parsable: early "{\"n\":12}"`, `parsable object: early "{\"n\":12}"`,
-			`repaired: early wrong "{\"n\":1"`, `next call: never`, `finish word: never`, `seal: safe "{\"n\":12}"`, `end of stream: never`,
+			`repaired: early wrong "{\"n\":1"`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"n\":12}"`, `end of stream: not yet`,
 		}},
 		{"a literal, then more of its object", sealedWith(`{"a":[nu`, `ll,1]}`), []string{
 			`any arguments: early wrong "{\"a\":[nu"`, `parsable: early "{\"a\":[null,1]}"`, `parsable object: early "{\"a\":[null,1]}"`,
-			`repaired: early wrong "{\"a\":[nu"`, `next call: never`, `finish word: never`, `seal: safe "{\"a\":[null,1]}"`, `end of stream: never`,
+			`repaired: early wrong "{\"a\":[nu"`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":[null,1]}"`, `end of stream: not yet`,
 		}},
 		{"a limit that nobody told of", append(sealedWith(`{"a":1,`), finish(FinishDone, "tool_calls")), []string{
 			`any arguments: cut call "{\"a\":1,"`, `parsable: never`, `parsable object: never`, `repaired: cut call "{\"a\":1,"`,
-			`next call: cut call "{\"a\":1,"`, `finish word: cut call "{\"a\":1,"`, `seal: cut call "{\"a\":1,"`, `end of stream: never`,
+			`next call: cut call "{\"a\":1,"`, `finish word: cut call "{\"a\":1,"`, `seal: cut call "{\"a\":1,"`, `end of stream: not yet`,
 		}},
 		{"a call that nobody said is complete", []Event{opened(0, "1", "f"), args(0, `{}`), closed(CloseEnd)}, []string{
 			`any arguments: early "{}"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: early "{}"`,
@@ -112,12 +112,13 @@ func TestExecutors(t *testing.T) {
 		}},
 		{"no arguments", append(sealedWith(``), finish(FinishDone, "tool_use")), []string{
 			`any arguments: never`, `parsable: never`, `parsable object: never`, `repaired: never`,
-			`next call: safe ""`, `finish word: safe ""`, `seal: safe ""`, `end of stream: never`,
+			`next call: safe ""`, `finish word: safe ""`, `seal: safe ""`, `end of stream: not yet`,
 		}},
 	} {
 		// An event before all, as every stream has: the turn that opens.
 		all := append([]Event{{Kind: TurnOpen, What: &Opening{}}}, test.events...)
-		if diff := cmp.Diff(test.want, runsOf(fold(all...).Turn(0).Calls[0])); diff != "" {
+		turn := fold(all...).Turn(0)
+		if diff := cmp.Diff(test.want, runsOf(turn, turn.Calls[0])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.what, diff)
 		}
 	}

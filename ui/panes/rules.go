@@ -41,7 +41,7 @@ func unruled(c Choice) display.Text {
 
 // ruleOf is what comes of one executor.
 func ruleOf(v *providers.View, c Choice, e stream.Executor, p *screen.Pen) rule {
-	run := c.Call.Run(e)
+	run := c.Turn.Run(c.Call, e)
 	r := rule{Run: run, sign: display.Lit("  "), role: verdictRoles[run.Verdict], delta: -1}
 	switch {
 	case c.Call.Stopped():

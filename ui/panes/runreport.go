@@ -57,7 +57,7 @@ var ruleWords = [stream.NumExecutors]string{
 
 // RunReport is a sentence on what comes of a rule, to be pasted into a report.
 func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Executor) string {
-	run, name := c.Run(e), screen.Short(c.Name)
+	run, name := t.Run(c, e), screen.Short(c.Name)
 	if name == "" {
 		name = "it"
 	}

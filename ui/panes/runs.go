@@ -38,7 +38,7 @@ func endingOf(t *stream.Turn) ending {
 // none where that is not known. Of the program that made the request, if that is known, nobody
 // else is told.
 func RunBy(t *stream.Turn, c *stream.Call, x stream.Executor) (say []string) {
-	how, run := endingOf(t), c.Run(x)
+	how, run := endingOf(t), t.Run(c, x)
 	switch s := c.Syntax(); {
 	case x != stream.AtSeal && x != stream.AtEnd, how == endedOther, c.Server, c.Attempt,
 		s != stream.SyntaxObject && s != stream.SyntaxEmpty && s != stream.SyntaxFreeform:

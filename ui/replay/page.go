@@ -25,6 +25,7 @@ type page struct {
 	added    int  // bytes that it did not write
 	unknown  bool // what would be sent
 	mute     bool // the client does not speak the target's protocol
+	apart    bool // what the model wrote is not compared with what would be sent
 }
 
 // none is what stands where there is no body.
@@ -42,15 +43,29 @@ func (p *page) none() display.Text {
 func makePage(k pageKey, src source, to *dialect.Target, draw display.Drawer) *page {
 	policy := &replay.Policies[k.policy]
 	if !policy.Speaks(to) {
-		return &page{key: k, mute: true, notes: []panes.Note{{Role: screen.Muted, Text: draw.Format("   it is not known to ask %s", to.Name)}}}
+		p := &page{key: k, mute: true, notes: []panes.Note{{Role: screen.Muted, Text: draw.Format("   it is not known to ask %s", to.Name)}}}
+		p.showOnlyWrote(src, to, draw)
+		return p
 	}
 	preview := src.Preview(to, policy)
 	raw := k.raw != (to.Form == dialect.PositionalForm) // arrays in arrays say more in a line
 	p := &page{key: k, body: joined(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
 	p.notes = panes.Notes(&preview, k.version.scope, k.notes, draw)
 	p.showSent(&preview, src.own, raw, draw)
+	if p.unknown && len(preview.Calls) == 0 {
+		p.showOnlyWrote(src, to, draw)
+		return p
+	}
 	p.showWrote(&preview, src.own, draw)
 	return p
+}
+
+// showOnlyWrote lays out the arguments where it is not known what becomes of them, or nothing does:
+// what the model wrote is the same for every client.
+func (p *page) showOnlyWrote(src source, to *dialect.Target, draw display.Drawer) {
+	preview := src.Preview(to, &replay.Policies[0])
+	p.apart = true
+	p.showWrote(&preview, src.own, draw)
 }
 
 // joined is messages as one JSON text: a list, unless it is one alone.
@@ -95,13 +110,20 @@ func (p *page) showSent(preview *replay.Preview, own int, raw bool, draw display
 func (p *page) showWrote(preview *replay.Preview, own int, draw display.Drawer) {
 	for i := range preview.Calls {
 		c := &preview.Calls[i]
-		gone := panes.GoneFrom(c)
+		var gone []panes.Span
+		caption := display.Text{}
+		if !p.apart {
+			gone = panes.GoneFrom(c)
+		}
 		for _, s := range gone {
 			p.gone += s.End - s.Start
 		}
 		p.size += len(c.Original)
-		caption := display.Text{}
-		if p.key.version.scope != replay.OneCall {
+		switch {
+		case p.key.version.scope == replay.OneCall:
+		case p.apart:
+			caption = draw.Format("call %d %s", c.Call, screen.Short(c.Name))
+		default:
 			caption = draw.Format("call %d %s: %s", c.Call, screen.Short(c.Name), c.Outcome)
 		}
 		if c.Call == own && own > 0 {

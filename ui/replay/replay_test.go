@@ -23,6 +23,21 @@ func (s *rig) asked() string {
 	return fmt.Sprintf("%s, %s, %s, of %s", s.scope, s.targets[s.to].Name, s.policyName(), rows)
 }
 
+// TestWrittenIsThere: whether it is known or not what a client would send, the model wrote what it
+// wrote, and what is not compared counts as nothing lost.
+func TestWrittenIsThere(t *testing.T) {
+	s := brokenCall(t).press("p")
+	for range replay.Policies {
+		for range s.targets {
+			if page := s.current(); page == nil || page.size != len(broken) || page.apart && page.gone != 0 {
+				t.Fatalf("%s: %+v", s.asked(), page)
+			}
+			s.press("j")
+		}
+		s.press("gl")
+	}
+}
+
 func TestKeys(t *testing.T) {
 	last := replay.Policies[len(replay.Policies)-1].Name
 	for _, c := range []struct{ keys, want string }{
