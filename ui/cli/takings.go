@@ -17,7 +17,7 @@ import (
 func takings(source string, prices *price.Table) []modes.Form {
 	return []modes.Form{
 		{Key: "c", What: display.Lit("request as curl, keys $ENV"), File: "request.sh", Make: curlOf},
-		{Key: "b", What: display.Lit("bug report, Markdown"), File: "report.md", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
+		{Key: "b", What: display.Lit("bug report with its contents, Markdown"), File: "report.md", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)
 			if t == nil {
 				return nil, errNoTurn
