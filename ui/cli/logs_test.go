@@ -84,7 +84,7 @@ func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector
 	return calls, in
 }
 
-// logStreams are small streams of our own, one a protocol.
+// logStreams are small streams of our own, one a protocol, and with time also recorded ones.
 func logStreams(t *testing.T) map[string]string {
 	all := map[string]string{}
 	files, err := filepath.Glob(filepath.Join("testdata", "logs", "*"))
@@ -98,7 +98,7 @@ func logStreams(t *testing.T) map[string]string {
 		}
 		all[filepath.Base(file)] = string(body)
 	}
-	if root := os.Getenv("TOOLSCOPE_CORPUS"); root != "" {
+	if root := os.Getenv("TOOLSCOPE_CORPUS"); root != "" && !testing.Short() {
 		for _, folder := range []string{"anthropic", "openai-chat", "openai-responses", "gemini", "ollama", "cohere", "mistral", "gemini-interactions"} {
 			more, _ := filepath.Glob(filepath.Join(root, "dev", folder, "*"))
 			for _, file := range more {
