@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
 	"toolscope/capture/redact"
 	"toolscope/providers"
-	"toolscope/providers/mcp"
 	"toolscope/providers/price"
 	"toolscope/stream"
 )
@@ -236,122 +234,4 @@ func (e *export) turns() ([]*stream.Turn, error) {
 		}
 	}
 	return nil, usagef("--turn %d: %s has %s", e.turn, e.path, plural(len(all), "turn"))
-}
-
-// jsonl writes what print --format jsonl does, of what is chosen.
-func (e *export) jsonl() error {
-	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lines{e.to}.buffered(), e.prices}, of: e}
-	err := errors.Join(e.app.printSource(e.src, e.path, e.in, to), to.flush())
-	if err == nil && to.printed == 0 && e.turn+e.call > 0 {
-		return usagef("%s has no such turn or call: %s", e.path, list(when(e.turn > 0, fmt.Sprint("--turn ", e.turn)), when(e.call > 0, fmt.Sprint("--call ", e.call))))
-	}
-	return err
-}
-
-// An onlyPrinter prints of a source what is chosen of it.
-type onlyPrinter struct {
-	*jsonPrinter
-	of      *export
-	printed int // turns and calls
-}
-
-func (p *onlyPrinter) wants(turn int32) bool { return p.of.turn == 0 || p.of.turn == int(turn)+1 }
-
-func (p *onlyPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
-	switch {
-	case !p.wants(t.Number):
-	case p.of.call == 0:
-		p.printed++
-		p.jsonPrinter.turn(file, x, t)
-	case p.of.call <= len(t.Calls):
-		p.printed++
-		p.call(file, x, t, t.Calls[p.of.call-1])
-	}
-}
-
-func (p *onlyPrinter) sentBack(calls []returned) {
-	p.jsonPrinter.sentBack(slices.DeleteFunc(calls, func(r returned) bool {
-		return !p.wants(r.of.Turn) || p.of.call != 0 && p.of.call != int(r.of.Call)
-	}))
-}
-
-// What was asked of servers is of no turn.
-func (p *onlyPrinter) executed(file string, r *mcp.Request) {
-	if p.of.turn == 0 {
-		p.jsonPrinter.executed(file, r)
-	}
-}
-
-func (p *onlyPrinter) server(file string, s *mcp.Server) {
-	if p.of.turn == 0 {
-		p.jsonPrinter.server(file, s)
-	}
-}
-
-// capture writes the records as they came, those of one turn's exchange where one is named.
-func (e *export) capture() error {
-	if e.turn == 0 {
-		return e.records(func(capture.Record) bool { return true })
-	}
-	var all []capture.Record
-	err := e.read(func(r capture.Record) { all = append(all, r) })
-	turns, wrong := e.turns()
-	if wrong != nil {
-		return errors.Join(err, wrong)
-	}
-	e.src = func(yield func(capture.Record, error) bool) {
-		for _, r := range all {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
-	return errors.Join(err, e.records(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
-}
-
-// records writes the records of the source that are wanted.
-func (e *export) records(wanted func(capture.Record) bool) error {
-	begun, left := false, 0
-	for r, err := range e.src {
-		if err != nil {
-			return err
-		}
-		if !wanted(r) {
-			continue
-		}
-		if !begun {
-			line, err := capture.EncodeHeader(beginOf(r), "toolscope export")
-			if err == nil {
-				_, err = e.to.Write(line)
-			}
-			if err != nil {
-				return err
-			}
-			begun = true
-		}
-		line, err := capture.EncodeRecord(r)
-		if err != nil {
-			e.app.notef("%s: a record is left out: %v", e.path, err)
-			left++
-			continue
-		}
-		if _, err := e.to.Write(line); err != nil {
-			return err
-		}
-	}
-	switch {
-	case !begun:
-		return fmt.Errorf("%s: no bytes came", e.path)
-	case left > 0:
-		return fmt.Errorf("%s: %s could not be written", e.path, plural(left, "record"))
-	}
-	return nil
-}
-
-// beginOf is when the capture began that a record is the first of: what its times count from.
-func beginOf(r capture.Record) time.Time {
-	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
-		return r.Head.Start.Add(-r.At)
-	}
-	return time.Now()
 }

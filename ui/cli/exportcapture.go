@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"toolscope/capture"
+)
+
+// capture writes the records as they came, those of one turn's exchange where one is named.
+func (e *export) capture() error {
+	if e.turn == 0 {
+		return e.records(func(capture.Record) bool { return true })
+	}
+	var all []capture.Record
+	err := e.read(func(r capture.Record) { all = append(all, r) })
+	turns, wrong := e.turns()
+	if wrong != nil {
+		return errors.Join(err, wrong)
+	}
+	e.src = func(yield func(capture.Record, error) bool) {
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+	return errors.Join(err, e.records(func(r capture.Record) bool { return r.Exchange == turns[0].Exchange }))
+}
+
+// records writes the records of the source that are wanted.
+func (e *export) records(wanted func(capture.Record) bool) error {
+	begun, left := false, 0
+	for r, err := range e.src {
+		if err != nil {
+			return err
+		}
+		if !wanted(r) {
+			continue
+		}
+		if !begun {
+			line, err := capture.EncodeHeader(beginOf(r), "toolscope export")
+			if err == nil {
+				_, err = e.to.Write(line)
+			}
+			if err != nil {
+				return err
+			}
+			begun = true
+		}
+		line, err := capture.EncodeRecord(r)
+		if err != nil {
+			e.app.notef("%s: a record is left out: %v", e.path, err)
+			left++
+			continue
+		}
+		if _, err := e.to.Write(line); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !begun:
+		return fmt.Errorf("%s: no bytes came", e.path)
+	case left > 0:
+		return fmt.Errorf("%s: %s could not be written", e.path, plural(left, "record"))
+	}
+	return nil
+}
+
+// beginOf is when the capture began that a record is the first of: what its times count from.
+func beginOf(r capture.Record) time.Time {
+	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
+		return r.Head.Start.Add(-r.At)
+	}
+	return time.Now()
+}
