@@ -36,7 +36,7 @@ func (m *Model) servedTitle(v *providers.View, all []*mcp.Request, p *screen.Pen
 	for _, s := range v.Servers() {
 		calls += s.Calls
 	}
-	return m.draw.Truncate(p.Format("%d requests, %d tool calls; no turns of a model. toolscope print has all of them", len(all), calls), m.w-6)
+	return m.draw.Truncate(p.Format("%s, %s; no turns of a model. toolscope print has all of them", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), m.w-6)
 }
 
 // drawAsked writes what was asked, of whom, and what became of it.

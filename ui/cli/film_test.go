@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -29,18 +28,7 @@ const (
 // itself. Renew it with -update.
 func TestFilm(t *testing.T) {
 	got := animated(demoFrames(t, 100, 24))
-	if *update {
-		if err := os.WriteFile(film, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(film)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the program looks different now: go test ./ui/cli -run Film -update")
-	}
+	looksAs(t, film, got, "Film")
 	if len(got) > 600<<10 {
 		t.Errorf("%d bytes are much for the first thing that somebody loads", len(got))
 	}

@@ -29,17 +29,19 @@ const picture = "../../.github/toolscope.svg"
 // the program itself. Renew it with -update.
 func TestPicture(t *testing.T) {
 	got := svg(demoFrame(t, 118, 32))
+	looksAs(t, picture, got, "Picture")
+}
+
+// looksAs holds a file of the README against what the program draws, which renews it with -update.
+func looksAs(t *testing.T, file, got, test string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(picture, []byte(got), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(picture)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the program looks different now: go test ./ui/cli -run Picture -update")
+	if want := written(t, file); got != want {
+		t.Errorf("the program looks different now: go test ./ui/cli -run %s -update", test)
 	}
 }
 
