@@ -2,6 +2,7 @@ package ui
 
 import (
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -104,10 +105,20 @@ func on(b key.Binding, do func()) screen.Binding {
 	return screen.Binding{Keys: b.Keys(), Does: display.Clean(b.Help().Desc), Do: do}
 }
 
-// pair is a binding of two keys that do the opposite of each other.
+// pair is a binding of two keys that do the opposite of each other, each with its half of the words:
+// of "a delta back, forward" the other is "a delta forward".
 func pair(b key.Binding, do func(step int)) []screen.Binding {
 	one, other := on(b, func() { do(1) }), on(b, func() { do(-1) })
 	one.Keys, other.Keys = b.Keys()[:1], b.Keys()[1:]
+	does := b.Help().Desc
+	first, second, two := strings.Cut(does, ", ")
+	switch {
+	case !two:
+		first, second = does+", before", does+", after"
+	case !strings.Contains(second, " "):
+		second = first[:strings.LastIndexByte(first, ' ')+1] + second
+	}
+	one.Does, other.Does = display.Clean(first), display.Clean(second)
 	return []screen.Binding{one, other}
 }
 

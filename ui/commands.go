@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 
 	"toolscope/stream"
@@ -26,7 +27,8 @@ func (m *Model) commands() []modes.Command {
 
 // openPalette offers what can be done where one is.
 func (m *Model) openPalette() {
-	keys := append(m.keysOf(m.top().Mode), m.everywhere()...)
+	here := slices.DeleteFunc(m.keysOf(m.top().Mode), func(b screen.Binding) bool { return b.Do == nil })
+	keys := instead(here, m.everywhere())
 	m.open(modes.NewPalette(asHost{m}, modes.Doing{Keys: keys, Press: m.press, Commands: m.commands(), Marks: m.bookmarks(), Turn: m.goTo}, m.draw))
 }
 

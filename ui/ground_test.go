@@ -29,6 +29,17 @@ func TestGround(t *testing.T) {
 		for _, keys := range []string{"", "2jjl", "4", "?", "<esc>1gz"} {
 			s.press(keys)
 			checkFrame(t, s)
+			if keys == "?" {
+				s.press("<esc>t")
+				if tooFew := s.pen.Ink.TooFew; c.paints {
+					s.shows("paints its own ground")
+				} else if tooFew {
+					s.shows("too few colours for its ground")
+				} else {
+					s.hides("ground")
+				}
+				s.press("<esc>?")
+			}
 			bare, cells := bareCells(s.View())
 			if c.paints && bare > 0 || !c.paints && bare < cells/2 {
 				t.Errorf("%+v, %q: %d of %d cells have no background", c, keys, bare, cells)

@@ -51,7 +51,8 @@ func TestHelpDoes(t *testing.T) {
 		t.Error("enter does nothing")
 	}
 	s.press("z?/malform").shows("malform█", "malformed").hides("complete").press("<esc>").shows("complete").press("<esc>")
-	s.press("?/ctrl").shows("0 of 0").press("<enter>").shows("no key is chosen").press("<esc><esc>")
+	s.press("?/ctrl").shows("nothing").press("<enter>").shows("no key is called that").press("<esc><esc>")
+	s.press("?<tab>/theme").shows("choose a theme", "in the list").press("<esc><esc>") // of all places, whichever is shown
 	s.press("?<tab>/token after<enter>")
 	if s.focus != s.doc {
 		t.Error("a key of another place leads to", s.where())

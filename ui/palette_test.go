@@ -13,10 +13,12 @@ import (
 func TestPaletteHasAll(t *testing.T) {
 	for _, where := range []string{"", "2", "3", "4", "p", "?"} {
 		s := agent(t, 140, 60).press(where)
-		keys := append(s.top().Keys(), s.anywhere()...)
+		here := s.top().Keys()
+		keys := append(here, s.anywhere()...)
 		s.press(":")
-		for _, b := range keys {
-			if b.Do == nil || b.Does.Empty() {
+		for i, b := range keys {
+			taken := i >= len(here) && screen.Bound(here, b.Keys[0]) != nil // by what the place does with the key
+			if b.Do == nil || b.Does.Empty() || taken {
 				continue
 			}
 			if s.press(b.Does.String()); !strings.Contains(s.text(), b.Does.String()) || !strings.Contains(s.text(), b.Name(s.draw).String()+" ") {
@@ -24,9 +26,37 @@ func TestPaletteHasAll(t *testing.T) {
 			}
 			s.press("<esc>:")
 		}
+		seen := map[string]bool{}
+		for _, row := range s.offered() {
+			if seen[row] {
+				t.Errorf("after %q it offers twice %q", where, row)
+			}
+			seen[row] = true
+		}
+		if len(seen) < len(keys)/2 {
+			t.Errorf("after %q %d rows", where, len(seen))
+		}
+		s.press("<esc>:")
 		for _, c := range s.commands() {
 			s.press(c.Word).shows(c.Does.String(), ":"+c.Word).press("<esc>:")
 		}
+	}
+}
+
+// offered are the rows of the palette, each while it is chosen.
+func (s *rig) offered() (rows []string) {
+	for {
+		at := ""
+		for _, row := range s.rows()[s.h/2:] {
+			if strings.HasPrefix(row, "▌") {
+				at, _, _ = strings.Cut(row, "│")
+			}
+		}
+		if len(rows) > 0 && rows[len(rows)-1] == at {
+			return rows
+		}
+		rows = append(rows, at)
+		s.press("<down>")
 	}
 }
 

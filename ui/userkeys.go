@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 
 	"toolscope/themes"
+	"toolscope/ui/display"
 	"toolscope/ui/modes"
 	"toolscope/ui/screen"
 )
@@ -132,11 +133,23 @@ func isKey(name string) bool {
 // a menu, they are as they are built in.
 func (m *Model) keysOf(mode modes.Mode) []screen.Binding {
 	all := mode.Keys()
-	if len(m.opt.Keys) == 0 || typing(mode) != nil {
+	if typing(mode) != nil {
 		return all
 	}
-	_, menu := mode.(modes.Overlay)
+	menu := isMenu(mode)
+	if help := (screen.Binding{Keys: []string{"?"}, Hint: display.Lit("? help")}); !menu && !slices.ContainsFunc(all, help.Shares) {
+		all = append([]screen.Binding{help}, all...)
+	}
 	return m.asUser(all, menu)
+}
+
+// isMenu reports whether a mode leaves most of the screen as it is: its keys are all that it says.
+func isMenu(mode modes.Mode) bool {
+	switch mode.(type) {
+	case *leaving, modes.Overlay:
+		return true
+	}
+	return false
 }
 
 // everywhere are the keys that work in every mode, as the user has them.

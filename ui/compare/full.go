@@ -55,9 +55,7 @@ func (c *comparison) openFull() {
 }
 
 func (f *full) keys(c *comparison) []screen.Binding {
-	keys := []screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}
-	keys = append(keys, f.Scrolls(display.Lit("j k scroll"))...)
-	return append(keys, screen.Binding{
+	return append(f.Scrolls(display.Lit("j k scroll")), screen.Binding{
 		Keys: []string{"esc", "q", "enter"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the picture"), Do: func() { c.full, c.stale = nil, true },
 	})
 }

@@ -16,7 +16,6 @@ func (c *comparison) Keys() []screen.Binding {
 	}
 	none := display.Text{}
 	all := []screen.Binding{
-		{Keys: []string{"?"}, Hint: display.Lit("? help")},
 		key(display.Lit("h l column"), display.Lit("column before"), func() { c.step(-1) }, "left", "h", "shift+tab"),
 		key(none, display.Lit("next column"), func() { c.step(1) }, "right", "l", "tab"),
 	}

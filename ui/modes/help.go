@@ -1,6 +1,7 @@
 package modes
 
 import (
+	"slices"
 	"strings"
 
 	"toolscope/providers"
@@ -47,6 +48,7 @@ type helpRow struct {
 	title display.Text
 	signs []meaning
 	key   *screen.Binding
+	place int // of the key
 }
 
 // NewHelp begins with the first place.
@@ -107,10 +109,14 @@ func (h *Help) step(by int) {
 // do closes the help and does what is chosen.
 func (h *Help) do() {
 	if h.At >= len(h.rows) || h.rows[h.At].key == nil {
+		if h.query() != "" {
+			h.host.Say(display.Lit("no key is called that, nor does it"))
+			return
+		}
 		h.host.Say(display.Lit("no key is chosen: up and down do"))
 		return
 	}
-	at := h.places[h.place]
+	at := h.places[h.rows[h.At].place]
 	if at.Press == nil {
 		h.host.Say(display.Lit("that is a key of another place: one is not there"))
 		return
@@ -123,9 +129,7 @@ func (h *Help) do() {
 // Extend lays it out for another place, query or width.
 func (h *Help) Extend(_ *providers.View, w, height int) {
 	key := helpKey{w: min(w, OverlayWidth), place: h.place, done: true}
-	if h.line != nil {
-		key.query = strings.ToLower(strings.TrimSpace(h.line.Value()))
-	}
+	key.query = h.query()
 	if key != h.laid {
 		anew := key.query != h.laid.query
 		h.laid = key
@@ -139,17 +143,39 @@ func (h *Help) Extend(_ *providers.View, w, height int) {
 	}
 }
 
-// layOut is the signs, where nothing is looked for and it is the first place, and then the keys.
+func (h *Help) query() string {
+	if h.line == nil {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSpace(h.line.Value()))
+}
+
+// layOut is the signs, if it is the first place, and then the keys. What is looked for is looked for in
+// the other places too.
 func (h *Help) layOut(k helpKey) (rows []helpRow) {
-	if k.place == 0 {
+	if k.place == 0 || k.query != "" {
 		rows = h.signs(k)
 	}
-	for _, g := range h.places[k.place].Groups {
+	rows = h.layPlace(rows, k.place, k.query)
+	for place := range h.places {
+		if k.query != "" && place != k.place {
+			rows = h.layPlace(rows, place, k.query)
+		}
+	}
+	return rows
+}
+
+// layPlace appends the keys of a place, of another than this one those that do not do the same in both.
+func (h *Help) layPlace(rows []helpRow, place int, query string) []helpRow {
+	for _, g := range h.places[place].Groups {
 		var keys []helpRow
 		for i := range g.Keys {
 			b := &g.Keys[i]
-			if !b.Does.Empty() && h.says(b, k.query) {
-				keys = append(keys, helpRow{key: b})
+			twice := place != h.place && slices.ContainsFunc(rows, func(r helpRow) bool {
+				return r.key != nil && r.key.Does == b.Does && slices.Equal(r.key.Keys, b.Keys)
+			})
+			if !b.Does.Empty() && !twice && h.says(b, query) {
+				keys = append(keys, helpRow{key: b, place: place})
 			}
 		}
 		if len(keys) == 0 {
@@ -158,7 +184,11 @@ func (h *Help) layOut(k helpKey) (rows []helpRow) {
 		if len(rows) > 0 {
 			rows = append(rows, helpRow{})
 		}
-		rows = append(append(rows, helpRow{title: g.Title}), keys...)
+		title := g.Title
+		if place != h.place && h.places[place].Name != title {
+			title = display.Join(title, h.places[place].Name.Between(", ", ""))
+		}
+		rows = append(append(rows, helpRow{title: title}), keys...)
 	}
 	return rows
 }
@@ -248,7 +278,10 @@ func (h *Help) Draw(p *screen.Pen, y int) {
 func (h *Help) drawTitle(p *screen.Pen) {
 	last := min(h.Top+h.Height, len(h.rows))
 	note := p.Format("%d%s%d of %d", min(h.Top+1, last), p.Glyph.Dash, last, len(h.rows))
-	if last < len(h.rows) {
+	switch {
+	case len(h.rows) == 0:
+		note = display.Lit("nothing")
+	case last < len(h.rows):
 		note = display.Join(note, display.Lit(" "), p.Glyph.Below)
 	}
 	if h.typed {

@@ -181,6 +181,9 @@ func (t *picker) Draw(p *screen.Pen, y int) {
 			return
 		}
 		p.Say(screen.Accent, at.Between(" ", ""))
+		if t.At < len(t.names) {
+			p.Say(screen.Muted, t.about(p, t.names[t.At]))
+		}
 		return
 	}
 	if row := t.Top + y - 1; row < len(t.names) {
@@ -191,7 +194,22 @@ func (t *picker) Draw(p *screen.Pen, y int) {
 // nameColumn is how many cells the name of a theme has.
 const nameColumn = 22
 
-// drawTheme writes a theme's name, a sample in its own inks, and what can be read of it.
+// about is what there is to know of a theme besides what its row shows.
+func (t *picker) about(p *screen.Pen, name string) (about display.Text) {
+	s := t.sample(name)
+	switch ink := s.pen.Ink; {
+	case ink.Paints:
+		about = display.Lit("  paints its own ground")
+	case ink.TooFew:
+		about = display.Lit("  too few colours for its ground")
+	}
+	if n := s.theme.Replaced; n > 0 {
+		about = display.Join(about, p.Format("  %s replaced", screen.Plural(n, "ink")))
+	}
+	return about
+}
+
+// drawTheme writes a theme's name, a sample in its own inks, and how well it can be read.
 func (t *picker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	s := t.sample(name)
 	g, mark := screen.Bare, display.Lit(" ")
@@ -210,9 +228,5 @@ func (t *picker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	} {
 		p.Paint(ink.Of(of.ink), of.text)
 	}
-	about := p.Format(" contrast %.1f", s.theme.Contrast())
-	if s.theme.Replaced > 0 {
-		about = display.Join(about, p.Format(", %d replaced", s.theme.Replaced))
-	}
-	p.Put(screen.Muted, screen.Bare, p.Truncate(about, p.Left))
+	p.Put(screen.Muted, screen.Bare, p.Format(" contrast %.1f", s.theme.Contrast()))
 }

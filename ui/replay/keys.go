@@ -22,7 +22,6 @@ func (m *mode) tableKeys() []screen.Binding {
 		across, other = [2]display.Text{display.Lit("target before"), display.Lit("next target")}, display.Lit("tab all targets")
 	}
 	keys := []screen.Binding{
-		{Hint: display.Lit("? help")},
 		m.otherPolicy(),
 		{Keys: []string{"tab", "shift+tab"}, Hint: other, Does: display.Lit("rows: targets or clients"), Do: func() {
 			m.policies = !m.policies
@@ -50,7 +49,6 @@ func (m *mode) pickKeys() []screen.Binding {
 		}
 	}
 	keys := []screen.Binding{
-		{Hint: display.Lit("? help")},
 		{Keys: []string{"enter", "p"}, Hint: display.Lit("enter as this one"), Does: display.Lit("replay as this client"), Do: pick(m.policy)},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc as before"), Does: display.Lit("as before"), Do: pick(m.picked)},
 	}
@@ -72,7 +70,6 @@ func (m *mode) otherPolicy() screen.Binding {
 func (m *mode) faceKeys() []screen.Binding {
 	turn := func(by face) func() { return func() { m.face = (m.face + by) % numFaces } }
 	keys := []screen.Binding{
-		{Hint: display.Lit("? help")},
 		{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the table"), Do: func() { m.full = false }},
 	}
 	keys = append(keys, m.faces[m.face].Scrolls(display.Lit("j k scroll"))...)

@@ -187,7 +187,6 @@ func isObject(text []byte) bool {
 func (m *sentBack) Keys() []screen.Binding {
 	if m.whole != nil {
 		keys := []screen.Binding{
-			{Hint: display.Lit("? help")},
 			{Keys: []string{"esc", "q"}, Hint: display.Lit("esc back"), Does: display.Lit("back to the call"), Do: func() { m.whole = nil }},
 		}
 		keys = append(keys, m.whole.Scrolls(display.Lit("j k scroll"))...)
@@ -195,7 +194,6 @@ func (m *sentBack) Keys() []screen.Binding {
 	}
 	side := func(right bool) func() { return func() { m.right = right } }
 	keys := []screen.Binding{
-		{Hint: display.Lit("? help")},
 		{Keys: []string{"n"}, Hint: display.Lit("n N difference"), Does: display.Lit("next difference"), Do: func() { m.difference(1) }},
 		{Keys: []string{"N"}, Does: display.Lit("difference before"), Do: func() { m.difference(-1) }},
 		{Keys: []string{"left", "h"}, Hint: display.Lit("h l side"), Does: display.Lit("what the model wrote"), Do: side(false)},

@@ -28,6 +28,11 @@ func Bound(all []Binding, key string) *Binding {
 	return nil
 }
 
+// Shares reports whether a key is one of another's.
+func (b Binding) Shares(other Binding) bool {
+	return slices.ContainsFunc(b.Keys, func(k string) bool { return slices.Contains(other.Keys, k) })
+}
+
 // keyNames are the keys that are not written as they are named; those without a name work, and are
 // not listed.
 var keyNames = map[string][2]display.Text{
@@ -84,7 +89,7 @@ func hints(of []Binding, cells int) iter.Seq2[int, *Binding] {
 			if of[i].Hint.Empty() {
 				continue
 			}
-			at += min(i, 1) + 1
+			at += min(at, 1) + 1
 			if at+of[i].Hint.Width() > cells || !yield(at, &of[i]) {
 				return
 			}

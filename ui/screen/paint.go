@@ -55,6 +55,9 @@ type Paints struct {
 	depth termenv.Profile
 	page  themes.Ink // below all others, where the background is painted
 	Theme themes.Theme
+
+	Paints bool // every cell has the theme's background
+	TooFew bool // it would, but there are not colours enough
 }
 
 const paintOff = "\x1b[0m"
@@ -63,7 +66,7 @@ const paintOff = "\x1b[0m"
 // which takes colours enough.
 func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	p := &Paints{depth: depth, Theme: t}
-	if painted && CanPaint(depth) {
+	if p.Paints, p.TooFew = painted && CanPaint(depth), painted && !CanPaint(depth); p.Paints {
 		p.page = t.Page
 	}
 	inks := [NumRoles]themes.Ink{

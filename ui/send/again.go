@@ -137,7 +137,6 @@ func (a *again) Keys() []screen.Binding {
 		screen.Binding{Keys: []string{"left", "h", "right", "l"}, Do: turn},
 		screen.Binding{Keys: []string{"r"}, Hint: display.Lit("r raw"), Does: display.Lit("raw text"), Do: func() { a.raw = !a.raw }})
 	keys = append(keys, a.means.Outlet.Keys(a.host, a.means.Draw, a.shown)...)
-	keys = append(keys, screen.Binding{Keys: []string{"?"}, Hint: display.Lit("? help")})
 	if !a.full {
 		keys = append(keys, a.Steps(display.Text{}, a.choose)...)
 	}
