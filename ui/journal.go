@@ -2,80 +2,111 @@ package ui
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
 )
 
-// journal is what the program noted and said in this session, the latest of it: it is of the program,
-// and no moment of the source.
-type journal struct {
+// Journal is what the program noted and said in this run, the latest of it: it is of the program, and
+// no moment of the source. The screen shows it, and a log file has the same lines. Any goroutine may
+// write to it.
+type Journal struct {
+	mu   sync.Mutex
 	all  []noted
-	gone int // before them
-
-	words                        []string // of the source's state, as they were
-	findings, exchanges, dropped int      // looked at so far
-	ended                        bool
+	gone int                             // before them
+	to   func(at time.Time, text string) // where else each line goes; may be nil
 }
 
 // noted is a line of it.
 type noted struct {
 	at   time.Time
 	role screen.Role
-	text display.Text
+	text string
 }
 
 // mostNoted is how many lines are kept.
 const mostNoted = 1000
 
-// note adds a line, unless it says again what the last one does.
-func (m *Model) note(role screen.Role, text display.Text) {
-	j := &m.journal
-	if n := len(j.all); text.Empty() || n > 0 && j.all[n-1].text.String() == text.String() {
+// Note adds what the program says of itself outside of the screen.
+func (j *Journal) Note(at time.Time, text string) { j.add(noted{at, screen.Caution, text}) }
+
+// To has each line be written to another place too, those first that are kept already.
+func (j *Journal) To(write func(at time.Time, text string)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, n := range j.all {
+		write(n.at, n.text)
+	}
+	j.to = write
+}
+
+// add adds a line, unless it says again what the last one does.
+func (j *Journal) add(line noted) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if n := len(j.all); line.text == "" || n > 0 && j.all[n-1].text == line.text {
 		return
 	}
 	if len(j.all) >= 2*mostNoted {
 		j.gone += len(j.all) - mostNoted
 		j.all = append(j.all[:0], j.all[len(j.all)-mostNoted:]...)
 	}
-	j.all = append(j.all, noted{m.opt.Now(), role, text})
+	j.all = append(j.all, line)
+	if j.to != nil {
+		j.to(line.at, line.text)
+	}
 }
 
 // lines are those that are kept, and how many went before them.
-func (j *journal) lines() (all []noted, gone int) {
+func (j *Journal) lines() (all []noted, gone int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	n := max(0, len(j.all)-mostNoted)
-	return j.all[n:], j.gone + n
+	return slices.Clone(j.all[n:]), j.gone + n
+}
+
+// heard is how much of the source the journal has been told.
+type heard struct {
+	words                        []string // of its state, as they were
+	findings, exchanges, dropped int      // looked at so far
+	ended                        bool
+}
+
+// note adds a line to the journal.
+func (m *Model) note(role screen.Role, text display.Text) {
+	m.journal.add(noted{m.opt.Now(), role, text.String()})
 }
 
 // noteNews notes what has come of the source itself since the last time.
 func (m *Model) noteNews() {
-	j := &m.journal
+	h := &m.heard
 	found := m.in.Session().Findings
-	if n := len(found) - j.findings; n > mostNoted {
+	if n := len(found) - h.findings; n > mostNoted {
 		m.note(screen.Muted, screen.Plural(n-mostNoted, "note").Between("", " of the source left out"))
-		j.findings = len(found) - mostNoted
+		h.findings = len(found) - mostNoted
 	}
-	for _, f := range found[min(j.findings, len(found)):] {
+	for _, f := range found[min(h.findings, len(found)):] {
 		m.note(screen.SeverityRoles[f.Severity], m.draw.Clean(screen.Short(f.Message)))
 	}
-	j.findings = len(found)
+	h.findings = len(found)
 	exchanges := m.in.Exchanges()
-	for _, x := range exchanges[min(j.exchanges, len(exchanges)):] {
+	for _, x := range exchanges[min(h.exchanges, len(exchanges)):] {
 		if why := x.Refused(); why != "" {
 			m.note(screen.Caution, m.draw.Format("refused %s %s: %s", screen.Short(x.Head.Method), screen.Short(x.Head.URL), screen.Short(why)))
 		}
 	}
-	j.exchanges = len(exchanges)
-	if n := m.in.Dropped(); n > j.dropped {
-		m.note(screen.Muted, m.draw.Format("%s dropped, %s so far (--keep %s)", screen.Plural(n-j.dropped, "turn"), screen.Count(n), asFlag(m.opt.Keep)))
-		j.dropped = n
+	h.exchanges = len(exchanges)
+	if n := m.in.Dropped(); n > h.dropped {
+		m.note(screen.Muted, m.draw.Format("%s dropped, %s so far (--keep %s)", screen.Plural(n-h.dropped, "turn"), screen.Count(n), asFlag(m.opt.Keep)))
+		h.dropped = n
 	}
 	m.noteWords()
-	if m.settled() && !j.ended {
+	if m.settled() && !h.ended {
 		m.note(screen.Muted, display.Lit("the source has ended"))
 	}
-	j.ended = m.settled()
+	h.ended = m.settled()
 }
 
 // noteWords notes what is new in the state of the source: that a word is gone goes without saying.
@@ -92,9 +123,9 @@ func (m *Model) noteWords() {
 		all = append(all, Word{Text: m.failure.Error(), Alarm: true})
 	}
 	for _, w := range all {
-		if words = append(words, w.Text); w.Alarm && !slices.Contains(m.journal.words, w.Text) {
+		if words = append(words, w.Text); w.Alarm && !slices.Contains(m.heard.words, w.Text) {
 			m.note(screen.Bad, m.draw.Clean(screen.Short(w.Text)))
 		}
 	}
-	m.journal.words = words
+	m.heard.words = words
 }

@@ -33,7 +33,7 @@ func TestLogIsShort(t *testing.T) {
 		s.say(s.draw.Format("note %d", n))
 	}
 	all, gone := s.journal.lines()
-	if len(all) != mostNoted || len(all)+gone != 5*mostNoted+7 || all[len(all)-1].text.String() != fmt.Sprintf("note %d", 5*mostNoted+6) {
+	if len(all) != mostNoted || len(all)+gone != 5*mostNoted+7 || all[len(all)-1].text != fmt.Sprintf("note %d", 5*mostNoted+6) {
 		t.Errorf("%d lines, %d gone", len(all), gone)
 	}
 	if cap(s.journal.all) > 4*mostNoted {

@@ -22,6 +22,7 @@ type logPage struct {
 // logRow is a display row: the first of a line tells when.
 type logRow struct {
 	noted
+	line  display.Text
 	first bool
 }
 
@@ -76,7 +77,7 @@ func (l *logPage) Keys() []screen.Binding {
 func (l *logPage) body() modes.Body {
 	var text strings.Builder
 	for _, n := range l.shown() {
-		text.WriteString(n.at.Format("2006-01-02 15:04:05  ") + n.text.String() + "\n")
+		text.WriteString(n.at.Format("2006-01-02 15:04:05  ") + n.text + "\n")
 	}
 	if text.Len() == 0 {
 		return modes.Body{What: display.Lit("nothing was noted")}
@@ -89,7 +90,7 @@ func (l *logPage) shown() (some []noted) {
 	all, _ := l.m.journal.lines()
 	query := l.query()
 	for _, n := range all {
-		if strings.Contains(strings.ToLower(n.text.String()), query) {
+		if strings.Contains(strings.ToLower(n.text), query) {
 			some = append(some, n)
 		}
 	}
@@ -112,11 +113,8 @@ func (l *logPage) Extend(_ *providers.View, w, h int) {
 	if key := (logKey{w, len(all) + gone, l.query(), true}); key != l.laid {
 		l.laid, l.rows = key, nil
 		for _, n := range l.shown() {
-			first := true
-			for _, line := range display.Wrap(n.text, max(w-logTime-1, 8)) {
-				n.text = line
-				l.rows = append(l.rows, logRow{n, first})
-				first = false
+			for i, line := range display.Wrap(l.m.draw.Clean(n.text), max(w-logTime-1, 8)) {
+				l.rows = append(l.rows, logRow{n, line, i == 0})
 			}
 		}
 	}
@@ -148,7 +146,7 @@ func (l *logPage) Draw(p *screen.Pen, y int) {
 	} else {
 		p.Spaces(g, logTime-1)
 	}
-	p.Put(row.role, g, row.text)
+	p.Put(row.role, g, row.line)
 	p.Fill(g)
 }
 

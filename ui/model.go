@@ -52,6 +52,7 @@ type Options struct {
 	Large    bool             // few words and much room, for who sits at the back of a room
 	Keep     int64            // bytes that turns may hold that ended and cannot be read again; 0 for all
 	Prices   *price.Table     // what tokens cost; the embedded prices when nil
+	Journal  *Journal         // has what was noted before; a new one when nil
 	Now      func() time.Time // the clock; time.Now when nil
 }
 
@@ -114,7 +115,8 @@ type Model struct {
 
 	pinned  pinned
 	mouse   mouse
-	journal journal
+	journal *Journal
+	heard   heard
 	places  []bookmark
 	waking  bool // a turn is being read again
 	awaited int  // which line of the screen that waits is selected
@@ -140,7 +142,10 @@ func New(o Options) *Model {
 	if o.Prices == nil {
 		o.Prices = price.Embedded()
 	}
-	m := &Model{opt: o, keys: newKeyMap(), follow: true, chosen: stream.NoRef, w: 80, h: 24, walk: walk{pace: pace{speed: 1}}}
+	if o.Journal == nil {
+		o.Journal = new(Journal)
+	}
+	m := &Model{opt: o, journal: o.Journal, keys: newKeyMap(), follow: true, chosen: stream.NoRef, w: 80, h: 24, walk: walk{pace: pace{speed: 1}}}
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.post = post{flying: map[int]bool{}}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -30,8 +31,8 @@ type app struct {
 	output         standard // standard output itself, for what draws the screen and pages of help
 	ending         *ending  // when a signal has come
 	keys           ui.UserKeys
-	log            *logFile // nil without one
-	narrow         func()   // has words be written in ASCII
+	journal        ui.Journal // what was noted and what failed
+	narrow         func()     // has words be written in ASCII
 	flags          lookFlags
 	reading        readFlags
 	replaying      replayFlags
@@ -92,7 +93,7 @@ func (a *app) fail(err error) {
 
 // complain writes an error as at most three lines.
 func (a *app) complain(err error) {
-	a.log.add(err.Error())
+	a.journal.Note(time.Now(), err.Error())
 	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
 		a.stderr.line(display.Clean(line))
 	}
@@ -100,8 +101,9 @@ func (a *app) complain(err error) {
 
 // notef writes a note of the program itself, on one line.
 func (a *app) notef(format string, args ...any) {
-	a.log.add(fmt.Sprintf(format, args...))
-	a.stderr.line(display.Clean("toolscope: " + fmt.Sprintf(format, args...)))
+	text := fmt.Sprintf(format, args...)
+	a.journal.Note(time.Now(), text)
+	a.stderr.line(display.Clean("toolscope: " + text))
 }
 
 // usageError is a command line that cannot be understood.

@@ -20,7 +20,7 @@ func reportCrash(c *ui.Crash) error {
 	if len(c.What) > mostOfPanic {
 		c.What = strings.ToValidUTF8(c.What[:mostOfPanic], "") + "…"
 	}
-	f, err := os.CreateTemp("", "toolscope-crash-*.txt")
+	f, err := newReport()
 	if err != nil {
 		return c
 	}
@@ -29,6 +29,18 @@ func reportCrash(c *ui.Crash) error {
 	for _, did := range c.Did {
 		fmt.Fprintf(f, "  %s\n", display.Clean(did))
 	}
-	fmt.Fprintf(f, "\n%s", c.Stack)
-	return fmt.Errorf("%w\na report is in %s, without anything of what you looked at: please put it into a bug report", c, f.Name())
+	fmt.Fprintf(f, "\n%s\nPlease send it: %s\n", c.Stack, issues())
+	return fmt.Errorf("%w\na report is in %s, without anything of what you looked at\nplease send it: %s", c, f.Name(), issues())
+}
+
+// newReport is a new file for a report, for its owner alone: in toolscope's own folder, or where that
+// cannot be, among temporary files.
+func newReport() (*os.File, error) {
+	const name = "toolscope-crash-*.txt"
+	if dir, err := state("crashes"); err == nil && os.MkdirAll(dir, 0o700) == nil {
+		if f, err := os.CreateTemp(dir, name); err == nil {
+			return f, nil
+		}
+	}
+	return os.CreateTemp("", name)
 }

@@ -102,7 +102,7 @@ func (p *console) wantStack(said string) {
 		p.t.Errorf("standard error:\n%s", said)
 	}
 	wantClean(p.t, said)
-	files, _ := filepath.Glob(filepath.Join(p.folder, "toolscope-crash-*"))
+	files, _ := filepath.Glob(filepath.Join(p.folder, ".local", "state", "toolscope", "crashes", "toolscope-crash-*"))
 	if len(files) != 1 || !strings.Contains(said, files[0]) {
 		p.t.Fatalf("stack files %q; standard error:\n%s", files, said)
 	}
@@ -118,19 +118,33 @@ func (p *console) wantStack(said string) {
 
 // TestCrashReport: it tells what was done last, and neither secrets nor much of what a panic says.
 func TestCrashReport(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	err := reportCrash(&ui.Crash{What: "bad " + canary + strings.Repeat(" text of the user", 100), Stack: []byte("goroutine 1"), Did: []string{"z  zoom the pane", "G  to the end"}})
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "toolscope-crash-*"))
-	if len(files) != 1 || !strings.Contains(err.Error(), files[0]) || !strings.Contains(err.Error(), "bug report") || strings.Contains(err.Error(), canary) {
+	files, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "toolscope", "crashes", "toolscope-crash-*"))
+	if len(files) != 1 || !strings.Contains(err.Error(), files[0]) || !strings.Contains(err.Error(), "please send it: as an issue") || strings.Contains(err.Error(), canary) {
 		t.Fatal(err, files)
 	}
 	text, _ := os.ReadFile(files[0])
-	for _, want := range []string{"toolscope ", runtime.GOOS, "  z  zoom the pane\n  G  to the end\n", "goroutine 1"} {
+	for _, want := range []string{"toolscope ", runtime.GOOS, "  z  zoom the pane\n  G  to the end\n", "goroutine 1", "send it"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
 	if strings.Contains(string(text), canary) || strings.Count(string(text), "of the user") > 20 {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestCrashReportAnywhere: where the folder of its own cannot be, the report is among temporary files.
+func TestCrashReportAnywhere(t *testing.T) {
+	taken, temporary := filepath.Join(t.TempDir(), "a file"), t.TempDir()
+	if err := os.WriteFile(taken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", taken)
+	t.Setenv("TMPDIR", temporary)
+	err := reportCrash(&ui.Crash{What: "bad", Stack: []byte("goroutine 1")})
+	if files, _ := filepath.Glob(filepath.Join(temporary, "toolscope-crash-*")); len(files) != 1 || !strings.Contains(err.Error(), files[0]) {
+		t.Error(err, files)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"toolscope/capture"
@@ -17,40 +16,41 @@ import (
 // mostLogged is how big a log gets before it is begun anew. The one before stays beside it.
 const mostLogged = 1 << 20
 
-// A logFile has what the program itself said, a line each, without secrets: what was asked for, notes
-// and errors, those of providers in their own words.
+// A logFile has what the journal has, a line each, without secrets: what the program itself noted and
+// said, and what failed, providers in their own words.
 type logFile struct {
-	mu       sync.Mutex
 	path     string
 	redactor *redact.Redactor
 }
 
-// openLog begins to write a log.
+// logIsOwn is what --log takes for a file of toolscope's own.
+const logIsOwn = "auto"
+
+// openLog has the journal be written into a file too, from its beginning.
 func (a *app) openLog(path string) error {
-	if a.log != nil || path == "" {
+	if path == "" {
 		return nil
+	}
+	said := path
+	if path == logIsOwn {
+		var err error
+		if path, err = state("toolscope.log"); err != nil {
+			return fmt.Errorf("--log %s: %w", said, err)
+		}
 	}
 	l := &logFile{path: path, redactor: newRedactor()}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("--log %s: %w", path, capture.Reason(err))
+		return fmt.Errorf("--log %s: %w", said, capture.Reason(err))
 	}
-	if err := l.write("toolscope " + version() + " begins"); err != nil {
-		return fmt.Errorf("--log %s: %w", path, err)
+	if err := l.write(time.Now(), "toolscope "+version()+" begins"); err != nil {
+		return fmt.Errorf("--log %s: %w", said, err)
 	}
-	a.log = l
+	// A line that cannot be written is no reason to stop.
+	a.journal.To(func(at time.Time, text string) { _ = l.write(at, text) })
 	return nil
 }
 
-// add writes a line. One that cannot be written is no reason to stop.
-func (l *logFile) add(text string) {
-	if l != nil {
-		_ = l.write(text)
-	}
-}
-
-func (l *logFile) write(text string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *logFile) write(at time.Time, text string) error {
 	if info, err := os.Stat(l.path); err == nil && info.Mode().IsRegular() && info.Size() > mostLogged {
 		if err := os.Rename(l.path, l.path+".1"); err != nil {
 			return capture.Reason(err)
@@ -61,6 +61,6 @@ func (l *logFile) write(text string) error {
 		return capture.Reason(err)
 	}
 	line := display.Clean(l.redactor.Text(strings.ReplaceAll(text, "\n", "; "))).String()
-	_, err = fmt.Fprintf(f, "%s %d %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), os.Getpid(), line)
+	_, err = fmt.Fprintf(f, "%s %d %s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), os.Getpid(), line)
 	return errors.Join(err, f.Close())
 }

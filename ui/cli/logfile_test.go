@@ -1,10 +1,16 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"toolscope/ui"
 )
 
 // TestLogFile: it has what was noted and what failed, without secrets, for its owner alone; it does not
@@ -22,7 +28,9 @@ func TestLogFile(t *testing.T) {
 	l := &logFile{path: path, redactor: newRedactor()}
 	long := strings.Repeat("word ", 20_000)
 	for range 40 {
-		l.add(long)
+		if err := l.write(time.Now(), long); err != nil {
+			t.Fatal(err)
+		}
 	}
 	files, _ := filepath.Glob(path + "*")
 	for _, f := range files {
@@ -35,5 +43,28 @@ func TestLogFile(t *testing.T) {
 	}
 	if out := command(t, nil, "--log", filepath.Dir(path), "-"); out.code != 1 || !strings.Contains(out.stderr, "--log "+filepath.Dir(path)) {
 		t.Errorf("exit code %d, %s", out.code, out.stderr)
+	}
+}
+
+// TestLogIsOne: the file has what the screen's log has, from before it was opened on; auto is a file of
+// toolscope's own.
+func TestLogIsOne(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := &app{stderr: lines{io.Discard}}
+	a.notef("noted before")
+	if err := a.openLog(logIsOwn); err != nil {
+		t.Fatal(err)
+	}
+	a.notef("noted after")
+	m := ui.New(ui.Options{Source: "x", Journal: &a.journal})
+	m.Update(tea.WindowSizeMsg{Width: 100, Height: 20})
+	for _, k := range []tea.KeyMsg{{Type: tea.KeyRunes, Runes: []rune("m:log")}, {Type: tea.KeyEnter}} {
+		m.Update(k)
+	}
+	text, err := os.ReadFile(filepath.Join(os.Getenv("XDG_STATE_HOME"), "toolscope", "toolscope.log"))
+	for _, want := range []string{"noted before", "noted after", "no turn to mark"} {
+		if err != nil || !strings.Contains(string(text), want) || !strings.Contains(m.View(), want) {
+			t.Errorf("%v: %q is not in\n%s\n%s", err, want, text, m.View())
+		}
 	}
 }

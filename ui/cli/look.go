@@ -30,7 +30,7 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.noColor, "no-color", false, "no colours, as with NO_COLOR")
 	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
 	f.BoolVar(&l.plain, "plain", false, "no screen: a sentence for each thing that happens, for screen readers and logs")
-	f.StringVar(&l.log, "log", "", "write what toolscope itself notes and what fails into this `FILE`, without secrets")
+	f.StringVar(&l.log, "log", "", "write what toolscope itself notes and what fails into this `FILE`, without secrets; auto is one of its own")
 	f.BoolVar(&l.large, "large", false, "one call, few words and much room, to be read from the back of a room")
 	checked(f, "theme", func(name string) error {
 		_, err := lookTheme(name, true, func(string) {})

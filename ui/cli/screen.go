@@ -26,7 +26,7 @@ func (a *app) show(o ui.Options, feed func()) error {
 	o.Places = sendPlaces(a.said)
 	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveNew, edit, pipeTo
 	o.Remember = saveTheme
-	o.Keys = a.keys
+	o.Keys, o.Journal = a.keys, &a.journal
 	o.Cut = cutView
 	o.Forms = takings(o.Source, o.Prices)
 	if canStop {

@@ -13,6 +13,13 @@ import (
 // history that the compiler could read it from. -ldflags "-X toolscope/ui/cli.built=1.2.3"
 var built string
 
+// reports is where bugs are reported, where the one who builds says it.
+// -ldflags "-X toolscope/ui/cli.reports=https://…/issues"
+var reports string
+
+// issues says where bugs are reported.
+func issues() string { return cmp.Or(reports, "as an issue of the project that you have toolscope from") }
+
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
