@@ -145,12 +145,13 @@ func (m *Model) grouped(bound []screen.Binding) (groups, elsewhere []modes.Group
 // Key is one line of the key table.
 type Key struct{ Group, Keys, Does string }
 
-// Keys is the key table, as the help screen shows it.
-func Keys() (table []Key) {
+// Keys is the key table as the help screen shows it, with the keys that the user has in place of
+// others.
+func Keys(user UserKeys) (table []Key) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().groups() {
 		for _, b := range g.keys {
-			table = append(table, Key{g.title, b.Help().Key, b.Help().Desc})
+			table = append(table, Key{g.title, user.label(b), b.Help().Desc})
 			for _, key := range b.Keys() {
 				listed[key] = true
 			}
@@ -158,7 +159,7 @@ func Keys() (table []Key) {
 	}
 	for _, e := range New(Options{}).newEntries() {
 		if !listed[e.Keys[0]] {
-			table = append(table, Key{"More", e.Name(display.Drawer{}).String(), e.Does.String()})
+			table = append(table, Key{"More", e.As(user.of, display.Drawer{}).Name(display.Drawer{}).String(), e.Does.String()})
 		}
 	}
 	return table

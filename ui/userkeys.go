@@ -110,6 +110,22 @@ func (u UserKeys) of(built string) string {
 	return built
 }
 
+// label is how the table of keys names those of a line: the built-in ones in its own way.
+func (u UserKeys) label(b key.Binding) string {
+	keys, mine := slices.Clone(b.Keys()), false
+	for i, k := range keys {
+		_, moved := u[k]
+		mine = mine || moved
+		if keys[i] = u.of(k); keys[i] == " " {
+			keys[i] = "space"
+		}
+	}
+	if !mine {
+		return b.Help().Key
+	}
+	return strings.Join(keys, " ")
+}
+
 // named are keys that have a name.
 var named = strings.Fields("up down left right enter esc tab shift+tab pgup pgdown home end backspace delete insert")
 

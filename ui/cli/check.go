@@ -68,6 +68,7 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 	to.Float64Var(&f.maxCost, "max-cost", 0, "fail when all turns together cost more than so many US dollars, or nobody knows")
 	format(to, &f.format, "text", "text, jsonl, junit or sarif", "text", "jsonl", "junit", "sarif")
 	to.StringVar(&f.baseline, "baseline", "", "findings in this `FILE` are known and do not fail: jsonl or sarif of an earlier check")
+	asPaths(to, "baseline")
 	settle(to, "check", "fail-on", "format", "baseline")
 	a.onlyFlag(to, "check only the turns that")
 	a.pricesFlag(cmd)

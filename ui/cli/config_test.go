@@ -223,3 +223,46 @@ func TestConfigKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestHomeInPaths: ~ is the user's home in a path, wherever that is set; a name that begins so is none.
+func TestHomeInPaths(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	wants := func(said string) {
+		t.Helper()
+		if _, err := os.Stat(filepath.Join(home, said)); err != nil {
+			t.Error(err)
+		}
+	}
+	command(t, nil, "demo", "cut", "--log=~/flag.log")
+	wants("flag.log")
+	t.Setenv("TOOLSCOPE_LOG", "~/env.log")
+	command(t, nil, "demo", "cut")
+	wants("env.log")
+	t.Setenv("TOOLSCOPE_LOG", "")
+	configureWith(t, "log = '~/in/file.log'\n")
+	command(t, nil, "demo", "cut")
+	wants(filepath.Join("in", "file.log"))
+	for text, want := range map[string]string{"~": home, "~x/y": "~x/y", "./~": "./~", "": ""} {
+		if got := atHome(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestHelpKeysAreYours: the page of keys has those that the user has, and says that it does.
+func TestHelpKeysAreYours(t *testing.T) {
+	configureWith(t, "")
+	before := command(t, nil, "help", "keys").stdout
+	configureWith(t, "[keys]\nzoom = 'ctrl+t'\nstep = ['f5', 'f6']\npause = 'f7'\n")
+	after := command(t, nil, "help", "keys").stdout
+	for _, want := range []string{"  ctrl+t     zoom the pane\n", "  f5 f6      a delta back, forward\n", "  f7         hold the screen; play on\n", "yours in place"} {
+		if !strings.Contains(after, want) || strings.Contains(before, want) {
+			t.Errorf("%q is not in\n%s", want, after)
+		}
+	}
+	if len(strings.Split(before, "\n")) != len(strings.Split(after, "\n")) || strings.Contains(after, "  z  ") {
+		t.Errorf("%s", after)
+	}
+}

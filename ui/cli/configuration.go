@@ -32,6 +32,15 @@ func configured(name string) (string, error) {
 	return filepath.Join(dir, "toolscope", name), nil
 }
 
+// atHome is a path whose ~ is the user's home: shells see to that only at the beginning of a word.
+func atHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	if home, err := os.UserHomeDir(); ok && err == nil && (rest == "" || os.IsPathSeparator(rest[0])) {
+		return home + rest
+	}
+	return path
+}
+
 // configVariable names another configuration file; an empty one, as /dev/null, is none.
 const configVariable = "TOOLSCOPE_CONFIG"
 

@@ -63,6 +63,7 @@ func (a *app) connectCommand() *cobra.Command {
 	to.BoolVar(&f.keep, "keep", false, "with --session: have the cache keep the prompt for longer")
 	to.DurationVar(&f.timeout, "timeout", answerWait, "how long to wait for the first byte of the answer")
 	a.liveFlags(cmd, &f.liveFlags)
+	asPaths(to, "tools", "request")
 	settle(to, "connect", "model", "tools", "system", "max-tokens", "timeout", "format")
 	return cmd
 }

@@ -136,9 +136,10 @@ func pointHelp(l lines, p client.Point) {
 }
 
 func keysHelp(l lines) {
-	l.linef("The keys of the screen:")
+	c, _ := readConfiguration(new(cobra.Command)) // what cannot be read changes no key
+	l.linef("The keys of the screen%s:", when(len(c.keys) > 0, ", yours in place of those built in"))
 	group := ""
-	for _, k := range ui.Keys() {
+	for _, k := range ui.Keys(c.keys) {
 		if k.Group != group {
 			group = k.Group
 			l.linef("")

@@ -36,6 +36,7 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 		_, err := lookTheme(name, true, func(string) {})
 		return err
 	})
+	asPaths(f, "theme", "log")
 	settle(f, "", "theme", "no-color", "ascii", "plain", "log", "large")
 }
 

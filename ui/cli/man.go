@@ -42,7 +42,7 @@ func (m manual) page(root *cobra.Command) {
 		}
 	}
 	m.section("keys", func() {
-		for _, k := range ui.Keys() {
+		for _, k := range ui.Keys(nil) {
 			m.entry(k.Keys, fmt.Sprintf("%s (%s)", k.Does, k.Group))
 		}
 	})

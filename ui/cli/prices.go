@@ -16,6 +16,7 @@ import (
 
 func (a *app) pricesFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.pricesFile, "prices", "", "JSON list of prices that go before the built-in ones; see toolscope help prices")
+	asPaths(cmd.Flags(), "prices")
 	settle(cmd.Flags(), "", "prices")
 }
 

@@ -225,6 +225,6 @@ func textOrFile(text string) (string, error) {
 	if !ok {
 		return text, nil
 	}
-	content, err := os.ReadFile(path)
+	content, err := os.ReadFile(atHome(path))
 	return strings.ToValidUTF8(string(content), "\uFFFD"), err
 }

@@ -92,7 +92,7 @@ func written(t *testing.T, file string) string {
 func keyTable() string {
 	var rows []string
 	part := ""
-	for _, k := range ui.Keys() {
+	for _, k := range ui.Keys(nil) {
 		keys := "`" + strings.ReplaceAll(strings.ReplaceAll(k.Keys, " ", "` `"), "|", `\|`) + "` " + k.Does
 		if k.Group == part {
 			rows[len(rows)-1] += " · " + keys

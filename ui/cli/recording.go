@@ -37,6 +37,7 @@ type liveFlags struct {
 func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	to := cmd.Flags()
 	to.StringVar(&f.record, "record", "", "record into this new `FILE`.tsc, or into a new one in this directory")
+	asPaths(to, "record")
 	to.BoolVar(&f.keepSecrets, "keep-secrets", false, "show and record keys and other secrets as they are")
 	format(to, &f.format, "", "print, screen or not: text, or jsonl", "text", "jsonl")
 	a.pricesFlag(cmd)

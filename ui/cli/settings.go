@@ -91,6 +91,18 @@ func (v checkedValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
+// asPaths has flags take paths, in which ~ is the user's home wherever they are set.
+func asPaths(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		flag := f.Lookup(name)
+		flag.Value = pathValue{flag.Value}
+	}
+}
+
+type pathValue struct{ pflag.Value }
+
+func (v pathValue) Set(path string) error { return v.Value.Set(atHome(path)) }
+
 // configure sets what the command line does not: from the environment, or else from the file.
 func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	mine := settingsOf(cmd)

@@ -18,7 +18,9 @@ var built string
 var reports string
 
 // issues says where bugs are reported.
-func issues() string { return cmp.Or(reports, "as an issue of the project that you have toolscope from") }
+func issues() string {
+	return cmp.Or(reports, "as an issue of the project that you have toolscope from")
+}
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
