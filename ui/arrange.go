@@ -13,7 +13,8 @@ type desk struct {
 	focus panes.Pane
 	last  [panes.Places]panes.Pane // of each place, which had the focus last
 	below panes.Tab                // the tab that is open under the document, if one is
-	tabs  tabsAre
+	tabs  TabsAre
+	order Order
 	from  *spot // where esc leads back to, nil where nothing led here
 	zoom  bool  // only the focused pane is shown
 	sizes extents
@@ -33,15 +34,6 @@ type placed struct {
 	at  panes.Place
 	key string
 }
-
-// tabsAre says whether a tab is open under the document.
-type tabsAre uint8
-
-const (
-	tabsByWidth tabsAre = iota // nobody asked: one is where that leaves the document enough room
-	tabsOpen
-	tabsShut
-)
 
 // lay lays panes on the desk. The focus stays on the pane of that number.
 func (d *desk) lay(table []placed) {
@@ -76,19 +68,19 @@ func (d *desk) bring(pane panes.Pane) {
 func (d *desk) turnTo(pane panes.Pane) {
 	d.focus, d.from = pane, nil
 	if d.bring(pane); d.focus == d.below {
-		d.tabs = tabsOpen
+		d.tabs = TabsOpen
 	}
 }
 
 // show opens a tab, and leaves the focus where it is.
 func (d *desk) show(tab panes.Tab) {
 	d.bring(tab)
-	d.tabs = tabsOpen
+	d.tabs = TabsOpen
 }
 
 // shut closes the tab that is open under the document. Who was at it is at the list.
 func (d *desk) shut() {
-	d.tabs, d.zoom = tabsShut, false
+	d.tabs, d.zoom = TabsShut, false
 	if d.focus == d.below {
 		d.focus = d.last[panes.Left]
 	}
@@ -96,7 +88,7 @@ func (d *desk) shut() {
 
 // open is the tab that is open under the document on a screen of some width, nil if none is.
 func (d *desk) open(w int) panes.Tab {
-	if d.tabs == tabsOpen || d.tabs == tabsByWidth && w >= twoColumns {
+	if d.tabs == TabsOpen || d.tabs == TabsByWidth && w >= twoColumns {
 		return d.below
 	}
 	return nil
@@ -120,6 +112,7 @@ type slot struct {
 // in rows of the body.
 const (
 	twoColumns   = 100
+	leastBeside  = 60 // where that was asked for
 	threeColumns = 200
 	mostOfList   = 72
 	sideColumn   = 74
@@ -134,7 +127,7 @@ func (d *desk) arrange(w, h int) []column {
 	switch {
 	case d.zoom || d.large:
 		return []column{{w, []slot{d.alone(h)}}}
-	case w < twoColumns:
+	case d.piled(w):
 		top := d.listRows(h)
 		return []column{{w, append([]slot{{pane: d.last[panes.Left], height: top}}, d.stack(w, h-top)...)}}
 	}
@@ -145,6 +138,17 @@ func (d *desk) arrange(w, h int) []column {
 	}
 	side := within(d.sizes.side, sideColumn, leastColumn, w-left-leastColumn-2)
 	return append(columns, column{w - left - side - 2, []slot{{pane: d.last[panes.Main], height: h}}}, column{side, d.side(h)})
+}
+
+// piled reports whether panes stand one above the other on a screen of some width.
+func (d *desk) piled(w int) bool {
+	switch d.order {
+	case Above:
+		return true
+	case Beside:
+		return w < leastBeside
+	}
+	return w < twoColumns
 }
 
 // alone is the focused pane on the whole body.

@@ -127,6 +127,7 @@ func (m *Model) programKeys() []screen.Binding {
 	km := m.keys
 	keys := []screen.Binding{
 		on(km.Next, func() { m.focusNext(1) }), on(km.Back, func() { m.focusNext(-1) }),
+		on(km.TurnPanes, m.turnPanes),
 		on(km.Zoom, func() { m.zoom = !m.zoom; m.refresh() }),
 		on(km.Escape, func() { m.back(nil) }),
 		on(km.Raw, func() { m.scene.Raw = !m.scene.Raw; m.refresh() }),

@@ -15,9 +15,9 @@ func (m *Model) columns() []column {
 	return m.arrange(m.w, max(1, m.bodyHeight()-above-below))
 }
 
-// View draws one frame: a line with where we are, the body, a line with what is going on. Each row
+// drawFrame draws one frame: a line with where we are, the body, a line with what is going on. Each row
 // is exactly as wide as the window.
-func (m *Model) View() string {
+func (m *Model) drawFrame() string {
 	p := &m.pen
 	p.Reset()
 	if m.w < leastWidth || m.h < leastHeight {

@@ -61,7 +61,9 @@ func (m *Model) read(inbox Inbox) (more bool) {
 		}
 	}
 	m.arrivedAt = m.opt.Now()
-	m.rate.add(size, m.arrivedAt)
+	if !m.opt.Calm {
+		m.rate.add(size, m.arrivedAt)
+	}
 	return more
 }
 
@@ -91,6 +93,9 @@ func (m *Model) take(inbox Inbox) tea.Cmd {
 	if more {
 		inbox.Ring()
 		return listen(inbox, 0)
+	}
+	if m.opt.Calm {
+		return listen(inbox, frameTime)
 	}
 	return tea.Batch(listen(inbox, frameTime), m.rate.watch())
 }

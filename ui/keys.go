@@ -22,6 +22,7 @@ type keyMap struct {
 	NextFinding, Theme, Demo         key.Binding
 	Side, Dialect, Clock             key.Binding
 	Mouse, Size, Bookmark, Marks     key.Binding
+	TurnPanes                        key.Binding
 	Replay, Scope                    key.Binding
 	Copy, Save, Edit, Pipe           key.Binding
 	Onward                           key.Binding
@@ -61,6 +62,7 @@ func newKeyMap() keyMap {
 		Bookmark:    bind("B", "bookmark it; kept for this session", "B"),
 		Marks:       bind("'", "go to a bookmark", "'"),
 		Size:        bind("( )", "the pane smaller, larger", "(", ")"),
+		TurnPanes:   bind("\\", "panes beside, or above each other", "\\"),
 		Mouse:       bind("M", "the mouse, or no longer", "M"),
 		Restart:     bind("0", "where the turn begins; the start", "0"),
 		EndHere:     bind("x", "what if it ended here", "x"),
@@ -104,7 +106,7 @@ type keyGroup struct {
 func (k keyMap) groups() []keyGroup {
 	return []keyGroup{
 		{"Move", []key.Binding{k.Up, k.Down, k.Left, k.Right, k.PageUp, k.PageDown, k.Top, k.Bottom}},
-		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Tab, k.Zoom, k.Size, k.Enter, k.Escape}},
+		{"Panes", []key.Binding{k.Next, k.Back, k.Pane, k.Tab, k.Zoom, k.Size, k.TurnPanes, k.Enter, k.Escape}},
 		{"Look", []key.Binding{k.Raw, k.Fold, k.Filter, k.Search, k.Again, k.NextFinding, k.Bookmark, k.Marks, k.Mark, k.Compare, k.Side, k.Clock, k.Dialect}},
 		{"Time", []key.Binding{k.Follow, k.Break, k.Pause, k.Step, k.Stop, k.Change, k.Restart, k.EndHere, k.Speed}},
 		{"Replay", []key.Binding{k.Replay, k.Scope, k.Onward}},

@@ -49,6 +49,8 @@ type Options struct {
 	Terminal Ground           // as far as it is known
 	Depth    termenv.Profile  // colours the terminal has
 	ASCII    bool             // draw with ASCII only
+	Calm     bool             // little moves by itself
+	Layout   Layout           // as the screen was left the last time
 	Large    bool             // few words and much room, for who sits at the back of a room
 	Keep     int64            // bytes that turns may hold that ended and cannot be read again; 0 for all
 	Prices   *price.Table     // what tokens cost; the embedded prices when nil
@@ -115,6 +117,7 @@ type Model struct {
 
 	pinned  pinned
 	mouse   mouse
+	calm    calm
 	journal *Journal
 	heard   heard
 	places  []bookmark
@@ -155,6 +158,7 @@ func New(o Options) *Model {
 	m.paint(o.Theme)
 	m.scene = panes.Scene{View: m.view, News: &m.news, Bill: &m.bill, Alarms: panes.Alarms{}, Sieve: &m.sieve, Clock: true, Pen: &m.pen, Typed: m.typed, Spaced: o.Large}
 	m.lay(m.newPanes())
+	m.restore(o.Layout)
 	if m.large = o.Large; m.large {
 		m.turnTo(m.doc)
 	}
@@ -238,7 +242,7 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
-	return m, guard(tea.Batch(cmd, m.extend()))
+	return m, guard(tea.Batch(cmd, m.extend(), m.calmly(msg)))
 }
 
 // key gives a key to the mode. Bubble Tea makes one message of keys that are typed faster than it

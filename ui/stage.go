@@ -92,7 +92,7 @@ func (m *Model) clearDesk() {
 	if m.large {
 		m.turnTo(m.doc)
 	}
-	m.tabs = tabsByWidth
+	m.tabs = TabsByWidth
 	m.stage.seats = 0
 }
 
@@ -126,6 +126,7 @@ func (m *Model) countDown(wait time.Duration) {
 	s := m.stage
 	s.timer++
 	timer := s.timer
+	s.waits = s.waits || m.opt.Calm && wait == claimTime
 	if s.waits || s.off {
 		return
 	}

@@ -62,10 +62,12 @@ type streams struct {
 }
 
 const (
-	lingers   = 3 * time.Second // of a stream that has been closed
-	silence   = 3 * time.Second // of one that is open, before it is remarkable
-	mostTold  = 5               // refusals
-	streamsAt = time.Second     // between two looks at the clock
+	lingers  = 3 * time.Second // of a stream that has been closed
+	silence  = 3 * time.Second // of one that is open, before it is remarkable
+	mostTold = 5               // refusals
+
+	streamsAt   = time.Second      // between two looks at the clock
+	streamsCalm = 10 * time.Second // where little is to move
 )
 
 func (s *streams) Keys() []screen.Binding {
@@ -90,7 +92,7 @@ func (s *streams) goThere() {
 	asHost{s.m}.Choose(t.Ref())
 }
 
-// Extend looks what is open. While the mode is there it looks at the clock once a second.
+// Extend looks what is open. While the mode is there it looks at the clock now and then.
 func (s *streams) Extend(_ *providers.View, _, h int) {
 	s.rows, s.open, s.sifted = s.rows[:0], 0, 0
 	now := s.m.sourceNow()
@@ -114,7 +116,11 @@ func (s *streams) Extend(_ *providers.View, _, h int) {
 	if !s.ticking && s.m.moving() {
 		s.ticking = true
 		id := s.m.working().id
-		s.m.do(tea.Tick(streamsAt, func(time.Time) tea.Msg { return done{id, func() { s.ticking = false }} }))
+		wait := streamsAt
+		if s.m.opt.Calm {
+			wait = streamsCalm
+		}
+		s.m.do(tea.Tick(wait, func(time.Time) tea.Msg { return done{id, func() { s.ticking = false }} }))
 	}
 }
 

@@ -10,10 +10,14 @@ import (
 func (m *Model) turnToKey(p placed) {
 	if t, ok := p.Pane.(panes.Tab); ok && m.focus == t && (m.zoom || len(m.columns()) < 3) {
 		m.shut()
+		m.keepTabs(p)
 		m.refresh()
 		return
 	}
 	m.focusOn(p.Pane)
+	if m.focus == m.below {
+		m.keepTabs(p)
+	}
 }
 
 // tabName is a tab as the row of tabs names it.

@@ -20,6 +20,7 @@ type lookFlags struct {
 	noColor bool
 	ascii   bool
 	plain   bool
+	calm    bool
 	log     string
 	large   bool
 	keep    string
@@ -30,6 +31,7 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&l.noColor, "no-color", false, "no colours, as with NO_COLOR")
 	f.BoolVar(&l.ascii, "ascii", false, "draw with ASCII only")
 	f.BoolVar(&l.plain, "plain", false, "no screen: a sentence for each thing that happens, for screen readers and logs")
+	f.BoolVar(&l.calm, "reduced-motion", false, "no figure runs, what comes is drawn twice a second at most, and the demo waits for you")
 	f.StringVar(&l.log, "log", "", "write what toolscope itself notes and what fails into this `FILE`, without secrets; auto is one of its own")
 	f.BoolVar(&l.large, "large", false, "one call, few words and much room, to be read from the back of a room")
 	checked(f, "theme", func(name string) error {
@@ -37,7 +39,7 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 		return err
 	})
 	asPaths(f, "theme", "log")
-	settle(f, "", "theme", "no-color", "ascii", "plain", "log", "large")
+	settle(f, "", "theme", "no-color", "ascii", "plain", "reduced-motion", "log", "large")
 }
 
 // addKeep adds the flag of a screen that may show very many turns.
@@ -79,10 +81,11 @@ func (l *lookFlags) asked() bool { return l.theme != "auto" && l.theme != "" }
 
 // apply fills in how the screen is to look; what is odd about that goes to note. It returns what was typed while the terminal was asked.
 func (l *lookFlags) apply(o *ui.Options, note func(string)) (typed []tea.KeyMsg) {
-	kept := savedTheme()
-	if _, err := lookTheme(kept, true, func(string) {}); !l.asked() && err == nil && kept != "" {
-		l.theme = kept
+	kept := readKept()
+	if _, err := lookTheme(kept.theme, true, func(string) {}); !l.asked() && err == nil && kept.theme != "" {
+		l.theme = kept.theme
 	}
+	o.Layout, o.Calm = kept.layout, l.calm
 	o.Depth, o.Asked = l.depth(), l.asked()
 	if !o.Asked || o.Depth <= termenv.ANSI256 { // with fewer colours nothing would come of it
 		o.Terminal, typed = terminalGround()

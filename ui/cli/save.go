@@ -91,14 +91,6 @@ func atFile(path string, err error) error {
 	return err
 }
 
-// saveTheme keeps the name of a theme for the next time, and says where.
-func saveTheme(name string) (path string, err error) {
-	if path, err = state("theme"); err != nil {
-		return "", err
-	}
-	return path, capture.Reason(writeOwn(path, []byte(name+"\n")))
-}
-
 // writeOwn writes a file of toolscope's own, which is never seen half written.
 func writeOwn(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -116,16 +108,6 @@ func writeOwn(path string, data []byte) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
-}
-
-// savedTheme is the name that was kept, "" without one.
-func savedTheme() string {
-	path, err := state("theme")
-	if err != nil {
-		return ""
-	}
-	name, _ := os.ReadFile(path) // there may be none
-	return strings.TrimSpace(string(name))
 }
 
 // saveInto writes a new file into a folder, which is made where there is none. One that is there

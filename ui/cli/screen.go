@@ -76,6 +76,9 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 		}
 	}()
 	crash, err := run(p)
+	if crash == nil && m.Crashed() == nil {
+		saveLayout(o.Layout, m.Layout())
+	}
 	if crash == nil {
 		crash = m.Crashed()
 	}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"toolscope/capture"
+	"toolscope/ui"
+	"toolscope/ui/settings"
+)
+
+// kept is what toolscope itself remembers from one run to the next: what the user did on the screen,
+// and never wrote down. Where it cannot be read it is as built in, and where it cannot be written
+// nothing is remembered.
+type kept struct {
+	theme  string
+	layout ui.Layout
+}
+
+// keptFile is below toolscope's own folder. It is no configuration: it is written anew.
+const keptFile = "screen.toml"
+
+// mostCells is more than any screen has.
+const mostCells = 10_000
+
+// members are what the file has: the texts and the numbers.
+func (k *kept) members() (texts map[string]*string, numbers map[string]*int) {
+	l := &k.layout
+	return map[string]*string{"theme": &k.theme, "columns": (*string)(&l.Columns), "tabs": (*string)(&l.Tabs), "tab": &l.Tab},
+		map[string]*int{"list": &l.List, "side": &l.Side, "above": &l.Above, "low": &l.Low}
+}
+
+// readKept reads it. What is odd in it is left out: nobody wrote it.
+func readKept() (k kept) {
+	path, err := state(keptFile)
+	if err != nil {
+		return k
+	}
+	data, _ := os.ReadFile(path) // there may be none
+	found, err := settings.Read(data)
+	if err != nil {
+		return k
+	}
+	texts, numbers := k.members()
+	for _, s := range found {
+		if text, is := s.Value.(string); is && texts[s.Name()] != nil {
+			*texts[s.Name()] = text
+		}
+		if n, is := s.Value.(int64); is && numbers[s.Name()] != nil {
+			*numbers[s.Name()] = int(min(max(n, 0), mostCells))
+		}
+	}
+	return k
+}
+
+// save writes it, and says where.
+func (k *kept) save() (path string, err error) {
+	if path, err = state(keptFile); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("# How the screen was left. toolscope writes this file anew; settings belong into config.toml.\n")
+	texts, numbers := k.members()
+	for _, name := range []string{"theme", "columns", "tabs", "tab"} {
+		if *texts[name] != "" {
+			fmt.Fprintf(&b, "%s = %s\n", name, tomlText(*texts[name]))
+		}
+	}
+	for _, name := range []string{"list", "side", "above", "low"} {
+		if *numbers[name] != 0 {
+			fmt.Fprintf(&b, "%s = %d\n", name, *numbers[name])
+		}
+	}
+	return path, capture.Reason(writeOwn(path, []byte(b.String())))
+}
+
+// saveTheme keeps the name of a theme for the next time, and says where.
+func saveTheme(name string) (path string, err error) {
+	k := readKept()
+	k.theme = name
+	return k.save()
+}
+
+// saveLayout keeps how the screen is left, if that is another way than it was found in.
+func saveLayout(found, left ui.Layout) {
+	if found == left {
+		return
+	}
+	k := readKept()
+	k.layout = left
+	_, _ = k.save() // what cannot be remembered is no reason to complain
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolscope/ui"
+)
+
+// TestRemembered: what is remembered is there the next time, a theme and a layout each by itself, in a file
+// for its owner alone; what is odd in it is left out.
+func TestRemembered(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", folder)
+	if k := readKept(); k != (kept{}) {
+		t.Errorf("%+v from nothing", k)
+	}
+	layout := ui.Layout{List: 40, Low: 9, Columns: ui.Above, Tabs: ui.TabsOpen, Tab: "4"}
+	saveLayout(ui.Layout{}, ui.Layout{})
+	if files, _ := os.ReadDir(folder); len(files) != 0 {
+		t.Error("there was nothing to remember")
+	}
+	saveLayout(ui.Layout{}, layout)
+	path, err := saveTheme("dracula")
+	if k := readKept(); err != nil || k != (kept{"dracula", layout}) {
+		t.Errorf("%+v, %v", k, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	for text, want := range map[string]kept{
+		"theme = 3\nlist = 'x'\nzzz = 1\nlow = -4\nside = 99999999\n": {layout: ui.Layout{Side: mostCells}},
+		"theme = 'a": {},
+		"\xff":       {},
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if k := readKept(); k != want {
+			t.Errorf("%q: %+v, want %+v", text, k, want)
+		}
+	}
+}
+
+// TestRememberedNowhere: where nothing can be written nothing is remembered, and only who asks for it is told.
+func TestRememberedNowhere(t *testing.T) {
+	taken := saved(t, "taken", "a file where a folder is wanted")
+	t.Setenv("XDG_STATE_HOME", taken)
+	saveLayout(ui.Layout{}, ui.Layout{List: 40})
+	if _, err := saveTheme("dracula"); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+	if k := readKept(); k != (kept{}) {
+		t.Errorf("%+v", k)
+	}
+}

@@ -1,0 +1,52 @@
+package ui
+
+import "testing"
+
+// TestLayoutIsKept: what the user made of the screen is there the next time: sizes, how panes stand, and
+// which tab is open.
+func TestLayoutIsKept(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {140, 40}, {220, 50}} {
+		s := newScreen(t, size[0], size[1]).feed(demo(t, "parallel")...)
+		if s.Layout() != (Layout{}) {
+			t.Fatalf("%v: %+v before anything was done", size, s.Layout())
+		}
+		s.press("))\\4")
+		if size[0] < threeColumns {
+			s.press("1(")
+		}
+		l, was := s.Layout(), s.text()
+		if l == (Layout{}) || l.Tab != "4" || l.Tabs != TabsOpen || l.Columns == ByWidth {
+			t.Fatalf("%v: %+v", size, l)
+		}
+		again := newScreen(t, size[0], size[1], func(o *Options) { o.Layout = l }).feed(demo(t, "parallel")...)
+		if s.press("1"); again.press("1").text() != s.text() {
+			t.Errorf("%v: it was\n%s\nand is\n%s", size, was, again.text())
+		}
+		if again.Layout() != l {
+			t.Errorf("%v: %+v, was %+v", size, again.Layout(), l)
+		}
+		s.press("\\44")
+		if l := s.Layout(); l.Columns != ByWidth || size[0] < threeColumns && l.Tabs != TabsShut {
+			t.Errorf("%v: %+v", size, l)
+		}
+	}
+}
+
+// TestLayoutIsTheUsers: what leads to a tab, and what the demo does, is not remembered as what the user
+// wants.
+func TestLayoutIsTheUsers(t *testing.T) {
+	s := newScreen(t, 80, 24).feed(demo(t, "malformed")...)
+	if s.press("!"); s.Layout() != (Layout{}) {
+		t.Errorf("a finding that was gone to leaves %+v", s.Layout())
+	}
+	st := staged(t, 100, 30)
+	if st.press("}}4"); st.Layout() != (Layout{}) {
+		t.Errorf("the demo leaves %+v", st.Layout())
+	}
+	if s.press("z\\").shows("beside"); s.zoom {
+		t.Error("zoomed, panes were turned where nobody sees it")
+	}
+	if narrow := newScreen(t, 50, 20).feed(demo(t, "malformed")...).press("\\").shows("60 columns"); narrow.order != ByWidth {
+		t.Error("panes stand beside each other where there is no room")
+	}
+}
