@@ -12,7 +12,7 @@ import (
 )
 
 // verdictLetters are the verdicts in the tables below.
-const verdictLetters = "-NSEWTCBR" // not yet, never, safe, early, early wrong, twice, cut call, broken call, refuses
+const verdictLetters = "-=NSEWTCBR" // not yet, same so far, never, safe, early, early wrong, twice, cut call, broken call, refuses
 
 // ran is what the eight executors do with each call of what was read, a letter each, in their order:
 // any arguments, parsable, parsable object, repaired; next call, finish word, seal, end of stream.
@@ -111,7 +111,7 @@ func TestExecutorsOfAStop(t *testing.T) {
 		ends         bool
 		want         string
 	}{
-		{"and may go on", "", false, "---- ----"},
+		{"and may go on", "", false, "=--- ----"},
 		{"the connection breaks", "", true, "CNNN NNNC"},
 		{"the token limit", chunk("", `"length"`) + "data: [DONE]\n\n", true, "CNNN CNCC"},
 		{"the provider says that it is whole", chunk("", `"tool_calls"`) + "data: [DONE]\n\n", true, "CNNN CCCC"},

@@ -34,6 +34,7 @@ type Verdict uint8
 
 const (
 	NotYet        Verdict = iota // nothing has made it run, but more may come
+	Unchanged                    // it ran, and so far nothing has changed, but more may come
 	Never                        // nothing ever makes it run
 	RunSafely                    // once nothing could change any more, a call that is Complete or NoArguments
 	RunEarly                     // too soon, but the arguments were what they became
@@ -46,7 +47,7 @@ const (
 
 func (v Verdict) String() string {
 	return [...]string{
-		"not yet", "never", "safe", "early", "early wrong", "twice", "cut call", "broken call", "refuses",
+		"not yet", "same so far", "never", "safe", "early", "early wrong", "twice", "cut call", "broken call", "refuses",
 	}[v]
 }
 
@@ -112,7 +113,7 @@ func (c *Call) Run(x Executor) Run {
 	case out.Gone, c.changedAfter(r, x):
 		out.Verdict = RunWrong
 	case c.Arriving():
-		out.Verdict = NotYet // it ran, and so far nothing has changed
+		out.Verdict = Unchanged
 	default:
 		out.Verdict = c.runWhole(r, x)
 	}

@@ -44,8 +44,8 @@ func TestExecutors(t *testing.T) {
 			`seal: broken call "{\"a\":1}{\"b\":2}"`, `end of stream: broken call "{\"a\":1}{\"b\":2}"`,
 		}},
 		{"a value cut short by a forgiving parser", []Event{opened(0, "1", "f"), args(0, `{"path":"/etc`), args(0, `/hosts"}`), {Kind: TextDelta, Text: "so"}}, []string{
-			`any arguments: early wrong "{\"path\":\"/etc"`, `parsable: not yet "{\"path\":\"/etc/hosts\"}"`, `parsable object: not yet "{\"path\":\"/etc/hosts\"}"`,
-			`repaired: early wrong "{\"path\":\"/etc"`, `next call: not yet "{\"path\":\"/etc/hosts\"}"`, `finish word: not yet`, `seal: not yet`, `end of stream: not yet`,
+			`any arguments: early wrong "{\"path\":\"/etc"`, `parsable: same so far "{\"path\":\"/etc/hosts\"}"`, `parsable object: same so far "{\"path\":\"/etc/hosts\"}"`,
+			`repaired: early wrong "{\"path\":\"/etc"`, `next call: same so far "{\"path\":\"/etc/hosts\"}"`, `finish word: not yet`, `seal: not yet`, `end of stream: not yet`,
 		}},
 		{"calls that take turns", []Event{opened(0, "1", "f"), args(0, `{`), opened(1, "2", "g"), args(1, `{}`), args(0, `}`), sealed(0), sealed(1)}, []string{
 			`any arguments: early wrong "{"`, `parsable: early "{}"`, `parsable object: early "{}"`, `repaired: early "{"`,
@@ -81,7 +81,7 @@ func TestExecutors(t *testing.T) {
 			`seal: broken call "{\"a\":x}"`, `end of stream: broken call "{\"a\":x}"`,
 		}},
 		{"arguments that cannot parse, so far", []Event{opened(0, "1", "f"), args(0, `x`)}, []string{
-			`any arguments: not yet "x"`, `parsable: not yet`, `parsable object: not yet`, `repaired: not yet`,
+			`any arguments: same so far "x"`, `parsable: not yet`, `parsable object: not yet`, `repaired: not yet`,
 			`next call: not yet`, `finish word: not yet`, `seal: not yet`, `end of stream: not yet`,
 		}},
 		{"JSON that is no object", append(sealedWith(`"{\"a\":1}"`), closed(CloseEnd)), []string{

@@ -31,6 +31,16 @@ func TestRules(t *testing.T) {
 	s.press("<esc>").hides("the final arguments are").press("G").shows("longest silence")
 }
 
+// TestRuleThatRan: a rule that has run, with nothing changed since, does not say that it has not; what
+// a parser had that mends is shown mended.
+func TestRuleThatRan(t *testing.T) {
+	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "/etc`)
+	s := newScreen(t, 140, 40).feed(a.records...)
+	s.press("5").shows("any arguments    same so far", `repaired         same so far`, `{"path":"/etc"}`, "parsable         not yet")
+	s.press("jjj<enter>").shows("with 14 B of 14 B, mended:", "changed since, more may come")
+	s.feed(new(anthropic).args(0, `/hosts"}`).records...).shows("any arguments    early wrong", "parsable         same so far", "with 14 B of 22 B, mended:", "the final arguments differ at $.path")
+}
+
 // TestFindingAndBack: a finding leads to its bytes, and esc back to where it stands.
 func TestFindingAndBack(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "schema")...)

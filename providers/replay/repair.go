@@ -29,6 +29,19 @@ func repaired(f *facts) (object []byte, ok bool) {
 	return b.finish()
 }
 
+// Mended is what a forgiving parser makes of the beginning of an object: see repaired. A text that is
+// whole, and one that no such parser makes an object of, is as it was.
+func Mended(text []byte) []byte {
+	f := factsOf(text, false)
+	if f.syntax == stream.SyntaxObject {
+		return text
+	}
+	if object, _ := repaired(f); object != nil {
+		return object
+	}
+	return text
+}
+
 // builder closes a prefix of a JSON text.
 type builder struct {
 	out     []byte

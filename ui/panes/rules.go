@@ -1,7 +1,10 @@
 package panes
 
 import (
+	"bytes"
+
 	"toolscope/providers"
+	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -58,14 +61,14 @@ func ruleOf(v *providers.View, c Choice, e stream.Executor, p *screen.Pen) rule 
 			r.at = at.Between("+", "")
 		}
 	}
-	r.with = ranWith(c.Call, run, p)
+	r.with = ranWith(c.Call, run, e, p)
 	return r
 }
 
 // verdictRoles colour the words of verdicts; only what is safe to run is quiet, and not good: that
 // nobody was tried with it proves nothing.
 var verdictRoles = [...]screen.Role{
-	stream.NotYet: screen.Muted, stream.Never: screen.Muted, stream.RunSafely: screen.Plain, stream.RunEarly: screen.Plain,
+	stream.NotYet: screen.Muted, stream.Unchanged: screen.Plain, stream.Never: screen.Muted, stream.RunSafely: screen.Plain, stream.RunEarly: screen.Plain,
 	stream.RunWrong: screen.Bad, stream.RunTwice: screen.Bad, stream.RunIncomplete: screen.Bad, stream.RunBroken: screen.Bad, stream.Refuses: screen.Muted,
 }
 
@@ -78,7 +81,7 @@ func lastDelta(c *stream.Call, r stream.Run) int {
 }
 
 // ranWith is what a call was run with, or what is wrong with that.
-func ranWith(c *stream.Call, r stream.Run, p *screen.Pen) display.Text {
+func ranWith(c *stream.Call, r stream.Run, e stream.Executor, p *screen.Pen) display.Text {
 	switch {
 	case r.Verdict == stream.Refuses:
 		return p.Clean(noObject(c))
@@ -91,7 +94,23 @@ func ranWith(c *stream.Call, r stream.Run, p *screen.Pen) display.Text {
 	case r.Bytes == 0:
 		return display.Lit("no arguments")
 	}
-	return p.CleanBytes(c.Args()[:min(r.Bytes, screen.MostName)])
+	args, _ := ranArgs(c, r, e)
+	return p.CleanBytes(args[:min(len(args), screen.MostName)])
+}
+
+// mostMended is how much of arguments is mended to be shown.
+const mostMended = 64 << 10
+
+// ranArgs are the arguments that a call was run with: those that had come, or what a parser makes of
+// them that mends what is not finished. how says so where that is another text.
+func ranArgs(c *stream.Call, r stream.Run, e stream.Executor) (args []byte, how string) {
+	args = c.Args()[:r.Bytes]
+	if e == stream.Repaired && len(args) <= mostMended {
+		if mended := replay.Mended(args); !bytes.Equal(mended, args) {
+			return mended, ", mended"
+		}
+	}
+	return args, ""
 }
 
 // noObject says why arguments are not the object that they should be.

@@ -30,8 +30,8 @@ func (x *Executors) detail(s *Scene, c Choice, e stream.Executor, w int) {
 	}
 	run := x.rules[e].Run
 	if run.Event > 0 && !run.Gone && run.Bytes > 0 {
-		text := c.Call.Args()[:run.Bytes]
-		say(screen.Muted, fmt.Sprintf("with %s of %s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.Size())))
+		text, how := ranArgs(c.Call, run, e)
+		say(screen.Muted, fmt.Sprintf("with %s of %s%s:", screen.Bytes(run.Bytes), screen.Bytes(c.Call.Size()), how))
 		say(screen.StringToken, string(text[:min(len(text), mostShown)]))
 		if n := len(text) - mostShown; n > 0 {
 			say(screen.Muted, screen.Bytes(n).String()+" more")
@@ -83,7 +83,8 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Execu
 	case run.Bytes == 0:
 		text += ", without arguments"
 	default:
-		text += fmt.Sprintf(", with %s (%d of %d bytes)", stream.Clip(c.Args()[:run.Bytes], 0, 200), run.Bytes, c.Size())
+		with, how := ranArgs(c, run, e)
+		text += fmt.Sprintf(", with %s (%d of %d bytes%s)", stream.Clip(with, 0, 200), run.Bytes, c.Size(), how)
 	}
 	if at := differs(c, e, run); at != "" {
 		text += "; " + at
@@ -93,7 +94,7 @@ func RunReport(v *providers.View, t *stream.Turn, c *stream.Call, e stream.Execu
 
 // verdictEnds end the sentence.
 var verdictEnds = [...]string{
-	stream.NotYet: "; more may come.", stream.Never: ".", stream.RunSafely: ": that is safe.",
+	stream.Unchanged: "; nothing changed since, more may come.", stream.Never: ".", stream.RunSafely: ": that is safe.",
 	stream.RunEarly: ": too soon, but nothing changed.", stream.RunWrong: ".", stream.RunTwice: ", and then runs it again.",
 	stream.RunIncomplete: "; the call was cut.", stream.RunBroken: ".", stream.Refuses: ".",
 }
