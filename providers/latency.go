@@ -60,12 +60,11 @@ func (l *Latency) since(at time.Duration) time.Duration {
 // arguments and each delta.
 func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 	l := Latency{From: t.OpenedAt, Gap: stream.NoTime, GapAt: -1}
-	x := v.Exchange(t.Exchange)
 	headers := stream.NoTime
-	if x != nil {
-		if at := x.AskedAt(t); at >= 0 && at <= t.OpenedAt {
-			l.From, l.Asked = at, true
-		}
+	if at := v.AskedAt(t); at >= 0 {
+		l.From, l.Asked = at, true
+	}
+	if x := v.Exchange(t.Exchange); x != nil {
 		headers = x.HeadAt()
 	}
 	l.Headers, l.FirstToken, l.End = l.since(headers), l.since(v.firstToken(t)), l.since(t.ClosedAt)
@@ -90,6 +89,16 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 
 // at is when event n came.
 func (v *View) at(n int) time.Duration { return v.Begin(n, 0).At }
+
+// AskedAt is when the request of a turn began, or NoTime: it was not seen, or has no time.
+func (v *View) AskedAt(t *stream.Turn) time.Duration {
+	if x := v.Exchange(t.Exchange); x != nil {
+		if at := x.AskedAt(t); at <= t.OpenedAt {
+			return at
+		}
+	}
+	return stream.NoTime
+}
 
 // firstToken is when the model's first words of any kind came.
 func (v *View) firstToken(t *stream.Turn) time.Duration {

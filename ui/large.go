@@ -28,6 +28,7 @@ func (m *Model) drawBand(p *screen.Pen) bool {
 		return false
 	}
 	st, role, word := screen.TurnLook(t)
+	word = "response " + word
 	name := m.draw.Format("turn %d", t.Number+1)
 	if c != nil {
 		st, role, word, name = c.Status(), screen.CallRole(c), c.Status().String(), p.Name(c.Name)

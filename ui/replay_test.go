@@ -25,8 +25,8 @@ func brokenCall(change ...string) *anthropic {
 // asks again what it was asked last.
 func TestReplayKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
-		{"pl", "wrap  2 of 9"}, {"p?<esc>l", "wrap  2 of 9"}, {"p<esc>p", "preserve  1 of 9"}, {"pl<esc>p", "wrap  2 of 9"}, {"ppjp", "wrap  2 of 9"},
-		{"pp", "esc as before"}, {"ppj<esc>", "preserve  1 of 9"}, {"plsq<esc>gp", "REPLAY the whole turn"},
+		{"pl", "wrap  behaviour 2 of 9"}, {"p?<esc>l", "wrap  behaviour 2 of 9"}, {"p<esc>p", "preserve  behaviour 1 of 9"}, {"pl<esc>p", "wrap  behaviour 2 of 9"}, {"ppjp", "wrap  behaviour 2 of 9"},
+		{"pp", "esc as before"}, {"ppj<esc>", "preserve  behaviour 1 of 9"}, {"plsq<esc>gp", "REPLAY the whole turn"},
 	} {
 		s := newScreen(t, 80, 24).feed(brokenCall().records...).press(c.keys).shows(c.want)
 		checkFrame(t, s)
@@ -83,11 +83,11 @@ func TestReplayConversation(t *testing.T) {
 // TestReplayDraws: what is sent and what was written are shown with what differs between them.
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
-	s.shows("REPLAY write_file  ✗ malformed", "scope call, looked through turn 1", "preserve  1 of 9", "∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
+	s.shows("REPLAY write_file  ✗ malformed", "scope call, looked through turn 1", "preserve  behaviour 1 of 9", "∅  emptied   accepted rule  ARGS_REPLACED_BY_EMPTY", `"input": {}`, broken[:30])
 	s.shows("2 B new or moved", fmt.Sprintf("%d B, none sent", len(broken)), "then must follow", "10 targets  = 5  ≈ 0  ≠ 0  ∅ 5  accepted 5  refused 1  unknown 4")
 	s.press("l").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B new or moved").hides("not sent", "none sent")
 	s.press("r").shows(`{"role":"assistant","content":[{"type":"tool_use"`)
-	s.press("r<tab>").shows("as pydantic-ai: wrap  2 of 9  to anthropic", "double-encode ").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")
+	s.press("r<tab>").shows("as pydantic-ai: wrap  behaviour 2 of 9  to anthropic", "double-encode ").press(strings.Repeat("j", len(replay.Behaviours)-2)).shows("nothing is sent", "the client fails: ")
 }
 
 // TestReplayTaken: the body that is shown is copied and saved, and it is said what became of it.

@@ -78,6 +78,16 @@ func timesRow(name, at string) *regexp.Regexp {
 	return regexp.MustCompile("(?m)^.?  +" + name + ".* " + regexp.QuoteMeta(at) + " ")
 }
 
+// TestClocks: times that are counted from different moments say from when, and the line of time has what
+// is of the response: its head, the first that came, its end.
+func TestClocks(t *testing.T) {
+	s := newScreen(t, 140, 40).feed(demo(t, "compare")...)
+	s.end().press("=").shows("since request  ┄").press(" ,,").shows("since turn 3 began", "since the request:  headers 1.48 s", "┌ headers  ┬ first token  ┐ end")
+	s.press("<esc><esc>G5").hides("since turn 3 began").shows("since the request: headers 1.48 s")
+	s = newScreen(t, 140, 40).feed(demo(t, "parallel")...)
+	s.end().press(" ,").shows("┌ ┬", "┃  ┐", "since turn 1 began")
+}
+
 // TestStall: a silence that is long says how long it is, where it is.
 func TestStall(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "a`, `b`, `c`)

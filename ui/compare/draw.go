@@ -32,14 +32,34 @@ func (c *comparison) Draw(p *screen.Pen, y int) {
 	case row == 1:
 		c.eachColumn(p, display.Text{}, false, func(i int) { c.drawHead(p, i) })
 	case row == 2:
-		label := display.Lit("time")
-		if c.byPhase {
-			label = display.Lit("time, phases")
-		}
+		label := c.clock()
 		c.eachColumn(p, label, false, func(i int) { c.drawTime(p, i) })
 	case row == 3:
 		c.eachColumn(p, display.Lit("cost, finish"), false, func(i int) { c.drawCost(p, i) })
 	}
+}
+
+// clock says from when on the bars are counted, where that is the same for all: a turn whose request
+// was not seen is counted from when its response began.
+func (c *comparison) clock() display.Text {
+	asked, timed := 0, 0
+	for i := range c.times {
+		if c.times[i].End >= 0 {
+			timed++
+		}
+		if c.times[i].Asked {
+			asked++
+		}
+	}
+	switch {
+	case c.byPhase:
+		return display.Lit("time, phases")
+	case asked == len(c.times) && asked > 0:
+		return display.Lit("since request")
+	case asked == 0 && timed > 0:
+		return display.Lit("since began")
+	}
+	return display.Lit("time")
 }
 
 // eachColumn writes a row: its name, and then a cell for each column that is shown.

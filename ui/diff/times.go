@@ -14,6 +14,7 @@ type Times struct {
 	Arg   time.Duration // of the first argument byte
 	End   time.Duration // or as far as it has come
 	Over  bool
+	Asked bool               // since it was asked
 	Args  [][2]time.Duration // when arguments came, of each call: its first byte and its last
 }
 
@@ -26,7 +27,7 @@ func TimesOf(v *providers.View, t *stream.Turn) Times {
 		}
 		return at - l.From
 	}
-	times := Times{First: since(t.OpenedAt), Arg: stream.NoTime, End: l.End, Over: t.Closed()}
+	times := Times{First: since(t.OpenedAt), Arg: stream.NoTime, End: l.End, Over: t.Closed(), Asked: l.Asked}
 	if l.FirstToken >= 0 {
 		times.First = l.FirstToken
 	}

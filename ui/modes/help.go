@@ -84,6 +84,7 @@ func (h *Help) Keys() []screen.Binding {
 	}
 	moves := h.Steps(display.Text{}, h.MoveTo)
 	moves[0].Do, moves[1].Do = up.Do, down.Do
+	moves[2].Do, moves[3].Do = func() { h.page(-1) }, func() { h.page(1) }
 	return append(keys, moves...)
 }
 
@@ -103,6 +104,22 @@ func (h *Help) step(by int) {
 	}
 	if by < 0 {
 		h.MoveTo(0)
+	}
+}
+
+// page moves the view by all but a row of it, and the cursor to a key that is in it.
+func (h *Help) page(by int) {
+	step := max(1, h.Height-1)
+	if by < 0 {
+		h.MoveTo(h.Top - step)
+	} else {
+		h.MoveTo(h.Top + h.Height - 1 + step)
+	}
+	for row := h.Top + h.Height - 1; row >= h.Top; row-- {
+		if row < len(h.rows) && h.rows[row].key != nil {
+			h.MoveTo(row)
+			return
+		}
 	}
 }
 

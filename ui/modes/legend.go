@@ -3,6 +3,7 @@ package modes
 import (
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -39,7 +40,11 @@ func legend(g *screen.Glyphs) []legendPart {
 		{screen.Accent, g.Mark, display.Lit("the cursor")}, {screen.Muted, g.Change.Between("", "14"), display.Lit("delta of the call")},
 		{screen.Muted, display.Lit("#21"), display.Lit("frame")}, {screen.Accent, display.Lit("[TAB]"), display.Lit("open tab")},
 	}}
-	return []legendPart{calls, found, side, text, place}
+	line := legendPart{title: display.Lit("A line of time; a state stands where it begins")}
+	for _, s := range panes.TimeSigns(g) {
+		line.of = append(line.of, meaning{screen.Muted, s.Sign, s.Word})
+	}
+	return []legendPart{calls, found, side, text, line, place}
 }
 
 // legendPart is the signs of one kind.

@@ -234,7 +234,7 @@ const LongName = 24
 func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	t := s.now().Turn
 	st, look, word := screen.TurnLook(t)
-	h := head{right: []headPart{{look, display.Join(p.Glyph.Status[st], display.Lit(" "), p.Clean(word))}}}
+	h := head{right: []headPart{{look, display.Join(p.Glyph.Status[st], display.Lit(" response "), p.Clean(word))}}}
 	if cost := p.Clean(s.scene.Bill.Of(t).String()); !cost.Empty() && p.Left > LongName+cost.Width()+h.width() {
 		h.right = append([]headPart{{screen.Plain, cost.Between("", " ")}}, h.right...)
 	}

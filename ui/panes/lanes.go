@@ -117,19 +117,27 @@ func endOf(v *providers.View, t *stream.Turn, c *stream.Call) (event int, over b
 }
 
 // axis is where events stand on a line of so many cells: by their times or, where the source has
-// none, by their numbers.
+// none, by their numbers. What is told of it counts from zero, where the response began: before that is
+// the request, and the wait for an answer, if that is not most of it.
 type axis struct {
-	v           *providers.View
-	timed       bool
-	first, last int64
-	cells       int
+	v                 *providers.View
+	timed             bool
+	first, zero, last int64
+	cells             int
 }
+
+// mostWait is how much of the axis the wait for an answer takes at most: one part in so many.
+const mostWait = 5
 
 // axisOf is that of a turn, as far as it has come.
 func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	a := axis{v: v, timed: t.OpenedAt >= 0, cells: cells}
-	a.first, a.last = a.at(int(t.OpenedBy)), a.at(lastOf(v, t))
-	a.last = max(a.last, a.first)
+	a.zero, a.last = a.at(int(t.OpenedBy)), a.at(lastOf(v, t))
+	a.last = max(a.last, a.zero)
+	a.first = a.zero
+	if asked := v.AskedAt(t); a.timed && asked >= 0 {
+		a.first = max(int64(asked), a.zero-(a.last-a.zero)/(mostWait-1))
+	}
 	return a
 }
 

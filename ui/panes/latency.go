@@ -30,9 +30,9 @@ func latencyLines(s *Scene, c Choice, w int) (lines []ruleLine) {
 			lines = append(lines, ruleLine{of: noRule, role: role, text: line.Between("   ", "")})
 		}
 	}
-	from := display.Lit("since the request: ")
+	from := since(&l).Between("", ": ")
 	if !l.Asked {
-		from = display.Lit("since the response began, for its request was not seen: ")
+		from = since(&l).Between("", ", for its request was not seen: ")
 	}
 	for i, word := range words {
 		if i > 0 {
@@ -51,4 +51,12 @@ func latencyLines(s *Scene, c Choice, w int) (lines []ruleLine) {
 		add(role, text)
 	}
 	return lines
+}
+
+// since says from when on the times of a call are counted.
+func since(l *providers.Latency) display.Text {
+	if l.Asked {
+		return display.Lit("since the request")
+	}
+	return display.Lit("since the response began")
 }

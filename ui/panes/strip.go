@@ -17,6 +17,7 @@ type Strip struct {
 	rows  int
 	lanes int // of them
 	axis  axis
+	since providers.Latency // of the turn
 	key   stripKey
 	all   []bar
 	told  []display.Text // how long the chosen call took to become what it is
@@ -121,6 +122,7 @@ func (s *Strip) Extend(at StripAt, w, h int, p *screen.Pen) {
 	key := stripKey{t.Number, t.Events, t.Kept, max(1, w-name-word)}
 	if key != s.key || s.all == nil {
 		s.key, s.axis, s.all = key, axisOf(at.Live, t, key.cells), nil
+		s.since = at.Live.Latency(t, nil)
 		for _, c := range s.shown(t) {
 			s.all = append(s.all, bar{int32(c.Number), s.callCells(t, c, p)})
 		}
@@ -182,6 +184,7 @@ func (s *Strip) profile(t *stream.Turn, p *screen.Pen) {
 		return
 	}
 	l := s.At.Live.Latency(t, c)
+	s.told = append(s.told, since(&l).Between(" ", ":"))
 	add := func(word string, d time.Duration) {
 		if d >= 0 {
 			s.told = append(s.told, display.Join(p.Clean(word).Between("  ", " "), screen.Time(d)))

@@ -23,8 +23,8 @@ func (s *Strip) Draw(p *screen.Pen, y int) {
 	case row == s.lanes:
 		drawLegend(p)
 	default:
-		for _, told := range s.told {
-			if told.Width() < p.Left {
+		for i, told := range s.told {
+			if told.Width() < p.Left && (i > 0 || told.Width() < p.Left/2) {
 				p.Say(screen.Muted, told)
 			}
 		}
@@ -39,14 +39,21 @@ func (s *Strip) drawMoment(p *screen.Pen) {
 		role = screen.Live
 	}
 	right, left := s.At.Word.Between("  ", ""), s.moment(p)
-	if s.At.Ended {
+	since := display.Text{}
+	switch {
+	case s.At.Ended:
 		left = display.Join(left, display.Lit("  what if it ended here"))
+	case s.axis.timed && s.turn() != nil:
+		since = p.Format(" since turn %d began", s.At.Turn+1)
 	}
 	for _, ahead := range []display.Text{s.At.Ahead, s.At.Less} {
 		if p.Left > left.Width()+2+ahead.Width()+right.Width() {
 			right = display.Join(ahead, right)
 			break
 		}
+	}
+	if p.Left > left.Width()+since.Width()+2+right.Width() {
+		left = display.Join(left, since)
 	}
 	p.Say(screen.Plain, p.Truncate(left, p.Left-right.Width()-1))
 	p.Spaces(screen.Bare, p.Left-right.Width())
@@ -65,9 +72,9 @@ func (s *Strip) moment(p *screen.Pen) display.Text {
 		text = p.Format(" turn %d", t.Number+1)
 	}
 	if !s.axis.timed {
-		return display.Join(text, p.Format("  event %s of %s", screen.Count(int(s.here()-s.axis.first)), screen.Count(int(s.axis.last-s.axis.first))))
+		return display.Join(text, p.Format("  event %s of %s", screen.Count(int(s.here()-s.axis.zero)), screen.Count(int(s.axis.last-s.axis.zero))))
 	}
-	return display.Join(text, screen.Time(time.Duration(s.here()-s.axis.first)).Between("  +", " of "), screen.Time(time.Duration(s.axis.last-s.axis.first)))
+	return display.Join(text, screen.Time(time.Duration(s.here()-s.axis.zero)).Between("  +", " of "), screen.Time(time.Duration(s.axis.last-s.axis.zero)))
 }
 
 // deltasOf is how many deltas of arguments a turn has, of one call if that is chosen.
@@ -91,28 +98,28 @@ func (s *Strip) here() int64 {
 	} else {
 		n--
 	}
-	return min(max(s.axis.at(max(n, 0)), s.axis.first), s.axis.last)
+	return min(max(s.axis.at(max(n, 0)), s.axis.zero), s.axis.last)
 }
 
 // drawAxis writes where the turn begins, where the moment is, and where the turn ends so far.
 func (s *Strip) drawAxis(p *screen.Pen) {
 	name, _ := beside(p.Left)
 	zero := display.Lit("0 s")
-	now := screen.Time(time.Duration(s.here()-s.axis.first)).Between(" +", "")
-	last := screen.Time(time.Duration(s.axis.last - s.axis.first))
+	now := screen.Time(time.Duration(s.here()-s.axis.zero)).Between(" +", "")
+	last := screen.Time(time.Duration(s.axis.last - s.axis.zero))
 	if !s.axis.timed {
-		zero, now, last = display.Lit("  0"), screen.Count(int(s.here()-s.axis.first)).Between(" ", ""), screen.Count(int(s.axis.last-s.axis.first))
+		zero, now, last = display.Lit("  0"), screen.Count(int(s.here()-s.axis.zero)).Between(" ", ""), screen.Count(int(s.axis.last-s.axis.zero))
 	}
-	width, here := p.Left, name+s.axis.cell(s.here())
+	width, here, began := p.Left, name+s.axis.cell(s.here()), name+s.axis.cell(s.axis.zero)
 	end := min(name+s.axis.cells-3, width-last.Width()-1)
-	p.Spaces(screen.Bare, name-zero.Width())
+	p.Spaces(screen.Bare, began-zero.Width())
 	p.Say(screen.Muted, zero)
 	if here+1+now.Width() > width { // no room behind the mark
-		p.Spaces(screen.Bare, here-now.Width()-name-1)
+		p.Spaces(screen.Bare, here-now.Width()-began-1)
 		p.Say(screen.Accent, display.Join(now, display.Lit(" "), p.Glyph.Over))
 		return
 	}
-	p.Spaces(screen.Bare, here-name)
+	p.Spaces(screen.Bare, here-began)
 	p.Say(screen.Accent, p.Glyph.Over)
 	p.Say(screen.Accent, now)
 	if at := width - p.Left; at < end {
@@ -161,22 +168,30 @@ func (s *Strip) drawLane(p *screen.Pen, l *bar) {
 	}
 }
 
-// drawLegend says what the signs are; that of what is least asked for only where there is room for all.
-func drawLegend(p *screen.Pen) {
-	st := p.Glyph.Status
-	for _, of := range []struct {
-		sign, word display.Text
-		from       int // cells
-	}{
-		{st[stream.Waiting], display.Lit("named"), 0}, {p.Glyph.Idle, display.Lit("nothing yet"), 0}, {st[stream.Streaming], display.Lit("first byte"), 0},
-		{p.Glyph.Coming, display.Lit("bytes"), 0}, {p.Glyph.Silent, display.Lit("silent"), 0}, {p.Glyph.Usable, display.Lit("actionable"), wideLegend},
-		{st[stream.LooksDone], display.Lit("parses"), 0}, {st[stream.Complete], display.Lit("seal"), 0}, {display.Lit("!"), display.Lit("finding"), 0},
-	} {
-		if s := display.Join(of.sign.Between(" ", " "), of.word); of.from <= p.Left {
-			p.Say(screen.Muted, s)
-		}
+// Sign is one of a line of time, and what it means.
+type Sign struct{ Sign, Word display.Text }
+
+// TimeSigns are the signs of a line of time besides those of states, which stand where these begin.
+func TimeSigns(g *screen.Glyphs) []Sign {
+	return []Sign{
+		{g.Idle, display.Lit("nothing yet")}, {g.Coming, display.Lit("arguments")}, {g.Silent, display.Lit("silent")},
+		{g.Usable, display.Lit("actionable")}, {g.Headers, display.Lit("headers")}, {g.Token, display.Lit("first token")}, {g.End, display.Lit("end")},
+		{g.Here, display.Lit("the moment")},
 	}
 }
 
-// wideLegend is how much room there has to be for all signs, from the one on that may go.
-const wideLegend = 55
+// drawLegend says what the signs are, and the line that follows a state; those of the response only
+// where there is room for all.
+func drawLegend(p *screen.Pen) {
+	st, signs := p.Glyph.Status, TimeSigns(p.Glyph)
+	idle, coming := signs[0].Sign, signs[1].Sign
+	text := display.Join(
+		display.Lit(" "), st[stream.Waiting], idle, display.Lit(" waiting  "), st[stream.Streaming], coming, display.Lit(" streaming  "),
+		signs[2].Sign, display.Lit(" silent  "), st[stream.LooksDone], display.Lit(" looks done  "), st[stream.Complete], display.Lit(" complete  ! finding"))
+	p.Say(screen.Muted, text)
+	for _, s := range signs[3 : len(signs)-1] {
+		if more := display.Join(s.Sign.Between("  ", " "), s.Word); more.Width() < p.Left {
+			p.Say(screen.Muted, more)
+		}
+	}
+}

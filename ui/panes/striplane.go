@@ -22,6 +22,7 @@ func (s *Strip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneC
 	for i := began; i <= over; i++ {
 		cells[i] = laneCell{p.Glyph.Idle, screen.Muted}
 	}
+	s.bracket(cells, t, p)
 	if first, ok := firstByte(c); ok {
 		s.fill(cells[:over+1], s.axis.cell(s.axis.at(first)), c, p)
 		if n, ok := s.actionable(t, c); ok && n >= first {
@@ -40,6 +41,22 @@ func (s *Strip) callCells(t *stream.Turn, c *stream.Call, p *screen.Pen) []laneC
 		}
 	}
 	return cells
+}
+
+// bracket marks what is of the response and of no call: its head, the first that it brought, and its
+// end. What a call does stands over it.
+func (s *Strip) bracket(cells []laneCell, t *stream.Turn, p *screen.Pen) {
+	if !s.axis.timed {
+		return
+	}
+	for _, mark := range []struct {
+		sign display.Text
+		at   time.Duration
+	}{{p.Glyph.Headers, s.since.Headers}, {p.Glyph.Token, s.since.FirstToken}, {p.Glyph.End, s.since.End}} {
+		if mark.at >= 0 {
+			cells[s.axis.cell(int64(s.since.From+mark.at))] = laneCell{mark.sign, screen.Muted}
+		}
+	}
 }
 
 // fill says for each cell from the first byte on whether bytes came in it, or around it with no long
@@ -125,7 +142,10 @@ func (s *Strip) turnCells(t *stream.Turn, p *screen.Pen) []laneCell {
 			cells[i] = laneCell{p.Glyph.Coming, screen.Plain}
 		}
 	}
-	cells[0] = laneCell{p.Glyph.Status[stream.Waiting], screen.StatusRoles[stream.Waiting]}
+	began := s.axis.cell(s.axis.zero)
+	clear(cells[:began])
+	s.bracket(cells, t, p)
+	cells[began] = laneCell{p.Glyph.Status[stream.Waiting], screen.StatusRoles[stream.Waiting]}
 	if first < len(cells) {
 		cells[first] = laneCell{p.Glyph.Status[stream.Streaming], screen.StatusRoles[stream.Streaming]}
 	}

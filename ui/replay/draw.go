@@ -178,17 +178,17 @@ func (m *mode) scopeWords(p *screen.Pen) []display.Text {
 // drawPolicy writes which client it is or, of a list of them, to whom it sends.
 func (m *mode) drawPolicy(p *screen.Pen) {
 	policy := &replay.Policies[m.policy]
-	who, of := "", replay.Behaviours
+	who, kind, of := "", "behaviour", replay.Behaviours
 	at := m.policy
 	if policy.Client != nil {
-		who, of, at = policy.Client.Title, replay.Clients, m.policy-len(replay.Behaviours)
+		who, kind, of, at = policy.Client.Title, "client", replay.Clients, m.policy-len(replay.Behaviours)
 		if policy.Client.Version != "" {
 			who += " " + policy.Client.Version
 		}
 	} else {
 		who, _, _ = strings.Cut(policy.Seen, ",")
 	}
-	count, name := p.Format("  %d of %d", at+1, len(of)), p.Clean(policy.Name)
+	count, name := p.Format("  %s %d of %d", p.Clean(kind), at+1, len(of)), p.Clean(policy.Name)
 	if lead := p.Clean(who).Between(" as ", ": "); lead.Width()+name.Width()+count.Width() < p.Left {
 		p.Say(screen.Muted, lead)
 	} else {
@@ -204,13 +204,19 @@ func (m *mode) drawPolicy(p *screen.Pen) {
 	}
 }
 
+// wideCounts is from how many cells on it is said of what sorts of ways there are how many.
+const wideCounts = 100
+
 // drawCounts counts the rows of the table: how many of each sort, however few of them are seen.
 func (m *mode) drawCounts(p *screen.Pen, plan plan) {
-	what := "target"
+	what := screen.Plural(m.Rows, "target")
 	if m.policies {
-		what = "client"
+		what = screen.Plural(m.Rows, "way")
+		if p.Left >= wideCounts {
+			what = display.Join(screen.Plural(len(replay.Behaviours), "behaviour"), screen.Plural(len(replay.Clients), "client").Between(", ", ""))
+		}
 	}
-	p.Say(screen.Muted, screen.Plural(m.Rows, what).Between(" ", ""))
+	p.Say(screen.Muted, what.Between(" ", ""))
 	first, last := m.Top+1, min(m.Rows, m.Top+plan.table)
 	place := p.Seen(first, last, m.Rows).Between(" ", "")
 	if m.table != nil && m.table.key.answers(m.rowsWanted) {
@@ -236,8 +242,8 @@ func some(all []sort) []sort {
 }
 
 // drawSorts writes how many rows of each sort there are, in so many cells. Where there is less room
-// those go of which there are none, then what is known of providers but for refusals, then what is
-// least bad.
+// those go of which there are none, then the ways that do not ask the provider, then what is known of
+// providers but for refusals, then what is least bad.
 func drawSorts(p *screen.Pen, all []sort, room int) {
 	if screen.Width(all) > room {
 		all = some(all)
@@ -259,15 +265,18 @@ func (m *mode) sorts(p *screen.Pen) (all []sort) {
 	for rank, side := range []screen.Side{screen.Same, screen.Alike, screen.Differs, screen.Nothing, screen.Absent} {
 		if n := c.sides[side]; n > 0 || side != screen.Absent {
 			text := p.Format("  %s %d", strings.TrimSpace(p.Glyph.Side[side].String()), n)
-			all = append(all, sort{screen.Said{Role: screen.SideRoles[side], Text: text}, n, rank + 1})
+			all = append(all, sort{screen.Said{Role: screen.SideRoles[side], Text: text}, n, rank + 2})
 		}
 	}
 	for _, v := range []replay.Verdict{replay.Accepted, replay.Refused, replay.Unproven} {
-		s := sort{Said: screen.Said{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", v, c.verdicts[v])}, n: c.verdicts[v]}
+		s := sort{Said: screen.Said{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", v, c.verdicts[v])}, n: c.verdicts[v], rank: 1}
 		if v == replay.Refused {
-			s.rank = int(screen.NumSides) + 1
+			s.rank = int(screen.NumSides) + 2
 		}
 		all = append(all, s)
+	}
+	if c.mute > 0 {
+		all = append(all, sort{Said: screen.Said{Role: screen.Muted, Text: p.Format("  not asked %d", c.mute)}, n: c.mute})
 	}
 	return all
 }

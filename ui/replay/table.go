@@ -8,7 +8,7 @@ import (
 
 // Widths of the table's columns, in cells. In front of them is the gutter.
 const (
-	gutter       = 3
+	gutter       = 4
 	formColumn   = 8
 	knownColumn  = 12
 	leastOutcome = 13 // a sign and "verbatim"
@@ -118,7 +118,11 @@ func (m *mode) drawRow(p *screen.Pen, n int) {
 		return
 	}
 	p.Put(screen.SideRoles[v.side], g, p.Pad(display.Join(p.Glyph.Side[v.side], display.Lit(" "), p.Clean(v.word())), min(c.goes, p.Left)))
-	p.Put(screen.VerdictRoles[v.taken.Verdict], g, p.Pad(takenWords(p, v.taken, c.taken), min(c.taken, p.Left)))
+	taken := takenWords(p, v.taken, c.taken)
+	if v.mute {
+		taken = display.Lit("not asked")
+	}
+	p.Put(screen.VerdictRoles[v.taken.Verdict], g, p.Pad(taken, min(c.taken, p.Left)))
 	if c.lost > 0 {
 		drawLosses(p, g, v)
 	}
@@ -135,13 +139,12 @@ func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 
 // drawGutter writes the cursor, and the sign of the worst of a row.
 func drawGutter(p *screen.Pen, g screen.Ground, cursor bool, worst gravity) {
-	sign := p.Clean(worst.sign())
+	mark := display.Lit(" ")
 	if cursor {
-		p.Put(screen.Accent, g, p.Glyph.Mark)
-		p.Put(worst.role(), g, sign)
-		return
+		mark = p.Glyph.Mark
 	}
-	p.Put(worst.role(), g, sign.Between("", " "))
+	p.Put(screen.Accent, g, mark)
+	p.Put(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 }
 
 // drawLosses writes why it is refused where nothing graver is lost, or else the worst loss, and how

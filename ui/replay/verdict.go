@@ -92,14 +92,17 @@ var rounds = []*replay.Kind{replay.IntPrecision, replay.NumRange, replay.DupKeys
 type counts struct {
 	sides    [screen.NumSides]int
 	verdicts [replay.NumVerdicts]int
+	mute     int // that do not ask the provider
 }
 
 func (t *table) count() (c counts) {
 	for i := range t.rows {
 		c.sides[t.rows[i].side]++
-		if !t.rows[i].mute {
-			c.verdicts[t.rows[i].taken.Verdict]++
+		if t.rows[i].mute {
+			c.mute++
+			continue
 		}
+		c.verdicts[t.rows[i].taken.Verdict]++
 	}
 	return c
 }

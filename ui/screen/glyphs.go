@@ -19,7 +19,9 @@ type Glyphs struct {
 	Times                      display.Text
 	Rule, Line, Tee            display.Text
 
-	Idle, Silent, Coming, Usable, Here, Over display.Text // of a bar of time: nothing yet, silence, bytes, the last that must be there; the moment, and over it
+	// Of a bar of time: nothing yet, silence, bytes, the last that must be there; the moment, and over it.
+	Idle, Silent, Coming, Usable, Here, Over display.Text
+	Headers, Token, End                      display.Text // of the response: its head, the first that it brings, its end
 }
 
 // UnicodeGlyphs are drawn where the terminal has them.
@@ -33,6 +35,7 @@ var UnicodeGlyphs = &Glyphs{
 	Times: display.Lit("×"),
 	Rule:  display.Lit("│"), Line: display.Lit("─"), Tee: display.Lit("┬"),
 	Idle: display.Lit("┄"), Silent: display.Lit("─"), Coming: display.Lit("━"), Usable: display.Lit("╋"), Here: display.Lit("┃"), Over: display.Lit("▼"),
+	Headers: display.Lit("┌"), Token: display.Lit("┬"), End: display.Lit("┐"),
 }
 
 // ASCIIGlyphs are drawn elsewhere.
@@ -46,6 +49,7 @@ var ASCIIGlyphs = &Glyphs{
 	Times: display.Lit("x"),
 	Rule:  display.Lit("|"), Line: display.Lit("-"), Tee: display.Lit("+"),
 	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Usable: display.Lit("+"), Here: display.Lit("|"), Over: display.Lit("V"),
+	Headers: display.Lit("["), Token: display.Lit("'"), End: display.Lit("]"),
 }
 
 // signs are the characters of a text, one by one.
