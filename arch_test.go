@@ -27,6 +27,7 @@ var rooms = []struct {
 	{"providers/host", []string{"stream", "providers", "providers/dialect", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/client", []string{"providers/dialect"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"providers/js", []string{"stream/jsonbytes", "providers/dialect"}, []string{"os", "net", "net/*", "github.com/*"}},
+	{"providers/executed", []string{"stream", "providers/dialect", "providers/mcp"}, []string{"os", "net", "net/http"}},
 	{"providers/*", []string{"stream", "stream/jsonbytes", "providers/dialect", "providers/client", "providers/js"}, []string{"os", "net", "net/http"}},
 	{"providers/coding", nil, []string{"net/*"}},
 	{"providers", []string{"stream", "providers/*"}, []string{"os", "net", "net/http"}},

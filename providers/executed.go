@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"toolscope/providers/coding"
+	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
+	"toolscope/providers/schema"
 	"toolscope/stream"
 )
 
@@ -17,6 +19,8 @@ type executing struct {
 	log    mcp.Log
 	may    map[int]stream.Record // heads of requests that may be to such a server
 	chains map[int]*coding.Chain // of answers that are coded
+	join   executed.Join
+	held   []*schema.Set // tools of requests that were held against those of servers
 }
 
 // execute takes a record of what is said to an MCP server, or reports that it is of none.
@@ -54,7 +58,11 @@ func (in *Inspector) execute(r stream.Record) (taken bool) {
 
 // begin has an exchange be read as one with an MCP server.
 func (in *Inspector) begin(r stream.Record) {
+	first := len(in.executed.log.Servers) == 0
 	in.executed.log.Begin(r.Exchange, r.Head)
+	if first {
+		in.joinEarlier()
+	}
 	in.take(r)
 }
 

@@ -281,6 +281,7 @@ func (x *Exchange) emit(e stream.Event) {
 	if e.Kind == stream.CallOpen || len(x.check.watches) > 0 {
 		x.watch(e)
 	}
+	x.in.joins(e)
 }
 
 // untold reports whether an event is about something missing that the source does not tell.

@@ -140,6 +140,9 @@ func (in *Inspector) Close() {
 	for _, x := range in.exchanges {
 		x.end()
 	}
+	if len(in.executed.log.Servers) > 0 {
+		in.join().End()
+	}
 }
 
 // End says that no more of one exchange comes: what is still open was cut.

@@ -220,6 +220,7 @@ func (x *Exchange) tellReturn(o *replay.Observation) {
 		Kind: stream.SentBack, At: x.at, Turn: ref.Turn, Slot: ref.Call, Frame: turn.LastFrame,
 		Text: string(told.Fate), Code: o.Result, What: resent,
 	})
+	x.tellGot(o, x.in.Timeline.Len()-1)
 }
 
 // tellGiven tells what a call's tool gave, where the lines that have the call have that too. How the

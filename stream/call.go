@@ -29,6 +29,7 @@ type Call struct {
 	Copies    int      // how often the arguments were said, and were the same, where that is more than once
 	Signature string   // opaque, must come back with the call when it is replayed
 	SentBack  []Return // what later requests made of it
+	Got       []Got    // when tools were seen to get it
 	Findings  []Finding
 
 	OpenedAt, FirstArgAt, SealedAt, LastArgAt time.Duration // or NoTime
@@ -67,6 +68,14 @@ type Return struct {
 	Event    int    // number of the event that tells
 	Kept     bool   // it is not there itself: the provider keeps it
 	Gave     Result // what its tool gave, where Result is not 0
+}
+
+// Got says that a tool was seen to get the call.
+type Got struct {
+	Request int // the number of what its server was asked
+	Join    Join
+	Of      int // how many equal calls it may be one of
+	Event   int // number of the event that tells
 }
 
 // Given is the latest that a request has as the result of the call; nil where none has any.

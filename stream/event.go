@@ -75,6 +75,10 @@ const (
 	// slot. Text is what became of it there; Code is its result, 0 for none. Payload: *Resent.
 	SentBack
 
+	// Ran: a tool was seen to get the call, or more became known of that. Slot is the call's Number, not
+	// its slot. Payload: *Execution.
+	Ran
+
 	// Found: something was found about the call in Slot, or with NoSlot about the turn. Payload:
 	// *Finding.
 	Found
@@ -96,7 +100,7 @@ var eventWords = [...]string{
 	Args: "args", Rewrite: "rewrite", Seal: "seal", Answer: "answer",
 	TextDelta: "text", ThinkDelta: "thinking", Signed: "signed",
 	UsageEvent: "usage", Finish: "finish", Failure: "error", TurnClose: "turn close", Gap: "gap",
-	SentBack: "sent back", Found: "finding",
+	SentBack: "sent back", Ran: "tool got", Found: "finding",
 	Fault: "fault", Unknown: "unknown", Heartbeat: "heartbeat",
 }
 
@@ -148,6 +152,10 @@ const (
 	AnswerFailed
 )
 
+// After reports whether events of this kind tell what others made of a turn after its bytes came: no
+// frame of it does.
+func (k EventKind) After() bool { return k == SentBack || k == Ran }
+
 // An Event is one provider-neutral fact, in the order of the wire. It is a value: it may be kept,
 // and nobody changes it.
 type Event struct {
@@ -165,7 +173,7 @@ type Event struct {
 func (e Event) String() string {
 	s := fmt.Sprintf("%s turn=%d", e.Kind, e.Turn)
 	switch e.Kind {
-	case CallOpen, CallMeta, Args, Rewrite, Seal, Found, Finish, SentBack:
+	case CallOpen, CallMeta, Args, Rewrite, Seal, Found, Finish, SentBack, Ran:
 		s += fmt.Sprintf(" slot=%d", e.Slot)
 	}
 	if e.Code != 0 {

@@ -58,3 +58,18 @@ func (t *Turn) sentBack(e Event, n int) {
 		c.addFinding(f)
 	}
 }
+
+// ran notes what was seen of who ran one of the turn's calls.
+func (t *Turn) ran(e Event, n int) {
+	if e.Slot < 1 || int(e.Slot) > len(t.Calls) {
+		return
+	}
+	c, ran := t.edit(t.Calls[e.Slot-1]), PayloadOf[Execution](e)
+	if ran.Join != 0 {
+		c.Got = append(c.Got, Got{ran.Request, ran.Join, ran.Of, n})
+	}
+	if f := ran.Finding; f.Diagnosis != nil {
+		f.Event = n
+		c.addFinding(f)
+	}
+}

@@ -38,7 +38,7 @@ type pastCall struct {
 	firstArgAt, sealedAt, lastArgAt          time.Duration
 	at, era                                  int32
 	args, deltas, turned                     uint32 // turned: pages
-	findings, told, sentBack                 uint32
+	findings, told, sentBack, got            uint32
 	closedBy, copies, repeated               int32
 	sealedBy, sealEvent                      int32
 	argsFrame, argsFrom                      int32
@@ -53,7 +53,7 @@ func (c *Call) setAside(at int32) *pastCall {
 	return &pastCall{
 		before: c.before, half: c.half, lex: c.lex.setAside(), firstArgAt: c.FirstArgAt, sealedAt: c.SealedAt, lastArgAt: c.LastArgAt,
 		at: at, era: c.era, args: uint32(len(c.args.s)), deltas: uint32(c.deltas.n), turned: uint32(len(c.pages)),
-		findings: uint32(len(c.Findings)), told: uint32(len(c.told)), sentBack: uint32(len(c.SentBack)),
+		findings: uint32(len(c.Findings)), told: uint32(len(c.told)), sentBack: uint32(len(c.SentBack)), got: uint32(len(c.Got)),
 		closedBy: c.ClosedBy, copies: int32(c.Copies), repeated: c.repeated, sealedBy: c.sealedBy, sealEvent: c.sealEvent,
 		argsFrame: c.argsFrame, argsFrom: c.argsFrom, reached: c.reached, phase: c.phase, answered: c.Answered,
 		countedAs: c.countedAs, counted: c.counted, stopped: c.stopped, frozen: c.frozen, settled: c.settled, wrong: c.broken,
@@ -104,7 +104,7 @@ func (c *Call) asOf(era int32, n int) *Call {
 	then.lex = p.lex.on(at.toks, &base.lex, int(p.args), c.freeform)
 	p.over(&then)
 	then.Findings, then.told = base.Findings[:p.findings:p.findings], base.told[:p.told:p.told]
-	then.SentBack = c.SentBack[:p.sentBack:p.sentBack]
+	then.SentBack, then.Got = c.SentBack[:p.sentBack:p.sentBack], c.Got[:p.got:p.got]
 	for i := range then.runs {
 		if int(then.runs[i].event) >= n {
 			then.runs[i] = run{}

@@ -95,6 +95,25 @@ type Resent struct {
 	Finding  Finding // of what was lost, if something was
 }
 
+// Execution is what was seen of who runs a call's tool.
+type Execution struct {
+	Request int     // the number of what the tool's server was asked, -1 where it is not about one
+	Join    Join    // how it is known that it is this call, 0 where only Finding is news
+	Of      int     // how many calls are equal of which it may be any: 1 where it can be no other
+	Finding Finding // what was found, if something was
+}
+
+// Join is how it is known which call of a model a tool got.
+type Join uint8
+
+const (
+	ByID   Join = iota + 1 // the client says its id
+	ByArgs                 // by the tool's name and equal arguments
+	ByName                 // by the name alone: it could be no other
+)
+
+func (j Join) String() string { return [...]string{"", "id", "args", "name"}[j] }
+
 // Result is what a tool gave, as a request brings it.
 type Result struct {
 	Bytes int    // of its text
@@ -171,6 +190,13 @@ func (p *Resent) words() string {
 		words += " kept"
 	}
 	return words + p.Finding.words()
+}
+
+func (p *Execution) words() string {
+	if p.Join == 0 {
+		return p.Finding.words()
+	}
+	return fmt.Sprintf(" request=%d by=%s of=%d", p.Request, p.Join, p.Of)
 }
 
 func (u *Usage) words() string { return " " + u.String() }

@@ -106,7 +106,7 @@ func (s *Session) open(e *Event) *Turn {
 			return s.beat(t)
 		}
 		t = s.edit(t)
-		if e.Kind != SentBack {
+		if !e.Kind.After() {
 			t.mind()
 		}
 		return t

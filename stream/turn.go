@@ -206,6 +206,8 @@ func (t *Turn) apply(e Event, n int) {
 		t.gap(e, n)
 	case SentBack:
 		t.sentBack(e, n)
+	case Ran:
+		t.ran(e, n)
 	case Found:
 		t.diagnose(e, n)
 	case Fault:

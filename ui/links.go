@@ -115,7 +115,7 @@ func (m *Model) goToFinding(f panes.Found) {
 	m.chosen = t.Ref()
 	m.focusOn(m.wire)
 	m.wire.OpenAt(func(n int) bool {
-		return n >= f.Event || e.Kind != stream.SentBack && m.view.Begin(n, 0).Frame >= e.Frame
+		return n >= f.Event || !e.Kind.After() && m.view.Begin(n, 0).Frame >= e.Frame
 	})
 }
 

@@ -214,7 +214,7 @@ func (d *decoder) blockStop(t *dialect.Turn, slot int32) {
 	was := d.blocks[slot]
 	d.blocks[slot] = block{kind: was.kind}
 	if !was.open {
-		t.Find(stream.ProtocolViolation, "content_block_stop for block %d, which is not open", slot)
+		t.Find(stream.ProtocolViolation, dialect.StopOfNone, slot)
 	}
 	if _, isTool := toolBlocks[was.kind]; isTool {
 		t.Call(slot).Seal()

@@ -151,3 +151,7 @@ var (
 		Do:    "Declare ids and other long numbers as strings in the tool's schema.",
 	}
 )
+
+// StopOfNone is what a ProtocolViolation says of the end of a block that is not open: it was said
+// twice, or the block never began.
+const StopOfNone = "content_block_stop for block %d, which is not open"

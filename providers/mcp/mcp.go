@@ -25,7 +25,8 @@ import (
 // A Log is all that was said to servers, in the order in which it came. The zero value is ready.
 type Log struct {
 	Servers  []*Server
-	Requests []*Request // in the order in which they were sent
+	Requests []*Request     // in the order in which they were sent
+	News     func(*Request) // is told of each when it is asked, or nil
 
 	talks map[int]*talk
 	open  []*Request // that wait for their answer
@@ -43,6 +44,17 @@ const (
 func (l *Log) add(r *Request) {
 	l.Requests = append(l.Requests, r)
 	l.wait(r)
+	if l.News != nil {
+		l.News(r)
+	}
+}
+
+// File is what the exchange of that number was recorded in, "" where that is not known.
+func (l *Log) File(number int) string {
+	if t := l.talks[number]; t != nil {
+		return t.file
+	}
+	return ""
 }
 
 // wait has a request wait. Of very many that nobody answers the oldest is taken for lost.
@@ -72,6 +84,13 @@ type Server struct {
 	Notes    []Note // what was found, and what it said beside the protocol
 	Ended    string // why it ended, where that was not as it should be
 	Changes  int    // how often it said that its tools are others now
+	Tools    []Tool // as it told them last
+	Former   []Tool // others, as it told them before that
+
+	Began time.Duration // when it was first heard of
+	Over  bool          // its process has ended
+
+	listing bool // more of the list is to come
 }
 
 // A Note is one thing to know of a server.
@@ -93,6 +112,7 @@ type talk struct {
 	ask     framer // of the client's side
 	answer  framer
 	decided bool   // how the answer is framed
+	file    string // it was recorded in
 	scope   string // requests of one scope share their ids
 	at      [2]time.Duration
 	known   int32
@@ -112,11 +132,11 @@ func (l *Log) Begin(number int, h *stream.Head) {
 	if l.talks == nil {
 		l.talks = map[int]*talk{}
 	}
-	t := &talk{log: l, number: number, stdio: h.Method == Stdio}
+	t := &talk{log: l, number: number, file: h.File, stdio: h.Method == Stdio}
 	name := strings.TrimPrefix(h.URL, "mcp:")
 	if t.stdio {
 		t.ask, t.answer, t.decided = new(lines), new(lines), true
-		t.server = &Server{Name: name}
+		t.server = &Server{Name: name, Began: stream.NoTime}
 		l.Servers = append(l.Servers, t.server)
 	} else {
 		name, _, _ = strings.Cut(name, "?")
@@ -146,7 +166,7 @@ func (l *Log) serverOf(name string) *Server {
 			return s
 		}
 	}
-	s := &Server{Name: name}
+	s := &Server{Name: name, Began: stream.NoTime}
 	l.Servers = append(l.Servers, s)
 	return s
 }
@@ -160,6 +180,9 @@ func (l *Log) Write(r *stream.Record, known int32) {
 		side = 1
 	}
 	t.at[side] = r.At
+	if t.server.Began == stream.NoTime {
+		t.server.Began = r.At
+	}
 	if r.Head != nil && !r.Request {
 		t.headed(r.Head)
 	}
@@ -226,7 +249,7 @@ func (t *talk) end(r *stream.Record) {
 	}
 	t.ask.Close(t.asked)
 	if t.stdio {
-		t.server.Ended = r.Why
+		t.server.Ended, t.server.Over = r.Why, true
 	}
 }
 

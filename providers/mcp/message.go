@@ -110,8 +110,10 @@ func (t *talk) request(m *message, method string, fromServer bool, at time.Durat
 	t.log.keep(len(r.Args))
 }
 
-// asking is the latest request of which this is another round: the server wanted to know something,
-// and what is asked is the same.
+// asking is the latest request of which this is another round: the server wanted to know something
+// (a result whose resultType is "input_required"), and what is asked is the same, under another id and
+// with inputResponses, requestState, or both. See InputRequiredResult and InputResponseRequestParams in
+// https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts
 func (t *talk) asking(r *Request) *Request {
 	const latest = 256 // among so many it is
 	for i := len(t.log.Requests) - 1; i >= max(0, len(t.log.Requests)-latest); i-- {
@@ -210,9 +212,14 @@ func (r *Request) take(result dialect.Raw) {
 
 // learn takes what a result tells of the server.
 func (t *talk) learn(r *Request, result dialect.Raw) {
-	if r.Method == "initialize" {
+	switch r.Method {
+	case "initialize":
 		t.server.Version = result.Get("protocolVersion").Text()
 		t.server.Title = result.Get("serverInfo").Get("name").Text()
+	case "tools/list":
+		if !r.FromServer {
+			t.server.list(result)
+		}
 	}
 }
 

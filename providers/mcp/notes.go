@@ -29,6 +29,11 @@ func (t *talk) note(r *stream.Record) {
 	}
 }
 
+// Find adds what others found of the server.
+func (s *Server) Find(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
+	s.note(at, d, format, args...)
+}
+
 // note adds what was found. The same thing is told once for every line, up to a limit.
 func (s *Server) note(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	f := d.Finding(format, args...)

@@ -67,6 +67,9 @@ func (r *Request) Took() time.Duration {
 	return r.Answered - r.Asked
 }
 
+// Answer reports whether a result has come, which is no question of the server's own.
+func (r *Request) Answer() bool { return r.State == Done && !r.waits }
+
 // IsCall reports whether the client has the server run a tool.
 func (r *Request) IsCall() bool { return r.Method == "tools/call" && !r.FromServer }
 

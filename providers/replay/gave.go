@@ -15,6 +15,9 @@ func (o *Observation) answered(by *dialect.Part) {
 	}
 }
 
+// Given is the result as the history has it, nil where there is none.
+func (o *Observation) Given() *dialect.Part { return o.gave }
+
 // Gave is what the call's tool gave, as the history has it. Where that names tools, as a search for
 // tools does, their names are text, one a line.
 func (o *Observation) Gave() (r stream.Result) {

@@ -11,6 +11,8 @@ import (
 
 	"toolscope/capture"
 	"toolscope/providers"
+	"toolscope/providers/executed"
+	"toolscope/providers/mcp"
 	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/panes"
@@ -251,6 +253,27 @@ func (c *checker) sentBack(calls []returned) {
 		for _, f := range r.findings {
 			c.find(report.Finding{Finding: f, File: c.file(), Turn: int(r.of.Turn) + 1, Call: int(r.of.Call), Tool: r.name, ID: r.id})
 		}
+	}
+}
+
+// executed takes what was found of a tool that was run.
+func (c *checker) executed(_ string, r *mcp.Request, a *executed.Ask) {
+	if a == nil {
+		return
+	}
+	for _, f := range a.Findings {
+		c.find(report.Finding{Finding: f, File: c.file(), Turn: int(a.Call.Ref.Turn) + 1, Call: int(a.Call.Ref.Call), Tool: a.Call.Name, ID: a.Call.ID})
+	}
+}
+
+func (c *checker) notRun(_ string, n *executed.NotRun) {
+	c.find(report.Finding{Finding: n.Finding, File: c.file(), Turn: int(n.Ref.Turn) + 1, Call: int(n.Ref.Call), Tool: n.Name, ID: n.ID})
+}
+
+// server takes what was found of a server of MCP.
+func (c *checker) server(_ string, s *mcp.Server) {
+	for _, f := range s.Findings() {
+		c.find(report.Finding{Finding: f, File: c.file()})
 	}
 }
 

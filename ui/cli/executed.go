@@ -2,9 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"toolscope/providers"
+	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -12,7 +15,8 @@ import (
 
 // An executedPrinter prints what was asked of MCP servers, beside what models wrote.
 type executedPrinter interface {
-	executed(file string, r *mcp.Request)
+	executed(file string, r *mcp.Request, a *executed.Ask)
+	notRun(file string, n *executed.NotRun)
 	server(file string, s *mcp.Server)
 }
 
@@ -20,6 +24,20 @@ type executedPrinter interface {
 type servings struct {
 	seen  int            // of the log
 	waits []*mcp.Request // of those, the ones that are not printed
+	not   int            // calls that nobody ran
+}
+
+// mostAsked is how many requests may wait until the model was told what came of them.
+const mostAsked = 1 << 10
+
+// settled reports whether nothing more becomes known of a request: it was answered, and what the model
+// was told is known, or no model is there.
+func settled(in *providers.Inspector, r *mcp.Request) bool {
+	if r.State == mcp.Open {
+		return false
+	}
+	a := in.Ran(r)
+	return a == nil || a.Told || len(in.Session().Turns) == 0
 }
 
 // print prints the requests that were answered, or all, and at the end the servers.
@@ -28,12 +46,15 @@ func (p *servings) print(q *queue, to executedPrinter, all bool) {
 	p.waits = append(p.waits, log.Requests[p.seen:]...)
 	p.seen = len(log.Requests)
 	left := p.waits[:0]
-	for _, r := range p.waits {
-		if !all && r.State == mcp.Open {
+	for i, r := range p.waits {
+		if !all && !settled(q.in, r) && len(p.waits)-i < mostAsked {
 			left = append(left, r)
 			continue
 		}
-		to.executed(q.path, r)
+		to.executed(q.path, r, q.in.Ran(r))
+	}
+	for not := q.in.NotRun(); p.not < len(not); p.not++ {
+		to.notRun(q.path, &not[p.not])
 	}
 	clear(p.waits[len(left):])
 	if p.waits = left; all {
@@ -49,15 +70,20 @@ func isServed(in *providers.Inspector) bool { return len(in.Executed().Servers) 
 // mostGiven is how much of what a tool gave is printed for scripts.
 const mostGiven = stream.MostResult
 
-func (p *jsonPrinter) executed(file string, r *mcp.Request) {
+func (p *jsonPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
 	o := new(object)
 	o.text("type", either(r.IsCall(), "executed", "mcp_request"))
 	o.text("file", file)
+	if a != nil && a.Call != nil {
+		o.ref(a.Call.Ref)
+	}
 	o.text("server", r.Server.Name)
 	o.some("from", when(r.FromServer, "server"))
 	o.text("method", r.Method)
 	o.some(either(r.Method == "tools/call", "tool", "about"), r.Tool)
-	o.some("id", r.Call)
+	if o.some("id", r.Call); a != nil {
+		o.joined(a)
+	}
 	o.int("exchange", r.Exchange)
 	o.text("request", r.ID)
 	o.text("state", r.State.String())
@@ -74,6 +100,62 @@ func (p *jsonPrinter) executed(file string, r *mcp.Request) {
 	if r.Rounds > 0 {
 		o.int("rounds", r.Rounds+1)
 	}
+	if a != nil {
+		if a.Told {
+			o.int("model_got_bytes", a.Got)
+			o.some("result", string(a.Result))
+		}
+		listOf(o, "findings", a.Findings, (*object).finding)
+	}
+	p.object(o)
+}
+
+// ref names a call as its own line does.
+func (o *object) ref(r stream.Ref) {
+	o.int("turn", int(r.Turn)+1)
+	o.int("call", int(r.Call))
+}
+
+// joined writes how it is known which call a request is of, and what the tool got of it, and when.
+func (o *object) joined(a *executed.Ask) {
+	if a.Call == nil {
+		if len(a.May) > 0 {
+			listOf(o, "may_be", a.May, func(o *object, of *executed.Call) { o.ref(of.Ref) })
+		}
+		o.yes("unasked", a.Unasked)
+		return
+	}
+	if a.Request.Call == "" {
+		o.some("id", a.Call.ID)
+	}
+	o.text("joined", a.By.String())
+	o.int("of", a.Of)
+	if d, ok := a.AfterSeal(); ok {
+		o.signed("after_seal_ms", d)
+	}
+	if d, ok := a.AfterTurn(); ok {
+		o.signed("after_turn_ms", d)
+	}
+	o.some("args", a.Args)
+	o.some("differs", a.Path)
+}
+
+// signed is time of what may be negative.
+func (o *object) signed(name string, d time.Duration) {
+	o.key(name)
+	o.b = strconv.AppendFloat(o.b, float64(d.Microseconds())/1000, 'f', -1, 64)
+}
+
+func (p *jsonPrinter) notRun(file string, n *executed.NotRun) {
+	o := new(object)
+	o.text("type", "executed")
+	o.text("file", file)
+	o.ref(n.Ref)
+	o.text("server", n.Server)
+	o.text("tool", n.Tool)
+	o.some("id", n.ID)
+	o.text("state", "not executed")
+	listOf(o, "findings", []stream.Finding{n.Finding}, (*object).finding)
 	p.object(o)
 }
 
@@ -118,12 +200,15 @@ func (p *jsonPrinter) server(file string, s *mcp.Server) {
 	p.object(o)
 }
 
-func (p *textPrinter) executed(file string, r *mcp.Request) {
+func (p *textPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
 	words := []string{file, "  ", r.Server.Name, "  ", when(r.FromServer, "asks "), r.Method}
 	if r.Tool != "" {
 		words = append(words, " ", r.Tool)
 	}
 	p.linef("%s  %s", strings.Join(words, ""), strings.Join(becameOf(r), "  "))
+	if a != nil {
+		p.joined(a)
+	}
 	if r.ArgsSize > 0 {
 		p.long(display.Lit("                "), display.CleanParts(r.Args))
 	}
@@ -137,6 +222,50 @@ func (p *textPrinter) executed(file string, r *mcp.Request) {
 		}
 		p.linef("    %s  %s  %s", either(r.Failed, "error result", "result"), gaveSizes(r), text)
 	}
+	if a == nil {
+		return
+	}
+	if a.Told {
+		p.linef("    told    %s", joined(string(a.Result), fmt.Sprintf("the model got %d B", a.Got)))
+	}
+	p.findings(a.Findings)
+}
+
+// joined says which call a request is of, how that is known, and when it was made.
+func (p *textPrinter) joined(a *executed.Ask) {
+	if a.Call == nil {
+		switch {
+		case len(a.May) > 0:
+			calls := each(a.May, func(of *executed.Call) string { return fmt.Sprintf("turn %d, call %d", of.Ref.Turn+1, of.Ref.Call) })
+			p.linef("    of      perhaps %s; nothing tells which of several is meant", strings.Join(calls, ", or "))
+		case a.Unasked:
+			p.linef("    of      no call of a model")
+		}
+		return
+	}
+	words := []string{fmt.Sprintf("turn %d, call %d, %s", a.Call.Ref.Turn+1, a.Call.Ref.Call, a.How())}
+	if d, ok := a.AfterSeal(); ok {
+		words = append(words, beforeAfter(d)+" its seal")
+	}
+	if d, ok := a.AfterTurn(); ok {
+		words = append(words, beforeAfter(d)+" its turn's end")
+	}
+	if a.Args == "altered" {
+		words = append(words, "other arguments"+when(a.Path != "", " at "+a.Path))
+	} else if a.Args != "" {
+		words = append(words, "the same arguments")
+	}
+	p.linef("    of      %s", strings.Join(words, ", "))
+}
+
+// beforeAfter is a time before or after something.
+func beforeAfter(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms %s", float64(d.Abs().Microseconds())/1000, either(d < 0, "before", "after"))
+}
+
+func (p *textPrinter) notRun(file string, n *executed.NotRun) {
+	p.linef("%s  %s  %s  not executed, of turn %d, call %d", file, n.Server, n.Tool, n.Ref.Turn+1, n.Ref.Call)
+	p.findings([]stream.Finding{n.Finding})
 }
 
 // becameOf says what became of a request.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toolscope/providers"
+	"toolscope/providers/executed"
 	"toolscope/providers/mcp"
 	"toolscope/stream"
 )
@@ -43,15 +44,25 @@ func (p *onlyPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 
 func (p *onlyPrinter) sentBack(calls []returned) {
 	p.jsonPrinter.sentBack(slices.DeleteFunc(calls, func(r returned) bool {
-		return !p.wants(r.of.Turn) || p.of.call != 0 && p.of.call != int(r.of.Call)
+		return !p.chosen(r.of)
 	}))
 }
 
-// What was asked of servers is of no turn.
-func (p *onlyPrinter) executed(file string, r *mcp.Request) {
-	if p.of.turn == 0 {
-		p.jsonPrinter.executed(file, r)
+// What was asked of servers is of no turn, where it is not known of which.
+func (p *onlyPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
+	if p.of.turn == 0 || a != nil && a.Call != nil && p.chosen(a.Call.Ref) {
+		p.jsonPrinter.executed(file, r, a)
 	}
+}
+
+func (p *onlyPrinter) notRun(file string, n *executed.NotRun) {
+	if p.chosen(n.Ref) {
+		p.jsonPrinter.notRun(file, n)
+	}
+}
+
+func (p *onlyPrinter) chosen(of stream.Ref) bool {
+	return p.wants(of.Turn) && (p.of.call == 0 || p.of.call == int(of.Call))
 }
 
 func (p *onlyPrinter) server(file string, s *mcp.Server) {

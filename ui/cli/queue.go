@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolscope/providers"
+	"toolscope/providers/executed"
 	"toolscope/stream"
 )
 
@@ -220,13 +221,15 @@ func (q *queue) sentBackLate(list []returned, t *stream.Turn, e stream.Event) []
 	return append(list, r)
 }
 
-// ownFindings are those of a call but what later requests made known of it: their lines have that.
+// ownFindings are those of a call but what later requests made known of it, and what its tool's server
+// did: their lines have that.
 func ownFindings(c *stream.Call) []stream.Finding {
-	if len(c.SentBack) == 0 {
+	if len(c.Findings) == 0 {
 		return c.Findings
 	}
 	return slices.DeleteFunc(slices.Clone(c.Findings), func(f stream.Finding) bool {
-		return slices.ContainsFunc(c.SentBack, func(r stream.Return) bool { return r.Event == f.Event })
+		return slices.Contains(executed.Findings, f.Diagnosis) ||
+			slices.ContainsFunc(c.SentBack, func(r stream.Return) bool { return r.Event == f.Event })
 	})
 }
 

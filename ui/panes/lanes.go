@@ -52,7 +52,7 @@ func Moments(v *providers.View, t *stream.Turn, only int32) (stops []Stop) {
 // comes behind it.
 func lastOf(v *providers.View, t *stream.Turn) int {
 	for n := range v.EventsBefore(t, v.Events()) {
-		if kind, _ := v.About(n); kind != stream.SentBack && kind != stream.Found {
+		if kind, _ := v.About(n); !kind.After() && kind != stream.Found {
 			return n
 		}
 	}

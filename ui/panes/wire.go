@@ -169,7 +169,7 @@ func wants(c *stream.Call, e stream.Event, n int) bool {
 		return e.Slot == c.Slot && n >= int(c.OpenedBy) && (c.ClosedBy == 0 || n < int(c.ClosedBy))
 	case stream.Finish, stream.Failure, stream.TurnClose, stream.Gap:
 		return true
-	case stream.SentBack:
+	case stream.SentBack, stream.Ran:
 		return int(e.Slot) == c.Number
 	}
 	return false

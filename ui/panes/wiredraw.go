@@ -45,7 +45,7 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	p.Put(screen.Accent, g, mark)
 	number := "#" + fmt.Sprint(e.Frame+1)
-	if e.Kind == stream.SentBack {
+	if e.Kind.After() {
 		number = "" // it is no frame of this response
 	}
 	wide := p.Left >= wireWide
@@ -134,6 +134,12 @@ func (w *Wire) drawFrame(p *screen.Pen, v *providers.View, n int) {
 		}
 		return
 	}
+	if e.Kind == stream.Ran {
+		if n == 0 {
+			p.Say(screen.Muted, p.Format("%s no frame here: it was seen at the tool's server", display.Repeat(p.Glyph.Line, 2)))
+		}
+		return
+	}
 	if x == nil || int(e.Frame) >= x.Response.Frames() {
 		if n == 0 {
 			p.Say(screen.Muted, p.Format("%s its bytes are not kept", display.Repeat(p.Glyph.Line, 2)))
@@ -219,7 +225,7 @@ func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most in
 	}
 	x, e := v.Exchange(t.Exchange), v.Begin(int(w.Events[w.At]), 0)
 	n = 1
-	if x == nil || e.Kind == stream.SentBack || int(e.Frame) >= x.Response.Frames() {
+	if x == nil || e.Kind.After() || int(e.Frame) >= x.Response.Frames() {
 		return n
 	}
 	start, end := x.Response.FrameSpan(e.Frame)

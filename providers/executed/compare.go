@@ -1,0 +1,217 @@
+package executed
+
+import (
+	"bytes"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/mcp"
+)
+
+// tags stand for what was left out of a recording. Each recording has its own, so two of them are equal
+// that may stand for the same.
+var tags = regexp.MustCompile(`\[redacted:([^:\]\s]+):[0-9a-f]{4}\]`)
+
+func untagged(text []byte) []byte {
+	if !bytes.Contains(text, []byte("[redacted:")) {
+		return text
+	}
+	return tags.ReplaceAll(text, []byte("[redacted:$1]"))
+}
+
+// sameArgs reports whether two arguments are the same value. None at all are those of an empty object.
+func sameArgs(a, b []byte) bool {
+	a, b = untagged(bytes.TrimSpace(a)), untagged(bytes.TrimSpace(b))
+	return dialect.Same(orEmpty(a), orEmpty(b))
+}
+
+func orEmpty(v []byte) []byte {
+	if len(v) == 0 || string(v) == "null" {
+		return []byte("{}")
+	}
+	return v
+}
+
+// difference is the path of the first value that differs, "" where it is all of it.
+func difference(a, b dialect.Raw) string {
+	switch {
+	case a.Kind() == '{' && b.Kind() == '{':
+		x, y := membersOf(a), membersOf(b)
+		for _, name := range slices.Sorted(maps.Keys(joined(x, y))) {
+			if !dialect.Same(x[name], y[name]) {
+				return "/" + pointer.Replace(name) + difference(x[name], y[name])
+			}
+		}
+	case a.Kind() == '[' && b.Kind() == '[':
+		x, y := slices.Collect(a.Elements()), slices.Collect(b.Elements())
+		for i := range min(len(x), len(y)) {
+			if !dialect.Same(x[i], y[i]) {
+				return "/" + strconv.Itoa(i) + difference(x[i], y[i])
+			}
+		}
+	}
+	return ""
+}
+
+var pointer = strings.NewReplacer("~", "~0", "/", "~1")
+
+func membersOf(v dialect.Raw) map[string]dialect.Raw {
+	all := map[string]dialect.Raw{}
+	s := v.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		name := string(s.Key())
+		all[name] = s.Value()
+	}
+	return all
+}
+
+func joined[V any](a, b map[string]V) map[string]V {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// Verdict is what the model was told of what a tool answered.
+type Verdict string
+
+// The verdicts.
+const (
+	Unknown Verdict = ""
+	Same    Verdict = "same"
+	Wrapped Verdict = "wrapped" // all of it, in words of the client's
+	Cut     Verdict = "cut"     // less
+	Half    Verdict = "half"    // the text or the structured content, which differ
+	Altered Verdict = "altered"
+	None    Verdict = "none"
+)
+
+// sample is how much of a text is looked for to find the rest of it.
+const sample = 48
+
+// told compares what a tool answered with what the model was told.
+func told(r *mcp.Request, got []byte, media int) Verdict {
+	text, shape := untagged(bytes.TrimSpace([]byte(r.Text))), untagged(bytes.TrimSpace(r.Shape))
+	got = untagged(bytes.TrimSpace(got))
+	wholeText, wholeShape := len(r.Text) == r.TextSize, len(r.Shape) == r.ShapeSize
+	differ := len(text) > 0 && len(shape) > 0 && !(wholeText && wholeShape && saysSame(text, shape))
+	switch {
+	case len(text)+len(shape) == 0 && r.Media+media == 0 && len(got) == 0:
+		return Same
+	case len(text)+len(shape) == 0:
+		return Unknown // nothing that could be compared
+	case len(got) == 0 && media == 0:
+		return None
+	case len(got) == 0:
+		return Unknown
+	}
+	said := got
+	if inner := stringsIn(got); len(inner) > 0 {
+		said = slices.Concat(got, []byte("\n"), inner)
+	}
+	isText, isShape := wholeText && len(text) > 0, wholeShape && len(shape) > 0
+	same, wrapped := Same, Wrapped
+	if differ {
+		same, wrapped = Half, Half
+	}
+	size := max(r.TextSize, r.ShapeSize)
+	switch {
+	case isText && saysSame(got, text), isShape && saysSame(got, shape):
+		return same
+	case isText && contains(said, text), isShape && (contains(said, shape) || containsAll(said, shape)):
+		return wrapped
+	case len(got) < size && (hasSome(said, text) || hasSome(said, stringsIn(shape)) || hasSome(said, shape)):
+		return Cut
+	case len(got) < size/4 && size > 4<<10:
+		return Cut // words that say where the rest is
+	case !isText && !isShape || media+r.Media > 0:
+		return Unknown
+	}
+	return Altered
+}
+
+// contains reports whether a text stands in another, as it is or as a string in JSON, whatever spaces
+// are in it.
+func contains(in, text []byte) bool {
+	if bytes.Contains(in, text) || bytes.Contains(in, escaped(text)) {
+		return true
+	}
+	squeezed := squeeze(text)
+	return len(squeezed) >= 8 && bytes.Contains(squeeze(in), squeezed)
+}
+
+// escaped is a text as it stands in a string in JSON.
+func escaped(text []byte) []byte {
+	quoted := dialect.AppendString(nil, text)
+	return quoted[1 : len(quoted)-1]
+}
+
+func squeeze(text []byte) []byte { return bytes.Join(bytes.Fields(text), nil) }
+
+// saysSame reports whether two texts are the same, or the same value.
+func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || dialect.Same(a, b) }
+
+// containsAll reports whether every string and number of a value stands in a text: a client may write
+// the value otherwise.
+func containsAll(text []byte, value dialect.Raw) bool {
+	n, all := 0, true
+	eachScalar(value, func(v dialect.Raw) {
+		n++
+		all = all && bytes.Contains(text, v.Append(nil))
+	})
+	return n > 1 && all && len(value) > sample
+}
+
+// hasSome reports whether a piece of one text stands in another: its beginning, its middle or its end.
+func hasSome(in, of []byte) bool {
+	if len(of) == 0 {
+		return false
+	}
+	n := min(sample, len(of))
+	for _, at := range []int{0, (len(of) - n) / 2, len(of) - n} {
+		if piece := of[at : at+n]; n >= 8 && (bytes.Contains(in, piece) || bytes.Contains(in, escaped(piece))) {
+			return true
+		}
+	}
+	return false
+}
+
+// stringsIn are all strings of a value in JSON, one behind the other.
+func stringsIn(v dialect.Raw) (text []byte) {
+	if k := v.Kind(); k != '{' && k != '[' && k != '"' {
+		return nil
+	}
+	s := v.Scan()
+	s.Value()
+	if s.End() != nil {
+		return nil
+	}
+	eachScalar(v, func(one dialect.Raw) {
+		if one.IsString() {
+			text = append(one.Append(slices.Clip(text)), '\n')
+		}
+	})
+	return bytes.TrimSuffix(text, []byte("\n"))
+}
+
+// eachScalar calls do for every value in a value that holds no other.
+func eachScalar(v dialect.Raw, do func(dialect.Raw)) {
+	s := v.Scan()
+	switch v.Kind() {
+	case '{':
+		for ok := s.Object(); ok; ok = s.Member() {
+			s.Key()
+			eachScalar(s.Value(), do)
+		}
+	case '[':
+		for ok := s.Array(); ok; ok = s.Element() {
+			eachScalar(s.Value(), do)
+		}
+	case 0:
+	default:
+		do(v)
+	}
+}

@@ -1,0 +1,224 @@
+package executed
+
+import (
+	"fmt"
+	"time"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// found tells of a call, and of what was asked of its tool, what is found, once.
+func (j *Join) found(of *Call, a *Ask, f stream.Finding) {
+	seen := &of.finding
+	request, at := -1, of.givenAt
+	if a != nil {
+		seen, request, at = &a.finding, a.Number, a.Asked
+	}
+	if (*seen)[f.Diagnosis] {
+		return
+	}
+	if *seen == nil {
+		*seen = map[*stream.Diagnosis]bool{}
+	}
+	(*seen)[f.Diagnosis] = true
+	if a != nil {
+		a.Findings = append(a.Findings, f)
+	}
+	if f.Diagnosis != notRun && a != nil && of.ClosedAt > at {
+		at = of.ClosedAt
+	}
+	j.Tell(News{Of: of.Ref, At: at, Text: f.Code, Execution: stream.Execution{Request: request, Finding: f}})
+}
+
+// sure reports whether a request may be held against a call: a name alone is no proof, and of equal
+// calls those of one turn have the same fate.
+func (a *Ask) sure() bool { return a.By == stream.ByID || a.By == stream.ByArgs && a.Of == 1 }
+
+// judge holds what a tool got, and when, against what the model wrote.
+func (j *Join) judge(of *Call) {
+	if of.unseen {
+		return
+	}
+	for _, a := range of.asks {
+		if of.settled {
+			j.judgeArgs(of, a)
+		}
+		if a.sure() {
+			j.judgeTime(of, a)
+		}
+	}
+}
+
+// judgeArgs compares the arguments.
+func (j *Join) judgeArgs(of *Call, a *Ask) {
+	if of.freeform || a.ArgsSize != len(a.Request.Args) || of.Args == nil && of.Size > 0 || a.Args != "" {
+		return
+	}
+	a.Args = "same"
+	whole := of.syntax == stream.SyntaxObject || of.syntax == stream.SyntaxEmpty
+	if sameArgs(of.Args, a.Request.Args) {
+		return
+	}
+	a.Args = "altered"
+	if whole {
+		a.Path = difference(orEmpty(untagged(of.Args)), orEmpty(untagged(a.Request.Args)))
+	}
+	switch {
+	case !a.sure():
+	case of.syntax == stream.SyntaxPrefix, of.syntax == stream.SyntaxBroken:
+		j.found(of, a, cut.Finding("%s was run with %d bytes of arguments, while those that the model wrote are %s", a.Tool, a.ArgsSize, of.syntax))
+	case of.LastAt >= 0 && a.Asked+j.skew(of, a) < of.LastAt:
+		j.found(of, a, cut.Finding("%s was run with %d bytes of arguments, %s before the last of %d came", a.Tool, a.ArgsSize, span(of.LastAt-a.Asked), of.Size))
+	case whole:
+		at := a.Path
+		if at == "" {
+			at = "the whole"
+		}
+		j.found(of, a, altered.Finding("%s got other arguments than the model wrote: %s differs", a.Tool, at))
+	}
+}
+
+// judgeTime compares the times.
+func (j *Join) judgeTime(of *Call, a *Ask) {
+	late := a.Asked + j.skew(of, a)
+	switch {
+	case a.Asked < 0:
+		return
+	case of.SealedAt >= 0 && late < of.SealedAt:
+		j.found(of, a, early.As(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, span(of.SealedAt-a.Asked)))
+	case !of.closed:
+		return
+	case of.ClosedAt >= 0 && late < of.ClosedAt && of.Phase == stream.TurnComplete:
+		j.found(of, a, early.Finding("%s was run %s before its turn had ended", a.Tool, span(of.ClosedAt-a.Asked)))
+	}
+	if of.closed && !of.muted && of.Phase != stream.TurnComplete && of.Phase != stream.TurnIsOpen {
+		when := "and then its turn was"
+		if of.ClosedAt >= 0 && a.Asked > of.ClosedAt {
+			when = "although its turn was"
+		}
+		j.found(of, a, orphaned.Finding("%s was run, %s %s", a.Tool, when, of.Phase))
+	}
+}
+
+// ranTwice tells that the tool of one id was run again. What is asked again with the same id of the
+// protocol is no other request: a connection was lost.
+func (j *Join) ranTwice(of *Call, a *Ask, before []*Ask) {
+	for _, b := range before {
+		if b.By != stream.ByID || b.ID == a.ID && b.Exchange != a.Exchange && b.Server == a.Server {
+			return
+		}
+	}
+	d, why := twice, ""
+	if j.Doubled(of.Ref) {
+		d, why = twice.Blames(stream.Provider), ": the end of the call was said twice"
+	}
+	j.found(of, a, d.Finding("%s was run %d times for the one id %s%s", a.Tool, len(before)+1, of.ID, why))
+}
+
+// ranBefore tells that the same was run for a turn that was cut.
+func (j *Join) ranBefore(of *Call, a *Ask) {
+	if !a.sure() {
+		return
+	}
+	for _, other := range j.calls {
+		if other.Ref.Turn == of.Ref.Turn || !other.closed || other.Phase == stream.TurnComplete || other.Phase == stream.TurnIsOpen || other.given {
+			continue
+		}
+		for _, b := range other.asks {
+			if b != a && b.sure() && b.Server.Name == a.Server.Name && b.Tool == a.Tool && b.Asked <= a.Asked && b.ArgsSize == a.ArgsSize &&
+				sameArgs(b.Request.Args, a.Request.Args) {
+				j.found(of, a, repeated.Finding("%s was run with these arguments already, for turn %d, which was %s", a.Tool, other.Ref.Turn+1, other.Phase))
+				return
+			}
+		}
+	}
+}
+
+// notAsked tells that the model was given a result of a call whose tool nobody asked. Nothing is said
+// where bytes are missing, or a request may be it.
+func (j *Join) notAsked(of *Call) {
+	s, tool := j.offered(of)
+	if s == nil || j.blind || s.Gaps > 0 || !of.settled || of.Phase != stream.TurnComplete {
+		return
+	}
+	for _, a := range j.asks {
+		if a.Call == nil && a.Request.Call == "" && j.inWindow(of, a) && means(of.Name, a.Server, a.Tool) != noName {
+			return
+		}
+	}
+	for _, other := range j.Log.Servers {
+		if other.Gaps > 0 {
+			return
+		}
+	}
+	f := notRun.Finding("the model was given a result, and %s was never asked to run %s", s.Name, tool)
+	j.not = append(j.not, NotRun{of, s.Name, tool, f})
+	j.found(of, nil, f)
+}
+
+// compare holds what the model was told against what the tool answered.
+func (j *Join) compare(of *Call, a *Ask, event int, g Given) {
+	if a.Told {
+		return
+	}
+	a.Told, a.ToldAt, a.Got = true, event, g.Size
+	r := a.Request
+	if !r.Answer() || len(g.Text) < g.Size || len(of.asks) > 1 && a != of.asks[0] {
+		return
+	}
+	a.Result = told(r, g.Text, g.Media)
+	if !a.sure() || r.Server.Gaps > 0 {
+		return
+	}
+	tell := func(d *stream.Diagnosis, format string, args ...any) { j.found(of, a, d.Finding(format, args...)) }
+	sizes := fmt.Sprintf("of %d bytes%s the model was told %d", r.TextSize, structured(r.ShapeSize), g.Size)
+	switch a.Result {
+	case Cut, None:
+		tell(resultCut, "%s", sizes)
+	case Half:
+		tell(resultHalf, "text and structured content differ, and only one was told: %s", sizes)
+	case Altered:
+		tell(resultAltered, "what the model was told is not in what %s answered: %s", a.Tool, sizes)
+	}
+	if g.Flag && g.Failed != r.Failed && a.Result != Altered {
+		words := "the tool said that it failed, and the model was told that it did not"
+		if g.Failed {
+			words = "the tool said that it did not fail, and the model was told that it did"
+		}
+		tell(resultFlipped, "%s", words)
+	}
+}
+
+func structured(size int) string {
+	if size == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of text and %d structured", size)
+}
+
+func span(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// Declared takes the tools that a model was given, and reports those whose schema is not what their
+// server told: in words, and who did it.
+func (j *Join) Declared(tools []dialect.Tool) (found []stream.Finding) {
+	for _, t := range tools {
+		name := t.Name
+		if t.Space != "" {
+			name = t.Space + "__" + t.Name
+		}
+		j.declare(name)
+		if t.Schema == nil {
+			continue
+		}
+		if f, drifts := j.drift(name, t.Schema); drifts {
+			found = append(found, f)
+		}
+	}
+	return found
+}

@@ -1,0 +1,133 @@
+package providers
+
+import (
+	"fmt"
+	"slices"
+
+	"toolscope/providers/dialect"
+	"toolscope/providers/executed"
+	"toolscope/providers/mcp"
+	"toolscope/providers/replay"
+	"toolscope/stream"
+)
+
+// This file hands what turns and servers tell to who joins them, and what comes of that to the timeline.
+
+// join is who holds what servers were asked against the calls of models.
+func (in *Inspector) join() *executed.Join {
+	j := &in.executed.join
+	if j.Log == nil {
+		j.Log = &in.executed.log
+		in.executed.log.News = func(r *mcp.Request) { in.join().Asked(r) }
+	}
+	// The inspector may have moved since: see Reread.
+	j.Find = func(r stream.Ref) (*stream.Turn, *stream.Call) { return in.Session().Find(r) }
+	j.Apart, j.Doubled, j.Tell = in.clocksApart, in.endedTwice, in.tellRan
+	return j
+}
+
+// joins hands an event that was added to the timeline to who joins.
+func (in *Inspector) joins(e stream.Event) {
+	if len(in.executed.log.Servers) == 0 || e.Turn == stream.NoTurn {
+		return
+	}
+	switch e.Kind {
+	case stream.CallOpen, stream.CallMeta:
+		if t := in.Session().Turn(e.Turn); t.InSlot(e.Slot) != nil {
+			in.holdSchemas(t)
+			in.join().Opened(t, t.InSlot(e.Slot))
+		}
+	case stream.Seal:
+		if c := in.Session().Turn(e.Turn).InSlot(e.Slot); c != nil {
+			in.join().Sealed(c.Ref())
+		}
+	case stream.TurnClose:
+		in.join().Closed(in.Session().Turn(e.Turn))
+	}
+}
+
+// mostJoined is how many turns that came before the first server are looked at.
+const mostJoined = 64
+
+// joinEarlier takes the calls of the latest turns, when the first server is spoken with.
+func (in *Inspector) joinEarlier() {
+	turns := in.Session().Turns
+	for _, t := range turns[max(0, len(turns)-mostJoined):] {
+		if t.Kept != stream.Whole {
+			continue
+		}
+		for _, c := range t.Calls {
+			in.join().Opened(t, c)
+		}
+		if t.Closed() {
+			in.join().Closed(t)
+		}
+	}
+}
+
+// holdSchemas holds the tools that a request declares against those that their servers told, once for
+// each list of tools.
+func (in *Inspector) holdSchemas(t *stream.Turn) {
+	x := in.Exchange(t.Exchange)
+	if x == nil || x.Dialect == nil {
+		return
+	}
+	set := x.tools()
+	if set == nil || slices.Contains(in.executed.held, set) {
+		return
+	}
+	if in.executed.held = append(in.executed.held, set); len(in.executed.held) > recentSets {
+		in.executed.held = in.executed.held[1:]
+	}
+	tools, _ := set.Tools()
+	for _, f := range in.join().Declared(tools) {
+		in.Timeline.Append(stream.Event{Kind: stream.Found, At: x.at, Frame: x.frame, Turn: t.Number, Slot: stream.NoSlot, What: &f})
+	}
+}
+
+// tellGot tells who joins what a request has as the result of a call.
+func (x *Exchange) tellGot(o *replay.Observation, event int) {
+	in := x.in
+	if len(in.executed.log.Servers) == 0 || o.Result == 0 {
+		return
+	}
+	given := executed.Given{Size: o.Gave().Bytes, Media: o.Gave().Media, Failed: o.Result == stream.AnswerFailed}
+	if p := o.Given(); p != nil {
+		given.Text, given.Size = p.Text, len(p.Text)
+	}
+	to := x.past.target
+	given.Flag = to != nil && to.ErrorFlag
+	in.join().Given(o.Ref(), x.at, event, given)
+}
+
+// clocksApart reports whether two exchanges were recorded by two programs, each with its clock.
+func (in *Inspector) clocksApart(model, server int) bool {
+	x := in.Exchange(model)
+	return x == nil || x.Head.File != in.executed.log.File(server)
+}
+
+// endedTwice reports whether the end of a call was said twice.
+func (in *Inspector) endedTwice(r stream.Ref) bool {
+	t, c := in.Session().Find(r)
+	return c != nil && slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
+		return f.Diagnosis == stream.ProtocolViolation && f.Message == fmt.Sprintf(dialect.StopOfNone, c.Slot)
+	})
+}
+
+// tellRan adds to the timeline what was seen of who ran a call.
+func (in *Inspector) tellRan(n executed.News) {
+	t, _ := in.Session().Find(n.Of)
+	if t == nil {
+		return
+	}
+	if n.Finding.Diagnosis != nil {
+		n.Finding = unlessBent(t, n.Finding)
+	}
+	in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Of.Turn, Slot: n.Of.Call, Frame: t.LastFrame, Text: n.Text, What: &n.Execution})
+}
+
+// NotRun are the calls that the model was given a result of, while nobody asked their tools.
+func (in *Inspector) NotRun() []executed.NotRun { return in.executed.join.NotRun() }
+
+// Ran is what is known of a request to run a tool, and of the call that it is of; nil where it is none.
+func (in *Inspector) Ran(r *mcp.Request) *executed.Ask { return in.executed.join.Ask(r) }

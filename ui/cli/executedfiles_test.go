@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExecutedFiles: of each recording in testdata/executed what was found of who ran tools, and how
+// each request was joined, is what want.txt says. Those called trap… must be silent.
+func TestExecutedFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/executed/*.tsc")
+	if err != nil || len(files) < 25 {
+		t.Fatal(files, err)
+	}
+	var got strings.Builder
+	codes := map[string]string{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".tsc")
+		fmt.Fprintf(&got, "%s\n", name)
+		for _, line := range objects(t, command(t, nil, "check", "--fail-on", "info", "--format", "jsonl", file)) {
+			if code, is := line["code"].(string); is && code != "CONNECTION_LOST" && code != "PROTOCOL_VIOLATION" {
+				fmt.Fprintf(&got, "  %v %v by the %v\n", line["severity"], code, line["by"])
+				if codes[code] = file; strings.HasPrefix(name, "trap") {
+					t.Errorf("%s: %v", name, line)
+				}
+			}
+		}
+		for _, line := range objects(t, command(t, nil, "print", "--format", "jsonl", file)) {
+			if line["type"] != "executed" {
+				continue
+			}
+			var words []string
+			for _, key := range []string{"turn", "call", "id", "tool", "joined", "of", "may_be", "unasked", "after_seal_ms", "after_turn_ms", "args", "differs", "state", "rounds", "result_bytes", "model_got_bytes", "result"} {
+				if v, is := line[key]; is {
+					words = append(words, fmt.Sprintf("%s=%v", key, v))
+				}
+			}
+			fmt.Fprintf(&got, "  %s\n", strings.Join(words, " "))
+		}
+	}
+	const path = "testdata/executed/want.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || got.String() != string(want) {
+		t.Errorf("%v: got\n%s", err, got.String())
+	}
+	for code, file := range codes {
+		if out := command(t, nil, "check", "--fail-on", code, file); out.code != exitFound {
+			t.Errorf("check --fail-on %s %s: %+v", code, file, out)
+		}
+		if out := command(t, nil, "check", "--fail-on", code, "testdata/executed/ordinary.tsc"); out.code != 0 {
+			t.Errorf("check --fail-on %s of an ordinary run: %+v", code, out)
+		}
+	}
+}
+
+func objects(t *testing.T, out outcome) (all []map[string]any) {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(out.stdout), "\n") {
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		all = append(all, o)
+	}
+	return all
+}
