@@ -30,12 +30,12 @@ func TestCalmDrawsSeldom(t *testing.T) {
 		t.Errorf("%d frames, and %d without; wanted are at most %d", few, lively, most)
 	}
 	before := s.View()
-	s.send(calmed{})
+	s.send(woken{})
 	if s.View() == before {
 		t.Error("what came last is never drawn")
 	}
 	whole := s.View()
-	s.send(calmed{})
+	s.send(woken{})
 	if s.cmd != nil && len(ticks(s.cmd)) > 0 {
 		t.Error("it goes on drawing")
 	}
@@ -72,7 +72,7 @@ func TestCalmHasNoFigures(t *testing.T) {
 			s.now = s.now.Add(100 * time.Millisecond)
 			s.feed(r)
 		}
-		s.send(calmed{})
+		s.send(woken{})
 		if shows := s.rate.last > 0; shows == calm {
 			t.Errorf("calm %v: a rate of %d", calm, s.rate.last)
 		}

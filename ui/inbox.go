@@ -57,6 +57,7 @@ func (m *Model) read(inbox Inbox) (more bool) {
 			size += len(r.Data)
 			if r.End {
 				delete(m.post.flying, r.Exchange)
+				m.stay.thrift.ends++
 			}
 		}
 	}

@@ -52,6 +52,7 @@ type Options struct {
 	Calm     bool             // little moves by itself
 	Layout   Layout           // as the screen was left the last time
 	Large    bool             // few words and much room, for who sits at the back of a room
+	Written  func() int64     // bytes that the terminal was given, so that it is not given too many; nil where nobody counts
 	Keep     int64            // bytes that turns may hold that ended and cannot be read again; 0 for all
 	Prices   *price.Table     // what tokens cost; the embedded prices when nil
 	Journal  *Journal         // has what was noted before; a new one when nil
@@ -117,7 +118,7 @@ type Model struct {
 
 	pinned  pinned
 	mouse   mouse
-	calm    calm
+	stay    stay
 	journal *Journal
 	heard   heard
 	places  []bookmark
@@ -242,7 +243,7 @@ func (m *Model) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	case Crash:
 		m.crash, cmd = &msg, tea.Quit
 	}
-	return m, guard(tea.Batch(cmd, m.extend(), m.calmly(msg)))
+	return m, guard(tea.Batch(cmd, m.extend(), m.restrain(msg)))
 }
 
 // key gives a key to the mode. Bubble Tea makes one message of keys that are typed faster than it

@@ -58,8 +58,19 @@ func openEditor(file string, in io.Reader) error {
 type editor struct{ *exec.Cmd }
 
 func (e editor) SetStdin(r io.Reader)  { e.Stdin = r }
-func (e editor) SetStdout(w io.Writer) { e.Stdout = w }
+func (e editor) SetStdout(w io.Writer) { e.Stdout = fileBehind(w) }
 func (e editor) SetStderr(w io.Writer) { e.Stderr = w }
+
+// fileBehind is the file that what is written goes to: an editor wants the terminal, not a pipe to us.
+func fileBehind(w io.Writer) io.Writer {
+	switch w := w.(type) {
+	case *rows:
+		return fileBehind(w.standard)
+	case *outlet:
+		return w.File
+	}
+	return w
+}
 
 // Limits of a command that is piped to.
 const (

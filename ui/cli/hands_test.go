@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -126,5 +127,14 @@ func TestThemeIsKept(t *testing.T) {
 		if l.apply(&o, func(string) {}); o.Theme.Name != c.want {
 			t.Errorf("saved %s, asked for %s: %s", c.saved, c.asked, o.Theme.Name)
 		}
+	}
+}
+
+// TestEditorHasTheTerminal: an editor that is given what the screen is written to gets the terminal.
+func TestEditorHasTheTerminal(t *testing.T) {
+	run := new(exec.Cmd)
+	editor{run}.SetStdout(&rows{standard: newOutlet(os.Stdout, "standard output", newEnding())})
+	if run.Stdout != os.Stdout {
+		t.Errorf("it writes to a %T", run.Stdout)
 	}
 }

@@ -59,11 +59,13 @@ func (a *app) play(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) 
 		go guarded(func() { bringTour(among, own) })
 		return among
 	}
+	terminal := &rows{standard: a.output}
+	o.Written = terminal.written.Load
 	m := ui.New(o)
 	// Signals and panics are handled here: Bubble Tea restores the terminal on some signals only,
 	// and prints stacks.
 	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
-		tea.WithOutput(a.output), tea.WithFilter(sig.filter))
+		tea.WithOutput(terminal), tea.WithFilter(sig.filter))
 	post.program = p
 	post.live.start(guarded)
 	if feed != nil {

@@ -1,0 +1,116 @@
+package ui
+
+import (
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// far is a screen on a terminal that is far away, and the bytes that it was given: all of each frame
+// that is another.
+type far struct {
+	*rig
+	given int64
+	shown string
+}
+
+func newFar(t *testing.T) *far {
+	f := &far{}
+	f.rig = newScreen(t, 140, 40, func(o *Options) { o.Written = func() int64 { return f.given } })
+	return f
+}
+
+// flush is what the terminal is given, and whether that is anything.
+func (f *far) flush() bool {
+	if now := f.View(); now != f.shown {
+		f.given += int64(len(now))
+		f.shown = now
+		return true
+	}
+	return false
+}
+
+// TestThrift: while much comes, the terminal is given no more than its bytes; all of it is read
+// meanwhile; a key, another size, and what opens are shown at once; and what was held back is shown
+// in the end though nothing more comes.
+func TestThrift(t *testing.T) {
+	f := newFar(t)
+	opened, delta := manyCalls(50)
+	f.feed(opened...)
+	f.flush()
+	before, frames := f.given, 0
+	for n := range 600 { // ten seconds
+		f.now = f.now.Add(frameTime)
+		events := f.in.Timeline.Len()
+		f.feed(delta(n))
+		if f.in.Timeline.Len() == events {
+			t.Fatal("what came is not read")
+		}
+		if f.flush() {
+			frames++
+		}
+	}
+	most := int64(10*thriftRate + thriftSaved + len(f.shown))
+	if got := f.given - before; got > most || frames < 20 {
+		t.Errorf("%d bytes in ten seconds, at most %d; %d frames", got, most, frames)
+	}
+	hold := func() {
+		t.Helper()
+		for n := 0; !f.stay.on; n++ {
+			if n > 1000 {
+				t.Fatal("no frame is held back")
+			}
+			f.feed(delta(n))
+			f.flush()
+		}
+	}
+	hold()
+	if f.press("?"); !f.flush() {
+		t.Error("a key is not shown at once")
+	}
+	f.press("<esc>")
+	hold()
+	if f.resize(120, 30); !f.flush() {
+		t.Error("another size is not shown at once")
+	}
+	f.resize(140, 40)
+	hold()
+	f.stay.thrift.room = -1
+	if f.feed(exchangeOf(7)[:3]...); !f.flush() {
+		t.Error("a stream that opens is not shown at once")
+	}
+	hold()
+	f.now = f.now.Add(time.Second)
+	if f.send(woken{}); !f.flush() {
+		t.Error("what was held back is not shown once there is room")
+	}
+	hold()
+	if f.end(); !f.flush() {
+		t.Error("the end is not shown at once")
+	}
+	fresh := newScreen(t, 140, 40)
+	if fresh.stay.on || fresh.restrain(tea.KeyMsg{}) != nil || fresh.stay.thrift != (thrift{}) {
+		t.Error("frames are held back where nobody counts")
+	}
+}
+
+// TestThriftWakes: a screen that holds frames back is woken once for all of them.
+func TestThriftWakes(t *testing.T) {
+	f := newFar(t)
+	f.given = 1 << 20
+	for n := range 3 {
+		cmd := f.restrain(arrived{})
+		if !f.stay.on || (cmd != nil) != (n == 0) {
+			t.Fatalf("frame %d: held %t, woken %t", n, f.stay.on, cmd != nil)
+		}
+	}
+	f.now = f.now.Add(100 * time.Millisecond)
+	if cmd := f.restrain(woken{}); !f.stay.on || cmd == nil {
+		t.Error("a screen that is woken too early does not go to sleep again")
+	}
+	f.now = f.now.Add(500 * 24 * time.Hour) // however much was owed
+	if cmd := f.restrain(woken{}); f.stay.on || cmd != nil {
+		t.Error("a screen that is woken holds back")
+	}
+}
