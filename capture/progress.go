@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"context"
 	"io"
 	"os"
 	"sync/atomic"
@@ -8,10 +9,24 @@ import (
 
 // Progress is how much was read of files, of what they held when they were opened. Several
 // goroutines may use it; a nil Progress counts nothing.
-type Progress struct{ read, size atomic.Int64 }
+type Progress struct {
+	read, size atomic.Int64
+	files      []string // that will be read; nobody adds to them once reading has begun
+}
 
 // State is how many bytes were read, of how many.
 func (p *Progress) State() (read, size int64) { return p.read.Load(), p.size.Load() }
+
+// Survey counts what is in all the files, as Survey does for one. What cannot be looked at says so to
+// who reads it.
+func (p *Progress) Survey(ctx context.Context, all []Mark, workers int) (sum Size) {
+	for _, path := range p.files {
+		if s, err := Survey(ctx, path, all, workers); err == nil {
+			sum.Add(s)
+		}
+	}
+	return sum
+}
 
 // expect counts a file that will be read.
 func (p *Progress) expect(path string) {
@@ -20,6 +35,7 @@ func (p *Progress) expect(path string) {
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		p.size.Add(info.Size())
+		p.files = append(p.files, path)
 	}
 }
 

@@ -1,6 +1,11 @@
 package formats
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+
+	"toolscope/capture"
+)
 
 // This file has the types of chunks that say what a chunk is.
 
@@ -44,6 +49,11 @@ var words = map[string]word{
 	"TOOL_CALL_END":      {of: ofAgents},
 	"TEXT_MESSAGE_START": {of: ofAgents},
 
+	"interaction.start":     {of: ofInteractions, begins: true},
+	"interaction.created":   {of: ofInteractions, begins: true},
+	"interaction.complete":  {of: ofInteractions, ends: true, last: true},
+	"interaction.completed": {of: ofInteractions, ends: true, last: true},
+
 	"ping":  {weak: true},
 	"error": {weak: true},
 }
@@ -57,11 +67,31 @@ func wordOf(kind []byte) (w word, known bool) {
 		w.of = ofResponses
 	case bytes.HasPrefix(kind, []byte("interaction.")), bytes.HasPrefix(kind, []byte("step.")):
 		w.of = ofInteractions
-		w.begins = string(kind) == "interaction.start" || string(kind) == "interaction.created"
-		w.last = string(kind) == "interaction.complete" || string(kind) == "interaction.completed"
-		w.ends = w.last
 	default:
 		return word{}, false
 	}
 	return w, true
+}
+
+// endings are the members that have a value where an answer ends, in streams and in whole bodies.
+var endings = []capture.Mark{
+	{Word: "stop_reason", Kind: int(ofMessages), Ends: true},
+	{Word: "finish_reason", Kind: int(ofChat), Ends: true},
+	{Word: "finishReason", Kind: int(ofGemini), Ends: true},
+	{Word: "total_duration", Kind: int(ofOllama), Ends: true},
+}
+
+// Marks are what tells that an answer begins or ends, to who only counts them. Cohere's streams end
+// as those of Chat Completions do.
+func Marks() []capture.Mark {
+	all := slices.Clone(endings)
+	for text, w := range words {
+		if w.of == ofCohere {
+			w.of = ofChat
+		}
+		if w.begins && !w.weak {
+			all = append(all, capture.Mark{Word: text, Kind: int(w.of)})
+		}
+	}
+	return all
 }

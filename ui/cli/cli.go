@@ -41,6 +41,7 @@ type app struct {
 	only           *sieve // the same, understood; nil for all
 	speed          float64
 	format         string
+	counting       bool   // files are only counted
 	summary        bool   // only what it comes to is printed
 	jq             string // what is asked of what is printed, "" for all of it
 	pricesFile     string

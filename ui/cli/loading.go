@@ -1,17 +1,24 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/formats"
 	"toolscope/ui"
 )
 
 // loading is how far reading files is, in words.
 type loading struct {
 	capture.Progress
-	began time.Time
+	began   time.Time
+	ctx     context.Context // done when nobody asks any more
+	once    sync.Once       // the files are surveyed
+	answers atomic.Int64    // in them, about; 0 until it is known
 }
 
 // shortLoad is how long reading lasts before anything is said of it.
@@ -24,7 +31,26 @@ func (l *loading) words() []ui.Word {
 	if read >= size || took < shortLoad {
 		return nil
 	}
-	return []ui.Word{{Text: loadText(read, size, took)}}
+	if size >= leastSurveyed {
+		l.once.Do(func() { go l.survey() })
+	}
+	words := []ui.Word{{Text: loadText(read, size, took)}}
+	if n := l.answers.Load(); n > 0 {
+		words = append(words, ui.Word{Text: "about " + plural(int(n), "answer")})
+	}
+	return words
+}
+
+// leastSurveyed is how much is read at least before it is told how much there is. What is less, is
+// read before anybody has asked.
+const leastSurveyed = 64 << 20
+
+// survey learns about how many answers there are, while they are being read.
+func (l *loading) survey() {
+	n := l.Survey(l.ctx, formats.Marks(), 1)
+	if l.ctx.Err() == nil {
+		l.answers.Store(n.Answers)
+	}
 }
 
 // loadText is how much was read in that time, how fast, and how long the rest will take.

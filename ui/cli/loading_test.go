@@ -27,7 +27,7 @@ func TestLoadText(t *testing.T) {
 // TestLoading: what is read counts, of all files and also of what is packed, and in the end all is.
 func TestLoading(t *testing.T) {
 	for _, follow := range []bool{false, true} {
-		l := &loading{began: time.Now().Add(-time.Minute)}
+		l := &loading{ctx: context.Background(), began: time.Now().Add(-time.Minute)}
 		o := capture.Options{Progress: &l.Progress, Follow: follow}
 		a, b := saved(t, "a.sse", string(turnOf("a"))), saved(t, "b.sse", string(turnOf("b")))
 		ctx, stop := context.WithCancel(context.Background())

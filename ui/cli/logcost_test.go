@@ -29,8 +29,8 @@ func longStream(deltas int) string {
 	return b.String()
 }
 
-// BenchmarkPeeling reads one stream, bare and out of logs, to its calls. The rate is that of the
-// stream's own bytes: what the logs need more is what peeling them costs.
+// BenchmarkPeeling reads one stream, bare and out of logs, to its calls, as print does. The rate is
+// that of the stream's own bytes: what the logs need more is what peeling them costs.
 func BenchmarkPeeling(b *testing.B) {
 	body := longStream(20_000)
 	read := func(name, text string) {
@@ -39,13 +39,13 @@ func BenchmarkPeeling(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, Looks: looks})
+				src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, Looks: looks, Once: true, Pieces: true})
 				if err != nil {
 					b.Fatal(err)
 				}
 				in := new(providers.Inspector)
 				in.Keep(providers.Keep{Bytes: printedBytes, Rows: printedRows, ReadOnce: true})
-				if err := inspect(src, in, func() bool { return true }); err != nil {
+				if err := inspect(capture.Ahead(src), in, func() bool { return true }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -58,4 +58,35 @@ func BenchmarkPeeling(b *testing.B) {
 			read(s.name, logOf(s, false, logged{body, "req_1", 4211}))
 		}
 	}
+}
+
+// BenchmarkCounting counts the answers of a log, and reads them to their calls. The rate is that of
+// the log.
+func BenchmarkCounting(b *testing.B) {
+	text := strings.Repeat(logOf(logShapes[0], false, logged{longStream(100), "req_1", 4211}), 500)
+	path := saved(b, "log", text)
+	b.Run("count", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if n, err := capture.Survey(b.Context(), path, formats.Marks(), 1); err != nil || n.Answers != 500 {
+				b.Fatal(n, err)
+			}
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		b.ReportAllocs()
+		for b.Loop() {
+			src, err := capture.Open(b.Context(), path, capture.Options{Formats: formats.All, Looks: looks, Once: true, Pieces: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := new(tally)
+			q := newQueue(new(providers.Inspector), path, n)
+			if err := inspect(capture.Ahead(src), q.in, func() bool { return q.print(false) == nil }); err != nil || q.print(true) != nil || n.turns != 500 {
+				b.Fatal(n, err)
+			}
+		}
+	})
 }

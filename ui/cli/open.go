@@ -40,7 +40,7 @@ func (a *app) open(ctx context.Context, args []string) error {
 		return err
 	}
 	reading := a.reading.options(a.follow, a.stdin)
-	far := &loading{began: time.Now()}
+	far := &loading{ctx: ctx, began: time.Now()}
 	reading.Progress = &far.Progress
 	src, err := capture.OpenAll(ctx, paths, reading)
 	if err != nil {

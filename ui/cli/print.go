@@ -27,18 +27,23 @@ func (a *app) printCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if a.counting {
+				return a.count(cmd.Context(), paths)
+			}
 			return a.print(cmd.Context(), paths)
 		},
 	}
 	format(cmd.Flags(), &a.format, "text", "text, or jsonl: one JSON object a call and turn", "text", "jsonl")
 	cmd.Flags().BoolVar(&a.summary, "summary", false, "print only what it comes to: turns, calls by state, cost")
+	cmd.Flags().BoolVar(&a.counting, "count", false, "print only lines, and about how many answers, of files that are not read for it")
 	settle(cmd.Flags(), "print", "format")
 	cmd.Flags().StringVar(&a.jq, "jq", "", "print what jq's `EXPR` makes of each call's arguments; of each line, with --format jsonl")
-	cmd.MarkFlagsMutuallyExclusive("summary", "jq")
+	cmd.MarkFlagsMutuallyExclusive("summary", "jq", "count")
 	a.onlyFlag(cmd.Flags(), "print only the turns that")
 	a.pricesFlag(cmd)
 	a.followFlag(cmd)
 	a.reading.add(cmd.Flags())
+	cmd.MarkFlagsMutuallyExclusive("count", "follow")
 	return cmd
 }
 

@@ -1,0 +1,118 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+)
+
+// Size is what can be told of a file without reading what it says.
+type Size struct {
+	Bytes, Lines int64
+	Answers      int64 // about; 0 where nothing marks them
+}
+
+// Add adds what another file has.
+func (s *Size) Add(other Size) {
+	s.Bytes += other.Bytes
+	s.Lines += other.Lines
+	s.Answers += other.Answers
+}
+
+// surveyed is how much of a file is looked at at a time.
+const surveyed = 512 << 10
+
+// Survey counts the lines of a file, and by their marks about how many answers are in it, with so many
+// goroutines. It keeps nothing of the file. What is packed, or is no file that stays where it is, has
+// a size only.
+func Survey(ctx context.Context, path string, all []Mark, workers int) (Size, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Size{}, openError(path, err)
+	}
+	s := &survey{ctx: ctx, size: info.Size(), all: all}
+	if !info.Mode().IsRegular() {
+		return Size{}, nil
+	}
+	if s.file, err = os.Open(path); err != nil {
+		return Size{}, openError(path, err)
+	}
+	defer s.file.Close()
+	if isPacked(s.file) {
+		return Size{Bytes: s.size}, nil
+	}
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(s.work)
+	}
+	working.Wait()
+	if s.err != nil {
+		return Size{}, readError(path, s.err)
+	}
+	return s.sum(), ctx.Err()
+}
+
+// survey is what its goroutines share.
+type survey struct {
+	ctx  context.Context
+	file *os.File
+	size int64
+	all  []Mark
+	next atomic.Int64 // the part that nobody looks at yet
+
+	mu           sync.Mutex
+	lines        int64
+	begun, ended []int64 // by kind
+	err          error
+}
+
+// work looks at parts of the file until there are no more.
+func (s *survey) work() {
+	m := newMarks(s.all)
+	begun, ended := make([]int64, m.kinds), make([]int64, m.kinds)
+	room := make([]byte, markBehind+surveyed+markAhead)
+	var lines int64
+	var err error
+	for s.ctx.Err() == nil && err == nil {
+		start := (s.next.Add(1) - 1) * surveyed
+		if start >= s.size {
+			break
+		}
+		before := min(start, markBehind)
+		var n int
+		n, err = s.file.ReadAt(room[:before+min(surveyed, s.size-start)+markAhead], start-before)
+		if err == io.EOF {
+			err = nil
+		}
+		from := min(int(before), n)
+		to := min(from+surveyed, n)
+		lines += int64(bytes.Count(room[from:to], []byte("\n")))
+		m.count(room[:n], from, to, begun, ended)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lines += lines
+	if s.begun == nil {
+		s.begun, s.ended = make([]int64, m.kinds), make([]int64, m.kinds)
+	}
+	for k := range begun {
+		s.begun[k] += begun[k]
+		s.ended[k] += ended[k]
+	}
+	if err != nil {
+		s.err = err
+	}
+}
+
+// sum is what was counted. Of answers of a kind that are marked twice the ends may be missing, or the
+// beginnings: those that are more are right.
+func (s *survey) sum() Size {
+	all := Size{Bytes: s.size, Lines: s.lines}
+	for k := range s.begun {
+		all.Answers += max(s.begun[k], s.ended[k])
+	}
+	return all
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"toolscope/capture"
+	"toolscope/capture/formats"
+)
+
+// count writes of every file how many lines it has and about how many answers, without reading them.
+func (a *app) count(ctx context.Context, paths []string) error {
+	to := a.stdout.buffered()
+	for _, path := range paths {
+		if path == "-" {
+			return usagef("--count: standard input must be read to be counted: --summary does")
+		}
+		files, left, err := capture.Find([]string{path})
+		for _, text := range left {
+			a.notef("%s", text)
+		}
+		if err != nil {
+			a.fail(err)
+		}
+		for _, f := range files {
+			n, err := capture.Survey(ctx, f.Path, formats.Marks(), runtime.GOMAXPROCS(0))
+			if err != nil {
+				a.fail(err)
+				continue
+			}
+			if a.format == "jsonl" {
+				to.object(countObject(f.Path, n))
+			} else {
+				to.linef("%s: %s", f.Path, countText(n))
+			}
+		}
+	}
+	return to.flush()
+}
+
+// countText is what a file holds, in words.
+func countText(n capture.Size) string {
+	size := plural(int(n.Lines), "line") + ", " + sizeText(n.Bytes)
+	switch {
+	case n.Lines == 0 && n.Answers == 0:
+		return sizeText(n.Bytes) + "; --summary reads what is in it"
+	case n.Answers == 0:
+		return size + "; nothing in it marks answers: --summary reads it"
+	}
+	return fmt.Sprintf("about %s, %s", plural(int(n.Answers), "answer"), size)
+}
+
+func countObject(path string, n capture.Size) *object {
+	var o object
+	o.text("type", "count")
+	o.text("file", path)
+	o.int("bytes", int(n.Bytes))
+	o.int("lines", int(n.Lines))
+	if n.Answers > 0 {
+		o.int("answers_about", int(n.Answers))
+	}
+	return &o
+}
