@@ -75,13 +75,18 @@ func (m *Model) heldKeys(all []screen.Binding) []screen.Binding {
 		two[0].Hint = of.hint
 		keys = append(keys, two...)
 	}
+	if m.opt.Cut != nil {
+		cut := hinted(km.Save, display.Text{}, m.saveCut)
+		cut.Does = display.Lit("save a capture that ends here")
+		if m.walk.view.Ended() {
+			cut.Hint = display.Lit("w save it so")
+		}
+		keys = append(keys, cut)
+	}
 	keys = append(keys, hinted(km.EndHere, display.Lit("x end it here"), m.endHere), hinted(km.Bottom, display.Lit("G now"), m.goNow),
 		hinted(km.Pause, word, m.space), hinted(km.Escape, display.Lit("esc"), m.leaveTime), on(km.Restart, m.restart))
 	if m.stage != nil {
 		keys = slices.Insert(keys, 1, append(m.claimKeys(), m.restartKey())...)
-	}
-	if m.opt.Cut != nil {
-		keys = append(keys, on(km.Save, m.saveCut))
 	}
 	return reminded(keys, all)[:len(keys)]
 }

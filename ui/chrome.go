@@ -30,7 +30,7 @@ func (m *Model) drawTop(p *screen.Pen) {
 		}
 	}
 	keep := p.Left
-	p.Left = max(0, room+2-facts.Width())
+	p.Left = max(0, room+1-facts.Width())
 	left := p.Left
 	m.drawWayTo(p, way)
 	p.Left = keep - (left - p.Left)

@@ -119,7 +119,7 @@ func TestBreaks(t *testing.T) {
 		Exchange: 0, Why: "tool of turn 1 matches tool:tool", For: 3 * time.Second, Left: time.Minute, Given: 120, Waiting: 40,
 		Next: []byte("data: {\"x\":1}\n\n"),
 	}}
-	s.press("j").shows("HELD 1", "tool of turn 1 matches", "3.00 s", "NEXT  15 B", `data: {"x":1}`)
+	s.press("j").shows("HELD 1", "tool of turn 1 matches", "1m00s left", "40 B wait", "NEXT  15 B", `data: {"x":1}`)
 	s.press(".<enter>x")
 	if len(point.let) != 3 || point.let[0] != modes.LetStep || point.let[1] != modes.LetGo || point.let[2] != modes.LetCut {
 		t.Errorf("let %v", point.let)

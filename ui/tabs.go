@@ -73,7 +73,7 @@ func namesOf(s slot, cells int) (names []tabName, short bool) {
 // drawTabs writes the row that names the tabs, the open one in brackets, and flush right where that
 // is scrolled to.
 func (m *Model) drawTabs(p *screen.Pen, s slot) {
-	right := m.besideTabs(p, s).Between(" ", "")
+	right := m.besideTabs(p, s, p.Left).Between(" ", "")
 	names, short := namesOf(s, p.Left-right.Width())
 	for i, n := range names {
 		blanks, r := 2, screen.Muted
@@ -102,7 +102,7 @@ func (m *Model) drawTabs(p *screen.Pen, s slot) {
 
 // tabAt is the tab that is named in cell x of a row of tabs of so many, nil for none.
 func (m *Model) tabAt(s slot, cells, x int) *placed {
-	right := m.besideTabs(&m.pen, s).Between(" ", "")
+	right := m.besideTabs(&m.pen, s, cells).Between(" ", "")
 	names, short := namesOf(s, cells-right.Width())
 	at := -1 // the first name has a blank less before it
 	for _, n := range names {
@@ -114,9 +114,26 @@ func (m *Model) tabAt(s slot, cells, x int) *placed {
 	return nil
 }
 
+// docSeen is which part of the document is seen, in as many words as leave the tabs that count something
+// where they are.
+func (m *Model) docSeen(p *screen.Pen, s slot, room int) display.Text {
+	cells := 0
+	for _, t := range s.tabs {
+		if n := (tabName{t.Pane.(panes.Tab).Label(), t.Pane, false}); !n.Count.Empty() {
+			cells += n.width(true)
+		}
+	}
+	for _, seen := range []display.Text{p.Seen(m.doc.Seen()), p.SeenRows(m.doc.Seen())} {
+		if cells+1+seen.Width() <= room {
+			return seen
+		}
+	}
+	return display.Text{}
+}
+
 // besideTabs is how far what is pointed at goes in the open tab, and which part of it is seen; where all
-// is, or none is open, the delta that the call grows with.
-func (m *Model) besideTabs(p *screen.Pen, s slot) (beside display.Text) {
+// is, or none is open, that of the document, or the delta that the call grows with.
+func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside display.Text) {
 	if w, ok := s.pane.(panes.Spanning); ok {
 		if spans := w.Spans(p); !spans.Empty() {
 			beside = spans.Between("", "  ")
@@ -127,7 +144,14 @@ func (m *Model) besideTabs(p *screen.Pen, s slot) (beside display.Text) {
 			return display.Join(beside, seen)
 		}
 	}
-	if c := m.call(); c != nil && c.Arriving() {
+	c := m.call()
+	grows := c != nil && c.Arriving()
+	if m.scene.Bare && !m.follow && s.pane == nil { // the document has no title that says it
+		if _, last, of := m.doc.Seen(); !grows || last < of {
+			return m.docSeen(p, s, room)
+		}
+	}
+	if grows {
 		return display.Join(p.Glyph.Change, screen.Count(c.Deltas()))
 	}
 	return beside

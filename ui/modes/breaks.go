@@ -171,11 +171,15 @@ func (b *breaks) drawHold(p *screen.Pen, row int) {
 	if hold.Ended {
 		waits = display.Lit(" wait, all ")
 	}
-	right := display.Join(
-		screen.Time(hold.For).Between("  ", ""), screen.Time(hold.Left.Truncate(time.Second)).Between("  ", " left"),
-		screen.Bytes(int(hold.Given)).Between("  ", " passed"), screen.Bytes(int(hold.Waiting)).Between("  ", ""), waits)
-	if p.Left < right.Width()+40 {
-		right = display.Join(screen.Time(hold.For).Between("  ", ""), screen.Bytes(int(hold.Waiting)).Between("  ", ""), display.Lit(" wait "))
+	left := screen.Time(hold.Left.Truncate(time.Second)).Between("  ", " left")
+	wait := display.Join(screen.Bytes(int(hold.Waiting)).Between("  ", ""), waits)
+	right := display.Join(screen.Time(hold.For).Between("  ", ""), left, screen.Bytes(int(hold.Given)).Between("  ", " passed"), wait)
+	switch { // until when it is held goes last
+	case p.Left >= right.Width()+40:
+	case p.Left >= left.Width()+wait.Width()+40:
+		right = display.Join(left, wait)
+	default:
+		right = display.Join(left, display.Lit(" "))
 	}
 	p.Put(screen.Accent, g, mark)
 	keep := right.Width()

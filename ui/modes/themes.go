@@ -191,8 +191,11 @@ func (t *picker) Draw(p *screen.Pen, y int) {
 	}
 }
 
-// nameColumn is how many cells the name of a theme has.
-const nameColumn = 22
+// nameColumn is how many cells the name of a theme has, and narrowNames where there is little room.
+const (
+	nameColumn  = 22
+	narrowNames = 15
+)
 
 // about is what there is to know of a theme besides what its row shows.
 func (t *picker) about(p *screen.Pen, name string) (about display.Text) {
@@ -217,7 +220,11 @@ func (t *picker) drawTheme(p *screen.Pen, name string, chosen bool) {
 		g, mark = screen.Selected, p.Glyph.Mark
 	}
 	p.Put(screen.Accent, g, mark)
-	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Clean(name), nameColumn-1), nameColumn))
+	column := nameColumn
+	if p.Left < 2*nameColumn {
+		column = narrowNames
+	}
+	p.Put(screen.Plain, g, p.Pad(p.Truncate(p.Clean(name), column-1), column))
 	ink := s.pen.Ink
 	for _, of := range []struct {
 		ink  themes.Ink

@@ -65,11 +65,15 @@ func (h head) draw(p *screen.Pen, piled, focused bool) {
 	}
 }
 
+// besideSeen is how many cells there are besides, in a title that says which part is seen: its edges,
+// and what was found.
+const besideSeen = 16
+
 // drawCallHead writes the name of a call or what is open of it, its state, and what was found.
 func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 	state := display.Join(p.Glyph.Status[c.Status()], display.Lit(" "), p.Clean(c.Status().String()))
 	h := head{title: p.Name(c.Name), right: []headPart{{screen.CallRole(c), state}}}
-	if seen := p.Seen(s.Seen()); !seen.Empty() && p.Left >= aboutBelow {
+	if seen := p.Seen(s.Seen()); !seen.Empty() && (p.Left >= aboutBelow || p.Left >= h.title.Width()+h.width()+seen.Width()+besideSeen) {
 		h.right = append([]headPart{{screen.Muted, seen.Between("", " ")}}, h.right...)
 	}
 	if s.Raw {

@@ -98,13 +98,22 @@ func (w *Window) Seen() (first, last, of int) {
 
 // Seen says which rows are visible, and whether more are below; nothing where all are.
 func (p *Pen) Seen(first, last, of int) display.Text {
+	return p.seen(first, last, of, Count(of).Between(" of ", ""))
+}
+
+// SeenRows is Seen without how many there are.
+func (p *Pen) SeenRows(first, last, of int) display.Text {
+	return p.seen(first, last, of, display.Text{})
+}
+
+func (p *Pen) seen(first, last, of int, all display.Text) display.Text {
 	switch {
 	case first <= 1 && last >= of:
 		return display.Text{}
 	case last < first:
 		last = first
 	}
-	text := display.Join(Count(first), p.Glyph.Dash, Count(last), Count(of).Between(" of ", ""))
+	text := display.Join(Count(first), p.Glyph.Dash, Count(last), all)
 	if last < of {
 		text = display.Join(text, display.Lit(" "), p.Glyph.Below)
 	}
