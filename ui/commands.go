@@ -32,8 +32,21 @@ func (m *Model) openPalette() {
 	m.open(modes.NewPalette(asHost{m}, modes.Doing{Keys: keys, Press: m.press, Commands: m.commands(), Marks: m.bookmarks(), Turn: m.goTo}, m.draw))
 }
 
-// press does what a key does where one is.
+// press does what a key does where one is, or what the word behind ":" does, which is begun if more
+// belongs to it.
 func (m *Model) press(key string) {
+	for _, c := range m.commands() {
+		switch {
+		case key != ":"+c.Word:
+		case c.Arg.Empty():
+			c.Run("")
+			return
+		default:
+			m.openPalette()
+			typing(m.top().Mode).Insert(c.Word + " ")
+			return
+		}
+	}
 	if m.atStage() {
 		if b := screen.Bound(m.stageKeys(), key); b != nil {
 			b.Do()

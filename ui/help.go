@@ -30,7 +30,7 @@ func (m *Model) openHelp() {
 // pane, then what is behind them.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.Place {
 	here, elsewhere := m.grouped(keys)
-	places := []modes.Place{{Name: placeName(m.focus), Groups: here, Press: m.press}}
+	places := []modes.Place{{Name: placeName(m.focus), Groups: append(here, m.typedWords()), Press: m.press}}
 	for _, p := range m.table {
 		if p.Pane == m.focus {
 			continue
@@ -42,6 +42,16 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.Place {
 		}})
 	}
 	return append(places, modes.Place{Name: display.Lit("in views that keys above open"), Groups: elsewhere})
+}
+
+// typedWords are the words that are typed behind ":", as the help lists them: what is behind a word is
+// asked for then.
+func (m *Model) typedWords() modes.Group {
+	g := modes.Group{Title: display.Lit("Words behind :")}
+	for _, c := range m.commands() {
+		g.Keys = append(g.Keys, screen.Binding{Keys: []string{":" + c.Word}, Does: c.Does})
+	}
+	return g
 }
 
 // placeName is where one is who is at a pane.

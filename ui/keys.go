@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"github.com/charmbracelet/bubbles/key"
 
 	"toolscope/ui/display"
@@ -148,7 +150,7 @@ func (m *Model) grouped(bound []screen.Binding) (groups, elsewhere []modes.Group
 type Key struct{ Group, Keys, Does string }
 
 // Keys is the key table as the help screen shows it, with the keys that the user has in place of
-// others.
+// others, and then the words that are typed behind ":".
 func Keys(user UserKeys) (table []Key) {
 	listed := map[string]bool{}
 	for _, g := range newKeyMap().groups() {
@@ -159,10 +161,14 @@ func Keys(user UserKeys) (table []Key) {
 			}
 		}
 	}
-	for _, e := range New(Options{}).newEntries() {
+	m := New(Options{})
+	for _, e := range m.newEntries() {
 		if !listed[e.Keys[0]] {
 			table = append(table, Key{"More", e.As(user.of, display.Drawer{}).Name(display.Drawer{}).String(), e.Does.String()})
 		}
+	}
+	for _, c := range m.commands() {
+		table = append(table, Key{"Words", strings.TrimRight(":"+c.Word+" "+c.Arg.String(), " "), c.Does.String()})
 	}
 	return table
 }

@@ -53,6 +53,8 @@ func TestHelpDoes(t *testing.T) {
 	s.press("z?/malform").shows("malform█", "malformed").hides("complete").press("<esc>").shows("complete").press("<esc>")
 	s.press("?/ctrl").shows("nothing").press("<enter>").shows("no key is called that").press("<esc><esc>")
 	s.press("?<tab>/theme").shows("choose a theme", "in the list").press("<esc><esc>") // of all places, whichever is shown
+	s.press("?/:sort<enter>").shows(": sort █", ":sort cost|took|bytes|start").press("<esc>")
+	s.press("?/:log<enter>").shows("LOG ").press("<esc>")
 	s.press("?<tab>/token after<enter>")
 	if s.focus != s.doc {
 		t.Error("a key of another place leads to", s.where())

@@ -120,7 +120,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q is %d times in the help", b.Help().Desc, listed[b.Help().Desc])
 		}
 	}
-	if table := Keys(nil); len(table) != len(bindings(km)) || !slices.Contains(table, Key{"Look", "/", "find in the pane"}) {
+	words := newScreen(t, 80, 24).commands()
+	if table := Keys(nil); len(table) != len(bindings(km))+len(words) || !slices.Contains(table, Key{"Words", ":log", "what toolscope noted and said"}) || !slices.Contains(table, Key{"Look", "/", "find in the pane"}) {
 		t.Errorf("%d keys in the table, %d are bound: %v", len(table), len(bindings(km)), table)
 	}
 }

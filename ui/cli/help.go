@@ -145,6 +145,10 @@ func keysHelp(l lines) {
 			l.linef("")
 			l.linef("%s", group)
 		}
+		if k.Group == "Words" {
+			l.linef("  %-30s %s", k.Keys, k.Does)
+			continue
+		}
 		l.linef("  %-10s %s", k.Keys, k.Does)
 	}
 }

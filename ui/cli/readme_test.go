@@ -93,7 +93,11 @@ func keyTable() string {
 	var rows []string
 	part := ""
 	for _, k := range ui.Keys(nil) {
-		keys := "`" + strings.ReplaceAll(strings.ReplaceAll(k.Keys, " ", "` `"), "|", `\|`) + "` " + k.Does
+		keys := strings.ReplaceAll(k.Keys, "|", `\|`)
+		if k.Group != "Words" { // each of those is one
+			keys = strings.ReplaceAll(keys, " ", "` `")
+		}
+		keys = "`" + keys + "` " + k.Does
 		if k.Group == part {
 			rows[len(rows)-1] += " · " + keys
 			continue
