@@ -5,6 +5,10 @@ package capture
 // go on at once, and neither waits for the other.
 const Stdio = "STDIO"
 
+// Shell is the method of an exchange that is one command that a shell ran for an agent: its request
+// side is the command, and its end says how that ended.
+const Shell = "SHELL"
+
 // How the notes of such an exchange begin.
 const (
 	Argv       = "argv: "       // the command line follows, as a list in JSON

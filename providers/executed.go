@@ -102,8 +102,11 @@ func (e *executing) close(back func(stream.Record)) {
 
 // isServer reports whether a request can be to nobody but an MCP server.
 func isServer(h *stream.Head) bool {
-	if h.Method == mcp.Stdio {
+	switch h.Method {
+	case mcp.Stdio:
 		return strings.HasPrefix(h.URL, "mcp:")
+	case mcp.Shell:
+		return strings.HasPrefix(h.URL, "shell:")
 	}
 	for _, name := range []string{"Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method"} {
 		if len(h.Header[name]) > 0 {

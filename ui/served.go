@@ -72,6 +72,9 @@ func (m *Model) drawGiven(p *screen.Pen, r *mcp.Request) {
 	if r.Error != "" {
 		text = r.Error
 	}
+	if r.Shell() {
+		text = r.Exit
+	}
 	if text == "" && r.ShapeSize > 0 {
 		text = string(r.Shape)
 	}

@@ -76,6 +76,7 @@ func (l *Log) keep(bytes int) {
 // A Server is who is spoken with: one process, or one URL.
 type Server struct {
 	Name     string // as the recording or the URL has it
+	Shell    bool   // it is no server: commands of a shell
 	Title    string // what it calls itself, "" where it was not asked
 	Version  string // of the protocol, as agreed or as the messages say
 	Calls    int    // tools that were called
@@ -116,6 +117,7 @@ type talk struct {
 	scope   string // requests of one scope share their ids
 	at      [2]time.Duration
 	known   int32
+	command *Request // of a shell, nil where a server is spoken with
 }
 
 // A framer cuts one side into messages.
@@ -134,6 +136,11 @@ func (l *Log) Begin(number int, h *stream.Head) {
 	}
 	t := &talk{log: l, number: number, file: h.File, stdio: h.Method == Stdio}
 	name := strings.TrimPrefix(h.URL, "mcp:")
+	if h.Method == Shell {
+		t.beginShell(h)
+		l.talks[number] = t
+		return
+	}
 	if t.stdio {
 		t.ask, t.answer, t.decided = new(lines), new(lines), true
 		t.server = &Server{Name: name, Began: stream.NoTime}
@@ -175,6 +182,10 @@ func (l *Log) serverOf(name string) *Server {
 func (l *Log) Write(r *stream.Record, known int32) {
 	t := l.talks[r.Exchange]
 	t.known = known
+	if t.command != nil {
+		t.ran(r)
+		return
+	}
 	side := 0
 	if r.Request {
 		side = 1

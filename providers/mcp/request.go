@@ -24,6 +24,7 @@ type Request struct {
 	State     State
 	Answered  time.Duration // when its answer came, or it was given up
 	Failed    bool          // the tool said that it failed
+	Exit      string        // how a command of a shell ended, where that was not as it should be
 	Error     string        // of the protocol, in place of a result
 	Code      int64         // of that
 	Text      string        // of the result, its beginning
@@ -70,8 +71,8 @@ func (r *Request) Took() time.Duration {
 // Answer reports whether a result has come, which is no question of the server's own.
 func (r *Request) Answer() bool { return r.State == Done && !r.waits }
 
-// IsCall reports whether the client has the server run a tool.
-func (r *Request) IsCall() bool { return r.Method == "tools/call" && !r.FromServer }
+// IsCall reports whether the client has the server run a tool, or had a shell run a command.
+func (r *Request) IsCall() bool { return r.Method == "tools/call" && !r.FromServer || r.Shell() }
 
 // As is the request as it was when there were so many events, nil where it was not there.
 func (r *Request) As(known int32) *Request {
@@ -82,6 +83,7 @@ func (r *Request) As(known int32) *Request {
 		return r
 	}
 	then := *r
+	then.Exit = ""
 	then.State, then.Failed, then.Error, then.Code, then.Text, then.TextSize, then.Media = Open, false, "", 0, "", 0, 0
 	then.Shape, then.ShapeSize, then.Size, then.Progress = nil, 0, 0, 0
 	return &then

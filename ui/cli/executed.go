@@ -80,12 +80,12 @@ func (p *jsonPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
 	o.text("server", r.Server.Name)
 	o.some("from", when(r.FromServer, "server"))
 	o.text("method", r.Method)
-	o.some(either(r.Method == "tools/call", "tool", "about"), r.Tool)
+	o.some(either(r.IsCall() || r.Method == "tools/call", "tool", "about"), r.Tool)
 	if o.some("id", r.Call); a != nil {
 		o.joined(a)
 	}
 	o.int("exchange", r.Exchange)
-	o.text("request", r.ID)
+	o.some("request", r.ID)
 	o.text("state", r.State.String())
 	o.time("t_asked_ms", r.Asked)
 	o.time("took_ms", r.Took())
@@ -169,6 +169,10 @@ func (p *jsonPrinter) answer(o *object, r *mcp.Request) {
 		if r.IsCall() {
 			o.flag("is_error", r.Failed)
 		}
+		if r.Shell() {
+			o.some("exit", r.Exit)
+			return
+		}
 		o.int("result_bytes", r.Size)
 		if r.TextSize > 0 {
 			o.int("text_bytes", r.TextSize)
@@ -185,6 +189,9 @@ func (p *jsonPrinter) answer(o *object, r *mcp.Request) {
 
 func (p *jsonPrinter) server(file string, s *mcp.Server) {
 	o := new(object)
+	if s.Shell {
+		return // each command has said it
+	}
 	o.text("type", "mcp_server")
 	o.text("file", file)
 	o.text("server", s.Name)
@@ -215,6 +222,10 @@ func (p *textPrinter) executed(file string, r *mcp.Request, a *executed.Ask) {
 	switch text := r.Text; {
 	case r.State == mcp.Refused:
 		p.linef("    error  %d  %s", r.Code, r.Error)
+	case r.Shell():
+		if r.Exit != "" {
+			p.linef("    %s", r.Exit)
+		}
 	case r.State == mcp.Done && r.IsCall():
 		const most = 512
 		if n := min(most, len(text)); n < r.TextSize {
@@ -296,6 +307,11 @@ func gaveSizes(r *mcp.Request) string {
 }
 
 func (p *textPrinter) server(file string, s *mcp.Server) {
+	if s.Shell {
+		p.linef("%s  shell  %s", file, plural(s.Calls, "command"))
+		p.linef("")
+		return
+	}
 	about := joined(s.Title, when(s.Version != "", "protocol "+s.Version), plural(s.Calls, "tool call"), plural(s.Messages, "message"))
 	p.linef("%s  MCP server %s  %s", file, s.Name, about)
 	if s.Gaps > 0 {

@@ -22,6 +22,7 @@ func topics() []*cobra.Command {
 	return []*cobra.Command{
 		topic("screen", "What stands on the screen, and what it means", documentOf("screen")),
 		topic("jsonl", "What print --format jsonl writes, for scripts", documentOf("jsonl")),
+		topic("executed", "What tools really got: how MCP servers are recorded", documentOf("executed")),
 		topic("limits", "What it does not do, and how much it keeps", documentOf("limits")),
 		topic("dialects", "Protocols that are read, and the names --dialect takes", dialectsHelp, "protocols"),
 		topic("formats", "The names --as takes: logs and recordings that open", formatsHelp),
@@ -131,6 +132,9 @@ func pointHelp(l lines, p client.Point) {
 	}
 	for _, text := range p.Says {
 		l.prose("    ", text)
+	}
+	if says := p.Servers().Says; says != "" {
+		l.prose("    ", "MCP servers: "+says)
 	}
 	l.linef("    known: %s", p.Known)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,13 +45,20 @@ is no such command.`
 // runFolder is the variable that says where what belongs to one run is recorded.
 const runFolder = "TOOLSCOPE_RUN"
 
-type mcpFlags struct{ name, record string }
+type mcpFlags struct {
+	name, record string
+	line         string // of a shell, in place of the command
+	isLine       bool
+}
 
 func (a *app) mcpCommand() *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
 		Use: "mcp [flags] -- COMMAND [ARG…]", Short: "Stand before an MCP server, and record what it is asked", Long: mcpHelp,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.mcp(args, &f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.isLine = cmd.Flags().Changed("line")
+			return a.mcp(args, &f)
+		},
 		// No configuration is read: one that is wrong must not keep a server from running.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 	}
@@ -58,30 +66,44 @@ func (a *app) mcpCommand() *cobra.Command {
 	to.SetInterspersed(false)
 	to.StringVar(&f.name, "name", "", "what the server is called, in place of the command's name")
 	to.StringVar(&f.record, "record", "", "record into a new file in this `DIR`")
+	to.StringVar(&f.line, "line", "", "what Claude Code has its shell prefix start")
+	_ = to.MarkHidden("line")
 	return cmd
 }
 
-// mcp runs a server and ends as it does. Its traffic comes first: without a recording it runs too.
+// mcp runs a server and ends as it does.
 func (a *app) mcp(args []string, f *mcpFlags) error {
+	if f.isLine {
+		return a.runLine(f)
+	}
 	if len(args) == 0 {
 		return usagef("mcp: no COMMAND\ntoolscope mcp -- npx -y @modelcontextprotocol/server-everything, for one")
 	}
-	name := f.name
-	if name == "" {
-		name = serverOf(args)
-	}
+	return a.runServer(args, f)
+}
+
+// runServer runs a server.
+func (a *app) runServer(args []string, f *mcpFlags) error {
+	name := cmp.Or(f.name, serverOf(args))
+	return a.besides(f, "mcp", name, func(o stdio.Options, l *live) (stdio.Ending, error) {
+		o.Shown = l.redactor.Argv(args)
+		return stdio.Run(args, o)
+	})
+}
+
+// besides runs something that is recorded into a file of its own, and ends as it does. What is run
+// comes first: without a recording it runs too.
+func (a *app) besides(f *mcpFlags, kind, name string, run func(stdio.Options, *live) (stdio.Ending, error)) error {
 	l := newLive(newRedactor(), time.Now())
 	a.network = l
-	l.rec = a.recordServer(f.record, name, l.began)
+	l.rec = a.recordBeside(f.record, "-"+kind+"-"+fileWord(name), l.began)
 	l.start(func(pass func()) { pass() })
 	go func() {
 		for range l.shown.All { // nobody looks
 		}
 	}()
-	shown := l.redactor.Argv(args)
 	in, out, errs := a.streams()
-	o := stdio.Options{Name: name, Shown: shown, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Take: l.take}
-	ending, err := stdio.Run(args, o)
+	ending, err := run(stdio.Options{Name: name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Take: l.take}, l)
 	a.endServer(l)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
@@ -108,9 +130,10 @@ func (a *app) streams() (in, out, errs *os.File) {
 	return in, out, errs
 }
 
-// recordServer begins the recording of a server. That it cannot be made is said, and is no reason
+// recordBeside begins the recording of what is run. That it cannot be made is said, and is no reason
 // not to go on.
-func (a *app) recordServer(dir, name string, began time.Time) *recording {
+func (a *app) recordBeside(dir, of string, began time.Time) *recording {
+	var name string
 	var err error
 	for _, place := range []func() (string, error){
 		func() (string, error) { return dir, nil },
@@ -123,7 +146,7 @@ func (a *app) recordServer(dir, name string, began time.Time) *recording {
 	}
 	if err == nil {
 		var r *record.Recorder
-		if r, name, _, err = createIn(dir, began, "-mcp-"+fileWord(name), "toolscope mcp"); err == nil {
+		if r, name, _, err = createIn(dir, began, of, "toolscope mcp"); err == nil {
 			return &recording{r, name, filepath.Join(dir, name)}
 		}
 	}

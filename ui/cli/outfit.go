@@ -26,6 +26,11 @@ type outfit struct {
 	vars []string // NAME=VALUE
 	did  []string // what was done, in words
 	home string   // one of ours, with settings in it; "" without
+
+	servers []server // of MCP, that it has
+	watched []string // what of them is recorded
+	lacks   []string // why others are not, in words
+	removes []func() // what is there for the run alone
 }
 
 // starters are commands that start the program that stands behind them.

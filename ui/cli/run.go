@@ -24,6 +24,7 @@ type runFlags struct {
 	breakFlags
 	to               []string
 	screen, headless bool
+	noServers        bool
 }
 
 const runHelp = `Starts a client whose requests go through a proxy of its own, and records them:
@@ -44,6 +45,12 @@ are never changed; an address that stands in them gives way, and --to NAME=URL
 is where it goes then. Logins pass as they are: Claude Code's, Codex's with
 ChatGPT, and Gemini CLI's.
 
+What the client asks the MCP servers that it has is recorded too, and when shell
+commands of Claude Code ran: each writes a file of its own, into the folder
+beside the recording, a.mcp beside a.tsc, which the variable TOOLSCOPE_RUN names
+to what runs. Which servers are, and which are not and why, is said first.
+--no-mcp leaves it off; 'toolscope help executed' has more.
+
 --fault has the client get something else than the provider sent, to see what it
 makes of it: see 'toolscope proxy --help'.
 
@@ -61,7 +68,8 @@ func (a *app) runCommand() *cobra.Command {
 	to.StringArrayVar(&f.to, "to", nil, "the upstream `[NAME=]URL`; may be given several times")
 	to.BoolVar(&f.screen, "screen", false, "the screen here; what the client prints goes into a file")
 	to.BoolVar(&f.headless, "headless", false, "no screen, in tmux either")
-	settle(to, "run", "to")
+	to.BoolVar(&f.noServers, "no-mcp", false, "do not record what the client asks MCP servers, and when its shell commands run")
+	settle(to, "run", "to", "no-mcp")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
@@ -95,6 +103,10 @@ func (a *app) run(ctx context.Context, args []string, f *runFlags) error {
 	all, err := ways(f.to, fit.getenv)
 	if err != nil {
 		return err
+	}
+	if !f.noServers && !f.kept.none {
+		fit.findServers(ctx)
+		all = append(all, fit.serverWays()...)
 	}
 	faults, err := f.parse()
 	if err != nil {
@@ -137,6 +149,9 @@ func (r *running) runClient(ctx context.Context, listener net.Listener, o proxy.
 		return err
 	}
 	defer fit.remove()
+	if r.rec != nil && !f.noServers {
+		fit.watch(r.rec.besides(), r.url)
+	}
 	r.tell(fit)
 	var err error
 	if f.screen {
@@ -156,6 +171,7 @@ func (r *running) runClient(ctx context.Context, listener net.Listener, o proxy.
 func (r *running) tell(fit *outfit) {
 	a := r.app
 	a.notef("%s goes through %s, by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
+	fit.tellServers(func(format string, args ...any) { a.notef("%s", r.redactor.Text(fmt.Sprintf(format, args...))) })
 	if r.rec != nil {
 		a.notef("recorded into %s", r.rec.path)
 	}
@@ -195,7 +211,7 @@ func (r *running) sum(seen *tally) {
 		words += fmt.Sprintf(", %d of them bad", seen.bad)
 	}
 	if r.rec != nil {
-		words += ": toolscope " + shellWord(r.rec.path)
+		words += ": toolscope " + commandLine(r.rec.paths())
 	}
 	r.app.notef("%s", words)
 }

@@ -14,8 +14,17 @@ import (
 // ran is a run of a command of the shell, without a terminal.
 func ran(t *testing.T, flags []string, command ...string) (p *console, out string) {
 	t.Helper()
+	return ranWith(t, nil, flags, command...)
+}
+
+// ranWith is ran with variables.
+func ranWith(t *testing.T, env, flags []string, command ...string) (p *console, out string) {
+	t.Helper()
 	r, w := pipe(t)
-	p = start(t, launch{args: append(append([]string{"run"}, flags...), append([]string{"--"}, command...)...), stdout: w, env: []string{"ANTHROPIC_API_KEY=x"}})
+	p = start(t, launch{
+		args: append(append([]string{"run"}, flags...), append([]string{"--"}, command...)...), stdout: w,
+		env: append([]string{"ANTHROPIC_API_KEY=x"}, env...), w: 250, h: 24,
+	})
 	w.Close()
 	text, err := io.ReadAll(r)
 	if err != nil {

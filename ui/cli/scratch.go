@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -45,8 +46,27 @@ func createScratch(name string, data []byte) (path string, remove func(), err er
 	return path, remove, nil
 }
 
-// remove removes that folder.
+// createScript makes a program of a shell in a folder of its own. That it can be started is tried:
+// in some folders none can.
+func createScript(name, text string) (path string, remove func(), err error) {
+	path, remove, err = createScratch(name, []byte(strings.TrimSuffix(text, "\n")))
+	if err == nil {
+		err = os.Chmod(path, 0o700)
+	}
+	if err == nil {
+		err = exec.Command(path, "").Run()
+	}
+	if err != nil && remove != nil {
+		remove()
+	}
+	return path, remove, err
+}
+
+// remove removes what is there for the run alone.
 func (o *outfit) remove() {
+	for _, remove := range o.removes {
+		remove()
+	}
 	if o.home != "" {
 		os.RemoveAll(o.home) // links go, not what they lead to
 	}

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 )
 
@@ -15,6 +16,12 @@ const (
 
 // isTaken reports whether listening failed because somebody else does so there: WSAEADDRINUSE.
 func isTaken(err error) bool { return errors.Is(err, syscall.Errno(10048)) }
+
+// replaceSelf does nothing where no program can take the place of another.
+func replaceSelf(args []string) error { return fmt.Errorf("%s: %w", args[0], errors.ErrUnsupported) }
+
+// canPrefix is whether a script can be started as a program is.
+const canPrefix = false
 
 func suspend()      {}
 func stopSelf()     {}

@@ -4,7 +4,9 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +20,18 @@ const (
 
 // isTaken reports whether listening failed because somebody else does so there.
 func isTaken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
+
+// replaceSelf has a command be run in our place.
+func replaceSelf(args []string) error {
+	path, err := exec.LookPath(args[0])
+	if err == nil {
+		err = syscall.Exec(path, args, os.Environ())
+	}
+	return fmt.Errorf("%s: %w", args[0], err)
+}
+
+// canPrefix is whether a script can be started as a program is.
+const canPrefix = true
 
 func suspend() { sendSelf(syscall.SIGTSTP) }
 

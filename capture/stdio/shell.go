@@ -1,0 +1,32 @@
+package stdio
+
+import (
+	"os/exec"
+	"runtime"
+
+	"toolscope/capture"
+)
+
+// Watch runs a command of a shell, which keeps our standard streams, and takes when it began, what
+// it was, and how it ended. The error is that it could not be started.
+func Watch(args []string, command string, o Options) (Ending, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	w := &wrap{o: o, cmd: exec.Command(args[0], args[1:]...), gone: make(chan struct{})}
+	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = o.Stdin, o.Stdout, o.Stderr
+	w.take(capture.Record{
+		Side: capture.Request, Data: []byte(command),
+		Head: &capture.Head{Method: capture.Shell, URL: "shell:" + o.Name, Start: o.Began},
+	})
+	signals, stop := catch()
+	defer stop()
+	tie(w.cmd)
+	if err := w.cmd.Start(); err != nil {
+		w.take(capture.Record{End: capture.EndEOF, Why: "it could not be started: " + capture.Reason(err).Error(), By: capture.Toolscope})
+		return Ending{}, err
+	}
+	go w.pass(signals)
+	_ = w.cmd.Wait()
+	close(w.gone)
+	return w.end(), nil
+}

@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"strings"
+
+	"toolscope/providers/dialect"
+	"toolscope/stream"
+)
+
+// Shell is the method of an exchange that is one command, which a shell ran for an agent. It is read as
+// a request that runs a tool, whose argument is the command; how it ended is its answer. What it printed
+// is not in it.
+const Shell = "SHELL"
+
+// shellPrefix begins the URL of such an exchange; the tool's name, as the model knows it, follows.
+const shellPrefix = "shell:"
+
+// Shell reports whether a shell ran a command.
+func (r *Request) Shell() bool { return r.Method == shellMethod }
+
+const shellMethod = "shell"
+
+// beginShell begins such an exchange. All commands are of one server, which is no server.
+func (t *talk) beginShell(h *stream.Head) {
+	t.server = t.log.serverOf(shellMethod)
+	t.server.Shell = true
+	t.command = &Request{
+		Number: len(t.log.Requests), Server: t.server, Exchange: t.number, Method: shellMethod, Asked: stream.NoTime, Answered: stream.NoTime,
+		Tool: strings.TrimPrefix(h.URL, shellPrefix),
+	}
+}
+
+// ran takes a record of a command. It is a request once all of its text is there, which is at once.
+func (t *talk) ran(r *stream.Record) {
+	c := t.command
+	t.server.Gaps += r.Lost
+	if r.Request && c.Asked < 0 {
+		c.Asked, c.KnownAsked, c.Number = r.At, t.known, len(t.log.Requests)
+		if r.Lost == 0 {
+			args := append(dialect.AppendString(dialect.Raw(`{"command":`), r.Data), '}')
+			c.Args, c.ArgsSize = clipped(args), len(args)
+		}
+		t.server.Calls++
+		t.server.Messages++
+		t.log.add(c)
+		t.log.keep(len(c.Args))
+	}
+	if !r.End || c.Asked < 0 {
+		return
+	}
+	t.log.close(c)
+	c.Answered, c.KnownAnswered, c.State = r.At, t.known, Done
+	switch {
+	case r.At < 0: // the recording ends before the command does
+		c.State = Unseen
+	case r.By == stream.Toolscope.String():
+		c.State, c.Error = Refused, r.Why
+	case r.Why != "":
+		c.Failed, c.Exit = true, r.Why
+	}
+}

@@ -1,0 +1,107 @@
+//go:build linux
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// clientOf makes a program that stands for a client, by its name, and has it be found.
+func clientOf(t *testing.T, name, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// TestRunLines: what a client starts by its prefix runs as it would without, and is recorded beside
+// the recording of what it asked.
+func TestRunLines(t *testing.T) {
+	home, temporary := t.TempDir(), t.TempDir()
+	const script = `
+said=$(echo '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}' | "$CLAUDE_CODE_SHELL_PREFIX" "sh -c 'cat; echo \"two  words\"'")
+printf '%s\n' "$said"
+export CLAUDE_CODE_CHILD_SESSION=1
+"$CLAUDE_CODE_SHELL_PREFIX" "true && eval 'echo \"from the command\" >&2; echo out; exit 7' < /dev/null && pwd -P >| /dev/null"
+echo "code $?"
+"$CLAUDE_CODE_SHELL_PREFIX" "true && eval 'kill -TERM \$\$' < /dev/null && pwd -P >| /dev/null"
+echo "code $?"
+echo input | "$CLAUDE_CODE_SHELL_PREFIX" "cat; echo hook"
+echo "run $TOOLSCOPE_RUN"
+`
+	clientOf(t, "claude", script)
+	rec := filepath.Join(home, "a.tsc")
+	p, out := ranWith(t, []string{"TMPDIR=" + temporary}, []string{"--record", rec}, "claude")
+	p.wantExit(0)
+	const want = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}` + "\ntwo  words\nout\ncode 7\ncode 143\ninput\nhook\nrun "
+	if out != want+strings.TrimSuffix(rec, ".tsc")+".mcp\n" {
+		t.Errorf("%q", out)
+	}
+	p.untilShown("from the command")
+	p.untilShown("MCP servers are recorded: all that it starts, and its shell commands, by CLAUDE_CODE_SHELL_PREFIX")
+	p.untilShown("0 turns, 0 calls: toolscope " + rec + " " + strings.TrimSuffix(rec, ".tsc") + ".mcp")
+	files, _ := filepath.Glob(filepath.Join(home, "a.mcp", "*.tsc"))
+	if len(files) != 3 {
+		t.Fatalf("%q", files)
+	}
+	got := command(t, nil, "print", "--format", "jsonl", filepath.Join(home, "a.mcp"))
+	for _, part := range []string{
+		`"method":"tools/call","tool":"a"`, `"method":"shell","tool":"Bash"`, `"exit":"exit status 7"`, `"exit":"signal: terminated"`,
+		`"arguments_raw":"{\"command\":\"echo \\\"from the command\\\" >&2; echo out; exit 7\"}"`,
+	} {
+		if !strings.Contains(got.stdout, part) {
+			t.Errorf("no %s in %s", part, got.stdout)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(temporary, "*")); len(left) > 0 {
+		t.Errorf("%q is left", left)
+	}
+}
+
+// TestRunLinesOff: nothing is switched on where the user does not want it, has a prefix already, or
+// wants nothing recorded.
+func TestRunLinesOff(t *testing.T) {
+	clientOf(t, "claude", `echo "<$CLAUDE_CODE_SHELL_PREFIX|$TOOLSCOPE_RUN>"`)
+	rec := filepath.Join(t.TempDir(), "a.tsc")
+	for _, flags := range [][]string{{"--no-record"}, {"--no-mcp", "--record", rec}} {
+		p, out := ran(t, flags, "claude")
+		p.wantExit(0)
+		if out != "<|>\n" {
+			t.Errorf("%q: %q", flags, out)
+		}
+	}
+	p, out := ranWith(t, []string{"CLAUDE_CODE_SHELL_PREFIX=/mine"}, []string{"--record", filepath.Join(t.TempDir(), "b.tsc")}, "claude")
+	p.wantExit(0)
+	if !strings.HasPrefix(out, "</mine|") {
+		t.Errorf("%q", out)
+	}
+	p.untilShown("not recorded: CLAUDE_CODE_SHELL_PREFIX is /mine already")
+}
+
+// TestRunFlags: a client that lists its servers has them start behind us, and a list that cannot be
+// had is no reason not to go on.
+func TestRunFlags(t *testing.T) {
+	clientOf(t, "codex", `
+if [ "$1" = mcp ]; then echo '[{"name":"files","enabled":true,"transport":{"command":"node","args":["x"]}}]'; exit; fi
+for a in "$@"; do echo "<$a>"; done`)
+	rec := filepath.Join(t.TempDir(), "a.tsc")
+	p, out := ran(t, []string{"--record", rec}, "codex", "exec", "hi")
+	p.wantExit(0)
+	if !strings.Contains(out, `<mcp_servers.files.args=["mcp","--name","files","--record","`+strings.TrimSuffix(rec, ".tsc")+`.mcp","--","node","x"]>`) || !strings.HasSuffix(out, "<exec>\n<hi>\n") {
+		t.Errorf("%q", out)
+	}
+	p.untilShown("MCP servers are recorded: files, by -c mcp_servers")
+
+	clientOf(t, "codex", `if [ "$1" = mcp ]; then exit 3; fi; echo "$@"`)
+	p, out = ran(t, []string{"--record", filepath.Join(t.TempDir(), "b.tsc")}, "codex", "exec", "hi")
+	p.wantExit(0)
+	if !strings.HasSuffix(out, "exec hi\n") {
+		t.Errorf("%q", out)
+	}
+	p.untilShown("MCP servers are not recorded: 'codex mcp list --json'")
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"toolscope/providers/client"
+)
+
+// watch has the client's MCP servers begin behind us, each of which records into the folder, and
+// sends those over HTTP to the proxy at url. Nothing of the user's is changed.
+func (o *outfit) watch(folder, url string) {
+	o.vars = append(o.vars, runFolder+"="+folder)
+	if o.point == nil {
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		o.lack("MCP servers are not recorded: %s", err)
+		return
+	}
+	switch how := o.point.Servers(); how.Way {
+	case client.ByPrefix:
+		o.watchLines(self)
+	case client.ByFlags:
+		o.watchEach(func(s *server) { o.flags(s, self, folder, url) })
+	case client.BySettings:
+		o.watchEach(func(s *server) { o.content(s, self, folder, url) })
+	default:
+		o.watchEach(func(s *server) {
+			o.lack("MCP server %s is not recorded, unless %s has it begin so: \"command\":\"toolscope\",\"args\":%s", s.name, s.file, jsonText(serverArgs(s, "")))
+		})
+	}
+}
+
+// watchEach has each server be recorded that can be; of the others it is said.
+func (o *outfit) watchEach(one func(*server)) {
+	for i := range o.servers {
+		s := &o.servers[i]
+		byUser := o.point.Servers().Way == client.ByUser
+		wrapped := false
+		s.command, _, wrapped = unwrapped(s.command)
+		switch {
+		case byUser && wrapped:
+			o.watched = append(o.watched, s.name)
+		case byUser && len(s.command) == 0:
+			o.lack("MCP server %s is not recorded: put a proxy before it, with --to %s=URL, and its address into %s", s.name, s.name, s.file)
+		case s.login:
+			o.lack("MCP server %s is not recorded: somebody logs in there, and would at another address", s.name)
+		case len(s.command) == 0 && o.passes(s) == nil, !plainName(s.name) && o.point.Servers().Way == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
+			o.lack("MCP server %s is not recorded: its name or address cannot be given another way", s.name)
+		default:
+			one(s)
+		}
+	}
+}
+
+// serverArgs are what toolscope starts a server by; folder is "" where the variable tells it.
+func serverArgs(s *server, folder string) []string {
+	args := []string{"mcp", "--name", s.name}
+	if folder != "" { // some clients give servers no variables but their own
+		args = append(args, "--record", folder)
+	}
+	return append(append(args, "--"), s.command...)
+}
+
+// flags has Codex start a server so, whose flags take TOML: JSON's strings and lists are that.
+func (o *outfit) flags(s *server, self, folder, url string) {
+	var all []string
+	set := func(key string, value any) {
+		all = append(all, "-c", "mcp_servers."+s.name+"."+key+"="+jsonText(value))
+	}
+	if u := o.passes(s); u != nil {
+		set("url", url+serverPrefix+s.name+u.RequestURI())
+	} else {
+		set("command", self)
+		set("args", serverArgs(s, folder))
+	}
+	o.args = slices.Insert(slices.Clone(o.args), o.at+1, all...)
+	o.watched = append(o.watched, s.name)
+}
+
+// content has opencode start a server so.
+func (o *outfit) content(s *server, self, folder, url string) {
+	entry := map[string]any{"type": "local", "command": append([]string{self}, serverArgs(s, folder)...)}
+	if u := o.passes(s); u != nil {
+		entry = map[string]any{"type": "remote", "url": url + serverPrefix + s.name + u.RequestURI()}
+	}
+	name := o.point.Settings.Variable + "="
+	at := slices.IndexFunc(o.vars, func(v string) bool { return strings.HasPrefix(v, name) })
+	if at < 0 {
+		at = len(o.vars)
+		o.vars = append(o.vars, name+"{}")
+	}
+	text, err := merged(o.vars[at][len(name):], jsonText(map[string]any{"mcp": map[string]any{s.name: entry}}))
+	if err != nil {
+		o.lack("MCP server %s is not recorded: %s", s.name, err)
+		return
+	}
+	o.vars[at] = name + text
+	o.watched = append(o.watched, s.name)
+}
+
+// shellPrefix is the variable that names what Claude Code starts with a line of the shell: for each
+// server, each shell command and each hook.
+const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
+
+// watchLines has Claude Code start us with its lines.
+func (o *outfit) watchLines(self string) {
+	for i := range o.servers {
+		if s := &o.servers[i]; len(s.command) == 0 {
+			o.lack("MCP server %s is not recorded: it is reached over HTTP; 'toolscope help executed' tells how it can be", s.name)
+		}
+	}
+	switch {
+	case !canPrefix:
+		o.lack("MCP servers and shell commands are not recorded: Claude Code would start a script for each, which cannot be done here")
+		return
+	case o.env(shellPrefix) != "":
+		o.lack("MCP servers and shell commands are not recorded: %s is %s already", shellPrefix, o.env(shellPrefix))
+		return
+	}
+	script, remove, err := createScript("toolscope-line", fmt.Sprintf("#!/bin/sh\nexec %s mcp --line \"$1\"\n", shellWord(self)))
+	if err != nil {
+		o.lack("MCP servers and shell commands are not recorded: %s", err)
+		return
+	}
+	o.removes = append(o.removes, remove)
+	if strings.Contains(script, " -") { // what stands there would be taken for flags
+		o.lack("MCP servers and shell commands are not recorded: there is a hyphen behind a space in %s", script)
+		return
+	}
+	o.vars = append(o.vars, shellPrefix+"="+script)
+	o.watched = append(o.watched, "all that it starts, and its shell commands")
+}
+
+// jsonText is a value as JSON on one line.
+func jsonText(value any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // strings, and lists and maps of them
+	return strings.TrimSpace(b.String())
+}
+
+// tellServers says which servers are recorded, by what, and which are not.
+func (o *outfit) tellServers(note func(format string, args ...any)) {
+	if len(o.watched) > 0 {
+		by := map[client.ServersWay]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}
+		note("MCP servers are recorded: %s, by %s", strings.Join(o.watched, ", "), by[o.point.Servers().Way])
+	}
+	for _, text := range o.lacks {
+		note("%s", text)
+	}
+}

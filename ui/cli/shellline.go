@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolscope/capture/stdio"
+)
+
+// runLine runs what Claude Code has its prefix start, and ends as it does.
+func (a *app) runLine(f *mcpFlags) error {
+	l := shellLineOf(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
+	if l.args != nil {
+		rest, name, _ := unwrapped(l.args)
+		f.name = name
+		return a.runServer(rest, f)
+	}
+	args := []string{shellOf(f.line, os.Getenv), "-c", f.line}
+	if !l.isCommand {
+		return replaceSelf(args)
+	}
+	return a.besides(f, "shell", "Bash", func(o stdio.Options, _ *live) (stdio.Ending, error) {
+		return stdio.Watch(args, l.command, o)
+	})
+}
+
+// A shellLine is one of the shell that Claude Code has started by its prefix: a server, a shell command
+// of the model, or something else, as a hook.
+type shellLine struct {
+	args      []string // of a server
+	isCommand bool     // of the model
+	command   string
+}
+
+// shellLineOf reads a line; child says that Claude Code marked the process as one of its session's, as it
+// does all but servers. What cannot be told for sure is something else.
+func shellLineOf(text string, child bool) shellLine {
+	const before, after = " && eval ", " && pwd -P >| "
+	if from, to := strings.Index(text, before), strings.LastIndex(text, after); from >= 0 && from < to {
+		if words, _ := wordsOfShell(text[from+len(before):to], 1); len(words) == 1 {
+			return shellLine{isCommand: true, command: words[0]}
+		}
+	}
+	if words, whole := wordsOfShell(text, 0); !child && whole && len(words) > 0 && !strings.Contains(words[0], "=") {
+		return shellLine{args: words}
+	}
+	return shellLine{}
+}
+
+// wordsOfShell are the words of a line, at most so many, or all for 0. whole is false where a shell
+// would make anything else of it than words as they stand there.
+func wordsOfShell(text string, most int) (words []string, whole bool) {
+	var word strings.Builder
+	begun := false
+	end := func() {
+		if begun {
+			words = append(words, word.String())
+			word.Reset()
+		}
+		begun = false
+	}
+	for i := 0; i < len(text); i++ {
+		if most > 0 && len(words) == most {
+			return words, true
+		}
+		switch c := text[i]; {
+		case c == ' ':
+			end()
+		case c == '\'':
+			close := strings.IndexByte(text[i+1:], '\'')
+			if close < 0 {
+				return words, false
+			}
+			word.WriteString(text[i+1 : i+1+close])
+			i, begun = i+1+close, true
+		case c == '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' && i+1 < len(text) && strings.IndexByte("\"\\$`", text[i+1]) >= 0 {
+					i++
+				} else if strings.IndexByte("$`!", text[i]) >= 0 {
+					return words, false
+				}
+				word.WriteByte(text[i])
+			}
+			if begun = true; i == len(text) {
+				return words, false
+			}
+		case c == '\\' && i+1 < len(text) && text[i+1] != '\n':
+			i++
+			word.WriteByte(text[i])
+			begun = true
+		case strings.IndexByte("\\$`|&;<>()*?[]{}~#!\n\t", c) >= 0:
+			return words, false
+		default:
+			word.WriteByte(c)
+			begun = true
+		}
+	}
+	end()
+	return words, true
+}
+
+// shellOf is the shell that Claude Code reads a line with: the one whose state it kept, or else the
+// user's.
+func shellOf(text string, env func(string) string) string {
+	candidates := []string{env("CLAUDE_CODE_SHELL"), env("SHELL"), "/bin/bash", "/usr/bin/bash", "/bin/zsh"}
+	for _, name := range []string{"bash", "zsh"} {
+		if strings.Contains(text, "/snapshot-"+name+"-") {
+			of := func(path string) bool { return filepath.Base(path) != name }
+			candidates = slices.DeleteFunc(candidates, of)
+		}
+	}
+	for _, path := range candidates {
+		if base := filepath.Base(path); base != "bash" && base != "zsh" {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return "sh"
+}
