@@ -41,13 +41,22 @@ func (b browse) Keys() []screen.Binding {
 	if m.held() {
 		return instead(m.heldKeys(all), reminded(m.paneKeys(), all))
 	}
-	keys := reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}}, m.paneKeys()...), all)
+	keys := reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.paneKeys()...), all)
 	for i := range keys {
 		if m.large && keys[i].Keys[0] == km.Next.Keys()[0] && !keys[i].Hint.Empty() {
 			keys[i].Hint, keys[i].Does = display.Lit("tab next call"), display.Lit("next call")
 		}
 	}
 	return keys
+}
+
+// quitHint says that q leaves the program, or that it leads back first.
+func (m *Model) quitHint() screen.Binding {
+	hint := display.Lit("q quit")
+	if m.search.query != "" || m.zoom || m.from != nil && m.from.to == m.chosen || m.focus != m.last[panes.Left] && m.turn() != nil || m.sieve.On() {
+		hint = display.Lit("q back")
+	}
+	return screen.Binding{Keys: m.keys.Quit.Keys(), Hint: hint}
 }
 
 // heldKeys are those that come first while the screen shows a moment.

@@ -52,7 +52,7 @@ func (f Figure) String() string {
 func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 	var p Price
 	if !turn.Usage.CostTold {
-		p = t.Lookup(turn.Dialect, hostOf(head.URL), turn.Model).on(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
+		p = t.of(turn, head)
 	}
 	f := Cost(turn.Usage, p)
 	if f.Source != FromTable && f.Source != FromProvider {
@@ -67,6 +67,21 @@ func (t *Table) Turn(turn *stream.Turn, head stream.Head) Figure {
 		f.doubt("bytes of it were not seen: usage may be missing")
 	}
 	return f
+}
+
+// of is the price that a turn is counted at.
+func (t *Table) of(turn *stream.Turn, head stream.Head) Price {
+	return t.Lookup(turn.Dialect, hostOf(head.URL), turn.Model).on(dayOf(head), turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
+}
+
+// Rates are what the tokens of a turn are counted at, in dollars for a million of them, where Turn is a
+// figure from the table.
+func (t *Table) Rates(turn *stream.Turn, head stream.Head) (r Rates) {
+	r, factor, _ := t.of(turn, head).rates(turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
+	for _, rate := range []*Rate{&r.Input, &r.Output, &r.CacheRead, &r.CacheWrite, &r.CacheWriteHour} {
+		rate.USD *= factor
+	}
+	return r
 }
 
 // dayOf is the day of an answer by its own header, "" if that does not tell.

@@ -210,7 +210,8 @@ func (c *checker) find(f report.Finding) { c.Findings = append(c.Findings, f) }
 func (c *checker) file() string { return c.Files[len(c.Files)-1].Name }
 
 // turn takes the findings of a turn that has ended, and of its calls.
-func (c *checker) turn(_ string, x *providers.Exchange, t *stream.Turn) {
+func (c *checker) turn(v *providers.View, _ string, t *stream.Turn) {
+	x := v.Exchange(t.Exchange)
 	of := &c.Files[len(c.Files)-1]
 	of.Turns = append(of.Turns, report.Turn{Number: int(t.Number) + 1, Title: joined(t.Dialect, t.Model)})
 	if x == nil || !panes.IsPlain(t) {

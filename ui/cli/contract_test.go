@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"toolscope/ui/docs"
 )
 
 // outcome is what a run of the command line left behind.
@@ -22,6 +24,7 @@ type callJSON struct {
 	Opened                                                               *float64 `json:"t_open_ms"`
 	FirstArg                                                             *float64 `json:"t_first_arg_ms"`
 	Sealed                                                               *float64 `json:"t_sealed_ms"`
+	Latency                                                              *latencyJSON
 	Exchange                                                             int
 	Result                                                               *resultJSON
 	HTTPStatus                                                           int    `json:"http_status"`
@@ -29,6 +32,21 @@ type callJSON struct {
 	Session, Agent                                                       string
 	ParentAgent                                                          string `json:"parent_agent"`
 	Findings                                                             []findingJSON
+}
+
+type latencyJSON struct {
+	Since, Arrives string
+	Headers        *float64 `json:"headers_ms"`
+	FirstToken     *float64 `json:"first_token_ms"`
+	Named          *float64 `json:"named_ms"`
+	FirstByte      *float64 `json:"first_byte_ms"`
+	Actionable     *float64 `json:"actionable_ms"`
+	Parses         *float64 `json:"parses_ms"`
+	LastByte       *float64 `json:"last_byte_ms"`
+	Sealed         *float64 `json:"sealed_ms"`
+	End            *float64 `json:"end_ms"`
+	Silence        *float64 `json:"silence_ms"`
+	Stalls         int
 }
 
 type turnJSON struct {
@@ -180,6 +198,28 @@ func TestTimes(t *testing.T) {
 		t.Errorf("times %v %v %v", c.Opened, c.FirstArg, c.Sealed)
 	}
 	same(t, 0, "calls", turns[0].Calls, 2)
+	l, last := c.Latency, 0.0
+	if l == nil {
+		t.Fatal("no latency")
+	}
+	for i, at := range []*float64{l.Headers, l.FirstToken, l.Named, l.FirstByte, l.Parses, l.Sealed, l.End} {
+		if at == nil || *at < last {
+			t.Fatalf("latency: time %d is %v, behind %v", i, at, last)
+		}
+		last = *at
+	}
+	same(t, 0, "since", l.Since, "request")
+	same(t, 0, "arrives", l.Arrives, "eager")
+	same(t, 0, "how long from the first byte to the seal", *l.Sealed-*l.FirstByte, *c.Sealed-*c.FirstArg)
+	if out := command(t, nil, "print", "demo/parallel.tsc").stdout; !strings.Contains(out, "    since the request  headers 180 ms, first token 241 ms, named ") {
+		t.Errorf("no times in\n%s", out)
+	}
+	page, _ := docs.Page("jsonl")
+	for _, name := range []string{"headers", "first_token", "named", "first_byte", "actionable", "parses", "last_byte", "sealed", "end", "silence"} {
+		if !strings.Contains(page, `"`+name+`_ms":`) {
+			t.Errorf("the page of jsonl has no %s_ms", name)
+		}
+	}
 }
 
 func TestExitCodes(t *testing.T) {

@@ -30,15 +30,15 @@ type onlyPrinter struct {
 
 func (p *onlyPrinter) wants(turn int32) bool { return p.of.turn == 0 || p.of.turn == int(turn)+1 }
 
-func (p *onlyPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
+func (p *onlyPrinter) turn(v *providers.View, file string, t *stream.Turn) {
 	switch {
 	case !p.wants(t.Number):
 	case p.of.call == 0:
 		p.printed++
-		p.jsonPrinter.turn(file, x, t)
+		p.jsonPrinter.turn(v, file, t)
 	case p.of.call <= len(t.Calls):
 		p.printed++
-		p.call(file, x, t, t.Calls[p.of.call-1])
+		p.call(v, file, t, t.Calls[p.of.call-1])
 	}
 }
 

@@ -28,7 +28,7 @@ func (e *export) sse() error {
 	if x == nil || x.Response.Size() == 0 {
 		return fmt.Errorf("%s: no bytes came of turn %d", e.path, t.Number+1)
 	}
-	body := bodyOf(x, e.in)
+	body := bodyOf(x, e.in.View())
 	repro := body.Repro()
 	as, _ := providers.Find(t.Dialect) // nil where none reads it
 	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
@@ -71,7 +71,7 @@ func worst(t *stream.Turn) (s stream.Severity) {
 }
 
 // bodyOf is the response of an exchange, as what a repro is made of.
-func bodyOf(x *providers.Exchange, in *providers.Inspector) *report.Body {
+func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 	b := &report.Body{Bytes: x.Response.Bytes(0, x.Response.Size()), Events: x.Framing == "SSE", Models: map[string]bool{}}
 	for n := range x.Response.Frames() {
 		_, end := x.Response.FrameSpan(int32(n))
@@ -80,11 +80,11 @@ func bodyOf(x *providers.Exchange, in *providers.Inspector) *report.Body {
 	if x.Framing == "WebSocket messages" {
 		asEvents(b)
 	}
-	for _, t := range in.Session().Turns {
+	for _, t := range v.Session().Turns {
 		if t.Exchange == x.Number {
 			b.Models[t.Model] = price.Embedded().Lookup(t.Dialect, hostIn(x.Head.URL), t.Model).ID != ""
 			for _, c := range t.Calls {
-				b.Calls = append(b.Calls, argsOf(c, in))
+				b.Calls = append(b.Calls, argsOf(c, v))
 			}
 		}
 	}
@@ -112,15 +112,15 @@ func asEvents(b *report.Body) {
 
 // argsOf are the arguments of a call, by the frames that brought them. Of those that were rewritten
 // no frame brought a part that stands there.
-func argsOf(c *stream.Call, in *providers.Inspector) report.Args {
+func argsOf(c *stream.Call, v *providers.View) report.Args {
 	a := report.Args{Text: c.Args(), Freeform: c.Freeform() || c.Attempt}
 	if c.Rewrites > 0 {
 		return a
 	}
 	for n := range c.Deltas() {
 		start, end := c.DeltaSpan(n)
-		if e, kept := in.Timeline.Event(int(c.DeltaEvent(n))); kept && end > start {
-			a.Deltas = append(a.Deltas, report.Delta{Start: start, End: end, Frame: int(e.Frame)})
+		if end > start {
+			a.Deltas = append(a.Deltas, report.Delta{Start: start, End: end, Frame: int(v.Begin(int(c.DeltaEvent(n)), 0).Frame)})
 		}
 	}
 	return a

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,8 +16,13 @@ import (
 	"toolscope/ui"
 )
 
+// reproOfTurn is the repro of a turn of the demo, as a command writes it.
+func reproOfTurn(t *testing.T, turn int32) string {
+	return command(t, nil, "export", "demo/history.tsc", "--as", "sse", "--turn", fmt.Sprint(turn+1)).stdout
+}
+
 // TestTakings: the machine's line is the one that print writes, the command has the request's bytes
-// and no secret, and the report names the call.
+// and no secret, the report names the call, and the repro is that of export.
 func TestTakings(t *testing.T) {
 	data, err := demos.ReadFile("demo/history.tsc")
 	if err != nil {
@@ -48,6 +54,8 @@ func TestTakings(t *testing.T) {
 					t.Errorf("print writes nothing like %s\n%s", got, printed)
 				case f.Key == "c" && (!bytes.HasPrefix(got, []byte("curl -N 'http")) || bytes.Contains(got, []byte("[redacted:"))):
 					t.Errorf("the request as a command: %s", got)
+				case f.Key == "n" && string(got) != reproOfTurn(t, turn.Number):
+					t.Errorf("the repro of turn %d is not what export --as sse writes:\n%s", turn.Number+1, got)
 				case f.Key == "b" && !bytes.Contains(got, []byte("## Call ")):
 					t.Errorf("the report: %s", got)
 				}

@@ -50,7 +50,7 @@ func (a *app) printCommand() *cobra.Command {
 // A printer writes turns that have ended, and what later requests made of their calls. What a tool
 // gave is told once: with its call, or where that was printed before, when a request brings it.
 type printer interface {
-	turn(file string, x *providers.Exchange, t *stream.Turn)
+	turn(v *providers.View, file string, t *stream.Turn)
 	sentBack(calls []returned)
 	flush() error
 }

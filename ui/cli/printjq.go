@@ -35,9 +35,9 @@ func (a *app) askedPrinter(prices *price.Table) (printer, error) {
 	return p, nil
 }
 
-func (p *askedPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
+func (p *askedPrinter) turn(v *providers.View, file string, t *stream.Turn) {
 	if p.as != nil {
-		p.as.turn(file, x, t)
+		p.as.turn(v, file, t)
 		p.askLines()
 		return
 	}

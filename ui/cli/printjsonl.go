@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/base64"
 	"iter"
+	"strings"
 	"unicode/utf8"
 
 	"toolscope/providers"
@@ -27,10 +28,11 @@ func lineOf(kind, file string, turn int32) *object {
 	return o
 }
 
-func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
+func (p *jsonPrinter) turn(v *providers.View, file string, t *stream.Turn) {
+	x := v.Exchange(t.Exchange)
 	calls, thrown := wireCalls(t)
 	for _, c := range calls {
-		p.call(file, x, t, c)
+		p.call(v, file, t, c)
 	}
 	o := lineOf("turn", file, t.Number)
 	o.text("dialect", t.Dialect)
@@ -63,7 +65,7 @@ func (p *jsonPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 	p.object(o)
 }
 
-func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c *stream.Call) {
+func (p *jsonPrinter) call(v *providers.View, file string, t *stream.Turn, c *stream.Call) {
 	o := lineOf("call", file, t.Number)
 	o.int("call", c.Number)
 	o.text("dialect", t.Dialect)
@@ -83,12 +85,32 @@ func (p *jsonPrinter) call(file string, x *providers.Exchange, t *stream.Turn, c
 	o.time("t_open_ms", c.OpenedAt)
 	o.time("t_first_arg_ms", c.FirstArgAt)
 	o.time("t_sealed_ms", c.SealedAt)
+	o.latency(v, t, c)
 	if r := c.Given(); r != nil {
 		o.result(r)
 	}
-	o.exchange(x, t)
+	o.exchange(v.Exchange(t.Exchange), t)
 	listOf(o, "findings", ownFindings(c), (*object).finding)
 	p.object(o)
+}
+
+// latency writes how long a call took to become what it is, where the source has times.
+func (o *object) latency(v *providers.View, t *stream.Turn, c *stream.Call) {
+	l := v.Latency(t, c)
+	if l.From < 0 {
+		return
+	}
+	var took object
+	took.text("since", either(l.Asked, "request", "response"))
+	for _, m := range l.Moments() {
+		took.time(strings.ReplaceAll(m.Name, " ", "_")+"_ms", m.At)
+	}
+	took.time("silence_ms", l.Gap)
+	if l.Stalls > 0 {
+		took.int("stalls", l.Stalls)
+	}
+	took.some("arrives", l.Manner.String())
+	o.raw("latency", took.end())
 }
 
 // result writes what a tool gave, as a request has it.

@@ -11,6 +11,7 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/panes"
+	units "toolscope/ui/screen"
 )
 
 // textPrinter writes turns for people: a line a turn and one of its usage, a line a call, then the
@@ -44,7 +45,8 @@ func (p *textPrinter) source(file string, x *providers.Exchange) {
 	}
 }
 
-func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
+func (p *textPrinter) turn(v *providers.View, file string, t *stream.Turn) {
+	x := v.Exchange(t.Exchange)
 	p.add(x, t, p.prices)
 	if x != nil && panes.IsPlain(t) {
 		p.linef("%s  turn %d  %s  %s  %s", file, t.Number+1, joined(t.Dialect, t.Ask.Purpose), t.Phase(), joined(panes.TurnTitle(x, t), t.Finish))
@@ -65,7 +67,7 @@ func (p *textPrinter) turn(file string, x *providers.Exchange, t *stream.Turn) {
 		p.linef("  usage    %s", told)
 	}
 	for _, c := range t.Calls {
-		p.call(t, c)
+		p.call(v, t, c)
 	}
 	p.findings(t.Findings)
 	p.linef("")
@@ -82,12 +84,13 @@ func callCount(t *stream.Turn) string {
 	return words
 }
 
-func (p *textPrinter) call(t *stream.Turn, c *stream.Call) {
+func (p *textPrinter) call(v *providers.View, t *stream.Turn, c *stream.Call) {
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, panes.AboutCall(c)...)
 	p.linef("  %-13s %s  %s  %d B in %s  (%s)", c.Status(), callName(c.Name), c.ID, len(c.Args()), plural(c.Deltas(), "delta"), strings.Join(said, ", "))
 	if len(c.Args()) > 0 {
 		p.arguments(c.Args())
 	}
+	p.latency(v, t, c)
 	if r := c.Given(); r != nil {
 		p.result(r)
 	}
@@ -99,6 +102,23 @@ func (p *textPrinter) call(t *stream.Turn, c *stream.Call) {
 		}
 	}
 	p.findings(ownFindings(c))
+}
+
+// latency writes how long a call took to become what it is, where the source has times.
+func (p *textPrinter) latency(v *providers.View, t *stream.Turn, c *stream.Call) {
+	l := v.Latency(t, c)
+	if l.From < 0 {
+		return
+	}
+	var words []string
+	for _, m := range l.Moments() {
+		if m.At >= 0 {
+			words = append(words, m.Name+" "+units.Time(m.At).String())
+		}
+	}
+	if len(words) > 0 {
+		p.linef("    since the %s  %s", either(l.Asked, "request", "response began"), strings.Join(words, ", "))
+	}
 }
 
 // result writes what a tool gave: of what went well the beginning, of an error all that is kept.

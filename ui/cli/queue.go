@@ -103,7 +103,7 @@ func (q *queue) printTurns(turns []ended) {
 		if !q.only.means(q.in, t) {
 			q.hide(number)
 		} else if known || !q.among {
-			q.to.turn(q.file(t), q.in.Exchange(t.Exchange), t)
+			q.to.turn(q.in.View(), q.file(t), t)
 		}
 		back = append(back, q.waiting[number]...)
 		delete(q.waiting, number)

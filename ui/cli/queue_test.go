@@ -15,7 +15,7 @@ import (
 // teller notes what it is told to print.
 type teller struct{ told []string }
 
-func (p *teller) turn(_ string, _ *providers.Exchange, t *stream.Turn) {
+func (p *teller) turn(_ *providers.View, _ string, t *stream.Turn) {
 	p.told = append(p.told, fmt.Sprint("turn ", t.Number))
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"toolscope/providers"
 	"toolscope/providers/host"
@@ -31,14 +32,44 @@ func takings(source string, prices *price.Table) []modes.Form {
 			}
 			var b bytes.Buffer
 			p := &jsonPrinter{lines: lines{&b}, prices: prices}
-			if x := v.Exchange(t.Exchange); c != nil {
-				p.call(source, x, t, c)
+			if c != nil {
+				p.call(v, source, t, c)
 			} else {
-				p.turn(source, x, t)
+				p.turn(v, source, t)
 			}
 			return bytes.TrimRight(b.Bytes(), "\n"), nil
 		}},
+		{Key: "n", What: display.Lit("bug report without contents: the response, anonymised"), File: "repro.sse", Make: reproOf},
 	}
+}
+
+// reproOf is the response of a turn with stand-ins in place of all that it says, as export --as sse
+// writes it; not if what is found in that is something else.
+func reproOf(v *providers.View, r stream.Ref) ([]byte, error) {
+	t, _ := v.Find(r)
+	switch {
+	case t == nil:
+		return nil, errNoTurn
+	case v.Past():
+		return nil, errors.New("a response is anonymised as a whole: G goes to what there is now")
+	}
+	x := v.Exchange(t.Exchange)
+	for _, of := range v.Session().Turns {
+		if of.Exchange == t.Exchange && of.Kept != stream.Whole {
+			return nil, errors.New("its bytes are not kept")
+		}
+	}
+	if x == nil || x.Response.Size() == 0 {
+		return nil, errors.New("no bytes of the response came")
+	}
+	body := bodyOf(x, v)
+	repro := body.Repro()
+	as, _ := providers.Find(t.Dialect)
+	whole, again := findsOf(body.Bytes, as), findsOf(repro, as)
+	if !slices.Equal(whole.codes, again.codes) {
+		return nil, errors.New("anonymised it would be malformed in another way: export --as sse says how")
+	}
+	return repro, nil
 }
 
 var errNoTurn = errors.New("nothing is chosen")

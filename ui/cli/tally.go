@@ -11,7 +11,7 @@ import (
 // tally counts turns in place of printing them.
 type tally struct{ turns, calls, bad int }
 
-func (n *tally) turn(_ string, _ *providers.Exchange, t *stream.Turn) {
+func (n *tally) turn(_ *providers.View, _ string, t *stream.Turn) {
 	if t.Model == "" && len(t.Calls) == 0 { // no model answered
 		return
 	}

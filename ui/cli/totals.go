@@ -89,8 +89,10 @@ type summary struct {
 	script bool // as an object
 }
 
-func (p *summary) turn(_ string, x *providers.Exchange, t *stream.Turn) { p.add(x, t, p.prices) }
-func (p *summary) sentBack([]returned)                                  {}
+func (p *summary) turn(v *providers.View, _ string, t *stream.Turn) {
+	p.add(v.Exchange(t.Exchange), t, p.prices)
+}
+func (p *summary) sentBack([]returned) {}
 
 func (p *summary) total() {
 	if p.script {

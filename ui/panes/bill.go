@@ -23,6 +23,13 @@ type Bill struct {
 	shares  shares         // of that, by lane and session
 	open    []openTurn     // in the order they began
 	total   price.Total
+	rates   rates
+}
+
+// rates are what the tokens of a turn are counted at, in words.
+type rates struct {
+	of   uint64
+	text string
 }
 
 // told is a figure, and of what it was computed.
@@ -49,7 +56,7 @@ func (b *Bill) Extend(v *providers.View, news *News) {
 		if figures == nil || !v.Past() {
 			figures, b.seed = map[int32]told{}, maphash.MakeSeed()
 		}
-		*b = Bill{Prices: b.Prices, view: v, figures: figures, seed: b.seed}
+		*b = Bill{Prices: b.Prices, view: v, figures: figures, seed: b.seed, rates: b.rates}
 		for _, t := range v.Session().Turns {
 			changed = b.update(t) || changed
 		}
@@ -165,6 +172,28 @@ func headOf(v *providers.View, t *stream.Turn) stream.Head {
 // Of is what a turn has cost so far.
 func (b *Bill) Of(t *stream.Turn) price.Figure { return b.figureOf(t) }
 
+// ratesOf says what the tokens of a turn are counted at: those of which there are some.
+func (b *Bill) ratesOf(t *stream.Turn) string {
+	of := b.costOf(t)
+	if b.rates.text != "" && b.rates.of == of {
+		return b.rates.text
+	}
+	r, u := b.Prices.Rates(t, headOf(b.view, t)), &t.Usage
+	text := ""
+	for _, kind := range []struct {
+		word string
+		rate price.Rate
+		n    stream.Count
+	}{{"in", r.Input, u.Input}, {"cached", r.CacheRead, u.CacheRead}, {"written to the cache", r.CacheWrite, u.CacheWrite},
+		{"written for an hour", r.CacheWriteHour, u.CacheWriteHour}, {"out", r.Output, u.Output}} {
+		if kind.rate.Known && kind.n.N > 0 {
+			text += kind.word + " " + price.USD(kind.rate.USD) + ", "
+		}
+	}
+	b.rates = rates{of, text + "for a million tokens"}
+	return b.rates.text
+}
+
 // Total is what all turns have cost so far. A turn that has not ended and whose cost is not known
 // yet makes it approximate.
 func (b *Bill) Total() price.Total { return b.total }
@@ -185,6 +214,9 @@ func (b *Bill) facts(t *stream.Turn, none display.Text) []fact {
 		text += ", " + cost.Why
 	}
 	facts := []fact{{word: "cost", text: text}}
+	if cost.Source == price.FromTable {
+		facts = append(facts, fact{word: "rates", text: b.ratesOf(t)})
+	}
 	if len(b.view.Session().Turns) == 1 {
 		total = price.Total{}
 	}

@@ -80,7 +80,7 @@ func (s *Summary) callsAt() int {
 // first are the facts that stand before the text, and soon those that stand right behind the calls.
 var (
 	first = []string{"error", "ended by", "asks", "answers", "purpose"}
-	soon  = []string{"usage", "cost", "all turns", "finish", "took", "from"}
+	soon  = []string{"usage", "cost", "rates", "all turns", "finish", "took", "from"}
 )
 
 // wrap makes the rows of the facts.

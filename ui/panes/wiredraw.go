@@ -310,18 +310,34 @@ func lineLen(draw display.Drawer, text []byte, width int) (n int) {
 	return n
 }
 
-// usageText is token counts in words, with a sign between them.
+// usageText is token counts in words, with a sign between them. What is a part of others is said to be.
 func usageText(u stream.Usage, sign display.Text) string {
 	var parts []string
-	for _, f := range []struct {
-		word  string
-		count stream.Count
-	}{{"in", u.Input}, {"cached", u.CacheRead}, {"written", u.CacheWrite}, {"out", u.Output}, {"reasoning", u.Reasoning},
-		{"processed in", u.SeenInput}, {"processed out", u.SeenOutput}} {
-		if f.count.Told && (f.count.N > 0 || f.word == "in" || f.word == "out") {
-			parts = append(parts, f.word+" "+screen.Count(int(f.count.N)).String())
+	add := func(word string, n stream.Count, always bool, of ...string) {
+		if n.Told && (n.N > 0 || always) {
+			text := word + " " + screen.Count(int(n.N)).String()
+			if len(of) > 0 {
+				text += ", of it " + strings.Join(of, " and ")
+			}
+			parts = append(parts, text)
 		}
 	}
+	part := func(n stream.Count, word string) []string {
+		if !n.Told || n.N <= 0 {
+			return nil
+		}
+		return []string{screen.Count(int(n.N)).String() + " " + word}
+	}
+	cache := slices.Concat(part(u.CacheRead, "cached"), part(u.CacheWrite, "written to the cache"))
+	if u.SeenInput.Told { // then the cache is of that
+		add("in", u.Input, true)
+		add("out", u.Output, true, part(u.Reasoning, "reasoning")...)
+		add("processed in", u.SeenInput, false, cache...)
+	} else {
+		add("in", u.Input, true, cache...)
+		add("out", u.Output, true, part(u.Reasoning, "reasoning")...)
+	}
+	add("processed out", u.SeenOutput, false)
 	if u.Tier != "" {
 		parts = append(parts, "tier "+u.Tier)
 	}
