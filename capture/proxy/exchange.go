@@ -185,7 +185,9 @@ func (x *exchange) respond(res *http.Response) error {
 	if conn, ok := res.Body.(io.ReadWriteCloser); ok && res.StatusCode == http.StatusSwitchingProtocols {
 		x.put(head)
 		x.upgraded = newUpgraded(x, conn)
-		res.Body = x.upgraded
+		if res.Body = x.upgraded; x.watch != nil {
+			res.Body = newHeldSocket(x.upgraded)
+		}
 		return nil
 	}
 	x.received = &tap{x: x, body: res.Body}

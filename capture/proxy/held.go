@@ -1,34 +1,34 @@
 package proxy
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/bend"
-	"toolscope/capture/websocket"
 )
 
 // held is the body of an answer that may be held.
 type held struct {
 	x     *exchange
 	from  io.ReadCloser
+	said  sayer
 	limit time.Duration
-	alive time.Duration // between words that tell the client to wait; 0 where there are none
+	plea  plea
+	alive time.Duration // between two pleas; 0 where none can be made
 	spoke time.Time     // when the client was told to wait last
-	now   []byte        // of the event that passes
+	shut  func()        // breaks the client's connection, where an error of Read does not
+	now   []byte        // of what passes
 	wake  chan struct{}
 
 	mu      sync.Mutex
-	events  [][]byte // that the client was not given
-	looked  bool     // the watch has seen the first of them
-	waiting int64    // bytes of events
+	events  []heldEvent // that the client was not given
+	past    int         // of the events: those that go past what is held
+	looked  bool        // the watch has seen the first of the events
+	waiting int64       // bytes of events
 	given   int64
 	kept    int64 // words that the client was given besides
 	err     error // what the body ended with
@@ -41,46 +41,33 @@ type held struct {
 	told    []string
 }
 
-// hold has an answer held when its watch says so.
-func (x *exchange) hold(res *http.Response) {
-	if x.watch == nil || res.StatusCode != http.StatusOK {
-		return
+// start begins to read. cut adds the events that bytes bring; they are its own.
+func (h *held) start(cut func(p []byte, ended bool)) {
+	h.x.held = h
+	h.x.p.mu.Lock()
+	h.x.p.watched[h.x.number] = h
+	h.x.p.mu.Unlock()
+	go h.fill(cut)
+}
+
+func (h *held) add(e heldEvent) {
+	h.events = append(h.events, e)
+	if e.past {
+		h.past++
 	}
-	coding := strings.ToLower(res.Header.Get("Content-Encoding"))
-	h := &held{
-		x: x, from: res.Body, limit: cmp.Or(x.p.options.HoldTime, holdTime),
-		wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
-	}
-	packed := coding != "" && coding != "identity"
-	if !packed && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		h.alive = cmp.Or(x.p.options.alive, aliveTime)
-	}
-	cutter := bend.NewCutter(res.Header, packed)
-	res.Header.Del("Content-Length")
-	res.ContentLength = -1
-	res.Body, x.held = h, h
-	x.p.mu.Lock()
-	x.p.watched[x.number] = h
-	x.p.mu.Unlock()
-	go h.fill(cutter)
+	h.waiting += int64(len(e.data))
 }
 
 // fill reads what the provider sends, also while nothing passes.
-func (h *held) fill(cutter *bend.Bender) {
+func (h *held) fill(cut func(p []byte, ended bool)) {
 	buffer := make([]byte, copyBytes)
 	for {
 		n, err := h.from.Read(buffer)
-		pieces := cutter.Write(slices.Clone(buffer[:n]), 0)
 		if err != nil {
-			last, _ := cutter.Close()
-			pieces = append(pieces, last...)
-			h.x.received.handOver() // nobody reads it again, and it is long until it ends
+			h.said.handOver() // nobody reads it again, and it is long until it ends
 		}
 		h.mu.Lock()
-		for _, piece := range pieces {
-			h.events = append(h.events, piece.Data)
-			h.waiting += int64(len(piece.Data))
-		}
+		cut(slices.Clone(buffer[:n]), err != nil)
 		h.err = err
 		full := h.waiting > mostHeld && !h.broke
 		h.mu.Unlock()
@@ -155,12 +142,13 @@ func (h *held) next() (event []byte, wait time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.broke {
-		h.x.gate.shut()
+		if h.shut != nil {
+			h.shut()
+		}
 		return nil, 0, errLeft
 	}
-	if h.why == "" && len(h.events) > 0 && !h.looked && !h.free {
-		h.looked = true
-		if why := h.x.watch.Look(h.events[0]); why != "" {
+	if h.why == "" && len(h.events) > 0 {
+		if why := h.look(); why != "" {
 			h.begin(why)
 		}
 	}
@@ -180,38 +168,60 @@ func (h *held) next() (event []byte, wait time.Duration, err error) {
 
 // stall is what a client gets while its answer is held: words to wait, now and then.
 func (h *held) stall(now time.Time) (words []byte, wait time.Duration, err error) {
+	if h.past > 0 {
+		i := slices.IndexFunc(h.events, func(e heldEvent) bool { return e.past })
+		e := h.events[i]
+		h.events = slices.Delete(h.events, i, i+1)
+		h.gone(e)
+		return e.data, 0, nil
+	}
 	left := h.limit - now.Sub(h.since)
 	if h.alive == 0 {
 		return nil, left, nil
 	}
 	if now.Sub(h.spoke) >= h.alive {
 		h.spoke = now
-		h.kept += int64(len(aliveWords))
-		return []byte(aliveWords), 0, nil
+		h.kept += int64(len(h.plea.bytes))
+		return []byte(h.plea.bytes), 0, nil
 	}
 	return nil, min(left, h.alive-now.Sub(h.spoke)), nil
 }
 
 // pass takes the next event off. With steps, the watch is told of it when it has not been.
 func (h *held) pass() []byte {
-	event := h.events[0]
-	if !h.looked && !h.free {
-		h.x.watch.Look(event) // it is held as it is: what it says is of no more use
-	}
-	h.events[0], h.events, h.looked = nil, h.events[1:], false
+	h.look() // if it is held as it is, what this says is of no more use
+	e := h.events[0]
+	h.events[0], h.events, h.looked = heldEvent{}, h.events[1:], false
 	h.steps = max(0, h.steps-1)
-	h.waiting -= int64(len(event))
-	h.given += int64(len(event))
+	h.gone(e)
+	return e.data
+}
+
+// gone counts an event that passes.
+func (h *held) gone(e heldEvent) {
+	if e.past {
+		h.past--
+	}
+	h.waiting -= int64(len(e.data))
+	h.given += int64(len(e.data))
 	if h.waiting <= mostHeld {
 		ring(h.room)
 	}
-	return event
+}
+
+// look tells the watch of the next event, once.
+func (h *held) look() (why string) {
+	if says := h.events[0].says; says != nil && !h.looked && !h.free {
+		h.looked = true
+		return h.x.watch.Look(says)
+	}
+	return ""
 }
 
 // begin holds the answer.
 func (h *held) begin(why string) {
 	h.why, h.since, h.spoke = why, h.x.p.options.Now(), h.x.p.options.Now()
-	h.x.received.mention(fmt.Sprintf("%s: %s; the client has %d bytes of what is shown, and waits", capture.Held, why, h.given))
+	h.said.mention(fmt.Sprintf("%s: %s; the client has %d bytes of what is shown, and waits", capture.Held, why, h.given))
 }
 
 // end lets the answer go, and says how.
@@ -250,7 +260,7 @@ func (h *held) state() (hold Hold, ok bool) {
 		Given: h.given, Waiting: h.waiting, Ended: h.err != nil,
 	}
 	if len(h.events) > 0 {
-		hold.Next = h.events[0]
+		hold.Next = h.events[0].says
 	}
 	return hold, h.why != ""
 }
@@ -263,16 +273,9 @@ func (h *held) words() string {
 		h.end("was not given to the end")
 	}
 	if h.kept > 0 {
-		h.told = append(h.told, fmt.Sprintf("it was told to wait by %d bytes of comments, which are toolscope's", h.kept))
+		h.told = append(h.told, fmt.Sprintf("it was told to wait by %d bytes of %s", h.kept, h.plea.words))
 	}
-	return joined(h.x.received.unsaid(), strings.Join(h.told, "; "))
-}
-
-// beWatched gives a request a watch for its answer, where somebody wants one.
-func (x *exchange) beWatched(r *http.Request) {
-	if x.p.options.Watch != nil && !bend.IsAside(r) && !websocket.IsRequest(r) {
-		x.watch = x.p.options.Watch()
-	}
+	return joined(h.said.unsaid(), strings.Join(h.told, "; "))
 }
 
 // left reports whether the answer was broken off by whoever held it.

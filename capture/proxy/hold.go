@@ -3,10 +3,14 @@ package proxy
 import (
 	"cmp"
 	"errors"
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/bend"
 )
 
 // This file is the breakpoint: an answer is held back from the client, from the event on that
@@ -80,4 +84,63 @@ func (p *Proxy) Release(exchange int, how Release) bool {
 	h := p.watched[exchange]
 	p.mu.Unlock()
 	return h != nil && h.release(how)
+}
+
+// heldEvent is an event of an answer: the bytes that bring it, and what they say, which is nothing where
+// there is nothing to look at.
+type heldEvent struct {
+	data, says []byte
+	past       bool // it goes past what is held
+}
+
+// sayer is what records the answer, to which words can be put.
+type sayer interface {
+	handOver()
+	mention(string)
+	unsaid() string
+}
+
+// plea is what has a client wait, and the words for it.
+type plea struct{ bytes, words string }
+
+// beWatched gives a request a watch for its answer, where somebody wants one.
+func (x *exchange) beWatched(r *http.Request) {
+	if x.p.options.Watch != nil && !bend.IsAside(r) {
+		x.watch = x.p.options.Watch()
+	}
+}
+
+// hold has an answer held when its watch says so.
+func (x *exchange) hold(res *http.Response) {
+	if x.watch == nil || res.StatusCode != http.StatusOK {
+		return
+	}
+	coding := strings.ToLower(res.Header.Get("Content-Encoding"))
+	h := x.newHeld(res.Body, x.received)
+	h.shut, h.plea = x.gate.shut, plea{aliveWords, "comments, which are toolscope's"}
+	packed := coding != "" && coding != "identity"
+	if !packed && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		h.alive = cmp.Or(x.p.options.alive, aliveTime)
+	}
+	cutter := bend.NewCutter(res.Header, packed)
+	res.Header.Del("Content-Length")
+	res.ContentLength = -1
+	res.Body = h
+	h.start(func(p []byte, ended bool) {
+		pieces := cutter.Write(p, 0)
+		if ended {
+			last, _ := cutter.Close()
+			pieces = append(pieces, last...)
+		}
+		for _, piece := range pieces {
+			h.add(heldEvent{data: piece.Data, says: piece.Data})
+		}
+	})
+}
+
+func (x *exchange) newHeld(from io.ReadCloser, said sayer) *held {
+	return &held{
+		x: x, from: from, said: said, limit: cmp.Or(x.p.options.HoldTime, holdTime),
+		wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
+	}
 }

@@ -64,7 +64,7 @@ func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
 		client:   direction{side: capture.Request, who: "the client", party: capture.Client},
 	}
 	if x.p.faults != nil {
-		u.bent = newBentSocket(x, u.receive, u.note)
+		u.bent = newBentSocket(x, u.receive, u.mention)
 	}
 	return u
 }
@@ -89,11 +89,18 @@ func (u *upgraded) receive(p []byte) (int, error) {
 	return n, err
 }
 
-// note puts words beside what was read last.
-func (u *upgraded) note(text string) {
+// mention puts words beside what was read last.
+func (u *upgraded) mention(words string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.upstream.note = text
+	u.upstream.note = joined(u.upstream.note, words)
+}
+
+// unsaid are words behind which nothing came.
+func (u *upgraded) unsaid() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.upstream.note
 }
 
 func (u *upgraded) handOver() {
@@ -175,7 +182,7 @@ func (u *upgraded) passed() int64 {
 // ends knows better.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
-	note := ""
+	note, left := "", u.x.held.left()
 	if u.bent != nil {
 		note = u.bent.words()
 	}
@@ -193,6 +200,8 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 		}
 	}
 	switch {
+	case left:
+		last = capture.Record{End: capture.EndCut, Why: errLeft.Error(), By: capture.Toolscope}
 	case u.bent != nil && u.bent.broke:
 		last = capture.Record{End: capture.EndCut, Why: errBroken.Error(), By: capture.Toolscope}
 	case u.closer != nil:

@@ -68,6 +68,10 @@ type Reader struct {
 
 	control []byte // of the unfinished control frame
 
+	came int64 // all bytes
+	// Start and End are where, of all bytes, the latest frame stands: that which ends what is emitted.
+	Start, End int64
+
 	Message []byte // the unfinished message
 	Open    bool   // there is one
 	Length  uint64 // of it, also where it is too long to be kept
@@ -83,6 +87,7 @@ type Reader struct {
 // Write takes bytes as they came and emits each message that they complete. One that was too long
 // to keep is nil.
 func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
+	m.came += int64(len(p))
 	if m.Broken != "" {
 		m.Unread += int64(len(p))
 	}
@@ -95,6 +100,7 @@ func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
 			if !ok {
 				return
 			}
+			m.Start = m.came - int64(len(p)+len(m.header))
 		}
 		n := min(uint64(len(p)), m.size-m.at)
 		m.take(p[:n])
@@ -102,6 +108,7 @@ func (m *Reader) Write(p []byte, emit func(message []byte, length uint64)) {
 			return
 		}
 		m.inFrame, m.header = false, m.header[:0]
+		m.End = m.came - int64(len(p))
 		m.endFrame(emit)
 	}
 }

@@ -112,8 +112,13 @@ func (b *breakpoint) watch() proxy.Watch {
 	if f == nil {
 		return nil
 	}
-	return &watch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.Looked{}, began: time.Now()}
+	w := &watch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.Looked{}, began: time.Now()}
+	w.in.Keep(providers.Keep{Bytes: mostWatched, ReadOnce: true, Rows: 16}) // a WebSocket lasts for hours
+	return w
 }
+
+// mostWatched is how many bytes a watch keeps of turns that have ended.
+const mostWatched = 1 << 20
 
 // watch decodes one exchange for itself, before its client gets it, and says when a call fits.
 type watch struct {
@@ -124,6 +129,7 @@ type watch struct {
 	mu     sync.Mutex // the request may still be sent while the answer comes
 	in     providers.Inspector
 	number int
+	closed int                 // turns that had ended, all that came before them too
 	met    map[stream.Ref]bool // calls for which it was held
 	looked filter.Looked
 }
@@ -143,14 +149,19 @@ func (w *watch) Look(event []byte) (why string) {
 	at := time.Since(w.began)
 	w.in.Write(stream.Record{Exchange: w.number, At: at, Data: event})
 	from := filter.Source{View: w.in.View(), Cost: w.cost, Now: at, Looked: w.looked}
-	for _, t := range from.View.Session().Turns {
+	session := from.View.Session()
+	for _, t := range session.Turns[max(0, w.closed-session.Gone()):] {
 		for _, c := range t.Calls {
 			if !w.met[c.Ref()] && w.filter.Call(&from, t, c) {
 				w.met[c.Ref()] = true
 				why = w.point.clean(fmt.Sprintf("%s, %s, fits %s", c.Name, c.Status(), w.filter))
 			}
 		}
+		if t.Closed() && w.closed == int(t.Number) {
+			w.closed++
+		}
 	}
+	w.in.MakeRoom()
 	return why
 }
 

@@ -57,7 +57,7 @@ are asked for answers without compression then.
 --break has an answer wait before the client gets the event with which a call
 fits, as in --break tool:run_shell: on the screen, b shows what is held, lets it
 go, by one event or for good, or cuts it. A client that reads an event stream is
-told to wait by comments. What WebSockets carry is not held.
+told to wait by comments, one that has a WebSocket by pings.
 
 Exit codes: 3 when the recording has gaps or secrets may have passed, because
 there were too many to look for; otherwise 128+n when signal n ends it.`

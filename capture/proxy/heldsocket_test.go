@@ -1,0 +1,161 @@
+package proxy
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/websocket"
+)
+
+const (
+	firstSaid  = `{"type":"response.created"}`
+	heldSaid   = `{"type":"response.output_item.done","item":{"name":"run_shell"}}`
+	lastSaid   = `{"type":"response.completed"}`
+	askedFirst = `{"type":"response.create"}`
+	nonsense   = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+)
+
+// holdingSocket stands a proxy that holds messages at run_shell, in front of one that sends these frames
+// when it is asked, and then what it gets. The client has asked.
+func holdingSocket(t *testing.T, change func(*Options), frames ...string) (*desk, *socket, *watchFor) {
+	up := socketServer(t, func(s *socket, _ *http.Request) {
+		if _, _, err := s.receive(); err != nil {
+			return
+		}
+		for _, f := range frames {
+			s.conn.Write([]byte(f))
+		}
+		for {
+			first, payload, err := s.receive()
+			if err != nil {
+				return
+			}
+			if payload == nonsense {
+				s.conn.Write([]byte(nonsense))
+				continue
+			}
+			s.send(first, payload)
+			if first&0xf == websocket.OpClose {
+				return
+			}
+		}
+	})
+	watch := &watchFor{word: "run_shell"}
+	d := stand(t, up, func(o *Options) {
+		o.Watch = func() Watch { return watch }
+		if change != nil {
+			change(o)
+		}
+	})
+	s := d.dialSocket()
+	s.send(fin|websocket.OpText, askedFirst)
+	return d, s, watch
+}
+
+func fromServer(first byte, payload string) string { return string(frame(first, payload, false)) }
+
+// heldMessage is a message in two frames, with a Ping between them.
+var heldMessage = []string{
+	fromServer(websocket.OpText, heldSaid[:20]), fromServer(fin|websocket.OpPing, "there?"), fromServer(fin|continuation, heldSaid[20:]),
+}
+
+// TestHeldSocket: a message that is waited for, and those behind it, do not reach the client before
+// somebody lets them; a Ping does. They pass as they came, and are recorded so.
+func TestHeldSocket(t *testing.T) {
+	first, last := fromServer(fin|websocket.OpText, firstSaid), fromServer(fin|websocket.OpText, lastSaid)
+	d, s, watch := holdingSocket(t, nil, append([]string{first}, append(heldMessage, last)...)...)
+	s.expect(fin|websocket.OpText, firstSaid)
+	s.expect(fin|websocket.OpPing, "there?")
+	hold := d.held(t, int64(len(heldMessage[0]+heldMessage[2]+last)))
+	if string(hold.Next) != heldSaid || hold.Given < int64(len(first)) || hold.Why != `an event says "run_shell"` {
+		t.Errorf("held: %+v", hold)
+	}
+	s.send(fin|websocket.OpPong, "there?")
+	s.expect(fin|websocket.OpPong, "there?")
+	d.proxy.Release(hold.Exchange, Step)
+	s.expect(websocket.OpText, heldSaid[:20])
+	s.expect(fin|continuation, heldSaid[20:])
+	d.held(t, int64(len(last)))
+	s.send(fin|websocket.OpClose, closing(1000, ""))
+	d.held(t, int64(len(last)+len(fromServer(fin|websocket.OpClose, closing(1000, "")))))
+	d.proxy.Release(hold.Exchange, GoOn)
+	s.expect(fin|websocket.OpText, lastSaid)
+	s.expect(fin|websocket.OpClose, closing(1000, ""))
+	s.conn.Close()
+	recs := d.endsWith(1, capture.EndEOF, capture.Client, "")
+	if got := strings.Join(pieces(recs, capture.Response), " "); got != firstSaid+" "+heldSaid+" "+lastSaid {
+		t.Errorf("recorded %q", got)
+	}
+	if got := strings.Join(heldNotes(recs), "; "); !strings.Contains(got, "and waits") || !strings.Contains(got, "then the answer was let go") {
+		t.Errorf("notes %q", got)
+	}
+	if n := len(watch.seen); n != 3 || string(watch.seen[n-1].Data) != askedFirst {
+		t.Errorf("the watch has seen %d: %+v", n, watch.seen)
+	}
+}
+
+// TestHeldSocketEnds: however a hold of a WebSocket ends, the client gets what it says, and the
+// recording tells of it.
+func TestHeldSocketEnds(t *testing.T) {
+	for _, c := range []struct {
+		what, says string // the words of the recording
+		change     func(*Options)
+		do         func(*desk, *socket, Hold)
+		by         capture.Party
+	}{
+		{"the limit", "was let go after 20ms, the limit", func(o *Options) { o.HoldTime = 20 * time.Millisecond }, func(_ *desk, s *socket, _ Hold) {
+			s.expect(fin|websocket.OpText, heldSaid)
+			s.send(fin|websocket.OpClose, closing(1000, ""))
+			s.expect(fin|websocket.OpClose, closing(1000, ""))
+		}, capture.Client},
+		{"a cut", "then the answer was broken off", nil, func(d *desk, s *socket, h Hold) {
+			d.proxy.Release(h.Exchange, CutOff)
+			if _, got, err := s.receive(); err == nil {
+				t.Errorf("the client has %q", got)
+			}
+		}, capture.Toolscope},
+		{"no messages any more", "what came then cannot be looked at", nil, func(_ *desk, s *socket, _ Hold) {
+			s.send(fin|websocket.OpText, nonsense)
+			s.expect(fin|websocket.OpText, heldSaid)
+			got := make([]byte, len(nonsense))
+			if _, err := io.ReadFull(s.r, got); err != nil || string(got) != nonsense {
+				t.Errorf("the client has %q, %v", got, err)
+			}
+		}, capture.Client},
+		{"a client that vanishes", "was not given to the end", nil, func(*desk, *socket, Hold) {}, capture.Client},
+		{"pings", "bytes of pings", func(o *Options) { o.alive = 5 * time.Millisecond }, func(d *desk, s *socket, h Hold) {
+			s.expect(fin|websocket.OpPing, "toolscope")
+			s.expect(fin|websocket.OpPing, "toolscope")
+			d.proxy.Release(h.Exchange, GoOn)
+			for {
+				if first, got, err := s.receive(); err != nil || first == fin|websocket.OpText {
+					if got != heldSaid {
+						t.Errorf("the client has %q, %v", got, err)
+					}
+					return
+				}
+			}
+		}, capture.Client},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			d, s, _ := holdingSocket(t, c.change, fromServer(fin|websocket.OpText, heldSaid))
+			var hold Hold
+			if c.what != "the limit" {
+				hold = d.held(t, int64(len(fromServer(fin|websocket.OpText, heldSaid))))
+			}
+			c.do(d, s, hold)
+			s.conn.Close()
+			recs := d.ended(1)
+			if got := heldNotes(recs); !strings.Contains(strings.Join(got, "\n"), c.says) {
+				t.Errorf("notes %q", got)
+			}
+			if last := recs[len(recs)-1]; last.By != c.by {
+				t.Errorf("the end is %+v", last)
+			}
+		})
+	}
+}
