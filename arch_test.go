@@ -37,6 +37,7 @@ var rooms = []struct {
 	{"capture/websocket", nil, []string{"os", "net", "github.com/*"}},
 	{"capture/formats", []string{"capture", "stream/jsonbytes"}, []string{"os", "net"}}, // http.Header is what a Head holds
 	{"capture/record", []string{"capture", "capture/redact", "capture/mailbox"}, []string{"net", "net/*", "github.com/*"}},
+	{"capture/fleet", []string{"capture", "capture/record"}, []string{"github.com/charmbracelet/*"}},
 	{"capture/*", []string{"capture", "capture/*", "stream/jsonbytes"}, []string{"github.com/*"}},
 	{"capture", []string{"stream/jsonbytes"}, []string{"github.com/charmbracelet/*"}},
 	{"ui/settings", nil, []string{"os", "net", "net/*", "github.com/charmbracelet/*"}},
@@ -115,6 +116,9 @@ func checkImports(t *testing.T, file string) {
 			}
 			if strings.HasPrefix(name, "go.yaml.in/") && room != "capture/formats" {
 				t.Errorf("%s imports %s: only those who read recordings know YAML", file, name)
+			}
+			if strings.HasPrefix(name, "github.com/nats-io/") && room != "capture/fleet" {
+				t.Errorf("%s imports %s: only what carries captures between machines knows NATS", file, name)
 			}
 			switch {
 			case isOurs && !anyInside(rule.ours, ours):

@@ -75,6 +75,7 @@ not found any more is told. Codes are stable: 'toolscope explain CODE'.`,
 	a.onlyFlag(to, "check only the turns that")
 	a.pricesFlag(cmd)
 	a.reading.add(to)
+	a.hubFlags(cmd)
 	return cmd
 }
 
@@ -198,6 +199,8 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 		of.Why = err.Error()
 	} else if c.places.damaged != "" {
 		of.Why = "it is damaged: " + c.places.damaged
+	} else if a.code == exitGaps {
+		of.Why = "parts of it never came"
 	} else if a.code != 0 {
 		of.Why = "nothing in it is recognised as a model's"
 	}

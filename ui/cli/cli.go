@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/capture/fleet"
 	"toolscope/ui"
 	"toolscope/ui/display"
 )
@@ -35,6 +36,10 @@ type app struct {
 	narrow         func()     // has words be written in ASCII
 	flags          lookFlags
 	reading        readFlags
+	hub            hubFlags
+	views          []*fleet.View // the hubs that are watched
+	sends          publishFlags  // of what is followed
+	sending        *publication  // nil when nothing is sent
 	replaying      replayFlags
 	follow         bool
 	filter         string // which turns are told of
@@ -136,6 +141,7 @@ grow, and what state the call is really in.
   toolscope export FILE --as F write what a file holds in another form
   toolscope cut FILE -o NEW    a capture that ends at a moment, or goes wrong
   toolscope serve FILE         answer like the provider that was recorded
+  toolscope hub                gather what many machines publish, for one screen
   toolscope explain CODE       what a finding means, and what to do
   toolscope completion SHELL   have bash, zsh, fish or powershell complete it`,
 		Args:          cobra.ArbitraryArgs,
@@ -159,7 +165,7 @@ grow, and what state the call is really in.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.open(cmd.Context(), args) },
 	}
 	a.openFlags(open)
-	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
+	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(topics()...)
 	share(root)
 	a.helpCommand(root)
@@ -173,6 +179,7 @@ func (a *app) openFlags(cmd *cobra.Command) {
 	settle(cmd.Flags(), "open", "speed")
 	a.reading.add(cmd.Flags())
 	a.pricesFlag(cmd)
+	a.publishFlags(cmd, &a.sends, "log")
 	a.flags.add(cmd.Flags())
 	a.flags.addKeep(cmd.Flags())
 }

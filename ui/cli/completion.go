@@ -108,7 +108,9 @@ var argOffers = map[string]offers{
 }
 
 // fileFlags are those whose value is a file, or a folder.
-var fileFlags = []string{"baseline", "output", "prices", "record", "request", "save", "system", "tools"}
+var fileFlags = []string{
+	"auth", "baseline", "creds", "hub-token", "nkey", "output", "prices", "record", "request", "save", "spool", "store", "system", "tls-ca", "tls-cert", "tls-key", "tools",
+}
 
 // offerWords has a shell offer what may stand in each place.
 func (a *app) offerWords(root *cobra.Command) {

@@ -104,7 +104,7 @@ func TestBadConfig(t *testing.T) {
 		want      string // P stands for the file
 	}{
 		{"them = 'x'", "", nil, 0, "P:1:1: them: no such setting: did you mean theme?"},
-		{"\n  listen = 'x'", "", nil, 0, "P:2:3: listen: no such setting: did you mean proxy.listen, serve.listen?"},
+		{"\n  listen = 'x'", "", nil, 0, "P:2:3: listen: no such setting: did you mean hub.listen, proxy.listen, serve.listen?"},
 		{"[print]\nfrmat = 'text'", "", nil, 0, "P:2:1: print.frmat: no such setting: did you mean print.format?"},
 		{"zzzzzz = 1", "", nil, 0, "P:1:1: zzzzzz: no such setting; 'toolscope config show' lists them"},
 		{"theme = 'dracul'", "", []string{"demo", "cut"}, 2, `P:1:1: no theme "dracul": did you mean dracula?`},

@@ -92,6 +92,7 @@ secrets out, as the proxy does of what it records.`,
 	to.BoolVar(&f.redact, "redact", false, "take keys and other secrets out")
 	a.pricesFlag(cmd)
 	a.reading.addAs(to, "from")
+	a.hubFlags(cmd)
 	return cmd
 }
 

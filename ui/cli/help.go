@@ -23,6 +23,7 @@ func topics() []*cobra.Command {
 		topic("screen", "What stands on the screen, and what it means", documentOf("screen")),
 		topic("jsonl", "What print --format jsonl writes, for scripts", documentOf("jsonl")),
 		topic("executed", "What tools really got: how MCP servers are recorded", documentOf("executed")),
+		topic("fleet", "Many machines, one screen: hubs, and what goes to them", documentOf("fleet")),
 		topic("limits", "What it does not do, and how much it keeps", documentOf("limits")),
 		topic("dialects", "Protocols that are read, and the names --dialect takes", dialectsHelp, "protocols"),
 		topic("formats", "The names --as takes: logs and recordings that open", formatsHelp),

@@ -33,6 +33,7 @@ type live struct {
 	arrived  *mailbox.Box[capture.Record]
 	redactor *redact.Redactor
 	rec      *recording                // nil when nothing is recorded
+	sent     *publication              // nil when nothing is sent to a hub
 	seen     func(capture.Record)      // sees what is shown, if it is not nil
 	shown    *inbox                    // of the source
 	answers  *inbox                    // to what was sent from the screen
@@ -61,6 +62,9 @@ func newLive(r *redact.Redactor, began time.Time) *live {
 
 // live is what the command of that name makes of the network that it looks at.
 func (a *app) live(command string, f *liveFlags) (l *live, err error) {
+	if f.keepSecrets && f.publish != nil && f.publish.to != "" {
+		return nil, usagef("--keep-secrets: what is sent to a hub never has secrets in it\nwithout --publish, or without --keep-secrets")
+	}
 	r := newRedactor()
 	if f.keepSecrets {
 		a.notef("--keep-secrets: keys are shown and recorded as they are")
@@ -68,6 +72,12 @@ func (a *app) live(command string, f *liveFlags) (l *live, err error) {
 	}
 	l = newLive(r, time.Now())
 	a.network = l
+	if l.sent, err = a.publish(f.publish, l.began, command); err != nil {
+		return nil, err
+	}
+	if l.sent != nil && f.record == "" {
+		return l, nil // the spool is a recording
+	}
 	if f.kept != nil && f.record == "" {
 		l.rec = a.keep(f, l.began, command)
 		return l, nil
@@ -106,7 +116,7 @@ func (l *live) run() {
 		over := l.over.Load() // before the last look: what the source brought is in the box then
 		batch, more := l.arrived.Take(mostAtOnce)
 		for _, r := range batch {
-			if l.rec != nil || !l.unwanted.Load() {
+			if l.rec != nil || l.sent != nil || !l.unwanted.Load() {
 				l.pass(l.redactor.Take(r))
 			}
 		}
@@ -135,6 +145,9 @@ func (l *live) pass(all []redact.Clean) {
 	for _, c := range all {
 		if l.rec != nil {
 			l.rec.Put(c)
+		}
+		if l.sent != nil {
+			l.sent.Put(c)
 		}
 		r := c.Record()
 		if r.Exchange > sentFrom {
@@ -184,6 +197,9 @@ func (a *app) endLive(l *live) {
 		if err != nil {
 			err = fmt.Errorf("--record: %w", err)
 		}
+	}
+	if l.sent != nil {
+		err = errors.Join(err, l.sent.end(ctx, a))
 	}
 	if err != nil {
 		a.complain(err)

@@ -23,6 +23,9 @@ func (a *app) open(ctx context.Context, args []string) error {
 	if len(paths) == 0 && a.reading.request != "" {
 		return usagef("--request: no FILE to check and nothing on standard input\ntoolscope --request REQUEST FILE…, or - for standard input")
 	}
+	if a.sends.to != "" && (!a.follow || len(paths) == 0) {
+		return usagef("--publish: what is sent is a file that is followed\ntoolscope -f FILE --publish URL")
+	}
 	if list := recents(); len(paths) == 0 && a.onScreen() && len(list) > 0 {
 		return a.choose(ctx, list)
 	}
@@ -42,11 +45,18 @@ func (a *app) open(ctx context.Context, args []string) error {
 	reading := a.reading.options(a.follow, a.stdin)
 	far := &loading{ctx: ctx, began: time.Now()}
 	reading.Progress = &far.Progress
-	src, err := capture.OpenAll(ctx, paths, reading)
+	src, err := a.openAll(ctx, paths, reading)
 	if err != nil {
 		return err
 	}
-	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices, Status: far.words})
+	src, end, err := a.publishing(src)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return a.watch(ctx, src, a.speed, ui.Options{Source: title(paths), Prepare: prepare, Prices: prices, Status: func() []ui.Word {
+		return append(far.words(), a.fleetWords()...)
+	}})
 }
 
 // choose lists recordings to look at. None is deleted while it is looked at.
@@ -90,6 +100,9 @@ func opened(ctx context.Context, r recent) capture.Source {
 func (a *app) watch(ctx context.Context, src capture.Source, speed float64, o ui.Options) error {
 	in := fileInbox()
 	o.Inbox = in
+	if len(a.views) > 0 || a.sending != nil {
+		go ring(ctx, o.Status, in.Ring)
+	}
 	if speed != 0 {
 		player := capture.NewPlayer(speed)
 		src, o.Playback = capture.Paced(ctx, src, player), player

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolscope/capture"
+	"toolscope/capture/fleet"
 	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/price"
@@ -44,6 +45,7 @@ func (a *app) printCommand() *cobra.Command {
 	a.followFlag(cmd)
 	a.reading.add(cmd.Flags())
 	cmd.MarkFlagsMutuallyExclusive("count", "follow")
+	a.hubFlags(cmd)
 	return cmd
 }
 
@@ -70,6 +72,7 @@ func (a *app) print(ctx context.Context, paths []string) error {
 			return err
 		}
 	}
+	a.follow = a.follow || isEndless(paths)
 	if a.follow || slices.Contains(paths, "-") {
 		defer a.endWithReader()()
 	}
@@ -95,12 +98,22 @@ func (a *app) printFollowed(ctx context.Context, paths []string, p printer) erro
 	}
 	in := new(providers.Inspector)
 	prepare(in)
+	if a.sends.to != "" || isEndless(paths) { // there is something to end
+		var stop func()
+		ctx, stop = a.untilCaught(ctx)
+		defer stop()
+	}
 	src, err := a.sources(ctx, paths)
 	if err != nil {
 		return err
 	}
 	path := paths[0]
-	if len(paths) > 1 || capture.IsPlace(path) {
+	src, end, err := a.publishing(src)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if len(paths) > 1 || capture.IsPlace(path) || fleet.IsAddress(path) {
 		path = "" // the heads of the exchanges tell
 	}
 	said := changed(a.judged(src), func(r *capture.Record) {
@@ -124,7 +137,11 @@ func (a *app) judged(src capture.Source) capture.Source {
 // printSource writes the turns of one source; they are numbered within it.
 func (a *app) printSource(src capture.Source, path string, in *providers.Inspector, p printer) error {
 	defer quitQuietly()()
-	q := newQueue(in, path, p)
+	name := path
+	if fleet.IsAddress(path) {
+		name = "" // the heads of the exchanges tell whose they are
+	}
+	q := newQueue(in, name, p)
 	q.among, q.only = a.among(), a.only
 	q.patient = !a.follow && path != "-"
 	var failed error

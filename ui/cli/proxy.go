@@ -59,6 +59,10 @@ fits, as in --break tool:run_shell: on the screen, b shows what is held, lets it
 go, by one event or for good, or cuts it. A client that reads an event stream is
 told to wait by comments, one that has a WebSocket by pings.
 
+--publish URL sends what is recorded to a hub, where others watch it beside that
+of other machines: see 'toolscope help fleet'. What the hub does not have yet
+waits in a spool, and the traffic never waits for either.
+
 Exit codes: 3 when the recording has gaps or secrets may have passed, because
 there were too many to look for; otherwise 128+n when signal n ends it.`
 
@@ -82,6 +86,9 @@ func (a *app) proxyCommand() *cobra.Command {
 	settle(to, "proxy", "listen", "to", "headless", "print-env", "origin", "format")
 	settleSecret(to, "proxy", "token")
 	a.keptFlags(cmd, &f.liveFlags)
+	f.liveFlags.publish = new(publishFlags)
+	a.publishFlags(cmd, f.liveFlags.publish, "proxy")
+	settle(to, "proxy", "publish", "agent")
 	a.flags.addKeep(to)
 	return cmd
 }

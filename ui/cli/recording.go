@@ -31,7 +31,8 @@ type recording struct {
 type liveFlags struct {
 	record, format string
 	keepSecrets    bool
-	kept           *keptFlags // of a command that records without being asked to; may be nil
+	kept           *keptFlags    // of a command that records without being asked to; may be nil
+	publish        *publishFlags // of one that sends what it sees; may be nil
 }
 
 func (a *app) liveFlags(cmd *cobra.Command, f *liveFlags) {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolscope/capture"
+	"toolscope/capture/fleet"
 	"toolscope/capture/formats"
 	"toolscope/providers"
 	"toolscope/providers/dialect"
@@ -92,21 +93,21 @@ func (f *bareFile) Bytes(start, end int64) ([]byte, error) {
 
 // sources opens all that paths name: files, and what is in directories or matches patterns.
 func (a *app) sources(ctx context.Context, paths []string) (capture.Source, error) {
-	return capture.OpenAll(ctx, paths, a.reading.options(a.follow, a.stdin))
+	return a.openAll(ctx, paths, a.reading.options(a.follow, a.stdin))
 }
 
 // source opens one path, to be read once.
 func (a *app) source(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.options(a.follow, a.stdin)
 	o.Once = !a.reading.places
-	return capture.Open(ctx, path, o)
+	return a.openOne(ctx, path, o)
 }
 
 // inPieces opens one path as source does, for who looks at no record for itself.
 func (a *app) inPieces(ctx context.Context, path string) (capture.Source, error) {
 	o := a.reading.options(a.follow, a.stdin)
 	o.Once, o.Pieces = !a.reading.places, !a.reading.places
-	return capture.Open(ctx, path, o)
+	return a.openOne(ctx, path, o)
 }
 
 // options say how an input is opened.
@@ -147,7 +148,7 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 		return err
 	}
 	for _, path := range paths {
-		files, left, err := capture.Find([]string{path})
+		files, left, err := find(path)
 		for _, text := range left {
 			a.notef("%s", text)
 		}
@@ -250,6 +251,8 @@ func title(paths []string) string {
 	switch {
 	case len(paths) == 1 && paths[0] == "-":
 		return "stdin"
+	case len(paths) == 1 && fleet.IsAddress(paths[0]):
+		return "hub " + safeAddress(paths[0])
 	case len(paths) == 1:
 		return filepath.Base(absolute(paths[0]))
 	}

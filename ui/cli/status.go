@@ -48,6 +48,9 @@ func (l *live) words() (words []ui.Word) {
 	if unseen.Lost > 0 {
 		alarm("NOT SHOWN " + sizeText(unseen.Lost))
 	}
+	if l.sent != nil {
+		words = append(words, l.sent.words()...)
+	}
 	if state := l.client.Load(); state != nil {
 		words = append(words, ui.Word{Text: *state})
 	}
@@ -61,7 +64,9 @@ func (l *live) words() (words []ui.Word) {
 const lookTime = time.Second / 4
 
 // ring has the screen show words that have changed without a record.
-func (l *live) ring(ctx context.Context) {
+func (l *live) ring(ctx context.Context) { ring(ctx, l.words, l.shown.Ring) }
+
+func ring(ctx context.Context, wordsOf func() []ui.Word, bell func()) {
 	tick := time.NewTicker(lookTime)
 	defer tick.Stop()
 	var last []ui.Word
@@ -71,9 +76,9 @@ func (l *live) ring(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if words := l.words(); !slices.Equal(words, last) {
+		if words := wordsOf(); !slices.Equal(words, last) {
 			last = words
-			l.shown.Ring()
+			bell()
 		}
 	}
 }

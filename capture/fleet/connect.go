@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Auth is who one is to a hub. All of it is read from files.
+type Auth struct {
+	Creds string // a file of credentials, as NATS has them
+	NKey  string // a file with the seed of a key
+	Token string // the token itself
+	CA    string // a file with who signs the hub's certificate
+}
+
+// wait is how long a hub may take to answer.
+const wait = 5 * time.Second
+
+// link is a connection to a hub, which is made again as often as it breaks.
+type link struct {
+	*nats.Conn
+	js    jetstream.JetStream
+	made  atomic.Int64 // how often it was made
+	renew func()       // is told when it was made again
+}
+
+// dial begins to connect. patient goes on trying where nobody answers at first.
+func dial(server string, auth Auth, patient bool, renew func(), failed func(error)) (*link, error) {
+	l := &link{renew: renew}
+	o := []nats.Option{
+		nats.Name("toolscope"), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond),
+		nats.ReconnectJitter(250*time.Millisecond, 250*time.Millisecond), nats.Timeout(wait), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.RetryOnFailedConnect(patient), nats.IgnoreAuthErrorAbort(),
+		nats.ReconnectBufSize(-1), // what was not sent is asked for again; nothing leaves late
+		nats.ConnectHandler(func(*nats.Conn) { l.connected() }),
+		nats.ReconnectHandler(func(*nats.Conn) { l.connected() }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { failed(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { failed(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { failed(err) }),
+	}
+	if auth.Creds != "" {
+		o = append(o, nats.UserCredentials(auth.Creds))
+	}
+	if auth.NKey != "" {
+		key, err := nats.NkeyOptionFromSeed(auth.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("--nkey: %w", plainReason(err))
+		}
+		o = append(o, key)
+	}
+	if auth.Token != "" {
+		o = append(o, nats.Token(auth.Token))
+	}
+	if auth.CA != "" {
+		o = append(o, nats.RootCAs(auth.CA))
+	}
+	conn, err := nats.Connect(server, o...)
+	if err != nil {
+		return nil, fmt.Errorf("hub %s: %w", server, plainReason(err))
+	}
+	l.Conn = conn
+	l.js, err = jetstream.New(conn)
+	return l, err
+}
+
+func (l *link) connected() {
+	l.made.Add(1)
+	l.renew()
+}
+
+// plainReason is an error without the path and the system call.
+func plainReason(err error) error {
+	if pe := (*os.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "nats: "))
+}
+
+// errNoStream is a NATS server that holds no captures.
+var errNoStream = errors.New("it has no stream " + StreamName + "\n" + addStream)
+
+// addStream is how a stream is made on somebody else's server.
+const addStream = "nats stream add " + StreamName + " --subjects 'toolscope.*.b.>' --storage file --retention limits --discard old --allow-direct --max-age 24h --max-bytes 20GiB --defaults"
+
+// extent is what is said of a stream.
+type extent struct {
+	first, last uint64
+	created     time.Time
+}
+
+// ask sends a request of JetStream's interface and reads the answer.
+func (l *link) ask(ctx context.Context, subject string, body, answer any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	msg, err := l.RequestWithContext(ctx, subject, data)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(msg.Data, answer)
+}
+
+// apiError is what JetStream says that went wrong.
+type apiError struct {
+	Code        int    `json:"code"`
+	ErrCode     int    `json:"err_code"`
+	Description string `json:"description"`
+}
+
+const codeNoStream = 10059
+
+// extent asks for the state of the stream.
+func (l *link) extent(ctx context.Context) (e extent, err error) {
+	var answer struct {
+		Error   *apiError `json:"error"`
+		Created time.Time `json:"created"`
+		State   struct {
+			First uint64 `json:"first_seq"`
+			Last  uint64 `json:"last_seq"`
+		} `json:"state"`
+	}
+	if err := l.ask(ctx, "$JS.API.STREAM.INFO."+StreamName, struct{}{}, &answer); err != nil {
+		return e, err
+	}
+	switch {
+	case answer.Error == nil:
+	case answer.Error.ErrCode == codeNoStream:
+		return e, errNoStream
+	default:
+		return e, errors.New(answer.Error.Description)
+	}
+	return extent{answer.State.First, answer.State.Last, answer.Created}, nil
+}
+
+// last asks for the last message of a subject: its number and its span. There may be none.
+func (l *link) last(ctx context.Context, subject string) (seq uint64, s span, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	msg, err := l.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+StreamName+"."+subject, nil)
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		if _, err := l.extent(ctx); err != nil {
+			return 0, s, err
+		}
+		return 0, s, errors.New("the stream does not allow direct access")
+	case err != nil:
+		return 0, s, err
+	case msg.Header.Get("Status") == "404":
+		return 0, s, nil
+	case msg.Header.Get("Status") != "":
+		return 0, s, errors.New(msg.Header.Get("Description"))
+	}
+	if s, err = parseSpan(msg.Header.Get(headSpan)); err != nil {
+		return 0, s, err
+	}
+	_, err = fmt.Sscan(msg.Header.Get(jetstream.SequenceHeader), &seq)
+	return seq, s, err
+}
+
+// publish sends a message that has to come behind the one of that number, and waits until the hub
+// has it. A hub that has another one there says so.
+func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	back, err := l.RequestMsgWithContext(ctx, msg)
+	if errors.Is(err, nats.ErrNoResponders) {
+		return 0, errNoStream
+	}
+	if err != nil {
+		return 0, err
+	}
+	var ack struct {
+		Error *apiError `json:"error"`
+		Seq   uint64    `json:"seq"`
+	}
+	if err := json.Unmarshal(back.Data, &ack); err != nil {
+		return 0, fmt.Errorf("the hub's answer: %w", err)
+	}
+	if ack.Error != nil {
+		return 0, errors.New(ack.Error.Description)
+	}
+	return ack.Seq, nil
+}

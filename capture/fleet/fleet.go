@@ -1,0 +1,196 @@
+// Package fleet carries captures between machines, over NATS JetStream.
+//
+//	Recorder ─▶ spool ─▶ sender ─▶ hub ─▶ view ─▶ whoever decodes
+//
+// Words. A hub is a NATS server with a stream of a known name, ours or anybody's. A subject of it is
+// one capture, a message a slice of that capture's bytes. A spool is the capture on the disk of the
+// host that made it. A view is the captures of a hub, or some of them, read as one source.
+//
+// What always holds:
+//   - Whoever records never waits for the hub. What the hub does not take waits in the spool.
+//   - The last message of a subject is the only cursor: what the hub has ends where that does. Each
+//     message is let in only behind that one, so nothing is there twice and nothing is skipped.
+//   - On any error, and on every new connection, a sender asks the hub where it is and goes on from
+//     there. A hub that forgot is told again what the spool still has.
+//   - Offsets say what is missing: a view drops what it has had and counts what never came.
+//   - A message that makes no sense is a gap of its capture, and of no other.
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// StreamName is the stream that captures are in.
+const StreamName = "TOOLSCOPE"
+
+// Subjects are: toolscope.VERSION.KIND.SHARD.HOST.AGENT.CAPTURE
+const (
+	version    = "v1"
+	bytesKind  = "b" // slices of captures
+	healthKind = "h" // that a sender is there, and how it is doing; nobody keeps it
+	shards     = 64
+)
+
+// Headers of a message.
+const (
+	headSpan    = "Toolscope-Span"    // FROM-TO: which bytes of the capture, not encoded
+	headCreated = "Toolscope-Created" // when the capture began, by its host's clock
+	headEnc     = "Toolscope-Enc"     // zstd, or nothing
+	headSent    = "Toolscope-Sent"    // milliseconds of the host's clock when it was sent
+	headSpooled = "Toolscope-Spooled" // bytes that the hub does not have yet
+	headExpect  = "Nats-Expected-Last-Subject-Sequence"
+)
+
+// captureSubject is where a capture is.
+func captureSubject(kind, host, agent, id string) string {
+	return strings.Join([]string{"toolscope", version, kind, shardOf(host), token(host), token(agent), id}, ".")
+}
+
+func shardOf(host string) string {
+	h := fnv.New32a()
+	h.Write([]byte(host))
+	return strconv.Itoa(int(h.Sum32() % shards))
+}
+
+// wanted is the pattern of the subjects of a host and an agent, "" for all of them, in any version.
+func wanted(kind, host, agent string) string {
+	shard, h, a := "*", "*", "*"
+	if host != "" {
+		shard, h = shardOf(host), token(host)
+	}
+	if agent != "" {
+		a = token(agent)
+	}
+	return strings.Join([]string{"toolscope", "*", kind, shard, h, a, "*"}, ".")
+}
+
+// origin is what a subject says.
+type origin struct{ version, host, agent, id string }
+
+func originOf(subject string) (o origin, ok bool) {
+	part := strings.Split(subject, ".")
+	if len(part) != 7 {
+		return o, false
+	}
+	return origin{part[1], plain(part[4]), plain(part[5]), part[6]}, true
+}
+
+// token is text as one word of a subject.
+func token(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		switch {
+		case c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+func plain(token string) string {
+	if text, err := url.PathUnescape(token); err == nil {
+		return text
+	}
+	return token
+}
+
+// span is which bytes of a capture a message has.
+type span struct{ from, to int64 }
+
+func (s span) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
+
+// mostSpan is more than any sender puts into one message.
+const mostSpan = 8 << 20
+
+func parseSpan(text string) (s span, err error) {
+	from, to, _ := strings.Cut(text, "-")
+	s.from, err = strconv.ParseInt(from, 10, 64)
+	if err == nil {
+		s.to, err = strconv.ParseInt(to, 10, 64)
+	}
+	if err != nil || s.from < 0 || s.to <= s.from || s.to-s.from > mostSpan {
+		return span{}, fmt.Errorf("%q is no span", text)
+	}
+	return s, nil
+}
+
+// An Address is a hub and, of a view, what of it is wanted.
+type Address struct {
+	Server      string // as nats://host:4222
+	Host, Agent string // "" for all
+	Since       time.Duration
+	All         bool      // from the first message there is
+	Until       time.Time // zero: for ever
+}
+
+// IsAddress reports whether a path is one of a hub.
+func IsAddress(path string) bool {
+	return strings.HasPrefix(path, "nats://") || strings.HasPrefix(path, "tls://")
+}
+
+// ParseAddress reads an address. now is what its times count from. Credentials have no place in it.
+func ParseAddress(text string, now time.Time) (a Address, err error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return a, errors.New("no address\nwanted is nats://HOST:PORT") // url's own words may hold a password
+	case u.User != nil:
+		return a, errors.New("a secret has no place in an address\n--creds, --nkey and --hub-token read it from a file")
+	case u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "":
+		return a, errors.New("no address of a hub\nwanted is nats://HOST:PORT")
+	}
+	a.Server = u.Scheme + "://" + u.Host
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return a, fmt.Errorf("%w\nwanted is as in ?host=a&since=15m", err)
+	}
+	since := ""
+	for key := range query {
+		switch value := query.Get(key); key {
+		case "host":
+			a.Host = value
+		case "agent":
+			a.Agent = value
+		case "since":
+			since = value
+		case "until":
+			if a.Until, err = moment(value, now); err != nil {
+				return a, fmt.Errorf("until=%s: %w", value, err)
+			}
+		default:
+			return a, fmt.Errorf("%s: there are host, agent, since and until", key)
+		}
+	}
+	switch a.All = since == "" && !a.Until.IsZero(); since {
+	case "":
+	default:
+		from, err := moment(since, now)
+		if err != nil {
+			return a, fmt.Errorf("since=%s: %w", since, err)
+		}
+		a.Since = max(0, now.Sub(from))
+	}
+	return a, nil
+}
+
+// moment is a time of the day, or one so long ago.
+func moment(text string, now time.Time) (time.Time, error) {
+	if text == "now" {
+		return now, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	return now, errors.New("wanted is how long ago, as 15m, or a time as 2026-11-20T10:00:00Z, or now")
+}

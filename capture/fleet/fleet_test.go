@@ -1,0 +1,174 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+)
+
+func TestAddress(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	a, err := ParseAddress("nats://hub:4222?host=a.b&agent=c&since=15m&until=now", now)
+	if err != nil || a != (Address{Server: "nats://hub:4222", Host: "a.b", Agent: "c", Since: 15 * time.Minute, Until: now}) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if a, err := ParseAddress("nats://hub:4222?until=now", now); err != nil || !a.All {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for _, bad := range []string{"nats://u:hunter2pw@hub:4222", "nats://token@hub", "nats://", "nats://hub/x", "nats://hub?hots=a", "nats://hub?since=soon", "http://hub", "nats://u:hunter2pw@%zz"} {
+		if _, err := ParseAddress(bad, now); err == nil || strings.Contains(err.Error(), "hunter2pw") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+func TestSubject(t *testing.T) {
+	const host, agent = "web.1 *>%/ä", "main"
+	s := captureSubject(bytesKind, host, agent, "00ff")
+	if strings.ContainsAny(strings.ReplaceAll(s, ".", ""), " *>/") || strings.Count(s, ".") != 6 {
+		t.Errorf("%q", s)
+	}
+	if o, ok := originOf(s); !ok || o != (origin{version, host, agent, "00ff"}) {
+		t.Errorf("%q is %+v", s, o)
+	}
+}
+
+// TestRoundTrip: what is recorded comes out of the hub, byte for byte, live and from history.
+func TestRoundTrip(t *testing.T) {
+	h := newHub(t, nil)
+	live := view(t, h.URL(), nil)
+	a, b := publish(t, h.sending(t, "a")), publish(t, h.sending(t, "b"))
+	for n := range 200 {
+		put(a, 1, n)
+		put(b, 1, n)
+	}
+	sent(t, a, 200)
+	sent(t, b, 200)
+	h.same(t, a)
+	h.same(t, b)
+	eventually(t, "the live view has all", func() bool { return len(live.text()) == 2*len(wants(1, 0, 200)) })
+
+	for address, want := range map[string]string{
+		h.URL() + "?until=now":                     wants(1, 0, 200) + wants(1, 0, 200),
+		h.URL() + "?until=now&host=a":              wants(1, 0, 200),
+		h.URL() + "?until=now&host=a&agent=b":      "",
+		h.URL() + "?until=now&since=1h&host=b":     wants(1, 0, 200),
+		h.URL() + "?until=now&agent=main&since=1h": wants(1, 0, 200) + wants(1, 0, 200),
+	} {
+		v := view(t, address, nil)
+		<-v.done
+		if got := v.text(); got != want || v.State().Lost != 0 {
+			t.Errorf("%s: %d bytes, wanted %d; %+v", address, len(got), len(want), v.State())
+		}
+	}
+	if hosts := live.State().Hosts; len(hosts) != 2 || hosts[0].Name != "a" || hosts[1].Skew.Abs() > time.Second {
+		t.Errorf("%+v", hosts)
+	}
+}
+
+// TestNoHub: recording begins and ends without a hub, and the next run sends what was left.
+func TestNoHub(t *testing.T) {
+	o := Sending{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	p := publish(t, o)
+	for n := range 10 {
+		put(p, 1, n)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := p.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if s := p.Progress(); s.Spooled == 0 || s.Lost != 0 || s.Trouble == "" {
+		t.Errorf("%+v", s)
+	}
+	left := spoolBytes(t, p)
+
+	h := newHub(t, func(h *HubOptions) { h.Listen = strings.TrimPrefix(o.Server, "nats://") })
+	next := publish(t, o)
+	put(next, 1, 0)
+	eventually(t, "what was left is sent", func() bool { return string(h.holds()[p.ours.subject]) == string(left) })
+	closeNow(next)
+	sentFiles, _ := filepath.Glob(filepath.Join(o.Spool, "*.sent.tsc"))
+	if len(sentFiles) != 2 {
+		t.Errorf("marked as sent: %v", sentFiles)
+	}
+	// What is marked is not sent again when the hub has let go of it, but deleted.
+	if err := h.admin().DeleteStream(ctx, StreamName); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range sentFiles {
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(f, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Close()
+	h.start()
+	last := publish(t, o)
+	put(last, 1, 0)
+	sent(t, last, 1)
+	if has := h.holds(); len(has) != 1 {
+		t.Errorf("the hub has %d captures", len(has))
+	}
+}
+
+// TestLargeSlices: lines longer than a message are sent in pieces, and read as one.
+func TestLargeSlices(t *testing.T) {
+	h := newHub(t, nil)
+	p := publish(t, h.sending(t, "a"))
+	body := strings.Repeat("0123456789abcdef", 100_000)
+	for _, c := range keep.Take(capture.Record{Exchange: 1, Data: []byte(body)}) {
+		p.Put(c)
+	}
+	sent(t, p, 1)
+	h.same(t, p)
+	v := view(t, h.URL()+"?until=now", nil)
+	<-v.done
+	if v.text() != body {
+		t.Errorf("%d bytes of %d", len(v.text()), len(body))
+	}
+}
+
+// TestSpoolFull: what is deleted before it could be sent is lost, and told to the byte on both sides.
+func TestSpoolFull(t *testing.T) {
+	addr := freePort(t)
+	o := Sending{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 256 << 10, By: "test"}
+	p := publish(t, o)
+	const records = 20_000
+	for n := range records {
+		put(p, 1, n)
+	}
+	eventually(t, "everything is written", func() bool { return p.State().Records == records })
+	first, end, _ := p.ours.spool.Span()
+	if first == 0 || end-first > o.Limit+o.Limit/8 {
+		t.Fatalf("the spool has %d to %d", first, end)
+	}
+	h := newHub(t, func(h *HubOptions) { h.Listen = addr })
+	sent(t, p, records)
+	if s := p.Progress(); s.Lost != first {
+		t.Errorf("lost are %d, told are %d", first, s.Lost)
+	}
+	v := view(t, h.URL()+"?until=now", nil)
+	<-v.done
+	if s := v.State(); s.Lost != first || s.Gaps != 1 {
+		t.Errorf("lost are %d: %+v", first, s)
+	}
+	if notes := strings.Join(v.notes, "\n"); !strings.Contains(notes, "joined midway") || !strings.Contains(notes, "gap: ") {
+		t.Error(notes)
+	}
+	if got := v.text(); !strings.HasSuffix(wants(1, 0, records), got) || len(got) < 10_000 {
+		t.Errorf("%d bytes came that are not the last", len(got))
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := p.Close(ctx); err == nil {
+		t.Error("the loss is not told at the end")
+	}
+}

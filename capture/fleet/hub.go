@@ -1,0 +1,163 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// HasHub says that this program can be a hub.
+const HasHub = true
+
+// A Hub is a NATS server in this process, with the stream of captures.
+type Hub struct {
+	server *server.Server
+	scheme string
+}
+
+// ready is how long a hub may take to look through its files.
+const ready = 2 * time.Minute
+
+// StartHub starts a hub. It returns when others can connect.
+func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
+	conf, inside, err := o.server()
+	if err != nil {
+		return nil, err
+	}
+	s, err := server.NewServer(conf)
+	if err != nil {
+		return nil, plainReason(err)
+	}
+	log := &hubLog{say: o.Log, failed: make(chan error, 1)}
+	s.SetLoggerV2(log, false, false, false)
+	go s.Start()
+	for began := time.Now(); !s.ReadyForConnections(100 * time.Millisecond); {
+		select {
+		case err := <-log.failed:
+			s.Shutdown()
+			return nil, err
+		default:
+		}
+		if time.Since(began) > ready || ctx.Err() != nil {
+			s.Shutdown()
+			return nil, errors.New("it did not start in time")
+		}
+	}
+	h := &Hub{server: s, scheme: "nats"}
+	if o.Cert != "" {
+		h.scheme = "tls"
+	}
+	if err := o.stream(ctx, s, inside); err != nil {
+		h.Close()
+		return nil, err
+	}
+	return h, nil
+}
+
+// server is the server's own options, and how this process connects to it.
+func (o *HubOptions) server() (conf *server.Options, inside []nats.Option, err error) {
+	conf = &server.Options{}
+	if o.Auth != "" {
+		if conf, err = server.ProcessConfigFile(o.Auth); err != nil {
+			return nil, nil, fmt.Errorf("--auth: %w", err)
+		}
+		if len(conf.Accounts) > 0 || len(conf.TrustedOperators) > 0 {
+			return nil, nil, errors.New("--auth: accounts and operators are for a server of your own\nwanted is authorization { users: […] }; any NATS server with JetStream is a hub as well")
+		}
+	}
+	host, port, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--listen %s: %w", o.Listen, err)
+	}
+	if conf.Port, err = strconv.Atoi(port); err != nil {
+		return nil, nil, fmt.Errorf("--listen %s: %w", o.Listen, err)
+	}
+	if conf.Port == 0 {
+		conf.Port = server.RANDOM_PORT
+	}
+	conf.Host, conf.NoSigs, conf.ServerName = host, true, "toolscope"
+	conf.JetStream, conf.StoreDir, conf.SyncInterval, conf.SyncAlways = true, o.Store, time.Second, o.SyncAlways
+	conf.JetStreamMaxStore, conf.JetStreamMaxMemory = o.KeepBytes+o.KeepBytes/8+(64<<20), 64<<20
+	if o.Cert != "" {
+		config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})
+		if err != nil {
+			return nil, nil, fmt.Errorf("--tls-cert: %w", err)
+		}
+		conf.TLSConfig, conf.TLS, conf.TLSTimeout = config, true, 5
+	}
+	switch {
+	case conf.Authorization != "":
+		inside = append(inside, nats.Token(conf.Authorization))
+	case conf.Username != "":
+		inside = append(inside, nats.UserInfo(conf.Username, conf.Password))
+	case len(conf.Users)+len(conf.Nkeys) > 0:
+		self, word := "toolscope-hub-"+rand.Text(), rand.Text()
+		conf.Users = append(conf.Users, &server.User{Username: self, Password: word})
+		inside = append(inside, nats.UserInfo(self, word))
+	}
+	return conf, inside, nil
+}
+
+// stream makes the stream, or has it as the options say.
+func (o *HubOptions) stream(ctx context.Context, s *server.Server, inside []nats.Option) error {
+	conn, err := nats.Connect("", append(inside, nats.InProcessServer(s))...)
+	if err != nil {
+		return fmt.Errorf("--auth: %w", plainReason(err))
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, ready)
+	defer cancel()
+	_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: StreamName, Subjects: []string{"toolscope.*." + bytesKind + ".>"}, Description: "captures of toolscope",
+		Storage: jetstream.FileStorage, Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld, AllowDirect: true,
+		MaxAge: o.Keep, MaxBytes: o.KeepBytes, Replicas: 1,
+	})
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", StreamName, plainReason(err))
+	}
+	return nil
+}
+
+// URL is where the hub is.
+func (h *Hub) URL() string { return h.scheme + "://" + h.server.Addr().String() }
+
+// Close ends the hub. What it acknowledged is on the disk then.
+func (h *Hub) Close() {
+	h.server.Shutdown()
+	h.server.WaitForShutdown()
+}
+
+// hubLog passes on what the server complains of.
+type hubLog struct {
+	say    func(string)
+	failed chan error
+}
+
+func (l *hubLog) Noticef(string, ...any) {}
+func (l *hubLog) Debugf(string, ...any)  {}
+func (l *hubLog) Tracef(string, ...any)  {}
+
+func (l *hubLog) Warnf(format string, v ...any)  { l.say("hub: " + fmt.Sprintf(format, v...)) }
+func (l *hubLog) Errorf(format string, v ...any) { l.say("hub: " + fmt.Sprintf(format, v...)) }
+
+// Fatalf is called where the server's own program would end.
+func (l *hubLog) Fatalf(format string, v ...any) {
+	select {
+	case l.failed <- fmt.Errorf(format, v...):
+	default:
+	}
+}

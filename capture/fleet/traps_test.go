@@ -1,0 +1,355 @@
+//go:build !nohub
+
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"toolscope/capture"
+)
+
+// one puts records one after the other, each a message of its own.
+func one(t *testing.T, p *Publisher, exchange, from, to int) {
+	t.Helper()
+	for n := from; n < to; n++ {
+		put(p, exchange, n)
+		sent(t, p, int64(n+1))
+	}
+}
+
+// TestRolledBack is a hub that comes back as it was some messages ago, and then gives their numbers
+// to others: senders tell it again what it forgot, and a view that goes on misses nothing of them.
+func TestRolledBack(t *testing.T) {
+	h := newHub(t, nil)
+	v := view(t, h.URL(), nil)
+	p := publish(t, h.sending(t, "a"))
+	one(t, p, 1, 0, 10)
+	old := filepath.Join(t.TempDir(), "old")
+	h.Close()
+	copyDir(t, h.o.Store, old)
+	h.start()
+	one(t, p, 1, 10, 40)
+	eventually(t, "the view has what is there", func() bool { return v.text() == wants(1, 0, 40) })
+	h.Close()
+	for n := 40; n < 60; n++ { // while nobody is there
+		put(p, 1, n)
+	}
+	if err := os.RemoveAll(h.o.Store); err != nil {
+		t.Fatal(err)
+	}
+	copyDir(t, old, h.o.Store)
+	h.start()
+	sent(t, p, 60)
+	h.same(t, p)
+	eventually(t, "the view has everything", func() bool { return v.text() == wants(1, 0, 60) })
+	if s := v.State(); s.Lost != 0 || s.Gaps != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestDeleted is a hub that lost everything.
+func TestDeleted(t *testing.T) {
+	h := newHub(t, nil)
+	v := view(t, h.URL(), nil)
+	p, q := publish(t, h.sending(t, "a")), publish(t, h.sending(t, "b"))
+	one(t, p, 1, 0, 10)
+	one(t, q, 1, 0, 10)
+	h.Close()
+	if err := os.RemoveAll(h.o.Store); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	one(t, p, 1, 10, 12)
+	sent(t, q, 10) // though it has nothing new to say
+	eventually(t, "the hub has what it forgot", func() bool { return len(h.holds()) == 2 })
+	h.same(t, p)
+	h.same(t, q)
+	eventually(t, "the view has everything", func() bool { return len(v.text()) == len(wants(1, 0, 12)+wants(1, 0, 10)) })
+	if s := v.State(); s.Lost != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestExpired is a capture whose messages had their time: nothing of it is sent again, and what
+// comes then goes on where it was.
+func TestExpired(t *testing.T) {
+	h := newHub(t, func(o *HubOptions) { o.Keep = time.Second })
+	p := publish(t, h.sending(t, "a"))
+	one(t, p, 1, 0, 3)
+	stream, err := h.admin().Stream(context.Background(), StreamName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the messages had their time", func() bool {
+		info, err := stream.Info(context.Background())
+		return err == nil && info.State.Msgs == 0
+	})
+	_, at, _ := p.ours.spool.Span()
+	put(p, 1, 3)
+	sent(t, p, 4)
+	msg, err := stream.GetMsg(context.Background(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := parseSpan(msg.Header.Get(headSpan)); s.from != at {
+		t.Errorf("it goes on with %s, not at %d", s, at)
+	}
+}
+
+// TestOverrun is a view that is slower than the hub can keep what it did not read: what it did not
+// see is told to the byte, and it sees what comes now.
+func TestOverrun(t *testing.T) {
+	h := newHub(t, func(o *HubOptions) { o.KeepBytes = 1 << 20 })
+	of, _ := ParseAddress(h.URL(), time.Now())
+	v, err := Open(context.Background(), of, Auth{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := publish(t, h.sending(t, "a"))
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	taken, step, got := make(chan struct{}, 1), make(chan struct{}), make(chan capture.Record, 1<<20)
+	go func() {
+		for r := range v.Source(ctx) {
+			got <- r
+			select {
+			case taken <- struct{}{}:
+			default:
+			}
+			<-step
+		}
+		close(got)
+	}()
+	put(p, 1, 0)
+	<-taken // and it does not ask for more
+	noise := make([]byte, 64<<10)
+	state := uint64(1)
+	for i := range noise { // that cannot be packed
+		state = state*6364136223846793005 + 1442695040888963407
+		noise[i] = byte(state >> 56)
+	}
+	const records = 300
+	for n := range records {
+		for _, c := range keep.Take(capture.Record{Exchange: 2, Data: append(noise[n:len(noise):len(noise)], noise[:n]...)}) {
+			p.Put(c)
+		}
+	}
+	sent(t, p, records+1)
+	close(step)
+	eventually(t, "it is behind the overrun", func() bool { return v.State().Lost > 0 && v.State().Lag == 0 })
+	put(p, 1, 1)
+	for end := false; !end; { // it sees what comes now
+		end = strings.Contains(string((<-got).Data), "<1:1>")
+	}
+	stop()
+	for range got {
+	}
+	closeNow(p)
+	if s, at := v.State(), v.flows[p.ours.subject].next; at != p.ours.at || v.took+s.Lost != at {
+		t.Errorf("at %d of %d: %d bytes were read, %d are told to be lost", at, p.ours.at, v.took, s.Lost)
+	}
+}
+
+// TestNothingLate: what cannot be sent just now fails at once, and nothing of it leaves later.
+func TestNothingLate(t *testing.T) {
+	h := newHub(t, nil)
+	l, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	eventually(t, "it is connected", l.IsConnected)
+	h.Close()
+	eventually(t, "it notices", func() bool { return !l.IsConnected() })
+	msg := nats.NewMsg(captureSubject(bytesKind, "a", "main", "00"))
+	msg.Header.Set(headSpan, "0-1")
+	msg.Data = []byte("x")
+	began := time.Now()
+	for range 10 {
+		if _, err := l.publish(context.Background(), msg); !errors.Is(err, nats.ErrReconnectBufExceeded) {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(began); took > wait {
+		t.Errorf("it waited %v", took)
+	}
+	h.start()
+	eventually(t, "it is connected again", l.IsConnected)
+	if err := l.FlushTimeout(wait); err != nil {
+		t.Fatal(err)
+	}
+	if has := h.holds(); len(has) != 0 {
+		t.Errorf("%d captures came late", len(has))
+	}
+}
+
+// TestFrozen: whoever records does not wait for a hub that answers nothing.
+func TestFrozen(t *testing.T) {
+	deaf, stop := deafServer(t)
+	defer stop()
+	o := Sending{Server: "nats://" + deaf, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
+	p := publish(t, o)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := range 1000 {
+			put(p, 1, n)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(wait):
+		t.Fatal("it waits")
+	}
+	eventually(t, "all of it is on the disk", func() bool { return p.State().Records == 1000 })
+}
+
+// TestSecondSender: of two that send the same capture each message of one is let in, and none twice.
+func TestSecondSender(t *testing.T) {
+	h := newHub(t, nil)
+	o := h.sending(t, "a")
+	p := publish(t, o)
+	v := view(t, h.URL(), nil)
+	l, err := dial(h.URL(), Auth{}, true, func() {}, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	second := newSender(p.ours.spool, origin{version, "a", "main", p.ours.subject[strings.LastIndexByte(p.ours.subject, '.')+1:]}, time.Now())
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() { defer close(over); second.run(ctx, l) }()
+	defer func() { cancel(); <-over }()
+	for n := range 300 {
+		put(p, 1, n)
+		if n%10 == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	// They share one bell here, so either of them may be asleep when the last line is written.
+	eventually(t, "the hub has all", func() bool {
+		p.ours.spool.Ring()
+		return p.State().Records == 300 && bytes.Equal(h.holds()[p.ours.subject], spoolBytes(t, p))
+	})
+	eventually(t, "the view has all once", func() bool { return v.text() == wants(1, 0, 300) })
+}
+
+// TestPoison: messages that make no sense are told, and cost what they should have brought and
+// nothing else.
+func TestPoison(t *testing.T) {
+	h := newHub(t, nil)
+	v := view(t, h.URL()+"?since=1h", nil)
+	p := publish(t, h.sending(t, "good"))
+	one(t, p, 1, 0, 2)
+	js := h.admin()
+	line, _ := capture.EncodeHeader(time.Now(), "test")
+	send := func(id string, s string, enc string, data []byte) {
+		msg := nats.NewMsg(captureSubject(bytesKind, "bad", "main", id))
+		msg.Header.Set(headSpan, s)
+		msg.Header.Set("Toolscope-Unheard-Of", "1")
+		if enc != "" {
+			msg.Header.Set(headEnc, enc)
+		}
+		msg.Data = data
+		if _, err := js.PublishMsg(context.Background(), msg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := len(line)
+	send("00", fmt.Sprintf("0-%d", n), "", line)
+	send("00", fmt.Sprintf("%d-%d", n, n+100), "zstd", []byte("no zstd"))
+	bomb := pack(make([]byte, mostSpan+1))
+	send("00", fmt.Sprintf("%d-%d", n+100, n+200), "zstd", bomb)
+	record, _ := capture.EncodeRecord(capture.Record{Exchange: 1, Data: []byte("after the gap")})
+	send("00", fmt.Sprintf("%d-%d", n+200, n+200+len(record)), "", record)
+	broken := bytes.Replace(record, []byte("after"), []byte("AFTER"), 1)
+	send("00", fmt.Sprintf("%d-%d", n+200+len(record), n+200+2*len(record)), "", broken)
+	send("01", "7-7", "", nil)
+	send("01", "0-99999999999999", "", []byte("x"))
+	send("01", "x", "br", nil)
+	if _, err := js.Publish(context.Background(), "toolscope.v2.b.1.h.a.00", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	one(t, p, 1, 2, 4)
+	eventually(t, "the good ones come", func() bool {
+		return strings.Contains(v.text(), wants(1, 0, 4)) && strings.Contains(v.text(), "after the gap")
+	})
+	if s := v.State(); s.Lost != 200 || s.Gaps != 1 || s.Spoilt != 5 || s.Newer != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAuth: a sender may send as itself, and ask for where it is. It may not send as another, read,
+// or delete; who views may not send or delete.
+func TestAuth(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "auth.conf")
+	if err := os.WriteFile(file, []byte(authExample), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := newHub(t, func(o *HubOptions) { o.Auth = file })
+	as := func(user string) *link {
+		conn, err := nats.Connect(h.URL(), nats.UserInfo(user, user+"-secret"), nats.ReconnectBufSize(-1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Close)
+		l := &link{Conn: conn, renew: func() {}}
+		l.js, _ = jetstream.New(conn)
+		return l
+	}
+	if _, err := nats.Connect(h.URL()); err == nil {
+		t.Error("anybody can connect")
+	}
+	msg := func(host string) *nats.Msg {
+		m := nats.NewMsg(captureSubject(bytesKind, host, "main", "00"))
+		m.Header.Set(headSpan, "0-1")
+		m.Header.Set(headExpect, "0")
+		m.Data = []byte("x")
+		return m
+	}
+	quick := func() context.Context {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	h1 := as("h1")
+	if _, err := h1.publish(quick(), msg("h1")); err != nil {
+		t.Errorf("h1 as itself: %v", err)
+	}
+	if seq, s, err := h1.last(quick(), captureSubject(bytesKind, "h1", "main", "00")); err != nil || seq != 1 || s.to != 1 {
+		t.Errorf("h1 asks where it is: %d %v %v", seq, s, err)
+	}
+	if _, err := h1.extent(quick()); err != nil {
+		t.Errorf("h1 asks for the stream: %v", err)
+	}
+	if _, err := h1.publish(quick(), msg("h2")); err == nil {
+		t.Error("h1 sends as h2")
+	}
+	if _, _, err := h1.last(quick(), captureSubject(bytesKind, "h2", "main", "00")); err == nil {
+		t.Error("h1 reads of h2")
+	}
+	if _, err := h1.js.CreateConsumer(quick(), StreamName, jetstream.ConsumerConfig{}); err == nil {
+		t.Error("h1 reads")
+	}
+	viewer := as("viewer")
+	if _, err := viewer.publish(quick(), msg("h1")); err == nil {
+		t.Error("the viewer sends")
+	}
+	if err := viewer.js.DeleteStream(quick(), StreamName); err == nil {
+		t.Error("the viewer deletes")
+	}
+	if c, err := viewer.js.CreateConsumer(quick(), StreamName, jetstream.ConsumerConfig{AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true}); err != nil || c.CachedInfo().NumPending != 1 {
+		t.Errorf("the viewer reads: %v", err)
+	}
+}

@@ -1,0 +1,186 @@
+//go:build linux && !nohub
+
+package cli
+
+import (
+	"context"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"toolscope/capture"
+	"toolscope/capture/fleet"
+	"toolscope/capture/redact"
+)
+
+// aHub is one in this process, and where its files are.
+func aHub(t *testing.T, listen string) (url, store string) {
+	t.Helper()
+	store = t.TempDir()
+	h, err := fleet.StartHub(context.Background(), fleet.HubOptions{Listen: listen, Store: store, Keep: time.Hour, KeepBytes: 1 << 30, Log: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	return h.URL(), store
+}
+
+func TestFleetRefused(t *testing.T) {
+	log := saved(t, "a.sse", anthropicAnswer)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"proxy", "--publish", "nats://me:hunter2pw@hub:4222"}, "a secret has no place in an address"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--keep-secrets"}, "--keep-secrets: what is sent to a hub never has secrets"},
+		{[]string{"proxy", "--publish", "nats://hub:4222?host=a"}, "is for who reads"},
+		{[]string{"proxy", "--publish", "http://hub"}, "wanted is nats://HOST:PORT"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--hub-token", "hunter2pw"}, "the command line is no place for it"},
+		{[]string{"proxy", "--publish", "nats://hub:4222", "--spool-limit", "x"}, "no size"},
+		{[]string{log, "--publish", "nats://hub:4222"}, "toolscope -f FILE --publish URL"},
+		{[]string{"print", "nats://me:hunter2pw@hub:4222"}, "a secret has no place in an address"},
+		{[]string{"print", "nats://hub:4222?hots=a"}, "there are host, agent, since and until"},
+		{[]string{"hub", "--public"}, "--auth FILE"},
+		{[]string{"hub", "--listen", "0.0.0.0:0"}, "other machines could connect"},
+		{[]string{"hub", "--keep", "0s"}, "wanted is a time"},
+		{[]string{"hub", "--sync", "never"}, "1s, always"},
+	} {
+		got := command(t, nil, c.args...)
+		if got.code != 2 || !strings.Contains(got.stderr, c.want) || strings.Contains(got.stderr, "hunter2pw") {
+			t.Errorf("%v: exit code %d, stderr\n%s", c.args, got.code, got.stderr)
+		}
+	}
+	if got := command(t, nil, "print", "nats://127.0.0.1:1?until=now"); got.code != 1 || !strings.Contains(got.stderr, "hub nats://127.0.0.1:1: ") {
+		t.Errorf("exit code %d, stderr\n%s", got.code, got.stderr)
+	}
+}
+
+// TestPublish: what a proxy sends to a hub is what it would have recorded, without the secrets, and
+// is read there as a file is.
+func TestPublish(t *testing.T) {
+	url, store := aHub(t, "127.0.0.1:0")
+	const key, word = "sk-ant-api03-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZg", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+	upstream, _ := provider(t, answers(events, strings.Replace(anthropicAnswer, "Oslo", word, 1)))
+	spool := t.TempDir()
+	p := proxied(t, "--to", upstream, "--publish", url, "--host", "web1", "--agent", "coder", "--spool", spool, "--format", "jsonl")
+	ask, _ := http.NewRequest("POST", p.url+"/v1/messages", strings.NewReader(`{"model":"m","messages":[]}`))
+	ask.Header.Set("X-Api-Key", key)
+	resp, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if got := p.ended(syscall.SIGTERM); strings.Contains(got.stdout, word) || !strings.Contains(got.stdout, "get_weather") {
+		t.Error(got)
+	}
+	files, _ := filepath.Glob(filepath.Join(spool, "web1.coder.*.tsc"))
+	if len(files) != 1 {
+		t.Fatalf("the spool holds %v", files)
+	}
+	for _, dir := range []string{store, spool} {
+		read := 0
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				text, _ := os.ReadFile(path)
+				read += len(text)
+				if strings.Contains(string(text), key) || strings.Contains(string(text), word) {
+					t.Errorf("%s holds a secret", path)
+				}
+			}
+			return nil
+		})
+		if read == 0 {
+			t.Errorf("nothing is in %s", dir)
+		}
+	}
+	there, here := command(t, nil, "print", url+"?until=now", "--format", "jsonl"), command(t, nil, "print", files[0], "--format", "jsonl")
+	if want := strings.ReplaceAll(here.stdout, quoted(files[0]), `"web1/coder"`); there.stdout != want || there.code != 0 || strings.Count(want, "\n") != 2 {
+		t.Errorf("the hub has\n%s%s\nthe spool\n%s", there.stdout, there.stderr, want)
+	}
+	if got := command(t, nil, "check", url+"?until=now"); got.code != 0 {
+		t.Error(got)
+	}
+	if got := command(t, nil, "export", url+"?until=now&host=web1", "--as", "jsonl"); got.code != 0 || !strings.Contains(got.stdout, "get_weather") {
+		t.Error(got)
+	}
+	if got := command(t, nil, "print", url+"?until=now&host=web2"); got.code != 1 || !strings.Contains(got.stderr, "no bytes came") {
+		t.Error(got)
+	}
+}
+
+// TestPublishNoHub: a proxy without its hub listens at once, and says at the end what waits.
+func TestPublishNoHub(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	upstream, _ := provider(t, answers(events, anthropicAnswer))
+	spool := t.TempDir()
+	send := []string{"--to", upstream, "--publish", "nats://" + addr, "--host", "web1", "--spool", spool, "--headless"}
+	p := proxied(t, send...)
+	resp, err := http.Post(p.url+"/v1/messages", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if got := p.ended(syscall.SIGTERM); !strings.Contains(got.stderr, "are sent by the next run: the hub is not reached") {
+		t.Error(got)
+	}
+	url, _ := aHub(t, addr)
+	p = proxied(t, send...)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if got := command(t, nil, "print", url+"?until=now"); strings.Contains(got.stdout, "get_weather") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("what was left is never sent")
+		}
+	}
+	p.ended(syscall.SIGTERM)
+}
+
+// TestPrintGaps: what never came has print end with 3, and check with 2.
+func TestPrintGaps(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	p, _, err := fleet.Publish(time.Now(), fleet.Sending{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := redact.KeepAll()
+	for x := range 2000 {
+		for _, c := range keep.Take(capture.Record{Exchange: x + 1, Data: []byte(anthropicAnswer), End: capture.EndEOF}) {
+			p.Put(c)
+		}
+	}
+	for p.State().Records < 2000 {
+		time.Sleep(time.Millisecond)
+	}
+	url, _ := aHub(t, addr)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	for p.Progress().Spooled > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := p.Close(ctx); err == nil {
+		t.Error("the sender does not know of its loss")
+	}
+	if got := command(t, nil, "print", url+"?until=now"); got.code != exitGaps || !strings.Contains(got.stderr, "bytes of captures never came, in 1 gap") || !strings.Contains(got.stdout, "get_weather") {
+		t.Errorf("exit code %d\n%s", got.code, got.stderr)
+	}
+	if got := command(t, nil, "check", url+"?until=now"); got.code != exitTrouble || !strings.Contains(got.stderr, "never came") {
+		t.Errorf("exit code %d\n%s", got.code, got.stderr)
+	}
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture/fleet"
+)
+
+const hubHelp = `Takes what proxies and followed logs of many machines publish, keeps it for a
+while, and has any number of screens watch it: a NATS server with JetStream, in
+one program. Any other one will do as well.
+
+  toolscope hub                                        on one machine
+  toolscope proxy --publish nats://hub:4222            on each of the others
+  toolscope open 'nats://hub:4222?since=15m'           all of them, on a screen
+  toolscope print 'nats://hub:4222?host=a&until=now' --format jsonl
+
+Only this machine can connect, unless --public, which wants --auth, --tls-cert
+and --tls-key. 'toolscope help fleet' has more, and what permissions to give.`
+
+// hubCommandFlags are those of a hub.
+type hubCommandFlags struct {
+	fleet.HubOptions
+	bytes, sync string
+	public      bool
+}
+
+func (a *app) hubCommand() *cobra.Command {
+	var f hubCommandFlags
+	cmd := &cobra.Command{
+		Use: "hub", Short: "Gather what many machines publish", Long: hubHelp, Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.beHub(cmd.Context(), &f) },
+	}
+	to := cmd.Flags()
+	to.StringVar(&f.Listen, "listen", "127.0.0.1:4222", "`ADDR` to listen on; port 0 picks a free one")
+	to.StringVar(&f.Store, "store", "", "keep what comes in this `DIR`, in place of toolscope's own folder")
+	to.DurationVar(&f.Keep, "keep", 24*time.Hour, "how long it is kept")
+	to.StringVar(&f.bytes, "keep-bytes", "20GB", "how much of it is kept, a `SIZE`")
+	f.sync = "1s"
+	to.Var(&word{&f.sync, []string{"1s", "always"}, "1s"}, "sync", "when it is forced to the disk: 1s, each second, or always, before it is acknowledged")
+	to.BoolVar(&f.public, "public", false, "listen where other machines reach it; wants --auth, --tls-cert and --tls-key")
+	to.StringVar(&f.Auth, "auth", "", "who may do what: authorization as NATS configures it, in this `FILE`")
+	to.StringVar(&f.Cert, "tls-cert", "", "the certificate, in this `FILE`")
+	to.StringVar(&f.Key, "tls-key", "", "its key, in this `FILE`")
+	checked(to, "keep-bytes", isSize("--keep-bytes"))
+	settle(to, "hub", "listen", "store", "keep", "keep-bytes", "sync", "auth", "tls-cert", "tls-key")
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	return cmd
+}
+
+// beHub is a hub until a signal.
+func (a *app) beHub(ctx context.Context, f *hubCommandFlags) (err error) {
+	addr, err := net.ResolveTCPAddr("tcp", f.Listen)
+	switch {
+	case err != nil:
+		return usagef("--listen %q: %w\nwanted is HOST:PORT, as in 127.0.0.1:4222", f.Listen, err)
+	case f.public && (f.Auth == "" || f.Cert == ""):
+		return usagef("--public: whoever reaches this machine could read and write\n--auth FILE, --tls-cert FILE and --tls-key FILE keep strangers out")
+	case !f.public && !addr.IP.IsLoopback():
+		return usagef("--listen %s: other machines could connect there\n--public allows that; 127.0.0.1:%d is this machine only", f.Listen, addr.Port)
+	case f.Keep < time.Second:
+		return usagef("--keep %s: wanted is a time from 1s", f.Keep)
+	}
+	if f.KeepBytes, err = sizeOf("--keep-bytes", f.bytes); err != nil {
+		return err
+	}
+	if f.Store == "" {
+		if f.Store, err = state("hub"); err != nil {
+			return err
+		}
+	}
+	f.SyncAlways, f.Log = f.sync == "always", func(text string) { a.notef("%s", text) }
+	caught, stop := a.catchEnd()
+	defer stop()
+	defer quitQuietly()()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	began := make(chan error, 1)
+	var hub *fleet.Hub
+	go func() {
+		var err error
+		hub, err = fleet.StartHub(ctx, f.HubOptions)
+		began <- err
+	}()
+	signalled, err := a.until(began, caught)
+	if signalled {
+		cancel()
+		err = <-began
+	}
+	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	defer hub.Close()
+	if !signalled {
+		a.stdout.linef("%s", hub.URL())
+		_, _ = a.until(nil, caught)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"toolscope/capture"
+	"toolscope/capture/fleet"
+	"toolscope/capture/redact"
+	"toolscope/ui"
+)
+
+// publishFlags say where what is seen is sent, and as whose.
+type publishFlags struct{ to, host, agent, spool, limit string }
+
+// publishFlags adds them; agent is what it is called where nobody says.
+func (a *app) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
+	to := cmd.Flags()
+	to.StringVar(&f.to, "publish", "", "send what is seen, without secrets, to the hub at `URL`, as nats://hub:4222")
+	to.StringVar(&f.host, "host", "", "with --publish: the `NAME` of this machine, if not its own")
+	to.StringVar(&f.agent, "agent", agent, "with --publish: the `NAME` of what is seen")
+	to.StringVar(&f.spool, "spool", "", "with --publish: what the hub does not have yet is kept in this `DIR`")
+	to.StringVar(&f.limit, "spool-limit", "1GB", "with --publish: what is kept there of one run at most, a `SIZE`")
+	checked(to, "spool-limit", isSize("--spool-limit"))
+	settle(to, "", "host", "spool", "spool-limit")
+	a.hubFlags(cmd)
+}
+
+// A publication is what is sent to a hub.
+type publication struct {
+	*fleet.Publisher
+	server string
+}
+
+// publish begins to send, nil where nobody asks for that.
+func (a *app) publish(f *publishFlags, began time.Time, by string) (*publication, error) {
+	if f == nil || f.to == "" {
+		return nil, nil
+	}
+	of, err := fleet.ParseAddress(f.to, began)
+	if err != nil {
+		return nil, usagef("--publish: %w", err)
+	}
+	if strings.Contains(f.to, "?") {
+		return nil, usagef("--publish: what stands behind the ? is for who reads\nwanted is %s", of.Server)
+	}
+	o := fleet.Sending{Server: of.Server, Host: f.host, Agent: f.agent, Spool: f.spool, By: by}
+	if o.Auth, err = a.hubAuth(); err != nil {
+		return nil, err
+	}
+	if o.Limit, err = sizeOf("--spool-limit", f.limit); err != nil {
+		return nil, err
+	}
+	if o.Host == "" {
+		if o.Host, err = os.Hostname(); err != nil {
+			return nil, usagef("--publish: this machine does not tell its name: %w\n--host NAME does", err)
+		}
+	}
+	if o.Agent == "" {
+		return nil, usagef("--agent: the name is empty")
+	}
+	if o.Spool == "" {
+		if o.Spool, err = state("spool"); err != nil {
+			return nil, err
+		}
+	}
+	p, warning, err := fleet.Publish(began, o)
+	if warning != "" {
+		a.notef("--spool: %s", warning)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--publish: %w", err)
+	}
+	return &publication{p, of.Server}, nil
+}
+
+// end sends what is left and says what could not be sent.
+func (p *publication) end(ctx context.Context, a *app) error {
+	err := p.Close(ctx)
+	if s := p.Progress(); s.Spooled > 0 {
+		a.notef("--publish: %s wait in %s, and are sent by the next run: %s", sizeText(s.Spooled), p.Path, s.Trouble)
+	}
+	if err != nil {
+		return fmt.Errorf("--publish: %w", err)
+	}
+	return nil
+}
+
+// words are how sending is going.
+func (p *publication) words() (words []ui.Word) {
+	s := p.Progress()
+	alarm := func(text string) { words = append(words, ui.Word{Text: text, Alarm: true}) }
+	if t := p.State().Trouble; t != "" {
+		alarm("NOT SENT: " + t)
+	}
+	if s.Lost > 0 {
+		alarm("SPOOL FULL: " + sizeText(s.Lost) + " lost")
+	}
+	text := "to " + p.server
+	if s.Trouble != "" {
+		text += ": " + s.Trouble
+	}
+	if s.Trouble != "" || s.Spooled > 1<<20 {
+		text += ", " + sizeText(s.Spooled) + " wait"
+	}
+	return append(words, ui.Word{Text: text})
+}
+
+// mostQueued is how many bytes of a file may wait for the spool.
+const mostQueued = 16 << 20
+
+// published is a source that is sent as it is read, without its secrets. Whoever looks at it sees it
+// as it is.
+func published(src capture.Source, to *publication, r *redact.Redactor) capture.Source {
+	put := func(all []redact.Clean) {
+		for _, c := range all {
+			for to.State().Queued > mostQueued { // a file can wait
+				time.Sleep(time.Millisecond)
+			}
+			to.Put(c)
+		}
+	}
+	return func(yield func(capture.Record, error) bool) {
+		defer func() { put(r.Flush()) }()
+		for rec, err := range src {
+			if err == nil {
+				mine := rec
+				mine.Data = bytes.Clone(rec.Data)
+				put(r.Take(mine))
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// publishing begins to send what is followed, if that is asked for. end ends that.
+func (a *app) publishing(src capture.Source) (_ capture.Source, end func(), err error) {
+	if a.sends.to == "" {
+		return src, func() {}, nil
+	}
+	a.sending, err = a.publish(&a.sends, time.Now(), "toolscope -f")
+	if err != nil {
+		return nil, nil, err
+	}
+	r := newRedactor()
+	return published(src, a.sending, r), func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+		defer cancel()
+		err := a.sending.end(ctx, a)
+		if err != nil {
+			a.complain(err)
+		}
+		if limit := r.Limit(); limit != "" {
+			a.notef("secrets may have passed: %s", limit)
+		} else if err == nil {
+			return
+		}
+		a.code = max(a.code, exitGaps)
+	}, nil
+}
