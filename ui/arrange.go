@@ -197,10 +197,18 @@ func (d *desk) stack(w, h int) []slot {
 	return []slot{{pane: doc, height: h - low}, {tab, low, all}}
 }
 
-// wants is how many rows an open tab has in a column of so many.
+// wants is how many rows an open tab has in a column of so many: all that it needs up to half of them,
+// and of a short column as many as leave the document two, if somebody is at it.
 func (d *desk) wants(tab panes.Tab, h int) int {
-	return within(d.sizes.low, max(2, min(1+tab.Needs(), h/2)), 2, h-leastRows)
+	most := h / 2
+	if d.focus == tab && h < shortColumn {
+		most = max(most, h-2)
+	}
+	return within(d.sizes.low, max(2, min(1+tab.Needs(), most)), 2, max(h-leastRows, most))
 }
+
+// shortColumn is below how many rows a column is short.
+const shortColumn = 10
 
 // side is the third column: two tabs are always open there, one above the other.
 func (d *desk) side(h int) []slot {

@@ -63,7 +63,15 @@ func (m *Model) claimNumber() int {
 // one sees in a few words, or only what one sees.
 func (m *Model) captionLines(width, rows int) (lines []screen.Said) {
 	if !m.stage.shown {
-		return []screen.Said{{Role: screen.Muted, Text: display.Join(display.Lit("coming: "), claims[m.claimNumber()-1].coming)}}
+		c := &claims[m.claimNumber()-1]
+		if a, ok := c.of.in(m.view); ok && a.call.Arriving() && a.call.Size() > 0 {
+			now := display.Join(m.pen.Name(a.call.Name), display.Lit(" streams: "), c.coming)
+			if now.Width() > width {
+				now = display.Join(display.Lit("now: "), c.coming)
+			}
+			return []screen.Said{{Role: screen.Live, Text: now}}
+		}
+		return []screen.Said{{Role: screen.Muted, Text: display.Join(display.Lit("coming: "), c.coming)}}
 	}
 	a, ok := m.showing()
 	if !ok {

@@ -91,7 +91,7 @@ var claims = []claim{
 				display.Lit("two calls share index 0"),
 			}
 		},
-		proof: withFindings,
+		proof: func(m *Model) { withFindings(m); m.list.Roll(-1) }, // to the call beside it
 		told: func(act) told {
 			return told{words: display.Lit("shares index 0: merged by index it is broken"), found: "IDX_REUSED"}
 		},
@@ -144,6 +144,9 @@ var claims = []claim{
 			}
 		},
 		proof: inMode(func(m *Model) entry { return replay.Entry(m.outlet(), m.draw) }),
+		told: func(a act) told {
+			return told{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent on as {}: its %d bytes are lost", a.call.Size()), found: "ARGS_BROKEN"}
+		},
 	},
 	{
 		of: part{"history", 3, 1}, coming: display.Lit("what an agent sends on"),
@@ -189,6 +192,9 @@ var claims = []claim{
 			}
 		},
 		proof: inList,
+		told: func(a act) told {
+			return told{side: screen.Same, state: display.Lit("the same"), words: display.Format("six protocols, one call, the same %d bytes", a.call.Size())}
+		},
 	},
 	{
 		of: part{"compare", 1, 1}, coming: display.Lit("one question, 3 models"),
@@ -204,6 +210,9 @@ var claims = []claim{
 			}
 		},
 		proof: inMode(func(m *Model) entry { return compare.Entry(new(compare.Marks), &m.bill, m.draw) }),
+		told: func(act) told {
+			return told{side: screen.Differs, state: display.Lit("differs"), words: display.Lit("three models, one question: none agree")}
+		},
 	},
 	{
 		of: part{"parallel", 1, 1}, coming: display.Lit("a turn as it should be"),

@@ -19,7 +19,7 @@ func TestLeadsBack(t *testing.T) {
 			t.Fatalf("%s: nothing was found", from)
 		}
 		at := s.chosen
-		if s.press("4<enter>"); s.focus == panes.Pane(s.findings) {
+		if s.press("<enter>"); s.focus == panes.Pane(s.findings) {
 			t.Fatalf("%s: the finding leads nowhere:\n%s", from, s.text())
 		}
 		if s.press("<esc>"); s.focus != panes.Pane(s.findings) || s.chosen != at {

@@ -121,7 +121,7 @@ func TestFindingLeads(t *testing.T) {
 		{"malformed", "4<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
 		{"cut", "4<enter>", `arguments: stage compiled`, "nger exi"},
 		{"index-zero", "g4<enter>", "wire: #18, open", "call_demo_lima"},
-		{"malformed", "!4<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
+		{"malformed", "!<enter>", `arguments: s, "env": {"LANG": "C"}}`, "^"},
 	} {
 		s := newScreen(t, 120, 40).feed(demo(t, c.demo)...).end().press(c.keys)
 		if s.shows(c.shows); !strings.HasPrefix(s.where(), c.want) {
@@ -143,11 +143,16 @@ func TestNextFinding(t *testing.T) {
 		a.call(fmt.Sprint("toolu_", i), "tool"+args, args).seal()
 	}
 	s = newScreen(t, 80, 24).feed(a.stop("tool_use").records...)
-	for _, want := range []string{`list: tool{"a":x}`, `list: tool{"a":1}}`, `list: tool{"a":x}`} {
-		if s.press("!").shows("FINDINGS"); s.where() != want {
-			t.Errorf("! leads to %s, want %s", s.where(), want)
+	for _, want := range []string{`tool{"a":x}`, `tool{"a":1}}`, `tool{"a":x}`} {
+		if s.press("!").shows("[FINDINGS"); s.focus != s.findings || s.call().Name != want {
+			t.Errorf("! leads to %s of %s, want %s", s.where(), s.call().Name, want)
 		}
 	}
+	if s.press("z").shows("not JSON").hides("TURNS"); s.where() != "findings: ARGS_BROKEN, zoomed" {
+		t.Error("z fills the screen with", s.where())
+	}
+	s = newScreen(t, 40, 10).feed(demo(t, "malformed")...)
+	s.end().press("!").shows("ARGS_BROKEN", "comma or }, got 's'") // all of why
 }
 
 // TestPath is where the cursor is, as a person would write it.

@@ -48,7 +48,7 @@ var proofs = []struct {
 }{
 	{"ARGS_BROKEN", []string{"malformed", "byte 87"}, []string{"the call still streams", "30s", "wants , or } but got s: byte 87, Δ14"}},
 	{"ARGS_CUT", []string{"cut"}, []string{"cut by the token limit", "that no longer exi▲", "269 bytes", "269 B", "any arguments    cut call", "repaired         cut call"}},
-	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"call_demo_lima", "IDX_REUSED", "glue their"}},
+	{"IDX_REUSED", []string{"index 0", "get_forecast"}, []string{"◔2", "call_demo_lima", "IDX_REUSED", "glue their"}},
 	{"EARLY_WRONG", []string{"malformed", "byte"}, []string{"After 25 bytes", "byte 25", "parsable object  early wrong   Δ5"}},
 	{"SCHEMA_UNKNOWN_KEY", []string{"schema", "no such key"}, []string{"not one of low, normal, high", "want integer", "Three members"}},
 	{"ARGS_BROKEN", []string{"REPLAY run_shell", "emptied", "111 bytes"}, []string{"∅  emptied   accepted rule", "the 111 bytes the model wrote are gone: {} is sent"}},
@@ -57,7 +57,7 @@ var proofs = []struct {
 	{"", []string{"reserve_table", "91 "}, []string{"sonnet-4-5", "gpt-5.2", "nova-pro", "gemini-3", "command-a", "qwen3", "91 B"}},
 	{"", []string{"asked the same"}, []string{"COMPARE 3", "None agree", "wrote .days as", "made one call of two", "≠", "—"}},
 	{"", []string{"clean"}, []string{"2 calls, complete", "● complete", "FINDINGS 0"}},
-	{"", []string{"what you saw", "no JSON from byte 87"}, []string{"✗ malformed   run_shell", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
+	{"", []string{"what you saw", "no JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
 }
 
 var stageSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}
@@ -143,7 +143,7 @@ func TestStagePlays(t *testing.T) {
 					s.shows("█")
 					growing++
 				}
-				if s.shows(fmt.Sprintf("%d/%d", i+1, len(claims)), "coming: "+claims[i].coming.String()); s.stage.at >= 0 && look.change == nil {
+				if s.shows(fmt.Sprintf("%d/%d", i+1, len(claims)), claims[i].coming.String()); s.stage.at >= 0 && look.change == nil {
 					s.shows("FOLLOW")
 				}
 				s.now = s.now.Add(80 * time.Millisecond)

@@ -109,7 +109,10 @@ func (s *summary) drawRow(p *screen.Pen, r summed, chosen bool) {
 	p.Put(screen.Muted, g, p.Format("%3d  ", r.claim+1))
 	glyph, state, role := p.Glyph.Status[r.call.Status()], p.Clean(r.call.Status().String()), screen.CallRole(r.call)
 	if !r.state.Empty() {
-		glyph, state, role = p.Truncate(p.Glyph.Side[r.side], 2), r.state, screen.Bad
+		glyph, state, role = p.Truncate(p.Glyph.Side[r.side], 2), r.state, screen.SideRoles[r.side]
+		if r.severity >= stream.Error {
+			role = screen.Bad
+		}
 	}
 	if p.Put(role, g, p.Pad(glyph, 2)); !narrow {
 		p.Put(role, g, p.Pad(state, summaryState))
