@@ -43,6 +43,9 @@ func (b browse) Keys() []screen.Binding {
 	}
 	keys := reminded(append([]screen.Binding{{Keys: []string{"?"}, Hint: display.Lit("? help")}, m.quitHint()}, m.paneKeys()...), all)
 	for i := range keys {
+		if m.opt.Await == nil && keys[i].Keys[0] == km.Streams.Keys()[0] {
+			keys[i].Hint = display.Text{} // there are none
+		}
 		if m.large && keys[i].Keys[0] == km.Next.Keys()[0] && !keys[i].Hint.Empty() {
 			keys[i].Hint, keys[i].Does = display.Lit("tab next call"), display.Lit("next call")
 		}

@@ -114,9 +114,9 @@ func handed(o *Options) {
 	o.Forms = []modes.Form{{Key: "c", What: display.Lit("request as curl, keys $ENV"), Make: func(*providers.View, stream.Ref) ([]byte, error) { return nil, errors.New("not captured") }}}
 }
 
-// TestDrawings: every place at the sizes that matter. Without colours it says the same; in ASCII no byte
+// TestDrawnScenes: every place at the sizes that matter. Without colours it says the same; in ASCII no byte
 // is above 0x7F.
-func TestDrawings(t *testing.T) {
+func TestDrawnScenes(t *testing.T) {
 	for _, d := range drawings {
 		t.Run(d.name, func(t *testing.T) {
 			var out strings.Builder

@@ -70,11 +70,11 @@ func namesOf(s slot, cells int) (names []tabName, short bool) {
 	return names, true
 }
 
-// drawTabs writes the row that names the tabs, the open one in brackets, and flush right where that
-// is scrolled to.
+// drawTabs writes the row that names the tabs, the open one in brackets, and flush right what there is
+// to say besides.
 func (m *Model) drawTabs(p *screen.Pen, s slot) {
-	right := m.besideTabs(p, s, p.Left).Between(" ", "")
-	names, short := namesOf(s, p.Left-right.Width())
+	right := m.besideTabs(p, s, p.Left)
+	names, short := namesOf(s, p.Left-screen.Width(right))
 	for i, n := range names {
 		blanks, r := 2, screen.Muted
 		if i == 0 {
@@ -96,14 +96,14 @@ func (m *Model) drawTabs(p *screen.Pen, s slot) {
 			p.Say(r, display.Lit("]"))
 		}
 	}
-	p.Tail(screen.Muted, screen.Bare, right)
+	p.Spaces(screen.Bare, p.Left-screen.Width(right))
+	p.SayAll(right)
 	p.Fill(screen.Bare)
 }
 
 // tabAt is the tab that is named in cell x of a row of tabs of so many, nil for none.
 func (m *Model) tabAt(s slot, cells, x int) *placed {
-	right := m.besideTabs(&m.pen, s, cells).Between(" ", "")
-	names, short := namesOf(s, cells-right.Width())
+	names, short := namesOf(s, cells-screen.Width(m.besideTabs(&m.pen, s, cells)))
 	at := -1 // the first name has a blank less before it
 	for _, n := range names {
 		if x > at && x <= at+n.width(short) {
@@ -114,45 +114,64 @@ func (m *Model) tabAt(s slot, cells, x int) *placed {
 	return nil
 }
 
-// docSeen is which part of the document is seen, in as many words as leave the tabs that count something
-// where they are.
-func (m *Model) docSeen(p *screen.Pen, s slot, room int) display.Text {
-	cells := 0
-	for _, t := range s.tabs {
-		if n := (tabName{t.Pane.(panes.Tab).Label(), t.Pane, false}); !n.Count.Empty() {
-			cells += n.width(true)
+// besideTabs is what stands flush right of the tabs. Where there are no titles it is first what they
+// would say and nothing else does: what went wrong out of sight, and that there is a filter. Only how far
+// the open tab is scrolled drives out tabs that count something.
+func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside []screen.Said) {
+	names, _ := namesOf(s, room)
+	for _, n := range names {
+		if !n.Count.Empty() || n.open {
+			room -= n.width(true)
 		}
 	}
-	for _, seen := range []display.Text{p.Seen(m.doc.Seen()), p.SeenRows(m.doc.Seen())} {
-		if cells+1+seen.Width() <= room {
-			return seen
+	say := func(role screen.Role, texts ...display.Text) {
+		for _, text := range texts {
+			if gap := 1 + min(len(beside), 1); !text.Empty() && text.Width()+gap <= room {
+				room -= text.Width() + gap
+				beside = append(beside, screen.Said{Role: role, Text: display.Join(display.Repeat(display.Lit(" "), gap), text)})
+				return
+			}
 		}
 	}
-	return display.Text{}
+	if s.pane != nil {
+		if seen := m.seenOf(p, s)[0]; !seen.Empty() {
+			return []screen.Said{{Role: screen.Muted, Text: seen.Between(" ", "")}}
+		}
+	}
+	if m.scene.Bare {
+		say(screen.Bad, m.list.Unseen(p)...)
+		if m.sieve.On() {
+			say(screen.Accent, p.Format("f %s of %s", screen.Count(m.sieve.Count()), screen.Count(m.turns())))
+		}
+	}
+	say(screen.Muted, m.seenOf(p, s)...)
+	return beside
 }
 
-// besideTabs is how far what is pointed at goes in the open tab, and which part of it is seen; where all
-// is, or none is open, that of the document, or the delta that the call grows with.
-func (m *Model) besideTabs(p *screen.Pen, s slot, room int) (beside display.Text) {
+// seenOf is how far what is pointed at goes in the open tab, and which part of it is seen; where all is,
+// or none is open, that of the document if it has no title, or the delta that the call grows with.
+func (m *Model) seenOf(p *screen.Pen, s slot) (longest []display.Text) {
+	var spans display.Text
 	if w, ok := s.pane.(panes.Spanning); ok {
-		if spans := w.Spans(p); !spans.Empty() {
-			beside = spans.Between("", "  ")
-		}
+		spans = w.Spans(p)
 	}
 	if w, ok := s.pane.(panes.Scrolled); ok {
 		if seen := p.Seen(w.Seen()); !seen.Empty() {
-			return display.Join(beside, seen)
+			if !spans.Empty() {
+				seen = display.Join(spans, seen.Between("  ", ""))
+			}
+			return []display.Text{seen}
 		}
 	}
 	c := m.call()
 	grows := c != nil && c.Arriving()
-	if m.scene.Bare && !m.follow && s.pane == nil { // the document has no title that says it
+	if m.scene.Bare && !m.follow && s.pane == nil {
 		if _, last, of := m.doc.Seen(); !grows || last < of {
-			return m.docSeen(p, s, room)
+			return []display.Text{p.Seen(m.doc.Seen()), p.SeenRows(m.doc.Seen())}
 		}
 	}
 	if grows {
-		return display.Join(p.Glyph.Change, screen.Count(c.Deltas()))
+		return []display.Text{display.Join(p.Glyph.Change, screen.Count(c.Deltas()))}
 	}
-	return beside
+	return []display.Text{spans}
 }

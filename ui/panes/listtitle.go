@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"strings"
+
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/screen"
@@ -103,6 +105,15 @@ func (l *List) outOfSight(p *screen.Pen) (out sights) {
 	first, last, of := l.Seen()
 	out.rows = p.Seen(first, last, of)
 	return out
+}
+
+// Unseen is what went wrong out of sight, for where there is no title: at length, and in short.
+func (l *List) Unseen(p *screen.Pen) []display.Text {
+	if l.above+l.below == 0 {
+		return nil
+	}
+	bad := display.Clean(strings.TrimRight(l.outOfSight(p).bad.String(), " "))
+	return []display.Text{bad, screen.Count(l.above+l.below).Between("", " bad")}
 }
 
 // drawOutOfSight writes it flush right: what went wrong never goes.

@@ -42,7 +42,10 @@ func (s *Strip) drawMoment(p *screen.Pen) {
 	since := display.Text{}
 	switch {
 	case s.At.Ended:
-		left = display.Join(left, display.Lit("  what if it ended here"))
+		asks := display.Lit("what if it ended here")
+		if left = display.Join(left, asks.Between("  ", "")); left.Width()+right.Width() >= p.Left {
+			left = asks.Between(" ", "") // when that is stands at the axis
+		}
 	case s.axis.timed && s.turn() != nil:
 		since = p.Format(" since turn %d began", s.At.Turn+1)
 	}
