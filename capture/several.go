@@ -17,13 +17,21 @@ const scanEvery = time.Second
 // that is not there is waited for. What of a directory or pattern cannot be read is a note.
 func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	if o.Follow {
-		return followAll(ctx, paths, o)
+		src, err := followAll(ctx, paths, o)
+		if err == nil && (len(paths) > 1 || IsPlace(paths[0])) {
+			src = onOneWall(src, paths)
+		}
+		return src, err
 	}
 	files, left, err := Find(paths)
 	if err != nil {
 		return nil, err
 	}
 	var all []Source
+	var run []string // what is read as one
+	if IsRun(files) {
+		o.Pieces = false
+	}
 	for _, f := range files {
 		src, err := Open(ctx, f.Path, o)
 		if err != nil && f.In == "" {
@@ -34,7 +42,10 @@ func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 			continue
 		}
 		o.Progress.expect(f.Path)
-		all = append(all, src)
+		all, run = append(all, src), append(run, f.Path)
+	}
+	if len(all) == len(files) && IsRun(files) {
+		all = []Source{oneRun(run, all)}
 	}
 	for _, text := range left {
 		all = append(all, told(text))

@@ -89,6 +89,9 @@ func (in *Inspector) take(r stream.Record) {
 		}
 	}
 	e.log.Write(&r, in.now())
+	if r.At >= 0 {
+		in.join().Heard(r.At)
+	}
 }
 
 // close gives back the heads of requests of which nothing more came.

@@ -115,15 +115,16 @@ func (in *Inspector) endedTwice(r stream.Ref) bool {
 }
 
 // tellRan adds to the timeline what was seen of who ran a call.
-func (in *Inspector) tellRan(n executed.News) {
+func (in *Inspector) tellRan(n executed.News) (event int) {
 	t, _ := in.Session().Find(n.Of)
 	if t == nil {
-		return
+		return event
 	}
 	if n.Finding.Diagnosis != nil {
 		n.Finding = unlessBent(t, n.Finding)
 	}
 	in.Timeline.Append(stream.Event{Kind: stream.Ran, At: n.At, Turn: n.Of.Turn, Slot: n.Of.Call, Frame: t.LastFrame, Text: n.Text, What: &n.Execution})
+	return in.Timeline.Len() - 1
 }
 
 // NotRun are the calls that the model was given a result of, while nobody asked their tools.

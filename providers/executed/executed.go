@@ -18,6 +18,7 @@
 package executed
 
 import (
+	"bytes"
 	"time"
 
 	"toolscope/providers/mcp"
@@ -29,7 +30,7 @@ import (
 type Join struct {
 	Find  func(stream.Ref) (*stream.Turn, *stream.Call)
 	Apart func(exchange, other int) bool // that their times are of two clocks
-	Tell  func(News)
+	Tell  func(News) (event int)
 
 	Doubled func(stream.Ref) bool // that the end of a call was said twice
 
@@ -39,6 +40,7 @@ type Join struct {
 	asks     []*Ask
 	byNumber map[int]*Ask
 	not      []NotRun
+	unrun    []*Call // that the model was given a result of, and no request is known of
 	declared []string // names of tools that models were given
 	blind    bool     // bytes of a model's answer were not seen
 }
@@ -71,6 +73,8 @@ type Call struct {
 	muted     bool // whoever ended its turn, it was no fault
 	given     bool // the model was told a result
 	givenAt   time.Duration
+	told      *Given // and what, as long as a request may be found to be of it
+	toldAt    int
 	asks      []*Ask
 	finding   map[*stream.Diagnosis]bool
 	exclusive bool // a request may be of another server's tool, too: it waits until all are known
@@ -234,15 +238,29 @@ func (j *Join) Given(ref stream.Ref, at time.Duration, event int, g Given) {
 		j.learn(of)
 	}
 	of.given, of.givenAt = true, at
-	j.resolve(of)
-	if len(of.asks) == 0 {
-		j.notAsked(of)
+	if j.mayBeServed(of) && len(g.Text) <= mcp.MostKept {
+		g.Text = bytes.Clone(g.Text)
+	} else if len(of.asks) == 0 {
+		g.Text = nil
 	}
+	of.told, of.toldAt = &g, event
+	j.resolve(of)
 	for _, a := range of.asks {
 		j.compare(of, a, event, g)
 	}
-	if of.Phase == stream.TurnComplete {
+	if len(of.asks) == 0 {
+		j.unrun = append(j.unrun, of)
+	} else if of.told = nil; of.Phase == stream.TurnComplete {
 		of.Args = nil
+	}
+}
+
+// Heard says that a server said something, or was told something, at a time: what it was asked before is
+// known then.
+func (j *Join) Heard(at time.Duration) {
+	for len(j.unrun) > 0 && j.unrun[0].givenAt+skew < at {
+		j.notAsked(j.unrun[0])
+		j.unrun = j.unrun[1:]
 	}
 }
 
@@ -258,10 +276,12 @@ type Given struct {
 // End says that nothing more comes.
 func (j *Join) End() {
 	for _, of := range j.calls {
-		if len(of.asks) == 0 && !of.given {
-			j.resolve(of)
-		}
+		j.resolve(of)
 	}
+	for _, of := range j.unrun {
+		j.notAsked(of)
+	}
+	j.unrun = nil
 	if len(j.calls) == 0 || j.blind {
 		return
 	}

@@ -8,27 +8,29 @@ import (
 	"toolscope/stream"
 )
 
-// found tells of a call, and of what was asked of its tool, what is found, once.
-func (j *Join) found(of *Call, a *Ask, f stream.Finding) {
+// found tells of a call, and of what was asked of its tool, what is found, once. It returns that with the
+// event that tells it.
+func (j *Join) found(of *Call, a *Ask, f stream.Finding) stream.Finding {
 	seen := &of.finding
 	request, at := -1, of.givenAt
 	if a != nil {
 		seen, request, at = &a.finding, a.Number, a.Asked
 	}
 	if (*seen)[f.Diagnosis] {
-		return
+		return f
 	}
 	if *seen == nil {
 		*seen = map[*stream.Diagnosis]bool{}
 	}
 	(*seen)[f.Diagnosis] = true
-	if a != nil {
-		a.Findings = append(a.Findings, f)
-	}
 	if f.Diagnosis != notRun && a != nil && of.ClosedAt > at {
 		at = of.ClosedAt
 	}
-	j.Tell(News{Of: of.Ref, At: at, Text: f.Code, Execution: stream.Execution{Request: request, Finding: f}})
+	f.Event = j.Tell(News{Of: of.Ref, At: at, Text: f.Code, Execution: stream.Execution{Request: request, Finding: f}})
+	if a != nil {
+		a.Findings = append(a.Findings, f)
+	}
+	return f
 }
 
 // sure reports whether a request may be held against a call: a name alone is no proof, and of equal
@@ -139,7 +141,7 @@ func (j *Join) ranBefore(of *Call, a *Ask) {
 // where bytes are missing, or a request may be it.
 func (j *Join) notAsked(of *Call) {
 	s, tool := j.offered(of)
-	if s == nil || j.blind || s.Gaps > 0 || !of.settled || of.Phase != stream.TurnComplete {
+	if len(of.asks) > 0 || s == nil || j.blind || s.Gaps > 0 || !of.settled || of.Phase != stream.TurnComplete {
 		return
 	}
 	for _, a := range j.asks {
@@ -153,8 +155,7 @@ func (j *Join) notAsked(of *Call) {
 		}
 	}
 	f := notRun.Finding("the model was given a result, and %s was never asked to run %s", s.Name, tool)
-	j.not = append(j.not, NotRun{of, s.Name, tool, f})
-	j.found(of, nil, f)
+	j.not = append(j.not, NotRun{of, s.Name, tool, j.found(of, nil, f)})
 }
 
 // compare holds what the model was told against what the tool answered.

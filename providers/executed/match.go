@@ -142,7 +142,9 @@ func (j *Join) resolve(of *Call) {
 	}
 	may := func(list []*Ask) {
 		for _, a := range list {
-			a.May = append(a.May, of)
+			if !slices.Contains(a.May, of) {
+				a.May = append(a.May, of)
+			}
 		}
 	}
 	switch {
@@ -178,7 +180,9 @@ func (j *Join) join(a *Ask, of *Call, by stream.Join, equals int) {
 		j.ranTwice(of, a, before)
 	}
 	j.ranBefore(of, a)
-	j.judge(of)
+	if j.judge(of); of.told != nil { // it was asked later than that, or so the recordings have it
+		j.compare(of, a, of.toldAt, *of.told)
+	}
 }
 
 // How says how it is known which call a request is of.
@@ -194,11 +198,23 @@ func (a *Ask) How() string {
 	return "by its arguments"
 }
 
+// mayBeServed reports whether a call may be of some server's tool.
+func (j *Join) mayBeServed(of *Call) bool {
+	for _, s := range j.Log.Servers {
+		for _, t := range s.Tools {
+			if means(of.Name, s, t.Name) != noName {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // offered is the tool that a call means by the name of a server, and that server, while it is there.
 func (j *Join) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range j.Log.Servers {
 		for _, t := range s.Tools {
-			if means(of.Name, s, t.Name) >= someServer && s.Began <= of.OpenedAt && !s.Over {
+			if means(of.Name, s, t.Name) >= someServer && s.Began <= of.OpenedAt && (s.Over < 0 || s.Over > of.givenAt) {
 				return s, t.Name
 			}
 		}

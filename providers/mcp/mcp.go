@@ -89,7 +89,7 @@ type Server struct {
 	Former   []Tool // others, as it told them before that
 
 	Began time.Duration // when it was first heard of
-	Over  bool          // its process has ended
+	Over  time.Duration // when its process ended, stream.NoTime before and where that was not seen
 
 	listing bool // more of the list is to come
 }
@@ -143,7 +143,7 @@ func (l *Log) Begin(number int, h *stream.Head) {
 	}
 	if t.stdio {
 		t.ask, t.answer, t.decided = new(lines), new(lines), true
-		t.server = &Server{Name: name, Began: stream.NoTime}
+		t.server = &Server{Name: name, Began: stream.NoTime, Over: stream.NoTime}
 		l.Servers = append(l.Servers, t.server)
 	} else {
 		name, _, _ = strings.Cut(name, "?")
@@ -173,7 +173,7 @@ func (l *Log) serverOf(name string) *Server {
 			return s
 		}
 	}
-	s := &Server{Name: name, Began: stream.NoTime}
+	s := &Server{Name: name, Began: stream.NoTime, Over: stream.NoTime}
 	l.Servers = append(l.Servers, s)
 	return s
 }
@@ -260,7 +260,7 @@ func (t *talk) end(r *stream.Record) {
 	}
 	t.ask.Close(t.asked)
 	if t.stdio {
-		t.server.Ended, t.server.Over = r.Why, true
+		t.server.Ended, t.server.Over = r.Why, r.At
 	}
 }
 

@@ -151,13 +151,14 @@ func (a *app) check(ctx context.Context, paths []string, f *checkFlags, capped b
 	if err != nil {
 		return err
 	}
+	a.joins = true
 	err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
 		return a.checkSource(src, path, in, c)
 	})
 	if err != nil {
 		return err
 	}
-	if len(c.Files) < len(paths) && a.code == 0 {
+	if len(c.Files) == 0 && a.code == 0 {
 		a.code = exitTrouble
 	}
 	if a.code != 0 {
@@ -189,7 +190,7 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 		file = "stdin"
 	}
 	c.Files = append(c.Files, report.File{Name: file})
-	c.in, c.places, c.starting = in, &spots{path: path, of: map[int]*trail{}}, len(c.Findings)
+	c.in, c.places, c.starting = in, &spots{path: path, of: map[int]*trail{}, several: a.isRun}, len(c.Findings)
 	err := a.printSource(changed(src, c.places.see), path, in, c)
 	for _, f := range in.Session().Findings {
 		c.find(report.Finding{Finding: f, File: file})

@@ -51,7 +51,7 @@ func (p *servings) print(q *queue, to executedPrinter, all bool) {
 			left = append(left, r)
 			continue
 		}
-		to.executed(q.path, r, q.in.Ran(r))
+		to.executed(q.fileOfAsked(r.Exchange), r, q.in.Ran(r))
 	}
 	for not := q.in.NotRun(); p.not < len(not); p.not++ {
 		to.notRun(q.path, &not[p.not])

@@ -73,3 +73,32 @@ func objects(t *testing.T, out outcome) (all []map[string]any) {
 	}
 	return all
 }
+
+// TestExecutedRun: a recording of a model and one of a server, each with its own clock, are read as one
+// run, be they named or in a directory: what is found is what is found where both are in one file.
+func TestExecutedRun(t *testing.T) {
+	for name, code := range map[string]string{"early": "EXEC_EARLY", "not": "EXEC_NOT"} {
+		dir := "testdata/executedruns/" + name
+		for _, args := range [][]string{{dir}, {dir + "/model.tsc", dir + "/mcp-every.tsc"}, {dir + "/mcp-every.tsc", dir + "/model.tsc"}} {
+			out := command(t, nil, append([]string{"check", "--fail-on", "info", "--format", "jsonl"}, args...)...)
+			if n := strings.Count(out.stdout, `"code":"`); out.code != exitFound || n != 1 || !strings.Contains(out.stdout, code) {
+				t.Errorf("%v: %+v", args, out)
+			}
+			for _, line := range objects(t, command(t, nil, append([]string{"print", "--format", "jsonl"}, args...)...)) {
+				switch line["type"] {
+				case "executed":
+					if line["joined"] != nil && (line["after_seal_ms"] != 5.0 || line["file"] != dir+"/mcp-every.tsc") {
+						t.Errorf("%v", line)
+					}
+				case "call":
+					if line["file"] != dir+"/model.tsc" {
+						t.Errorf("%v", line)
+					}
+				}
+			}
+		}
+		if out := command(t, nil, "check", "--fail-on", "info", dir+"/model.tsc"); out.code != 0 {
+			t.Errorf("without what the server was asked: %+v", out)
+		}
+	}
+}

@@ -79,6 +79,7 @@ func (a *app) print(ctx context.Context, paths []string) error {
 	if a.follow {
 		err = a.printFollowed(ctx, paths, p)
 	} else {
+		a.joins = true
 		err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
 			return a.printSource(src, path, in, p)
 		})
@@ -142,7 +143,7 @@ func (a *app) printSource(src capture.Source, path string, in *providers.Inspect
 		name = "" // the heads of the exchanges tell whose they are
 	}
 	q := newQueue(in, name, p)
-	q.among, q.only = a.among(), a.only
+	q.among, q.only, q.run = a.among(), a.only, a.isRun
 	q.patient = !a.follow && path != "-"
 	var failed error
 	err := inspect(src, in, func() bool {

@@ -27,6 +27,7 @@ type queue struct {
 	weight  int64                // bytes of these
 	patient bool                 // a turn waits for what the tools of its calls gave
 	waiting map[int32][]returned // calls that were sent back, by the turn that was not printed
+	run     bool                 // it is several files
 	among   bool                 // the file is one of many: what is not recognised is not printed
 	only    *sieve               // which turns are printed
 	hidden  map[int32]bool       // the others, of which nothing is told later either
@@ -143,7 +144,20 @@ func (q *queue) name(r *returned) {
 }
 
 // file is where a turn came from.
-func (q *queue) file(t *stream.Turn) string { return fileOf(q.path, q.in.Exchange(t.Exchange)) }
+func (q *queue) file(t *stream.Turn) string {
+	if q.run {
+		return fileOf("", q.in.Exchange(t.Exchange))
+	}
+	return fileOf(q.path, q.in.Exchange(t.Exchange))
+}
+
+// fileOfAsked is where what was said to a server came from.
+func (q *queue) fileOfAsked(exchange int) string {
+	if file := q.in.Executed().File(exchange); file != "" && (q.run || q.path == "" || q.path == "-") {
+		return file
+	}
+	return q.path
+}
 
 // look looks through the new events, and returns the turns that ended, each once, and the calls of
 // printed turns that were sent back.

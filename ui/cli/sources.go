@@ -141,11 +141,18 @@ func looks(payload []byte) capture.Looks {
 
 // eachSource has an inspector of its own made for every file that paths name, and both handed to do.
 // A file is read while what came of it is looked at.
-// What fails of one keeps nobody from the others.
+// What fails of one keeps nobody from the others. Recordings of one run are one source: those of a
+// directory, and those that are named, where a.joins is set.
 func (a *app) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := a.reading.prepare()
 	if err != nil {
 		return err
+	}
+	if a.joins && len(paths) > 1 {
+		if files, _, err := capture.Find(paths); err == nil && capture.IsRun(files) {
+			a.doRun(ctx, paths[0], files, prepare, do)
+			return nil
+		}
 	}
 	for _, path := range paths {
 		files, left, err := find(path)
@@ -155,6 +162,10 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 		if err != nil {
 			a.fail(err)
 		}
+		if capture.IsRun(files) {
+			a.doRun(ctx, path, files, prepare, do)
+			continue
+		}
 		for _, a.found = range files {
 			in := new(providers.Inspector)
 			prepare(in)
@@ -162,14 +173,31 @@ func (a *app) eachSource(ctx context.Context, paths []string, do func(src captur
 			if err == nil {
 				err = do(a.judged(capture.Ahead(src)), a.found.Path, in)
 			}
-			if err != nil {
-				a.fail(err)
-			}
+			a.failIf(err)
 		}
 		a.tellStrangers(path, len(files))
 		a.found = capture.Found{}
 	}
 	return nil
+}
+
+// doRun does with the recordings of one run what is done with one.
+func (a *app) doRun(ctx context.Context, path string, files []capture.Found, prepare func(*providers.Inspector), do func(capture.Source, string, *providers.Inspector) error) {
+	in, o := new(providers.Inspector), a.reading.options(false, a.stdin)
+	prepare(in)
+	a.isRun, o.Once = true, true
+	src, err := capture.OpenAll(ctx, each(files, func(f capture.Found) string { return f.Path }), o)
+	if err == nil {
+		err = do(a.judged(capture.Ahead(src)), path, in)
+	}
+	a.failIf(err)
+	a.isRun = false
+}
+
+func (a *app) failIf(err error) {
+	if err != nil {
+		a.fail(err)
+	}
 }
 
 // among reports whether the file that is read was not named by the user, but is one of many.

@@ -17,6 +17,7 @@ import (
 type spots struct {
 	path    string
 	of      map[int]*trail
+	several bool   // files: of none it is told
 	damaged string // what is said of where it is damaged first
 }
 
@@ -36,7 +37,7 @@ func (p *spots) see(r *capture.Record) {
 	if r.Damaged {
 		p.damaged = cmp.Or(p.damaged, r.Note, "some of it cannot be read")
 	}
-	if r.Side != capture.Response || len(r.Data) == 0 {
+	if r.Side != capture.Response || len(r.Data) == 0 || p.several {
 		return
 	}
 	t := p.of[r.Exchange]

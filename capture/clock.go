@@ -1,0 +1,167 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"iter"
+	"os"
+	"time"
+)
+
+// Recordings of one run are several files: of the models' answers, and of each server of tools one. Each
+// counts its times from its own beginning, which its first line tells. They are read as one: by the
+// clock on the wall, what came first first.
+
+// mostOfRun is how many files are read as one run at most: all of them are open at once.
+const mostOfRun = 256
+
+// IsRun reports whether files are recordings of one run: ours, and one of them of a server that a
+// program started.
+func IsRun(files []Found) bool {
+	if len(files) < 2 || len(files) > mostOfRun {
+		return false
+	}
+	served := false
+	for _, f := range files {
+		began, server := beginningOf(f.Path)
+		if began.IsZero() {
+			return false
+		}
+		served = served || server
+	}
+	return served
+}
+
+// beginningOf is when a recording of ours began, zero where it is none, and whether it is of a server.
+func beginningOf(path string) (began time.Time, server bool) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return began, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return began, false
+	}
+	defer f.Close()
+	first := make([]byte, 16<<10)
+	n, _ := io.ReadFull(f, first)
+	line, rest, _ := bytes.Cut(first[:n], []byte("\n"))
+	var h struct {
+		Version int       `json:"toolscope"`
+		Created time.Time `json:"created"`
+	}
+	if json.Unmarshal(line, &h) != nil || h.Version == 0 {
+		return began, false
+	}
+	return h.Created, bytes.Contains(rest, []byte(`"method":"`+Stdio+`"`))
+}
+
+// onWall has the times of a recording count from another beginning than its own.
+func onWall(src Source, later time.Duration) Source {
+	return func(yield func(Record, error) bool) {
+		for r, err := range src {
+			if err == nil && r.At >= 0 {
+				r.At += later
+				for i := range r.Pieces {
+					r.Pieces[i].At += later
+				}
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// oneRun reads recordings as one, in the order of the clock on the wall. Exchanges are numbered anew.
+func oneRun(paths []string, all []Source) Source {
+	var first time.Time
+	began := make([]time.Time, len(all))
+	for i, path := range paths {
+		if began[i], _ = beginningOf(path); first.IsZero() || began[i].Before(first) {
+			first = began[i]
+		}
+	}
+	return func(yield func(Record, error) bool) {
+		var numbers numbers
+		heads := make([]head, 0, len(all))
+		for i, src := range all {
+			h := head{names: names{&numbers, 0, map[int]int{}}}
+			h.next, h.stop = iter.Pull2(iter.Seq2[Record, error](onWall(src, began[i].Sub(first))))
+			defer h.stop()
+			if h.step() {
+				heads = append(heads, h)
+			}
+		}
+		for len(heads) > 0 {
+			least := 0
+			for i := range heads {
+				if heads[i].at < heads[least].at {
+					least = i
+				}
+			}
+			h := &heads[least]
+			if h.err == nil {
+				h.record.Exchange = h.names.of(h.record.Exchange)
+			}
+			if !yield(h.record, h.err) || h.err != nil {
+				return
+			}
+			if !h.step() {
+				heads = append(heads[:least], heads[least+1:]...)
+			}
+		}
+	}
+}
+
+// head is the next record of one of several sources.
+type head struct {
+	next   func() (Record, error, bool)
+	stop   func()
+	names  names
+	record Record
+	err    error
+	at     time.Duration // of the latest record that has a time
+}
+
+// step moves on to the next record; false where there is none.
+func (h *head) step() (more bool) {
+	if h.record, h.err, more = h.next(); more && h.record.At > h.at {
+		h.at = h.record.At
+	}
+	return more
+}
+
+// onOneWall has the times of recordings that are followed count from the beginning of the first, as far
+// as they are ours and tell when they began.
+func onOneWall(src Source, paths []string) Source {
+	var first time.Time
+	files, _, _ := Find(paths)
+	for _, f := range files[:min(len(files), mostOfRun)] {
+		if began, _ := beginningOf(f.Path); !began.IsZero() && (first.IsZero() || began.Before(first)) {
+			first = began
+		}
+	}
+	return func(yield func(Record, error) bool) {
+		first, later := first, map[int]time.Duration{}
+		for r, err := range src {
+			if err == nil && r.Head != nil && r.Head.File != "" && later[r.Exchange] == 0 {
+				if began, _ := beginningOf(r.Head.File); !began.IsZero() {
+					if first.IsZero() {
+						first = began
+					}
+					later[r.Exchange] = began.Sub(first)
+				}
+			}
+			if d := later[r.Exchange]; err == nil && r.At >= 0 && d != 0 {
+				r.At = max(0, r.At+d)
+			}
+			if !yield(r, err) {
+				return
+			}
+			if r.End != "" {
+				delete(later, r.Exchange)
+			}
+		}
+	}
+}
